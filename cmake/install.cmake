@@ -1,0 +1,38 @@
+# Headers, libraries, CMake package, pkg-config file and the kiln command.
+include_guard()
+
+set(kiln_package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/kiln)
+
+install(DIRECTORY include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
+    FILES_MATCHING PATTERN "*.h")
+install(TARGETS kiln EXPORT kiln-targets)
+if(TARGET kiln-codegen-opened)
+    install(TARGETS kiln-codegen-opened EXPORT kiln-targets)
+    if(NOT BUILD_SHARED_LIBS)
+        set_target_properties(kiln-codegen-opened PROPERTIES
+            EXPORT_NAME kiln-codegen-opened)
+        install(TARGETS kiln-codegen EXPORT kiln-targets)
+    endif()
+endif()
+if(TARGET kiln-command)
+    install(TARGETS kiln-command)
+endif()
+
+install(EXPORT kiln-targets NAMESPACE kiln::
+    DESTINATION ${kiln_package_folder})
+configure_package_config_file(cmake/kiln-config.cmake.in
+    ${PROJECT_BINARY_DIR}/kiln-config.cmake
+    INSTALL_DESTINATION ${kiln_package_folder})
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/kiln-config-version.cmake
+    COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/kiln-config.cmake
+    ${PROJECT_BINARY_DIR}/kiln-config-version.cmake
+    DESTINATION ${kiln_package_folder})
+
+# The prefix is found from the file's own place, so the tree may be moved.
+file(RELATIVE_PATH kiln_pc_prefix
+    /prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig /prefix)
+string(REGEX REPLACE "/$" "" kiln_pc_prefix "${kiln_pc_prefix}")
+configure_file(cmake/kiln.pc.in ${PROJECT_BINARY_DIR}/kiln.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/kiln.pc
+    DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

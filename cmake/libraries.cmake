@@ -1,0 +1,57 @@
+# libkiln (no LLVM) and libkiln-codegen (LLVM and lld).
+include_guard()
+
+function(kiln_add_objects name)
+    add_library(${name} OBJECT ${ARGN})
+    kiln_compile_as_ours(${name})
+endfunction()
+
+kiln_add_objects(kiln-common-objects ${kiln_common_sources})
+kiln_add_objects(kiln-objects ${kiln_sources}
+    ${kiln_generated}/runtime_sources.c)
+target_include_directories(kiln-objects SYSTEM PRIVATE
+    ${KILN_UTHASH_INCLUDE} ${KILN_XXHASH_INCLUDE})
+
+add_library(kiln $<TARGET_OBJECTS:kiln-objects>
+    $<TARGET_OBJECTS:kiln-common-objects>)
+add_library(kiln::kiln ALIAS kiln)
+target_include_directories(kiln PUBLIC
+    $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
+    $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+target_link_libraries(kiln PRIVATE Threads::Threads ${CMAKE_DL_LIBS} m)
+set_target_properties(kiln PROPERTIES VERSION ${PROJECT_VERSION}
+    SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
+if(BUILD_SHARED_LIBS)
+    kiln_export_only(kiln ${PROJECT_SOURCE_DIR}/cmake/libkiln.map)
+endif()
+
+if(kiln_codegen_sources)
+    kiln_add_objects(kiln-codegen-objects ${kiln_codegen_sources})
+    target_include_directories(kiln-codegen-objects SYSTEM PRIVATE
+        ${KILN_LLVM_INCLUDE})
+
+    # The library that libkiln opens at the first miss. It is never versioned:
+    # both sides check each other's build id.
+    add_library(kiln-codegen-opened SHARED
+        $<TARGET_OBJECTS:kiln-codegen-objects>
+        $<TARGET_OBJECTS:kiln-common-objects>)
+    set_target_properties(kiln-codegen-opened PROPERTIES
+        OUTPUT_NAME kiln-codegen LINKER_LANGUAGE CXX EXPORT_NAME kiln-codegen)
+    target_link_libraries(kiln-codegen-opened PRIVATE
+        ${kiln_codegen_libraries})
+    kiln_export_only(kiln-codegen-opened
+        ${PROJECT_SOURCE_DIR}/cmake/libkiln-codegen.map)
+
+    # Under its own name: that library, or an archive for static programs.
+    if(BUILD_SHARED_LIBS)
+        add_library(kiln-codegen ALIAS kiln-codegen-opened)
+        set(kiln_codegen_target kiln-codegen-opened)
+    else()
+        add_library(kiln-codegen STATIC $<TARGET_OBJECTS:kiln-codegen-objects>)
+        set_target_properties(kiln-codegen PROPERTIES LINKER_LANGUAGE CXX)
+        target_link_libraries(kiln-codegen
+            PUBLIC kiln PRIVATE ${kiln_codegen_libraries})
+        set(kiln_codegen_target kiln-codegen)
+    endif()
+    add_library(kiln::kiln-codegen ALIAS ${kiln_codegen_target})
+endif()

@@ -1,0 +1,32 @@
+# The kiln command, the examples and the benchmarks, where there are sources.
+include_guard()
+
+function(kiln_add_program name)
+    kiln_glob(sources ${ARGN})
+    if(NOT sources)
+        return()
+    endif()
+    add_executable(${name} ${sources})
+    kiln_compile_as_ours(${name})
+    target_link_libraries(${name} PRIVATE kiln::kiln Threads::Threads m)
+    if(TARGET kiln-codegen-opened)
+        add_dependencies(${name} kiln-codegen-opened)
+    endif()
+endfunction()
+
+kiln_add_program(kiln-command tools/kiln*.c)
+if(TARGET kiln-command)
+    set_target_properties(kiln-command PROPERTIES OUTPUT_NAME kiln)
+endif()
+kiln_add_program(tgv examples/tgv/*.c)
+kiln_add_program(saxpy examples/saxpy/*.c)
+if(KILN_BENCH)
+    kiln_add_program(kiln-bench bench/*.c)
+endif()
+if(TARGET tgv)
+    # source.c takes the kernels' text in through the assembler.
+    set(tgv_folder ${PROJECT_SOURCE_DIR}/examples/tgv)
+    set_source_files_properties(${tgv_folder}/source.c PROPERTIES
+        COMPILE_OPTIONS "-Wa,-I${tgv_folder}"
+        OBJECT_DEPENDS ${tgv_folder}/tgv.kiln)
+endif()

@@ -1,0 +1,35 @@
+#!/bin/sh
+# Installs the Debian packages that Kiln is built with, those that are missing.
+# Needs no network when all are there.
+set -eu
+
+packages="gcc g++ cmake ninja-build pkg-config llvm-22-dev llvm-22-tools
+    liblld-22-dev zlib1g-dev libzstd-dev uthash-dev libxxhash-dev
+    libcmocka-dev clang-format-14"
+
+if ! command -v dpkg-query >/dev/null 2>&1; then
+    echo "setup: not a Debian system, please install:" $packages >&2
+    exit 0
+fi
+
+missing=
+for package in $packages; do
+    state=$(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null ||
+        true)
+    test "$state" = installed || missing="$missing $package"
+done
+test -n "$missing" || exit 0
+
+sudo=
+test "$(id -u)" -eq 0 || sudo=sudo
+echo "setup: installing$missing"
+# The package lists may be absent or old: fetch them only when needed.
+install()
+{
+    $sudo env DEBIAN_FRONTEND=noninteractive \
+        apt-get install -qq -y --no-install-recommends $missing >/dev/null
+}
+install 2>/dev/null || {
+    $sudo apt-get update -qq
+    install
+}

@@ -1,0 +1,27 @@
+# tests/fuzz/fuzz_*.c, each an LLVMFuzzerTestOneInput: under the fuzz preset a
+# libFuzzer program, otherwise a program that runs its corpus once.
+kiln_glob(fuzz_files tests/fuzz/fuzz_*.c)
+foreach(file IN LISTS fuzz_files)
+    get_filename_component(name ${file} NAME_WE)
+    string(REPLACE "fuzz_" "" what ${name})
+    set(corpus ${CMAKE_CURRENT_SOURCE_DIR}/fuzz/corpus/${what})
+    add_executable(${name} ${PROJECT_SOURCE_DIR}/${file})
+    kiln_compile_as_ours(${name})
+    set_target_properties(${name} PROPERTIES
+        RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
+    target_link_libraries(${name} PRIVATE kiln-internal)
+    kiln_read_comment(links ${PROJECT_SOURCE_DIR}/${file} LINKS)
+    if("codegen" IN_LIST links AND TARGET kiln-internal-codegen)
+        target_link_libraries(${name} PRIVATE kiln-internal-codegen)
+        set_target_properties(${name} PROPERTIES LINKER_LANGUAGE CXX)
+    endif()
+    if(KILN_FUZZ AND CMAKE_C_COMPILER_ID MATCHES "Clang")
+        target_link_options(${name} PRIVATE -fsanitize=fuzzer)
+        add_test(NAME ${name} COMMAND ${name} -runs=0 ${corpus})
+    else()
+        target_sources(${name} PRIVATE
+            ${CMAKE_CURRENT_SOURCE_DIR}/fuzz/standalone.c)
+        add_test(NAME ${name} COMMAND ${name} ${corpus})
+    endif()
+    kiln_test_properties(${name} fuzz)
+endforeach()

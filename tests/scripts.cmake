@@ -1,0 +1,64 @@
+# Tests that are scripts: headers, rules of the house, installation.
+set(scripts ${CMAKE_CURRENT_SOURCE_DIR}/scripts)
+
+function(kiln_add_script_test name)
+    cmake_parse_arguments(TEST "" "" "LABELS;COMMAND" ${ARGN})
+    add_test(NAME ${name} COMMAND sh ${TEST_COMMAND})
+    kiln_test_properties(${name} ${TEST_LABELS})
+endfunction()
+
+kiln_add_script_test(headers_compile_alone LABELS unit
+    COMMAND ${scripts}/headers.sh ${PROJECT_SOURCE_DIR} ${CMAKE_C_COMPILER}
+        ${CMAKE_CXX_COMPILER})
+kiln_add_script_test(layers_keep_apart LABELS style
+    COMMAND ${scripts}/layers.sh ${PROJECT_SOURCE_DIR})
+kiln_add_script_test(code_is_formatted LABELS style
+    COMMAND ${scripts}/format.sh ${PROJECT_SOURCE_DIR})
+kiln_add_script_test(functions_are_short LABELS style
+    COMMAND ${scripts}/function_length.sh ${PROJECT_SOURCE_DIR})
+
+# A sanitizer's runtime exports names of its own.
+if(BUILD_SHARED_LIBS AND NOT KILN_SANITIZE AND NOT KILN_FUZZ)
+    kiln_add_script_test(libkiln_exports_only_its_names LABELS abi
+        COMMAND ${scripts}/symbols.sh $<TARGET_FILE:kiln> "kiln_[a-z]")
+    if(TARGET kiln-codegen-opened)
+        kiln_add_script_test(codegen_exports_one_name LABELS abi
+            COMMAND ${scripts}/symbols.sh
+                $<TARGET_FILE:kiln-codegen-opened> "kiln_codegen_exchange$")
+    endif()
+    kiln_add_script_test(libkiln_links_no_llvm LABELS abi
+        COMMAND ${scripts}/no_llvm.sh $<TARGET_FILE:kiln>)
+endif()
+
+if(NOT KILN_SANITIZE AND NOT KILN_FUZZ)
+    set(installed ${PROJECT_BINARY_DIR}/installed)
+    kiln_add_script_test(install_into_a_tree LABELS install
+        COMMAND ${scripts}/install.sh ${CMAKE_COMMAND} ${PROJECT_BINARY_DIR}
+            ${installed})
+    set_tests_properties(install_into_a_tree PROPERTIES
+        FIXTURES_SETUP installed_tree)
+    foreach(way IN ITEMS cmake pkgconfig)
+        kiln_add_script_test(consumer_builds_with_${way} LABELS install
+            COMMAND ${scripts}/consumer_${way}.sh
+                ${CMAKE_CURRENT_SOURCE_DIR}/consumer ${installed}
+                ${PROJECT_BINARY_DIR}/consumer_${way} ${CMAKE_C_COMPILER}
+                ${CMAKE_CXX_COMPILER})
+        set_tests_properties(consumer_builds_with_${way} PROPERTIES
+            FIXTURES_REQUIRED installed_tree)
+    endforeach()
+endif()
+
+# The programs themselves, at their smallest.
+if(TARGET kiln-bench)
+    add_test(NAME benchmarks_run_once COMMAND kiln-bench --smoke)
+    kiln_test_properties(benchmarks_run_once bench host)
+    set_tests_properties(benchmarks_run_once PROPERTIES RUN_SERIAL ON)
+endif()
+if(TARGET saxpy)
+    add_test(NAME example_saxpy COMMAND saxpy)
+    kiln_test_properties(example_saxpy example host)
+endif()
+if(TARGET tgv)
+    add_test(NAME example_tgv COMMAND tgv --log2n 4 --steps 2)
+    kiln_test_properties(example_tgv example host)
+endif()

@@ -1,0 +1,51 @@
+#!/bin/sh
+# Looks for includes across layers: layers.sh SOURCE-FOLDER
+# frontend, tiers and backends never include each other; the core does not
+# include them, but for compile.c; nobody reaches LLVM outside code generation,
+# uthash outside map.c, xxHash outside hasher.c.
+set -eu
+cd "$1/src"
+found=0
+
+# Prints each include of FILE as the path it would be found at in src.
+includes()
+{
+    sed -n 's/^[ \t]*#[ \t]*include[ \t]*"\([^"]*\)".*/\1/p' "$1"
+}
+
+complain()
+{
+    echo "$1 must not include $2"
+    found=1
+}
+
+for file in $(find . -name '*.[ch]' -o -name '*.cc' | sed 's|^\./||' | sort); do
+    layer=$(dirname "$file")
+    for included in $(includes "$file"); do
+        target=${included%%/*}
+        case $included in ../*) target=$(basename "$(dirname "$included")") ;; esac
+        case $target in
+        frontend | tiers | backends | codegen)
+            case $layer in
+            "$target") ;;
+            .) test "$file" = compile.c || complain "$file" "$included" ;;
+            *) complain "$file" "$included" ;;
+            esac
+            ;;
+        esac
+    done
+done
+
+# forbid PATTERN ALLOWED-FILES-REGEX
+forbid()
+{
+    for file in $(grep -rlE "#[ ]*include[ ]*[<\"]$1" . | sed 's|^\./||' |
+        grep -vE "$2"); do
+        complain "$file" "$1"
+    done
+}
+forbid 'uthash' '^map\.c$'
+forbid 'xxh' '^hasher\.c$'
+forbid '(llvm|llvm-c|lld)/' \
+    '^(codegen[_a-z]*\.h|codegen/.*|frontend/lower.*|backends/(codegen.*|.*_codegen\.[ch]|llvm_gap\..*))$'
+exit $found

@@ -1,0 +1,268 @@
+/* harness.c - the assertions and fixtures that tests share. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include "harness.h"
+
+#include <ftw.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* ---- statuses ---- */
+
+kiln_error *test_error;
+
+/* Whatever the outcome, the next assertion starts without an error. */
+static void drop_error(void)
+{
+    kiln_error_free(test_error);
+    test_error = NULL;
+}
+
+static void show_error(void)
+{
+    kiln_blob text;
+
+    if (test_error == NULL ||
+        kiln_error_render(&text, test_error, KILN_RENDER_PLAIN) != KILN_OK)
+        return;
+    print_error("%s", (const char *)text.data);
+    kiln_blob_release(&text);
+}
+
+static void check_status(kiln_status status, kiln_status expected,
+                         const char *expression, const char *file, int line)
+{
+    if (status == expected)
+        return;
+    print_error("%s\n  returned %s, expected %s\n", expression,
+                kiln_status_name(status), kiln_status_name(expected));
+    show_error();
+    drop_error();
+    _fail(file, line);
+}
+
+void harness_check_status(kiln_status status, kiln_status expected,
+                          const char *expression, const char *file, int line)
+{
+    check_status(status, expected, expression, file, line);
+    drop_error();
+}
+
+void harness_check_failure(kiln_status status, kiln_status expected,
+                           const char *text, const char *expression,
+                           const char *file, int line)
+{
+    char message[1024] = "(no error object)";
+
+    check_status(status, expected, expression, file, line);
+    if (test_error != NULL)
+        snprintf(message, sizeof message, "%s", kiln_error_message(test_error));
+    drop_error();
+    harness_check_contains(message, text, file, line);
+}
+
+void harness_check_contains(const char *text, const char *part,
+                            const char *file, int line)
+{
+    if (strstr(text, part) != NULL)
+        return;
+    print_error("text:\n%s\ndoes not contain:\n%s\n", text, part);
+    _fail(file, line);
+}
+
+/* ---- threads ---- */
+
+static void record(thread_report *report, const char *expression,
+                   const char *detail, const char *file, int line)
+{
+    pthread_mutex_lock(&report->lock);
+    if (!report->failed)
+        snprintf(report->text, sizeof report->text, "%s:%d: %s %s", file, line,
+                 expression, detail);
+    report->failed = 1;
+    pthread_mutex_unlock(&report->lock);
+}
+
+void harness_thread_check(thread_report *report, int condition,
+                          const char *expression, const char *file, int line)
+{
+    if (!condition)
+        record(report, expression, "is false", file, line);
+}
+
+void harness_thread_status(thread_report *report, kiln_status status,
+                           const char *expression, const char *file, int line)
+{
+    char detail[64];
+
+    snprintf(detail, sizeof detail, "returned %s", kiln_status_name(status));
+    if (status != KILN_OK)
+        record(report, expression, detail, file, line);
+}
+
+void harness_threads_done(thread_report *report, const char *file, int line)
+{
+    if (!report->failed)
+        return;
+    print_error("in a thread: %s\n", report->text);
+    _fail(file, line);
+}
+
+void harness_run_threads(size_t count, void *(*run)(void *argument),
+                         void *argument)
+{
+    pthread_t threads[64];
+
+    assert_in_range(count, 1, 64);
+    for (size_t i = 0; i < count; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, run, argument), 0);
+    for (size_t i = 0; i < count; i++)
+        assert_int_equal(pthread_join(threads[i], NULL), 0);
+}
+
+/* ---- a temporary folder ---- */
+
+int temporary_folder_setup(void **state)
+{
+    const char *base = getenv("TMPDIR");
+    char path[512];
+
+    snprintf(path, sizeof path, "%s/kiln-test-XXXXXX",
+             base == NULL ? "/tmp" : base);
+    if (mkdtemp(path) == NULL)
+        return -1;
+    *state = strdup(path);
+    return *state == NULL ? -1 : 0;
+}
+
+static int remove_one(const char *path, const struct stat *status, int type,
+                      struct FTW *place)
+{
+    (void)status;
+    (void)type;
+    (void)place;
+    return remove(path);
+}
+
+int temporary_folder_teardown(void **state)
+{
+    const int failure = nftw(*state, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+
+    free(*state);
+    return failure;
+}
+
+void harness_write_file(char *path, size_t capacity, const char *folder,
+                        const char *name, const void *bytes, size_t size)
+{
+    FILE *file;
+
+    snprintf(path, capacity, "%s/%s", folder, name);
+    file = fopen(path, "wb");
+    assert_non_null(file);
+    assert_int_equal(fwrite(bytes, 1, size, file), size);
+    assert_int_equal(fclose(file), 0);
+}
+
+/* ---- an allocator that fails ---- */
+
+/* Stands in front of each allocation and knows its size. */
+typedef union header {
+    size_t size;
+    max_align_t alignment;
+} header;
+
+static int must_fail(failing_alloc *failing)
+{
+    failing->calls++;
+    return failing->calls == failing->fail_at;
+}
+
+static void *allocate(failing_alloc *failing, header *old, size_t new_size)
+{
+    header *made;
+
+    if (must_fail(failing))
+        return NULL;
+    made = realloc(old, sizeof *made + new_size);
+    if (made == NULL)
+        return NULL;
+    failing->live_count += old == NULL;
+    failing->live_bytes += (int64_t)new_size;
+    made->size = new_size;
+    return made + 1;
+}
+
+static void *failing_realloc(void *env, void *memory, size_t old_size,
+                             size_t new_size)
+{
+    failing_alloc *failing = env;
+    header *old = memory == NULL ? NULL : (header *)memory - 1;
+    void *result = NULL;
+
+    pthread_mutex_lock(&failing->lock);
+    if ((old == NULL ? 0 : old->size) != old_size)
+        failing->size_mismatches++;
+    old_size = old == NULL ? 0 : old->size;
+    if (new_size > 0) {
+        result = allocate(failing, old, new_size);
+        if (result != NULL)
+            failing->live_bytes -= (int64_t)old_size;
+    } else if (old != NULL) {
+        failing->live_count--;
+        failing->live_bytes -= (int64_t)old_size;
+        free(old);
+    }
+    pthread_mutex_unlock(&failing->lock);
+    return result;
+}
+
+void failing_alloc_init(failing_alloc *failing, uint64_t fail_at)
+{
+    memset(failing, 0, sizeof *failing);
+    failing->alloc.size = sizeof failing->alloc;
+    failing->alloc.env = failing;
+    failing->alloc.realloc = failing_realloc;
+    failing->fail_at = fail_at;
+    pthread_mutex_init(&failing->lock, NULL);
+}
+
+void harness_check_leaks(const failing_alloc *failing, const char *file,
+                         int line)
+{
+    if (failing->live_count == 0 && failing->live_bytes == 0 &&
+        failing->size_mismatches == 0)
+        return;
+    print_error("call %llu failing: %lld allocations of %lld bytes left, "
+                "%d wrong sizes\n",
+                (unsigned long long)failing->fail_at,
+                (long long)failing->live_count, (long long)failing->live_bytes,
+                failing->size_mismatches);
+    _fail(file, line);
+}
+
+void harness_fail_each(kiln_status (*body)(const kiln_alloc *alloc, void *env),
+                       void *env, const char *name, const char *file, int line)
+{
+    failing_alloc failing;
+    kiln_status status;
+    uint64_t n = 0;
+
+    do {
+        n++;
+        failing_alloc_init(&failing, n);
+        status = body(&failing.alloc, env);
+        harness_check_leaks(&failing, file, line);
+        if (status == KILN_OK || status == KILN_ENOMEM)
+            continue;
+        print_error("%s with allocation %llu failing returned %s\n", name,
+                    (unsigned long long)n, kiln_status_name(status));
+        _fail(file, line);
+    } while (failing.calls >= n);
+    if (status == KILN_OK)
+        return;
+    print_error("%s returned %s although nothing failed\n", name,
+                kiln_status_name(status));
+    _fail(file, line);
+}

@@ -1,0 +1,146 @@
+/* harness.h - cmocka, and the assertions and fixtures that tests share. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#ifndef KILN_TESTS_HARNESS_H
+#define KILN_TESTS_HARNESS_H
+
+/* cmocka wants these four before it. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <pthread.h>
+
+#include "kiln/error.h"
+#include "kiln/sys/alloc.h"
+
+/* What ctest takes for "skipped". */
+#define HARNESS_SKIP 77
+
+/* ---- statuses ----
+ *
+ * Give &test_error to a function that takes an error: the assertion shows it
+ * when it fails, and frees it in any case.
+ *
+ *     assert_ok(kiln_config_new(&config, context, NULL, &test_error));
+ *
+ * In the main thread only.
+ */
+extern kiln_error *test_error;
+
+#define assert_status(expected, expression) \
+    harness_check_status((expression), (expected), #expression, __FILE__, \
+                         __LINE__)
+#define assert_ok(expression) assert_status(KILN_OK, expression)
+
+/* As assert_status, and the message of test_error must contain `text`. */
+#define assert_fails(expected, text, expression) \
+    harness_check_failure((expression), (expected), (text), #expression, \
+                          __FILE__, __LINE__)
+
+void harness_check_status(kiln_status status, kiln_status expected,
+                          const char *expression, const char *file, int line);
+void harness_check_failure(kiln_status status, kiln_status expected,
+                           const char *text, const char *expression,
+                           const char *file, int line);
+
+/* Compares a blob's bytes. */
+#define assert_blob_equal(blob, bytes, count) \
+    do { \
+        const kiln_blob *blob_ = &(blob); \
+        assert_int_equal(blob_->size, (count)); \
+        assert_memory_equal(blob_->data, (bytes), (count)); \
+    } while (0)
+
+/* Searches a NUL-terminated text. */
+#define assert_contains(text, part) \
+    harness_check_contains((text), (part), __FILE__, __LINE__)
+void harness_check_contains(const char *text, const char *part,
+                            const char *file, int line);
+
+/* ---- threads ----
+ *
+ * cmocka must not fail outside the main thread. A thread records its first
+ * failure in a report; the main thread looks after joining.
+ */
+typedef struct thread_report {
+    pthread_mutex_t lock;
+    int failed;
+    char text[512];
+} thread_report;
+
+#define THREAD_REPORT_INIT \
+    { \
+        PTHREAD_MUTEX_INITIALIZER, 0, \
+        { \
+            0 \
+        } \
+    }
+
+#define thread_assert(report, condition) \
+    harness_thread_check((report), (condition) ? 1 : 0, #condition, __FILE__, \
+                         __LINE__)
+#define thread_assert_ok(report, expression) \
+    harness_thread_status((report), (expression), #expression, __FILE__, \
+                          __LINE__)
+/* In the main thread: fails with what the threads recorded. */
+#define assert_threads_ok(report) \
+    harness_threads_done((report), __FILE__, __LINE__)
+
+void harness_thread_check(thread_report *report, int condition,
+                          const char *expression, const char *file, int line);
+void harness_thread_status(thread_report *report, kiln_status status,
+                           const char *expression, const char *file, int line);
+void harness_threads_done(thread_report *report, const char *file, int line);
+
+/* Starts `count` threads of run(argument) and joins them. */
+void harness_run_threads(size_t count, void *(*run)(void *argument),
+                         void *argument);
+
+/* ---- a temporary folder ----
+ *
+ * cmocka_unit_test_setup_teardown(test, temporary_folder_setup,
+ * temporary_folder_teardown): *state is the path. It is removed with all that
+ * is in it.
+ */
+int temporary_folder_setup(void **state);
+int temporary_folder_teardown(void **state);
+/* Writes a file into `folder`; returns its path in `path`. */
+void harness_write_file(char *path, size_t capacity, const char *folder,
+                        const char *name, const void *bytes, size_t size);
+
+/* ---- an allocator that fails ----
+ *
+ * Counts live bytes and checks the sizes that are handed back. Call number
+ * `fail_at`, counted from 1, returns NULL, once; 0: never.
+ */
+typedef struct failing_alloc {
+    kiln_alloc alloc; /* hand this out */
+    pthread_mutex_t lock;
+    uint64_t calls; /* that asked for memory */
+    uint64_t fail_at;
+    int64_t live_bytes;
+    int64_t live_count;
+    int size_mismatches; /* an old size that was never asked for */
+} failing_alloc;
+
+void failing_alloc_init(failing_alloc *failing, uint64_t fail_at);
+/* Fails the test when memory is left or a size did not match. */
+#define assert_nothing_leaked(failing) \
+    harness_check_leaks((failing), __FILE__, __LINE__)
+void harness_check_leaks(const failing_alloc *failing, const char *file,
+                         int line);
+
+/*
+ * Runs body(alloc, env) with the first allocation failing, then the second,
+ * and so on, until one run is so short that nothing failed: that run must
+ * return KILN_OK, the others KILN_OK or KILN_ENOMEM, and none may leak.
+ */
+#define assert_survives_failing_alloc(body, env) \
+    harness_fail_each((body), (env), #body, __FILE__, __LINE__)
+void harness_fail_each(kiln_status (*body)(const kiln_alloc *alloc, void *env),
+                       void *env, const char *name, const char *file, int line);
+
+#endif /* KILN_TESTS_HARNESS_H */
