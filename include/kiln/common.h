@@ -1,0 +1,81 @@
+/* kiln/common.h - version, visibility and the rules that every header keeps. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#ifndef KILN_COMMON_H
+#define KILN_COMMON_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+#define KILN_BEGIN_DECLS extern "C" {
+#define KILN_END_DECLS }
+#else
+#define KILN_BEGIN_DECLS
+#define KILN_END_DECLS
+#endif
+
+#define KILN_API __attribute__((visibility("default")))
+#define KILN_NODISCARD __attribute__((warn_unused_result))
+
+#define KILN_VERSION_MAJOR 0
+#define KILN_VERSION_MINOR 1
+#define KILN_VERSION_PATCH 0
+#define KILN_VERSION_STRING "0.1.0"
+
+/**
+ * The binary interface that these headers describe. kiln_context_new() hands
+ * it to the library, which refuses a caller built for another one.
+ */
+#define KILN_ABI_VERSION 1
+
+/**
+ * True when the table `ops` of type `type` is long enough to hold `member` and
+ * the member is set. A table made by an older caller ends earlier: what lies
+ * behind its end counts as NULL.
+ */
+#define KILN_HAS(ops, type, member) \
+    ((ops)->size >= offsetof(type, member) + sizeof((ops)->member) && \
+     (ops)->member != NULL)
+
+KILN_BEGIN_DECLS
+
+/** Returns the library's version, "major.minor.patch". Static storage. */
+KILN_API const char *kiln_version(void);
+
+/**
+ * A 128-bit digest (XXH3-128 over a canonical encoding). Equal digests are
+ * compared in full before anything is reused, so a collision cannot alias.
+ */
+typedef struct kiln_digest {
+    uint64_t low;
+    uint64_t high;
+} kiln_digest;
+
+/** Room for a digest in hexadecimal and the terminating NUL. */
+#define KILN_DIGEST_TEXT_SIZE 33
+
+/** Writes `digest` as 32 lower-case hexadecimal digits and a NUL. */
+KILN_API void kiln_digest_text(kiln_digest digest,
+                               char text[KILN_DIGEST_TEXT_SIZE]);
+
+/**
+ * Bytes on loan.
+ *
+ * `data` stays valid until release() is called, exactly once, by whoever holds
+ * the blob; kiln_blob_release() does so and zeroes the blob. A zeroed blob
+ * holds nothing.
+ */
+typedef struct kiln_blob kiln_blob;
+struct kiln_blob {
+    const void *data;
+    size_t size; /* in bytes */
+    void (*release)(kiln_blob *blob);
+    void *private_data; /* of whoever made the blob */
+};
+
+/** Gives the bytes back and zeroes the blob. Fine on a zeroed blob. */
+KILN_API void kiln_blob_release(kiln_blob *blob);
+
+KILN_END_DECLS
+
+#endif /* KILN_COMMON_H */

@@ -1,0 +1,232 @@
+/* kiln/compile.h - from a signature and a config to a kernel. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#ifndef KILN_COMPILE_H
+#define KILN_COMPILE_H
+
+#include "kiln/kernel.h"
+#include "kiln/method.h"
+
+KILN_BEGIN_DECLS
+
+#define KILN_ARGUMENTS_MAX 64 /* of one signature */
+
+/**
+ * A function and concrete argument types. Borrowed by every call that takes
+ * one; put it on the stack.
+ */
+typedef struct kiln_signature {
+    const kiln_function *function;
+    const kiln_type *const *types;
+    size_t count; /* at most KILN_ARGUMENTS_MAX */
+} kiln_signature;
+
+#define KILN_SOURCE_NONE 0
+#define KILN_SOURCE_MEMORY 1 /* the kernel was there already */
+#define KILN_SOURCE_WAITED 2 /* another thread was building it */
+#define KILN_SOURCE_STORE 3  /* the artifact came from a store */
+#define KILN_SOURCE_BUILT 4  /* compiled now */
+
+typedef struct kiln_compile_options {
+    size_t size;     /* KILN_COMPILE_OPTIONS_INIT sets it */
+    uint64_t world;  /* a held world; 0: the current one */
+    int32_t *source; /* receives KILN_SOURCE_...; NULL: not wanted */
+} kiln_compile_options;
+
+#define KILN_COMPILE_OPTIONS_INIT \
+    { \
+        sizeof(kiln_compile_options), 0, 0 \
+    }
+
+/**
+ * Lends the kernel for `signature` under `config`, compiling it if no tier
+ * remembers it. Every other caller of the same job waits for that one build;
+ * different jobs build at the same time. A hit takes no lock, allocates
+ * nothing and writes no shared memory. `options` may be NULL.
+ *
+ * KILN_ECOMPILE: the user's code, with diagnostics; remembered until the
+ * world moves. KILN_ECODEGEN: the code generator failed. KILN_ERECURSION: a
+ * nested compile asked for the job that it is part of.
+ */
+KILN_API KILN_NODISCARD kiln_status
+kiln_compile(const kiln_kernel **out, kiln_context *context,
+             const kiln_signature *signature, const kiln_config *config,
+             const kiln_compile_options *options, kiln_error **error);
+
+/**
+ * A call site's own memory of its kernel. Zero it, then fill it with
+ * kiln_call_site_compile(); it may be read by many threads while one of them
+ * refreshes it.
+ */
+typedef struct kiln_call_site {
+    const kiln_kernel *kernel;
+} kiln_call_site;
+
+/*
+ * The head of every kernel: the one member that kiln_call_site_get() reads.
+ * Other members are not part of the interface.
+ */
+typedef struct kiln_kernel_head {
+    uint32_t valid; /* written once, from 1 to 0; read atomically */
+} kiln_kernel_head;
+
+/** Returns the site's kernel while it is valid, else NULL. Some loads, no
+ *  call: the cheapest hit there is. It enters no counter. */
+static inline const kiln_kernel *kiln_call_site_get(const kiln_call_site *site)
+{
+    const kiln_kernel *kernel =
+        __atomic_load_n(&site->kernel, __ATOMIC_ACQUIRE);
+
+    if (kernel && __atomic_load_n(
+                      &((const kiln_kernel_head *)(const void *)kernel)->valid,
+                      __ATOMIC_RELAXED))
+        return kernel;
+    return NULL;
+}
+
+/**
+ * As kiln_compile(), through the site: fast while the site's kernel is valid,
+ * and otherwise refreshes it. A site always serves one signature and config.
+ */
+KILN_API KILN_NODISCARD kiln_status kiln_call_site_compile(
+    const kiln_kernel **out, kiln_call_site *site, kiln_context *context,
+    const kiln_signature *signature, const kiln_config *config,
+    const kiln_compile_options *options, kiln_error **error);
+
+/** One job of a batch, and what became of it. */
+typedef struct kiln_batch_job {
+    kiln_signature signature;
+    const kiln_config *config;
+    const kiln_kernel *kernel; /* out: NULL when the job failed */
+    kiln_status status;        /* out */
+    kiln_error *error;         /* out: owned by the caller, or NULL */
+} kiln_batch_job;
+
+/** Told after each job of a batch, on the calling thread. */
+typedef void (*kiln_progress_fn)(size_t done, size_t count,
+                                 const kiln_batch_job *job, void *env);
+
+/**
+ * Compiles a list of jobs on all workers and returns when each has ended.
+ * KILN_OK when all succeeded; else the first failing job's status, while the
+ * others are still compiled. `progress` may be NULL.
+ */
+KILN_API KILN_NODISCARD kiln_status
+kiln_compile_batch(kiln_context *context, kiln_batch_job *jobs, size_t count,
+                   kiln_progress_fn progress, void *env);
+
+/**
+ * Starts a job without waiting. Inference runs on the calling thread, code
+ * generation on a worker. The caller frees the ticket.
+ */
+KILN_API KILN_NODISCARD kiln_status
+kiln_compile_start(kiln_ticket **out, kiln_context *context,
+                   const kiln_signature *signature, const kiln_config *config,
+                   const kiln_compile_options *options, kiln_error **error);
+
+/** Stores the kernel when it is ready; KILN_EAGAIN before. Never blocks. */
+KILN_API KILN_NODISCARD kiln_status kiln_compile_poll(const kiln_kernel **out,
+                                                      kiln_ticket *ticket,
+                                                      kiln_error **error);
+
+/** Stores the kernel as soon as it is ready. Waits. */
+KILN_API KILN_NODISCARD kiln_status kiln_compile_wait(const kiln_kernel **out,
+                                                      kiln_ticket *ticket,
+                                                      kiln_error **error);
+
+/** Gives the job up: polls say KILN_ECANCELED unless it is finished already.
+ *  Work that other callers wait for goes on. */
+KILN_API void kiln_compile_cancel(kiln_ticket *ticket);
+
+/** Ends a ticket, canceling what is not finished. NULL is fine. */
+KILN_API void kiln_ticket_free(kiln_ticket *ticket);
+
+/**
+ * Stores the binary key of a job: stable between processes and machines as
+ * long as neither the meaning of the code nor a [binary] setting changes.
+ * Infers if need be, generates no code and opens no LLVM.
+ */
+KILN_API KILN_NODISCARD kiln_status kiln_job_key(
+    kiln_digest *out, kiln_context *context, const kiln_signature *signature,
+    const kiln_config *config, kiln_error **error);
+
+#define KILN_EMIT_TYPED 0    /* typed IR as text, the whole call closure */
+#define KILN_EMIT_LLVM 1     /* LLVM IR as lowered */
+#define KILN_EMIT_LLVM_OPT 2 /* LLVM IR as optimised */
+#define KILN_EMIT_ASM 3      /* assembly */
+#define KILN_EMIT_BINARY 4   /* the artifact's payload */
+
+/**
+ * Shows a job at one of its stages: an inspection aid that fills no tier.
+ * Needs no device. The caller releases `*out`.
+ */
+KILN_API KILN_NODISCARD kiln_status kiln_emit(kiln_blob *out,
+                                              kiln_context *context,
+                                              const kiln_signature *signature,
+                                              const kiln_config *config,
+                                              int32_t form, kiln_error **error);
+
+/*
+ * Code instances: a method instance inferred for one owner token. They are
+ * lent like kernels.
+ */
+
+/** Lends the code instance of a signature, inferring it if need be. */
+KILN_API KILN_NODISCARD kiln_status kiln_infer(const kiln_code **out,
+                                               kiln_context *context,
+                                               const kiln_signature *signature,
+                                               const kiln_config *config,
+                                               uint64_t world,
+                                               kiln_error **error);
+
+/** Lends the code instance if tier 1 has it; creates nothing. */
+KILN_API KILN_NODISCARD kiln_status kiln_code_find(
+    const kiln_code **out, kiln_context *context,
+    const kiln_signature *signature, const kiln_config *config, uint64_t world);
+
+/** Returns "main.saxpy(f32[:], f32, f32[:])". Borrowed. */
+KILN_API const char *kiln_code_name(const kiln_code *code);
+/** Returns the typed digest: its IR and that of everything it calls. */
+KILN_API kiln_digest kiln_code_digest(const kiln_code *code);
+/** Returns the typed IR in its binary form; `size` in bytes. Borrowed. */
+KILN_API const void *kiln_code_ir(const kiln_code *code, size_t *size);
+/** Returns the type of the result, or NULL if the frontend told none. */
+KILN_API const kiln_type *kiln_code_result(const kiln_code *code);
+/** Stores the first and last world in which the instance is valid. */
+KILN_API void kiln_code_worlds(const kiln_code *code, uint64_t *minimum,
+                               uint64_t *maximum);
+/** True while the instance is valid in the current world. */
+KILN_API int32_t kiln_code_is_valid(const kiln_code *code);
+
+/**
+ * Results that other consumers attach to a code instance: an automatic
+ * differentiation tool's beside a compiler's, say. Keyed by instance, config
+ * (or NULL) and consumer name. `destroy` runs once, when the instance is
+ * collected or the context ends. `save` and `load` are optional and belong to
+ * snapshots.
+ */
+typedef struct kiln_attachment {
+    size_t size;
+    void *value;
+    void (*destroy)(void *value);
+    int32_t relocation; /* KILN_RELOCATION_... */
+    kiln_status (*save)(void *value, kiln_blob *out);
+    kiln_status (*load)(const void *bytes, size_t size, void **value);
+} kiln_attachment;
+
+/** Lends the attached value; KILN_ENOTFOUND. Creates nothing. */
+KILN_API KILN_NODISCARD kiln_status
+kiln_attachment_get(void **out, const kiln_code *code,
+                    const kiln_config *config, const char *consumer);
+
+/**
+ * Attaches a value. The first one wins: when there is one already, `*out`
+ * (which may be NULL) receives it, the new value is destroyed and KILN_OK
+ * returned.
+ */
+KILN_API KILN_NODISCARD kiln_status kiln_attachment_put(
+    void **out, const kiln_code *code, const kiln_config *config,
+    const char *consumer, const kiln_attachment *attachment);
+
+KILN_END_DECLS
+
+#endif /* KILN_COMPILE_H */

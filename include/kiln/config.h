@@ -1,0 +1,90 @@
+/* kiln/config.h - a target and every setting, validated and interned. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#ifndef KILN_CONFIG_H
+#define KILN_CONFIG_H
+
+#include "kiln/type.h"
+
+KILN_BEGIN_DECLS
+
+#define KILN_OPT_DEFAULT 0 /* as KILN_OPT_3 */
+#define KILN_OPT_0 1
+#define KILN_OPT_1 2
+#define KILN_OPT_2 3
+#define KILN_OPT_3 4
+
+#define KILN_DEBUG_NONE 0
+#define KILN_DEBUG_LINES 1
+#define KILN_DEBUG_FULL 2
+
+#define KILN_SWITCH_DEFAULT 0
+#define KILN_SWITCH_ON 1
+#define KILN_SWITCH_OFF 2
+
+#define KILN_ABI_KERNEL 0 /* a kernel that can be launched */
+#define KILN_ABI_DEVICE 1 /* a function to be linked into foreign code */
+
+#define KILN_SITES_RESOLVE 0 /* host references are constants of a session */
+#define KILN_SITES_PATCH 1   /* host references are patched at load */
+
+/**
+ * Settings of a config. Zero is the default everywhere. Each setting belongs
+ * to one or more scopes (docs/design.md, "Keys"): `[typed]` enters the owner
+ * token and so the typed IR's key, `[runtime]` the runtime functions' key,
+ * `[binary]` the full config key, `[load]` none.
+ */
+typedef struct kiln_config_options {
+    size_t size;            /* KILN_CONFIG_OPTIONS_INIT sets it */
+    const char *target;     /* [binary] "host", "host:x86-64-v3",
+                               "cuda:sm_90a"; NULL: "host" */
+    const char *entry_name; /* [binary] of the kernel's symbol; NULL: derived */
+    const char *overlays;   /* [typed] overlay tables, "a,b", first wins; the
+                               backend's own table follows; NULL: none */
+    uint8_t opt_level;      /* [binary] KILN_OPT_... */
+    uint8_t debug_level;    /* [runtime, binary] KILN_DEBUG_... */
+    uint8_t bounds_checks;  /* [runtime, binary] KILN_SWITCH_..., on */
+    uint8_t fast_math;      /* [runtime, binary] KILN_SWITCH_..., off */
+    uint8_t contract;       /* [runtime, binary] fuse a*b+c, on */
+    uint8_t entry_abi;      /* [binary] KILN_ABI_... */
+    uint8_t sites;          /* [binary] KILN_SITES_... */
+    uint8_t reserved[1];
+    uint32_t required_group_size[3]; /* [binary] 0: any */
+    uint32_t device;                 /* [load] ordinal */
+} kiln_config_options;
+
+#define KILN_CONFIG_OPTIONS_INIT \
+    { \
+        sizeof(kiln_config_options), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, {0}, \
+            {0, 0, 0}, 0 \
+    }
+
+/**
+ * Stores the config for `options`. Equal settings give the same pointer; it
+ * lives as long as the context. The host target without a name is resolved to
+ * the features of this processor. `options` may be NULL: all defaults.
+ *
+ * KILN_EINVAL names a bad setting; an unknown backend or processor too.
+ */
+KILN_API KILN_NODISCARD kiln_status
+kiln_config_new(const kiln_config **out, kiln_context *context,
+                const kiln_config_options *options, kiln_error **error);
+
+/** Returns the resolved target's text, "host:x86-64+avx2+fma…". Borrowed. */
+KILN_API const char *kiln_config_target(const kiln_config *config);
+/** Returns the name of the config's backend. Borrowed. */
+KILN_API const char *kiln_config_backend(const kiln_config *config);
+/** Returns the digest of the [typed] settings by value: the owner token. */
+KILN_API kiln_digest kiln_config_owner(const kiln_config *config);
+/** Returns the digest of the [typed], [runtime] and [binary] settings. */
+KILN_API kiln_digest kiln_config_digest(const kiln_config *config);
+
+/**
+ * Renders every setting with its resolved value and its scopes, one a line.
+ * The caller releases `*out`; its bytes are NUL-terminated.
+ */
+KILN_API KILN_NODISCARD kiln_status
+kiln_config_describe(kiln_blob *out, const kiln_config *config);
+
+KILN_END_DECLS
+
+#endif /* KILN_CONFIG_H */

@@ -1,0 +1,104 @@
+/* kiln/context.h - the one long-lived object, and the page on threads. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#ifndef KILN_CONTEXT_H
+#define KILN_CONTEXT_H
+
+#include "kiln/host.h"
+#include "kiln/sys/alloc.h"
+
+KILN_BEGIN_DECLS
+
+/*
+ * Threads.
+ *
+ * A context may be used from any thread at any time. Types, configs,
+ * functions, kernels, artifacts and errors are immutable once you hold them
+ * and may be shared; a `const` pointer parameter means that concurrent use is
+ * fine. Queues, buffers' contents and tickets belong to one thread at a time.
+ *
+ * Several contexts may live in one process; they share nothing but the loaded
+ * libraries. LLVM runs only on threads that Kiln starts, with all signals
+ * blocked. Kiln installs no signal handler and changes neither locale,
+ * floating-point mode, working directory nor environment.
+ *
+ * After fork() the child may use the context's tiers and the host backend; it
+ * has no worker threads until its first miss starts them anew. A GPU backend
+ * that was loaded before the fork must not be used in the child.
+ *
+ * Kernels are lent, not counted: a kernel stays valid until
+ * kiln_context_collect() finds it outdated, or until the context ends.
+ */
+
+struct kiln_codegen_host;
+struct kiln_codegen;
+
+/**
+ * The door of the code generation library; see `codegen_exchange` below.
+ * Opaque to embedders, who only pass it on.
+ */
+typedef kiln_status (*kiln_codegen_exchange_fn)(
+    const struct kiln_codegen_host *host, const struct kiln_codegen **out);
+
+typedef struct kiln_context_options {
+    size_t size;               /* KILN_CONTEXT_OPTIONS_INIT sets it */
+    const kiln_alloc *alloc;   /* copied; NULL: malloc */
+    const kiln_host_ops *host; /* copied; NULL: nothing offered */
+    void *host_env;            /* first argument of every host callback */
+    void (*host_finalize)(void *env); /* called once when the context ends */
+    uint32_t workers; /* threads that compile; 0: KILN_WORKERS, else cores */
+    uint32_t threads; /* of the host backend; 0: KILN_THREADS, else cores */
+    const char *codegen_path; /* libkiln-codegen.so; NULL: KILN_CODEGEN_PATH,
+                                 else beside libkiln, else the loader's path */
+    /* Statically linked code generation: pass kiln_codegen_exchange. NULL:
+       open the library at the first miss. */
+    kiln_codegen_exchange_fn codegen_exchange;
+} kiln_context_options;
+
+#define KILN_CONTEXT_OPTIONS_INIT \
+    { \
+        sizeof(kiln_context_options), 0, 0, 0, 0, 0, 0, 0, 0 \
+    }
+
+/**
+ * Creates a context. `options` may be NULL: all defaults. Opens no device, no
+ * LLVM and no file, and starts no thread.
+ *
+ * Use the macro kiln_context_new(), which passes the headers' ABI version:
+ * KILN_EMISMATCH when the library is of another one.
+ */
+KILN_API KILN_NODISCARD kiln_status
+kiln_context_new_(int32_t abi_version, kiln_context **out,
+                  const kiln_context_options *options, kiln_error **error);
+#define kiln_context_new(out, options, error) \
+    kiln_context_new_(KILN_ABI_VERSION, (out), (options), (error))
+
+/**
+ * Ends a context and everything it lent: packages, types, configs, kernels.
+ * Waits for its worker threads. Queues, buffers, devices and tickets must have
+ * been freed before, and no other thread may be inside the library with this
+ * context. NULL is fine.
+ */
+KILN_API void kiln_context_free(kiln_context *context);
+
+/**
+ * Frees what is no longer valid: outdated kernels (unloading their code),
+ * code instances that no world in use can see, and retired tables.
+ *
+ * The caller promises that during the call no other thread is inside the
+ * library with this context, and that it uses no kernel obtained before,
+ * except through call-site handles, which revalidate themselves.
+ */
+KILN_API void kiln_context_collect(kiln_context *context);
+
+/** One environment variable that Kiln reads, and what it means. */
+typedef struct kiln_environment_variable {
+    const char *name;
+    const char *meaning;
+} kiln_environment_variable;
+
+/** Returns the table of them all, ended by a NULL name. Static storage. */
+KILN_API const kiln_environment_variable *kiln_environment_variables(void);
+
+KILN_END_DECLS
+
+#endif /* KILN_CONTEXT_H */

@@ -1,0 +1,91 @@
+/* kiln/host.h - what a host runtime may tell Kiln about itself. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#ifndef KILN_HOST_H
+#define KILN_HOST_H
+
+#include "kiln/error.h"
+
+KILN_BEGIN_DECLS
+
+#define KILN_LOG_ERROR 0
+#define KILN_LOG_WARNING 1
+#define KILN_LOG_INFO 2
+#define KILN_LOG_DEBUG 3
+
+/** The stages of a job, in the order in which a job passes them. */
+#define KILN_STAGE_MAP(X) \
+    X(PARSE, "parse") \
+    X(INFER, "infer") \
+    X(LOWER, "lower") \
+    X(LINK, "link") \
+    X(OPTIMISE, "optimise") \
+    X(EMIT, "emit") \
+    X(LOAD, "load")
+
+#define KILN__STAGE_ENUM(name, text) KILN_STAGE_##name,
+enum { KILN_STAGE_MAP(KILN__STAGE_ENUM) KILN_STAGE_COUNT };
+#undef KILN__STAGE_ENUM
+
+#define KILN_EVENT_STAGE 0      /* a stage of a job ended */
+#define KILN_EVENT_JOB 1        /* a job ended, built or failed */
+#define KILN_EVENT_INVALIDATE 2 /* a code instance lost its validity */
+
+/** Something that happened. Pointers are borrowed for the call. */
+typedef struct kiln_event {
+    size_t size;
+    int32_t kind;         /* KILN_EVENT_... */
+    int32_t stage;        /* KILN_STAGE_..., of a KILN_EVENT_STAGE */
+    kiln_status status;   /* of a KILN_EVENT_JOB */
+    const char *name;     /* "main.saxpy(f32[:], f32, f32[:])" */
+    uint64_t nanoseconds; /* how long the stage or job took */
+} kiln_event;
+
+/**
+ * What the host offers. Every member is optional; NULL is "not offered".
+ * Members are called from any thread unless they say otherwise, never under a
+ * lock of Kiln's, and must not unwind or jump out.
+ */
+typedef struct kiln_host_ops {
+    size_t size; /* sizeof(kiln_host_ops), as the host compiled it */
+
+    /** Bracket every wait of a calling thread (a safepoint region, say). */
+    void (*blocking_enter)(void *env);
+    void (*blocking_leave)(void *env);
+
+    /**
+     * Bracket the life of each thread that Kiln starts. Only when both are
+     * given may frontend callbacks run on Kiln's threads.
+     */
+    void (*thread_enter)(void *env);
+    void (*thread_leave)(void *env);
+
+    /**
+     * Stores the address of a host object or function that a site names;
+     * KILN_ENOTFOUND when there is none. Called when an artifact is loaded.
+     */
+    kiln_status (*resolve)(void *env, const char *name, void **address);
+    /** Keep the object behind `name` alive and unmoved / let it go. */
+    void (*root)(void *env, const char *name, void *address);
+    void (*unroot)(void *env, const char *name, void *address);
+
+    /** Takes one line of the library's log, without a newline. */
+    void (*log)(void *env, int32_t level, const char *line);
+
+    /** Takes an event; runs on the thread where it happened. */
+    void (*event)(void *env, const kiln_event *event);
+
+    /** Takes what kernels print: whole lines are not promised. */
+    void (*print)(void *env, const char *text, size_t size);
+
+    /**
+     * Runs body(argument, i) for 0 <= i < count, on any threads, and returns
+     * when all are done: replaces the host backend's own thread pool.
+     */
+    void (*parallel_for)(void *env, size_t count,
+                         void (*body)(void *argument, size_t index),
+                         void *argument);
+} kiln_host_ops;
+
+KILN_END_DECLS
+
+#endif /* KILN_HOST_H */

@@ -1,0 +1,103 @@
+/* kiln/kernel.h - kernels, and the artifacts they are loaded from. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#ifndef KILN_KERNEL_H
+#define KILN_KERNEL_H
+
+#include "kiln/config.h"
+
+KILN_BEGIN_DECLS
+
+/*
+ * An artifact is what compiling a job made: bytes that belong to no device,
+ * 1 to n kernels with their metadata, sites and a relocation class. A kernel
+ * is one entry of an artifact, loaded and ready to launch. Artifacts are
+ * immutable and shared; a kernel is lent (kiln/context.h, "Threads").
+ */
+
+#define KILN_RELOCATION_PORTABLE 0    /* no address in it */
+#define KILN_RELOCATION_RELOCATABLE 1 /* bytes and named sites */
+#define KILN_RELOCATION_SESSION 2     /* holds an address of this process */
+
+/** One argument of a kernel, in its packed argument block. */
+typedef struct kiln_argument_info {
+    const char *type; /* "f32[:]" */
+    uint32_t offset;  /* in bytes */
+    uint32_t size;    /* in bytes; 0: not passed */
+} kiln_argument_info;
+
+/** A kernel's metadata, readable without a device. Everything is borrowed. */
+typedef struct kiln_kernel_info {
+    size_t size;
+    const char *name;   /* the symbol */
+    const char *method; /* "main.saxpy(f32[:], f32, f32[:])" */
+    const kiln_argument_info *arguments;
+    size_t argument_count;
+    uint32_t argument_bytes;   /* of the packed block */
+    uint32_t hidden_arguments; /* behind it, as the backend documents */
+    uint32_t static_local_bytes;
+    uint32_t private_bytes;          /* per item; 0: unknown */
+    uint32_t registers;              /* per item; 0: unknown */
+    uint32_t required_group_size[3]; /* 0: any */
+    uint32_t maximum_group_size;     /* 0: the device's */
+    uint32_t sub_group_size;         /* 0: the device's */
+    int32_t can_fail;                /* may raise an exception */
+} kiln_kernel_info;
+
+/** A reference to a host object or function inside an artifact. */
+typedef struct kiln_site_info {
+    const char *name;  /* what the host's resolve callback is asked for */
+    uint64_t offset;   /* in the payload */
+    uint32_t size;     /* of the patched word, in bytes */
+    uint32_t strategy; /* KILN_SITES_... */
+} kiln_site_info;
+
+/** Returns the artifact's format, "elf", "cubin", "ptx", "spirv". */
+KILN_API const char *kiln_artifact_format(const kiln_artifact *artifact);
+/** Returns the resolved target it was made for. */
+KILN_API const char *kiln_artifact_target(const kiln_artifact *artifact);
+/** Returns KILN_RELOCATION_... */
+KILN_API int32_t kiln_artifact_relocation(const kiln_artifact *artifact);
+/** Returns the payload; `size`, in bytes, may be NULL. Borrowed. */
+KILN_API const void *kiln_artifact_bytes(const kiln_artifact *artifact,
+                                         size_t *size);
+/** Returns how many kernels the artifact holds. */
+KILN_API size_t kiln_artifact_kernel_count(const kiln_artifact *artifact);
+/** Returns the metadata of kernel `index`, or NULL beyond the last. */
+KILN_API const kiln_kernel_info *kiln_artifact_kernel(
+    const kiln_artifact *artifact, size_t index);
+/** Returns how many sites the artifact holds. */
+KILN_API size_t kiln_artifact_site_count(const kiln_artifact *artifact);
+/** Returns site `index`, or NULL beyond the last. */
+KILN_API const kiln_site_info *kiln_artifact_site(const kiln_artifact *artifact,
+                                                  size_t index);
+
+/** Adds a reference. Artifacts outlive kernels and context that way. */
+KILN_API const kiln_artifact *kiln_artifact_retain(
+    const kiln_artifact *artifact);
+/** Drops a reference. NULL is fine. */
+KILN_API void kiln_artifact_release(const kiln_artifact *artifact);
+
+/** Returns the kernel's artifact, borrowed from the kernel. */
+KILN_API const kiln_artifact *kiln_kernel_artifact(const kiln_kernel *kernel);
+/** Returns the kernel's metadata. */
+KILN_API const kiln_kernel_info *kiln_kernel_get_info(
+    const kiln_kernel *kernel);
+/** Returns the config it was compiled for. */
+KILN_API const kiln_config *kiln_kernel_config(const kiln_kernel *kernel);
+/** Returns the code instance it was compiled from. */
+KILN_API const kiln_code *kiln_kernel_code(const kiln_kernel *kernel);
+/** True while no definition since has changed what the kernel means. */
+KILN_API int32_t kiln_kernel_is_valid(const kiln_kernel *kernel);
+
+/**
+ * Stores the driver's own handle (CUfunction, hipFunction_t, cl_kernel,
+ * ze_kernel_handle_t; on the host the address of the entry). Its arguments
+ * are the packed block's members in order, then the backend's documented
+ * hidden arguments.
+ */
+KILN_API KILN_NODISCARD kiln_status
+kiln_kernel_native(void **out, const kiln_kernel *kernel, kiln_error **error);
+
+KILN_END_DECLS
+
+#endif /* KILN_KERNEL_H */

@@ -1,0 +1,123 @@
+/* kiln/method.h - packages, generic functions and methods of the language. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#ifndef KILN_METHOD_H
+#define KILN_METHOD_H
+
+#include "kiln/type.h"
+
+KILN_BEGIN_DECLS
+
+/*
+ * The world. Every definition, redefinition, deletion and unload advances the
+ * frontend's world counter. A method is visible in a range of worlds, and so
+ * is each result of inference. Calls work in the current world unless they
+ * say otherwise; whoever holds a world keeps its methods and results usable.
+ */
+
+/** What a definition or removal did. Borrowed names live until _dispose(). */
+typedef struct kiln_change_report {
+    size_t size;
+    uint64_t world; /* the world that the change made */
+    uint32_t methods_added;
+    uint32_t methods_replaced;
+    uint32_t methods_removed;
+    uint32_t methods_unchanged; /* defined again with the same meaning */
+    size_t invalidated_count;   /* code instances that lost their validity */
+    char **invalidated;         /* their names, "main.saxpy(f32[:], …)" */
+    void *private_data;
+} kiln_change_report;
+
+#define KILN_CHANGE_REPORT_INIT \
+    { \
+        sizeof(kiln_change_report), 0, 0, 0, 0, 0, 0, 0, 0 \
+    }
+
+/** Frees what the report holds. Fine on a fresh or zeroed report. */
+KILN_API void kiln_change_report_dispose(kiln_change_report *report);
+
+/**
+ * Makes an empty package, or stores the existing one with that name. Packages
+ * live until they are unloaded or the context ends.
+ */
+KILN_API KILN_NODISCARD kiln_status kiln_package_new(kiln_package **out,
+                                                     kiln_context *context,
+                                                     const char *name,
+                                                     kiln_error **error);
+
+/**
+ * Defines everything that `text` (of `size` bytes, need not end in NUL)
+ * defines. `file` names the text in diagnostics only. All of it takes effect
+ * in one new world, or, when there is an error, nothing does: KILN_ESYNTAX or
+ * KILN_ECOMPILE with one diagnostic per fault. `report` may be NULL.
+ *
+ * A definition with the signature of an earlier one replaces it. Definitions
+ * of the package that the text does not mention stay.
+ */
+KILN_API KILN_NODISCARD kiln_status kiln_package_define(
+    kiln_package *package, const char *file, const char *text, size_t size,
+    kiln_change_report *report, kiln_error **error);
+
+/**
+ * Reads `path` and defines it in the package of the file's base name (made if
+ * need be). Imports that name no package are looked for as `name.kiln` in the
+ * file's folder, then in the folders of KILN_PATH. KILN_EIO if unreadable.
+ */
+KILN_API KILN_NODISCARD kiln_status
+kiln_package_load(kiln_package **out, kiln_context *context, const char *path,
+                  kiln_change_report *report, kiln_error **error);
+
+/** Removes everything the package defined, everywhere. The package is gone. */
+KILN_API KILN_NODISCARD kiln_status kiln_package_unload(
+    kiln_package *package, kiln_change_report *report, kiln_error **error);
+
+/** Stores the package called `name`; KILN_ENOTFOUND when there is none. */
+KILN_API KILN_NODISCARD kiln_status kiln_package_find(kiln_package **out,
+                                                      kiln_context *context,
+                                                      const char *name);
+
+/** Returns the package's name. Borrowed. */
+KILN_API const char *kiln_package_name(const kiln_package *package);
+
+/**
+ * Stores the generic function that `name` means in the package: its own, an
+ * imported or a built-in one ("sqrt", "+"). KILN_ENOTFOUND otherwise, with an
+ * error that suggests similar names.
+ */
+KILN_API KILN_NODISCARD kiln_status
+kiln_package_function(const kiln_function **out, kiln_package *package,
+                      const char *name, kiln_error **error);
+
+/**
+ * Deletes the method whose parameter types, written as in the source and
+ * separated by commas, are `parameters` ("f32[:], T"). `overlay` names its
+ * table; NULL is the global one. KILN_ENOTFOUND, with an error that lists the
+ * methods, when there is none.
+ */
+KILN_API KILN_NODISCARD kiln_status
+kiln_method_delete(kiln_package *package, const kiln_function *function,
+                   const char *parameters, const char *overlay,
+                   kiln_change_report *report, kiln_error **error);
+
+/** Returns the qualified name, "main.saxpy". Borrowed. */
+KILN_API const char *kiln_function_name(const kiln_function *function);
+
+/** Returns the frontend that the function belongs to. */
+KILN_API kiln_frontend *kiln_function_frontend(const kiln_function *function);
+
+/** Returns the frontend of the kernel language. It lives with the context. */
+KILN_API kiln_frontend *kiln_context_language(kiln_context *context);
+
+/** Returns the current world of a frontend. */
+KILN_API uint64_t kiln_world(const kiln_frontend *frontend);
+
+/**
+ * Keeps the current world usable and stores its number, until
+ * kiln_world_release() is called as often.
+ */
+KILN_API KILN_NODISCARD kiln_status kiln_world_hold(uint64_t *out,
+                                                    kiln_frontend *frontend);
+KILN_API void kiln_world_release(kiln_frontend *frontend, uint64_t world);
+
+KILN_END_DECLS
+
+#endif /* KILN_METHOD_H */

@@ -1,0 +1,95 @@
+/* kiln/sys/backend.h - the driver half of a backend: devices and launches. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#ifndef KILN_SYS_BACKEND_H
+#define KILN_SYS_BACKEND_H
+
+#include "kiln/device.h"
+
+KILN_BEGIN_DECLS
+
+/*
+ * A backend has two halves. This one lives in libkiln: it describes targets,
+ * opens the vendor's driver at run time and never needs LLVM. The other half,
+ * in libkiln-codegen, turns a module into a payload and never needs a device.
+ *
+ * Functions are called from any thread, without a lock of Kiln's held.
+ */
+
+/** A target, resolved from "backend:name". */
+typedef struct kiln_target {
+    size_t size;
+    char name[512];      /* the vendor's own name; "" is not allowed */
+    char triple[64];     /* LLVM's triple */
+    char processor[64];  /* LLVM's processor name */
+    char features[1024]; /* LLVM's feature list, "+avx2,+fma" */
+} kiln_target;
+
+/** One launch, checked and with every number resolved. */
+typedef struct kiln_launch_request {
+    size_t size;
+    void *function;            /* from symbol() */
+    const kiln_kernel *kernel; /* whose it is */
+    uint64_t grid[3];          /* items, each at least 1 */
+    uint32_t block[3];         /* items of a group, all 0: choose */
+    const void *arguments;     /* the packed block */
+    uint32_t argument_bytes;
+} kiln_launch_request;
+
+typedef struct kiln_backend_ops {
+    size_t size;        /* sizeof(kiln_backend_ops), as you compiled it */
+    const char *name;   /* "host", "cuda", "rocm", "spirv" */
+    const char *format; /* of its payloads: "elf", "cubin", "spirv" */
+
+    /** Resolves the part of a target behind "backend:" (NULL: the default).
+        KILN_EINVAL with an error that lists what there is. */
+    kiln_status (*describe)(void *self, const char *name, kiln_target *out,
+                            kiln_error **error);
+    /** Counts devices; `*reason` says why there are none. Static storage. */
+    uint32_t (*count)(void *self, const char **reason);
+    /** Opens a device, or adopts `native` when it is not NULL. */
+    kiln_status (*open)(void *self, uint32_t ordinal, void *native,
+                        void **device, const char **device_name,
+                        kiln_error **error);
+    void (*close)(void *self, void *device);
+
+    /** Puts an artifact on a device; `unload` takes it off again. */
+    kiln_status (*load)(void *self, void *device, const kiln_artifact *artifact,
+                        void **module, kiln_error **error);
+    kiln_status (*symbol)(void *self, void *module, const char *name,
+                          void **function, kiln_error **error);
+    void (*unload)(void *self, void *module);
+
+    /** Makes, or adopts when `native` is not NULL, an in-order queue. */
+    kiln_status (*queue_new)(void *self, void *device, void *native,
+                             void **queue, kiln_error **error);
+    void (*queue_free)(void *self, void *queue);
+    kiln_status (*launch)(void *self, void *queue,
+                          const kiln_launch_request *request,
+                          kiln_exception *exception, kiln_error **error);
+    /** Waits (`block` not 0) or looks. KILN_EAGAIN: work is left.
+        KILN_EEXCEPTION: `*exception` is filled. */
+    kiln_status (*wait)(void *self, void *queue, int32_t block,
+                        kiln_exception *exception, kiln_error **error);
+
+    kiln_status (*buffer_new)(void *self, void *device, uint64_t size,
+                              void **address, kiln_error **error);
+    void (*buffer_free)(void *self, void *device, void *address);
+    /** Copies between host and device memory; done on return. */
+    kiln_status (*copy)(void *self, void *device, void *to, const void *from,
+                        uint64_t size, kiln_error **error);
+
+    void (*free)(void *self);
+    /* The functions above are required, since 0.1. */
+} kiln_backend_ops;
+
+/**
+ * Adds a backend's driver half. On success the context owns `self`. `ops` is
+ * copied. A second backend of one name is refused.
+ */
+KILN_API KILN_NODISCARD kiln_status
+kiln_context_add_backend(kiln_context *context, const kiln_backend_ops *ops,
+                         void *self, kiln_error **error);
+
+KILN_END_DECLS
+
+#endif /* KILN_SYS_BACKEND_H */

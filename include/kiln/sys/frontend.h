@@ -1,0 +1,232 @@
+/* kiln/sys/frontend.h - bring your own language, types and method tables. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#ifndef KILN_SYS_FRONTEND_H
+#define KILN_SYS_FRONTEND_H
+
+#include "kiln/compile.h"
+
+KILN_BEGIN_DECLS
+
+/*
+ * The contract.
+ *
+ * A frontend has a world counter that every definition advances. For a
+ * signature it infers typed IR, and records each question (query) whose
+ * answer it relied on: which method a call dispatches to, what a global name
+ * is bound to. Kiln remembers the typed IR per signature and owner token, in
+ * a range of worlds. When a definition changes, the frontend advances its
+ * world and names the subject that changed (kiln_world_changed); Kiln asks
+ * the recorded queries about that subject again, and ends the validity of
+ * exactly those code instances that get another answer, and of their callers.
+ *
+ * Callbacks run on the thread that called into Kiln, or on a worker thread
+ * when the host gives thread_enter and thread_leave. No lock of Kiln's is
+ * held. They may call back into Kiln: a nested kiln_compile() is fine.
+ */
+
+/** What a running inference reports to. Valid during infer(). */
+typedef struct kiln_inference kiln_inference;
+
+/** A question that inference asked. Copied when it is recorded. */
+typedef struct kiln_query {
+    uint64_t subject;   /* what must change before the answer can, a hash of
+                           the function's or binding's qualified name, say */
+    const void *data;   /* the question; no addresses: it goes to disk */
+    size_t size;        /* in bytes */
+    kiln_digest answer; /* digest of the answer; all zero: "none" */
+} kiln_query;
+
+/** What lower() is asked for: one kernel and everything it calls. */
+typedef struct kiln_lower_request {
+    size_t size;
+    const kiln_code *root;
+    const kiln_config *config;
+    const char *entry;             /* symbol that the module must define */
+    const kiln_code *const *codes; /* the call closure; codes[0] is root */
+    size_t code_count;
+} kiln_lower_request;
+
+typedef struct kiln_frontend_ops {
+    size_t size;      /* sizeof(kiln_frontend_ops), as you compiled it */
+    const char *name; /* enters keys: "toy 1". Change it with the IR's form */
+
+    /**
+     * Returns the current world: at least 1, never decreasing.
+     */
+    uint64_t (*world)(void *self);
+
+    /**
+     * Infers `signature` as of `world` and reports to `out`: the root digest,
+     * queries, callees, result type, typed IR. KILN_ECOMPILE for the user's
+     * errors; KILN_ENOTFOUND when no method applies.
+     *
+     * The owner token of `config` says which settings may be read: those of
+     * scope [typed] only.
+     */
+    kiln_status (*infer)(void *self, const kiln_signature *signature,
+                         const kiln_config *config, uint64_t world,
+                         kiln_inference *out, kiln_error **error);
+
+    /**
+     * Answers a recorded query as of `world`, under [typed] settings of
+     * `config`. The digest must be a pure function of what is defined: equal
+     * in two processes that loaded the same program. No answer: all zero.
+     */
+    kiln_status (*answer)(void *self, const void *query, size_t size,
+                          const kiln_config *config, uint64_t world,
+                          kiln_digest *out);
+
+    /** Ends the frontend. Runs when the context ends. */
+    void (*free)(void *self);
+    /* The functions above are required, since 0.1. */
+
+    /**
+     * Optional. Gives LLVM IR for a kernel, as bitcode or as text, with every
+     * function it needs defined. Without it the typed IR must be Kiln's own.
+     * See "The module" below.
+     */
+    kiln_status (*lower)(void *self, const kiln_lower_request *request,
+                         kiln_blob *out, kiln_error **error);
+
+    /**
+     * Optional. Finds the place of expression `ordinal` in the method that an
+     * exception names. Pointers in `*out` live until the next call on this
+     * thread or the frontend's end.
+     */
+    kiln_status (*locate)(void *self, const char *method, uint32_t ordinal,
+                          kiln_location *out);
+
+    /** Optional. Keep world `world` usable / let it go (kiln_world_hold). */
+    kiln_status (*hold)(void *self, uint64_t world);
+    void (*release)(void *self, uint64_t world);
+} kiln_frontend_ops;
+
+/*
+ * The module that lower() gives (all of it is checked before use).
+ *
+ * It defines `i32 @entry(ptr %item, <arguments>)`, called once per item of the
+ * grid. Arguments stand in order: scalars as themselves (Bool as i8), structs,
+ * tuples and foreign types as pointers to their bytes, an array as its data
+ * pointer, its sizes as i64 and, when strided, its strides as i64. It returns
+ * 0, or 1 after it raised an exception. Functions that it calls are internal.
+ *
+ * Device functions that it may declare and call:
+ *   i64 @kiln_global_id(ptr %item, i32 dimension)     also _local_id, _group_id
+ *   i64 @kiln_global_size(ptr %item, i32 dimension)   also _local_size,
+ *                                                     _group_count
+ *   void @kiln_raise(ptr %item, i32 kind, ptr method, i32 ordinal,
+ *                    ptr message, i64 value0, i64 value1)
+ *       records an exception; `method` and `message` are constant,
+ *       NUL-terminated strings. Then return 1, up through every caller.
+ * and LLVM's intrinsics. Nothing else may be left undefined, except functions
+ * of the C mathematics library and host references named as sites.
+ */
+
+/**
+ * Adds a frontend. On success the context owns `self`. `ops` is copied.
+ * Frontends' names differ, else KILN_EINVAL.
+ */
+KILN_API KILN_NODISCARD kiln_status
+kiln_frontend_add(kiln_frontend **out, kiln_context *context,
+                  const kiln_frontend_ops *ops, void *self, kiln_error **error);
+
+/** Returns the `self` that the frontend was added with. */
+KILN_API void *kiln_frontend_self(const kiln_frontend *frontend);
+
+/**
+ * Stores the function object for `name`, qualified by its package: one per
+ * frontend and name. `data` is kept from the first call.
+ */
+KILN_API KILN_NODISCARD kiln_status kiln_function_new(const kiln_function **out,
+                                                      kiln_frontend *frontend,
+                                                      const char *name,
+                                                      void *data,
+                                                      kiln_error **error);
+
+/** Returns the `data` of the function. */
+KILN_API void *kiln_function_data(const kiln_function *function);
+
+/** Records the digest of the method that the signature dispatches to. */
+KILN_API void kiln_inference_set_root(kiln_inference *inference,
+                                      kiln_digest method);
+/** Records the printable name; the default is function(types). */
+KILN_API KILN_NODISCARD kiln_status
+kiln_inference_set_name(kiln_inference *inference, const char *name);
+/** Records the result type for kiln_code_result(). */
+KILN_API void kiln_inference_set_result(kiln_inference *inference,
+                                        const kiln_type *type);
+/** Records the worlds in which the result holds; the default is from the
+ *  inferred world on, unbounded (UINT64_MAX). */
+KILN_API void kiln_inference_set_worlds(kiln_inference *inference,
+                                        uint64_t minimum, uint64_t maximum);
+/** Records the typed IR; copied. */
+KILN_API KILN_NODISCARD kiln_status kiln_inference_set_ir(
+    kiln_inference *inference, const void *bytes, size_t size);
+/** Records a query; an equal one is kept once. */
+KILN_API KILN_NODISCARD kiln_status
+kiln_inference_add_query(kiln_inference *inference, const kiln_query *query);
+
+/**
+ * Lends the code instance of a callee, through tier 1, and records it as the
+ * next callee, in call order (a repeated callee keeps its first place; `index`,
+ * which may be NULL, receives it).
+ *
+ * KILN_ERECURSION, without an error: the callee is being inferred further up
+ * on this very chain; `*head` is that inference, and the callee is recorded.
+ * Every inference from here up to the head then ends as part of one cycle:
+ * its result is provisional, handed to its caller but published only
+ * together with the head. The head may infer its body again after
+ * kiln_inference_restart(), until its assumption about itself holds.
+ */
+KILN_API KILN_NODISCARD kiln_status
+kiln_inference_callee(kiln_inference *inference, const kiln_signature *callee,
+                      const kiln_code **out, uint32_t *index,
+                      kiln_inference **head, kiln_error **error);
+
+/** Forgets queries, callees and the provisional members of the own cycle. */
+KILN_API void kiln_inference_restart(kiln_inference *inference);
+
+/** True when some inference below relied on this one while it ran. */
+KILN_API int32_t kiln_inference_is_cycle_head(const kiln_inference *inference);
+
+/** Returns the inference that asked for this one, or NULL. */
+KILN_API kiln_inference *kiln_inference_parent(const kiln_inference *inference);
+/** Returns the signature that is being inferred. */
+KILN_API const kiln_signature *kiln_inference_signature(
+    const kiln_inference *inference);
+
+/** A pointer of the frontend's own, for its parents and callees to find. */
+KILN_API void kiln_inference_set_user(kiln_inference *inference, void *user);
+KILN_API void *kiln_inference_user(const kiln_inference *inference);
+
+/**
+ * Tells that `count` subjects changed with the world `world`, which is the
+ * frontend's current one: code instances with queries about them are asked
+ * again and end at world - 1 if the answer differs. `report` may be NULL; its
+ * invalidated names are filled. Running inferences are checked when they end.
+ */
+KILN_API KILN_NODISCARD kiln_status kiln_world_changed(
+    kiln_frontend *frontend, uint64_t world, const uint64_t *subjects,
+    size_t count, kiln_change_report *report);
+
+/** Ends the validity of one code instance, and of its callers, after world
+ *  `maximum`. */
+KILN_API KILN_NODISCARD kiln_status kiln_invalidate(const kiln_code *code,
+                                                    uint64_t maximum);
+
+/**
+ * Makes an error of the caller's own for `error`: a status and a printf-like
+ * message. Returns `status`, for `return kiln_error_set(...)`.
+ */
+KILN_API kiln_status kiln_error_set(kiln_error **error, kiln_status status,
+                                    const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/** Makes an error of one or more diagnostics (copied) and returns `status`. */
+KILN_API kiln_status kiln_error_set_diagnostics(
+    kiln_error **error, kiln_status status, const char *message,
+    const kiln_diagnostic *diagnostics, size_t count);
+
+KILN_END_DECLS
+
+#endif /* KILN_SYS_FRONTEND_H */
