@@ -1,0 +1,81 @@
+/* artifact.h - the inside of artifacts, kernels and code instances' heads. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#ifndef KILN_ARTIFACT_H
+#define KILN_ARTIFACT_H
+
+#include <stdatomic.h>
+
+#include "core.h"
+#include "kiln/kernel.h"
+
+/* Immutable once made, counted. Lives in malloc: it may outlive the context. */
+struct kiln_artifact {
+    atomic_uint references;
+    kiln_digest key;   /* the binary key */
+    void *encoded_key; /* full encoding, compared on every hit */
+    size_t encoded_key_size;
+    char *format;
+    char *target;
+    int32_t relocation;
+    void *bytes;
+    size_t size;
+    kiln_kernel_info *kernels; /* everything inside is the artifact's */
+    size_t kernel_count;
+    kiln_site_info *sites;
+    size_t site_count;
+    uint64_t compile_ns;
+};
+
+/* What artifact_new copies. */
+typedef struct kiln__artifact_source {
+    kiln_digest key;
+    const void *encoded_key;
+    size_t encoded_key_size;
+    const char *format;
+    const char *target;
+    int32_t relocation;
+    const void *bytes;
+    size_t size;
+    const kiln_kernel_info *kernels;
+    size_t kernel_count;
+    uint64_t compile_ns;
+} kiln__artifact_source;
+
+/* ---- artifact.c ---- */
+kiln_status kiln__artifact_new(const kiln_artifact **out,
+                               const kiln__artifact_source *source);
+
+/* Computes offsets, sizes and total of the packed block for argument types:
+   the one place that knows the layout. `out` has room for `count`. */
+uint32_t kiln__argument_layout(kiln_argument_info *out,
+                               const kiln_type *const *types, size_t count);
+
+/* One entry of an artifact, loaded on one device. The head is public layout:
+   kiln_call_site_get() reads it. Owned by tier 3; unloaded when collected. */
+struct kiln_kernel {
+    kiln_kernel_head head; /* read with __atomic builtins */
+    kiln_context *context;
+    const kiln_artifact *artifact; /* one reference */
+    const kiln_kernel_info *info;
+    const kiln_config *config;
+    const kiln_code *code;
+    const kiln_type *const *types;      /* of the arguments; the code's */
+    struct kiln__loaded_module *module; /* backends/registry.c */
+    void *function;                     /* the driver's own handle */
+    kiln_kernel *next;                  /* of its job */
+    kiln_kernel *next_of_code;          /* of its code instance */
+};
+
+/* ---- backends/registry.c ---- */
+kiln_status kiln__backends_new(kiln_context *context, kiln_error **error);
+void kiln__backends_free(kiln_context *context);
+/* Borrowed; KILN_EINVAL with an error that lists the names. */
+kiln_status kiln__backend_find(const kiln_backend_ops **ops, void **self,
+                               kiln_context *context, const char *name,
+                               size_t name_size, kiln_error **error);
+/* Loads the artifact on the config's device and finds the kernel's symbol:
+   fills module and function of `kernel`. */
+kiln_status kiln__kernel_load(kiln_kernel *kernel, kiln_error **error);
+void kiln__kernel_unload(kiln_kernel *kernel);
+
+#endif /* KILN_ARTIFACT_H */

@@ -1,0 +1,115 @@
+/* codegen.h - the border between libkiln and libkiln-codegen. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#ifndef KILN_CODEGEN_H
+#define KILN_CODEGEN_H
+
+#include "kiln/config.h"
+#include "kiln/host.h"
+
+/*
+ * One exported function, kiln_codegen_exchange, swaps two tables and is
+ * checked by build id. Nothing else crosses: typed IR goes over in its binary
+ * form, artifacts come back as bytes in callbacks of the caller, so neither
+ * side frees what the other one made.
+ *
+ * generate() runs only on Kiln's worker threads. A fatal error inside LLVM
+ * calls `fatal` of the request on that thread and never returns: the callback
+ * hands the failure to whoever waits, and the thread parks for ever.
+ */
+
+#define KILN__CODEGEN_ABI 1
+
+/** One function of the closure: typed IR in binary form, and its callees. */
+typedef struct kiln__codegen_function {
+    const void *ir;
+    size_t ir_size;
+    const char *symbol;      /* unique in the request, [A-Za-z0-9_] */
+    const uint32_t *callees; /* indices into the request's functions, in the
+                                order of the IR's callee table */
+    size_t callee_count;
+} kiln__codegen_function;
+
+/** Every setting that code generation reads, resolved. */
+typedef struct kiln__codegen_settings {
+    const char *backend; /* "host" */
+    const char *triple;
+    const char *processor;
+    const char *features;
+    uint8_t opt_level;     /* 0 to 3 */
+    uint8_t debug_level;   /* KILN_DEBUG_... */
+    uint8_t bounds_checks; /* 0 or 1 */
+    uint8_t fast_math;     /* 0 or 1 */
+    uint8_t contract;      /* 0 or 1 */
+    uint8_t entry_abi;     /* KILN_ABI_... */
+    uint32_t required_group_size[3];
+} kiln__codegen_settings;
+
+/** What was made of one kernel; borrowed during finish(). */
+typedef struct kiln__codegen_result {
+    const void *bytes; /* payload, or text for the text forms */
+    size_t size;
+    const char *format; /* "elf" */
+    int32_t relocation; /* KILN_RELOCATION_... */
+    int32_t can_fail;
+    uint32_t static_local_bytes;
+    uint32_t private_bytes;
+    uint32_t registers;
+    uint32_t sub_group_size;
+} kiln__codegen_result;
+
+typedef struct kiln__codegen_request {
+    const kiln__codegen_settings *settings;
+    const char *entry; /* symbol of the kernel, [A-Za-z0-9_] */
+    int32_t form;      /* KILN_EMIT_LLVM ... KILN_EMIT_BINARY */
+
+    /* Typed IR of Kiln's own; functions[0] is the kernel. */
+    const kiln__codegen_function *functions;
+    size_t function_count;
+    /* Or a foreign frontend's module (bitcode or text), when not NULL, and
+       then the kernel's argument types in the text form of kiln_type_text. */
+    const void *module;
+    size_t module_size;
+    const char *const *argument_types;
+    /* Of each argument in the packed block; read where the type is neither a
+       scalar nor an array. */
+    const uint64_t *argument_sizes;
+    const uint64_t *argument_alignments;
+    size_t argument_count;
+
+    void *env;
+    /** Takes the result; called at most once, before generate() returns. */
+    kiln_status (*finish)(void *env, const kiln__codegen_result *result);
+    /** Takes a failure, message without newline. Called at most once. */
+    void (*fail)(void *env, kiln_status status, const char *message);
+    /** LLVM cannot go on: as fail(), then this thread never comes back. */
+    void (*fatal)(void *env, const char *message);
+    /** Takes how long a stage took. */
+    void (*stage)(void *env, int32_t stage, uint64_t nanoseconds);
+} kiln__codegen_request;
+
+/** What libkiln offers to libkiln-codegen. */
+struct kiln_codegen_host {
+    size_t size;
+    uint32_t abi;         /* KILN__CODEGEN_ABI */
+    const char *build_id; /* must be equal on both sides */
+    void (*log)(void *env, int32_t level, const char *line);
+    void *log_env;
+};
+
+/** What libkiln-codegen offers to libkiln. */
+struct kiln_codegen {
+    size_t size;
+    uint32_t abi;
+    const char *build_id;
+    const char *llvm_version; /* "22.1.8", of the library found at run time */
+    /** True when code for the backend can be generated. */
+    int32_t (*supports)(const char *backend);
+    /** Runs one request. Exactly one of finish(), fail() and fatal() is
+        called. KILN_OK after finish() returned KILN_OK. */
+    kiln_status (*generate)(const kiln__codegen_request *request);
+};
+
+typedef struct kiln_codegen_host kiln__codegen_host;
+typedef struct kiln_codegen kiln__codegen;
+
+#endif /* KILN_CODEGEN_H */

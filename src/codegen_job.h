@@ -1,0 +1,106 @@
+/* codegen_job.h - one job inside libkiln-codegen, stage after stage. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#ifndef KILN_CODEGEN_JOB_H
+#define KILN_CODEGEN_JOB_H
+
+#include <llvm-c/Core.h>
+#include <llvm-c/Target.h>
+#include <llvm-c/TargetMachine.h>
+
+#include "arena.h"
+#include "codegen.h"
+
+/*
+ * generate.c runs a job through its stages:
+ *
+ *   lower     typed IR -> internal functions and one *item function*
+ *             (or: parse and check a foreign module that defines it)
+ *   link      runtime and mathematics functions that are still undefined
+ *   wrap      the backend adds the kernel: it calls the item function for the
+ *             items of the grid, its arguments read from the packed block
+ *   optimise  LLVM's pipeline for the level
+ *   emit      object, assembly or text; the backend makes the payload
+ *
+ * The item function is `i32 @ENTRY.item(ptr %item, <flattened arguments>)`,
+ * internal, alwaysinline unless it recurs. Flattened: a scalar as itself
+ * (Bool as i8), a struct, tuple, vector or foreign value as a pointer to its
+ * bytes, an array as data pointer, rank sizes and, when strided, rank strides
+ * (i64 each); what has no bytes is left out. It returns 0, or 1 after raising.
+ */
+
+#define KILN__PARAMETER_EMPTY 0 /* no bytes: not passed */
+#define KILN__PARAMETER_SCALAR 1
+#define KILN__PARAMETER_BYTES 2 /* struct, tuple, vector, foreign */
+#define KILN__PARAMETER_ARRAY 3
+
+typedef struct kiln__parameter {
+    int32_t passing; /* KILN__PARAMETER_... */
+    int32_t kind;    /* SCALAR: KILN_TYPE_BOOL to KILN_TYPE_F64 */
+    uint64_t size;   /* in the packed block, in bytes */
+    uint32_t alignment;
+    uint32_t rank;
+    uint32_t strided;
+} kiln__parameter;
+
+struct kiln__codegen_backend;
+
+typedef struct kiln__codegen_job {
+    const kiln__codegen_request *request;
+    const kiln__codegen_settings *settings;
+    const struct kiln__codegen_backend *backend;
+    kiln__arena arena; /* for the job's whole life, over malloc */
+    LLVMContextRef context;
+    LLVMModuleRef module;
+    LLVMTargetMachineRef machine;
+    LLVMTargetDataRef layout;
+    kiln__parameter *parameters; /* set by lowering or from the request */
+    size_t parameter_count;
+    LLVMValueRef item_function; /* set by lowering */
+    int can_fail;               /* set by lowering */
+    uint32_t static_local_bytes;
+    kiln_status status;  /* the first failure */
+    const char *message; /* in the arena */
+} kiln__codegen_job;
+
+/** What a backend's codegen half does; see backends/host_codegen.c. */
+typedef struct kiln__codegen_backend {
+    const char *name;
+    const char *format;
+    /* A query as i64; `item` is the function's first parameter. */
+    LLVMValueRef (*query)(kiln__codegen_job *job, LLVMBuilderRef builder,
+                          LLVMValueRef item, uint32_t query,
+                          uint32_t dimension);
+    /* Records an exception (cold); the caller returns the flag by itself.
+       `method` and `message` are the texts. Values are i64. */
+    void (*raise)(kiln__codegen_job *job, LLVMBuilderRef builder,
+                  LLVMValueRef item, uint32_t kind, uint32_t ordinal,
+                  const char *method, const char *message, LLVMValueRef value0,
+                  LLVMValueRef value1);
+    /* Prints the parts in order; a part with text has no value. `kinds` are
+       KILN_TYPE_... of the values, KILN_TYPE_NONE for text. */
+    void (*print)(kiln__codegen_job *job, LLVMBuilderRef builder,
+                  LLVMValueRef item, size_t count, const char *const *texts,
+                  const LLVMValueRef *values, const int32_t *kinds);
+    /* Adds the kernel around job->item_function. */
+    kiln_status (*wrap)(kiln__codegen_job *job);
+    /* Makes the payload of the emitted object: link, check. */
+    kiln_status (*finish)(kiln__codegen_job *job, const void *object,
+                          size_t size, kiln_blob *out);
+    /* True when a function of that name may stay undefined. */
+    int (*may_import)(const char *name);
+} kiln__codegen_backend;
+
+/* Records the job's first failure, formatted, and returns `status`. */
+kiln_status kiln__job_fail(kiln__codegen_job *job, kiln_status status,
+                           const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* Returns the LLVM type of a scalar kind in registers (Bool: i1). */
+LLVMTypeRef kiln__job_scalar(const kiln__codegen_job *job, int32_t kind);
+
+/* ---- frontend/lower.c ---- */
+/* Lowers request->functions into job->module; sets parameters, item_function
+   and can_fail. Failures through kiln__job_fail. */
+kiln_status kiln__lower(kiln__codegen_job *job);
+
+#endif /* KILN_CODEGEN_JOB_H */

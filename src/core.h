@@ -1,0 +1,126 @@
+/* core.h - the context's members, and who owns each. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#ifndef KILN_CORE_H
+#define KILN_CORE_H
+
+#include "codegen.h"
+#include "fork.h"
+#include "kiln/cache.h"
+#include "kiln/context.h"
+#include "kiln/sys/backend.h"
+#include "kiln/sys/frontend.h"
+#include "memory.h"
+
+/* Set up in this order and torn down in the reverse; each module knows the
+   inside of its own state only. */
+struct kiln_context {
+    kiln_alloc alloc;
+    kiln_host_ops host; /* missing members are NULL */
+    void *host_env;
+    void (*host_finalize)(void *env);
+    uint32_t worker_limit;
+    uint32_t thread_limit;
+    char *codegen_path; /* or NULL */
+    kiln_codegen_exchange_fn codegen_exchange;
+    char *import_path;    /* KILN_PATH: folders separated by ':', or NULL */
+    kiln__fork_list fork; /* locks to hold across fork() */
+
+    struct kiln__counters *counters;  /* counters.c */
+    struct kiln__types *types;        /* type.c */
+    struct kiln__registry *frontends; /* frontends.c */
+    struct kiln__backends *backends;  /* backends/registry.c */
+    struct kiln__configs *configs;    /* config.c */
+    struct kiln__codegen_door *door;  /* codegen_door.c */
+    struct kiln__tiers *tiers;        /* tiers/ */
+    kiln_frontend *language;          /* frontend/language.c */
+    struct kiln__workers *workers;    /* workers.c; last: running work uses
+                                         everything above */
+};
+
+/* A frontend as registered; frontends.c. */
+struct kiln_frontend {
+    kiln_context *context;
+    kiln_frontend_ops ops; /* missing members are NULL */
+    char *name;
+    void *self;
+    struct kiln__held_world *held; /* under the registry's lock */
+    kiln_frontend *next;
+};
+
+/* A generic function; one per frontend and name; lives with the context. */
+struct kiln_function {
+    kiln_frontend *frontend;
+    char *name; /* "main.saxpy" */
+    void *data;
+    uint64_t hash; /* of the name, for tables in memory */
+};
+
+/* ---- counters.c ---- */
+typedef enum kiln__count {
+    KILN__COUNT_REQUEST,
+    KILN__COUNT_HIT,
+    KILN__COUNT_STORE_HIT,
+    KILN__COUNT_WAITED,
+    KILN__COUNT_BUILT,
+    KILN__COUNT_FAILED,
+    KILN__COUNT_END
+} kiln__count;
+
+kiln_status kiln__counters_new(kiln_context *context);
+void kiln__counters_free(kiln_context *context);
+/* Adds one request and its outcome in the calling thread's own block: no
+   lock, no shared line. A thread's first call may allocate; out of memory
+   falls back to a shared atomic block. */
+void kiln__count_request(kiln_context *context, int32_t tier,
+                         kiln__count outcome);
+void kiln__count_stage(kiln_context *context, int32_t stage,
+                       uint64_t nanoseconds);
+void kiln__count_invalidated(kiln_context *context, uint64_t count);
+/* Entries and bytes held; deltas may be negative. */
+void kiln__count_held(kiln_context *context, int32_t tier, int64_t entries,
+                      int64_t bytes);
+/* Counts the stage and tells the host's event callback. */
+void kiln__stage_ended(kiln_context *context, int32_t stage, const char *name,
+                       uint64_t nanoseconds);
+
+/* ---- type.c ---- */
+kiln_status kiln__types_new(kiln_context *context);
+void kiln__types_free(kiln_context *context);
+
+/* ---- frontends.c ---- */
+kiln_status kiln__registry_new(kiln_context *context);
+void kiln__registry_free(kiln_context *context); /* ends the frontends */
+/* The oldest world that somebody holds, else the current one. */
+uint64_t kiln__frontend_oldest_world(const kiln_frontend *frontend);
+/* Finds the function of the qualified name, the kernel language's before
+   another frontend's, or NULL; makes none. */
+const kiln_function *kiln__function_find(const kiln_context *context,
+                                         const char *name);
+
+/* ---- config.c ---- */
+kiln_status kiln__configs_new(kiln_context *context);
+void kiln__configs_free(kiln_context *context);
+
+/* ---- codegen_door.c: opens libkiln-codegen at the first miss ---- */
+kiln_status kiln__door_new(kiln_context *context);
+void kiln__door_free(kiln_context *context);
+/* Opens the library once (process-wide), checks both build ids. A failure is
+   remembered and returned each time. */
+kiln_status kiln__door_open(kiln_context *context, const kiln__codegen **out,
+                            kiln_error **error);
+
+/* ---- workers.c: Kiln's own compiling threads ---- */
+kiln_status kiln__workers_new(kiln_context *context);
+void kiln__workers_free(kiln_context *context); /* waits for running work */
+/* Queues run(env) for a worker; starts one while fewer than the limit run. */
+kiln_status kiln__workers_submit(kiln_context *context, void (*run)(void *env),
+                                 void *env, kiln_error **error);
+/* Called on a worker that will never come back (a fatal error in LLVM):
+   gives its place to a new worker and parks the thread for ever. */
+_Noreturn void kiln__workers_park(kiln_context *context);
+
+/* ---- compile.c: the modules that only it knows ---- */
+kiln_status kiln__modules_new(kiln_context *context, kiln_error **error);
+void kiln__modules_free(kiln_context *context);
+
+#endif /* KILN_CORE_H */

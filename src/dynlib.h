@@ -1,0 +1,16 @@
+/* dynlib.h - libraries opened at run time. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#ifndef KILN_DYNLIB_H
+#define KILN_DYNLIB_H
+
+#include "kiln/error.h"
+
+/* Opens a library, RTLD_NOW and RTLD_LOCAL; never closed. */
+kiln_status kiln__dynlib_open(void **out, const char *name, kiln_error **error);
+/* Returns the symbol's address, or NULL. */
+void *kiln__dynlib_symbol(void *library, const char *name);
+/* Folder of the object that holds `address`, without a final slash. */
+kiln_status kiln__dynlib_folder(char *path, size_t capacity,
+                                const void *address);
+
+#endif /* KILN_DYNLIB_H */

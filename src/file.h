@@ -1,0 +1,17 @@
+/* file.h - whole files and private temporary folders. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#ifndef KILN_FILE_H
+#define KILN_FILE_H
+
+#include "memory.h"
+
+/* Reads a file of at most `limit` bytes; the blob ends in a NUL that is not
+   counted. KILN_EIO names the path and the system's reason. */
+kiln_status kiln__file_read(kiln_blob *out, const kiln_alloc *alloc,
+                            const char *path, size_t limit, kiln_error **error);
+
+/* Makes a folder of mode 0700 under TMPDIR, else /tmp. */
+kiln_status kiln__temporary_folder(char *path, size_t capacity,
+                                   kiln_error **error);
+
+#endif /* KILN_FILE_H */

@@ -1,0 +1,158 @@
+/* hasher.c - canonical encoding of fields, and its digest, over xxHash. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include "hasher.h"
+
+#include <string.h>
+
+#include "array.h"
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+/*
+ * The encoding is part of every persisted key: tags and layout may be added
+ * to but never change their meaning.
+ */
+enum {
+    TAG_U64 = 1,
+    TAG_I64 = 2,
+    TAG_TEXT = 3,
+    TAG_NO_TEXT = 4, /* a NULL differs from an empty text */
+    TAG_BYTES = 5,
+    TAG_DIGEST = 6
+};
+
+#define HEADER_SIZE ((size_t)9) /* tag and length */
+
+void kiln__encoder_init(kiln__encoder *encoder, const kiln_alloc *alloc)
+{
+    *encoder = (kiln__encoder){.alloc = alloc};
+}
+
+void kiln__encoder_dispose(kiln__encoder *encoder)
+{
+    kiln__deallocate(encoder->alloc, encoder->bytes, encoder->capacity);
+    *encoder = (kiln__encoder){.alloc = encoder->alloc};
+}
+
+static void write_u64(unsigned char *to, uint64_t value)
+{
+    for (int i = 0; i < 8; i++)
+        to[i] = (unsigned char)(value >> (8 * i));
+}
+
+/* Writes a field's header and returns where its `size` bytes go, or NULL. */
+static unsigned char *field_begin(kiln__encoder *encoder, unsigned char tag,
+                                  size_t size)
+{
+    unsigned char *field;
+    size_t total;
+
+    if (encoder->failed)
+        return NULL;
+    if (__builtin_add_overflow(size, HEADER_SIZE, &total) ||
+        !kiln__array_grow(encoder->alloc, (void **)&encoder->bytes,
+                          encoder->size, &encoder->capacity, total, 1)) {
+        encoder->failed = 1;
+        return NULL;
+    }
+    field = encoder->bytes + encoder->size;
+    field[0] = tag;
+    write_u64(field + 1, size);
+    encoder->size += total;
+    return field + HEADER_SIZE;
+}
+
+static void encode_number(kiln__encoder *encoder, unsigned char tag,
+                          uint64_t value)
+{
+    unsigned char *field = field_begin(encoder, tag, 8);
+
+    if (field != NULL)
+        write_u64(field, value);
+}
+
+static void encode_field(kiln__encoder *encoder, unsigned char tag,
+                         const void *bytes, size_t size)
+{
+    unsigned char *field = field_begin(encoder, tag, size);
+
+    if (field != NULL && size > 0)
+        memcpy(field, bytes, size);
+}
+
+void kiln__encode_u64(kiln__encoder *encoder, uint64_t value)
+{
+    encode_number(encoder, TAG_U64, value);
+}
+
+void kiln__encode_i64(kiln__encoder *encoder, int64_t value)
+{
+    encode_number(encoder, TAG_I64, (uint64_t)value);
+}
+
+void kiln__encode_text(kiln__encoder *encoder, const char *text)
+{
+    if (text == NULL)
+        encode_field(encoder, TAG_NO_TEXT, NULL, 0);
+    else
+        encode_field(encoder, TAG_TEXT, text, strlen(text));
+}
+
+void kiln__encode_bytes(kiln__encoder *encoder, const void *bytes, size_t size)
+{
+    encode_field(encoder, TAG_BYTES, bytes, size);
+}
+
+void kiln__encode_digest(kiln__encoder *encoder, kiln_digest digest)
+{
+    unsigned char *field = field_begin(encoder, TAG_DIGEST, 16);
+
+    if (field != NULL) {
+        write_u64(field, digest.low);
+        write_u64(field + 8, digest.high);
+    }
+}
+
+kiln_digest kiln__encoder_digest(const kiln__encoder *encoder)
+{
+    return kiln__digest_bytes(encoder->bytes, encoder->size);
+}
+
+kiln_digest kiln__digest_bytes(const void *bytes, size_t size)
+{
+    const XXH128_hash_t hash = XXH3_128bits(size == 0 ? "" : bytes, size);
+
+    return (kiln_digest){.low = hash.low64, .high = hash.high64};
+}
+
+kiln_digest kiln__digest_text(const char *text)
+{
+    return kiln__digest_bytes(text, strlen(text));
+}
+
+kiln_digest kiln__digest_combine(kiln_digest first, kiln_digest second)
+{
+    unsigned char bytes[32];
+
+    write_u64(bytes, first.low);
+    write_u64(bytes + 8, first.high);
+    write_u64(bytes + 16, second.low);
+    write_u64(bytes + 24, second.high);
+    return kiln__digest_bytes(bytes, sizeof bytes);
+}
+
+int kiln__digest_equal(kiln_digest a, kiln_digest b)
+{
+    return a.low == b.low && a.high == b.high;
+}
+
+int kiln__digest_is_zero(kiln_digest digest)
+{
+    return digest.low == 0 && digest.high == 0;
+}
+
+uint64_t kiln__hash_words(const uint64_t *words, size_t count)
+{
+    return XXH3_64bits(words, count * sizeof *words);
+}

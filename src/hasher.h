@@ -1,0 +1,40 @@
+/* hasher.h - canonical encoding of fields, and its digest. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#ifndef KILN_HASHER_H
+#define KILN_HASHER_H
+
+#include "memory.h"
+
+/*
+ * Every field is written as tag (one byte), length (u64, little-endian) and
+ * bytes, so that two different lists of fields never give the same bytes.
+ * Numbers are fixed-width little-endian. hasher.c is the only user of xxHash.
+ * After a failed allocation `failed` stays set.
+ */
+typedef struct kiln__encoder {
+    const kiln_alloc *alloc;
+    unsigned char *bytes;
+    size_t size;
+    size_t capacity;
+    int failed;
+} kiln__encoder;
+
+void kiln__encoder_init(kiln__encoder *encoder, const kiln_alloc *alloc);
+void kiln__encoder_dispose(kiln__encoder *encoder);
+void kiln__encode_u64(kiln__encoder *encoder, uint64_t value);
+void kiln__encode_i64(kiln__encoder *encoder, int64_t value);
+void kiln__encode_text(kiln__encoder *encoder, const char *text); /* or NULL */
+void kiln__encode_bytes(kiln__encoder *encoder, const void *bytes, size_t size);
+void kiln__encode_digest(kiln__encoder *encoder, kiln_digest digest);
+kiln_digest kiln__encoder_digest(const kiln__encoder *encoder);
+
+kiln_digest kiln__digest_bytes(const void *bytes, size_t size);
+kiln_digest kiln__digest_text(const char *text);
+/* Order matters. */
+kiln_digest kiln__digest_combine(kiln_digest first, kiln_digest second);
+int kiln__digest_equal(kiln_digest a, kiln_digest b);
+int kiln__digest_is_zero(kiln_digest digest);
+/* A quick 64-bit hash for tables in memory; never stored. */
+uint64_t kiln__hash_words(const uint64_t *words, size_t count);
+
+#endif /* KILN_HASHER_H */

@@ -1,0 +1,65 @@
+/* host_abi.h - what generated host code and its launcher agree on. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#ifndef KILN_HOST_ABI_H
+#define KILN_HOST_ABI_H
+
+#include <stdint.h>
+
+/*
+ * A kernel is one function, of the entry's name:
+ *
+ *     int32_t entry(struct kiln__host_launch *launch, const void *arguments,
+ *                   uint64_t first_group, uint64_t last_group)
+ *
+ * It runs the groups first_group <= g < last_group, numbered with dimension 0
+ * fastest, one item after the other, and returns 0, or 1 as soon as an item
+ * raised an exception. Groups of one launch run on several threads.
+ *
+ * `arguments` is the packed block: each argument at its natural alignment, as
+ * kiln_kernel_info describes: scalars, structs and tuples as C lays them out,
+ * an array as data pointer, rank sizes and, when strided, rank strides (i64).
+ *
+ * All code of one image reaches the process only through `launch` and through
+ * the imports that host_import.c allows (C's mathematics and memcpy, memset,
+ * memmove).
+ */
+struct kiln__host_item;
+struct kiln__host_print_part;
+
+struct kiln__host_launch {
+    uint64_t grid[3];   /* items */
+    uint64_t block[3];  /* items of a full group */
+    uint64_t groups[3]; /* ceil(grid / block) */
+    /* Records an exception of this launch; the first one stays. `site` is
+       {u32 kind, u32 ordinal, method NUL, message NUL} in constant memory. */
+    void (*raise)(struct kiln__host_launch *launch,
+                  const struct kiln__host_item *item, const void *site,
+                  int64_t value0, int64_t value1);
+    /* Takes a print record: {parts of kiln__host_print_part} of `count`. */
+    void (*print)(struct kiln__host_launch *launch,
+                  const struct kiln__host_print_part *parts, uint64_t count);
+    uint32_t failed; /* set by raise; other threads stop at the next group */
+};
+
+/* The item that code runs for. Functions take a pointer to it as their first
+   parameter; inlining takes it apart. */
+struct kiln__host_item {
+    uint64_t global_id[3];
+    uint64_t local_id[3];
+    uint64_t group_id[3];
+    struct kiln__host_launch *launch;
+};
+
+#define KILN__PRINT_TEXT 0 /* bits: address of a NUL-terminated string */
+#define KILN__PRINT_I64 1
+#define KILN__PRINT_U64 2
+#define KILN__PRINT_F64 3 /* bits: of the f64 */
+#define KILN__PRINT_F32 4 /* bits: of the f64 that equals the f32 */
+#define KILN__PRINT_BOOL 5
+
+struct kiln__host_print_part {
+    uint64_t kind;
+    uint64_t bits;
+};
+
+#endif /* KILN_HOST_ABI_H */

@@ -1,0 +1,43 @@
+/* keys.h - every key there is; built by tiers/key.c alone. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#ifndef KILN_KEYS_H
+#define KILN_KEYS_H
+
+#include "hasher.h"
+#include "settings.h"
+
+/*
+ * owner token  = H(TYPED settings)
+ * instance key = H(schema, frontend, owner token, function, type ids, root
+ *                method digest)
+ * typed digest = H(typed IR of the root and, in call order, the typed digests
+ *                of what it calls)
+ * runtime key  = H(owner token, RUNTIME settings, function's typed digest,
+ *                codegen identity)
+ * binary key   = H(typed digest, runtime library's digest, BINARY settings,
+ *                codegen identity)
+ */
+#define KILN__KEY_SCHEMA 1
+
+/* Writes the settings whose mask meets `scopes`, each under its name. */
+void kiln__key_settings(kiln__encoder *encoder, const kiln_config *config,
+                        uint32_t scopes);
+/* Fills owner, runtime and full of a config. */
+kiln_status kiln__key_config(kiln_config *config);
+
+/* Each adds its key to `out`, which the caller initialises and disposes.
+   KILN_ENOMEM when the encoder failed. Digests that stand for settings above
+   are written as the settings themselves: comparing the encoding compares
+   them. */
+kiln_status kiln__key_instance(kiln__encoder *out,
+                               const kiln_signature *signature,
+                               const kiln_config *config, kiln_digest root);
+kiln_status kiln__key_binary(kiln__encoder *out, kiln_digest typed,
+                             const kiln_config *config);
+kiln_status kiln__key_runtime(kiln__encoder *out, kiln_digest typed,
+                              const kiln_config *config);
+/* Kiln's version, the pipeline's, and the LLVM that it was built for: equal
+   on a machine without LLVM. */
+const char *kiln__codegen_identity(void);
+
+#endif /* KILN_KEYS_H */

@@ -1,0 +1,30 @@
+/* map.h - a hash map from 128-bit digests to pointers. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#ifndef KILN_MAP_H
+#define KILN_MAP_H
+
+#include "memory.h"
+
+/*
+ * Keys are digests already, so the map hashes nothing. What aliases on a
+ * digest is the caller's to compare. map.c is the only user of uthash. The
+ * caller locks.
+ */
+typedef struct kiln__map {
+    const kiln_alloc *alloc;
+    struct kiln__map_entry *entries;
+} kiln__map;
+
+void kiln__map_init(kiln__map *map, const kiln_alloc *alloc);
+void kiln__map_dispose(kiln__map *map); /* values are the caller's */
+void *kiln__map_get(const kiln__map *map, kiln_digest key);
+/* Sets or replaces; `value` is not NULL. False when out of memory. */
+int kiln__map_set(kiln__map *map, kiln_digest key, void *value);
+void *kiln__map_remove(kiln__map *map, kiln_digest key);
+size_t kiln__map_count(const kiln__map *map);
+/* Calls visit for each entry in insertion order; visit may not change map. */
+void kiln__map_each(const kiln__map *map,
+                    void (*visit)(kiln_digest key, void *value, void *env),
+                    void *env);
+
+#endif /* KILN_MAP_H */

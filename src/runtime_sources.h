@@ -1,0 +1,18 @@
+/* runtime_sources.h - the device runtime library's texts, embedded. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#ifndef KILN_RUNTIME_SOURCES_H
+#define KILN_RUNTIME_SOURCES_H
+
+#include <stddef.h>
+
+/* One file of src/runtime, as it was when the library was built. */
+typedef struct kiln__runtime_source {
+    const char *name; /* "math.kiln" */
+    const char *text; /* ends in a NUL that `size` does not count */
+    size_t size;      /* in bytes */
+} kiln__runtime_source;
+
+/* In the order of their names; ended by a NULL name. */
+extern const kiln__runtime_source kiln__runtime_sources[];
+
+#endif /* KILN_RUNTIME_SOURCES_H */
