@@ -1,0 +1,117 @@
+/* batch.c - many jobs on all workers, with progress. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include "report.h"
+#include "tiers.h"
+
+/*
+ * The calling thread infers one job after the other and hands each to the
+ * workers at once, so that inference and code generation overlap. Between two
+ * inferences it takes in what has ended; at the end it waits for the rest.
+ */
+struct batch {
+    kiln_context *context;
+    kiln_batch_job *jobs;
+    size_t count;
+    size_t done;
+    kiln__flight **flights; /* NULL: ended, or never started */
+    char *owned;
+    kiln_progress_fn progress;
+    void *env;
+};
+
+static void job_ended(struct batch *batch, size_t index, kiln_status status)
+{
+    kiln_batch_job *job = &batch->jobs[index];
+
+    job->status = status;
+    batch->done++;
+    if (batch->progress)
+        batch->progress(batch->done, batch->count, job, batch->env);
+}
+
+static void job_start(struct batch *batch, kiln__run *run, size_t index)
+{
+    kiln_batch_job *job = &batch->jobs[index];
+    int32_t source;
+    int owned = 0;
+    kiln_status status = kiln__compile_check(batch->context, &job->signature,
+                                             job->config, &job->error);
+
+    if (status == KILN_OK) {
+        kiln__compile_request request = {batch->context, job->signature,
+                                         job->config, 0, 0};
+
+        status =
+            kiln__compile_begin(&job->kernel, &batch->flights[index], &owned,
+                                &source, run, &request, &job->error);
+        batch->owned[index] = (char)owned;
+    }
+    if (status != KILN_OK || !batch->flights[index])
+        job_ended(batch, index, status);
+}
+
+static void take_in(struct batch *batch, size_t limit)
+{
+    for (size_t i = 0; i < limit; i++) {
+        kiln_batch_job *job = &batch->jobs[i];
+        int32_t source;
+        kiln_status status;
+
+        if (!batch->flights[i] ||
+            !kiln__flight_is_done(batch->context, batch->flights[i]))
+            continue;
+        status = kiln__compile_settle(&job->kernel, &source, batch->context,
+                                      batch->flights[i], batch->owned[i],
+                                      &job->error);
+        batch->flights[i] = NULL;
+        job_ended(batch, i, status);
+    }
+}
+
+static kiln_status first_failure(const struct batch *batch)
+{
+    for (size_t i = 0; i < batch->count; i++)
+        if (batch->jobs[i].status != KILN_OK)
+            return batch->jobs[i].status;
+    return KILN_OK;
+}
+
+kiln_status kiln_compile_batch(kiln_context *context, kiln_batch_job *jobs,
+                               size_t count, kiln_progress_fn progress,
+                               void *env)
+{
+    struct batch batch = {context, jobs, count, 0, NULL, NULL, progress, env};
+    kiln__run storage;
+    kiln__run *run;
+    kiln_status status = KILN_ENOMEM;
+
+    if (!context || (count && !jobs))
+        return KILN_EINVAL;
+    for (size_t i = 0; i < count; i++) {
+        jobs[i].kernel = NULL;
+        jobs[i].error = NULL;
+        jobs[i].status = KILN_EAGAIN;
+    }
+    if (count == 0)
+        return KILN_OK;
+    batch.flights =
+        kiln__allocate_array(&context->alloc, count, sizeof *batch.flights);
+    batch.owned = kiln__allocate(&context->alloc, count);
+    if (batch.flights && batch.owned) {
+        run = kiln__run_enter(&storage, context);
+        for (size_t i = 0; i < count; i++) {
+            job_start(&batch, run, i);
+            take_in(&batch, i + 1);
+        }
+        while (batch.done < count) {
+            kiln__flight_wait_any(context, batch.flights, count);
+            take_in(&batch, count);
+        }
+        kiln__run_leave(run);
+        status = first_failure(&batch);
+    }
+    kiln__deallocate(&context->alloc, batch.flights,
+                     count * sizeof *batch.flights);
+    kiln__deallocate(&context->alloc, batch.owned, count);
+    return status;
+}

@@ -1,0 +1,422 @@
+/* build.c - from a code instance to an artifact and a loaded kernel. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include <stdio.h>
+#include <string.h>
+
+#include "arena.h"
+#include "keys.h"
+#include "map.h"
+#include "report.h"
+#include "thread.h"
+#include "tiers.h"
+
+/*
+ * A build gathers what the code generator needs while it is on the thread of
+ * the caller, where a foreign frontend's lower() may run; it is generated on
+ * a worker. It owns copies of nothing but names: code instances stay until a
+ * collection, and none happens while a build is under way.
+ */
+struct kiln__build {
+    kiln_context *context;
+    const kiln_code *code;
+    const kiln_config *config;
+    kiln__arena arena;
+    const kiln_code **closure;
+    size_t closure_count;
+    kiln_blob module; /* of a foreign frontend */
+    kiln__codegen_settings settings;
+    kiln__codegen_request request;
+    uint64_t start_ns;
+
+    const kiln_artifact *artifact;
+    kiln_blob text;
+    kiln_error *error;
+    void (*fatal)(void *env, kiln_error *error);
+    void *fatal_env;
+};
+
+/* Letters, digits and single underscores of `name`, up to its arguments. */
+static const char *symbol_of(kiln__arena *arena, const char *prefix,
+                             const char *name, const char *suffix)
+{
+    char clean[97];
+    size_t size = 0;
+
+    for (; *name && *name != '(' && size < sizeof clean - 1; name++) {
+        int keep = (*name >= 'a' && *name <= 'z') ||
+                   (*name >= 'A' && *name <= 'Z') ||
+                   (*name >= '0' && *name <= '9');
+
+        if (keep || (size && clean[size - 1] != '_'))
+            clean[size++] = keep ? *name : '_';
+    }
+    clean[size] = '\0';
+    return kiln__arena_format(arena, "%s%s%s", prefix, clean, suffix);
+}
+
+static const char *entry_symbol(kiln__build *build)
+{
+    char digest[KILN_DIGEST_TEXT_SIZE];
+    char suffix[10];
+
+    if (build->config->entry_name)
+        return build->config->entry_name;
+    kiln_digest_text(kiln_code_digest(build->code), digest);
+    snprintf(suffix, sizeof suffix, "_%.8s", digest);
+    return symbol_of(&build->arena, "", kiln_code_name(build->code), suffix);
+}
+
+static uint8_t is_on(uint64_t setting)
+{
+    return setting == KILN_SWITCH_ON;
+}
+
+static void fill_settings(kiln__build *build)
+{
+    const kiln_config *config = build->config;
+
+    build->settings = (kiln__codegen_settings){
+        .backend = config->backend,
+        .triple = config->triple,
+        .processor = config->processor,
+        .features = config->features,
+        .opt_level = (uint8_t)(config->opt_level - KILN_OPT_0),
+        .debug_level = (uint8_t)config->debug_level,
+        .bounds_checks = is_on(config->bounds_checks),
+        .fast_math = is_on(config->fast_math),
+        .contract = is_on(config->contract),
+        .entry_abi = (uint8_t)config->entry_abi,
+        .required_group_size = {(uint32_t)config->required_group_x,
+                                (uint32_t)config->required_group_y,
+                                (uint32_t)config->required_group_z},
+    };
+}
+
+static kiln_digest address_key(const kiln_code *code)
+{
+    return kiln__digest_bytes(&code, sizeof code);
+}
+
+static kiln_status fill_callees(kiln__build *build, const kiln__map *places,
+                                kiln__codegen_function *function,
+                                const kiln_code *code)
+{
+    size_t count;
+    const kiln_code *const *callees = kiln__code_callees(code, &count);
+    uint32_t *indices =
+        kiln__arena_allocate_array(&build->arena, count + 1, sizeof *indices);
+
+    if (!indices)
+        return KILN_ENOMEM;
+    for (size_t i = 0; i < count; i++) {
+        const kiln__codegen_function *callee =
+            kiln__map_get(places, address_key(callees[i]));
+
+        indices[i] = (uint32_t)(callee - build->request.functions);
+    }
+    function->callees = indices;
+    function->callee_count = count;
+    return KILN_OK;
+}
+
+static kiln_status fill_functions(kiln__build *build)
+{
+    kiln__codegen_function *functions = kiln__arena_allocate_array(
+        &build->arena, build->closure_count, sizeof *functions);
+    kiln_status status = functions ? KILN_OK : KILN_ENOMEM;
+    kiln__map places;
+
+    build->request.functions = functions;
+    build->request.function_count = build->closure_count;
+    kiln__map_init(&places, &build->context->alloc);
+    for (size_t i = 0; status == KILN_OK && i < build->closure_count; i++) {
+        const kiln_code *code = build->closure[i];
+        char prefix[24];
+
+        snprintf(prefix, sizeof prefix, "f%zu_", i);
+        functions[i].ir = kiln_code_ir(code, &functions[i].ir_size);
+        functions[i].symbol =
+            symbol_of(&build->arena, prefix, kiln_code_name(code), "");
+        if (!functions[i].symbol ||
+            !kiln__map_set(&places, address_key(code), &functions[i]))
+            status = KILN_ENOMEM;
+    }
+    for (size_t i = 0; status == KILN_OK && i < build->closure_count; i++)
+        status = fill_callees(build, &places, &functions[i], build->closure[i]);
+    kiln__map_dispose(&places);
+    return status;
+}
+
+static kiln_status fill_argument_types(kiln__build *build)
+{
+    size_t count;
+    const kiln_type *const *types = kiln__code_types(build->code, &count);
+    const char **texts =
+        kiln__arena_allocate_array(&build->arena, count + 1, sizeof *texts);
+    uint64_t *sizes =
+        kiln__arena_allocate_array(&build->arena, count + 1, sizeof *sizes);
+
+    if (!texts || !sizes)
+        return KILN_ENOMEM;
+    for (size_t i = 0; i < count; i++) {
+        texts[i] = kiln_type_text(types[i]);
+        sizes[i] = kiln_type_size(types[i]);
+    }
+    build->request.argument_types = texts;
+    build->request.argument_sizes = sizes;
+    build->request.argument_count = count;
+    return KILN_OK;
+}
+
+static kiln_status lower_foreign(kiln__build *build, kiln_error **error)
+{
+    kiln_frontend *frontend = kiln__code_frontend(build->code);
+    kiln_lower_request request = {
+        .size = sizeof request,
+        .root = build->code,
+        .config = build->config,
+        .entry = build->request.entry,
+        .codes = build->closure,
+        .code_count = build->closure_count,
+    };
+    kiln_status status =
+        frontend->ops.lower(frontend->self, &request, &build->module, error);
+
+    if (status != KILN_OK)
+        return status;
+    if (!build->module.data)
+        return kiln__error_set(error, KILN_ECODEGEN,
+                               "frontend %s lowered %s to nothing",
+                               frontend->name, kiln_code_name(build->code));
+    build->request.module = build->module.data;
+    build->request.module_size = build->module.size;
+    return fill_argument_types(build);
+}
+
+/* ---- what the code generator calls back ---- */
+
+static kiln_status make_artifact(kiln__build *build,
+                                 const kiln__codegen_result *result)
+{
+    size_t count;
+    const kiln_type *const *types = kiln__code_types(build->code, &count);
+    kiln_argument_info *arguments =
+        kiln__arena_allocate_array(&build->arena, count + 1, sizeof *arguments);
+    kiln_kernel_info kernel = {
+        .size = sizeof kernel,
+        .name = build->request.entry,
+        .method = kiln_code_name(build->code),
+        .arguments = arguments,
+        .argument_count = count,
+        .static_local_bytes = result->static_local_bytes,
+        .private_bytes = result->private_bytes,
+        .registers = result->registers,
+        .sub_group_size = result->sub_group_size,
+        .can_fail = result->can_fail,
+    };
+    kiln__artifact_source source = {
+        .format = result->format,
+        .target = build->config->target,
+        .relocation = result->relocation,
+        .bytes = result->bytes,
+        .size = result->size,
+        .kernels = &kernel,
+        .kernel_count = 1,
+        .compile_ns = kiln__clock_ns() - build->start_ns,
+    };
+    kiln__encoder key;
+    kiln_status status;
+
+    if (!arguments)
+        return KILN_ENOMEM;
+    memcpy(kernel.required_group_size, build->settings.required_group_size,
+           sizeof kernel.required_group_size);
+    kernel.argument_bytes = kiln__argument_layout(arguments, types, count);
+    kiln__encoder_init(&key, &build->context->alloc);
+    status =
+        kiln__key_binary(&key, kiln_code_digest(build->code), build->config);
+    if (status == KILN_OK) {
+        source.key = kiln__encoder_digest(&key);
+        source.encoded_key = key.bytes;
+        source.encoded_key_size = key.size;
+        status = kiln__artifact_new(&build->artifact, &source);
+    }
+    kiln__encoder_dispose(&key);
+    return status;
+}
+
+static kiln_status finish(void *env, const kiln__codegen_result *result)
+{
+    kiln__build *build = env;
+
+    if (build->request.form != KILN_EMIT_BINARY)
+        return kiln__blob_copy(&build->text, &kiln__malloc, result->bytes,
+                               result->size);
+    return make_artifact(build, result);
+}
+
+static void fail(void *env, kiln_status status, const char *message)
+{
+    kiln__build *build = env;
+
+    kiln__error_set(&build->error, status, "%s: %s",
+                    kiln_code_name(build->code), message);
+}
+
+static void fatal(void *env, const char *message)
+{
+    kiln__build *build = env;
+    kiln_error *error = NULL;
+
+    kiln__error_set(&error, KILN_ECODEGEN, "%s: LLVM cannot go on: %s",
+                    kiln_code_name(build->code), message);
+    build->fatal(build->fatal_env, error);
+}
+
+static void stage(void *env, int32_t which, uint64_t nanoseconds)
+{
+    kiln__build *build = env;
+
+    kiln__stage_ended(build->context, which, kiln_code_name(build->code),
+                      nanoseconds);
+}
+
+/* ---- the build itself ---- */
+
+static kiln_status prepare(kiln__build *build, int32_t form, kiln_error **error)
+{
+    kiln_frontend *frontend = kiln__code_frontend(build->code);
+    kiln_status status;
+
+    fill_settings(build);
+    build->request = (kiln__codegen_request){
+        .settings = &build->settings,
+        .entry = entry_symbol(build),
+        .form = form,
+        .env = build,
+        .finish = finish,
+        .fail = fail,
+        .fatal = fatal,
+        .stage = stage,
+    };
+    if (!build->request.entry)
+        return kiln__error_no_memory(error);
+    status =
+        kiln__code_closure(&build->closure, &build->closure_count, build->code);
+    if (status == KILN_OK && frontend->ops.lower)
+        return lower_foreign(build, error);
+    if (status == KILN_OK)
+        status = fill_functions(build);
+    return status == KILN_OK ? KILN_OK : kiln__error_no_memory(error);
+}
+
+kiln_status kiln__build_new(kiln__build **out, const kiln_code *code,
+                            const kiln_config *config, int32_t form,
+                            kiln_error **error)
+{
+    kiln_context *context = config->context;
+    kiln__build *build = kiln__allocate(&context->alloc, sizeof *build);
+    kiln_status status;
+
+    if (!build)
+        return kiln__error_no_memory(error);
+    build->context = context;
+    build->code = code;
+    build->config = config;
+    build->start_ns = kiln__clock_ns();
+    kiln__arena_init(&build->arena, &context->alloc);
+    status = prepare(build, form, error);
+    if (status == KILN_OK)
+        *out = build;
+    else
+        kiln__build_free(build);
+    return status;
+}
+
+void kiln__build_free(kiln__build *build)
+{
+    const kiln_alloc *alloc;
+
+    if (!build)
+        return;
+    alloc = &build->context->alloc;
+    kiln_artifact_release(build->artifact);
+    kiln_blob_release(&build->text);
+    kiln_blob_release(&build->module);
+    kiln_error_free(build->error);
+    kiln__deallocate(alloc, build->closure,
+                     build->closure_count * sizeof *build->closure);
+    kiln__arena_dispose(&build->arena);
+    kiln__deallocate(alloc, build, sizeof *build);
+}
+
+kiln_status kiln__build_run(kiln__build *build,
+                            void (*on_fatal)(void *env, kiln_error *error),
+                            void *env, kiln_error **error)
+{
+    const kiln__codegen *codegen = NULL;
+    kiln_status status;
+
+    build->fatal = on_fatal;
+    build->fatal_env = env;
+    status = kiln__door_open(build->context, &codegen, error);
+    if (status != KILN_OK)
+        return status;
+    status = codegen->generate(&build->request);
+    if (status == KILN_OK)
+        return KILN_OK;
+    if (!build->error)
+        kiln__error_set(&build->error, status, "%s: %s",
+                        kiln_code_name(build->code), kiln_status_text(status));
+    if (error) {
+        *error = build->error;
+        build->error = NULL;
+    }
+    return status;
+}
+
+const kiln_config *kiln__build_config(const kiln__build *build)
+{
+    return build->config;
+}
+
+const kiln_artifact *kiln__build_artifact(const kiln__build *build)
+{
+    return build->artifact;
+}
+
+kiln_status kiln__build_text(const kiln__build *build, kiln_blob *out)
+{
+    return kiln__blob_copy(out, &kiln__malloc, build->text.data,
+                           build->text.size);
+}
+
+kiln_status kiln__build_load(kiln_kernel **out, const kiln_artifact *artifact,
+                             const kiln_code *code, const kiln_config *config,
+                             kiln_error **error)
+{
+    kiln_context *context = config->context;
+    uint64_t start = kiln__clock_ns();
+    kiln_kernel *kernel = kiln__allocate(&context->alloc, sizeof *kernel);
+    size_t count;
+    kiln_status status;
+
+    if (!kernel)
+        return kiln__error_no_memory(error);
+    kernel->context = context;
+    kernel->artifact = kiln_artifact_retain(artifact);
+    kernel->info = kiln_artifact_kernel(artifact, 0);
+    kernel->config = config;
+    kernel->code = code;
+    kernel->types = kiln__code_types(code, &count);
+    status = kiln__kernel_load(kernel, error);
+    if (status != KILN_OK) {
+        kiln_artifact_release(artifact);
+        kiln__deallocate(&context->alloc, kernel, sizeof *kernel);
+        return status;
+    }
+    *out = kernel;
+    kiln__stage_ended(context, KILN_STAGE_LOAD, kiln_code_name(code),
+                      kiln__clock_ns() - start);
+    return KILN_OK;
+}

@@ -1,0 +1,195 @@
+/* codegen_door.c - opens libkiln-codegen at the first miss. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core.h"
+#include "dynlib.h"
+#include "report.h"
+#include "thread.h"
+
+/*
+ * The only place that knows where the code generator is. The library brings
+ * LLVM along and is never closed, so whatever one context opened serves the
+ * others: the loader gives the same library for the same path. Opening runs
+ * under one lock of the process, since loading LLVM twice at a time helps
+ * nobody and the exchange may set something up.
+ *
+ * What a context found, table or failure, it keeps: a library that is missing
+ * is not looked for again at each miss.
+ */
+
+#ifndef KILN_BUILD_ID
+#error "the build gives KILN_BUILD_ID to both libraries"
+#endif
+
+#define LIBRARY "libkiln-codegen.so"
+#define EXCHANGE "kiln_codegen_exchange"
+
+struct kiln__codegen_door {
+    const kiln__codegen *table; /* set once, under door_lock */
+    kiln_status status;         /* of the failure, if there was one */
+    kiln_error *failure;
+};
+
+static kiln__mutex door_lock = KILN__MUTEX_INIT;
+static kiln__fork_list process_list;
+static kiln__fork_guard process_guard = {.mutex = &door_lock};
+static kiln_status process_status;
+
+static void guard_door(void)
+{
+    kiln__fork_add(&process_list, &process_guard);
+    process_status = kiln__fork_list_add(&process_list);
+}
+
+kiln_status kiln__door_new(kiln_context *context)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+    if (pthread_once(&once, guard_door) != 0 || process_status != KILN_OK)
+        return KILN_ENOMEM;
+    context->door = kiln__allocate(&context->alloc, sizeof *context->door);
+    return context->door ? KILN_OK : KILN_ENOMEM;
+}
+
+void kiln__door_free(kiln_context *context)
+{
+    if (!context->door)
+        return;
+    kiln_error_free(context->door->failure);
+    kiln__deallocate(&context->alloc, context->door, sizeof *context->door);
+    context->door = NULL;
+}
+
+/* ---- finding the library ---- */
+
+static void no_log(void *env, int32_t level, const char *line)
+{
+    (void)env;
+    (void)level;
+    (void)line;
+}
+
+/* Beside libkiln, else where the loader looks. The reason that is kept is that
+   of the first place: the likelier one. */
+static kiln_status open_default(void **out, kiln_error **error)
+{
+    char folder[PATH_MAX];
+    char path[PATH_MAX + sizeof "/" LIBRARY];
+    kiln_error *second = NULL;
+
+    if (kiln__dynlib_folder(folder, sizeof folder, &door_lock) != KILN_OK)
+        return kiln__dynlib_open(out, LIBRARY, error);
+    (void)snprintf(path, sizeof path, "%s/" LIBRARY, folder);
+    if (kiln__dynlib_open(out, path, error) == KILN_OK)
+        return KILN_OK;
+    if (kiln__dynlib_open(out, LIBRARY, &second) != KILN_OK) {
+        kiln_error_free(second);
+        return KILN_EIO;
+    }
+    kiln_error_free(*error);
+    *error = NULL;
+    return KILN_OK;
+}
+
+static kiln_status find_exchange(kiln_codegen_exchange_fn *out,
+                                 const kiln_context *context,
+                                 kiln_error **error)
+{
+    void *library = NULL;
+    void *symbol;
+    kiln_status status;
+
+    if (context->codegen_exchange) {
+        *out = context->codegen_exchange;
+        return KILN_OK;
+    }
+    status = context->codegen_path
+                 ? kiln__dynlib_open(&library, context->codegen_path, error)
+                 : open_default(&library, error);
+    if (status != KILN_OK)
+        return kiln__error_wrap(error, KILN_ECODEGEN,
+                                "the code generator cannot be opened");
+    symbol = kiln__dynlib_symbol(library, EXCHANGE);
+    if (!symbol)
+        return kiln__error_set(error, KILN_EMISMATCH,
+                               "%s is not Kiln's code generator: it has no "
+                               "function " EXCHANGE,
+                               context->codegen_path ? context->codegen_path
+                                                     : LIBRARY);
+    memcpy(out, &symbol, sizeof symbol);
+    return KILN_OK;
+}
+
+/* ---- the exchange ---- */
+
+static kiln_status check_table(const kiln__codegen *table, kiln_error **error)
+{
+    if (!table || table->size < sizeof *table ||
+        table->abi != KILN__CODEGEN_ABI)
+        return kiln__error_set(error, KILN_EMISMATCH,
+                               "the code generator has another interface than "
+                               "this library");
+    if (!table->build_id || strcmp(table->build_id, KILN_BUILD_ID) != 0)
+        return kiln__error_set(error, KILN_EMISMATCH,
+                               "the code generator is of build %s, this "
+                               "library of build " KILN_BUILD_ID,
+                               table->build_id ? table->build_id : "unknown");
+    return KILN_OK;
+}
+
+static kiln_status open_table(const kiln__codegen **out,
+                              const kiln_context *context, kiln_error **error)
+{
+    static const kiln__codegen_host host = {.size = sizeof host,
+                                            .abi = KILN__CODEGEN_ABI,
+                                            .build_id = KILN_BUILD_ID,
+                                            .log = no_log};
+    kiln_codegen_exchange_fn exchange = NULL;
+    const kiln__codegen *table = NULL;
+    kiln_status status;
+
+    KILN_TRY(find_exchange(&exchange, context, error));
+    status = exchange(&host, &table);
+    if (status != KILN_OK && !table)
+        return kiln__error_set(error, status,
+                               "the code generator refuses this library of "
+                               "build " KILN_BUILD_ID ": %s",
+                               kiln_status_text(status));
+    KILN_TRY(check_table(table, error));
+    *out = table;
+    return KILN_OK;
+}
+
+/* With door_lock held. */
+static void open_once(kiln_context *context)
+{
+    struct kiln__codegen_door *door = context->door;
+
+    if (door->table || door->status != KILN_OK)
+        return;
+    door->status = open_table(&door->table, context, &door->failure);
+    if (door->status != KILN_OK && !door->failure)
+        kiln__error_set(&door->failure, door->status, "%s",
+                        kiln_status_text(door->status));
+}
+
+kiln_status kiln__door_open(kiln_context *context, const kiln__codegen **out,
+                            kiln_error **error)
+{
+    const struct kiln__codegen_door *door = context->door;
+
+    kiln__mutex_lock(&door_lock);
+    open_once(context);
+    kiln__mutex_unlock(&door_lock);
+    /* Neither changes any more. */
+    if (door->status != KILN_OK) {
+        if (error)
+            *error = kiln__error_retain(door->failure);
+        return door->status;
+    }
+    *out = door->table;
+    return KILN_OK;
+}

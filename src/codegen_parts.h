@@ -1,0 +1,130 @@
+/* codegen_parts.h - what the files of libkiln-codegen know of each other. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#ifndef KILN_CODEGEN_PARTS_H
+#define KILN_CODEGEN_PARTS_H
+
+#include "codegen_job.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Numbers of the queries, as the typed IR counts them (frontend/ir_ops.h). */
+enum {
+    KILN__DEVICE_GLOBAL_ID,
+    KILN__DEVICE_LOCAL_ID,
+    KILN__DEVICE_GROUP_ID,
+    KILN__DEVICE_GLOBAL_SIZE,
+    KILN__DEVICE_LOCAL_SIZE,
+    KILN__DEVICE_GROUP_COUNT,
+    KILN__DEVICE_SUB_GROUP_SIZE,
+    KILN__DEVICE_SUB_GROUP_ID,
+    KILN__DEVICE_LANE_ID
+};
+
+/* ---- codegen/exchange.c: the border, and LLVM's process-wide state ---- */
+
+/* Hands the failure to the calling thread's request and never returns; to be
+   called with no lock held. Without a request on this thread, it returns. */
+void kiln__codegen_park(const char *message);
+/* What both libraries must have been built with. */
+extern const char kiln__codegen_build_id[];
+/* Writes a line to the host's log. */
+void kiln__codegen_log(int32_t level, const char *line);
+
+/* ---- codegen/generate.c ---- */
+kiln_status kiln__generate(const kiln__codegen_request *request);
+/* As kiln__job_fail, and disposes LLVM's message (may be NULL). */
+kiln_status kiln__job_fail_llvm(kiln__codegen_job *job, kiln_status status,
+                                const char *what, char *message);
+
+/* ---- codegen/codegen_target.c ---- */
+/* Fills machine and layout; names a bad triple, processor or feature. */
+kiln_status kiln__target_open(kiln__codegen_job *job);
+
+/* ---- codegen/codegen_parameters.c ---- */
+/* Reads the request's argument types into job->parameters. */
+kiln_status kiln__parameters_read(kiln__codegen_job *job);
+/* The type of `i32 @ENTRY.item(ptr %item, <flattened arguments>)`. */
+LLVMTypeRef kiln__parameters_function_type(kiln__codegen_job *job);
+/* Offset of the parameter behind `end` in the packed block; moves `end`. */
+uint64_t kiln__parameter_place(const kiln__parameter *parameter, uint64_t *end);
+
+/* ---- codegen/foreign*.c ---- */
+/* As kiln__lower, for the request's own module. */
+kiln_status kiln__foreign_lower(kiln__codegen_job *job);
+/* Refuses what a foreign module may not contain, and makes all but the
+   entry internal. */
+kiln_status kiln__foreign_check(kiln__codegen_job *job);
+/* Replaces calls of kiln_global_id() and its kin by the backend's code. */
+kiln_status kiln__foreign_bind(kiln__codegen_job *job);
+
+/* ---- codegen/codegen_relocation.c ---- */
+/* The class that the optimised module proves: KILN_RELOCATION_PORTABLE, or
+   KILN_RELOCATION_SESSION where an address may be in it. */
+int32_t kiln__relocation_class(const kiln__codegen_job *job);
+
+/* ---- backends/codegen_backends.c ---- */
+/* The codegen half of that name, or NULL. */
+const kiln__codegen_backend *kiln__codegen_backend_find(const char *name);
+
+/* ---- backends/host_codegen.c ---- */
+extern const kiln__codegen_backend kiln__host_codegen;
+
+/* ---- backends/codegen_host_wrap.c ---- */
+kiln_status kiln__host_wrap(kiln__codegen_job *job);
+
+/* ---- backends/codegen_host_private.c ---- */
+/* True when inlining and scalar replacement leave no private memory of an
+   item, so that the items of a loop touch nothing in common. */
+int kiln__host_items_are_parallel(kiln__codegen_job *job);
+
+/* ---- backends/codegen_host_object.c ---- */
+/* Checks a relocatable object before a linker sees it; on failure writes the
+   reason to `message`. */
+kiln_status kiln__host_object_check(const void *object, size_t size,
+                                    char *message, size_t capacity);
+/* True when host code may leave the function undefined. */
+int kiln__host_may_import(const char *name);
+
+/* ---- backends/codegen_host_link.c ---- */
+/* Links one checked object into a shared image. */
+kiln_status kiln__host_link(const void *object, size_t size, kiln_blob *out,
+                            char *message, size_t capacity);
+/* The same by running ld.lld as a process. */
+kiln_status kiln__host_link_process(const void *object, size_t size,
+                                    kiln_blob *out, char *message,
+                                    size_t capacity);
+/* The options of both; NULL-terminated. */
+extern const char *const kiln__host_link_options[];
+/* lld cannot go on: gives up lld in this process and unlocks. A no-op unless
+   this thread is linking. */
+void kiln__host_link_abandon(void);
+
+/* ---- backends/llvm_gap.cc: what LLVM's C API lacks ---- */
+int kiln__llvm_guard(void (*run)(void *env), void *env);
+LLVMValueRef kiln__llvm_access_group(LLVMContextRef context);
+LLVMValueRef kiln__llvm_parallel_loop(LLVMContextRef context,
+                                      LLVMValueRef access_group);
+int kiln__llvm_target_knows(const char *triple, const char *processor,
+                            const char *features, char *unknown,
+                            size_t capacity);
+void kiln__llvm_on_bad_alloc(void (*handler)(const char *reason));
+
+/* What one run of lld inside the process gave. Free both with free(). */
+typedef struct kiln__lld_result {
+    int succeeded;
+    int usable; /* lld may run again */
+    void *image;
+    size_t size;
+    char *messages;
+} kiln__lld_result;
+
+void kiln__lld_link(const char *const *arguments, const void *object,
+                    size_t size, kiln__lld_result *out);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* KILN_CODEGEN_PARTS_H */

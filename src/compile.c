@@ -1,0 +1,437 @@
+/* compile.c - the way of a kernel, from a signature to a loaded entry. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include "artifact.h"
+#include "frontend/ir.h"
+#include "frontend/language.h"
+#include "keys.h"
+#include "log.h"
+#include "options.h"
+#include "report.h"
+#include "thread.h"
+#include "tiers.h"
+
+/*
+ *   kiln_compile
+ *     lookup      tier 3 by addresses: a hit ends here
+ *     infer       tier 1: the code instance of the signature's world
+ *     claim       tier 3: this job's kernel, its builder, or our turn
+ *     reuse       tier 3 by binary key: another job with the same meaning
+ *     gather      the call closure; a foreign frontend lowers here
+ *   on a worker
+ *     generate    lower, link, optimise, emit
+ *     load        the backend puts it on the device
+ *     publish     tier 3 keeps artifact and kernel; waiters go on
+ *
+ * This file is the only one that knows frontend, tiers and backends.
+ */
+
+kiln_status kiln__modules_new(kiln_context *context, kiln_error **error)
+{
+    kiln_status status = kiln__backends_new(context, error);
+
+    if (status == KILN_OK)
+        status = kiln__tiers_new(context);
+    if (status == KILN_OK)
+        status = kiln__language_new(context, error);
+    if (status != KILN_OK)
+        kiln__modules_free(context);
+    return status;
+}
+
+/* Kernels are unloaded before their backends end. The language ends with the
+   other frontends. */
+void kiln__modules_free(kiln_context *context)
+{
+    kiln__tiers_free(context);
+    kiln__backends_free(context);
+}
+
+/* A task for a worker. */
+struct task {
+    kiln_context *context;
+    kiln__flight *flight; /* a reference */
+    kiln__build *build;
+    uint64_t start_ns;
+};
+
+static void tell_job(const kiln_context *context, const kiln_code *code,
+                     kiln_status status, uint64_t nanoseconds)
+{
+    kiln_event event = {.size = sizeof event,
+                        .kind = KILN_EVENT_JOB,
+                        .status = status,
+                        .name = kiln_code_name(code),
+                        .nanoseconds = nanoseconds};
+
+    if (context->host.event)
+        context->host.event(context->host_env, &event);
+}
+
+static void task_end(struct task *task, kiln_kernel *kernel, int32_t source,
+                     kiln_status status, kiln_error *error)
+{
+    kiln_context *context = task->context;
+    kiln__flight *flight = task->flight;
+
+    tell_job(context, flight->code, status, kiln__clock_ns() - task->start_ns);
+    kiln__deallocate(&context->alloc, task, sizeof *task);
+    kiln__job_finish(context, flight, kernel, source, status, error);
+}
+
+/* LLVM cannot go on: the job fails, LLVM's own memory of it is lost, and this
+   thread never returns. */
+static void task_fatal(void *env, kiln_error *error)
+{
+    struct task *lost = env;
+    kiln_context *context = lost->context;
+
+    kiln__build_free(lost->build);
+    task_end(lost, NULL, KILN_SOURCE_BUILT, KILN_ECODEGEN, error);
+    kiln__workers_park(context);
+}
+
+static void task_run(void *env)
+{
+    struct task *task = env;
+    kiln_context *context = task->context;
+    const kiln_code *code = task->flight->code;
+    kiln__build *build = task->build;
+    kiln_kernel *kernel = NULL;
+    kiln_error *error = NULL;
+    kiln_status status = kiln__build_run(build, task_fatal, task, &error);
+
+    if (status == KILN_OK) {
+        const kiln_artifact *artifact = kiln__build_artifact(build);
+
+        /* Not keeping it costs a later build, and nothing else. */
+        if (kiln__artifact_keep(context, artifact) != KILN_OK)
+            kiln__log(context, KILN_LOG_WARNING, "%s: artifact is not kept",
+                      kiln_code_name(code));
+        status = kiln__build_load(&kernel, artifact, code,
+                                  kiln__build_config(build), &error);
+    }
+    kiln__build_free(build);
+    task_end(task, kernel, KILN_SOURCE_BUILT, status, error);
+}
+
+/* An artifact that means the same needs only to be loaded. True when it was
+   there; the flight has then ended. */
+static int reuse(kiln_context *context, kiln__flight *flight,
+                 const kiln_config *config)
+{
+    const kiln_artifact *artifact = NULL;
+    kiln_kernel *kernel = NULL;
+    kiln_error *error = NULL;
+    kiln__encoder key;
+    kiln_status status;
+
+    kiln__encoder_init(&key, &context->alloc);
+    if (kiln__key_binary(&key, kiln_code_digest(flight->code), config) ==
+        KILN_OK)
+        artifact = kiln__artifact_find(context, kiln__encoder_digest(&key),
+                                       key.bytes, key.size);
+    kiln__encoder_dispose(&key);
+    if (!artifact)
+        return 0;
+    status = kiln__build_load(&kernel, artifact, flight->code, config, &error);
+    kiln_artifact_release(artifact);
+    kiln__job_finish(context, flight, kernel, KILN_SOURCE_MEMORY, status,
+                     error);
+    return 1;
+}
+
+/* Kernels are declared as such: others return values or expect to be
+   called. */
+static kiln_status check_entry(const kiln_code *code, const kiln_config *config,
+                               kiln_error **error)
+{
+    kiln_frontend *frontend = kiln__code_frontend(code);
+    size_t size;
+    const void *bytes = kiln_code_ir(code, &size);
+    kiln__ir ir;
+    uint32_t kernel;
+
+    if (frontend->ops.lower || config->entry_abi != KILN_ABI_KERNEL)
+        return KILN_OK;
+    KILN_TRY(kiln__ir_decode(&ir, &config->context->alloc, bytes, size, error));
+    kernel = ir.kernel;
+    kiln__ir_dispose(&ir);
+    if (kernel)
+        return KILN_OK;
+    return kiln__error_set(error, KILN_ECOMPILE,
+                           "%s is a function, not a kernel: declare it with "
+                           "`kernel` to launch it",
+                           kiln_code_name(code));
+}
+
+static kiln_status gather(kiln__build **out, kiln__run *run,
+                          kiln__flight *flight, const kiln_config *config,
+                          kiln_error **error)
+{
+    kiln__flight *outer = run->flight;
+    kiln_status status;
+
+    KILN_TRY(check_entry(flight->code, config, error));
+    run->flight = flight;
+    status =
+        kiln__build_new(out, flight->code, config, KILN_EMIT_BINARY, error);
+    run->flight = outer;
+    return status;
+}
+
+/* Takes the flight off; it ends here or on a worker. */
+static void start(kiln_context *context, kiln__run *run, kiln__flight *flight,
+                  const kiln_config *config)
+{
+    kiln_error *error = NULL;
+    struct task *task;
+    kiln_status status;
+
+    if (reuse(context, flight, config))
+        return;
+    task = kiln__allocate(&context->alloc, sizeof *task);
+    if (!task) {
+        kiln__error_no_memory(&error);
+        kiln__job_finish(context, flight, NULL, KILN_SOURCE_NONE, KILN_ENOMEM,
+                         error);
+        return;
+    }
+    task->context = context;
+    task->flight = flight;
+    task->start_ns = kiln__clock_ns();
+    status = gather(&task->build, run, flight, config, &error);
+    if (status == KILN_OK) {
+        kiln__flight_hand_over(context, flight);
+        status = kiln__workers_submit(context, task_run, task, &error);
+        if (status != KILN_OK)
+            kiln__build_free(task->build);
+    }
+    if (status != KILN_OK)
+        task_end(task, NULL, KILN_SOURCE_NONE, status, error);
+}
+
+static void count(kiln_context *context, kiln__count outcome)
+{
+    kiln__count_request(context, KILN_TIER_BINARY, outcome);
+}
+
+static kiln_status claimed(const kiln_kernel **out, kiln__flight **flight,
+                           int *owned, int32_t *source, kiln__run *run,
+                           const kiln__compile_request *request,
+                           const kiln_code *code, kiln_error **error)
+{
+    kiln_context *context = request->context;
+    kiln__claim_result claim = kiln__job_claim(
+        context, run, &request->signature, request->config, code);
+
+    switch (claim.outcome) {
+    case KILN__CLAIM_HIT:
+        count(context, KILN__COUNT_HIT);
+        *source = KILN_SOURCE_MEMORY;
+        *out = claim.kernel;
+        return KILN_OK;
+    case KILN__CLAIM_FAILED:
+        count(context, KILN__COUNT_FAILED);
+        if (error)
+            *error = claim.error;
+        else
+            kiln_error_free(claim.error);
+        return claim.status;
+    case KILN__CLAIM_OWN:
+        *flight = claim.flight;
+        *owned = 1;
+        start(context, run, claim.flight, request->config);
+        return KILN_OK;
+    case KILN__CLAIM_WAIT:
+        *flight = claim.flight;
+        return KILN_OK;
+    case KILN__CLAIM_NO_MEMORY:
+        break;
+    }
+    count(context, KILN__COUNT_FAILED);
+    return kiln__error_no_memory(error);
+}
+
+kiln_status kiln__compile_begin(const kiln_kernel **out, kiln__flight **flight,
+                                int *owned, int32_t *source, kiln__run *run,
+                                const kiln__compile_request *request,
+                                kiln_error **error)
+{
+    kiln_frontend *frontend = request->signature.function->frontend;
+    kiln__typed_request typed = {&request->signature, request->config,
+                                 request->world, request->never_wait};
+    const kiln_code *code = NULL;
+    kiln_status status;
+
+    *flight = NULL;
+    *owned = 0;
+    if (!typed.world)
+        typed.world = frontend->ops.world(frontend->self);
+    status = kiln__typed_get(&code, request->context, run, &typed, error);
+    if (status != KILN_OK) {
+        count(request->context, KILN__COUNT_FAILED);
+        return status;
+    }
+    return claimed(out, flight, owned, source, run, request, code, error);
+}
+
+kiln_status kiln__compile_settle(const kiln_kernel **out, int32_t *source,
+                                 kiln_context *context, kiln__flight *flight,
+                                 int owned, kiln_error **error)
+{
+    kiln_status status = kiln__flight_status(context, flight, error);
+    kiln__count outcome = KILN__COUNT_FAILED;
+
+    if (status == KILN_OK) {
+        *out = flight->kernel;
+        *source = owned ? flight->source : KILN_SOURCE_WAITED;
+        outcome = !owned                                 ? KILN__COUNT_WAITED
+                  : flight->source == KILN_SOURCE_MEMORY ? KILN__COUNT_HIT
+                                                         : KILN__COUNT_BUILT;
+    }
+    count(context, outcome);
+    kiln__flight_release(context, flight);
+    return status;
+}
+
+/* The wait would never end. Either the request is part of the very job that
+   it asks for, which is an error, or two threads need each other's kernels
+   while they lower their own: then this one is built a second time. */
+static kiln_status break_cycle(const kiln_kernel **out, int32_t *source,
+                               kiln__run *run,
+                               const kiln__compile_request *request,
+                               kiln__flight *flight, kiln_error **error)
+{
+    kiln_context *context = request->context;
+    const kiln_code *code = flight->code;
+    int is_own = kiln__flight_is_owned(context, run, flight);
+    kiln__flight *private_flight = NULL;
+
+    kiln__flight_release(context, flight);
+    if (!is_own)
+        private_flight = kiln__flight_private(context, run, &request->signature,
+                                              request->config, code);
+    if (!private_flight) {
+        count(context, KILN__COUNT_FAILED);
+        return is_own
+                   ? kiln__error_set(error, KILN_ERECURSION,
+                                     "compiling %s needs %s itself",
+                                     kiln_code_name(code), kiln_code_name(code))
+                   : kiln__error_no_memory(error);
+    }
+    start(context, run, private_flight, request->config);
+    (void)kiln__flight_wait(context, run, private_flight);
+    return kiln__compile_settle(out, source, context, private_flight, 1, error);
+}
+
+static kiln_status compile_slowly(const kiln_kernel **out, int32_t *source,
+                                  const kiln__compile_request *request,
+                                  kiln_error **error)
+{
+    kiln__run storage;
+    kiln__run *run = kiln__run_enter(&storage, request->context);
+    kiln__flight *flight;
+    int owned;
+    kiln_status status =
+        kiln__compile_begin(out, &flight, &owned, source, run, request, error);
+
+    if (status == KILN_OK && flight) {
+        if (kiln__flight_wait(request->context, run, flight) == KILN_OK)
+            status = kiln__compile_settle(out, source, request->context, flight,
+                                          owned, error);
+        else
+            status = break_cycle(out, source, run, request, flight, error);
+    }
+    kiln__run_leave(run);
+    return status;
+}
+
+kiln_status kiln__compile_check(const kiln_context *context,
+                                const kiln_signature *signature,
+                                const kiln_config *config, kiln_error **error)
+{
+    KILN_REQUIRE(context != NULL, error);
+    KILN_REQUIRE(signature != NULL, error);
+    KILN_REQUIRE(signature->function != NULL, error);
+    KILN_REQUIRE(signature->function->frontend->context == context, error);
+    KILN_REQUIRE(signature->count <= KILN_ARGUMENTS_MAX, error);
+    KILN_REQUIRE(signature->types != NULL || signature->count == 0, error);
+    for (size_t i = 0; i < signature->count; i++)
+        KILN_REQUIRE(signature->types[i] != NULL, error);
+    KILN_REQUIRE(config != NULL, error);
+    KILN_REQUIRE(config->context == context, error);
+    return KILN_OK;
+}
+
+static kiln_status compile_miss(const kiln_kernel **out, kiln_context *context,
+                                const kiln_signature *signature,
+                                const kiln_config *config,
+                                const kiln_compile_options *given,
+                                kiln_error **error)
+{
+    kiln_compile_options options;
+    kiln__compile_request request;
+    int32_t source = KILN_SOURCE_NONE;
+    kiln_status status;
+
+    KILN_TRY(kiln__compile_check(context, signature, config, error));
+    if (kiln__options_read(&options, sizeof options, given) != KILN_OK)
+        return kiln__error_argument(error, "options");
+    if (!options.world) {
+        *out = kiln__job_lookup(context, signature, config);
+        if (*out) {
+            count(context, KILN__COUNT_HIT);
+            if (options.source)
+                *options.source = KILN_SOURCE_MEMORY;
+            return KILN_OK;
+        }
+    }
+    request =
+        (kiln__compile_request){context, *signature, config, options.world, 0};
+    status = compile_slowly(out, &source, &request, error);
+    if (options.source)
+        *options.source = source;
+    return status;
+}
+
+kiln_status kiln_compile(const kiln_kernel **out, kiln_context *context,
+                         const kiln_signature *signature,
+                         const kiln_config *config,
+                         const kiln_compile_options *options,
+                         kiln_error **error)
+{
+    const kiln_kernel *kernel;
+
+    KILN_REQUIRE(out != NULL, error);
+    if (options || !context || !signature || !signature->function ||
+        signature->count > KILN_ARGUMENTS_MAX ||
+        (signature->count && !signature->types))
+        return compile_miss(out, context, signature, config, options, error);
+    kernel = kiln__job_lookup(context, signature, config);
+    if (!kernel)
+        return compile_miss(out, context, signature, config, NULL, error);
+    kiln__count_request(context, KILN_TIER_BINARY, KILN__COUNT_HIT);
+    *out = kernel;
+    return KILN_OK;
+}
+
+kiln_status kiln_call_site_compile(const kiln_kernel **out,
+                                   kiln_call_site *site, kiln_context *context,
+                                   const kiln_signature *signature,
+                                   const kiln_config *config,
+                                   const kiln_compile_options *options,
+                                   kiln_error **error)
+{
+    const kiln_kernel *kernel;
+
+    KILN_REQUIRE(out != NULL, error);
+    KILN_REQUIRE(site != NULL, error);
+    kernel = kiln_call_site_get(site);
+    if (!kernel) {
+        KILN_TRY(
+            kiln_compile(&kernel, context, signature, config, options, error));
+        __atomic_store_n(&site->kernel, kernel, __ATOMIC_RELEASE);
+    }
+    *out = kernel;
+    return KILN_OK;
+}

@@ -1,0 +1,473 @@
+/* config.c - configs: checked, resolved, interned. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include <ctype.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "array.h"
+#include "artifact.h"
+#include "keys.h"
+#include "map.h"
+#include "options.h"
+#include "report.h"
+#include "settings.h"
+#include "thread.h"
+
+/*
+ * A config is made in three steps: the options are read and each is checked,
+ * defaults and target are resolved, and the result is looked up among those
+ * that exist. Two configs are one when all their settings are equal, those of
+ * scope [load] too; the text of the target is not a setting. A backend is
+ * asked without the lock.
+ */
+
+#define NAME_MAX_SIZE ((size_t)255) /* of an entry's symbol or an overlay */
+
+struct kiln__configs {
+    kiln__mutex lock;
+    kiln__map by_digest; /* full digest and device -> kiln_config */
+    kiln_config *list;
+    kiln__fork_guard guard;
+};
+
+kiln_status kiln__configs_new(kiln_context *context)
+{
+    struct kiln__configs *configs =
+        kiln__allocate(&context->alloc, sizeof *configs);
+
+    if (!configs)
+        return KILN_ENOMEM;
+    if (kiln__mutex_init(&configs->lock) != KILN_OK) {
+        kiln__deallocate(&context->alloc, configs, sizeof *configs);
+        return KILN_ENOMEM;
+    }
+    kiln__map_init(&configs->by_digest, &context->alloc);
+    configs->guard.mutex = &configs->lock;
+    kiln__fork_add(&context->fork, &configs->guard);
+    context->configs = configs;
+    return KILN_OK;
+}
+
+#define FREE_TEXT(alloc, value) kiln__string_free((alloc), (value))
+#define FREE_NUMBER(alloc, value) ((void)(value))
+#define FREE_SETTING(member, kind, mask) FREE_##kind(alloc, config->member);
+
+static void config_free(kiln_config *config)
+{
+    const kiln_alloc *alloc = &config->context->alloc;
+
+    KILN__SETTING_MAP(FREE_SETTING)
+    kiln__string_free(alloc, config->target);
+    kiln__deallocate(alloc, config, sizeof *config);
+}
+
+void kiln__configs_free(kiln_context *context)
+{
+    struct kiln__configs *configs = context->configs;
+
+    if (!configs)
+        return;
+    while (configs->list) {
+        kiln_config *next = configs->list->next;
+
+        config_free(configs->list);
+        configs->list = next;
+    }
+    kiln__map_dispose(&configs->by_digest);
+    kiln__fork_remove(&context->fork, &configs->guard);
+    kiln__mutex_dispose(&configs->lock);
+    kiln__deallocate(&context->alloc, configs, sizeof *configs);
+    context->configs = NULL;
+}
+
+/* ---- checking ---- */
+
+/* Length of the name that `text` starts with; a digit does not begin one. */
+static size_t name_length(const char *text)
+{
+    size_t length = 0;
+
+    if (isdigit((unsigned char)*text))
+        return 0;
+    while (isalnum((unsigned char)text[length]) || text[length] == '_')
+        length++;
+    return length;
+}
+
+static kiln_status check_entry_name(const char *name, kiln_error **error)
+{
+    size_t length;
+
+    if (!name)
+        return KILN_OK;
+    length = name_length(name);
+    if (length == 0 || name[length] || length > NAME_MAX_SIZE)
+        return kiln__error_set(error, KILN_EINVAL,
+                               "entry_name is '%.300s'; it takes a name of "
+                               "letters, digits and _",
+                               name);
+    return KILN_OK;
+}
+
+/* Is the name of `length` bytes among those of the list up to `end`? */
+static int is_listed(const char *list, const char *end, const char *name,
+                     size_t length)
+{
+    while (list < end) {
+        size_t other = name_length(list);
+
+        if (other == length && memcmp(list, name, length) == 0)
+            return 1;
+        list += other + 1;
+    }
+    return 0;
+}
+
+static kiln_status check_overlays(const char *overlays, kiln_error **error)
+{
+    const char *at = overlays;
+
+    if (!overlays || !*overlays)
+        return KILN_OK;
+    for (;;) {
+        size_t length = name_length(at);
+
+        if (length == 0 || length > NAME_MAX_SIZE ||
+            (at[length] && at[length] != ','))
+            return kiln__error_set(error, KILN_EINVAL,
+                                   "overlays is '%.300s'; it takes names "
+                                   "separated by commas",
+                                   overlays);
+        if (is_listed(overlays, at, at, length))
+            return kiln__error_set(error, KILN_EINVAL,
+                                   "overlays names '%.*s' twice", (int)length,
+                                   at);
+        if (!at[length])
+            return KILN_OK;
+        at += length + 1;
+    }
+}
+
+static kiln_status check_range(const char *name, uint32_t value, uint32_t most,
+                               kiln_error **error)
+{
+    if (value <= most)
+        return KILN_OK;
+    return kiln__error_set(error, KILN_EINVAL,
+                           "%s is %u; it takes a value from 0 to %u", name,
+                           value, most);
+}
+
+static kiln_status check_group(const uint32_t size[3], kiln_error **error)
+{
+    uint64_t items = 1;
+
+    for (int d = 0; d < 3; d++) {
+        if (size[d] > INT32_MAX)
+            items = UINT64_MAX;
+        else if (size[d] > 0 && items <= INT32_MAX)
+            items *= size[d];
+    }
+    if (items <= INT32_MAX)
+        return KILN_OK;
+    return kiln__error_set(error, KILN_EINVAL,
+                           "required_group_size is %u x %u x %u: more items "
+                           "than a group can have",
+                           size[0], size[1], size[2]);
+}
+
+static kiln_status check_options(const kiln_config_options *options,
+                                 kiln_error **error)
+{
+    const struct {
+        const char *name;
+        uint32_t value;
+        uint32_t most;
+    } ranges[] = {
+        {"opt_level", options->opt_level, KILN_OPT_3},
+        {"debug_level", options->debug_level, KILN_DEBUG_FULL},
+        {"bounds_checks", options->bounds_checks, KILN_SWITCH_OFF},
+        {"fast_math", options->fast_math, KILN_SWITCH_OFF},
+        {"contract", options->contract, KILN_SWITCH_OFF},
+        {"entry_abi", options->entry_abi, KILN_ABI_DEVICE},
+        {"sites", options->sites, KILN_SITES_PATCH},
+        {"reserved", options->reserved[0], 0},
+    };
+
+    for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++)
+        KILN_TRY(check_range(ranges[i].name, ranges[i].value, ranges[i].most,
+                             error));
+    KILN_TRY(check_group(options->required_group_size, error));
+    KILN_TRY(check_entry_name(options->entry_name, error));
+    return check_overlays(options->overlays, error);
+}
+
+/* ---- resolving ---- */
+
+static uint64_t resolved_switch(uint8_t value, uint8_t by_default)
+{
+    return value == KILN_SWITCH_DEFAULT ? by_default : value;
+}
+
+static void resolve_numbers(kiln_config *config,
+                            const kiln_config_options *options)
+{
+    config->opt_level = options->opt_level == KILN_OPT_DEFAULT
+                            ? KILN_OPT_3
+                            : options->opt_level;
+    config->debug_level = options->debug_level;
+    config->bounds_checks =
+        resolved_switch(options->bounds_checks, KILN_SWITCH_ON);
+    config->fast_math = resolved_switch(options->fast_math, KILN_SWITCH_OFF);
+    config->contract = resolved_switch(options->contract, KILN_SWITCH_ON);
+    config->entry_abi = options->entry_abi;
+    config->sites = options->sites;
+    config->required_group_x = options->required_group_size[0];
+    config->required_group_y = options->required_group_size[1];
+    config->required_group_z = options->required_group_size[2];
+    config->device = options->device;
+}
+
+/* Joins the texts with the separator between those that are not empty. */
+static kiln_status join(char **out, const kiln_alloc *alloc, const char *first,
+                        const char *separator, const char *second)
+{
+    kiln__text text;
+
+    kiln__text_init(&text, alloc);
+    kiln__text_add(&text, first);
+    if (*first && *second)
+        kiln__text_add(&text, separator);
+    kiln__text_add(&text, second);
+    *out = text.failed ? NULL : kiln__string_copy(alloc, text.bytes);
+    kiln__text_dispose(&text);
+    return *out ? KILN_OK : KILN_ENOMEM;
+}
+
+static kiln_status copy(char **out, const kiln_config *config, const char *text)
+{
+    *out = kiln__string_copy(&config->context->alloc, text);
+    return *out ? KILN_OK : KILN_ENOMEM;
+}
+
+static kiln_status resolve_texts(kiln_config *config, const char *backend,
+                                 const kiln_target *target,
+                                 const kiln_config_options *options)
+{
+    const kiln_alloc *alloc = &config->context->alloc;
+    const char *overlays = options->overlays ? options->overlays : "";
+    const int has_own = is_listed(overlays, overlays + strlen(overlays),
+                                  backend, strlen(backend));
+
+    KILN_TRY(copy(&config->backend, config, backend));
+    KILN_TRY(copy(&config->triple, config, target->triple));
+    KILN_TRY(copy(&config->processor, config, target->processor));
+    KILN_TRY(copy(&config->features, config, target->features));
+    if (options->entry_name)
+        KILN_TRY(copy(&config->entry_name, config, options->entry_name));
+    KILN_TRY(join(&config->target, alloc, backend, ":", target->name));
+    return join(&config->overlays, alloc, overlays, ",",
+                has_own ? "" : backend);
+}
+
+static kiln_status resolve_target(kiln_config *config,
+                                  const kiln_config_options *options,
+                                  kiln_error **error)
+{
+    const char *name =
+        options->target && *options->target ? options->target : "host";
+    const char *colon = strchr(name, ':');
+    const size_t size = colon ? (size_t)(colon - name) : strlen(name);
+    const kiln_backend_ops *ops = NULL;
+    void *self = NULL;
+    kiln_target target;
+
+    KILN_TRY(
+        kiln__backend_find(&ops, &self, config->context, name, size, error));
+    memset(&target, 0, sizeof target);
+    target.size = sizeof target;
+    KILN_TRY(ops->describe(self, colon && colon[1] ? colon + 1 : NULL, &target,
+                           error));
+    if (resolve_texts(config, ops->name, &target, options) != KILN_OK)
+        return kiln__error_no_memory(error);
+    return KILN_OK;
+}
+
+static kiln_status config_fill(kiln_config *config,
+                               const kiln_config_options *options,
+                               kiln_error **error)
+{
+    resolve_numbers(config, options);
+    KILN_TRY(resolve_target(config, options, error));
+    if (kiln__key_config(config) != KILN_OK)
+        return kiln__error_no_memory(error);
+    config->hash = kiln__hash_words(
+        (const uint64_t[]){config->full.low, config->full.high, config->device},
+        3);
+    return KILN_OK;
+}
+
+/* ---- interning ---- */
+
+static int equal_texts(const char *a, const char *b)
+{
+    return a == b || (a && b && strcmp(a, b) == 0);
+}
+
+#define EQUAL_TEXT(a, b) equal_texts((a), (b))
+#define EQUAL_NUMBER(a, b) ((a) == (b))
+#define EQUAL_SETTING(member, kind, mask) &&EQUAL_##kind(a->member, b->member)
+
+static int is_equal(const kiln_config *a, const kiln_config *b)
+{
+    return 1 KILN__SETTING_MAP(EQUAL_SETTING);
+}
+
+static kiln_config *find_equal(kiln_config *list, const kiln_config *config)
+{
+    while (list && !(list->hash == config->hash && is_equal(list, config)))
+        list = list->next;
+    return list;
+}
+
+static kiln_digest table_key(const kiln_config *config)
+{
+    return kiln__digest_combine(config->full,
+                                (kiln_digest){.low = config->device});
+}
+
+/* Takes over `config`; the one that stays, or NULL when out of memory. */
+static const kiln_config *config_intern(struct kiln__configs *configs,
+                                        kiln_config *config)
+{
+    const kiln_digest key = table_key(config);
+    kiln_config *known;
+    int added = 0;
+
+    kiln__mutex_lock(&configs->lock);
+    known = kiln__map_get(&configs->by_digest, key);
+    if (known && !is_equal(known, config))
+        known = find_equal(configs->list, config);
+    if (!known && kiln__map_set(&configs->by_digest, key, config)) {
+        config->next = configs->list;
+        configs->list = config;
+        added = 1;
+    }
+    kiln__mutex_unlock(&configs->lock);
+    if (added)
+        return config;
+    config_free(config);
+    return known;
+}
+
+kiln_status kiln_config_new(const kiln_config **out, kiln_context *context,
+                            const kiln_config_options *options,
+                            kiln_error **error)
+{
+    kiln_config_options known;
+    kiln_config *config;
+    kiln_status status;
+
+    KILN_REQUIRE(out != NULL, error);
+    KILN_REQUIRE(context != NULL, error);
+    if (kiln__options_read(&known, sizeof known, options) != KILN_OK)
+        return kiln__error_set(error, KILN_EINVAL,
+                               "the config's options have members that this "
+                               "library does not know");
+    KILN_TRY(check_options(&known, error));
+    config = kiln__allocate(&context->alloc, sizeof *config);
+    if (!config)
+        return kiln__error_no_memory(error);
+    config->context = context;
+    status = config_fill(config, &known, error);
+    if (status != KILN_OK) {
+        config_free(config);
+        return status;
+    }
+    *out = config_intern(context->configs, config);
+    return *out ? KILN_OK : kiln__error_no_memory(error);
+}
+
+/* ---- reading ---- */
+
+const char *kiln_config_target(const kiln_config *config)
+{
+    return config->target;
+}
+
+const char *kiln_config_backend(const kiln_config *config)
+{
+    return config->backend;
+}
+
+kiln_digest kiln_config_owner(const kiln_config *config)
+{
+    return config->owner;
+}
+
+kiln_digest kiln_config_digest(const kiln_config *config)
+{
+    return config->full;
+}
+
+static void describe_scopes(kiln__text *out, uint32_t scopes)
+{
+    static const struct {
+        uint32_t bit;
+        const char *name;
+    } names[] = {{KILN__SCOPE_TYPED, "typed"},
+                 {KILN__SCOPE_RUNTIME, "runtime"},
+                 {KILN__SCOPE_BINARY, "binary"},
+                 {KILN__SCOPE_LOAD, "load"}};
+    const char *before = " [";
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        if (!(scopes & names[i].bit))
+            continue;
+        kiln__text_add(out, before);
+        kiln__text_add(out, names[i].name);
+        before = ", ";
+    }
+    kiln__text_add(out, "]\n");
+}
+
+/* Writes numbers as people mean them. */
+static void describe_number(kiln__text *out, const char *name, uint64_t value)
+{
+    static const char *const switches[] = {"bounds_checks", "fast_math",
+                                           "contract"};
+
+    for (size_t i = 0; i < sizeof switches / sizeof *switches; i++) {
+        if (strcmp(name, switches[i]) == 0) {
+            kiln__text_add(out, value == KILN_SWITCH_ON ? "on" : "off");
+            return;
+        }
+    }
+    if (strcmp(name, "opt_level") == 0)
+        value -= KILN_OPT_0;
+    kiln__text_format(out, "%llu", (unsigned long long)value);
+}
+
+static void describe_text(kiln__text *out, const char *value)
+{
+    kiln__text_format(out, "\"%s\"", value ? value : "");
+}
+
+#define DESCRIBE_TEXT(name, value) describe_text(&text, (value))
+#define DESCRIBE_NUMBER(name, value) describe_number(&text, (name), (value))
+#define DESCRIBE_SETTING(member, kind, mask) \
+    kiln__text_add(&text, #member " = "); \
+    DESCRIBE_##kind(#member, config->member); \
+    describe_scopes(&text, (mask));
+
+kiln_status kiln_config_describe(kiln_blob *out, const kiln_config *config)
+{
+    kiln__text text;
+
+    if (!out || !config)
+        return KILN_EINVAL;
+    kiln__text_init(&text, &config->context->alloc);
+    kiln__text_format(&text, "target = \"%s\"\n", config->target);
+    KILN__SETTING_MAP(DESCRIBE_SETTING)
+    return kiln__text_to_blob(&text, out);
+}

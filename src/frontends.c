@@ -1,0 +1,420 @@
+/* frontends.c - frontends, their functions and their worlds. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include <stddef.h>
+#include <string.h>
+
+#include "core.h"
+#include "hasher.h"
+#include "map.h"
+#include "options.h"
+#include "report.h"
+#include "thread.h"
+
+/*
+ * Frontends are few: a list, newest first. Functions are many: a map from the
+ * digest of (frontend, name). Both only grow until the context ends, so what
+ * was found may be used without the lock.
+ */
+
+typedef struct function_entry {
+    kiln_function function;       /* first: its address is the entry's */
+    struct function_entry *alias; /* another name of the same digest */
+    struct function_entry *next;  /* of all, for the end */
+} function_entry;
+
+struct kiln__registry {
+    kiln__mutex lock;
+    kiln_frontend *frontends;
+    kiln__map functions; /* -> function_entry */
+    function_entry *all;
+    kiln__fork_guard guard;
+};
+
+kiln_status kiln__registry_new(kiln_context *context)
+{
+    struct kiln__registry *registry =
+        kiln__allocate(&context->alloc, sizeof *registry);
+
+    if (!registry)
+        return KILN_ENOMEM;
+    if (kiln__mutex_init(&registry->lock) != KILN_OK) {
+        kiln__deallocate(&context->alloc, registry, sizeof *registry);
+        return KILN_ENOMEM;
+    }
+    kiln__map_init(&registry->functions, &context->alloc);
+    registry->guard.mutex = &registry->lock;
+    kiln__fork_add(&context->fork, &registry->guard);
+    context->frontends = registry;
+    return KILN_OK;
+}
+
+/* A world that somebody holds, and how many do. */
+struct kiln__held_world {
+    uint64_t world;
+    uint64_t count;
+    struct kiln__held_world *next;
+};
+
+static struct kiln__held_world **held_find(kiln_frontend *frontend,
+                                           uint64_t world)
+{
+    struct kiln__held_world **link = &frontend->held;
+
+    while (*link && (*link)->world != world)
+        link = &(*link)->next;
+    return link;
+}
+
+static kiln_status held_add(kiln_frontend *frontend, uint64_t world)
+{
+    struct kiln__registry *registry = frontend->context->frontends;
+    struct kiln__held_world **link;
+
+    kiln__mutex_lock(&registry->lock);
+    link = held_find(frontend, world);
+    if (!*link) {
+        *link = kiln__allocate(&frontend->context->alloc, sizeof **link);
+        if (*link)
+            (*link)->world = world;
+    }
+    if (*link)
+        (*link)->count++;
+    kiln__mutex_unlock(&registry->lock);
+    return *link ? KILN_OK : KILN_ENOMEM;
+}
+
+/* True when the world was held. */
+static int held_remove(kiln_frontend *frontend, uint64_t world)
+{
+    struct kiln__registry *registry = frontend->context->frontends;
+    struct kiln__held_world **link;
+    struct kiln__held_world *held;
+
+    kiln__mutex_lock(&registry->lock);
+    link = held_find(frontend, world);
+    held = *link;
+    if (held && --held->count == 0) {
+        *link = held->next;
+        kiln__deallocate(&frontend->context->alloc, held, sizeof *held);
+    }
+    kiln__mutex_unlock(&registry->lock);
+    return held != NULL;
+}
+
+static void held_free(kiln_frontend *frontend)
+{
+    while (frontend->held) {
+        struct kiln__held_world *next = frontend->held->next;
+
+        kiln__deallocate(&frontend->context->alloc, frontend->held,
+                         sizeof *next);
+        frontend->held = next;
+    }
+}
+
+static void frontends_free(const kiln_alloc *alloc, kiln_frontend *frontend)
+{
+    while (frontend) {
+        kiln_frontend *next = frontend->next;
+
+        frontend->ops.free(frontend->self);
+        held_free(frontend);
+        kiln__string_free(alloc, frontend->name);
+        kiln__deallocate(alloc, frontend, sizeof *frontend);
+        frontend = next;
+    }
+}
+
+static void entry_free(const kiln_alloc *alloc, function_entry *entry)
+{
+    kiln__string_free(alloc, entry->function.name);
+    kiln__deallocate(alloc, entry, sizeof *entry);
+}
+
+void kiln__registry_free(kiln_context *context)
+{
+    struct kiln__registry *registry = context->frontends;
+
+    if (!registry)
+        return;
+    frontends_free(&context->alloc, registry->frontends);
+    while (registry->all) {
+        function_entry *next = registry->all->next;
+
+        entry_free(&context->alloc, registry->all);
+        registry->all = next;
+    }
+    kiln__map_dispose(&registry->functions);
+    kiln__fork_remove(&context->fork, &registry->guard);
+    kiln__mutex_dispose(&registry->lock);
+    kiln__deallocate(&context->alloc, registry, sizeof *registry);
+    context->frontends = NULL;
+}
+
+/* ---- frontends ---- */
+
+static kiln_status check_ops(kiln_frontend_ops *out,
+                             const kiln_frontend_ops *ops, kiln_error **error)
+{
+    if (kiln__options_read(out, sizeof *out, ops) != KILN_OK)
+        return kiln__error_set(error, KILN_EINVAL,
+                               "the frontend's table has members that this "
+                               "library does not know");
+    if (!out->name || !*out->name)
+        return kiln__error_set(error, KILN_EINVAL, "a frontend needs a name");
+    if (!out->world || !out->infer || !out->answer || !out->free)
+        return kiln__error_set(error, KILN_EINVAL,
+                               "frontend '%s' lacks a required function: "
+                               "world, infer, answer and free",
+                               out->name);
+    return KILN_OK;
+}
+
+static kiln_frontend *frontend_make(kiln_context *context,
+                                    const kiln_frontend_ops *ops, void *self)
+{
+    kiln_frontend *frontend = kiln__allocate(&context->alloc, sizeof *frontend);
+
+    if (!frontend)
+        return NULL;
+    frontend->name = kiln__string_copy(&context->alloc, ops->name);
+    if (!frontend->name) {
+        kiln__deallocate(&context->alloc, frontend, sizeof *frontend);
+        return NULL;
+    }
+    frontend->context = context;
+    frontend->ops = *ops;
+    frontend->ops.name = frontend->name;
+    frontend->self = self;
+    return frontend;
+}
+
+/* Adds unless there is one of that name. */
+static int frontend_publish(struct kiln__registry *registry,
+                            kiln_frontend *frontend)
+{
+    const kiln_frontend *other;
+
+    kiln__mutex_lock(&registry->lock);
+    for (other = registry->frontends; other; other = other->next)
+        if (strcmp(other->name, frontend->name) == 0)
+            break;
+    if (!other) {
+        frontend->next = registry->frontends;
+        registry->frontends = frontend;
+    }
+    kiln__mutex_unlock(&registry->lock);
+    return !other;
+}
+
+kiln_status kiln_frontend_add(kiln_frontend **out, kiln_context *context,
+                              const kiln_frontend_ops *ops, void *self,
+                              kiln_error **error)
+{
+    kiln_frontend_ops known;
+    kiln_frontend *frontend;
+
+    KILN_REQUIRE(out != NULL, error);
+    KILN_REQUIRE(context != NULL, error);
+    KILN_REQUIRE(ops != NULL, error);
+    KILN_TRY(check_ops(&known, ops, error));
+    frontend = frontend_make(context, &known, self);
+    if (!frontend)
+        return kiln__error_no_memory(error);
+    if (!frontend_publish(context->frontends, frontend)) {
+        kiln__string_free(&context->alloc, frontend->name);
+        kiln__deallocate(&context->alloc, frontend, sizeof *frontend);
+        return kiln__error_set(error, KILN_EINVAL,
+                               "there is a frontend '%s' already", known.name);
+    }
+    *out = frontend;
+    return KILN_OK;
+}
+
+void *kiln_frontend_self(const kiln_frontend *frontend)
+{
+    return frontend->self;
+}
+
+kiln_frontend *kiln_context_language(kiln_context *context)
+{
+    return context ? context->language : NULL;
+}
+
+/* ---- worlds ---- */
+
+uint64_t kiln__frontend_oldest_world(const kiln_frontend *frontend)
+{
+    struct kiln__registry *registry = frontend->context->frontends;
+    uint64_t oldest = kiln_world(frontend);
+
+    kiln__mutex_lock(&registry->lock);
+    for (const struct kiln__held_world *held = frontend->held; held;
+         held = held->next)
+        if (held->world < oldest)
+            oldest = held->world;
+    kiln__mutex_unlock(&registry->lock);
+    return oldest;
+}
+
+uint64_t kiln_world(const kiln_frontend *frontend)
+{
+    return frontend->ops.world(frontend->self);
+}
+
+static kiln_status keep_held(kiln_frontend *frontend, uint64_t world)
+{
+    kiln_status status = held_add(frontend, world);
+
+    if (status != KILN_OK && frontend->ops.release)
+        frontend->ops.release(frontend->self, world);
+    return status;
+}
+
+kiln_status kiln_world_hold(uint64_t *out, kiln_frontend *frontend)
+{
+    KILN_REQUIRE(out != NULL, NULL);
+    KILN_REQUIRE(frontend != NULL, NULL);
+    /* The world may move on before the frontend holds it. One that it lets go
+       at once answers KILN_ENOTFOUND: then a newer one is to be had. */
+    for (;;) {
+        uint64_t world = kiln_world(frontend);
+        kiln_status status = KILN_OK;
+
+        if (frontend->ops.hold)
+            status = frontend->ops.hold(frontend->self, world);
+        if (status == KILN_OK) {
+            *out = world;
+            return keep_held(frontend, world);
+        }
+        if (status != KILN_ENOTFOUND || kiln_world(frontend) == world)
+            return status;
+    }
+}
+
+void kiln_world_release(kiln_frontend *frontend, uint64_t world)
+{
+    if (frontend && held_remove(frontend, world) && frontend->ops.release)
+        frontend->ops.release(frontend->self, world);
+}
+
+/* ---- functions ---- */
+
+static kiln_digest function_digest(const kiln_frontend *frontend,
+                                   const char *name)
+{
+    return kiln__digest_combine(kiln__digest_text(frontend->name),
+                                kiln__digest_text(name));
+}
+
+static function_entry *entry_find(function_entry *entry,
+                                  const kiln_frontend *frontend,
+                                  const char *name)
+{
+    while (entry && (entry->function.frontend != frontend ||
+                     strcmp(entry->function.name, name) != 0))
+        entry = entry->alias;
+    return entry;
+}
+
+static function_entry *entry_make(kiln_frontend *frontend, const char *name,
+                                  void *data, uint64_t hash)
+{
+    const kiln_alloc *alloc = &frontend->context->alloc;
+    function_entry *entry = kiln__allocate(alloc, sizeof *entry);
+
+    if (!entry)
+        return NULL;
+    entry->function = (kiln_function){.frontend = frontend,
+                                      .name = kiln__string_copy(alloc, name),
+                                      .data = data,
+                                      .hash = hash};
+    if (!entry->function.name) {
+        kiln__deallocate(alloc, entry, sizeof *entry);
+        return NULL;
+    }
+    return entry;
+}
+
+/* Finds or makes, with the lock held; NULL when out of memory. */
+static function_entry *entry_intern(struct kiln__registry *registry,
+                                    kiln_frontend *frontend, const char *name,
+                                    void *data)
+{
+    const kiln_digest digest = function_digest(frontend, name);
+    function_entry *first = kiln__map_get(&registry->functions, digest);
+    function_entry *entry = entry_find(first, frontend, name);
+
+    if (entry)
+        return entry;
+    entry = entry_make(frontend, name, data, digest.low);
+    if (!entry)
+        return NULL;
+    entry->alias = first;
+    if (!kiln__map_set(&registry->functions, digest, entry)) {
+        entry_free(&frontend->context->alloc, entry);
+        return NULL;
+    }
+    entry->next = registry->all;
+    registry->all = entry;
+    return entry;
+}
+
+kiln_status kiln_function_new(const kiln_function **out,
+                              kiln_frontend *frontend, const char *name,
+                              void *data, kiln_error **error)
+{
+    struct kiln__registry *registry;
+    const function_entry *entry;
+
+    KILN_REQUIRE(out != NULL, error);
+    KILN_REQUIRE(frontend != NULL, error);
+    KILN_REQUIRE(name != NULL && *name != '\0', error);
+    registry = frontend->context->frontends;
+    kiln__mutex_lock(&registry->lock);
+    entry = entry_intern(registry, frontend, name, data);
+    kiln__mutex_unlock(&registry->lock);
+    if (!entry)
+        return kiln__error_no_memory(error);
+    *out = &entry->function;
+    return KILN_OK;
+}
+
+static const function_entry *find_in(struct kiln__registry *registry,
+                                     const kiln_frontend *frontend,
+                                     const char *name)
+{
+    return entry_find(
+        kiln__map_get(&registry->functions, function_digest(frontend, name)),
+        frontend, name);
+}
+
+const kiln_function *kiln__function_find(const kiln_context *context,
+                                         const char *name)
+{
+    struct kiln__registry *registry = context->frontends;
+    const function_entry *entry = NULL;
+
+    kiln__mutex_lock(&registry->lock);
+    if (context->language)
+        entry = find_in(registry, context->language, name);
+    for (const kiln_frontend *f = registry->frontends; f && !entry; f = f->next)
+        entry = find_in(registry, f, name);
+    kiln__mutex_unlock(&registry->lock);
+    return entry ? &entry->function : NULL;
+}
+
+void *kiln_function_data(const kiln_function *function)
+{
+    return function->data;
+}
+
+const char *kiln_function_name(const kiln_function *function)
+{
+    return function->name;
+}
+
+kiln_frontend *kiln_function_frontend(const kiln_function *function)
+{
+    return function->frontend;
+}

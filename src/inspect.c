@@ -1,0 +1,249 @@
+/* inspect.c - keys, code instances and stages, without filling tier 3. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include "array.h"
+#include "frontend/ir.h"
+#include "keys.h"
+#include "log.h"
+#include "report.h"
+#include "thread.h"
+#include "tiers.h"
+
+static kiln_status infer(const kiln_code **out, kiln_context *context,
+                         const kiln_signature *signature,
+                         const kiln_config *config, uint64_t world,
+                         kiln_error **error)
+{
+    kiln_frontend *frontend;
+    kiln__typed_request request = {signature, config, world, 0};
+    kiln__run storage;
+    kiln__run *run;
+    kiln_status status;
+
+    KILN_TRY(kiln__compile_check(context, signature, config, error));
+    frontend = signature->function->frontend;
+    if (!request.world)
+        request.world = frontend->ops.world(frontend->self);
+    run = kiln__run_enter(&storage, context);
+    status = kiln__typed_get(out, context, run, &request, error);
+    kiln__run_leave(run);
+    return status;
+}
+
+kiln_status kiln_infer(const kiln_code **out, kiln_context *context,
+                       const kiln_signature *signature,
+                       const kiln_config *config, uint64_t world,
+                       kiln_error **error)
+{
+    KILN_REQUIRE(out != NULL, error);
+    return infer(out, context, signature, config, world, error);
+}
+
+kiln_status kiln_code_find(const kiln_code **out, kiln_context *context,
+                           const kiln_signature *signature,
+                           const kiln_config *config, uint64_t world)
+{
+    kiln_frontend *frontend;
+
+    if (!out)
+        return KILN_EINVAL;
+    KILN_TRY(kiln__compile_check(context, signature, config, NULL));
+    frontend = signature->function->frontend;
+    if (!world)
+        world = frontend->ops.world(frontend->self);
+    *out = kiln__typed_find(context, signature, config, world);
+    return *out ? KILN_OK : KILN_ENOTFOUND;
+}
+
+kiln_status kiln_job_key(kiln_digest *out, kiln_context *context,
+                         const kiln_signature *signature,
+                         const kiln_config *config, kiln_error **error)
+{
+    const kiln_code *code;
+    kiln__encoder key;
+    kiln_status status;
+
+    KILN_REQUIRE(out != NULL, error);
+    KILN_TRY(infer(&code, context, signature, config, 0, error));
+    kiln__encoder_init(&key, &context->alloc);
+    status = kiln__key_binary(&key, kiln_code_digest(code), config);
+    if (status == KILN_OK)
+        *out = kiln__encoder_digest(&key);
+    kiln__encoder_dispose(&key);
+    return status == KILN_OK ? KILN_OK : kiln__error_no_memory(error);
+}
+
+/* ---- the forms of kiln_emit ---- */
+
+static kiln_status print_closure(kiln__text *text, const kiln_code *root,
+                                 kiln_error **error)
+{
+    const kiln_alloc *alloc = text->alloc;
+    const kiln_code **closure = NULL;
+    size_t count = 0;
+    kiln_status status = kiln__code_closure(&closure, &count, root);
+
+    for (size_t i = 0; status == KILN_OK && i < count; i++) {
+        size_t size;
+        const void *bytes = kiln_code_ir(closure[i], &size);
+        kiln__ir ir;
+
+        status = kiln__ir_decode(&ir, alloc, bytes, size, error);
+        if (status != KILN_OK)
+            break;
+        status = kiln__ir_print(&ir, text);
+        kiln__ir_dispose(&ir);
+    }
+    kiln__deallocate(alloc, closure, count * sizeof *closure);
+    if (status == KILN_ENOMEM)
+        return kiln__error_no_memory(error);
+    return status;
+}
+
+static kiln_status emit_typed(kiln_blob *out, const kiln_code *code,
+                              const kiln_config *config, kiln_error **error)
+{
+    kiln_frontend *frontend = kiln__code_frontend(code);
+    kiln__text text;
+    kiln_status status;
+
+    if (frontend->ops.lower)
+        return kiln__error_set(error, KILN_EUNSUPPORTED,
+                               "the typed IR of frontend %s has no text form",
+                               frontend->name);
+    kiln__text_init(&text, &config->context->alloc);
+    status = print_closure(&text, code, error);
+    if (status == KILN_OK)
+        status = kiln__text_to_blob(&text, out);
+    else
+        kiln__text_dispose(&text);
+    return status;
+}
+
+/* One build on a worker, which the calling thread waits for. The flight is
+   nobody else's. */
+struct emission {
+    kiln_context *context;
+    kiln__build *build;
+    kiln_blob out;
+    int32_t form;
+    kiln__mutex lock;
+    kiln__condition ended;
+    int done;
+    kiln_status status;
+    kiln_error *error;
+};
+
+static void emission_end(struct emission *emission, kiln_status status,
+                         kiln_error *error)
+{
+    kiln__mutex_lock(&emission->lock);
+    emission->status = status;
+    emission->error = error;
+    emission->done = 1;
+    kiln__condition_signal(&emission->ended);
+    kiln__mutex_unlock(&emission->lock);
+}
+
+static void emission_fatal(void *env, kiln_error *error)
+{
+    struct emission *emission = env;
+    kiln_context *context = emission->context;
+
+    emission_end(emission, KILN_ECODEGEN, error);
+    kiln__workers_park(context);
+}
+
+static kiln_status take_output(struct emission *emission)
+{
+    size_t size;
+    const void *bytes;
+
+    if (emission->form != KILN_EMIT_BINARY)
+        return kiln__build_text(emission->build, &emission->out);
+    bytes = kiln_artifact_bytes(kiln__build_artifact(emission->build), &size);
+    return kiln__blob_copy(&emission->out, &kiln__malloc, bytes, size);
+}
+
+static void emission_run(void *env)
+{
+    struct emission *emission = env;
+    kiln_error *error = NULL;
+    kiln_status status =
+        kiln__build_run(emission->build, emission_fatal, emission, &error);
+
+    if (status == KILN_OK) {
+        status = take_output(emission);
+        if (status != KILN_OK)
+            kiln__error_no_memory(&error);
+    }
+    emission_end(emission, status, error);
+}
+
+static void emission_wait(struct emission *emission)
+{
+    kiln__blocking_enter(emission->context);
+    kiln__mutex_lock(&emission->lock);
+    while (!emission->done)
+        kiln__condition_wait(&emission->ended, &emission->lock);
+    kiln__mutex_unlock(&emission->lock);
+    kiln__blocking_leave(emission->context);
+}
+
+static kiln_status emission_go(struct emission *emission, kiln_error **error)
+{
+    kiln_status status =
+        kiln__workers_submit(emission->context, emission_run, emission, error);
+
+    if (status != KILN_OK)
+        return status;
+    emission_wait(emission);
+    if (error)
+        *error = emission->error ? emission->error : *error;
+    else
+        kiln_error_free(emission->error);
+    return emission->status;
+}
+
+static kiln_status emit_generated(kiln_blob *out, const kiln_code *code,
+                                  const kiln_config *config, int32_t form,
+                                  kiln_error **error)
+{
+    struct emission emission = {.context = config->context, .form = form};
+    kiln_status status =
+        kiln__build_new(&emission.build, code, config, form, error);
+
+    if (status != KILN_OK)
+        return status;
+    if (kiln__mutex_init(&emission.lock) != KILN_OK) {
+        kiln__build_free(emission.build);
+        return kiln__error_no_memory(error);
+    }
+    if (kiln__condition_init(&emission.ended) == KILN_OK) {
+        status = emission_go(&emission, error);
+        kiln__condition_dispose(&emission.ended);
+    } else {
+        status = kiln__error_no_memory(error);
+    }
+    kiln__mutex_dispose(&emission.lock);
+    kiln__build_free(emission.build);
+    if (status == KILN_OK)
+        *out = emission.out;
+    else
+        kiln_blob_release(&emission.out);
+    return status;
+}
+
+kiln_status kiln_emit(kiln_blob *out, kiln_context *context,
+                      const kiln_signature *signature,
+                      const kiln_config *config, int32_t form,
+                      kiln_error **error)
+{
+    const kiln_code *code;
+
+    KILN_REQUIRE(out != NULL, error);
+    KILN_REQUIRE(form >= KILN_EMIT_TYPED && form <= KILN_EMIT_BINARY, error);
+    KILN_TRY(infer(&code, context, signature, config, 0, error));
+    if (form == KILN_EMIT_TYPED)
+        return emit_typed(out, code, config, error);
+    return emit_generated(out, code, config, form, error);
+}

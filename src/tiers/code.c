@@ -1,0 +1,165 @@
+/* code.c - code instances: made, sealed with a digest, read. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include <stdlib.h>
+#include <string.h>
+
+#include "state.h"
+
+kiln_code *kiln__code_new(kiln_context *context, kiln__instance *instance,
+                          const kiln_config *config, uint64_t world)
+{
+    kiln_code *code = kiln__allocate(&context->alloc, sizeof *code);
+
+    if (!code)
+        return NULL;
+    code->context = context;
+    code->frontend = instance->function->frontend;
+    code->instance = instance;
+    code->config = config;
+    code->inferred_world = world;
+    code->min_world = world;
+    atomic_init(&code->max_world, UINT64_MAX);
+    return code;
+}
+
+void kiln__code_free(kiln_code *code)
+{
+    const kiln_alloc *alloc = &code->context->alloc;
+
+    kiln__attached_free(alloc, code->attached);
+    for (size_t i = 0; i < code->queries.count; i++) {
+        const kiln_query *query = &code->queries.items[i];
+        union {
+            const void *given;
+            void *owned;
+        } data = {query->data};
+
+        kiln__deallocate(alloc, data.owned, query->size);
+    }
+    kiln__array_dispose(alloc, &code->queries);
+    kiln__array_dispose(alloc, &code->callees);
+    kiln__array_dispose(alloc, &code->callers);
+    kiln__deallocate(alloc, code->ir, code->ir_size);
+    kiln__string_free(alloc, code->name);
+    kiln__deallocate(alloc, code, sizeof *code);
+}
+
+/*
+ * The digest of a cycle covers every member, so that none of them keeps its
+ * digest when another one changes. Members are put in an order that depends
+ * on their content alone; calls within the cycle are written as positions in
+ * that order, calls out of it as digests.
+ */
+static int by_content(const void *left, const void *right)
+{
+    const kiln_code *a = *(kiln_code *const *)left;
+    const kiln_code *b = *(kiln_code *const *)right;
+    int order = strcmp(a->name, b->name);
+
+    if (order)
+        return order;
+    if (a->ir_size != b->ir_size)
+        return a->ir_size < b->ir_size ? -1 : 1;
+    return a->ir_size ? memcmp(a->ir, b->ir, a->ir_size) : 0;
+}
+
+static void encode_member(kiln__encoder *encoder, kiln_code *const *group,
+                          size_t count, const kiln_code *member)
+{
+    kiln__encode_text(encoder, member->frontend->name);
+    kiln__encode_bytes(encoder, member->ir, member->ir_size);
+    kiln__encode_u64(encoder, member->callees.count);
+    for (size_t i = 0; i < member->callees.count; i++) {
+        size_t at = 0;
+
+        while (at < count && group[at] != member->callees.items[i])
+            at++;
+        if (at < count)
+            kiln__encode_u64(encoder, at);
+        else
+            kiln__encode_digest(encoder, member->callees.items[i]->digest);
+    }
+}
+
+kiln_status kiln__code_seal(kiln_code **group, size_t count)
+{
+    kiln__encoder encoder;
+    kiln_digest whole;
+    int failed;
+
+    if (count > 1)
+        qsort(group, count, sizeof *group, by_content);
+    kiln__encoder_init(&encoder, &group[0]->context->alloc);
+    for (size_t i = 0; i < count; i++)
+        encode_member(&encoder, group, count, group[i]);
+    whole = kiln__encoder_digest(&encoder);
+    failed = encoder.failed;
+    kiln__encoder_dispose(&encoder);
+    if (failed)
+        return KILN_ENOMEM;
+
+    group[0]->digest = whole;
+    for (size_t i = 0; count > 1 && i < count; i++) {
+        kiln_digest place = {i, count};
+
+        group[i]->digest = kiln__digest_combine(whole, place);
+    }
+    return KILN_OK;
+}
+
+kiln_frontend *kiln__code_frontend(const kiln_code *code)
+{
+    return code->frontend;
+}
+
+const kiln_type *const *kiln__code_types(const kiln_code *code, size_t *count)
+{
+    *count = code->instance->count;
+    return code->instance->types;
+}
+
+const kiln_code *const *kiln__code_callees(const kiln_code *code, size_t *count)
+{
+    *count = code->callees.count;
+    return (const kiln_code *const *)code->callees.items;
+}
+
+/* ---- the public accessors ---- */
+
+const char *kiln_code_name(const kiln_code *code)
+{
+    return code ? code->name : NULL;
+}
+
+kiln_digest kiln_code_digest(const kiln_code *code)
+{
+    kiln_digest none = {0, 0};
+
+    return code ? code->digest : none;
+}
+
+const void *kiln_code_ir(const kiln_code *code, size_t *size)
+{
+    if (size)
+        *size = code ? code->ir_size : 0;
+    return code ? code->ir : NULL;
+}
+
+const kiln_type *kiln_code_result(const kiln_code *code)
+{
+    return code ? code->result : NULL;
+}
+
+void kiln_code_worlds(const kiln_code *code, uint64_t *minimum,
+                      uint64_t *maximum)
+{
+    if (minimum)
+        *minimum = code ? code->min_world : 0;
+    if (maximum)
+        *maximum = code ? atomic_load(&code->max_world) : 0;
+}
+
+int32_t kiln_code_is_valid(const kiln_code *code)
+{
+    return code && atomic_load(&code->max_world) == UINT64_MAX;
+}

@@ -1,0 +1,240 @@
+/* invalidate.c - what a definition ends, and what it leaves alone. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include <string.h>
+
+#include "log.h"
+#include "state.h"
+
+/*
+ * A definition names the subjects it touched. The code instances that asked
+ * about one of them are asked again: those that get another answer end with
+ * the world before, and so does everything that calls them. Nobody else does.
+ */
+
+static void end_kernels(const kiln_code *code)
+{
+    for (kiln_kernel *kernel = code->kernels; kernel;
+         kernel = kernel->next_of_code)
+        __atomic_store_n(&kernel->head.valid, 0, __ATOMIC_RELEASE);
+}
+
+/* An explicit stack through `clip_next`: call chains may be long. */
+void kiln__code_clip(struct kiln__tiers *tiers, kiln_code *code,
+                     uint64_t maximum, kiln__code_list *list)
+{
+    kiln_code *pending = code;
+
+    code->clip_next = NULL;
+    while (pending) {
+        kiln_code *at = pending;
+        uint64_t before = atomic_load(&at->max_world);
+
+        pending = at->clip_next;
+        if (before <= maximum)
+            continue;
+        atomic_store(&at->max_world, maximum);
+        end_kernels(at);
+        if (before == UINT64_MAX && list)
+            (void)kiln__array_push(&tiers->context->alloc, list, at);
+        for (size_t i = 0; i < at->callers.count; i++) {
+            kiln_code *caller = at->callers.items[i];
+
+            if (atomic_load(&caller->max_world) > maximum) {
+                caller->clip_next = pending;
+                pending = caller;
+            }
+        }
+    }
+}
+
+int kiln__code_still_holds(const kiln_code *code, uint64_t world)
+{
+    kiln_frontend *frontend = code->frontend;
+
+    for (size_t i = 0; i < code->queries.count; i++) {
+        const kiln_query *query = &code->queries.items[i];
+        kiln_digest answer = {0, 0};
+
+        if (frontend->ops.answer(frontend->self, query->data, query->size,
+                                 code->config, world, &answer) != KILN_OK ||
+            !kiln__digest_equal(answer, query->answer))
+            return 0;
+    }
+    return 1;
+}
+
+static int holds_for_subject(const kiln_code *code, uint64_t subject,
+                             uint64_t world)
+{
+    kiln_frontend *frontend = code->frontend;
+
+    for (size_t i = 0; i < code->queries.count; i++) {
+        const kiln_query *query = &code->queries.items[i];
+        kiln_digest answer = {0, 0};
+
+        if (query->subject != subject)
+            continue;
+        if (frontend->ops.answer(frontend->self, query->data, query->size,
+                                 code->config, world, &answer) != KILN_OK ||
+            !kiln__digest_equal(answer, query->answer))
+            return 0;
+    }
+    return 1;
+}
+
+/* Copies those who asked about the subject and are still valid: they are
+   asked without the lock. Code instances go only in a collection. */
+static kiln_status askers_of(struct kiln__tiers *tiers,
+                             const kiln_frontend *frontend, uint64_t subject,
+                             uint64_t world, kiln__code_list *out)
+{
+    kiln_status status = KILN_OK;
+    kiln__subject *found;
+
+    out->count = 0;
+    kiln__mutex_lock(&tiers->lock);
+    found = kiln__subject_find(tiers, subject);
+    for (size_t i = 0; found && i < found->codes.count; i++) {
+        kiln_code *code = found->codes.items[i];
+
+        if (code->frontend != frontend || atomic_load(&code->max_world) < world)
+            continue;
+        if (!kiln__array_push(&tiers->context->alloc, out, code)) {
+            status = KILN_ENOMEM;
+            break;
+        }
+    }
+    kiln__mutex_unlock(&tiers->lock);
+    return status;
+}
+
+static void change_subject(struct kiln__tiers *tiers, uint64_t subject,
+                           uint64_t world, const kiln__code_list *askers,
+                           kiln__code_list *invalidated)
+{
+    for (size_t i = 0; i < askers->count; i++) {
+        kiln_code *code = askers->items[i];
+        uint64_t last_good = world - 1;
+
+        if (holds_for_subject(code, subject, world))
+            continue;
+        /* Another definition may have come between. */
+        if (!holds_for_subject(code, subject, last_good))
+            last_good = code->inferred_world;
+        kiln__mutex_lock(&tiers->lock);
+        kiln__code_clip(tiers, code, last_good, invalidated);
+        kiln__mutex_unlock(&tiers->lock);
+    }
+}
+
+/* Out of memory while listing: everything of the frontend ends, which is
+   always right. */
+static void end_everything(struct kiln__tiers *tiers,
+                           const kiln_frontend *frontend, uint64_t world,
+                           kiln__code_list *invalidated)
+{
+    kiln__mutex_lock(&tiers->lock);
+    for (kiln_code *code = tiers->codes; code; code = code->next_all)
+        if (code->frontend == frontend)
+            kiln__code_clip(tiers, code, world - 1, invalidated);
+    kiln__mutex_unlock(&tiers->lock);
+}
+
+kiln_status kiln_world_changed(kiln_frontend *frontend, uint64_t world,
+                               const uint64_t *subjects, size_t count,
+                               kiln_change_report *report)
+{
+    kiln_context *context = frontend ? frontend->context : NULL;
+    kiln__code_list askers = {0};
+    kiln__code_list invalidated = {0};
+
+    if (!context || world == 0 || (count && !subjects))
+        return KILN_EINVAL;
+    for (size_t i = 0; i < count; i++) {
+        if (askers_of(context->tiers, frontend, subjects[i], world, &askers) !=
+            KILN_OK) {
+            end_everything(context->tiers, frontend, world, &invalidated);
+            break;
+        }
+        change_subject(context->tiers, subjects[i], world, &askers,
+                       &invalidated);
+    }
+    kiln__invalidated_report(context, &invalidated, report);
+    kiln__array_dispose(&context->alloc, &askers);
+    kiln__array_dispose(&context->alloc, &invalidated);
+    return KILN_OK;
+}
+
+kiln_status kiln_invalidate(const kiln_code *code, uint64_t maximum)
+{
+    kiln__code_list invalidated = {0};
+    kiln_context *context;
+
+    if (!code)
+        return KILN_EINVAL;
+    context = code->context;
+    kiln__mutex_lock(&context->tiers->lock);
+    kiln__code_clip(context->tiers, (kiln_code *)(uintptr_t)code, maximum,
+                    &invalidated);
+    kiln__mutex_unlock(&context->tiers->lock);
+    kiln__invalidated_report(context, &invalidated, NULL);
+    kiln__array_dispose(&context->alloc, &invalidated);
+    return KILN_OK;
+}
+
+static void tell_event(const kiln_context *context, const kiln_code *code)
+{
+    kiln_event event = {.size = sizeof event,
+                        .kind = KILN_EVENT_INVALIDATE,
+                        .name = code->name};
+
+    if (context->host.event)
+        context->host.event(context->host_env, &event);
+}
+
+static void report_names(kiln_context *context, const kiln__code_list *list,
+                         kiln_change_report *report)
+{
+    size_t old = report->invalidated_count;
+    char **names =
+        kiln__allocate_array(&kiln__malloc, old + list->count, sizeof *names);
+
+    if (!names)
+        return;
+    if (old)
+        memcpy(names, report->invalidated, old * sizeof *names);
+    for (size_t i = 0; i < list->count; i++) {
+        names[report->invalidated_count] =
+            kiln__string_copy(&kiln__malloc, list->items[i]->name);
+        if (names[report->invalidated_count])
+            report->invalidated_count++;
+    }
+    kiln__deallocate(&kiln__malloc, report->invalidated, old * sizeof *names);
+    report->invalidated = names;
+    (void)context;
+}
+
+void kiln__invalidated_report(kiln_context *context,
+                              const kiln__code_list *list,
+                              kiln_change_report *report)
+{
+    if (list->count == 0)
+        return;
+    kiln__count_invalidated(context, list->count);
+    for (size_t i = 0; i < list->count; i++)
+        tell_event(context, list->items[i]);
+    if (report)
+        report_names(context, list, report);
+}
+
+void kiln_change_report_dispose(kiln_change_report *report)
+{
+    if (!report)
+        return;
+    for (size_t i = 0; i < report->invalidated_count; i++)
+        kiln__string_free(&kiln__malloc, report->invalidated[i]);
+    kiln__deallocate(&kiln__malloc, report->invalidated,
+                     report->invalidated_count * sizeof *report->invalidated);
+    report->invalidated = NULL;
+    report->invalidated_count = 0;
+}

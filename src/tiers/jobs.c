@@ -1,0 +1,293 @@
+/* jobs.c - tier 3 by signature and config: the hit path, and claims. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include <string.h>
+
+#include "state.h"
+
+/*
+ * Types, functions and configs are interned: a job is a few addresses, and a
+ * hit is a probe that compares them. Writers hold the lock; readers see a
+ * slot, and through it a job's kernel, by acquire loads of what writers
+ * released. A kernel of an older meaning stays in the slot until the next
+ * build: its `valid` says so.
+ */
+
+static uint64_t mix(uint64_t hash, const void *address)
+{
+    hash ^= (uint64_t)(uintptr_t)address;
+    hash *= 0x9e3779b97f4a7c15u; /* 2^64 / the golden ratio, odd */
+    return hash ^ (hash >> 29);
+}
+
+static uint64_t job_hash(const kiln_signature *signature,
+                         const kiln_config *config)
+{
+    uint64_t hash = mix(mix(signature->count, signature->function), config);
+
+    for (size_t i = 0; i < signature->count; i++)
+        hash = mix(hash, signature->types[i]);
+    return hash;
+}
+
+static int job_is(const kiln__job *job, uint64_t hash,
+                  const kiln_signature *signature, const kiln_config *config)
+{
+    if (job->hash != hash || job->function != signature->function ||
+        job->config != config || job->count != signature->count)
+        return 0;
+    for (size_t i = 0; i < job->count; i++)
+        if (job->types[i] != signature->types[i])
+            return 0;
+    return 1;
+}
+
+static kiln__job *table_find(const kiln__job_table *table, uint64_t hash,
+                             const kiln_signature *signature,
+                             const kiln_config *config)
+{
+    for (size_t at = hash & table->mask;; at = (at + 1) & table->mask) {
+        kiln__job *job =
+            atomic_load_explicit(&table->slots[at], memory_order_acquire);
+
+        if (!job || job_is(job, hash, signature, config))
+            return job;
+    }
+}
+
+const kiln_kernel *kiln__job_lookup(const kiln_context *context,
+                                    const kiln_signature *signature,
+                                    const kiln_config *config)
+{
+    const kiln__job_table *table =
+        atomic_load_explicit(&context->tiers->table, memory_order_acquire);
+    const kiln__job *job =
+        table_find(table, job_hash(signature, config), signature, config);
+    const kiln_kernel *kernel;
+
+    if (!job)
+        return NULL;
+    kernel = atomic_load_explicit(&job->kernel, memory_order_acquire);
+    if (!kernel || !__atomic_load_n(&kernel->head.valid, __ATOMIC_RELAXED))
+        return NULL;
+    return kernel;
+}
+
+static void table_insert(kiln__job_table *table, kiln__job *job)
+{
+    size_t at = job->hash & table->mask;
+
+    while (atomic_load_explicit(&table->slots[at], memory_order_relaxed))
+        at = (at + 1) & table->mask;
+    atomic_store_explicit(&table->slots[at], job, memory_order_release);
+    table->used++;
+}
+
+/* Doubles the table when it is half full: probes stay short. */
+static int table_reserve(struct kiln__tiers *tiers)
+{
+    kiln__job_table *table = atomic_load(&tiers->table);
+    size_t slots = (table->mask + 1) * 2;
+    kiln__job_table *bigger;
+
+    if ((table->used + 1) * 2 <= table->mask + 1)
+        return 1;
+    bigger = kiln__allocate(&tiers->context->alloc,
+                            sizeof *bigger + slots * sizeof table->slots[0]);
+    if (!bigger)
+        return 0;
+    bigger->mask = slots - 1;
+    for (size_t i = 0; i <= table->mask; i++) {
+        kiln__job *job = atomic_load(&table->slots[i]);
+
+        if (job)
+            table_insert(bigger, job);
+    }
+    bigger->retired = table;
+    atomic_store_explicit(&tiers->table, bigger, memory_order_release);
+    return 1;
+}
+
+static kiln__job *job_new(const kiln_alloc *alloc,
+                          const kiln_signature *signature,
+                          const kiln_config *config)
+{
+    kiln__job *job = kiln__allocate(alloc, sizeof *job);
+    size_t bytes = signature->count * sizeof *job->types;
+
+    if (!job)
+        return NULL;
+    if (bytes) {
+        job->types = kiln__allocate(alloc, bytes);
+        if (!job->types) {
+            kiln__deallocate(alloc, job, sizeof *job);
+            return NULL;
+        }
+        memcpy(job->types, signature->types, bytes);
+    }
+    job->hash = job_hash(signature, config);
+    job->function = signature->function;
+    job->config = config;
+    job->count = signature->count;
+    return job;
+}
+
+/* With the lock held. */
+static kiln__job *job_get(struct kiln__tiers *tiers,
+                          const kiln_signature *signature,
+                          const kiln_config *config)
+{
+    kiln__job *job = table_find(atomic_load(&tiers->table),
+                                job_hash(signature, config), signature, config);
+
+    if (job || !table_reserve(tiers))
+        return job;
+    job = job_new(&tiers->context->alloc, signature, config);
+    if (!job)
+        return NULL;
+    job->next_all = tiers->jobs;
+    tiers->jobs = job;
+    table_insert(atomic_load(&tiers->table), job);
+    return job;
+}
+
+static kiln_kernel *kernel_of(const kiln__job *job, const kiln_code *code)
+{
+    kiln_kernel *kernel = job->kernels;
+
+    while (kernel && kernel->code != code)
+        kernel = kernel->next;
+    return kernel;
+}
+
+static kiln__flight *flight_of(const kiln__job *job, const kiln_code *code)
+{
+    kiln__flight *flight = job->flights;
+
+    while (flight && flight->code != code)
+        flight = flight->next;
+    return flight;
+}
+
+/* With the lock held. */
+static void claim(struct kiln__tiers *tiers, kiln__run *run, kiln__job *job,
+                  const kiln_code *code, kiln__claim_result *out)
+{
+    out->kernel = kernel_of(job, code);
+    if (out->kernel) {
+        out->outcome = KILN__CLAIM_HIT;
+        return;
+    }
+    if (job->failed_code == code) {
+        out->outcome = KILN__CLAIM_FAILED;
+        out->status = job->failed_status;
+        out->error = kiln__error_retain(job->failed_error);
+        return;
+    }
+    out->flight = flight_of(job, code);
+    if (out->flight) {
+        out->outcome = KILN__CLAIM_WAIT;
+        out->flight->references++;
+        return;
+    }
+    out->flight = kiln__flight_new(tiers, run, job);
+    if (!out->flight)
+        return;
+    out->outcome = KILN__CLAIM_OWN;
+    out->flight->code = code;
+    out->flight->next = job->flights;
+    out->flight->references++; /* one for the list, one for the caller */
+    job->flights = out->flight;
+}
+
+kiln__claim_result kiln__job_claim(kiln_context *context, kiln__run *run,
+                                   const kiln_signature *signature,
+                                   const kiln_config *config,
+                                   const kiln_code *code)
+{
+    struct kiln__tiers *tiers = context->tiers;
+    kiln__claim_result result = {.outcome = KILN__CLAIM_NO_MEMORY};
+    kiln__job *job;
+
+    kiln__mutex_lock(&tiers->lock);
+    job = job_get(tiers, signature, config);
+    if (job)
+        claim(tiers, run, job, code, &result);
+    kiln__mutex_unlock(&tiers->lock);
+    return result;
+}
+
+kiln__flight *kiln__flight_private(kiln_context *context, kiln__run *run,
+                                   const kiln_signature *signature,
+                                   const kiln_config *config,
+                                   const kiln_code *code)
+{
+    struct kiln__tiers *tiers = context->tiers;
+    kiln__flight *flight = NULL;
+    kiln__job *job;
+
+    kiln__mutex_lock(&tiers->lock);
+    job = job_get(tiers, signature, config);
+    if (job)
+        flight = kiln__flight_new(tiers, run, job);
+    if (flight) {
+        flight->code = code;
+        flight->references = 2;
+    }
+    kiln__mutex_unlock(&tiers->lock);
+    return flight;
+}
+
+/* Puts a kernel into its job. A code instance that ended meanwhile gives a
+   kernel that is good for whoever holds its world, and no hit. */
+static void job_add(kiln__job *job, kiln_kernel *kernel)
+{
+    kiln_code *code = (kiln_code *)(uintptr_t)kernel->code;
+
+    kernel->head.valid = atomic_load(&code->max_world) == UINT64_MAX;
+    kernel->next = job->kernels;
+    job->kernels = kernel;
+    kernel->next_of_code = code->kernels;
+    code->kernels = kernel;
+    if (kernel->head.valid)
+        atomic_store_explicit(&job->kernel, kernel, memory_order_release);
+}
+
+static void remember_failure(kiln__job *job, const kiln_code *code,
+                             kiln_status status, kiln_error *error)
+{
+    kiln_error_free(job->failed_error);
+    job->failed_error = kiln__error_retain(error);
+    job->failed_status = status;
+    job->failed_code = code;
+}
+
+void kiln__job_finish(kiln_context *context, kiln__flight *flight,
+                      kiln_kernel *kernel, int32_t source, kiln_status status,
+                      kiln_error *error)
+{
+    struct kiln__tiers *tiers = context->tiers;
+    kiln__job *job = (kiln__job *)(uintptr_t)flight->subject;
+    kiln_kernel *extra = NULL;
+
+    kiln__mutex_lock(&tiers->lock);
+    if (kernel) {
+        kiln_kernel *earlier = kernel_of(job, flight->code);
+
+        if (earlier)
+            extra = kernel;
+        else
+            job_add(job, kernel);
+        flight->kernel = earlier ? earlier : kernel;
+    } else if (kiln__status_is_final(status)) {
+        remember_failure(job, flight->code, status, error);
+    }
+    flight->source = source;
+    kiln__flight_end(tiers, &job->flights, flight, status, error);
+    kiln__flight_drop(tiers, flight);
+    kiln__mutex_unlock(&tiers->lock);
+    if (extra) {
+        kiln__kernel_unload(extra);
+        kiln_artifact_release(extra->artifact);
+        kiln__deallocate(&context->alloc, extra, sizeof *extra);
+    }
+}

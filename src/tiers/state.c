@@ -1,0 +1,177 @@
+/* state.c - the tiers' life: made, swept, ended. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include "state.h"
+
+#define JOB_TABLE_SLOTS 256
+
+static kiln__job_table *table_new(const kiln_alloc *alloc, size_t slots)
+{
+    kiln__job_table *table =
+        kiln__allocate(alloc, sizeof *table + slots * sizeof table->slots[0]);
+
+    if (table)
+        table->mask = slots - 1;
+    return table;
+}
+
+static void table_free(const kiln_alloc *alloc, kiln__job_table *table)
+{
+    kiln__deallocate(alloc, table,
+                     sizeof *table +
+                         (table->mask + 1) * sizeof table->slots[0]);
+}
+
+static void retired_free(const kiln_alloc *alloc, kiln__job_table *table)
+{
+    while (table) {
+        kiln__job_table *older = table->retired;
+
+        table_free(alloc, table);
+        table = older;
+    }
+}
+
+static void drop_foreign_flights(kiln__flight **link)
+{
+    while (*link) {
+        if ((*link)->owner && (*link)->owner == kiln__run_current())
+            link = &(*link)->next;
+        else
+            *link = (*link)->next;
+    }
+}
+
+static void forget_instance(kiln_digest key, void *value, void *env)
+{
+    (void)key;
+    (void)env;
+    for (kiln__instance *at = value; at; at = at->alias)
+        drop_foreign_flights(&at->flights);
+}
+
+/* In a child of fork(): what other threads were building never ends there, so
+   it is claimed anew. Their flights are left to the child's exit. */
+static void forget_flights(void *env)
+{
+    struct kiln__tiers *tiers = env;
+
+    (void)kiln__condition_init(&tiers->ended);
+    for (kiln__job *job = tiers->jobs; job; job = job->next_all)
+        drop_foreign_flights(&job->flights);
+    kiln__map_each(&tiers->instances, forget_instance, NULL);
+}
+
+kiln_status kiln__tiers_new(kiln_context *context)
+{
+    struct kiln__tiers *tiers = kiln__allocate(&context->alloc, sizeof *tiers);
+    kiln__job_table *table = table_new(&context->alloc, JOB_TABLE_SLOTS);
+
+    if (!tiers || !table)
+        goto failed;
+    if (kiln__mutex_init(&tiers->lock) != KILN_OK)
+        goto failed;
+    if (kiln__condition_init(&tiers->ended) != KILN_OK) {
+        kiln__mutex_dispose(&tiers->lock);
+        goto failed;
+    }
+    tiers->context = context;
+    kiln__map_init(&tiers->instances, &context->alloc);
+    kiln__map_init(&tiers->subjects, &context->alloc);
+    kiln__map_init(&tiers->artifacts, &context->alloc);
+    atomic_init(&tiers->table, table);
+    tiers->guard.mutex = &tiers->lock;
+    tiers->guard.child = forget_flights;
+    tiers->guard.env = tiers;
+    kiln__fork_add(&context->fork, &tiers->guard);
+    context->tiers = tiers;
+    return KILN_OK;
+failed:
+    kiln__deallocate(&context->alloc, tiers, sizeof *tiers);
+    if (table)
+        table_free(&context->alloc, table);
+    return KILN_ENOMEM;
+}
+
+static void job_free(const kiln_alloc *alloc, kiln__job *job)
+{
+    while (job->kernels) {
+        kiln_kernel *next = job->kernels->next;
+
+        kiln__kernel_unload(job->kernels);
+        kiln_artifact_release(job->kernels->artifact);
+        kiln__deallocate(alloc, job->kernels, sizeof *job->kernels);
+        job->kernels = next;
+    }
+    kiln_error_free(job->failed_error);
+    kiln__deallocate(alloc, job->types, job->count * sizeof *job->types);
+    kiln__deallocate(alloc, job, sizeof *job);
+}
+
+static void free_instance(kiln_digest key, void *value, void *env)
+{
+    kiln__instance *instance = value;
+
+    (void)key;
+    while (instance) {
+        kiln__instance *alias = instance->alias;
+
+        kiln__instance_free(env, instance);
+        instance = alias;
+    }
+}
+
+static void free_subject(kiln_digest key, void *value, void *env)
+{
+    const kiln_alloc *alloc = env;
+    kiln__subject *subject = value;
+
+    (void)key;
+    kiln__array_dispose(alloc, &subject->codes);
+    kiln__deallocate(alloc, subject, sizeof *subject);
+}
+
+static void release_artifact(kiln_digest key, void *value, void *env)
+{
+    (void)key;
+    (void)env;
+    kiln_artifact_release(value);
+}
+
+void kiln__tiers_free(kiln_context *context)
+{
+    struct kiln__tiers *tiers = context->tiers;
+    kiln_alloc *alloc = &context->alloc;
+
+    if (!tiers)
+        return;
+    while (tiers->jobs) {
+        kiln__job *next = tiers->jobs->next_all;
+
+        job_free(alloc, tiers->jobs);
+        tiers->jobs = next;
+    }
+    while (tiers->tombstones) {
+        kiln_kernel *next = tiers->tombstones->next;
+
+        kiln__deallocate(alloc, tiers->tombstones, sizeof *next);
+        tiers->tombstones = next;
+    }
+    while (tiers->codes) {
+        kiln_code *next = tiers->codes->next_all;
+
+        kiln__code_free(tiers->codes);
+        tiers->codes = next;
+    }
+    kiln__map_each(&tiers->instances, free_instance, alloc);
+    kiln__map_each(&tiers->subjects, free_subject, alloc);
+    kiln__map_each(&tiers->artifacts, release_artifact, NULL);
+    kiln__map_dispose(&tiers->instances);
+    kiln__map_dispose(&tiers->subjects);
+    kiln__map_dispose(&tiers->artifacts);
+    retired_free(alloc, atomic_load(&tiers->table));
+    kiln__fork_remove(&context->fork, &tiers->guard);
+    kiln__condition_dispose(&tiers->ended);
+    kiln__mutex_dispose(&tiers->lock);
+    kiln__deallocate(alloc, tiers, sizeof *tiers);
+    context->tiers = NULL;
+}

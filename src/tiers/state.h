@@ -1,0 +1,189 @@
+/* state.h - the inside of the tiers. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#ifndef KILN_STATE_H
+#define KILN_STATE_H
+
+#include <stdatomic.h>
+
+#include "array.h"
+#include "hasher.h"
+#include "map.h"
+#include "report.h"
+#include "thread.h"
+#include "tiers.h"
+
+typedef struct kiln__attached kiln__attached;
+struct kiln__attached {
+    const kiln_config *config; /* or NULL */
+    char *consumer;
+    kiln_attachment attachment;
+    kiln__attached *next;
+};
+
+typedef kiln__array_of(kiln_code *) kiln__code_list;
+
+/* Immutable once published but for max_world, callers and attachments. */
+struct kiln_code {
+    kiln_context *context;
+    kiln_frontend *frontend;
+    struct kiln__instance *instance;
+    const kiln_config *config; /* any one with the instance's owner token */
+    char *name;
+    kiln_digest root;
+    kiln_digest digest;
+    const kiln_type *result;
+    void *ir;
+    size_t ir_size;
+    kiln__array_of(kiln_query) queries; /* data owned */
+    kiln__code_list callees;            /* in call order */
+    kiln__code_list callers;            /* under the lock */
+    uint64_t inferred_world;
+    uint64_t min_world;
+    _Atomic uint64_t max_world; /* UINT64_MAX: unbounded */
+    kiln_kernel *kernels;       /* under the lock: compiled from it */
+    kiln__attached *attached;   /* under the lock */
+    int published;
+    kiln_code *next; /* of the instance, newest first */
+    kiln_code *next_all;
+    kiln_code *clip_next; /* worklist of kiln__code_clip */
+};
+
+/* A method instance as asked for: signature and owner token. */
+typedef struct kiln__instance {
+    const kiln_function *function;
+    const kiln_type **types;
+    size_t count;
+    kiln_digest owner;
+    kiln_code *codes;
+    kiln__flight *flights;
+    uint64_t failed_world; /* 0: no failure is remembered */
+    kiln_status failed_status;
+    kiln_error *failed_error;
+    struct kiln__instance *alias; /* another one of the same digest */
+} kiln__instance;
+
+/* A signature under a config. Immutable but for the marked members. */
+typedef struct kiln__job {
+    uint64_t hash;
+    const kiln_function *function;
+    const kiln_config *config;
+    size_t count;
+    const kiln_type **types;
+    _Atomic(const kiln_kernel *) kernel; /* released here, acquired by hits */
+    kiln_kernel *kernels;         /* under the lock: of all code instances */
+    kiln__flight *flights;        /* under the lock */
+    const kiln_code *failed_code; /* under the lock, as the next two */
+    kiln_status failed_status;
+    kiln_error *failed_error;
+    struct kiln__job *next_all;
+} kiln__job;
+
+/* Open addressing; readers take no lock. A full table is replaced and the old
+   one retired until collection, since a reader may still be in it. */
+typedef struct kiln__job_table {
+    size_t mask;
+    size_t used;
+    struct kiln__job_table *retired;
+    _Atomic(kiln__job *) slots[];
+} kiln__job_table;
+
+/* Those who asked about one subject. */
+typedef struct kiln__subject {
+    uint64_t subject;
+    kiln__code_list codes;
+} kiln__subject;
+
+struct kiln__tiers {
+    kiln_context *context;
+    kiln__mutex lock;
+    kiln__condition ended; /* some flight ended */
+    kiln__map instances;   /* digest of addresses -> kiln__instance */
+    kiln__map subjects;    /* -> kiln__subject */
+    kiln__map artifacts;   /* binary key -> kiln_artifact, a reference each */
+    kiln_code *codes;      /* every published one */
+    kiln__job *jobs;
+    _Atomic(kiln__job_table *) table;
+    kiln_kernel *tombstones; /* unloaded; heads stay readable */
+    kiln__fork_guard guard;
+};
+
+/* An inference under way; a frame of its thread's chain. */
+struct kiln_inference {
+    kiln_context *context;
+    kiln__run *run;
+    kiln_inference *parent;
+    kiln__instance *instance;
+    kiln_signature signature;
+    const kiln_config *config;
+    uint64_t world;
+    uint32_t depth;
+    uint32_t cycle_depth; /* of the outermost frame relied on */
+    int is_head;
+    kiln_code *code;         /* being filled; callees may point to it */
+    kiln__code_list members; /* provisional results of the cycle we head */
+    kiln__flight *held;      /* flights of members, ended with us */
+    kiln__flight *flight;    /* or NULL: private */
+    void *user;
+};
+
+#define KILN__INFERENCE_DEPTH_MAX 400
+
+/* ---- instance.c: with the lock held ---- */
+kiln__instance *kiln__instance_get(struct kiln__tiers *tiers,
+                                   const kiln_signature *signature,
+                                   kiln_digest owner, int create);
+kiln_code *kiln__instance_code(const kiln__instance *instance, uint64_t world);
+void kiln__instance_free(const kiln_alloc *alloc, kiln__instance *instance);
+
+/* ---- code.c ---- */
+kiln_code *kiln__code_new(kiln_context *context, kiln__instance *instance,
+                          const kiln_config *config, uint64_t world);
+void kiln__code_free(kiln_code *code);
+/* Digests of one cycle, or of a single code. */
+kiln_status kiln__code_seal(kiln_code **group, size_t count);
+
+/* ---- flight.c: with the lock held ---- */
+kiln__flight *kiln__flight_new(struct kiln__tiers *tiers, kiln__run *owner,
+                               const void *subject);
+void kiln__flight_drop(struct kiln__tiers *tiers, kiln__flight *flight);
+/* Marks it done, wakes everyone, unlinks it from `list` if it is there. */
+void kiln__flight_end(struct kiln__tiers *tiers, kiln__flight **list,
+                      kiln__flight *flight, kiln_status status,
+                      kiln_error *error);
+/* The run that this thread is in, or NULL. */
+kiln__run *kiln__run_current(void);
+
+/* ---- inference.c ---- */
+void kiln__members_free(kiln_inference *inference);
+/* Infers the instance and publishes it, or parks it with its cycle's head.
+   Ends `flight` (NULL: private) in either case. */
+kiln_status kiln__typed_infer(kiln_code **out, kiln_context *context,
+                              kiln__run *run, kiln__instance *instance,
+                              const kiln__typed_request *request,
+                              kiln__flight *flight, kiln_error **error);
+
+/* ---- publish.c ---- */
+/* Puts a sealed group into tier 1, and checks it against today's world. A
+   code that was published by another thread meanwhile replaces ours. */
+kiln_status kiln__codes_publish(kiln_context *context, kiln_code **group,
+                                size_t count, kiln_code *own, kiln_code **out);
+kiln__subject *kiln__subject_find(struct kiln__tiers *tiers, uint64_t subject);
+
+/* ---- invalidate.c ---- */
+/* With the lock held: ends the validity of a code and of its callers; newly
+   invalid ones are appended to `list` if it is not NULL. */
+void kiln__code_clip(struct kiln__tiers *tiers, kiln_code *code,
+                     uint64_t maximum, kiln__code_list *list);
+/* Without the lock: asks every query again as of `world`. */
+int kiln__code_still_holds(const kiln_code *code, uint64_t world);
+void kiln__invalidated_report(kiln_context *context,
+                              const kiln__code_list *list,
+                              kiln_change_report *report);
+
+/* ---- attachment.c ---- */
+void kiln__attached_free(const kiln_alloc *alloc, kiln__attached *attached);
+
+/* True for failures that the same input gives again. */
+int kiln__status_is_final(kiln_status status);
+
+#endif /* KILN_STATE_H */

@@ -1,0 +1,257 @@
+/* lower_fake.h - lowers textual typed IR with a backend made for tests. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#ifndef KILN_TESTS_LOWER_FAKE_H
+#define KILN_TESTS_LOWER_FAKE_H
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <llvm-c/Analysis.h>
+#include <llvm-c/Core.h>
+
+#include "codegen_job.h"
+#include "frontend/ir.h"
+
+/*
+ * For programs that link the codegen objects. Hooks become calls of
+ *
+ *     i64 @test_query(ptr item, i32 query, i32 dimension)
+ *     void @test_raise(ptr item, i32 kind, i32 ordinal, ptr method,
+ *                      ptr message, i64 value0, i64 value1)
+ *     void @test_print(ptr item, ptr text, i64 bits, i32 kind), once a part
+ */
+
+#define LOWER_FAKE_MAX 16 /* functions of one text */
+
+typedef struct lower_fake {
+    kiln__codegen_settings settings;
+    kiln__codegen_request request;
+    kiln__codegen_job job;
+    kiln__codegen_function functions[LOWER_FAKE_MAX];
+    kiln_blob blobs[LOWER_FAKE_MAX];
+    char *symbols[LOWER_FAKE_MAX];
+    char *names[LOWER_FAKE_MAX];
+    uint32_t *callees[LOWER_FAKE_MAX];
+    kiln__ir irs[LOWER_FAKE_MAX];
+    size_t count;
+} lower_fake;
+
+/* ---- hooks ---- */
+
+static LLVMValueRef lower_fake_call(kiln__codegen_job *job,
+                                    LLVMBuilderRef builder, const char *name,
+                                    LLVMTypeRef result, LLVMValueRef *values,
+                                    unsigned count)
+{
+    LLVMTypeRef types[7];
+    LLVMValueRef function = LLVMGetNamedFunction(job->module, name);
+
+    for (unsigned i = 0; i < count; i++)
+        types[i] = LLVMTypeOf(values[i]);
+    if (function == NULL)
+        function = LLVMAddFunction(job->module, name,
+                                   LLVMFunctionType(result, types, count, 0));
+    return LLVMBuildCall2(builder, LLVMGlobalGetValueType(function), function,
+                          values, count, "");
+}
+
+static LLVMValueRef lower_fake_i32(kiln__codegen_job *job, uint32_t value)
+{
+    return LLVMConstInt(LLVMInt32TypeInContext(job->context), value, 0);
+}
+
+static LLVMValueRef lower_fake_query(kiln__codegen_job *job,
+                                     LLVMBuilderRef builder, LLVMValueRef item,
+                                     uint32_t query, uint32_t dimension)
+{
+    LLVMValueRef values[] = {item, lower_fake_i32(job, query),
+                             lower_fake_i32(job, dimension)};
+
+    return lower_fake_call(job, builder, "test_query",
+                           LLVMInt64TypeInContext(job->context), values, 3);
+}
+
+static void lower_fake_raise(kiln__codegen_job *job, LLVMBuilderRef builder,
+                             LLVMValueRef item, uint32_t kind,
+                             uint32_t ordinal, const char *method,
+                             const char *message, LLVMValueRef value0,
+                             LLVMValueRef value1)
+{
+    LLVMValueRef values[] = {
+        item,
+        lower_fake_i32(job, kind),
+        lower_fake_i32(job, ordinal),
+        LLVMBuildGlobalString(builder, method, "method"),
+        LLVMBuildGlobalString(builder, message, "message"),
+        value0,
+        value1,
+    };
+
+    (void)lower_fake_call(job, builder, "test_raise",
+                          LLVMVoidTypeInContext(job->context), values, 7);
+}
+
+static LLVMValueRef lower_fake_bits(kiln__codegen_job *job,
+                                    LLVMBuilderRef builder, LLVMValueRef value,
+                                    int32_t kind)
+{
+    const LLVMTypeRef i64 = LLVMInt64TypeInContext(job->context);
+    const LLVMTypeRef f64 = LLVMDoubleTypeInContext(job->context);
+
+    if (kind >= KILN_TYPE_F16)
+        return LLVMBuildBitCast(builder,
+                                LLVMBuildFPCast(builder, value, f64, ""), i64,
+                                "");
+    return LLVMBuildIntCast2(builder, value, i64, kind <= KILN_TYPE_I64 &&
+                                                      kind != KILN_TYPE_BOOL,
+                             "");
+}
+
+static void lower_fake_print(kiln__codegen_job *job, LLVMBuilderRef builder,
+                             LLVMValueRef item, size_t count,
+                             const char *const *texts,
+                             const LLVMValueRef *values, const int32_t *kinds)
+{
+    const LLVMTypeRef i64 = LLVMInt64TypeInContext(job->context);
+    const LLVMTypeRef pointer = LLVMPointerTypeInContext(job->context, 0);
+
+    for (size_t i = 0; i < count; i++) {
+        LLVMValueRef parts[] = {
+            item, LLVMConstPointerNull(pointer), LLVMConstInt(i64, 0, 0),
+            lower_fake_i32(job, (uint32_t)kinds[i])};
+
+        if (kinds[i] == KILN_TYPE_NONE)
+            parts[1] = LLVMBuildGlobalString(builder, texts[i], "text");
+        else
+            parts[2] = lower_fake_bits(job, builder, values[i], kinds[i]);
+        (void)lower_fake_call(job, builder, "test_print",
+                              LLVMVoidTypeInContext(job->context), parts, 4);
+    }
+}
+
+static const kiln__codegen_backend lower_fake_backend = {
+    .name = "test",
+    .format = "none",
+    .query = lower_fake_query,
+    .raise = lower_fake_raise,
+    .print = lower_fake_print,
+};
+
+/* ---- functions ---- */
+
+/* "main.f(i64)" -> "main_f_i64_". */
+static char *lower_fake_symbol(const char *name)
+{
+    char *symbol = strdup(name);
+
+    for (char *c = symbol; c != NULL && *c != '\0'; c++)
+        if (strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                   "0123456789",
+                   *c) == NULL)
+            *c = '_';
+    return symbol;
+}
+
+static size_t lower_fake_find(const lower_fake *fake, const char *name)
+{
+    size_t i = 0;
+
+    while (i < fake->count && strcmp(fake->names[i], name) != 0)
+        i++;
+    return i;
+}
+
+static void lower_fake_connect(lower_fake *fake, size_t index)
+{
+    kiln__codegen_function *f = &fake->functions[index];
+    const kiln__ir *ir = &fake->irs[index];
+    const size_t count = ir->callees.count;
+
+    fake->callees[index] = calloc(count + 1, sizeof(uint32_t));
+    for (size_t i = 0; fake->callees[index] != NULL && i < count; i++)
+        fake->callees[index][i] = (uint32_t)lower_fake_find(
+            fake, ir->callees.items[i].name);
+    f->ir = fake->blobs[index].data;
+    f->ir_size = fake->blobs[index].size;
+    f->symbol = fake->symbols[index];
+    f->callees = fake->callees[index];
+    f->callee_count = count;
+}
+
+/* Reads one function after the other; each begins a line. */
+static kiln_status lower_fake_parse(lower_fake *fake, const char *file,
+                                    const char *text, kiln_error **error)
+{
+    const char *begin = text;
+
+    while (begin != NULL && fake->count < LOWER_FAKE_MAX) {
+        const size_t i = fake->count;
+        const char *end = strstr(begin + 1, "\n(function ");
+        const size_t size =
+            end == NULL ? strlen(begin) : (size_t)(end + 1 - begin);
+        kiln_status status = kiln__ir_parse(&fake->irs[i], &kiln__malloc, file,
+                                            begin, size, error);
+
+        if (status == KILN_OK)
+            status = kiln__ir_encode(&fake->irs[i], &fake->blobs[i]);
+        if (status != KILN_OK)
+            return status;
+        fake->names[i] = strdup(fake->irs[i].name);
+        fake->symbols[i] = lower_fake_symbol(fake->irs[i].name);
+        fake->count++;
+        begin = end == NULL ? NULL : end + 1;
+    }
+    for (size_t i = 0; i < fake->count; i++)
+        lower_fake_connect(fake, i);
+    return KILN_OK;
+}
+
+/* Bounds checks and contraction are on, fast mathematics off, as usual. */
+static void lower_fake_init(lower_fake *fake)
+{
+    memset(fake, 0, sizeof *fake);
+    fake->settings = (kiln__codegen_settings){
+        .backend = "test", .bounds_checks = 1, .contract = 1};
+}
+
+/* Lowers what was parsed; the module is fake->job.module. */
+static kiln_status lower_fake_lower(lower_fake *fake)
+{
+    fake->request = (kiln__codegen_request){
+        .settings = &fake->settings,
+        .entry = "entry",
+        .functions = fake->functions,
+        .function_count = fake->count,
+    };
+    fake->job = (kiln__codegen_job){
+        .request = &fake->request,
+        .settings = &fake->settings,
+        .backend = &lower_fake_backend,
+        .context = LLVMContextCreate(),
+    };
+    kiln__arena_init(&fake->job.arena, &kiln__malloc);
+    fake->job.module =
+        LLVMModuleCreateWithNameInContext("test", fake->job.context);
+    return kiln__lower(&fake->job);
+}
+
+static void lower_fake_dispose(lower_fake *fake)
+{
+    if (fake->job.context != NULL) {
+        if (fake->job.module != NULL)
+            LLVMDisposeModule(fake->job.module);
+        LLVMContextDispose(fake->job.context);
+        kiln__arena_dispose(&fake->job.arena);
+    }
+    for (size_t i = 0; i < fake->count; i++) {
+        kiln__ir_dispose(&fake->irs[i]);
+        kiln_blob_release(&fake->blobs[i]);
+        free(fake->names[i]);
+        free(fake->symbols[i]);
+        free(fake->callees[i]);
+    }
+    memset(fake, 0, sizeof *fake);
+}
+
+#endif /* KILN_TESTS_LOWER_FAKE_H */

@@ -1,0 +1,181 @@
+/* toy_frontend.c - a frontend whose programs are call graphs of numbers. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include "support/toy_frontend.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static struct toy_version version_at(struct toy *toy, int id, uint64_t world)
+{
+    struct toy_version found = {0};
+
+    pthread_mutex_lock(&toy->lock);
+    for (int i = 0; i < toy->version_counts[id]; i++)
+        if (toy->versions[id][i].world <= world)
+            found = toy->versions[id][i];
+    pthread_mutex_unlock(&toy->lock);
+    return found;
+}
+
+static kiln_digest answer_for(struct toy *toy, int id, uint64_t world)
+{
+    struct toy_version version = version_at(toy, id, world);
+    kiln_digest digest = {(uint64_t)version.number + 1, 7};
+
+    for (int i = 0; i < version.callee_count; i++)
+        digest.high = digest.high * 31 + (uint64_t)version.callees[i] + 1;
+    return digest;
+}
+
+static uint64_t toy_world(void *self)
+{
+    struct toy *toy = self;
+    uint64_t world;
+
+    pthread_mutex_lock(&toy->lock);
+    world = toy->world;
+    pthread_mutex_unlock(&toy->lock);
+    return world;
+}
+
+static int id_of(const struct toy *toy, const kiln_function *function)
+{
+    int id = 0;
+
+    while (toy->functions[id] != function)
+        id++;
+    return id;
+}
+
+static kiln_status ask_callees(struct toy *toy, kiln_inference *out,
+                               const struct toy_version *version,
+                               kiln_error **error)
+{
+    for (int i = 0; i < version->callee_count; i++) {
+        kiln_signature callee = toy_signature(toy, version->callees[i]);
+        const kiln_code *code;
+        kiln_inference *head;
+        kiln_status status =
+            kiln_inference_callee(out, &callee, &code, NULL, &head, error);
+
+        if (status != KILN_OK && status != KILN_ERECURSION)
+            return status;
+    }
+    return KILN_OK;
+}
+
+static kiln_status toy_infer(void *self, const kiln_signature *signature,
+                             const kiln_config *config, uint64_t world,
+                             kiln_inference *out, kiln_error **error)
+{
+    struct toy *toy = self;
+    int id = id_of(toy, signature->function);
+    struct toy_version version = version_at(toy, id, world);
+    kiln_query query = {(uint64_t)id, &id, sizeof id,
+                        answer_for(toy, id, world)};
+    kiln_status status;
+
+    (void)config;
+    __atomic_fetch_add(&toy->inferred[id], 1, __ATOMIC_RELAXED);
+    if (toy->hook)
+        toy->hook(toy, id);
+    if (version.fails)
+        return kiln_error_set(error, version.fails, "f%d fails", id);
+    kiln_inference_set_root(out, query.answer);
+    status = kiln_inference_add_query(out, &query);
+    if (status == KILN_OK)
+        status = ask_callees(toy, out, &version, error);
+    if (status == KILN_OK && kiln_inference_is_cycle_head(out)) {
+        /* A second pass, as a frontend makes whose assumption changed. */
+        kiln_inference_restart(out);
+        status = kiln_inference_add_query(out, &query);
+        if (status == KILN_OK)
+            status = ask_callees(toy, out, &version, error);
+    }
+    if (status == KILN_OK)
+        status =
+            kiln_inference_set_ir(out, &version.number, sizeof version.number);
+    return status;
+}
+
+static kiln_status toy_answer(void *self, const void *query, size_t size,
+                              const kiln_config *config, uint64_t world,
+                              kiln_digest *out)
+{
+    int id;
+
+    (void)config;
+    if (size != sizeof id)
+        return KILN_EINVAL;
+    memcpy(&id, query, sizeof id);
+    *out = answer_for(self, id, world);
+    return KILN_OK;
+}
+
+static void toy_free(void *self)
+{
+    struct toy *toy = self;
+
+    pthread_mutex_destroy(&toy->lock);
+}
+
+static const kiln_frontend_ops toy_ops = {
+    .size = sizeof toy_ops,
+    .name = "toy",
+    .world = toy_world,
+    .infer = toy_infer,
+    .answer = toy_answer,
+    .free = toy_free,
+};
+
+kiln_status toy_open(struct toy *toy, kiln_context *context, kiln_error **error)
+{
+    kiln_status status;
+
+    memset(toy, 0, sizeof *toy);
+    toy->world = 1;
+    pthread_mutex_init(&toy->lock, NULL);
+    status = kiln_frontend_add(&toy->frontend, context, &toy_ops, toy, error);
+    if (status != KILN_OK) {
+        pthread_mutex_destroy(&toy->lock);
+        return status;
+    }
+    for (int id = 0; id < TOY_FUNCTIONS; id++) {
+        char name[16];
+
+        snprintf(name, sizeof name, "toy.f%d", id);
+        status = kiln_function_new(&toy->functions[id], toy->frontend, name,
+                                   NULL, error);
+        if (status != KILN_OK)
+            return status;
+    }
+    return KILN_OK;
+}
+
+kiln_status toy_define(struct toy *toy, int id, int number, const int *callees,
+                       kiln_change_report *report)
+{
+    struct toy_version version = {.number = number};
+    uint64_t subject = (uint64_t)id;
+    uint64_t world;
+
+    while (callees && callees[version.callee_count] >= 0) {
+        version.callees[version.callee_count] = callees[version.callee_count];
+        version.callee_count++;
+    }
+    if (number < 0)
+        version.fails = number;
+    pthread_mutex_lock(&toy->lock);
+    world = ++toy->world;
+    version.world = world;
+    toy->versions[id][toy->version_counts[id]++] = version;
+    pthread_mutex_unlock(&toy->lock);
+    return kiln_world_changed(toy->frontend, world, &subject, 1, report);
+}
+
+kiln_signature toy_signature(const struct toy *toy, int id)
+{
+    kiln_signature signature = {toy->functions[id], NULL, 0};
+
+    return signature;
+}

@@ -1,0 +1,48 @@
+/* toy_frontend.h - a frontend whose programs are call graphs of numbers. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#ifndef KILN_TESTS_TOY_FRONTEND_H
+#define KILN_TESTS_TOY_FRONTEND_H
+
+#include <pthread.h>
+
+#include "kiln/sys/frontend.h"
+
+#define TOY_FUNCTIONS 16
+#define TOY_CALLEES 4
+#define TOY_HISTORY 32
+
+/* What a function is from some world on. */
+struct toy_version {
+    uint64_t world;
+    int number; /* its meaning: enters IR and answers */
+    int callees[TOY_CALLEES];
+    int callee_count;
+    int fails; /* 0, or a status that infer() returns */
+};
+
+struct toy {
+    pthread_mutex_t lock;
+    kiln_frontend *frontend;
+    uint64_t world;
+    struct toy_version versions[TOY_FUNCTIONS][TOY_HISTORY];
+    int version_counts[TOY_FUNCTIONS];
+    const kiln_function *functions[TOY_FUNCTIONS];
+    int inferred[TOY_FUNCTIONS]; /* how often infer() ran for each */
+    /* Called at the start of infer(), without a lock; may be NULL. */
+    void (*hook)(struct toy *toy, int id);
+    void *hook_data;
+};
+
+/* Adds the frontend to the context, with TOY_FUNCTIONS empty functions. */
+kiln_status toy_open(struct toy *toy, kiln_context *context,
+                     kiln_error **error);
+
+/* Gives function `id` a meaning and callees (a list ended by -1), in a new
+   world, and tells Kiln. `report` may be NULL. */
+kiln_status toy_define(struct toy *toy, int id, int number, const int *callees,
+                       kiln_change_report *report);
+
+/* The signature of function `id`, which takes nothing. */
+kiln_signature toy_signature(const struct toy *toy, int id);
+
+#endif /* KILN_TESTS_TOY_FRONTEND_H */
