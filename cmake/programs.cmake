@@ -14,7 +14,7 @@ function(kiln_add_program name)
     endif()
 endfunction()
 
-kiln_add_program(kiln-command tools/kiln*.c)
+kiln_add_program(kiln-command tools/*.c)
 if(TARGET kiln-command)
     set_target_properties(kiln-command PROPERTIES OUTPUT_NAME kiln)
 endif()

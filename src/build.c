@@ -155,15 +155,19 @@ static kiln_status fill_argument_types(kiln__build *build)
         kiln__arena_allocate_array(&build->arena, count + 1, sizeof *texts);
     uint64_t *sizes =
         kiln__arena_allocate_array(&build->arena, count + 1, sizeof *sizes);
+    uint64_t *alignments = kiln__arena_allocate_array(
+        &build->arena, count + 1, sizeof *alignments);
 
-    if (!texts || !sizes)
+    if (!texts || !sizes || !alignments)
         return KILN_ENOMEM;
     for (size_t i = 0; i < count; i++) {
         texts[i] = kiln_type_text(types[i]);
         sizes[i] = kiln_type_size(types[i]);
+        alignments[i] = kiln_type_alignment(types[i]);
     }
     build->request.argument_types = texts;
     build->request.argument_sizes = sizes;
+    build->request.argument_alignments = alignments;
     build->request.argument_count = count;
     return KILN_OK;
 }

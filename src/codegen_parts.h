@@ -24,6 +24,8 @@ enum {
 
 /* ---- codegen/exchange.c: the border, and LLVM's process-wide state ---- */
 
+/* Makes the request the calling thread's; NULL: none. */
+void kiln__codegen_enter(const kiln__codegen_request *request);
 /* Hands the failure to the calling thread's request and never returns; to be
    called with no lock held. Without a request on this thread, it returns. */
 void kiln__codegen_park(const char *message);

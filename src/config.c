@@ -410,6 +410,32 @@ kiln_digest kiln_config_digest(const kiln_config *config)
     return config->full;
 }
 
+void kiln_config_get_options(kiln_config_options *out,
+                             const kiln_config *config)
+{
+    kiln_config_options known = KILN_CONFIG_OPTIONS_INIT;
+    size_t size;
+
+    if (!out || !config)
+        return;
+    known.target = config->target;
+    known.entry_name = config->entry_name;
+    known.overlays = config->overlays;
+    known.opt_level = (uint8_t)config->opt_level;
+    known.debug_level = (uint8_t)config->debug_level;
+    known.bounds_checks = (uint8_t)config->bounds_checks;
+    known.fast_math = (uint8_t)config->fast_math;
+    known.contract = (uint8_t)config->contract;
+    known.entry_abi = (uint8_t)config->entry_abi;
+    known.sites = (uint8_t)config->sites;
+    known.required_group_size[0] = (uint32_t)config->required_group_x;
+    known.required_group_size[1] = (uint32_t)config->required_group_y;
+    known.required_group_size[2] = (uint32_t)config->required_group_z;
+    known.device = (uint32_t)config->device;
+    size = known.size = out->size;
+    memcpy(out, &known, size < sizeof known ? size : sizeof known);
+}
+
 static void describe_scopes(kiln__text *out, uint32_t scopes)
 {
     static const struct {

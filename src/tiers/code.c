@@ -131,6 +131,24 @@ const char *kiln_code_name(const kiln_code *code)
     return code ? code->name : NULL;
 }
 
+kiln_signature kiln_code_signature(const kiln_code *code)
+{
+    kiln_signature signature = {0};
+
+    if (code) {
+        signature.function = code->instance->function;
+        signature.types = code->instance->types;
+        signature.count = code->instance->count;
+    }
+    return signature;
+}
+
+const kiln_code *kiln_code_callee(const kiln_code *code, size_t index)
+{
+    return code && index < code->callees.count ? code->callees.items[index]
+                                               : NULL;
+}
+
 kiln_digest kiln_code_digest(const kiln_code *code)
 {
     kiln_digest none = {0, 0};

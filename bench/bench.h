@@ -1,0 +1,49 @@
+/* bench.h - the timer, and what a benchmark gives it. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#ifndef BENCH_H
+#define BENCH_H
+
+#include <stdint.h>
+
+#include <kiln.h>
+
+/*
+ * A benchmark runs its payload `iterations` times per sample; the timer
+ * chooses how often, so that a sample lasts at least 50 ms, and takes 15
+ * samples. One that is `whole` runs once per sample, and may say by itself how
+ * long it took, through bench_set_time().
+ */
+struct bench {
+    const char *name; /* "hit/signature/threads=2" */
+    /* Prepares; returns NULL when it cannot run here, `*reason` says why. */
+    void *(*setup)(const struct bench *bench, const char **reason);
+    void (*run)(void *state, uint64_t iterations);
+    void (*teardown)(void *state);
+    int threads; /* 0 and 1: the caller's */
+    int whole;
+    int64_t size; /* for setup: a number of things */
+    int samples;  /* 0: 15 */
+    /* Optional: further JSON members, each behind ", ". */
+    void (*extra)(void *state, char *json, size_t capacity);
+};
+
+/* Tables of benchmarks, ended by a NULL name. */
+extern const struct bench bench_hits[];
+extern const struct bench bench_stages[];
+extern const struct bench bench_launches[];
+extern const struct bench bench_processes[];
+
+uint64_t bench_now_ns(void);
+/* In run() of a `whole` benchmark: counts this instead of the clock. */
+void bench_set_time(uint64_t nanoseconds);
+/* Keeps a value alive. */
+#define BENCH_KEEP(value) __asm__ volatile("" : : "g"(value) : "memory")
+
+/* Prints the error and ends the program: a benchmark that fails is no
+   result. */
+void bench_check(kiln_status status, kiln_error *error);
+
+/* Folder of this program, for its siblings. */
+const char *bench_folder(void);
+
+#endif /* BENCH_H */
