@@ -185,6 +185,11 @@ KILN_API KILN_NODISCARD kiln_status kiln_code_find(
 
 /** Returns "main.saxpy(f32[:], f32, f32[:])". Borrowed. */
 KILN_API const char *kiln_code_name(const kiln_code *code);
+/** Returns the signature that it was inferred for. Borrowed. */
+KILN_API kiln_signature kiln_code_signature(const kiln_code *code);
+/** Returns callee `index`, in the order in which inference recorded them
+ *  (kiln_inference_callee), or NULL beyond the last. */
+KILN_API const kiln_code *kiln_code_callee(const kiln_code *code, size_t index);
 /** Returns the typed digest: its IR and that of everything it calls. */
 KILN_API kiln_digest kiln_code_digest(const kiln_code *code);
 /** Returns the typed IR in its binary form; `size` in bytes. Borrowed. */

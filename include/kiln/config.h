@@ -79,6 +79,15 @@ KILN_API kiln_digest kiln_config_owner(const kiln_config *config);
 KILN_API kiln_digest kiln_config_digest(const kiln_config *config);
 
 /**
+ * Stores every setting as the config holds it: defaults are resolved, texts
+ * borrowed from the config. `out->size` is set by the caller
+ * (KILN_CONFIG_OPTIONS_INIT). A frontend learns its settings here; infer()
+ * may look at those of scope [typed] only.
+ */
+KILN_API void kiln_config_get_options(kiln_config_options *out,
+                                      const kiln_config *config);
+
+/**
  * Renders every setting with its resolved value and its scopes, one a line.
  * The caller releases `*out`; its bytes are NUL-terminated.
  */

@@ -112,7 +112,11 @@ KILN_API void kiln_queue_free(kiln_queue *queue);
 /** Returns how many launches the queue took: what an offline one recorded. */
 KILN_API uint64_t kiln_queue_launch_count(const kiln_queue *queue);
 
-/** How often a kernel runs, and in which groups. */
+/**
+ * How often a kernel runs, and in which groups. For a block of zeros the host
+ * takes as many items along x as the grid has, at most 4096, then along y and
+ * z while the group has at most 4096 items.
+ */
 typedef struct kiln_launch {
     uint64_t grid[3];  /* items; 0 counts as 1 */
     uint32_t block[3]; /* items of a group; all 0: the backend chooses */

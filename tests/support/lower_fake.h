@@ -39,10 +39,10 @@ typedef struct lower_fake {
 
 /* ---- hooks ---- */
 
-static LLVMValueRef lower_fake_call(kiln__codegen_job *job,
-                                    LLVMBuilderRef builder, const char *name,
-                                    LLVMTypeRef result, LLVMValueRef *values,
-                                    unsigned count)
+static inline LLVMValueRef lower_fake_call(kiln__codegen_job *job,
+                                           LLVMBuilderRef builder,
+                                           const char *name, LLVMTypeRef result,
+                                           LLVMValueRef *values, unsigned count)
 {
     LLVMTypeRef types[7];
     LLVMValueRef function = LLVMGetNamedFunction(job->module, name);
@@ -56,14 +56,16 @@ static LLVMValueRef lower_fake_call(kiln__codegen_job *job,
                           values, count, "");
 }
 
-static LLVMValueRef lower_fake_i32(kiln__codegen_job *job, uint32_t value)
+static inline LLVMValueRef lower_fake_i32(kiln__codegen_job *job,
+                                          uint32_t value)
 {
     return LLVMConstInt(LLVMInt32TypeInContext(job->context), value, 0);
 }
 
-static LLVMValueRef lower_fake_query(kiln__codegen_job *job,
-                                     LLVMBuilderRef builder, LLVMValueRef item,
-                                     uint32_t query, uint32_t dimension)
+static inline LLVMValueRef lower_fake_query(kiln__codegen_job *job,
+                                            LLVMBuilderRef builder,
+                                            LLVMValueRef item, uint32_t query,
+                                            uint32_t dimension)
 {
     LLVMValueRef values[] = {item, lower_fake_i32(job, query),
                              lower_fake_i32(job, dimension)};
@@ -72,11 +74,11 @@ static LLVMValueRef lower_fake_query(kiln__codegen_job *job,
                            LLVMInt64TypeInContext(job->context), values, 3);
 }
 
-static void lower_fake_raise(kiln__codegen_job *job, LLVMBuilderRef builder,
-                             LLVMValueRef item, uint32_t kind,
-                             uint32_t ordinal, const char *method,
-                             const char *message, LLVMValueRef value0,
-                             LLVMValueRef value1)
+static inline void lower_fake_raise(kiln__codegen_job *job,
+                                    LLVMBuilderRef builder, LLVMValueRef item,
+                                    uint32_t kind, uint32_t ordinal,
+                                    const char *method, const char *message,
+                                    LLVMValueRef value0, LLVMValueRef value1)
 {
     LLVMValueRef values[] = {
         item,
@@ -92,34 +94,34 @@ static void lower_fake_raise(kiln__codegen_job *job, LLVMBuilderRef builder,
                           LLVMVoidTypeInContext(job->context), values, 7);
 }
 
-static LLVMValueRef lower_fake_bits(kiln__codegen_job *job,
-                                    LLVMBuilderRef builder, LLVMValueRef value,
-                                    int32_t kind)
+static inline LLVMValueRef lower_fake_bits(kiln__codegen_job *job,
+                                           LLVMBuilderRef builder,
+                                           LLVMValueRef value, int32_t kind)
 {
     const LLVMTypeRef i64 = LLVMInt64TypeInContext(job->context);
     const LLVMTypeRef f64 = LLVMDoubleTypeInContext(job->context);
 
     if (kind >= KILN_TYPE_F16)
-        return LLVMBuildBitCast(builder,
-                                LLVMBuildFPCast(builder, value, f64, ""), i64,
-                                "");
-    return LLVMBuildIntCast2(builder, value, i64, kind <= KILN_TYPE_I64 &&
-                                                      kind != KILN_TYPE_BOOL,
+        return LLVMBuildBitCast(
+            builder, LLVMBuildFPCast(builder, value, f64, ""), i64, "");
+    return LLVMBuildIntCast2(builder, value, i64,
+                             kind <= KILN_TYPE_I64 && kind != KILN_TYPE_BOOL,
                              "");
 }
 
-static void lower_fake_print(kiln__codegen_job *job, LLVMBuilderRef builder,
-                             LLVMValueRef item, size_t count,
-                             const char *const *texts,
-                             const LLVMValueRef *values, const int32_t *kinds)
+static inline void lower_fake_print(kiln__codegen_job *job,
+                                    LLVMBuilderRef builder, LLVMValueRef item,
+                                    size_t count, const char *const *texts,
+                                    const LLVMValueRef *values,
+                                    const int32_t *kinds)
 {
     const LLVMTypeRef i64 = LLVMInt64TypeInContext(job->context);
     const LLVMTypeRef pointer = LLVMPointerTypeInContext(job->context, 0);
 
     for (size_t i = 0; i < count; i++) {
-        LLVMValueRef parts[] = {
-            item, LLVMConstPointerNull(pointer), LLVMConstInt(i64, 0, 0),
-            lower_fake_i32(job, (uint32_t)kinds[i])};
+        LLVMValueRef parts[] = {item, LLVMConstPointerNull(pointer),
+                                LLVMConstInt(i64, 0, 0),
+                                lower_fake_i32(job, (uint32_t)kinds[i])};
 
         if (kinds[i] == KILN_TYPE_NONE)
             parts[1] = LLVMBuildGlobalString(builder, texts[i], "text");
@@ -141,7 +143,7 @@ static const kiln__codegen_backend lower_fake_backend = {
 /* ---- functions ---- */
 
 /* "main.f(i64)" -> "main_f_i64_". */
-static char *lower_fake_symbol(const char *name)
+static inline char *lower_fake_symbol(const char *name)
 {
     char *symbol = strdup(name);
 
@@ -153,7 +155,7 @@ static char *lower_fake_symbol(const char *name)
     return symbol;
 }
 
-static size_t lower_fake_find(const lower_fake *fake, const char *name)
+static inline size_t lower_fake_find(const lower_fake *fake, const char *name)
 {
     size_t i = 0;
 
@@ -162,7 +164,7 @@ static size_t lower_fake_find(const lower_fake *fake, const char *name)
     return i;
 }
 
-static void lower_fake_connect(lower_fake *fake, size_t index)
+static inline void lower_fake_connect(lower_fake *fake, size_t index)
 {
     kiln__codegen_function *f = &fake->functions[index];
     const kiln__ir *ir = &fake->irs[index];
@@ -170,8 +172,8 @@ static void lower_fake_connect(lower_fake *fake, size_t index)
 
     fake->callees[index] = calloc(count + 1, sizeof(uint32_t));
     for (size_t i = 0; fake->callees[index] != NULL && i < count; i++)
-        fake->callees[index][i] = (uint32_t)lower_fake_find(
-            fake, ir->callees.items[i].name);
+        fake->callees[index][i] =
+            (uint32_t)lower_fake_find(fake, ir->callees.items[i].name);
     f->ir = fake->blobs[index].data;
     f->ir_size = fake->blobs[index].size;
     f->symbol = fake->symbols[index];
@@ -180,10 +182,12 @@ static void lower_fake_connect(lower_fake *fake, size_t index)
 }
 
 /* Reads one function after the other; each begins a line. */
-static kiln_status lower_fake_parse(lower_fake *fake, const char *file,
-                                    const char *text, kiln_error **error)
+static inline kiln_status lower_fake_parse(lower_fake *fake, const char *file,
+                                           const char *text, kiln_error **error)
 {
-    const char *begin = text;
+    const char *begin = strncmp(text, "(function ", 10) == 0
+                            ? text
+                            : strstr(text, "\n(function ");
 
     while (begin != NULL && fake->count < LOWER_FAKE_MAX) {
         const size_t i = fake->count;
@@ -208,7 +212,7 @@ static kiln_status lower_fake_parse(lower_fake *fake, const char *file,
 }
 
 /* Bounds checks and contraction are on, fast mathematics off, as usual. */
-static void lower_fake_init(lower_fake *fake)
+static inline void lower_fake_init(lower_fake *fake)
 {
     memset(fake, 0, sizeof *fake);
     fake->settings = (kiln__codegen_settings){
@@ -216,7 +220,7 @@ static void lower_fake_init(lower_fake *fake)
 }
 
 /* Lowers what was parsed; the module is fake->job.module. */
-static kiln_status lower_fake_lower(lower_fake *fake)
+static inline kiln_status lower_fake_lower(lower_fake *fake)
 {
     fake->request = (kiln__codegen_request){
         .settings = &fake->settings,
@@ -236,7 +240,7 @@ static kiln_status lower_fake_lower(lower_fake *fake)
     return kiln__lower(&fake->job);
 }
 
-static void lower_fake_dispose(lower_fake *fake)
+static inline void lower_fake_dispose(lower_fake *fake)
 {
     if (fake->job.context != NULL) {
         if (fake->job.module != NULL)

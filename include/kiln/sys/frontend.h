@@ -189,6 +189,10 @@ KILN_API void kiln_inference_restart(kiln_inference *inference);
 /** True when some inference below relied on this one while it ran. */
 KILN_API int32_t kiln_inference_is_cycle_head(const kiln_inference *inference);
 
+/** True when the result relies on an inference further up, which settles it. */
+KILN_API int32_t
+kiln_inference_is_provisional(const kiln_inference *inference);
+
 /** Returns the inference that asked for this one, or NULL. */
 KILN_API kiln_inference *kiln_inference_parent(const kiln_inference *inference);
 /** Returns the signature that is being inferred. */

@@ -1,0 +1,73 @@
+/* backends.h - backends as registered, and the devices opened on them. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#ifndef KILN_BACKENDS_H
+#define KILN_BACKENDS_H
+
+#include "artifact.h"
+#include "core.h"
+#include "thread.h"
+
+/* A device of a driver, shared by all who open it; closed with the context. */
+typedef struct kiln__driver_device {
+    uint32_t ordinal;
+    void *handle;
+    const char *name;
+    struct kiln__driver_device *next;
+} kiln__driver_device;
+
+/* One name in the list of backends. Lives with the context; `ops` and `self`
+   are set once, before `is_here`. */
+typedef struct kiln__backend {
+    kiln_backend_ops ops; /* missing members are NULL */
+    void *self;
+    char *name;
+    int is_here;
+    const char *absent; /* why it is not, in static storage */
+    kiln__driver_device *devices;
+    struct kiln__backend *next;
+} kiln__backend;
+
+/* A target for which an offline device is open. */
+typedef struct kiln__offline_target {
+    const kiln_config *config;
+    struct kiln__offline_target *next;
+} kiln__offline_target;
+
+struct kiln__backends {
+    kiln__mutex lock; /* of the lists; never held while a driver runs */
+    kiln__backend *first;
+    size_t count;
+    kiln__offline_target *offline;
+    kiln__fork_guard guard;
+};
+
+/* What a kernel was loaded on. */
+struct kiln__loaded_module {
+    kiln__backend *backend;
+    const kiln__driver_device *device; /* NULL: offline */
+    void *handle;
+};
+
+/* ---- registry.c ---- */
+
+/* Returns the entry, here or not, or NULL. */
+kiln__backend *kiln__backend_entry(kiln_context *context, const char *name,
+                                   size_t name_size);
+
+/* ---- load.c ---- */
+
+/* Opens a device, or gives the one that was opened before. */
+kiln_status kiln__driver_device_get(const kiln__driver_device **out,
+                                    kiln_context *context,
+                                    kiln__backend *backend, uint32_t ordinal,
+                                    kiln_error **error);
+/* Kernels for the config's target may be made without a device / no more. */
+kiln_status kiln__offline_add(kiln_context *context, const kiln_config *config);
+void kiln__offline_remove(kiln_context *context, const kiln_config *config);
+
+/* ---- offline.c ---- */
+
+/* Devices, queues and buffers that record instead of running. */
+extern const kiln_backend_ops kiln__offline_ops;
+
+#endif /* KILN_BACKENDS_H */

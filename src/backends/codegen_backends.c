@@ -1,0 +1,17 @@
+/* codegen_backends.c - the backends that code can be generated for. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include <string.h>
+
+#include "codegen_parts.h"
+
+static const kiln__codegen_backend *const backends[] = {
+    &kiln__host_codegen,
+};
+
+const kiln__codegen_backend *kiln__codegen_backend_find(const char *name)
+{
+    for (size_t i = 0; i < sizeof backends / sizeof backends[0]; i++)
+        if (strcmp(backends[i]->name, name) == 0)
+            return backends[i];
+    return NULL;
+}

@@ -1,0 +1,28 @@
+/* codegen_host.h - what the files of the host's codegen half share. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#ifndef KILN_CODEGEN_HOST_H
+#define KILN_CODEGEN_HOST_H
+
+#include "codegen_parts.h"
+#include "host_abi.h"
+
+/* Address of a member: `offset` bytes behind `base`. */
+LLVMValueRef kiln__host_member(const kiln__codegen_job *job,
+                               LLVMBuilderRef builder, LLVMValueRef base,
+                               uint64_t offset);
+/* Loads a member of 64 bits that does not change during a launch and lies
+   between `least` and INT64_MAX. */
+LLVMValueRef kiln__host_constant(const kiln__codegen_job *job,
+                                 LLVMBuilderRef builder, LLVMValueRef base,
+                                 uint64_t offset, uint64_t least);
+/* Size of a full group along the dimension. */
+LLVMValueRef kiln__host_block(const kiln__codegen_job *job,
+                              LLVMBuilderRef builder, LLVMValueRef launch,
+                              uint32_t dimension);
+/* Marks a load as the same whenever it is done. */
+void kiln__host_mark_invariant(const kiln__codegen_job *job, LLVMValueRef load);
+/* Adds an attribute of a function (index -1) or parameter (from 1). */
+void kiln__host_attribute(const kiln__codegen_job *job, LLVMValueRef function,
+                          int index, const char *name);
+
+#endif /* KILN_CODEGEN_HOST_H */

@@ -1,0 +1,118 @@
+/* codegen_host_link.c - from an object to an image, by lld. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "codegen_parts.h"
+
+/*
+ * lld runs inside the process, from memory to memory, one link at a time: it
+ * keeps its state in globals. An error that it cannot return from costs the
+ * job and its thread (llvm_gap.cc), and lld in this process is given up: from
+ * then on, ld.lld is run as a process of its own.
+ *
+ * The image is small: one read-only segment with code and constants, one for
+ * what is relocated. Every symbol but the kernel is local already.
+ */
+
+const char *const kiln__host_link_options[] = {
+    "ld.lld",
+    "-shared",
+    "-Bsymbolic",
+    "-z",
+    "now",
+    "-z",
+    "norelro",
+    "-z",
+    "noexecstack",
+    "-z",
+    "text",
+    "-z",
+    "max-page-size=4096",
+    "--no-rosegment",
+    "--hash-style=sysv",
+    "--build-id=none",
+    "--strip-all",
+    "--threads=1",
+    "--error-limit=0",
+    "--color-diagnostics=never",
+    NULL,
+};
+
+#define OPTIONS_MAX 32
+
+_Static_assert(sizeof kiln__host_link_options /
+                           sizeof kiln__host_link_options[0] +
+                       3 <=
+                   OPTIONS_MAX,
+               "options, output and input fit");
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static bool given_up; /* under the lock */
+static _Thread_local bool linking;
+
+void kiln__host_link_abandon(void)
+{
+    if (!linking)
+        return;
+    linking = false;
+    given_up = true;
+    pthread_mutex_unlock(&lock);
+}
+
+/* Returns false when lld may not run in this process any more. */
+static bool run_lld(const void *object, size_t size, kiln__lld_result *out)
+{
+    const char *arguments[OPTIONS_MAX];
+    size_t count = 0;
+    bool usable;
+
+    for (; kiln__host_link_options[count] != NULL; count++)
+        arguments[count] = kiln__host_link_options[count];
+    arguments[count++] = "-o";
+    arguments[count++] = "kernel";
+    arguments[count++] = "kernel.o"; /* names for messages; no file is read */
+    arguments[count] = NULL;
+
+    pthread_mutex_lock(&lock);
+    usable = !given_up;
+    if (usable) {
+        linking = true;
+        kiln__lld_link(arguments, object, size, out);
+        linking = false;
+        given_up = !out->usable;
+    }
+    pthread_mutex_unlock(&lock);
+    return usable;
+}
+
+/* The first line, without the linker's own name. */
+static void copy_message(char *to, size_t capacity, const char *messages)
+{
+    const char *text = messages != NULL ? messages : "";
+
+    snprintf(to, capacity, "linker: %.*s", (int)strcspn(text, "\n"),
+             *text != '\0' ? text : "no reason given");
+}
+
+kiln_status kiln__host_link(const void *object, size_t size, kiln_blob *out,
+                            char *message, size_t capacity)
+{
+    kiln__lld_result result = {0};
+    kiln_status status = KILN_ECODEGEN;
+
+    if (!run_lld(object, size, &result))
+        return kiln__host_link_process(object, size, out, message, capacity);
+    if (result.succeeded)
+        status = kiln__blob_copy(out, &kiln__malloc, result.image, result.size);
+    if (status == KILN_ENOMEM)
+        snprintf(message, capacity, "out of memory");
+    else if (status != KILN_OK)
+        copy_message(message, capacity, result.messages);
+    free(result.image);
+    free(result.messages);
+    return status;
+}

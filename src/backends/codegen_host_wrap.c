@@ -1,0 +1,350 @@
+/* codegen_host_wrap.c - the host's kernel: loops over groups and items. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include <string.h>
+
+#include "codegen_host.h"
+#include "report.h"
+
+/*
+ * The kernel of host_abi.h:
+ *
+ *     load sizes of grid and group, and every argument
+ *     for group in first..last                 stop when the launch failed
+ *         for z, y, x of the group, clipped by the grid
+ *             set the ids of the item
+ *             call the item function           stop when it raised
+ *
+ * The loops run in the order of memory, x innermost. Their counters are known
+ * not to be negative and not to wrap, which lets a kernel's own guards replace
+ * its bounds checks. Arguments are read once: nothing that an item writes is
+ * in the packed block or in the launch.
+ *
+ * Items are independent, so the x loop is marked as parallel: the call of the
+ * item function is in an access group, inlining hands that on to its memory
+ * accesses, and the loop says that the group's accesses never conflict. That
+ * would be false for private memory of an item, which all iterations share
+ * once it is inlined; kiln__host_items_are_parallel() finds out.
+ */
+
+typedef struct loop {
+    LLVMBasicBlockRef body;
+    LLVMBasicBlockRef exit;
+    LLVMValueRef index;
+    LLVMValueRef end;
+} loop;
+
+typedef struct wrapper {
+    kiln__codegen_job *job;
+    LLVMBuilderRef builder;
+    LLVMTypeRef i64;
+    LLVMValueRef function;
+    LLVMValueRef launch;
+    LLVMValueRef block_arguments; /* the packed block */
+    LLVMValueRef item;
+    LLVMValueRef *values; /* what the item function is called with */
+    unsigned value_count;
+    LLVMValueRef grid[3];
+    LLVMValueRef block[3];
+    LLVMValueRef groups[2];
+    LLVMValueRef group_id[3];
+    LLVMBasicBlockRef failed;
+} wrapper;
+
+#define OF_LAUNCH(member, d) \
+    (offsetof(struct kiln__host_launch, member) + 8 * (uint64_t)(d))
+
+/* ---- loops ---- */
+
+static LLVMBasicBlockRef add_block(const wrapper *w, const char *name)
+{
+    return LLVMAppendBasicBlockInContext(w->job->context, w->function, name);
+}
+
+/* Begins `for index in start..end`; the builder stands in the body. */
+static void open_loop(wrapper *w, loop *l, LLVMValueRef start, LLVMValueRef end,
+                      const char *name)
+{
+    LLVMBasicBlockRef before = LLVMGetInsertBlock(w->builder);
+    LLVMValueRef any = LLVMBuildICmp(w->builder, LLVMIntULT, start, end, "");
+
+    l->end = end;
+    l->body = add_block(w, name);
+    l->exit = add_block(w, "");
+    LLVMBuildCondBr(w->builder, any, l->body, l->exit);
+    LLVMPositionBuilderAtEnd(w->builder, l->body);
+    l->index = LLVMBuildPhi(w->builder, w->i64, name);
+    LLVMAddIncoming(l->index, &start, &before, 1);
+}
+
+/* Ends the loop and returns its branch; the builder stands behind it. */
+static LLVMValueRef close_loop(wrapper *w, loop *l)
+{
+    LLVMBasicBlockRef latch = LLVMGetInsertBlock(w->builder);
+    LLVMValueRef next =
+        LLVMBuildAdd(w->builder, l->index, LLVMConstInt(w->i64, 1, 0), "");
+    LLVMValueRef more;
+    LLVMValueRef branch;
+
+    LLVMSetNUW(next, 1);
+    LLVMSetNSW(next, 1);
+    more = LLVMBuildICmp(w->builder, LLVMIntULT, next, l->end, "");
+    branch = LLVMBuildCondBr(w->builder, more, l->body, l->exit);
+    LLVMAddIncoming(l->index, &next, &latch, 1);
+    LLVMMoveBasicBlockAfter(l->exit, latch);
+    LLVMPositionBuilderAtEnd(w->builder, l->exit);
+    return branch;
+}
+
+/* Leaves the kernel, with 1, when the condition holds. */
+static void leave_if(wrapper *w, LLVMValueRef condition)
+{
+    LLVMBasicBlockRef next = add_block(w, "");
+
+    LLVMBuildCondBr(w->builder, condition, w->failed, next);
+    LLVMPositionBuilderAtEnd(w->builder, next);
+}
+
+/* ---- the entry ---- */
+
+static LLVMValueRef add_kernel(const kiln__codegen_job *job)
+{
+    LLVMTypeRef pointer = LLVMPointerTypeInContext(job->context, 0);
+    LLVMTypeRef i64 = LLVMInt64TypeInContext(job->context);
+    LLVMTypeRef parameters[] = {pointer, pointer, i64, i64};
+    LLVMTypeRef type = LLVMFunctionType(LLVMInt32TypeInContext(job->context),
+                                        parameters, 4, 0);
+    LLVMValueRef function =
+        LLVMAddFunction(job->module, job->request->entry, type);
+
+    kiln__host_attribute(job, function, -1, "nounwind");
+    for (int i = 1; i <= 2; i++) {
+        kiln__host_attribute(job, function, i, "noalias");
+        kiln__host_attribute(job, function, i, "nonnull");
+        kiln__host_attribute(job, function, i, "noundef");
+    }
+    kiln__host_attribute(job, function, 2, "readonly");
+    for (int i = 3; i <= 4; i++)
+        kiln__host_attribute(job, function, i, "noundef");
+    return function;
+}
+
+static LLVMValueRef load_argument(wrapper *w, LLVMTypeRef type, uint64_t offset)
+{
+    LLVMValueRef load = LLVMBuildLoad2(
+        w->builder, type,
+        kiln__host_member(w->job, w->builder, w->block_arguments, offset), "");
+
+    kiln__host_mark_invariant(w->job, load);
+    return load;
+}
+
+static void load_array(wrapper *w, const kiln__parameter *array,
+                       uint64_t offset)
+{
+    LLVMTypeRef pointer = LLVMPointerTypeInContext(w->job->context, 0);
+
+    w->values[w->value_count++] = load_argument(w, pointer, offset);
+    for (uint32_t i = 0; i < array->rank; i++) {
+        offset += 8;
+        w->values[w->value_count++] = kiln__host_constant(
+            w->job, w->builder, w->block_arguments, offset, 0);
+    }
+    for (uint32_t i = 0; array->strided != 0 && i < array->rank; i++) {
+        offset += 8;
+        w->values[w->value_count++] = load_argument(w, w->i64, offset);
+    }
+}
+
+static void load_arguments(wrapper *w)
+{
+    const kiln__codegen_job *job = w->job;
+    LLVMTypeRef i8 = LLVMInt8TypeInContext(job->context);
+    uint64_t end = 0;
+
+    w->values[w->value_count++] = w->item;
+    for (size_t i = 0; i < job->parameter_count; i++) {
+        const kiln__parameter *p = &job->parameters[i];
+        const uint64_t offset = kiln__parameter_place(p, &end);
+
+        if (p->passing == KILN__PARAMETER_SCALAR)
+            w->values[w->value_count++] = load_argument(
+                w,
+                p->kind == KILN_TYPE_BOOL ? i8 : kiln__job_scalar(job, p->kind),
+                offset);
+        else if (p->passing == KILN__PARAMETER_BYTES)
+            w->values[w->value_count++] =
+                kiln__host_member(job, w->builder, w->block_arguments, offset);
+        else if (p->passing == KILN__PARAMETER_ARRAY)
+            load_array(w, p, offset);
+    }
+}
+
+static void load_shape(wrapper *w)
+{
+    for (uint32_t d = 0; d < 3; d++) {
+        w->grid[d] = kiln__host_constant(w->job, w->builder, w->launch,
+                                         OF_LAUNCH(grid, d), 1);
+        w->block[d] = kiln__host_block(w->job, w->builder, w->launch, d);
+    }
+    for (uint32_t d = 0; d < 2; d++)
+        w->groups[d] = kiln__host_constant(w->job, w->builder, w->launch,
+                                           OF_LAUNCH(groups, d), 1);
+}
+
+/* ---- a group ---- */
+
+/* Another thread's item may have raised. Atomic, so that every group looks. */
+static void leave_if_failed(wrapper *w)
+{
+    LLVMTypeRef i32 = LLVMInt32TypeInContext(w->job->context);
+    LLVMValueRef flag = LLVMBuildLoad2(
+        w->builder, i32,
+        kiln__host_member(w->job, w->builder, w->launch, OF_LAUNCH(failed, 0)),
+        "");
+
+    LLVMSetOrdering(flag, LLVMAtomicOrderingMonotonic);
+    LLVMSetAlignment(flag, 4);
+    leave_if(w, LLVMBuildICmp(w->builder, LLVMIntNE, flag,
+                              LLVMConstInt(i32, 0, 0), ""));
+}
+
+static void set_id(wrapper *w, uint64_t member, uint32_t d, LLVMValueRef value)
+{
+    LLVMBuildStore(w->builder, value,
+                   kiln__host_member(w->job, w->builder, w->item,
+                                     member + 8 * (uint64_t)d));
+}
+
+/* Takes the group's number apart. */
+static void find_group(wrapper *w, LLVMValueRef group)
+{
+    LLVMValueRef rest;
+
+    w->group_id[0] = LLVMBuildURem(w->builder, group, w->groups[0], "");
+    rest = LLVMBuildUDiv(w->builder, group, w->groups[0], "");
+    w->group_id[1] = LLVMBuildURem(w->builder, rest, w->groups[1], "");
+    w->group_id[2] = LLVMBuildUDiv(w->builder, rest, w->groups[1], "");
+    for (uint32_t d = 0; d < 3; d++)
+        set_id(w, offsetof(struct kiln__host_item, group_id), d,
+               w->group_id[d]);
+}
+
+/* Begins the loop over the group's items along a dimension. */
+static void open_items(wrapper *w, loop *l, uint32_t d, const char *name)
+{
+    LLVMValueRef start =
+        LLVMBuildMul(w->builder, w->group_id[d], w->block[d], "");
+    LLVMValueRef end;
+    LLVMValueRef inside;
+
+    LLVMSetNUW(start, 1);
+    LLVMSetNSW(start, 1);
+    end = LLVMBuildAdd(w->builder, start, w->block[d], "");
+    LLVMSetNUW(end, 1);
+    LLVMSetNSW(end, 1);
+    inside = LLVMBuildICmp(w->builder, LLVMIntULT, end, w->grid[d], "");
+    end = LLVMBuildSelect(w->builder, inside, end, w->grid[d], "");
+    open_loop(w, l, start, end, name);
+    set_id(w, offsetof(struct kiln__host_item, global_id), d, l->index);
+    set_id(w, offsetof(struct kiln__host_item, local_id), d,
+           LLVMBuildSub(w->builder, l->index, start, ""));
+}
+
+static void set_node(const wrapper *w, LLVMValueRef instruction,
+                     const char *kind, LLVMValueRef node)
+{
+    LLVMSetMetadata(
+        instruction,
+        LLVMGetMDKindIDInContext(w->job->context, kind, (unsigned)strlen(kind)),
+        node);
+}
+
+static LLVMValueRef call_item(wrapper *w)
+{
+    LLVMValueRef item_function = w->job->item_function;
+    LLVMValueRef raised =
+        LLVMBuildCall2(w->builder, LLVMGlobalGetValueType(item_function),
+                       item_function, w->values, w->value_count, "");
+
+    if (w->job->can_fail)
+        leave_if(w, LLVMBuildICmp(w->builder, LLVMIntNE, raised,
+                                  LLVMConstNull(LLVMTypeOf(raised)), ""));
+    return raised;
+}
+
+static void run_items(wrapper *w)
+{
+    loop z, y, x;
+    LLVMValueRef call;
+    LLVMValueRef branch;
+
+    open_items(w, &z, 2, "z");
+    open_items(w, &y, 1, "y");
+    open_items(w, &x, 0, "x");
+    call = call_item(w);
+    branch = close_loop(w, &x);
+    if (kiln__host_items_are_parallel(w->job)) {
+        LLVMValueRef group = kiln__llvm_access_group(w->job->context);
+
+        set_node(w, call, "llvm.access.group", group);
+        set_node(w, branch, "llvm.loop",
+                 kiln__llvm_parallel_loop(w->job->context, group));
+    }
+    close_loop(w, &y);
+    close_loop(w, &z);
+}
+
+/* ---- the kernel ---- */
+
+static void build(wrapper *w)
+{
+    LLVMTypeRef bytes = LLVMArrayType2(LLVMInt8TypeInContext(w->job->context),
+                                       sizeof(struct kiln__host_item));
+    LLVMTypeRef i32 = LLVMInt32TypeInContext(w->job->context);
+    loop group;
+
+    LLVMPositionBuilderAtEnd(w->builder, add_block(w, "entry"));
+    w->failed = add_block(w, "failed");
+    w->item = LLVMBuildAlloca(w->builder, bytes, "item");
+    LLVMSetAlignment(w->item, 8);
+    set_id(w, offsetof(struct kiln__host_item, launch), 0, w->launch);
+    load_shape(w);
+    load_arguments(w);
+
+    open_loop(w, &group, LLVMGetParam(w->function, 2),
+              LLVMGetParam(w->function, 3), "group");
+    if (w->job->can_fail)
+        leave_if_failed(w);
+    find_group(w, group.index);
+    run_items(w);
+    close_loop(w, &group);
+    LLVMBuildRet(w->builder, LLVMConstInt(i32, 0, 0));
+
+    LLVMMoveBasicBlockAfter(w->failed, LLVMGetInsertBlock(w->builder));
+    LLVMPositionBuilderAtEnd(w->builder, w->failed);
+    LLVMBuildRet(w->builder, LLVMConstInt(i32, 1, 0));
+    if (!w->job->can_fail)
+        LLVMDeleteBasicBlock(w->failed);
+}
+
+kiln_status kiln__host_wrap(kiln__codegen_job *job)
+{
+    wrapper w = {.job = job, .i64 = LLVMInt64TypeInContext(job->context)};
+
+    if (job->settings->entry_abi != KILN_ABI_KERNEL)
+        return kiln__job_fail(job, KILN_EUNSUPPORTED,
+                              "the host makes kernels only, no functions for "
+                              "foreign code");
+    w.values = kiln__arena_allocate_array(
+        &job->arena, 1 + LLVMCountParams(job->item_function),
+        sizeof(LLVMValueRef));
+    if (w.values == NULL)
+        return kiln__job_fail(job, KILN_ENOMEM, "out of memory");
+    w.builder = LLVMCreateBuilderInContext(job->context);
+    w.function = add_kernel(job);
+    w.launch = LLVMGetParam(w.function, 0);
+    w.block_arguments = LLVMGetParam(w.function, 1);
+    build(&w);
+    LLVMDisposeBuilder(w.builder);
+    return KILN_OK;
+}

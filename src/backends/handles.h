@@ -1,0 +1,33 @@
+/* handles.h - the inside of devices, buffers and queues. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#ifndef KILN_HANDLES_H
+#define KILN_HANDLES_H
+
+#include "backends.h"
+
+/* `ops` and `self` are the backend's, or those of offline.c. */
+struct kiln_device {
+    kiln_context *context;
+    const kiln_backend_ops *ops;
+    void *self;
+    void *handle;
+    const char *name;
+    kiln__backend *backend;
+    const kiln__driver_device *shared; /* NULL: adopted or offline */
+    const kiln_config *offline;        /* NULL: real */
+};
+
+struct kiln_buffer {
+    kiln_device *device;
+    void *address;
+    uint64_t size;
+};
+
+struct kiln_queue {
+    kiln_device *device;
+    void *handle;
+    uint64_t launches;         /* taken without an error in their arguments */
+    const kiln_kernel *kernel; /* launched last */
+};
+
+#endif /* KILN_HANDLES_H */

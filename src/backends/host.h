@@ -1,0 +1,116 @@
+/* host.h - the parts of the host backend's driver half. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#ifndef KILN_HOST_BACKEND_H
+#define KILN_HOST_BACKEND_H
+
+#include "core.h"
+#include "host_abi.h"
+
+/* ---- host_target.c: targets as lists of features ---- */
+
+/* Registers of the processor that features are read from. */
+typedef struct kiln__cpuid {
+    uint32_t leaf1_ecx;
+    uint32_t leaf7_ebx;
+    uint32_t leaf7_ecx;
+    uint32_t leaf7_edx;
+    uint32_t leaf7_1_eax;
+    uint32_t extended_ecx; /* of leaf 0x80000001 */
+    uint64_t xcr0;         /* register states that the system saves; 0: none */
+} kiln__cpuid;
+
+/* A set of features, one bit each in the order of the table. */
+typedef uint64_t kiln__host_features;
+
+/* Reads this processor; all zero when it is not an x86-64. */
+void kiln__cpuid_read(kiln__cpuid *out);
+/* What may be used: the processor has it and the system saves its state. */
+kiln__host_features kiln__host_features_of(const kiln__cpuid *cpuid);
+/* Writes "+avx,+avx2" in the order of names; false when it does not fit. */
+int kiln__host_features_text(char *text, size_t capacity,
+                             kiln__host_features features);
+/* Resolves "x86-64-v3", "x86-64+avx2+fma" or NULL (this processor). */
+kiln_status kiln__host_target(kiln_target *out, const char *name,
+                              kiln_error **error);
+/* Checks that code for `target`, "host:…", can run on this processor. */
+kiln_status kiln__host_target_runs(const char *target, kiln_error **error);
+kiln_status kiln__host_target_runs_on(const char *target,
+                                      kiln__host_features there,
+                                      kiln_error **error);
+
+/* ---- host_import.c: what images may refer to ---- */
+
+/* Returns the function that images know as `name`, or NULL. */
+void *kiln__host_import(const char *name);
+/* For tests: the name of entry `index`, or NULL beyond the last. */
+const char *kiln__host_import_name(size_t index);
+
+/* ---- host_image.c: ELF images in memory ---- */
+
+typedef struct kiln__host_image kiln__host_image;
+
+/* Maps an image. `bytes` are copied; they may come from anywhere:
+   KILN_ECORRUPT for what is damaged, KILN_EUNSUPPORTED for what is not for
+   this loader. */
+kiln_status kiln__host_image_load(kiln__host_image **out,
+                                  const kiln_alloc *alloc, const void *bytes,
+                                  size_t size, kiln_error **error);
+/* Returns the address of an exported function, or NULL. */
+void *kiln__host_image_symbol(const kiln__host_image *image, const char *name);
+void kiln__host_image_unload(kiln__host_image *image);
+
+/* ---- host_pool.c: fork and join ---- */
+
+typedef struct kiln__host_pool kiln__host_pool;
+
+/* Starts no thread; the first run that needs them does. */
+kiln_status kiln__host_pool_new(kiln__host_pool **out, kiln_context *context);
+void kiln__host_pool_free(kiln__host_pool *pool);
+/* Splits [0, count) into ranges, calls work(env, first, last) for each, on
+   several threads, the caller's among them, and returns when all are done.
+   From any thread; whoever finds the pool taken works alone. */
+void kiln__host_pool_run(kiln__host_pool *pool, uint64_t count,
+                         void (*work)(void *env, uint64_t first, uint64_t last),
+                         void *env);
+
+/* ---- host_launch.c ---- */
+
+#define KILN__HOST_METHOD_SIZE 256
+#define KILN__HOST_MESSAGE_SIZE 512
+
+/* The record that a queue lends until its next launch. */
+typedef struct kiln__host_record {
+    kiln_exception exception;
+    char method[KILN__HOST_METHOD_SIZE];
+    char message[KILN__HOST_MESSAGE_SIZE];
+} kiln__host_record;
+
+typedef int32_t (*kiln__host_entry)(struct kiln__host_launch *launch,
+                                    const void *arguments, uint64_t first_group,
+                                    uint64_t last_group);
+
+/* Chooses a group for a grid: as many items along x as the grid has, at most
+   KILN__HOST_GROUP_ITEMS, then along y and z while the group keeps within
+   that number. A function of the grid alone. */
+#define KILN__HOST_GROUP_ITEMS 4096
+void kiln__host_choose_block(uint64_t block[3], const uint64_t grid[3]);
+
+/* Runs every group. KILN_EEXCEPTION: `record` says what was raised first. */
+kiln_status kiln__host_launch(kiln_context *context, kiln__host_pool *pool,
+                              const kiln_launch_request *request,
+                              kiln__host_record *record, kiln_error **error);
+
+/* ---- host_print.c ---- */
+
+/* Formats one record and hands it to the host in one piece. */
+void kiln__host_print(const kiln_context *context,
+                      const struct kiln__host_print_part *parts,
+                      uint64_t count);
+
+/* ---- host_driver.c ---- */
+
+extern const kiln_backend_ops kiln__host_ops;
+kiln_status kiln__host_backend_new(void **self, kiln_context *context,
+                                   kiln_error **error);
+
+#endif /* KILN_HOST_BACKEND_H */

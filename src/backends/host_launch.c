@@ -1,0 +1,214 @@
+/* host_launch.c - runs the groups of one launch on the host's threads. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include <inttypes.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "host.h"
+#include "report.h"
+
+/*
+ * A launch lives on the caller's stack. Generated code gets the address of
+ * its first member and comes back through raise() and print() only.
+ *
+ * The first item that raises wins the record; threads look at `failed` before
+ * each range of groups, so a launch ends soon after. The record is written
+ * before its writer leaves the pool and read after everyone has.
+ */
+
+/* A launch this small is over before another thread has woken. */
+#define ITEMS_FOR_ONE_THREAD 4096
+
+typedef struct host_launch {
+    struct kiln__host_launch launch; /* first: code knows its address */
+    kiln_context *context;
+    kiln__host_entry entry;
+    const void *arguments;
+    kiln__host_record *record;
+    const char *kernel;
+    atomic_flag raised;
+    atomic_uint returned; /* 1 once an entry reported a failure */
+} host_launch;
+
+/* ---- exceptions ---- */
+
+/* What stands in an exception's site: kind, ordinal, method, message. */
+typedef struct site {
+    uint32_t kind;
+    uint32_t ordinal;
+    const char *method;
+    const char *message;
+} site;
+
+static void read_site(site *out, const void *bytes)
+{
+    const char *text = (const char *)bytes + 2 * sizeof(uint32_t);
+
+    memcpy(&out->kind, bytes, sizeof out->kind);
+    memcpy(&out->ordinal, (const char *)bytes + sizeof out->kind,
+           sizeof out->ordinal);
+    out->method = text;
+    out->message = text + strlen(text) + 1;
+}
+
+static const char *kind_text(uint32_t kind)
+{
+#define CASE(name, number, text) \
+    case number: \
+        return text;
+    switch (kind) {
+        KILN_EXCEPTION_MAP(CASE)
+    default:
+        return "unknown exception";
+    }
+#undef CASE
+}
+
+/* One line: what happened, the program's own words, and the values. */
+static void format_message(char *out, size_t size, const site *from,
+                           int64_t value0, int64_t value1)
+{
+    const char *kind = kind_text(from->kind);
+    const int has_more = from->message[0] != '\0' &&
+                         strncmp(from->message, kind, strlen(kind)) != 0;
+
+    if (from->kind == KILN_EXCEPTION_BOUNDS)
+        (void)snprintf(out, size, "%s: index %" PRId64 ", size %" PRId64,
+                       has_more ? from->message : kind, value0, value1);
+    else if (from->kind == KILN_EXCEPTION_USER && has_more)
+        (void)snprintf(out, size, "%s", from->message);
+    else if (has_more)
+        (void)snprintf(out, size, "%s: %s", kind, from->message);
+    else
+        (void)snprintf(out, size, "%s",
+                       from->message[0] != '\0' ? from->message : kind);
+}
+
+static void fill_record(host_launch *run, const struct kiln__host_item *item,
+                        const site *from, int64_t value0, int64_t value1)
+{
+    kiln__host_record *record = run->record;
+    kiln_exception *exception = &record->exception;
+
+    (void)snprintf(record->method, sizeof record->method, "%s", from->method);
+    format_message(record->message, sizeof record->message, from, value0,
+                   value1);
+    *exception = (kiln_exception){
+        .size = sizeof *exception,
+        .kind = (int32_t)from->kind,
+        .message = record->message,
+        .kernel = run->kernel,
+        .method = record->method,
+        .ordinal = from->ordinal,
+        .values = {value0, value1},
+    };
+    memcpy(exception->group, item->group_id, sizeof exception->group);
+    memcpy(exception->item, item->global_id, sizeof exception->item);
+}
+
+static void take_exception(struct kiln__host_launch *launch,
+                           const struct kiln__host_item *item,
+                           const void *bytes, int64_t value0, int64_t value1)
+{
+    host_launch *run = (host_launch *)(void *)launch;
+    site from;
+
+    if (atomic_flag_test_and_set(&run->raised))
+        return;
+    read_site(&from, bytes);
+    fill_record(run, item, &from, value0, value1);
+    __atomic_store_n(&launch->failed, 1, __ATOMIC_RELEASE);
+}
+
+static void take_print(struct kiln__host_launch *launch,
+                       const struct kiln__host_print_part *parts,
+                       uint64_t count)
+{
+    const host_launch *run = (const host_launch *)(const void *)launch;
+
+    kiln__host_print(run->context, parts, count);
+}
+
+/* ---- running ---- */
+
+static uint64_t least(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+void kiln__host_choose_block(uint64_t block[3], const uint64_t grid[3])
+{
+    uint64_t room = KILN__HOST_GROUP_ITEMS;
+
+    for (int i = 0; i < 3; i++) {
+        block[i] = least(grid[i], room);
+        room /= block[i];
+    }
+}
+
+static void run_groups(void *env, uint64_t first, uint64_t last)
+{
+    host_launch *run = env;
+
+    if (__atomic_load_n(&run->launch.failed, __ATOMIC_RELAXED) != 0)
+        return;
+    if (run->entry(&run->launch, run->arguments, first, last) != 0)
+        atomic_store_explicit(&run->returned, 1, memory_order_relaxed);
+}
+
+static void set_shape(struct kiln__host_launch *launch,
+                      const kiln_launch_request *request)
+{
+    memcpy(launch->grid, request->grid, sizeof launch->grid);
+    if (request->block[0] == 0)
+        kiln__host_choose_block(launch->block, launch->grid);
+    else
+        for (int i = 0; i < 3; i++)
+            launch->block[i] = request->block[i];
+    for (int i = 0; i < 3; i++)
+        launch->groups[i] = (launch->grid[i] - 1) / launch->block[i] + 1;
+}
+
+static kiln__host_entry entry_of(void *function)
+{
+    kiln__host_entry entry;
+
+    /* C has no conversion between the two kinds of pointers; POSIX promises
+       that they look the same. */
+    memcpy(&entry, &function, sizeof entry);
+    return entry;
+}
+
+kiln_status kiln__host_launch(kiln_context *context, kiln__host_pool *pool,
+                              const kiln_launch_request *request,
+                              kiln__host_record *record, kiln_error **error)
+{
+    host_launch run = {
+        .launch = {.raise = take_exception, .print = take_print},
+        .context = context,
+        .entry = entry_of(request->function),
+        .arguments = request->arguments,
+        .record = record,
+        .kernel = kiln_kernel_get_info(request->kernel)->method,
+        .raised = ATOMIC_FLAG_INIT,
+    };
+    const uint64_t items =
+        request->grid[0] * request->grid[1] * request->grid[2];
+    uint64_t groups;
+
+    set_shape(&run.launch, request);
+    groups = run.launch.groups[0] * run.launch.groups[1] * run.launch.groups[2];
+    if (items <= ITEMS_FOR_ONE_THREAD)
+        run_groups(&run, 0, groups);
+    else
+        kiln__host_pool_run(pool, groups, run_groups, &run);
+    if (run.launch.failed != 0)
+        return KILN_EEXCEPTION;
+    if (atomic_load_explicit(&run.returned, memory_order_relaxed) != 0)
+        return kiln__error_set(error, KILN_EDEVICE,
+                               "kernel %s reported a failure and raised no "
+                               "exception",
+                               run.kernel);
+    return KILN_OK;
+}

@@ -1,0 +1,363 @@
+/* host_pool.c - the host backend's threads: fork, join, nothing else. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include <sched.h>
+#include <stdatomic.h>
+
+#include "host.h"
+#include "log.h"
+#include "report.h"
+#include "thread.h"
+
+/*
+ * One job at a time. The caller publishes it by setting `open` to the job's
+ * number, works along, sets `open` to 0 when no range is left, and waits
+ * until nobody is `inside`. A worker announces itself in `inside` first and
+ * looks at `open` second; the caller does the opposite, all sequentially
+ * consistent. So either the worker sees 0 and goes away, or the caller sees
+ * the worker and waits. Between `inside` and 0 in `open` nobody reads the
+ * job's members, and only then does the caller write them.
+ *
+ * A worker that wakes too late finds the job closed: the caller never waits
+ * for a thread that did no work. The same order of announcing and looking
+ * joins sleepers with the waker, and the waiting caller with the last worker.
+ *
+ * Whoever finds the pool taken runs its job alone: launches from several
+ * threads share the cores that way, without waiting for each other.
+ */
+
+#define SPIN_NS 50000  /* a launch often follows another one closely */
+#define SPIN_PAUSES 64 /* between two looks at the clock */
+#define RANGES_PER_THREAD 8
+
+struct kiln__host_pool {
+    kiln_context *context;
+    uint32_t thread_limit; /* the caller included */
+    atomic_int taken;
+
+    /* The job: written while closed. */
+    void (*work)(void *env, uint64_t first, uint64_t last);
+    void *env;
+    uint64_t count;
+    uint64_t step;
+    atomic_uint_least64_t next; /* first index that nobody took */
+    uint64_t number;            /* of the last job */
+
+    atomic_uint_least64_t open; /* number of the open job, or 0 */
+    atomic_uint inside;         /* workers that may look at the job */
+    atomic_uint sleepers;       /* workers that need a signal */
+    atomic_int waiting;         /* the caller needs one */
+    atomic_int ending;
+
+    kiln__mutex lock;
+    kiln__condition wake; /* for workers */
+    kiln__condition idle; /* for the caller */
+    pthread_t *threads;
+    uint32_t thread_count; /* started, the caller not counted */
+    kiln__fork_guard guard;
+};
+
+/* ---- the job ---- */
+
+static void work_along(kiln__host_pool *pool)
+{
+    const uint64_t count = pool->count, step = pool->step;
+
+    for (;;) {
+        const uint64_t first =
+            atomic_fetch_add_explicit(&pool->next, step, memory_order_relaxed);
+
+        if (first >= count)
+            return;
+        pool->work(pool->env, first,
+                   count - first < step ? count : first + step);
+    }
+}
+
+static void pause_a_moment(void)
+{
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#else
+    sched_yield();
+#endif
+}
+
+/* Spins until is_ready(pool, argument) or the time is over. */
+static int spin(const kiln__host_pool *pool, uint64_t argument,
+                int (*is_ready)(const kiln__host_pool *pool, uint64_t argument))
+{
+    const uint64_t start = kiln__clock_ns();
+
+    do {
+        for (int i = 0; i < SPIN_PAUSES; i++) {
+            if (is_ready(pool, argument))
+                return 1;
+            pause_a_moment();
+        }
+    } while (kiln__clock_ns() - start < SPIN_NS);
+    return 0;
+}
+
+/* ---- a worker ---- */
+
+/* True when there is a job other than the one that was seen, or the end. */
+static int has_news(const kiln__host_pool *pool, uint64_t seen)
+{
+    const uint64_t open = atomic_load(&pool->open);
+
+    return (open != 0 && open != seen) || atomic_load(&pool->ending);
+}
+
+static void await_news(kiln__host_pool *pool, uint64_t seen)
+{
+    if (spin(pool, seen, has_news))
+        return;
+    kiln__mutex_lock(&pool->lock);
+    atomic_fetch_add(&pool->sleepers, 1);
+    while (!has_news(pool, seen))
+        kiln__condition_wait(&pool->wake, &pool->lock);
+    atomic_fetch_sub(&pool->sleepers, 1);
+    kiln__mutex_unlock(&pool->lock);
+}
+
+/* Returns the number of the job that was open, or `seen`. */
+static uint64_t enter(kiln__host_pool *pool, uint64_t seen)
+{
+    uint64_t open;
+
+    atomic_fetch_add(&pool->inside, 1);
+    open = atomic_load(&pool->open);
+    if (open != 0 && open != seen)
+        work_along(pool);
+    if (atomic_fetch_sub(&pool->inside, 1) == 1 &&
+        atomic_load(&pool->waiting)) {
+        kiln__mutex_lock(&pool->lock);
+        kiln__condition_signal(&pool->idle);
+        kiln__mutex_unlock(&pool->lock);
+    }
+    return open != 0 ? open : seen;
+}
+
+static void *run_worker(void *argument)
+{
+    kiln__host_pool *pool = argument;
+    const kiln_context *context = pool->context;
+    uint64_t seen = 0;
+
+    if (context->host.thread_enter != NULL)
+        context->host.thread_enter(context->host_env);
+    while (!atomic_load(&pool->ending)) {
+        await_news(pool, seen);
+        seen = enter(pool, seen);
+    }
+    if (context->host.thread_leave != NULL)
+        context->host.thread_leave(context->host_env);
+    return NULL;
+}
+
+/* ---- the caller ---- */
+
+static int is_idle(const kiln__host_pool *pool, uint64_t ignored)
+{
+    (void)ignored;
+    return atomic_load(&pool->inside) == 0;
+}
+
+static void await_idle(kiln__host_pool *pool)
+{
+    if (spin(pool, 0, is_idle))
+        return;
+    kiln__blocking_enter(pool->context);
+    kiln__mutex_lock(&pool->lock);
+    atomic_store(&pool->waiting, 1);
+    while (!is_idle(pool, 0))
+        kiln__condition_wait(&pool->idle, &pool->lock);
+    atomic_store(&pool->waiting, 0);
+    kiln__mutex_unlock(&pool->lock);
+    kiln__blocking_leave(pool->context);
+}
+
+static void wake_workers(kiln__host_pool *pool, uint64_t wanted)
+{
+    const uint32_t sleepers = atomic_load(&pool->sleepers);
+
+    if (sleepers == 0)
+        return;
+    kiln__mutex_lock(&pool->lock);
+    if (wanted >= sleepers)
+        kiln__condition_broadcast(&pool->wake);
+    else
+        for (uint64_t i = 0; i < wanted; i++)
+            kiln__condition_signal(&pool->wake);
+    kiln__mutex_unlock(&pool->lock);
+}
+
+/* Threads that cannot be had are done without. */
+static void start_threads(kiln__host_pool *pool)
+{
+    const kiln_alloc *alloc = &pool->context->alloc;
+    const uint32_t wanted = pool->thread_limit - 1;
+
+    if (pool->threads == NULL)
+        pool->threads =
+            kiln__allocate_array(alloc, wanted, sizeof *pool->threads);
+    while (pool->threads != NULL && pool->thread_count < wanted &&
+           kiln__thread_start(&pool->threads[pool->thread_count], 0, run_worker,
+                              pool) == KILN_OK)
+        pool->thread_count++;
+}
+
+static uint64_t step_for(uint64_t count, uint64_t threads)
+{
+    const uint64_t step = count / (threads * RANGES_PER_THREAD);
+
+    return step > 0 ? step : 1;
+}
+
+static void run_together(kiln__host_pool *pool, uint64_t count,
+                         void (*work)(void *env, uint64_t first, uint64_t last),
+                         void *env)
+{
+    start_threads(pool);
+    pool->work = work;
+    pool->env = env;
+    pool->count = count;
+    pool->step = step_for(count, pool->thread_limit);
+    atomic_store(&pool->next, 0);
+    atomic_store(&pool->open, ++pool->number);
+    wake_workers(pool, count - 1);
+    work_along(pool);
+    atomic_store(&pool->open, 0);
+    await_idle(pool);
+}
+
+/* ---- the host's own threads ---- */
+
+typedef struct host_job {
+    void (*work)(void *env, uint64_t first, uint64_t last);
+    void *env;
+    uint64_t count;
+    uint64_t step;
+} host_job;
+
+static void run_piece(void *argument, size_t index)
+{
+    const host_job *job = argument;
+    const uint64_t first = index * job->step;
+    const uint64_t rest = job->count - first;
+
+    job->work(job->env, first,
+              rest < job->step ? job->count : first + job->step);
+}
+
+static void run_on_host(const kiln__host_pool *pool, uint64_t count,
+                        void (*work)(void *env, uint64_t first, uint64_t last),
+                        void *env)
+{
+    const kiln_context *context = pool->context;
+    host_job job = {
+        .work = work,
+        .env = env,
+        .count = count,
+        .step = step_for(count, pool->thread_limit),
+    };
+    const uint64_t pieces = count / job.step + (count % job.step != 0);
+
+    context->host.parallel_for(context->host_env, (size_t)pieces, run_piece,
+                               &job);
+}
+
+/* ---- whole pools ---- */
+
+static kiln_status init_locks(kiln__host_pool *pool)
+{
+    KILN_TRY(kiln__mutex_init(&pool->lock));
+    KILN_TRY(kiln__condition_init(&pool->wake));
+    return kiln__condition_init(&pool->idle);
+}
+
+/* The child of a fork has none of the threads, and whatever they were doing
+   is frozen in memory: the next run starts new ones. */
+static void after_fork(void *env)
+{
+    kiln__host_pool *pool = env;
+
+    pool->thread_count = 0;
+    atomic_store(&pool->open, 0);
+    atomic_store(&pool->inside, 0);
+    atomic_store(&pool->sleepers, 0);
+    atomic_store(&pool->waiting, 0);
+    atomic_store(&pool->taken, 0);
+    (void)kiln__condition_init(&pool->wake);
+    (void)kiln__condition_init(&pool->idle);
+}
+
+kiln_status kiln__host_pool_new(kiln__host_pool **out, kiln_context *context)
+{
+    kiln__host_pool *pool = kiln__allocate(&context->alloc, sizeof *pool);
+
+    if (pool == NULL)
+        return KILN_ENOMEM;
+    pool->context = context;
+    pool->thread_limit =
+        context->thread_limit != 0 ? context->thread_limit : kiln__core_count();
+    if (init_locks(pool) != KILN_OK) {
+        kiln__deallocate(&context->alloc, pool, sizeof *pool);
+        return KILN_ENOMEM;
+    }
+    pool->guard = (kiln__fork_guard){
+        .mutex = &pool->lock, .child = after_fork, .env = pool};
+    kiln__fork_add(&context->fork, &pool->guard);
+    *out = pool;
+    return KILN_OK;
+}
+
+void kiln__host_pool_run(kiln__host_pool *pool, uint64_t count,
+                         void (*work)(void *env, uint64_t first, uint64_t last),
+                         void *env)
+{
+    if (count == 0)
+        return;
+    if (count == 1 || pool->thread_limit == 1) {
+        work(env, 0, count);
+        return;
+    }
+    if (pool->context->host.parallel_for != NULL) {
+        run_on_host(pool, count, work, env);
+        return;
+    }
+    if (atomic_exchange(&pool->taken, 1) != 0) {
+        work(env, 0, count);
+        return;
+    }
+    run_together(pool, count, work, env);
+    atomic_store(&pool->taken, 0);
+}
+
+static void join_threads(kiln__host_pool *pool)
+{
+    kiln__mutex_lock(&pool->lock);
+    atomic_store(&pool->ending, 1);
+    kiln__condition_broadcast(&pool->wake);
+    kiln__mutex_unlock(&pool->lock);
+    for (uint32_t i = 0; i < pool->thread_count; i++)
+        kiln__thread_join(pool->threads[i]);
+}
+
+void kiln__host_pool_free(kiln__host_pool *pool)
+{
+    const kiln_alloc *alloc;
+
+    if (pool == NULL)
+        return;
+    alloc = &pool->context->alloc;
+    join_threads(pool);
+    kiln__fork_remove(&pool->context->fork, &pool->guard);
+    kiln__condition_dispose(&pool->idle);
+    kiln__condition_dispose(&pool->wake);
+    kiln__mutex_dispose(&pool->lock);
+    if (pool->threads != NULL)
+        kiln__deallocate(alloc, pool->threads,
+                         (pool->thread_limit - 1) * sizeof *pool->threads);
+    kiln__deallocate(alloc, pool, sizeof *pool);
+}

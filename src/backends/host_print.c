@@ -1,0 +1,167 @@
+/* host_print.c - what kernels print, as text. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "array.h"
+#include "host.h"
+
+/*
+ * A record becomes one piece of text and one call of the host's callback, so
+ * records of several threads never mix. Floats are written with the fewest
+ * digits that read back as the same value. The process's locale has no say:
+ * C's functions see it, but only their digits are used.
+ */
+
+#define DIGITS_MAX 17 /* enough for every f64; 9 for every f32 */
+#define DIGITS_MAX_F32 9
+#define POINT_MIN (-3) /* from 0.0001 ... */
+#define POINT_MAX 16   /* ... to below 1e16: written without an exponent */
+
+/* A decimal number: 0.d1d2d3… times ten to `point`. */
+typedef struct decimal {
+    char digits[DIGITS_MAX + 1];
+    int count;
+    int point;
+} decimal;
+
+static int reads_back(const char *text, double value, int is_f32)
+{
+    if (is_f32)
+        return !(strtof(text, NULL) < (float)value) &&
+               !(strtof(text, NULL) > (float)value);
+    return !(strtod(text, NULL) < value) && !(strtod(text, NULL) > value);
+}
+
+/* Takes the digits and the exponent out of "1.234e+05", whatever stands for
+   the point. */
+static void take_digits(decimal *out, const char *text)
+{
+    const char *exponent = strchr(text, 'e');
+
+    out->count = 0;
+    for (; *text != '\0' && text != exponent; text++)
+        if (*text >= '0' && *text <= '9' && out->count < DIGITS_MAX)
+            out->digits[out->count++] = *text;
+    while (out->count > 1 && out->digits[out->count - 1] == '0')
+        out->count--;
+    out->digits[out->count] = '\0';
+    out->point = 1;
+    if (exponent != NULL)
+        out->point += (int)strtol(exponent + 1, NULL, 10);
+}
+
+/* The fewest digits that read back as `value`, which is finite and >= 0. */
+static void shortest(decimal *out, double value, int is_f32)
+{
+    const int most = is_f32 ? DIGITS_MAX_F32 : DIGITS_MAX;
+    char text[64];
+
+    for (int digits = 1; digits <= most; digits++) {
+        (void)snprintf(text, sizeof text, "%.*e", digits - 1, value);
+        if (digits == most || reads_back(text, value, is_f32))
+            break;
+    }
+    take_digits(out, text);
+}
+
+static void add_fixed(kiln__text *text, const decimal *number)
+{
+    const int whole =
+        number->point < number->count ? number->point : number->count;
+
+    if (number->point <= 0) {
+        kiln__text_add(text, "0.");
+        for (int i = number->point; i < 0; i++)
+            kiln__text_add(text, "0");
+        kiln__text_add(text, number->digits);
+        return;
+    }
+    kiln__text_add_n(text, number->digits, (size_t)whole);
+    for (int i = number->count; i < number->point; i++)
+        kiln__text_add(text, "0");
+    if (number->count > number->point) {
+        kiln__text_add(text, ".");
+        kiln__text_add(text, number->digits + number->point);
+    }
+}
+
+static void add_scientific(kiln__text *text, const decimal *number)
+{
+    kiln__text_add_n(text, number->digits, 1);
+    if (number->count > 1) {
+        kiln__text_add(text, ".");
+        kiln__text_add(text, number->digits + 1);
+    }
+    kiln__text_format(text, "e%+03d", number->point - 1);
+}
+
+static void add_float(kiln__text *text, uint64_t bits, int is_f32)
+{
+    decimal number;
+    double value;
+
+    memcpy(&value, &bits, sizeof value);
+    if (isnan(value)) {
+        kiln__text_add(text, "nan");
+        return;
+    }
+    if (signbit(value))
+        kiln__text_add(text, "-");
+    value = fabs(value);
+    if (isinf(value)) {
+        kiln__text_add(text, "inf");
+        return;
+    }
+    shortest(&number, value, is_f32);
+    if (number.point >= POINT_MIN && number.point <= POINT_MAX)
+        add_fixed(text, &number);
+    else
+        add_scientific(text, &number);
+}
+
+static void add_part(kiln__text *text, const struct kiln__host_print_part *part)
+{
+    switch (part->kind) {
+    case KILN__PRINT_TEXT:
+        kiln__text_add(text, (const char *)(uintptr_t)part->bits);
+        break;
+    case KILN__PRINT_I64:
+        kiln__text_format(text, "%" PRId64, (int64_t)part->bits);
+        break;
+    case KILN__PRINT_U64:
+        kiln__text_format(text, "%" PRIu64, part->bits);
+        break;
+    case KILN__PRINT_F64:
+        add_float(text, part->bits, 0);
+        break;
+    case KILN__PRINT_F32:
+        add_float(text, part->bits, 1);
+        break;
+    case KILN__PRINT_BOOL:
+        kiln__text_add(text, part->bits != 0 ? "true" : "false");
+        break;
+    default:
+        kiln__text_add(text, "?");
+        break;
+    }
+}
+
+void kiln__host_print(const kiln_context *context,
+                      const struct kiln__host_print_part *parts, uint64_t count)
+{
+    kiln__text text;
+
+    if (context->host.print == NULL)
+        return;
+    kiln__text_init(&text, &context->alloc);
+    for (uint64_t i = 0; i < count; i++)
+        add_part(&text, &parts[i]);
+    /* Without memory for it the record is lost, and nothing else. */
+    if (!text.failed && text.size > 0)
+        context->host.print(context->host_env, text.bytes, text.size);
+    kiln__text_dispose(&text);
+}

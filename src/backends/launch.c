@@ -1,0 +1,337 @@
+/* launch.c - checks a launch, packs its arguments, reports exceptions. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include "handles.h"
+
+#include <string.h>
+
+#include "code.h"
+#include "report.h"
+#include "settings.h"
+
+/*
+ * The way to a kernel that is warm already: one pass over the arguments that
+ * checks and packs them into a block on the stack, and the backend's call.
+ * Nothing is allocated unless the block is unusually large.
+ */
+
+#define STACK_BLOCK 1024
+#define BLOCK_ALIGNMENT 64
+
+/* ---- arguments ---- */
+
+static kiln_status bad_argument(kiln_error **error, const kiln_kernel *kernel,
+                                size_t index, const char *what)
+{
+    return kiln__error_set(error, KILN_EINVAL,
+                           "launch of %s: argument %llu, %s: %s",
+                           kernel->info->method, (unsigned long long)index,
+                           kernel->info->arguments[index].type, what);
+}
+
+/* The distance between first and last element must be a number, too. */
+static int strides_fit(const kiln_array *array, uint32_t rank,
+                       int64_t element_size)
+{
+    int64_t low = 0, high = 0;
+
+    for (uint32_t i = 0; i < rank; i++) {
+        int64_t reach;
+
+        if (array->sizes[i] == 0)
+            return 1;
+        if (__builtin_mul_overflow(array->sizes[i] - 1, array->strides[i],
+                                   &reach) ||
+            __builtin_mul_overflow(reach, element_size, &reach) ||
+            __builtin_add_overflow(reach < 0 ? low : high, reach,
+                                   reach < 0 ? &low : &high))
+            return 0;
+    }
+    return !__builtin_sub_overflow(high, low, &high);
+}
+
+static const char *check_array(const kiln_array *array, const kiln_type *type,
+                               uint32_t rank, int is_strided)
+{
+    const uint64_t element = kiln_type_size(kiln_type_element(type));
+    const int64_t element_size =
+        element > INT64_MAX ? INT64_MAX : (int64_t)element;
+    int64_t total = element_size;
+    int is_empty = 0;
+
+    for (uint32_t i = 0; i < rank; i++) {
+        if (array->sizes[i] < 0)
+            return "a size is negative";
+        is_empty |= array->sizes[i] == 0;
+    }
+    for (uint32_t i = 0; i < rank && !is_empty; i++)
+        if (__builtin_mul_overflow(total, array->sizes[i], &total))
+            return "its sizes are out of range";
+    if (!is_empty && total > 0 && array->data == NULL)
+        return "its data is NULL";
+    if (is_strided && !strides_fit(array, rank, element_size))
+        return "its strides are out of range";
+    return NULL;
+}
+
+/* Flattens an array: data pointer, sizes and, when strided, strides. */
+static const char *pack_array(unsigned char *to, const kiln_argument_info *info,
+                              const kiln_type *type, const void *value)
+{
+    const uint32_t rank = kiln_type_rank(type);
+    const size_t dense = sizeof(void *) + rank * sizeof(int64_t);
+    const int is_strided = info->size > dense;
+    kiln_array array;
+    const char *fault;
+
+    memcpy(&array, value, offsetof(kiln_array, strides));
+    if (is_strided)
+        memcpy(array.strides,
+               (const char *)value + offsetof(kiln_array, strides),
+               rank * sizeof(int64_t));
+    fault = check_array(&array, type, rank, is_strided);
+    if (fault != NULL)
+        return fault;
+    memcpy(to, &array, dense);
+    if (is_strided)
+        memcpy(to + dense, array.strides, rank * sizeof(int64_t));
+    return NULL;
+}
+
+static kiln_status pack(unsigned char *block, const kiln_kernel *kernel,
+                        const void *const *arguments, kiln_error **error)
+{
+    const kiln_kernel_info *info = kernel->info;
+
+    for (size_t i = 0; i < info->argument_count; i++) {
+        const kiln_argument_info *argument = &info->arguments[i];
+        const kiln_type *type = kernel->types[i];
+        const char *fault = NULL;
+
+        if (argument->size == 0)
+            continue;
+        if (arguments[i] == NULL)
+            fault = "its address is NULL";
+        else if (kiln_type_kind(type) == KILN_TYPE_ARRAY)
+            fault = pack_array(block + argument->offset, argument, type,
+                               arguments[i]);
+        else
+            memcpy(block + argument->offset, arguments[i], argument->size);
+        if (fault != NULL)
+            return bad_argument(error, kernel, i, fault);
+    }
+    return KILN_OK;
+}
+
+/* ---- shape ---- */
+
+static kiln_status bad_shape(kiln_error **error, const kiln_kernel *kernel,
+                             const char *what)
+{
+    return kiln__error_set(error, KILN_EINVAL, "launch of %s: %s",
+                           kernel->info->method, what);
+}
+
+/* Items are numbered by i64, so the product must be one. */
+static kiln_status set_grid(kiln_launch_request *request,
+                            const kiln_kernel *kernel,
+                            const kiln_launch *launch, kiln_error **error)
+{
+    uint64_t items = 1;
+
+    for (int i = 0; i < 3; i++) {
+        request->grid[i] = launch->grid[i] == 0 ? 1 : launch->grid[i];
+        if (__builtin_mul_overflow(items, request->grid[i], &items) ||
+            items > INT64_MAX)
+            return bad_shape(error, kernel, "the grid is out of range");
+    }
+    return KILN_OK;
+}
+
+static int is_zero(const uint32_t block[3])
+{
+    return (block[0] | block[1] | block[2]) == 0;
+}
+
+static kiln_status check_required(const kiln_launch_request *request,
+                                  const kiln_kernel *kernel, kiln_error **error)
+{
+    const uint32_t *required = kernel->info->required_group_size;
+
+    for (int i = 0; i < 3; i++)
+        if (required[i] != 0 && request->block[i] != required[i])
+            return kiln__error_set(
+                error, KILN_EINVAL,
+                "launch of %s: a group of %u,%u,%u items, but the kernel is "
+                "made for %u,%u,%u",
+                kernel->info->method, request->block[0], request->block[1],
+                request->block[2], required[0], required[1], required[2]);
+    return KILN_OK;
+}
+
+/* Nothing asked for and nothing required: the backend chooses. */
+static kiln_status set_block(kiln_launch_request *request,
+                             const kiln_kernel *kernel,
+                             const kiln_launch *launch, kiln_error **error)
+{
+    const kiln_kernel_info *info = kernel->info;
+    const uint32_t *wanted =
+        is_zero(launch->block) ? info->required_group_size : launch->block;
+    const uint32_t most =
+        info->maximum_group_size != 0 ? info->maximum_group_size : INT32_MAX;
+    uint64_t items = 1;
+
+    if (is_zero(wanted))
+        return KILN_OK;
+    for (int i = 0; i < 3; i++) {
+        request->block[i] = wanted[i] == 0 ? 1 : wanted[i];
+        if (__builtin_mul_overflow(items, request->block[i], &items) ||
+            items > most)
+            return bad_shape(error, kernel, "the group has too many items");
+    }
+    return check_required(request, kernel, error);
+}
+
+/* ---- exceptions ---- */
+
+/* Adds the place that the frontend's source map has today. */
+static kiln_status report_exception(kiln_exception *exception,
+                                    const kiln_kernel *kernel,
+                                    kiln_error **error)
+{
+    const kiln_frontend *frontend = kernel == NULL || kernel->code == NULL
+                                        ? NULL
+                                        : kiln__code_frontend(kernel->code);
+    kiln_location place = {0};
+
+    if (frontend != NULL && frontend->ops.locate != NULL &&
+        exception->method != NULL &&
+        frontend->ops.locate(frontend->self, exception->method,
+                             exception->ordinal, &place) == KILN_OK)
+        exception->location = place;
+    return kiln__error_set_exception(error, exception);
+}
+
+/* ---- launching ---- */
+
+static kiln_status check_home(const kiln_queue *queue,
+                              const kiln_kernel *kernel, kiln_error **error)
+{
+    const kiln_device *device = queue->device;
+    const struct kiln__loaded_module *module = kernel->module;
+
+    if (device->offline != NULL) {
+        if (strcmp(device->offline->target, kernel->config->target) == 0)
+            return KILN_OK;
+        return kiln__error_set(error, KILN_EINVAL,
+                               "launch of %s: it is for %s, the device for %s",
+                               kernel->info->method, kernel->config->target,
+                               device->offline->target);
+    }
+    if (module == NULL || module->backend != device->backend)
+        return bad_shape(error, kernel, "the kernel is for another backend");
+    if (module->device == NULL)
+        return kiln__error_set(error, KILN_ENODEVICE,
+                               "launch of %s: it was made for an offline "
+                               "device",
+                               kernel->info->method);
+    if (device->shared != NULL && device->shared != module->device)
+        return bad_shape(error, kernel, "the kernel is on another device");
+    return KILN_OK;
+}
+
+/* Packs into `block`, zeroed so that no stale byte of the stack is passed. */
+static kiln_status launch_packed(kiln_queue *queue,
+                                 kiln_launch_request *request,
+                                 unsigned char *block,
+                                 const void *const *arguments,
+                                 kiln_error **error)
+{
+    const kiln_device *device = queue->device;
+    const kiln_kernel *kernel = request->kernel;
+    kiln_exception exception;
+    kiln_status status;
+
+    memset(block, 0, request->argument_bytes);
+    KILN_TRY(pack(block, kernel, arguments, error));
+    request->arguments = block;
+    queue->launches++;
+    queue->kernel = kernel;
+    status = device->ops->launch(device->self, queue->handle, request,
+                                 &exception, error);
+    return status == KILN_EEXCEPTION
+               ? report_exception(&exception, kernel, error)
+               : status;
+}
+
+static kiln_status launch_large(kiln_queue *queue, kiln_launch_request *request,
+                                const void *const *arguments,
+                                kiln_error **error)
+{
+    const kiln_alloc *alloc = &queue->device->context->alloc;
+    const size_t size = (size_t)request->argument_bytes + BLOCK_ALIGNMENT;
+    unsigned char *memory = kiln__allocate(alloc, size);
+    kiln_status status;
+
+    if (memory == NULL)
+        return kiln__error_no_memory(error);
+    status = launch_packed(
+        queue, request,
+        memory + (BLOCK_ALIGNMENT - (uintptr_t)memory % BLOCK_ALIGNMENT) %
+                     BLOCK_ALIGNMENT,
+        arguments, error);
+    kiln__deallocate(alloc, memory, size);
+    return status;
+}
+
+kiln_status kiln_queue_launch(kiln_queue *queue, const kiln_kernel *kernel,
+                              const kiln_launch *launch,
+                              const void *const *arguments, size_t count,
+                              kiln_error **error)
+{
+    _Alignas(BLOCK_ALIGNMENT) unsigned char block[STACK_BLOCK];
+    kiln_launch_request request = {.size = sizeof request, .kernel = kernel};
+
+    KILN_REQUIRE(queue != NULL, error);
+    KILN_REQUIRE(kernel != NULL, error);
+    KILN_REQUIRE(launch != NULL, error);
+    KILN_REQUIRE(arguments != NULL || count == 0, error);
+    KILN_TRY(check_home(queue, kernel, error));
+    if (count != kernel->info->argument_count)
+        return kiln__error_set(
+            error, KILN_EINVAL, "launch of %s: %llu arguments instead of %llu",
+            kernel->info->method, (unsigned long long)count,
+            (unsigned long long)kernel->info->argument_count);
+    request.function = kernel->function;
+    request.argument_bytes = kernel->info->argument_bytes;
+    KILN_TRY(set_grid(&request, kernel, launch, error));
+    KILN_TRY(set_block(&request, kernel, launch, error));
+    if (request.argument_bytes > STACK_BLOCK)
+        return launch_large(queue, &request, arguments, error);
+    return launch_packed(queue, &request, block, arguments, error);
+}
+
+static kiln_status wait_or_look(kiln_queue *queue, int32_t block,
+                                kiln_error **error)
+{
+    const kiln_device *device;
+    kiln_exception exception;
+    kiln_status status;
+
+    KILN_REQUIRE(queue != NULL, error);
+    device = queue->device;
+    status = device->ops->wait(device->self, queue->handle, block, &exception,
+                               error);
+    return status == KILN_EEXCEPTION
+               ? report_exception(&exception, queue->kernel, error)
+               : status;
+}
+
+kiln_status kiln_queue_wait(kiln_queue *queue, kiln_error **error)
+{
+    return wait_or_look(queue, 1, error);
+}
+
+kiln_status kiln_queue_poll(kiln_queue *queue, kiln_error **error)
+{
+    return wait_or_look(queue, 0, error);
+}

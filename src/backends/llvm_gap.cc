@@ -1,0 +1,300 @@
+/* llvm_gap.cc - what LLVM's C interface lacks, each with its reason. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include <cstdlib>
+#include <cstring>
+#include <cxxabi.h>
+#include <memory>
+#include <new>
+#include <string>
+
+#include <unistd.h>
+
+#include <lld/Common/Driver.h>
+#include <llvm/IR/Constants.h>
+#include <llvm/IR/Metadata.h>
+#include <llvm/IR/Module.h>
+#include <llvm/MC/MCSubtargetInfo.h>
+#include <llvm/MC/TargetRegistry.h>
+#include <llvm/Support/ErrorHandling.h>
+#include <llvm/Support/FileOutputBuffer.h>
+#include <llvm/Support/MemoryBuffer.h>
+#include <llvm/Support/Parallel.h>
+#include <llvm/Support/raw_ostream.h>
+
+#include "codegen_parts.h"
+
+LLD_HAS_DRIVER(elf)
+
+/* ---- exceptions ----
+ *
+ * The C++ library that LLVM is built on throws when memory ends. C cannot
+ * catch it, and an exception that leaves a thread ends the process.
+ */
+
+/* Returns 0, or 1 when run() was left by an exception. */
+extern "C" int kiln__llvm_guard(void (*run)(void *env), void *env)
+{
+    try {
+        run(env);
+        return 0;
+    } catch (abi::__forced_unwind &) {
+        throw; /* the thread is being cancelled */
+    } catch (...) {
+        return 1;
+    }
+}
+
+/* LLVM's own allocations abort unless this handler is set; the C interface
+   has the handler of other fatal errors only. */
+static void (*bad_alloc_handler)(const char *reason);
+
+static void on_bad_alloc(void *, const char *reason, bool)
+{
+    bad_alloc_handler(reason);
+}
+
+extern "C" void kiln__llvm_on_bad_alloc(void (*handler)(const char *reason))
+{
+    bad_alloc_handler = handler;
+    llvm::remove_bad_alloc_error_handler();
+    llvm::install_bad_alloc_error_handler(on_bad_alloc, nullptr);
+}
+
+/* ---- metadata ----
+ *
+ * Access groups and loops are distinct nodes; the C interface makes uniqued
+ * ones only.
+ */
+
+extern "C" LLVMValueRef kiln__llvm_access_group(LLVMContextRef context)
+{
+    llvm::LLVMContext &c = *llvm::unwrap(context);
+
+    return llvm::wrap(
+        llvm::MetadataAsValue::get(c, llvm::MDNode::getDistinct(c, {})));
+}
+
+/* A loop whose memory accesses of the group are independent. */
+extern "C" LLVMValueRef kiln__llvm_parallel_loop(LLVMContextRef context,
+                                                 LLVMValueRef access_group)
+{
+    llvm::LLVMContext &c = *llvm::unwrap(context);
+    auto *group = llvm::cast<llvm::MetadataAsValue>(llvm::unwrap(access_group));
+    llvm::Metadata *parallel[] = {
+        llvm::MDString::get(c, "llvm.loop.parallel_accesses"),
+        group->getMetadata()};
+    llvm::Metadata *progress[] = {
+        llvm::MDString::get(c, "llvm.loop.mustprogress")};
+    llvm::Metadata *operands[] = {nullptr, llvm::MDNode::get(c, parallel),
+                                  llvm::MDNode::get(c, progress)};
+    llvm::MDNode *loop = llvm::MDNode::getDistinct(c, operands);
+
+    loop->replaceOperandWith(0, loop); /* a loop's node names itself */
+    return llvm::wrap(llvm::MetadataAsValue::get(c, loop));
+}
+
+/* ---- targets ----
+ *
+ * LLVM prints a line and goes on when it does not know a processor or a
+ * feature; asking first needs the tables behind the C interface.
+ */
+
+static bool knows_feature(const llvm::MCSubtargetInfo &info,
+                          llvm::StringRef feature)
+{
+    if (!feature.consume_front("+") && !feature.consume_front("-"))
+        return false;
+    for (const llvm::SubtargetFeatureKV &known : info.getAllProcessorFeatures())
+        if (feature == known.Key)
+            return true;
+    return false;
+}
+
+/* Returns 1 when the target's tables have the processor (may be "") and each
+   of the features; else writes the unknown word. */
+extern "C" int kiln__llvm_target_knows(const char *triple,
+                                       const char *processor,
+                                       const char *features, char *unknown,
+                                       size_t capacity)
+{
+    const llvm::Triple parsed{llvm::StringRef(triple)};
+    std::string message;
+    const llvm::Target *target =
+        llvm::TargetRegistry::lookupTarget(parsed, message);
+    llvm::StringRef bad = triple;
+    llvm::StringRef rest = features;
+
+    if (target != nullptr) {
+        std::unique_ptr<llvm::MCSubtargetInfo> info(
+            target->createMCSubtargetInfo(parsed, "", ""));
+
+        bad = "";
+        if (*processor != '\0' && !info->isCPUStringValid(processor))
+            bad = processor;
+        while (bad.empty() && !rest.empty()) {
+            auto [feature, tail] = rest.split(',');
+
+            if (!feature.empty() && !knows_feature(*info, feature))
+                bad = feature;
+            rest = tail;
+        }
+    }
+    if (bad.empty())
+        return 1;
+    size_t size = bad.size() < capacity ? bad.size() : capacity - 1;
+    std::memcpy(unknown, bad.data(), size);
+    unknown[size] = '\0';
+    return 0;
+}
+
+/* ---- lld ----
+ *
+ * lld has no C interface, and is written for a process of its own. Linked
+ * from its archives, it takes five functions of LLVM from here instead of
+ * from libLLVM, under their own names, hidden from everyone else: so it reads
+ * its input from memory, writes its output to memory, leaves LLVM's global
+ * options and state alone, and does not end the process.
+ *
+ * One link at a time; the caller holds the lock.
+ */
+
+static struct lld_run {
+    const void *object;
+    size_t object_size;
+    void *image; /* from malloc */
+    size_t image_size;
+    bool committed;
+    std::string *errors;
+} run;
+
+namespace
+{
+class memory_output : public llvm::FileOutputBuffer
+{
+  public:
+    memory_output(llvm::StringRef path, uint8_t *bytes, size_t size)
+        : FileOutputBuffer(path), bytes(bytes), size(size)
+    {
+    }
+    ~memory_output() override
+    {
+        std::free(bytes);
+    }
+    uint8_t *getBufferStart() const override
+    {
+        return bytes;
+    }
+    uint8_t *getBufferEnd() const override
+    {
+        return bytes + size;
+    }
+    size_t getBufferSize() const override
+    {
+        return size;
+    }
+    llvm::Error commit() override
+    {
+        std::free(run.image);
+        run.image = bytes;
+        run.image_size = size;
+        run.committed = true;
+        bytes = nullptr;
+        return llvm::Error::success();
+    }
+
+  private:
+    uint8_t *bytes;
+    size_t size;
+};
+} // namespace
+
+using expected_output = llvm::Expected<std::unique_ptr<llvm::FileOutputBuffer>>;
+using input = llvm::ErrorOr<std::unique_ptr<llvm::MemoryBuffer>>;
+
+#define HIDDEN __attribute__((visibility("hidden"), used))
+
+/* llvm::FileOutputBuffer::create */
+HIDDEN expected_output
+instead_of_create(llvm::StringRef path, size_t size, unsigned flags) __asm__(
+    "_ZN4llvm16FileOutputBuffer6createENS_9StringRefEmj");
+HIDDEN expected_output instead_of_create(llvm::StringRef path, size_t size,
+                                         unsigned)
+{
+    void *bytes = std::calloc(1, size + 1);
+
+    if (bytes == nullptr)
+        return llvm::errorCodeToError(
+            std::make_error_code(std::errc::not_enough_memory));
+    return std::unique_ptr<llvm::FileOutputBuffer>(
+        new memory_output(path, static_cast<uint8_t *>(bytes), size));
+}
+
+/* llvm::MemoryBuffer::getFile */
+HIDDEN input instead_of_get_file(
+    const llvm::Twine &name, bool text, bool terminated, bool may_change,
+    std::optional<llvm::Align>
+        alignment) __asm__("_ZN4llvm12MemoryBuffer7getFileERKNS_5TwineEbbbSt8op"
+                           "tionalINS_5AlignEE");
+HIDDEN input instead_of_get_file(const llvm::Twine &, bool, bool, bool,
+                                 std::optional<llvm::Align>)
+{
+    llvm::StringRef bytes(static_cast<const char *>(run.object),
+                          run.object_size);
+
+    return llvm::MemoryBuffer::getMemBuffer(bytes, "kernel.o", false);
+}
+
+/* llvm::cl::ResetAllOptionOccurrences would undo the host's options. */
+HIDDEN void instead_of_reset() __asm__(
+    "_ZN4llvm2cl25ResetAllOptionOccurrencesEv");
+HIDDEN void instead_of_reset()
+{
+}
+
+/* llvm::llvm_shutdown would end LLVM for the host. */
+HIDDEN void instead_of_shutdown() __asm__("_ZN4llvm13llvm_shutdownEv");
+HIDDEN void instead_of_shutdown()
+{
+}
+
+/* llvm::sys::Process::Exit: lld met an error it cannot return from. Its state
+   is lost, and this thread with it; the process goes on. */
+HIDDEN void instead_of_exit(int status, bool no_cleanup) __asm__(
+    "_ZN4llvm3sys7Process4ExitEib");
+HIDDEN void instead_of_exit(int, bool)
+{
+    std::string message = "lld: " + (run.errors ? *run.errors : std::string());
+
+    while (!message.empty() && message.back() == '\n')
+        message.pop_back();
+    kiln__host_link_abandon();
+    kiln__codegen_park(message.c_str());
+    for (;;) /* without a request there is nobody to tell */
+        pause();
+}
+
+extern "C" void kiln__lld_link(const char *const *arguments, const void *object,
+                               size_t size, kiln__lld_result *out)
+{
+    std::string output;
+    std::string errors;
+    llvm::raw_string_ostream output_stream(output);
+    llvm::raw_string_ostream error_stream(errors);
+    llvm::SmallVector<const char *, 32> list;
+
+    for (size_t i = 0; arguments[i] != nullptr; i++)
+        list.push_back(arguments[i]);
+    /* lld sets LLVM's number of threads for everyone. */
+    const llvm::ThreadPoolStrategy threads = llvm::parallel::strategy;
+    run = {object, size, nullptr, 0, false, &errors};
+    lld::Result result = lld::lldMain(list, output_stream, error_stream,
+                                      {{lld::Gnu, &lld::elf::link}});
+    run.errors = nullptr;
+    llvm::parallel::strategy = threads;
+
+    out->usable = result.canRunAgain;
+    out->succeeded = result.retCode == 0 && run.committed;
+    out->image = run.image;
+    out->size = run.image_size;
+    out->messages = strdup(errors.c_str());
+}

@@ -1,0 +1,210 @@
+/* load.c - devices that drivers opened, and kernels put on them. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include "backends.h"
+
+#include <string.h>
+
+#include "report.h"
+#include "settings.h"
+
+/*
+ * A driver is called without the lock: what two threads open at once is kept
+ * once. A kernel for a target of which no device is here is loaded all the
+ * same while an offline device for that target is open: it has no function,
+ * and only offline devices take it.
+ */
+
+/* ---- devices of drivers ---- */
+
+static kiln__driver_device *find_device(kiln_context *context,
+                                        const kiln__backend *backend,
+                                        uint32_t ordinal)
+{
+    kiln__driver_device *device;
+
+    kiln__mutex_lock(&context->backends->lock);
+    device = backend->devices;
+    while (device != NULL && device->ordinal != ordinal)
+        device = device->next;
+    kiln__mutex_unlock(&context->backends->lock);
+    return device;
+}
+
+/* Publishes `fresh`, or gives the one that another thread published. */
+static kiln__driver_device *keep_device(kiln_context *context,
+                                        kiln__backend *backend,
+                                        kiln__driver_device *fresh)
+{
+    kiln__driver_device *device;
+
+    kiln__mutex_lock(&context->backends->lock);
+    device = backend->devices;
+    while (device != NULL && device->ordinal != fresh->ordinal)
+        device = device->next;
+    if (device == NULL) {
+        fresh->next = backend->devices;
+        backend->devices = fresh;
+        device = fresh;
+    }
+    kiln__mutex_unlock(&context->backends->lock);
+    return device;
+}
+
+kiln_status kiln__driver_device_get(const kiln__driver_device **out,
+                                    kiln_context *context,
+                                    kiln__backend *backend, uint32_t ordinal,
+                                    kiln_error **error)
+{
+    kiln__driver_device *fresh, *kept = find_device(context, backend, ordinal);
+    kiln_status status;
+
+    if (kept != NULL) {
+        *out = kept;
+        return KILN_OK;
+    }
+    fresh = kiln__allocate(&context->alloc, sizeof *fresh);
+    if (fresh == NULL)
+        return kiln__error_no_memory(error);
+    fresh->ordinal = ordinal;
+    status = backend->ops.open(backend->self, ordinal, NULL, &fresh->handle,
+                               &fresh->name, error);
+    if (status != KILN_OK) {
+        kiln__deallocate(&context->alloc, fresh, sizeof *fresh);
+        return status;
+    }
+    kept = keep_device(context, backend, fresh);
+    if (kept != fresh) {
+        backend->ops.close(backend->self, fresh->handle);
+        kiln__deallocate(&context->alloc, fresh, sizeof *fresh);
+    }
+    *out = kept;
+    return KILN_OK;
+}
+
+/* ---- offline targets ---- */
+
+static int same_target(const kiln_config *a, const kiln_config *b)
+{
+    return a == b || strcmp(a->target, b->target) == 0;
+}
+
+static int is_offline(kiln_context *context, const kiln_config *config)
+{
+    kiln__offline_target *at;
+
+    kiln__mutex_lock(&context->backends->lock);
+    at = context->backends->offline;
+    while (at != NULL && !same_target(at->config, config))
+        at = at->next;
+    kiln__mutex_unlock(&context->backends->lock);
+    return at != NULL;
+}
+
+kiln_status kiln__offline_add(kiln_context *context, const kiln_config *config)
+{
+    kiln__offline_target *target =
+        kiln__allocate(&context->alloc, sizeof *target);
+
+    if (target == NULL)
+        return KILN_ENOMEM;
+    target->config = config;
+    kiln__mutex_lock(&context->backends->lock);
+    target->next = context->backends->offline;
+    context->backends->offline = target;
+    kiln__mutex_unlock(&context->backends->lock);
+    return KILN_OK;
+}
+
+void kiln__offline_remove(kiln_context *context, const kiln_config *config)
+{
+    kiln__offline_target **at, *old;
+
+    kiln__mutex_lock(&context->backends->lock);
+    at = &context->backends->offline;
+    while (*at != NULL && (*at)->config != config)
+        at = &(*at)->next;
+    old = *at;
+    if (old != NULL)
+        *at = old->next;
+    kiln__mutex_unlock(&context->backends->lock);
+    if (old != NULL)
+        kiln__deallocate(&context->alloc, old, sizeof *old);
+}
+
+/* ---- loading ---- */
+
+static kiln_status load(struct kiln__loaded_module *module, kiln_kernel *kernel,
+                        kiln_error **error)
+{
+    kiln__backend *backend = module->backend;
+    const kiln_backend_ops *ops = &backend->ops;
+    kiln_status status;
+
+    KILN_TRY(kiln__driver_device_get(&module->device, kernel->context, backend,
+                                     (uint32_t)kernel->config->device, error));
+    KILN_TRY(ops->load(backend->self, module->device->handle, kernel->artifact,
+                       &module->handle, error));
+    status = ops->symbol(backend->self, module->handle, kernel->info->name,
+                         &kernel->function, error);
+    if (status != KILN_OK)
+        ops->unload(backend->self, module->handle);
+    return status;
+}
+
+/* Without the device, a kernel is still good for an offline one. */
+static kiln_status load_or_record(struct kiln__loaded_module *module,
+                                  kiln_kernel *kernel, kiln_error **error)
+{
+    kiln_error *reason = NULL;
+    const kiln_status status =
+        load(module, kernel, error != NULL ? &reason : NULL);
+
+    if (status == KILN_ENODEVICE &&
+        is_offline(kernel->context, kernel->config)) {
+        kiln_error_free(reason);
+        module->device = NULL;
+        module->handle = NULL;
+        kernel->function = NULL;
+        return KILN_OK;
+    }
+    if (status != KILN_OK && error != NULL)
+        *error = reason;
+    return status;
+}
+
+kiln_status kiln__kernel_load(kiln_kernel *kernel, kiln_error **error)
+{
+    kiln_context *context = kernel->context;
+    const char *name = kernel->config->backend;
+    const kiln_backend_ops *ops;
+    void *self;
+    struct kiln__loaded_module *module;
+    kiln_status status;
+
+    KILN_TRY(
+        kiln__backend_find(&ops, &self, context, name, strlen(name), error));
+    module = kiln__allocate(&context->alloc, sizeof *module);
+    if (module == NULL)
+        return kiln__error_no_memory(error);
+    module->backend = kiln__backend_entry(context, name, strlen(name));
+    status = load_or_record(module, kernel, error);
+    if (status != KILN_OK) {
+        kiln__deallocate(&context->alloc, module, sizeof *module);
+        return status;
+    }
+    kernel->module = module;
+    return KILN_OK;
+}
+
+void kiln__kernel_unload(kiln_kernel *kernel)
+{
+    struct kiln__loaded_module *module = kernel->module;
+
+    if (module == NULL)
+        return;
+    if (module->device != NULL)
+        module->backend->ops.unload(module->backend->self, module->handle);
+    kiln__deallocate(&kernel->context->alloc, module, sizeof *module);
+    kernel->module = NULL;
+    kernel->function = NULL;
+}

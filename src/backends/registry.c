@@ -1,0 +1,357 @@
+/* registry.c - which backends there are. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include "backends.h"
+
+#include <string.h>
+
+#include "host.h"
+#include "options.h"
+#include "report.h"
+
+/*
+ * Every backend that Kiln knows has an entry, so that whoever asks for one
+ * that this build lacks learns so. Entries are never removed; readers keep
+ * plain pointers to them.
+ */
+
+/* One line a backend. */
+static const struct builtin {
+    const char *name;
+    const kiln_backend_ops *ops; /* NULL: not in this build */
+    kiln_status (*make)(void **self, kiln_context *context, kiln_error **error);
+} builtins[] = {
+    {"host", &kiln__host_ops, kiln__host_backend_new},
+#ifdef KILN_BACKEND_CUDA
+    {"cuda", &kiln__cuda_ops, kiln__cuda_backend_new},
+#else
+    {"cuda", NULL, NULL},
+#endif
+#ifdef KILN_BACKEND_ROCM
+    {"rocm", &kiln__rocm_ops, kiln__rocm_backend_new},
+#else
+    {"rocm", NULL, NULL},
+#endif
+#ifdef KILN_BACKEND_SPIRV
+    {"spirv", &kiln__spirv_ops, kiln__spirv_backend_new},
+#else
+    {"spirv", NULL, NULL},
+#endif
+};
+
+/* ---- entries ---- */
+
+/* With the lock held, or before the context is anybody else's. */
+static kiln__backend *find(const struct kiln__backends *backends,
+                           const char *name, size_t size)
+{
+    for (kiln__backend *at = backends->first; at != NULL; at = at->next)
+        if (strlen(at->name) == size && memcmp(at->name, name, size) == 0)
+            return at;
+    return NULL;
+}
+
+kiln__backend *kiln__backend_entry(kiln_context *context, const char *name,
+                                   size_t name_size)
+{
+    struct kiln__backends *backends = context->backends;
+    kiln__backend *found;
+
+    kiln__mutex_lock(&backends->lock);
+    found = find(backends, name, name_size);
+    kiln__mutex_unlock(&backends->lock);
+    return found;
+}
+
+static kiln__backend *entry_new(const kiln_alloc *alloc, const char *name)
+{
+    kiln__backend *entry = kiln__allocate(alloc, sizeof *entry);
+
+    if (entry == NULL)
+        return NULL;
+    entry->name = kiln__string_copy(alloc, name);
+    if (entry->name == NULL) {
+        kiln__deallocate(alloc, entry, sizeof *entry);
+        return NULL;
+    }
+    entry->absent = "not in this build";
+    return entry;
+}
+
+static void entry_free(const kiln_alloc *alloc, kiln__backend *entry)
+{
+    while (entry->devices != NULL) {
+        kiln__driver_device *device = entry->devices;
+
+        entry->devices = device->next;
+        entry->ops.close(entry->self, device->handle);
+        kiln__deallocate(alloc, device, sizeof *device);
+    }
+    if (entry->is_here)
+        entry->ops.free(entry->self);
+    kiln__string_free(alloc, entry->name);
+    kiln__deallocate(alloc, entry, sizeof *entry);
+}
+
+/* Entries keep the order in which they came. */
+static void append(struct kiln__backends *backends, kiln__backend *entry)
+{
+    kiln__backend **end = &backends->first;
+
+    while (*end != NULL)
+        end = &(*end)->next;
+    *end = entry;
+    backends->count++;
+}
+
+/* ---- adding ---- */
+
+/* An older caller's table ends earlier: what is behind its end is NULL. */
+static kiln_status read_ops(kiln_backend_ops *to, const kiln_backend_ops *ops,
+                            kiln_error **error)
+{
+    KILN_REQUIRE(kiln__options_read(to, sizeof *to, ops) == KILN_OK, error);
+    KILN_REQUIRE(to->name != NULL && to->name[0] != '\0', error);
+    KILN_REQUIRE(strchr(to->name, ':') == NULL, error);
+    KILN_REQUIRE(to->format != NULL && to->describe != NULL, error);
+    KILN_REQUIRE(to->count != NULL && to->open != NULL, error);
+    KILN_REQUIRE(to->close != NULL && to->load != NULL, error);
+    KILN_REQUIRE(to->symbol != NULL && to->unload != NULL, error);
+    KILN_REQUIRE(to->queue_new != NULL && to->queue_free != NULL, error);
+    KILN_REQUIRE(to->launch != NULL && to->wait != NULL, error);
+    KILN_REQUIRE(to->buffer_new != NULL && to->buffer_free != NULL, error);
+    KILN_REQUIRE(to->copy != NULL && to->free != NULL, error);
+    return KILN_OK;
+}
+
+/* With the lock held. Fills the entry of a name that was absent, else takes
+   `fresh`; false when the name is taken. */
+static int take_place(struct kiln__backends *backends, kiln__backend **fresh,
+                      const kiln_backend_ops *ops, void *self)
+{
+    kiln__backend *entry = find(backends, ops->name, strlen(ops->name));
+
+    if (entry != NULL && entry->is_here)
+        return 0;
+    if (entry == NULL) {
+        entry = *fresh;
+        *fresh = NULL;
+        append(backends, entry);
+    }
+    entry->ops = *ops;
+    entry->self = self;
+    entry->is_here = 1;
+    entry->absent = NULL;
+    return 1;
+}
+
+kiln_status kiln_context_add_backend(kiln_context *context,
+                                     const kiln_backend_ops *ops, void *self,
+                                     kiln_error **error)
+{
+    kiln_backend_ops known;
+    kiln__backend *fresh;
+    int taken;
+
+    KILN_REQUIRE(context != NULL, error);
+    KILN_REQUIRE(ops != NULL, error);
+    KILN_TRY(read_ops(&known, ops, error));
+    fresh = entry_new(&context->alloc, known.name);
+    if (fresh == NULL)
+        return kiln__error_no_memory(error);
+
+    kiln__mutex_lock(&context->backends->lock);
+    taken = !take_place(context->backends, &fresh, &known, self);
+    kiln__mutex_unlock(&context->backends->lock);
+    if (fresh != NULL)
+        entry_free(&context->alloc, fresh);
+    if (taken)
+        return kiln__error_set(error, KILN_EINVAL,
+                               "there is a backend \"%s\" already", known.name);
+    return KILN_OK;
+}
+
+static kiln_status add_builtin(kiln_context *context,
+                               const struct builtin *builtin,
+                               kiln_error **error)
+{
+    kiln__backend *entry = entry_new(&context->alloc, builtin->name);
+
+    if (entry == NULL)
+        return kiln__error_no_memory(error);
+    append(context->backends, entry);
+    if (builtin->ops == NULL)
+        return KILN_OK;
+    KILN_TRY(builtin->make(&entry->self, context, error));
+    entry->ops = *builtin->ops;
+    entry->is_here = 1;
+    entry->absent = NULL;
+    return KILN_OK;
+}
+
+kiln_status kiln__backends_new(kiln_context *context, kiln_error **error)
+{
+    const size_t count = sizeof builtins / sizeof builtins[0];
+    struct kiln__backends *backends =
+        kiln__allocate(&context->alloc, sizeof *backends);
+
+    if (backends == NULL)
+        return kiln__error_no_memory(error);
+    if (kiln__mutex_init(&backends->lock) != KILN_OK) {
+        kiln__deallocate(&context->alloc, backends, sizeof *backends);
+        return kiln__error_no_memory(error);
+    }
+    backends->guard = (kiln__fork_guard){.mutex = &backends->lock};
+    kiln__fork_add(&context->fork, &backends->guard);
+    context->backends = backends;
+    for (size_t i = 0; i < count; i++) {
+        const kiln_status status = add_builtin(context, &builtins[i], error);
+
+        if (status != KILN_OK) {
+            kiln__backends_free(context);
+            return status;
+        }
+    }
+    return KILN_OK;
+}
+
+void kiln__backends_free(kiln_context *context)
+{
+    struct kiln__backends *backends = context->backends;
+    const kiln_alloc *alloc = &context->alloc;
+
+    if (backends == NULL)
+        return;
+    while (backends->first != NULL) {
+        kiln__backend *entry = backends->first;
+
+        backends->first = entry->next;
+        entry_free(alloc, entry);
+    }
+    while (backends->offline != NULL) {
+        kiln__offline_target *target = backends->offline;
+
+        backends->offline = target->next;
+        kiln__deallocate(alloc, target, sizeof *target);
+    }
+    kiln__fork_remove(&context->fork, &backends->guard);
+    kiln__mutex_dispose(&backends->lock);
+    kiln__deallocate(alloc, backends, sizeof *backends);
+    context->backends = NULL;
+}
+
+/* ---- finding ---- */
+
+/* Writes "host, cuda, rocm"; what does not fit is left out. */
+static void list_names(char *text, size_t capacity, kiln_context *context)
+{
+    struct kiln__backends *backends = context->backends;
+    size_t used = 0;
+
+    text[0] = '\0';
+    kiln__mutex_lock(&backends->lock);
+    for (kiln__backend *at = backends->first; at != NULL; at = at->next) {
+        const size_t size = strlen(at->name);
+
+        if (used + size + 3 > capacity)
+            break;
+        if (used > 0) {
+            memcpy(text + used, ", ", 2);
+            used += 2;
+        }
+        memcpy(text + used, at->name, size + 1);
+        used += size;
+    }
+    kiln__mutex_unlock(&backends->lock);
+}
+
+kiln_status kiln__backend_find(const kiln_backend_ops **ops, void **self,
+                               kiln_context *context, const char *name,
+                               size_t name_size, kiln_error **error)
+{
+    kiln__backend *entry = kiln__backend_entry(context, name, name_size);
+
+    if (entry == NULL) {
+        char known[256];
+
+        list_names(known, sizeof known, context);
+        return kiln__error_set(
+            error, KILN_EINVAL, "unknown backend \"%.*s\"; there are %s",
+            (int)(name_size > 64 ? 64 : name_size), name, known);
+    }
+    if (!entry->is_here)
+        return kiln__error_set(error, KILN_EUNSUPPORTED, "backend \"%s\" is %s",
+                               entry->name, entry->absent);
+    *ops = &entry->ops;
+    *self = entry->self;
+    return KILN_OK;
+}
+
+/* ---- listing ---- */
+
+static kiln__backend *at_index(const struct kiln__backends *backends,
+                               size_t index)
+{
+    kiln__backend *at = backends->first;
+
+    while (at != NULL && index-- > 0)
+        at = at->next;
+    return at;
+}
+
+size_t kiln_backend_count(const kiln_context *context)
+{
+    size_t count;
+
+    kiln__mutex_lock(&context->backends->lock);
+    count = context->backends->count;
+    kiln__mutex_unlock(&context->backends->lock);
+    return count;
+}
+
+/* The text of the config that names the backend only. */
+static const char *default_target(kiln_context *context,
+                                  const kiln__backend *backend)
+{
+    kiln_config_options options = KILN_CONFIG_OPTIONS_INIT;
+    const kiln_config *config;
+
+    options.target = backend->name;
+    return kiln_config_new(&config, context, &options, NULL) == KILN_OK
+               ? kiln_config_target(config)
+               : NULL;
+}
+
+static int32_t can_compile(kiln_context *context, const kiln__backend *backend)
+{
+    const kiln__codegen *codegen;
+
+    return kiln__door_open(context, &codegen, NULL) == KILN_OK &&
+           codegen->supports(backend->name);
+}
+
+kiln_status kiln_backend_get_info(kiln_backend_info *out, kiln_context *context,
+                                  size_t index)
+{
+    kiln_backend_info info = {.size = sizeof info};
+    kiln__backend *backend;
+    size_t size;
+
+    if (out == NULL || context == NULL || out->size < sizeof out->size)
+        return KILN_EINVAL;
+    kiln__mutex_lock(&context->backends->lock);
+    backend = at_index(context->backends, index);
+    kiln__mutex_unlock(&context->backends->lock);
+    if (backend == NULL)
+        return KILN_ENOTFOUND;
+    info.name = backend->name;
+    info.reason = backend->absent;
+    if (backend->is_here) {
+        info.device_count = backend->ops.count(backend->self, &info.reason);
+        info.default_target = default_target(context, backend);
+        info.can_compile = can_compile(context, backend);
+    }
+    size = out->size < sizeof info ? out->size : sizeof info;
+    info.size = out->size;
+    memcpy(out, &info, size);
+    return KILN_OK;
+}

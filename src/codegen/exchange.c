@@ -1,0 +1,138 @@
+/* exchange.c - the one exported function, and LLVM's state of the process. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <llvm-c/ErrorHandling.h>
+
+#include "codegen_parts.h"
+
+/*
+ * LLVM has one fatal error handler for the process, and the host may use the
+ * same libLLVM on threads of its own. So the handler looks whether the thread
+ * that it is called on runs a request of ours: if so, the failure is the
+ * request's and the thread never returns into LLVM, whose state on it is
+ * lost; if not, it does what LLVM does without a handler. LLVM has no way to
+ * ask for a handler that was set before; that one is replaced.
+ */
+
+const char kiln__codegen_build_id[] = KILN_BUILD_ID;
+
+static _Thread_local const kiln__codegen_request *current;
+
+static struct {
+    pthread_once_t once;
+    kiln__codegen_host host;
+    char llvm_version[32];
+} state = {.once = PTHREAD_ONCE_INIT};
+
+void kiln__codegen_enter(const kiln__codegen_request *request)
+{
+    current = request;
+}
+
+void kiln__codegen_park(const char *message)
+{
+    const kiln__codegen_request *request = current;
+
+    if (request == NULL)
+        return;
+    current = NULL;
+    request->fatal(request->env, message);
+    for (;;)
+        pause();
+}
+
+/* What LLVM prints by itself when no handler is set; it exits on return. */
+static void say_as_llvm(const char *reason)
+{
+    static const char head[] = "LLVM ERROR: ";
+    ssize_t written = write(STDERR_FILENO, head, sizeof head - 1);
+
+    if (written > 0)
+        written = write(STDERR_FILENO, reason, strlen(reason));
+    if (written > 0)
+        written = write(STDERR_FILENO, "\n", 1);
+}
+
+static void on_fatal_error(const char *reason)
+{
+    char message[1024];
+
+    if (current == NULL) {
+        say_as_llvm(reason);
+        return;
+    }
+    kiln__host_link_abandon();
+    snprintf(message, sizeof message, "LLVM cannot go on: %s", reason);
+    kiln__codegen_park(message);
+}
+
+void kiln__codegen_log(int32_t level, const char *line)
+{
+    if (state.host.log != NULL)
+        state.host.log(state.host.log_env, level, line);
+}
+
+static int32_t supports(const char *backend)
+{
+    return kiln__codegen_backend_find(backend) != NULL;
+}
+
+static kiln_status generate(const kiln__codegen_request *request)
+{
+    kiln_status status;
+
+    kiln__codegen_enter(request);
+    status = kiln__generate(request);
+    kiln__codegen_enter(NULL);
+    return status;
+}
+
+static kiln__codegen table = {
+    .size = sizeof(kiln__codegen),
+    .abi = KILN__CODEGEN_ABI,
+    .build_id = kiln__codegen_build_id,
+    .llvm_version = state.llvm_version,
+    .supports = supports,
+    .generate = generate,
+};
+
+static void set_up(void)
+{
+    unsigned major, minor, patch;
+
+    LLVMGetVersion(&major, &minor, &patch);
+    snprintf(state.llvm_version, sizeof state.llvm_version, "%u.%u.%u", major,
+             minor, patch);
+    LLVMResetFatalErrorHandler();
+    LLVMInstallFatalErrorHandler(on_fatal_error);
+    kiln__llvm_on_bad_alloc(on_fatal_error);
+}
+
+__attribute__((visibility("default"))) kiln_status kiln_codegen_exchange(
+    const struct kiln_codegen_host *host, const struct kiln_codegen **out);
+
+/* Several contexts may come; the first one's log is kept. */
+kiln_status kiln_codegen_exchange(const struct kiln_codegen_host *host,
+                                  const struct kiln_codegen **out)
+{
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+    if (host == NULL || out == NULL)
+        return KILN_EINVAL;
+    if (host->size < sizeof *host || host->abi != KILN__CODEGEN_ABI ||
+        host->build_id == NULL ||
+        strcmp(host->build_id, kiln__codegen_build_id) != 0)
+        return KILN_EMISMATCH;
+
+    pthread_mutex_lock(&lock);
+    if (state.host.size == 0)
+        state.host = *host;
+    pthread_mutex_unlock(&lock);
+    pthread_once(&state.once, set_up);
+    *out = &table;
+    return KILN_OK;
+}

@@ -1,0 +1,103 @@
+#!/bin/sh
+# run.sh - kiln run: arguments, results, statistics.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+. "$(dirname "$0")/support.sh"
+
+cat >programs.kiln <<'KILN'
+kernel saxpy(y, a, x)
+    i = global_id(0)
+    if i < length(y)
+        y[i] = a * x[i] + y[i]
+    end
+end
+
+kernel transpose(b, a)
+    i = global_id(0)
+    j = global_id(1)
+    b[j, i] = a[i, j]
+end
+
+fn square(x) = x * x
+
+kernel apply(y, f, x)
+    i = global_id(0)
+    y[i] = f(x[i])
+end
+
+kernel choose(y, c)
+    if c
+        y[global_id(0)] = 1
+    end
+end
+
+kernel tell(x)
+    print("item ", global_id(0), ": ", x, "\n")
+end
+KILN
+
+expect 0 run programs.kiln saxpy 'f32[8]=ones' 2:f32 'f32[8]=iota' --grid 8 \
+    --print 0
+line 1 "1 3 5 7 9 11 13 15"
+quiet err
+
+expect 0 run programs.kiln saxpy 'f64[4]' 0.1:f64 'f64[4]=ones' --grid 4 \
+    --print 1 --print 0
+line 1 "0.1"
+line 2 "0.1 0.1 0.1 0.1"
+
+# Two dimensions, one line for each row of the first index; a group given.
+expect 0 run programs.kiln transpose 'i32[3,2]' 'i32[2,3]=iota' --grid 2,3 \
+    --block 2,1 --print 1 --print 0
+line 1 "0 1"
+line 3 "4 5"
+line 4 "0 2 4"
+line 5 "1 3 5"
+
+# Functions and truth values.
+expect 0 run programs.kiln apply 'i64[5]' fn:square 'i64[5]=iota' --grid 5 \
+    --print 0
+line 1 "0 1 4 9 16"
+expect 0 run programs.kiln choose 'u8[3]' true --grid 3 --print 0
+line 1 "1 1 1"
+expect 0 run programs.kiln choose 'u8[3]' false --grid 3 --print 0
+line 1 "0 0 0"
+
+# Random numbers are a function of the seed.
+expect 0 run programs.kiln saxpy 'f32[4]=random:7' 0:f32 'f32[4]' --grid 4 \
+    --print 0
+cp out first
+expect 0 run programs.kiln saxpy 'f32[4]=random:7' 0:f32 'f32[4]' --grid 4 \
+    --print 0
+cmp -s first out || fail "random:7 differs"
+expect 0 run programs.kiln saxpy 'f32[4]=random:8' 0:f32 'f32[4]' --grid 4 \
+    --print 0
+cmp -s first out && fail "random:8 is random:7"
+
+# Files go out and come back; C order reverses the shape twice.
+expect 0 run programs.kiln transpose 'f32[3,2]' 'f32[2,3]=iota' --grid 2,3 \
+    --save 0=b.npy --save 1=a.npy
+expect 0 run programs.kiln transpose 'f32[2,3]' @b.npy --grid 3,2 \
+    --save 0=c.npy --print 0
+line 1 "0 1"
+cmp -s a.npy c.npy || fail "twice transposed is not the same"
+expect 1 run programs.kiln transpose 'f32[2,3]' @none.npy --grid 3,2
+says err "none.npy: No such file"
+
+# Print reaches the output.
+expect 0 run programs.kiln tell 2.5:f32 --grid 1
+line 1 "item 0: 2.5"
+
+# The counters are the last line, alone, and times go elsewhere.
+expect 0 run programs.kiln saxpy 'f32[8]=ones' 2:f32 'f32[8]=iota' --grid 8 \
+    --stats --time --print 0
+line 1 "1 3 5 7 9 11 13 15"
+tail -n 1 out | grep -q '^{"tiers": {"typed_ir": {.*"requests": .*}, "stages_ns": {"parse": .*}}$' ||
+    fail "no statistics"
+says err "compile "
+says err "launch "
+
+# Another target is the same to the program.
+expect 0 run programs.kiln saxpy 'f32[8]=ones' 2:f32 'f32[8]=iota' --grid 8 \
+    --target host:x86-64 --print 0
+line 1 "1 3 5 7 9 11 13 15"
+exit 0

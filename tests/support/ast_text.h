@@ -1,0 +1,14 @@
+/* ast_text.h - syntax trees as short texts that tests compare. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#ifndef KILN_TESTS_AST_TEXT_H
+#define KILN_TESTS_AST_TEXT_H
+
+#include "frontend/ast.h"
+
+/*
+ * `a + b[0] * 2.5` is "(+ a (* (index b 0) 2.5f))". A string keeps its
+ * quotes, an absent child is "-".
+ */
+void ast_text(const kiln__ast *tree, char *out, size_t size);
+
+#endif /* KILN_TESTS_AST_TEXT_H */

@@ -1,0 +1,124 @@
+/* kernels.c - compiles and runs kernels on the host, through kiln.h only. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include "kernels.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "harness.h"
+
+#define ARGUMENTS_MAX 16
+
+static void take_print(void *env, const char *text, size_t size)
+{
+    kernels *k = env;
+    const size_t room = sizeof k->printed - 1 - k->printed_size;
+    const size_t taken = size < room ? size : room;
+
+    memcpy(k->printed + k->printed_size, text, taken);
+    k->printed_size += taken;
+    k->printed[k->printed_size] = '\0';
+}
+
+int kernels_setup(void **state)
+{
+    const kiln_host_ops host = {.size = sizeof host, .print = take_print};
+    kiln_context_options options = KILN_CONTEXT_OPTIONS_INIT;
+    kernels *k = calloc(1, sizeof *k);
+
+    assert_non_null(k);
+    options.host = &host;
+    options.host_env = k;
+    assert_ok(kiln_context_new(&k->context, &options, &test_error));
+    assert_ok(kiln_config_new(&k->config, k->context, NULL, &test_error));
+    assert_ok(kiln_device_open(&k->device, k->context, "host", 0, &test_error));
+    assert_ok(kiln_queue_new(&k->queue, k->device, &test_error));
+    *state = k;
+    return 0;
+}
+
+int kernels_teardown(void **state)
+{
+    kernels *k = *state;
+
+    kiln_queue_free(k->queue);
+    kiln_device_close(k->device);
+    kiln_context_free(k->context);
+    free(k);
+    return 0;
+}
+
+kiln_package *kernels_load(kernels *k, const char *name)
+{
+    kiln_package *package = NULL;
+    char path[1024];
+
+    if (kiln_package_find(&package, k->context, name) == KILN_OK)
+        return package;
+    snprintf(path, sizeof path, "%s/language/%s.kiln", KILN_TESTS_FOLDER, name);
+    assert_ok(kiln_package_load(&package, k->context, path, NULL, &test_error));
+    return package;
+}
+
+kiln_package *kernels_define(kernels *k, const char *package, const char *text)
+{
+    kiln_package *out = NULL;
+
+    assert_ok(kiln_package_new(&out, k->context, package, &test_error));
+    assert_ok(kiln_package_define(out, package, text, strlen(text), NULL,
+                                  &test_error));
+    return out;
+}
+
+kiln_array kernels_array(void *data, int64_t size)
+{
+    return (kiln_array){.data = data, .sizes = {size}, .strides = {1}};
+}
+
+kiln_array kernels_array2(void *data, int64_t size0, int64_t size1)
+{
+    return (kiln_array){
+        .data = data,
+        .sizes = {size0, size1},
+        .strides = {1, size0},
+    };
+}
+
+kiln_status kernels_launch(kernels *k, kiln_package *package,
+                           const char *function, const kiln_config *config,
+                           const kiln_launch *launch,
+                           const kernels_argument *arguments, size_t count,
+                           kiln_error **error)
+{
+    const kiln_type *types[ARGUMENTS_MAX];
+    const void *values[ARGUMENTS_MAX];
+    kiln_signature signature = {.types = types, .count = count};
+    const kiln_kernel *kernel = NULL;
+    kiln_status status;
+
+    assert_true(count <= ARGUMENTS_MAX);
+    for (size_t i = 0; i < count; i++) {
+        assert_ok(kiln_type_parse(&types[i], k->context, package,
+                                  arguments[i].type, &test_error));
+        values[i] = arguments[i].value;
+    }
+    assert_ok(kiln_package_function(&signature.function, package, function,
+                                    &test_error));
+    status = kiln_compile(&kernel, k->context, &signature, config, NULL, error);
+    if (status != KILN_OK)
+        return status;
+    k->printed_size = 0;
+    k->printed[0] = '\0';
+    return kiln_queue_launch(k->queue, kernel, launch, values, count, error);
+}
+
+kiln_status kernels_run(kernels *k, kiln_package *package, const char *function,
+                        uint64_t items, const kernels_argument *arguments,
+                        size_t count, kiln_error **error)
+{
+    const kiln_launch launch = {.grid = {items, 1, 1}};
+
+    return kernels_launch(k, package, function, k->config, &launch, arguments,
+                          count, error);
+}

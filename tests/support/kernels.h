@@ -1,0 +1,51 @@
+/* kernels.h - compiles and runs kernels on the host, through kiln.h only. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#ifndef KILN_TESTS_KERNELS_H
+#define KILN_TESTS_KERNELS_H
+
+#include "kiln.h"
+
+/* One context with a host device, and what its kernels printed. */
+typedef struct kernels {
+    kiln_context *context;
+    kiln_device *device;
+    kiln_queue *queue;
+    const kiln_config *config;
+    char printed[4096];
+    size_t printed_size;
+} kernels;
+
+/* For cmocka_run_group_tests: *state is a kernels *. */
+int kernels_setup(void **state);
+int kernels_teardown(void **state);
+
+/* Loads tests/language/NAME.kiln as package NAME; fails the test if it
+   cannot. Loading again gives the same package. */
+kiln_package *kernels_load(kernels *k, const char *name);
+/* Defines a text in a package. */
+kiln_package *kernels_define(kernels *k, const char *package, const char *text);
+
+/* An argument: its type as the language writes it, and its value: of an array
+   a kiln_array. */
+typedef struct kernels_argument {
+    const char *type;
+    const void *value;
+} kernels_argument;
+
+/* A dense array of rank 1 over the caller's own memory, and of rank 2. */
+kiln_array kernels_array(void *data, int64_t size);
+kiln_array kernels_array2(void *data, int64_t size0, int64_t size1);
+
+/* Compiles package.function for the arguments' types and launches `items`
+   of it. */
+kiln_status kernels_run(kernels *k, kiln_package *package, const char *function,
+                        uint64_t items, const kernels_argument *arguments,
+                        size_t count, kiln_error **error);
+/* The same for a whole launch and another config. */
+kiln_status kernels_launch(kernels *k, kiln_package *package,
+                           const char *function, const kiln_config *config,
+                           const kiln_launch *launch,
+                           const kernels_argument *arguments, size_t count,
+                           kiln_error **error);
+
+#endif /* KILN_TESTS_KERNELS_H */

@@ -1,0 +1,181 @@
+/* kiln.c - the kiln command: run, compile, targets. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include "kiln_tool.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char usage[] =
+    "usage: kiln run FILE KERNEL ARG... --grid N[,N[,N]] [--block N[,N[,N]]]\n"
+    "                [--target T] [--print I]... [--save I=FILE.npy]...\n"
+    "                [--stats] [--time]\n"
+    "       kiln compile FILE KERNEL TYPE... --emit FORM [--target T] [-o "
+    "OUT]\n"
+    "       kiln targets\n"
+    "       kiln --help | --version\n"
+    "\n"
+    "  ARG     2.5:f32, 3 (i64), 0.5 (f64), true\n"
+    "          f32[1024]=zeros|ones|iota|random:SEED, f32[16,16]=...\n"
+    "          @FILE.npy          an array in C order has its shape reversed\n"
+    "          fn:NAME            a function\n"
+    "  TYPE    f32, f32[:,:], Static{3}, fn:NAME\n"
+    "  FORM    typed, llvm, llvm-opt, asm, binary\n"
+    "  T       host, host:x86-64-v3, ...; see kiln targets\n"
+    "  --grid  counts items, --block those of a group\n"
+    "  I       counts arguments from 0\n"
+    "\n"
+    "Exit status: 0, 1 when the program or its data has an error, 2 for wrong\n"
+    "usage.\n";
+
+int tool_complain(int status, const char *format, ...)
+{
+    va_list arguments;
+
+    (void)fputs("kiln: ", stderr);
+    va_start(arguments, format);
+    (void)vfprintf(stderr, format, arguments);
+    va_end(arguments);
+    (void)fputc('\n', stderr);
+    return status;
+}
+
+static uint32_t render_flags(void)
+{
+    const char *terminal = getenv("TERM");
+
+    return isatty(STDERR_FILENO) && getenv("NO_COLOR") == NULL &&
+                   (terminal == NULL || strcmp(terminal, "dumb") != 0)
+               ? KILN_RENDER_COLOR
+               : KILN_RENDER_PLAIN;
+}
+
+int tool_fail(kiln_error *error)
+{
+    kiln_blob text;
+
+    if (error == NULL)
+        return tool_complain(TOOL_FAILED, "it failed without a reason");
+    if (kiln_error_render(&text, error, render_flags()) == KILN_OK) {
+        (void)fwrite(text.data, 1, text.size, stderr);
+        kiln_blob_release(&text);
+    } else {
+        (void)tool_complain(0, "%s", kiln_error_message(error));
+    }
+    kiln_error_free(error);
+    return TOOL_FAILED;
+}
+
+/* ---- sessions ---- */
+
+/* What kernels print goes where results go. */
+static void print_to_output(void *env, const char *text, size_t size)
+{
+    (void)env;
+    (void)fwrite(text, 1, size, stdout);
+}
+
+static int open_context(tool_session *session)
+{
+    static const kiln_host_ops host = {
+        .size = sizeof(kiln_host_ops),
+        .print = print_to_output,
+    };
+    kiln_context_options options = KILN_CONTEXT_OPTIONS_INIT;
+    kiln_error *error = NULL;
+
+    options.host = &host;
+    if (kiln_context_new(&session->context, &options, &error) != KILN_OK)
+        return tool_fail(error);
+    return TOOL_OK;
+}
+
+static int open_config(tool_session *session, const char *target)
+{
+    kiln_config_options options = KILN_CONFIG_OPTIONS_INIT;
+    kiln_error *error = NULL;
+    kiln_status status;
+
+    options.target = target;
+    status =
+        kiln_config_new(&session->config, session->context, &options, &error);
+    if (status == KILN_OK)
+        return TOOL_OK;
+    (void)tool_fail(error);
+    return status == KILN_EINVAL ? TOOL_USAGE : TOOL_FAILED;
+}
+
+int tool_session_open(tool_session *out, const tool_options *options)
+{
+    kiln_error *error = NULL;
+    int status;
+
+    memset(out, 0, sizeof *out);
+    status = open_context(out);
+    if (status == TOOL_OK)
+        status = open_config(out, options->target);
+    if (status != TOOL_OK)
+        return status;
+    if (kiln_package_load(&out->package, out->context, options->words[0], NULL,
+                          &error) != KILN_OK)
+        return tool_fail(error);
+    if (kiln_package_function(&out->function, out->package, options->words[1],
+                              &error) != KILN_OK)
+        return tool_fail(error);
+    return TOOL_OK;
+}
+
+void tool_session_close(tool_session *session)
+{
+    kiln_context_free(session->context);
+    memset(session, 0, sizeof *session);
+}
+
+/* ---- dispatch ---- */
+
+static int show_version(void)
+{
+    (void)printf("kiln %s\n", kiln_version());
+    return TOOL_OK;
+}
+
+static int show_help(void)
+{
+    (void)fputs(usage, stdout);
+    return TOOL_OK;
+}
+
+static int dispatch(int count, char **words)
+{
+    const char *command = words[0];
+
+    if (strcmp(command, "run") == 0)
+        return tool_run(count - 1, words + 1);
+    if (strcmp(command, "compile") == 0)
+        return tool_compile(count - 1, words + 1);
+    if (strcmp(command, "targets") == 0)
+        return tool_targets(count - 1, words + 1);
+    if (strcmp(command, "--help") == 0 || strcmp(command, "-h") == 0)
+        return show_help();
+    if (strcmp(command, "--version") == 0)
+        return show_version();
+    return tool_complain(TOOL_USAGE, "unknown command \"%s\"; see kiln --help",
+                         command);
+}
+
+int main(int argc, char **argv)
+{
+    int status;
+
+    if (argc < 2) {
+        (void)fputs(usage, stderr);
+        return TOOL_USAGE;
+    }
+    status = dispatch(argc - 1, argv + 1);
+    /* A full disk or a closed pipe is a failure, too. */
+    if (fflush(stdout) != 0 || ferror(stdout))
+        status = tool_complain(TOOL_FAILED, "cannot write standard output");
+    return status;
+}

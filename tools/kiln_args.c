@@ -1,0 +1,339 @@
+/* kiln_args.c - the arguments of a kernel, from the command line. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "kiln_tool.h"
+#include "kiln_values.h"
+#include "npy.h"
+
+static int bad(const char *text, const char *what)
+{
+    return tool_complain(TOOL_USAGE, "argument \"%s\": %s", text, what);
+}
+
+static int is_scalar(int32_t kind)
+{
+    return kind >= KILN_TYPE_BOOL && kind <= KILN_TYPE_F64;
+}
+
+/* ---- types ---- */
+
+static int read_function(const kiln_type **out, kiln_context *context,
+                         kiln_package *package, const char *name)
+{
+    const kiln_function *function;
+    kiln_error *error = NULL;
+
+    if (kiln_package_function(&function, package, name, &error) != KILN_OK ||
+        kiln_type_function(out, context, function, &error) != KILN_OK)
+        return tool_fail(error);
+    return TOOL_OK;
+}
+
+int tool_type_read(const kiln_type **out, kiln_context *context,
+                   kiln_package *package, const char *text)
+{
+    static const char function[] = "fn:";
+    kiln_error *error = NULL;
+
+    if (strncmp(text, function, sizeof function - 1) == 0)
+        return read_function(out, context, package, text + sizeof function - 1);
+    if (kiln_type_parse(out, context, package, text, &error) == KILN_OK)
+        return TOOL_OK;
+    (void)tool_fail(error);
+    return TOOL_USAGE;
+}
+
+/* ---- values ---- */
+
+static int read_value(tool_argument *out, const char *text, const char *value,
+                      int32_t kind)
+{
+    const char *fault = value_parse(out->scalar, kind, value);
+
+    return fault == NULL ? TOOL_OK : bad(text, fault);
+}
+
+/* "2.5:f32". */
+static int read_typed_value(tool_argument *out, kiln_context *context,
+                            kiln_package *package, const char *text,
+                            const char *colon)
+{
+    char value[128];
+    int status;
+
+    if ((size_t)(colon - text) >= sizeof value)
+        return bad(text, "the value is too long");
+    memcpy(value, text, (size_t)(colon - text));
+    value[colon - text] = '\0';
+    status = tool_type_read(&out->type, context, package, colon + 1);
+    if (status != TOOL_OK)
+        return status;
+    if (!is_scalar(kiln_type_kind(out->type)))
+        return bad(text, "a value is a bool, an integer or a float");
+    return read_value(out, text, value, kiln_type_kind(out->type));
+}
+
+/* "true", "3" and "2.5" have the types that the language gives them. */
+static int read_plain_value(tool_argument *out, const kiln_context *context,
+                            const char *text)
+{
+    int32_t kind = KILN_TYPE_F64;
+
+    if (strcmp(text, "true") == 0 || strcmp(text, "false") == 0)
+        kind = KILN_TYPE_BOOL;
+    else if (text[strspn(text, "+-0123456789")] == '\0')
+        kind = KILN_TYPE_I64;
+    out->type = kiln_type_scalar(context, kind);
+    return read_value(out, text, text, kind);
+}
+
+/* "Static{3}": a value that is its type. */
+static int read_static(tool_argument *out, kiln_context *context,
+                       kiln_package *package, const char *text)
+{
+    const int status = tool_type_read(&out->type, context, package, text);
+
+    if (status == TOOL_OK && kiln_type_size(out->type) != 0)
+        return bad(text, "it has no value");
+    return status;
+}
+
+/* ---- arrays ---- */
+
+static int set_array_type(tool_argument *out, kiln_context *context,
+                          const kiln_type *element, uint32_t rank)
+{
+    kiln_error *error = NULL;
+
+    if (kiln_type_array(&out->type, context, element, rank, 0, &error) !=
+        KILN_OK)
+        return tool_fail(error);
+    return TOOL_OK;
+}
+
+/* "16,16]" into sizes; returns what follows the bracket, or NULL. */
+static const char *read_sizes(tool_argument *out, const char *text,
+                              uint32_t *rank)
+{
+    for (*rank = 0; *rank < KILN_RANK_MAX;) {
+        char *end;
+
+        if (*text < '0' || *text > '9')
+            return NULL;
+        errno = 0;
+        out->array.sizes[(*rank)++] = strtoll(text, &end, 10);
+        if (errno != 0)
+            return NULL;
+        if (*end == ']')
+            return end + 1;
+        if (*end != ',')
+            return NULL;
+        text = end + 1;
+    }
+    return NULL;
+}
+
+static int allocate(tool_argument *out, const char *text, uint64_t element)
+{
+    uint64_t size = element;
+
+    for (uint32_t i = 0; i < kiln_type_rank(out->type); i++)
+        if (__builtin_mul_overflow(size, (uint64_t)out->array.sizes[i],
+                                   &size) ||
+            size > INT64_MAX)
+            return bad(text, "the array is too large");
+    out->size = size;
+    out->bytes = calloc(size > 0 ? (size_t)size : 1, 1);
+    return out->bytes != NULL
+               ? TOOL_OK
+               : tool_complain(TOOL_FAILED, "argument \"%s\": out of memory",
+                               text);
+}
+
+static void fill_iota(const tool_argument *out, int32_t kind, size_t element)
+{
+    for (uint64_t i = 0; i < out->size / element; i++)
+        value_from_integer((char *)out->bytes + i * element, kind, i);
+}
+
+static void fill_constant(const tool_argument *out, int32_t kind,
+                          size_t element, uint64_t number)
+{
+    for (uint64_t i = 0; i < out->size / element; i++)
+        value_from_integer((char *)out->bytes + i * element, kind, number);
+}
+
+static int fill_random(const tool_argument *out, int32_t kind, size_t element,
+                       const char *text, const char *seed)
+{
+    uint64_t state;
+
+    if (value_parse(&state, KILN_TYPE_U64, seed) != NULL)
+        return bad(text, "random wants a seed: random:1");
+    for (uint64_t i = 0; i < out->size / element; i++)
+        value_random((char *)out->bytes + i * element, kind, &state);
+    return TOOL_OK;
+}
+
+static int fill(const tool_argument *out, const char *text, const char *how)
+{
+    static const char random[] = "random:";
+    const kiln_type *type = kiln_type_element(out->type);
+    const int32_t kind = kiln_type_kind(type);
+    const size_t element = (size_t)kiln_type_size(type);
+
+    if (*how == '\0' || strcmp(how, "=zeros") == 0)
+        return TOOL_OK;
+    if (*how++ != '=')
+        return bad(text, "an array is TYPE[SIZE,...]=HOW");
+    if (strcmp(how, "ones") == 0)
+        fill_constant(out, kind, element, 1);
+    else if (strcmp(how, "iota") == 0)
+        fill_iota(out, kind, element);
+    else if (strncmp(how, random, sizeof random - 1) == 0)
+        return fill_random(out, kind, element, text, how + sizeof random - 1);
+    else
+        return bad(text, "an array starts as zeros, ones, iota or random:SEED");
+    return TOOL_OK;
+}
+
+/* "f32[16,16]=iota". */
+static int read_array(tool_argument *out, kiln_context *context,
+                      const char *text, const char *bracket)
+{
+    const kiln_type *element;
+    kiln_error *error = NULL;
+    char name[16];
+    const char *rest;
+    uint32_t rank;
+    int status;
+
+    if ((size_t)(bracket - text) >= sizeof name)
+        return bad(text, "its elements are not scalars");
+    memcpy(name, text, (size_t)(bracket - text));
+    name[bracket - text] = '\0';
+    if (kiln_type_parse(&element, context, NULL, name, &error) != KILN_OK) {
+        (void)tool_fail(error);
+        return TOOL_USAGE;
+    }
+    if (!is_scalar(kiln_type_kind(element)))
+        return bad(text, "its elements are not scalars");
+    rest = read_sizes(out, bracket + 1, &rank);
+    if (rest == NULL)
+        return bad(text, "an array has 1 to 4 sizes: f32[16,16]=zeros");
+    status = set_array_type(out, context, element, rank);
+    if (status == TOOL_OK)
+        status = allocate(out, text, kiln_type_size(element));
+    return status == TOOL_OK ? fill(out, text, rest) : status;
+}
+
+/* "@file.npy". */
+static int read_npy(tool_argument *out, kiln_context *context, const char *path)
+{
+    char message[NPY_MESSAGE_SIZE];
+    npy_array array;
+
+    if (!npy_read(&array, path, message))
+        return tool_complain(TOOL_FAILED, "%s", message);
+    out->bytes = array.data;
+    out->size = array.size;
+    memcpy(out->array.sizes, array.sizes, sizeof out->array.sizes);
+    return set_array_type(out, context, kiln_type_scalar(context, array.kind),
+                          array.rank);
+}
+
+int tool_argument_read(tool_argument *out, kiln_context *context,
+                       kiln_package *package, const char *text)
+{
+    const char *bracket = strchr(text, '[');
+    const char *colon = strrchr(text, ':');
+
+    memset(out, 0, sizeof *out);
+    if (text[0] == '@')
+        return read_npy(out, context, text + 1);
+    if (strncmp(text, "fn:", 3) == 0 || strchr(text, '{') != NULL)
+        return read_static(out, context, package, text);
+    if (bracket != NULL)
+        return read_array(out, context, text, bracket);
+    if (colon != NULL)
+        return read_typed_value(out, context, package, text, colon);
+    return read_plain_value(out, context, text);
+}
+
+/* ---- devices ---- */
+
+kiln_status tool_argument_send(tool_argument *argument, kiln_device *device,
+                               kiln_error **error)
+{
+    kiln_status status;
+
+    if (argument->bytes == NULL)
+        return KILN_OK;
+    status = kiln_buffer_new(&argument->buffer, device, argument->size, error);
+    if (status != KILN_OK)
+        return status;
+    argument->array.data = kiln_buffer_address(argument->buffer);
+    return kiln_buffer_write(argument->buffer, 0, argument->bytes,
+                             argument->size, error);
+}
+
+kiln_status tool_argument_fetch(tool_argument *argument, kiln_error **error)
+{
+    if (argument->buffer == NULL)
+        return KILN_OK;
+    return kiln_buffer_read(argument->buffer, 0, argument->bytes,
+                            argument->size, error);
+}
+
+void tool_argument_dispose(tool_argument *argument)
+{
+    kiln_buffer_free(argument->buffer);
+    free(argument->bytes);
+    memset(argument, 0, sizeof *argument);
+}
+
+/* ---- results ---- */
+
+static void print_array(const tool_argument *argument)
+{
+    const kiln_type *type = kiln_type_element(argument->type);
+    const size_t element = (size_t)kiln_type_size(type);
+    const uint64_t row = (uint64_t)argument->array.sizes[0];
+
+    for (uint64_t i = 0; i < argument->size / element; i++) {
+        value_print(stdout, kiln_type_kind(type),
+                    (const char *)argument->bytes + i * element);
+        (void)putchar((i + 1) % row == 0 ? '\n' : ' ');
+    }
+}
+
+void tool_argument_print(const tool_argument *argument)
+{
+    if (argument->bytes != NULL) {
+        print_array(argument);
+    } else if (kiln_type_size(argument->type) == 0) {
+        (void)printf("%s\n", kiln_type_text(argument->type));
+    } else {
+        value_print(stdout, kiln_type_kind(argument->type), argument->scalar);
+        (void)putchar('\n');
+    }
+}
+
+int tool_argument_save(const tool_argument *argument, const char *path)
+{
+    char message[NPY_MESSAGE_SIZE];
+    npy_array array;
+
+    array.kind = kiln_type_kind(kiln_type_element(argument->type));
+    array.rank = kiln_type_rank(argument->type);
+    memcpy(array.sizes, argument->array.sizes, sizeof array.sizes);
+    array.data = argument->bytes;
+    array.size = (size_t)argument->size;
+    if (!npy_write(&array, path, message))
+        return tool_complain(TOOL_FAILED, "%s", message);
+    return TOOL_OK;
+}

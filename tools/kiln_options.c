@@ -1,0 +1,208 @@
+/* kiln_options.c - options of the kiln command. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "kiln_tool.h"
+
+/* "64", "64,8" or "64,8,1"; each number from 1 to `most`. */
+static int read_shape(uint64_t out[3], const char *text, uint64_t most)
+{
+    for (int i = 0; i < 3; i++) {
+        char *end;
+
+        if (*text < '0' || *text > '9')
+            return 0;
+        errno = 0;
+        out[i] = strtoull(text, &end, 10);
+        if (errno != 0 || out[i] == 0 || out[i] > most)
+            return 0;
+        if (*end == '\0')
+            return 1;
+        if (*end != ',')
+            return 0;
+        text = end + 1;
+    }
+    return 0;
+}
+
+/* The number of an argument, and where it ends. */
+static int read_index(size_t *out, const char *text, const char **end)
+{
+    char *stop;
+    unsigned long number;
+
+    if (*text < '0' || *text > '9')
+        return 0;
+    number = strtoul(text, &stop, 10);
+    *end = stop;
+    *out = number;
+    return number < TOOL_ARGUMENTS_MAX;
+}
+
+static int take_grid(tool_options *out, const char *value)
+{
+    out->has_grid = 1;
+    if (read_shape(out->launch.grid, value, INT64_MAX))
+        return TOOL_OK;
+    return tool_complain(TOOL_USAGE, "--grid wants N[,N[,N]], not \"%s\"",
+                         value);
+}
+
+static int take_block(tool_options *out, const char *value)
+{
+    uint64_t block[3] = {1, 1, 1};
+
+    if (!read_shape(block, value, UINT32_MAX))
+        return tool_complain(TOOL_USAGE, "--block wants N[,N[,N]], not \"%s\"",
+                             value);
+    for (int i = 0; i < 3; i++)
+        out->launch.block[i] = (uint32_t)block[i];
+    return TOOL_OK;
+}
+
+static int take_print(tool_options *out, const char *value)
+{
+    const char *end;
+
+    if (out->print_count == TOOL_ARGUMENTS_MAX ||
+        !read_index(&out->prints[out->print_count], value, &end) ||
+        *end != '\0')
+        return tool_complain(TOOL_USAGE,
+                             "--print wants an argument's number, not \"%s\"",
+                             value);
+    out->print_count++;
+    return TOOL_OK;
+}
+
+static int take_save(tool_options *out, const char *value)
+{
+    const char *end;
+
+    if (out->save_count == TOOL_ARGUMENTS_MAX ||
+        !read_index(&out->saves[out->save_count].index, value, &end) ||
+        *end != '=' || end[1] == '\0')
+        return tool_complain(TOOL_USAGE, "--save wants I=FILE.npy, not \"%s\"",
+                             value);
+    out->saves[out->save_count++].path = end + 1;
+    return TOOL_OK;
+}
+
+static int take_target(tool_options *out, const char *value)
+{
+    out->target = value;
+    return TOOL_OK;
+}
+
+static int take_emit(tool_options *out, const char *value)
+{
+    out->emit = value;
+    return TOOL_OK;
+}
+
+static int take_output(tool_options *out, const char *value)
+{
+    out->output = value;
+    return TOOL_OK;
+}
+
+static int take_stats(tool_options *out, const char *value)
+{
+    (void)value;
+    out->stats = 1;
+    return TOOL_OK;
+}
+
+static int take_time(tool_options *out, const char *value)
+{
+    (void)value;
+    out->time = 1;
+    return TOOL_OK;
+}
+
+static const struct option {
+    const char *name;
+    int has_value;
+    int (*take)(tool_options *out, const char *value);
+} options[] = {
+    {"--grid", 1, take_grid},     {"--block", 1, take_block},
+    {"--target", 1, take_target}, {"--print", 1, take_print},
+    {"--save", 1, take_save},     {"--stats", 0, take_stats},
+    {"--time", 0, take_time},     {"--emit", 1, take_emit},
+    {"-o", 1, take_output},
+};
+
+/* True when the list "--grid --block" holds the name. */
+static int lists(const char *known, const char *name, size_t size)
+{
+    while (*known != '\0') {
+        const size_t length = strcspn(known, " ");
+
+        if (length == size && memcmp(known, name, size) == 0)
+            return 1;
+        known += length;
+        known += strspn(known, " ");
+    }
+    return 0;
+}
+
+static const struct option *find_option(const char *known, const char *name,
+                                        size_t size)
+{
+    for (size_t i = 0; i < sizeof options / sizeof options[0]; i++)
+        if (strlen(options[i].name) == size &&
+            memcmp(options[i].name, name, size) == 0)
+            return lists(known, name, size) ? &options[i] : NULL;
+    return NULL;
+}
+
+/* A number below zero is an argument, not an option. */
+static int is_option(const char *word)
+{
+    return word[0] == '-' && word[1] != '\0' &&
+           strchr("0123456789.", word[1]) == NULL &&
+           strncmp(word, "-inf", 4) != 0;
+}
+
+/* Reads the option at words[*at], "--name value" or "--name=value". */
+static int read_option(tool_options *out, int count, char **words, int *at,
+                       const char *known)
+{
+    const char *word = words[*at];
+    const size_t size = strcspn(word, "=");
+    const struct option *option = find_option(known, word, size);
+    const char *value = word[size] == '=' ? word + size + 1 : NULL;
+
+    if (option == NULL)
+        return tool_complain(TOOL_USAGE,
+                             "unknown option \"%s\"; see kiln --help", word);
+    if (!option->has_value && value != NULL)
+        return tool_complain(TOOL_USAGE, "%s takes no value", option->name);
+    if (option->has_value && value == NULL) {
+        if (*at + 1 == count)
+            return tool_complain(TOOL_USAGE, "%s wants a value", option->name);
+        value = words[++*at];
+    }
+    return option->take(out, value);
+}
+
+int tool_read_options(tool_options *out, int count, char **words,
+                      const char *known)
+{
+    memset(out, 0, sizeof *out);
+    for (int i = 0; i < count; i++) {
+        if (is_option(words[i])) {
+            const int status = read_option(out, count, words, &i, known);
+
+            if (status != TOOL_OK)
+                return status;
+        } else if (out->word_count == 2 + TOOL_ARGUMENTS_MAX) {
+            return tool_complain(TOOL_USAGE, "more than %d arguments",
+                                 TOOL_ARGUMENTS_MAX);
+        } else {
+            out->words[out->word_count++] = words[i];
+        }
+    }
+    return TOOL_OK;
+}

@@ -1,0 +1,97 @@
+/* kiln_tool.h - what the parts of the kiln command share. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#ifndef KILN_TOOLS_TOOL_H
+#define KILN_TOOLS_TOOL_H
+
+#include "kiln.h"
+
+/* Exit statuses. */
+#define TOOL_OK 0
+#define TOOL_FAILED 1 /* the user's code, files or device */
+#define TOOL_USAGE 2
+
+#define TOOL_ARGUMENTS_MAX KILN_ARGUMENTS_MAX
+
+/* ---- kiln.c ---- */
+
+/* Prints "kiln: ..." on standard error and returns `status`. */
+int tool_complain(int status, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+/* Prints an error with its diagnostics, frees it, and returns TOOL_FAILED. */
+int tool_fail(kiln_error *error);
+
+/* The options that follow a command; what is no option is in `words`. */
+typedef struct tool_options {
+    const char *words[2 + TOOL_ARGUMENTS_MAX]; /* file, kernel, arguments */
+    size_t word_count;
+    const char *target; /* NULL: the default */
+    const char *emit;
+    const char *output;
+    kiln_launch launch;
+    int has_grid;
+    int stats;
+    int time;
+    size_t prints[TOOL_ARGUMENTS_MAX];
+    size_t print_count;
+    struct {
+        size_t index;
+        const char *path;
+    } saves[TOOL_ARGUMENTS_MAX];
+    size_t save_count;
+} tool_options;
+
+/* ---- kiln_options.c ---- */
+
+/* Reads what follows the command; TOOL_OK, or TOOL_USAGE after complaining.
+   `known` lists the options that the command has, "--grid --block". */
+int tool_read_options(tool_options *out, int count, char **words,
+                      const char *known);
+
+/* ---- kiln_args.c: the arguments of a kernel ---- */
+
+typedef struct tool_argument {
+    const kiln_type *type;
+    unsigned char scalar[8];
+    kiln_array array;    /* data: the buffer's address */
+    void *bytes;         /* what the buffer starts with; from malloc */
+    uint64_t size;       /* of `bytes` */
+    kiln_buffer *buffer; /* NULL: no array */
+} tool_argument;
+
+/* Reads one ARG: a value, an array, a file or a function. Returns TOOL_...
+   after complaining. */
+int tool_argument_read(tool_argument *out, kiln_context *context,
+                       kiln_package *package, const char *text);
+/* Makes the array's buffer and fills it. */
+kiln_status tool_argument_send(tool_argument *argument, kiln_device *device,
+                               kiln_error **error);
+/* Reads the buffer back into `bytes`. */
+kiln_status tool_argument_fetch(tool_argument *argument, kiln_error **error);
+/* Prints the values, one line for each row of the first index. */
+void tool_argument_print(const tool_argument *argument);
+int tool_argument_save(const tool_argument *argument, const char *path);
+void tool_argument_dispose(tool_argument *argument);
+
+/* Reads a TYPE: "f32[:,:]" or "fn:name". */
+int tool_type_read(const kiln_type **out, kiln_context *context,
+                   kiln_package *package, const char *text);
+
+/* ---- commands ---- */
+
+/* What every command that has a kernel begins with. */
+typedef struct tool_session {
+    kiln_context *context;
+    kiln_package *package;
+    const kiln_function *function;
+    const kiln_config *config;
+} tool_session;
+
+/* Loads the file and finds the kernel; TOOL_... after complaining. */
+int tool_session_open(tool_session *out, const tool_options *options);
+void tool_session_close(tool_session *session);
+
+int tool_run(int count, char **words);     /* kiln_run.c */
+int tool_compile(int count, char **words); /* kiln_compile.c */
+int tool_targets(int count, char **words); /* kiln_targets.c */
+
+#endif /* KILN_TOOLS_TOOL_H */

@@ -1,0 +1,363 @@
+/* npy.c - reading and writing .npy files. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include "npy.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * The format: "\x93NUMPY", two bytes of version, the header's length (two
+ * bytes in version 1, four later, little-endian), the header, the elements.
+ * The header is a dictionary in Python's notation with the keys descr,
+ * fortran_order and shape, ended by a newline.
+ */
+
+static const char magic[6] = {'\x93', 'N', 'U', 'M', 'P', 'Y'};
+
+#define MAGIC_SIZE 8     /* with the version */
+#define HEADER_MAX 65536 /* of bytes that are believed to be a header */
+#define HEADER_ALIGNMENT 64
+
+static const struct element {
+    int32_t kind;
+    char descr[4]; /* without byte order */
+    size_t size;
+} elements[] = {
+    {KILN_TYPE_BOOL, "b1", 1}, {KILN_TYPE_I8, "i1", 1},
+    {KILN_TYPE_I16, "i2", 2},  {KILN_TYPE_I32, "i4", 4},
+    {KILN_TYPE_I64, "i8", 8},  {KILN_TYPE_U8, "u1", 1},
+    {KILN_TYPE_U16, "u2", 2},  {KILN_TYPE_U32, "u4", 4},
+    {KILN_TYPE_U64, "u8", 8},  {KILN_TYPE_F16, "f2", 2},
+    {KILN_TYPE_F32, "f4", 4},  {KILN_TYPE_F64, "f8", 8},
+};
+
+#define ELEMENT_COUNT (sizeof elements / sizeof elements[0])
+
+static const struct element *element_of(int32_t kind)
+{
+    for (size_t i = 0; i < ELEMENT_COUNT; i++)
+        if (elements[i].kind == kind)
+            return &elements[i];
+    return NULL;
+}
+
+size_t npy_element_size(int32_t kind)
+{
+    const struct element *element = element_of(kind);
+
+    return element == NULL ? 0 : element->size;
+}
+
+/* ---- the header ---- */
+
+typedef struct header {
+    const struct element *element;
+    int is_fortran;
+    uint32_t rank;
+    int64_t shape[KILN_RANK_MAX]; /* as in the file */
+    int has_descr, has_order, has_shape;
+} header;
+
+/* What is read, and how far. */
+typedef struct reader {
+    const char *at; /* ends in a NUL */
+    const char *path;
+    char *message;
+} reader;
+
+static int fail(const reader *r, const char *what)
+{
+    (void)snprintf(r->message, NPY_MESSAGE_SIZE, "%s: %s", r->path, what);
+    return 0;
+}
+
+static void skip_blanks(reader *r)
+{
+    r->at += strspn(r->at, " \t\r\n");
+}
+
+static int accept(reader *r, char expected)
+{
+    skip_blanks(r);
+    if (*r->at != expected)
+        return 0;
+    r->at++;
+    return 1;
+}
+
+/* 'text' or "text"; longer ones than `capacity` are not ours. */
+static int read_string(reader *r, char *out, size_t capacity)
+{
+    const char *end;
+    char quote;
+
+    skip_blanks(r);
+    quote = *r->at;
+    if (quote != '\'' && quote != '"')
+        return 0;
+    end = strchr(r->at + 1, quote);
+    if (end == NULL || (size_t)(end - r->at - 1) >= capacity)
+        return 0;
+    memcpy(out, r->at + 1, (size_t)(end - r->at - 1));
+    out[end - r->at - 1] = '\0';
+    r->at = end + 1;
+    return 1;
+}
+
+static int read_descr(reader *r, header *out)
+{
+    char text[16];
+
+    if (!read_string(r, text, sizeof text))
+        return fail(r, "the element type is not a plain one");
+    if (text[0] == '>')
+        return fail(r, "big-endian elements are not supported");
+    if (strchr("<|=", text[0]) == NULL || text[0] == '\0')
+        return fail(r, "unknown element type");
+    for (size_t i = 0; i < ELEMENT_COUNT; i++)
+        if (strcmp(elements[i].descr, text + 1) == 0)
+            out->element = &elements[i];
+    if (out->element == NULL)
+        return fail(r, "elements are not bool, integers of 1 to 8 bytes or "
+                       "floats of 2, 4 or 8");
+    out->has_descr = 1;
+    return 1;
+}
+
+static int read_order(reader *r, header *out)
+{
+    skip_blanks(r);
+    if (strncmp(r->at, "True", 4) == 0) {
+        out->is_fortran = 1;
+        r->at += 4;
+    } else if (strncmp(r->at, "False", 5) == 0) {
+        r->at += 5;
+    } else {
+        return fail(r, "fortran_order is neither True nor False");
+    }
+    out->has_order = 1;
+    return 1;
+}
+
+static int read_shape(reader *r, header *out)
+{
+    if (!accept(r, '('))
+        return fail(r, "the shape is not a tuple");
+    while (!accept(r, ')')) {
+        char *end;
+        long long size;
+
+        skip_blanks(r);
+        if (*r->at < '0' || *r->at > '9')
+            return fail(r, "the shape holds something that is no size");
+        errno = 0;
+        size = strtoll(r->at, &end, 10);
+        if (errno != 0)
+            return fail(r, "a size is out of range");
+        if (out->rank == KILN_RANK_MAX)
+            return fail(r, "the array has more than 4 dimensions");
+        out->shape[out->rank++] = size;
+        r->at = end;
+        if (!accept(r, ',') && *r->at != ')')
+            return fail(r, "the shape is not a tuple of sizes");
+    }
+    out->has_shape = 1;
+    return 1;
+}
+
+static int read_entry(reader *r, header *out)
+{
+    char key[32];
+
+    if (!read_string(r, key, sizeof key) || !accept(r, ':'))
+        return fail(r, "the header is not a dictionary");
+    if (strcmp(key, "descr") == 0)
+        return read_descr(r, out);
+    if (strcmp(key, "fortran_order") == 0)
+        return read_order(r, out);
+    if (strcmp(key, "shape") == 0 && !out->has_shape)
+        return read_shape(r, out);
+    return fail(r, "the header has an unknown or repeated key");
+}
+
+static int read_header(reader *r, header *out)
+{
+    if (!accept(r, '{'))
+        return fail(r, "the header is not a dictionary");
+    while (!accept(r, '}')) {
+        if (!read_entry(r, out))
+            return 0;
+        if (!accept(r, ',') && *r->at != '}')
+            return fail(r, "the header is not a dictionary");
+    }
+    if (!out->has_descr || !out->has_order || !out->has_shape)
+        return fail(r, "the header lacks descr, fortran_order or shape");
+    if (out->rank == 0)
+        return fail(r, "the array has no dimension: pass its value instead");
+    return 1;
+}
+
+/* ---- reading ---- */
+
+static int take_shape(npy_array *out, const header *from, const reader *r)
+{
+    int64_t size = (int64_t)from->element->size;
+    int is_empty = 0;
+
+    out->kind = from->element->kind;
+    out->rank = from->rank;
+    for (uint32_t i = 0; i < from->rank; i++) {
+        const uint32_t to = from->is_fortran ? i : from->rank - 1 - i;
+
+        out->sizes[to] = from->shape[i];
+        is_empty |= from->shape[i] == 0;
+    }
+    for (uint32_t i = 0; i < from->rank && !is_empty; i++)
+        if (__builtin_mul_overflow(size, from->shape[i], &size))
+            return fail(r, "the array is too large");
+    out->size = is_empty ? 0 : (size_t)size;
+    return 1;
+}
+
+/* Reads the header's text, ended by a NUL. */
+static char *read_header_text(FILE *file, const reader *r)
+{
+    unsigned char head[MAGIC_SIZE], length[4] = {0};
+    size_t size;
+    char *text;
+
+    if (fread(head, 1, sizeof head, file) != sizeof head ||
+        memcmp(head, magic, sizeof magic) != 0) {
+        (void)fail(r, "not a .npy file");
+        return NULL;
+    }
+    if (head[6] < 1 || head[6] > 3) {
+        (void)fail(r, "a .npy file of an unknown version");
+        return NULL;
+    }
+    if (fread(length, 1, head[6] == 1 ? 2 : 4, file) !=
+        (head[6] == 1 ? 2u : 4u)) {
+        (void)fail(r, "the file ends in its header");
+        return NULL;
+    }
+    size = (size_t)length[0] | (size_t)length[1] << 8 |
+           (size_t)length[2] << 16 | (size_t)length[3] << 24;
+    text = size > HEADER_MAX ? NULL : calloc(size + 1, 1);
+    if (text == NULL || fread(text, 1, size, file) != size) {
+        free(text);
+        (void)fail(r, "the file ends in its header");
+        return NULL;
+    }
+    return text;
+}
+
+/* The size is compared first: a header may claim anything. */
+static int read_data(npy_array *out, FILE *file, const reader *r)
+{
+    const long start = ftell(file);
+    long end;
+
+    if (start < 0 || fseek(file, 0, SEEK_END) != 0)
+        return fail(r, "cannot find out its size");
+    end = ftell(file);
+    if (end < start || fseek(file, start, SEEK_SET) != 0)
+        return fail(r, "cannot find out its size");
+    if ((size_t)(end - start) < out->size)
+        return fail(r, "the file is shorter than its header says");
+    if ((size_t)(end - start) > out->size)
+        return fail(r, "the file is longer than its header says");
+    out->data = malloc(out->size > 0 ? out->size : 1);
+    if (out->data == NULL)
+        return fail(r, "out of memory");
+    if (fread(out->data, 1, out->size, file) != out->size) {
+        free(out->data);
+        out->data = NULL;
+        return fail(r, "cannot be read");
+    }
+    return 1;
+}
+
+static int read_file(npy_array *out, FILE *file, reader *r)
+{
+    header found = {0};
+    char *text = read_header_text(file, r);
+    int fine;
+
+    if (text == NULL)
+        return 0;
+    r->at = text;
+    fine = read_header(r, &found) && take_shape(out, &found, r) &&
+           read_data(out, file, r);
+    free(text);
+    return fine;
+}
+
+int npy_read(npy_array *out, const char *path, char message[NPY_MESSAGE_SIZE])
+{
+    reader r = {.path = path, .message = message};
+    FILE *file = fopen(path, "rb");
+    int fine;
+
+    memset(out, 0, sizeof *out);
+    if (file == NULL)
+        return fail(&r, strerror(errno));
+    fine = read_file(out, file, &r);
+    (void)fclose(file);
+    return fine;
+}
+
+/* ---- writing ---- */
+
+/* Everything in front of the elements, padded so that they are aligned. */
+static size_t format_head(char *out, size_t capacity, const npy_array *array,
+                          const struct element *element)
+{
+    char text[256];
+    int size = snprintf(text, sizeof text,
+                        "{'descr': '%c%s', 'fortran_order': False, 'shape': (",
+                        element->size == 1 ? '|' : '<', element->descr);
+    size_t used = (size_t)size, total;
+
+    for (uint32_t i = array->rank; i-- > 0;)
+        used += (size_t)snprintf(text + used, sizeof text - used, "%lld,%s",
+                                 (long long)array->sizes[i], i > 0 ? " " : "");
+    used += (size_t)snprintf(text + used, sizeof text - used, "), }");
+    total = MAGIC_SIZE + 2 + used + 1;
+    total =
+        (total + HEADER_ALIGNMENT - 1) / HEADER_ALIGNMENT * HEADER_ALIGNMENT;
+    if (total > capacity)
+        return 0;
+    memset(out, ' ', total);
+    memcpy(out, magic, sizeof magic);
+    out[6] = 1;
+    out[7] = 0;
+    out[8] = (char)((total - MAGIC_SIZE - 2) & 0xff);
+    out[9] = (char)((total - MAGIC_SIZE - 2) >> 8);
+    memcpy(out + MAGIC_SIZE + 2, text, used);
+    out[total - 1] = '\n';
+    return total;
+}
+
+int npy_write(const npy_array *array, const char *path,
+              char message[NPY_MESSAGE_SIZE])
+{
+    const reader r = {.path = path, .message = message};
+    const struct element *element = element_of(array->kind);
+    char head[512];
+    size_t size;
+    FILE *file;
+    int fine;
+
+    if (element == NULL)
+        return fail(&r, "a .npy file cannot hold elements of this type");
+    size = format_head(head, sizeof head, array, element);
+    file = fopen(path, "wb");
+    if (file == NULL)
+        return fail(&r, strerror(errno));
+    fine = fwrite(head, 1, size, file) == size &&
+           fwrite(array->data, 1, array->size, file) == array->size;
+    fine &= fclose(file) == 0;
+    return fine ? 1 : fail(&r, "cannot be written");
+}
