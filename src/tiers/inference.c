@@ -211,6 +211,11 @@ int32_t kiln_inference_is_cycle_head(const kiln_inference *inference)
     return inference->is_head;
 }
 
+int32_t kiln_inference_is_provisional(const kiln_inference *inference)
+{
+    return inference->cycle_depth < inference->depth;
+}
+
 kiln_inference *kiln_inference_parent(const kiln_inference *inference)
 {
     return inference->parent;

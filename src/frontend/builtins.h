@@ -1,0 +1,50 @@
+/* builtins.h - the built-in functions, and by which rule each is inferred. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#ifndef KILN_BUILTINS_H
+#define KILN_BUILTINS_H
+
+#include "ir.h"
+
+typedef enum kiln__builtin_rule {
+    KILN__RULE_NONE,
+    KILN__RULE_OPERATOR,
+    KILN__RULE_QUERY,        /* data: KILN__QUERY_ */
+    KILN__RULE_LENGTH,
+    KILN__RULE_SIZE,
+    KILN__RULE_RANK,
+    KILN__RULE_MATH,         /* data: KILN__MATH_, of one type of its domain */
+    KILN__RULE_TEST,         /* data: KILN__MATH_, gives Bool */
+    KILN__RULE_CLAMP,
+    KILN__RULE_SIGN,
+    KILN__RULE_SELECT,
+    KILN__RULE_LIMIT,        /* data: KILN__LIMIT_ */
+    KILN__RULE_CONVERT,      /* data: KILN__IR_ */
+    KILN__RULE_TRUNC,        /* trunc(x) and trunc(T, x) */
+    KILN__RULE_TYPEOF,
+    KILN__RULE_STATIC,
+    KILN__RULE_VALUE,
+    KILN__RULE_ATOMIC,       /* data: KILN__ATOMIC_ */
+    KILN__RULE_BARRIER,
+    KILN__RULE_GROUP         /* data: KILN__GROUP_ */
+} kiln__builtin_rule;
+
+enum {
+    KILN__LIMIT_ZERO,
+    KILN__LIMIT_ONE,
+    KILN__LIMIT_LEAST,
+    KILN__LIMIT_MOST,
+    KILN__LIMIT_EPS
+};
+
+typedef struct kiln__builtin {
+    const char *name;
+    kiln__builtin_rule rule;
+    uint8_t least; /* arguments */
+    uint8_t most;
+    int32_t data;
+} kiln__builtin;
+
+/* By the same index as kiln__builtins. */
+const kiln__builtin *kiln__builtin_at(uint32_t index);
+
+#endif /* KILN_BUILTINS_H */

@@ -1,0 +1,391 @@
+/* change.c - preparing a change of the program, and publishing it. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include <stdlib.h>
+#include <string.h>
+
+#include "report.h"
+#include "tables.h"
+
+/* The protocol is told in tables.h. */
+
+void kiln__change_begin(kiln__change *change, kiln__language *language,
+                        kiln_package *package, kiln__source *source)
+{
+    kiln__mutex_lock(&language->change);
+    language->change_number++;
+    *change = (kiln__change){.language = language,
+                             .package = package,
+                             .source = source,
+                             .world = kiln__language_world(language) + 1};
+    kiln__diagnostics_init(&change->diagnostics, language->alloc);
+    if (source == NULL)
+        return;
+    change->node = kiln__allocate(language->alloc, sizeof *change->node);
+    if (change->node == NULL)
+        change->status = KILN_ENOMEM;
+    else
+        change->node->source = source;
+}
+
+/* Takes the pending versions out again; the newest of each slot is ours. */
+static void unlink_pending(kiln__change *change)
+{
+    kiln__language_write(change->language);
+    for (size_t i = change->slots.count; i-- > 0;) {
+        kiln__slot *slot = change->slots.items[i];
+
+        slot->versions = slot->versions->next;
+    }
+    kiln__language_unlock(change->language);
+}
+
+static void forget_marks(kiln__change *change)
+{
+    for (size_t i = 0; i < change->added.count; i++)
+        change->added.items[i]->generic->pending = NULL;
+    for (size_t i = 0; i < change->removed.count; i++)
+        change->removed.items[i]->leaving = 0;
+}
+
+void kiln__change_end(kiln__change *change)
+{
+    const kiln_alloc *alloc = change->language->alloc;
+
+    forget_marks(change);
+    if (!change->published)
+        unlink_pending(change);
+    if (!change->published || !change->keeps_source) {
+        kiln__deallocate(alloc, change->node,
+                         change->node == NULL ? 0 : sizeof *change->node);
+        kiln__source_free(change->source);
+    }
+    kiln__diagnostics_dispose(&change->diagnostics);
+    kiln__array_dispose(alloc, &change->slots);
+    kiln__array_dispose(alloc, &change->ended);
+    kiln__array_dispose(alloc, &change->added);
+    kiln__array_dispose(alloc, &change->removed);
+    kiln__array_dispose(alloc, &change->subjects);
+    kiln__mutex_unlock(&change->language->change);
+}
+
+void kiln__change_touch(kiln__change *change, uint64_t subject)
+{
+    if (!kiln__array_push(change->language->alloc, &change->subjects, subject))
+        change->status = KILN_ENOMEM;
+}
+
+/* A slot that was an import once stays in the list, which is walked to find
+   whose meaning changes with an imported name. */
+static void list_import(kiln__language *language, kiln__slot *slot)
+{
+    if (slot->listed)
+        return;
+    slot->listed = 1;
+    slot->next_import = language->imports;
+    language->imports = slot;
+}
+
+kiln__version *kiln__change_name(kiln__change *change, kiln__slot *slot,
+                                 const kiln__version *meaning)
+{
+    kiln__version *version =
+        kiln__arena_allocate(&change->source->arena, sizeof *version);
+
+    if (version == NULL ||
+        !kiln__array_push(change->language->alloc, &change->slots, slot)) {
+        change->status = KILN_ENOMEM;
+        return NULL;
+    }
+    *version = *meaning;
+    version->min_world = change->world;
+    version->max_world = UINT64_MAX;
+    slot->mark = change->language->change_number;
+    kiln__language_write(change->language);
+    version->next = slot->versions;
+    slot->versions = version;
+    kiln__language_unlock(change->language);
+    if (version->import != NULL)
+        list_import(change->language, slot);
+    return version;
+}
+
+void kiln__change_drop_name(kiln__change *change, kiln__slot *slot)
+{
+    size_t i = 0;
+
+    while (change->slots.items[i] != slot)
+        i++;
+    change->slots.items[i] = change->slots.items[--change->slots.count];
+    kiln__language_write(change->language);
+    slot->versions = slot->versions->next;
+    kiln__language_unlock(change->language);
+}
+
+void kiln__change_end_name(kiln__change *change, kiln__slot *slot)
+{
+    kiln__version *version = kiln__slot_version(slot, change->world);
+
+    if (version == NULL)
+        return;
+    if (!kiln__array_push(change->language->alloc, &change->ended, version))
+        change->status = KILN_ENOMEM;
+    if (version->binding.kind == KILN__BINDING_TYPE)
+        change->hierarchy = 1;
+    kiln__change_touch(change, slot->subject);
+}
+
+void kiln__change_add_method(kiln__change *change, kiln__method *method)
+{
+    if (!kiln__array_push(change->language->alloc, &change->added, method)) {
+        change->status = KILN_ENOMEM;
+        return;
+    }
+    method->next = method->generic->pending;
+    method->generic->pending = method;
+}
+
+void kiln__change_remove_method(kiln__change *change, kiln__method *method)
+{
+    if (!kiln__array_push(change->language->alloc, &change->removed, method))
+        change->status = KILN_ENOMEM;
+    else
+        method->leaving = 1;
+}
+
+/* A function is a name of its package as long as the package has a method of
+   it: what a name means depends on what is defined, not on what once was. */
+void kiln__change_end_functions(kiln__change *change)
+{
+    for (size_t i = 0; i < change->removed.count; i++) {
+        const kiln__generic *generic = change->removed.items[i]->generic;
+        const kiln__method *method = generic->methods;
+        const kiln__version *version;
+        kiln__slot *slot;
+
+        while (method != NULL &&
+               (method->leaving || method->package != generic->package))
+            method = method->next;
+        if (method != NULL || generic->builtin != 0)
+            continue;
+        slot = kiln__slot_get(generic->package, generic->name);
+        version = slot == NULL || slot->mark == change->language->change_number
+                      ? NULL
+                      : kiln__slot_version(slot, change->world);
+        if (version == NULL || version->binding.generic != generic)
+            continue;
+        slot->mark = change->language->change_number;
+        kiln__change_end_name(change, slot);
+    }
+}
+
+/* ---- who is concerned ---- */
+
+static void touch_open_generic(kiln_digest key, void *value, void *env)
+{
+    const kiln__generic *generic = value;
+    kiln__change *change = env;
+    const kiln__method *method;
+
+    (void)key;
+    for (method = generic->methods; method != NULL; method = method->next) {
+        int open = 0;
+
+        for (size_t i = 0; i < method->parameter_count; i++)
+            open |= kiln__pattern_is_open(method->parameters[i]);
+        for (size_t i = 0; i < method->type_parameter_count; i++)
+            open |= method->bounds[i] != NULL &&
+                    kiln__pattern_is_open(method->bounds[i]);
+        if (open) {
+            kiln__change_touch(change, generic->subject);
+            return;
+        }
+    }
+}
+
+static int is_touched(const kiln__change *change, uint64_t subject)
+{
+    for (size_t i = 0; i < change->subjects.count; i++)
+        if (change->subjects.items[i] == subject)
+            return 1;
+    return 0;
+}
+
+/* A name imported from a name that changed changes too, and so on. */
+static void touch_importers(kiln__change *change)
+{
+    const kiln__slot *slot;
+    size_t before;
+
+    do {
+        before = change->subjects.count;
+        for (slot = change->language->imports; slot != NULL;
+             slot = slot->next_import) {
+            const kiln__version *version =
+                kiln__slot_version(slot, change->world);
+
+            if (version != NULL && version->import != NULL &&
+                is_touched(change, version->import->subject) &&
+                !is_touched(change, slot->subject))
+                kiln__change_touch(change, slot->subject);
+        }
+    } while (change->subjects.count > before && change->status == KILN_OK);
+}
+
+static int compare_subjects(const void *a, const void *b)
+{
+    uint64_t x, y;
+
+    memcpy(&x, a, sizeof x);
+    memcpy(&y, b, sizeof y);
+    return x < y ? -1 : x > y;
+}
+
+static void tidy_subjects(kiln__change *change)
+{
+    size_t kept = 0;
+
+    if (change->subjects.count == 0)
+        return;
+    qsort(change->subjects.items, change->subjects.count,
+          sizeof *change->subjects.items, compare_subjects);
+    for (size_t i = 0; i < change->subjects.count; i++)
+        if (kept == 0 ||
+            change->subjects.items[kept - 1] != change->subjects.items[i])
+            change->subjects.items[kept++] = change->subjects.items[i];
+    change->subjects.count = kept;
+}
+
+/* ---- publication ---- */
+
+static void retire_method(kiln__method *method, uint64_t last)
+{
+    kiln__generic *generic = method->generic;
+    kiln__method **link = &generic->methods;
+
+    while (*link != method)
+        link = &(*link)->next;
+    *link = method->next;
+    __atomic_store_n(&method->max_world, last, __ATOMIC_RELAXED);
+    method->next = generic->retired;
+    generic->retired = method;
+    if (generic->retired_world < last)
+        generic->retired_world = last;
+}
+
+static void link_method(kiln__method *method)
+{
+    kiln__generic *generic = method->generic;
+
+    method->next = generic->methods;
+    generic->methods = method;
+    generic->overlay_count += method->overlay != NULL;
+}
+
+/* With the world lock for writing; nothing here can fail. */
+static void make_visible(kiln__change *change)
+{
+    kiln__language *language = change->language;
+    const uint64_t last = change->world - 1;
+
+    for (size_t i = 0; i < change->slots.count; i++) {
+        kiln__version *older = change->slots.items[i]->versions->next;
+
+        if (older != NULL && older->max_world == UINT64_MAX)
+            older->max_world = last;
+    }
+    for (size_t i = 0; i < change->ended.count; i++)
+        change->ended.items[i]->max_world = last;
+    for (size_t i = 0; i < change->removed.count; i++)
+        retire_method(change->removed.items[i], last);
+    for (size_t i = 0; i < change->added.count; i++)
+        link_method(change->added.items[i]);
+    if (change->unloads)
+        change->package->loaded = 0;
+    if (change->keeps_source) {
+        change->node->next = language->sources;
+        language->sources = change->node;
+    }
+    atomic_store_explicit(&language->world, change->world,
+                          memory_order_release);
+}
+
+static int is_empty(const kiln__change *change)
+{
+    return change->slots.count == 0 && change->ended.count == 0 &&
+           change->added.count == 0 && change->removed.count == 0 &&
+           !change->unloads;
+}
+
+static void fill_report(const kiln__change *change, kiln_change_report *report)
+{
+    if (report == NULL)
+        return;
+    report->world = kiln__language_world(change->language);
+    report->methods_added = change->added_count;
+    report->methods_replaced = change->replaced_count;
+    report->methods_removed = change->removed_count;
+    report->methods_unchanged = change->unchanged_count;
+}
+
+/* The change is there whatever the tiers say; names of what it invalidated
+   are worth less than the invalidation. */
+static kiln_status tell_tiers(kiln__change *change, kiln_change_report *report,
+                              kiln_error **error)
+{
+    kiln_status status;
+
+    if (change->first || change->subjects.count == 0)
+        return KILN_OK;
+    status = kiln_world_changed(change->language->frontend, change->world,
+                                change->subjects.items, change->subjects.count,
+                                report);
+    if (status != KILN_OK && report != NULL)
+        status = kiln_world_changed(change->language->frontend, change->world,
+                                    change->subjects.items,
+                                    change->subjects.count, NULL);
+    if (status == KILN_ENOMEM)
+        return kiln__error_no_memory(error);
+    return status;
+}
+
+static kiln_status finish_checks(kiln__change *change, kiln_error **error)
+{
+    kiln_status status =
+        kiln__diagnostics_finish(&change->diagnostics, KILN_ECOMPILE, error);
+
+    KILN_TRY(status);
+    if (change->status == KILN_OK && change->hierarchy)
+        kiln__map_each(&change->language->generics, touch_open_generic, change);
+    if (change->status == KILN_OK)
+        touch_importers(change);
+    if (change->status != KILN_OK)
+        return kiln__error_no_memory(error);
+    tidy_subjects(change);
+    return KILN_OK;
+}
+
+kiln_status kiln__change_publish(kiln__change *change,
+                                 kiln_change_report *report, kiln_error **error)
+{
+    KILN_TRY(finish_checks(change, error));
+    change->published = 1;
+    change->keeps_source = change->source != NULL &&
+                           (change->slots.count > 0 || change->added.count > 0);
+    if (!is_empty(change)) {
+        kiln__language_write(change->language);
+        make_visible(change);
+        kiln__language_unlock(change->language);
+    }
+    fill_report(change, report);
+    return tell_tiers(change, report, error);
+}
+
+kiln_status kiln__report_check(const kiln_change_report *report,
+                               kiln_error **error)
+{
+    if (report != NULL && report->size < sizeof *report)
+        return kiln__error_set(error, KILN_EINVAL,
+                               "the report is not initialised; use "
+                               "KILN_CHANGE_REPORT_INIT");
+    return KILN_OK;
+}

@@ -1,0 +1,566 @@
+/* infer_arithmetic.c - operators on scalars, vectors and constants. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include <string.h>
+
+#include "infer.h"
+
+/*
+ * Constants without a type are folded. Otherwise both sides come to one type
+ * (kiln__infer_unify): the wider of one signedness, the float of an integer
+ * and a float, the vector of a vector and a scalar.
+ */
+
+static const kiln__operator operators[] = {
+    {"+", KILN__IR_ADD, KILN__OPERATOR_ARITHMETIC},
+    {"-", KILN__IR_SUB, KILN__OPERATOR_ARITHMETIC},
+    {"*", KILN__IR_MUL, KILN__OPERATOR_ARITHMETIC},
+    {"/", KILN__IR_DIV, KILN__OPERATOR_ARITHMETIC},
+    {"//", KILN__IR_IDIV, KILN__OPERATOR_ARITHMETIC},
+    {"%", KILN__IR_IREM, KILN__OPERATOR_ARITHMETIC},
+    {"&", KILN__IR_AND, KILN__OPERATOR_BITS},
+    {"|", KILN__IR_OR, KILN__OPERATOR_BITS},
+    {"^", KILN__IR_XOR, KILN__OPERATOR_BITS},
+    {"<<", KILN__IR_SHL, KILN__OPERATOR_SHIFT},
+    {">>", KILN__IR_SHR, KILN__OPERATOR_SHIFT},
+    {"==", KILN__IR_EQ, KILN__OPERATOR_EQUALITY},
+    {"!=", KILN__IR_NE, KILN__OPERATOR_EQUALITY},
+    {"<", KILN__IR_LT, KILN__OPERATOR_ORDER},
+    {"<=", KILN__IR_LE, KILN__OPERATOR_ORDER},
+    {">", KILN__IR_GT, KILN__OPERATOR_ORDER},
+    {">=", KILN__IR_GE, KILN__OPERATOR_ORDER},
+    {"**", KILN__IR_NONE, KILN__OPERATOR_POWER},
+};
+
+const kiln__operator *kiln__operator_find(const char *text)
+{
+    for (size_t i = 0; i < sizeof operators / sizeof *operators; i++)
+        if (strcmp(operators[i].text, text) == 0)
+            return &operators[i];
+    return NULL;
+}
+
+static int is_comparison(const kiln__operator *operator)
+{
+    return operator->class == KILN__OPERATOR_EQUALITY ||
+           operator->class == KILN__OPERATOR_ORDER;
+}
+
+static int is_name_of_something(const kiln__value *value)
+{
+    return value->kind == KILN__VALUE_TYPED &&
+           (value->type->kind == KILN_TYPE_TYPE ||
+            value->type->kind == KILN_TYPE_FUNCTION);
+}
+
+int kiln__infer_is_plain(const kiln__value *value)
+{
+    return value->kind != KILN__VALUE_TYPED ||
+           kiln__type_is_scalar(value->type) ||
+           value->type->kind == KILN_TYPE_VECTOR ||
+           value->type->kind == KILN_TYPE_STATIC ||
+           is_name_of_something(value);
+}
+
+static int is_untyped(const kiln__value *value)
+{
+    return value->kind == KILN__VALUE_LITERAL || kiln__value_is_static(value);
+}
+
+/* ---- constants ---- */
+
+static kiln__value fold_failed(kiln__infer *in, kiln__fold fold,
+                               const char *operator, const kiln__ast *ast)
+{
+    if (fold == KILN__FOLD_ZERO)
+        return kiln__infer_error(in, ast->span, "constant-division", NULL,
+                                 "a constant is divided by zero");
+    if (fold == KILN__FOLD_RANGE)
+        return kiln__infer_error(in, ast->span, "literal-range", NULL,
+                                 "the result of `%s` is too large a constant",
+                                 operator);
+    if (strcmp(operator, "/") == 0)
+        return kiln__infer_error(in, ast->span, "wrong-type",
+                                 "write `//` for integers, or 1.0 for floats",
+                                 "`/` is for floats, these are integers");
+    if (strcmp(operator, "**") == 0)
+        return kiln__infer_error(
+            in, ast->span, "literal-range", "write 2.0 for a float",
+            "an integer to a negative power is no integer");
+    return kiln__infer_error(in, ast->span, "wrong-type", NULL,
+                             "`%s` is not for float literals", operator);
+}
+
+/* What folding gives: a Static if one of the integers was. */
+static kiln__value folded(kiln__infer *in, const kiln__constant *constant,
+                          int is_static, int is_bool, const kiln__ast *ast)
+{
+    if (is_bool)
+        return kiln__infer_boolean(in, constant->integer != 0, is_static);
+    if (is_static && !constant->is_float)
+        return kiln__infer_static(in, constant->integer, ast->span);
+    return (kiln__value){.kind = KILN__VALUE_LITERAL, .constant = *constant};
+}
+
+static kiln__value fold_untyped(kiln__infer *in, const kiln__operator *operator,
+                                const kiln__value *a, const kiln__value *b,
+                                const kiln__ast *ast)
+{
+    const int is_static = kiln__value_is_static(a) || kiln__value_is_static(b);
+    const kiln__value x = kiln__infer_decay(in, a, ast);
+    const kiln__value y = kiln__infer_decay(in, b, ast);
+    kiln__constant out;
+    const kiln__fold fold =
+        kiln__fold_binary(&out, operator, &x.constant, &y.constant);
+
+    if (fold != KILN__FOLD_OK)
+        return fold_failed(in, fold, operator->text, ast);
+    return folded(in, &out, is_static, is_comparison(operator), ast);
+}
+
+/* Integers and Bool of one known type each; NULL-like POISON is not used: the
+   caller builds a node when this says no. */
+static int fold_typed(kiln__infer *in, const kiln__operator *operator,
+                      const kiln__value *a, const kiln__value *b,
+                      kiln__value *out)
+{
+    const int32_t kind = a->type->kind;
+    kiln__constant constant;
+
+    if (!a->known || !b->known || kiln__kind_is_a_float(kind) ||
+        operator->class == KILN__OPERATOR_SHIFT ||
+        kiln__fold_binary(&constant, operator, &a->constant, &b->constant) !=
+            KILN__FOLD_OK)
+        return 0;
+    if (is_comparison(operator)) {
+        *out = kiln__infer_boolean(in, constant.integer != 0,
+                                   a->is_static && b->is_static);
+        return 1;
+    }
+    if (kind != KILN_TYPE_BOOL)
+        constant.integer = kiln__fold_wrap(constant.integer, kind);
+    *out = kiln__infer_constant(a->type, &constant);
+    out->is_static = a->is_static && b->is_static;
+    return 1;
+}
+
+/* ---- one type for all operands ---- */
+
+static const kiln_type *lane(const kiln_type *type)
+{
+    return type->kind == KILN_TYPE_VECTOR ? type->element : type;
+}
+
+static int mixed_signedness(kiln__infer *in, const kiln_type *a,
+                            const kiln_type *b, const kiln__ast *ast)
+{
+    (void)kiln__infer_error(
+        in, ast->span, "mixed-signedness",
+        kiln__infer_format(in, "convert one of them: %s(...) or %s(...)",
+                           kiln_type_text(a), kiln_type_text(b)),
+        "%s and %s differ in signedness", kiln_type_text(a),
+        kiln_type_text(b));
+    return 0;
+}
+
+/* The type of arithmetic on two scalar types; false: reported. */
+static int common_scalar(kiln__infer *in, const kiln_type **common,
+                         const kiln_type *type, const kiln__ast *ast)
+{
+    const kiln_type *a = *common;
+    const int a_float = a != NULL && kiln__kind_is_a_float(a->kind);
+    const int b_float = kiln__kind_is_a_float(type->kind);
+
+    if (a == NULL || a == type) {
+        *common = type;
+        return 1;
+    }
+    if (!a_float && !b_float &&
+        kiln__kind_is_signed_integer(a->kind) !=
+            kiln__kind_is_signed_integer(type->kind))
+        return mixed_signedness(in, a, type, ast);
+    if (a_float != b_float)
+        *common = a_float ? a : type;
+    else if (type->size > a->size)
+        *common = type;
+    return 1;
+}
+
+/* What the operands have in common, before literals are looked at. */
+typedef struct common {
+    const kiln_type *vector;
+    const kiln_type *scalar;
+    int float_literal;
+    int literal;
+} common;
+
+static int is_numeric(const kiln_type *type)
+{
+    return kiln__kind_is_an_integer(type->kind) ||
+           kiln__kind_is_a_float(type->kind);
+}
+
+static int not_a_number(kiln__infer *in, const kiln__value *value,
+                        const kiln__ast *ast, const char *what)
+{
+    const int is_bool =
+        value->kind == KILN__VALUE_TYPED && value->type->kind == KILN_TYPE_BOOL;
+
+    (void)kiln__infer_error(
+        in, ast->span, "wrong-type",
+        is_bool ? "Bool does no arithmetic; i32(b) gives 0 or 1" : NULL,
+        "`%s` takes numbers, but this is %s", what,
+        kiln__infer_describe(in, value));
+    return 0;
+}
+
+static int add_to_common(kiln__infer *in, common *c, const kiln__value *value,
+                         const kiln__ast *ast, const char *what)
+{
+    if (value->kind == KILN__VALUE_LITERAL) {
+        c->literal = 1;
+        c->float_literal |= value->constant.is_float;
+        return 1;
+    }
+    if (!is_numeric(lane(value->type)))
+        return not_a_number(in, value, ast, what);
+    if (value->type->kind != KILN_TYPE_VECTOR)
+        return common_scalar(in, &c->scalar, value->type, ast);
+    if (c->vector != NULL && c->vector != value->type) {
+        (void)kiln__infer_error(in, ast->span, "wrong-type", NULL,
+                                "`%s` takes vectors of one type, these are "
+                                "%s and %s",
+                                what, kiln_type_text(c->vector),
+                                kiln_type_text(value->type));
+        return 0;
+    }
+    c->vector = value->type;
+    return 1;
+}
+
+/* The type that all scalars come to; NULL: reported. */
+static const kiln_type *scalar_of_common(kiln__infer *in, common *c,
+                                         const kiln__ast *ast,
+                                         const char *what)
+{
+    const kiln_type *f64 = kiln__infer_scalar(in, KILN_TYPE_F64);
+    const kiln_type *scalar = c->scalar;
+
+    if (c->vector != NULL) {
+        if (scalar != NULL && (!common_scalar(in, &scalar,
+                                              c->vector->element, ast)))
+            return NULL;
+        if (scalar == NULL || scalar == c->vector->element)
+            return c->vector->element;
+        (void)kiln__infer_error(in, ast->span, "wrong-type",
+                                kiln__infer_format(
+                                    in, "convert it: %s(...)",
+                                    kiln_type_text(c->vector->element)),
+                                "`%s` takes %s and a scalar of its elements' "
+                                "type, but this is %s",
+                                what, kiln_type_text(c->vector),
+                                kiln_type_text(c->scalar));
+        return NULL;
+    }
+    if (scalar == NULL)
+        return c->float_literal ? f64 : kiln__infer_scalar(in, KILN_TYPE_I64);
+    return c->float_literal && !kiln__kind_is_a_float(scalar->kind) ? f64
+                                                                    : scalar;
+}
+
+/* Reports at the operand's own place if the tree shows it. */
+static const kiln__ast *operand_place(const kiln__ast *ast, size_t i,
+                                      size_t count)
+{
+    const size_t first = ast->count > count ? ast->count - count : 0;
+
+    return first + i < ast->count && ast->children[first + i] != NULL &&
+                   (ast->kind == KILN__AST_BINARY ||
+                    ast->kind == KILN__AST_CALL)
+               ? ast->children[first + i]
+               : ast;
+}
+
+int kiln__infer_unify(kiln__infer *in, kiln__value *values, size_t count,
+                      const kiln__ast *ast, const char *what)
+{
+    common c = {0};
+    const kiln_type *scalar;
+
+    for (size_t i = 0; i < count; i++)
+        if (kiln__value_is_vague(&values[i]))
+            return in->broken = 1, 0;
+    for (size_t i = 0; i < count; i++) {
+        const kiln__ast *place = operand_place(ast, i, count);
+
+        values[i] = kiln__infer_decay(in, &values[i], ast);
+        if (!add_to_common(in, &c, &values[i],
+                           values[i].kind == KILN__VALUE_TYPED &&
+                                   !is_numeric(lane(values[i].type))
+                               ? place
+                               : ast,
+                           what))
+            return 0;
+    }
+    scalar = scalar_of_common(in, &c, ast, what);
+    if (scalar == NULL)
+        return 0;
+    for (size_t i = 0; i < count; i++) {
+        uint32_t node;
+
+        if (values[i].kind == KILN__VALUE_TYPED &&
+            values[i].type->kind == KILN_TYPE_VECTOR)
+            continue;
+        values[i] = kiln__infer_widen(in, &values[i], scalar,
+                                      operand_place(ast, i, count));
+        if (kiln__value_is_vague(&values[i]))
+            return 0;
+        if (c.vector == NULL)
+            continue;
+        node = kiln__infer_use(in, &values[i], ast);
+        values[i] = kiln__infer_made(in, KILN__IR_SPLAT, c.vector, ast, 0,
+                                     &node, 1);
+    }
+    return 1;
+}
+
+static kiln__value vague_of(const kiln__value *values, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (values[i].kind == KILN__VALUE_POISON)
+            return values[i];
+    for (size_t i = 0; i < count; i++)
+        if (values[i].kind == KILN__VALUE_BOTTOM)
+            return values[i];
+    return kiln__value_of(KILN__VALUE_POISON);
+}
+
+/* ---- operators with two operands ---- */
+
+static kiln__value operate(kiln__infer *in, kiln__ir_op op,
+                           const kiln_type *type, const kiln__value *a,
+                           const kiln__value *b, const kiln__ast *ast)
+{
+    const uint32_t nodes[2] = {kiln__infer_use(in, a, ast),
+                               kiln__infer_use(in, b, ast)};
+
+    return kiln__infer_made(in, op, type, ast,
+                            op == KILN__IR_MATH ? KILN__MATH_FMOD : 0, nodes,
+                            2);
+}
+
+static kiln__value not_for(kiln__infer *in, const char *operator,
+                           const kiln_type *type, const char *hint,
+                           const kiln__ast *ast)
+{
+    return kiln__infer_error(in, ast->span, "wrong-type", hint,
+                             "`%s` is not for %s", operator,
+                             kiln_type_text(type));
+}
+
+/* Both operands have one type, of numbers. */
+static kiln__value same_typed(kiln__infer *in, const kiln__operator *operator,
+                              const kiln__value *a, const kiln__value *b,
+                              const kiln__ast *ast)
+{
+    const kiln_type *type = a->type;
+    const int is_float = kiln__kind_is_a_float(lane(type)->kind);
+    kiln__value known;
+
+    if (is_comparison(operator) && type->kind == KILN_TYPE_VECTOR)
+        return not_for(in, operator->text, type, "compare elements", ast);
+    if (operator->op == KILN__IR_DIV && !is_float)
+        return not_for(in, "/", type,
+                       "write `//` for integers, or convert to a float", ast);
+    if (operator->op == KILN__IR_IDIV && is_float)
+        return not_for(in, "//", type, "write trunc(a / b)", ast);
+    if (operator->class == KILN__OPERATOR_BITS && is_float)
+        return not_for(in, operator->text, type, NULL, ast);
+    if (fold_typed(in, operator, a, b, &known))
+        return known;
+    if (is_comparison(operator))
+        type = kiln__infer_scalar(in, KILN_TYPE_BOOL);
+    return operate(in,
+                   operator->op == KILN__IR_IREM && is_float ? KILN__IR_MATH
+                                                             : operator->op,
+                   type, a, b, ast);
+}
+
+/* The count of a shift as a value of the shifted type. */
+static kiln__value shift_count(kiln__infer *in, const kiln__value *given,
+                               const kiln_type *type, const kiln__ast *ast)
+{
+    const kiln__value count = kiln__infer_decay(in, given, ast);
+    const kiln_type *element = lane(type);
+    kiln__value value;
+    kiln__wide known;
+    uint32_t node;
+
+    if (count.kind == KILN__VALUE_TYPED && count.type == type)
+        return count;
+    if (kiln__infer_known_integer(&count, &known)) {
+        const kiln__wide width = (kiln__wide)element->size * 8;
+        const kiln__constant constant = {.integer =
+                                             (known % width + width) % width};
+
+        value = kiln__infer_constant(element, &constant);
+    } else {
+        if (count.kind != KILN__VALUE_TYPED ||
+            !kiln__kind_is_an_integer(count.type->kind))
+            return kiln__infer_error(in, ast->span, "wrong-type", NULL,
+                                     "a shift count is an integer, not %s",
+                                     kiln__infer_describe(in, &count));
+        value =
+            kiln__infer_convert(in, KILN__IR_WRAP, element, &count, ast);
+    }
+    if (type == element || kiln__value_is_vague(&value))
+        return value;
+    node = kiln__infer_use(in, &value, ast);
+    return kiln__infer_made(in, KILN__IR_SPLAT, type, ast, 0, &node, 1);
+}
+
+static kiln__value shift(kiln__infer *in, const kiln__operator *operator,
+                         const kiln__value *a, const kiln__value *b,
+                         const kiln__ast *ast)
+{
+    kiln__value left = kiln__infer_decay(in, a, ast);
+    kiln__value count;
+
+    /* A literal takes the type of its count. */
+    if (left.kind == KILN__VALUE_LITERAL && b->kind == KILN__VALUE_TYPED &&
+        kiln__kind_is_an_integer(b->type->kind))
+        left = kiln__infer_adapt(in, &left, b->type, ast, "the count");
+    left = kiln__infer_settle(in, &left, ast);
+    if (kiln__value_is_vague(&left))
+        return left;
+    if (!kiln__kind_is_an_integer(lane(left.type)->kind))
+        return not_for(in, operator->text, left.type, NULL, ast);
+    count = shift_count(in, b, left.type, ast);
+    if (kiln__value_is_vague(&count))
+        return count;
+    return operate(in, operator->op, left.type, &left, &count, ast);
+}
+
+/* Both are Bool, or vectors of it. */
+static kiln__value booleans(kiln__infer *in, const kiln__operator *operator,
+                            const kiln__value *a, const kiln__value *b,
+                            const kiln__ast *ast)
+{
+    kiln__value known;
+
+    if (operator->class != KILN__OPERATOR_BITS &&
+        (operator->class != KILN__OPERATOR_EQUALITY ||
+         a->type->kind == KILN_TYPE_VECTOR))
+        return not_for(in, operator->text, a->type,
+                       "Bool does no arithmetic; i32(b) gives 0 or 1", ast);
+    if (a->type->kind == KILN_TYPE_BOOL &&
+        fold_typed(in, operator, a, b, &known))
+        return known;
+    return operate(in, operator->op, a->type, a, b, ast);
+}
+
+/* What has no type yet will have that of the other side, perhaps: in
+   `n * f(n - 1)` the literal that ends the recursion adapts to n. */
+static kiln__value guess(const kiln__value *values)
+{
+    kiln__value value = vague_of(values, 2);
+    const kiln__value *other =
+        values[0].kind == KILN__VALUE_BOTTOM ? &values[1] : &values[0];
+
+    if (value.kind == KILN__VALUE_BOTTOM && value.type == NULL &&
+        other->kind == KILN__VALUE_TYPED && is_numeric(other->type))
+        value.type = other->type;
+    return value;
+}
+
+kiln__value kiln__infer_binary(kiln__infer *in, const kiln__operator *operator,
+                               const kiln__value *a, const kiln__value *b,
+                               const kiln__ast *ast)
+{
+    kiln__value sides[2] = {*a, *b};
+
+    if (kiln__value_is_vague(a) || kiln__value_is_vague(b))
+        return operator->class == KILN__OPERATOR_ARITHMETIC
+                   ? guess(sides)
+                   : kiln__value_of(vague_of(sides, 2).kind);
+    if (is_untyped(a) && is_untyped(b))
+        return fold_untyped(in, operator, a, b, ast);
+    if (operator->class == KILN__OPERATOR_EQUALITY &&
+        is_name_of_something(a) && is_name_of_something(b)) {
+        kiln__infer_discard(in, b, ast);
+        kiln__infer_discard(in, a, ast);
+        return kiln__infer_boolean(
+            in, (a->type == b->type) == (operator->op == KILN__IR_EQ), 1);
+    }
+    if (operator->class == KILN__OPERATOR_SHIFT)
+        return shift(in, operator, a, b, ast);
+    if (operator->class == KILN__OPERATOR_POWER)
+        return kiln__infer_power(in, a, b, ast);
+    if (a->kind == KILN__VALUE_TYPED && b->kind == KILN__VALUE_TYPED &&
+        a->type == b->type && lane(a->type)->kind == KILN_TYPE_BOOL)
+        return booleans(in, operator, a, b, ast);
+    if (!kiln__infer_unify(in, sides, 2, ast, operator->text))
+        return vague_of(sides, 2);
+    return same_typed(in, operator, &sides[0], &sides[1], ast);
+}
+
+/* ---- operators with one ---- */
+
+static kiln__value complement(kiln__infer *in, const kiln__value *a,
+                              const kiln__ast *ast)
+{
+    const uint32_t node = a->known ? 0 : kiln__infer_use(in, a, ast);
+
+    if (a->known)
+        return kiln__infer_boolean(in, a->constant.integer == 0,
+                                   a->is_static);
+    return kiln__infer_made(in, KILN__IR_INVERT, a->type, ast, 0, &node, 1);
+}
+
+static kiln__value negate(kiln__infer *in, const char *operator,
+                          const kiln__value *a, const kiln__ast *ast)
+{
+    const int32_t kind = lane(a->type)->kind;
+    const int is_negation = operator[0] == '-';
+    kiln__constant constant;
+    uint32_t node;
+
+    if (!kiln__kind_is_an_integer(kind) &&
+        !(is_negation && kiln__kind_is_a_float(kind)))
+        return not_for(in, operator, a->type, NULL, ast);
+    if (a->known && kiln__fold_unary(&constant, operator[0], &a->constant) ==
+                        KILN__FOLD_OK) {
+        if (!constant.is_float)
+            constant.integer = kiln__fold_wrap(constant.integer, kind);
+        return kiln__infer_constant(a->type, &constant);
+    }
+    node = kiln__infer_use(in, a, ast);
+    return kiln__infer_made(in, is_negation ? KILN__IR_NEG : KILN__IR_INVERT,
+                            a->type, ast, 0, &node, 1);
+}
+
+kiln__value kiln__infer_unary(kiln__infer *in, const char *operator,
+                              const kiln__value *a, const kiln__ast *ast)
+{
+    kiln__value value;
+    kiln__constant constant;
+    kiln__fold fold;
+
+    if (kiln__value_is_vague(a))
+        return *a;
+    if (operator[0] == '!') {
+        if (a->kind == KILN__VALUE_TYPED &&
+            lane(a->type)->kind == KILN_TYPE_BOOL)
+            return complement(in, a, ast);
+        return kiln__infer_error(in, ast->span, "wrong-type",
+                                 "compare it with 0, or write `~` for bits",
+                                 "`!` is for Bool, but this is %s",
+                                 kiln__infer_describe(in, a));
+    }
+    if (!is_untyped(a))
+        return negate(in, operator, a, ast);
+    value = kiln__infer_decay(in, a, ast);
+    fold = kiln__fold_unary(&constant, operator[0], &value.constant);
+    if (fold != KILN__FOLD_OK)
+        return fold_failed(in, fold, operator, ast);
+    return folded(in, &constant, kiln__value_is_static(a), 0, ast);
+}

@@ -1,0 +1,56 @@
+/* ir_scan.h - reading textual typed IR, piece by piece. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#ifndef KILN_IR_SCAN_H
+#define KILN_IR_SCAN_H
+
+#include "ir_tables.h"
+
+/*
+ * Every function returns 1, or 0 after the first failure, which `what` keeps
+ * with the place where reading stopped (`next`); what is no fault of the text
+ * is out of memory. What nests counts `depth`, so that no text exhausts the
+ * stack.
+ */
+
+/* Parentheses within each other: of the tree and of a type in it. */
+#define KILN__SCAN_DEPTH_MAX (KILN__IR_DEPTH_MAX + KILN__IR_TYPE_DEPTH_MAX + 8)
+
+typedef struct kiln__scanner {
+    kiln__ir *ir;
+    const char *text;
+    const char *next;
+    const char *end;
+    const char *what; /* is wrong, or NULL */
+    int no_memory;
+    uint32_t none; /* the type of statements */
+    size_t depth;
+    kiln__text scratch;                /* the last word or string */
+    kiln__array_of(uint32_t) operands; /* of the nodes being read */
+} kiln__scanner;
+
+int kiln__scan_fail(kiln__scanner *p, const char *what);
+int kiln__scan_fail_memory(kiln__scanner *p);
+/* Passes on whether building worked. */
+int kiln__scan_made(kiln__scanner *p, kiln_status status);
+
+/* Passes blanks and comments. */
+void kiln__scan_skip(kiln__scanner *p);
+/* The next character, 0 at the end. */
+char kiln__scan_peek(const kiln__scanner *p);
+/* Takes `c` if it comes next; accept and expect pass blanks before. */
+int kiln__scan_take(kiln__scanner *p, char c);
+int kiln__scan_accept(kiln__scanner *p, char c);
+int kiln__scan_expect(kiln__scanner *p, char c, const char *what);
+int kiln__scan_is_next(const kiln__scanner *p, const char *text);
+/* Reads the word that begins here into scratch; 0 when there is none. */
+int kiln__scan_word(kiln__scanner *p);
+/* Reads a quoted text into scratch. */
+int kiln__scan_quoted(kiln__scanner *p);
+int kiln__scan_number(kiln__scanner *p, uint64_t limit, uint64_t *out);
+int kiln__scan_u32(kiln__scanner *p, uint32_t *out);
+int kiln__scan_i64(kiln__scanner *p, int64_t *out);
+int kiln__scan_type(kiln__scanner *p, uint32_t *out);
+/* Reads a constant of the scalar kind as a CONST keeps it. */
+int kiln__scan_constant(kiln__scanner *p, int32_t kind, int64_t *out);
+
+#endif /* KILN_IR_SCAN_H */

@@ -1,0 +1,56 @@
+/* ir_text.h - what printing and parsing typed IR agree on. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#ifndef KILN_IR_TEXT_H
+#define KILN_IR_TEXT_H
+
+#include <string.h>
+
+#include "ir_tables.h"
+
+#define KILN__IR_FLAG_COUNT 4
+
+/* By bit: KILN__IR_BOUNDS_ON first. */
+static const char *const kiln__ir_flag_texts[KILN__IR_FLAG_COUNT] = {
+    "+bounds", "-bounds", "+fast", "-fast"};
+
+/* The language's name of a kind that is written as a plain word, or NULL. */
+static inline const char *kiln__ir_kind_text(int32_t kind)
+{
+    static const char *const texts[] = {
+#define KILN__X(name, text) [KILN_TYPE_##name] = text,
+        KILN_TYPE_KIND_MAP(KILN__X)
+#undef KILN__X
+    };
+
+    return kind <= KILN_TYPE_F64 ? texts[kind] : NULL;
+}
+
+static inline int kiln__ir_is_word(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+           (c >= '0' && c <= '9') || c == '_';
+}
+
+/* True for a name that can stand behind % unquoted. */
+static inline int kiln__ir_is_plain_name(const char *name)
+{
+    if (*name >= '0' && *name <= '9')
+        return 0;
+    for (const char *c = name; *c != '\0'; c++)
+        if (!kiln__ir_is_word(*c))
+            return 0;
+    return *name != '\0';
+}
+
+/* A decimal is read as f64 and then rounded to f32 if that is its type. */
+static inline double kiln__ir_round(int32_t kind, double value)
+{
+    return kind == KILN_TYPE_F32 ? (double)(float)value : value;
+}
+
+static inline int kiln__ir_same_bits(double a, double b)
+{
+    return memcmp(&a, &b, sizeof a) == 0;
+}
+
+#endif /* KILN_IR_TEXT_H */

@@ -1,0 +1,309 @@
+/* language.c - the kernel language as a frontend. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include <string.h>
+
+#include "report.h"
+#include "settings.h"
+#include "tables.h"
+#include "types.h"
+
+/* ---- locks ---- */
+
+void kiln__language_read(kiln__language *language)
+{
+    pthread_rwlock_rdlock(&language->lock);
+}
+
+void kiln__language_write(kiln__language *language)
+{
+    pthread_rwlock_wrlock(&language->lock);
+}
+
+void kiln__language_unlock(kiln__language *language)
+{
+    pthread_rwlock_unlock(&language->lock);
+}
+
+/* Writers hold the change lock, which fork() takes; readers of the parent are
+   still counted in the child's copy, so the lock is made anew. */
+static void renew_lock(void *env)
+{
+    kiln__language *language = env;
+
+    pthread_rwlock_init(&language->lock, NULL);
+}
+
+/* ---- the object ---- */
+
+kiln_context *kiln__language_context(const kiln__language *language)
+{
+    return language->context;
+}
+
+kiln__language *kiln__language_of(const kiln_context *context)
+{
+    return context->language == NULL ? NULL : context->language->self;
+}
+
+uint64_t kiln__language_world(const kiln__language *language)
+{
+    return atomic_load_explicit(&language->world, memory_order_acquire);
+}
+
+kiln_status kiln__language_ready(kiln__language *language, kiln_error **error)
+{
+    kiln_status status = KILN_OK;
+
+    if (atomic_load_explicit(&language->ready, memory_order_acquire))
+        return KILN_OK;
+    kiln__mutex_lock(&language->starting);
+    if (!atomic_load_explicit(&language->ready, memory_order_relaxed)) {
+        status = kiln__core_new(language, error);
+        if (status == KILN_OK)
+            atomic_store_explicit(&language->ready, 1, memory_order_release);
+    }
+    kiln__mutex_unlock(&language->starting);
+    return status;
+}
+
+static void free_sources(kiln__language *language)
+{
+    while (language->sources != NULL) {
+        kiln__source_node *next = language->sources->next;
+
+        kiln__source_free(language->sources->source);
+        kiln__deallocate(language->alloc, language->sources, sizeof *next);
+        language->sources = next;
+    }
+}
+
+static void free_generic(kiln_digest key, void *value, void *env)
+{
+    (void)key;
+    (void)env;
+    kiln__generic_free(value);
+}
+
+static void language_dispose(kiln__language *language)
+{
+    kiln__map_each(&language->generics, free_generic, NULL);
+    kiln__map_dispose(&language->generics);
+    while (language->packages != NULL) {
+        kiln_package *next = language->packages->next;
+
+        kiln__package_free(language->packages);
+        language->packages = next;
+    }
+    free_sources(language);
+    kiln__arena_dispose(&language->arena);
+    pthread_rwlock_destroy(&language->lock);
+    kiln__mutex_dispose(&language->change);
+    kiln__mutex_dispose(&language->starting);
+    kiln__deallocate(language->alloc, language, sizeof *language);
+}
+
+/* ---- the frontend's table ---- */
+
+static uint64_t language_world(void *self)
+{
+    return kiln__language_world(self);
+}
+
+/* The call that a signature makes. */
+typedef struct root {
+    const kiln__generic *generic;
+    kiln__argument arguments[KILN_ARGUMENTS_MAX];
+    size_t count;
+    const char *overlays;
+    uint64_t world;
+    kiln__match match;
+} root;
+
+static kiln_status diagnose_root(const root *r, kiln_status status,
+                                 kiln_error **error)
+{
+    const kiln_alloc *alloc = r->generic->package->language->alloc;
+    kiln__diagnostics diagnostics;
+    kiln__refusal refusal;
+
+    kiln__diagnostics_init(&diagnostics, alloc);
+    if (kiln__dispatch_explain(&refusal, &diagnostics.arena, status, &r->match,
+                               r->generic, r->arguments, r->count, r->overlays,
+                               r->world) != KILN_OK) {
+        kiln__diagnostics_dispose(&diagnostics);
+        return kiln__error_no_memory(error);
+    }
+    kiln__diagnose(&diagnostics, NULL, (kiln__span){0, 0}, refusal.code,
+                   refusal.hint, "%s", refusal.message);
+    status = kiln__diagnostics_finish(&diagnostics, KILN_ECOMPILE, error);
+    kiln__diagnostics_dispose(&diagnostics);
+    return status;
+}
+
+static kiln_status language_infer(void *self, const kiln_signature *signature,
+                                  const kiln_config *config, uint64_t world,
+                                  kiln_inference *inference, kiln_error **error)
+{
+    kiln__language *language = self;
+    root r;
+    kiln_status status;
+
+    KILN_REQUIRE(signature->function->frontend == language->frontend, error);
+    KILN_REQUIRE(signature->count <= KILN_ARGUMENTS_MAX, error);
+    KILN_TRY(kiln__language_ready(language, error));
+    r.generic = signature->function->data;
+    r.count = signature->count;
+    r.overlays = config->overlays;
+    r.world = world;
+    for (size_t i = 0; i < r.count; i++)
+        r.arguments[i] =
+            (kiln__argument){signature->types[i], KILN__LITERAL_NONE};
+    status = kiln__ask_dispatch(&r.match, inference, r.generic, r.arguments,
+                                r.count, r.overlays, world);
+    if (status == KILN_ENOTFOUND || status == KILN_ECOMPILE)
+        return diagnose_root(&r, status, error);
+    if (status != KILN_OK)
+        return kiln__error_no_memory(error);
+    kiln_inference_set_root(inference, r.match.method->digest);
+    return kiln__infer_method(language, inference, signature, &r.match, config,
+                              world, error);
+}
+
+static kiln_status language_answer(void *self, const void *query, size_t size,
+                                   const kiln_config *config, uint64_t world,
+                                   kiln_digest *out)
+{
+    return kiln__query_answer(self, query, size, config, world, out);
+}
+
+/* Every world stays usable as long as the context lives. */
+static kiln_status language_hold(void *self, uint64_t world)
+{
+    return world <= kiln__language_world(self) ? KILN_OK : KILN_EINVAL;
+}
+
+static void language_release(void *self, uint64_t world)
+{
+    (void)self;
+    (void)world;
+}
+
+static const kiln__method *find_digest(const kiln__method *method,
+                                       const char *digest)
+{
+    for (; method != NULL; method = method->next) {
+        char text[KILN_DIGEST_TEXT_SIZE];
+
+        kiln_digest_text(method->digest, text);
+        if (strncmp(text, digest, 16) == 0 && digest[16] == '\0')
+            break;
+    }
+    return method;
+}
+
+/* "main.saxpy#0123456789abcdef": the newest method of that digest. */
+static kiln_status language_locate(void *self, const char *label,
+                                   uint32_t ordinal, kiln_location *out)
+{
+    kiln__language *language = self;
+    const char *mark = strrchr(label, '#');
+    const kiln__generic *generic;
+    const kiln__method *method = NULL;
+    char *name;
+
+    if (mark == NULL || strlen(mark + 1) != 16)
+        return KILN_ENOTFOUND;
+    name = kiln__string_copy_n(language->alloc, label, (size_t)(mark - label));
+    if (name == NULL)
+        return KILN_ENOMEM;
+    kiln__language_read(language);
+    generic = kiln__generic_get(language, name);
+    if (generic != NULL)
+        method = find_digest(generic->methods, mark + 1);
+    if (generic != NULL && method == NULL)
+        method = find_digest(generic->retired, mark + 1);
+    kiln__language_unlock(language);
+    kiln__string_free(language->alloc, name);
+    if (method == NULL)
+        return KILN_ENOTFOUND;
+    if (ordinal == 0 || ordinal > method->definition->place_count)
+        kiln__source_locate(method->source, method->definition->name_span, out);
+    else
+        kiln__source_locate(method->source,
+                            method->definition->places[ordinal - 1], out);
+    return KILN_OK;
+}
+
+/* The context frees its fork list's owner after the frontends. */
+static void language_free(void *self)
+{
+    kiln__language *language = self;
+
+    kiln__fork_remove(&language->context->fork, &language->starting_guard);
+    kiln__fork_remove(&language->context->fork, &language->change_guard);
+    language_dispose(language);
+}
+
+static const kiln_frontend_ops language_ops = {
+    .size = sizeof(kiln_frontend_ops),
+    .name = "kiln 1",
+    .world = language_world,
+    .infer = language_infer,
+    .answer = language_answer,
+    .free = language_free,
+    .locate = language_locate,
+    .hold = language_hold,
+    .release = language_release,
+};
+
+static kiln__language *language_make(kiln_context *context)
+{
+    kiln__language *language =
+        kiln__allocate(&context->alloc, sizeof *language);
+
+    if (language == NULL)
+        return NULL;
+    language->context = context;
+    language->alloc = &context->alloc;
+    atomic_init(&language->world, 1);
+    atomic_init(&language->ready, 0);
+    kiln__map_init(&language->generics, &context->alloc);
+    kiln__arena_init(&language->arena, &context->alloc);
+    if (pthread_rwlock_init(&language->lock, NULL) != 0)
+        goto no_lock;
+    if (kiln__mutex_init(&language->change) != KILN_OK)
+        goto no_change;
+    if (kiln__mutex_init(&language->starting) != KILN_OK)
+        goto no_starting;
+    return language;
+
+no_starting:
+    kiln__mutex_dispose(&language->change);
+no_change:
+    pthread_rwlock_destroy(&language->lock);
+no_lock:
+    kiln__deallocate(&context->alloc, language, sizeof *language);
+    return NULL;
+}
+
+kiln_status kiln__language_new(kiln_context *context, kiln_error **error)
+{
+    kiln__language *language = language_make(context);
+    kiln_status status;
+
+    if (language == NULL)
+        return kiln__error_no_memory(error);
+    status = kiln_frontend_add(&language->frontend, context, &language_ops,
+                               language, error);
+    if (status != KILN_OK) {
+        language_dispose(language);
+        return status;
+    }
+    language->change_guard = (kiln__fork_guard){
+        .mutex = &language->change, .child = renew_lock, .env = language};
+    language->starting_guard = (kiln__fork_guard){.mutex = &language->starting};
+    kiln__fork_add(&context->fork, &language->change_guard);
+    kiln__fork_add(&context->fork, &language->starting_guard);
+    context->language = language->frontend;
+    return KILN_OK;
+}

@@ -1,0 +1,205 @@
+/* lower.c - typed IR to LLVM IR. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include "lower.h"
+
+#include <string.h>
+
+/*
+ * A request becomes internal functions, one for each of its own, that take a
+ * pointer to the item and their parameters in register form (lower.h), and the
+ * item function in front of the first of them (lower_item.c).
+ *
+ *   plan      decode, check, decide (lower_plan.c): all that can go wrong
+ *   declare   types and signatures
+ *   define    locals in the entry block, then the body
+ *   item      the flat signature that backends call
+ */
+
+static void add_attribute(const kiln__lowering *l, LLVMValueRef function,
+                          LLVMAttributeIndex at, const char *name)
+{
+    const unsigned kind = LLVMGetEnumAttributeKindForName(name, strlen(name));
+
+    LLVMAddAttributeAtIndex(function, at,
+                            LLVMCreateEnumAttribute(l->context, kind, 0));
+}
+
+static void add_attributes(const kiln__lowering *l,
+                           const kiln__lower_function *f)
+{
+    const LLVMAttributeIndex all =
+        (LLVMAttributeIndex)LLVMAttributeFunctionIndex;
+
+    add_attribute(l, f->value, all, "nounwind");
+    add_attribute(l, f->value, all,
+                  f->recursive ? "noinline"
+                  : f->inlined ? "alwaysinline"
+                               : "inlinehint");
+    add_attribute(l, f->value, 1, "nonnull");
+    add_attribute(l, f->value, 1, "noundef");
+}
+
+/* A function's name in the module cannot be the entry's, nor one of C's. */
+static kiln_status declare(kiln__lowering *l, kiln__lower_function *f)
+{
+    kiln__arena *arena = &l->job->arena;
+    const size_t count = (size_t)f->ir.parameter_count + 1;
+    LLVMTypeRef *parameters =
+        kiln__arena_allocate_array(arena, count, sizeof(LLVMTypeRef));
+    const char *name = kiln__arena_format(arena, "%s.fn", f->source->symbol);
+    kiln_status status = kiln__lower_types(l, f);
+
+    if (status != KILN_OK)
+        return status;
+    if (parameters == NULL || name == NULL)
+        return kiln__job_fail(l->job, KILN_ENOMEM, "out of memory");
+    parameters[0] = LLVMPointerTypeInContext(l->context, 0);
+    for (size_t i = 0; i < f->ir.parameter_count; i++)
+        parameters[1 + i] = f->types[f->ir.locals.items[i].type].registers;
+    f->signature = LLVMFunctionType(kiln__lower_result(l, f), parameters,
+                                    (unsigned)count, 0);
+    f->value = LLVMAddFunction(l->job->module, name, f->signature);
+    LLVMSetLinkage(f->value, LLVMInternalLinkage);
+    add_attributes(l, f);
+    return KILN_OK;
+}
+
+/* Parameters that nothing sets need no memory. */
+static void find_fixed(kiln__lowering *l)
+{
+    memset(l->fixed, 1, l->ir->parameter_count);
+    for (size_t i = 1; i < l->ir->nodes.count; i++) {
+        const kiln__ir_node *node = &l->ir->nodes.items[i];
+
+        if (node->op == KILN__IR_SET || node->op == KILN__IR_FOR)
+            l->fixed[node->imm] = 0;
+    }
+}
+
+static void make_local(kiln__lowering *l, uint32_t index)
+{
+    const uint32_t type = l->ir->locals.items[index].type;
+
+    if (kiln__ir_type_is_empty(l->ir, type))
+        l->locals[index] = NULL;
+    else if (l->fixed[index])
+        l->locals[index] = LLVMGetParam(l->f->value, index + 1);
+    else
+        l->locals[index] =
+            LLVMBuildAlloca(l->builder, kiln__lower_type_of(l, type), "");
+}
+
+/* Locals begin as zeros: a function that reads one before it sets it is wrong,
+   but does the same thing each time. LLVM drops what is set anyway. */
+static void begin_local(kiln__lowering *l, uint32_t index)
+{
+    const uint32_t type = l->ir->locals.items[index].type;
+
+    if (l->locals[index] == NULL || l->fixed[index])
+        return;
+    LLVMBuildStore(l->builder,
+                   index < l->ir->parameter_count
+                       ? LLVMGetParam(l->f->value, index + 1)
+                       : LLVMConstNull(kiln__lower_type_of(l, type)),
+                   l->locals[index]);
+}
+
+static void make_locals(kiln__lowering *l)
+{
+    find_fixed(l);
+    for (uint32_t i = 0; i < l->ir->locals.count; i++)
+        make_local(l, i);
+    for (uint32_t i = 0; i < l->ir->locals.count; i++)
+        begin_local(l, i);
+}
+
+static kiln_status define(kiln__lowering *l, kiln__lower_function *f)
+{
+    l->f = f;
+    l->ir = &f->ir;
+    l->loop = NULL;
+    l->item = LLVMGetParam(f->value, 0);
+    l->locals = kiln__arena_allocate_array(&l->job->arena, f->ir.locals.count,
+                                           sizeof *l->locals);
+    l->fixed = kiln__arena_allocate(&l->job->arena, f->ir.locals.count);
+    if (l->locals == NULL || l->fixed == NULL)
+        return kiln__job_fail(l->job, KILN_ENOMEM, "out of memory");
+    LLVMPositionBuilderAtEnd(l->builder, kiln__lower_block(l));
+    make_locals(l);
+    kiln__lower_statement(l, f->ir.body);
+    if (!kiln__lower_is_done(l))
+        kiln__lower_return(l,
+                           LLVMConstNull(kiln__lower_type_of(l, f->ir.result)));
+    return l->no_memory ? kiln__job_fail(l->job, KILN_ENOMEM, "out of memory")
+                        : KILN_OK;
+}
+
+/* ---- a whole request ---- */
+
+/* Weights for a branch whose first way is all but never taken. */
+static LLVMValueRef cold_weights(LLVMContextRef context)
+{
+    const LLVMTypeRef i32 = LLVMInt32TypeInContext(context);
+    LLVMMetadataRef operands[3] = {
+        LLVMMDStringInContext2(context, "branch_weights", 14),
+        LLVMValueAsMetadata(LLVMConstInt(i32, 1, 0)),
+        LLVMValueAsMetadata(LLVMConstInt(i32, (1u << 20) - 1, 0)),
+    };
+
+    return LLVMMetadataAsValue(context,
+                               LLVMMDNodeInContext2(context, operands, 3));
+}
+
+static void begin(kiln__lowering *l, kiln__codegen_job *job)
+{
+    *l = (kiln__lowering){
+        .job = job,
+        .context = job->context,
+        .builder = LLVMCreateBuilderInContext(job->context),
+        .count = job->request->function_count,
+        .empty = LLVMStructTypeInContext(job->context, NULL, 0, 0),
+        .i64 = LLVMInt64TypeInContext(job->context),
+        .prof_kind = LLVMGetMDKindIDInContext(job->context, "prof", 4),
+        .loop_kind = LLVMGetMDKindIDInContext(job->context, "llvm.loop", 9),
+        .cold = cold_weights(job->context),
+    };
+    l->functions =
+        kiln__arena_allocate_array(&job->arena, l->count, sizeof *l->functions);
+    for (size_t i = 0; l->functions != NULL && i < l->count; i++)
+        l->functions[i].source = &job->request->functions[i];
+}
+
+static void end(kiln__lowering *l)
+{
+    for (size_t i = 0; l->functions != NULL && i < l->count; i++)
+        if (l->functions[i].decoded)
+            kiln__ir_dispose(&l->functions[i].ir);
+    LLVMDisposeBuilder(l->builder);
+}
+
+static kiln_status lower(kiln__lowering *l)
+{
+    kiln_status status;
+
+    if (l->functions == NULL)
+        return kiln__job_fail(l->job, KILN_ENOMEM, "out of memory");
+    if (l->count == 0)
+        return kiln__job_fail(l->job, KILN_EINVAL, "there is nothing to lower");
+    status = kiln__lower_plan(l);
+    for (size_t i = 0; status == KILN_OK && i < l->count; i++)
+        status = declare(l, &l->functions[i]);
+    for (size_t i = 0; status == KILN_OK && i < l->count; i++)
+        status = define(l, &l->functions[i]);
+    return status == KILN_OK ? kiln__lower_item(l) : status;
+}
+
+kiln_status kiln__lower(kiln__codegen_job *job)
+{
+    kiln__lowering lowering;
+    kiln_status status;
+
+    begin(&lowering, job);
+    status = lower(&lowering);
+    end(&lowering);
+    return status;
+}

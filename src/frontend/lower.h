@@ -1,0 +1,147 @@
+/* lower.h - what the files of lowering share. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#ifndef KILN_LOWER_H
+#define KILN_LOWER_H
+
+#include "codegen_job.h"
+#include "ir_tables.h"
+
+/*
+ * Lowering cannot fail once it has begun: what it does not support is found
+ * before (lower_plan.c), LLVM makes its own memory, and who runs out of ours
+ * sets `no_memory` and goes on. So every function below returns a value, never
+ * NULL.
+ *
+ * Register form: Bool is i1, a vector an LLVM vector, structs and tuples
+ * literal structs field by field, an array {ptr, sizes, strides}, and what has
+ * no bytes, no value included, {}. Memory form: as in C (kiln/type.h).
+ */
+
+typedef struct kiln__lower_type {
+    LLVMTypeRef registers;
+    uint64_t size; /* of the memory form; 0 for arrays, which have none */
+    uint32_t alignment;
+} kiln__lower_type;
+
+/* One function of the request. */
+typedef struct kiln__lower_function {
+    const kiln__codegen_function *source;
+    kiln__ir ir;
+    kiln__lower_type *types; /* by type index */
+    LLVMTypeRef signature;
+    LLVMValueRef value;
+    size_t callers; /* places that call it */
+    size_t size;    /* in nodes, with what is inlined */
+    int decoded;
+    int can_fail;
+    int recursive;
+    int inlined; /* alwaysinline */
+} kiln__lower_function;
+
+/* Where BREAK and CONTINUE go; innermost first. */
+typedef struct kiln__lower_loop {
+    struct kiln__lower_loop *outer;
+    LLVMBasicBlockRef leave;
+    LLVMBasicBlockRef next;
+} kiln__lower_loop;
+
+typedef struct kiln__lowering {
+    kiln__codegen_job *job;
+    LLVMContextRef context;
+    LLVMBuilderRef builder;
+    kiln__lower_function *functions;
+    size_t count;
+    LLVMTypeRef empty; /* {} */
+    LLVMTypeRef i64;
+    unsigned prof_kind; /* of metadata */
+    unsigned loop_kind;
+    LLVMValueRef cold; /* branch weights: the first way is rare */
+
+    /* The function being lowered. */
+    kiln__lower_function *f;
+    const kiln__ir *ir; /* &f->ir */
+    LLVMValueRef item;
+    LLVMValueRef *locals; /* allocas; NULL for what has no bytes */
+    char *fixed;          /* a parameter that is never set: `locals` is it */
+    kiln__lower_loop *loop;
+    int no_memory; /* what was made is thrown away */
+} kiln__lowering;
+
+/* ---- lower_plan.c: decoding, checks between functions, what can fail ---- */
+kiln_status kiln__lower_plan(kiln__lowering *l);
+/* True when the node itself, not its operands, can raise. */
+int kiln__lower_raises(const kiln__lowering *l, const kiln__lower_function *f,
+                       const kiln__ir_node *node);
+/* True when indices of the node are checked. */
+int kiln__lower_is_checked(const kiln__lowering *l, const kiln__ir_node *node);
+int kiln__lower_is_fast(const kiln__lowering *l, const kiln__ir_node *node);
+/* True when the divisor is a constant other than 0; stores it. */
+int kiln__lower_divisor(const kiln__ir *ir, const kiln__ir_node *node,
+                        int64_t *out);
+
+/* ---- lower_types.c ---- */
+kiln_status kiln__lower_types(kiln__lowering *l, kiln__lower_function *f);
+LLVMTypeRef kiln__lower_type_of(const kiln__lowering *l, uint32_t type);
+/* The type with a size and stride of the memory form, for addressing. */
+LLVMTypeRef kiln__lower_cell(const kiln__lowering *l, uint32_t type);
+/* Between the memory form at `address`, naturally aligned, and registers. */
+LLVMValueRef kiln__lower_read(kiln__lowering *l, uint32_t type,
+                              LLVMValueRef address);
+void kiln__lower_write(kiln__lowering *l, uint32_t type, LLVMValueRef address,
+                       LLVMValueRef value);
+
+/* ---- lower_expr.c ---- */
+LLVMValueRef kiln__lower_value(kiln__lowering *l, uint32_t node);
+
+/* ---- lower_arith.c, lower_convert.c, lower_math.c ---- */
+/* The kind of the scalar's or of the vector's elements. */
+int32_t kiln__lower_lane(const kiln__lowering *l, const kiln__ir_node *node);
+/* `value` in every element when `like` is a vector type. */
+LLVMValueRef kiln__lower_spread(kiln__lowering *l, LLVMTypeRef like,
+                                LLVMValueRef value);
+LLVMValueRef kiln__lower_integer(const kiln__lowering *l, int32_t kind,
+                                 uint64_t bits);
+LLVMValueRef kiln__lower_arithmetic(kiln__lowering *l,
+                                    const kiln__ir_node *node);
+LLVMValueRef kiln__lower_compare(kiln__lowering *l, const kiln__ir_node *node);
+LLVMValueRef kiln__lower_convert(kiln__lowering *l, const kiln__ir_node *node);
+LLVMValueRef kiln__lower_math(kiln__lowering *l, const kiln__ir_node *node);
+/* Sets the flags that the node's switches allow; returns `value`. */
+LLVMValueRef kiln__lower_flags(const kiln__lowering *l,
+                               const kiln__ir_node *node, LLVMValueRef value);
+/* f16 and f32 values to each other, and f64 to f16, rounded once. */
+LLVMValueRef kiln__lower_float(kiln__lowering *l, LLVMValueRef value,
+                               int32_t from, int32_t to);
+/* A call of an LLVM intrinsic overloaded on `type` alone. */
+LLVMValueRef kiln__lower_intrinsic(kiln__lowering *l, const char *name,
+                                   LLVMTypeRef type, LLVMValueRef *arguments,
+                                   unsigned count);
+/* True when CHECKED between these kinds can raise. */
+int kiln__lower_conversion_raises(int32_t from, int32_t to);
+
+/* ---- lower_memory.c: arrays, and elements of vectors ---- */
+LLVMValueRef kiln__lower_memory(kiln__lowering *l, const kiln__ir_node *node);
+LLVMValueRef kiln__lower_element(kiln__lowering *l, const kiln__ir_node *node);
+
+/* ---- lower_raise.c ---- */
+/* Raises and leaves the function when `bad` is true; goes on behind. */
+void kiln__lower_check(kiln__lowering *l, const kiln__ir_node *node,
+                       LLVMValueRef bad, uint32_t kind, const char *message,
+                       LLVMValueRef value0, LLVMValueRef value1);
+/* Leaves the function when `failed` is true: a callee raised. */
+void kiln__lower_pass_on(kiln__lowering *l, LLVMValueRef failed);
+/* Returns `value` ({} for nothing) without failure. */
+void kiln__lower_return(kiln__lowering *l, LLVMValueRef value);
+LLVMTypeRef kiln__lower_result(const kiln__lowering *l,
+                               const kiln__lower_function *f);
+
+/* ---- lower_control.c ---- */
+void kiln__lower_statement(kiln__lowering *l, uint32_t node);
+LLVMBasicBlockRef kiln__lower_block(kiln__lowering *l);
+/* True when the current block already ends. */
+int kiln__lower_is_done(const kiln__lowering *l);
+
+/* ---- lower_item.c: the item function, and the job's parameters ---- */
+kiln_status kiln__lower_item(kiln__lowering *l);
+
+#endif /* KILN_LOWER_H */

@@ -1,0 +1,327 @@
+/* lower_control.c - statements: blocks, branches, loops. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include "lower.h"
+
+#include <llvm-c/DebugInfo.h>
+
+#include "kiln/error.h"
+
+LLVMBasicBlockRef kiln__lower_block(kiln__lowering *l)
+{
+    return LLVMAppendBasicBlockInContext(l->context, l->f->value, "");
+}
+
+int kiln__lower_is_done(const kiln__lowering *l)
+{
+    return LLVMGetBasicBlockTerminator(LLVMGetInsertBlock(l->builder)) != NULL;
+}
+
+static LLVMValueRef operand(kiln__lowering *l, const kiln__ir_node *node,
+                            size_t i)
+{
+    return kiln__lower_value(l, kiln__ir_operand(l->ir, node, i));
+}
+
+/* Lowers a block in `at` and then goes to `next`, if it comes to its end. */
+static void in_block(kiln__lowering *l, LLVMBasicBlockRef at, uint32_t node,
+                     LLVMBasicBlockRef next)
+{
+    LLVMPositionBuilderAtEnd(l->builder, at);
+    kiln__lower_statement(l, node);
+    if (!kiln__lower_is_done(l))
+        LLVMBuildBr(l->builder, next);
+}
+
+static void branch(kiln__lowering *l, const kiln__ir_node *node)
+{
+    const LLVMBasicBlockRef then = kiln__lower_block(l);
+    const LLVMBasicBlockRef done = kiln__lower_block(l);
+    const LLVMBasicBlockRef other =
+        node->count == 3 ? kiln__lower_block(l) : done;
+
+    LLVMBuildCondBr(l->builder, operand(l, node, 0), then, other);
+    in_block(l, then, kiln__ir_operand(l->ir, node, 1), done);
+    if (node->count == 3)
+        in_block(l, other, kiln__ir_operand(l->ir, node, 2), done);
+    LLVMPositionBuilderAtEnd(l->builder, done);
+}
+
+/* ---- loops ---- */
+
+/* Says that the loop ends or does something: it may be removed if it does
+   nothing. The first operand of such a node is the node itself. */
+static void mark_progress(kiln__lowering *l, LLVMValueRef jump)
+{
+    const char *const text = "llvm.loop.mustprogress";
+    LLVMMetadataRef operands[2], node;
+
+    operands[1] = LLVMMDStringInContext2(l->context, text, 22);
+    operands[1] = LLVMMDNodeInContext2(l->context, &operands[1], 1);
+    operands[0] = LLVMTemporaryMDNode(l->context, NULL, 0);
+    node = LLVMMDNodeInContext2(l->context, operands, 2);
+    LLVMMetadataReplaceAllUsesWith(operands[0], node);
+    LLVMSetMetadata(jump, l->loop_kind, LLVMMetadataAsValue(l->context, node));
+}
+
+static void loop_body(kiln__lowering *l, LLVMBasicBlockRef body, uint32_t node,
+                      LLVMBasicBlockRef next, LLVMBasicBlockRef leave)
+{
+    kiln__lower_loop loop = {.outer = l->loop, .leave = leave, .next = next};
+
+    l->loop = &loop;
+    in_block(l, body, node, next);
+    l->loop = loop.outer;
+    LLVMPositionBuilderAtEnd(l->builder, next);
+}
+
+/* A loop over a constant true may run for ever, as in C. */
+static void repeat(kiln__lowering *l, const kiln__ir_node *node)
+{
+    const LLVMBasicBlockRef head = kiln__lower_block(l);
+    const LLVMBasicBlockRef body = kiln__lower_block(l);
+    const LLVMBasicBlockRef next = kiln__lower_block(l);
+    const LLVMBasicBlockRef leave = kiln__lower_block(l);
+    LLVMValueRef jump;
+
+    LLVMBuildBr(l->builder, head);
+    LLVMPositionBuilderAtEnd(l->builder, head);
+    LLVMBuildCondBr(l->builder, operand(l, node, 0), body, leave);
+    loop_body(l, body, kiln__ir_operand(l->ir, node, 1), next, leave);
+    jump = LLVMBuildBr(l->builder, head);
+    if (kiln__ir_operand_at(l->ir, node, 0)->op != KILN__IR_CONST)
+        mark_progress(l, jump);
+    LLVMPositionBuilderAtEnd(l->builder, leave);
+}
+
+/* A FOR on its way. Its value never overflows: a step of one ends at `high`
+   exactly, any other counts its turns. */
+typedef struct counter {
+    int32_t kind;
+    int64_t step;
+    int up;
+    LLVMValueRef low;
+    LLVMValueRef high;
+    LLVMValueRef last; /* number of turns less one; NULL for steps of one */
+    LLVMValueRef phi;  /* the local's value */
+    LLVMValueRef turn; /* a phi, with `last` */
+} counter;
+
+/* True in an i1 when `a` comes before `b` in the loop's direction. */
+static LLVMValueRef comes_before(kiln__lowering *l, const counter *c,
+                                 LLVMValueRef a, LLVMValueRef b)
+{
+    const int is_signed = kiln__kind_is_signed(c->kind);
+
+    if (!c->up)
+        return LLVMBuildICmp(l->builder, LLVMIntSGT, a, b, "");
+    return LLVMBuildICmp(l->builder, is_signed ? LLVMIntSLT : LLVMIntULT, a, b,
+                         "");
+}
+
+/* (distance - 1) / |step|, unsigned: right for every distance above 0. */
+static LLVMValueRef count_turns(kiln__lowering *l, const counter *c)
+{
+    const LLVMTypeRef type = LLVMTypeOf(c->low);
+    const uint64_t mask = UINT64_MAX >> (64 - kiln__kind_width(c->kind));
+    const uint64_t step =
+        (c->up ? (uint64_t)c->step : 0 - (uint64_t)c->step) & mask;
+    LLVMValueRef distance;
+
+    distance = c->up ? LLVMBuildSub(l->builder, c->high, c->low, "")
+                     : LLVMBuildSub(l->builder, c->low, c->high, "");
+    distance = LLVMBuildSub(l->builder, distance, LLVMConstInt(type, 1, 0), "");
+    return LLVMBuildUDiv(l->builder, distance, LLVMConstInt(type, step, 0), "");
+}
+
+static void enter(kiln__lowering *l, counter *c, LLVMBasicBlockRef before,
+                  LLVMBasicBlockRef body)
+{
+    const LLVMTypeRef type = LLVMTypeOf(c->low);
+    LLVMValueRef zero = LLVMConstNull(type);
+
+    LLVMBuildBr(l->builder, body);
+    LLVMPositionBuilderAtEnd(l->builder, body);
+    c->phi = LLVMBuildPhi(l->builder, type, "");
+    LLVMAddIncoming(c->phi, &c->low, &before, 1);
+    if (c->last == NULL)
+        return;
+    c->turn = LLVMBuildPhi(l->builder, type, "");
+    LLVMAddIncoming(c->turn, &zero, &before, 1);
+}
+
+/* Behind the body: steps and goes on or leaves. The last step may overflow,
+   but then nothing looks at it. */
+static void advance(kiln__lowering *l, counter *c, LLVMBasicBlockRef body,
+                    LLVMBasicBlockRef leave)
+{
+    const LLVMTypeRef type = LLVMTypeOf(c->low);
+    LLVMBasicBlockRef here = LLVMGetInsertBlock(l->builder);
+    LLVMValueRef step = kiln__lower_integer(l, c->kind, (uint64_t)c->step);
+    LLVMValueRef next, more, turn;
+
+    next = kiln__kind_is_signed(c->kind)
+               ? LLVMBuildNSWAdd(l->builder, c->phi, step, "")
+               : LLVMBuildNUWAdd(l->builder, c->phi, step, "");
+    LLVMAddIncoming(c->phi, &next, &here, 1);
+    if (c->last == NULL) {
+        more = comes_before(l, c, next, c->high);
+    } else {
+        turn =
+            LLVMBuildNUWAdd(l->builder, c->turn, LLVMConstInt(type, 1, 0), "");
+        LLVMAddIncoming(c->turn, &turn, &here, 1);
+        more = LLVMBuildICmp(l->builder, LLVMIntNE, c->turn, c->last, "");
+    }
+    mark_progress(l, LLVMBuildCondBr(l->builder, more, body, leave));
+}
+
+static void count(kiln__lowering *l, const kiln__ir_node *node)
+{
+    counter c = {.kind =
+                     kiln__lower_lane(l, kiln__ir_operand_at(l->ir, node, 2)),
+                 .step = kiln__ir_operand_at(l->ir, node, 2)->imm};
+    const LLVMBasicBlockRef first = kiln__lower_block(l);
+    const LLVMBasicBlockRef body = kiln__lower_block(l);
+    const LLVMBasicBlockRef next = kiln__lower_block(l);
+    const LLVMBasicBlockRef leave = kiln__lower_block(l);
+
+    c.up = !kiln__kind_is_signed(c.kind) || c.step > 0;
+    c.low = operand(l, node, 0);
+    c.high = operand(l, node, 1);
+    LLVMBuildCondBr(l->builder, comes_before(l, &c, c.low, c.high), first,
+                    leave);
+    LLVMPositionBuilderAtEnd(l->builder, first);
+    if (c.step != 1 && !(c.step == -1 && !c.up))
+        c.last = count_turns(l, &c);
+    enter(l, &c, first, body);
+    LLVMBuildStore(l->builder, c.phi, l->locals[node->imm]);
+    loop_body(l, body, kiln__ir_operand(l->ir, node, 3), next, leave);
+    advance(l, &c, body, leave);
+    LLVMPositionBuilderAtEnd(l->builder, leave);
+}
+
+static void unroll(kiln__lowering *l, const kiln__ir_node *node)
+{
+    const LLVMBasicBlockRef leave = kiln__lower_block(l);
+
+    for (size_t i = 0; i < node->count; i++) {
+        const LLVMBasicBlockRef body = LLVMGetInsertBlock(l->builder);
+        const LLVMBasicBlockRef next = kiln__lower_block(l);
+
+        loop_body(l, body, kiln__ir_operand(l->ir, node, i), next, leave);
+    }
+    LLVMBuildBr(l->builder, leave);
+    LLVMPositionBuilderAtEnd(l->builder, leave);
+}
+
+/* ---- the rest ---- */
+
+static void set(kiln__lowering *l, const kiln__ir_node *node)
+{
+    const LLVMValueRef value = operand(l, node, 0);
+
+    if (l->locals[node->imm] != NULL)
+        LLVMBuildStore(l->builder, value, l->locals[node->imm]);
+}
+
+static void give_back(kiln__lowering *l, const kiln__ir_node *node)
+{
+    kiln__lower_return(l, node->count == 0 ? LLVMConstNull(l->empty)
+                                           : operand(l, node, 0));
+}
+
+static void assert_true(kiln__lowering *l, const kiln__ir_node *node)
+{
+    const LLVMValueRef zero = LLVMConstInt(l->i64, 0, 0);
+    const LLVMValueRef fine = operand(l, node, 0);
+
+    kiln__lower_check(l, node, LLVMBuildNot(l->builder, fine, ""),
+                      KILN_EXCEPTION_ASSERTION, l->ir->strings.items[node->imm],
+                      zero, zero);
+}
+
+typedef struct print_parts {
+    const char **texts;
+    LLVMValueRef *values;
+    int32_t *kinds;
+} print_parts;
+
+static void print(kiln__lowering *l, const kiln__ir_node *node)
+{
+    kiln__arena *arena = &l->job->arena;
+    const size_t count = node->count;
+    print_parts parts = {
+        kiln__arena_allocate_array(arena, count, sizeof *parts.texts),
+        kiln__arena_allocate_array(arena, count, sizeof *parts.values),
+        kiln__arena_allocate_array(arena, count, sizeof *parts.kinds),
+    };
+
+    if (parts.texts == NULL || parts.values == NULL || parts.kinds == NULL) {
+        l->no_memory = 1;
+        return;
+    }
+    for (size_t i = 0; i < count; i++) {
+        const kiln__ir_node *part = kiln__ir_operand_at(l->ir, node, i);
+
+        parts.kinds[i] = kiln__ir_kind(l->ir, part->type);
+        if (part->op == KILN__IR_TEXT)
+            parts.texts[i] = l->ir->strings.items[part->imm];
+        else
+            parts.values[i] = operand(l, node, i);
+    }
+    l->job->backend->print(l->job, l->builder, l->item, count, parts.texts,
+                           parts.values, parts.kinds);
+}
+
+/* What follows a jump in the same block is never reached and is left out. */
+static void block(kiln__lowering *l, const kiln__ir_node *node)
+{
+    for (size_t i = 0; i < node->count && !kiln__lower_is_done(l); i++)
+        kiln__lower_statement(l, kiln__ir_operand(l->ir, node, i));
+}
+
+void kiln__lower_statement(kiln__lowering *l, uint32_t index)
+{
+    const kiln__ir_node *node = kiln__ir_node_at(l->ir, index);
+
+    switch ((uint32_t)node->op) {
+    case KILN__IR_BLOCK:
+        block(l, node);
+        break;
+    case KILN__IR_SET:
+        set(l, node);
+        break;
+    case KILN__IR_STORE:
+        (void)kiln__lower_memory(l, node);
+        break;
+    case KILN__IR_EVAL:
+        (void)operand(l, node, 0);
+        break;
+    case KILN__IR_IF:
+        branch(l, node);
+        break;
+    case KILN__IR_WHILE:
+        repeat(l, node);
+        break;
+    case KILN__IR_FOR:
+        count(l, node);
+        break;
+    case KILN__IR_UNROLLED:
+        unroll(l, node);
+        break;
+    case KILN__IR_BREAK:
+        LLVMBuildBr(l->builder, l->loop->leave);
+        break;
+    case KILN__IR_CONTINUE:
+        LLVMBuildBr(l->builder, l->loop->next);
+        break;
+    case KILN__IR_RETURN:
+        give_back(l, node);
+        break;
+    case KILN__IR_ASSERT:
+        assert_true(l, node);
+        break;
+    default: /* PRINT; the plan refused what else there is */
+        print(l, node);
+        break;
+    }
+}

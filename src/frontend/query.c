@@ -1,0 +1,333 @@
+/* query.c - the questions of inference, as bytes, and their answers. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include <string.h>
+
+#include "report.h"
+#include "settings.h"
+#include "tables.h"
+#include "types.h"
+
+/*
+ * A query is a letter and NUL-terminated texts, so that it means the same in
+ * every process:
+ *
+ *   D main.dot (letter)f32[:] (letter)f32 ...   which method does a call get?
+ *               t: a type, i: an integer literal, f: a float literal
+ *   B main STEPS                                what does a name mean?
+ *
+ * Which overlay tables count is a setting that inference reads: it is in the
+ * owner token, and the config that comes with a question says it again.
+ */
+#define DISPATCH 'D'
+#define BINDING 'B'
+
+static const char literal_letters[] = {
+    [KILN__LITERAL_NONE] = 't',
+    [KILN__LITERAL_INTEGER] = 'i',
+    [KILN__LITERAL_FLOAT] = 'f',
+};
+
+/* Bytes on the stack, and in the heap when those are not enough. */
+typedef struct question {
+    const kiln_alloc *alloc;
+    char *bytes;
+    size_t size;
+    size_t capacity;
+    int failed;
+    char room[1024];
+} question;
+
+static void question_init(question *q, const kiln_alloc *alloc)
+{
+    q->alloc = alloc;
+    q->bytes = q->room;
+    q->size = 0;
+    q->capacity = sizeof q->room;
+    q->failed = 0;
+}
+
+static void question_dispose(question *q)
+{
+    if (q->bytes != q->room)
+        kiln__deallocate(q->alloc, q->bytes, q->capacity);
+}
+
+static int question_reserve(question *q, size_t extra)
+{
+    size_t capacity = 2 * (q->size + extra);
+    char *bytes;
+
+    if (q->failed || q->capacity - q->size >= extra)
+        return !q->failed;
+    bytes = kiln__allocate(q->alloc, capacity);
+    if (bytes == NULL) {
+        q->failed = 1;
+        return 0;
+    }
+    memcpy(bytes, q->bytes, q->size);
+    question_dispose(q);
+    q->bytes = bytes;
+    q->capacity = capacity;
+    return 1;
+}
+
+static void question_letter(question *q, char letter)
+{
+    if (question_reserve(q, 1))
+        q->bytes[q->size++] = letter;
+}
+
+static void question_text(question *q, const char *text)
+{
+    const size_t size = strlen(text) + 1;
+
+    if (question_reserve(q, size)) {
+        memcpy(q->bytes + q->size, text, size);
+        q->size += size;
+    }
+}
+
+static kiln_digest ambiguous_digest(void)
+{
+    return kiln__digest_text("ambiguous");
+}
+
+/* A failure to remember is the caller's failure; a failure to find is not. */
+static kiln_status record(kiln_inference *inference, question *q,
+                          uint64_t subject, kiln_digest answer)
+{
+    kiln_query query = {.subject = subject,
+                        .data = q->bytes,
+                        .size = q->size,
+                        .answer = answer};
+    kiln_status status = KILN_ENOMEM;
+
+    if (!q->failed)
+        status = kiln_inference_add_query(inference, &query);
+    question_dispose(q);
+    return status;
+}
+
+static kiln_digest dispatch_answer(kiln_status status, const kiln__match *match)
+{
+    if (status == KILN_OK)
+        return match->method->digest;
+    return status == KILN_ECOMPILE ? ambiguous_digest() : (kiln_digest){0};
+}
+
+kiln_status kiln__ask_dispatch(kiln__match *out, kiln_inference *inference,
+                               const kiln__generic *generic,
+                               const kiln__argument *arguments, size_t count,
+                               const char *overlays, uint64_t world)
+{
+    const kiln_status found =
+        kiln__dispatch(out, generic, arguments, count, overlays, world);
+    kiln_status recorded;
+    question q;
+
+    if (found == KILN_ENOMEM)
+        return found;
+    question_init(&q, generic->package->language->alloc);
+    question_letter(&q, DISPATCH);
+    question_text(&q, kiln_function_name(generic->function));
+    for (size_t i = 0; i < count; i++) {
+        question_letter(&q, literal_letters[arguments[i].literal]);
+        question_text(&q, arguments[i].type->text);
+    }
+    recorded =
+        record(inference, &q, generic->subject, dispatch_answer(found, out));
+    return recorded != KILN_OK ? recorded : found;
+}
+
+/* With the world lock. */
+static kiln_digest binding_answer(const kiln_package *package, const char *name,
+                                  uint64_t world, kiln__binding *out)
+{
+    const kiln__version *version = kiln__name_meaning(package, name, world);
+
+    if (version == NULL)
+        return (kiln_digest){0};
+    *out = version->binding;
+    return version->digest;
+}
+
+kiln_status kiln__ask_binding(kiln__binding *out, kiln_inference *inference,
+                              const kiln_package *package, const char *name,
+                              uint64_t world)
+{
+    kiln__language *language = package->language;
+    kiln_status recorded;
+    uint64_t subject;
+    kiln_digest answer;
+    question q;
+
+    *out = (kiln__binding){0};
+    kiln__language_read(language);
+    answer = binding_answer(package, name, world, out);
+    subject = kiln__binding_subject(package, name);
+    kiln__language_unlock(language);
+    question_init(&q, language->alloc);
+    question_letter(&q, BINDING);
+    question_text(&q, package->name);
+    question_text(&q, name);
+    recorded = record(inference, &q, subject, answer);
+    if (recorded != KILN_OK)
+        return recorded;
+    return out->kind == KILN__BINDING_NONE ? KILN_ENOTFOUND : KILN_OK;
+}
+
+/* ---- answering ---- */
+
+/* What is left of a question; texts are checked for their NUL. */
+typedef struct reading {
+    const char *bytes;
+    size_t size;
+} reading;
+
+static const char *read_text(reading *r)
+{
+    const char *text = r->bytes;
+    const char *end = r->size == 0 ? NULL : memchr(text, '\0', r->size);
+
+    if (end == NULL)
+        return NULL;
+    r->size -= (size_t)(end - text) + 1;
+    r->bytes = end + 1;
+    return text;
+}
+
+static int literal_of(char letter, int32_t *out)
+{
+    for (size_t i = 0; i < sizeof literal_letters; i++)
+        if (literal_letters[i] == letter) {
+            *out = (int32_t)i;
+            return 1;
+        }
+    return 0;
+}
+
+static const kiln__generic *find_generic(kiln__language *language,
+                                         const char *qualified)
+{
+    const kiln__generic *generic;
+
+    kiln__language_read(language);
+    generic = kiln__generic_get(language, qualified);
+    kiln__language_unlock(language);
+    return generic;
+}
+
+static kiln_status read_function_type(const kiln_type **out,
+                                      kiln__language *language,
+                                      const char *text)
+{
+    const size_t size = strlen(text), prefix = strlen("typeof(");
+    const kiln__generic *generic = NULL;
+    char *name;
+
+    if (size <= prefix || strncmp(text, "typeof(", prefix) != 0 ||
+        text[size - 1] != ')')
+        return KILN_ENOTFOUND;
+    name =
+        kiln__string_copy_n(language->alloc, text + prefix, size - prefix - 1);
+    if (name == NULL)
+        return KILN_ENOMEM;
+    generic = find_generic(language, name);
+    kiln__string_free(language->alloc, name);
+    if (generic == NULL)
+        return KILN_ENOTFOUND;
+    return kiln_type_function(out, language->context, generic->function, NULL);
+}
+
+static kiln_status read_type(const kiln_type **out, kiln__language *language,
+                             const char *text)
+{
+    kiln_status status = read_function_type(out, language, text);
+
+    if (status == KILN_ENOTFOUND)
+        status = kiln_type_parse(out, language->context, NULL, text, NULL);
+    return status == KILN_OK || status == KILN_ENOMEM ? status : KILN_ENOTFOUND;
+}
+
+/* KILN_ENOTFOUND: a type is gone, so the call can get no method. */
+static kiln_status read_arguments(kiln__argument *arguments, size_t *count,
+                                  kiln__language *language, reading *r)
+{
+    for (*count = 0; r->size > 0; (*count)++) {
+        const char letter = *r->bytes;
+        const char *text;
+
+        r->bytes++;
+        r->size--;
+        text = read_text(r);
+        if (text == NULL || *count == KILN_ARGUMENTS_MAX ||
+            !literal_of(letter, &arguments[*count].literal))
+            return KILN_ECORRUPT;
+        KILN_TRY(read_type(&arguments[*count].type, language, text));
+    }
+    return KILN_OK;
+}
+
+static kiln_status answer_dispatch(kiln__language *language, reading *r,
+                                   const kiln_config *config, uint64_t world,
+                                   kiln_digest *out)
+{
+    kiln__argument arguments[KILN_ARGUMENTS_MAX];
+    const char *name = read_text(r);
+    const kiln__generic *generic;
+    kiln__match match;
+    kiln_status status;
+    size_t count;
+
+    if (name == NULL)
+        return KILN_ECORRUPT;
+    generic = find_generic(language, name);
+    status = read_arguments(arguments, &count, language, r);
+    if (status == KILN_ENOTFOUND || (status == KILN_OK && generic == NULL))
+        return KILN_OK;
+    KILN_TRY(status);
+    status = kiln__dispatch(&match, generic, arguments, count,
+                            config == NULL ? NULL : config->overlays, world);
+    if (status == KILN_ENOMEM)
+        return status;
+    *out = dispatch_answer(status, &match);
+    return KILN_OK;
+}
+
+static kiln_status answer_binding(kiln__language *language, reading *r,
+                                  uint64_t world, kiln_digest *out)
+{
+    const char *package_name = read_text(r), *name = read_text(r);
+    const kiln_package *package;
+    kiln__binding binding;
+
+    if (package_name == NULL || name == NULL || r->size != 0)
+        return KILN_ECORRUPT;
+    kiln__language_read(language);
+    package = kiln__package_get(language, package_name, strlen(package_name));
+    if (package != NULL && package->loaded)
+        *out = binding_answer(package, name, world, &binding);
+    kiln__language_unlock(language);
+    return KILN_OK;
+}
+
+kiln_status kiln__query_answer(kiln__language *language, const void *query,
+                               size_t size, const kiln_config *config,
+                               uint64_t world, kiln_digest *out)
+{
+    reading r = {query, size};
+    char letter;
+
+    *out = (kiln_digest){0};
+    if (size == 0)
+        return KILN_ECORRUPT;
+    KILN_TRY(kiln__language_ready(language, NULL));
+    letter = *r.bytes;
+    r.bytes++;
+    r.size--;
+    if (letter == DISPATCH)
+        return answer_dispatch(language, &r, config, world, out);
+    if (letter == BINDING)
+        return answer_binding(language, &r, world, out);
+    return KILN_ECORRUPT;
+}

@@ -1,0 +1,262 @@
+/* tables.h - the inside of packages, names and changes. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#ifndef KILN_TABLES_H
+#define KILN_TABLES_H
+
+#include <stdatomic.h>
+
+#include "language.h"
+#include "map.h"
+
+/*
+ * Two locks. The change lock is held by whoever changes the program, from the
+ * first check until the tiers know of the change: changes happen one after
+ * another. The world lock guards tables: read while they are walked, written
+ * for moments. Order: change lock, world lock, the locks of types, functions
+ * and tiers.
+ *
+ * A change is prepared in the world after the current one, where no reader
+ * looks: its versions of names are linked at once, so that the change's own
+ * checks see them, and are taken out again if it fails. Publication ends what
+ * they replace, links methods and advances the world; it cannot fail.
+ *
+ * What was published is kept until the context ends: types and running
+ * inferences point to it. It lives in the arena of the source it came from.
+ */
+
+#define KILN__TYPE_PARAMETERS_MAX 16 /* of kiln__match */
+#define KILN__TYPE_TREE_MAX 64       /* levels of abstract types */
+#define KILN__IMPORT_CHAIN_MAX 32
+
+/* One meaning of a name in a range of worlds. */
+typedef struct kiln__version kiln__version;
+struct kiln__version {
+    kiln__binding binding;
+    kiln__slot *import; /* by name: what the other package's name means */
+    kiln_digest digest; /* of the meaning; not of an import */
+    uint64_t min_world;
+    uint64_t max_world;
+    kiln__version *next; /* older */
+};
+
+struct kiln__slot {
+    kiln_package *package;
+    char *name;
+    uint64_t subject;        /* of binding queries */
+    kiln__version *versions; /* newest first */
+    kiln__slot *next_import; /* in the language's list, once it was one */
+    int listed;              /* it is in that list */
+    /* Under the change lock: */
+    uint64_t mark;  /* the last change that gave the name a meaning */
+    uint64_t visit; /* of walks */
+    void *work;     /* of the change under way */
+};
+
+struct kiln__binding_table {
+    kiln__map slots; /* digest of the name -> kiln__slot */
+};
+
+typedef struct kiln__source_node {
+    kiln__source *source;
+    struct kiln__source_node *next;
+} kiln__source_node;
+
+struct kiln__language {
+    kiln_context *context;
+    const kiln_alloc *alloc;
+    kiln_frontend *frontend;
+    kiln__fork_guard change_guard;
+    kiln__fork_guard starting_guard;
+    kiln__mutex starting; /* while core is made; before the others */
+    kiln__mutex change;   /* the change lock */
+    uint64_t change_number;
+    uint64_t visit_number;
+    pthread_rwlock_t lock; /* the world lock */
+    _Atomic uint64_t world;
+    _Atomic int ready; /* the core package is there */
+    kiln__arena arena; /* names and types that are built in */
+    kiln_package *core;
+    kiln_package *packages; /* newest first */
+    kiln__map generics;     /* digest of the qualified name */
+    kiln__slot *imports;    /* that were ever imports by name */
+    kiln__source_node *sources;
+};
+
+/* ---- language.c ---- */
+/* Makes the core package if it is not there yet. */
+kiln_status kiln__language_ready(kiln__language *language, kiln_error **error);
+kiln__language *kiln__language_of(const kiln_context *context);
+void kiln__language_read(kiln__language *language);
+void kiln__language_write(kiln__language *language);
+void kiln__language_unlock(kiln__language *language);
+uint64_t kiln__language_world(const kiln__language *language);
+/* Fills the core package; again, when it failed before. core.c. */
+kiln_status kiln__core_new(kiln__language *language, kiln_error **error);
+
+/* ---- package.c, package_load.c ---- */
+/* Makes the package, or gives the one of that name, loaded. */
+kiln_status kiln__package_make(kiln_package **out, kiln__language *language,
+                               const char *name);
+void kiln__package_free(kiln_package *package);
+kiln_status kiln__package_check_name(const char *name, size_t size,
+                                     kiln_error **error);
+/* Parses and counts the stage. */
+kiln_status kiln__package_parse(kiln__source **out, kiln__language *language,
+                                const char *file, const char *text, size_t size,
+                                kiln_error **error);
+
+/* ---- binding.c; with the world lock, or the change lock for oneself ---- */
+kiln__slot *kiln__slot_get(const kiln_package *package, const char *name);
+uint64_t kiln__binding_subject(const kiln_package *package, const char *name);
+/* Takes the world lock for writing when the name is new. */
+kiln_status kiln__slot_make(kiln__slot **out, kiln_package *package,
+                            const char *name);
+/* The version visible in the world, of the slot itself, or NULL. */
+kiln__version *kiln__slot_version(const kiln__slot *slot, uint64_t world);
+/* The same, following imports. */
+const kiln__version *kiln__slot_meaning(const kiln__slot *slot, uint64_t world);
+/* What the name means in the package, core's names included, or NULL. */
+const kiln__version *kiln__name_meaning(const kiln_package *package,
+                                        const char *name, uint64_t world);
+/* The type's version in the world; the last one if it has none there. */
+const kiln__named_type *kiln__slot_type(const kiln__slot *slot, uint64_t world);
+kiln_package *kiln__package_get(const kiln__language *language,
+                                const char *name, size_t size);
+kiln__generic *kiln__generic_get(const kiln__language *language,
+                                 const char *qualified);
+kiln_status kiln__generic_make(kiln__generic **out, kiln_package *package,
+                               const char *name);
+void kiln__generic_free(kiln__generic *generic);
+/* "did you mean `x`?", or NULL. */
+const char *kiln__name_hint(kiln__arena *arena, const kiln_package *package,
+                            const char *name, uint64_t world);
+
+/* ---- pattern.c ---- */
+/* Resolves a parameter's type; diagnosed on failure. NULL tree: Any. */
+kiln_status kiln__pattern_resolve(const kiln__pattern **out, kiln__arena *arena,
+                                  const kiln__type_scope *scope,
+                                  const kiln__ast *tree);
+void kiln__pattern_print(kiln__text *out, const kiln__pattern *pattern,
+                         const kiln__definition *definition);
+void kiln__pattern_encode(kiln__encoder *encoder, const kiln__pattern *pattern);
+/* Does it name a type that a package other than core defines? */
+int kiln__pattern_is_own(const kiln__pattern *pattern);
+/* Does it say which type the parameter `index` is? */
+int kiln__pattern_binds(const kiln__pattern *pattern, uint32_t index);
+/* Does it name an abstract type of the user's? */
+int kiln__pattern_is_open(const kiln__pattern *pattern);
+uint64_t kiln__method_shape(const kiln__method *method);
+
+/* ---- resolve.c ---- */
+/* The binding of NAME or MEMBER; the meaning is NULL when unknown. */
+kiln_status kiln__tree_meaning(kiln__binding *out,
+                               const kiln__type_scope *scope,
+                               const kiln__ast *tree);
+int kiln__type_parameter_index(const kiln__definition *definition,
+                               const char *name, uint32_t *out);
+/* Diagnoses that the tree names no type; returns KILN_ECOMPILE. */
+kiln_status kiln__not_a_type(const kiln__type_scope *scope,
+                             const kiln__ast *tree,
+                             const kiln__binding *binding);
+
+/* ---- dispatch.c, narrow.c ---- */
+/* What one method is tried with. */
+typedef struct kiln__matching {
+    const kiln__method *method;
+    const kiln_type **parameters;
+    uint64_t world;
+    int failed; /* out of memory */
+} kiln__matching;
+/* Tries one method alone, with softer and softer arguments. With the world
+   lock. */
+kiln_status kiln__method_try(kiln__match *out, kiln__language *language,
+                             const kiln__method *method,
+                             const kiln__argument *arguments, size_t count,
+                             uint64_t world);
+int kiln__pattern_takes(kiln__matching *matching, const kiln__pattern *pattern,
+                        const kiln_type *type);
+int kiln__abstract_takes(const kiln__named_type *named, const kiln_type *type,
+                         uint64_t world);
+int kiln__type_descends(const kiln__named_type *named, const kiln__slot *slot,
+                        uint64_t world);
+int kiln__method_covers(const kiln__method *wide, const kiln__method *narrow,
+                        uint64_t world, int *failed);
+
+/* A package whose file is being read, and who imported it. */
+typedef struct kiln__loading {
+    const kiln_package *package;
+    const struct kiln__loading *importer;
+} kiln__loading;
+
+/* ---- change.c: preparing and publishing ---- */
+typedef struct kiln__change {
+    kiln__language *language;
+    kiln_package *package;
+    kiln__source *source; /* owns what the change makes; or NULL */
+    kiln__diagnostics diagnostics;
+    uint64_t world;     /* the one that it makes */
+    kiln_status status; /* the first failure but diagnostics */
+    int first;          /* fills core: nobody to tell */
+    int hierarchy;      /* a parent changed */
+    int unloads;        /* the package goes */
+    int published;
+    int keeps_source;             /* something that is published lives in it */
+    const kiln__loading *loading; /* whose names may be yet to come */
+    const kiln__source *compared; /* with the source, last: */
+    int compared_moved;
+    kiln__array_of(kiln__slot *) slots;    /* with a pending version first */
+    kiln__array_of(kiln__version *) ended; /* without a successor */
+    kiln__array_of(kiln__method *) added;
+    kiln__array_of(kiln__method *) removed;
+    kiln__array_of(uint64_t) subjects;
+    kiln__source_node *node;
+    uint32_t added_count, replaced_count, removed_count, unchanged_count;
+} kiln__change;
+
+/* Takes the change lock. */
+void kiln__change_begin(kiln__change *change, kiln__language *language,
+                        kiln_package *package, kiln__source *source);
+/* Gives it back. Unless published, takes out all that is pending and frees
+   the source. */
+void kiln__change_end(kiln__change *change);
+/* Links a new version of a name; the caller touches its subject. NULL: no
+   memory, noted. */
+kiln__version *kiln__change_name(kiln__change *change, kiln__slot *slot,
+                                 const kiln__version *meaning);
+/* Takes the pending version out again. */
+void kiln__change_drop_name(kiln__change *change, kiln__slot *slot);
+/* Names a subject whose answers may be others now. */
+void kiln__change_touch(kiln__change *change, uint64_t subject);
+void kiln__change_end_name(kiln__change *change, kiln__slot *slot);
+void kiln__change_add_method(kiln__change *change, kiln__method *method);
+void kiln__change_remove_method(kiln__change *change, kiln__method *method);
+/* Ends names of functions that have no method left in their package. */
+void kiln__change_end_functions(kiln__change *change);
+/* Makes it visible, then tells the tiers. Gives the error of diagnostics. */
+kiln_status kiln__change_publish(kiln__change *change,
+                                 kiln_change_report *report,
+                                 kiln_error **error);
+/* Checks a report of the caller's. */
+kiln_status kiln__report_check(const kiln_change_report *report,
+                               kiln_error **error);
+
+/* ---- define.c, define_types.c, define_names.c ---- */
+/* Defines a parsed text, which it owns. */
+kiln_status kiln__define(kiln_package *package, kiln__source *source,
+                         const kiln__loading *loading,
+                         kiln_change_report *report, kiln_error **error);
+/* The same for core's own texts: the tiers know nothing yet. */
+kiln_status kiln__define_first(kiln_package *package, kiln__source *source,
+                               kiln_error **error);
+/* Resolves a method's parameters and bounds; diagnosed on failure. */
+kiln_status kiln__define_signature(kiln__change *change, kiln__method *method);
+void kiln__define_imports(kiln__change *change);
+void kiln__define_types(kiln__change *change);
+void kiln__define_constants(kiln__change *change);
+/* Diagnoses a name that means something else already; true if it does. */
+int kiln__define_is_taken(kiln__change *change, const kiln__slot *slot,
+                          kiln__span span, kiln__binding_kind kind);
+/* Would a definition from `old` be reported at another place now? */
+int kiln__define_is_moved(kiln__change *change, const kiln__source *old);
+
+#endif /* KILN_TABLES_H */
