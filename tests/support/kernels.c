@@ -2,7 +2,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "kernels.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -49,15 +48,12 @@ int kernels_teardown(void **state)
     return 0;
 }
 
-kiln_package *kernels_load(kernels *k, const char *name)
+kiln_package *kernels_load(kernels *k, const char *path)
 {
     kiln_package *package = NULL;
-    char path[1024];
 
-    if (kiln_package_find(&package, k->context, name) == KILN_OK)
-        return package;
-    snprintf(path, sizeof path, "%s/language/%s.kiln", KILN_TESTS_FOLDER, name);
-    assert_ok(kiln_package_load(&package, k->context, path, NULL, &test_error));
+    assert_ok(
+        kiln_package_load(&package, k->context, path, NULL, &test_error));
     return package;
 }
 

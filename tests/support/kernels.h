@@ -19,9 +19,8 @@ typedef struct kernels {
 int kernels_setup(void **state);
 int kernels_teardown(void **state);
 
-/* Loads tests/language/NAME.kiln as package NAME; fails the test if it
-   cannot. Loading again gives the same package. */
-kiln_package *kernels_load(kernels *k, const char *name);
+/* Loads a file as the package of its name; fails the test if it cannot. */
+kiln_package *kernels_load(kernels *k, const char *path);
 /* Defines a text in a package. */
 kiln_package *kernels_define(kernels *k, const char *package, const char *text);
 

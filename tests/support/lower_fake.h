@@ -25,6 +25,7 @@
 #define LOWER_FAKE_MAX 16 /* functions of one text */
 
 typedef struct lower_fake {
+    const kiln_alloc *alloc; /* of the job */
     kiln__codegen_settings settings;
     kiln__codegen_request request;
     kiln__codegen_job job;
@@ -215,6 +216,7 @@ static inline kiln_status lower_fake_parse(lower_fake *fake, const char *file,
 static inline void lower_fake_init(lower_fake *fake)
 {
     memset(fake, 0, sizeof *fake);
+    fake->alloc = &kiln__malloc;
     fake->settings = (kiln__codegen_settings){
         .backend = "test", .bounds_checks = 1, .contract = 1};
 }
@@ -234,7 +236,7 @@ static inline kiln_status lower_fake_lower(lower_fake *fake)
         .backend = &lower_fake_backend,
         .context = LLVMContextCreate(),
     };
-    kiln__arena_init(&fake->job.arena, &kiln__malloc);
+    kiln__arena_init(&fake->job.arena, fake->alloc);
     fake->job.module =
         LLVMModuleCreateWithNameInContext("test", fake->job.context);
     return kiln__lower(&fake->job);

@@ -102,8 +102,7 @@ static size_t read_arguments(program *p, const char *texts,
 
 static kiln_status dispatch(program *p, kiln__match *match,
                             const char *function, const char *arguments,
-                            const char *overlays, uint64_t world,
-                            size_t *count)
+                            const char *overlays, uint64_t world, size_t *count)
 {
     kiln__argument list[KILN_ARGUMENTS_MAX];
     kiln__binding binding = {0};

@@ -1,0 +1,41 @@
+/* fuzz_ir_lower.c - any text as typed IR, lowered to LLVM IR. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* LINKS: codegen */
+#include "../support/lower_fake.h"
+
+/* What the verifier lets through lowers to a module that LLVM's verifier lets
+   through, or is refused with a message. */
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
+
+#define LARGEST_INPUT 16384
+
+static void lower(lower_fake *fake)
+{
+    if (lower_fake_lower(fake) != KILN_OK) {
+        if (fake->job.message == NULL)
+            abort();
+    } else if (LLVMVerifyModule(fake->job.module, LLVMPrintMessageAction,
+                                NULL)) {
+        abort();
+    }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
+{
+    char text[LARGEST_INPUT + 1];
+    kiln_error *error = NULL;
+    lower_fake fake;
+
+    if (size > LARGEST_INPUT)
+        return 0;
+    memcpy(text, bytes, size);
+    text[size] = '\0';
+    lower_fake_init(&fake);
+    if (lower_fake_parse(&fake, "fuzz", text, &error) == KILN_OK &&
+        fake.count > 0)
+        lower(&fake);
+    kiln_error_free(error);
+    lower_fake_dispose(&fake);
+    return 0;
+}
