@@ -9,7 +9,7 @@
 extern "C" {
 #endif
 
-/* Numbers of the queries, as the typed IR counts them (frontend/ir_ops.h). */
+/* Numbers of the queries, as the typed IR counts them (ir_ops.h). */
 enum {
     KILN__DEVICE_GLOBAL_ID,
     KILN__DEVICE_LOCAL_ID,

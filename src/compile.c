@@ -1,7 +1,7 @@
 /* compile.c - the way of a kernel, from a signature to a loaded entry. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "artifact.h"
-#include "frontend/ir.h"
+#include "ir.h"
 #include "frontend/language.h"
 #include "keys.h"
 #include "log.h"

@@ -1,7 +1,7 @@
 /* inspect.c - keys, code instances and stages, without filling tier 3. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "array.h"
-#include "frontend/ir.h"
+#include "ir.h"
 #include "keys.h"
 #include "log.h"
 #include "report.h"

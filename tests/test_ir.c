@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "frontend/ir.h"
+#include "ir.h"
 #include "support/harness.h"
 
 /* A text that has about everything, as the printer writes it. */
@@ -32,8 +32,8 @@ static const char everything[] =
     "    (set %s.6 (unit Static{-3}))\n"
     "    (eval (call@3 none $1 (unit Type{\"f32\"})"
     " (unit Function{\"main.half\"})))\n"
-    "    (if (andalso bool (lt bool %i.3 (length i64 %y.0))"
-    " (const bool true))\n"
+    "    (if (andalso Bool (lt Bool %i.3 (length i64 %y.0))"
+    " (const Bool true))\n"
     "      (block\n"
     "        (store@9-bounds+fast %y.0 %i.3"
     " (math+fast f32 fma (load@8+bounds f32 %y.0 %i.3)"
@@ -51,11 +51,11 @@ static const char everything[] =
     "        (continue))\n"
     "      (block\n"
     "        (barrier)))\n"
-    "    (assert@12 \"no zero\" (ne bool (group i64 shuffle_up %i.3"
+    "    (assert@12 \"no zero\" (ne Bool (group i64 shuffle_up %i.3"
     " (const i64 1)) (const i64 0)))\n"
-    "    (while (const bool true)\n"
+    "    (while (const Bool true)\n"
     "      (block\n"
-    "        (return (choose f32 (const bool false) (const f32 1.5)"
+    "        (return (choose f32 (const Bool false) (const f32 1.5)"
     " (convert f32 (load f64 %m.2 %i.3 %k.8))))))))\n";
 
 static void parse(kiln__ir *ir, const char *text)
@@ -145,7 +145,7 @@ static void constants_are_printed_short_and_exact(void **state)
     constant_reads("f16", "0.5", "0.5");
     constant_reads("i8", "-128", "-128");
     constant_reads("u64", "18446744073709551615", "18446744073709551615");
-    constant_reads("bool", "false", "false");
+    constant_reads("Bool", "false", "false");
 }
 
 static void text_fails(const char *text, const char *message)
@@ -477,18 +477,18 @@ static void is_accepted(const char *declarations, const char *body)
 
 #define LOCALS \
     "(local %a.0 f32[:,:]) (local %i.1 i64) (local %x.2 f32)" \
-    "(local %v.3 Vec{i32,2}) (local %b.4 bool) (local %n.5 i32)" \
+    "(local %v.3 Vec{i32,2}) (local %b.4 Bool) (local %n.5 i32)" \
     "(local %u.6 u8)"
 
 static void operands_must_have_the_right_types(void **state)
 {
     (void)state;
     is_refused(LOCALS, "(eval (add f32 %x.2 %i.1))", "differ in type");
-    is_refused(LOCALS, "(eval (add bool %b.4 %b.4))", "not numeric");
+    is_refused(LOCALS, "(eval (add Bool %b.4 %b.4))", "not numeric");
     is_refused(LOCALS, "(eval (div i64 %i.1 %i.1))", "not of floats");
     is_refused(LOCALS, "(eval (idiv f32 %x.2 %x.2))", "not of integers");
     is_refused(LOCALS, "(eval (lt f32 %x.2 %x.2))", "gives Bool");
-    is_refused(LOCALS, "(eval (lt bool %v.3 %v.3))", "not scalars");
+    is_refused(LOCALS, "(eval (lt Bool %v.3 %v.3))", "not scalars");
     is_refused(LOCALS, "(eval (choose i64 %x.2 %i.1 %i.1))", "condition");
     is_refused(LOCALS, "(eval (math i64 sqrt %i.1))", "no such operands");
     is_refused(LOCALS, "(eval (math f32 pow %x.2))", "number of operands");
@@ -501,7 +501,7 @@ static void operands_must_have_the_right_types(void **state)
     is_refused(LOCALS, "(if %i.1 (block))", "not Bool");
     is_refused(LOCALS, "(set %i.1 %x.2)", "another type");
     is_refused(LOCALS, "(print %v.3)", "only texts and scalars");
-    is_accepted(LOCALS, "(eval (lt bool %b.4 %b.4)) (print)");
+    is_accepted(LOCALS, "(eval (lt Bool %b.4 %b.4)) (print)");
 }
 
 static void conversions_must_be_possible(void **state)
@@ -510,14 +510,14 @@ static void conversions_must_be_possible(void **state)
     is_refused(LOCALS, "(eval (convert i32 %i.1))", "lose integer bits");
     is_refused(LOCALS, "(eval (convert i8 %u.6))", "lose integer bits");
     is_refused(LOCALS, "(eval (convert i64 %x.2))", "lose integer bits");
-    is_refused(LOCALS, "(eval (convert bool %u.6))", "lose integer bits");
+    is_refused(LOCALS, "(eval (convert Bool %u.6))", "lose integer bits");
     is_refused(LOCALS, "(eval (checked f32 %i.1))", "is a float");
-    is_refused(LOCALS, "(eval (saturate bool %i.1))", "not an integer");
+    is_refused(LOCALS, "(eval (saturate Bool %i.1))", "not an integer");
     is_refused(LOCALS, "(eval (wrap i32 %x.2))", "between integers");
     is_refused(LOCALS, "(eval (bitcast i64 %x.2))", "sizes differ");
     is_refused(LOCALS, "(eval (convert i64 %v.3))", "between scalars");
     is_accepted(LOCALS, "(eval (convert i16 %u.6)) (eval (convert f16 %i.1))"
-                        "(eval (convert u8 %b.4)) (eval (checked bool %x.2))"
+                        "(eval (convert u8 %b.4)) (eval (checked Bool %x.2))"
                         "(eval (wrap u64 %n.5)) (eval (bitcast i32 %x.2))");
 }
 
@@ -570,7 +570,7 @@ static void places_must_be_right(void **state)
 
 static void a_result_must_be_returned_on_every_way(void **state)
 {
-#define R "(result i64) (param %b.0 bool)"
+#define R "(result i64) (param %b.0 Bool)"
 #define RETURN "(return (const i64 1))"
     const char *end = "the end of the body is reached";
 
@@ -578,9 +578,9 @@ static void a_result_must_be_returned_on_every_way(void **state)
     is_refused(R, "", end);
     is_refused(R, "(if %b.0 (block " RETURN "))", end);
     is_refused(R, "(while %b.0 (block " RETURN "))", end);
-    is_refused(R, "(while (const bool true) (block (break)))", end);
+    is_refused(R, "(while (const Bool true) (block (break)))", end);
     is_refused(R,
-               "(while (const bool true) (block (if %b.0 (block (break))"
+               "(while (const Bool true) (block (if %b.0 (block (break))"
                " (block " RETURN "))))",
                end);
     is_refused(R, "(unrolled (block (if %b.0 (block (continue))) " RETURN "))",
@@ -592,8 +592,8 @@ static void a_result_must_be_returned_on_every_way(void **state)
     is_refused(R, "(return %b.0)", "gives another type");
     is_accepted(R, RETURN);
     is_accepted(R, "(if %b.0 (block " RETURN ") (block (block " RETURN ")))");
-    is_accepted(R, "(while (const bool true) (block))");
-    is_accepted(R, "(while (const bool true) (block (while %b.0 (block"
+    is_accepted(R, "(while (const Bool true) (block))");
+    is_accepted(R, "(while (const Bool true) (block (while %b.0 (block"
                    " (break)))))");
     is_accepted(R, "(unrolled (block) (block " RETURN ") (block))");
 }

@@ -168,8 +168,8 @@ static void what_the_backend_lacks_is_refused_by_name(void **state)
                KERNEL "(block (eval (local_array f32[:] (const i64 4)))))",
                "local_array");
     is_refused(KILN_EUNSUPPORTED,
-               KERNEL "(block (eval (group bool sub_group_any"
-                      " (const bool true)))))",
+               KERNEL "(block (eval (group Bool sub_group_any"
+                      " (const Bool true)))))",
                "sub_group_any");
     is_refused(KILN_EUNSUPPORTED,
                KERNEL "(block (eval (query i64 lane_id 0))))", "lane_id");
@@ -237,9 +237,9 @@ static void parameters_are_described_as_the_packed_block_has_them(void **state)
         {KILN__PARAMETER_EMPTY, 0, 0, 1, 0, 0},
     };
     const char *text =
-        KERNEL "(param %0 f32[:,:]) (param %1 i8[strided :]) (param %2 bool)"
+        KERNEL "(param %0 f32[:,:]) (param %1 i8[strided :]) (param %2 Bool)"
                " (param %3 f16) (param %4 Static{3})"
-               " (param %5 (bool, (f64, u16), Static{1}))"
+               " (param %5 (Bool, (f64, u16), Static{1}))"
                " (param %6 Vec{f32,3}) (param %7 (Static{1}, ())) (block))";
     lower_fake fake;
 

@@ -63,7 +63,7 @@ typedef struct outer {
 } outer;
 
 #define INNER "(f64, u16)"
-#define OUTER "(bool, " INNER ", Static{4}, Vec{f32,3}, i8)"
+#define OUTER "(Bool, " INNER ", Static{4}, Vec{f32,3}, i8)"
 
 static void aggregates_lie_in_memory_as_c_has_them(void **state)
 {
@@ -71,7 +71,7 @@ static void aggregates_lie_in_memory_as_c_has_them(void **state)
                          {0, {-2.5, 9}, {4, 5, 6}, 100}};
     const char *body =
         "(set %o.2 (load " OUTER " %in.0 " N1 "))"
-        "(set %o.2 (with_field " OUTER " 0 %o.2 (const bool true)))"
+        "(set %o.2 (with_field " OUTER " 0 %o.2 (const Bool true)))"
         "(set %o.2 (with_field " OUTER " 1 %o.2 (with_field " INNER
         " 1 (field " INNER " 1 %o.2) (const u16 77))))"
         "(set %o.2 (with_field " OUTER " 3 %o.2 (add Vec{f32,3}"
@@ -143,7 +143,7 @@ static void arguments_arrive_flat(void **state)
 {
     const char *text =
         "(function \"k\" \"m\" kernel (param %n.0 Static{5})"
-        " (param %b.1 bool) (param %s.2 (i8, f64)) (param %v.3 Vec{i16,2})"
+        " (param %b.1 Bool) (param %s.2 (i8, f64)) (param %v.3 Vec{i16,2})"
         " (param %out.4 f64[:])"
         " (block (if %b.1 (block (store %out.4 " N0 " (add f64 (field f64 1"
         " %s.2) (convert f64 (field i16 1 %v.3))))))))";
@@ -223,19 +223,19 @@ static const char *with_callees(const char *body, const char *callees,
 #define FACTORIAL \
     "(function \"fac\" \"m.fac\" (result i64) (param %n.0 i64)" \
     " (callee $0 \"fac\" i64)" \
-    " (block (assert@2 \"not negative\" (ge bool %n.0 " N0 "))" \
-    " (return (choose i64 (le bool %n.0 " N1 ") " N1 \
+    " (block (assert@2 \"not negative\" (ge Bool %n.0 " N0 "))" \
+    " (return (choose i64 (le Bool %n.0 " N1 ") " N1 \
     " (mul i64 %n.0 (call i64 $0 (sub i64 %n.0 " N1 ")))))))\n"
 
 #define EVEN_AND_ODD \
-    "(function \"even\" \"m\" (result bool) (param %n.0 i64)" \
-    " (callee $0 \"odd\" bool)" \
-    " (block (return (orelse bool (eq bool %n.0 " N0 ")" \
-    " (call bool $0 (sub i64 %n.0 " N1 "))))))\n" \
-    "(function \"odd\" \"m\" (result bool) (param %n.0 i64)" \
-    " (callee $0 \"even\" bool)" \
-    " (block (return (andalso bool (ne bool %n.0 " N0 ")" \
-    " (call bool $0 (sub i64 %n.0 " N1 "))))))\n"
+    "(function \"even\" \"m\" (result Bool) (param %n.0 i64)" \
+    " (callee $0 \"odd\" Bool)" \
+    " (block (return (orelse Bool (eq Bool %n.0 " N0 ")" \
+    " (call Bool $0 (sub i64 %n.0 " N1 "))))))\n" \
+    "(function \"odd\" \"m\" (result Bool) (param %n.0 i64)" \
+    " (callee $0 \"even\" Bool)" \
+    " (block (return (andalso Bool (ne Bool %n.0 " N0 ")" \
+    " (call Bool $0 (sub i64 %n.0 " N1 "))))))\n"
 
 static void recursion_works_and_passes_failures_on(void **state)
 {
@@ -256,9 +256,9 @@ static void recursion_works_and_passes_failures_on(void **state)
 
 static void mutual_recursion_works(void **state)
 {
-    const char *body = "(store %out.1 " N0 " (choose i64 (call bool $0"
+    const char *body = "(store %out.1 " N0 " (choose i64 (call Bool $0"
                        " (load i64 %in.0 " N0 ")) " N1 " " N0 "))";
-    const char *callees = "(callee $0 \"even\" bool)";
+    const char *callees = "(callee $0 \"even\" Bool)";
 
     (void)state;
     gives(with_callees(body, callees, EVEN_AND_ODD), (int64_t[]){10}, 1,
@@ -294,20 +294,20 @@ static void a_failing_callee_without_a_value_ends_the_kernel(void **state)
 static void the_right_side_is_evaluated_only_when_needed(void **state)
 {
     const char *body =
-        "(store %out.1 " N0 " (andalso bool (const bool false)"
-        " (load bool %in.0 (const i64 9))))"
-        "(store %out.1 " N1 " (orelse bool (load bool %in.0 " N0 ")"
-        " (load bool %in.0 (const i64 9))))"
-        "(store %out.1 (const i64 2) (choose bool (const bool true)"
-        " (const bool true) (load bool %in.0 (const i64 9))))";
+        "(store %out.1 " N0 " (andalso Bool (const Bool false)"
+        " (load Bool %in.0 (const i64 9))))"
+        "(store %out.1 " N1 " (orelse Bool (load Bool %in.0 " N0 ")"
+        " (load Bool %in.0 (const i64 9))))"
+        "(store %out.1 (const i64 2) (choose Bool (const Bool true)"
+        " (const Bool true) (load Bool %in.0 (const i64 9))))";
 
     (void)state;
-    gives(kernel("bool", "bool", "", body), (uint8_t[]){1}, 1,
+    gives(kernel("Bool", "Bool", "", body), (uint8_t[]){1}, 1,
           (uint8_t[]){0, 1, 1}, 3);
     assert_int_equal(
-        raises(kernel("bool", "bool", "",
-                      "(store %out.1 " N0 " (select bool (const bool true)"
-                      " (const bool true) (load bool %in.0 (const i64 9))))"),
+        raises(kernel("Bool", "Bool", "",
+                      "(store %out.1 " N0 " (select Bool (const Bool true)"
+                      " (const Bool true) (load Bool %in.0 (const i64 9))))"),
                (uint8_t[]){1}, 1)
             .kind,
         KILN_EXCEPTION_BOUNDS);
@@ -350,7 +350,7 @@ static void prints_come_in_order(void **state)
     const char *text = kernel(
         "i64", "i64", "",
         "(print (text \"a=\") (const f32 1.5) (text \", \") (const u8 200)"
-        " (text \" \") (const bool true) (text \"\\x0a\"))");
+        " (text \" \") (const Bool true) (text \"\\x0a\"))");
 
     (void)state;
     for (int optimised = 0; optimised < 2; optimised++) {
@@ -467,11 +467,11 @@ static void functions_of_two_values_agree_with_c(void **state)
           (double[]){3}, 8);
     gives(unary("f64", "f64", "math f64 rint"), (double[]){2.5}, 1,
           (double[]){2}, 8);
-    gives(unary("f64", "bool", "math bool isnan"), (double[]){NAN}, 1,
+    gives(unary("f64", "Bool", "math Bool isnan"), (double[]){NAN}, 1,
           (uint8_t[]){1}, 1);
-    gives(unary("f32", "bool", "math bool isinf"), (float[]){-HUGE_VALF}, 1,
+    gives(unary("f32", "Bool", "math Bool isinf"), (float[]){-HUGE_VALF}, 1,
           (uint8_t[]){1}, 1);
-    gives(unary("f16", "bool", "math bool isfinite"), (uint16_t[]){0x7c00}, 1,
+    gives(unary("f16", "Bool", "math Bool isfinite"), (uint16_t[]){0x7c00}, 1,
           (uint8_t[]){0}, 1);
     gives(unary("f32", "f32", "neg f32"), (float[]){0}, 1, (float[]){-0.0f}, 4);
     gives(unary("f16", "f16", "add f16 (const f16 1.0)"), (uint16_t[]){0x1000},

@@ -103,7 +103,7 @@ static void bits_are_counted(void **state)
           (int8_t[]){-128}, 1);
     gives(unary("u8", "u8", "invert u8"), (uint8_t[]){0x0f}, 1,
           (uint8_t[]){0xf0}, 1);
-    gives(unary("bool", "bool", "invert bool"), (uint8_t[]){0}, 1,
+    gives(unary("Bool", "Bool", "invert Bool"), (uint8_t[]){0}, 1,
           (uint8_t[]){1}, 1);
 }
 
@@ -114,8 +114,8 @@ static void compares(const char *type, const char *op, const void *in,
 {
     char typed[64];
 
-    snprintf(typed, sizeof typed, "%s bool", op);
-    gives(binary(type, "bool", typed), in, 2, &expected, 1);
+    snprintf(typed, sizeof typed, "%s Bool", op);
+    gives(binary(type, "Bool", typed), in, 2, &expected, 1);
 }
 
 static void comparisons_know_signs_and_nans(void **state)
@@ -125,7 +125,7 @@ static void comparisons_know_signs_and_nans(void **state)
     (void)state;
     compares("i8", "lt", (int8_t[]){-1, 1}, 1);
     compares("u8", "lt", (uint8_t[]){255, 1}, 0);
-    compares("bool", "lt", (uint8_t[]){0, 1}, 1);
+    compares("Bool", "lt", (uint8_t[]){0, 1}, 1);
     compares("f64", "eq", nans, 0);
     compares("f64", "ne", nans, 1);
     compares("f64", "le", nans, 0);
@@ -159,8 +159,8 @@ static void checked_integers_keep_their_value_or_raise(void **state)
     LOSSY(uint8_t, "u8", "i8", 128);
     LOSSLESS(uint8_t, int16_t, "u8", "i16", 255);
     LOSSY(uint16_t, "u16", "u8", 256);
-    LOSSLESS(int8_t, uint8_t, "i8", "bool", 1);
-    LOSSY(int8_t, "i8", "bool", -1);
+    LOSSLESS(int8_t, uint8_t, "i8", "Bool", 1);
+    LOSSY(int8_t, "i8", "Bool", -1);
 }
 
 static void checked_floats_are_whole_and_in_range_or_raise(void **state)
@@ -180,8 +180,8 @@ static void checked_floats_are_whole_and_in_range_or_raise(void **state)
     LOSSY(float, "f32", "i32", 0x1p31f);
     LOSSY(float, "f32", "u8", 255.5f);
     LOSSLESS(float, uint8_t, "f32", "u8", 255.0f);
-    LOSSY(float, "f32", "bool", 2.0f);
-    LOSSLESS(float, uint8_t, "f32", "bool", 1.0f);
+    LOSSY(float, "f32", "Bool", 2.0f);
+    LOSSLESS(float, uint8_t, "f32", "Bool", 1.0f);
     LOSSY(uint16_t, "f16", "i64", 0x7c00); /* infinity */
     gives(unary("f16", "i8", "checked i8"), (uint16_t[]){0xc000}, 1,
           (int8_t[]){-2}, 1);
@@ -235,7 +235,7 @@ static void plain_conversions_round_wrap_and_cast(void **state)
           (float[]){0x1p64f}, 4);
     gives(unary("i64", "f16", "convert f16"), (int64_t[]){2049}, 1,
           (uint16_t[]){0x6800}, 2);
-    gives(unary("bool", "f32", "convert f32"), (uint8_t[]){1}, 1, (float[]){1},
+    gives(unary("Bool", "f32", "convert f32"), (uint8_t[]){1}, 1, (float[]){1},
           4);
     gives(unary("i64", "i8", "wrap i8"), (int64_t[]){0x1ff}, 1, (int8_t[]){-1},
           1);
@@ -258,7 +258,7 @@ static const char *counting(const char *type, const char *step)
     snprintf(body, sizeof body,
              "(for %%i.2 (load %s %%in.0 " N0 ") (load %s %%in.0 " N1
              ") (const %s %s) (block"
-             " (if (eq bool %%n.3 (const %s 0))"
+             " (if (eq Bool %%n.3 (const %s 0))"
              "   (block (store %%out.1 " N1 " %%i.2)))"
              " (set %%n.3 (add %s %%n.3 (const %s 1)))"
              " (store %%out.1 (const i64 2) %%i.2)))"
@@ -306,23 +306,23 @@ static void loops_break_and_continue(void **state)
 {
     const char *body =
         "(for %i.2 (const i64 0) (const i64 100) (const i64 1) (block"
-        " (if (eq bool %i.2 (const i64 3)) (block (continue)))"
-        " (if (eq bool %i.2 (const i64 6)) (block (break)))"
+        " (if (eq Bool %i.2 (const i64 3)) (block (continue)))"
+        " (if (eq Bool %i.2 (const i64 6)) (block (break)))"
         " (set %n.3 (add i64 %n.3 %i.2))))"
         "(store %out.1 " N0 " %n.3)"
         "(set %i.2 (const i64 0))"
-        "(while (lt bool %i.2 (const i64 10)) (block"
+        "(while (lt Bool %i.2 (const i64 10)) (block"
         " (set %i.2 (add i64 %i.2 " N1 "))"
-        " (if (eq bool (irem i64 %i.2 (const i64 2)) " N0 ")"
+        " (if (eq Bool (irem i64 %i.2 (const i64 2)) " N0 ")"
         "   (block (continue)))"
-        " (if (gt bool %i.2 (const i64 7)) (block (break)))"
+        " (if (gt Bool %i.2 (const i64 7)) (block (break)))"
         " (set %n.3 %i.2)))"
         "(store %out.1 " N1 " %n.3)"
         "(unrolled"
         " (block (store %out.1 (const i64 2) (const i64 1)) (continue)"
         "        (store %out.1 (const i64 2) (const i64 2)))"
         " (block (store %out.1 (const i64 3) (const i64 1))"
-        "        (if (eq bool " N0 " " N0 ") (block (break))))"
+        "        (if (eq Bool " N0 " " N0 ") (block (break))))"
         " (block (store %out.1 (const i64 3) (const i64 2))))";
 
     (void)state;

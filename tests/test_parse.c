@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "frontend/ir.h"
+#include "ir.h"
 #include "support/ast_text.h"
 
 static kiln__source *parse(const char *text)

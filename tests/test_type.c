@@ -377,7 +377,7 @@ static void texts_read_back_as_the_same_type(void **state)
 {
     static const char *const texts[] = {
         "none",
-        "bool",
+        "Bool",
         "f16",
         "u64",
         "f32[:]",
@@ -390,7 +390,7 @@ static void texts_read_back_as_the_same_type(void **state)
         "((), (f32,))",
         "Vec{f32,4}",
         "Vec{f32,4}[:]",
-        "(f32, Vec{bool,2})[strided :]",
+        "(f32, Vec{Bool,2})[strided :]",
         "Static{3}",
         "Static{-9223372036854775808}",
         "Static{9223372036854775807}",

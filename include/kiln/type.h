@@ -18,7 +18,7 @@ KILN_BEGIN_DECLS
  */
 #define KILN_TYPE_KIND_MAP(X) \
     X(NONE, "none") /* the type of no value */ \
-    X(BOOL, "bool") \
+    X(BOOL, "Bool") \
     X(I8, "i8") \
     X(I16, "i16") \
     X(I32, "i32") \

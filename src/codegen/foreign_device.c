@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "codegen_parts.h"
-#include "frontend/ir.h"
+#include "ir.h"
 #include "report.h"
 
 /*

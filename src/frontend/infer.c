@@ -196,6 +196,19 @@ static kiln_status without_base(kiln__infer *in)
     return failed(in);
 }
 
+/* A tree may grow in inference, by conversions say: deep ones are measured. */
+static int is_too_deep(kiln__infer *in)
+{
+    if (in->definition->body->height < KILN__IR_DEPTH_MAX / 4 ||
+        kiln__ir_verify(&in->ir, NULL) == KILN_OK)
+        return 0;
+    (void)kiln__infer_error(in, in->definition->name_span, "too-deep",
+                            "split its longest expression",
+                            "`%s` is nested too deeply",
+                            in->definition->name);
+    return 1;
+}
+
 static kiln_status report(kiln__infer *in, const kiln_type *result)
 {
     kiln_blob bytes = {0};
@@ -205,6 +218,8 @@ static kiln_status report(kiln__infer *in, const kiln_type *result)
         kiln_inference_set_result(in->inference, result);
     if (in->broken)
         return KILN_OK; /* provisional: it is inferred again */
+    if (is_too_deep(in))
+        return failed(in);
     status = kiln__ir_encode(&in->ir, &bytes);
     if (status == KILN_OK)
         status =

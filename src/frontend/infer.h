@@ -22,7 +22,7 @@
  */
 
 #define KILN__INFER_CHAIN_MAX 200    /* inferences that wait for another */
-#define KILN__INFER_NESTING_MAX 500  /* of one method's tree */
+#define KILN__INFER_NESTING_MAX 1000 /* of one method's tree */
 #define KILN__INFER_STACK_MAX 5000   /* of all trees of a chain */
 #define KILN__INFER_NODES_MAX 1000000
 #define KILN__INFER_COPIES_MAX 4096  /* of one static loop */
@@ -144,6 +144,7 @@ struct kiln__infer {
     uint32_t ordinal; /* of the constant's name; used in constants only */
     int32_t in_constant;
     uint32_t constants_left; /* evaluations before it is too much */
+    const kiln__ast *here; /* what was entered last */
     uint32_t nesting;     /* of the walk in this method */
     uint32_t nesting_all; /* with those that wait for it */
     int32_t too_deep;     /* reported */

@@ -10,6 +10,7 @@ int kiln__infer_enter(kiln__infer *in, const kiln__ast *ast)
 
     if (in->status != KILN_OK)
         return 0;
+    in->here = ast;
     if (in->parent != NULL)
         around = in->parent->nesting_all;
     if (in->nesting < KILN__INFER_NESTING_MAX &&

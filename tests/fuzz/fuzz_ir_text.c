@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "frontend/ir.h"
+#include "ir.h"
 
 /*
  * A text that is read prints to a text that reads and prints the same, and the

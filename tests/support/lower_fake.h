@@ -11,7 +11,7 @@
 #include <llvm-c/Core.h>
 
 #include "codegen_job.h"
-#include "frontend/ir.h"
+#include "ir.h"
 
 /*
  * For programs that link the codegen objects. Hooks become calls of

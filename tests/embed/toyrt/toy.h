@@ -1,4 +1,5 @@
-/* toy.h - a small runtime that embeds Kiln with types and methods of its own. */
+/* toy.h - a small runtime that embeds Kiln with types and methods of its own.
+ */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #ifndef TOY_H
 #define TOY_H
@@ -9,35 +10,33 @@
 #include <kiln/sys/frontend.h>
 
 /*
- * A program of Toy is a list of methods, each a head (result, name, names and
- * types of parameters) and lines of LLVM IR, with a blank line between them.
- * `@(area s)` is the function that such a call goes to: of the methods that
- * take the types of all arguments, the one with the narrowest. `name@table`
- * puts a method into an overlay table. A kernel returns i32.
+ * A method of Toy is a head (result, name, names and types of parameters) and
+ * indented lines of LLVM IR. `@(area s)` in it is the function that such a
+ * call goes to: of the methods that take the types of all arguments, the one
+ * with the narrowest. `name@table` puts a method into an overlay table.
  *
  *     float area s Shape         i32 paint out f32[:] s Shape
  *       ret float 1.0              %a = call float @(area s)(ptr %item, ptr %s)
  *                                  store float %a, ptr %out
  *     float area@rough s Ball      ret i32 0
  *       ret float 3.0
+ *
+ * A function that returns i32 is a kernel.
  */
-#define TOY_TYPES 6
-#define TOY_TEXT 128 /* of a head, or of a call, "area Ball" */
-#define TOY_WORDS 10
+#define TOY_TEXT 128 /* of a head, or of a call with its types, "area Ball" */
+#define TOY_WORDS 8
 
 typedef struct toy_words {
     char text[TOY_TEXT];
-    char *at[TOY_WORDS + 1]; /* ended by NULL */
+    char *at[TOY_WORDS];
     size_t count;
 } toy_words;
 
 typedef struct toy_method {
     char label[TOY_TEXT]; /* the head as written: what exceptions name */
-    toy_words head;
-    const char *name, *table; /* "" is the global table */
-    int types[TOY_WORDS];
-    size_t count;
-    const char *body, *end;
+    toy_words head;       /* name at 1, then names and types in turn */
+    const char *table;    /* "" is the global one */
+    const char *body;
     const char *file; /* today's place: no part of the meaning */
     uint32_t line;
     kiln_digest digest;
@@ -55,20 +54,19 @@ typedef struct toy {
     kiln_queue *queue;
 } toy;
 
-/* ---- program.c ---- */
-void toy_split(toy_words *out, const char *text, size_t size);
-/* The type called `name`, or NULL. */
-kiln_status toy_type(const kiln_type **out, const toy *t, const char *name);
-const toy_method *toy_dispatch(const toy *t, const char *call,
-                               const kiln_config *config, uint64_t world);
-kiln_digest toy_digest(const char *text, size_t size);
-/* Defines all of `text`, which must outlive the runtime, in one new world. */
-kiln_status toy_load(toy *t, const char *file, const char *text,
-                     kiln_change_report *report);
-
-/* ---- frontend.c ---- */
 extern const kiln_frontend_ops toy_frontend;
-/* Compiles a kernel and runs it over `size` items that write to `out`. */
+
+/* Defines a method, whose text must outlive Toy, in a new world. */
+kiln_status toy_define(toy *t, const char *file, uint32_t line,
+                       const char *text, kiln_change_report *report);
+
+/* The signature of a call, "area Ball"; `types` is where its types stand. */
+kiln_status toy_signature(kiln_signature *out,
+                          const kiln_type *types[TOY_WORDS], const toy *t,
+                          const char *call, kiln_error **error);
+
+/* Compiles a kernel and runs it over `size` items that write to `out`, with
+   `value` as another argument unless that is NULL. */
 kiln_status toy_run(const toy *t, const char *call, const kiln_config *config,
                     uint64_t world, float *out, int64_t size, const void *value,
                     kiln_error **error);
