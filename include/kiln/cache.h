@@ -63,6 +63,64 @@ KILN_API KILN_NODISCARD kiln_status
 kiln_context_add_store(kiln_context *context, const kiln_store_ops *ops,
                        void *self, int32_t priority, kiln_error **error);
 
+/*
+ * Packs. A package takes a mark after its dependencies are loaded, runs a
+ * workload, and saves what was added since as a pack: a file, or bytes for the
+ * host's own image. A later process inserts it, and what is still true today
+ * is found there instead of being compiled.
+ *
+ * In this version each function returns KILN_EUNSUPPORTED.
+ */
+
+/** What a pack is to hold. */
+typedef struct kiln_delta_options {
+    size_t size;      /* KILN_DELTA_OPTIONS_INIT sets it */
+    uint8_t binaries; /* KILN_SWITCH_...: tier 3 too, default on */
+    uint8_t reserved[7];
+} kiln_delta_options;
+
+#define KILN_DELTA_OPTIONS_INIT \
+    { \
+        sizeof(kiln_delta_options), 0, \
+        { \
+            0 \
+        } \
+    }
+
+/** Remembers which entries exist now. The caller frees the mark. */
+KILN_API KILN_NODISCARD kiln_status kiln_snapshot(kiln_mark **out,
+                                                  kiln_context *context,
+                                                  kiln_error **error);
+/** Ends a mark. NULL is fine. */
+KILN_API void kiln_mark_free(kiln_mark *mark);
+
+/**
+ * Gives, as the bytes of a pack, exactly the entries added since the mark
+ * (NULL: all) that are valid without bound and hold no address. The caller
+ * releases `*out`. `options` may be NULL.
+ */
+KILN_API KILN_NODISCARD kiln_status
+kiln_delta(kiln_blob *out, kiln_context *context, const kiln_mark *since,
+           const kiln_delta_options *options, kiln_error **error);
+
+/** Opens a pack file in constant time. KILN_ECORRUPT if it is none. */
+KILN_API KILN_NODISCARD kiln_status kiln_pack_open(kiln_pack **out,
+                                                   const char *path,
+                                                   kiln_error **error);
+/** Opens a pack in memory, which must stay as long as the pack. */
+KILN_API KILN_NODISCARD kiln_status kiln_pack_open_memory(kiln_pack **out,
+                                                          const void *bytes,
+                                                          size_t size,
+                                                          kiln_error **error);
+/** Ends a pack that no context has taken. NULL is fine. */
+KILN_API void kiln_pack_close(kiln_pack *pack);
+
+/** Puts a pack behind the tiers; on success the context owns it. Entries are
+ *  checked against today's definitions when they are first asked for. */
+KILN_API KILN_NODISCARD kiln_status kiln_insert(kiln_context *context,
+                                                kiln_pack *pack,
+                                                kiln_error **error);
+
 KILN_END_DECLS
 
 #endif /* KILN_CACHE_H */

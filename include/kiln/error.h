@@ -131,6 +131,11 @@ KILN_API KILN_NODISCARD kiln_status kiln_error_render(kiln_blob *out,
 enum { KILN_EXCEPTION_MAP(KILN__EXCEPTION_ENUM) KILN__EXCEPTION_END };
 #undef KILN__EXCEPTION_ENUM
 
+/** How to read the value of an inexact conversion. */
+#define KILN_VALUE_I64 0
+#define KILN_VALUE_U64 1
+#define KILN_VALUE_F64 2 /* its bits */
+
 /**
  * The first exception that a launch raised. Pointers are borrowed from the
  * error or queue that lends the record.
@@ -144,7 +149,8 @@ typedef struct kiln_exception {
     uint32_t ordinal;       /* of the expression in that method */
     uint64_t group[3];      /* work-group */
     uint64_t item[3];       /* item within the grid */
-    int64_t values[2];      /* bounds: index and size; else as the kind says */
+    int64_t values[2];      /* bounds: index and size; inexact: the value and
+                               KILN_VALUE_...; division: the dividend */
     kiln_location location; /* by today's source map; file NULL if unknown */
 } kiln_exception;
 

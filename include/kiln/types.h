@@ -25,6 +25,9 @@ typedef struct kiln_ticket kiln_ticket;
 /* kiln/kernel.h */
 typedef struct kiln_kernel kiln_kernel;
 typedef struct kiln_artifact kiln_artifact;
+/* kiln/cache.h */
+typedef struct kiln_mark kiln_mark;
+typedef struct kiln_pack kiln_pack;
 /* kiln/device.h */
 typedef struct kiln_device kiln_device;
 typedef struct kiln_buffer kiln_buffer;

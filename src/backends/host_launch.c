@@ -65,6 +65,25 @@ static const char *kind_text(uint32_t kind)
 #undef CASE
 }
 
+/* "inexact conversion: 300 is no i8"; the site's message is the type. */
+static void format_inexact(char *out, size_t size, const site *from,
+                           int64_t value, int64_t reading)
+{
+    const char *kind = kind_text(from->kind);
+    double real;
+
+    memcpy(&real, &value, sizeof real);
+    if (reading == KILN_VALUE_F64)
+        (void)snprintf(out, size, "%s: %.9g is no %s", kind, real,
+                       from->message);
+    else if (reading == KILN_VALUE_U64)
+        (void)snprintf(out, size, "%s: %" PRIu64 " is no %s", kind,
+                       (uint64_t)value, from->message);
+    else
+        (void)snprintf(out, size, "%s: %" PRId64 " is no %s", kind, value,
+                       from->message);
+}
+
 /* One line: what happened, the program's own words, and the values. */
 static void format_message(char *out, size_t size, const site *from,
                            int64_t value0, int64_t value1)
@@ -76,6 +95,8 @@ static void format_message(char *out, size_t size, const site *from,
     if (from->kind == KILN_EXCEPTION_BOUNDS)
         (void)snprintf(out, size, "%s: index %" PRId64 ", size %" PRId64,
                        has_more ? from->message : kind, value0, value1);
+    else if (from->kind == KILN_EXCEPTION_INEXACT && has_more)
+        format_inexact(out, size, from, value0, value1);
     else if (from->kind == KILN_EXCEPTION_USER && has_more)
         (void)snprintf(out, size, "%s", from->message);
     else if (has_more)

@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "handles.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "code.h"
@@ -193,7 +194,11 @@ static kiln_status set_block(kiln_launch_request *request,
 
 /* ---- exceptions ---- */
 
-/* Adds the place that the frontend's source map has today. */
+#define METHOD_MAX 512
+
+/* Adds the place that the frontend's source map has today. What stands behind
+   a `#` in the method's name tells the frontend which one it was, and people
+   nothing. */
 static kiln_status report_exception(kiln_exception *exception,
                                     const kiln_kernel *kernel,
                                     kiln_error **error)
@@ -202,12 +207,18 @@ static kiln_status report_exception(kiln_exception *exception,
                                         ? NULL
                                         : kiln__code_frontend(kernel->code);
     kiln_location place = {0};
+    char method[METHOD_MAX];
 
     if (frontend != NULL && frontend->ops.locate != NULL &&
         exception->method != NULL &&
         frontend->ops.locate(frontend->self, exception->method,
                              exception->ordinal, &place) == KILN_OK)
         exception->location = place;
+    if (exception->method != NULL) {
+        (void)snprintf(method, sizeof method, "%.*s",
+                       (int)strcspn(exception->method, "#"), exception->method);
+        exception->method = method;
+    }
     return kiln__error_set_exception(error, exception);
 }
 

@@ -145,6 +145,22 @@ static LLVMValueRef float_fits(kiln__lowering *l, LLVMValueRef value,
     return LLVMBuildSelect(l->builder, inside, whole, no, "");
 }
 
+/* How an exception is to read the value: see kiln_exception. */
+static LLVMValueRef reading(kiln__lowering *l, int32_t from)
+{
+    unsigned long long as = kiln__kind_is_float(from)    ? 2
+                            : kiln__kind_is_signed(from) ? 0
+                                                         : 1;
+
+    return LLVMConstInt(l->i64, as, 0);
+}
+
+static const char *const kind_names[] = {
+#define KILN__X(name, text) text,
+    KILN_TYPE_KIND_MAP(KILN__X)
+#undef KILN__X
+};
+
 /* The value as an exception shows it: an integer, or the bits of the f64. */
 static LLVMValueRef shown(kiln__lowering *l, LLVMValueRef value, int32_t from)
 {
@@ -169,8 +185,8 @@ static LLVMValueRef checked(kiln__lowering *l, const kiln__ir_node *node,
     fits = kiln__kind_is_float(from) ? float_fits(l, value, from, to)
                                      : integer_fits(l, value, from, to);
     kiln__lower_check(l, node, LLVMBuildNot(l->builder, fits, ""),
-                      KILN_EXCEPTION_INEXACT, "", shown(l, value, from),
-                      LLVMConstInt(l->i64, 0, 0));
+                      KILN_EXCEPTION_INEXACT, kind_names[to],
+                      shown(l, value, from), reading(l, from));
     return kiln__kind_is_float(from) ? to_integer(l, value, to)
                                      : resize(l, value, from, to);
 }

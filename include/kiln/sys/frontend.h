@@ -90,8 +90,9 @@ typedef struct kiln_frontend_ops {
 
     /**
      * Optional. Finds the place of expression `ordinal` in the method that an
-     * exception names. Pointers in `*out` live until the next call on this
-     * thread or the frontend's end.
+     * exception names: what the code gave to kiln_raise(), of which people see
+     * only what stands before a `#`. Pointers in `*out` live until the next
+     * call on this thread or the frontend's end.
      */
     kiln_status (*locate)(void *self, const char *method, uint32_t ordinal,
                           kiln_location *out);
