@@ -149,6 +149,19 @@ const kiln_artifact *kiln__artifact_find(kiln_context *context, kiln_digest key,
 kiln_status kiln__artifact_keep(kiln_context *context,
                                 const kiln_artifact *artifact);
 
+/* ---- tiers/runtime.c: tier 2, runtime functions' bitcode by runtime key ----
+ */
+/* Lends the bitcode that is filed under the full key, until the context ends;
+   NULL: not there. Counts the request as a hit when it is. */
+const void *kiln__runtime_find(kiln_context *context, kiln_digest key,
+                               const void *encoded, size_t encoded_size,
+                               size_t *size);
+/* Keeps a copy, and counts the request as built. The first one of a key
+   stays, and so does one whose key has the digest of another. */
+kiln_status kiln__runtime_keep(kiln_context *context, kiln_digest key,
+                               const void *encoded, size_t encoded_size,
+                               const void *bitcode, size_t size);
+
 /* ---- compile.c ---- */
 /* The slow path of kiln_compile: a kernel at once, or a flight to wait for
    (`*flight`, referenced). Counts the request unless it gives a flight, then

@@ -78,6 +78,7 @@ kiln_status kiln__tiers_new(kiln_context *context)
     kiln__map_init(&tiers->instances, &context->alloc);
     kiln__map_init(&tiers->subjects, &context->alloc);
     kiln__map_init(&tiers->artifacts, &context->alloc);
+    kiln__map_init(&tiers->runtime, &context->alloc);
     atomic_init(&tiers->table, table);
     tiers->guard.mutex = &tiers->lock;
     tiers->guard.child = forget_flights;
@@ -168,6 +169,7 @@ void kiln__tiers_free(kiln_context *context)
     kiln__map_dispose(&tiers->instances);
     kiln__map_dispose(&tiers->subjects);
     kiln__map_dispose(&tiers->artifacts);
+    kiln__runtime_free(tiers);
     retired_free(alloc, atomic_load(&tiers->table));
     kiln__fork_remove(&context->fork, &tiers->guard);
     kiln__condition_dispose(&tiers->ended);

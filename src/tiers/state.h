@@ -100,6 +100,7 @@ struct kiln__tiers {
     kiln__map instances;   /* digest of addresses -> kiln__instance */
     kiln__map subjects;    /* -> kiln__subject */
     kiln__map artifacts;   /* binary key -> kiln_artifact, a reference each */
+    kiln__map runtime;     /* runtime key -> kiln__runtime_entry */
     kiln_code *codes;      /* every published one */
     kiln__job *jobs;
     _Atomic(kiln__job_table *) table;
@@ -179,6 +180,9 @@ int kiln__code_still_holds(const kiln_code *code, uint64_t world);
 void kiln__invalidated_report(kiln_context *context,
                               const kiln__code_list *list,
                               kiln_change_report *report);
+
+/* ---- runtime.c ---- */
+void kiln__runtime_free(struct kiln__tiers *tiers);
 
 /* ---- attachment.c ---- */
 void kiln__attached_free(const kiln_alloc *alloc, kiln__attached *attached);
