@@ -9,19 +9,6 @@
 extern "C" {
 #endif
 
-/* Numbers of the queries, as the typed IR counts them (ir_ops.h). */
-enum {
-    KILN__DEVICE_GLOBAL_ID,
-    KILN__DEVICE_LOCAL_ID,
-    KILN__DEVICE_GROUP_ID,
-    KILN__DEVICE_GLOBAL_SIZE,
-    KILN__DEVICE_LOCAL_SIZE,
-    KILN__DEVICE_GROUP_COUNT,
-    KILN__DEVICE_SUB_GROUP_SIZE,
-    KILN__DEVICE_SUB_GROUP_ID,
-    KILN__DEVICE_LANE_ID
-};
-
 /* ---- codegen/exchange.c: the border, and LLVM's process-wide state ---- */
 
 /* Makes the request the calling thread's; NULL: none. */
@@ -34,11 +21,15 @@ extern const char kiln__codegen_build_id[];
 /* Writes a line to the host's log. */
 void kiln__codegen_log(int32_t level, const char *line);
 
-/* ---- codegen/generate.c ---- */
-kiln_status kiln__generate(const kiln__codegen_request *request);
+/* ---- codegen/codegen_job.c ---- */
+/* LLVM's messages may have several lines; a failure has one. */
+void kiln__join_lines(char *text);
 /* As kiln__job_fail, and disposes LLVM's message (may be NULL). */
 kiln_status kiln__job_fail_llvm(kiln__codegen_job *job, kiln_status status,
                                 const char *what, char *message);
+
+/* ---- codegen/generate.c ---- */
+kiln_status kiln__generate(const kiln__codegen_request *request);
 
 /* ---- codegen/codegen_target.c ---- */
 /* Fills machine and layout; names a bad triple, processor or feature. */

@@ -220,7 +220,7 @@ kiln_status kiln_error_set_diagnostics(kiln_error **error, kiln_status status,
 
 /* ---- device exceptions ---- */
 
-static const char *exception_text(int32_t kind)
+const char *kiln__exception_text(int32_t kind)
 {
 #define CASE(name, number, text) \
     case name: \
@@ -242,7 +242,7 @@ static void read_exception(kiln_exception *to, const kiln_exception *from)
     memcpy(to, from, size);
     to->size = sizeof *to;
     if (to->message == NULL)
-        to->message = exception_text(to->kind);
+        to->message = kiln__exception_text(to->kind);
 }
 
 static const kiln_exception *copy_exception(kiln__arena *arena,

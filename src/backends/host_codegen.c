@@ -147,26 +147,26 @@ static LLVMValueRef query(kiln__codegen_job *job, LLVMBuilderRef builder,
                           LLVMValueRef item, uint32_t which, uint32_t dimension)
 {
     switch (which) {
-    case KILN__DEVICE_GLOBAL_ID:
+    case KILN__QUERY_GLOBAL_ID:
         return load_id(job, builder, item, ID(global_id, dimension));
-    case KILN__DEVICE_LOCAL_ID:
+    case KILN__QUERY_LOCAL_ID:
         return load_id(job, builder, item, ID(local_id, dimension));
-    case KILN__DEVICE_GROUP_ID:
+    case KILN__QUERY_GROUP_ID:
         return load_id(job, builder, item, ID(group_id, dimension));
-    case KILN__DEVICE_GLOBAL_SIZE:
+    case KILN__QUERY_GLOBAL_SIZE:
         return kiln__host_constant(job, builder,
                                    load_launch(job, builder, item),
                                    OF_LAUNCH(grid, dimension), 1);
-    case KILN__DEVICE_LOCAL_SIZE:
+    case KILN__QUERY_LOCAL_SIZE:
         return kiln__host_block(job, builder, load_launch(job, builder, item),
                                 dimension);
-    case KILN__DEVICE_GROUP_COUNT:
+    case KILN__QUERY_GROUP_COUNT:
         return kiln__host_constant(job, builder,
                                    load_launch(job, builder, item),
                                    OF_LAUNCH(groups, dimension), 1);
-    case KILN__DEVICE_SUB_GROUP_ID:
+    case KILN__QUERY_SUB_GROUP_ID:
         return linear_local_id(job, builder, item);
-    case KILN__DEVICE_SUB_GROUP_SIZE:
+    case KILN__QUERY_SUB_GROUP_SIZE:
         return number(job, 1);
     default:
         return number(job, 0);

@@ -52,24 +52,11 @@ static void read_site(site *out, const void *bytes)
     out->message = text + strlen(text) + 1;
 }
 
-static const char *kind_text(uint32_t kind)
-{
-#define CASE(name, number, text) \
-    case number: \
-        return text;
-    switch (kind) {
-        KILN_EXCEPTION_MAP(CASE)
-    default:
-        return "unknown exception";
-    }
-#undef CASE
-}
-
 /* "inexact conversion: 300 is no i8"; the site's message is the type. */
 static void format_inexact(char *out, size_t size, const site *from,
                            int64_t value, int64_t reading)
 {
-    const char *kind = kind_text(from->kind);
+    const char *kind = kiln__exception_text((int32_t)from->kind);
     double real;
 
     memcpy(&real, &value, sizeof real);
@@ -88,7 +75,7 @@ static void format_inexact(char *out, size_t size, const site *from,
 static void format_message(char *out, size_t size, const site *from,
                            int64_t value0, int64_t value1)
 {
-    const char *kind = kind_text(from->kind);
+    const char *kind = kiln__exception_text((int32_t)from->kind);
     const int has_more = from->message[0] != '\0' &&
                          strncmp(from->message, kind, strlen(kind)) != 0;
 

@@ -12,18 +12,6 @@
  * exception is constant.
  */
 
-_Static_assert(
-    (int)KILN__DEVICE_GLOBAL_ID == (int)KILN__QUERY_GLOBAL_ID &&
-        (int)KILN__DEVICE_LOCAL_ID == (int)KILN__QUERY_LOCAL_ID &&
-        (int)KILN__DEVICE_GROUP_ID == (int)KILN__QUERY_GROUP_ID &&
-        (int)KILN__DEVICE_GLOBAL_SIZE == (int)KILN__QUERY_GLOBAL_SIZE &&
-        (int)KILN__DEVICE_LOCAL_SIZE == (int)KILN__QUERY_LOCAL_SIZE &&
-        (int)KILN__DEVICE_GROUP_COUNT == (int)KILN__QUERY_GROUP_COUNT &&
-        (int)KILN__DEVICE_SUB_GROUP_SIZE == (int)KILN__QUERY_SUB_GROUP_SIZE &&
-        (int)KILN__DEVICE_SUB_GROUP_ID == (int)KILN__QUERY_SUB_GROUP_ID &&
-        (int)KILN__DEVICE_LANE_ID == (int)KILN__QUERY_LANE_ID,
-    "queries have one numbering");
-
 typedef struct device_function {
     const char *name;
     uint32_t query;
@@ -31,12 +19,12 @@ typedef struct device_function {
 } device_function;
 
 static const device_function queries[] = {
-    {"kiln_global_id", KILN__DEVICE_GLOBAL_ID, 0},
-    {"kiln_local_id", KILN__DEVICE_LOCAL_ID, 0},
-    {"kiln_group_id", KILN__DEVICE_GROUP_ID, 0},
-    {"kiln_global_size", KILN__DEVICE_GLOBAL_SIZE, 1},
-    {"kiln_local_size", KILN__DEVICE_LOCAL_SIZE, 1},
-    {"kiln_group_count", KILN__DEVICE_GROUP_COUNT, 1},
+    {"kiln_global_id", KILN__QUERY_GLOBAL_ID, 0},
+    {"kiln_local_id", KILN__QUERY_LOCAL_ID, 0},
+    {"kiln_group_id", KILN__QUERY_GROUP_ID, 0},
+    {"kiln_global_size", KILN__QUERY_GLOBAL_SIZE, 1},
+    {"kiln_local_size", KILN__QUERY_LOCAL_SIZE, 1},
+    {"kiln_group_count", KILN__QUERY_GROUP_COUNT, 1},
 };
 
 static kiln_status refuse(kiln__codegen_job *job, const char *name,

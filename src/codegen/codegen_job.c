@@ -1,0 +1,73 @@
+/* codegen_job.c - what every stage of a job needs. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include <stdarg.h>
+#include <string.h>
+
+#include "codegen_parts.h"
+#include "kiln/type.h"
+
+/* ---- failures ---- */
+
+kiln_status kiln__job_fail(kiln__codegen_job *job, kiln_status status,
+                           const char *format, ...)
+{
+    va_list arguments;
+
+    if (job->status != KILN_OK)
+        return job->status;
+    va_start(arguments, format);
+    job->message = kiln__arena_vformat(&job->arena, format, arguments);
+    va_end(arguments);
+    job->status = job->message != NULL ? status : KILN_ENOMEM;
+    return job->status;
+}
+
+/* LLVM's messages may have several lines; a failure has one. */
+void kiln__join_lines(char *text)
+{
+    size_t end = strlen(text);
+
+    while (end > 0 && text[end - 1] == '\n')
+        text[--end] = '\0';
+    for (; *text != '\0'; text++)
+        if (*text == '\n')
+            *text = ' ';
+}
+
+kiln_status kiln__job_fail_llvm(kiln__codegen_job *job, kiln_status status,
+                                const char *what, char *message)
+{
+    if (message != NULL)
+        kiln__join_lines(message);
+    kiln__job_fail(job, status, "%s: %s", what,
+                   message != NULL ? message : "no reason given");
+    LLVMDisposeMessage(message);
+    return job->status;
+}
+
+/* ---- types that every stage needs ---- */
+
+LLVMTypeRef kiln__job_scalar(const kiln__codegen_job *job, int32_t kind)
+{
+    switch (kind) {
+    case KILN_TYPE_BOOL:
+        return LLVMInt1TypeInContext(job->context);
+    case KILN_TYPE_I8:
+    case KILN_TYPE_U8:
+        return LLVMInt8TypeInContext(job->context);
+    case KILN_TYPE_I16:
+    case KILN_TYPE_U16:
+        return LLVMInt16TypeInContext(job->context);
+    case KILN_TYPE_I32:
+    case KILN_TYPE_U32:
+        return LLVMInt32TypeInContext(job->context);
+    case KILN_TYPE_F16:
+        return LLVMHalfTypeInContext(job->context);
+    case KILN_TYPE_F32:
+        return LLVMFloatTypeInContext(job->context);
+    case KILN_TYPE_F64:
+        return LLVMDoubleTypeInContext(job->context);
+    default:
+        return LLVMInt64TypeInContext(job->context);
+    }
+}
