@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "codegen_host.h"
+#include "ir.h"
 #include "kiln/type.h"
 
 /*

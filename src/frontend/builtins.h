@@ -8,24 +8,24 @@
 typedef enum kiln__builtin_rule {
     KILN__RULE_NONE,
     KILN__RULE_OPERATOR,
-    KILN__RULE_QUERY,        /* data: KILN__QUERY_ */
+    KILN__RULE_QUERY, /* data: KILN__QUERY_ */
     KILN__RULE_LENGTH,
     KILN__RULE_SIZE,
     KILN__RULE_RANK,
-    KILN__RULE_MATH,         /* data: KILN__MATH_, of one type of its domain */
-    KILN__RULE_TEST,         /* data: KILN__MATH_, gives Bool */
+    KILN__RULE_MATH, /* data: KILN__MATH_, of one type of its domain */
+    KILN__RULE_TEST, /* data: KILN__MATH_, gives Bool */
     KILN__RULE_CLAMP,
     KILN__RULE_SIGN,
     KILN__RULE_SELECT,
-    KILN__RULE_LIMIT,        /* data: KILN__LIMIT_ */
-    KILN__RULE_CONVERT,      /* data: KILN__IR_ */
-    KILN__RULE_TRUNC,        /* trunc(x) and trunc(T, x) */
+    KILN__RULE_LIMIT,   /* data: KILN__LIMIT_ */
+    KILN__RULE_CONVERT, /* data: KILN__IR_ */
+    KILN__RULE_TRUNC,   /* trunc(x) and trunc(T, x) */
     KILN__RULE_TYPEOF,
     KILN__RULE_STATIC,
     KILN__RULE_VALUE,
-    KILN__RULE_ATOMIC,       /* data: KILN__ATOMIC_ */
+    KILN__RULE_ATOMIC, /* data: KILN__ATOMIC_ */
     KILN__RULE_BARRIER,
-    KILN__RULE_GROUP         /* data: KILN__GROUP_ */
+    KILN__RULE_GROUP /* data: KILN__GROUP_ */
 } kiln__builtin_rule;
 
 enum {

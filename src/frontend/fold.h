@@ -41,10 +41,10 @@ typedef struct kiln__operator {
 /* Untyped arithmetic: exact integers, f64. Comparisons give 0 or 1. */
 kiln__fold kiln__fold_binary(kiln__constant *out,
                              const kiln__operator *operator,
-                             const kiln__constant *a, const kiln__constant *b);
+                             const kiln__constant * a, const kiln__constant *b);
 /* "-" and "~". */
 kiln__fold kiln__fold_unary(kiln__constant *out, char operator,
-                            const kiln__constant *a);
+                            const kiln__constant * a);
 
 /* Does the integer fit the integer kind? */
 int kiln__fold_fits(kiln__wide value, int32_t kind);

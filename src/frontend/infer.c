@@ -13,15 +13,6 @@
 
 /* ---- parameters ---- */
 
-static int holds_array(const kiln_type *type)
-{
-    for (size_t i = 0; i < type->field_count; i++)
-        if (type->fields[i].type->kind == KILN_TYPE_ARRAY ||
-            holds_array(type->fields[i].type))
-            return 1;
-    return 0;
-}
-
 static int holds_foreign(const kiln_type *type)
 {
     if (type->kind == KILN_TYPE_FOREIGN || type->kind == KILN_TYPE_NONE)
@@ -38,15 +29,9 @@ static void check_parameter(kiln__infer *in, const kiln__ast_parameter *p,
                             const kiln_type *type)
 {
     if (holds_foreign(type))
-        (void)kiln__infer_error(in, p->span, "unsupported-type",
-                                "it belongs to another language",
-                                "the parameter `%s` cannot be %s", p->name,
-                                kiln_type_text(type));
-    else if (in->definition->kernel && holds_array(type))
-        (void)kiln__infer_error(in, p->span, "unsupported-type",
-                                "pass the arrays one by one",
-                                "the parameter `%s` of a kernel cannot be %s",
-                                p->name, kiln_type_text(type));
+        (void)kiln__infer_error(
+            in, p->span, "unsupported-type", "it belongs to another language",
+            "the parameter `%s` cannot be %s", p->name, kiln_type_text(type));
 }
 
 static void declare_parameter(kiln__infer *in, size_t i)
@@ -55,9 +40,8 @@ static void declare_parameter(kiln__infer *in, size_t i)
     const kiln_type *type = in->signature->types[i];
     kiln__symbol *symbol = kiln__infer_symbol(in, in->package, p->name);
     kiln__variable *variable =
-        symbol == NULL
-            ? NULL
-            : kiln__infer_declare(in, symbol, KILN__VARIABLE_LOCAL);
+        symbol == NULL ? NULL
+                       : kiln__infer_declare(in, symbol, KILN__VARIABLE_LOCAL);
 
     if (variable == NULL)
         return;
@@ -92,8 +76,7 @@ static void declare_type_parameter(kiln__infer *in, size_t i)
 /* A compile-time integer that the method assigns is a plain one from here. */
 static void decay_parameter(kiln__infer *in, const kiln__ast_parameter *p)
 {
-    const kiln__symbol *symbol =
-        kiln__infer_symbol(in, in->package, p->name);
+    const kiln__symbol *symbol = kiln__infer_symbol(in, in->package, p->name);
     kiln__variable *variable = symbol == NULL ? NULL : symbol->variable;
     kiln__value value;
 
@@ -124,10 +107,9 @@ static void declare_all(kiln__infer *in)
     if (definition->result != NULL)
         in->declared = kiln__infer_resolve(in, definition->result);
     if (in->declared != NULL && definition->kernel)
-        (void)kiln__infer_error(in, definition->result->span,
-                                "kernel-returns-value",
-                                "store the value in an array",
-                                "a kernel returns nothing");
+        (void)kiln__infer_error(
+            in, definition->result->span, "kernel-returns-value",
+            "store the value in an array", "a kernel returns nothing");
 }
 
 /* ---- one attempt ---- */
@@ -204,8 +186,7 @@ static int is_too_deep(kiln__infer *in)
         return 0;
     (void)kiln__infer_error(in, in->definition->name_span, "too-deep",
                             "split its longest expression",
-                            "`%s` is nested too deeply",
-                            in->definition->name);
+                            "`%s` is nested too deeply", in->definition->name);
     return 1;
 }
 
@@ -222,8 +203,7 @@ static kiln_status report(kiln__infer *in, const kiln_type *result)
         return failed(in);
     status = kiln__ir_encode(&in->ir, &bytes);
     if (status == KILN_OK)
-        status =
-            kiln_inference_set_ir(in->inference, bytes.data, bytes.size);
+        status = kiln_inference_set_ir(in->inference, bytes.data, bytes.size);
     kiln_blob_release(&bytes);
     if (status == KILN_ENOMEM)
         return kiln__error_no_memory(in->error);
@@ -232,8 +212,8 @@ static kiln_status report(kiln__infer *in, const kiln_type *result)
 
 /* A member of a cycle whose head is further up: what it assumed of itself is
    settled there. */
-static kiln_status report_provisional(kiln__infer *in,
-                                      const kiln_type *result, int changed)
+static kiln_status report_provisional(kiln__infer *in, const kiln_type *result,
+                                      int changed)
 {
     if (changed && kiln__infer_remember(in, result) != KILN_OK)
         return kiln__error_no_memory(in->error);
@@ -264,8 +244,8 @@ static kiln_status attempt(kiln__infer *in, int *again)
     if (in->bottom || result == NULL)
         return without_base(in);
     if (in->broken)
-        return kiln__error_set(in->error, KILN_ECORRUPT,
-                               "%s gave no typed IR", in->definition->name);
+        return kiln__error_set(in->error, KILN_ECORRUPT, "%s gave no typed IR",
+                               in->definition->name);
     return report(in, result);
 }
 

@@ -23,11 +23,11 @@
 
 #define KILN__INFER_CHAIN_MAX 200    /* inferences that wait for another */
 #define KILN__INFER_NESTING_MAX 1000 /* of one method's tree */
-#define KILN__INFER_STACK_MAX 5000   /* of all trees of a chain */
+#define KILN__INFER_STACK_MAX 2500   /* of all trees of a chain */
 #define KILN__INFER_NODES_MAX 1000000
-#define KILN__INFER_COPIES_MAX 4096  /* of one static loop */
+#define KILN__INFER_COPIES_MAX 4096 /* of one static loop */
 #define KILN__INFER_ATTEMPTS_MAX 16
-#define KILN__INFER_ERRORS_MAX 20    /* of one method */
+#define KILN__INFER_ERRORS_MAX 20 /* of one method */
 
 typedef enum kiln__value_kind {
     KILN__VALUE_POISON,  /* reported already */
@@ -50,7 +50,7 @@ typedef struct kiln__value {
 typedef enum kiln__variable_kind {
     KILN__VARIABLE_LOCAL, /* also parameters */
     KILN__VARIABLE_LOOP,  /* of a loop: cannot be assigned */
-    KILN__VARIABLE_VALUE  /* stands for `value`: type parameters, static loops */
+    KILN__VARIABLE_VALUE /* stands for `value`: type parameters, static loops */
 } kiln__variable_kind;
 
 typedef struct kiln__variable kiln__variable;
@@ -128,9 +128,9 @@ struct kiln__infer {
     const kiln_config *config;
     uint64_t world;
     kiln__infer *parent;
-    uint32_t depth; /* of the chain */
+    uint32_t depth;           /* of the chain */
     const kiln_type *assumed; /* of a recursive call's result; NULL: none */
-    char cycle[512]; /* "f -> g -> f", or "" */
+    char cycle[512];          /* "f -> g -> f", or "" */
     kiln__array_of(kiln__recalled) recalled; /* of the chain: in its root */
     kiln_error **error;
 
@@ -144,17 +144,17 @@ struct kiln__infer {
     uint32_t ordinal; /* of the constant's name; used in constants only */
     int32_t in_constant;
     uint32_t constants_left; /* evaluations before it is too much */
-    const kiln__ast *here; /* what was entered last */
-    uint32_t nesting;     /* of the walk in this method */
-    uint32_t nesting_all; /* with those that wait for it */
-    int32_t too_deep;     /* reported */
-    int32_t conditional; /* what is evaluated may run never or often */
-    uint16_t flags;      /* KILN__IR_ switches */
+    const kiln__ast *here;   /* what was entered last */
+    uint32_t nesting;        /* of the walk in this method */
+    uint32_t nesting_all;    /* with those that wait for it */
+    int32_t too_deep;        /* reported */
+    int32_t conditional;     /* what is evaluated may run never or often */
+    uint16_t flags;          /* KILN__IR_ switches */
 
     kiln_status status;
-    int32_t broken;       /* the IR is incomplete */
-    int32_t bottom;       /* met an unfinished cycle */
-    int32_t unsettled;    /* what some callee assumed of itself did not hold */
+    int32_t broken;    /* the IR is incomplete */
+    int32_t bottom;    /* met an unfinished cycle */
+    int32_t unsettled; /* what some callee assumed of itself did not hold */
     kiln__ir ir;
     kiln__arena arena;
     kiln__diagnostics diagnostics;
@@ -162,7 +162,7 @@ struct kiln__infer {
     size_t symbol_count, symbol_capacity;
     struct kiln__type_entry *types; /* kiln_type -> IR type */
     size_t type_count, type_capacity;
-    uint32_t none; /* the IR type of no value */
+    uint32_t none;                       /* the IR type of no value */
     kiln__array_of(uint32_t) statements; /* of all open blocks */
     kiln__array_of(kiln__variable *) trail;
     int32_t reachable;
@@ -173,7 +173,7 @@ struct kiln__infer {
     /* What is returned. */
     const kiln_type *returned; /* typed */
     kiln__span returned_at;
-    const kiln_type *guessed;  /* what bottom may turn out to be */
+    const kiln_type *guessed; /* what bottom may turn out to be */
     int32_t returns_nothing, returns_bottom, returns_poison;
     kiln__span returned_nothing;
     kiln__array_of(kiln__pending) pending;
@@ -292,8 +292,7 @@ uint32_t kiln__infer_again_read(kiln__infer *in, const kiln__again *again);
 /* ---- infer_names.c: names and constants ---- */
 kiln__symbol *kiln__infer_symbol(kiln__infer *in, const kiln_package *package,
                                  const char *name);
-const kiln__binding *kiln__infer_binding(kiln__infer *in,
-                                         kiln__symbol *symbol);
+const kiln__binding *kiln__infer_binding(kiln__infer *in, kiln__symbol *symbol);
 kiln__variable *kiln__infer_declare(kiln__infer *in, kiln__symbol *symbol,
                                     kiln__variable_kind kind);
 /* Declares what the method assigns, and counts the places. */
@@ -317,8 +316,7 @@ void kiln__flow_assign(kiln__infer *in, kiln__variable *variable);
 /* Undoes what was assigned since the trail was `mark` long. */
 kiln__path kiln__flow_cut(kiln__infer *in, size_t mark);
 /* Goes on with what both paths assigned. */
-void kiln__flow_join(kiln__infer *in, const kiln__path *a,
-                     const kiln__path *b);
+void kiln__flow_join(kiln__infer *in, const kiln__path *a, const kiln__path *b);
 void kiln__flow_follow(kiln__infer *in, const kiln__path *path);
 void kiln__flow_break(kiln__infer *in);
 void kiln__flow_continue(kiln__infer *in);
@@ -341,8 +339,7 @@ kiln__value kiln__infer_settle(kiln__infer *in, const kiln__value *value,
                                const kiln__ast *ast);
 /* T(x), and wrap(T, x), trunc(T, x), bitcast(T, x) by their operations. */
 kiln__value kiln__infer_convert(kiln__infer *in, kiln__ir_op op,
-                                const kiln_type *type,
-                                const kiln__value *given,
+                                const kiln_type *type, const kiln__value *given,
                                 const kiln__ast *ast);
 kiln__value kiln__infer_index(kiln__infer *in, const kiln__value *value,
                               const kiln__ast *ast);
@@ -353,10 +350,10 @@ int kiln__infer_known_integer(const kiln__value *value, kiln__wide *out);
 const kiln__operator *kiln__operator_find(const char *text);
 int kiln__infer_is_plain(const kiln__value *value);
 kiln__value kiln__infer_binary(kiln__infer *in, const kiln__operator *operator,
-                               const kiln__value *a, const kiln__value *b,
+                               const kiln__value * a, const kiln__value *b,
                                const kiln__ast *ast);
 kiln__value kiln__infer_unary(kiln__infer *in, const char *operator,
-                              const kiln__value *a, const kiln__ast *ast);
+                              const kiln__value * a, const kiln__ast *ast);
 /* Brings numbers to the type that arithmetic gives; false: reported, or
    vague. */
 int kiln__infer_unify(kiln__infer *in, kiln__value *values, size_t count,

@@ -123,10 +123,9 @@ static kiln__value wrong_count(kiln__infer *in, const kiln_type *type,
                                size_t wanted, size_t count,
                                const kiln__ast *ast)
 {
-    return kiln__infer_error(in, ast->span, "wrong-type", NULL,
-                             "%s takes %zu value%s, not %zu",
-                             kiln_type_text(type), wanted,
-                             wanted == 1 ? "" : "s", count);
+    return kiln__infer_error(
+        in, ast->span, "wrong-type", NULL, "%s takes %zu value%s, not %zu",
+        kiln_type_text(type), wanted, wanted == 1 ? "" : "s", count);
 }
 
 static kiln__value construct_fields(kiln__infer *in, const kiln_type *type,
@@ -182,8 +181,7 @@ kiln__value kiln__infer_construct(kiln__infer *in, const kiln_type *type,
     if (kiln__type_is_scalar(type)) {
         if (count != 1)
             return wrong_count(in, type, 1, count, ast);
-        return kiln__infer_convert(in, KILN__IR_CHECKED, type, &values[0],
-                                   ast);
+        return kiln__infer_convert(in, KILN__IR_CHECKED, type, &values[0], ast);
     }
     switch (type->kind) {
     case KILN_TYPE_STRUCT:
@@ -244,11 +242,10 @@ int kiln__infer_field_number(kiln__infer *in, const kiln_type *type,
                              const kiln__ast *ast, size_t *out)
 {
     if (type->kind != KILN_TYPE_STRUCT) {
-        (void)kiln__infer_error(in, ast->span, "unknown-field",
-                                type->kind == KILN_TYPE_TUPLE
-                                    ? "tuples are indexed: t[0]"
-                                    : NULL,
-                                "%s has no fields", kiln_type_text(type));
+        (void)kiln__infer_error(
+            in, ast->span, "unknown-field",
+            type->kind == KILN_TYPE_TUPLE ? "tuples are indexed: t[0]" : NULL,
+            "%s has no fields", kiln_type_text(type));
         return 0;
     }
     for (size_t i = 0; i < type->field_count; i++)
@@ -280,8 +277,8 @@ int kiln__infer_position(kiln__infer *in, const kiln__value *index,
                          const kiln_type *type, const kiln__ast *ast,
                          size_t *out)
 {
-    const size_t count = type->kind == KILN_TYPE_VECTOR ? type->length
-                                                        : type->field_count;
+    const size_t count =
+        type->kind == KILN_TYPE_VECTOR ? type->length : type->field_count;
     char text[KILN__WIDE_TEXT];
     kiln__wide known;
 

@@ -41,8 +41,8 @@ const kiln__operator *kiln__operator_find(const char *text)
 
 static int is_comparison(const kiln__operator *operator)
 {
-    return operator->class == KILN__OPERATOR_EQUALITY ||
-           operator->class == KILN__OPERATOR_ORDER;
+    return operator->class == KILN__OPERATOR_EQUALITY || operator->class ==
+        KILN__OPERATOR_ORDER;
 }
 
 static int is_name_of_something(const kiln__value *value)
@@ -57,8 +57,7 @@ int kiln__infer_is_plain(const kiln__value *value)
     return value->kind != KILN__VALUE_TYPED ||
            kiln__type_is_scalar(value->type) ||
            value->type->kind == KILN_TYPE_VECTOR ||
-           value->type->kind == KILN_TYPE_STATIC ||
-           is_name_of_something(value);
+           value->type->kind == KILN_TYPE_STATIC || is_name_of_something(value);
 }
 
 static int is_untyped(const kiln__value *value)
@@ -69,15 +68,15 @@ static int is_untyped(const kiln__value *value)
 /* ---- constants ---- */
 
 static kiln__value fold_failed(kiln__infer *in, kiln__fold fold,
-                               const char *operator, const kiln__ast *ast)
+                               const char *operator, const kiln__ast * ast)
 {
     if (fold == KILN__FOLD_ZERO)
         return kiln__infer_error(in, ast->span, "constant-division", NULL,
                                  "a constant is divided by zero");
     if (fold == KILN__FOLD_RANGE)
-        return kiln__infer_error(in, ast->span, "literal-range", NULL,
-                                 "the result of `%s` is too large a constant",
-                                 operator);
+        return kiln__infer_error(
+            in, ast->span, "literal-range", NULL,
+            "the result of `%s` is too large a constant", operator);
     if (strcmp(operator, "/") == 0)
         return kiln__infer_error(in, ast->span, "wrong-type",
                                  "write `//` for integers, or 1.0 for floats",
@@ -102,7 +101,7 @@ static kiln__value folded(kiln__infer *in, const kiln__constant *constant,
 }
 
 static kiln__value fold_untyped(kiln__infer *in, const kiln__operator *operator,
-                                const kiln__value *a, const kiln__value *b,
+                                const kiln__value * a, const kiln__value *b,
                                 const kiln__ast *ast)
 {
     const int is_static = kiln__value_is_static(a) || kiln__value_is_static(b);
@@ -110,7 +109,7 @@ static kiln__value fold_untyped(kiln__infer *in, const kiln__operator *operator,
     const kiln__value y = kiln__infer_decay(in, b, ast);
     kiln__constant out;
     const kiln__fold fold =
-        kiln__fold_binary(&out, operator, &x.constant, &y.constant);
+        kiln__fold_binary(&out, operator, & x.constant, &y.constant);
 
     if (fold != KILN__FOLD_OK)
         return fold_failed(in, fold, operator->text, ast);
@@ -120,16 +119,16 @@ static kiln__value fold_untyped(kiln__infer *in, const kiln__operator *operator,
 /* Integers and Bool of one known type each; NULL-like POISON is not used: the
    caller builds a node when this says no. */
 static int fold_typed(kiln__infer *in, const kiln__operator *operator,
-                      const kiln__value *a, const kiln__value *b,
+                      const kiln__value * a, const kiln__value *b,
                       kiln__value *out)
 {
     const int32_t kind = a->type->kind;
     kiln__constant constant;
 
-    if (!a->known || !b->known || kiln__kind_is_a_float(kind) ||
-        operator->class == KILN__OPERATOR_SHIFT ||
-        kiln__fold_binary(&constant, operator, &a->constant, &b->constant) !=
-            KILN__FOLD_OK)
+    if (!a->known || !b->known ||
+        kiln__kind_is_a_float(kind) ||
+        operator->class == KILN__OPERATOR_SHIFT || kiln__fold_binary(
+            &constant, operator, & a->constant, &b->constant) != KILN__FOLD_OK)
         return 0;
     if (is_comparison(operator)) {
         *out = kiln__infer_boolean(in, constant.integer != 0,
@@ -157,8 +156,7 @@ static int mixed_signedness(kiln__infer *in, const kiln_type *a,
         in, ast->span, "mixed-signedness",
         kiln__infer_format(in, "convert one of them: %s(...) or %s(...)",
                            kiln_type_text(a), kiln_type_text(b)),
-        "%s and %s differ in signedness", kiln_type_text(a),
-        kiln_type_text(b));
+        "%s and %s differ in signedness", kiln_type_text(a), kiln_type_text(b));
     return 0;
 }
 
@@ -239,26 +237,24 @@ static int add_to_common(kiln__infer *in, common *c, const kiln__value *value,
 
 /* The type that all scalars come to; NULL: reported. */
 static const kiln_type *scalar_of_common(kiln__infer *in, common *c,
-                                         const kiln__ast *ast,
-                                         const char *what)
+                                         const kiln__ast *ast, const char *what)
 {
     const kiln_type *f64 = kiln__infer_scalar(in, KILN_TYPE_F64);
     const kiln_type *scalar = c->scalar;
 
     if (c->vector != NULL) {
-        if (scalar != NULL && (!common_scalar(in, &scalar,
-                                              c->vector->element, ast)))
+        if (scalar != NULL &&
+            (!common_scalar(in, &scalar, c->vector->element, ast)))
             return NULL;
         if (scalar == NULL || scalar == c->vector->element)
             return c->vector->element;
-        (void)kiln__infer_error(in, ast->span, "wrong-type",
-                                kiln__infer_format(
-                                    in, "convert it: %s(...)",
-                                    kiln_type_text(c->vector->element)),
-                                "`%s` takes %s and a scalar of its elements' "
-                                "type, but this is %s",
-                                what, kiln_type_text(c->vector),
-                                kiln_type_text(c->scalar));
+        (void)kiln__infer_error(
+            in, ast->span, "wrong-type",
+            kiln__infer_format(in, "convert it: %s(...)",
+                               kiln_type_text(c->vector->element)),
+            "`%s` takes %s and a scalar of its elements' "
+            "type, but this is %s",
+            what, kiln_type_text(c->vector), kiln_type_text(c->scalar));
         return NULL;
     }
     if (scalar == NULL)
@@ -317,8 +313,8 @@ int kiln__infer_unify(kiln__infer *in, kiln__value *values, size_t count,
         if (c.vector == NULL)
             continue;
         node = kiln__infer_use(in, &values[i], ast);
-        values[i] = kiln__infer_made(in, KILN__IR_SPLAT, c.vector, ast, 0,
-                                     &node, 1);
+        values[i] =
+            kiln__infer_made(in, KILN__IR_SPLAT, c.vector, ast, 0, &node, 1);
     }
     return 1;
 }
@@ -343,13 +339,12 @@ static kiln__value operate(kiln__infer *in, kiln__ir_op op,
     const uint32_t nodes[2] = {kiln__infer_use(in, a, ast),
                                kiln__infer_use(in, b, ast)};
 
-    return kiln__infer_made(in, op, type, ast,
-                            op == KILN__IR_MATH ? KILN__MATH_FMOD : 0, nodes,
-                            2);
+    return kiln__infer_made(
+        in, op, type, ast, op == KILN__IR_MATH ? KILN__MATH_FMOD : 0, nodes, 2);
 }
 
 static kiln__value not_for(kiln__infer *in, const char *operator,
-                           const kiln_type *type, const char *hint,
+                           const kiln_type * type, const char *hint,
                            const kiln__ast *ast)
 {
     return kiln__infer_error(in, ast->span, "wrong-type", hint,
@@ -359,7 +354,7 @@ static kiln__value not_for(kiln__infer *in, const char *operator,
 
 /* Both operands have one type, of numbers. */
 static kiln__value same_typed(kiln__infer *in, const kiln__operator *operator,
-                              const kiln__value *a, const kiln__value *b,
+                              const kiln__value * a, const kiln__value *b,
                               const kiln__ast *ast)
 {
     const kiln_type *type = a->type;
@@ -380,8 +375,8 @@ static kiln__value same_typed(kiln__infer *in, const kiln__operator *operator,
     if (is_comparison(operator))
         type = kiln__infer_scalar(in, KILN_TYPE_BOOL);
     return operate(in,
-                   operator->op == KILN__IR_IREM && is_float ? KILN__IR_MATH
-                                                             : operator->op,
+                   operator->op == KILN__IR_IREM && is_float ? KILN__IR_MATH :
+                                                             operator->op,
                    type, a, b, ast);
 }
 
@@ -409,8 +404,7 @@ static kiln__value shift_count(kiln__infer *in, const kiln__value *given,
             return kiln__infer_error(in, ast->span, "wrong-type", NULL,
                                      "a shift count is an integer, not %s",
                                      kiln__infer_describe(in, &count));
-        value =
-            kiln__infer_convert(in, KILN__IR_WRAP, element, &count, ast);
+        value = kiln__infer_convert(in, KILN__IR_WRAP, element, &count, ast);
     }
     if (type == element || kiln__value_is_vague(&value))
         return value;
@@ -419,7 +413,7 @@ static kiln__value shift_count(kiln__infer *in, const kiln__value *given,
 }
 
 static kiln__value shift(kiln__infer *in, const kiln__operator *operator,
-                         const kiln__value *a, const kiln__value *b,
+                         const kiln__value * a, const kiln__value *b,
                          const kiln__ast *ast)
 {
     kiln__value left = kiln__infer_decay(in, a, ast);
@@ -442,14 +436,14 @@ static kiln__value shift(kiln__infer *in, const kiln__operator *operator,
 
 /* Both are Bool, or vectors of it. */
 static kiln__value booleans(kiln__infer *in, const kiln__operator *operator,
-                            const kiln__value *a, const kiln__value *b,
+                            const kiln__value * a, const kiln__value *b,
                             const kiln__ast *ast)
 {
     kiln__value known;
 
-    if (operator->class != KILN__OPERATOR_BITS &&
-        (operator->class != KILN__OPERATOR_EQUALITY ||
-         a->type->kind == KILN_TYPE_VECTOR))
+    if (operator->class !=
+        KILN__OPERATOR_BITS &&(operator->class != KILN__OPERATOR_EQUALITY ||
+                               a->type->kind == KILN_TYPE_VECTOR))
         return not_for(in, operator->text, a->type,
                        "Bool does no arithmetic; i32(b) gives 0 or 1", ast);
     if (a->type->kind == KILN_TYPE_BOOL &&
@@ -473,7 +467,7 @@ static kiln__value guess(const kiln__value *values)
 }
 
 kiln__value kiln__infer_binary(kiln__infer *in, const kiln__operator *operator,
-                               const kiln__value *a, const kiln__value *b,
+                               const kiln__value * a, const kiln__value *b,
                                const kiln__ast *ast)
 {
     kiln__value sides[2] = {*a, *b};
@@ -484,8 +478,8 @@ kiln__value kiln__infer_binary(kiln__infer *in, const kiln__operator *operator,
                    : kiln__value_of(vague_of(sides, 2).kind);
     if (is_untyped(a) && is_untyped(b))
         return fold_untyped(in, operator, a, b, ast);
-    if (operator->class == KILN__OPERATOR_EQUALITY &&
-        is_name_of_something(a) && is_name_of_something(b)) {
+    if (operator->class == KILN__OPERATOR_EQUALITY && is_name_of_something(a) &&
+        is_name_of_something(b)) {
         kiln__infer_discard(in, b, ast);
         kiln__infer_discard(in, a, ast);
         return kiln__infer_boolean(
@@ -500,7 +494,7 @@ kiln__value kiln__infer_binary(kiln__infer *in, const kiln__operator *operator,
         return booleans(in, operator, a, b, ast);
     if (!kiln__infer_unify(in, sides, 2, ast, operator->text))
         return vague_of(sides, 2);
-    return same_typed(in, operator, &sides[0], &sides[1], ast);
+    return same_typed(in, operator, & sides[0], &sides[1], ast);
 }
 
 /* ---- operators with one ---- */
@@ -511,13 +505,12 @@ static kiln__value complement(kiln__infer *in, const kiln__value *a,
     const uint32_t node = a->known ? 0 : kiln__infer_use(in, a, ast);
 
     if (a->known)
-        return kiln__infer_boolean(in, a->constant.integer == 0,
-                                   a->is_static);
+        return kiln__infer_boolean(in, a->constant.integer == 0, a->is_static);
     return kiln__infer_made(in, KILN__IR_INVERT, a->type, ast, 0, &node, 1);
 }
 
 static kiln__value negate(kiln__infer *in, const char *operator,
-                          const kiln__value *a, const kiln__ast *ast)
+                          const kiln__value * a, const kiln__ast *ast)
 {
     const int32_t kind = lane(a->type)->kind;
     const int is_negation = operator[0] == '-';
@@ -539,7 +532,7 @@ static kiln__value negate(kiln__infer *in, const char *operator,
 }
 
 kiln__value kiln__infer_unary(kiln__infer *in, const char *operator,
-                              const kiln__value *a, const kiln__ast *ast)
+                              const kiln__value * a, const kiln__ast *ast)
 {
     kiln__value value;
     kiln__constant constant;

@@ -17,8 +17,7 @@ int kiln__infer_indices(kiln__infer *in, const kiln_type *array,
     }
     for (size_t i = 0; i < count; i++) {
         indices[i] = kiln__infer_operand(in, ast->children[i + 1]);
-        indices[i] =
-            kiln__infer_index(in, &indices[i], ast->children[i + 1]);
+        indices[i] = kiln__infer_index(in, &indices[i], ast->children[i + 1]);
         good = good && !kiln__value_is_vague(&indices[i]);
     }
     return good;
@@ -53,8 +52,7 @@ static kiln__value vector_element(kiln__infer *in, const kiln__value *vector,
 
     if (kiln__infer_known_integer(&index, &known)) {
         kiln__infer_discard(in, &index, place);
-        return kiln__infer_position(in, &index, vector->type, place,
-                                    &position)
+        return kiln__infer_position(in, &index, vector->type, place, &position)
                    ? kiln__infer_field(in, vector, position, ast)
                    : kiln__value_of(KILN__VALUE_POISON);
     }
@@ -63,8 +61,8 @@ static kiln__value vector_element(kiln__infer *in, const kiln__value *vector,
         return index;
     nodes[0] = kiln__infer_use(in, vector, ast);
     nodes[1] = kiln__infer_use(in, &index, ast);
-    return kiln__infer_made(in, KILN__IR_ELEMENT, vector->type->element, ast,
-                            0, nodes, 2);
+    return kiln__infer_made(in, KILN__IR_ELEMENT, vector->type->element, ast, 0,
+                            nodes, 2);
 }
 
 static kiln__value tuple_element(kiln__infer *in, const kiln__value *tuple,
@@ -133,8 +131,8 @@ static uint32_t local_size(kiln__infer *in, const kiln__ast *ast)
         return 0;
     }
     kiln__infer_discard(in, &value, ast);
-    size = kiln__infer_constant(kiln__infer_scalar(in, KILN_TYPE_I64),
-                                &constant);
+    size =
+        kiln__infer_constant(kiln__infer_scalar(in, KILN_TYPE_I64), &constant);
     return kiln__infer_use(in, &size, ast);
 }
 
@@ -159,8 +157,8 @@ void kiln__infer_local_array(kiln__infer *in, const kiln__ast *ast)
         nodes[i] = local_size(in, tree->children[i + 1]);
     if (element == NULL)
         return;
-    status = kiln_type_array(&type, in->context, element, (uint32_t)rank, 0,
-                             &error);
+    status =
+        kiln_type_array(&type, in->context, element, (uint32_t)rank, 0, &error);
     if (status == KILN_ENOMEM)
         (void)kiln__infer_fail(in, status);
     else if (status != KILN_OK)
@@ -169,7 +167,7 @@ void kiln__infer_local_array(kiln__infer *in, const kiln__ast *ast)
     kiln_error_free(error);
     if (status != KILN_OK)
         return;
-    value = kiln__infer_made(in, KILN__IR_LOCAL_ARRAY, type, ast, 0, nodes,
-                             rank);
+    value =
+        kiln__infer_made(in, KILN__IR_LOCAL_ARRAY, type, ast, 0, nodes, rank);
     kiln__infer_bind(in, ast->text, &value, ast);
 }

@@ -101,8 +101,7 @@ static const kiln_type *type_of_local(kiln__infer *in,
 
     if (value->kind == KILN__VALUE_LITERAL ||
         (kiln__value_is_static(value) && variable->decays))
-        return kiln__infer_scalar(in, is_float ? KILN_TYPE_F64
-                                               : KILN_TYPE_I64);
+        return kiln__infer_scalar(in, is_float ? KILN_TYPE_F64 : KILN_TYPE_I64);
     return value->type;
 }
 
@@ -119,8 +118,8 @@ static void store_local(kiln__infer *in, kiln__variable *variable,
                         const kiln__value *value, const kiln__ast *ast)
 {
     if (variable->type->size > 0)
-        kiln__infer_set(in, variable->local,
-                        kiln__infer_use(in, value, ast), ast);
+        kiln__infer_set(in, variable->local, kiln__infer_use(in, value, ast),
+                        ast);
     else
         kiln__infer_discard(in, value, ast);
 }
@@ -147,8 +146,7 @@ static void bind_variable(kiln__infer *in, kiln__variable *variable,
         (void)unstable(in, variable, &value, ast);
         return;
     }
-    value = kiln__infer_adapt(in, &value, variable->type, ast,
-                              "the variable");
+    value = kiln__infer_adapt(in, &value, variable->type, ast, "the variable");
     if (!kiln__value_is_vague(&value))
         store_local(in, variable, &value, ast);
 }
@@ -167,7 +165,7 @@ void kiln__infer_bind(kiln__infer *in, const char *name,
 typedef struct step {
     int is_field;
     size_t field;
-    kiln__again index; /* of a vector's element: i64 */
+    kiln__again index;      /* of a vector's element: i64 */
     const kiln_type *whole; /* what the step goes into */
 } step;
 
@@ -215,13 +213,10 @@ static uint32_t read_place(kiln__infer *in, const place *p, size_t count)
         const step *s = &p->steps[i];
 
         nodes[0] = node;
-        nodes[1] =
-            s->is_field ? 0 : kiln__infer_again_read(in, &s->index);
-        node = kiln__infer_node(in,
-                                s->is_field ? KILN__IR_FIELD
-                                            : KILN__IR_ELEMENT,
-                                part_of(s), p->ast, (int64_t)s->field, nodes,
-                                s->is_field ? 1 : 2);
+        nodes[1] = s->is_field ? 0 : kiln__infer_again_read(in, &s->index);
+        node = kiln__infer_node(
+            in, s->is_field ? KILN__IR_FIELD : KILN__IR_ELEMENT, part_of(s),
+            p->ast, (int64_t)s->field, nodes, s->is_field ? 1 : 2);
     }
     return node;
 }
@@ -312,8 +307,8 @@ static int element_place(kiln__infer *in, const kiln__ast *ast, place *p)
     index = kiln__infer_index(in, &index, ast->children[1]);
     if (kiln__value_is_vague(&index))
         return 0;
-    p->steps[p->count] = (step){.whole = p->type,
-                                .index = kiln__infer_again(in, &index, ast)};
+    p->steps[p->count] =
+        (step){.whole = p->type, .index = kiln__infer_again(in, &index, ast)};
     p->type = part_of(&p->steps[p->count++]);
     return 1;
 }
@@ -428,15 +423,15 @@ static kiln__value combine(kiln__infer *in, const kiln__value *old,
     sides[1] = kiln__infer_operand(in, ast->children[1]);
     if (operator!= NULL && kiln__infer_is_plain(&sides[0]) &&
         kiln__infer_is_plain(&sides[1]))
-        return kiln__infer_binary(in, operator, &sides[0], &sides[1], ast);
+        return kiln__infer_binary(in, operator, & sides[0], &sides[1], ast);
     return kiln__infer_call_operator(in, ast->text, sides, 2, ast);
 }
 
 static void assign_part(kiln__infer *in, const kiln__ast *ast)
 {
     const kiln__ast *target = ast->children[0];
-    place p = {.steps = kiln__arena_allocate_array(
-                   &in->arena, steps_of(target), sizeof *p.steps)};
+    place p = {.steps = kiln__arena_allocate_array(&in->arena, steps_of(target),
+                                                   sizeof *p.steps)};
     kiln__value value;
 
     if (p.steps == NULL) {
@@ -455,9 +450,8 @@ static void assign_part(kiln__infer *in, const kiln__ast *ast)
         value = combine(in, &value, ast);
     }
     value = kiln__infer_adapt(in, &value, p.type, ast->children[1],
-                              p.variable == NULL && p.count == 0
-                                  ? "an element"
-                                  : "the part");
+                              p.variable == NULL && p.count == 0 ? "an element"
+                                                                 : "the part");
     if (kiln__value_is_vague(&value))
         in->broken = 1;
     else
@@ -481,8 +475,7 @@ static void store_element(kiln__infer *in, const kiln__ast *ast,
     const uint32_t rank = array->type->rank;
     kiln__value indices[KILN_RANK_MAX] = {{0}};
     uint32_t nodes[2 + KILN_RANK_MAX] = {array->node};
-    const int good =
-        kiln__infer_indices(in, array->type, target, indices);
+    const int good = kiln__infer_indices(in, array->type, target, indices);
     kiln__value value;
 
     for (size_t i = 0; good && i < rank; i++)
@@ -531,8 +524,7 @@ static const kiln_type *annotated(kiln__infer *in, const kiln__ast *tree)
 static void assign_name(kiln__infer *in, const kiln__ast *ast)
 {
     const kiln__ast *target = ast->children[0];
-    const kiln__ast *annotation =
-        ast->count > 2 ? ast->children[2] : NULL;
+    const kiln__ast *annotation = ast->count > 2 ? ast->children[2] : NULL;
     const kiln_type *type = NULL;
     kiln__variable *variable;
     kiln__value value;
@@ -552,8 +544,7 @@ static void assign_name(kiln__infer *in, const kiln__ast *ast)
     }
     if (type != NULL && variable->type == NULL && !variable->poisoned)
         set_type(in, variable, type, target);
-    else if (type != NULL && variable->type != NULL &&
-             variable->type != type) {
+    else if (type != NULL && variable->type != NULL && variable->type != type) {
         value = kiln__infer_typed(type, 0);
         (void)unstable(in, variable, &value, target);
         return;
@@ -561,10 +552,10 @@ static void assign_name(kiln__infer *in, const kiln__ast *ast)
     if (type != NULL)
         value = kiln__infer_adapt(in, &value, type, ast->children[1],
                                   "the variable");
-    bind_variable(in, variable, &value, annotation == NULL &&
-                                                variable->type == NULL
-                                            ? target
-                                            : ast->children[1]);
+    bind_variable(in, variable, &value,
+                  annotation == NULL && variable->type == NULL
+                      ? target
+                      : ast->children[1]);
 }
 
 void kiln__infer_assignment(kiln__infer *in, const kiln__ast *ast)
@@ -593,8 +584,8 @@ static void unpack_into(kiln__infer *in, const kiln__ast *ast,
         return;
     if (type->size > 0) {
         whole = kiln__infer_again_read(in, tuple);
-        part.node = kiln__infer_node(in, KILN__IR_FIELD, type, name,
-                                     (int64_t)i, &whole, 1);
+        part.node = kiln__infer_node(in, KILN__IR_FIELD, type, name, (int64_t)i,
+                                     &whole, 1);
     }
     kiln__infer_bind(in, name->text, &part, name);
 }
@@ -607,14 +598,14 @@ void kiln__infer_unpack(kiln__infer *in, const kiln__ast *ast)
     size_t parts = 0;
 
     if (value.kind == KILN__VALUE_TYPED)
-        parts = value.type->kind == KILN_TYPE_TUPLE ? value.type->field_count
+        parts = value.type->kind == KILN_TYPE_TUPLE    ? value.type->field_count
                 : value.type->kind == KILN_TYPE_VECTOR ? value.type->length
                                                        : 0;
     if (!kiln__value_is_vague(&value) && parts != count)
-        value = kiln__infer_error(
-            in, ast->children[0]->span, "wrong-type", NULL,
-            "a tuple of %zu is taken apart, but this is %s", count,
-            kiln__infer_describe(in, &value));
+        value =
+            kiln__infer_error(in, ast->children[0]->span, "wrong-type", NULL,
+                              "a tuple of %zu is taken apart, but this is %s",
+                              count, kiln__infer_describe(in, &value));
     if (kiln__value_is_vague(&value)) {
         for (size_t i = 0; i < count; i++)
             if (strcmp(ast->children[i + 1]->text, "_") != 0)

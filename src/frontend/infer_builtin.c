@@ -25,10 +25,8 @@ static const kiln__ast *argument_place(const kiln__ast *ast, size_t i)
                : ast;
 }
 
-static kiln__value wrong_argument(kiln__infer *in,
-                                  const kiln__builtin *builtin,
-                                  const char *wanted,
-                                  const kiln__value *value,
+static kiln__value wrong_argument(kiln__infer *in, const kiln__builtin *builtin,
+                                  const char *wanted, const kiln__value *value,
                                   const kiln__ast *place, const char *hint)
 {
     return kiln__infer_error(in, place->span, "wrong-type", hint,
@@ -67,8 +65,7 @@ static kiln__value length_rule(kiln__infer *in, const kiln__builtin *builtin,
 }
 
 static kiln__value size_rule(kiln__infer *in, const kiln__builtin *builtin,
-                             const kiln__value *arguments,
-                             const kiln__ast *ast)
+                             const kiln__value *arguments, const kiln__ast *ast)
 {
     const kiln__value *array = &arguments[0];
     const kiln__ast *place = argument_place(ast, 1);
@@ -83,10 +80,9 @@ static kiln__value size_rule(kiln__infer *in, const kiln__builtin *builtin,
         return kiln__infer_error(in, place->span, "not-constant", NULL,
                                  "the dimension is a constant");
     if (dimension < 0 || dimension >= (kiln__wide)array->type->rank)
-        return kiln__infer_error(in, place->span, "bad-index", NULL,
-                                 "%s has the dimensions 0 to %u",
-                                 kiln_type_text(array->type),
-                                 array->type->rank - 1);
+        return kiln__infer_error(
+            in, place->span, "bad-index", NULL, "%s has the dimensions 0 to %u",
+            kiln_type_text(array->type), array->type->rank - 1);
     kiln__infer_discard(in, &arguments[1], ast);
     node = kiln__infer_use(in, array, ast);
     return kiln__infer_made(in, KILN__IR_SIZE,
@@ -124,16 +120,15 @@ static void floats_of_literals(kiln__infer *in, kiln__value *arguments,
     }
     for (size_t i = 0; i < count; i++)
         if (!arguments[i].constant.is_float) {
-            arguments[i].constant.real =
-                (double)arguments[i].constant.integer;
+            arguments[i].constant.real = (double)arguments[i].constant.integer;
             arguments[i].constant.is_float = 1;
         }
 }
 
 /* Brings the arguments to one type of the domain; false: reported. */
 static int unify_arguments(kiln__infer *in, const kiln__builtin *builtin,
-                           kiln__value *arguments, size_t count,
-                           int32_t domain, const kiln__ast *ast)
+                           kiln__value *arguments, size_t count, int32_t domain,
+                           const kiln__ast *ast)
 {
     const char *hint = NULL;
 
@@ -196,8 +191,8 @@ static kiln__value math_rule(kiln__infer *in, const kiln__builtin *builtin,
             arguments[i] = kiln__infer_decay(in, &arguments[i], ast);
         if (fold_math(builtin->data, &arguments[0], &arguments[count - 1],
                       &folded))
-            return is_static ? kiln__infer_static(
-                                   in, folded.constant.integer, ast->span)
+            return is_static ? kiln__infer_static(in, folded.constant.integer,
+                                                  ast->span)
                              : folded;
     }
     if (!unify_arguments(in, builtin, arguments, count, domain, ast))
@@ -260,8 +255,7 @@ static kiln__value trunc_rule(kiln__infer *in, const kiln__builtin *builtin,
         return wrong_argument(in, builtin, "a type first", &arguments[0],
                               argument_place(ast, 0), NULL);
     return kiln__infer_convert(in, KILN__IR_SATURATE,
-                               arguments[0].type->element, &arguments[1],
-                               ast);
+                               arguments[0].type->element, &arguments[1], ast);
 }
 
 static kiln__value convert_rule(kiln__infer *in, const kiln__builtin *builtin,
@@ -270,11 +264,10 @@ static kiln__value convert_rule(kiln__infer *in, const kiln__builtin *builtin,
     if (arguments[0].kind != KILN__VALUE_TYPED ||
         arguments[0].type->kind != KILN_TYPE_TYPE ||
         !kiln__type_is_scalar(arguments[0].type->element))
-        return wrong_argument(in, builtin, "a scalar type first",
-                              &arguments[0], argument_place(ast, 0), NULL);
+        return wrong_argument(in, builtin, "a scalar type first", &arguments[0],
+                              argument_place(ast, 0), NULL);
     return kiln__infer_convert(in, (kiln__ir_op)builtin->data,
-                               arguments[0].type->element, &arguments[1],
-                               ast);
+                               arguments[0].type->element, &arguments[1], ast);
 }
 
 /* ---- select, limits, compile-time integers ---- */
@@ -289,9 +282,8 @@ static kiln__value select_rule(kiln__infer *in, const kiln__builtin *builtin,
                                  "condition-not-bool", NULL,
                                  "`%s` takes a Bool first, but this is %s",
                                  builtin->name, kiln__infer_describe(in, c));
-    return kiln__infer_choose(in, KILN__IR_SELECT,
-                              kiln__infer_use(in, c, ast), &arguments[1],
-                              &arguments[2], ast);
+    return kiln__infer_choose(in, KILN__IR_SELECT, kiln__infer_use(in, c, ast),
+                              &arguments[1], &arguments[2], ast);
 }
 
 static double float_limit(int32_t limit, int32_t kind)
@@ -337,8 +329,8 @@ static kiln__value limit_rule(kiln__infer *in, const kiln__builtin *builtin,
     value = kiln__infer_settle(in, &value, ast);
     if (value.kind != KILN__VALUE_TYPED)
         return poison(in);
-    type = value.type->kind == KILN_TYPE_TYPE ? value.type->element
-                                              : value.type;
+    type =
+        value.type->kind == KILN_TYPE_TYPE ? value.type->element : value.type;
     if (!kiln__kind_is_a_float(lane(type)->kind) &&
         (!kiln__kind_is_an_integer(lane(type)->kind) ||
          builtin->data == KILN__LIMIT_EPS))
@@ -392,14 +384,14 @@ static kiln__value operator_rule(kiln__infer *in, const kiln__builtin *builtin,
     if (count == 1)
         return kiln__infer_unary(in, builtin->name, &arguments[0], ast);
     return operator== NULL ? poison(in)
-                           : kiln__infer_binary(in, operator, &arguments[0],
+                           : kiln__infer_binary(in, operator, & arguments[0],
                                                 &arguments[1], ast);
 }
 
 static kiln__value barrier_rule(kiln__infer *in, const kiln__ast *ast)
 {
-    kiln__infer_emit(in, kiln__infer_node(in, KILN__IR_BARRIER, NULL, ast, 0,
-                                          NULL, 0));
+    kiln__infer_emit(
+        in, kiln__infer_node(in, KILN__IR_BARRIER, NULL, ast, 0, NULL, 0));
     return kiln__value_of(KILN__VALUE_NOTHING);
 }
 

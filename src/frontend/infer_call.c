@@ -106,10 +106,10 @@ static int add_callee(kiln__infer *in, const kiln_signature *signature,
     if (index < in->ir.callees.count)
         return 1;
     label = kiln__infer_label(&in->arena, signature);
-    status = label == NULL ? KILN_ENOMEM
-                           : kiln__ir_add_callee(
-                                 &in->ir, label,
-                                 kiln__infer_type(in, result), &made);
+    status = label == NULL
+                 ? KILN_ENOMEM
+                 : kiln__ir_add_callee(&in->ir, label,
+                                       kiln__infer_type(in, result), &made);
     if (status == KILN_OK && made != index)
         status = KILN_EMISMATCH;
     if (status != KILN_OK)
@@ -117,8 +117,7 @@ static int add_callee(kiln__infer *in, const kiln_signature *signature,
     return status == KILN_OK;
 }
 
-static kiln__value call_result(kiln__infer *in,
-                               const kiln_signature *signature,
+static kiln__value call_result(kiln__infer *in, const kiln_signature *signature,
                                const uint32_t *nodes, const kiln__ast *ast)
 {
     const kiln_type *result = NULL;
@@ -157,23 +156,22 @@ static void refuse(kiln__infer *in, kiln_status status,
     if (explained != KILN_OK)
         (void)kiln__infer_fail(in, explained);
     else
-        (void)kiln__infer_error(in, ast->span, refusal.code, refusal.hint,
-                                "%s", refusal.message);
+        (void)kiln__infer_error(in, ast->span, refusal.code, refusal.hint, "%s",
+                                refusal.message);
 }
 
 /* Asks dispatch; with `report` a refusal is told. Not inlined, so that the
    match does not stay on the stack while callees are inferred. */
-__attribute__((noinline)) static target
-find_method(kiln__infer *in, const kiln__generic *generic,
-            const kiln__argument *arguments, size_t count, int report,
-            const kiln__ast *ast)
+__attribute__((noinline)) static target find_method(
+    kiln__infer *in, const kiln__generic *generic,
+    const kiln__argument *arguments, size_t count, int report,
+    const kiln__ast *ast)
 {
     target found = {0};
     kiln__match match = {0};
 
-    found.status =
-        kiln__ask_dispatch(&match, in->inference, generic, arguments, count,
-                           in->config->overlays, in->world);
+    found.status = kiln__ask_dispatch(&match, in->inference, generic, arguments,
+                                      count, in->config->overlays, in->world);
     if (found.status == KILN_OK) {
         found.types = kiln__arena_copy(&in->arena, match.types,
                                        (count + 1) * sizeof *found.types);
@@ -193,12 +191,10 @@ static const kiln__ast *argument_place(const kiln__ast *ast, size_t i,
 {
     if (ast->kind == KILN__AST_CALL && ast->count == count + 1)
         return ast->children[i + 1];
-    return ast->kind == KILN__AST_BINARY && count == 2 ? ast->children[i]
-                                                       : ast;
+    return ast->kind == KILN__AST_BINARY && count == 2 ? ast->children[i] : ast;
 }
 
-static int chain_is_too_long(kiln__infer *in,
-                             const kiln__generic *generic,
+static int chain_is_too_long(kiln__infer *in, const kiln__generic *generic,
                              const kiln__ast *ast)
 {
     if (in->depth + 1 < KILN__INFER_CHAIN_MAX)
@@ -206,8 +202,8 @@ static int chain_is_too_long(kiln__infer *in,
     (void)kiln__infer_error(
         in, ast->span, "too-deep",
         "does each call make a new type or compile-time integer?",
-        "calls nest too deeply to infer: %d before `%s`",
-        KILN__INFER_CHAIN_MAX, generic->name);
+        "calls nest too deeply to infer: %d before `%s`", KILN__INFER_CHAIN_MAX,
+        generic->name);
     return 1;
 }
 
@@ -256,8 +252,8 @@ static void fill_arguments(kiln__infer *in, kiln__argument *out,
             out[i] = (kiln__argument){values[i].type, KILN__LITERAL_NONE};
         else
             out[i] = (kiln__argument){
-                kiln__infer_scalar(in, is_float ? KILN_TYPE_F64
-                                                : KILN_TYPE_I64),
+                kiln__infer_scalar(in,
+                                   is_float ? KILN_TYPE_F64 : KILN_TYPE_I64),
                 is_float ? KILN__LITERAL_FLOAT : KILN__LITERAL_INTEGER};
     }
 }
@@ -295,8 +291,8 @@ static int needs_no_dispatch(const kiln__builtin *builtin,
 
 /* Compile-time integers stay so if a method takes them; else they decay. */
 static target find_any_method(kiln__infer *in, const kiln__generic *generic,
-                              kiln__value *arguments, size_t count,
-                              int report, const kiln__ast *ast)
+                              kiln__value *arguments, size_t count, int report,
+                              const kiln__ast *ast)
 {
     const int has_static = any_static(arguments, count);
     kiln__argument *asked =
@@ -306,8 +302,7 @@ static target find_any_method(kiln__infer *in, const kiln__generic *generic,
     if (asked == NULL)
         return (void)kiln__infer_fail(in, KILN_ENOMEM), found;
     fill_arguments(in, asked, arguments, count);
-    found =
-        find_method(in, generic, asked, count, report && !has_static, ast);
+    found = find_method(in, generic, asked, count, report && !has_static, ast);
     if (found.status != KILN_ENOTFOUND || !has_static)
         return found;
     for (size_t i = 0; i < count; i++)
@@ -335,10 +330,9 @@ kiln__value kiln__infer_apply(kiln__infer *in, const kiln__generic *generic,
                                  KILN_ARGUMENTS_MAX);
     if (needs_no_dispatch(builtin, arguments, count))
         return kiln__infer_builtin(in, builtin, arguments, count, ast);
-    found = find_any_method(in, generic, arguments, count,
-                            builtin == NULL ||
-                                builtin->rule == KILN__RULE_OPERATOR,
-                            ast);
+    found = find_any_method(
+        in, generic, arguments, count,
+        builtin == NULL || builtin->rule == KILN__RULE_OPERATOR, ast);
     if (in->status != KILN_OK)
         return kiln__value_of(KILN__VALUE_POISON);
     if (found.status == KILN_OK)
@@ -353,8 +347,7 @@ kiln__value kiln__infer_apply_name(kiln__infer *in, const char *name,
                                    kiln__value *arguments, size_t count,
                                    const kiln__ast *ast)
 {
-    kiln__symbol *symbol =
-        kiln__infer_symbol(in, in->language->core, name);
+    kiln__symbol *symbol = kiln__infer_symbol(in, in->language->core, name);
     const kiln__binding *binding;
 
     if (symbol == NULL)
@@ -391,8 +384,8 @@ static argument_list infer_arguments(kiln__infer *in,
     for (size_t i = 1; i < ast->count; i++)
         if (is_index_list(builtin, i, ast->children[i]))
             count += ast->children[i]->count;
-    list.values = kiln__arena_allocate_array(&in->arena, count + 1,
-                                             sizeof *list.values);
+    list.values =
+        kiln__arena_allocate_array(&in->arena, count + 1, sizeof *list.values);
     if (list.values == NULL)
         return (void)kiln__infer_fail(in, KILN_ENOMEM), list;
     for (size_t i = 1; i < ast->count; i++) {
@@ -449,8 +442,8 @@ static kiln__value call_parametric(kiln__infer *in,
 {
     const argument_list list = infer_arguments(in, NULL, ast);
     const kiln__value *vague = first_vague(list.values, list.count);
-    kiln__argument *fields = kiln__arena_allocate_array(
-        &in->arena, list.count + 1, sizeof *fields);
+    kiln__argument *fields =
+        kiln__arena_allocate_array(&in->arena, list.count + 1, sizeof *fields);
     const kiln_type *type = NULL;
     kiln_status status;
 

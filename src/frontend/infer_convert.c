@@ -73,8 +73,7 @@ static kiln__value does_not_fit(kiln__infer *in, const kiln__constant *c,
                                 const kiln_type *type, const kiln__ast *ast)
 {
     const char *text = constant_text(in, c);
-    const int fractional =
-        c->is_float && kiln__kind_is_an_integer(type->kind);
+    const int fractional = c->is_float && kiln__kind_is_an_integer(type->kind);
 
     return kiln__infer_error(
         in, ast->span, "literal-range",
@@ -90,12 +89,11 @@ static kiln__value wrong_type(kiln__infer *in, const kiln__value *value,
 
     if (is_number(type) && value->kind == KILN__VALUE_TYPED &&
         kiln__type_is_scalar(value->type))
-        hint = kiln__infer_format(in, "convert it: %s(...)",
-                                  kiln_type_text(type));
-    return kiln__infer_error(in, ast->span, "wrong-type", hint,
-                             "%s is %s, but this is %s", what,
-                             kiln_type_text(type),
-                             kiln__infer_describe(in, value));
+        hint =
+            kiln__infer_format(in, "convert it: %s(...)", kiln_type_text(type));
+    return kiln__infer_error(
+        in, ast->span, "wrong-type", hint, "%s is %s, but this is %s", what,
+        kiln_type_text(type), kiln__infer_describe(in, value));
 }
 
 kiln__value kiln__infer_adapt(kiln__infer *in, const kiln__value *given,
@@ -148,8 +146,7 @@ static int is_lossless(int32_t from, int32_t to)
 }
 
 static kiln__value convert_node(kiln__infer *in, kiln__ir_op op,
-                                const kiln_type *type,
-                                const kiln__value *value,
+                                const kiln_type *type, const kiln__value *value,
                                 const kiln__ast *ast)
 {
     const uint32_t node = kiln__infer_use(in, value, ast);
@@ -210,8 +207,7 @@ static kiln__value convert_constant(kiln__infer *in, kiln__ir_op op,
                                      ? "trunc(T, x) saturates, wrap(T, x) cuts"
                                      : NULL,
                                  "%s does not convert to %s exactly",
-                                 constant_text(in, from),
-                                 kiln_type_text(type));
+                                 constant_text(in, from), kiln_type_text(type));
     }
     return kiln__infer_constant(type, &constant);
 }
@@ -256,8 +252,7 @@ static kiln__ir_op conversion(kiln__ir_op op, int32_t to, int32_t from)
 }
 
 kiln__value kiln__infer_convert(kiln__infer *in, kiln__ir_op op,
-                                const kiln_type *type,
-                                const kiln__value *given,
+                                const kiln_type *type, const kiln__value *given,
                                 const kiln__ast *ast)
 {
     kiln__value value = kiln__infer_decay(in, given, ast);
@@ -270,17 +265,17 @@ kiln__value kiln__infer_convert(kiln__infer *in, kiln__ir_op op,
         value = kiln__infer_settle(in, &value, ast);
     if (kiln__value_is_vague(&value))
         return value;
-    from = value.kind == KILN__VALUE_TYPED
-               ? value.type
-               : kiln__infer_scalar(in, value.constant.is_float
-                                            ? KILN_TYPE_F64
-                                            : KILN_TYPE_I64);
+    from =
+        value.kind == KILN__VALUE_TYPED
+            ? value.type
+            : kiln__infer_scalar(in, value.constant.is_float ? KILN_TYPE_F64
+                                                             : KILN_TYPE_I64);
     what = refusal(op, type, from);
     if (what != NULL)
         return kiln__infer_error(in, ast->span, "wrong-type", NULL,
                                  "%s %s: this is from %s to %s",
-                                 operation_name(op), what,
-                                 kiln_type_text(from), kiln_type_text(type));
+                                 operation_name(op), what, kiln_type_text(from),
+                                 kiln_type_text(type));
     if (value.kind == KILN__VALUE_TYPED && value.type == type)
         return value;
     if (op != KILN__IR_BITCAST &&
@@ -311,8 +306,7 @@ kiln__value kiln__infer_index(kiln__infer *in, const kiln__value *given,
     if (value.kind != KILN__VALUE_TYPED ||
         !kiln__kind_is_an_integer(value.type->kind))
         return kiln__infer_error(in, ast->span, "bad-index",
-                                 "an index is an integer",
-                                 "%s is no index",
+                                 "an index is an integer", "%s is no index",
                                  kiln__infer_describe(in, &value));
     if (value.type == i64)
         return value;

@@ -28,9 +28,8 @@ static kiln__recalled *find(const kiln__infer *in)
 
         if (at->signature.function == own->function &&
             at->signature.count == own->count &&
-            (own->count == 0 ||
-             memcmp(at->signature.types, own->types,
-                    own->count * sizeof *own->types) == 0))
+            (own->count == 0 || memcmp(at->signature.types, own->types,
+                                       own->count * sizeof *own->types) == 0))
             return at;
     }
     return NULL;

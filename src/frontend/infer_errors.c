@@ -102,6 +102,38 @@ static kiln_frame *make_chain(kiln__infer *in, kiln__span span, size_t *count)
     return frames;
 }
 
+/* ---- what was said already ---- */
+
+static int same_text(const char *a, const char *b)
+{
+    return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
+}
+
+static int is_known(const kiln__infer *in, const kiln_diagnostic *d)
+{
+    for (size_t i = 0; i < in->diagnostics.list.count; i++) {
+        const kiln_diagnostic *known = &in->diagnostics.list.items[i];
+
+        if (known->location.line == d->location.line &&
+            known->location.column == d->location.column &&
+            same_text(known->location.file, d->location.file) &&
+            same_text(known->code, d->code) &&
+            same_text(known->message, d->message))
+            return 1;
+    }
+    return 0;
+}
+
+/* Copies of a loop, and methods called twice, are wrong in the same way. */
+static int was_said(kiln__infer *in, kiln__span span, const char *code,
+                    const char *message)
+{
+    kiln_diagnostic d = {.code = code, .message = message};
+
+    kiln__source_locate(in->source, span, &d.location);
+    return is_known(in, &d);
+}
+
 kiln__value kiln__infer_fail(kiln__infer *in, kiln_status status)
 {
     if (in->status == KILN_OK)
@@ -125,6 +157,8 @@ kiln__value kiln__infer_error(kiln__infer *in, kiln__span span,
     va_start(arguments, format);
     message = kiln__arena_vformat(&in->arena, format, arguments);
     va_end(arguments);
+    if (message != NULL && was_said(in, span, code, message))
+        return kiln__value_of(KILN__VALUE_POISON);
     frames = make_chain(in, span, &count);
     if (message == NULL || frames == NULL)
         return kiln__infer_fail(in, KILN_ENOMEM);
@@ -134,26 +168,6 @@ kiln__value kiln__infer_error(kiln__infer *in, kiln__span span,
 }
 
 /* ---- errors of callees ---- */
-
-static int same_text(const char *a, const char *b)
-{
-    return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
-}
-
-static int is_known(const kiln__infer *in, const kiln_diagnostic *d)
-{
-    for (size_t i = 0; i < in->diagnostics.list.count; i++) {
-        const kiln_diagnostic *known = &in->diagnostics.list.items[i];
-
-        if (known->location.line == d->location.line &&
-            known->location.column == d->location.column &&
-            same_text(known->location.file, d->location.file) &&
-            same_text(known->code, d->code) &&
-            same_text(known->message, d->message))
-            return 1;
-    }
-    return 0;
-}
 
 static const char *copy_text(kiln__infer *in, const char *text)
 {

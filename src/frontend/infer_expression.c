@@ -64,8 +64,7 @@ kiln__value kiln__infer_condition(kiln__infer *in, const kiln__ast *ast)
                             value.type->kind == KILN_TYPE_STATIC));
 
     if (kiln__value_is_vague(&value) ||
-        (value.kind == KILN__VALUE_TYPED &&
-         value.type->kind == KILN_TYPE_BOOL))
+        (value.kind == KILN__VALUE_TYPED && value.type->kind == KILN_TYPE_BOOL))
         return value;
     return kiln__infer_error(in, ast->span, "condition-not-bool",
                              is_number ? "compare it: x != 0" : NULL,
@@ -109,7 +108,7 @@ static kiln__value binary(kiln__infer *in, const kiln__ast *ast)
     sides[1] = kiln__infer_operand(in, ast->children[1]);
     if (operator!= NULL && kiln__infer_is_plain(&sides[0]) &&
         kiln__infer_is_plain(&sides[1]))
-        return kiln__infer_binary(in, operator, &sides[0], &sides[1], ast);
+        return kiln__infer_binary(in, operator, & sides[0], &sides[1], ast);
     return kiln__infer_call_operator(in, ast->text, sides, 2, ast);
 }
 
@@ -136,8 +135,7 @@ static kiln__value logic(kiln__infer *in, const kiln__ast *ast)
     nodes[1] = kiln__infer_use(in, &right, ast);
     if (kiln__value_is_vague(&right))
         return right;
-    return kiln__infer_made(in,
-                            is_and ? KILN__IR_ANDALSO : KILN__IR_ORELSE,
+    return kiln__infer_made(in, is_and ? KILN__IR_ANDALSO : KILN__IR_ORELSE,
                             boolean, ast, 0, nodes, 2);
 }
 
@@ -175,8 +173,7 @@ static int merge(kiln__infer *in, kiln__value *a, kiln__value *b,
     *a = kiln__infer_decay(in, a, ast);
     *b = kiln__infer_decay(in, b, ast);
     if (a->kind == KILN__VALUE_LITERAL && b->kind == KILN__VALUE_LITERAL) {
-        floats.constant.is_float =
-            a->constant.is_float || b->constant.is_float;
+        floats.constant.is_float = a->constant.is_float || b->constant.is_float;
         floats = kiln__infer_settle(in, &floats, ast);
         *a = kiln__infer_adapt(in, a, floats.type, ast, "the other side");
         *b = kiln__infer_adapt(in, b, floats.type, ast, "the other side");
@@ -302,6 +299,5 @@ kiln__value kiln__infer_expression(kiln__infer *in, const kiln__ast *ast)
         return in->broken = 1, kiln__value_of(KILN__VALUE_POISON);
     value = by_kind(in, ast);
     kiln__infer_leave(in);
-    return in->status == KILN_OK ? value
-                                 : kiln__value_of(KILN__VALUE_POISON);
+    return in->status == KILN_OK ? value : kiln__value_of(KILN__VALUE_POISON);
 }

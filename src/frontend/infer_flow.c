@@ -83,32 +83,36 @@ void kiln__flow_join(kiln__infer *in, const kiln__path *a, const kiln__path *b)
     kiln__flow_follow(in, &both);
 }
 
-void kiln__flow_break(kiln__infer *in)
+/* Keeps what is assigned here as well: an entry of `path` is, exactly when its
+   mark is set. */
+static void narrow(kiln__path *path)
 {
-    kiln__loop *loop = in->loop;
-    const kiln__path path = path_since(in, loop->mark);
+    size_t kept = 0;
 
+    for (size_t i = 0; i < path->count; i++)
+        if (path->variables[i]->assigned)
+            path->variables[kept++] = path->variables[i];
+    path->count = kept;
+}
+
+static void leave(kiln__infer *in, kiln__path *path, int32_t *has_path)
+{
     if (!in->reachable)
         return;
-    if (loop->has_exit)
-        intersect(in, &loop->exit, &path);
+    if (*has_path)
+        narrow(path);
     else
-        loop->exit = path;
-    loop->has_exit = 1;
+        *path = path_since(in, in->loop->mark);
+    *has_path = 1;
     in->reachable = in->cut = 0;
+}
+
+void kiln__flow_break(kiln__infer *in)
+{
+    leave(in, &in->loop->exit, &in->loop->has_exit);
 }
 
 void kiln__flow_continue(kiln__infer *in)
 {
-    kiln__loop *loop = in->loop;
-    const kiln__path path = path_since(in, loop->mark);
-
-    if (!in->reachable)
-        return;
-    if (loop->has_next)
-        intersect(in, &loop->next, &path);
-    else
-        loop->next = path;
-    loop->has_next = 1;
-    in->reachable = in->cut = 0;
+    leave(in, &in->loop->next, &in->loop->has_next);
 }

@@ -16,14 +16,12 @@ kiln__value kiln__infer_query(kiln__infer *in, const kiln__builtin *builtin,
     kiln__wide dimension = 0;
 
     if (count == 1 && !kiln__infer_known_integer(&arguments[0], &dimension))
-        return kiln__infer_error(in, argument_place(ast, 0)->span,
-                                 "not-constant", NULL,
-                                 "`%s` takes a constant dimension, 0 to 2",
-                                 builtin->name);
+        return kiln__infer_error(
+            in, argument_place(ast, 0)->span, "not-constant", NULL,
+            "`%s` takes a constant dimension, 0 to 2", builtin->name);
     if (dimension < 0 || dimension > 2)
-        return kiln__infer_error(in, argument_place(ast, 0)->span,
-                                 "bad-index", NULL,
-                                 "the grid has the dimensions 0 to 2");
+        return kiln__infer_error(in, argument_place(ast, 0)->span, "bad-index",
+                                 NULL, "the grid has the dimensions 0 to 2");
     if (count == 1)
         kiln__infer_discard(in, &arguments[0], ast);
     return kiln__infer_made(in, KILN__IR_QUERY,
@@ -52,8 +50,7 @@ kiln__value kiln__infer_group(kiln__infer *in, const kiln__builtin *builtin,
     if (!kiln__type_is_scalar(value.type) ||
         takes_bool(builtin->data) != (value.type->kind == KILN_TYPE_BOOL))
         return kiln__infer_error(in, place->span, "wrong-type", NULL,
-                                 "`%s` takes %s, but this is %s",
-                                 builtin->name,
+                                 "`%s` takes %s, but this is %s", builtin->name,
                                  takes_bool(builtin->data) ? "Bool"
                                                            : "a number",
                                  kiln_type_text(value.type));
@@ -66,8 +63,8 @@ kiln__value kiln__infer_group(kiln__infer *in, const kiln__builtin *builtin,
             return lane;
         nodes[1] = kiln__infer_use(in, &lane, ast);
     }
-    return kiln__infer_made(in, KILN__IR_GROUP, value.type, ast,
-                            builtin->data, nodes, count);
+    return kiln__infer_made(in, KILN__IR_GROUP, value.type, ast, builtin->data,
+                            nodes, count);
 }
 
 /* ---- atomics ---- */
@@ -88,8 +85,7 @@ static kiln__value wrong_shape(kiln__infer *in, const kiln__builtin *builtin,
 static int takes_element(int32_t atomic, int32_t kind)
 {
     const int is_bits = atomic == KILN__ATOMIC_AND ||
-                        atomic == KILN__ATOMIC_OR ||
-                        atomic == KILN__ATOMIC_XOR;
+                        atomic == KILN__ATOMIC_OR || atomic == KILN__ATOMIC_XOR;
 
     return kiln__kind_is_an_integer(kind) ||
            (!is_bits && kiln__kind_is_a_float(kind));
@@ -104,10 +100,10 @@ static int atomic_operands(kiln__infer *in, const kiln_type *array,
         const kiln__value value =
             i <= array->rank
                 ? kiln__infer_index(in, &arguments[i], ast)
-                : kiln__infer_adapt(in, &arguments[i], array->element,
-                                    argument_place(ast, ast->count - 1 -
-                                                            (count - i)),
-                                    "the element");
+                : kiln__infer_adapt(
+                      in, &arguments[i], array->element,
+                      argument_place(ast, ast->count - 1 - (count - i)),
+                      "the element");
 
         if (kiln__value_is_vague(&value))
             return 0;
@@ -128,20 +124,16 @@ kiln__value kiln__infer_atomic(kiln__infer *in, const kiln__builtin *builtin,
                                  "`%s` is not for constants", builtin->name);
     if (arguments[0].kind != KILN__VALUE_TYPED ||
         array->kind != KILN_TYPE_ARRAY)
-        return kiln__infer_error(in, argument_place(ast, 0)->span,
-                                 "wrong-type", NULL,
-                                 "`%s` takes an array, but this is %s",
+        return kiln__infer_error(in, argument_place(ast, 0)->span, "wrong-type",
+                                 NULL, "`%s` takes an array, but this is %s",
                                  builtin->name,
                                  kiln__infer_describe(in, &arguments[0]));
-    if (count !=
-        1 + array->rank + (size_t)kiln__ir_atomic[builtin->data].count)
+    if (count != 1 + array->rank + (size_t)kiln__ir_atomic[builtin->data].count)
         return wrong_shape(in, builtin, array, ast);
     if (!takes_element(builtin->data, array->element->kind))
-        return kiln__infer_error(in, argument_place(ast, 0)->span,
-                                 "wrong-type", NULL,
-                                 "`%s` is not for elements of %s",
-                                 builtin->name,
-                                 kiln_type_text(array->element));
+        return kiln__infer_error(in, argument_place(ast, 0)->span, "wrong-type",
+                                 NULL, "`%s` is not for elements of %s",
+                                 builtin->name, kiln_type_text(array->element));
     nodes[0] = kiln__infer_use(in, &arguments[0], ast);
     if (!atomic_operands(in, array, arguments, count, ast, nodes))
         return in->broken = 1, kiln__value_of(KILN__VALUE_POISON);

@@ -47,8 +47,8 @@ void kiln__infer_while(kiln__infer *in, const kiln__ast *ast)
         kiln__flow_follow(in, &loop.exit);
     else if (endless)
         in->reachable = 0;
-    kiln__infer_emit(in, kiln__infer_node(in, KILN__IR_WHILE, NULL, ast, 0,
-                                          nodes, 2));
+    kiln__infer_emit(
+        in, kiln__infer_node(in, KILN__IR_WHILE, NULL, ast, 0, nodes, 2));
 }
 
 /* ---- for ---- */
@@ -78,11 +78,10 @@ static int loop_step(kiln__infer *in, const kiln__ast *ast,
         }
     }
     if (!kiln__fold_fits(constant.integer, type->kind)) {
-        (void)kiln__infer_error(in, ast == NULL ? in->span : ast->span,
-                                "literal-range",
-                                "convert the bounds to a signed type",
-                                "the step does not fit %s",
-                                kiln_type_text(type));
+        (void)kiln__infer_error(
+            in, ast == NULL ? in->span : ast->span, "literal-range",
+            "convert the bounds to a signed type", "the step does not fit %s",
+            kiln_type_text(type));
         return 0;
     }
     *out = kiln__infer_constant(type, &constant);
@@ -126,15 +125,13 @@ static kiln__variable *declare_loop(kiln__infer *in, kiln__symbol *symbol,
 
 void kiln__infer_for(kiln__infer *in, const kiln__ast *ast)
 {
-    kiln__symbol *symbol =
-        kiln__infer_symbol(in, in->package, ast->text);
+    kiln__symbol *symbol = kiln__infer_symbol(in, in->package, ast->text);
     kiln__value values[3] = {{0}};
-    const int good = loop_bounds(in, ast, values) &&
-                     loop_step(in, ast->children[2], values[0].type,
-                               &values[2]);
+    const int good =
+        loop_bounds(in, ast, values) &&
+        loop_step(in, ast->children[2], values[0].type, &values[2]);
     const int reachable = in->reachable;
-    kiln__variable *variable =
-        declare_loop(in, symbol, KILN__VARIABLE_LOOP);
+    kiln__variable *variable = declare_loop(in, symbol, KILN__VARIABLE_LOOP);
     uint32_t nodes[4] = {0};
     kiln__loop loop;
 
@@ -160,8 +157,7 @@ void kiln__infer_for(kiln__infer *in, const kiln__ast *ast)
 
 /* ---- static loops ---- */
 
-static int static_bound(kiln__infer *in, const kiln__ast *ast,
-                        kiln__wide *out)
+static int static_bound(kiln__infer *in, const kiln__ast *ast, kiln__wide *out)
 {
     const kiln__value value = kiln__infer_operand(in, ast);
 
@@ -198,20 +194,18 @@ static int static_bounds(kiln__infer *in, const kiln__ast *ast,
         !kiln__fold_fits(out->low, KILN_TYPE_I64) ||
         !kiln__fold_fits(high, KILN_TYPE_I64)) {
         (void)kiln__infer_error(in, ast->span,
-                                out->step == 0 ? "zero-step"
-                                               : "literal-range",
+                                out->step == 0 ? "zero-step" : "literal-range",
                                 NULL, "the range of this loop cannot be");
         return 0;
     }
     span = out->step > 0 ? high - out->low : out->low - high;
-    turns = span <= 0 ? 0
-                      : (span - 1) / (out->step > 0 ? out->step : -out->step) +
-                            1;
+    turns = span <= 0
+                ? 0
+                : (span - 1) / (out->step > 0 ? out->step : -out->step) + 1;
     if (turns > KILN__INFER_COPIES_MAX) {
-        (void)kiln__infer_error(in, ast->span, "too-large",
-                                "leave `static` out",
-                                "a static loop of more than %d turns",
-                                KILN__INFER_COPIES_MAX);
+        (void)kiln__infer_error(
+            in, ast->span, "too-large", "leave `static` out",
+            "a static loop of more than %d turns", KILN__INFER_COPIES_MAX);
         return 0;
     }
     out->turns = (size_t)turns;
@@ -235,8 +229,8 @@ static uint32_t turn(kiln__infer *in, kiln__loop *loop, const kiln__ast *block)
 static void unroll(kiln__infer *in, const kiln__ast *ast,
                    const static_range *range, kiln__variable *variable)
 {
-    uint32_t *nodes = kiln__arena_allocate_array(
-        &in->arena, range->turns + 1, sizeof *nodes);
+    uint32_t *nodes =
+        kiln__arena_allocate_array(&in->arena, range->turns + 1, sizeof *nodes);
     size_t count = 0;
     kiln__loop loop;
     kiln__path end;
@@ -263,8 +257,7 @@ static void unroll(kiln__infer *in, const kiln__ast *ast,
 
 void kiln__infer_static_for(kiln__infer *in, const kiln__ast *ast)
 {
-    kiln__symbol *symbol =
-        kiln__infer_symbol(in, in->package, ast->text);
+    kiln__symbol *symbol = kiln__infer_symbol(in, in->package, ast->text);
     static_range range = {0};
     kiln__variable *variable;
 

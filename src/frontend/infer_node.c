@@ -153,13 +153,13 @@ static uint16_t flags_of(const kiln__infer *in, kiln__ir_op op)
     return (uint16_t)(in->flags & mask);
 }
 
-static int too_large(kiln__infer *in, const kiln__ast *ast)
+static int too_large(kiln__infer *in)
 {
     if (in->ir.nodes.count < KILN__INFER_NODES_MAX)
         return 0;
-    (void)kiln__infer_error(in, ast == NULL ? in->span : ast->span, "too-large",
-                            "static loops make a copy for each turn",
-                            "the method is too large");
+    (void)kiln__infer_error(
+        in, in->here == NULL ? in->span : in->here->span, "too-large",
+        "static loops make a copy for each turn", "the method is too large");
     (void)kiln__infer_fail(in, KILN_ECOMPILE);
     return 1;
 }
@@ -172,7 +172,7 @@ uint32_t kiln__infer_node(kiln__infer *in, kiln__ir_op op,
     uint32_t index = 0;
     kiln_status status;
 
-    if (in->status != KILN_OK || too_large(in, ast))
+    if (in->status != KILN_OK || too_large(in))
         return 0;
     for (size_t i = 0; i < count; i++)
         if (operands[i] == 0) {

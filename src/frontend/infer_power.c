@@ -38,10 +38,10 @@ static kiln__value multiply_out(kiln__infer *in, const kiln__value *x,
 
     more = kiln__infer_read(in, local, x->type);
     if (exponent == 2)
-        return kiln__infer_typed(
-            x->type, multiply(in, x->type, x->node, more, ast));
-    square = multiply(in, x->type, more,
-                      kiln__infer_read(in, local, x->type), ast);
+        return kiln__infer_typed(x->type,
+                                 multiply(in, x->type, x->node, more, ast));
+    square =
+        multiply(in, x->type, more, kiln__infer_read(in, local, x->type), ast);
     return kiln__infer_typed(x->type,
                              multiply(in, x->type, x->node, square, ast));
 }
@@ -73,8 +73,7 @@ static kiln__value by_constant(kiln__infer *in, const kiln__value *x,
     if (exponent < -STATIC_EXPONENT_MAX || exponent > STATIC_EXPONENT_MAX)
         return call_ipow(in, x, n, ast);
     value = kiln__infer_static(in, exponent, ast->span);
-    return kiln__value_is_vague(&value) ? value
-                                        : call_ipow(in, x, &value, ast);
+    return kiln__value_is_vague(&value) ? value : call_ipow(in, x, &value, ast);
 }
 
 static int is_integer_value(const kiln__value *value)

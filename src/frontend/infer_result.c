@@ -35,9 +35,9 @@ static void return_later(kiln__infer *in, const kiln__ast *ast,
 
     kiln__infer_discard(in, given, ast);
     pending.value.node = 0;
-    pending.node = kiln__infer_node(
-        in, KILN__IR_CONST, kiln__infer_scalar(in, KILN_TYPE_I64), NULL, 0,
-        NULL, 0);
+    pending.node = kiln__infer_node(in, KILN__IR_CONST,
+                                    kiln__infer_scalar(in, KILN_TYPE_I64), NULL,
+                                    0, NULL, 0);
     if (pending.node != 0 &&
         !kiln__array_push(in->alloc, &in->pending, pending))
         (void)kiln__infer_fail(in, KILN_ENOMEM);
@@ -53,12 +53,12 @@ static void return_typed(kiln__infer *in, const kiln__ast *ast,
         in->returned = value->type;
         in->returned_at = ast->span;
     } else if (in->returned != value->type) {
-        (void)kiln__infer_error(
-            in, ast->children[0]->span, "unstable-result",
-            "all returns of a function have one type",
-            "this returns %s, but %s returns %s", kiln_type_text(value->type),
-            kiln__infer_place(in, in->returned_at),
-            kiln_type_text(in->returned));
+        (void)kiln__infer_error(in, ast->children[0]->span, "unstable-result",
+                                "all returns of a function have one type",
+                                "this returns %s, but %s returns %s",
+                                kiln_type_text(value->type),
+                                kiln__infer_place(in, in->returned_at),
+                                kiln_type_text(in->returned));
     }
     emit_return(in, ast, &node);
 }
@@ -149,8 +149,8 @@ static void fill_pending(kiln__infer *in, const kiln_type *type)
     for (size_t i = 0; i < in->pending.count; i++) {
         const kiln__pending *p = &in->pending.items[i];
         const uint32_t index = kiln__infer_type(in, type);
-        const kiln__value value = kiln__infer_adapt(in, &p->value, type,
-                                                    p->ast, "the result");
+        const kiln__value value =
+            kiln__infer_adapt(in, &p->value, type, p->ast, "the result");
         kiln__ir_node *node;
 
         if (kiln__value_is_vague(&value) || in->status != KILN_OK)

@@ -74,14 +74,13 @@ static void dynamic_if(kiln__infer *in, const kiln__ast *ast,
         in->cut |= cut;
     }
     kiln__flow_join(in, &then, &otherwise);
-    kiln__infer_emit(in, kiln__infer_node(in, KILN__IR_IF, NULL, ast, 0,
-                                          nodes, count));
+    kiln__infer_emit(
+        in, kiln__infer_node(in, KILN__IR_IF, NULL, ast, 0, nodes, count));
 }
 
 static void infer_if(kiln__infer *in, const kiln__ast *ast)
 {
-    const kiln__value condition =
-        kiln__infer_condition(in, ast->children[0]);
+    const kiln__value condition = kiln__infer_condition(in, ast->children[0]);
 
     if (condition.kind == KILN__VALUE_TYPED && condition.is_static)
         static_if(in, ast, condition.constant.integer != 0);
@@ -117,9 +116,9 @@ static void evaluate(kiln__infer *in, const kiln__ast *ast)
 static uint32_t add_string(kiln__infer *in, const char *text)
 {
     uint32_t index = 0;
-    const kiln_status status =
-        in->status == KILN_OK ? kiln__ir_add_string(&in->ir, text, &index)
-                              : in->status;
+    const kiln_status status = in->status == KILN_OK
+                                   ? kiln__ir_add_string(&in->ir, text, &index)
+                                   : in->status;
 
     if (status != KILN_OK)
         (void)kiln__infer_fail(in, status);
@@ -128,8 +127,7 @@ static uint32_t add_string(kiln__infer *in, const char *text)
 
 static void infer_assert(kiln__infer *in, const kiln__ast *ast)
 {
-    const kiln__value condition =
-        kiln__infer_condition(in, ast->children[0]);
+    const kiln__value condition = kiln__infer_condition(in, ast->children[0]);
     const uint32_t node = kiln__infer_use(in, &condition, ast);
     const char *text = ast->count > 1 && ast->children[1] != NULL
                            ? ast->children[1]->text
@@ -141,8 +139,8 @@ static void infer_assert(kiln__infer *in, const kiln__ast *ast)
 
 static uint32_t print_text(kiln__infer *in, const char *text)
 {
-    return kiln__infer_node(in, KILN__IR_TEXT, NULL, NULL,
-                            add_string(in, text), NULL, 0);
+    return kiln__infer_node(in, KILN__IR_TEXT, NULL, NULL, add_string(in, text),
+                            NULL, 0);
 }
 
 static uint32_t print_value(kiln__infer *in, const kiln__ast *ast)
@@ -192,11 +190,9 @@ static void jump(kiln__infer *in, const kiln__ast *ast)
 {
     const int is_break = ast->kind == KILN__AST_BREAK;
 
-    kiln__infer_emit(in,
-                     kiln__infer_node(in,
-                                      is_break ? KILN__IR_BREAK
-                                               : KILN__IR_CONTINUE,
-                                      NULL, ast, 0, NULL, 0));
+    kiln__infer_emit(
+        in, kiln__infer_node(in, is_break ? KILN__IR_BREAK : KILN__IR_CONTINUE,
+                             NULL, ast, 0, NULL, 0));
     if (is_break)
         kiln__flow_break(in);
     else

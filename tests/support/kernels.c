@@ -52,8 +52,7 @@ kiln_package *kernels_load(kernels *k, const char *path)
 {
     kiln_package *package = NULL;
 
-    assert_ok(
-        kiln_package_load(&package, k->context, path, NULL, &test_error));
+    assert_ok(kiln_package_load(&package, k->context, path, NULL, &test_error));
     return package;
 }
 
