@@ -59,6 +59,20 @@ if(TARGET saxpy)
     kiln_test_properties(example_saxpy example host)
 endif()
 if(TARGET tgv)
-    add_test(NAME example_tgv COMMAND tgv --log2n 4 --steps 2)
-    kiln_test_properties(example_tgv example host)
+    foreach(type IN ITEMS f32 f64)
+        foreach(case IN ITEMS "4;10" "6;4")
+            list(GET case 0 log2n)
+            list(GET case 1 steps)
+            kiln_add_script_test(tgv_${log2n}_${type}_has_the_reference_figures
+                LABELS example host
+                COMMAND ${scripts}/tgv_figures.sh $<TARGET_FILE:tgv>
+                    ${PROJECT_SOURCE_DIR}/examples/tgv
+                    ${log2n} ${type} ${steps})
+        endforeach()
+        kiln_add_script_test(tgv_${type}_unchecked_has_the_reference_figures
+            LABELS example host
+            COMMAND ${scripts}/tgv_figures.sh $<TARGET_FILE:tgv>
+                ${PROJECT_SOURCE_DIR}/examples/tgv 4 ${type} 10
+                --unchecked --threads 2)
+    endforeach()
 endif()
