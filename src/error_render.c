@@ -210,6 +210,19 @@ static void render_frame(renderer *r, const kiln_frame *frame)
     add(r, "\n");
 }
 
+/* Further lines of a hint stand below its first word. */
+static void render_hint(renderer *r, const char *hint)
+{
+    add(r, "      = ");
+    add_colored(r, CYAN, "hint: ");
+    for (const char *end; (end = strchr(hint, '\n')) != NULL; hint = end + 1) {
+        kiln__text_add_n(&r->text, hint, (size_t)(end - hint));
+        add(r, "\n              ");
+    }
+    add(r, hint);
+    add(r, "\n");
+}
+
 static void render_diagnostic(renderer *r, const kiln_diagnostic *d)
 {
     add_headline(r, &d->location, d->severity, d->message);
@@ -218,12 +231,8 @@ static void render_diagnostic(renderer *r, const kiln_diagnostic *d)
     add(r, "\n");
     if (d->source_line != NULL)
         render_source(r, d);
-    if (d->hint != NULL) {
-        add(r, "      = ");
-        add_colored(r, CYAN, "hint: ");
-        add(r, d->hint);
-        add(r, "\n");
-    }
+    if (d->hint != NULL)
+        render_hint(r, d->hint);
     for (size_t i = 0; i < d->frame_count; i++)
         render_frame(r, &d->frames[i]);
 }
