@@ -100,7 +100,7 @@ static kiln__codegen table = {
     .generate = generate,
 };
 
-static void set_up(void)
+static void set_up_llvm(void)
 {
     unsigned major, minor, patch;
 
@@ -132,7 +132,7 @@ kiln_status kiln_codegen_exchange(const struct kiln_codegen_host *host,
     if (state.host.size == 0)
         state.host = *host;
     pthread_mutex_unlock(&lock);
-    pthread_once(&state.once, set_up);
+    pthread_once(&state.once, set_up_llvm);
     *out = &table;
     return KILN_OK;
 }

@@ -27,9 +27,10 @@
     X(CHOICE)     /* [condition, then, else] */ \
     X(INDEX)      /* [object, indices...] */ \
     X(TUPLE)      /* [elements...] */ \
-    X(APPLY)      /* T{...}: [name or member, arguments...] */ \
-    X(ARRAY_TYPE) /* [element, dimensions...] f32[16, 16]: sizes; or `rank` */ \
-                  /* and `strided` set and only [element]: f32[:, :] */ \
+    X(APPLY)      /* T{...}: [name or member, arguments...]: types, INTEGER, \
+                     or UNARY "-" of an INTEGER */ \
+    X(ARRAY_TYPE) /* rank; f32[:, :]: [element], strided set or not; \
+                     f32[16, 16], in LOCAL only: [element, sizes...] */ \
     X(TYPEOF)     /* typeof(e) where a type is expected: [e] */ \
     /* statements */ \
     X(BLOCK)      /* [statements...] */ \
@@ -69,8 +70,8 @@ struct kiln__ast {
     uint32_t flag;
     uint32_t rank;    /* ARRAY_TYPE */
     uint32_t strided; /* ARRAY_TYPE */
-    uint32_t ordinal; /* expressions and statements that may raise: from 1, in
-                         source order within their definition */
+    uint32_t ordinal; /* of every node of a definition's body: from 1, in
+                         source order, parents first; elsewhere 0 */
     kiln__span span;
     uint32_t height; /* of the tree below, a leaf's is 1; at most 1000 */
     const char *text;

@@ -329,9 +329,10 @@ uint32_t kiln__infer_close_block(kiln__infer *in, size_t mark)
 
     if (in->status != KILN_OK)
         return 0;
-    node = kiln__infer_node(in, KILN__IR_BLOCK, NULL, NULL, 0,
-                            in->statements.items + mark,
-                            in->statements.count - mark);
+    node = kiln__infer_node(
+        in, KILN__IR_BLOCK, NULL, NULL, 0,
+        in->statements.count > mark ? &in->statements.items[mark] : NULL,
+        in->statements.count - mark);
     in->statements.count = mark;
     return node;
 }
