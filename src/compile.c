@@ -1,8 +1,8 @@
 /* compile.c - the way of a kernel, from a signature to a loaded entry. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "artifact.h"
-#include "ir.h"
 #include "frontend/language.h"
+#include "ir.h"
 #include "keys.h"
 #include "log.h"
 #include "options.h"

@@ -383,6 +383,9 @@ kiln__value kiln__infer_call(kiln__infer *in, const kiln__ast *ast);
 kiln__value kiln__infer_apply(kiln__infer *in, const kiln__generic *generic,
                               kiln__value *arguments, size_t count,
                               const kiln__ast *ast);
+/* infer_callee.c: a call with its result's type, once the callee has one. */
+kiln__value kiln__infer_callee(kiln__infer *in, const kiln_signature *signature,
+                               const uint32_t *nodes, const kiln__ast *ast);
 /* Calls what the operator means in the package. */
 kiln__value kiln__infer_call_operator(kiln__infer *in, const char *name,
                                       kiln__value *arguments, size_t count,
@@ -447,6 +450,18 @@ void kiln__infer_bind(kiln__infer *in, const char *name,
 /* The local that may be assigned, or NULL after reporting. */
 kiln__variable *kiln__infer_assignable(kiln__infer *in, const char *name,
                                        const kiln__ast *ast);
+/* Reports "`name` is `what` and cannot be assigned"; NULL. */
+kiln__variable *kiln__infer_not_assignable(kiln__infer *in,
+                                           const kiln__ast *ast,
+                                           const char *hint, const char *what,
+                                           const char *name);
+/* x op= e: what x becomes. */
+kiln__value kiln__infer_combine(kiln__infer *in, const kiln__value *old,
+                                const kiln__ast *ast);
+
+/* ---- infer_place.c ---- */
+/* Assigns to a part of a local or of an array. */
+void kiln__infer_assign_part(kiln__infer *in, const kiln__ast *ast);
 
 /* ---- infer_result.c ---- */
 void kiln__infer_return(kiln__infer *in, const kiln__ast *ast);

@@ -4,12 +4,17 @@
 
 #include "infer.h"
 
-static const kiln__value *first_vague(const kiln__value *values, size_t count)
+/* True when nothing can be said of some value; stores what to say instead. */
+static int any_vague(kiln__infer *in, const kiln__value *values, size_t count,
+                     kiln__value *out)
 {
     for (size_t i = 0; i < count; i++)
-        if (kiln__value_is_vague(&values[i]))
-            return &values[i];
-    return NULL;
+        if (kiln__value_is_vague(&values[i])) {
+            in->broken = 1;
+            *out = kiln__value_of(values[i].kind);
+            return 1;
+        }
+    return 0;
 }
 
 static const kiln__ast *part_place(const kiln__ast *ast, size_t i)
@@ -59,6 +64,7 @@ static kiln__value assemble(kiln__infer *in, const kiln_type *type,
 
 kiln__value kiln__infer_tuple(kiln__infer *in, const kiln__ast *ast)
 {
+    kiln__value vague;
     const size_t count = ast->count;
     kiln__value *parts =
         kiln__arena_allocate_array(&in->arena, count + 1, sizeof *parts);
@@ -75,8 +81,8 @@ kiln__value kiln__infer_tuple(kiln__infer *in, const kiln__ast *ast)
         parts[i] = kiln__infer_settle(in, &parts[i], ast->children[i]);
         types[i] = parts[i].type;
     }
-    if (first_vague(parts, count) != NULL)
-        return in->broken = 1, *first_vague(parts, count);
+    if (any_vague(in, parts, count, &vague))
+        return vague;
     status = kiln_type_tuple(&type, in->context, types, count, &error);
     if (status != KILN_OK)
         return type_failed(in, status, error, ast);
@@ -95,12 +101,13 @@ static int all_bool(const kiln__value *values, size_t count)
 kiln__value kiln__infer_vector(kiln__infer *in, kiln__value *values,
                                size_t count, const kiln__ast *ast)
 {
+    kiln__value vague;
     const kiln_type *type = NULL;
     kiln_error *error = NULL;
     kiln_status status;
 
-    if (first_vague(values, count) != NULL)
-        return in->broken = 1, *first_vague(values, count);
+    if (any_vague(in, values, count, &vague))
+        return vague;
     if (count == 0)
         return kiln__infer_error(in, ast->span, "wrong-type", NULL,
                                  "a vector has elements");
@@ -132,6 +139,7 @@ static kiln__value construct_fields(kiln__infer *in, const kiln_type *type,
                                     kiln__value *values, size_t count,
                                     const kiln__ast *ast)
 {
+    kiln__value vague;
     if (count != type->field_count)
         return wrong_count(in, type, type->field_count, count, ast);
     for (size_t i = 0; i < count; i++) {
@@ -144,8 +152,8 @@ static kiln__value construct_fields(kiln__infer *in, const kiln_type *type,
         values[i] = kiln__infer_adapt(in, &values[i], field->type,
                                       part_place(ast, i), what);
     }
-    if (first_vague(values, count) != NULL)
-        return in->broken = 1, *first_vague(values, count);
+    if (any_vague(in, values, count, &vague))
+        return vague;
     return assemble(in, type, values, count, ast);
 }
 
@@ -154,6 +162,7 @@ static kiln__value construct_vector(kiln__infer *in, const kiln_type *type,
                                     kiln__value *values, size_t count,
                                     const kiln__ast *ast)
 {
+    kiln__value vague;
     uint32_t node;
 
     if (count == 1 && values[0].kind == KILN__VALUE_TYPED &&
@@ -164,8 +173,8 @@ static kiln__value construct_vector(kiln__infer *in, const kiln_type *type,
     for (size_t i = 0; i < count; i++)
         values[i] = kiln__infer_adapt(in, &values[i], type->element,
                                       part_place(ast, i), "the element");
-    if (first_vague(values, count) != NULL)
-        return in->broken = 1, *first_vague(values, count);
+    if (any_vague(in, values, count, &vague))
+        return vague;
     if (count == type->length)
         return assemble(in, type, values, count, ast);
     node = kiln__infer_use(in, &values[0], ast);
@@ -176,8 +185,9 @@ kiln__value kiln__infer_construct(kiln__infer *in, const kiln_type *type,
                                   kiln__value *values, size_t count,
                                   const kiln__ast *ast)
 {
-    if (first_vague(values, count) != NULL)
-        return in->broken = 1, *first_vague(values, count);
+    kiln__value vague;
+    if (any_vague(in, values, count, &vague))
+        return vague;
     if (kiln__type_is_scalar(type)) {
         if (count != 1)
             return wrong_count(in, type, 1, count, ast);

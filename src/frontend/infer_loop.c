@@ -37,6 +37,9 @@ void kiln__infer_while(kiln__infer *in, const kiln__ast *ast)
     in->conditional++;
     condition = kiln__infer_condition(in, ast->children[0]);
     in->conditional--;
+    if (condition.kind == KILN__VALUE_TYPED && condition.is_static &&
+        condition.constant.integer == 0)
+        return; /* by a compile-time condition there is no loop */
     nodes[0] = kiln__infer_use(in, &condition, ast);
     begin_loop(in, &loop);
     nodes[1] = loop_body(in, &loop, ast->children[1]);

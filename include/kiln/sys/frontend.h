@@ -191,8 +191,7 @@ KILN_API void kiln_inference_restart(kiln_inference *inference);
 KILN_API int32_t kiln_inference_is_cycle_head(const kiln_inference *inference);
 
 /** True when the result relies on an inference further up, which settles it. */
-KILN_API int32_t
-kiln_inference_is_provisional(const kiln_inference *inference);
+KILN_API int32_t kiln_inference_is_provisional(const kiln_inference *inference);
 
 /** Returns the inference that asked for this one, or NULL. */
 KILN_API kiln_inference *kiln_inference_parent(const kiln_inference *inference);
