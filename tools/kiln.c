@@ -147,18 +147,23 @@ static int show_help(void)
     return TOOL_OK;
 }
 
+static int is_help(const char *word)
+{
+    return strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0;
+}
+
 static int dispatch(int count, char **words)
 {
     const char *command = words[0];
 
+    if (is_help(command) || (count == 2 && is_help(words[1])))
+        return show_help();
     if (strcmp(command, "run") == 0)
         return tool_run(count - 1, words + 1);
     if (strcmp(command, "compile") == 0)
         return tool_compile(count - 1, words + 1);
     if (strcmp(command, "targets") == 0)
         return tool_targets(count - 1, words + 1);
-    if (strcmp(command, "--help") == 0 || strcmp(command, "-h") == 0)
-        return show_help();
     if (strcmp(command, "--version") == 0)
         return show_version();
     return tool_complain(TOOL_USAGE, "unknown command \"%s\"; see kiln --help",

@@ -17,6 +17,9 @@ says out "kiln run FILE KERNEL ARG..."
 says out "kiln compile"
 says out "kiln targets"
 quiet err
+expect 0 run --help
+says out "kiln run FILE KERNEL ARG..."
+quiet err
 expect 0 --version
 grep -qx 'kiln [0-9]*\.[0-9]*\.[0-9]*' out || fail "version"
 quiet err
