@@ -46,6 +46,10 @@ if(NOT KILN_SANITIZE AND NOT KILN_FUZZ)
         set_tests_properties(consumer_builds_with_${way} PROPERTIES
             FIXTURES_REQUIRED installed_tree)
     endforeach()
+    kiln_add_script_test(consumer_links_archives LABELS install
+        COMMAND ${scripts}/consumer_static.sh ${PROJECT_SOURCE_DIR}
+            ${PROJECT_BINARY_DIR}/static ${CMAKE_C_COMPILER}
+            ${CMAKE_CXX_COMPILER})
 endif()
 
 # The programs themselves, at their smallest.

@@ -39,6 +39,13 @@ struct kiln_codegen;
 typedef kiln_status (*kiln_codegen_exchange_fn)(
     const struct kiln_codegen_host *host, const struct kiln_codegen **out);
 
+/**
+ * The door of a code generation library that is linked into the program. It
+ * is defined in libkiln-codegen, not in libkiln.
+ */
+KILN_API kiln_status kiln_codegen_exchange(const struct kiln_codegen_host *host,
+                                           const struct kiln_codegen **out);
+
 typedef struct kiln_context_options {
     size_t size;               /* KILN_CONTEXT_OPTIONS_INIT sets it */
     const kiln_alloc *alloc;   /* copied; NULL: malloc */

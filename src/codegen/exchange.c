@@ -112,9 +112,6 @@ static void set_up_llvm(void)
     kiln__llvm_on_bad_alloc(on_fatal_error);
 }
 
-__attribute__((visibility("default"))) kiln_status kiln_codegen_exchange(
-    const struct kiln_codegen_host *host, const struct kiln_codegen **out);
-
 /* Several contexts may come; the first one's log is kept. */
 kiln_status kiln_codegen_exchange(const struct kiln_codegen_host *host,
                                   const struct kiln_codegen **out)
