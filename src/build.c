@@ -155,8 +155,8 @@ static kiln_status fill_argument_types(kiln__build *build)
         kiln__arena_allocate_array(&build->arena, count + 1, sizeof *texts);
     uint64_t *sizes =
         kiln__arena_allocate_array(&build->arena, count + 1, sizeof *sizes);
-    uint64_t *alignments = kiln__arena_allocate_array(
-        &build->arena, count + 1, sizeof *alignments);
+    uint64_t *alignments = kiln__arena_allocate_array(&build->arena, count + 1,
+                                                      sizeof *alignments);
 
     if (!texts || !sizes || !alignments)
         return KILN_ENOMEM;

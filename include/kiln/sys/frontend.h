@@ -100,6 +100,13 @@ typedef struct kiln_frontend_ops {
     /** Optional. Keep world `world` usable / let it go (kiln_world_hold). */
     kiln_status (*hold)(void *self, uint64_t world);
     void (*release)(void *self, uint64_t world);
+
+    /**
+     * Optional. No world before `oldest_world` will be asked about any more:
+     * what was replaced or deleted before it may be freed. Called by
+     * kiln_context_collect().
+     */
+    void (*collect)(void *self, uint64_t oldest_world);
 } kiln_frontend_ops;
 
 /*
@@ -191,8 +198,7 @@ KILN_API void kiln_inference_restart(kiln_inference *inference);
 KILN_API int32_t kiln_inference_is_cycle_head(const kiln_inference *inference);
 
 /** True when the result relies on an inference further up, which settles it. */
-KILN_API int32_t
-kiln_inference_is_provisional(const kiln_inference *inference);
+KILN_API int32_t kiln_inference_is_provisional(const kiln_inference *inference);
 
 /** Returns the inference that asked for this one, or NULL. */
 KILN_API kiln_inference *kiln_inference_parent(const kiln_inference *inference);
