@@ -108,6 +108,16 @@ void kiln__flight_release(kiln_context *context, kiln__flight *flight);
 /* Copies status and error (retained) of a done flight. */
 kiln_status kiln__flight_status(kiln_context *context,
                                 const kiln__flight *flight, kiln_error **error);
+/* The kernel flight goes over to a worker: no run owns it any more, and no
+   frontend is asked again, so that its outcome depends on the code instance
+   alone. */
+void kiln__flight_hand_over(kiln_context *context, kiln__flight *flight);
+/* Gives up a request without waiting: it is counted when the flight ends.
+   Releases the flight. */
+void kiln__flight_abandon(kiln_context *context, kiln__flight *flight,
+                          int owned);
+/* How a request is counted that asked for a flight of tier 3, now done. */
+kiln__count kiln__flight_outcome(const kiln__flight *flight, int owned);
 
 /* ---- tiers/typed.c: tier 1 ---- */
 typedef struct kiln__typed_request {
@@ -166,13 +176,6 @@ kiln__flight *kiln__flight_private(kiln_context *context, kiln__run *run,
                                    const kiln_signature *signature,
                                    const kiln_config *config,
                                    const kiln_code *code, uint64_t world);
-/* The flight goes over to a worker: no run owns it any more, and no frontend
-   is asked again, so that its outcome depends on the code instance alone. */
-void kiln__flight_hand_over(kiln_context *context, kiln__flight *flight);
-/* Gives up a request without waiting: it is counted when the flight ends.
-   Releases the flight. */
-void kiln__flight_abandon(kiln_context *context, kiln__flight *flight,
-                          int owned);
 /* Ends a kernel flight with a kernel, which tier 3 then owns, or with a
    failure (`error` is taken over). If the job got a kernel of this code
    meanwhile, the new one is unloaded and that one is used. */
@@ -227,8 +230,6 @@ kiln_status kiln__compile_unknot(const kiln_kernel **out, int32_t *source,
                                  kiln__run *run,
                                  const kiln__compile_request *request,
                                  kiln__flight *flight, kiln_error **error);
-/* How a request is counted that asked for a flight of tier 3, now done. */
-kiln__count kiln__flight_outcome(const kiln__flight *flight, int owned);
 /* Checks signature and config of a public call. */
 kiln_status kiln__compile_check(const kiln_context *context,
                                 const kiln_signature *signature,

@@ -45,7 +45,8 @@ typedef struct kiln_compile_options {
  *
  * KILN_ECOMPILE: the user's code, with diagnostics; remembered until the
  * world moves. KILN_ECODEGEN: the code generator failed. KILN_ERECURSION: a
- * nested compile asked for the job that it is part of.
+ * nested compile asked for the job that it is part of, callbacks are nested
+ * too deep, or a callback on a thread of Kiln's would have to wait.
  */
 KILN_API KILN_NODISCARD kiln_status
 kiln_compile(const kiln_kernel **out, kiln_context *context,

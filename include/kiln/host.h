@@ -71,7 +71,10 @@ typedef struct kiln_host_ops {
     /** Takes one line of the library's log, without a newline. */
     void (*log)(void *env, int32_t level, const char *line);
 
-    /** Takes an event; runs on the thread where it happened. */
+    /**
+     * Takes an event; runs on the thread where it happened. On a thread of
+     * Kiln's it may start work but cannot wait for it (KILN_ERECURSION).
+     */
     void (*event)(void *env, const kiln_event *event);
 
     /** Takes what kernels print: whole lines are not promised. */

@@ -42,12 +42,11 @@ static kiln__run *enter(kiln__stay *stay, kiln_context *context, int keeps)
 {
     kiln__run *run = run_in(context);
 
-    *stay = (kiln__stay){.run = run ? run : &stay->own,
-                         .context = context,
-                         .keeps = keeps,
-                         .outer = current_stay};
+    *stay =
+        (kiln__stay){.context = context, .keeps = keeps, .outer = current_stay};
     if (!run)
         run = &stay->own;
+    stay->run = run;
     stay->inference = run->inference;
     stay->suspended = run->suspended;
     if (run->inference)

@@ -21,7 +21,10 @@ KILN_BEGIN_DECLS
  *
  * Callbacks run on the thread that called into Kiln, or on a worker thread
  * when the host gives thread_enter and thread_leave. No lock of Kiln's is
- * held. They may call back into Kiln: a nested kiln_compile() is fine.
+ * held. They may call back into Kiln: a nested kiln_compile() is fine, and
+ * what it gives is finished, also when it is part of a cycle that is being
+ * inferred around it. Callbacks in callbacks without end are refused with
+ * KILN_ERECURSION.
  */
 
 /** What a running inference reports to. Valid during infer(). */
