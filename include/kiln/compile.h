@@ -52,8 +52,9 @@ typedef struct kiln_compile_options {
  * what the code asks for. KILN_ECODEGEN: the code generator failed or cannot
  * be opened; KILN_EMISMATCH: it is of another build. KILN_ENODEVICE: the
  * config's device is not there, or is not the target's. KILN_ERECURSION: a
- * nested compile asked for the job that it is part of. Failures that the same
- * input gives again are remembered until the world moves.
+ * nested compile asked for the job that it is part of, callbacks are nested
+ * too deep, or a callback on a thread of Kiln's would have to wait. Failures
+ * that the same input gives again are remembered until the world moves.
  */
 KILN_API KILN_NODISCARD kiln_status
 kiln_compile(const kiln_kernel **out, kiln_context *context,

@@ -98,14 +98,15 @@ kiln_context_new_(int32_t abi_version, kiln_context **out,
 KILN_API void kiln_context_free(kiln_context *context);
 
 /**
- * Frees what is no longer valid: outdated kernels (unloading their code),
- * code instances that no world in use can see, and retired tables.
+ * Frees what is no longer valid: outdated kernels (unloading their code), and
+ * the code instances and definitions that no world in use can see.
  *
  * The caller promises that during the call no other thread is inside the
- * library with this context and no ticket is unfinished, and that it uses no
- * kernel or code instance obtained before, except kernels through call-site
- * handles, which revalidate themselves. What is still valid stays where it is.
- * NULL is fine.
+ * library with this context, and that it uses no kernel or code instance
+ * obtained before, except kernels through call-site handles, which revalidate
+ * themselves. What is still valid stays where it is. Work of Kiln's own
+ * threads goes on, and keeps what it needs. From within a callback it frees
+ * nothing. NULL is fine.
  */
 KILN_API void kiln_context_collect(kiln_context *context);
 

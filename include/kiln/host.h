@@ -84,7 +84,8 @@ typedef struct kiln_host_ops {
     /**
      * Takes an event; runs on the thread where it happened. An event may come
      * in the middle of a definition: the callback must not define, delete or
-     * unload.
+     * unload. On a thread of Kiln's it may start work but cannot wait for it
+     * (KILN_ERECURSION).
      */
     void (*event)(void *env, const kiln_event *event);
 

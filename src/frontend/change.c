@@ -302,6 +302,7 @@ static void make_visible(kiln__change *change)
     if (change->unloads)
         change->package->loaded = 0;
     if (change->keeps_source) {
+        change->node->has_names = change->slots.count > 0;
         change->node->next = language->sources;
         language->sources = change->node;
     }

@@ -22,8 +22,10 @@ KILN_BEGIN_DECLS
  * Callbacks run on the thread that called into Kiln, or on a worker thread
  * when the host gives thread_enter and thread_leave (never in this version).
  * Several may run at once, on different threads. No lock of Kiln's is held,
- * and they may call back into Kiln: a nested kiln_compile() is fine. Only
- * world() may not, which a collection calls under a lock.
+ * and they may call back into Kiln: a nested kiln_compile() is fine, and what
+ * it gives is finished, also when it is part of a cycle that is being inferred
+ * around it. Callbacks in callbacks without end are refused with
+ * KILN_ERECURSION.
  *
  * Order of a definition: it makes itself visible from world + 1 on, then the
  * world is advanced to that, then kiln_world_changed() is called. What it
@@ -113,6 +115,13 @@ typedef struct kiln_frontend_ops {
         KILN_ENOTFOUND when it is gone already: then a newer one is held. */
     kiln_status (*hold)(void *self, uint64_t world);
     void (*release)(void *self, uint64_t world);
+
+    /**
+     * Optional. No world before `oldest_world` will be asked about any more:
+     * what was replaced or deleted before it may be freed. Called by
+     * kiln_context_collect().
+     */
+    void (*collect)(void *self, uint64_t oldest_world);
 } kiln_frontend_ops;
 
 /*
