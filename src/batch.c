@@ -34,13 +34,12 @@ static kiln__compile_request request_of(const struct batch *batch, size_t index)
     const kiln_batch_job *job = &batch->jobs[index];
 
     return (kiln__compile_request){batch->context, job->signature, job->config,
-                                   0, 0};
+                                   job->world, 0};
 }
 
 static void job_start(struct batch *batch, kiln__run *run, size_t index)
 {
     kiln_batch_job *job = &batch->jobs[index];
-    int32_t source;
     int owned = 0;
     kiln_status status = kiln__compile_check(batch->context, &job->signature,
                                              job->config, &job->error);
@@ -50,7 +49,7 @@ static void job_start(struct batch *batch, kiln__run *run, size_t index)
 
         status =
             kiln__compile_begin(&job->kernel, &batch->flights[index], &owned,
-                                &source, run, &request, &job->error);
+                                &job->source, run, &request, &job->error);
         batch->owned[index] = (char)owned;
     }
     if (status != KILN_OK || !batch->flights[index])
@@ -61,15 +60,14 @@ static void take_in(struct batch *batch, size_t limit)
 {
     for (size_t i = 0; i < limit; i++) {
         kiln_batch_job *job = &batch->jobs[i];
-        int32_t source;
         kiln_status status;
 
         if (!batch->flights[i] ||
             !kiln__flight_is_done(batch->context, batch->flights[i]))
             continue;
-        status = kiln__compile_settle(&job->kernel, &source, batch->context,
-                                      batch->flights[i], batch->owned[i],
-                                      &job->error);
+        status = kiln__compile_settle(&job->kernel, &job->source,
+                                      batch->context, batch->flights[i],
+                                      batch->owned[i], &job->error);
         batch->flights[i] = NULL;
         job_ended(batch, i, status);
     }
@@ -81,12 +79,11 @@ static void unknot(struct batch *batch, kiln__run *run, size_t index)
     const kiln__compile_request request = request_of(batch, index);
     kiln_batch_job *job = &batch->jobs[index];
     kiln__flight *flight = batch->flights[index];
-    int32_t source;
     kiln_status status;
 
     batch->flights[index] = NULL;
-    status = kiln__compile_unknot(&job->kernel, &source, run, &request, flight,
-                                  &job->error);
+    status = kiln__compile_unknot(&job->kernel, &job->source, run, &request,
+                                  flight, &job->error);
     job_ended(batch, index, status);
 }
 
@@ -131,6 +128,7 @@ kiln_status kiln_compile_batch(kiln_context *context, kiln_batch_job *jobs,
         jobs[i].kernel = NULL;
         jobs[i].error = NULL;
         jobs[i].status = KILN_ENOMEM; /* until it ends */
+        jobs[i].source = KILN_SOURCE_NONE;
     }
     if (count == 0)
         return KILN_OK;

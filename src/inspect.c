@@ -71,7 +71,8 @@ static kiln_status key_of(kiln_digest *out, const kiln_code *code,
 
 kiln_status kiln_job_key(kiln_digest *out, kiln_context *context,
                          const kiln_signature *signature,
-                         const kiln_config *config, kiln_error **error)
+                         const kiln_config *config, uint64_t world,
+                         kiln_error **error)
 {
     const kiln_code *code;
     kiln__stay stay;
@@ -81,7 +82,7 @@ kiln_status kiln_job_key(kiln_digest *out, kiln_context *context,
     KILN_REQUIRE(out != NULL, error);
     KILN_TRY(kiln__compile_check(context, signature, config, error));
     run = kiln__stay_enter(&stay, context);
-    status = infer(&code, context, run, signature, config, 0, error);
+    status = infer(&code, context, run, signature, config, world, error);
     if (status == KILN_OK)
         status = key_of(out, code, config, error);
     kiln__stay_leave(&stay);
@@ -265,7 +266,7 @@ static kiln_status emit(kiln_blob *out, kiln__run *run, const kiln_code *code,
 
 kiln_status kiln_emit(kiln_blob *out, kiln_context *context,
                       const kiln_signature *signature,
-                      const kiln_config *config, int32_t form,
+                      const kiln_config *config, uint64_t world, int32_t form,
                       kiln_error **error)
 {
     const kiln_code *code;
@@ -277,7 +278,7 @@ kiln_status kiln_emit(kiln_blob *out, kiln_context *context,
     KILN_REQUIRE(form >= KILN_EMIT_TYPED && form <= KILN_EMIT_BINARY, error);
     KILN_TRY(kiln__compile_check(context, signature, config, error));
     run = kiln__stay_enter(&stay, context);
-    status = infer(&code, context, run, signature, config, 0, error);
+    status = infer(&code, context, run, signature, config, world, error);
     if (status == KILN_OK)
         status = emit(out, run, code, config, form, error);
     kiln__stay_leave(&stay);

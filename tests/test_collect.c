@@ -294,9 +294,9 @@ static void ask_all_the_time(struct stress *s)
         kiln_digest key;
 
         thread_assert_ok(&s->report, infer(&code, &s->p, 0, NULL));
-        thread_assert_ok(
-            &s->report,
-            kiln_job_key(&key, s->p.context, &s->p.scale, s->p.config, NULL));
+        thread_assert_ok(&s->report,
+                         kiln_job_key(&key, s->p.context, &s->p.scale,
+                                      s->p.config, 0, NULL));
         if (i % 16)
             continue;
         thread_assert_ok(&s->report,

@@ -18,6 +18,10 @@ KILN_BEGIN_DECLS
 enum { KILN_TIER_MAP(KILN__TIER_ENUM) KILN_TIER_COUNT };
 #undef KILN__TIER_ENUM
 
+/* Room for tiers and stages that are yet to come. */
+#define KILN_TIERS_MAX 8
+#define KILN_STAGES_MAX 16
+
 /**
  * One tier's counters since the context began. At rest (no request under way)
  * requests = hits + store_hits + waited + built + failed. Hits through
@@ -32,13 +36,14 @@ typedef struct kiln_tier_statistics {
     uint64_t failed;  /* remembered failures included */
     uint64_t entries; /* held in memory now */
     uint64_t bytes;   /* of their payloads: typed IR, binaries */
+    uint64_t reserved[8];
 } kiln_tier_statistics;
 
 typedef struct kiln_statistics {
     size_t size; /* set by the caller */
-    kiln_tier_statistics tiers[KILN_TIER_COUNT];
-    uint64_t stage_ns[KILN_STAGE_COUNT]; /* summed over all threads */
-    uint64_t stage_count[KILN_STAGE_COUNT];
+    kiln_tier_statistics tiers[KILN_TIERS_MAX];
+    uint64_t stage_ns[KILN_STAGES_MAX]; /* summed over all threads */
+    uint64_t stage_count[KILN_STAGES_MAX];
     uint64_t invalidated; /* code instances that lost their validity */
 } kiln_statistics;
 

@@ -107,9 +107,11 @@ KILN_API KILN_NODISCARD kiln_status kiln_call_site_compile(
 typedef struct kiln_batch_job {
     kiln_signature signature; /* its types stay until the batch returns */
     const kiln_config *config;
+    uint64_t world;            /* a held world; 0: the current one */
     const kiln_kernel *kernel; /* out: NULL when the job failed */
-    kiln_status status;        /* out */
     kiln_error *error;         /* out: owned by the caller, or NULL */
+    kiln_status status;        /* out */
+    int32_t source;            /* out: KILN_SOURCE_... */
 } kiln_batch_job;
 
 /** Told after each job of a batch, on the calling thread; `job` has its
@@ -122,7 +124,7 @@ typedef void (*kiln_progress_fn)(size_t done, size_t count,
  * Inference runs on the calling thread, job after job. KILN_OK when all
  * succeeded; else the status of the first job in the list that failed, while
  * the others are still compiled. `progress` may be NULL. KILN_ENOMEM with
- * every job at KILN_EAGAIN: none was started.
+ * every job at KILN_ENOMEM: none was started.
  */
 KILN_API KILN_NODISCARD kiln_status
 kiln_compile_batch(kiln_context *context, kiln_batch_job *jobs, size_t count,
@@ -155,18 +157,18 @@ KILN_API KILN_NODISCARD kiln_status kiln_compile_wait(const kiln_kernel **out,
  *  The build goes on, and what it makes is remembered. NULL is fine. */
 KILN_API void kiln_compile_cancel(kiln_ticket *ticket);
 
-/** Ends a ticket. Waits for a build that is under way. NULL is fine. */
+/** Ends a ticket; work that is under way goes on. NULL is fine. Never waits. */
 KILN_API void kiln_ticket_free(kiln_ticket *ticket);
 
 /**
- * Stores the binary key of a job in the current world: stable between
- * processes and machines as long as neither the meaning of the code nor a
- * [binary] setting nor the code generator's version changes. Infers if need
+ * Stores the binary key of a job in `world` (0: the current one): stable
+ * between processes and machines as long as neither the meaning of the code nor
+ * a [binary] setting nor the code generator's version changes. Infers if need
  * be, generates no code and opens no LLVM. Statuses are those of inference.
  */
 KILN_API KILN_NODISCARD kiln_status kiln_job_key(
     kiln_digest *out, kiln_context *context, const kiln_signature *signature,
-    const kiln_config *config, kiln_error **error);
+    const kiln_config *config, uint64_t world, kiln_error **error);
 
 #define KILN_EMIT_TYPED 0    /* typed IR as text, the whole call closure */
 #define KILN_EMIT_LLVM 1     /* LLVM IR as lowered */
@@ -175,10 +177,10 @@ KILN_API KILN_NODISCARD kiln_status kiln_job_key(
 #define KILN_EMIT_BINARY 4   /* the artifact's payload */
 
 /**
- * Shows a job at one of its stages, KILN_EMIT_..., in the current world: an
- * inspection aid. Inference is remembered; code is generated each time, on a
- * worker, and not kept. Needs no device. The caller releases `*out`, whose
- * bytes end in a NUL that is not counted. Statuses are those of
+ * Shows a job at one of its stages, KILN_EMIT_..., in `world` (0: the
+ * current one): an inspection aid. Inference is remembered; code is generated
+ * each time, on a worker, and not kept. Needs no device. The caller releases
+ * `*out`, whose bytes end in a NUL that is not counted. Statuses are those of
  * kiln_compile(); KILN_EUNSUPPORTED too for the typed IR of a frontend that
  * lowers by itself.
  */
@@ -186,7 +188,8 @@ KILN_API KILN_NODISCARD kiln_status kiln_emit(kiln_blob *out,
                                               kiln_context *context,
                                               const kiln_signature *signature,
                                               const kiln_config *config,
-                                              int32_t form, kiln_error **error);
+                                              uint64_t world, int32_t form,
+                                              kiln_error **error);
 
 /*
  * Code instances: a method instance inferred for one owner token. They are

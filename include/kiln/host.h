@@ -82,10 +82,8 @@ typedef struct kiln_host_ops {
     void (*log)(void *env, int32_t level, const char *line);
 
     /**
-     * Takes an event; runs on the thread where it happened. An event may come
-     * in the middle of a definition: the callback must not define, delete or
-     * unload. On a thread of Kiln's it may start work but cannot wait for it
-     * (KILN_ERECURSION).
+     * Takes an event; runs on the thread where it happened. On a thread of
+     * Kiln's it may start work but cannot wait for it (KILN_ERECURSION).
      */
     void (*event)(void *env, const kiln_event *event);
 

@@ -225,8 +225,9 @@ typedef struct kiln__change {
 void kiln__change_begin(kiln__change *change, kiln__language *language,
                         kiln_package *package, kiln__source *source);
 /* Gives it back. Unless published, takes out all that is pending and frees
-   the source. */
-void kiln__change_end(kiln__change *change);
+   the source. If `status` is KILN_OK, tells the tiers. Returns the status. */
+kiln_status kiln__change_end(kiln__change *change, kiln_status status,
+                             kiln_change_report *report, kiln_error **error);
 /* Links a new version of a name; the caller touches its subject. NULL: no
    memory, noted. */
 kiln__version *kiln__change_name(kiln__change *change, kiln__slot *slot,
@@ -240,7 +241,7 @@ void kiln__change_add_method(kiln__change *change, kiln__method *method);
 void kiln__change_remove_method(kiln__change *change, kiln__method *method);
 /* Ends names of functions that have no method left in their package. */
 void kiln__change_end_functions(kiln__change *change);
-/* Makes it visible, then tells the tiers. Gives the error of diagnostics. */
+/* Makes it visible, and fills the report. Gives the error of diagnostics. */
 kiln_status kiln__change_publish(kiln__change *change,
                                  kiln_change_report *report,
                                  kiln_error **error);
