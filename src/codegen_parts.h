@@ -19,6 +19,13 @@ void kiln__codegen_park(const char *message);
 /* What both libraries must have been built with. */
 extern const char kiln__codegen_build_id[];
 
+/* ---- codegen/codegen_fork.c ---- */
+/* Once per process: makes the library usable in children of fork(). */
+void kiln__codegen_guard_forks(void);
+/* Around each job, on its thread; also when its thread parks. */
+void kiln__codegen_job_begins(void);
+void kiln__codegen_job_ends(int all_the_way);
+
 /* ---- codegen/codegen_job.c ---- */
 /* LLVM's messages may have several lines; a failure has one. */
 void kiln__join_lines(char *text);

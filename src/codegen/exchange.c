@@ -8,6 +8,7 @@
 #include <llvm-c/ErrorHandling.h>
 
 #include "codegen_parts.h"
+#include "kiln/compile.h"
 
 /*
  * LLVM has one fatal error handler for the process, and the host may use the
@@ -39,6 +40,7 @@ void kiln__codegen_park(const char *message)
     if (request == NULL)
         return;
     current = NULL;
+    kiln__codegen_job_ends(0);
     request->fatal(request->env, message);
     for (;;)
         pause();
@@ -79,7 +81,10 @@ static kiln_status generate(const kiln__codegen_request *request)
     kiln_status status;
 
     kiln__codegen_enter(request);
+    kiln__codegen_job_begins();
     status = kiln__generate(request);
+    kiln__codegen_job_ends(status == KILN_OK &&
+                           request->form == KILN_EMIT_BINARY);
     kiln__codegen_enter(NULL);
     return status;
 }
@@ -103,7 +108,7 @@ static void set_up_llvm(void)
     LLVMResetFatalErrorHandler();
     LLVMInstallFatalErrorHandler(on_fatal_error);
     kiln__llvm_on_bad_alloc(on_fatal_error);
-    kiln__host_link_guard();
+    kiln__codegen_guard_forks();
 }
 
 kiln_status kiln_codegen_exchange(const struct kiln_codegen_host *host,
