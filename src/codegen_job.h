@@ -57,6 +57,7 @@ typedef struct kiln__codegen_job {
     size_t parameter_count;
     LLVMValueRef item_function; /* set by lowering */
     int can_fail;               /* set by lowering */
+    size_t largest; /* nodes of the largest function; 0: it is not known */
     uint32_t static_local_bytes;
     kiln_status status;  /* the first failure */
     const char *message; /* in the arena */

@@ -196,22 +196,30 @@ static LLVMValueRef text_constant(const kiln__codegen_job *job,
     return LLVMConstStringInContext2(job->context, text, strlen(text), 0);
 }
 
-/* {u32 kind, u32 ordinal, method NUL, message NUL} */
-static LLVMValueRef add_site(const kiln__codegen_job *job, uint32_t kind,
+/* {u32 kind, u32 ordinal, method NUL, message NUL}. Copies of one expression
+   have one site: its name tells what is in it. */
+static LLVMValueRef add_site(kiln__codegen_job *job, uint32_t kind,
                              uint32_t ordinal, const char *method,
                              const char *message)
 {
     LLVMTypeRef i32 = LLVMInt32TypeInContext(job->context);
+    const char *name =
+        kiln__arena_format(&job->arena, "kiln.site.%u.%u.%zu.%s.%s", kind,
+                           ordinal, strlen(method), method, message);
     LLVMValueRef members[] = {
         LLVMConstInt(i32, kind, 0),
         LLVMConstInt(i32, ordinal, 0),
-        text_constant(job, method != NULL ? method : ""),
-        text_constant(job, message != NULL ? message : ""),
+        text_constant(job, method),
+        text_constant(job, message),
     };
+    LLVMValueRef known =
+        name == NULL ? NULL : LLVMGetNamedGlobal(job->module, name);
 
+    if (known != NULL)
+        return known;
     return add_constant(job,
                         LLVMConstStructInContext(job->context, members, 4, 0),
-                        "kiln.site", 4);
+                        name == NULL ? "kiln.site" : name, 4);
 }
 
 /* ---- exceptions ---- */
@@ -312,7 +320,8 @@ static void raise_exception(kiln__codegen_job *job, LLVMBuilderRef builder,
 
     for (uint32_t d = 0; d < 3; d++)
         arguments[1 + d] = load_id(job, builder, item, ID(global_id, d));
-    arguments[4] = add_site(job, kind, ordinal, method, message);
+    arguments[4] = add_site(job, kind, ordinal, method != NULL ? method : "",
+                            message != NULL ? message : "");
     arguments[5] = value0;
     arguments[6] = value1;
     LLVMBuildCall2(builder, raise_type(job), function, arguments,

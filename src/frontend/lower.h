@@ -23,6 +23,11 @@ typedef struct kiln__lower_type {
     uint32_t alignment;
 } kiln__lower_type;
 
+/* An item of more nodes is called by the loop over the items instead of being
+   its body: what a loop costs to optimise grows with the square of the ways
+   out of it, and every check is one. */
+#define KILN__LOWER_LOOPED_MAX 10000
+
 /* One function of the request. */
 typedef struct kiln__lower_function {
     const kiln__codegen_function *source;

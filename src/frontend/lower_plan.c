@@ -330,6 +330,13 @@ static int has_recursive(const kiln__lowering *l)
     return 0;
 }
 
+static void find_largest(const kiln__lowering *l)
+{
+    for (size_t i = 0; i < l->count; i++)
+        if (l->functions[i].size > l->job->largest)
+            l->job->largest = l->functions[i].size;
+}
+
 kiln_status kiln__lower_plan(kiln__lowering *l)
 {
     for (size_t i = 0; i < l->count; i++) {
@@ -351,5 +358,6 @@ kiln_status kiln__lower_plan(kiln__lowering *l)
     peel_leaves(l);
     if (has_recursive(l))
         peel_roots(l);
+    find_largest(l);
     return KILN_OK;
 }
