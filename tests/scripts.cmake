@@ -46,6 +46,10 @@ if(NOT KILN_SANITIZE AND NOT KILN_FUZZ)
         set_tests_properties(consumer_builds_with_${way} PROPERTIES
             FIXTURES_REQUIRED installed_tree)
     endforeach()
+    kiln_add_script_test(consumer_links_archives LABELS install
+        COMMAND ${scripts}/consumer_static.sh ${PROJECT_SOURCE_DIR}
+            ${PROJECT_BINARY_DIR}/static ${CMAKE_C_COMPILER}
+            ${CMAKE_CXX_COMPILER})
 endif()
 
 # The programs themselves, at their smallest.
@@ -53,6 +57,11 @@ if(TARGET kiln-bench)
     add_test(NAME benchmarks_run_once COMMAND kiln-bench --smoke)
     kiln_test_properties(benchmarks_run_once bench host)
     set_tests_properties(benchmarks_run_once PROPERTIES RUN_SERIAL ON)
+endif()
+if(TARGET kiln-bench AND TARGET kiln-command)
+    kiln_add_script_test(readme_is_true LABELS docs host
+        COMMAND ${scripts}/readme.sh ${PROJECT_SOURCE_DIR}
+            $<TARGET_FILE_DIR:kiln-command>)
 endif()
 if(TARGET saxpy)
     add_test(NAME example_saxpy COMMAND saxpy)

@@ -24,7 +24,6 @@ static _Thread_local const kiln__codegen_request *current;
 
 static struct {
     pthread_once_t once;
-    kiln__codegen_host host;
     char llvm_version[32];
 } state = {.once = PTHREAD_ONCE_INIT};
 
@@ -70,12 +69,6 @@ static void on_fatal_error(const char *reason)
     kiln__codegen_park(message);
 }
 
-void kiln__codegen_log(int32_t level, const char *line)
-{
-    if (state.host.log != NULL)
-        state.host.log(state.host.log_env, level, line);
-}
-
 static int32_t supports(const char *backend)
 {
     return kiln__codegen_backend_find(backend) != NULL;
@@ -110,17 +103,12 @@ static void set_up_llvm(void)
     LLVMResetFatalErrorHandler();
     LLVMInstallFatalErrorHandler(on_fatal_error);
     kiln__llvm_on_bad_alloc(on_fatal_error);
+    kiln__host_link_guard();
 }
 
-__attribute__((visibility("default"))) kiln_status kiln_codegen_exchange(
-    const struct kiln_codegen_host *host, const struct kiln_codegen **out);
-
-/* Several contexts may come; the first one's log is kept. */
 kiln_status kiln_codegen_exchange(const struct kiln_codegen_host *host,
                                   const struct kiln_codegen **out)
 {
-    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-
     if (host == NULL || out == NULL)
         return KILN_EINVAL;
     if (host->size < sizeof *host || host->abi != KILN__CODEGEN_ABI ||
@@ -128,10 +116,6 @@ kiln_status kiln_codegen_exchange(const struct kiln_codegen_host *host,
         strcmp(host->build_id, kiln__codegen_build_id) != 0)
         return KILN_EMISMATCH;
 
-    pthread_mutex_lock(&lock);
-    if (state.host.size == 0)
-        state.host = *host;
-    pthread_mutex_unlock(&lock);
     pthread_once(&state.once, set_up_llvm);
     *out = &table;
     return KILN_OK;

@@ -39,7 +39,8 @@ static void on_diagnostic(LLVMDiagnosticInfoRef info, void *env)
         return;
     }
     kiln__join_lines(text);
-    kiln__codegen_log(KILN_LOG_DEBUG, text);
+    if (job->request->log != NULL)
+        job->request->log(job->request->env, KILN_LOG_DEBUG, text);
     LLVMDisposeMessage(text);
 }
 

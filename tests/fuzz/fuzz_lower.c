@@ -6,9 +6,6 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 
-kiln_status kiln_codegen_exchange(const struct kiln_codegen_host *host,
-                                  const struct kiln_codegen **out);
-
 /* Whatever inference lets through lowers to IR that LLVM's verifier lets
    through, but for what a backend does not support. */
 static kiln_status lower(const fuzz_program *p, const kiln_signature *signature,
@@ -16,7 +13,7 @@ static kiln_status lower(const fuzz_program *p, const kiln_signature *signature,
 {
     kiln_blob text = {0};
     const kiln_status status = kiln_emit(&text, p->context, signature,
-                                         p->config, KILN_EMIT_LLVM, error);
+                                         p->config, 0, KILN_EMIT_LLVM, error);
 
     kiln_blob_release(&text);
     return status == KILN_EUNSUPPORTED ? KILN_OK : status;

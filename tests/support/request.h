@@ -17,9 +17,6 @@
 /* For programs that link code generation; not every one uses everything. */
 #define REQUEST_UNUSED __attribute__((unused))
 
-kiln_status kiln_codegen_exchange(const struct kiln_codegen_host *host,
-                                  const struct kiln_codegen **out);
-
 /* ---- a request and what comes back ---- */
 
 typedef struct outcome {
