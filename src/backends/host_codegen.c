@@ -328,6 +328,30 @@ static void raise_exception(kiln__codegen_job *job, LLVMBuilderRef builder,
                    RAISE_PARAMETERS, "");
 }
 
+/* ---- recursion ---- */
+
+/* Every thread that Kiln or a host starts has more. */
+#define STACK_FOR_CALLS ((uint64_t)1 << 20)
+
+/* The item stands in the kernel's frame, which began this thread's stack. */
+static LLVMValueRef exhausted(kiln__codegen_job *job, LLVMBuilderRef builder,
+                              LLVMValueRef item)
+{
+    static const char name[] = "llvm.frameaddress";
+    LLVMTypeRef pointer = pointer_of(job);
+    LLVMValueRef level = LLVMConstNull(LLVMInt32TypeInContext(job->context));
+    LLVMValueRef function = LLVMGetIntrinsicDeclaration(
+        job->module, LLVMLookupIntrinsicID(name, sizeof name - 1), &pointer, 1);
+    LLVMValueRef here = LLVMBuildCall2(
+        builder, LLVMGlobalGetValueType(function), function, &level, 1, "");
+    LLVMValueRef used =
+        LLVMBuildSub(builder, LLVMBuildPtrToInt(builder, item, i64_of(job), ""),
+                     LLVMBuildPtrToInt(builder, here, i64_of(job), ""), "");
+
+    return LLVMBuildICmp(builder, LLVMIntUGT, used,
+                         number(job, STACK_FOR_CALLS), "");
+}
+
 /* ---- printing ---- */
 
 static uint64_t print_kind(int32_t kind)
@@ -456,4 +480,5 @@ const kiln__codegen_backend kiln__host_codegen = {
     .wrap = kiln__host_wrap,
     .finish = finish,
     .may_import = kiln__host_may_import,
+    .exhausted = exhausted,
 };

@@ -140,6 +140,12 @@ void kiln__lower_return(kiln__lowering *l, LLVMValueRef value);
 LLVMTypeRef kiln__lower_result(const kiln__lowering *l,
                                const kiln__lower_function *f);
 
+/* ---- lower_stack.c ---- */
+/* True when the function looks for stack before it begins, and so can fail. */
+int kiln__lower_guards(const kiln__lowering *l, const kiln__lower_function *f);
+/* Makes it look. */
+void kiln__lower_guard(kiln__lowering *l);
+
 /* ---- lower_control.c ---- */
 void kiln__lower_statement(kiln__lowering *l, uint32_t node);
 LLVMBasicBlockRef kiln__lower_block(kiln__lowering *l);
