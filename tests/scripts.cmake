@@ -50,6 +50,8 @@ if(NOT KILN_SANITIZE AND NOT KILN_FUZZ)
         COMMAND ${scripts}/consumer_static.sh ${PROJECT_SOURCE_DIR}
             ${PROJECT_BINARY_DIR}/static ${CMAKE_C_COMPILER}
             ${CMAKE_CXX_COMPILER})
+    # It builds the libraries anew.
+    set_tests_properties(consumer_links_archives PROPERTIES TIMEOUT 900)
 endif()
 
 # The programs themselves, at their smallest.
