@@ -14,6 +14,9 @@
  *             set the ids of the item
  *             call the item function           stop when it raised
  *
+ * Where lowering gave a proof, it is asked for each group, and a group that
+ * passes is run by the safe item function, in loops of its own.
+ *
  * The loops run in the order of memory, x innermost. Their counters are known
  * not to be negative and not to wrap, which lets a kernel's own guards replace
  * its bounds checks. Arguments are read once: nothing that an item writes is
@@ -41,12 +44,14 @@ typedef struct wrapper {
     LLVMValueRef launch;
     LLVMValueRef block_arguments; /* the packed block */
     LLVMValueRef item;
-    LLVMValueRef *values; /* what the item function is called with */
+    LLVMValueRef *values; /* of calls: the item, the flat arguments */
     unsigned value_count;
     LLVMValueRef grid[3];
     LLVMValueRef block[3];
     LLVMValueRef groups[2];
     LLVMValueRef group_id[3];
+    LLVMValueRef start[3]; /* the group's items */
+    LLVMValueRef end[3];
     LLVMBasicBlockRef failed;
 } wrapper;
 
@@ -229,25 +234,28 @@ static void find_group(wrapper *w, LLVMValueRef group)
                w->group_id[d]);
 }
 
+/* The group's items along a dimension, clipped by the grid. */
+static void find_items(wrapper *w, uint32_t d)
+{
+    LLVMValueRef inside;
+
+    w->start[d] = LLVMBuildMul(w->builder, w->group_id[d], w->block[d], "");
+    LLVMSetNUW(w->start[d], 1);
+    LLVMSetNSW(w->start[d], 1);
+    w->end[d] = LLVMBuildAdd(w->builder, w->start[d], w->block[d], "");
+    LLVMSetNUW(w->end[d], 1);
+    LLVMSetNSW(w->end[d], 1);
+    inside = LLVMBuildICmp(w->builder, LLVMIntULT, w->end[d], w->grid[d], "");
+    w->end[d] = LLVMBuildSelect(w->builder, inside, w->end[d], w->grid[d], "");
+}
+
 /* Begins the loop over the group's items along a dimension. */
 static void open_items(wrapper *w, loop *l, uint32_t d, const char *name)
 {
-    LLVMValueRef start =
-        LLVMBuildMul(w->builder, w->group_id[d], w->block[d], "");
-    LLVMValueRef end;
-    LLVMValueRef inside;
-
-    LLVMSetNUW(start, 1);
-    LLVMSetNSW(start, 1);
-    end = LLVMBuildAdd(w->builder, start, w->block[d], "");
-    LLVMSetNUW(end, 1);
-    LLVMSetNSW(end, 1);
-    inside = LLVMBuildICmp(w->builder, LLVMIntULT, end, w->grid[d], "");
-    end = LLVMBuildSelect(w->builder, inside, end, w->grid[d], "");
-    open_loop(w, l, start, end, name);
+    open_loop(w, l, w->start[d], w->end[d], name);
     set_id(w, offsetof(struct kiln__host_item, global_id), d, l->index);
     set_id(w, offsetof(struct kiln__host_item, local_id), d,
-           LLVMBuildSub(w->builder, l->index, start, ""));
+           LLVMBuildSub(w->builder, l->index, w->start[d], ""));
 }
 
 static void set_node(const wrapper *w, LLVMValueRef instruction,
@@ -259,20 +267,19 @@ static void set_node(const wrapper *w, LLVMValueRef instruction,
         node);
 }
 
-static LLVMValueRef call_item(wrapper *w)
+static LLVMValueRef call_item(wrapper *w, LLVMValueRef function, int can_fail)
 {
-    LLVMValueRef item_function = w->job->item_function;
     LLVMValueRef raised =
-        LLVMBuildCall2(w->builder, LLVMGlobalGetValueType(item_function),
-                       item_function, w->values, w->value_count, "");
+        LLVMBuildCall2(w->builder, LLVMGlobalGetValueType(function), function,
+                       w->values, w->value_count, "");
 
-    if (w->job->can_fail)
+    if (can_fail)
         leave_if(w, LLVMBuildICmp(w->builder, LLVMIntNE, raised,
                                   LLVMConstNull(LLVMTypeOf(raised)), ""));
     return raised;
 }
 
-static void run_items(wrapper *w)
+static void run_items(wrapper *w, LLVMValueRef function, int can_fail)
 {
     loop z, y, x;
     LLVMValueRef call;
@@ -281,9 +288,9 @@ static void run_items(wrapper *w)
     open_items(w, &z, 2, "z");
     open_items(w, &y, 1, "y");
     open_items(w, &x, 0, "x");
-    call = call_item(w);
+    call = call_item(w, function, can_fail);
     branch = close_loop(w, &x);
-    if (kiln__host_items_are_parallel(w->job)) {
+    if (kiln__host_items_are_parallel(w->job, function)) {
         LLVMValueRef group = kiln__llvm_access_group(w->job->context);
 
         set_node(w, call, "llvm.access.group", group);
@@ -292,6 +299,44 @@ static void run_items(wrapper *w)
     }
     close_loop(w, &y);
     close_loop(w, &z);
+}
+
+/* True when no item of the group fails a check. */
+static LLVMValueRef call_proof(wrapper *w)
+{
+    const LLVMValueRef proof = w->job->proof_function;
+    const LLVMValueRef one = LLVMConstInt(w->i64, 1, 0);
+
+    for (uint32_t d = 0; d < 3; d++) {
+        w->values[w->value_count + d] = w->start[d];
+        w->values[w->value_count + 3 + d] =
+            LLVMBuildSub(w->builder, w->end[d], one, "");
+    }
+    return LLVMBuildCall2(w->builder, LLVMGlobalGetValueType(proof), proof,
+                          w->values, w->value_count + 6, "");
+}
+
+static void run_group(wrapper *w)
+{
+    LLVMBasicBlockRef safe, checked, done;
+
+    for (uint32_t d = 0; d < 3; d++)
+        find_items(w, d);
+    if (w->job->proof_function == NULL) {
+        run_items(w, w->job->item_function, w->job->can_fail);
+        return;
+    }
+    safe = add_block(w, "safe");
+    checked = add_block(w, "checked");
+    done = add_block(w, "");
+    LLVMBuildCondBr(w->builder, call_proof(w), safe, checked);
+    LLVMPositionBuilderAtEnd(w->builder, safe);
+    run_items(w, w->job->safe_function, w->job->safe_can_fail);
+    LLVMBuildBr(w->builder, done);
+    LLVMPositionBuilderAtEnd(w->builder, checked);
+    run_items(w, w->job->item_function, w->job->can_fail);
+    LLVMBuildBr(w->builder, done);
+    LLVMPositionBuilderAtEnd(w->builder, done);
 }
 
 /* ---- the kernel ---- */
@@ -316,7 +361,7 @@ static void build(wrapper *w)
     if (w->job->can_fail)
         leave_if_failed(w);
     find_group(w, group.index);
-    run_items(w);
+    run_group(w);
     close_loop(w, &group);
     LLVMBuildRet(w->builder, LLVMConstInt(i32, 0, 0));
 
@@ -336,7 +381,7 @@ kiln_status kiln__host_wrap(kiln__codegen_job *job)
                               "the host makes kernels only, no functions for "
                               "foreign code");
     w.values = kiln__arena_allocate_array(
-        &job->arena, 1 + LLVMCountParams(job->item_function),
+        &job->arena, 7 + (size_t)LLVMCountParams(job->item_function),
         sizeof(LLVMValueRef));
     if (w.values == NULL)
         return kiln__job_fail(job, KILN_ENOMEM, "out of memory");

@@ -447,4 +447,5 @@ const kiln__codegen_backend kiln__host_codegen = {
     .wrap = kiln__host_wrap,
     .finish = finish,
     .may_import = kiln__host_may_import,
+    .runs_tiles = 1,
 };

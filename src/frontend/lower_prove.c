@@ -1,0 +1,217 @@
+/* lower_prove.c - a cheap test that no check of a tile can fail. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include "lower_prove.h"
+
+#include <string.h>
+
+/*
+ * The test pays when it covers every check of bounds; a body that keeps one of
+ * them is no faster than the checked one. Other checks that cannot be proved,
+ * asserts say, stay in the second body.
+ */
+
+#define STEPS_MAX 200000 /* of interpretation; a large kernel takes 20000 */
+
+typedef struct kiln__obligation {
+    const kiln__lower_function *f;
+    uint32_t node;
+    LLVMValueRef holds;
+    struct kiln__obligation *next;
+} kiln__obligation;
+
+static size_t index_of(const kiln__prover *p, const kiln__lower_function *f)
+{
+    return (size_t)(f - p->l->functions);
+}
+
+void kiln__prove_oblige(kiln__prover *p, const kiln__frame *frame,
+                        kiln__path *path, uint32_t node,
+                        kiln__symbol *condition)
+{
+    LLVMValueRef holds = kiln__path_range(p, path, condition).low;
+    kiln__obligation *o;
+
+    if (p->failed || p->budget < 0)
+        return;
+    if (holds == NULL)
+        holds = kiln__prove_truth(p, 0);
+    holds = kiln__prove_or(p, path->dead, holds);
+    if (kiln__prove_is(holds, 1))
+        return;
+    if (kiln__prove_is(holds, 0)) {
+        p->lost[index_of(p, frame->f)][node] = 1;
+        if (kiln__ir_node_at(frame->ir, node)->op == KILN__IR_SET)
+            p->moves_failed = 1;
+        return;
+    }
+    o = kiln__arena_allocate(p->arena, sizeof *o);
+    if (o == NULL) {
+        p->failed = 1;
+        return;
+    }
+    *o = (kiln__obligation){frame->f, node, holds, p->obligations};
+    p->obligations = o;
+}
+
+/* ---- the function ---- */
+
+static LLVMValueRef add_function(kiln__lowering *l)
+{
+    const kiln__codegen_job *job = l->job;
+    const LLVMTypeRef item = LLVMGlobalGetValueType(job->item_function);
+    const unsigned count = LLVMCountParamTypes(item);
+    LLVMTypeRef *types = kiln__arena_allocate_array(
+        &l->job->arena, (size_t)count + 6, sizeof(LLVMTypeRef));
+    const char *name =
+        kiln__arena_format(&l->job->arena, "%s.proof", job->request->entry);
+    LLVMValueRef function;
+    unsigned kind;
+
+    if (types == NULL || name == NULL)
+        return NULL;
+    LLVMGetParamTypes(item, types);
+    for (unsigned i = 0; i < 6; i++)
+        types[count + i] = l->i64;
+    function =
+        LLVMAddFunction(job->module, name,
+                        LLVMFunctionType(LLVMInt1TypeInContext(l->context),
+                                         types, count + 6, 0));
+    LLVMSetLinkage(function, LLVMInternalLinkage);
+    kind = LLVMGetEnumAttributeKindForName("alwaysinline", 12);
+    LLVMAddAttributeAtIndex(function,
+                            (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
+                            LLVMCreateEnumAttribute(l->context, kind, 0));
+    LLVMPositionBuilderAtEnd(
+        l->builder, LLVMAppendBasicBlockInContext(l->context, function, ""));
+    return function;
+}
+
+static int begin_marks(kiln__prover *p)
+{
+    const size_t count = p->l->count;
+
+    p->seen = kiln__arena_allocate_array(p->arena, count, sizeof *p->seen);
+    p->lost = kiln__arena_allocate_array(p->arena, count, sizeof *p->lost);
+    if (p->seen == NULL || p->lost == NULL)
+        return 0;
+    for (size_t i = 0; i < count; i++) {
+        const size_t nodes = p->l->functions[i].ir.nodes.count;
+
+        p->seen[i] = kiln__arena_allocate(p->arena, nodes);
+        p->lost[i] = kiln__arena_allocate(p->arena, nodes);
+        if (p->seen[i] == NULL || p->lost[i] == NULL)
+            return 0;
+    }
+    return 1;
+}
+
+/* Interprets the kernel; its parameters are those of `function`. */
+static int interpret(kiln__prover *p, LLVMValueRef function)
+{
+    kiln__lowering *l = p->l;
+    const unsigned bounds = LLVMCountParams(function) - 6;
+    LLVMValueRef *values = kiln__lower_gather(l, function);
+    kiln__symbol **arguments = kiln__arena_allocate_array(
+        p->arena, l->ir->parameter_count, sizeof *arguments);
+    kiln__path *root = kiln__path_new(p, NULL, kiln__prove_truth(p, 0));
+
+    if (values == NULL || arguments == NULL || root == NULL || !begin_marks(p))
+        return 0;
+    p->item = values[0];
+    for (unsigned d = 0; d < 3; d++) {
+        p->first[d] = LLVMGetParam(function, bounds + d);
+        p->last[d] = LLVMGetParam(function, bounds + 3 + d);
+    }
+    for (uint32_t i = 0; i < l->ir->parameter_count; i++)
+        arguments[i] = kiln__symbol_of(p, l->ir, l->ir->locals.items[i].type,
+                                       values[1 + i]);
+    (void)kiln__prove_call(p, NULL, root, l->f, arguments);
+    return !p->failed;
+}
+
+/* ---- what came out ---- */
+
+static int is_access(uint32_t op)
+{
+    return op == KILN__IR_LOAD || op == KILN__IR_STORE ||
+           op == KILN__IR_ATOMIC || op == KILN__IR_ELEMENT ||
+           op == KILN__IR_WITH_ELEMENT;
+}
+
+/* True when every check of bounds is proved, and some check is. */
+static int pays(const kiln__prover *p)
+{
+    int any = 0;
+
+    if (p->budget < 0 || p->moves_failed)
+        return 0;
+    for (size_t i = 0; i < p->l->count; i++) {
+        const kiln__lower_function *f = &p->l->functions[i];
+
+        for (size_t n = 1; n < f->ir.nodes.count; n++) {
+            const kiln__ir_node *node = &f->ir.nodes.items[n];
+
+            const int is_proved = p->seen[i][n] && !p->lost[i][n];
+
+            if (node->op == KILN__IR_CALL || !kiln__lower_raises(p->l, f, node))
+                continue;
+            if (is_access(node->op) && !is_proved)
+                return 0;
+            any |= is_proved;
+        }
+    }
+    return any;
+}
+
+static void finish(kiln__prover *p)
+{
+    LLVMValueRef all = kiln__prove_truth(p, 1);
+
+    for (const kiln__obligation *o = p->obligations; o != NULL; o = o->next)
+        if (!p->lost[index_of(p, o->f)][o->node])
+            all = kiln__prove_and(p, all, o->holds);
+    LLVMBuildRet(p->l->builder, all);
+    for (size_t i = 0; i < p->l->count; i++) {
+        kiln__lower_function *f = &p->l->functions[i];
+
+        f->proved = p->seen[i];
+        for (size_t n = 0; n < f->ir.nodes.count; n++)
+            f->proved[n] &= !p->lost[i][n];
+    }
+}
+
+static kiln_status attempt(kiln__lowering *l, kiln__prover *p)
+{
+    LLVMValueRef function;
+
+    l->f = &l->functions[0];
+    l->ir = &l->f->ir;
+    function = add_function(l);
+    if (function == NULL || !interpret(p, function))
+        return kiln__job_fail(l->job, KILN_ENOMEM, "out of memory");
+    if (pays(p)) {
+        finish(p);
+        l->job->proof_function = function;
+    } else {
+        LLVMDeleteFunction(function);
+    }
+    return KILN_OK;
+}
+
+kiln_status kiln__lower_prove(kiln__lowering *l)
+{
+    kiln_status status = KILN_OK;
+
+    for (int moves = 1; moves >= 0; moves--) {
+        kiln__prover p = {.l = l,
+                          .arena = &l->job->arena,
+                          .i1 = LLVMInt1TypeInContext(l->context),
+                          .budget = STEPS_MAX,
+                          .moves = moves};
+
+        status = attempt(l, &p);
+        if (status != KILN_OK || !p.moves_failed)
+            break;
+    }
+    return status;
+}
