@@ -15,6 +15,8 @@
 typedef struct kiln__obligation {
     const kiln__lower_function *f;
     uint32_t node;
+    const kiln__path *path;
+    const kiln__symbol *condition;
     LLVMValueRef holds;
     struct kiln__obligation *next;
 } kiln__obligation;
@@ -24,18 +26,30 @@ static size_t index_of(const kiln__prover *p, const kiln__lower_function *f)
     return (size_t)(f - p->l->functions);
 }
 
+/* The same condition was asked for on the path. */
+static LLVMValueRef find_holding(const kiln__prover *p, const kiln__path *path,
+                                 const kiln__symbol *condition)
+{
+    for (const kiln__obligation *o = p->obligations; o != NULL; o = o->next)
+        if (o->path == path && o->condition == condition)
+            return o->holds;
+    return NULL;
+}
+
 void kiln__prove_oblige(kiln__prover *p, const kiln__frame *frame,
                         kiln__path *path, uint32_t node,
                         kiln__symbol *condition)
 {
-    LLVMValueRef holds = kiln__path_range(p, path, condition).low;
+    const kiln__range range = kiln__path_range(p, path, condition);
+    LLVMValueRef holds = find_holding(p, path, condition);
     kiln__obligation *o;
 
     if (p->failed || p->budget < 0)
         return;
     if (holds == NULL)
-        holds = kiln__prove_truth(p, 0);
-    holds = kiln__prove_or(p, path->dead, holds);
+        holds = kiln__prove_or(p, path->dead,
+                               range.low != NULL ? range.low
+                                                 : kiln__prove_truth(p, 0));
     if (kiln__prove_is(holds, 1))
         return;
     if (kiln__prove_is(holds, 0)) {
@@ -49,11 +63,16 @@ void kiln__prove_oblige(kiln__prover *p, const kiln__frame *frame,
         p->failed = 1;
         return;
     }
-    *o = (kiln__obligation){frame->f, node, holds, p->obligations};
+    *o = (kiln__obligation){frame->f,  node,  path,
+                            condition, holds, p->obligations};
     p->obligations = o;
 }
 
 /* ---- the function ---- */
+
+/* Straight code that runs once for a tile: not worth much work. */
+static const char *const attributes[] = {"noinline", "nounwind", "optsize",
+                                         "minsize"};
 
 static LLVMValueRef add_function(kiln__lowering *l)
 {
@@ -65,7 +84,6 @@ static LLVMValueRef add_function(kiln__lowering *l)
     const char *name =
         kiln__arena_format(&l->job->arena, "%s.proof", job->request->entry);
     LLVMValueRef function;
-    unsigned kind;
 
     if (types == NULL || name == NULL)
         return NULL;
@@ -77,10 +95,14 @@ static LLVMValueRef add_function(kiln__lowering *l)
                         LLVMFunctionType(LLVMInt1TypeInContext(l->context),
                                          types, count + 6, 0));
     LLVMSetLinkage(function, LLVMInternalLinkage);
-    kind = LLVMGetEnumAttributeKindForName("alwaysinline", 12);
-    LLVMAddAttributeAtIndex(function,
-                            (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
-                            LLVMCreateEnumAttribute(l->context, kind, 0));
+    for (size_t i = 0; i < sizeof attributes / sizeof *attributes; i++) {
+        const unsigned kind = LLVMGetEnumAttributeKindForName(
+            attributes[i], strlen(attributes[i]));
+
+        LLVMAddAttributeAtIndex(function,
+                                (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
+                                LLVMCreateEnumAttribute(l->context, kind, 0));
+    }
     LLVMPositionBuilderAtEnd(
         l->builder, LLVMAppendBasicBlockInContext(l->context, function, ""));
     return function;
@@ -163,13 +185,27 @@ static int pays(const kiln__prover *p)
     return any;
 }
 
+/* Each condition once; later ones stand first. */
+static int is_first(const kiln__obligation *o)
+{
+    for (const kiln__obligation *i = o->next; i != NULL; i = i->next)
+        if (i->holds == o->holds)
+            return 0;
+    return 1;
+}
+
 static void finish(kiln__prover *p)
 {
     LLVMValueRef all = kiln__prove_truth(p, 1);
 
     for (const kiln__obligation *o = p->obligations; o != NULL; o = o->next)
-        if (!p->lost[index_of(p, o->f)][o->node])
+        if (!p->lost[index_of(p, o->f)][o->node] && is_first(o))
             all = kiln__prove_and(p, all, o->holds);
+    if (p->sizes != NULL)
+        all = kiln__prove_and(
+            p, all,
+            LLVMBuildICmp(p->l->builder, LLVMIntULE, p->sizes,
+                          kiln__prove_number(p, KILN__PROVE_SIZE_MAX), ""));
     LLVMBuildRet(p->l->builder, all);
     for (size_t i = 0; i < p->l->count; i++) {
         kiln__lower_function *f = &p->l->functions[i];

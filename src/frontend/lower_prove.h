@@ -22,8 +22,11 @@
  *
  * Arithmetic that may overflow for any value of a range gives the full range
  * of its kind; so does all that is not understood. u64, floats and vectors
- * have no range at all.
+ * have no range at all. Ids and sizes are taken to be at most
+ * KILN__PROVE_SIZE_MAX, which the test looks at, too; so most sums are known
+ * not to overflow while the kernel is compiled.
  */
+#define KILN__PROVE_SIZE_MAX (((int64_t)1 << 40) - 1)
 
 typedef struct kiln__range {
     LLVMValueRef low; /* NULL: no range */
@@ -32,6 +35,7 @@ typedef struct kiln__range {
 
 #define KILN__SYMBOL_LEAF KILN__IR_NONE
 #define KILN__SYMBOL_FIELDS KILN__IR_TUPLE /* of an array: its sizes */
+#define KILN__SYMBOL_INSIDE KILN__IR_LOAD  /* index, size: a check of bounds */
 
 typedef struct kiln__symbol {
     uint32_t op;  /* KILN__SYMBOL_..., or an operation of typed IR */
@@ -39,6 +43,8 @@ typedef struct kiln__symbol {
     int64_t imm;
     struct kiln__symbol *operands[3];
     kiln__range range;            /* LEAF */
+    int64_t least, greatest;      /* whatever the arguments are */
+    int exact;                    /* it never overflows */
     struct kiln__symbol **fields; /* FIELDS */
     uint32_t field_count;
     uint32_t id;
@@ -68,6 +74,7 @@ typedef struct kiln__prover {
     struct kiln__obligation *obligations;
     unsigned char **seen; /* of each function: nodes that were interpreted */
     unsigned char **lost; /* and those that can never be proved */
+    LLVMValueRef sizes;   /* ids and sizes, every bit of any of them */
     uint32_t symbol_count;
     uint32_t path_count;
     int64_t budget;   /* steps left; below 0: given up */
@@ -115,9 +122,13 @@ kiln__range kiln__range_compare(kiln__prover *p, uint32_t op, kiln__range a,
                                 kiln__range b);
 kiln__range kiln__range_binary(kiln__prover *p, const kiln__symbol *s,
                                kiln__range a, kiln__range b);
-/* True where x + by overflows for no x of the range. */
-LLVMValueRef kiln__range_can_move(kiln__prover *p, int32_t kind, kiln__range x,
-                                  LLVMValueRef by, int up);
+/* True where s, a sum or difference of x and `by`, overflows for no x of the
+   range. */
+LLVMValueRef kiln__range_can_move(kiln__prover *p, const kiln__symbol *s,
+                                  kiln__range x, LLVMValueRef by);
+/* True when an index is within a size. */
+kiln__range kiln__range_inside(kiln__prover *p, kiln__range index,
+                               kiln__range size, int64_t least);
 /* To another kind: as it is where it fits, else the full range. */
 kiln__range kiln__range_fit(kiln__prover *p, kiln__range a, int32_t kind);
 /* To another kind: the nearest values. */
@@ -136,9 +147,15 @@ kiln__range kiln__range_and(kiln__prover *p, int32_t kind, kiln__range a,
                             kiln__range b);
 kiln__range kiln__range_abs(kiln__prover *p, int32_t kind, kiln__range a);
 
+/* ---- lower_prove_bounds.c: what is known while compiling ---- */
+/* Sets least, greatest and exact from the operands'. */
+void kiln__symbol_bound(kiln__symbol *s);
+
 /* ---- lower_prove_symbol.c ---- */
 kiln__symbol *kiln__symbol_leaf(kiln__prover *p, int32_t kind,
                                 kiln__range range);
+/* Notes that the value is taken to be at most KILN__PROVE_SIZE_MAX. */
+void kiln__prove_size(kiln__prover *p, kiln__symbol *s, LLVMValueRef most);
 kiln__symbol *kiln__symbol_constant(kiln__prover *p, int32_t kind,
                                     int64_t value);
 kiln__symbol *kiln__symbol_make(kiln__prover *p, uint32_t op, int32_t kind,

@@ -102,6 +102,8 @@ static kiln__range compute(kiln__prover *p, kiln__path *path,
     if (s->operands[1] == NULL)
         return unary(p, s, a);
     b = kiln__path_range(p, path, s->operands[1]);
+    if (s->op == KILN__SYMBOL_INSIDE)
+        return kiln__range_inside(p, a, b, s->operands[0]->least);
     if (s->op >= KILN__IR_EQ && s->op <= KILN__IR_GE)
         return kiln__range_compare(p, s->op, a, b);
     return kiln__range_binary(p, s, a, b);
@@ -209,9 +211,8 @@ static kiln__path *learn_behind(kiln__prover *p, kiln__path *path,
                        : LLVMBuildAdd(builder, bound.low, range.low, "");
     moved.high = is_add ? LLVMBuildSub(builder, bound.high, range.low, "")
                         : LLVMBuildAdd(builder, bound.high, range.low, "");
-    moved = kiln__range_select(
-        p, kiln__range_can_move(p, s->kind, old, range.low, is_add), moved,
-        old);
+    moved = kiln__range_select(p, kiln__range_can_move(p, s, old, range.low),
+                               moved, old);
     return learn(p, path, x, moved);
 }
 

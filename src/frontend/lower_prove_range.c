@@ -79,11 +79,11 @@ LLVMValueRef kiln__prove_plus(kiln__prover *p, LLVMValueRef a, int64_t b)
 static LLVMValueRef least(kiln__prover *p, LLVMValueRef a, LLVMValueRef b)
 {
     LLVMValueRef both[2] = {a, b};
-    int64_t x, y;
+    int64_t x, y = INT64_MIN;
 
-    if (a == b)
+    if (a == b || (constant(b, &y) && y == INT64_MAX))
         return a;
-    if (constant(a, &x) && constant(b, &y))
+    if (constant(a, &x) && (x == INT64_MAX || constant(b, &y)))
         return x < y ? a : b;
     return kiln__lower_intrinsic(p->l, "llvm.smin", p->l->i64, both, 2);
 }
@@ -91,11 +91,11 @@ static LLVMValueRef least(kiln__prover *p, LLVMValueRef a, LLVMValueRef b)
 static LLVMValueRef greatest(kiln__prover *p, LLVMValueRef a, LLVMValueRef b)
 {
     LLVMValueRef both[2] = {a, b};
-    int64_t x, y;
+    int64_t x, y = INT64_MAX;
 
-    if (a == b)
+    if (a == b || (constant(b, &y) && y == INT64_MIN))
         return a;
-    if (constant(a, &x) && constant(b, &y))
+    if (constant(a, &x) && (x == INT64_MIN || constant(b, &y)))
         return x > y ? a : b;
     return kiln__lower_intrinsic(p->l, "llvm.smax", p->l->i64, both, 2);
 }
@@ -327,52 +327,85 @@ kiln__range kiln__range_clamp(kiln__prover *p, kiln__range a, int32_t kind)
     return a;
 }
 
-static kiln__range multiply(kiln__prover *p, int32_t kind, kiln__range a,
-                            kiln__range b)
+/* carefully(), where it may overflow at all. */
+static LLVMValueRef apply(kiln__prover *p, const kiln__symbol *s, uint32_t op,
+                          LLVMValueRef a, LLVMValueRef b, LLVMValueRef *bad)
+{
+    if (!s->exact)
+        return carefully(p, op, a, b, bad);
+    if (op == KILN__IR_ADD)
+        return LLVMBuildNSWAdd(p->l->builder, a, b, "");
+    if (op == KILN__IR_SUB)
+        return LLVMBuildNSWSub(p->l->builder, a, b, "");
+    return LLVMBuildNSWMul(p->l->builder, a, b, "");
+}
+
+static kiln__range multiply(kiln__prover *p, const kiln__symbol *s,
+                            kiln__range a, kiln__range b)
 {
     LLVMValueRef bad = kiln__prove_truth(p, 0);
     LLVMValueRef parts[4];
     kiln__range out;
+    int64_t factor;
 
-    parts[0] = carefully(p, KILN__IR_MUL, a.low, b.low, &bad);
-    parts[1] = carefully(p, KILN__IR_MUL, a.high, b.low, &bad);
+    parts[0] = apply(p, s, KILN__IR_MUL, a.low, b.low, &bad);
+    parts[1] = apply(p, s, KILN__IR_MUL, a.high, b.low, &bad);
+    if (kiln__range_is_point(b) && constant(b.low, &factor) && factor >= 0) {
+        out = (kiln__range){parts[0], parts[1]};
+        return s->exact ? out : settle(p, s->kind, out, bad);
+    }
     out.low = least(p, parts[0], parts[1]);
     out.high = greatest(p, parts[0], parts[1]);
-    if (kiln__range_is_point(b))
-        return settle(p, kind, out, bad);
-    parts[2] = carefully(p, KILN__IR_MUL, a.low, b.high, &bad);
-    parts[3] = carefully(p, KILN__IR_MUL, a.high, b.high, &bad);
-    out.low = least(p, out.low, least(p, parts[2], parts[3]));
-    out.high = greatest(p, out.high, greatest(p, parts[2], parts[3]));
-    return settle(p, kind, out, bad);
+    if (!kiln__range_is_point(b)) {
+        parts[2] = apply(p, s, KILN__IR_MUL, a.low, b.high, &bad);
+        parts[3] = apply(p, s, KILN__IR_MUL, a.high, b.high, &bad);
+        out.low = least(p, out.low, least(p, parts[2], parts[3]));
+        out.high = greatest(p, out.high, greatest(p, parts[2], parts[3]));
+    }
+    return s->exact ? out : settle(p, s->kind, out, bad);
 }
 
-static kiln__range linear(kiln__prover *p, uint32_t op, int32_t kind,
-                          kiln__range a, kiln__range b)
+static kiln__range linear(kiln__prover *p, const kiln__symbol *s, kiln__range a,
+                          kiln__range b)
 {
-    const int is_add = op == KILN__IR_ADD;
+    const int is_add = s->op == KILN__IR_ADD;
     LLVMValueRef bad = kiln__prove_truth(p, 0);
     kiln__range out;
 
-    out.low = carefully(p, op, a.low, is_add ? b.low : b.high, &bad);
-    out.high = carefully(p, op, a.high, is_add ? b.high : b.low, &bad);
-    return settle(p, kind, out, bad);
+    out.low = apply(p, s, s->op, a.low, is_add ? b.low : b.high, &bad);
+    out.high = apply(p, s, s->op, a.high, is_add ? b.high : b.low, &bad);
+    return s->exact ? out : settle(p, s->kind, out, bad);
 }
 
-LLVMValueRef kiln__range_can_move(kiln__prover *p, int32_t kind, kiln__range x,
-                                  LLVMValueRef by, int up)
+LLVMValueRef kiln__range_can_move(kiln__prover *p, const kiln__symbol *s,
+                                  kiln__range x, LLVMValueRef by)
 {
-    const uint32_t op = up ? KILN__IR_ADD : KILN__IR_SUB;
-    const kiln__range full = kiln__range_full(p, kind);
-    LLVMValueRef bad = kiln__prove_truth(p, 0);
-    LLVMValueRef low = carefully(p, op, x.low, by, &bad);
-    LLVMValueRef high = carefully(p, op, x.high, by, &bad);
+    const kiln__range full = kiln__range_full(p, s->kind);
+    LLVMValueRef bad = kiln__prove_truth(p, 0), low, high;
 
-    if (kind != KILN_TYPE_I64) {
+    if (s->exact)
+        return kiln__prove_truth(p, 1);
+    low = carefully(p, s->op, x.low, by, &bad);
+    high = carefully(p, s->op, x.high, by, &bad);
+    if (s->kind != KILN_TYPE_I64) {
         bad = kiln__prove_or(p, bad, is(p, LLVMIntSLT, low, full.low));
         bad = kiln__prove_or(p, bad, is(p, LLVMIntSGT, high, full.high));
     }
     return kiln__prove_not(p, bad);
+}
+
+kiln__range kiln__range_inside(kiln__prover *p, kiln__range index,
+                               kiln__range size, int64_t least_index)
+{
+    kiln__range out = kiln__range_full(p, KILN_TYPE_BOOL);
+
+    if (index.low == NULL || size.low == NULL)
+        return out;
+    out.low = is(p, LLVMIntSLT, index.high, size.low);
+    if (least_index < 0)
+        out.low = kiln__prove_and(
+            p, out.low, is(p, LLVMIntSGE, index.low, kiln__prove_number(p, 0)));
+    return out;
 }
 
 /* The same for all items, so exact: it wraps as the program's does. */
@@ -402,20 +435,21 @@ static kiln__range of_points(kiln__prover *p, const kiln__symbol *s,
         value = LLVMBuildXor(builder, a, b, "");
         break;
     }
-    return kiln__range_fit(p, kiln__range_point(value), s->kind);
+    return s->exact ? kiln__range_point(value)
+                    : kiln__range_fit(p, kiln__range_point(value), s->kind);
 }
 
-static kiln__range shift_left(kiln__prover *p, int32_t kind, kiln__range a,
-                              kiln__range b)
+static kiln__range shift_left(kiln__prover *p, const kiln__symbol *s,
+                              kiln__range a, kiln__range b)
 {
-    const int64_t mask = (int64_t)kiln__kind_width(kind) - 1;
+    const int64_t mask = (int64_t)kiln__kind_width(s->kind) - 1;
     int64_t count;
 
     if (!kiln__range_is_point(b) || !constant(b.low, &count) ||
         (count & mask) == 63)
-        return kiln__range_full(p, kind);
+        return kiln__range_full(p, s->kind);
     return multiply(
-        p, kind, a,
+        p, s, a,
         kiln__range_point(kiln__prove_number(p, (int64_t)1 << (count & mask))));
 }
 
@@ -451,10 +485,10 @@ static kiln__range of_integers(kiln__prover *p, const kiln__symbol *s,
     switch (s->op) {
     case KILN__IR_ADD:
     case KILN__IR_SUB:
-        return linear(p, s->op, s->kind, a, b);
+        return linear(p, s, a, b);
     case KILN__IR_MUL:
-        return kiln__range_is_point(a) ? multiply(p, s->kind, b, a)
-                                       : multiply(p, s->kind, a, b);
+        return kiln__range_is_point(a) ? multiply(p, s, b, a)
+                                       : multiply(p, s, a, b);
     case KILN__IR_IDIV:
         return kiln__range_divide(p, s->kind, a, b);
     case KILN__IR_IREM:
@@ -462,7 +496,7 @@ static kiln__range of_integers(kiln__prover *p, const kiln__symbol *s,
     case KILN__IR_AND:
         return kiln__range_and(p, s->kind, a, b);
     case KILN__IR_SHL:
-        return shift_left(p, s->kind, a, b);
+        return shift_left(p, s, a, b);
     case KILN__IR_SHR:
         return kiln__range_shift_right(p, s->kind, a, b);
     case KILN__IR_MATH:

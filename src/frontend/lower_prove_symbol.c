@@ -31,7 +31,17 @@ kiln__symbol *kiln__symbol_leaf(kiln__prover *p, int32_t kind,
         return NULL;
     s->kind = kind;
     s->range = range;
+    kiln__symbol_bound(s);
     return s;
+}
+
+void kiln__prove_size(kiln__prover *p, kiln__symbol *s, LLVMValueRef most)
+{
+    s->least = 0;
+    s->greatest = KILN__PROVE_SIZE_MAX;
+    p->sizes = p->sizes == NULL
+                   ? most
+                   : LLVMBuildOr(p->l->builder, p->sizes, most, "");
 }
 
 /* ---- equal symbols once ---- */
@@ -96,6 +106,7 @@ kiln__symbol *kiln__symbol_make(kiln__prover *p, uint32_t op, int32_t kind,
     s->kind = kind;
     s->imm = imm;
     memcpy(s->operands, operands, sizeof operands);
+    kiln__symbol_bound(s);
     s->chain = *head;
     *head = s;
     return s;
@@ -178,6 +189,16 @@ static kiln__symbol *scalar_of(kiln__prover *p, int32_t kind,
     return kiln__symbol_leaf(p, kind, kiln__range_point(value));
 }
 
+static kiln__symbol *size_of(kiln__prover *p, LLVMValueRef value)
+{
+    kiln__symbol *s =
+        kiln__symbol_leaf(p, KILN_TYPE_I64, kiln__range_point(value));
+
+    if (s != NULL)
+        kiln__prove_size(p, s, value);
+    return s;
+}
+
 kiln__symbol *kiln__symbol_of(kiln__prover *p, const kiln__ir *ir,
                               uint32_t index, LLVMValueRef value)
 {
@@ -195,7 +216,7 @@ kiln__symbol *kiln__symbol_of(kiln__prover *p, const kiln__ir *ir,
 
         s->fields[i] =
             is_array
-                ? scalar_of(p, KILN_TYPE_I64, part)
+                ? size_of(p, part)
                 : kiln__symbol_of(p, ir, kiln__ir_field(ir, type, i), part);
         if (s->fields[i] == NULL)
             return NULL;
@@ -248,6 +269,22 @@ static kiln__range join_ranges(kiln__prover *p, kiln__path *from_a,
     return kiln__range_select(p, from_a->dead, b, both);
 }
 
+static kiln__symbol *join_scalars(kiln__prover *p, kiln__path *from_a,
+                                  const kiln__symbol *a, kiln__path *from_b,
+                                  const kiln__symbol *b)
+{
+    kiln__symbol *s =
+        kiln__symbol_leaf(p, a->kind,
+                          join_ranges(p, from_a, kiln__path_range(p, from_a, a),
+                                      from_b, kiln__path_range(p, from_b, b)));
+
+    if (s != NULL) {
+        s->least = a->least < b->least ? a->least : b->least;
+        s->greatest = a->greatest > b->greatest ? a->greatest : b->greatest;
+    }
+    return s;
+}
+
 kiln__symbol *kiln__symbol_join(kiln__prover *p, kiln__path *from_a,
                                 kiln__symbol *a, kiln__path *from_b,
                                 kiln__symbol *b)
@@ -259,10 +296,7 @@ kiln__symbol *kiln__symbol_join(kiln__prover *p, kiln__path *from_a,
     if (!both_have_fields(a, b)) {
         if (a->kind != b->kind || a->kind == KILN_TYPE_NONE)
             return opaque(p);
-        return kiln__symbol_leaf(
-            p, a->kind,
-            join_ranges(p, from_a, kiln__path_range(p, from_a, a), from_b,
-                        kiln__path_range(p, from_b, b)));
+        return join_scalars(p, from_a, a, from_b, b);
     }
     s = kiln__symbol_fields(p, a->field_count);
     for (uint32_t i = 0; s != NULL && i < a->field_count; i++)

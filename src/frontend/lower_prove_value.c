@@ -23,24 +23,13 @@ static kiln__symbol *unknown(kiln__prover *p, const kiln__frame *frame,
 
 /* ---- checks ---- */
 
-/* low <= s < high */
-static kiln__symbol *is_between(kiln__prover *p, kiln__symbol *low,
-                                kiln__symbol *s, kiln__symbol *high)
-{
-    return kiln__symbol_make(
-        p, KILN__IR_AND, KILN_TYPE_BOOL, 0,
-        kiln__symbol_make(p, KILN__IR_GE, KILN_TYPE_BOOL, 0, s, low, NULL),
-        kiln__symbol_make(p, KILN__IR_LT, KILN_TYPE_BOOL, 0, s, high, NULL),
-        NULL);
-}
-
 static void check_index(kiln__prover *p, const kiln__frame *frame,
                         kiln__path *path, uint32_t node, kiln__symbol *index,
                         kiln__symbol *size)
 {
-    kiln__symbol *zero = kiln__symbol_constant(p, KILN_TYPE_I64, 0);
-
-    kiln__prove_oblige(p, frame, path, node, is_between(p, zero, index, size));
+    kiln__prove_oblige(p, frame, path, node,
+                       kiln__symbol_make(p, KILN__SYMBOL_INSIDE, KILN_TYPE_BOOL,
+                                         0, index, size, NULL));
 }
 
 /* Of an array that was not taken apart nothing is known. */
@@ -242,7 +231,8 @@ static kiln__symbol *query(kiln__prover *p, const kiln__ir_node *node)
             p->l->job, p->l->builder, p->item, which, d));
     else
         s->range = (kiln__range){kiln__prove_number(p, 0),
-                                 kiln__prove_number(p, INT64_MAX)};
+                                 kiln__prove_number(p, KILN__PROVE_SIZE_MAX)};
+    kiln__prove_size(p, s, s->range.high);
     return s;
 }
 

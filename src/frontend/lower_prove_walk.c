@@ -67,10 +67,10 @@ static kiln__path *meet_again(kiln__prover *p, kiln__frame *frame,
 static kiln__path *branch(kiln__prover *p, kiln__frame *frame, kiln__path *path,
                           const kiln__ir_node *node)
 {
+    const size_t locals_size = frame->ir->locals.count * sizeof *frame->locals;
     kiln__symbol *condition = value(p, frame, path, node, 0);
     kiln__symbol **before = copy_locals(p, frame), **locals_a;
-    kiln__path *a = kiln__path_refine(p, path, condition, 1);
-    kiln__path *b = kiln__path_refine(p, path, condition, 0);
+    kiln__path *a = kiln__path_refine(p, path, condition, 1), *b = path;
 
     if (p->failed)
         return path;
@@ -78,6 +78,10 @@ static kiln__path *branch(kiln__prover *p, kiln__frame *frame, kiln__path *path,
                               kiln__ir_operand(frame->ir, node, 1));
     locals_a = frame->locals;
     frame->locals = before;
+    /* The way past the block matters where something differs on it. */
+    if (p->failed || a == NULL || node->count == 3 ||
+        memcmp(before, locals_a, locals_size) != 0)
+        b = kiln__path_refine(p, path, condition, 0);
     if (node->count == 3)
         b = kiln__prove_statement(p, frame, b,
                                   kiln__ir_operand(frame->ir, node, 2));
@@ -297,11 +301,17 @@ static kiln__symbol *counter(kiln__prover *p, kiln__path *path,
     const kiln__range a = kiln__path_range(p, path, low);
     const kiln__range b = kiln__path_range(p, path, high);
     kiln__range range = {NULL, NULL};
+    kiln__symbol *s;
 
     if (a.low != NULL && b.low != NULL)
         range = is_up ? (kiln__range){a.low, kiln__prove_plus(p, b.high, -1)}
                       : (kiln__range){kiln__prove_plus(p, b.low, 1), a.high};
-    return kiln__symbol_leaf(p, low->kind, range);
+    s = kiln__symbol_leaf(p, low->kind, range);
+    if (s != NULL && is_up) {
+        s->least = low->least;
+        s->greatest = high->greatest - (high->greatest > INT64_MIN);
+    }
+    return s;
 }
 
 static kiln__path *count(kiln__prover *p, kiln__frame *frame, kiln__path *path,
