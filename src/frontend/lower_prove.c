@@ -18,8 +18,16 @@ typedef struct kiln__obligation {
     const kiln__path *path;
     const kiln__symbol *condition;
     LLVMValueRef holds;
+    int hopeless; /* holds only where no item comes */
     struct kiln__obligation *next;
 } kiln__obligation;
+
+static int is_access(uint32_t op)
+{
+    return op == KILN__IR_LOAD || op == KILN__IR_STORE ||
+           op == KILN__IR_ATOMIC || op == KILN__IR_ELEMENT ||
+           op == KILN__IR_WITH_ELEMENT;
+}
 
 static size_t index_of(const kiln__prover *p, const kiln__lower_function *f)
 {
@@ -36,36 +44,47 @@ static LLVMValueRef find_holding(const kiln__prover *p, const kiln__path *path,
     return NULL;
 }
 
+static void add(kiln__prover *p, const kiln__obligation *obligation)
+{
+    kiln__obligation *o = kiln__arena_copy(p->arena, obligation, sizeof *o);
+
+    p->failed |= o == NULL;
+    if (o == NULL)
+        return;
+    o->next = p->obligations;
+    p->obligations = o;
+}
+
+/* A check that no range decides stays in the second body; only an access may
+   be one that a tile can keep away from. What a program asserts is its own
+   business, too. */
 void kiln__prove_oblige(kiln__prover *p, const kiln__frame *frame,
                         kiln__path *path, uint32_t node,
                         kiln__symbol *condition)
 {
-    const kiln__range range = kiln__path_range(p, path, condition);
-    LLVMValueRef holds = find_holding(p, path, condition);
-    kiln__obligation *o;
+    const uint32_t op = kiln__ir_node_at(frame->ir, node)->op;
+    const LLVMValueRef certain = kiln__path_range(p, path, condition).low;
+    kiln__obligation o = {.f = frame->f,
+                          .node = node,
+                          .path = path,
+                          .condition = condition,
+                          .holds = find_holding(p, path, condition)};
 
     if (p->failed || p->budget < 0)
         return;
-    if (holds == NULL)
-        holds = kiln__prove_or(p, path->dead,
-                               range.low != NULL ? range.low
-                                                 : kiln__prove_truth(p, 0));
-    if (kiln__prove_is(holds, 1))
+    o.hopeless = certain == NULL || kiln__prove_is(certain, 0);
+    if (o.holds == NULL)
+        o.holds =
+            o.hopeless ? path->dead : kiln__prove_or(p, path->dead, certain);
+    if (kiln__prove_is(o.holds, 1))
         return;
-    if (kiln__prove_is(holds, 0)) {
+    if (op == KILN__IR_ASSERT || kiln__prove_is(o.holds, 0) ||
+        (o.hopeless && !is_access(op))) {
         p->lost[index_of(p, frame->f)][node] = 1;
-        if (kiln__ir_node_at(frame->ir, node)->op == KILN__IR_SET)
-            p->moves_failed = 1;
+        p->moves_failed |= op == KILN__IR_SET;
         return;
     }
-    o = kiln__arena_allocate(p->arena, sizeof *o);
-    if (o == NULL) {
-        p->failed = 1;
-        return;
-    }
-    *o = (kiln__obligation){frame->f,  node,  path,
-                            condition, holds, p->obligations};
-    p->obligations = o;
+    add(p, &o);
 }
 
 /* ---- the function ---- */
@@ -153,11 +172,29 @@ static int interpret(kiln__prover *p, LLVMValueRef function)
 
 /* ---- what came out ---- */
 
-static int is_access(uint32_t op)
+static int is_below(const kiln__path *path, const kiln__path *above)
 {
-    return op == KILN__IR_LOAD || op == KILN__IR_STORE ||
-           op == KILN__IR_ATOMIC || op == KILN__IR_ELEMENT ||
-           op == KILN__IR_WITH_ELEMENT;
+    while (path != NULL && path != above)
+        path = path->parent;
+    return path != NULL;
+}
+
+/* True when a tile that stays away from the hopeless access still does
+   something that is checked. */
+static int can_avoid(const kiln__prover *p, const kiln__obligation *hopeless)
+{
+    for (const kiln__obligation *o = p->obligations; o != NULL; o = o->next)
+        if (!o->hopeless && !is_below(o->path, hopeless->path))
+            return 1;
+    return 0;
+}
+
+static int is_hopeless(const kiln__prover *p)
+{
+    for (const kiln__obligation *o = p->obligations; o != NULL; o = o->next)
+        if (o->hopeless && !can_avoid(p, o))
+            return 1;
+    return 0;
 }
 
 /* True when every check of bounds is proved, and some check is. */
@@ -165,7 +202,7 @@ static int pays(const kiln__prover *p)
 {
     int any = 0;
 
-    if (p->budget < 0 || p->moves_failed)
+    if (p->budget < 0 || p->moves_failed || is_hopeless(p))
         return 0;
     for (size_t i = 0; i < p->l->count; i++) {
         const kiln__lower_function *f = &p->l->functions[i];

@@ -398,9 +398,12 @@ kiln__range kiln__range_inside(kiln__prover *p, kiln__range index,
                                kiln__range size, int64_t least_index)
 {
     kiln__range out = kiln__range_full(p, KILN_TYPE_BOOL);
+    int64_t most;
 
     if (index.low == NULL || size.low == NULL)
         return out;
+    if (constant(index.high, &most) && most >= INT32_MAX)
+        return (kiln__range){out.low, out.low}; /* any number, all but */
     out.low = is(p, LLVMIntSLT, index.high, size.low);
     if (least_index < 0)
         out.low = kiln__prove_and(
