@@ -81,6 +81,9 @@ static int read_options(struct solver *t, int argc, char **argv)
             t->quiet = 1;
         else if (strcmp(argv[i], "--profile") == 0)
             t->profile = 1;
+        else if (strcmp(argv[i], "--type") == 0 &&
+                 strcmp(value, IS_FLOAT ? "f32" : "f64") == 0)
+            i++; /* decided when this was built */
         else if (strcmp(argv[i], "--log2n") == 0)
             t->log2n = atoi(value), i++;
         else if (strcmp(argv[i], "--steps") == 0)

@@ -10,7 +10,8 @@
  * asserts say, stay in the second body.
  */
 
-#define STEPS_MAX 200000 /* of interpretation; a large kernel takes 20000 */
+#define STEPS_MAX 60000      /* of interpretation; a large kernel takes 10000 */
+#define OBLIGATIONS_MAX 1000 /* they are searched one by one */
 
 typedef struct kiln__obligation {
     const kiln__lower_function *f;
@@ -53,6 +54,8 @@ static void add(kiln__prover *p, const kiln__obligation *obligation)
         return;
     o->next = p->obligations;
     p->obligations = o;
+    if (++p->obligation_count > OBLIGATIONS_MAX)
+        p->budget = -1;
 }
 
 /* A check that no range decides stays in the second body; only an access may

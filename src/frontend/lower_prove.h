@@ -75,6 +75,7 @@ typedef struct kiln__prover {
     unsigned char **seen; /* of each function: nodes that were interpreted */
     unsigned char **lost; /* and those that can never be proved */
     LLVMValueRef sizes;   /* ids and sizes, every bit of any of them */
+    uint32_t obligation_count;
     uint32_t symbol_count;
     uint32_t path_count;
     int64_t budget;   /* steps left; below 0: given up */

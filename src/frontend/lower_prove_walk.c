@@ -13,7 +13,8 @@
  * prove.
  */
 
-#define DEPTH_MAX 64 /* of calls */
+#define DEPTH_MAX 64     /* of calls */
+#define COPIES_A_STEP 16 /* of locals, or looks at nodes */
 
 static kiln__symbol *value(kiln__prover *p, kiln__frame *frame,
                            kiln__path *path, const kiln__ir_node *node,
@@ -36,9 +37,12 @@ static void skip(kiln__prover *p, const kiln__frame *frame, uint32_t index)
 static kiln__symbol **copy_locals(kiln__prover *p, const kiln__frame *frame)
 {
     const size_t count = frame->ir->locals.count;
-    kiln__symbol **copy =
-        kiln__arena_allocate_array(p->arena, count, sizeof *copy);
+    kiln__symbol **copy;
 
+    p->budget -= (int64_t)(count / COPIES_A_STEP);
+    if (p->budget < 0)
+        return frame->locals; /* nothing comes of it any more */
+    copy = kiln__arena_allocate_array(p->arena, count, sizeof *copy);
     if (copy == NULL)
         p->failed = 1;
     else if (count > 0)
@@ -96,6 +100,8 @@ static void forget(kiln__prover *p, kiln__frame *frame, uint32_t index)
     const kiln__ir_node *node = kiln__ir_node_at(frame->ir, index);
     const int sets = node->op == KILN__IR_SET || node->op == KILN__IR_FOR;
 
+    if (!kiln__prove_step(p))
+        return;
     if (sets)
         frame->locals[node->imm] = kiln__symbol_unknown(
             p, frame->ir, frame->ir->locals.items[node->imm].type);
@@ -197,7 +203,8 @@ static void begin_motion(kiln__prover *p, kiln__frame *frame, kiln__path *path,
     const kiln__ir_node *node = kiln__ir_node_at(ir, loop);
     motion m = {.local = local};
 
-    if (!kiln__kind_is_integer(start->kind) ||
+    p->budget -= (int64_t)(ir->nodes.count / COPIES_A_STEP);
+    if (p->budget < 0 || !kiln__kind_is_integer(start->kind) ||
         !reads(ir, kiln__ir_operand(ir, node, 0), local))
         return;
     find_motion(ir, loop, &m);
