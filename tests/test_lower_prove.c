@@ -607,6 +607,42 @@ static void random_kernels_never_pass_and_raise(void **state)
     assert_true(bodies > 0 && passed > 0);
 }
 
+/* ---- memory ---- */
+
+static kiln_status lower_with(const kiln_alloc *alloc, void *text)
+{
+    kiln__codegen_backend backend = lower_fake_backend;
+    lower_fake fake;
+    kiln_status status;
+
+    backend.runs_tiles = 1;
+    lower_fake_init(&fake);
+    fake.alloc = alloc;
+    fake.settings.opt_level = 2;
+    status = lower_fake_parse(&fake, "k", text, NULL);
+    if (status == KILN_OK)
+        status = lower_fake_lower_with(&fake, &backend);
+    lower_fake_dispose(&fake);
+    return status;
+}
+
+static void memory_may_end_anywhere(void **state)
+{
+    program p = {NULL};
+    kiln_blob typed = typed_text(
+        &p, "fn left(i, s)\nif i == 0\nreturn s - 1\nend\nreturn i - 1\n"
+            "end\n" HEAD "i = global_id(0)\nwhile i < length(out)\n"
+            "for j in 0..min(n, length(src))\n"
+            "out[left(i, length(out))] += src[j] // (1 + (m & 3))\nend\n"
+            "i += global_size(0)\nend\nend\n");
+
+    (void)state;
+    assert_non_null(typed.data);
+    assert_survives_failing_alloc(lower_with, (void *)(uintptr_t)typed.data);
+    kiln_blob_release(&typed);
+    kiln_context_free(p.context);
+}
+
 static int start_llvm(void **state)
 {
     (void)state;
@@ -627,6 +663,7 @@ int main(void)
         cmocka_unit_test(divisors_and_conversions_are_proved_too),
         cmocka_unit_test(calls_give_back_what_they_know),
         cmocka_unit_test(random_kernels_never_pass_and_raise),
+        cmocka_unit_test(memory_may_end_anywhere),
     };
 
     return cmocka_run_group_tests(tests, start_llvm, NULL);
