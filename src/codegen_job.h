@@ -26,6 +26,12 @@
  * (Bool as i8), a struct, tuple, vector or foreign value as a pointer to its
  * bytes, an array as data pointer, rank sizes and, when strided, rank strides
  * (i64 each); what has no bytes is left out. It returns 0, or 1 after raising.
+ *
+ * Where `runs_tiles` asks for it and it pays, there are two more functions:
+ * `i1 @ENTRY.proof(ptr %item, <flattened arguments>, i64 x 6)`, which gets the
+ * least global ids of a tile and the greatest and says that none of its items
+ * fails a check of bounds, and @ENTRY.safe.item, the item function for such a
+ * tile. Of %item the launch and the group's ids must be set.
  */
 
 #define KILN__PARAMETER_EMPTY 0 /* no bytes: not passed */
@@ -55,8 +61,11 @@ typedef struct kiln__codegen_job {
     LLVMTargetDataRef layout;
     kiln__parameter *parameters; /* set by lowering or from the request */
     size_t parameter_count;
-    LLVMValueRef item_function; /* set by lowering */
-    int can_fail;               /* set by lowering */
+    LLVMValueRef item_function;  /* set by lowering */
+    int can_fail;                /* set by lowering */
+    LLVMValueRef proof_function; /* set by lowering, or NULL */
+    LLVMValueRef safe_function;  /* beside it */
+    int safe_can_fail;
     size_t largest; /* nodes of the largest function; 0: it is not known */
     uint32_t static_local_bytes;
     kiln_status status;  /* the first failure */
@@ -92,6 +101,7 @@ typedef struct kiln__codegen_backend {
     /* May be NULL: nobody looks. An i1: hardly any stack is left. */
     LLVMValueRef (*exhausted)(kiln__codegen_job *job, LLVMBuilderRef builder,
                               LLVMValueRef item);
+    int runs_tiles; /* wrap() knows what to do with a proof */
 } kiln__codegen_backend;
 
 /* Records the job's first failure, formatted, and returns `status`. */

@@ -481,4 +481,5 @@ const kiln__codegen_backend kiln__host_codegen = {
     .finish = finish,
     .may_import = kiln__host_may_import,
     .exhausted = exhausted,
+    .runs_tiles = 1,
 };

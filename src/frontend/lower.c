@@ -1,8 +1,8 @@
 /* lower.c - typed IR to LLVM IR. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-#include "lower.h"
-
 #include <string.h>
+
+#include "lower_prove.h"
 
 /*
  * A request becomes internal functions, one for each of its own, that take a
@@ -13,6 +13,8 @@
  *   declare   types and signatures
  *   define    locals in the entry block, then the body
  *   item      the flat signature that backends call
+ *   prove     a test of a tile (lower_prove.h), and define and item once more
+ *             without the checks that it makes superfluous
  */
 
 static void add_attribute(const kiln__lowering *l, LLVMValueRef function,
@@ -40,13 +42,15 @@ static void add_attributes(const kiln__lowering *l,
 }
 
 /* A function's name in the module cannot be the entry's, nor one of C's. */
-static kiln_status declare(kiln__lowering *l, kiln__lower_function *f)
+static kiln_status declare(kiln__lowering *l, kiln__lower_function *f,
+                           const char *suffix)
 {
     kiln__arena *arena = &l->job->arena;
     const size_t count = (size_t)f->ir.parameter_count + 1;
     LLVMTypeRef *parameters =
         kiln__arena_allocate_array(arena, count, sizeof(LLVMTypeRef));
-    const char *name = kiln__arena_format(arena, "%s.fn", f->source->symbol);
+    const char *name =
+        kiln__arena_format(arena, "%s.%s", f->source->symbol, suffix);
     kiln_status status = kiln__lower_types(l, f);
 
     if (status != KILN_OK)
@@ -178,6 +182,39 @@ static void end(kiln__lowering *l)
     LLVMDisposeBuilder(l->builder);
 }
 
+static kiln_status make_bodies(kiln__lowering *l, const char *suffix)
+{
+    kiln_status status = KILN_OK;
+
+    for (size_t i = 0; status == KILN_OK && i < l->count; i++)
+        status = declare(l, &l->functions[i], suffix);
+    for (size_t i = 0; status == KILN_OK && i < l->count; i++)
+        status = define(l, &l->functions[i]);
+    return status;
+}
+
+/* ---- the body without what a proof makes superfluous ---- */
+
+static int wants_proof(const kiln__lowering *l)
+{
+    return l->job->backend->runs_tiles && l->job->can_fail &&
+           l->job->settings->opt_level > 0;
+}
+
+static kiln_status lower_again(kiln__lowering *l)
+{
+    kiln_status status = kiln__lower_prove(l);
+
+    if (status != KILN_OK || l->job->proof_function == NULL)
+        return status;
+    kiln__lower_find_failures(l);
+    status = make_bodies(l, "safe.fn");
+    if (status == KILN_OK)
+        status = kiln__lower_item(l, "safe.item", &l->job->safe_function);
+    l->job->safe_can_fail = l->functions[0].can_fail;
+    return status;
+}
+
 static kiln_status lower(kiln__lowering *l)
 {
     kiln_status status;
@@ -187,11 +224,14 @@ static kiln_status lower(kiln__lowering *l)
     if (l->count == 0)
         return kiln__job_fail(l->job, KILN_EINVAL, "there is nothing to lower");
     status = kiln__lower_plan(l);
-    for (size_t i = 0; status == KILN_OK && i < l->count; i++)
-        status = declare(l, &l->functions[i]);
-    for (size_t i = 0; status == KILN_OK && i < l->count; i++)
-        status = define(l, &l->functions[i]);
-    return status == KILN_OK ? kiln__lower_item(l) : status;
+    if (status == KILN_OK)
+        status = make_bodies(l, "fn");
+    if (status == KILN_OK)
+        status = kiln__lower_parameters(l);
+    if (status == KILN_OK)
+        status = kiln__lower_item(l, "item", &l->job->item_function);
+    l->job->can_fail = l->functions[0].can_fail;
+    return status == KILN_OK && wants_proof(l) ? lower_again(l) : status;
 }
 
 kiln_status kiln__lower(kiln__codegen_job *job)

@@ -234,6 +234,8 @@ static void assert_true(kiln__lowering *l, const kiln__ir_node *node)
     const LLVMValueRef zero = LLVMConstInt(l->i64, 0, 0);
     const LLVMValueRef fine = operand(l, node, 0);
 
+    if (!kiln__lower_raises(l, l->f, node))
+        return;
     kiln__lower_check(l, node, LLVMBuildNot(l->builder, fine, ""),
                       KILN_EXCEPTION_ASSERTION, l->ir->strings.items[node->imm],
                       zero, zero);

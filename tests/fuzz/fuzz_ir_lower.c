@@ -5,7 +5,7 @@
 #include "../support/lower_fake.h"
 
 /* What the verifier lets through lowers to a module that LLVM's verifier lets
-   through, or is refused with a message. */
+   through, or is refused with a message; proofs of tiles, too. */
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 
@@ -13,7 +13,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 
 static void lower(lower_fake *fake)
 {
-    if (lower_fake_lower(fake) != KILN_OK) {
+    kiln__codegen_backend backend = lower_fake_backend;
+
+    backend.runs_tiles = 1;
+    fake->settings.opt_level = 2;
+    if (lower_fake_lower_with(fake, &backend) != KILN_OK) {
         if (fake->job.message == NULL)
             abort();
     } else if (LLVMVerifyModule(fake->job.module, LLVMPrintMessageAction,
