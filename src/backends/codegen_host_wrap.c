@@ -110,9 +110,9 @@ static LLVMValueRef add_kernel(const kiln__codegen_job *job)
 {
     LLVMTypeRef pointer = LLVMPointerTypeInContext(job->context, 0);
     LLVMTypeRef i64 = LLVMInt64TypeInContext(job->context);
-    LLVMTypeRef parameters[] = {pointer, pointer, i64, i64};
+    LLVMTypeRef parameters[] = {pointer, pointer, i64, i64, pointer};
     LLVMTypeRef type = LLVMFunctionType(LLVMInt32TypeInContext(job->context),
-                                        parameters, 4, 0);
+                                        parameters, 5, 0);
     LLVMValueRef function =
         LLVMAddFunction(job->module, job->request->entry, type);
 
@@ -272,6 +272,18 @@ static LLVMValueRef call_item(wrapper *w)
     return raised;
 }
 
+/* An item function for the whole group has the loops in itself. */
+static void run_group(wrapper *w)
+{
+    for (uint32_t d = 0; d < 3; d++) {
+        set_id(w, offsetof(struct kiln__host_item, local_id), d,
+               LLVMConstInt(w->i64, 0, 0));
+        set_id(w, offsetof(struct kiln__host_item, global_id), d,
+               LLVMBuildMul(w->builder, w->group_id[d], w->block[d], ""));
+    }
+    (void)call_item(w);
+}
+
 static void run_items(wrapper *w)
 {
     loop z, y, x;
@@ -308,6 +320,8 @@ static void build(wrapper *w)
     w->item = LLVMBuildAlloca(w->builder, bytes, "item");
     LLVMSetAlignment(w->item, 8);
     set_id(w, offsetof(struct kiln__host_item, launch), 0, w->launch);
+    set_id(w, offsetof(struct kiln__host_item, memory), 0,
+           LLVMGetParam(w->function, 4));
     load_shape(w);
     load_arguments(w);
 
@@ -316,7 +330,10 @@ static void build(wrapper *w)
     if (w->job->can_fail)
         leave_if_failed(w);
     find_group(w, group.index);
-    run_items(w);
+    if (w->job->for_group)
+        run_group(w);
+    else
+        run_items(w);
     close_loop(w, &group);
     LLVMBuildRet(w->builder, LLVMConstInt(i32, 0, 0));
 
@@ -340,6 +357,8 @@ kiln_status kiln__host_wrap(kiln__codegen_job *job)
         sizeof(LLVMValueRef));
     if (w.values == NULL)
         return kiln__job_fail(job, KILN_ENOMEM, "out of memory");
+    if (job->for_group)
+        kiln__host_mark_loops(job);
     w.builder = LLVMCreateBuilderInContext(job->context);
     w.function = add_kernel(job);
     w.launch = LLVMGetParam(w.function, 0);

@@ -1,6 +1,6 @@
 /* lower.c - typed IR to LLVM IR. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-#include "lower.h"
+#include "lower_group.h"
 
 #include <string.h>
 
@@ -11,7 +11,8 @@
  *
  *   plan      decode, check, decide (lower_plan.c): all that can go wrong
  *   declare   types and signatures
- *   define    locals in the entry block, then the body
+ *   define    locals in the entry block, then the body; or, for a group of
+ *             items that do something together, lower_group.h
  *   item      the flat signature that backends call
  */
 
@@ -39,6 +40,12 @@ static void add_attributes(const kiln__lowering *l,
     add_attribute(l, f->value, 1, "noundef");
 }
 
+/* Collective functions are emitted where they are called. */
+static int is_in_place(const kiln__lowering *l, const kiln__lower_function *f)
+{
+    return f->collective && f != &l->functions[0];
+}
+
 /* A function's name in the module cannot be the entry's, nor one of C's. */
 static kiln_status declare(kiln__lowering *l, kiln__lower_function *f)
 {
@@ -53,6 +60,8 @@ static kiln_status declare(kiln__lowering *l, kiln__lower_function *f)
         return status;
     if (parameters == NULL || name == NULL)
         return kiln__job_fail(l->job, KILN_ENOMEM, "out of memory");
+    if (is_in_place(l, f))
+        return KILN_OK;
     parameters[0] = LLVMPointerTypeInContext(l->context, 0);
     for (size_t i = 0; i < f->ir.parameter_count; i++)
         parameters[1 + i] = f->types[f->ir.locals.items[i].type].registers;
@@ -115,6 +124,10 @@ static void make_locals(kiln__lowering *l)
 
 static kiln_status define(kiln__lowering *l, kiln__lower_function *f)
 {
+    if (is_in_place(l, f))
+        return KILN_OK;
+    if (f->collective)
+        return kiln__group_define(l, f);
     l->f = f;
     l->ir = &f->ir;
     l->loop = NULL;
@@ -174,6 +187,8 @@ static void end(kiln__lowering *l)
     for (size_t i = 0; l->functions != NULL && i < l->count; i++)
         if (l->functions[i].decoded)
             kiln__ir_dispose(&l->functions[i].ir);
+    if (l->uniform != NULL)
+        kiln__uniform_dispose(l->uniform);
     LLVMDisposeBuilder(l->builder);
 }
 
@@ -186,6 +201,8 @@ static kiln_status lower(kiln__lowering *l)
     if (l->count == 0)
         return kiln__job_fail(l->job, KILN_EINVAL, "there is nothing to lower");
     status = kiln__lower_plan(l);
+    if (status == KILN_OK && l->job->backend->groups != NULL)
+        status = kiln__group_prepare(l);
     for (size_t i = 0; status == KILN_OK && i < l->count; i++)
         status = declare(l, &l->functions[i]);
     for (size_t i = 0; status == KILN_OK && i < l->count; i++)
