@@ -18,6 +18,7 @@ static const uint64_t grids[] = {1, 5, 16, 63, 64, 65, 255, 256, 257, MOST};
 
 typedef struct shape {
     kernels *k;
+    const kiln_config *config;
     uint64_t grid;
     uint64_t block;
 } shape;
@@ -39,7 +40,7 @@ static kiln_status run(const shape *s, const char *kernel, const char *out_type,
             {out_type, &outs}, {in_type, &ins}, {"i64", n}};
 
         return kernels_launch(s->k, kernels_load(s->k, FILE_OF("groups")),
-                              kernel, s->k->config, &launch, arguments,
+                              kernel, s->config, &launch, arguments,
                               in == NULL  ? 1
                               : n == NULL ? 2
                                           : 3,
@@ -47,17 +48,32 @@ static kiln_status run(const shape *s, const char *kernel, const char *out_type,
     }
 }
 
-/* Calls check(shape) for every grid and group size. */
-static void for_shapes(void **state, void (*check)(const shape *s))
+static void for_config(kernels *k, const kiln_config_options *options,
+                       void (*check)(const shape *s))
 {
-    shape s = {.k = *state};
+    shape s = {.k = k};
 
+    assert_ok(kiln_config_new(&s.config, k->context, options, &test_error));
     for (size_t i = 0; i < sizeof grids / sizeof *grids; i++)
         for (size_t j = 0; j < sizeof group_sizes / sizeof *group_sizes; j++) {
             s.grid = grids[i];
             s.block = group_sizes[j];
             check(&s);
         }
+}
+
+/* Calls check(shape) for every grid and group size: as usual, not optimised,
+   and without bounds checks. */
+static void for_shapes(void **state, void (*check)(const shape *s))
+{
+    kiln_config_options options = KILN_CONFIG_OPTIONS_INIT;
+
+    for_config(*state, &options, check);
+    options.opt_level = KILN_OPT_0;
+    for_config(*state, &options, check);
+    options.opt_level = KILN_OPT_3;
+    options.bounds_checks = KILN_SWITCH_OFF;
+    for_config(*state, &options, check);
 }
 
 static int64_t value_of(uint64_t i)
@@ -69,6 +85,13 @@ static void fill(int64_t *x, uint64_t count)
 {
     for (uint64_t i = 0; i < count; i++)
         x[i] = value_of(i);
+}
+
+static const kiln_config *config_of(void **state)
+{
+    const kernels *k = *state;
+
+    return k->config;
 }
 
 /* The group of item `i`: its first item and the one behind its last. */
@@ -356,7 +379,7 @@ static void groups_add_compare_and_broadcast(void **state)
 
 static void sums_of_floats_are_in_order(void **state)
 {
-    const shape s = {.k = *state, .grid = 100, .block = 64};
+    const shape s = {.k = *state, .config = config_of(state), .grid = 100, .block = 64};
     float x[100], out[100];
 
     for (int i = 0; i < 100; i++)
@@ -517,7 +540,7 @@ static void control_differs_between_sub_groups(void **state)
 
 static void an_exception_behind_a_barrier_has_its_item(void **state)
 {
-    const shape s = {.k = *state, .grid = 200, .block = 64};
+    const shape s = {.k = *state, .config = config_of(state), .grid = 200, .block = 64};
     int64_t x[200] = {0}, out[200];
     const kiln_exception *exception;
     kiln_error *error = NULL;
@@ -531,6 +554,46 @@ static void an_exception_behind_a_barrier_has_its_item(void **state)
     assert_int_equal(exception->item[0], 150);
     assert_int_equal(exception->group[0], 2);
     kiln_error_free(error);
+}
+
+/* ---- threads ---- */
+
+#define MANY 100000
+
+static void run_with_threads(uint32_t threads, float *out, float *x)
+{
+    kiln_context_options options = KILN_CONTEXT_OPTIONS_INIT;
+    const kiln_launch launch = {.grid = {MANY, 1, 1}, .block = {100, 1, 1}};
+    kiln_array outs = kernels_array(out, MANY);
+    kiln_array ins = kernels_array(x, MANY);
+    const kernels_argument arguments[] = {{"f32[:]", &outs}, {"f32[:]", &ins}};
+    kernels k = {.printed_size = 0};
+
+    options.threads = threads;
+    assert_ok(kiln_context_new(&k.context, &options, &test_error));
+    assert_ok(kiln_config_new(&k.config, k.context, NULL, &test_error));
+    assert_ok(kiln_device_open(&k.device, k.context, "host", 0, &test_error));
+    assert_ok(kiln_queue_new(&k.queue, k.device, &test_error));
+    for (int i = 0; i < 20; i++)
+        assert_ok(kernels_launch(&k, kernels_load(&k, FILE_OF("groups")),
+                                 "tree", k.config, &launch, arguments, 2,
+                                 &test_error));
+    kiln_queue_free(k.queue);
+    kiln_device_close(k.device);
+    kiln_context_free(k.context);
+}
+
+static void threads_have_memory_of_their_own(void **state)
+{
+    static float x[MANY], one[MANY], two[MANY];
+
+    (void)state;
+    for (int i = 0; i < MANY; i++)
+        x[i] = (float)(i % 31);
+    run_with_threads(1, one, x);
+    run_with_threads(2, two, x);
+    assert_memory_equal(one, two, sizeof one);
+    assert_true(one[3] > 0);
 }
 
 int main(void)
@@ -551,6 +614,7 @@ int main(void)
         cmocka_unit_test(shuffles_read_other_lanes),
         cmocka_unit_test(control_differs_between_sub_groups),
         cmocka_unit_test(an_exception_behind_a_barrier_has_its_item),
+        cmocka_unit_test(threads_have_memory_of_their_own),
     };
 
     return cmocka_run_group_tests(tests, kernels_setup, kernels_teardown);

@@ -267,8 +267,8 @@ static void run_nodes(kiln__lowering *l, const kiln__group_step *step)
 {
     const uint8_t *split = l->group->frame->split;
 
-    for (size_t i = 0; i < step->nodes.count && !kiln__lower_is_done(l); i++) {
-        const uint32_t index = step->nodes.items[i];
+    for (size_t i = 0; i < step->count && !kiln__lower_is_done(l); i++) {
+        const uint32_t index = step->nodes[i];
         const kiln__ir_node *node = kiln__ir_node_at(l->ir, index);
 
         if (split[index] == KILN__SPLIT_VALUE)

@@ -71,7 +71,9 @@ typedef struct kiln__group_step {
     kiln__group_action action;
     uint32_t node;    /* of a statement; of CLEAR a local */
     uint32_t skipped; /* of a region: the flag that a CONTINUE sets, or 0 */
-    kiln__array_of(uint32_t) nodes; /* of a region */
+    uint32_t *nodes;  /* of a region, in the arena */
+    size_t count;
+    size_t capacity;
     kiln__group_touch *touches;
     struct kiln__group_frame *frame; /* of a call */
     kiln__group_steps inner;         /* of SUB_GROUPS */
@@ -134,6 +136,13 @@ void kiln__group_decide(kiln__lowering *l, kiln__group_frame *frame);
 /* True when the two-level statement, or something in it, is collective. */
 int kiln__group_carries(const kiln__lowering *l, const kiln__group_frame *frame,
                         uint32_t node);
+
+/* ---- lower_group_loops.c ---- */
+/* A flag of FOR nodes: done once for the group although nothing in it is
+   collective. */
+#define KILN__GROUP_OUTSIDE 0x8000u
+/* Marks these loops in a kernel that has nothing collective. */
+kiln_status kiln__group_find_loops(kiln__lowering *l, int *found);
 
 /* ---- lower_group_steps.c ---- */
 /* The entry's frame with all that it calls; NULL after a failure. */

@@ -92,6 +92,16 @@ static kiln_status find_facts(kiln__lowering *l,
     return KILN_OK;
 }
 
+static kiln_status prepare_loops(kiln__lowering *l)
+{
+    int found = 0;
+    const kiln_status status = kiln__group_find_loops(l, &found);
+
+    if (found)
+        l->functions[0].collective = KILN__COLLECTIVE_GROUP;
+    return status;
+}
+
 kiln_status kiln__group_prepare(kiln__lowering *l)
 {
     kiln__uniform_function *functions = NULL;
@@ -103,11 +113,14 @@ kiln_status kiln__group_prepare(kiln__lowering *l)
         status = place_arrays(l, &l->functions[i]);
     if (status == KILN_OK)
         status = find_facts(l, &functions);
+    if (status == KILN_OK && l->functions[0].collective == 0)
+        status = prepare_loops(l);
+    else if (status == KILN_OK)
+        status = check(l);
     if (status != KILN_OK || l->functions[0].collective == 0)
         return status;
-    status = check(l);
     for (size_t i = 0; status == KILN_OK && i < l->count; i++)
-        if (functions[i].collective && !functions[i].recursive)
+        if (l->functions[i].collective && !functions[i].recursive)
             status = kiln__group_flatten(l, &l->functions[i], functions);
     if (status != KILN_OK)
         return status;
@@ -128,6 +141,8 @@ int kiln__group_carries(const kiln__lowering *l, const kiln__group_frame *frame,
         return 1;
     if (node->op == KILN__IR_CALL &&
         l->functions[frame->f.source->callees[node->imm]].collective)
+        return 1;
+    if (node->op == KILN__IR_FOR && (node->flags & KILN__GROUP_OUTSIDE))
         return 1;
     for (size_t i = 0; i < node->count; i++)
         if (kiln__group_carries(l, frame, kiln__ir_operand(ir, node, i)))

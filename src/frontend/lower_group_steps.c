@@ -2,6 +2,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "lower_group.h"
 
+#include <string.h>
+
 /*
  * Every step has a number of its own, its unit, as far as variables go: what
  * two units touch gets a slot. A statement for the items joins the region
@@ -194,13 +196,32 @@ static void touch_all(planner *p, uint32_t index, int inside)
         touch_all(p, operand(p, index, i), inside);
 }
 
+/* False when out of memory. */
+static int append(planner *p, kiln__group_step *region, uint32_t index)
+{
+    if (region->count == region->capacity) {
+        const size_t capacity = 2 * region->capacity + 8;
+        uint32_t *nodes = kiln__arena_allocate_array(&p->l->job->arena,
+                                                     capacity, sizeof *nodes);
+
+        if (nodes == NULL)
+            return 0;
+        if (region->count > 0)
+            memcpy(nodes, region->nodes, region->count * sizeof *nodes);
+        region->nodes = nodes;
+        region->capacity = capacity;
+    }
+    region->nodes[region->count++] = index;
+    return 1;
+}
+
 static void add_to_region(planner *p, uint32_t index)
 {
     if (p->open == NULL)
         open_region(p);
     if (p->open == NULL)
         return;
-    if (!kiln__array_push(p->l->job->arena.alloc, &p->open->nodes, index))
+    if (!append(p, p->open, index))
         p->l->no_memory = 1;
     touch_all(p, index, 0);
 }
