@@ -115,7 +115,8 @@ KILN_API uint64_t kiln_queue_launch_count(const kiln_queue *queue);
 /**
  * How often a kernel runs, and in which groups. For a block of zeros the host
  * takes as many items along x as the grid has, at most 4096, then along y and
- * z while the group has at most 4096 items.
+ * z while the group has at most 4096 items; at most 256 for a kernel with
+ * static_local_bytes or private_bytes.
  */
 typedef struct kiln_launch {
     uint64_t grid[3];  /* items; 0 counts as 1 */

@@ -128,14 +128,20 @@ static void find_carriers(flat *f)
     }
 }
 
-/* Values that nothing evaluated later can change. */
+/* Values that are the same when they are evaluated later: they read nothing
+   that changes, and do not raise. */
 static int is_stable(const flat *f, uint32_t index)
 {
-    const uint32_t op = kiln__ir_node_at(f->ir, index)->op;
+    const kiln__ir_node *node = kiln__ir_node_at(f->ir, index);
 
-    return op == KILN__IR_CONST || op == KILN__IR_UNIT ||
-           op == KILN__IR_LOCAL || op == KILN__IR_TEXT ||
-           op == KILN__IR_LOCAL_ARRAY;
+    if (node->op == KILN__IR_LOAD || node->op == KILN__IR_ATOMIC ||
+        node->op == KILN__IR_CALL || node->op == KILN__IR_GROUP ||
+        kiln__lower_raises(f->l, f->f, node))
+        return 0;
+    for (size_t i = 0; i < node->count; i++)
+        if (!is_stable(f, kiln__ir_operand(f->ir, node, i)))
+            return 0;
+    return 1;
 }
 
 /* ---- expressions ---- */
