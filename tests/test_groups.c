@@ -379,7 +379,8 @@ static void groups_add_compare_and_broadcast(void **state)
 
 static void sums_of_floats_are_in_order(void **state)
 {
-    const shape s = {.k = *state, .config = config_of(state), .grid = 100, .block = 64};
+    const shape s = {
+        .k = *state, .config = config_of(state), .grid = 100, .block = 64};
     float x[100], out[100];
 
     for (int i = 0; i < 100; i++)
@@ -540,7 +541,8 @@ static void control_differs_between_sub_groups(void **state)
 
 static void an_exception_behind_a_barrier_has_its_item(void **state)
 {
-    const shape s = {.k = *state, .config = config_of(state), .grid = 200, .block = 64};
+    const shape s = {
+        .k = *state, .config = config_of(state), .grid = 200, .block = 64};
     int64_t x[200] = {0}, out[200];
     const kiln_exception *exception;
     kiln_error *error = NULL;
