@@ -29,21 +29,27 @@ static void job_ended(struct batch *batch, size_t index, kiln_status status)
         batch->progress(batch->done, batch->count, job, batch->env);
 }
 
+static kiln__compile_request request_of(const struct batch *batch, size_t index)
+{
+    const kiln_batch_job *job = &batch->jobs[index];
+
+    return (kiln__compile_request){batch->context, job->signature, job->config,
+                                   job->world, 0};
+}
+
 static void job_start(struct batch *batch, kiln__run *run, size_t index)
 {
     kiln_batch_job *job = &batch->jobs[index];
-    int32_t source;
     int owned = 0;
     kiln_status status = kiln__compile_check(batch->context, &job->signature,
                                              job->config, &job->error);
 
     if (status == KILN_OK) {
-        kiln__compile_request request = {batch->context, job->signature,
-                                         job->config, 0, 0};
+        const kiln__compile_request request = request_of(batch, index);
 
         status =
             kiln__compile_begin(&job->kernel, &batch->flights[index], &owned,
-                                &source, run, &request, &job->error);
+                                &job->source, run, &request, &job->error);
         batch->owned[index] = (char)owned;
     }
     if (status != KILN_OK || !batch->flights[index])
@@ -54,18 +60,52 @@ static void take_in(struct batch *batch, size_t limit)
 {
     for (size_t i = 0; i < limit; i++) {
         kiln_batch_job *job = &batch->jobs[i];
-        int32_t source;
         kiln_status status;
 
         if (!batch->flights[i] ||
             !kiln__flight_is_done(batch->context, batch->flights[i]))
             continue;
-        status = kiln__compile_settle(&job->kernel, &source, batch->context,
-                                      batch->flights[i], batch->owned[i],
-                                      &job->error);
+        status = kiln__compile_settle(&job->kernel, &job->source,
+                                      batch->context, batch->flights[i],
+                                      batch->owned[i], &job->error);
         batch->flights[i] = NULL;
         job_ended(batch, i, status);
     }
+}
+
+/* The wait for this job would never end. */
+static void unknot(struct batch *batch, kiln__run *run, size_t index)
+{
+    const kiln__compile_request request = request_of(batch, index);
+    kiln_batch_job *job = &batch->jobs[index];
+    kiln__flight *flight = batch->flights[index];
+    kiln_status status;
+
+    batch->flights[index] = NULL;
+    status = kiln__compile_unknot(&job->kernel, &job->source, run, &request,
+                                  flight, &job->error);
+    job_ended(batch, index, status);
+}
+
+static void compile_all(struct batch *batch)
+{
+    kiln__stay stay;
+    kiln__run *run = kiln__stay_enter(&stay, batch->context);
+
+    for (size_t i = 0; i < batch->count; i++) {
+        job_start(batch, run, i);
+        take_in(batch, i + 1);
+    }
+    while (batch->done < batch->count) {
+        size_t closing;
+
+        if (kiln__flight_wait_any(&closing, batch->context, run, batch->flights,
+                                  batch->count) == KILN_OK)
+            take_in(batch, batch->count);
+        else
+            unknot(batch, run, closing);
+    }
+    kiln__stay_leave(&stay);
 }
 
 static kiln_status first_failure(const struct batch *batch)
@@ -81,37 +121,24 @@ kiln_status kiln_compile_batch(kiln_context *context, kiln_batch_job *jobs,
                                void *env)
 {
     struct batch batch = {context, jobs, count, 0, NULL, NULL, progress, env};
-    kiln__run storage;
-    kiln__run *run;
-    kiln_status status = KILN_ENOMEM;
 
     if (!context || (count && !jobs))
         return KILN_EINVAL;
     for (size_t i = 0; i < count; i++) {
         jobs[i].kernel = NULL;
         jobs[i].error = NULL;
-        jobs[i].status = KILN_EAGAIN;
+        jobs[i].status = KILN_ENOMEM; /* until it ends */
+        jobs[i].source = KILN_SOURCE_NONE;
     }
     if (count == 0)
         return KILN_OK;
     batch.flights =
         kiln__allocate_array(&context->alloc, count, sizeof *batch.flights);
     batch.owned = kiln__allocate(&context->alloc, count);
-    if (batch.flights && batch.owned) {
-        run = kiln__run_enter(&storage, context);
-        for (size_t i = 0; i < count; i++) {
-            job_start(&batch, run, i);
-            take_in(&batch, i + 1);
-        }
-        while (batch.done < count) {
-            kiln__flight_wait_any(context, batch.flights, count);
-            take_in(&batch, count);
-        }
-        kiln__run_leave(run);
-        status = first_failure(&batch);
-    }
+    if (batch.flights && batch.owned)
+        compile_all(&batch);
     kiln__deallocate(&context->alloc, batch.flights,
                      count * sizeof *batch.flights);
     kiln__deallocate(&context->alloc, batch.owned, count);
-    return status;
+    return first_failure(&batch);
 }

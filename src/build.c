@@ -5,6 +5,7 @@
 
 #include "arena.h"
 #include "keys.h"
+#include "log.h"
 #include "map.h"
 #include "report.h"
 #include "thread.h"
@@ -285,6 +286,14 @@ static void stage(void *env, int32_t which, uint64_t nanoseconds)
                       nanoseconds);
 }
 
+static void take_log(void *env, int32_t level, const char *line)
+{
+    kiln__build *build = env;
+
+    kiln__log(build->context, level, "%s: %s", kiln_code_name(build->code),
+              line);
+}
+
 /* ---- the build itself ---- */
 
 static kiln_status prepare(kiln__build *build, int32_t form, kiln_error **error)
@@ -302,6 +311,7 @@ static kiln_status prepare(kiln__build *build, int32_t form, kiln_error **error)
         .fail = fail,
         .fatal = fatal,
         .stage = stage,
+        .log = take_log,
     };
     if (!build->request.entry)
         return kiln__error_no_memory(error);

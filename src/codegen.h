@@ -85,6 +85,8 @@ typedef struct kiln__codegen_request {
     void (*fatal)(void *env, const char *message);
     /** Takes how long a stage took. */
     void (*stage)(void *env, int32_t stage, uint64_t nanoseconds);
+    /** Optional. Takes a line for the host's log. */
+    void (*log)(void *env, int32_t level, const char *line);
 } kiln__codegen_request;
 
 /** What libkiln offers to libkiln-codegen. */
@@ -92,8 +94,6 @@ struct kiln_codegen_host {
     size_t size;
     uint32_t abi;         /* KILN__CODEGEN_ABI */
     const char *build_id; /* must be equal on both sides */
-    void (*log)(void *env, int32_t level, const char *line);
-    void *log_env;
 };
 
 /** What libkiln-codegen offers to libkiln. */

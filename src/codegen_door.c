@@ -65,13 +65,6 @@ void kiln__door_free(kiln_context *context)
 
 /* ---- finding the library ---- */
 
-static void no_log(void *env, int32_t level, const char *line)
-{
-    (void)env;
-    (void)level;
-    (void)line;
-}
-
 /* Beside libkiln, else where the loader looks. The reason that is kept is that
    of the first place: the likelier one. */
 static kiln_status open_default(void **out, kiln_error **error)
@@ -110,8 +103,9 @@ static kiln_status find_exchange(kiln_codegen_exchange_fn *out,
                  ? kiln__dynlib_open(&library, context->codegen_path, error)
                  : open_default(&library, error);
     if (status != KILN_OK)
-        return kiln__error_wrap(error, KILN_ECODEGEN,
-                                "the code generator cannot be opened");
+        return kiln__error_wrap(
+            error, KILN_ECODEGEN, "the code generator, %s, cannot be opened",
+            context->codegen_path ? context->codegen_path : LIBRARY);
     symbol = kiln__dynlib_symbol(library, EXCHANGE);
     if (!symbol)
         return kiln__error_set(error, KILN_EMISMATCH,
@@ -145,8 +139,7 @@ static kiln_status open_table(const kiln__codegen **out,
 {
     static const kiln__codegen_host host = {.size = sizeof host,
                                             .abi = KILN__CODEGEN_ABI,
-                                            .build_id = KILN_BUILD_ID,
-                                            .log = no_log};
+                                            .build_id = KILN_BUILD_ID};
     kiln_codegen_exchange_fn exchange = NULL;
     const kiln__codegen *table = NULL;
     kiln_status status;

@@ -70,6 +70,7 @@ typedef struct kiln__codegen_job {
     size_t parameter_count;
     LLVMValueRef item_function; /* set by lowering */
     int can_fail;               /* set by lowering */
+    size_t largest; /* nodes of the largest function; 0: it is not known */
     /* The item function is for a whole group: it is called once for each, with
        the ids of the group's first item. Set by lowering. */
     int for_group;
@@ -139,6 +140,9 @@ typedef struct kiln__codegen_backend {
                           size_t size, kiln_blob *out);
     /* True when a function of that name may stay undefined. */
     int (*may_import)(const char *name);
+    /* May be NULL: nobody looks. An i1: hardly any stack is left. */
+    LLVMValueRef (*exhausted)(kiln__codegen_job *job, LLVMBuilderRef builder,
+                              LLVMValueRef item);
 } kiln__codegen_backend;
 
 /* Records the job's first failure, formatted, and returns `status`. */

@@ -18,8 +18,13 @@ void kiln__codegen_enter(const kiln__codegen_request *request);
 void kiln__codegen_park(const char *message);
 /* What both libraries must have been built with. */
 extern const char kiln__codegen_build_id[];
-/* Writes a line to the host's log. */
-void kiln__codegen_log(int32_t level, const char *line);
+
+/* ---- codegen/codegen_fork.c ---- */
+/* Once per process: makes the library usable in children of fork(). */
+void kiln__codegen_guard_forks(void);
+/* Around each job, on its thread; also when its thread parks. */
+void kiln__codegen_job_begins(void);
+void kiln__codegen_job_ends(int all_the_way);
 
 /* ---- codegen/codegen_job.c ---- */
 /* LLVM's messages may have several lines; a failure has one. */
@@ -93,6 +98,8 @@ extern const char *const kiln__host_link_options[];
 /* lld cannot go on: gives up lld in this process and unlocks. A no-op unless
    this thread is linking. */
 void kiln__host_link_abandon(void);
+/* Once per process: makes lld usable in children of fork(). */
+void kiln__host_link_guard(void);
 
 /* ---- backends/llvm_gap.cc: what LLVM's C API lacks ---- */
 int kiln__llvm_guard(void (*run)(void *env), void *env);

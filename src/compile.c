@@ -98,8 +98,11 @@ static void task_run(void *env)
     kiln__build *build = task->build;
     kiln_kernel *kernel = NULL;
     kiln_error *error = NULL;
-    kiln_status status = kiln__build_run(build, task_fatal, task, &error);
+    kiln__stay stay;
+    kiln_status status;
 
+    kiln__stay_enter_worker(&stay, context, task->flight);
+    status = kiln__build_run(build, task_fatal, task, &error);
     if (status == KILN_OK) {
         const kiln_artifact *artifact = kiln__build_artifact(build);
 
@@ -112,6 +115,7 @@ static void task_run(void *env)
     }
     kiln__build_free(build);
     task_end(task, kernel, KILN_SOURCE_BUILT, status, error);
+    kiln__stay_leave(&stay);
 }
 
 /* An artifact that means the same needs only to be loaded. True when it was
@@ -168,14 +172,13 @@ static kiln_status gather(kiln__build **out, kiln__run *run,
                           kiln__flight *flight, const kiln_config *config,
                           kiln_error **error)
 {
-    kiln__flight *outer = run->flight;
-    kiln_status status;
+    const uint64_t recursions = run->recursions;
+    kiln_status status = check_entry(flight->code, config, error);
 
-    KILN_TRY(check_entry(flight->code, config, error));
-    run->flight = flight;
-    status =
-        kiln__build_new(out, flight->code, config, KILN_EMIT_BINARY, error);
-    run->flight = outer;
+    if (status == KILN_OK)
+        status =
+            kiln__build_new(out, flight->code, config, KILN_EMIT_BINARY, error);
+    flight->is_bound = run->recursions != recursions;
     return status;
 }
 
@@ -221,8 +224,9 @@ static kiln_status claimed(const kiln_kernel **out, kiln__flight **flight,
                            const kiln_code *code, kiln_error **error)
 {
     kiln_context *context = request->context;
-    kiln__claim_result claim = kiln__job_claim(
-        context, run, &request->signature, request->config, code);
+    kiln__claim_result claim =
+        kiln__job_claim(context, run, &request->signature, request->config,
+                        code, request->world);
 
     switch (claim.outcome) {
     case KILN__CLAIM_HIT:
@@ -258,21 +262,23 @@ kiln_status kiln__compile_begin(const kiln_kernel **out, kiln__flight **flight,
                                 kiln_error **error)
 {
     kiln_frontend *frontend = request->signature.function->frontend;
-    kiln__typed_request typed = {&request->signature, request->config,
-                                 request->world, request->never_wait};
+    kiln__compile_request asked = *request;
+    kiln__typed_request typed = {&request->signature, request->config, 0,
+                                 request->never_wait};
     const kiln_code *code = NULL;
     kiln_status status;
 
     *flight = NULL;
     *owned = 0;
-    if (!typed.world)
-        typed.world = frontend->ops.world(frontend->self);
+    if (!asked.world)
+        asked.world = frontend->ops.world(frontend->self);
+    typed.world = asked.world;
     status = kiln__typed_get(&code, request->context, run, &typed, error);
     if (status != KILN_OK) {
         count(request->context, KILN__COUNT_FAILED);
         return status;
     }
-    return claimed(out, flight, owned, source, run, request, code, error);
+    return claimed(out, flight, owned, source, run, &asked, code, error);
 }
 
 kiln_status kiln__compile_settle(const kiln_kernel **out, int32_t *source,
@@ -280,56 +286,68 @@ kiln_status kiln__compile_settle(const kiln_kernel **out, int32_t *source,
                                  int owned, kiln_error **error)
 {
     kiln_status status = kiln__flight_status(context, flight, error);
-    kiln__count outcome = KILN__COUNT_FAILED;
 
     if (status == KILN_OK) {
         *out = flight->kernel;
         *source = owned ? flight->source : KILN_SOURCE_WAITED;
-        outcome = !owned                                 ? KILN__COUNT_WAITED
-                  : flight->source == KILN_SOURCE_MEMORY ? KILN__COUNT_HIT
-                                                         : KILN__COUNT_BUILT;
     }
-    count(context, outcome);
+    count(context, kiln__flight_outcome(flight, owned));
     kiln__flight_release(context, flight);
     return status;
 }
 
-/* The wait would never end. Either the request is part of the very job that
-   it asks for, which is an error, or two threads need each other's kernels
-   while they lower their own: then this one is built a second time. */
-static kiln_status break_cycle(const kiln_kernel **out, int32_t *source,
-                               kiln__run *run,
-                               const kiln__compile_request *request,
-                               kiln__flight *flight, kiln_error **error)
+static kiln_status refuse_wait(kiln__run *run, const kiln_code *code,
+                               kiln_error **error)
+{
+    const char *name = kiln_code_name(code);
+
+    run->recursions++;
+    if (run->on_worker)
+        return kiln__error_set(error, KILN_ERECURSION,
+                               "a callback on a compiling thread cannot wait "
+                               "for %s",
+                               name);
+    return kiln__error_set(error, KILN_ERECURSION,
+                           "compiling %s needs %s itself", name, name);
+}
+
+/* Either the request is part of the very job that it asks for, which is an
+   error, or two threads need each other's kernels while they lower their own:
+   then this one is built a second time. */
+kiln_status kiln__compile_unknot(const kiln_kernel **out, int32_t *source,
+                                 kiln__run *run,
+                                 const kiln__compile_request *request,
+                                 kiln__flight *flight, kiln_error **error)
 {
     kiln_context *context = request->context;
-    const kiln_code *code = flight->code;
-    int is_own = kiln__flight_is_owned(context, run, flight);
-    kiln__flight *private_flight = NULL;
+    kiln_status status = KILN_OK;
+    kiln__flight *again = NULL;
 
-    kiln__flight_release(context, flight);
-    if (!is_own)
-        private_flight = kiln__flight_private(context, run, &request->signature,
-                                              request->config, code);
-    if (!private_flight) {
-        count(context, KILN__COUNT_FAILED);
-        return is_own
-                   ? kiln__error_set(error, KILN_ERECURSION,
-                                     "compiling %s needs %s itself",
-                                     kiln_code_name(code), kiln_code_name(code))
-                   : kiln__error_no_memory(error);
+    if (run->on_worker || kiln__flight_is_owned(context, run, flight)) {
+        status = refuse_wait(run, flight->code, error);
+    } else {
+        again =
+            kiln__flight_private(context, run, &request->signature,
+                                 request->config, flight->code, flight->world);
+        if (!again)
+            status = kiln__error_no_memory(error);
     }
-    start(context, run, private_flight, request->config);
-    (void)kiln__flight_wait(context, run, private_flight);
-    return kiln__compile_settle(out, source, context, private_flight, 1, error);
+    kiln__flight_release(context, flight);
+    if (status != KILN_OK) {
+        count(context, KILN__COUNT_FAILED);
+        return status;
+    }
+    start(context, run, again, request->config);
+    (void)kiln__flight_wait(context, run, again);
+    return kiln__compile_settle(out, source, context, again, 1, error);
 }
 
 static kiln_status compile_slowly(const kiln_kernel **out, int32_t *source,
                                   const kiln__compile_request *request,
                                   kiln_error **error)
 {
-    kiln__run storage;
-    kiln__run *run = kiln__run_enter(&storage, request->context);
+    kiln__stay stay;
+    kiln__run *run = kiln__stay_enter(&stay, request->context);
     kiln__flight *flight;
     int owned;
     kiln_status status =
@@ -340,9 +358,10 @@ static kiln_status compile_slowly(const kiln_kernel **out, int32_t *source,
             status = kiln__compile_settle(out, source, request->context, flight,
                                           owned, error);
         else
-            status = break_cycle(out, source, run, request, flight, error);
+            status =
+                kiln__compile_unknot(out, source, run, request, flight, error);
     }
-    kiln__run_leave(run);
+    kiln__stay_leave(&stay);
     return status;
 }
 

@@ -3,6 +3,8 @@
 #ifndef KILN_CORE_H
 #define KILN_CORE_H
 
+#include <stdatomic.h>
+
 #include "codegen.h"
 #include "fork.h"
 #include "kiln/cache.h"
@@ -44,6 +46,7 @@ struct kiln_frontend {
     char *name;
     void *self;
     struct kiln__held_world *held; /* under the registry's lock */
+    _Atomic uint64_t oldest_world; /* in use, when a collection began */
     kiln_frontend *next;
 };
 
@@ -90,8 +93,10 @@ void kiln__types_free(kiln_context *context);
 /* ---- frontends.c ---- */
 kiln_status kiln__registry_new(kiln_context *context);
 void kiln__registry_free(kiln_context *context); /* ends the frontends */
-/* The oldest world that somebody holds, else the current one. */
-uint64_t kiln__frontend_oldest_world(const kiln_frontend *frontend);
+/* The two ends of a collection: stores in each frontend the oldest world that
+   somebody holds, else the current one; and lets each free what is older. */
+void kiln__frontends_note_oldest(kiln_context *context);
+void kiln__frontends_collect(kiln_context *context);
 /* Finds the function of the qualified name, the kernel language's before
    another frontend's, or NULL; makes none. */
 const kiln_function *kiln__function_find(const kiln_context *context,

@@ -26,6 +26,10 @@
 
 #define CACHE_LINE 64
 
+_Static_assert(KILN_TIER_COUNT <= KILN_TIERS_MAX &&
+                   KILN_STAGE_COUNT <= KILN_STAGES_MAX,
+               "statistics have room");
+
 typedef struct tier_counters {
     atomic_uint_fast64_t counts[KILN__COUNT_END];
     atomic_uint_fast64_t entries; /* deltas, modulo 2^64 */

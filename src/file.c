@@ -1,4 +1,4 @@
-/* file.c - whole files and private temporary folders. */
+/* file.c - whole files. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "file.h"
 
@@ -74,22 +74,5 @@ kiln_status kiln__file_read(kiln_blob *out, const kiln_alloc *alloc,
     }
     if (kiln__text_to_blob(&text, out) != KILN_OK)
         return kiln__error_no_memory(error);
-    return KILN_OK;
-}
-
-kiln_status kiln__temporary_folder(char *path, size_t capacity,
-                                   kiln_error **error)
-{
-    const char *base = getenv("TMPDIR");
-    int length;
-
-    if (base == NULL || base[0] != '/')
-        base = "/tmp";
-    length = snprintf(path, capacity, "%s/kiln-XXXXXX", base);
-    if (length < 0 || (size_t)length >= capacity)
-        return kiln__error_set(error, KILN_EIO,
-                               "the path of TMPDIR is too long");
-    if (mkdtemp(path) == NULL)
-        return fail(error, "make the temporary folder", path, errno);
     return KILN_OK;
 }

@@ -10,8 +10,4 @@
 kiln_status kiln__file_read(kiln_blob *out, const kiln_alloc *alloc,
                             const char *path, size_t limit, kiln_error **error);
 
-/* Makes a folder of mode 0700 under TMPDIR, else /tmp. */
-kiln_status kiln__temporary_folder(char *path, size_t capacity,
-                                   kiln_error **error);
-
 #endif /* KILN_FILE_H */

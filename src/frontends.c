@@ -9,6 +9,7 @@
 #include "options.h"
 #include "report.h"
 #include "thread.h"
+#include "tiers.h"
 
 /*
  * Frontends are few: a list, newest first. Functions are many: a map from the
@@ -243,7 +244,7 @@ kiln_frontend *kiln_context_language(kiln_context *context)
 
 /* ---- worlds ---- */
 
-uint64_t kiln__frontend_oldest_world(const kiln_frontend *frontend)
+static uint64_t oldest_world(kiln_frontend *frontend)
 {
     struct kiln__registry *registry = frontend->context->frontends;
     uint64_t oldest = kiln_world(frontend);
@@ -255,6 +256,30 @@ uint64_t kiln__frontend_oldest_world(const kiln_frontend *frontend)
             oldest = held->world;
     kiln__mutex_unlock(&registry->lock);
     return oldest;
+}
+
+static kiln_frontend *first_frontend(const kiln_context *context)
+{
+    struct kiln__registry *registry = context->frontends;
+    kiln_frontend *first;
+
+    kiln__mutex_lock(&registry->lock);
+    first = registry->frontends;
+    kiln__mutex_unlock(&registry->lock);
+    return first;
+}
+
+void kiln__frontends_note_oldest(kiln_context *context)
+{
+    for (kiln_frontend *f = first_frontend(context); f; f = f->next)
+        atomic_store(&f->oldest_world, oldest_world(f));
+}
+
+void kiln__frontends_collect(kiln_context *context)
+{
+    for (kiln_frontend *f = first_frontend(context); f; f = f->next)
+        if (f->ops.collect && atomic_load(&f->oldest_world))
+            f->ops.collect(f->self, atomic_load(&f->oldest_world));
 }
 
 uint64_t kiln_world(const kiln_frontend *frontend)
@@ -271,12 +296,10 @@ static kiln_status keep_held(kiln_frontend *frontend, uint64_t world)
     return status;
 }
 
-kiln_status kiln_world_hold(uint64_t *out, kiln_frontend *frontend)
+/* The world may move on before the frontend holds it. One that it lets go at
+   once answers KILN_ENOTFOUND: then a newer one is to be had. */
+static kiln_status hold_current(uint64_t *out, kiln_frontend *frontend)
 {
-    KILN_REQUIRE(out != NULL, NULL);
-    KILN_REQUIRE(frontend != NULL, NULL);
-    /* The world may move on before the frontend holds it. One that it lets go
-       at once answers KILN_ENOTFOUND: then a newer one is to be had. */
     for (;;) {
         uint64_t world = kiln_world(frontend);
         kiln_status status = KILN_OK;
@@ -290,6 +313,20 @@ kiln_status kiln_world_hold(uint64_t *out, kiln_frontend *frontend)
         if (status != KILN_ENOTFOUND || kiln_world(frontend) == world)
             return status;
     }
+}
+
+/* In a stay: nothing is collected meanwhile. */
+kiln_status kiln_world_hold(uint64_t *out, kiln_frontend *frontend)
+{
+    kiln__stay stay;
+    kiln_status status;
+
+    KILN_REQUIRE(out != NULL, NULL);
+    KILN_REQUIRE(frontend != NULL, NULL);
+    kiln__stay_enter(&stay, frontend->context);
+    status = hold_current(out, frontend);
+    kiln__stay_leave(&stay);
+    return status;
 }
 
 void kiln_world_release(kiln_frontend *frontend, uint64_t world)

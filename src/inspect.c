@@ -8,25 +8,18 @@
 #include "thread.h"
 #include "tiers.h"
 
+/* In a stay, which keeps what is lent. */
 static kiln_status infer(const kiln_code **out, kiln_context *context,
-                         const kiln_signature *signature,
+                         kiln__run *run, const kiln_signature *signature,
                          const kiln_config *config, uint64_t world,
                          kiln_error **error)
 {
-    kiln_frontend *frontend;
+    kiln_frontend *frontend = signature->function->frontend;
     kiln__typed_request request = {signature, config, world, 0};
-    kiln__run storage;
-    kiln__run *run;
-    kiln_status status;
 
-    KILN_TRY(kiln__compile_check(context, signature, config, error));
-    frontend = signature->function->frontend;
     if (!request.world)
         request.world = frontend->ops.world(frontend->self);
-    run = kiln__run_enter(&storage, context);
-    status = kiln__typed_get(out, context, run, &request, error);
-    kiln__run_leave(run);
-    return status;
+    return kiln__typed_get(out, context, run, &request, error);
 }
 
 kiln_status kiln_infer(const kiln_code **out, kiln_context *context,
@@ -34,8 +27,16 @@ kiln_status kiln_infer(const kiln_code **out, kiln_context *context,
                        const kiln_config *config, uint64_t world,
                        kiln_error **error)
 {
+    kiln__stay stay;
+    kiln__run *run;
+    kiln_status status;
+
     KILN_REQUIRE(out != NULL, error);
-    return infer(out, context, signature, config, world, error);
+    KILN_TRY(kiln__compile_check(context, signature, config, error));
+    run = kiln__stay_enter(&stay, context);
+    status = infer(out, context, run, signature, config, world, error);
+    kiln__stay_leave(&stay);
+    return status;
 }
 
 kiln_status kiln_code_find(const kiln_code **out, kiln_context *context,
@@ -54,22 +55,38 @@ kiln_status kiln_code_find(const kiln_code **out, kiln_context *context,
     return *out ? KILN_OK : KILN_ENOTFOUND;
 }
 
-kiln_status kiln_job_key(kiln_digest *out, kiln_context *context,
-                         const kiln_signature *signature,
-                         const kiln_config *config, kiln_error **error)
+static kiln_status key_of(kiln_digest *out, const kiln_code *code,
+                          const kiln_config *config, kiln_error **error)
 {
-    const kiln_code *code;
     kiln__encoder key;
     kiln_status status;
 
-    KILN_REQUIRE(out != NULL, error);
-    KILN_TRY(infer(&code, context, signature, config, 0, error));
-    kiln__encoder_init(&key, &context->alloc);
+    kiln__encoder_init(&key, &config->context->alloc);
     status = kiln__key_binary(&key, kiln_code_digest(code), config);
     if (status == KILN_OK)
         *out = kiln__encoder_digest(&key);
     kiln__encoder_dispose(&key);
     return status == KILN_OK ? KILN_OK : kiln__error_no_memory(error);
+}
+
+kiln_status kiln_job_key(kiln_digest *out, kiln_context *context,
+                         const kiln_signature *signature,
+                         const kiln_config *config, uint64_t world,
+                         kiln_error **error)
+{
+    const kiln_code *code;
+    kiln__stay stay;
+    kiln__run *run;
+    kiln_status status;
+
+    KILN_REQUIRE(out != NULL, error);
+    KILN_TRY(kiln__compile_check(context, signature, config, error));
+    run = kiln__stay_enter(&stay, context);
+    status = infer(&code, context, run, signature, config, world, error);
+    if (status == KILN_OK)
+        status = key_of(out, code, config, error);
+    kiln__stay_leave(&stay);
+    return status;
 }
 
 /* ---- the forms of kiln_emit ---- */
@@ -168,9 +185,12 @@ static void emission_run(void *env)
 {
     struct emission *emission = env;
     kiln_error *error = NULL;
-    kiln_status status =
-        kiln__build_run(emission->build, emission_fatal, emission, &error);
+    kiln__stay stay;
+    kiln_status status;
 
+    kiln__stay_enter_worker(&stay, emission->context, NULL);
+    status = kiln__build_run(emission->build, emission_fatal, emission, &error);
+    kiln__stay_leave(&stay);
     if (status == KILN_OK) {
         status = take_output(emission);
         if (status != KILN_OK)
@@ -191,11 +211,8 @@ static void emission_wait(struct emission *emission)
 
 static kiln_status emission_go(struct emission *emission, kiln_error **error)
 {
-    kiln_status status =
-        kiln__workers_submit(emission->context, emission_run, emission, error);
-
-    if (status != KILN_OK)
-        return status;
+    KILN_TRY(
+        kiln__workers_submit(emission->context, emission_run, emission, error));
     emission_wait(emission);
     if (error)
         *error = emission->error ? emission->error : *error;
@@ -233,17 +250,37 @@ static kiln_status emit_generated(kiln_blob *out, const kiln_code *code,
     return status;
 }
 
+static kiln_status emit(kiln_blob *out, kiln__run *run, const kiln_code *code,
+                        const kiln_config *config, int32_t form,
+                        kiln_error **error)
+{
+    if (form == KILN_EMIT_TYPED)
+        return emit_typed(out, code, config, error);
+    if (run->on_worker)
+        return kiln__error_set(error, KILN_ERECURSION,
+                               "a callback on a compiling thread cannot wait "
+                               "for %s",
+                               kiln_code_name(code));
+    return emit_generated(out, code, config, form, error);
+}
+
 kiln_status kiln_emit(kiln_blob *out, kiln_context *context,
                       const kiln_signature *signature,
-                      const kiln_config *config, int32_t form,
+                      const kiln_config *config, uint64_t world, int32_t form,
                       kiln_error **error)
 {
     const kiln_code *code;
+    kiln__stay stay;
+    kiln__run *run;
+    kiln_status status;
 
     KILN_REQUIRE(out != NULL, error);
     KILN_REQUIRE(form >= KILN_EMIT_TYPED && form <= KILN_EMIT_BINARY, error);
-    KILN_TRY(infer(&code, context, signature, config, 0, error));
-    if (form == KILN_EMIT_TYPED)
-        return emit_typed(out, code, config, error);
-    return emit_generated(out, code, config, form, error);
+    KILN_TRY(kiln__compile_check(context, signature, config, error));
+    run = kiln__stay_enter(&stay, context);
+    status = infer(&code, context, run, signature, config, world, error);
+    if (status == KILN_OK)
+        status = emit(out, run, code, config, form, error);
+    kiln__stay_leave(&stay);
+    return status;
 }

@@ -22,8 +22,8 @@ static kiln_status ticket_start(kiln_ticket *ticket,
 {
     kiln__compile_request request = {ticket->context, *signature, config, world,
                                      1};
-    kiln__run storage;
-    kiln__run *run = kiln__run_enter(&storage, ticket->context);
+    kiln__stay stay;
+    kiln__run *run = kiln__stay_enter(&stay, ticket->context);
     int before = run->never_wait;
     int32_t source;
     kiln_status status;
@@ -32,7 +32,7 @@ static kiln_status ticket_start(kiln_ticket *ticket,
     status = kiln__compile_begin(&ticket->kernel, &ticket->flight,
                                  &ticket->owned, &source, run, &request, error);
     run->never_wait = before;
-    kiln__run_leave(run);
+    kiln__stay_leave(&stay);
     return status;
 }
 
@@ -97,8 +97,7 @@ kiln_status kiln_compile_poll(const kiln_kernel **out, kiln_ticket *ticket,
 kiln_status kiln_compile_wait(const kiln_kernel **out, kiln_ticket *ticket,
                               kiln_error **error)
 {
-    kiln__run storage;
-    kiln__run *run;
+    kiln__stay stay;
     kiln_status status = KILN_OK;
 
     KILN_REQUIRE(out != NULL, error);
@@ -106,9 +105,10 @@ kiln_status kiln_compile_wait(const kiln_kernel **out, kiln_ticket *ticket,
     if (ticket->flight && ticket->canceled)
         return kiln_compile_poll(out, ticket, error);
     if (ticket->flight) {
-        run = kiln__run_enter(&storage, ticket->context);
+        kiln__run *run = kiln__stay_enter(&stay, ticket->context);
+
         status = kiln__flight_wait(ticket->context, run, ticket->flight);
-        kiln__run_leave(run);
+        kiln__stay_leave(&stay);
     }
     if (status != KILN_OK)
         return kiln__error_set(error, status,
@@ -122,19 +122,13 @@ void kiln_compile_cancel(kiln_ticket *ticket)
         ticket->canceled = 1;
 }
 
-/* The build goes on: its result is remembered, whoever asks next. The request
-   is counted when the context has it no longer under way. */
+/* The build goes on: its result is remembered, whoever asks next. */
 void kiln_ticket_free(kiln_ticket *ticket)
 {
-    kiln__flight *flight;
-
     if (!ticket)
         return;
-    flight = ticket->flight;
-    if (flight) {
-        kiln__flight_wait_any(ticket->context, &flight, 1);
-        settle(ticket);
-    }
+    if (ticket->flight)
+        kiln__flight_abandon(ticket->context, ticket->flight, ticket->owned);
     kiln_error_free(ticket->error);
     kiln__deallocate(&ticket->context->alloc, ticket, sizeof *ticket);
 }

@@ -17,34 +17,61 @@
  * (tier 3): whoever asks for the same thing meanwhile waits for it.
  *
  * A run is one thread's journey through Kiln, nested calls included. It owns
- * the flights it has claimed until they end or go over to a worker, and waits
- * for at most one. Before it waits it walks owner -> waits for -> owner; when
- * that leads back to itself, the wait would never end, and it builds
- * privately instead.
+ * the flights it has claimed until they end or go over to a worker. Before it
+ * waits it walks owner -> waits for -> owner; when that leads back to itself,
+ * the wait would never end, and it builds privately instead.
+ *
+ * A worker has a run while it builds a kernel, for the host's callbacks that
+ * run there: it owns that flight, and waits for none, since what it would wait
+ * for may be queued behind it.
  */
 typedef struct kiln__flight kiln__flight;
-typedef struct kiln__run kiln__run;
-struct kiln__run {
-    kiln__flight *waits_for;
-    kiln_inference *inference; /* the innermost one running */
-    kiln__flight *flight;      /* the innermost kernel being lowered */
-    uint32_t depth;            /* nested entries */
+typedef struct kiln__run {
+    /* Under the tiers' lock; some flights may be NULL. */
+    kiln__flight *const *waits_for;
+    size_t waits_for_count;
+    uint64_t visit;            /* the last walk that came by */
+    kiln_inference *inference; /* the innermost one of this stay */
+    kiln_inference *suspended; /* the innermost one of the stays around it */
+    uint64_t inferred;         /* inferences begun so far */
+    uint64_t recursions;       /* refused so far, because of what is around */
+    uint32_t stays;            /* nested in one another */
     int never_wait;            /* infer privately instead */
-    kiln__run *outer;          /* of another context, on this thread */
-    kiln_context *outer_context;
+    int on_worker;
+} kiln__run;
+
+/*
+ * A stay is one public call that compiles or infers. A callback that calls
+ * back into the same context opens a stay in the stay, of the same run, but
+ * starts a chain of inferences of its own: what it gets must be finished, not
+ * a part of a cycle that is still open around it.
+ */
+typedef struct kiln__stay kiln__stay;
+struct kiln__stay {
+    kiln__run *run;
+    kiln__run own; /* the run, unless it began further out */
+    kiln_context *context;
+    kiln_inference *inference; /* of the run, as it was before */
+    kiln_inference *suspended;
+    int keeps;         /* nothing is collected meanwhile */
+    kiln__stay *outer; /* on this thread, of any context */
 };
+
+#define KILN__STAYS_MAX 64 /* callbacks nested in callbacks */
 
 struct kiln__flight {
     unsigned references; /* under the tiers' lock, as is all below */
     int done;
-    kiln__run *owner;          /* NULL: a worker's */
-    kiln__flight *outer;       /* the kernel flight this one is nested in */
+    kiln__run *owner;          /* NULL: queued for a worker */
+    uint64_t world;            /* that the outcome depends on; 0: on none */
     const void *subject;       /* instance or job */
-    const kiln_code *code;     /* kernel flight: what it is compiled from */
+    kiln_code *code;           /* kernel flight: what it is compiled from */
     const kiln_kernel *kernel; /* result of a kernel flight */
     kiln_status status;
     kiln_error *error;
+    int is_bound;            /* a failure may be due to where it was asked */
     int32_t source;          /* KILN_SOURCE_... */
+    uint32_t abandoned[2];   /* requests to count at the end: waiting, owning */
     kiln__flight *next;      /* of the subject */
     kiln__flight *held_next; /* of the inference that heads its cycle */
 };
@@ -55,25 +82,42 @@ void kiln__tiers_free(kiln_context *context);
 void kiln__tiers_collect(kiln_context *context);
 
 /* ---- tiers/flight.c ---- */
-/* Opens a stay of this thread in the context, and ends it: the thread's run,
-   which is `storage` unless the stay is nested in another one. */
-kiln__run *kiln__run_enter(kiln__run *storage, kiln_context *context);
-void kiln__run_leave(kiln__run *run);
+/* Opens a stay of this thread in the context, in the caller's storage, and
+   ends it. Code instances on loan stay where they are meanwhile. */
+kiln__run *kiln__stay_enter(kiln__stay *stay, kiln_context *context);
+void kiln__stay_leave(kiln__stay *stay);
+/* The stay of a worker that builds the flight's kernel, or no flight's. */
+void kiln__stay_enter_worker(kiln__stay *stay, kiln_context *context,
+                             kiln__flight *flight);
+/* KILN_ERECURSION when stays are nested too deep to go on. */
+kiln_status kiln__stay_check_depth(kiln__run *run, kiln_error **error);
 /* Waits until the flight is done: KILN_OK, or KILN_ERECURSION when the wait
-   would close a cycle. Takes and leaves no lock. */
+   would never end. Takes and leaves no lock. */
 kiln_status kiln__flight_wait(kiln_context *context, kiln__run *run,
                               kiln__flight *flight);
 /* True while the run has the flight itself. */
 int kiln__flight_is_owned(kiln_context *context, const kiln__run *run,
                           const kiln__flight *flight);
 int kiln__flight_is_done(kiln_context *context, const kiln__flight *flight);
-/* Waits until any flight of the context ends. */
-void kiln__flight_wait_any(kiln_context *context, kiln__flight *const *flights,
-                           size_t count);
+/* Waits until one of the flights ends, of which some may be NULL: KILN_OK; or
+   KILN_ERECURSION and `*closing`, one that the run would wait for for ever. */
+kiln_status kiln__flight_wait_any(size_t *closing, kiln_context *context,
+                                  kiln__run *run, kiln__flight *const *flights,
+                                  size_t count);
 void kiln__flight_release(kiln_context *context, kiln__flight *flight);
 /* Copies status and error (retained) of a done flight. */
 kiln_status kiln__flight_status(kiln_context *context,
                                 const kiln__flight *flight, kiln_error **error);
+/* The kernel flight goes over to a worker: no run owns it any more, and no
+   frontend is asked again, so that its outcome depends on the code instance
+   alone. */
+void kiln__flight_hand_over(kiln_context *context, kiln__flight *flight);
+/* Gives up a request without waiting: it is counted when the flight ends.
+   Releases the flight. */
+void kiln__flight_abandon(kiln_context *context, kiln__flight *flight,
+                          int owned);
+/* How a request is counted that asked for a flight of tier 3, now done. */
+kiln__count kiln__flight_outcome(const kiln__flight *flight, int owned);
 
 /* ---- tiers/typed.c: tier 1 ---- */
 typedef struct kiln__typed_request {
@@ -121,18 +165,17 @@ typedef struct kiln__claim_result {
 } kiln__claim_result;
 
 /* Finds the kernel of (job, code), or who builds it, or makes the caller the
-   one who does. */
+   one who does. `world` is the one that was asked for. A flight keeps its code
+   instance, with its callees and kernels, over collections. */
 kiln__claim_result kiln__job_claim(kiln_context *context, kiln__run *run,
                                    const kiln_signature *signature,
                                    const kiln_config *config,
-                                   const kiln_code *code);
+                                   const kiln_code *code, uint64_t world);
 /* A private flight, that nobody else can see. */
 kiln__flight *kiln__flight_private(kiln_context *context, kiln__run *run,
                                    const kiln_signature *signature,
                                    const kiln_config *config,
-                                   const kiln_code *code);
-/* The flight goes over to a worker: no run owns it any more. */
-void kiln__flight_hand_over(kiln_context *context, kiln__flight *flight);
+                                   const kiln_code *code, uint64_t world);
 /* Ends a kernel flight with a kernel, which tier 3 then owns, or with a
    failure (`error` is taken over). If the job got a kernel of this code
    meanwhile, the new one is unloaded and that one is used. */
@@ -182,6 +225,11 @@ kiln_status kiln__compile_begin(const kiln_kernel **out, kiln__flight **flight,
 kiln_status kiln__compile_settle(const kiln_kernel **out, int32_t *source,
                                  kiln_context *context, kiln__flight *flight,
                                  int owned, kiln_error **error);
+/* Instead of settling: the run would wait for the flight for ever. */
+kiln_status kiln__compile_unknot(const kiln_kernel **out, int32_t *source,
+                                 kiln__run *run,
+                                 const kiln__compile_request *request,
+                                 kiln__flight *flight, kiln_error **error);
 /* Checks signature and config of a public call. */
 kiln_status kiln__compile_check(const kiln_context *context,
                                 const kiln_signature *signature,

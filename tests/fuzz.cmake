@@ -1,10 +1,13 @@
 # tests/fuzz/fuzz_*.c, each an LLVMFuzzerTestOneInput: under the fuzz preset a
-# libFuzzer program, otherwise a program that runs its corpus once.
+# libFuzzer program, otherwise a program that runs its corpus once. A comment
+# line `/* SEEDS: folder... */` names other folders of tests that are inputs.
 kiln_glob(fuzz_files tests/fuzz/fuzz_*.c)
 foreach(file IN LISTS fuzz_files)
     get_filename_component(name ${file} NAME_WE)
     string(REPLACE "fuzz_" "" what ${name})
     set(corpus ${CMAKE_CURRENT_SOURCE_DIR}/fuzz/corpus/${what})
+    kiln_read_comment(seeds ${PROJECT_SOURCE_DIR}/${file} SEEDS)
+    list(TRANSFORM seeds PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/)
     add_executable(${name} ${PROJECT_SOURCE_DIR}/${file})
     kiln_compile_as_ours(${name})
     set_target_properties(${name} PROPERTIES
@@ -17,11 +20,11 @@ foreach(file IN LISTS fuzz_files)
     endif()
     if(KILN_FUZZ AND CMAKE_C_COMPILER_ID MATCHES "Clang")
         target_link_options(${name} PRIVATE -fsanitize=fuzzer)
-        add_test(NAME ${name} COMMAND ${name} -runs=0 ${corpus})
+        add_test(NAME ${name} COMMAND ${name} -runs=0 ${corpus} ${seeds})
     else()
         target_sources(${name} PRIVATE
             ${CMAKE_CURRENT_SOURCE_DIR}/fuzz/standalone.c)
-        add_test(NAME ${name} COMMAND ${name} ${corpus})
+        add_test(NAME ${name} COMMAND ${name} ${corpus} ${seeds})
     endif()
     kiln_test_properties(${name} fuzz)
 endforeach()

@@ -58,6 +58,11 @@ if(TARGET kiln-bench)
     kiln_test_properties(benchmarks_run_once bench host)
     set_tests_properties(benchmarks_run_once PROPERTIES RUN_SERIAL ON)
 endif()
+if(TARGET kiln-bench AND TARGET kiln-command)
+    kiln_add_script_test(readme_is_true LABELS docs host
+        COMMAND ${scripts}/readme.sh ${PROJECT_SOURCE_DIR}
+            $<TARGET_FILE_DIR:kiln-command>)
+endif()
 if(TARGET saxpy)
     add_test(NAME example_saxpy COMMAND saxpy)
     kiln_test_properties(example_saxpy example host)

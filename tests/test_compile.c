@@ -176,7 +176,7 @@ static kiln_digest key_of(struct fixture *fixture, const char *name)
     kiln_digest key;
 
     assert_ok(kiln_job_key(&key, fixture->context, &signature, fixture->config,
-                           &test_error));
+                           0, &test_error));
     return key;
 }
 
@@ -205,12 +205,12 @@ static void equal_jobs_give_equal_bytes(void **state)
     kiln_signature signature = signature_of(fixture, "scale");
 
     assert_ok(kiln_emit(&first, fixture->context, &signature, fixture->config,
-                        KILN_EMIT_BINARY, &test_error));
+                        0, KILN_EMIT_BINARY, &test_error));
     again = *fixture;
     open_fixture(&opened);
     signature = signature_of(opened, "scale");
     assert_ok(kiln_emit(&second, ((struct fixture *)opened)->context,
-                        &signature, ((struct fixture *)opened)->config,
+                        &signature, ((struct fixture *)opened)->config, 0,
                         KILN_EMIT_BINARY, &test_error));
     assert_blob_equal(second, first.data, first.size);
     kiln_blob_release(&first);
@@ -228,7 +228,7 @@ static void every_form_can_be_emitted(void **state)
         kiln_blob text = {0};
 
         assert_ok(kiln_emit(&text, fixture->context, &signature,
-                            fixture->config, form, &test_error));
+                            fixture->config, 0, form, &test_error));
         assert_contains(text.data, marks[form]);
         kiln_blob_release(&text);
     }

@@ -94,36 +94,6 @@ static void reading_survives_a_failing_allocator(void **state)
     assert_survives_failing_alloc(read_it, path);
 }
 
-static void a_temporary_folder_is_private(void **state)
-{
-    char path[600];
-    struct stat status;
-
-    (void)state;
-    assert_ok(kiln__temporary_folder(path, sizeof path, &test_error));
-    assert_int_equal(stat(path, &status), 0);
-    assert_int_equal(status.st_mode & 07777, 0700);
-    assert_int_equal(rmdir(path), 0);
-}
-
-static void a_temporary_folder_that_cannot_be_made_is_an_error(void **state)
-{
-    char path[600], *before = getenv("TMPDIR");
-
-    (void)state;
-    before = before == NULL ? NULL : strdup(before);
-    setenv("TMPDIR", "/no/such", 1);
-    assert_fails(KILN_EIO, "/no/such/kiln-",
-                 kiln__temporary_folder(path, sizeof path, &test_error));
-    assert_fails(KILN_EIO, "too long",
-                 kiln__temporary_folder(path, 4, &test_error));
-    if (before == NULL)
-        unsetenv("TMPDIR");
-    else
-        setenv("TMPDIR", before, 1);
-    free(before);
-}
-
 static void a_library_is_opened_and_asked(void **state)
 {
     void *library = NULL;
@@ -169,8 +139,6 @@ int main(void)
         in_folder(a_folder_is_no_file),
         in_folder(a_file_beyond_the_limit_is_refused),
         in_folder(reading_survives_a_failing_allocator),
-        cmocka_unit_test(a_temporary_folder_is_private),
-        cmocka_unit_test(a_temporary_folder_that_cannot_be_made_is_an_error),
         cmocka_unit_test(a_library_is_opened_and_asked),
         cmocka_unit_test(a_missing_library_is_named),
         cmocka_unit_test(an_objects_folder_is_found),

@@ -139,6 +139,8 @@ static void constants_are_printed_short_and_exact(void **state)
     constant_reads("f32", "16777217", "16777216.0");
     constant_reads("f64", "-0.0", "-0.0");
     constant_reads("f64", "100000000000000", "100000000000000.0");
+    constant_reads("f64", "999999999999999.0", "999999999999999.0");
+    constant_reads("f64", "0.10000000000000000000", "0.1");
     constant_reads("f64", "0x3ff0000000000000", "1.0");
     constant_reads("f64", "0x7ff8000000000000", "0x7ff8000000000000");
     constant_reads("f64", "0x0000000000000001", "0x0000000000000001");

@@ -103,9 +103,10 @@ static void fail_with(const example *e, const char *what,
 {
     kiln_blob text = {0};
 
-    if (error == NULL || kiln_error_render(&text, error, 0) != KILN_OK)
-        fail_msg("%s: %s", e->package, what);
-    fail_msg("%s: %s\n%s", e->package, what, (const char *)text.data);
+    if (error != NULL && kiln_error_render(&text, error, 0) == KILN_OK &&
+        text.data != NULL)
+        fail_msg("%s: %s\n%s", e->package, what, (const char *)text.data);
+    fail_msg("%s: %s", e->package, what);
 }
 
 static void every_example_runs(void **state)

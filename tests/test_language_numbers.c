@@ -85,7 +85,7 @@ static void fail_at(const char *type, const char *operation, size_t i)
     } \
     static T remain_##name(T a, T b) \
     { \
-        return is_signed && b == (T)-1 ? 0 : (T)(a % b); \
+        return (T)(is_signed && b == (T)-1 ? 0 : a % b); \
     } \
     static void integers_##name(kernels *k) \
     { \

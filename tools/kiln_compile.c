@@ -66,7 +66,7 @@ static int emit(const tool_session *session, const tool_options *options,
         if (status != TOOL_OK)
             return status;
     }
-    if (kiln_emit(&blob, session->context, &signature, session->config, form,
+    if (kiln_emit(&blob, session->context, &signature, session->config, 0, form,
                   &error) != KILN_OK)
         return tool_fail(error);
     status = write_output(&blob, options->output);

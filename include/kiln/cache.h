@@ -18,6 +18,10 @@ KILN_BEGIN_DECLS
 enum { KILN_TIER_MAP(KILN__TIER_ENUM) KILN_TIER_COUNT };
 #undef KILN__TIER_ENUM
 
+/* Room for tiers and stages that are yet to come. */
+#define KILN_TIERS_MAX 8
+#define KILN_STAGES_MAX 16
+
 /**
  * One tier's counters since the context began. At rest (no request under way)
  * requests = hits + store_hits + waited + built + failed. Hits through
@@ -25,39 +29,42 @@ enum { KILN_TIER_MAP(KILN__TIER_ENUM) KILN_TIER_COUNT };
  */
 typedef struct kiln_tier_statistics {
     uint64_t requests;
-    uint64_t hits;       /* found in memory */
+    uint64_t hits;       /* found in memory, loaded or to be loaded */
     uint64_t store_hits; /* found in a store */
     uint64_t waited;     /* answered by a build that was under way */
     uint64_t built;
     uint64_t failed;  /* remembered failures included */
     uint64_t entries; /* held in memory now */
-    uint64_t bytes;   /* of their payloads */
+    uint64_t bytes;   /* of their payloads: typed IR, binaries */
+    uint64_t reserved[8];
 } kiln_tier_statistics;
 
 typedef struct kiln_statistics {
     size_t size; /* set by the caller */
-    kiln_tier_statistics tiers[KILN_TIER_COUNT];
-    uint64_t stage_ns[KILN_STAGE_COUNT]; /* summed over all threads */
-    uint64_t stage_count[KILN_STAGE_COUNT];
+    kiln_tier_statistics tiers[KILN_TIERS_MAX];
+    uint64_t stage_ns[KILN_STAGES_MAX]; /* summed over all threads */
+    uint64_t stage_count[KILN_STAGES_MAX];
     uint64_t invalidated; /* code instances that lost their validity */
 } kiln_statistics;
 
-/** Stores the counters' sums. Cheap, but not for a hit path. */
+/** Stores the counters' sums. Cheap, but not for a hit path. Any thread; sums
+ *  taken while others work may be some requests apart. */
 KILN_API void kiln_statistics_get(kiln_statistics *out,
                                   const kiln_context *context);
 
 /**
  * Renders the counters as one JSON object without newline:
  * {"tiers": {"typed_ir": {"requests": …}, …}, "stages_ns": {"parse": …}}.
- * The caller releases `*out`; its bytes are NUL-terminated.
+ * The caller releases `*out`; its bytes are NUL-terminated, which is not
+ * counted in its size.
  */
 KILN_API KILN_NODISCARD kiln_status
 kiln_statistics_json(kiln_blob *out, const kiln_context *context);
 
 /**
  * Adds a store behind the tiers. Lower `priority` is asked first; equal ones
- * are refused. On success the context owns `self` and calls ops->free.
- * KILN_EUNSUPPORTED in this version: tiers live in memory.
+ * are refused. On success the context owns `self` and calls ops->free; `ops`
+ * is copied. KILN_EUNSUPPORTED in this version: tiers live in memory.
  */
 KILN_API KILN_NODISCARD kiln_status
 kiln_context_add_store(kiln_context *context, const kiln_store_ops *ops,
@@ -112,7 +119,7 @@ KILN_API KILN_NODISCARD kiln_status kiln_pack_open_memory(kiln_pack **out,
                                                           const void *bytes,
                                                           size_t size,
                                                           kiln_error **error);
-/** Ends a pack that no context has taken. NULL is fine. */
+/** Ends a pack that no context has taken, and closes its file. NULL is fine. */
 KILN_API void kiln_pack_close(kiln_pack *pack);
 
 /** Puts a pack behind the tiers; on success the context owns it. Entries are

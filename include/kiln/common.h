@@ -37,6 +37,31 @@
     ((ops)->size >= offsetof(type, member) + sizeof((ops)->member) && \
      (ops)->member != NULL)
 
+/*
+ * The rules that every header keeps.
+ *
+ * Statuses: a function that can fail returns a kiln_status. What a header
+ * lists are the statuses that a caller may want to tell apart; besides these,
+ * any such function may return KILN_ENOMEM, and KILN_EINVAL for an argument
+ * that is missing or of another context. What `out` holds after a failure
+ * means nothing, unless the function says otherwise.
+ *
+ * Structs that begin with `size` are versioned. The caller stores the
+ * sizeof that it was compiled with; zero is the default of every other
+ * member; a library that is older than its caller returns KILN_EINVAL for a
+ * member that it does not know, unless it is zero. Other structs do not
+ * change within one KILN_ABI_VERSION.
+ *
+ * Ownership: _new() makes what _free() ends, _open() what _close() ends, and
+ * both take NULL. What is "borrowed" or "lent" stays its owner's. What a
+ * function takes is borrowed for the call, unless it says otherwise, and
+ * strings are NUL-terminated UTF-8. A pointer that is not said to be
+ * optional is not NULL; functions without a status need not check theirs.
+ *
+ * Headers in kiln/sys/ are for those who extend Kiln; there a minor version
+ * may change things. Before version 1.0 it may do so everywhere.
+ */
+
 KILN_BEGIN_DECLS
 
 /** Returns the library's version, "major.minor.patch". Static storage. */
@@ -54,7 +79,8 @@ typedef struct kiln_digest {
 /** Room for a digest in hexadecimal and the terminating NUL. */
 #define KILN_DIGEST_TEXT_SIZE 33
 
-/** Writes `digest` as 32 lower-case hexadecimal digits and a NUL. */
+/** Writes `digest` as 32 lower-case hexadecimal digits, `high` first, and a
+ *  NUL. */
 KILN_API void kiln_digest_text(kiln_digest digest,
                                char text[KILN_DIGEST_TEXT_SIZE]);
 
@@ -73,7 +99,9 @@ struct kiln_blob {
     void *private_data; /* of whoever made the blob */
 };
 
-/** Gives the bytes back and zeroes the blob. Fine on a zeroed blob. */
+/** Gives the bytes back and zeroes the blob. NULL and a zeroed blob are
+ *  fine. A blob may outlive the context that made it, but not its
+ *  kiln_alloc's `env`. */
 KILN_API void kiln_blob_release(kiln_blob *blob);
 
 KILN_END_DECLS

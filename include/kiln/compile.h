@@ -16,12 +16,13 @@ KILN_BEGIN_DECLS
  */
 typedef struct kiln_signature {
     const kiln_function *function;
-    const kiln_type *const *types;
-    size_t count; /* at most KILN_ARGUMENTS_MAX */
+    const kiln_type *const *types; /* of one context; none is NULL */
+    size_t count;                  /* at most KILN_ARGUMENTS_MAX */
 } kiln_signature;
 
-#define KILN_SOURCE_NONE 0
-#define KILN_SOURCE_MEMORY 1 /* the kernel was there already */
+/* Where a kernel came from. */
+#define KILN_SOURCE_NONE 0   /* from nowhere: it failed */
+#define KILN_SOURCE_MEMORY 1 /* it, or an artifact to load, was there */
 #define KILN_SOURCE_WAITED 2 /* another thread was building it */
 #define KILN_SOURCE_STORE 3  /* the artifact came from a store */
 #define KILN_SOURCE_BUILT 4  /* compiled now */
@@ -29,7 +30,8 @@ typedef struct kiln_signature {
 typedef struct kiln_compile_options {
     size_t size;     /* KILN_COMPILE_OPTIONS_INIT sets it */
     uint64_t world;  /* a held world; 0: the current one */
-    int32_t *source; /* receives KILN_SOURCE_...; NULL: not wanted */
+    int32_t *source; /* receives KILN_SOURCE_...; NULL: not wanted;
+                        kiln_compile_start() leaves it alone */
 } kiln_compile_options;
 
 #define KILN_COMPILE_OPTIONS_INIT \
@@ -40,12 +42,19 @@ typedef struct kiln_compile_options {
 /**
  * Lends the kernel for `signature` under `config`, compiling it if no tier
  * remembers it. Every other caller of the same job waits for that one build;
- * different jobs build at the same time. A hit takes no lock, allocates
- * nothing and writes no shared memory. `options` may be NULL.
+ * different jobs build at the same time. A hit in the current world takes no
+ * lock, allocates nothing and writes no shared memory. `options` may be NULL.
+ * On a miss, inference and a frontend's lower() run on this thread, code
+ * generation on a worker; the kernel is loaded on the config's device.
  *
- * KILN_ECOMPILE: the user's code, with diagnostics; remembered until the
- * world moves. KILN_ECODEGEN: the code generator failed. KILN_ERECURSION: a
- * nested compile asked for the job that it is part of.
+ * KILN_ECOMPILE: the user's code, with diagnostics. KILN_ENOTFOUND, with an
+ * error: a frontend knows no method. KILN_EUNSUPPORTED: the target cannot do
+ * what the code asks for. KILN_ECODEGEN: the code generator failed or cannot
+ * be opened; KILN_EMISMATCH: it is of another build. KILN_ENODEVICE: the
+ * config's device is not there, or is not the target's. KILN_ERECURSION: a
+ * nested compile asked for the job that it is part of, callbacks are nested
+ * too deep, or a callback on a thread of Kiln's would have to wait. Failures
+ * that the same input gives again are remembered until the world moves.
  */
 KILN_API KILN_NODISCARD kiln_status
 kiln_compile(const kiln_kernel **out, kiln_context *context,
@@ -55,7 +64,7 @@ kiln_compile(const kiln_kernel **out, kiln_context *context,
 /**
  * A call site's own memory of its kernel. Zero it, then fill it with
  * kiln_call_site_compile(); it may be read by many threads while one of them
- * refreshes it.
+ * refreshes it. It owns nothing and must not be used after its context.
  */
 typedef struct kiln_call_site {
     const kiln_kernel *kernel;
@@ -85,7 +94,9 @@ static inline const kiln_kernel *kiln_call_site_get(const kiln_call_site *site)
 
 /**
  * As kiln_compile(), through the site: fast while the site's kernel is valid,
- * and otherwise refreshes it. A site always serves one signature and config.
+ * and otherwise refreshes it. A site always serves one signature, config and
+ * world: while its kernel is valid the other arguments are not looked at, and
+ * `options->source` stays as it was.
  */
 KILN_API KILN_NODISCARD kiln_status kiln_call_site_compile(
     const kiln_kernel **out, kiln_call_site *site, kiln_context *context,
@@ -94,60 +105,70 @@ KILN_API KILN_NODISCARD kiln_status kiln_call_site_compile(
 
 /** One job of a batch, and what became of it. */
 typedef struct kiln_batch_job {
-    kiln_signature signature;
+    kiln_signature signature; /* its types stay until the batch returns */
     const kiln_config *config;
+    uint64_t world;            /* a held world; 0: the current one */
     const kiln_kernel *kernel; /* out: NULL when the job failed */
-    kiln_status status;        /* out */
     kiln_error *error;         /* out: owned by the caller, or NULL */
+    kiln_status status;        /* out */
+    int32_t source;            /* out: KILN_SOURCE_... */
 } kiln_batch_job;
 
-/** Told after each job of a batch, on the calling thread. */
+/** Told after each job of a batch, on the calling thread; `job` has its
+ *  results. */
 typedef void (*kiln_progress_fn)(size_t done, size_t count,
                                  const kiln_batch_job *job, void *env);
 
 /**
  * Compiles a list of jobs on all workers and returns when each has ended.
- * KILN_OK when all succeeded; else the first failing job's status, while the
- * others are still compiled. `progress` may be NULL.
+ * Inference runs on the calling thread, job after job. KILN_OK when all
+ * succeeded; else the status of the first job in the list that failed, while
+ * the others are still compiled. `progress` may be NULL. KILN_ENOMEM with
+ * every job at KILN_ENOMEM: none was started.
  */
 KILN_API KILN_NODISCARD kiln_status
 kiln_compile_batch(kiln_context *context, kiln_batch_job *jobs, size_t count,
                    kiln_progress_fn progress, void *env);
 
 /**
- * Starts a job without waiting. Inference runs on the calling thread, code
- * generation on a worker. The caller frees the ticket.
+ * Starts a job without waiting for others. Inference runs on the calling
+ * thread, code generation on a worker. The caller frees the ticket. Faults
+ * that inference finds are returned here, without a ticket. `options` may be
+ * NULL.
  */
 KILN_API KILN_NODISCARD kiln_status
 kiln_compile_start(kiln_ticket **out, kiln_context *context,
                    const kiln_signature *signature, const kiln_config *config,
                    const kiln_compile_options *options, kiln_error **error);
 
-/** Stores the kernel when it is ready; KILN_EAGAIN before. Never blocks. */
+/** Stores the kernel when it is ready; KILN_EAGAIN before, KILN_ECANCELED when
+ *  it was given up before, else as kiln_compile(). Never blocks. */
 KILN_API KILN_NODISCARD kiln_status kiln_compile_poll(const kiln_kernel **out,
                                                       kiln_ticket *ticket,
                                                       kiln_error **error);
 
-/** Stores the kernel as soon as it is ready. Waits. */
+/** As kiln_compile_poll(), but waits for the end of what was not given up.
+ *  KILN_ERECURSION when the wait would never end. */
 KILN_API KILN_NODISCARD kiln_status kiln_compile_wait(const kiln_kernel **out,
                                                       kiln_ticket *ticket,
                                                       kiln_error **error);
 
 /** Gives the job up: polls say KILN_ECANCELED unless it is finished already.
- *  Work that other callers wait for goes on. */
+ *  The build goes on, and what it makes is remembered. NULL is fine. */
 KILN_API void kiln_compile_cancel(kiln_ticket *ticket);
 
-/** Ends a ticket, canceling what is not finished. NULL is fine. */
+/** Ends a ticket; work that is under way goes on. NULL is fine. Never waits. */
 KILN_API void kiln_ticket_free(kiln_ticket *ticket);
 
 /**
- * Stores the binary key of a job: stable between processes and machines as
- * long as neither the meaning of the code nor a [binary] setting changes.
- * Infers if need be, generates no code and opens no LLVM.
+ * Stores the binary key of a job in `world` (0: the current one): stable
+ * between processes and machines as long as neither the meaning of the code nor
+ * a [binary] setting nor the code generator's version changes. Infers if need
+ * be, generates no code and opens no LLVM. Statuses are those of inference.
  */
 KILN_API KILN_NODISCARD kiln_status kiln_job_key(
     kiln_digest *out, kiln_context *context, const kiln_signature *signature,
-    const kiln_config *config, kiln_error **error);
+    const kiln_config *config, uint64_t world, kiln_error **error);
 
 #define KILN_EMIT_TYPED 0    /* typed IR as text, the whole call closure */
 #define KILN_EMIT_LLVM 1     /* LLVM IR as lowered */
@@ -156,21 +177,27 @@ KILN_API KILN_NODISCARD kiln_status kiln_job_key(
 #define KILN_EMIT_BINARY 4   /* the artifact's payload */
 
 /**
- * Shows a job at one of its stages: an inspection aid that fills no tier.
- * Needs no device. The caller releases `*out`.
+ * Shows a job at one of its stages, KILN_EMIT_..., in `world` (0: the
+ * current one): an inspection aid. Inference is remembered; code is generated
+ * each time, on a worker, and not kept. Needs no device. The caller releases
+ * `*out`, whose bytes end in a NUL that is not counted. Statuses are those of
+ * kiln_compile(); KILN_EUNSUPPORTED too for the typed IR of a frontend that
+ * lowers by itself.
  */
 KILN_API KILN_NODISCARD kiln_status kiln_emit(kiln_blob *out,
                                               kiln_context *context,
                                               const kiln_signature *signature,
                                               const kiln_config *config,
-                                              int32_t form, kiln_error **error);
+                                              uint64_t world, int32_t form,
+                                              kiln_error **error);
 
 /*
  * Code instances: a method instance inferred for one owner token. They are
  * lent like kernels.
  */
 
-/** Lends the code instance of a signature, inferring it if need be. */
+/** Lends the code instance of a signature, inferring it if need be, in a held
+ *  world or, for 0, in the current one. Statuses as kiln_compile(). */
 KILN_API KILN_NODISCARD kiln_status kiln_infer(const kiln_code **out,
                                                kiln_context *context,
                                                const kiln_signature *signature,
@@ -178,36 +205,40 @@ KILN_API KILN_NODISCARD kiln_status kiln_infer(const kiln_code **out,
                                                uint64_t world,
                                                kiln_error **error);
 
-/** Lends the code instance if tier 1 has it; creates nothing. */
+/** Lends the code instance if tier 1 has it for that world; infers nothing.
+ *  KILN_ENOTFOUND. */
 KILN_API KILN_NODISCARD kiln_status kiln_code_find(
     const kiln_code **out, kiln_context *context,
     const kiln_signature *signature, const kiln_config *config, uint64_t world);
 
 /** Returns "main.saxpy(f32[:], f32, f32[:])". Borrowed. */
 KILN_API const char *kiln_code_name(const kiln_code *code);
-/** Returns the signature that it was inferred for. Borrowed. */
+/** Returns the signature that it was inferred for. Its types are borrowed. */
 KILN_API kiln_signature kiln_code_signature(const kiln_code *code);
 /** Returns callee `index`, in the order in which inference recorded them
  *  (kiln_inference_callee), or NULL beyond the last. */
 KILN_API const kiln_code *kiln_code_callee(const kiln_code *code, size_t index);
 /** Returns the typed digest: its IR and that of everything it calls. */
 KILN_API kiln_digest kiln_code_digest(const kiln_code *code);
-/** Returns the typed IR in its binary form; `size` in bytes. Borrowed. */
+/** Returns the typed IR in its binary form, or as the frontend gave it; `size`
+ *  in bytes, may be NULL. Borrowed. */
 KILN_API const void *kiln_code_ir(const kiln_code *code, size_t *size);
 /** Returns the type of the result, or NULL if the frontend told none. */
 KILN_API const kiln_type *kiln_code_result(const kiln_code *code);
-/** Stores the first and last world in which the instance is valid. */
+/** Stores the first and last world in which the instance is valid; the last is
+ *  UINT64_MAX as long as nothing ended it. Either may be NULL. */
 KILN_API void kiln_code_worlds(const kiln_code *code, uint64_t *minimum,
                                uint64_t *maximum);
-/** True while the instance is valid in the current world. */
+/** True until a definition ends the instance's validity. */
 KILN_API int32_t kiln_code_is_valid(const kiln_code *code);
 
 /**
  * Results that other consumers attach to a code instance: an automatic
  * differentiation tool's beside a compiler's, say. Keyed by instance, config
- * (or NULL) and consumer name. `destroy` runs once, when the instance is
- * collected or the context ends. `save` and `load` are optional and belong to
- * snapshots.
+ * (or NULL) and consumer name, which is copied. `destroy`, which may be NULL,
+ * runs once, when the instance is collected or the context ends, and must not
+ * call Kiln. `save` and `load` are optional and belong to snapshots: not
+ * called in this version.
  */
 typedef struct kiln_attachment {
     size_t size;
@@ -218,15 +249,17 @@ typedef struct kiln_attachment {
     kiln_status (*load)(const void *bytes, size_t size, void **value);
 } kiln_attachment;
 
-/** Lends the attached value; KILN_ENOTFOUND. Creates nothing. */
+/** Lends the attached value as long as the instance is; KILN_ENOTFOUND. Creates
+ *  nothing. Any thread, as kiln_attachment_put(). */
 KILN_API KILN_NODISCARD kiln_status
 kiln_attachment_get(void **out, const kiln_code *code,
                     const kiln_config *config, const char *consumer);
 
 /**
- * Attaches a value. The first one wins: when there is one already, `*out`
- * (which may be NULL) receives it, the new value is destroyed and KILN_OK
- * returned.
+ * Attaches a value and stores it in `*out`, which may be NULL. The first one
+ * wins: when there is one already, `*out` receives that, the new value is
+ * destroyed and KILN_OK returned. After a failure the value is still the
+ * caller's.
  */
 KILN_API KILN_NODISCARD kiln_status kiln_attachment_put(
     void **out, const kiln_code *code, const kiln_config *config,

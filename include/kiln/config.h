@@ -22,8 +22,9 @@ KILN_BEGIN_DECLS
 #define KILN_SWITCH_OFF 2
 
 #define KILN_ABI_KERNEL 0 /* a kernel that can be launched */
-#define KILN_ABI_DEVICE 1 /* a function to be linked into foreign code */
+#define KILN_ABI_DEVICE 1 /* a function for foreign code; KILN_EUNSUPPORTED */
 
+/* Enters the keys; this version has no host references to treat so. */
 #define KILN_SITES_RESOLVE 0 /* host references are constants of a session */
 #define KILN_SITES_PATCH 1   /* host references are patched at load */
 
@@ -41,7 +42,8 @@ typedef struct kiln_config_options {
     const char *overlays;   /* [typed] overlay tables, "a,b", first wins; the
                                backend's own table follows; NULL: none */
     uint8_t opt_level;      /* [binary] KILN_OPT_... */
-    uint8_t debug_level;    /* [runtime, binary] KILN_DEBUG_... */
+    uint8_t debug_level;    /* [runtime, binary] KILN_DEBUG_...; enters the
+                               keys, adds nothing in this version */
     uint8_t bounds_checks;  /* [runtime, binary] KILN_SWITCH_..., on */
     uint8_t fast_math;      /* [runtime, binary] KILN_SWITCH_..., off */
     uint8_t contract;       /* [runtime, binary] fuse a*b+c, on */
@@ -59,11 +61,13 @@ typedef struct kiln_config_options {
     }
 
 /**
- * Stores the config for `options`. Equal settings give the same pointer; it
- * lives as long as the context. The host target without a name is resolved to
- * the features of this processor. `options` may be NULL: all defaults.
+ * Stores the config for `options`, whose texts are copied. Equal settings
+ * give the same pointer; it lives as long as the context. The host target
+ * without a name is resolved to the features of this processor. `options` may
+ * be NULL: all defaults. Needs no device and no LLVM.
  *
- * KILN_EINVAL names a bad setting; an unknown backend or processor too.
+ * KILN_EINVAL names a bad setting, an unknown backend or processor too.
+ * KILN_EUNSUPPORTED: the backend is known and not in this build.
  */
 KILN_API KILN_NODISCARD kiln_status
 kiln_config_new(const kiln_config **out, kiln_context *context,
@@ -75,12 +79,14 @@ KILN_API const char *kiln_config_target(const kiln_config *config);
 KILN_API const char *kiln_config_backend(const kiln_config *config);
 /** Returns the digest of the [typed] settings by value: the owner token. */
 KILN_API kiln_digest kiln_config_owner(const kiln_config *config);
-/** Returns the digest of the [typed], [runtime] and [binary] settings. */
+/** Returns the digest of the [typed], [runtime] and [binary] settings.
+ *  Configs that differ in [load] settings alone have one digest. */
 KILN_API kiln_digest kiln_config_digest(const kiln_config *config);
 
 /**
  * Stores every setting as the config holds it: defaults are resolved, texts
- * borrowed from the config. `out->size` is set by the caller
+ * borrowed from the config, and `overlays` ends with the backend's own table.
+ * `entry_name` stays NULL when it is derived. `out->size` is set by the caller
  * (KILN_CONFIG_OPTIONS_INIT). A frontend learns its settings here; infer()
  * may look at those of scope [typed] only.
  */
@@ -88,8 +94,9 @@ KILN_API void kiln_config_get_options(kiln_config_options *out,
                                       const kiln_config *config);
 
 /**
- * Renders every setting with its resolved value and its scopes, one a line.
- * The caller releases `*out`; its bytes are NUL-terminated.
+ * Renders every setting with its resolved value and its scopes, one a line:
+ * "bounds_checks = on [runtime, binary]". The caller releases `*out`; its
+ * bytes are NUL-terminated, which is not counted in its size.
  */
 KILN_API KILN_NODISCARD kiln_status
 kiln_config_describe(kiln_blob *out, const kiln_config *config);

@@ -22,10 +22,13 @@ KILN_BEGIN_DECLS
  * floating-point mode, working directory nor environment.
  *
  * After fork() the child may use the context's tiers and the host backend; it
- * has no worker threads until its first miss starts them anew. A GPU backend
- * that was loaded before the fork must not be used in the child.
+ * has no worker threads until its first miss starts them anew, and what other
+ * threads were building is forgotten. LLVM and lld have locks of their own,
+ * which fork() may leave taken: a child that is to compile must be forked
+ * while nothing is being built. A GPU backend that was loaded before the fork
+ * must not be used in the child.
  *
- * Kernels are lent, not counted: a kernel stays valid until
+ * Kernels are lent, not counted: a kernel stays usable until
  * kiln_context_collect() finds it outdated, or until the context ends.
  */
 
@@ -34,7 +37,10 @@ struct kiln_codegen;
 
 /**
  * The door of the code generation library; see `codegen_exchange` below.
- * Opaque to embedders, who only pass it on.
+ * Opaque to embedders, who declare it and only pass it on:
+ *
+ *     kiln_status kiln_codegen_exchange(const struct kiln_codegen_host *host,
+ *                                       const struct kiln_codegen **out);
  */
 typedef kiln_status (*kiln_codegen_exchange_fn)(
     const struct kiln_codegen_host *host, const struct kiln_codegen **out);
@@ -51,7 +57,8 @@ typedef struct kiln_context_options {
     const kiln_alloc *alloc;   /* copied; NULL: malloc */
     const kiln_host_ops *host; /* copied; NULL: nothing offered */
     void *host_env;            /* first argument of every host callback */
-    void (*host_finalize)(void *env); /* called once when the context ends */
+    void (*host_finalize)(void *env); /* called once when the context ends;
+                                         not if it was never made */
     uint32_t workers; /* threads that compile; 0: KILN_WORKERS, else cores */
     uint32_t threads; /* of the host backend; 0: KILN_THREADS, else cores */
     const char *codegen_path; /* libkiln-codegen.so; NULL: KILN_CODEGEN_PATH,
@@ -68,10 +75,12 @@ typedef struct kiln_context_options {
 
 /**
  * Creates a context. `options` may be NULL: all defaults. Opens no device, no
- * LLVM and no file, and starts no thread.
+ * LLVM and no file, and starts no thread. Reads the environment; what the
+ * options say comes first.
  *
  * Use the macro kiln_context_new(), which passes the headers' ABI version:
- * KILN_EMISMATCH when the library is of another one.
+ * KILN_EMISMATCH when the library is of another one. KILN_EINVAL for options
+ * or variables that make no sense, more than 1024 threads, say.
  */
 KILN_API KILN_NODISCARD kiln_status
 kiln_context_new_(int32_t abi_version, kiln_context **out,
@@ -80,20 +89,24 @@ kiln_context_new_(int32_t abi_version, kiln_context **out,
     kiln_context_new_(KILN_ABI_VERSION, (out), (options), (error))
 
 /**
- * Ends a context and everything it lent: packages, types, configs, kernels.
- * Waits for its worker threads. Queues, buffers, devices and tickets must have
- * been freed before, and no other thread may be inside the library with this
- * context. NULL is fine.
+ * Ends a context and everything it lent: packages, types, configs, kernels,
+ * code instances with what is attached, frontends, backends. Waits for its
+ * worker threads. Queues, buffers, devices and tickets must have been freed
+ * before, and no other thread may be inside the library with this context.
+ * Errors, blobs and retained artifacts stay. NULL is fine.
  */
 KILN_API void kiln_context_free(kiln_context *context);
 
 /**
- * Frees what is no longer valid: outdated kernels (unloading their code),
- * code instances that no world in use can see, and retired tables.
+ * Frees what is no longer valid: outdated kernels (unloading their code), and
+ * the code instances and definitions that no world in use can see.
  *
  * The caller promises that during the call no other thread is inside the
- * library with this context, and that it uses no kernel obtained before,
- * except through call-site handles, which revalidate themselves.
+ * library with this context, and that it uses no kernel or code instance
+ * obtained before, except kernels through call-site handles, which revalidate
+ * themselves. What is still valid stays where it is. Work of Kiln's own
+ * threads goes on, and keeps what it needs. From within a callback it frees
+ * nothing. NULL is fine.
  */
 KILN_API void kiln_context_collect(kiln_context *context);
 

@@ -11,13 +11,17 @@ KILN_BEGIN_DECLS
  * Enough for a harness or a small runtime. A runtime that owns its device
  * adopts its own context and stream, passes raw device pointers, or takes the
  * native function (kiln_kernel_native) and launches by itself.
+ *
+ * A device may be used from any thread, and opened more than once. A queue and
+ * the contents of a buffer belong to one thread at a time. Several queues of
+ * one device may run at once.
  */
 
 /** A backend as `kiln targets` lists it. Everything is borrowed. */
 typedef struct kiln_backend_info {
     size_t size;
     const char *name;           /* "host", "cuda" */
-    const char *default_target; /* "host:…", "cuda:sm_75" */
+    const char *default_target; /* "host:…", "cuda:sm_75"; NULL: none */
     uint32_t device_count;
     const char *reason;  /* why there is no device, or NULL */
     int32_t can_compile; /* code for it can be generated here */
@@ -25,13 +29,16 @@ typedef struct kiln_backend_info {
 
 /** Returns how many backends the library knows. */
 KILN_API size_t kiln_backend_count(const kiln_context *context);
-/** Describes backend `index`. Opens its driver to count devices. */
+/** Describes backend `index`; `out->size` is set by the caller. Opens its
+ *  driver to count devices, and the code generation library to ask what it can
+ *  do. KILN_ENOTFOUND beyond the last. */
 KILN_API KILN_NODISCARD kiln_status kiln_backend_get_info(
     kiln_backend_info *out, kiln_context *context, size_t index);
 
 /**
  * Opens device `ordinal` of a backend. KILN_ENODEVICE, with the driver's
- * reason, when there is none.
+ * reason, when there is none, or when the backend is not in this build;
+ * KILN_EINVAL for a backend that nobody knows.
  */
 KILN_API KILN_NODISCARD kiln_status kiln_device_open(kiln_device **out,
                                                      kiln_context *context,
@@ -52,7 +59,9 @@ KILN_API KILN_NODISCARD kiln_status kiln_device_adopt(kiln_device **out,
 
 /**
  * Opens an offline device for `config`'s target: it compiles, validates and
- * records launches, and runs nothing.
+ * counts launches, and runs nothing. Buffers are there, from zero on. While it
+ * is open, kernels for that target compile even where no device can run them;
+ * they then launch on offline devices only.
  */
 KILN_API KILN_NODISCARD kiln_status
 kiln_device_open_offline(kiln_device **out, kiln_context *context,
@@ -61,35 +70,41 @@ kiln_device_open_offline(kiln_device **out, kiln_context *context,
 /** Ends a device. Its buffers and queues must be freed before. NULL is fine. */
 KILN_API void kiln_device_close(kiln_device *device);
 
-/** Returns the device's name as its driver gives it. Borrowed. */
+/** Returns the device's name as its driver gives it; an offline device's is
+ *  its target. Borrowed. */
 KILN_API const char *kiln_device_name(const kiln_device *device);
 
-/** Makes a buffer of `size` bytes, aligned to 64, contents undefined. */
+/** Makes a buffer of `size` bytes, aligned to 64, contents undefined. On the
+ *  host it is memory of the context's allocator. */
 KILN_API KILN_NODISCARD kiln_status kiln_buffer_new(kiln_buffer **out,
                                                     kiln_device *device,
                                                     uint64_t size,
                                                     kiln_error **error);
 /** Ends a buffer. No launch may be using it. NULL is fine. */
 KILN_API void kiln_buffer_free(kiln_buffer *buffer);
-/** Returns the buffer's address on the device. */
+/** Returns the buffer's address on the device; the host may read and write
+ *  there only if the device is the host. */
 KILN_API void *kiln_buffer_address(const kiln_buffer *buffer);
 /** Returns the buffer's size in bytes. */
 KILN_API uint64_t kiln_buffer_size(const kiln_buffer *buffer);
-/** Copies host memory into the buffer at `offset`. Done on return. */
+/** Copies host memory into the buffer at `offset`; all in bytes. Done on
+ *  return; no launch may be using that part. KILN_EINVAL if it does not fit. */
 KILN_API KILN_NODISCARD kiln_status kiln_buffer_write(kiln_buffer *buffer,
                                                       uint64_t offset,
                                                       const void *from,
                                                       uint64_t size,
                                                       kiln_error **error);
-/** Copies from the buffer at `offset` to host memory. Done on return. */
+/** Copies from the buffer at `offset` to host memory, likewise. */
 KILN_API KILN_NODISCARD kiln_status kiln_buffer_read(const kiln_buffer *buffer,
                                                      uint64_t offset, void *to,
                                                      uint64_t size,
                                                      kiln_error **error);
 
 /**
- * An array argument. Sizes and strides count elements; the first index is the
- * contiguous one. A dense array ignores `strides`.
+ * An array argument of rank N: the first N sizes and strides count. Both count
+ * elements; the first index is the contiguous one. A dense array ignores
+ * `strides`. `data` is aligned as the element's type is. Nothing is copied or
+ * kept: it must stay until the launch has ended.
  */
 typedef struct kiln_array {
     void *data; /* device address: kiln_buffer_address() or your own */
@@ -101,7 +116,8 @@ typedef struct kiln_array {
 KILN_API KILN_NODISCARD kiln_status kiln_queue_new(kiln_queue **out,
                                                    kiln_device *device,
                                                    kiln_error **error);
-/** Adopts the caller's own stream or queue, which must outlive the queue. */
+/** Adopts the caller's own stream or queue, which must outlive the queue.
+ *  KILN_EUNSUPPORTED from a backend that cannot. */
 KILN_API KILN_NODISCARD kiln_status kiln_queue_adopt(kiln_queue **out,
                                                      kiln_device *device,
                                                      void *native_stream,
@@ -109,29 +125,34 @@ KILN_API KILN_NODISCARD kiln_status kiln_queue_adopt(kiln_queue **out,
 /** Waits for the queue's work and ends it. NULL is fine. */
 KILN_API void kiln_queue_free(kiln_queue *queue);
 
-/** Returns how many launches the queue took: what an offline one recorded. */
+/** Returns how many launches passed the checks and were handed to the device:
+ *  what an offline one recorded. */
 KILN_API uint64_t kiln_queue_launch_count(const kiln_queue *queue);
 
 /**
- * How often a kernel runs, and in which groups. For a block of zeros the host
- * takes as many items along x as the grid has, at most 4096, then along y and
- * z while the group has at most 4096 items; at most 256 for a kernel with
- * static_local_bytes or private_bytes.
+ * How often a kernel runs, and in which groups. A block of zeros is the
+ * config's required group size, else the backend's choice. The host then takes
+ * as many items along x as the grid has, at most 4096, then along y and z
+ * while the group has at most 4096 items, and any number of items in a grid;
+ * at most 256 in a group of a kernel with static_local_bytes or private_bytes.
  */
 typedef struct kiln_launch {
-    uint64_t grid[3];  /* items; 0 counts as 1 */
-    uint32_t block[3]; /* items of a group; all 0: the backend chooses */
+    uint64_t grid[3];  /* items; 0 counts as 1; INT64_MAX at most in all */
+    uint32_t block[3]; /* items of a group; else 0 counts as 1 */
 } kiln_launch;
 
 /**
  * Launches a kernel. `arguments[i]` points at the i-th argument's value as C
  * lays it out (an array: at a kiln_array); it is read before the call
  * returns, and is ignored for arguments of size 0. The host backend runs the
- * kernel before it returns.
+ * kernel before it returns, on this thread and, when it is worth it, others.
  *
- * KILN_EEXCEPTION: the kernel raised an exception (kiln_error_exception); a
- * device reports it at kiln_queue_wait() or kiln_queue_poll(). The process
- * and the device go on; what the kernel had written stays written.
+ * KILN_EINVAL: the kernel is of another device or target, or arguments or
+ * shape do not fit it; nothing ran. KILN_ENODEVICE: it is for an offline
+ * device. KILN_EEXCEPTION: the kernel raised an exception
+ * (kiln_error_exception); a device reports it at kiln_queue_wait() or
+ * kiln_queue_poll(). The process and the device go on; what the kernel had
+ * written stays written. KILN_EDEVICE: the driver failed.
  */
 KILN_API KILN_NODISCARD kiln_status kiln_queue_launch(
     kiln_queue *queue, const kiln_kernel *kernel, const kiln_launch *launch,

@@ -11,8 +11,8 @@ KILN_BEGIN_DECLS
  * Every fallible function returns one of these. The numbers are part of the
  * binary interface and are never reused.
  *
- * KILN_ENOTFOUND and KILN_EAGAIN are expected outcomes: they come without an
- * error object.
+ * KILN_EAGAIN and KILN_ECANCELED are expected outcomes and come without an
+ * error object. So does KILN_ENOTFOUND, unless the function says otherwise.
  */
 #define KILN_STATUS_MAP(X) \
     X(KILN_OK, 0, "success") \
@@ -48,18 +48,20 @@ KILN_API const char *kiln_status_text(kiln_status status);
 
 /*
  * Errors. A function that takes a `kiln_error **error` leaves it untouched on
- * success; on failure it stores an error that the caller frees. `error` may be
- * NULL. Start with `kiln_error *error = NULL;`. An error is immutable and may
- * be read from any thread.
+ * success; on failure it stores an error that the caller frees, without
+ * looking at what was there. `error` may be NULL. Start with
+ * `kiln_error *error = NULL;`. An error is immutable, may be read from any
+ * thread, and may outlive its context. Accessors take NULL for "no error".
  */
 
 /** Ends an error. NULL is fine. */
 KILN_API void kiln_error_free(kiln_error *error);
 
-/** Returns the status that the failing function returned. */
+/** Returns the status that the failing function returned; KILN_OK of NULL. */
 KILN_API kiln_status kiln_error_status(const kiln_error *error);
 
-/** Returns one line without a final newline, borrowed from the error. */
+/** Returns one line without a final newline, borrowed from the error; "" of
+ *  NULL. */
 KILN_API const char *kiln_error_message(const kiln_error *error);
 
 /** Returns the error that caused this one, or NULL. Borrowed. */
@@ -67,7 +69,7 @@ KILN_API const kiln_error *kiln_error_cause(const kiln_error *error);
 
 /** A place in a source text. Lines and columns count from 1; 0 is unknown. */
 typedef struct kiln_location {
-    const char *file;
+    const char *file; /* NULL: the place is unknown */
     uint32_t line;
     uint32_t column; /* in bytes */
     uint32_t length; /* of the marked text, in bytes; 0 is unknown */
@@ -91,7 +93,7 @@ typedef struct kiln_diagnostic {
     int32_t severity;    /* KILN_SEVERITY_... */
     const char *code;    /* stable: "no-method", "unstable-variable" */
     const char *message; /* one line */
-    const char *hint;    /* what to do about it, or NULL */
+    const char *hint;    /* what to do about it, in some lines, or NULL */
     kiln_location location;
     const char *source_line; /* the line's text without newline, or NULL */
     const kiln_frame *frames;
@@ -110,8 +112,9 @@ KILN_API const kiln_diagnostic *kiln_error_diagnostic(const kiln_error *error,
 
 /**
  * Renders message, diagnostics with source line and caret, chain, hints and
- * causes as text, each line ended by a newline. The caller releases `*out`,
- * whose bytes are NUL-terminated (not counted in its size).
+ * causes as text, each line ended by a newline. KILN_RENDER_COLOR adds
+ * terminal escapes. The caller releases `*out`, whose bytes are
+ * NUL-terminated (not counted in its size). KILN_EINVAL without an error.
  */
 KILN_API KILN_NODISCARD kiln_status kiln_error_render(kiln_blob *out,
                                                       const kiln_error *error,
@@ -144,13 +147,14 @@ typedef struct kiln_exception {
     size_t size;
     int32_t kind;           /* KILN_EXCEPTION_... */
     const char *message;    /* one line, values included */
-    const char *kernel;     /* name of the kernel */
+    const char *kernel;     /* "main.saxpy(f32[:], f32, f32[:])" */
     const char *method;     /* method that raised it, "main.saxpy" */
     uint32_t ordinal;       /* of the expression in that method */
     uint64_t group[3];      /* work-group */
     uint64_t item[3];       /* item within the grid */
     int64_t values[2];      /* bounds: index and size; inexact: the value and
-                               KILN_VALUE_...; division: the dividend */
+                               KILN_VALUE_...; division: the dividend; of
+                               kiln_raise(): what it was given */
     kiln_location location; /* by today's source map; file NULL if unknown */
 } kiln_exception;
 

@@ -36,25 +36,33 @@ typedef struct kiln_event {
     int32_t kind;         /* KILN_EVENT_... */
     int32_t stage;        /* KILN_STAGE_..., of a KILN_EVENT_STAGE */
     kiln_status status;   /* of a KILN_EVENT_JOB */
-    const char *name;     /* "main.saxpy(f32[:], f32, f32[:])" */
+    const char *name;     /* "main.saxpy(f32[:], …)"; of a parse: the file */
     uint64_t nanoseconds; /* how long the stage or job took */
 } kiln_event;
 
 /**
  * What the host offers. Every member is optional; NULL is "not offered".
- * Members are called from any thread unless they say otherwise, never under a
- * lock of Kiln's, and must not unwind or jump out.
+ * Members are called from any thread unless they say otherwise, must not
+ * unwind or jump out, and may call back into Kiln unless they say otherwise.
  */
 typedef struct kiln_host_ops {
     size_t size; /* sizeof(kiln_host_ops), as the host compiled it */
 
-    /** Bracket every wait of a calling thread (a safepoint region, say). */
+    /**
+     * Bracket the waits of a calling thread (a safepoint region, say): for a
+     * build, for the end of a launch, for worker threads to end. A compiling
+     * thread that was announced by thread_enter is bracketed while it waits
+     * for work. Short waits for a lock of Kiln's are not, nor is the wait of
+     * one definition for another. Only when both are given; they must not
+     * call Kiln.
+     */
     void (*blocking_enter)(void *env);
     void (*blocking_leave)(void *env);
 
     /**
-     * Bracket the life of each thread that Kiln starts. Only when both are
-     * given may frontend callbacks run on Kiln's threads.
+     * Bracket the life of each thread that Kiln starts, to compile or to run
+     * kernels on the host. Only when both are given may frontend callbacks
+     * run on Kiln's threads; in this version they never do.
      */
     void (*thread_enter)(void *env);
     void (*thread_leave)(void *env);
@@ -62,6 +70,8 @@ typedef struct kiln_host_ops {
     /**
      * Stores the address of a host object or function that a site names;
      * KILN_ENOTFOUND when there is none. Called when an artifact is loaded.
+     * Artifacts of this version have no sites: not called yet, nor are root
+     * and unroot.
      */
     kiln_status (*resolve)(void *env, const char *name, void **address);
     /** Keep the object behind `name` alive and unmoved / let it go. */
@@ -71,15 +81,23 @@ typedef struct kiln_host_ops {
     /** Takes one line of the library's log, without a newline. */
     void (*log)(void *env, int32_t level, const char *line);
 
-    /** Takes an event; runs on the thread where it happened. */
+    /**
+     * Takes an event; runs on the thread where it happened. On a thread of
+     * Kiln's it may start work but cannot wait for it (KILN_ERECURSION).
+     */
     void (*event)(void *env, const kiln_event *event);
 
-    /** Takes what kernels print: whole lines are not promised. */
+    /**
+     * Takes what kernels print, one print statement a call: whole lines are
+     * not promised. Calls may come from several threads at once. Without it
+     * what is printed is lost.
+     */
     void (*print)(void *env, const char *text, size_t size);
 
     /**
      * Runs body(argument, i) for 0 <= i < count, on any threads, and returns
-     * when all are done: replaces the host backend's own thread pool.
+     * when all are done: replaces the host backend's own thread pool. Called
+     * on the launching thread, for launches that are worth several threads.
      */
     void (*parallel_for)(void *env, size_t count,
                          void (*body)(void *argument, size_t index),

@@ -11,24 +11,27 @@ KILN_BEGIN_DECLS
  * An artifact is what compiling a job made: bytes that belong to no device,
  * 1 to n kernels with their metadata, sites and a relocation class. A kernel
  * is one entry of an artifact, loaded and ready to launch. Artifacts are
- * immutable and shared; a kernel is lent (kiln/context.h, "Threads").
+ * immutable and shared; a kernel is lent (kiln/context.h, "Threads"). All of
+ * these functions may be called from any thread. Texts, bytes and metadata are
+ * borrowed from the artifact.
  */
 
 #define KILN_RELOCATION_PORTABLE 0    /* no address in it */
-#define KILN_RELOCATION_RELOCATABLE 1 /* bytes and named sites */
+#define KILN_RELOCATION_RELOCATABLE 1 /* bytes and named sites; none yet */
 #define KILN_RELOCATION_SESSION 2     /* holds an address of this process */
 
 /** One argument of a kernel, in its packed argument block. */
 typedef struct kiln_argument_info {
     const char *type; /* "f32[:]" */
-    uint32_t offset;  /* in bytes */
-    uint32_t size;    /* in bytes; 0: not passed */
+    uint32_t offset;  /* in bytes; natural alignment, as in a C struct */
+    uint32_t size;    /* in bytes; 0: not passed. An array: its pointer, then
+                         sizes and, when strided, strides as int64_t */
 } kiln_argument_info;
 
 /** A kernel's metadata, readable without a device. Everything is borrowed. */
 typedef struct kiln_kernel_info {
     size_t size;
-    const char *name;   /* the symbol */
+    const char *name;   /* the symbol in the payload */
     const char *method; /* "main.saxpy(f32[:], f32, f32[:])" */
     const kiln_argument_info *arguments;
     size_t argument_count;
@@ -51,7 +54,7 @@ typedef struct kiln_site_info {
     uint32_t strategy; /* KILN_SITES_... */
 } kiln_site_info;
 
-/** Returns the artifact's format, "elf", "cubin", "ptx", "spirv". */
+/** Returns the payload's format, "elf", "cubin", "ptx", "spirv". */
 KILN_API const char *kiln_artifact_format(const kiln_artifact *artifact);
 /** Returns the resolved target it was made for. */
 KILN_API const char *kiln_artifact_target(const kiln_artifact *artifact);
@@ -60,40 +63,44 @@ KILN_API int32_t kiln_artifact_relocation(const kiln_artifact *artifact);
 /** Returns the payload; `size`, in bytes, may be NULL. Borrowed. */
 KILN_API const void *kiln_artifact_bytes(const kiln_artifact *artifact,
                                          size_t *size);
-/** Returns how many kernels the artifact holds. */
+/** Returns how many kernels the artifact holds; 1 in this version. */
 KILN_API size_t kiln_artifact_kernel_count(const kiln_artifact *artifact);
 /** Returns the metadata of kernel `index`, or NULL beyond the last. */
 KILN_API const kiln_kernel_info *kiln_artifact_kernel(
     const kiln_artifact *artifact, size_t index);
-/** Returns how many sites the artifact holds. */
+/** Returns how many sites the artifact holds; 0 in this version. */
 KILN_API size_t kiln_artifact_site_count(const kiln_artifact *artifact);
 /** Returns site `index`, or NULL beyond the last. */
 KILN_API const kiln_site_info *kiln_artifact_site(const kiln_artifact *artifact,
                                                   size_t index);
 
-/** Adds a reference. Artifacts outlive kernels and context that way. */
+/** Adds a reference and returns the artifact. Artifacts outlive kernels and
+ *  context that way. NULL is fine. */
 KILN_API const kiln_artifact *kiln_artifact_retain(
     const kiln_artifact *artifact);
 /** Drops a reference. NULL is fine. */
 KILN_API void kiln_artifact_release(const kiln_artifact *artifact);
 
-/** Returns the kernel's artifact, borrowed from the kernel. */
+/** Returns the kernel's artifact, borrowed from the kernel: retain it to keep
+ *  it beyond a collection. */
 KILN_API const kiln_artifact *kiln_kernel_artifact(const kiln_kernel *kernel);
-/** Returns the kernel's metadata. */
+/** Returns the kernel's metadata, borrowed from its artifact. */
 KILN_API const kiln_kernel_info *kiln_kernel_get_info(
     const kiln_kernel *kernel);
 /** Returns the config it was compiled for. */
 KILN_API const kiln_config *kiln_kernel_config(const kiln_kernel *kernel);
 /** Returns the code instance it was compiled from. */
 KILN_API const kiln_code *kiln_kernel_code(const kiln_kernel *kernel);
-/** True while no definition since has changed what the kernel means. */
+/** True while no definition since has changed what the kernel means. One that
+ *  is not can be launched until it is collected. */
 KILN_API int32_t kiln_kernel_is_valid(const kiln_kernel *kernel);
 
 /**
  * Stores the driver's own handle (CUfunction, hipFunction_t, cl_kernel,
- * ze_kernel_handle_t; on the host the address of the entry). Its arguments
- * are the packed block's members in order, then the backend's documented
- * hidden arguments.
+ * ze_kernel_handle_t). Its arguments are the packed block's members in order,
+ * then the backend's documented hidden arguments. On the host it is the
+ * address of the entry, whose parameters are Kiln's own: launch it through a
+ * queue. KILN_ENODEVICE for a kernel that was made for an offline device.
  */
 KILN_API KILN_NODISCARD kiln_status
 kiln_kernel_native(void **out, const kiln_kernel *kernel, kiln_error **error);

@@ -12,19 +12,26 @@ KILN_BEGIN_DECLS
  * frontend's world counter. A method is visible in a range of worlds, and so
  * is each result of inference. Calls work in the current world unless they
  * say otherwise; whoever holds a world keeps its methods and results usable.
+ *
+ * Threads: all of these may be called from any thread. Definitions wait for
+ * each other; lookups and inference go on meanwhile, in the world before.
  */
 
-/** What a definition or removal did. Borrowed names live until _dispose(). */
+/**
+ * What a definition or removal did. Start each with KILN_CHANGE_REPORT_INIT,
+ * KILN_EINVAL otherwise, and dispose of it before the next; names live until
+ * then. Names for which there was no memory are left out.
+ */
 typedef struct kiln_change_report {
     size_t size;
-    uint64_t world; /* the world that the change made */
+    uint64_t world; /* the one that the change made; nothing changed: today's */
     uint32_t methods_added;
     uint32_t methods_replaced;
     uint32_t methods_removed;
     uint32_t methods_unchanged; /* defined again with the same meaning */
     size_t invalidated_count;   /* code instances that lost their validity */
     char **invalidated;         /* their names, "main.saxpy(f32[:], …)" */
-    void *private_data;
+    void *private_data;         /* not used yet */
 } kiln_change_report;
 
 #define KILN_CHANGE_REPORT_INIT \
@@ -36,8 +43,9 @@ typedef struct kiln_change_report {
 KILN_API void kiln_change_report_dispose(kiln_change_report *report);
 
 /**
- * Makes an empty package, or stores the existing one with that name. Packages
- * live until they are unloaded or the context ends.
+ * Makes an empty package, or stores the existing one with that name: letters,
+ * digits and _, not beginning with a digit, and not "core". The object lives
+ * as long as the context.
  */
 KILN_API KILN_NODISCARD kiln_status kiln_package_new(kiln_package **out,
                                                      kiln_context *context,
@@ -45,13 +53,16 @@ KILN_API KILN_NODISCARD kiln_status kiln_package_new(kiln_package **out,
                                                      kiln_error **error);
 
 /**
- * Defines everything that `text` (of `size` bytes, need not end in NUL)
- * defines. `file` names the text in diagnostics only. All of it takes effect
- * in one new world, or, when there is an error, nothing does: KILN_ESYNTAX or
- * KILN_ECOMPILE with one diagnostic per fault. `report` may be NULL.
+ * Defines everything that `text` (of `size` bytes, need not end in NUL; copied)
+ * defines. `file` names the text in diagnostics and exceptions only. All of it
+ * takes effect in one new world, or, when there is an error, nothing does:
+ * KILN_ESYNTAX or KILN_ECOMPILE with one diagnostic per fault, 20 at most.
+ * Bodies of methods are inferred when they are asked for, not here. What the
+ * text imports must be there: no file is looked for. `report` may be NULL.
  *
- * A definition with the signature of an earlier one replaces it. Definitions
- * of the package that the text does not mention stay.
+ * A definition with the signature of an earlier one replaces it; one that
+ * means the same changes nothing but places. Definitions of the package that
+ * the text does not mention stay. KILN_EINVAL after kiln_package_unload().
  */
 KILN_API KILN_NODISCARD kiln_status kiln_package_define(
     kiln_package *package, const char *file, const char *text, size_t size,
@@ -59,14 +70,23 @@ KILN_API KILN_NODISCARD kiln_status kiln_package_define(
 
 /**
  * Reads `path` and defines it in the package of the file's base name (made if
- * need be). Imports that name no package are looked for as `name.kiln` in the
- * file's folder, then in the folders of KILN_PATH. KILN_EIO if unreadable.
+ * need be), as kiln_package_define() does. Imports that name no package are
+ * looked for as `name.kiln` in the file's folder, then in the folders of
+ * KILN_PATH. They are defined first, each in a world of its own; they stay
+ * when the file itself has an error, and are not in the report.
+ *
+ * KILN_EIO if unreadable, KILN_EINVAL if its name cannot name a package.
  */
 KILN_API KILN_NODISCARD kiln_status
 kiln_package_load(kiln_package **out, kiln_context *context, const char *path,
                   kiln_change_report *report, kiln_error **error);
 
-/** Removes everything the package defined, everywhere. The package is gone. */
+/**
+ * Removes everything the package defined, methods of others' functions too, in
+ * one new world. Then nobody finds the package, and defining in it is
+ * KILN_EINVAL, until kiln_package_new() or kiln_package_load() of its name
+ * gives the same object again, empty. `report` may be NULL.
+ */
 KILN_API KILN_NODISCARD kiln_status kiln_package_unload(
     kiln_package *package, kiln_change_report *report, kiln_error **error);
 
@@ -75,30 +95,33 @@ KILN_API KILN_NODISCARD kiln_status kiln_package_find(kiln_package **out,
                                                       kiln_context *context,
                                                       const char *name);
 
-/** Returns the package's name. Borrowed. */
+/** Returns the package's name. Borrowed; lives with the context. */
 KILN_API const char *kiln_package_name(const kiln_package *package);
 
 /**
- * Stores the generic function that `name` means in the package: its own, an
- * imported or a built-in one ("sqrt", "+"). KILN_ENOTFOUND otherwise, with an
- * error that suggests similar names.
+ * Stores the generic function that `name` means in the package today: its
+ * own, an imported or a built-in one ("sqrt", "+"). It lives with the context,
+ * whatever becomes of its methods. KILN_ENOTFOUND otherwise, with an error
+ * that suggests similar names.
  */
 KILN_API KILN_NODISCARD kiln_status
 kiln_package_function(const kiln_function **out, kiln_package *package,
                       const char *name, kiln_error **error);
 
 /**
- * Deletes the method whose parameter types, written as in the source and
- * separated by commas, are `parameters` ("f32[:], T"). `overlay` names its
- * table; NULL is the global one. KILN_ENOTFOUND, with an error that lists the
- * methods, when there is none.
+ * Deletes the method that `package` defined and whose parameter types, written
+ * as in the source and separated by commas, are `parameters` ("f32[:], T";
+ * "Any" for one without a type, "" for none). `overlay` names its table; NULL
+ * is the global one. `report` may be NULL. KILN_ENOTFOUND, with an error that
+ * lists the methods, when there is none.
  */
 KILN_API KILN_NODISCARD kiln_status
 kiln_method_delete(kiln_package *package, const kiln_function *function,
                    const char *parameters, const char *overlay,
                    kiln_change_report *report, kiln_error **error);
 
-/** Returns the qualified name, "main.saxpy". Borrowed. */
+/** Returns the qualified name, "main.saxpy". Borrowed; lives with the
+ *  context, as do the objects that the functions below return. */
 KILN_API const char *kiln_function_name(const kiln_function *function);
 
 /** Returns the frontend that the function belongs to. */
@@ -112,7 +135,9 @@ KILN_API uint64_t kiln_world(const kiln_frontend *frontend);
 
 /**
  * Keeps the current world usable and stores its number, until
- * kiln_world_release() is called as often.
+ * kiln_world_release() is called as often. Other statuses are the frontend's.
+ * Releasing frees nothing by itself: kiln_context_collect() does. A world that
+ * is not held is ignored.
  */
 KILN_API KILN_NODISCARD kiln_status kiln_world_hold(uint64_t *out,
                                                     kiln_frontend *frontend);

@@ -15,6 +15,9 @@ KILN_BEGIN_DECLS
  * tuples and structs as C structs, vectors as C arrays. An array argument is
  * a kiln_array (kiln/device.h). Static values, types and functions are of
  * size zero and are not passed to kernels.
+ *
+ * Making a type is KILN_EINVAL, with the reason, for parts that it cannot
+ * have: arrays are no parts of other types, vectors hold scalars.
  */
 #define KILN_TYPE_KIND_MAP(X) \
     X(NONE, "none") /* the type of no value */ \
@@ -45,21 +48,23 @@ enum { KILN_TYPE_KIND_MAP(KILN__TYPE_ENUM) KILN_TYPE_KIND_COUNT };
 
 #define KILN_RANK_MAX 4 /* of an array */
 
-/** Returns the scalar type `kind` (KILN_TYPE_NONE to KILN_TYPE_F64). */
+/** Returns the type `kind`, KILN_TYPE_NONE to KILN_TYPE_F64; NULL for any
+ *  other kind. */
 KILN_API const kiln_type *kiln_type_scalar(const kiln_context *context,
                                            int32_t kind);
 
-/** Stores the type of arrays of `rank` 1 to KILN_RANK_MAX over `element`. */
+/** Stores the type of arrays of `rank` 1 to KILN_RANK_MAX over `element`:
+ *  dense, or with a stride for each dimension when `strided` is not 0. */
 KILN_API KILN_NODISCARD kiln_status kiln_type_array(
     const kiln_type **out, kiln_context *context, const kiln_type *element,
     uint32_t rank, int32_t strided, kiln_error **error);
 
-/** Stores the tuple type of `count` elements. */
+/** Stores the tuple type of `count` elements, 0 to 4096. */
 KILN_API KILN_NODISCARD kiln_status kiln_type_tuple(
     const kiln_type **out, kiln_context *context,
     const kiln_type *const *elements, size_t count, kiln_error **error);
 
-/** Stores the type of vectors of `length` scalars. */
+/** Stores the type of vectors of `length` scalars, 1 to 4096. */
 KILN_API KILN_NODISCARD kiln_status kiln_type_vector(const kiln_type **out,
                                                      kiln_context *context,
                                                      const kiln_type *element,
@@ -72,15 +77,16 @@ KILN_API KILN_NODISCARD kiln_status kiln_type_static(const kiln_type **out,
                                                      int64_t value,
                                                      kiln_error **error);
 
-/** Stores the type of `function` as a value. */
+/** Stores the type of `function` as a value; of any frontend. */
 KILN_API KILN_NODISCARD kiln_status
 kiln_type_function(const kiln_type **out, kiln_context *context,
                    const kiln_function *function, kiln_error **error);
 
 /**
  * Reads a type from its text as the kernel language writes it: "f32[:,:]",
- * "Complex{f32}". Names are looked up in `package`, which may be NULL for the
- * built-in types alone.
+ * "Complex{f32}". Names are looked up in `package`; NULL is for built-in types
+ * and qualified names ("main.Complex{f32}") alone. Texts of foreign types that
+ * exist are read too. KILN_EINVAL, with the place in the text, otherwise.
  */
 KILN_API KILN_NODISCARD kiln_status kiln_type_parse(const kiln_type **out,
                                                     kiln_context *context,
@@ -92,10 +98,11 @@ KILN_API KILN_NODISCARD kiln_status kiln_type_parse(const kiln_type **out,
 typedef struct kiln_foreign_type {
     size_t size;
     const char *package;      /* where it is defined, "toy" */
-    const char *name;         /* "Ball" */
+    const char *name;         /* "Ball"; its text is "toy.Ball" */
     kiln_digest definition;   /* changes when the definition does */
-    uint64_t value_size;      /* in bytes; 0: not passed */
-    uint32_t value_alignment; /* a power of two */
+    uint64_t value_size;      /* in bytes, a multiple of the alignment; 0: not
+                                 passed */
+    uint32_t value_alignment; /* a power of two, 4096 at most */
 } kiln_foreign_type;
 
 /** Stores the foreign type described; equal descriptions give one type. */
@@ -105,9 +112,11 @@ kiln_type_foreign(const kiln_type **out, kiln_context *context,
 
 /** Returns KILN_TYPE_... */
 KILN_API int32_t kiln_type_kind(const kiln_type *type);
-/** Returns the canonical text, "f32[:,:]"; parses back to the same type. */
+/** Returns the canonical text, "f32[:,:]", which parses back to the same type;
+ *  of two foreign types with one text, to the newer. Lives with the context. */
 KILN_API const char *kiln_type_text(const kiln_type *type);
-/** Returns the size of a value in bytes; 0 for what is not passed. */
+/** Returns the size of a value in bytes; 0 for what is not passed. An array's
+ *  is that of its pointer, sizes and, when strided, strides. */
 KILN_API uint64_t kiln_type_size(const kiln_type *type);
 /** Returns the alignment of a value in bytes. */
 KILN_API uint32_t kiln_type_alignment(const kiln_type *type);
@@ -119,7 +128,7 @@ KILN_API uint32_t kiln_type_rank(const kiln_type *type);
 KILN_API size_t kiln_type_field_count(const kiln_type *type);
 /** Returns the type of field `index` of a struct, tuple or vector, or NULL. */
 KILN_API const kiln_type *kiln_type_field(const kiln_type *type, size_t index);
-/** Returns the offset of field `index` in bytes. */
+/** Returns the offset of field `index` in bytes; 0 beyond the last. */
 KILN_API uint64_t kiln_type_field_offset(const kiln_type *type, size_t index);
 /** Returns the name of field `index` of a struct, else NULL. */
 KILN_API const char *kiln_type_field_name(const kiln_type *type, size_t index);

@@ -63,6 +63,24 @@ void kiln__host_link_abandon(void)
     pthread_mutex_unlock(&lock);
 }
 
+/* A fork waits for the link that is under way, so that its child finds lld as
+   it was before or after. */
+static void before_fork(void)
+{
+    pthread_mutex_lock(&lock);
+}
+
+static void after_fork(void)
+{
+    pthread_mutex_unlock(&lock);
+}
+
+void kiln__host_link_guard(void)
+{
+    /* Without memory for it, a child may wait for ever, as it may in LLVM. */
+    (void)pthread_atfork(before_fork, after_fork, after_fork);
+}
+
 /* Returns false when lld may not run in this process any more. */
 static bool run_lld(const void *object, size_t size, kiln__lld_result *out)
 {

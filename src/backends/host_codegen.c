@@ -197,22 +197,30 @@ static LLVMValueRef text_constant(const kiln__codegen_job *job,
     return LLVMConstStringInContext2(job->context, text, strlen(text), 0);
 }
 
-/* {u32 kind, u32 ordinal, method NUL, message NUL} */
-static LLVMValueRef add_site(const kiln__codegen_job *job, uint32_t kind,
+/* {u32 kind, u32 ordinal, method NUL, message NUL}. Copies of one expression
+   have one site: its name tells what is in it. */
+static LLVMValueRef add_site(kiln__codegen_job *job, uint32_t kind,
                              uint32_t ordinal, const char *method,
                              const char *message)
 {
     LLVMTypeRef i32 = LLVMInt32TypeInContext(job->context);
+    const char *name =
+        kiln__arena_format(&job->arena, "kiln.site.%u.%u.%zu.%s.%s", kind,
+                           ordinal, strlen(method), method, message);
     LLVMValueRef members[] = {
         LLVMConstInt(i32, kind, 0),
         LLVMConstInt(i32, ordinal, 0),
-        text_constant(job, method != NULL ? method : ""),
-        text_constant(job, message != NULL ? message : ""),
+        text_constant(job, method),
+        text_constant(job, message),
     };
+    LLVMValueRef known =
+        name == NULL ? NULL : LLVMGetNamedGlobal(job->module, name);
 
+    if (known != NULL)
+        return known;
     return add_constant(job,
                         LLVMConstStructInContext(job->context, members, 4, 0),
-                        "kiln.site", 4);
+                        name == NULL ? "kiln.site" : name, 4);
 }
 
 /* ---- exceptions ---- */
@@ -313,11 +321,36 @@ static void raise_exception(kiln__codegen_job *job, LLVMBuilderRef builder,
 
     for (uint32_t d = 0; d < 3; d++)
         arguments[1 + d] = load_id(job, builder, item, ID(global_id, d));
-    arguments[4] = add_site(job, kind, ordinal, method, message);
+    arguments[4] = add_site(job, kind, ordinal, method != NULL ? method : "",
+                            message != NULL ? message : "");
     arguments[5] = value0;
     arguments[6] = value1;
     LLVMBuildCall2(builder, raise_type(job), function, arguments,
                    RAISE_PARAMETERS, "");
+}
+
+/* ---- recursion ---- */
+
+/* Every thread that Kiln or a host starts has more. */
+#define STACK_FOR_CALLS ((uint64_t)1 << 20)
+
+/* The item stands in the kernel's frame, which began this thread's stack. */
+static LLVMValueRef exhausted(kiln__codegen_job *job, LLVMBuilderRef builder,
+                              LLVMValueRef item)
+{
+    static const char name[] = "llvm.frameaddress";
+    LLVMTypeRef pointer = pointer_of(job);
+    LLVMValueRef level = LLVMConstNull(LLVMInt32TypeInContext(job->context));
+    LLVMValueRef function = LLVMGetIntrinsicDeclaration(
+        job->module, LLVMLookupIntrinsicID(name, sizeof name - 1), &pointer, 1);
+    LLVMValueRef here = LLVMBuildCall2(
+        builder, LLVMGlobalGetValueType(function), function, &level, 1, "");
+    LLVMValueRef used =
+        LLVMBuildSub(builder, LLVMBuildPtrToInt(builder, item, i64_of(job), ""),
+                     LLVMBuildPtrToInt(builder, here, i64_of(job), ""), "");
+
+    return LLVMBuildICmp(builder, LLVMIntUGT, used,
+                         number(job, STACK_FOR_CALLS), "");
 }
 
 /* ---- printing ---- */
@@ -449,4 +482,5 @@ const kiln__codegen_backend kiln__host_codegen = {
     .wrap = kiln__host_wrap,
     .finish = finish,
     .may_import = kiln__host_may_import,
+    .exhausted = exhausted,
 };

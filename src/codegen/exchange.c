@@ -8,6 +8,7 @@
 #include <llvm-c/ErrorHandling.h>
 
 #include "codegen_parts.h"
+#include "kiln/compile.h"
 
 /*
  * LLVM has one fatal error handler for the process, and the host may use the
@@ -24,7 +25,6 @@ static _Thread_local const kiln__codegen_request *current;
 
 static struct {
     pthread_once_t once;
-    kiln__codegen_host host;
     char llvm_version[32];
 } state = {.once = PTHREAD_ONCE_INIT};
 
@@ -40,6 +40,7 @@ void kiln__codegen_park(const char *message)
     if (request == NULL)
         return;
     current = NULL;
+    kiln__codegen_job_ends(0);
     request->fatal(request->env, message);
     for (;;)
         pause();
@@ -70,12 +71,6 @@ static void on_fatal_error(const char *reason)
     kiln__codegen_park(message);
 }
 
-void kiln__codegen_log(int32_t level, const char *line)
-{
-    if (state.host.log != NULL)
-        state.host.log(state.host.log_env, level, line);
-}
-
 static int32_t supports(const char *backend)
 {
     return kiln__codegen_backend_find(backend) != NULL;
@@ -86,7 +81,10 @@ static kiln_status generate(const kiln__codegen_request *request)
     kiln_status status;
 
     kiln__codegen_enter(request);
+    kiln__codegen_job_begins();
     status = kiln__generate(request);
+    kiln__codegen_job_ends(status == KILN_OK &&
+                           request->form == KILN_EMIT_BINARY);
     kiln__codegen_enter(NULL);
     return status;
 }
@@ -110,14 +108,12 @@ static void set_up_llvm(void)
     LLVMResetFatalErrorHandler();
     LLVMInstallFatalErrorHandler(on_fatal_error);
     kiln__llvm_on_bad_alloc(on_fatal_error);
+    kiln__codegen_guard_forks();
 }
 
-/* Several contexts may come; the first one's log is kept. */
 kiln_status kiln_codegen_exchange(const struct kiln_codegen_host *host,
                                   const struct kiln_codegen **out)
 {
-    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-
     if (host == NULL || out == NULL)
         return KILN_EINVAL;
     if (host->size < sizeof *host || host->abi != KILN__CODEGEN_ABI ||
@@ -125,10 +121,6 @@ kiln_status kiln_codegen_exchange(const struct kiln_codegen_host *host,
         strcmp(host->build_id, kiln__codegen_build_id) != 0)
         return KILN_EMISMATCH;
 
-    pthread_mutex_lock(&lock);
-    if (state.host.size == 0)
-        state.host = *host;
-    pthread_mutex_unlock(&lock);
     pthread_once(&state.once, set_up_llvm);
     *out = &table;
     return KILN_OK;

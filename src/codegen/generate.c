@@ -39,7 +39,8 @@ static void on_diagnostic(LLVMDiagnosticInfoRef info, void *env)
         return;
     }
     kiln__join_lines(text);
-    kiln__codegen_log(KILN_LOG_DEBUG, text);
+    if (job->request->log != NULL)
+        job->request->log(job->request->env, KILN_LOG_DEBUG, text);
     LLVMDisposeMessage(text);
 }
 
@@ -93,18 +94,31 @@ static kiln_status link(kiln__codegen_job *job)
     return verify(job);
 }
 
-static kiln_status optimise(kiln__codegen_job *job)
+/* Many passes take time that grows with the square of a function's size. One
+   of more nodes than this gets those that do not. */
+#define LARGE 20000
+
+static const char *pipeline(const kiln__codegen_job *job)
 {
-    static const char *const pipelines[] = {"default<O0>", "default<O1>",
-                                            "default<O2>", "default<O3>"};
+    static const char *const levels[] = {"default<O0>", "default<O1>",
+                                         "default<O2>", "default<O3>"};
     const unsigned level =
         job->settings->opt_level < 3 ? job->settings->opt_level : 3;
+
+    if (level > 0 && job->largest > LARGE)
+        return "always-inline,function(sroa,early-cse,simplifycfg),globaldce";
+    return levels[level];
+}
+
+static kiln_status optimise(kiln__codegen_job *job)
+{
+    const int vectorise = job->settings->opt_level >= 2;
     LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
     LLVMErrorRef error;
 
-    LLVMPassBuilderOptionsSetSLPVectorization(options, level >= 2);
-    LLVMPassBuilderOptionsSetLoopVectorization(options, level >= 2);
-    error = LLVMRunPasses(job->module, pipelines[level], job->machine, options);
+    LLVMPassBuilderOptionsSetSLPVectorization(options, vectorise);
+    LLVMPassBuilderOptionsSetLoopVectorization(options, vectorise);
+    error = LLVMRunPasses(job->module, pipeline(job), job->machine, options);
     LLVMDisposePassBuilderOptions(options);
     if (error != NULL) {
         char *text = LLVMGetErrorMessage(error);

@@ -138,6 +138,7 @@ typedef struct kiln__source {
     size_t line_count;
     kiln__definition *definitions;
     size_t definition_count;
+    int needed; /* reclaim.c: some world sees what it defines */
 } kiln__source;
 
 /* Diagnostics of one run over a source; turned into one kiln_error. */

@@ -47,27 +47,6 @@ static void forget_marks(kiln__change *change)
         change->removed.items[i]->leaving = 0;
 }
 
-void kiln__change_end(kiln__change *change)
-{
-    const kiln_alloc *alloc = change->language->alloc;
-
-    forget_marks(change);
-    if (!change->published)
-        unlink_pending(change);
-    if (!change->published || !change->keeps_source) {
-        kiln__deallocate(alloc, change->node,
-                         change->node == NULL ? 0 : sizeof *change->node);
-        kiln__source_free(change->source);
-    }
-    kiln__diagnostics_dispose(&change->diagnostics);
-    kiln__array_dispose(alloc, &change->slots);
-    kiln__array_dispose(alloc, &change->ended);
-    kiln__array_dispose(alloc, &change->added);
-    kiln__array_dispose(alloc, &change->removed);
-    kiln__array_dispose(alloc, &change->subjects);
-    kiln__mutex_unlock(&change->language->change);
-}
-
 void kiln__change_touch(kiln__change *change, uint64_t subject)
 {
     if (!kiln__array_push(change->language->alloc, &change->subjects, subject))
@@ -302,6 +281,7 @@ static void make_visible(kiln__change *change)
     if (change->unloads)
         change->package->loaded = 0;
     if (change->keeps_source) {
+        change->node->has_names = change->slots.count > 0;
         change->node->next = language->sources;
         language->sources = change->node;
     }
@@ -377,7 +357,39 @@ kiln_status kiln__change_publish(kiln__change *change,
         kiln__language_unlock(change->language);
     }
     fill_report(change, report);
-    return tell_tiers(change, report, error);
+    return KILN_OK;
+}
+
+static void dispose(kiln__change *change)
+{
+    const kiln_alloc *alloc = change->language->alloc;
+
+    if (!change->published || !change->keeps_source) {
+        kiln__deallocate(alloc, change->node,
+                         change->node == NULL ? 0 : sizeof *change->node);
+        kiln__source_free(change->source);
+    }
+    kiln__diagnostics_dispose(&change->diagnostics);
+    kiln__array_dispose(alloc, &change->slots);
+    kiln__array_dispose(alloc, &change->ended);
+    kiln__array_dispose(alloc, &change->added);
+    kiln__array_dispose(alloc, &change->removed);
+}
+
+/* The tiers ask the language and tell the host, so no lock is held. Two changes
+   may be told in another order than they were made: each names its world. */
+kiln_status kiln__change_end(kiln__change *change, kiln_status status,
+                             kiln_change_report *report, kiln_error **error)
+{
+    forget_marks(change);
+    if (!change->published)
+        unlink_pending(change);
+    dispose(change);
+    kiln__mutex_unlock(&change->language->change);
+    if (status == KILN_OK)
+        status = tell_tiers(change, report, error);
+    kiln__array_dispose(change->language->alloc, &change->subjects);
+    return status;
 }
 
 kiln_status kiln__report_check(const kiln_change_report *report,

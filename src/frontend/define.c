@@ -364,8 +364,7 @@ kiln_status kiln__define_first(kiln_package *package, kiln__source *source,
     change.first = 1;
     define_all(&change);
     status = kiln__change_publish(&change, NULL, error);
-    kiln__change_end(&change);
-    return status;
+    return kiln__change_end(&change, status, NULL, error);
 }
 
 kiln_status kiln__define(kiln_package *package, kiln__source *source,
@@ -379,6 +378,5 @@ kiln_status kiln__define(kiln_package *package, kiln__source *source,
     change.loading = loading;
     define_all(&change);
     status = kiln__change_publish(&change, report, error);
-    kiln__change_end(&change);
-    return status;
+    return kiln__change_end(&change, status, report, error);
 }

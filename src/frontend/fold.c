@@ -280,7 +280,7 @@ static double round_half(double value)
     (void)frexp(value, &exponent);
     unit = ldexp(1.0, exponent < -13 ? -24 : exponent - 11);
     rounded = nearbyint(value / unit) * unit;
-    return fabs(rounded) > 65504.0 ? copysign(INFINITY, value) : rounded;
+    return fabs(rounded) > 65504.0 ? copysign(HUGE_VAL, value) : rounded;
 }
 
 double kiln__fold_round(double value, int32_t kind)
@@ -292,7 +292,7 @@ double kiln__fold_round(double value, int32_t kind)
     /* Half a unit above the largest float and beyond rounds to infinity;
        the conversion itself would be undefined. */
     if (fabs(value) >= 0x1.ffffffp+127)
-        return copysign(INFINITY, value);
+        return copysign(HUGE_VAL, value);
     if (fabs(value) > 0x1.fffffep+127)
         return copysign(0x1.fffffep+127, value);
     return (double)(float)value;

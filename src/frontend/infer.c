@@ -305,6 +305,8 @@ kiln_status kiln__infer_method(kiln__language *language,
                         .error = error};
     in->parent = parent_of(in);
     in->depth = in->parent == NULL ? 0 : in->parent->depth + 1;
+    in->root = in->parent == NULL ? in : in->parent->root;
+    in->root->inferred++;
     in->assumed = kiln__infer_recall(in);
     kiln_inference_set_root(inference, match->method->digest);
     kiln_inference_set_user(inference, in);

@@ -21,11 +21,13 @@
  * and it is thrown away.
  */
 
-#define KILN__INFER_CHAIN_MAX 200    /* inferences that wait for another */
-#define KILN__INFER_NESTING_MAX 1000 /* of one method's tree */
-#define KILN__INFER_STACK_MAX 2500   /* of all trees of a chain */
+#define KILN__INFER_CHAIN_MAX 200     /* inferences that wait for another */
+#define KILN__INFER_NESTING_MAX 1000  /* of one method's tree */
+#define KILN__INFER_STACK_MAX 2500    /* of all trees of a chain */
+#define KILN__INFER_METHODS_MAX 10000 /* inferred for one request */
 #define KILN__INFER_NODES_MAX 1000000
-#define KILN__INFER_COPIES_MAX 4096 /* of one static loop */
+#define KILN__INFER_NODES_ALL_MAX 4000000 /* of one request */
+#define KILN__INFER_COPIES_MAX 4096       /* of one static loop */
 #define KILN__INFER_ATTEMPTS_MAX 16
 #define KILN__INFER_ERRORS_MAX 20 /* of one method */
 
@@ -127,10 +129,12 @@ struct kiln__infer {
     const kiln__definition *definition;
     const kiln_config *config;
     uint64_t world;
-    kiln__infer *parent;
-    uint32_t depth;           /* of the chain */
-    const kiln_type *assumed; /* of a recursive call's result; NULL: none */
-    char cycle[512];          /* "f -> g -> f", or "" */
+    kiln__infer *parent, *root; /* of the chain */
+    uint32_t depth;             /* in it */
+    uint32_t inferred;          /* methods of the chain; in its root */
+    uint32_t nodes;             /* of them all; in the root, too */
+    const kiln_type *assumed;   /* of a recursive call's result; NULL: none */
+    char cycle[512];            /* "f -> g -> f", or "" */
     kiln__array_of(kiln__recalled) recalled; /* of the chain: in its root */
     kiln_error **error;
 

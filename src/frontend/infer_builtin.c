@@ -290,9 +290,9 @@ static double float_limit(int32_t limit, int32_t kind)
 {
     switch (limit) {
     case KILN__LIMIT_LEAST:
-        return -INFINITY;
+        return -HUGE_VAL;
     case KILN__LIMIT_MOST:
-        return INFINITY;
+        return HUGE_VAL;
     case KILN__LIMIT_EPS:
         return kind == KILN_TYPE_F64   ? 0x1p-52
                : kind == KILN_TYPE_F32 ? 0x1p-23

@@ -68,16 +68,26 @@ static const kiln__ast *argument_place(const kiln__ast *ast, size_t i,
     return ast->kind == KILN__AST_BINARY && count == 2 ? ast->children[i] : ast;
 }
 
-static int chain_is_too_long(kiln__infer *in, const kiln__generic *generic,
-                             const kiln__ast *ast)
+/* Calls that make a new type each time never end; those of which each makes
+   two end after longer than anybody waits. */
+static int goes_too_far(kiln__infer *in, const kiln__generic *generic,
+                        const kiln__ast *ast)
 {
-    if (in->depth + 1 < KILN__INFER_CHAIN_MAX)
+    static const char hint[] =
+        "does each call make a new type or compile-time integer?";
+
+    if (in->depth + 1 >= KILN__INFER_CHAIN_MAX)
+        (void)kiln__infer_error(in, ast->span, "too-deep", hint,
+                                "calls nest too deeply to infer: %d before "
+                                "`%s`",
+                                KILN__INFER_CHAIN_MAX, generic->name);
+    else if (in->root->inferred >= KILN__INFER_METHODS_MAX)
+        (void)kiln__infer_error(in, ast->span, "too-large", hint,
+                                "calls lead to too much to infer: %d methods "
+                                "before `%s`",
+                                KILN__INFER_METHODS_MAX, generic->name);
+    else
         return 0;
-    (void)kiln__infer_error(
-        in, ast->span, "too-deep",
-        "does each call make a new type or compile-time integer?",
-        "calls nest too deeply to infer: %d before `%s`", KILN__INFER_CHAIN_MAX,
-        generic->name);
     return 1;
 }
 
@@ -97,7 +107,7 @@ static kiln__value call_method(kiln__infer *in, const kiln__generic *generic,
     if (in->in_constant)
         return kiln__infer_error(in, ast->span, "not-constant", NULL,
                                  "a constant calls no method");
-    if (chain_is_too_long(in, generic, ast))
+    if (goes_too_far(in, generic, ast))
         return kiln__value_of(KILN__VALUE_POISON);
     for (size_t i = 0; i < count; i++) {
         const kiln__ast *place = argument_place(ast, i, count);

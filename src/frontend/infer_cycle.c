@@ -11,16 +11,9 @@
  * the next one. So the attempts of nested cycles do not multiply.
  */
 
-static kiln__infer *root_of(kiln__infer *in)
-{
-    while (in->parent != NULL)
-        in = in->parent;
-    return in;
-}
-
 static kiln__recalled *find(const kiln__infer *in)
 {
-    kiln__infer *root = root_of((kiln__infer *)(uintptr_t)in);
+    kiln__infer *root = in->root;
     const kiln_signature *own = in->signature;
 
     for (size_t i = 0; i < root->recalled.count; i++) {
@@ -44,7 +37,7 @@ const kiln_type *kiln__infer_recall(const kiln__infer *in)
 
 kiln_status kiln__infer_remember(kiln__infer *in, const kiln_type *result)
 {
-    kiln__infer *root = root_of(in);
+    kiln__infer *root = in->root;
     kiln__recalled *found = find(in);
     kiln__recalled recalled = {*in->signature, result};
 

@@ -48,6 +48,15 @@ static int types_grow(kiln__infer *in)
     return 1;
 }
 
+/* Makes room for one more: half of the slots stay free. */
+static int types_reserve(kiln__infer *in)
+{
+    if (in->type_count * 2 < in->type_capacity || types_grow(in))
+        return 1;
+    (void)kiln__infer_fail(in, KILN_ENOMEM);
+    return 0;
+}
+
 static const char *type_name(const kiln_type *type)
 {
     return type->kind == KILN_TYPE_STRUCT || type->kind == KILN_TYPE_FUNCTION ||
@@ -94,14 +103,17 @@ uint32_t kiln__infer_type(kiln__infer *in, const kiln_type *type)
 
     if (in->status != KILN_OK)
         return 0;
-    if (in->type_count * 2 >= in->type_capacity && !types_grow(in))
-        return (void)kiln__infer_fail(in, KILN_ENOMEM), 0;
+    if (!types_reserve(in))
+        return 0;
     entry = type_slot(in->types, in->type_capacity, type);
     if (entry->type != NULL)
         return entry->index;
-    index = make_type(in, type); /* may move the table */
+    index = make_type(in, type);
+    /* Its parts have used the room that was made, and moved the table. */
+    if (in->status != KILN_OK || !types_reserve(in))
+        return 0;
     entry = type_slot(in->types, in->type_capacity, type);
-    if (entry->type == NULL && in->status == KILN_OK) {
+    if (entry->type == NULL) {
         *entry = (type_entry){type, index};
         in->type_count++;
     }
@@ -155,11 +167,15 @@ static uint16_t flags_of(const kiln__infer *in, kiln__ir_op op)
 
 static int too_large(kiln__infer *in)
 {
-    if (in->ir.nodes.count < KILN__INFER_NODES_MAX)
+    const int method = in->ir.nodes.count >= KILN__INFER_NODES_MAX;
+
+    if (!method && in->root->nodes++ < KILN__INFER_NODES_ALL_MAX)
         return 0;
     (void)kiln__infer_error(
         in, in->here == NULL ? in->span : in->here->span, "too-large",
-        "static loops make a copy for each turn", "the method is too large");
+        "static loops make a copy for each turn", "%s",
+        method ? "the method is too large"
+               : "the methods called from here are too large together");
     (void)kiln__infer_fail(in, KILN_ECOMPILE);
     return 1;
 }

@@ -326,27 +326,47 @@ int kiln__scan_type(kiln__scanner *p, uint32_t *out)
 
 /* ---- constants ---- */
 
-/* Whole digits and digits behind the point, together at most 15, are read
-   exactly: both the digits and the power of ten are exact in f64. */
-static int decimal(kiln__scanner *p, double *out)
+/* Digits as they are read; both parts of the quotient are exact in f64. */
+typedef struct decimal {
+    double digits, scale;
+    int count;  /* of digits from the first that is not 0 */
+    int behind; /* the point */
+    int zeros;  /* behind the point, which count when a digit follows */
+} decimal;
+
+static int add_digit(kiln__scanner *p, decimal *d, int digit)
 {
-    double digits = 0, scale = 1;
-    int count = 0, behind = 0;
+    d->digits = d->digits * 10 + digit;
+    d->scale *= d->behind ? 10 : 1;
+    d->count += d->digits > 0;
+    if (d->count <= 15 && d->scale <= 1e22)
+        return 1;
+    return kiln__scan_fail(p, "more than 15 digits: give the bits, 0x...");
+}
+
+/* Zeros at the end say nothing: those of "2.0" are left out. */
+static int read_decimal(kiln__scanner *p, double *out)
+{
+    decimal d = {.scale = 1};
 
     for (; p->next < p->end; p->next++) {
-        if (*p->next == '.' && !behind) {
-            behind = 1;
+        if (*p->next == '.' && !d.behind) {
+            d.behind = 1;
             continue;
         }
         if (*p->next < '0' || *p->next > '9')
             break;
-        digits = digits * 10 + (*p->next - '0');
-        scale *= behind ? 10 : 1;
-        if (digits > 0 && ++count > 15)
-            return kiln__scan_fail(p,
-                                   "more than 15 digits: give the bits, 0x...");
+        if (*p->next == '0' && d.behind) {
+            d.zeros++;
+            continue;
+        }
+        for (; d.zeros > 0; d.zeros--)
+            if (!add_digit(p, &d, 0))
+                return 0;
+        if (!add_digit(p, &d, *p->next - '0'))
+            return 0;
     }
-    *out = digits / scale;
+    *out = d.digits / d.scale;
     return 1;
 }
 
@@ -378,7 +398,7 @@ static int float_constant(kiln__scanner *p, int32_t kind, int64_t *out)
     negative = kiln__scan_take(p, '-');
     if (kiln__scan_peek(p) < '0' || kiln__scan_peek(p) > '9')
         return kiln__scan_fail(p, "a number is missing");
-    if (!decimal(p, &value))
+    if (!read_decimal(p, &value))
         return 0;
     value = kiln__ir_round(kind, negative ? -value : value);
     memcpy(out, &value, sizeof value);

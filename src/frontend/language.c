@@ -1,5 +1,6 @@
 /* language.c - the kernel language as a frontend. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include <inttypes.h>
 #include <string.h>
 
 #include "report.h"
@@ -66,14 +67,14 @@ kiln_status kiln__language_ready(kiln__language *language, kiln_error **error)
     return status;
 }
 
-static void free_sources(kiln__language *language)
+void kiln__sources_free(kiln__language *language, kiln__source_node *list)
 {
-    while (language->sources != NULL) {
-        kiln__source_node *next = language->sources->next;
+    while (list != NULL) {
+        kiln__source_node *next = list->next;
 
-        kiln__source_free(language->sources->source);
-        kiln__deallocate(language->alloc, language->sources, sizeof *next);
-        language->sources = next;
+        kiln__source_free(list->source);
+        kiln__deallocate(language->alloc, list, sizeof *list);
+        list = next;
     }
 }
 
@@ -94,7 +95,7 @@ static void language_dispose(kiln__language *language)
         kiln__package_free(language->packages);
         language->packages = next;
     }
-    free_sources(language);
+    kiln__sources_free(language, language->sources);
     kiln__arena_dispose(&language->arena);
     pthread_rwlock_destroy(&language->lock);
     kiln__mutex_dispose(&language->change);
@@ -151,6 +152,11 @@ static kiln_status language_infer(void *self, const kiln_signature *signature,
     KILN_REQUIRE(signature->function->frontend == language->frontend, error);
     KILN_REQUIRE(signature->count <= KILN_ARGUMENTS_MAX, error);
     KILN_TRY(kiln__language_ready(language, error));
+    if (world <
+        atomic_load_explicit(&language->reclaimed, memory_order_relaxed))
+        return kiln__error_set(
+            error, KILN_ENOTFOUND,
+            "nobody held world %" PRIu64 ": it has been collected", world);
     r.generic = signature->function->data;
     r.count = signature->count;
     r.overlays = config->overlays;
@@ -176,16 +182,27 @@ static kiln_status language_answer(void *self, const void *query, size_t size,
     return kiln__query_answer(self, query, size, config, world, out);
 }
 
-/* Every world stays usable as long as the context lives. */
+/* Worlds need no keeping: methods go only in a collection, which knows the
+   oldest world that is held. */
 static kiln_status language_hold(void *self, uint64_t world)
 {
-    return world <= kiln__language_world(self) ? KILN_OK : KILN_EINVAL;
+    kiln__language *language = self;
+
+    if (world <
+        atomic_load_explicit(&language->reclaimed, memory_order_relaxed))
+        return KILN_ENOTFOUND;
+    return world <= kiln__language_world(language) ? KILN_OK : KILN_EINVAL;
 }
 
 static void language_release(void *self, uint64_t world)
 {
     (void)self;
     (void)world;
+}
+
+static void language_collect(void *self, uint64_t oldest_world)
+{
+    kiln__language_reclaim(self, oldest_world);
 }
 
 static const kiln__method *find_digest(const kiln__method *method,
@@ -272,6 +289,7 @@ static const kiln_frontend_ops language_ops = {
     .locate = language_locate,
     .hold = language_hold,
     .release = language_release,
+    .collect = language_collect,
 };
 
 static kiln__language *language_make(kiln_context *context)
@@ -284,6 +302,7 @@ static kiln__language *language_make(kiln_context *context)
     language->context = context;
     language->alloc = &context->alloc;
     atomic_init(&language->world, 1);
+    atomic_init(&language->reclaimed, 0);
     atomic_init(&language->ready, 0);
     kiln__map_init(&language->generics, &context->alloc);
     kiln__arena_init(&language->arena, &context->alloc);

@@ -138,6 +138,7 @@ static kiln_status define(kiln__lowering *l, kiln__lower_function *f)
     if (l->locals == NULL || l->fixed == NULL)
         return kiln__job_fail(l->job, KILN_ENOMEM, "out of memory");
     LLVMPositionBuilderAtEnd(l->builder, kiln__lower_block(l));
+    kiln__lower_guard(l);
     make_locals(l);
     kiln__lower_statement(l, f->ir.body);
     if (!kiln__lower_is_done(l))

@@ -23,6 +23,11 @@ typedef struct kiln__lower_type {
     uint32_t alignment;
 } kiln__lower_type;
 
+/* An item of more nodes is called by the loop over the items instead of being
+   its body: what a loop costs to optimise grows with the square of the ways
+   out of it, and every check is one. */
+#define KILN__LOWER_LOOPED_MAX 10000
+
 /* One function of the request. */
 typedef struct kiln__lower_function {
     const kiln__codegen_function *source;
@@ -140,6 +145,12 @@ void kiln__lower_pass_on(kiln__lowering *l, LLVMValueRef failed);
 void kiln__lower_return(kiln__lowering *l, LLVMValueRef value);
 LLVMTypeRef kiln__lower_result(const kiln__lowering *l,
                                const kiln__lower_function *f);
+
+/* ---- lower_stack.c ---- */
+/* True when the function looks for stack before it begins, and so can fail. */
+int kiln__lower_guards(const kiln__lowering *l, const kiln__lower_function *f);
+/* Makes it look. */
+void kiln__lower_guard(kiln__lowering *l);
 
 /* ---- lower_control.c ---- */
 void kiln__lower_statement(kiln__lowering *l, uint32_t node);

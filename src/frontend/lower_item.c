@@ -218,8 +218,9 @@ kiln_status kiln__lower_item(kiln__lowering *l)
     LLVMSetLinkage(function, LLVMInternalLinkage);
     add_attribute(l, function, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
                   "nounwind", 0);
-    add_attribute(l, function, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
-                  "alwaysinline", 0);
+    add_attribute(
+        l, function, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
+        l->f->size > KILN__LOWER_LOOPED_MAX ? "noinline" : "alwaysinline", 0);
     add_attribute(l, function, 1, "nonnull", 0);
     add_attribute(l, function, 1, "noundef", 0);
     job->item_function = function;

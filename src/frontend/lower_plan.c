@@ -209,7 +209,7 @@ static int finds_failure(const kiln__lowering *l, const kiln__lower_function *f)
     for (size_t i = 1; i < f->ir.nodes.count; i++)
         if (kiln__lower_raises(l, f, &f->ir.nodes.items[i]))
             return 1;
-    return 0;
+    return kiln__lower_guards(l, f);
 }
 
 static int calls_any(const kiln__lowering *l, const kiln__lower_function *f,
@@ -332,6 +332,13 @@ static int has_recursive(const kiln__lowering *l)
     return 0;
 }
 
+static void find_largest(const kiln__lowering *l)
+{
+    for (size_t i = 0; i < l->count; i++)
+        if (l->functions[i].size > l->job->largest)
+            l->job->largest = l->functions[i].size;
+}
+
 kiln_status kiln__lower_plan(kiln__lowering *l)
 {
     for (size_t i = 0; i < l->count; i++) {
@@ -349,9 +356,10 @@ kiln_status kiln__lower_plan(kiln__lowering *l)
             return status;
     }
     l->functions[0].callers++;
-    find_failures(l);
     peel_leaves(l);
     if (has_recursive(l))
         peel_roots(l);
+    find_failures(l);
+    find_largest(l);
     return KILN_OK;
 }

@@ -176,7 +176,7 @@ kiln_status kiln_method_delete(kiln_package *package,
     kiln__arena_init(&arena, package->language->alloc);
     kiln__change_begin(&change, package->language, package, NULL);
     status = delete_method(&change, &arena, &w, report, error);
-    kiln__change_end(&change);
+    status = kiln__change_end(&change, status, report, error);
     kiln__arena_dispose(&arena);
     return status;
 }
@@ -230,6 +230,5 @@ kiln_status kiln_package_unload(kiln_package *package,
             kiln__error_set(error, KILN_EINVAL,
                             "package %s was unloaded before", package->name);
     }
-    kiln__change_end(&change);
-    return status;
+    return kiln__change_end(&change, status, report, error);
 }

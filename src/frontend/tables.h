@@ -20,8 +20,9 @@
  * checks see them, and are taken out again if it fails. Publication ends what
  * they replace, links methods and advances the world; it cannot fail.
  *
- * What was published is kept until the context ends: types and running
- * inferences point to it. It lives in the arena of the source it came from.
+ * What was published lives in the arena of the source it came from, and is
+ * kept until the context ends, since types point to it; but for sources of
+ * methods alone, which a collection frees (reclaim.c).
  */
 
 #define KILN__TYPE_PARAMETERS_MAX 16 /* of kiln__match */
@@ -58,6 +59,7 @@ struct kiln__binding_table {
 
 typedef struct kiln__source_node {
     kiln__source *source;
+    int has_names; /* some name got a meaning that lives in it */
     struct kiln__source_node *next;
 } kiln__source_node;
 
@@ -73,8 +75,9 @@ struct kiln__language {
     uint64_t visit_number;
     pthread_rwlock_t lock; /* the world lock */
     _Atomic uint64_t world;
-    _Atomic int ready; /* the core package is there */
-    kiln__arena arena; /* names and types that are built in */
+    _Atomic uint64_t reclaimed; /* methods that ended before it are freed */
+    _Atomic int ready;          /* the core package is there */
+    kiln__arena arena;          /* names and types that are built in */
     kiln_package *core;
     kiln_package *packages; /* newest first */
     kiln__map generics;     /* digest of the qualified name */
@@ -90,8 +93,13 @@ void kiln__language_read(kiln__language *language);
 void kiln__language_write(kiln__language *language);
 void kiln__language_unlock(kiln__language *language);
 uint64_t kiln__language_world(const kiln__language *language);
+void kiln__sources_free(kiln__language *language, kiln__source_node *list);
 /* Fills the core package; again, when it failed before. core.c. */
 kiln_status kiln__core_new(kiln__language *language, kiln_error **error);
+
+/* ---- reclaim.c ---- */
+/* Frees what no world from `oldest` on sees. */
+void kiln__language_reclaim(kiln__language *language, uint64_t oldest);
 
 /* ---- package.c, package_load.c ---- */
 /* Makes the package, or gives the one of that name, loaded. */
@@ -217,8 +225,9 @@ typedef struct kiln__change {
 void kiln__change_begin(kiln__change *change, kiln__language *language,
                         kiln_package *package, kiln__source *source);
 /* Gives it back. Unless published, takes out all that is pending and frees
-   the source. */
-void kiln__change_end(kiln__change *change);
+   the source. If `status` is KILN_OK, tells the tiers. Returns the status. */
+kiln_status kiln__change_end(kiln__change *change, kiln_status status,
+                             kiln_change_report *report, kiln_error **error);
 /* Links a new version of a name; the caller touches its subject. NULL: no
    memory, noted. */
 kiln__version *kiln__change_name(kiln__change *change, kiln__slot *slot,
@@ -232,7 +241,7 @@ void kiln__change_add_method(kiln__change *change, kiln__method *method);
 void kiln__change_remove_method(kiln__change *change, kiln__method *method);
 /* Ends names of functions that have no method left in their package. */
 void kiln__change_end_functions(kiln__change *change);
-/* Makes it visible, then tells the tiers. Gives the error of diagnostics. */
+/* Makes it visible, and fills the report. Gives the error of diagnostics. */
 kiln_status kiln__change_publish(kiln__change *change,
                                  kiln_change_report *report,
                                  kiln_error **error);

@@ -4,20 +4,50 @@
 
 /*
  * A code instance goes when its last world lies before every world that is
- * held and before the current one. Its callers' worlds end no later than its
- * own, so they go with it: nothing that stays points at it except lists that
- * are swept here. Kernels go with their code instance; their heads stay
- * readable, since a call site may still look at `valid`. Artifacts stay: the
- * same meaning may come back, and a redefinition to and fro costs one load.
+ * held and before the current one, unless a kernel flight needs it: workers go
+ * on during a collection. What it calls stays with it. Its callers' worlds end
+ * no later than its own, so that they go with it, or a flight keeps it for
+ * them: nothing that stays points at what goes, except lists that are swept
+ * here. Kernels go with their code instance; their heads stay readable, since
+ * a call site may still look at `valid`. Artifacts stay: the same meaning may
+ * come back, and a redefinition to and fro costs one load.
  *
- * The caller of kiln_context_collect() promised that nobody else is inside,
- * so unloading under the lock keeps nobody waiting.
+ * The caller of kiln_context_collect() promised that nobody else is inside. If
+ * somebody is all the same, or if it is a callback that collects, this
+ * collection frees nothing.
+ *
+ * Frontends' worlds are asked before the lock is taken, and drivers unload
+ * after it is given back.
  */
 
-static int is_garbage(const kiln_code *code)
+/* Keeps the code and puts it on the stack of those whose callees are to be
+   kept as well. */
+static void keep(kiln_code **stack, kiln_code *code)
 {
-    return atomic_load(&code->max_world) <
-           kiln__frontend_oldest_world(code->frontend);
+    if (code->kept)
+        return;
+    code->kept = 1;
+    code->work_next = *stack;
+    *stack = code;
+}
+
+static void mark(struct kiln__tiers *tiers)
+{
+    kiln_code *stack = NULL;
+
+    for (kiln_code *code = tiers->codes; code; code = code->next_all)
+        code->kept = 0;
+    for (kiln_code *code = tiers->codes; code; code = code->next_all)
+        if (code->pins ||
+            atomic_load(&code->max_world) >= code->frontend->oldest_world)
+            keep(&stack, code);
+    while (stack) {
+        const kiln_code *code = stack;
+
+        stack = code->work_next;
+        for (size_t i = 0; i < code->callees.count; i++)
+            keep(&stack, code->callees.items[i]);
+    }
 }
 
 static void sweep_list(kiln__code_list *list)
@@ -25,7 +55,7 @@ static void sweep_list(kiln__code_list *list)
     size_t kept = 0;
 
     for (size_t i = 0; i < list->count; i++)
-        if (!is_garbage(list->items[i]))
+        if (list->items[i]->kept)
             list->items[kept++] = list->items[i];
     list->count = kept;
 }
@@ -45,7 +75,7 @@ static void sweep_instance(kiln_digest key, void *value, void *env)
         kiln_code **link = &at->codes;
 
         while (*link) {
-            if (is_garbage(*link))
+            if (!(*link)->kept)
                 *link = (*link)->next;
             else
                 link = &(*link)->next;
@@ -53,21 +83,12 @@ static void sweep_instance(kiln_digest key, void *value, void *env)
     }
 }
 
-static void bury(struct kiln__tiers *tiers, kiln_kernel *kernel)
-{
-    kiln__kernel_unload(kernel);
-    kiln_artifact_release(kernel->artifact);
-    kernel->artifact = NULL;
-    kernel->info = NULL;
-    kernel->next = tiers->tombstones;
-    tiers->tombstones = kernel;
-}
-
-static void sweep_job(struct kiln__tiers *tiers, kiln__job *job)
+/* Moves dead kernels to `dead`. */
+static void sweep_job(kiln__job *job, kiln_kernel **dead)
 {
     kiln_kernel **link = &job->kernels;
 
-    if (job->failed_code && is_garbage(job->failed_code)) {
+    if (job->failed_code && !job->failed_code->kept) {
         kiln_error_free(job->failed_error);
         job->failed_error = NULL;
         job->failed_code = NULL;
@@ -75,14 +96,15 @@ static void sweep_job(struct kiln__tiers *tiers, kiln__job *job)
     while (*link) {
         kiln_kernel *kernel = *link;
 
-        if (!is_garbage(kernel->code)) {
+        if (kernel->code->kept) {
             link = &kernel->next;
             continue;
         }
         *link = kernel->next;
         if (atomic_load(&job->kernel) == kernel)
             atomic_store(&job->kernel, NULL);
-        bury(tiers, kernel);
+        kernel->next = *dead;
+        *dead = kernel;
     }
 }
 
@@ -95,7 +117,7 @@ static kiln_code *take_dead(struct kiln__tiers *tiers)
     while (*link) {
         kiln_code *code = *link;
 
-        if (!is_garbage(code)) {
+        if (code->kept) {
             sweep_list(&code->callers);
             link = &code->next_all;
             continue;
@@ -107,36 +129,28 @@ static kiln_code *take_dead(struct kiln__tiers *tiers)
     return dead;
 }
 
-static void retired_tables_free(struct kiln__tiers *tiers)
+/* Unloads kernels that nobody finds any more; their heads stay. */
+static void bury(struct kiln__tiers *tiers, kiln_kernel *dead)
 {
-    kiln__job_table *table = atomic_load(&tiers->table);
-    kiln__job_table *retired = table->retired;
+    while (dead) {
+        kiln_kernel *next = dead->next;
 
-    table->retired = NULL;
-    while (retired) {
-        kiln__job_table *older = retired->retired;
-
-        kiln__deallocate(&tiers->context->alloc, retired,
-                         sizeof *retired +
-                             (retired->mask + 1) * sizeof retired->slots[0]);
-        retired = older;
+        kiln__kernel_unload(dead);
+        kiln_artifact_release(dead->artifact);
+        dead->artifact = NULL;
+        dead->info = NULL;
+        dead->code = NULL;
+        dead->types = NULL;
+        kiln__mutex_lock(&tiers->lock);
+        dead->next = tiers->tombstones;
+        tiers->tombstones = dead;
+        kiln__mutex_unlock(&tiers->lock);
+        dead = next;
     }
 }
 
-void kiln__tiers_collect(kiln_context *context)
+static void codes_free(kiln_context *context, kiln_code *dead)
 {
-    struct kiln__tiers *tiers = context->tiers;
-    kiln_code *dead;
-
-    kiln__mutex_lock(&tiers->lock);
-    for (kiln__job *job = tiers->jobs; job; job = job->next_all)
-        sweep_job(tiers, job);
-    kiln__map_each(&tiers->subjects, sweep_subject, NULL);
-    kiln__map_each(&tiers->instances, sweep_instance, NULL);
-    dead = take_dead(tiers);
-    retired_tables_free(tiers);
-    kiln__mutex_unlock(&tiers->lock);
-
     while (dead) {
         kiln_code *next = dead->next_all;
 
@@ -144,4 +158,29 @@ void kiln__tiers_collect(kiln_context *context)
         kiln__code_free(dead);
         dead = next;
     }
+}
+
+void kiln__tiers_collect(kiln_context *context)
+{
+    struct kiln__tiers *tiers = context->tiers;
+    kiln_kernel *kernels = NULL;
+    kiln_code *codes;
+
+    kiln__frontends_note_oldest(context);
+    kiln__mutex_lock(&tiers->lock);
+    if (tiers->stays) {
+        kiln__mutex_unlock(&tiers->lock);
+        return;
+    }
+    mark(tiers);
+    for (kiln__job *job = tiers->jobs; job; job = job->next_all)
+        sweep_job(job, &kernels);
+    kiln__map_each(&tiers->subjects, sweep_subject, NULL);
+    kiln__map_each(&tiers->instances, sweep_instance, NULL);
+    codes = take_dead(tiers);
+    kiln__mutex_unlock(&tiers->lock);
+
+    bury(tiers, kernels);
+    codes_free(context, codes);
+    kiln__frontends_collect(context);
 }

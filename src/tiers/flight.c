@@ -1,43 +1,108 @@
 /* flight.c - builds under way, who owns them and who waits for them. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "log.h"
+#include "report.h"
 #include "state.h"
 
 /*
- * The current run is kept per thread: a frontend's callback that calls back
- * into the library continues the run that called it.
+ * The innermost stay is kept per thread: a callback that calls back into the
+ * library continues the run that called it, also when a stay in another
+ * context lies between.
  */
-static _Thread_local kiln__run *current_run;
-static _Thread_local kiln_context *current_context;
+static _Thread_local kiln__stay *current_stay;
 
-kiln__run *kiln__run_current(void)
+int kiln__run_is_own(const kiln__run *run)
 {
-    return current_run;
+    const kiln__stay *stay = current_stay;
+
+    while (stay && stay->run != run)
+        stay = stay->outer;
+    return stay != NULL;
 }
 
-/* A nested stay in the same context continues the outer run. Another context
-   shares nothing with it and gets a run of its own. */
-kiln__run *kiln__run_enter(kiln__run *storage, kiln_context *context)
+uint64_t kiln__stays_of_thread(const kiln_context *context)
 {
-    if (current_run && current_context == context) {
-        current_run->depth++;
-        return current_run;
-    }
-    *storage =
-        (kiln__run){.outer = current_run, .outer_context = current_context};
-    current_run = storage;
-    current_context = context;
-    return storage;
+    uint64_t count = 0;
+
+    for (const kiln__stay *at = current_stay; at; at = at->outer)
+        count += at->context == context && at->keeps;
+    return count;
 }
 
-void kiln__run_leave(kiln__run *run)
+static kiln__run *run_in(const kiln_context *context)
 {
-    if (run->depth) {
-        run->depth--;
+    const kiln__stay *stay = current_stay;
+
+    while (stay && stay->context != context)
+        stay = stay->outer;
+    return stay ? stay->run : NULL;
+}
+
+static kiln__run *enter(kiln__stay *stay, kiln_context *context, int keeps)
+{
+    kiln__run *run = run_in(context);
+
+    *stay =
+        (kiln__stay){.context = context, .keeps = keeps, .outer = current_stay};
+    if (!run)
+        run = &stay->own;
+    stay->run = run;
+    stay->inference = run->inference;
+    stay->suspended = run->suspended;
+    if (run->inference)
+        run->suspended = run->inference;
+    run->inference = NULL;
+    run->stays++;
+    current_stay = stay;
+    return run;
+}
+
+kiln__run *kiln__stay_enter(kiln__stay *stay, kiln_context *context)
+{
+    kiln__mutex_lock(&context->tiers->lock);
+    context->tiers->stays++;
+    kiln__mutex_unlock(&context->tiers->lock);
+    return enter(stay, context, 1);
+}
+
+void kiln__stay_leave(kiln__stay *stay)
+{
+    struct kiln__tiers *tiers = stay->context->tiers;
+
+    stay->run->inference = stay->inference;
+    stay->run->suspended = stay->suspended;
+    stay->run->stays--;
+    current_stay = stay->outer;
+    if (!stay->keeps)
         return;
-    }
-    current_run = run->outer;
-    current_context = run->outer_context;
+    kiln__mutex_lock(&tiers->lock);
+    tiers->stays--;
+    kiln__mutex_unlock(&tiers->lock);
+}
+
+/* The flight keeps what it needs by itself: collections may go on. */
+void kiln__stay_enter_worker(kiln__stay *stay, kiln_context *context,
+                             kiln__flight *flight)
+{
+    kiln__run *run = enter(stay, context, 0);
+
+    run->on_worker = 1;
+    if (!flight)
+        return;
+    kiln__mutex_lock(&context->tiers->lock);
+    flight->owner = run;
+    kiln__mutex_unlock(&context->tiers->lock);
+}
+
+kiln_status kiln__stay_check_depth(kiln__run *run, kiln_error **error)
+{
+    if (run->stays <= KILN__STAYS_MAX)
+        return KILN_OK;
+    run->recursions++;
+    return kiln__error_set(error, KILN_ERECURSION,
+                           "callbacks that call Kiln are nested more than %d "
+                           "deep",
+                           KILN__STAYS_MAX);
 }
 
 kiln__flight *kiln__flight_new(struct kiln__tiers *tiers, kiln__run *owner,
@@ -58,6 +123,8 @@ void kiln__flight_drop(struct kiln__tiers *tiers, kiln__flight *flight)
 {
     if (--flight->references)
         return;
+    if (flight->code)
+        flight->code->pins--;
     kiln_error_free(flight->error);
     kiln__deallocate(&tiers->context->alloc, flight, sizeof *flight);
 }
@@ -79,42 +146,92 @@ void kiln__flight_end(struct kiln__tiers *tiers, kiln__flight **list,
     kiln__condition_broadcast(&tiers->ended);
 }
 
-/* Follows owner -> waits for -> owner; the chain is finite, since a run waits
-   only after this test. */
-static int wait_closes_cycle(const kiln__run *run, const kiln__flight *flight)
+/* Follows owner -> waits for -> owner, past each run once. There is no cycle
+   yet: a run waits only after this walk. */
+static int leads_to(struct kiln__tiers *tiers, const kiln__run *run,
+                    const kiln__flight *flight)
 {
-    while (flight && flight->owner) {
-        if (flight->owner == run)
+    kiln__run *owner = flight && !flight->done ? flight->owner : NULL;
+
+    if (!owner || owner->visit == tiers->visit)
+        return 0;
+    if (owner == run)
+        return 1;
+    owner->visit = tiers->visit;
+    for (size_t i = 0; i < owner->waits_for_count; i++)
+        if (leads_to(tiers, run, owner->waits_for[i]))
             return 1;
-        flight = flight->owner->waits_for;
-    }
     return 0;
+}
+
+static int any_done(kiln__flight *const *flights, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (flights[i] && flights[i]->done)
+            return 1;
+    return 0;
+}
+
+/* With the lock held: one that the run would wait for for ever, or `count`. */
+static size_t find_closing(struct kiln__tiers *tiers, const kiln__run *run,
+                           kiln__flight *const *flights, size_t count)
+{
+    size_t i = 0;
+
+    tiers->visit++;
+    while (i < count && !(flights[i] && run->on_worker) &&
+           !leads_to(tiers, run, flights[i]))
+        i++;
+    return i;
+}
+
+/* With the lock held. */
+static kiln_status wait_any(size_t *closing, struct kiln__tiers *tiers,
+                            kiln__run *run, kiln__flight *const *flights,
+                            size_t count)
+{
+    if (any_done(flights, count))
+        return KILN_OK;
+    *closing = find_closing(tiers, run, flights, count);
+    if (*closing < count)
+        return KILN_ERECURSION;
+    run->waits_for = flights;
+    run->waits_for_count = count;
+    while (!any_done(flights, count))
+        kiln__condition_wait(&tiers->ended, &tiers->lock);
+    run->waits_for = NULL;
+    run->waits_for_count = 0;
+    return KILN_OK;
+}
+
+/* The host's brackets may call back: they stand outside of it all. */
+kiln_status kiln__flight_wait_any(size_t *closing, kiln_context *context,
+                                  kiln__run *run, kiln__flight *const *flights,
+                                  size_t count)
+{
+    struct kiln__tiers *tiers = context->tiers;
+    kiln_status status;
+    int done;
+
+    kiln__mutex_lock(&tiers->lock);
+    done = any_done(flights, count);
+    kiln__mutex_unlock(&tiers->lock);
+    if (done)
+        return KILN_OK;
+    kiln__blocking_enter(context);
+    kiln__mutex_lock(&tiers->lock);
+    status = wait_any(closing, tiers, run, flights, count);
+    kiln__mutex_unlock(&tiers->lock);
+    kiln__blocking_leave(context);
+    return status;
 }
 
 kiln_status kiln__flight_wait(kiln_context *context, kiln__run *run,
                               kiln__flight *flight)
 {
-    struct kiln__tiers *tiers = context->tiers;
-    kiln_status status = KILN_OK;
+    size_t closing;
 
-    kiln__mutex_lock(&tiers->lock);
-    if (flight->done || wait_closes_cycle(run, flight)) {
-        if (!flight->done)
-            status = KILN_ERECURSION;
-        kiln__mutex_unlock(&tiers->lock);
-        return status;
-    }
-    run->waits_for = flight;
-    kiln__mutex_unlock(&tiers->lock);
-
-    kiln__blocking_enter(context);
-    kiln__mutex_lock(&tiers->lock);
-    while (!flight->done)
-        kiln__condition_wait(&tiers->ended, &tiers->lock);
-    run->waits_for = NULL;
-    kiln__mutex_unlock(&tiers->lock);
-    kiln__blocking_leave(context);
-    return KILN_OK;
+    return kiln__flight_wait_any(&closing, context, run, &flight, 1);
 }
 
 int kiln__flight_is_owned(kiln_context *context, const kiln__run *run,
@@ -138,27 +255,6 @@ int kiln__flight_is_done(kiln_context *context, const kiln__flight *flight)
     return done;
 }
 
-static int any_done(kiln__flight *const *flights, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        if (flights[i] && flights[i]->done)
-            return 1;
-    return 0;
-}
-
-void kiln__flight_wait_any(kiln_context *context, kiln__flight *const *flights,
-                           size_t count)
-{
-    struct kiln__tiers *tiers = context->tiers;
-
-    kiln__blocking_enter(context);
-    kiln__mutex_lock(&tiers->lock);
-    while (!any_done(flights, count))
-        kiln__condition_wait(&tiers->ended, &tiers->lock);
-    kiln__mutex_unlock(&tiers->lock);
-    kiln__blocking_leave(context);
-}
-
 void kiln__flight_release(kiln_context *context, kiln__flight *flight)
 {
     if (!flight)
@@ -178,6 +274,8 @@ kiln_status kiln__flight_status(kiln_context *context,
     if (status != KILN_OK && error)
         *error = kiln__error_retain(flight->error);
     kiln__mutex_unlock(&context->tiers->lock);
+    if (status != KILN_OK && error && !*error)
+        kiln__error_set(error, status, "%s", kiln_status_text(status));
     return status;
 }
 
@@ -185,7 +283,35 @@ void kiln__flight_hand_over(kiln_context *context, kiln__flight *flight)
 {
     kiln__mutex_lock(&context->tiers->lock);
     flight->owner = NULL;
+    flight->world = 0;
     kiln__mutex_unlock(&context->tiers->lock);
+}
+
+kiln__count kiln__flight_outcome(const kiln__flight *flight, int owned)
+{
+    if (flight->status != KILN_OK)
+        return KILN__COUNT_FAILED;
+    if (!owned)
+        return KILN__COUNT_WAITED;
+    return flight->source == KILN_SOURCE_MEMORY ? KILN__COUNT_HIT
+                                                : KILN__COUNT_BUILT;
+}
+
+void kiln__flight_abandon(kiln_context *context, kiln__flight *flight,
+                          int owned)
+{
+    struct kiln__tiers *tiers = context->tiers;
+    kiln__count outcome = KILN__COUNT_END;
+
+    kiln__mutex_lock(&tiers->lock);
+    if (flight->done)
+        outcome = kiln__flight_outcome(flight, owned);
+    else
+        flight->abandoned[owned != 0]++;
+    kiln__flight_drop(tiers, flight);
+    kiln__mutex_unlock(&tiers->lock);
+    if (outcome != KILN__COUNT_END)
+        kiln__count_request(context, KILN_TIER_BINARY, outcome);
 }
 
 int kiln__status_is_final(kiln_status status)

@@ -12,6 +12,9 @@
  * there up to the head rely on an assumption about the head, so their results
  * are provisional: they wait in the head's `members` and are published with
  * it. When the head relies on a frame above itself, it hands its members on.
+ *
+ * What was begun under a frame may rely on it, wherever it waits: it goes when
+ * the frame fails or starts again. Sequence numbers tell.
  */
 
 void kiln_inference_set_root(kiln_inference *inference, kiln_digest method)
@@ -184,11 +187,20 @@ kiln_status kiln_inference_callee(kiln_inference *inference,
     return KILN_OK;
 }
 
-void kiln__members_free(kiln_inference *inference)
+/* Frees the provisional results that were begun since the frame was. */
+static void forget_since(kiln_inference *inference)
 {
-    for (size_t i = 0; i < inference->members.count; i++)
-        kiln__code_free(inference->members.items[i]);
-    inference->members.count = 0;
+    for (kiln_inference *at = inference; at; at = at->parent) {
+        kiln__code_list *members = &at->members;
+        size_t kept = 0;
+
+        for (size_t i = 0; i < members->count; i++)
+            if (members->items[i]->sequence >= inference->sequence)
+                kiln__code_free(members->items[i]);
+            else
+                members->items[kept++] = members->items[i];
+        members->count = kept;
+    }
 }
 
 static void queries_clear(const kiln_alloc *alloc, kiln_code *code)
@@ -201,7 +213,7 @@ static void queries_clear(const kiln_alloc *alloc, kiln_code *code)
 
 void kiln_inference_restart(kiln_inference *inference)
 {
-    kiln__members_free(inference);
+    forget_since(inference);
     queries_clear(&inference->context->alloc, inference->code);
     inference->code->callees.count = 0;
 }
@@ -264,10 +276,12 @@ static kiln_status run_frontend(kiln_inference *inference, kiln_error **error)
     uint64_t start = kiln__clock_ns();
     kiln_status status;
 
-    if (inference->depth >= KILN__INFERENCE_DEPTH_MAX)
+    if (inference->level >= KILN__INFERENCE_DEPTH_MAX) {
+        inference->run->recursions++;
         return kiln__error_set(error, KILN_ECOMPILE,
                                "calls nest too deep to infer: %s",
                                inference->signature.function->name);
+    }
     status = name_by_default(inference);
     if (status != KILN_OK)
         return kiln__error_no_memory(error);
@@ -320,7 +334,6 @@ static kiln_status publish(kiln_inference *inference, kiln_code **out)
 {
     const kiln_alloc *alloc = &inference->context->alloc;
     kiln_code *own = inference->code;
-    size_t at = inference->members.count;
     kiln_status status;
 
     if (!kiln__array_push(alloc, &inference->members, own))
@@ -334,7 +347,6 @@ static kiln_status publish(kiln_inference *inference, kiln_code **out)
                                 inference->members.count, own, out);
     if (status == KILN_OK)
         inference->members.count = 0;
-    (void)at;
     return status;
 }
 
@@ -361,6 +373,74 @@ static void end_flights(kiln_inference *inference, kiln_status status)
     kiln__mutex_unlock(&tiers->lock);
 }
 
+/* Would the same request fail again? Not for certain if it relied on what a
+   frame above it assumes, or if something was refused because of what is
+   around. */
+static int fails_again(const kiln_inference *inference, kiln_status status)
+{
+    const kiln__run *run = inference->run;
+    const int is_outermost = inference->level == 0 && run->stays == 1;
+
+    if (!kiln__status_is_final(status) ||
+        inference->cycle_depth < inference->depth)
+        return 0;
+    return is_outermost || run->recursions == inference->recursions;
+}
+
+static void remember_failure(const kiln_inference *inference,
+                             kiln_status status, kiln_error *error)
+{
+    struct kiln__tiers *tiers = inference->context->tiers;
+    kiln__instance *instance = inference->instance;
+
+    if (!fails_again(inference, status))
+        return;
+    kiln__mutex_lock(&tiers->lock);
+    kiln_error_free(instance->failed_error);
+    instance->failed_error = kiln__error_retain(error);
+    instance->failed_status = status;
+    instance->failed_world = inference->world;
+    kiln__mutex_unlock(&tiers->lock);
+}
+
+/* Runs the frontend; then the result is parked or published. */
+static kiln_status infer(kiln_inference *inference, kiln_code **out,
+                         kiln_error **error)
+{
+    kiln_status status;
+
+    inference->code = kiln__code_new(inference->context, inference->instance,
+                                     inference->config, inference->world);
+    if (!inference->code)
+        return kiln__error_no_memory(error);
+    inference->code->sequence = inference->sequence;
+    KILN_TRY(run_frontend(inference, error));
+    if (inference->cycle_depth == inference->depth) {
+        status = publish(inference, out);
+    } else {
+        *out = inference->code;
+        status = park(inference);
+        if (status == KILN_OK)
+            inference->code = NULL;
+    }
+    return status == KILN_OK ? KILN_OK : kiln__error_no_memory(error);
+}
+
+/* The level goes on over suspended chains; the rest begins anew with one. */
+static void begin(kiln_inference *inference, kiln__run *run)
+{
+    const kiln_inference *around =
+        run->inference ? run->inference : run->suspended;
+
+    inference->run = run;
+    inference->parent = run->inference;
+    inference->sequence = ++run->inferred;
+    inference->recursions = run->recursions;
+    inference->level = around ? around->level + 1 : 0;
+    inference->depth = run->inference ? run->inference->depth + 1 : 0;
+    inference->cycle_depth = inference->depth;
+}
+
 kiln_status kiln__typed_infer(kiln_code **out, kiln_context *context,
                               kiln__run *run, kiln__instance *instance,
                               const kiln__typed_request *request,
@@ -368,36 +448,32 @@ kiln_status kiln__typed_infer(kiln_code **out, kiln_context *context,
 {
     kiln_inference inference = {
         .context = context,
-        .run = run,
-        .parent = run->inference,
         .instance = instance,
         .signature = {instance->function, instance->types, instance->count},
         .config = request->config,
         .world = request->world,
-        .depth = run->inference ? run->inference->depth + 1 : 0,
         .flight = flight,
     };
-    kiln_status status = KILN_ENOMEM;
+    kiln_error *fault = NULL;
+    kiln_status status;
 
-    inference.cycle_depth = inference.depth;
-    inference.code =
-        kiln__code_new(context, instance, request->config, request->world);
-    if (inference.code)
-        status = run_frontend(&inference, error);
-    if (status == KILN_OK && inference.cycle_depth < inference.depth) {
-        *out = inference.code;
-        status = park(&inference);
-        if (status == KILN_OK)
-            inference.code = NULL;
-    } else if (status == KILN_OK) {
-        status = publish(&inference, out);
+    begin(&inference, run);
+    status = infer(&inference, out, &fault);
+    if (status != KILN_OK) {
+        if (!fault)
+            kiln__error_set(&fault, status, "%s: %s",
+                            inference.signature.function->name,
+                            kiln_status_text(status));
+        forget_since(&inference);
+        remember_failure(&inference, status, fault);
     }
-    if (status == KILN_ENOMEM && error && !*error)
-        kiln__error_no_memory(error);
     end_flights(&inference, status);
     if (inference.code)
         kiln__code_free(inference.code);
-    kiln__members_free(&inference);
     kiln__array_dispose(&context->alloc, &inference.members);
+    if (error && fault)
+        *error = fault;
+    else
+        kiln_error_free(fault);
     return status;
 }

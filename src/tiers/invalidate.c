@@ -18,32 +18,36 @@ static void end_kernels(const kiln_code *code)
         __atomic_store_n(&kernel->head.valid, 0, __ATOMIC_RELEASE);
 }
 
-/* An explicit stack through `clip_next`: call chains may be long. */
+/* Ends one code instance and puts it on the stack of those whose callers are
+   yet to be looked at: once, since it is ended by then. */
+static void clip_one(struct kiln__tiers *tiers, kiln_code **stack,
+                     kiln_code *code, uint64_t maximum, kiln__code_list *list)
+{
+    const uint64_t before = atomic_load(&code->max_world);
+
+    if (before <= maximum)
+        return;
+    atomic_store(&code->max_world, maximum);
+    end_kernels(code);
+    if (before == UINT64_MAX && list)
+        (void)kiln__array_push(&tiers->context->alloc, list, code);
+    code->work_next = *stack;
+    *stack = code;
+}
+
+/* An explicit stack: call chains may be long. */
 void kiln__code_clip(struct kiln__tiers *tiers, kiln_code *code,
                      uint64_t maximum, kiln__code_list *list)
 {
-    kiln_code *pending = code;
+    kiln_code *stack = NULL;
 
-    code->clip_next = NULL;
-    while (pending) {
-        kiln_code *at = pending;
-        uint64_t before = atomic_load(&at->max_world);
+    clip_one(tiers, &stack, code, maximum, list);
+    while (stack) {
+        const kiln_code *at = stack;
 
-        pending = at->clip_next;
-        if (before <= maximum)
-            continue;
-        atomic_store(&at->max_world, maximum);
-        end_kernels(at);
-        if (before == UINT64_MAX && list)
-            (void)kiln__array_push(&tiers->context->alloc, list, at);
-        for (size_t i = 0; i < at->callers.count; i++) {
-            kiln_code *caller = at->callers.items[i];
-
-            if (atomic_load(&caller->max_world) > maximum) {
-                caller->clip_next = pending;
-                pending = caller;
-            }
-        }
+        stack = at->work_next;
+        for (size_t i = 0; i < at->callers.count; i++)
+            clip_one(tiers, &stack, at->callers.items[i], maximum, list);
     }
 }
 
@@ -82,8 +86,26 @@ static int holds_for_subject(const kiln_code *code, uint64_t subject,
     return 1;
 }
 
+/* Inferences under way find the world noted when they publish. */
+static kiln_status note_change(struct kiln__tiers *tiers,
+                               const kiln_frontend *frontend, uint64_t subject,
+                               uint64_t world)
+{
+    kiln__subject *found;
+
+    kiln__mutex_lock(&tiers->lock);
+    found = kiln__subject_get(tiers, frontend, subject);
+    if (found && found->changed < world)
+        found->changed = world;
+    if (!found && tiers->unnoted < world)
+        tiers->unnoted = world;
+    kiln__mutex_unlock(&tiers->lock);
+    return found ? KILN_OK : KILN_ENOMEM;
+}
+
 /* Copies those who asked about the subject and are still valid: they are
-   asked without the lock. Code instances go only in a collection. */
+   asked without the lock, in a stay. One that was
+   inferred in the new world or a later one knows the answer. */
 static kiln_status askers_of(struct kiln__tiers *tiers,
                              const kiln_frontend *frontend, uint64_t subject,
                              uint64_t world, kiln__code_list *out)
@@ -93,11 +115,12 @@ static kiln_status askers_of(struct kiln__tiers *tiers,
 
     out->count = 0;
     kiln__mutex_lock(&tiers->lock);
-    found = kiln__subject_find(tiers, subject);
+    found = kiln__subject_find(tiers, frontend, subject);
     for (size_t i = 0; found && i < found->codes.count; i++) {
         kiln_code *code = found->codes.items[i];
 
-        if (code->frontend != frontend || atomic_load(&code->max_world) < world)
+        if (code->inferred_world >= world ||
+            atomic_load(&code->max_world) < world)
             continue;
         if (!kiln__array_push(&tiers->context->alloc, out, code)) {
             status = KILN_ENOMEM;
@@ -147,12 +170,16 @@ kiln_status kiln_world_changed(kiln_frontend *frontend, uint64_t world,
     kiln_context *context = frontend ? frontend->context : NULL;
     kiln__code_list askers = {0};
     kiln__code_list invalidated = {0};
+    kiln__stay stay;
 
     if (!context || world == 0 || (count && !subjects))
         return KILN_EINVAL;
+    kiln__stay_enter(&stay, context);
     for (size_t i = 0; i < count; i++) {
-        if (askers_of(context->tiers, frontend, subjects[i], world, &askers) !=
-            KILN_OK) {
+        if (note_change(context->tiers, frontend, subjects[i], world) !=
+                KILN_OK ||
+            askers_of(context->tiers, frontend, subjects[i], world, &askers) !=
+                KILN_OK) {
             end_everything(context->tiers, frontend, world, &invalidated);
             break;
         }
@@ -160,6 +187,7 @@ kiln_status kiln_world_changed(kiln_frontend *frontend, uint64_t world,
                        &invalidated);
     }
     kiln__invalidated_report(context, &invalidated, report);
+    kiln__stay_leave(&stay);
     kiln__array_dispose(&context->alloc, &askers);
     kiln__array_dispose(&context->alloc, &invalidated);
     return KILN_OK;
@@ -169,15 +197,18 @@ kiln_status kiln_invalidate(const kiln_code *code, uint64_t maximum)
 {
     kiln__code_list invalidated = {0};
     kiln_context *context;
+    kiln__stay stay;
 
     if (!code)
         return KILN_EINVAL;
     context = code->context;
+    kiln__stay_enter(&stay, context);
     kiln__mutex_lock(&context->tiers->lock);
     kiln__code_clip(context->tiers, (kiln_code *)(uintptr_t)code, maximum,
                     &invalidated);
     kiln__mutex_unlock(&context->tiers->lock);
     kiln__invalidated_report(context, &invalidated, NULL);
+    kiln__stay_leave(&stay);
     kiln__array_dispose(&context->alloc, &invalidated);
     return KILN_OK;
 }

@@ -168,16 +168,47 @@ static kiln__flight *flight_of(const kiln__job *job, const kiln_code *code)
     return flight;
 }
 
+/* What a foreign frontend's lower() says may be another thing in another
+   world. */
+static uint64_t world_of_outcome(const kiln_code *code, uint64_t world)
+{
+    return code->frontend->ops.lower ? world : 0;
+}
+
+/* With the lock held. */
+static kiln__flight *flight_for(struct kiln__tiers *tiers, kiln__run *run,
+                                const kiln__job *job, const kiln_code *code,
+                                uint64_t world)
+{
+    kiln__flight *flight = kiln__flight_new(tiers, run, job);
+
+    if (!flight)
+        return NULL;
+    flight->references = 2; /* one for the caller, one for who ends it */
+    flight->code = (kiln_code *)(uintptr_t)code;
+    flight->code->pins++;
+    flight->world = world_of_outcome(code, world);
+    return flight;
+}
+
+static int is_known_to_fail(const kiln__job *job, const kiln_code *code,
+                            uint64_t world)
+{
+    return job->failed_code == code &&
+           (!job->failed_world || job->failed_world == world);
+}
+
 /* With the lock held. */
 static void claim(struct kiln__tiers *tiers, kiln__run *run, kiln__job *job,
-                  const kiln_code *code, kiln__claim_result *out)
+                  const kiln_code *code, uint64_t world,
+                  kiln__claim_result *out)
 {
     out->kernel = kernel_of(job, code);
     if (out->kernel) {
         out->outcome = KILN__CLAIM_HIT;
         return;
     }
-    if (job->failed_code == code) {
+    if (is_known_to_fail(job, code, world)) {
         out->outcome = KILN__CLAIM_FAILED;
         out->status = job->failed_status;
         out->error = kiln__error_retain(job->failed_error);
@@ -189,20 +220,18 @@ static void claim(struct kiln__tiers *tiers, kiln__run *run, kiln__job *job,
         out->flight->references++;
         return;
     }
-    out->flight = kiln__flight_new(tiers, run, job);
+    out->flight = flight_for(tiers, run, job, code, world);
     if (!out->flight)
         return;
     out->outcome = KILN__CLAIM_OWN;
-    out->flight->code = code;
     out->flight->next = job->flights;
-    out->flight->references++; /* one for the list, one for the caller */
     job->flights = out->flight;
 }
 
 kiln__claim_result kiln__job_claim(kiln_context *context, kiln__run *run,
                                    const kiln_signature *signature,
                                    const kiln_config *config,
-                                   const kiln_code *code)
+                                   const kiln_code *code, uint64_t world)
 {
     struct kiln__tiers *tiers = context->tiers;
     kiln__claim_result result = {.outcome = KILN__CLAIM_NO_MEMORY};
@@ -211,7 +240,7 @@ kiln__claim_result kiln__job_claim(kiln_context *context, kiln__run *run,
     kiln__mutex_lock(&tiers->lock);
     job = job_get(tiers, signature, config);
     if (job)
-        claim(tiers, run, job, code, &result);
+        claim(tiers, run, job, code, world, &result);
     kiln__mutex_unlock(&tiers->lock);
     return result;
 }
@@ -219,7 +248,7 @@ kiln__claim_result kiln__job_claim(kiln_context *context, kiln__run *run,
 kiln__flight *kiln__flight_private(kiln_context *context, kiln__run *run,
                                    const kiln_signature *signature,
                                    const kiln_config *config,
-                                   const kiln_code *code)
+                                   const kiln_code *code, uint64_t world)
 {
     struct kiln__tiers *tiers = context->tiers;
     kiln__flight *flight = NULL;
@@ -228,11 +257,7 @@ kiln__flight *kiln__flight_private(kiln_context *context, kiln__run *run,
     kiln__mutex_lock(&tiers->lock);
     job = job_get(tiers, signature, config);
     if (job)
-        flight = kiln__flight_new(tiers, run, job);
-    if (flight) {
-        flight->code = code;
-        flight->references = 2;
-    }
+        flight = flight_for(tiers, run, job, code, world);
     kiln__mutex_unlock(&tiers->lock);
     return flight;
 }
@@ -252,13 +277,25 @@ static void job_add(kiln__job *job, kiln_kernel *kernel)
         atomic_store_explicit(&job->kernel, kernel, memory_order_release);
 }
 
-static void remember_failure(kiln__job *job, const kiln_code *code,
+static void remember_failure(kiln__job *job, const kiln__flight *flight,
                              kiln_status status, kiln_error *error)
 {
+    if (!kiln__status_is_final(status) || flight->is_bound)
+        return;
     kiln_error_free(job->failed_error);
     job->failed_error = kiln__error_retain(error);
     job->failed_status = status;
-    job->failed_code = code;
+    job->failed_code = flight->code;
+    job->failed_world = flight->world;
+}
+
+/* Those who gave up waiting. */
+static void count_abandoned(kiln_context *context, const kiln__flight *flight)
+{
+    for (int owned = 0; owned < 2; owned++)
+        for (uint32_t i = 0; i < flight->abandoned[owned]; i++)
+            kiln__count_request(context, KILN_TIER_BINARY,
+                                kiln__flight_outcome(flight, owned));
 }
 
 void kiln__job_finish(kiln_context *context, kiln__flight *flight,
@@ -278,11 +315,12 @@ void kiln__job_finish(kiln_context *context, kiln__flight *flight,
         else
             job_add(job, kernel);
         flight->kernel = earlier ? earlier : kernel;
-    } else if (kiln__status_is_final(status)) {
-        remember_failure(job, flight->code, status, error);
+    } else {
+        remember_failure(job, flight, status, error);
     }
     flight->source = source;
     kiln__flight_end(tiers, &job->flights, flight, status, error);
+    count_abandoned(context, flight);
     kiln__flight_drop(tiers, flight);
     kiln__mutex_unlock(&tiers->lock);
     if (extra) {

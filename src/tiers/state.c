@@ -31,34 +31,39 @@ static void retired_free(const kiln_alloc *alloc, kiln__job_table *table)
     }
 }
 
-static void drop_foreign_flights(kiln__flight **link)
+/* A ticket may still hold one: it ends as canceled. */
+static void drop_foreign_flights(struct kiln__tiers *tiers, kiln__flight **link)
 {
     while (*link) {
-        if ((*link)->owner && (*link)->owner == kiln__run_current())
-            link = &(*link)->next;
-        else
-            *link = (*link)->next;
+        kiln__flight *flight = *link;
+
+        if (flight->owner && kiln__run_is_own(flight->owner)) {
+            link = &flight->next;
+            continue;
+        }
+        kiln__flight_end(tiers, link, flight, KILN_ECANCELED, NULL);
+        kiln__flight_drop(tiers, flight);
     }
 }
 
 static void forget_instance(kiln_digest key, void *value, void *env)
 {
     (void)key;
-    (void)env;
     for (kiln__instance *at = value; at; at = at->alias)
-        drop_foreign_flights(&at->flights);
+        drop_foreign_flights(env, &at->flights);
 }
 
 /* In a child of fork(): what other threads were building never ends there, so
-   it is claimed anew. Their flights are left to the child's exit. */
+   it is claimed anew. What they had in hand is left to the child's exit. */
 static void forget_flights(void *env)
 {
     struct kiln__tiers *tiers = env;
 
     (void)kiln__condition_init(&tiers->ended);
+    tiers->stays = kiln__stays_of_thread(tiers->context);
     for (kiln__job *job = tiers->jobs; job; job = job->next_all)
-        drop_foreign_flights(&job->flights);
-    kiln__map_each(&tiers->instances, forget_instance, NULL);
+        drop_foreign_flights(tiers, &job->flights);
+    kiln__map_each(&tiers->instances, forget_instance, tiers);
 }
 
 kiln_status kiln__tiers_new(kiln_context *context)

@@ -42,10 +42,13 @@ struct kiln_code {
     _Atomic uint64_t max_world; /* UINT64_MAX: unbounded */
     kiln_kernel *kernels;       /* under the lock: compiled from it */
     kiln__attached *attached;   /* under the lock */
-    int published;
-    kiln_code *next; /* of the instance, newest first */
+    uint64_t sequence;          /* of its inference, in its run */
+    unsigned pins;              /* under the lock: flights that need it */
+    int published;              /* it is in tier 1 */
+    int kept;                   /* by the collection under way */
+    kiln_code *next;            /* of the instance, newest first */
     kiln_code *next_all;
-    kiln_code *clip_next; /* worklist of kiln__code_clip */
+    kiln_code *work_next; /* worklist of a clip or a collection */
 };
 
 /* A method instance as asked for: signature and owner token. */
@@ -72,14 +75,15 @@ typedef struct kiln__job {
     _Atomic(const kiln_kernel *) kernel; /* released here, acquired by hits */
     kiln_kernel *kernels;         /* under the lock: of all code instances */
     kiln__flight *flights;        /* under the lock */
-    const kiln_code *failed_code; /* under the lock, as the next two */
+    const kiln_code *failed_code; /* under the lock, as all behind it */
+    uint64_t failed_world;        /* 0: the failure is the code's own */
     kiln_status failed_status;
     kiln_error *failed_error;
     struct kiln__job *next_all;
 } kiln__job;
 
-/* Open addressing; readers take no lock. A full table is replaced and the old
-   one retired until collection, since a reader may still be in it. */
+/* Open addressing; readers take no lock. A full table is replaced by one of
+   twice the size, and kept: a reader may still be in it. */
 typedef struct kiln__job_table {
     size_t mask;
     size_t used;
@@ -87,9 +91,9 @@ typedef struct kiln__job_table {
     _Atomic(kiln__job *) slots[];
 } kiln__job_table;
 
-/* Those who asked about one subject. */
+/* Those who asked about one subject of a frontend. */
 typedef struct kiln__subject {
-    uint64_t subject;
+    uint64_t changed; /* the latest world that changed it */
     kiln__code_list codes;
 } kiln__subject;
 
@@ -97,11 +101,14 @@ struct kiln__tiers {
     kiln_context *context;
     kiln__mutex lock;
     kiln__condition ended; /* some flight ended */
+    uint64_t stays;        /* that keep what they see from collection */
+    uint64_t visit;        /* number of the walk under way */
     kiln__map instances;   /* digest of addresses -> kiln__instance */
     kiln__map subjects;    /* -> kiln__subject */
-    kiln__map artifacts;   /* binary key -> kiln_artifact, a reference each */
-    kiln__map runtime;     /* runtime key -> kiln__runtime_entry */
-    kiln_code *codes;      /* every published one */
+    uint64_t unnoted;    /* a world whose changes no memory was left to note */
+    kiln__map artifacts; /* binary key -> kiln_artifact, a reference each */
+    kiln__map runtime;   /* runtime key -> kiln__runtime_entry */
+    kiln_code *codes;    /* every published one */
     kiln__job *jobs;
     _Atomic(kiln__job_table *) table;
     kiln_kernel *tombstones; /* unloaded; heads stay readable */
@@ -117,7 +124,10 @@ struct kiln_inference {
     kiln_signature signature;
     const kiln_config *config;
     uint64_t world;
-    uint32_t depth;
+    uint64_t sequence;    /* those begun under this one have greater ones */
+    uint64_t recursions;  /* of the run, when this one began */
+    uint32_t level;       /* over all stays of the run */
+    uint32_t depth;       /* in the chain */
     uint32_t cycle_depth; /* of the outermost frame relied on */
     int is_head;
     kiln_code *code;         /* being filled; callees may point to it */
@@ -151,24 +161,33 @@ void kiln__flight_drop(struct kiln__tiers *tiers, kiln__flight *flight);
 void kiln__flight_end(struct kiln__tiers *tiers, kiln__flight **list,
                       kiln__flight *flight, kiln_status status,
                       kiln_error *error);
-/* The run that this thread is in, or NULL. */
-kiln__run *kiln__run_current(void);
+/* True if this thread is in the run. */
+int kiln__run_is_own(const kiln__run *run);
+/* How many of this thread's stays keep what they see. */
+uint64_t kiln__stays_of_thread(const kiln_context *context);
 
 /* ---- inference.c ---- */
-void kiln__members_free(kiln_inference *inference);
 /* Infers the instance and publishes it, or parks it with its cycle's head.
-   Ends `flight` (NULL: private) in either case. */
+   Ends `flight` (NULL: private) in either case. A failure that the same
+   request meets again is remembered. */
 kiln_status kiln__typed_infer(kiln_code **out, kiln_context *context,
                               kiln__run *run, kiln__instance *instance,
                               const kiln__typed_request *request,
                               kiln__flight *flight, kiln_error **error);
 
 /* ---- publish.c ---- */
-/* Puts a sealed group into tier 1, and checks it against today's world. A
-   code that was published by another thread meanwhile replaces ours. */
+/* Puts a sealed group into tier 1, and checks it against today's world. If
+   another thread has published `own` meanwhile, and with it what it calls,
+   that replaces the group. */
 kiln_status kiln__codes_publish(kiln_context *context, kiln_code **group,
                                 size_t count, kiln_code *own, kiln_code **out);
-kiln__subject *kiln__subject_find(struct kiln__tiers *tiers, uint64_t subject);
+kiln__subject *kiln__subject_find(struct kiln__tiers *tiers,
+                                  const kiln_frontend *frontend,
+                                  uint64_t subject);
+/* With the lock held: makes it if need be; NULL when out of memory. */
+kiln__subject *kiln__subject_get(struct kiln__tiers *tiers,
+                                 const kiln_frontend *frontend,
+                                 uint64_t subject);
 
 /* ---- invalidate.c ---- */
 /* With the lock held: ends the validity of a code and of its callers; newly

@@ -9,20 +9,11 @@
  * wait for, or claims the instance and infers. A thread that cannot wait (it
  * would wait for itself, or must never block) infers privately; whichever
  * result is published first stays.
+ *
+ * A callback that asks for what is being inferred around it, be it in the
+ * chain that its stay suspended, waits for itself in this sense. If it always
+ * asks again, the number of nested stays puts an end to it.
  */
-
-static void remember_failure(struct kiln__tiers *tiers,
-                             kiln__instance *instance, uint64_t world,
-                             kiln_status status, kiln_error *error)
-{
-    (void)tiers;
-    if (!kiln__status_is_final(status))
-        return;
-    kiln_error_free(instance->failed_error);
-    instance->failed_error = kiln__error_retain(error);
-    instance->failed_status = status;
-    instance->failed_world = world;
-}
 
 typedef enum lookup { FOUND, FAILED, WAIT, CLAIMED, PRIVATE, NO_MEMORY } lookup;
 
@@ -71,27 +62,16 @@ static kiln_status infer_counted(kiln_code **out, kiln_context *context,
                                  const kiln__typed_request *request,
                                  kiln_error **error)
 {
-    kiln_error *fault = NULL;
     kiln_status status = kiln__typed_infer(out, context, run, found->instance,
-                                           request, found->flight, &fault);
+                                           request, found->flight, error);
 
     kiln__count_request(context, KILN_TIER_TYPED,
                         status == KILN_OK ? KILN__COUNT_BUILT
                                           : KILN__COUNT_FAILED);
-    if (status != KILN_OK) {
-        kiln__mutex_lock(&context->tiers->lock);
-        remember_failure(context->tiers, found->instance, request->world,
-                         status, fault);
-        kiln__mutex_unlock(&context->tiers->lock);
-    }
-    if (error && fault)
-        *error = fault;
-    else
-        kiln_error_free(fault);
     return status;
 }
 
-/* Waits for the flight; KILN_EAGAIN asks the caller to look again. */
+/* KILN_OK asks the caller to look again, KILN_ERECURSION to infer. */
 static kiln_status wait_for(kiln_context *context, kiln__run *run,
                             lookup_result *found, int *waited)
 {
@@ -104,6 +84,27 @@ static kiln_status wait_for(kiln_context *context, kiln__run *run,
     return status;
 }
 
+/* A request that ends at once: with what is there, or with a failure. */
+static kiln_status answer(const kiln_code **out, kiln_context *context,
+                          const lookup_result *found, lookup outcome,
+                          int waited, kiln_error **error)
+{
+    if (outcome == FOUND) {
+        kiln__count_request(context, KILN_TIER_TYPED,
+                            waited ? KILN__COUNT_WAITED : KILN__COUNT_HIT);
+        *out = found->code;
+        return KILN_OK;
+    }
+    kiln__count_request(context, KILN_TIER_TYPED, KILN__COUNT_FAILED);
+    if (outcome == NO_MEMORY)
+        return kiln__error_no_memory(error);
+    if (error)
+        *error = found->error;
+    else
+        kiln_error_free(found->error);
+    return found->status;
+}
+
 kiln_status kiln__typed_get(const kiln_code **out, kiln_context *context,
                             kiln__run *run, const kiln__typed_request *request,
                             kiln_error **error)
@@ -111,6 +112,10 @@ kiln_status kiln__typed_get(const kiln_code **out, kiln_context *context,
     struct kiln__tiers *tiers = context->tiers;
     int waited = 0;
 
+    if (kiln__stay_check_depth(run, error) != KILN_OK) {
+        kiln__count_request(context, KILN_TIER_TYPED, KILN__COUNT_FAILED);
+        return KILN_ERECURSION;
+    }
     for (;;) {
         lookup_result found = {0};
         kiln_code *code = NULL;
@@ -120,24 +125,8 @@ kiln_status kiln__typed_get(const kiln_code **out, kiln_context *context,
         kiln__mutex_lock(&tiers->lock);
         outcome = look(tiers, run, request, &found);
         kiln__mutex_unlock(&tiers->lock);
-        if (outcome == NO_MEMORY) {
-            kiln__count_request(context, KILN_TIER_TYPED, KILN__COUNT_FAILED);
-            return kiln__error_no_memory(error);
-        }
-        if (outcome == FOUND) {
-            kiln__count_request(context, KILN_TIER_TYPED,
-                                waited ? KILN__COUNT_WAITED : KILN__COUNT_HIT);
-            *out = found.code;
-            return KILN_OK;
-        }
-        if (outcome == FAILED) {
-            kiln__count_request(context, KILN_TIER_TYPED, KILN__COUNT_FAILED);
-            if (error)
-                *error = found.error;
-            else
-                kiln_error_free(found.error);
-            return found.status;
-        }
+        if (outcome == FOUND || outcome == FAILED || outcome == NO_MEMORY)
+            return answer(out, context, &found, outcome, waited, error);
         if (outcome == WAIT &&
             wait_for(context, run, &found, &waited) == KILN_OK)
             continue;

@@ -1,5 +1,6 @@
 /* fuzz_ir_lower.c - any text as typed IR, lowered to LLVM IR. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* SEEDS: golden/infer golden/lower */
 /* LINKS: codegen */
 #include "../support/lower_fake.h"
 #include "codegen_parts.h"

@@ -1,5 +1,6 @@
 /* fuzz_ir_text.c - any text as typed IR. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* SEEDS: golden/infer golden/lower */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,5 +1,6 @@
 /* fuzz_parse.c - any bytes as a program and as a type. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* SEEDS: language golden/infer */
 #include <stdlib.h>
 #include <string.h>
 

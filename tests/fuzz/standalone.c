@@ -33,23 +33,36 @@ static int run_file(const char *folder, const char *name)
     return 0;
 }
 
-int main(int count, char **arguments)
+static int run_folder(const char *path, int *runs)
 {
-    DIR *folder = count == 2 ? opendir(arguments[1]) : NULL;
+    DIR *folder = opendir(path);
     const struct dirent *entry;
-    int failures = 0, runs = 0;
+    int failures = 0;
 
     if (folder == NULL) {
-        fprintf(stderr, "usage: %s CORPUS-FOLDER\n", arguments[0]);
-        return 2;
+        fprintf(stderr, "cannot read %s\n", path);
+        return 1;
     }
     while ((entry = readdir(folder)) != NULL) {
         if (entry->d_name[0] == '.')
             continue;
-        failures += run_file(arguments[1], entry->d_name);
-        runs++;
+        failures += run_file(path, entry->d_name);
+        (*runs)++;
     }
     closedir(folder);
+    return failures;
+}
+
+int main(int count, char **arguments)
+{
+    int failures = 0, runs = 0;
+
+    if (count < 2) {
+        fprintf(stderr, "usage: %s CORPUS-FOLDER...\n", arguments[0]);
+        return 2;
+    }
+    for (int i = 1; i < count; i++)
+        failures += run_folder(arguments[i], &runs);
     printf("%d inputs\n", runs);
     return failures != 0 || runs == 0;
 }

@@ -3,6 +3,7 @@
 #include "support/toy_frontend.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static struct toy_version version_at(struct toy *toy, int id, uint64_t world)
@@ -27,6 +28,12 @@ static kiln_digest answer_for(struct toy *toy, int id, uint64_t world)
     return digest;
 }
 
+static void free_text(kiln_blob *blob)
+{
+    free((void *)(uintptr_t)blob->data);
+    blob->release = NULL;
+}
+
 static uint64_t toy_world(void *self)
 {
     struct toy *toy = self;
@@ -47,7 +54,7 @@ static int id_of(const struct toy *toy, const kiln_function *function)
     return id;
 }
 
-static kiln_status ask_callees(struct toy *toy, kiln_inference *out,
+static kiln_status ask_callees(struct toy *toy, int id, kiln_inference *out,
                                const struct toy_version *version,
                                kiln_error **error)
 {
@@ -58,8 +65,14 @@ static kiln_status ask_callees(struct toy *toy, kiln_inference *out,
         kiln_status status =
             kiln_inference_callee(out, &callee, &code, NULL, &head, error);
 
-        if (status != KILN_OK && status != KILN_ERECURSION)
+        if (status == KILN_OK || status == KILN_ERECURSION)
+            continue;
+        if (!(toy->forgiving & (1u << id)))
             return status;
+        if (error) {
+            kiln_error_free(*error);
+            *error = NULL;
+        }
     }
     return KILN_OK;
 }
@@ -73,24 +86,28 @@ static kiln_status toy_infer(void *self, const kiln_signature *signature,
     struct toy_version version = version_at(toy, id, world);
     kiln_query query = {(uint64_t)id, &id, sizeof id,
                         answer_for(toy, id, world)};
-    kiln_status status;
+    kiln_status status = KILN_OK;
 
     (void)config;
     __atomic_fetch_add(&toy->inferred[id], 1, __ATOMIC_RELAXED);
     if (toy->hook)
         toy->hook(toy, id);
+    if (toy->infer_callback)
+        status = toy->infer_callback(toy, id, error);
+    if (status != KILN_OK)
+        return status;
     if (version.fails)
         return kiln_error_set(error, version.fails, "f%d fails", id);
     kiln_inference_set_root(out, query.answer);
     status = kiln_inference_add_query(out, &query);
     if (status == KILN_OK)
-        status = ask_callees(toy, out, &version, error);
+        status = ask_callees(toy, id, out, &version, error);
     if (status == KILN_OK && kiln_inference_is_cycle_head(out)) {
         /* A second pass, as a frontend makes whose assumption changed. */
         kiln_inference_restart(out);
         status = kiln_inference_add_query(out, &query);
         if (status == KILN_OK)
-            status = ask_callees(toy, out, &version, error);
+            status = ask_callees(toy, id, out, &version, error);
     }
     if (status == KILN_OK)
         status =
@@ -112,6 +129,35 @@ static kiln_status toy_answer(void *self, const void *query, size_t size,
     return KILN_OK;
 }
 
+/* A kernel that takes nothing and does nothing, unless the test has one. */
+static kiln_status toy_lower(void *self, const kiln_lower_request *request,
+                             kiln_blob *out, kiln_error **error)
+{
+    struct toy *toy = self;
+    int id = id_of(toy, kiln_code_signature(request->root).function);
+    size_t capacity = 256 + (toy->body ? strlen(toy->body) : 0);
+    kiln_status status = KILN_OK;
+    char *text;
+
+    __atomic_fetch_add(&toy->lowered[id], 1, __ATOMIC_RELAXED);
+    if (toy->lower_callback)
+        status = toy->lower_callback(toy, id, error);
+    if (status != KILN_OK)
+        return status;
+    text = malloc(capacity);
+    if (!text)
+        return KILN_ENOMEM;
+    snprintf(text, capacity, "define i32 @%s(ptr %%item) {\n%s  ret i32 0\n}\n",
+             request->entry, toy->body ? toy->body : "");
+    *out = (kiln_blob){text, strlen(text), free_text, NULL};
+    return KILN_OK;
+}
+
+static void toy_collect(void *self, uint64_t oldest_world)
+{
+    ((struct toy *)self)->collected = oldest_world;
+}
+
 static void toy_free(void *self)
 {
     struct toy *toy = self;
@@ -121,35 +167,56 @@ static void toy_free(void *self)
 
 static const kiln_frontend_ops toy_ops = {
     .size = sizeof toy_ops,
-    .name = "toy",
     .world = toy_world,
     .infer = toy_infer,
     .answer = toy_answer,
     .free = toy_free,
+    .lower = toy_lower,
+    .collect = toy_collect,
 };
 
 kiln_status toy_open(struct toy *toy, kiln_context *context, kiln_error **error)
 {
+    return toy_open_as(toy, context, "toy", error);
+}
+
+kiln_status toy_open_as(struct toy *toy, kiln_context *context,
+                        const char *name, kiln_error **error)
+{
+    kiln_frontend_ops ops = toy_ops;
     kiln_status status;
 
     memset(toy, 0, sizeof *toy);
     toy->world = 1;
     pthread_mutex_init(&toy->lock, NULL);
-    status = kiln_frontend_add(&toy->frontend, context, &toy_ops, toy, error);
+    ops.name = name;
+    status = kiln_frontend_add(&toy->frontend, context, &ops, toy, error);
     if (status != KILN_OK) {
         pthread_mutex_destroy(&toy->lock);
         return status;
     }
     for (int id = 0; id < TOY_FUNCTIONS; id++) {
-        char name[16];
+        char function[64];
 
-        snprintf(name, sizeof name, "toy.f%d", id);
-        status = kiln_function_new(&toy->functions[id], toy->frontend, name,
+        snprintf(function, sizeof function, "%s.f%d", name, id);
+        status = kiln_function_new(&toy->functions[id], toy->frontend, function,
                                    NULL, error);
         if (status != KILN_OK)
             return status;
     }
     return KILN_OK;
+}
+
+/* A full history forgets its oldest version. */
+static void version_add(struct toy *toy, int id,
+                        const struct toy_version *version)
+{
+    if (toy->version_counts[id] == TOY_HISTORY) {
+        toy->version_counts[id]--;
+        memmove(toy->versions[id], toy->versions[id] + 1,
+                (TOY_HISTORY - 1) * sizeof *version);
+    }
+    toy->versions[id][toy->version_counts[id]++] = *version;
 }
 
 kiln_status toy_define(struct toy *toy, int id, int number, const int *callees,
@@ -168,7 +235,7 @@ kiln_status toy_define(struct toy *toy, int id, int number, const int *callees,
     pthread_mutex_lock(&toy->lock);
     world = ++toy->world;
     version.world = world;
-    toy->versions[id][toy->version_counts[id]++] = version;
+    version_add(toy, id, &version);
     pthread_mutex_unlock(&toy->lock);
     return kiln_world_changed(toy->frontend, world, &subject, 1, report);
 }

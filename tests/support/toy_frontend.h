@@ -20,6 +20,10 @@ struct toy_version {
     int fails; /* 0, or a status that infer() returns */
 };
 
+struct toy;
+typedef kiln_status (*toy_callback)(struct toy *toy, int id,
+                                    kiln_error **error);
+
 struct toy {
     pthread_mutex_t lock;
     kiln_frontend *frontend;
@@ -28,9 +32,16 @@ struct toy {
     int version_counts[TOY_FUNCTIONS];
     const kiln_function *functions[TOY_FUNCTIONS];
     int inferred[TOY_FUNCTIONS]; /* how often infer() ran for each */
+    int lowered[TOY_FUNCTIONS];  /* and lower() */
+    unsigned forgiving; /* bit `id`: it passes over callees that fail */
     /* Called at the start of infer(), without a lock; may be NULL. */
     void (*hook)(struct toy *toy, int id);
     void *hook_data;
+    /* The same, of infer() and of lower(); a failure is the function's. */
+    toy_callback infer_callback;
+    toy_callback lower_callback;
+    const char *body;   /* of the kernels that lower() gives; NULL: empty */
+    uint64_t collected; /* the world that collect() was told last */
 };
 
 /* Adds the frontend to the context, with TOY_FUNCTIONS empty functions. */
@@ -41,6 +52,10 @@ kiln_status toy_open(struct toy *toy, kiln_context *context,
    world, and tells Kiln. `report` may be NULL. */
 kiln_status toy_define(struct toy *toy, int id, int number, const int *callees,
                        kiln_change_report *report);
+
+/* Adds another frontend of the same kind, called `name`. */
+kiln_status toy_open_as(struct toy *toy, kiln_context *context,
+                        const char *name, kiln_error **error);
 
 /* The signature of function `id`, which takes nothing. */
 kiln_signature toy_signature(const struct toy *toy, int id);

@@ -13,9 +13,12 @@ KILN_BEGIN_DECLS
  * realloc(env, NULL, 0, n) allocates n bytes aligned for any C type;
  * realloc(env, p, old, n) grows or shrinks; realloc(env, p, old, 0) frees and
  * returns NULL. `old` is always the size that was asked for. NULL for n > 0
- * means out of memory and leaves `p` as it was. Called from any thread.
+ * means out of memory and leaves `p` as it was. Called from any thread, at
+ * times under a lock of Kiln's: it must not call back into Kiln.
  *
- * LLVM and GPU drivers allocate for themselves and do not come here.
+ * What may outlive the context comes from malloc() instead: errors and their
+ * texts, artifacts, names in change reports, what kiln_emit() gives of
+ * generated code. LLVM and GPU drivers allocate for themselves.
  */
 typedef struct kiln_alloc {
     size_t size; /* sizeof(kiln_alloc) */

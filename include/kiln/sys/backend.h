@@ -10,9 +10,13 @@ KILN_BEGIN_DECLS
 /*
  * A backend has two halves. This one lives in libkiln: it describes targets,
  * opens the vendor's driver at run time and never needs LLVM. The other half,
- * in libkiln-codegen, turns a module into a payload and never needs a device.
+ * in libkiln-codegen, turns a module into a payload and never needs a device;
+ * it is not open to others: a backend that is added here runs artifacts only
+ * if the code generator knows one of its name.
  *
- * Functions are called from any thread, without a lock of Kiln's held.
+ * Functions are called from any thread, without a lock of Kiln's held, but
+ * for unload(), which a collection calls under one: it must not call Kiln.
+ * Calls for one queue do not overlap. Handles are the backend's own pointers.
  */
 
 /** A target, resolved from "backend:name". */
@@ -44,17 +48,21 @@ typedef struct kiln_backend_ops {
         KILN_EINVAL with an error that lists what there is. */
     kiln_status (*describe)(void *self, const char *name, kiln_target *out,
                             kiln_error **error);
-    /** Counts devices; `*reason` says why there are none. Static storage. */
+    /** Counts devices; `*reason` says why there are none, or is NULL. Static
+        storage. */
     uint32_t (*count)(void *self, const char **reason);
-    /** Opens a device, or adopts `native` when it is not NULL. */
+    /** Opens a device, or adopts `native` when it is not NULL;
+        KILN_EUNSUPPORTED if it cannot. The name lives as long as the device. */
     kiln_status (*open)(void *self, uint32_t ordinal, void *native,
                         void **device, const char **device_name,
                         kiln_error **error);
     void (*close)(void *self, void *device);
 
-    /** Puts an artifact on a device; `unload` takes it off again. */
+    /** Puts an artifact, which is borrowed, on a device; `unload` takes it off
+        again. KILN_ENODEVICE if the device cannot run it. */
     kiln_status (*load)(void *self, void *device, const kiln_artifact *artifact,
                         void **module, kiln_error **error);
+    /** Finds a kernel by its symbol; valid until unload(). */
     kiln_status (*symbol)(void *self, void *module, const char *name,
                           void **function, kiln_error **error);
     void (*unload)(void *self, void *module);
@@ -62,15 +70,19 @@ typedef struct kiln_backend_ops {
     /** Makes, or adopts when `native` is not NULL, an in-order queue. */
     kiln_status (*queue_new)(void *self, void *device, void *native,
                              void **queue, kiln_error **error);
-    void (*queue_free)(void *self, void *queue);
+    void (*queue_free)(void *self, void *queue); /* after a wait */
+    /** Launches; the request is borrowed for the call. KILN_EEXCEPTION if the
+        kernel has run already and raised: `*exception` is filled, and what it
+        points at lives until the next call for this queue. */
     kiln_status (*launch)(void *self, void *queue,
                           const kiln_launch_request *request,
                           kiln_exception *exception, kiln_error **error);
     /** Waits (`block` not 0) or looks. KILN_EAGAIN: work is left.
-        KILN_EEXCEPTION: `*exception` is filled. */
+        KILN_EEXCEPTION: `*exception` is filled, as above. */
     kiln_status (*wait)(void *self, void *queue, int32_t block,
                         kiln_exception *exception, kiln_error **error);
 
+    /** Makes memory of `size` bytes on the device, aligned to 64. */
     kiln_status (*buffer_new)(void *self, void *device, uint64_t size,
                               void **address, kiln_error **error);
     void (*buffer_free)(void *self, void *device, void *address);
@@ -78,13 +90,16 @@ typedef struct kiln_backend_ops {
     kiln_status (*copy)(void *self, void *device, void *to, const void *from,
                         uint64_t size, kiln_error **error);
 
+    /** Ends the backend, after its devices. Runs when the context ends. */
     void (*free)(void *self);
     /* The functions above are required, since 0.1. */
 } kiln_backend_ops;
 
 /**
  * Adds a backend's driver half. On success the context owns `self`. `ops` is
- * copied. A second backend of one name is refused.
+ * copied, its texts are not. KILN_EINVAL for a table that lacks a function, a
+ * name with a colon, or a second backend of one name; one that this build
+ * lacks may be added.
  */
 KILN_API KILN_NODISCARD kiln_status
 kiln_context_add_backend(kiln_context *context, const kiln_backend_ops *ops,

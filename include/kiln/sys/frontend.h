@@ -20,8 +20,17 @@ KILN_BEGIN_DECLS
  * exactly those code instances that get another answer, and of their callers.
  *
  * Callbacks run on the thread that called into Kiln, or on a worker thread
- * when the host gives thread_enter and thread_leave. No lock of Kiln's is
- * held. They may call back into Kiln: a nested kiln_compile() is fine.
+ * when the host gives thread_enter and thread_leave (never in this version).
+ * Several may run at once, on different threads. No lock of Kiln's is held,
+ * and they may call back into Kiln: a nested kiln_compile() is fine, and what
+ * it gives is finished, also when it is part of a cycle that is being inferred
+ * around it. Callbacks in callbacks without end are refused with
+ * KILN_ERECURSION.
+ *
+ * Order of a definition: it makes itself visible from world + 1 on, then the
+ * world is advanced to that, then kiln_world_changed() is called. What it
+ * replaces stays visible in the worlds before. Whichever inference began too
+ * early is then found out, or finds out by itself when it ends.
  */
 
 /** What a running inference reports to. Valid during infer(). */
@@ -32,11 +41,12 @@ typedef struct kiln_query {
     uint64_t subject;   /* what must change before the answer can, a hash of
                            the function's or binding's qualified name, say */
     const void *data;   /* the question; no addresses: it goes to disk */
-    size_t size;        /* in bytes */
+    size_t size;        /* in bytes, at least 1 */
     kiln_digest answer; /* digest of the answer; all zero: "none" */
 } kiln_query;
 
-/** What lower() is asked for: one kernel and everything it calls. */
+/** What lower() is asked for: one kernel and everything it calls. Borrowed for
+ *  the call. */
 typedef struct kiln_lower_request {
     size_t size;
     const kiln_code *root;
@@ -51,14 +61,16 @@ typedef struct kiln_frontend_ops {
     const char *name; /* enters keys: "toy 1". Change it with the IR's form */
 
     /**
-     * Returns the current world: at least 1, never decreasing.
+     * Returns the current world: at least 1, never decreasing. Asked for at
+     * every miss, on any thread.
      */
     uint64_t (*world)(void *self);
 
     /**
      * Infers `signature` as of `world` and reports to `out`: the root digest,
      * queries, callees, result type, typed IR. KILN_ECOMPILE for the user's
-     * errors; KILN_ENOTFOUND when no method applies.
+     * errors; KILN_ENOTFOUND when no method applies; both with an error. What
+     * was reported before a failure is dropped.
      *
      * The owner token of `config` says which settings may be read: those of
      * scope [typed] only.
@@ -71,6 +83,8 @@ typedef struct kiln_frontend_ops {
      * Answers a recorded query as of `world`, under [typed] settings of
      * `config`. The digest must be a pure function of what is defined: equal
      * in two processes that loaded the same program. No answer: all zero.
+     * Asked for the current world, the one before, and held ones. A failure
+     * counts as another answer.
      */
     kiln_status (*answer)(void *self, const void *query, size_t size,
                           const kiln_config *config, uint64_t world,
@@ -82,8 +96,8 @@ typedef struct kiln_frontend_ops {
 
     /**
      * Optional. Gives LLVM IR for a kernel, as bitcode or as text, with every
-     * function it needs defined. Without it the typed IR must be Kiln's own.
-     * See "The module" below.
+     * function it needs defined; Kiln releases `*out`. Without it the typed IR
+     * must be Kiln's own. See "The module" below.
      */
     kiln_status (*lower)(void *self, const kiln_lower_request *request,
                          kiln_blob *out, kiln_error **error);
@@ -97,13 +111,23 @@ typedef struct kiln_frontend_ops {
     kiln_status (*locate)(void *self, const char *method, uint32_t ordinal,
                           kiln_location *out);
 
-    /** Optional. Keep world `world` usable / let it go (kiln_world_hold). */
+    /** Optional. Keep world `world` usable / let it go (kiln_world_hold).
+        KILN_ENOTFOUND when it is gone already: then a newer one is held. */
     kiln_status (*hold)(void *self, uint64_t world);
     void (*release)(void *self, uint64_t world);
+
+    /**
+     * Optional. No world before `oldest_world` will be asked about any more:
+     * what was replaced or deleted before it may be freed. Called by
+     * kiln_context_collect().
+     */
+    void (*collect)(void *self, uint64_t oldest_world);
 } kiln_frontend_ops;
 
 /*
- * The module that lower() gives (all of it is checked before use).
+ * The module that lower() gives (all of it is checked before use; what does
+ * not pass is KILN_ECODEGEN). A target triple in it is replaced; a data layout
+ * must be absent or the target's.
  *
  * It defines `i32 @entry(ptr %item, <arguments>)`, called once per item of the
  * grid. Arguments stand in order: scalars as themselves (Bool as i8), structs,
@@ -131,12 +155,14 @@ KILN_API KILN_NODISCARD kiln_status
 kiln_frontend_add(kiln_frontend **out, kiln_context *context,
                   const kiln_frontend_ops *ops, void *self, kiln_error **error);
 
-/** Returns the `self` that the frontend was added with. */
+/** Returns the `self` that the frontend was added with. A frontend lives as
+ *  long as its context. */
 KILN_API void *kiln_frontend_self(const kiln_frontend *frontend);
 
 /**
  * Stores the function object for `name`, qualified by its package: one per
- * frontend and name. `data` is kept from the first call.
+ * frontend and name, which lives with the context. `name` is copied; `data` is
+ * kept from the first call and stays the caller's.
  */
 KILN_API KILN_NODISCARD kiln_status kiln_function_new(const kiln_function **out,
                                                       kiln_frontend *frontend,
@@ -144,13 +170,15 @@ KILN_API KILN_NODISCARD kiln_status kiln_function_new(const kiln_function **out,
                                                       void *data,
                                                       kiln_error **error);
 
-/** Returns the `data` of the function. */
+/** Returns the `data` of the function. The kernel language's is its own. */
 KILN_API void *kiln_function_data(const kiln_function *function);
+
+/* An inference belongs to the thread that infer() runs on. */
 
 /** Records the digest of the method that the signature dispatches to. */
 KILN_API void kiln_inference_set_root(kiln_inference *inference,
                                       kiln_digest method);
-/** Records the printable name; the default is function(types). */
+/** Records the printable name, copied; the default is "function(types)". */
 KILN_API KILN_NODISCARD kiln_status
 kiln_inference_set_name(kiln_inference *inference, const char *name);
 /** Records the result type for kiln_code_result(). */
@@ -160,17 +188,20 @@ KILN_API void kiln_inference_set_result(kiln_inference *inference,
  *  inferred world on, unbounded (UINT64_MAX). */
 KILN_API void kiln_inference_set_worlds(kiln_inference *inference,
                                         uint64_t minimum, uint64_t maximum);
-/** Records the typed IR; copied. */
+/** Records the typed IR; copied. It enters the typed digest: no addresses, no
+ *  places. */
 KILN_API KILN_NODISCARD kiln_status kiln_inference_set_ir(
     kiln_inference *inference, const void *bytes, size_t size);
-/** Records a query; an equal one is kept once. */
+/** Records a query, copied; one of the same subject and data is kept once.
+ *  KILN_EINVAL for an empty one. */
 KILN_API KILN_NODISCARD kiln_status
 kiln_inference_add_query(kiln_inference *inference, const kiln_query *query);
 
 /**
  * Lends the code instance of a callee, through tier 1, and records it as the
  * next callee, in call order (a repeated callee keeps its first place; `index`,
- * which may be NULL, receives it).
+ * which may be NULL, receives it). It is inferred under the same config and in
+ * the same world. Other statuses are its own, with its error.
  *
  * KILN_ERECURSION, without an error: the callee is being inferred further up
  * on this very chain; `*head` is that inference, and the callee is recorded.
@@ -187,7 +218,8 @@ kiln_inference_callee(kiln_inference *inference, const kiln_signature *callee,
 /** Forgets queries, callees and the provisional members of the own cycle. */
 KILN_API void kiln_inference_restart(kiln_inference *inference);
 
-/** True when some inference below relied on this one while it ran. */
+/** True when some inference below relied on this one while it ran. Stays true
+ *  after a restart. */
 KILN_API int32_t kiln_inference_is_cycle_head(const kiln_inference *inference);
 
 /** True when the result relies on an inference further up, which settles it. */
@@ -199,7 +231,8 @@ KILN_API kiln_inference *kiln_inference_parent(const kiln_inference *inference);
 KILN_API const kiln_signature *kiln_inference_signature(
     const kiln_inference *inference);
 
-/** A pointer of the frontend's own, for its parents and callees to find. */
+/** Sets / returns a pointer of the frontend's own, for its parents and callees
+ *  to find; NULL at first. */
 KILN_API void kiln_inference_set_user(kiln_inference *inference, void *user);
 KILN_API void *kiln_inference_user(const kiln_inference *inference);
 
@@ -207,7 +240,9 @@ KILN_API void *kiln_inference_user(const kiln_inference *inference);
  * Tells that `count` subjects changed with the world `world`, which is the
  * frontend's current one: code instances with queries about them are asked
  * again and end at world - 1 if the answer differs. `report` may be NULL; its
- * invalidated names are filled. Running inferences are checked when they end.
+ * invalidated names are added to what it holds, its other members are the
+ * caller's. Running inferences are checked when they end. Without memory for
+ * the question everything of the frontend ends, which is always right.
  */
 KILN_API KILN_NODISCARD kiln_status kiln_world_changed(
     kiln_frontend *frontend, uint64_t world, const uint64_t *subjects,
@@ -219,14 +254,16 @@ KILN_API KILN_NODISCARD kiln_status kiln_invalidate(const kiln_code *code,
                                                     uint64_t maximum);
 
 /**
- * Makes an error of the caller's own for `error`: a status and a printf-like
- * message. Returns `status`, for `return kiln_error_set(...)`.
+ * Makes an error of the caller's own for `error`, which may be NULL: a status
+ * and a printf-like message, made one line. Returns `status`, for
+ * `return kiln_error_set(...)`.
  */
 KILN_API kiln_status kiln_error_set(kiln_error **error, kiln_status status,
                                     const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/** Makes an error of one or more diagnostics (copied) and returns `status`. */
+/** Makes an error of a message and diagnostics, all copied, and returns
+ *  `status`. `error` may be NULL. */
 KILN_API kiln_status kiln_error_set_diagnostics(
     kiln_error **error, kiln_status status, const char *message,
     const kiln_diagnostic *diagnostics, size_t count);

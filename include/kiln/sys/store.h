@@ -11,6 +11,8 @@ KILN_BEGIN_DECLS
  * A store keeps bytes under keys. It may lose anything at any time; it must
  * never invent. Functions are called from any thread, without a lock held.
  * Members behind the end of an older table count as NULL.
+ *
+ * In this version kiln_context_add_store() takes no store.
  */
 
 /** What an entry is filed under: a digest and the full encoded key. */

@@ -1,0 +1,26 @@
+/* lower_stack.c - recursion that does not end is an exception. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include "kiln/error.h"
+#include "lower.h"
+
+/*
+ * On a backend that can tell, each function that may reach itself looks first
+ * whether there is stack left. All others need what the plan bounds.
+ */
+
+int kiln__lower_guards(const kiln__lowering *l, const kiln__lower_function *f)
+{
+    return f->recursive && l->job->backend->exhausted != NULL;
+}
+
+void kiln__lower_guard(kiln__lowering *l)
+{
+    static const kiln__ir_node method = {.ordinal = 0}; /* its name */
+    const LLVMValueRef none = LLVMConstNull(l->i64);
+
+    if (!kiln__lower_guards(l, l->f))
+        return;
+    kiln__lower_check(
+        l, &method, l->job->backend->exhausted(l->job, l->builder, l->item),
+        KILN_EXCEPTION_MEMORY, "calls nest too deeply", none, none);
+}
