@@ -348,6 +348,141 @@ static void groups_have_three_dimensions(void **state)
     }
 }
 
+/* kernel own_ways of groups.kiln, for one group. */
+static void own_ways_in_c(int64_t *v, uint64_t count, int64_t n)
+{
+    for (int64_t k = 0; k < n; k++) {
+        const int64_t first = v[0] + k;
+
+        for (uint64_t l = 0; l < count; l++)
+            v[l] += ((int64_t)l + k) % 3 == 0 ? 1 : first % 5 - k;
+    }
+    for (uint64_t l = 0; l < count; l++) {
+        const int odd = v[l] % 2 != 0;
+
+        if (odd && n > 1)
+            v[l] += 1000;
+        if (odd && l % 5 != 4)
+            v[l] += 10000;
+    }
+}
+
+static void check_own_ways(const shape *s)
+{
+    for (int64_t n = 0; n < 6; n += 2) {
+        int64_t expected[MOST];
+
+        fill(expected, s->grid);
+        for (uint64_t i = 0; i < s->grid; i += s->block) {
+            uint64_t first, last;
+
+            group_of(s, i, &first, &last);
+            own_ways_in_c(expected + first, last - first, n);
+        }
+        check_integers(s, "own_ways", expected, &n);
+    }
+}
+
+static void items_go_their_own_ways_behind_barriers(void **state)
+{
+    for_shapes(state, check_own_ways);
+}
+
+static int64_t value_in_c(const shape *s, uint64_t i)
+{
+    const int64_t x = value_of(i), n = (int64_t)i;
+    int64_t most = 0, h;
+    uint64_t first, last;
+
+    group_of(s, i, &first, &last);
+    for (uint64_t j = first; j < last; j++)
+        most = (int64_t)(j % 100) > most ? (int64_t)(j % 100) : most;
+    h = (i - first) % 2 == 0 ? 2 * value_of(first) : x - 2 * value_of(first);
+    return (x + h * most + 1 + n + x + x + (i % 2 == 0) + x * n) * 10 + 3;
+}
+
+static void check_values(const shape *s)
+{
+    const kiln_launch launch = {.grid = {s->grid, 1, 1},
+                                .block = {(uint32_t)s->block, 1, 1}};
+    int64_t x[MOST], out[MOST] = {0}, expected[MOST];
+    kiln_array outs = kernels_array(out, (int64_t)s->grid);
+    kiln_array ins = kernels_array(x, (int64_t)s->grid);
+    const kernels_argument arguments[] = {
+        {"i64[:]", &outs}, {"i64[:]", &ins}, {"i64[:]", &ins}};
+
+    fill(x, s->grid);
+    for (uint64_t i = 0; i < s->grid; i++)
+        expected[i] = value_in_c(s, i);
+    assert_ok(kernels_launch(s->k, kernels_load(s->k, FILE_OF("groups")),
+                             "values", s->config, &launch, arguments, 3,
+                             &test_error));
+    assert_same(s, out, expected);
+}
+
+static void values_of_all_types_live_across_barriers(void **state)
+{
+    for_shapes(state, check_values);
+}
+
+/* ---- loops that are done once for the group ---- */
+
+static void check_dot(const shape *s)
+{
+    const kiln_launch launch = {.grid = {s->grid, 1, 1},
+                                .block = {(uint32_t)s->block, 1, 1}};
+    static double x[3000], out[MOST];
+    kiln_array outs = kernels_array(out, (int64_t)s->grid);
+    kiln_array ins = kernels_array(x, 3000);
+    const kernels_argument arguments[] = {
+        {"f64[:]", &outs}, {"f64[:]", &ins}, {"f64[:]", &ins}};
+
+    for (int i = 0; i < 3000; i++)
+        x[i] = i % 17;
+    assert_ok(kernels_launch(s->k, kernels_load(s->k, FILE_OF("groups")),
+                             "strided_dot", s->config, &launch, arguments, 3,
+                             &test_error));
+    for (uint64_t i = 0; i < s->grid; i++) {
+        double sum = 0; /* of small integers: exact */
+
+        for (uint64_t j = i; j < 3000; j += s->grid)
+            sum += x[j] * x[j];
+        assert_true(out[i] == sum);
+    }
+}
+
+static void a_strided_dot_product_is_right(void **state)
+{
+    for_shapes(state, check_dot);
+}
+
+static void a_matrix_product_is_right(void **state)
+{
+    enum { N = 37, M = 21, L = 50 };
+    static double a[N * L], b[L * M], c[N * M];
+    kernels *k = *state;
+    kiln_array cs = kernels_array2(c, N, M), as = kernels_array2(a, N, L),
+               bs = kernels_array2(b, L, M);
+    const kernels_argument arguments[] = {
+        {"f64[:,:]", &cs}, {"f64[:,:]", &as}, {"f64[:,:]", &bs}};
+    const kiln_launch launch = {.grid = {N, M, 1}, .block = {8, 4, 1}};
+
+    for (int i = 0; i < N * L; i++)
+        a[i] = i % 7;
+    for (int i = 0; i < L * M; i++)
+        b[i] = i % 5;
+    assert_ok(kernels_launch(k, kernels_load(k, FILE_OF("groups")), "product",
+                             k->config, &launch, arguments, 3, &test_error));
+    for (int i = 0; i < N; i++)
+        for (int j = 0; j < M; j++) {
+            double sum = 0;
+
+            for (int n = 0; n < L; n++)
+                sum += a[i + n * N] * b[n + j * L];
+            assert_true(c[i + j * N] == sum);
+        }
+}
+
 /* ---- operations of a group ---- */
 
 static void check_operations(const shape *s)
@@ -609,6 +744,10 @@ int main(void)
         cmocka_unit_test(items_return_early),
         cmocka_unit_test(a_tile_transposes),
         cmocka_unit_test(groups_have_three_dimensions),
+        cmocka_unit_test(items_go_their_own_ways_behind_barriers),
+        cmocka_unit_test(values_of_all_types_live_across_barriers),
+        cmocka_unit_test(a_strided_dot_product_is_right),
+        cmocka_unit_test(a_matrix_product_is_right),
         cmocka_unit_test(groups_add_compare_and_broadcast),
         cmocka_unit_test(sums_of_floats_are_in_order),
         cmocka_unit_test(sub_groups_are_sixteen_items),

@@ -247,12 +247,6 @@ int kiln__language_span(const kiln_frontend *frontend, const char *label,
                         uint32_t ordinal, const kiln__source **source,
                         kiln__span *span);
 
-/* ---- collective.c ---- */
-/* Checks what the items of a group do together in the kernel and all that it
-   calls, which is typed IR of Kiln's own. */
-kiln_status kiln__collective_check(const kiln_code *root,
-                                   const kiln_alloc *alloc, kiln_error **error);
-
 /* ---- infer.c ---- */
 /* Infers the matched method for the signature and reports to `inference`. */
 kiln_status kiln__infer_method(kiln__language *language,
