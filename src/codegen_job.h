@@ -50,6 +50,19 @@ typedef struct kiln__parameter {
 
 struct kiln__codegen_backend;
 
+/* A loop over the items of a group, the backend's own. */
+typedef struct kiln__codegen_items {
+    LLVMValueRef number;    /* of the item in its group, as i64 */
+    LLVMBasicBlockRef next; /* where an item ends */
+    struct {
+        LLVMBasicBlockRef body;
+        LLVMBasicBlockRef exit;
+        LLVMValueRef index;
+        LLVMValueRef end;
+    } loops[3];
+    LLVMBasicBlockRef before; /* the last block when it began */
+} kiln__codegen_items;
+
 typedef struct kiln__codegen_job {
     const kiln__codegen_request *request;
     const kiln__codegen_settings *settings;
@@ -67,15 +80,53 @@ typedef struct kiln__codegen_job {
     LLVMValueRef safe_function;  /* beside it */
     int safe_can_fail;
     size_t largest; /* nodes of the largest function; 0: it is not known */
-    uint32_t static_local_bytes;
-    kiln_status status;  /* the first failure */
-    const char *message; /* in the arena */
+    /* The item function is for a whole group: it is called once for each, with
+       the ids of the group's first item. Set by lowering. */
+    int for_group;
+    uint32_t static_local_bytes; /* of a group */
+    uint32_t private_bytes;      /* of an item */
+    uint32_t sub_group_size;     /* 0: it does not matter */
+    LLVMValueRef access_group;   /* the backend's, of loops over items */
+    kiln_status status;          /* the first failure */
+    const char *message;         /* in the arena */
 } kiln__codegen_job;
+
+/**
+ * How a backend without barriers runs the items of a group in loops. Items are
+ * numbered with dimension 0 fastest, as in a full group: where the grid ends
+ * inside the group, some numbers have no item.
+ */
+typedef struct kiln__codegen_groups {
+    uint32_t sub_group_size;
+    /* Address of the group's memory, aligned to 64 bytes: static_local_bytes,
+       then private_bytes for each item of a full group, their number made a
+       multiple of 64. */
+    LLVMValueRef (*memory)(kiln__codegen_job *job, LLVMBuilderRef builder,
+                           LLVMValueRef item);
+    /* Number of items of a full group. */
+    LLVMValueRef (*count)(kiln__codegen_job *job, LLVMBuilderRef builder,
+                          LLVMValueRef item);
+    /* i1: the group has an item of that number. */
+    LLVMValueRef (*exists)(kiln__codegen_job *job, LLVMBuilderRef builder,
+                           LLVMValueRef item, LLVMValueRef number);
+    /* Sets the ids of `item`. */
+    void (*set_item)(kiln__codegen_job *job, LLVMBuilderRef builder,
+                     LLVMValueRef item, LLVMValueRef number);
+    /* Begins a loop over the items; the builder stands in its body. Behind the
+       loop `item` is the group's first one again. Parallel: the items' memory
+       accesses are independent. */
+    void (*open)(kiln__codegen_job *job, LLVMBuilderRef builder,
+                 LLVMValueRef item, kiln__codegen_items *loop);
+    void (*close)(kiln__codegen_job *job, LLVMBuilderRef builder,
+                  LLVMValueRef item, kiln__codegen_items *loop,
+                  int is_parallel);
+} kiln__codegen_groups;
 
 /** What a backend's codegen half does; see backends/host_codegen.c. */
 typedef struct kiln__codegen_backend {
     const char *name;
     const char *format;
+    const kiln__codegen_groups *groups; /* NULL: it has barriers */
     /* A query as i64; `item` is the function's first parameter. */
     LLVMValueRef (*query)(kiln__codegen_job *job, LLVMBuilderRef builder,
                           LLVMValueRef item, uint32_t query,

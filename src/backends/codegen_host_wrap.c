@@ -120,9 +120,9 @@ static LLVMValueRef add_kernel(const kiln__codegen_job *job, const char *name)
 {
     LLVMTypeRef pointer = LLVMPointerTypeInContext(job->context, 0);
     LLVMTypeRef i64 = LLVMInt64TypeInContext(job->context);
-    LLVMTypeRef parameters[] = {pointer, pointer, i64, i64};
+    LLVMTypeRef parameters[] = {pointer, pointer, i64, i64, pointer};
     LLVMTypeRef type = LLVMFunctionType(LLVMInt32TypeInContext(job->context),
-                                        parameters, 4, 0);
+                                        parameters, 5, 0);
     LLVMValueRef function = LLVMAddFunction(job->module, name, type);
 
     kiln__host_attribute(job, function, -1, "nounwind");
@@ -301,6 +301,18 @@ static LLVMValueRef call_item(wrapper *w)
     return raised;
 }
 
+/* An item function for the whole group has the loops in itself. */
+static void run_together(wrapper *w)
+{
+    for (uint32_t d = 0; d < 3; d++) {
+        set_id(w, offsetof(struct kiln__host_item, local_id), d,
+               LLVMConstInt(w->i64, 0, 0));
+        set_id(w, offsetof(struct kiln__host_item, global_id), d,
+               LLVMBuildMul(w->builder, w->group_id[d], w->block[d], ""));
+    }
+    (void)call_item(w);
+}
+
 static void run_items(wrapper *w)
 {
     loop z, y, x;
@@ -321,6 +333,14 @@ static void run_items(wrapper *w)
     }
     close_loop(w, &y);
     close_loop(w, &z);
+}
+
+static void run_body(wrapper *w)
+{
+    if (w->job->for_group)
+        run_together(w);
+    else
+        run_items(w);
 }
 
 /* True when no item of the group fails a check. */
@@ -348,11 +368,12 @@ static LLVMValueRef call_proof(wrapper *w)
 static void call_checked(wrapper *w, LLVMValueRef group)
 {
     const LLVMValueRef one = LLVMConstInt(w->i64, 1, 0);
-    LLVMValueRef arguments[4] = {w->launch, w->block_arguments, group,
-                                 LLVMBuildAdd(w->builder, group, one, "")};
+    LLVMValueRef arguments[5] = {w->launch, w->block_arguments, group,
+                                 LLVMBuildAdd(w->builder, group, one, ""),
+                                 LLVMGetParam(w->function, 4)};
     const LLVMValueRef raised =
         LLVMBuildCall2(w->builder, LLVMGlobalGetValueType(w->checked),
-                       w->checked, arguments, 4, "");
+                       w->checked, arguments, 5, "");
 
     leave_if(w, LLVMBuildICmp(w->builder, LLVMIntNE, raised,
                               LLVMConstNull(LLVMTypeOf(raised)), ""));
@@ -365,7 +386,7 @@ static void run_group(wrapper *w, LLVMValueRef group)
     for (uint32_t d = 0; d < 3; d++)
         find_items(w, d);
     if (w->checked == NULL) {
-        run_items(w);
+        run_body(w);
         return;
     }
     safe = add_block(w, "safe");
@@ -373,7 +394,7 @@ static void run_group(wrapper *w, LLVMValueRef group)
     done = add_block(w, "");
     LLVMBuildCondBr(w->builder, call_proof(w), safe, checked);
     LLVMPositionBuilderAtEnd(w->builder, safe);
-    run_items(w);
+    run_body(w);
     LLVMBuildBr(w->builder, done);
     LLVMPositionBuilderAtEnd(w->builder, checked);
     call_checked(w, group);
@@ -392,6 +413,8 @@ static void build(wrapper *w)
     LLVMPositionBuilderAtEnd(w->builder, add_block(w, "entry"));
     w->failed = add_block(w, "failed");
     w->item = add_item(w, "item");
+    set_id(w, offsetof(struct kiln__host_item, memory), 0,
+           LLVMGetParam(w->function, 4));
     if (w->checked != NULL)
         w->tile = add_item(w, "tile");
     load_shape(w);
@@ -472,5 +495,7 @@ kiln_status kiln__host_wrap(kiln__codegen_job *job)
     }
     if (make_kernel(job, job->request->entry, body, can_fail, checked) == NULL)
         return kiln__job_fail(job, KILN_ENOMEM, "out of memory");
+    if (job->for_group)
+        kiln__host_mark_loops(job);
     return KILN_OK;
 }

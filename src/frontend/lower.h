@@ -43,6 +43,10 @@ typedef struct kiln__lower_function {
     int inlined; /* alwaysinline */
     /* By node: cannot raise in the body that is being made; NULL: none. */
     unsigned char *proved;
+    uint8_t collective; /* KILN__COLLECTIVE_..., where groups are split */
+    uint32_t exited;    /* a local: see lower_flat.c */
+    uint32_t *skipped;  /* locals, by node of loops */
+    uint64_t *arrays;   /* offsets of LOCAL_ARRAY nodes, plus 1, by node */
 } kiln__lower_function;
 
 /* Where BREAK and CONTINUE go; innermost first. */
@@ -71,7 +75,9 @@ typedef struct kiln__lowering {
     LLVMValueRef *locals; /* allocas; NULL for what has no bytes */
     char *fixed;          /* a parameter that is never set: `locals` is it */
     kiln__lower_loop *loop;
-    int no_memory; /* what was made is thrown away */
+    struct kiln__uniform *uniform; /* where groups are split */
+    struct kiln__group *group; /* lower_group.h; NULL: one item's function */
+    int no_memory;             /* what was made is thrown away */
 } kiln__lowering;
 
 /* ---- lower_plan.c: decoding, checks between functions, what can fail ---- */

@@ -1,6 +1,6 @@
 /* lower_control.c - statements: blocks, branches, loops. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-#include "lower.h"
+#include "lower_group.h"
 
 #include <llvm-c/DebugInfo.h>
 
@@ -287,7 +287,8 @@ void kiln__lower_statement(kiln__lowering *l, uint32_t index)
 
     switch ((uint32_t)node->op) {
     case KILN__IR_BLOCK:
-        block(l, node);
+        if (!kiln__group_block(l, index))
+            block(l, node);
         break;
     case KILN__IR_SET:
         set(l, node);

@@ -174,7 +174,7 @@ kiln__range kiln__path_range(kiln__prover *p, kiln__path *path,
         return s == NULL ? none : kiln__range_full(p, s->kind);
     head = bucket(p, path->id, s->id);
     if (head == NULL)
-        return none;
+        return kiln__range_full(p, s->kind);
     for (const kiln__known *k = *head; k != NULL; k = k->chain)
         if (k->path == path->id && k->symbol == s->id)
             return k->range;

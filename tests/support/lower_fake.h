@@ -26,6 +26,7 @@
 
 typedef struct lower_fake {
     const kiln_alloc *alloc; /* of the job */
+    const kiln__codegen_backend *backend;
     kiln__codegen_settings settings;
     kiln__codegen_request request;
     kiln__codegen_job job;
@@ -217,6 +218,7 @@ static inline void lower_fake_init(lower_fake *fake)
 {
     memset(fake, 0, sizeof *fake);
     fake->alloc = &kiln__malloc;
+    fake->backend = &lower_fake_backend;
     fake->settings = (kiln__codegen_settings){
         .backend = "test", .bounds_checks = 1, .contract = 1};
 }
@@ -245,7 +247,7 @@ static inline kiln_status lower_fake_lower_with(
 
 static inline kiln_status lower_fake_lower(lower_fake *fake)
 {
-    return lower_fake_lower_with(fake, &lower_fake_backend);
+    return lower_fake_lower_with(fake, fake->backend);
 }
 
 static inline void lower_fake_dispose(lower_fake *fake)
