@@ -29,8 +29,6 @@ typedef struct product {
    the host's, too. */
 #define FRAME_MAX "524288"
 
-static const char frame_warning[] = "stack frame size";
-
 static void on_diagnostic(LLVMDiagnosticInfoRef info, void *env)
 {
     kiln__codegen_job *job = env;
@@ -40,8 +38,7 @@ static void on_diagnostic(LLVMDiagnosticInfoRef info, void *env)
     if (severity != LLVMDSError && severity != LLVMDSWarning)
         return;
     text = LLVMGetDiagInfoDescription(info);
-    if (severity == LLVMDSError ||
-        strncmp(text, frame_warning, sizeof frame_warning - 1) == 0) {
+    if (severity == LLVMDSError || strstr(text, "stack frame size") != NULL) {
         kiln__job_fail_llvm(job, KILN_ECODEGEN, "LLVM", text);
         return;
     }
