@@ -129,11 +129,13 @@ static kiln_status emit_typed(kiln_blob *out, const kiln_code *code,
                                frontend->name);
     kiln__text_init(&text, &config->context->alloc);
     status = print_closure(&text, code, error);
-    if (status == KILN_OK)
-        status = kiln__text_to_blob(&text, out);
-    else
+    if (status != KILN_OK) {
         kiln__text_dispose(&text);
-    return status;
+        return status;
+    }
+    if (kiln__text_to_blob(&text, out) != KILN_OK)
+        return kiln__error_no_memory(error);
+    return KILN_OK;
 }
 
 /* One build on a worker, which the calling thread waits for. The flight is

@@ -23,7 +23,7 @@
 #define KILN__IR_DEPTH_MAX 2000    /* of the tree */
 #define KILN__IR_NODES_MAX 4000000 /* and of every other array */
 #define KILN__IR_TYPES_MAX 16384
-#define KILN__IR_VECTOR_MAX 4096  /* elements of a vector */
+#define KILN__IR_VECTOR_MAX 256   /* elements of a vector */
 #define KILN__IR_LEAVES_MAX 65536 /* scalars in one type, all told */
 #define KILN__IR_TYPE_DEPTH_MAX 64
 

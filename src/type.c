@@ -5,6 +5,7 @@
 #include "types.h"
 
 #define FOREIGN_ALIGNMENT_MAX 4096u
+#define FOREIGN_SIZE_MAX ((uint64_t)1 << 30)
 
 static kiln_status check_owner(const kiln_type *type,
                                const kiln_context *context, kiln_error **error)
@@ -31,11 +32,22 @@ static kiln_status check_part(const kiln_type *type,
                            type->text, whole);
 }
 
-static kiln_status too_large(const char *whole, kiln_error **error)
+static kiln_status check_limits(const kiln_type *draft, const char *whole,
+                                kiln_error **error)
 {
-    return kiln__error_set(error, KILN_EINVAL,
-                           "%s would be larger than %llu bytes", whole,
-                           (unsigned long long)KILN__TYPE_SIZE_MAX);
+    if (draft->size > KILN__TYPE_SIZE_MAX)
+        return kiln__error_set(error, KILN_EINVAL,
+                               "%s would be larger than %llu bytes", whole,
+                               (unsigned long long)KILN__TYPE_SIZE_MAX);
+    if (draft->parts > KILN__TYPE_PARTS_MAX)
+        return kiln__error_set(error, KILN_EINVAL,
+                               "%s would have more than %d parts", whole,
+                               KILN__TYPE_PARTS_MAX);
+    if (draft->depth > KILN__TYPE_DEPTH_MAX)
+        return kiln__error_set(error, KILN_EINVAL,
+                               "%s would nest more than %d levels", whole,
+                               KILN__TYPE_DEPTH_MAX);
+    return KILN_OK;
 }
 
 kiln_status kiln_type_array(const kiln_type **out, kiln_context *context,
@@ -72,8 +84,8 @@ static kiln_status make_fields(const kiln_type **out, kiln_context *context,
 
     for (size_t i = 0; i < count; i++)
         KILN_TRY(check_part(fields[i].type, context, whole, error));
-    if (kiln__type_layout_fields(draft, fields, count) != KILN_OK)
-        return too_large(whole, error);
+    kiln__type_layout_fields(draft, fields, count);
+    KILN_TRY(check_limits(draft, whole, error));
     draft->fields = fields;
     draft->field_count = count;
     return kiln__type_make(out, context, draft, error);
@@ -142,12 +154,11 @@ kiln_status kiln_type_vector(const kiln_type **out, kiln_context *context,
         return kiln__error_set(error, KILN_EINVAL,
                                "vectors are made of scalars, not of %s",
                                element->text);
-    if (length < 1 || length > KILN__TYPE_FIELDS_MAX)
+    if (length < 1 || length > KILN__TYPE_LANES_MAX)
         return kiln__error_set(error, KILN_EINVAL,
-                               "length is %u; vectors have 1 to %zu elements",
-                               length, KILN__TYPE_FIELDS_MAX);
-    if (kiln__type_layout_vector(&draft) != KILN_OK)
-        return too_large("a vector", error);
+                               "length is %u; vectors have 1 to %u elements",
+                               length, KILN__TYPE_LANES_MAX);
+    kiln__type_layout_vector(&draft);
     return kiln__type_make(out, context, &draft, error);
 }
 
@@ -228,8 +239,10 @@ static kiln_status check_foreign(const kiln_foreign_type *type,
         return kiln__error_set(error, KILN_EINVAL,
                                "a foreign type needs a package and a name, "
                                "without control characters");
-    if (type->value_size > KILN__TYPE_SIZE_MAX)
-        return too_large(type->name, error);
+    if (type->value_size > FOREIGN_SIZE_MAX)
+        return kiln__error_set(
+            error, KILN_EINVAL, "%s's values would be larger than %llu bytes",
+            type->name, (unsigned long long)FOREIGN_SIZE_MAX);
     if (type->value_size == 0 && alignment == 0)
         return KILN_OK;
     if (alignment == 0 || (alignment & (alignment - 1)) != 0 ||

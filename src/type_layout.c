@@ -26,33 +26,37 @@ static uint64_t round_up(uint64_t offset, uint32_t alignment)
     return (offset + alignment - 1) / alignment * alignment;
 }
 
-kiln_status kiln__type_layout_fields(kiln_type *type, kiln__type_field *fields,
-                                     size_t count)
+static void add_part(kiln_type *type, const kiln_type *part)
+{
+    type->parts += part->parts + (part->parts == 0);
+    if (part->depth >= type->depth)
+        type->depth = part->depth + 1;
+}
+
+void kiln__type_layout_fields(kiln_type *type, kiln__type_field *fields,
+                              size_t count)
 {
     uint64_t offset = 0;
-    uint32_t alignment = 1;
 
+    type->alignment = 1;
+    type->parts = 1;
     for (size_t i = 0; i < count; i++) {
         const kiln_type *field = fields[i].type;
 
-        if (field->alignment > alignment)
-            alignment = field->alignment;
+        if (field->alignment > type->alignment)
+            type->alignment = field->alignment;
         offset = round_up(offset, field->alignment);
         fields[i].offset = offset;
         offset += field->size;
-        if (offset > KILN__TYPE_SIZE_MAX)
-            return KILN_EINVAL;
+        add_part(type, field);
     }
-    type->alignment = alignment;
-    type->size = round_up(offset, alignment);
-    return type->size > KILN__TYPE_SIZE_MAX ? KILN_EINVAL : KILN_OK;
+    type->size = round_up(offset, type->alignment);
 }
 
-kiln_status kiln__type_layout_vector(kiln_type *type)
+void kiln__type_layout_vector(kiln_type *type)
 {
     type->alignment = type->element->alignment;
     type->size = type->element->size * type->length;
-    return type->size > KILN__TYPE_SIZE_MAX ? KILN_EINVAL : KILN_OK;
 }
 
 void kiln__type_layout_array(kiln_type *type)

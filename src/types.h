@@ -6,12 +6,15 @@
 #include "core.h"
 #include "hasher.h"
 
-/* Larger values and texts are refused: offsets are 32 bits wide, and a tuple
-   of tuples of tuples doubles its text each time. */
-#define KILN__TYPE_SIZE_MAX ((uint64_t)1 << 30)
+/* Larger values and texts are refused. A type of two, made of a type of two,
+   doubles each time; values live in registers and on stacks, and what code
+   generation does to one takes time that grows faster than its parts. */
+#define KILN__TYPE_SIZE_MAX ((uint64_t)1 << 16)
+#define KILN__TYPE_PARTS_MAX 2048 /* with the parts of parts, and itself */
+#define KILN__TYPE_DEPTH_MAX 62   /* the typed IR has room for two more */
 #define KILN__TYPE_TEXT_MAX ((size_t)1 << 16)
 #define KILN__TYPE_FIELDS_MAX ((size_t)4096)
-#define KILN__TYPE_DEPTH_MAX 64 /* of a text that is read */
+#define KILN__TYPE_LANES_MAX 256u /* of a vector */
 
 typedef struct kiln__type_field {
     const char *name; /* of a struct, else NULL */
@@ -29,6 +32,8 @@ struct kiln_type {
     const char *text; /* canonical */
     kiln_digest id;   /* the same in every process that defines the same */
     uint64_t hash;    /* for tables in memory */
+    uint32_t parts;   /* of a tuple or struct, all told; else 0 */
+    uint32_t depth;   /* of them; without any 0 */
     const kiln_type *element; /* array, vector; T of Type{T} */
     uint32_t rank;            /* array */
     uint32_t strided;         /* array */
@@ -97,11 +102,11 @@ static inline int kiln__type_is_scalar(const kiln_type *type)
 
 /* Size and alignment of kinds NONE to F64. */
 void kiln__type_layout_scalar(kiln_type *type);
-/* Sets offsets of the fields, size and alignment as C does. KILN_EINVAL when
-   the value would be larger than KILN__TYPE_SIZE_MAX. */
-kiln_status kiln__type_layout_fields(kiln_type *type, kiln__type_field *fields,
-                                     size_t count);
-kiln_status kiln__type_layout_vector(kiln_type *type);
+/* Sets offsets of the fields, size and alignment as C does, parts and depth.
+   They may be beyond the limits: what fields are of is not. */
+void kiln__type_layout_fields(kiln_type *type, kiln__type_field *fields,
+                              size_t count);
+void kiln__type_layout_vector(kiln_type *type);
 /* The block that an array is passed in: pointer, sizes, strides. */
 void kiln__type_layout_array(kiln_type *type);
 

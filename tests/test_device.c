@@ -512,13 +512,13 @@ static void wrong_arguments_are_named(void **state)
 
 static void large_blocks_are_packed_too(void **state)
 {
-    static const char *const types[] = {"i8", "Vec{f64, 400}", "i8"};
+    static const char *const types[] = {"i8", "Vec{f64, 256}", "i8"};
     fixture *f = *state;
-    double vector[400];
+    double vector[256];
     const int8_t small = 5;
     const void *const arguments[] = {&small, vector, &small};
 
-    for (int i = 0; i < 400; i++)
+    for (int i = 0; i < 256; i++)
         vector[i] = i;
     set_kernel(f, types, 3);
     assert_ok(run(f, &one, arguments, 3));

@@ -435,6 +435,30 @@ static void a_fatal_error_in_llvm_ends_the_request_only(void **state)
     pthread_detach(thread);
 }
 
+static void a_frame_that_no_stack_holds_is_refused(void **state)
+{
+    static const char module[] =
+        "declare void @kiln_raise(ptr, i32, ptr, i32, ptr, i64, i64)\n"
+        "define i32 @k(" ITEM ", ptr %y, i64 %n) {\n"
+        "  %a = alloca [1048576 x i8]\n"
+        "  store volatile i8 1, ptr %a\n"
+        "  %p = getelementptr i8, ptr %a, i64 %n\n"
+        "  %v = load volatile i8, ptr %p\n"
+        "  %w = zext i8 %v to i32\n"
+        "  store i32 %w, ptr %y\n"
+        "  ret i32 0\n"
+        "}\n";
+    outcome o;
+
+    (void)state;
+    prepare(&o, module, KILN_EMIT_BINARY, one_array, 1);
+    run(&o);
+
+    assert_int_equal(o.status, KILN_ECODEGEN);
+    assert_int_equal(o.failed, 1);
+    assert_contains(o.message, "stack frame size");
+}
+
 static thread_report threads = THREAD_REPORT_INIT;
 static outcome reference;
 
@@ -480,6 +504,7 @@ int main(void)
         cmocka_unit_test(private_memory_belongs_to_one_item),
         cmocka_unit_test(text_forms_show_the_stages),
         cmocka_unit_test(the_target_chooses_the_instructions),
+        cmocka_unit_test(a_frame_that_no_stack_holds_is_refused),
         cmocka_unit_test(a_fatal_error_in_llvm_ends_the_request_only),
         cmocka_unit_test(threads_generate_at_the_same_time),
     };

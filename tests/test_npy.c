@@ -215,6 +215,9 @@ static void bad_headers_are_refused_with_a_reason(void **state)
                    24, "too large");
     assert_refused(folder, "{'descr': '<f4', 'shape': (6,)}", 24, "lacks");
     assert_refused(folder, "{'shape': (6,), 'shape': (6,)}", 24, "repeated");
+    assert_refused(folder, "{'descr': '<f4', 'descr': '<f4'}", 24, "repeated");
+    assert_refused(folder, "{'fortran_order': True, 'fortran_order': False}",
+                   24, "repeated");
     assert_refused(folder, "{'more': 1}", 24, "unknown");
     assert_refused(folder, "[1, 2]", 24, "not a dictionary");
     assert_refused(folder, "", 24, "not a dictionary");
@@ -242,27 +245,64 @@ static void what_is_no_npy_file_is_refused(void **state)
                        "\x93NUMPY\x09\0\0\0\0\0", 12);
     assert_false(npy_read(&array, path, message));
     assert_contains(message, "unknown version");
+    harness_write_file(path, sizeof path, *state, "long.npy",
+                       "\x93NUMPY\x02\0\xff\xff\xff\xff{}", 14);
+    assert_false(npy_read(&array, path, message));
+    assert_contains(message, "too long");
     assert_false(npy_read(&array, *state, message));
+    assert_contains(message, "directory");
     assert_false(npy_read(&array, "/nowhere/at/all.npy", message));
     assert_contains(message, "/nowhere/at/all.npy: No such file");
 }
 
+static const char plain_head[] =
+    "{'descr': '<f4', 'fortran_order': False, 'shape': (6,)}";
+
+#define PLAIN_SIZE (10 + sizeof plain_head - 1 + sizeof numbers)
+
+static void make_plain(unsigned char bytes[PLAIN_SIZE])
+{
+    memcpy(bytes, "\x93NUMPY\x01\0", 8);
+    bytes[8] = sizeof plain_head - 1;
+    bytes[9] = 0;
+    memcpy(bytes + 10, plain_head, sizeof plain_head - 1);
+    memcpy(bytes + 10 + sizeof plain_head - 1, numbers, sizeof numbers);
+}
+
 static void every_truncated_file_is_refused(void **state)
 {
-    static const char head_text[] =
-        "{'descr': '<f4', 'fortran_order': False, 'shape': (6,)}";
-    unsigned char bytes[10 + sizeof head_text - 1 + sizeof numbers];
+    unsigned char bytes[PLAIN_SIZE];
     char path[512], message[NPY_MESSAGE_SIZE];
     npy_array array;
 
-    memcpy(bytes, "\x93NUMPY\x01\0", 8);
-    bytes[8] = sizeof head_text - 1;
-    bytes[9] = 0;
-    memcpy(bytes + 10, head_text, sizeof head_text - 1);
-    memcpy(bytes + 10 + sizeof head_text - 1, numbers, sizeof numbers);
+    make_plain(bytes);
     for (size_t size = 0; size < sizeof bytes; size++) {
         harness_write_file(path, sizeof path, *state, "cut.npy", bytes, size);
         assert_false(npy_read(&array, path, message));
+    }
+}
+
+/* Whatever one byte says, the file is refused with a reason, or it holds what
+   its header says. */
+static void no_byte_of_a_file_is_believed(void **state)
+{
+    static const unsigned char wrong[] = {0, '\'', '(', '}', '9', 0xff};
+    unsigned char bytes[PLAIN_SIZE];
+    char path[512], message[NPY_MESSAGE_SIZE];
+    npy_array array;
+
+    for (size_t i = 0; i < PLAIN_SIZE * sizeof wrong; i++) {
+        make_plain(bytes);
+        bytes[i / sizeof wrong] = wrong[i % sizeof wrong];
+        harness_write_file(path, sizeof path, *state, "wrong.npy", bytes,
+                           sizeof bytes);
+        message[0] = '\0';
+        if (npy_read(&array, path, message)) {
+            assert_int_equal(array.size, sizeof numbers);
+            free(array.data);
+        } else {
+            assert_contains(message, "wrong.npy: ");
+        }
     }
 }
 
@@ -296,6 +336,7 @@ int main(void)
         WITH_FOLDER(a_file_of_another_size_than_its_header_says_is_refused),
         WITH_FOLDER(what_is_no_npy_file_is_refused),
         WITH_FOLDER(every_truncated_file_is_refused),
+        WITH_FOLDER(no_byte_of_a_file_is_believed),
         cmocka_unit_test(files_that_cannot_be_written_are_errors),
     };
 

@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "kiln_tool.h"
 
+#include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -170,10 +171,20 @@ static int dispatch(int count, char **words)
                          command);
 }
 
+/* A stream that is closed keeps its number, so that no file of ours gets it;
+   writing to it fails as before. */
+static void keep_standard_numbers(void)
+{
+    for (int number = 0; number <= 2; number++)
+        if (fcntl(number, F_GETFD) < 0)
+            (void)open("/dev/null", number == 0 ? O_WRONLY : O_RDONLY);
+}
+
 int main(int argc, char **argv)
 {
     int status;
 
+    keep_standard_numbers();
     if (argc < 2) {
         (void)fputs(usage, stderr);
         return TOOL_USAGE;

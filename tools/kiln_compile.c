@@ -43,11 +43,11 @@ static int write_output(const kiln_blob *blob, const char *path)
     if (file == NULL)
         return tool_complain(TOOL_FAILED, "%s: %s", path, strerror(errno));
     fine = fwrite(blob->data, 1, blob->size, file) == blob->size;
-    if (path != NULL)
-        fine &= fclose(file) == 0;
+    if (path == NULL)
+        return TOOL_OK; /* main() looks whether it was written */
+    fine &= fclose(file) == 0;
     if (!fine)
-        return tool_complain(TOOL_FAILED, "%s: cannot be written",
-                             path == NULL ? "standard output" : path);
+        return tool_complain(TOOL_FAILED, "%s: cannot be written", path);
     return TOOL_OK;
 }
 

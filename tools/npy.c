@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 /*
  * The format: "\x93NUMPY", two bytes of version, the header's length (two
@@ -173,9 +174,9 @@ static int read_entry(reader *r, header *out)
 
     if (!read_string(r, key, sizeof key) || !accept(r, ':'))
         return fail(r, "the header is not a dictionary");
-    if (strcmp(key, "descr") == 0)
+    if (strcmp(key, "descr") == 0 && !out->has_descr)
         return read_descr(r, out);
-    if (strcmp(key, "fortran_order") == 0)
+    if (strcmp(key, "fortran_order") == 0 && !out->has_order)
         return read_order(r, out);
     if (strcmp(key, "shape") == 0 && !out->has_shape)
         return read_shape(r, out);
@@ -244,13 +245,17 @@ static char *read_header_text(FILE *file, const reader *r)
     }
     size = (size_t)length[0] | (size_t)length[1] << 8 |
            (size_t)length[2] << 16 | (size_t)length[3] << 24;
-    text = size > HEADER_MAX ? NULL : calloc(size + 1, 1);
-    if (text == NULL || fread(text, 1, size, file) != size) {
-        free(text);
-        (void)fail(r, "the file ends in its header");
+    if (size > HEADER_MAX) {
+        (void)fail(r, "the header is too long to be one");
         return NULL;
     }
-    return text;
+    text = calloc(size + 1, 1);
+    if (text != NULL && fread(text, 1, size, file) == size)
+        return text;
+    (void)fail(r,
+               text == NULL ? "out of memory" : "the file ends in its header");
+    free(text);
+    return NULL;
 }
 
 /* The size is compared first: a header may claim anything. */
@@ -294,6 +299,14 @@ static int read_file(npy_array *out, FILE *file, reader *r)
     return fine;
 }
 
+/* Which fopen() opens as if it were a file. */
+static int is_folder(FILE *file)
+{
+    struct stat status;
+
+    return fstat(fileno(file), &status) == 0 && S_ISDIR(status.st_mode);
+}
+
 int npy_read(npy_array *out, const char *path, char message[NPY_MESSAGE_SIZE])
 {
     reader r = {.path = path, .message = message};
@@ -303,7 +316,10 @@ int npy_read(npy_array *out, const char *path, char message[NPY_MESSAGE_SIZE])
     memset(out, 0, sizeof *out);
     if (file == NULL)
         return fail(&r, strerror(errno));
-    fine = read_file(out, file, &r);
+    if (is_folder(file))
+        fine = fail(&r, strerror(EISDIR));
+    else
+        fine = read_file(out, file, &r);
     (void)fclose(file);
     return fine;
 }

@@ -59,12 +59,13 @@ KILN_API KILN_NODISCARD kiln_status kiln_type_array(
     const kiln_type **out, kiln_context *context, const kiln_type *element,
     uint32_t rank, int32_t strided, kiln_error **error);
 
-/** Stores the tuple type of `count` elements, 0 to 4096. */
+/** Stores the tuple type of `count` elements. Values of a type have at most
+ *  64 KiB, 2048 parts with the parts of parts, and 62 levels of them. */
 KILN_API KILN_NODISCARD kiln_status kiln_type_tuple(
     const kiln_type **out, kiln_context *context,
     const kiln_type *const *elements, size_t count, kiln_error **error);
 
-/** Stores the type of vectors of `length` scalars, 1 to 4096. */
+/** Stores the type of vectors of `length` scalars, 1 to 256. */
 KILN_API KILN_NODISCARD kiln_status kiln_type_vector(const kiln_type **out,
                                                      kiln_context *context,
                                                      const kiln_type *element,

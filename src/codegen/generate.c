@@ -25,6 +25,10 @@ typedef struct product {
     int32_t relocation;
 } product;
 
+/* What one function may need of the stack, in bytes. Kernels run on threads of
+   the host's, too. */
+#define FRAME_MAX "524288"
+
 static void on_diagnostic(LLVMDiagnosticInfoRef info, void *env)
 {
     kiln__codegen_job *job = env;
@@ -34,7 +38,7 @@ static void on_diagnostic(LLVMDiagnosticInfoRef info, void *env)
     if (severity != LLVMDSError && severity != LLVMDSWarning)
         return;
     text = LLVMGetDiagInfoDescription(info);
-    if (severity == LLVMDSError) {
+    if (severity == LLVMDSError || strstr(text, "stack frame size") != NULL) {
         kiln__job_fail_llvm(job, KILN_ECODEGEN, "LLVM", text);
         return;
     }
@@ -127,6 +131,21 @@ static kiln_status optimise(kiln__codegen_job *job)
         LLVMDisposeErrorMessage(text);
     }
     return job->status;
+}
+
+/* LLVM warns of a larger frame, which makes the job fail. */
+static void limit_frames(const kiln__codegen_job *job)
+{
+    static const char name[] = "warn-stack-size";
+    LLVMAttributeRef limit = LLVMCreateStringAttribute(
+        job->context, name, sizeof name - 1, FRAME_MAX, sizeof FRAME_MAX - 1);
+    LLVMValueRef f;
+
+    for (f = LLVMGetFirstFunction(job->module); f != NULL;
+         f = LLVMGetNextFunction(f))
+        if (!LLVMIsDeclaration(f))
+            LLVMAddAttributeAtIndex(
+                f, (LLVMAttributeIndex)LLVMAttributeFunctionIndex, limit);
 }
 
 /* ---- what a job gives ---- */
@@ -242,6 +261,7 @@ static kiln_status run_stages(kiln__codegen_job *job, product *out)
         return take_text(job, "llvm", out);
 
     out->relocation = kiln__relocation_class(job);
+    limit_frames(job);
     KILN_TRY(outcome(job, emit(job, out)));
     stage_ended(job, KILN_STAGE_EMIT, time);
     return KILN_OK;

@@ -164,6 +164,11 @@ kiln__value kiln__infer_error(kiln__infer *in, kiln__span span,
         return kiln__infer_fail(in, KILN_ENOMEM);
     kiln__diagnose_chain(&in->diagnostics, in->source, span, code, hint, frames,
                          count, message);
+    if (in->diagnostics.arena.failed)
+        return kiln__infer_fail(in, KILN_ENOMEM);
+    /* Nobody reads on: each further one would be searched for in vain. */
+    if (in->diagnostics.list.count >= in->diagnostics.limit)
+        return kiln__infer_fail(in, KILN_ECOMPILE);
     return kiln__value_of(KILN__VALUE_POISON);
 }
 

@@ -100,7 +100,7 @@ static const char *array_fault(const verifier *v, const kiln__ir_type *type)
 static const char *vector_fault(const verifier *v, const kiln__ir_type *type)
 {
     if (type->length < 1 || type->length > KILN__IR_VECTOR_MAX)
-        return "the vector's length is not 1 to 4096";
+        return "the vector's length is not 1 to 256";
     if (!kiln__kind_is_scalar(kiln__ir_kind(v->ir, type->element)))
         return "the elements are not scalars";
     return NULL;

@@ -1,16 +1,17 @@
-/* lower_stack.c - recursion that does not end is an exception. */
+/* lower_stack.c - calls that need more stack than there is raise. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "kiln/error.h"
 #include "lower.h"
 
 /*
- * On a backend that can tell, each function that may reach itself looks first
- * whether there is stack left. All others need what the plan bounds.
+ * On a backend that can tell, each function that stays one looks first whether
+ * there is stack left: it may be part of a recursion that does not end. Its
+ * own frame is bounded when it is emitted.
  */
 
 int kiln__lower_guards(const kiln__lowering *l, const kiln__lower_function *f)
 {
-    return f->recursive && l->job->backend->exhausted != NULL;
+    return !f->inlined && l->job->backend->exhausted != NULL;
 }
 
 void kiln__lower_guard(kiln__lowering *l)

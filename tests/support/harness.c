@@ -175,8 +175,12 @@ typedef union header {
 
 static int must_fail(failing_alloc *failing)
 {
+    if (failing->held)
+        return 0;
     failing->calls++;
-    return failing->calls == failing->fail_at;
+    return failing->lasting
+               ? failing->fail_at != 0 && failing->calls >= failing->fail_at
+               : failing->calls == failing->fail_at;
 }
 
 static void *allocate(failing_alloc *failing, header *old, size_t new_size)
@@ -228,6 +232,15 @@ void failing_alloc_init(failing_alloc *failing, uint64_t fail_at)
     pthread_mutex_init(&failing->lock, NULL);
 }
 
+void failing_alloc_hold(const kiln_alloc *alloc, int held)
+{
+    failing_alloc *failing = alloc->env;
+
+    pthread_mutex_lock(&failing->lock);
+    failing->held = held;
+    pthread_mutex_unlock(&failing->lock);
+}
+
 void harness_check_leaks(const failing_alloc *failing, const char *file,
                          int line)
 {
@@ -242,27 +255,38 @@ void harness_check_leaks(const failing_alloc *failing, const char *file,
     _fail(file, line);
 }
 
+/* What every run must hold. */
+static void check_run(const failing_alloc *failing, kiln_status status,
+                      const char *name, const char *file, int line)
+{
+    const int nothing_failed = failing->calls < failing->fail_at;
+
+    harness_check_leaks(failing, file, line);
+    if (status == KILN_OK || (status == KILN_ENOMEM && !nothing_failed))
+        return;
+    print_error("%s with allocation %llu%s failing returned %s\n", name,
+                (unsigned long long)failing->fail_at,
+                failing->lasting ? " and all later ones" : "",
+                nothing_failed ? "an error although nothing failed"
+                               : kiln_status_name(status));
+    _fail(file, line);
+}
+
 void harness_fail_each(kiln_status (*body)(const kiln_alloc *alloc, void *env),
                        void *env, const char *name, const char *file, int line)
 {
     failing_alloc failing;
-    kiln_status status;
-    uint64_t n = 0;
 
-    do {
-        n++;
-        failing_alloc_init(&failing, n);
-        status = body(&failing.alloc, env);
-        harness_check_leaks(&failing, file, line);
-        if (status == KILN_OK || status == KILN_ENOMEM)
-            continue;
-        print_error("%s with allocation %llu failing returned %s\n", name,
-                    (unsigned long long)n, kiln_status_name(status));
-        _fail(file, line);
-    } while (failing.calls >= n);
-    if (status == KILN_OK)
-        return;
-    print_error("%s returned %s although nothing failed\n", name,
-                kiln_status_name(status));
-    _fail(file, line);
+    for (int lasting = 0; lasting <= 1; lasting++) {
+        uint64_t n = 0;
+
+        do {
+            kiln_status status;
+
+            failing_alloc_init(&failing, ++n);
+            failing.lasting = lasting;
+            status = body(&failing.alloc, env);
+            check_run(&failing, status, name, file, line);
+        } while (failing.calls >= n);
+    }
 }

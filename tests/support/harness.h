@@ -114,19 +114,25 @@ void harness_write_file(char *path, size_t capacity, const char *folder,
 /* ---- an allocator that fails ----
  *
  * Counts live bytes and checks the sizes that are handed back. Call number
- * `fail_at`, counted from 1, returns NULL, once; 0: never.
+ * `fail_at`, counted from 1, returns NULL; 0: never. Calls while it is held
+ * do not count.
  */
 typedef struct failing_alloc {
     kiln_alloc alloc; /* hand this out */
     pthread_mutex_t lock;
     uint64_t calls; /* that asked for memory */
     uint64_t fail_at;
+    int lasting; /* all calls from `fail_at` on fail, not that one alone */
+    int held;
     int64_t live_bytes;
     int64_t live_count;
     int size_mismatches; /* an old size that was never asked for */
 } failing_alloc;
 
 void failing_alloc_init(failing_alloc *failing, uint64_t fail_at);
+/* Holds, or no longer holds, what is behind `alloc`: for the parts of a body
+   that get ready, and those that look whether all is well afterwards. */
+void failing_alloc_hold(const kiln_alloc *alloc, int held);
 /* Fails the test when memory is left or a size did not match. */
 #define assert_nothing_leaked(failing) \
     harness_check_leaks((failing), __FILE__, __LINE__)
@@ -136,7 +142,8 @@ void harness_check_leaks(const failing_alloc *failing, const char *file,
 /*
  * Runs body(alloc, env) with the first allocation failing, then the second,
  * and so on, until one run is so short that nothing failed: that run must
- * return KILN_OK, the others KILN_OK or KILN_ENOMEM, and none may leak.
+ * return KILN_OK, the others KILN_OK or KILN_ENOMEM, and none may leak. Then
+ * again, with every allocation from the first, the second, ... on failing.
  */
 #define assert_survives_failing_alloc(body, env) \
     harness_fail_each((body), (env), #body, __FILE__, __LINE__)
