@@ -48,6 +48,12 @@ typedef struct kiln__parameter {
     uint32_t strided;
 } kiln__parameter;
 
+/* A relocatable object. */
+typedef struct kiln__object {
+    const void *bytes;
+    size_t size;
+} kiln__object;
+
 struct kiln__codegen_backend;
 
 /* A loop over the items of a group, the backend's own. */
@@ -70,7 +76,7 @@ typedef struct kiln__codegen_job {
     kiln__arena arena; /* for the job's whole life, over malloc */
     LLVMContextRef context;
     LLVMModuleRef module;
-    LLVMTargetMachineRef machine;
+    LLVMTargetMachineRef machine; /* the thread's */
     LLVMTargetDataRef layout;
     kiln__parameter *parameters; /* set by lowering or from the request */
     size_t parameter_count;
@@ -79,6 +85,8 @@ typedef struct kiln__codegen_job {
     LLVMValueRef proof_function; /* set by lowering, or NULL */
     LLVMValueRef safe_function;  /* beside it */
     int safe_can_fail;
+    LLVMValueRef checked_kernel; /* set by the backend where there is a proof */
+    LLVMModuleRef checked_module; /* where it goes: codegen_split.c */
     size_t largest; /* nodes of the largest function; 0: it is not known */
     /* The item function is for a whole group: it is called once for each, with
        the ids of the group's first item. Set by lowering. */
@@ -144,9 +152,10 @@ typedef struct kiln__codegen_backend {
                   const LLVMValueRef *values, const int32_t *kinds);
     /* Adds the kernel around job->item_function. */
     kiln_status (*wrap)(kiln__codegen_job *job);
-    /* Makes the payload of the emitted object: link, check. */
-    kiln_status (*finish)(kiln__codegen_job *job, const void *object,
-                          size_t size, kiln_blob *out);
+    /* Makes the payload of the emitted objects, of which a second is that of
+       the checked module: check, link. */
+    kiln_status (*finish)(kiln__codegen_job *job, const kiln__object *objects,
+                          size_t count, kiln_blob *out);
     /* True when a function of that name may stay undefined. */
     int (*may_import)(const char *name);
     /* May be NULL: nobody looks. An i1: hardly any stack is left. */

@@ -36,9 +36,19 @@ kiln_status kiln__job_fail_llvm(kiln__codegen_job *job, kiln_status status,
 /* ---- codegen/generate.c ---- */
 kiln_status kiln__generate(const kiln__codegen_request *request);
 
+/* ---- codegen/codegen_split.c ---- */
+/* Moves the checked kernel to job->checked_module, if there is one. */
+kiln_status kiln__split_checked(kiln__codegen_job *job);
+
+/* ---- codegen/codegen_passes.c ---- */
+/* Runs the passes for the job's level over its modules. */
+kiln_status kiln__optimise(kiln__codegen_job *job);
+
 /* ---- codegen/codegen_target.c ---- */
-/* Fills machine and layout; names a bad triple, processor or feature. */
+/* Fills machines and layout; names a bad triple, processor or feature. */
 kiln_status kiln__target_open(kiln__codegen_job *job);
+/* LLVM was left half way on this thread: its machines are not used again. */
+void kiln__target_abandon(void);
 
 /* ---- codegen/codegen_parameters.c ---- */
 /* Reads the request's argument types into job->parameters. */
@@ -80,18 +90,21 @@ int kiln__host_items_are_parallel(kiln__codegen_job *job,
 
 /* ---- backends/codegen_host_object.c ---- */
 /* Checks a relocatable object before a linker sees it; on failure writes the
-   reason to `message`. */
-kiln_status kiln__host_object_check(const void *object, size_t size,
-                                    char *message, size_t capacity);
+   reason to `message`. Another object defines functions called "entry.more",
+   unless `entry` is NULL. */
+kiln_status kiln__host_object_check(const kiln__object *object,
+                                    const char *entry, char *message,
+                                    size_t capacity);
 /* True when host code may leave the function undefined. */
 int kiln__host_may_import(const char *name);
 
 /* ---- backends/codegen_host_link.c ---- */
-/* Links one checked object into a shared image. */
-kiln_status kiln__host_link(const void *object, size_t size, kiln_blob *out,
-                            char *message, size_t capacity);
+#define KILN__HOST_OBJECTS_MAX 2
+/* Links checked objects into a shared image. */
+kiln_status kiln__host_link(const kiln__object *objects, size_t count,
+                            kiln_blob *out, char *message, size_t capacity);
 /* The same by running ld.lld as a process. */
-kiln_status kiln__host_link_process(const void *object, size_t size,
+kiln_status kiln__host_link_process(const kiln__object *objects, size_t count,
                                     kiln_blob *out, char *message,
                                     size_t capacity);
 /* The options of both; NULL-terminated. */
@@ -107,6 +120,12 @@ int kiln__llvm_guard(void (*run)(void *env), void *env);
 LLVMValueRef kiln__llvm_access_group(LLVMContextRef context);
 LLVMValueRef kiln__llvm_parallel_loop(LLVMContextRef context,
                                       LLVMValueRef access_group);
+/* Code generation for modules of the context does without passes that cost
+   more than they give. */
+void kiln__llvm_leave_out_passes(LLVMContextRef context);
+/* Between these a machine makes code fast, not fast code. */
+void kiln__llvm_begin_quick(LLVMTargetMachineRef machine);
+void kiln__llvm_end_quick(LLVMTargetMachineRef machine, unsigned opt_level);
 int kiln__llvm_target_knows(const char *triple, const char *processor,
                             const char *features, char *unknown,
                             size_t capacity);
@@ -121,8 +140,9 @@ typedef struct kiln__lld_result {
     char *messages;
 } kiln__lld_result;
 
-void kiln__lld_link(const char *const *arguments, const void *object,
-                    size_t size, kiln__lld_result *out);
+/* Inputs among the arguments are called "0.o", "1.o", as the objects. */
+void kiln__lld_link(const char *const *arguments, const kiln__object *objects,
+                    kiln__lld_result *out);
 
 #ifdef __cplusplus
 }

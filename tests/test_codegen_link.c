@@ -34,6 +34,22 @@ static struct {
     size_t size;
 } object;
 
+static kiln_status link_one(const void *bytes, size_t size, kiln_blob *out,
+                            char message[256])
+{
+    const kiln__object one = {bytes, size};
+
+    return kiln__host_link(&one, 1, out, message, 256);
+}
+
+static kiln_status link_one_by_process(const void *bytes, size_t size,
+                                       kiln_blob *out, char message[256])
+{
+    const kiln__object one = {bytes, size};
+
+    return kiln__host_link_process(&one, 1, out, message, 256);
+}
+
 static LLVMMemoryBufferRef emit(LLVMContextRef context)
 {
     const char *triple = "x86_64-unknown-linux-gnu";
@@ -95,7 +111,9 @@ static unsigned char *copy_object(void)
 
 static kiln_status check(const void *bytes, size_t size, char message[256])
 {
-    return kiln__host_object_check(bytes, size, message, 256);
+    const kiln__object one = {bytes, size};
+
+    return kiln__host_object_check(&one, NULL, message, 256);
 }
 
 static void assert_image_loads(const kiln_blob *image)
@@ -119,8 +137,7 @@ static void a_good_object_passes_and_links(void **state)
     (void)state;
 
     assert_int_equal(check(object.bytes, object.size, message), KILN_OK);
-    assert_int_equal(kiln__host_link(object.bytes, object.size, &image, message,
-                                     sizeof message),
+    assert_int_equal(link_one(object.bytes, object.size, &image, message),
                      KILN_OK);
 
     assert_image_loads(&image);
@@ -203,12 +220,11 @@ static void the_process_gives_the_same_image(void **state)
     char message[256] = "";
 
     (void)state;
-    assert_int_equal(kiln__host_link(object.bytes, object.size, &inside,
-                                     message, sizeof message),
+    assert_int_equal(link_one(object.bytes, object.size, &inside, message),
                      KILN_OK);
-    assert_int_equal(kiln__host_link_process(object.bytes, object.size,
-                                             &outside, message, sizeof message),
-                     KILN_OK);
+    assert_int_equal(
+        link_one_by_process(object.bytes, object.size, &outside, message),
+        KILN_OK);
 
     assert_blob_equal(outside, inside.data, inside.size);
     kiln_blob_release(&inside);
@@ -222,8 +238,7 @@ static void the_process_says_what_is_wrong(void **state)
 
     (void)state;
 
-    assert_int_equal(kiln__host_link_process("no object", 9, &image, message,
-                                             sizeof message),
+    assert_int_equal(link_one_by_process("no object", 9, &image, message),
                      KILN_ECODEGEN);
     assert_contains(message, "error");
     assert_null(image.data);
@@ -238,16 +253,14 @@ static void an_error_of_the_linker_is_a_message(void **state)
     (void)state;
     copy[0] = 'x'; /* no ELF file: lld takes it for a script */
 
-    assert_int_equal(
-        kiln__host_link(copy, object.size, &image, message, sizeof message),
-        KILN_ECODEGEN);
+    assert_int_equal(link_one(copy, object.size, &image, message),
+                     KILN_ECODEGEN);
     assert_contains(message, "linker: ");
     assert_null(image.data);
     free(copy);
 
     /* The next one links. */
-    assert_int_equal(kiln__host_link(object.bytes, object.size, &image, message,
-                                     sizeof message),
+    assert_int_equal(link_one(object.bytes, object.size, &image, message),
                      KILN_OK);
     kiln_blob_release(&image);
 }
@@ -284,8 +297,7 @@ static void *link_damaged(void *argument)
 
     (void)argument;
     kiln__codegen_enter(&parked.request);
-    (void)kiln__host_link(parked.damaged, object.size, &image, message,
-                          sizeof message);
+    (void)link_one(parked.damaged, object.size, &image, message);
     pthread_mutex_lock(&parked.lock);
     parked.returned = 1;
     pthread_cond_signal(&parked.told);
@@ -317,8 +329,7 @@ static void a_fatal_error_of_the_linker_costs_one_thread(void **state)
 
     assert_true(parked.fatal);
     assert_contains(parked.message, "lld");
-    assert_int_equal(kiln__host_link(object.bytes, object.size, &image, message,
-                                     sizeof message),
+    assert_int_equal(link_one(object.bytes, object.size, &image, message),
                      KILN_OK);
     assert_image_loads(&image);
     kiln_blob_release(&image);

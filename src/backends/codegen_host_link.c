@@ -46,9 +46,9 @@ const char *const kiln__host_link_options[] = {
 
 _Static_assert(sizeof kiln__host_link_options /
                            sizeof kiln__host_link_options[0] +
-                       3 <=
+                       3 + KILN__HOST_OBJECTS_MAX <=
                    OPTIONS_MAX,
-               "options, output and input fit");
+               "options, output and inputs fit");
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static bool given_up; /* under the lock */
@@ -82,8 +82,11 @@ void kiln__host_link_guard(void)
 }
 
 /* Returns false when lld may not run in this process any more. */
-static bool run_lld(const void *object, size_t size, kiln__lld_result *out)
+static bool run_lld(const kiln__object *objects, size_t count_of_objects,
+                    kiln__lld_result *out)
 {
+    /* Names for messages; no file is read. */
+    static const char *const names[KILN__HOST_OBJECTS_MAX] = {"0.o", "1.o"};
     const char *arguments[OPTIONS_MAX];
     size_t count = 0;
     bool usable;
@@ -92,14 +95,15 @@ static bool run_lld(const void *object, size_t size, kiln__lld_result *out)
         arguments[count] = kiln__host_link_options[count];
     arguments[count++] = "-o";
     arguments[count++] = "kernel";
-    arguments[count++] = "kernel.o"; /* names for messages; no file is read */
+    for (size_t i = 0; i < count_of_objects; i++)
+        arguments[count++] = names[i];
     arguments[count] = NULL;
 
     pthread_mutex_lock(&lock);
     usable = !given_up;
     if (usable) {
         linking = true;
-        kiln__lld_link(arguments, object, size, out);
+        kiln__lld_link(arguments, objects, out);
         linking = false;
         given_up = !out->usable;
     }
@@ -116,14 +120,14 @@ static void copy_message(char *to, size_t capacity, const char *messages)
              *text != '\0' ? text : "no reason given");
 }
 
-kiln_status kiln__host_link(const void *object, size_t size, kiln_blob *out,
-                            char *message, size_t capacity)
+kiln_status kiln__host_link(const kiln__object *objects, size_t count,
+                            kiln_blob *out, char *message, size_t capacity)
 {
     kiln__lld_result result = {0};
     kiln_status status = KILN_ECODEGEN;
 
-    if (!run_lld(object, size, &result))
-        return kiln__host_link_process(object, size, out, message, capacity);
+    if (!run_lld(objects, count, &result))
+        return kiln__host_link_process(objects, count, out, message, capacity);
     if (result.succeeded)
         status = kiln__blob_copy(out, &kiln__malloc, result.image, result.size);
     if (status == KILN_ENOMEM)

@@ -20,6 +20,7 @@ typedef struct elf_object {
     const unsigned char *bytes;
     size_t size;
     Elf64_Ehdr header;
+    const char *entry; /* "entry.more" may be undefined, too; or NULL */
     char *message;
     size_t capacity;
 } elf_object;
@@ -115,10 +116,18 @@ static bool is_strings(const elf_object *o, uint32_t index)
            o->bytes[s.sh_offset + s.sh_size - 1] == '\0';
 }
 
+/* A function of the other object. */
+static bool is_of_entry(const elf_object *o, const char *name)
+{
+    const size_t size = o->entry != NULL ? strlen(o->entry) : 0;
+
+    return size > 0 && strncmp(name, o->entry, size) == 0 && name[size] == '.';
+}
+
 static bool check_undefined(elf_object *o, const Elf64_Sym *s, const char *name)
 {
     if (s->st_shndx != SHN_UNDEF || *name == '\0' ||
-        kiln__host_may_import(name))
+        kiln__host_may_import(name) || is_of_entry(o, name))
         return true;
     snprintf(o->message, o->capacity, "undefined function '%s'", name);
     return false;
@@ -219,12 +228,14 @@ static bool check(elf_object *o)
     return true;
 }
 
-kiln_status kiln__host_object_check(const void *object, size_t size,
-                                    char *message, size_t capacity)
+kiln_status kiln__host_object_check(const kiln__object *object,
+                                    const char *entry, char *message,
+                                    size_t capacity)
 {
     elf_object o = {
-        .bytes = object,
-        .size = size,
+        .bytes = object->bytes,
+        .size = object->size,
+        .entry = entry,
         .message = message,
         .capacity = capacity,
     };

@@ -15,18 +15,19 @@
 #include "codegen_parts.h"
 
 /*
- * For when lld cannot run in this process any more. The object is handed over
- * as an open file without a name; the image comes back in a private folder.
+ * For when lld cannot run in this process any more. Objects are handed over as
+ * open files without names; the image comes back in a private folder.
  */
 
 #define IMAGE_MAX ((size_t)256 << 20)
 
 /* Numbers in the linker's process. */
 #define INPUT_FD 3
-#define INPUT_PATH "/proc/self/fd/3"
+#define INPUT_PATHS "/proc/self/fd/3", "/proc/self/fd/4"
 
 typedef struct workplace {
-    int object;  /* memory file, or -1 */
+    int objects[KILN__HOST_OBJECTS_MAX]; /* memory files, or -1 */
+    size_t count;
     int said[2]; /* pipe of the linker's messages, or -1 */
     char folder[64];
     char image[80];
@@ -58,7 +59,8 @@ static bool write_all(int fd, const char *bytes, size_t size)
 /* Away from the numbers that the linker's process is given. */
 static bool move_up(int *fd)
 {
-    const int moved = fcntl(*fd, F_DUPFD_CLOEXEC, INPUT_FD + 1);
+    const int moved =
+        fcntl(*fd, F_DUPFD_CLOEXEC, INPUT_FD + KILN__HOST_OBJECTS_MAX);
 
     if (moved < 0)
         return false;
@@ -67,7 +69,14 @@ static bool move_up(int *fd)
     return true;
 }
 
-static bool open_workplace(workplace *w, const void *object, size_t size)
+static bool open_object(workplace *w, size_t i, const kiln__object *object)
+{
+    w->objects[i] = memfd_create("kernel.o", MFD_CLOEXEC);
+    return w->objects[i] >= 0 && move_up(&w->objects[i]) &&
+           write_all(w->objects[i], object->bytes, object->size);
+}
+
+static bool open_workplace(workplace *w, const kiln__object *objects)
 {
     strcpy(w->folder, "/tmp/kiln-link-XXXXXX");
     if (mkdtemp(w->folder) == NULL) {
@@ -75,10 +84,9 @@ static bool open_workplace(workplace *w, const void *object, size_t size)
         return failed(w, "temporary folder");
     }
     snprintf(w->image, sizeof w->image, "%s/image", w->folder);
-    w->object = memfd_create("kernel.o", MFD_CLOEXEC);
-    if (w->object < 0 || !move_up(&w->object) ||
-        !write_all(w->object, object, size))
-        return failed(w, "memory file");
+    for (size_t i = 0; i < w->count; i++)
+        if (!open_object(w, i, &objects[i]))
+            return failed(w, "memory file");
     if (pipe2(w->said, O_CLOEXEC) != 0 || !move_up(&w->said[1]))
         return failed(w, "pipe");
     return true;
@@ -93,7 +101,8 @@ static void close_fd(int *fd)
 
 static void close_workplace(workplace *w)
 {
-    close_fd(&w->object);
+    for (size_t i = 0; i < KILN__HOST_OBJECTS_MAX; i++)
+        close_fd(&w->objects[i]);
     close_fd(&w->said[0]);
     close_fd(&w->said[1]);
     if (w->folder[0] == '\0')
@@ -115,14 +124,16 @@ static int set_files(posix_spawn_file_actions_t *actions, const workplace *w)
     if (error == 0)
         error = posix_spawn_file_actions_adddup2(actions, w->said[1],
                                                  STDERR_FILENO);
-    if (error == 0)
-        error = posix_spawn_file_actions_adddup2(actions, w->object, INPUT_FD);
+    for (size_t i = 0; error == 0 && i < w->count; i++)
+        error = posix_spawn_file_actions_adddup2(actions, w->objects[i],
+                                                 INPUT_FD + (int)i);
     return error;
 }
 
 static int spawn(pid_t *out, workplace *w)
 {
     static const char *const names[] = {"ld.lld-22", "ld.lld"};
+    char inputs[KILN__HOST_OBJECTS_MAX][16] = {INPUT_PATHS};
     char *arguments[40];
     size_t count = 0;
     posix_spawn_file_actions_t actions;
@@ -135,7 +146,8 @@ static int spawn(pid_t *out, workplace *w)
                sizeof arguments[count]); /* posix_spawn keeps them as is */
     arguments[count++] = (char[]){"-o"};
     arguments[count++] = w->image;
-    arguments[count++] = (char[]){INPUT_PATH};
+    for (size_t i = 0; i < w->count; i++)
+        arguments[count++] = inputs[i];
     arguments[count] = NULL;
 
     error = set_files(&actions, w);
@@ -232,12 +244,13 @@ static kiln_status read_image(workplace *w, kiln_blob *out)
     return status;
 }
 
-kiln_status kiln__host_link_process(const void *object, size_t size,
+kiln_status kiln__host_link_process(const kiln__object *objects, size_t count,
                                     kiln_blob *out, char *message,
                                     size_t capacity)
 {
     workplace w = {
-        .object = -1,
+        .objects = {-1, -1},
+        .count = count,
         .said = {-1, -1},
         .message = message,
         .capacity = capacity,
@@ -245,7 +258,7 @@ kiln_status kiln__host_link_process(const void *object, size_t size,
     kiln_status status = KILN_ECODEGEN;
 
     message[0] = '\0';
-    if (open_workplace(&w, object, size) && run(&w))
+    if (open_workplace(&w, objects) && run(&w))
         status = read_image(&w, out);
     close_workplace(&w);
     return status;

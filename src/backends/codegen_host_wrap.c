@@ -490,6 +490,7 @@ kiln_status kiln__host_wrap(kiln__codegen_job *job)
         checked = make_checked_kernel(job);
         if (checked == NULL)
             return kiln__job_fail(job, KILN_ENOMEM, "out of memory");
+        job->checked_kernel = checked;
         body = job->safe_function;
         can_fail = job->safe_can_fail;
     }

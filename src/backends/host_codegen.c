@@ -458,15 +458,18 @@ static void print(kiln__codegen_job *job, LLVMBuilderRef builder,
 
 /* ---- the payload ---- */
 
-static kiln_status finish(kiln__codegen_job *job, const void *object,
-                          size_t size, kiln_blob *out)
+static kiln_status finish(kiln__codegen_job *job, const kiln__object *objects,
+                          size_t count, kiln_blob *out)
 {
     char message[1024];
-    kiln_status status =
-        kiln__host_object_check(object, size, message, sizeof message);
+    kiln_status status = KILN_OK;
 
+    for (size_t i = 0; status == KILN_OK && i < count; i++)
+        status = kiln__host_object_check(
+            &objects[i], i == 0 && count > 1 ? job->request->entry : NULL,
+            message, sizeof message);
     if (status == KILN_OK)
-        status = kiln__host_link(object, size, out, message, sizeof message);
+        status = kiln__host_link(objects, count, out, message, sizeof message);
     if (status != KILN_OK)
         return kiln__job_fail(job, status, "%s", message);
     return KILN_OK;

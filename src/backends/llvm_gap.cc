@@ -13,6 +13,7 @@
 #include <llvm/IR/Constants.h>
 #include <llvm/IR/Metadata.h>
 #include <llvm/IR/Module.h>
+#include <llvm/IR/OptBisect.h>
 #include <llvm/MC/MCSubtargetInfo.h>
 #include <llvm/MC/TargetRegistry.h>
 #include <llvm/Support/ErrorHandling.h>
@@ -20,6 +21,7 @@
 #include <llvm/Support/MemoryBuffer.h>
 #include <llvm/Support/Parallel.h>
 #include <llvm/Support/raw_ostream.h>
+#include <llvm/Target/TargetMachine.h>
 
 #include "codegen_parts.h"
 
@@ -93,6 +95,63 @@ extern "C" LLVMValueRef kiln__llvm_parallel_loop(LLVMContextRef context,
     return llvm::wrap(llvm::MetadataAsValue::get(c, loop));
 }
 
+/* ---- passes ----
+ *
+ * Which of code generation's passes run is a matter of global options in LLVM,
+ * but a context may have a gate that each of them asks.
+ */
+
+namespace
+{
+class pass_gate : public llvm::OptPassGate
+{
+  public:
+    /* Loop strength reduction takes a third of the time that code generation
+       does, and loops over items are no faster for it: x86 has addresses of
+       base, scaled index and displacement. The other pass prepares for it. */
+    bool shouldRunPass(llvm::StringRef name, llvm::StringRef) const override
+    {
+        return name != "Loop Strength Reduction" &&
+               name != "Canonicalize Freeze Instructions in Loops";
+    }
+    bool isEnabled() const override
+    {
+        return true;
+    }
+};
+} // namespace
+
+extern "C" void kiln__llvm_leave_out_passes(LLVMContextRef context)
+{
+    static pass_gate gate;
+
+    llvm::unwrap(context)->setOptPassGate(gate);
+}
+
+/* A machine's level is given when it is made; one for each level would take
+   twice the time, most of it for the same description of the processor. */
+
+static llvm::TargetMachine *unwrap_machine(LLVMTargetMachineRef machine)
+{
+    return reinterpret_cast<llvm::TargetMachine *>(machine);
+}
+
+extern "C" void kiln__llvm_begin_quick(LLVMTargetMachineRef machine)
+{
+    unwrap_machine(machine)->setOptLevel(llvm::CodeGenOptLevel::None);
+}
+
+/* Generating code at level 0 turns on the selector that goes with it. */
+extern "C" void kiln__llvm_end_quick(LLVMTargetMachineRef machine,
+                                     unsigned opt_level)
+{
+    unwrap_machine(machine)->setOptLevel(
+        opt_level > 2    ? llvm::CodeGenOptLevel::Aggressive
+        : opt_level == 2 ? llvm::CodeGenOptLevel::Default
+                         : llvm::CodeGenOptLevel::Less);
+    unwrap_machine(machine)->setFastISel(false);
+}
+
 /* ---- targets ----
  *
  * LLVM prints a line and goes on when it does not know a processor or a
@@ -150,7 +209,7 @@ extern "C" int kiln__llvm_target_knows(const char *triple,
 /* ---- lld ----
  *
  * lld has no C interface, and is written for a process of its own. Linked
- * from its archives, it takes five functions of LLVM from here instead of
+ * from its archives, it takes some functions of LLVM from here instead of
  * from libLLVM, under their own names, hidden from everyone else: so it reads
  * its input from memory, writes its output to memory, leaves LLVM's global
  * options and state alone, and does not end the process.
@@ -159,8 +218,7 @@ extern "C" int kiln__llvm_target_knows(const char *triple,
  */
 
 static struct lld_run {
-    const void *object;
-    size_t object_size;
+    const kiln__object *objects;
     void *image; /* from malloc */
     size_t image_size;
     bool committed;
@@ -235,13 +293,14 @@ HIDDEN input instead_of_get_file(
     std::optional<llvm::Align>
         alignment) __asm__("_ZN4llvm12MemoryBuffer7getFileERKNS_5TwineEbbbSt8op"
                            "tionalINS_5AlignEE");
-HIDDEN input instead_of_get_file(const llvm::Twine &, bool, bool, bool,
+HIDDEN input instead_of_get_file(const llvm::Twine &name, bool, bool, bool,
                                  std::optional<llvm::Align>)
 {
-    llvm::StringRef bytes(static_cast<const char *>(run.object),
-                          run.object_size);
+    const std::string path = name.str();
+    const kiln__object &object = run.objects[path == "1.o"];
+    llvm::StringRef bytes(static_cast<const char *>(object.bytes), object.size);
 
-    return llvm::MemoryBuffer::getMemBuffer(bytes, "kernel.o", false);
+    return llvm::MemoryBuffer::getMemBuffer(bytes, path, false);
 }
 
 /* llvm::cl::ResetAllOptionOccurrences would undo the host's options. */
@@ -255,6 +314,27 @@ HIDDEN void instead_of_reset()
 HIDDEN void instead_of_shutdown() __asm__("_ZN4llvm13llvm_shutdownEv");
 HIDDEN void instead_of_shutdown()
 {
+}
+
+/* lld makes every target ready that LLVM has, for the sake of bitcode among
+   its inputs: the greater part of a process's first link. */
+#define LEAVE_OUT(what, symbol) \
+    HIDDEN void instead_of_##what() __asm__(symbol); \
+    HIDDEN void instead_of_##what() \
+    { \
+    }
+LEAVE_OUT(targets, "_ZN4llvm20InitializeAllTargetsEv")
+LEAVE_OUT(target_infos, "_ZN4llvm24InitializeAllTargetInfosEv")
+LEAVE_OUT(target_mcs, "_ZN4llvm22InitializeAllTargetMCsEv")
+LEAVE_OUT(asm_printers, "_ZN4llvm24InitializeAllAsmPrintersEv")
+LEAVE_OUT(asm_parsers, "_ZN4llvm23InitializeAllAsmParsersEv")
+
+/* Where LLVM's archives are linked, its link-time optimiser asks for a part of
+   theirs that is packaged elsewhere; nothing here gets to it. */
+extern "C" HIDDEN void *instead_of_polly() __asm__("_Z18getPollyPluginInfov");
+extern "C" HIDDEN void *instead_of_polly()
+{
+    return nullptr;
 }
 
 /* llvm::sys::Process::Exit: lld met an error it cannot return from. Its state
@@ -273,8 +353,9 @@ HIDDEN void instead_of_exit(int, bool)
         pause();
 }
 
-extern "C" void kiln__lld_link(const char *const *arguments, const void *object,
-                               size_t size, kiln__lld_result *out)
+extern "C" void kiln__lld_link(const char *const *arguments,
+                               const kiln__object *objects,
+                               kiln__lld_result *out)
 {
     std::string output;
     std::string errors;
@@ -286,7 +367,7 @@ extern "C" void kiln__lld_link(const char *const *arguments, const void *object,
         list.push_back(arguments[i]);
     /* lld sets LLVM's number of threads for everyone. */
     const llvm::ThreadPoolStrategy threads = llvm::parallel::strategy;
-    run = {object, size, nullptr, 0, false, &errors};
+    run = {objects, nullptr, 0, false, &errors};
     lld::Result result = lld::lldMain(list, output_stream, error_stream,
                                       {{lld::Gnu, &lld::elf::link}});
     run.errors = nullptr;

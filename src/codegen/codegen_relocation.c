@@ -157,21 +157,31 @@ static int function_holds_address(search *s, LLVMValueRef function)
     return 0;
 }
 
-int32_t kiln__relocation_class(const kiln__codegen_job *job)
+static int module_holds_address(search *s, LLVMModuleRef module)
 {
-    search s = {BUDGET};
     LLVMValueRef value;
 
-    for (value = LLVMGetFirstGlobal(job->module); value != NULL;
+    for (value = LLVMGetFirstGlobal(module); value != NULL;
          value = LLVMGetNextGlobal(value)) {
         LLVMValueRef initial = LLVMGetInitializer(value);
 
-        if (initial == NULL || holds_address(&s, initial, 0))
-            return KILN_RELOCATION_SESSION;
+        if (initial == NULL || holds_address(s, initial, 0))
+            return 1;
     }
-    for (value = LLVMGetFirstFunction(job->module); value != NULL;
+    for (value = LLVMGetFirstFunction(module); value != NULL;
          value = LLVMGetNextFunction(value))
-        if (function_holds_address(&s, value))
-            return KILN_RELOCATION_SESSION;
+        if (function_holds_address(s, value))
+            return 1;
+    return 0;
+}
+
+int32_t kiln__relocation_class(const kiln__codegen_job *job)
+{
+    search s = {BUDGET};
+
+    if (module_holds_address(&s, job->module) ||
+        (job->checked_module != NULL &&
+         module_holds_address(&s, job->checked_module)))
+        return KILN_RELOCATION_SESSION;
     return KILN_RELOCATION_PORTABLE;
 }

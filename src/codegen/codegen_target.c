@@ -1,6 +1,7 @@
 /* codegen_target.c - LLVM's targets and the machine of a job. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <pthread.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "codegen_parts.h"
@@ -61,17 +62,71 @@ static LLVMTargetMachineRef machine_new(const kiln__codegen_settings *settings,
     return machine;
 }
 
-/* A foreign module that comes later is given the same. */
-static void describe_module(kiln__codegen_job *job)
-{
-    char *layout = LLVMCopyStringRepOfTargetData(job->layout);
+/* ---- machines of a thread ----
+ *
+ * A machine describes a processor to the last detail, and making one takes a
+ * good part of the time that a small kernel does. A thread keeps those of the
+ * settings that it saw last.
+ */
 
-    LLVMSetTarget(job->module, job->settings->triple);
-    LLVMSetDataLayout(job->module, layout);
-    LLVMDisposeMessage(layout);
+typedef struct machines {
+    char *triple;
+    char *processor;
+    char *features;
+    uint8_t opt_level;
+    LLVMTargetMachineRef machine;
+} machines;
+
+static pthread_key_t machines_key;
+static int has_key;
+
+static void machines_free(void *bytes)
+{
+    machines *kept = bytes;
+
+    free(kept->triple);
+    free(kept->processor);
+    free(kept->features);
+    if (kept->machine != NULL)
+        LLVMDisposeTargetMachine(kept->machine);
+    free(kept);
 }
 
-kiln_status kiln__target_open(kiln__codegen_job *job)
+static void make_key(void)
+{
+    has_key = pthread_key_create(&machines_key, machines_free) == 0;
+}
+
+static int are_for(const machines *kept, const kiln__codegen_settings *settings)
+{
+    return strcmp(kept->triple, settings->triple) == 0 &&
+           strcmp(kept->processor, settings->processor) == 0 &&
+           strcmp(kept->features, settings->features) == 0 &&
+           kept->opt_level == settings->opt_level;
+}
+
+static machines *machines_new(const kiln__codegen_settings *settings,
+                              LLVMTargetRef target)
+{
+    machines *made = calloc(1, sizeof *made);
+
+    if (made == NULL)
+        return NULL;
+    *made = (machines){
+        .triple = strdup(settings->triple),
+        .processor = strdup(settings->processor),
+        .features = strdup(settings->features),
+        .opt_level = settings->opt_level,
+        .machine = machine_new(settings, target),
+    };
+    if (made->triple != NULL && made->processor != NULL &&
+        made->features != NULL && made->machine != NULL)
+        return made;
+    machines_free(made);
+    return NULL;
+}
+
+static kiln_status machines_make(kiln__codegen_job *job, machines **out)
 {
     const kiln__codegen_settings *settings = job->settings;
     LLVMTargetRef target = NULL;
@@ -86,10 +141,60 @@ kiln_status kiln__target_open(kiln__codegen_job *job)
         return kiln__job_fail(job, KILN_EUNSUPPORTED,
                               "%s has no processor or feature '%s'",
                               settings->triple, unknown);
-    job->machine = machine_new(settings, target);
-    if (job->machine == NULL)
+    *out = machines_new(settings, target);
+    if (*out == NULL)
         return kiln__job_fail(job, KILN_EUNSUPPORTED, "no code for %s",
                               settings->triple);
+    return KILN_OK;
+}
+
+void kiln__target_abandon(void)
+{
+    if (has_key)
+        (void)pthread_setspecific(machines_key, NULL);
+}
+
+static kiln_status machines_get(kiln__codegen_job *job, machines **out)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    machines *kept;
+
+    pthread_once(&once, make_key);
+    if (!has_key)
+        return kiln__job_fail(job, KILN_ENOMEM, "out of memory");
+    kept = pthread_getspecific(machines_key);
+    if (kept != NULL && are_for(kept, job->settings)) {
+        *out = kept;
+        return KILN_OK;
+    }
+    KILN_TRY(machines_make(job, out));
+    if (pthread_setspecific(machines_key, *out) != 0) {
+        machines_free(*out);
+        return kiln__job_fail(job, KILN_ENOMEM, "out of memory");
+    }
+    if (kept != NULL)
+        machines_free(kept);
+    return KILN_OK;
+}
+
+/* ---- a job's target ---- */
+
+/* A foreign module that comes later is given the same. */
+static void describe_module(kiln__codegen_job *job)
+{
+    char *layout = LLVMCopyStringRepOfTargetData(job->layout);
+
+    LLVMSetTarget(job->module, job->settings->triple);
+    LLVMSetDataLayout(job->module, layout);
+    LLVMDisposeMessage(layout);
+}
+
+kiln_status kiln__target_open(kiln__codegen_job *job)
+{
+    machines *own = NULL;
+
+    KILN_TRY(machines_get(job, &own));
+    job->machine = own->machine;
     job->layout = LLVMCreateTargetDataLayout(job->machine);
     describe_module(job);
     return KILN_OK;

@@ -4,9 +4,8 @@
 #include <time.h>
 
 #include <llvm-c/Analysis.h>
-#include <llvm-c/Error.h>
-#include <llvm-c/Transforms/PassBuilder.h>
 
+#include "array.h"
 #include "codegen_parts.h"
 #include "kiln/compile.h"
 #include "kiln/kernel.h"
@@ -58,11 +57,11 @@ static kiln_status lower(kiln__codegen_job *job)
 
 /* What is still undefined must be an intrinsic or a function that the
    backend's images may import. */
-static kiln_status check_undefined(kiln__codegen_job *job)
+static kiln_status check_undefined(kiln__codegen_job *job, LLVMModuleRef module)
 {
     LLVMValueRef f;
 
-    for (f = LLVMGetFirstFunction(job->module); f != NULL;
+    for (f = LLVMGetFirstFunction(module); f != NULL;
          f = LLVMGetNextFunction(f)) {
         size_t size;
         const char *name = LLVMGetValueName2(f, &size);
@@ -76,7 +75,7 @@ static kiln_status check_undefined(kiln__codegen_job *job)
 }
 
 /* Foreign modules always; our own where asserts are on. */
-static kiln_status verify(kiln__codegen_job *job)
+static kiln_status verify(kiln__codegen_job *job, LLVMModuleRef module)
 {
     char *message = NULL;
 
@@ -84,7 +83,7 @@ static kiln_status verify(kiln__codegen_job *job)
     if (job->request->module == NULL)
         return KILN_OK;
 #endif
-    if (LLVMVerifyModule(job->module, LLVMReturnStatusAction, &message) != 0)
+    if (LLVMVerifyModule(module, LLVMReturnStatusAction, &message) != 0)
         return kiln__job_fail_llvm(job, KILN_ECODEGEN, "invalid LLVM IR",
                                    message);
     LLVMDisposeMessage(message);
@@ -93,55 +92,20 @@ static kiln_status verify(kiln__codegen_job *job)
 
 static kiln_status link(kiln__codegen_job *job)
 {
-    KILN_TRY(check_undefined(job));
+    KILN_TRY(check_undefined(job, job->module));
     KILN_TRY(job->backend->wrap(job));
-    return verify(job);
-}
-
-/* Many passes take time that grows with the square of a function's size. One
-   of more nodes than this gets those that do not. */
-#define LARGE 20000
-
-static const char *pipeline(const kiln__codegen_job *job)
-{
-    static const char *const levels[] = {"default<O0>", "default<O1>",
-                                         "default<O2>", "default<O3>"};
-    const unsigned level =
-        job->settings->opt_level < 3 ? job->settings->opt_level : 3;
-
-    if (level > 0 && job->largest > LARGE)
-        return "always-inline,function(sroa,early-cse,simplifycfg),globaldce";
-    return levels[level];
-}
-
-static kiln_status optimise(kiln__codegen_job *job)
-{
-    const int vectorise = job->settings->opt_level >= 2;
-    LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
-    LLVMErrorRef error;
-
-    LLVMPassBuilderOptionsSetSLPVectorization(options, vectorise);
-    LLVMPassBuilderOptionsSetLoopVectorization(options, vectorise);
-    error = LLVMRunPasses(job->module, pipeline(job), job->machine, options);
-    LLVMDisposePassBuilderOptions(options);
-    if (error != NULL) {
-        char *text = LLVMGetErrorMessage(error);
-
-        kiln__job_fail(job, KILN_ECODEGEN, "optimiser: %s", text);
-        LLVMDisposeErrorMessage(text);
-    }
-    return job->status;
+    return verify(job, job->module);
 }
 
 /* LLVM warns of a larger frame, which makes the job fail. */
-static void limit_frames(const kiln__codegen_job *job)
+static void limit_frames(const kiln__codegen_job *job, LLVMModuleRef module)
 {
     static const char name[] = "warn-stack-size";
     LLVMAttributeRef limit = LLVMCreateStringAttribute(
         job->context, name, sizeof name - 1, FRAME_MAX, sizeof FRAME_MAX - 1);
     LLVMValueRef f;
 
-    for (f = LLVMGetFirstFunction(job->module); f != NULL;
+    for (f = LLVMGetFirstFunction(module); f != NULL;
          f = LLVMGetNextFunction(f))
         if (!LLVMIsDeclaration(f))
             LLVMAddAttributeAtIndex(
@@ -150,60 +114,104 @@ static void limit_frames(const kiln__codegen_job *job)
 
 /* ---- what a job gives ---- */
 
+/* Texts of the module and of the checked module, one behind the other. */
+static kiln_status join_texts(kiln__codegen_job *job, const char *first,
+                              const char *second, const char *format,
+                              product *out)
+{
+    kiln__text text;
+
+    kiln__text_init(&text, &kiln__malloc);
+    kiln__text_add(&text, first);
+    kiln__text_add(&text, second);
+    out->format = format;
+    if (kiln__text_to_blob(&text, &out->bytes) != KILN_OK)
+        return kiln__job_fail(job, KILN_ENOMEM, "out of memory");
+    return KILN_OK;
+}
+
 static kiln_status take_text(kiln__codegen_job *job, const char *format,
                              product *out)
 {
     char *text = LLVMPrintModuleToString(job->module);
+    char *checked = job->checked_module != NULL
+                        ? LLVMPrintModuleToString(job->checked_module)
+                        : NULL;
     kiln_status status =
-        kiln__blob_copy(&out->bytes, &kiln__malloc, text, strlen(text));
+        join_texts(job, text, checked != NULL ? checked : "", format, out);
 
-    out->format = format;
     LLVMDisposeMessage(text);
-    if (status != KILN_OK)
-        return kiln__job_fail(job, status, "out of memory");
-    return KILN_OK;
+    LLVMDisposeMessage(checked);
+    return status;
 }
 
-static kiln_status emit_file(kiln__codegen_job *job, LLVMCodeGenFileType type,
-                             LLVMMemoryBufferRef *out)
+/* What code generation makes of the two modules; the second may be absent. */
+typedef struct emitted {
+    LLVMMemoryBufferRef buffers[2];
+    size_t count;
+} emitted;
+
+static kiln_status emit_module(kiln__codegen_job *job, LLVMModuleRef module,
+                               LLVMCodeGenFileType type, emitted *out)
 {
     char *message = NULL;
 
-    if (LLVMTargetMachineEmitToMemoryBuffer(job->machine, job->module, type,
-                                            &message, out) != 0)
+    if (LLVMTargetMachineEmitToMemoryBuffer(job->machine, module, type,
+                                            &message,
+                                            &out->buffers[out->count]) != 0)
         return kiln__job_fail_llvm(job, KILN_ECODEGEN, "LLVM", message);
-    if (job->status != KILN_OK) { /* a diagnostic, and no error */
-        LLVMDisposeMemoryBuffer(*out);
-        *out = NULL;
-    }
-    return job->status;
+    out->count++;
+    return job->status; /* a diagnostic, and no error */
+}
+
+static kiln_status emit_modules(kiln__codegen_job *job,
+                                LLVMCodeGenFileType type, emitted *out)
+{
+    kiln_status status;
+
+    if (job->request->module == NULL)
+        kiln__llvm_leave_out_passes(job->context);
+    KILN_TRY(emit_module(job, job->module, type, out));
+    if (job->checked_module == NULL)
+        return KILN_OK;
+    kiln__llvm_begin_quick(job->machine);
+    status = emit_module(job, job->checked_module, type, out);
+    kiln__llvm_end_quick(job->machine, job->settings->opt_level);
+    return status;
+}
+
+static void dispose_emitted(emitted *made)
+{
+    for (size_t i = 0; i < made->count; i++)
+        LLVMDisposeMemoryBuffer(made->buffers[i]);
 }
 
 static kiln_status emit_assembly(kiln__codegen_job *job, product *out)
 {
-    LLVMMemoryBufferRef buffer = NULL;
-    kiln_status status;
+    emitted made = {.count = 0};
+    kiln_status status = emit_modules(job, LLVMAssemblyFile, &made);
 
-    KILN_TRY(emit_file(job, LLVMAssemblyFile, &buffer));
-    status =
-        kiln__blob_copy(&out->bytes, &kiln__malloc, LLVMGetBufferStart(buffer),
-                        LLVMGetBufferSize(buffer));
-    LLVMDisposeMemoryBuffer(buffer);
-    out->format = "asm";
-    if (status != KILN_OK)
-        return kiln__job_fail(job, status, "out of memory");
-    return KILN_OK;
+    if (status == KILN_OK)
+        status = join_texts(job, LLVMGetBufferStart(made.buffers[0]),
+                            made.count > 1 ? LLVMGetBufferStart(made.buffers[1])
+                                           : "",
+                            "asm", out);
+    dispose_emitted(&made);
+    return status;
 }
 
 static kiln_status emit_binary(kiln__codegen_job *job, product *out)
 {
-    LLVMMemoryBufferRef object = NULL;
-    kiln_status status;
+    emitted made = {.count = 0};
+    kiln__object objects[2];
+    kiln_status status = emit_modules(job, LLVMObjectFile, &made);
 
-    KILN_TRY(emit_file(job, LLVMObjectFile, &object));
-    status = job->backend->finish(job, LLVMGetBufferStart(object),
-                                  LLVMGetBufferSize(object), &out->bytes);
-    LLVMDisposeMemoryBuffer(object);
+    for (size_t i = 0; i < made.count; i++)
+        objects[i] = (kiln__object){LLVMGetBufferStart(made.buffers[i]),
+                                    LLVMGetBufferSize(made.buffers[i])};
+    if (status == KILN_OK)
+        status = job->backend->finish(job, objects, made.count, &out->bytes);
+    dispose_emitted(&made);
     out->format = job->backend->format;
     return status;
 }
@@ -255,13 +263,16 @@ static kiln_status run_stages(kiln__codegen_job *job, product *out)
     if (job->request->form == KILN_EMIT_LLVM)
         return take_text(job, "llvm", out);
 
-    KILN_TRY(outcome(job, optimise(job)));
+    KILN_TRY(kiln__split_checked(job));
+    KILN_TRY(outcome(job, kiln__optimise(job)));
     time = stage_ended(job, KILN_STAGE_OPTIMISE, time);
     if (job->request->form == KILN_EMIT_LLVM_OPT)
         return take_text(job, "llvm", out);
 
     out->relocation = kiln__relocation_class(job);
-    limit_frames(job);
+    limit_frames(job, job->module);
+    if (job->checked_module != NULL)
+        limit_frames(job, job->checked_module);
     KILN_TRY(outcome(job, emit(job, out)));
     stage_ended(job, KILN_STAGE_EMIT, time);
     return KILN_OK;
@@ -303,8 +314,8 @@ static void job_close(kiln__codegen_job *job)
         LLVMDisposeTargetData(job->layout);
     if (job->module != NULL)
         LLVMDisposeModule(job->module);
-    if (job->machine != NULL)
-        LLVMDisposeTargetMachine(job->machine);
+    if (job->checked_module != NULL)
+        LLVMDisposeModule(job->checked_module);
     if (job->context != NULL)
         LLVMContextDispose(job->context);
     kiln__arena_dispose(&job->arena);
@@ -349,6 +360,7 @@ kiln_status kiln__generate(const kiln__codegen_request *request)
     if (kiln__llvm_guard(run_attempt, &a) != 0) {
         /* LLVM was left half way: what it holds is never touched again. */
         kiln__host_link_abandon();
+        kiln__target_abandon();
         request->fail(request->env, KILN_ENOMEM, "LLVM ran out of memory");
         return KILN_ENOMEM;
     }
