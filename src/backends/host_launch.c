@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "float_mode.h"
 #include "host.h"
 #include "report.h"
 
@@ -158,10 +159,15 @@ void kiln__host_choose_block(uint64_t block[3], const uint64_t grid[3])
 static void run_groups(void *env, uint64_t first, uint64_t last)
 {
     host_launch *run = env;
+    kiln__float_mode mode;
+    int32_t failed;
 
     if (__atomic_load_n(&run->launch.failed, __ATOMIC_RELAXED) != 0)
         return;
-    if (run->entry(&run->launch, run->arguments, first, last) != 0)
+    mode = kiln__float_enter();
+    failed = run->entry(&run->launch, run->arguments, first, last);
+    kiln__float_leave(mode);
+    if (failed != 0)
         atomic_store_explicit(&run->returned, 1, memory_order_relaxed);
 }
 
