@@ -30,3 +30,24 @@ if(TARGET tgv)
         COMPILE_OPTIONS "-Wa,-I${tgv_folder}"
         OBJECT_DEPENDS ${tgv_folder}/tgv.kiln)
 endif()
+
+# The example's kernels in plain C, to hold its speed against: measured on the
+# machine that they are built on, so they are built for that one.
+if(KILN_BENCH)
+    find_package(OpenMP COMPONENTS C)
+endif()
+if(KILN_BENCH AND OpenMP_C_FOUND AND NOT KILN_SANITIZE)
+    kiln_glob(plain_sources bench/plain_c/*.c)
+    foreach(type float double)
+        set(name plain-tgv-f32)
+        if(type STREQUAL double)
+            set(name plain-tgv-f64)
+        endif()
+        add_executable(${name} ${plain_sources})
+        kiln_compile_as_ours(${name})
+        target_compile_definitions(${name} PRIVATE REAL=${type})
+        target_compile_options(${name} PRIVATE
+            -O3 -march=native -fno-math-errno)
+        target_link_libraries(${name} PRIVATE OpenMP::OpenMP_C m)
+    endforeach()
+endif()

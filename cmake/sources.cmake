@@ -13,7 +13,8 @@ endfunction()
 set(kiln_common_sources
     src/arena.c src/array.c src/memory.c src/report.c
     src/frontend/ir.c src/frontend/ir_binary.c src/frontend/ir_rules.c
-    src/frontend/ir_verify.c)
+    src/frontend/ir_verify.c src/frontend/ir_uniform.c
+    src/frontend/ir_uniform_check.c)
 
 kiln_glob(kiln_lower_sources src/frontend/lower*.c)
 kiln_glob(kiln_codegen_halves src/backends/codegen*.c

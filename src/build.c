@@ -320,6 +320,9 @@ static kiln_status prepare(kiln__build *build, int32_t form, kiln_error **error)
     if (status == KILN_OK && frontend->ops.lower)
         return lower_foreign(build, error);
     if (status == KILN_OK)
+        KILN_TRY(
+            kiln__collective_check(build->code, &build->context->alloc, error));
+    if (status == KILN_OK)
         status = fill_functions(build);
     return status == KILN_OK ? KILN_OK : kiln__error_no_memory(error);
 }

@@ -26,6 +26,12 @@
  * (Bool as i8), a struct, tuple, vector or foreign value as a pointer to its
  * bytes, an array as data pointer, rank sizes and, when strided, rank strides
  * (i64 each); what has no bytes is left out. It returns 0, or 1 after raising.
+ *
+ * Where `runs_tiles` asks for it and it pays, there are two more functions:
+ * `i1 @ENTRY.proof(ptr %item, <flattened arguments>, i64 x 6)`, which gets the
+ * least global ids of a tile and the greatest and says that none of its items
+ * fails a check of bounds, and @ENTRY.safe.item, the item function for such a
+ * tile. Of %item the launch and the group's ids must be set.
  */
 
 #define KILN__PARAMETER_EMPTY 0 /* no bytes: not passed */
@@ -44,6 +50,19 @@ typedef struct kiln__parameter {
 
 struct kiln__codegen_backend;
 
+/* A loop over the items of a group, the backend's own. */
+typedef struct kiln__codegen_items {
+    LLVMValueRef number;    /* of the item in its group, as i64 */
+    LLVMBasicBlockRef next; /* where an item ends */
+    struct {
+        LLVMBasicBlockRef body;
+        LLVMBasicBlockRef exit;
+        LLVMValueRef index;
+        LLVMValueRef end;
+    } loops[3];
+    LLVMBasicBlockRef before; /* the last block when it began */
+} kiln__codegen_items;
+
 typedef struct kiln__codegen_job {
     const kiln__codegen_request *request;
     const kiln__codegen_settings *settings;
@@ -55,18 +74,59 @@ typedef struct kiln__codegen_job {
     LLVMTargetDataRef layout;
     kiln__parameter *parameters; /* set by lowering or from the request */
     size_t parameter_count;
-    LLVMValueRef item_function; /* set by lowering */
-    int can_fail;               /* set by lowering */
+    LLVMValueRef item_function;  /* set by lowering */
+    int can_fail;                /* set by lowering */
+    LLVMValueRef proof_function; /* set by lowering, or NULL */
+    LLVMValueRef safe_function;  /* beside it */
+    int safe_can_fail;
     size_t largest; /* nodes of the largest function; 0: it is not known */
-    uint32_t static_local_bytes;
-    kiln_status status;  /* the first failure */
-    const char *message; /* in the arena */
+    /* The item function is for a whole group: it is called once for each, with
+       the ids of the group's first item. Set by lowering. */
+    int for_group;
+    uint32_t static_local_bytes; /* of a group */
+    uint32_t private_bytes;      /* of an item */
+    uint32_t sub_group_size;     /* 0: it does not matter */
+    LLVMValueRef access_group;   /* the backend's, of loops over items */
+    kiln_status status;          /* the first failure */
+    const char *message;         /* in the arena */
 } kiln__codegen_job;
+
+/**
+ * How a backend without barriers runs the items of a group in loops. Items are
+ * numbered with dimension 0 fastest, as in a full group: where the grid ends
+ * inside the group, some numbers have no item.
+ */
+typedef struct kiln__codegen_groups {
+    uint32_t sub_group_size;
+    /* Address of the group's memory, aligned to 64 bytes: static_local_bytes,
+       then private_bytes for each item of a full group, their number made a
+       multiple of 64. */
+    LLVMValueRef (*memory)(kiln__codegen_job *job, LLVMBuilderRef builder,
+                           LLVMValueRef item);
+    /* Number of items of a full group. */
+    LLVMValueRef (*count)(kiln__codegen_job *job, LLVMBuilderRef builder,
+                          LLVMValueRef item);
+    /* i1: the group has an item of that number. */
+    LLVMValueRef (*exists)(kiln__codegen_job *job, LLVMBuilderRef builder,
+                           LLVMValueRef item, LLVMValueRef number);
+    /* Sets the ids of `item`. */
+    void (*set_item)(kiln__codegen_job *job, LLVMBuilderRef builder,
+                     LLVMValueRef item, LLVMValueRef number);
+    /* Begins a loop over the items; the builder stands in its body. Behind the
+       loop `item` is the group's first one again. Parallel: the items' memory
+       accesses are independent. */
+    void (*open)(kiln__codegen_job *job, LLVMBuilderRef builder,
+                 LLVMValueRef item, kiln__codegen_items *loop);
+    void (*close)(kiln__codegen_job *job, LLVMBuilderRef builder,
+                  LLVMValueRef item, kiln__codegen_items *loop,
+                  int is_parallel);
+} kiln__codegen_groups;
 
 /** What a backend's codegen half does; see backends/host_codegen.c. */
 typedef struct kiln__codegen_backend {
     const char *name;
     const char *format;
+    const kiln__codegen_groups *groups; /* NULL: it has barriers */
     /* A query as i64; `item` is the function's first parameter. */
     LLVMValueRef (*query)(kiln__codegen_job *job, LLVMBuilderRef builder,
                           LLVMValueRef item, uint32_t query,
@@ -92,6 +152,7 @@ typedef struct kiln__codegen_backend {
     /* May be NULL: nobody looks. An i1: hardly any stack is left. */
     LLVMValueRef (*exhausted)(kiln__codegen_job *job, LLVMBuilderRef builder,
                               LLVMValueRef item);
+    int runs_tiles; /* wrap() knows what to do with a proof */
 } kiln__codegen_backend;
 
 /* Records the job's first failure, formatted, and returns `status`. */

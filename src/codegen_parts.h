@@ -75,7 +75,8 @@ kiln_status kiln__host_wrap(kiln__codegen_job *job);
 /* ---- backends/codegen_host_private.c ---- */
 /* True when inlining and scalar replacement leave no private memory of an
    item, so that the items of a loop touch nothing in common. */
-int kiln__host_items_are_parallel(kiln__codegen_job *job);
+int kiln__host_items_are_parallel(kiln__codegen_job *job,
+                                  LLVMValueRef item_function);
 
 /* ---- backends/codegen_host_object.c ---- */
 /* Checks a relocatable object before a linker sees it; on failure writes the

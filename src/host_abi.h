@@ -9,11 +9,17 @@
  * A kernel is one function, of the entry's name:
  *
  *     int32_t entry(struct kiln__host_launch *launch, const void *arguments,
- *                   uint64_t first_group, uint64_t last_group)
+ *                   uint64_t first_group, uint64_t last_group, void *memory)
  *
  * It runs the groups first_group <= g < last_group, numbered with dimension 0
  * fastest, one item after the other, and returns 0, or 1 as soon as an item
  * raised an exception. Groups of one launch run on several threads.
+ *
+ * `memory` is for the group under way, 64-byte aligned and undefined at first:
+ * static_local_bytes of the kernel's metadata, then private_bytes for each
+ * item of a full group, their number made a multiple of 64. It is NULL for a
+ * kernel that needs none. Consecutive items, KILN__HOST_SUB_GROUP of them in
+ * the order of their numbers, are a sub-group.
  *
  * `arguments` is the packed block: each argument at its natural alignment, as
  * kiln_kernel_info describes: scalars, structs and tuples as C lays them out,
@@ -23,6 +29,8 @@
  * the imports that host_import.c allows (C's mathematics and memcpy, memset,
  * memmove).
  */
+#define KILN__HOST_SUB_GROUP 16
+
 struct kiln__host_item;
 struct kiln__host_print_part;
 
@@ -48,6 +56,7 @@ struct kiln__host_item {
     uint64_t local_id[3];
     uint64_t group_id[3];
     struct kiln__host_launch *launch;
+    void *memory; /* of the group */
 };
 
 #define KILN__PRINT_TEXT 0 /* bits: address of a NUL-terminated string */

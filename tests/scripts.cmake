@@ -85,5 +85,12 @@ if(TARGET tgv)
             COMMAND ${scripts}/tgv_figures.sh $<TARGET_FILE:tgv>
                 ${PROJECT_SOURCE_DIR}/examples/tgv 4 ${type} 10
                 --unchecked --threads 2)
+        if(TARGET plain-tgv-${type})
+            kiln_add_script_test(plain_tgv_${type}_has_the_reference_figures
+                LABELS bench host
+                COMMAND ${scripts}/tgv_figures.sh $<TARGET_FILE:plain-tgv-${type}>
+                    ${PROJECT_SOURCE_DIR}/examples/tgv 4 ${type} 10
+                    --threads 1)
+        endif()
     endforeach()
 endif()

@@ -285,10 +285,12 @@ typedef struct seen_groups {
 } seen_groups;
 
 static int32_t see_groups(struct kiln__host_launch *launch,
-                          const void *arguments, uint64_t first, uint64_t last)
+                          const void *arguments, uint64_t first, uint64_t last,
+                          void *memory)
 {
     seen_groups *seen;
 
+    (void)memory;
     memcpy(&seen, arguments, sizeof seen);
     if (first == 0) {
         memcpy(seen->block, launch->block, sizeof seen->block);
@@ -369,11 +371,13 @@ static const site_bytes division = {KILN_EXCEPTION_DIVISION, 1, "main.half\0"};
 
 /* Raises in every group from the argument's number on. */
 static int32_t raise_late(struct kiln__host_launch *launch,
-                          const void *arguments, uint64_t first, uint64_t last)
+                          const void *arguments, uint64_t first, uint64_t last,
+                          void *memory)
 {
     uint64_t from;
     struct kiln__host_item item = {.launch = launch};
 
+    (void)memory;
     memcpy(&from, arguments, sizeof from);
     for (uint64_t g = first; g < last; g++) {
         if (g < from)
@@ -418,11 +422,13 @@ static void an_exception_stops_the_launch_and_is_recorded(void **state)
 
 /* Raises the site whose address is the argument, twice. */
 static int32_t raise_site(struct kiln__host_launch *launch,
-                          const void *arguments, uint64_t first, uint64_t last)
+                          const void *arguments, uint64_t first, uint64_t last,
+                          void *memory)
 {
     struct kiln__host_item item = {.launch = launch};
     const void *site;
 
+    (void)memory;
     (void)first;
     (void)last;
     memcpy(&site, arguments, sizeof site);
@@ -450,12 +456,14 @@ static void the_first_exception_wins_and_says_what_happened(void **state)
 }
 
 static int32_t only_fail(struct kiln__host_launch *launch,
-                         const void *arguments, uint64_t first, uint64_t last)
+                         const void *arguments, uint64_t first, uint64_t last,
+                         void *memory)
 {
     (void)launch;
     (void)arguments;
     (void)first;
     (void)last;
+    (void)memory;
     return 1;
 }
 
@@ -554,13 +562,14 @@ static void floats_print_their_shortest_digits(void **state)
 
 static int32_t print_groups(struct kiln__host_launch *launch,
                             const void *arguments, uint64_t first,
-                            uint64_t last)
+                            uint64_t last, void *memory)
 {
     (void)arguments;
     for (uint64_t g = first; g < last; g++) {
         const struct kiln__host_print_part parts[] = {
             text_part("["), {KILN__PRINT_U64, g}, text_part("]")};
 
+        (void)memory;
         launch->print(launch, parts, 3);
     }
     return 0;

@@ -7,13 +7,15 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "codegen_parts.h"
 #include "support/harness.h"
 #include "support/lower_fake.h"
 
 /*
  * Each tests/golden/lower/NAME.kir holds functions, the kernel first, and what
  * FileCheck must find in their LLVM IR. Settings are given by comments at its
- * top: `; fast_math`, `; no_bounds_checks`, `; no_contract`, `; device`.
+ * top: `; fast_math`, `; no_bounds_checks`, `; no_contract`, `; device`;
+ * `; host` lowers for the host and not for the backend made for tests.
  *
  * With arguments this program prints the LLVM IR of the files named, for
  * writing such tests; without it checks all.
@@ -62,6 +64,8 @@ static char *lower_text(const char *name, const char *text)
 
     lower_fake_init(&fake);
     read_settings(&fake.settings, text);
+    if (strstr(text, "\n; host\n") != NULL)
+        fake.backend = &kiln__host_codegen;
     if (lower_fake_parse(&fake, name, text, &error) != KILN_OK) {
         kiln_blob rendered = {0};
 

@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include "tgv.h"
 
@@ -133,6 +134,22 @@ static size_t take_arguments(const struct tgv *tgv, const char *letters,
     return count;
 }
 
+void print_profile(const struct tgv *tgv)
+{
+    for (int k = 0; k < TGV_KERNEL_COUNT; k++)
+        printf("kernel %-18s %8llu %12.3f\n", kernels[k].name,
+               (unsigned long long)tgv->kernel_launches[k],
+               (double)tgv->kernel_ns[k] / 1e6);
+}
+
+uint64_t now_ns(void)
+{
+    struct timespec time;
+
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
+}
+
 void run(struct tgv *tgv, int kernel, int64_t x, int64_t y, int64_t z, ...)
 {
     kiln_launch launch = {{(uint64_t)x, (uint64_t)y, (uint64_t)z}, {0, 0, 0}};
@@ -140,6 +157,7 @@ void run(struct tgv *tgv, int kernel, int64_t x, int64_t y, int64_t z, ...)
     const void *arguments[ARGUMENTS_MAX];
     kiln_error *error = NULL;
     kiln_status status;
+    uint64_t start;
     size_t count;
     va_list list;
 
@@ -150,8 +168,15 @@ void run(struct tgv *tgv, int kernel, int64_t x, int64_t y, int64_t z, ...)
         take_arguments(tgv, kernels[kernel].arguments, values, arguments, list);
     va_end(list);
     tgv->launches++;
+    start = tgv->options.profile ? now_ns() : 0;
     status = kiln_queue_launch(tgv->queue, tgv->kernels[kernel], &launch,
                                arguments, count, &error);
+    if (status == KILN_OK && tgv->options.profile)
+        status = kiln_queue_wait(tgv->queue, &error);
+    if (tgv->options.profile) {
+        tgv->kernel_ns[kernel] += now_ns() - start;
+        tgv->kernel_launches[kernel]++;
+    }
     if (status != KILN_OK)
         failed(tgv, status, error);
 }

@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "tgv.h"
 
@@ -11,15 +10,8 @@
 
 static const char usage[] =
     "usage: tgv [--log2n N] [--steps N] [--re R] [--type f32|f64]\n"
-    "           [--target TARGET] [--threads N] [--unchecked] [--quiet]\n";
-
-static uint64_t now_ns(void)
-{
-    struct timespec time;
-
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
-}
+    "           [--target TARGET] [--threads N] [--unchecked] [--quiet]\n"
+    "           [--profile]\n";
 
 static int read_number(const char *text, double low, double high, double *out)
 {
@@ -66,6 +58,8 @@ static int read_options(struct options *options, int argc, char **argv)
     for (int i = 1; i < argc; i++) {
         if (strcmp(argv[i], "--unchecked") == 0) {
             options->unchecked = 1;
+        } else if (strcmp(argv[i], "--profile") == 0) {
+            options->profile = 1;
         } else if (strcmp(argv[i], "--quiet") == 0) {
             options->quiet = 1;
         } else if (i + 1 >= argc ||
@@ -123,6 +117,8 @@ static void simulate(struct tgv *tgv, uint64_t compile_ns)
         print_norms(tgv);
     if (tgv->status == KILN_OK && !tgv->options.quiet)
         print_timing(tgv, steps_ns, steps, compile_ns);
+    if (tgv->options.profile)
+        print_profile(tgv);
     free(steps_ns);
 }
 

@@ -82,6 +82,7 @@ struct options {
     int threads;        /* 0: the library's choice */
     int unchecked;      /* without bounds checks */
     int quiet;          /* no progress and no tables */
+    int profile;        /* the time of each kernel */
 };
 
 struct tgv {
@@ -103,6 +104,8 @@ struct tgv {
     int cycles[2];
     double residuals[2];
     int64_t launches;
+    uint64_t kernel_ns[TGV_KERNEL_COUNT];
+    uint64_t kernel_launches[TGV_KERNEL_COUNT];
     kiln_status status; /* the first failure; later launches do nothing */
     kiln_error *error;
 };
@@ -117,6 +120,10 @@ void run(struct tgv *tgv, int kernel, int64_t x, int64_t y, int64_t z, ...);
 double rounded(const struct tgv *tgv, double value);
 /* Keeps the first failure. */
 void failed(struct tgv *tgv, kiln_status status, kiln_error *error);
+
+/* Prints launches and milliseconds of each kernel. */
+void print_profile(const struct tgv *tgv);
+uint64_t now_ns(void);
 
 /* ---- fields.c ---- */
 int fields_open(struct tgv *tgv);

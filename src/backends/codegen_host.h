@@ -25,4 +25,9 @@ void kiln__host_mark_invariant(const kiln__codegen_job *job, LLVMValueRef load);
 void kiln__host_attribute(const kiln__codegen_job *job, LLVMValueRef function,
                           int index, const char *name);
 
+/* ---- codegen_host_group.c ---- */
+extern const kiln__codegen_groups kiln__host_groups;
+/* Tells LLVM which loops over a group's items are parallel. */
+void kiln__host_mark_loops(kiln__codegen_job *job);
+
 #endif /* KILN_CODEGEN_HOST_H */

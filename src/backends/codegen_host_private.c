@@ -251,11 +251,12 @@ static int function_is_simple(const kiln__codegen_job *job, closure *c,
     return 1;
 }
 
-int kiln__host_items_are_parallel(kiln__codegen_job *job)
+int kiln__host_items_are_parallel(kiln__codegen_job *job,
+                                  LLVMValueRef item_function)
 {
     closure *c = kiln__arena_allocate(&job->arena, sizeof *c);
 
-    if (c == NULL || !add_function(c, job->item_function))
+    if (c == NULL || !add_function(c, item_function))
         return 0;
     for (size_t i = 0; i < c->count; i++)
         if (!function_is_simple(job, c, c->functions[i]))

@@ -14,6 +14,10 @@
  *             set the ids of the item
  *             call the item function           stop when it raised
  *
+ * Where lowering gave a proof, it is asked for each group. A group that
+ * passes is run by the safe item function; another one by a second kernel, of
+ * the same form, around the checked item function.
+ *
  * The loops run in the order of memory, x innermost. Their counters are known
  * not to be negative and not to wrap, which lets a kernel's own guards replace
  * its bounds checks. Arguments are read once: nothing that an item writes is
@@ -41,13 +45,19 @@ typedef struct wrapper {
     LLVMValueRef launch;
     LLVMValueRef block_arguments; /* the packed block */
     LLVMValueRef item;
-    LLVMValueRef *values; /* what the item function is called with */
+    LLVMValueRef tile;    /* an item for the proof: it is not inlined */
+    LLVMValueRef *values; /* of calls: the item, the flat arguments */
     unsigned value_count;
     LLVMValueRef grid[3];
     LLVMValueRef block[3];
     LLVMValueRef groups[2];
     LLVMValueRef group_id[3];
+    LLVMValueRef start[3]; /* the group's items */
+    LLVMValueRef end[3];
     LLVMBasicBlockRef failed;
+    LLVMValueRef body; /* the item function to call */
+    int body_can_fail;
+    LLVMValueRef checked; /* the kernel for groups without a proof, or NULL */
 } wrapper;
 
 #define OF_LAUNCH(member, d) \
@@ -106,15 +116,14 @@ static void leave_if(wrapper *w, LLVMValueRef condition)
 
 /* ---- the entry ---- */
 
-static LLVMValueRef add_kernel(const kiln__codegen_job *job)
+static LLVMValueRef add_kernel(const kiln__codegen_job *job, const char *name)
 {
     LLVMTypeRef pointer = LLVMPointerTypeInContext(job->context, 0);
     LLVMTypeRef i64 = LLVMInt64TypeInContext(job->context);
-    LLVMTypeRef parameters[] = {pointer, pointer, i64, i64};
+    LLVMTypeRef parameters[] = {pointer, pointer, i64, i64, pointer};
     LLVMTypeRef type = LLVMFunctionType(LLVMInt32TypeInContext(job->context),
-                                        parameters, 4, 0);
-    LLVMValueRef function =
-        LLVMAddFunction(job->module, job->request->entry, type);
+                                        parameters, 5, 0);
+    LLVMValueRef function = LLVMAddFunction(job->module, name, type);
 
     kiln__host_attribute(job, function, -1, "nounwind");
     for (int i = 1; i <= 2; i++) {
@@ -208,11 +217,29 @@ static void leave_if_failed(wrapper *w)
                               LLVMConstInt(i32, 0, 0), ""));
 }
 
+static void set_member(wrapper *w, LLVMValueRef item, uint64_t member,
+                       uint32_t d, LLVMValueRef value)
+{
+    LLVMBuildStore(
+        w->builder, value,
+        kiln__host_member(w->job, w->builder, item, member + 8 * (uint64_t)d));
+}
+
 static void set_id(wrapper *w, uint64_t member, uint32_t d, LLVMValueRef value)
 {
-    LLVMBuildStore(w->builder, value,
-                   kiln__host_member(w->job, w->builder, w->item,
-                                     member + 8 * (uint64_t)d));
+    set_member(w, w->item, member, d, value);
+}
+
+/* An item that knows its launch. */
+static LLVMValueRef add_item(wrapper *w, const char *name)
+{
+    LLVMTypeRef bytes = LLVMArrayType2(LLVMInt8TypeInContext(w->job->context),
+                                       sizeof(struct kiln__host_item));
+    LLVMValueRef item = LLVMBuildAlloca(w->builder, bytes, name);
+
+    LLVMSetAlignment(item, 8);
+    set_member(w, item, offsetof(struct kiln__host_item, launch), 0, w->launch);
+    return item;
 }
 
 /* Takes the group's number apart. */
@@ -229,25 +256,28 @@ static void find_group(wrapper *w, LLVMValueRef group)
                w->group_id[d]);
 }
 
+/* The group's items along a dimension, clipped by the grid. */
+static void find_items(wrapper *w, uint32_t d)
+{
+    LLVMValueRef inside;
+
+    w->start[d] = LLVMBuildMul(w->builder, w->group_id[d], w->block[d], "");
+    LLVMSetNUW(w->start[d], 1);
+    LLVMSetNSW(w->start[d], 1);
+    w->end[d] = LLVMBuildAdd(w->builder, w->start[d], w->block[d], "");
+    LLVMSetNUW(w->end[d], 1);
+    LLVMSetNSW(w->end[d], 1);
+    inside = LLVMBuildICmp(w->builder, LLVMIntULT, w->end[d], w->grid[d], "");
+    w->end[d] = LLVMBuildSelect(w->builder, inside, w->end[d], w->grid[d], "");
+}
+
 /* Begins the loop over the group's items along a dimension. */
 static void open_items(wrapper *w, loop *l, uint32_t d, const char *name)
 {
-    LLVMValueRef start =
-        LLVMBuildMul(w->builder, w->group_id[d], w->block[d], "");
-    LLVMValueRef end;
-    LLVMValueRef inside;
-
-    LLVMSetNUW(start, 1);
-    LLVMSetNSW(start, 1);
-    end = LLVMBuildAdd(w->builder, start, w->block[d], "");
-    LLVMSetNUW(end, 1);
-    LLVMSetNSW(end, 1);
-    inside = LLVMBuildICmp(w->builder, LLVMIntULT, end, w->grid[d], "");
-    end = LLVMBuildSelect(w->builder, inside, end, w->grid[d], "");
-    open_loop(w, l, start, end, name);
+    open_loop(w, l, w->start[d], w->end[d], name);
     set_id(w, offsetof(struct kiln__host_item, global_id), d, l->index);
     set_id(w, offsetof(struct kiln__host_item, local_id), d,
-           LLVMBuildSub(w->builder, l->index, start, ""));
+           LLVMBuildSub(w->builder, l->index, w->start[d], ""));
 }
 
 static void set_node(const wrapper *w, LLVMValueRef instruction,
@@ -261,15 +291,26 @@ static void set_node(const wrapper *w, LLVMValueRef instruction,
 
 static LLVMValueRef call_item(wrapper *w)
 {
-    LLVMValueRef item_function = w->job->item_function;
     LLVMValueRef raised =
-        LLVMBuildCall2(w->builder, LLVMGlobalGetValueType(item_function),
-                       item_function, w->values, w->value_count, "");
+        LLVMBuildCall2(w->builder, LLVMGlobalGetValueType(w->body), w->body,
+                       w->values, w->value_count, "");
 
-    if (w->job->can_fail)
+    if (w->body_can_fail)
         leave_if(w, LLVMBuildICmp(w->builder, LLVMIntNE, raised,
                                   LLVMConstNull(LLVMTypeOf(raised)), ""));
     return raised;
+}
+
+/* An item function for the whole group has the loops in itself. */
+static void run_together(wrapper *w)
+{
+    for (uint32_t d = 0; d < 3; d++) {
+        set_id(w, offsetof(struct kiln__host_item, local_id), d,
+               LLVMConstInt(w->i64, 0, 0));
+        set_id(w, offsetof(struct kiln__host_item, global_id), d,
+               LLVMBuildMul(w->builder, w->group_id[d], w->block[d], ""));
+    }
+    (void)call_item(w);
 }
 
 static void run_items(wrapper *w)
@@ -283,7 +324,7 @@ static void run_items(wrapper *w)
     open_items(w, &x, 0, "x");
     call = call_item(w);
     branch = close_loop(w, &x);
-    if (kiln__host_items_are_parallel(w->job)) {
+    if (kiln__host_items_are_parallel(w->job, w->body)) {
         LLVMValueRef group = kiln__llvm_access_group(w->job->context);
 
         set_node(w, call, "llvm.access.group", group);
@@ -294,57 +335,167 @@ static void run_items(wrapper *w)
     close_loop(w, &z);
 }
 
+static void run_body(wrapper *w)
+{
+    if (w->job->for_group)
+        run_together(w);
+    else
+        run_items(w);
+}
+
+/* True when no item of the group fails a check. */
+static LLVMValueRef call_proof(wrapper *w)
+{
+    const LLVMValueRef proof = w->job->proof_function;
+    const LLVMValueRef one = LLVMConstInt(w->i64, 1, 0);
+    LLVMValueRef holds;
+
+    for (uint32_t d = 0; d < 3; d++) {
+        set_member(w, w->tile, offsetof(struct kiln__host_item, group_id), d,
+                   w->group_id[d]);
+        w->values[w->value_count + d] = w->start[d];
+        w->values[w->value_count + 3 + d] =
+            LLVMBuildSub(w->builder, w->end[d], one, "");
+    }
+    w->values[0] = w->tile;
+    holds = LLVMBuildCall2(w->builder, LLVMGlobalGetValueType(proof), proof,
+                           w->values, w->value_count + 6, "");
+    w->values[0] = w->item;
+    return holds;
+}
+
+/* The group in the checked kernel. */
+static void call_checked(wrapper *w, LLVMValueRef group)
+{
+    const LLVMValueRef one = LLVMConstInt(w->i64, 1, 0);
+    LLVMValueRef arguments[5] = {w->launch, w->block_arguments, group,
+                                 LLVMBuildAdd(w->builder, group, one, ""),
+                                 LLVMGetParam(w->function, 4)};
+    const LLVMValueRef raised =
+        LLVMBuildCall2(w->builder, LLVMGlobalGetValueType(w->checked),
+                       w->checked, arguments, 5, "");
+
+    leave_if(w, LLVMBuildICmp(w->builder, LLVMIntNE, raised,
+                              LLVMConstNull(LLVMTypeOf(raised)), ""));
+}
+
+static void run_group(wrapper *w, LLVMValueRef group)
+{
+    LLVMBasicBlockRef safe, checked, done;
+
+    for (uint32_t d = 0; d < 3; d++)
+        find_items(w, d);
+    if (w->checked == NULL) {
+        run_body(w);
+        return;
+    }
+    safe = add_block(w, "safe");
+    checked = add_block(w, "checked");
+    done = add_block(w, "");
+    LLVMBuildCondBr(w->builder, call_proof(w), safe, checked);
+    LLVMPositionBuilderAtEnd(w->builder, safe);
+    run_body(w);
+    LLVMBuildBr(w->builder, done);
+    LLVMPositionBuilderAtEnd(w->builder, checked);
+    call_checked(w, group);
+    LLVMBuildBr(w->builder, done);
+    LLVMPositionBuilderAtEnd(w->builder, done);
+}
+
 /* ---- the kernel ---- */
 
 static void build(wrapper *w)
 {
-    LLVMTypeRef bytes = LLVMArrayType2(LLVMInt8TypeInContext(w->job->context),
-                                       sizeof(struct kiln__host_item));
     LLVMTypeRef i32 = LLVMInt32TypeInContext(w->job->context);
+    const int can_leave = w->body_can_fail || w->checked != NULL;
     loop group;
 
     LLVMPositionBuilderAtEnd(w->builder, add_block(w, "entry"));
     w->failed = add_block(w, "failed");
-    w->item = LLVMBuildAlloca(w->builder, bytes, "item");
-    LLVMSetAlignment(w->item, 8);
-    set_id(w, offsetof(struct kiln__host_item, launch), 0, w->launch);
+    w->item = add_item(w, "item");
+    set_id(w, offsetof(struct kiln__host_item, memory), 0,
+           LLVMGetParam(w->function, 4));
+    if (w->checked != NULL)
+        w->tile = add_item(w, "tile");
     load_shape(w);
     load_arguments(w);
 
     open_loop(w, &group, LLVMGetParam(w->function, 2),
               LLVMGetParam(w->function, 3), "group");
-    if (w->job->can_fail)
+    if (can_leave)
         leave_if_failed(w);
     find_group(w, group.index);
-    run_items(w);
+    run_group(w, group.index);
     close_loop(w, &group);
     LLVMBuildRet(w->builder, LLVMConstInt(i32, 0, 0));
 
     LLVMMoveBasicBlockAfter(w->failed, LLVMGetInsertBlock(w->builder));
     LLVMPositionBuilderAtEnd(w->builder, w->failed);
     LLVMBuildRet(w->builder, LLVMConstInt(i32, 1, 0));
-    if (!w->job->can_fail)
+    if (!can_leave)
         LLVMDeleteBasicBlock(w->failed);
+}
+
+static LLVMValueRef make_kernel(kiln__codegen_job *job, const char *name,
+                                LLVMValueRef body, int body_can_fail,
+                                LLVMValueRef checked)
+{
+    wrapper w = {
+        .job = job,
+        .i64 = LLVMInt64TypeInContext(job->context),
+        .body = body,
+        .body_can_fail = body_can_fail,
+        .checked = checked,
+    };
+
+    w.values = kiln__arena_allocate_array(
+        &job->arena, 6 + (size_t)LLVMCountParams(body), sizeof(LLVMValueRef));
+    if (w.values == NULL || name == NULL)
+        return NULL;
+    w.builder = LLVMCreateBuilderInContext(job->context);
+    w.function = add_kernel(job, name);
+    w.launch = LLVMGetParam(w.function, 0);
+    w.block_arguments = LLVMGetParam(w.function, 1);
+    build(&w);
+    LLVMDisposeBuilder(w.builder);
+    return w.function;
+}
+
+/* For the few groups without a proof: small, and out of the way. */
+static LLVMValueRef make_checked_kernel(kiln__codegen_job *job)
+{
+    LLVMValueRef kernel = make_kernel(
+        job, kiln__arena_format(&job->arena, "%s.checked", job->request->entry),
+        job->item_function, job->can_fail, NULL);
+
+    if (kernel == NULL)
+        return NULL;
+    LLVMSetLinkage(kernel, LLVMInternalLinkage);
+    kiln__host_attribute(job, kernel, -1, "noinline");
+    kiln__host_attribute(job, kernel, -1, "cold");
+    kiln__host_attribute(job, kernel, -1, "optsize");
+    return kernel;
 }
 
 kiln_status kiln__host_wrap(kiln__codegen_job *job)
 {
-    wrapper w = {.job = job, .i64 = LLVMInt64TypeInContext(job->context)};
+    LLVMValueRef body = job->item_function, checked = NULL;
+    int can_fail = job->can_fail;
 
     if (job->settings->entry_abi != KILN_ABI_KERNEL)
         return kiln__job_fail(job, KILN_EUNSUPPORTED,
                               "the host makes kernels only, no functions for "
                               "foreign code");
-    w.values = kiln__arena_allocate_array(
-        &job->arena, 1 + LLVMCountParams(job->item_function),
-        sizeof(LLVMValueRef));
-    if (w.values == NULL)
+    if (job->proof_function != NULL) {
+        checked = make_checked_kernel(job);
+        if (checked == NULL)
+            return kiln__job_fail(job, KILN_ENOMEM, "out of memory");
+        body = job->safe_function;
+        can_fail = job->safe_can_fail;
+    }
+    if (make_kernel(job, job->request->entry, body, can_fail, checked) == NULL)
         return kiln__job_fail(job, KILN_ENOMEM, "out of memory");
-    w.builder = LLVMCreateBuilderInContext(job->context);
-    w.function = add_kernel(job);
-    w.launch = LLVMGetParam(w.function, 0);
-    w.block_arguments = LLVMGetParam(w.function, 1);
-    build(&w);
-    LLVMDisposeBuilder(w.builder);
+    if (job->for_group)
+        kiln__host_mark_loops(job);
     return KILN_OK;
 }

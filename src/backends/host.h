@@ -4,7 +4,9 @@
 #define KILN_HOST_BACKEND_H
 
 #include "core.h"
+#include "fork.h"
 #include "host_abi.h"
+#include "thread.h"
 
 /* ---- host_target.c: targets as lists of features ---- */
 
@@ -72,6 +74,29 @@ void kiln__host_pool_free(kiln__host_pool *pool);
 void kiln__host_pool_run(kiln__host_pool *pool, uint64_t count,
                          void (*work)(void *env, uint64_t first, uint64_t last),
                          void *env);
+/* The memory of its threads' groups. */
+struct kiln__host_memory *kiln__host_pool_memory(kiln__host_pool *pool);
+
+/* ---- host_memory.c: what groups need beside their items' registers ---- */
+
+typedef struct kiln__host_block kiln__host_block;
+
+typedef struct kiln__host_memory {
+    kiln_context *context;
+    kiln__mutex lock;
+    kiln__host_block *blocks; /* that nobody uses */
+    kiln__fork_guard guard;
+} kiln__host_memory;
+
+kiln_status kiln__host_memory_init(kiln__host_memory *memory,
+                                   kiln_context *context);
+void kiln__host_memory_dispose(kiln__host_memory *memory);
+/* A block of at least `size` bytes, of any content; NULL: out of memory. */
+kiln__host_block *kiln__host_memory_take(kiln__host_memory *memory,
+                                         size_t size);
+void kiln__host_memory_give(kiln__host_memory *memory, kiln__host_block *block);
+/* The bytes, aligned to 64. */
+void *kiln__host_block_bytes(kiln__host_block *block);
 
 /* ---- host_launch.c ---- */
 
@@ -87,13 +112,17 @@ typedef struct kiln__host_record {
 
 typedef int32_t (*kiln__host_entry)(struct kiln__host_launch *launch,
                                     const void *arguments, uint64_t first_group,
-                                    uint64_t last_group);
+                                    uint64_t last_group, void *memory);
 
 /* Chooses a group for a grid: as many items along x as the grid has, at most
    KILN__HOST_GROUP_ITEMS, then along y and z while the group keeps within
    that number. A function of the grid alone. */
 #define KILN__HOST_GROUP_ITEMS 4096
 void kiln__host_choose_block(uint64_t block[3], const uint64_t grid[3]);
+/* Of a kernel that needs memory for each group. */
+#define KILN__HOST_MEMORY_ITEMS 256
+/* What one group may have. */
+#define KILN__HOST_MEMORY_MAX ((uint64_t)64 << 20)
 
 /* Runs every group. KILN_EEXCEPTION: `record` says what was raised first. */
 kiln_status kiln__host_launch(kiln_context *context, kiln__host_pool *pool,

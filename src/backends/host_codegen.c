@@ -143,7 +143,6 @@ static LLVMValueRef linear_local_id(const kiln__codegen_job *job,
     return id;
 }
 
-/* A sub-group is one item. */
 static LLVMValueRef query(kiln__codegen_job *job, LLVMBuilderRef builder,
                           LLVMValueRef item, uint32_t which, uint32_t dimension)
 {
@@ -166,11 +165,13 @@ static LLVMValueRef query(kiln__codegen_job *job, LLVMBuilderRef builder,
                                    load_launch(job, builder, item),
                                    OF_LAUNCH(groups, dimension), 1);
     case KILN__QUERY_SUB_GROUP_ID:
-        return linear_local_id(job, builder, item);
+        return LLVMBuildUDiv(builder, linear_local_id(job, builder, item),
+                             number(job, KILN__HOST_SUB_GROUP), "");
     case KILN__QUERY_SUB_GROUP_SIZE:
-        return number(job, 1);
+        return number(job, KILN__HOST_SUB_GROUP);
     default:
-        return number(job, 0);
+        return LLVMBuildURem(builder, linear_local_id(job, builder, item),
+                             number(job, KILN__HOST_SUB_GROUP), "");
     }
 }
 
@@ -474,6 +475,7 @@ static kiln_status finish(kiln__codegen_job *job, const void *object,
 const kiln__codegen_backend kiln__host_codegen = {
     .name = "host",
     .format = "elf",
+    .groups = &kiln__host_groups,
     .query = query,
     .raise = raise_exception,
     .print = print,
@@ -481,4 +483,5 @@ const kiln__codegen_backend kiln__host_codegen = {
     .finish = finish,
     .may_import = kiln__host_may_import,
     .exhausted = exhausted,
+    .runs_tiles = 1,
 };

@@ -30,6 +30,9 @@ typedef struct host_launch {
     const char *kernel;
     atomic_flag raised;
     atomic_uint returned; /* 1 once an entry reported a failure */
+    kiln__host_memory *memory;
+    size_t memory_size; /* of a group */
+    atomic_uint no_memory;
 } host_launch;
 
 /* ---- exceptions ---- */
@@ -146,37 +149,91 @@ static uint64_t least(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-void kiln__host_choose_block(uint64_t block[3], const uint64_t grid[3])
+static void choose_block(uint64_t block[3], const uint64_t grid[3],
+                         uint64_t room)
 {
-    uint64_t room = KILN__HOST_GROUP_ITEMS;
-
     for (int i = 0; i < 3; i++) {
         block[i] = least(grid[i], room);
         room /= block[i];
     }
 }
 
+void kiln__host_choose_block(uint64_t block[3], const uint64_t grid[3])
+{
+    choose_block(block, grid, KILN__HOST_GROUP_ITEMS);
+}
+
+/* What the host has set for its own sums is not for kernels. */
+static int32_t call_entry(host_launch *run, uint64_t first, uint64_t last,
+                          void *memory)
+{
+    const kiln__float_mode mode = kiln__float_enter();
+    const int32_t failed =
+        run->entry(&run->launch, run->arguments, first, last, memory);
+
+    kiln__float_leave(mode);
+    return failed;
+}
+
 static void run_groups(void *env, uint64_t first, uint64_t last)
 {
     host_launch *run = env;
-    kiln__float_mode mode;
-    int32_t failed;
+    kiln__host_block *block = NULL;
+    void *memory = NULL;
 
     if (__atomic_load_n(&run->launch.failed, __ATOMIC_RELAXED) != 0)
         return;
-    mode = kiln__float_enter();
-    failed = run->entry(&run->launch, run->arguments, first, last);
-    kiln__float_leave(mode);
-    if (failed != 0)
+    if (run->memory_size > 0) {
+        block = kiln__host_memory_take(run->memory, run->memory_size);
+        if (block == NULL) {
+            atomic_store_explicit(&run->no_memory, 1, memory_order_relaxed);
+            return;
+        }
+        memory = kiln__host_block_bytes(block);
+    }
+    if (call_entry(run, first, last, memory) != 0)
         atomic_store_explicit(&run->returned, 1, memory_order_relaxed);
+    if (block != NULL)
+        kiln__host_memory_give(run->memory, block);
+}
+
+/* Local arrays and slots of one group: host_abi.h. */
+static kiln_status measure_memory(host_launch *run,
+                                  const kiln_kernel_info *info,
+                                  kiln_error **error)
+{
+    const uint64_t *block = run->launch.block;
+    const uint64_t room = KILN__HOST_MEMORY_MAX -
+                          (info->static_local_bytes < KILN__HOST_MEMORY_MAX
+                               ? info->static_local_bytes
+                               : KILN__HOST_MEMORY_MAX);
+    uint64_t items = block[0];
+
+    for (int i = 1; i < 3; i++)
+        items = items > UINT64_MAX / block[i] ? UINT64_MAX : items * block[i];
+    if (items < UINT64_MAX - 63)
+        items = (items + 63) & ~(uint64_t)63;
+    if (room == 0 ||
+        (info->private_bytes > 0 && items > room / info->private_bytes))
+        return kiln__error_set(error, KILN_EINVAL,
+                               "a group of %" PRIu64 " x %" PRIu64 " x %" PRIu64
+                               " items is too "
+                               "large for kernel %s: it needs %" PRIu32
+                               " bytes, and %" PRIu32 " for each item",
+                               block[0], block[1], block[2], run->kernel,
+                               info->static_local_bytes, info->private_bytes);
+    run->memory_size = info->static_local_bytes;
+    if (info->private_bytes > 0)
+        run->memory_size += (size_t)items * info->private_bytes;
+    return KILN_OK;
 }
 
 static void set_shape(struct kiln__host_launch *launch,
-                      const kiln_launch_request *request)
+                      const kiln_launch_request *request, uint64_t most)
 {
     memcpy(launch->grid, request->grid, sizeof launch->grid);
     if (request->block[0] == 0)
-        kiln__host_choose_block(launch->block, launch->grid);
+        choose_block(launch->block, launch->grid, most);
     else
         for (int i = 0; i < 3; i++)
             launch->block[i] = request->block[i];
@@ -198,20 +255,27 @@ kiln_status kiln__host_launch(kiln_context *context, kiln__host_pool *pool,
                               const kiln_launch_request *request,
                               kiln__host_record *record, kiln_error **error)
 {
+    const kiln_kernel_info *info = kiln_kernel_get_info(request->kernel);
+    const int needs_memory =
+        (info->static_local_bytes | info->private_bytes) != 0;
     host_launch run = {
         .launch = {.raise = take_exception, .print = take_print},
         .context = context,
         .entry = entry_of(request->function),
         .arguments = request->arguments,
         .record = record,
-        .kernel = kiln_kernel_get_info(request->kernel)->method,
+        .kernel = info->method,
+        .memory = kiln__host_pool_memory(pool),
         .raised = ATOMIC_FLAG_INIT,
     };
     const uint64_t items =
         request->grid[0] * request->grid[1] * request->grid[2];
     uint64_t groups;
 
-    set_shape(&run.launch, request);
+    set_shape(&run.launch, request,
+              needs_memory ? KILN__HOST_MEMORY_ITEMS : KILN__HOST_GROUP_ITEMS);
+    if (needs_memory)
+        KILN_TRY(measure_memory(&run, info, error));
     groups = run.launch.groups[0] * run.launch.groups[1] * run.launch.groups[2];
     if (items <= ITEMS_FOR_ONE_THREAD)
         run_groups(&run, 0, groups);
@@ -219,6 +283,8 @@ kiln_status kiln__host_launch(kiln_context *context, kiln__host_pool *pool,
         kiln__host_pool_run(pool, groups, run_groups, &run);
     if (run.launch.failed != 0)
         return KILN_EEXCEPTION;
+    if (atomic_load_explicit(&run.no_memory, memory_order_relaxed) != 0)
+        return kiln__error_no_memory(error);
     if (atomic_load_explicit(&run.returned, memory_order_relaxed) != 0)
         return kiln__error_set(error, KILN_EDEVICE,
                                "kernel %s reported a failure and raised no "

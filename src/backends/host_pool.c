@@ -53,6 +53,7 @@ struct kiln__host_pool {
     kiln__condition idle; /* for the caller */
     pthread_t *threads;
     uint32_t thread_count; /* started, the caller not counted */
+    kiln__host_memory memory;
     kiln__fork_guard guard;
 };
 
@@ -301,7 +302,8 @@ kiln_status kiln__host_pool_new(kiln__host_pool **out, kiln_context *context)
     pool->context = context;
     pool->thread_limit =
         context->thread_limit != 0 ? context->thread_limit : kiln__core_count();
-    if (init_locks(pool) != KILN_OK) {
+    if (init_locks(pool) != KILN_OK ||
+        kiln__host_memory_init(&pool->memory, context) != KILN_OK) {
         kiln__deallocate(&context->alloc, pool, sizeof *pool);
         return KILN_ENOMEM;
     }
@@ -310,6 +312,11 @@ kiln_status kiln__host_pool_new(kiln__host_pool **out, kiln_context *context)
     kiln__fork_add(&context->fork, &pool->guard);
     *out = pool;
     return KILN_OK;
+}
+
+kiln__host_memory *kiln__host_pool_memory(kiln__host_pool *pool)
+{
+    return &pool->memory;
 }
 
 void kiln__host_pool_run(kiln__host_pool *pool, uint64_t count,
@@ -353,6 +360,7 @@ void kiln__host_pool_free(kiln__host_pool *pool)
     alloc = &pool->context->alloc;
     join_threads(pool);
     kiln__fork_remove(&pool->context->fork, &pool->guard);
+    kiln__host_memory_dispose(&pool->memory);
     kiln__condition_dispose(&pool->idle);
     kiln__condition_dispose(&pool->wake);
     kiln__mutex_dispose(&pool->lock);

@@ -319,6 +319,8 @@ static kiln_status hand_over(const kiln__codegen_job *job, const product *made)
         .relocation = made->relocation,
         .can_fail = job->can_fail,
         .static_local_bytes = job->static_local_bytes,
+        .private_bytes = job->private_bytes,
+        .sub_group_size = job->sub_group_size,
     };
 
     return job->request->finish(job->request->env, &result);

@@ -233,10 +233,10 @@ static const kiln__method *find_digest(const kiln__method *method,
 }
 
 /* "main.saxpy#0123456789abcdef": the newest method of that digest. */
-static kiln_status language_locate(void *self, const char *label,
-                                   uint32_t ordinal, kiln_location *out)
+static kiln_status find_span(kiln__language *language, const char *label,
+                             uint32_t ordinal, const kiln__source **source,
+                             kiln__span *span)
 {
-    kiln__language *language = self;
     const char *mark = strrchr(label, '#');
     const kiln__generic *generic;
     const kiln__method *method = NULL;
@@ -257,12 +257,30 @@ static kiln_status language_locate(void *self, const char *label,
     kiln__string_free(language->alloc, name);
     if (method == NULL)
         return KILN_ENOTFOUND;
-    if (ordinal == 0 || ordinal > method->definition->place_count)
-        kiln__source_locate(method->source, method->definition->name_span, out);
-    else
-        kiln__source_locate(method->source,
-                            method->definition->places[ordinal - 1], out);
+    *source = method->source;
+    *span = ordinal == 0 || ordinal > method->definition->place_count
+                ? method->definition->name_span
+                : method->definition->places[ordinal - 1];
     return KILN_OK;
+}
+
+static kiln_status language_locate(void *self, const char *label,
+                                   uint32_t ordinal, kiln_location *out)
+{
+    const kiln__source *source;
+    kiln__span span;
+
+    KILN_TRY(find_span(self, label, ordinal, &source, &span));
+    kiln__source_locate(source, span, out);
+    return KILN_OK;
+}
+
+int kiln__language_span(const kiln_frontend *frontend, const char *label,
+                        uint32_t ordinal, const kiln__source **source,
+                        kiln__span *span)
+{
+    return frontend->ops.locate == language_locate &&
+           find_span(frontend->self, label, ordinal, source, span) == KILN_OK;
 }
 
 /* The context frees its fork list's owner after the frontends. */

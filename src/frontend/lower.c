@@ -1,8 +1,10 @@
 /* lower.c - typed IR to LLVM IR. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-#include "lower.h"
+#include "lower_group.h"
 
 #include <string.h>
+
+#include "lower_prove.h"
 
 /*
  * A request becomes internal functions, one for each of its own, that take a
@@ -11,8 +13,11 @@
  *
  *   plan      decode, check, decide (lower_plan.c): all that can go wrong
  *   declare   types and signatures
- *   define    locals in the entry block, then the body
+ *   define    locals in the entry block, then the body; or, for a group of
+ *             items that do something together, lower_group.h
  *   item      the flat signature that backends call
+ *   prove     a test of a tile (lower_prove.h), and define and item once more
+ *             without the checks that it makes superfluous
  */
 
 static void add_attribute(const kiln__lowering *l, LLVMValueRef function,
@@ -39,20 +44,30 @@ static void add_attributes(const kiln__lowering *l,
     add_attribute(l, f->value, 1, "noundef");
 }
 
+/* Collective functions are emitted where they are called. */
+static int is_in_place(const kiln__lowering *l, const kiln__lower_function *f)
+{
+    return f->collective && f != &l->functions[0];
+}
+
 /* A function's name in the module cannot be the entry's, nor one of C's. */
-static kiln_status declare(kiln__lowering *l, kiln__lower_function *f)
+static kiln_status declare(kiln__lowering *l, kiln__lower_function *f,
+                           const char *suffix)
 {
     kiln__arena *arena = &l->job->arena;
     const size_t count = (size_t)f->ir.parameter_count + 1;
     LLVMTypeRef *parameters =
         kiln__arena_allocate_array(arena, count, sizeof(LLVMTypeRef));
-    const char *name = kiln__arena_format(arena, "%s.fn", f->source->symbol);
+    const char *name =
+        kiln__arena_format(arena, "%s.%s", f->source->symbol, suffix);
     kiln_status status = kiln__lower_types(l, f);
 
     if (status != KILN_OK)
         return status;
     if (parameters == NULL || name == NULL)
         return kiln__job_fail(l->job, KILN_ENOMEM, "out of memory");
+    if (is_in_place(l, f))
+        return KILN_OK;
     parameters[0] = LLVMPointerTypeInContext(l->context, 0);
     for (size_t i = 0; i < f->ir.parameter_count; i++)
         parameters[1 + i] = f->types[f->ir.locals.items[i].type].registers;
@@ -115,6 +130,10 @@ static void make_locals(kiln__lowering *l)
 
 static kiln_status define(kiln__lowering *l, kiln__lower_function *f)
 {
+    if (is_in_place(l, f))
+        return KILN_OK;
+    if (f->collective)
+        return kiln__group_define(l, f);
     l->f = f;
     l->ir = &f->ir;
     l->loop = NULL;
@@ -175,7 +194,46 @@ static void end(kiln__lowering *l)
     for (size_t i = 0; l->functions != NULL && i < l->count; i++)
         if (l->functions[i].decoded)
             kiln__ir_dispose(&l->functions[i].ir);
+    if (l->uniform != NULL)
+        kiln__uniform_dispose(l->uniform);
     LLVMDisposeBuilder(l->builder);
+}
+
+static kiln_status make_bodies(kiln__lowering *l, const char *suffix)
+{
+    kiln_status status = KILN_OK;
+
+    for (size_t i = 0; status == KILN_OK && i < l->count; i++)
+        status = declare(l, &l->functions[i], suffix);
+    for (size_t i = 0; status == KILN_OK && i < l->count; i++)
+        status = define(l, &l->functions[i]);
+    return status;
+}
+
+/* ---- the body without what a proof makes superfluous ---- */
+
+static int wants_proof(const kiln__lowering *l)
+{
+    return l->job->backend->runs_tiles && l->job->can_fail &&
+           l->job->settings->opt_level > 0;
+}
+
+static kiln_status lower_again(kiln__lowering *l)
+{
+    const uint32_t private_bytes = l->job->private_bytes;
+    kiln_status status = kiln__lower_prove(l);
+
+    if (status != KILN_OK || l->job->proof_function == NULL)
+        return status;
+    kiln__lower_find_failures(l);
+    l->job->private_bytes = 0; /* of one body or the other */
+    status = make_bodies(l, "safe.fn");
+    if (status == KILN_OK)
+        status = kiln__lower_item(l, "safe.item", &l->job->safe_function);
+    l->job->safe_can_fail = l->functions[0].can_fail;
+    if (l->job->private_bytes < private_bytes)
+        l->job->private_bytes = private_bytes;
+    return status;
 }
 
 static kiln_status lower(kiln__lowering *l)
@@ -187,11 +245,16 @@ static kiln_status lower(kiln__lowering *l)
     if (l->count == 0)
         return kiln__job_fail(l->job, KILN_EINVAL, "there is nothing to lower");
     status = kiln__lower_plan(l);
-    for (size_t i = 0; status == KILN_OK && i < l->count; i++)
-        status = declare(l, &l->functions[i]);
-    for (size_t i = 0; status == KILN_OK && i < l->count; i++)
-        status = define(l, &l->functions[i]);
-    return status == KILN_OK ? kiln__lower_item(l) : status;
+    if (status == KILN_OK && l->job->backend->groups != NULL)
+        status = kiln__group_prepare(l);
+    if (status == KILN_OK)
+        status = make_bodies(l, "fn");
+    if (status == KILN_OK)
+        status = kiln__lower_parameters(l);
+    if (status == KILN_OK)
+        status = kiln__lower_item(l, "item", &l->job->item_function);
+    l->job->can_fail = l->functions[0].can_fail;
+    return status == KILN_OK && wants_proof(l) ? lower_again(l) : status;
 }
 
 kiln_status kiln__lower(kiln__codegen_job *job)

@@ -41,6 +41,12 @@ typedef struct kiln__lower_function {
     int can_fail;
     int recursive;
     int inlined; /* alwaysinline */
+    /* By node: cannot raise in the body that is being made; NULL: none. */
+    unsigned char *proved;
+    uint8_t collective; /* KILN__COLLECTIVE_..., where groups are split */
+    uint32_t exited;    /* a local: see lower_flat.c */
+    uint32_t *skipped;  /* locals, by node of loops */
+    uint64_t *arrays;   /* offsets of LOCAL_ARRAY nodes, plus 1, by node */
 } kiln__lower_function;
 
 /* Where BREAK and CONTINUE go; innermost first. */
@@ -69,7 +75,9 @@ typedef struct kiln__lowering {
     LLVMValueRef *locals; /* allocas; NULL for what has no bytes */
     char *fixed;          /* a parameter that is never set: `locals` is it */
     kiln__lower_loop *loop;
-    int no_memory; /* what was made is thrown away */
+    struct kiln__uniform *uniform; /* where groups are split */
+    struct kiln__group *group; /* lower_group.h; NULL: one item's function */
+    int no_memory;             /* what was made is thrown away */
 } kiln__lowering;
 
 /* ---- lower_plan.c: decoding, checks between functions, what can fail ---- */
@@ -77,8 +85,8 @@ kiln_status kiln__lower_plan(kiln__lowering *l);
 /* True when the node itself, not its operands, can raise. */
 int kiln__lower_raises(const kiln__lowering *l, const kiln__lower_function *f,
                        const kiln__ir_node *node);
-/* True when indices of the node are checked. */
-int kiln__lower_is_checked(const kiln__lowering *l, const kiln__ir_node *node);
+/* Finds can_fail of all functions, again once `proved` is known. */
+void kiln__lower_find_failures(kiln__lowering *l);
 int kiln__lower_is_fast(const kiln__lowering *l, const kiln__ir_node *node);
 /* True when the divisor is a constant other than 0; stores it. */
 int kiln__lower_divisor(const kiln__ir *ir, const kiln__ir_node *node,
@@ -153,6 +161,13 @@ LLVMBasicBlockRef kiln__lower_block(kiln__lowering *l);
 int kiln__lower_is_done(const kiln__lowering *l);
 
 /* ---- lower_item.c: the item function, and the job's parameters ---- */
-kiln_status kiln__lower_item(kiln__lowering *l);
+/* Describes the parameters of the entry. */
+kiln_status kiln__lower_parameters(kiln__lowering *l);
+/* Makes ENTRY.suffix around the entry's body. */
+kiln_status kiln__lower_item(kiln__lowering *l, const char *suffix,
+                             LLVMValueRef *out);
+/* The register forms of the entry's parameters, behind the item, from the
+   flat parameters of `function`; NULL: out of memory. */
+LLVMValueRef *kiln__lower_gather(kiln__lowering *l, LLVMValueRef function);
 
 #endif /* KILN_LOWER_H */

@@ -110,7 +110,8 @@ static LLVMValueRef divide(kiln__lowering *l, const kiln__ir_node *node,
         if (divisor != -1 || !kiln__kind_is_signed(kiln__lower_lane(l, node)))
             return divide_plain(l, node, a, b);
     } else {
-        check_divisor(l, node, a, b);
+        if (kiln__lower_raises(l, l->f, node))
+            check_divisor(l, node, a, b);
         if (!kiln__kind_is_signed(kiln__lower_lane(l, node)))
             return divide_plain(l, node, a, b);
     }

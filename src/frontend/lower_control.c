@@ -1,6 +1,6 @@
 /* lower_control.c - statements: blocks, branches, loops. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-#include "lower.h"
+#include "lower_group.h"
 
 #include <llvm-c/DebugInfo.h>
 
@@ -234,6 +234,8 @@ static void assert_true(kiln__lowering *l, const kiln__ir_node *node)
     const LLVMValueRef zero = LLVMConstInt(l->i64, 0, 0);
     const LLVMValueRef fine = operand(l, node, 0);
 
+    if (!kiln__lower_raises(l, l->f, node))
+        return;
     kiln__lower_check(l, node, LLVMBuildNot(l->builder, fine, ""),
                       KILN_EXCEPTION_ASSERTION, l->ir->strings.items[node->imm],
                       zero, zero);
@@ -285,7 +287,8 @@ void kiln__lower_statement(kiln__lowering *l, uint32_t index)
 
     switch ((uint32_t)node->op) {
     case KILN__IR_BLOCK:
-        block(l, node);
+        if (!kiln__group_block(l, index))
+            block(l, node);
         break;
     case KILN__IR_SET:
         set(l, node);

@@ -171,22 +171,29 @@ static LLVMValueRef shown(kiln__lowering *l, LLVMValueRef value, int32_t from)
     return LLVMBuildBitCast(l->builder, value, l->i64, "");
 }
 
+static void check_fits(kiln__lowering *l, const kiln__ir_node *node,
+                       LLVMValueRef value, int32_t from, int32_t to)
+{
+    const LLVMValueRef fits = kiln__kind_is_float(from)
+                                  ? float_fits(l, value, from, to)
+                                  : integer_fits(l, value, from, to);
+
+    kiln__lower_check(l, node, LLVMBuildNot(l->builder, fits, ""),
+                      KILN_EXCEPTION_INEXACT, kind_names[to],
+                      shown(l, value, from), reading(l, from));
+}
+
 static LLVMValueRef checked(kiln__lowering *l, const kiln__ir_node *node,
                             LLVMValueRef value, int32_t from, int32_t to)
 {
-    LLVMValueRef fits;
-
     if (!kiln__lower_conversion_raises(from, to))
         return resize(l, value, from, to);
     if (from == KILN_TYPE_F16) {
         value = kiln__lower_float(l, value, from, KILN_TYPE_F32);
         from = KILN_TYPE_F32;
     }
-    fits = kiln__kind_is_float(from) ? float_fits(l, value, from, to)
-                                     : integer_fits(l, value, from, to);
-    kiln__lower_check(l, node, LLVMBuildNot(l->builder, fits, ""),
-                      KILN_EXCEPTION_INEXACT, kind_names[to],
-                      shown(l, value, from), reading(l, from));
+    if (kiln__lower_raises(l, l->f, node))
+        check_fits(l, node, value, from, to);
     return kiln__kind_is_float(from) ? to_integer(l, value, to)
                                      : resize(l, value, from, to);
 }

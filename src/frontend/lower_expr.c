@@ -1,6 +1,6 @@
 /* lower_expr.c - the values of expressions. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-#include "lower.h"
+#include "lower_group.h"
 
 #include <string.h>
 
@@ -34,6 +34,8 @@ static LLVMValueRef local(kiln__lowering *l, const kiln__ir_node *node)
         return LLVMConstNull(type);
     if (l->fixed[node->imm])
         return l->locals[node->imm];
+    if (kiln__group_is_slot(l, (uint32_t)node->imm))
+        return kiln__group_read(l, (uint32_t)node->imm);
     return LLVMBuildLoad2(l->builder, type, l->locals[node->imm], "");
 }
 
@@ -227,6 +229,8 @@ LLVMValueRef kiln__lower_value(kiln__lowering *l, uint32_t index)
         return call(l, node);
     case KILN__IR_QUERY:
         return query(l, node);
+    case KILN__IR_LOCAL_ARRAY:
+        return kiln__lower_local_array(l, node);
     default: /* UNIT; the plan refused what else there is */
         return LLVMConstNull(kiln__lower_type_of(l, node->type));
     }

@@ -164,39 +164,62 @@ static LLVMValueRef gather(kiln__lowering *l, LLVMValueRef function,
     return value;
 }
 
-static kiln_status fill(kiln__lowering *l, LLVMValueRef function)
+LLVMValueRef *kiln__lower_gather(kiln__lowering *l, LLVMValueRef function)
 {
     const kiln__codegen_job *job = l->job;
-    const LLVMTypeRef i32 = LLVMInt32TypeInContext(l->context);
     const size_t count = job->parameter_count + 1;
     LLVMValueRef *arguments =
         kiln__arena_allocate_array(&l->job->arena, count, sizeof(LLVMValueRef));
-    LLVMValueRef failed;
     unsigned at = 1;
 
     if (arguments == NULL)
-        return kiln__job_fail(l->job, KILN_ENOMEM, "out of memory");
-    LLVMPositionBuilderAtEnd(
-        l->builder, LLVMAppendBasicBlockInContext(l->context, function, ""));
+        return NULL;
     arguments[0] = LLVMGetParam(function, 0);
     for (size_t i = 0; i < job->parameter_count; i++) {
         arguments[1 + i] = gather(l, function, at, l->ir->locals.items[i].type,
                                   &job->parameters[i]);
         at += (unsigned)flat_count(&job->parameters[i]);
     }
+    return arguments;
+}
+
+static kiln_status fill(kiln__lowering *l, LLVMValueRef function)
+{
+    const LLVMTypeRef i32 = LLVMInt32TypeInContext(l->context);
+    LLVMValueRef *arguments, failed;
+
+    LLVMPositionBuilderAtEnd(
+        l->builder, LLVMAppendBasicBlockInContext(l->context, function, ""));
+    arguments = kiln__lower_gather(l, function);
+    if (arguments == NULL)
+        return kiln__job_fail(l->job, KILN_ENOMEM, "out of memory");
     failed = LLVMBuildCall2(l->builder, l->f->signature, l->f->value, arguments,
-                            (unsigned)count, "");
+                            (unsigned)l->job->parameter_count + 1, "");
     LLVMBuildRet(l->builder, l->f->can_fail
                                  ? LLVMBuildZExt(l->builder, failed, i32, "")
                                  : LLVMConstNull(i32));
     return KILN_OK;
 }
 
-kiln_status kiln__lower_item(kiln__lowering *l)
+kiln_status kiln__lower_parameters(kiln__lowering *l)
 {
+    l->f = &l->functions[0];
+    l->ir = &l->f->ir;
+    if (!kiln__ir_type_is_empty(l->ir, l->ir->result))
+        return kiln__job_fail(l->job, KILN_EUNSUPPORTED,
+                              "%s gives a value, so it is no entry",
+                              l->ir->name);
+    return describe_all(l);
+}
+
+kiln_status kiln__lower_item(kiln__lowering *l, const char *suffix,
+                             LLVMValueRef *out)
+{
+    const LLVMAttributeIndex all =
+        (LLVMAttributeIndex)LLVMAttributeFunctionIndex;
     kiln__codegen_job *job = l->job;
     const char *name =
-        kiln__arena_format(&job->arena, "%s.item", job->request->entry);
+        kiln__arena_format(&job->arena, "%s.%s", job->request->entry, suffix);
     LLVMTypeRef type = NULL;
     LLVMValueRef function;
     kiln_status status;
@@ -205,25 +228,17 @@ kiln_status kiln__lower_item(kiln__lowering *l)
     l->ir = &l->f->ir;
     if (name == NULL)
         return kiln__job_fail(job, KILN_ENOMEM, "out of memory");
-    if (!kiln__ir_type_is_empty(l->ir, l->ir->result))
-        return kiln__job_fail(job, KILN_EUNSUPPORTED,
-                              "%s gives a value, so it is no entry",
-                              l->ir->name);
-    status = describe_all(l);
-    if (status == KILN_OK)
-        status = signature(l, &type);
+    status = signature(l, &type);
     if (status != KILN_OK)
         return status;
     function = LLVMAddFunction(job->module, name, type);
     LLVMSetLinkage(function, LLVMInternalLinkage);
-    add_attribute(l, function, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
-                  "nounwind", 0);
+    add_attribute(l, function, all, "nounwind", 0);
     add_attribute(
-        l, function, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
+        l, function, all,
         l->f->size > KILN__LOWER_LOOPED_MAX ? "noinline" : "alwaysinline", 0);
     add_attribute(l, function, 1, "nonnull", 0);
     add_attribute(l, function, 1, "noundef", 0);
-    job->item_function = function;
-    job->can_fail = l->f->can_fail;
+    *out = function;
     return fill(l, function);
 }

@@ -83,7 +83,7 @@ static LLVMValueRef address(kiln__lowering *l, const kiln__ir_node *node,
         LLVMBuildExtractValue(l->builder, to->array, 0, "");
     LLVMValueRef offset;
 
-    if (kiln__lower_is_checked(l, node))
+    if (kiln__lower_raises(l, l->f, node))
         for (uint32_t i = 0; i < to->type->length; i++)
             check_index(l, node, to->indices[i], size_of(l, to->array, i));
     offset = to->type->strided ? strided_offset(l, to) : dense_offset(l, to);

@@ -19,7 +19,8 @@
 
 /* ---- what nodes can do ---- */
 
-int kiln__lower_is_checked(const kiln__lowering *l, const kiln__ir_node *node)
+/* True when indices of the node are checked. */
+static int is_checked(const kiln__lowering *l, const kiln__ir_node *node)
 {
     if (node->flags & KILN__IR_BOUNDS_ON)
         return 1;
@@ -64,14 +65,17 @@ int kiln__lower_raises(const kiln__lowering *l, const kiln__lower_function *f,
     const kiln__ir *ir = &f->ir;
     int64_t divisor;
 
+    if (f->proved != NULL && node->op != KILN__IR_CALL &&
+        f->proved[node - ir->nodes.items])
+        return 0;
     switch ((uint32_t)node->op) {
     case KILN__IR_LOAD:
     case KILN__IR_STORE:
     case KILN__IR_ATOMIC:
-        return kiln__lower_is_checked(l, node);
+        return is_checked(l, node);
     case KILN__IR_ELEMENT:
     case KILN__IR_WITH_ELEMENT:
-        return kiln__lower_is_checked(l, node) && !is_inside(ir, node);
+        return is_checked(l, node) && !is_inside(ir, node);
     case KILN__IR_IDIV:
     case KILN__IR_IREM:
         return !kiln__lower_divisor(ir, node, &divisor);
@@ -125,6 +129,8 @@ static const char *unsupported(const kiln__ir_node *node)
 
 static kiln_status check_supported(kiln__lowering *l, const kiln__ir *ir)
 {
+    if (l->job->backend->groups != NULL)
+        return KILN_OK;
     for (size_t i = 1; i < ir->nodes.count; i++) {
         const char *what = unsupported(&ir->nodes.items[i]);
 
@@ -230,10 +236,12 @@ static int is_recursive(const kiln__lower_function *f)
 }
 
 /* The least fixpoint: failing spreads from callees to callers. */
-static void find_failures(kiln__lowering *l)
+void kiln__lower_find_failures(kiln__lowering *l)
 {
     int changed = 1;
 
+    for (size_t i = 0; i < l->count; i++)
+        l->functions[i].can_fail = 0;
     for (size_t i = 0; i < l->count; i++)
         l->functions[i].can_fail = finds_failure(l, &l->functions[i]);
     while (changed) {
@@ -357,7 +365,7 @@ kiln_status kiln__lower_plan(kiln__lowering *l)
     peel_leaves(l);
     if (has_recursive(l))
         peel_roots(l);
-    find_failures(l);
+    kiln__lower_find_failures(l);
     find_largest(l);
     return KILN_OK;
 }

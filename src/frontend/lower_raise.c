@@ -1,6 +1,6 @@
 /* lower_raise.c - failing, and returning without having failed. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-#include "lower.h"
+#include "lower_group.h"
 
 /*
  * A function that can fail gives {value, i1} or, without a value, i1. The
@@ -25,6 +25,10 @@ static void return_failure(kiln__lowering *l)
     const LLVMValueRef failed =
         LLVMConstInt(LLVMInt1TypeInContext(l->context), 1, 0);
 
+    if (l->group != NULL) {
+        LLVMBuildBr(l->builder, l->group->failed);
+        return;
+    }
     if (LLVMGetTypeKind(result) != LLVMStructTypeKind)
         LLVMBuildRet(l->builder, failed);
     else
@@ -40,6 +44,10 @@ void kiln__lower_return(kiln__lowering *l, LLVMValueRef value)
     const LLVMValueRef fine =
         LLVMConstInt(LLVMInt1TypeInContext(l->context), 0, 0);
 
+    if (l->group != NULL) {
+        kiln__group_return(l, value);
+        return;
+    }
     if (has_value && l->f->can_fail) {
         LLVMValueRef both = LLVMBuildInsertValue(
             l->builder, LLVMGetPoison(result), value, 0, "");

@@ -26,6 +26,7 @@
 
 typedef struct lower_fake {
     const kiln_alloc *alloc; /* of the job */
+    const kiln__codegen_backend *backend;
     kiln__codegen_settings settings;
     kiln__codegen_request request;
     kiln__codegen_job job;
@@ -217,12 +218,14 @@ static inline void lower_fake_init(lower_fake *fake)
 {
     memset(fake, 0, sizeof *fake);
     fake->alloc = &kiln__malloc;
+    fake->backend = &lower_fake_backend;
     fake->settings = (kiln__codegen_settings){
         .backend = "test", .bounds_checks = 1, .contract = 1};
 }
 
 /* Lowers what was parsed; the module is fake->job.module. */
-static inline kiln_status lower_fake_lower(lower_fake *fake)
+static inline kiln_status lower_fake_lower_with(
+    lower_fake *fake, const kiln__codegen_backend *backend)
 {
     fake->request = (kiln__codegen_request){
         .settings = &fake->settings,
@@ -233,13 +236,18 @@ static inline kiln_status lower_fake_lower(lower_fake *fake)
     fake->job = (kiln__codegen_job){
         .request = &fake->request,
         .settings = &fake->settings,
-        .backend = &lower_fake_backend,
+        .backend = backend,
         .context = LLVMContextCreate(),
     };
     kiln__arena_init(&fake->job.arena, fake->alloc);
     fake->job.module =
         LLVMModuleCreateWithNameInContext("test", fake->job.context);
     return kiln__lower(&fake->job);
+}
+
+static inline kiln_status lower_fake_lower(lower_fake *fake)
+{
+    return lower_fake_lower_with(fake, fake->backend);
 }
 
 static inline void lower_fake_dispose(lower_fake *fake)

@@ -193,7 +193,7 @@ REQUEST_UNUSED static int32_t run_image(const outcome *o, launch *l,
     address = kiln__host_image_symbol(image, "k");
     assert_non_null(address);
     memcpy(&entry, &address, sizeof entry);
-    result = entry(&l->head, arguments, 0, groups);
+    result = entry(&l->head, arguments, 0, groups, NULL);
     kiln__host_image_unload(image);
     return result;
 }
