@@ -1,6 +1,7 @@
 /* inspect.c - keys, code instances and stages, without filling tier 3. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "array.h"
+#include "float_mode.h"
 #include "ir.h"
 #include "keys.h"
 #include "log.h"
@@ -122,13 +123,16 @@ static kiln_status emit_typed(kiln_blob *out, const kiln_code *code,
     kiln_frontend *frontend = kiln__code_frontend(code);
     kiln__text text;
     kiln_status status;
+    fenv_t mode;
 
     if (frontend->ops.lower)
         return kiln__error_set(error, KILN_EUNSUPPORTED,
                                "the typed IR of frontend %s has no text form",
                                frontend->name);
     kiln__text_init(&text, &config->context->alloc);
+    kiln__float_begin(&mode);
     status = print_closure(&text, code, error);
+    kiln__float_end(&mode);
     if (status != KILN_OK) {
         kiln__text_dispose(&text);
         return status;

@@ -7,6 +7,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "float_mode.h"
+
 kiln_status kiln__mutex_init(kiln__mutex *mutex)
 {
     return pthread_mutex_init(mutex, NULL) == 0 ? KILN_OK : KILN_ENOMEM;
@@ -53,18 +55,22 @@ void kiln__condition_broadcast(kiln__condition *condition)
 }
 
 /* The new thread inherits the mask of its maker, so the signals are blocked
-   around its making: there is no moment at which it could take one. */
+   around its making: there is no moment at which it could take one. It
+   inherits how its maker computes, too. */
 static int create_masked(pthread_t *out, const pthread_attr_t *attributes,
                          void *(*run)(void *argument), void *argument)
 {
     sigset_t all, before;
+    fenv_t mode;
     int failure;
 
     sigfillset(&all);
     failure = pthread_sigmask(SIG_SETMASK, &all, &before);
     if (failure != 0)
         return failure;
+    kiln__float_begin(&mode);
     failure = pthread_create(out, attributes, run, argument);
+    kiln__float_end(&mode);
     (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
     return failure;
 }

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "float_mode.h"
 #include "host.h"
 #include "report.h"
 
@@ -162,6 +163,18 @@ void kiln__host_choose_block(uint64_t block[3], const uint64_t grid[3])
     choose_block(block, grid, KILN__HOST_GROUP_ITEMS);
 }
 
+/* What the host has set for its own sums is not for kernels. */
+static int32_t call_entry(host_launch *run, uint64_t first, uint64_t last,
+                          void *memory)
+{
+    const kiln__float_mode mode = kiln__float_enter();
+    const int32_t failed =
+        run->entry(&run->launch, run->arguments, first, last, memory);
+
+    kiln__float_leave(mode);
+    return failed;
+}
+
 static void run_groups(void *env, uint64_t first, uint64_t last)
 {
     host_launch *run = env;
@@ -178,7 +191,7 @@ static void run_groups(void *env, uint64_t first, uint64_t last)
         }
         memory = kiln__host_block_bytes(block);
     }
-    if (run->entry(&run->launch, run->arguments, first, last, memory) != 0)
+    if (call_entry(run, first, last, memory) != 0)
         atomic_store_explicit(&run->returned, 1, memory_order_relaxed);
     if (block != NULL)
         kiln__host_memory_give(run->memory, block);

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "float_mode.h"
 #include "report.h"
 #include "settings.h"
 #include "tables.h"
@@ -141,9 +142,9 @@ static kiln_status diagnose_root(const root *r, kiln_status status,
     return status;
 }
 
-static kiln_status language_infer(void *self, const kiln_signature *signature,
-                                  const kiln_config *config, uint64_t world,
-                                  kiln_inference *inference, kiln_error **error)
+static kiln_status infer(void *self, const kiln_signature *signature,
+                         const kiln_config *config, uint64_t world,
+                         kiln_inference *inference, kiln_error **error)
 {
     kiln__language *language = self;
     root r;
@@ -173,6 +174,19 @@ static kiln_status language_infer(void *self, const kiln_signature *signature,
     kiln_inference_set_root(inference, r.match.method->digest);
     return kiln__infer_method(language, inference, signature, &r.match, config,
                               world, error);
+}
+
+static kiln_status language_infer(void *self, const kiln_signature *signature,
+                                  const kiln_config *config, uint64_t world,
+                                  kiln_inference *inference, kiln_error **error)
+{
+    kiln_status status;
+    fenv_t mode;
+
+    kiln__float_begin(&mode);
+    status = infer(self, signature, config, world, inference, error);
+    kiln__float_end(&mode);
+    return status;
 }
 
 static kiln_status language_answer(void *self, const void *query, size_t size,

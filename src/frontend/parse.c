@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <string.h>
 
+#include "float_mode.h"
 #include "parse.h"
 #include "report.h"
 
@@ -183,6 +184,7 @@ kiln_status kiln__source_parse(kiln__source **out, const kiln_alloc *alloc,
     definitions d = {.writer = {.alloc = alloc}};
     kiln__parser parser;
     kiln_status status;
+    fenv_t mode;
 
     if (size > KILN__TEXT_SIZE_MAX)
         return kiln__error_set(error, KILN_ESYNTAX,
@@ -192,7 +194,9 @@ kiln_status kiln__source_parse(kiln__source **out, const kiln_alloc *alloc,
         return kiln__error_no_memory(error);
     kiln__diagnostics_init(&diagnostics, alloc);
     kiln__parser_init(&parser, &source->arena, source, &diagnostics);
+    kiln__float_begin(&mode);
     parse_definitions(&parser, &d);
+    kiln__float_end(&mode);
     status = finish(&parser, &d, source, error);
     kiln__parser_dispose(&parser);
     kiln__array_dispose(alloc, &d.list);

@@ -1,0 +1,68 @@
+/* float_mode.h - computing as the standard says, whatever the host has set. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#ifndef KILN_FLOAT_MODE_H
+#define KILN_FLOAT_MODE_H
+
+#include <fenv.h>
+#include <stdint.h>
+
+/*
+ * A host may round upward, flush what is subnormal, or trap a division by
+ * zero, and Kiln and its kernels run on the host's threads. Between these
+ * calls a thread rounds to nearest and traps nothing, so that equal programs
+ * give equal results; afterwards all is as it was, flags too.
+ */
+
+/* Around what reads and folds numbers, or starts threads. */
+static inline void kiln__float_begin(fenv_t *before)
+{
+    (void)fegetenv(before);
+    (void)fesetenv(FE_DFL_ENV);
+}
+
+static inline void kiln__float_end(const fenv_t *before)
+{
+    (void)fesetenv(before);
+}
+
+/* Around kernels: the same for the registers that these use, in some
+   nanoseconds. */
+#if defined(__x86_64__)
+
+typedef uint32_t kiln__float_mode;
+
+#define KILN__FLOAT_DEFAULT 0x1f80u /* of MXCSR: to nearest, no traps */
+
+static inline kiln__float_mode kiln__float_enter(void)
+{
+    const kiln__float_mode before = __builtin_ia32_stmxcsr();
+
+    __builtin_ia32_ldmxcsr(KILN__FLOAT_DEFAULT);
+    return before;
+}
+
+static inline void kiln__float_leave(kiln__float_mode before)
+{
+    __builtin_ia32_ldmxcsr(before);
+}
+
+#else
+
+typedef fenv_t kiln__float_mode;
+
+static inline kiln__float_mode kiln__float_enter(void)
+{
+    kiln__float_mode before;
+
+    kiln__float_begin(&before);
+    return before;
+}
+
+static inline void kiln__float_leave(kiln__float_mode before)
+{
+    kiln__float_end(&before);
+}
+
+#endif
+
+#endif /* KILN_FLOAT_MODE_H */
