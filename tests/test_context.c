@@ -409,26 +409,13 @@ static int use_in_child(kiln_context *context)
     return 0;
 }
 
-/* The address sanitizer's allocator has locks of its own, which fork() leaves
-   taken when another thread allocates. */
-#if defined(__SANITIZE_ADDRESS__)
-#define MALLOC_AFTER_FORK 0
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define MALLOC_AFTER_FORK 0
-#endif
-#endif
-#ifndef MALLOC_AFTER_FORK
-#define MALLOC_AFTER_FORK 1
-#endif
-
 static void a_forked_child_finds_no_lock_taken(void **state)
 {
     storm s = {0};
     pthread_t threads[2];
 
     (void)state;
-    if (!MALLOC_AFTER_FORK)
+    if (!HARNESS_MALLOC_AFTER_FORK)
         skip();
     s.context = context_of(NULL);
     for (int i = 0; i < 2; i++)

@@ -326,18 +326,6 @@ static void a_context_may_end_before_abandoned_builds_do(void **state)
 
 /* ---- fork ---- */
 
-/* The thread sanitizer takes no new threads in a child of fork(). */
-#if defined(__SANITIZE_THREAD__)
-#define CHILD_HAS_THREADS 0
-#elif defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#define CHILD_HAS_THREADS 0
-#endif
-#endif
-#ifndef CHILD_HAS_THREADS
-#define CHILD_HAS_THREADS 1
-#endif
-
 /* In the child, with f0 under way on a thread that is not there. */
 static int child(toys *t, kiln_ticket *ticket)
 {
@@ -348,7 +336,7 @@ static int child(toys *t, kiln_ticket *ticket)
         return 1;
     kiln_error_free(error);
     kiln_ticket_free(ticket);
-    if (!CHILD_HAS_THREADS)
+    if (!HARNESS_THREADS_AFTER_FORK)
         return 0;
     t->toy.lower_callback = NULL;
     if (toys_compile(t, 0, &kernel, NULL) != KILN_OK)

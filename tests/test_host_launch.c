@@ -180,25 +180,13 @@ static int setup_single(void **state)
     return setup_with(state, 1);
 }
 
-/* ThreadSanitizer starts no threads in the child of a process with threads. */
-#if defined(__SANITIZE_THREAD__)
-#define CHILD_HAS_THREADS 0
-#elif defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#define CHILD_HAS_THREADS 0
-#endif
-#endif
-#ifndef CHILD_HAS_THREADS
-#define CHILD_HAS_THREADS 1
-#endif
-
 static void a_child_of_fork_has_threads_of_its_own(void **state)
 {
     fixture *f = *state;
     int status;
     pid_t child;
 
-    if (!CHILD_HAS_THREADS)
+    if (!HARNESS_THREADS_AFTER_FORK)
         skip();
     assert_ok(kiln__fork_list_add(&f->context.fork));
     run_and_check(f->pool, 1000);

@@ -237,18 +237,6 @@ static void each_worker_is_announced_to_the_host_and_dismissed(void **state)
 
 /* ---- fork ---- */
 
-/* The thread sanitizer takes no new threads in a child of fork(). */
-#if defined(__SANITIZE_THREAD__)
-#define THREADS_AFTER_FORK 0
-#elif defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#define THREADS_AFTER_FORK 0
-#endif
-#endif
-#ifndef THREADS_AFTER_FORK
-#define THREADS_AFTER_FORK 1
-#endif
-
 static int child_of(tally *t)
 {
     tally own = {.context = t->context};
@@ -267,7 +255,7 @@ static void the_child_of_a_fork_starts_workers_of_its_own(void **state)
     int status = -1;
 
     (void)state;
-    if (!THREADS_AFTER_FORK)
+    if (!HARNESS_THREADS_AFTER_FORK)
         skip();
     assert_ok(kiln__workers_submit(t.context, wait_at_gate, &t, &test_error));
     assert_ok(kiln__workers_submit(t.context, wait_at_gate, &t, &test_error));

@@ -26,7 +26,7 @@
 #define KILN__INFER_STACK_MAX 2500    /* of all trees of a chain */
 #define KILN__INFER_METHODS_MAX 10000 /* inferred for one request */
 #define KILN__INFER_NODES_MAX 1000000
-#define KILN__INFER_NODES_ALL_MAX 4000000 /* of one request */
+#define KILN__INFER_NODES_ALL_MAX 2000000 /* of one request */
 #define KILN__INFER_COPIES_MAX 4096       /* of one static loop */
 #define KILN__INFER_ATTEMPTS_MAX 16
 #define KILN__INFER_ERRORS_MAX 20 /* of one method */

@@ -19,6 +19,31 @@
 /* What ctest takes for "skipped". */
 #define HARNESS_SKIP 77
 
+/* What sanitizers cannot do in the child of a fork of several threads: the
+   address sanitizer's allocator has locks that another thread may have taken,
+   and the thread sanitizer takes no new threads. */
+#if defined(__SANITIZE_ADDRESS__)
+#define HARNESS_MALLOC_AFTER_FORK 0
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define HARNESS_MALLOC_AFTER_FORK 0
+#endif
+#endif
+#ifndef HARNESS_MALLOC_AFTER_FORK
+#define HARNESS_MALLOC_AFTER_FORK 1
+#endif
+
+#if defined(__SANITIZE_THREAD__)
+#define HARNESS_THREADS_AFTER_FORK 0
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define HARNESS_THREADS_AFTER_FORK 0
+#endif
+#endif
+#ifndef HARNESS_THREADS_AFTER_FORK
+#define HARNESS_THREADS_AFTER_FORK 1
+#endif
+
 /* ---- statuses ----
  *
  * Give &test_error to a function that takes an error: the assertion shows it
