@@ -38,7 +38,12 @@ if(kiln_codegen_sources)
     set_target_properties(kiln-codegen-opened PROPERTIES
         OUTPUT_NAME kiln-codegen LINKER_LANGUAGE CXX EXPORT_NAME kiln-codegen)
     target_link_libraries(kiln-codegen-opened PRIVATE
-        ${kiln_codegen_libraries})
+        ${kiln_opened_libraries})
+    if(KILN_LLVM_STATIC)
+        # The functions of llvm_gap.cc come first.
+        target_link_options(kiln-codegen-opened PRIVATE -Wl,-z,muldefs
+            -Wl,--gc-sections -Wl,-z,pack-relative-relocs -Wl,-O1)
+    endif()
     kiln_export_only(kiln-codegen-opened
         ${PROJECT_SOURCE_DIR}/cmake/libkiln-codegen.map)
 
