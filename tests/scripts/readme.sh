@@ -73,8 +73,8 @@ for name in $(spans | grep -oE 'kiln_[a-z_]+' | sort -u); do
     grep -rqw "$name" "$source/include" || complain "no $name in the headers"
 done
 for name in $(spans | grep -oE 'KILN_[A-Z_]+' | sort -u); do
-    grep -rqw "$name" "$source/include" "$source/src/environment.c" ||
-        complain "no $name"
+    grep -rqw "$name" "$source/include" "$source/src/environment.c" \
+        "$source/cmake" || complain "no $name"
 done
 for preset in $(grep -oE -- '--preset [a-z]+' "$readme" | awk '{ print $2 }'); do
     grep -q "\"name\": \"$preset\"" "$source/CMakePresets.json" ||
