@@ -189,12 +189,15 @@ static void check_type_parameters(kiln__change *change,
     }
 }
 
+/* What core defines may be replaced in core; what is built in, nowhere. */
 static void check_piracy(kiln__change *change, const kiln__method *method)
 {
+    const kiln_package *core = change->language->core;
     int own = 0;
 
-    if (method->generic->package != change->language->core || change->first ||
-        method->overlay != NULL)
+    if (method->generic->package != core || method->overlay != NULL ||
+        (change->package == core &&
+         (change->first || method->generic->builtin == 0)))
         return;
     for (size_t i = 0; i < method->parameter_count; i++)
         own |= kiln__pattern_is_own(method->parameters[i]);
