@@ -298,13 +298,16 @@ static kiln_status make(kiln__build *build, kiln__supply *supply,
 static kiln_status get(kiln__build *build, kiln__supply *supply,
                        const kiln__codegen *codegen, kiln_error **error)
 {
+    size_t work = 0;
+    const void *ir = supply->code ? kiln_code_ir(supply->code, &work) : NULL;
     const kiln__runtime_query query = {
         .digest = kiln__encoder_digest(&supply->key),
         .encoded = supply->key.bytes,
         .encoded_size = supply->key.size,
         .asker =
             supply->use ? supply->use->digest : kiln_code_digest(supply->code),
-        .is_optional = !supply->use,
+        .is_optional = ir != NULL,
+        .work = work,
     };
 
     switch (kiln__runtime_claim(&supply->entry, build->context, &query)) {

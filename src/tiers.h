@@ -205,6 +205,8 @@ typedef struct kiln__runtime_query {
     /* It can be lowered with the kernel as well; so it is not kept if that
        takes less time than reading it. */
     int is_optional;
+    size_t work; /* of making it, in any measure: what was given up speaks for
+                    all that is no more work */
 } kiln__runtime_query;
 
 typedef enum kiln__runtime_outcome {

@@ -297,10 +297,19 @@ static void what_does_not_fit_is_not_linked(void **state)
                                        "define float @first(float %x) {\n"
                                        "  ret float %x\n"
                                        "}\n";
+    static const char other_convention[] =
+        "declare fastcc float @first(float)\n"
+        "define i32 @k(ptr %item, ptr %y, i64 %n) {\n"
+        "  %r = call fastcc float @first(float 1.0)\n"
+        "  store float %r, ptr %y\n"
+        "  ret i32 0\n"
+        "}\n";
     outcome made;
 
     (void)state;
     extract(&made, "first");
+    assert_not_linked(other_convention, &made, KILN_ECODEGEN,
+                      "calling convention");
     assert_not_linked(other_type, &made, KILN_ECODEGEN,
                       "'first' is double (double) in the module and float "
                       "(float) in its library");

@@ -118,6 +118,7 @@ static void give_up(kernels *k, const kiln_code *code)
                                 .encoded_size = key.size,
                                 .asker = kiln_code_digest(code),
                                 .is_optional = 1,
+                                .work = (size_t)1 << 40,
                             }) == KILN__RUNTIME_OWN) {
         assert_ok(kiln__runtime_finish(k->context, entry, "x", 1, 0));
         for (int i = 0; i < KILN__RUNTIME_READS; i++)

@@ -170,6 +170,35 @@ static void what_is_slower_to_read_than_to_make_is_asked_for_no_more(
     assert_int_equal(counts(context).requests, requests);
 }
 
+static void what_is_no_more_work_than_what_was_given_up_is_not_tried(
+    void **state)
+{
+    kiln_context *context = *state;
+    kiln__runtime_query query = query_of("key", 1);
+    kiln__runtime_entry *entry = NULL;
+
+    query.work = 10;
+    assert_int_equal(kiln__runtime_claim(&entry, context, &query),
+                     KILN__RUNTIME_OWN);
+    assert_ok(kiln__runtime_finish(context, entry, "bitcode", 7, 1));
+    for (int i = 0; i < KILN__RUNTIME_READS; i++)
+        kiln__runtime_was_read(context, entry, 1000);
+    kiln__runtime_release(context, entry);
+
+    query.digest.low++;
+    assert_int_equal(kiln__runtime_claim(&entry, context, &query),
+                     KILN__RUNTIME_IN_PLACE);
+    query.is_optional = 0;
+    assert_int_equal(kiln__runtime_claim(&entry, context, &query),
+                     KILN__RUNTIME_OWN);
+    kiln__runtime_fail(context, entry);
+    query.is_optional = 1;
+    query.work = 11;
+    assert_int_equal(kiln__runtime_claim(&entry, context, &query),
+                     KILN__RUNTIME_OWN);
+    kiln__runtime_fail(context, entry);
+}
+
 static void who_reads_what_is_given_up_reads_on(void **state)
 {
     kiln_context *context = *state;
@@ -335,6 +364,7 @@ int main(void)
         TEST(a_failed_build_leaves_nothing),
         TEST(what_is_faster_to_read_than_to_make_is_kept),
         TEST(what_is_slower_to_read_than_to_make_is_asked_for_no_more),
+        TEST(what_is_no_more_work_than_what_was_given_up_is_not_tried),
         TEST(who_reads_what_is_given_up_reads_on),
         TEST(what_cannot_be_made_otherwise_is_never_given_up),
         TEST(counters_show_what_was_kept),

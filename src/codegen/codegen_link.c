@@ -258,6 +258,11 @@ static kiln_status check_import(kiln__codegen_job *job,
         return kiln__job_fail(job, KILN_ECORRUPT, "bitcode of '%s' is damaged",
                               import->name);
     KILN_TRY(check_type(job, declared, defined, import->name));
+    if (LLVMGetFunctionCallConv(declared) != LLVMGetFunctionCallConv(defined))
+        return kiln__job_fail(job, KILN_ECODEGEN,
+                              "'%s' has another calling convention in the "
+                              "module than in its library",
+                              import->name);
     return check_layout(job, module, import->name);
 }
 

@@ -252,16 +252,32 @@ static kiln_status outcome(const kiln__codegen_job *job, kiln_status status)
     return status != KILN_OK ? status : job->status;
 }
 
+/* What comes first in a process is slow, whatever it is: so the function is
+   lowered twice, and the second time is what a kernel pays that lowers it. */
+static kiln_status lower_alone(kiln__codegen_job *job)
+{
+    LLVMModuleRef kept = job->module;
+    kiln_status status;
+    uint64_t start;
+
+    job->module = LLVMCloneModule(kept);
+    status = kiln__lower_alone(job);
+    LLVMDisposeModule(job->module);
+    job->module = kept;
+    KILN_TRY(outcome(job, status));
+    start = now_ns();
+    status = kiln__lower_alone(job);
+    job->make_ns = now_ns() - start;
+    return outcome(job, status);
+}
+
 /* Bitcode of one runtime function. */
 static kiln_status run_function(kiln__codegen_job *job, product *out)
 {
-    uint64_t time = now_ns();
-    uint64_t start;
+    const uint64_t time = now_ns();
 
     KILN_TRY(kiln__target_open(job));
-    start = now_ns();
-    KILN_TRY(outcome(job, kiln__lower_alone(job)));
-    job->make_ns = now_ns() - start;
+    KILN_TRY(lower_alone(job));
     KILN_TRY(verify(job, job->module));
     KILN_TRY(kiln__write_bitcode(job, &out->bytes));
     stage_ended(job, KILN_STAGE_LOWER, time);

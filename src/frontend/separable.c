@@ -72,12 +72,15 @@ static kiln_status is_plain_code(uint8_t *out, const kiln_code *code,
 {
     size_t size;
     const void *bytes = kiln_code_ir(code, &size);
+    kiln_status status;
     kiln__ir ir;
 
     *out = 0;
     if (!kiln__code_is_runtime(code) || kiln__code_frontend(code)->ops.lower)
         return KILN_OK;
-    KILN_TRY(kiln__ir_decode(&ir, &config->context->alloc, bytes, size, NULL));
+    status = kiln__ir_decode(&ir, &config->context->alloc, bytes, size, NULL);
+    if (status != KILN_OK) /* lowering says what is wrong */
+        return status == KILN_ENOMEM ? status : KILN_OK;
     *out = !ir.kernel;
     for (size_t i = 1; *out && i < ir.nodes.count; i++)
         *out = (uint8_t)is_plain(&ir, &ir.nodes.items[i], config);

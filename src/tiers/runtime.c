@@ -13,7 +13,8 @@
  *
  * Reading bitcode and linking it takes time, too. An entry that can be lowered
  * with the kernel just as well is judged by its fastest reading, once there
- * were a few: the first ones in a process are slow for other reasons.
+ * were a few: the first ones in a process are slow for other reasons. Whatever
+ * is no more work than one that was given up is not tried any more.
  */
 
 typedef enum entry_state {
@@ -32,6 +33,7 @@ struct kiln__runtime_entry {
     pthread_t builder;
     kiln_digest digest;
     kiln_digest asker;
+    size_t work;
     uint64_t make_ns;
     uint64_t read_ns; /* the least */
     void *bitcode;
@@ -59,6 +61,7 @@ static kiln__runtime_entry *entry_new(const kiln_alloc *alloc,
     entry->builder = pthread_self();
     entry->digest = query->digest;
     entry->asker = query->asker;
+    entry->work = query->work;
     entry->encoded_size = query->encoded_size;
     memcpy(entry->encoded, query->encoded, query->encoded_size);
     return entry;
@@ -117,6 +120,8 @@ static kiln__runtime_outcome take(struct kiln__tiers *tiers,
     kiln__runtime_entry *entry = find(tiers, query, &other);
 
     if (entry && entry->state == GIVEN_UP)
+        return KILN__RUNTIME_IN_PLACE;
+    if (!entry && query->is_optional && query->work < tiers->given_up)
         return KILN__RUNTIME_IN_PLACE;
     if (entry) {
         entry->pins++;
@@ -233,7 +238,7 @@ const void *kiln__runtime_bitcode(const kiln__runtime_entry *entry,
 }
 
 /* With the lock held; -1: not yet, or again. */
-static int judge(kiln__runtime_entry *entry)
+static int judge(struct kiln__tiers *tiers, kiln__runtime_entry *entry)
 {
     if (entry->is_judged || !entry->is_optional ||
         entry->reads < KILN__RUNTIME_READS)
@@ -242,6 +247,8 @@ static int judge(kiln__runtime_entry *entry)
     if (entry->read_ns < entry->make_ns)
         return 1;
     entry->state = GIVEN_UP;
+    if (entry->work >= tiers->given_up)
+        tiers->given_up = entry->work + 1;
     return 0;
 }
 
@@ -255,7 +262,7 @@ void kiln__runtime_was_read(kiln_context *context, kiln__runtime_entry *entry,
     if (entry->reads == 0 || read_ns < entry->read_ns)
         entry->read_ns = read_ns;
     entry->reads++;
-    verdict = judge(entry);
+    verdict = judge(tiers, entry);
     kiln__mutex_unlock(&tiers->lock);
     if (verdict >= 0)
         kiln__count_judged(context, KILN_TIER_RUNTIME, verdict);

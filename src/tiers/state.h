@@ -110,6 +110,7 @@ struct kiln__tiers {
     uint64_t unnoted;    /* a world whose changes no memory was left to note */
     kiln__map artifacts; /* binary key -> kiln_artifact, a reference each */
     kiln__map runtime;   /* runtime or closure key -> kiln__runtime_entry */
+    size_t given_up;     /* the least work that tier 2 is still tried for */
     kiln_code *codes;    /* every published one */
     kiln__job *jobs;
     _Atomic(kiln__job_table *) table;
