@@ -3,20 +3,14 @@
 #include "plain_dot.h"
 
 /* cmake/programs.cmake has the flags; without OpenMP there is one thread. */
-#ifdef _OPENMP
-#define SPREAD \
-    _Pragma("omp parallel for simd reduction(+ : sum) schedule(static) " \
-            "num_threads(threads)")
-#else
-#define SPREAD
-#endif
-
 float plain_dot(const float *x, const float *y, int64_t count, int threads)
 {
     float sum = 0;
 
     (void)threads;
-    SPREAD
+#ifdef _OPENMP
+#pragma omp parallel for simd reduction(+ : sum) num_threads(threads)
+#endif
     for (int64_t i = 0; i < count; i++)
         sum += x[i] * y[i];
     return sum;
