@@ -63,27 +63,30 @@ static cell combine(int64_t group, int32_t kind, cell a, cell b)
 static size_t source_of(int64_t group, const item *items, size_t count,
                         size_t self, uint64_t operand)
 {
+    const uint64_t own = items[self].number % INTERPRETER_SUB_GROUP;
     uint64_t lane = operand;
+    size_t i = 0;
 
     switch (group) {
     case KILN__GROUP_SHUFFLE_XOR:
-        lane = self ^ operand;
+        lane = own ^ operand;
         break;
     case KILN__GROUP_SHUFFLE_UP:
-        lane = self - operand;
+        lane = own - operand;
         break;
     case KILN__GROUP_SHUFFLE_DOWN:
-        lane = self + operand;
+        lane = own + operand;
         break;
     case KILN__GROUP_GROUP_BROADCAST:
-        for (size_t i = 0; i < count; i++)
-            if (items[i].local_id[0] == operand)
-                return i;
-        return count;
+        while (i < count && items[i].local_id[0] != operand)
+            i++;
+        return i;
     default: /* SHUFFLE, SUB_BROADCAST */
         break;
     }
-    return lane < count ? (size_t)lane : count;
+    while (i < count && items[i].number % INTERPRETER_SUB_GROUP != lane)
+        i++;
+    return i;
 }
 
 static cell value_for(interpreter *in, const kiln__ir_node *node, int32_t kind,
@@ -163,7 +166,9 @@ static void start_item(interpreter *in, const uint64_t local[3])
                (in->item_capacity - before) * sizeof *in->items);
     }
     it = &in->items[in->item_count];
-    it->number = in->item_count++;
+    in->item_count++;
+    it->number = local[0] + in->launch->block[0] *
+                                (local[1] + in->launch->block[1] * local[2]);
     it->state = ITEM_READY;
     for (int d = 0; d < 3; d++) {
         it->local_id[d] = local[d];
@@ -224,17 +229,30 @@ static void start_items(interpreter *in)
             }
 }
 
+/* Sub-groups are those of a full group; some of their items are not there. */
+static void run_sub_groups(interpreter *in)
+{
+    size_t count;
+
+    for (size_t i = 0; i < in->item_count; i += count) {
+        item *first = &in->items[i];
+
+        count = 1;
+        while (i + count < in->item_count &&
+               first[count].number / INTERPRETER_SUB_GROUP ==
+                   first->number / INTERPRETER_SUB_GROUP)
+            count++;
+        run_sub_group(in, first, count);
+    }
+}
+
 void machine_run_group(interpreter *in)
 {
     for (size_t i = 0; i < in->shared_count; i++)
         memset(in->shared[i].bytes, 0xa5, in->shared[i].size);
     start_items(in);
     while (in->result->ending == INTERPRETER_DONE) {
-        for (size_t i = 0; i < in->item_count; i += INTERPRETER_SUB_GROUP)
-            run_sub_group(in, &in->items[i],
-                          in->item_count - i < INTERPRETER_SUB_GROUP
-                              ? in->item_count - i
-                              : INTERPRETER_SUB_GROUP);
+        run_sub_groups(in);
         if (any_is(in->items, in->item_count, ITEM_FAILED) ||
             !any_is(in->items, in->item_count, ITEM_AT_GROUP))
             return;

@@ -67,7 +67,7 @@ enum { ITEM_READY, ITEM_AT_SUB_GROUP, ITEM_AT_GROUP, ITEM_DONE, ITEM_FAILED };
 typedef struct item {
     uint64_t global_id[3];
     uint64_t local_id[3];
-    uint64_t number; /* in the group */
+    uint64_t number; /* in a full group */
     int state;
     cell *cells;
     size_t cell_count, cell_capacity;
