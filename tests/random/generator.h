@@ -121,6 +121,9 @@ void put_bool(generator *g, int depth);
 /* ---- statements.c ---- */
 void put_statements(generator *g, int count, int depth);
 
+/* ---- patterns.c ---- */
+void put_pattern(generator *g);
+
 /* ---- together.c ---- */
 
 /* A value that a group or sub-group makes together; false if none can be. */

@@ -112,15 +112,15 @@ static void put_apart(generator *g)
     const int32_t first = random_scalar(g), second = random_scalar(g);
     const random_type pair = {.kind = KILN_TYPE_TUPLE,
                               .parts = {first, second}};
-    char names[2][16];
+    const size_t before = g->variable_count;
+    const random_variable *one = new_variable(g, "v", scalar_type(first));
+    const random_variable *other = new_variable(g, "v", scalar_type(second));
+    const size_t after = g->variable_count;
 
-    snprintf(names[0], sizeof names[0], "v%d", g->names++);
-    snprintf(names[1], sizeof names[1], "v%d", g->names++);
-    put(g, "%s, %s = ", names[0], names[1]);
+    put(g, "%s, %s = ", one->name, other->name);
+    g->variable_count = before; /* not before they are assigned */
     put_expression(g, &pair, 2);
-    for (int i = 0; i < 2; i++)
-        snprintf(new_variable(g, "v", scalar_type(pair.parts[i]))->name, 16,
-                 "%s", names[i]);
+    g->variable_count = after;
 }
 
 /* ---- arrays ---- */
@@ -156,29 +156,6 @@ static void put_atomic(generator *g)
     put(g, ", ");
     put_scalar(g, KILN_TYPE_I64, 2);
     put(g, ")");
-}
-
-/* Neighbours, where the grid says that they are there. */
-static void put_neighbours(generator *g)
-{
-    const int reach = 1 + random_below(g, 4);
-    const random_variable *v;
-
-    if (g->array_ranks[0] != 1)
-        return;
-    v = new_variable(g, "v", scalar_type(g->array_kinds[0]));
-    put(g, "%s = ", v->name);
-    put_literal(g, g->array_kinds[0]);
-    put_line(g);
-    put(g, "if i >= %d && i + %d < length(a0)", random_chance(g, 50) ? 0 : 1,
-        reach);
-    put_line(g);
-    if (g->array_kinds[0] == KILN_TYPE_BOOL)
-        put(g, "    %s = a0[i] | a0[i + %d]", v->name, reach);
-    else
-        put(g, "    %s = a0[i] - a0[i + %d]", v->name, reach);
-    put_line(g);
-    put(g, "end");
 }
 
 /* ---- blocks ---- */
@@ -435,16 +412,16 @@ static int put_rare(generator *g)
     const int breaks =
         g->loops > 0 && (g->can_break == 2 || g->control == CONTROL_GROUP);
 
-    switch (random_below(g, 12)) {
+    switch (random_below(g, 11)) {
     case 0:
         if (!g->in_kernel)
             return 0;
         put_atomic(g);
         return 1;
     case 1:
-        if (!g->in_kernel || g->out->grid_rank != 1)
+        if (!g->in_kernel)
             return 0;
-        put_neighbours(g);
+        put_pattern(g);
         return 1;
     case 2:
         if (!breaks)

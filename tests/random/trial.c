@@ -306,13 +306,14 @@ static kiln_status new_config(trial *t, const kiln_config **out, int level,
     return kiln_config_new(out, t->context, &options, error);
 }
 
-/* A conversion of a constant is checked at once: no program, no fault. */
+/* Constants are checked at once: no program, no fault. */
 static int is_refused(const trial *t, const kiln_error *error)
 {
     const kiln_diagnostic *first = kiln_error_diagnostic(error, 0);
 
     return t->program.may_fail && first != NULL &&
-           strcmp(first->code, "literal-range") == 0;
+           (strcmp(first->code, "literal-range") == 0 ||
+            strcmp(first->code, "bad-index") == 0);
 }
 
 static int begin(trial *t)
