@@ -224,7 +224,7 @@ static void end_function(generator *g, int32_t result)
 
 static void put_function(generator *g)
 {
-    const random_function *f = begin_function(g, "f");
+    const random_function *f = begin_function(g, "h");
 
     put(g, "fn %s(a: %s, b: %s)", f->name, kind_name(f->parameters[0]),
         kind_name(f->parameters[1]));
