@@ -140,14 +140,25 @@ static void put_comparison(generator *g, int depth)
     put(g, ")");
 }
 
+int put_uniform(generator *g, int wanted)
+{
+    if (!wanted || g->is_lazy || g->control != CONTROL_GROUP ||
+        g->is_uniform == 2 || random_chance(g, 50))
+        return 0;
+    g->is_uniform = 1;
+    return 1;
+}
+
 static void put_short_circuit(generator *g, int depth)
 {
-    const int lazy = g->is_lazy;
+    const int lazy = g->is_lazy, uniform = g->is_uniform;
+    const int together = put_uniform(g, g->out->is_collective);
 
     put(g, "(");
     put_bool(g, depth);
     put(g, random_chance(g, 50) ? " && " : " || ");
-    g->is_lazy = 1;
+    g->is_uniform = uniform;
+    g->is_lazy = lazy || !together;
     put_bool(g, depth);
     g->is_lazy = lazy;
     put(g, ")");

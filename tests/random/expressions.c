@@ -148,7 +148,7 @@ static void put_integer_call(generator *g, int32_t kind, int depth)
 {
     static const char *const one[] = {"abs", "sign",       "popcount", "clz",
                                       "ctz", "bitreverse", "byteswap"};
-    const int n = random_below(g, 10);
+    const int n = random_below(g, 11);
 
     if (n == 0) {
         put(g, "clamp(");
@@ -158,7 +158,7 @@ static void put_integer_call(generator *g, int32_t kind, int depth)
         put(g, n == 1 ? "min" : "max");
         put_two(g, ",", kind, kind, depth);
     } else {
-        put(g, "%s(", one[n - 4 < 7 ? n - 4 : 6]);
+        put(g, "%s(", one[n - 4]);
         put_scalar(g, kind, depth);
         put(g, ")");
     }
@@ -357,11 +357,13 @@ static int put_call(generator *g, int32_t kind, int depth)
     return 1;
 }
 
+/* Where the condition is uniform the sides may be collective. */
 static void put_choice(generator *g, const random_type *type, int depth)
 {
-    const int lazy = g->is_lazy;
+    const int lazy = g->is_lazy, uniform = g->is_uniform;
+    const int together = put_uniform(g, g->out->is_collective);
 
-    if (random_chance(g, 30)) {
+    if (!together && random_chance(g, 30)) {
         put(g, "select(");
         put_bool(g, depth);
         put(g, ", ");
@@ -374,7 +376,8 @@ static void put_choice(generator *g, const random_type *type, int depth)
     put(g, "(");
     put_bool(g, depth);
     put(g, " ? ");
-    g->is_lazy = 1;
+    g->is_uniform = uniform;
+    g->is_lazy = lazy || !together;
     put_expression(g, type, depth);
     put(g, " : ");
     put_expression(g, type, depth);
@@ -443,6 +446,25 @@ static void put_list(generator *g, const int32_t *list, int count, int depth)
     put(g, ")");
 }
 
+static void put_vector_call(generator *g, const random_type *type, int depth)
+{
+    static const char *const real[] = {"sqrt", "floor", "rint", "abs"};
+    static const char *const integer[] = {"abs", "popcount", "clz",
+                                          "bitreverse"};
+
+    if (!kind_is_float(type->parts[0]) && random_chance(g, 50)) {
+        put(g, random_chance(g, 50) ? "min(" : "max(");
+        put_expression(g, type, depth);
+        put(g, ", ");
+    } else {
+        put(g, "%s(",
+            kind_is_float(type->parts[0]) ? real[random_below(g, 4)]
+                                          : integer[random_below(g, 4)]);
+    }
+    put_expression(g, type, depth);
+    put(g, ")");
+}
+
 static void put_vector(generator *g, const random_type *type, int depth)
 {
     const int32_t kind = type->parts[0];
@@ -451,6 +473,10 @@ static void put_vector(generator *g, const random_type *type, int depth)
     if (depth <= 0 || random_chance(g, 40)) {
         put_type(g, type);
         put_list(g, list, type->length, depth - 1);
+        return;
+    }
+    if (random_chance(g, 30)) {
+        put_vector_call(g, type, depth - 1);
         return;
     }
     put(g, "(");

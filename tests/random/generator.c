@@ -453,6 +453,7 @@ static void put_kernel(generator *g)
     }
     for (size_t i = 7; i < g->variable_count; i++)
         g->variables[i].is_fixed = 1;
+    g->is_body = 1;
     put_statements(g, 3 + random_below(g, 8), 3);
     put_results(g);
     put(g, "\nend\n");

@@ -78,6 +78,7 @@ typedef struct generator {
     int is_uniform; /* only uniform values are wanted */
     int indent;
     int loops;     /* nested */
+    int is_body;   /* the block is a loop's body, or a kernel's */
     int can_break; /* how freely: 0 no, 1 under uniform conditions, 2 */
     int turns;     /* of all loops around, multiplied */
     int names;     /* used up */
@@ -117,6 +118,10 @@ void put_index(generator *g, const char *below, int depth);
 void put_literal(generator *g, int32_t kind);
 void put_conversion(generator *g, int32_t kind, int depth);
 void put_bool(generator *g, int depth);
+/* Sometimes wants the next value to be uniform, so that what depends on it can
+   be collective; returns whether it does. Whoever calls puts is_uniform back.
+ */
+int put_uniform(generator *g, int wanted);
 
 /* ---- statements.c ---- */
 void put_statements(generator *g, int count, int depth);

@@ -33,7 +33,7 @@ static uint64_t number_from(const char *name, uint64_t otherwise)
 int main(int argument_count, char **arguments)
 {
     trial_options options = {.seed = number_from("KILN_RANDOM_SEED", 1)};
-    uint64_t count = number_from("KILN_RANDOM_COUNT", 200);
+    uint64_t count = number_from("KILN_RANDOM_COUNT", 160);
     int source = 0, keep_going = 0, failures = 0;
     trial_counts counts = {0};
 

@@ -161,15 +161,18 @@ static void put_atomic(generator *g)
 /* ---- blocks ---- */
 
 /* Statements of their own scope, under `control`. */
-static void put_block(generator *g, int count, int depth, int control)
+static void put_block(generator *g, int count, int depth, int control,
+                      int is_body)
 {
     const size_t variables = g->variable_count;
-    const int before = g->control;
+    const int before = g->control, was_body = g->is_body;
 
     g->control = control > before ? control : before;
+    g->is_body = is_body;
     g->indent++;
     put_statements(g, count, depth - 1);
     g->indent--;
+    g->is_body = was_body;
     g->control = before;
     g->variable_count = variables;
 }
@@ -201,7 +204,7 @@ static void put_if(generator *g, int depth)
 
     put(g, "if ");
     control = put_condition(g);
-    put_block(g, 1 + random_below(g, 3), depth, control);
+    put_block(g, 1 + random_below(g, 3), depth, control, 0);
     if (random_chance(g, 25)) {
         put_line(g);
         put(g, "elseif ");
@@ -214,12 +217,12 @@ static void put_if(generator *g, int depth)
         put_scalar(g, KILN_TYPE_BOOL, 2);
         g->is_lazy = 0;
         g->is_uniform = 0;
-        put_block(g, 1 + random_below(g, 2), depth, control);
+        put_block(g, 1 + random_below(g, 2), depth, control, 0);
     }
     if (random_chance(g, 50)) {
         put_line(g);
         put(g, "else");
-        put_block(g, 1 + random_below(g, 2), depth, control);
+        put_block(g, 1 + random_below(g, 2), depth, control, 0);
     }
     put_line(g);
     put(g, "end");
@@ -230,7 +233,7 @@ static void put_switch(generator *g, int depth)
     static const char *const names[] = {"strict", "checkbounds", "strict"};
 
     put(g, "%s", names[random_below(g, 3)]);
-    put_block(g, 1 + random_below(g, 2), depth, g->control);
+    put_block(g, 1 + random_below(g, 2), depth, g->control, 0);
     put_line(g);
     put(g, "end");
 }
@@ -257,7 +260,7 @@ static void put_body(generator *g, int turns, int depth, int control,
     g->can_break = can_break;
     g->turns *= turns;
     g->loops++;
-    put_block(g, 1 + random_below(g, 3), depth, control);
+    put_block(g, 1 + random_below(g, 3), depth, control, 1);
     g->loops--;
     g->turns = turns_before;
     g->can_break = before;
@@ -331,8 +334,8 @@ static void put_while(generator *g, int depth)
     put_line(g);
     put(g, "while %s < %d && ", v->name, turns);
     g->is_uniform = control == CONTROL_GROUP;
-    g->budget = 5;
-    g->is_lazy = 1;
+    g->budget = 6;
+    g->is_lazy = control != CONTROL_GROUP;
     put_scalar(g, KILN_TYPE_BOOL, 2);
     g->is_lazy = 0;
     g->is_uniform = 0;
@@ -344,12 +347,10 @@ static void put_while(generator *g, int depth)
     g->variable_count = variables;
 }
 
-static void put_leave(generator *g)
+static void put_exit(generator *g, const char *word, int uniform)
 {
-    const char *word = random_chance(g, 50) ? "break" : "continue";
-
     put(g, "if ");
-    g->is_uniform = g->can_break == 1 ? 1 : 0;
+    g->is_uniform = uniform;
     g->is_lazy = 1;
     put_scalar(g, KILN_TYPE_BOOL, 2);
     g->is_lazy = 0;
@@ -358,6 +359,22 @@ static void put_leave(generator *g)
     put(g, "    %s", word);
     put_line(g);
     put(g, "end");
+}
+
+static void put_leave(generator *g)
+{
+    put_exit(g, random_chance(g, 50) ? "break" : "continue", g->can_break == 1);
+}
+
+/* Some items alone go on to the next turn, or end: those that are left do
+   nothing together in this block. */
+static int put_parting(generator *g)
+{
+    if (!g->is_body || g->control != CONTROL_GROUP || !g->in_kernel)
+        return 0;
+    put_exit(g, g->loops > 0 ? "continue" : "return", 0);
+    g->control = CONTROL_NOT;
+    return 1;
 }
 
 /* ---- any statement ---- */
@@ -412,7 +429,7 @@ static int put_rare(generator *g)
     const int breaks =
         g->loops > 0 && (g->can_break == 2 || g->control == CONTROL_GROUP);
 
-    switch (random_below(g, 11)) {
+    switch (random_below(g, 12)) {
     case 0:
         if (!g->in_kernel)
             return 0;
@@ -429,6 +446,8 @@ static int put_rare(generator *g)
         put_leave(g);
         return 1;
     case 3:
+        return put_parting(g);
+    case 4:
         if (!g->out->may_fail || random_chance(g, 60))
             return 0;
         put(g, "assert(");

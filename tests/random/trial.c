@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "trial.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -118,6 +119,20 @@ static int same_method(const char *a, const char *b)
     return strncmp(a, b, size) == 0 && (b[size] == '\0' || b[size] == '#');
 }
 
+/* Of an inexact conversion: of a NaN no bits are known. */
+static int same_values(const interpreter_exception *a, const kiln_exception *b)
+{
+    double one, other;
+
+    if (memcmp(a->values, b->values, sizeof a->values) == 0)
+        return 1;
+    memcpy(&one, &a->values[0], sizeof one);
+    memcpy(&other, &b->values[0], sizeof other);
+    return a->kind == KILN_EXCEPTION_INEXACT &&
+           a->values[1] == KILN_VALUE_F64 && b->values[1] == KILN_VALUE_F64 &&
+           isnan(one) && isnan(other);
+}
+
 static int is_listed(const interpreter_result *result, const kiln_exception *e)
 {
     for (size_t i = 0; i < result->exception_count; i++) {
@@ -126,8 +141,7 @@ static int is_listed(const interpreter_result *result, const kiln_exception *e)
         if (one->kind == e->kind && one->ordinal == e->ordinal &&
             memcmp(one->item, e->item, sizeof e->item) == 0 &&
             memcmp(one->group, e->group, sizeof e->group) == 0 &&
-            memcmp(one->values, e->values, sizeof e->values) == 0 &&
-            same_method(one->method, e->method))
+            same_values(one, e) && same_method(one->method, e->method))
             return 1;
     }
     return 0;
@@ -355,9 +369,9 @@ static void run_configs(trial *t, shape *shapes, size_t count)
         const kiln_config *config = NULL;
         kiln_error *error = NULL;
 
-        /* Checked and not optimised, then two by turns. */
-        if (!t->options->all && i != 0 && (uint64_t)i != 2 + 2 * (seed % 3) &&
-            (uint64_t)i != 1 + 2 * (seed / 3 % 4))
+        /* Checked and unchecked, at two levels, all of them by turns. */
+        if (!t->options->all && (uint64_t)i != 2 * (seed % 4) &&
+            (uint64_t)i != 1 + 2 * (seed / 4 % 4))
             continue;
         if (new_config(t, &config, levels[i / 2],
                        off ? KILN_SWITCH_OFF : KILN_SWITCH_ON,
