@@ -128,7 +128,7 @@ static void lay_out(trial_array *a, generator *g)
     a->initial = a->bytes + a->size;
     a->expected = a->initial + a->size;
     if (backwards) {
-        first = a->array.strides[0] * (a->array.sizes[0] - 1);
+        first = end == 0 ? 0 : a->array.strides[0] * (a->array.sizes[0] - 1);
         a->array.strides[0] = -a->array.strides[0];
     }
     a->array.data = a->bytes + (size_t)first * bytes_of(a->kind);
@@ -137,13 +137,14 @@ static void lay_out(trial_array *a, generator *g)
 }
 
 static void fill_array(trial_array *a, generator *g, size_t index,
-                       uint64_t items)
+                       uint64_t items, int may_be_empty)
 {
     const char *colon = a->type;
 
     a->kind = kind_of(a->type);
     for (a->rank = 0; (colon = strchr(colon, ':')) != NULL; colon++)
-        a->array.sizes[a->rank++] = 1 + random_below(g, 9);
+        a->array.sizes[a->rank++] =
+            may_be_empty && random_chance(g, 4) ? 0 : 1 + random_below(g, 9);
     if (index < GENERATED_OUTPUTS + 1)
         a->array.sizes[0] = (int64_t)items;
     else if (index == GENERATED_OUTPUTS + 1)
@@ -173,10 +174,13 @@ void trial_fill(trial_data *data, const generated *program, uint64_t seed,
         trial_array *a = &data->arrays[i];
 
         snprintf(a->type, sizeof a->type, "%s", trial_type(program, i));
-        fill_array(a, &g, i, items);
+        fill_array(a, &g, i, items, program->may_fail);
         data->values[i] = &a->array;
     }
     memcpy(&data->values[TRIAL_ARRAYS], scalars, sizeof scalars);
+    /* Arguments may alias; items have one element of each of the two. */
+    if (strcmp(data->arrays[0].type, data->arrays[1].type) == 0)
+        data->arrays[1].array = data->arrays[0].array;
 }
 
 void trial_reset(trial_data *data)

@@ -326,7 +326,10 @@ static void choose_types(generator *g)
     for (int i = 0; i < GENERATED_OUTPUTS; i++) {
         const int is_struct = i == 3 && random_chance(g, 50);
 
-        g->output_kinds[i] = is_struct ? KILN_TYPE_STRUCT : random_scalar(g);
+        g->output_kinds[i] = is_struct ? KILN_TYPE_STRUCT
+                             : i == 1 && random_chance(g, 20)
+                                 ? g->output_kinds[0]
+                                 : random_scalar(g);
         snprintf(out->output_types[i], sizeof out->output_types[i],
                  i == 2 ? "%s[strided :]" : "%s[:]",
                  is_struct ? "P" : kind_name(g->output_kinds[i]));
@@ -454,6 +457,10 @@ static void put_kernel(generator *g)
     for (size_t i = 7; i < g->variable_count; i++)
         g->variables[i].is_fixed = 1;
     g->is_body = 1;
+    for (int i = 0; i < 2 && g->out->has_edges; i++) {
+        put_line(g);
+        put_edge(g);
+    }
     put_statements(g, 3 + random_below(g, 8), 3);
     put_results(g);
     put(g, "\nend\n");
@@ -466,7 +473,8 @@ void generate(generated *out, uint64_t seed)
     memset(out, 0, sizeof *out);
     kiln__text_init(&out->source, &kiln__malloc);
     out->is_collective = random_chance(&g, 45);
-    out->may_fail = random_chance(&g, 25);
+    out->may_fail = random_chance(&g, 20);
+    out->has_edges = !out->may_fail && random_chance(&g, 35);
     out->grid_rank =
         random_chance(&g, 60) ? 1 : 2 + (uint32_t)random_below(&g, 2);
     g.atomic = random_below(&g, 6);

@@ -10,7 +10,7 @@
  * A seed gives a program, always the same one: some functions, and a kernel
  * that reads arrays anywhere and writes its own elements. Items do not race,
  * loops end, and what a NaN's bits or the sign of a zero may be does not show.
- * Three quarters raise no exception.
+ * Half of them raise no exception.
  */
 
 /* What a kernel can be launched with. */
@@ -22,6 +22,7 @@ typedef struct generated {
     uint32_t grid_rank; /* 1 to 3 */
     int is_collective;  /* does something together with its group */
     int may_fail;
+    int has_edges; /* may fail there, and nowhere else */
     /* Types of the arguments, in order: outputs, approximations (f64[:]),
        sums of all (i64[:], of 8), arrays, then i64, i32, u16, f32, f64, Bool
        and a tuple (i32, f64). */
@@ -128,6 +129,8 @@ void put_statements(generator *g, int count, int depth);
 
 /* ---- patterns.c ---- */
 void put_pattern(generator *g);
+/* The same at the edge of what is there, and sometimes beyond. */
+void put_edge(generator *g);
 
 /* ---- together.c ---- */
 
