@@ -96,8 +96,9 @@ void put_exchange(generator *g)
     g->variable_count--; /* not before it is assigned */
     put(g, "%s = t%d[", v->name, array);
     g->budget = 8;
-    put_index(g, "m", 2);
-    put(g, "]");
+    put(g, "into("); /* what is not written is undefined */
+    put_scalar(g, KILN_TYPE_I64, 2);
+    put(g, ", m)]");
     g->variable_count++;
     if (random_chance(g, 30)) {
         put_line(g);
