@@ -1,8 +1,10 @@
 /* main.c - random kernels, compiled and interpreted, must do the same. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "trial.h"
 
@@ -12,6 +14,45 @@
  * runs `count` programs from `seed` on; KILN_RANDOM_SEED and KILN_RANDOM_COUNT
  * say the same. With --source it prints them instead.
  */
+
+/* ---- kernels that end the process ---- */
+
+static char running[] = "seed                      ended the process\n";
+
+static void name_seed(uint64_t seed)
+{
+    size_t i = 25;
+
+    do
+        running[i--] = (char)('0' + seed % 10);
+    while ((seed /= 10) > 0);
+    while (i >= 5)
+        running[i--] = ' ';
+}
+
+static void tell_seed(int number)
+{
+    ssize_t written = write(STDERR_FILENO, running, sizeof running - 1);
+
+    (void)written; /* there is nobody left to tell */
+    signal(number, SIG_DFL);
+    raise(number);
+}
+
+/* Sanitizers look at these signals by themselves. */
+static void watch_signals(void)
+{
+    static const int numbers[] = {SIGFPE, SIGSEGV, SIGBUS, SIGILL, SIGTERM};
+
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        void (*before)(int) = signal(numbers[i], tell_seed);
+
+        if (before != SIG_DFL)
+            signal(numbers[i], before);
+    }
+}
+
+/* ---- arguments ---- */
 
 static int print_source(uint64_t seed)
 {
@@ -53,10 +94,13 @@ int main(int argument_count, char **arguments)
         printf("%llu random kernels from seed %llu on\n",
                (unsigned long long)count, (unsigned long long)options.seed);
     fflush(stdout);
-    for (uint64_t i = 0; i < count && (failures == 0 || keep_going);
-         i++, options.seed++)
+    watch_signals();
+    for (uint64_t i = 0; i < count && (failures == 0 || keep_going); i++) {
+        name_seed(options.seed);
         failures +=
             source ? print_source(options.seed) : trial_run(&options, &counts);
+        options.seed++;
+    }
     if (!source)
         printf(
             "%zu launches, %zu with an exception, %zu not interpreted; %d of "
