@@ -124,3 +124,14 @@ kiln_status kiln__key_runtime(kiln__encoder *out, kiln_digest typed,
     kiln__encode_text(out, kiln__codegen_identity());
     return end(out);
 }
+
+kiln_status kiln__key_closure(kiln__encoder *out, kiln_digest library,
+                              const char *symbol, const kiln_config *config)
+{
+    begin(out, "closure");
+    kiln__key_settings(out, config, KILN__SCOPE_RUNTIME);
+    kiln__encode_digest(out, library);
+    kiln__encode_text(out, symbol);
+    kiln__encode_text(out, kiln__codegen_identity());
+    return end(out);
+}
