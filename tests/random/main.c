@@ -21,7 +21,7 @@ static char running[] = "seed                      ended the process\n";
 
 static void name_seed(uint64_t seed)
 {
-    size_t i = 25;
+    size_t i = 24;
 
     do
         running[i--] = (char)('0' + seed % 10);
