@@ -163,10 +163,6 @@ typedef struct kiln__codegen_backend {
     LLVMValueRef (*exhausted)(kiln__codegen_job *job, LLVMBuilderRef builder,
                               LLVMValueRef item);
     int runs_tiles; /* wrap() knows what to do with a proof */
-    /* May be NULL: there are none. A function of the backend's that code calls
-       by this name, made if need be; NULL: it has no such. In bitcode of
-       functions (KILN__EMIT_FUNCTION) it stays declared. */
-    LLVMValueRef (*helper)(kiln__codegen_job *job, const char *name);
 } kiln__codegen_backend;
 
 /* Records the job's first failure, formatted, and returns `status`. */

@@ -157,15 +157,22 @@ static void what_depends_on_how_it_is_called_is_not_kept_apart(void **state)
     define(k,
            "fn first(y) = y[0]\n"
            "fn place() = global_id(0)\n"
-           "fn part(n, d) = n // d\n",
+           "fn part(n, d) = n // d\n"
+           "fn below(i, n)\n"
+           "    assert(i < n, \"below\")\n"
+           "    return i\n"
+           "end\n",
            NULL);
     package = kernels_define(
         k, "main",
         "kernel f(y)\n"
         "    y[place()] = first(y) + f32(part(length(y), length(y)))\n"
+        "    for i in 0..4\n"
+        "        y[place()] = y[place()] + f32(below(i, 4))\n"
+        "    end\n"
         "end\n");
 
-    assert_true(run(k, package, "f", 5) == 6);
+    assert_true(run(k, package, "f", 5) == 12);
     assert_int_equal(asked(k), 0);
 }
 

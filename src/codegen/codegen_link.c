@@ -79,40 +79,6 @@ static const char *way_of(LLVMValueRef function)
     return NULL;
 }
 
-/* Functions of the backend's that the bitcode calls are made, and seen by the
-   linker until link_functions() ends. */
-static void offer_helpers(kiln__codegen_job *job, LLVMModuleRef module)
-{
-    LLVMValueRef f;
-
-    for (f = LLVMGetFirstFunction(module); f != NULL;
-         f = LLVMGetNextFunction(f)) {
-        size_t size;
-        const char *name = LLVMGetValueName2(f, &size);
-        LLVMValueRef made = NULL;
-
-        if (LLVMIsDeclaration(f) && job->backend->helper != NULL)
-            made = job->backend->helper(job, name);
-        if (made != NULL)
-            LLVMSetLinkage(made, LLVMExternalLinkage);
-    }
-}
-
-static void hide_helpers(kiln__codegen_job *job)
-{
-    LLVMValueRef f;
-
-    for (f = LLVMGetFirstFunction(job->module); f != NULL;
-         f = LLVMGetNextFunction(f)) {
-        size_t size;
-
-        if (LLVMGetLinkage(f) == LLVMExternalLinkage && !LLVMIsDeclaration(f) &&
-            job->backend->helper != NULL &&
-            job->backend->helper(job, LLVMGetValueName2(f, &size)) == f)
-            LLVMSetLinkage(f, LLVMInternalLinkage);
-    }
-}
-
 static kiln_status link_function(kiln__codegen_job *job, size_t index)
 {
     const kiln__codegen_function *source = &job->request->functions[index];
@@ -124,7 +90,6 @@ static kiln_status link_function(kiln__codegen_job *job, size_t index)
 
     if (module == NULL)
         return job->status;
-    offer_helpers(job, module);
     KILN_TRY(link_module(job, module, source->runtime));
     if (way != NULL)
         LLVMAddAttributeAtIndex(
@@ -205,7 +170,6 @@ kiln_status kiln__link_functions(kiln__codegen_job *job)
         LLVMSetLinkage(f, LLVMInternalLinkage);
         used[count++] = f;
     }
-    hide_helpers(job);
     kiln__llvm_put_last(used, count);
     return job->status;
 }

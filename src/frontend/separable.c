@@ -16,12 +16,12 @@
  *                                        on backends without barriers
  *   checks that the ranges of a tile     have a second body without them
  *   can prove: bounds, divisors,         (frontend/lower_prove.h)
- *   conversions
+ *   conversions, asserts
  *   ids, sizes, printing                 depend on the kernel's settings
  *   recursion                            is seen in the whole closure alone
  *
  * and a function is only separable when all that it calls is. What remains is
- * arithmetic, control flow and asserts, which no range decides.
+ * arithmetic and control flow, which cannot fail.
  */
 
 /* As lowering sees it (lower_plan.c). */
@@ -52,6 +52,7 @@ static int is_plain(const kiln__ir *ir, const kiln__ir_node *node,
     case KILN__IR_QUERY:
     case KILN__IR_PRINT:
     case KILN__IR_CHECKED:
+    case KILN__IR_ASSERT:
         return 0;
     case KILN__IR_LOAD:
     case KILN__IR_STORE:
