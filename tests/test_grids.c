@@ -351,6 +351,26 @@ static void the_one_item_that_fails_is_named(void **state)
     for_config(*state, &options, boxes, BOX_COUNT, check_failures);
 }
 
+static void check_even(const shape *s)
+{
+    static int64_t out[MOST];
+    const int64_t n = 11;
+    const kiln_array outs = kernels_array(out, (int64_t)s->items);
+    const kernels_argument arguments[] = {{"i64[:]", &outs}, {"i64", &n}};
+    kiln_error *error = NULL;
+
+    assert_status(KILN_EEXCEPTION, run(s, "even_divide", arguments, 2, &error));
+    assert_int_equal(kiln_error_exception(error)->kind,
+                     KILN_EXCEPTION_DIVISION);
+    assert_int_equal(kiln_error_exception(error)->item[0] % 2, 0);
+    kiln_error_free(error);
+}
+
+static void a_quotient_that_may_be_zero_is_no_divisor(void **state)
+{
+    for_launches(state, lines, LINE_COUNT, check_even);
+}
+
 /* ---- atomics ---- */
 
 static void check_counts(const shape *s)
@@ -512,6 +532,7 @@ int main(void)
         cmocka_unit_test(arrays_have_four_dimensions),
         cmocka_unit_test(structs_come_and_go_as_in_c),
         cmocka_unit_test(the_one_item_that_fails_is_named),
+        cmocka_unit_test(a_quotient_that_may_be_zero_is_no_divisor),
         cmocka_unit_test(atomics_count_every_item_once),
         cmocka_unit_test(groups_of_three_dimensions_share_memory),
         cmocka_unit_test(groups_cut_by_the_grid_sum_what_is_there),

@@ -88,6 +88,25 @@ static kiln__range unary(kiln__prover *p, const kiln__symbol *s, kiln__range a)
     return convert(p, s, a);
 }
 
+/* What is computed as any number of its type still keeps to the bounds that
+   hold for all arguments: exact sums rely on these and look for no overflow. */
+static kiln__range keep_bounds(kiln__prover *p, const kiln__symbol *s,
+                               kiln__range range)
+{
+    int64_t low, high;
+
+    if (range.low == NULL || kiln__range_is_point(range) ||
+        !kiln__kind_is_integer(s->kind) ||
+        !kiln__prove_bounds(s->kind, &low, &high) ||
+        (s->least == low && s->greatest == high))
+        return range;
+    return kiln__range_meet(p, range,
+                            (kiln__range){
+                                kiln__prove_number(p, s->least),
+                                kiln__prove_number(p, s->greatest),
+                            });
+}
+
 static kiln__range compute(kiln__prover *p, kiln__path *path,
                            const kiln__symbol *s)
 {
@@ -100,13 +119,14 @@ static kiln__range compute(kiln__prover *p, kiln__path *path,
         return choice(p, path, s);
     a = kiln__path_range(p, path, s->operands[0]);
     if (s->operands[1] == NULL)
-        return unary(p, s, a);
+        return keep_bounds(p, s, unary(p, s, a));
     b = kiln__path_range(p, path, s->operands[1]);
     if (s->op == KILN__SYMBOL_INSIDE)
         return kiln__range_inside(p, a, b, s->operands[0]->least);
     if (s->op >= KILN__IR_EQ && s->op <= KILN__IR_GE)
         return kiln__range_compare(p, s->op, a, b);
-    return kiln__range_binary(p, s, a, b);
+    a = kiln__range_binary(p, s, a, b);
+    return s->exact ? a : keep_bounds(p, s, a);
 }
 
 /* ---- remembering ---- */

@@ -22,7 +22,7 @@ static const frame *top_frame(const item *it)
     return &it->frames[it->frame_count - 1];
 }
 
-static void reserve(interpreter *in, item *it, size_t count)
+void machine_reserve(interpreter *in, item *it, size_t count)
 {
     if (it->cell_count + count > CELLS_MAX)
         machine_end(in, INTERPRETER_LIMIT, "an item's stack is full");
@@ -32,11 +32,11 @@ static void reserve(interpreter *in, item *it, size_t count)
 }
 
 /* Replaces `taken` cells with the `given`. */
-static void give(interpreter *in, item *it, size_t taken, const cell *given,
-                 size_t count)
+void machine_give(interpreter *in, item *it, size_t taken, const cell *given,
+                  size_t count)
 {
     it->cell_count -= taken;
-    reserve(in, it, count);
+    machine_reserve(in, it, count);
     if (in->result->ending != INTERPRETER_DONE)
         return;
     if (count > 0)
@@ -46,35 +46,24 @@ static void give(interpreter *in, item *it, size_t taken, const cell *given,
 
 /* ---- what a step knows ---- */
 
-typedef struct work {
-    interpreter *in;
-    item *it;
-    const function *f;
-    const kiln__ir_node *node;
-    const step *step;
-    cell *operands; /* the first cell of the first */
-    size_t taken;   /* cells of all operands */
-    size_t base;    /* of the frame */
-} work;
-
-static uint32_t type_of(const work *w, size_t operand)
+uint32_t machine_type_of(const machine_work *w, size_t operand)
 {
     return kiln__ir_operand_at(&w->f->ir, w->node, operand)->type;
 }
 
-static const layout *layout_of(const work *w, size_t operand)
+const layout *machine_layout_of(const machine_work *w, size_t operand)
 {
-    return &w->f->layouts[type_of(w, operand)];
+    return &w->f->layouts[machine_type_of(w, operand)];
 }
 
-static void push(const work *w, const cell *cells, size_t count)
+void machine_push(const machine_work *w, const cell *cells, size_t count)
 {
-    give(w->in, w->it, w->taken, cells, count);
+    machine_give(w->in, w->it, w->taken, cells, count);
 }
 
-static void push_one(const work *w, cell value)
+void machine_push_one(const machine_work *w, cell value)
 {
-    push(w, &value, 1);
+    machine_push(w, &value, 1);
 }
 
 void machine_raise(interpreter *in, item *it, const kiln__ir_node *node,
@@ -98,10 +87,10 @@ void machine_raise(interpreter *in, item *it, const kiln__ir_node *node,
 
 /* ---- arithmetic ---- */
 
-static void arithmetic(const work *w)
+static void arithmetic(const machine_work *w)
 {
-    const int32_t kind = kiln__ir_lane_kind(&w->f->ir, type_of(w, 0));
-    const uint32_t lanes = layout_of(w, 0)->cells;
+    const int32_t kind = kiln__ir_lane_kind(&w->f->ir, machine_type_of(w, 0));
+    const uint32_t lanes = machine_layout_of(w, 0)->cells;
     cell out[KILN__IR_VECTOR_MAX];
     int fault = NUMBER_FINE;
 
@@ -119,20 +108,20 @@ static void arithmetic(const work *w)
             return;
         }
     }
-    push(w, out, lanes);
+    machine_push(w, out, lanes);
 }
 
-static void compare(const work *w)
+static void compare(const machine_work *w)
 {
-    const int32_t kind = kiln__ir_kind(&w->f->ir, type_of(w, 0));
+    const int32_t kind = kiln__ir_kind(&w->f->ir, machine_type_of(w, 0));
 
-    push_one(w,
-             number_compare(w->node->op, kind, w->operands[0], w->operands[1]));
+    machine_push_one(
+        w, number_compare(w->node->op, kind, w->operands[0], w->operands[1]));
 }
 
-static void convert(const work *w)
+static void convert(const machine_work *w)
 {
-    const int32_t from = kiln__ir_kind(&w->f->ir, type_of(w, 0));
+    const int32_t from = kiln__ir_kind(&w->f->ir, machine_type_of(w, 0));
     const int32_t to = kiln__ir_kind(&w->f->ir, w->node->type);
     const cell a = w->operands[0];
     int fault = NUMBER_FINE;
@@ -141,7 +130,7 @@ static void convert(const work *w)
     int64_t bits = (int64_t)a;
 
     if (fault != NUMBER_INEXACT) {
-        push_one(w, value);
+        machine_push_one(w, value);
         return;
     }
     if (kiln__kind_is_float(from))
@@ -152,10 +141,10 @@ static void convert(const work *w)
                                                : KILN_VALUE_U64);
 }
 
-static void mathematics(const work *w)
+static void mathematics(const machine_work *w)
 {
-    const int32_t kind = kiln__ir_lane_kind(&w->f->ir, type_of(w, 0));
-    const uint32_t lanes = layout_of(w, 0)->cells;
+    const int32_t kind = kiln__ir_lane_kind(&w->f->ir, machine_type_of(w, 0));
+    const uint32_t lanes = machine_layout_of(w, 0)->cells;
     cell out[KILN__IR_VECTOR_MAX];
 
     for (uint32_t i = 0; i < lanes; i++) {
@@ -165,177 +154,12 @@ static void mathematics(const work *w)
             a[j] = w->operands[j * lanes + i];
         out[i] = number_math(w->node->imm, kind, a);
     }
-    push(w, out, lanes);
-}
-
-/* ---- aggregates ---- */
-
-static uint32_t field_place(const work *w, int64_t field)
-{
-    const kiln__ir_type *type = kiln__ir_type_at(&w->f->ir, type_of(w, 0));
-    uint32_t cells = 0;
-
-    for (int64_t i = 0; i < field; i++)
-        cells +=
-            w->f->layouts[kiln__ir_field(&w->f->ir, type, (size_t)i)].cells;
-    return cells;
-}
-
-static void fields(const work *w)
-{
-    const uint32_t all = layout_of(w, 0)->cells;
-    const uint32_t at = field_place(w, w->node->imm);
-
-    if (w->node->op == KILN__IR_FIELD) {
-        push(w, w->operands + at, w->f->layouts[w->node->type].cells);
-        return;
-    }
-    memmove(w->operands + at, w->operands + all,
-            layout_of(w, 1)->cells * sizeof(cell));
-    push(w, w->operands, all);
-}
-
-static void splat(const work *w)
-{
-    const uint32_t lanes = w->f->layouts[w->node->type].cells;
-    cell out[KILN__IR_VECTOR_MAX];
-
-    for (uint32_t i = 0; i < lanes; i++)
-        out[i] = w->operands[0];
-    push(w, out, lanes);
-}
-
-/* False, after an exception or for what is undefined, when `index` is not
-   below `size`. */
-static int check_index(const work *w, int64_t index, int64_t size)
-{
-    if (index >= 0 && index < size)
-        return 1;
-    if ((w->node->flags & KILN__IR_BOUNDS_OFF) != 0 ||
-        (w->in->launch->bounds_off &&
-         (w->node->flags & KILN__IR_BOUNDS_ON) == 0)) {
-        machine_end(w->in, INTERPRETER_UNDEFINED, "an index is out of bounds");
-        return 0;
-    }
-    machine_raise(w->in, w->it, w->node, KILN_EXCEPTION_BOUNDS, index, size);
-    return 0;
-}
-
-static void elements(const work *w)
-{
-    const uint32_t lanes = layout_of(w, 0)->cells;
-    const cell at = w->operands[lanes];
-
-    if (!check_index(w, (int64_t)at, (int64_t)lanes))
-        return;
-    if (w->node->op == KILN__IR_ELEMENT) {
-        push_one(w, w->operands[at]);
-        return;
-    }
-    w->operands[at] = w->operands[lanes + 1];
-    push(w, w->operands, lanes);
-}
-
-/* ---- arrays ---- */
-
-static void shape(const work *w)
-{
-    const uint32_t rank = kiln__ir_type_at(&w->f->ir, type_of(w, 0))->length;
-    cell length = 1;
-
-    for (uint32_t i = 0; i < rank; i++)
-        length *= w->operands[1 + i];
-    push_one(w, w->node->op == KILN__IR_SIZE ? w->operands[1 + w->node->imm]
-                                             : length);
-}
-
-/* The element that the array and the indices behind it mean, or NULL. */
-static unsigned char *find_element(const work *w, const layout **element)
-{
-    const kiln__ir_type *type = kiln__ir_type_at(&w->f->ir, type_of(w, 0));
-    const uint32_t rank = type->length;
-    const cell *array = w->operands, *indices = array + 1 + 2 * rank;
-    int64_t offset = 0;
-    uintptr_t address;
-
-    *element = &w->f->layouts[type->element];
-    for (uint32_t i = 0; i < rank; i++) {
-        if (!check_index(w, (int64_t)indices[i], (int64_t)array[1 + i]))
-            return NULL;
-        offset += (int64_t)(indices[i] * array[1 + rank + i]);
-    }
-    address = (uintptr_t)(array[0] + (cell)offset * (*element)->size);
-    return (unsigned char *)address; /* cells hold addresses as numbers */
-}
-
-static void access_array(const work *w)
-{
-    const uint32_t rank = kiln__ir_type_at(&w->f->ir, type_of(w, 0))->length;
-    const cell *values = w->operands + 1 + 3 * rank;
-    const layout *element;
-    unsigned char *at = find_element(w, &element);
-    cell old, stored;
-
-    if (at == NULL)
-        return;
-    if (w->node->op == KILN__IR_STORE) {
-        memory_store(element, at, values);
-        push(w, NULL, 0);
-    } else if (w->node->op == KILN__IR_ATOMIC) {
-        memory_load(element, at, &old);
-        stored =
-            memory_atomic(w->node->imm, element->leaves[0].kind, old, values);
-        memory_store(element, at, &stored);
-        push_one(w, old);
-    } else {
-        /* The cells may be more than the operands had. */
-        w->it->cell_count -= w->taken;
-        reserve(w->in, w->it, element->cells);
-        if (w->in->result->ending == INTERPRETER_DONE)
-            memory_load(element, at, &w->it->cells[w->it->cell_count]);
-        w->it->cell_count += element->cells;
-    }
-}
-
-static const shared *find_shared(interpreter *in, const function *f,
-                                 uint32_t node, size_t size)
-{
-    shared *s;
-
-    for (size_t i = 0; i < in->shared_count; i++)
-        if (in->shared[i].function == f && in->shared[i].node == node)
-            return &in->shared[i];
-    in->shared = machine_grow(in->shared, &in->shared_capacity,
-                              in->shared_count + 1, sizeof *in->shared);
-    s = &in->shared[in->shared_count++];
-    *s = (shared){f, node, machine_allocate(size, 1), size};
-    memset(s->bytes, 0xa5, size);
-    return s;
-}
-
-static void local_array(const work *w)
-{
-    const kiln__ir_type *type = kiln__ir_type_at(&w->f->ir, w->node->type);
-    size_t size = w->f->layouts[type->element].size;
-    cell array[1 + 2 * KILN_RANK_MAX];
-    cell stride = 1;
-
-    for (uint32_t i = 0; i < type->length; i++) {
-        const int64_t extent = kiln__ir_operand_at(&w->f->ir, w->node, i)->imm;
-
-        array[1 + i] = (cell)extent;
-        array[1 + type->length + i] = stride;
-        stride *= (cell)extent;
-        size *= (size_t)extent;
-    }
-    array[0] =
-        (cell)(uintptr_t)find_shared(w->in, w->f, w->step->node, size)->bytes;
-    give(w->in, w->it, 0, array, 1 + 2 * (size_t)type->length);
+    machine_push(w, out, lanes);
 }
 
 /* ---- calls and ids ---- */
 
-static void call(const work *w)
+static void call(const machine_work *w)
 {
     interpreter *in = w->in;
     item *it = w->it;
@@ -349,12 +173,12 @@ static void call(const work *w)
     it->frames = machine_grow(it->frames, &it->frame_capacity,
                               it->frame_count + 1, sizeof *it->frames);
     it->frames[it->frame_count++] = (frame){f, 0, it->cell_count - w->taken};
-    reserve(in, it, f->frame - w->taken);
+    machine_reserve(in, it, f->frame - w->taken);
     if (in->result->ending == INTERPRETER_DONE)
         it->cell_count += f->frame - w->taken;
 }
 
-static void give_back(const work *w)
+static void give_back(const machine_work *w)
 {
     item *it = w->it;
 
@@ -365,7 +189,7 @@ static void give_back(const work *w)
         it->state = ITEM_DONE;
 }
 
-static void query(const work *w)
+static void query(const machine_work *w)
 {
     const interpreter_launch *l = w->in->launch;
     const int64_t d = w->node->imm % 4;
@@ -400,12 +224,12 @@ static void query(const work *w)
         value = w->it->number % INTERPRETER_SUB_GROUP;
         break;
     }
-    push_one(w, value);
+    machine_push_one(w, value);
 }
 
 /* ---- loops ---- */
 
-static void open_loop(const work *w)
+static void open_loop(const machine_work *w)
 {
     const kiln__ir_node *by = kiln__ir_operand_at(&w->f->ir, w->node, 2);
     const int is_signed =
@@ -426,7 +250,7 @@ static void open_loop(const work *w)
     w->it->cell_count -= 2;
 }
 
-static void test_loop(const work *w)
+static void test_loop(const machine_work *w)
 {
     const uint32_t local = w->f->places[w->node->imm];
     cell *turns = &w->it->cells[w->base + w->f->turns[w->step->node]];
@@ -438,7 +262,7 @@ static void test_loop(const work *w)
         w->it->cells[w->base + local] = turns[0];
 }
 
-static void next_loop(const work *w)
+static void next_loop(const machine_work *w)
 {
     const int32_t kind =
         kiln__ir_kind(&w->f->ir, w->f->ir.locals.items[w->node->imm].type);
@@ -450,7 +274,7 @@ static void next_loop(const work *w)
 
 /* ---- one step ---- */
 
-static void locals(const work *w)
+static void locals(const machine_work *w)
 {
     const uint32_t local = (uint32_t)w->node->imm;
     const uint32_t cells =
@@ -459,30 +283,30 @@ static void locals(const work *w)
 
     if (w->node->op == KILN__IR_SET) {
         memmove(&w->it->cells[at], w->operands, cells * sizeof(cell));
-        push(w, NULL, 0);
+        machine_push(w, NULL, 0);
         return;
     }
-    reserve(w->in, w->it, cells);
+    machine_reserve(w->in, w->it, cells);
     if (w->in->result->ending == INTERPRETER_DONE)
-        give(w->in, w->it, 0, &w->it->cells[at], cells);
+        machine_give(w->in, w->it, 0, &w->it->cells[at], cells);
 }
 
-static void select_one(const work *w)
+static void select_one(const machine_work *w)
 {
     const uint32_t cells = w->f->layouts[w->node->type].cells;
 
-    push(w, w->operands + 1 + (w->operands[0] != 0 ? 0 : cells), cells);
+    machine_push(w, w->operands + 1 + (w->operands[0] != 0 ? 0 : cells), cells);
 }
 
-static void check_assertion(const work *w)
+static void check_assertion(const machine_work *w)
 {
     if (w->operands[0] != 0)
-        push(w, NULL, 0);
+        machine_push(w, NULL, 0);
     else
         machine_raise(w->in, w->it, w->node, KILN_EXCEPTION_ASSERTION, 0, 0);
 }
 
-static void jump(const work *w)
+static void jump(const machine_work *w)
 {
     frame *top = &w->it->frames[w->it->frame_count - 1];
 
@@ -491,7 +315,7 @@ static void jump(const work *w)
 }
 
 /* Steps that typed IR has no operation for; false for the others. */
-static int run_own_step(const work *w)
+static int run_own_step(const machine_work *w)
 {
     switch (w->step->op) {
     case STEP_JUMP:
@@ -499,7 +323,7 @@ static int run_own_step(const work *w)
         jump(w);
         return 1;
     case STEP_PUSH:
-        give(w->in, w->it, 0, &(cell){w->step->target}, 1);
+        machine_give(w->in, w->it, 0, &(cell){w->step->target}, 1);
         return 1;
     case STEP_DROP:
         w->it->cell_count -= w->step->target;
@@ -518,7 +342,7 @@ static int run_own_step(const work *w)
     }
 }
 
-static void run_value(const work *w)
+static void run_value(const machine_work *w)
 {
     const uint32_t op = w->node->op;
 
@@ -529,19 +353,20 @@ static void run_value(const work *w)
     else if (op >= KILN__IR_NEG && op <= KILN__IR_INVERT)
         arithmetic(w);
     else if (op == KILN__IR_FIELD || op == KILN__IR_WITH_FIELD)
-        fields(w);
+        machine_fields(w);
     else if (op == KILN__IR_ELEMENT || op == KILN__IR_WITH_ELEMENT)
-        elements(w);
+        machine_elements(w);
     else if (op == KILN__IR_LENGTH || op == KILN__IR_SIZE)
-        shape(w);
+        machine_shape(w);
     else if (op == KILN__IR_LOAD || op == KILN__IR_ATOMIC)
-        access_array(w);
+        machine_access(w);
     else if (op == KILN__IR_CONST)
-        push_one(w, number_constant(kiln__ir_kind(&w->f->ir, w->node->type),
-                                    w->node->imm));
+        machine_push_one(
+            w, number_constant(kiln__ir_kind(&w->f->ir, w->node->type),
+                               w->node->imm));
 }
 
-static void run_operation(const work *w)
+static void run_operation(const machine_work *w)
 {
     switch ((uint32_t)w->node->op) {
     case KILN__IR_LOCAL:
@@ -555,13 +380,13 @@ static void run_operation(const work *w)
         mathematics(w);
         break;
     case KILN__IR_SPLAT:
-        splat(w);
+        machine_splat(w);
         break;
     case KILN__IR_STORE:
-        access_array(w);
+        machine_access(w);
         break;
     case KILN__IR_LOCAL_ARRAY:
-        local_array(w);
+        machine_local_array(w);
         break;
     case KILN__IR_CALL:
         call(w);
@@ -631,7 +456,8 @@ void machine_run_item(interpreter *in, item *it)
     while (in->result->ending == INTERPRETER_DONE && it->state == ITEM_READY &&
            !stops(it)) {
         frame *top = &it->frames[it->frame_count - 1];
-        work w = {.in = in, .it = it, .f = top->function, .base = top->base};
+        machine_work w = {
+            .in = in, .it = it, .f = top->function, .base = top->base};
 
         w.step = &w.f->steps[top->next++];
         w.node = kiln__ir_node_at(&w.f->ir, w.step->node);

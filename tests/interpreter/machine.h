@@ -133,6 +133,28 @@ cell memory_atomic(int64_t atomic, int32_t kind, cell old, const cell *values);
 
 /* ---- execute.c ---- */
 
+/* What a step knows. */
+typedef struct machine_work {
+    interpreter *in;
+    item *it;
+    const function *f;
+    const kiln__ir_node *node;
+    const step *step;
+    cell *operands; /* the first cell of the first */
+    size_t taken;   /* cells of all operands */
+    size_t base;    /* of the frame */
+} machine_work;
+
+uint32_t machine_type_of(const machine_work *w, size_t operand);
+const layout *machine_layout_of(const machine_work *w, size_t operand);
+/* Makes room for more cells; the run may end for want of it. */
+void machine_reserve(interpreter *in, item *it, size_t count);
+/* Replaces `taken` cells, or the operands, with the `given`. */
+void machine_give(interpreter *in, item *it, size_t taken, const cell *given,
+                  size_t count);
+void machine_push(const machine_work *w, const cell *cells, size_t count);
+void machine_push_one(const machine_work *w, cell value);
+
 /* Ends the run for a reason that is no exception. */
 void machine_end(interpreter *in, int ending, const char *reason);
 void machine_raise(interpreter *in, item *it, const kiln__ir_node *node,
@@ -143,6 +165,14 @@ void machine_run_item(interpreter *in, item *it);
 const kiln__ir_node *machine_waits_at(const item *it);
 /* Its operands' first cell. */
 cell *machine_operands(const item *it);
+
+/* ---- arrays.c ---- */
+void machine_fields(const machine_work *w);
+void machine_splat(const machine_work *w);
+void machine_elements(const machine_work *w);
+void machine_shape(const machine_work *w);
+void machine_access(const machine_work *w); /* LOAD, STORE, ATOMIC */
+void machine_local_array(const machine_work *w);
 
 /* ---- group.c ---- */
 void machine_run_group(interpreter *in);
