@@ -149,8 +149,26 @@ int kiln__group_carries(const kiln__lowering *l, const kiln__group_frame *frame,
 /* A flag of FOR nodes: done once for the group although nothing in it is
    collective. */
 #define KILN__GROUP_OUTSIDE 0x8000u
-/* Marks these loops in a kernel that has nothing collective. */
-kiln_status kiln__group_find_loops(kiln__lowering *l, int *found);
+typedef struct kiln__group_finder {
+    const kiln__lowering *l;
+    kiln__ir *ir; /* of the entry */
+    const kiln__uniform_view *view;
+    uint32_t *sets;  /* by local: the one SET plus 1, or 0 for none or many */
+    uint32_t *loops; /* by local: the FOR that counts it plus 1, or 0 */
+} kiln__group_finder;
+
+/* Looks at a kernel that has nothing collective. */
+kiln_status kiln__group_finder_init(kiln__group_finder *f, kiln__lowering *l);
+/* True when the FOR loop is better done once for the group, as far as its
+   bounds and its block go. */
+int kiln__group_loop_fits(const kiln__group_finder *f, uint32_t index);
+/* Marks these loops, those under uniform control. */
+void kiln__group_mark_loops(const kiln__group_finder *f, int *found);
+
+/* ---- lower_group_guards.c ---- */
+/* Rewrites guards around such loops; the facts that were known are old then. */
+kiln_status kiln__group_split_guards(const kiln__group_finder *finder,
+                                     int *changed);
 
 /* ---- lower_group_steps.c ---- */
 /* The entry's frame with all that it calls; NULL after a failure. */

@@ -11,9 +11,11 @@
  * twice.) Items do not race, so the order of their turns does not matter.
  *
  * It is done for a kernel that has nothing collective, for FOR loops of some
- * length under uniform control, if every access in them is either the same
- * for the items of a row or at a distance of one element, and none calls,
- * prints or is atomic.
+ * length under uniform control (lower_group_guards.c makes it so), if every
+ * access in them is either the same for the items of a row or at a distance
+ * of one element, and what they call only computes. Some access has to be of
+ * the second sort, or a float to be summed up, in an order that vectors would
+ * not keep.
  */
 
 #define FEW_TURNS 16 /* are unrolled by LLVM */
@@ -24,13 +26,13 @@ typedef enum stride {
     STRIDE_OTHER
 } stride;
 
-typedef struct finder {
-    const kiln__lowering *l;
-    kiln__ir *ir;
-    const kiln__uniform_view *view;
-    uint32_t *sets; /* by local: the one SET plus 1, or 0 for none or many */
-    int neighbours; /* some access of the loop is at STRIDE_ONE */
-} finder;
+typedef kiln__group_finder finder;
+
+/* What speaks for a loop. */
+typedef struct reasons {
+    int neighbours; /* some access is at STRIDE_ONE */
+    int floats;     /* it sets floats, one after the other: no vectors */
+} reasons;
 
 static stride stride_of(const finder *f, uint32_t index, unsigned depth);
 
@@ -54,6 +56,19 @@ static stride query_stride(const kiln__ir_node *node)
     return node->imm % 4 == 0 ? STRIDE_ONE : STRIDE_NONE;
 }
 
+/* A counter is the same for all wherever the loop's bounds are, also under a
+   guard that is still to be moved. */
+static stride counter_stride(const finder *f, uint32_t loop, unsigned depth)
+{
+    const kiln__ir_node *node = kiln__ir_node_at(f->ir, loop);
+
+    for (size_t i = 0; i < 2; i++)
+        if (stride_of(f, kiln__ir_operand(f->ir, node, i), depth) !=
+            STRIDE_NONE)
+            return STRIDE_OTHER;
+    return STRIDE_NONE;
+}
+
 static stride stride_of(const finder *f, uint32_t index, unsigned depth)
 {
     const kiln__ir_node *node = kiln__ir_node_at(f->ir, index);
@@ -72,6 +87,8 @@ static stride stride_of(const finder *f, uint32_t index, unsigned depth)
         return sum_stride(f, node, depth + 1) == STRIDE_NONE ? STRIDE_NONE
                                                              : STRIDE_OTHER;
     case KILN__IR_LOCAL:
+        if (f->loops[node->imm] != 0)
+            return counter_stride(f, f->loops[node->imm] - 1, depth + 1);
         if (f->sets[node->imm] == 0)
             return STRIDE_OTHER;
         return stride_of(
@@ -84,7 +101,7 @@ static stride stride_of(const finder *f, uint32_t index, unsigned depth)
     }
 }
 
-static int access_fits(finder *f, const kiln__ir_node *node)
+static int access_fits(const finder *f, const kiln__ir_node *node, reasons *r)
 {
     const kiln__ir_node *array = kiln__ir_operand_at(f->ir, node, 0);
     const uint32_t rank = kiln__ir_type_at(f->ir, array->type)->length;
@@ -97,33 +114,80 @@ static int access_fits(finder *f, const kiln__ir_node *node)
     for (size_t i = 2; i <= rank; i++)
         if (stride_of(f, kiln__ir_operand(f->ir, node, i), 0) != STRIDE_NONE)
             return 0;
-    f->neighbours |= first == STRIDE_ONE;
+    r->neighbours |= first == STRIDE_ONE;
     return 1;
 }
 
+/* True for functions that only compute. */
+static int callee_fits(const finder *f, const kiln__lower_function *callee,
+                       uint32_t index)
+{
+    const kiln__ir *ir = &callee->ir;
+    const kiln__ir_node *node = kiln__ir_node_at(ir, index);
+
+    switch ((uint32_t)node->op) {
+    case KILN__IR_LOAD:
+    case KILN__IR_STORE:
+    case KILN__IR_ATOMIC:
+    case KILN__IR_PRINT:
+    case KILN__IR_LOCAL_ARRAY:
+        return 0;
+    case KILN__IR_CALL: {
+        const kiln__lower_function *next =
+            &f->l->functions[callee->source->callees[node->imm]];
+
+        if (next->recursive || !callee_fits(f, next, next->ir.body))
+            return 0;
+        break;
+    }
+    default:
+        break;
+    }
+    for (size_t i = 0; i < node->count; i++)
+        if (!callee_fits(f, callee, kiln__ir_operand(ir, node, i)))
+            return 0;
+    return 1;
+}
+
+static int call_fits(const finder *f, const kiln__ir_node *node)
+{
+    const kiln__lower_function *root = &f->l->functions[0];
+    const kiln__lower_function *callee =
+        &f->l->functions[root->source->callees[node->imm]];
+
+    return !callee->recursive && callee_fits(f, callee, callee->ir.body);
+}
+
 /* True when nothing in the loop speaks against it. */
-static int fits(finder *f, uint32_t index)
+static int fits(const finder *f, uint32_t index, reasons *r)
 {
     const kiln__ir_node *node = kiln__ir_node_at(f->ir, index);
 
     switch ((uint32_t)node->op) {
-    case KILN__IR_CALL:
     case KILN__IR_PRINT:
     case KILN__IR_ATOMIC:
     case KILN__IR_BREAK:
     case KILN__IR_CONTINUE:
     case KILN__IR_RETURN:
         return 0;
+    case KILN__IR_CALL:
+        if (!call_fits(f, node))
+            return 0;
+        break;
+    case KILN__IR_SET:
+        r->floats |= kiln__kind_is_float(
+            kiln__ir_kind(f->ir, f->ir->locals.items[node->imm].type));
+        break;
     case KILN__IR_LOAD:
     case KILN__IR_STORE:
-        if (!access_fits(f, node))
+        if (!access_fits(f, node, r))
             return 0;
         break;
     default:
         break;
     }
     for (size_t i = 0; i < node->count; i++)
-        if (!fits(f, kiln__ir_operand(f->ir, node, i)))
+        if (!fits(f, kiln__ir_operand(f->ir, node, i), r))
             return 0;
     return 1;
 }
@@ -139,25 +203,25 @@ static int has_few_turns(const finder *f, const kiln__ir_node *node)
            high->imm <= low->imm + FEW_TURNS * (step < 64 ? step : 64);
 }
 
-static int is_together(finder *f, uint32_t index)
+int kiln__group_loop_fits(const kiln__group_finder *f, uint32_t index)
 {
     const kiln__ir_node *node = kiln__ir_node_at(f->ir, index);
+    reasons r = {0, 0};
 
-    if (node->op != KILN__IR_FOR || has_few_turns(f, node) ||
-        f->view->controls[index] != KILN__UNIFORM_GROUP)
+    if (node->op != KILN__IR_FOR || has_few_turns(f, node))
         return 0;
     for (size_t i = 0; i < 2; i++)
         if (f->view->values[kiln__ir_operand(f->ir, node, i)] !=
             KILN__UNIFORM_GROUP)
             return 0;
-    f->neighbours = 0;
-    return fits(f, index) && f->neighbours;
+    return fits(f, index, &r) && (r.neighbours || r.floats);
 }
 
-static int mark(finder *f, uint32_t index)
+static int mark(const finder *f, uint32_t index)
 {
     kiln__ir_node *node = &f->ir->nodes.items[index];
-    int marked = is_together(f, index);
+    int marked = f->view->controls[index] == KILN__UNIFORM_GROUP &&
+                 kiln__group_loop_fits(f, index);
 
     if (marked)
         node->flags |= KILN__GROUP_OUTSIDE;
@@ -166,42 +230,47 @@ static int mark(finder *f, uint32_t index)
     return marked;
 }
 
-static void find_sets(finder *f)
+void kiln__group_mark_loops(const kiln__group_finder *f, int *found)
+{
+    *found = mark(f, f->ir->body);
+}
+
+static void find_sets(const finder *f)
 {
     uint32_t *sets = f->sets;
 
     for (uint32_t i = 1; i < f->ir->nodes.count; i++) {
         const kiln__ir_node *node = &f->ir->nodes.items[i];
 
-        if (node->op == KILN__IR_SET)
-            sets[node->imm] = sets[node->imm] == 0 ? i + 1 : UINT32_MAX;
-        else if (node->op == KILN__IR_FOR)
-            sets[node->imm] = UINT32_MAX;
+        if (node->op != KILN__IR_SET && node->op != KILN__IR_FOR)
+            continue;
+        f->loops[node->imm] =
+            node->op == KILN__IR_FOR && sets[node->imm] == 0 ? i + 1 : 0;
+        sets[node->imm] = sets[node->imm] == 0 ? i + 1 : UINT32_MAX;
     }
-    for (uint32_t i = 0; i < f->ir->locals.count; i++)
+    for (uint32_t i = 0; i < f->ir->locals.count; i++) {
         if (sets[i] == UINT32_MAX || i < f->ir->parameter_count)
+            sets[i] = f->loops[i] = 0;
+        if (f->loops[i] != 0)
             sets[i] = 0;
+    }
 }
 
-kiln_status kiln__group_find_loops(kiln__lowering *l, int *found)
+kiln_status kiln__group_finder_init(kiln__group_finder *f, kiln__lowering *l)
 {
     kiln__lower_function *root = &l->functions[0];
-    finder f = {
+
+    *f = (kiln__group_finder){
         .l = l,
         .ir = &root->ir,
+        .view = kiln__uniform_entry(l->uniform),
         .sets = kiln__arena_allocate_array(
-            &l->job->arena, root->ir.locals.count + 1, sizeof *f.sets),
+            &l->job->arena, root->ir.locals.count + 1, sizeof *f->sets),
+        .loops = kiln__arena_allocate_array(
+            &l->job->arena, root->ir.locals.count + 1, sizeof *f->loops),
     };
-
-    *found = 0;
-    if (f.sets == NULL)
+    if (f->sets == NULL || f->loops == NULL || f->view == NULL)
         return kiln__job_fail(l->job, KILN_ENOMEM, "out of memory");
-    if (l->job->settings->opt_level < 2 || root->recursive)
-        return KILN_OK;
-    f.view = kiln__uniform_entry(l->uniform);
-    if (f.view == NULL)
-        return kiln__job_fail(l->job, KILN_ENOMEM, "out of memory");
-    find_sets(&f);
-    *found = mark(&f, root->ir.body);
+    find_sets(f);
     return KILN_OK;
 }

@@ -92,14 +92,35 @@ static kiln_status find_facts(kiln__lowering *l,
     return KILN_OK;
 }
 
-static kiln_status prepare_loops(kiln__lowering *l)
+static void find_facts_again(kiln__lowering *l,
+                             kiln__uniform_function *functions)
 {
-    int found = 0;
-    const kiln_status status = kiln__group_find_loops(l, &found);
+    kiln__uniform_dispose(l->uniform);
+    kiln__uniform_init(l->uniform, l->job->arena.alloc, functions, l->count);
+}
 
+static kiln_status prepare_loops(kiln__lowering *l,
+                                 kiln__uniform_function *functions)
+{
+    kiln__group_finder finder;
+    int changed = 0, found = 0;
+    kiln_status status = KILN_OK;
+
+    if (l->job->settings->opt_level < 2 || l->functions[0].recursive)
+        return KILN_OK;
+    status = kiln__group_finder_init(&finder, l);
+    if (status == KILN_OK)
+        status = kiln__group_split_guards(&finder, &changed);
+    if (status == KILN_OK && changed) {
+        find_facts_again(l, functions);
+        status = kiln__group_finder_init(&finder, l);
+    }
+    if (status != KILN_OK)
+        return status;
+    kiln__group_mark_loops(&finder, &found);
     if (found)
         l->functions[0].collective = KILN__COLLECTIVE_GROUP;
-    return status;
+    return KILN_OK;
 }
 
 kiln_status kiln__group_prepare(kiln__lowering *l)
@@ -114,7 +135,7 @@ kiln_status kiln__group_prepare(kiln__lowering *l)
     if (status == KILN_OK)
         status = find_facts(l, &functions);
     if (status == KILN_OK && l->functions[0].collective == 0)
-        status = prepare_loops(l);
+        status = prepare_loops(l, functions);
     else if (status == KILN_OK)
         status = check(l);
     if (status != KILN_OK || l->functions[0].collective == 0)
@@ -124,8 +145,7 @@ kiln_status kiln__group_prepare(kiln__lowering *l)
             status = kiln__group_flatten(l, &l->functions[i], functions);
     if (status != KILN_OK)
         return status;
-    kiln__uniform_dispose(l->uniform);
-    kiln__uniform_init(l->uniform, l->job->arena.alloc, functions, l->count);
+    find_facts_again(l, functions);
     return KILN_OK;
 }
 

@@ -1,0 +1,171 @@
+/* test_group_loops.c - loops that are done once for a group, and guards. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* LABELS: conformance host */
+#include "support/harness.h"
+
+#include <string.h>
+
+#include "support/kernels.h"
+
+enum { WIDE = 37, HIGH = 19, DEEP = 23 };
+
+static const char text[] =
+    "fn twice(x) = x + x\n"
+    "kernel product(c: f32[:,:], a: f32[:,:], b: f32[:,:])\n"
+    "    i = global_id(0)\n"
+    "    j = global_id(1)\n"
+    "    if i < size(c, 0) && j < size(c, 1)\n"
+    "        s: f32 = c[i, j]\n"
+    "        for k in 0..size(a, 1)\n"
+    "            s += a[i, k] * b[k, j]\n"
+    "        end\n"
+    "        c[i, j] = twice(s)\n"
+    "    end\n"
+    "end\n"
+    "kernel nested(c: f32[:,:], a: f32[:,:], b: f32[:,:])\n"
+    "    i = global_id(0)\n"
+    "    if i < size(c, 0)\n"
+    "        j = global_id(1)\n"
+    "        if j < size(c, 1)\n"
+    "            s = c[i, j]\n"
+    "            for k in 0..size(a, 1)\n"
+    "                s += a[i, k] * b[k, j]\n"
+    "            end\n"
+    "            c[i, j] = s\n"
+    "            for k in 0..size(a, 1)\n"
+    "                c[i, j] += a[i, k] * 0\n"
+    "            end\n"
+    "            c[i, j] = twice(c[i, j])\n"
+    "        end\n"
+    "    end\n"
+    "end\n"
+    "kernel exits(c: f32[:,:], a: f32[:,:], b: f32[:,:])\n"
+    "    i = global_id(0)\n"
+    "    if i >= size(c, 0)\n"
+    "        return\n"
+    "    end\n"
+    "    j = global_id(1)\n"
+    "    if j >= size(c, 1)\n"
+    "        return\n"
+    "    end\n"
+    "    s = c[i, j]\n"
+    "    for k in 0..size(a, 1)\n"
+    "        s += a[i, k] * b[k, j]\n"
+    "    end\n"
+    "    c[i, j] = twice(s)\n"
+    "end\n";
+
+static float c[HIGH][WIDE], a[DEEP][WIDE], b[HIGH][DEEP], expected[HIGH][WIDE];
+
+static void fill(void)
+{
+    for (int j = 0; j < HIGH; j++)
+        for (int i = 0; i < WIDE; i++)
+            c[j][i] = (float)(i - j);
+    for (int k = 0; k < DEEP; k++)
+        for (int i = 0; i < WIDE; i++)
+            a[k][i] = (float)(i * 7 % 5 - k % 3);
+    for (int j = 0; j < HIGH; j++)
+        for (int k = 0; k < DEEP; k++)
+            b[j][k] = (float)(j % 4 - k * 5 % 7);
+    for (int j = 0; j < HIGH; j++)
+        for (int i = 0; i < WIDE; i++) {
+            float sum = c[j][i];
+
+            for (int k = 0; k < DEEP; k++)
+                sum += a[k][i] * b[j][k];
+            expected[j][i] = sum + sum;
+        }
+}
+
+/* All numbers are small integers: no order of the sums matters. */
+static void check(kernels *k, const char *name, uint64_t x, uint64_t y,
+                  uint32_t block)
+{
+    kiln_package *package = kernels_define(k, "loops", text);
+    const kiln_array cs = kernels_array2(c, WIDE, HIGH);
+    const kiln_array as = kernels_array2(a, WIDE, DEEP);
+    const kiln_array bs = kernels_array2(b, DEEP, HIGH);
+    const kernels_argument arguments[] = {
+        {"f32[:,:]", &cs}, {"f32[:,:]", &as}, {"f32[:,:]", &bs}};
+    const kiln_launch launch = {.grid = {x, y, 1},
+                                .block = {block, block ? 3 : 0, block ? 1 : 0}};
+
+    fill();
+    assert_ok(kernels_launch(k, package, name, k->config, &launch, arguments, 3,
+                             &test_error));
+    assert_memory_equal(c, expected, sizeof c);
+}
+
+static void loops_under_guards_do_what_the_items_do(void **state)
+{
+    static const char *const names[] = {"product", "nested", "exits"};
+    static const uint32_t blocks[] = {0, 1, 5, 16, 64};
+
+    for (size_t n = 0; n < 3; n++)
+        for (size_t i = 0; i < 5; i++) {
+            check(*state, names[n], WIDE, HIGH, blocks[i]);
+            check(*state, names[n], 64, 32, blocks[i]);
+        }
+}
+
+static void loops_of_no_turns_do_nothing(void **state)
+{
+    kernels *k = *state;
+    float out[5] = {1, 2, 3, 4, 5};
+    const kiln_array outs = kernels_array(out, 5);
+    const int64_t turns = 0;
+    const kernels_argument arguments[] = {{"f32[:]", &outs}, {"i64", &turns}};
+    kiln_package *package = kernels_define(k, "none",
+                                           "kernel k(x: f32[:], n)\n"
+                                           "    i = global_id(0)\n"
+                                           "    if i < length(x)\n"
+                                           "        s = x[i]\n"
+                                           "        for k in 0..n\n"
+                                           "            s += x[i]\n"
+                                           "        end\n"
+                                           "        x[i] = s + 1\n"
+                                           "    end\n"
+                                           "end\n");
+
+    assert_ok(kernels_run(k, package, "k", 9, arguments, 2, &test_error));
+    for (int i = 0; i < 5; i++)
+        assert_true(out[i] == (float)(i + 2));
+}
+
+static void an_index_out_of_bounds_in_such_a_loop_is_found(void **state)
+{
+    kernels *k = *state;
+    float x[8] = {0};
+    const kiln_array xs = kernels_array(x, 8);
+    const int64_t turns = 20;
+    const kernels_argument arguments[] = {{"f32[:]", &xs}, {"i64", &turns}};
+    kiln_error *error = NULL;
+    kiln_package *package = kernels_define(k, "beyond",
+                                           "kernel k(x: f32[:], n)\n"
+                                           "    i = global_id(0)\n"
+                                           "    if i < length(x)\n"
+                                           "        s: f32 = 0\n"
+                                           "        for k in 0..n\n"
+                                           "            s += x[i + k]\n"
+                                           "        end\n"
+                                           "        x[i] = s\n"
+                                           "    end\n"
+                                           "end\n");
+
+    assert_status(KILN_EEXCEPTION,
+                  kernels_run(k, package, "k", 8, arguments, 2, &error));
+    assert_non_null(strstr(kiln_error_message(error), "8"));
+    kiln_error_free(error);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(loops_under_guards_do_what_the_items_do),
+        cmocka_unit_test(loops_of_no_turns_do_nothing),
+        cmocka_unit_test(an_index_out_of_bounds_in_such_a_loop_is_found),
+    };
+
+    return cmocka_run_group_tests(tests, kernels_setup, kernels_teardown);
+}
