@@ -123,6 +123,16 @@ static int may_alias(const char *kernel)
            strcmp(kernel, "strode") == 0;
 }
 
+/* Items of a loop may take turns: what they had done when one raised depends
+   on the order. */
+static void forget_what_was_done(side *s, const char *kernel)
+{
+    if (s->status == KILN_OK || strcmp(kernel, "vectors") != 0)
+        return;
+    memset(s->a, 0, sizeof s->a);
+    memset(s->b, 0, sizeof s->b);
+}
+
 /* Both ways, over the shapes and arguments; returns how often it raised. */
 static int compare(void **state, const char *kernel, const char *type,
                    const shape *shapes, size_t count)
@@ -143,6 +153,8 @@ static int compare(void **state, const char *kernel, const char *type,
                 run(k, package, &sides[1], kernel, type, &shapes[i],
                     scalars_of[j], aliased);
                 sides[1].config = sides[0].config;
+                forget_what_was_done(&sides[0], kernel);
+                forget_what_was_done(&sides[1], kernel);
                 if (memcmp(&sides[0], &sides[1], sizeof *sides) != 0)
                     fail_msg("%s, shape %zu, arguments %" PRId64 " %" PRId64
                              ", aliased %d: %d \"%s\" and %d \"%s\"",
