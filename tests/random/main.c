@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "trial.h"
@@ -12,8 +13,11 @@
  *     random_kernels [--seed N] [--count N] [--all] [--keep-going] [--source]
  *
  * runs `count` programs from `seed` on; KILN_RANDOM_SEED and KILN_RANDOM_COUNT
- * say the same. With --source it prints them instead.
+ * say the same. With --source it prints them instead. Without arguments it
+ * ends after a while, on a machine that does other things, too.
  */
+
+#define SECONDS_MAX 90
 
 /* ---- kernels that end the process ---- */
 
@@ -74,8 +78,9 @@ static uint64_t number_from(const char *name, uint64_t otherwise)
 int main(int argument_count, char **arguments)
 {
     trial_options options = {.seed = number_from("KILN_RANDOM_SEED", 1)};
-    uint64_t count = number_from("KILN_RANDOM_COUNT", 160);
+    uint64_t count = number_from("KILN_RANDOM_COUNT", 150);
     int source = 0, keep_going = 0, failures = 0;
+    time_t end = argument_count > 1 ? 0 : time(NULL) + SECONDS_MAX;
     trial_counts counts = {0};
 
     for (int i = 1; i < argument_count; i++)
@@ -95,7 +100,9 @@ int main(int argument_count, char **arguments)
                (unsigned long long)count, (unsigned long long)options.seed);
     fflush(stdout);
     watch_signals();
-    for (uint64_t i = 0; i < count && (failures == 0 || keep_going); i++) {
+    for (uint64_t i = 0; i < count && (failures == 0 || keep_going) &&
+                         (end == 0 || time(NULL) < end);
+         i++) {
         name_seed(options.seed);
         failures +=
             source ? print_source(options.seed) : trial_run(&options, &counts);
