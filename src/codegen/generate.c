@@ -66,7 +66,9 @@ static kiln_status check_undefined(kiln__codegen_job *job, LLVMModuleRef module)
         size_t size;
         const char *name = LLVMGetValueName2(f, &size);
 
+        /* What is hidden is in the other module. */
         if (LLVMIsDeclaration(f) && LLVMGetIntrinsicID(f) == 0 &&
+            LLVMGetVisibility(f) != LLVMHiddenVisibility &&
             !job->backend->may_import(name))
             return kiln__job_fail(job, KILN_ECODEGEN, "undefined function '%s'",
                                   name);
@@ -93,7 +95,11 @@ static kiln_status verify(kiln__codegen_job *job, LLVMModuleRef module)
 static kiln_status link(kiln__codegen_job *job)
 {
     KILN_TRY(check_undefined(job, job->module));
+    if (job->checked_module != NULL)
+        KILN_TRY(check_undefined(job, job->checked_module));
     KILN_TRY(job->backend->wrap(job));
+    if (job->checked_module != NULL)
+        KILN_TRY(verify(job, job->checked_module));
     return verify(job, job->module);
 }
 
@@ -154,13 +160,14 @@ typedef struct emitted {
 static kiln_status emit_module(kiln__codegen_job *job, LLVMModuleRef module,
                                LLVMCodeGenFileType type, emitted *out)
 {
-    char *message = NULL;
+    LLVMMemoryBufferRef buffer =
+        kiln__llvm_emit(job->machine, module, type == LLVMAssemblyFile,
+                        job->request->module == NULL);
 
-    if (LLVMTargetMachineEmitToMemoryBuffer(job->machine, module, type,
-                                            &message,
-                                            &out->buffers[out->count]) != 0)
-        return kiln__job_fail_llvm(job, KILN_ECODEGEN, "LLVM", message);
-    out->count++;
+    if (buffer == NULL)
+        return kiln__job_fail(job, KILN_ECODEGEN, "no code for %s",
+                              job->settings->triple);
+    out->buffers[out->count++] = buffer;
     return job->status; /* a diagnostic, and no error */
 }
 
@@ -169,8 +176,6 @@ static kiln_status emit_modules(kiln__codegen_job *job,
 {
     kiln_status status;
 
-    if (job->request->module == NULL)
-        kiln__llvm_leave_out_passes(job->context);
     KILN_TRY(emit_module(job, job->module, type, out));
     if (job->checked_module == NULL)
         return KILN_OK;
@@ -263,7 +268,6 @@ static kiln_status run_stages(kiln__codegen_job *job, product *out)
     if (job->request->form == KILN_EMIT_LLVM)
         return take_text(job, "llvm", out);
 
-    KILN_TRY(kiln__split_checked(job));
     KILN_TRY(outcome(job, kiln__optimise(job)));
     time = stage_ended(job, KILN_STAGE_OPTIMISE, time);
     if (job->request->form == KILN_EMIT_LLVM_OPT)
