@@ -190,7 +190,8 @@ static void measure(const struct bench *bench)
 int main(int argc, char **argv)
 {
     static const struct bench *const tables[] = {
-        bench_hits, bench_stages, bench_launches, bench_processes};
+        bench_hits, bench_stages, bench_launches, bench_reductions,
+        bench_processes};
     const char *filter = "";
     int list = 0;
 

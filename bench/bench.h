@@ -32,6 +32,7 @@ extern const struct bench bench_hits[];
 extern const struct bench bench_stages[];
 extern const struct bench bench_launches[];
 extern const struct bench bench_processes[];
+extern const struct bench bench_reductions[];
 
 uint64_t bench_now_ns(void);
 /* In run() of a `whole` benchmark: counts this instead of the clock. */

@@ -1,25 +1,39 @@
-# Writes the listed files into one C file as kiln__runtime_sources.
+# Writes the listed files into one C file: FILES as kiln__runtime_sources,
+# PACKAGES as kiln__runtime_packages.
 set(arrays "")
-set(entries "")
 set(index 0)
-foreach(file IN LISTS FILES)
-    file(READ ${file} hex HEX)
-    string(LENGTH "${hex}" size)
-    math(EXPR size "${size} / 2")
-    string(REGEX REPLACE "(..)" "'\\\\x\\1'," bytes "${hex}")
-    string(REPEAT "." 70 line) # ten bytes of seven characters each
-    string(REGEX REPLACE "(${line})" "\\1\n    " bytes "${bytes}")
-    get_filename_component(name ${file} NAME)
-    string(APPEND arrays
-        "static const char source_${index}[] = {\n    ${bytes}0};\n\n")
-    string(APPEND entries
-        "    {\"${name}\", source_${index}, ${size}},\n")
-    math(EXPR index "${index} + 1")
-endforeach()
+
+function(embed out)
+    set(entries "")
+    foreach(file IN LISTS ARGN)
+        file(READ ${file} hex HEX)
+        string(LENGTH "${hex}" size)
+        math(EXPR size "${size} / 2")
+        string(REGEX REPLACE "(..)" "'\\\\x\\1'," bytes "${hex}")
+        string(REPEAT "." 70 line) # ten bytes of seven characters each
+        string(REGEX REPLACE "(${line})" "\\1\n    " bytes "${bytes}")
+        get_filename_component(name ${file} NAME)
+        string(APPEND arrays "static const char source_${index}[] = {\n"
+            "    ${bytes}0};\n\n")
+        string(APPEND entries
+            "    {\"${name}\", source_${index}, ${size}},\n")
+        math(EXPR index "${index} + 1")
+    endforeach()
+    set(arrays "${arrays}" PARENT_SCOPE)
+    set(index ${index} PARENT_SCOPE)
+    set(${out} "${entries}" PARENT_SCOPE)
+endfunction()
+
+embed(sources ${FILES})
+embed(packages ${PACKAGES})
 file(WRITE ${OUTPUT}
 "#include \"runtime_sources.h\"
 
 ${arrays}const kiln__runtime_source kiln__runtime_sources[] = {
-${entries}    {NULL, NULL, 0},
+${sources}    {NULL, NULL, 0},
+};
+
+const kiln__runtime_source kiln__runtime_packages[] = {
+${packages}    {NULL, NULL, 0},
 };
 ")

@@ -3,8 +3,8 @@ include_guard()
 
 set(kiln_generated ${PROJECT_BINARY_DIR}/generated)
 set(kiln_hashed_files ${kiln_sources} ${kiln_codegen_sources}
-    ${kiln_common_sources} ${kiln_runtime_sources} ${kiln_headers}
-    ${kiln_public_headers})
+    ${kiln_common_sources} ${kiln_runtime_sources}
+    ${kiln_runtime_packages} ${kiln_headers} ${kiln_public_headers})
 list(SORT kiln_hashed_files)
 list(JOIN kiln_hashed_files "\n" kiln_hashed_lines)
 file(CONFIGURE OUTPUT ${kiln_generated}/hashed_files.txt
@@ -37,11 +37,15 @@ endforeach()
 
 list(TRANSFORM kiln_runtime_sources PREPEND ${PROJECT_SOURCE_DIR}/
     OUTPUT_VARIABLE kiln_runtime_paths)
+list(TRANSFORM kiln_runtime_packages PREPEND ${PROJECT_SOURCE_DIR}/
+    OUTPUT_VARIABLE kiln_package_paths)
 add_custom_command(
     OUTPUT ${kiln_generated}/runtime_sources.c
     COMMAND ${CMAKE_COMMAND} "-DFILES=${kiln_runtime_paths}"
+        "-DPACKAGES=${kiln_package_paths}"
         -DOUTPUT=${kiln_generated}/runtime_sources.c
         -P ${PROJECT_SOURCE_DIR}/cmake/embed.cmake
-    DEPENDS ${kiln_runtime_paths} ${PROJECT_SOURCE_DIR}/cmake/embed.cmake
+    DEPENDS ${kiln_runtime_paths} ${kiln_package_paths}
+        ${PROJECT_SOURCE_DIR}/cmake/embed.cmake
         ${kiln_generated}/hashed_files.txt
     COMMENT "Embedding the runtime sources" VERBATIM)

@@ -35,6 +35,7 @@ foreach(file IN LISTS kiln_common_sources)
 endforeach()
 
 kiln_glob(kiln_runtime_sources src/runtime/*.kiln)
+kiln_glob(kiln_runtime_packages src/runtime/packages/*.kiln)
 kiln_glob(kiln_headers src/*.h src/*/*.h)
 kiln_glob(kiln_public_headers include/kiln.h include/kiln/*.h
     include/kiln/sys/*.h)

@@ -65,6 +65,12 @@ enum {
 #define KILN__IR_BOUNDS_OFF 2u
 #define KILN__IR_FAST_ON 4u
 #define KILN__IR_FAST_OFF 8u
+#define KILN__IR_CONTRACT_ON 16u
+#define KILN__IR_CONTRACT_OFF 32u
+#define KILN__IR_BOUNDS_FLAGS (KILN__IR_BOUNDS_ON | KILN__IR_BOUNDS_OFF)
+#define KILN__IR_FLOAT_FLAGS \
+    (KILN__IR_FAST_ON | KILN__IR_FAST_OFF | KILN__IR_CONTRACT_ON | \
+     KILN__IR_CONTRACT_OFF)
 
 typedef struct kiln__ir_type {
     uint8_t kind;     /* KILN_TYPE_..., but not FOREIGN */

@@ -5,7 +5,8 @@
 
 #include <stddef.h>
 
-/* One file of src/runtime, as it was when the library was built. */
+/* One file of src/runtime, or of its folder packages, as it was when the
+   library was built. */
 typedef struct kiln__runtime_source {
     const char *name; /* "math.kiln" */
     const char *text; /* ends in a NUL that `size` does not count */
@@ -14,5 +15,7 @@ typedef struct kiln__runtime_source {
 
 /* In the order of their names; ended by a NULL name. */
 extern const kiln__runtime_source kiln__runtime_sources[];
+/* Packages that an import finds without a file: "reduce.kiln", .... */
+extern const kiln__runtime_source kiln__runtime_packages[];
 
 #endif /* KILN_RUNTIME_SOURCES_H */

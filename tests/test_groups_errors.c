@@ -242,7 +242,7 @@ static void a_group_that_is_too_large_is_refused(void **state)
                   kernels_launch(k,
                                  kernels_define(k, "large",
                                                 "kernel k(x)\n"
-                                                "    i = global_id(0) * 2\n"
+                                                "    i = x[global_id(0)]\n"
                                                 "    barrier()\n"
                                                 "    if i == 0\n"
                                                 "        x[i] = i\n"

@@ -515,6 +515,21 @@ static void fast_mathematics_end_with_their_block(void **state)
     assert_true(out[1] == (out[0] + 1) - 1);
 }
 
+/* 1 + e squared is 1 + 2e + e * e; the last part does not fit a float. */
+static void strict_blocks_round_every_operation(void **state)
+{
+    kernels *k = *state;
+    const float e = 1.0f / 4096, rounded = 1 + 2 * e;
+    float a[2] = {1 + e, -rounded}, out[2] = {1, 1};
+    const kiln_array as = kernels_array(a, 2), outs = kernels_array(out, 2);
+    const kernels_argument arguments[] = {{"f32[:]", &as}, {"f32[:]", &outs}};
+
+    assert_ok(kernels_run(k, kernels_load(k, FILE_OF("switches")), "contracted",
+                          1, arguments, 2, &test_error));
+    assert_true(out[0] == 0);
+    assert_true(out[1] == 0 || out[1] == e * e); /* a processor without fma */
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -549,6 +564,7 @@ int main(void)
         cmocka_unit_test(a_negative_exponent_of_an_integer_raises),
         cmocka_unit_test(inbounds_and_checkbounds_nest),
         cmocka_unit_test(fast_mathematics_end_with_their_block),
+        cmocka_unit_test(strict_blocks_round_every_operation),
     };
 
     return cmocka_run_group_tests(tests, kernels_setup, kernels_teardown);

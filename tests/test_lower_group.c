@@ -39,6 +39,7 @@ static void needs(const char *text, int for_group, uint32_t local_bytes,
 
 #define ID "(query i64 global_id 0)"
 #define N(n) "(const i64 " #n ")"
+#define LOADED "(load i64 %x.0 " ID ")"
 #define KERNEL(locals, body) \
     "(function \"m.k\" \"m.k#1\" kernel (param %x.0 i64[:])" \
     " (local %a.1 i64) (local %b.2 i64)" locals " (block " body "))\n"
@@ -65,17 +66,35 @@ static void what_one_region_has_needs_no_memory(void **state)
 static void what_lives_across_a_barrier_has_a_slot(void **state)
 {
     (void)state;
-    needs(KERNEL("", "(set %a.1 " ID ") (barrier) (store %x.0 %a.1 %a.1)"), 1,
-          0, 8);
+    needs(KERNEL("", "(set %a.1 " LOADED ") (barrier) (store %x.0 %a.1 %a.1)"),
+          1, 0, 8);
     needs(KERNEL(" (local %c.3 Bool) (local %d.4 (i8, f64))",
-                 "(set %c.3 (lt Bool " ID
+                 "(set %c.3 (lt Bool " LOADED
                  " " N(3) "))"
                           "(set %d.4 (tuple (i8, f64) (const i8 1)"
-                          " (convert f64 " ID "))) (barrier)"
+                          " (convert f64 " LOADED "))) (barrier)"
                           "(if %c.3 (block (store %x.0 " N(
                               0) " (saturate i64"
                                  " (field f64 1 %d.4)))))"),
           1, 0, 10);
+}
+
+static void what_ids_tell_is_computed_again(void **state)
+{
+    (void)state;
+    needs(KERNEL("", "(set %a.1 " ID ") (set %b.2 (mul i64 %a.1 " N(
+                         3) "))"
+                            "(barrier) (store %x.0 %a.1 %b.2)"),
+          1, 0, 0);
+    /* But not what changes, */
+    needs(KERNEL("", "(set %a.1 " ID ") (barrier)"
+                     "(set %a.1 (add i64 %a.1 " N(1) ")) (barrier)"
+                                                     "(store %x.0 %a.1 %a.1)"),
+          1, 0, 8);
+    /* nor what the group works on together. */
+    needs(KERNEL("", "(set %a.1 " ID ") (set %b.2 (group i64 group_add %a.1))"
+                     "(store %x.0 %a.1 %b.2)"),
+          1, 0, 8);
 }
 
 static void what_is_uniform_is_a_scalar(void **state)
@@ -195,6 +214,7 @@ int main(void)
         cmocka_unit_test(a_kernel_without_barriers_runs_item_by_item),
         cmocka_unit_test(what_one_region_has_needs_no_memory),
         cmocka_unit_test(what_lives_across_a_barrier_has_a_slot),
+        cmocka_unit_test(what_ids_tell_is_computed_again),
         cmocka_unit_test(what_is_uniform_is_a_scalar),
         cmocka_unit_test(a_value_is_kept_while_the_group_works_together),
         cmocka_unit_test(loops_over_neighbours_go_outside),

@@ -301,7 +301,8 @@ static void switches_carry_their_bit(void **state)
         unsigned flag;
     } rows[] = {
         {"fastmath", KILN__IR_FAST_ON},
-        {"strict", KILN__IR_FAST_OFF},
+        {"strict", KILN__IR_FAST_OFF | KILN__IR_CONTRACT_OFF},
+        {"contract", KILN__IR_FAST_OFF | KILN__IR_CONTRACT_ON},
         {"inbounds", KILN__IR_BOUNDS_OFF},
         {"checkbounds", KILN__IR_BOUNDS_ON},
     };

@@ -45,7 +45,7 @@ for type in f32 f64; do
         sed -n "s/^kernel /$what /p" "$folder/$what-$type.profile"
     done | awk '
         # The two launches of a reduction are one kernel of plain C.
-        $2 ~ /_planes$/ || $2 ~ /_all$/ { next }
+        $2 ~ /^(dot|sum|max|maximum)(_|$)/ { next }
         { key = $1 " " $2; names[$2] = 1; count[$2] = $3 }
         !(key in least) || $4 < least[key] { least[key] = $4 }
         END {

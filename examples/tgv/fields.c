@@ -42,7 +42,9 @@ static int field_open(struct tgv *tgv, struct field *field, int64_t n,
 
 static int partial_open(struct tgv *tgv)
 {
-    uint64_t bytes = (uint64_t)tgv->n * sizeof(double);
+    const kiln_launch shape = reduction_shape(tgv->n - 2);
+    const int64_t points = reduction_groups(&shape) + 1;
+    uint64_t bytes = (uint64_t)points * sizeof(double);
     kiln_error *error = NULL;
     kiln_status status =
         kiln_buffer_new(&tgv->partial.buffer, tgv->device, bytes, &error);
@@ -51,9 +53,9 @@ static int partial_open(struct tgv *tgv)
         failed(tgv, status, error);
         return 0;
     }
-    tgv->partial.points = tgv->n;
+    tgv->partial.points = points;
     tgv->partial.array = (kiln_array){
-        .data = kiln_buffer_address(tgv->partial.buffer), .sizes = {tgv->n}};
+        .data = kiln_buffer_address(tgv->partial.buffer), .sizes = {points}};
     return 1;
 }
 

@@ -150,26 +150,23 @@ uint64_t now_ns(void)
     return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
 }
 
-void run(struct tgv *tgv, int kernel, int64_t x, int64_t y, int64_t z, ...)
+static void run_list(struct tgv *tgv, int kernel, const kiln_launch *launch,
+                     va_list list)
 {
-    kiln_launch launch = {{(uint64_t)x, (uint64_t)y, (uint64_t)z}, {0, 0, 0}};
     union value values[ARGUMENTS_MAX];
     const void *arguments[ARGUMENTS_MAX];
     kiln_error *error = NULL;
     kiln_status status;
     uint64_t start;
     size_t count;
-    va_list list;
 
     if (tgv->status != KILN_OK)
         return;
-    va_start(list, z);
     count =
         take_arguments(tgv, kernels[kernel].arguments, values, arguments, list);
-    va_end(list);
     tgv->launches++;
     start = tgv->options.profile ? now_ns() : 0;
-    status = kiln_queue_launch(tgv->queue, tgv->kernels[kernel], &launch,
+    status = kiln_queue_launch(tgv->queue, tgv->kernels[kernel], launch,
                                arguments, count, &error);
     if (status == KILN_OK && tgv->options.profile)
         status = kiln_queue_wait(tgv->queue, &error);
@@ -179,4 +176,24 @@ void run(struct tgv *tgv, int kernel, int64_t x, int64_t y, int64_t z, ...)
     }
     if (status != KILN_OK)
         failed(tgv, status, error);
+}
+
+void run(struct tgv *tgv, int kernel, int64_t x, int64_t y, int64_t z, ...)
+{
+    const kiln_launch launch = {{(uint64_t)x, (uint64_t)y, (uint64_t)z},
+                                {0, 0, 0}};
+    va_list list;
+
+    va_start(list, z);
+    run_list(tgv, kernel, &launch, list);
+    va_end(list);
+}
+
+void run_groups(struct tgv *tgv, int kernel, const kiln_launch *launch, ...)
+{
+    va_list list;
+
+    va_start(list, launch);
+    run_list(tgv, kernel, launch, list);
+    va_end(list);
 }

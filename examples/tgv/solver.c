@@ -49,60 +49,6 @@ void poisson_coefficients(struct tgv *tgv)
     }
 }
 
-/* Puts the partial results together and reads the last element. The two
-   launches are one reduction in the specification's count. */
-static double reduced(struct tgv *tgv, int kernel, int64_t count)
-{
-    double result = 0;
-    kiln_error *error = NULL;
-    kiln_status status;
-    uint64_t last = (uint64_t)(tgv->partial.points - 1) * sizeof result;
-
-    run(tgv, kernel, 1, 1, 1, &tgv->partial, count);
-    tgv->launches--;
-    if (tgv->status != KILN_OK)
-        return 0;
-    status = kiln_queue_wait(tgv->queue, &error);
-    if (status == KILN_OK)
-        status = kiln_buffer_read(tgv->partial.buffer, last, &result,
-                                  sizeof result, &error);
-    if (status != KILN_OK)
-        failed(tgv, status, error);
-    return result;
-}
-
-static double dot(struct tgv *tgv, const struct field *a, const struct field *b)
-{
-    int64_t inside = a->array.sizes[0] - 2;
-
-    run(tgv, K_dot_planes, inside, 1, 1, &tgv->partial, a, b);
-    return rounded(tgv, reduced(tgv, K_sum_all, inside));
-}
-
-double sum_of(struct tgv *tgv, const struct field *a)
-{
-    int64_t inside = a->array.sizes[0] - 2;
-
-    run(tgv, K_sum_planes, inside, 1, 1, &tgv->partial, a);
-    return rounded(tgv, reduced(tgv, K_sum_all, inside));
-}
-
-double max_of(struct tgv *tgv, const struct field *a, double offset)
-{
-    int64_t inside = a->array.sizes[0] - 2;
-
-    run(tgv, K_max_planes, inside, 1, 1, &tgv->partial, a, offset);
-    return reduced(tgv, K_max_all, inside);
-}
-
-static double max_abs(struct tgv *tgv, const struct field *a)
-{
-    int64_t inside = a->array.sizes[0] - 2;
-
-    run(tgv, K_max_abs_planes, inside, 1, 1, &tgv->partial, a);
-    return reduced(tgv, K_max_all, inside);
-}
-
 /* At most six steps of conjugate gradients, preconditioned by iD. */
 static void smooth(struct tgv *tgv, struct level *level)
 {

@@ -6,25 +6,8 @@
 static double exit_mean(struct tgv *tgv)
 {
     int64_t m = tgv->n - 2;
-    double sum = 0;
-    double partial[1 << TGV_LEVELS_MAX];
-    kiln_error *error = NULL;
-    kiln_status status;
 
-    run(tgv, K_sum_exit, m, 1, 1, &tgv->partial, &tgv->u);
-    if (tgv->status != KILN_OK)
-        return 0;
-    status = kiln_queue_wait(tgv->queue, &error);
-    if (status == KILN_OK)
-        status = kiln_buffer_read(tgv->partial.buffer, 0, partial,
-                                  (uint64_t)m * sizeof *partial, &error);
-    if (status != KILN_OK) {
-        failed(tgv, status, error);
-        return 0;
-    }
-    for (int64_t i = 0; i < m; i++)
-        sum += partial[i];
-    return rounded(tgv, sum / (double)(m * m));
+    return rounded(tgv, exit_sum(tgv) / (double)(m * m));
 }
 
 void initialise(struct tgv *tgv)

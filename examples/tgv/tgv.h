@@ -47,13 +47,13 @@
     X(fill_scalar, "SR") \
     X(times, "SR") \
     X(divide, "SR") \
-    X(dot_planes, "DSS") \
-    X(sum_planes, "DS") \
+    X(dot_inside, "DSS") \
+    X(sum_inside, "DS") \
     X(sum_exit, "DV") \
-    X(max_planes, "DSR") \
-    X(max_abs_planes, "DS") \
-    X(sum_all, "DI") \
-    X(max_all, "DI")
+    X(max_inside, "DSR") \
+    X(max_abs_inside, "DS") \
+    X(sum, "DD") \
+    X(maximum, "DD")
 
 #define TGV_ENUM(name, arguments) K_##name,
 enum { TGV_KERNELS(TGV_ENUM) TGV_KERNEL_COUNT };
@@ -98,7 +98,8 @@ struct tgv {
     double nu; /* rounded to the chosen precision */
     int level_count;
     struct level levels[TGV_LEVELS_MAX];
-    struct field u, u0, f, p, sigma, v, mu0, mu1, partial;
+    struct field u, u0, f, p, sigma, v, mu0, mu1;
+    struct field partial; /* results of groups; the last is that of all */
 
     double dt_used, dt;
     int cycles[2];
@@ -116,6 +117,7 @@ int kernels_open(struct tgv *tgv);
 /* Launches over x * y * z items; arguments as the kernel's letters say:
    struct field *, double for R, int64_t for I. Counts a launch. */
 void run(struct tgv *tgv, int kernel, int64_t x, int64_t y, int64_t z, ...);
+void run_groups(struct tgv *tgv, int kernel, const kiln_launch *launch, ...);
 /* Rounds to the precision of the run. */
 double rounded(const struct tgv *tgv, double value);
 /* Keeps the first failure. */
@@ -131,12 +133,20 @@ void fields_close(struct tgv *tgv);
 /* Reads all points, widened; the caller frees. */
 double *field_read(struct tgv *tgv, const struct field *field);
 
+/* ---- reduction.c ---- */
+/* Groups of a reduction over an inside of that many points a side. */
+kiln_launch reduction_shape(int64_t inside);
+int64_t reduction_groups(const kiln_launch *launch);
+double dot(struct tgv *tgv, const struct field *a, const struct field *b);
+double sum_of(struct tgv *tgv, const struct field *a);
+double exit_sum(struct tgv *tgv);
+double max_of(struct tgv *tgv, const struct field *a, double offset);
+double max_abs(struct tgv *tgv, const struct field *a);
+
 /* ---- solver.c ---- */
 void boundary(struct tgv *tgv, struct field *a);
 void poisson_coefficients(struct tgv *tgv);
 void solve(struct tgv *tgv, int which);
-double sum_of(struct tgv *tgv, const struct field *a);
-double max_of(struct tgv *tgv, const struct field *a, double offset);
 
 /* ---- step.c ---- */
 void initialise(struct tgv *tgv);

@@ -58,7 +58,8 @@ KILN_API KILN_NODISCARD kiln_status kiln_package_new(kiln_package **out,
  * takes effect in one new world, or, when there is an error, nothing does:
  * KILN_ESYNTAX or KILN_ECOMPILE with one diagnostic per fault, 20 at most.
  * Bodies of methods are inferred when they are asked for, not here. What the
- * text imports must be there: no file is looked for. `report` may be NULL.
+ * text imports must be there, or come with Kiln as `reduce` does: no file is
+ * looked for. `report` may be NULL.
  *
  * A definition with the signature of an earlier one replaces it; one that
  * means the same changes nothing but places. Definitions of the package that
@@ -72,8 +73,9 @@ KILN_API KILN_NODISCARD kiln_status kiln_package_define(
  * Reads `path` and defines it in the package of the file's base name (made if
  * need be), as kiln_package_define() does. Imports that name no package are
  * looked for as `name.kiln` in the file's folder, then in the folders of
- * KILN_PATH. They are defined first, each in a world of its own; they stay
- * when the file itself has an error, and are not in the report.
+ * KILN_PATH, then among the packages that come with Kiln. They are defined
+ * first, each in a world of its own; they stay when the file itself has an
+ * error, and are not in the report.
  *
  * KILN_EIO if unreadable, KILN_EINVAL if its name cannot name a package.
  */

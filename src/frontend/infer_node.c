@@ -156,12 +156,12 @@ static uint16_t flags_of(const kiln__infer *in, kiln__ir_op op)
 
     if (op == KILN__IR_LOAD || op == KILN__IR_STORE || op == KILN__IR_ELEMENT ||
         op == KILN__IR_WITH_ELEMENT || op == KILN__IR_ATOMIC)
-        mask = KILN__IR_BOUNDS_ON | KILN__IR_BOUNDS_OFF;
+        mask = KILN__IR_BOUNDS_FLAGS;
     else if ((op >= KILN__IR_NEG && op <= KILN__IR_DIV) ||
              (op >= KILN__IR_EQ && op <= KILN__IR_GE) ||
              op == KILN__IR_CHOOSE || op == KILN__IR_SELECT ||
              op == KILN__IR_MATH)
-        mask = KILN__IR_FAST_ON | KILN__IR_FAST_OFF;
+        mask = KILN__IR_FLOAT_FLAGS;
     return (uint16_t)(in->flags & mask);
 }
 

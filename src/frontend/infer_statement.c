@@ -92,9 +92,9 @@ static void infer_if(kiln__infer *in, const kiln__ast *ast)
 
 static void lexical_switch(kiln__infer *in, const kiln__ast *ast)
 {
-    const uint32_t bounds = KILN__IR_BOUNDS_ON | KILN__IR_BOUNDS_OFF;
-    const uint32_t fast = KILN__IR_FAST_ON | KILN__IR_FAST_OFF;
-    const uint32_t mask = (ast->flag & bounds) != 0 ? bounds : fast;
+    const uint32_t mask = (ast->flag & KILN__IR_BOUNDS_FLAGS) != 0
+                              ? KILN__IR_BOUNDS_FLAGS
+                              : KILN__IR_FLOAT_FLAGS;
     const uint16_t before = in->flags;
 
     in->flags = (uint16_t)((before & ~mask) | ast->flag);

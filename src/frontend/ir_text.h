@@ -7,11 +7,11 @@
 
 #include "ir_tables.h"
 
-#define KILN__IR_FLAG_COUNT 4
+#define KILN__IR_FLAG_COUNT 6
 
 /* By bit: KILN__IR_BOUNDS_ON first. */
 static const char *const kiln__ir_flag_texts[KILN__IR_FLAG_COUNT] = {
-    "+bounds", "-bounds", "+fast", "-fast"};
+    "+bounds", "-bounds", "+fast", "-fast", "+contract", "-contract"};
 
 /* The language's name of a kind that is written as a plain word, or NULL. */
 static inline const char *kiln__ir_kind_text(int32_t kind)

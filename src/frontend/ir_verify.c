@@ -331,11 +331,12 @@ static const char *operands_fault(const verifier *v, size_t index,
 
 static const char *flags_fault(uint32_t flags)
 {
-    const uint32_t bounds = KILN__IR_BOUNDS_ON | KILN__IR_BOUNDS_OFF;
-    const uint32_t fast = KILN__IR_FAST_ON | KILN__IR_FAST_OFF;
+    const uint32_t all = KILN__IR_BOUNDS_FLAGS | KILN__IR_FLOAT_FLAGS;
+    const uint32_t on =
+        KILN__IR_BOUNDS_ON | KILN__IR_FAST_ON | KILN__IR_CONTRACT_ON;
 
-    if ((flags & ~(bounds | fast)) != 0 || (flags & bounds) == bounds ||
-        (flags & fast) == fast)
+    /* Each switch that is on has its "off" in the next bit. */
+    if ((flags & ~all) != 0 || ((flags & on) << 1 & flags) != 0)
         return "the flags contradict each other";
     return NULL;
 }

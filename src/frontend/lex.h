@@ -13,6 +13,7 @@
     X(CHECKBOUNDS, "checkbounds") \
     X(CONST, "const") \
     X(CONTINUE, "continue") \
+    X(CONTRACT, "contract") \
     X(ELSE, "else") \
     X(ELSEIF, "elseif") \
     X(END, "end") \

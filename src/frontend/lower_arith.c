@@ -34,12 +34,20 @@ LLVMValueRef kiln__lower_spread(kiln__lowering *l, LLVMTypeRef like,
                                   LLVMConstNull(mask), "");
 }
 
+static int may_contract(const kiln__lowering *l, const kiln__ir_node *node)
+{
+    if (node->flags & KILN__IR_CONTRACT_ON)
+        return 1;
+    return (node->flags & KILN__IR_CONTRACT_OFF) ? 0
+                                                 : l->job->settings->contract;
+}
+
 LLVMValueRef kiln__lower_flags(const kiln__lowering *l,
                                const kiln__ir_node *node, LLVMValueRef value)
 {
     LLVMFastMathFlags flags = LLVMFastMathNone;
 
-    if (l->job->settings->contract)
+    if (may_contract(l, node))
         flags |= LLVMFastMathAllowContract;
     if (kiln__lower_is_fast(l, node))
         flags |= LLVMFastMathAllowReassoc | LLVMFastMathAllowContract |

@@ -196,6 +196,14 @@ void kiln__group_each(kiln__lowering *l,
 
 /* ---- regions ---- */
 
+static LLVMValueRef first_value(kiln__lowering *l,
+                                const kiln__group_variable *v, uint32_t type)
+{
+    if (v->storage == KILN__STORAGE_SLOT)
+        return kiln__group_slot_read(l, v, type, l->group->number);
+    return LLVMConstNull(kiln__lower_type_of(l, type));
+}
+
 /* Brings the region's variables into registers. */
 static void begin_item(kiln__lowering *l, const kiln__group_step *step)
 {
@@ -205,11 +213,10 @@ static void begin_item(kiln__lowering *l, const kiln__group_step *step)
 
         if (v->place == NULL || v->storage == KILN__STORAGE_SCALAR)
             continue;
-        LLVMBuildStore(l->builder,
-                       v->storage == KILN__STORAGE_SLOT
-                           ? kiln__group_slot_read(l, v, type, l->group->number)
-                           : LLVMConstNull(kiln__lower_type_of(l, type)),
-                       v->place);
+        if (v->storage == KILN__STORAGE_AGAIN)
+            kiln__group_repeat(l, v);
+        else
+            LLVMBuildStore(l->builder, first_value(l, v, type), v->place);
     }
 }
 
@@ -369,6 +376,8 @@ static void run_frame(kiln__lowering *l, kiln__group_frame *frame)
     l->fixed = kiln__arena_allocate(arena, count);
     if (l->locals != NULL && l->fixed != NULL) {
         make_locals(l, frame);
+        frame->locals = l->locals;
+        frame->fixed = l->fixed;
         frame->leave = kiln__lower_block(l);
         run_steps(l, &frame->steps[l->ir->body]);
         if (!kiln__lower_is_done(l))

@@ -14,7 +14,7 @@
  *
  *   flatten   collective operations out of expressions (lower_flat.c)
  *   plan      frames, steps, and where variables live (lower_group_plan.c,
- *             lower_group_steps.c)
+ *             lower_group_steps.c, lower_group_again.c)
  *   emit      steps (lower_group.c), variables (lower_group_slot.c),
  *             operations (lower_group_together.c)
  *
@@ -30,14 +30,22 @@
 typedef enum kiln__group_storage {
     KILN__STORAGE_REGION, /* one region has it: a register of the item */
     KILN__STORAGE_SLOT,   /* an array in the group's memory, by item */
+    KILN__STORAGE_AGAIN,  /* every region computes it: a register again */
     KILN__STORAGE_SCALAR  /* one for the group: set at group level only */
 } kiln__group_storage;
 
 typedef struct kiln__group_variable {
     kiln__group_storage storage;
-    uint32_t unit;      /* the one that touches it, or 0 */
-    uint64_t offset;    /* of a slot, in bytes an item */
-    LLVMValueRef place; /* alloca; NULL for what has no bytes */
+    uint32_t unit;                     /* the one that touches it, or 0 */
+    uint64_t offset;                   /* of a slot, in bytes an item */
+    LLVMValueRef place;                /* alloca; NULL for what has no bytes */
+    struct kiln__group_frame *frame;   /* whose local it is */
+    uint32_t type;                     /* in that frame */
+    uint32_t set;                      /* the only SET of it, or 0 */
+    uint8_t is_in_loop;                /* that one is, in its frame */
+    uint8_t is_argument;               /* of the kernel */
+    uint8_t is_kept;                   /* somebody outside of regions uses it */
+    struct kiln__group_variable *next; /* made before it */
 } kiln__group_variable;
 
 typedef enum kiln__group_action {
@@ -147,6 +155,14 @@ kiln_status kiln__group_find_loops(kiln__lowering *l, int *found);
 /* ---- lower_group_steps.c ---- */
 /* The entry's frame with all that it calls; NULL after a failure. */
 kiln__group_frame *kiln__group_plan(kiln__lowering *l, kiln__uniform *uniform);
+
+/* ---- lower_group_again.c ---- */
+/* True when the variable may be computed wherever it is used. */
+int kiln__group_can_repeat(const kiln__lowering *l,
+                           const kiln__group_variable *variable);
+/* Computes it into its place. */
+void kiln__group_repeat(kiln__lowering *l,
+                        const kiln__group_variable *variable);
 
 /* ---- lower_group_slot.c ---- */
 /* Bytes an item of a value of the type. */

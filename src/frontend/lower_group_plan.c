@@ -297,14 +297,20 @@ static void mark_block(decider *d, uint32_t index)
 
 /* ---- where locals live ---- */
 
-static void count_sets(decider *d, uint32_t index)
+static void count_sets(decider *d, uint32_t index, uint8_t in_loop)
 {
     const kiln__ir_node *node = kiln__ir_node_at(d->ir, index);
 
-    if (node->op == KILN__IR_SET || node->op == KILN__IR_FOR)
-        d->sets[node->imm]++;
+    if (node->op == KILN__IR_SET || node->op == KILN__IR_FOR) {
+        kiln__group_variable *variable = d->frame->variables[node->imm];
+
+        variable->set =
+            ++d->sets[node->imm] == 1 && node->op == KILN__IR_SET ? index : 0;
+        variable->is_in_loop = in_loop;
+    }
+    in_loop |= (uint8_t)is_loop(node->op);
     for (size_t i = 0; i < node->count; i++)
-        count_sets(d, kiln__ir_operand(d->ir, node, i));
+        count_sets(d, kiln__ir_operand(d->ir, node, i), in_loop);
     if (node->op == KILN__IR_RETURN &&
         d->frame->view->controls[index] > d->frame->scope)
         d->frame->has_exits = 1;
@@ -376,7 +382,7 @@ void kiln__group_decide(kiln__lowering *l, kiln__group_frame *frame)
         l->no_memory = 1;
         return;
     }
-    count_sets(&d, d.ir->body);
+    count_sets(&d, d.ir->body, 0);
     mark_block(&d, d.ir->body);
     spread_need(&d);
     choose_storage(&d);

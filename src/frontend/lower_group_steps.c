@@ -30,6 +30,7 @@ typedef struct planner {
     uint32_t loop;    /* the innermost split loop of the frame, or 0 */
     uint32_t *guards; /* flags of loops around, by depth */
     size_t guard_count;
+    kiln__group_variable *variables; /* of all frames, the last one first */
     uint8_t exits_seen;
     int too_many;
 } planner;
@@ -51,20 +52,18 @@ static uint32_t operand(const planner *p, uint32_t index, size_t i)
 
 /* ---- variables ---- */
 
-static void make_slot(planner *p, kiln__group_variable *variable, uint32_t type)
+static void make_slot(kiln__group_variable *variable)
 {
-    uint64_t size;
+    if (variable->storage == KILN__STORAGE_REGION &&
+        !kiln__ir_type_is_empty(&variable->frame->f.ir, variable->type))
+        variable->storage = KILN__STORAGE_SLOT;
+}
 
-    if (variable->storage != KILN__STORAGE_REGION ||
-        kiln__ir_type_is_empty(ir_of(p), type))
-        return;
-    size = kiln__group_slot_size(&p->frame->f, type);
-    variable->storage = KILN__STORAGE_SLOT;
-    variable->offset = p->l->job->private_bytes;
-    if (size > UINT32_MAX / 2 - variable->offset)
-        p->too_many = 1;
-    else
-        p->l->job->private_bytes += (uint32_t)size;
+/* Others than regions read or set it in the group's memory. */
+static void keep_slot(kiln__group_variable *variable)
+{
+    variable->is_kept = 1;
+    make_slot(variable);
 }
 
 static void touch_variable(planner *p, uint32_t local, uint32_t unit)
@@ -74,7 +73,7 @@ static void touch_variable(planner *p, uint32_t local, uint32_t unit)
     if (variable->unit == 0)
         variable->unit = unit;
     else if (variable->unit != unit)
-        make_slot(p, variable, ir_of(p)->locals.items[local].type);
+        make_slot(variable);
 }
 
 static kiln__group_touch *touch(planner *p, kiln__group_step *step,
@@ -104,8 +103,10 @@ static void touch_alone(planner *p, uint32_t index)
 {
     const kiln__ir_node *node = node_at(p, index);
 
-    if (node->op == KILN__IR_LOCAL)
+    if (node->op == KILN__IR_LOCAL) {
         touch_variable(p, (uint32_t)node->imm, ++p->units);
+        p->frame->variables[node->imm]->is_kept = 1;
+    }
     for (size_t i = 0; i < node->count; i++)
         touch_alone(p, operand(p, index, i));
 }
@@ -412,7 +413,7 @@ static void call(planner *p, uint32_t index)
     }
     if (node_at(p, index)->op == KILN__IR_SET) {
         made->result = frame->variables[node_at(p, index)->imm];
-        make_slot(p, made->result, node->type);
+        keep_slot(made->result);
     }
     step->frame = made;
     plan_frame(p, made);
@@ -431,9 +432,9 @@ static void together(planner *p, uint32_t index)
         const kiln__ir_node *from = kiln__ir_operand_at(ir_of(p), group, i);
 
         if (from->op == KILN__IR_LOCAL)
-            make_slot(p, p->frame->variables[from->imm], from->type);
+            keep_slot(p->frame->variables[from->imm]);
     }
-    make_slot(p, variable, group->type);
+    keep_slot(variable);
 }
 
 /* ---- statements ---- */
@@ -538,6 +539,21 @@ static void plan_block(planner *p, uint32_t index)
 
 /* ---- frames ---- */
 
+static kiln__group_variable *make_variable(planner *p, kiln__group_frame *frame,
+                                           uint32_t local)
+{
+    kiln__group_variable *variable =
+        kiln__arena_allocate(&p->l->job->arena, sizeof *variable);
+
+    if (variable == NULL)
+        return NULL;
+    variable->frame = frame;
+    variable->type = frame->f.ir.locals.items[local].type;
+    variable->next = p->variables;
+    p->variables = variable;
+    return variable;
+}
+
 /* Everything by node and by local; parameters of calls are there already. */
 static int fill_frame(planner *p, kiln__group_frame *frame)
 {
@@ -553,8 +569,7 @@ static int fill_frame(planner *p, kiln__group_frame *frame)
         return 0;
     for (size_t i = 0; i < frame->f.ir.locals.count; i++) {
         if (frame->variables[i] == NULL)
-            frame->variables[i] =
-                kiln__arena_allocate(arena, sizeof *frame->variables[i]);
+            frame->variables[i] = make_variable(p, frame, (uint32_t)i);
         if (frame->variables[i] == NULL)
             return 0;
     }
@@ -582,8 +597,30 @@ static void plan_frame(planner *p, kiln__group_frame *frame)
     outer.units = p->units;
     outer.frames = p->frames;
     outer.too_many = p->too_many;
+    outer.variables = p->variables;
     outer.open = NULL;
     *p = outer;
+}
+
+/* Gives the slots their places, those that are needed. */
+static void place_slots(planner *p)
+{
+    uint64_t bytes = p->l->job->private_bytes;
+    kiln__group_variable *v;
+
+    for (v = p->variables; v != NULL; v = v->next)
+        if (v->storage == KILN__STORAGE_SLOT && !v->is_kept &&
+            kiln__group_can_repeat(p->l, v))
+            v->storage = KILN__STORAGE_AGAIN;
+    for (v = p->variables; v != NULL && bytes < UINT32_MAX / 2; v = v->next)
+        if (v->storage == KILN__STORAGE_SLOT) {
+            v->offset = bytes;
+            bytes += kiln__group_slot_size(&v->frame->f, v->type);
+        }
+    if (bytes < UINT32_MAX / 2)
+        p->l->job->private_bytes = (uint32_t)bytes;
+    else
+        p->too_many = 1;
 }
 
 kiln__group_frame *kiln__group_plan(kiln__lowering *l, kiln__uniform *uniform)
@@ -601,13 +638,15 @@ kiln__group_frame *kiln__group_plan(kiln__lowering *l, kiln__uniform *uniform)
     if (frame->view == NULL || frame->variables == NULL)
         return NULL;
     for (size_t i = 0; i < frame->f.ir.parameter_count; i++) {
-        frame->variables[i] =
-            kiln__arena_allocate(arena, sizeof *frame->variables[i]);
+        frame->variables[i] = make_variable(&p, frame, (uint32_t)i);
         if (frame->variables[i] == NULL)
             return NULL;
         frame->variables[i]->storage = KILN__STORAGE_SCALAR;
+        frame->variables[i]->is_argument = 1;
     }
     plan_frame(&p, frame);
+    if (!l->no_memory && !p.too_many)
+        place_slots(&p);
     if (p.too_many)
         kiln__job_fail(l->job, KILN_EUNSUPPORTED,
                        "%s calls too many collective functions",

@@ -39,7 +39,6 @@ static kiln_package *package_new(kiln__language *language, const char *name)
     if (package == NULL)
         return NULL;
     package->language = language;
-    package->loaded = 1;
     package->name = kiln__string_copy(alloc, name);
     package->bindings = kiln__allocate(alloc, sizeof *package->bindings);
     if (package->bindings != NULL)
@@ -50,8 +49,8 @@ static kiln_package *package_new(kiln__language *language, const char *name)
     return NULL;
 }
 
-kiln_status kiln__package_make(kiln_package **out, kiln__language *language,
-                               const char *name)
+kiln_status kiln__package_prepare(kiln_package **out, kiln__language *language,
+                                  const char *name)
 {
     kiln_package *package;
     kiln_status status = KILN_OK;
@@ -69,13 +68,30 @@ kiln_status kiln__package_make(kiln_package **out, kiln__language *language,
         package->next = language->packages;
         language->packages = package;
     }
-    if (package != NULL)
-        package->loaded = 1;
     kiln__language_unlock(language);
     kiln__mutex_unlock(&language->change);
     if (status == KILN_OK)
         *out = package;
     return status;
+}
+
+void kiln__package_show(kiln_package *package, int loaded)
+{
+    kiln__language *language = package->language;
+
+    kiln__mutex_lock(&language->change);
+    kiln__language_write(language);
+    package->loaded = loaded;
+    kiln__language_unlock(language);
+    kiln__mutex_unlock(&language->change);
+}
+
+kiln_status kiln__package_make(kiln_package **out, kiln__language *language,
+                               const char *name)
+{
+    KILN_TRY(kiln__package_prepare(out, language, name));
+    kiln__package_show(*out, 1);
+    return KILN_OK;
 }
 
 static int is_name(const char *name, size_t size)
@@ -196,6 +212,7 @@ kiln_status kiln_package_define(kiln_package *package, const char *file,
                                 kiln_change_report *report, kiln_error **error)
 {
     kiln__source *source;
+    kiln_status status;
 
     KILN_REQUIRE(package != NULL, error);
     KILN_REQUIRE(file != NULL, error);
@@ -206,5 +223,10 @@ kiln_status kiln_package_define(kiln_package *package, const char *file,
                                package->name);
     KILN_TRY(kiln__package_parse(&source, package->language, file,
                                  text == NULL ? "" : text, size, error));
+    status = kiln__package_load_embedded(package->language, source, error);
+    if (status != KILN_OK) {
+        kiln__source_free(source);
+        return status;
+    }
     return kiln__define(package, source, NULL, report, error);
 }

@@ -5,7 +5,15 @@
 
 #include "file.h"
 #include "report.h"
+#include "runtime_sources.h"
 #include "tables.h"
+
+/*
+ * An import takes the package that is there; else the one of a file, beside
+ * the importing one or on the path; else one that is embedded in the library.
+ * Embedded ones import nothing. One is shown when it is complete; two threads
+ * that bring it in at once define the same text twice, which is once.
+ */
 
 kiln_status kiln__package_parse(kiln__source **out, kiln__language *language,
                                 const char *file, const char *text, size_t size,
@@ -64,14 +72,54 @@ static kiln_status load_from(kiln__language *language, const char *folder,
     return status;
 }
 
+/* ---- embedded ones ---- */
+
+static const kiln__runtime_source *find_embedded(const char *name)
+{
+    const kiln__runtime_source *at = kiln__runtime_packages;
+    const size_t size = strlen(name);
+
+    while (at->name != NULL && (strncmp(at->name, name, size) != 0 ||
+                                strcmp(at->name + size, FILE_SUFFIX) != 0))
+        at++;
+    return at->name == NULL ? NULL : at;
+}
+
+/* KILN_ENOTFOUND when there is none of that name. */
+static kiln_status load_embedded(kiln__language *language, const char *name,
+                                 kiln_error **error)
+{
+    const kiln__runtime_source *text = find_embedded(name);
+    kiln__source *source = NULL;
+    kiln_package *package;
+
+    if (text == NULL)
+        return KILN_ENOTFOUND;
+    KILN_TRY(kiln__package_parse(&source, language, text->name, text->text,
+                                 text->size, error));
+    if (kiln__package_prepare(&package, language, name) != KILN_OK) {
+        kiln__source_free(source);
+        return kiln__error_no_memory(error);
+    }
+    KILN_TRY(kiln__define(package, source, NULL, NULL, error));
+    kiln__package_show(package, 1);
+    return KILN_OK;
+}
+
+/* ---- imports ---- */
+
+/* Without a path, files are not looked for. */
 static kiln_status load_import(kiln__language *language, const char *path,
                                const char *name, const kiln__loading *importer,
                                kiln_error **error)
 {
     const char *folders = language->context->import_path;
-    kiln_status status =
-        load_from(language, path, folder_size(path), name, importer, error);
+    kiln_status status;
 
+    if (path == NULL)
+        return load_embedded(language, name, error);
+    status =
+        load_from(language, path, folder_size(path), name, importer, error);
     while (status == KILN_ENOTFOUND && folders != NULL && *folders != '\0') {
         const size_t size = strcspn(folders, ":");
 
@@ -79,7 +127,8 @@ static kiln_status load_import(kiln__language *language, const char *path,
             status = load_from(language, folders, size, name, importer, error);
         folders += size + (folders[size] == ':');
     }
-    return status;
+    return status == KILN_ENOTFOUND ? load_embedded(language, name, error)
+                                    : status;
 }
 
 /* What is not found anywhere is diagnosed where the import stands. */
@@ -103,6 +152,15 @@ static kiln_status load_imports(kiln__language *language, const char *path,
     }
     return KILN_OK;
 }
+
+kiln_status kiln__package_load_embedded(kiln__language *language,
+                                        const kiln__source *source,
+                                        kiln_error **error)
+{
+    return load_imports(language, NULL, source, NULL, error);
+}
+
+/* ---- files ---- */
 
 static kiln_status load_source(kiln_package *package, const file *f,
                                kiln__source *source, kiln_error **error)
@@ -155,13 +213,8 @@ static kiln_status load_named(kiln_package **out, kiln__language *language,
         return kiln__error_no_memory(error);
     }
     status = load_source(package, f, source, error);
-    if (status != KILN_OK && is_new) {
-        kiln__mutex_lock(&language->change);
-        kiln__language_write(language);
-        package->loaded = 0;
-        kiln__language_unlock(language);
-        kiln__mutex_unlock(&language->change);
-    }
+    if (status != KILN_OK && is_new)
+        kiln__package_show(package, 0);
     if (status == KILN_OK)
         *out = package;
     return status;

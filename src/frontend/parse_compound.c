@@ -365,7 +365,9 @@ static kiln__ast *parse_by_keyword(kiln__parser *p)
     case KILN__TOKEN_FASTMATH:
         return parse_switch(p, KILN__IR_FAST_ON);
     case KILN__TOKEN_STRICT:
-        return parse_switch(p, KILN__IR_FAST_OFF);
+        return parse_switch(p, KILN__IR_FAST_OFF | KILN__IR_CONTRACT_OFF);
+    case KILN__TOKEN_CONTRACT:
+        return parse_switch(p, KILN__IR_FAST_OFF | KILN__IR_CONTRACT_ON);
     case KILN__TOKEN_INBOUNDS:
         return parse_switch(p, KILN__IR_BOUNDS_OFF);
     default:

@@ -288,6 +288,7 @@ kiln__ast *kiln__parse_statement(kiln__parser *p)
     case KILN__TOKEN_FOR:
     case KILN__TOKEN_FASTMATH:
     case KILN__TOKEN_STRICT:
+    case KILN__TOKEN_CONTRACT:
     case KILN__TOKEN_INBOUNDS:
     case KILN__TOKEN_CHECKBOUNDS:
         return kiln__parse_compound(p);

@@ -134,9 +134,10 @@ static const kiln__token_kind operand_keywords[] = {
     KILN__TOKEN_RETURN, KILN__TOKEN_WHILE,  KILN__TOKEN_LOCAL,
 };
 static const kiln__token_kind lone_keywords[] = {
-    KILN__TOKEN_END,      KILN__TOKEN_ELSE,     KILN__TOKEN_BREAK,
-    KILN__TOKEN_CONTINUE, KILN__TOKEN_RETURN,   KILN__TOKEN_FASTMATH,
-    KILN__TOKEN_STRICT,   KILN__TOKEN_INBOUNDS, KILN__TOKEN_CHECKBOUNDS,
+    KILN__TOKEN_END,         KILN__TOKEN_ELSE,     KILN__TOKEN_BREAK,
+    KILN__TOKEN_CONTINUE,    KILN__TOKEN_RETURN,   KILN__TOKEN_FASTMATH,
+    KILN__TOKEN_STRICT,      KILN__TOKEN_CONTRACT, KILN__TOKEN_INBOUNDS,
+    KILN__TOKEN_CHECKBOUNDS,
 };
 
 kiln__token_kind kiln__parser_statement_word(kiln__parser *p)

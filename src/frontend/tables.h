@@ -105,6 +105,11 @@ void kiln__language_reclaim(kiln__language *language, uint64_t oldest);
 /* Makes the package, or gives the one of that name, loaded. */
 kiln_status kiln__package_make(kiln_package **out, kiln__language *language,
                                const char *name);
+/* Makes the package, or gives the one of that name; a new one is not loaded:
+   an import does not find it. */
+kiln_status kiln__package_prepare(kiln_package **out, kiln__language *language,
+                                  const char *name);
+void kiln__package_show(kiln_package *package, int loaded);
 void kiln__package_free(kiln_package *package);
 kiln_status kiln__package_check_name(const char *name, size_t size,
                                      kiln_error **error);
@@ -112,6 +117,10 @@ kiln_status kiln__package_check_name(const char *name, size_t size,
 kiln_status kiln__package_parse(kiln__source **out, kiln__language *language,
                                 const char *file, const char *text, size_t size,
                                 kiln_error **error);
+/* Loads the embedded packages that the text imports and nobody has loaded. */
+kiln_status kiln__package_load_embedded(kiln__language *language,
+                                        const kiln__source *source,
+                                        kiln_error **error);
 
 /* ---- binding.c; with the world lock, or the change lock for oneself ---- */
 kiln__slot *kiln__slot_get(const kiln_package *package, const char *name);

@@ -1,0 +1,155 @@
+/* lower_group_again.c - variables of items that are cheaper to compute. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include "lower_group.h"
+
+/*
+ * A variable that several regions use would live in the group's memory. Where
+ * a single SET makes it, in a few steps, of the item's ids and of what does
+ * not change while its frame runs, each region computes it anew instead. That
+ * saves memory, and more: an index that is computed is seen to be the
+ * neighbour of the next item's index, one that was loaded is not.
+ */
+
+#define NODES_MAX 32 /* of a value, with those that it is made of */
+
+typedef struct searcher {
+    const kiln__lowering *l;
+    size_t nodes;
+} searcher;
+
+/* True for operations that are quick and always give the same. */
+static int is_quick(const kiln__ir *ir, const kiln__ir_node *node)
+{
+    switch ((uint32_t)node->op) {
+    case KILN__IR_LOAD:
+    case KILN__IR_ATOMIC:
+    case KILN__IR_GROUP:
+        return 0;
+    case KILN__IR_DIV:
+    case KILN__IR_IDIV:
+    case KILN__IR_IREM:
+        return 0;
+    case KILN__IR_MATH:
+        return !kiln__kind_is_float(kiln__ir_kind(ir, node->type)) ||
+               node->imm == KILN__MATH_MIN || node->imm == KILN__MATH_MAX ||
+               node->imm == KILN__MATH_ABS;
+    default:
+        return 1;
+    }
+}
+
+static int callee_is_quick(searcher *s, const kiln__lower_function *f);
+
+static int body_is_quick(searcher *s, const kiln__lower_function *f,
+                         uint32_t index)
+{
+    const kiln__ir_node *node = kiln__ir_node_at(&f->ir, index);
+
+    if (++s->nodes > NODES_MAX || !is_quick(&f->ir, node))
+        return 0;
+    switch ((uint32_t)node->op) {
+    case KILN__IR_STORE:
+    case KILN__IR_PRINT:
+    case KILN__IR_WHILE:
+    case KILN__IR_FOR:
+    case KILN__IR_LOCAL_ARRAY:
+        return 0;
+    case KILN__IR_CALL:
+        if (!callee_is_quick(s,
+                             &s->l->functions[f->source->callees[node->imm]]))
+            return 0;
+        break;
+    default:
+        break;
+    }
+    for (size_t i = 0; i < node->count; i++)
+        if (!body_is_quick(s, f, kiln__ir_operand(&f->ir, node, i)))
+            return 0;
+    return 1;
+}
+
+static int callee_is_quick(searcher *s, const kiln__lower_function *f)
+{
+    return !f->collective && !f->recursive && !f->can_fail &&
+           body_is_quick(s, f, f->ir.body);
+}
+
+static int variable_repeats(searcher *s, const kiln__group_variable *v);
+
+/* True when the value of the frame's expression is the same at any time. */
+static int value_repeats(searcher *s, const kiln__group_frame *frame,
+                         uint32_t index)
+{
+    const kiln__ir_node *node = kiln__ir_node_at(&frame->f.ir, index);
+
+    if (++s->nodes > NODES_MAX || !is_quick(&frame->f.ir, node) ||
+        kiln__lower_raises(s->l, &frame->f, node))
+        return 0;
+    if (node->op == KILN__IR_LOCAL)
+        return variable_repeats(s, frame->variables[node->imm]);
+    if (node->op == KILN__IR_CALL &&
+        !callee_is_quick(s,
+                         &s->l->functions[frame->f.source->callees[node->imm]]))
+        return 0;
+    for (size_t i = 0; i < node->count; i++)
+        if (!value_repeats(s, frame, kiln__ir_operand(&frame->f.ir, node, i)))
+            return 0;
+    return 1;
+}
+
+static int variable_repeats(searcher *s, const kiln__group_variable *v)
+{
+    const kiln__group_frame *frame = v->frame;
+
+    if (v->storage == KILN__STORAGE_SCALAR)
+        return v->is_argument || (v->set != 0 && !v->is_in_loop);
+    return v->set != 0 &&
+           value_repeats(
+               s, frame,
+               kiln__ir_operand(&frame->f.ir,
+                                kiln__ir_node_at(&frame->f.ir, v->set), 0));
+}
+
+int kiln__group_can_repeat(const kiln__lowering *l,
+                           const kiln__group_variable *variable)
+{
+    searcher s = {.l = l};
+
+    return variable_repeats(&s, variable);
+}
+
+static void compute_parts(kiln__lowering *l, const kiln__group_frame *frame,
+                          uint32_t index)
+{
+    const kiln__ir_node *node = kiln__ir_node_at(&frame->f.ir, index);
+
+    if (node->op == KILN__IR_LOCAL &&
+        frame->variables[node->imm]->storage != KILN__STORAGE_SCALAR)
+        kiln__group_repeat(l, frame->variables[node->imm]);
+    for (size_t i = 0; i < node->count; i++)
+        compute_parts(l, frame, kiln__ir_operand(&frame->f.ir, node, i));
+}
+
+void kiln__group_repeat(kiln__lowering *l, const kiln__group_variable *variable)
+{
+    const kiln__lowering outer = *l;
+    kiln__group_frame *frame = variable->frame;
+    kiln__group_frame *running = l->group->frame;
+    const kiln__ir_node *set = kiln__ir_node_at(&frame->f.ir, variable->set);
+    const uint32_t value = kiln__ir_operand(&frame->f.ir, set, 0);
+
+    if (variable->place == NULL)
+        return;
+    compute_parts(l, frame, value);
+    l->group->frame = frame;
+    l->f = &frame->f;
+    l->ir = &frame->f.ir;
+    l->locals = frame->locals;
+    l->fixed = frame->fixed;
+    LLVMBuildStore(l->builder, kiln__lower_value(l, value), variable->place);
+    l->group->frame = running;
+    l->f = outer.f;
+    l->ir = outer.ir;
+    l->locals = outer.locals;
+    l->fixed = outer.fixed;
+}

@@ -1,0 +1,211 @@
+/* test_math_accuracy.c - mathematics on the host, against wider types. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* LABELS: conformance host */
+#include "support/harness.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "support/kernels.h"
+
+enum { COUNT = 20000 };
+
+/* What docs/language.md promises, in units in the last place. */
+typedef struct function {
+    const char *name;                  /* "f", or "f, second argument" */
+    double (*wide)(double);            /* for f32 */
+    long double (*wider)(long double); /* for f64 */
+    double low, high;                  /* arguments */
+    double units32, units64;
+} function;
+
+static double rsqrt(double x)
+{
+    return 1 / sqrt(x);
+}
+
+static long double rsqrtl(long double x)
+{
+    return 1 / sqrtl(x);
+}
+
+static double power_of_ten(double x)
+{
+    return pow(10, x);
+}
+
+static long double power_of_tenl(long double x)
+{
+    return powl(10, x);
+}
+
+static double power(double x)
+{
+    return pow(x, 1.75);
+}
+
+static long double powerl(long double x)
+{
+    return powl(x, 1.75L);
+}
+
+static double angle(double x)
+{
+    return atan2(x, 3);
+}
+
+static long double anglel(long double x)
+{
+    return atan2l(x, 3);
+}
+
+static double distance(double x)
+{
+    return hypot(x, 3);
+}
+
+static long double distancel(long double x)
+{
+    return hypotl(x, 3);
+}
+
+static const function functions[] = {
+    {"sqrt", sqrt, sqrtl, 0, 1e6, 0.5, 0.5},
+    {"rsqrt", rsqrt, rsqrtl, 1e-6, 1e6, 1.5, 1.5},
+    {"cbrt", cbrt, cbrtl, -1e6, 1e6, 1, 4},
+    {"exp", exp, expl, -80, 80, 1, 1},
+    {"exp2", exp2, exp2l, -120, 120, 1, 1},
+    {"exp10", power_of_ten, power_of_tenl, -37, 37, 2, 2},
+    {"expm1", expm1, expm1l, -1, 1, 1, 1},
+    {"log", log, logl, 1e-6, 1e6, 1, 1},
+    {"log2", log2, log2l, 1e-6, 1e6, 1, 2},
+    {"log10", log10, log10l, 1e-6, 1e6, 2, 2},
+    {"log1p", log1p, log1pl, -0.9, 10, 1, 1},
+    {"sin", sin, sinl, -1e4, 1e4, 1, 1},
+    {"cos", cos, cosl, -1e4, 1e4, 1, 1},
+    {"tan", tan, tanl, -1e4, 1e4, 1, 1},
+    {"asin", asin, asinl, -1, 1, 1, 1},
+    {"acos", acos, acosl, -1, 1, 1, 1},
+    {"atan", atan, atanl, -1e3, 1e3, 1, 1},
+    {"sinh", sinh, sinhl, -50, 50, 2, 2},
+    {"cosh", cosh, coshl, -50, 50, 2, 2},
+    {"tanh", tanh, tanhl, -5, 5, 2, 2},
+    {"asinh", asinh, asinhl, -1e3, 1e3, 2, 2},
+    {"acosh", acosh, acoshl, 1, 1e3, 2, 3},
+    {"atanh", atanh, atanhl, -0.99, 0.99, 2, 2},
+    {"erf", erf, erfl, -3, 3, 1, 1},
+    {"erfc", erfc, erfcl, -3, 5, 3, 5},
+    {"tgamma", tgamma, tgammal, 0.1, 30, 8, 10},
+    {"lgamma", lgamma, lgammal, 3, 1e3, 4, 4},
+    {"pow, 1.75", power, powerl, 1e-3, 1e3, 1, 1},
+    {"atan2, 3.0", angle, anglel, -1e3, 1e3, 2, 1},
+    {"hypot, 3.0", distance, distancel, -1e3, 1e3, 1, 1},
+};
+
+enum { FUNCTIONS = sizeof functions / sizeof *functions };
+
+/* The same numbers at each run, spread over the range. */
+static double argument(const function *f, size_t i)
+{
+    const uint64_t mixed = (i + 1) * 0x9E3779B97F4A7C15u;
+
+    return f->low +
+           (f->high - f->low) * (double)(mixed >> 11) / 9007199254740992.0;
+}
+
+/* Defines a kernel over two arrays, all_0 and so on, for each function. */
+static kiln_package *define(kernels *k)
+{
+    static char text[8192];
+    size_t size = 0;
+
+    for (size_t i = 0; i < FUNCTIONS; i++) {
+        const char *name = functions[i].name;
+        const size_t end = strcspn(name, ",");
+
+        size +=
+            (size_t)snprintf(text + size, sizeof text - size,
+                             "kernel all_%zu(out, x)\n    i = global_id(0)\n"
+                             "    out[i] = %.*s(x[i]%s)\nend\n",
+                             i, (int)end, name, name + end);
+    }
+    assert_true(size < sizeof text);
+    return kernels_define(k, "accuracy", text);
+}
+
+static void run(kernels *k, kiln_package *package, const function *f,
+                const char *type, void *out, void *x)
+{
+    const kiln_array outs = kernels_array(out, COUNT);
+    const kiln_array xs = kernels_array(x, COUNT);
+    const kernels_argument arguments[] = {{type, &outs}, {type, &xs}};
+    char name[32];
+
+    snprintf(name, sizeof name, "all_%zu", (size_t)(f - functions));
+    assert_ok(kernels_run(k, package, name, COUNT, arguments, 2, &test_error));
+}
+
+/* The distance in units of the last of `digits` binary places. */
+static double units(long double got, long double exact, int digits)
+{
+    int exponent;
+
+    (void)frexpl(exact, &exponent);
+    return (double)(fabsl(got - exact) / ldexpl(1, exponent - digits));
+}
+
+static void singles_are_as_near_as_promised(void **state)
+{
+    static float x[COUNT], out[COUNT];
+    kiln_package *package = define(*state);
+
+    for (size_t row = 0; row < FUNCTIONS; row++) {
+        const function *f = &functions[row];
+        double worst = 0;
+
+        for (size_t i = 0; i < COUNT; i++)
+            x[i] = (float)argument(f, i);
+        run(*state, package, f, "f32[:]", out, x);
+        for (size_t i = 0; i < COUNT; i++)
+            worst = fmax(worst, units((long double)out[i],
+                                      (long double)f->wide((double)x[i]),
+                                      FLT_MANT_DIG));
+        if (worst > f->units32)
+            fail_msg("%s of f32: %g units, %g promised", f->name, worst,
+                     f->units32);
+    }
+}
+
+static void doubles_are_as_near_as_promised(void **state)
+{
+    static double x[COUNT], out[COUNT];
+    kiln_package *package = define(*state);
+
+    for (size_t row = 0; row < FUNCTIONS; row++) {
+        const function *f = &functions[row];
+        double worst = 0;
+
+        for (size_t i = 0; i < COUNT; i++)
+            x[i] = argument(f, i);
+        run(*state, package, f, "f64[:]", out, x);
+        for (size_t i = 0; i < COUNT; i++)
+            worst =
+                fmax(worst, units((long double)out[i],
+                                  f->wider((long double)x[i]), DBL_MANT_DIG));
+        if (worst > f->units64)
+            fail_msg("%s of f64: %g units, %g promised", f->name, worst,
+                     f->units64);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(singles_are_as_near_as_promised),
+        cmocka_unit_test(doubles_are_as_near_as_promised),
+    };
+
+    return cmocka_run_group_tests(tests, kernels_setup, kernels_teardown);
+}
