@@ -268,36 +268,42 @@ static int is_last(const kiln__ir *ir, const kiln__ir_node *body, uint32_t i)
             statement_at(ir, body, i + 1)->op == KILN__IR_RETURN);
 }
 
-/* Goes through the kernel's beginning; notes in `known` which way its guards
-   go in the items that are left, and returns their number. */
+/* True when the statement is a guard that the loops can have from now on; then
+   notes which way it goes in the items that are left. */
+static int take_guard(clip *c, kiln__frame *frame, const kiln__ir_node *body,
+                      uint32_t i, unsigned char *known)
+{
+    const kiln__ir *ir = frame->ir;
+    const uint32_t index = kiln__ir_operand(ir, body, i);
+    const kiln__ir_node *node = kiln__ir_node_at(ir, index);
+    const int truth = !is_way_out(ir, node);
+    const uint32_t condition = kiln__ir_operand(ir, node, 0);
+
+    if ((truth && !is_last(ir, body, i)) ||
+        !is_pure(c->p->l, frame->f, condition) ||
+        !need(c, kiln__prove_value(c->p, frame, c->path, condition), truth))
+        return 0;
+    known[index] = truth ? KILN__KNOWN_TRUE : KILN__KNOWN_FALSE;
+    return 1;
+}
+
+/* Goes through the kernel's beginning; returns the number of its guards. */
 static int find_guards(clip *c, kiln__frame *frame, unsigned char *known)
 {
-    const kiln__lowering *l = c->p->l;
     const kiln__ir *ir = frame->ir;
     const kiln__ir_node *body = kiln__ir_node_at(ir, ir->body);
     int guards = 0;
 
     for (uint32_t i = 0; i < body->count && guards < GUARDS_MAX; i++) {
         const uint32_t index = kiln__ir_operand(ir, body, i);
-        const kiln__ir_node *node = kiln__ir_node_at(ir, index);
-        const int is_guard = node->op == KILN__IR_IF;
-        const int truth = is_guard && !is_way_out(ir, node);
+        const uint32_t op = kiln__ir_node_at(ir, index)->op;
 
-        if (is_guard ? (truth && !is_last(ir, body, i)) ||
-                           !is_pure(l, frame->f, kiln__ir_operand(ir, node, 0))
-                     : node->op != KILN__IR_SET || !is_pure(l, frame->f, index))
-            break;
-        if (!is_guard) {
+        if (op == KILN__IR_SET && is_pure(c->p->l, frame->f, index))
             (void)kiln__prove_statement(c->p, frame, c->path, index);
-            continue;
-        }
-        if (!need(c,
-                  kiln__prove_value(c->p, frame, c->path,
-                                    kiln__ir_operand(ir, node, 0)),
-                  truth))
+        else if (op == KILN__IR_IF && take_guard(c, frame, body, i, known))
+            guards++;
+        else
             break;
-        known[index] = truth ? KILN__KNOWN_TRUE : KILN__KNOWN_FALSE;
-        guards++;
     }
     return guards;
 }
