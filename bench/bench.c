@@ -189,9 +189,7 @@ static void measure(const struct bench *bench)
 
 int main(int argc, char **argv)
 {
-    static const struct bench *const tables[] = {
-        bench_hits, bench_stages, bench_launches, bench_reductions,
-        bench_processes};
+    static const struct bench *const tables[] = {BENCH_TABLES};
     const char *filter = "";
     int list = 0;
 

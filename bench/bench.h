@@ -33,6 +33,13 @@ extern const struct bench bench_stages[];
 extern const struct bench bench_launches[];
 extern const struct bench bench_processes[];
 extern const struct bench bench_reductions[];
+extern const struct bench bench_runtime[]; /* of kiln-bench-runtime */
+
+/* Those of this program. */
+#ifndef BENCH_TABLES
+#define BENCH_TABLES \
+    bench_hits, bench_stages, bench_launches, bench_reductions, bench_processes
+#endif
 
 uint64_t bench_now_ns(void);
 /* In run() of a `whole` benchmark: counts this instead of the clock. */

@@ -9,7 +9,7 @@
 
 #define COUNT (1 << 20)
 #define BLOCK 256
-#define GROUPS 32
+#define GROUPS 18
 
 enum { DOT, SUM, MAXIMUM, GROUP_SUM, KERNELS };
 

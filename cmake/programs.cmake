@@ -23,6 +23,18 @@ kiln_add_program(saxpy examples/saxpy/*.c)
 if(KILN_BENCH)
     kiln_add_program(kiln-bench bench/*.c)
 endif()
+# Measures what libkiln hides, and so has its objects inside.
+if(KILN_BENCH AND TARGET kiln-codegen-opened)
+    add_executable(kiln-bench-runtime bench/bench.c
+        bench/runtime/bench_runtime.c $<TARGET_OBJECTS:kiln-objects>
+        $<TARGET_OBJECTS:kiln-common-objects>)
+    kiln_compile_as_ours(kiln-bench-runtime)
+    target_compile_definitions(kiln-bench-runtime PRIVATE
+        BENCH_TABLES=bench_runtime)
+    target_link_libraries(kiln-bench-runtime PRIVATE Threads::Threads
+        ${CMAKE_DL_LIBS} m)
+    add_dependencies(kiln-bench-runtime kiln-codegen-opened)
+endif()
 if(TARGET tgv)
     # source.c takes the kernels' text in through the assembler.
     set(tgv_folder ${PROJECT_SOURCE_DIR}/examples/tgv)

@@ -12,6 +12,7 @@
 #include "kiln/host.h"
 #include "kiln/kernel.h"
 #include "kiln/method.h"
+#include "kiln/runtime.h"
 #include "kiln/type.h"
 
 #endif /* KILN_H */

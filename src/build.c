@@ -3,57 +3,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "arena.h"
+#include "build.h"
 #include "keys.h"
 #include "log.h"
-#include "map.h"
 #include "report.h"
 #include "thread.h"
-#include "tiers.h"
-
-/*
- * A build gathers what the code generator needs while it is on the thread of
- * the caller, where a foreign frontend's lower() may run; it is generated on
- * a worker. It owns copies of nothing but names: code instances stay until a
- * collection, and none happens while a build is under way.
- */
-struct kiln__build {
-    kiln_context *context;
-    const kiln_code *code;
-    const kiln_config *config;
-    kiln__arena arena;
-    const kiln_code **closure;
-    size_t closure_count;
-    kiln_blob module; /* of a foreign frontend */
-    kiln__codegen_settings settings;
-    kiln__codegen_request request;
-    uint64_t start_ns;
-
-    const kiln_artifact *artifact;
-    kiln_blob text;
-    kiln_error *error;
-    void (*fatal)(void *env, kiln_error *error);
-    void *fatal_env;
-};
-
-/* Letters, digits and single underscores of `name`, up to its arguments. */
-static const char *symbol_of(kiln__arena *arena, const char *prefix,
-                             const char *name, const char *suffix)
-{
-    char clean[97];
-    size_t size = 0;
-
-    for (; *name && *name != '(' && size < sizeof clean - 1; name++) {
-        int keep = (*name >= 'a' && *name <= 'z') ||
-                   (*name >= 'A' && *name <= 'Z') ||
-                   (*name >= '0' && *name <= '9');
-
-        if (keep || (size && clean[size - 1] != '_'))
-            clean[size++] = keep ? *name : '_';
-    }
-    clean[size] = '\0';
-    return kiln__arena_format(arena, "%s%s%s", prefix, clean, suffix);
-}
 
 static const char *entry_symbol(kiln__build *build)
 {
@@ -64,7 +18,8 @@ static const char *entry_symbol(kiln__build *build)
         return build->config->entry_name;
     kiln_digest_text(kiln_code_digest(build->code), digest);
     snprintf(suffix, sizeof suffix, "_%.8s", digest);
-    return symbol_of(&build->arena, "", kiln_code_name(build->code), suffix);
+    return kiln__build_symbol(&build->arena, "", kiln_code_name(build->code),
+                              suffix);
 }
 
 static uint8_t is_on(uint64_t setting)
@@ -91,61 +46,6 @@ static void fill_settings(kiln__build *build)
                                 (uint32_t)config->required_group_y,
                                 (uint32_t)config->required_group_z},
     };
-}
-
-static kiln_digest address_key(const kiln_code *code)
-{
-    return kiln__digest_bytes(&code, sizeof code);
-}
-
-static kiln_status fill_callees(kiln__build *build, const kiln__map *places,
-                                kiln__codegen_function *function,
-                                const kiln_code *code)
-{
-    size_t count;
-    const kiln_code *const *callees = kiln__code_callees(code, &count);
-    uint32_t *indices =
-        kiln__arena_allocate_array(&build->arena, count + 1, sizeof *indices);
-
-    if (!indices)
-        return KILN_ENOMEM;
-    for (size_t i = 0; i < count; i++) {
-        const kiln__codegen_function *callee =
-            kiln__map_get(places, address_key(callees[i]));
-
-        indices[i] = (uint32_t)(callee - build->request.functions);
-    }
-    function->callees = indices;
-    function->callee_count = count;
-    return KILN_OK;
-}
-
-static kiln_status fill_functions(kiln__build *build)
-{
-    kiln__codegen_function *functions = kiln__arena_allocate_array(
-        &build->arena, build->closure_count, sizeof *functions);
-    kiln_status status = functions ? KILN_OK : KILN_ENOMEM;
-    kiln__map places;
-
-    build->request.functions = functions;
-    build->request.function_count = build->closure_count;
-    kiln__map_init(&places, &build->context->alloc);
-    for (size_t i = 0; status == KILN_OK && i < build->closure_count; i++) {
-        const kiln_code *code = build->closure[i];
-        char prefix[24];
-
-        snprintf(prefix, sizeof prefix, "f%zu_", i);
-        functions[i].ir = kiln_code_ir(code, &functions[i].ir_size);
-        functions[i].symbol =
-            symbol_of(&build->arena, prefix, kiln_code_name(code), "");
-        if (!functions[i].symbol ||
-            !kiln__map_set(&places, address_key(code), &functions[i]))
-            status = KILN_ENOMEM;
-    }
-    for (size_t i = 0; status == KILN_OK && i < build->closure_count; i++)
-        status = fill_callees(build, &places, &functions[i], build->closure[i]);
-    kiln__map_dispose(&places);
-    return status;
 }
 
 static kiln_status fill_argument_types(kiln__build *build)
@@ -296,6 +196,16 @@ static void take_log(void *env, int32_t level, const char *line)
 
 /* ---- the build itself ---- */
 
+static kiln_status gather(kiln__build *build)
+{
+    kiln_status status = kiln__build_gather(
+        &build->functions, build, build->closure, build->closure_count);
+
+    build->request.functions = build->functions;
+    build->request.function_count = build->closure_count;
+    return status;
+}
+
 static kiln_status prepare(kiln__build *build, int32_t form, kiln_error **error)
 {
     kiln_frontend *frontend = kiln__code_frontend(build->code);
@@ -311,19 +221,22 @@ static kiln_status prepare(kiln__build *build, int32_t form, kiln_error **error)
         .fail = fail,
         .fatal = fatal,
         .stage = stage,
+        .was_read = kiln__build_was_read,
         .log = take_log,
     };
     if (!build->request.entry)
         return kiln__error_no_memory(error);
     status =
         kiln__code_closure(&build->closure, &build->closure_count, build->code);
+    if (status == KILN_OK)
+        status = kiln__build_plan_supplies(build);
     if (status == KILN_OK && frontend->ops.lower)
         return lower_foreign(build, error);
     if (status == KILN_OK)
         KILN_TRY(
             kiln__collective_check(build->code, &build->context->alloc, error));
     if (status == KILN_OK)
-        status = fill_functions(build);
+        status = gather(build);
     return status == KILN_OK ? KILN_OK : kiln__error_no_memory(error);
 }
 
@@ -361,6 +274,7 @@ void kiln__build_free(kiln__build *build)
     kiln_blob_release(&build->text);
     kiln_blob_release(&build->module);
     kiln_error_free(build->error);
+    kiln__build_free_supplies(build);
     kiln__deallocate(alloc, build->closure,
                      build->closure_count * sizeof *build->closure);
     kiln__arena_dispose(&build->arena);
@@ -379,6 +293,7 @@ kiln_status kiln__build_run(kiln__build *build,
     status = kiln__door_open(build->context, &codegen, error);
     if (status != KILN_OK)
         return status;
+    KILN_TRY(kiln__build_get_supplies(build, codegen, error));
     status = codegen->generate(&build->request);
     if (status == KILN_OK)
         return KILN_OK;

@@ -17,7 +17,13 @@
  * hands the failure to whoever waits, and the thread parks for ever.
  */
 
-#define KILN__CODEGEN_ABI 1
+#define KILN__CODEGEN_ABI 2
+
+/* Forms beside KILN_EMIT_...: bitcode of functions[0] alone, which calls the
+   others by their names; and of what a module defines under a name, with all
+   that this needs. Both define `entry` and show nothing else. */
+#define KILN__EMIT_FUNCTION 100
+#define KILN__EMIT_CLOSURE 101
 
 /** One function of the closure: typed IR in binary form, and its callees. */
 typedef struct kiln__codegen_function {
@@ -27,7 +33,20 @@ typedef struct kiln__codegen_function {
     const uint32_t *callees; /* indices into the request's functions, in the
                                 order of the IR's callee table */
     size_t callee_count;
+    /* Of a runtime function that may be linked: its name in bitcode; and the
+       bitcode, without which it is lowered with the others. */
+    const char *runtime;
+    const void *bitcode;
+    size_t bitcode_size;
 } kiln__codegen_function;
+
+/** What a foreign module takes from a library. */
+typedef struct kiln__codegen_import {
+    const char *name;   /* as the module declares it */
+    const char *symbol; /* as the bitcode defines it */
+    const void *bitcode;
+    size_t bitcode_size;
+} kiln__codegen_import;
 
 /** Every setting that code generation reads, resolved. */
 typedef struct kiln__codegen_settings {
@@ -55,6 +74,7 @@ typedef struct kiln__codegen_result {
     uint32_t private_bytes;
     uint32_t registers;
     uint32_t sub_group_size;
+    uint64_t make_ns; /* FUNCTION: lowering alone; CLOSURE: all of it */
 } kiln__codegen_result;
 
 typedef struct kiln__codegen_request {
@@ -75,6 +95,11 @@ typedef struct kiln__codegen_request {
     const uint64_t *argument_sizes;
     const uint64_t *argument_alignments;
     size_t argument_count;
+    const kiln__codegen_import *imports;
+    size_t import_count;
+    /* CLOSURE: `module` is the library, called `library`; this is wanted. */
+    const char *library;
+    const char *wanted;
 
     void *env;
     /** Takes the result; called at most once, before generate() returns. */
@@ -85,6 +110,9 @@ typedef struct kiln__codegen_request {
     void (*fatal)(void *env, const char *message);
     /** Takes how long a stage took. */
     void (*stage)(void *env, int32_t stage, uint64_t nanoseconds);
+    /** Optional. Takes how long reading and linking bitcode took: `index` of
+        the functions or imports. */
+    void (*was_read)(void *env, size_t index, uint64_t nanoseconds);
     /** Optional. Takes a line for the host's log. */
     void (*log)(void *env, int32_t level, const char *line);
 } kiln__codegen_request;

@@ -15,7 +15,7 @@
  *
  *   lower     typed IR -> internal functions and one *item function*
  *             (or: parse and check a foreign module that defines it)
- *   link      runtime and mathematics functions that are still undefined
+ *   link      bitcode of runtime functions and of what is taken from libraries
  *   wrap      the backend adds the kernel: it calls the item function for the
  *             items of the grid, its arguments read from the packed block
  *   optimise  LLVM's pipeline for the level
@@ -92,6 +92,7 @@ typedef struct kiln__codegen_job {
     kiln__parameter *parameters; /* set by lowering or from the request */
     size_t parameter_count;
     LLVMValueRef item_function;  /* set by lowering */
+    int linked;                  /* one module is; reading is counted once */
     int can_fail;                /* set by lowering */
     LLVMValueRef clip_function;  /* set by lowering, or NULL */
     LLVMValueRef proof_function; /* the same */
@@ -106,8 +107,9 @@ typedef struct kiln__codegen_job {
     uint32_t private_bytes;      /* of an item */
     uint32_t sub_group_size;     /* 0: it does not matter */
     LLVMValueRef access_group;   /* the backend's, of loops over items */
-    kiln_status status;          /* the first failure */
-    const char *message;         /* in the arena */
+    uint64_t make_ns;    /* of bitcode: what kiln__codegen_result says */
+    kiln_status status;  /* the first failure */
+    const char *message; /* in the arena */
 } kiln__codegen_job;
 
 /**
@@ -173,6 +175,10 @@ typedef struct kiln__codegen_backend {
     LLVMValueRef (*exhausted)(kiln__codegen_job *job, LLVMBuilderRef builder,
                               LLVMValueRef item);
     int runs_tiles; /* wrap() knows what to do with a proof */
+    /* May be NULL: there are none. A function of the backend's that code calls
+       by this name, made if need be; NULL: it has no such. In bitcode of
+       functions (KILN__EMIT_FUNCTION) it stays declared. */
+    LLVMValueRef (*helper)(kiln__codegen_job *job, const char *name);
 } kiln__codegen_backend;
 
 /* Until it is called again, what is added goes to the job's other module. */
@@ -190,5 +196,7 @@ LLVMTypeRef kiln__job_scalar(const kiln__codegen_job *job, int32_t kind);
 /* Lowers request->functions into job->module; sets parameters, item_function
    and can_fail. Failures through kiln__job_fail. */
 kiln_status kiln__lower(kiln__codegen_job *job);
+/* Lowers functions[0] alone, a runtime function; the others are declared. */
+kiln_status kiln__lower_alone(kiln__codegen_job *job);
 
 #endif /* KILN_CODEGEN_JOB_H */

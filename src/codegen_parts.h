@@ -36,6 +36,19 @@ kiln_status kiln__job_fail_llvm(kiln__codegen_job *job, kiln_status status,
 /* ---- codegen/generate.c ---- */
 kiln_status kiln__generate(const kiln__codegen_request *request);
 
+/* ---- codegen/codegen_link.c: bitcode of tier 2 into the module ---- */
+/* Links the functions that are used, and makes all runtime functions
+   internal. */
+kiln_status kiln__link_functions(kiln__codegen_job *job);
+/* Links what a foreign module declares and its request brings. */
+kiln_status kiln__link_imports(kiln__codegen_job *job);
+/* The module as bitcode. */
+kiln_status kiln__write_bitcode(kiln__codegen_job *job, kiln_blob *out);
+
+/* ---- codegen/codegen_closure.c ---- */
+/* Takes what the request wants out of its library into job->module. */
+kiln_status kiln__closure_extract(kiln__codegen_job *job);
+
 /* ---- codegen/codegen_passes.c ---- */
 /* Runs the passes for the job's level over its modules. */
 kiln_status kiln__optimise(kiln__codegen_job *job);
@@ -128,6 +141,23 @@ int kiln__llvm_target_knows(const char *triple, const char *processor,
                             const char *features, char *unknown,
                             size_t capacity);
 void kiln__llvm_on_bad_alloc(void (*handler)(const char *reason));
+
+/* Reads bitcode, of which functions are only read when they are linked, or
+   text; takes the buffer. On failure NULL, and a message for
+   LLVMDisposeMessage(). */
+LLVMModuleRef kiln__llvm_read_lazily(LLVMContextRef context,
+                                     LLVMMemoryBufferRef buffer,
+                                     char **message);
+/* Links into `into` what it declares and `from` defines, with all that this
+   needs; takes `from`. */
+int kiln__llvm_link_needed(LLVMModuleRef into, LLVMModuleRef from);
+/* Named metadata says things about a whole library. */
+void kiln__llvm_drop_named_metadata(LLVMModuleRef module);
+/* Puts the functions and the private constants that they use behind all
+   others, in this order. */
+void kiln__llvm_put_last(const LLVMValueRef *functions, size_t count);
+/* Bitcode that reads back as the very same module, order of uses included. */
+LLVMMemoryBufferRef kiln__llvm_write_bitcode(LLVMModuleRef module);
 
 /* What one run of lld inside the process gave. Free both with free(). */
 typedef struct kiln__lld_result {

@@ -40,6 +40,12 @@ static kiln_status configs_new(kiln_context *context, kiln_error **error)
     return kiln__configs_new(context);
 }
 
+static kiln_status libraries_new(kiln_context *context, kiln_error **error)
+{
+    (void)error;
+    return kiln__libraries_new(context);
+}
+
 static kiln_status door_new(kiln_context *context, kiln_error **error)
 {
     (void)error;
@@ -60,6 +66,7 @@ static const struct {
     {types_new, kiln__types_free},
     {registry_new, kiln__registry_free},
     {configs_new, kiln__configs_free},
+    {libraries_new, kiln__libraries_free},
     {door_new, kiln__door_free},
     /* backends, tiers and the kernel language */
     {kiln__modules_new, kiln__modules_free},

@@ -27,16 +27,17 @@ struct kiln_context {
     char *import_path;    /* KILN_PATH: folders separated by ':', or NULL */
     kiln__fork_list fork; /* locks to hold across fork() */
 
-    struct kiln__counters *counters;  /* counters.c */
-    struct kiln__types *types;        /* type.c */
-    struct kiln__registry *frontends; /* frontends.c */
-    struct kiln__backends *backends;  /* backends/registry.c */
-    struct kiln__configs *configs;    /* config.c */
-    struct kiln__codegen_door *door;  /* codegen_door.c */
-    struct kiln__tiers *tiers;        /* tiers/ */
-    kiln_frontend *language;          /* frontend/language.c */
-    struct kiln__workers *workers;    /* workers.c; last: running work uses
-                                         everything above */
+    struct kiln__counters *counters;   /* counters.c */
+    struct kiln__types *types;         /* type.c */
+    struct kiln__registry *frontends;  /* frontends.c */
+    struct kiln__backends *backends;   /* backends/registry.c */
+    struct kiln__configs *configs;     /* config.c */
+    struct kiln__libraries *libraries; /* libraries.c */
+    struct kiln__codegen_door *door;   /* codegen_door.c */
+    struct kiln__tiers *tiers;         /* tiers/ */
+    kiln_frontend *language;           /* frontend/language.c */
+    struct kiln__workers *workers;     /* workers.c; last: running work uses
+                                          everything above */
 };
 
 /* A frontend as registered; frontends.c. */
@@ -82,6 +83,11 @@ void kiln__count_invalidated(kiln_context *context, uint64_t count);
 /* Entries and bytes held; deltas may be negative. */
 void kiln__count_held(kiln_context *context, int32_t tier, int64_t entries,
                       int64_t bytes);
+/* Whether an entry that was read several times turned out to be worth keeping,
+   and what one reading saved. */
+void kiln__count_judged(kiln_context *context, int32_t tier, int is_kept);
+void kiln__count_saved(kiln_context *context, int32_t tier,
+                       uint64_t nanoseconds);
 /* Counts the stage and tells the host's event callback. */
 void kiln__stage_ended(kiln_context *context, int32_t stage, const char *name,
                        uint64_t nanoseconds);
@@ -105,6 +111,10 @@ const kiln_function *kiln__function_find(const kiln_context *context,
 /* ---- config.c ---- */
 kiln_status kiln__configs_new(kiln_context *context);
 void kiln__configs_free(kiln_context *context);
+
+/* ---- libraries.c; the rest is in libraries.h ---- */
+kiln_status kiln__libraries_new(kiln_context *context);
+void kiln__libraries_free(kiln_context *context);
 
 /* ---- codegen_door.c: opens libkiln-codegen at the first miss ---- */
 kiln_status kiln__door_new(kiln_context *context);

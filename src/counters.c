@@ -34,6 +34,9 @@ typedef struct tier_counters {
     atomic_uint_fast64_t counts[KILN__COUNT_END];
     atomic_uint_fast64_t entries; /* deltas, modulo 2^64 */
     atomic_uint_fast64_t bytes;
+    atomic_uint_fast64_t kept;
+    atomic_uint_fast64_t not_kept;
+    atomic_uint_fast64_t saved_ns;
 } tier_counters;
 
 typedef struct block {
@@ -209,6 +212,18 @@ void kiln__count_held(kiln_context *context, int32_t tier, int64_t entries,
         (uint64_t)bytes);
 }
 
+void kiln__count_judged(kiln_context *context, int32_t tier, int is_kept)
+{
+    ADD(context, tiers[tier].kept, is_kept != 0, tiers[tier].not_kept,
+        is_kept == 0);
+}
+
+void kiln__count_saved(kiln_context *context, int32_t tier,
+                       uint64_t nanoseconds)
+{
+    ADD(context, tiers[tier].saved_ns, nanoseconds, tiers[tier].saved_ns, 0);
+}
+
 void kiln__stage_ended(kiln_context *context, int32_t stage, const char *name,
                        uint64_t nanoseconds)
 {
@@ -243,6 +258,9 @@ static void collect_tier(kiln_tier_statistics *sum, const tier_counters *tier)
     collect(&sum->failed, &tier->counts[KILN__COUNT_FAILED]);
     collect(&sum->entries, &tier->entries);
     collect(&sum->bytes, &tier->bytes);
+    collect(&sum->kept, &tier->kept);
+    collect(&sum->not_kept, &tier->not_kept);
+    collect(&sum->saved_ns, &tier->saved_ns);
 }
 
 static void collect_block(kiln_statistics *sum, const block *b)
@@ -283,24 +301,30 @@ void kiln_statistics_get(kiln_statistics *out, const kiln_context *context)
     out->size = size;
 }
 
-static void render_tier(kiln__text *text, const char *name,
+#define NAME(name, text) text,
+static const char *const tier_names[] = {KILN_TIER_MAP(NAME)};
+static const char *const stage_names[] = {KILN_STAGE_MAP(NAME)};
+#undef NAME
+
+static void render_tier(kiln__text *text, size_t which,
                         const kiln_tier_statistics *tier)
 {
     kiln__text_format(
         text,
         "\"%s\": {\"requests\": %llu, \"hits\": %llu, "
         "\"waited\": %llu, \"built\": %llu, \"failed\": %llu, "
-        "\"entries\": %llu, \"bytes\": %llu}",
-        name, (unsigned long long)tier->requests,
+        "\"entries\": %llu, \"bytes\": %llu",
+        tier_names[which], (unsigned long long)tier->requests,
         (unsigned long long)tier->hits, (unsigned long long)tier->waited,
         (unsigned long long)tier->built, (unsigned long long)tier->failed,
         (unsigned long long)tier->entries, (unsigned long long)tier->bytes);
+    if (which == KILN_TIER_RUNTIME)
+        kiln__text_format(
+            text, ", \"kept\": %llu, \"not_kept\": %llu, \"saved_ns\": %llu",
+            (unsigned long long)tier->kept, (unsigned long long)tier->not_kept,
+            (unsigned long long)tier->saved_ns);
+    kiln__text_add(text, "}");
 }
-
-#define NAME(name, text) text,
-static const char *const tier_names[] = {KILN_TIER_MAP(NAME)};
-static const char *const stage_names[] = {KILN_STAGE_MAP(NAME)};
-#undef NAME
 
 kiln_status kiln_statistics_json(kiln_blob *out, const kiln_context *context)
 {
@@ -314,7 +338,7 @@ kiln_status kiln_statistics_json(kiln_blob *out, const kiln_context *context)
     kiln__text_add(&text, "{\"tiers\": {");
     for (size_t i = 0; i < KILN_TIER_COUNT; i++) {
         kiln__text_add(&text, i == 0 ? "" : ", ");
-        render_tier(&text, tier_names[i], &sum.tiers[i]);
+        render_tier(&text, i, &sum.tiers[i]);
     }
     kiln__text_add(&text, "}, \"stages_ns\": {");
     for (size_t i = 0; i < KILN_STAGE_COUNT; i++)

@@ -14,6 +14,8 @@
  *                of what it calls)
  * runtime key  = H(owner token, RUNTIME settings, function's typed digest,
  *                codegen identity)
+ * closure key  = H(library's digest, symbol, RUNTIME settings, codegen
+ *                identity): of what a kernel takes from a bitcode library
  * binary key   = H(typed digest, runtime library's digest, BINARY settings,
  *                codegen identity)
  */
@@ -36,6 +38,8 @@ kiln_status kiln__key_binary(kiln__encoder *out, kiln_digest typed,
                              const kiln_config *config);
 kiln_status kiln__key_runtime(kiln__encoder *out, kiln_digest typed,
                               const kiln_config *config);
+kiln_status kiln__key_closure(kiln__encoder *out, kiln_digest library,
+                              const char *symbol, const kiln_config *config);
 /* Kiln's version, the pipeline's, and the LLVM that it was built for: equal
    on a machine without LLVM. */
 const char *kiln__codegen_identity(void);

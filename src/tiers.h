@@ -192,18 +192,53 @@ const kiln_artifact *kiln__artifact_find(kiln_context *context, kiln_digest key,
 kiln_status kiln__artifact_keep(kiln_context *context,
                                 const kiln_artifact *artifact);
 
-/* ---- tiers/runtime.c: tier 2, runtime functions' bitcode by runtime key ----
- */
-/* Lends the bitcode that is filed under the full key, until the context ends;
-   NULL: not there. Counts the request as a hit when it is. */
-const void *kiln__runtime_find(kiln_context *context, kiln_digest key,
-                               const void *encoded, size_t encoded_size,
-                               size_t *size);
-/* Keeps a copy, and counts the request as built. The first one of a key
-   stays, and so does one whose key has the digest of another. */
-kiln_status kiln__runtime_keep(kiln_context *context, kiln_digest key,
-                               const void *encoded, size_t encoded_size,
-                               const void *bitcode, size_t size);
+/* ---- tiers/runtime.c: tier 2, bitcode by runtime key ---- */
+typedef struct kiln__runtime_entry kiln__runtime_entry;
+
+/* What is asked for. */
+typedef struct kiln__runtime_query {
+    kiln_digest digest; /* of the encoded key */
+    const void *encoded;
+    size_t encoded_size;
+    kiln_digest asker; /* the typed digest or the use (kiln__library_use) that
+                          asks: the entry goes when no code has it */
+    /* It can be lowered with the kernel as well; so it is not kept if that
+       takes less time than reading it. */
+    int is_optional;
+    size_t work; /* of making it, in any measure: what was given up speaks for
+                    all that is no more work */
+} kiln__runtime_query;
+
+typedef enum kiln__runtime_outcome {
+    KILN__RUNTIME_FOUND,    /* lent until it is released */
+    KILN__RUNTIME_OWN,      /* the caller builds it, then finishes or fails */
+    KILN__RUNTIME_IN_PLACE, /* was not worth keeping: it is not asked for */
+    KILN__RUNTIME_NO_MEMORY
+} kiln__runtime_outcome;
+
+/* Finds the entry, waits for its builder, or makes the caller its builder. A
+   builder asks for nothing until it is done, so that waiting always ends.
+   Counts what is found. */
+kiln__runtime_outcome kiln__runtime_claim(kiln__runtime_entry **out,
+                                          kiln_context *context,
+                                          const kiln__runtime_query *query);
+/* The builder keeps a copy of the bitcode and has it on loan from now on. On
+   failure the entry is gone. Counts the request. */
+kiln_status kiln__runtime_finish(kiln_context *context,
+                                 kiln__runtime_entry *entry,
+                                 const void *bitcode, size_t size,
+                                 uint64_t make_ns);
+/* The builder gives up; who waits builds by himself. Counts the request. */
+void kiln__runtime_fail(kiln_context *context, kiln__runtime_entry *entry);
+/* The bitcode of an entry on loan. */
+const void *kiln__runtime_bitcode(const kiln__runtime_entry *entry,
+                                  size_t *size);
+/* Tells how long reading and linking took. Once an entry was read often enough
+   to be judged, one that is slower to read than to make is given up. */
+void kiln__runtime_was_read(kiln_context *context, kiln__runtime_entry *entry,
+                            uint64_t read_ns);
+#define KILN__RUNTIME_READS 3 /* before an entry is judged, by its best one */
+void kiln__runtime_release(kiln_context *context, kiln__runtime_entry *entry);
 
 /* ---- compile.c ---- */
 /* The slow path of kiln_compile: a kernel at once, or a flight to wait for

@@ -59,6 +59,9 @@ if(TARGET kiln-bench)
     add_test(NAME benchmarks_run_once COMMAND kiln-bench --smoke)
     kiln_test_properties(benchmarks_run_once bench host)
     set_tests_properties(benchmarks_run_once PROPERTIES RUN_SERIAL ON)
+    add_test(NAME benchmarks_of_tier_2_run_once
+        COMMAND kiln-bench-runtime --smoke)
+    kiln_test_properties(benchmarks_of_tier_2_run_once bench host)
 endif()
 if(TARGET kiln-bench AND TARGET kiln-command)
     kiln_add_script_test(readme_is_true LABELS docs host

@@ -337,11 +337,10 @@ static void a_chosen_block_has_at_most_4096_items(void **state)
     assert_block(1, 1, 1, 1, 1, 1);
     assert_block(1000000, 1, 1, 4096, 1, 1);
     assert_block(64, 64, 64, 64, 64, 1);
-    assert_block(66, 66, 66, 66, 33, 1);
-    assert_block(5000, 1, 1, 2560, 1, 1);
+    assert_block(66, 66, 66, 66, 62, 1);
     assert_block(16, 16, 16, 16, 16, 16);
-    assert_block(1, 1, 5000, 1, 1, 2500);
-    assert_block(3, 5000, 7, 3, 1250, 1);
+    assert_block(1, 1, 5000, 1, 1, 4096);
+    assert_block(3, 5000, 7, 3, 1365, 1);
 }
 
 /* ---- exceptions ---- */

@@ -87,6 +87,19 @@ static kiln_digest runtime_key(kiln_digest typed, const kiln_config *config)
     return digest;
 }
 
+static kiln_digest closure_key(kiln_digest library, const char *symbol,
+                               const kiln_config *config)
+{
+    kiln__encoder encoder;
+    kiln_digest digest;
+
+    kiln__encoder_init(&encoder, &kiln__malloc);
+    assert_ok(kiln__key_closure(&encoder, library, symbol, config));
+    digest = kiln__encoder_digest(&encoder);
+    kiln__encoder_dispose(&encoder);
+    return digest;
+}
+
 /* ---- settings ---- */
 
 static int differ(kiln_digest a, kiln_digest b)
@@ -118,6 +131,9 @@ static void check_flip(const kiln_config *before, kiln_config *flipped,
     assert_int_equal(differ(runtime_key(some_digest, before),
                             runtime_key(some_digest, flipped)),
                      meets(mask, runtime));
+    assert_int_equal(differ(closure_key(some_digest, "pow", before),
+                            closure_key(some_digest, "pow", flipped)),
+                     meets(mask, KILN__SCOPE_RUNTIME));
     assert_int_equal(differ(binary_key(some_digest, before),
                             binary_key(some_digest, flipped)),
                      meets(mask, KILN__SCOPE_BINARY));
@@ -234,6 +250,19 @@ static void a_binary_key_holds_the_typed_digest(void **state)
                        runtime_key(some_digest, &config)));
 }
 
+static void a_closure_key_holds_library_and_symbol(void **state)
+{
+    const kiln_config config = plain();
+    const kiln_digest other = {.low = 2, .high = 1};
+    const kiln_digest key = closure_key(some_digest, "pow", &config);
+
+    (void)state;
+
+    assert_true(differ(key, closure_key(other, "pow", &config)));
+    assert_true(differ(key, closure_key(some_digest, "powf", &config)));
+    assert_true(differ(key, runtime_key(some_digest, &config)));
+}
+
 static void the_codegen_identity_names_all_three_versions(void **state)
 {
     (void)state;
@@ -279,6 +308,8 @@ static kiln_status make_keys(const kiln_alloc *alloc, void *env)
         status = kiln__key_binary(&encoder, some_digest, &config);
     if (status == KILN_OK)
         status = kiln__key_runtime(&encoder, some_digest, &config);
+    if (status == KILN_OK)
+        status = kiln__key_closure(&encoder, some_digest, "pow", &config);
     kiln__encoder_dispose(&encoder);
     return status;
 }
@@ -299,6 +330,7 @@ int main(void)
         cmocka_unit_test(neighbouring_settings_do_not_run_together),
         cmocka_unit_test(an_instance_key_holds_function_types_and_root),
         cmocka_unit_test(a_binary_key_holds_the_typed_digest),
+        cmocka_unit_test(a_closure_key_holds_library_and_symbol),
         cmocka_unit_test(the_codegen_identity_names_all_three_versions),
         cmocka_unit_test(keys_are_what_they_were),
         cmocka_unit_test(out_of_memory_at_any_call_is_survived),

@@ -190,7 +190,7 @@ static void normal_numbers_are_those_of_box_and_muller(void **state)
 
         normal(expected, single_of(b.word[0]), single_of(b.word[1]));
         for (int k = 0; k < 2; k++)
-            assert_true(fabs(singles[i][k] - expected[k]) < 1e-5);
+            assert_true(fabs((double)singles[i][k] - expected[k]) < 1e-5);
         normal(expected, double_of(join(b.word[1], b.word[0])),
                double_of(join(b.word[3], b.word[2])));
         for (int k = 0; k < 2; k++) {

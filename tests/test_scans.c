@@ -270,10 +270,8 @@ static void groups_of_several_dimensions_are_reduced_and_scanned(void **state)
 {
     for (size_t i = 0; i < AWKWARD; i++)
         for (size_t a = 0; a < sizeof of_groups / sizeof *of_groups; a++) {
-            shape s = awkward_shape(state, i);
+            const shape s = awkward_shape(state, i);
 
-            check_algebra(&s, &of_groups[a]);
-            s.config = unoptimised(state);
             check_algebra(&s, &of_groups[a]);
         }
 }
@@ -300,12 +298,21 @@ static void sub_groups_are_reduced_and_scanned(void **state)
         }
     for (size_t i = 0; i < AWKWARD; i++)
         for (size_t a = 0; a < count; a++) {
-            shape s = awkward_shape(state, i);
+            const shape s = awkward_shape(state, i);
 
             check_algebra(&s, &of_sub_groups[a]);
-            s.config = unoptimised(state);
-            check_algebra(&s, &of_sub_groups[a]);
         }
+}
+
+static void nothing_depends_on_the_optimiser(void **state)
+{
+    for (size_t i = 0; i < AWKWARD; i++) {
+        shape s = awkward_shape(state, i);
+
+        s.config = unoptimised(state);
+        check_algebra(&s, &of_groups[1]);
+        check_algebra(&s, &of_sub_groups[0]);
+    }
 }
 
 static void check_again(const shape *s, uint64_t first, uint64_t end)
@@ -446,23 +453,16 @@ static void a_group_of_more_than_1024_items_is_refused(void **state)
     }
 
 BUILTINS(int8_t, "i8")
-BUILTINS(int16_t, "i16")
-BUILTINS(int32_t, "i32")
 BUILTINS(int64_t, "i64")
-BUILTINS(uint8_t, "u8")
 BUILTINS(uint16_t, "u16")
-BUILTINS(uint32_t, "u32")
-BUILTINS(uint64_t, "u64")
 BUILTINS(float, "f32")
 BUILTINS(double, "f64")
 
-static void built_in_operators_take_every_type(void **state)
+static void built_in_operators_take_every_kind_of_number(void **state)
 {
     static void (*const checks[])(const shape *s) = {
-        builtins_of_int8_t,   builtins_of_int16_t,  builtins_of_int32_t,
-        builtins_of_int64_t,  builtins_of_uint8_t,  builtins_of_uint16_t,
-        builtins_of_uint32_t, builtins_of_uint64_t, builtins_of_float,
-        builtins_of_double};
+        builtins_of_int8_t, builtins_of_uint16_t, builtins_of_int64_t,
+        builtins_of_float, builtins_of_double};
     static const uint64_t blocks[] = {1, 2, 15, 16, 17, 33, 100, 256};
 
     for (size_t c = 0; c < sizeof checks / sizeof *checks; c++)
@@ -490,11 +490,12 @@ int main(void)
         cmocka_unit_test(groups_of_several_dimensions_are_reduced_and_scanned),
         cmocka_unit_test(groups_of_up_to_1024_items_are_reduced_and_scanned),
         cmocka_unit_test(sub_groups_are_reduced_and_scanned),
+        cmocka_unit_test(nothing_depends_on_the_optimiser),
         cmocka_unit_test(repeated_reductions_do_not_mix),
         cmocka_unit_test(items_know_their_rank),
         cmocka_unit_test(parts_of_a_value_come_to_all),
         cmocka_unit_test(a_group_of_more_than_1024_items_is_refused),
-        cmocka_unit_test(built_in_operators_take_every_type),
+        cmocka_unit_test(built_in_operators_take_every_kind_of_number),
     };
 
     return cmocka_run_group_tests(tests, setup, kernels_teardown);

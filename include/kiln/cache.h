@@ -35,8 +35,12 @@ typedef struct kiln_tier_statistics {
     uint64_t built;
     uint64_t failed;  /* remembered failures included */
     uint64_t entries; /* held in memory now */
-    uint64_t bytes;   /* of their payloads: typed IR, binaries */
-    uint64_t reserved[8];
+    uint64_t bytes;   /* of their payloads: typed IR, bitcode, binaries */
+    /* Of the runtime tier, whose entries are judged after a few readings: */
+    uint64_t kept;     /* faster to read than to make again */
+    uint64_t not_kept; /* slower: dropped, and made with each kernel since */
+    uint64_t saved_ns; /* by reading instead of making, summed */
+    uint64_t reserved[5];
 } kiln_tier_statistics;
 
 typedef struct kiln_statistics {

@@ -114,9 +114,9 @@ typedef int32_t (*kiln__host_entry)(struct kiln__host_launch *launch,
                                     const void *arguments, uint64_t first_group,
                                     uint64_t last_group, void *memory);
 
-/* Chooses a group for a grid: along x, then y, then z, the fewest pieces of
-   equal size with which the group keeps within KILN__HOST_GROUP_ITEMS. A
-   function of the grid alone. */
+/* Chooses a group for a grid: as many items along x as the grid has, at most
+   KILN__HOST_GROUP_ITEMS, then along y and z while the group keeps within
+   that number. A function of the grid alone. */
 #define KILN__HOST_GROUP_ITEMS 4096
 void kiln__host_choose_block(uint64_t block[3], const uint64_t grid[3]);
 /* Of a kernel that needs memory for each group. */

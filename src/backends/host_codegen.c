@@ -225,6 +225,7 @@ static LLVMValueRef add_site(kiln__codegen_job *job, uint32_t kind,
 
 /* ---- exceptions ---- */
 
+#define RAISE "kiln.raise"
 #define RAISE_PARAMETERS 7 /* launch, global ids, site, values */
 
 static LLVMTypeRef raise_type(const kiln__codegen_job *job)
@@ -296,18 +297,25 @@ static void build_raise(const kiln__codegen_job *job, LLVMValueRef function)
 /* One function raises for all of a module: sites stay small. */
 static LLVMValueRef raise_function(const kiln__codegen_job *job)
 {
-    static const char name[] = "kiln.raise";
-    LLVMValueRef function = LLVMGetNamedFunction(job->module, name);
+    LLVMValueRef function = LLVMGetNamedFunction(job->module, RAISE);
 
     if (function != NULL)
         return function;
-    function = LLVMAddFunction(job->module, name, raise_type(job));
+    function = LLVMAddFunction(job->module, RAISE, raise_type(job));
     LLVMSetLinkage(function, LLVMInternalLinkage);
     kiln__host_attribute(job, function, -1, "cold");
     kiln__host_attribute(job, function, -1, "noinline");
     kiln__host_attribute(job, function, -1, "nounwind");
-    build_raise(job, function);
+    if (job->request->form == KILN__EMIT_FUNCTION)
+        LLVMSetLinkage(function, LLVMExternalLinkage);
+    else
+        build_raise(job, function);
     return function;
+}
+
+static LLVMValueRef helper(kiln__codegen_job *job, const char *name)
+{
+    return strcmp(name, RAISE) == 0 ? raise_function(job) : NULL;
 }
 
 static void raise_exception(kiln__codegen_job *job, LLVMBuilderRef builder,
@@ -486,5 +494,6 @@ const kiln__codegen_backend kiln__host_codegen = {
     .finish = finish,
     .may_import = kiln__host_may_import,
     .exhausted = exhausted,
+    .helper = helper,
     .runs_tiles = 1,
 };

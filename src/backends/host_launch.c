@@ -149,22 +149,11 @@ static uint64_t least(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-/* The fewest pieces of at most `most`, all but equally large. */
-static uint64_t piece_of(uint64_t items, uint64_t most)
-{
-    const uint64_t pieces = (items - 1) / most + 1;
-
-    return (items - 1) / pieces + 1;
-}
-
-/* Along x a piece is made of whole vectors. */
 static void choose_block(uint64_t block[3], const uint64_t grid[3],
                          uint64_t room)
 {
     for (int i = 0; i < 3; i++) {
-        block[i] = piece_of(grid[i], room);
-        if (i == 0 && block[i] < grid[i])
-            block[i] = least((block[i] + 63) & ~(uint64_t)63, room);
+        block[i] = least(grid[i], room);
         room /= block[i];
     }
 }

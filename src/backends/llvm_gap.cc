@@ -11,10 +11,14 @@
 
 #include <lld/Common/Driver.h>
 #include <llvm/ADT/SmallVector.h>
+#include <llvm/Bitcode/BitcodeWriter.h>
 #include <llvm/IR/Constants.h>
+#include <llvm/IR/InstIterator.h>
 #include <llvm/IR/LegacyPassManager.h>
 #include <llvm/IR/Metadata.h>
 #include <llvm/IR/Module.h>
+#include <llvm/IRReader/IRReader.h>
+#include <llvm/Linker/Linker.h>
 #include <llvm/MC/MCSubtargetInfo.h>
 #include <llvm/MC/TargetRegistry.h>
 #include <llvm/Pass.h>
@@ -22,6 +26,7 @@
 #include <llvm/Support/FileOutputBuffer.h>
 #include <llvm/Support/MemoryBuffer.h>
 #include <llvm/Support/Parallel.h>
+#include <llvm/Support/SourceMgr.h>
 #include <llvm/Support/raw_ostream.h>
 #include <llvm/Target/TargetMachine.h>
 
@@ -102,6 +107,77 @@ extern "C" LLVMValueRef kiln__llvm_parallel_loop(LLVMContextRef context,
 
     loop->replaceOperandWith(0, loop); /* a loop's node names itself */
     return llvm::wrap(llvm::MetadataAsValue::get(c, loop));
+}
+
+/* ---- bitcode ----
+ *
+ * The C interface reads whole modules, links whole modules, and writes bitcode
+ * that forgets the order of uses, on which passes may depend.
+ */
+
+extern "C" LLVMModuleRef kiln__llvm_read_lazily(LLVMContextRef context,
+                                                LLVMMemoryBufferRef buffer,
+                                                char **message)
+{
+    llvm::SMDiagnostic diagnostic;
+    std::unique_ptr<llvm::Module> module = llvm::getLazyIRModule(
+        std::unique_ptr<llvm::MemoryBuffer>(llvm::unwrap(buffer)), diagnostic,
+        *llvm::unwrap(context));
+
+    if (module == nullptr)
+        *message = LLVMCreateMessage(diagnostic.getMessage().str().c_str());
+    return llvm::wrap(module.release());
+}
+
+/* Returns 0, or 1 after a diagnostic. */
+extern "C" int kiln__llvm_link_needed(LLVMModuleRef into, LLVMModuleRef from)
+{
+    return llvm::Linker::linkModules(
+        *llvm::unwrap(into), std::unique_ptr<llvm::Module>(llvm::unwrap(from)),
+        llvm::Linker::LinkOnlyNeeded);
+}
+
+extern "C" void kiln__llvm_drop_named_metadata(LLVMModuleRef module)
+{
+    llvm::Module &m = *llvm::unwrap(module);
+
+    while (!m.named_metadata_empty())
+        m.eraseNamedMetadata(&*m.named_metadata_begin());
+}
+
+static void put_constant_last(llvm::Module &m, llvm::Value *value)
+{
+    auto *variable = llvm::dyn_cast<llvm::GlobalVariable>(value);
+
+    if (variable == nullptr || !variable->hasPrivateLinkage())
+        return;
+    variable->removeFromParent();
+    m.insertGlobalVariable(variable);
+}
+
+extern "C" void kiln__llvm_put_last(const LLVMValueRef *functions, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        llvm::Function &f = *llvm::unwrap<llvm::Function>(functions[i]);
+        llvm::Module &m = *f.getParent();
+
+        f.removeFromParent();
+        m.getFunctionList().push_back(&f);
+        for (llvm::Instruction &instruction : llvm::instructions(f))
+            for (llvm::Use &use : instruction.operands())
+                put_constant_last(m, use.get());
+    }
+}
+
+extern "C" LLVMMemoryBufferRef kiln__llvm_write_bitcode(LLVMModuleRef module)
+{
+    std::string bytes;
+    llvm::raw_string_ostream stream(bytes);
+
+    llvm::WriteBitcodeToFile(*llvm::unwrap(module), stream,
+                             /*ShouldPreserveUseListOrder=*/true);
+    return LLVMCreateMemoryBufferWithMemoryRangeCopy(bytes.data(), bytes.size(),
+                                                     "bitcode");
 }
 
 /* ---- code generation ----

@@ -53,6 +53,20 @@ void kiln__change_touch(kiln__change *change, uint64_t subject)
         change->status = KILN_ENOMEM;
 }
 
+/* Every package sees what core defines, unless it gives the name a meaning of
+   its own. */
+void kiln__change_touch_name(kiln__change *change, const kiln__slot *slot)
+{
+    const kiln__language *language = change->language;
+    const kiln_package *package = language->packages;
+
+    kiln__change_touch(change, slot->subject);
+    if (change->first || slot->package != language->core)
+        return;
+    for (; package != NULL; package = package->next)
+        kiln__change_touch(change, kiln__binding_subject(package, slot->name));
+}
+
 /* A slot that was an import once stays in the list, which is walked to find
    whose meaning changes with an imported name. */
 static void list_import(kiln__language *language, kiln__slot *slot)
@@ -110,7 +124,7 @@ void kiln__change_end_name(kiln__change *change, kiln__slot *slot)
         change->status = KILN_ENOMEM;
     if (version->binding.kind == KILN__BINDING_TYPE)
         change->hierarchy = 1;
-    kiln__change_touch(change, slot->subject);
+    kiln__change_touch_name(change, slot);
 }
 
 void kiln__change_add_method(kiln__change *change, kiln__method *method)
@@ -205,7 +219,7 @@ static void touch_importers(kiln__change *change)
             if (version != NULL && version->import != NULL &&
                 is_touched(change, version->import->subject) &&
                 !is_touched(change, slot->subject))
-                kiln__change_touch(change, slot->subject);
+                kiln__change_touch_name(change, slot);
         }
     } while (change->subjects.count > before && change->status == KILN_OK);
 }

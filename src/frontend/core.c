@@ -170,6 +170,8 @@ kiln_status kiln__core_new(kiln__language *language, kiln_error **error)
     if (language->core == NULL)
         status = kiln__package_make(&language->core, language, "core");
     if (status == KILN_OK)
+        language->core->is_runtime = 1;
+    if (status == KILN_OK)
         status = add_types(language);
     if (status == KILN_OK)
         status = add_functions(language);

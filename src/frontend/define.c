@@ -61,7 +61,8 @@ static kiln__generic *own_generic(kiln__change *change, kiln__slot *slot)
         kiln__digest_text(kiln_function_name((*generic)->function)));
     if (kiln__change_name(change, slot, &meaning) == NULL)
         return NULL;
-    kiln__change_touch(change, slot->subject);
+    kiln__change_touch_name(change, slot);
+    (*generic)->is_essential |= change->first;
     return *generic;
 }
 
@@ -188,12 +189,15 @@ static void check_type_parameters(kiln__change *change,
     }
 }
 
+/* What core defines may be replaced in core; what is built in, nowhere. */
 static void check_piracy(kiln__change *change, const kiln__method *method)
 {
+    const kiln_package *core = change->language->core;
     int own = 0;
 
-    if (method->generic->package != change->language->core ||
-        change->package == change->language->core || method->overlay != NULL)
+    if (method->generic->package != core || method->overlay != NULL ||
+        (change->package == core &&
+         (change->first || method->generic->builtin == 0)))
         return;
     for (size_t i = 0; i < method->parameter_count; i++)
         own |= kiln__pattern_is_own(method->parameters[i]);

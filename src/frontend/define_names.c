@@ -30,8 +30,6 @@ static int is_reserved(const kiln__change *change, const char *name)
     const kiln_package *core = change->language->core;
     const kiln__version *version;
 
-    if (change->package == core)
-        return 0;
     version = kiln__slot_version(kiln__slot_get(core, name), change->world);
     return version != NULL && (version->binding.kind == KILN__BINDING_SCALAR ||
                                (version->binding.kind == KILN__BINDING_TYPE &&
@@ -127,7 +125,7 @@ static void import_package(kiln__change *change,
                               KILN__BINDING_PACKAGE))
         return;
     if (kiln__change_name(change, slot, &meaning) != NULL)
-        kiln__change_touch(change, slot->subject);
+        kiln__change_touch_name(change, slot);
 }
 
 static void diagnose_import(kiln__change *change,
@@ -174,7 +172,7 @@ static void import_name(kiln__change *change,
                               KILN__BINDING_NONE))
         return;
     if (kiln__change_name(change, slot, &meaning) != NULL)
-        kiln__change_touch(change, slot->subject);
+        kiln__change_touch_name(change, slot);
 }
 
 static void define_import(kiln__change *change,
@@ -239,7 +237,7 @@ static void define_constant(kiln__change *change,
     }
     /* What only moved means the same: a new version shows today's place. */
     if (kiln__change_name(change, slot, &meaning) != NULL && !same)
-        kiln__change_touch(change, slot->subject);
+        kiln__change_touch_name(change, slot);
 }
 
 void kiln__define_constants(kiln__change *change)

@@ -484,7 +484,7 @@ static void settle(defining *d, pending *p)
         kiln__digest_equal(p->older->digest, p->named->digest))
         kiln__change_drop_name(d->change, slot);
     else
-        kiln__change_touch(d->change, slot->subject);
+        kiln__change_touch_name(d->change, slot);
 }
 
 static void check_types(defining *d)

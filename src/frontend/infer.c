@@ -309,6 +309,8 @@ kiln_status kiln__infer_method(kiln__language *language,
     in->root->inferred++;
     in->assumed = kiln__infer_recall(in);
     kiln_inference_set_root(inference, match->method->digest);
+    if (match->method->package->is_runtime)
+        kiln_inference_set_runtime(inference);
     kiln_inference_set_user(inference, in);
     status = attempt_until_settled(in);
     kiln_inference_set_user(inference, NULL);

@@ -27,7 +27,8 @@ struct kiln_package {
     kiln__language *language;
     char *name;
     struct kiln__binding_table *bindings;
-    int loaded; /* under the world lock: 0 after an unload */
+    int loaded;     /* under the world lock: 0 after an unload */
+    int is_runtime; /* its functions are runtime functions */
     kiln_package *next;
 };
 
@@ -37,6 +38,7 @@ struct kiln__generic {
     kiln_package *package;
     const char *name; /* without the package */
     uint32_t builtin; /* index into kiln__builtins, or 0 */
+    int is_essential; /* the language's own code calls it */
     uint64_t subject; /* of dispatch queries */
     /* Under the world lock: the current methods of all tables, then those that
        ended, each newest first. */

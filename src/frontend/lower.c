@@ -37,10 +37,12 @@ static void add_attributes(const kiln__lowering *l,
         (LLVMAttributeIndex)LLVMAttributeFunctionIndex;
 
     add_attribute(l, f->value, all, "nounwind");
-    add_attribute(l, f->value, all,
-                  f->recursive ? "noinline"
-                  : f->inlined ? "alwaysinline"
-                               : "inlinehint");
+    /* In bitcode that any kernel links, the kernel decides. */
+    if (l->job->request->form != KILN__EMIT_FUNCTION)
+        add_attribute(l, f->value, all,
+                      f->recursive ? "noinline"
+                      : f->inlined ? "alwaysinline"
+                                   : "inlinehint");
     add_attribute(l, f->value, 1, "nonnull");
     add_attribute(l, f->value, 1, "noundef");
 }
@@ -49,6 +51,15 @@ static void add_attributes(const kiln__lowering *l,
 static int is_in_place(const kiln__lowering *l, const kiln__lower_function *f)
 {
     return f->collective && f != &l->functions[0];
+}
+
+/* A runtime function is made once in a module, whatever is proved: by the name
+   under which bitcode defines or calls it, which linking makes the module's
+   own. */
+static int is_made(const kiln__lowering *l, const kiln__lower_function *f)
+{
+    return f->source->runtime != NULL && f->value != NULL &&
+           LLVMGetGlobalParent(f->value) == l->job->module;
 }
 
 /* A function's name in the module cannot be the entry's, nor one of C's. */
@@ -60,10 +71,12 @@ static kiln_status declare(kiln__lowering *l, kiln__lower_function *f,
     LLVMTypeRef *parameters =
         kiln__arena_allocate_array(arena, count, sizeof(LLVMTypeRef));
     const char *name =
-        kiln__arena_format(arena, "%s.%s", f->source->symbol, suffix);
-    kiln_status status = kiln__lower_types(l, f);
+        f->source->runtime != NULL
+            ? f->source->runtime
+            : kiln__arena_format(arena, "%s.%s", f->source->symbol, suffix);
+    kiln_status status = is_made(l, f) ? KILN_OK : kiln__lower_types(l, f);
 
-    if (status != KILN_OK)
+    if (status != KILN_OK || is_made(l, f))
         return status;
     if (parameters == NULL || name == NULL)
         return kiln__job_fail(l->job, KILN_ENOMEM, "out of memory");
@@ -75,7 +88,8 @@ static kiln_status declare(kiln__lowering *l, kiln__lower_function *f,
     f->signature = LLVMFunctionType(kiln__lower_result(l, f), parameters,
                                     (unsigned)count, 0);
     f->value = LLVMAddFunction(l->job->module, name, f->signature);
-    LLVMSetLinkage(f->value, LLVMInternalLinkage);
+    if (f->source->runtime == NULL)
+        LLVMSetLinkage(f->value, LLVMInternalLinkage);
     add_attributes(l, f);
     return KILN_OK;
 }
@@ -131,7 +145,9 @@ static void make_locals(kiln__lowering *l)
 
 static kiln_status define(kiln__lowering *l, kiln__lower_function *f)
 {
-    if (is_in_place(l, f))
+    if (is_in_place(l, f) || f->source->bitcode != NULL)
+        return KILN_OK;
+    if (f->value != NULL && LLVMCountBasicBlocks(f->value) > 0)
         return KILN_OK;
     if (f->collective)
         return kiln__group_define(l, f);
@@ -289,6 +305,31 @@ static kiln_status lower_again(kiln__lowering *l)
     l->job->safe_can_fail = l->functions[0].can_fail;
     if (l->job->private_bytes < private_bytes)
         l->job->private_bytes = private_bytes;
+    return status;
+}
+
+static kiln_status lower_alone(kiln__lowering *l)
+{
+    kiln_status status;
+
+    if (l->functions == NULL)
+        return kiln__job_fail(l->job, KILN_ENOMEM, "out of memory");
+    if (l->count == 0 || l->functions[0].source->runtime == NULL)
+        return kiln__job_fail(l->job, KILN_EINVAL, "there is nothing to lower");
+    status = kiln__lower_plan(l);
+    for (size_t i = 0; status == KILN_OK && i < l->count; i++)
+        status = declare(l, &l->functions[i], "fn");
+    return status == KILN_OK ? define(l, &l->functions[0]) : status;
+}
+
+kiln_status kiln__lower_alone(kiln__codegen_job *job)
+{
+    kiln__lowering lowering;
+    kiln_status status;
+
+    begin(&lowering, job);
+    status = lower_alone(&lowering);
+    end(&lowering);
     return status;
 }
 

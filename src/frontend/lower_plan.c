@@ -65,8 +65,9 @@ int kiln__lower_raises(const kiln__lowering *l, const kiln__lower_function *f,
     const kiln__ir *ir = &f->ir;
     int64_t divisor;
 
-    if (f->proved != NULL && node->op != KILN__IR_CALL &&
-        f->proved[node - ir->nodes.items])
+    /* A runtime function has one body, whatever is proved of a call. */
+    if (f->proved != NULL && f->source->runtime == NULL &&
+        node->op != KILN__IR_CALL && f->proved[node - ir->nodes.items])
         return 0;
     switch ((uint32_t)node->op) {
     case KILN__IR_LOAD:

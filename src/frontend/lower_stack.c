@@ -6,12 +6,14 @@
 /*
  * On a backend that can tell, each function that stays one looks first whether
  * there is stack left: it may be part of a recursion that does not end. Its
- * own frame is bounded when it is emitted.
+ * own frame is bounded when it is emitted. Runtime functions that tier 2 keeps
+ * are never part of one.
  */
 
 int kiln__lower_guards(const kiln__lowering *l, const kiln__lower_function *f)
 {
-    return !f->inlined && l->job->backend->exhausted != NULL;
+    return !f->inlined && f->source->runtime == NULL &&
+           l->job->backend->exhausted != NULL;
 }
 
 void kiln__lower_guard(kiln__lowering *l)

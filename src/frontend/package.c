@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <string.h>
 
+#include "kiln/runtime.h"
 #include "report.h"
 #include "tables.h"
 
@@ -134,6 +135,19 @@ kiln_status kiln_package_new(kiln_package **out, kiln_context *context,
     KILN_TRY(kiln__language_ready(language, error));
     if (kiln__package_make(out, language, name) != KILN_OK)
         return kiln__error_no_memory(error);
+    return KILN_OK;
+}
+
+kiln_status kiln_runtime_package(kiln_package **out, kiln_context *context,
+                                 kiln_error **error)
+{
+    kiln__language *language;
+
+    KILN_REQUIRE(out != NULL, error);
+    KILN_REQUIRE(context != NULL, error);
+    language = kiln__language_of(context);
+    KILN_TRY(kiln__language_ready(language, error));
+    *out = language->core;
     return KILN_OK;
 }
 

@@ -150,6 +150,12 @@ static kiln_status delete_method(kiln__change *change, kiln__arena *arena,
         return kiln__error_no_memory(error);
     if (method == NULL)
         return no_such_method(arena, change->package, w, error);
+    if (w->generic->is_essential && method->overlay == NULL &&
+        change->package == change->language->core)
+        return kiln__error_set(error, KILN_EINVAL,
+                               "the language itself calls %s: its methods can "
+                               "be replaced, not deleted",
+                               kiln_function_name(w->generic->function));
     kiln__change_remove_method(change, method);
     kiln__change_touch(change, w->generic->subject);
     change->removed_count = 1;

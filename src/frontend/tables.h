@@ -245,6 +245,8 @@ kiln__version *kiln__change_name(kiln__change *change, kiln__slot *slot,
 void kiln__change_drop_name(kiln__change *change, kiln__slot *slot);
 /* Names a subject whose answers may be others now. */
 void kiln__change_touch(kiln__change *change, uint64_t subject);
+/* The same for a name whose meaning changes. */
+void kiln__change_touch_name(kiln__change *change, const kiln__slot *slot);
 void kiln__change_end_name(kiln__change *change, kiln__slot *slot);
 void kiln__change_add_method(kiln__change *change, kiln__method *method);
 void kiln__change_remove_method(kiln__change *change, kiln__method *method);

@@ -37,6 +37,7 @@ void kiln__code_free(kiln_code *code)
         kiln__deallocate(alloc, data.owned, query->size);
     }
     kiln__array_dispose(alloc, &code->queries);
+    kiln__array_dispose(alloc, &code->uses);
     kiln__array_dispose(alloc, &code->callees);
     kiln__array_dispose(alloc, &code->callers);
     kiln__deallocate(alloc, code->ir, code->ir_size);
@@ -79,6 +80,9 @@ static void encode_member(kiln__encoder *encoder, kiln_code *const *group,
         else
             kiln__encode_digest(encoder, member->callees.items[i]->digest);
     }
+    kiln__encode_u64(encoder, member->uses.count);
+    for (size_t i = 0; i < member->uses.count; i++)
+        kiln__encode_digest(encoder, member->uses.items[i].digest);
 }
 
 kiln_status kiln__code_seal(kiln_code **group, size_t count)
@@ -122,6 +126,17 @@ const kiln_code *const *kiln__code_callees(const kiln_code *code, size_t *count)
 {
     *count = code->callees.count;
     return (const kiln_code *const *)code->callees.items;
+}
+
+int kiln__code_is_runtime(const kiln_code *code)
+{
+    return code->is_runtime;
+}
+
+const kiln__library_use *kiln__code_uses(const kiln_code *code, size_t *count)
+{
+    *count = code->uses.count;
+    return code->uses.items;
 }
 
 /* ---- the public accessors ---- */

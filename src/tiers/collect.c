@@ -10,7 +10,8 @@
  * them: nothing that stays points at what goes, except lists that are swept
  * here. Kernels go with their code instance; their heads stay readable, since
  * a call site may still look at `valid`. Artifacts stay: the same meaning may
- * come back, and a redefinition to and fro costs one load.
+ * come back, and a redefinition to and fro costs one load. What tier 2 keeps
+ * goes when no code instance is left that asks for it.
  *
  * The caller of kiln_context_collect() promised that nobody else is inside. If
  * somebody is all the same, or if it is a callback that collects, this
@@ -178,6 +179,7 @@ void kiln__tiers_collect(kiln_context *context)
     kiln__map_each(&tiers->subjects, sweep_subject, NULL);
     kiln__map_each(&tiers->instances, sweep_instance, NULL);
     codes = take_dead(tiers);
+    kiln__runtime_sweep(tiers);
     kiln__mutex_unlock(&tiers->lock);
 
     bury(tiers, kernels);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "array.h"
+#include "libraries.h"
 #include "state.h"
 
 /*
@@ -61,6 +62,34 @@ kiln_status kiln_inference_set_ir(kiln_inference *inference, const void *bytes,
     code->ir = copy;
     code->ir_size = size;
     return KILN_OK;
+}
+
+void kiln_inference_set_runtime(kiln_inference *inference)
+{
+    inference->code->is_runtime = 1;
+}
+
+static int use_is_known(const kiln_code *code, kiln_digest digest)
+{
+    for (size_t i = 0; i < code->uses.count; i++)
+        if (kiln__digest_equal(code->uses.items[i].digest, digest))
+            return 1;
+    return 0;
+}
+
+kiln_status kiln_inference_use_runtime(kiln_inference *inference,
+                                       const char *symbol, kiln_error **error)
+{
+    kiln_code *code = inference->code;
+    kiln__library_use use;
+
+    KILN_REQUIRE(symbol != NULL, error);
+    KILN_TRY(kiln__library_find(&use, inference->context, inference->config,
+                                symbol, error));
+    if (use_is_known(code, use.digest) ||
+        kiln__array_push(&inference->context->alloc, &code->uses, use))
+        return KILN_OK;
+    return kiln__error_no_memory(error);
 }
 
 static int query_is_known(const kiln_code *code, const kiln_query *query)
@@ -216,6 +245,7 @@ void kiln_inference_restart(kiln_inference *inference)
     forget_since(inference);
     queries_clear(&inference->context->alloc, inference->code);
     inference->code->callees.count = 0;
+    inference->code->uses.count = 0;
 }
 
 int32_t kiln_inference_is_cycle_head(const kiln_inference *inference)
@@ -286,6 +316,7 @@ static kiln_status run_frontend(kiln_inference *inference, kiln_error **error)
     if (status != KILN_OK)
         return kiln__error_no_memory(error);
     inference->run->inference = inference;
+    kiln__libraries_close(inference->context);
     status = frontend->ops.infer(frontend->self, &inference->signature,
                                  inference->config, inference->world, inference,
                                  error);

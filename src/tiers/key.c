@@ -23,7 +23,7 @@
 
 /* Raised whenever lowering, linking or the passes may make other code of the
    same input. */
-#define PIPELINE_VERSION "5"
+#define PIPELINE_VERSION "6"
 
 /* Names the library of runtime functions that binaries are linked with. */
 #define RUNTIME_LIBRARY "none"
@@ -121,6 +121,17 @@ kiln_status kiln__key_runtime(kiln__encoder *out, kiln_digest typed,
     begin(out, "runtime");
     kiln__key_settings(out, config, KILN__SCOPE_TYPED | KILN__SCOPE_RUNTIME);
     kiln__encode_digest(out, typed);
+    kiln__encode_text(out, kiln__codegen_identity());
+    return end(out);
+}
+
+kiln_status kiln__key_closure(kiln__encoder *out, kiln_digest library,
+                              const char *symbol, const kiln_config *config)
+{
+    begin(out, "closure");
+    kiln__key_settings(out, config, KILN__SCOPE_RUNTIME);
+    kiln__encode_digest(out, library);
+    kiln__encode_text(out, symbol);
     kiln__encode_text(out, kiln__codegen_identity());
     return end(out);
 }

@@ -64,6 +64,7 @@ static void forget_flights(void *env)
     for (kiln__job *job = tiers->jobs; job; job = job->next_all)
         drop_foreign_flights(tiers, &job->flights);
     kiln__map_each(&tiers->instances, forget_instance, tiers);
+    kiln__runtime_forget(tiers);
 }
 
 kiln_status kiln__tiers_new(kiln_context *context)

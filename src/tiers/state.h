@@ -34,9 +34,10 @@ struct kiln_code {
     const kiln_type *result;
     void *ir;
     size_t ir_size;
-    kiln__array_of(kiln_query) queries; /* data owned */
-    kiln__code_list callees;            /* in call order */
-    kiln__code_list callers;            /* under the lock */
+    kiln__array_of(kiln_query) queries;     /* data owned */
+    kiln__array_of(kiln__library_use) uses; /* in the order of use */
+    kiln__code_list callees;                /* in call order */
+    kiln__code_list callers;                /* under the lock */
     uint64_t inferred_world;
     uint64_t min_world;
     _Atomic uint64_t max_world; /* UINT64_MAX: unbounded */
@@ -45,6 +46,7 @@ struct kiln_code {
     uint64_t sequence;          /* of its inference, in its run */
     unsigned pins;              /* under the lock: flights that need it */
     int published;              /* it is in tier 1 */
+    int is_runtime;             /* a runtime function: tier 2 may keep it */
     int kept;                   /* by the collection under way */
     kiln_code *next;            /* of the instance, newest first */
     kiln_code *next_all;
@@ -107,7 +109,8 @@ struct kiln__tiers {
     kiln__map subjects;    /* -> kiln__subject */
     uint64_t unnoted;    /* a world whose changes no memory was left to note */
     kiln__map artifacts; /* binary key -> kiln_artifact, a reference each */
-    kiln__map runtime;   /* runtime key -> kiln__runtime_entry */
+    kiln__map runtime;   /* runtime or closure key -> kiln__runtime_entry */
+    size_t given_up;     /* the least work that tier 2 is still tried for */
     kiln_code *codes;    /* every published one */
     kiln__job *jobs;
     _Atomic(kiln__job_table *) table;
@@ -202,6 +205,10 @@ void kiln__invalidated_report(kiln_context *context,
 
 /* ---- runtime.c ---- */
 void kiln__runtime_free(struct kiln__tiers *tiers);
+/* With the lock held: forgets entries that no code which is kept asks for. */
+void kiln__runtime_sweep(struct kiln__tiers *tiers);
+/* In a child of fork(): forgets what other threads were building. */
+void kiln__runtime_forget(struct kiln__tiers *tiers);
 
 /* ---- attachment.c ---- */
 void kiln__attached_free(const kiln_alloc *alloc, kiln__attached *attached);

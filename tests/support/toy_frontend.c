@@ -99,7 +99,10 @@ static kiln_status toy_infer(void *self, const kiln_signature *signature,
     if (version.fails)
         return kiln_error_set(error, version.fails, "f%d fails", id);
     kiln_inference_set_root(out, query.answer);
-    status = kiln_inference_add_query(out, &query);
+    if (toy->uses[id])
+        status = kiln_inference_use_runtime(out, toy->uses[id], error);
+    if (status == KILN_OK)
+        status = kiln_inference_add_query(out, &query);
     if (status == KILN_OK)
         status = ask_callees(toy, id, out, &version, error);
     if (status == KILN_OK && kiln_inference_is_cycle_head(out)) {
@@ -135,7 +138,9 @@ static kiln_status toy_lower(void *self, const kiln_lower_request *request,
 {
     struct toy *toy = self;
     int id = id_of(toy, kiln_code_signature(request->root).function);
-    size_t capacity = 256 + (toy->body ? strlen(toy->body) : 0);
+    const char *head = toy->head ? toy->head : "";
+    const char *body = toy->body ? toy->body : "";
+    size_t capacity = 256 + strlen(head) + strlen(body);
     kiln_status status = KILN_OK;
     char *text;
 
@@ -147,8 +152,9 @@ static kiln_status toy_lower(void *self, const kiln_lower_request *request,
     text = malloc(capacity);
     if (!text)
         return KILN_ENOMEM;
-    snprintf(text, capacity, "define i32 @%s(ptr %%item) {\n%s  ret i32 0\n}\n",
-             request->entry, toy->body ? toy->body : "");
+    snprintf(text, capacity,
+             "%sdefine i32 @%s(ptr %%item) {\n%s  ret i32 0\n}\n", head,
+             request->entry, body);
     *out = (kiln_blob){text, strlen(text), free_text, NULL};
     return KILN_OK;
 }

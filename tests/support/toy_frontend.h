@@ -40,7 +40,9 @@ struct toy {
     /* The same, of infer() and of lower(); a failure is the function's. */
     toy_callback infer_callback;
     toy_callback lower_callback;
-    const char *body;   /* of the kernels that lower() gives; NULL: empty */
+    const char *body; /* of the kernels that lower() gives; NULL: empty */
+    const char *head; /* what their module has in front; NULL: nothing */
+    const char *uses[TOY_FUNCTIONS]; /* a symbol of a runtime library each */
     uint64_t collected; /* the world that collect() was told last */
 };
 

@@ -144,7 +144,8 @@ typedef struct kiln_frontend_ops {
  *       records an exception; `method` and `message` are constant,
  *       NUL-terminated strings. Then return 1, up through every caller.
  * and LLVM's intrinsics. Nothing else may be left undefined, except functions
- * of the C mathematics library and host references named as sites.
+ * of the C mathematics library, symbols of runtime libraries that inference
+ * named (kiln_inference_use_runtime), and host references named as sites.
  */
 
 /**
@@ -192,6 +193,23 @@ KILN_API void kiln_inference_set_worlds(kiln_inference *inference,
  *  places. */
 KILN_API KILN_NODISCARD kiln_status kiln_inference_set_ir(
     kiln_inference *inference, const void *bytes, size_t size);
+/**
+ * Marks what is inferred as a runtime function: Kiln's own typed IR that many
+ * kernels call. Where it makes the same code in each of them, it is kept as
+ * bitcode of its own and linked. The mark changes no key and no result.
+ */
+KILN_API void kiln_inference_set_runtime(kiln_inference *inference);
+
+/**
+ * Records that the code takes `symbol` from a runtime library
+ * (kiln/runtime.h): the kernel's module may declare and call it. The content
+ * of the library that offers it enters the typed digest. For frontends with a
+ * lower(). KILN_ENOTFOUND when no library offers it to the config's backend;
+ * KILN_EIO when the library's file cannot be read.
+ */
+KILN_API KILN_NODISCARD kiln_status kiln_inference_use_runtime(
+    kiln_inference *inference, const char *symbol, kiln_error **error);
+
 /** Records a query, copied; one of the same subject and data is kept once.
  *  KILN_EINVAL for an empty one. */
 KILN_API KILN_NODISCARD kiln_status

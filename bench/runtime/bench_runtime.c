@@ -1,0 +1,415 @@
+/* bench_runtime.c - tier 2: made, extracted, got, linked. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../bench.h"
+#include "file.h"
+#include "keys.h"
+#include "settings.h"
+#include "tiers.h"
+
+/*
+ * These reach behind the public interface: what one entry costs cannot be seen
+ * in a whole compile. The program has libkiln's objects inside and opens the
+ * code generator beside it. A get includes forming the key.
+ */
+
+static const char program[] = "kernel powers(y, n)\n"
+                              "    i = global_id(0)\n"
+                              "    y[i] = y[i] ** n\n"
+                              "end\n";
+
+struct fixture {
+    kiln_context *context;
+    const kiln_config *config;
+    const kiln__codegen *codegen;
+    kiln__codegen_settings settings;
+    const kiln_code *kernel;
+    const kiln_code *power; /* core.ipow(f32, i64) */
+    kiln_blob library;
+    const char *wanted;
+    kiln_blob bitcode; /* the last that was made */
+    uint64_t make_ns;
+    uint64_t read_ns;
+    kiln_error *error;
+};
+
+/* ---- requests to the code generator ---- */
+
+static kiln_status take(void *env, const kiln__codegen_result *result)
+{
+    struct fixture *f = env;
+
+    kiln_blob_release(&f->bitcode);
+    f->make_ns = result->make_ns;
+    return kiln__blob_copy(&f->bitcode, &kiln__malloc, result->bytes,
+                           result->size);
+}
+
+static void fail(void *env, kiln_status status, const char *message)
+{
+    struct fixture *f = env;
+
+    bench_check(kiln_error_set(&f->error, status, "%s", message), f->error);
+}
+
+static void fatal(void *env, const char *message)
+{
+    fail(env, KILN_ECODEGEN, message);
+}
+
+static void was_read(void *env, size_t index, uint64_t nanoseconds)
+{
+    (void)index;
+    ((struct fixture *)env)->read_ns = nanoseconds;
+}
+
+static kiln__codegen_request request_of(struct fixture *f, int32_t form,
+                                        const char *entry)
+{
+    return (kiln__codegen_request){
+        .settings = &f->settings,
+        .entry = entry,
+        .form = form,
+        .env = f,
+        .finish = take,
+        .fail = fail,
+        .fatal = fatal,
+        .was_read = was_read,
+    };
+}
+
+static void generate(struct fixture *f, const kiln__codegen_request *request)
+{
+    bench_check(f->codegen->generate(request), NULL);
+}
+
+static kiln__codegen_function function_of(const kiln_code *code,
+                                          const char *symbol)
+{
+    kiln__codegen_function function = {.symbol = symbol};
+
+    function.ir = kiln_code_ir(code, &function.ir_size);
+    return function;
+}
+
+static void make_function(struct fixture *f)
+{
+    kiln__codegen_function power = function_of(f->power, "power");
+    kiln__codegen_request request =
+        request_of(f, KILN__EMIT_FUNCTION, "kiln_rt_power");
+
+    power.runtime = request.entry;
+    request.functions = &power;
+    request.function_count = 1;
+    generate(f, &request);
+}
+
+static void link_function(struct fixture *f, const kiln_blob *bitcode)
+{
+    static const uint32_t first_callee = 1;
+    kiln__codegen_function functions[] = {function_of(f->kernel, "powers"),
+                                          function_of(f->power, "power")};
+    kiln__codegen_request request =
+        request_of(f, KILN_EMIT_LLVM, "powers_entry");
+
+    functions[0].callees = &first_callee;
+    functions[0].callee_count = 1;
+    functions[1].runtime = "kiln_rt_power";
+    functions[1].bitcode = bitcode->data;
+    functions[1].bitcode_size = bitcode->size;
+    request.functions = functions;
+    request.function_count = 2;
+    generate(f, &request);
+}
+
+static void extract(struct fixture *f)
+{
+    kiln__codegen_request request =
+        request_of(f, KILN__EMIT_CLOSURE, "kiln_rt_wanted");
+
+    request.module = f->library.data;
+    request.module_size = f->library.size;
+    request.library = "bench";
+    request.wanted = f->wanted;
+    generate(f, &request);
+}
+
+static void link_closure(struct fixture *f, const kiln_blob *bitcode)
+{
+    static const char module[] = "declare float @wanted(float)\n"
+                                 "define i32 @k(ptr %item, ptr %y, i64 %n) {\n"
+                                 "  %x = load float, ptr %y\n"
+                                 "  %r = call float @wanted(float %x)\n"
+                                 "  store float %r, ptr %y\n"
+                                 "  ret i32 0\n"
+                                 "}\n";
+    static const char *const types[] = {"f32[:]"};
+    const kiln__codegen_import import = {"wanted", "kiln_rt_wanted",
+                                         bitcode->data, bitcode->size};
+    kiln__codegen_request request = request_of(f, KILN_EMIT_LLVM, "k");
+
+    request.module = module;
+    request.module_size = sizeof module - 1;
+    request.argument_types = types;
+    request.argument_count = 1;
+    request.imports = &import;
+    request.import_count = 1;
+    generate(f, &request);
+}
+
+/* ---- getting ready ---- */
+
+static void infer(struct fixture *f)
+{
+    const kiln_type *types[2];
+    kiln_signature signature = {NULL, types, 2};
+    kiln_package *package;
+    kiln_error *error = NULL;
+
+    bench_check(kiln_package_new(&package, f->context, "bench", &error), error);
+    bench_check(kiln_package_define(package, "bench.kiln", program,
+                                    sizeof program - 1, NULL, &error),
+                error);
+    bench_check(
+        kiln_package_function(&signature.function, package, "powers", &error),
+        error);
+    types[1] = kiln_type_scalar(f->context, KILN_TYPE_I64);
+    bench_check(kiln_type_parse(&types[0], f->context, NULL, "f32[:]", &error),
+                error);
+    bench_check(
+        kiln_infer(&f->kernel, f->context, &signature, f->config, 0, &error),
+        error);
+    f->power = kiln_code_callee(f->kernel, 0);
+}
+
+static struct fixture *fixture_new(void)
+{
+    struct fixture *f = calloc(1, sizeof *f);
+    kiln_context_options options = KILN_CONTEXT_OPTIONS_INIT;
+    kiln_error *error = NULL;
+    char path[PATH_MAX];
+
+    if (!f)
+        bench_check(KILN_ENOMEM, NULL);
+    snprintf(path, sizeof path, "%s/../lib/libkiln-codegen.so", bench_folder());
+    options.codegen_path = path;
+    bench_check(kiln_context_new(&f->context, &options, &error), error);
+    bench_check(kiln_config_new(&f->config, f->context, NULL, &error), error);
+    bench_check(kiln__door_open(f->context, &f->codegen, &error), error);
+    f->settings = (kiln__codegen_settings){.backend = f->config->backend,
+                                           .triple = f->config->triple,
+                                           .processor = f->config->processor,
+                                           .features = f->config->features,
+                                           .opt_level = 3,
+                                           .bounds_checks = 1,
+                                           .contract = 1};
+    infer(f);
+    return f;
+}
+
+static void *setup(const struct bench *bench, const char **reason)
+{
+    struct fixture *f = fixture_new();
+
+    (void)bench;
+    (void)reason;
+    make_function(f);
+    return f;
+}
+
+static void teardown(void *state)
+{
+    struct fixture *f = state;
+
+    kiln_blob_release(&f->bitcode);
+    kiln_blob_release(&f->library);
+    kiln_context_free(f->context);
+    free(f);
+}
+
+static void *libclc_setup(const struct bench *bench, const char **reason)
+{
+    struct fixture *f = fixture_new();
+
+    (void)bench;
+    if (kiln__file_read(&f->library, &kiln__malloc, "/usr/lib/clc/nvptx64--.bc",
+                        (size_t)1 << 28, NULL) != KILN_OK) {
+        *reason = "libclc is not installed";
+        teardown(f);
+        return NULL;
+    }
+    f->wanted = "_Z3powff";
+    extract(f);
+    return f;
+}
+
+#define CHAIN 12 /* functions of the library below, each of 40 operations */
+
+/* About the size of what libclc's powf needs, for the host. */
+static void *chain_setup(const struct bench *bench, const char **reason)
+{
+    struct fixture *f = fixture_new();
+    const size_t capacity = (size_t)CHAIN * 40 * 64;
+    char *text = malloc(capacity);
+    size_t size = 0;
+
+    (void)bench;
+    (void)reason;
+    if (!text)
+        bench_check(KILN_ENOMEM, NULL);
+    for (int i = 0; i < CHAIN; i++) {
+        size += (size_t)snprintf(text + size, capacity - size,
+                                 "define float @f%d(float %%v0) {\n", i);
+        for (int k = 0; k < 39; k++)
+            size += (size_t)snprintf(text + size, capacity - size,
+                                     "  %%v%d = fmul float %%v%d, %d.0\n",
+                                     k + 1, k, k + 2);
+        size +=
+            (size_t)snprintf(text + size, capacity - size,
+                             i == 0 ? "  ret float %%v39\n}\n"
+                                    : "  %%r = call float @f%d(float %%v39)\n"
+                                      "  ret float %%r\n}\n",
+                             i - 1);
+    }
+    bench_check(kiln__blob_copy(&f->library, &kiln__malloc, text, size), NULL);
+    free(text);
+    f->wanted = "f11";
+    extract(f);
+    return f;
+}
+
+/* ---- making ---- */
+
+static void run_build(void *state, uint64_t iterations)
+{
+    for (uint64_t i = 0; i < iterations; i++)
+        make_function(state);
+}
+
+/* What a kernel pays that lowers the function with itself. */
+static void run_lower(void *state, uint64_t iterations)
+{
+    struct fixture *f = state;
+
+    (void)iterations;
+    make_function(f);
+    bench_set_time(f->make_ns);
+}
+
+static void run_extract(void *state, uint64_t iterations)
+{
+    for (uint64_t i = 0; i < iterations; i++)
+        extract(state);
+}
+
+/* ---- getting ---- */
+
+static void get(struct fixture *f, const kiln__encoder *key, int is_optional)
+{
+    const kiln__runtime_query query = {.digest = kiln__encoder_digest(key),
+                                       .encoded = key->bytes,
+                                       .encoded_size = key->size,
+                                       .is_optional = is_optional};
+    kiln__runtime_entry *entry = NULL;
+    size_t size;
+
+    if (kiln__runtime_claim(&entry, f->context, &query) == KILN__RUNTIME_OWN)
+        bench_check(kiln__runtime_finish(f->context, entry, f->bitcode.data,
+                                         f->bitcode.size, f->make_ns),
+                    NULL);
+    BENCH_KEEP(kiln__runtime_bitcode(entry, &size));
+    kiln__runtime_release(f->context, entry);
+}
+
+static void run_get(void *state, uint64_t iterations)
+{
+    struct fixture *f = state;
+
+    for (uint64_t i = 0; i < iterations; i++) {
+        kiln__encoder key;
+
+        kiln__encoder_init(&key, &f->context->alloc);
+        bench_check(
+            kiln__key_runtime(&key, kiln_code_digest(f->power), f->config),
+            NULL);
+        get(f, &key, 1);
+        kiln__encoder_dispose(&key);
+    }
+}
+
+static void run_closure_get(void *state, uint64_t iterations)
+{
+    struct fixture *f = state;
+    const kiln_digest library = {1, 2};
+
+    for (uint64_t i = 0; i < iterations; i++) {
+        kiln__encoder key;
+
+        kiln__encoder_init(&key, &f->context->alloc);
+        bench_check(kiln__key_closure(&key, library, f->wanted, f->config),
+                    NULL);
+        get(f, &key, 0);
+        kiln__encoder_dispose(&key);
+    }
+}
+
+/* ---- linking ---- */
+
+static void run_link(void *state, uint64_t iterations)
+{
+    struct fixture *f = state;
+    kiln_blob bitcode = {0};
+
+    (void)iterations;
+    make_function(f);
+    bench_check(kiln__blob_copy(&bitcode, &kiln__malloc, f->bitcode.data,
+                                f->bitcode.size),
+                NULL);
+    link_function(f, &bitcode);
+    kiln_blob_release(&bitcode);
+    bench_set_time(f->read_ns);
+}
+
+static void run_closure_link(void *state, uint64_t iterations)
+{
+    struct fixture *f = state;
+    kiln_blob bitcode = {0};
+
+    (void)iterations;
+    extract(f);
+    bench_check(kiln__blob_copy(&bitcode, &kiln__malloc, f->bitcode.data,
+                                f->bitcode.size),
+                NULL);
+    link_closure(f, &bitcode);
+    kiln_blob_release(&bitcode);
+    bench_set_time(f->read_ns);
+}
+
+static void show_size(void *state, char *json, size_t capacity)
+{
+    const struct fixture *f = state;
+
+    snprintf(json, capacity, ", \"bitcode_bytes\": %zu", f->bitcode.size);
+}
+
+#define ONE(title, get_ready, function, is_whole) \
+    { \
+        .name = (title), .setup = (get_ready), .run = (function), \
+        .teardown = teardown, .whole = (is_whole), .samples = 31, \
+        .extra = show_size \
+    }
+
+const struct bench bench_runtime[] = {
+    ONE("runtime/build", setup, run_build, 0),
+    ONE("runtime/get", setup, run_get, 0),
+    ONE("runtime/lower-with-kernel", setup, run_lower, 1),
+    ONE("runtime/link", setup, run_link, 1),
+    ONE("runtime/closure-extract", libclc_setup, run_extract, 0),
+    ONE("runtime/closure-get", libclc_setup, run_closure_get, 0),
+    ONE("runtime/closure-link", chain_setup, run_closure_link, 1),
+    {.name = NULL},
+};

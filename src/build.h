@@ -1,0 +1,79 @@
+/* build.h - the inside of a build, for its own files. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#ifndef KILN_BUILD_H
+#define KILN_BUILD_H
+
+#include "arena.h"
+#include "hasher.h"
+#include "tiers.h"
+
+/* What tier 2 gives to a build: a runtime function of its closure, or what it
+   takes from a library. */
+typedef struct kiln__supply {
+    const kiln_code *code; /* a function of Kiln's own typed IR, or NULL */
+    const kiln__library_use *use; /* else what is taken */
+    size_t place;                 /* of the code in the closure */
+    const char *symbol;           /* under which the bitcode defines it */
+    const char *name;             /* for people */
+    kiln__encoder key;
+    kiln__runtime_entry *entry; /* on loan or being built, or NULL */
+    int is_building;
+} kiln__supply;
+
+/*
+ * A build gathers what the code generator needs while it is on the thread of
+ * the caller, where a foreign frontend's lower() may run; it is generated on
+ * a worker. It owns copies of nothing but names: code instances stay until a
+ * collection, and none happens while a build is under way.
+ */
+struct kiln__build {
+    kiln_context *context;
+    const kiln_code *code;
+    const kiln_config *config;
+    kiln__arena arena;
+    const kiln_code **closure;
+    size_t closure_count;
+    kiln__supply *supplies;
+    size_t supply_count;
+    kiln__codegen_function *functions; /* the request's */
+    kiln__codegen_import *imports;
+    kiln_blob module; /* of a foreign frontend */
+    kiln__codegen_settings settings;
+    kiln__codegen_request request;
+    uint64_t start_ns;
+
+    const kiln_artifact *artifact;
+    kiln_blob text;
+    kiln_error *error;
+    void (*fatal)(void *env, kiln_error *error);
+    void *fatal_env;
+};
+
+/* ---- build_gather.c: typed IR as the code generator takes it ---- */
+/* PREFIX, the letters, digits and single underscores of `name` up to its
+   arguments, SUFFIX; NULL: out of memory. */
+const char *kiln__build_symbol(kiln__arena *arena, const char *prefix,
+                               const char *name, const char *suffix);
+/* Makes functions of a closure, in its order, in the arena. */
+kiln_status kiln__build_gather(kiln__codegen_function **out, kiln__build *build,
+                               const kiln_code *const *closure, size_t count);
+
+/* ---- build_supply.c: what tier 2 has for the build ---- */
+/* Finds what the closure can be given, with keys and symbols. */
+kiln_status kiln__build_plan_supplies(kiln__build *build);
+/* The supply of a function, or NULL. */
+const kiln__supply *kiln__build_supply_of(const kiln__build *build,
+                                          const kiln_code *code);
+/* On the worker: gets each from tier 2, building what is not there. What
+   cannot be built is lowered with the kernel; what cannot be taken from its
+   library is an error. */
+kiln_status kiln__build_get_supplies(kiln__build *build,
+                                     const kiln__codegen *codegen,
+                                     kiln_error **error);
+/* The code generator read one: `index` of the request's functions or
+   imports. */
+void kiln__build_was_read(void *env, size_t index, uint64_t nanoseconds);
+/* Gives everything back; gives up what is being built. */
+void kiln__build_free_supplies(kiln__build *build);
+
+#endif /* KILN_BUILD_H */

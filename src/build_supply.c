@@ -1,0 +1,390 @@
+/* build_supply.c - what a build takes from tier 2, or makes for it. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include <stdio.h>
+#include <string.h>
+
+#include "build.h"
+#include "keys.h"
+#include "libraries.h"
+#include "log.h"
+#include "report.h"
+#include "settings.h"
+#include "thread.h"
+
+/*
+ * A supply is planned on the caller's thread, without LLVM: which function or
+ * symbol, under which key. It is got on the worker, just before the kernel's
+ * own code is generated. Whoever finds it missing makes it there and then, by
+ * a request of its own, and asks for nothing meanwhile; so whoever waits for
+ * him waits for one piece of work.
+ */
+
+/* ---- planning ---- */
+
+static kiln_status supply_finish(kiln__build *build, kiln__supply *supply,
+                                 const char *name)
+{
+    char digest[KILN_DIGEST_TEXT_SIZE];
+    char suffix[KILN_DIGEST_TEXT_SIZE + 1];
+
+    supply->name = name;
+    kiln_digest_text(kiln__encoder_digest(&supply->key), digest);
+    snprintf(suffix, sizeof suffix, "_%s", digest);
+    supply->symbol =
+        kiln__build_symbol(&build->arena, "kiln_rt_", name, suffix);
+    return supply->symbol ? KILN_OK : KILN_ENOMEM;
+}
+
+/* Counts at once, so that the key is disposed of whatever happens. */
+static kiln__supply *supply_add(kiln__build *build)
+{
+    kiln__supply *supply = &build->supplies[build->supply_count++];
+
+    kiln__encoder_init(&supply->key, &build->context->alloc);
+    return supply;
+}
+
+static kiln_status add_function(kiln__build *build, size_t place)
+{
+    kiln__supply *supply = supply_add(build);
+
+    supply->code = build->closure[place];
+    supply->place = place;
+    KILN_TRY(kiln__key_runtime(&supply->key, kiln_code_digest(supply->code),
+                               build->config));
+    return supply_finish(build, supply, kiln_code_name(supply->code));
+}
+
+static kiln_status plan_functions(kiln__build *build)
+{
+    const size_t count = build->closure_count;
+    uint8_t *marks = kiln__arena_allocate(&build->arena, count);
+    size_t marked = 0;
+
+    if (!marks)
+        return KILN_ENOMEM;
+    KILN_TRY(kiln__separable_find(marks, build->closure, count, build->config));
+    for (size_t i = 0; i < count; i++)
+        marked += marks[i];
+    if (marked == 0)
+        return KILN_OK;
+    build->supplies = kiln__arena_allocate_array(&build->arena, marked,
+                                                 sizeof *build->supplies);
+    if (!build->supplies)
+        return KILN_ENOMEM;
+    for (size_t i = 0; i < count; i++)
+        if (marks[i])
+            KILN_TRY(add_function(build, i));
+    return KILN_OK;
+}
+
+static int is_planned(const kiln__build *build, kiln_digest use)
+{
+    for (size_t i = 0; i < build->supply_count; i++)
+        if (kiln__digest_equal(build->supplies[i].use->digest, use))
+            return 1;
+    return 0;
+}
+
+static kiln_status add_use(kiln__build *build, const kiln__library_use *use)
+{
+    kiln__supply *supply;
+
+    if (is_planned(build, use->digest))
+        return KILN_OK;
+    supply = supply_add(build);
+    supply->use = use;
+    supply->place = build->supply_count - 1;
+    KILN_TRY(kiln__key_closure(&supply->key, kiln__library_digest(use->library),
+                               use->symbol, build->config));
+    return supply_finish(build, supply, use->symbol);
+}
+
+static kiln_status add_imports(kiln__build *build)
+{
+    kiln__codegen_import *imports = kiln__arena_allocate_array(
+        &build->arena, build->supply_count, sizeof *imports);
+
+    if (!imports)
+        return KILN_ENOMEM;
+    for (size_t i = 0; i < build->supply_count; i++)
+        imports[i] = (kiln__codegen_import){
+            .name = build->supplies[i].use->symbol,
+            .symbol = build->supplies[i].symbol,
+        };
+    build->imports = imports;
+    build->request.imports = imports;
+    build->request.import_count = build->supply_count;
+    return KILN_OK;
+}
+
+static kiln_status plan_uses(kiln__build *build)
+{
+    size_t most = 0, count;
+
+    for (size_t i = 0; i < build->closure_count; i++) {
+        (void)kiln__code_uses(build->closure[i], &count);
+        most += count;
+    }
+    if (most == 0)
+        return KILN_OK;
+    build->supplies = kiln__arena_allocate_array(&build->arena, most,
+                                                 sizeof *build->supplies);
+    if (!build->supplies)
+        return KILN_ENOMEM;
+    for (size_t i = 0; i < build->closure_count; i++) {
+        const kiln__library_use *uses =
+            kiln__code_uses(build->closure[i], &count);
+
+        for (size_t k = 0; k < count; k++)
+            KILN_TRY(add_use(build, &uses[k]));
+    }
+    return add_imports(build);
+}
+
+kiln_status kiln__build_plan_supplies(kiln__build *build)
+{
+    return kiln__code_frontend(build->code)->ops.lower ? plan_uses(build)
+                                                       : plan_functions(build);
+}
+
+const kiln__supply *kiln__build_supply_of(const kiln__build *build,
+                                          const kiln_code *code)
+{
+    for (size_t i = 0; i < build->supply_count; i++)
+        if (build->supplies[i].code == code)
+            return &build->supplies[i];
+    return NULL;
+}
+
+/* ---- making one ---- */
+
+typedef struct making {
+    kiln__build *build;
+    kiln__supply *supply;
+    kiln_error *error;
+} making;
+
+static kiln_status finish(void *env, const kiln__codegen_result *result)
+{
+    making *m = env;
+
+    m->supply->is_building = 0;
+    if (kiln__runtime_finish(m->build->context, m->supply->entry, result->bytes,
+                             result->size, result->make_ns) == KILN_OK)
+        return KILN_OK;
+    m->supply->entry = NULL;
+    return kiln__error_no_memory(&m->error);
+}
+
+static void fail(void *env, kiln_status status, const char *message)
+{
+    making *m = env;
+
+    kiln__error_set(&m->error, status, "%s: %s", m->supply->name, message);
+}
+
+/* The build is freed by whoever takes the failure: it gives up the entry. */
+static void fatal(void *env, const char *message)
+{
+    making *m = env;
+    kiln_error *error = NULL;
+
+    kiln__error_set(&error, KILN_ECODEGEN, "%s: LLVM cannot go on: %s",
+                    m->supply->name, message);
+    m->build->fatal(m->build->fatal_env, error);
+}
+
+static void stage(void *env, int32_t which, uint64_t nanoseconds)
+{
+    making *m = env;
+
+    kiln__stage_ended(m->build->context, which, m->supply->name, nanoseconds);
+}
+
+static void take_log(void *env, int32_t level, const char *line)
+{
+    making *m = env;
+
+    kiln__log(m->build->context, level, "%s: %s", m->supply->name, line);
+}
+
+/* Every setting that is in the runtime key, and none that is not; but for the
+   processor, which a function alone does not depend on. */
+static kiln__codegen_settings settings_of(const kiln__build *build)
+{
+    kiln__codegen_settings settings = build->settings;
+
+    memset(settings.required_group_size, 0,
+           sizeof settings.required_group_size);
+    settings.entry_abi = KILN_ABI_KERNEL;
+    return settings;
+}
+
+static kiln_status fill_function(kiln__codegen_request *request, making *m)
+{
+    kiln__codegen_function *functions = NULL;
+    const kiln_code **closure = NULL;
+    size_t count = 0;
+    kiln_status status = kiln__code_closure(&closure, &count, m->supply->code);
+
+    if (status == KILN_OK)
+        status = kiln__build_gather(&functions, m->build, closure, count);
+    kiln__deallocate(&m->build->context->alloc, closure,
+                     count * sizeof *closure);
+    request->form = KILN__EMIT_FUNCTION;
+    request->functions = functions;
+    request->function_count = count;
+    return status;
+}
+
+static void fill_closure(kiln__codegen_request *request,
+                         const kiln__supply *supply)
+{
+    request->form = KILN__EMIT_CLOSURE;
+    request->module =
+        kiln__library_bytes(supply->use->library, &request->module_size);
+    request->library = kiln__library_name(supply->use->library);
+    request->wanted = supply->use->symbol;
+}
+
+static kiln_status generate(making *m, const kiln__codegen *codegen)
+{
+    const kiln__codegen_settings settings = settings_of(m->build);
+    kiln__codegen_request request = {
+        .settings = &settings,
+        .entry = m->supply->symbol,
+        .env = m,
+        .finish = finish,
+        .fail = fail,
+        .fatal = fatal,
+        .stage = stage,
+        .log = take_log,
+    };
+
+    if (m->supply->use)
+        fill_closure(&request, m->supply);
+    else if (fill_function(&request, m) != KILN_OK)
+        return kiln__error_no_memory(&m->error);
+    return codegen->generate(&request);
+}
+
+static kiln_status make(kiln__build *build, kiln__supply *supply,
+                        const kiln__codegen *codegen, kiln_error **error)
+{
+    making m = {.build = build, .supply = supply};
+    kiln_status status;
+
+    supply->is_building = 1;
+    status = generate(&m, codegen);
+    if (status == KILN_OK)
+        return KILN_OK;
+    if (supply->is_building)
+        kiln__runtime_fail(build->context, supply->entry);
+    supply->is_building = 0;
+    supply->entry = NULL;
+    if (!m.error)
+        kiln__error_set(&m.error, status, "%s: %s", supply->name,
+                        kiln_status_text(status));
+    if (error)
+        *error = m.error;
+    else
+        kiln_error_free(m.error);
+    return status;
+}
+
+/* ---- getting them ---- */
+
+static kiln_status get(kiln__build *build, kiln__supply *supply,
+                       const kiln__codegen *codegen, kiln_error **error)
+{
+    size_t work = 0;
+    const void *ir = supply->code ? kiln_code_ir(supply->code, &work) : NULL;
+    const kiln__runtime_query query = {
+        .digest = kiln__encoder_digest(&supply->key),
+        .encoded = supply->key.bytes,
+        .encoded_size = supply->key.size,
+        .asker =
+            supply->use ? supply->use->digest : kiln_code_digest(supply->code),
+        .is_optional = ir != NULL,
+        .work = work,
+    };
+
+    switch (kiln__runtime_claim(&supply->entry, build->context, &query)) {
+    case KILN__RUNTIME_FOUND:
+    case KILN__RUNTIME_IN_PLACE:
+        return KILN_OK;
+    case KILN__RUNTIME_OWN:
+        return make(build, supply, codegen, error);
+    case KILN__RUNTIME_NO_MEMORY:
+        break;
+    }
+    return kiln__error_no_memory(error);
+}
+
+static void hand_out(const kiln__build *build, const kiln__supply *supply)
+{
+    size_t size = 0;
+    const void *bitcode =
+        supply->entry ? kiln__runtime_bitcode(supply->entry, &size) : NULL;
+
+    if (supply->use) {
+        build->imports[supply->place].bitcode = bitcode;
+        build->imports[supply->place].bitcode_size = size;
+    } else {
+        build->functions[supply->place].bitcode = bitcode;
+        build->functions[supply->place].bitcode_size = size;
+    }
+}
+
+kiln_status kiln__build_get_supplies(kiln__build *build,
+                                     const kiln__codegen *codegen,
+                                     kiln_error **error)
+{
+    for (size_t i = 0; i < build->supply_count; i++) {
+        kiln__supply *supply = &build->supplies[i];
+        kiln_error *cause = NULL;
+        const kiln_status status = get(build, supply, codegen, &cause);
+
+        if (status == KILN_OK) {
+            hand_out(build, supply);
+            continue;
+        }
+        if (supply->use) {
+            if (error)
+                *error = cause;
+            else
+                kiln_error_free(cause);
+            return status;
+        }
+        kiln__log(build->context, KILN_LOG_DEBUG, "%s is made with %s: %s",
+                  supply->name, kiln_code_name(build->code),
+                  kiln_error_message(cause));
+        kiln_error_free(cause);
+    }
+    return KILN_OK;
+}
+
+void kiln__build_was_read(void *env, size_t index, uint64_t nanoseconds)
+{
+    const kiln__build *build = env;
+
+    for (size_t i = 0; i < build->supply_count; i++)
+        if (build->supplies[i].place == index && build->supplies[i].entry)
+            kiln__runtime_was_read(build->context, build->supplies[i].entry,
+                                   nanoseconds);
+}
+
+void kiln__build_free_supplies(kiln__build *build)
+{
+    for (size_t i = 0; i < build->supply_count; i++) {
+        kiln__supply *supply = &build->supplies[i];
+
+        if (supply->entry && supply->is_building)
+            kiln__runtime_fail(build->context, supply->entry);
+        else if (supply->entry)
+            kiln__runtime_release(build->context, supply->entry);
+        kiln__encoder_dispose(&supply->key);
+    }
+    build->supply_count = 0;
+}

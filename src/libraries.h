@@ -1,0 +1,22 @@
+/* libraries.h - bitcode libraries that the embedder added. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#ifndef KILN_LIBRARIES_H
+#define KILN_LIBRARIES_H
+
+#include "code.h"
+
+/* Finds the newest library that offers the symbol to the config's backend,
+   and reads it if need be. KILN_ENOTFOUND names the symbol. */
+kiln_status kiln__library_find(kiln__library_use *out, kiln_context *context,
+                               const kiln_config *config, const char *symbol,
+                               kiln_error **error);
+/* From now on no library can be added. */
+void kiln__libraries_close(kiln_context *context);
+
+/* Of a library that was found. */
+const char *kiln__library_name(const struct kiln__library *library);
+const void *kiln__library_bytes(const struct kiln__library *library,
+                                size_t *size);
+kiln_digest kiln__library_digest(const struct kiln__library *library);
+
+#endif /* KILN_LIBRARIES_H */

@@ -1,0 +1,150 @@
+/* machine.h - what the interpreter's files share. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#ifndef KILN_TESTS_MACHINE_H
+#define KILN_TESTS_MACHINE_H
+
+#include "frontend/ir_tables.h"
+#include "interpreter.h"
+
+/*
+ * A function's tree is made a list of steps for a stack machine, so that an
+ * item can stop anywhere and go on later. The stack holds *cells* of 64 bits:
+ * a scalar is one (integers extended, floats as their bits, Bool 0 or 1), an
+ * aggregate the cells of its parts, an array its address, sizes and strides.
+ * What is of size zero has no cells.
+ */
+typedef uint64_t cell;
+
+/* Where a scalar of a value lies in memory. */
+typedef struct leaf {
+    uint32_t offset;
+    int32_t kind;
+} leaf;
+
+typedef struct layout {
+    uint32_t cells;
+    uint32_t size; /* in memory; of an array 0 */
+    uint32_t alignment;
+    leaf *leaves; /* as many as cells; NULL of an array */
+} layout;
+
+/* Steps beside the operations of typed IR. */
+enum {
+    STEP_JUMP = KILN__IR_OP_COUNT,
+    STEP_UNLESS,    /* jumps if the Bool on the stack is false */
+    STEP_PUSH,      /* `target` as a cell */
+    STEP_DROP,      /* `target` cells */
+    STEP_LOOP_OPEN, /* takes low and high */
+    STEP_LOOP_TEST, /* jumps if no turns are left, else sets the local */
+    STEP_LOOP_NEXT
+};
+
+typedef struct step {
+    uint32_t op; /* kiln__ir_op or STEP_... */
+    uint32_t node;
+    uint32_t target;
+} step;
+
+typedef struct function {
+    kiln__ir ir;
+    layout *layouts;  /* by type */
+    uint32_t *places; /* by local: first cell of the frame */
+    uint32_t *turns;  /* by node: of a FOR, three cells: next, step, left */
+    uint32_t frame;   /* cells */
+    step *steps;
+    size_t step_count;
+    size_t *callees; /* by the IR's table: index of the function */
+} function;
+
+typedef struct frame {
+    const function *function;
+    size_t next; /* step */
+    size_t base; /* cell */
+} frame;
+
+enum { ITEM_READY, ITEM_AT_SUB_GROUP, ITEM_AT_GROUP, ITEM_DONE, ITEM_FAILED };
+
+typedef struct item {
+    uint64_t global_id[3];
+    uint64_t local_id[3];
+    uint64_t number; /* in a full group */
+    int state;
+    cell *cells;
+    size_t cell_count, cell_capacity;
+    frame *frames;
+    size_t frame_count, frame_capacity;
+} item;
+
+/* An array that a group shares. */
+typedef struct shared {
+    const function *function;
+    uint32_t node;
+    unsigned char *bytes;
+    size_t size;
+} shared;
+
+struct interpreter {
+    function *functions;
+    size_t function_count;
+    const kiln_code **codes;
+    const interpreter_launch *launch;
+    interpreter_result *result;
+    interpreter_exception *exceptions;
+    size_t exception_capacity;
+    uint64_t steps_left;
+    uint64_t group_id[3];
+    item *items;
+    size_t item_count, item_capacity;
+    shared *shared;
+    size_t shared_count, shared_capacity;
+};
+
+/* ---- translate.c ---- */
+void *machine_allocate(size_t count, size_t size);
+void *machine_grow(void *items, size_t *capacity, size_t count, size_t size);
+/* Lays out types and makes the steps of a decoded function. */
+void machine_translate(function *f);
+void machine_dispose(function *f);
+
+/* ---- numbers.c ---- */
+
+/* What an operation on scalars does not allow. */
+enum { NUMBER_FINE, NUMBER_DIVISION, NUMBER_INEXACT };
+
+cell number_unary(uint32_t op, int32_t kind, cell a);
+/* `fault` receives NUMBER_... */
+cell number_binary(uint32_t op, int32_t kind, cell a, cell b, int *fault);
+cell number_compare(uint32_t op, int32_t kind, cell a, cell b);
+cell number_convert(uint32_t op, int32_t from, int32_t to, cell a, int *fault);
+cell number_constant(int32_t kind, int64_t bits);
+double number_to_double(int32_t kind, cell a);
+cell number_from_double(int32_t kind, double value);
+/* Extends what is in the low bits. */
+cell number_extend(int32_t kind, uint64_t bits);
+
+/* ---- mathematics.c ---- */
+cell number_math(int64_t math, int32_t kind, const cell *a);
+
+/* ---- memory.c ---- */
+void memory_load(const layout *type, const unsigned char *from, cell *to);
+void memory_store(const layout *type, unsigned char *to, const cell *from);
+/* What an atomic operation stores, given the old value. */
+cell memory_atomic(int64_t atomic, int32_t kind, cell old, const cell *values);
+
+/* ---- execute.c ---- */
+
+/* Ends the run for a reason that is no exception. */
+void machine_end(interpreter *in, int ending, const char *reason);
+void machine_raise(interpreter *in, item *it, const kiln__ir_node *node,
+                   int32_t kind, int64_t value0, int64_t value1);
+/* Runs until the item waits, is done or failed, or the run has ended. */
+void machine_run_item(interpreter *in, item *it);
+/* The step at which an item waits. */
+const kiln__ir_node *machine_waits_at(const item *it);
+/* Its operands' first cell. */
+cell *machine_operands(const item *it);
+
+/* ---- group.c ---- */
+void machine_run_group(interpreter *in);
+
+#endif /* KILN_TESTS_MACHINE_H */
