@@ -17,7 +17,7 @@ static void *hit_setup(const struct bench *bench, const char **reason)
     (void)reason;
     if (!hit)
         bench_check(KILN_ENOMEM, NULL);
-    program_open(&hit->program, BENCH_SAXPY);
+    program_open(&hit->program, BENCH_SAXPY, 0);
     hit->site.kernel = program_compile(&hit->program);
     return hit;
 }

@@ -1,6 +1,7 @@
-/* bench_launch.c - launching what is compiled. */
+/* bench_launch.c - launching what is compiled, and the host's threads. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <stdlib.h>
+#include <time.h>
 
 #include "bench_program.h"
 
@@ -11,6 +12,7 @@ struct launches {
     kiln_queue *queue;
     kiln_buffer *x, *y;
     uint64_t count;
+    kiln_launch grid;
 };
 
 static kiln_buffer *filled(kiln_device *device, uint64_t count)
@@ -33,24 +35,43 @@ static kiln_buffer *filled(kiln_device *device, uint64_t count)
     return buffer;
 }
 
-static void *launch_setup(const struct bench *bench, const char **reason)
+static struct launches *prepare(uint64_t count, uint32_t threads)
 {
     struct launches *launches = calloc(1, sizeof *launches);
     kiln_error *error = NULL;
 
-    (void)reason;
     if (!launches)
         bench_check(KILN_ENOMEM, NULL);
-    launches->count = (uint64_t)bench->size;
-    program_open(&launches->program, BENCH_SAXPY);
+    launches->count = count;
+    program_open(&launches->program, BENCH_SAXPY, threads);
     launches->kernel = program_compile(&launches->program);
     bench_check(kiln_device_open(&launches->device, launches->program.context,
                                  "host", 0, &error),
                 error);
     bench_check(kiln_queue_new(&launches->queue, launches->device, &error),
                 error);
-    launches->x = filled(launches->device, launches->count);
-    launches->y = filled(launches->device, launches->count);
+    launches->x = filled(launches->device, count > 0 ? count : 1);
+    launches->y = filled(launches->device, count > 0 ? count : 1);
+    return launches;
+}
+
+static void *launch_setup(const struct bench *bench, const char **reason)
+{
+    struct launches *launches = prepare((uint64_t)bench->size, 0);
+
+    (void)reason;
+    launches->grid = (kiln_launch){{launches->count, 0, 0}, {0, 0, 0}};
+    return launches;
+}
+
+/* Groups without work, so many that they are spread: what is left is handing
+   them out and waiting for each other. */
+static void *pool_setup(const struct bench *bench, const char **reason)
+{
+    struct launches *launches = prepare(0, (uint32_t)bench->size);
+
+    (void)reason;
+    launches->grid = (kiln_launch){{16384, 0, 0}, {4096, 0, 0}};
     return launches;
 }
 
@@ -74,13 +95,24 @@ static void launch(void *state, uint64_t iterations)
     kiln_array x = {kiln_buffer_address(launches->x), {count}, {0}};
     float a = 0;
     const void *const arguments[] = {&y, &a, &x};
-    kiln_launch grid = {{launches->count, 0, 0}, {0, 0, 0}};
     kiln_error *error = NULL;
 
     for (uint64_t i = 0; i < iterations; i++)
-        bench_check(kiln_queue_launch(launches->queue, launches->kernel, &grid,
-                                      arguments, 3, &error),
+        bench_check(kiln_queue_launch(launches->queue, launches->kernel,
+                                      &launches->grid, arguments, 3, &error),
                     error);
+}
+
+/* After a while in which the threads have gone to sleep. */
+static void launch_late(void *state, uint64_t iterations)
+{
+    const struct timespec while_asleep = {.tv_nsec = 2000000};
+    uint64_t start;
+
+    (void)nanosleep(&while_asleep, NULL);
+    start = bench_now_ns();
+    launch(state, iterations);
+    bench_set_time(bench_now_ns() - start);
 }
 
 #define LAUNCH(title, items) \
@@ -89,9 +121,23 @@ static void launch(void *state, uint64_t iterations)
         .teardown = launch_teardown, .size = (items) \
     }
 
+#define POOL(title, count) \
+    { \
+        .name = "pool/" title, .setup = pool_setup, .run = launch, \
+        .teardown = launch_teardown, .size = (count) \
+    }
+
 const struct bench bench_launches[] = {
     LAUNCH("saxpy/items=1", 1),
     LAUNCH("saxpy/items=1024", 1024),
     LAUNCH("saxpy/items=1048576", 1 << 20),
+    POOL("fork-join/threads=1", 1),
+    POOL("fork-join/threads=2", 2),
+    {.name = "pool/wake/threads=2",
+     .setup = pool_setup,
+     .run = launch_late,
+     .teardown = launch_teardown,
+     .whole = 1,
+     .size = 2},
     {.name = NULL},
 };

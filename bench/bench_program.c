@@ -4,12 +4,14 @@
 
 #include <string.h>
 
-void program_open(struct program *program, const char *text)
+void program_open(struct program *program, const char *text, uint32_t threads)
 {
+    kiln_context_options options = KILN_CONTEXT_OPTIONS_INIT;
     kiln_error *error = NULL;
 
     memset(program, 0, sizeof *program);
-    bench_check(kiln_context_new(&program->context, NULL, &error), error);
+    options.threads = threads;
+    bench_check(kiln_context_new(&program->context, &options, &error), error);
     bench_check(
         kiln_config_new(&program->config, program->context, NULL, &error),
         error);

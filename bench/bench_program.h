@@ -21,8 +21,9 @@ struct program {
     "    end\n" \
     "end\n"
 
-/* Opens a context and defines `text`, which has a kernel saxpy. */
-void program_open(struct program *program, const char *text);
+/* Opens a context and defines `text`, which has a kernel saxpy. `threads` are
+   those of the host backend; 0: as many as there are cores. */
+void program_open(struct program *program, const char *text, uint32_t threads);
 void program_close(struct program *program);
 const kiln_kernel *program_compile(struct program *program);
 

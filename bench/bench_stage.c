@@ -85,7 +85,7 @@ static void parse_and_infer(void *state, uint64_t iterations)
     uint64_t start = bench_now_ns();
 
     (void)iterations;
-    program_open(&program, many->text);
+    program_open(&program, many->text, 0);
     for (int64_t i = 0; i < many->count; i++)
         infer_one(&program, i);
     bench_set_time(bench_now_ns() - start);
@@ -99,7 +99,7 @@ static void parse_only(void *state, uint64_t iterations)
     uint64_t start = bench_now_ns();
 
     (void)iterations;
-    program_open(&program, many->text);
+    program_open(&program, many->text, 0);
     bench_set_time(bench_now_ns() - start);
     program_close(&program);
 }
@@ -119,7 +119,7 @@ static void *again_setup(const struct bench *bench, const char **reason)
     (void)reason;
     if (!again)
         bench_check(KILN_ENOMEM, NULL);
-    program_open(&program, BENCH_SAXPY);
+    program_open(&program, BENCH_SAXPY, 0);
     (void)program_compile(&program);
     program_close(&program);
     return again;
@@ -132,7 +132,7 @@ static void compile_again(void *state, uint64_t iterations)
     uint64_t start = bench_now_ns();
 
     (void)iterations;
-    program_open(&program, BENCH_SAXPY);
+    program_open(&program, BENCH_SAXPY, 0);
     (void)program_compile(&program);
     bench_set_time(bench_now_ns() - start);
     again->last.size = sizeof again->last;

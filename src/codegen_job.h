@@ -32,6 +32,17 @@
  * least global ids of a tile and the greatest and says that none of its items
  * fails a check of bounds, and @ENTRY.safe.item, the item function for such a
  * tile. Of %item the launch and the group's ids must be set.
+ *
+ * A proof comes in a module of its own, with all that groups need that are not
+ * proved: the item function with its checks. Such groups are few and the proof
+ * is short, so code for that module is made quickly, and the linker joins the
+ * two. What one module defines for the other is hidden.
+ *
+ * There may also be `[6 x i64] @ENTRY.clip(...)`, with the same parameters. Of
+ * the tile's items all those do nothing that are not in the box that it gives:
+ * the least global ids, then those behind the greatest, none negative. Then
+ * the item function, or the safe one beside a proof, is only for items of the
+ * box, and so is the proof; the box may be empty.
  */
 
 #define KILN__PARAMETER_EMPTY 0 /* no bytes: not passed */
@@ -81,12 +92,13 @@ typedef struct kiln__codegen_job {
     kiln__parameter *parameters; /* set by lowering or from the request */
     size_t parameter_count;
     LLVMValueRef item_function;  /* set by lowering */
+    int linked;                  /* one module is; reading is counted once */
     int can_fail;                /* set by lowering */
-    LLVMValueRef proof_function; /* set by lowering, or NULL */
+    LLVMValueRef clip_function;  /* set by lowering, or NULL */
+    LLVMValueRef proof_function; /* the same */
     LLVMValueRef safe_function;  /* beside it */
     int safe_can_fail;
-    LLVMValueRef checked_kernel; /* set by the backend where there is a proof */
-    LLVMModuleRef checked_module; /* where it goes: codegen_split.c */
+    LLVMModuleRef checked_module; /* beside a proof: see below */
     size_t largest; /* nodes of the largest function; 0: it is not known */
     /* The item function is for a whole group: it is called once for each, with
        the ids of the group's first item. Set by lowering. */
@@ -164,6 +176,9 @@ typedef struct kiln__codegen_backend {
                               LLVMValueRef item);
     int runs_tiles; /* wrap() knows what to do with a proof */
 } kiln__codegen_backend;
+
+/* Until it is called again, what is added goes to the job's other module. */
+void kiln__job_switch(kiln__codegen_job *job);
 
 /* Records the job's first failure, formatted, and returns `status`. */
 kiln_status kiln__job_fail(kiln__codegen_job *job, kiln_status status,

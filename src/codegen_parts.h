@@ -49,10 +49,6 @@ kiln_status kiln__write_bitcode(kiln__codegen_job *job, kiln_blob *out);
 /* Takes what the request wants out of its library into job->module. */
 kiln_status kiln__closure_extract(kiln__codegen_job *job);
 
-/* ---- codegen/codegen_split.c ---- */
-/* Moves the checked kernel to job->checked_module, if there is one. */
-kiln_status kiln__split_checked(kiln__codegen_job *job);
-
 /* ---- codegen/codegen_passes.c ---- */
 /* Runs the passes for the job's level over its modules. */
 kiln_status kiln__optimise(kiln__codegen_job *job);
@@ -133,9 +129,11 @@ int kiln__llvm_guard(void (*run)(void *env), void *env);
 LLVMValueRef kiln__llvm_access_group(LLVMContextRef context);
 LLVMValueRef kiln__llvm_parallel_loop(LLVMContextRef context,
                                       LLVMValueRef access_group);
-/* Code generation for modules of the context does without passes that cost
-   more than they give. */
-void kiln__llvm_leave_out_passes(LLVMContextRef context);
+/* The module as an object or as text. Code generation for our own modules does
+   without passes that cost more than they give. NULL: there is no such code. */
+LLVMMemoryBufferRef kiln__llvm_emit(LLVMTargetMachineRef machine,
+                                    LLVMModuleRef module, int as_text,
+                                    int is_own);
 /* Between these a machine makes code fast, not fast code. */
 void kiln__llvm_begin_quick(LLVMTargetMachineRef machine);
 void kiln__llvm_end_quick(LLVMTargetMachineRef machine, unsigned opt_level);

@@ -99,12 +99,13 @@ static void run(kernels *k, kiln_package *package, side *s, const char *kernel,
     kiln_error_free(error);
 }
 
-static const kiln_config *config_of(kernels *k, uint8_t level)
+static const kiln_config *config_of(kernels *k, uint8_t level, uint8_t bounds)
 {
     kiln_config_options options = KILN_CONFIG_OPTIONS_INIT;
     const kiln_config *config = NULL;
 
     options.opt_level = level;
+    options.bounds_checks = bounds;
     assert_ok(kiln_config_new(&config, k->context, &options, &test_error));
     return config;
 }
@@ -134,8 +135,9 @@ static void forget_what_was_done(side *s, const char *kernel)
 }
 
 /* Both ways, over the shapes and arguments; returns how often it raised. */
-static int compare(void **state, const char *kernel, const char *type,
-                   const shape *shapes, size_t count)
+static int compare_as(void **state, const kiln_config *config,
+                      const char *kernel, const char *type, const shape *shapes,
+                      size_t count)
 {
     static side sides[2];
     kernels *k = *state;
@@ -146,10 +148,10 @@ static int compare(void **state, const char *kernel, const char *type,
         for (size_t j = 0; j < sizeof scalars_of / sizeof *scalars_of; j++)
             for (int aliased = 0; aliased <= may_alias(kernel); aliased++) {
                 memset(sides, 0, sizeof sides);
-                sides[0].config = sides[1].config = k->config;
+                sides[0].config = config;
                 run(k, package, &sides[0], kernel, type, &shapes[i],
                     scalars_of[j], aliased);
-                sides[1].config = config_of(k, KILN_OPT_0);
+                sides[1].config = config_of(k, KILN_OPT_0, 0);
                 run(k, package, &sides[1], kernel, type, &shapes[i],
                     scalars_of[j], aliased);
                 sides[1].config = sides[0].config;
@@ -164,6 +166,14 @@ static int compare(void **state, const char *kernel, const char *type,
                 raised += sides[0].status != KILN_OK;
             }
     return raised;
+}
+
+static int compare(void **state, const char *kernel, const char *type,
+                   const shape *shapes, size_t count)
+{
+    const kernels *k = *state;
+
+    return compare_as(state, k->config, kernel, type, shapes, count);
 }
 
 #define COUNT(shapes) (sizeof(shapes) / sizeof *(shapes))
@@ -189,6 +199,28 @@ static void lines_agree(void **state)
     assert_true(compare(state, "around", type, lines, COUNT(lines)) > 0);
     assert_true(compare(state, "looked_up", type, lines, COUNT(lines)) > 0);
     assert_true(compare(state, "strode", type, lines, COUNT(lines)) > 0);
+}
+
+/* Loops over items do what guards did, with and without checks of bounds. */
+static void guards_agree(void **state)
+{
+    static const char type[] = "i64[:]";
+    static const char *const silent[] = {
+        "early",   "window",      "beyond", "exactly", "switched",
+        "neither", "every_other", "later",  "moved",   "ordered"};
+    const kiln_config *unchecked =
+        config_of(*state, KILN_OPT_DEFAULT, KILN_SWITCH_OFF);
+
+    for (size_t i = 0; i < COUNT(silent); i++) {
+        assert_int_equal(compare(state, silent[i], type, lines, COUNT(lines)),
+                         0);
+        assert_int_equal(
+            compare_as(state, unchecked, silent[i], type, lines, COUNT(lines)),
+            0);
+    }
+    assert_true(compare(state, "asked", type, lines, COUNT(lines)) > 0);
+    assert_true(
+        compare_as(state, unchecked, "asked", type, lines, COUNT(lines)) > 0);
 }
 
 static void other_exceptions_and_prints_stay_in_order(void **state)
@@ -231,6 +263,29 @@ static void planes_and_spaces_agree(void **state)
                         COUNT(strided)) > 0);
 }
 
+/* Whether the kernel's LLVM IR, made for the config, has the word in it. */
+static int emits(kernels *k, const kiln_config *config, const char *kernel,
+                 const char *word)
+{
+    kiln_package *package = kernels_load(k, FILE_NAME);
+    const kiln_type *types[4];
+    kiln_signature signature = {.types = types, .count = 4};
+    kiln_blob text = {0};
+    int has_it;
+
+    types[2] = types[3] = kiln_type_scalar(k->context, KILN_TYPE_I64);
+    assert_ok(
+        kiln_type_array(&types[0], k->context, types[2], 1, 0, &test_error));
+    types[1] = types[0];
+    assert_ok(kiln_package_function(&signature.function, package, kernel,
+                                    &test_error));
+    assert_ok(kiln_emit(&text, k->context, &signature, config, 0,
+                        KILN_EMIT_LLVM, &test_error));
+    has_it = strstr(text.data, word) != NULL;
+    kiln_blob_release(&text);
+    return has_it;
+}
+
 /* What the comparison above is worth: most groups run the second body. */
 static void kernels_have_a_second_body(void **state)
 {
@@ -238,30 +293,35 @@ static void kernels_have_a_second_body(void **state)
                                         "around",  "strode",   "kept",
                                         "printed", "looked_up"};
     kernels *k = *state;
-    kiln_package *package = kernels_load(k, FILE_NAME);
-    const kiln_type *types[4];
-    kiln_signature signature = {.types = types, .count = 4};
 
-    types[2] = types[3] = kiln_type_scalar(k->context, KILN_TYPE_I64);
-    assert_ok(
-        kiln_type_array(&types[0], k->context, types[2], 1, 0, &test_error));
-    types[1] = types[0];
     for (size_t i = 0; i < COUNT(names); i++) {
-        kiln_blob text = {0};
-
-        assert_ok(kiln_package_function(&signature.function, package, names[i],
-                                        &test_error));
-        assert_ok(kiln_emit(&text, k->context, &signature, k->config, 0,
-                            KILN_EMIT_LLVM, &test_error));
-        if (strstr(text.data, ".safe.item") == NULL)
+        if (!emits(k, k->config, names[i], ".safe.item"))
             fail_msg("%s has one body", names[i]);
-        kiln_blob_release(&text);
-        assert_ok(kiln_emit(&text, k->context, &signature,
-                            config_of(k, KILN_OPT_0), 0, KILN_EMIT_LLVM,
-                            &test_error));
-        assert_null(strstr(text.data, ".safe.item"));
-        kiln_blob_release(&text);
+        assert_false(
+            emits(k, config_of(k, KILN_OPT_0, 0), names[i], ".safe.item"));
     }
+}
+
+/* And the loops have the guards, where nothing else sees them. */
+static void loops_take_guards(void **state)
+{
+    static const char *const taken[] = {"early",   "window",  "beyond",
+                                        "exactly", "neither", "switched",
+                                        "printed"};
+    static const char *const left[] = {"every_other", "later", "asked", "moved",
+                                       "ordered"};
+    kernels *k = *state;
+    const kiln_config *unchecked =
+        config_of(k, KILN_OPT_DEFAULT, KILN_SWITCH_OFF);
+
+    for (size_t i = 0; i < COUNT(taken); i++)
+        if (!emits(k, k->config, taken[i], ".clip(") ||
+            !emits(k, unchecked, taken[i], ".clip("))
+            fail_msg("%s has a guard", taken[i]);
+    for (size_t i = 0; i < COUNT(left); i++)
+        if (emits(k, k->config, left[i], ".clip(") ||
+            emits(k, unchecked, left[i], ".clip("))
+            fail_msg("%s lost its guard", left[i]);
 }
 
 int main(void)
@@ -270,7 +330,9 @@ int main(void)
         cmocka_unit_test(lines_agree),
         cmocka_unit_test(other_exceptions_and_prints_stay_in_order),
         cmocka_unit_test(planes_and_spaces_agree),
+        cmocka_unit_test(guards_agree),
         cmocka_unit_test(kernels_have_a_second_body),
+        cmocka_unit_test(loops_take_guards),
     };
 
     return cmocka_run_group_tests(tests, kernels_setup, kernels_teardown);

@@ -38,6 +38,12 @@ typedef unsigned char (*proof_function)(test_item *item, int64_t *out,
                                         int64_t first_z, int64_t last_x,
                                         int64_t last_y, int64_t last_z);
 
+typedef void (*clip_function)(int64_t box[6], test_item *item, int64_t *out,
+                              int64_t out_size, const int64_t *in,
+                              int64_t in_size, int64_t n, int64_t m,
+                              int64_t first_x, int64_t first_y, int64_t first_z,
+                              int64_t last_x, int64_t last_y, int64_t last_z);
+
 static int64_t on_query(const test_item *item, uint32_t query,
                         uint32_t dimension)
 {
@@ -80,6 +86,7 @@ typedef struct program {
     item_function item;
     item_function safe;
     proof_function proof; /* NULL: the kernel has no second body */
+    clip_function clip;   /* NULL: all items do something */
 } program;
 
 static void *address_of(void (*function)(void))
@@ -116,12 +123,51 @@ static kiln_blob typed_text(program *p, const char *text)
     return typed;
 }
 
-static void map(program *p, const char *name, void *address)
+static void map(program *p, LLVMModuleRef module, const char *name,
+                void *address)
 {
-    LLVMValueRef function = LLVMGetNamedFunction(p->fake.job.module, name);
+    LLVMValueRef function =
+        module == NULL ? NULL : LLVMGetNamedFunction(module, name);
 
     if (function != NULL)
         LLVMAddGlobalMapping(p->engine, function, address);
+}
+
+/* What C can call: the box is stored behind a pointer. */
+static void add_clip_to(const kiln__codegen_job *job)
+{
+    const LLVMBuilderRef builder = LLVMCreateBuilderInContext(job->context);
+    const unsigned count = LLVMCountParams(job->clip_function);
+    LLVMTypeRef types[32] = {LLVMPointerTypeInContext(job->context, 0)};
+    LLVMValueRef arguments[32], function;
+
+    assert_true(count < 32);
+    LLVMGetParamTypes(LLVMGlobalGetValueType(job->clip_function), types + 1);
+    function =
+        LLVMAddFunction(job->module, "entry.clip.to",
+                        LLVMFunctionType(LLVMVoidTypeInContext(job->context),
+                                         types, count + 1, 0));
+    for (unsigned i = 0; i < count; i++)
+        arguments[i] = LLVMGetParam(function, i + 1);
+    LLVMPositionBuilderAtEnd(
+        builder, LLVMAppendBasicBlockInContext(job->context, function, ""));
+    LLVMBuildStore(builder,
+                   LLVMBuildCall2(builder,
+                                  LLVMGlobalGetValueType(job->clip_function),
+                                  job->clip_function, arguments, count, ""),
+                   LLVMGetParam(function, 0));
+    LLVMBuildRetVoid(builder);
+    LLVMDisposeBuilder(builder);
+}
+
+static void verify(LLVMModuleRef module)
+{
+    char *message = NULL;
+
+    if (module != NULL &&
+        LLVMVerifyModule(module, LLVMReturnStatusAction, &message))
+        fail_msg("%s", message);
+    LLVMDisposeMessage(message);
 }
 
 static void compile(program *p)
@@ -130,9 +176,10 @@ static void compile(program *p)
     char *message = NULL;
     uint64_t address;
 
-    if (LLVMVerifyModule(job->module, LLVMReturnStatusAction, &message))
-        fail_msg("%s", message);
-    LLVMDisposeMessage(message);
+    if (job->clip_function != NULL)
+        add_clip_to(job);
+    verify(job->module);
+    verify(job->checked_module);
     LLVMSetLinkage(job->item_function, LLVMExternalLinkage);
     if (job->proof_function != NULL) {
         LLVMSetLinkage(job->proof_function, LLVMExternalLinkage);
@@ -141,8 +188,14 @@ static void compile(program *p)
     if (LLVMCreateMCJITCompilerForModule(&p->engine, job->module, NULL, 0,
                                          &message))
         fail_msg("%s", message);
-    map(p, "test_query", address_of((void (*)(void))on_query));
-    map(p, "test_raise", address_of((void (*)(void))on_raise));
+    if (job->checked_module != NULL)
+        LLVMAddModule(p->engine, job->checked_module);
+    for (int i = 0; i < 2; i++) {
+        map(p, i == 0 ? job->module : job->checked_module, "test_query",
+            address_of((void (*)(void))on_query));
+        map(p, i == 0 ? job->module : job->checked_module, "test_raise",
+            address_of((void (*)(void))on_raise));
+    }
     address = LLVMGetFunctionAddress(p->engine, "entry.item");
     memcpy(&p->item, &address, sizeof p->item);
     if (job->proof_function != NULL) {
@@ -151,7 +204,11 @@ static void compile(program *p)
         address = LLVMGetFunctionAddress(p->engine, "entry.safe.item");
         memcpy(&p->safe, &address, sizeof p->safe);
     }
-    job->module = NULL; /* the engine's now */
+    if (job->clip_function != NULL) {
+        address = LLVMGetFunctionAddress(p->engine, "entry.clip.to");
+        memcpy(&p->clip, &address, sizeof p->clip);
+    }
+    job->module = job->checked_module = NULL; /* the engine's now */
 }
 
 /* False when the text is refused. */
@@ -191,16 +248,37 @@ typedef struct tile {
     int64_t out_size, in_size, n, m;
 } tile;
 
-static int tile_passes(const program *p, const tile *t)
+/* The tile's items that do something: from box[0] to before box[3]. */
+static void find_box(const program *p, const tile *t, int64_t box[6])
 {
     static int64_t out[ROOM], in[ROOM];
     const int64_t first = t->group * t->local_size;
     const int64_t end = first + t->local_size;
+    const int64_t last = (end < t->grid ? end : t->grid) - 1;
     test_item item = {first, t->group, t->local_size, t->grid, 0, 0, {0, 0}};
 
-    return p->proof(&item, out, t->out_size, in, t->in_size, t->n, t->m, first,
-                    0, 0, (end < t->grid ? end : t->grid) - 1, 0, 0) &
-           1;
+    box[0] = first;
+    box[3] = last + 1;
+    box[1] = box[2] = 0;
+    box[4] = box[5] = 1;
+    if (p->clip != NULL)
+        p->clip(box, &item, out, t->out_size, in, t->in_size, t->n, t->m, first,
+                0, 0, last, 0, 0);
+    assert_true(box[0] >= first && box[3] <= last + 1 && box[3] >= 0);
+    assert_true(box[1] >= 0 && box[2] >= 0 && box[4] >= 0 && box[5] >= 0);
+    if (box[1] >= box[4] || box[2] >= box[5])
+        box[3] = box[0];
+}
+
+static int tile_passes(const program *p, const tile *t, const int64_t box[6])
+{
+    static int64_t out[ROOM], in[ROOM];
+    test_item item = {box[0], t->group, t->local_size, t->grid, 0, 0, {0, 0}};
+
+    return box[0] >= box[3] ||
+           (p->proof(&item, out, t->out_size, in, t->in_size, t->n, t->m,
+                     box[0], 0, 0, box[3] - 1, 0, 0) &
+            1);
 }
 
 /* Arrays that items change; both bodies begin with equal ones. */
@@ -217,8 +295,8 @@ static int32_t run_item(const tile *t, item_function function, arrays *a,
 
 /* Runs the checked body for every item and, where the tile passed, the other
    one beside it; true when an item raised. */
-static int run_tile(const program *p, const tile *t, int passed,
-                    const char *text)
+static int run_tile(const program *p, const tile *t, const int64_t box[6],
+                    int passed, const char *text)
 {
     const int64_t first = t->group * t->local_size;
     arrays a, b;
@@ -236,7 +314,10 @@ static int run_tile(const program *p, const tile *t, int passed,
             fail_msg("item %" PRId64 " passed and is out of bounds:\n%s", i,
                      text);
         if (passed) {
-            assert_int_equal(run_item(t, p->safe, &b, &two), failed);
+            const int is_in = i >= box[0] && i < box[3];
+
+            assert_int_equal(is_in ? run_item(t, p->safe, &b, &two) : 0,
+                             failed);
             assert_memory_equal(&one, &two, sizeof one);
             assert_memory_equal(&a, &b, sizeof a);
         }
@@ -255,8 +336,12 @@ typedef struct outcome {
 static void try_tile(const program *p, const tile *t, const char *text,
                      outcome *o)
 {
-    const int passes = tile_passes(p, t);
-    const int raised = run_tile(p, t, passes, text);
+    int64_t box[6];
+    int passes, raised;
+
+    find_box(p, t, box);
+    passes = tile_passes(p, t, box);
+    raised = run_tile(p, t, box, passes, text);
 
     o->tiles++;
     o->passed += passes;

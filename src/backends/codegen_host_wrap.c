@@ -14,9 +14,11 @@
  *             set the ids of the item
  *             call the item function           stop when it raised
  *
- * Where lowering gave a proof, it is asked for each group. A group that
- * passes is run by the safe item function; another one by a second kernel, of
- * the same form, around the checked item function.
+ * Where lowering gave a function that clips groups, the loops are about what
+ * it leaves. Where lowering gave a proof, it is asked for each group. A group
+ * that passes is run by the safe item function; another one by a second kernel,
+ * of the same form, around the checked item function. That one and the proof
+ * are in the checked module.
  *
  * The loops run in the order of memory, x innermost. Their counters are known
  * not to be negative and not to wrap, which lets a kernel's own guards replace
@@ -53,11 +55,14 @@ typedef struct wrapper {
     LLVMValueRef groups[2];
     LLVMValueRef group_id[3];
     LLVMValueRef start[3]; /* the group's items */
+    LLVMValueRef from[3];  /* those that do something */
     LLVMValueRef end[3];
     LLVMBasicBlockRef failed;
     LLVMValueRef body; /* the item function to call */
     int body_can_fail;
     LLVMValueRef checked; /* the kernel for groups without a proof, or NULL */
+    LLVMValueRef proof;   /* beside it: i32 (tile, packed block, i64 x 6) */
+    int clips;
 } wrapper;
 
 #define OF_LAUNCH(member, d) \
@@ -269,12 +274,13 @@ static void find_items(wrapper *w, uint32_t d)
     LLVMSetNSW(w->end[d], 1);
     inside = LLVMBuildICmp(w->builder, LLVMIntULT, w->end[d], w->grid[d], "");
     w->end[d] = LLVMBuildSelect(w->builder, inside, w->end[d], w->grid[d], "");
+    w->from[d] = w->start[d];
 }
 
 /* Begins the loop over the group's items along a dimension. */
 static void open_items(wrapper *w, loop *l, uint32_t d, const char *name)
 {
-    open_loop(w, l, w->start[d], w->end[d], name);
+    open_loop(w, l, w->from[d], w->end[d], name);
     set_id(w, offsetof(struct kiln__host_item, global_id), d, l->index);
     set_id(w, offsetof(struct kiln__host_item, local_id), d,
            LLVMBuildSub(w->builder, l->index, w->start[d], ""));
@@ -343,25 +349,60 @@ static void run_body(wrapper *w)
         run_items(w);
 }
 
+/* The least and the greatest ids of the loops. */
+static void bound_items(wrapper *w, LLVMValueRef *out)
+{
+    const LLVMValueRef one = LLVMConstInt(w->i64, 1, 0);
+
+    for (uint32_t d = 0; d < 3; d++) {
+        out[d] = w->from[d];
+        out[3 + d] = LLVMBuildSub(w->builder, w->end[d], one, "");
+    }
+}
+
+/* Leaves out items that do nothing. */
+static void clip_items(wrapper *w)
+{
+    const LLVMValueRef function = w->job->clip_function;
+    LLVMValueRef box;
+
+    bound_items(w, w->values + w->value_count);
+    box = LLVMBuildCall2(w->builder, LLVMGlobalGetValueType(function), function,
+                         w->values, w->value_count + 6, "");
+    for (uint32_t d = 0; d < 3; d++) {
+        w->from[d] = LLVMBuildExtractValue(w->builder, box, d, "");
+        w->end[d] = LLVMBuildExtractValue(w->builder, box, 3 + d, "");
+    }
+}
+
+/* True when the loops have anything to do. */
+static LLVMValueRef has_items(wrapper *w)
+{
+    LLVMValueRef all =
+        LLVMConstInt(LLVMInt1TypeInContext(w->job->context), 1, 0);
+
+    for (uint32_t d = 0; d < 3; d++)
+        all = LLVMBuildAnd(
+            w->builder, all,
+            LLVMBuildICmp(w->builder, LLVMIntULT, w->from[d], w->end[d], ""),
+            "");
+    return all;
+}
+
 /* True when no item of the group fails a check. */
 static LLVMValueRef call_proof(wrapper *w)
 {
-    const LLVMValueRef proof = w->job->proof_function;
-    const LLVMValueRef one = LLVMConstInt(w->i64, 1, 0);
+    LLVMValueRef arguments[8] = {w->tile, w->block_arguments};
     LLVMValueRef holds;
 
-    for (uint32_t d = 0; d < 3; d++) {
+    for (uint32_t d = 0; d < 3; d++)
         set_member(w, w->tile, offsetof(struct kiln__host_item, group_id), d,
                    w->group_id[d]);
-        w->values[w->value_count + d] = w->start[d];
-        w->values[w->value_count + 3 + d] =
-            LLVMBuildSub(w->builder, w->end[d], one, "");
-    }
-    w->values[0] = w->tile;
-    holds = LLVMBuildCall2(w->builder, LLVMGlobalGetValueType(proof), proof,
-                           w->values, w->value_count + 6, "");
-    w->values[0] = w->item;
-    return holds;
+    bound_items(w, arguments + 2);
+    holds = LLVMBuildCall2(w->builder, LLVMGlobalGetValueType(w->proof),
+                           w->proof, arguments, 8, "");
+    return LLVMBuildICmp(w->builder, LLVMIntNE, holds,
+                         LLVMConstNull(LLVMTypeOf(holds)), "");
 }
 
 /* The group in the checked kernel. */
@@ -381,17 +422,22 @@ static void call_checked(wrapper *w, LLVMValueRef group)
 
 static void run_group(wrapper *w, LLVMValueRef group)
 {
-    LLVMBasicBlockRef safe, checked, done;
+    LLVMBasicBlockRef some, safe, checked, done;
 
     for (uint32_t d = 0; d < 3; d++)
         find_items(w, d);
+    if (w->clips)
+        clip_items(w);
     if (w->checked == NULL) {
         run_body(w);
         return;
     }
+    some = add_block(w, "some");
     safe = add_block(w, "safe");
     checked = add_block(w, "checked");
     done = add_block(w, "");
+    LLVMBuildCondBr(w->builder, has_items(w), some, done);
+    LLVMPositionBuilderAtEnd(w->builder, some);
     LLVMBuildCondBr(w->builder, call_proof(w), safe, checked);
     LLVMPositionBuilderAtEnd(w->builder, safe);
     run_body(w);
@@ -436,65 +482,126 @@ static void build(wrapper *w)
         LLVMDeleteBasicBlock(w->failed);
 }
 
-static LLVMValueRef make_kernel(kiln__codegen_job *job, const char *name,
-                                LLVMValueRef body, int body_can_fail,
-                                LLVMValueRef checked)
+/* Makes the kernel that `w` describes; NULL: out of memory. */
+static LLVMValueRef make_kernel(wrapper *w, const char *name)
 {
-    wrapper w = {
-        .job = job,
-        .i64 = LLVMInt64TypeInContext(job->context),
-        .body = body,
-        .body_can_fail = body_can_fail,
-        .checked = checked,
-    };
+    kiln__codegen_job *job = w->job;
 
-    w.values = kiln__arena_allocate_array(
-        &job->arena, 6 + (size_t)LLVMCountParams(body), sizeof(LLVMValueRef));
+    w->i64 = LLVMInt64TypeInContext(job->context);
+    w->values = kiln__arena_allocate_array(&job->arena,
+                                           6 + (size_t)LLVMCountParams(w->body),
+                                           sizeof(LLVMValueRef));
+    if (w->values == NULL || name == NULL)
+        return NULL;
+    w->builder = LLVMCreateBuilderInContext(job->context);
+    w->function = add_kernel(job, name);
+    w->launch = LLVMGetParam(w->function, 0);
+    w->block_arguments = LLVMGetParam(w->function, 1);
+    build(w);
+    LLVMDisposeBuilder(w->builder);
+    return w->function;
+}
+
+/* ---- the checked module ---- */
+
+static LLVMValueRef add_proof(const kiln__codegen_job *job, const char *name)
+{
+    LLVMTypeRef pointer = LLVMPointerTypeInContext(job->context, 0);
+    LLVMTypeRef types[8] = {pointer, pointer};
+    LLVMValueRef function;
+
+    for (unsigned i = 2; i < 8; i++)
+        types[i] = LLVMInt64TypeInContext(job->context);
+    function = LLVMAddFunction(
+        job->module, name,
+        LLVMFunctionType(LLVMInt32TypeInContext(job->context), types, 8, 0));
+    kiln__host_attribute(job, function, -1, "nounwind");
+    return function;
+}
+
+/* The proof behind the packed block. */
+static LLVMValueRef make_proof(kiln__codegen_job *job, const char *name)
+{
+    const LLVMValueRef proof = job->proof_function;
+    const unsigned count = LLVMCountParams(proof);
+    wrapper w = {.job = job, .i64 = LLVMInt64TypeInContext(job->context)};
+    LLVMValueRef holds;
+
+    w.values =
+        kiln__arena_allocate_array(&job->arena, count, sizeof(LLVMValueRef));
     if (w.values == NULL || name == NULL)
         return NULL;
     w.builder = LLVMCreateBuilderInContext(job->context);
-    w.function = add_kernel(job, name);
-    w.launch = LLVMGetParam(w.function, 0);
+    w.function = add_proof(job, name);
+    w.item = LLVMGetParam(w.function, 0);
     w.block_arguments = LLVMGetParam(w.function, 1);
-    build(&w);
+    LLVMPositionBuilderAtEnd(w.builder, add_block(&w, "entry"));
+    load_arguments(&w);
+    for (unsigned i = 0; i < 6; i++)
+        w.values[w.value_count++] = LLVMGetParam(w.function, 2 + i);
+    holds = LLVMBuildCall2(w.builder, LLVMGlobalGetValueType(proof), proof,
+                           w.values, count, "");
+    LLVMBuildRet(w.builder,
+                 LLVMBuildZExt(w.builder, holds,
+                               LLVMInt32TypeInContext(job->context), ""));
     LLVMDisposeBuilder(w.builder);
     return w.function;
 }
 
-/* For the few groups without a proof: small, and out of the way. */
-static LLVMValueRef make_checked_kernel(kiln__codegen_job *job)
+static kiln_status make_checked(kiln__codegen_job *job, const char *kernel,
+                                const char *proof)
 {
-    LLVMValueRef kernel = make_kernel(
-        job, kiln__arena_format(&job->arena, "%s.checked", job->request->entry),
-        job->item_function, job->can_fail, NULL);
+    wrapper w = {
+        .job = job, .body = job->item_function, .body_can_fail = job->can_fail};
+    LLVMValueRef made[2];
 
-    if (kernel == NULL)
-        return NULL;
-    LLVMSetLinkage(kernel, LLVMInternalLinkage);
-    kiln__host_attribute(job, kernel, -1, "noinline");
-    kiln__host_attribute(job, kernel, -1, "cold");
-    kiln__host_attribute(job, kernel, -1, "optsize");
-    return kernel;
+    kiln__job_switch(job);
+    made[0] = make_kernel(&w, kernel);
+    made[1] = made[0] == NULL ? NULL : make_proof(job, proof);
+    for (int i = 0; i < 2 && made[i] != NULL; i++)
+        LLVMSetVisibility(made[i], LLVMHiddenVisibility);
+    if (made[1] != NULL && job->for_group)
+        kiln__host_mark_loops(job);
+    kiln__job_switch(job);
+    return made[1] != NULL ? KILN_OK : KILN_ENOMEM;
+}
+
+/* Makes what the checked module defines for the kernel, and declares it. */
+static kiln_status add_checked(wrapper *w)
+{
+    kiln__codegen_job *job = w->job;
+    const char *kernel =
+        kiln__arena_format(&job->arena, "%s.checked", job->request->entry);
+    const char *proof =
+        kiln__arena_format(&job->arena, "%s.tile", job->request->entry);
+
+    KILN_TRY(make_checked(job, kernel, proof));
+    w->checked = add_kernel(job, kernel);
+    w->proof = add_proof(job, proof);
+    LLVMSetVisibility(w->checked, LLVMHiddenVisibility);
+    LLVMSetVisibility(w->proof, LLVMHiddenVisibility);
+    kiln__host_attribute(job, w->checked, -1, "cold");
+    return KILN_OK;
 }
 
 kiln_status kiln__host_wrap(kiln__codegen_job *job)
 {
-    LLVMValueRef body = job->item_function, checked = NULL;
-    int can_fail = job->can_fail;
+    wrapper w = {.job = job,
+                 .body = job->item_function,
+                 .body_can_fail = job->can_fail,
+                 .clips = job->clip_function != NULL};
 
     if (job->settings->entry_abi != KILN_ABI_KERNEL)
         return kiln__job_fail(job, KILN_EUNSUPPORTED,
                               "the host makes kernels only, no functions for "
                               "foreign code");
     if (job->proof_function != NULL) {
-        checked = make_checked_kernel(job);
-        if (checked == NULL)
+        w.body = job->safe_function;
+        w.body_can_fail = job->safe_can_fail;
+        if (add_checked(&w) != KILN_OK)
             return kiln__job_fail(job, KILN_ENOMEM, "out of memory");
-        job->checked_kernel = checked;
-        body = job->safe_function;
-        can_fail = job->safe_can_fail;
     }
-    if (make_kernel(job, job->request->entry, body, can_fail, checked) == NULL)
+    if (make_kernel(&w, job->request->entry) == NULL)
         return kiln__job_fail(job, KILN_ENOMEM, "out of memory");
     if (job->for_group)
         kiln__host_mark_loops(job);

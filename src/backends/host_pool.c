@@ -25,13 +25,16 @@
  * threads share the cores that way, without waiting for each other.
  */
 
-#define SPIN_NS 50000  /* a launch often follows another one closely */
+/* A launch often follows another one closely. More threads than cores would
+   only take these from each other. */
+#define SPIN_NS 50000
 #define SPIN_PAUSES 64 /* between two looks at the clock */
 #define RANGES_PER_THREAD 8
 
 struct kiln__host_pool {
     kiln_context *context;
     uint32_t thread_limit; /* the caller included */
+    uint64_t spin_ns;
     atomic_int taken;
 
     /* The job: written while closed. */
@@ -95,7 +98,7 @@ static int spin(const kiln__host_pool *pool, uint64_t argument,
                 return 1;
             pause_a_moment();
         }
-    } while (kiln__clock_ns() - start < SPIN_NS);
+    } while (kiln__clock_ns() - start < pool->spin_ns);
     return 0;
 }
 
@@ -302,6 +305,7 @@ kiln_status kiln__host_pool_new(kiln__host_pool **out, kiln_context *context)
     pool->context = context;
     pool->thread_limit =
         context->thread_limit != 0 ? context->thread_limit : kiln__core_count();
+    pool->spin_ns = pool->thread_limit > kiln__core_count() ? 0 : SPIN_NS;
     if (init_locks(pool) != KILN_OK ||
         kiln__host_memory_init(&pool->memory, context) != KILN_OK) {
         kiln__deallocate(&context->alloc, pool, sizeof *pool);

@@ -10,16 +10,18 @@
 #include <unistd.h>
 
 #include <lld/Common/Driver.h>
+#include <llvm/ADT/SmallVector.h>
 #include <llvm/Bitcode/BitcodeWriter.h>
 #include <llvm/IR/Constants.h>
 #include <llvm/IR/InstIterator.h>
+#include <llvm/IR/LegacyPassManager.h>
 #include <llvm/IR/Metadata.h>
 #include <llvm/IR/Module.h>
-#include <llvm/IR/OptBisect.h>
 #include <llvm/IRReader/IRReader.h>
 #include <llvm/Linker/Linker.h>
 #include <llvm/MC/MCSubtargetInfo.h>
 #include <llvm/MC/TargetRegistry.h>
+#include <llvm/Pass.h>
 #include <llvm/Support/ErrorHandling.h>
 #include <llvm/Support/FileOutputBuffer.h>
 #include <llvm/Support/MemoryBuffer.h>
@@ -81,7 +83,9 @@ extern "C" LLVMValueRef kiln__llvm_access_group(LLVMContextRef context)
         llvm::MetadataAsValue::get(c, llvm::MDNode::getDistinct(c, {})));
 }
 
-/* A loop whose memory accesses of the group are independent. */
+/* A loop whose memory accesses of the group are independent. Its iterations are
+   not interleaved: processors do that by themselves, and code for one vector
+   is made in a fraction of the time. */
 extern "C" LLVMValueRef kiln__llvm_parallel_loop(LLVMContextRef context,
                                                  LLVMValueRef access_group)
 {
@@ -92,8 +96,13 @@ extern "C" LLVMValueRef kiln__llvm_parallel_loop(LLVMContextRef context,
         group->getMetadata()};
     llvm::Metadata *progress[] = {
         llvm::MDString::get(c, "llvm.loop.mustprogress")};
+    llvm::Metadata *one[] = {
+        llvm::MDString::get(c, "llvm.loop.interleave.count"),
+        llvm::ConstantAsMetadata::get(
+            llvm::ConstantInt::get(llvm::Type::getInt32Ty(c), 1))};
     llvm::Metadata *operands[] = {nullptr, llvm::MDNode::get(c, parallel),
-                                  llvm::MDNode::get(c, progress)};
+                                  llvm::MDNode::get(c, progress),
+                                  llvm::MDNode::get(c, one)};
     llvm::MDNode *loop = llvm::MDNode::getDistinct(c, operands);
 
     loop->replaceOperandWith(0, loop); /* a loop's node names itself */
@@ -171,37 +180,124 @@ extern "C" LLVMMemoryBufferRef kiln__llvm_write_bitcode(LLVMModuleRef module)
                                                      "bitcode");
 }
 
-/* ---- passes ----
+/* ---- code generation ----
  *
  * Which of code generation's passes run is a matter of global options in LLVM,
- * but a context may have a gate that each of them asks.
+ * but they are added to a manager one by one, and that may decline.
  */
+
+/* Loop strength reduction and its helper take a good part of the time that code
+   generation does, and loops over items are no faster for them: x86 has
+   addresses of base, scaled index and displacement. So it is with the other
+   passes that only make code better: together they cost as much as choosing
+   instructions, and no kernel of a solver was measurably slower without them.
+   The rest is for what our modules never have: garbage collection, tiles,
+   thread-local storage, hardening, instrumentation. */
+static const char *const unwanted_passes[] = {
+    "Loop Strength Reduction",
+    "Canonicalize Freeze Instructions in Loops",
+    "Constant Hoisting",
+    "Early If-Conversion",
+    "Early Tail Duplication",
+    "Expand memcmp() to load/stores",
+    "Live Range Shrink",
+    "Machine Common Subexpression Elimination",
+    "Machine Copy Propagation Pass",
+    "Machine InstCombiner",
+    "Machine Instruction Scheduler",
+    "Machine Late Instructions Cleanup Pass",
+    "Machine code sinking",
+    "Merge contiguous icmps into a memcmp",
+    "Partially inline calls to library functions",
+    "PostRA Machine Sink",
+    "Replace intrinsics with calls to vector library",
+    "Shrink Wrapping analysis",
+    "Tail Duplication",
+    "X86 Avoid Store Forwarding Blocks",
+    "X86 Domain Reassignment Pass",
+    "X86 LEA Optimize",
+    "X86 Partial Reduction",
+    "X86 cmov Conversion",
+
+    "Exception handling preparation",
+    "Expand indirectbr instructions",
+    "Fixup Statepoint Caller Saved",
+    "Instrument function entry/exit with calls to e.g. mcount() "
+    "(post inlining)",
+    "Local Dynamic TLS Access Clean-up",
+    "Lower AMX intrinsics",
+    "Lower AMX type for load/store",
+    "Lower Garbage Collection Instructions",
+    "ObjC ARC contraction",
+    "Prepare callbr",
+    "Register Allocation Pass Scoring",
+    "Safe Stack instrumentation pass",
+    "Shadow Stack GC Lowering",
+    "Tile Register Configure",
+    "Tile Register Pre-configure",
+    "X86 Load Value Injection (LVI) Load Hardening",
+    "X86 Lower Tile Copy",
+    "X86 Suppress APX features for relocation",
+    "X86 speculative load hardening",
+};
+
+static bool is_wanted(llvm::StringRef name)
+{
+    for (const char *unwanted : unwanted_passes)
+        if (name == unwanted)
+            return false;
+    return true;
+}
 
 namespace
 {
-class pass_gate : public llvm::OptPassGate
+class choosy_manager : public llvm::legacy::PassManagerBase
 {
   public:
-    /* Loop strength reduction takes a third of the time that code generation
-       does, and loops over items are no faster for it: x86 has addresses of
-       base, scaled index and displacement. The other pass prepares for it. */
-    bool shouldRunPass(llvm::StringRef name, llvm::StringRef) const override
+    void add(llvm::Pass *pass) override
     {
-        return name != "Loop Strength Reduction" &&
-               name != "Canonicalize Freeze Instructions in Loops";
+        if (is_wanted(pass->getPassName()))
+            chosen.add(pass);
+        else
+            delete pass;
     }
-    bool isEnabled() const override
-    {
-        return true;
-    }
+    llvm::legacy::PassManager chosen;
 };
 } // namespace
 
-extern "C" void kiln__llvm_leave_out_passes(LLVMContextRef context)
+/* What was made is complete once the passes are gone. */
+static bool emit_to(llvm::raw_svector_ostream &stream,
+                    llvm::TargetMachine &machine, llvm::Module &module,
+                    llvm::CodeGenFileType type, bool is_own)
 {
-    static pass_gate gate;
+    choosy_manager choosy;
+    llvm::legacy::PassManager all;
+    llvm::legacy::PassManagerBase &passes =
+        is_own ? static_cast<llvm::legacy::PassManagerBase &>(choosy) : all;
 
-    llvm::unwrap(context)->setOptPassGate(gate);
+    if (machine.addPassesToEmitFile(passes, stream, nullptr, type))
+        return false;
+    (is_own ? choosy.chosen : all).run(module);
+    return true;
+}
+
+/* As LLVMTargetMachineEmitToMemoryBuffer(), but for passes that are left out
+   of the modules that Kiln made. NULL: the machine cannot. */
+extern "C" LLVMMemoryBufferRef kiln__llvm_emit(LLVMTargetMachineRef machine,
+                                               LLVMModuleRef module,
+                                               int as_text, int is_own)
+{
+    llvm::SmallVector<char, 0> bytes;
+    llvm::raw_svector_ostream stream(bytes);
+
+    if (!emit_to(stream, *reinterpret_cast<llvm::TargetMachine *>(machine),
+                 *llvm::unwrap(module),
+                 as_text ? llvm::CodeGenFileType::AssemblyFile
+                         : llvm::CodeGenFileType::ObjectFile,
+                 is_own != 0))
+        return nullptr;
+    return LLVMCreateMemoryBufferWithMemoryRangeCopy(bytes.data(), bytes.size(),
+                                                     "");
 }
 
 /* A machine's level is given when it is made; one for each level would take

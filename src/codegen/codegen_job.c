@@ -71,3 +71,13 @@ LLVMTypeRef kiln__job_scalar(const kiln__codegen_job *job, int32_t kind)
         return LLVMInt64TypeInContext(job->context);
     }
 }
+
+void kiln__job_switch(kiln__codegen_job *job)
+{
+    const LLVMModuleRef other = job->checked_module;
+
+    if (other == NULL)
+        return;
+    job->checked_module = job->module;
+    job->module = other;
+}

@@ -55,7 +55,7 @@ static kiln_status link_module(kiln__codegen_job *job, LLVMModuleRef from,
 
 static void was_read(const kiln__codegen_job *job, size_t index, uint64_t start)
 {
-    if (job->request->was_read != NULL)
+    if (job->request->was_read != NULL && !job->linked)
         job->request->was_read(job->request->env, index, now_ns() - start);
 }
 

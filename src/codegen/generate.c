@@ -66,7 +66,9 @@ static kiln_status check_undefined(kiln__codegen_job *job, LLVMModuleRef module)
         size_t size;
         const char *name = LLVMGetValueName2(f, &size);
 
+        /* What is hidden is in the other module. */
         if (LLVMIsDeclaration(f) && LLVMGetIntrinsicID(f) == 0 &&
+            LLVMGetVisibility(f) != LLVMHiddenVisibility &&
             !job->backend->may_import(name))
             return kiln__job_fail(job, KILN_ECODEGEN, "undefined function '%s'",
                                   name);
@@ -90,12 +92,25 @@ static kiln_status verify(kiln__codegen_job *job, LLVMModuleRef module)
     return KILN_OK;
 }
 
-static kiln_status link(kiln__codegen_job *job)
+static kiln_status link_module(kiln__codegen_job *job)
 {
     KILN_TRY(job->request->module != NULL ? kiln__link_imports(job)
                                           : kiln__link_functions(job));
-    KILN_TRY(check_undefined(job, job->module));
+    return check_undefined(job, job->module);
+}
+
+static kiln_status link(kiln__codegen_job *job)
+{
+    KILN_TRY(link_module(job));
+    job->linked = 1;
+    if (job->checked_module != NULL) {
+        kiln__job_switch(job);
+        KILN_TRY(link_module(job));
+        kiln__job_switch(job);
+    }
     KILN_TRY(job->backend->wrap(job));
+    if (job->checked_module != NULL)
+        KILN_TRY(verify(job, job->checked_module));
     return verify(job, job->module);
 }
 
@@ -156,13 +171,14 @@ typedef struct emitted {
 static kiln_status emit_module(kiln__codegen_job *job, LLVMModuleRef module,
                                LLVMCodeGenFileType type, emitted *out)
 {
-    char *message = NULL;
+    LLVMMemoryBufferRef buffer =
+        kiln__llvm_emit(job->machine, module, type == LLVMAssemblyFile,
+                        job->request->module == NULL);
 
-    if (LLVMTargetMachineEmitToMemoryBuffer(job->machine, module, type,
-                                            &message,
-                                            &out->buffers[out->count]) != 0)
-        return kiln__job_fail_llvm(job, KILN_ECODEGEN, "LLVM", message);
-    out->count++;
+    if (buffer == NULL)
+        return kiln__job_fail(job, KILN_ECODEGEN, "no code for %s",
+                              job->settings->triple);
+    out->buffers[out->count++] = buffer;
     return job->status; /* a diagnostic, and no error */
 }
 
@@ -171,8 +187,6 @@ static kiln_status emit_modules(kiln__codegen_job *job,
 {
     kiln_status status;
 
-    if (job->request->module == NULL)
-        kiln__llvm_leave_out_passes(job->context);
     KILN_TRY(emit_module(job, job->module, type, out));
     if (job->checked_module == NULL)
         return KILN_OK;
@@ -314,7 +328,6 @@ static kiln_status run_stages(kiln__codegen_job *job, product *out)
     if (job->request->form == KILN_EMIT_LLVM)
         return take_text(job, "llvm", out);
 
-    KILN_TRY(kiln__split_checked(job));
     KILN_TRY(outcome(job, kiln__optimise(job)));
     time = stage_ended(job, KILN_STAGE_OPTIMISE, time);
     if (job->request->form == KILN_EMIT_LLVM_OPT)

@@ -16,6 +16,7 @@
  *   define    locals in the entry block, then the body; or, for a group of
  *             items that do something together, lower_group.h
  *   item      the flat signature that backends call
+ *   clip      guards that the loops over items replace (lower_clip.c)
  *   prove     a test of a tile (lower_prove.h), and define and item once more
  *             without the checks that it makes superfluous
  */
@@ -52,11 +53,13 @@ static int is_in_place(const kiln__lowering *l, const kiln__lower_function *f)
     return f->collective && f != &l->functions[0];
 }
 
-/* A runtime function is made once, whatever is proved: by the name under which
-   bitcode defines or calls it, which linking makes the module's own. */
-static int is_made(const kiln__lower_function *f)
+/* A runtime function is made once in a module, whatever is proved: by the name
+   under which bitcode defines or calls it, which linking makes the module's
+   own. */
+static int is_made(const kiln__lowering *l, const kiln__lower_function *f)
 {
-    return f->source->runtime != NULL && f->value != NULL;
+    return f->source->runtime != NULL && f->value != NULL &&
+           LLVMGetGlobalParent(f->value) == l->job->module;
 }
 
 /* A function's name in the module cannot be the entry's, nor one of C's. */
@@ -71,9 +74,9 @@ static kiln_status declare(kiln__lowering *l, kiln__lower_function *f,
         f->source->runtime != NULL
             ? f->source->runtime
             : kiln__arena_format(arena, "%s.%s", f->source->symbol, suffix);
-    kiln_status status = is_made(f) ? KILN_OK : kiln__lower_types(l, f);
+    kiln_status status = is_made(l, f) ? KILN_OK : kiln__lower_types(l, f);
 
-    if (status != KILN_OK || is_made(f))
+    if (status != KILN_OK || is_made(l, f))
         return status;
     if (parameters == NULL || name == NULL)
         return kiln__job_fail(l->job, KILN_ENOMEM, "out of memory");
@@ -213,12 +216,19 @@ static void end(kiln__lowering *l)
     LLVMDisposeBuilder(l->builder);
 }
 
-static kiln_status make_bodies(kiln__lowering *l, const char *suffix)
+static kiln_status declare_all(kiln__lowering *l, const char *suffix)
 {
     kiln_status status = KILN_OK;
 
     for (size_t i = 0; status == KILN_OK && i < l->count; i++)
         status = declare(l, &l->functions[i], suffix);
+    return status;
+}
+
+static kiln_status define_all(kiln__lowering *l)
+{
+    kiln_status status = KILN_OK;
+
     for (size_t i = 0; status == KILN_OK && i < l->count; i++)
         status = define(l, &l->functions[i]);
     return status;
@@ -226,22 +236,70 @@ static kiln_status make_bodies(kiln__lowering *l, const char *suffix)
 
 /* ---- the body without what a proof makes superfluous ---- */
 
-static int wants_proof(const kiln__lowering *l)
+static int wants_tiles(const kiln__lowering *l)
 {
-    return l->job->backend->runs_tiles && l->job->can_fail &&
-           l->job->settings->opt_level > 0;
+    return l->job->backend->runs_tiles && l->job->settings->opt_level > 0;
+}
+
+/* The loops over items replace the entry's guards where they can; an entry for
+   a whole group has the loops in itself. */
+static kiln_status clip(kiln__lowering *l)
+{
+    l->f = &l->functions[0];
+    l->ir = &l->f->ir;
+    return l->f->collective ? KILN_OK : kiln__lower_clip(l);
+}
+
+/* A module like the job's, for what comes beside a proof. */
+static void add_module(kiln__codegen_job *job)
+{
+    const LLVMModuleRef module =
+        LLVMModuleCreateWithNameInContext(job->request->entry, job->context);
+
+    LLVMSetTarget(module, LLVMGetTarget(job->module));
+    LLVMSetDataLayout(module, LLVMGetDataLayoutStr(job->module));
+    job->checked_module = module;
+}
+
+/* The one body does everything after all. */
+static void remove_module(kiln__lowering *l)
+{
+    LLVMDisposeModule(l->job->checked_module);
+    l->job->checked_module = NULL;
+    l->job->clip_function = NULL;
+    l->functions[0].known = NULL;
+}
+
+/* The body that is there keeps its module, the checked one from now on. */
+static kiln_status prove(kiln__lowering *l)
+{
+    kiln_status status;
+
+    add_module(l->job);
+    kiln__job_switch(l->job);
+    status = clip(l);
+    kiln__job_switch(l->job);
+    if (status == KILN_OK)
+        status = kiln__lower_prove(l);
+    if (l->job->proof_function == NULL)
+        remove_module(l);
+    else
+        kiln__job_switch(l->job);
+    return status;
 }
 
 static kiln_status lower_again(kiln__lowering *l)
 {
     const uint32_t private_bytes = l->job->private_bytes;
-    kiln_status status = kiln__lower_prove(l);
+    kiln_status status = prove(l);
 
     if (status != KILN_OK || l->job->proof_function == NULL)
         return status;
     kiln__lower_find_failures(l);
     l->job->private_bytes = 0; /* of one body or the other */
-    status = make_bodies(l, "safe.fn");
+    status = declare_all(l, "safe.fn");
+    if (status == KILN_OK)
+        status = define_all(l);
     if (status == KILN_OK)
         status = kiln__lower_item(l, "safe.item", &l->job->safe_function);
     l->job->safe_can_fail = l->functions[0].can_fail;
@@ -287,13 +345,19 @@ static kiln_status lower(kiln__lowering *l)
     if (status == KILN_OK && l->job->backend->groups != NULL)
         status = kiln__group_prepare(l);
     if (status == KILN_OK)
-        status = make_bodies(l, "fn");
+        status = declare_all(l, "fn");
     if (status == KILN_OK)
         status = kiln__lower_parameters(l);
+    l->job->can_fail = l->functions[0].can_fail;
+    if (status == KILN_OK && wants_tiles(l) && !l->job->can_fail)
+        status = clip(l);
+    if (status == KILN_OK)
+        status = define_all(l);
     if (status == KILN_OK)
         status = kiln__lower_item(l, "item", &l->job->item_function);
-    l->job->can_fail = l->functions[0].can_fail;
-    return status == KILN_OK && wants_proof(l) ? lower_again(l) : status;
+    return status == KILN_OK && wants_tiles(l) && l->job->can_fail
+               ? lower_again(l)
+               : status;
 }
 
 kiln_status kiln__lower(kiln__codegen_job *job)

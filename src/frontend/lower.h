@@ -28,6 +28,9 @@ typedef struct kiln__lower_type {
    out of it, and every check is one. */
 #define KILN__LOWER_LOOPED_MAX 10000
 
+#define KILN__KNOWN_TRUE 1
+#define KILN__KNOWN_FALSE 2
+
 /* One function of the request. */
 typedef struct kiln__lower_function {
     const kiln__codegen_function *source;
@@ -43,11 +46,20 @@ typedef struct kiln__lower_function {
     int inlined; /* alwaysinline */
     /* By node: cannot raise in the body that is being made; NULL: none. */
     unsigned char *proved;
+    /* By node, of an entry: which way its guards go, KILN__KNOWN_...; NULL:
+       nothing is known of any. */
+    unsigned char *known;
     uint8_t collective; /* KILN__COLLECTIVE_..., where groups are split */
     uint32_t exited;    /* a local: see lower_flat.c */
     uint32_t *skipped;  /* locals, by node of loops */
     uint64_t *arrays;   /* offsets of LOCAL_ARRAY nodes, plus 1, by node */
 } kiln__lower_function;
+
+static inline int kiln__lower_known(const kiln__lower_function *f,
+                                    uint32_t node)
+{
+    return f->known != NULL ? f->known[node] : 0;
+}
 
 /* Where BREAK and CONTINUE go; innermost first. */
 typedef struct kiln__lower_loop {
@@ -129,6 +141,9 @@ LLVMValueRef kiln__lower_float(kiln__lowering *l, LLVMValueRef value,
 LLVMValueRef kiln__lower_intrinsic(kiln__lowering *l, const char *name,
                                    LLVMTypeRef type, LLVMValueRef *arguments,
                                    unsigned count);
+/* Gives a function an attribute without a value. */
+void kiln__lower_attribute(const kiln__lowering *l, LLVMValueRef function,
+                           const char *name);
 /* True when CHECKED between these kinds can raise. */
 int kiln__lower_conversion_raises(int32_t from, int32_t to);
 
@@ -163,6 +178,8 @@ int kiln__lower_is_done(const kiln__lowering *l);
 /* ---- lower_item.c: the item function, and the job's parameters ---- */
 /* Describes the parameters of the entry. */
 kiln_status kiln__lower_parameters(kiln__lowering *l);
+/* The item function's type; NULL: out of memory. */
+LLVMTypeRef kiln__lower_signature(kiln__lowering *l);
 /* Makes ENTRY.suffix around the entry's body. */
 kiln_status kiln__lower_item(kiln__lowering *l, const char *suffix,
                              LLVMValueRef *out);

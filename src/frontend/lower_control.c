@@ -2,6 +2,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "lower_group.h"
 
+#include <string.h>
+
 #include <llvm-c/DebugInfo.h>
 
 #include "kiln/error.h"
@@ -32,12 +34,19 @@ static void in_block(kiln__lowering *l, LLVMBasicBlockRef at, uint32_t node,
         LLVMBuildBr(l->builder, next);
 }
 
-static void branch(kiln__lowering *l, const kiln__ir_node *node)
+static void branch(kiln__lowering *l, uint32_t index)
 {
-    const LLVMBasicBlockRef then = kiln__lower_block(l);
-    const LLVMBasicBlockRef done = kiln__lower_block(l);
-    const LLVMBasicBlockRef other =
-        node->count == 3 ? kiln__lower_block(l) : done;
+    const kiln__ir_node *node = kiln__ir_node_at(l->ir, index);
+    const int known = kiln__lower_known(l->f, index);
+    LLVMBasicBlockRef then, done, other;
+
+    if (known == KILN__KNOWN_TRUE)
+        kiln__lower_statement(l, kiln__ir_operand(l->ir, node, 1));
+    if (known != 0)
+        return;
+    then = kiln__lower_block(l);
+    done = kiln__lower_block(l);
+    other = node->count == 3 ? kiln__lower_block(l) : done;
 
     LLVMBuildCondBr(l->builder, operand(l, node, 0), then, other);
     in_block(l, then, kiln__ir_operand(l->ir, node, 1), done);
@@ -48,17 +57,24 @@ static void branch(kiln__lowering *l, const kiln__ir_node *node)
 
 /* ---- loops ---- */
 
+static LLVMMetadataRef property(const kiln__lowering *l, const char *name)
+{
+    LLVMMetadataRef text =
+        LLVMMDStringInContext2(l->context, name, strlen(name));
+
+    return LLVMMDNodeInContext2(l->context, &text, 1);
+}
+
 /* Says that the loop ends or does something: it may be removed if it does
    nothing. The first operand of such a node is the node itself. */
-static void mark_progress(kiln__lowering *l, LLVMValueRef jump)
+static void mark_loop(kiln__lowering *l, LLVMValueRef jump, int is_unrolled)
 {
-    const char *const text = "llvm.loop.mustprogress";
-    LLVMMetadataRef operands[2], node;
+    LLVMMetadataRef operands[3], node;
 
-    operands[1] = LLVMMDStringInContext2(l->context, text, 22);
-    operands[1] = LLVMMDNodeInContext2(l->context, &operands[1], 1);
     operands[0] = LLVMTemporaryMDNode(l->context, NULL, 0);
-    node = LLVMMDNodeInContext2(l->context, operands, 2);
+    operands[1] = property(l, "llvm.loop.mustprogress");
+    operands[2] = is_unrolled ? property(l, "llvm.loop.unroll.full") : NULL;
+    node = LLVMMDNodeInContext2(l->context, operands, is_unrolled ? 3 : 2);
     LLVMMetadataReplaceAllUsesWith(operands[0], node);
     LLVMSetMetadata(jump, l->loop_kind, LLVMMetadataAsValue(l->context, node));
 }
@@ -89,7 +105,7 @@ static void repeat(kiln__lowering *l, const kiln__ir_node *node)
     loop_body(l, body, kiln__ir_operand(l->ir, node, 1), next, leave);
     jump = LLVMBuildBr(l->builder, head);
     if (kiln__ir_operand_at(l->ir, node, 0)->op != KILN__IR_CONST)
-        mark_progress(l, jump);
+        mark_loop(l, jump, 0);
     LLVMPositionBuilderAtEnd(l->builder, leave);
 }
 
@@ -104,7 +120,42 @@ typedef struct counter {
     LLVMValueRef last; /* number of turns less one; NULL for steps of one */
     LLVMValueRef phi;  /* the local's value */
     LLVMValueRef turn; /* a phi, with `last` */
+    int is_unrolled;
 } counter;
+
+/* The loop over items is vectorised where it is the innermost one, so a loop
+   inside it of few turns, whose number is known, is better taken apart. */
+#define TURNS_MAX 8
+#define UNROLLED_MAX 2000 /* nodes */
+
+static size_t nodes_below(const kiln__lowering *l, uint32_t index)
+{
+    const kiln__ir_node *node = kiln__ir_node_at(l->ir, index);
+    size_t all = 1;
+
+    if (node->op == KILN__IR_CALL)
+        all += l->functions[l->f->source->callees[node->imm]].size;
+    for (uint32_t i = 0; i < node->count; i++)
+        all += nodes_below(l, kiln__ir_operand(l->ir, node, i));
+    return all;
+}
+
+static int is_short(const kiln__lowering *l, const kiln__ir_node *node)
+{
+    const kiln__ir_node *low = kiln__ir_operand_at(l->ir, node, 0);
+    const kiln__ir_node *high = kiln__ir_operand_at(l->ir, node, 1);
+    const int64_t step = kiln__ir_operand_at(l->ir, node, 2)->imm;
+    int64_t distance;
+
+    if (l->group != NULL || low->op != KILN__IR_CONST ||
+        high->op != KILN__IR_CONST || step < 1 ||
+        __builtin_sub_overflow(high->imm, low->imm, &distance) ||
+        distance < 1 || (distance - 1) / step >= TURNS_MAX)
+        return 0;
+    return nodes_below(l, kiln__ir_operand(l->ir, node, 3)) *
+               (size_t)((distance - 1) / step + 1) <=
+           UNROLLED_MAX;
+}
 
 /* True in an i1 when `a` comes before `b` in the loop's direction. */
 static LLVMValueRef comes_before(kiln__lowering *l, const counter *c,
@@ -171,14 +222,16 @@ static void advance(kiln__lowering *l, counter *c, LLVMBasicBlockRef body,
         LLVMAddIncoming(c->turn, &turn, &here, 1);
         more = LLVMBuildICmp(l->builder, LLVMIntNE, c->turn, c->last, "");
     }
-    mark_progress(l, LLVMBuildCondBr(l->builder, more, body, leave));
+    mark_loop(l, LLVMBuildCondBr(l->builder, more, body, leave),
+              c->is_unrolled);
 }
 
 static void count(kiln__lowering *l, const kiln__ir_node *node)
 {
     counter c = {.kind =
                      kiln__lower_lane(l, kiln__ir_operand_at(l->ir, node, 2)),
-                 .step = kiln__ir_operand_at(l->ir, node, 2)->imm};
+                 .step = kiln__ir_operand_at(l->ir, node, 2)->imm,
+                 .is_unrolled = is_short(l, node)};
     const LLVMBasicBlockRef first = kiln__lower_block(l);
     const LLVMBasicBlockRef body = kiln__lower_block(l);
     const LLVMBasicBlockRef next = kiln__lower_block(l);
@@ -300,7 +353,7 @@ void kiln__lower_statement(kiln__lowering *l, uint32_t index)
         (void)operand(l, node, 0);
         break;
     case KILN__IR_IF:
-        branch(l, node);
+        branch(l, index);
         break;
     case KILN__IR_WHILE:
         repeat(l, node);

@@ -94,7 +94,7 @@ static void add_types(kiln__lowering *l, const kiln__parameter *parameter,
         out->types[out->count++] = l->i64;
 }
 
-static kiln_status signature(kiln__lowering *l, LLVMTypeRef *out)
+LLVMTypeRef kiln__lower_signature(kiln__lowering *l)
 {
     kiln__codegen_job *job = l->job;
     flat all = {NULL, 0};
@@ -105,13 +105,12 @@ static kiln_status signature(kiln__lowering *l, LLVMTypeRef *out)
     all.types =
         kiln__arena_allocate_array(&job->arena, count, sizeof *all.types);
     if (all.types == NULL)
-        return kiln__job_fail(job, KILN_ENOMEM, "out of memory");
+        return NULL;
     all.types[all.count++] = LLVMPointerTypeInContext(l->context, 0);
     for (size_t i = 0; i < job->parameter_count; i++)
         add_types(l, &job->parameters[i], &all);
-    *out = LLVMFunctionType(LLVMInt32TypeInContext(l->context), all.types,
+    return LLVMFunctionType(LLVMInt32TypeInContext(l->context), all.types,
                             (unsigned)all.count, 0);
-    return KILN_OK;
 }
 
 /* ---- the body ---- */
@@ -220,17 +219,14 @@ kiln_status kiln__lower_item(kiln__lowering *l, const char *suffix,
     kiln__codegen_job *job = l->job;
     const char *name =
         kiln__arena_format(&job->arena, "%s.%s", job->request->entry, suffix);
-    LLVMTypeRef type = NULL;
+    LLVMTypeRef type;
     LLVMValueRef function;
-    kiln_status status;
 
     l->f = &l->functions[0];
     l->ir = &l->f->ir;
-    if (name == NULL)
+    type = kiln__lower_signature(l);
+    if (name == NULL || type == NULL)
         return kiln__job_fail(job, KILN_ENOMEM, "out of memory");
-    status = signature(l, &type);
-    if (status != KILN_OK)
-        return status;
     function = LLVMAddFunction(job->module, name, type);
     LLVMSetLinkage(function, LLVMInternalLinkage);
     add_attribute(l, function, all, "nounwind", 0);

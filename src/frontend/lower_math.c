@@ -73,8 +73,8 @@ LLVMValueRef kiln__lower_intrinsic(kiln__lowering *l, const char *name,
 
 /* ---- functions of C ---- */
 
-static void add_attribute(const kiln__lowering *l, LLVMValueRef function,
-                          const char *name)
+void kiln__lower_attribute(const kiln__lowering *l, LLVMValueRef function,
+                           const char *name)
 {
     const unsigned kind = LLVMGetEnumAttributeKindForName(name, strlen(name));
 
@@ -100,9 +100,9 @@ static LLVMValueRef declare(kiln__lowering *l, const char *name,
         return function;
     function = LLVMAddFunction(l->job->module, full_name,
                                LLVMFunctionType(type, parameters, count, 0));
-    add_attribute(l, function, "nounwind");
-    add_attribute(l, function, "willreturn");
-    add_attribute(l, function, "memory");
+    kiln__lower_attribute(l, function, "nounwind");
+    kiln__lower_attribute(l, function, "willreturn");
+    kiln__lower_attribute(l, function, "memory");
     return function;
 }
 

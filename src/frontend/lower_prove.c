@@ -10,7 +10,6 @@
  * asserts say, stay in the second body.
  */
 
-#define STEPS_MAX 60000      /* of interpretation; a large kernel takes 10000 */
 #define OBLIGATIONS_MAX 1000 /* they are searched one by one */
 
 typedef struct kiln__obligation {
@@ -92,39 +91,28 @@ void kiln__prove_oblige(kiln__prover *p, const kiln__frame *frame,
 
 /* ---- the function ---- */
 
-/* Straight code that runs once for a tile: not worth much work. */
-static const char *const attributes[] = {"noinline", "nounwind", "optsize",
-                                         "minsize"};
-
-static LLVMValueRef add_function(kiln__lowering *l)
+LLVMValueRef kiln__prove_function(kiln__lowering *l, const char *suffix,
+                                  LLVMTypeRef result)
 {
     const kiln__codegen_job *job = l->job;
-    const LLVMTypeRef item = LLVMGlobalGetValueType(job->item_function);
-    const unsigned count = LLVMCountParamTypes(item);
+    const LLVMTypeRef item = kiln__lower_signature(l);
+    const unsigned count = item == NULL ? 0 : LLVMCountParamTypes(item);
     LLVMTypeRef *types = kiln__arena_allocate_array(
         &l->job->arena, (size_t)count + 6, sizeof(LLVMTypeRef));
-    const char *name =
-        kiln__arena_format(&l->job->arena, "%s.proof", job->request->entry);
+    const char *name = kiln__arena_format(&l->job->arena, "%s.%s",
+                                          job->request->entry, suffix);
     LLVMValueRef function;
 
-    if (types == NULL || name == NULL)
+    if (item == NULL || types == NULL || name == NULL)
         return NULL;
     LLVMGetParamTypes(item, types);
     for (unsigned i = 0; i < 6; i++)
         types[count + i] = l->i64;
-    function =
-        LLVMAddFunction(job->module, name,
-                        LLVMFunctionType(LLVMInt1TypeInContext(l->context),
-                                         types, count + 6, 0));
+    function = LLVMAddFunction(job->module, name,
+                               LLVMFunctionType(result, types, count + 6, 0));
     LLVMSetLinkage(function, LLVMInternalLinkage);
-    for (size_t i = 0; i < sizeof attributes / sizeof *attributes; i++) {
-        const unsigned kind = LLVMGetEnumAttributeKindForName(
-            attributes[i], strlen(attributes[i]));
-
-        LLVMAddAttributeAtIndex(function,
-                                (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
-                                LLVMCreateEnumAttribute(l->context, kind, 0));
-    }
+    kiln__lower_attribute(l, function, "nounwind");
+    kiln__lower_attribute(l, function, "alwaysinline");
     LLVMPositionBuilderAtEnd(
         l->builder, LLVMAppendBasicBlockInContext(l->context, function, ""));
     return function;
@@ -149,18 +137,16 @@ static int begin_marks(kiln__prover *p)
     return 1;
 }
 
-/* Interprets the kernel; its parameters are those of `function`. */
-static int interpret(kiln__prover *p, LLVMValueRef function)
+kiln__symbol **kiln__prove_begin(kiln__prover *p, LLVMValueRef function)
 {
     kiln__lowering *l = p->l;
     const unsigned bounds = LLVMCountParams(function) - 6;
     LLVMValueRef *values = kiln__lower_gather(l, function);
     kiln__symbol **arguments = kiln__arena_allocate_array(
         p->arena, l->ir->parameter_count, sizeof *arguments);
-    kiln__path *root = kiln__path_new(p, NULL, kiln__prove_truth(p, 0));
 
-    if (values == NULL || arguments == NULL || root == NULL || !begin_marks(p))
-        return 0;
+    if (values == NULL || arguments == NULL || !begin_marks(p))
+        return NULL;
     p->item = values[0];
     for (unsigned d = 0; d < 3; d++) {
         p->first[d] = LLVMGetParam(function, bounds + d);
@@ -169,7 +155,18 @@ static int interpret(kiln__prover *p, LLVMValueRef function)
     for (uint32_t i = 0; i < l->ir->parameter_count; i++)
         arguments[i] = kiln__symbol_of(p, l->ir, l->ir->locals.items[i].type,
                                        values[1 + i]);
-    (void)kiln__prove_call(p, NULL, root, l->f, arguments);
+    return arguments;
+}
+
+/* Interprets the kernel; its parameters are those of `function`. */
+static int interpret(kiln__prover *p, LLVMValueRef function)
+{
+    kiln__symbol **arguments = kiln__prove_begin(p, function);
+    kiln__path *root = kiln__path_new(p, NULL, kiln__prove_truth(p, 0));
+
+    if (arguments == NULL || root == NULL)
+        return 0;
+    (void)kiln__prove_call(p, NULL, root, p->l->f, arguments);
     return !p->failed;
 }
 
@@ -262,7 +259,7 @@ static kiln_status attempt(kiln__lowering *l, kiln__prover *p)
 
     l->f = &l->functions[0];
     l->ir = &l->f->ir;
-    function = add_function(l);
+    function = kiln__prove_function(l, "proof", p->i1);
     if (function == NULL || !interpret(p, function))
         return kiln__job_fail(l->job, KILN_ENOMEM, "out of memory");
     if (pays(p)) {
@@ -282,8 +279,9 @@ kiln_status kiln__lower_prove(kiln__lowering *l)
         kiln__prover p = {.l = l,
                           .arena = &l->job->arena,
                           .i1 = LLVMInt1TypeInContext(l->context),
-                          .budget = STEPS_MAX,
-                          .moves = moves};
+                          .budget = KILN__PROVE_STEPS_MAX,
+                          .moves = moves,
+                          .learns = 1};
 
         status = attempt(l, &p);
         if (status != KILN_OK || !p.moves_failed)

@@ -27,6 +27,8 @@
  * not to overflow while the kernel is compiled.
  */
 #define KILN__PROVE_SIZE_MAX (((int64_t)1 << 40) - 1)
+/* Of interpretation; a large kernel takes 10000. */
+#define KILN__PROVE_STEPS_MAX 60000
 
 typedef struct kiln__range {
     LLVMValueRef low; /* NULL: no range */
@@ -81,6 +83,7 @@ typedef struct kiln__prover {
     int64_t budget;   /* steps left; below 0: given up */
     int moves;        /* locals of loops are taken to move one way */
     int moves_failed; /* but one cannot be proved to */
+    int learns;       /* what conditions say; else ranges stay as they are */
     int failed;       /* out of memory */
 } kiln__prover;
 
@@ -203,16 +206,30 @@ void kiln__prove_oblige(kiln__prover *p, const kiln__frame *frame,
 /* The path behind the statement; NULL: it never ends. */
 kiln__path *kiln__prove_statement(kiln__prover *p, kiln__frame *frame,
                                   kiln__path *path, uint32_t node);
+/* Gives the frame's locals their first values; false without memory. */
+int kiln__prove_locals(kiln__prover *p, kiln__frame *frame,
+                       kiln__symbol **arguments);
 /* Interprets a call; the result's symbol. */
 kiln__symbol *kiln__prove_call(kiln__prover *p, const kiln__frame *caller,
                                kiln__path *path, const kiln__lower_function *f,
                                kiln__symbol **arguments);
 
 /* ---- lower_prove.c ---- */
+/* A function of the entry's flat arguments, and the least and the greatest
+   global ids of a tile; the builder stands in it. NULL: out of memory. */
+LLVMValueRef kiln__prove_function(kiln__lowering *l, const char *suffix,
+                                  LLVMTypeRef result);
+/* The entry's arguments in that function; NULL: out of memory. */
+kiln__symbol **kiln__prove_begin(kiln__prover *p, LLVMValueRef function);
 /* Decides which nodes of the functions cannot raise in a tile for which
    job->proof_function says so, and makes that function; where that is not
    worth a second body, leaves it NULL. */
 kiln_status kiln__lower_prove(kiln__lowering *l);
+
+/* ---- lower_clip.c ---- */
+/* Decides which guards of the entry the loops over items can replace, and
+   makes job->clip_function; where there is none, leaves it NULL. */
+kiln_status kiln__lower_clip(kiln__lowering *l);
 
 /* One step of work; false when there were too many. */
 static inline int kiln__prove_step(kiln__prover *p)

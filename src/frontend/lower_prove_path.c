@@ -372,7 +372,8 @@ kiln__path *kiln__path_refine(kiln__prover *p, kiln__path *path,
 {
     kiln__path_child *child;
 
-    if (p->failed || condition == NULL || path == NULL || !kiln__prove_step(p))
+    if (p->failed || !p->learns || condition == NULL || path == NULL ||
+        !kiln__prove_step(p))
         return path;
     for (child = path->children; child != NULL; child = child->next)
         if (child->condition == condition && child->truth == truth)

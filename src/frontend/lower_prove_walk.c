@@ -68,6 +68,19 @@ static kiln__path *meet_again(kiln__prover *p, kiln__frame *frame,
     return kiln__path_new(p, before, kiln__prove_and(p, a->dead, b->dead));
 }
 
+/* A guard that no item of the tile is stopped by. */
+static kiln__path *pass(kiln__prover *p, kiln__frame *frame, kiln__path *path,
+                        const kiln__ir_node *node, int truth)
+{
+    const uint32_t block = kiln__ir_operand(frame->ir, node, 1);
+
+    (void)value(p, frame, path, node, 0);
+    if (truth == KILN__KNOWN_TRUE)
+        return kiln__prove_statement(p, frame, path, block);
+    skip(p, frame, block);
+    return path;
+}
+
 static kiln__path *branch(kiln__prover *p, kiln__frame *frame, kiln__path *path,
                           const kiln__ir_node *node)
 {
@@ -409,8 +422,8 @@ static void give_back(kiln__prover *p, kiln__frame *frame, kiln__path *path,
         p, frame->root, kiln__prove_and(p, frame->returned->dead, path->dead));
 }
 
-static int begin_locals(kiln__prover *p, kiln__frame *frame,
-                        kiln__symbol **arguments)
+int kiln__prove_locals(kiln__prover *p, kiln__frame *frame,
+                       kiln__symbol **arguments)
 {
     const kiln__ir *ir = frame->ir;
 
@@ -439,7 +452,7 @@ kiln__symbol *kiln__prove_call(kiln__prover *p, const kiln__frame *caller,
 
     if (f->recursive || frame.depth > DEPTH_MAX)
         return kiln__symbol_unknown(p, &f->ir, f->ir.result);
-    if (!begin_locals(p, &frame, arguments))
+    if (!kiln__prove_locals(p, &frame, arguments))
         return NULL;
     (void)kiln__prove_statement(p, &frame, path, f->ir.body);
     return frame.result != NULL ? frame.result
@@ -501,7 +514,10 @@ kiln__path *kiln__prove_statement(kiln__prover *p, kiln__frame *frame,
         kiln__prove_access(p, frame, path, index);
         return path;
     case KILN__IR_IF:
-        return branch(p, frame, path, node);
+        return kiln__lower_known(frame->f, index) != 0
+                   ? pass(p, frame, path, node,
+                          kiln__lower_known(frame->f, index))
+                   : branch(p, frame, path, node);
     case KILN__IR_WHILE:
         return repeat(p, frame, path, index);
     case KILN__IR_FOR:

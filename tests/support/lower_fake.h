@@ -255,6 +255,8 @@ static inline void lower_fake_dispose(lower_fake *fake)
     if (fake->job.context != NULL) {
         if (fake->job.module != NULL)
             LLVMDisposeModule(fake->job.module);
+        if (fake->job.checked_module != NULL)
+            LLVMDisposeModule(fake->job.checked_module);
         LLVMContextDispose(fake->job.context);
         kiln__arena_dispose(&fake->job.arena);
     }
