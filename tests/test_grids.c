@@ -142,9 +142,9 @@ static void check_ids(const shape *s)
 
         ids_of(s, i / 3, id);
         if (s->block[0] == 0) /* the host's own choice has no edges here */
-            block = s->grid[d] < 4096 ? s->grid[d] : 4096;
-        if (s->block[0] == 0 && s->items > 4096 && s->grid[0] < 4096)
-            continue; /* what is left for the other dimensions is its own */
+            block = s->grid[d];
+        if (s->block[0] == 0 && s->items > 1024)
+            continue; /* how it parts these is its own */
         expected =
             ((((id[d] * 300 + id[d] % block) * 5000 + id[d] / block) * 5000 +
               s->grid[d]) *

@@ -338,9 +338,18 @@ static void a_chosen_block_has_at_most_4096_items(void **state)
     assert_block(1000000, 1, 1, 4096, 1, 1);
     assert_block(64, 64, 64, 64, 64, 1);
     assert_block(66, 66, 66, 66, 62, 1);
-    assert_block(16, 16, 16, 16, 16, 16);
-    assert_block(1, 1, 5000, 1, 1, 4096);
     assert_block(3, 5000, 7, 3, 1365, 1);
+}
+
+static void a_small_grid_is_shared_in_large_pieces(void **state)
+{
+    (void)state;
+    assert_block(1000, 1, 1, 1000, 1, 1);
+    assert_block(10, 10, 10, 10, 10, 10);
+    assert_block(16, 16, 16, 16, 16, 4);
+    assert_block(66, 66, 1, 66, 16, 1);
+    assert_block(1, 1, 5000, 1, 1, 1250);
+    assert_block(16384, 1, 1, 4096, 1, 1);
 }
 
 /* ---- exceptions ---- */
@@ -613,6 +622,7 @@ int main(void)
         cmocka_unit_test(a_pool_survives_a_failing_allocator),
         WITH_POOL(every_group_runs_exactly_once),
         cmocka_unit_test(a_chosen_block_has_at_most_4096_items),
+        cmocka_unit_test(a_small_grid_is_shared_in_large_pieces),
         WITH_POOL(an_exception_stops_the_launch_and_is_recorded),
         WITH_POOL(the_first_exception_wins_and_says_what_happened),
         WITH_POOL(a_failure_without_an_exception_is_an_error),

@@ -132,9 +132,10 @@ KILN_API uint64_t kiln_queue_launch_count(const kiln_queue *queue);
 /**
  * How often a kernel runs, and in which groups. A block of zeros is the
  * config's required group size, else the backend's choice. The host then takes
- * as many items along x as the grid has, at most 4096, then along y and z
- * while the group has at most 4096 items, and any number of items in a grid;
- * at most 256 in a group of a kernel with static_local_bytes or private_bytes.
+ * as many items along x as the grid has, then along y and z, while the group
+ * has at most 4096 items or, of a grid of less than 16384, at most a quarter of
+ * them, but not below 1024; at most 256 in a group of a kernel with
+ * static_local_bytes or private_bytes. A grid has any number of items.
  */
 typedef struct kiln_launch {
     uint64_t grid[3];  /* items; 0 counts as 1; INT64_MAX at most in all */

@@ -115,8 +115,9 @@ typedef int32_t (*kiln__host_entry)(struct kiln__host_launch *launch,
                                     uint64_t last_group, void *memory);
 
 /* Chooses a group for a grid: as many items along x as the grid has, at most
-   KILN__HOST_GROUP_ITEMS, then along y and z while the group keeps within
-   that number. A function of the grid alone. */
+   KILN__HOST_GROUP_ITEMS or, if that is less, the greater of 1024 and a
+   quarter of the grid; then along y and z while the group keeps within that
+   number. A function of the grid alone. */
 #define KILN__HOST_GROUP_ITEMS 4096
 void kiln__host_choose_block(uint64_t block[3], const uint64_t grid[3]);
 /* Of a kernel that needs memory for each group. */

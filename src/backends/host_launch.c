@@ -8,6 +8,7 @@
 #include "float_mode.h"
 #include "host.h"
 #include "report.h"
+#include "thread.h"
 
 /*
  * A launch lives on the caller's stack. Generated code gets the address of
@@ -18,8 +19,15 @@
  * before its writer leaves the pool and read after everyone has.
  */
 
-/* A launch this small is over before another thread has woken. */
-#define ITEMS_FOR_ONE_THREAD 4096
+/* A launch with so few items is most often over before another thread has
+   begun. Its first group tells: the others are shared if they will take as
+   long as this. */
+#define FEW_ITEMS 4096
+#define WORTH_SHARING_NS 4000
+
+/* A grid gets so many groups, for threads to share, unless they are small. */
+#define FEW_GROUPS 4
+#define SMALL_GROUP 1024
 
 typedef struct host_launch {
     struct kiln__host_launch launch; /* first: code knows its address */
@@ -30,6 +38,7 @@ typedef struct host_launch {
     const char *kernel;
     atomic_flag raised;
     atomic_uint returned; /* 1 once an entry reported a failure */
+    uint64_t done;        /* groups that are not the pool's any more */
     kiln__host_memory *memory;
     size_t memory_size; /* of a group */
     atomic_uint no_memory;
@@ -149,9 +158,18 @@ static uint64_t least(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
+static uint64_t most(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
 static void choose_block(uint64_t block[3], const uint64_t grid[3],
                          uint64_t room)
 {
+    const uint64_t items = grid[0] * grid[1] * grid[2];
+
+    if (items / FEW_GROUPS < room)
+        room = most(items / FEW_GROUPS, least(SMALL_GROUP, room));
     for (int i = 0; i < 3; i++) {
         block[i] = least(grid[i], room);
         room /= block[i];
@@ -191,10 +209,24 @@ static void run_groups(void *env, uint64_t first, uint64_t last)
         }
         memory = kiln__host_block_bytes(block);
     }
-    if (call_entry(run, first, last, memory) != 0)
+    if (call_entry(run, run->done + first, run->done + last, memory) != 0)
         atomic_store_explicit(&run->returned, 1, memory_order_relaxed);
     if (block != NULL)
         kiln__host_memory_give(run->memory, block);
+}
+
+static void run_few(host_launch *run, kiln__host_pool *pool, uint64_t groups)
+{
+    const uint64_t start = groups > 1 ? kiln__clock_ns() : 0;
+
+    run_groups(run, 0, 1);
+    if (groups == 1)
+        return;
+    run->done = 1;
+    if ((kiln__clock_ns() - start) * (groups - 1) < WORTH_SHARING_NS)
+        run_groups(run, 0, groups - 1);
+    else
+        kiln__host_pool_run(pool, groups - 1, run_groups, run);
 }
 
 /* Local arrays and slots of one group: host_abi.h. */
@@ -277,8 +309,8 @@ kiln_status kiln__host_launch(kiln_context *context, kiln__host_pool *pool,
     if (needs_memory)
         KILN_TRY(measure_memory(&run, info, error));
     groups = run.launch.groups[0] * run.launch.groups[1] * run.launch.groups[2];
-    if (items <= ITEMS_FOR_ONE_THREAD)
-        run_groups(&run, 0, groups);
+    if (items <= FEW_ITEMS)
+        run_few(&run, pool, groups);
     else
         kiln__host_pool_run(pool, groups, run_groups, &run);
     if (run.launch.failed != 0)

@@ -21,15 +21,26 @@
  * for a thread that did no work. The same order of announcing and looking
  * joins sleepers with the waker, and the waiting caller with the last worker.
  *
+ * Each thread has a share of the indices, the same one for each job of a size,
+ * so what it wrote in one launch is still in its cache in the next. Who has
+ * done his share takes pieces of the others'.
+ *
  * Whoever finds the pool taken runs its job alone: launches from several
  * threads share the cores that way, without waiting for each other.
  */
 
 /* A launch often follows another one closely. More threads than cores would
    only take these from each other. */
-#define SPIN_NS 50000
+#define SPIN_NS 200000
 #define SPIN_PAUSES 64 /* between two looks at the clock */
 #define RANGES_PER_THREAD 8
+
+/* What is left of a thread's share; nothing else is in its cache line. */
+typedef struct share {
+    atomic_uint_least64_t next; /* first index that nobody took */
+    uint64_t end;
+    char apart[112];
+} share;
 
 struct kiln__host_pool {
     kiln_context *context;
@@ -40,10 +51,9 @@ struct kiln__host_pool {
     /* The job: written while closed. */
     void (*work)(void *env, uint64_t first, uint64_t last);
     void *env;
-    uint64_t count;
     uint64_t step;
-    atomic_uint_least64_t next; /* first index that nobody took */
-    uint64_t number;            /* of the last job */
+    share *shares;   /* thread_limit; the caller's is the first */
+    uint64_t number; /* of the last job */
 
     atomic_uint_least64_t open; /* number of the open job, or 0 */
     atomic_uint inside;         /* workers that may look at the job */
@@ -56,24 +66,46 @@ struct kiln__host_pool {
     kiln__condition idle; /* for the caller */
     pthread_t *threads;
     uint32_t thread_count; /* started, the caller not counted */
+    atomic_uint named;     /* of these, have found out which one they are */
     kiln__host_memory memory;
     kiln__fork_guard guard;
 };
 
 /* ---- the job ---- */
 
-static void work_along(kiln__host_pool *pool)
+static void work_on(const kiln__host_pool *pool, share *s)
 {
-    const uint64_t count = pool->count, step = pool->step;
+    const uint64_t end = s->end, step = pool->step;
 
     for (;;) {
         const uint64_t first =
-            atomic_fetch_add_explicit(&pool->next, step, memory_order_relaxed);
+            atomic_fetch_add_explicit(&s->next, step, memory_order_relaxed);
 
-        if (first >= count)
+        if (first >= end)
             return;
-        pool->work(pool->env, first,
-                   count - first < step ? count : first + step);
+        pool->work(pool->env, first, end - first < step ? end : first + step);
+    }
+}
+
+/* The thread's own share, and then what others have left. */
+static void work_along(const kiln__host_pool *pool, uint32_t thread)
+{
+    for (uint32_t i = 0; i < pool->thread_limit; i++)
+        work_on(pool, &pool->shares[(thread + i) % pool->thread_limit]);
+}
+
+static void deal(const kiln__host_pool *pool, uint64_t count)
+{
+    const uint64_t threads = pool->thread_limit;
+    const uint64_t each = count / threads, more = count % threads;
+    uint64_t first = 0;
+
+    for (uint64_t i = 0; i < threads; i++) {
+        share *s = &pool->shares[i];
+
+        atomic_store_explicit(&s->next, first, memory_order_relaxed);
+        first += each + (i < more);
+        s->end = first;
     }
 }
 
@@ -125,14 +157,14 @@ static void await_news(kiln__host_pool *pool, uint64_t seen)
 }
 
 /* Returns the number of the job that was open, or `seen`. */
-static uint64_t enter(kiln__host_pool *pool, uint64_t seen)
+static uint64_t enter(kiln__host_pool *pool, uint32_t thread, uint64_t seen)
 {
     uint64_t open;
 
     atomic_fetch_add(&pool->inside, 1);
     open = atomic_load(&pool->open);
     if (open != 0 && open != seen)
-        work_along(pool);
+        work_along(pool, thread);
     if (atomic_fetch_sub(&pool->inside, 1) == 1 &&
         atomic_load(&pool->waiting)) {
         kiln__mutex_lock(&pool->lock);
@@ -146,13 +178,14 @@ static void *run_worker(void *argument)
 {
     kiln__host_pool *pool = argument;
     const kiln_context *context = pool->context;
+    const uint32_t thread = 1 + atomic_fetch_add(&pool->named, 1);
     uint64_t seen = 0;
 
     if (context->host.thread_enter != NULL)
         context->host.thread_enter(context->host_env);
     while (!atomic_load(&pool->ending)) {
         await_news(pool, seen);
-        seen = enter(pool, seen);
+        seen = enter(pool, thread, seen);
     }
     if (context->host.thread_leave != NULL)
         context->host.thread_leave(context->host_env);
@@ -225,12 +258,11 @@ static void run_together(kiln__host_pool *pool, uint64_t count,
     start_threads(pool);
     pool->work = work;
     pool->env = env;
-    pool->count = count;
     pool->step = step_for(count, pool->thread_limit);
-    atomic_store(&pool->next, 0);
+    deal(pool, count);
     atomic_store(&pool->open, ++pool->number);
     wake_workers(pool, count - 1);
-    work_along(pool);
+    work_along(pool, 0);
     atomic_store(&pool->open, 0);
     await_idle(pool);
 }
@@ -273,11 +305,27 @@ static void run_on_host(const kiln__host_pool *pool, uint64_t count,
 
 /* ---- whole pools ---- */
 
-static kiln_status init_locks(kiln__host_pool *pool)
+static kiln_status init_parts(kiln__host_pool *pool)
 {
+    pool->shares = kiln__allocate_array(
+        &pool->context->alloc, pool->thread_limit, sizeof *pool->shares);
+    if (pool->shares == NULL)
+        return KILN_ENOMEM;
     KILN_TRY(kiln__mutex_init(&pool->lock));
     KILN_TRY(kiln__condition_init(&pool->wake));
-    return kiln__condition_init(&pool->idle);
+    KILN_TRY(kiln__condition_init(&pool->idle));
+    return kiln__host_memory_init(&pool->memory, pool->context);
+}
+
+static void free_arrays(kiln__host_pool *pool)
+{
+    const kiln_alloc *alloc = &pool->context->alloc;
+
+    kiln__deallocate(alloc, pool->threads,
+                     (pool->thread_limit - 1) * sizeof *pool->threads);
+    kiln__deallocate(alloc, pool->shares,
+                     pool->thread_limit * sizeof *pool->shares);
+    kiln__deallocate(alloc, pool, sizeof *pool);
 }
 
 /* The child of a fork has none of the threads, and whatever they were doing
@@ -287,6 +335,7 @@ static void after_fork(void *env)
     kiln__host_pool *pool = env;
 
     pool->thread_count = 0;
+    atomic_store(&pool->named, 0);
     atomic_store(&pool->open, 0);
     atomic_store(&pool->inside, 0);
     atomic_store(&pool->sleepers, 0);
@@ -306,9 +355,8 @@ kiln_status kiln__host_pool_new(kiln__host_pool **out, kiln_context *context)
     pool->thread_limit =
         context->thread_limit != 0 ? context->thread_limit : kiln__core_count();
     pool->spin_ns = pool->thread_limit > kiln__core_count() ? 0 : SPIN_NS;
-    if (init_locks(pool) != KILN_OK ||
-        kiln__host_memory_init(&pool->memory, context) != KILN_OK) {
-        kiln__deallocate(&context->alloc, pool, sizeof *pool);
+    if (init_parts(pool) != KILN_OK) {
+        free_arrays(pool);
         return KILN_ENOMEM;
     }
     pool->guard = (kiln__fork_guard){
@@ -357,19 +405,13 @@ static void join_threads(kiln__host_pool *pool)
 
 void kiln__host_pool_free(kiln__host_pool *pool)
 {
-    const kiln_alloc *alloc;
-
     if (pool == NULL)
         return;
-    alloc = &pool->context->alloc;
     join_threads(pool);
     kiln__fork_remove(&pool->context->fork, &pool->guard);
     kiln__host_memory_dispose(&pool->memory);
     kiln__condition_dispose(&pool->idle);
     kiln__condition_dispose(&pool->wake);
     kiln__mutex_dispose(&pool->lock);
-    if (pool->threads != NULL)
-        kiln__deallocate(alloc, pool->threads,
-                         (pool->thread_limit - 1) * sizeof *pool->threads);
-    kiln__deallocate(alloc, pool, sizeof *pool);
+    free_arrays(pool);
 }

@@ -202,13 +202,22 @@ static void launch_and_compare(trial *t, shape *s, const kiln_config *config,
     }
 }
 
-/* What kiln/device.h says about a block that is left to the host. */
+static uint64_t items_of(const kiln_launch *launch)
+{
+    return launch->grid[0] * launch->grid[1] * launch->grid[2];
+}
+
+/* The block that is left to the host. */
 static void resolve_block(uint64_t block[3], const kiln_launch *launch,
                           const kiln_kernel_info *info)
 {
-    uint64_t room =
-        info->static_local_bytes != 0 || info->private_bytes != 0 ? 256 : 4096;
+    const int has_memory =
+        info->static_local_bytes != 0 || info->private_bytes != 0;
+    const uint64_t quarter = items_of(launch) / 4;
+    uint64_t room = has_memory ? 256 : 4096;
 
+    if (!has_memory && quarter < room)
+        room = quarter > 1024 ? quarter : 1024;
     for (int d = 0; d < 3; d++) {
         block[d] = launch->block[d] == 0 ? 1 : launch->block[d];
         if (launch->block[0] != 0)
