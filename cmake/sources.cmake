@@ -12,17 +12,17 @@ endfunction()
 # archives that end in one program.
 set(kiln_common_sources
     src/arena.c src/array.c src/memory.c src/report.c
-    src/frontend/ir.c src/frontend/ir_binary.c src/frontend/ir_rules.c
-    src/frontend/ir_verify.c src/frontend/ir_uniform.c
-    src/frontend/ir_uniform_check.c)
+    src/ir/ir.c src/ir/ir_binary.c src/ir/ir_rules.c
+    src/ir/ir_verify.c src/ir/ir_uniform.c
+    src/ir/ir_uniform_check.c)
 
-kiln_glob(kiln_lower_sources src/frontend/lower*.c)
+kiln_glob(kiln_lower_sources src/lower/*.c)
 kiln_glob(kiln_codegen_halves src/backends/codegen*.c
     src/backends/*_codegen.c src/backends/llvm_gap.cc)
 kiln_glob(kiln_codegen_sources src/codegen/*.c src/codegen/*.cc)
 list(APPEND kiln_codegen_sources ${kiln_lower_sources} ${kiln_codegen_halves})
 
-kiln_glob(kiln_sources src/*.c src/frontend/*.c src/tiers/*.c
+kiln_glob(kiln_sources src/*.c src/ir/*.c src/frontend/*.c src/tiers/*.c
     src/backends/*.c)
 if(kiln_codegen_sources)
     list(REMOVE_ITEM kiln_sources ${kiln_codegen_sources})

@@ -24,7 +24,7 @@ const kiln__library_use *kiln__code_uses(const kiln_code *code, size_t *count);
 
 /* Finds which runtime functions of a call closure can be kept one by one:
    out[i] becomes true where closure[i] is marked and makes the same code
-   wherever it is called. (frontend/separable.c) */
+   wherever it is called. (ir/separable.c) */
 kiln_status kiln__separable_find(uint8_t *out, const kiln_code *const *closure,
                                  size_t count, const kiln_config *config);
 

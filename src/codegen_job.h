@@ -188,7 +188,7 @@ kiln_status kiln__job_fail(kiln__codegen_job *job, kiln_status status,
 /* Returns the LLVM type of a scalar kind in registers (Bool: i1). */
 LLVMTypeRef kiln__job_scalar(const kiln__codegen_job *job, int32_t kind);
 
-/* ---- frontend/lower.c ---- */
+/* ---- lower/lower.c ---- */
 /* Lowers request->functions into job->module; sets parameters, item_function
    and can_fail. Failures through kiln__job_fail. */
 kiln_status kiln__lower(kiln__codegen_job *job);

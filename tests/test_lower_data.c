@@ -4,7 +4,7 @@
 /* LINKS: codegen */
 #include <math.h>
 
-#include "frontend/ir_tables.h"
+#include "ir_tables.h"
 #include "support/lower_run.h"
 
 /* ---- memory ---- */

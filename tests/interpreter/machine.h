@@ -3,8 +3,8 @@
 #ifndef KILN_TESTS_MACHINE_H
 #define KILN_TESTS_MACHINE_H
 
-#include "frontend/ir_tables.h"
 #include "interpreter.h"
+#include "ir_tables.h"
 
 /*
  * A function's tree is made a list of steps for a stack machine, so that an

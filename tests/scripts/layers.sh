@@ -1,7 +1,7 @@
 #!/bin/sh
 # Looks for includes across layers: layers.sh SOURCE-FOLDER
-# frontend, tiers and backends never include each other; the core does not
-# include them, but for compile.c; nobody reaches LLVM outside code generation,
+# ir, frontend, lower, tiers and backends never include each other; the core
+# does not include them, but for compile.c; nobody reaches LLVM outside code generation,
 # uthash outside map.c, xxHash outside hasher.c.
 set -eu
 cd "$1/src"
@@ -25,7 +25,7 @@ for file in $(find . -name '*.[ch]' -o -name '*.cc' | sed 's|^\./||' | sort); do
         target=${included%%/*}
         case $included in ../*) target=$(basename "$(dirname "$included")") ;; esac
         case $target in
-        frontend | tiers | backends | codegen)
+        ir | frontend | lower | tiers | backends | codegen)
             case $layer in
             "$target") ;;
             .) test "$file" = compile.c || complain "$file" "$included" ;;
@@ -47,5 +47,5 @@ forbid()
 forbid 'uthash' '^map\.c$'
 forbid 'xxh' '^hasher\.c$'
 forbid '(llvm|llvm-c|lld)/' \
-    '^(codegen[_a-z]*\.h|codegen/.*|frontend/lower.*|backends/(codegen.*|.*_codegen\.[ch]|llvm_gap\..*))$'
+    '^(codegen[_a-z]*\.h|codegen/.*|lower/.*|backends/(codegen.*|.*_codegen\.[ch]|llvm_gap\..*))$'
 exit $found

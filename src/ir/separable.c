@@ -15,7 +15,7 @@
  *   operations of a group or sub-group   are emitted where they are called,
  *                                        on backends without barriers
  *   checks that the ranges of a tile     have a second body without them
- *   can prove: bounds, divisors,         (frontend/lower_prove.h)
+ *   can prove: bounds, divisors,         (lower/lower_prove.h)
  *   conversions, asserts
  *   ids, sizes, printing                 depend on the kernel's settings
  *   recursion                            is seen in the whole closure alone
