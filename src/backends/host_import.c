@@ -24,6 +24,24 @@ void __truncsfhf2(void);
 void __udivti3(void);
 void __umodti3(void);
 
+/* C's own write the sign into a variable of the process, from every thread. */
+static double lgamma_alone(double x)
+{
+    int sign;
+
+    return lgamma_r(x, &sign);
+}
+
+static float lgammaf_alone(float x)
+{
+    int sign;
+
+    return lgammaf_r(x, &sign);
+}
+
+#define lgamma lgamma_alone
+#define lgammaf lgammaf_alone
+
 typedef void (*function)(void);
 
 static const struct import {
