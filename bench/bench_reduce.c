@@ -8,7 +8,7 @@
 #include "plain_dot.h"
 
 #define COUNT (1 << 20)
-#define BLOCK 256
+#define BLOCK 64
 #define GROUPS 18
 
 enum { DOT, SUM, MAXIMUM, GROUP_SUM, KERNELS };
