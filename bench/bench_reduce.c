@@ -32,7 +32,7 @@ struct reduction {
     kiln_queue *queue;
     const kiln_kernel *kernels[KERNELS];
     float *x, *y;
-    float partial[COUNT / 64], result;
+    float partial[COUNT / 256], result;
     int threads;
 };
 
