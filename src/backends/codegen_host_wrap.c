@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <string.h>
 
-#include "codegen_host.h"
+#include "codegen_host_wrap.h"
 #include "report.h"
 
 /*
@@ -39,34 +39,7 @@ typedef struct loop {
     LLVMValueRef end;
 } loop;
 
-typedef struct wrapper {
-    kiln__codegen_job *job;
-    LLVMBuilderRef builder;
-    LLVMTypeRef i64;
-    LLVMValueRef function;
-    LLVMValueRef launch;
-    LLVMValueRef block_arguments; /* the packed block */
-    LLVMValueRef item;
-    LLVMValueRef tile;    /* an item for the proof: it is not inlined */
-    LLVMValueRef *values; /* of calls: the item, the flat arguments */
-    unsigned value_count;
-    LLVMValueRef grid[3];
-    LLVMValueRef block[3];
-    LLVMValueRef groups[2];
-    LLVMValueRef group_id[3];
-    LLVMValueRef start[3]; /* the group's items */
-    LLVMValueRef from[3];  /* those that do something */
-    LLVMValueRef end[3];
-    LLVMBasicBlockRef failed;
-    LLVMValueRef body; /* the item function to call */
-    int body_can_fail;
-    LLVMValueRef checked; /* the kernel for groups without a proof, or NULL */
-    LLVMValueRef proof;   /* beside it: i32 (tile, packed block, i64 x 6) */
-    int clips;
-} wrapper;
-
-#define OF_LAUNCH(member, d) \
-    (offsetof(struct kiln__host_launch, member) + 8 * (uint64_t)(d))
+typedef kiln__host_wrapper wrapper;
 
 /* ---- loops ---- */
 
@@ -119,102 +92,17 @@ static void leave_if(wrapper *w, LLVMValueRef condition)
     LLVMPositionBuilderAtEnd(w->builder, next);
 }
 
-/* ---- the entry ---- */
-
-static LLVMValueRef add_kernel(const kiln__codegen_job *job, const char *name)
-{
-    LLVMTypeRef pointer = LLVMPointerTypeInContext(job->context, 0);
-    LLVMTypeRef i64 = LLVMInt64TypeInContext(job->context);
-    LLVMTypeRef parameters[] = {pointer, pointer, i64, i64, pointer};
-    LLVMTypeRef type = LLVMFunctionType(LLVMInt32TypeInContext(job->context),
-                                        parameters, 5, 0);
-    LLVMValueRef function = LLVMAddFunction(job->module, name, type);
-
-    kiln__host_attribute(job, function, -1, "nounwind");
-    for (int i = 1; i <= 2; i++) {
-        kiln__host_attribute(job, function, i, "noalias");
-        kiln__host_attribute(job, function, i, "nonnull");
-        kiln__host_attribute(job, function, i, "noundef");
-    }
-    kiln__host_attribute(job, function, 2, "readonly");
-    for (int i = 3; i <= 4; i++)
-        kiln__host_attribute(job, function, i, "noundef");
-    return function;
-}
-
-static LLVMValueRef load_argument(wrapper *w, LLVMTypeRef type, uint64_t offset)
-{
-    LLVMValueRef load = LLVMBuildLoad2(
-        w->builder, type,
-        kiln__host_member(w->job, w->builder, w->block_arguments, offset), "");
-
-    kiln__host_mark_invariant(w->job, load);
-    return load;
-}
-
-static void load_array(wrapper *w, const kiln__parameter *array,
-                       uint64_t offset)
-{
-    LLVMTypeRef pointer = LLVMPointerTypeInContext(w->job->context, 0);
-
-    w->values[w->value_count++] = load_argument(w, pointer, offset);
-    for (uint32_t i = 0; i < array->rank; i++) {
-        offset += 8;
-        w->values[w->value_count++] = kiln__host_constant(
-            w->job, w->builder, w->block_arguments, offset, 0);
-    }
-    for (uint32_t i = 0; array->strided != 0 && i < array->rank; i++) {
-        offset += 8;
-        w->values[w->value_count++] = load_argument(w, w->i64, offset);
-    }
-}
-
-static void load_arguments(wrapper *w)
-{
-    const kiln__codegen_job *job = w->job;
-    LLVMTypeRef i8 = LLVMInt8TypeInContext(job->context);
-    uint64_t end = 0;
-
-    w->values[w->value_count++] = w->item;
-    for (size_t i = 0; i < job->parameter_count; i++) {
-        const kiln__parameter *p = &job->parameters[i];
-        const uint64_t offset = kiln__parameter_place(p, &end);
-
-        if (p->passing == KILN__PARAMETER_SCALAR)
-            w->values[w->value_count++] = load_argument(
-                w,
-                p->kind == KILN_TYPE_BOOL ? i8 : kiln__job_scalar(job, p->kind),
-                offset);
-        else if (p->passing == KILN__PARAMETER_BYTES)
-            w->values[w->value_count++] =
-                kiln__host_member(job, w->builder, w->block_arguments, offset);
-        else if (p->passing == KILN__PARAMETER_ARRAY)
-            load_array(w, p, offset);
-    }
-}
-
-static void load_shape(wrapper *w)
-{
-    for (uint32_t d = 0; d < 3; d++) {
-        w->grid[d] = kiln__host_constant(w->job, w->builder, w->launch,
-                                         OF_LAUNCH(grid, d), 1);
-        w->block[d] = kiln__host_block(w->job, w->builder, w->launch, d);
-    }
-    for (uint32_t d = 0; d < 2; d++)
-        w->groups[d] = kiln__host_constant(w->job, w->builder, w->launch,
-                                           OF_LAUNCH(groups, d), 1);
-}
-
 /* ---- a group ---- */
 
 /* Another thread's item may have raised. Atomic, so that every group looks. */
 static void leave_if_failed(wrapper *w)
 {
     LLVMTypeRef i32 = LLVMInt32TypeInContext(w->job->context);
-    LLVMValueRef flag = LLVMBuildLoad2(
-        w->builder, i32,
-        kiln__host_member(w->job, w->builder, w->launch, OF_LAUNCH(failed, 0)),
-        "");
+    LLVMValueRef flag =
+        LLVMBuildLoad2(w->builder, i32,
+                       kiln__host_member(w->job, w->builder, w->launch,
+                                         KILN__OF_LAUNCH(failed, 0)),
+                       "");
 
     LLVMSetOrdering(flag, LLVMAtomicOrderingMonotonic);
     LLVMSetAlignment(flag, 4);
@@ -463,8 +351,8 @@ static void build(wrapper *w)
            LLVMGetParam(w->function, 4));
     if (w->checked != NULL)
         w->tile = add_item(w, "tile");
-    load_shape(w);
-    load_arguments(w);
+    kiln__host_load_shape(w);
+    kiln__host_load_arguments(w);
 
     open_loop(w, &group, LLVMGetParam(w->function, 2),
               LLVMGetParam(w->function, 3), "group");
@@ -494,7 +382,7 @@ static LLVMValueRef make_kernel(wrapper *w, const char *name)
     if (w->values == NULL || name == NULL)
         return NULL;
     w->builder = LLVMCreateBuilderInContext(job->context);
-    w->function = add_kernel(job, name);
+    w->function = kiln__host_add_kernel(job, name);
     w->launch = LLVMGetParam(w->function, 0);
     w->block_arguments = LLVMGetParam(w->function, 1);
     build(w);
@@ -536,7 +424,7 @@ static LLVMValueRef make_proof(kiln__codegen_job *job, const char *name)
     w.item = LLVMGetParam(w.function, 0);
     w.block_arguments = LLVMGetParam(w.function, 1);
     LLVMPositionBuilderAtEnd(w.builder, add_block(&w, "entry"));
-    load_arguments(&w);
+    kiln__host_load_arguments(&w);
     for (unsigned i = 0; i < 6; i++)
         w.values[w.value_count++] = LLVMGetParam(w.function, 2 + i);
     holds = LLVMBuildCall2(w.builder, LLVMGlobalGetValueType(proof), proof,
@@ -576,7 +464,7 @@ static kiln_status add_checked(wrapper *w)
         kiln__arena_format(&job->arena, "%s.tile", job->request->entry);
 
     KILN_TRY(make_checked(job, kernel, proof));
-    w->checked = add_kernel(job, kernel);
+    w->checked = kiln__host_add_kernel(job, kernel);
     w->proof = add_proof(job, proof);
     LLVMSetVisibility(w->checked, LLVMHiddenVisibility);
     LLVMSetVisibility(w->proof, LLVMHiddenVisibility);
