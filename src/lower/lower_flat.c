@@ -1,6 +1,7 @@
 /* lower_flat.c - collective operations out of expressions. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "lower_group.h"
+#include "lower_rewrite.h"
 
 #include <string.h>
 
@@ -15,16 +16,9 @@
  * true with a BREAK. For the callee's side, parameters that are set become
  * other locals, and so do the variables of loops: both then have one place
  * that sets them.
- *
- * New nodes stand behind the old ones, against the order that ir.h asks of
- * stored functions; a walk from the body meets them in their order.
  */
 
-typedef struct list {
-    uint32_t *items;
-    size_t count;
-    size_t capacity;
-} list;
+typedef kiln__node_list list;
 
 typedef struct flat {
     kiln__lowering *l;
@@ -34,43 +28,18 @@ typedef struct flat {
     uint8_t *carries;  /* by node of the original: has a collective one */
     uint32_t original; /* number of those */
     list *out;         /* the statements of the block under way */
-    int no_memory;
+    kiln__rewrite rewrite;
 } flat;
 
 /* ---- making nodes ---- */
-
-static void append(flat *f, list *to, uint32_t item)
-{
-    if (!kiln__array_push(f->ir->alloc, to, item))
-        f->no_memory = 1;
-}
-
-static uint32_t add(flat *f, kiln__ir_node node, const uint32_t *operands,
-                    size_t count)
-{
-    uint32_t index = 0;
-
-    if (kiln__ir_add_node(f->ir, &node, operands, count, &index) != KILN_OK)
-        f->no_memory = 1;
-    return index;
-}
 
 static uint32_t add_local(flat *f, uint32_t type)
 {
     uint32_t index = 0;
 
     if (kiln__ir_add_local(f->ir, "", type, &index) != KILN_OK)
-        f->no_memory = 1;
+        f->rewrite.no_memory = 1;
     return index;
-}
-
-static uint32_t nothing(flat *f)
-{
-    uint32_t type = 0;
-
-    if (kiln__ir_scalar(f->ir, KILN_TYPE_NONE, &type) != KILN_OK)
-        f->no_memory = 1;
-    return type;
 }
 
 static uint32_t read_local(flat *f, uint32_t local)
@@ -79,22 +48,16 @@ static uint32_t read_local(flat *f, uint32_t local)
                                 .type = f->ir->locals.items[local].type,
                                 .imm = local};
 
-    return add(f, node, NULL, 0);
+    return kiln__rewrite_add(&f->rewrite, node, NULL, 0);
 }
 
 static uint32_t add_set(flat *f, uint32_t local, uint32_t value)
 {
-    const kiln__ir_node node = {
-        .op = KILN__IR_SET, .type = nothing(f), .imm = local};
+    const kiln__ir_node node = {.op = KILN__IR_SET,
+                                .type = kiln__rewrite_nothing(&f->rewrite),
+                                .imm = local};
 
-    return add(f, node, &value, 1);
-}
-
-static uint32_t add_block(flat *f, const list *statements)
-{
-    const kiln__ir_node node = {.op = KILN__IR_BLOCK, .type = nothing(f)};
-
-    return add(f, node, statements->items, statements->count);
+    return kiln__rewrite_add(&f->rewrite, node, &value, 1);
 }
 
 /* A local with the value, set here. */
@@ -102,7 +65,7 @@ static uint32_t spill(flat *f, uint32_t value)
 {
     const uint32_t local = add_local(f, kiln__ir_node_at(f->ir, value)->type);
 
-    append(f, f->out, add_set(f, local, value));
+    kiln__rewrite_append(&f->rewrite, f->out, add_set(f, local, value));
     return read_local(f, local);
 }
 
@@ -158,7 +121,7 @@ static uint32_t *operands(flat *f, uint32_t index, size_t count)
     size_t last = 0;
 
     if (out == NULL) {
-        f->no_memory = 1;
+        f->rewrite.no_memory = 1;
         return NULL;
     }
     for (size_t i = 0; i < node.count; i++) {
@@ -181,7 +144,8 @@ static uint32_t copy(flat *f, uint32_t index)
     const kiln__ir_node node = *kiln__ir_node_at(f->ir, index);
     const uint32_t *all = operands(f, index, node.count);
 
-    return all == NULL ? 0 : add(f, node, all, node.count);
+    return all == NULL ? 0
+                       : kiln__rewrite_add(&f->rewrite, node, all, node.count);
 }
 
 static uint32_t collective(flat *f, uint32_t index)
@@ -189,7 +153,8 @@ static uint32_t collective(flat *f, uint32_t index)
     const kiln__ir_node node = *kiln__ir_node_at(f->ir, index);
     uint32_t *all = operands(f, index, node.count);
     const kiln__ir_node unit = {.op = KILN__IR_UNIT, .type = node.type};
-    const kiln__ir_node eval = {.op = KILN__IR_EVAL, .type = nothing(f)};
+    const kiln__ir_node eval = {.op = KILN__IR_EVAL,
+                                .type = kiln__rewrite_nothing(&f->rewrite)};
     uint32_t made;
 
     if (all == NULL)
@@ -198,11 +163,12 @@ static uint32_t collective(flat *f, uint32_t index)
         if (node.op == KILN__IR_CALL ||
             kiln__ir_node_at(f->ir, all[i])->op != KILN__IR_CONST)
             all[i] = spill(f, all[i]);
-    made = add(f, node, all, node.count);
+    made = kiln__rewrite_add(&f->rewrite, node, all, node.count);
     if (!kiln__ir_type_is_empty(f->ir, node.type))
         return spill(f, made);
-    append(f, f->out, add(f, eval, &made, 1));
-    return add(f, unit, NULL, 0);
+    kiln__rewrite_append(&f->rewrite, f->out,
+                         kiln__rewrite_add(&f->rewrite, eval, &made, 1));
+    return kiln__rewrite_add(&f->rewrite, unit, NULL, 0);
 }
 
 /* A block that sets `local` to the value. */
@@ -214,18 +180,19 @@ static uint32_t block_that_sets(flat *f, uint32_t local, uint32_t index)
 
     f->out = &inner;
     made = carries(f, index) ? value(f, index) : index;
-    append(f, &inner, add_set(f, local, made));
-    made = add_block(f, &inner);
+    kiln__rewrite_append(&f->rewrite, &inner, add_set(f, local, made));
+    made = kiln__rewrite_block(&f->rewrite, &inner);
     f->out = outer;
-    kiln__array_dispose(f->ir->alloc, &inner);
+    kiln__rewrite_dispose(&f->rewrite, &inner);
     return made;
 }
 
 static uint32_t choice(flat *f, uint32_t index)
 {
     const kiln__ir_node node = *kiln__ir_node_at(f->ir, index);
-    const kiln__ir_node branch = {
-        .op = KILN__IR_IF, .type = nothing(f), .ordinal = node.ordinal};
+    const kiln__ir_node branch = {.op = KILN__IR_IF,
+                                  .type = kiln__rewrite_nothing(&f->rewrite),
+                                  .ordinal = node.ordinal};
     const uint32_t local = add_local(f, node.type);
     uint32_t parts[3] = {0, 0, 0}, condition;
 
@@ -236,18 +203,20 @@ static uint32_t choice(flat *f, uint32_t index)
         parts[0] = condition;
         parts[1] = block_that_sets(f, local, kiln__ir_operand(f->ir, &node, 1));
         parts[2] = block_that_sets(f, local, kiln__ir_operand(f->ir, &node, 2));
-        append(f, f->out, add(f, branch, parts, 3));
+        kiln__rewrite_append(&f->rewrite, f->out,
+                             kiln__rewrite_add(&f->rewrite, branch, parts, 3));
         return read_local(f, local);
     }
-    append(f, f->out, add_set(f, local, condition));
+    kiln__rewrite_append(&f->rewrite, f->out, add_set(f, local, condition));
     parts[0] = read_local(f, local);
     if (node.op == KILN__IR_ORELSE) {
         const kiln__ir_node invert = {.op = KILN__IR_INVERT, .type = node.type};
 
-        parts[0] = add(f, invert, &parts[0], 1);
+        parts[0] = kiln__rewrite_add(&f->rewrite, invert, &parts[0], 1);
     }
     parts[1] = block_that_sets(f, local, kiln__ir_operand(f->ir, &node, 1));
-    append(f, f->out, add(f, branch, parts, 2));
+    kiln__rewrite_append(&f->rewrite, f->out,
+                         kiln__rewrite_add(&f->rewrite, branch, parts, 2));
     return read_local(f, local);
 }
 
@@ -286,13 +255,13 @@ static void block(flat *f, uint32_t index)
     f->out = &inner;
     for (size_t i = 0; i < node.count; i++)
         statement(f, kiln__ir_operand(f->ir, &node, i));
-    made = add_block(f, &inner);
-    if (!f->no_memory) {
+    made = kiln__rewrite_block(&f->rewrite, &inner);
+    if (!f->rewrite.no_memory) {
         f->ir->nodes.items[index].operands = f->ir->nodes.items[made].operands;
         f->ir->nodes.items[index].count = f->ir->nodes.items[made].count;
     }
     f->out = outer;
-    kiln__array_dispose(f->ir->alloc, &inner);
+    kiln__rewrite_dispose(&f->rewrite, &inner);
 }
 
 /* Puts a statement in front of a block's others. */
@@ -302,15 +271,16 @@ static void prepend(flat *f, uint32_t index, uint32_t first)
     list all = {NULL, 0, 0};
     uint32_t made;
 
-    append(f, &all, first);
+    kiln__rewrite_append(&f->rewrite, &all, first);
     for (size_t i = 0; i < node.count; i++)
-        append(f, &all, kiln__ir_operand(f->ir, &node, i));
-    made = add_block(f, &all);
-    if (!f->no_memory) {
+        kiln__rewrite_append(&f->rewrite, &all,
+                             kiln__ir_operand(f->ir, &node, i));
+    made = kiln__rewrite_block(&f->rewrite, &all);
+    if (!f->rewrite.no_memory) {
         f->ir->nodes.items[index].operands = f->ir->nodes.items[made].operands;
         f->ir->nodes.items[index].count = f->ir->nodes.items[made].count;
     }
-    kiln__array_dispose(f->ir->alloc, &all);
+    kiln__rewrite_dispose(&f->rewrite, &all);
 }
 
 /* while c ... end: while true if c else break end ... end */
@@ -319,9 +289,11 @@ static void repeat(flat *f, uint32_t index)
     kiln__ir_node node = *kiln__ir_node_at(f->ir, index);
     const uint32_t condition = kiln__ir_operand(f->ir, &node, 0);
     const uint32_t body = kiln__ir_operand(f->ir, &node, 1);
-    const kiln__ir_node leave = {.op = KILN__IR_BREAK, .type = nothing(f)};
-    const kiln__ir_node branch = {
-        .op = KILN__IR_IF, .type = nothing(f), .ordinal = node.ordinal};
+    const kiln__ir_node leave = {.op = KILN__IR_BREAK,
+                                 .type = kiln__rewrite_nothing(&f->rewrite)};
+    const kiln__ir_node branch = {.op = KILN__IR_IF,
+                                  .type = kiln__rewrite_nothing(&f->rewrite),
+                                  .ordinal = node.ordinal};
     const kiln__ir_node always = {.op = KILN__IR_CONST,
                                   .type =
                                       kiln__ir_node_at(f->ir, condition)->type,
@@ -333,17 +305,20 @@ static void repeat(flat *f, uint32_t index)
     block(f, body);
     f->out = &inner;
     parts[0] = value(f, condition);
-    append(f, &exit, add(f, leave, NULL, 0));
-    parts[1] = add_block(f, &empty);
-    parts[2] = add_block(f, &exit);
-    append(f, &inner, add(f, branch, parts, 3));
-    append(f, &inner, body);
-    parts[0] = add(f, always, NULL, 0);
-    parts[1] = add_block(f, &inner);
+    kiln__rewrite_append(&f->rewrite, &exit,
+                         kiln__rewrite_add(&f->rewrite, leave, NULL, 0));
+    parts[1] = kiln__rewrite_block(&f->rewrite, &empty);
+    parts[2] = kiln__rewrite_block(&f->rewrite, &exit);
+    kiln__rewrite_append(&f->rewrite, &inner,
+                         kiln__rewrite_add(&f->rewrite, branch, parts, 3));
+    kiln__rewrite_append(&f->rewrite, &inner, body);
+    parts[0] = kiln__rewrite_add(&f->rewrite, always, NULL, 0);
+    parts[1] = kiln__rewrite_block(&f->rewrite, &inner);
     f->out = outer;
-    append(f, f->out, add(f, node, parts, 2));
-    kiln__array_dispose(f->ir->alloc, &exit);
-    kiln__array_dispose(f->ir->alloc, &inner);
+    kiln__rewrite_append(&f->rewrite, f->out,
+                         kiln__rewrite_add(&f->rewrite, node, parts, 2));
+    kiln__rewrite_dispose(&f->rewrite, &exit);
+    kiln__rewrite_dispose(&f->rewrite, &inner);
 }
 
 /* A loop that counts gets a variable of its own. */
@@ -358,7 +333,8 @@ static void count(flat *f, uint32_t index)
     block(f, all[3]);
     node.imm = add_local(f, f->ir->locals.items[old].type);
     prepend(f, all[3], add_set(f, old, read_local(f, (uint32_t)node.imm)));
-    append(f, f->out, add(f, node, all, 4));
+    kiln__rewrite_append(&f->rewrite, f->out,
+                         kiln__rewrite_add(&f->rewrite, node, all, 4));
 }
 
 static void with_blocks(flat *f, uint32_t index)
@@ -371,7 +347,8 @@ static void with_blocks(flat *f, uint32_t index)
         return;
     for (size_t i = first; i < node.count; i++)
         block(f, all[i]);
-    append(f, f->out, add(f, node, all, node.count));
+    kiln__rewrite_append(&f->rewrite, f->out,
+                         kiln__rewrite_add(&f->rewrite, node, all, node.count));
 }
 
 static void evaluate(flat *f, uint32_t index)
@@ -380,7 +357,8 @@ static void evaluate(flat *f, uint32_t index)
     const uint32_t left = value(f, kiln__ir_operand(f->ir, &node, 0));
 
     if (!is_stable(f, left)) /* may still raise */
-        append(f, f->out, add(f, node, &left, 1));
+        kiln__rewrite_append(&f->rewrite, f->out,
+                             kiln__rewrite_add(&f->rewrite, node, &left, 1));
 }
 
 static void statement(flat *f, uint32_t index)
@@ -390,7 +368,7 @@ static void statement(flat *f, uint32_t index)
     switch ((uint32_t)node->op) {
     case KILN__IR_BLOCK:
         block(f, index);
-        append(f, f->out, index);
+        kiln__rewrite_append(&f->rewrite, f->out, index);
         return;
     case KILN__IR_FOR:
         count(f, index);
@@ -417,7 +395,7 @@ static void statement(flat *f, uint32_t index)
             index = copy(f, index);
         break;
     }
-    append(f, f->out, index);
+    kiln__rewrite_append(&f->rewrite, f->out, index);
 }
 
 /* ---- parameters, and the locals that lowering wants ---- */
@@ -460,7 +438,7 @@ static void add_flags(flat *f)
                                                sizeof *f->f->skipped);
     if (f->f->skipped == NULL ||
         kiln__ir_scalar(f->ir, KILN_TYPE_BOOL, &type) != KILN_OK) {
-        f->no_memory = 1;
+        f->rewrite.no_memory = 1;
         return;
     }
     f->f->exited = add_local(f, type);
@@ -481,6 +459,7 @@ kiln_status kiln__group_flatten(kiln__lowering *l,
     flat f = {.l = l,
               .f = function,
               .ir = &function->ir,
+              .rewrite = {&function->ir, 0},
               .functions = functions,
               .original = (uint32_t)function->ir.nodes.count};
 
@@ -493,7 +472,7 @@ kiln_status kiln__group_flatten(kiln__lowering *l,
         if (is_set(f.ir, i))
             move_parameter(&f, i);
     add_flags(&f);
-    if (f.no_memory)
+    if (f.rewrite.no_memory)
         return kiln__job_fail(l->job, KILN_ENOMEM, "out of memory");
     return KILN_OK;
 }

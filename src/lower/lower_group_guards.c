@@ -1,6 +1,7 @@
 /* lower_group_guards.c - guards into the loops that they are around. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "lower_group.h"
+#include "lower_rewrite.h"
 
 /*
  * A kernel guards itself, and so no loop in it is under uniform control:
@@ -16,15 +17,9 @@
  * again, and nothing inside changes it. `if i >= n return end` guards what is
  * behind it. Only guards around loops that are then better outside of the
  * items are taken apart.
- *
- * New nodes stand behind the old ones, as in lower_flat.c.
  */
 
-typedef struct list {
-    uint32_t *items;
-    size_t count;
-    size_t capacity;
-} list;
+typedef kiln__node_list list;
 
 typedef struct splitter {
     const kiln__lowering *l;
@@ -33,33 +28,10 @@ typedef struct splitter {
     const kiln__group_finder *finder;
     uint32_t original; /* number of the nodes that there were */
     int changed;
-    int no_memory;
+    kiln__rewrite rewrite;
 } splitter;
 
 /* ---- making nodes ---- */
-
-static void append(splitter *s, list *to, uint32_t item)
-{
-    if (!kiln__array_push(s->ir->alloc, to, item))
-        s->no_memory = 1;
-}
-
-static uint32_t add(splitter *s, kiln__ir_node node, const uint32_t *operands,
-                    size_t count)
-{
-    uint32_t index = 0;
-
-    if (kiln__ir_add_node(s->ir, &node, operands, count, &index) != KILN_OK)
-        s->no_memory = 1;
-    return index;
-}
-
-static uint32_t add_block(splitter *s, uint32_t type, const list *statements)
-{
-    const kiln__ir_node node = {.op = KILN__IR_BLOCK, .type = type};
-
-    return add(s, node, statements->items, statements->count);
-}
 
 /* The expression once more: a node has one user. */
 static uint32_t copy(splitter *s, uint32_t index)
@@ -69,12 +41,12 @@ static uint32_t copy(splitter *s, uint32_t index)
         &s->l->job->arena, (size_t)node.count + 1, sizeof *operands);
 
     if (operands == NULL) {
-        s->no_memory = 1;
+        s->rewrite.no_memory = 1;
         return index;
     }
     for (size_t i = 0; i < node.count; i++)
         operands[i] = copy(s, kiln__ir_operand(s->ir, &node, i));
-    return add(s, node, operands, node.count);
+    return kiln__rewrite_add(&s->rewrite, node, operands, node.count);
 }
 
 /* ---- what there is ---- */
@@ -184,15 +156,16 @@ static uint32_t guarded(splitter *s, uint32_t condition, uint32_t block)
                                 .type = kiln__ir_node_at(s->ir, block)->type};
     const uint32_t parts[2] = {copy(s, condition), block};
 
-    return add(s, node, parts, 2);
+    return kiln__rewrite_add(&s->rewrite, node, parts, 2);
 }
 
 /* Puts what has gathered under a guard of its own. */
-static void flush(splitter *s, uint32_t condition, uint32_t type, list *pending,
-                  list *out)
+static void flush(splitter *s, uint32_t condition, list *pending, list *out)
 {
     if (pending->count > 0)
-        append(s, out, guarded(s, condition, add_block(s, type, pending)));
+        kiln__rewrite_append(
+            &s->rewrite, out,
+            guarded(s, condition, kiln__rewrite_block(&s->rewrite, pending)));
     pending->count = 0;
 }
 
@@ -204,10 +177,10 @@ static uint32_t move_guard_in(splitter *s, uint32_t condition, uint32_t loop)
 
     for (size_t i = 0; i < 4; i++)
         parts[i] = kiln__ir_operand(s->ir, &node, i);
-    append(s, &body, guarded(s, condition, parts[3]));
-    parts[3] = add_block(s, node.type, &body);
-    kiln__array_dispose(s->ir->alloc, &body);
-    return add(s, node, parts, 4);
+    kiln__rewrite_append(&s->rewrite, &body, guarded(s, condition, parts[3]));
+    parts[3] = kiln__rewrite_block(&s->rewrite, &body);
+    kiln__rewrite_dispose(&s->rewrite, &body);
+    return kiln__rewrite_add(&s->rewrite, node, parts, 4);
 }
 
 static void split_statements(splitter *s, uint32_t block, list *out);
@@ -216,29 +189,29 @@ static void split_statements(splitter *s, uint32_t block, list *out);
 static void split_guard(splitter *s, uint32_t condition, uint32_t block,
                         list *out)
 {
-    const uint32_t type = kiln__ir_node_at(s->ir, block)->type;
     list inner = {NULL, 0, 0}, pending = {NULL, 0, 0};
 
     s->changed = 1;
     split_statements(s, block, &inner);
-    for (size_t i = 0; i < inner.count && !s->no_memory; i++) {
+    for (size_t i = 0; i < inner.count && !s->rewrite.no_memory; i++) {
         if (!is_movable(s, inner.items[i])) {
-            append(s, &pending, inner.items[i]);
+            kiln__rewrite_append(&s->rewrite, &pending, inner.items[i]);
             continue;
         }
-        flush(s, condition, type, &pending, out);
-        append(s, out, move_guard_in(s, condition, inner.items[i]));
+        flush(s, condition, &pending, out);
+        kiln__rewrite_append(&s->rewrite, out,
+                             move_guard_in(s, condition, inner.items[i]));
     }
-    flush(s, condition, type, &pending, out);
-    kiln__array_dispose(s->ir->alloc, &pending);
-    kiln__array_dispose(s->ir->alloc, &inner);
+    flush(s, condition, &pending, out);
+    kiln__rewrite_dispose(&s->rewrite, &pending);
+    kiln__rewrite_dispose(&s->rewrite, &inner);
 }
 
 static void split_statements(splitter *s, uint32_t block, list *out)
 {
     const kiln__ir_node node = *kiln__ir_node_at(s->ir, block);
 
-    for (size_t i = 0; i < node.count && !s->no_memory; i++) {
+    for (size_t i = 0; i < node.count && !s->rewrite.no_memory; i++) {
         const uint32_t index = kiln__ir_operand(s->ir, &node, i);
         const kiln__ir_node *at = kiln__ir_node_at(s->ir, index);
 
@@ -246,7 +219,7 @@ static void split_statements(splitter *s, uint32_t block, list *out)
             split_guard(s, kiln__ir_operand(s->ir, at, 0),
                         kiln__ir_operand(s->ir, at, 1), out);
         else
-            append(s, out, index);
+            kiln__rewrite_append(&s->rewrite, out, index);
     }
 }
 
@@ -276,9 +249,10 @@ static uint32_t without_exits(splitter *s, uint32_t body)
     if (at == node.count)
         return body;
     for (size_t i = at + 1; i < node.count; i++)
-        append(s, &rest, kiln__ir_operand(s->ir, &node, i));
-    made = without_exits(s, add_block(s, node.type, &rest));
-    if (!s->no_memory) {
+        kiln__rewrite_append(&s->rewrite, &rest,
+                             kiln__ir_operand(s->ir, &node, i));
+    made = without_exits(s, kiln__rewrite_block(&s->rewrite, &rest));
+    if (!s->rewrite.no_memory) {
         const uint32_t exit = kiln__ir_operand(s->ir, &node, at);
         uint32_t condition =
             kiln__ir_operand(s->ir, kiln__ir_node_at(s->ir, exit), 0);
@@ -287,13 +261,17 @@ static uint32_t without_exits(splitter *s, uint32_t body)
             .type = kiln__ir_node_at(s->ir, condition)->type};
 
         for (size_t i = 0; i < at; i++)
-            append(s, &all, kiln__ir_operand(s->ir, &node, i));
+            kiln__rewrite_append(&s->rewrite, &all,
+                                 kiln__ir_operand(s->ir, &node, i));
         condition = copy(s, condition);
-        append(s, &all, guarded(s, add(s, invert, &condition, 1), made));
-        made = add_block(s, node.type, &all);
+        kiln__rewrite_append(
+            &s->rewrite, &all,
+            guarded(s, kiln__rewrite_add(&s->rewrite, invert, &condition, 1),
+                    made));
+        made = kiln__rewrite_block(&s->rewrite, &all);
     }
-    kiln__array_dispose(s->ir->alloc, &all);
-    kiln__array_dispose(s->ir->alloc, &rest);
+    kiln__rewrite_dispose(&s->rewrite, &all);
+    kiln__rewrite_dispose(&s->rewrite, &rest);
     return made;
 }
 
@@ -315,22 +293,23 @@ kiln_status kiln__group_split_guards(const kiln__group_finder *finder,
     splitter s = {.l = l,
                   .f = root,
                   .ir = &root->ir,
+                  .rewrite = {&root->ir, 0},
                   .finder = finder,
                   .original = (uint32_t)root->ir.nodes.count};
     list out = {NULL, 0, 0};
-    uint32_t body, type;
+    uint32_t body;
 
     *changed = 0;
     if (!is_worth_it(&s))
         return KILN_OK;
     body = without_exits(&s, root->ir.body);
-    type = kiln__ir_node_at(s.ir, body)->type;
-    if (!s.no_memory && !has_return(&s, body) && has_movable(&s, body))
+    if (!s.rewrite.no_memory && !has_return(&s, body) && has_movable(&s, body))
         split_statements(&s, body, &out);
-    if (s.changed && !s.no_memory)
-        root->ir.body = add_block(&s, type, &out);
-    kiln__array_dispose(s.ir->alloc, &out);
+    if (s.changed && !s.rewrite.no_memory)
+        root->ir.body = kiln__rewrite_block(&s.rewrite, &out);
+    kiln__rewrite_dispose(&s.rewrite, &out);
     *changed = s.changed;
-    return s.no_memory ? kiln__job_fail(l->job, KILN_ENOMEM, "out of memory")
-                       : KILN_OK;
+    return s.rewrite.no_memory
+               ? kiln__job_fail(l->job, KILN_ENOMEM, "out of memory")
+               : KILN_OK;
 }
