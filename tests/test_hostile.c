@@ -221,6 +221,38 @@ static void many_methods_and_wide_kernels_run(void **state)
     assert_int_equal(y[0], 999 * 1000 / 2);
 }
 
+/* There are 2 to the 40th ways from the kernel to twice0. */
+static void calls_that_double_are_looked_at_once(void **state)
+{
+    kernels *k = *state;
+    int64_t y[1] = {7};
+    const kiln_array ys = kernels_array(y, 1);
+    const kernels_argument arguments[] = {{"i64[:]", &ys}};
+    kiln_package *package;
+    text t;
+
+    (void)fputs("fn twice0(x) = x + 1\n", text_open(&t));
+    for (int i = 1; i <= 40; i++)
+        (void)fprintf(t.file, "fn twice%d(x) = twice%d(x) + twice%d(x * 2)\n",
+                      i, i - 1, i - 1);
+    (void)fputs("kernel k(y: i64[:])\n"
+                "    i = global_id(0)\n"
+                "    if i > 0 && twice40(i) < length(y)\n"
+                "        for j in 0..length(y)\n"
+                "            y[i] += twice40(j)\n"
+                "        end\n"
+                "    end\n"
+                "end\n",
+                t.file);
+    assert_int_equal(fclose(t.file), 0);
+    package = kernels_define(k, "double", t.bytes);
+    free(t.bytes);
+
+    assert_ok(kernels_run(k, package, "k", 1, arguments, 1, &test_error));
+
+    assert_int_equal(y[0], 7);
+}
+
 static const char recursion[] = "fn depth(n: i64) -> i64\n"
                                 "    if n == 0\n"
                                 "        return 0\n"
@@ -263,6 +295,7 @@ int main(void)
         cmocka_unit_test(after_twenty_errors_nobody_reads_on),
         cmocka_unit_test(a_long_unrolled_loop_runs),
         cmocka_unit_test(many_methods_and_wide_kernels_run),
+        cmocka_unit_test(calls_that_double_are_looked_at_once),
         cmocka_unit_test(recursion_without_an_end_is_an_exception),
     };
 

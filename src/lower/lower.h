@@ -31,6 +31,18 @@ typedef struct kiln__lower_type {
 #define KILN__KNOWN_TRUE 1
 #define KILN__KNOWN_FALSE 2
 
+/* Effects: what evaluating does besides giving a value. */
+#define KILN__READS 1u  /* memory */
+#define KILN__WRITES 2u /* memory */
+#define KILN__RAISES 4u /* may */
+#define KILN__PRINTS 8u
+#define KILN__TOGETHER 16u /* with other items */
+#define KILN__SHARES 32u   /* has a LOCAL_ARRAY */
+#define KILN__CALLS 64u    /* another function */
+#define KILN__RECURS 128u  /* or what it calls does */
+#define KILN__LOOPS 256u
+#define KILN__COSTS 512u /* many times what an addition does */
+
 /* One function of the request. */
 typedef struct kiln__lower_function {
     const kiln__codegen_function *source;
@@ -38,8 +50,9 @@ typedef struct kiln__lower_function {
     kiln__lower_type *types; /* by type index */
     LLVMTypeRef signature;
     LLVMValueRef value;
-    size_t callers; /* places that call it */
-    size_t size;    /* in nodes, with what is inlined */
+    size_t callers;   /* places that call it */
+    size_t size;      /* in nodes, with what is inlined */
+    uint32_t effects; /* of the body and of what it calls, but KILN__RAISES */
     int decoded;
     int can_fail;
     int recursive;
@@ -97,6 +110,17 @@ kiln_status kiln__lower_plan(kiln__lowering *l);
 /* True when the node itself, not its operands, can raise. */
 int kiln__lower_raises(const kiln__lowering *l, const kiln__lower_function *f,
                        const kiln__ir_node *node);
+/* ---- lower_effects.c ---- */
+void kiln__lower_find_effects(kiln__lowering *l);
+/* Of the operation, without its operands; calls do what the callee does. */
+uint32_t kiln__lower_effect(const kiln__lowering *l,
+                            const kiln__lower_function *f,
+                            const kiln__ir_node *node);
+/* Of the operation and its operands. */
+uint32_t kiln__lower_effects(const kiln__lowering *l,
+                             const kiln__lower_function *f, uint32_t index);
+
+/* ---- lower_plan.c ---- */
 /* Finds can_fail of all functions, again once `proved` is known. */
 void kiln__lower_find_failures(kiln__lowering *l);
 int kiln__lower_is_fast(const kiln__lowering *l, const kiln__ir_node *node);

@@ -33,39 +33,13 @@ typedef struct clip {
 
 /* ---- without effect ---- */
 
-static int is_pure(const kiln__lowering *l, const kiln__lower_function *f,
-                   uint32_t index);
-
-static int is_pure_call(const kiln__lowering *l, const kiln__lower_function *f,
-                        const kiln__ir_node *node)
-{
-    const kiln__lower_function *callee =
-        &l->functions[f->source->callees[node->imm]];
-
-    return !callee->recursive && is_pure(l, callee, callee->ir.body);
-}
-
 /* True when nobody sees whether the node was evaluated. */
 static int is_pure(const kiln__lowering *l, const kiln__lower_function *f,
                    uint32_t index)
 {
-    const kiln__ir_node *node = kiln__ir_node_at(&f->ir, index);
-    const uint32_t op = node->op;
-    const int is_bad_value = op == KILN__IR_LOCAL_ARRAY ||
-                             op == KILN__IR_ATOMIC || op == KILN__IR_GROUP;
-    const int is_good_statement = op == KILN__IR_BLOCK || op == KILN__IR_SET ||
-                                  op == KILN__IR_EVAL || op == KILN__IR_IF ||
-                                  op == KILN__IR_RETURN;
-
-    if (is_bad_value || (op >= KILN__IR_BLOCK && !is_good_statement) ||
-        (op == KILN__IR_CALL && !is_pure_call(l, f, node)))
-        return 0;
-    if (op != KILN__IR_CALL && kiln__lower_raises(l, f, node))
-        return 0;
-    for (uint32_t i = 0; i < node->count; i++)
-        if (!is_pure(l, f, kiln__ir_operand(&f->ir, node, i)))
-            return 0;
-    return 1;
+    return (kiln__lower_effects(l, f, index) &
+            (KILN__WRITES | KILN__RAISES | KILN__PRINTS | KILN__TOGETHER |
+             KILN__SHARES | KILN__LOOPS | KILN__RECURS)) == 0;
 }
 
 /* ---- bounds ---- */

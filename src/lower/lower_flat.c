@@ -95,16 +95,9 @@ static void find_carriers(flat *f)
    that changes, and do not raise. */
 static int is_stable(const flat *f, uint32_t index)
 {
-    const kiln__ir_node *node = kiln__ir_node_at(f->ir, index);
-
-    if (node->op == KILN__IR_LOAD || node->op == KILN__IR_ATOMIC ||
-        node->op == KILN__IR_CALL || node->op == KILN__IR_GROUP ||
-        kiln__lower_raises(f->l, f->f, node))
-        return 0;
-    for (size_t i = 0; i < node->count; i++)
-        if (!is_stable(f, kiln__ir_operand(f->ir, node, i)))
-            return 0;
-    return 1;
+    return (kiln__lower_effects(f->l, f->f, index) &
+            (KILN__READS | KILN__WRITES | KILN__CALLS | KILN__TOGETHER |
+             KILN__RAISES)) == 0;
 }
 
 /* ---- expressions ---- */

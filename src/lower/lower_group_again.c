@@ -18,60 +18,20 @@ typedef struct searcher {
 } searcher;
 
 /* True for operations that are quick and always give the same. */
-static int is_quick(const kiln__ir *ir, const kiln__ir_node *node)
+static int is_quick(const searcher *s, const kiln__lower_function *f,
+                    const kiln__ir_node *node)
 {
-    switch ((uint32_t)node->op) {
-    case KILN__IR_LOAD:
-    case KILN__IR_ATOMIC:
-    case KILN__IR_GROUP:
+    const kiln__lower_function *callee;
+
+    if ((kiln__lower_effect(s->l, f, node) &
+         (KILN__READS | KILN__WRITES | KILN__RAISES | KILN__PRINTS |
+          KILN__TOGETHER | KILN__RECURS | KILN__LOOPS | KILN__COSTS)) != 0)
         return 0;
-    case KILN__IR_DIV:
-    case KILN__IR_IDIV:
-    case KILN__IR_IREM:
-        return 0;
-    case KILN__IR_MATH:
-        return !kiln__kind_is_float(kiln__ir_kind(ir, node->type)) ||
-               node->imm == KILN__MATH_MIN || node->imm == KILN__MATH_MAX ||
-               node->imm == KILN__MATH_ABS;
-    default:
+    if (node->op != KILN__IR_CALL)
         return 1;
-    }
-}
-
-static int callee_is_quick(searcher *s, const kiln__lower_function *f);
-
-static int body_is_quick(searcher *s, const kiln__lower_function *f,
-                         uint32_t index)
-{
-    const kiln__ir_node *node = kiln__ir_node_at(&f->ir, index);
-
-    if (++s->nodes > NODES_MAX || !is_quick(&f->ir, node))
-        return 0;
-    switch ((uint32_t)node->op) {
-    case KILN__IR_STORE:
-    case KILN__IR_PRINT:
-    case KILN__IR_WHILE:
-    case KILN__IR_FOR:
-    case KILN__IR_LOCAL_ARRAY:
-        return 0;
-    case KILN__IR_CALL:
-        if (!callee_is_quick(s,
-                             &s->l->functions[f->source->callees[node->imm]]))
-            return 0;
-        break;
-    default:
-        break;
-    }
-    for (size_t i = 0; i < node->count; i++)
-        if (!body_is_quick(s, f, kiln__ir_operand(&f->ir, node, i)))
-            return 0;
-    return 1;
-}
-
-static int callee_is_quick(searcher *s, const kiln__lower_function *f)
-{
-    return !f->collective && !f->recursive && !f->can_fail &&
-           body_is_quick(s, f, f->ir.body);
+    callee = &s->l->functions[f->source->callees[node->imm]];
+    return callee->ir.nodes.count <= NODES_MAX &&
+           (callee->effects & (KILN__SHARES | KILN__CALLS)) == 0;
 }
 
 static int variable_repeats(searcher *s, const kiln__group_variable *v);
@@ -82,15 +42,10 @@ static int value_repeats(searcher *s, const kiln__group_frame *frame,
 {
     const kiln__ir_node *node = kiln__ir_node_at(&frame->f.ir, index);
 
-    if (++s->nodes > NODES_MAX || !is_quick(&frame->f.ir, node) ||
-        kiln__lower_raises(s->l, &frame->f, node))
+    if (++s->nodes > NODES_MAX || !is_quick(s, &frame->f, node))
         return 0;
     if (node->op == KILN__IR_LOCAL)
         return variable_repeats(s, frame->variables[node->imm]);
-    if (node->op == KILN__IR_CALL &&
-        !callee_is_quick(s,
-                         &s->l->functions[frame->f.source->callees[node->imm]]))
-        return 0;
     for (size_t i = 0; i < node->count; i++)
         if (!value_repeats(s, frame, kiln__ir_operand(&frame->f.ir, node, i)))
             return 0;

@@ -55,16 +55,9 @@ static uint32_t copy(splitter *s, uint32_t index)
    as long as its locals stay as they are. */
 static int is_plain(const splitter *s, uint32_t index)
 {
-    const kiln__ir_node *node = kiln__ir_node_at(s->ir, index);
-
-    if (node->op == KILN__IR_LOAD || node->op == KILN__IR_ATOMIC ||
-        node->op == KILN__IR_CALL || node->op == KILN__IR_GROUP ||
-        node->op == KILN__IR_MATH || kiln__lower_raises(s->l, s->f, node))
-        return 0;
-    for (size_t i = 0; i < node->count; i++)
-        if (!is_plain(s, kiln__ir_operand(s->ir, node, i)))
-            return 0;
-    return 1;
+    return (kiln__lower_effects(s->l, s->f, index) &
+            (KILN__READS | KILN__WRITES | KILN__CALLS | KILN__TOGETHER |
+             KILN__RAISES | KILN__COSTS)) == 0;
 }
 
 static int sets(const splitter *s, uint32_t index, int64_t local)

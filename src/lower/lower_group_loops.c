@@ -118,44 +118,12 @@ static int access_fits(const finder *f, const kiln__ir_node *node, reasons *r)
     return 1;
 }
 
-/* True for functions that only compute. */
-static int callee_fits(const finder *f, const kiln__lower_function *callee,
-                       uint32_t index)
-{
-    const kiln__ir *ir = &callee->ir;
-    const kiln__ir_node *node = kiln__ir_node_at(ir, index);
-
-    switch ((uint32_t)node->op) {
-    case KILN__IR_LOAD:
-    case KILN__IR_STORE:
-    case KILN__IR_ATOMIC:
-    case KILN__IR_PRINT:
-    case KILN__IR_LOCAL_ARRAY:
-        return 0;
-    case KILN__IR_CALL: {
-        const kiln__lower_function *next =
-            &f->l->functions[callee->source->callees[node->imm]];
-
-        if (next->recursive || !callee_fits(f, next, next->ir.body))
-            return 0;
-        break;
-    }
-    default:
-        break;
-    }
-    for (size_t i = 0; i < node->count; i++)
-        if (!callee_fits(f, callee, kiln__ir_operand(ir, node, i)))
-            return 0;
-    return 1;
-}
-
+/* True for calls of what only computes. */
 static int call_fits(const finder *f, const kiln__ir_node *node)
 {
-    const kiln__lower_function *root = &f->l->functions[0];
-    const kiln__lower_function *callee =
-        &f->l->functions[root->source->callees[node->imm]];
-
-    return !callee->recursive && callee_fits(f, callee, callee->ir.body);
+    return (kiln__lower_effect(f->l, &f->l->functions[0], node) &
+            (KILN__READS | KILN__WRITES | KILN__PRINTS | KILN__TOGETHER |
+             KILN__SHARES | KILN__RECURS)) == 0;
 }
 
 /* True when nothing in the loop speaks against it. */

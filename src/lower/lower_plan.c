@@ -365,6 +365,7 @@ kiln_status kiln__lower_plan(kiln__lowering *l)
     peel_leaves(l);
     if (has_recursive(l))
         peel_roots(l);
+    kiln__lower_find_effects(l);
     kiln__lower_find_failures(l);
     find_largest(l);
     return KILN_OK;
