@@ -10,6 +10,8 @@ endfunction()
 kiln_add_script_test(headers_compile_alone LABELS unit
     COMMAND ${scripts}/headers.sh ${PROJECT_SOURCE_DIR} ${CMAKE_C_COMPILER}
         ${CMAKE_CXX_COMPILER})
+kiln_add_script_test(public_functions_are_documented LABELS docs
+    COMMAND ${scripts}/documented.sh ${PROJECT_SOURCE_DIR})
 kiln_add_script_test(layers_keep_apart LABELS style
     COMMAND ${scripts}/layers.sh ${PROJECT_SOURCE_DIR})
 kiln_add_script_test(code_is_formatted LABELS style
