@@ -253,6 +253,36 @@ static void calls_that_double_are_looked_at_once(void **state)
     assert_int_equal(y[0], 7);
 }
 
+static void sums_that_double_are_looked_at_once(void **state)
+{
+    kernels *k = *state;
+    int64_t y[2] = {0, 0}, n = 0;
+    const kiln_array ys = kernels_array(y, 2);
+    const kernels_argument arguments[] = {{"i64[:]", &ys}, {"i64", &n}};
+    kiln_package *package;
+    text t;
+
+    (void)fputs("kernel k(y: i64[:], n: i64)\n"
+                "    i = global_id(0)\n"
+                "    s0 = select(n > 3, 1, 0)\n",
+                text_open(&t));
+    for (int i = 1; i <= 40; i++)
+        (void)fprintf(t.file, "    s%d = s%d %c s%d\n", i, i - 1, "+-"[i % 2],
+                      i - 1);
+    (void)fputs("    if i + s40 < length(y)\n"
+                "        y[i] = 5 + s40\n"
+                "    end\n"
+                "end\n",
+                t.file);
+    assert_int_equal(fclose(t.file), 0);
+    package = kernels_define(k, "sums", t.bytes);
+    free(t.bytes);
+
+    assert_ok(kernels_run(k, package, "k", 3, arguments, 2, &test_error));
+
+    assert_true(y[0] == 5 && y[1] == 5);
+}
+
 static const char recursion[] = "fn depth(n: i64) -> i64\n"
                                 "    if n == 0\n"
                                 "        return 0\n"
@@ -296,6 +326,7 @@ int main(void)
         cmocka_unit_test(a_long_unrolled_loop_runs),
         cmocka_unit_test(many_methods_and_wide_kernels_run),
         cmocka_unit_test(calls_that_double_are_looked_at_once),
+        cmocka_unit_test(sums_that_double_are_looked_at_once),
         cmocka_unit_test(recursion_without_an_end_is_an_exception),
     };
 

@@ -94,33 +94,10 @@ static int keep(clip *c, uint32_t op, uint32_t d, LLVMValueRef value)
 
 /* ---- conditions ---- */
 
-/* The largest amount that the symbol can be, whatever the arguments are; more
-   than MOVED_MAX where that is not known. */
-static int64_t amount(const kiln__symbol *s)
+/* True for a number near zero, whatever the arguments are. */
+static int is_small(const kiln__symbol *s)
 {
-    const int64_t unknown = MOVED_MAX + 1;
-    int64_t a, b, both = unknown;
-
-    if (s == NULL)
-        return unknown;
-    if (s->op == KILN__IR_CONST)
-        return s->imm >= -MOVED_MAX && s->imm <= MOVED_MAX
-                   ? (s->imm < 0 ? -s->imm : s->imm)
-                   : unknown;
-    if (s->op != KILN__IR_SELECT && s->op != KILN__IR_ADD &&
-        s->op != KILN__IR_SUB && s->op != KILN__IR_MUL)
-        return unknown;
-    a = amount(s->operands[s->op == KILN__IR_SELECT]);
-    b = amount(s->operands[1 + (s->op == KILN__IR_SELECT)]);
-    if (a > MOVED_MAX || b > MOVED_MAX)
-        return unknown;
-    if (s->op == KILN__IR_SELECT)
-        return a > b ? a : b;
-    if (s->op != KILN__IR_MUL)
-        both = a + b;
-    else if (__builtin_mul_overflow(a, b, &both))
-        return unknown;
-    return both <= MOVED_MAX ? both : unknown;
+    return s != NULL && s->least >= -MOVED_MAX && s->greatest <= MOVED_MAX;
 }
 
 /* An id, and what was added to it. */
@@ -134,7 +111,10 @@ static int move(const clip *c, const kiln__symbol *s, const kiln__symbol *by,
 
 static int is_moved_id(const clip *c, const kiln__symbol *s, moved *out)
 {
-    if (s == NULL || s->kind != KILN_TYPE_I64)
+    /* What is uniform has no id in it; so of two parts of a sum only one is
+       looked into. */
+    if (s == NULL || s->kind != KILN_TYPE_I64 ||
+        kiln__range_is_point(kiln__path_range(c->p, c->path, s)))
         return 0;
     if (s->op == KILN__IR_QUERY && s->imm / 4 == KILN__QUERY_GLOBAL_ID) {
         *out = (moved){(uint32_t)(s->imm % 4), kiln__prove_number(c->p, 0)};
@@ -151,12 +131,10 @@ static int move(const clip *c, const kiln__symbol *s, const kiln__symbol *by,
                 int is_sum, moved *out)
 {
     const LLVMBuilderRef builder = c->p->l->builder;
-    kiln__range range;
+    const kiln__range range = kiln__path_range(c->p, c->path, by);
 
-    if (amount(by) > MOVED_MAX || !is_moved_id(c, s, out))
-        return 0;
-    range = kiln__path_range(c->p, c->path, by);
-    if (!kiln__range_is_point(range))
+    if (!is_small(by) || !kiln__range_is_point(range) ||
+        !is_moved_id(c, s, out))
         return 0;
     out->by = is_sum ? LLVMBuildAdd(builder, out->by, range.low, "")
                      : LLVMBuildSub(builder, out->by, range.low, "");
