@@ -23,7 +23,7 @@ kiln_glob(kiln_codegen_sources src/codegen/*.c src/codegen/*.cc)
 list(APPEND kiln_codegen_sources ${kiln_lower_sources} ${kiln_codegen_halves})
 
 kiln_glob(kiln_sources src/*.c src/ir/*.c src/frontend/*.c src/tiers/*.c
-    src/backends/*.c)
+    src/stores/*.c src/backends/*.c)
 if(kiln_codegen_sources)
     list(REMOVE_ITEM kiln_sources ${kiln_codegen_sources})
 endif()

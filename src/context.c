@@ -7,6 +7,7 @@
 #include "environment.h"
 #include "options.h"
 #include "report.h"
+#include "stores.h"
 #include "tiers.h"
 
 /*
@@ -68,6 +69,7 @@ static const struct {
     {configs_new, kiln__configs_free},
     {libraries_new, kiln__libraries_free},
     {door_new, kiln__door_free},
+    {kiln__stores_new, kiln__stores_free},
     /* backends, tiers and the kernel language */
     {kiln__modules_new, kiln__modules_free},
     {workers_new, kiln__workers_free},

@@ -34,6 +34,7 @@ struct kiln_context {
     struct kiln__configs *configs;     /* config.c */
     struct kiln__libraries *libraries; /* libraries.c */
     struct kiln__codegen_door *door;   /* codegen_door.c */
+    struct kiln__stores *stores;       /* stores/ */
     struct kiln__tiers *tiers;         /* tiers/ */
     kiln_frontend *language;           /* frontend/language.c */
     struct kiln__workers *workers;     /* workers.c; last: running work uses

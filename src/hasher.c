@@ -9,19 +9,6 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-/*
- * The encoding is part of every persisted key: tags and layout may be added
- * to but never change their meaning.
- */
-enum {
-    TAG_U64 = 1,
-    TAG_I64 = 2,
-    TAG_TEXT = 3,
-    TAG_NO_TEXT = 4, /* a NULL differs from an empty text */
-    TAG_BYTES = 5,
-    TAG_DIGEST = 6
-};
-
 #define HEADER_SIZE ((size_t)9) /* tag and length */
 
 void kiln__encoder_init(kiln__encoder *encoder, const kiln_alloc *alloc)
@@ -83,30 +70,30 @@ static void encode_field(kiln__encoder *encoder, unsigned char tag,
 
 void kiln__encode_u64(kiln__encoder *encoder, uint64_t value)
 {
-    encode_number(encoder, TAG_U64, value);
+    encode_number(encoder, KILN__TAG_U64, value);
 }
 
 void kiln__encode_i64(kiln__encoder *encoder, int64_t value)
 {
-    encode_number(encoder, TAG_I64, (uint64_t)value);
+    encode_number(encoder, KILN__TAG_I64, (uint64_t)value);
 }
 
 void kiln__encode_text(kiln__encoder *encoder, const char *text)
 {
     if (text == NULL)
-        encode_field(encoder, TAG_NO_TEXT, NULL, 0);
+        encode_field(encoder, KILN__TAG_NO_TEXT, NULL, 0);
     else
-        encode_field(encoder, TAG_TEXT, text, strlen(text));
+        encode_field(encoder, KILN__TAG_TEXT, text, strlen(text));
 }
 
 void kiln__encode_bytes(kiln__encoder *encoder, const void *bytes, size_t size)
 {
-    encode_field(encoder, TAG_BYTES, bytes, size);
+    encode_field(encoder, KILN__TAG_BYTES, bytes, size);
 }
 
 void kiln__encode_digest(kiln__encoder *encoder, kiln_digest digest)
 {
-    unsigned char *field = field_begin(encoder, TAG_DIGEST, 16);
+    unsigned char *field = field_begin(encoder, KILN__TAG_DIGEST, 16);
 
     if (field != NULL) {
         write_u64(field, digest.low);

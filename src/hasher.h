@@ -10,7 +10,19 @@
  * bytes, so that two different lists of fields never give the same bytes.
  * Numbers are fixed-width little-endian. hasher.c is the only user of xxHash.
  * After a failed allocation `failed` stays set.
+ *
+ * The encoding is part of all that is stored: tags and layout may be added to
+ * but never change their meaning. reader.h reads it back.
  */
+enum {
+    KILN__TAG_U64 = 1,
+    KILN__TAG_I64 = 2,
+    KILN__TAG_TEXT = 3,
+    KILN__TAG_NO_TEXT = 4, /* a NULL differs from an empty text */
+    KILN__TAG_BYTES = 5,
+    KILN__TAG_DIGEST = 6
+};
+
 typedef struct kiln__encoder {
     const kiln_alloc *alloc;
     unsigned char *bytes;

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Looks for includes across layers: layers.sh SOURCE-FOLDER
-# ir, frontend, lower, tiers and backends never include each other; the core
+# ir, frontend, lower, tiers, stores and backends never include each other; the core
 # does not include them, but for compile.c; nobody reaches LLVM outside code generation,
 # uthash outside map.c, xxHash outside hasher.c.
 set -eu
@@ -25,7 +25,7 @@ for file in $(find . -name '*.[ch]' -o -name '*.cc' | sed 's|^\./||' | sort); do
         target=${included%%/*}
         case $included in ../*) target=$(basename "$(dirname "$included")") ;; esac
         case $target in
-        ir | frontend | lower | tiers | backends | codegen)
+        ir | frontend | lower | tiers | stores | backends | codegen)
             case $layer in
             "$target") ;;
             .) test "$file" = compile.c || complain "$file" "$included" ;;

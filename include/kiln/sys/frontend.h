@@ -122,6 +122,44 @@ typedef struct kiln_frontend_ops {
      * kiln_context_collect().
      */
     void (*collect)(void *self, uint64_t oldest_world);
+
+    /*
+     * What follows lets results of another process be found and checked before
+     * anything is inferred. Without `type` and `function`, code instances that
+     * call others are inferred in each process.
+     */
+
+    /**
+     * Optional. Stores the digest of the method that the signature dispatches
+     * to, exactly as infer() would report it (kiln_inference_set_root); all
+     * zero when there is none. Without it every process that has the function
+     * competes for one entry per signature.
+     */
+    kiln_status (*root)(void *self, const kiln_signature *signature,
+                        const kiln_config *config, uint64_t world,
+                        kiln_digest *out);
+
+    /**
+     * Optional. Stores a digest of everything in `world` that could matter to
+     * inferring `signature`: the texts of its packages, say. Equal digests
+     * promise equal answers to all queries, in any process. Cheap, and never a
+     * reason to parse anything. All zero: nothing is promised.
+     */
+    kiln_status (*program)(void *self, const kiln_signature *signature,
+                           const kiln_config *config, uint64_t world,
+                           kiln_digest *out);
+
+    /**
+     * Optional. Stores the type of a canonical text (kiln_type_text()) that
+     * another process wrote, as of `world`; KILN_ENOTFOUND when it is not
+     * defined today.
+     */
+    kiln_status (*type)(void *self, const char *text, uint64_t world,
+                        const kiln_type **out);
+
+    /** Optional. Stores the function of a qualified name; KILN_ENOTFOUND. */
+    kiln_status (*function)(void *self, const char *name,
+                            const kiln_function **out);
 } kiln_frontend_ops;
 
 /*

@@ -1,0 +1,79 @@
+/* entry.h - what a store keeps: one self-describing envelope per entry. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#ifndef KILN_ENTRY_H
+#define KILN_ENTRY_H
+
+#include "kiln/sys/store.h"
+#include "memory.h"
+
+/*
+ * Version 1, all numbers little-endian:
+ *
+ *     head      magic, version, kind, relocation class, sizes, build time,
+ *               digest of the key, checksum of the payload, checksum of all
+ *               of the head and of the sections up to the payload
+ *     sections  encoded key, toolchain, log, meta
+ *     payload   at a multiple of 64 bytes
+ *
+ * The encoding holds no time and no path: equal entries are equal bytes.
+ * Checksums are XXH3-128: they find damage, not forgery.
+ */
+#define KILN__ENTRY_VERSION 1
+
+#define KILN__ENTRY_KIND_MAP(X) \
+    X(INSTANCE, 0, "instance") /* typed IR and the queries it rests on */ \
+    X(PROGRAM, 1, "program")   /* the typed digest under one program text */ \
+    X(RUNTIME, 2, "runtime")   /* bitcode of a runtime function */ \
+    X(BINARY, 3, "binary")     /* an artifact */ \
+    X(SOURCE, 4, "source")     /* what a text of the language defines */ \
+    X(ATTACHED, 5, "attached") /* what a consumer attached to an instance */ \
+    X(RAW, 6, "raw")           /* bytes of somebody else */
+
+#define KILN__ENTRY_KIND_ENUM(name, value, text) KILN__ENTRY_##name = value,
+enum { KILN__ENTRY_KIND_MAP(KILN__ENTRY_KIND_ENUM) KILN__ENTRY_KIND_COUNT };
+#undef KILN__ENTRY_KIND_ENUM
+
+typedef struct kiln__entry {
+    int32_t kind;
+    int32_t relocation; /* KILN_RELOCATION_... */
+    kiln_key key;
+    uint64_t build_ns;     /* what making it took */
+    const char *toolchain; /* one line of NAME=IDENTITY words; "": none */
+    size_t toolchain_size;
+    const char *log; /* of the compilation, or "" */
+    size_t log_size;
+    const void *meta; /* of its kind, in the encoding of hasher.h */
+    size_t meta_size;
+    const void *payload;
+    size_t payload_size;
+} kiln__entry;
+
+/* Why an envelope is not believed. */
+#define KILN__ENTRY_FAULT_MAP(X) \
+    X(NONE, "none") \
+    X(TRUNCATED, "truncated") /* shorter than it says, or empty */ \
+    X(FOREIGN, "foreign")     /* no envelope of Kiln's */ \
+    X(VERSION, "version")     /* of a format that this build does not know */ \
+    X(CHECKSUM, "checksum")   /* damaged */ \
+    X(KEY, "key")             /* of another key */ \
+    X(MALFORMED, "malformed") /* sums are right, what it says is not */
+
+#define KILN__ENTRY_FAULT_ENUM(name, text) KILN__FAULT_##name,
+typedef enum kiln__entry_fault {
+    KILN__ENTRY_FAULT_MAP(KILN__ENTRY_FAULT_ENUM) KILN__FAULT_COUNT
+} kiln__entry_fault;
+#undef KILN__ENTRY_FAULT_ENUM
+
+/* Makes the envelope; the caller releases it. KILN_ENOMEM. */
+kiln_status kiln__entry_encode(kiln_blob *out, const kiln_alloc *alloc,
+                               const kiln__entry *entry);
+/* Reads and checks everything; what `out` points to lies in `bytes`. `key` may
+   be NULL: any. */
+kiln__entry_fault kiln__entry_decode(kiln__entry *out, const void *bytes,
+                                     size_t size, const kiln_key *key);
+const char *kiln__entry_fault_text(kiln__entry_fault fault);
+const char *kiln__entry_kind_text(int32_t kind);
+/* KILN_TIER_... that an entry of the kind belongs to. */
+int32_t kiln__entry_tier(int32_t kind);
+
+#endif /* KILN_ENTRY_H */

@@ -1,0 +1,134 @@
+/* reader.c - reads back what hasher.c encodes, and trusts none of it. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include "reader.h"
+
+#include <string.h>
+
+#include "hasher.h"
+
+#define HEADER_SIZE ((size_t)9) /* tag and length */
+
+void kiln__reader_init(kiln__reader *reader, const void *bytes, size_t size)
+{
+    *reader = (kiln__reader){.bytes = bytes, .size = size};
+}
+
+static uint64_t number_at(const unsigned char *from)
+{
+    uint64_t value = 0;
+
+    for (int i = 0; i < 8; i++)
+        value |= (uint64_t)from[i] << (8 * i);
+    return value;
+}
+
+/* Returns the bytes of the next field, which must have one of the tags; NULL
+   when it is another one. */
+static const unsigned char *field(kiln__reader *reader, unsigned char *tag,
+                                  size_t *size)
+{
+    const unsigned char *at = reader->bytes;
+    uint64_t stated;
+
+    if (reader->failed || reader->size < HEADER_SIZE) {
+        reader->failed = 1;
+        return NULL;
+    }
+    stated = number_at(at + 1);
+    if (stated > reader->size - HEADER_SIZE) {
+        reader->failed = 1;
+        return NULL;
+    }
+    *tag = at[0];
+    *size = (size_t)stated;
+    reader->bytes += HEADER_SIZE + *size;
+    reader->size -= HEADER_SIZE + *size;
+    return at + HEADER_SIZE;
+}
+
+static const unsigned char *field_of(kiln__reader *reader, unsigned char wanted,
+                                     size_t wanted_size)
+{
+    unsigned char tag = 0;
+    size_t size = 0;
+    const unsigned char *at = field(reader, &tag, &size);
+
+    if (at && (tag != wanted || size != wanted_size)) {
+        reader->failed = 1;
+        return NULL;
+    }
+    return at;
+}
+
+uint64_t kiln__read_u64(kiln__reader *reader)
+{
+    const unsigned char *at = field_of(reader, KILN__TAG_U64, 8);
+
+    return at ? number_at(at) : 0;
+}
+
+int64_t kiln__read_i64(kiln__reader *reader)
+{
+    const unsigned char *at = field_of(reader, KILN__TAG_I64, 8);
+
+    return at ? (int64_t)number_at(at) : 0;
+}
+
+kiln__span_of_bytes kiln__read_text(kiln__reader *reader)
+{
+    kiln__span_of_bytes out = {NULL, 0};
+    unsigned char tag = 0;
+    size_t size = 0;
+    const unsigned char *at = field(reader, &tag, &size);
+
+    if (!at || (tag == KILN__TAG_NO_TEXT && size == 0))
+        return out;
+    if (tag != KILN__TAG_TEXT || memchr(at, '\0', size)) {
+        reader->failed = 1;
+        return out;
+    }
+    out.data = (const char *)at;
+    out.size = size;
+    return out;
+}
+
+kiln__span_of_bytes kiln__read_bytes(kiln__reader *reader)
+{
+    kiln__span_of_bytes out = {NULL, 0};
+    unsigned char tag = 0;
+    size_t size = 0;
+    const unsigned char *at = field(reader, &tag, &size);
+
+    if (!at)
+        return out;
+    if (tag != KILN__TAG_BYTES) {
+        reader->failed = 1;
+        return out;
+    }
+    out.data = (const char *)at;
+    out.size = size;
+    return out;
+}
+
+kiln_digest kiln__read_digest(kiln__reader *reader)
+{
+    const unsigned char *at = field_of(reader, KILN__TAG_DIGEST, 16);
+    kiln_digest none = {0, 0};
+
+    return at ? (kiln_digest){number_at(at), number_at(at + 8)} : none;
+}
+
+size_t kiln__read_count(kiln__reader *reader, size_t least)
+{
+    const uint64_t count = kiln__read_u64(reader);
+
+    if (!reader->failed && count <= reader->size / (least ? least : 1))
+        return (size_t)count;
+    reader->failed = 1;
+    return 0;
+}
+
+int kiln__reader_is_done(const kiln__reader *reader)
+{
+    return !reader->failed && reader->size == 0;
+}

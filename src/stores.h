@@ -1,0 +1,56 @@
+/* stores.h - what stands behind the tiers: stores, in the order of asking. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#ifndef KILN_STORES_H
+#define KILN_STORES_H
+
+#include "core.h"
+#include "entry.h"
+
+/*
+ * Packs, the disk, the read-only search path and whatever the host added are
+ * asked in turn; what one of them has and cannot be believed is dropped,
+ * counted by its reason, and the next one is asked. Whatever fails here is a
+ * miss: no function returns an error for it.
+ *
+ * Everything may be called from any thread, with no lock held. Nothing is
+ * opened before the first call that needs it.
+ */
+typedef enum kiln__cache_mode {
+    KILN__CACHE_OFF,
+    KILN__CACHE_READ_ONLY,
+    KILN__CACHE_READ_WRITE,
+    KILN__CACHE_MUST_HIT, /* a build is an error; nothing is written */
+    KILN__CACHE_REFRESH,  /* nothing is read, what is there is replaced */
+    KILN__CACHE_VERIFY    /* built again and compared with what is there */
+} kiln__cache_mode;
+
+kiln__cache_mode kiln__stores_mode(const kiln_context *context);
+/* May a get or a put of the kind do anything? Keys need not be made if not. */
+int kiln__stores_read(const kiln_context *context, int32_t kind);
+int kiln__stores_write(const kiln_context *context, int32_t kind);
+
+/* An entry that was found, checked, and is lent until it is released. */
+typedef struct kiln__stored {
+    kiln__entry entry; /* lies in `bytes` */
+    kiln_blob bytes;
+    int is_packed; /* it came from a pack that was inserted */
+} kiln__stored;
+
+/* KILN_OK, or KILN_ENOTFOUND. The mode is the caller's business: this reads
+   whatever kiln__stores_read() allows. */
+kiln_status kiln__stores_get(kiln__stored *out, kiln_context *context,
+                             int32_t kind, const kiln_key *key);
+void kiln__stored_release(kiln__stored *stored);
+/* Keeps the entry in the first store that takes it. One of class SESSION is
+   refused and counted. `replace`: what is there is outdated. */
+void kiln__stores_put(kiln_context *context, const kiln__entry *entry,
+                      int replace);
+/* A stored entry is right as bytes, but what it says is of no use: `fault`
+   says why. It is dropped where that is possible. */
+void kiln__stores_reject(kiln_context *context, const kiln__stored *stored,
+                         kiln__entry_fault fault);
+
+kiln_status kiln__stores_new(kiln_context *context, kiln_error **error);
+void kiln__stores_free(kiln_context *context);
+
+#endif /* KILN_STORES_H */
