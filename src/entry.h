@@ -15,10 +15,11 @@
  *     sections  encoded key, toolchain, log, meta
  *     payload   at a multiple of 64 bytes
  *
- * The encoding holds no time and no path: equal entries are equal bytes.
+ * The encoding adds no time and no path: equal entries are equal bytes.
  * Checksums are XXH3-128: they find damage, not forgery.
  */
 #define KILN__ENTRY_VERSION 1
+#define KILN__ENTRY_HEAD_SIZE ((size_t)128) /* sections begin behind it */
 
 #define KILN__ENTRY_KIND_MAP(X) \
     X(INSTANCE, 0, "instance") /* typed IR and the queries it rests on */ \
