@@ -274,6 +274,13 @@ void kiln__invalidated_report(kiln_context *context,
 void kiln__artifacts_free(struct kiln__tiers *tiers);
 
 /* ---- runtime.c ---- */
+typedef kiln__array_of(kiln__runtime_entry *) kiln__runtime_list;
+kiln_status kiln__draft_runtime(kiln__draft *out, const kiln_alloc *alloc,
+                                const kiln__runtime_entry *entry);
+/* With the lock held: lends those that came after `since`, but from packs. The
+   caller releases each, also after a failure. */
+kiln_status kiln__runtime_since(kiln__runtime_list *out,
+                                struct kiln__tiers *tiers, uint64_t since);
 void kiln__runtime_free(struct kiln__tiers *tiers);
 /* With the lock held: forgets entries that no code which is kept asks for. */
 void kiln__runtime_sweep(struct kiln__tiers *tiers);
