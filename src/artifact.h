@@ -24,6 +24,7 @@ struct kiln_artifact {
     kiln_site_info *sites;
     size_t site_count;
     uint64_t compile_ns;
+    char *toolchain; /* that made it: toolchain.h */
 };
 
 /* What artifact_new copies. */
@@ -41,6 +42,7 @@ typedef struct kiln__artifact_source {
     const kiln_site_info *sites;
     size_t site_count;
     uint64_t compile_ns;
+    const char *toolchain; /* NULL: none */
 } kiln__artifact_source;
 
 /* ---- artifact.c ---- */

@@ -9,6 +9,7 @@
 #include "report.h"
 #include "stores.h"
 #include "tiers.h"
+#include "toolchain.h"
 
 /*
  * A context is its options and one state per module. Modules are set up in
@@ -53,6 +54,12 @@ static kiln_status door_new(kiln_context *context, kiln_error **error)
     return kiln__door_new(context);
 }
 
+static kiln_status toolchain_new(kiln_context *context, kiln_error **error)
+{
+    (void)error;
+    return kiln__toolchain_new(context);
+}
+
 static kiln_status workers_new(kiln_context *context, kiln_error **error)
 {
     (void)error;
@@ -70,6 +77,7 @@ static const struct {
     {libraries_new, kiln__libraries_free},
     {door_new, kiln__door_free},
     {kiln__stores_new, kiln__stores_free},
+    {toolchain_new, kiln__toolchain_free},
     /* backends, tiers and the kernel language */
     {kiln__modules_new, kiln__modules_free},
     {workers_new, kiln__workers_free},

@@ -35,6 +35,7 @@ struct kiln_context {
     struct kiln__libraries *libraries; /* libraries.c */
     struct kiln__codegen_door *door;   /* codegen_door.c */
     struct kiln__stores *stores;       /* stores/ */
+    struct kiln__toolchain *toolchain; /* toolchain.c */
     struct kiln__tiers *tiers;         /* tiers/ */
     kiln_frontend *language;           /* frontend/language.c */
     struct kiln__workers *workers;     /* workers.c; last: running work uses
@@ -124,6 +125,12 @@ void kiln__door_free(kiln_context *context);
    remembered and returned each time. */
 kiln_status kiln__door_open(kiln_context *context, const kiln__codegen **out,
                             kiln_error **error);
+/* The table if this context opened the library before, else NULL. */
+const kiln__codegen *kiln__door_peek(kiln_context *context);
+/* Where the library would be opened; KILN_ENOTFOUND when that is not known
+   without opening it. */
+kiln_status kiln__door_path(const kiln_context *context, char *out,
+                            size_t capacity);
 
 /* ---- workers.c: Kiln's own compiling threads ---- */
 kiln_status kiln__workers_new(kiln_context *context);

@@ -45,6 +45,9 @@ kiln_status kiln__key_runtime(kiln__encoder *out, kiln_digest typed,
                               const kiln_config *config);
 kiln_status kiln__key_closure(kiln__encoder *out, kiln_digest library,
                               const char *symbol, const kiln_config *config);
+/* Of the note that toolchain.c leaves about a build of the code generator. */
+kiln_status kiln__key_toolchain(kiln__encoder *out, const kiln_context *context,
+                                const char *codegen);
 /* Kiln's version, the pipeline's, and the LLVM that it was built for: equal
    on a machine without LLVM. */
 const char *kiln__codegen_identity(void);

@@ -179,9 +179,10 @@ static kiln_status give_all(const delta *d, const kiln__delta_taker *taker)
     for (size_t i = 0; i < d->codes.count; i++)
         KILN_TRY(give_code(d->codes.items[i], taker));
     for (size_t i = 0; i < d->runtime.count; i++)
-        KILN_TRY(give(&draft,
-                      kiln__draft_runtime(&draft, alloc, d->runtime.items[i]),
-                      taker));
+        KILN_TRY(
+            give(&draft,
+                 kiln__draft_runtime(&draft, d->context, d->runtime.items[i]),
+                 taker));
     for (size_t i = 0; i < d->artifacts.count; i++)
         if (d->artifacts.items[i]->relocation != KILN_RELOCATION_SESSION)
             KILN_TRY(

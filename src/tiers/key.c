@@ -149,3 +149,12 @@ kiln_status kiln__key_closure(kiln__encoder *out, kiln_digest library,
     kiln__encode_text(out, kiln__codegen_identity());
     return end(out);
 }
+
+kiln_status kiln__key_toolchain(kiln__encoder *out, const kiln_context *context,
+                                const char *codegen)
+{
+    (void)context;
+    begin(out, "toolchain");
+    kiln__encode_text(out, codegen);
+    return end(out);
+}

@@ -6,6 +6,7 @@
 #include "report.h"
 #include "state.h"
 #include "stores.h"
+#include "toolchain.h"
 
 /*
  * An entry is built by one thread while others wait for it, is lent to builds,
@@ -207,12 +208,15 @@ static kiln_key key_of(const kiln__runtime_entry *entry)
     return (kiln_key){entry->digest, entry->encoded, entry->encoded_size};
 }
 
-kiln_status kiln__draft_runtime(kiln__draft *out, const kiln_alloc *alloc,
+kiln_status kiln__draft_runtime(kiln__draft *out, kiln_context *context,
                                 const kiln__runtime_entry *entry)
 {
     const kiln_key key = key_of(entry);
+    const char *toolchain = kiln__toolchain_text(context);
 
-    kiln__draft_init(out, alloc, KILN__ENTRY_RUNTIME);
+    kiln__draft_init(out, &context->alloc, KILN__ENTRY_RUNTIME);
+    out->entry.toolchain = toolchain;
+    out->entry.toolchain_size = strlen(toolchain);
     out->entry.build_ns = entry->make_ns;
     out->entry.payload = entry->bitcode;
     out->entry.payload_size = entry->size;
@@ -246,7 +250,7 @@ static void save(kiln_context *context, const kiln__runtime_entry *entry)
 
     if (!kiln__stores_write(context, KILN__ENTRY_RUNTIME))
         return;
-    if (kiln__draft_runtime(&draft, &context->alloc, entry) == KILN_OK)
+    if (kiln__draft_runtime(&draft, context, entry) == KILN_OK)
         kiln__draft_put(context, &draft);
     kiln__draft_dispose(&draft);
 }

@@ -275,7 +275,7 @@ void kiln__artifacts_free(struct kiln__tiers *tiers);
 
 /* ---- runtime.c ---- */
 typedef kiln__array_of(kiln__runtime_entry *) kiln__runtime_list;
-kiln_status kiln__draft_runtime(kiln__draft *out, const kiln_alloc *alloc,
+kiln_status kiln__draft_runtime(kiln__draft *out, kiln_context *context,
                                 const kiln__runtime_entry *entry);
 /* With the lock held: lends those that came after `since`, but from packs. The
    caller releases each, also after a failure. */
