@@ -21,8 +21,8 @@
 /* What a pack was opened as. */
 typedef enum kiln__pack_way {
     KILN__PACK_MEMORY, /* bytes of the caller's */
-    KILN__PACK_MAPPED,
-    KILN__PACK_READ /* piece by piece: the file may vanish below a mapping */
+    KILN__PACK_MAPPED, /* as soon as that is worth it */
+    KILN__PACK_READ    /* piece by piece: the file may vanish below a mapping */
 } kiln__pack_way;
 
 /* May a file be mapped, or could it change or vanish below the mapping? */

@@ -13,11 +13,16 @@
 #include "report.h"
 
 /*
- * A mapping costs nothing until it is looked at, and then no copy. But a file
- * on another machine, or behind a process of the user's, may become shorter
- * or unreadable below it, which ends the process by a signal. So there, or
- * where mapping fails, each look is a read into memory of one's own.
+ * A mapping needs no copy, but each page that is looked at for the first time
+ * costs more than reading it does. So a pack is read piece by piece at first:
+ * most processes want a few entries of it, each once. One that is asked for
+ * more is mapped.
+ *
+ * A file on another machine, or behind a process of the user's, may become
+ * shorter or unreadable below a mapping, which ends the process by a signal.
+ * There, or where mapping fails, reading goes on.
  */
+#define LOANS_UNTIL_MAPPED 64u
 
 /* ---- where a mapping is safe ---- */
 
@@ -73,13 +78,38 @@ static kiln_status read_all(int descriptor, void *to, size_t size,
     return KILN_OK;
 }
 
+static const unsigned char *base_of(const kiln_pack *pack)
+{
+    return atomic_load_explicit(&pack->base, memory_order_acquire);
+}
+
 kiln_status kiln__pack_copy_out(const kiln_pack *pack, uint64_t offset,
                                 void *to, size_t size)
 {
-    if (!pack->base)
+    const unsigned char *base = base_of(pack);
+
+    if (!base)
         return read_all(pack->descriptor, to, size, offset);
-    memcpy(to, pack->base + offset, size);
+    memcpy(to, base + offset, size);
     return KILN_OK;
+}
+
+/* Counts a loan; whoever comes to the number maps the file. */
+static const unsigned char *map_in_time(kiln_pack *pack)
+{
+    const unsigned char *base = base_of(pack);
+    void *mapping;
+
+    if (base || pack->way != KILN__PACK_MAPPED ||
+        atomic_fetch_add_explicit(&pack->loans, 1, memory_order_relaxed) !=
+            LOANS_UNTIL_MAPPED)
+        return base;
+    mapping = mmap(NULL, (size_t)pack->layout.size, PROT_READ, MAP_SHARED,
+                   pack->descriptor, 0);
+    if (mapping == MAP_FAILED)
+        return NULL;
+    atomic_store_explicit(&pack->base, mapping, memory_order_release);
+    return mapping;
 }
 
 static void end_loan(kiln_blob *blob)
@@ -90,12 +120,13 @@ static void end_loan(kiln_blob *blob)
 kiln_status kiln__pack_lend(kiln_blob *out, kiln_pack *pack, uint64_t offset,
                             size_t size)
 {
+    const unsigned char *base = map_in_time(pack);
     kiln_status status;
     void *copy;
 
-    if (pack->base) {
-        *out = (kiln_blob){pack->base + offset, size, end_loan,
-                           kiln__pack_retain(pack)};
+    if (base) {
+        *out =
+            (kiln_blob){base + offset, size, end_loan, kiln__pack_retain(pack)};
         return KILN_OK;
     }
     copy = kiln__blob_new(out, &pack->alloc, size);
@@ -118,10 +149,11 @@ kiln_pack *kiln__pack_retain(kiln_pack *pack)
 static void pack_free(kiln_pack *pack)
 {
     const kiln_alloc alloc = pack->alloc;
+    const unsigned char *base = base_of(pack);
 
     /* The address is mmap()'s own, which was never const. */
-    if (pack->way == KILN__PACK_MAPPED)
-        (void)munmap((void *)(uintptr_t)pack->base, (size_t)pack->layout.size);
+    if (base && pack->way == KILN__PACK_MAPPED)
+        (void)munmap((void *)(uintptr_t)base, (size_t)pack->layout.size);
     if (pack->descriptor >= 0)
         (void)close(pack->descriptor);
     kiln__string_free(&alloc, pack->path);
@@ -168,6 +200,8 @@ static kiln_pack *pack_new(const kiln_alloc *alloc)
         pack->alloc = *alloc;
         pack->descriptor = -1;
         atomic_init(&pack->references, 1);
+        atomic_init(&pack->base, NULL);
+        atomic_init(&pack->loans, 0);
     }
     return pack;
 }
@@ -207,7 +241,7 @@ kiln_status kiln__pack_open_memory(kiln_pack **out, const kiln_alloc *alloc,
     if (!pack)
         return kiln__error_no_memory(error);
     pack->way = KILN__PACK_MEMORY;
-    pack->base = bytes;
+    atomic_init(&pack->base, bytes);
     status = read_ends(pack, size, "memory", error);
     if (status == KILN_OK)
         *out = pack;
@@ -227,23 +261,6 @@ static kiln_status fail(kiln_error **error, const char *path, int number)
     return kiln__error_set(error, KILN_EIO, "pack %s: %s", path, reason);
 }
 
-/* From here on the pack has the file; a mapping that fails is none. */
-static void choose_way(kiln_pack *pack, size_t size, int may_map)
-{
-    void *base = MAP_FAILED;
-
-    if (may_map)
-        base = mmap(NULL, size, PROT_READ, MAP_SHARED, pack->descriptor, 0);
-    if (base == MAP_FAILED) {
-        pack->way = KILN__PACK_READ;
-        return;
-    }
-    pack->way = KILN__PACK_MAPPED;
-    pack->base = base;
-    (void)close(pack->descriptor);
-    pack->descriptor = -1;
-}
-
 static kiln_status open_file(kiln_pack *pack, const char *path,
                              kiln__pack_may_map may_map, kiln_error **error)
 {
@@ -258,13 +275,10 @@ static kiln_status open_file(kiln_pack *pack, const char *path,
         return fail(error, path, errno);
     if (!S_ISREG(facts.st_mode))
         return refuse(error, path, "it is no file");
-    /* The ends are read, not looked at through a mapping: a file that is
-       being cut is an error here, no signal. */
-    pack->way = KILN__PACK_READ;
-    KILN_TRY(read_ends(pack, (uint64_t)facts.st_size, path, error));
-    choose_way(pack, (size_t)facts.st_size,
-               (may_map ? may_map : is_local)(pack->descriptor));
-    return KILN_OK;
+    pack->way = (may_map ? may_map : is_local)(pack->descriptor)
+                    ? KILN__PACK_MAPPED
+                    : KILN__PACK_READ;
+    return read_ends(pack, (uint64_t)facts.st_size, path, error);
 }
 
 kiln_status kiln__pack_open(kiln_pack **out, const kiln_alloc *alloc,

@@ -11,9 +11,12 @@ struct kiln_pack {
     kiln_alloc alloc;
     atomic_uint references;
     kiln__pack_way way;
-    const unsigned char *base; /* NULL: read piece by piece */
-    int descriptor;            /* -1: none */
-    char *path;                /* NULL: memory */
+    int descriptor; /* -1: none */
+    /* NULL: read piece by piece, so far. Release when it is mapped, acquire
+       when it is looked at. */
+    _Atomic(const unsigned char *) base;
+    atomic_uint loans; /* so far, until it is mapped */
+    char *path;        /* NULL: memory */
     kiln__pack_layout layout;
 };
 
