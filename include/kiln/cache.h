@@ -80,7 +80,8 @@ kiln_context_add_store(kiln_context *context, const kiln_store_ops *ops,
  * host's own image. A later process inserts it, and what is still true today
  * is found there instead of being compiled.
  *
- * In this version each function returns KILN_EUNSUPPORTED.
+ * In this version kiln_snapshot(), kiln_delta() and kiln_insert() return
+ * KILN_EUNSUPPORTED.
  */
 
 /** What a pack is to hold. */
@@ -114,11 +115,14 @@ KILN_API KILN_NODISCARD kiln_status
 kiln_delta(kiln_blob *out, kiln_context *context, const kiln_mark *since,
            const kiln_delta_options *options, kiln_error **error);
 
-/** Opens a pack file in constant time. KILN_ECORRUPT if it is none. */
+/** Opens a pack file in constant time. KILN_ENOTFOUND with an error when there
+ *  is no such file, KILN_ECORRUPT if it is no pack or was cut. What is damaged
+ *  inside is found when it is asked for. */
 KILN_API KILN_NODISCARD kiln_status kiln_pack_open(kiln_pack **out,
                                                    const char *path,
                                                    kiln_error **error);
-/** Opens a pack in memory, which must stay as long as the pack. */
+/** Opens a pack in memory, which must stay as long as the pack and whatever
+ *  was found in it. */
 KILN_API KILN_NODISCARD kiln_status kiln_pack_open_memory(kiln_pack **out,
                                                           const void *bytes,
                                                           size_t size,
