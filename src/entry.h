@@ -57,7 +57,9 @@ typedef struct kiln__entry {
     X(VERSION, "version")     /* of a format that this build does not know */ \
     X(CHECKSUM, "checksum")   /* damaged */ \
     X(KEY, "key")             /* of another key */ \
-    X(MALFORMED, "malformed") /* sums are right, what it says is not */
+    X(MALFORMED, "malformed") /* sums are right, what it says is not */ \
+    X(STALE, "stale")         /* it was true of another program */ \
+    X(TOOLCHAIN, "toolchain") /* another one is here than made it */
 
 #define KILN__ENTRY_FAULT_ENUM(name, text) KILN__FAULT_##name,
 typedef enum kiln__entry_fault {

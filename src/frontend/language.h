@@ -235,6 +235,13 @@ kiln_status kiln__ask_dispatch(kiln__match *out, kiln_inference *inference,
 kiln_status kiln__ask_binding(kiln__binding *out, kiln_inference *inference,
                               const kiln_package *package, const char *name,
                               uint64_t world);
+/* The digest of the method that a call gets; zero: none, or several. */
+kiln_status kiln__query_root(kiln_digest *out, const kiln__generic *generic,
+                             const kiln__argument *arguments, size_t count,
+                             const char *overlays, uint64_t world);
+/* The type of a canonical text as of `world`; KILN_ENOTFOUND. */
+kiln_status kiln__query_type(const kiln_type **out, kiln__language *language,
+                             const char *text, uint64_t world);
 kiln_status kiln__query_answer(kiln__language *language, const void *query,
                                size_t size, const kiln_config *config,
                                uint64_t world, kiln_digest *out);
