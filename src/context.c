@@ -3,6 +3,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "cache_settings.h"
 #include "core.h"
 #include "environment.h"
 #include "options.h"
@@ -205,6 +206,7 @@ static void context_release(kiln_context *context)
 
     kiln__string_free(&alloc, context->codegen_path);
     kiln__string_free(&alloc, context->import_path);
+    kiln__cache_settings_free(context->cache);
     kiln__deallocate(&alloc, context, sizeof *context);
 }
 
@@ -218,6 +220,9 @@ static kiln_status context_fill(kiln_context *context,
     KILN_TRY(kiln__environment_read(&environment, error));
     KILN_TRY(read_limits(context, options, &environment, error));
     KILN_TRY(copy_paths(context, options, &environment, error));
+    KILN_TRY(kiln__cache_settings_new(&context->cache, &context->alloc,
+                                      options->cache, &environment.cache,
+                                      error));
     if (kiln__fork_list_add(&context->fork) != KILN_OK)
         return kiln__error_no_memory(error);
     status = modules_make(context, error);

@@ -24,8 +24,9 @@ struct kiln_context {
     uint32_t thread_limit;
     char *codegen_path; /* or NULL */
     kiln_codegen_exchange_fn codegen_exchange;
-    char *import_path;    /* KILN_PATH: folders separated by ':', or NULL */
-    kiln__fork_list fork; /* locks to hold across fork() */
+    char *import_path; /* KILN_PATH: folders separated by ':', or NULL */
+    struct kiln__cache_settings *cache; /* cache_settings.h */
+    kiln__fork_list fork;               /* locks to hold across fork() */
 
     struct kiln__counters *counters;   /* counters.c */
     struct kiln__types *types;         /* type.c */
