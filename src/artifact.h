@@ -38,6 +38,8 @@ typedef struct kiln__artifact_source {
     size_t size;
     const kiln_kernel_info *kernels;
     size_t kernel_count;
+    const kiln_site_info *sites;
+    size_t site_count;
     uint64_t compile_ns;
 } kiln__artifact_source;
 

@@ -15,10 +15,11 @@
  *     sections  encoded key, toolchain, log, meta
  *     payload   at a multiple of 64 bytes
  *
- * The encoding holds no time and no path: equal entries are equal bytes.
+ * The encoding adds no time and no path: equal entries are equal bytes.
  * Checksums are XXH3-128: they find damage, not forgery.
  */
 #define KILN__ENTRY_VERSION 1
+#define KILN__ENTRY_HEAD_SIZE ((size_t)128) /* sections begin behind it */
 
 #define KILN__ENTRY_KIND_MAP(X) \
     X(INSTANCE, 0, "instance") /* typed IR and the queries it rests on */ \
@@ -56,7 +57,9 @@ typedef struct kiln__entry {
     X(VERSION, "version")     /* of a format that this build does not know */ \
     X(CHECKSUM, "checksum")   /* damaged */ \
     X(KEY, "key")             /* of another key */ \
-    X(MALFORMED, "malformed") /* sums are right, what it says is not */
+    X(MALFORMED, "malformed") /* sums are right, what it says is not */ \
+    X(STALE, "stale")         /* it was true of another program */ \
+    X(TOOLCHAIN, "toolchain") /* another one is here than made it */
 
 #define KILN__ENTRY_FAULT_ENUM(name, text) KILN__FAULT_##name,
 typedef enum kiln__entry_fault {
