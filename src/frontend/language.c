@@ -250,6 +250,14 @@ static kiln_status language_function(void *self, const char *name,
     return KILN_OK;
 }
 
+static kiln_status language_program(void *self, const kiln_signature *signature,
+                                    const kiln_config *config, uint64_t world,
+                                    kiln_digest *out)
+{
+    (void)config;
+    return kiln__program_digest(self, signature, world, out);
+}
+
 /* Worlds need no keeping: methods go only in a collection, which knows the
    oldest world that is held. */
 static kiln_status language_hold(void *self, uint64_t world)
@@ -359,6 +367,7 @@ static const kiln_frontend_ops language_ops = {
     .release = language_release,
     .collect = language_collect,
     .root = language_root,
+    .program = language_program,
     .type = language_type,
     .function = language_function,
 };
