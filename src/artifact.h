@@ -23,6 +23,7 @@ struct kiln_artifact {
     size_t kernel_count;
     kiln_site_info *sites;
     size_t site_count;
+    struct kiln__roots *roots; /* of resolved sites, or NULL; sites.h */
     uint64_t compile_ns;
 };
 
@@ -38,6 +39,9 @@ typedef struct kiln__artifact_source {
     size_t size;
     const kiln_kernel_info *kernels;
     size_t kernel_count;
+    const kiln_site_info *sites;
+    size_t site_count;
+    struct kiln__roots *roots; /* taken over on success; or NULL */
     uint64_t compile_ns;
 } kiln__artifact_source;
 

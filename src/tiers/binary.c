@@ -7,7 +7,9 @@
 /*
  * Two jobs with one meaning share an artifact: a method redefined to what it
  * was before, or one function under two names. The full encoded key is
- * compared on every hit, so that a collision of digests is only a miss.
+ * compared on every hit, so that a collision of digests is only a miss. One
+ * that holds addresses of the host's objects is replaced: a newer one is made
+ * only where those are out of date.
  */
 
 static int key_is(const kiln_artifact *artifact, const void *encoded,
@@ -38,20 +40,28 @@ kiln_status kiln__artifact_keep(kiln_context *context,
                                 const kiln_artifact *artifact)
 {
     struct kiln__tiers *tiers = context->tiers;
+    const kiln_artifact *earlier, *dropped = NULL;
     kiln_status status = KILN_OK;
     int kept = 0;
 
     kiln__mutex_lock(&tiers->lock);
-    if (!kiln__map_get(&tiers->artifacts, artifact->key)) {
+    earlier = kiln__map_get(&tiers->artifacts, artifact->key);
+    if (!earlier || earlier->roots) {
         kept = kiln__map_set(&tiers->artifacts, artifact->key,
                              (void *)(uintptr_t)artifact);
-        if (kept)
+        if (kept) {
             kiln_artifact_retain(artifact);
-        else
+            dropped = earlier;
+        } else {
             status = KILN_ENOMEM;
+        }
     }
     kiln__mutex_unlock(&tiers->lock);
     if (kept)
         kiln__count_held(context, KILN_TIER_BINARY, 1, (int64_t)artifact->size);
+    if (dropped)
+        kiln__count_held(context, KILN_TIER_BINARY, -1,
+                         -(int64_t)dropped->size);
+    kiln_artifact_release(dropped);
     return status;
 }
