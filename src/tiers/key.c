@@ -173,3 +173,16 @@ kiln_status kiln__key_toolchain(kiln__encoder *out, const kiln_context *context,
     salt(out, context);
     return end(out);
 }
+
+kiln_status kiln__key_source(kiln__encoder *out, const char *frontend,
+                             const char *version, const char *package,
+                             kiln_digest history, kiln_digest text)
+{
+    begin(out, "source");
+    kiln__encode_text(out, frontend);
+    kiln__encode_text(out, version);
+    kiln__encode_text(out, package);
+    kiln__encode_digest(out, history);
+    kiln__encode_digest(out, text);
+    return end(out);
+}
