@@ -7,9 +7,9 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <sys/vfs.h>
 #include <unistd.h>
 
+#include "local_file.h"
 #include "report.h"
 
 /*
@@ -23,39 +23,6 @@
  * There, or where mapping fails, reading goes on.
  */
 #define LOANS_UNTIL_MAPPED 64u
-
-/* ---- where a mapping is safe ---- */
-
-/* Known to be on this machine, and in the kernel's own hands. Whatever else
-   there is, is read. */
-static const uint32_t local_file_systems[] = {
-    0xef53,     /* ext2, ext3, ext4 */
-    0x58465342, /* XFS */
-    0x9123683e, /* Btrfs */
-    0xf2f52010, /* F2FS */
-    0x2fc12fc1, /* ZFS */
-    0xca451a4e, /* bcachefs */
-    0x3153464a, /* JFS */
-    0x01021994, /* tmpfs */
-    0x858458f6, /* ramfs */
-    0x794c7630, /* overlayfs */
-    0x73717368, /* SquashFS */
-    0xe0f5e1e2, /* EROFS */
-    0x9660,     /* ISO 9660 */
-};
-
-static int is_local(int descriptor)
-{
-    const size_t count = sizeof local_file_systems / sizeof *local_file_systems;
-    struct statfs facts;
-    size_t i = 0;
-
-    if (fstatfs(descriptor, &facts) != 0)
-        return 0;
-    while (i < count && local_file_systems[i] != (uint32_t)facts.f_type)
-        i++;
-    return i < count;
-}
 
 /* ---- looking ---- */
 
@@ -275,7 +242,7 @@ static kiln_status open_file(kiln_pack *pack, const char *path,
         return fail(error, path, errno);
     if (!S_ISREG(facts.st_mode))
         return refuse(error, path, "it is no file");
-    pack->way = (may_map ? may_map : is_local)(pack->descriptor)
+    pack->way = (may_map ? may_map : kiln__file_is_local)(pack->descriptor)
                     ? KILN__PACK_MAPPED
                     : KILN__PACK_READ;
     return read_ends(pack, (uint64_t)facts.st_size, path, error);
