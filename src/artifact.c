@@ -106,6 +106,8 @@ static void fill(kiln_artifact *artifact, kiln__arena *arena,
     artifact->kernels = copy_kernels(arena, source);
     artifact->kernel_count = source->kernel_count;
     artifact->compile_ns = source->compile_ns;
+    artifact->toolchain =
+        copy_text(arena, source->toolchain == NULL ? "" : source->toolchain);
 }
 
 kiln_status kiln__artifact_new(const kiln_artifact **out,

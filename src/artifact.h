@@ -24,6 +24,7 @@ struct kiln_artifact {
     kiln_site_info *sites;
     size_t site_count;
     uint64_t compile_ns;
+    char *toolchain; /* that made it: toolchain.h */
 };
 
 /* What artifact_new copies. */
@@ -38,7 +39,10 @@ typedef struct kiln__artifact_source {
     size_t size;
     const kiln_kernel_info *kernels;
     size_t kernel_count;
+    const kiln_site_info *sites;
+    size_t site_count;
     uint64_t compile_ns;
+    const char *toolchain; /* NULL: none */
 } kiln__artifact_source;
 
 /* ---- artifact.c ---- */

@@ -8,6 +8,7 @@
 #include "log.h"
 #include "report.h"
 #include "thread.h"
+#include "toolchain.h"
 
 static const char *entry_symbol(kiln__build *build)
 {
@@ -128,6 +129,7 @@ static kiln_status make_artifact(kiln__build *build,
         .kernels = &kernel,
         .kernel_count = 1,
         .compile_ns = kiln__clock_ns() - build->start_ns,
+        .toolchain = kiln__toolchain_text(build->context),
     };
     kiln__encoder key;
     kiln_status status;
