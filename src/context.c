@@ -8,6 +8,7 @@
 #include "environment.h"
 #include "options.h"
 #include "report.h"
+#include "sites.h"
 #include "stores.h"
 #include "tiers.h"
 #include "toolchain.h"
@@ -23,6 +24,13 @@ static kiln_status types_new(kiln_context *context, kiln_error **error)
 {
     (void)error;
     return kiln__types_new(context);
+}
+
+static kiln_status sites_new(kiln_context *context, kiln_error **error)
+{
+    (void)error;
+    atomic_init(&context->roots, NULL);
+    return KILN_OK;
 }
 
 static kiln_status counters_new(kiln_context *context, kiln_error **error)
@@ -71,6 +79,7 @@ static const struct {
     kiln_status (*make)(kiln_context *context, kiln_error **error);
     void (*end)(kiln_context *context);
 } modules[] = {
+    {sites_new, kiln__sites_free},
     {counters_new, kiln__counters_free},
     {types_new, kiln__types_free},
     {registry_new, kiln__registry_free},
@@ -122,6 +131,10 @@ static void drop_half_pairs(kiln_host_ops *host)
     if (!host->thread_enter || !host->thread_leave) {
         host->thread_enter = NULL;
         host->thread_leave = NULL;
+    }
+    if (!host->root || !host->unroot) {
+        host->root = NULL;
+        host->unroot = NULL;
     }
 }
 

@@ -28,19 +28,20 @@ struct kiln_context {
     struct kiln__cache_settings *cache; /* cache_settings.h */
     kiln__fork_list fork;               /* locks to hold across fork() */
 
-    struct kiln__counters *counters;   /* counters.c */
-    struct kiln__types *types;         /* type.c */
-    struct kiln__registry *frontends;  /* frontends.c */
-    struct kiln__backends *backends;   /* backends/registry.c */
-    struct kiln__configs *configs;     /* config.c */
-    struct kiln__libraries *libraries; /* libraries.c */
-    struct kiln__codegen_door *door;   /* codegen_door.c */
-    struct kiln__stores *stores;       /* stores/ */
-    struct kiln__toolchain *toolchain; /* toolchain.c */
-    struct kiln__tiers *tiers;         /* tiers/ */
-    kiln_frontend *language;           /* frontend/language.c */
-    struct kiln__workers *workers;     /* workers.c; last: running work uses
-                                          everything above */
+    _Atomic(struct kiln__roots *) roots; /* sites.c */
+    struct kiln__counters *counters;     /* counters.c */
+    struct kiln__types *types;           /* type.c */
+    struct kiln__registry *frontends;    /* frontends.c */
+    struct kiln__backends *backends;     /* backends/registry.c */
+    struct kiln__configs *configs;       /* config.c */
+    struct kiln__libraries *libraries;   /* libraries.c */
+    struct kiln__codegen_door *door;     /* codegen_door.c */
+    struct kiln__stores *stores;         /* stores/ */
+    struct kiln__toolchain *toolchain;   /* toolchain.c */
+    struct kiln__tiers *tiers;           /* tiers/ */
+    kiln_frontend *language;             /* frontend/language.c */
+    struct kiln__workers *workers;       /* workers.c; last: running work uses
+                                            everything above */
 };
 
 /* A frontend as registered; frontends.c. */

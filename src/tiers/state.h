@@ -37,6 +37,7 @@ struct kiln_code {
     size_t ir_size;
     kiln__array_of(kiln_query) queries;     /* data owned */
     kiln__array_of(kiln__library_use) uses; /* in the order of use */
+    kiln__array_of(kiln__site_use) sites;   /* the same; names owned */
     kiln__code_list callees;                /* in call order */
     kiln__code_list callers;                /* under the lock */
     uint64_t inferred_world;
@@ -173,6 +174,10 @@ kiln_code *kiln__code_new(kiln_context *context, kiln__instance *instance,
                           const kiln_config *config, uint64_t world);
 void kiln__code_free(kiln_code *code);
 void kiln__code_list_remove(kiln__code_list *list, const kiln_code *code);
+/* Adds a site unless it is there; the name is copied. KILN_ENOMEM. */
+kiln_status kiln__code_add_site(kiln_code *code, const char *name,
+                                int32_t kind);
+void kiln__code_clear_sites(kiln_code *code);
 /* Digests of one cycle, or of a single code. */
 kiln_status kiln__code_seal(kiln_code **group, size_t count);
 
