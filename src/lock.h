@@ -47,8 +47,8 @@ void kiln__locks_free(kiln__locks *locks);
    KILN_EUNSUPPORTED: nothing can be locked here, so the caller goes alone. */
 kiln_status kiln__lock_try(kiln__lock *out, kiln__locks *locks,
                            kiln_digest key);
-/* As kiln__lock_try(), but waits inside the host's blocking brackets until
-   kiln__clock_ns() is `deadline`: KILN_EAGAIN then. */
+/* As kiln__lock_try(), but waits until kiln__clock_ns() is `deadline`:
+   KILN_EAGAIN then. The host's blocking brackets are the caller's business. */
 kiln_status kiln__lock_wait(kiln__lock *out, kiln__locks *locks,
                             kiln_digest key, uint64_t deadline);
 /* Of one that holds nothing: does nothing. */

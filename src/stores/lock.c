@@ -10,9 +10,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "local_file.h"
-#include "log.h"
+#include "filesystem.h"
 #include "report.h"
+#include "trace.h"
 
 /*
  * There is one lock file in the folder, empty for ever. The lock of a key is
@@ -171,7 +171,7 @@ static int set_byte(int descriptor, int type, uint32_t slot)
 /* The kernel says EINVAL to kinds of locks that it does not know. */
 static void open_file(kiln__locks *locks, int folder)
 {
-    if (!kiln__file_is_local(folder)) {
+    if (kiln__filesystem_of(&locks->context->alloc, folder).is_network) {
         locks->way = WAY_NONE;
         return;
     }
@@ -298,11 +298,12 @@ kiln_status kiln__lock_wait(kiln__lock *out, kiln__locks *locks,
 {
     const uint64_t start = kiln__clock_ns();
     kiln_status status = kiln__lock_try(out, locks, key);
+    kiln__trace_note note = {.category = "wait",
+                             .verb = "wait for another process"};
     uint64_t pause;
 
     if (status != KILN_EAGAIN)
         return status;
-    kiln__blocking_enter(locks->context);
     while (status == KILN_EAGAIN &&
            (pause = pause_after(start, deadline)) != 0) {
         const struct timespec time = {.tv_nsec = (long)pause};
@@ -310,7 +311,9 @@ kiln_status kiln__lock_wait(kiln__lock *out, kiln__locks *locks,
         (void)nanosleep(&time, NULL);
         status = kiln__lock_try(out, locks, key);
     }
-    kiln__blocking_leave(locks->context);
+    note.outcome = status == KILN_OK ? "locked" : "gave up";
+    if (locks->context->trace)
+        kiln__trace_span(locks->context, start, kiln__clock_ns(), &note);
     return status;
 }
 
