@@ -310,17 +310,3 @@ void kiln_context_collect(kiln_context *context)
     if (context)
         kiln__tiers_collect(context);
 }
-
-kiln_status kiln_context_add_store(kiln_context *context,
-                                   const kiln_store_ops *ops, void *self,
-                                   int32_t priority, kiln_error **error)
-{
-    (void)self;
-    (void)priority;
-    KILN_REQUIRE(context != NULL, error);
-    KILN_REQUIRE(ops != NULL, error);
-    return kiln__error_set(
-        error, KILN_EUNSUPPORTED,
-        "stores behind the tiers are not supported by Kiln " KILN_VERSION_STRING
-        ": tiers live in memory");
-}
