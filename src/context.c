@@ -3,12 +3,15 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "cache_settings.h"
 #include "core.h"
 #include "environment.h"
 #include "options.h"
 #include "report.h"
+#include "sites.h"
 #include "stores.h"
 #include "tiers.h"
+#include "toolchain.h"
 
 /*
  * A context is its options and one state per module. Modules are set up in
@@ -21,6 +24,13 @@ static kiln_status types_new(kiln_context *context, kiln_error **error)
 {
     (void)error;
     return kiln__types_new(context);
+}
+
+static kiln_status sites_new(kiln_context *context, kiln_error **error)
+{
+    (void)error;
+    atomic_init(&context->roots, NULL);
+    return KILN_OK;
 }
 
 static kiln_status counters_new(kiln_context *context, kiln_error **error)
@@ -53,6 +63,12 @@ static kiln_status door_new(kiln_context *context, kiln_error **error)
     return kiln__door_new(context);
 }
 
+static kiln_status toolchain_new(kiln_context *context, kiln_error **error)
+{
+    (void)error;
+    return kiln__toolchain_new(context);
+}
+
 static kiln_status workers_new(kiln_context *context, kiln_error **error)
 {
     (void)error;
@@ -63,6 +79,7 @@ static const struct {
     kiln_status (*make)(kiln_context *context, kiln_error **error);
     void (*end)(kiln_context *context);
 } modules[] = {
+    {sites_new, kiln__sites_free},
     {counters_new, kiln__counters_free},
     {types_new, kiln__types_free},
     {registry_new, kiln__registry_free},
@@ -70,6 +87,7 @@ static const struct {
     {libraries_new, kiln__libraries_free},
     {door_new, kiln__door_free},
     {kiln__stores_new, kiln__stores_free},
+    {toolchain_new, kiln__toolchain_free},
     /* backends, tiers and the kernel language */
     {kiln__modules_new, kiln__modules_free},
     {workers_new, kiln__workers_free},
@@ -113,6 +131,10 @@ static void drop_half_pairs(kiln_host_ops *host)
     if (!host->thread_enter || !host->thread_leave) {
         host->thread_enter = NULL;
         host->thread_leave = NULL;
+    }
+    if (!host->root || !host->unroot) {
+        host->root = NULL;
+        host->unroot = NULL;
     }
 }
 
@@ -197,6 +219,7 @@ static void context_release(kiln_context *context)
 
     kiln__string_free(&alloc, context->codegen_path);
     kiln__string_free(&alloc, context->import_path);
+    kiln__cache_settings_free(context->cache);
     kiln__deallocate(&alloc, context, sizeof *context);
 }
 
@@ -210,6 +233,9 @@ static kiln_status context_fill(kiln_context *context,
     KILN_TRY(kiln__environment_read(&environment, error));
     KILN_TRY(read_limits(context, options, &environment, error));
     KILN_TRY(copy_paths(context, options, &environment, error));
+    KILN_TRY(kiln__cache_settings_new(&context->cache, &context->alloc,
+                                      options->cache, &environment.cache,
+                                      error));
     if (kiln__fork_list_add(&context->fork) != KILN_OK)
         return kiln__error_no_memory(error);
     status = modules_make(context, error);
@@ -275,18 +301,4 @@ void kiln_context_collect(kiln_context *context)
 {
     if (context)
         kiln__tiers_collect(context);
-}
-
-kiln_status kiln_context_add_store(kiln_context *context,
-                                   const kiln_store_ops *ops, void *self,
-                                   int32_t priority, kiln_error **error)
-{
-    (void)self;
-    (void)priority;
-    KILN_REQUIRE(context != NULL, error);
-    KILN_REQUIRE(ops != NULL, error);
-    return kiln__error_set(
-        error, KILN_EUNSUPPORTED,
-        "stores behind the tiers are not supported by Kiln " KILN_VERSION_STRING
-        ": tiers live in memory");
 }

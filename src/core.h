@@ -24,21 +24,24 @@ struct kiln_context {
     uint32_t thread_limit;
     char *codegen_path; /* or NULL */
     kiln_codegen_exchange_fn codegen_exchange;
-    char *import_path;    /* KILN_PATH: folders separated by ':', or NULL */
-    kiln__fork_list fork; /* locks to hold across fork() */
+    char *import_path; /* KILN_PATH: folders separated by ':', or NULL */
+    struct kiln__cache_settings *cache; /* cache_settings.h */
+    kiln__fork_list fork;               /* locks to hold across fork() */
 
-    struct kiln__counters *counters;   /* counters.c */
-    struct kiln__types *types;         /* type.c */
-    struct kiln__registry *frontends;  /* frontends.c */
-    struct kiln__backends *backends;   /* backends/registry.c */
-    struct kiln__configs *configs;     /* config.c */
-    struct kiln__libraries *libraries; /* libraries.c */
-    struct kiln__codegen_door *door;   /* codegen_door.c */
-    struct kiln__stores *stores;       /* stores/ */
-    struct kiln__tiers *tiers;         /* tiers/ */
-    kiln_frontend *language;           /* frontend/language.c */
-    struct kiln__workers *workers;     /* workers.c; last: running work uses
-                                          everything above */
+    _Atomic(struct kiln__roots *) roots; /* sites.c */
+    struct kiln__counters *counters;     /* counters.c */
+    struct kiln__types *types;           /* type.c */
+    struct kiln__registry *frontends;    /* frontends.c */
+    struct kiln__backends *backends;     /* backends/registry.c */
+    struct kiln__configs *configs;       /* config.c */
+    struct kiln__libraries *libraries;   /* libraries.c */
+    struct kiln__codegen_door *door;     /* codegen_door.c */
+    struct kiln__stores *stores;         /* stores/ */
+    struct kiln__toolchain *toolchain;   /* toolchain.c */
+    struct kiln__tiers *tiers;           /* tiers/ */
+    kiln_frontend *language;             /* frontend/language.c */
+    struct kiln__workers *workers;       /* workers.c; last: running work uses
+                                            everything above */
 };
 
 /* A frontend as registered; frontends.c. */
@@ -89,6 +92,22 @@ void kiln__count_held(kiln_context *context, int32_t tier, int64_t entries,
 void kiln__count_judged(kiln_context *context, int32_t tier, int is_kept);
 void kiln__count_saved(kiln_context *context, int32_t tier,
                        uint64_t nanoseconds);
+/* What a tier had to do with stores. */
+enum {
+    KILN__STORE_HITS,
+    KILN__STORE_PUTS,
+    KILN__STORE_PUT_FAILURES,
+    KILN__STORE_REFUSED,
+    KILN__STORE_BYTES_READ,
+    KILN__STORE_BYTES_WRITTEN,
+    KILN__STORE_GET_NS,
+    KILN__STORE_PUT_NS,
+    KILN__STORE_MISSES, /* + KILN_MISS_... */
+    KILN__STORE_COUNT_END = KILN__STORE_MISSES + KILN_MISS_COUNT
+};
+/* Adds to two of the counters; values may be negative. */
+void kiln__count_store(kiln_context *context, int32_t tier, int first,
+                       int64_t first_value, int second, int64_t second_value);
 /* Counts the stage and tells the host's event callback. */
 void kiln__stage_ended(kiln_context *context, int32_t stage, const char *name,
                        uint64_t nanoseconds);
@@ -124,6 +143,12 @@ void kiln__door_free(kiln_context *context);
    remembered and returned each time. */
 kiln_status kiln__door_open(kiln_context *context, const kiln__codegen **out,
                             kiln_error **error);
+/* The table if this context opened the library before, else NULL. */
+const kiln__codegen *kiln__door_peek(kiln_context *context);
+/* Where the library would be opened; KILN_ENOTFOUND when that is not known
+   without opening it. */
+kiln_status kiln__door_path(const kiln_context *context, char *out,
+                            size_t capacity);
 
 /* ---- workers.c: Kiln's own compiling threads ---- */
 kiln_status kiln__workers_new(kiln_context *context);

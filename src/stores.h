@@ -25,6 +25,13 @@ typedef enum kiln__cache_mode {
 } kiln__cache_mode;
 
 kiln__cache_mode kiln__stores_mode(const kiln_context *context);
+/* How stores are used, beside what they do themselves; the texts are NULL
+   where nothing is said, and live with the context. */
+const char *kiln__stores_salt(const kiln_context *context);
+const char *kiln__stores_trace(const kiln_context *context);
+uint64_t kiln__stores_mem_size(const kiln_context *context); /* in bytes */
+uint64_t kiln__stores_wait_ms(const kiln_context *context);
+int kiln__stores_locks(const kiln_context *context); /* if they can */
 /* May a get or a put of the kind do anything? Keys need not be made if not. */
 int kiln__stores_read(const kiln_context *context, int32_t kind);
 int kiln__stores_write(const kiln_context *context, int32_t kind);
@@ -34,6 +41,8 @@ typedef struct kiln__stored {
     kiln__entry entry; /* lies in `bytes` */
     kiln_blob bytes;
     int is_packed; /* it came from a pack that was inserted */
+    struct kiln__store_link *from;
+    uint64_t identity[2]; /* of the file, where it was one: device, inode */
 } kiln__stored;
 
 /* KILN_OK, or KILN_ENOTFOUND. The mode is the caller's business: this reads
@@ -41,14 +50,81 @@ typedef struct kiln__stored {
 kiln_status kiln__stores_get(kiln__stored *out, kiln_context *context,
                              int32_t kind, const kiln_key *key);
 void kiln__stored_release(kiln__stored *stored);
-/* Keeps the entry in the first store that takes it. One of class SESSION is
-   refused and counted. `replace`: what is there is outdated. */
+/* What was got is of no use: releases it and asks the stores behind the one
+   it came from. An old entry in a pack must not hide a better one on the
+   disk. */
+kiln_status kiln__stores_next(kiln__stored *stored, kiln_context *context,
+                              int32_t kind, const kiln_key *key);
+/* Keeps the entry on the disk and in every store of the host's that takes it.
+   One of class SESSION is refused and counted. `replace`: what is there is
+   outdated; mode REFRESH always replaces. */
 void kiln__stores_put(kiln_context *context, const kiln__entry *entry,
                       int replace);
 /* A stored entry is right as bytes, but what it says is of no use: `fault`
    says why. It is dropped where that is possible. */
 void kiln__stores_reject(kiln_context *context, const kiln__stored *stored,
                          kiln__entry_fault fault);
+
+/* ---- a store of another part of the library ---- */
+
+typedef kiln_status (*kiln__store_find)(kiln__stored *out,
+                                        kiln__entry_fault *fault, void *self,
+                                        const kiln_key *key);
+
+/* Puts a store into the order, behind others of its priority; on success the
+   context owns `self`. `find` gives entries that it has checked, or
+   KILN_ENOTFOUND and why one was not believed; NULL: ops.get, whose bytes are
+   checked here. Nothing is put there or dropped. */
+typedef struct kiln__store_source {
+    const kiln_store_ops *ops;
+    void *self;
+    kiln__store_find find;
+    int32_t priority; /* KILN_STORE_... */
+    int is_packed;
+} kiln__store_source;
+
+kiln_status kiln__stores_add(kiln_context *context,
+                             const kiln__store_source *source);
+
+/* The folder of the disk store, where lock files may lie: a descriptor that
+   lives with the context, or -1 when there is none or nothing can be locked
+   in it. Makes the folder. */
+int kiln__stores_lock_folder(kiln_context *context);
+
+/* ---- what lies on the disk, for tools ---- */
+
+typedef struct kiln__store_report {
+    uint64_t entries; /* that are left */
+    uint64_t bytes;   /* that these take on the disk */
+    uint64_t evicted;
+    uint64_t evicted_bytes;
+    uint64_t swept; /* temporary files of writers that died */
+} kiln__store_report;
+
+typedef struct kiln__store_item {
+    kiln_digest digest;
+    uint64_t size;      /* in bytes */
+    uint64_t disk_size; /* what it takes on the disk */
+    int64_t used_s;     /* when it was last used, in seconds since 1970 */
+} kiln__store_item;
+
+/* Of the disk store; nothing when there is none. */
+kiln_status kiln__stores_each(kiln_context *context,
+                              int (*see)(void *env,
+                                         const kiln__store_item *item),
+                              void *env);
+/* Reads the entry of the digest, whatever its key; or says why it is not
+   believed. Bad ones stay. */
+kiln_status kiln__stores_peek(kiln__stored *out, kiln__entry_fault *fault,
+                              kiln_context *context, kiln_digest digest);
+/* Applies the bounds to all of it; drops all of it. KILN_EREADONLY in a mode
+   that writes nothing. */
+kiln_status kiln__stores_prune(kiln_context *context,
+                               kiln__store_report *report);
+kiln_status kiln__stores_clear(kiln_context *context,
+                               kiln__store_report *report);
+/* Its path, or NULL; lives with the context. */
+const char *kiln__stores_path(kiln_context *context);
 
 kiln_status kiln__stores_new(kiln_context *context, kiln_error **error);
 void kiln__stores_free(kiln_context *context);

@@ -18,6 +18,65 @@ KILN_BEGIN_DECLS
 enum { KILN_TIER_MAP(KILN__TIER_ENUM) KILN_TIER_COUNT };
 #undef KILN__TIER_ENUM
 
+/** What may be done with stores. The default is KILN_CACHE's, else READ_WRITE.
+ */
+#define KILN_CACHE_MODE_MAP(X) \
+    X(DEFAULT, 0, "") \
+    X(OFF, 1, "off") \
+    X(READ_ONLY, 2, "ro") \
+    X(READ_WRITE, 3, "rw") \
+    X(MUST_HIT, 4, "must-hit") /* what would be built is an error */ \
+    X(REFRESH, 5, "refresh")   /* nothing is read, what is there replaced */ \
+    X(VERIFY, 6, "verify")     /* built again, and compared */
+
+#define KILN__CACHE_MODE_ENUM(name, value, text) KILN_CACHE_MODE_##name = value,
+enum { KILN_CACHE_MODE_MAP(KILN__CACHE_MODE_ENUM) KILN_CACHE_MODE_COUNT };
+#undef KILN__CACHE_MODE_ENUM
+
+/* Locks between processes. */
+#define KILN_CACHE_LOCK_DEFAULT 0
+#define KILN_CACHE_LOCK_AUTO 1 /* where the file system can */
+#define KILN_CACHE_LOCK_NONE 2
+
+/* Of a bound: none. */
+#define KILN_CACHE_UNBOUNDED UINT64_MAX
+
+/**
+ * How a context uses the disk and other stores. Zero, NULL and "" are the
+ * default: the environment's, else the one that is named here. Strings are
+ * copied.
+ *
+ * A folder that others may write to, or that is another user's, is not used:
+ * one warning says so. Without HOME, or with more rights than its user, a
+ * process has no disk store. Whatever goes wrong with a store is a miss.
+ */
+typedef struct kiln_cache_options {
+    size_t size;             /* KILN_CACHE_OPTIONS_INIT sets it */
+    uint8_t mode;            /* KILN_CACHE_MODE_... */
+    uint8_t lock;            /* KILN_CACHE_LOCK_...: auto */
+    uint8_t reserved[2];     /* zero */
+    uint32_t tiers_off;      /* 1 << KILN_TIER_...: these use no store */
+    const char *directory;   /* $XDG_CACHE_HOME/kiln, else ~/.cache/kiln */
+    const char *search_path; /* folders and packs, by ':'; only read */
+    /* Written instead of a default directory on a network file system:
+       $XDG_RUNTIME_DIR/kiln, else $TMPDIR/kiln-UID. */
+    const char *local_directory;
+    uint64_t max_size;      /* in bytes on disk: 2 GiB */
+    uint64_t max_entries;   /* 65536 */
+    uint64_t max_age_s;     /* not used for so many seconds: 30 days */
+    uint64_t mem_size;      /* in bytes that the tiers may hold: 256 MiB */
+    uint64_t wait_ms;       /* at most, for another process: 30,000 */
+    const char *salt;       /* enters every key */
+    const char *name_space; /* a folder in the folder: letters, digits, ._- */
+    const char *trace;      /* file for what the cache does */
+} kiln_cache_options;
+
+#define KILN_CACHE_OPTIONS_INIT \
+    { \
+        sizeof(kiln_cache_options), 0, 0, {0}, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, \
+            0, 0 \
+    }
+
 /* Room for tiers and stages that are yet to come. */
 #define KILN_TIERS_MAX 8
 #define KILN_STAGES_MAX 16
@@ -43,12 +102,53 @@ typedef struct kiln_tier_statistics {
     uint64_t reserved[5];
 } kiln_tier_statistics;
 
+/** Why stores did not give what they were asked for. */
+#define KILN_MISS_MAP(X) \
+    X(ABSENT, "absent")       /* no store has it */ \
+    X(OFF, "off")             /* the tier, or reading, is switched off */ \
+    X(FAILED, "failed")       /* a store could not answer */ \
+    X(STALE, "stale")         /* it was true of another program */ \
+    X(TOOLCHAIN, "toolchain") /* another one is here than made it */ \
+    X(TRUNCATED, "truncated") /* shorter than it says, or empty */ \
+    X(FOREIGN, "foreign")     /* no entry of Kiln's */ \
+    X(VERSION, "version")     /* of a format that this build does not know */ \
+    X(CHECKSUM, "checksum")   /* damaged */ \
+    X(KEY, "key")             /* of another key */ \
+    X(MALFORMED, "malformed") /* whole, but it makes no sense */
+
+#define KILN__MISS_ENUM(name, text) KILN_MISS_##name,
+enum { KILN_MISS_MAP(KILN__MISS_ENUM) KILN_MISS_COUNT };
+#undef KILN__MISS_ENUM
+
+/* Room for reasons that are yet to come. */
+#define KILN_MISSES_MAX 24
+
+/**
+ * What one tier got from stores, and gave them. An entry that was met and not
+ * believed is counted by its reason, whatever the next store had: so there
+ * may be more misses than requests. ABSENT is counted once a request, when no
+ * store had anything.
+ */
+typedef struct kiln_store_statistics {
+    uint64_t hits;
+    uint64_t misses[KILN_MISSES_MAX]; /* by KILN_MISS_... */
+    uint64_t puts;                    /* that some store took, or had */
+    uint64_t put_failures;            /* that no store took */
+    uint64_t refused; /* since they hold addresses of this process */
+    uint64_t bytes_read;
+    uint64_t bytes_written;
+    uint64_t get_ns; /* summed over all threads */
+    uint64_t put_ns;
+    uint64_t reserved[8];
+} kiln_store_statistics;
+
 typedef struct kiln_statistics {
     size_t size; /* set by the caller */
     kiln_tier_statistics tiers[KILN_TIERS_MAX];
     uint64_t stage_ns[KILN_STAGES_MAX]; /* summed over all threads */
     uint64_t stage_count[KILN_STAGES_MAX];
     uint64_t invalidated; /* code instances that lost their validity */
+    kiln_store_statistics stores[KILN_TIERS_MAX]; /* of the tiers */
 } kiln_statistics;
 
 /** Stores the counters' sums. Cheap, but not for a hit path. Any thread; sums
@@ -65,10 +165,20 @@ KILN_API void kiln_statistics_get(kiln_statistics *out,
 KILN_API KILN_NODISCARD kiln_status
 kiln_statistics_json(kiln_blob *out, const kiln_context *context);
 
+/* Where the built-in stores stand. */
+#define KILN_STORE_PACKS 100       /* that were inserted */
+#define KILN_STORE_DISK 200        /* the folder of this user */
+#define KILN_STORE_SEARCH_PATH 300 /* in its order */
+
 /**
- * Adds a store behind the tiers. Lower `priority` is asked first; equal ones
- * are refused. On success the context owns `self` and calls ops->free; `ops`
- * is copied. KILN_EUNSUPPORTED in this version: tiers live in memory.
+ * Adds a store behind the tiers. Lower `priority` is asked first; one that
+ * another store has, or a built-in one, is KILN_EINVAL, like a table without
+ * its required members. On success the context owns `self` and calls
+ * ops->free; `ops` is copied.
+ *
+ * What the store gives is checked before it is believed, and kept on the disk.
+ * What is built is offered to it, unless the mode or its KILN_EREADONLY says
+ * no. Whatever it returns, no compile fails because of it.
  */
 KILN_API KILN_NODISCARD kiln_status
 kiln_context_add_store(kiln_context *context, const kiln_store_ops *ops,
@@ -80,7 +190,8 @@ kiln_context_add_store(kiln_context *context, const kiln_store_ops *ops,
  * host's own image. A later process inserts it, and what is still true today
  * is found there instead of being compiled.
  *
- * In this version each function returns KILN_EUNSUPPORTED.
+ * In this version kiln_snapshot(), kiln_delta() and kiln_insert() return
+ * KILN_EUNSUPPORTED.
  */
 
 /** What a pack is to hold. */
@@ -114,11 +225,14 @@ KILN_API KILN_NODISCARD kiln_status
 kiln_delta(kiln_blob *out, kiln_context *context, const kiln_mark *since,
            const kiln_delta_options *options, kiln_error **error);
 
-/** Opens a pack file in constant time. KILN_ECORRUPT if it is none. */
+/** Opens a pack file in constant time. KILN_ENOTFOUND with an error when there
+ *  is no such file, KILN_ECORRUPT if it is no pack or was cut. What is damaged
+ *  inside is found when it is asked for. */
 KILN_API KILN_NODISCARD kiln_status kiln_pack_open(kiln_pack **out,
                                                    const char *path,
                                                    kiln_error **error);
-/** Opens a pack in memory, which must stay as long as the pack. */
+/** Opens a pack in memory, which must stay as long as the pack and whatever
+ *  was found in it. */
 KILN_API KILN_NODISCARD kiln_status kiln_pack_open_memory(kiln_pack **out,
                                                           const void *bytes,
                                                           size_t size,

@@ -162,3 +162,12 @@ kiln_status kiln__key_source(kiln__encoder *out, const char *frontend,
     kiln__encode_digest(out, text);
     return end(out);
 }
+
+kiln_status kiln__key_toolchain(kiln__encoder *out, const kiln_context *context,
+                                const char *codegen)
+{
+    (void)context;
+    begin(out, "toolchain");
+    kiln__encode_text(out, codegen);
+    return end(out);
+}
