@@ -98,6 +98,14 @@ static void ask_type(process *p)
                                              &type));
 }
 
+static void ask_function_type(process *p)
+{
+    const kiln_type *type = NULL;
+
+    assert_ok(kiln_type_parse(&type, p->context, NULL, "typeof(core.sqrt)",
+                              &test_error));
+}
+
 static void ask_answer(process *p)
 {
     kiln_digest digest;
@@ -165,8 +173,9 @@ static void locate(process *p)
 static void what_needs_the_program_defines_it_first(void **state)
 {
     static void (*const needs[])(process * p) = {
-        ask_imported, ask_unknown, ask_type, ask_answer, ask_root,
-        define_again, delete_one,  unload,   ask_core,   locate};
+        ask_imported, ask_unknown, ask_type,     ask_function_type,
+        ask_answer,   ask_root,    define_again, delete_one,
+        unload,       ask_core,    locate};
 
     (void)state;
     process_learn();
