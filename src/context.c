@@ -12,6 +12,7 @@
 #include "stores.h"
 #include "tiers.h"
 #include "toolchain.h"
+#include "trace.h"
 
 /*
  * A context is its options and one state per module. Modules are set up in
@@ -31,6 +32,12 @@ static kiln_status sites_new(kiln_context *context, kiln_error **error)
     (void)error;
     atomic_init(&context->roots, NULL);
     return KILN_OK;
+}
+
+static kiln_status trace_new(kiln_context *context, kiln_error **error)
+{
+    (void)error;
+    return kiln__trace_new(context, kiln__stores_trace(context));
 }
 
 static kiln_status counters_new(kiln_context *context, kiln_error **error)
@@ -80,6 +87,7 @@ static const struct {
     void (*end)(kiln_context *context);
 } modules[] = {
     {sites_new, kiln__sites_free},
+    {trace_new, kiln__trace_free},
     {counters_new, kiln__counters_free},
     {types_new, kiln__types_free},
     {registry_new, kiln__registry_free},

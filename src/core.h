@@ -40,6 +40,7 @@ struct kiln_context {
     struct kiln__toolchain *toolchain;   /* toolchain.c */
     struct kiln__tiers *tiers;           /* tiers/ */
     kiln_frontend *language;             /* frontend/language.c */
+    struct kiln__trace *trace;           /* trace.c; NULL: off */
     struct kiln__workers *workers;       /* workers.c; last: running work uses
                                             everything above */
 };

@@ -47,14 +47,14 @@ kiln_status kiln__key_runtime(kiln__encoder *out, kiln_digest typed,
                               const kiln_config *config);
 kiln_status kiln__key_closure(kiln__encoder *out, kiln_digest library,
                               const char *symbol, const kiln_config *config);
-/* Of what the text of a package defines, given the history of the package; the
-   version is that of what every package sees. */
-kiln_status kiln__key_source(kiln__encoder *out, const char *frontend,
-                             const char *version, const char *package,
-                             kiln_digest history, kiln_digest text);
 /* Of the note that toolchain.c leaves about a build of the code generator. */
 kiln_status kiln__key_toolchain(kiln__encoder *out, const kiln_context *context,
                                 const char *codegen);
+/* Of what the text of a package defines, given the history of the package; the
+   version is that of what every package sees. */
+kiln_status kiln__key_source(kiln__encoder *out, const kiln_frontend *frontend,
+                             const char *version, const char *package,
+                             kiln_digest history, kiln_digest text);
 /* Kiln's version, the pipeline's, and the LLVM that it was built for: equal
    on a machine without LLVM. */
 const char *kiln__codegen_identity(void);
