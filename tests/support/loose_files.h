@@ -33,5 +33,7 @@ int loose_has(kiln__loose *loose, const loose_entry *entry,
 size_t loose_count(const char *folder, const char *begin);
 /* Sets when the file was used last, in seconds from now. */
 void loose_set_age(const char *path, long seconds);
+/* Of all files whose names begin so. */
+void loose_set_ages(const char *folder, const char *begin, long seconds);
 
 #endif /* KILN_TESTS_LOOSE_FILES_H */
