@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "hasher.h"
 #include "kiln/kernel.h"
@@ -22,6 +23,12 @@ kiln__loose_options loose_options(const char *folder)
         .max_entries = KILN_CACHE_UNBOUNDED,
         .max_age_s = KILN_CACHE_UNBOUNDED,
     };
+}
+
+void loose_prefer_memory(void)
+{
+    if (!getenv("TMPDIR") && access("/dev/shm", W_OK | X_OK) == 0)
+        setenv("TMPDIR", "/dev/shm", 1);
 }
 
 kiln__loose *loose_open(const kiln__loose_options *options)

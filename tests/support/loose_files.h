@@ -10,6 +10,11 @@ kiln__loose_options loose_options(const char *folder);
 kiln__loose *loose_open(const kiln__loose_options *options);
 kiln__loose *loose_at(const char *folder);
 
+/* Temporary folders from now on lie in memory, where that is possible and
+   TMPDIR says nothing else: a disk may take milliseconds for each of thousands
+   of files that are dropped. */
+void loose_prefer_memory(void);
+
 /* An envelope whose key is `name` and whose payload is `size` bytes that
    depend on the name. */
 typedef struct loose_entry {
