@@ -6,6 +6,7 @@
 
 #include "arena.h"
 #include "report.h"
+#include "sites.h"
 
 /*
  * An artifact and all that it holds lie in one arena over malloc, so it
@@ -91,6 +92,22 @@ static kiln_kernel_info *copy_kernels(kiln__arena *arena,
     return copies;
 }
 
+static kiln_site_info *copy_sites(kiln__arena *arena,
+                                  const kiln__artifact_source *source)
+{
+    kiln_site_info *copies;
+
+    if (source->site_count == 0)
+        return NULL;
+    copies =
+        kiln__arena_allocate_array(arena, source->site_count, sizeof *copies);
+    for (size_t i = 0; copies != NULL && i < source->site_count; i++) {
+        copies[i] = source->sites[i];
+        copies[i].name = copy_text(arena, source->sites[i].name);
+    }
+    return copies;
+}
+
 static void fill(kiln_artifact *artifact, kiln__arena *arena,
                  const kiln__artifact_source *source)
 {
@@ -105,7 +122,11 @@ static void fill(kiln_artifact *artifact, kiln__arena *arena,
     artifact->size = source->size;
     artifact->kernels = copy_kernels(arena, source);
     artifact->kernel_count = source->kernel_count;
+    artifact->sites = copy_sites(arena, source);
+    artifact->site_count = source->site_count;
     artifact->compile_ns = source->compile_ns;
+    artifact->toolchain =
+        copy_text(arena, source->toolchain == NULL ? "" : source->toolchain);
 }
 
 kiln_status kiln__artifact_new(const kiln_artifact **out,
@@ -122,6 +143,7 @@ kiln_status kiln__artifact_new(const kiln_artifact **out,
         kiln_artifact_release(&owned->artifact);
         return KILN_ENOMEM;
     }
+    owned->artifact.roots = source->roots;
     *out = &owned->artifact;
     return KILN_OK;
 }
@@ -155,6 +177,7 @@ void kiln_artifact_release(const kiln_artifact *artifact)
         atomic_fetch_sub_explicit(&owned->artifact.references, 1,
                                   memory_order_acq_rel) != 1)
         return;
+    kiln__roots_free(owned->artifact.roots);
     kiln__arena_dispose(&owned->arena);
     kiln__deallocate(&kiln__malloc, owned, sizeof *owned);
 }

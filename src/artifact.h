@@ -23,7 +23,9 @@ struct kiln_artifact {
     size_t kernel_count;
     kiln_site_info *sites;
     size_t site_count;
+    struct kiln__roots *roots; /* of resolved sites, or NULL; sites.h */
     uint64_t compile_ns;
+    char *toolchain; /* that made it: toolchain.h */
 };
 
 /* What artifact_new copies. */
@@ -40,7 +42,9 @@ typedef struct kiln__artifact_source {
     size_t kernel_count;
     const kiln_site_info *sites;
     size_t site_count;
+    struct kiln__roots *roots; /* taken over on success; or NULL */
     uint64_t compile_ns;
+    const char *toolchain; /* NULL: none */
 } kiln__artifact_source;
 
 /* ---- artifact.c ---- */

@@ -7,7 +7,9 @@
 #include "keys.h"
 #include "log.h"
 #include "report.h"
+#include "sites.h"
 #include "thread.h"
+#include "toolchain.h"
 
 static const char *entry_symbol(kiln__build *build)
 {
@@ -42,6 +44,7 @@ static void fill_settings(kiln__build *build)
         .fast_math = is_on(config->fast_math),
         .contract = is_on(config->contract),
         .entry_abi = (uint8_t)config->entry_abi,
+        .sites = (uint8_t)config->sites,
         .required_group_size = {(uint32_t)config->required_group_x,
                                 (uint32_t)config->required_group_y,
                                 (uint32_t)config->required_group_z},
@@ -127,7 +130,11 @@ static kiln_status make_artifact(kiln__build *build,
         .size = result->size,
         .kernels = &kernel,
         .kernel_count = 1,
+        .sites = result->sites,
+        .site_count = result->site_count,
+        .roots = result->site_count > 0 ? build->roots : NULL,
         .compile_ns = kiln__clock_ns() - build->start_ns,
+        .toolchain = kiln__toolchain_text(build->context),
     };
     kiln__encoder key;
     kiln_status status;
@@ -145,6 +152,10 @@ static kiln_status make_artifact(kiln__build *build,
         source.encoded_key = key.bytes;
         source.encoded_key_size = key.size;
         status = kiln__artifact_new(&build->artifact, &source);
+    }
+    if (status == KILN_OK && source.roots) {
+        kiln__roots_end_with_context(source.roots);
+        build->roots = NULL;
     }
     kiln__encoder_dispose(&key);
     return status;
@@ -230,8 +241,10 @@ static kiln_status prepare(kiln__build *build, int32_t form, kiln_error **error)
         kiln__code_closure(&build->closure, &build->closure_count, build->code);
     if (status == KILN_OK)
         status = kiln__build_plan_supplies(build);
-    if (status == KILN_OK && frontend->ops.lower)
+    if (status == KILN_OK && frontend->ops.lower) {
+        KILN_TRY(kiln__build_plan_sites(build, error));
         return lower_foreign(build, error);
+    }
     if (status == KILN_OK)
         KILN_TRY(
             kiln__collective_check(build->code, &build->context->alloc, error));
@@ -275,6 +288,7 @@ void kiln__build_free(kiln__build *build)
     kiln_blob_release(&build->module);
     kiln_error_free(build->error);
     kiln__build_free_supplies(build);
+    kiln__roots_free(build->roots);
     kiln__deallocate(alloc, build->closure,
                      build->closure_count * sizeof *build->closure);
     kiln__arena_dispose(&build->arena);

@@ -37,7 +37,10 @@ struct kiln__build {
     size_t supply_count;
     kiln__codegen_function *functions; /* the request's */
     kiln__codegen_import *imports;
-    kiln_blob module; /* of a foreign frontend */
+    kiln__codegen_site *sites; /* of the closure; the request's */
+    size_t site_count;
+    struct kiln__roots *roots; /* of sites that are resolved, or NULL */
+    kiln_blob module;          /* of a foreign frontend */
     kiln__codegen_settings settings;
     kiln__codegen_request request;
     uint64_t start_ns;
@@ -75,5 +78,10 @@ kiln_status kiln__build_get_supplies(kiln__build *build,
 void kiln__build_was_read(void *env, size_t index, uint64_t nanoseconds);
 /* Gives everything back; gives up what is being built. */
 void kiln__build_free_supplies(kiln__build *build);
+
+/* ---- build_sites.c: host objects that the code refers to ---- */
+/* Lists the closure's sites, each once; resolves and roots them if the config
+   says so. KILN_ENOTFOUND names one that the host does not have. */
+kiln_status kiln__build_plan_sites(kiln__build *build, kiln_error **error);
 
 #endif /* KILN_BUILD_H */

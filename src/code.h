@@ -17,10 +17,19 @@ typedef struct kiln__library_use {
     kiln_digest digest; /* of library and symbol */
 } kiln__library_use;
 
+/* A host object or function that the code refers to. */
+typedef struct kiln__site_use {
+    const char *name;
+    int32_t kind; /* KILN_SITE_... */
+} kiln__site_use;
+
 /* What the code was marked as. */
 int kiln__code_is_runtime(const kiln_code *code);
 /* In the order of use. */
 const kiln__library_use *kiln__code_uses(const kiln_code *code, size_t *count);
+
+/* In the order of use; the names are the code's. */
+const kiln__site_use *kiln__code_sites(const kiln_code *code, size_t *count);
 
 /* Finds which runtime functions of a call closure can be kept one by one:
    out[i] becomes true where closure[i] is marked and makes the same code

@@ -5,6 +5,7 @@
 
 #include "kiln/config.h"
 #include "kiln/host.h"
+#include "kiln/kernel.h"
 
 /*
  * One exported function, kiln_codegen_exchange, swaps two tables and is
@@ -17,7 +18,7 @@
  * hands the failure to whoever waits, and the thread parks for ever.
  */
 
-#define KILN__CODEGEN_ABI 2
+#define KILN__CODEGEN_ABI 3
 
 /* Forms beside KILN_EMIT_...: bitcode of functions[0] alone, which calls the
    others by their names; and of what a module defines under a name, with all
@@ -48,6 +49,16 @@ typedef struct kiln__codegen_import {
     size_t bitcode_size;
 } kiln__codegen_import;
 
+/** A host object or function that a foreign module may refer to, declared as
+ *  KILN__SITE_PREFIX and its name. */
+#define KILN__SITE_PREFIX "kiln_site_"
+
+typedef struct kiln__codegen_site {
+    const char *name;
+    int32_t kind;     /* KILN_SITE_... */
+    uint64_t address; /* where sites are resolved; else 0 */
+} kiln__codegen_site;
+
 /** Every setting that code generation reads, resolved. */
 typedef struct kiln__codegen_settings {
     const char *backend; /* "host" */
@@ -60,6 +71,7 @@ typedef struct kiln__codegen_settings {
     uint8_t fast_math;     /* 0 or 1 */
     uint8_t contract;      /* 0 or 1 */
     uint8_t entry_abi;     /* KILN_ABI_... */
+    uint8_t sites;         /* KILN_SITES_... */
     uint32_t required_group_size[3];
 } kiln__codegen_settings;
 
@@ -67,8 +79,10 @@ typedef struct kiln__codegen_settings {
 typedef struct kiln__codegen_result {
     const void *bytes; /* payload, or text for the text forms */
     size_t size;
-    const char *format; /* "elf" */
-    int32_t relocation; /* KILN_RELOCATION_... */
+    const char *format;          /* "elf" */
+    int32_t relocation;          /* KILN_RELOCATION_... */
+    const kiln_site_info *sites; /* that the code depends on */
+    size_t site_count;
     int32_t can_fail;
     uint32_t static_local_bytes;
     uint32_t private_bytes;
@@ -97,6 +111,8 @@ typedef struct kiln__codegen_request {
     size_t argument_count;
     const kiln__codegen_import *imports;
     size_t import_count;
+    const kiln__codegen_site *sites;
+    size_t site_count;
     /* CLOSURE: `module` is the library, called `library`; this is wanted. */
     const char *library;
     const char *wanted;
@@ -135,6 +151,10 @@ struct kiln_codegen {
     /** Runs one request. Exactly one of finish(), fail() and fatal() is
         called. KILN_OK after finish() returned KILN_OK. */
     kiln_status (*generate)(const kiln__codegen_request *request);
+    /** An address inside of the code generator, and one inside of LLVM: the
+        objects that hold them say which builds they are. */
+    const void *code;
+    const void *llvm_code;
 };
 
 typedef struct kiln_codegen_host kiln__codegen_host;

@@ -45,6 +45,9 @@
  * box, and so is the proof; the box may be empty.
  */
 
+/* Section of the slots that a load fills with addresses. */
+#define KILN__SITE_TABLE ".kiln.sites"
+
 #define KILN__PARAMETER_EMPTY 0 /* no bytes: not passed */
 #define KILN__PARAMETER_SCALAR 1
 #define KILN__PARAMETER_BYTES 2 /* struct, tuple, vector, foreign */
@@ -107,6 +110,8 @@ typedef struct kiln__codegen_job {
     uint32_t private_bytes;      /* of an item */
     uint32_t sub_group_size;     /* 0: it does not matter */
     LLVMValueRef access_group;   /* the backend's, of loops over items */
+    kiln_site_info *sites;       /* that the code depends on, in the arena */
+    size_t site_count;
     uint64_t make_ns;    /* of bitcode: what kiln__codegen_result says */
     kiln_status status;  /* the first failure */
     const char *message; /* in the arena */
@@ -169,6 +174,10 @@ typedef struct kiln__codegen_backend {
        the checked module: check, link. */
     kiln_status (*finish)(kiln__codegen_job *job, const kiln__object *objects,
                           size_t count, kiln_blob *out);
+    /* Finds the offset in the payload of the table of slots for sites, the
+       section KILN__SITE_TABLE of `size` bytes. NULL: it cannot have one. */
+    kiln_status (*find_sites)(kiln__codegen_job *job, const kiln_blob *payload,
+                              size_t size, uint64_t *offset);
     /* True when a function of that name may stay undefined. */
     int (*may_import)(const char *name);
     /* May be NULL: nobody looks. An i1: hardly any stack is left. */

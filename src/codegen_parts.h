@@ -76,9 +76,20 @@ kiln_status kiln__foreign_check(kiln__codegen_job *job);
 /* Replaces calls of kiln_global_id() and its kin by the backend's code. */
 kiln_status kiln__foreign_bind(kiln__codegen_job *job);
 
+/* True for a global that stands for a site of the request. */
+int kiln__foreign_is_site(const kiln__codegen_job *job, LLVMValueRef global);
+/* Replaces sites by their addresses, or by what their slots hold. */
+kiln_status kiln__foreign_sites(kiln__codegen_job *job);
+/* After the passes: defines the slots that are still read. */
+void kiln__foreign_sites_define(kiln__codegen_job *job);
+/* Completes job->sites, for the payload that was made. */
+kiln_status kiln__foreign_sites_place(kiln__codegen_job *job,
+                                      const kiln_blob *payload);
+
 /* ---- codegen/codegen_relocation.c ---- */
-/* The class that the optimised module proves: KILN_RELOCATION_PORTABLE, or
-   KILN_RELOCATION_SESSION where an address may be in it. */
+/* The class that the optimised module proves: KILN_RELOCATION_SESSION where an
+   address may be in it, KILN_RELOCATION_RELOCATABLE where it has slots, else
+   KILN_RELOCATION_PORTABLE. */
 int32_t kiln__relocation_class(const kiln__codegen_job *job);
 
 /* ---- backends/codegen_backends.c ---- */
@@ -106,6 +117,11 @@ kiln_status kiln__host_object_check(const kiln__object *object,
                                     size_t capacity);
 /* True when host code may leave the function undefined. */
 int kiln__host_may_import(const char *name);
+
+/* ---- backends/codegen_host_sites.c ---- */
+kiln_status kiln__host_find_sites(kiln__codegen_job *job,
+                                  const kiln_blob *payload, size_t size,
+                                  uint64_t *offset);
 
 /* ---- backends/codegen_host_link.c ---- */
 #define KILN__HOST_OBJECTS_MAX 2
@@ -140,6 +156,9 @@ void kiln__llvm_end_quick(LLVMTargetMachineRef machine, unsigned opt_level);
 int kiln__llvm_target_knows(const char *triple, const char *processor,
                             const char *features, char *unknown,
                             size_t capacity);
+/* What is made of the constant becomes instructions where these use it; what
+   is left are initialisers. */
+void kiln__llvm_expand_users(LLVMValueRef constant);
 void kiln__llvm_on_bad_alloc(void (*handler)(const char *reason));
 
 /* Reads bitcode, of which functions are only read when they are linked, or

@@ -7,8 +7,10 @@
 #include "log.h"
 #include "options.h"
 #include "report.h"
+#include "sites.h"
 #include "thread.h"
 #include "tiers.h"
+#include "trace.h"
 
 /*
  *   kiln_compile
@@ -55,7 +57,21 @@ struct task {
     uint64_t start_ns;
 };
 
-static void tell_job(const kiln_context *context, const kiln_code *code,
+static void trace_job(kiln_context *context, const kiln_event *event)
+{
+    const uint64_t now = kiln__clock_ns();
+    const kiln__trace_note note = {
+        .category = "job",
+        .verb = "job",
+        .name = event->name,
+        .tier = kiln__trace_tier(KILN_TIER_BINARY),
+        .outcome = kiln_status_name(event->status),
+    };
+
+    kiln__trace_span(context, now - event->nanoseconds, now, &note);
+}
+
+static void tell_job(kiln_context *context, const kiln_code *code,
                      kiln_status status, uint64_t nanoseconds)
 {
     kiln_event event = {.size = sizeof event,
@@ -64,6 +80,8 @@ static void tell_job(const kiln_context *context, const kiln_code *code,
                         .name = kiln_code_name(code),
                         .nanoseconds = nanoseconds};
 
+    if (context->trace)
+        trace_job(context, &event);
     if (context->host.event)
         context->host.event(context->host_env, &event);
 }
@@ -91,6 +109,14 @@ static void task_fatal(void *env, kiln_error *error)
     kiln__workers_park(context);
 }
 
+/* Whether the host has what an artifact refers to may be another thing the
+   next time. */
+static void bind_to_host(kiln__flight *flight, const kiln_artifact *artifact)
+{
+    if (kiln_artifact_site_count(artifact) > 0)
+        flight->is_bound = 1;
+}
+
 static void task_run(void *env)
 {
     struct task *task = env;
@@ -114,6 +140,7 @@ static void task_run(void *env)
         kiln__artifact_save(context, artifact);
         status = kiln__build_load(&kernel, artifact, code,
                                   kiln__build_config(build), &error);
+        bind_to_host(task->flight, artifact);
     }
     kiln__build_free(build);
     task_end(task, kernel, KILN_SOURCE_BUILT, status, error);
@@ -144,6 +171,11 @@ static const kiln_artifact *find_artifact(kiln_context *context,
         }
     }
     kiln__encoder_dispose(&key);
+    if (artifact && artifact->roots &&
+        !kiln__roots_still_hold(artifact->roots)) {
+        kiln_artifact_release(artifact); /* its constants are out of date */
+        return NULL;
+    }
     return artifact;
 }
 
@@ -157,6 +189,7 @@ static void reuse(kiln_context *context, kiln__flight *flight,
     const kiln_status status =
         kiln__build_load(&kernel, artifact, flight->code, config, &error);
 
+    bind_to_host(flight, artifact);
     kiln__job_finish(context, flight, kernel, source, status, error);
 }
 
@@ -194,7 +227,8 @@ static kiln_status gather(kiln__build **out, kiln__run *run,
     if (status == KILN_OK)
         status =
             kiln__build_new(out, flight->code, config, KILN_EMIT_BINARY, error);
-    flight->is_bound = run->recursions != recursions;
+    flight->is_bound =
+        run->recursions != recursions || status == KILN_ENOTFOUND;
     return status;
 }
 

@@ -8,8 +8,11 @@
 #include "environment.h"
 #include "options.h"
 #include "report.h"
+#include "sites.h"
 #include "stores.h"
 #include "tiers.h"
+#include "toolchain.h"
+#include "trace.h"
 
 /*
  * A context is its options and one state per module. Modules are set up in
@@ -22,6 +25,19 @@ static kiln_status types_new(kiln_context *context, kiln_error **error)
 {
     (void)error;
     return kiln__types_new(context);
+}
+
+static kiln_status sites_new(kiln_context *context, kiln_error **error)
+{
+    (void)error;
+    atomic_init(&context->roots, NULL);
+    return KILN_OK;
+}
+
+static kiln_status trace_new(kiln_context *context, kiln_error **error)
+{
+    (void)error;
+    return kiln__trace_new(context, kiln__stores_trace(context));
 }
 
 static kiln_status counters_new(kiln_context *context, kiln_error **error)
@@ -54,6 +70,12 @@ static kiln_status door_new(kiln_context *context, kiln_error **error)
     return kiln__door_new(context);
 }
 
+static kiln_status toolchain_new(kiln_context *context, kiln_error **error)
+{
+    (void)error;
+    return kiln__toolchain_new(context);
+}
+
 static kiln_status workers_new(kiln_context *context, kiln_error **error)
 {
     (void)error;
@@ -64,6 +86,8 @@ static const struct {
     kiln_status (*make)(kiln_context *context, kiln_error **error);
     void (*end)(kiln_context *context);
 } modules[] = {
+    {sites_new, kiln__sites_free},
+    {trace_new, kiln__trace_free},
     {counters_new, kiln__counters_free},
     {types_new, kiln__types_free},
     {registry_new, kiln__registry_free},
@@ -71,6 +95,7 @@ static const struct {
     {libraries_new, kiln__libraries_free},
     {door_new, kiln__door_free},
     {kiln__stores_new, kiln__stores_free},
+    {toolchain_new, kiln__toolchain_free},
     /* backends, tiers and the kernel language */
     {kiln__modules_new, kiln__modules_free},
     {workers_new, kiln__workers_free},
@@ -114,6 +139,10 @@ static void drop_half_pairs(kiln_host_ops *host)
     if (!host->thread_enter || !host->thread_leave) {
         host->thread_enter = NULL;
         host->thread_leave = NULL;
+    }
+    if (!host->root || !host->unroot) {
+        host->root = NULL;
+        host->unroot = NULL;
     }
 }
 

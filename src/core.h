@@ -28,18 +28,21 @@ struct kiln_context {
     struct kiln__cache_settings *cache; /* cache_settings.h */
     kiln__fork_list fork;               /* locks to hold across fork() */
 
-    struct kiln__counters *counters;   /* counters.c */
-    struct kiln__types *types;         /* type.c */
-    struct kiln__registry *frontends;  /* frontends.c */
-    struct kiln__backends *backends;   /* backends/registry.c */
-    struct kiln__configs *configs;     /* config.c */
-    struct kiln__libraries *libraries; /* libraries.c */
-    struct kiln__codegen_door *door;   /* codegen_door.c */
-    struct kiln__stores *stores;       /* stores/ */
-    struct kiln__tiers *tiers;         /* tiers/ */
-    kiln_frontend *language;           /* frontend/language.c */
-    struct kiln__workers *workers;     /* workers.c; last: running work uses
-                                          everything above */
+    _Atomic(struct kiln__roots *) roots; /* sites.c */
+    struct kiln__counters *counters;     /* counters.c */
+    struct kiln__types *types;           /* type.c */
+    struct kiln__registry *frontends;    /* frontends.c */
+    struct kiln__backends *backends;     /* backends/registry.c */
+    struct kiln__configs *configs;       /* config.c */
+    struct kiln__libraries *libraries;   /* libraries.c */
+    struct kiln__codegen_door *door;     /* codegen_door.c */
+    struct kiln__stores *stores;         /* stores/ */
+    struct kiln__toolchain *toolchain;   /* toolchain.c */
+    struct kiln__tiers *tiers;           /* tiers/ */
+    kiln_frontend *language;             /* frontend/language.c */
+    struct kiln__trace *trace;           /* trace.c; NULL: off */
+    struct kiln__workers *workers;       /* workers.c; last: running work uses
+                                            everything above */
 };
 
 /* A frontend as registered; frontends.c. */
@@ -141,6 +144,12 @@ void kiln__door_free(kiln_context *context);
    remembered and returned each time. */
 kiln_status kiln__door_open(kiln_context *context, const kiln__codegen **out,
                             kiln_error **error);
+/* The table if this context opened the library before, else NULL. */
+const kiln__codegen *kiln__door_peek(kiln_context *context);
+/* Where the library would be opened; KILN_ENOTFOUND when that is not known
+   without opening it. */
+kiln_status kiln__door_path(const kiln_context *context, char *out,
+                            size_t capacity);
 
 /* ---- workers.c: Kiln's own compiling threads ---- */
 kiln_status kiln__workers_new(kiln_context *context);

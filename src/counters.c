@@ -7,6 +7,7 @@
 #include "array.h"
 #include "core.h"
 #include "log.h"
+#include "trace.h"
 
 /*
  * Each thread adds to a block of its own, which it finds through a small
@@ -56,6 +57,12 @@ struct kiln__counters {
     _Atomic(block *) blocks; /* release in block_add, acquire in readers */
     block shared;
 };
+
+#define NAME(name, text) text,
+static const char *const tier_names[] = {KILN_TIER_MAP(NAME)};
+static const char *const stage_names[] = {KILN_STAGE_MAP(NAME)};
+static const char *const miss_names[] = {KILN_MISS_MAP(NAME)};
+#undef NAME
 
 #define BLOCK_SIZE \
     ((sizeof(block) + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE + CACHE_LINE)
@@ -226,6 +233,16 @@ void kiln__count_saved(kiln_context *context, int32_t tier,
     ADD(context, tiers[tier].saved_ns, nanoseconds, tiers[tier].saved_ns, 0);
 }
 
+static void trace_stage(kiln_context *context, int32_t stage, const char *name,
+                        uint64_t nanoseconds)
+{
+    const uint64_t now = kiln__clock_ns();
+    const kiln__trace_note note = {
+        .category = "stage", .verb = stage_names[stage], .name = name};
+
+    kiln__trace_span(context, now - nanoseconds, now, &note);
+}
+
 void kiln__count_store(kiln_context *context, int32_t tier, int first,
                        int64_t first_value, int second, int64_t second_value)
 {
@@ -246,6 +263,8 @@ void kiln__stage_ended(kiln_context *context, int32_t stage, const char *name,
     };
 
     kiln__count_stage(context, stage, nanoseconds);
+    if (context->trace != NULL)
+        trace_stage(context, stage, name, nanoseconds);
     if (context->host.event != NULL)
         context->host.event(context->host_env, &event);
 }
@@ -326,12 +345,6 @@ void kiln_statistics_get(kiln_statistics *out, const kiln_context *context)
     memcpy(out, &sum, size < sizeof sum ? size : sizeof sum);
     out->size = size;
 }
-
-#define NAME(name, text) text,
-static const char *const tier_names[] = {KILN_TIER_MAP(NAME)};
-static const char *const stage_names[] = {KILN_STAGE_MAP(NAME)};
-static const char *const miss_names[] = {KILN_MISS_MAP(NAME)};
-#undef NAME
 
 /* Reasons that never came up are left out. */
 static void render_store(kiln__text *text, const kiln_store_statistics *store)

@@ -22,13 +22,14 @@
 #define KILN__ENTRY_HEAD_SIZE ((size_t)128) /* sections begin behind it */
 
 #define KILN__ENTRY_KIND_MAP(X) \
-    X(INSTANCE, 0, "instance") /* typed IR and the queries it rests on */ \
-    X(PROGRAM, 1, "program")   /* the typed digest under one program text */ \
-    X(RUNTIME, 2, "runtime")   /* bitcode of a runtime function */ \
-    X(BINARY, 3, "binary")     /* an artifact */ \
-    X(SOURCE, 4, "source")     /* what a text of the language defines */ \
-    X(ATTACHED, 5, "attached") /* what a consumer attached to an instance */ \
-    X(RAW, 6, "raw")           /* bytes of somebody else */
+    X(INSTANCE, 0, "instance")   /* typed IR and the queries it rests on */ \
+    X(PROGRAM, 1, "program")     /* the typed digest under one program text */ \
+    X(RUNTIME, 2, "runtime")     /* bitcode of a runtime function */ \
+    X(BINARY, 3, "binary")       /* an artifact */ \
+    X(SOURCE, 4, "source")       /* what a text of the language defines */ \
+    X(ATTACHED, 5, "attached")   /* what a consumer attached to an instance */ \
+    X(RAW, 6, "raw")             /* bytes of somebody else */ \
+    X(TOOLCHAIN, 7, "toolchain") /* where libLLVM was seen last */
 
 #define KILN__ENTRY_KIND_ENUM(name, value, text) KILN__ENTRY_##name = value,
 enum { KILN__ENTRY_KIND_MAP(KILN__ENTRY_KIND_ENUM) KILN__ENTRY_KIND_COUNT };

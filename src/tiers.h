@@ -5,7 +5,7 @@
 
 #include "artifact.h"
 #include "code.h"
-#include "kiln/sys/store.h"
+#include "entry.h"
 #include "settings.h"
 
 /*
@@ -250,6 +250,20 @@ void kiln__runtime_was_read(kiln_context *context, kiln__runtime_entry *entry,
                             uint64_t read_ns);
 #define KILN__RUNTIME_READS 3 /* before an entry is judged, by its best one */
 void kiln__runtime_release(kiln_context *context, kiln__runtime_entry *entry);
+
+/* ---- tiers/delta.c ---- */
+/* The number of what came into a tier last. */
+uint64_t kiln__tiers_order(kiln_context *context);
+
+typedef struct kiln__delta_taker {
+    kiln_status (*take)(void *env, const kiln__entry *entry);
+    void *env;
+} kiln__delta_taker;
+
+/* Gives every entry that was added since, as delta.c says. */
+kiln_status kiln__tiers_delta(kiln_context *context, uint64_t since,
+                              int binaries, const kiln__delta_taker *taker,
+                              kiln_error **error);
 
 /* ---- compile.c ---- */
 /* The slow path of kiln_compile: a kernel at once, or a flight to wait for

@@ -3,11 +3,13 @@
 /* LABELS: unit frontend */
 #include "support/program.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "core.h"
 #include "hasher.h"
 #include "kiln/compile.h"
+#include "kiln/runtime.h"
 #include "tiers/state.h"
 #include "types.h"
 
@@ -214,6 +216,225 @@ static void qualified_names_give_their_functions(void **state)
                   ops_of(p)->function(p->language, "main.n", &other));
 }
 
+/* ---- program ---- */
+
+static kiln_digest program_at(program *p, const call *c, uint64_t world)
+{
+    kiln_digest digest = {1, 1};
+
+    assert_ok(ops_of(p)->program(p->language, &c->signature, any_config(p),
+                                 world, &digest));
+    return digest;
+}
+
+/* Of `fn f(x) = 1` and of `fn g(x: P) = x`, in package main. */
+static kiln_digest program_of(program *p, const char *function,
+                              const char *type)
+{
+    call c;
+
+    call_init(&c, p, function, type, NULL);
+    return program_at(p, &c, today(p));
+}
+
+#define assert_same(a, b) assert_true(kiln__digest_equal((a), (b)))
+#define assert_other(a, b) assert_false(kiln__digest_equal((a), (b)))
+
+static void define_in(program *p, const char *package, const char *text)
+{
+    program_define_in(program_package(p, package), text, NULL);
+}
+
+static void equal_texts_are_equal_programs_whatever_they_are_called(
+    void **state)
+{
+    static const char text[] = "fn f(x) = 1\n";
+    program *p = *state;
+    kiln_digest first;
+    void *other = NULL;
+    program *q;
+
+    program_define(p, text);
+    first = program_of(p, "f", "f32");
+    assert_false(kiln__digest_is_zero(first));
+    assert_int_equal(program_setup(&other), 0);
+    q = other;
+    define_in(q, "unrelated", "fn h(x) = x + 1\n");
+    assert_ok(kiln_package_define(q->main, "elsewhere/main.kiln", text,
+                                  strlen(text), NULL, &test_error));
+    assert_same(first, program_of(q, "f", "f32"));
+    assert_same(first, program_of(q, "f", "f64"));
+    assert_int_equal(program_teardown(&other), 0);
+}
+
+static void what_changes_no_meaning_changes_no_program(void **state)
+{
+    static const char text[] = "const n = 2\nfn f(x) = n\n";
+    program *p = *state;
+    kiln_digest before;
+
+    program_define(p, text);
+    before = program_of(p, "f", "f32");
+    program_define(p, text);
+    program_define(p, "# a remark\n");
+    assert_ok(kiln_package_define(p->main, "moved.kiln", text, strlen(text),
+                                  NULL, &test_error));
+    program_refuse(p, "unknown-package", "import nowhere\n");
+    assert_same(before, program_of(p, "f", "f32"));
+}
+
+static void each_change_of_the_package_is_another_program(void **state)
+{
+    program *p = *state;
+    kiln_digest seen[4];
+    call c;
+
+    program_define(p, "fn f(x) = 1\nfn f(x: f32) = 2\n");
+    seen[0] = program_of(p, "f", "f32");
+    program_define(p, "fn f(x: f32) = 3\n");
+    seen[1] = program_of(p, "f", "f32");
+    call_init(&c, p, "f", "f32", NULL);
+    assert_ok(kiln_method_delete(p->main, c.signature.function, "f32", NULL,
+                                 NULL, &test_error));
+    seen[2] = program_of(p, "f", "f32");
+    assert_ok(kiln_package_unload(p->main, NULL, &test_error));
+    seen[3] = program_at(p, &c, today(p));
+    for (size_t i = 0; i < 4; i++)
+        for (size_t j = 0; j < i; j++)
+            assert_other(seen[i], seen[j]);
+}
+
+static void what_is_imported_counts_however_far_away(void **state)
+{
+    program *p = *state;
+    kiln_digest before;
+
+    define_in(p, "far", "fn h(x) = x\n");
+    define_in(p, "near", "import far\nfn g(x) = far.h(x)\n");
+    program_define(p, "import near\nfn f(x) = near.g(x)\n");
+    before = program_of(p, "f", "f32");
+    define_in(p, "other", "import near\nfn k(x) = x\n");
+    assert_same(before, program_of(p, "f", "f32"));
+    define_in(p, "far", "fn h(x) = x + x\n");
+    assert_other(before, program_of(p, "f", "f32"));
+}
+
+static void the_packages_of_types_count(void **state)
+{
+    program *p = *state;
+    kiln_digest plain, own;
+
+    define_in(p, "shapes", "struct S{T}\n a: T\nend\nfn h(x) = x\n");
+    program_define(p, "fn f(x) = 1\n");
+    plain = program_of(p, "f", "f32");
+    own = program_of(p, "f", "shapes.S{f32}[:]");
+    assert_other(plain, own);
+    assert_same(own, program_of(p, "f", "typeof(shapes.h)"));
+    assert_same(own, program_of(p, "f", "Type{shapes.S{i8}}"));
+    define_in(p, "shapes", "fn h(x) = x + x\n");
+    assert_same(plain, program_of(p, "f", "f32"));
+    assert_other(own, program_of(p, "f", "shapes.S{f32}[:]"));
+}
+
+static void methods_for_the_functions_of_others_count_everywhere(void **state)
+{
+    static const char *const texts[] = {
+        "struct Q\n a: f32\nend\nfn +(a: Q, b) = b\n",
+        "overlay host fn sqrt(x: f32) = x\n",
+        "import base\nfn base.h(x: f32) = x\n",
+        "import base: h\nfn h(x: f64) = x\n"};
+    program *p = *state;
+    kiln_digest before, now;
+    char name[] = "a";
+
+    define_in(p, "base", "fn h(x) = x\n");
+    program_define(p, "fn f(x) = 1\n");
+    before = program_of(p, "f", "f32");
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        name[0]++;
+        define_in(p, name, texts[i]);
+        now = program_of(p, "f", "f32");
+        assert_other(before, now);
+        before = now;
+    }
+}
+
+static void what_core_is_given_counts(void **state)
+{
+    program *p = *state;
+    kiln_package *core = NULL;
+    kiln_digest before;
+
+    program_define(p, "fn f(x) = 1\n");
+    before = program_of(p, "f", "f32");
+    assert_ok(kiln_runtime_package(&core, p->context, &test_error));
+    program_define_in(core, "fn ipow(x: f32, n: i8) = x\n", NULL);
+    assert_other(before, program_of(p, "f", "f32"));
+}
+
+static void what_a_text_saw_when_it_was_defined_counts(void **state)
+{
+    static const char *const numbers[] = {"const n = 2\n", "const n = 3\n"};
+    static const char text[] = "import far: n\nfn f(x: Vec{f32, n}) = 1\n";
+    program *p = *state;
+    kiln_digest digests[2];
+
+    for (int first = 0; first < 2; first++) {
+        void *other = NULL;
+        program *q;
+
+        assert_int_equal(program_setup(&other), 0);
+        q = other;
+        define_in(q, "far", numbers[0]);
+        if (first)
+            program_define(q, text);
+        define_in(q, "far", numbers[1]);
+        if (!first)
+            program_define(q, text);
+        digests[first] = program_of(q, "f", "f32");
+        assert_int_equal(program_teardown(&other), 0);
+    }
+    assert_other(digests[0], digests[1]);
+    (void)p;
+}
+
+static void without_certainty_there_is_no_program(void **state)
+{
+    program *p = *state;
+    uint64_t world;
+    call c;
+
+    program_define(p, "struct Q\n a: f32\nend\nfn f(x) = 1\n");
+    call_init(&c, p, "f", "f32", NULL);
+    world = today(p);
+    program_define(p, "fn g(x) = 1\n");
+    assert_true(kiln__digest_is_zero(program_at(p, &c, world)));
+    define_in(p, "first", "import main: Q\nfn +(a: Q, b: Q) = a\n");
+    assert_false(kiln__digest_is_zero(program_at(p, &c, today(p))));
+    define_in(p, "second", "import main: Q\nfn +(a: Q, b: Q) = b\n");
+    assert_true(kiln__digest_is_zero(program_at(p, &c, today(p))));
+}
+
+static void hundreds_of_packages_are_one_program(void **state)
+{
+    program *p = *state;
+    char name[16], text[64];
+    kiln_digest before;
+
+    define_in(p, "p0", "fn h(x) = x\n");
+    for (int i = 1; i < 200; i++) {
+        (void)snprintf(name, sizeof name, "p%d", i);
+        (void)snprintf(text, sizeof text, "import p%d\nfn h(x) = p%d.h(x)\n",
+                       i - 1, i - 1);
+        define_in(p, name, text);
+    }
+    program_define(p, "import p199\nfn f(x) = p199.h(x)\n");
+    before = program_of(p, "f", "f32");
+    assert_same(before, program_of(p, "f", "f32"));
+    define_in(p, "p0", "fn h(x) = x + x\n");
+    assert_other(before, program_of(p, "f", "f32"));
+}
+
 #define TEST(name) \
     cmocka_unit_test_setup_teardown(name, program_setup, program_teardown)
 
@@ -228,6 +449,16 @@ int main(void)
         TEST(a_text_that_nothing_defines_is_no_type),
         TEST(a_struct_is_the_one_of_the_world_asked_about),
         TEST(qualified_names_give_their_functions),
+        TEST(equal_texts_are_equal_programs_whatever_they_are_called),
+        TEST(what_changes_no_meaning_changes_no_program),
+        TEST(each_change_of_the_package_is_another_program),
+        TEST(what_is_imported_counts_however_far_away),
+        TEST(the_packages_of_types_count),
+        TEST(methods_for_the_functions_of_others_count_everywhere),
+        TEST(what_core_is_given_counts),
+        TEST(what_a_text_saw_when_it_was_defined_counts),
+        TEST(without_certainty_there_is_no_program),
+        TEST(hundreds_of_packages_are_one_program),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

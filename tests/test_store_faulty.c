@@ -20,7 +20,7 @@ static kiln_status open_faulty(const kiln_store_ops **ops, void **self)
 
 int main(void)
 {
-    static const store_subject subject = {open_faulty};
+    static const store_subject subject = {.open = open_faulty};
 
     return store_suite_run(&subject);
 }

@@ -24,9 +24,9 @@ KILN_BEGIN_DECLS
 #define KILN_ABI_KERNEL 0 /* a kernel that can be launched */
 #define KILN_ABI_DEVICE 1 /* a function for foreign code; KILN_EUNSUPPORTED */
 
-/* Enters the keys; this version has no host references to treat so. */
-#define KILN_SITES_RESOLVE 0 /* host references are constants of a session */
-#define KILN_SITES_PATCH 1   /* host references are patched at load */
+/* How code refers to host objects (kiln_inference_use_site). */
+#define KILN_SITES_RESOLVE 0 /* constants, folded; stays in the session */
+#define KILN_SITES_PATCH 1   /* slots, filled when a kernel is loaded */
 
 /**
  * Settings of a config. Zero is the default everywhere. Each setting belongs

@@ -68,13 +68,21 @@ typedef struct kiln_host_ops {
     void (*thread_leave)(void *env);
 
     /**
-     * Stores the address of a host object or function that a site names;
-     * KILN_ENOTFOUND when there is none. Called when an artifact is loaded.
-     * Artifacts of this version have no sites: not called yet, nor are root
-     * and unroot.
+     * Stores the address of a host object or function that a site names
+     * (kiln_inference_use_site); KILN_ENOTFOUND when there is none. Under
+     * KILN_SITES_PATCH it is called whenever a kernel is loaded, on the
+     * caller's thread or on one of Kiln's; under KILN_SITES_RESOLVE before
+     * code is generated, on the caller's thread, and again before that code
+     * is used for another kernel.
      */
     kiln_status (*resolve)(void *env, const char *name, void **address);
-    /** Keep the object behind `name` alive and unmoved / let it go. */
+    /**
+     * Keep the object behind `name` alive and unmoved / let it go; once each
+     * for every load, or for as long as the artifact lives and its context.
+     * Kiln asks resolve() again after root(), and lets go and begins anew if
+     * the answer has changed: a collector may move the object until root()
+     * returns. Only when both are given. They must not call Kiln.
+     */
     void (*root)(void *env, const char *name, void *address);
     void (*unroot)(void *env, const char *name, void *address);
 

@@ -17,7 +17,7 @@ KILN_BEGIN_DECLS
  */
 
 #define KILN_RELOCATION_PORTABLE 0    /* no address in it */
-#define KILN_RELOCATION_RELOCATABLE 1 /* bytes and named sites; none yet */
+#define KILN_RELOCATION_RELOCATABLE 1 /* bytes and named sites */
 #define KILN_RELOCATION_SESSION 2     /* holds an address of this process */
 
 /** One argument of a kernel, in its packed argument block. */
@@ -49,8 +49,8 @@ typedef struct kiln_kernel_info {
 /** A reference to a host object or function inside an artifact. */
 typedef struct kiln_site_info {
     const char *name;  /* what the host's resolve callback is asked for */
-    uint64_t offset;   /* in the payload */
-    uint32_t size;     /* of the patched word, in bytes */
+    uint64_t offset;   /* in the payload, of a slot that is zero there */
+    uint32_t size;     /* of the slot, in bytes: 8; 0 under RESOLVE */
     uint32_t strategy; /* KILN_SITES_... */
 } kiln_site_info;
 
@@ -68,7 +68,7 @@ KILN_API size_t kiln_artifact_kernel_count(const kiln_artifact *artifact);
 /** Returns the metadata of kernel `index`, or NULL beyond the last. */
 KILN_API const kiln_kernel_info *kiln_artifact_kernel(
     const kiln_artifact *artifact, size_t index);
-/** Returns how many sites the artifact holds; 0 in this version. */
+/** Returns how many sites the artifact holds: what the host is asked for. */
 KILN_API size_t kiln_artifact_site_count(const kiln_artifact *artifact);
 /** Returns site `index`, or NULL beyond the last. */
 KILN_API const kiln_site_info *kiln_artifact_site(const kiln_artifact *artifact,

@@ -46,6 +46,7 @@ struct kiln__loaded_module {
     kiln__backend *backend;
     const kiln__driver_device *device; /* NULL: offline */
     void *handle;
+    struct kiln__roots *roots; /* of its sites, or NULL */
 };
 
 /* ---- registry.c ---- */
@@ -53,6 +54,22 @@ struct kiln__loaded_module {
 /* Returns the entry, here or not, or NULL. */
 kiln__backend *kiln__backend_entry(kiln_context *context, const char *name,
                                    size_t name_size);
+
+/* ---- patch.c ---- */
+
+/* An artifact for one load: with addresses in its slots. */
+typedef struct kiln__patched {
+    kiln_artifact artifact; /* borrows all but its bytes */
+    struct kiln__roots *roots;
+} kiln__patched;
+
+/* Resolves and roots the sites that are patched, and fills the slots of a copy
+   of the payload. What has none is lent as it is, with `*patched` NULL. */
+kiln_status kiln__patch(kiln__patched **patched, const kiln_kernel *kernel,
+                        kiln_error **error);
+/* Frees the copy; the roots are taken over and may be NULL. */
+struct kiln__roots *kiln__patched_free(kiln__patched *patched,
+                                       const kiln_context *context);
 
 /* ---- load.c ---- */
 

@@ -484,6 +484,7 @@ const kiln__codegen_backend kiln__host_codegen = {
     .print = print,
     .wrap = kiln__host_wrap,
     .finish = finish,
+    .find_sites = kiln__host_find_sites,
     .may_import = kiln__host_may_import,
     .exhausted = exhausted,
     .runs_tiles = 1,

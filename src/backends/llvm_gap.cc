@@ -17,6 +17,7 @@
 #include <llvm/IR/LegacyPassManager.h>
 #include <llvm/IR/Metadata.h>
 #include <llvm/IR/Module.h>
+#include <llvm/IR/ReplaceConstant.h>
 #include <llvm/IRReader/IRReader.h>
 #include <llvm/Linker/Linker.h>
 #include <llvm/MC/MCSubtargetInfo.h>
@@ -107,6 +108,18 @@ extern "C" LLVMValueRef kiln__llvm_parallel_loop(LLVMContextRef context,
 
     loop->replaceOperandWith(0, loop); /* a loop's node names itself */
     return llvm::wrap(llvm::MetadataAsValue::get(c, loop));
+}
+
+/* ---- constants ----
+ *
+ * The C interface cannot take a constant expression apart.
+ */
+
+extern "C" void kiln__llvm_expand_users(LLVMValueRef constant)
+{
+    llvm::Constant *c = llvm::cast<llvm::Constant>(llvm::unwrap(constant));
+
+    llvm::convertUsersOfConstantsToInstructions({c});
 }
 
 /* ---- bitcode ----

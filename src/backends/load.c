@@ -6,6 +6,7 @@
 
 #include "report.h"
 #include "settings.h"
+#include "sites.h"
 
 /*
  * A driver is called without the lock: what two threads open at once is kept
@@ -133,8 +134,25 @@ void kiln__offline_remove(kiln_context *context, const kiln_config *config)
 
 /* ---- loading ---- */
 
-static kiln_status load(struct kiln__loaded_module *module, kiln_kernel *kernel,
-                        kiln_error **error)
+/* The driver reads the payload, with host objects' addresses in its slots. */
+static kiln_status read_payload(struct kiln__loaded_module *module,
+                                const kiln_kernel *kernel, kiln_error **error)
+{
+    kiln__backend *backend = module->backend;
+    kiln__patched *patched;
+    kiln_status status;
+
+    KILN_TRY(kiln__patch(&patched, kernel, error));
+    status = backend->ops.load(backend->self, module->device->handle,
+                               patched != NULL ? &patched->artifact
+                                               : kernel->artifact,
+                               &module->handle, error);
+    module->roots = kiln__patched_free(patched, kernel->context);
+    return status;
+}
+
+static kiln_status put_on_device(struct kiln__loaded_module *module,
+                                 kiln_kernel *kernel, kiln_error **error)
 {
     kiln__backend *backend = module->backend;
     const kiln_backend_ops *ops = &backend->ops;
@@ -142,12 +160,24 @@ static kiln_status load(struct kiln__loaded_module *module, kiln_kernel *kernel,
 
     KILN_TRY(kiln__driver_device_get(&module->device, kernel->context, backend,
                                      (uint32_t)kernel->config->device, error));
-    KILN_TRY(ops->load(backend->self, module->device->handle, kernel->artifact,
-                       &module->handle, error));
+    KILN_TRY(read_payload(module, kernel, error));
     status = ops->symbol(backend->self, module->handle, kernel->info->name,
                          &kernel->function, error);
     if (status != KILN_OK)
         ops->unload(backend->self, module->handle);
+    return status;
+}
+
+/* Whatever fails, no host object stays rooted for it. */
+static kiln_status load(struct kiln__loaded_module *module, kiln_kernel *kernel,
+                        kiln_error **error)
+{
+    const kiln_status status = put_on_device(module, kernel, error);
+
+    if (status != KILN_OK) {
+        kiln__roots_free(module->roots);
+        module->roots = NULL;
+    }
     return status;
 }
 
@@ -204,6 +234,7 @@ void kiln__kernel_unload(kiln_kernel *kernel)
         return;
     if (module->device != NULL)
         module->backend->ops.unload(module->backend->self, module->handle);
+    kiln__roots_free(module->roots);
     kiln__deallocate(&kernel->context->alloc, module, sizeof *module);
     kernel->module = NULL;
     kernel->function = NULL;

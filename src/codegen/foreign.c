@@ -202,6 +202,7 @@ kiln_status kiln__foreign_lower(kiln__codegen_job *job)
     entry = LLVMGetNamedFunction(job->module, job->request->entry);
     KILN_TRY(check_entry(job, entry));
     KILN_TRY(kiln__foreign_check(job));
+    KILN_TRY(kiln__foreign_sites(job));
     KILN_TRY(kiln__foreign_bind(job));
     return adopt(job, entry);
 }

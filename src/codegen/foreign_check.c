@@ -43,7 +43,9 @@ static kiln_status check_global(kiln__codegen_job *job, LLVMValueRef global)
     if (strncmp(name, "llvm.", 5) == 0)
         return check_special(job, global, name);
     if (LLVMIsDeclaration(global))
-        return refuse(job, "variable", name, "it is not defined");
+        return kiln__foreign_is_site(job, global)
+                   ? KILN_OK
+                   : refuse(job, "variable", name, "it is not defined");
     if (LLVMIsThreadLocal(global))
         return refuse(job, "variable", name, "it is thread-local");
     if (section != NULL && *section != '\0')

@@ -227,6 +227,8 @@ static kiln_status emit_binary(kiln__codegen_job *job, product *out)
                                     LLVMGetBufferSize(made.buffers[i])};
     if (status == KILN_OK)
         status = job->backend->finish(job, objects, made.count, &out->bytes);
+    if (status == KILN_OK)
+        status = kiln__foreign_sites_place(job, &out->bytes);
     dispose_emitted(&made);
     out->format = job->backend->format;
     return status;
@@ -333,6 +335,7 @@ static kiln_status run_stages(kiln__codegen_job *job, product *out)
     if (job->request->form == KILN_EMIT_LLVM_OPT)
         return take_text(job, "llvm", out);
 
+    kiln__foreign_sites_define(job);
     out->relocation = kiln__relocation_class(job);
     limit_frames(job, job->module);
     if (job->checked_module != NULL)
@@ -398,6 +401,8 @@ static kiln_status hand_over(const kiln__codegen_job *job, const product *made)
         .size = made->bytes.size,
         .format = made->format,
         .relocation = made->relocation,
+        .sites = job->sites,
+        .site_count = job->site_count,
         .can_fail = job->can_fail,
         .static_local_bytes = job->static_local_bytes,
         .private_bytes = job->private_bytes,

@@ -30,6 +30,13 @@ struct kiln_package {
     int loaded;     /* under the world lock: 0 after an unload */
     int is_runtime; /* its functions are runtime functions */
     kiln_package *next;
+    /* program.c; under the world lock: */
+    uint32_t number;        /* of the packages, from 0 */
+    kiln_digest history;    /* of all that was defined in it, in order */
+    int is_extending;       /* it has, or had, methods of others' functions */
+    kiln_package **imports; /* that its texts ever named */
+    size_t import_count;
+    size_t import_capacity;
 };
 
 /* The data of every kiln_function of this frontend. */
@@ -39,6 +46,7 @@ struct kiln__generic {
     const char *name; /* without the package */
     uint32_t builtin; /* index into kiln__builtins, or 0 */
     int is_essential; /* the language's own code calls it */
+    int is_promised;  /* a deferred text defines it; under the world lock */
     uint64_t subject; /* of dispatch queries */
     /* Under the world lock: the current methods of all tables, then those that
        ended, each newest first. */

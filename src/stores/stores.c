@@ -24,7 +24,7 @@ kiln__cache_mode kiln__stores_mode(const kiln_context *context)
 
 const char *kiln__stores_salt(const kiln_context *context)
 {
-    return context->cache->salt;
+    return context->cache ? context->cache->salt : NULL;
 }
 
 const char *kiln__stores_trace(const kiln_context *context)

@@ -7,7 +7,9 @@
 /*
  * Two jobs with one meaning share an artifact: a method redefined to what it
  * was before, or one function under two names. The full encoded key is
- * compared on every hit, so that a collision of digests is only a miss.
+ * compared on every hit, so that a collision of digests is only a miss. One
+ * that holds addresses of the host's objects is replaced: a newer one is made
+ * only where those are out of date.
  */
 
 static int key_is(const kiln_artifact *artifact, const void *encoded,
@@ -33,38 +35,59 @@ const kiln_artifact *kiln__artifact_find(kiln_context *context, kiln_digest key,
     return found;
 }
 
-/* With the lock held: false when out of memory. */
+/* With the lock held: false when out of memory. Constants of a resolved
+   artifact may be out of date: it makes room for the next one, and comes back
+   for the caller to release. */
 static int keep(struct kiln__tiers *tiers, const kiln_artifact *artifact,
-                int is_packed)
+                int is_packed, const kiln_artifact **dropped)
 {
-    kiln__kept_artifact *kept =
-        kiln__allocate(&tiers->context->alloc, sizeof *kept);
+    kiln__kept_artifact *kept = kiln__map_get(&tiers->artifacts, artifact->key);
 
-    if (!kept)
-        return 0;
-    if (!kiln__map_set(&tiers->artifacts, artifact->key, kept)) {
-        kiln__deallocate(&tiers->context->alloc, kept, sizeof *kept);
-        return 0;
+    if (kept) {
+        *dropped = kept->artifact;
+    } else {
+        kept = kiln__allocate(&tiers->context->alloc, sizeof *kept);
+        if (!kept)
+            return 0;
+        if (!kiln__map_set(&tiers->artifacts, artifact->key, kept)) {
+            kiln__deallocate(&tiers->context->alloc, kept, sizeof *kept);
+            return 0;
+        }
     }
     *kept = (kiln__kept_artifact){kiln_artifact_retain(artifact),
                                   ++tiers->order, is_packed};
     return 1;
 }
 
+/* With the lock held. */
+static int is_wanted(const struct kiln__tiers *tiers,
+                     const kiln_artifact *artifact)
+{
+    const kiln__kept_artifact *earlier =
+        kiln__map_get(&tiers->artifacts, artifact->key);
+
+    return !earlier || earlier->artifact->roots;
+}
+
 kiln_status kiln__artifact_keep(kiln_context *context,
                                 const kiln_artifact *artifact, int is_packed)
 {
     struct kiln__tiers *tiers = context->tiers;
+    const kiln_artifact *dropped = NULL;
     kiln_status status = KILN_OK;
-    int is_new;
+    int wanted;
 
     kiln__mutex_lock(&tiers->lock);
-    is_new = !kiln__map_get(&tiers->artifacts, artifact->key);
-    if (is_new && !keep(tiers, artifact, is_packed))
+    wanted = is_wanted(tiers, artifact);
+    if (wanted && !keep(tiers, artifact, is_packed, &dropped))
         status = KILN_ENOMEM;
     kiln__mutex_unlock(&tiers->lock);
-    if (is_new && status == KILN_OK)
+    if (wanted && status == KILN_OK)
         kiln__count_held(context, KILN_TIER_BINARY, 1, (int64_t)artifact->size);
+    if (dropped)
+        kiln__count_held(context, KILN_TIER_BINARY, -1,
+                         -(int64_t)dropped->size);
+    kiln_artifact_release(dropped);
     return status;
 }
 

@@ -22,6 +22,30 @@ kiln_code *kiln__code_new(kiln_context *context, kiln__instance *instance,
     return code;
 }
 
+kiln_status kiln__code_add_site(kiln_code *code, const char *name, int32_t kind)
+{
+    const kiln_alloc *alloc = &code->context->alloc;
+    kiln__site_use site = {.kind = kind};
+
+    for (size_t i = 0; i < code->sites.count; i++)
+        if (code->sites.items[i].kind == kind &&
+            strcmp(code->sites.items[i].name, name) == 0)
+            return KILN_OK;
+    site.name = kiln__string_copy(alloc, name);
+    if (site.name && kiln__array_push(alloc, &code->sites, site))
+        return KILN_OK;
+    kiln__string_free(alloc, (char *)(uintptr_t)site.name);
+    return KILN_ENOMEM;
+}
+
+void kiln__code_clear_sites(kiln_code *code)
+{
+    for (size_t i = 0; i < code->sites.count; i++)
+        kiln__string_free(&code->context->alloc,
+                          (char *)(uintptr_t)code->sites.items[i].name);
+    code->sites.count = 0;
+}
+
 void kiln__code_free(kiln_code *code)
 {
     const kiln_alloc *alloc = &code->context->alloc;
@@ -38,6 +62,8 @@ void kiln__code_free(kiln_code *code)
     }
     kiln__array_dispose(alloc, &code->queries);
     kiln__array_dispose(alloc, &code->uses);
+    kiln__code_clear_sites(code);
+    kiln__array_dispose(alloc, &code->sites);
     kiln__array_dispose(alloc, &code->callees);
     kiln__array_dispose(alloc, &code->callers);
     kiln__deallocate(alloc, code->ir, code->ir_size);
@@ -74,6 +100,18 @@ static int by_content(const void *left, const void *right)
     return a->ir_size ? memcmp(a->ir, b->ir, a->ir_size) : 0;
 }
 
+/* Code without sites is encoded as if there were no such thing. */
+static void encode_sites(kiln__encoder *encoder, const kiln_code *member)
+{
+    if (member->sites.count == 0)
+        return;
+    kiln__encode_u64(encoder, member->sites.count);
+    for (size_t i = 0; i < member->sites.count; i++) {
+        kiln__encode_text(encoder, member->sites.items[i].name);
+        kiln__encode_u64(encoder, (uint64_t)member->sites.items[i].kind);
+    }
+}
+
 static void encode_member(kiln__encoder *encoder, kiln_code *const *group,
                           size_t count, const kiln_code *member)
 {
@@ -93,6 +131,7 @@ static void encode_member(kiln__encoder *encoder, kiln_code *const *group,
     kiln__encode_u64(encoder, member->uses.count);
     for (size_t i = 0; i < member->uses.count; i++)
         kiln__encode_digest(encoder, member->uses.items[i].digest);
+    encode_sites(encoder, member);
 }
 
 kiln_status kiln__code_seal(kiln_code **group, size_t count)
@@ -152,6 +191,12 @@ const kiln__library_use *kiln__code_uses(const kiln_code *code, size_t *count)
 {
     *count = code->uses.count;
     return code->uses.items;
+}
+
+const kiln__site_use *kiln__code_sites(const kiln_code *code, size_t *count)
+{
+    *count = code->sites.count;
+    return code->sites.items;
 }
 
 /* ---- the public accessors ---- */

@@ -92,6 +92,17 @@ kiln_status kiln_inference_use_runtime(kiln_inference *inference,
     return kiln__error_no_memory(error);
 }
 
+kiln_status kiln_inference_use_site(kiln_inference *inference, const char *name,
+                                    int32_t kind, kiln_error **error)
+{
+    KILN_REQUIRE(name != NULL, error);
+    KILN_REQUIRE(*name != '\0' && strlen(name) <= KILN_SITE_NAME_MAX, error);
+    KILN_REQUIRE(kind == KILN_SITE_DATA || kind == KILN_SITE_FUNCTION, error);
+    if (kiln__code_add_site(inference->code, name, kind) != KILN_OK)
+        return kiln__error_no_memory(error);
+    return KILN_OK;
+}
+
 static int query_is_known(const kiln_code *code, const kiln_query *query)
 {
     for (size_t i = 0; i < code->queries.count; i++) {
@@ -254,6 +265,7 @@ void kiln_inference_restart(kiln_inference *inference)
     queries_clear(&inference->context->alloc, inference->code);
     inference->code->callees.count = 0;
     inference->code->uses.count = 0;
+    kiln__code_clear_sites(inference->code);
 }
 
 int32_t kiln_inference_is_cycle_head(const kiln_inference *inference)

@@ -24,8 +24,8 @@
  * on what is loaded as well, and no frontend sees a frame that is.
  *
  * Meta, after a version: digest, name, result's type, mark of a runtime
- * function, queries {subject, data, answer}, uses {symbol, digest}, callees
- * {function, types, digest}. The payload is the typed IR.
+ * function, queries {subject, data, answer}, uses {symbol, digest}, sites
+ * {name, kind}, callees {function, types, digest}. The payload is the typed IR.
  */
 #define META_VERSION 1
 
@@ -52,6 +52,15 @@ static void encode_uses(kiln__encoder *out, const kiln_code *code)
     }
 }
 
+static void encode_sites(kiln__encoder *out, const kiln_code *code)
+{
+    kiln__encode_u64(out, code->sites.count);
+    for (size_t i = 0; i < code->sites.count; i++) {
+        kiln__encode_text(out, code->sites.items[i].name);
+        kiln__encode_u64(out, (uint64_t)code->sites.items[i].kind);
+    }
+}
+
 static void encode_callees(kiln__encoder *out, const kiln_code *code)
 {
     kiln__encode_u64(out, code->callees.count);
@@ -75,6 +84,7 @@ static void encode_meta(kiln__encoder *out, const kiln_code *code)
     kiln__encode_u64(out, code->is_runtime);
     encode_queries(out, code);
     encode_uses(out, code);
+    encode_sites(out, code);
     encode_callees(out, code);
 }
 
@@ -225,6 +235,16 @@ static int load_use(loading *l)
     return !l->is_stale;
 }
 
+static int load_site(loading *l)
+{
+    const char *name = read_text(l);
+    const uint64_t kind = kiln__read_u64(&l->reader);
+
+    return !l->reader.failed && name && kind <= INT32_MAX &&
+           kiln_inference_use_site(l->inference, name, (int32_t)kind, NULL) ==
+               KILN_OK;
+}
+
 static int read_signature(loading *l, kiln_signature *out)
 {
     const kiln_frontend *frontend = l->inference->code->frontend;
@@ -286,7 +306,8 @@ static int load_each(loading *l, int (*one)(loading *l))
 static int load_all(loading *l, const kiln__entry *entry)
 {
     return load_head(l) && load_each(l, load_query) && load_each(l, load_use) &&
-           load_each(l, load_callee) && kiln__reader_is_done(&l->reader) &&
+           load_each(l, load_site) && load_each(l, load_callee) &&
+           kiln__reader_is_done(&l->reader) &&
            kiln_inference_set_ir(l->inference, entry->payload,
                                  entry->payload_size) == KILN_OK;
 }
@@ -372,12 +393,15 @@ int kiln__inference_load(kiln_inference *inference)
 
         status = kiln__stores_get(&stored, inference->context,
                                   KILN__ENTRY_INSTANCE, &wanted);
-    }
-    kiln__encoder_dispose(&key);
-    if (status == KILN_OK) {
-        loaded = load_from(inference, &stored);
+        while (status == KILN_OK && !loaded) {
+            loaded = load_from(inference, &stored);
+            if (!loaded)
+                status = kiln__stores_next(&stored, inference->context,
+                                           KILN__ENTRY_INSTANCE, &wanted);
+        }
         kiln__stored_release(&stored);
     }
+    kiln__encoder_dispose(&key);
     return loaded;
 }
 

@@ -37,6 +37,7 @@ struct kiln_code {
     size_t ir_size;
     kiln__array_of(kiln_query) queries;     /* data owned */
     kiln__array_of(kiln__library_use) uses; /* in the order of use */
+    kiln__array_of(kiln__site_use) sites;   /* the same; names owned */
     kiln__code_list callees;                /* in call order */
     kiln__code_list callers;                /* under the lock */
     uint64_t inferred_world;
@@ -173,6 +174,10 @@ kiln_code *kiln__code_new(kiln_context *context, kiln__instance *instance,
                           const kiln_config *config, uint64_t world);
 void kiln__code_free(kiln_code *code);
 void kiln__code_list_remove(kiln__code_list *list, const kiln_code *code);
+/* Adds a site unless it is there; the name is copied. KILN_ENOMEM. */
+kiln_status kiln__code_add_site(kiln_code *code, const char *name,
+                                int32_t kind);
+void kiln__code_clear_sites(kiln_code *code);
 /* Digests of one cycle, or of a single code. */
 kiln_status kiln__code_seal(kiln_code **group, size_t count);
 
@@ -274,6 +279,13 @@ void kiln__invalidated_report(kiln_context *context,
 void kiln__artifacts_free(struct kiln__tiers *tiers);
 
 /* ---- runtime.c ---- */
+typedef kiln__array_of(kiln__runtime_entry *) kiln__runtime_list;
+kiln_status kiln__draft_runtime(kiln__draft *out, kiln_context *context,
+                                const kiln__runtime_entry *entry);
+/* With the lock held: lends those that came after `since`, but from packs. The
+   caller releases each, also after a failure. */
+kiln_status kiln__runtime_since(kiln__runtime_list *out,
+                                struct kiln__tiers *tiers, uint64_t since);
 void kiln__runtime_free(struct kiln__tiers *tiers);
 /* With the lock held: forgets entries that no code which is kept asks for. */
 void kiln__runtime_sweep(struct kiln__tiers *tiers);

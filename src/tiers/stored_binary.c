@@ -8,6 +8,7 @@
 #include "reader.h"
 #include "state.h"
 #include "stores.h"
+#include "toolchain.h"
 
 /*
  * Meta, after a version: format, target, kernels {name, method, arguments
@@ -80,6 +81,8 @@ kiln_status kiln__draft_artifact(kiln__draft *out, const kiln_alloc *alloc,
     encode_meta(&out->meta, artifact);
     out->entry.relocation = artifact->relocation;
     out->entry.build_ns = artifact->compile_ns;
+    out->entry.toolchain = artifact->toolchain;
+    out->entry.toolchain_size = strlen(artifact->toolchain);
     out->entry.payload = artifact->bytes;
     out->entry.payload_size = artifact->size;
     return kiln__draft_finish(out, &key);
@@ -204,12 +207,34 @@ static kiln_status decode(const kiln_artifact **out, kiln_context *context,
     d.reader.failed |= kiln__read_u64(&d.reader) != META_VERSION;
     source.format = read_name(&d);
     source.target = read_name(&d);
+    source.toolchain =
+        kiln__arena_string(&d.arena, entry->toolchain, entry->toolchain_size);
     read_kernels(&d, &source);
     read_sites(&d, &source);
     if (kiln__reader_is_done(&d.reader) && !d.arena.failed)
         status = kiln__artifact_new(out, &source);
     kiln__arena_dispose(&d.arena);
     return status;
+}
+
+static const kiln_artifact *take(kiln_context *context,
+                                 const kiln__stored *stored)
+{
+    const kiln_artifact *artifact = NULL;
+    kiln_status status;
+
+    if (!kiln__toolchain_accepts(context, stored->entry.toolchain,
+                                 stored->entry.toolchain_size)) {
+        kiln__stores_reject(context, stored, KILN__FAULT_TOOLCHAIN);
+        return NULL;
+    }
+    status = decode(&artifact, context, &stored->entry);
+    if (status == KILN_ECORRUPT)
+        kiln__stores_reject(context, stored, KILN__FAULT_MALFORMED);
+    if (artifact &&
+        kiln__artifact_keep(context, artifact, stored->is_packed) != KILN_OK)
+        kiln__log(context, KILN_LOG_WARNING, "an artifact is not kept");
+    return artifact;
 }
 
 const kiln_artifact *kiln__artifact_recall(kiln_context *context,
@@ -220,15 +245,15 @@ const kiln_artifact *kiln__artifact_recall(kiln_context *context,
     kiln_status status;
 
     if (!kiln__stores_read(context, KILN__ENTRY_BINARY) ||
-        kiln__stores_mode(context) == KILN__CACHE_VERIFY ||
-        kiln__stores_get(&stored, context, KILN__ENTRY_BINARY, key) != KILN_OK)
+        kiln__stores_mode(context) == KILN__CACHE_VERIFY)
         return NULL;
-    status = decode(&artifact, context, &stored.entry);
-    if (status == KILN_ECORRUPT)
-        kiln__stores_reject(context, &stored, KILN__FAULT_MALFORMED);
-    if (artifact &&
-        kiln__artifact_keep(context, artifact, stored.is_packed) != KILN_OK)
-        kiln__log(context, KILN_LOG_WARNING, "an artifact is not kept");
+    status = kiln__stores_get(&stored, context, KILN__ENTRY_BINARY, key);
+    while (status == KILN_OK && !artifact) {
+        artifact = take(context, &stored);
+        if (!artifact)
+            status =
+                kiln__stores_next(&stored, context, KILN__ENTRY_BINARY, key);
+    }
     kiln__stored_release(&stored);
     return artifact;
 }

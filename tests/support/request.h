@@ -29,6 +29,13 @@ typedef struct outcome {
     size_t size;
     char format[16];
     int32_t relocation;
+    struct {
+        char name[64];
+        uint64_t offset;
+        uint32_t size;
+        uint32_t strategy;
+    } sites[8];
+    size_t site_count;
     int32_t can_fail;
     char message[1024];
     uint64_t stages[KILN_STAGE_COUNT];
@@ -49,6 +56,15 @@ REQUEST_UNUSED static kiln_status take_result(
     snprintf(o->format, sizeof o->format, "%s", result->format);
     o->relocation = result->relocation;
     o->can_fail = result->can_fail;
+    o->site_count = result->site_count;
+    assert_true(result->site_count <= sizeof o->sites / sizeof o->sites[0]);
+    for (size_t i = 0; i < result->site_count; i++) {
+        snprintf(o->sites[i].name, sizeof o->sites[i].name, "%s",
+                 result->sites[i].name);
+        o->sites[i].offset = result->sites[i].offset;
+        o->sites[i].size = result->sites[i].size;
+        o->sites[i].strategy = result->sites[i].strategy;
+    }
     return KILN_OK;
 }
 

@@ -77,6 +77,24 @@ static kiln_status ask_callees(struct toy *toy, int id, kiln_inference *out,
     return KILN_OK;
 }
 
+static kiln_status use_sites(const struct toy *toy, int id, kiln_inference *out,
+                             kiln_error **error)
+{
+    kiln_status status = KILN_OK;
+
+    for (int i = 0; toy->sites[id][i] && status == KILN_OK; i++) {
+        const char *text = toy->sites[id][i];
+        const char *end = strstr(text, "()");
+        char name[64];
+
+        snprintf(name, sizeof name, "%.*s",
+                 end ? (int)(end - text) : (int)strlen(text), text);
+        status = kiln_inference_use_site(
+            out, name, end ? KILN_SITE_FUNCTION : KILN_SITE_DATA, error);
+    }
+    return status;
+}
+
 static kiln_status toy_infer(void *self, const kiln_signature *signature,
                              const kiln_config *config, uint64_t world,
                              kiln_inference *out, kiln_error **error)
@@ -101,6 +119,8 @@ static kiln_status toy_infer(void *self, const kiln_signature *signature,
     kiln_inference_set_root(out, query.answer);
     if (toy->uses[id])
         status = kiln_inference_use_runtime(out, toy->uses[id], error);
+    if (status == KILN_OK)
+        status = use_sites(toy, id, out, error);
     if (status == KILN_OK)
         status = kiln_inference_add_query(out, &query);
     if (status == KILN_OK)

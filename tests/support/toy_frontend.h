@@ -10,6 +10,7 @@
 #define TOY_FUNCTIONS 16
 #define TOY_CALLEES 4
 #define TOY_HISTORY 32
+#define TOY_SITES 4
 
 /* What a function is from some world on. */
 struct toy_version {
@@ -43,6 +44,8 @@ struct toy {
     const char *body; /* of the kernels that lower() gives; NULL: empty */
     const char *head; /* what their module has in front; NULL: nothing */
     const char *uses[TOY_FUNCTIONS]; /* a symbol of a runtime library each */
+    /* Names of host objects, ended by NULL; functions end in "()". */
+    const char *sites[TOY_FUNCTIONS][TOY_SITES + 1];
     uint64_t collected; /* the world that collect() was told last */
 };
 

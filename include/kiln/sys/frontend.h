@@ -184,6 +184,17 @@ typedef struct kiln_frontend_ops {
  * and LLVM's intrinsics. Nothing else may be left undefined, except functions
  * of the C mathematics library, symbols of runtime libraries that inference
  * named (kiln_inference_use_runtime), and host references named as sites.
+ *
+ * Sites. Of what kiln_inference_use_site() named "counter" the module declares
+ *   @kiln_site_counter = external global [0 x i8]     an object; of any type
+ *   declare i64 @kiln_site_counter(i64)               a function
+ * with external or extern_weak linkage, and uses it as it likes: its address,
+ * comparisons, loads, stores, calls. No initialiser of a variable may name it.
+ * Under KILN_SITES_RESOLVE the address is a constant; under KILN_SITES_PATCH
+ * it is read from a slot of the loaded kernel, and nothing is known of it, not
+ * even that two of them differ. A builder that folds a comparison of two
+ * globals has decided it before Kiln sees it: [0 x i8], or extern_weak, keeps
+ * LLVM's own from doing so.
  */
 
 /**
@@ -247,6 +258,24 @@ KILN_API void kiln_inference_set_runtime(kiln_inference *inference);
  */
 KILN_API KILN_NODISCARD kiln_status kiln_inference_use_runtime(
     kiln_inference *inference, const char *symbol, kiln_error **error);
+
+#define KILN_SITE_DATA 0     /* an object: the module declares a variable */
+#define KILN_SITE_FUNCTION 1 /* a function with C's calling convention */
+
+/** Bytes that a site's name may have. */
+#define KILN_SITE_NAME_MAX 255
+
+/**
+ * Records that the code refers to a host object or function, which the host's
+ * resolve callback (kiln/host.h) knows as `name`, copied. Name and kind enter
+ * the typed digest, no address does. What the module may do with it: see
+ * "Sites" above. A name that is recorded again with its kind is kept once. The
+ * name means one object as long as the code is valid: when it comes to mean
+ * another one, that is a change like any other (kiln_world_changed).
+ */
+KILN_API KILN_NODISCARD kiln_status
+kiln_inference_use_site(kiln_inference *inference, const char *name,
+                        int32_t kind, kiln_error **error);
 
 /** Records a query, copied; one of the same subject and data is kept once.
  *  KILN_EINVAL for an empty one. */
