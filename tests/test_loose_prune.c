@@ -74,7 +74,7 @@ static void age_number(const char *folder, unsigned i, long seconds)
 
 static size_t entry_count(const char *folder)
 {
-    return loose_count(folder, "") - loose_count(folder, "usage");
+    return loose_count(folder, "");
 }
 
 /* ---- small stores ---- */

@@ -14,10 +14,8 @@
 
 #include "hasher.h"
 #include "kiln/kernel.h"
-#include "support/faulty_store.h"
 #include "support/harness.h"
-#include "support/list_store.h"
-#include "support/loose_files.h"
+#include "support/stores_fixture.h"
 
 /* What file systems say they are, if not 0. */
 static uint32_t magic;
@@ -33,140 +31,36 @@ int __wrap_fstatfs(int file, struct statfs *facts)
     return result;
 }
 
-typedef struct fixture {
-    char *folder;
-    char disk[300];
-    char lines[2000];
-    kiln_host_ops host;
-    kiln_cache_options cache;
-    kiln_context *context;
-    loose_entry a, b;
-} fixture;
-
-static void note_line(void *env, int32_t level, const char *line)
-{
-    fixture *f = env;
-
-    (void)level;
-    (void)snprintf(f->lines + strlen(f->lines),
-                   sizeof f->lines - strlen(f->lines), "%s\n", line);
-}
-
-/* A process that comes later, as far as stores can tell. */
-static void reopen(fixture *f)
-{
-    kiln_context_options options = KILN_CONTEXT_OPTIONS_INIT;
-
-    kiln_context_free(f->context);
-    f->context = NULL;
-    f->lines[0] = '\0';
-    options.cache = &f->cache;
-    options.host = &f->host;
-    options.host_env = f;
-    assert_ok(kiln_context_new(&f->context, &options, &test_error));
-}
-
-static void reopen_as(fixture *f, uint8_t mode)
-{
-    f->cache.mode = mode;
-    reopen(f);
-}
-
 static int setup(void **state)
 {
-    static fixture f;
-    void *folder = NULL;
-
-    memset(&f, 0, sizeof f);
     magic = 0;
-    if (temporary_folder_setup(&folder) != 0)
-        return -1;
-    f.folder = folder;
-    (void)snprintf(f.disk, sizeof f.disk, "%s/disk", f.folder);
-    f.host = (kiln_host_ops){.size = sizeof f.host, .log = note_line};
-    f.cache = (kiln_cache_options){.size = sizeof f.cache,
-                                   .mode = KILN_CACHE_MODE_READ_WRITE,
-                                   .directory = f.disk};
-    reopen(&f);
-    loose_entry_make(&f.a, "a", 500);
-    loose_entry_make(&f.b, "b", 500);
-    *state = &f;
-    return 0;
+    return stores_setup(state);
 }
 
 static int teardown(void **state)
 {
-    fixture *f = *state;
-    void *folder = f->folder;
-
     magic = 0;
-    kiln_context_free(f->context);
-    loose_entry_end(&f->a);
-    loose_entry_end(&f->b);
-    return temporary_folder_teardown(&folder);
-}
-
-/* ---- putting and getting as tiers do ---- */
-
-static void put(fixture *f, const loose_entry *e)
-{
-    kiln__stores_put(f->context, &e->entry, 0);
-}
-
-static int has(fixture *f, const loose_entry *e)
-{
-    kiln__stored stored;
-    int same;
-
-    if (kiln__stores_get(&stored, f->context, e->entry.kind, &e->entry.key) !=
-        KILN_OK)
-        return 0;
-    same = stored.entry.payload_size == e->entry.payload_size &&
-           memcmp(stored.entry.payload, e->entry.payload,
-                  e->entry.payload_size) == 0;
-    kiln__stored_release(&stored);
-    return same;
-}
-
-static kiln_store_statistics counts_of(const fixture *f, int32_t tier)
-{
-    kiln_statistics all = {.size = sizeof all};
-
-    kiln_statistics_get(&all, f->context);
-    return all.stores[tier];
-}
-
-static kiln_store_statistics counts(const fixture *f)
-{
-    return counts_of(f, KILN_TIER_BINARY);
-}
-
-/* It ends with the context, which is after the test. */
-static void add_faulty(fixture *f, faulty_store *faulty, int32_t priority)
-{
-    faulty_store_init(faulty, &list_store_ops, list_store_new());
-    assert_ok(kiln_context_add_store(f->context, &faulty_store_ops, faulty,
-                                     priority, &test_error));
+    return stores_teardown(state);
 }
 
 /* ---- the disk ---- */
 
 static void what_one_process_put_another_gets(void **state)
 {
-    fixture *f = *state;
+    stores_fixture *f = *state;
     kiln_store_statistics c;
 
-    assert_false(has(f, &f->a));
-    put(f, &f->a);
-    c = counts(f);
+    assert_false(stores_has(f, &f->a));
+    stores_put(f, &f->a);
+    c = stores_counts(f);
     assert_int_equal(c.misses[KILN_MISS_ABSENT], 1);
     assert_int_equal(c.puts, 1);
     assert_int_equal(c.bytes_written, f->a.envelope.size);
     assert_true(c.put_ns > 0);
 
-    reopen(f);
-    assert_true(has(f, &f->a));
-    c = counts(f);
+    stores_reopen(f);
+    assert_true(stores_has(f, &f->a));
+    c = stores_counts(f);
     assert_int_equal(c.hits, 1);
     assert_int_equal(c.bytes_read, f->a.envelope.size);
     assert_true(c.get_ns > 0);
@@ -175,92 +69,92 @@ static void what_one_process_put_another_gets(void **state)
 
 static void nothing_is_made_before_something_is_put(void **state)
 {
-    fixture *f = *state;
+    stores_fixture *f = *state;
     struct stat facts;
 
-    assert_false(has(f, &f->a));
+    assert_false(stores_has(f, &f->a));
     assert_int_not_equal(stat(f->disk, &facts), 0);
-    put(f, &f->a);
+    stores_put(f, &f->a);
     assert_int_equal(stat(f->disk, &facts), 0);
 }
 
 static void kinds_and_name_spaces_do_not_meet(void **state)
 {
-    fixture *f = *state;
+    stores_fixture *f = *state;
     kiln__stored stored;
 
-    put(f, &f->a);
+    stores_put(f, &f->a);
     assert_int_equal(kiln__stores_get(&stored, f->context, KILN__ENTRY_INSTANCE,
                                       &f->a.entry.key),
                      KILN_ENOTFOUND);
     f->cache.name_space = "other";
-    reopen(f);
-    assert_false(has(f, &f->a));
-    put(f, &f->a);
-    assert_true(has(f, &f->a));
+    stores_reopen(f);
+    assert_false(stores_has(f, &f->a));
+    stores_put(f, &f->a);
+    assert_true(stores_has(f, &f->a));
 }
 
 static void entries_that_hold_addresses_are_refused_and_counted(void **state)
 {
-    fixture *f = *state;
+    stores_fixture *f = *state;
     static faulty_store faulty;
 
-    add_faulty(f, &faulty, 1000);
+    stores_add_faulty(f, &faulty, 1000);
     f->a.entry.relocation = KILN_RELOCATION_SESSION;
-    put(f, &f->a);
-    assert_int_equal(counts(f).refused, 1);
-    assert_int_equal(counts(f).puts, 0);
+    stores_put(f, &f->a);
+    assert_int_equal(stores_counts(f).refused, 1);
+    assert_int_equal(stores_counts(f).puts, 0);
     assert_int_equal(faulty.puts, 0);
     assert_int_equal(loose_count(f->disk, ""), 0);
 }
 
 static void one_that_was_stored_in_spite_of_it_is_not_believed(void **state)
 {
-    fixture *f = *state;
+    stores_fixture *f = *state;
     static faulty_store faulty;
     kiln_blob bytes;
 
-    add_faulty(f, &faulty, 1000);
+    stores_add_faulty(f, &faulty, 1000);
     f->a.entry.relocation = KILN_RELOCATION_SESSION;
     assert_ok(kiln__entry_encode(&bytes, &kiln__malloc, &f->a.entry));
     assert_ok(faulty.ops->put(faulty.self, &f->a.entry.key, bytes.data,
                               bytes.size, NULL));
     kiln_blob_release(&bytes);
-    assert_false(has(f, &f->a));
-    assert_int_equal(counts(f).misses[KILN_MISS_MALFORMED], 1);
+    assert_false(stores_has(f, &f->a));
+    assert_int_equal(stores_counts(f).misses[KILN_MISS_MALFORMED], 1);
     assert_int_equal(faulty.lent, 0);
 }
 
 static void damage_is_counted_by_its_reason(void **state)
 {
-    fixture *f = *state;
+    stores_fixture *f = *state;
     char path[600];
 
-    put(f, &f->a);
+    stores_put(f, &f->a);
     loose_path(path, sizeof path, f->disk, &f->a);
     assert_int_equal(truncate(path, 200), 0);
-    assert_false(has(f, &f->a));
-    assert_int_equal(counts(f).misses[KILN_MISS_TRUNCATED], 1);
-    assert_int_equal(counts(f).misses[KILN_MISS_ABSENT], 0);
-    assert_false(has(f, &f->a));
-    assert_int_equal(counts(f).misses[KILN_MISS_ABSENT], 1);
-    put(f, &f->a);
-    assert_true(has(f, &f->a));
+    assert_false(stores_has(f, &f->a));
+    assert_int_equal(stores_counts(f).misses[KILN_MISS_TRUNCATED], 1);
+    assert_int_equal(stores_counts(f).misses[KILN_MISS_ABSENT], 0);
+    assert_false(stores_has(f, &f->a));
+    assert_int_equal(stores_counts(f).misses[KILN_MISS_ABSENT], 1);
+    stores_put(f, &f->a);
+    assert_true(stores_has(f, &f->a));
 }
 
 static void what_a_tier_rejects_is_no_hit_and_goes(void **state)
 {
-    fixture *f = *state;
+    stores_fixture *f = *state;
     kiln__stored stored;
 
-    put(f, &f->a);
+    stores_put(f, &f->a);
     assert_ok(kiln__stores_get(&stored, f->context, f->a.entry.kind,
                                &f->a.entry.key));
     kiln__stores_reject(f->context, &stored, KILN__FAULT_STALE);
     kiln__stored_release(&stored);
-    assert_int_equal(counts(f).hits, 0);
-    assert_int_equal(counts(f).misses[KILN_MISS_STALE], 1);
-    assert_false(has(f, &f->a));
+    assert_int_equal(stores_counts(f).hits, 0);
+    assert_int_equal(stores_counts(f).misses[KILN_MISS_STALE], 1);
+    assert_false(stores_has(f, &f->a));
 }
 
 /* ---- modes ---- */
@@ -275,54 +169,55 @@ static void each_mode_reads_and_writes_what_it_says(void **state)
         {KILN_CACHE_MODE_MUST_HIT, 1, 0}, {KILN_CACHE_MODE_REFRESH, 0, 1},
         {KILN_CACHE_MODE_VERIFY, 1, 1},   {KILN_CACHE_MODE_READ_WRITE, 1, 1},
     };
-    fixture *f = *state;
+    stores_fixture *f = *state;
 
-    put(f, &f->a);
+    stores_put(f, &f->a);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char name[16];
         loose_entry e;
 
         (void)snprintf(name, sizeof name, "mode %zu", i);
         loose_entry_make(&e, name, 10);
-        reopen_as(f, cases[i].mode);
-        assert_int_equal(has(f, &f->a), cases[i].reads);
-        assert_int_equal(counts(f).misses[KILN_MISS_OFF], !cases[i].reads);
-        put(f, &e);
-        reopen_as(f, KILN_CACHE_MODE_READ_ONLY);
-        assert_int_equal(has(f, &e), cases[i].writes);
+        stores_reopen_as(f, cases[i].mode);
+        assert_int_equal(stores_has(f, &f->a), cases[i].reads);
+        assert_int_equal(stores_counts(f).misses[KILN_MISS_OFF],
+                         !cases[i].reads);
+        stores_put(f, &e);
+        stores_reopen_as(f, KILN_CACHE_MODE_READ_ONLY);
+        assert_int_equal(stores_has(f, &e), cases[i].writes);
         loose_entry_end(&e);
     }
 }
 
 static void refresh_replaces_what_is_there(void **state)
 {
-    fixture *f = *state;
+    stores_fixture *f = *state;
     loose_entry newer;
 
     loose_entry_make(&newer, "a", 77);
-    put(f, &f->a);
-    put(f, &newer);
-    assert_true(has(f, &f->a));
-    reopen_as(f, KILN_CACHE_MODE_REFRESH);
-    put(f, &newer);
-    reopen_as(f, KILN_CACHE_MODE_READ_ONLY);
-    assert_true(has(f, &newer));
+    stores_put(f, &f->a);
+    stores_put(f, &newer);
+    assert_true(stores_has(f, &f->a));
+    stores_reopen_as(f, KILN_CACHE_MODE_REFRESH);
+    stores_put(f, &newer);
+    stores_reopen_as(f, KILN_CACHE_MODE_READ_ONLY);
+    assert_true(stores_has(f, &newer));
     loose_entry_end(&newer);
 }
 
 static void a_mode_that_reads_changes_nothing(void **state)
 {
-    fixture *f = *state;
+    stores_fixture *f = *state;
     kiln__store_report report;
     kiln__stored stored;
     char path[600];
 
-    put(f, &f->a);
-    put(f, &f->b);
+    stores_put(f, &f->a);
+    stores_put(f, &f->b);
     loose_path(path, sizeof path, f->disk, &f->b);
     assert_int_equal(truncate(path, 100), 0);
-    reopen_as(f, KILN_CACHE_MODE_READ_ONLY);
-    assert_false(has(f, &f->b));
+    stores_reopen_as(f, KILN_CACHE_MODE_READ_ONLY);
+    assert_false(stores_has(f, &f->b));
     assert_ok(kiln__stores_get(&stored, f->context, f->a.entry.kind,
                                &f->a.entry.key));
     kiln__stores_reject(f->context, &stored, KILN__FAULT_STALE);
@@ -337,7 +232,7 @@ static void a_tier_that_is_off_leaves_the_others_alone(void **state)
 {
     static const int32_t kinds[] = {KILN__ENTRY_INSTANCE, KILN__ENTRY_RUNTIME,
                                     KILN__ENTRY_BINARY};
-    fixture *f = *state;
+    stores_fixture *f = *state;
 
     for (int32_t off = 0; off < KILN_TIER_COUNT; off++) {
         char name[16];
@@ -345,15 +240,15 @@ static void a_tier_that_is_off_leaves_the_others_alone(void **state)
 
         (void)snprintf(name, sizeof name, "off %d", (int)off);
         f->cache.tiers_off = UINT32_C(1) << off;
-        reopen(f);
+        stores_reopen(f);
         for (int32_t tier = 0; tier < KILN_TIER_COUNT; tier++) {
             (void)snprintf(name, sizeof name, "%d %d", (int)off, (int)tier);
             loose_entry_make(&e, name, 10);
             e.entry.kind = kinds[tier];
-            put(f, &e);
-            assert_int_equal(has(f, &e), tier != off);
-            assert_int_equal(counts_of(f, tier).puts, tier != off);
-            assert_int_equal(counts_of(f, tier).misses[KILN_MISS_OFF],
+            stores_put(f, &e);
+            assert_int_equal(stores_has(f, &e), tier != off);
+            assert_int_equal(stores_counts_of(f, tier).puts, tier != off);
+            assert_int_equal(stores_counts_of(f, tier).misses[KILN_MISS_OFF],
                              tier == off);
             loose_entry_end(&e);
         }
@@ -364,19 +259,19 @@ static void a_tier_that_is_off_leaves_the_others_alone(void **state)
 
 static void without_a_home_nothing_fails(void **state)
 {
-    fixture *f = *state;
+    stores_fixture *f = *state;
     const char *home = getenv("HOME");
     char *kept = home ? strdup(home) : NULL;
 
     unsetenv("HOME");
     unsetenv("XDG_CACHE_HOME");
     f->cache.directory = NULL;
-    reopen(f);
-    put(f, &f->a);
-    assert_false(has(f, &f->a));
+    stores_reopen(f);
+    stores_put(f, &f->a);
+    assert_false(stores_has(f, &f->a));
     assert_contains(f->lines, "no disk store: HOME is not set");
-    assert_int_equal(counts(f).put_failures, 0);
-    assert_int_equal(counts(f).misses[KILN_MISS_ABSENT], 1);
+    assert_int_equal(stores_counts(f).put_failures, 0);
+    assert_int_equal(stores_counts(f).misses[KILN_MISS_ABSENT], 1);
     assert_null(kiln__stores_path(f->context));
     if (kept)
         setenv("HOME", kept, 1);
@@ -385,25 +280,25 @@ static void without_a_home_nothing_fails(void **state)
 
 static void a_folder_that_others_may_write_to_is_one_warning(void **state)
 {
-    fixture *f = *state;
+    stores_fixture *f = *state;
 
     assert_int_equal(mkdir(f->disk, 0700), 0);
     assert_int_equal(chmod(f->disk, 0777), 0);
     for (int i = 0; i < 3; i++) {
-        put(f, &f->a);
-        assert_false(has(f, &f->a));
+        stores_put(f, &f->a);
+        assert_false(stores_has(f, &f->a));
     }
     assert_contains(f->lines, "others may write to it");
     assert_ptr_equal(strchr(f->lines, '\n'), f->lines + strlen(f->lines) - 1);
-    assert_int_equal(counts(f).put_failures, 3);
+    assert_int_equal(stores_counts(f).put_failures, 3);
 }
 
 static void an_unknown_variable_is_warned_about(void **state)
 {
-    fixture *f = *state;
+    stores_fixture *f = *state;
 
     setenv("KILN_CACHE_DRI", "/x", 1);
-    reopen(f);
+    stores_reopen(f);
     unsetenv("KILN_CACHE_DRI");
     assert_contains(f->lines, "nothing reads the variable KILN_CACHE_DRI");
 }
@@ -412,7 +307,7 @@ static void an_unknown_variable_is_warned_about(void **state)
 
 static void a_default_folder_on_a_network_is_only_read(void **state)
 {
-    fixture *f = *state;
+    stores_fixture *f = *state;
     char home[320], local[320], entry[800];
     struct stat facts;
 
@@ -420,17 +315,17 @@ static void a_default_folder_on_a_network_is_only_read(void **state)
     (void)snprintf(local, sizeof local, "%s/local", f->folder);
     setenv("XDG_CACHE_HOME", f->folder, 1);
     f->cache.directory = NULL;
-    reopen(f);
-    put(f, &f->a);
+    stores_reopen(f);
+    stores_put(f, &f->a);
     loose_path(entry, sizeof entry, home, &f->a);
     assert_int_equal(stat(entry, &facts), 0);
 
     magic = 0x6969;
     f->cache.local_directory = local;
-    reopen(f);
-    assert_true(has(f, &f->a));
-    put(f, &f->b);
-    assert_true(has(f, &f->b));
+    stores_reopen(f);
+    assert_true(stores_has(f, &f->a));
+    stores_put(f, &f->b);
+    assert_true(stores_has(f, &f->b));
     assert_contains(f->lines, "network file system (nfs) and is only read");
     loose_path(entry, sizeof entry, home, &f->b);
     assert_int_not_equal(stat(entry, &facts), 0);
@@ -443,7 +338,7 @@ static void a_default_folder_on_a_network_is_only_read(void **state)
 
 static void a_local_folder_of_others_is_not_written(void **state)
 {
-    fixture *f = *state;
+    stores_fixture *f = *state;
     char local[320];
 
     (void)snprintf(local, sizeof local, "%s/local", f->folder);
@@ -453,8 +348,8 @@ static void a_local_folder_of_others_is_not_written(void **state)
     magic = 0x0bd00bd0;
     f->cache.directory = NULL;
     f->cache.local_directory = local;
-    reopen(f);
-    put(f, &f->a);
+    stores_reopen(f);
+    stores_put(f, &f->a);
     assert_int_equal(loose_count(local, ""), 0);
     assert_contains(f->lines, "others may write to it");
     unsetenv("XDG_CACHE_HOME");
@@ -462,17 +357,17 @@ static void a_local_folder_of_others_is_not_written(void **state)
 
 static void a_folder_that_is_named_is_written_on_any_file_system(void **state)
 {
-    fixture *f = *state;
+    stores_fixture *f = *state;
 
     assert_true(kiln__stores_lock_folder(f->context) >= 0);
     magic = 0x65735546;
-    reopen(f);
-    put(f, &f->a);
-    assert_true(has(f, &f->a));
+    stores_reopen(f);
+    stores_put(f, &f->a);
+    assert_true(stores_has(f, &f->a));
     assert_int_equal(kiln__stores_lock_folder(f->context), -1);
     magic = 0;
     f->cache.lock = KILN_CACHE_LOCK_NONE;
-    reopen(f);
+    stores_reopen(f);
     assert_int_equal(kiln__stores_lock_folder(f->context), -1);
 }
 
@@ -480,7 +375,7 @@ static void a_folder_that_is_named_is_written_on_any_file_system(void **state)
 
 static void folders_of_the_search_path_are_read_in_order(void **state)
 {
-    fixture *f = *state;
+    stores_fixture *f = *state;
     char first[320], second[320], path[700];
     loose_entry shadowed;
 
@@ -488,255 +383,39 @@ static void folders_of_the_search_path_are_read_in_order(void **state)
     (void)snprintf(first, sizeof first, "%s/first", f->folder);
     (void)snprintf(second, sizeof second, "%s/second", f->folder);
     f->cache.directory = first;
-    reopen(f);
-    put(f, &f->a);
+    stores_reopen(f);
+    stores_put(f, &f->a);
     f->cache.directory = second;
-    reopen(f);
-    put(f, &shadowed);
-    put(f, &f->b);
+    stores_reopen(f);
+    stores_put(f, &shadowed);
+    stores_put(f, &f->b);
 
     f->cache.directory = f->disk;
     (void)snprintf(path, sizeof path, "%s::/nowhere:%s:", first, second);
     f->cache.search_path = path;
-    reopen(f);
-    assert_true(has(f, &f->a));
-    assert_true(has(f, &f->b));
+    stores_reopen(f);
+    assert_true(stores_has(f, &f->a));
+    assert_true(stores_has(f, &f->b));
     assert_int_equal(loose_count(f->disk, ""), 0);
-    assert_int_equal(counts(f).hits, 2);
+    assert_int_equal(stores_counts(f).hits, 2);
     loose_entry_end(&shadowed);
 }
 
 static void a_search_path_folder_that_all_may_write_to_is_not_read(void **state)
 {
-    fixture *f = *state;
+    stores_fixture *f = *state;
     char site[320];
 
     (void)snprintf(site, sizeof site, "%s/site", f->folder);
     f->cache.directory = site;
-    reopen(f);
-    put(f, &f->a);
+    stores_reopen(f);
+    stores_put(f, &f->a);
     assert_int_equal(chmod(site, 0777), 0);
     f->cache.directory = f->disk;
     f->cache.search_path = site;
-    reopen(f);
-    assert_false(has(f, &f->a));
+    stores_reopen(f);
+    assert_false(stores_has(f, &f->a));
     assert_contains(f->lines, "others may write to it");
-}
-
-/* ---- stores of the host ---- */
-
-static void a_store_of_the_host_gets_what_is_put(void **state)
-{
-    fixture *f = *state;
-    static faulty_store faulty;
-
-    add_faulty(f, &faulty, 1000);
-    put(f, &f->a);
-    assert_int_equal(faulty.puts, 1);
-    assert_true(has(f, &f->a));
-    assert_int_equal(faulty.gets, 0);
-    kiln_context_free(f->context);
-    f->context = NULL;
-    assert_int_equal(faulty.ended, 1);
-}
-
-static void a_hit_in_a_hosts_store_is_kept_on_the_disk(void **state)
-{
-    fixture *f = *state;
-    static faulty_store faulty;
-
-    add_faulty(f, &faulty, 1000);
-    assert_ok(faulty.ops->put(faulty.self, &f->a.entry.key, f->a.envelope.data,
-                              f->a.envelope.size, NULL));
-    assert_true(has(f, &f->a));
-    assert_true(has(f, &f->a));
-    assert_int_equal(faulty.gets, 1);
-    assert_int_equal(faulty.lent, 0);
-    reopen(f);
-    assert_true(has(f, &f->a));
-}
-
-static void lower_priorities_are_asked_first(void **state)
-{
-    fixture *f = *state;
-    static faulty_store before, behind;
-
-    add_faulty(f, &behind, KILN_STORE_SEARCH_PATH + 1);
-    add_faulty(f, &before, KILN_STORE_DISK - 1);
-    put(f, &f->a);
-    assert_true(has(f, &f->a));
-    assert_int_equal(before.gets, 1);
-    assert_int_equal(behind.gets, 0);
-    assert_false(has(f, &f->b));
-    assert_int_equal(behind.gets, 1);
-}
-
-static void a_priority_is_given_once(void **state)
-{
-    static const int32_t taken[] = {KILN_STORE_PACKS, KILN_STORE_DISK,
-                                    KILN_STORE_SEARCH_PATH, 7};
-    fixture *f = *state;
-    static faulty_store faulty, other;
-
-    add_faulty(f, &faulty, 7);
-    faulty_store_init(&other, &list_store_ops, NULL);
-    for (size_t i = 0; i < sizeof taken / sizeof *taken; i++)
-        assert_fails(KILN_EINVAL, "has priority",
-                     kiln_context_add_store(f->context, &faulty_store_ops,
-                                            &other, taken[i], &test_error));
-    assert_int_equal(other.ended, 0);
-}
-
-static void tables_without_what_is_required_are_refused(void **state)
-{
-    fixture *f = *state;
-    kiln_store_ops ops = faulty_store_ops;
-
-    ops.get = NULL;
-    assert_fails(KILN_EINVAL, "no name, get, put or free",
-                 kiln_context_add_store(f->context, &ops, f, 1, &test_error));
-    ops = faulty_store_ops;
-    ops.name = "";
-    assert_fails(KILN_EINVAL, "no name, get, put or free",
-                 kiln_context_add_store(f->context, &ops, f, 1, &test_error));
-    ops = faulty_store_ops;
-    ops.size = offsetof(kiln_store_ops, free);
-    assert_fails(KILN_EINVAL, "no name, get, put or free",
-                 kiln_context_add_store(f->context, &ops, f, 1, &test_error));
-    assert_status(KILN_EINVAL,
-                  kiln_context_add_store(f->context, NULL, f, 1, &test_error));
-}
-
-/* It has neither remove nor stat. */
-static void an_older_table_works(void **state)
-{
-    fixture *f = *state;
-    kiln_store_ops ops = faulty_store_ops;
-    static faulty_store faulty;
-
-    ops.size = offsetof(kiln_store_ops, remove);
-    faulty_store_init(&faulty, &list_store_ops, list_store_new());
-    assert_ok(
-        kiln_context_add_store(f->context, &ops, &faulty, 1, &test_error));
-    faulty.flips = 100;
-    put(f, &f->a);
-    assert_true(has(f, &f->a));
-    assert_int_equal(faulty.removes, 0);
-}
-
-static void whatever_a_store_does_is_a_miss(void **state)
-{
-    fixture *f = *state;
-    static faulty_store faulty;
-    const loose_entry *a = &f->a;
-
-    f->cache.mode = KILN_CACHE_MODE_READ_WRITE;
-    reopen(f);
-    add_faulty(f, &faulty, 1);
-    faulty.put_fails = KILN_EIO;
-    put(f, a);
-    assert_int_equal(counts(f).puts, 1);
-    faulty.put_fails = 0;
-
-    faulty.get_fails = KILN_EDEVICE;
-    assert_true(has(f, a));
-    assert_int_equal(counts(f).misses[KILN_MISS_FAILED], 1);
-    faulty.get_fails = 0;
-
-    faulty.empty = 1;
-    assert_true(has(f, a));
-    assert_int_equal(counts(f).misses[KILN_MISS_TRUNCATED], 1);
-    faulty.empty = 0;
-
-    put(f, a);
-    faulty.cuts = 1;
-    assert_true(has(f, a));
-    assert_int_equal(counts(f).misses[KILN_MISS_TRUNCATED], 2);
-    faulty.cuts = 0;
-
-    faulty.lies = 1;
-    put(f, &f->b);
-    assert_true(has(f, a));
-    assert_int_equal(counts(f).misses[KILN_MISS_KEY], 1);
-    assert_int_equal(faulty.lent, 0);
-}
-
-static void every_bit_that_a_store_flips_is_noticed(void **state)
-{
-    fixture *f = *state;
-    static faulty_store faulty;
-
-    f->cache.mode = KILN_CACHE_MODE_READ_ONLY;
-    reopen(f);
-    add_faulty(f, &faulty, 1);
-    assert_ok(faulty.ops->put(faulty.self, &f->a.entry.key, f->a.envelope.data,
-                              f->a.envelope.size, NULL));
-    for (int bit = 1; bit <= (int)f->a.envelope.size * 8; bit += 3) {
-        faulty.flips = bit;
-        faulty.remove_fails = KILN_EIO;
-        assert_false(has(f, &f->a));
-    }
-    faulty.flips = 0;
-    assert_true(has(f, &f->a));
-    assert_int_equal(faulty.lent, 0);
-}
-
-static void a_store_that_takes_nothing_is_not_asked_again(void **state)
-{
-    fixture *f = *state;
-    static faulty_store faulty;
-
-    add_faulty(f, &faulty, 1);
-    faulty.put_fails = KILN_EREADONLY;
-    put(f, &f->a);
-    put(f, &f->b);
-    assert_int_equal(faulty.puts, 1);
-    assert_int_equal(counts(f).puts, 2);
-    assert_int_equal(counts(f).put_failures, 0);
-}
-
-static void an_entry_that_no_store_takes_is_a_failed_put(void **state)
-{
-    fixture *f = *state;
-    static faulty_store faulty;
-
-    assert_int_equal(mkdir(f->disk, 0700), 0);
-    assert_int_equal(chmod(f->disk, 0777), 0);
-    add_faulty(f, &faulty, 1);
-    faulty.put_fails = KILN_EIO;
-    put(f, &f->a);
-    assert_int_equal(counts(f).puts, 0);
-    assert_int_equal(counts(f).put_failures, 1);
-}
-
-/* An old entry in front must not hide a good one behind. */
-static void after_a_rejected_entry_the_next_store_is_asked(void **state)
-{
-    fixture *f = *state;
-    static faulty_store faulty;
-    kiln__stored stored;
-    loose_entry old;
-
-    loose_entry_make(&old, "a", 20);
-    put(f, &f->a);
-    add_faulty(f, &faulty, 1);
-    assert_ok(faulty.ops->put(faulty.self, &old.entry.key, old.envelope.data,
-                              old.envelope.size, NULL));
-    faulty.remove_fails = KILN_EIO;
-
-    assert_ok(
-        kiln__stores_get(&stored, f->context, old.entry.kind, &old.entry.key));
-    assert_int_equal(stored.entry.payload_size, 20);
-    kiln__stores_reject(f->context, &stored, KILN__FAULT_STALE);
-    assert_int_equal(faulty.removes, 1);
-    assert_ok(
-        kiln__stores_next(&stored, f->context, old.entry.kind, &old.entry.key));
-    assert_int_equal(stored.entry.payload_size, 500);
-    assert_int_equal(
-        kiln__stores_next(&stored, f->context, old.entry.kind, &old.entry.key),
-        KILN_ENOTFOUND);
-    assert_int_equal(faulty.lent, 0);
-    loose_entry_end(&old);
 }
 
 /* ---- tools ---- */
@@ -751,14 +430,14 @@ static int count_item(void *env, const kiln__store_item *item)
 
 static void tools_list_show_and_clear(void **state)
 {
-    fixture *f = *state;
+    stores_fixture *f = *state;
     kiln__store_report report;
     kiln__entry_fault fault;
     kiln__stored stored;
     int count = 0;
 
-    put(f, &f->a);
-    put(f, &f->b);
+    stores_put(f, &f->a);
+    stores_put(f, &f->b);
     assert_ok(kiln__stores_each(f->context, count_item, &count));
     assert_int_equal(count, 2);
     assert_string_equal(kiln__stores_path(f->context), f->disk);
@@ -770,55 +449,55 @@ static void tools_list_show_and_clear(void **state)
     assert_int_equal(report.evicted, 2);
     assert_int_equal(report.entries, 0);
     assert_int_equal(loose_count(f->disk, ""), 0);
-    put(f, &f->a);
-    assert_true(has(f, &f->a));
+    stores_put(f, &f->a);
+    assert_true(stores_has(f, &f->a));
 }
 
 /* ---- several at once ---- */
 
 static void *use_both(void *argument)
 {
-    fixture *f = argument;
+    stores_fixture *f = argument;
 
     for (int i = 0; i < 200; i++) {
-        put(f, i % 2 ? &f->a : &f->b);
-        (void)has(f, i % 2 ? &f->b : &f->a);
+        stores_put(f, i % 2 ? &f->a : &f->b);
+        (void)stores_has(f, i % 2 ? &f->b : &f->a);
     }
     return NULL;
 }
 
 static void threads_and_contexts_share_a_folder(void **state)
 {
-    fixture *f = *state;
+    stores_fixture *f = *state;
     kiln_context *first = f->context;
 
     f->context = NULL;
-    reopen(f);
+    stores_reopen(f);
     harness_run_threads(4, use_both, f);
-    assert_true(has(f, &f->a));
+    assert_true(stores_has(f, &f->a));
     kiln_context_free(f->context);
     f->context = first;
-    assert_true(has(f, &f->a));
-    assert_true(has(f, &f->b));
+    assert_true(stores_has(f, &f->a));
+    assert_true(stores_has(f, &f->b));
     assert_int_equal(loose_count(f->disk, ""), 2);
 }
 
 static void a_child_of_fork_has_the_same_stores(void **state)
 {
-    fixture *f = *state;
+    stores_fixture *f = *state;
     int status = -1;
     pid_t child;
 
-    put(f, &f->a);
+    stores_put(f, &f->a);
     child = fork();
     assert_true(child >= 0);
     if (child == 0) {
-        put(f, &f->b);
-        _exit(!has(f, &f->a) || !has(f, &f->b));
+        stores_put(f, &f->b);
+        _exit(!stores_has(f, &f->a) || !stores_has(f, &f->b));
     }
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_int_equal(status, 0);
-    assert_true(has(f, &f->b));
+    assert_true(stores_has(f, &f->b));
 }
 
 #define WITH_STORES(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
@@ -845,17 +524,6 @@ int main(void)
         WITH_STORES(a_folder_that_is_named_is_written_on_any_file_system),
         WITH_STORES(folders_of_the_search_path_are_read_in_order),
         WITH_STORES(a_search_path_folder_that_all_may_write_to_is_not_read),
-        WITH_STORES(a_store_of_the_host_gets_what_is_put),
-        WITH_STORES(a_hit_in_a_hosts_store_is_kept_on_the_disk),
-        WITH_STORES(lower_priorities_are_asked_first),
-        WITH_STORES(a_priority_is_given_once),
-        WITH_STORES(tables_without_what_is_required_are_refused),
-        WITH_STORES(an_older_table_works),
-        WITH_STORES(whatever_a_store_does_is_a_miss),
-        WITH_STORES(every_bit_that_a_store_flips_is_noticed),
-        WITH_STORES(a_store_that_takes_nothing_is_not_asked_again),
-        WITH_STORES(an_entry_that_no_store_takes_is_a_failed_put),
-        WITH_STORES(after_a_rejected_entry_the_next_store_is_asked),
         WITH_STORES(tools_list_show_and_clear),
         WITH_STORES(threads_and_contexts_share_a_folder),
         WITH_STORES(a_child_of_fork_has_the_same_stores),

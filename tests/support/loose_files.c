@@ -112,7 +112,7 @@ static int count_one(const char *path, const struct stat *facts, int type,
                      struct FTW *place)
 {
     (void)facts;
-    if (type != FTW_D &&
+    if (type != FTW_D && strcmp(path + place->base, "usage") != 0 &&
         strncmp(path + place->base, wanted, strlen(wanted)) == 0)
         counted++;
     return 0;

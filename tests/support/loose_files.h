@@ -34,7 +34,8 @@ void loose_path(char *path, size_t capacity, const char *folder,
  *fault. */
 int loose_has(kiln__loose *loose, const loose_entry *entry,
               kiln__entry_fault *fault);
-/* Files in all folders of the store whose names begin so; "": all. */
+/* Files in all folders of the store whose names begin so; "": all. The note of
+   what is there, which a put may make, is none of them. */
 size_t loose_count(const char *folder, const char *begin);
 /* Sets when the file was used last, in seconds from now. */
 void loose_set_age(const char *path, long seconds);
