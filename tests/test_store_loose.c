@@ -33,7 +33,7 @@ static kiln_status open_loose(const kiln_store_ops **ops, void **self)
 
 int main(void)
 {
-    static const store_subject subject = {open_loose};
+    static const store_subject subject = {.open = open_loose};
     void *folder = NULL;
     int failures;
 
