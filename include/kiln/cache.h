@@ -188,10 +188,7 @@ kiln_context_add_store(kiln_context *context, const kiln_store_ops *ops,
  * Packs. A package takes a mark after its dependencies are loaded, runs a
  * workload, and saves what was added since as a pack: a file, or bytes for the
  * host's own image. A later process inserts it, and what is still true today
- * is found there instead of being compiled.
- *
- * In this version kiln_snapshot(), kiln_delta() and kiln_insert() return
- * KILN_EUNSUPPORTED.
+ * is found there instead of being compiled. Any thread.
  */
 
 /** What a pack is to hold. */
@@ -209,7 +206,8 @@ typedef struct kiln_delta_options {
         } \
     }
 
-/** Remembers which entries exist now. The caller frees the mark. */
+/** Remembers which entries exist now. The caller frees the mark, before the
+ *  context. */
 KILN_API KILN_NODISCARD kiln_status kiln_snapshot(kiln_mark **out,
                                                   kiln_context *context,
                                                   kiln_error **error);
@@ -218,12 +216,21 @@ KILN_API void kiln_mark_free(kiln_mark *mark);
 
 /**
  * Gives, as the bytes of a pack, exactly the entries added since the mark
- * (NULL: all) that are valid without bound and hold no address. The caller
- * releases `*out`. `options` may be NULL.
+ * (NULL: all): those that are valid without bound, hold no address and did not
+ * come from a pack that was inserted. What other stores had counts as added.
+ * What is not in memory as a whole is brought in first, from the stores or by
+ * inference, whose errors are passed on. Equal entries give equal bytes. The
+ * caller releases `*out`. `options` may be NULL.
  */
 KILN_API KILN_NODISCARD kiln_status
 kiln_delta(kiln_blob *out, kiln_context *context, const kiln_mark *since,
            const kiln_delta_options *options, kiln_error **error);
+
+/** The same as a file: written under another name in its folder, and renamed
+ *  to `path` when it is whole. */
+KILN_API KILN_NODISCARD kiln_status
+kiln_delta_save(kiln_context *context, const char *path, const kiln_mark *since,
+                const kiln_delta_options *options, kiln_error **error);
 
 /** Opens a pack file in constant time. KILN_ENOTFOUND with an error when there
  *  is no such file, KILN_ECORRUPT if it is no pack or was cut. What is damaged

@@ -39,7 +39,7 @@ spans()
 
 # ---- layout ----
 
-awk 'length($0) > 80 { print "README.md:" FNR ": over 80 columns"; bad = 1 }
+awk 'length($0) > 80 && !/^\|/ { print "README.md:" FNR ": over 80 columns"; bad = 1 }
     END { exit bad }' "$readme" || found=1
 
 # ---- the example ----
