@@ -4,13 +4,11 @@
 #include "frontend/language.h"
 #include "ir.h"
 #include "keys.h"
-#include "log.h"
 #include "options.h"
 #include "report.h"
 #include "sites.h"
-#include "thread.h"
+#include "stores.h"
 #include "tiers.h"
-#include "trace.h"
 
 /*
  *   kiln_compile
@@ -20,7 +18,8 @@
  *     reuse       tier 3 by binary key: another job with the same meaning, or
  *                 what a store has
  *     gather      the call closure; a foreign frontend lowers here
- *   on a worker
+ *   on a worker (task.c)
+ *     lock        of the key: one process builds, the others wait for it
  *     generate    lower, link, optimise, emit
  *     load        the backend puts it on the device
  *     publish     tier 3 keeps artifact and kernel; waiters go on
@@ -47,104 +46,6 @@ void kiln__modules_free(kiln_context *context)
 {
     kiln__tiers_free(context);
     kiln__backends_free(context);
-}
-
-/* A task for a worker. */
-struct task {
-    kiln_context *context;
-    kiln__flight *flight; /* a reference */
-    kiln__build *build;
-    uint64_t start_ns;
-};
-
-static void trace_job(kiln_context *context, const kiln_event *event)
-{
-    const uint64_t now = kiln__clock_ns();
-    const kiln__trace_note note = {
-        .category = "job",
-        .verb = "job",
-        .name = event->name,
-        .tier = kiln__trace_tier(KILN_TIER_BINARY),
-        .outcome = kiln_status_name(event->status),
-    };
-
-    kiln__trace_span(context, now - event->nanoseconds, now, &note);
-}
-
-static void tell_job(kiln_context *context, const kiln_code *code,
-                     kiln_status status, uint64_t nanoseconds)
-{
-    kiln_event event = {.size = sizeof event,
-                        .kind = KILN_EVENT_JOB,
-                        .status = status,
-                        .name = kiln_code_name(code),
-                        .nanoseconds = nanoseconds};
-
-    if (context->trace)
-        trace_job(context, &event);
-    if (context->host.event)
-        context->host.event(context->host_env, &event);
-}
-
-static void task_end(struct task *task, kiln_kernel *kernel, int32_t source,
-                     kiln_status status, kiln_error *error)
-{
-    kiln_context *context = task->context;
-    kiln__flight *flight = task->flight;
-
-    tell_job(context, flight->code, status, kiln__clock_ns() - task->start_ns);
-    kiln__deallocate(&context->alloc, task, sizeof *task);
-    kiln__job_finish(context, flight, kernel, source, status, error);
-}
-
-/* LLVM cannot go on: the job fails, LLVM's own memory of it is lost, and this
-   thread never returns. */
-static void task_fatal(void *env, kiln_error *error)
-{
-    struct task *lost = env;
-    kiln_context *context = lost->context;
-
-    kiln__build_free(lost->build);
-    task_end(lost, NULL, KILN_SOURCE_BUILT, KILN_ECODEGEN, error);
-    kiln__workers_park(context);
-}
-
-/* Whether the host has what an artifact refers to may be another thing the
-   next time. */
-static void bind_to_host(kiln__flight *flight, const kiln_artifact *artifact)
-{
-    if (kiln_artifact_site_count(artifact) > 0)
-        flight->is_bound = 1;
-}
-
-static void task_run(void *env)
-{
-    struct task *task = env;
-    kiln_context *context = task->context;
-    const kiln_code *code = task->flight->code;
-    kiln__build *build = task->build;
-    kiln_kernel *kernel = NULL;
-    kiln_error *error = NULL;
-    kiln__stay stay;
-    kiln_status status;
-
-    kiln__stay_enter_worker(&stay, context, task->flight);
-    status = kiln__build_run(build, task_fatal, task, &error);
-    if (status == KILN_OK) {
-        const kiln_artifact *artifact = kiln__build_artifact(build);
-
-        /* Not keeping it costs a later build, and nothing else. */
-        if (kiln__artifact_keep(context, artifact, 0) != KILN_OK)
-            kiln__log(context, KILN_LOG_WARNING, "%s: artifact is not kept",
-                      kiln_code_name(code));
-        kiln__artifact_save(context, artifact);
-        status = kiln__build_load(&kernel, artifact, code,
-                                  kiln__build_config(build), &error);
-        bind_to_host(task->flight, artifact);
-    }
-    kiln__build_free(build);
-    task_end(task, kernel, KILN_SOURCE_BUILT, status, error);
-    kiln__stay_leave(&stay);
 }
 
 /* A reference to the artifact that means the same, in memory or in a store;
@@ -189,7 +90,7 @@ static void reuse(kiln_context *context, kiln__flight *flight,
     const kiln_status status =
         kiln__build_load(&kernel, artifact, flight->code, config, &error);
 
-    bind_to_host(flight, artifact);
+    kiln__flight_bind(flight, artifact);
     kiln__job_finish(context, flight, kernel, source, status, error);
 }
 
@@ -232,33 +133,28 @@ static kiln_status gather(kiln__build **out, kiln__run *run,
     return status;
 }
 
+static kiln_status refuse_build(const kiln_code *code, kiln_error **error)
+{
+    return kiln__error_set(error, KILN_ENOTFOUND,
+                           "%s is not in the cache, and must be (must-hit)",
+                           kiln_code_name(code));
+}
+
 /* Generates what no tier has; the flight ends on a worker. */
 static void build(kiln_context *context, kiln__run *run, kiln__flight *flight,
                   const kiln_config *config)
 {
+    const int is_refused = kiln__stores_mode(context) == KILN__CACHE_MUST_HIT;
+    kiln__build *made = NULL;
     kiln_error *error = NULL;
-    struct task *task;
-    kiln_status status;
+    const kiln_status status = is_refused
+                                   ? refuse_build(flight->code, &error)
+                                   : gather(&made, run, flight, config, &error);
 
-    task = kiln__allocate(&context->alloc, sizeof *task);
-    if (!task) {
-        kiln__error_no_memory(&error);
-        kiln__job_finish(context, flight, NULL, KILN_SOURCE_NONE, KILN_ENOMEM,
-                         error);
-        return;
-    }
-    task->context = context;
-    task->flight = flight;
-    task->start_ns = kiln__clock_ns();
-    status = gather(&task->build, run, flight, config, &error);
-    if (status == KILN_OK) {
-        kiln__flight_hand_over(context, flight);
-        status = kiln__workers_submit(context, task_run, task, &error);
-        if (status != KILN_OK)
-            kiln__build_free(task->build);
-    }
-    if (status != KILN_OK)
-        task_end(task, NULL, KILN_SOURCE_NONE, status, error);
+    if (status == KILN_OK)
+        kiln__task_start(context, flight, made);
+    else
+        kiln__task_fail(context, flight, status, error);
 }
 
 /* Takes the flight off; it ends here or on a worker. */

@@ -157,6 +157,8 @@ void kiln__workers_free(kiln_context *context); /* waits for running work */
 /* Queues run(env) for a worker; starts one while fewer than the limit run. */
 kiln_status kiln__workers_submit(kiln_context *context, void (*run)(void *env),
                                  void *env, kiln_error **error);
+/* True when somebody else's work is queued. */
+int kiln__workers_have_more(kiln_context *context);
 /* Called on a worker that will never come back (a fatal error in LLVM):
    gives its place to a new worker and parks the thread for ever. */
 _Noreturn void kiln__workers_park(kiln_context *context);

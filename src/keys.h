@@ -52,7 +52,7 @@ kiln_status kiln__key_toolchain(kiln__encoder *out, const kiln_context *context,
                                 const char *codegen);
 /* Of what the text of a package defines, given the history of the package; the
    version is that of what every package sees. */
-kiln_status kiln__key_source(kiln__encoder *out, const char *frontend,
+kiln_status kiln__key_source(kiln__encoder *out, const kiln_frontend *frontend,
                              const char *version, const char *package,
                              kiln_digest history, kiln_digest text);
 /* Kiln's version, the pipeline's, and the LLVM that it was built for: equal

@@ -251,6 +251,13 @@ void kiln__runtime_was_read(kiln_context *context, kiln__runtime_entry *entry,
 #define KILN__RUNTIME_READS 3 /* before an entry is judged, by its best one */
 void kiln__runtime_release(kiln_context *context, kiln__runtime_entry *entry);
 
+/* ---- tiers/state.c ---- */
+/* The locks between processes; NULL: there are none. */
+struct kiln__locks *kiln__tiers_locks(kiln_context *context);
+/* How long the longest build of this context took so far. */
+void kiln__tiers_note_build(kiln_context *context, uint64_t nanoseconds);
+uint64_t kiln__tiers_longest_build_ns(kiln_context *context);
+
 /* ---- tiers/delta.c ---- */
 /* The number of what came into a tier last. */
 uint64_t kiln__tiers_order(kiln_context *context);
@@ -297,8 +304,20 @@ kiln_status kiln__compile_check(const kiln_context *context,
                                 const kiln_signature *signature,
                                 const kiln_config *config, kiln_error **error);
 
-/* ---- build.c: from a code instance to an artifact ---- */
 typedef struct kiln__build kiln__build;
+
+/* ---- task.c: a build on a worker ---- */
+/* Takes the build over, and ends the flight, whatever happens. */
+void kiln__task_start(kiln_context *context, kiln__flight *flight,
+                      kiln__build *build);
+/* Ends the flight of a build that could not begin; takes the error over. */
+void kiln__task_fail(kiln_context *context, kiln__flight *flight,
+                     kiln_status status, kiln_error *error);
+/* Whether the host has what an artifact refers to may be another thing the
+   next time: a failure is not remembered then. */
+void kiln__flight_bind(kiln__flight *flight, const kiln_artifact *artifact);
+
+/* ---- build.c: from a code instance to an artifact ---- */
 /* Prepares the request for the code generator; runs a foreign frontend's
    lower(). `form` is KILN_EMIT_... */
 kiln_status kiln__build_new(kiln__build **out, const kiln_code *code,

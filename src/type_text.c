@@ -291,6 +291,8 @@ static kiln_status find_function(const kiln_function **out, reader *r,
                                  const char *name)
 {
     *out = kiln__function_find(r->context, name);
+    if (!*out && kiln__language_complete(r->context) == KILN_OK)
+        *out = kiln__function_find(r->context, name);
     if (*out)
         return KILN_OK;
     if (r->package)

@@ -137,4 +137,7 @@ kiln_status kiln__language_type(const kiln_type **out, kiln_context *context,
                                 size_t parameter_count, uint64_t world,
                                 kiln_error **error);
 
+/* Makes what the language has put off: then all of its functions are there. */
+kiln_status kiln__language_complete(kiln_context *context);
+
 #endif /* KILN_TYPES_INSIDE_H */

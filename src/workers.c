@@ -298,6 +298,17 @@ kiln_status kiln__workers_submit(kiln_context *context, void (*run)(void *env),
     return KILN_OK;
 }
 
+int kiln__workers_have_more(kiln_context *context)
+{
+    struct kiln__workers *workers = context->workers;
+    int more;
+
+    kiln__mutex_lock(&workers->lock);
+    more = workers->queued > 0;
+    kiln__mutex_unlock(&workers->lock);
+    return more;
+}
+
 /* ---- parking ---- */
 
 static void wait_a_moment(void)

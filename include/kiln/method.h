@@ -61,6 +61,9 @@ KILN_API KILN_NODISCARD kiln_status kiln_package_new(kiln_package **out,
  * text imports must be there, or come with Kiln as `reduce` does: no file is
  * looked for. `report` may be NULL.
  *
+ * A text of which the stores know what it defines is parsed when something
+ * needs it; nothing else tells it from one that was parsed.
+ *
  * A definition with the signature of an earlier one replaces it; one that
  * means the same changes nothing but places. Definitions of the package that
  * the text does not mention stay. KILN_EINVAL after kiln_package_unload().

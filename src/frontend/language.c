@@ -101,6 +101,14 @@ kiln_status kiln__language_start(kiln__language *language, kiln_error **error)
     return KILN_OK;
 }
 
+kiln_status kiln__language_complete(kiln_context *context)
+{
+    kiln__language *language = kiln__language_of(context);
+
+    return language == NULL ? KILN_ENOTFOUND
+                            : kiln__language_ready(language, NULL);
+}
+
 void kiln__sources_free(kiln__language *language, kiln__source_node *list)
 {
     while (list != NULL) {

@@ -251,12 +251,6 @@ static kiln_status make_package(reading *r, kiln_error **error)
     return KILN_OK;
 }
 
-static void drop_package(const reading *r)
-{
-    if (r->is_new)
-        kiln__package_show(r->package, 0);
-}
-
 static kiln_status defer(int *done, reading *r, kiln_error **error)
 {
     const kiln__offer offer = {.file = r->file->path,
@@ -270,32 +264,35 @@ static kiln_status defer(int *done, reading *r, kiln_error **error)
                                error);
 }
 
-/* A file that does not parse makes no package: whether it does is known of
-   one that may be deferred. */
-static kiln_status load_text(reading *r, kiln_error **error)
+static kiln_status parse_text(reading *r, kiln_error **error)
 {
     kiln__source *source = NULL;
-    kiln_status status;
+    kiln_status status = KILN_OK;
+
+    KILN_TRY(kiln__package_parse(&source, r->language, r->file->path,
+                                 r->text.data, r->text.size, error));
+    if (r->package == NULL)
+        status = make_package(r, error);
+    if (status == KILN_OK)
+        return load_source(r->package, r->file, source, error);
+    kiln__source_free(source);
+    return status;
+}
+
+/* A package that was made for a file that cannot be defined goes again. */
+static kiln_status load_text(reading *r, kiln_error **error)
+{
+    kiln_status status = KILN_OK;
     int done = 0;
 
     if (kiln__deferral_is_on(r->language)) {
         KILN_TRY(make_package(r, error));
         status = defer(&done, r, error);
-        if (!done)
-            drop_package(r);
-        if (status != KILN_OK || done)
-            return status;
     }
-    KILN_TRY(kiln__package_parse(&source, r->language, r->file->path,
-                                 r->text.data, r->text.size, error));
-    status = make_package(r, error);
-    if (status != KILN_OK) {
-        kiln__source_free(source);
-        return status;
-    }
-    status = load_source(r->package, r->file, source, error);
-    if (status != KILN_OK)
-        drop_package(r);
+    if (status == KILN_OK && !done)
+        status = parse_text(r, error);
+    if (status != KILN_OK && r->is_new)
+        kiln__package_show(r->package, 0);
     return status;
 }
 

@@ -206,7 +206,7 @@ static kiln_status make_key(kiln_key *out, kiln__encoder *encoder,
                             const kiln__summary_subject *subject)
 {
     kiln__encoder_init(encoder, language->alloc);
-    KILN_TRY(kiln__key_source(encoder, language->frontend->name,
+    KILN_TRY(kiln__key_source(encoder, language->frontend,
                               kiln__runtime_version, subject->package,
                               subject->history, subject->text));
     *out = (kiln_key){kiln__encoder_digest(encoder), encoder->bytes,

@@ -174,15 +174,16 @@ kiln_status kiln__key_toolchain(kiln__encoder *out, const kiln_context *context,
     return end(out);
 }
 
-kiln_status kiln__key_source(kiln__encoder *out, const char *frontend,
+kiln_status kiln__key_source(kiln__encoder *out, const kiln_frontend *frontend,
                              const char *version, const char *package,
                              kiln_digest history, kiln_digest text)
 {
     begin(out, "source");
-    kiln__encode_text(out, frontend);
+    kiln__encode_text(out, frontend->name);
     kiln__encode_text(out, version);
     kiln__encode_text(out, package);
     kiln__encode_digest(out, history);
     kiln__encode_digest(out, text);
+    salt(out, frontend->context);
     return end(out);
 }

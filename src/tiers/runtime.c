@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <string.h>
 
+#include "lock.h"
 #include "log.h"
 #include "report.h"
 #include "state.h"
@@ -24,6 +25,8 @@
  * meta.
  */
 
+#define LOCK_WAIT_NS ((uint64_t)2000000000)
+
 typedef enum entry_state {
     BUILDING,
     READY,
@@ -45,6 +48,7 @@ struct kiln__runtime_entry {
     uint64_t read_ns; /* the least */
     void *bitcode;
     size_t size;
+    kiln__lock lock;                  /* of its builder, between processes */
     uint64_t order;                   /* in which they came; 0: not yet */
     int is_packed;                    /* from a pack that was inserted */
     struct kiln__runtime_entry *next; /* of those that go */
@@ -89,6 +93,7 @@ static void drop_bitcode(kiln_context *context, kiln__runtime_entry *entry)
 
 static void entry_free(kiln_context *context, kiln__runtime_entry *entry)
 {
+    kiln__lock_release(&entry->lock);
     drop_bitcode(context, entry);
     kiln__deallocate(&context->alloc, entry,
                      sizeof *entry + entry->encoded_size);
@@ -263,6 +268,26 @@ static int recall(kiln_context *context, kiln__runtime_entry *entry)
     return found;
 }
 
+/* One process builds what has no other way, too; the others wait for it, as
+   long as for a short build. */
+static int recall_or_lock(kiln_context *context, kiln__runtime_entry *entry)
+{
+    const uint64_t deadline = kiln__clock_ns() + LOCK_WAIT_NS;
+    int found = recall(context, entry);
+
+    if (found || entry->is_optional ||
+        kiln__stores_mode(context) != KILN__CACHE_READ_WRITE ||
+        !kiln__stores_locks(context) ||
+        !kiln__stores_write(context, KILN__ENTRY_RUNTIME))
+        return found;
+    if (kiln__lock_wait(&entry->lock, context->tiers->locks, entry->digest,
+                        deadline) == KILN_OK)
+        found = recall(context, entry);
+    if (found)
+        kiln__lock_release(&entry->lock);
+    return found;
+}
+
 static void save(kiln_context *context, const kiln__runtime_entry *entry)
 {
     kiln__draft draft;
@@ -292,7 +317,7 @@ kiln__runtime_outcome kiln__runtime_claim(kiln__runtime_entry **out,
             wait_for_builder(context, query);
         waited |= busy;
     } while (busy);
-    if (outcome == KILN__RUNTIME_OWN && recall(context, *out)) {
+    if (outcome == KILN__RUNTIME_OWN && recall_or_lock(context, *out)) {
         count(context, KILN__COUNT_STORE_HIT);
         return KILN__RUNTIME_FOUND;
     }
@@ -317,6 +342,7 @@ kiln_status kiln__runtime_finish(kiln_context *context,
     count(context, KILN__COUNT_BUILT);
     if (!entry->is_optional)
         save(context, entry);
+    kiln__lock_release(&entry->lock);
     return KILN_OK;
 }
 

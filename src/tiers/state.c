@@ -1,6 +1,8 @@
 /* state.c - the tiers' life: made, swept, ended. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "state.h"
+#include "lock.h"
+#include "stores.h"
 
 #define JOB_TABLE_SLOTS 256
 
@@ -67,12 +69,40 @@ static void forget_flights(void *env)
     kiln__runtime_forget(tiers);
 }
 
+static int lock_folder(void *env)
+{
+    return kiln__stores_lock_folder(env);
+}
+
+struct kiln__locks *kiln__tiers_locks(kiln_context *context)
+{
+    return context->tiers->locks;
+}
+
+void kiln__tiers_note_build(kiln_context *context, uint64_t nanoseconds)
+{
+    _Atomic uint64_t *longest = &context->tiers->longest_build_ns;
+    uint64_t known = atomic_load(longest);
+
+    while (known < nanoseconds &&
+           !atomic_compare_exchange_weak(longest, &known, nanoseconds))
+        ;
+}
+
+uint64_t kiln__tiers_longest_build_ns(kiln_context *context)
+{
+    return atomic_load(&context->tiers->longest_build_ns);
+}
+
 kiln_status kiln__tiers_new(kiln_context *context)
 {
     struct kiln__tiers *tiers = kiln__allocate(&context->alloc, sizeof *tiers);
     kiln__job_table *table = table_new(&context->alloc, JOB_TABLE_SLOTS);
 
     if (!tiers || !table)
+        goto failed;
+    if (kiln__locks_new(&tiers->locks, context, lock_folder, context) !=
+        KILN_OK)
         goto failed;
     if (kiln__mutex_init(&tiers->lock) != KILN_OK)
         goto failed;
@@ -93,6 +123,8 @@ kiln_status kiln__tiers_new(kiln_context *context)
     context->tiers = tiers;
     return KILN_OK;
 failed:
+    if (tiers)
+        kiln__locks_free(tiers->locks);
     kiln__deallocate(&context->alloc, tiers, sizeof *tiers);
     if (table)
         table_free(&context->alloc, table);
@@ -172,6 +204,7 @@ void kiln__tiers_free(kiln_context *context)
     kiln__fork_remove(&context->fork, &tiers->guard);
     kiln__condition_dispose(&tiers->ended);
     kiln__mutex_dispose(&tiers->lock);
+    kiln__locks_free(tiers->locks);
     kiln__deallocate(alloc, tiers, sizeof *tiers);
     context->tiers = NULL;
 }

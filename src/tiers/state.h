@@ -117,6 +117,7 @@ typedef struct kiln__subject {
 
 struct kiln__tiers {
     kiln_context *context;
+    struct kiln__locks *locks; /* between processes */
     kiln__mutex lock;
     kiln__condition ended; /* some flight ended */
     uint64_t stays;        /* that keep what they see from collection */
@@ -128,7 +129,8 @@ struct kiln__tiers {
     kiln__map runtime;   /* runtime or closure key -> kiln__runtime_entry */
     size_t given_up;     /* the least work that tier 2 is still tried for */
     uint64_t order;      /* of what was published last */
-    kiln_code *codes;    /* every published one */
+    _Atomic uint64_t longest_build_ns;
+    kiln_code *codes; /* every published one */
     kiln__job *jobs;
     _Atomic(kiln__job_table *) table;
     kiln_kernel *tombstones; /* unloaded; heads stay readable */

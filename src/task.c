@@ -1,0 +1,289 @@
+/* task.c - a build on a worker: one process builds, the others wait for it. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include "artifact.h"
+#include "hasher.h"
+#include "keys.h"
+#include "lock.h"
+#include "log.h"
+#include "report.h"
+#include "stores.h"
+#include "thread.h"
+#include "tiers.h"
+#include "trace.h"
+
+/*
+ * Before a worker opens the code generator it takes the lock of the binary
+ * key, and looks into the stores once more: another process may have built the
+ * kernel meanwhile. Who finds the lock taken does other queued work first; with
+ * none, it waits, looking up whenever more is queued. A wait ends in any case:
+ * at twice the longest build seen here, but not before LEAST_WAIT_NS nor after
+ * what the settings allow. Then the kernel is built all the same.
+ *
+ * A foreign frontend's kernel may turn out to belong to this process alone. If
+ * such a one is not in the stores after a wait, the lock is no use: everybody
+ * builds at once instead of one after the other.
+ */
+#define LEAST_WAIT_NS ((uint64_t)2000000000)
+#define SLICE_NS ((uint64_t)5000000)
+
+typedef struct task {
+    kiln_context *context;
+    kiln__flight *flight; /* a reference */
+    kiln__build *build;
+    uint64_t start_ns;
+    uint64_t deadline_ns; /* of waiting; 0: not waiting */
+    kiln__encoder key;    /* the binary key */
+    kiln__lock lock;
+} task;
+
+/* ---- the end ---- */
+
+static void trace_job(kiln_context *context, const kiln_event *event)
+{
+    const uint64_t now = kiln__clock_ns();
+    const kiln__trace_note note = {
+        .category = "job",
+        .verb = "job",
+        .name = event->name,
+        .tier = kiln__trace_tier(KILN_TIER_BINARY),
+        .outcome = kiln_status_name(event->status),
+    };
+
+    kiln__trace_span(context, now - event->nanoseconds, now, &note);
+}
+
+static void tell_job(kiln_context *context, const kiln_code *code,
+                     kiln_status status, uint64_t nanoseconds)
+{
+    kiln_event event = {.size = sizeof event,
+                        .kind = KILN_EVENT_JOB,
+                        .status = status,
+                        .name = kiln_code_name(code),
+                        .nanoseconds = nanoseconds};
+
+    if (context->trace)
+        trace_job(context, &event);
+    if (context->host.event)
+        context->host.event(context->host_env, &event);
+}
+
+void kiln__task_fail(kiln_context *context, kiln__flight *flight,
+                     kiln_status status, kiln_error *error)
+{
+    tell_job(context, flight->code, status, 0);
+    kiln__job_finish(context, flight, NULL, KILN_SOURCE_NONE, status, error);
+}
+
+static void task_end(task *t, kiln_kernel *kernel, int32_t source,
+                     kiln_status status, kiln_error *error)
+{
+    kiln_context *context = t->context;
+    kiln__flight *flight = t->flight;
+
+    kiln__lock_release(&t->lock);
+    tell_job(context, flight->code, status, kiln__clock_ns() - t->start_ns);
+    kiln__encoder_dispose(&t->key);
+    kiln__deallocate(&context->alloc, t, sizeof *t);
+    kiln__job_finish(context, flight, kernel, source, status, error);
+}
+
+/* LLVM cannot go on: the job fails, LLVM's own memory of it is lost, and this
+   thread never returns. */
+static void task_fatal(void *env, kiln_error *error)
+{
+    task *lost = env;
+    kiln_context *context = lost->context;
+
+    kiln__build_free(lost->build);
+    task_end(lost, NULL, KILN_SOURCE_BUILT, KILN_ECODEGEN, error);
+    kiln__workers_park(context);
+}
+
+void kiln__flight_bind(kiln__flight *flight, const kiln_artifact *artifact)
+{
+    if (kiln_artifact_site_count(artifact) > 0)
+        flight->is_bound = 1;
+}
+
+/* ---- the lock ---- */
+
+static kiln_key key_of(const task *t)
+{
+    return (kiln_key){kiln__encoder_digest(&t->key), t->key.bytes, t->key.size};
+}
+
+/* Nothing is waited for that would not be found. */
+static int is_shared(kiln_context *context)
+{
+    return kiln__stores_mode(context) == KILN__CACHE_READ_WRITE &&
+           kiln__stores_locks(context) &&
+           kiln__stores_read(context, KILN__ENTRY_BINARY) &&
+           kiln__stores_write(context, KILN__ENTRY_BINARY);
+}
+
+static uint64_t patience_ns(kiln_context *context)
+{
+    const uint64_t most_ms = kiln__stores_wait_ms(context);
+    const uint64_t most =
+        most_ms < UINT64_MAX / 1000000 ? most_ms * 1000000 : UINT64_MAX / 2;
+    uint64_t wait = 2 * kiln__tiers_longest_build_ns(context);
+
+    if (wait < LEAST_WAIT_NS)
+        wait = LEAST_WAIT_NS;
+    return wait < most ? wait : most;
+}
+
+/* Only a thread that the host knows brackets its waits. */
+static kiln_status wait_a_slice(task *t, uint64_t until_ns)
+{
+    kiln_context *context = t->context;
+    const int known = context->host.thread_enter != NULL;
+    kiln_status status;
+
+    if (known)
+        kiln__blocking_enter(context);
+    status = kiln__lock_wait(&t->lock, kiln__tiers_locks(context),
+                             key_of(t).digest, until_ns);
+    if (known)
+        kiln__blocking_leave(context);
+    return status;
+}
+
+static void task_run(void *env);
+
+/* True when the task is in the queue again, behind others. */
+static int stand_back(task *t)
+{
+    return kiln__workers_have_more(t->context) &&
+           kiln__workers_submit(t->context, task_run, t, NULL) == KILN_OK;
+}
+
+/* KILN_OK: build, with the lock or without; KILN_EAGAIN: the task is queued. */
+static kiln_status take_lock(task *t)
+{
+    kiln_status status;
+
+    if (t->deadline_ns == 0) {
+        status = kiln__lock_try(&t->lock, kiln__tiers_locks(t->context),
+                                key_of(t).digest);
+        if (status != KILN_EAGAIN)
+            return KILN_OK;
+        t->deadline_ns = kiln__clock_ns() + patience_ns(t->context);
+        if (stand_back(t))
+            return KILN_EAGAIN;
+    }
+    for (;;) {
+        const uint64_t slice = kiln__clock_ns() + SLICE_NS;
+        const int is_last = slice >= t->deadline_ns;
+
+        status = wait_a_slice(t, is_last ? t->deadline_ns : slice);
+        if (status != KILN_EAGAIN || is_last)
+            return KILN_OK;
+        if (stand_back(t))
+            return KILN_EAGAIN;
+    }
+}
+
+/* What another process put there since, or NULL. */
+static const kiln_artifact *look_again(task *t)
+{
+    const kiln_key key = key_of(t);
+    const kiln_artifact *artifact = kiln__artifact_recall(t->context, &key);
+
+    if (!artifact && t->deadline_ns &&
+        kiln__code_frontend(t->flight->code)->ops.lower)
+        kiln__lock_release(&t->lock);
+    return artifact;
+}
+
+/* ---- building ---- */
+
+static void load(task *t, const kiln_artifact *artifact, int32_t source)
+{
+    kiln_kernel *kernel = NULL;
+    kiln_error *error = NULL;
+    const kiln_status status =
+        kiln__build_load(&kernel, artifact, t->flight->code,
+                         kiln__build_config(t->build), &error);
+
+    kiln__flight_bind(t->flight, artifact);
+    kiln__build_free(t->build);
+    task_end(t, kernel, source, status, error);
+}
+
+static void make(task *t)
+{
+    kiln_context *context = t->context;
+    const uint64_t start = kiln__clock_ns();
+    const kiln_artifact *artifact;
+    kiln_error *error = NULL;
+    const kiln_status status = kiln__build_run(t->build, task_fatal, t, &error);
+
+    if (status != KILN_OK) {
+        kiln__build_free(t->build);
+        task_end(t, NULL, KILN_SOURCE_BUILT, status, error);
+        return;
+    }
+    kiln__tiers_note_build(context, kiln__clock_ns() - start);
+    artifact = kiln__build_artifact(t->build);
+    /* Not keeping it costs a later build, and nothing else. */
+    if (kiln__artifact_keep(context, artifact, 0) != KILN_OK)
+        kiln__log(context, KILN_LOG_WARNING, "%s: artifact is not kept",
+                  kiln_code_name(t->flight->code));
+    kiln__artifact_save(context, artifact);
+    kiln__lock_release(&t->lock);
+    load(t, artifact, KILN_SOURCE_BUILT);
+}
+
+static void task_run(void *env)
+{
+    task *t = env;
+    kiln_context *context = t->context;
+    const kiln_artifact *artifact = NULL;
+    kiln__stay stay;
+
+    if (t->key.size && take_lock(t) == KILN_EAGAIN)
+        return;
+    kiln__stay_enter_worker(&stay, context, t->flight);
+    if (t->key.size)
+        artifact = look_again(t);
+    if (artifact) {
+        kiln__lock_release(&t->lock);
+        load(t, artifact, KILN_SOURCE_STORE);
+    } else {
+        make(t);
+    }
+    kiln_artifact_release(artifact);
+    kiln__stay_leave(&stay);
+}
+
+void kiln__task_start(kiln_context *context, kiln__flight *flight,
+                      kiln__build *build)
+{
+    task *t = kiln__allocate(&context->alloc, sizeof *t);
+    kiln_error *error = NULL;
+    kiln_status status;
+
+    if (!t) {
+        kiln__build_free(build);
+        status = kiln__error_no_memory(&error);
+        kiln__task_fail(context, flight, status, error);
+        return;
+    }
+    *t = (task){.context = context,
+                .flight = flight,
+                .build = build,
+                .start_ns = kiln__clock_ns()};
+    kiln__encoder_init(&t->key, &context->alloc);
+    /* Without memory for the key the build goes alone. */
+    if (is_shared(context) &&
+        kiln__key_binary(&t->key, kiln_code_digest(flight->code),
+                         kiln__build_config(build)) != KILN_OK)
+        kiln__encoder_dispose(&t->key);
+    kiln__flight_hand_over(context, flight);
+    status = kiln__workers_submit(context, task_run, t, &error);
+    if (status != KILN_OK) {
+        kiln__build_free(build);
+        task_end(t, NULL, KILN_SOURCE_NONE, status, error);
+    }
+}
