@@ -1,7 +1,14 @@
 # Writes the listed files into one C file: FILES as kiln__runtime_sources,
-# PACKAGES as kiln__runtime_packages.
+# PACKAGES as kiln__runtime_packages; and what tells one version of FILES from
+# another, as kiln__runtime_version.
 set(arrays "")
 set(index 0)
+set(sums "")
+foreach(file IN LISTS FILES)
+    file(MD5 ${file} sum)
+    string(APPEND sums "${sum}\n")
+endforeach()
+string(MD5 sums "${sums}")
 
 function(embed out)
     set(entries "")
@@ -36,4 +43,8 @@ ${sources}    {NULL, NULL, 0},
 const kiln__runtime_source kiln__runtime_packages[] = {
 ${packages}    {NULL, NULL, 0},
 };
+
+const char kiln__runtime_version[] = \"${sums}\";
+const size_t kiln__runtime_source_count =
+    sizeof kiln__runtime_sources / sizeof *kiln__runtime_sources - 1;
 ")

@@ -125,6 +125,8 @@ static void fill(kiln_artifact *artifact, kiln__arena *arena,
     artifact->sites = copy_sites(arena, source);
     artifact->site_count = source->site_count;
     artifact->compile_ns = source->compile_ns;
+    artifact->toolchain =
+        copy_text(arena, source->toolchain == NULL ? "" : source->toolchain);
 }
 
 kiln_status kiln__artifact_new(const kiln_artifact **out,

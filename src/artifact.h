@@ -25,6 +25,7 @@ struct kiln_artifact {
     size_t site_count;
     struct kiln__roots *roots; /* of resolved sites, or NULL; sites.h */
     uint64_t compile_ns;
+    char *toolchain; /* that made it: toolchain.h */
 };
 
 /* What artifact_new copies. */
@@ -43,6 +44,7 @@ typedef struct kiln__artifact_source {
     size_t site_count;
     struct kiln__roots *roots; /* taken over on success; or NULL */
     uint64_t compile_ns;
+    const char *toolchain; /* NULL: none */
 } kiln__artifact_source;
 
 /* ---- artifact.c ---- */

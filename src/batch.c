@@ -33,8 +33,10 @@ static kiln__compile_request request_of(const struct batch *batch, size_t index)
 {
     const kiln_batch_job *job = &batch->jobs[index];
 
-    return (kiln__compile_request){batch->context, job->signature, job->config,
-                                   job->world, 0};
+    return (kiln__compile_request){.context = batch->context,
+                                   .signature = job->signature,
+                                   .config = job->config,
+                                   .world = job->world};
 }
 
 static void job_start(struct batch *batch, kiln__run *run, size_t index)

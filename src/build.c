@@ -9,6 +9,7 @@
 #include "report.h"
 #include "sites.h"
 #include "thread.h"
+#include "toolchain.h"
 
 static const char *entry_symbol(kiln__build *build)
 {
@@ -133,6 +134,7 @@ static kiln_status make_artifact(kiln__build *build,
         .site_count = result->site_count,
         .roots = result->site_count > 0 ? build->roots : NULL,
         .compile_ns = kiln__clock_ns() - build->start_ns,
+        .toolchain = kiln__toolchain_text(build->context),
     };
     kiln__encoder key;
     kiln_status status;

@@ -151,6 +151,10 @@ struct kiln_codegen {
     /** Runs one request. Exactly one of finish(), fail() and fatal() is
         called. KILN_OK after finish() returned KILN_OK. */
     kiln_status (*generate)(const kiln__codegen_request *request);
+    /** An address inside of the code generator, and one inside of LLVM: the
+        objects that hold them say which builds they are. */
+    const void *code;
+    const void *llvm_code;
 };
 
 typedef struct kiln_codegen_host kiln__codegen_host;

@@ -117,6 +117,23 @@ static kiln_status find_exchange(kiln_codegen_exchange_fn *out,
     return KILN_OK;
 }
 
+kiln_status kiln__door_path(const kiln_context *context, char *out,
+                            size_t capacity)
+{
+    char folder[PATH_MAX];
+    int size;
+
+    if (context->codegen_exchange)
+        return KILN_ENOTFOUND;
+    if (context->codegen_path)
+        size = snprintf(out, capacity, "%s", context->codegen_path);
+    else if (kiln__dynlib_folder(folder, sizeof folder, &door_lock) == KILN_OK)
+        size = snprintf(out, capacity, "%s/" LIBRARY, folder);
+    else
+        return KILN_ENOTFOUND;
+    return size > 0 && (size_t)size < capacity ? KILN_OK : KILN_ENOTFOUND;
+}
+
 /* ---- the exchange ---- */
 
 static kiln_status check_table(const kiln__codegen *table, kiln_error **error)
@@ -185,4 +202,14 @@ kiln_status kiln__door_open(kiln_context *context, const kiln__codegen **out,
     }
     *out = door->table;
     return KILN_OK;
+}
+
+const kiln__codegen *kiln__door_peek(kiln_context *context)
+{
+    const kiln__codegen *table;
+
+    kiln__mutex_lock(&door_lock);
+    table = context->door->table;
+    kiln__mutex_unlock(&door_lock);
+    return table;
 }

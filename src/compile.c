@@ -16,7 +16,8 @@
  *     lookup      tier 3 by addresses: a hit ends here
  *     infer       tier 1: the code instance of the signature's world
  *     claim       tier 3: this job's kernel, its builder, or our turn
- *     reuse       tier 3 by binary key: another job with the same meaning
+ *     reuse       tier 3 by binary key: another job with the same meaning, or
+ *                 what a store has
  *     gather      the call closure; a foreign frontend lowers here
  *   on a worker
  *     generate    lower, link, optimise, emit
@@ -116,9 +117,10 @@ static void task_run(void *env)
         const kiln_artifact *artifact = kiln__build_artifact(build);
 
         /* Not keeping it costs a later build, and nothing else. */
-        if (kiln__artifact_keep(context, artifact) != KILN_OK)
+        if (kiln__artifact_keep(context, artifact, 0) != KILN_OK)
             kiln__log(context, KILN_LOG_WARNING, "%s: artifact is not kept",
                       kiln_code_name(code));
+        kiln__artifact_save(context, artifact);
         status = kiln__build_load(&kernel, artifact, code,
                                   kiln__build_config(build), &error);
         bind_to_host(task->flight, artifact);
@@ -128,36 +130,50 @@ static void task_run(void *env)
     kiln__stay_leave(&stay);
 }
 
-/* An artifact that means the same needs only to be loaded. True when it was
-   there; the flight has then ended. */
-static int reuse(kiln_context *context, kiln__flight *flight,
-                 const kiln_config *config)
+/* A reference to the artifact that means the same, in memory or in a store;
+   or NULL. */
+static const kiln_artifact *find_artifact(kiln_context *context,
+                                          const kiln_code *code,
+                                          const kiln_config *config,
+                                          int32_t *source)
 {
     const kiln_artifact *artifact = NULL;
-    kiln_kernel *kernel = NULL;
-    kiln_error *error = NULL;
     kiln__encoder key;
-    kiln_status status;
 
     kiln__encoder_init(&key, &context->alloc);
-    if (kiln__key_binary(&key, kiln_code_digest(flight->code), config) ==
-        KILN_OK)
-        artifact = kiln__artifact_find(context, kiln__encoder_digest(&key),
-                                       key.bytes, key.size);
+    if (kiln__key_binary(&key, kiln_code_digest(code), config) == KILN_OK) {
+        const kiln_key wanted = {kiln__encoder_digest(&key), key.bytes,
+                                 key.size};
+
+        *source = KILN_SOURCE_MEMORY;
+        artifact =
+            kiln__artifact_find(context, wanted.digest, key.bytes, key.size);
+        if (!artifact) {
+            *source = KILN_SOURCE_STORE;
+            artifact = kiln__artifact_recall(context, &wanted);
+        }
+    }
     kiln__encoder_dispose(&key);
     if (artifact && artifact->roots &&
         !kiln__roots_still_hold(artifact->roots)) {
         kiln_artifact_release(artifact); /* its constants are out of date */
-        return 0;
+        return NULL;
     }
-    if (!artifact)
-        return 0;
-    status = kiln__build_load(&kernel, artifact, flight->code, config, &error);
+    return artifact;
+}
+
+/* The artifact needs only to be loaded; the flight ends. */
+static void reuse(kiln_context *context, kiln__flight *flight,
+                  const kiln_config *config, const kiln_artifact *artifact,
+                  int32_t source)
+{
+    kiln_kernel *kernel = NULL;
+    kiln_error *error = NULL;
+    const kiln_status status =
+        kiln__build_load(&kernel, artifact, flight->code, config, &error);
+
     bind_to_host(flight, artifact);
-    kiln_artifact_release(artifact);
-    kiln__job_finish(context, flight, kernel, KILN_SOURCE_MEMORY, status,
-                     error);
-    return 1;
+    kiln__job_finish(context, flight, kernel, source, status, error);
 }
 
 /* Kernels are declared as such: others return values or expect to be
@@ -199,16 +215,14 @@ static kiln_status gather(kiln__build **out, kiln__run *run,
     return status;
 }
 
-/* Takes the flight off; it ends here or on a worker. */
-static void start(kiln_context *context, kiln__run *run, kiln__flight *flight,
+/* Generates what no tier has; the flight ends on a worker. */
+static void build(kiln_context *context, kiln__run *run, kiln__flight *flight,
                   const kiln_config *config)
 {
     kiln_error *error = NULL;
     struct task *task;
     kiln_status status;
 
-    if (reuse(context, flight, config))
-        return;
     task = kiln__allocate(&context->alloc, sizeof *task);
     if (!task) {
         kiln__error_no_memory(&error);
@@ -228,6 +242,24 @@ static void start(kiln_context *context, kiln__run *run, kiln__flight *flight,
     }
     if (status != KILN_OK)
         task_end(task, NULL, KILN_SOURCE_NONE, status, error);
+}
+
+/* Takes the flight off; it ends here or on a worker. */
+static void start(kiln__run *run, kiln__flight *flight,
+                  const kiln__compile_request *request)
+{
+    kiln_context *context = request->context;
+    const kiln_config *config = request->config;
+    const kiln_artifact *artifact = kiln_artifact_retain(request->artifact);
+    int32_t source = request->artifact_source;
+
+    if (!artifact)
+        artifact = find_artifact(context, flight->code, config, &source);
+    if (artifact)
+        reuse(context, flight, config, artifact, source);
+    else
+        build(context, run, flight, config);
+    kiln_artifact_release(artifact);
 }
 
 static void count(kiln_context *context, kiln__count outcome)
@@ -261,7 +293,7 @@ static kiln_status claimed(const kiln_kernel **out, kiln__flight **flight,
     case KILN__CLAIM_OWN:
         *flight = claim.flight;
         *owned = 1;
-        start(context, run, claim.flight, request->config);
+        start(run, claim.flight, request);
         return KILN_OK;
     case KILN__CLAIM_WAIT:
         *flight = claim.flight;
@@ -281,7 +313,7 @@ kiln_status kiln__compile_begin(const kiln_kernel **out, kiln__flight **flight,
     kiln_frontend *frontend = request->signature.function->frontend;
     kiln__compile_request asked = *request;
     kiln__typed_request typed = {&request->signature, request->config, 0,
-                                 request->never_wait};
+                                 request->never_wait, 1};
     const kiln_code *code = NULL;
     kiln_status status;
 
@@ -291,11 +323,20 @@ kiln_status kiln__compile_begin(const kiln_kernel **out, kiln__flight **flight,
         asked.world = frontend->ops.world(frontend->self);
     typed.world = asked.world;
     status = kiln__typed_get(&code, request->context, run, &typed, error);
-    if (status != KILN_OK) {
-        count(request->context, KILN__COUNT_FAILED);
-        return status;
+    if (status == KILN_OK && kiln__code_is_record(code)) {
+        asked.artifact = find_artifact(request->context, code, request->config,
+                                       &asked.artifact_source);
+        typed.for_job = 0;
+        if (!asked.artifact)
+            status =
+                kiln__typed_get(&code, request->context, run, &typed, error);
     }
-    return claimed(out, flight, owned, source, run, &asked, code, error);
+    if (status == KILN_OK)
+        status = claimed(out, flight, owned, source, run, &asked, code, error);
+    else
+        count(request->context, KILN__COUNT_FAILED);
+    kiln_artifact_release(asked.artifact);
+    return status;
 }
 
 kiln_status kiln__compile_settle(const kiln_kernel **out, int32_t *source,
@@ -354,7 +395,7 @@ kiln_status kiln__compile_unknot(const kiln_kernel **out, int32_t *source,
         count(context, KILN__COUNT_FAILED);
         return status;
     }
-    start(context, run, again, request->config);
+    start(run, again, request);
     (void)kiln__flight_wait(context, run, again);
     return kiln__compile_settle(out, source, context, again, 1, error);
 }
@@ -422,8 +463,10 @@ static kiln_status compile_miss(const kiln_kernel **out, kiln_context *context,
             return KILN_OK;
         }
     }
-    request =
-        (kiln__compile_request){context, *signature, config, options.world, 0};
+    request = (kiln__compile_request){.context = context,
+                                      .signature = *signature,
+                                      .config = config,
+                                      .world = options.world};
     status = compile_slowly(out, &source, &request, error);
     if (options.source)
         *options.source = source;

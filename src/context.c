@@ -3,6 +3,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "cache_settings.h"
 #include "core.h"
 #include "environment.h"
 #include "options.h"
@@ -10,6 +11,7 @@
 #include "sites.h"
 #include "stores.h"
 #include "tiers.h"
+#include "toolchain.h"
 
 /*
  * A context is its options and one state per module. Modules are set up in
@@ -61,6 +63,12 @@ static kiln_status door_new(kiln_context *context, kiln_error **error)
     return kiln__door_new(context);
 }
 
+static kiln_status toolchain_new(kiln_context *context, kiln_error **error)
+{
+    (void)error;
+    return kiln__toolchain_new(context);
+}
+
 static kiln_status workers_new(kiln_context *context, kiln_error **error)
 {
     (void)error;
@@ -79,6 +87,7 @@ static const struct {
     {libraries_new, kiln__libraries_free},
     {door_new, kiln__door_free},
     {kiln__stores_new, kiln__stores_free},
+    {toolchain_new, kiln__toolchain_free},
     /* backends, tiers and the kernel language */
     {kiln__modules_new, kiln__modules_free},
     {workers_new, kiln__workers_free},
@@ -210,6 +219,7 @@ static void context_release(kiln_context *context)
 
     kiln__string_free(&alloc, context->codegen_path);
     kiln__string_free(&alloc, context->import_path);
+    kiln__cache_settings_free(context->cache);
     kiln__deallocate(&alloc, context, sizeof *context);
 }
 
@@ -223,6 +233,9 @@ static kiln_status context_fill(kiln_context *context,
     KILN_TRY(kiln__environment_read(&environment, error));
     KILN_TRY(read_limits(context, options, &environment, error));
     KILN_TRY(copy_paths(context, options, &environment, error));
+    KILN_TRY(kiln__cache_settings_new(&context->cache, &context->alloc,
+                                      options->cache, &environment.cache,
+                                      error));
     if (kiln__fork_list_add(&context->fork) != KILN_OK)
         return kiln__error_no_memory(error);
     status = modules_make(context, error);

@@ -24,8 +24,9 @@ struct kiln_context {
     uint32_t thread_limit;
     char *codegen_path; /* or NULL */
     kiln_codegen_exchange_fn codegen_exchange;
-    char *import_path;    /* KILN_PATH: folders separated by ':', or NULL */
-    kiln__fork_list fork; /* locks to hold across fork() */
+    char *import_path; /* KILN_PATH: folders separated by ':', or NULL */
+    struct kiln__cache_settings *cache; /* cache_settings.h */
+    kiln__fork_list fork;               /* locks to hold across fork() */
 
     _Atomic(struct kiln__roots *) roots; /* sites.c */
     struct kiln__counters *counters;     /* counters.c */
@@ -36,6 +37,7 @@ struct kiln_context {
     struct kiln__libraries *libraries;   /* libraries.c */
     struct kiln__codegen_door *door;     /* codegen_door.c */
     struct kiln__stores *stores;         /* stores/ */
+    struct kiln__toolchain *toolchain;   /* toolchain.c */
     struct kiln__tiers *tiers;           /* tiers/ */
     kiln_frontend *language;             /* frontend/language.c */
     struct kiln__workers *workers;       /* workers.c; last: running work uses
@@ -125,6 +127,12 @@ void kiln__door_free(kiln_context *context);
    remembered and returned each time. */
 kiln_status kiln__door_open(kiln_context *context, const kiln__codegen **out,
                             kiln_error **error);
+/* The table if this context opened the library before, else NULL. */
+const kiln__codegen *kiln__door_peek(kiln_context *context);
+/* Where the library would be opened; KILN_ENOTFOUND when that is not known
+   without opening it. */
+kiln_status kiln__door_path(const kiln_context *context, char *out,
+                            size_t capacity);
 
 /* ---- workers.c: Kiln's own compiling threads ---- */
 kiln_status kiln__workers_new(kiln_context *context);

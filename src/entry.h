@@ -15,19 +15,21 @@
  *     sections  encoded key, toolchain, log, meta
  *     payload   at a multiple of 64 bytes
  *
- * The encoding holds no time and no path: equal entries are equal bytes.
+ * The encoding adds no time and no path: equal entries are equal bytes.
  * Checksums are XXH3-128: they find damage, not forgery.
  */
 #define KILN__ENTRY_VERSION 1
+#define KILN__ENTRY_HEAD_SIZE ((size_t)128) /* sections begin behind it */
 
 #define KILN__ENTRY_KIND_MAP(X) \
-    X(INSTANCE, 0, "instance") /* typed IR and the queries it rests on */ \
-    X(PROGRAM, 1, "program")   /* the typed digest under one program text */ \
-    X(RUNTIME, 2, "runtime")   /* bitcode of a runtime function */ \
-    X(BINARY, 3, "binary")     /* an artifact */ \
-    X(SOURCE, 4, "source")     /* what a text of the language defines */ \
-    X(ATTACHED, 5, "attached") /* what a consumer attached to an instance */ \
-    X(RAW, 6, "raw")           /* bytes of somebody else */
+    X(INSTANCE, 0, "instance")   /* typed IR and the queries it rests on */ \
+    X(PROGRAM, 1, "program")     /* the typed digest under one program text */ \
+    X(RUNTIME, 2, "runtime")     /* bitcode of a runtime function */ \
+    X(BINARY, 3, "binary")       /* an artifact */ \
+    X(SOURCE, 4, "source")       /* what a text of the language defines */ \
+    X(ATTACHED, 5, "attached")   /* what a consumer attached to an instance */ \
+    X(RAW, 6, "raw")             /* bytes of somebody else */ \
+    X(TOOLCHAIN, 7, "toolchain") /* where libLLVM was seen last */
 
 #define KILN__ENTRY_KIND_ENUM(name, value, text) KILN__ENTRY_##name = value,
 enum { KILN__ENTRY_KIND_MAP(KILN__ENTRY_KIND_ENUM) KILN__ENTRY_KIND_COUNT };
@@ -56,7 +58,9 @@ typedef struct kiln__entry {
     X(VERSION, "version")     /* of a format that this build does not know */ \
     X(CHECKSUM, "checksum")   /* damaged */ \
     X(KEY, "key")             /* of another key */ \
-    X(MALFORMED, "malformed") /* sums are right, what it says is not */
+    X(MALFORMED, "malformed") /* sums are right, what it says is not */ \
+    X(STALE, "stale")         /* it was true of another program */ \
+    X(TOOLCHAIN, "toolchain") /* another one is here than made it */
 
 #define KILN__ENTRY_FAULT_ENUM(name, text) KILN__FAULT_##name,
 typedef enum kiln__entry_fault {

@@ -4,6 +4,8 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
+#include <unistd.h>
 
 #include "kiln/context.h"
 #include "report.h"
@@ -28,6 +30,31 @@ const kiln_environment_variable *kiln_environment_variables(void)
         {"KILN_CODEGEN",
          "where code is generated; 'thread', on Kiln's own threads, is the "
          "default and all that this version knows"},
+        {"KILN_CACHE", "off, ro, rw, must-hit, refresh or verify; default: rw"},
+        {"KILN_CACHE_DIR",
+         "folder of the entries; default: kiln in XDG_CACHE_HOME, else in "
+         "~/.cache"},
+        {"KILN_CACHE_PATH",
+         "folders and packs, separated by ':', that are only read"},
+        {"KILN_CACHE_LOCAL_DIR",
+         "folder that is written instead of a default folder on a network "
+         "file system"},
+        {"KILN_CACHE_MAX_SIZE", "bytes on disk, 2G say, or none"},
+        {"KILN_CACHE_MAX_ENTRIES", "entries on disk, or none; default: 65536"},
+        {"KILN_CACHE_MAX_AGE",
+         "time without use, 30d say, after which an entry goes, or none"},
+        {"KILN_CACHE_MEM_SIZE", "bytes that the tiers may hold; default: 256M"},
+        {"KILN_CACHE_LOCK",
+         "auto: where the file system can lock, one process builds what "
+         "several ask for; or none"},
+        {"KILN_CACHE_WAIT",
+         "time at most that one process waits for another; default: 30s"},
+        {"KILN_CACHE_SALT", "text that enters every key"},
+        {"KILN_CACHE_NAMESPACE", "folder in the folder, for entries apart"},
+        {"KILN_CACHE_TRACE", "file for what the cache does"},
+        {"KILN_CACHE_TIERS",
+         "tiers that are on, separated by ',': typed_ir, runtime, binary; "
+         "or none"},
         {NULL, NULL},
     };
 
@@ -72,6 +99,57 @@ static kiln_status check_codegen(kiln_error **error)
                            place);
 }
 
+#define CACHE_PREFIX "KILN_CACHE"
+
+static int is_known(const char *name, size_t size)
+{
+    const kiln_environment_variable *known = kiln_environment_variables();
+
+    for (; known->name; known++)
+        if (strlen(known->name) == size && memcmp(known->name, name, size) == 0)
+            return 1;
+    return 0;
+}
+
+const char *kiln__environment_unknown(size_t *at)
+{
+    for (; environ && environ[*at]; (*at)++) {
+        const char *entry = environ[*at];
+
+        if (strncmp(entry, CACHE_PREFIX, sizeof CACHE_PREFIX - 1) == 0 &&
+            !is_known(entry, strcspn(entry, "="))) {
+            (*at)++;
+            return entry;
+        }
+    }
+    return NULL;
+}
+
+static void read_cache(kiln__cache_variables *out)
+{
+    *out = (kiln__cache_variables){
+        .mode = variable("KILN_CACHE"),
+        .directory = variable("KILN_CACHE_DIR"),
+        .search_path = variable("KILN_CACHE_PATH"),
+        .local_directory = variable("KILN_CACHE_LOCAL_DIR"),
+        .max_size = variable("KILN_CACHE_MAX_SIZE"),
+        .max_entries = variable("KILN_CACHE_MAX_ENTRIES"),
+        .max_age = variable("KILN_CACHE_MAX_AGE"),
+        .mem_size = variable("KILN_CACHE_MEM_SIZE"),
+        .lock = variable("KILN_CACHE_LOCK"),
+        .wait = variable("KILN_CACHE_WAIT"),
+        .salt = variable("KILN_CACHE_SALT"),
+        .name_space = variable("KILN_CACHE_NAMESPACE"),
+        .trace = variable("KILN_CACHE_TRACE"),
+        .tiers = variable("KILN_CACHE_TIERS"),
+        .home = variable("HOME"),
+        .cache_home = variable("XDG_CACHE_HOME"),
+        .runtime_directory = variable("XDG_RUNTIME_DIR"),
+        .temporary = variable("TMPDIR"),
+        .is_privileged = getauxval(AT_SECURE) != 0,
+    };
+}
+
 kiln_status kiln__environment_read(kiln__environment *out, kiln_error **error)
 {
     KILN_TRY(read_count(&out->workers, "KILN_WORKERS", error));
@@ -79,5 +157,6 @@ kiln_status kiln__environment_read(kiln__environment *out, kiln_error **error)
     KILN_TRY(check_codegen(error));
     out->codegen_path = variable("KILN_CODEGEN_PATH");
     out->import_path = variable("KILN_PATH");
+    read_cache(&out->cache);
     return KILN_OK;
 }

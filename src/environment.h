@@ -7,14 +7,43 @@
 
 #define KILN__THREADS_MAX 1024u /* of a pool */
 
+/* What is said about the cache, as it stands there; NULL: nothing. */
+typedef struct kiln__cache_variables {
+    const char *mode;
+    const char *directory;
+    const char *search_path;
+    const char *local_directory;
+    const char *max_size;
+    const char *max_entries;
+    const char *max_age;
+    const char *mem_size;
+    const char *lock;
+    const char *wait;
+    const char *salt;
+    const char *name_space;
+    const char *trace;
+    const char *tiers;
+    const char *home;              /* HOME */
+    const char *cache_home;        /* XDG_CACHE_HOME */
+    const char *runtime_directory; /* XDG_RUNTIME_DIR */
+    const char *temporary;         /* TMPDIR */
+    int is_privileged; /* the process has more rights than its user */
+} kiln__cache_variables;
+
 typedef struct kiln__environment {
-    uint32_t workers;         /* 0: not set */
-    uint32_t threads;         /* 0: not set */
-    const char *codegen_path; /* borrowed from the environment, or NULL */
-    const char *import_path;  /* borrowed from the environment, or NULL */
+    uint32_t workers;            /* 0: not set */
+    uint32_t threads;            /* 0: not set */
+    const char *codegen_path;    /* borrowed from the environment, or NULL */
+    const char *import_path;     /* borrowed from the environment, or NULL */
+    kiln__cache_variables cache; /* borrowed from the environment */
 } kiln__environment;
 
 /* KILN_EINVAL names the variable whose value cannot be used. */
 kiln_status kiln__environment_read(kiln__environment *out, kiln_error **error);
+
+/* Variables whose names begin with KILN_CACHE and that nothing reads, one
+   after the other: "NAME=value", or NULL behind the last one. `*at` begins
+   as 0. */
+const char *kiln__environment_unknown(size_t *at);
 
 #endif /* KILN_ENVIRONMENT_H */

@@ -16,7 +16,7 @@ static kiln_status infer(const kiln_code **out, kiln_context *context,
                          kiln_error **error)
 {
     kiln_frontend *frontend = signature->function->frontend;
-    kiln__typed_request request = {signature, config, world, 0};
+    kiln__typed_request request = {signature, config, world, 0, 0};
 
     if (!request.world)
         request.world = frontend->ops.world(frontend->self);

@@ -10,6 +10,8 @@
  * owner token  = H(TYPED settings)
  * instance key = H(schema, frontend, owner token, function, type ids, root
  *                method digest)
+ * program key  = H(frontend, owner token, function, type ids, digest of the
+ *                program text): finds the typed digest without inference
  * typed digest = H(typed IR of the root and, in call order, the typed digests
  *                of what it calls)
  * runtime key  = H(owner token, RUNTIME settings, function's typed digest,
@@ -34,12 +36,18 @@ kiln_status kiln__key_config(kiln_config *config);
 kiln_status kiln__key_instance(kiln__encoder *out,
                                const kiln_signature *signature,
                                const kiln_config *config, kiln_digest root);
+kiln_status kiln__key_program(kiln__encoder *out,
+                              const kiln_signature *signature,
+                              const kiln_config *config, kiln_digest program);
 kiln_status kiln__key_binary(kiln__encoder *out, kiln_digest typed,
                              const kiln_config *config);
 kiln_status kiln__key_runtime(kiln__encoder *out, kiln_digest typed,
                               const kiln_config *config);
 kiln_status kiln__key_closure(kiln__encoder *out, kiln_digest library,
                               const char *symbol, const kiln_config *config);
+/* Of the note that toolchain.c leaves about a build of the code generator. */
+kiln_status kiln__key_toolchain(kiln__encoder *out, const kiln_context *context,
+                                const char *codegen);
 /* Kiln's version, the pipeline's, and the LLVM that it was built for: equal
    on a machine without LLVM. */
 const char *kiln__codegen_identity(void);

@@ -1,12 +1,14 @@
-/* packs.c - snapshots and packs: declared, and refused by name. */
+/* packs.c - packs are opened; snapshots are declared, and refused by name. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "kiln/cache.h"
+#include "pack.h"
 #include "report.h"
 
 /*
- * The tiers of this version live in memory. The functions are here so that a
- * host can be written and linked against the whole interface, and learns at
- * run time, from a status, that there is nothing to be had.
+ * The tiers of this version live in memory. What only makes sense behind them
+ * is here so that a host can be written and linked against the whole
+ * interface, and learns at run time, from a status, that there is nothing to
+ * be had.
  */
 
 static kiln_status refuse(kiln_error **error, const char *what)
@@ -44,21 +46,20 @@ kiln_status kiln_pack_open(kiln_pack **out, const char *path,
 {
     KILN_REQUIRE(out != NULL, error);
     KILN_REQUIRE(path != NULL, error);
-    return refuse(error, path);
+    return kiln__pack_open(out, &kiln__malloc, path, NULL, error);
 }
 
 kiln_status kiln_pack_open_memory(kiln_pack **out, const void *bytes,
                                   size_t size, kiln_error **error)
 {
-    (void)size;
     KILN_REQUIRE(out != NULL, error);
     KILN_REQUIRE(bytes != NULL, error);
-    return refuse(error, "pack in memory");
+    return kiln__pack_open_memory(out, &kiln__malloc, bytes, size, error);
 }
 
 void kiln_pack_close(kiln_pack *pack)
 {
-    (void)pack;
+    kiln__pack_release(pack);
 }
 
 kiln_status kiln_insert(kiln_context *context, kiln_pack *pack,

@@ -3,7 +3,7 @@
 #ifndef KILN_READER_H
 #define KILN_READER_H
 
-#include "kiln/common.h"
+#include "kiln/error.h"
 
 /*
  * Fields are read in the order in which they were written. A field of another

@@ -15,6 +15,9 @@ typedef struct kiln__runtime_source {
 
 /* In the order of their names; ended by a NULL name. */
 extern const kiln__runtime_source kiln__runtime_sources[];
+extern const size_t kiln__runtime_source_count;
+/* Another text for any other content of them. */
+extern const char kiln__runtime_version[];
 /* Packages that an import finds without a file: "reduce.kiln", .... */
 extern const kiln__runtime_source kiln__runtime_packages[];
 

@@ -25,6 +25,13 @@ typedef enum kiln__cache_mode {
 } kiln__cache_mode;
 
 kiln__cache_mode kiln__stores_mode(const kiln_context *context);
+/* How stores are used, beside what they do themselves; the texts are NULL
+   where nothing is said, and live with the context. */
+const char *kiln__stores_salt(const kiln_context *context);
+const char *kiln__stores_trace(const kiln_context *context);
+uint64_t kiln__stores_mem_size(const kiln_context *context); /* in bytes */
+uint64_t kiln__stores_wait_ms(const kiln_context *context);
+int kiln__stores_locks(const kiln_context *context); /* if they can */
 /* May a get or a put of the kind do anything? Keys need not be made if not. */
 int kiln__stores_read(const kiln_context *context, int32_t kind);
 int kiln__stores_write(const kiln_context *context, int32_t kind);
@@ -34,6 +41,8 @@ typedef struct kiln__stored {
     kiln__entry entry; /* lies in `bytes` */
     kiln_blob bytes;
     int is_packed; /* it came from a pack that was inserted */
+    struct kiln__store_link *from;
+    uint64_t identity[2]; /* of the file, where it was one: device, inode */
 } kiln__stored;
 
 /* KILN_OK, or KILN_ENOTFOUND. The mode is the caller's business: this reads
@@ -49,6 +58,23 @@ void kiln__stores_put(kiln_context *context, const kiln__entry *entry,
    says why. It is dropped where that is possible. */
 void kiln__stores_reject(kiln_context *context, const kiln__stored *stored,
                          kiln__entry_fault fault);
+
+/* ---- what lies on the disk, for tools ---- */
+
+typedef struct kiln__store_report {
+    uint64_t entries; /* that are left */
+    uint64_t bytes;   /* that these take on the disk */
+    uint64_t evicted;
+    uint64_t evicted_bytes;
+    uint64_t swept; /* temporary files of writers that died */
+} kiln__store_report;
+
+typedef struct kiln__store_item {
+    kiln_digest digest;
+    uint64_t size;      /* in bytes */
+    uint64_t disk_size; /* what it takes on the disk */
+    int64_t used_s;     /* when it was last used, in seconds since 1970 */
+} kiln__store_item;
 
 kiln_status kiln__stores_new(kiln_context *context, kiln_error **error);
 void kiln__stores_free(kiln_context *context);

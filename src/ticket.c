@@ -20,8 +20,11 @@ static kiln_status ticket_start(kiln_ticket *ticket,
                                 const kiln_config *config, uint64_t world,
                                 kiln_error **error)
 {
-    kiln__compile_request request = {ticket->context, *signature, config, world,
-                                     1};
+    kiln__compile_request request = {.context = ticket->context,
+                                     .signature = *signature,
+                                     .config = config,
+                                     .world = world,
+                                     .never_wait = 1};
     kiln__stay stay;
     kiln__run *run = kiln__stay_enter(&stay, ticket->context);
     int before = run->never_wait;

@@ -5,6 +5,7 @@
 
 #include "artifact.h"
 #include "code.h"
+#include "entry.h"
 #include "settings.h"
 
 /*
@@ -125,13 +126,17 @@ typedef struct kiln__typed_request {
     const kiln_config *config;
     uint64_t world; /* not 0 */
     int never_wait; /* infer privately where others would wait */
+    int for_job;    /* a record is enough: kiln__code_is_record() */
 } kiln__typed_request;
 
 /* Lends the code instance, inferring it if need be. */
 kiln_status kiln__typed_get(const kiln_code **out, kiln_context *context,
                             kiln__run *run, const kiln__typed_request *request,
                             kiln_error **error);
-/* Lends it if it is there; no counters. */
+/* A record has a digest, a name and every query of its call closure, but no
+   typed IR: code cannot be generated from it. */
+int kiln__code_is_record(const kiln_code *code);
+/* Lends it, complete, if it is there; no counters. */
 const kiln_code *kiln__typed_find(kiln_context *context,
                                   const kiln_signature *signature,
                                   const kiln_config *config, uint64_t world);
@@ -190,7 +195,13 @@ const kiln_artifact *kiln__artifact_find(kiln_context *context, kiln_digest key,
                                          size_t encoded_size);
 /* Keeps a reference; the first of one key stays. */
 kiln_status kiln__artifact_keep(kiln_context *context,
-                                const kiln_artifact *artifact);
+                                const kiln_artifact *artifact, int is_packed);
+
+/* ---- tiers/stored_binary.c: the same in the stores ---- */
+/* A reference to what a store has, kept in memory too; or NULL. */
+const kiln_artifact *kiln__artifact_recall(kiln_context *context,
+                                           const kiln_key *key);
+void kiln__artifact_save(kiln_context *context, const kiln_artifact *artifact);
 
 /* ---- tiers/runtime.c: tier 2, bitcode by runtime key ---- */
 typedef struct kiln__runtime_entry kiln__runtime_entry;
@@ -240,6 +251,20 @@ void kiln__runtime_was_read(kiln_context *context, kiln__runtime_entry *entry,
 #define KILN__RUNTIME_READS 3 /* before an entry is judged, by its best one */
 void kiln__runtime_release(kiln_context *context, kiln__runtime_entry *entry);
 
+/* ---- tiers/delta.c ---- */
+/* The number of what came into a tier last. */
+uint64_t kiln__tiers_order(kiln_context *context);
+
+typedef struct kiln__delta_taker {
+    kiln_status (*take)(void *env, const kiln__entry *entry);
+    void *env;
+} kiln__delta_taker;
+
+/* Gives every entry that was added since, as delta.c says. */
+kiln_status kiln__tiers_delta(kiln_context *context, uint64_t since,
+                              int binaries, const kiln__delta_taker *taker,
+                              kiln_error **error);
+
 /* ---- compile.c ---- */
 /* The slow path of kiln_compile: a kernel at once, or a flight to wait for
    (`*flight`, referenced). Counts the request unless it gives a flight, then
@@ -250,6 +275,8 @@ typedef struct kiln__compile_request {
     const kiln_config *config;
     uint64_t world; /* 0: the current one */
     int never_wait;
+    const kiln_artifact *artifact; /* found beforehand, or NULL */
+    int32_t artifact_source;       /* KILN_SOURCE_... */
 } kiln__compile_request;
 
 kiln_status kiln__compile_begin(const kiln_kernel **out, kiln__flight **flight,

@@ -108,6 +108,7 @@ typedef struct reader {
     const char *text;      /* for messages */
     const char *at;
     uint32_t depth;
+    uint64_t world; /* of the language's names; 0: today */
     kiln_error **error;
 } reader;
 
@@ -330,9 +331,9 @@ static kiln_status find_named(const kiln_type **out, reader *r,
     kiln_status status = KILN_ENOTFOUND;
 
     if (r->package || memchr(name, '.', size))
-        status =
-            kiln__language_type(out, r->context, r->package, name, size,
-                                parameters->items, parameters->count, r->error);
+        status = kiln__language_type(out, r->context, r->package, name, size,
+                                     parameters->items, parameters->count,
+                                     r->world, r->error);
     if (status != KILN_ENOTFOUND)
         return status;
     *out = parameters->count == 0
@@ -429,12 +430,20 @@ kiln_status kiln_type_parse(const kiln_type **out, kiln_context *context,
                             kiln_package *package, const char *text,
                             kiln_error **error)
 {
+    return kiln__type_parse_at(out, context, package, text, 0, error);
+}
+
+kiln_status kiln__type_parse_at(const kiln_type **out, kiln_context *context,
+                                kiln_package *package, const char *text,
+                                uint64_t world, kiln_error **error)
+{
     kiln_error *reason = NULL;
     const kiln_type *type = NULL;
     reader r = {.context = context,
                 .package = package,
                 .text = text,
                 .at = text,
+                .world = world,
                 .error = &reason};
     kiln_status status;
 

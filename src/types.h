@@ -117,18 +117,24 @@ struct kiln__text;
 const char *kiln__type_kind_text(int32_t kind);
 /* Writes the canonical text of a type whose other members are set. */
 void kiln__type_print(struct kiln__text *out, const kiln_type *type);
+/* kiln_type_parse() as of a world of the kernel language; 0: today. */
+kiln_status kiln__type_parse_at(const kiln_type **out, kiln_context *context,
+                                kiln_package *package, const char *text,
+                                uint64_t world, kiln_error **error);
 
 /* ---- frontend/: what names mean in the kernel language ---- */
 
 /*
  * Stores the type that `name` (of `size` bytes, "Complex" or
  * "geometry.Circle") means in `package`, or anywhere when that is NULL and the
- * name is qualified, with its parameters bound. KILN_ENOTFOUND, without an
- * error, when there is no such name; other failures come with one.
+ * name is qualified, with its parameters bound, as of `world` (0: today).
+ * KILN_ENOTFOUND, without an error, when there is no such name; other failures
+ * come with one.
  */
 kiln_status kiln__language_type(const kiln_type **out, kiln_context *context,
                                 kiln_package *package, const char *name,
                                 size_t size, const kiln_type *const *parameters,
-                                size_t parameter_count, kiln_error **error);
+                                size_t parameter_count, uint64_t world,
+                                kiln_error **error);
 
 #endif /* KILN_TYPES_INSIDE_H */

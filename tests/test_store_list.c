@@ -157,7 +157,7 @@ static kiln_status open_list(const kiln_store_ops **ops, void **self)
 
 int main(void)
 {
-    static const store_subject subject = {open_list};
+    static const store_subject subject = {.open = open_list};
 
     return store_suite_run(&subject);
 }

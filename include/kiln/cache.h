@@ -18,6 +18,65 @@ KILN_BEGIN_DECLS
 enum { KILN_TIER_MAP(KILN__TIER_ENUM) KILN_TIER_COUNT };
 #undef KILN__TIER_ENUM
 
+/** What may be done with stores. The default is KILN_CACHE's, else READ_WRITE.
+ */
+#define KILN_CACHE_MODE_MAP(X) \
+    X(DEFAULT, 0, "") \
+    X(OFF, 1, "off") \
+    X(READ_ONLY, 2, "ro") \
+    X(READ_WRITE, 3, "rw") \
+    X(MUST_HIT, 4, "must-hit") /* what would be built is an error */ \
+    X(REFRESH, 5, "refresh")   /* nothing is read, what is there replaced */ \
+    X(VERIFY, 6, "verify")     /* built again, and compared */
+
+#define KILN__CACHE_MODE_ENUM(name, value, text) KILN_CACHE_MODE_##name = value,
+enum { KILN_CACHE_MODE_MAP(KILN__CACHE_MODE_ENUM) KILN_CACHE_MODE_COUNT };
+#undef KILN__CACHE_MODE_ENUM
+
+/* Locks between processes. */
+#define KILN_CACHE_LOCK_DEFAULT 0
+#define KILN_CACHE_LOCK_AUTO 1 /* where the file system can */
+#define KILN_CACHE_LOCK_NONE 2
+
+/* Of a bound: none. */
+#define KILN_CACHE_UNBOUNDED UINT64_MAX
+
+/**
+ * How a context uses the disk and other stores. Zero, NULL and "" are the
+ * default: the environment's, else the one that is named here. Strings are
+ * copied.
+ *
+ * A folder that others may write to, or that is another user's, is not used:
+ * one warning says so. Without HOME, or with more rights than its user, a
+ * process has no disk store. Whatever goes wrong with a store is a miss.
+ */
+typedef struct kiln_cache_options {
+    size_t size;             /* KILN_CACHE_OPTIONS_INIT sets it */
+    uint8_t mode;            /* KILN_CACHE_MODE_... */
+    uint8_t lock;            /* KILN_CACHE_LOCK_...: auto */
+    uint8_t reserved[2];     /* zero */
+    uint32_t tiers_off;      /* 1 << KILN_TIER_...: these use no store */
+    const char *directory;   /* $XDG_CACHE_HOME/kiln, else ~/.cache/kiln */
+    const char *search_path; /* folders and packs, by ':'; only read */
+    /* Written instead of a default directory on a network file system:
+       $XDG_RUNTIME_DIR/kiln, else $TMPDIR/kiln-UID. */
+    const char *local_directory;
+    uint64_t max_size;      /* in bytes on disk: 2 GiB */
+    uint64_t max_entries;   /* 65536 */
+    uint64_t max_age_s;     /* not used for so many seconds: 30 days */
+    uint64_t mem_size;      /* in bytes that the tiers may hold: 256 MiB */
+    uint64_t wait_ms;       /* at most, for another process: 30,000 */
+    const char *salt;       /* enters every key */
+    const char *name_space; /* a folder in the folder: letters, digits, ._- */
+    const char *trace;      /* file for what the cache does */
+} kiln_cache_options;
+
+#define KILN_CACHE_OPTIONS_INIT \
+    { \
+        sizeof(kiln_cache_options), 0, 0, {0}, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, \
+            0, 0 \
+    }
+
 /* Room for tiers and stages that are yet to come. */
 #define KILN_TIERS_MAX 8
 #define KILN_STAGES_MAX 16
@@ -80,7 +139,8 @@ kiln_context_add_store(kiln_context *context, const kiln_store_ops *ops,
  * host's own image. A later process inserts it, and what is still true today
  * is found there instead of being compiled.
  *
- * In this version each function returns KILN_EUNSUPPORTED.
+ * In this version kiln_snapshot(), kiln_delta() and kiln_insert() return
+ * KILN_EUNSUPPORTED.
  */
 
 /** What a pack is to hold. */
@@ -114,11 +174,14 @@ KILN_API KILN_NODISCARD kiln_status
 kiln_delta(kiln_blob *out, kiln_context *context, const kiln_mark *since,
            const kiln_delta_options *options, kiln_error **error);
 
-/** Opens a pack file in constant time. KILN_ECORRUPT if it is none. */
+/** Opens a pack file in constant time. KILN_ENOTFOUND with an error when there
+ *  is no such file, KILN_ECORRUPT if it is no pack or was cut. What is damaged
+ *  inside is found when it is asked for. */
 KILN_API KILN_NODISCARD kiln_status kiln_pack_open(kiln_pack **out,
                                                    const char *path,
                                                    kiln_error **error);
-/** Opens a pack in memory, which must stay as long as the pack. */
+/** Opens a pack in memory, which must stay as long as the pack and whatever
+ *  was found in it. */
 KILN_API KILN_NODISCARD kiln_status kiln_pack_open_memory(kiln_pack **out,
                                                           const void *bytes,
                                                           size_t size,

@@ -34,6 +34,7 @@ KILN_BEGIN_DECLS
 
 struct kiln_codegen_host;
 struct kiln_codegen;
+struct kiln_cache_options; /* kiln/cache.h */
 
 /**
  * The door of the code generation library; see `codegen_exchange` below.
@@ -66,11 +67,12 @@ typedef struct kiln_context_options {
     /* Statically linked code generation: pass kiln_codegen_exchange. NULL:
        open the library at the first miss. */
     kiln_codegen_exchange_fn codegen_exchange;
+    const struct kiln_cache_options *cache; /* copied; NULL: all defaults */
 } kiln_context_options;
 
 #define KILN_CONTEXT_OPTIONS_INIT \
     { \
-        sizeof(kiln_context_options), 0, 0, 0, 0, 0, 0, 0, 0 \
+        sizeof(kiln_context_options), 0, 0, 0, 0, 0, 0, 0, 0, 0 \
     }
 
 /**
@@ -80,7 +82,8 @@ typedef struct kiln_context_options {
  *
  * Use the macro kiln_context_new(), which passes the headers' ABI version:
  * KILN_EMISMATCH when the library is of another one. KILN_EINVAL for options
- * or variables that make no sense, more than 1024 threads, say.
+ * or variables that make no sense, more than 1024 threads, say. A variable
+ * that begins with KILN_CACHE and is none of the list is a warning.
  */
 KILN_API KILN_NODISCARD kiln_status
 kiln_context_new_(int32_t abi_version, kiln_context **out,

@@ -98,9 +98,22 @@ static kiln__codegen table = {
     .generate = generate,
 };
 
+/* Addresses of functions as those of objects, which C has no conversion for. */
+static const void *address_of_llvm(void)
+{
+    void (*function)(unsigned *, unsigned *, unsigned *) = LLVMGetVersion;
+    const void *address;
+
+    memcpy(&address, &function, sizeof address);
+    return address;
+}
+
 static void set_up_llvm(void)
 {
     unsigned major, minor, patch;
+
+    table.code = &table;
+    table.llvm_code = address_of_llvm();
 
     LLVMGetVersion(&major, &minor, &patch);
     snprintf(state.llvm_version, sizeof state.llvm_version, "%u.%u.%u", major,

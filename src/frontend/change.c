@@ -292,6 +292,7 @@ static void make_visible(kiln__change *change)
         retire_method(change->removed.items[i], last);
     for (size_t i = 0; i < change->added.count; i++)
         link_method(change->added.items[i]);
+    kiln__program_publish(change);
     if (change->unloads)
         change->package->loaded = 0;
     if (change->keeps_source) {
@@ -352,6 +353,8 @@ static kiln_status finish_checks(kiln__change *change, kiln_error **error)
         kiln__map_each(&change->language->generics, touch_open_generic, change);
     if (change->status == KILN_OK)
         touch_importers(change);
+    if (change->status == KILN_OK)
+        kiln__program_prepare(change);
     if (change->status != KILN_OK)
         return kiln__error_no_memory(error);
     tidy_subjects(change);

@@ -163,14 +163,27 @@ static kiln_status add_sources(kiln__language *language, kiln_error **error)
     return KILN_OK;
 }
 
+/* Others may walk the packages already. */
+static kiln_status make_package(kiln__language *language)
+{
+    kiln_package *core;
+
+    KILN_TRY(kiln__package_prepare(&core, language, "core"));
+    kiln__language_write(language);
+    core->is_runtime = 1;
+    core->history = kiln__program_core();
+    core->loaded = 1;
+    language->core = core;
+    kiln__language_unlock(language);
+    return KILN_OK;
+}
+
 kiln_status kiln__core_new(kiln__language *language, kiln_error **error)
 {
     kiln_status status = KILN_OK;
 
     if (language->core == NULL)
-        status = kiln__package_make(&language->core, language, "core");
-    if (status == KILN_OK)
-        language->core->is_runtime = 1;
+        status = make_package(language);
     if (status == KILN_OK)
         status = add_types(language);
     if (status == KILN_OK)

@@ -9,6 +9,13 @@
 #include "tables.h"
 #include "types.h"
 
+/* The form of typed IR and, beside it, what inference makes of a program:
+   raised by whoever changes what the same text is inferred to, refused for or
+   asked about, as PIPELINE_VERSION is for code. Both enter keys. */
+#define IR_VERSION "1"
+#define INFERENCE_VERSION "1"
+#define LANGUAGE_NAME "kiln " IR_VERSION " inference " INFERENCE_VERSION
+
 /* ---- locks ---- */
 
 void kiln__language_read(kiln__language *language)
@@ -142,6 +149,18 @@ static kiln_status diagnose_root(const root *r, kiln_status status,
     return status;
 }
 
+static void root_init(root *r, const kiln_signature *signature,
+                      const kiln_config *config, uint64_t world)
+{
+    r->generic = signature->function->data;
+    r->count = signature->count;
+    r->overlays = config->overlays;
+    r->world = world;
+    for (size_t i = 0; i < r->count; i++)
+        r->arguments[i] =
+            (kiln__argument){signature->types[i], KILN__LITERAL_NONE};
+}
+
 static kiln_status infer(void *self, const kiln_signature *signature,
                          const kiln_config *config, uint64_t world,
                          kiln_inference *inference, kiln_error **error)
@@ -158,13 +177,7 @@ static kiln_status infer(void *self, const kiln_signature *signature,
         return kiln__error_set(
             error, KILN_ENOTFOUND,
             "nobody held world %" PRIu64 ": it has been collected", world);
-    r.generic = signature->function->data;
-    r.count = signature->count;
-    r.overlays = config->overlays;
-    r.world = world;
-    for (size_t i = 0; i < r.count; i++)
-        r.arguments[i] =
-            (kiln__argument){signature->types[i], KILN__LITERAL_NONE};
+    root_init(&r, signature, config, world);
     status = kiln__ask_dispatch(&r.match, inference, r.generic, r.arguments,
                                 r.count, r.overlays, world);
     if (status == KILN_ENOTFOUND || status == KILN_ECOMPILE)
@@ -194,6 +207,55 @@ static kiln_status language_answer(void *self, const void *query, size_t size,
                                    kiln_digest *out)
 {
     return kiln__query_answer(self, query, size, config, world, out);
+}
+
+static kiln_status language_root(void *self, const kiln_signature *signature,
+                                 const kiln_config *config, uint64_t world,
+                                 kiln_digest *out)
+{
+    kiln__language *language = self;
+    root r;
+
+    *out = (kiln_digest){0};
+    KILN_REQUIRE(signature->function->frontend == language->frontend, NULL);
+    KILN_REQUIRE(signature->count <= KILN_ARGUMENTS_MAX, NULL);
+    KILN_TRY(kiln__language_ready(language, NULL));
+    if (world <
+        atomic_load_explicit(&language->reclaimed, memory_order_relaxed))
+        return KILN_OK;
+    root_init(&r, signature, config, world);
+    return kiln__query_root(out, r.generic, r.arguments, r.count, r.overlays,
+                            world);
+}
+
+static kiln_status language_type(void *self, const char *text, uint64_t world,
+                                 const kiln_type **out)
+{
+    return kiln__query_type(out, self, text, world);
+}
+
+static kiln_status language_function(void *self, const char *name,
+                                     const kiln_function **out)
+{
+    kiln__language *language = self;
+    const kiln__generic *generic;
+
+    KILN_TRY(kiln__language_ready(language, NULL));
+    kiln__language_read(language);
+    generic = kiln__generic_get(language, name);
+    kiln__language_unlock(language);
+    if (generic == NULL)
+        return KILN_ENOTFOUND;
+    *out = generic->function;
+    return KILN_OK;
+}
+
+static kiln_status language_program(void *self, const kiln_signature *signature,
+                                    const kiln_config *config, uint64_t world,
+                                    kiln_digest *out)
+{
+    (void)config;
+    return kiln__program_digest(self, signature, world, out);
 }
 
 /* Worlds need no keeping: methods go only in a collection, which knows the
@@ -295,7 +357,7 @@ static void language_free(void *self)
 
 static const kiln_frontend_ops language_ops = {
     .size = sizeof(kiln_frontend_ops),
-    .name = "kiln 1",
+    .name = LANGUAGE_NAME,
     .world = language_world,
     .infer = language_infer,
     .answer = language_answer,
@@ -304,6 +366,10 @@ static const kiln_frontend_ops language_ops = {
     .hold = language_hold,
     .release = language_release,
     .collect = language_collect,
+    .root = language_root,
+    .program = language_program,
+    .type = language_type,
+    .function = language_function,
 };
 
 static kiln__language *language_make(kiln_context *context)

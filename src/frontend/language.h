@@ -30,6 +30,13 @@ struct kiln_package {
     int loaded;     /* under the world lock: 0 after an unload */
     int is_runtime; /* its functions are runtime functions */
     kiln_package *next;
+    /* program.c; under the world lock: */
+    uint32_t number;        /* of the packages, from 0 */
+    kiln_digest history;    /* of all that was defined in it, in order */
+    int is_extending;       /* it has, or had, methods of others' functions */
+    kiln_package **imports; /* that its texts ever named */
+    size_t import_count;
+    size_t import_capacity;
 };
 
 /* The data of every kiln_function of this frontend. */
@@ -235,6 +242,13 @@ kiln_status kiln__ask_dispatch(kiln__match *out, kiln_inference *inference,
 kiln_status kiln__ask_binding(kiln__binding *out, kiln_inference *inference,
                               const kiln_package *package, const char *name,
                               uint64_t world);
+/* The digest of the method that a call gets; zero: none, or several. */
+kiln_status kiln__query_root(kiln_digest *out, const kiln__generic *generic,
+                             const kiln__argument *arguments, size_t count,
+                             const char *overlays, uint64_t world);
+/* The type of a canonical text as of `world`; KILN_ENOTFOUND. */
+kiln_status kiln__query_type(const kiln_type **out, kiln__language *language,
+                             const char *text, uint64_t world);
 kiln_status kiln__query_answer(kiln__language *language, const void *query,
                                size_t size, const kiln_config *config,
                                uint64_t world, kiln_digest *out);

@@ -29,6 +29,8 @@ void kiln__package_free(kiln_package *package)
     kiln__deallocate(&alloc, package->bindings,
                      package->bindings == NULL ? 0 : sizeof *package->bindings);
     kiln__string_free(&alloc, package->name);
+    kiln__deallocate(&alloc, package->imports,
+                     package->import_capacity * sizeof *package->imports);
     kiln__deallocate(&alloc, package, sizeof *package);
 }
 
@@ -67,6 +69,7 @@ kiln_status kiln__package_prepare(kiln_package **out, kiln__language *language,
     if (package != NULL && package != language->packages &&
         kiln__package_get(language, name, strlen(name)) == NULL) {
         package->next = language->packages;
+        package->number = language->package_count++;
         language->packages = package;
     }
     kiln__language_unlock(language);

@@ -115,6 +115,22 @@ static kiln_digest dispatch_answer(kiln_status status, const kiln__match *match)
     return status == KILN_ECOMPILE ? ambiguous_digest() : (kiln_digest){0};
 }
 
+kiln_status kiln__query_root(kiln_digest *out, const kiln__generic *generic,
+                             const kiln__argument *arguments, size_t count,
+                             const char *overlays, uint64_t world)
+{
+    kiln__match match;
+    const kiln_status status =
+        kiln__dispatch(&match, generic, arguments, count, overlays, world);
+
+    *out = (kiln_digest){0};
+    if (status == KILN_ENOMEM)
+        return status;
+    if (status == KILN_OK)
+        *out = match.method->digest;
+    return KILN_OK;
+}
+
 kiln_status kiln__ask_dispatch(kiln__match *out, kiln_inference *inference,
                                const kiln__generic *generic,
                                const kiln__argument *arguments, size_t count,
@@ -239,19 +255,21 @@ static kiln_status read_function_type(const kiln_type **out,
     return kiln_type_function(out, language->context, generic->function, NULL);
 }
 
-static kiln_status read_type(const kiln_type **out, kiln__language *language,
-                             const char *text)
+kiln_status kiln__query_type(const kiln_type **out, kiln__language *language,
+                             const char *text, uint64_t world)
 {
     kiln_status status = read_function_type(out, language, text);
 
     if (status == KILN_ENOTFOUND)
-        status = kiln_type_parse(out, language->context, NULL, text, NULL);
+        status = kiln__type_parse_at(out, language->context, NULL, text, world,
+                                     NULL);
     return status == KILN_OK || status == KILN_ENOMEM ? status : KILN_ENOTFOUND;
 }
 
 /* KILN_ENOTFOUND: a type is gone, so the call can get no method. */
 static kiln_status read_arguments(kiln__argument *arguments, size_t *count,
-                                  kiln__language *language, reading *r)
+                                  kiln__language *language, reading *r,
+                                  uint64_t world)
 {
     for (*count = 0; r->size > 0; (*count)++) {
         const char letter = *r->bytes;
@@ -263,7 +281,8 @@ static kiln_status read_arguments(kiln__argument *arguments, size_t *count,
         if (text == NULL || *count == KILN_ARGUMENTS_MAX ||
             !literal_of(letter, &arguments[*count].literal))
             return KILN_ECORRUPT;
-        KILN_TRY(read_type(&arguments[*count].type, language, text));
+        KILN_TRY(
+            kiln__query_type(&arguments[*count].type, language, text, world));
     }
     return KILN_OK;
 }
@@ -282,7 +301,7 @@ static kiln_status answer_dispatch(kiln__language *language, reading *r,
     if (name == NULL)
         return KILN_ECORRUPT;
     generic = find_generic(language, name);
-    status = read_arguments(arguments, &count, language, r);
+    status = read_arguments(arguments, &count, language, r, world);
     if (status == KILN_ENOTFOUND || (status == KILN_OK && generic == NULL))
         return KILN_OK;
     KILN_TRY(status);

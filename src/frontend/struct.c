@@ -174,12 +174,12 @@ static kiln_status find_qualified(kiln__binding *out, kiln__language *language,
 kiln_status kiln__language_type(const kiln_type **out, kiln_context *context,
                                 kiln_package *package, const char *name,
                                 size_t size, const kiln_type *const *parameters,
-                                size_t parameter_count, kiln_error **error)
+                                size_t parameter_count, uint64_t world,
+                                kiln_error **error)
 {
     kiln__language *language = kiln__language_of(context);
     kiln__binding binding;
     kiln_status status;
-    uint64_t world;
     char *copy;
 
     if (language == NULL)
@@ -188,7 +188,8 @@ kiln_status kiln__language_type(const kiln_type **out, kiln_context *context,
     copy = kiln__string_copy_n(language->alloc, name, size);
     if (copy == NULL)
         return kiln__error_no_memory(error);
-    world = kiln__language_world(language);
+    if (world == 0)
+        world = kiln__language_world(language);
     status = find_qualified(&binding, language, package, copy, world);
     if (status == KILN_OK && binding.kind == KILN__BINDING_SCALAR &&
         parameter_count == 0)

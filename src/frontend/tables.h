@@ -81,7 +81,9 @@ struct kiln__language {
     kiln_package *core;
     kiln_package *packages; /* newest first */
     kiln__map generics;     /* digest of the qualified name */
-    kiln__slot *imports;    /* that were ever imports by name */
+    uint32_t package_count;
+    int is_entangled;    /* program.c: histories do not tell it all */
+    kiln__slot *imports; /* that were ever imports by name */
     kiln__source_node *sources;
 };
 
@@ -227,6 +229,7 @@ typedef struct kiln__change {
     kiln__array_of(kiln__method *) removed;
     kiln__array_of(uint64_t) subjects;
     kiln__source_node *node;
+    kiln_digest history; /* of the package, then */
     uint32_t added_count, replaced_count, removed_count, unchanged_count;
 } kiln__change;
 
@@ -259,6 +262,26 @@ kiln_status kiln__change_publish(kiln__change *change,
 /* Checks a report of the caller's. */
 kiln_status kiln__report_check(const kiln_change_report *report,
                                kiln_error **error);
+
+/* ---- program.c ---- */
+/* The history of core as it comes with Kiln. */
+kiln_digest kiln__program_core(void);
+/* Digest of what a text of the package can refer to: the package and what it,
+   or `imports`, import, as they are. Zero: no memory. With the world lock, or
+   the change lock. */
+kiln_digest kiln__program_context(const kiln_package *package,
+                                  kiln_package *const *imports, size_t count);
+/* The package's history once a text is defined in that context. */
+kiln_digest kiln__program_defined(kiln_digest context, kiln_digest text);
+/* Notes an import; false when out of memory. Takes the world lock. */
+int kiln__program_import(kiln_package *package, kiln_package *imported);
+/* Prepares what the change makes of its package's history. */
+void kiln__program_prepare(kiln__change *change);
+/* With the world lock for writing. */
+void kiln__program_publish(const kiln__change *change);
+kiln_status kiln__program_digest(kiln__language *language,
+                                 const kiln_signature *signature,
+                                 uint64_t world, kiln_digest *out);
 
 /* ---- define.c, define_types.c, define_names.c ---- */
 /* Defines a parsed text, which it owns. */

@@ -24,44 +24,86 @@ const kiln_artifact *kiln__artifact_find(kiln_context *context, kiln_digest key,
                                          size_t encoded_size)
 {
     struct kiln__tiers *tiers = context->tiers;
-    const kiln_artifact *found;
+    const kiln_artifact *found = NULL;
+    const kiln__kept_artifact *kept;
 
     kiln__mutex_lock(&tiers->lock);
-    found = kiln__map_get(&tiers->artifacts, key);
-    if (found)
-        found = key_is(found, encoded, encoded_size)
-                    ? kiln_artifact_retain(found)
-                    : NULL;
+    kept = kiln__map_get(&tiers->artifacts, key);
+    if (kept && key_is(kept->artifact, encoded, encoded_size))
+        found = kiln_artifact_retain(kept->artifact);
     kiln__mutex_unlock(&tiers->lock);
     return found;
 }
 
-kiln_status kiln__artifact_keep(kiln_context *context,
-                                const kiln_artifact *artifact)
+/* With the lock held: false when out of memory. Constants of a resolved
+   artifact may be out of date: it makes room for the next one, and comes back
+   for the caller to release. */
+static int keep(struct kiln__tiers *tiers, const kiln_artifact *artifact,
+                int is_packed, const kiln_artifact **dropped)
 {
-    struct kiln__tiers *tiers = context->tiers;
-    const kiln_artifact *earlier, *dropped = NULL;
-    kiln_status status = KILN_OK;
-    int kept = 0;
+    kiln__kept_artifact *kept = kiln__map_get(&tiers->artifacts, artifact->key);
 
-    kiln__mutex_lock(&tiers->lock);
-    earlier = kiln__map_get(&tiers->artifacts, artifact->key);
-    if (!earlier || earlier->roots) {
-        kept = kiln__map_set(&tiers->artifacts, artifact->key,
-                             (void *)(uintptr_t)artifact);
-        if (kept) {
-            kiln_artifact_retain(artifact);
-            dropped = earlier;
-        } else {
-            status = KILN_ENOMEM;
+    if (kept) {
+        *dropped = kept->artifact;
+    } else {
+        kept = kiln__allocate(&tiers->context->alloc, sizeof *kept);
+        if (!kept)
+            return 0;
+        if (!kiln__map_set(&tiers->artifacts, artifact->key, kept)) {
+            kiln__deallocate(&tiers->context->alloc, kept, sizeof *kept);
+            return 0;
         }
     }
+    *kept = (kiln__kept_artifact){kiln_artifact_retain(artifact),
+                                  ++tiers->order, is_packed};
+    return 1;
+}
+
+/* With the lock held. */
+static int is_wanted(const struct kiln__tiers *tiers,
+                     const kiln_artifact *artifact)
+{
+    const kiln__kept_artifact *earlier =
+        kiln__map_get(&tiers->artifacts, artifact->key);
+
+    return !earlier || earlier->artifact->roots;
+}
+
+kiln_status kiln__artifact_keep(kiln_context *context,
+                                const kiln_artifact *artifact, int is_packed)
+{
+    struct kiln__tiers *tiers = context->tiers;
+    const kiln_artifact *dropped = NULL;
+    kiln_status status = KILN_OK;
+    int wanted;
+
+    kiln__mutex_lock(&tiers->lock);
+    wanted = is_wanted(tiers, artifact);
+    if (wanted && !keep(tiers, artifact, is_packed, &dropped))
+        status = KILN_ENOMEM;
     kiln__mutex_unlock(&tiers->lock);
-    if (kept)
+    if (wanted && status == KILN_OK)
         kiln__count_held(context, KILN_TIER_BINARY, 1, (int64_t)artifact->size);
     if (dropped)
         kiln__count_held(context, KILN_TIER_BINARY, -1,
                          -(int64_t)dropped->size);
     kiln_artifact_release(dropped);
     return status;
+}
+
+static void free_kept(kiln_digest key, void *value, void *env)
+{
+    kiln__kept_artifact *kept = value;
+
+    (void)key;
+    kiln_artifact_release(kept->artifact);
+    kiln__deallocate(env, kept, sizeof *kept);
+}
+
+void kiln__artifacts_free(struct kiln__tiers *tiers)
+{
+    kiln_alloc alloc = tiers->context->alloc;
+
+    kiln__map_each(&tiers->artifacts, free_kept, &alloc);
+    kiln__map_dispose(&tiers->artifacts);
 }

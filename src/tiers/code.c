@@ -71,6 +71,16 @@ void kiln__code_free(kiln_code *code)
     kiln__deallocate(alloc, code, sizeof *code);
 }
 
+void kiln__code_list_remove(kiln__code_list *list, const kiln_code *code)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < list->count; i++)
+        if (list->items[i] != code)
+            list->items[kept++] = list->items[i];
+    list->count = kept;
+}
+
 /*
  * The digest of a cycle covers every member, so that none of them keeps its
  * digest when another one changes. Members are put in an order that depends
@@ -165,6 +175,11 @@ const kiln_code *const *kiln__code_callees(const kiln_code *code, size_t *count)
 {
     *count = code->callees.count;
     return (const kiln_code *const *)code->callees.items;
+}
+
+int kiln__code_is_record(const kiln_code *code)
+{
+    return code->is_record;
 }
 
 int kiln__code_is_runtime(const kiln_code *code)

@@ -293,6 +293,8 @@ kiln__count kiln__flight_outcome(const kiln__flight *flight, int owned)
         return KILN__COUNT_FAILED;
     if (!owned)
         return KILN__COUNT_WAITED;
+    if (flight->source == KILN_SOURCE_STORE)
+        return KILN__COUNT_STORE_HIT;
     return flight->source == KILN_SOURCE_MEMORY ? KILN__COUNT_HIT
                                                 : KILN__COUNT_BUILT;
 }

@@ -163,12 +163,17 @@ static void rely_on(kiln_inference *from, const kiln_inference *head)
             at->cycle_depth = head->depth;
 }
 
+/* A frame that is loading has no frontend behind it: whoever infers does not
+   see it, and infers what it needs on its own. */
 static kiln_inference *find_running(kiln_inference *inference,
                                     const kiln__instance *instance)
 {
-    while (inference && inference->instance != instance)
-        inference = inference->parent;
-    return inference;
+    kiln_inference *at = inference;
+
+    while (at && (at->instance != instance ||
+                  (at->is_loading && !inference->is_loading)))
+        at = at->parent;
+    return at;
 }
 
 /* A provisional result of some frame above is good for its cycle alone. */
@@ -203,7 +208,7 @@ kiln_status kiln_inference_callee(kiln_inference *inference,
 {
     kiln__instance *instance = callee_instance(inference, callee);
     kiln__typed_request request = {callee, inference->config, inference->world,
-                                   inference->run->never_wait};
+                                   inference->run->never_wait, 0};
     const kiln_code *code = NULL;
     kiln_inference *running;
 
@@ -211,6 +216,9 @@ kiln_status kiln_inference_callee(kiln_inference *inference,
         return kiln__error_no_memory(error);
     running = find_running(inference, instance);
     if (running) {
+        /* What is loaded may rely on what is loaded alone. */
+        if (inference->is_loading && !running->is_loading)
+            return KILN_ENOTFOUND;
         running->is_head = 1;
         rely_on(inference, running);
         KILN_TRY(add_callee(inference, running->code, index));
@@ -376,20 +384,27 @@ static kiln_status park(kiln_inference *inference)
 static kiln_status publish(kiln_inference *inference, kiln_code **out)
 {
     const kiln_alloc *alloc = &inference->context->alloc;
+    kiln__code_list *members = &inference->members;
     kiln_code *own = inference->code;
     kiln_status status;
 
-    if (!kiln__array_push(alloc, &inference->members, own))
+    if (!kiln__array_push(alloc, members, own))
         return KILN_ENOMEM;
     inference->code = NULL;
-    status =
-        kiln__code_seal(inference->members.items, inference->members.count);
+    status = kiln__code_seal(members->items, members->count);
+    if (status == KILN_OK &&
+        !kiln__codes_are_as_stored(members->items, members->count)) {
+        kiln__code_list_remove(members, own); /* sealing moved it */
+        inference->code = own;
+        return KILN_ENOTFOUND;
+    }
     if (status == KILN_OK)
-        status =
-            kiln__codes_publish(inference->context, inference->members.items,
-                                inference->members.count, own, out);
+        status = kiln__codes_publish(inference->context, members->items,
+                                     members->count, own, out);
+    if (status == KILN_OK && *out == own)
+        kiln__codes_save(members->items, members->count);
     if (status == KILN_OK)
-        inference->members.count = 0;
+        members->count = 0;
     return status;
 }
 
@@ -446,7 +461,30 @@ static void remember_failure(const kiln_inference *inference,
     kiln__mutex_unlock(&tiers->lock);
 }
 
-/* Runs the frontend; then the result is parked or published. */
+static kiln_status publish_or_park(kiln_inference *inference, kiln_code **out)
+{
+    if (inference->cycle_depth == inference->depth)
+        return publish(inference, out);
+    *out = inference->code;
+    KILN_TRY(park(inference));
+    inference->code = NULL;
+    return KILN_OK;
+}
+
+/* Takes what a store has: KILN_ENOTFOUND leaves the frame as it was. */
+static kiln_status load(kiln_inference *inference, kiln_code **out)
+{
+    kiln_status status;
+
+    if (!kiln__inference_load(inference))
+        return KILN_ENOTFOUND;
+    status = publish_or_park(inference, out);
+    if (status == KILN_ENOTFOUND)
+        kiln__inference_unload(inference);
+    return status;
+}
+
+/* Loads it, or runs the frontend; then the result is parked or published. */
 static kiln_status infer(kiln_inference *inference, kiln_code **out,
                          kiln_error **error)
 {
@@ -457,14 +495,10 @@ static kiln_status infer(kiln_inference *inference, kiln_code **out,
     if (!inference->code)
         return kiln__error_no_memory(error);
     inference->code->sequence = inference->sequence;
-    KILN_TRY(run_frontend(inference, error));
-    if (inference->cycle_depth == inference->depth) {
-        status = publish(inference, out);
-    } else {
-        *out = inference->code;
-        status = park(inference);
-        if (status == KILN_OK)
-            inference->code = NULL;
+    status = load(inference, out);
+    if (status == KILN_ENOTFOUND) {
+        KILN_TRY(run_frontend(inference, error));
+        status = publish_or_park(inference, out);
     }
     return status == KILN_OK ? KILN_OK : kiln__error_no_memory(error);
 }
@@ -501,7 +535,9 @@ kiln_status kiln__typed_infer(kiln_code **out, kiln_context *context,
     kiln_status status;
 
     begin(&inference, run);
-    status = infer(&inference, out, &fault);
+    *out =
+        request->for_job ? kiln__code_recall(context, instance, request) : NULL;
+    status = *out ? KILN_OK : infer(&inference, out, &fault);
     if (status != KILN_OK) {
         if (!fault)
             kiln__error_set(&fault, status, "%s: %s",

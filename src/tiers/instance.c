@@ -86,12 +86,20 @@ kiln__instance *kiln__instance_get(struct kiln__tiers *tiers,
     return made;
 }
 
-kiln_code *kiln__instance_code(const kiln__instance *instance, uint64_t world)
+kiln_code *kiln__instance_code(const kiln__instance *instance, uint64_t world,
+                               int or_record)
 {
-    for (kiln_code *code = instance->codes; code; code = code->next)
-        if (code->min_world <= world && world <= atomic_load(&code->max_world))
+    kiln_code *record = NULL;
+
+    for (kiln_code *code = instance->codes; code; code = code->next) {
+        if (world < code->min_world || world > atomic_load(&code->max_world))
+            continue;
+        if (!code->is_record)
             return code;
-    return NULL;
+        if (!record)
+            record = code;
+    }
+    return or_record ? record : NULL;
 }
 
 void kiln__instance_free(const kiln_alloc *alloc, kiln__instance *instance)

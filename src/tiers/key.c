@@ -89,19 +89,33 @@ kiln_status kiln__key_config(kiln_config *config)
     return status;
 }
 
-kiln_status kiln__key_instance(kiln__encoder *out,
-                               const kiln_signature *signature,
-                               const kiln_config *config, kiln_digest root)
+static kiln_status key_signature(kiln__encoder *out, const char *name,
+                                 const kiln_signature *signature,
+                                 const kiln_config *config, kiln_digest digest)
 {
-    begin(out, "instance");
+    begin(out, name);
     kiln__encode_text(out, signature->function->frontend->name);
     kiln__key_settings(out, config, KILN__SCOPE_TYPED);
     kiln__encode_text(out, signature->function->name);
     kiln__encode_u64(out, signature->count);
     for (size_t i = 0; i < signature->count; i++)
         kiln__type_encode(out, signature->types[i]);
-    kiln__encode_digest(out, root);
+    kiln__encode_digest(out, digest);
     return end(out);
+}
+
+kiln_status kiln__key_instance(kiln__encoder *out,
+                               const kiln_signature *signature,
+                               const kiln_config *config, kiln_digest root)
+{
+    return key_signature(out, "instance", signature, config, root);
+}
+
+kiln_status kiln__key_program(kiln__encoder *out,
+                              const kiln_signature *signature,
+                              const kiln_config *config, kiln_digest program)
+{
+    return key_signature(out, "program", signature, config, program);
 }
 
 kiln_status kiln__key_binary(kiln__encoder *out, kiln_digest typed,
@@ -133,5 +147,14 @@ kiln_status kiln__key_closure(kiln__encoder *out, kiln_digest library,
     kiln__encode_digest(out, library);
     kiln__encode_text(out, symbol);
     kiln__encode_text(out, kiln__codegen_identity());
+    return end(out);
+}
+
+kiln_status kiln__key_toolchain(kiln__encoder *out, const kiln_context *context,
+                                const char *codegen)
+{
+    (void)context;
+    begin(out, "toolchain");
+    kiln__encode_text(out, codegen);
     return end(out);
 }

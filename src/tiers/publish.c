@@ -75,16 +75,6 @@ static int link_code(struct kiln__tiers *tiers, kiln_code *code)
     return 1;
 }
 
-static void list_remove(kiln__code_list *list, const kiln_code *code)
-{
-    size_t kept = 0;
-
-    for (size_t i = 0; i < list->count; i++)
-        if (list->items[i] != code)
-            list->items[kept++] = list->items[i];
-    list->count = kept;
-}
-
 static void unlink_code(struct kiln__tiers *tiers, const kiln_code *code)
 {
     for (size_t i = 0; i < code->queries.count; i++) {
@@ -92,10 +82,10 @@ static void unlink_code(struct kiln__tiers *tiers, const kiln_code *code)
             tiers, code->frontend, code->queries.items[i].subject);
 
         if (subject)
-            list_remove(&subject->codes, code);
+            kiln__code_list_remove(&subject->codes, code);
     }
     for (size_t i = 0; i < code->callees.count; i++)
-        list_remove(&code->callees.items[i]->callers, code);
+        kiln__code_list_remove(&code->callees.items[i]->callers, code);
 }
 
 static kiln_status link_group(struct kiln__tiers *tiers, kiln_code **group,
@@ -181,6 +171,7 @@ static kiln_status put(struct kiln__tiers *tiers, kiln_code **group,
     }
     for (size_t i = 0; i < count; i++) {
         atomic_store(&group[i]->max_world, last);
+        group[i]->order = ++tiers->order;
         group[i]->published = 1;
     }
     return KILN_OK;
@@ -200,7 +191,8 @@ kiln_status kiln__codes_publish(kiln_context *context, kiln_code **group,
     kiln__mutex_lock(&tiers->lock);
     /* A private inference may have been overtaken; a cycle as a whole, since
        its members are published together. */
-    earlier = kiln__instance_code(own->instance, own->inferred_world);
+    earlier =
+        kiln__instance_code(own->instance, own->inferred_world, own->is_record);
     if (!earlier)
         status = put(tiers, group, count, still_holds);
     kiln__mutex_unlock(&tiers->lock);

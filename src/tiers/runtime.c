@@ -3,7 +3,10 @@
 #include <string.h>
 
 #include "log.h"
+#include "report.h"
 #include "state.h"
+#include "stores.h"
+#include "toolchain.h"
 
 /*
  * An entry is built by one thread while others wait for it, is lent to builds,
@@ -15,6 +18,10 @@
  * with the kernel just as well is judged by its fastest reading, once there
  * were a few: the first ones in a process are slow for other reasons. Whatever
  * is no more work than one that was given up is not tried any more.
+ *
+ * Stores have what has no other way than to be built, and of the rest what was
+ * judged to be worth it. The payload of an entry is the bitcode; there is no
+ * meta.
  */
 
 typedef enum entry_state {
@@ -38,6 +45,8 @@ struct kiln__runtime_entry {
     uint64_t read_ns; /* the least */
     void *bitcode;
     size_t size;
+    uint64_t order;                   /* in which they came; 0: not yet */
+    int is_packed;                    /* from a pack that was inserted */
     struct kiln__runtime_entry *next; /* of those that go */
     size_t encoded_size;
     unsigned char encoded[];
@@ -164,6 +173,88 @@ static void wait_for_builder(kiln_context *context,
         kiln__blocking_leave(context);
 }
 
+/* ---- the stores ---- */
+
+/* With the lock held: the bitcode is there. */
+static void make_ready(struct kiln__tiers *tiers, kiln__runtime_entry *entry,
+                       void *bitcode, size_t size, uint64_t make_ns)
+{
+    entry->bitcode = bitcode;
+    entry->size = size;
+    entry->make_ns = make_ns;
+    entry->state = READY;
+    entry->order = ++tiers->order;
+    kiln__condition_broadcast(&tiers->ended);
+}
+
+static kiln_status keep_copy(kiln_context *context, kiln__runtime_entry *entry,
+                             const void *bitcode, size_t size, uint64_t make_ns)
+{
+    struct kiln__tiers *tiers = context->tiers;
+    void *copy = kiln__allocate(&context->alloc, size);
+
+    if (!copy)
+        return KILN_ENOMEM;
+    memcpy(copy, bitcode, size);
+    kiln__mutex_lock(&tiers->lock);
+    make_ready(tiers, entry, copy, size, make_ns);
+    kiln__mutex_unlock(&tiers->lock);
+    kiln__count_held(context, KILN_TIER_RUNTIME, 1, (int64_t)size);
+    return KILN_OK;
+}
+
+static kiln_key key_of(const kiln__runtime_entry *entry)
+{
+    return (kiln_key){entry->digest, entry->encoded, entry->encoded_size};
+}
+
+kiln_status kiln__draft_runtime(kiln__draft *out, kiln_context *context,
+                                const kiln__runtime_entry *entry)
+{
+    const kiln_key key = key_of(entry);
+    const char *toolchain = kiln__toolchain_text(context);
+
+    kiln__draft_init(out, &context->alloc, KILN__ENTRY_RUNTIME);
+    out->entry.toolchain = toolchain;
+    out->entry.toolchain_size = strlen(toolchain);
+    out->entry.build_ns = entry->make_ns;
+    out->entry.payload = entry->bitcode;
+    out->entry.payload_size = entry->size;
+    return kiln__draft_finish(out, &key);
+}
+
+/* By a builder: what a store has need not be built. */
+static int recall(kiln_context *context, kiln__runtime_entry *entry)
+{
+    const kiln_key key = key_of(entry);
+    kiln__stored stored = {0};
+    int found;
+
+    if (!kiln__stores_read(context, KILN__ENTRY_RUNTIME) ||
+        kiln__stores_mode(context) == KILN__CACHE_VERIFY ||
+        kiln__stores_get(&stored, context, KILN__ENTRY_RUNTIME, &key) !=
+            KILN_OK)
+        return 0;
+    entry->is_packed = stored.is_packed;
+    found =
+        stored.entry.payload_size > 0 &&
+        keep_copy(context, entry, stored.entry.payload,
+                  stored.entry.payload_size, stored.entry.build_ns) == KILN_OK;
+    kiln__stored_release(&stored);
+    return found;
+}
+
+static void save(kiln_context *context, const kiln__runtime_entry *entry)
+{
+    kiln__draft draft;
+
+    if (!kiln__stores_write(context, KILN__ENTRY_RUNTIME))
+        return;
+    if (kiln__draft_runtime(&draft, context, entry) == KILN_OK)
+        kiln__draft_put(context, &draft);
+    kiln__draft_dispose(&draft);
+}
+
 kiln__runtime_outcome kiln__runtime_claim(kiln__runtime_entry **out,
                                           kiln_context *context,
                                           const kiln__runtime_query *query)
@@ -182,6 +273,10 @@ kiln__runtime_outcome kiln__runtime_claim(kiln__runtime_entry **out,
             wait_for_builder(context, query);
         waited |= busy;
     } while (busy);
+    if (outcome == KILN__RUNTIME_OWN && recall(context, *out)) {
+        count(context, KILN__COUNT_STORE_HIT);
+        return KILN__RUNTIME_FOUND;
+    }
     if (outcome == KILN__RUNTIME_FOUND)
         count(context, waited ? KILN__COUNT_WAITED : KILN__COUNT_HIT);
     if (outcome == KILN__RUNTIME_NO_MEMORY)
@@ -196,23 +291,13 @@ kiln_status kiln__runtime_finish(kiln_context *context,
                                  const void *bitcode, size_t size,
                                  uint64_t make_ns)
 {
-    struct kiln__tiers *tiers = context->tiers;
-    void *copy = kiln__allocate(&context->alloc, size);
-
-    if (!copy) {
+    if (keep_copy(context, entry, bitcode, size, make_ns) != KILN_OK) {
         kiln__runtime_fail(context, entry);
         return KILN_ENOMEM;
     }
-    memcpy(copy, bitcode, size);
-    kiln__mutex_lock(&tiers->lock);
-    entry->bitcode = copy;
-    entry->size = size;
-    entry->make_ns = make_ns;
-    entry->state = READY;
-    kiln__condition_broadcast(&tiers->ended);
-    kiln__mutex_unlock(&tiers->lock);
-    kiln__count_held(context, KILN_TIER_RUNTIME, 1, (int64_t)size);
     count(context, KILN__COUNT_BUILT);
+    if (!entry->is_optional)
+        save(context, entry);
     return KILN_OK;
 }
 
@@ -266,6 +351,8 @@ void kiln__runtime_was_read(kiln_context *context, kiln__runtime_entry *entry,
     kiln__mutex_unlock(&tiers->lock);
     if (verdict >= 0)
         kiln__count_judged(context, KILN_TIER_RUNTIME, verdict);
+    if (verdict == 1)
+        save(context, entry); /* still on loan to the caller */
     if (read_ns < entry->make_ns)
         kiln__count_saved(context, KILN_TIER_RUNTIME, entry->make_ns - read_ns);
 }
@@ -282,6 +369,38 @@ void kiln__runtime_release(kiln_context *context, kiln__runtime_entry *entry)
             drop_bitcode(context, entry);
     }
     kiln__mutex_unlock(&tiers->lock);
+}
+
+/* ---- what is saved with a package ---- */
+
+typedef struct listing {
+    kiln__runtime_list *out;
+    const kiln_alloc *alloc;
+    uint64_t since;
+    int failed;
+} listing;
+
+static void list_entry(kiln_digest key, void *value, void *env)
+{
+    kiln__runtime_entry *entry = value;
+    listing *l = env;
+
+    (void)key;
+    if (entry->state != READY || entry->order <= l->since || entry->is_packed)
+        return;
+    if (kiln__array_push(l->alloc, l->out, entry))
+        entry->pins++;
+    else
+        l->failed = 1;
+}
+
+kiln_status kiln__runtime_since(kiln__runtime_list *out,
+                                struct kiln__tiers *tiers, uint64_t since)
+{
+    listing l = {.out = out, .alloc = &tiers->context->alloc, .since = since};
+
+    kiln__map_each(&tiers->runtime, list_entry, &l);
+    return l.failed ? KILN_ENOMEM : KILN_OK;
 }
 
 /* ---- what goes ---- */

@@ -137,13 +137,6 @@ static void free_subject(kiln_digest key, void *value, void *env)
     kiln__deallocate(alloc, subject, sizeof *subject);
 }
 
-static void release_artifact(kiln_digest key, void *value, void *env)
-{
-    (void)key;
-    (void)env;
-    kiln_artifact_release(value);
-}
-
 void kiln__tiers_free(kiln_context *context)
 {
     struct kiln__tiers *tiers = context->tiers;
@@ -171,10 +164,9 @@ void kiln__tiers_free(kiln_context *context)
     }
     kiln__map_each(&tiers->instances, free_instance, alloc);
     kiln__map_each(&tiers->subjects, free_subject, alloc);
-    kiln__map_each(&tiers->artifacts, release_artifact, NULL);
+    kiln__artifacts_free(tiers);
     kiln__map_dispose(&tiers->instances);
     kiln__map_dispose(&tiers->subjects);
-    kiln__map_dispose(&tiers->artifacts);
     kiln__runtime_free(tiers);
     retired_free(alloc, atomic_load(&tiers->table));
     kiln__fork_remove(&context->fork, &tiers->guard);

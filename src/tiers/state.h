@@ -6,6 +6,7 @@
 #include <stdatomic.h>
 
 #include "array.h"
+#include "entry.h"
 #include "hasher.h"
 #include "map.h"
 #include "report.h"
@@ -45,10 +46,17 @@ struct kiln_code {
     kiln_kernel *kernels;       /* under the lock: compiled from it */
     kiln__attached *attached;   /* under the lock */
     uint64_t sequence;          /* of its inference, in its run */
+    uint64_t order;             /* in which it was published */
+    kiln_digest stored_digest;  /* what the store said it is; else zero */
     unsigned pins;              /* under the lock: flights that need it */
-    int published;              /* it is in tier 1 */
-    int is_runtime;             /* a runtime function: tier 2 may keep it */
-    int kept;                   /* by the collection under way */
+    uint8_t published;          /* it is in tier 1 */
+    uint8_t is_runtime;         /* a runtime function: tier 2 may keep it */
+    uint8_t is_record;          /* recalled: neither IR nor callees, and the
+                                   queries of everything that it calls */
+    uint8_t is_stored;          /* loaded or recalled, not inferred */
+    uint8_t is_packed;          /* and from a pack that was inserted */
+    uint8_t is_root;            /* under the lock: asked for by a job */
+    uint8_t kept;               /* by the collection under way */
     kiln_code *next;            /* of the instance, newest first */
     kiln_code *next_all;
     kiln_code *work_next; /* worklist of a clip or a collection */
@@ -94,6 +102,13 @@ typedef struct kiln__job_table {
     _Atomic(kiln__job *) slots[];
 } kiln__job_table;
 
+/* An artifact in memory. */
+typedef struct kiln__kept_artifact {
+    const kiln_artifact *artifact; /* a reference */
+    uint64_t order;                /* in which they came */
+    int is_packed;                 /* from a pack that was inserted */
+} kiln__kept_artifact;
+
 /* Those who asked about one subject of a frontend. */
 typedef struct kiln__subject {
     uint64_t changed; /* the latest world that changed it */
@@ -109,9 +124,10 @@ struct kiln__tiers {
     kiln__map instances;   /* digest of addresses -> kiln__instance */
     kiln__map subjects;    /* -> kiln__subject */
     uint64_t unnoted;    /* a world whose changes no memory was left to note */
-    kiln__map artifacts; /* binary key -> kiln_artifact, a reference each */
+    kiln__map artifacts; /* binary key -> kiln__kept_artifact */
     kiln__map runtime;   /* runtime or closure key -> kiln__runtime_entry */
     size_t given_up;     /* the least work that tier 2 is still tried for */
+    uint64_t order;      /* of what was published last */
     kiln_code *codes;    /* every published one */
     kiln__job *jobs;
     _Atomic(kiln__job_table *) table;
@@ -134,6 +150,7 @@ struct kiln_inference {
     uint32_t depth;       /* in the chain */
     uint32_t cycle_depth; /* of the outermost frame relied on */
     int is_head;
+    int is_loading;          /* its body is what a store says */
     kiln_code *code;         /* being filled; callees may point to it */
     kiln__code_list members; /* provisional results of the cycle we head */
     kiln__flight *held;      /* flights of members, ended with us */
@@ -147,13 +164,16 @@ struct kiln_inference {
 kiln__instance *kiln__instance_get(struct kiln__tiers *tiers,
                                    const kiln_signature *signature,
                                    kiln_digest owner, int create);
-kiln_code *kiln__instance_code(const kiln__instance *instance, uint64_t world);
+/* The newest one of the world; complete, or a record as well. */
+kiln_code *kiln__instance_code(const kiln__instance *instance, uint64_t world,
+                               int or_record);
 void kiln__instance_free(const kiln_alloc *alloc, kiln__instance *instance);
 
 /* ---- code.c ---- */
 kiln_code *kiln__code_new(kiln_context *context, kiln__instance *instance,
                           const kiln_config *config, uint64_t world);
 void kiln__code_free(kiln_code *code);
+void kiln__code_list_remove(kiln__code_list *list, const kiln_code *code);
 /* Adds a site unless it is there; the name is copied. KILN_ENOMEM. */
 kiln_status kiln__code_add_site(kiln_code *code, const char *name,
                                 int32_t kind);
@@ -175,13 +195,60 @@ int kiln__run_is_own(const kiln__run *run);
 uint64_t kiln__stays_of_thread(const kiln_context *context);
 
 /* ---- inference.c ---- */
-/* Infers the instance and publishes it, or parks it with its cycle's head.
-   Ends `flight` (NULL: private) in either case. A failure that the same
-   request meets again is remembered. */
+/* Infers the instance, or finds it in a store, and publishes it, or parks it
+   with its cycle's head. Ends `flight` (NULL: private) in either case. A
+   failure that the same request meets again is remembered. */
 kiln_status kiln__typed_infer(kiln_code **out, kiln_context *context,
                               kiln__run *run, kiln__instance *instance,
                               const kiln__typed_request *request,
                               kiln__flight *flight, kiln_error **error);
+
+/* ---- draft.c ---- */
+/* An entry that is to be written. Points into what it was made of. */
+typedef struct kiln__draft {
+    kiln__entry entry;
+    kiln__encoder key;
+    kiln__encoder meta;
+} kiln__draft;
+
+void kiln__draft_init(kiln__draft *draft, const kiln_alloc *alloc,
+                      int32_t kind);
+/* Puts key and meta into the entry; `key` NULL: what `draft->key` encodes. */
+kiln_status kiln__draft_finish(kiln__draft *draft, const kiln_key *key);
+/* Puts it into the stores, as the mode says. */
+void kiln__draft_put(kiln_context *context, const kiln__draft *draft);
+void kiln__draft_dispose(kiln__draft *draft);
+
+/* ---- stored_binary.c ---- */
+kiln_status kiln__draft_artifact(kiln__draft *out, const kiln_alloc *alloc,
+                                 const kiln_artifact *artifact);
+
+/* ---- load.c: code instances from the stores ---- */
+/* Fills the inference with what a store has under its instance key, if every
+   query in it has the same answer today and what it calls is what it was.
+   False: nothing was found, and the inference is as it was. */
+int kiln__inference_load(kiln_inference *inference);
+/* Takes back what was loaded. */
+void kiln__inference_unload(kiln_inference *inference);
+/* After a cycle, or one instance, was sealed: is each loaded member what the
+   store said? */
+int kiln__codes_are_as_stored(kiln_code *const *group, size_t count);
+/* Keeps what was inferred in the stores. Without memory it is not kept. */
+void kiln__codes_save(kiln_code *const *group, size_t count);
+/* KILN_ENOTFOUND: no other process could load it. */
+kiln_status kiln__draft_code(kiln__draft *out, const kiln_code *code);
+
+/* ---- recall.c: what is known about a job under one program text ---- */
+/* Stores a record of the instance, published, if a store knows its digest
+   under the program as it is; else NULL. */
+kiln_code *kiln__code_recall(kiln_context *context, kiln__instance *instance,
+                             const kiln__typed_request *request);
+/* KILN_ENOTFOUND: the frontend promises nothing about its program. */
+kiln_status kiln__draft_record(kiln__draft *out, const kiln_code *code,
+                               const kiln__typed_request *request);
+/* Keeps what the next process can recall. */
+void kiln__code_remember(const kiln_code *code,
+                         const kiln__typed_request *request);
 
 /* ---- publish.c ---- */
 /* Puts a sealed group into tier 1, and checks it against today's world. If
@@ -208,7 +275,17 @@ void kiln__invalidated_report(kiln_context *context,
                               const kiln__code_list *list,
                               kiln_change_report *report);
 
+/* ---- binary.c ---- */
+void kiln__artifacts_free(struct kiln__tiers *tiers);
+
 /* ---- runtime.c ---- */
+typedef kiln__array_of(kiln__runtime_entry *) kiln__runtime_list;
+kiln_status kiln__draft_runtime(kiln__draft *out, kiln_context *context,
+                                const kiln__runtime_entry *entry);
+/* With the lock held: lends those that came after `since`, but from packs. The
+   caller releases each, also after a failure. */
+kiln_status kiln__runtime_since(kiln__runtime_list *out,
+                                struct kiln__tiers *tiers, uint64_t since);
 void kiln__runtime_free(struct kiln__tiers *tiers);
 /* With the lock held: forgets entries that no code which is kept asks for. */
 void kiln__runtime_sweep(struct kiln__tiers *tiers);

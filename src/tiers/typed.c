@@ -35,9 +35,11 @@ static lookup look(struct kiln__tiers *tiers, kiln__run *run,
     out->instance = instance;
     if (!instance)
         return NO_MEMORY;
-    out->code = kiln__instance_code(instance, request->world);
-    if (out->code)
+    out->code = kiln__instance_code(instance, request->world, request->for_job);
+    if (out->code) {
+        out->code->is_root |= request->for_job != 0;
         return FOUND;
+    }
     if (instance->failed_world == request->world) {
         out->status = instance->failed_status;
         out->error = kiln__error_retain(instance->failed_error);
@@ -57,6 +59,16 @@ static lookup look(struct kiln__tiers *tiers, kiln__run *run,
     return CLAIMED;
 }
 
+static void note_root(kiln_context *context, kiln_code *code,
+                      const kiln__typed_request *request)
+{
+    kiln__mutex_lock(&context->tiers->lock);
+    code->is_root = 1;
+    kiln__mutex_unlock(&context->tiers->lock);
+    if (!code->is_record)
+        kiln__code_remember(code, request);
+}
+
 static kiln_status infer_counted(kiln_code **out, kiln_context *context,
                                  kiln__run *run, const lookup_result *found,
                                  const kiln__typed_request *request,
@@ -66,8 +78,11 @@ static kiln_status infer_counted(kiln_code **out, kiln_context *context,
                                            request, found->flight, error);
 
     kiln__count_request(context, KILN_TIER_TYPED,
-                        status == KILN_OK ? KILN__COUNT_BUILT
-                                          : KILN__COUNT_FAILED);
+                        status != KILN_OK   ? KILN__COUNT_FAILED
+                        : (*out)->is_stored ? KILN__COUNT_STORE_HIT
+                                            : KILN__COUNT_BUILT);
+    if (status == KILN_OK && request->for_job)
+        note_root(context, *out, request);
     return status;
 }
 
@@ -148,7 +163,7 @@ const kiln_code *kiln__typed_find(kiln_context *context,
     kiln__mutex_lock(&tiers->lock);
     instance = kiln__instance_get(tiers, signature, config->owner, 0);
     if (instance)
-        code = kiln__instance_code(instance, world);
+        code = kiln__instance_code(instance, world, 0);
     kiln__mutex_unlock(&tiers->lock);
     return code;
 }

@@ -1,0 +1,23 @@
+/* build_id.h - which build of a library or program a file or address is of. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#ifndef KILN_BUILD_ID_H
+#define KILN_BUILD_ID_H
+
+#include "kiln/error.h"
+
+/*
+ * The GNU build id is a note that the linker leaves in an ELF object: a digest
+ * of its contents. Format: the System V ABI, chapter "Note Section"; the name
+ * "GNU", type 3.
+ */
+#define KILN__BUILD_ID_TEXT_SIZE 65 /* hexadecimal, at most 32 bytes, NUL */
+
+/* KILN_ENOTFOUND: no such file, or none in it. */
+kiln_status kiln__build_id_of_file(char out[KILN__BUILD_ID_TEXT_SIZE],
+                                   const char *path);
+/* Of the loaded object that holds the address. `base`, which may be NULL,
+   receives where it begins. */
+kiln_status kiln__build_id_of_address(char out[KILN__BUILD_ID_TEXT_SIZE],
+                                      const void *address, const void **base);
+
+#endif /* KILN_BUILD_ID_H */

@@ -1,0 +1,161 @@
+/* filesystem.c - what a file system can be trusted with. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include "filesystem.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/statfs.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include "file.h"
+
+/*
+ * File systems are told apart by the number that statfs() gives. The kernel's
+ * own list has not all of them: parallel file systems are outside it.
+ */
+
+#define OVERLAY 0x794c7630u
+
+static const struct {
+    uint32_t magic;
+    const char *name;
+} networks[] = {
+    {0x00006969u, "nfs"},    {0x0bd00bd0u, "lustre"},  {0x47504653u, "gpfs"},
+    {0x19830326u, "beegfs"}, {0xff534d42u, "cifs"},    {0x0000517bu, "smb"},
+    {0xfe534d42u, "smb2"},   {0x5346414fu, "openafs"}, {0x6b414653u, "afs"},
+    {0x00c36400u, "ceph"},   {0x01021997u, "9p"},      {0x65735546u, "fuse"},
+    {0xaad7aaeau, "panfs"},  {0x73757245u, "coda"},    {0x0000564cu, "ncp"},
+    {0x20030528u, "pvfs2"},  {0x01161970u, "gfs2"},    {0x7461636fu, "ocfs2"},
+    {0xbeefdeadu, "snfs"},   {0x786f4256u, "vboxfs"},
+};
+
+static kiln__filesystem from_magic(uint32_t magic)
+{
+    for (size_t i = 0; i < sizeof networks / sizeof *networks; i++)
+        if (networks[i].magic == magic)
+            return (kiln__filesystem){1, networks[i].name};
+    return (kiln__filesystem){0, "local"};
+}
+
+static int magic_of(uint32_t *out, int descriptor)
+{
+    struct statfs facts;
+
+    while (fstatfs(descriptor, &facts) != 0)
+        if (errno != EINTR)
+            return 0;
+    *out = (uint32_t)facts.f_type;
+    return 1;
+}
+
+/* ---- overlays ---- */
+
+#define MOUNTS_MAX ((size_t)4 << 20)
+#define UPPER "upperdir="
+
+/* Undoes the octal escapes of /proc/self/mountinfo up to the end of an option.
+   False if it is too long. */
+static int read_path(char *to, size_t capacity, const char *from)
+{
+    size_t size = 0;
+
+    while (*from && !strchr(", \n", *from)) {
+        unsigned octal;
+
+        if (size + 1 == capacity)
+            return 0;
+        if (*from == '\\' && sscanf(from + 1, "%3o", &octal) == 1 &&
+            strlen(from) > 3) {
+            to[size++] = (char)octal;
+            from += 4;
+        } else {
+            to[size++] = *from++;
+        }
+    }
+    to[size] = '\0';
+    return size > 0;
+}
+
+/* Finds where the overlay with the device number writes to. */
+static int find_upper(char *to, size_t capacity, const char *mounts, dev_t of)
+{
+    for (const char *line = mounts; line && *line;) {
+        const char *end = strchr(line, '\n');
+        const char *upper = strstr(line, UPPER);
+        unsigned major_number, minor_number;
+
+        if (upper && (!end || upper < end) &&
+            sscanf(line, "%*u %*u %u:%u", &major_number, &minor_number) == 2 &&
+            makedev(major_number, minor_number) == of)
+            return read_path(to, capacity, upper + sizeof UPPER - 1);
+        line = end ? end + 1 : NULL;
+    }
+    return 0;
+}
+
+/* The upper folder is often out of sight, in a container: it is where the
+   machine keeps its containers, and that is local. */
+static kiln__filesystem behind_overlay(const kiln_alloc *alloc, int descriptor)
+{
+    kiln__filesystem found = {0, "local"};
+    kiln_blob mounts = {0};
+    char path[4096];
+    struct stat facts;
+    uint32_t magic;
+    int upper;
+
+    if (fstat(descriptor, &facts) != 0 ||
+        kiln__file_read(&mounts, alloc, "/proc/self/mountinfo", MOUNTS_MAX,
+                        NULL) != KILN_OK)
+        return found;
+    if (find_upper(path, sizeof path, mounts.data, facts.st_dev)) {
+        upper = open(path, O_PATH | O_CLOEXEC);
+        if (upper >= 0 && magic_of(&magic, upper))
+            found = from_magic(magic);
+        if (upper >= 0)
+            (void)close(upper);
+    }
+    kiln_blob_release(&mounts);
+    return found;
+}
+
+/* ---- asking ---- */
+
+kiln__filesystem kiln__filesystem_of(const kiln_alloc *alloc, int descriptor)
+{
+    uint32_t magic;
+
+    if (!magic_of(&magic, descriptor))
+        return (kiln__filesystem){1, "unknown"};
+    if (magic == OVERLAY)
+        return behind_overlay(alloc, descriptor);
+    return from_magic(magic);
+}
+
+kiln__filesystem kiln__filesystem_of_path(const kiln_alloc *alloc,
+                                          const char *path)
+{
+    kiln__filesystem found = {1, "unknown"};
+    char *at = kiln__string_copy(alloc, path);
+    const size_t size = at ? strlen(at) + 1 : 0;
+    int descriptor = -1;
+
+    while (at) {
+        char *slash = strrchr(at, '/');
+
+        descriptor = open(*at ? at : "/", O_PATH | O_CLOEXEC);
+        if (descriptor >= 0 || errno != ENOENT || !slash)
+            break;
+        *slash = '\0';
+    }
+    if (descriptor >= 0) {
+        found = kiln__filesystem_of(alloc, descriptor);
+        (void)close(descriptor);
+    }
+    kiln__deallocate(alloc, at, size);
+    return found;
+}

@@ -1,0 +1,377 @@
+/* loose.c - the store of loose files: reading, and as anybody's store. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include "loose.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "kiln/kernel.h"
+#include "report.h"
+
+/* A use is noted in the file's time of modification, at most so often; times
+   so far in the future are wrong, and noted anew. */
+#define NOTED_S 3600
+
+/* A server may say that what was opened is another file by now. */
+#define TRIES 4
+
+#define ALIGNMENT ((size_t)64) /* of an envelope, and so of its payload */
+
+/* ---- making and ending ---- */
+
+kiln_status kiln__loose_new(kiln__loose **out, const kiln_alloc *alloc,
+                            kiln_context *context,
+                            const kiln__loose_options *options)
+{
+    kiln__loose *loose = kiln__allocate(alloc, sizeof *loose);
+
+    *out = NULL;
+    if (!loose)
+        return KILN_ENOMEM;
+    loose->alloc = *alloc;
+    loose->context = context;
+    loose->options = *options;
+    loose->pid = getpid();
+    atomic_init(&loose->folder, KILN__LOOSE_UNOPENED);
+    loose->directory = kiln__string_copy(alloc, options->directory);
+    loose->name_space = options->name_space
+                            ? kiln__string_copy(alloc, options->name_space)
+                            : NULL;
+    if (!loose->directory || (options->name_space && !loose->name_space)) {
+        kiln__loose_free(loose);
+        return KILN_ENOMEM;
+    }
+    loose->options.directory = loose->directory;
+    loose->options.name_space = loose->name_space;
+    *out = loose;
+    return KILN_OK;
+}
+
+void kiln__loose_free(kiln__loose *loose)
+{
+    kiln_alloc alloc;
+    int folder;
+
+    if (!loose)
+        return;
+    alloc = loose->alloc;
+    folder = atomic_load(&loose->folder);
+    if (folder >= 0)
+        (void)close(folder);
+    for (size_t i = 0; i < KILN__LOOSE_RETIRED_MAX; i++)
+        if (atomic_load(&loose->retired[i]) > 0)
+            (void)close(atomic_load(&loose->retired[i]) - 1);
+    kiln__string_free(&alloc, loose->directory);
+    kiln__string_free(&alloc, loose->name_space);
+    kiln__deallocate(&alloc, loose, sizeof *loose);
+}
+
+/* ---- the bytes of a file ---- */
+
+/* Stands in front of the bytes, which outlive the store. */
+typedef struct buffer {
+    kiln_alloc alloc;
+    void *memory;
+    size_t total;
+} buffer;
+
+static void buffer_release(kiln_blob *blob)
+{
+    const buffer *of = blob->private_data;
+    const kiln_alloc alloc = of->alloc;
+
+    kiln__deallocate(&alloc, of->memory, of->total);
+}
+
+/* Not cleared: the file's bytes come into it at once. */
+static char *buffer_new(kiln_blob *out, const kiln_alloc *alloc, size_t size)
+{
+    const size_t total = sizeof(buffer) + ALIGNMENT + size;
+    char *memory = kiln__resize(alloc, NULL, 0, total);
+    uintptr_t bytes;
+    buffer *made;
+
+    if (!memory)
+        return NULL;
+    bytes = ((uintptr_t)memory + sizeof(buffer) + ALIGNMENT - 1) &
+            ~(uintptr_t)(ALIGNMENT - 1);
+    made = (buffer *)(bytes - sizeof(buffer));
+    *made = (buffer){*alloc, memory, total};
+    *out = (kiln_blob){(void *)bytes, size, buffer_release, made};
+    return (char *)bytes;
+}
+
+_Static_assert(ALIGNMENT % _Alignof(buffer) == 0 &&
+                   sizeof(buffer) % _Alignof(buffer) == 0,
+               "a buffer's head lies right in front of its bytes");
+
+/* Bytes read, or -1 and errno. Fewer than asked for: the file ended. */
+static ssize_t read_all(int file, char *bytes, size_t size)
+{
+    size_t done = 0;
+
+    while (done < size) {
+        const ssize_t got = read(file, bytes + done, size - done);
+
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0)
+            return -1;
+        if (got == 0)
+            break;
+        done += (size_t)got;
+    }
+    return (ssize_t)done;
+}
+
+/* ---- one try ---- */
+
+typedef enum outcome {
+    FOUND,
+    ABSENT, /* nothing that could be read */
+    BAD,    /* something that is not believed */
+    STALE,  /* what was opened is not there any more */
+    NO_MEMORY
+} outcome;
+
+static outcome outcome_of(int reason)
+{
+    return reason == ESTALE ? STALE : ABSENT;
+}
+
+static void note_use(int file, const struct stat *facts)
+{
+    struct timespec now;
+
+    if (clock_gettime(CLOCK_REALTIME, &now) == 0 &&
+        (facts->st_mtime < now.tv_sec - NOTED_S ||
+         facts->st_mtime > now.tv_sec + NOTED_S))
+        (void)futimens(file, NULL);
+}
+
+static outcome read_open(kiln__stored *out, kiln__entry_fault *fault,
+                         const kiln__loose *loose, int file,
+                         const kiln_key *key)
+{
+    struct stat facts;
+    char *bytes;
+    ssize_t got;
+
+    if (fstat(file, &facts) != 0)
+        return outcome_of(errno);
+    out->identity[0] = facts.st_dev;
+    out->identity[1] = facts.st_ino;
+    *fault = KILN__FAULT_FOREIGN;
+    if (!S_ISREG(facts.st_mode) ||
+        (uint64_t)facts.st_size > KILN__LOOSE_LARGEST)
+        return BAD;
+    bytes = buffer_new(&out->bytes, &loose->alloc, (size_t)facts.st_size);
+    if (!bytes)
+        return NO_MEMORY;
+    got = read_all(file, bytes, (size_t)facts.st_size);
+    if (got < 0)
+        return outcome_of(errno);
+    out->bytes.size = (size_t)got;
+    *fault = kiln__entry_decode(&out->entry, bytes, (size_t)got,
+                                key->encoded ? key : NULL);
+    if (*fault != KILN__FAULT_NONE)
+        return BAD;
+    if (loose->options.writes)
+        note_use(file, &facts);
+    return FOUND;
+}
+
+#define FILE_FLAGS (O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY)
+
+static outcome read_one(kiln__stored *out, kiln__entry_fault *fault,
+                        kiln__loose *loose, int folder, const char *name,
+                        const kiln_key *key)
+{
+    outcome result;
+    int file;
+
+    do {
+        file = openat(folder, name, FILE_FLAGS);
+    } while (file < 0 && errno == EINTR);
+    if (file < 0) {
+        /* A link is nothing that was put there. */
+        *fault = errno == ELOOP ? KILN__FAULT_FOREIGN : KILN__FAULT_NONE;
+        return errno == ELOOP ? BAD : outcome_of(errno);
+    }
+    result = read_open(out, fault, loose, file, key);
+    (void)close(file);
+    if (result != FOUND)
+        kiln_blob_release(&out->bytes);
+    return result;
+}
+
+/* ---- getting ---- */
+
+kiln_status kiln__loose_get(kiln__stored *out, kiln__entry_fault *fault,
+                            kiln__loose *loose, const kiln_key *key)
+{
+    char name[KILN__LOOSE_NAME_SIZE];
+    outcome result = STALE;
+
+    kiln__loose_name(name, key->digest);
+    for (int i = 0; i < TRIES && result == STALE; i++) {
+        const int folder = kiln__loose_folder(loose, 0);
+
+        *out = (kiln__stored){0};
+        *fault = KILN__FAULT_NONE;
+        if (folder < 0)
+            return KILN_ENOTFOUND;
+        result = read_one(out, fault, loose, folder, name, key);
+        if (result == STALE)
+            kiln__loose_forget(loose, folder);
+    }
+    if (result == FOUND)
+        return KILN_OK;
+    if (result != BAD)
+        *fault = KILN__FAULT_NONE;
+    else if (loose->options.writes)
+        kiln__loose_drop(loose, key->digest, out->identity);
+    return result == NO_MEMORY ? KILN_ENOMEM : KILN_ENOTFOUND;
+}
+
+/* ---- dropping ---- */
+
+static int is_file(int folder, const char *name, const uint64_t identity[2])
+{
+    struct stat facts;
+
+    return fstatat(folder, name, &facts, AT_SYMLINK_NOFOLLOW) == 0 &&
+           !S_ISDIR(facts.st_mode) &&
+           ((facts.st_dev == identity[0] && facts.st_ino == identity[1]) ||
+            S_ISLNK(facts.st_mode));
+}
+
+/* Between looking and unlinking, another writer may have put a good one there.
+   So the file is first moved away, looked at again, and put back if it is not
+   the one that was meant. */
+void kiln__loose_drop(kiln__loose *loose, kiln_digest digest,
+                      const uint64_t identity[2])
+{
+    const int folder = kiln__loose_folder(loose, 0);
+    char name[KILN__LOOSE_NAME_SIZE], aside[KILN__LOOSE_NAME_SIZE];
+
+    kiln__loose_name(name, digest);
+    if (folder < 0 || !is_file(folder, name, identity))
+        return;
+    kiln__loose_temporary(aside, name);
+    if (renameat(folder, name, folder, aside) != 0)
+        return;
+    if (is_file(folder, aside, identity) ||
+        kiln__loose_publish(folder, aside, name, 0) != 0)
+        (void)unlinkat(folder, aside, 0);
+}
+
+/* ---- as a store of anybody's bytes ---- */
+
+static kiln_status store_get(void *self, const kiln_key *key, kiln_blob *out,
+                             kiln_error **error)
+{
+    kiln__entry_fault fault;
+    kiln__stored stored;
+
+    (void)error;
+    KILN_TRY(kiln__loose_get(&stored, &fault, self, key));
+    *out = stored.bytes;
+    if (stored.entry.kind == KILN__ENTRY_RAW) {
+        out->data = stored.entry.payload;
+        out->size = stored.entry.payload_size;
+    }
+    return KILN_OK;
+}
+
+static kiln_status put_raw(kiln__loose *loose, const kiln_key *key,
+                           const void *bytes, size_t size)
+{
+    const kiln__entry entry = {
+        .kind = KILN__ENTRY_RAW,
+        .relocation = KILN_RELOCATION_PORTABLE,
+        .key = *key,
+        .payload = bytes,
+        .payload_size = size,
+    };
+    kiln_blob envelope;
+    kiln_status status;
+
+    KILN_TRY(kiln__entry_encode(&envelope, &loose->alloc, &entry));
+    status =
+        kiln__loose_put(loose, key->digest, envelope.data, envelope.size, 0);
+    kiln_blob_release(&envelope);
+    return status;
+}
+
+/* An envelope is filed as it is; other bytes get one around them. */
+static kiln_status store_put(void *self, const kiln_key *key, const void *bytes,
+                             size_t size, kiln_error **error)
+{
+    kiln__entry entry;
+
+    (void)error;
+    if (kiln__entry_decode(&entry, bytes, size, key) == KILN__FAULT_NONE &&
+        entry.kind != KILN__ENTRY_RAW)
+        return kiln__loose_put(self, key->digest, bytes, size, 0);
+    return put_raw(self, key, bytes, size);
+}
+
+static kiln_status store_remove(void *self, const kiln_key *key,
+                                kiln_error **error)
+{
+    kiln__loose *loose = self;
+    const int folder = kiln__loose_folder(loose, 0);
+    char name[KILN__LOOSE_NAME_SIZE];
+
+    (void)error;
+    if (!loose->options.writes)
+        return KILN_EREADONLY;
+    kiln__loose_name(name, key->digest);
+    if (folder < 0 || unlinkat(folder, name, 0) == 0 || errno == ENOENT)
+        return KILN_OK;
+    return KILN_EIO;
+}
+
+typedef struct sum {
+    uint64_t entries;
+    uint64_t bytes;
+} sum;
+
+static int add_item(void *env, const kiln__store_item *item)
+{
+    sum *to = env;
+
+    to->entries++;
+    to->bytes += item->size;
+    return 1;
+}
+
+static kiln_status store_stat(void *self, uint64_t *entries, uint64_t *bytes)
+{
+    sum all = {0, 0};
+    const kiln_status status = kiln__loose_each(self, add_item, &all);
+
+    *entries = all.entries;
+    *bytes = all.bytes;
+    return status;
+}
+
+static void store_free(void *self)
+{
+    kiln__loose_free(self);
+}
+
+const kiln_store_ops kiln__loose_ops = {
+    .size = sizeof kiln__loose_ops,
+    .name = "disk",
+    .get = store_get,
+    .put = store_put,
+    .free = store_free,
+    .remove = store_remove,
+    .stat = store_stat,
+};

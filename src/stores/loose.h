@@ -1,0 +1,121 @@
+/* loose.h - the store of loose files: one envelope, one file. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#ifndef KILN_STORES_LOOSE_H
+#define KILN_STORES_LOOSE_H
+
+#include <stdatomic.h>
+#include <sys/stat.h>
+
+#include "filesystem.h"
+#include "stores.h"
+
+/*
+ * FOLDER/[NAME SPACE/]v1/<2 hex digits>/<30 hex digits>.e
+ *
+ * A file appears whole, by a rename in its own folder, and is never modified
+ * after that: whoever opens it reads what one writer wrote. What a crash
+ * leaves behind is a temporary file, that nobody reads and that a later scan
+ * sweeps. Nothing is synced: a file that a loss of power cut short or zeroed
+ * does not pass its checksums, and is a miss.
+ *
+ * No lock is taken and no index kept. Any number of processes may read, write,
+ * evict and clear at once; each file is its own truth.
+ */
+#define KILN__LOOSE_FORMAT "v1"
+
+/* Longer ones are neither written nor read. */
+#define KILN__LOOSE_LARGEST ((uint64_t)1 << 30)
+
+/* "ab/" 30 digits ".e" and the NUL; a temporary file has 32 digits, a dash
+   and at most 16 more. */
+#define KILN__LOOSE_NAME_SIZE 64
+
+typedef struct kiln__loose_options {
+    const char *directory;
+    const char *name_space; /* or NULL */
+    int writes;        /* otherwise nothing there is made, touched or dropped */
+    int is_foreign;    /* may be another user's, if not anybody's to write to */
+    uint64_t max_size; /* KILN_CACHE_UNBOUNDED: no bound */
+    uint64_t max_entries;
+    uint64_t max_age_s;
+} kiln__loose_options;
+
+#define KILN__LOOSE_RETIRED_MAX 8
+
+typedef struct kiln__loose {
+    kiln_alloc alloc;
+    kiln_context *context; /* for its log; or NULL */
+    kiln__loose_options options;
+    char *directory;
+    char *name_space;
+    pid_t pid; /* of who made it: a child of fork() scans nothing */
+    /* Of the folder v1, or KILN__LOOSE_UNOPENED or _REFUSED. Set once by
+       compare and swap; others read it without more. */
+    atomic_int folder;
+    atomic_int retired[KILN__LOOSE_RETIRED_MAX]; /* folders that vanished, plus
+                                                    one; still in use maybe */
+    atomic_uint retired_count;
+    atomic_int takes_none; /* writing failed for good */
+    atomic_int is_warned;
+    atomic_uint_fast64_t filesystem_size; /* in bytes; 0: not asked */
+    atomic_uint_fast64_t random;          /* state of the draws */
+} kiln__loose;
+
+enum { KILN__LOOSE_UNOPENED = -1, KILN__LOOSE_REFUSED = -2 };
+
+/* `options` is copied. Opens nothing. */
+kiln_status kiln__loose_new(kiln__loose **out, const kiln_alloc *alloc,
+                            kiln_context *context,
+                            const kiln__loose_options *options);
+void kiln__loose_free(kiln__loose *loose);
+
+/* KILN_OK and the entry, checked; or KILN_ENOTFOUND, and why it is not
+   believed if there was one. The text of the key may be NULL: any. */
+kiln_status kiln__loose_get(kiln__stored *out, kiln__entry_fault *fault,
+                            kiln__loose *loose, const kiln_key *key);
+/* Files an envelope. KILN_OK also when another one is there already and is
+   not to be replaced; KILN_EREADONLY from now on; KILN_EIO this time. */
+kiln_status kiln__loose_put(kiln__loose *loose, kiln_digest digest,
+                            const void *bytes, size_t size, int replace);
+/* Drops the entry, if it is still the file of that identity. */
+void kiln__loose_drop(kiln__loose *loose, kiln_digest digest,
+                      const uint64_t identity[2]);
+
+/* As a store of anybody's bytes; `self` is a kiln__loose. */
+extern const kiln_store_ops kiln__loose_ops;
+
+/* ---- loose_folder.c ---- */
+
+/* The folder's descriptor, or -1: it is not there, or may not be used. With
+   `make` it is made. */
+int kiln__loose_folder(kiln__loose *loose, int make);
+/* The folder behind the descriptor is gone: opens it anew next time. */
+void kiln__loose_forget(kiln__loose *loose, int folder);
+/* One warning in the store's life. */
+void kiln__loose_warn(kiln__loose *loose, const char *what, const char *path,
+                      const char *reason);
+void kiln__loose_name(char name[KILN__LOOSE_NAME_SIZE], kiln_digest digest);
+/* A name that nobody else has, beside `name`. */
+void kiln__loose_temporary(char out[KILN__LOOSE_NAME_SIZE], const char *name);
+#define KILN__LOOSE_TEMPORARY ".t" /* what such a name begins with */
+/* 0, or errno. Another file of that name stays: EEXIST. */
+int kiln__loose_publish(int folder, const char *temporary, const char *name,
+                        int replace);
+
+/* ---- loose_prune.c ---- */
+
+/* Something of `size` bytes was put under `name`: maybe looks whether there is
+   too much. */
+void kiln__loose_grew(kiln__loose *loose, int folder, const char *name,
+                      uint64_t size);
+/* Applies the bounds to everything. */
+kiln_status kiln__loose_prune(kiln__loose *loose, kiln__store_report *report);
+/* Calls see() for each entry, in no order, until it returns 0. */
+kiln_status kiln__loose_each(kiln__loose *loose,
+                             int (*see)(void *env,
+                                        const kiln__store_item *item),
+                             void *env);
+/* Drops everything. */
+kiln_status kiln__loose_clear(kiln__loose *loose, kiln__store_report *report);
+
+#endif /* KILN_STORES_LOOSE_H */

@@ -1,0 +1,238 @@
+/* loose_scan.c - what lies in the folders of a loose store. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include "loose_scan.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+/*
+ * A file that is neither an entry by its name nor a temporary file of ours is
+ * not touched. What a scan sees may be gone, or used again, when it acts:
+ * other processes are at work. That costs an entry at worst.
+ *
+ * Clocks jump. A file from the future would be the newest for years: its time
+ * is set to now, and it ages from there.
+ */
+
+#define TEMPORARY_S 3600 /* no writer takes longer */
+#define FUTURE_S 3600    /* clocks of two machines differ by less */
+#define DIGITS 30        /* of a name in a shard */
+
+kiln_status kiln__loose_scan_begin(kiln__loose_scan *scan, kiln__loose *loose)
+{
+    struct timespec now;
+
+    *scan = (kiln__loose_scan){.loose = loose};
+    scan->folder = kiln__loose_folder(loose, 0);
+    if (scan->folder < 0)
+        return KILN_ENOTFOUND;
+    (void)clock_gettime(CLOCK_REALTIME, &now);
+    scan->now_s = now.tv_sec;
+    return KILN_OK;
+}
+
+void kiln__loose_scan_end(kiln__loose_scan *scan)
+{
+    kiln__array_dispose(&scan->loose->alloc, &scan->files);
+}
+
+/* ---- names ---- */
+
+static int hex_value(char digit)
+{
+    if (digit >= '0' && digit <= '9')
+        return digit - '0';
+    return digit >= 'a' && digit <= 'f' ? digit - 'a' + 10 : -1;
+}
+
+/* False for a name that is no entry's. */
+static int read_name(unsigned char digest[16], unsigned shard, const char *name)
+{
+    digest[0] = (unsigned char)shard;
+    for (int i = 0; i < DIGITS; i += 2) {
+        const int high = hex_value(name[i]);
+        const int low = high < 0 ? -1 : hex_value(name[i + 1]);
+
+        if (low < 0)
+            return 0;
+        digest[1 + i / 2] = (unsigned char)(high * 16 + low);
+    }
+    return strcmp(name + DIGITS, ".e") == 0;
+}
+
+static kiln_digest digest_of(const unsigned char bytes[16])
+{
+    kiln_digest digest = {0, 0};
+
+    for (int i = 0; i < 8; i++) {
+        digest.high = digest.high << 8 | bytes[i];
+        digest.low = digest.low << 8 | bytes[8 + i];
+    }
+    return digest;
+}
+
+/* ---- looking ---- */
+
+static void set_right(int shard, const char *name, struct stat *facts,
+                      int64_t now_s)
+{
+    const struct timespec times[2] = {{.tv_nsec = UTIME_OMIT},
+                                      {.tv_nsec = UTIME_NOW}};
+
+    if (facts->st_mtime <= now_s + FUTURE_S)
+        return;
+    (void)utimensat(shard, name, times, AT_SYMLINK_NOFOLLOW);
+    facts->st_mtime = now_s;
+}
+
+static kiln_status look_at(kiln__loose_scan *scan, int descriptor,
+                           unsigned shard, const char *name)
+{
+    const int writes = scan->loose->options.writes;
+    const int is_temporary = strncmp(name, KILN__LOOSE_TEMPORARY,
+                                     sizeof KILN__LOOSE_TEMPORARY - 1) == 0;
+    kiln__loose_file file;
+    struct stat facts;
+
+    if (!is_temporary && !read_name(file.digest, shard, name))
+        return KILN_OK;
+    if (fstatat(descriptor, name, &facts, AT_SYMLINK_NOFOLLOW) != 0 ||
+        !S_ISREG(facts.st_mode))
+        return KILN_OK;
+    if (writes)
+        set_right(descriptor, name, &facts, scan->now_s);
+    if (is_temporary) {
+        if (writes && facts.st_mtime < scan->now_s - TEMPORARY_S &&
+            unlinkat(descriptor, name, 0) == 0)
+            scan->report.swept++;
+        return KILN_OK;
+    }
+    file.used_s = facts.st_mtime;
+    file.size = (uint64_t)facts.st_size;
+    file.disk_size = (uint64_t)facts.st_blocks * 512;
+    if (!kiln__array_push(&scan->loose->alloc, &scan->files, file))
+        return KILN_ENOMEM;
+    scan->bytes += file.disk_size;
+    return KILN_OK;
+}
+
+static DIR *open_shard(int folder, unsigned shard)
+{
+    char name[3];
+    DIR *opened;
+    int descriptor;
+
+    (void)snprintf(name, sizeof name, "%02x", shard & 0xff);
+    descriptor =
+        openat(folder, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+    if (descriptor < 0)
+        return NULL;
+    opened = fdopendir(descriptor);
+    if (!opened)
+        (void)close(descriptor);
+    return opened;
+}
+
+kiln_status kiln__loose_scan_shard(kiln__loose_scan *scan, unsigned shard,
+                                   size_t limit)
+{
+    DIR *opened = open_shard(scan->folder, shard);
+    kiln_status status = KILN_OK;
+    const struct dirent *found;
+
+    if (!opened)
+        return errno == ENOMEM ? KILN_ENOMEM : KILN_OK;
+    while (status == KILN_OK && limit-- > 0 && (found = readdir(opened)))
+        status = look_at(scan, dirfd(opened), shard, found->d_name);
+    (void)closedir(opened);
+    return status;
+}
+
+/* ---- dropping ---- */
+
+/* By use; and, so that all processes drop the same ones, by name. */
+static int compare(const void *a, const void *b)
+{
+    const kiln__loose_file *first = a, *second = b;
+
+    if (first->used_s != second->used_s)
+        return first->used_s < second->used_s ? -1 : 1;
+    return memcmp(first->digest, second->digest, sizeof first->digest);
+}
+
+static int is_too_old(const kiln__loose_scan *scan,
+                      const kiln__loose_file *file, uint64_t max_age_s)
+{
+    return file->used_s < scan->now_s &&
+           (uint64_t)(scan->now_s - file->used_s) > max_age_s;
+}
+
+static void drop(kiln__loose_scan *scan, const kiln__loose_file *file)
+{
+    char name[KILN__LOOSE_NAME_SIZE];
+
+    kiln__loose_name(name, digest_of(file->digest));
+    if (unlinkat(scan->folder, name, 0) == 0) {
+        scan->report.evicted++;
+        scan->report.evicted_bytes += file->disk_size;
+    }
+}
+
+void kiln__loose_scan_evict(kiln__loose_scan *scan, uint64_t max_bytes,
+                            uint64_t max_entries, uint64_t max_age_s,
+                            size_t age_limit, size_t keep)
+{
+    const size_t count = scan->files.count;
+    uint64_t bytes = scan->bytes;
+    size_t at = 0;
+
+    if (count > 1)
+        qsort(scan->files.items, count, sizeof *scan->files.items, compare);
+    for (; at + keep < count; at++) {
+        const kiln__loose_file *file = &scan->files.items[at];
+
+        if (bytes <= max_bytes && count - at <= max_entries &&
+            !(at < age_limit && is_too_old(scan, file, max_age_s)))
+            break;
+        drop(scan, file);
+        bytes -= file->disk_size;
+    }
+    scan->report.entries += count - at;
+    scan->report.bytes += bytes;
+}
+
+/* ---- for tools ---- */
+
+kiln_status kiln__loose_each(kiln__loose *loose,
+                             int (*see)(void *env,
+                                        const kiln__store_item *item),
+                             void *env)
+{
+    kiln__loose_scan scan;
+    kiln_status status = kiln__loose_scan_begin(&scan, loose);
+    int goes_on = 1;
+
+    if (status != KILN_OK)
+        return status == KILN_ENOTFOUND ? KILN_OK : status;
+    for (unsigned i = 0; i < KILN__LOOSE_SHARDS && goes_on; i++) {
+        scan.files.count = 0;
+        status = kiln__loose_scan_shard(&scan, i, SIZE_MAX);
+        if (status != KILN_OK)
+            break;
+        for (size_t j = 0; j < scan.files.count && goes_on; j++) {
+            const kiln__loose_file *file = &scan.files.items[j];
+            const kiln__store_item item = {digest_of(file->digest), file->size,
+                                           file->disk_size, file->used_s};
+
+            goes_on = see(env, &item);
+        }
+    }
+    kiln__loose_scan_end(&scan);
+    return status;
+}

@@ -1,0 +1,233 @@
+/* pack.c - finds an entry in a pack, and believes it when it proves itself. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include "pack.h"
+
+#include <string.h>
+
+#include "hasher.h"
+#include "pack_bytes.h"
+#include "report.h"
+
+/*
+ * Nothing in a pack's index is trusted: numbers are held against the header,
+ * which was checked when the pack was opened, and the header against the size
+ * of the file. What an index leads to must be an envelope of the very key.
+ */
+
+/* ---- the index ---- */
+
+static kiln_status slot_at(kiln__pack_slot *out, const kiln_pack *pack,
+                           uint64_t index)
+{
+    unsigned char bytes[KILN__PACK_SLOT_SIZE];
+
+    KILN_TRY(kiln__pack_copy_out(
+        pack, pack->layout.slots + index * KILN__PACK_SLOT_SIZE, bytes,
+        sizeof bytes));
+    kiln__pack_slot_read(out, bytes);
+    return KILN_OK;
+}
+
+/* The slots among which the digest would be; maybe none. */
+static kiln_status find_bucket(uint64_t *first, uint64_t *end,
+                               const kiln_pack *pack, kiln_digest digest)
+{
+    const uint64_t bucket = kiln__pack_bucket(digest, pack->layout.bits);
+    unsigned char bytes[8];
+
+    KILN_TRY(kiln__pack_copy_out(pack, pack->layout.index + 4 * bucket, bytes,
+                                 sizeof bytes));
+    *first = kiln__pack_take(bytes, 4);
+    *end = kiln__pack_take(bytes + 4, 4);
+    if (*end > pack->layout.count)
+        *end = pack->layout.count;
+    if (*first > *end)
+        *first = *end;
+    return KILN_OK;
+}
+
+/* The first slot from `first` on, and before `end`, that is not below. */
+static kiln_status find_slot(uint64_t *out, const kiln_pack *pack,
+                             kiln_digest digest, uint64_t first, uint64_t end)
+{
+    while (first < end) {
+        const uint64_t middle = first + (end - first) / 2;
+        kiln__pack_slot slot;
+
+        KILN_TRY(slot_at(&slot, pack, middle));
+        if (kiln__pack_compare(slot.digest, digest) < 0)
+            first = middle + 1;
+        else
+            end = middle;
+    }
+    *out = first;
+    return KILN_OK;
+}
+
+/* ---- entries ---- */
+
+static int lies_within(const kiln_pack *pack, const kiln__pack_slot *slot)
+{
+    return slot->offset % KILN__PACK_ALIGNMENT == 0 &&
+           slot->offset >= KILN__PACK_HEADER_SIZE &&
+           slot->offset <= pack->layout.index &&
+           slot->size <= pack->layout.index - slot->offset;
+}
+
+/* Lends what the slot points to, if it is an entry of the key (NULL: any). */
+static kiln_status lend_entry(kiln__packed *out, kiln_pack *pack,
+                              const kiln__pack_slot *slot, const kiln_key *key)
+{
+    out->fault = KILN__FAULT_MALFORMED;
+    if (!lies_within(pack, slot))
+        return KILN_ECORRUPT;
+    KILN_TRY(
+        kiln__pack_lend(&out->bytes, pack, slot->offset, (size_t)slot->size));
+    out->fault =
+        kiln__entry_decode(&out->entry, out->bytes.data, out->bytes.size, key);
+    if (out->fault == KILN__FAULT_NONE)
+        return KILN_OK;
+    kiln_blob_release(&out->bytes);
+    return KILN_ECORRUPT;
+}
+
+/* Of keys with one digest each has a slot. One that is damaged does not hide
+   those behind it; that it was there is the answer if none of them fits. */
+kiln_status kiln__pack_find(kiln__packed *out, kiln_pack *pack,
+                            const kiln_key *key)
+{
+    kiln__entry_fault fault = KILN__FAULT_NONE;
+    kiln__pack_slot slot;
+    uint64_t at, end;
+
+    *out = (kiln__packed){.fault = KILN__FAULT_NONE};
+    KILN_TRY(find_bucket(&at, &end, pack, key->digest));
+    KILN_TRY(find_slot(&at, pack, key->digest, at, end));
+    for (; at < end; at++) {
+        KILN_TRY(slot_at(&slot, pack, at));
+        if (!kiln__digest_equal(slot.digest, key->digest))
+            break;
+
+        const kiln_status status = lend_entry(out, pack, &slot, key);
+
+        if (status != KILN_ECORRUPT)
+            return status;
+        if (out->fault != KILN__FAULT_KEY)
+            fault = out->fault;
+    }
+    out->fault = fault;
+    return fault == KILN__FAULT_NONE ? KILN_ENOTFOUND : KILN_ECORRUPT;
+}
+
+kiln_status kiln__pack_at(kiln__packed *out, kiln_pack *pack, size_t index)
+{
+    kiln__pack_slot slot;
+    kiln_status status;
+
+    *out = (kiln__packed){.fault = KILN__FAULT_NONE};
+    if (index >= pack->layout.count)
+        return KILN_ENOTFOUND;
+    KILN_TRY(slot_at(&slot, pack, index));
+    status = lend_entry(out, pack, &slot, NULL);
+    if (status != KILN_OK)
+        return status;
+    if (kiln__digest_equal(slot.digest, out->entry.key.digest))
+        return KILN_OK;
+    kiln_blob_release(&out->bytes);
+    out->fault = KILN__FAULT_KEY;
+    return KILN_ECORRUPT;
+}
+
+/* ---- all of it ---- */
+
+static kiln_status verify_index(kiln_pack *pack, kiln_error **error)
+{
+    const kiln__pack_layout *layout = &pack->layout;
+    const uint64_t size = layout->size - KILN__PACK_FOOTER_SIZE - layout->index;
+    kiln_blob index = {0};
+    kiln_digest sum;
+    kiln_status status =
+        kiln__pack_lend(&index, pack, layout->index, (size_t)size);
+
+    if (status == KILN_ENOMEM)
+        return kiln__error_no_memory(error);
+    if (status != KILN_OK)
+        return kiln__error_set(error, status, "pack %s: cannot be read",
+                               kiln__pack_name(pack));
+    sum = kiln__digest_bytes(index.data, index.size);
+    kiln_blob_release(&index);
+    if (kiln__digest_equal(sum, layout->index_sum))
+        return KILN_OK;
+    return kiln__error_set(error, KILN_ECORRUPT,
+                           "pack %s: its index is damaged",
+                           kiln__pack_name(pack));
+}
+
+static kiln_status verify_entry(kiln_pack *pack, size_t index,
+                                kiln_error **error)
+{
+    kiln__packed by_number, by_key;
+    kiln_status status = kiln__pack_at(&by_number, pack, index);
+
+    if (status == KILN_ENOMEM)
+        return kiln__error_no_memory(error);
+    if (status != KILN_OK)
+        return kiln__error_set(error, status, "pack %s: entry %zu: %s",
+                               kiln__pack_name(pack), index,
+                               kiln__entry_fault_text(by_number.fault));
+    status = kiln__pack_find(&by_key, pack, &by_number.entry.key);
+    kiln_blob_release(&by_number.bytes);
+    kiln_blob_release(&by_key.bytes);
+    if (status == KILN_ENOMEM)
+        return kiln__error_no_memory(error);
+    if (status != KILN_OK)
+        return kiln__error_set(error, KILN_ECORRUPT,
+                               "pack %s: entry %zu is not found by its key",
+                               kiln__pack_name(pack), index);
+    return KILN_OK;
+}
+
+/* Are there zeros, and nothing else, between two entries? */
+static int is_gap(const kiln_pack *pack, uint64_t from, uint64_t to)
+{
+    static const unsigned char zeros[KILN__PACK_ALIGNMENT];
+    unsigned char bytes[KILN__PACK_ALIGNMENT];
+
+    return to - from < sizeof bytes &&
+           kiln__pack_copy_out(pack, from, bytes, (size_t)(to - from)) ==
+               KILN_OK &&
+           memcmp(bytes, zeros, (size_t)(to - from)) == 0;
+}
+
+/* Entries lie one behind the other, from the header to the index. */
+static kiln_status verify_places(kiln_pack *pack, kiln_error **error)
+{
+    uint64_t end = KILN__PACK_HEADER_SIZE, sum = 0;
+    int is_whole = 1;
+
+    for (uint64_t i = 0; i < pack->layout.count && is_whole; i++) {
+        kiln__pack_slot slot;
+
+        is_whole = slot_at(&slot, pack, i) == KILN_OK &&
+                   lies_within(pack, &slot) &&
+                   slot.offset == kiln__pack_align(end) &&
+                   is_gap(pack, end, slot.offset);
+        end = slot.offset + slot.size;
+        sum += slot.size;
+    }
+    if (is_whole && pack->layout.index == kiln__pack_align(end) &&
+        is_gap(pack, end, pack->layout.index) && sum == pack->layout.payload)
+        return KILN_OK;
+    return kiln__error_set(error, KILN_ECORRUPT,
+                           "pack %s: its entries are not where they should be",
+                           kiln__pack_name(pack));
+}
+
+kiln_status kiln__pack_verify(kiln_pack *pack, kiln_error **error)
+{
+    KILN_TRY(verify_index(pack, error));
+    KILN_TRY(verify_places(pack, error));
+    for (size_t i = 0; i < kiln__pack_count(pack); i++)
+        KILN_TRY(verify_entry(pack, i, error));
+    return KILN_OK;
+}

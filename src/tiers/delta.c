@@ -1,0 +1,224 @@
+/* delta.c - what was added since a mark, as entries. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include "artifact.h"
+#include "report.h"
+#include "state.h"
+
+/*
+ * Everything that comes into a tier gets the next number; a mark is one. Added
+ * is what has a greater number, was not in a pack already, and is good for
+ * every world from now on: code instances, what is known about those that jobs
+ * asked for, their artifacts, and bitcode of runtime functions. An artifact
+ * counts by its own number, since a kernel of an old code instance may have
+ * been compiled for a new config.
+ *
+ * Records are no more than names: the code instances behind them are brought
+ * in first, from the stores or by inference.
+ */
+
+typedef kiln__array_of(const kiln_artifact *) artifact_list;
+
+typedef struct delta {
+    kiln_context *context;
+    uint64_t since;
+    kiln__code_list codes;      /* kept by the stay */
+    artifact_list artifacts;    /* a reference each */
+    kiln__runtime_list runtime; /* lent */
+} delta;
+
+uint64_t kiln__tiers_order(kiln_context *context)
+{
+    struct kiln__tiers *tiers = context->tiers;
+    uint64_t order;
+
+    kiln__mutex_lock(&tiers->lock);
+    order = tiers->order;
+    kiln__mutex_unlock(&tiers->lock);
+    return order;
+}
+
+static int is_good(const kiln_code *code)
+{
+    return atomic_load(&code->max_world) == UINT64_MAX;
+}
+
+/* ---- records ---- */
+
+static kiln_status list_records(delta *d, kiln__code_list *out)
+{
+    struct kiln__tiers *tiers = d->context->tiers;
+    kiln_status status = KILN_OK;
+
+    kiln__mutex_lock(&tiers->lock);
+    for (kiln_code *code = tiers->codes; code; code = code->next_all)
+        if (code->is_record && !code->is_packed && code->order > d->since &&
+            is_good(code) && !kiln__array_push(&d->context->alloc, out, code))
+            status = KILN_ENOMEM;
+    kiln__mutex_unlock(&tiers->lock);
+    return status;
+}
+
+static kiln_status complete(delta *d, kiln__run *run, kiln_code *record,
+                            kiln_error **error)
+{
+    const kiln_signature signature = kiln_code_signature(record);
+    kiln_frontend *frontend = record->frontend;
+    const kiln__typed_request request = {
+        .signature = &signature,
+        .config = record->config,
+        .world = frontend->ops.world(frontend->self)};
+    const kiln_code *code = NULL;
+
+    KILN_TRY(kiln__typed_get(&code, d->context, run, &request, error));
+    kiln__mutex_lock(&d->context->tiers->lock);
+    ((kiln_code *)(uintptr_t)code)->is_root |= record->is_root;
+    kiln__mutex_unlock(&d->context->tiers->lock);
+    return KILN_OK;
+}
+
+static kiln_status complete_records(delta *d, kiln__run *run,
+                                    kiln_error **error)
+{
+    kiln__code_list records = {0};
+    kiln_status status = list_records(d, &records);
+
+    for (size_t i = 0; status == KILN_OK && i < records.count; i++)
+        status = complete(d, run, records.items[i], error);
+    kiln__array_dispose(&d->context->alloc, &records);
+    return status;
+}
+
+/* ---- listing ---- */
+
+static int has_artifact(const delta *d, const kiln_artifact *artifact)
+{
+    for (size_t i = 0; i < d->artifacts.count; i++)
+        if (d->artifacts.items[i] == artifact)
+            return 1;
+    return 0;
+}
+
+/* With the lock held. */
+static kiln_status list_artifacts(delta *d, const kiln_code *code)
+{
+    const kiln__map *map = &d->context->tiers->artifacts;
+    const kiln_kernel *kernel = code->kernels;
+
+    for (; kernel; kernel = kernel->next_of_code) {
+        const kiln__kept_artifact *kept =
+            kiln__map_get(map, kernel->artifact->key);
+
+        if (!kept || kept->artifact != kernel->artifact || kept->is_packed ||
+            kept->order <= d->since || has_artifact(d, kept->artifact))
+            continue;
+        if (!kiln__array_push(&d->context->alloc, &d->artifacts,
+                              kept->artifact))
+            return KILN_ENOMEM;
+        kiln_artifact_retain(kept->artifact);
+    }
+    return KILN_OK;
+}
+
+static kiln_status list_all(delta *d, int binaries)
+{
+    struct kiln__tiers *tiers = d->context->tiers;
+    kiln_status status;
+
+    kiln__mutex_lock(&tiers->lock);
+    status = kiln__runtime_since(&d->runtime, tiers, d->since);
+    for (kiln_code *code = tiers->codes; status == KILN_OK && code;
+         code = code->next_all) {
+        if (!is_good(code))
+            continue;
+        if (binaries)
+            status = list_artifacts(d, code);
+        if (!code->is_record && !code->is_packed && code->order > d->since &&
+            !kiln__array_push(&d->context->alloc, &d->codes, code))
+            status = KILN_ENOMEM;
+    }
+    kiln__mutex_unlock(&tiers->lock);
+    return status;
+}
+
+/* ---- giving ---- */
+
+/* What cannot be written down for another process is left out. */
+static kiln_status give(kiln__draft *draft, kiln_status made,
+                        const kiln__delta_taker *taker)
+{
+    kiln_status status = made;
+
+    if (made == KILN_OK)
+        status = taker->take(taker->env, &draft->entry);
+    kiln__draft_dispose(draft);
+    return status == KILN_ENOTFOUND ? KILN_OK : status;
+}
+
+static kiln_status give_code(const kiln_code *code,
+                             const kiln__delta_taker *taker)
+{
+    const kiln_signature signature = kiln_code_signature(code);
+    const kiln_frontend *frontend = code->frontend;
+    const kiln__typed_request request = {
+        .signature = &signature,
+        .config = code->config,
+        .world = frontend->ops.world(frontend->self)};
+    kiln__draft draft;
+
+    KILN_TRY(give(&draft, kiln__draft_code(&draft, code), taker));
+    if (!code->is_root)
+        return KILN_OK;
+    return give(&draft, kiln__draft_record(&draft, code, &request), taker);
+}
+
+static kiln_status give_all(const delta *d, const kiln__delta_taker *taker)
+{
+    const kiln_alloc *alloc = &d->context->alloc;
+    kiln__draft draft;
+
+    for (size_t i = 0; i < d->codes.count; i++)
+        KILN_TRY(give_code(d->codes.items[i], taker));
+    for (size_t i = 0; i < d->runtime.count; i++)
+        KILN_TRY(
+            give(&draft,
+                 kiln__draft_runtime(&draft, d->context, d->runtime.items[i]),
+                 taker));
+    for (size_t i = 0; i < d->artifacts.count; i++)
+        if (d->artifacts.items[i]->relocation != KILN_RELOCATION_SESSION)
+            KILN_TRY(
+                give(&draft,
+                     kiln__draft_artifact(&draft, alloc, d->artifacts.items[i]),
+                     taker));
+    return KILN_OK;
+}
+
+static void dispose(delta *d)
+{
+    const kiln_alloc *alloc = &d->context->alloc;
+
+    for (size_t i = 0; i < d->artifacts.count; i++)
+        kiln_artifact_release(d->artifacts.items[i]);
+    for (size_t i = 0; i < d->runtime.count; i++)
+        kiln__runtime_release(d->context, d->runtime.items[i]);
+    kiln__array_dispose(alloc, &d->codes);
+    kiln__array_dispose(alloc, &d->artifacts);
+    kiln__array_dispose(alloc, &d->runtime);
+}
+
+kiln_status kiln__tiers_delta(kiln_context *context, uint64_t since,
+                              int binaries, const kiln__delta_taker *taker,
+                              kiln_error **error)
+{
+    delta d = {.context = context, .since = since};
+    kiln__stay stay;
+    kiln__run *run = kiln__stay_enter(&stay, context);
+    kiln_status status = complete_records(&d, run, error);
+
+    if (status == KILN_OK)
+        status = list_all(&d, binaries);
+    if (status == KILN_OK)
+        status = give_all(&d, taker);
+    dispose(&d);
+    kiln__stay_leave(&stay);
+    return status;
+}

@@ -1,0 +1,412 @@
+/* load.c - code instances that stores have: read, checked, and written. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include <string.h>
+
+#include "arena.h"
+#include "keys.h"
+#include "reader.h"
+#include "report.h"
+#include "state.h"
+#include "stores.h"
+
+/*
+ * An entry is filed under the instance key, whose root digest is asked of the
+ * frontend first. It has what inference reported: typed IR, queries with their
+ * answers, and callees as signatures with their typed digests. It holds today
+ * if every query has the same answer, what it takes from libraries is what it
+ * was, and every callee, gone through the tier like in an inference, has the
+ * digest that it had. So an edit is found by whoever asked about it, and by
+ * all that call him.
+ *
+ * Loading is an inference whose body was written down: it has a frame of its
+ * own, and recursion is met like in any other. Within a cycle digests are
+ * known when it is sealed: they are compared then. What is loaded relies only
+ * on what is loaded as well, and no frontend sees a frame that is.
+ *
+ * Meta, after a version: digest, name, result's type, mark of a runtime
+ * function, queries {subject, data, answer}, uses {symbol, digest}, sites
+ * {name, kind}, callees {function, types, digest}. The payload is the typed IR.
+ */
+#define META_VERSION 1
+
+/* ---- writing ---- */
+
+static void encode_queries(kiln__encoder *out, const kiln_code *code)
+{
+    kiln__encode_u64(out, code->queries.count);
+    for (size_t i = 0; i < code->queries.count; i++) {
+        const kiln_query *query = &code->queries.items[i];
+
+        kiln__encode_u64(out, query->subject);
+        kiln__encode_bytes(out, query->data, query->size);
+        kiln__encode_digest(out, query->answer);
+    }
+}
+
+static void encode_uses(kiln__encoder *out, const kiln_code *code)
+{
+    kiln__encode_u64(out, code->uses.count);
+    for (size_t i = 0; i < code->uses.count; i++) {
+        kiln__encode_text(out, code->uses.items[i].symbol);
+        kiln__encode_digest(out, code->uses.items[i].digest);
+    }
+}
+
+static void encode_sites(kiln__encoder *out, const kiln_code *code)
+{
+    kiln__encode_u64(out, code->sites.count);
+    for (size_t i = 0; i < code->sites.count; i++) {
+        kiln__encode_text(out, code->sites.items[i].name);
+        kiln__encode_u64(out, (uint64_t)code->sites.items[i].kind);
+    }
+}
+
+static void encode_callees(kiln__encoder *out, const kiln_code *code)
+{
+    kiln__encode_u64(out, code->callees.count);
+    for (size_t i = 0; i < code->callees.count; i++) {
+        const kiln_code *callee = code->callees.items[i];
+
+        kiln__encode_text(out, callee->instance->function->name);
+        kiln__encode_u64(out, callee->instance->count);
+        for (size_t k = 0; k < callee->instance->count; k++)
+            kiln__encode_text(out, kiln_type_text(callee->instance->types[k]));
+        kiln__encode_digest(out, callee->digest);
+    }
+}
+
+static void encode_meta(kiln__encoder *out, const kiln_code *code)
+{
+    kiln__encode_u64(out, META_VERSION);
+    kiln__encode_digest(out, code->digest);
+    kiln__encode_text(out, code->name);
+    kiln__encode_text(out, code->result ? kiln_type_text(code->result) : NULL);
+    kiln__encode_u64(out, code->is_runtime);
+    encode_queries(out, code);
+    encode_uses(out, code);
+    encode_sites(out, code);
+    encode_callees(out, code);
+}
+
+/* A frontend that cannot find what another process wrote down about callees
+   gets no entries that have any. */
+static int can_be_loaded(const kiln_code *code)
+{
+    const kiln_frontend_ops *ops = &code->frontend->ops;
+
+    return !code->is_record && atomic_load(&code->max_world) == UINT64_MAX &&
+           (code->callees.count == 0 || ops->function);
+}
+
+/* Only a frontend that tells roots beforehand finds entries by them. */
+static kiln_status make_key(kiln__encoder *out, const kiln_frontend *frontend,
+                            const kiln_signature *signature,
+                            const kiln_config *config, kiln_digest root)
+{
+    const kiln_digest none = {0, 0};
+
+    return kiln__key_instance(out, signature, config,
+                              frontend->ops.root ? root : none);
+}
+
+kiln_status kiln__draft_code(kiln__draft *out, const kiln_code *code)
+{
+    const kiln_signature signature = kiln_code_signature(code);
+    kiln_status status = KILN_ENOTFOUND;
+
+    kiln__draft_init(out, &code->context->alloc, KILN__ENTRY_INSTANCE);
+    if (can_be_loaded(code))
+        status = make_key(&out->key, code->frontend, &signature, code->config,
+                          code->root);
+    KILN_TRY(status);
+    encode_meta(&out->meta, code);
+    out->entry.payload = code->ir;
+    out->entry.payload_size = code->ir_size;
+    return kiln__draft_finish(out, NULL);
+}
+
+static void save(kiln_context *context, const kiln_code *code)
+{
+    kiln__draft draft;
+
+    if (code->is_stored)
+        return;
+    if (kiln__draft_code(&draft, code) == KILN_OK)
+        kiln__draft_put(context, &draft);
+    kiln__draft_dispose(&draft);
+}
+
+void kiln__codes_save(kiln_code *const *group, size_t count)
+{
+    kiln_context *context = group[0]->context;
+
+    if (!kiln__stores_write(context, KILN__ENTRY_INSTANCE))
+        return;
+    for (size_t i = 0; i < count; i++)
+        save(context, group[i]);
+}
+
+/* ---- reading ---- */
+
+typedef struct loading {
+    kiln_inference *inference;
+    kiln__reader reader;
+    kiln__arena arena;
+    int is_stale; /* the entry is well made, and true no more */
+} loading;
+
+static const char *read_text(loading *l)
+{
+    const kiln__span_of_bytes text = kiln__read_text(&l->reader);
+
+    return text.data ? kiln__arena_string(&l->arena, text.data, text.size)
+                     : NULL;
+}
+
+static const kiln_type *type_of(const loading *l, const char *text)
+{
+    const kiln_frontend *frontend = l->inference->code->frontend;
+    const kiln_type *type = NULL;
+    kiln_status status;
+
+    if (frontend->ops.type)
+        status = frontend->ops.type(frontend->self, text, l->inference->world,
+                                    &type);
+    else
+        status =
+            kiln_type_parse(&type, l->inference->context, NULL, text, NULL);
+    return status == KILN_OK ? type : NULL;
+}
+
+/* Each part returns false when the entry is of no use. */
+static int load_head(loading *l)
+{
+    kiln_code *code = l->inference->code;
+    const char *name, *result;
+
+    if (kiln__read_u64(&l->reader) != META_VERSION)
+        return 0;
+    code->stored_digest = kiln__read_digest(&l->reader);
+    name = read_text(l);
+    result = read_text(l);
+    code->is_runtime = kiln__read_u64(&l->reader) == 1;
+    if (l->reader.failed || !name ||
+        kiln_inference_set_name(l->inference, name) != KILN_OK)
+        return 0;
+    code->result = result ? type_of(l, result) : NULL;
+    l->is_stale = result && !code->result;
+    return !l->is_stale;
+}
+
+static int load_query(loading *l)
+{
+    kiln_inference *inference = l->inference;
+    const kiln_frontend *frontend = inference->code->frontend;
+    kiln_query query = {.subject = kiln__read_u64(&l->reader)};
+    const kiln__span_of_bytes data = kiln__read_bytes(&l->reader);
+    kiln_digest today = {0, 0};
+
+    query.data = data.data;
+    query.size = data.size;
+    query.answer = kiln__read_digest(&l->reader);
+    if (l->reader.failed || query.size == 0)
+        return 0;
+    l->is_stale = frontend->ops.answer(frontend->self, query.data, query.size,
+                                       inference->config, inference->world,
+                                       &today) != KILN_OK ||
+                  !kiln__digest_equal(today, query.answer);
+    return !l->is_stale &&
+           kiln_inference_add_query(inference, &query) == KILN_OK;
+}
+
+static int load_use(loading *l)
+{
+    const char *symbol = read_text(l);
+    const kiln_digest digest = kiln__read_digest(&l->reader);
+    const kiln_code *code = l->inference->code;
+
+    if (l->reader.failed || !symbol)
+        return 0;
+    l->is_stale =
+        kiln_inference_use_runtime(l->inference, symbol, NULL) != KILN_OK ||
+        code->uses.count == 0 ||
+        !kiln__digest_equal(code->uses.items[code->uses.count - 1].digest,
+                            digest);
+    return !l->is_stale;
+}
+
+static int load_site(loading *l)
+{
+    const char *name = read_text(l);
+    const uint64_t kind = kiln__read_u64(&l->reader);
+
+    return !l->reader.failed && name && kind <= INT32_MAX &&
+           kiln_inference_use_site(l->inference, name, (int32_t)kind, NULL) ==
+               KILN_OK;
+}
+
+static int read_signature(loading *l, kiln_signature *out)
+{
+    const kiln_frontend *frontend = l->inference->code->frontend;
+    const char *name = read_text(l);
+    const size_t count = kiln__read_count(&l->reader, 1);
+    const kiln_type **types =
+        kiln__arena_allocate_array(&l->arena, count + 1, sizeof *types);
+
+    if (l->reader.failed || !name || !types || count > KILN_ARGUMENTS_MAX ||
+        !frontend->ops.function)
+        return 0;
+    *out = (kiln_signature){.types = types, .count = count};
+    if (frontend->ops.function(frontend->self, name, &out->function) != KILN_OK)
+        l->is_stale = 1;
+    for (size_t i = 0; i < count; i++) {
+        const char *text = read_text(l);
+
+        types[i] = text ? type_of(l, text) : NULL;
+        l->is_stale |= text && !types[i];
+    }
+    return !l->reader.failed && !l->is_stale;
+}
+
+static int load_callee(loading *l)
+{
+    kiln_inference *inference = l->inference;
+    const kiln_code *callee = NULL;
+    kiln_inference *head = NULL;
+    kiln_signature signature;
+    kiln_digest digest;
+    kiln_status status;
+
+    if (!read_signature(l, &signature))
+        return 0;
+    digest = kiln__read_digest(&l->reader);
+    if (l->reader.failed)
+        return 0;
+    status = kiln_inference_callee(inference, &signature, &callee, NULL, &head,
+                                   NULL);
+    if (status == KILN_ERECURSION && head)
+        return 1;
+    /* Of a member of an open cycle the digest is not known yet. */
+    l->is_stale =
+        status != KILN_OK ||
+        (callee->published && !kiln__digest_equal(callee->digest, digest));
+    return !l->is_stale;
+}
+
+static int load_each(loading *l, int (*one)(loading *l))
+{
+    const size_t count = kiln__read_count(&l->reader, 1);
+
+    for (size_t i = 0; i < count; i++)
+        if (!one(l))
+            return 0;
+    return !l->reader.failed;
+}
+
+static int load_all(loading *l, const kiln__entry *entry)
+{
+    return load_head(l) && load_each(l, load_query) && load_each(l, load_use) &&
+           load_each(l, load_site) && load_each(l, load_callee) &&
+           kiln__reader_is_done(&l->reader) &&
+           kiln_inference_set_ir(l->inference, entry->payload,
+                                 entry->payload_size) == KILN_OK;
+}
+
+void kiln__inference_unload(kiln_inference *inference)
+{
+    const kiln_digest none = {0, 0};
+    kiln_code *code = inference->code;
+
+    kiln_inference_restart(inference);
+    inference->is_head = 0;
+    inference->cycle_depth = inference->depth;
+    code->result = NULL;
+    code->is_runtime = 0;
+    code->is_stored = 0;
+    code->is_packed = 0;
+    code->stored_digest = none;
+    kiln__string_free(&inference->context->alloc, code->name);
+    code->name = NULL;
+}
+
+/* Callees are asked for in the frame, as if the frontend ran. */
+static int load_from(kiln_inference *inference, const kiln__stored *stored)
+{
+    loading l = {.inference = inference};
+    int loaded;
+
+    kiln__arena_init(&l.arena, &inference->context->alloc);
+    kiln__reader_init(&l.reader, stored->entry.meta, stored->entry.meta_size);
+    inference->is_loading = 1;
+    inference->run->inference = inference;
+    loaded = load_all(&l, &stored->entry);
+    inference->run->inference = inference->parent;
+    inference->is_loading = 0;
+    if (loaded) {
+        inference->code->is_stored = 1;
+        inference->code->is_packed = stored->is_packed != 0;
+    } else {
+        kiln__inference_unload(inference);
+        kiln__stores_reject(inference->context, stored,
+                            l.is_stale ? KILN__FAULT_STALE
+                                       : KILN__FAULT_MALFORMED);
+    }
+    kiln__arena_dispose(&l.arena);
+    return loaded;
+}
+
+static int may_load(const kiln_inference *inference)
+{
+    return inference->level < KILN__INFERENCE_DEPTH_MAX &&
+           kiln__stores_read(inference->context, KILN__ENTRY_INSTANCE) &&
+           kiln__stores_mode(inference->context) != KILN__CACHE_VERIFY;
+}
+
+/* False: there is no method, or nobody can tell. */
+static int find_root(kiln_inference *inference)
+{
+    const kiln_frontend *frontend = inference->code->frontend;
+
+    if (!frontend->ops.root)
+        return 1;
+    return frontend->ops.root(frontend->self, &inference->signature,
+                              inference->config, inference->world,
+                              &inference->code->root) == KILN_OK &&
+           !kiln__digest_is_zero(inference->code->root);
+}
+
+int kiln__inference_load(kiln_inference *inference)
+{
+    kiln__stored stored = {0};
+    kiln__encoder key;
+    kiln_status status;
+    int loaded = 0;
+
+    if (!may_load(inference) || !find_root(inference))
+        return 0;
+    kiln__encoder_init(&key, &inference->context->alloc);
+    status = make_key(&key, inference->code->frontend, &inference->signature,
+                      inference->config, inference->code->root);
+    if (status == KILN_OK) {
+        const kiln_key wanted = {kiln__encoder_digest(&key), key.bytes,
+                                 key.size};
+
+        status = kiln__stores_get(&stored, inference->context,
+                                  KILN__ENTRY_INSTANCE, &wanted);
+    }
+    kiln__encoder_dispose(&key);
+    if (status == KILN_OK) {
+        loaded = load_from(inference, &stored);
+        kiln__stored_release(&stored);
+    }
+    return loaded;
+}
+
+int kiln__codes_are_as_stored(kiln_code *const *group, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (group[i]->is_stored &&
+            !kiln__digest_equal(group[i]->digest, group[i]->stored_digest))
+            return 0;
+    return 1;
+}

@@ -1,0 +1,284 @@
+/* recall.c - what a job means under one program text, without inference. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include <string.h>
+
+#include "arena.h"
+#include "keys.h"
+#include "libraries.h"
+#include "map.h"
+#include "reader.h"
+#include "state.h"
+#include "stores.h"
+
+/*
+ * A frontend that can tell a digest of all that matters to a signature makes
+ * the shortest way: the same text gives the same typed digest, and with it the
+ * binary key. What is recalled is a record: it has the queries of its whole
+ * call closure, so that a definition ends it like any other code instance. It
+ * has no typed IR; whoever needs that asks tier 1 for the complete one.
+ *
+ * Libraries are no part of the text: each use is looked up again.
+ *
+ * Meta, after a version: digest, root, name, queries {subject, data, answer},
+ * uses {symbol, digest}. There is no payload.
+ */
+#define META_VERSION 1
+
+/* ---- the key ---- */
+
+static kiln_status program_of(kiln_digest *out, const kiln_signature *signature,
+                              const kiln__typed_request *request)
+{
+    const kiln_frontend *frontend = signature->function->frontend;
+
+    *out = (kiln_digest){0, 0};
+    if (!frontend->ops.program)
+        return KILN_ENOTFOUND;
+    KILN_TRY(frontend->ops.program(frontend->self, signature, request->config,
+                                   request->world, out));
+    return kiln__digest_is_zero(*out) ? KILN_ENOTFOUND : KILN_OK;
+}
+
+static kiln_status make_key(kiln__encoder *out, const kiln_signature *signature,
+                            const kiln__typed_request *request)
+{
+    kiln_digest program;
+
+    KILN_TRY(program_of(&program, signature, request));
+    return kiln__key_program(out, signature, request->config, program);
+}
+
+/* ---- writing ---- */
+
+typedef struct gathering {
+    kiln__encoder *out;
+    kiln__map seen;
+    size_t count;
+    int failed;
+} gathering;
+
+/* True when it was not seen before. */
+static int is_new(gathering *g, const void *bytes, size_t size)
+{
+    const kiln_digest digest = kiln__digest_bytes(bytes, size);
+
+    if (kiln__map_get(&g->seen, digest))
+        return 0;
+    g->failed |= !kiln__map_set(&g->seen, digest, g);
+    g->count++;
+    return 1;
+}
+
+static void gather_queries(gathering *g, const kiln_code *code)
+{
+    for (size_t i = 0; i < code->queries.count; i++) {
+        const kiln_query *query = &code->queries.items[i];
+
+        if (!is_new(g, query->data, query->size))
+            continue;
+        kiln__encode_u64(g->out, query->subject);
+        kiln__encode_bytes(g->out, query->data, query->size);
+        kiln__encode_digest(g->out, query->answer);
+    }
+}
+
+static void gather_uses(gathering *g, const kiln_code *code)
+{
+    for (size_t i = 0; i < code->uses.count; i++) {
+        const kiln__library_use *use = &code->uses.items[i];
+
+        if (!is_new(g, use->symbol, strlen(use->symbol)))
+            continue;
+        kiln__encode_text(g->out, use->symbol);
+        kiln__encode_digest(g->out, use->digest);
+    }
+}
+
+/* Writes each part of each code once, behind their number. */
+static kiln_status encode_parts(kiln__encoder *out, const kiln_alloc *alloc,
+                                const kiln_code *const *closure, size_t count,
+                                void (*gather)(gathering *g,
+                                               const kiln_code *code))
+{
+    kiln__encoder parts;
+    gathering g = {.out = &parts};
+    kiln_status status;
+
+    kiln__encoder_init(&parts, alloc);
+    kiln__map_init(&g.seen, alloc);
+    for (size_t i = 0; i < count; i++)
+        gather(&g, closure[i]);
+    kiln__encode_u64(out, g.count);
+    kiln__encode_bytes(out, parts.bytes, parts.size);
+    status = g.failed || parts.failed ? KILN_ENOMEM : KILN_OK;
+    kiln__map_dispose(&g.seen);
+    kiln__encoder_dispose(&parts);
+    return status;
+}
+
+static kiln_status encode_meta(kiln__encoder *out, const kiln_code *code)
+{
+    const kiln_alloc *alloc = &code->context->alloc;
+    const kiln_code **closure = NULL;
+    size_t count = 0;
+    kiln_status status = kiln__code_closure(&closure, &count, code);
+
+    kiln__encode_u64(out, META_VERSION);
+    kiln__encode_digest(out, code->digest);
+    kiln__encode_digest(out, code->root);
+    kiln__encode_text(out, code->name);
+    if (status == KILN_OK)
+        status = encode_parts(out, alloc, closure, count, gather_queries);
+    if (status == KILN_OK)
+        status = encode_parts(out, alloc, closure, count, gather_uses);
+    kiln__deallocate(alloc, closure, count * sizeof *closure);
+    return out->failed ? KILN_ENOMEM : status;
+}
+
+kiln_status kiln__draft_record(kiln__draft *out, const kiln_code *code,
+                               const kiln__typed_request *request)
+{
+    kiln__draft_init(out, &code->context->alloc, KILN__ENTRY_PROGRAM);
+    KILN_TRY(make_key(&out->key, request->signature, request));
+    KILN_TRY(encode_meta(&out->meta, code));
+    return kiln__draft_finish(out, NULL);
+}
+
+void kiln__code_remember(const kiln_code *code,
+                         const kiln__typed_request *request)
+{
+    kiln_context *context = code->context;
+    kiln__draft draft;
+
+    if (!kiln__stores_write(context, KILN__ENTRY_PROGRAM) ||
+        atomic_load(&code->max_world) != UINT64_MAX)
+        return;
+    if (kiln__draft_record(&draft, code, request) == KILN_OK)
+        kiln__draft_put(context, &draft);
+    kiln__draft_dispose(&draft);
+}
+
+/* ---- reading ---- */
+
+static int read_queries(kiln_code *code, kiln__reader *reader)
+{
+    const kiln_alloc *alloc = &code->context->alloc;
+    const size_t count = (size_t)kiln__read_u64(reader);
+    const kiln__span_of_bytes parts = kiln__read_bytes(reader);
+    kiln__reader inner;
+
+    kiln__reader_init(&inner, parts.data, parts.size);
+    for (size_t i = 0; !inner.failed && i < count; i++) {
+        kiln_query query = {.subject = kiln__read_u64(&inner)};
+        const kiln__span_of_bytes data = kiln__read_bytes(&inner);
+        void *copy;
+
+        query.answer = kiln__read_digest(&inner);
+        query.size = data.size;
+        if (inner.failed || data.size == 0)
+            return 0;
+        copy = kiln__allocate(alloc, data.size);
+        if (!copy)
+            return 0;
+        memcpy(copy, data.data, data.size);
+        query.data = copy;
+        if (!kiln__array_push(alloc, &code->queries, query)) {
+            kiln__deallocate(alloc, copy, data.size);
+            return 0;
+        }
+    }
+    return kiln__reader_is_done(&inner);
+}
+
+/* Is each symbol taken from a library that is what it was? */
+static int read_uses(kiln_code *code, kiln__reader *reader)
+{
+    const size_t count = (size_t)kiln__read_u64(reader);
+    const kiln__span_of_bytes parts = kiln__read_bytes(reader);
+    int good = 1;
+    kiln__reader inner;
+    kiln__arena arena;
+
+    kiln__reader_init(&inner, parts.data, parts.size);
+    kiln__arena_init(&arena, &code->context->alloc);
+    for (size_t i = 0; good && i < count; i++) {
+        const kiln__span_of_bytes text = kiln__read_text(&inner);
+        const kiln_digest digest = kiln__read_digest(&inner);
+        const char *symbol =
+            text.data ? kiln__arena_string(&arena, text.data, text.size) : NULL;
+        kiln__library_use use;
+
+        good = !inner.failed && symbol &&
+               kiln__library_find(&use, code->context, code->config, symbol,
+                                  NULL) == KILN_OK &&
+               kiln__digest_equal(use.digest, digest) &&
+               kiln__array_push(&code->context->alloc, &code->uses, use);
+    }
+    kiln__arena_dispose(&arena);
+    return good && kiln__reader_is_done(&inner);
+}
+
+static int read_record(kiln_code *code, const kiln__entry *entry)
+{
+    kiln__reader reader;
+    kiln__span_of_bytes name;
+
+    kiln__reader_init(&reader, entry->meta, entry->meta_size);
+    if (kiln__read_u64(&reader) != META_VERSION)
+        return 0;
+    code->digest = kiln__read_digest(&reader);
+    code->root = kiln__read_digest(&reader);
+    name = kiln__read_text(&reader);
+    if (reader.failed || !name.data)
+        return 0;
+    code->name =
+        kiln__string_copy_n(&code->context->alloc, name.data, name.size);
+    return code->name && read_queries(code, &reader) && !reader.failed &&
+           read_uses(code, &reader) && kiln__reader_is_done(&reader);
+}
+
+static kiln_code *make_record(kiln_context *context, kiln__instance *instance,
+                              const kiln__typed_request *request,
+                              const kiln__stored *stored)
+{
+    kiln_code *code =
+        kiln__code_new(context, instance, request->config, request->world);
+    kiln_code *published = NULL;
+
+    if (!code)
+        return NULL;
+    code->is_record = 1;
+    code->is_stored = 1;
+    code->is_packed = stored->is_packed != 0;
+    if (!read_record(code, &stored->entry))
+        kiln__stores_reject(context, stored, KILN__FAULT_STALE);
+    else if (kiln__codes_publish(context, &code, 1, code, &published) ==
+             KILN_OK)
+        return published;
+    kiln__code_free(code);
+    return NULL;
+}
+
+kiln_code *kiln__code_recall(kiln_context *context, kiln__instance *instance,
+                             const kiln__typed_request *request)
+{
+    kiln__stored stored = {0};
+    kiln_code *record = NULL;
+    kiln__encoder key;
+
+    if (!kiln__stores_read(context, KILN__ENTRY_PROGRAM) ||
+        kiln__stores_mode(context) == KILN__CACHE_VERIFY)
+        return NULL;
+    kiln__encoder_init(&key, &context->alloc);
+    if (make_key(&key, request->signature, request) == KILN_OK) {
+        const kiln_key wanted = {kiln__encoder_digest(&key), key.bytes,
+                                 key.size};
+
+        if (kiln__stores_get(&stored, context, KILN__ENTRY_PROGRAM, &wanted) ==
+            KILN_OK)
+            record = make_record(context, instance, request, &stored);
+    }
+    kiln__encoder_dispose(&key);
+    kiln__stored_release(&stored);
+    return record;
+}

@@ -1,0 +1,190 @@
+/* store_filled.c - what a store must do that takes nothing itself. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include <stdlib.h>
+#include <string.h>
+
+#include "store_suite.h"
+#include "support/harness.h"
+
+static const store_subject *subject;
+
+typedef struct fixture {
+    const kiln_store_ops *ops;
+    void *self;
+} fixture;
+
+#define LARGE ((size_t)1 << 20)
+static char large[LARGE];
+
+#define KEY(digest, text) \
+    { \
+        {(digest), (digest)*3}, (text), sizeof(text) - 1 \
+    }
+
+static const kiln_key one = KEY(1, "one"), other = KEY(1, "other");
+static const kiln_key nothing = KEY(3, "nothing"), absent = KEY(4, "absent");
+static const kiln_key unlike = KEY(1, "onE"), far = KEY(99, "one");
+
+static int setup(void **state)
+{
+    static const store_filling entries[] = {
+        {KEY(2, "large"), large, LARGE},      {KEY(1, "one"), "of one", 6},
+        {KEY(3, "nothing"), "", 0},           {KEY(1, "other"), "of other", 8},
+        {KEY(1, "one"), "of one, later", 13},
+    };
+    fixture *f = calloc(1, sizeof *f);
+
+    assert_non_null(f);
+    for (size_t i = 0; i < LARGE; i++)
+        large[i] = (char)(i * 7 + i / 256);
+    assert_ok(subject->fill(&f->ops, &f->self, entries,
+                            sizeof entries / sizeof *entries));
+    *state = f;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    fixture *f = *state;
+
+    f->ops->free(f->self);
+    free(f);
+    return 0;
+}
+
+static void assert_holds(fixture *f, const kiln_key *key, const void *bytes,
+                         size_t size)
+{
+    kiln_blob blob = {0};
+
+    assert_ok(f->ops->get(f->self, key, &blob, &test_error));
+    assert_blob_equal(blob, bytes, size);
+    kiln_blob_release(&blob);
+}
+
+static void assert_lacks(fixture *f, const kiln_key *key)
+{
+    kiln_blob blob = {0};
+    kiln_error *error = NULL;
+
+    assert_int_equal(f->ops->get(f->self, key, &blob, &error), KILN_ENOTFOUND);
+    assert_null(error);
+    assert_null(blob.data);
+}
+
+static void a_table_names_itself_and_its_functions(void **state)
+{
+    const fixture *f = *state;
+
+    assert_true(f->ops->name && strlen(f->ops->name) > 0);
+    assert_true(f->ops->get && f->ops->put && f->ops->free);
+    assert_true(f->ops->size >= offsetof(kiln_store_ops, remove));
+}
+
+static void what_it_was_filled_with_is_found(void **state)
+{
+    fixture *f = *state;
+    const kiln_key key = KEY(2, "large");
+
+    assert_holds(f, &key, large, LARGE);
+    assert_holds(f, &nothing, "", 0);
+    assert_lacks(f, &absent);
+    assert_lacks(f, &far);
+}
+
+static void a_digest_is_not_a_key(void **state)
+{
+    fixture *f = *state;
+
+    assert_lacks(f, &unlike);
+    assert_holds(f, &one, "of one", 6);
+    assert_holds(f, &other, "of other", 8);
+}
+
+static void it_takes_nothing(void **state)
+{
+    fixture *f = *state;
+
+    assert_int_equal(f->ops->put(f->self, &absent, "value", 5, NULL),
+                     KILN_EREADONLY);
+    assert_int_equal(f->ops->put(f->self, &one, "value", 5, NULL),
+                     KILN_EREADONLY);
+    assert_lacks(f, &absent);
+    assert_holds(f, &one, "of one", 6);
+}
+
+static void what_is_held_is_counted(void **state)
+{
+    fixture *f = *state;
+    uint64_t entries = 9, bytes = 9;
+
+    if (!f->ops->stat)
+        skip();
+    assert_ok(f->ops->stat(f->self, &entries, &bytes));
+    assert_int_equal(entries, 4);
+    assert_true(bytes >= LARGE + 14);
+}
+
+static void blobs_lie_side_by_side(void **state)
+{
+    fixture *f = *state;
+    kiln_blob first = {0}, again = {0}, another = {0};
+
+    assert_ok(f->ops->get(f->self, &one, &first, &test_error));
+    assert_ok(f->ops->get(f->self, &one, &again, &test_error));
+    assert_ok(f->ops->get(f->self, &other, &another, &test_error));
+    kiln_blob_release(&first);
+    assert_blob_equal(again, "of one", 6);
+    assert_blob_equal(another, "of other", 8);
+    kiln_blob_release(&another);
+    kiln_blob_release(&again);
+}
+
+typedef struct race {
+    fixture *f;
+    thread_report report;
+} race;
+
+static void *get_often(void *argument)
+{
+    race *r = argument;
+    const kiln_store_ops *ops = r->f->ops;
+    kiln_error *error = NULL;
+
+    for (int i = 0; i < 200; i++) {
+        kiln_blob blob = {0};
+
+        thread_assert_ok(&r->report, ops->get(r->f->self, i % 2 ? &one : &other,
+                                              &blob, &error));
+        thread_assert(&r->report, blob.size == (i % 2 ? 6 : 8));
+        kiln_blob_release(&blob);
+    }
+    return NULL;
+}
+
+static void threads_get_at_once(void **state)
+{
+    fixture *f = *state;
+    race r = {f, THREAD_REPORT_INIT};
+
+    harness_run_threads(4, get_often, &r);
+    assert_threads_ok(&r.report);
+}
+
+#define FILLED(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+
+int store_filled_run(const store_subject *of)
+{
+    const struct CMUnitTest tests[] = {
+        FILLED(a_table_names_itself_and_its_functions),
+        FILLED(what_it_was_filled_with_is_found),
+        FILLED(a_digest_is_not_a_key),
+        FILLED(it_takes_nothing),
+        FILLED(what_is_held_is_counted),
+        FILLED(blobs_lie_side_by_side),
+        FILLED(threads_get_at_once),
+    };
+
+    subject = of;
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
