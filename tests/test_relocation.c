@@ -163,6 +163,27 @@ static void numbers_and_given_pointers_are_portable(void **state)
             "  call void %f(ptr %y)\n"));
 }
 
+/* The item's launch is read from memory that the backend filled. */
+static void failures_off_the_way_are_portable(void **state)
+{
+    (void)state;
+    assert_portable(
+        "declare void @kiln_raise(ptr, i32, ptr, i32, ptr, i64, i64)\n"
+        "@m = internal constant [2 x i8] c\"m\\00\"\n"
+        "define internal void @fail(ptr %item, i64 %v) noinline {\n"
+        "  call void @kiln_raise(ptr %item, i32 1, ptr @m, i32 1, ptr @m,"
+        " i64 %v, i64 1000000007)\n"
+        "  ret void\n}\n"
+        "define i32 @k(" ITEM ", ptr %y, i64 %n) {\n"
+        "  store i64 1000000007, ptr %y\n"
+        "  %c = icmp eq i64 %n, 0\n"
+        "  br i1 %c, label %bad, label %good\n"
+        "bad:\n"
+        "  call void @fail(ptr %item, i64 1000000009)\n"
+        "  ret i32 1\n"
+        "good:\n  ret i32 0\n}\n");
+}
+
 /* ---- what no job gets as far as ---- */
 
 static int32_t class_of_module(const char *text)
@@ -210,6 +231,7 @@ int main(void)
         cmocka_unit_test(an_address_in_memory_of_its_own_is_found),
         cmocka_unit_test(an_address_that_functions_pass_on_is_found),
         cmocka_unit_test(numbers_and_given_pointers_are_portable),
+        cmocka_unit_test(failures_off_the_way_are_portable),
         cmocka_unit_test(
             thread_local_and_absolute_variables_are_of_the_session),
     };
