@@ -10,6 +10,7 @@
 #include "sites.h"
 #include "thread.h"
 #include "tiers.h"
+#include "trace.h"
 
 /*
  *   kiln_compile
@@ -56,7 +57,21 @@ struct task {
     uint64_t start_ns;
 };
 
-static void tell_job(const kiln_context *context, const kiln_code *code,
+static void trace_job(kiln_context *context, const kiln_event *event)
+{
+    const uint64_t now = kiln__clock_ns();
+    const kiln__trace_note note = {
+        .category = "job",
+        .verb = "job",
+        .name = event->name,
+        .tier = kiln__trace_tier(KILN_TIER_BINARY),
+        .outcome = kiln_status_name(event->status),
+    };
+
+    kiln__trace_span(context, now - event->nanoseconds, now, &note);
+}
+
+static void tell_job(kiln_context *context, const kiln_code *code,
                      kiln_status status, uint64_t nanoseconds)
 {
     kiln_event event = {.size = sizeof event,
@@ -65,6 +80,8 @@ static void tell_job(const kiln_context *context, const kiln_code *code,
                         .name = kiln_code_name(code),
                         .nanoseconds = nanoseconds};
 
+    if (context->trace)
+        trace_job(context, &event);
     if (context->host.event)
         context->host.event(context->host_env, &event);
 }

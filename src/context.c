@@ -12,6 +12,7 @@
 #include "stores.h"
 #include "tiers.h"
 #include "toolchain.h"
+#include "trace.h"
 
 /*
  * A context is its options and one state per module. Modules are set up in
@@ -31,6 +32,12 @@ static kiln_status sites_new(kiln_context *context, kiln_error **error)
     (void)error;
     atomic_init(&context->roots, NULL);
     return KILN_OK;
+}
+
+static kiln_status trace_new(kiln_context *context, kiln_error **error)
+{
+    (void)error;
+    return kiln__trace_new(context, kiln__stores_trace(context));
 }
 
 static kiln_status counters_new(kiln_context *context, kiln_error **error)
@@ -80,6 +87,7 @@ static const struct {
     void (*end)(kiln_context *context);
 } modules[] = {
     {sites_new, kiln__sites_free},
+    {trace_new, kiln__trace_free},
     {counters_new, kiln__counters_free},
     {types_new, kiln__types_free},
     {registry_new, kiln__registry_free},
@@ -301,18 +309,4 @@ void kiln_context_collect(kiln_context *context)
 {
     if (context)
         kiln__tiers_collect(context);
-}
-
-kiln_status kiln_context_add_store(kiln_context *context,
-                                   const kiln_store_ops *ops, void *self,
-                                   int32_t priority, kiln_error **error)
-{
-    (void)self;
-    (void)priority;
-    KILN_REQUIRE(context != NULL, error);
-    KILN_REQUIRE(ops != NULL, error);
-    return kiln__error_set(
-        error, KILN_EUNSUPPORTED,
-        "stores behind the tiers are not supported by Kiln " KILN_VERSION_STRING
-        ": tiers live in memory");
 }

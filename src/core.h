@@ -40,6 +40,7 @@ struct kiln_context {
     struct kiln__toolchain *toolchain;   /* toolchain.c */
     struct kiln__tiers *tiers;           /* tiers/ */
     kiln_frontend *language;             /* frontend/language.c */
+    struct kiln__trace *trace;           /* trace.c; NULL: off */
     struct kiln__workers *workers;       /* workers.c; last: running work uses
                                             everything above */
 };
@@ -92,6 +93,22 @@ void kiln__count_held(kiln_context *context, int32_t tier, int64_t entries,
 void kiln__count_judged(kiln_context *context, int32_t tier, int is_kept);
 void kiln__count_saved(kiln_context *context, int32_t tier,
                        uint64_t nanoseconds);
+/* What a tier had to do with stores. */
+enum {
+    KILN__STORE_HITS,
+    KILN__STORE_PUTS,
+    KILN__STORE_PUT_FAILURES,
+    KILN__STORE_REFUSED,
+    KILN__STORE_BYTES_READ,
+    KILN__STORE_BYTES_WRITTEN,
+    KILN__STORE_GET_NS,
+    KILN__STORE_PUT_NS,
+    KILN__STORE_MISSES, /* + KILN_MISS_... */
+    KILN__STORE_COUNT_END = KILN__STORE_MISSES + KILN_MISS_COUNT
+};
+/* Adds to two of the counters; values may be negative. */
+void kiln__count_store(kiln_context *context, int32_t tier, int first,
+                       int64_t first_value, int second, int64_t second_value);
 /* Counts the stage and tells the host's event callback. */
 void kiln__stage_ended(kiln_context *context, int32_t stage, const char *name,
                        uint64_t nanoseconds);

@@ -7,6 +7,7 @@
 #include "array.h"
 #include "core.h"
 #include "log.h"
+#include "trace.h"
 
 /*
  * Each thread adds to a block of its own, which it finds through a small
@@ -27,7 +28,8 @@
 #define CACHE_LINE 64
 
 _Static_assert(KILN_TIER_COUNT <= KILN_TIERS_MAX &&
-                   KILN_STAGE_COUNT <= KILN_STAGES_MAX,
+                   KILN_STAGE_COUNT <= KILN_STAGES_MAX &&
+                   (int)KILN_MISS_COUNT <= KILN_MISSES_MAX,
                "statistics have room");
 
 typedef struct tier_counters {
@@ -37,6 +39,7 @@ typedef struct tier_counters {
     atomic_uint_fast64_t kept;
     atomic_uint_fast64_t not_kept;
     atomic_uint_fast64_t saved_ns;
+    atomic_uint_fast64_t stores[KILN__STORE_COUNT_END];
 } tier_counters;
 
 typedef struct block {
@@ -54,6 +57,12 @@ struct kiln__counters {
     _Atomic(block *) blocks; /* release in block_add, acquire in readers */
     block shared;
 };
+
+#define NAME(name, text) text,
+static const char *const tier_names[] = {KILN_TIER_MAP(NAME)};
+static const char *const stage_names[] = {KILN_STAGE_MAP(NAME)};
+static const char *const miss_names[] = {KILN_MISS_MAP(NAME)};
+#undef NAME
 
 #define BLOCK_SIZE \
     ((sizeof(block) + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE + CACHE_LINE)
@@ -224,6 +233,23 @@ void kiln__count_saved(kiln_context *context, int32_t tier,
     ADD(context, tiers[tier].saved_ns, nanoseconds, tiers[tier].saved_ns, 0);
 }
 
+static void trace_stage(kiln_context *context, int32_t stage, const char *name,
+                        uint64_t nanoseconds)
+{
+    const uint64_t now = kiln__clock_ns();
+    const kiln__trace_note note = {
+        .category = "stage", .verb = stage_names[stage], .name = name};
+
+    kiln__trace_span(context, now - nanoseconds, now, &note);
+}
+
+void kiln__count_store(kiln_context *context, int32_t tier, int first,
+                       int64_t first_value, int second, int64_t second_value)
+{
+    ADD(context, tiers[tier].stores[first], (uint64_t)first_value,
+        tiers[tier].stores[second], (uint64_t)second_value);
+}
+
 void kiln__stage_ended(kiln_context *context, int32_t stage, const char *name,
                        uint64_t nanoseconds)
 {
@@ -237,6 +263,8 @@ void kiln__stage_ended(kiln_context *context, int32_t stage, const char *name,
     };
 
     kiln__count_stage(context, stage, nanoseconds);
+    if (context->trace != NULL)
+        trace_stage(context, stage, name, nanoseconds);
     if (context->host.event != NULL)
         context->host.event(context->host_env, &event);
 }
@@ -263,10 +291,27 @@ static void collect_tier(kiln_tier_statistics *sum, const tier_counters *tier)
     collect(&sum->saved_ns, &tier->saved_ns);
 }
 
+static void collect_stores(kiln_store_statistics *sum,
+                           const tier_counters *tier)
+{
+    collect(&sum->hits, &tier->stores[KILN__STORE_HITS]);
+    for (size_t i = 0; i < KILN_MISS_COUNT; i++)
+        collect(&sum->misses[i], &tier->stores[KILN__STORE_MISSES + i]);
+    collect(&sum->puts, &tier->stores[KILN__STORE_PUTS]);
+    collect(&sum->put_failures, &tier->stores[KILN__STORE_PUT_FAILURES]);
+    collect(&sum->refused, &tier->stores[KILN__STORE_REFUSED]);
+    collect(&sum->bytes_read, &tier->stores[KILN__STORE_BYTES_READ]);
+    collect(&sum->bytes_written, &tier->stores[KILN__STORE_BYTES_WRITTEN]);
+    collect(&sum->get_ns, &tier->stores[KILN__STORE_GET_NS]);
+    collect(&sum->put_ns, &tier->stores[KILN__STORE_PUT_NS]);
+}
+
 static void collect_block(kiln_statistics *sum, const block *b)
 {
-    for (size_t i = 0; i < KILN_TIER_COUNT; i++)
+    for (size_t i = 0; i < KILN_TIER_COUNT; i++) {
         collect_tier(&sum->tiers[i], &b->tiers[i]);
+        collect_stores(&sum->stores[i], &b->tiers[i]);
+    }
     for (size_t i = 0; i < KILN_STAGE_COUNT; i++) {
         collect(&sum->stage_ns[i], &b->stage_ns[i]);
         collect(&sum->stage_count[i], &b->stage_count[i]);
@@ -301,28 +346,54 @@ void kiln_statistics_get(kiln_statistics *out, const kiln_context *context)
     out->size = size;
 }
 
-#define NAME(name, text) text,
-static const char *const tier_names[] = {KILN_TIER_MAP(NAME)};
-static const char *const stage_names[] = {KILN_STAGE_MAP(NAME)};
-#undef NAME
+/* Reasons that never came up are left out. */
+static void render_store(kiln__text *text, const kiln_store_statistics *store)
+{
+    const char *separator = "";
+
+    kiln__text_format(text, ", \"store\": {\"hits\": %llu, \"misses\": {",
+                      (unsigned long long)store->hits);
+    for (size_t i = 0; i < KILN_MISS_COUNT; i++) {
+        if (store->misses[i] == 0)
+            continue;
+        kiln__text_format(text, "%s\"%s\": %llu", separator, miss_names[i],
+                          (unsigned long long)store->misses[i]);
+        separator = ", ";
+    }
+    kiln__text_format(text,
+                      "}, \"puts\": %llu, \"put_failures\": %llu, "
+                      "\"refused\": %llu, \"bytes_read\": %llu, "
+                      "\"bytes_written\": %llu, \"get_ns\": %llu, "
+                      "\"put_ns\": %llu}",
+                      (unsigned long long)store->puts,
+                      (unsigned long long)store->put_failures,
+                      (unsigned long long)store->refused,
+                      (unsigned long long)store->bytes_read,
+                      (unsigned long long)store->bytes_written,
+                      (unsigned long long)store->get_ns,
+                      (unsigned long long)store->put_ns);
+}
 
 static void render_tier(kiln__text *text, size_t which,
-                        const kiln_tier_statistics *tier)
+                        const kiln_tier_statistics *tier,
+                        const kiln_store_statistics *store)
 {
     kiln__text_format(
         text,
-        "\"%s\": {\"requests\": %llu, \"hits\": %llu, "
+        "\"%s\": {\"requests\": %llu, \"hits\": %llu, \"store_hits\": %llu, "
         "\"waited\": %llu, \"built\": %llu, \"failed\": %llu, "
         "\"entries\": %llu, \"bytes\": %llu",
         tier_names[which], (unsigned long long)tier->requests,
-        (unsigned long long)tier->hits, (unsigned long long)tier->waited,
-        (unsigned long long)tier->built, (unsigned long long)tier->failed,
-        (unsigned long long)tier->entries, (unsigned long long)tier->bytes);
+        (unsigned long long)tier->hits, (unsigned long long)tier->store_hits,
+        (unsigned long long)tier->waited, (unsigned long long)tier->built,
+        (unsigned long long)tier->failed, (unsigned long long)tier->entries,
+        (unsigned long long)tier->bytes);
     if (which == KILN_TIER_RUNTIME)
         kiln__text_format(
             text, ", \"kept\": %llu, \"not_kept\": %llu, \"saved_ns\": %llu",
             (unsigned long long)tier->kept, (unsigned long long)tier->not_kept,
             (unsigned long long)tier->saved_ns);
+    render_store(text, store);
     kiln__text_add(text, "}");
 }
 
@@ -338,7 +409,7 @@ kiln_status kiln_statistics_json(kiln_blob *out, const kiln_context *context)
     kiln__text_add(&text, "{\"tiers\": {");
     for (size_t i = 0; i < KILN_TIER_COUNT; i++) {
         kiln__text_add(&text, i == 0 ? "" : ", ");
-        render_tier(&text, i, &sum.tiers[i]);
+        render_tier(&text, i, &sum.tiers[i], &sum.stores[i]);
     }
     kiln__text_add(&text, "}, \"stages_ns\": {");
     for (size_t i = 0; i < KILN_STAGE_COUNT; i++)

@@ -30,6 +30,9 @@ const kiln_environment_variable *kiln_environment_variables(void)
         {"KILN_CODEGEN",
          "where code is generated; 'thread', on Kiln's own threads, is the "
          "default and all that this version knows"},
+        {"KILN_TRACE",
+         "file that gets a timeline of stages, stores and waits, in Chrome's "
+         "trace event format"},
         {"KILN_CACHE", "off, ro, rw, must-hit, refresh or verify; default: rw"},
         {"KILN_CACHE_DIR",
          "folder of the entries; default: kiln in XDG_CACHE_HOME, else in "
@@ -51,7 +54,7 @@ const kiln_environment_variable *kiln_environment_variables(void)
          "time at most that one process waits for another; default: 30s"},
         {"KILN_CACHE_SALT", "text that enters every key"},
         {"KILN_CACHE_NAMESPACE", "folder in the folder, for entries apart"},
-        {"KILN_CACHE_TRACE", "file for what the cache does"},
+        {"KILN_CACHE_TRACE", "as KILN_TRACE, which comes first"},
         {"KILN_CACHE_TIERS",
          "tiers that are on, separated by ',': typed_ir, runtime, binary; "
          "or none"},
@@ -66,6 +69,13 @@ static const char *variable(const char *name)
     const char *value = secure_getenv(name);
 
     return value && *value ? value : NULL;
+}
+
+static const char *first_variable(const char *name, const char *other)
+{
+    const char *value = variable(name);
+
+    return value ? value : variable(other);
 }
 
 static kiln_status read_count(uint32_t *out, const char *name,
@@ -140,7 +150,7 @@ static void read_cache(kiln__cache_variables *out)
         .wait = variable("KILN_CACHE_WAIT"),
         .salt = variable("KILN_CACHE_SALT"),
         .name_space = variable("KILN_CACHE_NAMESPACE"),
-        .trace = variable("KILN_CACHE_TRACE"),
+        .trace = first_variable("KILN_TRACE", "KILN_CACHE_TRACE"),
         .tiers = variable("KILN_CACHE_TIERS"),
         .home = variable("HOME"),
         .cache_home = variable("XDG_CACHE_HOME"),

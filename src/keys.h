@@ -18,6 +18,8 @@
  *                codegen identity)
  * closure key  = H(library's digest, symbol, RUNTIME settings, codegen
  *                identity): of what a kernel takes from a bitcode library
+ * source key   = H(frontend, runtime texts, package, its history, text): finds
+ *                what a text defines without parsing it
  * binary key   = H(typed digest, runtime library's digest, BINARY settings,
  *                codegen identity)
  */
@@ -48,6 +50,11 @@ kiln_status kiln__key_closure(kiln__encoder *out, kiln_digest library,
 /* Of the note that toolchain.c leaves about a build of the code generator. */
 kiln_status kiln__key_toolchain(kiln__encoder *out, const kiln_context *context,
                                 const char *codegen);
+/* Of what the text of a package defines, given the history of the package; the
+   version is that of what every package sees. */
+kiln_status kiln__key_source(kiln__encoder *out, const char *frontend,
+                             const char *version, const char *package,
+                             kiln_digest history, kiln_digest text);
 /* Kiln's version, the pipeline's, and the LLVM that it was built for: equal
    on a machine without LLVM. */
 const char *kiln__codegen_identity(void);

@@ -18,7 +18,7 @@
  * used from any thread.
  */
 
-/* What a pack was opened as. */
+/* How a pack is looked at. */
 typedef enum kiln__pack_way {
     KILN__PACK_MEMORY, /* bytes of the caller's */
     KILN__PACK_MAPPED, /* as soon as that is worth it */
@@ -28,10 +28,10 @@ typedef enum kiln__pack_way {
 /* May a file be mapped, or could it change or vanish below the mapping? */
 typedef int (*kiln__pack_may_map)(int descriptor);
 
-/* Opens a pack file. `may_map` may be NULL: by the file's file system.
+/* Opens a pack file. `mappable` may be NULL: by the file's file system.
    KILN_ENOTFOUND when there is no such file, KILN_EIO, KILN_ECORRUPT. */
 kiln_status kiln__pack_open(kiln_pack **out, const kiln_alloc *alloc,
-                            const char *path, kiln__pack_may_map may_map,
+                            const char *path, kiln__pack_may_map mappable,
                             kiln_error **error);
 kiln_status kiln__pack_open_memory(kiln_pack **out, const kiln_alloc *alloc,
                                    const void *bytes, size_t size,
@@ -43,7 +43,7 @@ size_t kiln__pack_count(const kiln_pack *pack); /* of its entries */
 uint64_t kiln__pack_size(const kiln_pack *pack);
 /* The path, or "memory". */
 const char *kiln__pack_name(const kiln_pack *pack);
-kiln__pack_way kiln__pack_opened_as(const kiln_pack *pack);
+kiln__pack_way kiln__pack_looked_at(const kiln_pack *pack);
 
 /* An entry that was found and checked, lent until its bytes are released. */
 typedef struct kiln__packed {

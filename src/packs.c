@@ -1,45 +1,133 @@
-/* packs.c - packs are opened; snapshots are declared, and refused by name. */
+/* packs.c - what a package adds is saved as a pack, and put back. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-#include "kiln/cache.h"
+#include "options.h"
 #include "pack.h"
 #include "report.h"
+#include "stores.h"
+#include "tiers.h"
 
 /*
- * The tiers of this version live in memory. What only makes sense behind them
- * is here so that a host can be written and linked against the whole
- * interface, and learns at run time, from a status, that there is nothing to
- * be had.
+ * A mark is the number of what came into a tier last. A delta is written by
+ * the pack writer, whose bytes depend on what was added alone: the same
+ * workload gives the same entries in each process.
  */
 
-static kiln_status refuse(kiln_error **error, const char *what)
-{
-    return kiln__error_set(error, KILN_EUNSUPPORTED,
-                           "%s: this version remembers in memory only", what);
-}
+struct kiln_mark {
+    kiln_context *context;
+    uint64_t order;
+};
 
 kiln_status kiln_snapshot(kiln_mark **out, kiln_context *context,
                           kiln_error **error)
 {
+    kiln_mark *mark;
+
     KILN_REQUIRE(out != NULL, error);
     KILN_REQUIRE(context != NULL, error);
-    return refuse(error, "snapshot");
+    mark = kiln__allocate(&context->alloc, sizeof *mark);
+    if (!mark)
+        return kiln__error_no_memory(error);
+    mark->context = context;
+    mark->order = kiln__tiers_order(context);
+    *out = mark;
+    return KILN_OK;
 }
 
 void kiln_mark_free(kiln_mark *mark)
 {
-    (void)mark;
+    if (mark)
+        kiln__deallocate(&mark->context->alloc, mark, sizeof *mark);
+}
+
+/* ---- deltas ---- */
+
+typedef struct writing {
+    kiln__pack_writer *writer;
+    kiln_error **error;
+} writing;
+
+static kiln_status take(void *env, const kiln__entry *entry)
+{
+    writing *w = env;
+
+    return kiln__pack_writer_add_entry(w->writer, entry, w->error);
+}
+
+static kiln_status write_delta(kiln__pack_writer **out, kiln_context *context,
+                               const kiln_mark *since,
+                               const kiln_delta_options *options,
+                               kiln_error **error)
+{
+    kiln_error *fault = NULL;
+    writing w = {NULL, &fault};
+    const kiln__delta_taker taker = {take, &w};
+    kiln_status status = kiln__pack_writer_new(&w.writer, &context->alloc);
+
+    if (status == KILN_OK)
+        status = kiln__tiers_delta(context, since ? since->order : 0,
+                                   options->binaries != KILN_SWITCH_OFF, &taker,
+                                   &fault);
+    if (status == KILN_OK) {
+        *out = w.writer;
+        return KILN_OK;
+    }
+    kiln__pack_writer_free(w.writer);
+    if (!fault)
+        kiln__error_set(&fault, status, "a delta cannot be made: %s",
+                        kiln_status_text(status));
+    if (error)
+        *error = fault;
+    else
+        kiln_error_free(fault);
+    return status;
+}
+
+static kiln_status read_options(kiln_delta_options *out, kiln_context *context,
+                                const kiln_mark *since,
+                                const kiln_delta_options *given,
+                                kiln_error **error)
+{
+    KILN_REQUIRE(context != NULL, error);
+    KILN_REQUIRE(since == NULL || since->context == context, error);
+    if (kiln__options_read(out, sizeof *out, given) != KILN_OK ||
+        out->binaries > KILN_SWITCH_OFF)
+        return kiln__error_argument(error, "options");
+    return KILN_OK;
 }
 
 kiln_status kiln_delta(kiln_blob *out, kiln_context *context,
-                       const kiln_mark *since,
-                       const kiln_delta_options *options, kiln_error **error)
+                       const kiln_mark *since, const kiln_delta_options *given,
+                       kiln_error **error)
 {
-    (void)since;
-    (void)options;
+    kiln__pack_writer *writer = NULL;
+    kiln_delta_options options;
+    kiln_status status;
+
     KILN_REQUIRE(out != NULL, error);
-    KILN_REQUIRE(context != NULL, error);
-    return refuse(error, "delta");
+    KILN_TRY(read_options(&options, context, since, given, error));
+    KILN_TRY(write_delta(&writer, context, since, &options, error));
+    status = kiln__pack_writer_to_blob(out, writer, error);
+    kiln__pack_writer_free(writer);
+    return status;
 }
+
+kiln_status kiln_delta_save(kiln_context *context, const char *path,
+                            const kiln_mark *since,
+                            const kiln_delta_options *given, kiln_error **error)
+{
+    kiln__pack_writer *writer = NULL;
+    kiln_delta_options options;
+    kiln_status status;
+
+    KILN_REQUIRE(path != NULL, error);
+    KILN_TRY(read_options(&options, context, since, given, error));
+    KILN_TRY(write_delta(&writer, context, since, &options, error));
+    status = kiln__pack_writer_to_file(writer, path, error);
+    kiln__pack_writer_free(writer);
+    return status;
+}
+
+/* ---- packs ---- */
 
 kiln_status kiln_pack_open(kiln_pack **out, const char *path,
                            kiln_error **error)
@@ -62,10 +150,37 @@ void kiln_pack_close(kiln_pack *pack)
     kiln__pack_release(pack);
 }
 
+static kiln_status find(kiln__stored *out, kiln__entry_fault *fault, void *self,
+                        const kiln_key *key)
+{
+    kiln__packed found = {0};
+    const kiln_status status = kiln__pack_find(&found, self, key);
+
+    *fault = status == KILN_OK ? KILN__FAULT_NONE : found.fault;
+    if (status != KILN_OK)
+        return status;
+    out->entry = found.entry;
+    out->bytes = found.bytes;
+    return KILN_OK;
+}
+
 kiln_status kiln_insert(kiln_context *context, kiln_pack *pack,
                         kiln_error **error)
 {
+    kiln__store_source source = {.ops = &kiln__pack_store_ops,
+                                 .self = pack,
+                                 .find = find,
+                                 .priority = KILN_STORE_PACKS,
+                                 .is_packed = 1};
+    kiln_status status;
+
     KILN_REQUIRE(context != NULL, error);
     KILN_REQUIRE(pack != NULL, error);
-    return refuse(error, "insert");
+    status = kiln__stores_add(context, &source);
+    if (status == KILN_ENOMEM)
+        return kiln__error_no_memory(error);
+    if (status != KILN_OK)
+        return kiln__error_set(error, status, "pack %s cannot be inserted",
+                               kiln__pack_name(pack));
+    return KILN_OK;
 }

@@ -50,14 +50,46 @@ typedef struct kiln__stored {
 kiln_status kiln__stores_get(kiln__stored *out, kiln_context *context,
                              int32_t kind, const kiln_key *key);
 void kiln__stored_release(kiln__stored *stored);
-/* Keeps the entry in the first store that takes it. One of class SESSION is
-   refused and counted. `replace`: what is there is outdated. */
+/* What was got is of no use: releases it and asks the stores behind the one
+   it came from. An old entry in a pack must not hide a better one on the
+   disk. */
+kiln_status kiln__stores_next(kiln__stored *stored, kiln_context *context,
+                              int32_t kind, const kiln_key *key);
+/* Keeps the entry on the disk and in every store of the host's that takes it.
+   One of class SESSION is refused and counted. `replace`: what is there is
+   outdated; mode REFRESH always replaces. */
 void kiln__stores_put(kiln_context *context, const kiln__entry *entry,
                       int replace);
 /* A stored entry is right as bytes, but what it says is of no use: `fault`
    says why. It is dropped where that is possible. */
 void kiln__stores_reject(kiln_context *context, const kiln__stored *stored,
                          kiln__entry_fault fault);
+
+/* ---- a store of another part of the library ---- */
+
+typedef kiln_status (*kiln__store_find)(kiln__stored *out,
+                                        kiln__entry_fault *fault, void *self,
+                                        const kiln_key *key);
+
+/* Puts a store into the order, behind others of its priority; on success the
+   context owns `self`. `find` gives entries that it has checked, or
+   KILN_ENOTFOUND and why one was not believed; NULL: ops.get, whose bytes are
+   checked here. Nothing is put there or dropped. */
+typedef struct kiln__store_source {
+    const kiln_store_ops *ops;
+    void *self;
+    kiln__store_find find;
+    int32_t priority; /* KILN_STORE_... */
+    int is_packed;
+} kiln__store_source;
+
+kiln_status kiln__stores_add(kiln_context *context,
+                             const kiln__store_source *source);
+
+/* The folder of the disk store, where lock files may lie: a descriptor that
+   lives with the context, or -1 when there is none or nothing can be locked
+   in it. Makes the folder. */
+int kiln__stores_lock_folder(kiln_context *context);
 
 /* ---- what lies on the disk, for tools ---- */
 
@@ -75,6 +107,24 @@ typedef struct kiln__store_item {
     uint64_t disk_size; /* what it takes on the disk */
     int64_t used_s;     /* when it was last used, in seconds since 1970 */
 } kiln__store_item;
+
+/* Of the disk store; nothing when there is none. */
+kiln_status kiln__stores_each(kiln_context *context,
+                              int (*see)(void *env,
+                                         const kiln__store_item *item),
+                              void *env);
+/* Reads the entry of the digest, whatever its key; or says why it is not
+   believed. Bad ones stay. */
+kiln_status kiln__stores_peek(kiln__stored *out, kiln__entry_fault *fault,
+                              kiln_context *context, kiln_digest digest);
+/* Applies the bounds to all of it; drops all of it. KILN_EREADONLY in a mode
+   that writes nothing. */
+kiln_status kiln__stores_prune(kiln_context *context,
+                               kiln__store_report *report);
+kiln_status kiln__stores_clear(kiln_context *context,
+                               kiln__store_report *report);
+/* Its path, or NULL; lives with the context. */
+const char *kiln__stores_path(kiln_context *context);
 
 kiln_status kiln__stores_new(kiln_context *context, kiln_error **error);
 void kiln__stores_free(kiln_context *context);

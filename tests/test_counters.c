@@ -227,13 +227,21 @@ static void counters_render_as_json(void **state)
     assert_ok(kiln__counters_new(&context));
     kiln__count_request(&context, KILN_TIER_BINARY, KILN__COUNT_WAITED);
     kiln__count_stage(&context, KILN_STAGE_PARSE, 1234);
+    kiln__count_store(&context, KILN_TIER_BINARY, KILN__STORE_HITS, 5,
+                      KILN__STORE_MISSES + KILN_MISS_CHECKSUM, 3);
+    kiln__count_store(&context, KILN_TIER_BINARY, KILN__STORE_HITS, -1,
+                      KILN__STORE_MISSES + KILN_MISS_STALE, 1);
 
     assert_ok(kiln_statistics_json(&blob, &context));
 
     assert_contains(blob.data, "{\"tiers\": {\"typed_ir\": {\"requests\": 0");
-    assert_contains(blob.data, "\"binary\": {\"requests\": 1, \"hits\": 0, "
-                               "\"waited\": 1, \"built\": 0, \"failed\": 0");
+    assert_contains(
+        blob.data,
+        "\"binary\": {\"requests\": 1, \"hits\": 0, "
+        "\"store_hits\": 0, \"waited\": 1, \"built\": 0, \"failed\": 0");
     assert_contains(blob.data, "\"stages_ns\": {\"parse\": 1234, \"infer\": 0");
+    assert_contains(blob.data, "\"store\": {\"hits\": 4, \"misses\": "
+                               "{\"stale\": 1, \"checksum\": 3}, \"puts\"");
     assert_contains(blob.data, "\"load\": 0}}");
     kiln_blob_release(&blob);
     kiln__counters_free(&context);

@@ -212,8 +212,6 @@ static void a_writer_that_is_killed_leaves_one_pack_or_the_other(void **state)
     int calls = 0, done = 0, old = 0, new = 0;
     char path[4096];
 
-    if (!HARNESS_MALLOC_AFTER_FORK)
-        skip();
     snprintf(path, sizeof path, "%s/some.kilnpack", folder);
     while (!done) {
         kiln_pack *pack = NULL;

@@ -102,12 +102,53 @@ typedef struct kiln_tier_statistics {
     uint64_t reserved[5];
 } kiln_tier_statistics;
 
+/** Why stores did not give what they were asked for. */
+#define KILN_MISS_MAP(X) \
+    X(ABSENT, "absent")       /* no store has it */ \
+    X(OFF, "off")             /* the tier, or reading, is switched off */ \
+    X(FAILED, "failed")       /* a store could not answer */ \
+    X(STALE, "stale")         /* it was true of another program */ \
+    X(TOOLCHAIN, "toolchain") /* another one is here than made it */ \
+    X(TRUNCATED, "truncated") /* shorter than it says, or empty */ \
+    X(FOREIGN, "foreign")     /* no entry of Kiln's */ \
+    X(VERSION, "version")     /* of a format that this build does not know */ \
+    X(CHECKSUM, "checksum")   /* damaged */ \
+    X(KEY, "key")             /* of another key */ \
+    X(MALFORMED, "malformed") /* whole, but it makes no sense */
+
+#define KILN__MISS_ENUM(name, text) KILN_MISS_##name,
+enum { KILN_MISS_MAP(KILN__MISS_ENUM) KILN_MISS_COUNT };
+#undef KILN__MISS_ENUM
+
+/* Room for reasons that are yet to come. */
+#define KILN_MISSES_MAX 24
+
+/**
+ * What one tier got from stores, and gave them. An entry that was met and not
+ * believed is counted by its reason, whatever the next store had: so there
+ * may be more misses than requests. ABSENT is counted once a request, when no
+ * store had anything.
+ */
+typedef struct kiln_store_statistics {
+    uint64_t hits;
+    uint64_t misses[KILN_MISSES_MAX]; /* by KILN_MISS_... */
+    uint64_t puts;                    /* that some store took, or had */
+    uint64_t put_failures;            /* that no store took */
+    uint64_t refused; /* since they hold addresses of this process */
+    uint64_t bytes_read;
+    uint64_t bytes_written;
+    uint64_t get_ns; /* summed over all threads */
+    uint64_t put_ns;
+    uint64_t reserved[8];
+} kiln_store_statistics;
+
 typedef struct kiln_statistics {
     size_t size; /* set by the caller */
     kiln_tier_statistics tiers[KILN_TIERS_MAX];
     uint64_t stage_ns[KILN_STAGES_MAX]; /* summed over all threads */
     uint64_t stage_count[KILN_STAGES_MAX];
     uint64_t invalidated; /* code instances that lost their validity */
+    kiln_store_statistics stores[KILN_TIERS_MAX]; /* of the tiers */
 } kiln_statistics;
 
 /** Stores the counters' sums. Cheap, but not for a hit path. Any thread; sums
@@ -124,10 +165,20 @@ KILN_API void kiln_statistics_get(kiln_statistics *out,
 KILN_API KILN_NODISCARD kiln_status
 kiln_statistics_json(kiln_blob *out, const kiln_context *context);
 
+/* Where the built-in stores stand. */
+#define KILN_STORE_PACKS 100       /* that were inserted */
+#define KILN_STORE_DISK 200        /* the folder of this user */
+#define KILN_STORE_SEARCH_PATH 300 /* in its order */
+
 /**
- * Adds a store behind the tiers. Lower `priority` is asked first; equal ones
- * are refused. On success the context owns `self` and calls ops->free; `ops`
- * is copied. KILN_EUNSUPPORTED in this version: tiers live in memory.
+ * Adds a store behind the tiers. Lower `priority` is asked first; one that
+ * another store has, or a built-in one, is KILN_EINVAL, like a table without
+ * its required members. On success the context owns `self` and calls
+ * ops->free; `ops` is copied.
+ *
+ * What the store gives is checked before it is believed, and kept on the disk.
+ * What is built is offered to it, unless the mode or its KILN_EREADONLY says
+ * no. Whatever it returns, no compile fails because of it.
  */
 KILN_API KILN_NODISCARD kiln_status
 kiln_context_add_store(kiln_context *context, const kiln_store_ops *ops,
@@ -137,10 +188,7 @@ kiln_context_add_store(kiln_context *context, const kiln_store_ops *ops,
  * Packs. A package takes a mark after its dependencies are loaded, runs a
  * workload, and saves what was added since as a pack: a file, or bytes for the
  * host's own image. A later process inserts it, and what is still true today
- * is found there instead of being compiled.
- *
- * In this version kiln_snapshot(), kiln_delta() and kiln_insert() return
- * KILN_EUNSUPPORTED.
+ * is found there instead of being compiled. Any thread.
  */
 
 /** What a pack is to hold. */
@@ -158,7 +206,8 @@ typedef struct kiln_delta_options {
         } \
     }
 
-/** Remembers which entries exist now. The caller frees the mark. */
+/** Remembers which entries exist now. The caller frees the mark, before the
+ *  context. */
 KILN_API KILN_NODISCARD kiln_status kiln_snapshot(kiln_mark **out,
                                                   kiln_context *context,
                                                   kiln_error **error);
@@ -167,12 +216,21 @@ KILN_API void kiln_mark_free(kiln_mark *mark);
 
 /**
  * Gives, as the bytes of a pack, exactly the entries added since the mark
- * (NULL: all) that are valid without bound and hold no address. The caller
- * releases `*out`. `options` may be NULL.
+ * (NULL: all): those that are valid without bound, hold no address and did not
+ * come from a pack that was inserted. What other stores had counts as added.
+ * What is not in memory as a whole is brought in first, from the stores or by
+ * inference, whose errors are passed on. Equal entries give equal bytes. The
+ * caller releases `*out`. `options` may be NULL.
  */
 KILN_API KILN_NODISCARD kiln_status
 kiln_delta(kiln_blob *out, kiln_context *context, const kiln_mark *since,
            const kiln_delta_options *options, kiln_error **error);
+
+/** The same as a file: written under another name in its folder, and renamed
+ *  to `path` when it is whole. */
+KILN_API KILN_NODISCARD kiln_status
+kiln_delta_save(kiln_context *context, const char *path, const kiln_mark *since,
+                const kiln_delta_options *options, kiln_error **error);
 
 /** Opens a pack file in constant time. KILN_ENOTFOUND with an error when there
  *  is no such file, KILN_ECORRUPT if it is no pack or was cut. What is damaged

@@ -16,7 +16,7 @@ void kiln__change_begin(kiln__change *change, kiln__language *language,
     *change = (kiln__change){.language = language,
                              .package = package,
                              .source = source,
-                             .world = kiln__language_world(language) + 1};
+                             .world = language->made + 1};
     kiln__diagnostics_init(&change->diagnostics, language->alloc);
     if (source == NULL)
         return;
@@ -93,6 +93,7 @@ kiln__version *kiln__change_name(kiln__change *change, kiln__slot *slot,
     version->min_world = change->world;
     version->max_world = UINT64_MAX;
     slot->mark = change->language->change_number;
+    change->is_peculiar |= kiln__slot_version(slot, change->world) != NULL;
     kiln__language_write(change->language);
     version->next = slot->versions;
     slot->versions = version;
@@ -300,8 +301,10 @@ static void make_visible(kiln__change *change)
         change->node->next = language->sources;
         language->sources = change->node;
     }
-    atomic_store_explicit(&language->world, change->world,
-                          memory_order_release);
+    language->made = change->world;
+    if (kiln__language_world(language) < change->world)
+        atomic_store_explicit(&language->world, change->world,
+                              memory_order_release);
 }
 
 static int is_empty(const kiln__change *change)
@@ -324,20 +327,18 @@ static void fill_report(const kiln__change *change, kiln_change_report *report)
 
 /* The change is there whatever the tiers say; names of what it invalidated
    are worth less than the invalidation. */
-static kiln_status tell_tiers(kiln__change *change, kiln_change_report *report,
-                              kiln_error **error)
+kiln_status kiln__change_tell(kiln__language *language, uint64_t world,
+                              const uint64_t *subjects, size_t count,
+                              kiln_change_report *report, kiln_error **error)
 {
+    kiln_frontend *frontend = language->frontend;
     kiln_status status;
 
-    if (change->first || change->subjects.count == 0)
+    if (count == 0)
         return KILN_OK;
-    status = kiln_world_changed(change->language->frontend, change->world,
-                                change->subjects.items, change->subjects.count,
-                                report);
+    status = kiln_world_changed(frontend, world, subjects, count, report);
     if (status != KILN_OK && report != NULL)
-        status = kiln_world_changed(change->language->frontend, change->world,
-                                    change->subjects.items,
-                                    change->subjects.count, NULL);
+        status = kiln_world_changed(frontend, world, subjects, count, NULL);
     if (status == KILN_ENOMEM)
         return kiln__error_no_memory(error);
     return status;
@@ -403,8 +404,10 @@ kiln_status kiln__change_end(kiln__change *change, kiln_status status,
         unlink_pending(change);
     dispose(change);
     kiln__mutex_unlock(&change->language->change);
-    if (status == KILN_OK)
-        status = tell_tiers(change, report, error);
+    if (status == KILN_OK && !change->first && change->deferred == NULL)
+        status = kiln__change_tell(change->language, change->world,
+                                   change->subjects.items,
+                                   change->subjects.count, report, error);
     kiln__array_dispose(change->language->alloc, &change->subjects);
     return status;
 }

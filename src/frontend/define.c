@@ -2,8 +2,9 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <string.h>
 
+#include "deferred.h"
 #include "report.h"
-#include "tables.h"
+#include "stores.h"
 
 /*
  * Imports first, then constants, types and functions, since each may name the
@@ -371,16 +372,76 @@ kiln_status kiln__define_first(kiln_package *package, kiln__source *source,
     return kiln__change_end(&change, status, NULL, error);
 }
 
+/* A summary is written while the change has its lists, and kept when no lock
+   is held. Without memory there is none. */
+static int summarise(kiln__encoder *out, const kiln__change *change)
+{
+    return kiln__stores_write(change->language->context, KILN__ENTRY_SOURCE) &&
+           kiln__summary_write(out, change);
+}
+
 kiln_status kiln__define(kiln_package *package, kiln__source *source,
                          const kiln__loading *loading,
                          kiln_change_report *report, kiln_error **error)
 {
+    kiln__summary_subject subject = {.package = package->name};
+    int has_summary = 0;
+    kiln__encoder summary;
     kiln__change change;
     kiln_status status;
 
+    kiln__encoder_init(&summary, package->language->alloc);
     kiln__change_begin(&change, package->language, package, source);
     change.loading = loading;
     define_all(&change);
     status = kiln__change_publish(&change, report, error);
-    return kiln__change_end(&change, status, report, error);
+    if (status == KILN_OK) {
+        subject.history = change.before;
+        subject.text = change.text;
+        has_summary = summarise(&summary, &change);
+    }
+    status = kiln__change_end(&change, status, report, error);
+    if (has_summary)
+        kiln__summary_keep(package->language, &subject, &summary);
+    kiln__encoder_dispose(&summary);
+    return status;
+}
+
+/* Notes whether the change did what was promised, and what instead. */
+static void compare_promise(kiln__deferred *deferred, kiln__change *change)
+{
+    const kiln__summary *promised = &deferred->summary;
+    const kiln_alloc *alloc = change->language->alloc;
+    kiln__encoder summary;
+    int is_same;
+
+    change->before = deferred->subject.history;
+    change->context = promised->context;
+    kiln__encoder_init(&summary, alloc);
+    is_same = kiln__summary_write(&summary, change) &&
+              summary.size == promised->size &&
+              memcmp(summary.bytes, promised->bytes, promised->size) == 0;
+    deferred->is_wrong = !is_same && !summary.failed;
+    kiln__encoder_dispose(&summary);
+    if (deferred->is_wrong)
+        for (size_t i = 0; i < change->subjects.count; i++)
+            (void)kiln__array_push(alloc, &deferred->subjects,
+                                   change->subjects.items[i]);
+}
+
+kiln_status kiln__define_deferred(kiln__deferred *deferred,
+                                  kiln__source *source, kiln_error **error)
+{
+    kiln_package *package = deferred->package;
+    kiln__change change;
+    kiln_status status;
+
+    kiln__change_begin(&change, package->language, package, source);
+    change.world = deferred->world;
+    change.deferred = deferred;
+    define_all(&change);
+    status = kiln__change_publish(&change, NULL, error);
+    if (status == KILN_OK)
+        compare_promise(deferred, &change);
+    return kiln__change_end(&change, status, NULL, error);
 }

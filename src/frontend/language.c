@@ -3,10 +3,11 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "deferred.h"
 #include "float_mode.h"
 #include "report.h"
+#include "runtime_sources.h"
 #include "settings.h"
-#include "tables.h"
 #include "types.h"
 
 /* The form of typed IR and, beside it, what inference makes of a program:
@@ -59,20 +60,45 @@ uint64_t kiln__language_world(const kiln__language *language)
     return atomic_load_explicit(&language->world, memory_order_acquire);
 }
 
+/* With `starting`. */
+static kiln_status make_ready(kiln__language *language,
+                              kiln__deferred **settled, kiln_error **error)
+{
+    KILN_TRY(kiln__core_new(language, error));
+    if (kiln__deferral_settle(language, settled) != KILN_OK)
+        return kiln__error_no_memory(error);
+    atomic_store_explicit(&language->ready, 1, memory_order_release);
+    return KILN_OK;
+}
+
 kiln_status kiln__language_ready(kiln__language *language, kiln_error **error)
 {
-    kiln_status status = KILN_OK;
+    kiln__deferred *settled = NULL;
+    kiln_status status = KILN_OK, told;
 
     if (atomic_load_explicit(&language->ready, memory_order_acquire))
         return KILN_OK;
     kiln__mutex_lock(&language->starting);
-    if (!atomic_load_explicit(&language->ready, memory_order_relaxed)) {
-        status = kiln__core_new(language, error);
-        if (status == KILN_OK)
-            atomic_store_explicit(&language->ready, 1, memory_order_release);
-    }
+    if (!atomic_load_explicit(&language->ready, memory_order_relaxed))
+        status = make_ready(language, &settled, error);
     kiln__mutex_unlock(&language->starting);
-    return status;
+    told = kiln__deferral_finish(language, settled,
+                                 status == KILN_OK ? error : NULL);
+    return status == KILN_OK ? told : status;
+}
+
+kiln_status kiln__language_start(kiln__language *language, kiln_error **error)
+{
+    uint64_t none = 1;
+
+    if (atomic_load_explicit(&language->ready, memory_order_acquire))
+        return KILN_OK;
+    if (!kiln__deferral_is_on(language))
+        return kiln__language_ready(language, error);
+    /* Each of core's texts makes a world. */
+    atomic_compare_exchange_strong(&language->world, &none,
+                                   1 + kiln__runtime_source_count);
+    return KILN_OK;
 }
 
 void kiln__sources_free(kiln__language *language, kiln__source_node *list)
@@ -97,6 +123,13 @@ static void language_dispose(kiln__language *language)
 {
     kiln__map_each(&language->generics, free_generic, NULL);
     kiln__map_dispose(&language->generics);
+    kiln__map_dispose(&language->places);
+    while (language->deferred != NULL) {
+        kiln__deferred *next = language->deferred->next;
+
+        kiln__deferred_free(language->deferred);
+        language->deferred = next;
+    }
     while (language->packages != NULL) {
         kiln_package *next = language->packages->next;
 
@@ -238,8 +271,13 @@ static kiln_status language_function(void *self, const char *name,
                                      const kiln_function **out)
 {
     kiln__language *language = self;
+    const kiln_function *function = kiln__deferral_function(language, name);
     const kiln__generic *generic;
 
+    if (function != NULL) {
+        *out = function;
+        return KILN_OK;
+    }
     KILN_TRY(kiln__language_ready(language, NULL));
     kiln__language_read(language);
     generic = kiln__generic_get(language, name);
@@ -332,6 +370,7 @@ static kiln_status language_locate(void *self, const char *label,
     const kiln__source *source;
     kiln__span span;
 
+    KILN_TRY(kiln__language_ready(self, NULL));
     KILN_TRY(find_span(self, label, ordinal, &source, &span));
     kiln__source_locate(source, span, out);
     return KILN_OK;
@@ -342,6 +381,7 @@ int kiln__language_span(const kiln_frontend *frontend, const char *label,
                         kiln__span *span)
 {
     return frontend->ops.locate == language_locate &&
+           kiln__language_ready(frontend->self, NULL) == KILN_OK &&
            find_span(frontend->self, label, ordinal, source, span) == KILN_OK;
 }
 
@@ -384,7 +424,9 @@ static kiln__language *language_make(kiln_context *context)
     atomic_init(&language->world, 1);
     atomic_init(&language->reclaimed, 0);
     atomic_init(&language->ready, 0);
+    language->made = 1;
     kiln__map_init(&language->generics, &context->alloc);
+    kiln__map_init(&language->places, &context->alloc);
     kiln__arena_init(&language->arena, &context->alloc);
     if (pthread_rwlock_init(&language->lock, NULL) != 0)
         goto no_lock;

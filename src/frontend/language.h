@@ -46,6 +46,7 @@ struct kiln__generic {
     const char *name; /* without the package */
     uint32_t builtin; /* index into kiln__builtins, or 0 */
     int is_essential; /* the language's own code calls it */
+    int is_promised;  /* a deferred text defines it; under the world lock */
     uint64_t subject; /* of dispatch queries */
     /* Under the world lock: the current methods of all tables, then those that
        ended, each newest first. */

@@ -2,9 +2,9 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <string.h>
 
+#include "deferred.h"
 #include "kiln/runtime.h"
 #include "report.h"
-#include "tables.h"
 
 /* ---- the object ---- */
 
@@ -135,7 +135,7 @@ kiln_status kiln_package_new(kiln_package **out, kiln_context *context,
     KILN_REQUIRE(name != NULL, error);
     KILN_TRY(kiln__package_check_name(name, strlen(name), error));
     language = kiln__language_of(context);
-    KILN_TRY(kiln__language_ready(language, error));
+    KILN_TRY(kiln__language_start(language, error));
     if (kiln__package_make(out, language, name) != KILN_OK)
         return kiln__error_no_memory(error);
     return KILN_OK;
@@ -175,7 +175,8 @@ kiln_status kiln_package_find(kiln_package **out, kiln_context *context,
     KILN_REQUIRE(context != NULL, NULL);
     KILN_REQUIRE(name != NULL, NULL);
     language = kiln__language_of(context);
-    KILN_TRY(kiln__language_ready(language, NULL));
+    KILN_TRY(strcmp(name, "core") == 0 ? kiln__language_ready(language, NULL)
+                                       : kiln__language_start(language, NULL));
     kiln__language_read(language);
     package = kiln__package_get(language, name, strlen(name));
     loaded = package != NULL && package->loaded;
@@ -191,18 +192,55 @@ const char *kiln_package_name(const kiln_package *package)
     return package->name;
 }
 
+/* The function that a deferred text of the package defines, or NULL. */
+static const kiln_function *promised_function(kiln_package *package,
+                                              const char *name)
+{
+    const kiln_function *function = NULL;
+    kiln__text qualified;
+
+    if (atomic_load_explicit(&package->language->ready, memory_order_acquire))
+        return NULL;
+    kiln__text_init(&qualified, package->language->alloc);
+    kiln__text_format(&qualified, "%s.%s", package->name, name);
+    if (!qualified.failed)
+        function = kiln__deferral_function(package->language, qualified.bytes);
+    kiln__text_dispose(&qualified);
+    return function;
+}
+
+static kiln_status no_function(const kiln_package *package, const char *name,
+                               uint64_t world, kiln_error **error)
+{
+    kiln__arena arena;
+    const char *hint;
+
+    kiln__arena_init(&arena, package->language->alloc);
+    hint = kiln__name_hint(&arena, package, name, world);
+    kiln__error_set(error, KILN_ENOTFOUND,
+                    "package %s has no function `%s`%s%s", package->name, name,
+                    hint == NULL ? "" : "; ", hint == NULL ? "" : hint);
+    kiln__arena_dispose(&arena);
+    return KILN_ENOTFOUND;
+}
+
 kiln_status kiln_package_function(const kiln_function **out,
                                   kiln_package *package, const char *name,
                                   kiln_error **error)
 {
-    kiln__arena arena;
+    const kiln_function *promised;
     kiln__binding binding;
-    const char *hint;
     uint64_t world;
 
     KILN_REQUIRE(out != NULL, error);
     KILN_REQUIRE(package != NULL, error);
     KILN_REQUIRE(name != NULL, error);
+    promised = promised_function(package, name);
+    if (promised != NULL) {
+        *out = promised;
+        return KILN_OK;
+    }
+    KILN_TRY(kiln__language_ready(package->language, error));
     world = kiln__language_world(package->language);
     (void)kiln__binding_find(&binding, package, name, world);
     if (binding.kind == KILN__BINDING_FUNCTION) {
@@ -213,23 +251,37 @@ kiln_status kiln_package_function(const kiln_function **out,
         return kiln__error_set(error, KILN_ENOTFOUND,
                                "`%s` is no function in package %s", name,
                                package->name);
-    kiln__arena_init(&arena, package->language->alloc);
-    hint = kiln__name_hint(&arena, package, name, world);
-    kiln__error_set(error, KILN_ENOTFOUND,
-                    "package %s has no function `%s`%s%s", package->name, name,
-                    hint == NULL ? "" : "; ", hint == NULL ? "" : hint);
-    kiln__arena_dispose(&arena);
-    return KILN_ENOTFOUND;
+    return no_function(package, name, world, error);
 }
 
 /* ---- texts ---- */
+
+/* Parses, and defines at once. */
+static kiln_status define_now(kiln_package *package, const char *file,
+                              const char *text, size_t size,
+                              kiln_change_report *report, kiln_error **error)
+{
+    kiln__language *language = package->language;
+    kiln__source *source;
+    kiln_status status;
+
+    KILN_TRY(kiln__package_parse(&source, language, file, text, size, error));
+    status = kiln__package_load_embedded(language, source, error);
+    if (status == KILN_OK)
+        status = kiln__language_ready(language, error);
+    if (status != KILN_OK) {
+        kiln__source_free(source);
+        return status;
+    }
+    return kiln__define(package, source, NULL, report, error);
+}
 
 kiln_status kiln_package_define(kiln_package *package, const char *file,
                                 const char *text, size_t size,
                                 kiln_change_report *report, kiln_error **error)
 {
-    kiln__source *source;
-    kiln_status status;
+    kiln__offer offer = {.file = file, .text = text, .size = size};
+    int done = 0;
 
     KILN_REQUIRE(package != NULL, error);
     KILN_REQUIRE(file != NULL, error);
@@ -238,12 +290,9 @@ kiln_status kiln_package_define(kiln_package *package, const char *file,
     if (!is_loaded(package))
         return kiln__error_set(error, KILN_EINVAL, "package %s was unloaded",
                                package->name);
-    KILN_TRY(kiln__package_parse(&source, package->language, file,
-                                 text == NULL ? "" : text, size, error));
-    status = kiln__package_load_embedded(package->language, source, error);
-    if (status != KILN_OK) {
-        kiln__source_free(source);
-        return status;
-    }
-    return kiln__define(package, source, NULL, report, error);
+    offer.text = text == NULL ? "" : text;
+    KILN_TRY(kiln__package_defer(&done, package, &offer, report, error));
+    if (done)
+        return KILN_OK;
+    return define_now(package, file, offer.text, size, report, error);
 }

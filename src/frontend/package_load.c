@@ -3,10 +3,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "deferred.h"
 #include "file.h"
 #include "report.h"
 #include "runtime_sources.h"
-#include "tables.h"
 
 /*
  * An import takes the package that is there; else the one of a file, beside
@@ -91,17 +91,24 @@ static kiln_status load_embedded(kiln__language *language, const char *name,
 {
     const kiln__runtime_source *text = find_embedded(name);
     kiln__source *source = NULL;
+    kiln__offer offer = {0};
     kiln_package *package;
+    int done = 0;
 
     if (text == NULL)
         return KILN_ENOTFOUND;
-    KILN_TRY(kiln__package_parse(&source, language, text->name, text->text,
-                                 text->size, error));
-    if (kiln__package_prepare(&package, language, name) != KILN_OK) {
-        kiln__source_free(source);
+    if (kiln__package_prepare(&package, language, name) != KILN_OK)
         return kiln__error_no_memory(error);
+    offer.file = text->name;
+    offer.text = text->text;
+    offer.size = text->size;
+    KILN_TRY(kiln__package_defer(&done, package, &offer, NULL, error));
+    if (!done) {
+        KILN_TRY(kiln__language_ready(language, error));
+        KILN_TRY(kiln__package_parse(&source, language, text->name, text->text,
+                                     text->size, error));
+        KILN_TRY(kiln__define(package, source, NULL, NULL, error));
     }
-    KILN_TRY(kiln__define(package, source, NULL, NULL, error));
     kiln__package_show(package, 1);
     return KILN_OK;
 }
@@ -132,24 +139,28 @@ static kiln_status load_import(kiln__language *language, const char *path,
 }
 
 /* What is not found anywhere is diagnosed where the import stands. */
+static kiln_status find_import(kiln__language *language, const char *path,
+                               const char *name, const kiln__loading *importer,
+                               kiln_error **error)
+{
+    kiln_package *package;
+    kiln_status status;
+
+    if (kiln_package_find(&package, language->context, name) == KILN_OK)
+        return KILN_OK;
+    status = load_import(language, path, name, importer, error);
+    return status == KILN_ENOTFOUND ? KILN_OK : status;
+}
+
 static kiln_status load_imports(kiln__language *language, const char *path,
                                 const kiln__source *source,
                                 const kiln__loading *importer,
                                 kiln_error **error)
 {
-    for (size_t i = 0; i < source->definition_count; i++) {
-        const kiln__definition *definition = &source->definitions[i];
-        kiln_package *package;
-        kiln_status status;
-
-        if (definition->kind != KILN__DEFINE_IMPORT ||
-            kiln_package_find(&package, language->context, definition->name) ==
-                KILN_OK)
-            continue;
-        status = load_import(language, path, definition->name, importer, error);
-        if (status != KILN_OK && status != KILN_ENOTFOUND)
-            return status;
-    }
+    for (size_t i = 0; i < source->definition_count; i++)
+        if (source->definitions[i].kind == KILN__DEFINE_IMPORT)
+            KILN_TRY(find_import(language, path, source->definitions[i].name,
+                                 importer, error));
     return KILN_OK;
 }
 
@@ -160,23 +171,58 @@ kiln_status kiln__package_load_embedded(kiln__language *language,
     return load_imports(language, NULL, source, NULL, error);
 }
 
+/* ---- deferred texts ---- */
+
+static int is_too_deep(const kiln__loading *importer)
+{
+    int depth = 0;
+
+    for (; importer != NULL; importer = importer->importer)
+        depth++;
+    return depth >= LOADING_DEPTH_MAX;
+}
+
+kiln_status kiln__package_defer(int *done, kiln_package *package,
+                                const kiln__offer *offer,
+                                kiln_change_report *report, kiln_error **error)
+{
+    kiln__language *language = package->language;
+    const kiln__loading loading = {package, offer->importer};
+    kiln__deferred *deferred = NULL;
+    kiln_status status = KILN_OK;
+
+    *done = 0;
+    if (is_too_deep(offer->importer) ||
+        kiln__deferral_find(&deferred, language, package->name, offer->file,
+                            offer->text, offer->size) != KILN_OK)
+        return KILN_OK;
+    for (size_t i = 0; status == KILN_OK && i < deferred->summary.import_count;
+         i++)
+        status = find_import(language, offer->path,
+                             deferred->summary.imports[i], &loading, error);
+    if (status == KILN_OK)
+        return kiln__deferral_commit(done, deferred, package, offer->is_new,
+                                     report, error);
+    kiln__deferred_free(deferred);
+    return status;
+}
+
 /* ---- files ---- */
 
 static kiln_status load_source(kiln_package *package, const file *f,
                                kiln__source *source, kiln_error **error)
 {
     const kiln__loading loading = {package, f->importer};
-    const kiln__loading *importer = f->importer;
+    kiln__language *language = package->language;
     kiln_status status;
-    int depth = 0;
 
-    for (; importer != NULL; importer = importer->importer)
-        depth++;
     status =
-        depth < LOADING_DEPTH_MAX
-            ? load_imports(package->language, f->path, source, &loading, error)
+        !is_too_deep(f->importer)
+            ? load_imports(language, f->path, source, &loading, error)
             : kiln__error_set(error, KILN_ECOMPILE,
                               "%s: imports are nested too deeply", f->path);
+    if (status == KILN_OK)
+        status = kiln__language_ready(language, error);
     if (status != KILN_OK) {
         kiln__source_free(source);
         return status;
@@ -184,39 +230,72 @@ static kiln_status load_source(kiln_package *package, const file *f,
     return kiln__define(package, source, &loading, f->report, error);
 }
 
-static kiln_status read_source(kiln__source **out, kiln__language *language,
-                               const char *path, kiln_error **error)
-{
-    kiln_blob text = {0};
-    kiln_status status;
+/* A file's text, and the package that it goes into. */
+typedef struct reading {
+    kiln__language *language;
+    const file *file;
+    char *name;
+    kiln_blob text;
+    kiln_package *package;
+    int is_new;
+} reading;
 
-    KILN_TRY(
-        kiln__file_read(&text, language->alloc, path, FILE_SIZE_MAX, error));
-    status =
-        kiln__package_parse(out, language, path, text.data, text.size, error);
-    kiln_blob_release(&text);
-    return status;
+/* One that was made for a file that cannot be defined goes again. */
+static kiln_status make_package(reading *r, kiln_error **error)
+{
+    r->is_new = kiln_package_find(&r->package, r->language->context, r->name) !=
+                KILN_OK;
+    if (r->is_new &&
+        kiln__package_make(&r->package, r->language, r->name) != KILN_OK)
+        return kiln__error_no_memory(error);
+    return KILN_OK;
 }
 
-/* A package that was made for a file that cannot be defined goes again. */
-static kiln_status load_named(kiln_package **out, kiln__language *language,
-                              const char *name, const file *f,
-                              kiln__source *source, kiln_error **error)
+static void drop_package(const reading *r)
 {
-    kiln_package *package = NULL;
-    const int is_new =
-        kiln_package_find(&package, language->context, name) != KILN_OK;
-    kiln_status status;
+    if (r->is_new)
+        kiln__package_show(r->package, 0);
+}
 
-    if (is_new && kiln__package_make(&package, language, name) != KILN_OK) {
-        kiln__source_free(source);
-        return kiln__error_no_memory(error);
+static kiln_status defer(int *done, reading *r, kiln_error **error)
+{
+    const kiln__offer offer = {.file = r->file->path,
+                               .text = r->text.data,
+                               .size = r->text.size,
+                               .path = r->file->path,
+                               .importer = r->file->importer,
+                               .is_new = r->is_new};
+
+    return kiln__package_defer(done, r->package, &offer, r->file->report,
+                               error);
+}
+
+/* A file that does not parse makes no package: whether it does is known of
+   one that may be deferred. */
+static kiln_status load_text(reading *r, kiln_error **error)
+{
+    kiln__source *source = NULL;
+    kiln_status status;
+    int done = 0;
+
+    if (kiln__deferral_is_on(r->language)) {
+        KILN_TRY(make_package(r, error));
+        status = defer(&done, r, error);
+        if (!done)
+            drop_package(r);
+        if (status != KILN_OK || done)
+            return status;
     }
-    status = load_source(package, f, source, error);
-    if (status != KILN_OK && is_new)
-        kiln__package_show(package, 0);
-    if (status == KILN_OK)
-        *out = package;
+    KILN_TRY(kiln__package_parse(&source, r->language, r->file->path,
+                                 r->text.data, r->text.size, error));
+    status = make_package(r, error);
+    if (status != KILN_OK) {
+        kiln__source_free(source);
+        return status;
+    }
+    status = load_source(r->package, r->file, source, error);
+    if (status != KILN_OK)
+        drop_package(r);
     return status;
 }
 
@@ -226,19 +305,19 @@ static kiln_status load(kiln_package **out, kiln__language *language,
     const char *base = f->path + folder_size(f->path);
     const char *dot = strrchr(base, '.');
     const size_t size = dot == NULL ? strlen(base) : (size_t)(dot - base);
-    kiln__source *source = NULL;
+    reading r = {.language = language, .file = f};
     kiln_status status;
-    char *name;
 
     KILN_TRY(kiln__package_check_name(base, size, error));
-    KILN_TRY(read_source(&source, language, f->path, error));
-    name = kiln__string_copy_n(language->alloc, base, size);
-    if (name == NULL) {
-        kiln__source_free(source);
-        return kiln__error_no_memory(error);
-    }
-    status = load_named(out, language, name, f, source, error);
-    kiln__string_free(language->alloc, name);
+    KILN_TRY(kiln__file_read(&r.text, language->alloc, f->path, FILE_SIZE_MAX,
+                             error));
+    r.name = kiln__string_copy_n(language->alloc, base, size);
+    status =
+        r.name == NULL ? kiln__error_no_memory(error) : load_text(&r, error);
+    if (status == KILN_OK)
+        *out = r.package;
+    kiln__string_free(language->alloc, r.name);
+    kiln_blob_release(&r.text);
     return status;
 }
 
@@ -254,6 +333,6 @@ kiln_status kiln_package_load(kiln_package **out, kiln_context *context,
     KILN_REQUIRE(path != NULL, error);
     KILN_TRY(kiln__report_check(report, error));
     language = kiln__language_of(context);
-    KILN_TRY(kiln__language_ready(language, error));
+    KILN_TRY(kiln__language_start(language, error));
     return load(out, language, &f, error);
 }

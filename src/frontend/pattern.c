@@ -314,8 +314,8 @@ int kiln__pattern_is_open(const kiln__pattern *pattern)
     return 0;
 }
 
-/* A number that two patterns share whenever each takes what the other does:
-   `T` is its bound, `Vec{T,N}` may be `Vec`. */
+/* A number that two patterns share whenever each takes what the other does, in
+   every process: `T` is its bound, `Vec{T,N}` may be `Vec`. */
 static uint64_t pattern_shape(const kiln__method *method,
                               const kiln__pattern *pattern)
 {
@@ -331,9 +331,9 @@ static uint64_t pattern_shape(const kiln__method *method,
     case KILN__PATTERN_PARAMETER:
         return 1;
     case KILN__PATTERN_EXACT:
-        return (uintptr_t)pattern->type;
+        return pattern->type->id.low;
     case KILN__PATTERN_STRUCT:
-        return (uintptr_t)pattern->named->slot;
+        return pattern->named->slot->subject;
     case KILN__PATTERN_ABSTRACT:
         if (pattern->named->kinds == 1u << KILN_TYPE_VECTOR)
             return 2;
@@ -341,7 +341,7 @@ static uint64_t pattern_shape(const kiln__method *method,
             return 3;
         if (pattern->named->kinds == 1u << KILN_TYPE_TYPE)
             return 4;
-        return (uintptr_t)pattern->named->slot;
+        return pattern->named->slot->subject;
     case KILN__PATTERN_VECTOR:
         return 2;
     case KILN__PATTERN_STATIC:

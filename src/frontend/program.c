@@ -32,6 +32,7 @@ kiln_digest kiln__program_core(void)
 
 typedef struct closure {
     const kiln__language *language;
+    const kiln_package *home; /* whose text is defined: loaded soon, or NULL */
     const kiln_package **packages; /* in the order of finding, then by name */
     uint8_t *known;                /* by number */
     size_t count;
@@ -44,6 +45,7 @@ static int closure_init(closure *c, const kiln__language *language)
     const size_t count = language->package_count;
 
     c->language = language;
+    c->home = NULL;
     c->count = 0;
     c->packages = c->room;
     c->known = c->known_room;
@@ -106,7 +108,8 @@ static kiln_digest closure_digest(closure *c)
         if (c->packages[i] == core)
             continue;
         kiln__encode_text(&encoder, c->packages[i]->name);
-        kiln__encode_u64(&encoder, (uint64_t)c->packages[i]->loaded);
+        kiln__encode_u64(&encoder,
+                         c->packages[i] == c->home || c->packages[i]->loaded);
         kiln__encode_digest(&encoder, c->packages[i]->history);
     }
     digest = encoder.failed ? (kiln_digest){0} : kiln__encoder_digest(&encoder);
@@ -123,6 +126,7 @@ kiln_digest kiln__program_context(const kiln_package *package,
     closure c;
 
     if (closure_init(&c, package->language)) {
+        c.home = package;
         closure_add(&c, package);
         for (size_t i = 0; i < count; i++)
             closure_add(&c, imports[i]);
@@ -188,27 +192,29 @@ static kiln_digest removal_digest(const kiln__change *change)
 
 void kiln__program_prepare(kiln__change *change)
 {
-    kiln_digest context, digest;
-
-    change->history = change->package->history;
-    if (change->first || change->subjects.count == 0)
+    change->before = change->package->history;
+    change->history = change->before;
+    if (change->first || change->deferred != NULL ||
+        change->subjects.count == 0)
         return;
     if (change->source != NULL && !note_imports(change)) {
         change->status = KILN_ENOMEM;
         return;
     }
-    context = kiln__program_context(change->package, NULL, 0);
-    if (kiln__digest_is_zero(context))
+    change->context = kiln__program_context(change->package, NULL, 0);
+    if (kiln__digest_is_zero(change->context))
         change->status = KILN_ENOMEM;
-    digest = change->source == NULL ? removal_digest(change)
-                                    : kiln__digest_bytes(change->source->text,
-                                                         change->source->size);
-    change->history = kiln__program_defined(context, digest);
+    change->text =
+        change->source == NULL
+            ? removal_digest(change)
+            : kiln__digest_bytes(change->source->text, change->source->size);
+    change->history = kiln__program_defined(change->context, change->text);
 }
 
 void kiln__program_publish(const kiln__change *change)
 {
-    change->package->history = change->history;
+    if (change->deferred == NULL)
+        change->package->history = change->history;
     for (size_t i = 0; i < change->added.count; i++)
         if (change->added.items[i]->generic->package != change->package)
             change->package->is_extending = 1;

@@ -178,6 +178,7 @@ kiln_status kiln_method_delete(kiln_package *package,
     KILN_REQUIRE(parameters != NULL, error);
     KILN_REQUIRE(function->frontend == package->language->frontend, error);
     KILN_TRY(kiln__report_check(report, error));
+    KILN_TRY(kiln__language_ready(package->language, error));
     w.generic = function->data;
     kiln__arena_init(&arena, package->language->alloc);
     kiln__change_begin(&change, package->language, package, NULL);
@@ -225,6 +226,7 @@ kiln_status kiln_package_unload(kiln_package *package,
     KILN_REQUIRE(package != package->language->core, error);
     KILN_TRY(kiln__report_check(report, error));
     language = package->language;
+    KILN_TRY(kiln__language_ready(language, error));
     kiln__change_begin(&change, language, package, NULL);
     if (package->loaded) {
         change.unloads = 1;

@@ -57,6 +57,8 @@ struct kiln__binding_table {
     kiln__map slots; /* digest of the name -> kiln__slot */
 };
 
+typedef struct kiln__deferred kiln__deferred; /* deferred.h */
+
 typedef struct kiln__source_node {
     kiln__source *source;
     int has_names; /* some name got a meaning that lives in it */
@@ -75,8 +77,11 @@ struct kiln__language {
     uint64_t visit_number;
     pthread_rwlock_t lock; /* the world lock */
     _Atomic uint64_t world;
+    uint64_t made; /* under the change lock: the last world in the tables */
     _Atomic uint64_t reclaimed; /* methods that ended before it are freed */
-    _Atomic int ready;          /* the core package is there */
+    _Atomic int ready;          /* core is there, and nothing is deferred */
+    kiln__deferred *deferred;   /* under `starting`, oldest first */
+    kiln__map places;           /* of deferred methods; under `starting` */
     kiln__arena arena;          /* names and types that are built in */
     kiln_package *core;
     kiln_package *packages; /* newest first */
@@ -88,8 +93,12 @@ struct kiln__language {
 };
 
 /* ---- language.c ---- */
-/* Makes the core package if it is not there yet. */
+/* Makes the core package if it is not there yet, and defines what was
+   deferred. */
 kiln_status kiln__language_ready(kiln__language *language, kiln_error **error);
+/* The same, as far as the outside can tell: worlds are those of a language
+   that is ready. */
+kiln_status kiln__language_start(kiln__language *language, kiln_error **error);
 kiln__language *kiln__language_of(const kiln_context *context);
 void kiln__language_read(kiln__language *language);
 void kiln__language_write(kiln__language *language);
@@ -119,6 +128,20 @@ kiln_status kiln__package_check_name(const char *name, size_t size,
 kiln_status kiln__package_parse(kiln__source **out, kiln__language *language,
                                 const char *file, const char *text, size_t size,
                                 kiln_error **error);
+/* A text on its way into a package. */
+typedef struct kiln__offer {
+    const char *file;
+    const char *text;
+    size_t size;
+    const char *path; /* beside which imports are looked for, or NULL */
+    const struct kiln__loading *importer;
+    int is_new; /* the package was made for it */
+} kiln__offer;
+/* Defers the definition if it can be: `*done`. What the text imports is
+   loaded, and may fail. package_load.c. */
+kiln_status kiln__package_defer(int *done, kiln_package *package,
+                                const kiln__offer *offer,
+                                kiln_change_report *report, kiln_error **error);
 /* Loads the embedded packages that the text imports and nobody has loaded. */
 kiln_status kiln__package_load_embedded(kiln__language *language,
                                         const kiln__source *source,
@@ -219,6 +242,8 @@ typedef struct kiln__change {
     int hierarchy;      /* a parent changed */
     int unloads;        /* the package goes */
     int published;
+    int is_peculiar; /* what it does is not in its text and context alone */
+    const kiln__deferred *deferred; /* whose promises it keeps, or NULL */
     int keeps_source;             /* something that is published lives in it */
     const kiln__loading *loading; /* whose names may be yet to come */
     const kiln__source *compared; /* with the source, last: */
@@ -229,6 +254,9 @@ typedef struct kiln__change {
     kiln__array_of(kiln__method *) removed;
     kiln__array_of(uint64_t) subjects;
     kiln__source_node *node;
+    kiln_digest before;  /* the history of the package */
+    kiln_digest context; /* program.c */
+    kiln_digest text;    /* what is done to it: of the text, say */
     kiln_digest history; /* of the package, then */
     uint32_t added_count, replaced_count, removed_count, unchanged_count;
 } kiln__change;
@@ -259,6 +287,11 @@ void kiln__change_end_functions(kiln__change *change);
 kiln_status kiln__change_publish(kiln__change *change,
                                  kiln_change_report *report,
                                  kiln_error **error);
+/* Tells the tiers that answers about the subjects may be others from `world`
+   on. Without a lock. */
+kiln_status kiln__change_tell(kiln__language *language, uint64_t world,
+                              const uint64_t *subjects, size_t count,
+                              kiln_change_report *report, kiln_error **error);
 /* Checks a report of the caller's. */
 kiln_status kiln__report_check(const kiln_change_report *report,
                                kiln_error **error);

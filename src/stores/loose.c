@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "hasher.h"
 #include "kiln/kernel.h"
 #include "report.h"
 
@@ -178,9 +179,12 @@ static outcome read_open(kiln__stored *out, kiln__entry_fault *fault,
     out->bytes.size = (size_t)got;
     *fault = kiln__entry_decode(&out->entry, bytes, (size_t)got,
                                 key->encoded ? key : NULL);
+    if (*fault == KILN__FAULT_NONE &&
+        !kiln__digest_equal(out->entry.key.digest, key->digest))
+        *fault = KILN__FAULT_KEY;
     if (*fault != KILN__FAULT_NONE)
         return BAD;
-    if (loose->options.writes)
+    if (loose->options.writes && key->encoded)
         note_use(file, &facts);
     return FOUND;
 }
@@ -207,35 +211,6 @@ static outcome read_one(kiln__stored *out, kiln__entry_fault *fault,
     if (result != FOUND)
         kiln_blob_release(&out->bytes);
     return result;
-}
-
-/* ---- getting ---- */
-
-kiln_status kiln__loose_get(kiln__stored *out, kiln__entry_fault *fault,
-                            kiln__loose *loose, const kiln_key *key)
-{
-    char name[KILN__LOOSE_NAME_SIZE];
-    outcome result = STALE;
-
-    kiln__loose_name(name, key->digest);
-    for (int i = 0; i < TRIES && result == STALE; i++) {
-        const int folder = kiln__loose_folder(loose, 0);
-
-        *out = (kiln__stored){0};
-        *fault = KILN__FAULT_NONE;
-        if (folder < 0)
-            return KILN_ENOTFOUND;
-        result = read_one(out, fault, loose, folder, name, key);
-        if (result == STALE)
-            kiln__loose_forget(loose, folder);
-    }
-    if (result == FOUND)
-        return KILN_OK;
-    if (result != BAD)
-        *fault = KILN__FAULT_NONE;
-    else if (loose->options.writes)
-        kiln__loose_drop(loose, key->digest, out->identity);
-    return result == NO_MEMORY ? KILN_ENOMEM : KILN_ENOTFOUND;
 }
 
 /* ---- dropping ---- */
@@ -268,6 +243,56 @@ void kiln__loose_drop(kiln__loose *loose, kiln_digest digest,
     if (is_file(folder, aside, identity) ||
         kiln__loose_publish(folder, aside, name, 0) != 0)
         (void)unlinkat(folder, aside, 0);
+}
+
+/* ---- getting ---- */
+
+/* Stores in `is_bad` whether there is something to drop. */
+static kiln_status find(kiln__stored *out, kiln__entry_fault *fault,
+                        int *is_bad, kiln__loose *loose, const kiln_key *key)
+{
+    char name[KILN__LOOSE_NAME_SIZE];
+    outcome result = STALE;
+
+    *is_bad = 0;
+    kiln__loose_name(name, key->digest);
+    for (int i = 0; i < TRIES && result == STALE; i++) {
+        const int folder = kiln__loose_folder(loose, 0);
+
+        *out = (kiln__stored){0};
+        *fault = KILN__FAULT_NONE;
+        if (folder < 0)
+            return KILN_ENOTFOUND;
+        result = read_one(out, fault, loose, folder, name, key);
+        if (result == STALE)
+            kiln__loose_forget(loose, folder);
+    }
+    if (result == FOUND)
+        return KILN_OK;
+    *is_bad = result == BAD;
+    if (result != BAD)
+        *fault = KILN__FAULT_NONE;
+    return result == NO_MEMORY ? KILN_ENOMEM : KILN_ENOTFOUND;
+}
+
+kiln_status kiln__loose_get(kiln__stored *out, kiln__entry_fault *fault,
+                            kiln__loose *loose, const kiln_key *key)
+{
+    int is_bad;
+    const kiln_status status = find(out, fault, &is_bad, loose, key);
+
+    if (is_bad && loose->options.writes)
+        kiln__loose_drop(loose, key->digest, out->identity);
+    return status;
+}
+
+kiln_status kiln__loose_peek(kiln__stored *out, kiln__entry_fault *fault,
+                             kiln__loose *loose, kiln_digest digest)
+{
+    const kiln_key any = {digest, NULL, 0};
+    int is_bad;
+
+    return find(out, fault, &is_bad, loose, &any);
 }
 
 /* ---- as a store of anybody's bytes ---- */

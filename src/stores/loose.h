@@ -70,9 +70,12 @@ kiln_status kiln__loose_new(kiln__loose **out, const kiln_alloc *alloc,
 void kiln__loose_free(kiln__loose *loose);
 
 /* KILN_OK and the entry, checked; or KILN_ENOTFOUND, and why it is not
-   believed if there was one. The text of the key may be NULL: any. */
+   believed if there was one: that one is dropped. */
 kiln_status kiln__loose_get(kiln__stored *out, kiln__entry_fault *fault,
                             kiln__loose *loose, const kiln_key *key);
+/* The entry of the digest, whatever its key; drops and notes nothing. */
+kiln_status kiln__loose_peek(kiln__stored *out, kiln__entry_fault *fault,
+                             kiln__loose *loose, kiln_digest digest);
 /* Files an envelope. KILN_OK also when another one is there already and is
    not to be replaced; KILN_EREADONLY from now on; KILN_EIO this time. */
 kiln_status kiln__loose_put(kiln__loose *loose, kiln_digest digest,

@@ -7,9 +7,9 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <sys/vfs.h>
 #include <unistd.h>
 
+#include "filesystem.h"
 #include "report.h"
 
 /*
@@ -23,39 +23,6 @@
  * There, or where mapping fails, reading goes on.
  */
 #define LOANS_UNTIL_MAPPED 64u
-
-/* ---- where a mapping is safe ---- */
-
-/* Known to be on this machine, and in the kernel's own hands. Whatever else
-   there is, is read. */
-static const uint32_t local_file_systems[] = {
-    0xef53,     /* ext2, ext3, ext4 */
-    0x58465342, /* XFS */
-    0x9123683e, /* Btrfs */
-    0xf2f52010, /* F2FS */
-    0x2fc12fc1, /* ZFS */
-    0xca451a4e, /* bcachefs */
-    0x3153464a, /* JFS */
-    0x01021994, /* tmpfs */
-    0x858458f6, /* ramfs */
-    0x794c7630, /* overlayfs */
-    0x73717368, /* SquashFS */
-    0xe0f5e1e2, /* EROFS */
-    0x9660,     /* ISO 9660 */
-};
-
-static int is_local(int descriptor)
-{
-    const size_t count = sizeof local_file_systems / sizeof *local_file_systems;
-    struct statfs facts;
-    size_t i = 0;
-
-    if (fstatfs(descriptor, &facts) != 0)
-        return 0;
-    while (i < count && local_file_systems[i] != (uint32_t)facts.f_type)
-        i++;
-    return i < count;
-}
 
 /* ---- looking ---- */
 
@@ -94,16 +61,25 @@ kiln_status kiln__pack_copy_out(const kiln_pack *pack, uint64_t offset,
     return KILN_OK;
 }
 
-/* Counts a loan; whoever comes to the number maps the file. */
+static int may_map(const kiln_pack *pack)
+{
+    return pack->may_map ? pack->may_map(pack->descriptor)
+                         : !kiln__filesystem_of(&pack->alloc, pack->descriptor)
+                                .is_network;
+}
+
+/* Counts a loan; whoever comes to the number maps the file, if that may be. */
 static const unsigned char *map_in_time(kiln_pack *pack)
 {
     const unsigned char *base = base_of(pack);
     void *mapping;
 
-    if (base || pack->way != KILN__PACK_MAPPED ||
+    if (base ||
         atomic_fetch_add_explicit(&pack->loans, 1, memory_order_relaxed) !=
             LOANS_UNTIL_MAPPED)
         return base;
+    if (!may_map(pack))
+        return NULL;
     mapping = mmap(NULL, (size_t)pack->layout.size, PROT_READ, MAP_SHARED,
                    pack->descriptor, 0);
     if (mapping == MAP_FAILED)
@@ -152,10 +128,11 @@ static void pack_free(kiln_pack *pack)
     const unsigned char *base = base_of(pack);
 
     /* The address is mmap()'s own, which was never const. */
-    if (base && pack->way == KILN__PACK_MAPPED)
-        (void)munmap((void *)(uintptr_t)base, (size_t)pack->layout.size);
-    if (pack->descriptor >= 0)
+    if (pack->descriptor >= 0) {
+        if (base)
+            (void)munmap((void *)(uintptr_t)base, (size_t)pack->layout.size);
         (void)close(pack->descriptor);
+    }
     kiln__string_free(&alloc, pack->path);
     kiln__deallocate(&alloc, pack, sizeof *pack);
 }
@@ -185,9 +162,11 @@ const char *kiln__pack_name(const kiln_pack *pack)
     return pack->path ? pack->path : "memory";
 }
 
-kiln__pack_way kiln__pack_opened_as(const kiln_pack *pack)
+kiln__pack_way kiln__pack_looked_at(const kiln_pack *pack)
 {
-    return pack->way;
+    if (pack->descriptor < 0)
+        return KILN__PACK_MEMORY;
+    return base_of(pack) ? KILN__PACK_MAPPED : KILN__PACK_READ;
 }
 
 /* ---- opening ---- */
@@ -240,7 +219,6 @@ kiln_status kiln__pack_open_memory(kiln_pack **out, const kiln_alloc *alloc,
 
     if (!pack)
         return kiln__error_no_memory(error);
-    pack->way = KILN__PACK_MEMORY;
     atomic_init(&pack->base, bytes);
     status = read_ends(pack, size, "memory", error);
     if (status == KILN_OK)
@@ -262,7 +240,7 @@ static kiln_status fail(kiln_error **error, const char *path, int number)
 }
 
 static kiln_status open_file(kiln_pack *pack, const char *path,
-                             kiln__pack_may_map may_map, kiln_error **error)
+                             kiln_error **error)
 {
     struct stat facts;
 
@@ -275,14 +253,11 @@ static kiln_status open_file(kiln_pack *pack, const char *path,
         return fail(error, path, errno);
     if (!S_ISREG(facts.st_mode))
         return refuse(error, path, "it is no file");
-    pack->way = (may_map ? may_map : is_local)(pack->descriptor)
-                    ? KILN__PACK_MAPPED
-                    : KILN__PACK_READ;
     return read_ends(pack, (uint64_t)facts.st_size, path, error);
 }
 
 kiln_status kiln__pack_open(kiln_pack **out, const kiln_alloc *alloc,
-                            const char *path, kiln__pack_may_map may_map,
+                            const char *path, kiln__pack_may_map mappable,
                             kiln_error **error)
 {
     kiln_pack *pack = pack_new(alloc);
@@ -290,7 +265,8 @@ kiln_status kiln__pack_open(kiln_pack **out, const kiln_alloc *alloc,
 
     if (!pack)
         return kiln__error_no_memory(error);
-    status = open_file(pack, path, may_map, error);
+    pack->may_map = mappable;
+    status = open_file(pack, path, error);
     if (status == KILN_OK)
         *out = pack;
     else

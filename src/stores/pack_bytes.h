@@ -10,8 +10,8 @@
 struct kiln_pack {
     kiln_alloc alloc;
     atomic_uint references;
-    kiln__pack_way way;
-    int descriptor; /* -1: none */
+    int descriptor;             /* -1: memory of somebody else's */
+    kiln__pack_may_map may_map; /* NULL: by the file system */
     /* NULL: read piece by piece, so far. Release when it is mapped, acquire
        when it is looked at. */
     _Atomic(const unsigned char *) base;

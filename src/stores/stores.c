@@ -1,8 +1,12 @@
-/* stores.c - what stands behind the tiers: nothing yet. */
+/* stores.c - what tiers ask of stores, and what they tell them. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "stores.h"
 
 #include "cache_settings.h"
+#include "chain.h"
+#include "kiln/kernel.h"
+
+/* ---- how stores are used ---- */
 
 kiln__cache_mode kiln__stores_mode(const kiln_context *context)
 {
@@ -65,14 +69,126 @@ int kiln__stores_write(const kiln_context *context, int32_t kind)
            tier_is_on(context, kind);
 }
 
+/* ---- getting ---- */
+
+_Static_assert(KILN_MISS_TOOLCHAIN - KILN_MISS_STALE == 1 &&
+                   KILN_MISS_MALFORMED + 1 == KILN_MISS_COUNT,
+               "each fault is a reason to miss");
+
+static int reason_of(kiln__entry_fault fault)
+{
+    static const int reasons[KILN__FAULT_COUNT + 1] = {
+        [KILN__FAULT_NONE] = KILN_MISS_STALE,
+        [KILN__FAULT_TRUNCATED] = KILN_MISS_TRUNCATED,
+        [KILN__FAULT_FOREIGN] = KILN_MISS_FOREIGN,
+        [KILN__FAULT_VERSION] = KILN_MISS_VERSION,
+        [KILN__FAULT_CHECKSUM] = KILN_MISS_CHECKSUM,
+        [KILN__FAULT_KEY] = KILN_MISS_KEY,
+        [KILN__FAULT_MALFORMED] = KILN_MISS_MALFORMED,
+        [KILN__FAULT_STALE] = KILN_MISS_STALE,
+        [KILN__FAULT_TOOLCHAIN] = KILN_MISS_TOOLCHAIN,
+        [KILN__FAULT_COUNT] = KILN_MISS_FAILED,
+    };
+
+    return reasons[fault];
+}
+
+static void count_miss(kiln_context *context, int32_t kind, int reason)
+{
+    kiln__count_store(context, kiln__entry_tier(kind),
+                      KILN__STORE_MISSES + reason, 1, KILN__STORE_HITS, 0);
+}
+
+/* What a store of the host's had is kept on the disk. */
+static void keep(kiln_context *context, const kiln__stored *stored)
+{
+    for (kiln__store_link *link = kiln__chain_first(context); link;
+         link = kiln__chain_next(link))
+        if (link->loose && kiln__link_put(link, &stored->entry.key,
+                                          &stored->bytes, 0) == KILN_OK)
+            kiln__count_store(context, kiln__entry_tier(stored->entry.kind),
+                              KILN__STORE_BYTES_WRITTEN,
+                              (int64_t)stored->bytes.size, KILN__STORE_HITS, 0);
+}
+
+/* An entry of another kind has another key; one that holds addresses was
+   never put anywhere by us. */
+static int is_right(const kiln__stored *stored, int32_t kind)
+{
+    return stored->entry.kind == kind &&
+           stored->entry.relocation != KILN_RELOCATION_SESSION;
+}
+
+static kiln_status ask(kiln__stored *out, kiln_context *context, int32_t kind,
+                       const kiln_key *key, kiln__store_link *link)
+{
+    int met = 0;
+
+    for (; link; link = kiln__chain_next(link)) {
+        kiln__entry_fault fault = KILN__FAULT_NONE;
+
+        if (kiln__link_find(out, &fault, link, key) == KILN_OK) {
+            if (is_right(out, kind))
+                return KILN_OK;
+            fault = KILN__FAULT_MALFORMED;
+            kiln_blob_release(&out->bytes);
+        }
+        if (fault == KILN__FAULT_NONE)
+            continue;
+        met = 1;
+        count_miss(context, kind, reason_of(fault));
+    }
+    *out = (kiln__stored){0};
+    if (!met)
+        count_miss(context, kind, KILN_MISS_ABSENT);
+    return KILN_ENOTFOUND;
+}
+
+static kiln_status get_from(kiln__stored *out, kiln_context *context,
+                            int32_t kind, const kiln_key *key,
+                            kiln__store_link *first, uint64_t start_ns)
+{
+    const kiln_status status = ask(out, context, kind, key, first);
+    const int32_t tier = kiln__entry_tier(kind);
+
+    if (status == KILN_OK)
+        kiln__count_store(context, tier, KILN__STORE_HITS, 1,
+                          KILN__STORE_BYTES_READ, (int64_t)out->bytes.size);
+    kiln__count_store(context, tier, KILN__STORE_GET_NS,
+                      (int64_t)(kiln__clock_ns() - start_ns), KILN__STORE_HITS,
+                      0);
+    if (status == KILN_OK && out->from->is_host &&
+        kiln__stores_write(context, kind))
+        keep(context, out);
+    return status;
+}
+
 kiln_status kiln__stores_get(kiln__stored *out, kiln_context *context,
                              int32_t kind, const kiln_key *key)
 {
-    (void)out;
-    (void)context;
-    (void)kind;
-    (void)key;
-    return KILN_ENOTFOUND;
+    const uint64_t start_ns = kiln__clock_ns();
+
+    *out = (kiln__stored){0};
+    if (!kiln__stores_read(context, kind)) {
+        count_miss(context, kind, KILN_MISS_OFF);
+        return KILN_ENOTFOUND;
+    }
+    return get_from(out, context, kind, key, kiln__chain_first(context),
+                    start_ns);
+}
+
+kiln_status kiln__stores_next(kiln__stored *stored, kiln_context *context,
+                              int32_t kind, const kiln_key *key)
+{
+    const uint64_t start_ns = kiln__clock_ns();
+    kiln__store_link *from = stored->from;
+
+    kiln__stored_release(stored);
+    *stored = (kiln__stored){0};
+    if (!from)
+        return KILN_ENOTFOUND;
+    return get_from(stored, context, kind, key, kiln__chain_next(from),
+                    start_ns);
 }
 
 void kiln__stored_release(kiln__stored *stored)
@@ -80,30 +196,141 @@ void kiln__stored_release(kiln__stored *stored)
     kiln_blob_release(&stored->bytes);
 }
 
-void kiln__stores_put(kiln_context *context, const kiln__entry *entry,
-                      int replace)
-{
-    (void)context;
-    (void)entry;
-    (void)replace;
-}
-
 void kiln__stores_reject(kiln_context *context, const kiln__stored *stored,
                          kiln__entry_fault fault)
 {
-    (void)context;
-    (void)stored;
-    (void)fault;
+    if (!stored->from)
+        return;
+    kiln__count_store(context, kiln__entry_tier(stored->entry.kind),
+                      KILN__STORE_HITS, -1,
+                      KILN__STORE_MISSES + reason_of(fault), 1);
+    if (kiln__stores_write(context, stored->entry.kind))
+        kiln__link_drop(stored->from, stored);
 }
 
-kiln_status kiln__stores_new(kiln_context *context, kiln_error **error)
+/* ---- putting ---- */
+
+static int anybody_takes(kiln_context *context)
 {
-    (void)context;
-    (void)error;
-    return KILN_OK;
+    for (const kiln__store_link *link = kiln__chain_first(context); link;
+         link = kiln__chain_next(link))
+        if (link->is_host || link->loose)
+            return 1;
+    return 0;
 }
 
-void kiln__stores_free(kiln_context *context)
+/* True when some store took it. */
+static int put_everywhere(kiln_context *context, const kiln__entry *entry,
+                          int replace)
 {
-    (void)context;
+    kiln_blob envelope = {0};
+    int is_kept = 0;
+
+    if (kiln__entry_encode(&envelope, &context->alloc, entry) != KILN_OK)
+        return 0;
+    for (kiln__store_link *link = kiln__chain_first(context); link;
+         link = kiln__chain_next(link)) {
+        if (kiln__link_put(link, &entry->key, &envelope, replace) != KILN_OK)
+            continue;
+        is_kept = 1;
+        kiln__count_store(context, kiln__entry_tier(entry->kind),
+                          KILN__STORE_BYTES_WRITTEN, (int64_t)envelope.size,
+                          KILN__STORE_HITS, 0);
+    }
+    kiln_blob_release(&envelope);
+    return is_kept;
+}
+
+void kiln__stores_put(kiln_context *context, const kiln__entry *entry,
+                      int replace)
+{
+    const int32_t tier = kiln__entry_tier(entry->kind);
+    const uint64_t start_ns = kiln__clock_ns();
+    int is_kept;
+
+    if (!kiln__stores_write(context, entry->kind))
+        return;
+    if (entry->relocation == KILN_RELOCATION_SESSION) {
+        kiln__count_store(context, tier, KILN__STORE_REFUSED, 1,
+                          KILN__STORE_HITS, 0);
+        return;
+    }
+    if (!anybody_takes(context))
+        return;
+    if (kiln__stores_mode(context) == KILN__CACHE_REFRESH)
+        replace = 1;
+    is_kept = put_everywhere(context, entry, replace);
+    kiln__count_store(
+        context, tier, is_kept ? KILN__STORE_PUTS : KILN__STORE_PUT_FAILURES, 1,
+        KILN__STORE_PUT_NS, (int64_t)(kiln__clock_ns() - start_ns));
+}
+
+/* ---- the disk ---- */
+
+static kiln__loose *disk(kiln_context *context)
+{
+    (void)kiln__chain_first(context);
+    return context->stores->disk;
+}
+
+int kiln__stores_lock_folder(kiln_context *context)
+{
+    kiln__loose *loose = disk(context);
+    atomic_int *known = &context->stores->disk_is_network;
+    int folder;
+
+    if (!loose || !loose->options.writes || !context->cache->locks)
+        return -1;
+    folder = kiln__loose_folder(loose, 1);
+    if (folder < 0)
+        return -1;
+    if (atomic_load(known) < 0)
+        atomic_store(known,
+                     kiln__filesystem_of(&context->alloc, folder).is_network);
+    return atomic_load(known) ? -1 : folder;
+}
+
+kiln_status kiln__stores_each(kiln_context *context,
+                              int (*see)(void *env,
+                                         const kiln__store_item *item),
+                              void *env)
+{
+    kiln__loose *loose = disk(context);
+
+    return loose ? kiln__loose_each(loose, see, env) : KILN_OK;
+}
+
+kiln_status kiln__stores_peek(kiln__stored *out, kiln__entry_fault *fault,
+                              kiln_context *context, kiln_digest digest)
+{
+    kiln__loose *loose = disk(context);
+
+    *out = (kiln__stored){0};
+    *fault = KILN__FAULT_NONE;
+    return loose ? kiln__loose_peek(out, fault, loose, digest) : KILN_ENOTFOUND;
+}
+
+kiln_status kiln__stores_prune(kiln_context *context,
+                               kiln__store_report *report)
+{
+    kiln__loose *loose = disk(context);
+
+    *report = (kiln__store_report){0};
+    return loose ? kiln__loose_prune(loose, report) : KILN_OK;
+}
+
+kiln_status kiln__stores_clear(kiln_context *context,
+                               kiln__store_report *report)
+{
+    kiln__loose *loose = disk(context);
+
+    *report = (kiln__store_report){0};
+    return loose ? kiln__loose_clear(loose, report) : KILN_OK;
+}
+
+const char *kiln__stores_path(kiln_context *context)
+{
+    const kiln__loose *loose = disk(context);
+
+    return loose ? loose->directory : NULL;
 }

@@ -3,6 +3,7 @@
 #include "log.h"
 #include "report.h"
 #include "state.h"
+#include "trace.h"
 
 /*
  * The innermost stay is kept per thread: a callback that calls back into the
@@ -204,25 +205,41 @@ static kiln_status wait_any(size_t *closing, struct kiln__tiers *tiers,
     return KILN_OK;
 }
 
+/* With the lock held: what is waited for, to be named in a trace. What a
+   flight builds from stays while somebody has the flight. */
+static const char *name_of(kiln__flight *const *flights, size_t count)
+{
+    if (count != 1 || !flights[0])
+        return "the first of several";
+    return flights[0]->code ? kiln_code_name(flights[0]->code)
+                            : "a code instance";
+}
+
 /* The host's brackets may call back: they stand outside of it all. */
 kiln_status kiln__flight_wait_any(size_t *closing, kiln_context *context,
                                   kiln__run *run, kiln__flight *const *flights,
                                   size_t count)
 {
     struct kiln__tiers *tiers = context->tiers;
+    kiln__trace_note note = {.category = "wait", .verb = "wait for"};
     kiln_status status;
+    uint64_t begun;
     int done;
 
     kiln__mutex_lock(&tiers->lock);
     done = any_done(flights, count);
+    note.name = name_of(flights, count);
     kiln__mutex_unlock(&tiers->lock);
     if (done)
         return KILN_OK;
+    begun = kiln__trace_begin(context);
     kiln__blocking_enter(context);
     kiln__mutex_lock(&tiers->lock);
     status = wait_any(closing, tiers, run, flights, count);
     kiln__mutex_unlock(&tiers->lock);
     kiln__blocking_leave(context);
+    if (status == KILN_OK)
+        kiln__trace_end(context, begun, &note);
     return status;
 }
 

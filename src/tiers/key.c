@@ -3,6 +3,7 @@
 #include <stddef.h>
 
 #include "keys.h"
+#include "stores.h"
 #include "types.h"
 
 /*
@@ -54,6 +55,16 @@ static void begin(kiln__encoder *out, const char *name)
     kiln__encode_u64(out, KILN__KEY_SCHEMA);
 }
 
+/* What a user mixes into the keys of whatever is stored, to tell apart what
+   Kiln cannot see. */
+static void salt(kiln__encoder *out, const kiln_context *context)
+{
+    const char *text = kiln__stores_salt(context);
+
+    if (text)
+        kiln__encode_text(out, text);
+}
+
 static kiln_status end(const kiln__encoder *out)
 {
     return out->failed ? KILN_ENOMEM : KILN_OK;
@@ -101,6 +112,7 @@ static kiln_status key_signature(kiln__encoder *out, const char *name,
     for (size_t i = 0; i < signature->count; i++)
         kiln__type_encode(out, signature->types[i]);
     kiln__encode_digest(out, digest);
+    salt(out, config->context);
     return end(out);
 }
 
@@ -126,6 +138,7 @@ kiln_status kiln__key_binary(kiln__encoder *out, kiln_digest typed,
     kiln__encode_text(out, RUNTIME_LIBRARY);
     kiln__key_settings(out, config, KILN__SCOPE_BINARY);
     kiln__encode_text(out, kiln__codegen_identity());
+    salt(out, config->context);
     return end(out);
 }
 
@@ -136,6 +149,7 @@ kiln_status kiln__key_runtime(kiln__encoder *out, kiln_digest typed,
     kiln__key_settings(out, config, KILN__SCOPE_TYPED | KILN__SCOPE_RUNTIME);
     kiln__encode_digest(out, typed);
     kiln__encode_text(out, kiln__codegen_identity());
+    salt(out, config->context);
     return end(out);
 }
 
@@ -147,14 +161,28 @@ kiln_status kiln__key_closure(kiln__encoder *out, kiln_digest library,
     kiln__encode_digest(out, library);
     kiln__encode_text(out, symbol);
     kiln__encode_text(out, kiln__codegen_identity());
+    salt(out, config->context);
     return end(out);
 }
 
 kiln_status kiln__key_toolchain(kiln__encoder *out, const kiln_context *context,
                                 const char *codegen)
 {
-    (void)context;
     begin(out, "toolchain");
     kiln__encode_text(out, codegen);
+    salt(out, context);
+    return end(out);
+}
+
+kiln_status kiln__key_source(kiln__encoder *out, const char *frontend,
+                             const char *version, const char *package,
+                             kiln_digest history, kiln_digest text)
+{
+    begin(out, "source");
+    kiln__encode_text(out, frontend);
+    kiln__encode_text(out, version);
+    kiln__encode_text(out, package);
+    kiln__encode_digest(out, history);
+    kiln__encode_digest(out, text);
     return end(out);
 }

@@ -393,12 +393,15 @@ int kiln__inference_load(kiln_inference *inference)
 
         status = kiln__stores_get(&stored, inference->context,
                                   KILN__ENTRY_INSTANCE, &wanted);
-    }
-    kiln__encoder_dispose(&key);
-    if (status == KILN_OK) {
-        loaded = load_from(inference, &stored);
+        while (status == KILN_OK && !loaded) {
+            loaded = load_from(inference, &stored);
+            if (!loaded)
+                status = kiln__stores_next(&stored, inference->context,
+                                           KILN__ENTRY_INSTANCE, &wanted);
+        }
         kiln__stored_release(&stored);
     }
+    kiln__encoder_dispose(&key);
     return loaded;
 }
 

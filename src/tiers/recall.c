@@ -274,11 +274,17 @@ kiln_code *kiln__code_recall(kiln_context *context, kiln__instance *instance,
         const kiln_key wanted = {kiln__encoder_digest(&key), key.bytes,
                                  key.size};
 
-        if (kiln__stores_get(&stored, context, KILN__ENTRY_PROGRAM, &wanted) ==
-            KILN_OK)
+        kiln_status status =
+            kiln__stores_get(&stored, context, KILN__ENTRY_PROGRAM, &wanted);
+
+        while (status == KILN_OK && !record) {
             record = make_record(context, instance, request, &stored);
+            if (!record)
+                status = kiln__stores_next(&stored, context,
+                                           KILN__ENTRY_PROGRAM, &wanted);
+        }
+        kiln__stored_release(&stored);
     }
     kiln__encoder_dispose(&key);
-    kiln__stored_release(&stored);
     return record;
 }

@@ -223,23 +223,42 @@ kiln_status kiln__draft_runtime(kiln__draft *out, kiln_context *context,
     return kiln__draft_finish(out, &key);
 }
 
+static int take_stored(kiln_context *context, kiln__runtime_entry *entry,
+                       const kiln__stored *stored)
+{
+    if (!kiln__toolchain_accepts(context, stored->entry.toolchain,
+                                 stored->entry.toolchain_size)) {
+        kiln__stores_reject(context, stored, KILN__FAULT_TOOLCHAIN);
+        return 0;
+    }
+    if (stored->entry.payload_size == 0) {
+        kiln__stores_reject(context, stored, KILN__FAULT_MALFORMED);
+        return 0;
+    }
+    entry->is_packed = stored->is_packed;
+    return keep_copy(context, entry, stored->entry.payload,
+                     stored->entry.payload_size,
+                     stored->entry.build_ns) == KILN_OK;
+}
+
 /* By a builder: what a store has need not be built. */
 static int recall(kiln_context *context, kiln__runtime_entry *entry)
 {
     const kiln_key key = key_of(entry);
     kiln__stored stored = {0};
-    int found;
+    kiln_status status;
+    int found = 0;
 
     if (!kiln__stores_read(context, KILN__ENTRY_RUNTIME) ||
-        kiln__stores_mode(context) == KILN__CACHE_VERIFY ||
-        kiln__stores_get(&stored, context, KILN__ENTRY_RUNTIME, &key) !=
-            KILN_OK)
+        kiln__stores_mode(context) == KILN__CACHE_VERIFY)
         return 0;
-    entry->is_packed = stored.is_packed;
-    found =
-        stored.entry.payload_size > 0 &&
-        keep_copy(context, entry, stored.entry.payload,
-                  stored.entry.payload_size, stored.entry.build_ns) == KILN_OK;
+    status = kiln__stores_get(&stored, context, KILN__ENTRY_RUNTIME, &key);
+    while (status == KILN_OK && !found) {
+        found = take_stored(context, entry, &stored);
+        if (!found)
+            status =
+                kiln__stores_next(&stored, context, KILN__ENTRY_RUNTIME, &key);
+    }
     kiln__stored_release(&stored);
     return found;
 }

@@ -217,6 +217,26 @@ static kiln_status decode(const kiln_artifact **out, kiln_context *context,
     return status;
 }
 
+static const kiln_artifact *take(kiln_context *context,
+                                 const kiln__stored *stored)
+{
+    const kiln_artifact *artifact = NULL;
+    kiln_status status;
+
+    if (!kiln__toolchain_accepts(context, stored->entry.toolchain,
+                                 stored->entry.toolchain_size)) {
+        kiln__stores_reject(context, stored, KILN__FAULT_TOOLCHAIN);
+        return NULL;
+    }
+    status = decode(&artifact, context, &stored->entry);
+    if (status == KILN_ECORRUPT)
+        kiln__stores_reject(context, stored, KILN__FAULT_MALFORMED);
+    if (artifact &&
+        kiln__artifact_keep(context, artifact, stored->is_packed) != KILN_OK)
+        kiln__log(context, KILN_LOG_WARNING, "an artifact is not kept");
+    return artifact;
+}
+
 const kiln_artifact *kiln__artifact_recall(kiln_context *context,
                                            const kiln_key *key)
 {
@@ -225,20 +245,15 @@ const kiln_artifact *kiln__artifact_recall(kiln_context *context,
     kiln_status status;
 
     if (!kiln__stores_read(context, KILN__ENTRY_BINARY) ||
-        kiln__stores_mode(context) == KILN__CACHE_VERIFY ||
-        kiln__stores_get(&stored, context, KILN__ENTRY_BINARY, key) != KILN_OK)
+        kiln__stores_mode(context) == KILN__CACHE_VERIFY)
         return NULL;
-    status = kiln__toolchain_accepts(context, stored.entry.toolchain,
-                                     stored.entry.toolchain_size)
-                 ? decode(&artifact, context, &stored.entry)
-                 : KILN_EMISMATCH;
-    if (status == KILN_ECORRUPT || status == KILN_EMISMATCH)
-        kiln__stores_reject(context, &stored,
-                            status == KILN_ECORRUPT ? KILN__FAULT_MALFORMED
-                                                    : KILN__FAULT_TOOLCHAIN);
-    if (artifact &&
-        kiln__artifact_keep(context, artifact, stored.is_packed) != KILN_OK)
-        kiln__log(context, KILN_LOG_WARNING, "an artifact is not kept");
+    status = kiln__stores_get(&stored, context, KILN__ENTRY_BINARY, key);
+    while (status == KILN_OK && !artifact) {
+        artifact = take(context, &stored);
+        if (!artifact)
+            status =
+                kiln__stores_next(&stored, context, KILN__ENTRY_BINARY, key);
+    }
     kiln__stored_release(&stored);
     return artifact;
 }

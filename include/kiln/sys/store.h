@@ -12,7 +12,11 @@ KILN_BEGIN_DECLS
  * never invent. Functions are called from any thread, without a lock held.
  * Members behind the end of an older table count as NULL.
  *
- * In this version kiln_context_add_store() takes no store.
+ * kiln_context_add_store() puts one behind a context's tiers. What these keep
+ * there are envelopes that name their key and carry checksums: a store need
+ * not protect bytes against damage, and it is checked that they are those of
+ * the key. An error that a function makes is dropped: it is a miss, or an
+ * entry that is not kept.
  */
 
 /** What an entry is filed under: a digest and the full encoded key. */

@@ -1,0 +1,193 @@
+/* test_warm.c - what one context made, another one finds. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* LABELS: tiers host */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <kiln.h>
+
+#include "support/harness.h"
+
+static const char saxpy[] = "fn scaled(a, x) = a * x\n"
+                            "kernel saxpy(y, a, x)\n"
+                            "    i = global_id(0)\n"
+                            "    if i < length(y)\n"
+                            "        y[i] = scaled(a, x[i]) + y[i]\n"
+                            "    end\n"
+                            "end\n";
+
+/* A context over a folder, with a program. */
+typedef struct process {
+    kiln_context *context;
+    kiln_package *package;
+    const kiln_config *config;
+} process;
+
+static char folder[64];
+
+static void start(process *p, const char *text)
+{
+    kiln_cache_options cache = KILN_CACHE_OPTIONS_INIT;
+    kiln_context_options options = KILN_CONTEXT_OPTIONS_INIT;
+
+    cache.mode = KILN_CACHE_MODE_READ_WRITE;
+    cache.directory = folder;
+    options.cache = &cache;
+    assert_ok(kiln_context_new(&p->context, &options, &test_error));
+    assert_ok(kiln_config_new(&p->config, p->context, NULL, &test_error));
+    assert_ok(kiln_package_new(&p->package, p->context, "main", &test_error));
+    assert_ok(kiln_package_define(p->package, "main.kiln", text, strlen(text),
+                                  NULL, &test_error));
+}
+
+static const kiln_kernel *compile(process *p, const char *name, int32_t *source)
+{
+    kiln_compile_options options = KILN_COMPILE_OPTIONS_INIT;
+    const kiln_type *f32 = kiln_type_scalar(p->context, KILN_TYPE_F32);
+    const kiln_type *types[3] = {NULL, f32, NULL};
+    kiln_signature signature = {.types = types, .count = 3};
+    const kiln_kernel *kernel = NULL;
+
+    assert_ok(kiln_type_array(&types[0], p->context, f32, 1, 0, &test_error));
+    types[2] = types[0];
+    assert_ok(kiln_package_function(&signature.function, p->package, name,
+                                    &test_error));
+    options.source = source;
+    assert_ok(kiln_compile(&kernel, p->context, &signature, p->config, &options,
+                           &test_error));
+    return kernel;
+}
+
+static kiln_statistics statistics(const process *p)
+{
+    kiln_statistics s = {.size = sizeof s};
+
+    kiln_statistics_get(&s, p->context);
+    return s;
+}
+
+static int setup(void **state)
+{
+    (void)state;
+    (void)snprintf(folder, sizeof folder, "/tmp/kiln-test-warm-XXXXXX");
+    return mkdtemp(folder) ? 0 : -1;
+}
+
+static int teardown(void **state)
+{
+    char command[128];
+
+    (void)state;
+    (void)snprintf(command, sizeof command, "rm -rf '%s'", folder);
+    return system(command);
+}
+
+static void the_second_context_builds_nothing(void **state)
+{
+    int32_t source = -1;
+    kiln_statistics s;
+    process p;
+
+    (void)state;
+    start(&p, saxpy);
+    compile(&p, "saxpy", &source);
+    assert_int_equal(source, KILN_SOURCE_BUILT);
+    kiln_context_free(p.context);
+    start(&p, saxpy);
+    compile(&p, "saxpy", &source);
+    assert_int_equal(source, KILN_SOURCE_STORE);
+    s = statistics(&p);
+    assert_int_equal(s.tiers[KILN_TIER_BINARY].built, 0);
+    assert_int_equal(s.tiers[KILN_TIER_BINARY].store_hits, 1);
+    assert_int_equal(s.tiers[KILN_TIER_TYPED].built, 0);
+    assert_int_equal(s.stage_count[KILN_STAGE_INFER], 0);
+    kiln_context_free(p.context);
+}
+
+static void a_comment_changes_nothing(void **state)
+{
+    char text[512];
+    int32_t source = -1;
+    kiln_statistics s;
+    process p;
+
+    (void)state;
+    start(&p, saxpy);
+    compile(&p, "saxpy", &source);
+    kiln_context_free(p.context);
+    (void)snprintf(text, sizeof text, "# a comment\n%s", saxpy);
+    start(&p, text);
+    compile(&p, "saxpy", &source);
+    assert_int_equal(source, KILN_SOURCE_STORE);
+    s = statistics(&p);
+    assert_int_equal(s.stage_count[KILN_STAGE_INFER], 0);
+    assert_int_equal(s.tiers[KILN_TIER_TYPED].store_hits, 2);
+    kiln_context_free(p.context);
+}
+
+static void a_changed_callee_is_seen(void **state)
+{
+    static const char other[] = "fn scaled(a, x) = a * x + a\n";
+    char text[512];
+    int32_t source = -1;
+    process p;
+
+    (void)state;
+    start(&p, saxpy);
+    compile(&p, "saxpy", &source);
+    kiln_context_free(p.context);
+    (void)snprintf(text, sizeof text, "%s%s", other, strchr(saxpy, '\n') + 1);
+    start(&p, text);
+    compile(&p, "saxpy", &source);
+    assert_int_equal(source, KILN_SOURCE_BUILT);
+    kiln_context_free(p.context);
+    start(&p, saxpy);
+    compile(&p, "saxpy", &source);
+    assert_int_equal(source, KILN_SOURCE_STORE);
+    kiln_context_free(p.context);
+}
+
+static void a_pack_serves_another_context(void **state)
+{
+    kiln_blob bytes = {0};
+    kiln_pack *pack = NULL;
+    kiln_mark *mark = NULL;
+    int32_t source = -1;
+    kiln_statistics s;
+    process p;
+
+    (void)state;
+    start(&p, saxpy);
+    assert_ok(kiln_snapshot(&mark, p.context, &test_error));
+    compile(&p, "saxpy", &source);
+    assert_ok(kiln_delta(&bytes, p.context, mark, NULL, &test_error));
+    kiln_mark_free(mark);
+    kiln_context_free(p.context);
+    assert_int_equal(teardown(NULL), 0);
+    start(&p, saxpy);
+    assert_ok(
+        kiln_pack_open_memory(&pack, bytes.data, bytes.size, &test_error));
+    assert_ok(kiln_insert(p.context, pack, &test_error));
+    compile(&p, "saxpy", &source);
+    assert_int_equal(source, KILN_SOURCE_STORE);
+    s = statistics(&p);
+    assert_int_equal(s.stage_count[KILN_STAGE_INFER], 0);
+    kiln_context_free(p.context);
+    kiln_blob_release(&bytes);
+}
+
+#define WITH_FOLDER(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        WITH_FOLDER(the_second_context_builds_nothing),
+        WITH_FOLDER(a_comment_changes_nothing),
+        WITH_FOLDER(a_changed_callee_is_seen),
+        WITH_FOLDER(a_pack_serves_another_context),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
