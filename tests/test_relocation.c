@@ -191,17 +191,17 @@ static int32_t class_of_module(const char *text)
     kiln__codegen_job job = {0};
     outcome o;
     char *message = NULL;
+    LLVMMemoryBufferRef buffer =
+        LLVMCreateMemoryBufferWithMemoryRangeCopy(text, strlen(text), "");
     int32_t relocation;
 
     prepare(&o, text, KILN_EMIT_BINARY, NULL, 0);
     job.request = &o.request;
     job.settings = &o.settings;
     job.context = LLVMContextCreate();
-    if (LLVMParseIRInContext2(
-            job.context,
-            LLVMCreateMemoryBufferWithMemoryRangeCopy(text, strlen(text), ""),
-            &job.module, &message))
+    if (LLVMParseIRInContext2(job.context, buffer, &job.module, &message))
         fail_msg("%s", message);
+    LLVMDisposeMemoryBuffer(buffer);
     relocation = kiln__relocation_class(&job);
     LLVMDisposeModule(job.module);
     LLVMContextDispose(job.context);
