@@ -16,14 +16,16 @@
  * key, and looks into the stores once more: another process may have built the
  * kernel meanwhile. Who finds the lock taken does other queued work first; with
  * none, it waits, looking up whenever more is queued. A wait ends in any case:
- * at twice the longest build seen here, but not before LEAST_WAIT_NS nor after
- * what the settings allow. Then the kernel is built all the same.
+ * at twice the longest build seen here, but not before LEAST_WAIT_NS or a
+ * fifteenth of what the settings allow, nor after what they allow. Then the
+ * kernel is built all the same.
  *
  * A foreign frontend's kernel may turn out to belong to this process alone. If
  * such a one is not in the stores after a wait, the lock is no use: everybody
  * builds at once instead of one after the other.
  */
 #define LEAST_WAIT_NS ((uint64_t)2000000000)
+#define LEAST_PART 15
 #define SLICE_NS ((uint64_t)5000000)
 
 typedef struct task {
@@ -128,6 +130,8 @@ static uint64_t patience_ns(kiln_context *context)
         most_ms < UINT64_MAX / 1000000 ? most_ms * 1000000 : UINT64_MAX / 2;
     uint64_t wait = 2 * kiln__tiers_longest_build_ns(context);
 
+    if (wait < most / LEAST_PART)
+        wait = most / LEAST_PART;
     if (wait < LEAST_WAIT_NS)
         wait = LEAST_WAIT_NS;
     return wait < most ? wait : most;

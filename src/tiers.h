@@ -254,7 +254,7 @@ void kiln__runtime_release(kiln_context *context, kiln__runtime_entry *entry);
 /* ---- tiers/state.c ---- */
 /* The locks between processes; NULL: there are none. */
 struct kiln__locks *kiln__tiers_locks(kiln_context *context);
-/* How long the longest build of this context took so far. */
+/* How long the longest build took that this context made or was given. */
 void kiln__tiers_note_build(kiln_context *context, uint64_t nanoseconds);
 uint64_t kiln__tiers_longest_build_ns(kiln_context *context);
 

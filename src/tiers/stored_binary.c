@@ -231,6 +231,8 @@ static const kiln_artifact *take(kiln_context *context,
     status = decode(&artifact, context, &stored->entry);
     if (status == KILN_ECORRUPT)
         kiln__stores_reject(context, stored, KILN__FAULT_MALFORMED);
+    if (artifact)
+        kiln__tiers_note_build(context, stored->entry.build_ns);
     if (artifact &&
         kiln__artifact_keep(context, artifact, stored->is_packed) != KILN_OK)
         kiln__log(context, KILN_LOG_WARNING, "an artifact is not kept");
