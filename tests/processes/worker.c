@@ -1,5 +1,6 @@
 /* worker.c - a process that does what its arguments say, in their order. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -457,8 +458,14 @@ static int run_one(worker *w, int count, char *const *arguments)
     exit(2);
 }
 
-int main(int argc, char **argv)
+typedef struct command_line {
+    int count;
+    char **arguments;
+} command_line;
+
+static void *run_all(void *env)
 {
+    const command_line *line = env;
     const kiln_host_ops host = {.size = sizeof host, .event = on_event};
     kiln_context_options options = KILN_CONTEXT_OPTIONS_INIT;
     worker w = {.prefix = ""};
@@ -467,8 +474,32 @@ int main(int argc, char **argv)
     options.host_env = &w;
     need(&w, "context", kiln_context_new(&w.context, &options, &error));
     need(&w, "config", kiln_config_new(&w.config, w.context, NULL, &error));
-    for (int i = 1; i < argc;)
-        i += run_one(&w, argc - i, argv + i);
+    for (int i = 1; i < line->count;)
+        i += run_one(&w, line->count - i, line->arguments + i);
     kiln_context_free(w.context);
+    return NULL;
+}
+
+/* copies.c opens libraries that have it under a name of their own. A thread
+   of another copy of the C library cannot even print a number. */
+#ifdef WORKER_MODULE
+KILN_API int worker_main(int count, char **arguments);
+
+int worker_main(int count, char **arguments)
+{
+    command_line line = {count, arguments};
+    pthread_t thread;
+
+    if (pthread_create(&thread, NULL, run_all, &line) != 0)
+        return 1;
+    return pthread_join(thread, NULL) != 0;
+}
+#else
+int main(int argc, char **argv)
+{
+    command_line line = {argc, argv};
+
+    (void)run_all(&line);
     return 0;
 }
+#endif

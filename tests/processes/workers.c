@@ -30,9 +30,9 @@ int workers_teardown(void **state)
 
 const char *workers_path(const char *name)
 {
-    static char paths[4][128];
+    static char paths[8][128];
     static unsigned next;
-    char *path = paths[next++ % 4];
+    char *path = paths[next++ % 8];
 
     (void)snprintf(path, sizeof paths[0], "%s/%s", workers_folder, name);
     return path;
@@ -73,7 +73,7 @@ static void leave_namespace(void)
 /* In the child. */
 _Noreturn static void become_worker(const char *const *arguments, int output)
 {
-    const char *list[ARGUMENTS_MAX] = {WORKER_PROGRAM};
+    const char *list[ARGUMENTS_MAX];
     size_t count = 1;
 
     (void)dup2(output, STDOUT_FILENO);
@@ -84,9 +84,10 @@ _Noreturn static void become_worker(const char *const *arguments, int output)
     for (; *arguments && count + 1 < ARGUMENTS_MAX; arguments++)
         list[count++] = *arguments;
     list[count] = NULL;
+    list[0] = getenv("PROGRAM") ? getenv("PROGRAM") : WORKER_PROGRAM;
     if (getenv("UNSHARE"))
         leave_namespace();
-    (void)execv(WORKER_PROGRAM, (char *const *)(uintptr_t)list);
+    (void)execv(list[0], (char *const *)(uintptr_t)list);
     _exit(127);
 }
 

@@ -25,7 +25,7 @@ extern char workers_folder[64];
 int workers_setup(void **state);
 int workers_teardown(void **state);
 
-/* A path in the folder, good until four more were asked for. */
+/* A path in the folder, good until eight more were asked for. */
 const char *workers_path(const char *name);
 /* Makes an empty file in the folder: what somebody waits for. */
 void workers_touch(const char *name);
