@@ -137,6 +137,19 @@ static void do_compile(worker *w, char *const *arguments)
     say(w, "compile", line);
 }
 
+/* FUNCTION TYPES: compiles it if that can be done. */
+static void do_try(worker *w, char *const *arguments)
+{
+    const kiln_kernel *kernel = NULL;
+    kiln_status status;
+    job j;
+
+    job_init(&j, w, "try", arguments[0], arguments[1]);
+    status =
+        kiln_compile(&kernel, w->context, &j.signature, w->config, NULL, NULL);
+    say(w, "try", kiln_status_name(status));
+}
+
 /* FUNCTION TYPES: begins a build; `finish` waits for it. */
 static void do_start(worker *w, char *const *arguments)
 {
@@ -421,27 +434,17 @@ static const struct {
     int arguments;
     void (*run)(worker *w, char *const *arguments);
 } commands[] = {
-    {"compile", 2, do_compile},
-    {"counts", 0, do_counts},
-    {"delete", 2, do_delete},
-    {"delta", 1, do_delta},
-    {"digest", 2, do_digest},
-    {"finish", 0, do_finish},
-    {"fork", 0, do_fork},
-    {"hidden_child", 1, do_hidden_child},
-    {"hold", 1, do_hold},
-    {"idle_child", 1, do_idle_child},
-    {"insert", 1, do_insert},
-    {"join", 0, do_join},
-    {"load", 1, do_load},
-    {"mapped", 0, do_mapped},
-    {"mark", 0, do_mark},
-    {"overlays", 1, do_overlays},
-    {"run", 1, do_run},
-    {"say", 1, do_say},
-    {"start", 2, do_start},
-    {"text", 3, do_text},
-    {"until_held", 0, do_until_held},
+    {"compile", 2, do_compile}, {"counts", 0, do_counts},
+    {"delete", 2, do_delete},   {"delta", 1, do_delta},
+    {"digest", 2, do_digest},   {"finish", 0, do_finish},
+    {"fork", 0, do_fork},       {"hidden_child", 1, do_hidden_child},
+    {"hold", 1, do_hold},       {"idle_child", 1, do_idle_child},
+    {"insert", 1, do_insert},   {"join", 0, do_join},
+    {"load", 1, do_load},       {"mapped", 0, do_mapped},
+    {"mark", 0, do_mark},       {"overlays", 1, do_overlays},
+    {"run", 1, do_run},         {"say", 1, do_say},
+    {"start", 2, do_start},     {"text", 3, do_text},
+    {"try", 2, do_try},         {"until_held", 0, do_until_held},
     {"wait", 1, do_wait},
 };
 

@@ -4,6 +4,7 @@
 
 #include <fcntl.h>
 #include <sched.h>
+#include <sys/personality.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -85,6 +86,10 @@ _Noreturn static void become_worker(const char *const *arguments, int output)
         list[count++] = *arguments;
     list[count] = NULL;
     list[0] = getenv("PROGRAM") ? getenv("PROGRAM") : WORKER_PROGRAM;
+    if (getenv("FOLDER"))
+        (void)!chdir(getenv("FOLDER"));
+    if (getenv("FIXED"))
+        (void)personality(ADDR_NO_RANDOMIZE);
     if (getenv("UNSHARE"))
         leave_namespace();
     (void)execv(list[0], (char *const *)(uintptr_t)list);

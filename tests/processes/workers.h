@@ -31,7 +31,9 @@ const char *workers_path(const char *name);
 void workers_touch(const char *name);
 
 /* Starts one. Arguments that have a '=' in them before the first command are
-   of its environment; NULL ends the list. */
+   of its environment; NULL ends the list. Some of them are for the start
+   itself: PROGRAM, which is started instead; FOLDER, where; FIXED, at addresses
+   that do not change; UNSHARE, in a namespace of processes. */
 void worker_start(worker *w, const char *const *arguments);
 /* Reads until it has said the line's beginning. */
 void worker_expect(worker *w, const char *line);
