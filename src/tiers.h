@@ -202,6 +202,14 @@ kiln_status kiln__artifact_keep(kiln_context *context,
 const kiln_artifact *kiln__artifact_recall(kiln_context *context,
                                            const kiln_key *key);
 void kiln__artifact_save(kiln_context *context, const kiln_artifact *artifact);
+/* An artifact as bytes for another process. */
+kiln_status kiln__artifact_envelope(kiln_blob *out, const kiln_context *context,
+                                    const kiln_artifact *artifact);
+/* A reference to what another process gave, checked, and kept in memory and in
+   the stores; or NULL. */
+const kiln_artifact *kiln__artifact_receive(kiln_context *context,
+                                            const void *bytes, size_t size,
+                                            const kiln_key *key);
 
 /* ---- tiers/runtime.c: tier 2, bitcode by runtime key ---- */
 typedef struct kiln__runtime_entry kiln__runtime_entry;
