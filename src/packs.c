@@ -164,14 +164,19 @@ static kiln_status find(kiln__stored *out, kiln__entry_fault *fault, void *self,
     return KILN_OK;
 }
 
+kiln__store_source kiln__pack_source(kiln_pack *pack, int32_t priority)
+{
+    return (kiln__store_source){.ops = &kiln__pack_store_ops,
+                                .self = pack,
+                                .find = find,
+                                .priority = priority,
+                                .is_packed = priority == KILN_STORE_PACKS};
+}
+
 kiln_status kiln_insert(kiln_context *context, kiln_pack *pack,
                         kiln_error **error)
 {
-    kiln__store_source source = {.ops = &kiln__pack_store_ops,
-                                 .self = pack,
-                                 .find = find,
-                                 .priority = KILN_STORE_PACKS,
-                                 .is_packed = 1};
+    const kiln__store_source source = kiln__pack_source(pack, KILN_STORE_PACKS);
     kiln_status status;
 
     KILN_REQUIRE(context != NULL, error);

@@ -85,6 +85,8 @@ typedef struct kiln__store_source {
 
 kiln_status kiln__stores_add(kiln_context *context,
                              const kiln__store_source *source);
+/* A pack as a store, which has it from then on; packs.c. */
+kiln__store_source kiln__pack_source(kiln_pack *pack, int32_t priority);
 
 /* The folder of the disk store, where lock files may lie: a descriptor that
    lives with the context, or -1 when there is none or nothing can be locked

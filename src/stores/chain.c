@@ -9,6 +9,7 @@
 #include "cache_settings.h"
 #include "log.h"
 #include "options.h"
+#include "pack.h"
 #include "report.h"
 
 /*
@@ -194,7 +195,7 @@ static void add_disk(kiln_context *context,
     context->stores->disk = add_loose(context, &options, KILN_STORE_DISK);
 }
 
-static void add_searched(kiln_context *context, const char *path)
+static void add_folder(kiln_context *context, const char *path)
 {
     const kiln__loose_options options = {
         .directory = path,
@@ -205,6 +206,48 @@ static void add_searched(kiln_context *context, const char *path)
     };
 
     (void)add_loose(context, &options, KILN_STORE_SEARCH_PATH);
+}
+
+static kiln_status add_source(kiln_context *context,
+                              const kiln__store_source *source)
+{
+    kiln__store_link *link =
+        link_new(context, source->ops, source->self, source->priority);
+
+    if (!link)
+        return KILN_ENOMEM;
+    link->find = source->find;
+    link->is_packed = source->is_packed;
+    link_add(context->stores, link);
+    return KILN_OK;
+}
+
+static void add_pack(kiln_context *context, const char *path)
+{
+    kiln__store_source source;
+    kiln_error *error = NULL;
+    kiln_pack *pack = NULL;
+
+    if (kiln__pack_open(&pack, &context->alloc, path, NULL, &error) !=
+        KILN_OK) {
+        kiln__log(context, KILN_LOG_WARNING, "cache: a pack is left out: %s",
+                  kiln_error_message(error));
+        kiln_error_free(error);
+        return;
+    }
+    source = kiln__pack_source(pack, KILN_STORE_SEARCH_PATH);
+    if (add_source(context, &source) != KILN_OK)
+        kiln__pack_release(pack);
+}
+
+static void add_searched(kiln_context *context, const char *path)
+{
+    struct stat facts;
+
+    if (stat(path, &facts) == 0 && S_ISREG(facts.st_mode))
+        add_pack(context, path);
+    else
+        add_folder(context, path);
 }
 
 static void add_search_path(kiln_context *context, const char *list)
@@ -254,17 +297,12 @@ kiln__store_link *kiln__chain_first(kiln_context *context)
 kiln_status kiln__stores_add(kiln_context *context,
                              const kiln__store_source *source)
 {
-    kiln__store_link *link =
-        link_new(context, source->ops, source->self, source->priority);
+    kiln_status status;
 
-    if (!link)
-        return KILN_ENOMEM;
-    link->find = source->find;
-    link->is_packed = source->is_packed;
     kiln__mutex_lock(&context->stores->lock);
-    link_add(context->stores, link);
+    status = add_source(context, source);
     kiln__mutex_unlock(&context->stores->lock);
-    return KILN_OK;
+    return status;
 }
 
 static int is_taken(struct kiln__stores *stores, int32_t priority)

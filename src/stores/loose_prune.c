@@ -123,23 +123,18 @@ static void usage_note(int folder, unsigned shard, const usage *noted)
     (void)close(file);
 }
 
-/* All that is noted, with a guess for what is not. A wild number is one of a
-   damaged file, and the sum may then be anything. */
+/* All that is noted. Where nothing is, there will be, before that folder has
+   grown by much. A wild number is one of a damaged file, and the sum may then
+   be anything, until that folder is looked at again. */
 static bounds usage_sum(const usage_table *table)
 {
     bounds sum = {0, 0};
-    uint64_t known = 0;
 
     for (size_t i = 0; i < KILN__LOOSE_SHARDS; i++) {
         if (table->shards[i].entries_and_one == 0)
             continue;
-        known++;
         sum.size += table->shards[i].bytes;
         sum.entries += table->shards[i].entries_and_one - 1;
-    }
-    if (known > 0) {
-        sum.size += sum.size / known * (KILN__LOOSE_SHARDS - known);
-        sum.entries += sum.entries / known * (KILN__LOOSE_SHARDS - known);
     }
     return sum;
 }
@@ -163,7 +158,7 @@ static unsigned usage_largest(const usage_table *table, int by_size)
 /* Looks at a folder; evicts down to its share if there `is_too_much` in all.
    Notes what is left. */
 static kiln_status look(kiln__loose *loose, unsigned shard, bounds of,
-                        int is_too_much, usage *left)
+                        int is_too_much, const char *keep, usage *left)
 {
     kiln__loose_scan scan;
     kiln_status status = kiln__loose_scan_begin(&scan, loose);
@@ -173,12 +168,13 @@ static kiln_status look(kiln__loose *loose, unsigned shard, bounds of,
         return status;
     status = kiln__loose_scan_shard(&scan, shard, FILES_MAX);
     if (status == KILN_OK) {
+        kiln__loose_scan_keep(&scan, keep);
         if (is_too_much) {
             size = low_water(of.size) / KILN__LOOSE_SHARDS;
             entries = low_water(of.entries) / KILN__LOOSE_SHARDS;
         }
         kiln__loose_scan_evict(&scan, size, entries, loose->options.max_age_s,
-                               (scan.files.count + 1) / 2, 1);
+                               (scan.files.count + 1) / 2);
         *left = (usage){scan.report.bytes, scan.report.entries + 1};
         usage_note(scan.folder, shard, left);
     }
@@ -186,14 +182,17 @@ static kiln_status look(kiln__loose *loose, unsigned shard, bounds of,
     return status;
 }
 
-static int exceeds(bounds sum, bounds of)
+/* What was put since the folders were looked at is not in the sum: about a
+   tenth, since a folder is looked at LOOKS times while it is filled. */
+static uint64_t high_water(uint64_t bound)
 {
-    return sum.size > of.size || sum.entries > of.entries;
+    return bound == KILN_CACHE_UNBOUNDED ? bound : bound - bound / 10;
 }
 
 /* Looks at the folder that grew; when there is too much in all, evicts there
    and in the fullest one. */
-static void look_near(kiln__loose *loose, int folder, unsigned shard, bounds of)
+static void look_near(kiln__loose *loose, int folder, unsigned shard,
+                      const char *keep, bounds of)
 {
     usage_table table;
     unsigned largest;
@@ -201,23 +200,24 @@ static void look_near(kiln__loose *loose, int folder, unsigned shard, bounds of)
     bounds sum;
 
     usage_read(&table, folder);
-    if (look(loose, shard, of, 0, &left) != KILN_OK)
+    if (look(loose, shard, of, 0, keep, &left) != KILN_OK)
         return;
     table.shards[shard] = left;
     sum = usage_sum(&table);
-    if (!exceeds(sum, of))
+    if (sum.size <= high_water(of.size) &&
+        sum.entries <= high_water(of.entries))
         return;
-    largest = usage_largest(&table, sum.size > of.size);
-    (void)look(loose, shard, of, 1, &left);
+    largest = usage_largest(&table, sum.size > high_water(of.size));
+    (void)look(loose, shard, of, 1, keep, &left);
     if (largest != shard)
-        (void)look(loose, largest, of, 1, &left);
+        (void)look(loose, largest, of, 1, keep, &left);
 }
 
 /* ---- all folders ---- */
 
 /* `low`: once there is too much, down to the low water mark. */
 static kiln_status look_at_all(kiln__loose *loose, bounds of, int low,
-                               size_t keep, kiln__store_report *report)
+                               const char *keep, kiln__store_report *report)
 {
     kiln__loose_scan scan;
     kiln_status status = kiln__loose_scan_begin(&scan, loose);
@@ -228,13 +228,15 @@ static kiln_status look_at_all(kiln__loose *loose, bounds of, int low,
     for (unsigned i = 0; i < KILN__LOOSE_SHARDS && status == KILN_OK; i++)
         status = kiln__loose_scan_shard(&scan, i, SIZE_MAX);
     if (status == KILN_OK) {
+        if (keep)
+            kiln__loose_scan_keep(&scan, keep);
         if (low && scan.bytes > of.size)
             of.size = low_water(of.size);
         if (low && scan.files.count > of.entries)
             of.entries = low_water(of.entries);
-        kiln__loose_scan_evict(
-            &scan, of.size, of.entries, loose->options.max_age_s,
-            low ? (scan.files.count + 1) / 2 : SIZE_MAX, keep);
+        kiln__loose_scan_evict(&scan, of.size, of.entries,
+                               loose->options.max_age_s,
+                               low ? (scan.files.count + 1) / 2 : SIZE_MAX);
     }
     *report = scan.report;
     kiln__loose_scan_end(&scan);
@@ -250,7 +252,7 @@ kiln_status kiln__loose_prune(kiln__loose *loose, kiln__store_report *report)
         return KILN_OK;
     if (!loose->options.writes)
         return KILN_EREADONLY;
-    return look_at_all(loose, bounds_of(loose, folder), 0, 0, report);
+    return look_at_all(loose, bounds_of(loose, folder), 0, NULL, report);
 }
 
 kiln_status kiln__loose_clear(kiln__loose *loose, kiln__store_report *report)
@@ -263,7 +265,7 @@ kiln_status kiln__loose_clear(kiln__loose *loose, kiln__store_report *report)
         return KILN_OK;
     if (!loose->options.writes)
         return KILN_EREADONLY;
-    status = look_at_all(loose, (bounds){0, 0}, 0, 0, report);
+    status = look_at_all(loose, (bounds){0, 0}, 0, NULL, report);
     (void)unlinkat(folder, USAGE_NAME, 0);
     for (unsigned i = 0; i < KILN__LOOSE_SHARDS; i++) {
         char name[3];
@@ -314,7 +316,7 @@ void kiln__loose_grew(kiln__loose *loose, int folder, const char *name,
     if (getpid() != loose->pid || draw(loose) >= part * LOOKS)
         return;
     if (!shares)
-        (void)look_at_all(loose, of, 1, 1, &report);
+        (void)look_at_all(loose, of, 1, name, &report);
     else if (sscanf(name, "%2x", &shard) == 1)
-        look_near(loose, folder, shard, of);
+        look_near(loose, folder, shard, name, of);
 }

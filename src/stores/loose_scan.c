@@ -24,6 +24,19 @@
 #define FUTURE_S 3600    /* clocks of two machines differ by less */
 #define DIGITS 30        /* of a name in a shard */
 
+#define SECOND INT64_C(1000000000)
+
+/* The end of time is as good as any time beyond it. */
+static int64_t nanoseconds(const struct timespec *time)
+{
+    int64_t sum;
+
+    if (__builtin_mul_overflow((int64_t)time->tv_sec, SECOND, &sum) ||
+        __builtin_add_overflow(sum, (int64_t)time->tv_nsec, &sum))
+        return time->tv_sec < 0 ? INT64_MIN : INT64_MAX;
+    return sum;
+}
+
 kiln_status kiln__loose_scan_begin(kiln__loose_scan *scan, kiln__loose *loose)
 {
     struct timespec now;
@@ -33,7 +46,7 @@ kiln_status kiln__loose_scan_begin(kiln__loose_scan *scan, kiln__loose *loose)
     if (scan->folder < 0)
         return KILN_ENOTFOUND;
     (void)clock_gettime(CLOCK_REALTIME, &now);
-    scan->now_s = now.tv_sec;
+    scan->now_ns = nanoseconds(&now);
     return KILN_OK;
 }
 
@@ -79,22 +92,33 @@ static kiln_digest digest_of(const unsigned char bytes[16])
 
 /* ---- looking ---- */
 
-static void set_right(int shard, const char *name, struct stat *facts,
-                      int64_t now_s)
+/* When the file was used last; a time in the future is set right. */
+static int64_t used_ns(const kiln__loose_scan *scan, int shard,
+                       const char *name, const struct stat *facts)
 {
     const struct timespec times[2] = {{.tv_nsec = UTIME_OMIT},
                                       {.tv_nsec = UTIME_NOW}};
+    const int64_t used = nanoseconds(&facts->st_mtim);
 
-    if (facts->st_mtime <= now_s + FUTURE_S)
-        return;
-    (void)utimensat(shard, name, times, AT_SYMLINK_NOFOLLOW);
-    facts->st_mtime = now_s;
+    if (used <= scan->now_ns + FUTURE_S * SECOND)
+        return used;
+    if (scan->loose->options.writes)
+        (void)utimensat(shard, name, times, AT_SYMLINK_NOFOLLOW);
+    return scan->now_ns;
+}
+
+static void sweep(kiln__loose_scan *scan, int shard, const char *name,
+                  int64_t used)
+{
+    if (scan->loose->options.writes &&
+        used < scan->now_ns - TEMPORARY_S * SECOND &&
+        unlinkat(shard, name, 0) == 0)
+        scan->report.swept++;
 }
 
 static kiln_status look_at(kiln__loose_scan *scan, int descriptor,
                            unsigned shard, const char *name)
 {
-    const int writes = scan->loose->options.writes;
     const int is_temporary = strncmp(name, KILN__LOOSE_TEMPORARY,
                                      sizeof KILN__LOOSE_TEMPORARY - 1) == 0;
     kiln__loose_file file;
@@ -105,17 +129,15 @@ static kiln_status look_at(kiln__loose_scan *scan, int descriptor,
     if (fstatat(descriptor, name, &facts, AT_SYMLINK_NOFOLLOW) != 0 ||
         !S_ISREG(facts.st_mode))
         return KILN_OK;
-    if (writes)
-        set_right(descriptor, name, &facts, scan->now_s);
+    file.used_ns = used_ns(scan, descriptor, name, &facts);
     if (is_temporary) {
-        if (writes && facts.st_mtime < scan->now_s - TEMPORARY_S &&
-            unlinkat(descriptor, name, 0) == 0)
-            scan->report.swept++;
+        sweep(scan, descriptor, name, file.used_ns);
         return KILN_OK;
     }
-    file.used_s = facts.st_mtime;
     file.size = (uint64_t)facts.st_size;
-    file.disk_size = (uint64_t)facts.st_blocks * 512;
+    /* Some file systems tell only later. */
+    file.disk_size =
+        facts.st_blocks ? (uint64_t)facts.st_blocks * 512 : file.size;
     if (!kiln__array_push(&scan->loose->alloc, &scan->files, file))
         return KILN_ENOMEM;
     scan->bytes += file.disk_size;
@@ -156,21 +178,36 @@ kiln_status kiln__loose_scan_shard(kiln__loose_scan *scan, unsigned shard,
 
 /* ---- dropping ---- */
 
+#define KEPT INT64_MAX
+
+void kiln__loose_scan_keep(kiln__loose_scan *scan, const char *name)
+{
+    for (size_t i = 0; i < scan->files.count; i++) {
+        kiln__loose_file *file = &scan->files.items[i];
+        char own[KILN__LOOSE_NAME_SIZE];
+
+        kiln__loose_name(own, digest_of(file->digest));
+        if (strcmp(own, name) == 0)
+            file->used_ns = KEPT;
+    }
+}
+
 /* By use; and, so that all processes drop the same ones, by name. */
 static int compare(const void *a, const void *b)
 {
     const kiln__loose_file *first = a, *second = b;
 
-    if (first->used_s != second->used_s)
-        return first->used_s < second->used_s ? -1 : 1;
+    if (first->used_ns != second->used_ns)
+        return first->used_ns < second->used_ns ? -1 : 1;
     return memcmp(first->digest, second->digest, sizeof first->digest);
 }
 
 static int is_too_old(const kiln__loose_scan *scan,
                       const kiln__loose_file *file, uint64_t max_age_s)
 {
-    return file->used_s < scan->now_s &&
-           (uint64_t)(scan->now_s - file->used_s) > max_age_s;
+    return file->used_ns < scan->now_ns &&
+           ((uint64_t)scan->now_ns - (uint64_t)file->used_ns) / SECOND >
+               max_age_s;
 }
 
 static void drop(kiln__loose_scan *scan, const kiln__loose_file *file)
@@ -186,7 +223,7 @@ static void drop(kiln__loose_scan *scan, const kiln__loose_file *file)
 
 void kiln__loose_scan_evict(kiln__loose_scan *scan, uint64_t max_bytes,
                             uint64_t max_entries, uint64_t max_age_s,
-                            size_t age_limit, size_t keep)
+                            size_t age_limit)
 {
     const size_t count = scan->files.count;
     uint64_t bytes = scan->bytes;
@@ -194,9 +231,11 @@ void kiln__loose_scan_evict(kiln__loose_scan *scan, uint64_t max_bytes,
 
     if (count > 1)
         qsort(scan->files.items, count, sizeof *scan->files.items, compare);
-    for (; at + keep < count; at++) {
+    for (; at < count; at++) {
         const kiln__loose_file *file = &scan->files.items[at];
 
+        if (file->used_ns == KEPT)
+            break;
         if (bytes <= max_bytes && count - at <= max_entries &&
             !(at < age_limit && is_too_old(scan, file, max_age_s)))
             break;
@@ -228,7 +267,8 @@ kiln_status kiln__loose_each(kiln__loose *loose,
         for (size_t j = 0; j < scan.files.count && goes_on; j++) {
             const kiln__loose_file *file = &scan.files.items[j];
             const kiln__store_item item = {digest_of(file->digest), file->size,
-                                           file->disk_size, file->used_s};
+                                           file->disk_size,
+                                           file->used_ns / SECOND};
 
             goes_on = see(env, &item);
         }

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "hasher.h"
 #include "kiln/kernel.h"
@@ -22,6 +23,12 @@ kiln__loose_options loose_options(const char *folder)
         .max_entries = KILN_CACHE_UNBOUNDED,
         .max_age_s = KILN_CACHE_UNBOUNDED,
     };
+}
+
+void loose_prefer_memory(void)
+{
+    if (!getenv("TMPDIR") && access("/dev/shm", W_OK | X_OK) == 0)
+        setenv("TMPDIR", "/dev/shm", 1);
 }
 
 kiln__loose *loose_open(const kiln__loose_options *options)
@@ -105,7 +112,7 @@ static int count_one(const char *path, const struct stat *facts, int type,
                      struct FTW *place)
 {
     (void)facts;
-    if (type != FTW_D &&
+    if (type != FTW_D && strcmp(path + place->base, "usage") != 0 &&
         strncmp(path + place->base, wanted, strlen(wanted)) == 0)
         counted++;
     return 0;
@@ -125,4 +132,23 @@ void loose_set_age(const char *path, long seconds)
 
     times[1].tv_sec = time(NULL) - seconds;
     assert_int_equal(utimensat(AT_FDCWD, path, times, AT_SYMLINK_NOFOLLOW), 0);
+}
+
+static long new_age;
+
+static int age_one(const char *path, const struct stat *facts, int type,
+                   struct FTW *place)
+{
+    (void)facts;
+    if (type != FTW_D &&
+        strncmp(path + place->base, wanted, strlen(wanted)) == 0)
+        loose_set_age(path, new_age);
+    return 0;
+}
+
+void loose_set_ages(const char *folder, const char *begin, long seconds)
+{
+    wanted = begin;
+    new_age = seconds;
+    (void)nftw(folder, age_one, 16, FTW_PHYS);
 }

@@ -10,6 +10,11 @@ kiln__loose_options loose_options(const char *folder);
 kiln__loose *loose_open(const kiln__loose_options *options);
 kiln__loose *loose_at(const char *folder);
 
+/* Temporary folders from now on lie in memory, where that is possible and
+   TMPDIR says nothing else: a disk may take milliseconds for each of thousands
+   of files that are dropped. */
+void loose_prefer_memory(void);
+
 /* An envelope whose key is `name` and whose payload is `size` bytes that
    depend on the name. */
 typedef struct loose_entry {
@@ -29,9 +34,12 @@ void loose_path(char *path, size_t capacity, const char *folder,
  *fault. */
 int loose_has(kiln__loose *loose, const loose_entry *entry,
               kiln__entry_fault *fault);
-/* Files in all folders of the store whose names begin so; "": all. */
+/* Files in all folders of the store whose names begin so; "": all. The note of
+   what is there, which a put may make, is none of them. */
 size_t loose_count(const char *folder, const char *begin);
 /* Sets when the file was used last, in seconds from now. */
 void loose_set_age(const char *path, long seconds);
+/* Of all files whose names begin so. */
+void loose_set_ages(const char *folder, const char *begin, long seconds);
 
 #endif /* KILN_TESTS_LOOSE_FILES_H */

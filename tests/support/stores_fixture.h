@@ -1,0 +1,38 @@
+/* stores_fixture.h - a context with a disk store in a folder of a test. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#ifndef KILN_TESTS_STORES_FIXTURE_H
+#define KILN_TESTS_STORES_FIXTURE_H
+
+#include "kiln/context.h"
+#include "stores.h"
+#include "support/faulty_store.h"
+#include "support/loose_files.h"
+
+typedef struct stores_fixture {
+    char *folder;
+    char disk[300];
+    char lines[2000]; /* of the log, since the context began */
+    kiln_host_ops host;
+    kiln_cache_options cache;
+    kiln_context *context;
+    loose_entry a, b;
+} stores_fixture;
+
+/* cmocka's fixture: *state is a stores_fixture. */
+int stores_setup(void **state);
+int stores_teardown(void **state);
+/* Ends the context and makes another one of `cache`: a process that comes
+   later, as far as stores can tell. */
+void stores_reopen(stores_fixture *f);
+void stores_reopen_as(stores_fixture *f, uint8_t mode);
+/* Puts and gets as tiers do. */
+void stores_put(stores_fixture *f, const loose_entry *e);
+int stores_has(stores_fixture *f, const loose_entry *e);
+kiln_store_statistics stores_counts_of(const stores_fixture *f, int32_t tier);
+kiln_store_statistics stores_counts(const stores_fixture *f); /* of binaries */
+/* Before a list in memory. It ends with the context, which is after the
+   test. */
+void stores_add_faulty(stores_fixture *f, faulty_store *faulty,
+                       int32_t priority);
+
+#endif /* KILN_TESTS_STORES_FIXTURE_H */
