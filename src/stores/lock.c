@@ -311,7 +311,7 @@ kiln_status kiln__lock_wait(kiln__lock *out, kiln__locks *locks,
         (void)nanosleep(&time, NULL);
         status = kiln__lock_try(out, locks, key);
     }
-    note.outcome = status == KILN_OK ? "locked" : "gave up";
+    note.outcome = status == KILN_OK ? "locked" : "still held";
     if (locks->context->trace)
         kiln__trace_span(locks->context, start, kiln__clock_ns(), &note);
     return status;
