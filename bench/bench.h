@@ -35,6 +35,7 @@ extern const struct bench bench_processes[];
 extern const struct bench bench_warm[];
 extern const struct bench bench_reductions[];
 extern const struct bench bench_runtime[]; /* of kiln-bench-runtime */
+extern const struct bench bench_stored[];  /* of kiln-bench-runtime */
 extern const struct bench bench_stores[];  /* of kiln-bench-runtime */
 
 /* Those of this program. */
