@@ -257,3 +257,21 @@ const kiln_artifact *kiln__artifact_recall(kiln_context *context,
     kiln__stored_release(&stored);
     return artifact;
 }
+
+void kiln__artifact_reject(kiln_context *context, const kiln_artifact *artifact)
+{
+    const kiln_key key = {artifact->key, artifact->encoded_key,
+                          artifact->encoded_key_size};
+    kiln__stored stored = {0};
+    kiln_status status =
+        kiln__stores_get(&stored, context, KILN__ENTRY_BINARY, &key);
+
+    kiln__artifact_forget(context, artifact);
+    while (status == KILN_OK) {
+        if (stored.entry.payload_size == artifact->size &&
+            memcmp(stored.entry.payload, artifact->bytes, artifact->size) == 0)
+            kiln__stores_reject(context, &stored, KILN__FAULT_MALFORMED);
+        status = kiln__stores_next(&stored, context, KILN__ENTRY_BINARY, &key);
+    }
+    kiln__stored_release(&stored);
+}
