@@ -30,6 +30,11 @@ uint64_t bench_now_ns(void)
     return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
 }
 
+int bench_is_smoke(void)
+{
+    return smoke;
+}
+
 void bench_set_time(uint64_t nanoseconds)
 {
     own_time = nanoseconds;

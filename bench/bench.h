@@ -43,6 +43,8 @@ extern const struct bench bench_stores[];  /* of kiln-bench-runtime */
 #endif
 
 uint64_t bench_now_ns(void);
+/* Everything runs once, for its own sake: large things may be small. */
+int bench_is_smoke(void);
 /* In run() of a `whole` benchmark: counts this instead of the clock. */
 void bench_set_time(uint64_t nanoseconds);
 /* Keeps a value alive. */

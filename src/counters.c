@@ -233,6 +233,13 @@ void kiln__count_saved(kiln_context *context, int32_t tier,
     ADD(context, tiers[tier].saved_ns, nanoseconds, tiers[tier].saved_ns, 0);
 }
 
+void kiln__count_store(kiln_context *context, int32_t tier, int first,
+                       int64_t first_value, int second, int64_t second_value)
+{
+    ADD(context, tiers[tier].stores[first], (uint64_t)first_value,
+        tiers[tier].stores[second], (uint64_t)second_value);
+}
+
 static void trace_stage(kiln_context *context, int32_t stage, const char *name,
                         uint64_t nanoseconds)
 {
@@ -241,13 +248,6 @@ static void trace_stage(kiln_context *context, int32_t stage, const char *name,
         .category = "stage", .verb = stage_names[stage], .name = name};
 
     kiln__trace_span(context, now - nanoseconds, now, &note);
-}
-
-void kiln__count_store(kiln_context *context, int32_t tier, int first,
-                       int64_t first_value, int second, int64_t second_value)
-{
-    ADD(context, tiers[tier].stores[first], (uint64_t)first_value,
-        tiers[tier].stores[second], (uint64_t)second_value);
 }
 
 void kiln__stage_ended(kiln_context *context, int32_t stage, const char *name,

@@ -5,6 +5,7 @@
 
 #include "entry.h"
 #include "kiln/cache.h"
+#include "stores.h"
 
 /*
  * A pack is never changed once it has its name. Opening one reads its first
@@ -70,6 +71,10 @@ kiln_status kiln__pack_verify(kiln_pack *pack, kiln_error **error);
 extern const kiln_store_ops kiln__pack_store_ops;
 /* The table's `self`, which holds the pack until its free(). */
 void *kiln__pack_store(kiln_pack *pack);
+/* For the order of stores (kiln__store_find): an entry that is checked once,
+   or KILN_ENOTFOUND and why it was not believed. */
+kiln_status kiln__pack_store_find(kiln__stored *out, kiln__entry_fault *fault,
+                                  void *self, const kiln_key *key);
 
 /* ---- writing ---- */
 

@@ -1,5 +1,6 @@
-/* bench_store.c - packs: opened, and looked into. */
+/* bench_store.c - stores: packs and loose files, opened and looked into. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,6 +9,7 @@
 #include "../bench.h"
 #include "hasher.h"
 #include "pack.h"
+#include "stores/loose.h"
 
 /*
  * A pack file of so many entries, a few of which hold 16 KiB and are those
@@ -15,8 +17,9 @@
  * checks all of the entry: key, sums, sizes.
  */
 
-#define ASKED 256 /* entries that are asked for */
+#define ASKED 256u /* entries that are asked for */
 #define KEY_SIZE 200
+#define SMOKE_COUNT 10000u
 #define LARGE_SIZE ((size_t)16 << 10)
 #define SMALL_SIZE ((size_t)64)
 
@@ -111,6 +114,8 @@ static void *setup(const struct bench *bench, kiln__pack_may_map may_map)
     snprintf(f->path, sizeof f->path, "/tmp/kiln-bench-%ld.kilnpack",
              (long)getpid());
     f->count = (size_t)bench->size;
+    if (bench_is_smoke() && f->count > SMOKE_COUNT)
+        f->count = SMOKE_COUNT;
     f->may_map = may_map;
     f->absent = key_of(absent, UINT64_MAX);
     write_pack(f);
@@ -172,6 +177,124 @@ static void open_and_get(void *state, uint64_t iterations)
     }
 }
 
+/* ---- loose files ---- */
+
+struct loose {
+    char path[64];
+    kiln__loose *store;
+    char keys[ASKED][KEY_SIZE];
+    kiln_key asked[ASKED];
+    kiln_key absent;
+    kiln_blob envelope; /* of the last key */
+    uint64_t next;
+};
+
+static void loose_fill(struct loose *f)
+{
+    static unsigned char payload[LARGE_SIZE];
+
+    for (unsigned i = 0; i < ASKED; i++) {
+        kiln__entry entry = {
+            .kind = KILN__ENTRY_BINARY,
+            .payload = payload,
+            .payload_size = sizeof payload,
+        };
+
+        entry.key = f->asked[i] = key_of(f->keys[i], i);
+        kiln_blob_release(&f->envelope);
+        check(kiln__entry_encode(&f->envelope, &kiln__malloc, &entry));
+        check(kiln__loose_put(f->store, entry.key.digest, f->envelope.data,
+                              f->envelope.size, 0));
+    }
+}
+
+static void *loose_setup(const struct bench *bench, const char **reason)
+{
+    static char absent[KEY_SIZE];
+    struct loose *f = calloc(1, sizeof *f);
+    kiln__loose_options options = {
+        .writes = 1,
+        .max_size = KILN_CACHE_UNBOUNDED,
+        .max_entries = KILN_CACHE_UNBOUNDED,
+        .max_age_s = KILN_CACHE_UNBOUNDED,
+    };
+
+    (void)bench;
+    (void)reason;
+    if (!f)
+        bench_check(KILN_ENOMEM, NULL);
+    snprintf(f->path, sizeof f->path, "/tmp/kiln-bench-%ld", (long)getpid());
+    options.directory = f->path;
+    f->absent = key_of(absent, UINT64_MAX);
+    check(kiln__loose_new(&f->store, &kiln__malloc, NULL, &options));
+    loose_fill(f);
+    return f;
+}
+
+static int drop_path(const char *path, const struct stat *facts, int type,
+                     struct FTW *level)
+{
+    (void)facts;
+    (void)type;
+    (void)level;
+    return remove(path);
+}
+
+static void loose_teardown(void *state)
+{
+    struct loose *f = state;
+
+    kiln__loose_free(f->store);
+    kiln_blob_release(&f->envelope);
+    (void)nftw(f->path, drop_path, 8, FTW_DEPTH | FTW_PHYS);
+    free(f);
+}
+
+static void loose_get(void *state, uint64_t iterations)
+{
+    struct loose *f = state;
+
+    for (uint64_t i = 0; i < iterations; i++) {
+        kiln__entry_fault fault;
+        kiln__stored found;
+
+        f->next = (f->next + 97) % ASKED;
+        check(kiln__loose_get(&found, &fault, f->store, &f->asked[f->next]));
+        BENCH_KEEP(found.entry.payload);
+        kiln_blob_release(&found.bytes);
+    }
+}
+
+static void loose_miss(void *state, uint64_t iterations)
+{
+    struct loose *f = state;
+
+    for (uint64_t i = 0; i < iterations; i++) {
+        kiln__entry_fault fault;
+        kiln__stored found;
+
+        if (kiln__loose_get(&found, &fault, f->store, &f->absent) !=
+            KILN_ENOTFOUND)
+            abort();
+    }
+}
+
+/* Files the same envelope over and over, so that the folder does not grow. */
+static void loose_put(void *state, uint64_t iterations)
+{
+    struct loose *f = state;
+
+    for (uint64_t i = 0; i < iterations; i++)
+        check(kiln__loose_put(f->store, f->asked[ASKED - 1].digest,
+                              f->envelope.data, f->envelope.size, 1));
+}
+
+#define LOOSE(title, function) \
+    { \
+        .name = "store/loose/" title, .setup = loose_setup, .run = (function), \
+        .teardown = loose_teardown \
+    }
+
 #define PACK(title, way, function, count) \
     { \
         .name = "store/pack/" title, .setup = (way), .run = (function), \
@@ -186,5 +309,8 @@ const struct bench bench_stores[] = {
     PACK("open+get+close/entries=10", setup_mapped, open_and_get, 10),
     PACK("open+get+close/entries=1000000", setup_mapped, open_and_get, 1000000),
     PACK("open+get+close/read/entries=10", setup_read, open_and_get, 10),
+    LOOSE("get", loose_get),
+    LOOSE("miss", loose_miss),
+    LOOSE("put/replace", loose_put),
     {.name = NULL},
 };

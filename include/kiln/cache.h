@@ -68,7 +68,7 @@ typedef struct kiln_cache_options {
     uint64_t wait_ms;       /* at most, for another process: 30,000 */
     const char *salt;       /* enters every key */
     const char *name_space; /* a folder in the folder: letters, digits, ._- */
-    const char *trace;      /* file for what the cache does */
+    const char *trace;      /* file that gets a timeline of stages and waits */
 } kiln_cache_options;
 
 #define KILN_CACHE_OPTIONS_INIT \

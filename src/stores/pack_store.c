@@ -28,6 +28,19 @@ static kiln_status get(void *self, const kiln_key *key, kiln_blob *out,
     return KILN_OK;
 }
 
+kiln_status kiln__pack_store_find(kiln__stored *out, kiln__entry_fault *fault,
+                                  void *self, const kiln_key *key)
+{
+    kiln__packed found;
+    const kiln_status status = kiln__pack_find(&found, self, key);
+
+    *out = (kiln__stored){.entry = found.entry, .bytes = found.bytes};
+    *fault = found.fault;
+    if (status == KILN_EIO || status == KILN_ENOMEM)
+        *fault = KILN__FAULT_COUNT; /* it could not answer */
+    return status == KILN_OK ? KILN_OK : KILN_ENOTFOUND;
+}
+
 static kiln_status put(void *self, const kiln_key *key, const void *bytes,
                        size_t size, kiln_error **error)
 {

@@ -5,6 +5,7 @@
 #include "cache_settings.h"
 #include "chain.h"
 #include "kiln/kernel.h"
+#include "trace.h"
 
 /* ---- how stores are used ---- */
 
@@ -144,6 +145,22 @@ static kiln_status ask(kiln__stored *out, kiln_context *context, int32_t kind,
     return KILN_ENOTFOUND;
 }
 
+static void trace(kiln_context *context, uint64_t start_ns, const char *verb,
+                  int32_t kind, const char *outcome, uint64_t size)
+{
+    const kiln__trace_note note = {
+        .category = "store",
+        .verb = verb,
+        .name = kiln__entry_kind_text(kind),
+        .tier = kiln__trace_tier(kiln__entry_tier(kind)),
+        .outcome = outcome,
+        .bytes = size,
+    };
+
+    if (context->trace)
+        kiln__trace_span(context, start_ns, kiln__clock_ns(), &note);
+}
+
 static kiln_status get_from(kiln__stored *out, kiln_context *context,
                             int32_t kind, const kiln_key *key,
                             kiln__store_link *first, uint64_t start_ns)
@@ -157,6 +174,8 @@ static kiln_status get_from(kiln__stored *out, kiln_context *context,
     kiln__count_store(context, tier, KILN__STORE_GET_NS,
                       (int64_t)(kiln__clock_ns() - start_ns), KILN__STORE_HITS,
                       0);
+    trace(context, start_ns, "get", kind, status == KILN_OK ? "hit" : "miss",
+          out->bytes.size);
     if (status == KILN_OK && out->from->is_host &&
         kiln__stores_write(context, kind))
         keep(context, out);
@@ -263,6 +282,8 @@ void kiln__stores_put(kiln_context *context, const kiln__entry *entry,
     kiln__count_store(
         context, tier, is_kept ? KILN__STORE_PUTS : KILN__STORE_PUT_FAILURES, 1,
         KILN__STORE_PUT_NS, (int64_t)(kiln__clock_ns() - start_ns));
+    trace(context, start_ns, "put", entry->kind, is_kept ? "kept" : "failed",
+          entry->payload_size);
 }
 
 /* ---- the disk ---- */
