@@ -45,6 +45,10 @@
  * box, and so is the proof; the box may be empty.
  */
 
+/* Metadata of the backend's variable for the item that runs, which holds no
+   number of a foreign module's. */
+#define KILN__ITEM_MARK "kiln.item"
+
 /* Section of the slots that a load fills with addresses. */
 #define KILN__SITE_TABLE ".kiln.sites"
 

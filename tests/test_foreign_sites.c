@@ -250,6 +250,14 @@ static void resolved_sites_are_constants(void **state)
     free(o.bytes);
 }
 
+/* How an argument is passed stands on the declaration, which goes. */
+static void calls_keep_what_the_declaration_said(void **state)
+{
+    (void)state;
+    assert_text(mixing, mixed, 3, KILN_SITES_PATCH, "(i8 zeroext ",
+                "@kiln_site_");
+}
+
 static void equal_modules_give_equal_bytes_wherever_sites_are(void **state)
 {
     outcome a, b;
@@ -343,6 +351,7 @@ int main(void)
         cmocka_unit_test(what_addresses_decided_stays_in_the_session),
         cmocka_unit_test(sites_are_called_read_and_written),
         cmocka_unit_test(resolved_sites_are_constants),
+        cmocka_unit_test(calls_keep_what_the_declaration_said),
         cmocka_unit_test(equal_modules_give_equal_bytes_wherever_sites_are),
         cmocka_unit_test(code_that_needs_no_site_has_none),
         cmocka_unit_test(declarations_that_do_not_fit_are_refused),

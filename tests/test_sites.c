@@ -99,12 +99,19 @@ static void finalize(void *env)
     ((world *)env)->finished = 1;
 }
 
-static void open_context(world *w, const kiln_host_ops *host)
+static const kiln_host_ops offering = {.size = sizeof offering,
+                                       .resolve = resolve,
+                                       .root = root,
+                                       .unroot = unroot};
+
+static void open_context(world *w, const kiln_host_ops *host,
+                         const kiln_alloc *alloc)
 {
     kiln_context_options options = KILN_CONTEXT_OPTIONS_INIT;
     kiln_config_options settings = KILN_CONFIG_OPTIONS_INIT;
 
     options.host = host;
+    options.alloc = alloc;
     options.host_env = w;
     options.host_finalize = finalize;
     assert_ok(kiln_context_new(&w->context, &options, &test_error));
@@ -118,15 +125,11 @@ static void open_context(world *w, const kiln_host_ops *host)
 
 static int setup(void **state)
 {
-    static const kiln_host_ops host = {.size = sizeof host,
-                                       .resolve = resolve,
-                                       .root = root,
-                                       .unroot = unroot};
     world *w = calloc(1, sizeof *w);
 
     assert_non_null(w);
     pthread_mutex_init(&w->lock, NULL);
-    open_context(w, &host);
+    open_context(w, &offering, NULL);
     *state = w;
     return 0;
 }
@@ -428,10 +431,48 @@ static void a_host_without_resolve_has_no_objects(void **state)
 
     end_context(w);
     w->finished = 0;
-    open_context(w, &none);
+    open_context(w, &none, NULL);
     define(w, 1);
     assert_no_kernel(w, w->patch, "no resolve callback");
     assert_no_kernel(w, w->resolve, "no resolve callback");
+}
+
+/* Both ways, in a context of its own. */
+static kiln_status compile_without_memory(const kiln_alloc *alloc, void *env)
+{
+    world w = {.lock = PTHREAD_MUTEX_INITIALIZER};
+    kiln_status first = KILN_OK;
+
+    (void)env;
+    failing_alloc_hold(alloc, 1);
+    open_context(&w, &offering, alloc);
+    define(&w, 1);
+    for (int i = 0; i < 2; i++) {
+        const kiln_config *config = i ? w.resolve : w.patch;
+        const kiln_kernel *kernel = NULL;
+        kiln_error *error = NULL;
+        kiln_status status;
+
+        failing_alloc_hold(alloc, 0);
+        status = compile(&w, config, &kernel, NULL, &error);
+        failing_alloc_hold(alloc, 1);
+        kiln_error_free(error);
+        if (status != KILN_OK)
+            first = status;
+        if (status != KILN_OK && !i) /* else an artifact may be left */
+            assert_roots(&w, 0);
+        launch(&w, kernel_of(&w, config));
+    }
+    assert_roots(&w, 2);
+    end_context(&w);
+    assert_roots(&w, 0);
+    return first;
+}
+
+static void what_runs_out_of_memory_leaves_nothing_rooted(void **state)
+{
+    (void)state;
+    assert_survives_failing_alloc(compile_without_memory, NULL);
 }
 
 /* ---- keys ---- */
@@ -501,6 +542,8 @@ static void a_site_needs_a_name(void **state)
 
 /* ---- what comes from a disk ---- */
 
+#define RESOLVED 1 /* stands for a site that another process resolved */
+
 static const kiln_artifact *damaged(const kiln_artifact *from, uint64_t offset)
 {
     const kiln_artifact *made = NULL;
@@ -522,6 +565,8 @@ static const kiln_artifact *damaged(const kiln_artifact *from, uint64_t offset)
 
     memcpy(sites, from->sites, sizeof sites);
     sites[1].offset = offset;
+    if (offset == RESOLVED)
+        sites[1].strategy = KILN_SITES_RESOLVE;
     assert_ok(kiln__artifact_new(&made, &source));
     return made;
 }
@@ -531,7 +576,7 @@ static void slots_of_a_damaged_artifact_are_not_filled(void **state)
     world *w = *state;
     const kiln_kernel *good;
     const kiln_artifact *artifact;
-    uint64_t offsets[4];
+    uint64_t offsets[5];
 
     define(w, 1);
     good = kernel_of(w, w->patch);
@@ -540,7 +585,8 @@ static void slots_of_a_damaged_artifact_are_not_filled(void **state)
     offsets[1] = UINT64_MAX - 7;
     offsets[2] = 0; /* the head of the file */
     offsets[3] = artifact->sites[1].offset + 1;
-    for (int i = 0; i < 4; i++) {
+    offsets[4] = RESOLVED;
+    for (int i = 0; i < 5; i++) {
         kiln_kernel copy = *good;
         kiln_error *error = NULL;
 
@@ -570,6 +616,7 @@ int main(void)
         TEST(constants_out_of_date_are_built_again),
         TEST(an_object_that_is_not_there_is_named),
         TEST(a_host_without_resolve_has_no_objects),
+        cmocka_unit_test(what_runs_out_of_memory_leaves_nothing_rooted),
         TEST(names_and_kinds_are_in_the_digest),
         TEST(a_site_needs_a_name),
         TEST(slots_of_a_damaged_artifact_are_not_filled),

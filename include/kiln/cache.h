@@ -114,7 +114,8 @@ typedef struct kiln_tier_statistics {
     X(VERSION, "version")     /* of a format that this build does not know */ \
     X(CHECKSUM, "checksum")   /* damaged */ \
     X(KEY, "key")             /* of another key */ \
-    X(MALFORMED, "malformed") /* whole, but it makes no sense */
+    X(MALFORMED, "malformed") /* whole, but it makes no sense */ \
+    X(DIFFERENT, "different") /* what was built again is not the same */
 
 #define KILN__MISS_ENUM(name, text) KILN_MISS_##name,
 enum { KILN_MISS_MAP(KILN__MISS_ENUM) KILN_MISS_COUNT };

@@ -131,6 +131,12 @@ static LLVMValueRef add_item(wrapper *w, const char *name)
     LLVMValueRef item = LLVMBuildAlloca(w->builder, bytes, name);
 
     LLVMSetAlignment(item, 8);
+    LLVMSetMetadata(
+        item,
+        LLVMGetMDKindIDInContext(w->job->context, KILN__ITEM_MARK,
+                                 sizeof KILN__ITEM_MARK - 1),
+        LLVMMetadataAsValue(w->job->context,
+                            LLVMMDNodeInContext2(w->job->context, NULL, 0)));
     set_member(w, item, offsetof(struct kiln__host_item, launch), 0, w->launch);
     return item;
 }

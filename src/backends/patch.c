@@ -43,8 +43,13 @@ static kiln_status list_names(const char **names, size_t *count,
 {
     *count = 0;
     for (size_t i = 0; i < artifact->site_count; i++) {
-        if (artifact->sites[i].strategy != KILN_SITES_PATCH)
+        if (artifact->sites[i].strategy == KILN_SITES_RESOLVE &&
+            artifact->roots != NULL)
             continue;
+        if (artifact->sites[i].strategy != KILN_SITES_PATCH)
+            return kiln__error_set(error, KILN_ECORRUPT,
+                                   "site \"%s\": it was resolved elsewhere",
+                                   artifact->sites[i].name);
         KILN_TRY(check_slot(artifact, &artifact->sites[i], error));
         names[(*count)++] = artifact->sites[i].name;
     }

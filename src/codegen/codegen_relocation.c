@@ -155,6 +155,44 @@ static int is_of_kernel(const search *s, LLVMValueRef parameter)
     return strcmp(name, s->job->request->entry) == 0;
 }
 
+static int reads_number(search *s, LLVMValueRef pointer, unsigned depth);
+
+/* Whether some caller passes a pointer to such memory. */
+static int argument_reads_number(search *s, LLVMValueRef parameter,
+                                 unsigned depth)
+{
+    LLVMValueRef function = LLVMGetParamParent(parameter);
+    unsigned index = 0;
+    LLVMUseRef use;
+
+    if (is_of_kernel(s, parameter))
+        return 0;
+    while (LLVMGetParam(function, index) != parameter)
+        index++;
+    for (use = LLVMGetFirstUse(function); use != NULL;
+         use = LLVMGetNextUse(use)) {
+        LLVMValueRef call = LLVMGetUser(use), argument;
+
+        if (LLVMIsACallInst(call) == NULL ||
+            LLVMGetCalledValue(call) != function ||
+            LLVMGetNumArgOperands(call) <= index)
+            return keeps_numbers(s);
+        argument = LLVMGetOperand(call, index);
+        if (argument != parameter && reads_number(s, argument, depth + 1))
+            return 1;
+    }
+    return 0;
+}
+
+/* The backend's own variable for the item that runs. */
+static int is_item(const search *s, LLVMValueRef made)
+{
+    return LLVMIsAAllocaInst(made) != NULL &&
+           LLVMGetMetadata(made, LLVMGetMDKindIDInContext(
+                                     s->job->context, KILN__ITEM_MARK,
+                                     sizeof KILN__ITEM_MARK - 1)) != NULL;
+}
+
 static int is_variable_with_number(search *s, LLVMValueRef variable)
 {
     LLVMValueRef initial = LLVMGetInitializer(variable);
@@ -163,8 +201,6 @@ static int is_variable_with_number(search *s, LLVMValueRef variable)
         return 1;
     return !LLVMIsGlobalConstant(variable) && keeps_numbers(s);
 }
-
-static int reads_number(search *s, LLVMValueRef pointer, unsigned depth);
 
 static int reads_number_at(search *s, LLVMValueRef made, LLVMOpcode opcode,
                            unsigned depth)
@@ -187,15 +223,15 @@ static int reads_number_at(search *s, LLVMValueRef made, LLVMOpcode opcode,
     case LLVMIntToPtr: /* is looked at where it stands */
         return 0;
     default:
-        return keeps_numbers(s);
+        return !is_item(s, made) && keeps_numbers(s);
     }
 }
 
 /* Whether memory at the pointer may hold a number of the module's own. */
 static int reads_number(search *s, LLVMValueRef pointer, unsigned depth)
 {
-    if (!go_on(s, depth))
-        return 1;
+    if (!go_on(s, 0) || depth > DEPTH_MAX)
+        return keeps_numbers(s);
     if (LLVMIsAGlobalVariable(pointer))
         return is_variable_with_number(s, pointer);
     if (LLVMIsAConstantExpr(pointer))
@@ -203,7 +239,7 @@ static int reads_number(search *s, LLVMValueRef pointer, unsigned depth)
     if (LLVMIsAConstant(pointer))
         return 0;
     if (LLVMIsAArgument(pointer))
-        return !is_of_kernel(s, pointer) && keeps_numbers(s);
+        return argument_reads_number(s, pointer, depth);
     return reads_number_at(s, pointer, LLVMGetInstructionOpcode(pointer),
                            depth);
 }
@@ -298,7 +334,7 @@ static int keeps_numbers(search *s)
     if (s->job->request->module == NULL)
         return 0;
     if (s->kept != UNKNOWN)
-        return s->kept == SOME;
+        return s->kept == SOME || s->budget == 0;
     s->kept = NONE;
     if (any_instruction(s, s->job->module, keeps_number))
         s->kept = SOME;
@@ -307,7 +343,7 @@ static int keeps_numbers(search *s)
         if (LLVMGetInitializer(v) == NULL ||
             has_number(s, LLVMGetInitializer(v), 0, 0))
             s->kept = SOME;
-    return s->kept == SOME;
+    return s->kept == SOME || s->budget == 0;
 }
 
 /* ---- numbers ---- */

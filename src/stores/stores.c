@@ -72,8 +72,7 @@ int kiln__stores_write(const kiln_context *context, int32_t kind)
 
 /* ---- getting ---- */
 
-_Static_assert(KILN_MISS_TOOLCHAIN - KILN_MISS_STALE == 1 &&
-                   KILN_MISS_MALFORMED + 1 == KILN_MISS_COUNT,
+_Static_assert(KILN__FAULT_COUNT == 10 && KILN_MISS_COUNT == 12,
                "each fault is a reason to miss");
 
 static int reason_of(kiln__entry_fault fault)
@@ -88,6 +87,7 @@ static int reason_of(kiln__entry_fault fault)
         [KILN__FAULT_MALFORMED] = KILN_MISS_MALFORMED,
         [KILN__FAULT_STALE] = KILN_MISS_STALE,
         [KILN__FAULT_TOOLCHAIN] = KILN_MISS_TOOLCHAIN,
+        [KILN__FAULT_DIFFERENT] = KILN_MISS_DIFFERENT,
         [KILN__FAULT_COUNT] = KILN_MISS_FAILED,
     };
 

@@ -1,5 +1,8 @@
 /* draft.c - entries on their way to the stores. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include <string.h>
+
+#include "log.h"
 #include "report.h"
 #include "state.h"
 #include "stores.h"
@@ -23,10 +26,47 @@ kiln_status kiln__draft_finish(kiln__draft *draft, const kiln_key *key)
     return KILN_OK;
 }
 
+static int is_same(const void *a, size_t a_size, const void *b, size_t b_size)
+{
+    return a_size == b_size && (a_size == 0 || memcmp(a, b, a_size) == 0);
+}
+
+/* What was built again must be what is there; how long it took may differ. */
+static int agrees(const kiln__entry *made, const kiln__entry *stored)
+{
+    return made->relocation == stored->relocation &&
+           is_same(made->meta, made->meta_size, stored->meta,
+                   stored->meta_size) &&
+           is_same(made->payload, made->payload_size, stored->payload,
+                   stored->payload_size);
+}
+
+/* Every store that has the key is looked at. */
+static void verify(kiln_context *context, const kiln__entry *made)
+{
+    char digest[KILN_DIGEST_TEXT_SIZE];
+    kiln__stored stored = {0};
+    kiln_status status =
+        kiln__stores_get(&stored, context, made->kind, &made->key);
+
+    while (status == KILN_OK) {
+        if (!agrees(made, &stored.entry)) {
+            kiln_digest_text(made->key.digest, digest);
+            kiln__log(context, KILN_LOG_ERROR,
+                      "cache: entry %s (%s) differs from what is built now",
+                      digest, kiln__entry_kind_text(made->kind));
+            kiln__stores_reject(context, &stored, KILN__FAULT_DIFFERENT);
+        }
+        status = kiln__stores_next(&stored, context, made->kind, &made->key);
+    }
+    kiln__stored_release(&stored);
+}
+
 void kiln__draft_put(kiln_context *context, const kiln__draft *draft)
 {
-    kiln__stores_put(context, &draft->entry,
-                     kiln__stores_mode(context) == KILN__CACHE_REFRESH);
+    if (kiln__stores_mode(context) == KILN__CACHE_VERIFY)
+        verify(context, &draft->entry);
+    kiln__stores_put(context, &draft->entry, 0);
 }
 
 void kiln__draft_dispose(kiln__draft *draft)

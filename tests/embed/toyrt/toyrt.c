@@ -1,12 +1,9 @@
-/* toyrt.c - a small runtime that embeds Kiln, and a program that it runs. */
+/* toyrt.c - a small runtime that embeds Kiln: its language, its frontend. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-#include <pthread.h>
-#include <stdio.h>
+#include "toyrt.h"
+
 #include <stdlib.h>
 #include <string.h>
-
-#include <kiln.h>
-#include <kiln/sys/frontend.h>
 
 /*
  * A method of Toy is a head (name, types of parameters) and lines of LLVM IR.
@@ -21,41 +18,11 @@
  *       ret float 3.0
  *
  * area@rough stands in the overlay table "rough"; paint is a kernel.
+ * `@(object total)` is a float array of the heap (heap.c), `@(function twice)`
+ * a function of C's that takes a float and gives one.
  */
-enum { TEXT = 128, WORDS = 8 };
 
-typedef struct words {
-    char text[TEXT];
-    char *at[WORDS];
-    size_t count;
-} words;
-
-typedef struct method {
-    char label[TEXT]; /* the head: what exceptions name */
-    words head;       /* without the table */
-    char *table;      /* of an overlay, else "" */
-    const char *body;
-    uint32_t line; /* today's: no part of the meaning */
-    kiln_digest digest;
-    uint64_t subject;    /* of queries: what a change of it may change */
-    uint64_t born, died; /* visible in born <= world < died */
-    struct method *next;
-} method;
-
-typedef struct toy {
-    pthread_mutex_t lock; /* held by every thread while it runs Toy */
-    uint64_t waits;       /* how often Kiln made a thread let go of it */
-    uint64_t world;
-    method *methods; /* newest first, the dead ones too */
-    kiln_context *context;
-    kiln_frontend *frontend;
-    kiln_device *device;
-    kiln_queue *queue;
-} toy;
-
-static int failures;
-#define CHECK(good) \
-    (failures += !(good) && fprintf(stderr, "line %d: %s\n", __LINE__, #good))
+int failures;
 
 /* ---- methods ---- */
 
@@ -115,7 +82,7 @@ static const method *dispatch(const toy *t, const char *text,
 }
 
 /* Defines a method in a new world; gives how many code instances that ended. */
-static size_t define(toy *t, uint32_t line, const char *text)
+size_t define(toy *t, uint32_t line, const char *text)
 {
     kiln_change_report report = KILN_CHANGE_REPORT_INIT;
     method *m = calloc(1, sizeof *m);
@@ -171,9 +138,8 @@ static kiln_status resolve(kiln_signature *out, const kiln_type **types,
 }
 
 /* Compiles a kernel and runs it over `size` items that write to `out`. */
-static kiln_status toy_run(const toy *t, const char *call,
-                           const kiln_config *config, uint64_t world, void *out,
-                           int64_t size, kiln_error **error)
+kiln_status toy_run(const toy *t, const char *call, const kiln_config *config,
+                    uint64_t world, void *out, int64_t size, kiln_error **error)
 {
     kiln_compile_options options = {sizeof options, world, NULL};
     kiln_array array = {.data = out, .sizes = {size}};
@@ -196,9 +162,10 @@ static kiln_status toy_run(const toy *t, const char *call,
 /* ---- the frontend: inference ---- */
 
 /*
- * Toy's typed IR is LLVM IR in two texts, all before a function's name and all
- * after it: a kernel's name is Kiln's to choose. Others are named after their
- * calls, "area Shape.Ball", and Kiln is told so.
+ * Toy's typed IR is LLVM IR in three texts: declarations of what is the host's,
+ * all before a function's name and all after it, for a kernel's name is Kiln's
+ * to choose. Others are named after their calls, "area Shape.Ball", and Kiln is
+ * told so.
  */
 typedef struct frame {
     const toy *toy;
@@ -209,6 +176,7 @@ typedef struct frame {
     uint64_t world;
     kiln_inference *inference;
     kiln_error **error;
+    FILE *sites; /* declared */
     FILE *out;
     uint32_t ordinal; /* of the line in the method */
 } frame;
@@ -255,6 +223,22 @@ static kiln_status infer_callee(const frame *f, const char *call)
     return status == KILN_ERECURSION ? KILN_OK : status;
 }
 
+/* Tells Kiln what is the host's, and stands for its address. */
+static kiln_status infer_site(const frame *f, const char *text, int32_t kind)
+{
+    char name[TEXT];
+
+    text += strcspn(text, " ") + 1;
+    snprintf(name, TEXT, "%.*s", (int)strcspn(text, ")"), text);
+    fprintf(f->sites,
+            kind == KILN_SITE_DATA
+                ? "@kiln_site_%s = external global [0 x float]\n"
+                : "declare float @kiln_site_%s(float)\n",
+            name);
+    fprintf(f->out, "@kiln_site_%s", name);
+    return kiln_inference_use_site(f->inference, name, kind, f->error);
+}
+
 /* @(now kernel types) runs a kernel and stands for the bits that it gives,
    which hold as long as it does; @(label) names the method in exceptions. */
 static kiln_status infer_hole(const frame *f, const char *text)
@@ -266,6 +250,10 @@ static kiln_status infer_hole(const frame *f, const char *text)
 
     if (strncmp(text, "label)", 6) == 0)
         return fprintf(f->out, "@\"label %s\"", f->name) < 0 ? KILN_EIO : 0;
+    if (strncmp(text, "object ", 7) == 0)
+        return infer_site(f, text, KILN_SITE_DATA);
+    if (strncmp(text, "function ", 9) == 0)
+        return infer_site(f, text, KILN_SITE_FUNCTION);
     read_call(call, f, is_now ? text + 4 : text);
     status = infer_callee(f, call);
     if (status == KILN_OK && is_now)
@@ -313,7 +301,7 @@ static kiln_status infer(void *self, const kiln_signature *signature,
                          const kiln_config *config, uint64_t world,
                          kiln_inference *inference, kiln_error **error)
 {
-    char name[TEXT], *ir = NULL;
+    char name[TEXT], *sites = NULL, *ir = NULL;
     frame f = {.toy = self,
                .name = name,
                .config = config,
@@ -321,15 +309,18 @@ static kiln_status infer(void *self, const kiln_signature *signature,
                .inference = inference,
                .error = error};
     kiln_query query;
-    size_t size;
+    size_t size, sites_size;
     kiln_status status;
 
     write_call(name, signature);
     split(&f.call, name);
     f.method = dispatch(self, name, config, world);
-    f.out = f.method ? open_memstream(&ir, &size) : NULL;
-    if (!f.out)
+    if (!f.method)
         return kiln_error_set(error, KILN_ENOTFOUND, "no method for %s", name);
+    f.sites = open_memstream(&sites, &sites_size);
+    f.out = open_memstream(&ir, &size);
+    if (!f.sites || !f.out)
+        abort();
     query = (kiln_query){f.method->subject, name, strlen(name) + 1,
                          f.method->digest};
     kiln_inference_set_root(inference, query.answer);
@@ -339,8 +330,12 @@ static kiln_status infer(void *self, const kiln_signature *signature,
     if (status == KILN_OK)
         status = infer_method(&f);
     fclose(f.out);
+    fputc('\0', f.sites);
+    fwrite(ir, 1, size, f.sites);
+    fclose(f.sites);
     if (status == KILN_OK)
-        status = kiln_inference_set_ir(inference, ir, size);
+        status = kiln_inference_set_ir(inference, sites, sites_size);
+    free(sites);
     free(ir);
     return status;
 }
@@ -368,6 +363,23 @@ static void text_free(kiln_blob *text)
     free(text->private_data);
 }
 
+/* What two functions need is declared once. */
+static void declare_sites(FILE *module, const kiln_lower_request *request)
+{
+    for (size_t i = 0; i < request->code_count; i++)
+        for (const char *line = kiln_code_ir(request->codes[i], NULL); *line;
+             line += strcspn(line, "\n") + 1) {
+            size_t size = strcspn(line, "\n") + 1, is_new = 1;
+
+            for (size_t k = 0; k <= i; k++)
+                for (const char *at = kiln_code_ir(request->codes[k], NULL);
+                     *at && at != line; at += strcspn(at, "\n") + 1)
+                    is_new &= strncmp(at, line, size) != 0;
+            if (is_new)
+                fwrite(line, 1, size, module);
+        }
+}
+
 static kiln_status lower(void *self, const kiln_lower_request *request,
                          kiln_blob *out, kiln_error **error)
 {
@@ -381,9 +393,11 @@ static kiln_status lower(void *self, const kiln_lower_request *request,
           "declare i64 @kiln_global_id(ptr, i32)\n"
           "declare void @kiln_raise(ptr, i32, ptr, i32, ptr, i64, i64)\n",
           module);
+    declare_sites(module, request);
     for (size_t i = 0; i < request->code_count; i++) {
         const char *head = kiln_code_ir(request->codes[i], NULL);
 
+        head += strlen(head) + 1; /* behind the declarations */
         fprintf(module, "%s@\"%s\"%s", head,
                 i ? kiln_code_name(request->codes[i]) : request->entry,
                 head + strlen(head) + 1);
@@ -412,8 +426,8 @@ static void end(void *self)
     }
 }
 
-static const kiln_frontend_ops frontend = {
-    .size = sizeof frontend,
+const kiln_frontend_ops toy_frontend = {
+    .size = sizeof toy_frontend,
     .name = "toy 1",
     .world = world_of,
     .infer = infer,
@@ -426,175 +440,13 @@ static const kiln_frontend_ops frontend = {
 /* ---- the host ---- */
 
 /* Others may run Toy while this thread waits in Kiln. */
-static void let_go(void *env)
+void let_go(void *env)
 {
     ((toy *)env)->waits++;
     pthread_mutex_unlock(&((toy *)env)->lock);
 }
 
-static void take_back(void *env)
+void take_back(void *env)
 {
     pthread_mutex_lock(&((toy *)env)->lock);
-}
-
-/* ---- a program, and what Kiln promises of it ---- */
-
-#define GIVE(head, value) head "\n  ret float " value "\n"
-#define PUT(value) \
-    "  %i = call i64 @kiln_global_id(ptr %item, i32 0)\n" \
-    "  %o = getelementptr float, ptr %p1, i64 %i\n" \
-    "  store float " value ", ptr %o\n  ret i32 0\n"
-#define PAINT(operation) \
-    "paint f32[:] Shape\n  %k = call float @(scale)(ptr %item)\n" \
-    "  %a = call float @(area 2)(ptr %item, ptr %p2)\n" \
-    "  %v = " operation " float %a, %k\n" PUT("%v")
-#define BALL "paint f32[:] Shape.Ball"
-#define BOX "paint f32[:] Shape.Box"
-
-static const kiln_config *plain, *rough; /* two owners */
-
-static float run(toy *t, const char *call, const kiln_config *config,
-                 uint64_t world)
-{
-    float out[4] = {0};
-    kiln_error *error = NULL;
-
-    CHECK(toy_run(t, call, config, world, out, 4, &error) == KILN_OK);
-    if (error)
-        fprintf(stderr, "%s: %s\n", call, kiln_error_message(error));
-    kiln_error_free(error);
-    return out[3];
-}
-
-static void methods_come_and_go(toy *t)
-{
-    define(t, 1, PAINT("fmul"));
-    define(t, 11, GIVE("scale", "2.0"));
-    define(t, 21, GIVE("area Shape", "1.0"));
-    CHECK(run(t, BALL, plain, 0) == 2 && run(t, BOX, plain, 0) == 2);
-    uint64_t waits = t->waits; /* for two builds; a hit waits for nothing */
-    CHECK(waits >= 2 && run(t, BALL, plain, 0) == 2 && t->waits == waits);
-    CHECK(define(t, 31, GIVE("unrelated f32", "%p1")) == 0);
-    CHECK(define(t, 11, GIVE("scale", "3.0")) == 3); /* and both paints */
-    CHECK(run(t, BALL, plain, 0) == 3);
-    CHECK(define(t, 1, PAINT("fadd")) == 1); /* the other is not back yet */
-    CHECK(run(t, BALL, plain, 0) == 4 && run(t, BOX, plain, 0) == 4);
-    CHECK(define(t, 25, GIVE("area Shape.Ball", "5.0")) == 2); /* more narrow */
-    CHECK(run(t, BALL, plain, 0) == 8 && run(t, BOX, plain, 0) == 4);
-    CHECK(define(t, 28, GIVE("area@rough Shape.Ball", "9.0")) == 0);
-    CHECK(run(t, BALL, rough, 0) == 12 && run(t, BALL, plain, 0) == 8);
-}
-
-/* scale becomes what a kernel gives that runs while scale is inferred. */
-static void compiles_nest(toy *t)
-{
-    define(t, 41, "seed f32[:]\n" PUT("42.0"));
-    define(t, 11, GIVE("scale", "bitcast (i32 @(now seed f32[:]) to float)"));
-    CHECK(run(t, BALL, plain, 0) == 47);
-    CHECK(define(t, 41, "seed f32[:]\n" PUT("43.0")) == 3);
-    CHECK(run(t, BALL, plain, 0) == 48);
-}
-
-#define TURN(name, other, result) \
-    name " f32\n  %c = fcmp olt float %p1, 1.0\n" \
-         "  br i1 %c, label %end, label %more\nend: ret float " result "\n" \
-         "more: %n = fsub float %p1, 1.0\n" \
-         "  %r = call float @(" other \
-         " f32)(ptr %item, float %n)\n  ret float %r\n"
-
-static void calls_form_a_cycle(toy *t)
-{
-    define(t, 51, TURN("even", "odd", "1.0"));
-    define(t, 61, TURN("odd", "even", "0.0"));
-    define(t, 71,
-           "turns f32[:]\n"
-           "  %r = call float @(even f32)(ptr %item, float 7.0)\n" PUT("%r"));
-    CHECK(run(t, "turns f32[:]", plain, 0) == 0);
-    CHECK(define(t, 61, TURN("odd", "even", "2.0")) == 3);
-    CHECK(run(t, "turns f32[:]", plain, 0) == 2);
-}
-
-static void a_world_is_held(toy *t)
-{
-    uint64_t world = 0;
-
-    CHECK(kiln_world_hold(&world, t->frontend) == KILN_OK);
-    define(t, 11, GIVE("scale", "1.0"));
-    CHECK(run(t, BALL, plain, 0) == 6 && run(t, BALL, plain, world) == 48);
-    kiln_world_release(t->frontend, world);
-    kiln_context_collect(t->context);
-    CHECK(run(t, BALL, plain, 0) == 6);
-}
-
-#define REACH \
-    "reach f32[:]\n  %i = call i64 @kiln_global_id(ptr %item, i32 0)\n" \
-    "  %n = add i64 %i, 2\n  %c = icmp ult i64 %n, %p1.n\n" \
-    "  br i1 %c, label %good, label %bad\ngood: ret i32 0\n" \
-    "bad: call void @kiln_raise(ptr %item, i32 1, ptr @(label), i32 6, " \
-    "ptr @none, i64 %n, i64 %p1.n)\n  ret i32 1\n"
-
-static void reach_fails_at(toy *t, uint32_t line)
-{
-    float out[4];
-    kiln_error *error = NULL;
-    kiln_status status = toy_run(t, "reach f32[:]", plain, 0, out, 4, &error);
-    const kiln_exception *e = kiln_error_exception(error);
-
-    CHECK(status == KILN_EEXCEPTION && e && e->location.line == line &&
-          e->item[0] == 2 && e->values[0] == 4 && e->values[1] == 4);
-    kiln_error_free(error);
-}
-
-static void *run_cold(void *env)
-{
-    take_back(env);
-    CHECK(run(env, "paint f32[:] Shape.Cone", plain, 0) == 2);
-    let_go(env);
-    return NULL;
-}
-
-/* Whoever waits with the lock held would keep the other from ever ending. */
-static void threads_take_turns(toy *t)
-{
-    pthread_t other;
-
-    CHECK(pthread_create(&other, NULL, run_cold, t) == 0);
-    let_go(t);
-    run_cold(t);
-    pthread_join(other, NULL);
-    take_back(t);
-}
-
-int main(void)
-{
-    static toy t = {.lock = PTHREAD_MUTEX_INITIALIZER, .world = 1};
-    kiln_host_ops host = {.size = sizeof host,
-                          .blocking_enter = let_go,
-                          .blocking_leave = take_back};
-    kiln_context_options options = {
-        .size = sizeof options, .host = &host, .host_env = &t};
-    kiln_config_options settings = {.size = sizeof settings,
-                                    .overlays = "rough"};
-
-    take_back(&t);
-    if (kiln_context_new(&t.context, &options, NULL) != KILN_OK ||
-        kiln_frontend_add(&t.frontend, t.context, &frontend, &t, NULL) ||
-        kiln_device_open(&t.device, t.context, "host", 0, NULL) ||
-        kiln_queue_new(&t.queue, t.device, NULL) ||
-        kiln_config_new(&plain, t.context, NULL, NULL) ||
-        kiln_config_new(&rough, t.context, &settings, NULL))
-        return 1;
-    methods_come_and_go(&t);
-    compiles_nest(&t);
-    calls_form_a_cycle(&t);
-    a_world_is_held(&t);
-    define(&t, 81, REACH);
-    reach_fails_at(&t, 87);
-    CHECK(define(&t, 91, REACH) == 0); /* only its place has changed */
-    reach_fails_at(&t, 97);
-    threads_take_turns(&t);
-    kiln_queue_free(t.queue);
-    kiln_device_close(t.device);
-    kiln_context_free(t.context);
-    return failures != 0;
 }
