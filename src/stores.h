@@ -133,9 +133,10 @@ typedef struct kiln__store_seen {
 /* Returns false to end the walk. What it is shown is lent for the call. */
 typedef int (*kiln__store_see)(void *env, const kiln__store_seen *seen);
 
-/* Shows every entry, read and checked, store by store. */
-kiln_status kiln__stores_walk(kiln_context *context, kiln__store_see see,
-                              void *env);
+/* Shows every entry, read and checked, store by store; with `one_in` above 1
+   about one in so many, each time others. */
+kiln_status kiln__stores_walk(kiln_context *context, uint32_t one_in,
+                              kiln__store_see see, void *env);
 /* Shows every entry of a pack. */
 kiln_status kiln__stores_walk_pack(kiln_pack *pack, int32_t priority,
                                    kiln__store_see see, void *env);

@@ -11,8 +11,15 @@ typedef struct walk {
     kiln__loose *loose;
     kiln__store_see see;
     void *env;
+    uint32_t one_in; /* 0: all */
+    uint64_t offset; /* of the sample */
     int goes_on;
 } walk;
+
+static int is_in_sample(const walk *w, uint64_t number)
+{
+    return w->one_in < 2 || (number + w->offset) % w->one_in == 0;
+}
 
 /* A store of loose files, be it written or only read. */
 static kiln__loose *loose_of(const kiln__store_link *link)
@@ -76,8 +83,7 @@ static int see_packed(const kiln__store_seen *common, kiln_pack *pack,
     return goes_on;
 }
 
-kiln_status kiln__stores_walk_pack(kiln_pack *pack, int32_t priority,
-                                   kiln__store_see see, void *env)
+static kiln_status walk_pack(const walk *w, kiln_pack *pack, int32_t priority)
 {
     const kiln__store_seen common = {
         .place = kiln__pack_name(pack),
@@ -88,17 +94,29 @@ kiln_status kiln__stores_walk_pack(kiln_pack *pack, int32_t priority,
     const size_t count = kiln__pack_count(pack);
 
     for (size_t i = 0; i < count; i++)
-        if (!see_packed(&common, pack, i, see, env))
+        if (is_in_sample(w, i) && !see_packed(&common, pack, i, w->see, w->env))
             return KILN_ECANCELED;
     return KILN_OK;
 }
 
+kiln_status kiln__stores_walk_pack(kiln_pack *pack, int32_t priority,
+                                   kiln__store_see see, void *env)
+{
+    const walk w = {.see = see, .env = env};
+
+    return walk_pack(&w, pack, priority);
+}
+
 /* ---- all of them ---- */
 
-kiln_status kiln__stores_walk(kiln_context *context, kiln__store_see see,
-                              void *env)
+kiln_status kiln__stores_walk(kiln_context *context, uint32_t one_in,
+                              kiln__store_see see, void *env)
 {
-    walk w = {.see = see, .env = env, .goes_on = 1};
+    walk w = {.see = see,
+              .env = env,
+              .one_in = one_in,
+              .offset = kiln__clock_ns() / 1000,
+              .goes_on = 1};
     kiln_status status = KILN_OK;
 
     for (w.link = kiln__chain_first(context);

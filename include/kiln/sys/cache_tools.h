@@ -58,15 +58,13 @@ typedef struct kiln_cache_filter {
     uint8_t loose_only; /* nothing that lies in a pack */
     uint8_t bad_only;   /* those that are not believed; they have no kind and no
                            name, so with these conditions they are not shown */
-    uint8_t reserved[5];
+    uint8_t reserved[1];
+    uint32_t one_in;    /* reads about one entry in so many, each time others */
 } kiln_cache_filter;
 
 #define KILN_CACHE_FILTER_INIT \
     { \
-        sizeof(kiln_cache_filter), 0, 0, 0, 0, 0, 0, \
-        { \
-            0 \
-        } \
+        sizeof(kiln_cache_filter), 0, 0, 0, 0, 0, 0, {0}, 0 \
     }
 
 /** Shows each entry, in no order. `filter` may be NULL: all. */
