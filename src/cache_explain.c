@@ -29,6 +29,7 @@ typedef struct nearest {
     char *texts[5];
     field_list fields;
     size_t differing;
+    kiln_digest typed; /* that the entry leads to, or zero */
     int is_named;
     int is_there;
 } nearest;
@@ -155,7 +156,8 @@ static kiln_status compare(void *env, const kiln__cache_seen *seen,
 {
     explaining *e = env;
     const kiln__entry *entry = &seen->seen->stored.entry;
-    nearest candidate = {.entry = seen->shown};
+    nearest candidate = {.entry = seen->shown,
+                         .typed = kiln__entry_typed(entry)};
     int is_kept = 0, is_good;
 
     if (seen->shown.fault || entry->kind != e->wanted->kind)
@@ -205,6 +207,18 @@ static int differences(difference_list *out, const explaining *e)
     return good;
 }
 
+static int32_t verdict_of(const explaining *e)
+{
+    const nearest *best = &e->best;
+
+    if (best->differing > 0)
+        return KILN_CACHE_NEAREST;
+    return kiln__digest_is_zero(best->typed) ||
+                   kiln__digest_equal(best->typed, e->wanted->typed)
+               ? KILN_CACHE_FOUND
+               : KILN_CACHE_STALE;
+}
+
 static kiln_status tell(const explaining *e, kiln_error **error)
 {
     difference_list list = {0};
@@ -216,8 +230,7 @@ static kiln_status tell(const explaining *e, kiln_error **error)
     const int good = differences(&list, e);
 
     if (e->best.is_there) {
-        answer.found =
-            e->best.differing == 0 ? KILN_CACHE_FOUND : KILN_CACHE_NEAREST;
+        answer.found = verdict_of(e);
         answer.nearest = &e->best.entry;
     }
     answer.fields = list.items;

@@ -13,6 +13,8 @@
    none. (tiers/describe.c) */
 void kiln__entry_title(kiln__text *name, kiln__text *target,
                        const kiln__entry *entry);
+/* The typed digest that an entry about a code instance leads to; else zero. */
+kiln_digest kiln__entry_typed(const kiln__entry *entry);
 /* Shows what its kind keeps, in section "meta". KILN_ENOMEM. */
 kiln_status kiln__entry_describe(const kiln_alloc *alloc,
                                  const kiln__entry *entry, kiln_field_fn see,
@@ -23,6 +25,7 @@ kiln_status kiln__entry_describe(const kiln_alloc *alloc,
 typedef struct kiln__job_key {
     int32_t kind; /* KILN__ENTRY_... */
     kiln_key key;
+    kiln_digest typed; /* the typed digest that it leads to now */
 } kiln__job_key;
 
 typedef kiln_status (*kiln__job_key_fn)(void *env, const kiln__job_key *key);

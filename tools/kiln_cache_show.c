@@ -168,13 +168,16 @@ static void explain_text(const kiln_cache_answer *answer, const char *wanted,
 
 static void explain_answer(void *env, const kiln_cache_answer *answer)
 {
-    static const char *const verdicts[] = {"absent", "other key", "found"};
+    static const char *const words[] = {"absent", "other key", "found",
+                                        "stale"};
+    static const char *const verdicts[] = {
+        "absent", "other key", "found", "found, but what it calls has changed"};
     char wanted[KILN_DIGEST_TEXT_SIZE];
     cache_command *c = env;
 
     kiln_digest_text(answer->wanted, wanted);
     if (c->options->json)
-        explain_json(&c->json, answer, wanted, verdicts[answer->found]);
+        explain_json(&c->json, answer, wanted, words[answer->found]);
     else
         explain_text(answer, wanted, verdicts[answer->found]);
 }

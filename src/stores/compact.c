@@ -30,6 +30,7 @@
 typedef struct moved {
     kiln_digest digest;
     uint64_t identity[2];
+    uint64_t disk_size;
 } moved;
 
 typedef struct compaction {
@@ -53,10 +54,13 @@ static int may_rest(const kiln__entry *entry)
     return entry->kind != KILN__ENTRY_TOOLCHAIN;
 }
 
-static kiln_status take(compaction *c, kiln__stored *stored, kiln_digest digest)
+static kiln_status take(compaction *c, kiln__stored *stored,
+                        const kiln__store_item *item)
 {
     const size_t size = stored->bytes.size;
-    const moved one = {digest, {stored->identity[0], stored->identity[1]}};
+    const moved one = {item->digest,
+                       {stored->identity[0], stored->identity[1]},
+                       item->disk_size};
 
     KILN_TRY(kiln__pack_writer_add(c->writer, &stored->bytes, c->error));
     if (!kiln__array_push(&c->loose->alloc, &c->moved, one))
@@ -76,7 +80,7 @@ static int see_loose(void *env, const kiln__store_item *item)
         return 1;
     if (kiln__loose_peek(&stored, &fault, c->loose, item->digest) == KILN_OK &&
         may_rest(&stored.entry))
-        c->status = take(c, &stored, item->digest);
+        c->status = take(c, &stored, item);
     kiln__stored_release(&stored);
     return c->status == KILN_OK && !c->is_full;
 }
@@ -156,9 +160,11 @@ static kiln_status write_checked(const compaction *c, const char *path)
 
 static void drop_moved(const compaction *c)
 {
-    for (size_t i = 0; i < c->moved.count; i++)
+    for (size_t i = 0; i < c->moved.count; i++) {
         kiln__loose_drop(c->loose, c->moved.items[i].digest,
                          c->moved.items[i].identity);
+        c->report->evicted_bytes += c->moved.items[i].disk_size;
+    }
     c->report->evicted += c->moved.count;
     for (size_t i = 0; i < c->merged.count; i++) {
         char *path = kiln__folder_pack_path(c->loose, c->merged.items[i].name);

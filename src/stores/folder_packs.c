@@ -143,19 +143,38 @@ static int is_too_old(const kiln__loose *loose,
            (uint64_t)(now - file->used_s) > loose->options.max_age_s;
 }
 
-static void drop(const kiln__loose *loose, const kiln__folder_pack_file *file,
-                 kiln__store_report *report)
+/* Of a pack that cannot be opened: none. */
+static uint64_t entries_of(const kiln__loose *loose, const char *path)
 {
-    char *path = kiln__folder_pack_path(loose, file->name);
+    kiln_pack *pack = NULL;
+    uint64_t count = 0;
 
-    if (path && unlink(path) == 0) {
-        report->evicted++;
-        report->evicted_bytes += file->size;
-    }
-    kiln__string_free(&loose->alloc, path);
+    if (kiln__pack_open(&pack, &loose->alloc, path, NULL, NULL) == KILN_OK)
+        count = kiln__pack_count(pack);
+    kiln__pack_release(pack);
+    return count;
 }
 
-/* Drops what is beyond the bounds from the list, too. */
+/* Drops it, or keeps it, and says so to who wants to know. */
+static void settle(const kiln__loose *loose, const kiln__folder_pack_file *file,
+                   int is_kept, kiln__store_report *report)
+{
+    char *path = kiln__folder_pack_path(loose, file->name);
+    const uint64_t entries = path && report ? entries_of(loose, path) : 0;
+
+    if (path && !is_kept)
+        (void)unlink(path);
+    kiln__string_free(&loose->alloc, path);
+    if (report && is_kept) {
+        report->entries += entries;
+        report->bytes += file->size;
+    } else if (report) {
+        report->evicted += entries;
+        report->evicted_bytes += file->size;
+    }
+}
+
+/* Drops what is beyond the bounds from the list, too. `report` may be NULL. */
 static void evict(kiln__folder_pack_list *list, const kiln__loose *loose,
                   uint64_t max_size, kiln__store_report *report)
 {
@@ -165,17 +184,16 @@ static void evict(kiln__folder_pack_list *list, const kiln__loose *loose,
 
     for (size_t i = 0; i < list->count; i++) {
         const kiln__folder_pack_file file = list->items[i];
+        const int is_kept =
+            file.size <= max_size - size && !is_too_old(loose, &file, now);
 
+        settle(loose, &file, is_kept, report);
+        if (!is_kept)
+            continue;
         size += file.size;
-        if (size > max_size || is_too_old(loose, &file, now)) {
-            size -= file.size;
-            drop(loose, &file, report);
-        } else {
-            list->items[kept++] = file;
-        }
+        list->items[kept++] = file;
     }
     list->count = kept;
-    report->bytes += size;
 }
 
 static void evict_all(kiln__loose *loose, uint64_t max_size,
@@ -313,12 +331,11 @@ static void add_one(kiln_context *context, const kiln__loose *loose,
 
 void kiln__folder_packs_add(kiln_context *context, kiln__loose *loose)
 {
-    kiln__store_report report = {0};
     kiln__folder_pack_list list = {0};
 
     if (kiln__folder_packs_list(&list, loose) == KILN_OK) {
         if (loose->options.writes)
-            evict(&list, loose, loose->options.max_size, &report);
+            evict(&list, loose, loose->options.max_size, NULL);
         for (size_t i = 0; i < list.count; i++)
             add_one(context, loose, &list.items[i]);
     }

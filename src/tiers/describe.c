@@ -262,6 +262,19 @@ kiln_status kiln__entry_describe(const kiln_alloc *alloc,
     return status;
 }
 
+kiln_digest kiln__entry_typed(const kiln__entry *entry)
+{
+    const kiln_digest none = {0, 0};
+    kiln__reader reader;
+
+    kiln__reader_init(&reader, entry->meta, entry->meta_size);
+    if ((entry->kind != KILN__ENTRY_INSTANCE &&
+         entry->kind != KILN__ENTRY_PROGRAM) ||
+        kiln__read_u64(&reader) != META_VERSION)
+        return none;
+    return kiln__read_digest(&reader);
+}
+
 /* ---- titles ---- */
 
 /* Some have their name in the key. */

@@ -10,6 +10,7 @@ typedef struct asking {
     const kiln_signature *signature;
     const kiln_config *config;
     uint64_t world;
+    kiln_digest typed;
     kiln__job_key_fn take;
     void *env;
 } asking;
@@ -18,7 +19,7 @@ typedef struct asking {
 static kiln_status give(const asking *a, kiln__encoder *key, int32_t kind,
                         kiln_status made)
 {
-    kiln__job_key given = {.kind = kind};
+    kiln__job_key given = {.kind = kind, .typed = a->typed};
 
     if (made == KILN_OK) {
         given.key =
@@ -69,16 +70,20 @@ static kiln_status give_instance(const asking *a)
                 kiln__key_instance(&key, a->signature, a->config, root));
 }
 
-static kiln_status give_binary(const asking *a, kiln_error **error)
+static kiln_status give_binary(const asking *a)
 {
-    const kiln_code *code;
     kiln__encoder key;
 
-    KILN_TRY(kiln_infer(&code, a->context, a->signature, a->config, 0,
-                        error));
     kiln__encoder_init(&key, &a->context->alloc);
     return give(a, &key, KILN__ENTRY_BINARY,
-                kiln__key_binary(&key, kiln_code_digest(code), a->config));
+                kiln__key_binary(&key, a->typed, a->config));
+}
+
+static kiln_status give_all(const asking *a)
+{
+    KILN_TRY(give_program(a));
+    KILN_TRY(give_instance(a));
+    return give_binary(a);
 }
 
 kiln_status kiln__job_keys(kiln_context *context,
@@ -87,24 +92,20 @@ kiln_status kiln__job_keys(kiln_context *context,
                            void *env, kiln_error **error)
 {
     const kiln_frontend *frontend = signature->function->frontend;
-    const asking a = {.context = context,
-                      .signature = signature,
-                      .config = config,
-                      .world = frontend->ops.world(frontend->self),
-                      .take = take,
-                      .env = env};
-    kiln_error *fault = NULL;
-    kiln_status status = give_program(&a);
+    asking a = {.context = context,
+                .signature = signature,
+                .config = config,
+                .take = take,
+                .env = env};
+    const kiln_code *code;
+    kiln_status status;
 
-    if (status == KILN_OK)
-        status = give_instance(&a);
-    if (status == KILN_OK)
-        status = give_binary(&a, &fault);
-    if (status != KILN_OK && !fault)
-        (void)kiln__error_set(&fault, status, "%s", kiln_status_text(status));
-    if (error)
-        *error = fault;
-    else
-        kiln_error_free(fault);
-    return status;
+    KILN_TRY(kiln_infer(&code, context, signature, config, 0, error));
+    a.typed = kiln_code_digest(code);
+    a.world = frontend->ops.world(frontend->self);
+    status = give_all(&a);
+    return status == KILN_OK
+               ? KILN_OK
+               : kiln__error_set(error, status, "the cache cannot be read: %s",
+                                 kiln_status_text(status));
 }

@@ -229,8 +229,7 @@ static const kiln_artifact *take(kiln_context *context,
         kiln__stores_reject(context, stored, KILN__FAULT_TOOLCHAIN);
         return NULL;
     }
-    status =
-        kiln__artifact_decode(&artifact, &context->alloc, &stored->entry);
+    status = kiln__artifact_decode(&artifact, &context->alloc, &stored->entry);
     if (status == KILN_ECORRUPT)
         kiln__stores_reject(context, stored, KILN__FAULT_MALFORMED);
     if (artifact &&

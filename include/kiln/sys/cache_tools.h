@@ -59,7 +59,7 @@ typedef struct kiln_cache_filter {
     uint8_t bad_only;   /* those that are not believed; they have no kind and no
                            name, so with these conditions they are not shown */
     uint8_t reserved[1];
-    uint32_t one_in;    /* reads about one entry in so many, each time others */
+    uint32_t one_in; /* reads about one entry in so many, each time others */
 } kiln_cache_filter;
 
 #define KILN_CACHE_FILTER_INIT \
@@ -177,6 +177,7 @@ typedef struct kiln_cache_difference {
 #define KILN_CACHE_ABSENT 0  /* no entry of its kind comes near */
 #define KILN_CACHE_NEAREST 1 /* another key: `fields` says where */
 #define KILN_CACHE_FOUND 2   /* the very key */
+#define KILN_CACHE_STALE 3   /* the very key, but what it calls has changed */
 
 /** What the stores have for one key of a job. Borrowed for the call. */
 typedef struct kiln_cache_answer {
@@ -196,7 +197,8 @@ typedef void (*kiln_cache_answer_fn)(void *env,
  * Tells how a job's keys and the stores' entries differ: of the program text,
  * of the code instance, of the binary. The nearest entry is the one with the
  * fewest other fields, of the same function before all others. Infers, like
- * kiln_job_key(), and generates no code.
+ * kiln_job_key(), and generates no code; in a mode that writes, what inference
+ * keeps is among the entries then.
  */
 KILN_API KILN_NODISCARD kiln_status
 kiln_cache_explain(kiln_context *context, const kiln_signature *signature,
