@@ -326,6 +326,11 @@ const kiln_config *kiln__build_config(const kiln__build *build)
     return build->config;
 }
 
+int kiln__build_is_bound(const kiln__build *build)
+{
+    return build->roots != NULL;
+}
+
 const kiln_artifact *kiln__build_artifact(const kiln__build *build)
 {
     return build->artifact;

@@ -112,7 +112,8 @@ static kiln_key key_of(const task *t)
     return (kiln_key){kiln__encoder_digest(&t->key), t->key.bytes, t->key.size};
 }
 
-/* Nothing is waited for that would not be found. */
+/* Nothing is waited for that would not be found. What holds addresses of this
+   process is not: kiln__build_is_bound(). */
 static int is_shared(kiln_context *context)
 {
     return kiln__stores_mode(context) == KILN__CACHE_READ_WRITE &&
@@ -276,7 +277,7 @@ void kiln__task_start(kiln_context *context, kiln__flight *flight,
                 .start_ns = kiln__clock_ns()};
     kiln__encoder_init(&t->key, &context->alloc);
     /* Without memory for the key the build goes alone. */
-    if (is_shared(context) &&
+    if (is_shared(context) && !kiln__build_is_bound(build) &&
         kiln__key_binary(&t->key, kiln_code_digest(flight->code),
                          kiln__build_config(build)) != KILN_OK)
         kiln__encoder_dispose(&t->key);

@@ -259,8 +259,9 @@ void kiln__tiers_note_build(kiln_context *context, uint64_t nanoseconds);
 uint64_t kiln__tiers_longest_build_ns(kiln_context *context);
 
 /* ---- tiers/delta.c ---- */
-/* The number of what came into a tier last. */
+/* The number of what came into a tier last; and the next one. */
 uint64_t kiln__tiers_order(kiln_context *context);
+uint64_t kiln__tiers_next(kiln_context *context);
 
 typedef struct kiln__delta_taker {
     kiln_status (*take)(void *env, const kiln__entry *entry);
@@ -271,6 +272,11 @@ typedef struct kiln__delta_taker {
 kiln_status kiln__tiers_delta(kiln_context *context, uint64_t since,
                               int binaries, const kiln__delta_taker *taker,
                               kiln_error **error);
+
+/* ---- frontend/known_texts.c ---- */
+/* Gives what the kernel language knows about texts that were defined since. */
+kiln_status kiln__language_delta(kiln_context *context, uint64_t since,
+                                 const kiln__delta_taker *taker);
 
 /* ---- compile.c ---- */
 /* The slow path of kiln_compile: a kernel at once, or a flight to wait for
@@ -331,6 +337,8 @@ kiln_status kiln__build_run(kiln__build *build,
                             void (*fatal)(void *env, kiln_error *error),
                             void *env, kiln_error **error);
 const kiln_config *kiln__build_config(const kiln__build *build);
+/* True when addresses of host objects become constants in it. */
+int kiln__build_is_bound(const kiln__build *build);
 const kiln_artifact *kiln__build_artifact(const kiln__build *build);
 kiln_status kiln__build_text(const kiln__build *build, kiln_blob *out);
 /* Makes a kernel of an artifact and loads it. */

@@ -11,7 +11,7 @@
 static const char usage[] =
     "usage: tgv [--log2n N] [--steps N] [--re R] [--type f32|f64]\n"
     "           [--target TARGET] [--threads N] [--unchecked] [--quiet]\n"
-    "           [--profile]\n";
+    "           [--profile] [--insert PACK] [--save PACK] [--save-typed]\n";
 
 static int read_number(const char *text, double low, double high, double *out)
 {
@@ -21,16 +21,27 @@ static int read_number(const char *text, double low, double high, double *out)
     return *text && !*end && *out >= low && *out <= high;
 }
 
+static int take_text(struct options *options, const char *name,
+                     const char *value)
+{
+    const char **text = strcmp(name, "--target") == 0   ? &options->target
+                        : strcmp(name, "--insert") == 0 ? &options->insert
+                        : strcmp(name, "--save") == 0   ? &options->save
+                                                        : NULL;
+
+    if (text)
+        *text = value;
+    return text != NULL;
+}
+
 static int take_option(struct options *options, const char *name,
                        const char *value)
 {
     double number = 0;
     int good;
 
-    if (strcmp(name, "--target") == 0) {
-        options->target = value;
+    if (take_text(options, name, value))
         return 1;
-    }
     if (strcmp(name, "--type") == 0) {
         options->single = strcmp(value, "f32") == 0;
         return options->single || strcmp(value, "f64") == 0;
@@ -52,23 +63,30 @@ static int take_option(struct options *options, const char *name,
     return good && number == (double)(int)number;
 }
 
+static int take_switch(struct options *options, const char *name)
+{
+    int *option = strcmp(name, "--unchecked") == 0    ? &options->unchecked
+                  : strcmp(name, "--profile") == 0    ? &options->profile
+                  : strcmp(name, "--quiet") == 0      ? &options->quiet
+                  : strcmp(name, "--save-typed") == 0 ? &options->save_typed
+                                                      : NULL;
+
+    if (option)
+        *option = 1;
+    return option != NULL;
+}
+
 static int read_options(struct options *options, int argc, char **argv)
 {
     *options = (struct options){.log2n = 6, .steps = 4, .re = 1e5, .single = 1};
     for (int i = 1; i < argc; i++) {
-        if (strcmp(argv[i], "--unchecked") == 0) {
-            options->unchecked = 1;
-        } else if (strcmp(argv[i], "--profile") == 0) {
-            options->profile = 1;
-        } else if (strcmp(argv[i], "--quiet") == 0) {
-            options->quiet = 1;
-        } else if (i + 1 >= argc ||
-                   !take_option(options, argv[i], argv[i + 1])) {
+        if (take_switch(options, argv[i]))
+            continue;
+        if (i + 1 >= argc || !take_option(options, argv[i], argv[i + 1])) {
             fprintf(stderr, "tgv: bad option %s\n%s", argv[i], usage);
             return 0;
-        } else {
-            i++;
         }
+        i++;
     }
     return 1;
 }
@@ -139,10 +157,11 @@ static int run_case(struct tgv *tgv)
     uint64_t start = now_ns();
     uint64_t compiled;
 
-    if (open_device(tgv) && kernels_open(tgv)) {
+    if (pack_insert(tgv) && open_device(tgv) && kernels_open(tgv)) {
         compiled = now_ns() - start;
         if (fields_open(tgv))
             simulate(tgv, compiled);
+        pack_save(tgv, compiled);
     }
     if (tgv->status != KILN_OK)
         report_failure(tgv);

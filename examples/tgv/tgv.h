@@ -83,6 +83,9 @@ struct options {
     int unchecked;      /* without bounds checks */
     int quiet;          /* no progress and no tables */
     int profile;        /* the time of each kernel */
+    const char *insert; /* a pack to take from, or NULL */
+    const char *save;   /* a pack to make of what was compiled, or NULL */
+    int save_typed;     /* without binaries */
 };
 
 struct tgv {
@@ -163,5 +166,10 @@ void progress(size_t done, size_t count, const kiln_batch_job *job, void *env);
 /* ---- source.c ---- */
 extern const char tgv_source[];
 extern const char tgv_source_end[];
+
+/* ---- packs.c ---- */
+/* Each does what the options say; false after a failure. */
+int pack_insert(struct tgv *tgv);
+int pack_save(struct tgv *tgv, uint64_t compile_ns);
 
 #endif /* TGV_H */
