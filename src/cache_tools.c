@@ -143,7 +143,7 @@ kiln_status kiln__cache_walk_all(kiln_context *context,
                                  kiln_error **error)
 {
     walking w = {walk, (int64_t)time(NULL), KILN_OK, error};
-    const kiln_status status = 
+    const kiln_status status =
         kiln__stores_walk(context, walk->filter->one_in, see_one, &w);
 
     return finish(&w, status, error);

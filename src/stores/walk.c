@@ -37,9 +37,12 @@ static int see_loose(void *env, const kiln__store_item *item)
         .priority = w->link->priority,
         .item = *item,
     };
-    const kiln_status status =
-        kiln__loose_peek(&seen.stored, &seen.fault, w->loose, item->digest);
+    kiln_status status;
 
+    if (!is_in_sample(w, item->digest.low))
+        return 1;
+    status =
+        kiln__loose_peek(&seen.stored, &seen.fault, w->loose, item->digest);
     /* It went meanwhile, or nobody can tell. */
     if (status != KILN_OK && seen.fault == KILN__FAULT_NONE)
         return 1;
