@@ -173,7 +173,8 @@ kiln__store_source kiln__pack_source(kiln_pack *pack, int32_t priority)
                                 .self = pack,
                                 .find = find,
                                 .priority = priority,
-                                .is_packed = priority == KILN_STORE_PACKS};
+                                .is_packed = priority == KILN_STORE_PACKS,
+                                .pack = pack};
 }
 
 kiln_status kiln_insert(kiln_context *context, kiln_pack *pack,

@@ -187,8 +187,9 @@ static void read_sites(decoding *d, kiln__artifact_source *source)
     source->site_count = count;
 }
 
-static kiln_status decode(const kiln_artifact **out, kiln_context *context,
-                          const kiln__entry *entry)
+kiln_status kiln__artifact_decode(const kiln_artifact **out,
+                                  const kiln_alloc *alloc,
+                                  const kiln__entry *entry)
 {
     kiln__artifact_source source = {
         .key = entry->key.digest,
@@ -202,7 +203,7 @@ static kiln_status decode(const kiln_artifact **out, kiln_context *context,
     kiln_status status = KILN_ECORRUPT;
     decoding d;
 
-    kiln__arena_init(&d.arena, &context->alloc);
+    kiln__arena_init(&d.arena, alloc);
     kiln__reader_init(&d.reader, entry->meta, entry->meta_size);
     d.reader.failed |= kiln__read_u64(&d.reader) != META_VERSION;
     source.format = read_name(&d);
@@ -228,7 +229,7 @@ static const kiln_artifact *take(kiln_context *context,
         kiln__stores_reject(context, stored, KILN__FAULT_TOOLCHAIN);
         return NULL;
     }
-    status = decode(&artifact, context, &stored->entry);
+    status = kiln__artifact_decode(&artifact, &context->alloc, &stored->entry);
     if (status == KILN_ECORRUPT)
         kiln__stores_reject(context, stored, KILN__FAULT_MALFORMED);
     if (artifact &&
