@@ -208,6 +208,14 @@ void kiln__artifact_save(kiln_context *context, const kiln_artifact *artifact);
 /* What a store gave cannot be loaded: it is forgotten, and dropped there. */
 void kiln__artifact_reject(kiln_context *context,
                            const kiln_artifact *artifact);
+/* An artifact as bytes for another process. */
+kiln_status kiln__artifact_envelope(kiln_blob *out, const kiln_context *context,
+                                    const kiln_artifact *artifact);
+/* A reference to what another process gave, checked, and kept in memory and in
+   the stores; or NULL. */
+const kiln_artifact *kiln__artifact_receive(kiln_context *context,
+                                            const void *bytes, size_t size,
+                                            const kiln_key *key);
 
 /* ---- tiers/runtime.c: tier 2, bitcode by runtime key ---- */
 typedef struct kiln__runtime_entry kiln__runtime_entry;
@@ -260,7 +268,7 @@ void kiln__runtime_release(kiln_context *context, kiln__runtime_entry *entry);
 /* ---- tiers/state.c ---- */
 /* The locks between processes; NULL: there are none. */
 struct kiln__locks *kiln__tiers_locks(kiln_context *context);
-/* How long the longest build of this context took so far. */
+/* How long the longest build took that this context made or was given. */
 void kiln__tiers_note_build(kiln_context *context, uint64_t nanoseconds);
 uint64_t kiln__tiers_longest_build_ns(kiln_context *context);
 
