@@ -20,6 +20,30 @@ if(TARGET kiln-command)
 endif()
 kiln_add_program(tgv examples/tgv/*.c)
 kiln_add_program(saxpy examples/saxpy/*.c)
+kiln_add_program(packed examples/packed/*.c)
+# The example's package with its pack, as it would be installed: made by the
+# command, on a machine that need not have what it is for.
+if(TARGET packed AND TARGET kiln-command AND TARGET kiln-codegen-opened)
+    set(kiln_packed_folder ${PROJECT_BINARY_DIR}/packed)
+    set(packed_sources ${PROJECT_SOURCE_DIR}/examples/packed)
+    add_custom_command(OUTPUT ${kiln_packed_folder}/filters.kilnpack
+        COMMAND ${CMAKE_COMMAND} -E make_directory ${kiln_packed_folder}
+        COMMAND ${CMAKE_COMMAND} -E copy ${packed_sources}/filters.kiln
+            ${kiln_packed_folder}
+        COMMAND ${CMAKE_COMMAND} -E env
+            KILN_CODEGEN_PATH=$<TARGET_FILE:kiln-codegen-opened>
+            $<TARGET_FILE:kiln-command> precompile filters.kiln
+            --workload ${packed_sources}/filters.jobs --target host:x86-64
+            --target host:x86-64-v3 --target host:x86-64-v4
+            -o filters.kilnpack
+        DEPENDS ${packed_sources}/filters.kiln ${packed_sources}/filters.jobs
+            kiln-command kiln-codegen-opened
+        WORKING_DIRECTORY ${PROJECT_BINARY_DIR}/packed
+        COMMENT "Precompiling the kernels of the example" VERBATIM)
+    file(MAKE_DIRECTORY ${kiln_packed_folder})
+    add_custom_target(packed-pack ALL
+        DEPENDS ${kiln_packed_folder}/filters.kilnpack)
+endif()
 if(KILN_BENCH)
     kiln_add_program(kiln-bench bench/*.c)
 endif()
@@ -27,11 +51,12 @@ endif()
 if(KILN_BENCH AND TARGET kiln-codegen-opened)
     add_executable(kiln-bench-runtime bench/bench.c
         bench/runtime/bench_runtime.c bench/runtime/bench_store.c
+        bench/runtime/bench_stored.c
         $<TARGET_OBJECTS:kiln-objects>
         $<TARGET_OBJECTS:kiln-common-objects>)
     kiln_compile_as_ours(kiln-bench-runtime)
     target_compile_definitions(kiln-bench-runtime PRIVATE
-        "BENCH_TABLES=bench_runtime,bench_stores")
+        "BENCH_TABLES=bench_runtime,bench_stored,bench_stores")
     target_link_libraries(kiln-bench-runtime PRIVATE Threads::Threads
         ${CMAKE_DL_LIBS} m)
     add_dependencies(kiln-bench-runtime kiln-codegen-opened)

@@ -457,8 +457,7 @@ static void describe_scopes(kiln__text *out, uint32_t scopes)
     kiln__text_add(out, "]\n");
 }
 
-/* Writes numbers as people mean them. */
-static void describe_number(kiln__text *out, const char *name, uint64_t value)
+void kiln__setting_write(kiln__text *out, const char *name, uint64_t value)
 {
     static const char *const switches[] = {"bounds_checks", "fast_math",
                                            "contract"};
@@ -480,7 +479,7 @@ static void describe_text(kiln__text *out, const char *value)
 }
 
 #define DESCRIBE_TEXT(name, value) describe_text(&text, (value))
-#define DESCRIBE_NUMBER(name, value) describe_number(&text, (name), (value))
+#define DESCRIBE_NUMBER(name, value) kiln__setting_write(&text, (name), (value))
 #define DESCRIBE_SETTING(member, kind, mask) \
     kiln__text_add(&text, #member " = "); \
     DESCRIBE_##kind(#member, config->member); \

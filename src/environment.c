@@ -109,8 +109,6 @@ static kiln_status check_codegen(kiln_error **error)
                            place);
 }
 
-#define CACHE_PREFIX "KILN_CACHE"
-
 static int is_known(const char *name, size_t size)
 {
     const kiln_environment_variable *known = kiln_environment_variables();
@@ -121,12 +119,12 @@ static int is_known(const char *name, size_t size)
     return 0;
 }
 
-const char *kiln__environment_unknown(size_t *at)
+const char *kiln__environment_unknown(const char *prefix, size_t *at)
 {
     for (; environ && environ[*at]; (*at)++) {
         const char *entry = environ[*at];
 
-        if (strncmp(entry, CACHE_PREFIX, sizeof CACHE_PREFIX - 1) == 0 &&
+        if (strncmp(entry, prefix, strlen(prefix)) == 0 &&
             !is_known(entry, strcspn(entry, "="))) {
             (*at)++;
             return entry;

@@ -41,9 +41,8 @@ typedef struct kiln__environment {
 /* KILN_EINVAL names the variable whose value cannot be used. */
 kiln_status kiln__environment_read(kiln__environment *out, kiln_error **error);
 
-/* Variables whose names begin with KILN_CACHE and that nothing reads, one
-   after the other: "NAME=value", or NULL behind the last one. `*at` begins
-   as 0. */
-const char *kiln__environment_unknown(size_t *at);
+/* Variables whose names begin so and that nothing reads, one after the other:
+   "NAME=value", or NULL behind the last one. `*at` begins as 0. */
+const char *kiln__environment_unknown(const char *prefix, size_t *at);
 
 #endif /* KILN_ENVIRONMENT_H */

@@ -4,6 +4,7 @@
 #define KILN_KEYS_H
 
 #include "hasher.h"
+#include "kiln/sys/cache_tools.h"
 #include "settings.h"
 
 /*
@@ -60,6 +61,16 @@ kiln_status kiln__key_toolchain(kiln__encoder *out, const kiln_context *context,
 kiln_status kiln__key_source(kiln__encoder *out, const kiln_frontend *frontend,
                              const char *version, const char *package,
                              kiln_digest history, kiln_digest text);
+
+/* ---- tiers/key_fields.c ---- */
+
+/* Shows an encoded key field by field, in section "key"; what it cannot name
+   is numbered. Believes nothing of it. KILN_ENOMEM. */
+kiln_status kiln__key_describe(const kiln_alloc *alloc, const void *encoded,
+                               size_t size, kiln_field_fn see, void *env);
+/* Is it a key of that name: "runtime", "closure"? */
+int kiln__key_is_named(const kiln_key *key, const char *name);
+
 /* Kiln's version, the pipeline's, and the LLVM that it was built for: equal
    on a machine without LLVM. */
 const char *kiln__codegen_identity(void);

@@ -67,6 +67,9 @@ static kiln_status write_delta(kiln__pack_writer **out, kiln_context *context,
         status = kiln__tiers_delta(context, since ? since->order : 0,
                                    options->binaries != KILN_SWITCH_OFF, &taker,
                                    &fault);
+    if (status == KILN_OK)
+        status =
+            kiln__language_delta(context, since ? since->order : 0, &taker);
     if (status == KILN_OK) {
         *out = w.writer;
         return KILN_OK;
@@ -170,7 +173,8 @@ kiln__store_source kiln__pack_source(kiln_pack *pack, int32_t priority)
                                 .self = pack,
                                 .find = find,
                                 .priority = priority,
-                                .is_packed = priority == KILN_STORE_PACKS};
+                                .is_packed = priority == KILN_STORE_PACKS,
+                                .pack = pack};
 }
 
 kiln_status kiln_insert(kiln_context *context, kiln_pack *pack,

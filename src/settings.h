@@ -3,6 +3,7 @@
 #ifndef KILN_SETTINGS_H
 #define KILN_SETTINGS_H
 
+#include "array.h"
 #include "core.h"
 
 #define KILN__SCOPE_TYPED 1u
@@ -53,6 +54,9 @@ struct kiln_config {
     uint64_t hash;       /* of the address-free full digest, for tables */
     kiln_config *next;
 };
+
+/* Writes a NUMBER as people mean it: "on", "3". config.c. */
+void kiln__setting_write(kiln__text *out, const char *name, uint64_t value);
 
 /* ---- tiers/key.c: nothing else builds a key; declared in keys.h ---- */
 

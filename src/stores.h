@@ -81,6 +81,7 @@ typedef struct kiln__store_source {
     kiln__store_find find;
     int32_t priority; /* KILN_STORE_... */
     int is_packed;
+    kiln_pack *pack; /* that it is, or NULL; it lives as long as `self` */
 } kiln__store_source;
 
 kiln_status kiln__stores_add(kiln_context *context,
@@ -119,12 +120,50 @@ kiln_status kiln__stores_each(kiln_context *context,
    believed. Bad ones stay. */
 kiln_status kiln__stores_peek(kiln__stored *out, kiln__entry_fault *fault,
                               kiln_context *context, kiln_digest digest);
+/* An entry where it lies: of the disk store, packs and search path. */
+typedef struct kiln__store_seen {
+    const char *place; /* the folder or pack */
+    int32_t priority;  /* KILN_STORE_... */
+    int is_packed;     /* it lies in a pack */
+    kiln__store_item item;
+    kiln__entry_fault fault; /* NONE: `stored` is there */
+    kiln__stored stored;
+} kiln__store_seen;
+
+/* Returns false to end the walk. What it is shown is lent for the call. */
+typedef int (*kiln__store_see)(void *env, const kiln__store_seen *seen);
+
+/* Shows every entry, read and checked, store by store; with `one_in` above 1
+   about one in so many, each time others. */
+kiln_status kiln__stores_walk(kiln_context *context, uint32_t one_in,
+                              kiln__store_see see, void *env);
+/* Shows every entry of a pack. */
+kiln_status kiln__stores_walk_pack(kiln_pack *pack, int32_t priority,
+                                   kiln__store_see see, void *env);
+/* Drops what is shown: KILN_EREADONLY unless it is a loose one in a folder
+   that is written. */
+kiln_status kiln__stores_drop(const kiln__store_seen *seen);
+/* Where entries are kept: of each store its path, KILN_STORE_..., and whether
+   it is a pack. */
+void kiln__stores_places(kiln_context *context,
+                         void (*see)(void *env, const char *place,
+                                     int32_t priority, int is_pack),
+                         void *env);
+/* Moves loose entries that were not used for so long into packs in the disk
+   store's own folder, and merges small packs that are there. The packs are read
+   back before anything is dropped. KILN_EREADONLY. */
+kiln_status kiln__stores_compact(kiln_context *context, uint64_t unused_s,
+                                 kiln__store_report *report,
+                                 kiln_error **error);
 /* Applies the bounds to all of it; drops all of it. KILN_EREADONLY in a mode
    that writes nothing. */
 kiln_status kiln__stores_prune(kiln_context *context,
                                kiln__store_report *report);
 kiln_status kiln__stores_clear(kiln_context *context,
                                kiln__store_report *report);
+/* What the path, or its nearest ancestor, lies on: a name; static. */
+const char *kiln__stores_file_system(int *is_network, kiln_context *context,
+                                     const char *path);
 /* Its path, or NULL; lives with the context. */
 const char *kiln__stores_path(kiln_context *context);
 

@@ -120,7 +120,8 @@ static kiln_key key_of(const task *t)
     return (kiln_key){kiln__encoder_digest(&t->key), t->key.bytes, t->key.size};
 }
 
-/* Nothing is waited for that would not be found. */
+/* Nothing is waited for that would not be found. What holds addresses of this
+   process is not: kiln__build_is_bound(). */
 static int is_shared(kiln_context *context)
 {
     return kiln__stores_mode(context) == KILN__CACHE_READ_WRITE &&
@@ -318,6 +319,8 @@ static void make_key(task *t)
 {
     kiln_context *context = t->context;
 
+    if (kiln__build_is_bound(t->build))
+        return;
     t->takes_lock = is_shared(context);
     if (!t->takes_lock && !context->host.fetch)
         return;

@@ -196,12 +196,18 @@ const kiln_artifact *kiln__artifact_find(kiln_context *context, kiln_digest key,
 /* Keeps a reference; the first of one key stays. */
 kiln_status kiln__artifact_keep(kiln_context *context,
                                 const kiln_artifact *artifact, int is_packed);
+/* Drops the reference, if it is this one that is kept. */
+void kiln__artifact_forget(kiln_context *context,
+                           const kiln_artifact *artifact);
 
 /* ---- tiers/stored_binary.c: the same in the stores ---- */
 /* A reference to what a store has, kept in memory too; or NULL. */
 const kiln_artifact *kiln__artifact_recall(kiln_context *context,
                                            const kiln_key *key);
 void kiln__artifact_save(kiln_context *context, const kiln_artifact *artifact);
+/* What a store gave cannot be loaded: it is forgotten, and dropped there. */
+void kiln__artifact_reject(kiln_context *context,
+                           const kiln_artifact *artifact);
 /* An artifact as bytes for another process. */
 kiln_status kiln__artifact_envelope(kiln_blob *out, const kiln_context *context,
                                     const kiln_artifact *artifact);
@@ -267,8 +273,9 @@ void kiln__tiers_note_build(kiln_context *context, uint64_t nanoseconds);
 uint64_t kiln__tiers_longest_build_ns(kiln_context *context);
 
 /* ---- tiers/delta.c ---- */
-/* The number of what came into a tier last. */
+/* The number of what came into a tier last; and the next one. */
 uint64_t kiln__tiers_order(kiln_context *context);
+uint64_t kiln__tiers_next(kiln_context *context);
 
 typedef struct kiln__delta_taker {
     kiln_status (*take)(void *env, const kiln__entry *entry);
@@ -280,6 +287,11 @@ kiln_status kiln__tiers_delta(kiln_context *context, uint64_t since,
                               int binaries, const kiln__delta_taker *taker,
                               kiln_error **error);
 
+/* ---- frontend/known_texts.c ---- */
+/* Gives what the kernel language knows about texts that were defined since. */
+kiln_status kiln__language_delta(kiln_context *context, uint64_t since,
+                                 const kiln__delta_taker *taker);
+
 /* ---- compile.c ---- */
 /* The slow path of kiln_compile: a kernel at once, or a flight to wait for
    (`*flight`, referenced). Counts the request unless it gives a flight, then
@@ -290,8 +302,9 @@ typedef struct kiln__compile_request {
     const kiln_config *config;
     uint64_t world; /* 0: the current one */
     int never_wait;
-    const kiln_artifact *artifact; /* found beforehand, or NULL */
-    int32_t artifact_source;       /* KILN_SOURCE_... */
+    /* Found and loaded beforehand, or NULL. */
+    kiln_kernel *kernel;
+    int32_t kernel_source; /* KILN_SOURCE_... */
 } kiln__compile_request;
 
 kiln_status kiln__compile_begin(const kiln_kernel **out, kiln__flight **flight,
@@ -339,11 +352,15 @@ kiln_status kiln__build_run(kiln__build *build,
                             void (*fatal)(void *env, kiln_error *error),
                             void *env, kiln_error **error);
 const kiln_config *kiln__build_config(const kiln__build *build);
+/* True when addresses of host objects become constants in it. */
+int kiln__build_is_bound(const kiln__build *build);
 const kiln_artifact *kiln__build_artifact(const kiln__build *build);
 kiln_status kiln__build_text(const kiln__build *build, kiln_blob *out);
 /* Makes a kernel of an artifact and loads it. */
 kiln_status kiln__build_load(kiln_kernel **out, const kiln_artifact *artifact,
                              const kiln_code *code, const kiln_config *config,
                              kiln_error **error);
+/* Of a kernel that tier 3 does not own. NULL is fine. */
+void kiln__build_unload(kiln_kernel *kernel);
 
 #endif /* KILN_TIERS_H */

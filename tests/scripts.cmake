@@ -74,6 +74,11 @@ if(TARGET saxpy)
     add_test(NAME example_saxpy COMMAND saxpy)
     kiln_test_properties(example_saxpy example host)
 endif()
+if(TARGET packed-pack)
+    kiln_add_script_test(example_packed_finds_everything LABELS example host
+        COMMAND ${scripts}/packed.sh $<TARGET_FILE:packed>
+            ${kiln_packed_folder} ${PROJECT_SOURCE_DIR}/examples/packed)
+endif()
 if(TARGET tgv)
     foreach(type IN ITEMS f32 f64)
         foreach(case IN ITEMS "4;10" "6;4")

@@ -353,6 +353,51 @@ static void what_is_lent_holds_the_pack(void **state)
     kiln_blob_release(&found.bytes);
 }
 
+typedef struct readers {
+    kiln_pack *pack;
+    kiln_key keys[50];
+    char texts[50][40];
+    thread_report report;
+} readers;
+
+static void *read_all(void *argument)
+{
+    readers *r = argument;
+
+    for (int i = 0; i < 100; i++) {
+        kiln__packed found;
+
+        thread_assert(&r->report, kiln__pack_find(&found, r->pack,
+                                                  &r->keys[i % 50]) == KILN_OK);
+        kiln_blob_release(&found.bytes);
+    }
+    return NULL;
+}
+
+/* Some of them while it is being mapped. */
+static void threads_look_at_one_file(void **state)
+{
+    readers r = {.report = THREAD_REPORT_INIT};
+    kiln_blob bytes = pack_bytes(50, 2000);
+    char path[4096];
+
+    harness_write_file(path, sizeof path, *state, "some", bytes.data,
+                       bytes.size);
+    for (uint64_t i = 0; i < 50; i++) {
+        const kiln_key key = pack_entry(i, 2000).key;
+
+        memcpy(r.texts[i], key.encoded, key.encoded_size);
+        r.keys[i] = (kiln_key){key.digest, r.texts[i], key.encoded_size};
+    }
+    assert_ok(
+        kiln__pack_open(&r.pack, &kiln__malloc, path, always, &test_error));
+    harness_run_threads(4, read_all, &r);
+    assert_threads_ok(&r.report);
+    assert_int_equal(kiln__pack_looked_at(r.pack), KILN__PACK_MAPPED);
+    kiln_pack_close(r.pack);
+    kiln_blob_release(&bytes);
+}
+
 static void a_store_holds_the_pack(void **state)
 {
     kiln_blob bytes = pack_bytes(10, 2000), blob = {0};
@@ -576,6 +621,7 @@ int main(int count, char **arguments)
         cmocka_unit_test(packs_are_merged),
         cmocka_unit_test(merging_leaves_out_what_is_damaged),
         IN_FOLDER(what_is_lent_holds_the_pack),
+        IN_FOLDER(threads_look_at_one_file),
         cmocka_unit_test(a_store_holds_the_pack),
         cmocka_unit_test(a_pack_that_was_cut_is_refused),
         cmocka_unit_test(something_behind_the_end_is_refused),

@@ -4,6 +4,8 @@
 /* WRAPS: fstatfs */
 #include "stores.h"
 
+#include "pack.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -418,6 +420,50 @@ static void a_search_path_folder_that_all_may_write_to_is_not_read(void **state)
     assert_contains(f->lines, "others may write to it");
 }
 
+static void write_pack(const char *path, const loose_entry *e)
+{
+    kiln__pack_writer *writer = NULL;
+
+    assert_ok(kiln__pack_writer_new(&writer, &kiln__malloc));
+    assert_ok(kiln__pack_writer_add_entry(writer, &e->entry, &test_error));
+    assert_ok(kiln__pack_writer_to_file(writer, path, &test_error));
+    kiln__pack_writer_free(writer);
+}
+
+static void a_pack_in_the_search_path_is_read(void **state)
+{
+    stores_fixture *f = *state;
+    kiln__stored stored;
+    char pack[320];
+
+    (void)snprintf(pack, sizeof pack, "%s/site.kilnpack", f->folder);
+    write_pack(pack, &f->a);
+    f->cache.search_path = pack;
+    stores_reopen(f);
+    assert_ok(kiln__stores_get(&stored, f->context, f->a.entry.kind,
+                               &f->a.entry.key));
+    assert_false(stored.is_packed); /* by nobody who inserted it */
+    kiln__stored_release(&stored);
+    assert_false(stores_has(f, &f->b));
+    assert_string_equal(f->lines, "");
+}
+
+static void a_damaged_pack_is_left_out_with_a_warning(void **state)
+{
+    stores_fixture *f = *state;
+    char pack[320];
+
+    (void)snprintf(pack, sizeof pack, "%s/site.kilnpack", f->folder);
+    write_pack(pack, &f->a);
+    assert_int_equal(truncate(pack, 100), 0);
+    f->cache.search_path = pack;
+    stores_reopen(f);
+    assert_false(stores_has(f, &f->a));
+    stores_put(f, &f->a);
+    assert_true(stores_has(f, &f->a));
+    assert_contains(f->lines, "a pack is left out");
+}
+
 /* ---- tools ---- */
 
 static int count_item(void *env, const kiln__store_item *item)
@@ -524,6 +570,8 @@ int main(void)
         WITH_STORES(a_folder_that_is_named_is_written_on_any_file_system),
         WITH_STORES(folders_of_the_search_path_are_read_in_order),
         WITH_STORES(a_search_path_folder_that_all_may_write_to_is_not_read),
+        WITH_STORES(a_pack_in_the_search_path_is_read),
+        WITH_STORES(a_damaged_pack_is_left_out_with_a_warning),
         WITH_STORES(tools_list_show_and_clear),
         WITH_STORES(threads_and_contexts_share_a_folder),
         WITH_STORES(a_child_of_fork_has_the_same_stores),

@@ -470,7 +470,7 @@ static void waits_for_other_processes_are_spans(void **state)
     kiln_context_free(context);
     assert_int_equal(count_events(path), 1);
     assert_file_contains(path, "\"name\": \"wait for another process\"");
-    assert_file_contains(path, "\"outcome\": \"gave up\"");
+    assert_file_contains(path, "\"outcome\": \"still held\"");
 }
 
 static kiln_status trace_once(const kiln_alloc *alloc, void *env)

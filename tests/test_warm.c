@@ -27,7 +27,22 @@ typedef struct process {
 
 static char folder[64];
 
-static void start(process *p, const char *text)
+static void insert(const process *p, const kiln_blob *bytes)
+{
+    kiln_pack *pack = NULL;
+
+    assert_ok(
+        kiln_pack_open_memory(&pack, bytes->data, bytes->size, &test_error));
+    assert_ok(kiln_insert(p->context, pack, &test_error));
+}
+
+static void define(const process *p, const char *text)
+{
+    assert_ok(kiln_package_define(p->package, "main.kiln", text, strlen(text),
+                                  NULL, &test_error));
+}
+
+static void start_with(process *p, const char *text, const kiln_blob *pack)
 {
     kiln_cache_options cache = KILN_CACHE_OPTIONS_INIT;
     kiln_context_options options = KILN_CONTEXT_OPTIONS_INIT;
@@ -36,10 +51,16 @@ static void start(process *p, const char *text)
     cache.directory = folder;
     options.cache = &cache;
     assert_ok(kiln_context_new(&p->context, &options, &test_error));
+    if (pack)
+        insert(p, pack);
     assert_ok(kiln_config_new(&p->config, p->context, NULL, &test_error));
     assert_ok(kiln_package_new(&p->package, p->context, "main", &test_error));
-    assert_ok(kiln_package_define(p->package, "main.kiln", text, strlen(text),
-                                  NULL, &test_error));
+    define(p, text);
+}
+
+static void start(process *p, const char *text)
+{
+    start_with(p, text, NULL);
 }
 
 static const kiln_kernel *compile(process *p, const char *name, int32_t *source)
@@ -152,28 +173,34 @@ static void a_changed_callee_is_seen(void **state)
 static void a_pack_serves_another_context(void **state)
 {
     kiln_blob bytes = {0};
-    kiln_pack *pack = NULL;
     kiln_mark *mark = NULL;
     int32_t source = -1;
     kiln_statistics s;
     process p;
 
     (void)state;
-    start(&p, saxpy);
+    start(&p, "");
     assert_ok(kiln_snapshot(&mark, p.context, &test_error));
+    define(&p, saxpy);
     compile(&p, "saxpy", &source);
     assert_ok(kiln_delta(&bytes, p.context, mark, NULL, &test_error));
     kiln_mark_free(mark);
     kiln_context_free(p.context);
     assert_int_equal(teardown(NULL), 0);
     start(&p, saxpy);
-    assert_ok(
-        kiln_pack_open_memory(&pack, bytes.data, bytes.size, &test_error));
-    assert_ok(kiln_insert(p.context, pack, &test_error));
+    insert(&p, &bytes);
     compile(&p, "saxpy", &source);
     assert_int_equal(source, KILN_SOURCE_STORE);
     s = statistics(&p);
     assert_int_equal(s.stage_count[KILN_STAGE_INFER], 0);
+    kiln_context_free(p.context);
+    /* Inserted before anything is defined, it spares parsing, too. */
+    assert_int_equal(setup(NULL), 0);
+    start_with(&p, saxpy, &bytes);
+    compile(&p, "saxpy", &source);
+    assert_int_equal(source, KILN_SOURCE_STORE);
+    s = statistics(&p);
+    assert_int_equal(s.stage_count[KILN_STAGE_PARSE], 0);
     kiln_context_free(p.context);
     kiln_blob_release(&bytes);
 }

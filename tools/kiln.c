@@ -1,4 +1,4 @@
-/* kiln.c - the kiln command: run, compile, targets. */
+/* kiln.c - the kiln command: which of its commands. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "kiln_tool.h"
 
@@ -16,6 +16,9 @@ static const char usage[] =
     "       kiln compile FILE KERNEL TYPE... --emit FORM [--target T] [-o "
     "OUT]\n"
     "       kiln targets\n"
+    "       kiln precompile FILE... --workload LIST [--target T]... -o PACK\n"
+    "                [--include TIERS] [--jobs N]\n"
+    "       kiln cache COMMAND ...; see kiln cache --help\n"
     "       kiln --help | --version\n"
     "\n"
     "  ARG     2.5:f32, 3 (i64), 0.5 (f64), true\n"
@@ -25,6 +28,9 @@ static const char usage[] =
     "  TYPE    f32, f32[:,:], Static{3}, fn:NAME\n"
     "  FORM    typed, llvm, llvm-opt, asm, binary\n"
     "  T       host, host:x86-64-v3, ...; see kiln targets\n"
+    "  LIST    a file of lines PACKAGE.KERNEL(TYPE, ...) [bounds=off ...], or "
+    "-\n"
+    "  TIERS   typed,runtime,binary (all of them), or some\n"
     "  --grid  counts items, --block those of a group\n"
     "  I       counts arguments from 0\n"
     "\n"
@@ -157,7 +163,8 @@ static int dispatch(int count, char **words)
 {
     const char *command = words[0];
 
-    if (is_help(command) || (count == 2 && is_help(words[1])))
+    if (is_help(command) ||
+        (count == 2 && is_help(words[1]) && strcmp(command, "cache") != 0))
         return show_help();
     if (strcmp(command, "run") == 0)
         return tool_run(count - 1, words + 1);
@@ -165,6 +172,10 @@ static int dispatch(int count, char **words)
         return tool_compile(count - 1, words + 1);
     if (strcmp(command, "targets") == 0)
         return tool_targets(count - 1, words + 1);
+    if (strcmp(command, "cache") == 0)
+        return tool_cache(count - 1, words + 1);
+    if (strcmp(command, "precompile") == 0)
+        return tool_precompile(count - 1, words + 1);
     if (strcmp(command, "--version") == 0)
         return show_version();
     return tool_complain(TOOL_USAGE, "unknown command \"%s\"; see kiln --help",

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kiln_cache.h"
 #include "kiln_tool.h"
 
 /* "64", "64,8" or "64,8,1"; each number from 1 to `most`. */
@@ -92,45 +93,102 @@ static int take_save(tool_options *out, const char *value)
 static int take_target(tool_options *out, const char *value)
 {
     out->target = value;
+    if (out->target_count == TOOL_TARGETS_MAX)
+        return tool_complain(TOOL_USAGE, "more than %d targets",
+                             TOOL_TARGETS_MAX);
+    out->targets[out->target_count++] = value;
     return TOOL_OK;
 }
 
-static int take_emit(tool_options *out, const char *value)
+static int take_set(tool_options *out, const char *value)
 {
-    out->emit = value;
+    if (out->set_count == TOOL_TARGETS_MAX)
+        return tool_complain(TOOL_USAGE, "more than %d settings",
+                             TOOL_TARGETS_MAX);
+    out->sets[out->set_count++] = value;
     return TOOL_OK;
 }
 
-static int take_output(tool_options *out, const char *value)
+static int read_count(uint32_t *out, const char *name, const char *value)
 {
-    out->output = value;
+    char *end;
+    unsigned long number;
+
+    errno = 0;
+    number = strtoul(value, &end, 10);
+    if (*value < '0' || *value > '9' || *end != '\0' || errno != 0 ||
+        number == 0 || number > 1000000)
+        return tool_complain(TOOL_USAGE, "%s wants a number, not \"%s\"", name,
+                             value);
+    *out = (uint32_t)number;
     return TOOL_OK;
 }
 
-static int take_stats(tool_options *out, const char *value)
+static int take_jobs(tool_options *out, const char *value)
 {
-    (void)value;
-    out->stats = 1;
-    return TOOL_OK;
+    return read_count(&out->jobs, "--jobs", value);
 }
 
-static int take_time(tool_options *out, const char *value)
+static int take_sample(tool_options *out, const char *value)
 {
-    (void)value;
-    out->time = 1;
-    return TOOL_OK;
+    return read_count(&out->sample, "--sample", value);
 }
+
+static int take_older(tool_options *out, const char *value)
+{
+    if (cache_read_time(&out->older_s, value))
+        return TOOL_OK;
+    return tool_complain(TOOL_USAGE,
+                         "--older wants 30s, 15m, 12h or 1d, not "
+                         "\"%s\"",
+                         value);
+}
+
+/* Options that are a text, or are given or not. */
+#define TAKE_TEXT(name, member) \
+    static int take_##name(tool_options *out, const char *value) \
+    { \
+        out->member = value; \
+        return TOOL_OK; \
+    }
+#define TAKE_FLAG(name, member) \
+    static int take_##name(tool_options *out, const char *value) \
+    { \
+        (void)value; \
+        out->member = 1; \
+        return TOOL_OK; \
+    }
+
+TAKE_TEXT(workload, workload)
+TAKE_TEXT(include, include)
+TAKE_TEXT(kind, kind)
+TAKE_TEXT(name, name)
+TAKE_TEXT(namespace, name_space)
+TAKE_FLAG(json, json)
+TAKE_FLAG(repair, repair)
+TAKE_FLAG(yes, yes)
+
+TAKE_TEXT(emit, emit)
+TAKE_TEXT(output, output)
+TAKE_FLAG(stats, stats)
+TAKE_FLAG(time, time)
 
 static const struct option {
     const char *name;
     int has_value;
     int (*take)(tool_options *out, const char *value);
 } options[] = {
-    {"--grid", 1, take_grid},     {"--block", 1, take_block},
-    {"--target", 1, take_target}, {"--print", 1, take_print},
-    {"--save", 1, take_save},     {"--stats", 0, take_stats},
-    {"--time", 0, take_time},     {"--emit", 1, take_emit},
-    {"-o", 1, take_output},
+    {"--grid", 1, take_grid},       {"--block", 1, take_block},
+    {"--target", 1, take_target},   {"--print", 1, take_print},
+    {"--save", 1, take_save},       {"--stats", 0, take_stats},
+    {"--time", 0, take_time},       {"--emit", 1, take_emit},
+    {"-o", 1, take_output},         {"--set", 1, take_set},
+    {"--jobs", 1, take_jobs},       {"--sample", 1, take_sample},
+    {"--older", 1, take_older},     {"--workload", 1, take_workload},
+    {"--include", 1, take_include}, {"--kind", 1, take_kind},
+    {"--name", 1, take_name},       {"--namespace", 1, take_namespace},
+    {"--json", 0, take_json},       {"--repair", 0, take_repair},
+    {"--yes", 0, take_yes},
 };
 
 /* True when the list "--grid --block" holds the name. */
@@ -191,6 +249,7 @@ int tool_read_options(tool_options *out, int count, char **words,
                       const char *known)
 {
     memset(out, 0, sizeof *out);
+    out->older_s = 86400;
     for (int i = 0; i < count; i++) {
         if (is_option(words[i])) {
             const int status = read_option(out, count, words, &i, known);

@@ -11,6 +11,7 @@
 #define TOOL_USAGE 2
 
 #define TOOL_ARGUMENTS_MAX KILN_ARGUMENTS_MAX
+#define TOOL_TARGETS_MAX 16
 
 /* ---- kiln.c ---- */
 
@@ -38,6 +39,21 @@ typedef struct tool_options {
         const char *path;
     } saves[TOOL_ARGUMENTS_MAX];
     size_t save_count;
+    const char *targets[TOOL_TARGETS_MAX]; /* each --target */
+    size_t target_count;
+    const char *sets[TOOL_TARGETS_MAX]; /* NAME=VALUE */
+    size_t set_count;
+    const char *workload;
+    const char *include;
+    uint32_t jobs; /* 0: all cores */
+    int json;
+    const char *kind;
+    const char *name;
+    const char *name_space;
+    uint32_t sample; /* one in so many; 0: all */
+    int repair;
+    int yes;
+    uint64_t older_s;
 } tool_options;
 
 /* ---- kiln_options.c ---- */
@@ -90,8 +106,10 @@ typedef struct tool_session {
 int tool_session_open(tool_session *out, const tool_options *options);
 void tool_session_close(tool_session *session);
 
-int tool_run(int count, char **words);     /* kiln_run.c */
-int tool_compile(int count, char **words); /* kiln_compile.c */
-int tool_targets(int count, char **words); /* kiln_targets.c */
+int tool_run(int count, char **words);        /* kiln_run.c */
+int tool_compile(int count, char **words);    /* kiln_compile.c */
+int tool_targets(int count, char **words);    /* kiln_targets.c */
+int tool_cache(int count, char **words);      /* kiln_cache.c */
+int tool_precompile(int count, char **words); /* kiln_precompile.c */
 
 #endif /* KILN_TOOLS_TOOL_H */

@@ -59,13 +59,25 @@ KILN_API KILN_NODISCARD kiln_status kiln_device_adopt(kiln_device **out,
 
 /**
  * Opens an offline device for `config`'s target: it compiles, validates and
- * counts launches, and runs nothing. Buffers are there, from zero on. While it
- * is open, kernels for that target compile even where no device can run them;
- * they then launch on offline devices only.
+ * records launches (kiln_device_workload), and runs nothing. Buffers are there,
+ * from zero on. While it is open, kernels for that target compile even where
+ * no device can run them; they then launch on offline devices only.
  */
 KILN_API KILN_NODISCARD kiln_status
 kiln_device_open_offline(kiln_device **out, kiln_context *context,
                          const kiln_config *config, kiln_error **error);
+
+/**
+ * Gives what an offline device recorded as the text that `kiln precompile`
+ * reads: one line for each kernel that was launched, in the order of the first
+ * launches, "main.saxpy(f32[:], f32, f32[:]) bounds=off", with the settings
+ * that are not the default; the target, in a comment, is `kiln precompile`'s
+ * to choose. So a host runs its program on a machine without the hardware, and
+ * has the list of what to precompile. The caller releases `*out`, whose bytes
+ * end in a NUL that is not counted. KILN_EUNSUPPORTED of a device that runs.
+ */
+KILN_API KILN_NODISCARD kiln_status kiln_device_workload(
+    kiln_blob *out, const kiln_device *device, kiln_error **error);
 
 /** Ends a device. Its buffers and queues must be freed before. NULL is fine. */
 KILN_API void kiln_device_close(kiln_device *device);

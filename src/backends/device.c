@@ -42,6 +42,7 @@ static kiln_device *device_new(kiln_context *context, kiln__backend *backend)
 
 static void device_free(kiln_device *device)
 {
+    kiln__workload_free(device->workload);
     kiln__deallocate(&device->context->alloc, device, sizeof *device);
 }
 
@@ -130,7 +131,8 @@ kiln_status kiln_device_open_offline(kiln_device **out, kiln_context *context,
     device = device_new(context, entry);
     if (device == NULL)
         return kiln__error_no_memory(error);
-    if (kiln__offline_add(context, config) != KILN_OK) {
+    if (kiln__workload_new(&device->workload, context) != KILN_OK ||
+        kiln__offline_add(context, config) != KILN_OK) {
         device_free(device);
         return kiln__error_no_memory(error);
     }
@@ -140,6 +142,21 @@ kiln_status kiln_device_open_offline(kiln_device **out, kiln_context *context,
     device->name = config->target;
     device->offline = config;
     *out = device;
+    return KILN_OK;
+}
+
+kiln_status kiln_device_workload(kiln_blob *out, const kiln_device *device,
+                                 kiln_error **error)
+{
+    KILN_REQUIRE(out != NULL, error);
+    KILN_REQUIRE(device != NULL, error);
+    if (device->workload == NULL)
+        return kiln__error_set(error, KILN_EUNSUPPORTED,
+                               "%s runs what it is given: an offline device "
+                               "records a workload",
+                               device->name);
+    if (kiln__workload_text(out, device->workload, device->name) != KILN_OK)
+        return kiln__error_no_memory(error);
     return KILN_OK;
 }
 

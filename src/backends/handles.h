@@ -4,6 +4,7 @@
 #define KILN_HANDLES_H
 
 #include "backends.h"
+#include "workload.h"
 
 /* `ops` and `self` are the backend's, or those of offline.c. */
 struct kiln_device {
@@ -15,6 +16,7 @@ struct kiln_device {
     kiln__backend *backend;
     const kiln__driver_device *shared; /* NULL: adopted or offline */
     const kiln_config *offline;        /* NULL: real */
+    kiln__workload *workload;          /* of an offline one */
 };
 
 struct kiln_buffer {

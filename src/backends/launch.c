@@ -265,6 +265,9 @@ static kiln_status launch_packed(kiln_queue *queue,
     memset(block, 0, request->argument_bytes);
     KILN_TRY(pack(block, kernel, arguments, error));
     request->arguments = block;
+    if (device->workload != NULL &&
+        kiln__workload_add(device->workload, kernel) != KILN_OK)
+        return kiln__error_no_memory(error);
     queue->launches++;
     queue->kernel = kernel;
     status = device->ops->launch(device->self, queue->handle, request,

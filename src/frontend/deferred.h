@@ -47,6 +47,19 @@ void kiln__summary_keep(kiln__language *language,
 void kiln__summary_reject(kiln__language *language,
                           const kiln__summary_subject *subject);
 
+/* Makes the key of what stores know about a text; the caller disposes of the
+   encoder, which the key points into. */
+kiln_status kiln__summary_key(kiln_key *out, kiln__encoder *encoder,
+                              const kiln__language *language,
+                              const kiln__summary_subject *subject);
+
+/* ---- known_texts.c: for packs ---- */
+/* Remembers a summary that no pack had. Without memory it is left out. */
+void kiln__known_text_add(kiln__language *language,
+                          const kiln__summary_subject *subject,
+                          const void *bytes, size_t size);
+void kiln__known_texts_free(kiln__language *language);
+
 /* ---- deferred.c ---- */
 
 struct kiln__deferred {

@@ -376,7 +376,7 @@ kiln_status kiln__define_first(kiln_package *package, kiln__source *source,
    is held. Without memory there is none. */
 static int summarise(kiln__encoder *out, const kiln__change *change)
 {
-    return kiln__stores_write(change->language->context, KILN__ENTRY_SOURCE) &&
+    return kiln__stores_mode(change->language->context) != KILN__CACHE_OFF &&
            kiln__summary_write(out, change);
 }
 

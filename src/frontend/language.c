@@ -132,6 +132,7 @@ static void language_dispose(kiln__language *language)
     kiln__map_each(&language->generics, free_generic, NULL);
     kiln__map_dispose(&language->generics);
     kiln__map_dispose(&language->places);
+    kiln__known_texts_free(language);
     while (language->deferred != NULL) {
         kiln__deferred *next = language->deferred->next;
 

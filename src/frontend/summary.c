@@ -201,9 +201,9 @@ static kiln_status read_summary(kiln__summary *out, kiln__arena *arena,
 
 /* ---- in the stores ---- */
 
-static kiln_status make_key(kiln_key *out, kiln__encoder *encoder,
-                            const kiln__language *language,
-                            const kiln__summary_subject *subject)
+kiln_status kiln__summary_key(kiln_key *out, kiln__encoder *encoder,
+                              const kiln__language *language,
+                              const kiln__summary_subject *subject)
 {
     kiln__encoder_init(encoder, language->alloc);
     KILN_TRY(kiln__key_source(encoder, language->frontend,
@@ -219,7 +219,7 @@ static kiln_status get(kiln__stored *out, kiln__language *language,
 {
     kiln__encoder encoder;
     kiln_key key;
-    kiln_status status = make_key(&key, &encoder, language, subject);
+    kiln_status status = kiln__summary_key(&key, &encoder, language, subject);
 
     *out = (kiln__stored){0};
     if (status == KILN_OK)
@@ -241,6 +241,8 @@ kiln_status kiln__summary_find(kiln__summary *out, kiln__arena *arena,
     status = read_summary(out, arena, &stored.entry);
     if (status == KILN_ECORRUPT)
         kiln__stores_reject(language->context, &stored, KILN__FAULT_STALE);
+    if (status == KILN_OK && !stored.is_packed)
+        kiln__known_text_add(language, subject, out->bytes, out->size);
     kiln__stored_release(&stored);
     return status == KILN_OK ? KILN_OK : KILN_ENOTFOUND;
 }
@@ -285,9 +287,10 @@ void kiln__summary_keep(kiln__language *language,
                          .meta_size = summary->size};
     kiln__encoder encoder;
 
-    if (kept == 2)
+    kiln__known_text_add(language, subject, summary->bytes, summary->size);
+    if (kept == 2 || !kiln__stores_write(context, KILN__ENTRY_SOURCE))
         return;
-    if (make_key(&entry.key, &encoder, language, subject) == KILN_OK)
+    if (kiln__summary_key(&entry.key, &encoder, language, subject) == KILN_OK)
         kiln__stores_put(context, &entry,
                          kept == 1 ||
                              kiln__stores_mode(context) == KILN__CACHE_REFRESH);

@@ -82,7 +82,9 @@ struct kiln__language {
     _Atomic int ready;          /* core is there, and nothing is deferred */
     kiln__deferred *deferred;   /* under `starting`, oldest first */
     kiln__map places;           /* of deferred methods; under `starting` */
-    kiln__arena arena;          /* names and types that are built in */
+    struct kiln__known_text *known_texts; /* under the change lock, newest
+                                             first; known_texts.c */
+    kiln__arena arena; /* names and types that are built in */
     kiln_package *core;
     kiln_package *packages; /* newest first */
     kiln__map generics;     /* digest of the qualified name */

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #include "cache_settings.h"
+#include "folder_packs.h"
 #include "log.h"
 #include "options.h"
 #include "pack.h"
@@ -193,6 +194,8 @@ static void add_disk(kiln_context *context,
         options.directory = settings->local_directory;
     }
     context->stores->disk = add_loose(context, &options, KILN_STORE_DISK);
+    if (context->stores->disk)
+        kiln__folder_packs_add(context, context->stores->disk);
 }
 
 static void add_folder(kiln_context *context, const char *path)
@@ -208,8 +211,8 @@ static void add_folder(kiln_context *context, const char *path)
     (void)add_loose(context, &options, KILN_STORE_SEARCH_PATH);
 }
 
-static kiln_status add_source(kiln_context *context,
-                              const kiln__store_source *source)
+kiln_status kiln__chain_add(kiln_context *context,
+                            const kiln__store_source *source)
 {
     kiln__store_link *link =
         link_new(context, source->ops, source->self, source->priority);
@@ -218,6 +221,7 @@ static kiln_status add_source(kiln_context *context,
         return KILN_ENOMEM;
     link->find = source->find;
     link->is_packed = source->is_packed;
+    link->pack = source->pack;
     link_add(context->stores, link);
     return KILN_OK;
 }
@@ -236,7 +240,7 @@ static void add_pack(kiln_context *context, const char *path)
         return;
     }
     source = kiln__pack_source(pack, KILN_STORE_SEARCH_PATH);
-    if (add_source(context, &source) != KILN_OK)
+    if (kiln__chain_add(context, &source) != KILN_OK)
         kiln__pack_release(pack);
 }
 
@@ -269,7 +273,7 @@ static void warn_of_unknown(kiln_context *context)
     const char *found;
     size_t at = 0;
 
-    while ((found = kiln__environment_unknown(&at)))
+    while ((found = kiln__environment_unknown("KILN_CACHE", &at)))
         kiln__log(context, KILN_LOG_WARNING,
                   "cache: nothing reads the variable %.*s",
                   (int)strcspn(found, "="), found);
@@ -300,7 +304,7 @@ kiln_status kiln__stores_add(kiln_context *context,
     kiln_status status;
 
     kiln__mutex_lock(&context->stores->lock);
-    status = add_source(context, source);
+    status = kiln__chain_add(context, source);
     kiln__mutex_unlock(&context->stores->lock);
     return status;
 }

@@ -20,6 +20,7 @@ struct kiln__store_link {
     int is_packed;
     int is_host;        /* a host's: takes puts, and is not trusted */
     kiln__loose *loose; /* if it is the disk's own */
+    kiln_pack *pack;    /* if it is one */
     atomic_int takes_none;
     /* Release when a link is added, acquire in those who walk. */
     _Atomic(kiln__store_link *) next;
@@ -41,6 +42,9 @@ static inline kiln__store_link *kiln__chain_next(const kiln__store_link *link)
     return atomic_load_explicit(&link->next, memory_order_acquire);
 }
 
+/* Adds a link, under the lock. KILN_ENOMEM. */
+kiln_status kiln__chain_add(kiln_context *context,
+                            const kiln__store_source *source);
 /* KILN_OK, or KILN_ENOTFOUND and why an entry was not believed: a store that
    could not answer stores KILN__FAULT_COUNT. */
 kiln_status kiln__link_find(kiln__stored *out, kiln__entry_fault *fault,

@@ -4,7 +4,9 @@
 
 #include "cache_settings.h"
 #include "chain.h"
+#include "folder_packs.h"
 #include "kiln/kernel.h"
+#include "report.h"
 #include "trace.h"
 
 /* ---- how stores are used ---- */
@@ -337,7 +339,11 @@ kiln_status kiln__stores_prune(kiln_context *context,
     kiln__loose *loose = disk(context);
 
     *report = (kiln__store_report){0};
-    return loose ? kiln__loose_prune(loose, report) : KILN_OK;
+    if (!loose)
+        return KILN_OK;
+    KILN_TRY(kiln__loose_prune(loose, report));
+    kiln__folder_packs_prune(loose, report); /* in what is left of the room */
+    return KILN_OK;
 }
 
 kiln_status kiln__stores_clear(kiln_context *context,
@@ -346,7 +352,21 @@ kiln_status kiln__stores_clear(kiln_context *context,
     kiln__loose *loose = disk(context);
 
     *report = (kiln__store_report){0};
-    return loose ? kiln__loose_clear(loose, report) : KILN_OK;
+    if (!loose)
+        return KILN_OK;
+    KILN_TRY(kiln__loose_clear(loose, report));
+    kiln__folder_packs_clear(loose, report);
+    return KILN_OK;
+}
+
+const char *kiln__stores_file_system(int *is_network, kiln_context *context,
+                                     const char *path)
+{
+    const kiln__filesystem found =
+        kiln__filesystem_of_path(&context->alloc, path);
+
+    *is_network = found.is_network;
+    return found.name;
 }
 
 const char *kiln__stores_path(kiln_context *context)

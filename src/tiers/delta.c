@@ -44,6 +44,17 @@ uint64_t kiln__tiers_order(kiln_context *context)
     return order;
 }
 
+uint64_t kiln__tiers_next(kiln_context *context)
+{
+    struct kiln__tiers *tiers = context->tiers;
+    uint64_t order;
+
+    kiln__mutex_lock(&tiers->lock);
+    order = ++tiers->order;
+    kiln__mutex_unlock(&tiers->lock);
+    return order;
+}
+
 static int is_good(const kiln_code *code)
 {
     return atomic_load(&code->max_world) == UINT64_MAX;

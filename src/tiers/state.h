@@ -229,6 +229,10 @@ void kiln__draft_put(kiln_context *context, const kiln__draft *draft);
 void kiln__draft_dispose(kiln__draft *draft);
 
 /* ---- stored_binary.c ---- */
+/* A new artifact, as an entry has it; KILN_ECORRUPT, KILN_ENOMEM. */
+kiln_status kiln__artifact_decode(const kiln_artifact **out,
+                                  const kiln_alloc *alloc,
+                                  const kiln__entry *entry);
 kiln_status kiln__draft_artifact(kiln__draft *out, const kiln_alloc *alloc,
                                  const kiln_artifact *artifact);
 

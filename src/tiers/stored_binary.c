@@ -187,8 +187,9 @@ static void read_sites(decoding *d, kiln__artifact_source *source)
     source->site_count = count;
 }
 
-static kiln_status decode(const kiln_artifact **out, kiln_context *context,
-                          const kiln__entry *entry)
+kiln_status kiln__artifact_decode(const kiln_artifact **out,
+                                  const kiln_alloc *alloc,
+                                  const kiln__entry *entry)
 {
     kiln__artifact_source source = {
         .key = entry->key.digest,
@@ -202,7 +203,7 @@ static kiln_status decode(const kiln_artifact **out, kiln_context *context,
     kiln_status status = KILN_ECORRUPT;
     decoding d;
 
-    kiln__arena_init(&d.arena, &context->alloc);
+    kiln__arena_init(&d.arena, alloc);
     kiln__reader_init(&d.reader, entry->meta, entry->meta_size);
     d.reader.failed |= kiln__read_u64(&d.reader) != META_VERSION;
     source.format = read_name(&d);
@@ -228,7 +229,7 @@ static const kiln_artifact *take(kiln_context *context,
         kiln__stores_reject(context, stored, KILN__FAULT_TOOLCHAIN);
         return NULL;
     }
-    status = decode(&artifact, context, &stored->entry);
+    status = kiln__artifact_decode(&artifact, &context->alloc, &stored->entry);
     if (status == KILN_ECORRUPT)
         kiln__stores_reject(context, stored, KILN__FAULT_MALFORMED);
     if (artifact)
@@ -260,6 +261,24 @@ const kiln_artifact *kiln__artifact_recall(kiln_context *context,
     return artifact;
 }
 
+void kiln__artifact_reject(kiln_context *context, const kiln_artifact *artifact)
+{
+    const kiln_key key = {artifact->key, artifact->encoded_key,
+                          artifact->encoded_key_size};
+    kiln__stored stored = {0};
+    kiln_status status =
+        kiln__stores_get(&stored, context, KILN__ENTRY_BINARY, &key);
+
+    kiln__artifact_forget(context, artifact);
+    while (status == KILN_OK) {
+        if (stored.entry.payload_size == artifact->size &&
+            memcmp(stored.entry.payload, artifact->bytes, artifact->size) == 0)
+            kiln__stores_reject(context, &stored, KILN__FAULT_MALFORMED);
+        status = kiln__stores_next(&stored, context, KILN__ENTRY_BINARY, &key);
+    }
+    kiln__stored_release(&stored);
+}
+
 /* ---- between ranks ---- */
 
 kiln_status kiln__artifact_envelope(kiln_blob *out, const kiln_context *context,
@@ -289,7 +308,7 @@ const kiln_artifact *kiln__artifact_receive(kiln_context *context,
         entry.relocation == KILN_RELOCATION_SESSION ||
         !kiln__toolchain_accepts(context, entry.toolchain,
                                  entry.toolchain_size) ||
-        decode(&artifact, context, &entry) != KILN_OK)
+        kiln__artifact_decode(&artifact, &context->alloc, &entry) != KILN_OK)
         return NULL;
     kiln__tiers_note_build(context, entry.build_ns);
     if (kiln__artifact_keep(context, artifact, 0) != KILN_OK)

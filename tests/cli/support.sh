@@ -47,3 +47,13 @@ quiet()
 {
     [ ! -s "$1" ] || fail "$1 is not empty"
 }
+
+# with NAME=VALUE COMMAND...: the command, with the variable.
+with()
+{
+    (
+        export "$1"
+        shift
+        "$@"
+    ) || exit 1
+}

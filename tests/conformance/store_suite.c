@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "entry.h"
 #include "support/harness.h"
 
 static const store_subject *subject;
@@ -133,6 +134,49 @@ static void bytes_and_keys_are_copied(void **state)
     assert_holds(f, key_of(5, "key"), "value", 5);
 }
 
+/* Keys are bytes of any length. */
+static void keys_that_begin_alike_are_apart(void **state)
+{
+    fixture *f = *state;
+    char text[3000] = "";
+    kiln_key key = {{0, 0}, text, 0};
+
+    for (size_t size = 1; size <= sizeof text; size = size * 3 + 1) {
+        key.encoded_size = size;
+        key.digest = (kiln_digest){size, size * 7};
+        assert_lacks(f, key);
+        put(f, key, &size, sizeof size);
+    }
+    for (size_t size = 1; size <= sizeof text; size = size * 3 + 1) {
+        key.encoded_size = size;
+        key.digest = (kiln_digest){size, size * 7};
+        assert_holds(f, key, &size, sizeof size);
+    }
+}
+
+/* Of whatever kind: what is lent is what was put. */
+static void an_envelope_comes_back_as_it_was_put(void **state)
+{
+    fixture *f = *state;
+
+    for (int32_t kind = 0; kind < KILN__ENTRY_KIND_COUNT; kind++) {
+        const kiln__entry entry = {
+            .kind = kind,
+            .key = key_of((uint64_t)kind + 1, "an envelope's key"),
+            .toolchain = "",
+            .log = "",
+            .payload = "payload",
+            .payload_size = 7,
+        };
+        kiln_blob bytes = {0};
+
+        assert_ok(kiln__entry_encode(&bytes, &kiln__malloc, &entry));
+        put(f, entry.key, bytes.data, bytes.size);
+        assert_holds(f, entry.key, bytes.data, bytes.size);
+        kiln_blob_release(&bytes);
+    }
+}
+
 static void a_blob_outlives_what_happens_to_its_entry(void **state)
 {
     fixture *f = *state;
@@ -231,6 +275,8 @@ int store_suite_run(const store_subject *of)
         WITH_STORE(what_is_put_is_found_again),
         WITH_STORE(the_first_writer_wins),
         WITH_STORE(a_digest_is_not_a_key),
+        WITH_STORE(keys_that_begin_alike_are_apart),
+        WITH_STORE(an_envelope_comes_back_as_it_was_put),
         WITH_STORE(bytes_and_keys_are_copied),
         WITH_STORE(a_blob_outlives_what_happens_to_its_entry),
         WITH_STORE(what_is_removed_is_gone_and_may_return),

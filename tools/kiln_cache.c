@@ -1,0 +1,230 @@
+/* kiln_cache.c - kiln cache: which command, over which context. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include "kiln_cache.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static const char usage[] =
+    "usage: kiln cache stat                  what there is, by tier and kind\n"
+    "       kiln cache ls                    each entry\n"
+    "       kiln cache show DIGEST           what an entry says\n"
+    "       kiln cache explain FILE KERNEL TYPE...\n"
+    "                                        what a job's keys lack\n"
+    "       kiln cache verify [--sample N] [--repair]\n"
+    "                                        reads entries, all or one in N\n"
+    "       kiln cache prune                 applies the bounds now\n"
+    "       kiln cache clear --yes           drops everything\n"
+    "       kiln cache export PACK           entries into a pack\n"
+    "       kiln cache import PACK           a pack's entries into the cache\n"
+    "       kiln cache compact [--older T]   what rests, into one pack\n"
+    "       kiln cache locate                where it is; others' caches\n"
+    "       kiln cache doctor                whether it can work there\n"
+    "\n"
+    "  --json            for programs; all commands\n"
+    "  --kind K          instance, program, runtime, binary, source; ls,\n"
+    "                    stat, export, import\n"
+    "  --name TEXT       a part of the name; the same commands\n"
+    "  --namespace NAME  instead of KILN_CACHE_NAMESPACE\n"
+    "  --target T, --set NAME=VALUE\n"
+    "                    of the job to explain\n"
+    "  --older T         30s, 15m, 12h, 1d (the default)\n";
+
+#define LISTING "--json --kind --name --namespace"
+
+static const struct command {
+    const char *name;
+    const char *options;
+    int (*run)(cache_command *c);
+    int writes;
+    size_t least; /* words behind the name */
+    size_t most;
+} commands[] = {
+    {"stat", LISTING, cache_stat, 0, 0, 0},
+    {"ls", LISTING, cache_ls, 0, 0, 0},
+    {"show", "--json --namespace", cache_show, 0, 1, 1},
+    {"explain", "--json --namespace --target --set", cache_explain, 0, 2,
+     2 + TOOL_ARGUMENTS_MAX},
+    {"verify", "--json --namespace --sample --repair", cache_verify, 1, 0, 0},
+    {"prune", "--json --namespace", cache_prune, 1, 0, 0},
+    {"clear", "--json --namespace --yes", cache_clear, 1, 0, 0},
+    {"export", LISTING, cache_export, 0, 1, 1},
+    {"import", LISTING, cache_import, 1, 1, 1},
+    {"compact", "--json --namespace --older", cache_compact, 1, 0, 0},
+    {"locate", "--json --namespace", cache_locate, 0, 0, 0},
+    {"doctor", "--json --namespace", cache_doctor, 1, 0, 0},
+};
+
+/* ---- numbers ---- */
+
+const char *cache_bytes(char out[CACHE_TEXT_SIZE], uint64_t bytes)
+{
+    static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
+    double value = (double)bytes;
+    size_t unit = 0;
+
+    while (value >= 1024 && unit + 1 < sizeof units / sizeof *units) {
+        value /= 1024;
+        unit++;
+    }
+    (void)snprintf(out, CACHE_TEXT_SIZE, unit == 0 ? "%.0f %s" : "%.1f %s",
+                   value, units[unit]);
+    return out;
+}
+
+const char *cache_seconds(char out[CACHE_TEXT_SIZE], int64_t seconds)
+{
+    static const struct {
+        int64_t seconds;
+        char letter;
+    } units[] = {{86400, 'd'}, {3600, 'h'}, {60, 'm'}, {1, 's'}};
+    size_t unit = 0;
+
+    if (seconds < 0)
+        seconds = 0;
+    while (seconds < units[unit].seconds && units[unit].seconds > 1)
+        unit++;
+    (void)snprintf(out, CACHE_TEXT_SIZE, "%" PRId64 "%c",
+                   seconds / units[unit].seconds, units[unit].letter);
+    return out;
+}
+
+const char *cache_nanoseconds(char out[CACHE_TEXT_SIZE], uint64_t ns)
+{
+    if (ns >= 1000000000)
+        (void)snprintf(out, CACHE_TEXT_SIZE, "%.2f s", (double)ns / 1e9);
+    else
+        (void)snprintf(out, CACHE_TEXT_SIZE, "%.2f ms", (double)ns / 1e6);
+    return out;
+}
+
+int cache_read_time(uint64_t *seconds, const char *text)
+{
+    char *end;
+    uint64_t factor = 1;
+
+    if (*text < '0' || *text > '9')
+        return 0;
+    *seconds = strtoull(text, &end, 10);
+    if (*end != '\0') {
+        static const char letters[] = "smhd";
+        static const uint64_t factors[] = {1, 60, 3600, 86400};
+        const char *letter = strchr(letters, *end);
+
+        if (letter == NULL || end[1] != '\0')
+            return 0;
+        factor = factors[letter - letters];
+    }
+    return !__builtin_mul_overflow(*seconds, factor, seconds) &&
+           *seconds < INT64_MAX;
+}
+
+int64_t cache_unused_s(const kiln_cache_entry *entry)
+{
+    const int64_t now = (int64_t)time(NULL);
+
+    return entry->used_s < now ? now - entry->used_s : 0;
+}
+
+/* ---- the context ---- */
+
+/* Warnings say why a folder is not used. */
+static void show_warning(void *env, int32_t level, const char *message)
+{
+    (void)env;
+    if (level <= KILN_LOG_WARNING)
+        (void)tool_complain(0, "%s", message);
+}
+
+static int open_context(cache_command *c, int writes)
+{
+    static const kiln_host_ops host = {.size = sizeof(kiln_host_ops),
+                                       .log = show_warning};
+    kiln_context_options options = KILN_CONTEXT_OPTIONS_INIT;
+    kiln_cache_options cache = KILN_CACHE_OPTIONS_INIT;
+    kiln_error *error = NULL;
+
+    cache.mode =
+        writes ? KILN_CACHE_MODE_READ_WRITE : KILN_CACHE_MODE_READ_ONLY;
+    cache.name_space = c->options->name_space;
+    options.host = &host;
+    options.cache = &cache;
+    if (kiln_context_new(&c->context, &options, &error) != KILN_OK)
+        return tool_fail(error);
+    return TOOL_OK;
+}
+
+static int run_in_context(const struct command *command,
+                          const tool_options *options)
+{
+    cache_command c = {.options = options, .filter = KILN_CACHE_FILTER_INIT};
+    int status;
+
+    c.filter.kind = options->kind;
+    c.filter.name = options->name;
+    status = open_context(&c, command->writes);
+    if (status == TOOL_OK)
+        status = command->run(&c);
+    kiln_context_free(c.context);
+    return status;
+}
+
+/* ---- dispatch ---- */
+
+static const struct command *find_command(const char *name)
+{
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
+        if (strcmp(commands[i].name, name) == 0)
+            return &commands[i];
+    return NULL;
+}
+
+static int check_kind(const tool_options *options)
+{
+    static const char *const kinds[] = {"instance", "program",  "runtime",
+                                        "binary",   "source",   "attached",
+                                        "raw",      "toolchain"};
+
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (options->kind == NULL || strcmp(options->kind, kinds[i]) == 0)
+            return TOOL_OK;
+    return tool_complain(TOOL_USAGE,
+                         "--kind wants instance, program, runtime, binary, "
+                         "source, attached, raw or toolchain, not \"%s\"",
+                         options->kind);
+}
+
+int tool_cache(int count, char **words)
+{
+    const struct command *command;
+    tool_options options;
+    int status;
+
+    if (count == 0 || strcmp(words[0], "--help") == 0 ||
+        (count == 2 && strcmp(words[1], "--help") == 0)) {
+        (void)fputs(usage, count == 0 ? stderr : stdout);
+        return count == 0 ? TOOL_USAGE : TOOL_OK;
+    }
+    command = find_command(words[0]);
+    if (command == NULL)
+        return tool_complain(TOOL_USAGE,
+                             "unknown command \"cache %s\"; see kiln cache "
+                             "--help",
+                             words[0]);
+    status =
+        tool_read_options(&options, count - 1, words + 1, command->options);
+    if (status == TOOL_OK)
+        status = check_kind(&options);
+    if (status != TOOL_OK)
+        return status;
+    if (options.word_count < command->least ||
+        options.word_count > command->most)
+        return tool_complain(TOOL_USAGE,
+                             "cache %s takes other arguments; see kiln cache "
+                             "--help",
+                             command->name);
+    return run_in_context(command, &options);
+}

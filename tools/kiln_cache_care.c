@@ -1,0 +1,180 @@
+/* kiln_cache_care.c - kiln cache verify, prune, clear, and moving entries. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include "kiln_cache.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <unistd.h>
+
+/* ---- verify ---- */
+
+typedef struct verifying {
+    cache_command *command;
+    uint64_t read;
+    uint64_t bad;
+    uint64_t dropped;
+} verifying;
+
+static int32_t verify_entry(void *env, const kiln_cache_entry *entry)
+{
+    char digest[KILN_DIGEST_TEXT_SIZE];
+    verifying *v = env;
+    int is_dropped = 0;
+
+    v->read++;
+    if (entry->fault == NULL)
+        return 1;
+    v->bad++;
+    if (v->command->options->repair)
+        is_dropped = kiln_cache_drop(entry) == KILN_OK;
+    v->dropped += is_dropped != 0;
+    kiln_digest_text(entry->digest, digest);
+    if (v->command->options->json) {
+        json *out = &v->command->json;
+
+        json_object(out, NULL);
+        json_text(out, "digest", digest);
+        json_text(out, "place", entry->place);
+        json_text(out, "fault", entry->fault);
+        json_flag(out, "dropped", is_dropped);
+        json_end(out);
+    } else {
+        (void)printf("%s in %s: %s%s\n", digest, entry->place, entry->fault,
+                     is_dropped ? ", dropped" : "");
+    }
+    return 1;
+}
+
+int cache_verify(cache_command *c)
+{
+    verifying v = {.command = c};
+    kiln_cache_filter filter = KILN_CACHE_FILTER_INIT;
+    kiln_error *error = NULL;
+    kiln_status status;
+
+    filter.one_in = c->options->sample;
+    if (c->options->json) {
+        json_object(&c->json, NULL);
+        json_array(&c->json, "bad");
+    }
+    status = kiln_cache_each(c->context, &filter, verify_entry, &v, &error);
+    if (c->options->json) {
+        json_end(&c->json);
+        json_number(&c->json, "read", v.read);
+        json_number(&c->json, "dropped", v.dropped);
+        json_end(&c->json);
+    } else {
+        (void)printf("%" PRIu64 " entries read, %" PRIu64 " bad, %" PRIu64
+                     " dropped\n",
+                     v.read, v.bad, v.dropped);
+    }
+    if (status != KILN_OK)
+        return tool_fail(error);
+    return v.bad > v.dropped ? TOOL_FAILED : TOOL_OK;
+}
+
+/* ---- what became of entries ---- */
+
+static int show_report(cache_command *c, const kiln_cache_report *report,
+                       const char *what)
+{
+    char bytes[CACHE_TEXT_SIZE], dropped[CACHE_TEXT_SIZE];
+
+    if (c->options->json) {
+        json_object(&c->json, NULL);
+        json_number(&c->json, "entries", report->entries);
+        json_number(&c->json, "bytes", report->bytes);
+        json_number(&c->json, "dropped", report->dropped);
+        json_number(&c->json, "dropped_bytes", report->dropped_bytes);
+        json_number(&c->json, "skipped", report->skipped);
+        json_number(&c->json, "swept", report->swept);
+        json_end(&c->json);
+        return TOOL_OK;
+    }
+    (void)printf("%" PRIu64 " entries, %s, %s\n", report->entries,
+                 cache_bytes(bytes, report->bytes), what);
+    if (report->dropped > 0)
+        (void)printf("%" PRIu64 " dropped, %s\n", report->dropped,
+                     cache_bytes(dropped, report->dropped_bytes));
+    if (report->skipped > 0)
+        (void)printf("%" PRIu64 " skipped\n", report->skipped);
+    if (report->swept > 0)
+        (void)printf("%" PRIu64 " files of dead writers swept\n",
+                     report->swept);
+    return TOOL_OK;
+}
+
+int cache_prune(cache_command *c)
+{
+    kiln_cache_report report = {.size = sizeof report};
+    kiln_error *error = NULL;
+
+    if (kiln_cache_prune(&report, c->context, &error) != KILN_OK)
+        return tool_fail(error);
+    return show_report(c, &report, "are left");
+}
+
+static int is_sure(const tool_options *options)
+{
+    char answer[8];
+
+    if (options->yes)
+        return 1;
+    if (!isatty(STDIN_FILENO) || !isatty(STDERR_FILENO))
+        return 0;
+    (void)fputs("drop every entry? [y/N] ", stderr);
+    return fgets(answer, sizeof answer, stdin) != NULL &&
+           (answer[0] == 'y' || answer[0] == 'Y');
+}
+
+int cache_clear(cache_command *c)
+{
+    kiln_cache_report report = {.size = sizeof report};
+    kiln_error *error = NULL;
+
+    if (!is_sure(c->options))
+        return tool_complain(TOOL_USAGE, "clear drops every entry: say --yes");
+    if (kiln_cache_clear(&report, c->context, &error) != KILN_OK)
+        return tool_fail(error);
+    return show_report(c, &report, "are left");
+}
+
+/* ---- moving ---- */
+
+int cache_compact(cache_command *c)
+{
+    kiln_cache_report report = {.size = sizeof report};
+    kiln_error *error = NULL;
+
+    if (kiln_cache_compact(&report, c->context, c->options->older_s, &error) !=
+        KILN_OK)
+        return tool_fail(error);
+    return show_report(c, &report, "are in packs of the cache");
+}
+
+int cache_export(cache_command *c)
+{
+    kiln_cache_report report = {.size = sizeof report};
+    kiln_error *error = NULL;
+
+    if (kiln_cache_export(&report, c->context, c->options->words[0], &c->filter,
+                          NULL, &error) != KILN_OK)
+        return tool_fail(error);
+    return show_report(c, &report, "written");
+}
+
+int cache_import(cache_command *c)
+{
+    kiln_cache_report report = {.size = sizeof report};
+    kiln_error *error = NULL;
+    kiln_pack *pack = NULL;
+    kiln_status status = kiln_pack_open(&pack, c->options->words[0], &error);
+
+    if (status == KILN_OK)
+        status =
+            kiln_cache_import(&report, c->context, pack, &c->filter, &error);
+    kiln_pack_close(pack);
+    if (status != KILN_OK)
+        return tool_fail(error);
+    return show_report(c, &report, "taken over");
+}

@@ -1,0 +1,226 @@
+/* kiln_cache_show.c - kiln cache show, explain: what keys say. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include "kiln_cache.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "kiln_workload.h"
+
+/* ---- show ---- */
+
+#define PREFIX_MIN 4
+
+typedef struct showing {
+    cache_command *command;
+    const char *digest; /* or its beginning */
+    size_t found;
+    char section[16];
+    int status;
+} showing;
+
+static void show_field(void *env, const char *section, const char *name,
+                       const char *value)
+{
+    showing *s = env;
+
+    if (s->command->options->json) {
+        json_object(&s->command->json, NULL);
+        json_text(&s->command->json, "section", section);
+        json_text(&s->command->json, "name", name);
+        json_text(&s->command->json, "value", value);
+        json_end(&s->command->json);
+        return;
+    }
+    if (strcmp(section, s->section) != 0) {
+        (void)printf("\n%s\n", section);
+        (void)snprintf(s->section, sizeof s->section, "%s", section);
+    }
+    (void)printf("  %-22s %s\n", name, value);
+}
+
+static void show_head(const showing *s, const kiln_cache_entry *entry,
+                      const char *digest)
+{
+    char unused[CACHE_TEXT_SIZE];
+    json *out = &s->command->json;
+
+    if (s->command->options->json) {
+        json_object(out, NULL);
+        json_text(out, "digest", digest);
+        json_text(out, "kind", entry->kind);
+        json_text(out, "name", entry->name);
+        json_text(out, "place", entry->place);
+        json_text(out, "fault", entry->fault);
+        json_signed(out, "unused_s", cache_unused_s(entry));
+        json_array(out, "fields");
+        return;
+    }
+    (void)printf("%s%s %s %s\n", s->found > 1 ? "\n" : "", digest,
+                 entry->fault != NULL ? "not believed:" : entry->kind,
+                 entry->fault != NULL ? entry->fault : entry->name);
+    (void)printf("in %s, not used for %s\n", entry->place,
+                 cache_seconds(unused, cache_unused_s(entry)));
+}
+
+static int32_t show_entry(void *env, const kiln_cache_entry *entry)
+{
+    char digest[KILN_DIGEST_TEXT_SIZE];
+    showing *s = env;
+
+    kiln_digest_text(entry->digest, digest);
+    if (strncmp(digest, s->digest, strlen(s->digest)) != 0)
+        return 1;
+    s->found++;
+    s->section[0] = '\0';
+    show_head(s, entry, digest);
+    if (kiln_cache_describe(entry, show_field, s) != KILN_OK)
+        s->status = tool_complain(TOOL_FAILED, "out of memory");
+    if (s->command->options->json) {
+        json_end(&s->command->json);
+        json_end(&s->command->json);
+    }
+    return 1;
+}
+
+int cache_show(cache_command *c)
+{
+    showing s = {.command = c, .digest = c->options->words[0]};
+    kiln_error *error = NULL;
+    kiln_status status;
+
+    if (strlen(s.digest) < PREFIX_MIN ||
+        s.digest[strspn(s.digest, "0123456789abcdef")] != '\0')
+        return tool_complain(TOOL_USAGE,
+                             "show wants a digest, or its first %d digits or "
+                             "more, not \"%s\"",
+                             PREFIX_MIN, s.digest);
+    if (c->options->json)
+        json_array(&c->json, NULL);
+    status = kiln_cache_each(c->context, NULL, show_entry, &s, &error);
+    if (c->options->json)
+        json_end(&c->json);
+    if (status != KILN_OK)
+        return tool_fail(error);
+    if (s.found == 0)
+        return tool_complain(TOOL_FAILED, "no entry %s", s.digest);
+    return s.status;
+}
+
+/* ---- explain ---- */
+
+static void explain_json(json *out, const kiln_cache_answer *answer,
+                         const char *wanted, const char *verdict)
+{
+    char digest[KILN_DIGEST_TEXT_SIZE] = "";
+
+    json_object(out, NULL);
+    json_text(out, "kind", answer->kind);
+    json_text(out, "wanted", wanted);
+    json_text(out, "found", verdict);
+    if (answer->nearest != NULL)
+        kiln_digest_text(answer->nearest->digest, digest);
+    json_text(out, "nearest", answer->nearest != NULL ? digest : NULL);
+    json_text(out, "nearest_name",
+              answer->nearest != NULL ? answer->nearest->name : NULL);
+    json_array(out, "fields");
+    for (size_t i = 0; i < answer->field_count; i++) {
+        json_object(out, NULL);
+        json_text(out, "name", answer->fields[i].name);
+        json_text(out, "wanted", answer->fields[i].wanted);
+        json_text(out, "found", answer->fields[i].found);
+        json_flag(out, "differs",
+                  answer->nearest != NULL && answer->fields[i].differs);
+        json_end(out);
+    }
+    json_end(out);
+    json_end(out);
+}
+
+static const char *or_none(const char *text)
+{
+    return text != NULL ? text : "(no such field)";
+}
+
+static void explain_text(const kiln_cache_answer *answer, const char *wanted,
+                         const char *verdict)
+{
+    char digest[KILN_DIGEST_TEXT_SIZE];
+    size_t differing = 0;
+
+    (void)printf("%s %s: %s\n", answer->kind, wanted, verdict);
+    if (answer->found != KILN_CACHE_NEAREST)
+        return;
+    kiln_digest_text(answer->nearest->digest, digest);
+    (void)printf("  nearest: %s %s\n", digest, answer->nearest->name);
+    for (size_t i = 0; i < answer->field_count; i++) {
+        const kiln_cache_difference *field = &answer->fields[i];
+
+        if (!field->differs)
+            continue;
+        differing++;
+        (void)printf("  %s\n    wanted %s\n    found  %s\n", field->name,
+                     or_none(field->wanted), or_none(field->found));
+    }
+    (void)printf("  the other %zu fields are equal\n",
+                 answer->field_count - differing);
+}
+
+static void explain_answer(void *env, const kiln_cache_answer *answer)
+{
+    static const char *const words[] = {"absent", "other key", "found",
+                                        "stale"};
+    static const char *const verdicts[] = {
+        "absent", "other key", "found", "found, but what it calls has changed"};
+    char wanted[KILN_DIGEST_TEXT_SIZE];
+    cache_command *c = env;
+
+    kiln_digest_text(answer->wanted, wanted);
+    if (c->options->json)
+        explain_json(&c->json, answer, wanted, words[answer->found]);
+    else
+        explain_text(answer, wanted, verdicts[answer->found]);
+}
+
+static int read_job(kiln_signature *out, const kiln_type **types,
+                    const kiln_config **config, cache_command *c)
+{
+    const tool_options *options = c->options;
+    kiln_package *package = NULL;
+    kiln_error *error = NULL;
+    int status;
+
+    if (kiln_package_load(&package, c->context, options->words[0], NULL,
+                          &error) != KILN_OK ||
+        kiln_package_function(&out->function, package, options->words[1],
+                              &error) != KILN_OK)
+        return tool_fail(error);
+    out->types = types;
+    for (size_t i = 2; i < options->word_count; i++) {
+        status = tool_type_read(&types[out->count++], c->context, package,
+                                options->words[i]);
+        if (status != TOOL_OK)
+            return status;
+    }
+    return workload_config(config, c->context, options);
+}
+
+int cache_explain(cache_command *c)
+{
+    const kiln_type *types[TOOL_ARGUMENTS_MAX];
+    const kiln_config *config = NULL;
+    kiln_signature signature = {0};
+    kiln_error *error = NULL;
+    kiln_status status;
+    int read = read_job(&signature, types, &config, c);
+
+    if (read != TOOL_OK)
+        return read;
+    if (c->options->json)
+        json_array(&c->json, NULL);
+    status = kiln_cache_explain(c->context, &signature, config, explain_answer,
+                                c, &error);
+    if (c->options->json)
+        json_end(&c->json);
+    return status == KILN_OK ? TOOL_OK : tool_fail(error);
+}

@@ -1,0 +1,220 @@
+/* kiln_jobs.c - the jobs of a workload, compiled without a device. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "kiln_precompile.h"
+#include "kiln_progress.h"
+
+/*
+ * An offline device of each config stands for the hardware, so a kernel for
+ * another processor compiles like one for this.
+ */
+
+/* ---- signals ---- */
+
+static volatile sig_atomic_t interrupted;
+
+static void note_signal(int number)
+{
+    (void)number;
+    interrupted = 1;
+}
+
+void jobs_catch_signals(void)
+{
+    struct sigaction action;
+
+    memset(&action, 0, sizeof action);
+    action.sa_handler = note_signal;
+    action.sa_flags = (int)SA_RESETHAND; /* the second one ends the process */
+    (void)sigaction(SIGINT, &action, NULL);
+    (void)sigaction(SIGTERM, &action, NULL);
+    (void)sigaction(SIGHUP, &action, NULL);
+}
+
+int jobs_interrupted(void)
+{
+    return interrupted;
+}
+
+/* ---- one job ---- */
+
+/* Says where the error is, then what it is. */
+static int fail_at(const workload *list, const workload_line *line,
+                   kiln_error *error)
+{
+    (void)tool_complain(0, "%s:%u: %s.%s", list->path, line->number,
+                        line->package, line->function);
+    return tool_fail(error);
+}
+
+static int read_signature(kiln_batch_job *job, const kiln_type **types,
+                          kiln_context *context, const workload *list,
+                          const workload_line *line)
+{
+    kiln_package *package = NULL;
+    kiln_error *error = NULL;
+
+    if (kiln_package_find(&package, context, line->package) != KILN_OK)
+        return tool_complain(TOOL_FAILED, "%s:%u: no file gives package %s",
+                             list->path, line->number, line->package);
+    if (kiln_package_function(&job->signature.function, package, line->function,
+                              &error) != KILN_OK)
+        return fail_at(list, line, error);
+    job->signature.types = types;
+    job->signature.count = line->type_count;
+    for (size_t i = 0; i < line->type_count; i++) {
+        const int status =
+            tool_type_read(&types[i], context, package, line->types[i]);
+
+        if (status != TOOL_OK)
+            return tool_complain(TOOL_FAILED, "%s:%u: argument %zu", list->path,
+                                 line->number, i);
+    }
+    return TOOL_OK;
+}
+
+/* Opens an offline device for a config that has none yet. */
+static kiln_status open_device(job_list *out, const kiln_config *config,
+                               size_t job, kiln_error **error)
+{
+    for (size_t i = 0; i < job; i++)
+        if (out->jobs[i].config == config)
+            return KILN_OK;
+    return kiln_device_open_offline(&out->devices[out->device_count++],
+                                    out->context, config, error);
+}
+
+static int add_job(job_list *out, const workload *list,
+                   const workload_line *line, const char *target)
+{
+    kiln_batch_job *job = &out->jobs[out->count];
+    kiln_config_options settings = line->settings;
+    kiln_error *error = NULL;
+    kiln_status status;
+
+    out->lines[out->count] = line;
+    if (settings.target == NULL)
+        settings.target = target;
+    status = kiln_config_new(&job->config, out->context, &settings, &error);
+    if (status == KILN_OK) {
+        status = open_device(out, job->config, out->count, &error);
+        if (status != KILN_OK)
+            out->device_count--;
+    }
+    if (status != KILN_OK)
+        return fail_at(list, line, error);
+    return read_signature(job, out->types + out->count++ * TOOL_ARGUMENTS_MAX,
+                          out->context, list, line);
+}
+
+/* ---- all of them ---- */
+
+static int load_files(kiln_context *context, const tool_options *options)
+{
+    for (size_t i = 0; i < options->word_count; i++) {
+        kiln_package *package;
+        kiln_error *error = NULL;
+
+        if (kiln_package_load(&package, context, options->words[i], NULL,
+                              &error) != KILN_OK)
+            return tool_fail(error);
+    }
+    return TOOL_OK;
+}
+
+static int allocate(job_list *out, size_t count)
+{
+    out->jobs = calloc(count, sizeof *out->jobs);
+    out->lines = calloc(count, sizeof *out->lines);
+    out->types = calloc(count * TOOL_ARGUMENTS_MAX, sizeof *out->types);
+    out->devices = calloc(count, sizeof *out->devices);
+    return out->jobs && out->lines && out->types && out->devices
+               ? TOOL_OK
+               : tool_complain(TOOL_FAILED, "out of memory");
+}
+
+int jobs_open(job_list *out, kiln_context *context, const workload *list,
+              const tool_options *options)
+{
+    const size_t targets =
+        options->target_count > 0 ? options->target_count : 1;
+    int status;
+
+    memset(out, 0, sizeof *out);
+    out->context = context;
+    status = allocate(out, list->count * targets);
+    if (status == TOOL_OK)
+        status = load_files(context, options);
+    for (size_t i = 0; status == TOOL_OK && i < list->count; i++) {
+        const workload_line *line = &list->lines[i];
+        const size_t count = line->settings.target != NULL ? 1 : targets;
+
+        for (size_t k = 0; status == TOOL_OK && k < count; k++)
+            status = add_job(out, list, line, options->targets[k]);
+    }
+    return status;
+}
+
+void jobs_close(job_list *list)
+{
+    for (size_t i = 0; i < list->device_count; i++)
+        kiln_device_close(list->devices[i]);
+    kiln_context_free(list->context);
+    free(list->jobs);
+    free(list->lines);
+    free((void *)list->types);
+    free(list->devices);
+    memset(list, 0, sizeof *list);
+}
+
+/* ---- compiling ---- */
+
+typedef struct step {
+    const progress *bar;
+    const job_list *list;
+    size_t before; /* jobs of the slices that are done */
+} step;
+
+static void show_step(size_t done, size_t count, const kiln_batch_job *job,
+                      void *env)
+{
+    const step *s = env;
+    char name[256];
+
+    (void)count;
+    (void)snprintf(name, sizeof name, "%s %s",
+                   kiln_function_name(job->signature.function),
+                   kiln_config_target(job->config));
+    progress_step(s->bar, s->before + done, name);
+}
+
+/* Between two slices it is seen that somebody wants an end. */
+#define SLICE ((size_t)64)
+
+int jobs_compile(const job_list *list, const workload *from, const char *what)
+{
+    int status = TOOL_OK;
+    progress bar;
+    step s = {&bar, list, 0};
+
+    progress_begin(&bar, what, list->count);
+    for (; s.before < list->count && !interrupted; s.before += SLICE) {
+        const size_t left = list->count - s.before;
+
+        if (kiln_compile_batch(list->context, list->jobs + s.before,
+                               left < SLICE ? left : SLICE, show_step,
+                               &s) != KILN_OK)
+            status = TOOL_FAILED;
+    }
+    progress_end(&bar);
+    for (size_t i = 0; i < list->count; i++)
+        if (list->jobs[i].error != NULL) {
+            (void)fail_at(from, list->lines[i], list->jobs[i].error);
+            list->jobs[i].error = NULL;
+        }
+    return interrupted ? tool_complain(TOOL_FAILED, "interrupted") : status;
+}

@@ -1,0 +1,298 @@
+/* kiln_precompile.c - kiln precompile: a workload becomes a pack. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include "kiln_precompile.h"
+
+#include <errno.h>
+#include <ftw.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "kiln/sys/cache_tools.h"
+
+/*
+ * The workload runs over a cache of its own, in a folder beside the pack, so
+ * that nothing of this machine's past gets into it: then the cache's entries
+ * are written as a pack. Before that gets its name, a second context without a
+ * code generator and with nothing but the pack runs the workload again, and
+ * must find everything there.
+ */
+
+static const char known_options[] = "--workload --target --include --jobs -o";
+
+typedef struct precompile {
+    tool_options options;
+    workload list;
+    uint32_t tiers_off; /* 1 << KILN_TIER_... */
+    char folder[PATH_MAX];
+    char cache[PATH_MAX + 16];
+    char pack[PATH_MAX + 16];
+    kiln_cache_report report;
+} precompile;
+
+/* ---- options ---- */
+
+static int read_include(uint32_t *off, const char *text)
+{
+    static const char *const names[] = {"typed", "runtime", "binary"};
+    const char *at = text;
+
+    *off = (1u << KILN_TIER_COUNT) - 1;
+    for (;; at++) {
+        const size_t size = strcspn(at, ",");
+        uint32_t tier = 0;
+
+        while (tier < KILN_TIER_COUNT && (strlen(names[tier]) != size ||
+                                          memcmp(names[tier], at, size) != 0))
+            tier++;
+        if (tier == KILN_TIER_COUNT)
+            return tool_complain(TOOL_USAGE,
+                                 "--include wants a list of typed, runtime and "
+                                 "binary, not \"%s\"",
+                                 text);
+        *off &= ~(1u << tier);
+        at += size;
+        if (*at == '\0')
+            return TOOL_OK;
+    }
+}
+
+static int check_options(precompile *p)
+{
+    const tool_options *options = &p->options;
+
+    if (options->word_count == 0)
+        return tool_complain(TOOL_USAGE, "precompile wants FILE; see kiln "
+                                         "--help");
+    if (options->workload == NULL)
+        return tool_complain(TOOL_USAGE, "precompile wants --workload LIST");
+    if (options->output == NULL)
+        return tool_complain(TOOL_USAGE, "precompile wants -o PACK");
+    if (options->include != NULL)
+        return read_include(&p->tiers_off, options->include);
+    return TOOL_OK;
+}
+
+/* ---- the folder ---- */
+
+static int remove_one(const char *path, const struct stat *facts, int kind,
+                      struct FTW *place)
+{
+    (void)facts;
+    (void)kind;
+    (void)place;
+    return remove(path);
+}
+
+static void remove_folder(const precompile *p)
+{
+    if (p->folder[0] != '\0')
+        (void)nftw(p->folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+}
+
+/* In the pack's folder, so that it can be renamed from there. */
+static int make_folder(precompile *p)
+{
+    const char *slash = strrchr(p->options.output, '/');
+    const int size = slash != NULL ? (int)(slash - p->options.output) + 1 : 0;
+    char path[PATH_MAX];
+
+    if (snprintf(path, sizeof path, "%.*s.kiln-precompile-XXXXXX", size,
+                 p->options.output) >= (int)sizeof path)
+        return tool_complain(TOOL_FAILED, "%s: the name is too long",
+                             p->options.output);
+    if (mkdtemp(path) == NULL)
+        return tool_complain(TOOL_FAILED, "%s: %s", p->options.output,
+                             strerror(errno));
+    memcpy(p->folder, path, sizeof path);
+    (void)snprintf(p->cache, sizeof p->cache, "%s/cache", p->folder);
+    (void)snprintf(p->pack, sizeof p->pack, "%s/pack", p->folder);
+    return TOOL_OK;
+}
+
+/* ---- contexts ---- */
+
+/* Neither the user's cache nor a search path, whatever variables say. */
+static int new_context(kiln_context **out, const precompile *p, uint8_t mode,
+                       const char *codegen)
+{
+    kiln_cache_options cache = KILN_CACHE_OPTIONS_INIT;
+    kiln_context_options options = KILN_CONTEXT_OPTIONS_INIT;
+    char elsewhere[PATH_MAX + 16];
+    kiln_error *error = NULL;
+
+    (void)snprintf(elsewhere, sizeof elsewhere, "%s/nothing", p->folder);
+    cache.mode = mode;
+    cache.directory = codegen == NULL ? p->cache : elsewhere;
+    cache.search_path = elsewhere;
+    cache.max_size = cache.max_entries = cache.max_age_s = KILN_CACHE_UNBOUNDED;
+    options.cache = &cache;
+    options.workers = p->options.jobs;
+    options.codegen_path = codegen;
+    if (kiln_context_new(out, &options, &error) != KILN_OK)
+        return tool_fail(error);
+    return TOOL_OK;
+}
+
+/* ---- compiling ---- */
+
+static int compile(const precompile *p)
+{
+    job_list jobs = {0};
+    kiln_context *context = NULL;
+    int status = new_context(&context, p, KILN_CACHE_MODE_READ_WRITE, NULL);
+
+    if (status == TOOL_OK)
+        status = jobs_open(&jobs, context, &p->list, &p->options);
+    if (status == TOOL_OK)
+        status = jobs_compile(&jobs, &p->list, "compile");
+    jobs_close(&jobs); /* waits until all is written */
+    return status;
+}
+
+static int write_pack(precompile *p)
+{
+    kiln_cache_export_options options = KILN_CACHE_EXPORT_OPTIONS_INIT;
+    kiln_context *context = NULL;
+    kiln_error *error = NULL;
+    int status = new_context(&context, p, KILN_CACHE_MODE_READ_ONLY, NULL);
+
+    options.reproducible = KILN_SWITCH_ON;
+    options.tiers_off = p->tiers_off;
+    p->report.size = sizeof p->report;
+    if (status == TOOL_OK &&
+        kiln_cache_export(&p->report, context, p->pack, NULL, &options,
+                          &error) != KILN_OK)
+        status = tool_fail(error);
+    kiln_context_free(context);
+    return status;
+}
+
+/* ---- verifying ---- */
+
+static int insert(kiln_context *context, const char *path)
+{
+    kiln_pack *pack = NULL;
+    kiln_error *error = NULL;
+    kiln_status status = kiln_pack_open(&pack, path, &error);
+
+    if (status == KILN_OK)
+        status = kiln_pack_verify(pack, &error);
+    if (status == KILN_OK)
+        status = kiln_insert(context, pack, &error);
+    if (status == KILN_OK)
+        return TOOL_OK;
+    kiln_pack_close(pack);
+    return tool_fail(error);
+}
+
+/* Without binaries nothing can be compiled there, but all is inferred. */
+static int find_typed(const job_list *jobs, const workload *from)
+{
+    kiln_statistics statistics = {.size = sizeof statistics};
+
+    for (size_t i = 0; i < jobs->count; i++) {
+        const kiln_batch_job *job = &jobs->jobs[i];
+        kiln_error *error = NULL;
+        kiln_digest key;
+
+        if (kiln_job_key(&key, jobs->context, &job->signature, job->config, 0,
+                         &error) != KILN_OK) {
+            (void)tool_complain(0, "%s:%u", from->path, jobs->lines[i]->number);
+            return tool_fail(error);
+        }
+    }
+    kiln_statistics_get(&statistics, jobs->context);
+    if (statistics.tiers[KILN_TIER_TYPED].built == 0)
+        return TOOL_OK;
+    return tool_complain(
+        TOOL_FAILED,
+        "the pack lacks typed IR of %llu "
+        "functions",
+        (unsigned long long)statistics.tiers[KILN_TIER_TYPED].built);
+}
+
+static int find_all(const precompile *p, const job_list *jobs)
+{
+    const uint32_t binary = 1u << KILN_TIER_BINARY;
+    const uint32_t typed = 1u << KILN_TIER_TYPED;
+
+    if (!(p->tiers_off & binary) && !(p->tiers_off & typed))
+        return jobs_compile(jobs, &p->list, "verify");
+    if (!(p->tiers_off & typed))
+        return find_typed(jobs, &p->list);
+    return TOOL_OK; /* its keys need typed IR, which others have */
+}
+
+static int verify(const precompile *p)
+{
+    job_list jobs = {0};
+    kiln_context *context = NULL;
+    const int binaries = !(p->tiers_off & 1u << KILN_TIER_BINARY);
+    int status = new_context(&context, p,
+                             binaries ? KILN_CACHE_MODE_MUST_HIT
+                                      : KILN_CACHE_MODE_READ_ONLY,
+                             "/nowhere");
+
+    if (status == TOOL_OK)
+        status = insert(context, p->pack);
+    if (status == TOOL_OK)
+        status = jobs_open(&jobs, context, &p->list, &p->options);
+    else
+        kiln_context_free(context);
+    if (status == TOOL_OK)
+        status = find_all(p, &jobs);
+    jobs_close(&jobs);
+    return status;
+}
+
+/* ---- the row ---- */
+
+static int name_pack(const precompile *p)
+{
+    if (rename(p->pack, p->options.output) != 0)
+        return tool_complain(TOOL_FAILED, "%s: %s", p->options.output,
+                             strerror(errno));
+    (void)fprintf(stderr, "%s: %llu entries, %llu bytes\n", p->options.output,
+                  (unsigned long long)p->report.entries,
+                  (unsigned long long)p->report.bytes);
+    return TOOL_OK;
+}
+
+static int run(precompile *p)
+{
+    int status = workload_read(&p->list, p->options.workload);
+
+    if (status == TOOL_OK)
+        status = make_folder(p);
+    if (status == TOOL_OK)
+        status = compile(p);
+    if (status == TOOL_OK)
+        status = write_pack(p);
+    if (status == TOOL_OK)
+        status = verify(p);
+    if (status == TOOL_OK)
+        status = name_pack(p);
+    remove_folder(p);
+    workload_dispose(&p->list);
+    return status;
+}
+
+int tool_precompile(int count, char **words)
+{
+    precompile *p = calloc(1, sizeof *p);
+    int status;
+
+    if (p == NULL)
+        return tool_complain(TOOL_FAILED, "out of memory");
+    status = tool_read_options(&p->options, count, words, known_options);
+    if (status == TOOL_OK)
+        status = check_options(p);
+    if (status == TOOL_OK) {
+        jobs_catch_signals();
+        status = run(p);
+    }
+    free(p);
+    return status;
+}

@@ -1,0 +1,42 @@
+/* kiln_workload.h - a list of jobs, as text. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#ifndef KILN_TOOLS_WORKLOAD_H
+#define KILN_TOOLS_WORKLOAD_H
+
+#include "kiln_tool.h"
+
+/*
+ * One job a line, as kiln_device_workload() writes them:
+ *
+ *     # a comment
+ *     main.saxpy(f32[:], f32, f32[:])
+ *     main.saxpy(f64[:], f64, f64[:]) bounds=off opt=2 target=host:x86-64-v4
+ */
+typedef struct workload_line {
+    unsigned number;
+    char *package;
+    char *function;
+    char *types[TOOL_ARGUMENTS_MAX];
+    size_t type_count;
+    kiln_config_options settings; /* target NULL: the command's */
+} workload_line;
+
+typedef struct workload {
+    const char *path; /* for messages */
+    char *text;       /* that the lines point into */
+    workload_line *lines;
+    size_t count;
+} workload;
+
+/* Reads a file, or standard input for "-"; TOOL_... after complaining. */
+int workload_read(workload *out, const char *path);
+void workload_dispose(workload *list);
+
+/* "bounds=off" into the settings, which borrow the word; NULL, or what is
+   wrong with it. */
+const char *workload_setting(kiln_config_options *out, const char *word);
+/* The config of a command's --target and --set. */
+int workload_config(const kiln_config **out, kiln_context *context,
+                    const tool_options *options);
+
+#endif /* KILN_TOOLS_WORKLOAD_H */
