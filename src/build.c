@@ -342,16 +342,39 @@ kiln_status kiln__build_text(const kiln__build *build, kiln_blob *out)
                            build->text.size);
 }
 
+/* An artifact of a store may say anything of its kernel. */
+static kiln_status check_arguments(const kiln_kernel_info *info,
+                                   const kiln_code *code, kiln_error **error)
+{
+    kiln_argument_info arguments[KILN_ARGUMENTS_MAX];
+    size_t count;
+    const kiln_type *const *types = kiln__code_types(code, &count);
+    int fits =
+        info->argument_count == count &&
+        info->argument_bytes == kiln__argument_layout(arguments, types, count);
+
+    for (size_t i = 0; fits && i < count; i++)
+        fits = arguments[i].offset == info->arguments[i].offset &&
+               arguments[i].size == info->arguments[i].size;
+    if (fits)
+        return KILN_OK;
+    return kiln__error_set(error, KILN_ECORRUPT,
+                           "%s: the artifact takes other arguments",
+                           kiln_code_name(code));
+}
+
 kiln_status kiln__build_load(kiln_kernel **out, const kiln_artifact *artifact,
                              const kiln_code *code, const kiln_config *config,
                              kiln_error **error)
 {
     kiln_context *context = config->context;
     uint64_t start = kiln__clock_ns();
-    kiln_kernel *kernel = kiln__allocate(&context->alloc, sizeof *kernel);
+    kiln_kernel *kernel;
     size_t count;
     kiln_status status;
 
+    KILN_TRY(check_arguments(kiln_artifact_kernel(artifact, 0), code, error));
+    kernel = kiln__allocate(&context->alloc, sizeof *kernel);
     if (!kernel)
         return kiln__error_no_memory(error);
     kernel->context = context;
@@ -370,4 +393,16 @@ kiln_status kiln__build_load(kiln_kernel **out, const kiln_artifact *artifact,
     kiln__stage_ended(context, KILN_STAGE_LOAD, kiln_code_name(code),
                       kiln__clock_ns() - start);
     return KILN_OK;
+}
+
+void kiln__build_unload(kiln_kernel *kernel)
+{
+    kiln_context *context;
+
+    if (!kernel)
+        return;
+    context = kernel->context;
+    kiln__kernel_unload(kernel);
+    kiln_artifact_release(kernel->artifact);
+    kiln__deallocate(&context->alloc, kernel, sizeof *kernel);
 }

@@ -80,18 +80,45 @@ static const kiln_artifact *find_artifact(kiln_context *context,
     return artifact;
 }
 
-/* The artifact needs only to be loaded; the flight ends. */
-static void reuse(kiln_context *context, kiln__flight *flight,
-                  const kiln_config *config, const kiln_artifact *artifact,
-                  int32_t source)
+/* Is it the artifact's own fault? */
+static int is_unusable(const kiln_artifact *artifact, kiln_status status)
 {
-    kiln_kernel *kernel = NULL;
-    kiln_error *error = NULL;
-    const kiln_status status =
-        kiln__build_load(&kernel, artifact, flight->code, config, &error);
+    return status == KILN_ECORRUPT || status == KILN_EMISMATCH ||
+           status == KILN_EINVAL || status == KILN_EUNSUPPORTED ||
+           (status == KILN_ENOTFOUND &&
+            kiln_artifact_site_count(artifact) == 0);
+}
 
-    kiln__flight_bind(flight, artifact);
-    kiln__job_finish(context, flight, kernel, source, status, error);
+/* Loads what is there, in memory or in a store: KILN_OK and no kernel when
+   there is nothing, or nothing that can be used. `flight` may be NULL. */
+static kiln_status reuse(kiln_kernel **out, int32_t *source,
+                         kiln_context *context, kiln__flight *flight,
+                         const kiln_code *code, const kiln_config *config,
+                         kiln_error **error)
+{
+    const kiln_artifact *artifact =
+        find_artifact(context, code, config, source);
+    kiln_error *fault = NULL;
+    kiln_status status;
+
+    *out = NULL;
+    if (!artifact)
+        return KILN_OK;
+    status = kiln__build_load(out, artifact, code, config, &fault);
+    if (flight)
+        kiln__flight_bind(flight, artifact);
+    if (*source == KILN_SOURCE_STORE && is_unusable(artifact, status)) {
+        kiln__artifact_reject(context, artifact);
+        kiln_error_free(fault);
+        fault = NULL;
+        status = KILN_OK;
+    }
+    kiln_artifact_release(artifact);
+    if (error)
+        *error = fault;
+    else
+        kiln_error_free(fault);
+    return status;
 }
 
 /* Kernels are declared as such: others return values or expect to be
@@ -159,20 +186,22 @@ static void build(kiln_context *context, kiln__run *run, kiln__flight *flight,
 
 /* Takes the flight off; it ends here or on a worker. */
 static void start(kiln__run *run, kiln__flight *flight,
-                  const kiln__compile_request *request)
+                  kiln__compile_request *request)
 {
     kiln_context *context = request->context;
-    const kiln_config *config = request->config;
-    const kiln_artifact *artifact = kiln_artifact_retain(request->artifact);
-    int32_t source = request->artifact_source;
+    kiln_kernel *kernel = request->kernel;
+    int32_t source = request->kernel_source;
+    kiln_error *error = NULL;
+    kiln_status status = KILN_OK;
 
-    if (!artifact)
-        artifact = find_artifact(context, flight->code, config, &source);
-    if (artifact)
-        reuse(context, flight, config, artifact, source);
+    request->kernel = NULL;
+    if (!kernel)
+        status = reuse(&kernel, &source, context, flight, flight->code,
+                       request->config, &error);
+    if (kernel || status != KILN_OK)
+        kiln__job_finish(context, flight, kernel, source, status, error);
     else
-        build(context, run, flight, config);
-    kiln_artifact_release(artifact);
+        build(context, run, flight, request->config);
 }
 
 static void count(kiln_context *context, kiln__count outcome)
@@ -182,7 +211,7 @@ static void count(kiln_context *context, kiln__count outcome)
 
 static kiln_status claimed(const kiln_kernel **out, kiln__flight **flight,
                            int *owned, int32_t *source, kiln__run *run,
-                           const kiln__compile_request *request,
+                           kiln__compile_request *request,
                            const kiln_code *code, kiln_error **error)
 {
     kiln_context *context = request->context;
@@ -236,11 +265,12 @@ kiln_status kiln__compile_begin(const kiln_kernel **out, kiln__flight **flight,
         asked.world = frontend->ops.world(frontend->self);
     typed.world = asked.world;
     status = kiln__typed_get(&code, request->context, run, &typed, error);
+    /* A record that nothing was compiled of is no use. */
     if (status == KILN_OK && kiln__code_is_record(code)) {
-        asked.artifact = find_artifact(request->context, code, request->config,
-                                       &asked.artifact_source);
+        status = reuse(&asked.kernel, &asked.kernel_source, request->context,
+                       NULL, code, request->config, error);
         typed.for_job = 0;
-        if (!asked.artifact)
+        if (status == KILN_OK && !asked.kernel)
             status =
                 kiln__typed_get(&code, request->context, run, &typed, error);
     }
@@ -248,7 +278,7 @@ kiln_status kiln__compile_begin(const kiln_kernel **out, kiln__flight **flight,
         status = claimed(out, flight, owned, source, run, &asked, code, error);
     else
         count(request->context, KILN__COUNT_FAILED);
-    kiln_artifact_release(asked.artifact);
+    kiln__build_unload(asked.kernel);
     return status;
 }
 
@@ -293,6 +323,7 @@ kiln_status kiln__compile_unknot(const kiln_kernel **out, int32_t *source,
     kiln_context *context = request->context;
     kiln_status status = KILN_OK;
     kiln__flight *again = NULL;
+    kiln__compile_request anew = *request;
 
     if (run->on_worker || kiln__flight_is_owned(context, run, flight)) {
         status = refuse_wait(run, flight->code, error);
@@ -308,7 +339,7 @@ kiln_status kiln__compile_unknot(const kiln_kernel **out, int32_t *source,
         count(context, KILN__COUNT_FAILED);
         return status;
     }
-    start(run, again, request);
+    start(run, again, &anew);
     (void)kiln__flight_wait(context, run, again);
     return kiln__compile_settle(out, source, context, again, 1, error);
 }

@@ -1,12 +1,12 @@
 /* config.c - configs: checked, resolved, interned. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-#include <ctype.h>
 #include <stddef.h>
 #include <string.h>
 
 #include "array.h"
 #include "artifact.h"
 #include "keys.h"
+#include "letters.h"
 #include "map.h"
 #include "options.h"
 #include "report.h"
@@ -87,9 +87,9 @@ static size_t name_length(const char *text)
 {
     size_t length = 0;
 
-    if (isdigit((unsigned char)*text))
+    if (kiln__is_digit(*text))
         return 0;
-    while (isalnum((unsigned char)text[length]) || text[length] == '_')
+    while (kiln__is_word(text[length]))
         length++;
     return length;
 }

@@ -144,6 +144,10 @@ static void drop_half_pairs(kiln_host_ops *host)
         host->root = NULL;
         host->unroot = NULL;
     }
+    if (!host->rank || !host->fetch) {
+        host->rank = NULL;
+        host->fetch = NULL;
+    }
 }
 
 static kiln_status read_tables(kiln_context *context,

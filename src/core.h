@@ -13,6 +13,8 @@
 #include "kiln/sys/frontend.h"
 #include "memory.h"
 
+#define KILN__QUIET_RANKS 64
+
 /* Set up in this order and torn down in the reverse; each module knows the
    inside of its own state only. */
 struct kiln_context {
@@ -27,6 +29,8 @@ struct kiln_context {
     char *import_path; /* KILN_PATH: folders separated by ':', or NULL */
     struct kiln__cache_settings *cache; /* cache_settings.h */
     kiln__fork_list fork;               /* locks to hold across fork() */
+    /* ranks.c: until when those that did not answer are left alone. */
+    _Atomic uint64_t quiet_ranks[KILN__QUIET_RANKS];
 
     _Atomic(struct kiln__roots *) roots; /* sites.c */
     struct kiln__counters *counters;     /* counters.c */
@@ -43,6 +47,7 @@ struct kiln_context {
     struct kiln__trace *trace;           /* trace.c; NULL: off */
     struct kiln__workers *workers;       /* workers.c; last: running work uses
                                             everything above */
+    struct kiln__workers *fetchers;      /* the same; may give work to those */
 };
 
 /* A frontend as registered; frontends.c. */
@@ -118,6 +123,9 @@ kiln_status kiln__types_new(kiln_context *context);
 void kiln__types_free(kiln_context *context);
 
 /* ---- frontends.c ---- */
+/* Finds the frontend of the name, or NULL. */
+kiln_frontend *kiln__frontend_find(const kiln_context *context,
+                                   const char *name);
 kiln_status kiln__registry_new(kiln_context *context);
 void kiln__registry_free(kiln_context *context); /* ends the frontends */
 /* The two ends of a collection: stores in each frontend the oldest world that
@@ -157,6 +165,9 @@ void kiln__workers_free(kiln_context *context); /* waits for running work */
 /* Queues run(env) for a worker; starts one while fewer than the limit run. */
 kiln_status kiln__workers_submit(kiln_context *context, void (*run)(void *env),
                                  void *env, kiln_error **error);
+/* The same for threads that wait for other processes of the job. */
+kiln_status kiln__fetchers_submit(kiln_context *context, void (*run)(void *env),
+                                  void *env, kiln_error **error);
 /* True when somebody else's work is queued. */
 int kiln__workers_have_more(kiln_context *context);
 /* Called on a worker that will never come back (a fatal error in LLVM):

@@ -441,6 +441,20 @@ const kiln_function *kiln__function_find(const kiln_context *context,
     return entry ? &entry->function : NULL;
 }
 
+kiln_frontend *kiln__frontend_find(const kiln_context *context,
+                                   const char *name)
+{
+    struct kiln__registry *registry = context->frontends;
+    kiln_frontend *found;
+
+    kiln__mutex_lock(&registry->lock);
+    found = registry->frontends;
+    while (found && strcmp(found->name, name) != 0)
+        found = found->next;
+    kiln__mutex_unlock(&registry->lock);
+    return found;
+}
+
 void *kiln_function_data(const kiln_function *function)
 {
     return function->data;

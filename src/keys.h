@@ -21,6 +21,7 @@
  *                identity): of what a kernel takes from a bitcode library
  * source key   = H(frontend, runtime texts, package, its history, text): finds
  *                what a text defines without parsing it
+ * attached key = H(consumer, typed digest, all settings of a config or none)
  * binary key   = H(typed digest, runtime library's digest, BINARY settings,
  *                codegen identity)
  */
@@ -48,6 +49,10 @@ kiln_status kiln__key_runtime(kiln__encoder *out, kiln_digest typed,
                               const kiln_config *config);
 kiln_status kiln__key_closure(kiln__encoder *out, kiln_digest library,
                               const char *symbol, const kiln_config *config);
+/* Of what a consumer attached; `config` may be NULL. */
+kiln_status kiln__key_attached(kiln__encoder *out, const kiln_context *context,
+                               kiln_digest typed, const char *consumer,
+                               const kiln_config *config);
 /* Of the note that toolchain.c leaves about a build of the code generator. */
 kiln_status kiln__key_toolchain(kiln__encoder *out, const kiln_context *context,
                                 const char *codegen);

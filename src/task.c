@@ -5,6 +5,7 @@
 #include "keys.h"
 #include "lock.h"
 #include "log.h"
+#include "ranks.h"
 #include "report.h"
 #include "stores.h"
 #include "thread.h"
@@ -16,14 +17,20 @@
  * key, and looks into the stores once more: another process may have built the
  * kernel meanwhile. Who finds the lock taken does other queued work first; with
  * none, it waits, looking up whenever more is queued. A wait ends in any case:
- * at twice the longest build seen here, but not before LEAST_WAIT_NS nor after
- * what the settings allow. Then the kernel is built all the same.
+ * at twice the longest build seen here, but not before LEAST_WAIT_NS or a
+ * fifteenth of what the settings allow, nor after what they allow. Then the
+ * kernel is built all the same.
+ *
+ * In a job of many ranks that have one owner for each kernel, a kernel of
+ * another one's is asked for first, on a thread that builds nothing and without
+ * the lock, which the owner may need.
  *
  * A foreign frontend's kernel may turn out to belong to this process alone. If
  * such a one is not in the stores after a wait, the lock is no use: everybody
  * builds at once instead of one after the other.
  */
 #define LEAST_WAIT_NS ((uint64_t)2000000000)
+#define LEAST_PART 15
 #define SLICE_NS ((uint64_t)5000000)
 
 typedef struct task {
@@ -32,7 +39,8 @@ typedef struct task {
     kiln__build *build;
     uint64_t start_ns;
     uint64_t deadline_ns; /* of waiting; 0: not waiting */
-    kiln__encoder key;    /* the binary key */
+    kiln__encoder key;    /* the binary key, if somebody needs it */
+    int takes_lock;
     kiln__lock lock;
 } task;
 
@@ -129,6 +137,8 @@ static uint64_t patience_ns(kiln_context *context)
         most_ms < UINT64_MAX / 1000000 ? most_ms * 1000000 : UINT64_MAX / 2;
     uint64_t wait = 2 * kiln__tiers_longest_build_ns(context);
 
+    if (wait < most / LEAST_PART)
+        wait = most / LEAST_PART;
     if (wait < LEAST_WAIT_NS)
         wait = LEAST_WAIT_NS;
     return wait < most ? wait : most;
@@ -243,10 +253,10 @@ static void task_run(void *env)
     const kiln_artifact *artifact = NULL;
     kiln__stay stay;
 
-    if (t->key.size && take_lock(t) == KILN_EAGAIN)
+    if (t->takes_lock && take_lock(t) == KILN_EAGAIN)
         return;
     kiln__stay_enter_worker(&stay, context, t->flight);
-    if (t->key.size)
+    if (t->takes_lock)
         artifact = look_again(t);
     if (artifact) {
         kiln__lock_release(&t->lock);
@@ -258,17 +268,79 @@ static void task_run(void *env)
     kiln__stay_leave(&stay);
 }
 
+/* ---- other ranks ---- */
+
+static void submit_build(task *t)
+{
+    kiln_error *error = NULL;
+    const kiln_status status =
+        kiln__workers_submit(t->context, task_run, t, &error);
+
+    if (status != KILN_OK) {
+        kiln__build_free(t->build);
+        task_end(t, NULL, KILN_SOURCE_NONE, status, error);
+    }
+}
+
+static void task_fetch(void *env)
+{
+    task *t = env;
+    kiln_context *context = t->context;
+    const kiln__rank_job job = {.code = t->flight->code,
+                                .config = kiln__build_config(t->build),
+                                .key = key_of(t),
+                                .patience_ns = patience_ns(context)};
+    const kiln_artifact *artifact = kiln__ranks_fetch(context, &job);
+    kiln__stay stay;
+
+    if (!artifact) {
+        submit_build(t);
+        return;
+    }
+    kiln__stay_enter_worker(&stay, context, t->flight);
+    load(t, artifact, KILN_SOURCE_STORE);
+    kiln_artifact_release(artifact);
+    kiln__stay_leave(&stay);
+}
+
+/* Modes that build whatever there is ask nobody. */
+static int is_fetched(const task *t)
+{
+    const kiln__cache_mode mode = kiln__stores_mode(t->context);
+
+    return mode != KILN__CACHE_REFRESH && mode != KILN__CACHE_VERIFY &&
+           kiln__ranks_apply(t->context, key_of(t).digest);
+}
+
+/* ---- the beginning ---- */
+
+/* Without memory for the key the build goes alone. */
+static void make_key(task *t)
+{
+    kiln_context *context = t->context;
+
+    if (kiln__build_is_bound(t->build))
+        return;
+    t->takes_lock = is_shared(context);
+    if (!t->takes_lock && !context->host.fetch)
+        return;
+    if (kiln__key_binary(&t->key, kiln_code_digest(t->flight->code),
+                         kiln__build_config(t->build)) == KILN_OK)
+        return;
+    kiln__encoder_dispose(&t->key);
+    t->takes_lock = 0;
+}
+
 void kiln__task_start(kiln_context *context, kiln__flight *flight,
                       kiln__build *build)
 {
     task *t = kiln__allocate(&context->alloc, sizeof *t);
     kiln_error *error = NULL;
-    kiln_status status;
 
     if (!t) {
         kiln__build_free(build);
-        status = kiln__error_no_memory(&error);
-        kiln__task_fail(context, flight, status, error);
+        (void)kiln__error_no_memory(&error);
+        kiln__task_fail(context, flight, KILN_ENOMEM, error);
         return;
     }
     *t = (task){.context = context,
@@ -276,15 +348,9 @@ void kiln__task_start(kiln_context *context, kiln__flight *flight,
                 .build = build,
                 .start_ns = kiln__clock_ns()};
     kiln__encoder_init(&t->key, &context->alloc);
-    /* Without memory for the key the build goes alone. */
-    if (is_shared(context) && !kiln__build_is_bound(build) &&
-        kiln__key_binary(&t->key, kiln_code_digest(flight->code),
-                         kiln__build_config(build)) != KILN_OK)
-        kiln__encoder_dispose(&t->key);
+    make_key(t);
     kiln__flight_hand_over(context, flight);
-    status = kiln__workers_submit(context, task_run, t, &error);
-    if (status != KILN_OK) {
-        kiln__build_free(build);
-        task_end(t, NULL, KILN_SOURCE_NONE, status, error);
-    }
+    if (t->key.size == 0 || !is_fetched(t) ||
+        kiln__fetchers_submit(context, task_fetch, t, NULL) != KILN_OK)
+        submit_build(t);
 }

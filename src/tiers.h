@@ -196,12 +196,26 @@ const kiln_artifact *kiln__artifact_find(kiln_context *context, kiln_digest key,
 /* Keeps a reference; the first of one key stays. */
 kiln_status kiln__artifact_keep(kiln_context *context,
                                 const kiln_artifact *artifact, int is_packed);
+/* Drops the reference, if it is this one that is kept. */
+void kiln__artifact_forget(kiln_context *context,
+                           const kiln_artifact *artifact);
 
 /* ---- tiers/stored_binary.c: the same in the stores ---- */
 /* A reference to what a store has, kept in memory too; or NULL. */
 const kiln_artifact *kiln__artifact_recall(kiln_context *context,
                                            const kiln_key *key);
 void kiln__artifact_save(kiln_context *context, const kiln_artifact *artifact);
+/* What a store gave cannot be loaded: it is forgotten, and dropped there. */
+void kiln__artifact_reject(kiln_context *context,
+                           const kiln_artifact *artifact);
+/* An artifact as bytes for another process. */
+kiln_status kiln__artifact_envelope(kiln_blob *out, const kiln_context *context,
+                                    const kiln_artifact *artifact);
+/* A reference to what another process gave, checked, and kept in memory and in
+   the stores; or NULL. */
+const kiln_artifact *kiln__artifact_receive(kiln_context *context,
+                                            const void *bytes, size_t size,
+                                            const kiln_key *key);
 
 /* ---- tiers/runtime.c: tier 2, bitcode by runtime key ---- */
 typedef struct kiln__runtime_entry kiln__runtime_entry;
@@ -254,7 +268,7 @@ void kiln__runtime_release(kiln_context *context, kiln__runtime_entry *entry);
 /* ---- tiers/state.c ---- */
 /* The locks between processes; NULL: there are none. */
 struct kiln__locks *kiln__tiers_locks(kiln_context *context);
-/* How long the longest build of this context took so far. */
+/* How long the longest build took that this context made or was given. */
 void kiln__tiers_note_build(kiln_context *context, uint64_t nanoseconds);
 uint64_t kiln__tiers_longest_build_ns(kiln_context *context);
 
@@ -288,8 +302,9 @@ typedef struct kiln__compile_request {
     const kiln_config *config;
     uint64_t world; /* 0: the current one */
     int never_wait;
-    const kiln_artifact *artifact; /* found beforehand, or NULL */
-    int32_t artifact_source;       /* KILN_SOURCE_... */
+    /* Found and loaded beforehand, or NULL. */
+    kiln_kernel *kernel;
+    int32_t kernel_source; /* KILN_SOURCE_... */
 } kiln__compile_request;
 
 kiln_status kiln__compile_begin(const kiln_kernel **out, kiln__flight **flight,
@@ -345,5 +360,7 @@ kiln_status kiln__build_text(const kiln__build *build, kiln_blob *out);
 kiln_status kiln__build_load(kiln_kernel **out, const kiln_artifact *artifact,
                              const kiln_code *code, const kiln_config *config,
                              kiln_error **error);
+/* Of a kernel that tier 3 does not own. NULL is fine. */
+void kiln__build_unload(kiln_kernel *kernel);
 
 #endif /* KILN_TIERS_H */

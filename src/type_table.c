@@ -159,7 +159,7 @@ static kiln_status type_add(const kiln_type **out, struct kiln__types *types,
 
     arena->failed = 0;
     type = type_copy(arena, draft);
-    if (!type)
+    if (!type || arena->failed)
         return KILN_ENOMEM;
     KILN_TRY(set_text(arena, type));
     type->alias = alias;

@@ -1,10 +1,10 @@
 /* type_text.c - the text of types, written and read. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-#include <ctype.h>
 #include <inttypes.h>
 #include <string.h>
 
 #include "array.h"
+#include "letters.h"
 #include "report.h"
 #include "types.h"
 
@@ -143,16 +143,11 @@ static kiln_status expect(reader *r, char mark, const char *wanted)
     return take(r, mark) ? KILN_OK : unexpected(r, wanted);
 }
 
-static int is_word(char c)
-{
-    return isalnum((unsigned char)c) || c == '_';
-}
-
 static int is_number_next(reader *r)
 {
     skip_space(r);
-    return isdigit((unsigned char)*r->at) ||
-           (*r->at == '-' && isdigit((unsigned char)r->at[1]));
+    return kiln__is_digit(*r->at) ||
+           (*r->at == '-' && kiln__is_digit(r->at[1]));
 }
 
 static kiln_status read_number(int64_t *out, reader *r)
@@ -163,7 +158,7 @@ static kiln_status read_number(int64_t *out, reader *r)
     if (!is_number_next(r))
         return unexpected(r, "a number");
     negative = take(r, '-');
-    for (; isdigit((unsigned char)*r->at); r->at++) {
+    for (; kiln__is_digit(*r->at); r->at++) {
         const int digit = *r->at - '0';
 
         if (__builtin_mul_overflow(value, 10, &value) ||
@@ -368,11 +363,11 @@ static kiln_status read_name(const kiln_type **out, reader *r)
     const char *name = r->at;
     size_t size;
 
-    while (is_word(*r->at) ||
-           (*r->at == '.' && r->at > name && is_word(r->at[1])))
+    while (kiln__is_word(*r->at) ||
+           (*r->at == '.' && r->at > name && kiln__is_word(r->at[1])))
         r->at++;
     size = (size_t)(r->at - name);
-    if (size == 0 || isdigit((unsigned char)*name))
+    if (size == 0 || kiln__is_digit(*name))
         return unexpected(r, "a type");
     if (is_text(name, size, "Vec"))
         return read_vector(out, r);
@@ -396,7 +391,7 @@ static kiln_status read_array(const kiln_type **out, reader *r)
     int strided = 0;
 
     skip_space(r);
-    if (strncmp(r->at, word, size) == 0 && !is_word(r->at[size])) {
+    if (strncmp(r->at, word, size) == 0 && !kiln__is_word(r->at[size])) {
         strided = 1;
         r->at += size;
     }

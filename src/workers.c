@@ -1,4 +1,4 @@
-/* workers.c - Kiln's own compiling threads. */
+/* workers.c - Kiln's own threads: those that compile, those that fetch. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <stddef.h>
 #include <time.h>
@@ -10,9 +10,13 @@
 #include "thread.h"
 
 /*
- * One queue, served in order. A worker is started by a submission that finds
- * no idle one while fewer than the limit live, and lives until the context
- * ends: LLVM runs on these threads alone, and warms up once for each.
+ * Two pools of one kind: workers compile, fetchers wait for other processes of
+ * the job (ranks.c), so that no worker does. Fetchers may give work to workers,
+ * never the other way round: whoever waits for a build of ours gets it.
+ *
+ * One queue each, served in order. A worker is started by a submission that
+ * finds no idle one while fewer than the limit live, and lives until the
+ * context ends: LLVM runs on these threads alone, and warms up once for each.
  *
  * A worker that parks leaves the books first: after it let go of the lock it
  * touches nothing of the context's, so the context may end without it. Its
@@ -24,6 +28,7 @@
  */
 
 #define STACK_SIZE ((size_t)8 << 20) /* LLVM recurses deeply */
+#define FETCHERS 16
 
 typedef struct task {
     void (*run)(void *env);
@@ -32,12 +37,14 @@ typedef struct task {
 } task;
 
 typedef struct worker {
-    kiln_context *context;
+    struct kiln__workers *pool;
     pthread_t thread;
     struct worker *next;
 } worker;
 
 struct kiln__workers {
+    kiln_context *context;
+    size_t limit; /* of threads */
     kiln__mutex lock;
     kiln__condition work;  /* a task was queued, or the end has come */
     kiln__condition fewer; /* a worker left */
@@ -82,8 +89,8 @@ static void list_free(kiln_context *context, worker *list)
    child can reach it any more. A worker that forked by itself lives on. */
 static void after_fork(void *env)
 {
-    kiln_context *context = env;
-    struct kiln__workers *workers = context->workers;
+    struct kiln__workers *workers = env;
+    kiln_context *context = workers->context;
     task *next;
 
     list_free(context, workers->list);
@@ -95,7 +102,7 @@ static void after_fork(void *env)
     forget(workers);
     (void)kiln__condition_init(&workers->work);
     (void)kiln__condition_init(&workers->fewer);
-    if (current && current->context == context) {
+    if (current && current->pool == workers) {
         current->next = NULL;
         workers->list = current;
         workers->alive = 1;
@@ -117,23 +124,34 @@ static kiln_status locks_init(struct kiln__workers *workers)
     return KILN_OK;
 }
 
-kiln_status kiln__workers_new(kiln_context *context)
+static struct kiln__workers *pool_new(kiln_context *context, size_t limit)
 {
     struct kiln__workers *workers =
         kiln__allocate(&context->alloc, sizeof *workers);
 
     if (!workers)
-        return KILN_ENOMEM;
+        return NULL;
     if (locks_init(workers) != KILN_OK) {
         kiln__deallocate(&context->alloc, workers, sizeof *workers);
-        return KILN_ENOMEM;
+        return NULL;
     }
     forget(workers);
-    context->workers = workers;
+    workers->context = context;
+    workers->limit = limit;
     workers->guard = (kiln__fork_guard){
-        .mutex = &workers->lock, .child = after_fork, .env = context};
+        .mutex = &workers->lock, .child = after_fork, .env = workers};
     kiln__fork_add(&context->fork, &workers->guard);
-    return KILN_OK;
+    return workers;
+}
+
+kiln_status kiln__workers_new(kiln_context *context)
+{
+    context->workers = pool_new(context, context->worker_limit);
+    context->fetchers = pool_new(context, FETCHERS);
+    if (context->workers && context->fetchers)
+        return KILN_OK;
+    kiln__workers_free(context);
+    return KILN_ENOMEM;
 }
 
 /* ---- the worker's life ---- */
@@ -161,14 +179,15 @@ static task *task_take(struct kiln__workers *workers)
 }
 
 /* Only a thread that the host knows brackets its waits. */
-static task *task_await(kiln_context *context)
+static task *task_await(struct kiln__workers *workers)
 {
+    kiln_context *context = workers->context;
     const int known = context->host.thread_enter != NULL;
     task *taken;
 
     if (known)
         kiln__blocking_enter(context);
-    taken = task_take(context->workers);
+    taken = task_take(workers);
     if (known)
         kiln__blocking_leave(context);
     return taken;
@@ -198,13 +217,14 @@ static void leave(struct kiln__workers *workers, worker *self)
 
 static void *worker_main(void *argument)
 {
-    kiln_context *context = ((worker *)argument)->context;
+    struct kiln__workers *workers = ((worker *)argument)->pool;
+    kiln_context *context = workers->context;
     task *taken;
 
     current = argument;
     if (context->host.thread_enter)
         context->host.thread_enter(context->host_env);
-    while ((taken = task_await(context)) != NULL) {
+    while ((taken = task_await(workers)) != NULL) {
         const task now = *taken;
 
         kiln__deallocate(&context->alloc, taken, sizeof *taken);
@@ -212,20 +232,20 @@ static void *worker_main(void *argument)
     }
     if (context->host.thread_leave)
         context->host.thread_leave(context->host_env);
-    leave(context->workers, argument);
+    leave(workers, argument);
     return NULL;
 }
 
 /* Starts one more, with the lock held. */
-static kiln_status worker_start(kiln_context *context)
+static kiln_status worker_start(struct kiln__workers *workers)
 {
-    struct kiln__workers *workers = context->workers;
+    kiln_context *context = workers->context;
     worker *made = kiln__allocate(&context->alloc, sizeof *made);
     kiln_status status;
 
     if (!made)
         return KILN_ENOMEM;
-    made->context = context;
+    made->pool = workers;
     status = kiln__thread_start(&made->thread, STACK_SIZE, worker_main, made);
     if (status != KILN_OK) {
         kiln__deallocate(&context->alloc, made, sizeof *made);
@@ -240,14 +260,11 @@ static kiln_status worker_start(kiln_context *context)
 /* ---- submitting ---- */
 
 /* Makes sure that somebody will run what is queued, with the lock held. */
-static kiln_status staff(kiln_context *context)
+static kiln_status staff(struct kiln__workers *workers)
 {
-    struct kiln__workers *workers = context->workers;
-
-    if (workers->idle >= workers->queued ||
-        workers->alive >= context->worker_limit)
+    if (workers->idle >= workers->queued || workers->alive >= workers->limit)
         return KILN_OK;
-    if (worker_start(context) != KILN_OK && workers->alive == 0)
+    if (worker_start(workers) != KILN_OK && workers->alive == 0)
         return KILN_ENOMEM;
     return KILN_OK;
 }
@@ -271,10 +288,10 @@ static void task_withdraw(struct kiln__workers *workers, const task *added)
     workers->queued--;
 }
 
-kiln_status kiln__workers_submit(kiln_context *context, void (*run)(void *env),
-                                 void *env, kiln_error **error)
+static kiln_status submit(struct kiln__workers *workers, void (*run)(void *env),
+                          void *env, kiln_error **error)
 {
-    struct kiln__workers *workers = context->workers;
+    kiln_context *context = workers->context;
     task *added = kiln__allocate(&context->alloc, sizeof *added);
     kiln_status status;
 
@@ -284,7 +301,7 @@ kiln_status kiln__workers_submit(kiln_context *context, void (*run)(void *env),
     added->env = env;
     kiln__mutex_lock(&workers->lock);
     task_append(workers, added);
-    status = staff(context);
+    status = staff(workers);
     if (status == KILN_OK)
         kiln__condition_signal(&workers->work);
     else
@@ -296,6 +313,18 @@ kiln_status kiln__workers_submit(kiln_context *context, void (*run)(void *env),
                                "no thread can be started to generate code");
     }
     return KILN_OK;
+}
+
+kiln_status kiln__workers_submit(kiln_context *context, void (*run)(void *env),
+                                 void *env, kiln_error **error)
+{
+    return submit(context->workers, run, env, error);
+}
+
+kiln_status kiln__fetchers_submit(kiln_context *context, void (*run)(void *env),
+                                  void *env, kiln_error **error)
+{
+    return submit(context->fetchers, run, env, error);
 }
 
 int kiln__workers_have_more(kiln_context *context)
@@ -320,8 +349,8 @@ static void wait_a_moment(void)
 
 _Noreturn void kiln__workers_park(kiln_context *context)
 {
-    struct kiln__workers *workers = context->workers;
     worker *self = current;
+    struct kiln__workers *workers = self->pool;
 
     /* The host must not wait for a thread that never comes back. */
     if (context->host.thread_leave)
@@ -330,7 +359,7 @@ _Noreturn void kiln__workers_park(kiln_context *context)
     unlist(workers, self);
     /* Nothing may stay queued with nobody to run it. This thread has all the
        time there is to wait for memory. */
-    while (staff(context) != KILN_OK) {
+    while (staff(workers) != KILN_OK) {
         workers->alive++;
         kiln__mutex_unlock(&workers->lock);
         wait_a_moment();
@@ -357,10 +386,8 @@ static void wait_until_all_left(struct kiln__workers *workers)
     kiln__mutex_unlock(&workers->lock);
 }
 
-void kiln__workers_free(kiln_context *context)
+static void pool_free(kiln_context *context, struct kiln__workers *workers)
 {
-    struct kiln__workers *workers = context->workers;
-
     if (!workers)
         return;
     kiln__blocking_enter(context);
@@ -374,5 +401,12 @@ void kiln__workers_free(kiln_context *context)
     kiln__condition_dispose(&workers->fewer);
     kiln__mutex_dispose(&workers->lock);
     kiln__deallocate(&context->alloc, workers, sizeof *workers);
+}
+
+void kiln__workers_free(kiln_context *context)
+{
+    pool_free(context, context->fetchers);
+    context->fetchers = NULL;
+    pool_free(context, context->workers);
     context->workers = NULL;
 }

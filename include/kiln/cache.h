@@ -254,6 +254,21 @@ KILN_API KILN_NODISCARD kiln_status kiln_insert(kiln_context *context,
                                                 kiln_pack *pack,
                                                 kiln_error **error);
 
+/**
+ * Answers what another rank's fetch callback (kiln/host.h) asked: gives the
+ * bytes to send back, which the caller releases. Compiles the kernel if this
+ * program has it and no tier remembers it, and returns when it is there: so
+ * each call wants a thread that may wait, and that may run the frontend's
+ * callbacks. Any number of calls at once. What cannot be given is told in the
+ * reply; a status other than KILN_OK means that there is none (KILN_ENOMEM,
+ * KILN_EINVAL). Requests are as trusted as their senders.
+ */
+KILN_API KILN_NODISCARD kiln_status kiln_rank_serve(kiln_blob *reply,
+                                                    kiln_context *context,
+                                                    const void *request,
+                                                    size_t size,
+                                                    kiln_error **error);
+
 KILN_END_DECLS
 
 #endif /* KILN_CACHE_H */

@@ -237,8 +237,15 @@ KILN_API int32_t kiln_code_is_valid(const kiln_code *code);
  * differentiation tool's beside a compiler's, say. Keyed by instance, config
  * (or NULL) and consumer name, which is copied. `destroy`, which may be NULL,
  * runs once, when the instance is collected or the context ends, and must not
- * call Kiln. `save` and `load` are optional and belong to snapshots: not
- * called in this version.
+ * call Kiln.
+ *
+ * A result with a `save` and of class PORTABLE is written down when it is
+ * attached, if stores take it, and goes into deltas. `save` gives bytes without
+ * addresses, which Kiln releases; equal results give equal bytes. It may run
+ * at any time, on any thread, while others read the value. A failure of it
+ * keeps the result in this process. `load` here is not called: a consumer that
+ * is to find results of other processes says how to read them
+ * (kiln_attachment_consumer_add).
  */
 typedef struct kiln_attachment {
     size_t size;
@@ -249,8 +256,26 @@ typedef struct kiln_attachment {
     kiln_status (*load)(const void *bytes, size_t size, void **value);
 } kiln_attachment;
 
-/** Lends the attached value as long as the instance is; KILN_ENOTFOUND. Creates
- *  nothing. Any thread, as kiln_attachment_put(). */
+/** What reads a consumer's results of other processes. */
+typedef struct kiln_attachment_consumer {
+    size_t size;
+    const char *name; /* change it with the form of what `save` writes */
+    /* Makes a value of what `save` wrote. A failure: as if it was not there. */
+    kiln_status (*load)(const void *bytes, size_t size, void **value);
+    void (*destroy)(void *value); /* or NULL; as in kiln_attachment */
+    kiln_status (*save)(void *value, kiln_blob *out); /* for deltas, or NULL */
+} kiln_attachment_consumer;
+
+/** Tells how results of a consumer are read that another process attached to
+ *  an instance of the same typed digest. KILN_EINVAL for a name that is there
+ *  already. Any thread. */
+KILN_API KILN_NODISCARD kiln_status kiln_attachment_consumer_add(
+    kiln_context *context, const kiln_attachment_consumer *consumer,
+    kiln_error **error);
+
+/** Lends the attached value as long as the instance is; KILN_ENOTFOUND. What a
+ *  store has for a consumer that was added is attached by this. Any thread, as
+ *  kiln_attachment_put(). */
 KILN_API KILN_NODISCARD kiln_status
 kiln_attachment_get(void **out, const kiln_code *code,
                     const kiln_config *config, const char *consumer);
@@ -258,8 +283,8 @@ kiln_attachment_get(void **out, const kiln_code *code,
 /**
  * Attaches a value and stores it in `*out`, which may be NULL. The first one
  * wins: when there is one already, `*out` receives that, the new value is
- * destroyed and KILN_OK returned. After a failure the value is still the
- * caller's.
+ * destroyed and KILN_OK returned. Stores are not asked. After a failure the
+ * value is still the caller's.
  */
 KILN_API KILN_NODISCARD kiln_status kiln_attachment_put(
     void **out, const kiln_code *code, const kiln_config *config,

@@ -110,6 +110,30 @@ typedef struct kiln_host_ops {
     void (*parallel_for)(void *env, size_t count,
                          void (*body)(void *argument, size_t index),
                          void *argument);
+
+    /**
+     * For a job of many processes ("ranks") that compile the same program, on
+     * one machine or on many: each kernel is built by one of them, its owner,
+     * and fetched by the others. Only when both are given.
+     *
+     * rank() returns the number of this process, from 0, and stores how many
+     * there are; all must say the same. It must not call Kiln.
+     */
+    uint32_t (*rank)(void *env, uint32_t *count);
+    /**
+     * Sends `request` to rank `owner` and waits for the bytes that its host
+     * got for it from kiln_rank_serve() (kiln/cache.h); Kiln releases `*reply`.
+     * Called on threads of Kiln's own that do nothing else, 16 at most at
+     * once, and not under a lock. It must return within `timeout_ms`; any
+     * failure means that the kernel is built here.
+     *
+     * Requests of other ranks must be served meanwhile, also while every other
+     * thread of the host waits for Kiln: with MPI, for example, by a thread
+     * that receives them (MPI_THREAD_MULTIPLE). There is no collective call,
+     * so ranks may ask for kernels in any order, or for different ones.
+     */
+    kiln_status (*fetch)(void *env, uint32_t owner, const void *request,
+                         size_t size, uint32_t timeout_ms, kiln_blob *reply);
 } kiln_host_ops;
 
 KILN_END_DECLS

@@ -2,11 +2,11 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "cache_settings.h"
 
-#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "letters.h"
 #include "options.h"
 #include "report.h"
 
@@ -47,7 +47,7 @@ static const unit times[] = {
 
 static const unit *find_unit(const unit *units, char letter)
 {
-    while (units->letter && units->letter != tolower((unsigned char)letter))
+    while (units->letter && units->letter != kiln__to_lower(letter))
         units++;
     return units;
 }
@@ -58,9 +58,9 @@ static int parse(uint64_t *out, const char *text, const unit *units)
     const unit *found;
 
     *out = 0;
-    if (!isdigit((unsigned char)*text))
+    if (!kiln__is_digit(*text))
         return 0;
-    for (; isdigit((unsigned char)*text); text++)
+    for (; kiln__is_digit(*text); text++)
         if (__builtin_mul_overflow(*out, (uint64_t)10, out) ||
             __builtin_add_overflow(*out, (uint64_t)(*text - '0'), out))
             return 0;
@@ -322,7 +322,7 @@ static int is_name(const char *text)
     if (size == 0 || size > NAME_SPACE_MAX || *text == '.')
         return 0;
     /* Would look like the folder of a format. */
-    if (*text == 'v' && isdigit((unsigned char)text[1]))
+    if (*text == 'v' && kiln__is_digit(text[1]))
         return 0;
     return strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
                         "0123456789._-") == size;

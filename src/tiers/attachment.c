@@ -16,22 +16,6 @@ static kiln__attached *find(const kiln_code *code, const kiln_config *config,
     return at;
 }
 
-kiln_status kiln_attachment_get(void **out, const kiln_code *code,
-                                const kiln_config *config, const char *consumer)
-{
-    const kiln__attached *found;
-
-    if (!out || !code || !consumer)
-        return KILN_EINVAL;
-    kiln__mutex_lock(&code->context->tiers->lock);
-    found = find(code, config, consumer);
-    kiln__mutex_unlock(&code->context->tiers->lock);
-    if (!found)
-        return KILN_ENOTFOUND;
-    *out = found->attachment.value;
-    return KILN_OK;
-}
-
 static void attached_free_one(const kiln_alloc *alloc, kiln__attached *attached,
                               int destroy)
 {
@@ -70,15 +54,31 @@ static kiln__attached *attached_new(const kiln_alloc *alloc,
     return made;
 }
 
+/* Puts the value there unless another one is; `made` is the code's, then. */
+static kiln__attached *attach(const kiln_code *code, kiln__attached *made)
+{
+    struct kiln__tiers *tiers = code->context->tiers;
+    kiln_code *owner = (kiln_code *)(uintptr_t)code;
+    kiln__attached *earlier;
+
+    kiln__mutex_lock(&tiers->lock);
+    earlier = find(code, made->config, made->consumer);
+    if (!earlier) {
+        made->order = ++tiers->order;
+        made->next = owner->attached;
+        owner->attached = made;
+    }
+    kiln__mutex_unlock(&tiers->lock);
+    return earlier;
+}
+
 kiln_status kiln_attachment_put(void **out, const kiln_code *code,
                                 const kiln_config *config, const char *consumer,
                                 const kiln_attachment *attachment)
 {
-    kiln_code *owner = (kiln_code *)(uintptr_t)code;
     kiln_attachment given;
     kiln__attached *made;
     kiln__attached *earlier;
-    void *value;
 
     if (!code || !consumer || !attachment ||
         kiln__options_read(&given, sizeof given, attachment) != KILN_OK)
@@ -86,18 +86,51 @@ kiln_status kiln_attachment_put(void **out, const kiln_code *code,
     made = attached_new(&code->context->alloc, config, consumer, &given);
     if (!made)
         return KILN_ENOMEM;
-
-    kiln__mutex_lock(&code->context->tiers->lock);
-    earlier = find(code, config, consumer);
-    if (!earlier) {
-        made->next = owner->attached;
-        owner->attached = made;
-    }
-    value = earlier ? earlier->attachment.value : given.value;
-    kiln__mutex_unlock(&code->context->tiers->lock);
+    earlier = attach(code, made);
     if (earlier)
         attached_free_one(&code->context->alloc, made, 1);
+    else
+        kiln__attached_save(code, made);
     if (out)
-        *out = value;
+        *out = earlier ? earlier->attachment.value : given.value;
+    return KILN_OK;
+}
+
+/* What a store has is attached like anything else: the first one wins. */
+static kiln_status bring_in(void **out, const kiln_code *code,
+                            const kiln_config *config, const char *consumer)
+{
+    kiln_attachment found;
+    kiln__attached *made, *earlier;
+    int is_packed = 0;
+
+    KILN_TRY(kiln__attached_recall(&found, &is_packed, code, config, consumer));
+    made = attached_new(&code->context->alloc, config, consumer, &found);
+    if (!made) {
+        if (found.destroy)
+            found.destroy(found.value);
+        return KILN_ENOMEM;
+    }
+    made->is_packed = is_packed;
+    earlier = attach(code, made);
+    if (earlier)
+        attached_free_one(&code->context->alloc, made, 1);
+    *out = earlier ? earlier->attachment.value : found.value;
+    return KILN_OK;
+}
+
+kiln_status kiln_attachment_get(void **out, const kiln_code *code,
+                                const kiln_config *config, const char *consumer)
+{
+    const kiln__attached *found;
+
+    if (!out || !code || !consumer)
+        return KILN_EINVAL;
+    kiln__mutex_lock(&code->context->tiers->lock);
+    found = find(code, config, consumer);
+    kiln__mutex_unlock(&code->context->tiers->lock);
+    if (!found)
+        return bring_in(out, code, config, consumer);
+    *out = found->attachment.value;
     return KILN_OK;
 }

@@ -91,6 +91,25 @@ kiln_status kiln__artifact_keep(kiln_context *context,
     return status;
 }
 
+void kiln__artifact_forget(kiln_context *context, const kiln_artifact *artifact)
+{
+    struct kiln__tiers *tiers = context->tiers;
+    kiln__kept_artifact *kept;
+
+    kiln__mutex_lock(&tiers->lock);
+    kept = kiln__map_get(&tiers->artifacts, artifact->key);
+    if (kept && kept->artifact == artifact)
+        kiln__map_remove(&tiers->artifacts, artifact->key);
+    else
+        kept = NULL;
+    kiln__mutex_unlock(&tiers->lock);
+    if (!kept)
+        return;
+    kiln__count_held(context, KILN_TIER_BINARY, -1, -(int64_t)artifact->size);
+    kiln_artifact_release(kept->artifact);
+    kiln__deallocate(&context->alloc, kept, sizeof *kept);
+}
+
 static void free_kept(kiln_digest key, void *value, void *env)
 {
     kiln__kept_artifact *kept = value;

@@ -8,7 +8,8 @@
  * Everything that comes into a tier gets the next number; a mark is one. Added
  * is what has a greater number, was not in a pack already, and is good for
  * every world from now on: code instances, what is known about those that jobs
- * asked for, their artifacts, and bitcode of runtime functions. An artifact
+ * asked for, their artifacts, what consumers attached to them and can write
+ * down, and bitcode of runtime functions. An artifact
  * counts by its own number, since a kernel of an old code instance may have
  * been compiled for a new config.
  *
@@ -18,12 +19,18 @@
 
 typedef kiln__array_of(const kiln_artifact *) artifact_list;
 
+typedef struct attachment_of {
+    const kiln_code *code;
+    const kiln__attached *attached;
+} attachment_of;
+
 typedef struct delta {
     kiln_context *context;
     uint64_t since;
-    kiln__code_list codes;      /* kept by the stay */
-    artifact_list artifacts;    /* a reference each */
-    kiln__runtime_list runtime; /* lent */
+    kiln__code_list codes;                     /* kept by the stay */
+    artifact_list artifacts;                   /* a reference each */
+    kiln__runtime_list runtime;                /* lent */
+    kiln__array_of(attachment_of) attachments; /* the codes' */
 } delta;
 
 uint64_t kiln__tiers_order(kiln_context *context)
@@ -130,6 +137,21 @@ static kiln_status list_artifacts(delta *d, const kiln_code *code)
     return KILN_OK;
 }
 
+/* With the lock held. */
+static kiln_status list_attachments(delta *d, const kiln_code *code)
+{
+    const kiln__attached *at = code->attached;
+
+    for (; at; at = at->next) {
+        const attachment_of one = {code, at};
+
+        if (!at->is_packed && at->order > d->since &&
+            !kiln__array_push(&d->context->alloc, &d->attachments, one))
+            return KILN_ENOMEM;
+    }
+    return KILN_OK;
+}
+
 static kiln_status list_all(delta *d, int binaries)
 {
     struct kiln__tiers *tiers = d->context->tiers;
@@ -143,6 +165,8 @@ static kiln_status list_all(delta *d, int binaries)
             continue;
         if (binaries)
             status = list_artifacts(d, code);
+        if (status == KILN_OK)
+            status = list_attachments(d, code);
         if (!code->is_record && !code->is_packed && code->order > d->since &&
             !kiln__array_push(&d->context->alloc, &d->codes, code))
             status = KILN_ENOMEM;
@@ -182,6 +206,27 @@ static kiln_status give_code(const kiln_code *code,
     return give(&draft, kiln__draft_record(&draft, code, &request), taker);
 }
 
+static kiln_status give_attached(void *env, const kiln__draft *draft)
+{
+    const kiln__delta_taker *taker = env;
+
+    return taker->take(taker->env, &draft->entry);
+}
+
+static kiln_status give_attachments(const delta *d,
+                                    const kiln__delta_taker *taker)
+{
+    kiln__delta_taker to = *taker;
+
+    for (size_t i = 0; i < d->attachments.count; i++) {
+        const attachment_of *at = &d->attachments.items[i];
+
+        KILN_TRY(
+            kiln__attached_give(at->code, at->attached, &to, give_attached));
+    }
+    return KILN_OK;
+}
+
 static kiln_status give_all(const delta *d, const kiln__delta_taker *taker)
 {
     const kiln_alloc *alloc = &d->context->alloc;
@@ -200,7 +245,7 @@ static kiln_status give_all(const delta *d, const kiln__delta_taker *taker)
                 give(&draft,
                      kiln__draft_artifact(&draft, alloc, d->artifacts.items[i]),
                      taker));
-    return KILN_OK;
+    return give_attachments(d, taker);
 }
 
 static void dispose(delta *d)
@@ -214,6 +259,7 @@ static void dispose(delta *d)
     kiln__array_dispose(alloc, &d->codes);
     kiln__array_dispose(alloc, &d->artifacts);
     kiln__array_dispose(alloc, &d->runtime);
+    kiln__array_dispose(alloc, &d->attachments);
 }
 
 kiln_status kiln__tiers_delta(kiln_context *context, uint64_t since,

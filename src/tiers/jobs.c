@@ -323,9 +323,5 @@ void kiln__job_finish(kiln_context *context, kiln__flight *flight,
     count_abandoned(context, flight);
     kiln__flight_drop(tiers, flight);
     kiln__mutex_unlock(&tiers->lock);
-    if (extra) {
-        kiln__kernel_unload(extra);
-        kiln_artifact_release(extra->artifact);
-        kiln__deallocate(&context->alloc, extra, sizeof *extra);
-    }
+    kiln__build_unload(extra);
 }

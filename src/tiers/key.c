@@ -165,6 +165,22 @@ kiln_status kiln__key_closure(kiln__encoder *out, kiln_digest library,
     return end(out);
 }
 
+kiln_status kiln__key_attached(kiln__encoder *out, const kiln_context *context,
+                               kiln_digest typed, const char *consumer,
+                               const kiln_config *config)
+{
+    begin(out, "attached");
+    kiln__encode_text(out, consumer);
+    kiln__encode_digest(out, typed);
+    kiln__encode_u64(out, config != NULL);
+    if (config)
+        kiln__key_settings(out, config,
+                           KILN__SCOPE_TYPED | KILN__SCOPE_RUNTIME |
+                               KILN__SCOPE_BINARY);
+    salt(out, context);
+    return end(out);
+}
+
 kiln_status kiln__key_toolchain(kiln__encoder *out, const kiln_context *context,
                                 const char *codegen)
 {

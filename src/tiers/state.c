@@ -200,6 +200,7 @@ void kiln__tiers_free(kiln_context *context)
     kiln__map_dispose(&tiers->instances);
     kiln__map_dispose(&tiers->subjects);
     kiln__runtime_free(tiers);
+    kiln__consumers_free(tiers);
     retired_free(alloc, atomic_load(&tiers->table));
     kiln__fork_remove(&context->fork, &tiers->guard);
     kiln__condition_dispose(&tiers->ended);

@@ -18,8 +18,12 @@ struct kiln__attached {
     const kiln_config *config; /* or NULL */
     char *consumer;
     kiln_attachment attachment;
+    uint64_t order; /* in which they came */
+    int is_packed;  /* from a pack that was inserted */
     kiln__attached *next;
 };
+
+typedef struct kiln__consumer kiln__consumer;
 
 typedef kiln__array_of(kiln_code *) kiln__code_list;
 
@@ -130,7 +134,8 @@ struct kiln__tiers {
     size_t given_up;     /* the least work that tier 2 is still tried for */
     uint64_t order;      /* of what was published last */
     _Atomic uint64_t longest_build_ns;
-    kiln_code *codes; /* every published one */
+    kiln__consumer *consumers; /* of attached results */
+    kiln_code *codes;          /* every published one */
     kiln__job *jobs;
     _Atomic(kiln__job_table *) table;
     kiln_kernel *tombstones; /* unloaded; heads stay readable */
@@ -300,6 +305,20 @@ void kiln__runtime_forget(struct kiln__tiers *tiers);
 
 /* ---- attachment.c ---- */
 void kiln__attached_free(const kiln_alloc *alloc, kiln__attached *attached);
+
+/* ---- stored_attachment.c ---- */
+/* Gives it as an entry, if it can go to another process. */
+kiln_status kiln__attached_give(const kiln_code *code,
+                                const kiln__attached *attached, void *env,
+                                kiln_status (*take)(void *env,
+                                                    const kiln__draft *draft));
+/* Keeps it in the stores. */
+void kiln__attached_save(const kiln_code *code, const kiln__attached *attached);
+/* Makes a value of what a store has; KILN_ENOTFOUND. */
+kiln_status kiln__attached_recall(kiln_attachment *out, int *is_packed,
+                                  const kiln_code *code,
+                                  const kiln_config *config, const char *name);
+void kiln__consumers_free(struct kiln__tiers *tiers);
 
 /* True for failures that the same input gives again. */
 int kiln__status_is_final(kiln_status status);

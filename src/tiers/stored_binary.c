@@ -232,6 +232,8 @@ static const kiln_artifact *take(kiln_context *context,
     status = kiln__artifact_decode(&artifact, &context->alloc, &stored->entry);
     if (status == KILN_ECORRUPT)
         kiln__stores_reject(context, stored, KILN__FAULT_MALFORMED);
+    if (artifact)
+        kiln__tiers_note_build(context, stored->entry.build_ns);
     if (artifact &&
         kiln__artifact_keep(context, artifact, stored->is_packed) != KILN_OK)
         kiln__log(context, KILN_LOG_WARNING, "an artifact is not kept");
@@ -256,5 +258,61 @@ const kiln_artifact *kiln__artifact_recall(kiln_context *context,
                 kiln__stores_next(&stored, context, KILN__ENTRY_BINARY, key);
     }
     kiln__stored_release(&stored);
+    return artifact;
+}
+
+void kiln__artifact_reject(kiln_context *context, const kiln_artifact *artifact)
+{
+    const kiln_key key = {artifact->key, artifact->encoded_key,
+                          artifact->encoded_key_size};
+    kiln__stored stored = {0};
+    kiln_status status =
+        kiln__stores_get(&stored, context, KILN__ENTRY_BINARY, &key);
+
+    kiln__artifact_forget(context, artifact);
+    while (status == KILN_OK) {
+        if (stored.entry.payload_size == artifact->size &&
+            memcmp(stored.entry.payload, artifact->bytes, artifact->size) == 0)
+            kiln__stores_reject(context, &stored, KILN__FAULT_MALFORMED);
+        status = kiln__stores_next(&stored, context, KILN__ENTRY_BINARY, &key);
+    }
+    kiln__stored_release(&stored);
+}
+
+/* ---- between ranks ---- */
+
+kiln_status kiln__artifact_envelope(kiln_blob *out, const kiln_context *context,
+                                    const kiln_artifact *artifact)
+{
+    kiln__draft draft;
+    kiln_status status =
+        kiln__draft_artifact(&draft, &context->alloc, artifact);
+
+    if (status == KILN_OK)
+        status = kiln__entry_encode(out, &context->alloc, &draft.entry);
+    kiln__draft_dispose(&draft);
+    return status;
+}
+
+/* The same job on the same code generator: whoever has another one than the
+   owner builds for himself. */
+const kiln_artifact *kiln__artifact_receive(kiln_context *context,
+                                            const void *bytes, size_t size,
+                                            const kiln_key *key)
+{
+    const kiln_artifact *artifact = NULL;
+    kiln__entry entry;
+
+    if (kiln__entry_decode(&entry, bytes, size, key) != KILN__FAULT_NONE ||
+        entry.kind != KILN__ENTRY_BINARY ||
+        entry.relocation == KILN_RELOCATION_SESSION ||
+        !kiln__toolchain_accepts(context, entry.toolchain,
+                                 entry.toolchain_size) ||
+        kiln__artifact_decode(&artifact, &context->alloc, &entry) != KILN_OK)
+        return NULL;
+    kiln__tiers_note_build(context, entry.build_ns);
+    if (kiln__artifact_keep(context, artifact, 0) != KILN_OK)
+        kiln__log(context, KILN_LOG_WARNING, "an artifact is not kept");
+    kiln__artifact_save(context, artifact);
     return artifact;
 }

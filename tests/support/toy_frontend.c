@@ -201,6 +201,62 @@ static const kiln_frontend_ops toy_ops = {
     .collect = toy_collect,
 };
 
+/* ---- what other processes ask ---- */
+
+static kiln_status toy_root(void *self, const kiln_signature *signature,
+                            const kiln_config *config, uint64_t world,
+                            kiln_digest *out)
+{
+    struct toy *toy = self;
+
+    (void)config;
+    *out = answer_for(toy, id_of(toy, signature->function), world);
+    return KILN_OK;
+}
+
+/* Of all functions: whoever changes one changes the program. */
+static kiln_status toy_program(void *self, const kiln_signature *signature,
+                               const kiln_config *config, uint64_t world,
+                               kiln_digest *out)
+{
+    kiln_digest all = {1, 1};
+
+    (void)signature;
+    (void)config;
+    for (int id = 0; id < TOY_FUNCTIONS; id++) {
+        const kiln_digest one = answer_for(self, id, world);
+
+        all.low = all.low * 1099511628211u + one.low;
+        all.high = all.high * 1099511628211u + one.high;
+    }
+    *out = all;
+    return KILN_OK;
+}
+
+static kiln_status toy_type(void *self, const char *text, uint64_t world,
+                            const kiln_type **out)
+{
+    const struct toy *toy = self;
+
+    (void)world;
+    return kiln_type_parse(out, toy->context, NULL, text, NULL);
+}
+
+static kiln_status toy_function(void *self, const char *name,
+                                const kiln_function **out)
+{
+    const struct toy *toy = self;
+
+    for (int id = 0; id < TOY_FUNCTIONS; id++)
+        if (strcmp(kiln_function_name(toy->functions[id]), name) == 0) {
+            *out = toy->functions[id];
+            return KILN_OK;
+        }
+    return KILN_ENOTFOUND;
+}
+
+/* ---- opening ---- */
+
 kiln_status toy_open(struct toy *toy, kiln_context *context, kiln_error **error)
 {
     return toy_open_as(toy, context, "toy", error);
@@ -209,10 +265,21 @@ kiln_status toy_open(struct toy *toy, kiln_context *context, kiln_error **error)
 kiln_status toy_open_as(struct toy *toy, kiln_context *context,
                         const char *name, kiln_error **error)
 {
+    return toy_open_with(toy, context, name, 0, error);
+}
+
+kiln_status toy_open_with(struct toy *toy, kiln_context *context,
+                          const char *name, unsigned offers, kiln_error **error)
+{
     kiln_frontend_ops ops = toy_ops;
     kiln_status status;
 
+    ops.root = offers & TOY_ROOT ? toy_root : NULL;
+    ops.program = offers & TOY_PROGRAM ? toy_program : NULL;
+    ops.type = offers & TOY_TYPE ? toy_type : NULL;
+    ops.function = offers & TOY_FUNCTION ? toy_function : NULL;
     memset(toy, 0, sizeof *toy);
+    toy->context = context;
     toy->world = 1;
     pthread_mutex_init(&toy->lock, NULL);
     ops.name = name;

@@ -27,6 +27,7 @@ typedef kiln_status (*toy_callback)(struct toy *toy, int id,
 
 struct toy {
     pthread_mutex_t lock;
+    kiln_context *context;
     kiln_frontend *frontend;
     uint64_t world;
     struct toy_version versions[TOY_FUNCTIONS][TOY_HISTORY];
@@ -61,6 +62,17 @@ kiln_status toy_define(struct toy *toy, int id, int number, const int *callees,
 /* Adds another frontend of the same kind, called `name`. */
 kiln_status toy_open_as(struct toy *toy, kiln_context *context,
                         const char *name, kiln_error **error);
+
+/* The callbacks by which results of another process are found; toy_open()
+   offers none of them. */
+#define TOY_ROOT 1u
+#define TOY_PROGRAM 2u
+#define TOY_TYPE 4u
+#define TOY_FUNCTION 8u
+#define TOY_ALL 15u
+kiln_status toy_open_with(struct toy *toy, kiln_context *context,
+                          const char *name, unsigned offers,
+                          kiln_error **error);
 
 /* The signature of function `id`, which takes nothing. */
 kiln_signature toy_signature(const struct toy *toy, int id);
