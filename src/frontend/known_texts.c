@@ -62,6 +62,20 @@ void kiln__known_texts_free(kiln__language *language)
     }
 }
 
+/* A pack that was inserted since the text was parsed may have it. */
+static int is_packed(kiln_context *context, const kiln_key *key)
+{
+    kiln__stored stored = {0};
+    int packed = 0;
+
+    if (!kiln__stores_read(context, KILN__ENTRY_SOURCE))
+        return 0;
+    if (kiln__stores_get(&stored, context, KILN__ENTRY_SOURCE, key) == KILN_OK)
+        packed = stored.is_packed;
+    kiln__stored_release(&stored);
+    return packed;
+}
+
 static kiln_status give(const kiln__language *language,
                         const struct kiln__known_text *known,
                         const kiln__delta_taker *taker)
@@ -74,7 +88,7 @@ static kiln_status give(const kiln__language *language,
     kiln_status status =
         kiln__summary_key(&entry.key, &encoder, language, &known->subject);
 
-    if (status == KILN_OK)
+    if (status == KILN_OK && !is_packed(language->context, &entry.key))
         status = taker->take(taker->env, &entry);
     kiln__encoder_dispose(&encoder);
     return status;
