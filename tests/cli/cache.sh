@@ -212,6 +212,14 @@ for switch in CUDA_CACHE_DISABLE NEO_CACHE_PERSISTENT AMD_COMGR_CACHE \
     NUMBA_CACHE_DIR CUPY_CACHE_IN_MEMORY JULIA_DEPOT_PATH; do
     says out $switch
 done
+grep -q '^disk  *mode  *rw$' out || fail "the mode"
+with KILN_CACHE=off expect 0 cache locate
+says out "the cache is off"
+says out "$folder/cache"
+with KILN_CACHE=off expect 0 cache doctor
+says out "none: the cache is off"
+with KILN_CACHE=off expect 0 cache ls --kind binary
+[ -s out ] || fail "entries are there, whatever the mode"
 mkdir -p home/.nv/ComputeCache && head -c 100000 /dev/zero >home/.nv/ComputeCache/x
 expect 0 cache locate
 grep -q '^CUDA driver .* KiB  ' out || fail "the size of another's cache"
