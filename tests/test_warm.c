@@ -1,6 +1,6 @@
 /* test_warm.c - what one context made, another one finds. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* LABELS: tiers host */
+/* LABELS: tiers fault host */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -205,6 +205,67 @@ static void a_pack_serves_another_context(void **state)
     kiln_blob_release(&bytes);
 }
 
+/* ---- memory ---- */
+
+/* A whole process that finds everything, or builds nothing: what it could not
+   take for lack of memory is an error or a miss, and a miss is an error, too,
+   since there is no code generator. */
+static kiln_status find_all(const kiln_alloc *alloc, void *env)
+{
+    kiln_cache_options cache = KILN_CACHE_OPTIONS_INIT;
+    kiln_context_options options = KILN_CONTEXT_OPTIONS_INIT;
+    const kiln_type *types[3] = {NULL, NULL, NULL};
+    kiln_signature signature = {.types = types, .count = 3};
+    const char *text = env;
+    const kiln_kernel *kernel;
+    const kiln_config *config;
+    kiln_package *package;
+    kiln_context *context;
+    kiln_status status;
+
+    cache.mode = KILN_CACHE_MODE_MUST_HIT;
+    cache.directory = folder;
+    options.cache = &cache;
+    options.alloc = alloc;
+    options.codegen_path = "/nowhere";
+    status = kiln_context_new(&context, &options, NULL);
+    if (status != KILN_OK)
+        return status;
+    types[1] = kiln_type_scalar(context, KILN_TYPE_F32);
+    status = kiln_type_array(&types[0], context, types[1], 1, 0, NULL);
+    types[2] = types[0];
+    if (status == KILN_OK)
+        status = kiln_config_new(&config, context, NULL, NULL);
+    if (status == KILN_OK)
+        status = kiln_package_new(&package, context, "main", NULL);
+    if (status == KILN_OK)
+        status = kiln_package_define(package, "main.kiln", text, strlen(text),
+                                     NULL, NULL);
+    if (status == KILN_OK)
+        status =
+            kiln_package_function(&signature.function, package, "saxpy", NULL);
+    if (status == KILN_OK)
+        status = kiln_compile(&kernel, context, &signature, config, NULL, NULL);
+    kiln_context_free(context);
+    return status == KILN_ENOTFOUND ? KILN_ENOMEM : status;
+}
+
+static void a_warm_start_survives_a_failing_allocator(void **state)
+{
+    static char same[sizeof saxpy], commented[sizeof saxpy + 16];
+    int32_t source = -1;
+    process p;
+
+    (void)state;
+    start(&p, saxpy);
+    compile(&p, "saxpy", &source);
+    kiln_context_free(p.context);
+    (void)snprintf(same, sizeof same, "%s", saxpy);
+    assert_survives_failing_alloc(find_all, same);
+    (void)snprintf(commented, sizeof commented, "# a comment\n%s", saxpy);
+    assert_survives_failing_alloc(find_all, commented);
+}
+
 #define WITH_FOLDER(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 
 int main(void)
@@ -214,6 +275,7 @@ int main(void)
         WITH_FOLDER(a_comment_changes_nothing),
         WITH_FOLDER(a_changed_callee_is_seen),
         WITH_FOLDER(a_pack_serves_another_context),
+        WITH_FOLDER(a_warm_start_survives_a_failing_allocator),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -89,7 +89,9 @@ KILN_API const kiln_kernel_info *kiln_kernel_get_info(
     const kiln_kernel *kernel);
 /** Returns the config it was compiled for. */
 KILN_API const kiln_config *kiln_kernel_config(const kiln_kernel *kernel);
-/** Returns the code instance it was compiled from. */
+/** Returns the code instance it was compiled from. Of a kernel that came from a
+ *  store it may know name, signature and digest alone, and have no IR, callees
+ *  or result type: kiln_infer() gives one that has. */
 KILN_API const kiln_code *kiln_kernel_code(const kiln_kernel *kernel);
 /** True while no definition since has changed what the kernel means. One that
  *  is not can be launched until it is collected. */

@@ -152,8 +152,16 @@ typedef struct loading {
     kiln_inference *inference;
     kiln__reader reader;
     kiln__arena arena;
-    int is_stale; /* the entry is well made, and true no more */
+    int is_stale;  /* the entry is well made, and true no more */
+    int no_memory; /* nothing is known about it */
 } loading;
+
+/* Notes a lack of memory; true when there was none. */
+static int went_well(loading *l, kiln_status status)
+{
+    l->no_memory |= status == KILN_ENOMEM;
+    return status == KILN_OK;
+}
 
 static const char *read_text(loading *l)
 {
@@ -163,7 +171,7 @@ static const char *read_text(loading *l)
                      : NULL;
 }
 
-static const kiln_type *type_of(const loading *l, const char *text)
+static const kiln_type *type_of(loading *l, const char *text)
 {
     const kiln_frontend *frontend = l->inference->code->frontend;
     const kiln_type *type = NULL;
@@ -175,7 +183,7 @@ static const kiln_type *type_of(const loading *l, const char *text)
     else
         status =
             kiln_type_parse(&type, l->inference->context, NULL, text, NULL);
-    return status == KILN_OK ? type : NULL;
+    return went_well(l, status) ? type : NULL;
 }
 
 /* Each part returns false when the entry is of no use. */
@@ -191,7 +199,7 @@ static int load_head(loading *l)
     result = read_text(l);
     code->is_runtime = kiln__read_u64(&l->reader) == 1;
     if (l->reader.failed || !name ||
-        kiln_inference_set_name(l->inference, name) != KILN_OK)
+        !went_well(l, kiln_inference_set_name(l->inference, name)))
         return 0;
     code->result = result ? type_of(l, result) : NULL;
     l->is_stale = result && !code->result;
@@ -228,7 +236,7 @@ static int load_use(loading *l)
     if (l->reader.failed || !symbol)
         return 0;
     l->is_stale =
-        kiln_inference_use_runtime(l->inference, symbol, NULL) != KILN_OK ||
+        !went_well(l, kiln_inference_use_runtime(l->inference, symbol, NULL)) ||
         code->uses.count == 0 ||
         !kiln__digest_equal(code->uses.items[code->uses.count - 1].digest,
                             digest);
@@ -241,8 +249,8 @@ static int load_site(loading *l)
     const uint64_t kind = kiln__read_u64(&l->reader);
 
     return !l->reader.failed && name && kind <= INT32_MAX &&
-           kiln_inference_use_site(l->inference, name, (int32_t)kind, NULL) ==
-               KILN_OK;
+           went_well(l, kiln_inference_use_site(l->inference, name,
+                                                (int32_t)kind, NULL));
 }
 
 static int read_signature(loading *l, kiln_signature *out)
@@ -257,7 +265,8 @@ static int read_signature(loading *l, kiln_signature *out)
         !frontend->ops.function)
         return 0;
     *out = (kiln_signature){.types = types, .count = count};
-    if (frontend->ops.function(frontend->self, name, &out->function) != KILN_OK)
+    if (!went_well(
+            l, frontend->ops.function(frontend->self, name, &out->function)))
         l->is_stale = 1;
     for (size_t i = 0; i < count; i++) {
         const char *text = read_text(l);
@@ -308,8 +317,8 @@ static int load_all(loading *l, const kiln__entry *entry)
     return load_head(l) && load_each(l, load_query) && load_each(l, load_use) &&
            load_each(l, load_site) && load_each(l, load_callee) &&
            kiln__reader_is_done(&l->reader) &&
-           kiln_inference_set_ir(l->inference, entry->payload,
-                                 entry->payload_size) == KILN_OK;
+           went_well(l, kiln_inference_set_ir(l->inference, entry->payload,
+                                              entry->payload_size));
 }
 
 void kiln__inference_unload(kiln_inference *inference)
@@ -347,9 +356,10 @@ static int load_from(kiln_inference *inference, const kiln__stored *stored)
         inference->code->is_packed = stored->is_packed != 0;
     } else {
         kiln__inference_unload(inference);
-        kiln__stores_reject(inference->context, stored,
-                            l.is_stale ? KILN__FAULT_STALE
-                                       : KILN__FAULT_MALFORMED);
+        if (!l.no_memory && !l.arena.failed)
+            kiln__stores_reject(inference->context, stored,
+                                l.is_stale ? KILN__FAULT_STALE
+                                           : KILN__FAULT_MALFORMED);
     }
     kiln__arena_dispose(&l.arena);
     return loaded;

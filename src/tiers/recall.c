@@ -160,7 +160,8 @@ void kiln__code_remember(const kiln_code *code,
 
 /* ---- reading ---- */
 
-static int read_queries(kiln_code *code, kiln__reader *reader)
+/* Each stores true in `*no_memory` when it failed for lack of it. */
+static int read_queries(kiln_code *code, kiln__reader *reader, int *no_memory)
 {
     const kiln_alloc *alloc = &code->context->alloc;
     const size_t count = (size_t)kiln__read_u64(reader);
@@ -178,12 +179,14 @@ static int read_queries(kiln_code *code, kiln__reader *reader)
         if (inner.failed || data.size == 0)
             return 0;
         copy = kiln__allocate(alloc, data.size);
+        *no_memory |= !copy;
         if (!copy)
             return 0;
         memcpy(copy, data.data, data.size);
         query.data = copy;
         if (!kiln__array_push(alloc, &code->queries, query)) {
             kiln__deallocate(alloc, copy, data.size);
+            *no_memory = 1;
             return 0;
         }
     }
@@ -191,7 +194,7 @@ static int read_queries(kiln_code *code, kiln__reader *reader)
 }
 
 /* Is each symbol taken from a library that is what it was? */
-static int read_uses(kiln_code *code, kiln__reader *reader)
+static int read_uses(kiln_code *code, kiln__reader *reader, int *no_memory)
 {
     const size_t count = (size_t)kiln__read_u64(reader);
     const kiln__span_of_bytes parts = kiln__read_bytes(reader);
@@ -214,11 +217,13 @@ static int read_uses(kiln_code *code, kiln__reader *reader)
                kiln__digest_equal(use.digest, digest) &&
                kiln__array_push(&code->context->alloc, &code->uses, use);
     }
+    *no_memory |= arena.failed;
     kiln__arena_dispose(&arena);
     return good && kiln__reader_is_done(&inner);
 }
 
-static int read_record(kiln_code *code, const kiln__entry *entry)
+static int read_record(kiln_code *code, const kiln__entry *entry,
+                       int *no_memory)
 {
     kiln__reader reader;
     kiln__span_of_bytes name;
@@ -233,8 +238,10 @@ static int read_record(kiln_code *code, const kiln__entry *entry)
         return 0;
     code->name =
         kiln__string_copy_n(&code->context->alloc, name.data, name.size);
-    return code->name && read_queries(code, &reader) && !reader.failed &&
-           read_uses(code, &reader) && kiln__reader_is_done(&reader);
+    *no_memory = !code->name;
+    return code->name && read_queries(code, &reader, no_memory) &&
+           !reader.failed && read_uses(code, &reader, no_memory) &&
+           kiln__reader_is_done(&reader);
 }
 
 static kiln_code *make_record(kiln_context *context, kiln__instance *instance,
@@ -244,16 +251,18 @@ static kiln_code *make_record(kiln_context *context, kiln__instance *instance,
     kiln_code *code =
         kiln__code_new(context, instance, request->config, request->world);
     kiln_code *published = NULL;
+    int no_memory = 0;
 
     if (!code)
         return NULL;
     code->is_record = 1;
     code->is_stored = 1;
     code->is_packed = stored->is_packed != 0;
-    if (!read_record(code, &stored->entry))
-        kiln__stores_reject(context, stored, KILN__FAULT_STALE);
-    else if (kiln__codes_publish(context, &code, 1, code, &published) ==
-             KILN_OK)
+    if (!read_record(code, &stored->entry, &no_memory)) {
+        if (!no_memory)
+            kiln__stores_reject(context, stored, KILN__FAULT_STALE);
+    } else if (kiln__codes_publish(context, &code, 1, code, &published) ==
+               KILN_OK)
         return published;
     kiln__code_free(code);
     return NULL;
