@@ -24,7 +24,7 @@ typedef struct program {
     kiln_queue *queue;
 } program;
 
-static kiln_status begin(program *p, const kiln_alloc *alloc)
+static kiln_status open_device(program *p, const kiln_alloc *alloc)
 {
     kiln_context_options options = KILN_CONTEXT_OPTIONS_INIT;
     kiln_config_options target = KILN_CONFIG_OPTIONS_INIT;
@@ -41,6 +41,13 @@ static kiln_status begin(program *p, const kiln_alloc *alloc)
             kiln_device_open_offline(&p->device, p->context, p->config, NULL);
     if (status == KILN_OK)
         status = kiln_queue_new(&p->queue, p->device, NULL);
+    return status;
+}
+
+static kiln_status begin(program *p)
+{
+    kiln_status status = open_device(p, NULL);
+
     if (status == KILN_OK)
         status = kiln_package_new(&p->package, p->context, "main", NULL);
     if (status == KILN_OK)
@@ -92,7 +99,7 @@ static void each_kernel_is_a_line_in_the_order_of_first_launches(void **state)
     kiln_blob list;
 
     (void)state;
-    assert_ok(begin(&p, NULL));
+    assert_ok(begin(&p));
     options.target = "host:x86-64-v3";
     options.opt_level = KILN_OPT_1;
     options.bounds_checks = KILN_SWITCH_OFF;
@@ -127,7 +134,7 @@ static void what_cannot_be_launched_is_no_part_of_it(void **state)
     kiln_blob list;
 
     (void)state;
-    assert_ok(begin(&p, NULL));
+    assert_ok(begin(&p));
     assert_int_equal(launch(&p, "fill", "typeof(main.half)", p.config, p.queue),
                      KILN_ECOMPILE);
     assert_ok(kiln_device_workload(&list, p.device, &test_error));
@@ -179,7 +186,7 @@ static void threads_record_each_kernel_once(void **state)
     size_t lines = 0;
 
     (void)state;
-    assert_ok(begin(&c.p, NULL));
+    assert_ok(begin(&c.p));
     harness_run_threads(4, launch_all, &c);
     assert_threads_ok(&c.report);
     assert_ok(kiln_device_workload(&list, c.p.device, &test_error));
@@ -193,7 +200,7 @@ static void threads_record_each_kernel_once(void **state)
 static kiln_status open_and_ask(const kiln_alloc *alloc, void *env)
 {
     program p;
-    kiln_status status = begin(&p, alloc);
+    kiln_status status = open_device(&p, alloc);
     kiln_blob list = {0};
 
     (void)env;

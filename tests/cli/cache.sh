@@ -97,6 +97,8 @@ says err "show wants a digest"
 
 expect 0 cache explain saxpy.kiln saxpy 'f32[:]' f32 'f32[:]'
 [ "$(grep -c ': found$' out)" = 3 ] || fail "all three keys are there"
+expect 0 cache explain saxpy.kiln saxpy 'f32[8]=ones' 2:f32 'f32[8]=iota'
+[ "$(grep -c ': found$' out)" = 3 ] || fail "arguments as kiln run takes them"
 expect 0 cache explain saxpy.kiln saxpy 'f32[:]' f32 'f32[:]' --set bounds=off
 says out "bounds_checks"
 says out "wanted off"
@@ -167,6 +169,13 @@ expect 0 cache stat
 grep -q '^binary  *binary  *1  *1 ' out || fail "the binary is packed"
 expect 0 cache verify
 says out " 0 bad"
+file=$(ls cache/v1/packs/*.kilnpack)
+printf 'XXXX' | dd of="$file" bs=1 seek=300 conv=notrunc 2>/dev/null
+expect 1 cache verify
+says out " 1 bad, 0 dropped"
+expect 0 cache verify --repair
+says out " 1 bad, 1 dropped"
+expect 0 cache verify
 expect 0 cache prune
 touch -d '40 days ago' cache/v1/packs/*.kilnpack
 expect 0 cache prune
