@@ -74,7 +74,10 @@ kiln_status kiln_cache_places(kiln_context *context, kiln_field_fn see,
     settings = context->cache;
     path = kiln__stores_path(context);
     see(env, "disk", "mode", mode_text(settings->mode));
-    see(env, "disk", "folder", path ? path : "");
+    see(env, "disk", "folder",
+        path                  ? path
+        : settings->directory ? settings->directory
+                              : "");
     see(env, "disk", "why",
         path                                    ? reason(settings, path)
         : settings->why_not                     ? settings->why_not

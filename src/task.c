@@ -38,6 +38,7 @@ typedef struct task {
     kiln__flight *flight; /* a reference */
     kiln__build *build;
     uint64_t start_ns;
+    uint64_t wait_ns;     /* when waiting began */
     uint64_t deadline_ns; /* of waiting; 0: not waiting */
     kiln__encoder key;    /* the binary key, if somebody needs it */
     int takes_lock;
@@ -153,8 +154,8 @@ static kiln_status wait_a_slice(task *t, uint64_t until_ns)
 
     if (known)
         kiln__blocking_enter(context);
-    status = kiln__lock_wait(&t->lock, kiln__tiers_locks(context),
-                             key_of(t).digest, until_ns);
+    status = kiln__lock_wait_on(&t->lock, kiln__tiers_locks(context),
+                                key_of(t).digest, t->wait_ns, until_ns);
     if (known)
         kiln__blocking_leave(context);
     return status;
@@ -179,7 +180,8 @@ static kiln_status take_lock(task *t)
                                 key_of(t).digest);
         if (status != KILN_EAGAIN)
             return KILN_OK;
-        t->deadline_ns = kiln__clock_ns() + patience_ns(t->context);
+        t->wait_ns = kiln__clock_ns();
+        t->deadline_ns = t->wait_ns + patience_ns(t->context);
         if (stand_back(t))
             return KILN_EAGAIN;
     }

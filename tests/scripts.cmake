@@ -70,6 +70,11 @@ if(TARGET kiln-bench AND TARGET kiln-command)
         COMMAND ${scripts}/readme.sh ${PROJECT_SOURCE_DIR}
             $<TARGET_FILE_DIR:kiln-command>)
 endif()
+if(TARGET kiln-command)
+    kiln_add_script_test(caching_is_true LABELS docs host
+        COMMAND ${scripts}/caching.sh ${PROJECT_SOURCE_DIR}
+            $<TARGET_FILE:kiln-command>)
+endif()
 if(TARGET saxpy)
     add_test(NAME example_saxpy COMMAND saxpy)
     kiln_test_properties(example_saxpy example host)

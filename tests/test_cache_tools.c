@@ -9,6 +9,8 @@
 
 #include <kiln.h>
 
+#include "cache_seen.h"
+#include "describe.h"
 #include "kiln/sys/cache_tools.h"
 #include "support/harness.h"
 
@@ -373,6 +375,64 @@ static void an_empty_cache_has_nothing_near(void **state)
         assert_int_equal(a.found[i], KILN_CACHE_ABSENT);
 }
 
+/* ---- metas that make no sense ---- */
+
+static void describe_as(const kiln__entry *entry)
+{
+    kiln__text name, target;
+    sight s = {.count = 0};
+
+    kiln__text_init(&name, &kiln__malloc);
+    kiln__text_init(&target, &kiln__malloc);
+    kiln__entry_title(&name, &target, entry);
+    assert_non_null(name.bytes);
+    assert_non_null(target.bytes);
+    assert_ok(kiln__entry_describe(&kiln__malloc, entry, count_field, &s));
+    (void)kiln__entry_typed(entry);
+    kiln__text_dispose(&name);
+    kiln__text_dispose(&target);
+}
+
+/* Every byte of the meta another one, and the meta cut at every byte. */
+static int32_t describe_broken(void *env, const kiln_cache_entry *shown)
+{
+    const kiln__cache_seen *seen = shown->private_data;
+    kiln__entry entry = seen->seen->stored.entry;
+    const size_t size = entry.meta_size;
+    unsigned char *meta = malloc(size + 1);
+    size_t *count = env;
+
+    assert_non_null(meta);
+    memcpy(meta, entry.meta, size);
+    entry.meta = meta;
+    for (size_t i = 0; i < size; i++) {
+        for (unsigned bit = 0; bit < 8; bit += 3) {
+            meta[i] ^= (unsigned char)(1u << bit);
+            describe_as(&entry);
+            meta[i] ^= (unsigned char)(1u << bit);
+        }
+        entry.meta_size = i;
+        describe_as(&entry);
+        entry.meta_size = size;
+    }
+    free(meta);
+    (*count)++;
+    return 1;
+}
+
+static void a_meta_that_makes_no_sense_is_shown_as_far_as_it_goes(void **state)
+{
+    kiln_context *context;
+    size_t count = 0;
+
+    fill(*state);
+    context = open_at(*state, KILN_CACHE_MODE_READ_ONLY);
+    assert_ok(
+        kiln_cache_each(context, NULL, describe_broken, &count, &test_error));
+    assert_true(count >= 5);
+    kiln_context_free(context);
+}
+
 /* ---- health ---- */
 
 static void note_check(void *env, const char *name, int32_t verdict,
@@ -472,6 +532,7 @@ int main(void)
         IN_A_FOLDER(another_setting_is_the_only_difference),
         IN_A_FOLDER(a_changed_callee_makes_the_caller_stale),
         IN_A_FOLDER(an_empty_cache_has_nothing_near),
+        IN_A_FOLDER(a_meta_that_makes_no_sense_is_shown_as_far_as_it_goes),
         IN_A_FOLDER(a_folder_of_ones_own_is_healthy),
         IN_A_FOLDER(a_cache_that_is_off_has_no_entries),
         IN_A_FOLDER(tools_survive_a_failing_allocator),

@@ -682,50 +682,6 @@ static void an_offline_device_takes_launches_and_runs_nothing(void **state)
     kiln_device_close(device);
 }
 
-static void an_offline_device_gives_its_workload(void **state)
-{
-    fixture *f = *state;
-    kiln_config_options options = KILN_CONFIG_OPTIONS_INIT;
-    const kiln_config *plain = NULL, *odd = NULL;
-    kiln_kernel kernel = f->kernel;
-    kiln_kernel_info info = *kernel.info;
-    kiln_device *device;
-    kiln_queue *queue;
-    kiln_blob list;
-
-    options.target = "fake:far";
-    options.device = 7;
-    assert_ok(kiln_config_new(&plain, f->context, &options, &test_error));
-    options.opt_level = KILN_OPT_1;
-    options.bounds_checks = KILN_SWITCH_OFF;
-    options.overlays = "mine";
-    options.required_group_size[0] = 4;
-    assert_ok(kiln_config_new(&odd, f->context, &options, &test_error));
-    assert_ok(
-        kiln_device_open_offline(&device, f->context, plain, &test_error));
-    assert_ok(kiln_queue_new(&queue, device, &test_error));
-    info.method = "main.run()";
-    kernel.info = &info;
-    kernel.module = NULL;
-    for (int i = 0; i < 4; i++) {
-        kernel.config = i % 2 ? odd : plain;
-        assert_ok(
-            kiln_queue_launch(queue, &kernel, &one, NULL, 0, &test_error));
-    }
-    assert_ok(kiln_device_workload(&list, device, &test_error));
-    assert_string_equal(list.data, "# recorded for fake:far\n"
-                                   "main.run()\n"
-                                   "main.run() overlays=mine opt=1 bounds=off "
-                                   "group=4,0,0\n");
-    kiln_blob_release(&list);
-    kiln_queue_free(queue);
-    kiln_device_close(device);
-    assert_ok(kiln_device_open(&device, f->context, "fake", 0, &test_error));
-    assert_fails(KILN_EUNSUPPORTED, "an offline device records",
-                 kiln_device_workload(&list, device, &test_error));
-    kiln_device_close(device);
-}
-
 static void offline_buffers_read_as_written(void **state)
 {
     fixture *f = *state;
@@ -801,7 +757,6 @@ int main(void)
         WITH_DEVICE(a_kernel_runs_where_it_was_loaded),
         WITH_DEVICE(a_missing_symbol_unloads_the_module),
         WITH_DEVICE(an_offline_device_takes_launches_and_runs_nothing),
-        WITH_DEVICE(an_offline_device_gives_its_workload),
         WITH_DEVICE(offline_buffers_read_as_written),
         cmocka_unit_test(devices_survive_a_failing_allocator),
     };

@@ -207,7 +207,7 @@ static void a_folder_that_others_may_write_to_is_not_used(void **state)
     assert_int_equal(chmod(folder, 0700), 0);
 }
 
-static void what_is_no_pack_is_left_out(void **state)
+static void what_is_no_pack_is_dropped(void **state)
 {
     stores_fixture *f = *state;
     char folder[400], path[800];
@@ -216,9 +216,33 @@ static void what_is_no_pack_is_left_out(void **state)
     packs_folder(f, folder);
     harness_write_file(path, sizeof path, folder, "x.kilnpack", "no pack", 7);
     harness_write_file(path, sizeof path, folder, "notes.txt", "no pack", 7);
-    stores_reopen(f);
+    stores_reopen_as(f, KILN_CACHE_MODE_READ_ONLY);
     assert_true(stores_has(f, &f->a));
     assert_contains(f->lines, "a pack is left out");
+    assert_int_equal(find_packs(f, path), 3);
+    stores_reopen_as(f, KILN_CACHE_MODE_READ_WRITE);
+    assert_true(stores_has(f, &f->a));
+    assert_int_equal(find_packs(f, path), 2); /* and the notes */
+    assert_int_equal(compact(f).entries, 0);
+}
+
+static void a_damaged_pack_is_written_anew(void **state)
+{
+    stores_fixture *f = *state;
+    char path[800];
+    int file, has_a, has_b;
+
+    pack_both(f);
+    find_packs(f, path);
+    file = open(path, O_WRONLY);
+    assert_true(file >= 0);
+    assert_int_equal(pwrite(file, "XXXX", 4, 128 + 130), 4);
+    (void)close(file);
+    assert_int_equal(compact(f).entries, 1);
+    stores_reopen(f);
+    has_a = stores_has(f, &f->a);
+    has_b = stores_has(f, &f->b);
+    assert_int_equal(has_a + has_b, 1);
     assert_int_equal(compact(f).entries, 0);
 }
 
@@ -253,7 +277,8 @@ int main(void)
         WITH_STORES(a_use_makes_a_pack_young),
         WITH_STORES(packs_that_are_too_much_go),
         WITH_STORES(a_folder_that_others_may_write_to_is_not_used),
-        WITH_STORES(what_is_no_pack_is_left_out),
+        WITH_STORES(what_is_no_pack_is_dropped),
+        WITH_STORES(a_damaged_pack_is_written_anew),
         WITH_STORES(clearing_drops_packs_too),
     };
 

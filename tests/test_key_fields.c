@@ -146,6 +146,17 @@ static void other_keys_are_named_too(void **state)
     assert_contains(s.text, ";runtime texts=v1;package=main;history=0000");
     kiln__encoder_dispose(&key);
     key = begin();
+    assert_ok(kiln__key_attached(&key, &context, one, "adjoint", NULL));
+    s = describe(&key);
+    assert_contains(s.text, "key of=attached;consumer=adjoint;typed digest=");
+    assert_contains(s.text, ";of a config=0;");
+    kiln__encoder_dispose(&key);
+    key = begin();
+    assert_ok(kiln__key_attached(&key, &context, one, "adjoint", &config));
+    s = describe(&key);
+    assert_contains(s.text, ";of a config=1;overlays=mine,host;backend=host;");
+    kiln__encoder_dispose(&key);
+    key = begin();
     assert_ok(kiln__key_toolchain(&key, &context, "abc"));
     s = describe(&key);
     assert_contains(s.text, "code generator's build=abc;");

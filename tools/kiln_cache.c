@@ -39,23 +39,29 @@ static const struct command {
     const char *name;
     const char *options;
     int (*run)(cache_command *c);
-    int writes;
+    uint8_t mode; /* KILN_CACHE_MODE_...; DEFAULT: what a program would do */
     size_t least; /* words behind the name */
     size_t most;
 } commands[] = {
-    {"stat", LISTING, cache_stat, 0, 0, 0},
-    {"ls", LISTING, cache_ls, 0, 0, 0},
-    {"show", "--json --namespace", cache_show, 0, 1, 1},
-    {"explain", "--json --namespace --target --set", cache_explain, 0, 2,
-     2 + TOOL_ARGUMENTS_MAX},
-    {"verify", "--json --namespace --sample --repair", cache_verify, 1, 0, 0},
-    {"prune", "--json --namespace", cache_prune, 1, 0, 0},
-    {"clear", "--json --namespace --yes", cache_clear, 1, 0, 0},
-    {"export", LISTING, cache_export, 0, 1, 1},
-    {"import", LISTING, cache_import, 1, 1, 1},
-    {"compact", "--json --namespace --older", cache_compact, 1, 0, 0},
-    {"locate", "--json --namespace", cache_locate, 0, 0, 0},
-    {"doctor", "--json --namespace", cache_doctor, 1, 0, 0},
+    {"stat", LISTING, cache_stat, KILN_CACHE_MODE_READ_ONLY, 0, 0},
+    {"ls", LISTING, cache_ls, KILN_CACHE_MODE_READ_ONLY, 0, 0},
+    {"show", "--json --namespace", cache_show, KILN_CACHE_MODE_READ_ONLY, 1, 1},
+    {"explain", "--json --namespace --target --set", cache_explain,
+     KILN_CACHE_MODE_READ_ONLY, 2, 2 + TOOL_ARGUMENTS_MAX},
+    {"verify", "--json --namespace --sample --repair", cache_verify,
+     KILN_CACHE_MODE_READ_WRITE, 0, 0},
+    {"prune", "--json --namespace", cache_prune, KILN_CACHE_MODE_READ_WRITE, 0,
+     0},
+    {"clear", "--json --namespace --yes", cache_clear,
+     KILN_CACHE_MODE_READ_WRITE, 0, 0},
+    {"export", LISTING, cache_export, KILN_CACHE_MODE_READ_ONLY, 1, 1},
+    {"import", LISTING, cache_import, KILN_CACHE_MODE_READ_WRITE, 1, 1},
+    {"compact", "--json --namespace --older", cache_compact,
+     KILN_CACHE_MODE_READ_WRITE, 0, 0},
+    {"locate", "--json --namespace", cache_locate, KILN_CACHE_MODE_DEFAULT, 0,
+     0},
+    {"doctor", "--json --namespace", cache_doctor, KILN_CACHE_MODE_DEFAULT, 0,
+     0},
 };
 
 /* ---- numbers ---- */
@@ -139,7 +145,7 @@ static void show_warning(void *env, int32_t level, const char *message)
         (void)tool_complain(0, "%s", message);
 }
 
-static int open_context(cache_command *c, int writes)
+static int open_context(cache_command *c, uint8_t mode)
 {
     static const kiln_host_ops host = {.size = sizeof(kiln_host_ops),
                                        .log = show_warning};
@@ -147,8 +153,7 @@ static int open_context(cache_command *c, int writes)
     kiln_cache_options cache = KILN_CACHE_OPTIONS_INIT;
     kiln_error *error = NULL;
 
-    cache.mode =
-        writes ? KILN_CACHE_MODE_READ_WRITE : KILN_CACHE_MODE_READ_ONLY;
+    cache.mode = mode;
     cache.name_space = c->options->name_space;
     options.host = &host;
     options.cache = &cache;
@@ -165,7 +170,7 @@ static int run_in_context(const struct command *command,
 
     c.filter.kind = options->kind;
     c.filter.name = options->name;
-    status = open_context(&c, command->writes);
+    status = open_context(&c, command->mode);
     if (status == TOOL_OK)
         status = command->run(&c);
     kiln_context_free(c.context);

@@ -13,6 +13,7 @@ typedef struct verifying {
     uint64_t read;
     uint64_t bad;
     uint64_t dropped;
+    uint64_t packed; /* bad ones in packs of the cache's own folder */
 } verifying;
 
 static int32_t verify_entry(void *env, const kiln_cache_entry *entry)
@@ -28,6 +29,7 @@ static int32_t verify_entry(void *env, const kiln_cache_entry *entry)
     if (v->command->options->repair)
         is_dropped = kiln_cache_drop(entry) == KILN_OK;
     v->dropped += is_dropped != 0;
+    v->packed += entry->is_packed && entry->store == KILN_STORE_DISK;
     kiln_digest_text(entry->digest, digest);
     if (v->command->options->json) {
         json *out = &v->command->json;
@@ -45,6 +47,20 @@ static int32_t verify_entry(void *env, const kiln_cache_entry *entry)
     return 1;
 }
 
+/* A pack with bad entries is written anew, without them. */
+static kiln_status repair_packs(verifying *v, kiln_error **error)
+{
+    kiln_cache_report report = {.size = sizeof report};
+    kiln_status status;
+
+    if (!v->command->options->repair || v->packed == 0)
+        return KILN_OK;
+    status = kiln_cache_compact(&report, v->command->context, INT64_MAX, error);
+    if (status == KILN_OK)
+        v->dropped += v->packed;
+    return status;
+}
+
 int cache_verify(cache_command *c)
 {
     verifying v = {.command = c};
@@ -58,6 +74,8 @@ int cache_verify(cache_command *c)
         json_array(&c->json, "bad");
     }
     status = kiln_cache_each(c->context, &filter, verify_entry, &v, &error);
+    if (status == KILN_OK)
+        status = repair_packs(&v, &error);
     if (c->options->json) {
         json_end(&c->json);
         json_number(&c->json, "read", v.read);

@@ -182,6 +182,28 @@ static void explain_answer(void *env, const kiln_cache_answer *answer)
         explain_text(answer, wanted, verdicts[answer->found]);
 }
 
+/* "2.5:f32", "f32[8]=ones", "@x.npy": as kiln run takes it. */
+static int is_value(const char *word)
+{
+    return strchr(word, '=') != NULL || word[0] == '@' ||
+           strchr("0123456789+-.", word[0]) != NULL ||
+           strcmp(word, "true") == 0 || strcmp(word, "false") == 0;
+}
+
+static int read_type(const kiln_type **out, kiln_context *context,
+                     kiln_package *package, const char *word)
+{
+    tool_argument argument;
+    int status;
+
+    if (!is_value(word))
+        return tool_type_read(out, context, package, word);
+    status = tool_argument_read(&argument, context, package, word);
+    *out = argument.type;
+    tool_argument_dispose(&argument);
+    return status;
+}
+
 static int read_job(kiln_signature *out, const kiln_type **types,
                     const kiln_config **config, cache_command *c)
 {
@@ -197,8 +219,8 @@ static int read_job(kiln_signature *out, const kiln_type **types,
         return tool_fail(error);
     out->types = types;
     for (size_t i = 2; i < options->word_count; i++) {
-        status = tool_type_read(&types[out->count++], c->context, package,
-                                options->words[i]);
+        status = read_type(&types[out->count++], c->context, package,
+                           options->words[i]);
         if (status != TOOL_OK)
             return status;
     }

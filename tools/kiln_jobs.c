@@ -193,7 +193,7 @@ static void show_step(size_t done, size_t count, const kiln_batch_job *job,
 }
 
 /* Between two slices it is seen that somebody wants an end. */
-#define SLICE ((size_t)64)
+#define SLICE ((size_t)16)
 
 int jobs_compile(const job_list *list, const workload *from, const char *what)
 {

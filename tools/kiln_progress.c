@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #define BAR 24
-#define NAME 44
+#define NAME 32
 
 void progress_begin(progress *out, const char *what, size_t count)
 {

@@ -17,6 +17,7 @@
  * is read back as a whole before it counts and before any file goes. So at
  * each moment every entry is in a file that can be read; two processes that do
  * this at once leave entries twice, which the next time makes one again.
+ * Damaged entries of packs do not come along.
  *
  * A loose entry goes only if it is still the file that was read. Processes
  * that opened the cache before do not know the new pack: what they miss, they
@@ -39,6 +40,7 @@ typedef struct compaction {
     kiln__array_of(moved) moved;
     kiln__folder_pack_list merged;
     uint64_t bytes;
+    size_t damaged;   /* entries of packs that were left out */
     int64_t before_s; /* used last before that */
     int is_full;
     kiln_status status;
@@ -89,7 +91,6 @@ static kiln_status merge(compaction *c, const kiln__folder_pack_file *file)
 {
     char *path = kiln__folder_pack_path(c->loose, file->name);
     kiln_pack *pack = NULL;
-    size_t damaged = 0;
     kiln_status status;
 
     if (!path)
@@ -97,8 +98,8 @@ static kiln_status merge(compaction *c, const kiln__folder_pack_file *file)
     status = kiln__pack_open(&pack, &c->loose->alloc, path, NULL, NULL);
     kiln__string_free(&c->loose->alloc, path);
     if (status != KILN_OK)
-        return KILN_OK; /* it stays where it is, for verify to tell about */
-    status = kiln__pack_writer_add_pack(c->writer, pack, &damaged, c->error);
+        return KILN_OK; /* the next process that opens it drops it */
+    status = kiln__pack_writer_add_pack(c->writer, pack, &c->damaged, c->error);
     kiln__pack_release(pack); /* the writer holds what it has of it */
     if (status == KILN_OK &&
         !kiln__array_push(&c->loose->alloc, &c->merged, *file))
@@ -185,7 +186,8 @@ static kiln_status compact_once(compaction *c)
         status = c->status;
     if (status == KILN_OK)
         status = merge_small(c);
-    if (status != KILN_OK || (c->moved.count == 0 && c->merged.count < 2))
+    if (status != KILN_OK ||
+        (c->moved.count == 0 && c->merged.count < 2 && c->damaged == 0))
         return status;
     path = new_path(c->loose);
     if (!path)

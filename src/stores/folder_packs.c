@@ -302,6 +302,8 @@ static kiln_status open_one(folder_pack **out, const kiln__loose *loose,
         kiln__log(loose->context, KILN_LOG_WARNING,
                   "cache: a pack is left out: %s", kiln_error_message(error));
     kiln_error_free(error);
+    if (status == KILN_ECORRUPT && loose->options.writes)
+        (void)unlink(path); /* like an entry that is not believed */
     kiln__string_free(&loose->alloc, path);
     if (status != KILN_OK) {
         kiln__deallocate(&loose->alloc, made, sizeof *made);

@@ -282,7 +282,8 @@ static void pick_name(void *env, const char *section, const char *field,
                       const char *value)
 {
     (void)section;
-    if (strcmp(field, "symbol") == 0 || strcmp(field, "package") == 0)
+    if (strcmp(field, "symbol") == 0 || strcmp(field, "package") == 0 ||
+        strcmp(field, "consumer") == 0)
         kiln__text_add(env, value);
 }
 

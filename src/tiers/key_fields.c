@@ -17,6 +17,7 @@
 typedef enum part_kind {
     FIELD,     /* any value */
     SETTINGS,  /* pairs of a name and a value */
+    MAYBE,     /* whether there are settings, and those */
     ARGUMENTS, /* a count and so many types */
     END
 } part_kind;
@@ -72,6 +73,12 @@ static const struct shape {
       FIELD_OF("library"),
       FIELD_OF("symbol"),
       FIELD_OF("code generator"),
+      {END, NULL, 0}}},
+    {"attached",
+     {FIELD_OF("consumer"),
+      FIELD_OF("typed digest"),
+      {MAYBE, "of a config",
+       KILN__SCOPE_TYPED | KILN__SCOPE_RUNTIME | KILN__SCOPE_BINARY},
       {END, NULL, 0}}},
     {"toolchain", {FIELD_OF("code generator's build"), {END, NULL, 0}}},
     {"source",
@@ -208,10 +215,19 @@ static void take_arguments(showing *s)
         take_argument(s, i);
 }
 
+static void take_maybe(showing *s, const part *p)
+{
+    take_field(s, p->name);
+    if (s->text.bytes && strcmp(s->text.bytes, "1") == 0)
+        take_settings(s, p->scopes);
+}
+
 static void take_part(showing *s, const part *p)
 {
     if (p->kind == FIELD)
         take_field(s, p->name);
+    else if (p->kind == MAYBE)
+        take_maybe(s, p);
     else if (p->kind == SETTINGS)
         take_settings(s, p->scopes);
     else

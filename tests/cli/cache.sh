@@ -97,6 +97,8 @@ says err "show wants a digest"
 
 expect 0 cache explain saxpy.kiln saxpy 'f32[:]' f32 'f32[:]'
 [ "$(grep -c ': found$' out)" = 3 ] || fail "all three keys are there"
+expect 0 cache explain saxpy.kiln saxpy 'f32[8]=ones' 2:f32 'f32[8]=iota'
+[ "$(grep -c ': found$' out)" = 3 ] || fail "arguments as kiln run takes them"
 expect 0 cache explain saxpy.kiln saxpy 'f32[:]' f32 'f32[:]' --set bounds=off
 says out "bounds_checks"
 says out "wanted off"
@@ -167,6 +169,13 @@ expect 0 cache stat
 grep -q '^binary  *binary  *1  *1 ' out || fail "the binary is packed"
 expect 0 cache verify
 says out " 0 bad"
+file=$(ls cache/v1/packs/*.kilnpack)
+printf 'XXXX' | dd of="$file" bs=1 seek=300 conv=notrunc 2>/dev/null
+expect 1 cache verify
+says out " 1 bad, 0 dropped"
+expect 0 cache verify --repair
+says out " 1 bad, 1 dropped"
+expect 0 cache verify
 expect 0 cache prune
 touch -d '40 days ago' cache/v1/packs/*.kilnpack
 expect 0 cache prune
@@ -212,6 +221,14 @@ for switch in CUDA_CACHE_DISABLE NEO_CACHE_PERSISTENT AMD_COMGR_CACHE \
     NUMBA_CACHE_DIR CUPY_CACHE_IN_MEMORY JULIA_DEPOT_PATH; do
     says out $switch
 done
+grep -q '^disk  *mode  *rw$' out || fail "the mode"
+with KILN_CACHE=off expect 0 cache locate
+says out "the cache is off"
+says out "$folder/cache"
+with KILN_CACHE=off expect 0 cache doctor
+says out "none: the cache is off"
+with KILN_CACHE=off expect 0 cache ls --kind binary
+[ -s out ] || fail "entries are there, whatever the mode"
 mkdir -p home/.nv/ComputeCache && head -c 100000 /dev/zero >home/.nv/ComputeCache/x
 expect 0 cache locate
 grep -q '^CUDA driver .* KiB  ' out || fail "the size of another's cache"
