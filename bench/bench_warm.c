@@ -17,7 +17,7 @@
  * Each benchmark has a cache folder of its own, beside the program. Programs
  * find it in their environment.
  */
-#define CROWD 8
+#define CROWD_MAX 8
 
 struct warm {
     char folder[PATH_MAX];
@@ -25,6 +25,7 @@ struct warm {
     char program[PATH_MAX + 32];
     char *arguments[8];
     char **environment;
+    int crowd; /* processes at once */
 };
 
 /* ---- folders ---- */
@@ -142,9 +143,9 @@ static void *saxpy_setup(const struct bench *bench, const char **reason)
     static char size[] = "10";
     struct warm *warm = prepare("saxpy", reason);
 
-    (void)bench;
     if (!warm)
         return NULL;
+    warm->crowd = (int)bench->size;
     warm->arguments[1] = size;
     run_once(warm);
     return warm;
@@ -185,24 +186,25 @@ static void run_cold(void *state, uint64_t iterations)
 /* All at once into an empty folder; counts the slowest, from its own start. */
 static void run_crowd(void *state, uint64_t iterations)
 {
-    uint64_t begun[CROWD], slowest = 0;
-    pid_t children[CROWD];
+    const struct warm *warm = state;
+    uint64_t begun[CROWD_MAX], slowest = 0;
+    pid_t children[CROWD_MAX];
 
     (void)iterations;
-    empty(state);
-    for (int i = 0; i < CROWD; i++) {
+    empty(warm);
+    for (int i = 0; i < warm->crowd; i++) {
         begun[i] = bench_now_ns();
-        children[i] = start(state);
+        children[i] = start(warm);
     }
-    for (int left = CROWD; left > 0;) {
+    for (int left = warm->crowd; left > 0;) {
         int status;
         const pid_t ended = waitpid(-1, &status, 0);
 
-        for (int i = 0; i < CROWD; i++)
+        for (int i = 0; i < warm->crowd; i++)
             if (children[i] == ended) {
                 const uint64_t took = bench_now_ns() - begun[i];
 
-                check_end(state, status);
+                check_end(warm, status);
                 slowest = took > slowest ? took : slowest;
                 left--;
             }
@@ -210,16 +212,17 @@ static void run_crowd(void *state, uint64_t iterations)
     bench_set_time(slowest);
 }
 
-#define WARM(title, prepare_it, run_it, count) \
+#define WARM(title, prepare_it, run_it, number, count) \
     { \
         .name = "warm/" title, .setup = (prepare_it), .run = (run_it), \
-        .teardown = teardown, .whole = 1, .samples = (count) \
+        .teardown = teardown, .whole = 1, .size = (number), .samples = (count) \
     }
 
 const struct bench bench_warm[] = {
-    WARM("process/saxpy", saxpy_setup, run_warm, 31),
-    WARM("process/saxpy/empty-folder", saxpy_setup, run_cold, 15),
-    WARM("processes=8/saxpy/empty-folder", saxpy_setup, run_crowd, 15),
-    WARM("process/tgv/64/f32", tgv_setup, run_warm, 5),
+    WARM("process/saxpy", saxpy_setup, run_warm, 1, 31),
+    WARM("process/saxpy/empty-folder", saxpy_setup, run_cold, 1, 15),
+    WARM("processes=2/saxpy/empty-folder", saxpy_setup, run_crowd, 2, 15),
+    WARM("processes=8/saxpy/empty-folder", saxpy_setup, run_crowd, 8, 15),
+    WARM("process/tgv/64/f32", tgv_setup, run_warm, 1, 5),
     {.name = NULL},
 };

@@ -266,3 +266,11 @@ kiln_status kiln_kernel_native(void **out, const kiln_kernel *kernel,
     *out = kernel->function;
     return KILN_OK;
 }
+
+int kiln__artifact_is_unusable(const kiln_artifact *artifact,
+                               kiln_status status)
+{
+    return status == KILN_ECORRUPT || status == KILN_EMISMATCH ||
+           status == KILN_EINVAL || status == KILN_EUNSUPPORTED ||
+           (status == KILN_ENOTFOUND && artifact->site_count == 0);
+}

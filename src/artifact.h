@@ -84,4 +84,8 @@ kiln_status kiln__backend_find(const kiln_backend_ops **ops, void **self,
 kiln_status kiln__kernel_load(kiln_kernel *kernel, kiln_error **error);
 void kiln__kernel_unload(kiln_kernel *kernel);
 
+/* Is it the artifact's own fault that loading it ended so? */
+int kiln__artifact_is_unusable(const kiln_artifact *artifact,
+                               kiln_status status);
+
 #endif /* KILN_ARTIFACT_H */

@@ -80,15 +80,6 @@ static const kiln_artifact *find_artifact(kiln_context *context,
     return artifact;
 }
 
-/* Is it the artifact's own fault? */
-static int is_unusable(const kiln_artifact *artifact, kiln_status status)
-{
-    return status == KILN_ECORRUPT || status == KILN_EMISMATCH ||
-           status == KILN_EINVAL || status == KILN_EUNSUPPORTED ||
-           (status == KILN_ENOTFOUND &&
-            kiln_artifact_site_count(artifact) == 0);
-}
-
 /* Loads what is there, in memory or in a store: KILN_OK and no kernel when
    there is nothing, or nothing that can be used. `flight` may be NULL. */
 static kiln_status reuse(kiln_kernel **out, int32_t *source,
@@ -107,7 +98,8 @@ static kiln_status reuse(kiln_kernel **out, int32_t *source,
     status = kiln__build_load(out, artifact, code, config, &fault);
     if (flight)
         kiln__flight_bind(flight, artifact);
-    if (*source == KILN_SOURCE_STORE && is_unusable(artifact, status)) {
+    if (*source == KILN_SOURCE_STORE &&
+        kiln__artifact_is_unusable(artifact, status)) {
         kiln__artifact_reject(context, artifact);
         kiln_error_free(fault);
         fault = NULL;

@@ -46,7 +46,7 @@ const kiln_environment_variable *kiln_environment_variables(void)
         {"KILN_CACHE_MAX_ENTRIES", "entries on disk, or none; default: 65536"},
         {"KILN_CACHE_MAX_AGE",
          "time without use, 30d say, after which an entry goes, or none"},
-        {"KILN_CACHE_MEM_SIZE", "bytes that the tiers may hold; default: 256M"},
+        {"KILN_CACHE_MEM_SIZE", "bytes kept in memory unused; default: 256M"},
         {"KILN_CACHE_LOCK",
          "auto: where the file system can lock, one process builds what "
          "several ask for; or none"},

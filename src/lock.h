@@ -51,6 +51,11 @@ kiln_status kiln__lock_try(kiln__lock *out, kiln__locks *locks,
    KILN_EAGAIN then. The host's blocking brackets are the caller's business. */
 kiln_status kiln__lock_wait(kiln__lock *out, kiln__locks *locks,
                             kiln_digest key, uint64_t deadline);
+/* Goes on with a wait that began at `since`: pauses grow with what was waited,
+   so that many who wait leave the cores to the one that builds. */
+kiln_status kiln__lock_wait_on(kiln__lock *out, kiln__locks *locks,
+                               kiln_digest key, uint64_t since,
+                               uint64_t deadline);
 /* Of one that holds nothing: does nothing. */
 void kiln__lock_release(kiln__lock *lock);
 

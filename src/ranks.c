@@ -110,17 +110,18 @@ static kiln_status read_reply(const kiln_artifact **out, kiln_context *context,
 {
     kiln__span_of_bytes envelope;
     kiln__reader reader;
-    kiln_status status;
+    int64_t status;
 
     kiln__reader_init(&reader, reply->data, reply->size);
     if (kiln__read_u64(&reader) != VERSION)
         return KILN_EMISMATCH;
-    status = (kiln_status)kiln__read_i64(&reader);
+    status = kiln__read_i64(&reader);
     envelope = kiln__read_bytes(&reader);
-    if (!kiln__reader_is_done(&reader))
+    if (!kiln__reader_is_done(&reader) || status > KILN_OK ||
+        status < INT32_MIN)
         return KILN_ECORRUPT;
     if (status != KILN_OK)
-        return status;
+        return (kiln_status)status;
     *out = kiln__artifact_receive(context, envelope.data, envelope.size, key);
     return *out ? KILN_OK : KILN_ECORRUPT;
 }

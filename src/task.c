@@ -38,6 +38,7 @@ typedef struct task {
     kiln__flight *flight; /* a reference */
     kiln__build *build;
     uint64_t start_ns;
+    uint64_t wait_ns;     /* when waiting began */
     uint64_t deadline_ns; /* of waiting; 0: not waiting */
     kiln__encoder key;    /* the binary key, if somebody needs it */
     int takes_lock;
@@ -153,8 +154,8 @@ static kiln_status wait_a_slice(task *t, uint64_t until_ns)
 
     if (known)
         kiln__blocking_enter(context);
-    status = kiln__lock_wait(&t->lock, kiln__tiers_locks(context),
-                             key_of(t).digest, until_ns);
+    status = kiln__lock_wait_on(&t->lock, kiln__tiers_locks(context),
+                                key_of(t).digest, t->wait_ns, until_ns);
     if (known)
         kiln__blocking_leave(context);
     return status;
@@ -179,7 +180,8 @@ static kiln_status take_lock(task *t)
                                 key_of(t).digest);
         if (status != KILN_EAGAIN)
             return KILN_OK;
-        t->deadline_ns = kiln__clock_ns() + patience_ns(t->context);
+        t->wait_ns = kiln__clock_ns();
+        t->deadline_ns = t->wait_ns + patience_ns(t->context);
         if (stand_back(t))
             return KILN_EAGAIN;
     }
@@ -209,7 +211,7 @@ static const kiln_artifact *look_again(task *t)
 
 /* ---- building ---- */
 
-static void load(task *t, const kiln_artifact *artifact, int32_t source)
+static void load_built(task *t, const kiln_artifact *artifact)
 {
     kiln_kernel *kernel = NULL;
     kiln_error *error = NULL;
@@ -219,7 +221,27 @@ static void load(task *t, const kiln_artifact *artifact, int32_t source)
 
     kiln__flight_bind(t->flight, artifact);
     kiln__build_free(t->build);
-    task_end(t, kernel, source, status, error);
+    task_end(t, kernel, KILN_SOURCE_BUILT, status, error);
+}
+
+/* Of another process: false when it is of no use, and the kernel is built. */
+static int load_found(task *t, const kiln_artifact *artifact)
+{
+    kiln_kernel *kernel = NULL;
+    kiln_error *error = NULL;
+    const kiln_status status =
+        kiln__build_load(&kernel, artifact, t->flight->code,
+                         kiln__build_config(t->build), &error);
+
+    if (kiln__artifact_is_unusable(artifact, status)) {
+        kiln__artifact_reject(t->context, artifact);
+        kiln_error_free(error);
+        return 0;
+    }
+    kiln__flight_bind(t->flight, artifact);
+    kiln__build_free(t->build);
+    task_end(t, kernel, KILN_SOURCE_STORE, status, error);
+    return 1;
 }
 
 static void make(task *t)
@@ -243,7 +265,7 @@ static void make(task *t)
                   kiln_code_name(t->flight->code));
     kiln__artifact_save(context, artifact);
     kiln__lock_release(&t->lock);
-    load(t, artifact, KILN_SOURCE_BUILT);
+    load_built(t, artifact);
 }
 
 static void task_run(void *env)
@@ -258,12 +280,8 @@ static void task_run(void *env)
     kiln__stay_enter_worker(&stay, context, t->flight);
     if (t->takes_lock)
         artifact = look_again(t);
-    if (artifact) {
-        kiln__lock_release(&t->lock);
-        load(t, artifact, KILN_SOURCE_STORE);
-    } else {
+    if (!artifact || !load_found(t, artifact))
         make(t);
-    }
     kiln_artifact_release(artifact);
     kiln__stay_leave(&stay);
 }
@@ -292,15 +310,16 @@ static void task_fetch(void *env)
                                 .patience_ns = patience_ns(context)};
     const kiln_artifact *artifact = kiln__ranks_fetch(context, &job);
     kiln__stay stay;
+    int loaded = 0;
 
-    if (!artifact) {
-        submit_build(t);
-        return;
+    if (artifact) {
+        kiln__stay_enter_worker(&stay, context, t->flight);
+        loaded = load_found(t, artifact);
+        kiln_artifact_release(artifact);
+        kiln__stay_leave(&stay);
     }
-    kiln__stay_enter_worker(&stay, context, t->flight);
-    load(t, artifact, KILN_SOURCE_STORE);
-    kiln_artifact_release(artifact);
-    kiln__stay_leave(&stay);
+    if (!loaded)
+        submit_build(t);
 }
 
 /* Modes that build whatever there is ask nobody. */

@@ -64,7 +64,7 @@ typedef struct kiln_cache_options {
     uint64_t max_size;      /* in bytes on disk: 2 GiB */
     uint64_t max_entries;   /* 65536 */
     uint64_t max_age_s;     /* not used for so many seconds: 30 days */
-    uint64_t mem_size;      /* in bytes that the tiers may hold: 256 MiB */
+    uint64_t mem_size;      /* in bytes that are kept unused: 256 MiB */
     uint64_t wait_ms;       /* at most, for another process: 30,000 */
     const char *salt;       /* enters every key */
     const char *name_space; /* a folder in the folder: letters, digits, ._- */

@@ -279,10 +279,10 @@ kiln_status kiln__lock_try(kiln__lock *out, kiln__locks *locks, kiln_digest key)
 }
 
 /* The next pause, or 0: the time is over. */
-static uint64_t pause_after(uint64_t start, uint64_t deadline)
+static uint64_t pause_after(uint64_t since, uint64_t deadline)
 {
     const uint64_t now = kiln__clock_ns();
-    uint64_t pause = (now - start) / 16;
+    uint64_t pause = (now - since) / 16;
 
     if (now >= deadline)
         return 0;
@@ -296,6 +296,13 @@ static uint64_t pause_after(uint64_t start, uint64_t deadline)
 kiln_status kiln__lock_wait(kiln__lock *out, kiln__locks *locks,
                             kiln_digest key, uint64_t deadline)
 {
+    return kiln__lock_wait_on(out, locks, key, kiln__clock_ns(), deadline);
+}
+
+kiln_status kiln__lock_wait_on(kiln__lock *out, kiln__locks *locks,
+                               kiln_digest key, uint64_t since,
+                               uint64_t deadline)
+{
     const uint64_t start = kiln__clock_ns();
     kiln_status status = kiln__lock_try(out, locks, key);
     kiln__trace_note note = {.category = "wait",
@@ -305,7 +312,7 @@ kiln_status kiln__lock_wait(kiln__lock *out, kiln__locks *locks,
     if (status != KILN_EAGAIN)
         return status;
     while (status == KILN_EAGAIN &&
-           (pause = pause_after(start, deadline)) != 0) {
+           (pause = pause_after(since, deadline)) != 0) {
         const struct timespec time = {.tv_nsec = (long)pause};
 
         (void)nanosleep(&time, NULL);

@@ -56,6 +56,7 @@ static int keep(struct kiln__tiers *tiers, const kiln_artifact *artifact,
     }
     *kept = (kiln__kept_artifact){kiln_artifact_retain(artifact),
                                   ++tiers->order, is_packed};
+    kiln__tiers_grew(tiers, artifact->size);
     return 1;
 }
 
@@ -89,6 +90,47 @@ kiln_status kiln__artifact_keep(kiln_context *context,
                          -(int64_t)dropped->size);
     kiln_artifact_release(dropped);
     return status;
+}
+
+/* ---- what nobody holds ---- */
+
+typedef struct listing {
+    kiln__idle_list *out;
+    const kiln_alloc *alloc;
+    int failed;
+} listing;
+
+/* Ours is the only reference: no kernel has it, and nobody can take another
+   one without the lock. One with roots is not let go under a lock: the host is
+   told of it. */
+static void list_idle(kiln_digest key, void *value, void *env)
+{
+    kiln__kept_artifact *kept = value;
+    listing *l = env;
+    const kiln__idle idle = {
+        .order = kept->order, .size = kept->artifact->size, .artifact = kept};
+
+    (void)key;
+    if (atomic_load(&kept->artifact->references) == 1 && !kept->artifact->roots)
+        l->failed |= !kiln__array_push(l->alloc, l->out, idle);
+}
+
+kiln_status kiln__artifacts_idle(kiln__idle_list *out,
+                                 struct kiln__tiers *tiers)
+{
+    listing l = {.out = out, .alloc = &tiers->context->alloc};
+
+    kiln__map_each(&tiers->artifacts, list_idle, &l);
+    return l.failed ? KILN_ENOMEM : KILN_OK;
+}
+
+void kiln__artifact_drop(struct kiln__tiers *tiers, kiln__kept_artifact *kept)
+{
+    kiln__count_held(tiers->context, KILN_TIER_BINARY, -1,
+                     -(int64_t)kept->artifact->size);
+    (void)kiln__map_remove(&tiers->artifacts, kept->artifact->key);
+    kiln_artifact_release(kept->artifact);
+    kiln__deallocate(&tiers->context->alloc, kept, sizeof *kept);
 }
 
 void kiln__artifact_forget(kiln_context *context, const kiln_artifact *artifact)

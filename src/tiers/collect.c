@@ -184,5 +184,6 @@ void kiln__tiers_collect(kiln_context *context)
 
     bury(tiers, kernels);
     codes_free(context, codes);
+    kiln__tiers_trim(tiers);
     kiln__frontends_collect(context);
 }

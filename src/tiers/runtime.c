@@ -189,6 +189,7 @@ static void make_ready(struct kiln__tiers *tiers, kiln__runtime_entry *entry,
     entry->make_ns = make_ns;
     entry->state = READY;
     entry->order = ++tiers->order;
+    kiln__tiers_grew(tiers, size);
     kiln__condition_broadcast(&tiers->ended);
 }
 
@@ -502,6 +503,38 @@ void kiln__runtime_sweep(struct kiln__tiers *tiers)
         kiln__map_each(&tiers->runtime, sweep_entry, &s);
     free_dead(tiers, s.dead);
     kiln__map_dispose(&askers);
+}
+
+typedef struct idle_listing {
+    kiln__idle_list *out;
+    const kiln_alloc *alloc;
+    int failed;
+} idle_listing;
+
+static void list_idle(kiln_digest key, void *value, void *env)
+{
+    kiln__runtime_entry *entry = value;
+    idle_listing *l = env;
+    const kiln__idle idle = {
+        .order = entry->order, .size = entry->size, .runtime = entry};
+
+    (void)key;
+    if (entry->state == READY && !entry->pins)
+        l->failed |= !kiln__array_push(l->alloc, l->out, idle);
+}
+
+kiln_status kiln__runtime_idle(kiln__idle_list *out, struct kiln__tiers *tiers)
+{
+    idle_listing l = {.out = out, .alloc = &tiers->context->alloc};
+
+    kiln__map_each(&tiers->runtime, list_idle, &l);
+    return l.failed ? KILN_ENOMEM : KILN_OK;
+}
+
+void kiln__runtime_drop(struct kiln__tiers *tiers, kiln__runtime_entry *entry)
+{
+    unlist(tiers, entry);
+    entry_free(tiers->context, entry);
 }
 
 static void forget_entry(kiln_digest key, void *value, void *env)

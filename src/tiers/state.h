@@ -128,11 +128,13 @@ struct kiln__tiers {
     uint64_t visit;        /* number of the walk under way */
     kiln__map instances;   /* digest of addresses -> kiln__instance */
     kiln__map subjects;    /* -> kiln__subject */
-    uint64_t unnoted;    /* a world whose changes no memory was left to note */
-    kiln__map artifacts; /* binary key -> kiln__kept_artifact */
-    kiln__map runtime;   /* runtime or closure key -> kiln__runtime_entry */
-    size_t given_up;     /* the least work that tier 2 is still tried for */
-    uint64_t order;      /* of what was published last */
+    uint64_t unnoted;     /* a world whose changes no memory was left to note */
+    kiln__map artifacts;  /* binary key -> kiln__kept_artifact */
+    kiln__map runtime;    /* runtime or closure key -> kiln__runtime_entry */
+    size_t given_up;      /* the least work that tier 2 is still tried for */
+    uint64_t order;       /* of what was published last */
+    uint64_t idle_bytes;  /* that nobody held when it was looked at last */
+    uint64_t grown_bytes; /* that were added since */
     _Atomic uint64_t longest_build_ns;
     kiln__consumer *consumers; /* of attached results */
     kiln_code *codes;          /* every published one */
@@ -286,8 +288,28 @@ void kiln__invalidated_report(kiln_context *context,
                               const kiln__code_list *list,
                               kiln_change_report *report);
 
+/* ---- bounds.c ---- */
+/* What nobody holds: one of the two. */
+typedef struct kiln__idle {
+    uint64_t order; /* in which it came */
+    size_t size;    /* in bytes */
+    kiln__kept_artifact *artifact;
+    kiln__runtime_entry *runtime;
+} kiln__idle;
+
+typedef kiln__array_of(kiln__idle) kiln__idle_list;
+
+/* Drops what is beyond the bound of memory. */
+void kiln__tiers_trim(struct kiln__tiers *tiers);
+/* With the lock held: so much was added, and is held. */
+void kiln__tiers_grew(struct kiln__tiers *tiers, size_t size);
+
 /* ---- binary.c ---- */
 void kiln__artifacts_free(struct kiln__tiers *tiers);
+/* With the lock held: adds those that no kernel has; drops such a one. */
+kiln_status kiln__artifacts_idle(kiln__idle_list *out,
+                                 struct kiln__tiers *tiers);
+void kiln__artifact_drop(struct kiln__tiers *tiers, kiln__kept_artifact *kept);
 
 /* ---- runtime.c ---- */
 typedef kiln__array_of(kiln__runtime_entry *) kiln__runtime_list;
@@ -298,6 +320,9 @@ kiln_status kiln__draft_runtime(kiln__draft *out, kiln_context *context,
 kiln_status kiln__runtime_since(kiln__runtime_list *out,
                                 struct kiln__tiers *tiers, uint64_t since);
 void kiln__runtime_free(struct kiln__tiers *tiers);
+/* With the lock held: adds those that no build reads; drops such a one. */
+kiln_status kiln__runtime_idle(kiln__idle_list *out, struct kiln__tiers *tiers);
+void kiln__runtime_drop(struct kiln__tiers *tiers, kiln__runtime_entry *entry);
 /* With the lock held: forgets entries that no code which is kept asks for. */
 void kiln__runtime_sweep(struct kiln__tiers *tiers);
 /* In a child of fork(): forgets what other threads were building. */

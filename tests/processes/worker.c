@@ -15,7 +15,6 @@
  * Each command takes some arguments and prints one line, which begins with
  * the name of the command. What fails ends the process with status 1.
  */
-#define ARGUMENTS_MAX 8
 #define ITEMS_MAX 8
 
 typedef struct worker {
@@ -82,7 +81,7 @@ typedef struct job {
     char function[128];
     kiln_package *package;
     kiln_signature signature;
-    const kiln_type *types[ARGUMENTS_MAX];
+    const kiln_type *types[KILN_ARGUMENTS_MAX];
 } job;
 
 /* "main.f", and types separated by semicolons. */
