@@ -134,11 +134,11 @@ static int is_shared(kiln_context *context)
 static uint64_t patience_ns(kiln_context *context)
 {
     const uint64_t most_ms = kiln__stores_wait_ms(context);
-    const uint64_t most =
-        most_ms < UINT64_MAX / 1000000 ? most_ms * 1000000 : UINT64_MAX / 2;
+    const int is_bounded = most_ms < UINT64_MAX / 1000000;
+    const uint64_t most = is_bounded ? most_ms * 1000000 : UINT64_MAX / 2;
     uint64_t wait = 2 * kiln__tiers_longest_build_ns(context);
 
-    if (wait < most / LEAST_PART)
+    if (is_bounded && wait < most / LEAST_PART)
         wait = most / LEAST_PART;
     if (wait < LEAST_WAIT_NS)
         wait = LEAST_WAIT_NS;

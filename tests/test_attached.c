@@ -72,7 +72,7 @@ static const kiln_attachment_consumer numbers = {
     .save = number_save,
 };
 
-static void begin(void)
+static void begin_on(const kiln_alloc *alloc)
 {
     kiln_cache_options cache = KILN_CACHE_OPTIONS_INIT;
     kiln_context_options options = KILN_CONTEXT_OPTIONS_INIT;
@@ -81,6 +81,7 @@ static void begin(void)
     cache.mode = KILN_CACHE_MODE_READ_WRITE;
     cache.directory = folder;
     options.cache = &cache;
+    options.alloc = alloc;
     assert_ok(kiln_context_new(&context, &options, &test_error));
     assert_ok(toy_open_with(&toy, context, "toy", TOY_ALL, &test_error));
     assert_ok(kiln_config_new(&config, context, NULL, &test_error));
@@ -88,6 +89,11 @@ static void begin(void)
     assert_ok(kiln_config_new(&other_config, context, &settings, &test_error));
     assert_ok(toy_define(&toy, 1, 6, NULL, NULL));
     assert_ok(toy_define(&toy, 0, 5, (const int[]){1, -1}, NULL));
+}
+
+static void begin(void)
+{
+    begin_on(NULL);
     assert_ok(kiln_attachment_consumer_add(context, &numbers, &test_error));
 }
 
@@ -356,6 +362,46 @@ static void results_of_ended_code_are_left_out(void **state)
     end();
 }
 
+/* ---- without memory ---- */
+
+static kiln_status bring_in(const kiln_alloc *alloc, void *env)
+{
+    const kiln_code *code;
+    kiln_attachment made;
+    void *value = NULL;
+    kiln_status status;
+
+    (void)env;
+    failing_alloc_hold(alloc, 1);
+    begin_on(alloc);
+    code = code_of(0);
+    failing_alloc_hold(alloc, 0);
+    status = kiln_attachment_consumer_add(context, &numbers, NULL);
+    if (status == KILN_OK)
+        status = kiln_attachment_get(&value, code, NULL, "numbers 1");
+    if (status == KILN_OK) {
+        assert_int_equal(*(int *)value, 42);
+        made = number_of(1, KILN_RELOCATION_PORTABLE);
+        status = kiln_attachment_put(NULL, code, config, "numbers 1", &made);
+        if (status != KILN_OK)
+            number_destroy(made.value);
+    }
+    failing_alloc_hold(alloc, 1);
+    end();
+    failing_alloc_hold(alloc, 0);
+    /* Without memory to look for it there is nothing. */
+    return status == KILN_ENOTFOUND ? KILN_ENOMEM : status;
+}
+
+static void attaching_survives_failing_allocations(void **state)
+{
+    (void)state;
+    begin();
+    attach(0, NULL, 42);
+    end();
+    assert_survives_failing_alloc(bring_in, NULL);
+}
+
 #define TEST(name) \
     cmocka_unit_test_setup_teardown(name, setup, temporary_folder_teardown)
 
@@ -371,6 +417,7 @@ int main(void)
         TEST(threads_find_one_value),
         TEST(results_travel_with_a_delta),
         TEST(results_of_ended_code_are_left_out),
+        TEST(attaching_survives_failing_allocations),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

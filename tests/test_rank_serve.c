@@ -5,7 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "keys.h"
 #include "kiln.h"
+#include "ranks.h"
 #include "support/harness.h"
 #include "support/toy_frontend.h"
 
@@ -26,6 +28,7 @@ static void *seen; /* the last request */
 static size_t seen_size;
 static void (*spoil)(char *reply, size_t *size);
 static int fetches;
+static int fetched; /* the kernel that ask_for_one() asked for */
 
 static uint32_t number_of(void *env, uint32_t *count)
 {
@@ -114,22 +117,30 @@ static int teardown(void **state)
     return 0;
 }
 
+static kiln_signature signature_of(const rank *r, int kernel,
+                                   const kiln_type **type)
+{
+    kiln_signature signature = {.types = type, .count = 1};
+    char name[16];
+
+    (void)snprintf(name, sizeof name, "k%d", kernel);
+    assert_ok(
+        kiln_type_parse(type, r->context, r->package, "f32[:]", &test_error));
+    assert_ok(kiln_package_function(&signature.function, r->package, name,
+                                    &test_error));
+    return signature;
+}
+
 /* Where the kernel came from. */
-static int32_t compile(rank *r, int kernel, const kiln_config *config)
+static int32_t compile(const rank *r, int kernel, const kiln_config *config)
 {
     kiln_compile_options options = KILN_COMPILE_OPTIONS_INIT;
     const kiln_type *type = NULL;
-    kiln_signature signature = {.types = &type, .count = 1};
+    const kiln_signature signature = signature_of(r, kernel, &type);
     const kiln_kernel *made = NULL;
     int32_t source = -1;
-    char name[16];
 
     options.source = &source;
-    (void)snprintf(name, sizeof name, "k%d", kernel);
-    assert_ok(
-        kiln_type_parse(&type, r->context, r->package, "f32[:]", &test_error));
-    assert_ok(kiln_package_function(&signature.function, r->package, name,
-                                    &test_error));
     assert_ok(kiln_compile(&made, r->context, &signature, config, &options,
                            &test_error));
     return source;
@@ -216,8 +227,10 @@ static void ask_for_one(void)
 {
     define(&ranks[0], TEXT);
     define(&ranks[1], TEXT);
-    for (int i = 0; i < KERNELS && fetches == 0; i++)
+    for (int i = 0; i < KERNELS && fetches == 0; i++) {
         (void)compile(&ranks[0], i, ranks[0].config);
+        fetched = i;
+    }
     assert_int_equal(fetches, 1);
 }
 
@@ -353,6 +366,93 @@ static void arguments_are_checked(void **state)
                   kiln_rank_serve(&reply, ranks[0].context, NULL, 1, NULL));
 }
 
+/* ---- without memory ---- */
+
+/* Opens a rank on the allocator, which does not fail meanwhile. */
+static void begin_on(uint32_t number, const kiln_alloc *alloc)
+{
+    kiln_cache_options cache = KILN_CACHE_OPTIONS_INIT;
+    kiln_context_options options = KILN_CONTEXT_OPTIONS_INIT;
+    rank *r = &ranks[number];
+
+    cache.mode = KILN_CACHE_MODE_OFF;
+    options.cache = &cache;
+    options.host = &host;
+    options.host_env = r;
+    options.alloc = alloc;
+    *r = (rank){.number = number};
+    assert_ok(kiln_context_new(&r->context, &options, &test_error));
+    assert_ok(kiln_config_new(&r->config, r->context, NULL, &test_error));
+    assert_ok(kiln_package_new(&r->package, r->context, "main", &test_error));
+    define(r, TEXT);
+}
+
+/* From what it has. */
+static kiln_status serve_again(const kiln_alloc *alloc, void *env)
+{
+    kiln_blob reply = {0};
+    kiln_status status;
+
+    (void)env;
+    failing_alloc_hold(alloc, 1);
+    begin_on(1, alloc);
+    assert_int_equal(compile(&ranks[1], fetched, ranks[1].config),
+                     KILN_SOURCE_BUILT);
+    failing_alloc_hold(alloc, 0);
+    status = kiln_rank_serve(&reply, ranks[1].context, seen, seen_size, NULL);
+    failing_alloc_hold(alloc, 1);
+    kiln_blob_release(&reply);
+    kiln_context_free(ranks[1].context);
+    failing_alloc_hold(alloc, 0);
+    return status;
+}
+
+static void serving_survives_failing_allocations(void **state)
+{
+    (void)state;
+    ask_for_one();
+    kiln_context_free(ranks[1].context);
+    assert_survives_failing_alloc(serve_again, NULL);
+    begin(1);
+}
+
+static kiln_status fetch_again(const kiln_alloc *alloc, void *env)
+{
+    const kiln_artifact *artifact;
+    const kiln_type *type = NULL;
+    kiln_signature signature;
+    kiln__rank_job job = {.patience_ns = 1000000000};
+    kiln__encoder key;
+
+    (void)env;
+    failing_alloc_hold(alloc, 1);
+    begin_on(0, alloc);
+    signature = signature_of(&ranks[0], fetched, &type);
+    assert_ok(kiln_infer(&job.code, ranks[0].context, &signature,
+                         ranks[0].config, 0, &test_error));
+    job.config = ranks[0].config;
+    kiln__encoder_init(&key, &kiln__malloc);
+    assert_ok(kiln__key_binary(&key, kiln_code_digest(job.code), job.config));
+    job.key = (kiln_key){kiln__encoder_digest(&key), key.bytes, key.size};
+    failing_alloc_hold(alloc, 0);
+    artifact = kiln__ranks_fetch(ranks[0].context, &job);
+    failing_alloc_hold(alloc, 1);
+    kiln_artifact_release(artifact);
+    kiln__encoder_dispose(&key);
+    kiln_context_free(ranks[0].context);
+    failing_alloc_hold(alloc, 0);
+    return artifact ? KILN_OK : KILN_ENOMEM;
+}
+
+static void fetching_survives_failing_allocations(void **state)
+{
+    (void)state;
+    ask_for_one();
+    kiln_context_free(ranks[0].context);
+    assert_survives_failing_alloc(fetch_again, NULL);
+    begin(0);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -366,6 +466,8 @@ int main(void)
         cmocka_unit_test(a_damaged_reply_is_not_believed),
         TEST(modes_that_build_ask_nobody),
         TEST(arguments_are_checked),
+        TEST(serving_survives_failing_allocations),
+        TEST(fetching_survives_failing_allocations),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

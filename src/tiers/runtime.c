@@ -269,11 +269,29 @@ static int recall(kiln_context *context, kiln__runtime_entry *entry)
     return found;
 }
 
-/* One process builds what has no other way, too; the others wait for it, as
-   long as for a short build. */
+/* As long as for a short build, and no longer than the settings allow. Only a
+   thread that the host knows brackets its waits. */
+static kiln_status wait_for_lock(kiln_context *context,
+                                 kiln__runtime_entry *entry)
+{
+    const uint64_t most_ms = kiln__stores_wait_ms(context);
+    const uint64_t wait =
+        most_ms < LOCK_WAIT_NS / 1000000 ? most_ms * 1000000 : LOCK_WAIT_NS;
+    const int known = context->host.thread_enter != NULL;
+    kiln_status status;
+
+    if (known)
+        kiln__blocking_enter(context);
+    status = kiln__lock_wait(&entry->lock, context->tiers->locks, entry->digest,
+                             kiln__clock_ns() + wait);
+    if (known)
+        kiln__blocking_leave(context);
+    return status;
+}
+
+/* One process builds what has no other way, too; the others wait for it. */
 static int recall_or_lock(kiln_context *context, kiln__runtime_entry *entry)
 {
-    const uint64_t deadline = kiln__clock_ns() + LOCK_WAIT_NS;
     int found = recall(context, entry);
 
     if (found || entry->is_optional ||
@@ -281,8 +299,7 @@ static int recall_or_lock(kiln_context *context, kiln__runtime_entry *entry)
         !kiln__stores_locks(context) ||
         !kiln__stores_write(context, KILN__ENTRY_RUNTIME))
         return found;
-    if (kiln__lock_wait(&entry->lock, context->tiers->locks, entry->digest,
-                        deadline) == KILN_OK)
+    if (wait_for_lock(context, entry) == KILN_OK)
         found = recall(context, entry);
     if (found)
         kiln__lock_release(&entry->lock);

@@ -305,11 +305,32 @@ static void close_others(uint32_t number)
         }
 }
 
+static service services[RANKS];
+static pthread_t servers[RANKS];
+
+static void start_servers(rank *r)
+{
+    for (uint32_t i = 0; i < RANKS; i++) {
+        services[i] = (service){r, i};
+        if (i != r->number)
+            check(pthread_create(&servers[i], NULL, serve, &services[i]) == 0);
+    }
+}
+
+/* Nobody asks any more. */
+static void end_servers(const rank *r)
+{
+    for (uint32_t i = 0; i < RANKS; i++) {
+        if (i == r->number)
+            continue;
+        (void)shutdown(asker[i][r->number][1], SHUT_RDWR);
+        (void)pthread_join(servers[i], NULL);
+    }
+}
+
 _Noreturn static void be_rank(uint32_t number)
 {
     static rank r;
-    service services[RANKS];
-    pthread_t thread;
     kiln_statistics s = {.size = sizeof s};
 
     r.number = number;
@@ -319,11 +340,7 @@ _Noreturn static void be_rank(uint32_t number)
     begin(&r);
     if (!(how.is_late && number == 1))
         define(&r);
-    for (uint32_t i = 0; i < RANKS; i++) {
-        services[i] = (service){&r, i};
-        if (i != number)
-            check(pthread_create(&thread, NULL, serve, &services[i]) == 0);
-    }
+    start_servers(&r);
     if (how.is_late && number == 1) {
         wait_until(&all->defined, RANKS - 1);
         (void)usleep(100000);
@@ -337,6 +354,8 @@ _Noreturn static void be_rank(uint32_t number)
     wait_until(&all->done, how.dies ? RANKS - 1 : RANKS);
     kiln_statistics_get(&s, r.context);
     atomic_fetch_add(&all->built, (unsigned)s.tiers[KILN_TIER_BINARY].built);
+    end_servers(&r);
+    kiln_context_free(r.context);
     _exit(0);
 }
 
