@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "cache_seen.h"
-#include "keys.h"
 #include "options.h"
 #include "pack.h"
 #include "report.h"
@@ -89,17 +88,6 @@ static int stays_at_home(const kiln__entry *entry)
            entry->kind == KILN__ENTRY_RAW;
 }
 
-/* A runtime function that kernels are lowered with as well is kept where
-   reading it was found to be faster. */
-static int is_left_out(const exporting *e, const kiln__entry *entry)
-{
-    if (e->options.tiers_off & 1u << kiln__entry_tier(entry->kind))
-        return 1;
-    return e->options.reproducible == KILN_SWITCH_ON &&
-           entry->kind == KILN__ENTRY_RUNTIME &&
-           kiln__key_is_named(&entry->key, "runtime");
-}
-
 static kiln_status export_one(void *env, const kiln__cache_seen *seen,
                               kiln_error **error)
 {
@@ -110,10 +98,11 @@ static kiln_status export_one(void *env, const kiln__cache_seen *seen,
         e->report.skipped++;
         return KILN_OK;
     }
-    if (is_left_out(e, &entry))
+    if (e->options.tiers_off & 1u << kiln__entry_tier(entry.kind))
         return KILN_OK;
-    if (e->options.reproducible == KILN_SWITCH_ON)
-        entry.build_ns = 0;
+    if (e->options.reproducible == KILN_SWITCH_ON &&
+        !kiln__pack_reproducible(&entry))
+        return KILN_OK;
     return kiln__pack_writer_add_entry(e->writer, &entry, error);
 }
 

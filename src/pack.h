@@ -78,6 +78,11 @@ kiln_status kiln__pack_store_find(kiln__stored *out, kiln__entry_fault *fault,
 
 /* ---- writing ---- */
 
+/* Takes out of an entry what was measured; false when that leaves nothing: a
+   runtime function that a kernel is lowered with as well is kept only where
+   reading it was found to be faster. (packs.c) */
+int kiln__pack_reproducible(kiln__entry *entry);
+
 /*
  * Entries are added in any order; of equal keys the first stays. The bytes
  * depend on what was added alone. One thread at a time.

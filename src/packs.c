@@ -1,5 +1,6 @@
 /* packs.c - what a package adds is saved as a pack, and put back. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include "keys.h"
 #include "options.h"
 #include "pack.h"
 #include "report.h"
@@ -43,14 +44,25 @@ void kiln_mark_free(kiln_mark *mark)
 
 typedef struct writing {
     kiln__pack_writer *writer;
+    int is_reproducible;
     kiln_error **error;
 } writing;
 
-static kiln_status take(void *env, const kiln__entry *entry)
+int kiln__pack_reproducible(kiln__entry *entry)
+{
+    entry->build_ns = 0;
+    return entry->kind != KILN__ENTRY_RUNTIME ||
+           !kiln__key_is_named(&entry->key, "runtime");
+}
+
+static kiln_status take(void *env, const kiln__entry *given)
 {
     writing *w = env;
+    kiln__entry entry = *given;
 
-    return kiln__pack_writer_add_entry(w->writer, entry, w->error);
+    if (w->is_reproducible && !kiln__pack_reproducible(&entry))
+        return KILN_OK;
+    return kiln__pack_writer_add_entry(w->writer, &entry, w->error);
 }
 
 static kiln_status write_delta(kiln__pack_writer **out, kiln_context *context,
@@ -59,7 +71,8 @@ static kiln_status write_delta(kiln__pack_writer **out, kiln_context *context,
                                kiln_error **error)
 {
     kiln_error *fault = NULL;
-    writing w = {NULL, &fault};
+    writing w = {.is_reproducible = options->reproducible == KILN_SWITCH_ON,
+                 .error = &fault};
     const kiln__delta_taker taker = {take, &w};
     kiln_status status = kiln__pack_writer_new(&w.writer, &context->alloc);
 
@@ -93,7 +106,7 @@ static kiln_status read_options(kiln_delta_options *out, kiln_context *context,
     KILN_REQUIRE(context != NULL, error);
     KILN_REQUIRE(since == NULL || since->context == context, error);
     if (kiln__options_read(out, sizeof *out, given) != KILN_OK ||
-        out->binaries > KILN_SWITCH_OFF)
+        out->binaries > KILN_SWITCH_OFF || out->reproducible > KILN_SWITCH_OFF)
         return kiln__error_argument(error, "options");
     return KILN_OK;
 }

@@ -255,6 +255,43 @@ static void equal_work_gives_equal_packs(void **state)
     free(b);
 }
 
+/* What one process adds, as a pack. */
+static kiln_blob delta(const char *folder, uint8_t how)
+{
+    kiln_delta_options options = KILN_DELTA_OPTIONS_INIT;
+    kiln_context *context = open_at(folder, KILN_CACHE_MODE_READ_WRITE);
+    const kiln_kernel *kernel;
+    kiln_blob bytes;
+    job j;
+
+    make_job(&j, context, saxpy);
+    assert_ok(kiln_compile(&kernel, context, &j.signature, j.config, NULL,
+                           &test_error));
+    options.reproducible = how;
+    assert_ok(kiln_delta(&bytes, context, NULL, &options, &test_error));
+    kiln_context_free(context);
+    return bytes;
+}
+
+static void equal_work_gives_equal_deltas(void **state)
+{
+    char one[300], two[300];
+    kiln_blob a, b;
+
+    (void)snprintf(one, sizeof one, "%s/one", (char *)*state);
+    (void)snprintf(two, sizeof two, "%s/two", (char *)*state);
+    a = delta(one, KILN_SWITCH_ON);
+    b = delta(two, KILN_SWITCH_ON);
+    assert_int_equal(a.size, b.size);
+    assert_memory_equal(a.data, b.data, a.size);
+    kiln_blob_release(&b);
+    b = delta(one, KILN_SWITCH_OFF);
+    assert_int_equal(a.size, b.size);
+    assert_memory_not_equal(a.data, b.data, a.size); /* the times */
+    kiln_blob_release(&a);
+    kiln_blob_release(&b);
+}
+
 static void an_exported_pack_comes_back(void **state)
 {
     kiln_cache_report report = {.size = sizeof report};
@@ -527,6 +564,7 @@ int main(void)
         IN_A_FOLDER(dropped_entries_are_gone),
         IN_A_FOLDER(nothing_is_dropped_where_only_reading_is_meant),
         IN_A_FOLDER(equal_work_gives_equal_packs),
+        IN_A_FOLDER(equal_work_gives_equal_deltas),
         IN_A_FOLDER(an_exported_pack_comes_back),
         IN_A_FOLDER(a_stored_job_is_found_under_all_keys),
         IN_A_FOLDER(another_setting_is_the_only_difference),

@@ -196,12 +196,16 @@ kiln_context_add_store(kiln_context *context, const kiln_store_ops *ops,
 typedef struct kiln_delta_options {
     size_t size;      /* KILN_DELTA_OPTIONS_INIT sets it */
     uint8_t binaries; /* KILN_SWITCH_...: tier 3 too, default on */
-    uint8_t reserved[7];
+    /* KILN_SWITCH_...: leaves out whatever was measured, so that equal work
+       gives equal bytes: times of building, and runtime functions that kernels
+       can do without and whose worth depends on times. Default off. */
+    uint8_t reproducible;
+    uint8_t reserved[6];
 } kiln_delta_options;
 
 #define KILN_DELTA_OPTIONS_INIT \
     { \
-        sizeof(kiln_delta_options), 0, \
+        sizeof(kiln_delta_options), 0, 0, \
         { \
             0 \
         } \
