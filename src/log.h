@@ -12,4 +12,16 @@ void kiln__log(kiln_context *context, int32_t level, const char *format, ...)
 void kiln__blocking_enter(const kiln_context *context);
 void kiln__blocking_leave(const kiln_context *context);
 
+/* Lines that wait: a host's callback may do anything, and must not be called
+   with a lock held. */
+typedef struct kiln__held_lines {
+    struct kiln__held_line *first, *last;
+    struct kiln__held_lines *outer;
+} kiln__held_lines;
+
+/* Until they are let go, this thread's lines are kept; without memory they are
+   lost. May be nested. */
+void kiln__log_hold(kiln__held_lines *lines);
+void kiln__log_let_go(kiln__held_lines *lines, const kiln_context *context);
+
 #endif /* KILN_LOG_H */

@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* LABELS: unit fault tiers */
 #include <stddef.h>
+#include <stdio.h>
 #include <sys/stat.h>
 
 #include "support/harness.h"
@@ -222,6 +223,41 @@ static void after_a_rejected_entry_the_next_store_is_asked(void **state)
     loose_entry_end(&old);
 }
 
+/* ---- the host's log ---- */
+
+static int answers;
+
+/* Asks for what the warning is about to be given. */
+static void ask_again(void *env, int32_t level, const char *line)
+{
+    stores_fixture *f = env;
+
+    (void)level;
+    (void)line;
+    (void)kiln__stores_path(f->context);
+    (void)stores_has(f, &f->a);
+    answers++;
+}
+
+static void a_log_may_ask_for_the_stores(void **state)
+{
+    stores_fixture *f = *state;
+    char pack[320];
+    FILE *file;
+
+    (void)snprintf(pack, sizeof pack, "%s/broken.kilnpack", f->folder);
+    file = fopen(pack, "w");
+    assert_non_null(file);
+    (void)fputs("no pack", file);
+    assert_int_equal(fclose(file), 0);
+    answers = 0;
+    f->host.log = ask_again;
+    f->cache.search_path = pack;
+    stores_reopen(f);
+    assert_false(stores_has(f, &f->a));
+    assert_true(answers > 0);
+}
+
 #define WITH_STORES(test) \
     cmocka_unit_test_setup_teardown(test, stores_setup, stores_teardown)
 
@@ -239,6 +275,7 @@ int main(void)
         WITH_STORES(a_store_that_takes_nothing_is_not_asked_again),
         WITH_STORES(an_entry_that_no_store_takes_is_a_failed_put),
         WITH_STORES(after_a_rejected_entry_the_next_store_is_asked),
+        WITH_STORES(a_log_may_ask_for_the_stores),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

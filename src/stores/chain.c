@@ -284,6 +284,9 @@ kiln__store_link *kiln__chain_first(kiln_context *context)
     struct kiln__stores *stores = context->stores;
 
     if (!atomic_load_explicit(&stores->is_ready, memory_order_acquire)) {
+        kiln__held_lines lines;
+
+        kiln__log_hold(&lines);
         kiln__mutex_lock(&stores->lock);
         if (!atomic_load(&stores->is_ready) &&
             context->cache->mode != KILN_CACHE_MODE_OFF) {
@@ -292,6 +295,7 @@ kiln__store_link *kiln__chain_first(kiln_context *context)
         }
         atomic_store_explicit(&stores->is_ready, 1, memory_order_release);
         kiln__mutex_unlock(&stores->lock);
+        kiln__log_let_go(&lines, context);
     }
     return atomic_load_explicit(&stores->first, memory_order_acquire);
 }
