@@ -51,6 +51,7 @@ struct kiln__runtime_entry {
     kiln__lock lock;                  /* of its builder, between processes */
     uint64_t order;                   /* in which they came; 0: not yet */
     int is_packed;                    /* from a pack that was inserted */
+    char *toolchain;                  /* that made it; NULL: today's */
     struct kiln__runtime_entry *next; /* of those that go */
     size_t encoded_size;
     unsigned char encoded[];
@@ -95,6 +96,7 @@ static void entry_free(kiln_context *context, kiln__runtime_entry *entry)
 {
     kiln__lock_release(&entry->lock);
     drop_bitcode(context, entry);
+    kiln__string_free(&context->alloc, entry->toolchain);
     kiln__deallocate(&context->alloc, entry,
                      sizeof *entry + entry->encoded_size);
 }
@@ -218,7 +220,8 @@ kiln_status kiln__draft_runtime(kiln__draft *out, kiln_context *context,
                                 const kiln__runtime_entry *entry)
 {
     const kiln_key key = key_of(entry);
-    const char *toolchain = kiln__toolchain_text(context);
+    const char *toolchain =
+        entry->toolchain ? entry->toolchain : kiln__toolchain_text(context);
 
     kiln__draft_init(out, &context->alloc, KILN__ENTRY_RUNTIME);
     out->entry.toolchain = toolchain;
@@ -242,9 +245,12 @@ static int take_stored(kiln_context *context, kiln__runtime_entry *entry,
         return 0;
     }
     entry->is_packed = stored->is_packed;
-    return keep_copy(context, entry, stored->entry.payload,
-                     stored->entry.payload_size,
-                     stored->entry.build_ns) == KILN_OK;
+    kiln__string_free(&context->alloc, entry->toolchain);
+    entry->toolchain = kiln__string_copy_n(
+        &context->alloc, stored->entry.toolchain, stored->entry.toolchain_size);
+    return entry->toolchain && keep_copy(context, entry, stored->entry.payload,
+                                         stored->entry.payload_size,
+                                         stored->entry.build_ns) == KILN_OK;
 }
 
 /* By a builder: what a store has need not be built. */
@@ -353,6 +359,8 @@ kiln_status kiln__runtime_finish(kiln_context *context,
                                  const void *bitcode, size_t size,
                                  uint64_t make_ns)
 {
+    kiln__string_free(&context->alloc, entry->toolchain);
+    entry->toolchain = NULL;
     if (keep_copy(context, entry, bitcode, size, make_ns) != KILN_OK) {
         kiln__runtime_fail(context, entry);
         return KILN_ENOMEM;
