@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "bench.h"
 
+#include <ftw.h>
 #include <libgen.h>
 #include <limits.h>
 #include <pthread.h>
@@ -61,6 +62,26 @@ const char *bench_folder(void)
         return ".";
     path[size] = '\0';
     return dirname(path);
+}
+
+int bench_folder_new(char *path, size_t capacity)
+{
+    snprintf(path, capacity, "%s/bench-cache-XXXXXX", bench_folder());
+    return mkdtemp(path) != NULL;
+}
+
+static int remove_one(const char *path, const struct stat *status, int kind,
+                      struct FTW *place)
+{
+    (void)status;
+    (void)kind;
+    (void)place;
+    return remove(path);
+}
+
+void bench_folder_empty(const char *path)
+{
+    (void)nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS);
 }
 
 /* ---- one sample, on one thread or several ---- */

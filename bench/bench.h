@@ -59,5 +59,9 @@ void bench_check(kiln_status status, kiln_error *error);
 
 /* Folder of this program, for its siblings. */
 const char *bench_folder(void);
+/* Makes a folder of its own beside the program; false when that cannot be. */
+int bench_folder_new(char *path, size_t capacity);
+/* Removes it with all that is in it: it may be made again. */
+void bench_folder_empty(const char *path);
 
 #endif /* BENCH_H */

@@ -2,7 +2,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <limits.h>
 #include <spawn.h>
 #include <stdio.h>
@@ -27,22 +26,6 @@ struct warm {
     char **environment;
     int crowd; /* processes at once */
 };
-
-/* ---- folders ---- */
-
-static int remove_one(const char *path, const struct stat *status, int kind,
-                      struct FTW *place)
-{
-    (void)status;
-    (void)kind;
-    (void)place;
-    return remove(path);
-}
-
-static void empty(const struct warm *warm)
-{
-    (void)nftw(warm->folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
-}
 
 /* ---- processes ---- */
 
@@ -113,9 +96,8 @@ static struct warm *prepare(const char *program, const char **reason)
         bench_check(KILN_ENOMEM, NULL);
     snprintf(warm->program, sizeof warm->program, "%s/%s", bench_folder(),
              program);
-    snprintf(warm->folder, sizeof warm->folder, "%s/bench-cache-XXXXXX",
-             bench_folder());
-    if (access(warm->program, X_OK) != 0 || !mkdtemp(warm->folder)) {
+    if (access(warm->program, X_OK) != 0 ||
+        !bench_folder_new(warm->folder, sizeof warm->folder)) {
         *reason = "the program is not built, or its folder takes no files";
         free(warm);
         return NULL;
@@ -133,7 +115,7 @@ static void teardown(void *state)
 {
     struct warm *warm = state;
 
-    empty(warm);
+    bench_folder_empty(warm->folder);
     free(warm->environment);
     free(warm);
 }
@@ -178,9 +160,11 @@ static void run_warm(void *state, uint64_t iterations)
 
 static void run_cold(void *state, uint64_t iterations)
 {
+    const struct warm *warm = state;
+
     (void)iterations;
-    empty(state);
-    run_once(state);
+    bench_folder_empty(warm->folder);
+    run_once(warm);
 }
 
 /* All at once into an empty folder; counts the slowest, from its own start. */
@@ -191,7 +175,7 @@ static void run_crowd(void *state, uint64_t iterations)
     pid_t children[CROWD_MAX];
 
     (void)iterations;
-    empty(warm);
+    bench_folder_empty(warm->folder);
     for (int i = 0; i < warm->crowd; i++) {
         begun[i] = bench_now_ns();
         children[i] = start(warm);

@@ -42,7 +42,7 @@ typedef struct stored {
     kiln_blob bytes;
 } stored;
 
-static char folder[64];
+static const char *folder;
 static stored files[FILES_MAX];
 static size_t file_count;
 
@@ -140,22 +140,12 @@ static void restore(void)
         write_file(files[i].path, files[i].bytes.data, files[i].bytes.size);
 }
 
-static int remove_one(const char *path, const struct stat *status, int kind,
-                      struct FTW *place)
-{
-    (void)status;
-    (void)kind;
-    (void)place;
-    return remove(path);
-}
-
 static int setup(void **state)
 {
-    (void)state;
     file_count = 0;
-    (void)snprintf(folder, sizeof folder, "/tmp/kiln-test-lies-XXXXXX");
-    if (!mkdtemp(folder))
+    if (temporary_folder_setup(state) != 0)
         return -1;
+    folder = *state;
     run_process(0);
     run_process(1);
     return nftw(folder, take_file, 8, FTW_PHYS);
@@ -163,10 +153,9 @@ static int setup(void **state)
 
 static int teardown(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < file_count; i++)
         kiln_blob_release(&files[i].bytes);
-    return nftw(folder, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+    return temporary_folder_teardown(state);
 }
 
 /* ---- lies ---- */

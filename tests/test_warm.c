@@ -2,9 +2,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* LABELS: tiers fault host */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include <kiln.h>
 
@@ -25,7 +23,13 @@ typedef struct process {
     const kiln_config *config;
 } process;
 
-static char folder[64];
+static char folder[600];
+
+/* The cache's folder from now on, in that of the test; empty at first. */
+static void use_folder(void **state, const char *name)
+{
+    (void)snprintf(folder, sizeof folder, "%s/%s", (const char *)*state, name);
+}
 
 static void insert(const process *p, const kiln_blob *bytes)
 {
@@ -89,29 +93,13 @@ static kiln_statistics statistics(const process *p)
     return s;
 }
 
-static int setup(void **state)
-{
-    (void)state;
-    (void)snprintf(folder, sizeof folder, "/tmp/kiln-test-warm-XXXXXX");
-    return mkdtemp(folder) ? 0 : -1;
-}
-
-static int teardown(void **state)
-{
-    char command[128];
-
-    (void)state;
-    (void)snprintf(command, sizeof command, "rm -rf '%s'", folder);
-    return system(command);
-}
-
 static void the_second_context_builds_nothing(void **state)
 {
     int32_t source = -1;
     kiln_statistics s;
     process p;
 
-    (void)state;
+    use_folder(state, "one");
     start(&p, saxpy);
     compile(&p, "saxpy", &source);
     assert_int_equal(source, KILN_SOURCE_BUILT);
@@ -134,7 +122,7 @@ static void a_comment_changes_nothing(void **state)
     kiln_statistics s;
     process p;
 
-    (void)state;
+    use_folder(state, "one");
     start(&p, saxpy);
     compile(&p, "saxpy", &source);
     kiln_context_free(p.context);
@@ -155,7 +143,7 @@ static void a_changed_callee_is_seen(void **state)
     int32_t source = -1;
     process p;
 
-    (void)state;
+    use_folder(state, "one");
     start(&p, saxpy);
     compile(&p, "saxpy", &source);
     kiln_context_free(p.context);
@@ -178,7 +166,7 @@ static void a_pack_serves_another_context(void **state)
     kiln_statistics s;
     process p;
 
-    (void)state;
+    use_folder(state, "one");
     start(&p, "");
     assert_ok(kiln_snapshot(&mark, p.context, &test_error));
     define(&p, saxpy);
@@ -186,7 +174,7 @@ static void a_pack_serves_another_context(void **state)
     assert_ok(kiln_delta(&bytes, p.context, mark, NULL, &test_error));
     kiln_mark_free(mark);
     kiln_context_free(p.context);
-    assert_int_equal(teardown(NULL), 0);
+    use_folder(state, "two");
     start(&p, saxpy);
     insert(&p, &bytes);
     compile(&p, "saxpy", &source);
@@ -195,7 +183,7 @@ static void a_pack_serves_another_context(void **state)
     assert_int_equal(s.stage_count[KILN_STAGE_INFER], 0);
     kiln_context_free(p.context);
     /* Inserted before anything is defined, it spares parsing, too. */
-    assert_int_equal(setup(NULL), 0);
+    use_folder(state, "three");
     start_with(&p, saxpy, &bytes);
     compile(&p, "saxpy", &source);
     assert_int_equal(source, KILN_SOURCE_STORE);
@@ -256,7 +244,7 @@ static void a_warm_start_survives_a_failing_allocator(void **state)
     int32_t source = -1;
     process p;
 
-    (void)state;
+    use_folder(state, "one");
     start(&p, saxpy);
     compile(&p, "saxpy", &source);
     kiln_context_free(p.context);
@@ -266,7 +254,9 @@ static void a_warm_start_survives_a_failing_allocator(void **state)
     assert_survives_failing_alloc(find_all, commented);
 }
 
-#define WITH_FOLDER(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+#define WITH_FOLDER(test) \
+    cmocka_unit_test_setup_teardown(test, temporary_folder_setup, \
+                                    temporary_folder_teardown)
 
 int main(void)
 {

@@ -1,6 +1,5 @@
 /* bench_stored.c - tier 2 in a process that has nothing yet. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-#include <ftw.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -90,9 +89,7 @@ static void *setup(const struct bench *bench, const char **reason)
     (void)bench;
     if (!s)
         bench_check(KILN_ENOMEM, NULL);
-    snprintf(s->folder, sizeof s->folder, "%s/bench-cache-XXXXXX",
-             bench_folder());
-    if (!mkdtemp(s->folder)) {
+    if (!bench_folder_new(s->folder, sizeof s->folder)) {
         *reason = "the program's folder takes no files";
         free(s);
         return NULL;
@@ -106,20 +103,11 @@ static void *setup(const struct bench *bench, const char **reason)
     return s;
 }
 
-static int remove_one(const char *path, const struct stat *status, int kind,
-                      struct FTW *place)
-{
-    (void)status;
-    (void)kind;
-    (void)place;
-    return remove(path);
-}
-
 static void teardown(void *state)
 {
     struct stored *s = state;
 
-    (void)nftw(s->folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+    bench_folder_empty(s->folder);
     free(s);
 }
 

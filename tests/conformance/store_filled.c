@@ -1,17 +1,12 @@
 /* store_filled.c - what a store must do that takes nothing itself. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <stdlib.h>
-#include <string.h>
 
+#include "store_checks.h"
 #include "store_suite.h"
 #include "support/harness.h"
 
 static const store_subject *subject;
-
-typedef struct fixture {
-    const kiln_store_ops *ops;
-    void *self;
-} fixture;
 
 #define LARGE ((size_t)1 << 20)
 static char large[LARGE];
@@ -32,7 +27,7 @@ static int setup(void **state)
         {KEY(3, "nothing"), "", 0},           {KEY(1, "other"), "of other", 8},
         {KEY(1, "one"), "of one, later", 13},
     };
-    fixture *f = calloc(1, sizeof *f);
+    store_opened *f = calloc(1, sizeof *f);
 
     assert_non_null(f);
     for (size_t i = 0; i < LARGE; i++)
@@ -43,79 +38,41 @@ static int setup(void **state)
     return 0;
 }
 
-static int teardown(void **state)
-{
-    fixture *f = *state;
-
-    f->ops->free(f->self);
-    free(f);
-    return 0;
-}
-
-static void assert_holds(fixture *f, const kiln_key *key, const void *bytes,
-                         size_t size)
-{
-    kiln_blob blob = {0};
-
-    assert_ok(f->ops->get(f->self, key, &blob, &test_error));
-    assert_blob_equal(blob, bytes, size);
-    kiln_blob_release(&blob);
-}
-
-static void assert_lacks(fixture *f, const kiln_key *key)
-{
-    kiln_blob blob = {0};
-    kiln_error *error = NULL;
-
-    assert_int_equal(f->ops->get(f->self, key, &blob, &error), KILN_ENOTFOUND);
-    assert_null(error);
-    assert_null(blob.data);
-}
-
-static void a_table_names_itself_and_its_functions(void **state)
-{
-    const fixture *f = *state;
-
-    assert_true(f->ops->name && strlen(f->ops->name) > 0);
-    assert_true(f->ops->get && f->ops->put && f->ops->free);
-    assert_true(f->ops->size >= offsetof(kiln_store_ops, remove));
-}
-
 static void what_it_was_filled_with_is_found(void **state)
 {
-    fixture *f = *state;
+    store_opened *f = *state;
     const kiln_key key = KEY(2, "large");
 
-    assert_holds(f, &key, large, LARGE);
-    assert_holds(f, &nothing, "", 0);
-    assert_lacks(f, &absent);
-    assert_lacks(f, &far);
+    store_assert_holds(f, &key, large, LARGE);
+    store_assert_holds(f, &nothing, "", 0);
+    store_assert_lacks(f, &absent);
+    store_assert_lacks(f, &far);
 }
 
 static void a_digest_is_not_a_key(void **state)
 {
-    fixture *f = *state;
+    store_opened *f = *state;
 
-    assert_lacks(f, &unlike);
-    assert_holds(f, &one, "of one", 6);
-    assert_holds(f, &other, "of other", 8);
+    store_assert_lacks(f, &unlike);
+    store_assert_holds(f, &one, "of one", 6);
+    store_assert_holds(f, &other, "of other", 8);
 }
 
 static void it_takes_nothing(void **state)
 {
-    fixture *f = *state;
+    store_opened *f = *state;
 
     assert_int_equal(f->ops->put(f->self, &absent, "value", 5, NULL),
                      KILN_EREADONLY);
     assert_int_equal(f->ops->put(f->self, &one, "value", 5, NULL),
                      KILN_EREADONLY);
-    assert_lacks(f, &absent);
-    assert_holds(f, &one, "of one", 6);
+    store_assert_lacks(f, &absent);
+    store_assert_holds(f, &one, "of one", 6);
 }
 
 static void what_is_held_is_counted(void **state)
 {
-    fixture *f = *state;
+    store_opened *f = *state;
     uint64_t entries = 9, bytes = 9;
 
     if (!f->ops->stat)
@@ -127,7 +84,7 @@ static void what_is_held_is_counted(void **state)
 
 static void blobs_lie_side_by_side(void **state)
 {
-    fixture *f = *state;
+    store_opened *f = *state;
     kiln_blob first = {0}, again = {0}, another = {0};
 
     assert_ok(f->ops->get(f->self, &one, &first, &test_error));
@@ -141,7 +98,7 @@ static void blobs_lie_side_by_side(void **state)
 }
 
 typedef struct race {
-    fixture *f;
+    store_opened *f;
     thread_report report;
 } race;
 
@@ -164,14 +121,15 @@ static void *get_often(void *argument)
 
 static void threads_get_at_once(void **state)
 {
-    fixture *f = *state;
+    store_opened *f = *state;
     race r = {f, THREAD_REPORT_INIT};
 
     harness_run_threads(4, get_often, &r);
     assert_threads_ok(&r.report);
 }
 
-#define FILLED(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+#define FILLED(test) \
+    cmocka_unit_test_setup_teardown(test, setup, store_teardown)
 
 int store_filled_run(const store_subject *of)
 {

@@ -7,18 +7,14 @@
 #include <string.h>
 
 #include "entry.h"
+#include "store_checks.h"
 #include "support/harness.h"
 
 static const store_subject *subject;
 
-typedef struct fixture {
-    const kiln_store_ops *ops;
-    void *self;
-} fixture;
-
 static int setup(void **state)
 {
-    fixture *f = calloc(1, sizeof *f);
+    store_opened *f = calloc(1, sizeof *f);
 
     assert_non_null(f);
     assert_ok(subject->open(&f->ops, &f->self));
@@ -26,9 +22,9 @@ static int setup(void **state)
     return 0;
 }
 
-static int teardown(void **state)
+int store_teardown(void **state)
 {
-    fixture *f = *state;
+    store_opened *f = *state;
 
     f->ops->free(f->self);
     free(f);
@@ -41,35 +37,45 @@ static kiln_key key_of(uint64_t digest, const char *text)
     return (kiln_key){{digest, digest * 3}, text, strlen(text)};
 }
 
-static void put(fixture *f, kiln_key key, const void *bytes, size_t size)
+static void put(store_opened *f, kiln_key key, const void *bytes, size_t size)
 {
     assert_ok(f->ops->put(f->self, &key, bytes, size, &test_error));
 }
 
-static void assert_holds(fixture *f, kiln_key key, const void *bytes,
-                         size_t size)
+void store_assert_holds(store_opened *f, const kiln_key *key, const void *bytes,
+                        size_t size)
 {
     kiln_blob blob = {0};
 
-    assert_ok(f->ops->get(f->self, &key, &blob, &test_error));
+    assert_ok(f->ops->get(f->self, key, &blob, &test_error));
     assert_blob_equal(blob, bytes, size);
     kiln_blob_release(&blob);
 }
 
-/* What is not there is no error. */
-static void assert_lacks(fixture *f, kiln_key key)
+void store_assert_lacks(store_opened *f, const kiln_key *key)
 {
     kiln_blob blob = {0};
     kiln_error *error = NULL;
 
-    assert_int_equal(f->ops->get(f->self, &key, &blob, &error), KILN_ENOTFOUND);
+    assert_int_equal(f->ops->get(f->self, key, &blob, &error), KILN_ENOTFOUND);
     assert_null(error);
     assert_null(blob.data);
 }
 
-static void a_table_names_itself_and_its_functions(void **state)
+static void assert_holds(store_opened *f, kiln_key key, const void *bytes,
+                         size_t size)
 {
-    const fixture *f = *state;
+    store_assert_holds(f, &key, bytes, size);
+}
+
+static void assert_lacks(store_opened *f, kiln_key key)
+{
+    store_assert_lacks(f, &key);
+}
+
+void a_table_names_itself_and_its_functions(void **state)
+{
+    const store_opened *f = *state;
 
     assert_true(f->ops->name && strlen(f->ops->name) > 0);
     assert_true(f->ops->get && f->ops->put && f->ops->free);
@@ -78,7 +84,7 @@ static void a_table_names_itself_and_its_functions(void **state)
 
 static void what_is_put_is_found_again(void **state)
 {
-    fixture *f = *state;
+    store_opened *f = *state;
     const size_t large = (size_t)1 << 20;
     char *bytes = malloc(large);
 
@@ -98,7 +104,7 @@ static void what_is_put_is_found_again(void **state)
 
 static void the_first_writer_wins(void **state)
 {
-    fixture *f = *state;
+    store_opened *f = *state;
 
     put(f, key_of(1, "one"), "first", 5);
     put(f, key_of(1, "one"), "second", 6);
@@ -108,7 +114,7 @@ static void the_first_writer_wins(void **state)
 /* It may keep one of them only; it must not take one for the other. */
 static void a_digest_is_not_a_key(void **state)
 {
-    fixture *f = *state;
+    store_opened *f = *state;
     const kiln_key one = key_of(1, "one"), other = key_of(1, "other");
     kiln_blob blob = {0};
 
@@ -125,7 +131,7 @@ static void a_digest_is_not_a_key(void **state)
 
 static void bytes_and_keys_are_copied(void **state)
 {
-    fixture *f = *state;
+    store_opened *f = *state;
     char text[] = "key", bytes[] = "value";
 
     put(f, key_of(5, text), bytes, 5);
@@ -137,7 +143,7 @@ static void bytes_and_keys_are_copied(void **state)
 /* Keys are bytes of any length. */
 static void keys_that_begin_alike_are_apart(void **state)
 {
-    fixture *f = *state;
+    store_opened *f = *state;
     char text[3000] = "";
     kiln_key key = {{0, 0}, text, 0};
 
@@ -157,7 +163,7 @@ static void keys_that_begin_alike_are_apart(void **state)
 /* Of whatever kind: what is lent is what was put. */
 static void an_envelope_comes_back_as_it_was_put(void **state)
 {
-    fixture *f = *state;
+    store_opened *f = *state;
 
     for (int32_t kind = 0; kind < KILN__ENTRY_KIND_COUNT; kind++) {
         const kiln__entry entry = {
@@ -179,7 +185,7 @@ static void an_envelope_comes_back_as_it_was_put(void **state)
 
 static void a_blob_outlives_what_happens_to_its_entry(void **state)
 {
-    fixture *f = *state;
+    store_opened *f = *state;
     const kiln_key key = key_of(1, "one");
     kiln_blob blob = {0};
 
@@ -195,7 +201,7 @@ static void a_blob_outlives_what_happens_to_its_entry(void **state)
 
 static void what_is_removed_is_gone_and_may_return(void **state)
 {
-    fixture *f = *state;
+    store_opened *f = *state;
     const kiln_key key = key_of(1, "one"), none = key_of(2, "none");
 
     if (!f->ops->remove)
@@ -211,7 +217,7 @@ static void what_is_removed_is_gone_and_may_return(void **state)
 
 static void what_is_held_is_counted(void **state)
 {
-    fixture *f = *state;
+    store_opened *f = *state;
     uint64_t entries = 9, bytes = 9;
 
     if (!f->ops->stat)
@@ -231,7 +237,7 @@ static void what_is_held_is_counted(void **state)
 #define KEYS 50
 
 typedef struct race {
-    fixture *f;
+    store_opened *f;
     thread_report report;
 } race;
 
@@ -257,7 +263,7 @@ static void *put_and_get(void *argument)
 
 static void threads_put_and_get_at_once(void **state)
 {
-    fixture *f = *state;
+    store_opened *f = *state;
     race r = {f, THREAD_REPORT_INIT};
 
     harness_run_threads(4, put_and_get, &r);
@@ -266,7 +272,8 @@ static void threads_put_and_get_at_once(void **state)
         assert_holds(f, key_of(i, "key"), &i, sizeof i);
 }
 
-#define WITH_STORE(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+#define WITH_STORE(test) \
+    cmocka_unit_test_setup_teardown(test, setup, store_teardown)
 
 int store_suite_run(const store_subject *of)
 {
