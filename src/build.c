@@ -395,6 +395,28 @@ kiln_status kiln__build_load(kiln_kernel **out, const kiln_artifact *artifact,
     return KILN_OK;
 }
 
+kiln_status kiln__build_load_found(kiln_kernel **out,
+                                   const kiln_artifact *artifact,
+                                   const kiln_code *code,
+                                   const kiln_config *config,
+                                   kiln_error **error)
+{
+    kiln_error *fault = NULL;
+    kiln_status status = kiln__build_load(out, artifact, code, config, &fault);
+
+    if (kiln__artifact_is_unusable(artifact, status)) {
+        kiln__artifact_reject(config->context, artifact);
+        kiln_error_free(fault);
+        fault = NULL;
+        status = KILN_OK;
+    }
+    if (error)
+        *error = fault;
+    else
+        kiln_error_free(fault);
+    return status;
+}
+
 void kiln__build_unload(kiln_kernel *kernel)
 {
     kiln_context *context;

@@ -89,27 +89,18 @@ static kiln_status reuse(kiln_kernel **out, int32_t *source,
 {
     const kiln_artifact *artifact =
         find_artifact(context, code, config, source);
-    kiln_error *fault = NULL;
     kiln_status status;
 
     *out = NULL;
     if (!artifact)
         return KILN_OK;
-    status = kiln__build_load(out, artifact, code, config, &fault);
+    if (*source == KILN_SOURCE_STORE)
+        status = kiln__build_load_found(out, artifact, code, config, error);
+    else
+        status = kiln__build_load(out, artifact, code, config, error);
     if (flight)
         kiln__flight_bind(flight, artifact);
-    if (*source == KILN_SOURCE_STORE &&
-        kiln__artifact_is_unusable(artifact, status)) {
-        kiln__artifact_reject(context, artifact);
-        kiln_error_free(fault);
-        fault = NULL;
-        status = KILN_OK;
-    }
     kiln_artifact_release(artifact);
-    if (error)
-        *error = fault;
-    else
-        kiln_error_free(fault);
     return status;
 }
 

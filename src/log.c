@@ -91,3 +91,15 @@ void kiln__blocking_leave(const kiln_context *context)
     if (context->host.blocking_leave != NULL)
         context->host.blocking_leave(context->host_env);
 }
+
+void kiln__own_blocking_enter(const kiln_context *context)
+{
+    if (context->host.thread_enter != NULL)
+        kiln__blocking_enter(context);
+}
+
+void kiln__own_blocking_leave(const kiln_context *context)
+{
+    if (context->host.thread_enter != NULL)
+        kiln__blocking_leave(context);
+}

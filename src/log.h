@@ -11,6 +11,9 @@ void kiln__log(kiln_context *context, int32_t level, const char *format, ...)
 /* The host's brackets around a wait; nothing when it gave none. */
 void kiln__blocking_enter(const kiln_context *context);
 void kiln__blocking_leave(const kiln_context *context);
+/* The same on a thread of Kiln's: only one that the host knows is bracketed. */
+void kiln__own_blocking_enter(const kiln_context *context);
+void kiln__own_blocking_leave(const kiln_context *context);
 
 /* Lines that wait: a host's callback may do anything, and must not be called
    with a lock held. */

@@ -146,14 +146,11 @@ static kiln_status ask_once(const kiln_artifact **out, kiln_context *context,
 
 static void sleep_ns(kiln_context *context, uint64_t nanoseconds)
 {
-    const int known = context->host.thread_enter != NULL;
     const struct timespec pause = {.tv_nsec = (long)nanoseconds};
 
-    if (known)
-        kiln__blocking_enter(context);
+    kiln__own_blocking_enter(context);
     (void)nanosleep(&pause, NULL);
-    if (known)
-        kiln__blocking_leave(context);
+    kiln__own_blocking_leave(context);
 }
 
 static kiln_status ask(const kiln_artifact **out, kiln_context *context,

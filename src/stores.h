@@ -35,6 +35,10 @@ int kiln__stores_locks(const kiln_context *context); /* if they can */
 /* May a get or a put of the kind do anything? Keys need not be made if not. */
 int kiln__stores_read(const kiln_context *context, int32_t kind);
 int kiln__stores_write(const kiln_context *context, int32_t kind);
+/* May what is read be used? To verify, it is only compared. */
+int kiln__stores_load(const kiln_context *context, int32_t kind);
+/* Does another process find what this one builds, and wait for it? */
+int kiln__stores_share(const kiln_context *context, int32_t kind);
 
 /* An entry that was found, checked, and is lent until it is released. */
 typedef struct kiln__stored {

@@ -121,16 +121,6 @@ static kiln_key key_of(const task *t)
     return (kiln_key){kiln__encoder_digest(&t->key), t->key.bytes, t->key.size};
 }
 
-/* Nothing is waited for that would not be found. What holds addresses of this
-   process is not: kiln__build_is_bound(). */
-static int is_shared(kiln_context *context)
-{
-    return kiln__stores_mode(context) == KILN__CACHE_READ_WRITE &&
-           kiln__stores_locks(context) &&
-           kiln__stores_read(context, KILN__ENTRY_BINARY) &&
-           kiln__stores_write(context, KILN__ENTRY_BINARY);
-}
-
 static uint64_t patience_ns(kiln_context *context)
 {
     const uint64_t most_ms = kiln__stores_wait_ms(context);
@@ -145,19 +135,15 @@ static uint64_t patience_ns(kiln_context *context)
     return wait < most ? wait : most;
 }
 
-/* Only a thread that the host knows brackets its waits. */
 static kiln_status wait_a_slice(task *t, uint64_t until_ns)
 {
     kiln_context *context = t->context;
-    const int known = context->host.thread_enter != NULL;
     kiln_status status;
 
-    if (known)
-        kiln__blocking_enter(context);
+    kiln__own_blocking_enter(context);
     status = kiln__lock_wait_on(&t->lock, kiln__tiers_locks(context),
                                 key_of(t).digest, t->wait_ns, until_ns);
-    if (known)
-        kiln__blocking_leave(context);
+    kiln__own_blocking_leave(context);
     return status;
 }
 
@@ -211,36 +197,25 @@ static const kiln_artifact *look_again(task *t)
 
 /* ---- building ---- */
 
-static void load_built(task *t, const kiln_artifact *artifact)
+/* False when what another process built is of no use: the kernel is built. */
+static int load(task *t, const kiln_artifact *artifact, int32_t source)
 {
+    const kiln_config *config = kiln__build_config(t->build);
+    const kiln_code *code = t->flight->code;
     kiln_kernel *kernel = NULL;
     kiln_error *error = NULL;
-    const kiln_status status =
-        kiln__build_load(&kernel, artifact, t->flight->code,
-                         kiln__build_config(t->build), &error);
+    kiln_status status;
 
-    kiln__flight_bind(t->flight, artifact);
-    kiln__build_free(t->build);
-    task_end(t, kernel, KILN_SOURCE_BUILT, status, error);
-}
-
-/* Of another process: false when it is of no use, and the kernel is built. */
-static int load_found(task *t, const kiln_artifact *artifact)
-{
-    kiln_kernel *kernel = NULL;
-    kiln_error *error = NULL;
-    const kiln_status status =
-        kiln__build_load(&kernel, artifact, t->flight->code,
-                         kiln__build_config(t->build), &error);
-
-    if (kiln__artifact_is_unusable(artifact, status)) {
-        kiln__artifact_reject(t->context, artifact);
-        kiln_error_free(error);
+    if (source == KILN_SOURCE_STORE)
+        status =
+            kiln__build_load_found(&kernel, artifact, code, config, &error);
+    else
+        status = kiln__build_load(&kernel, artifact, code, config, &error);
+    if (status == KILN_OK && !kernel)
         return 0;
-    }
     kiln__flight_bind(t->flight, artifact);
     kiln__build_free(t->build);
-    task_end(t, kernel, KILN_SOURCE_STORE, status, error);
+    task_end(t, kernel, source, status, error);
     return 1;
 }
 
@@ -265,7 +240,7 @@ static void make(task *t)
                   kiln_code_name(t->flight->code));
     kiln__artifact_save(context, artifact);
     kiln__lock_release(&t->lock);
-    load_built(t, artifact);
+    (void)load(t, artifact, KILN_SOURCE_BUILT);
 }
 
 static void task_run(void *env)
@@ -280,7 +255,7 @@ static void task_run(void *env)
     kiln__stay_enter_worker(&stay, context, t->flight);
     if (t->takes_lock)
         artifact = look_again(t);
-    if (!artifact || !load_found(t, artifact))
+    if (!artifact || !load(t, artifact, KILN_SOURCE_STORE))
         make(t);
     kiln_artifact_release(artifact);
     kiln__stay_leave(&stay);
@@ -314,7 +289,7 @@ static void task_fetch(void *env)
 
     if (artifact) {
         kiln__stay_enter_worker(&stay, context, t->flight);
-        loaded = load_found(t, artifact);
+        loaded = load(t, artifact, KILN_SOURCE_STORE);
         kiln_artifact_release(artifact);
         kiln__stay_leave(&stay);
     }
@@ -338,9 +313,10 @@ static void make_key(task *t)
 {
     kiln_context *context = t->context;
 
+    /* Nothing is waited for that would not be found. */
     if (kiln__build_is_bound(t->build))
         return;
-    t->takes_lock = is_shared(context);
+    t->takes_lock = kiln__stores_share(context, KILN__ENTRY_BINARY);
     if (!t->takes_lock && !context->host.fetch)
         return;
     if (kiln__key_binary(&t->key, kiln_code_digest(t->flight->code),

@@ -360,6 +360,13 @@ kiln_status kiln__build_text(const kiln__build *build, kiln_blob *out);
 kiln_status kiln__build_load(kiln_kernel **out, const kiln_artifact *artifact,
                              const kiln_code *code, const kiln_config *config,
                              kiln_error **error);
+/* The same for what another process built: KILN_OK and no kernel when it is of
+   no use, and dropped where it came from. `*out` is NULL before. */
+kiln_status kiln__build_load_found(kiln_kernel **out,
+                                   const kiln_artifact *artifact,
+                                   const kiln_code *code,
+                                   const kiln_config *config,
+                                   kiln_error **error);
 /* Of a kernel that tier 3 does not own. NULL is fine. */
 void kiln__build_unload(kiln_kernel *kernel);
 

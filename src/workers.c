@@ -178,18 +178,14 @@ static task *task_take(struct kiln__workers *workers)
     return taken;
 }
 
-/* Only a thread that the host knows brackets its waits. */
 static task *task_await(struct kiln__workers *workers)
 {
     kiln_context *context = workers->context;
-    const int known = context->host.thread_enter != NULL;
     task *taken;
 
-    if (known)
-        kiln__blocking_enter(context);
+    kiln__own_blocking_enter(context);
     taken = task_take(workers);
-    if (known)
-        kiln__blocking_leave(context);
+    kiln__own_blocking_leave(context);
     return taken;
 }
 

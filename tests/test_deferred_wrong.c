@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* LABELS: fault frontend thread */
 /* WRAPS: kiln__stores_mode kiln__stores_read kiln__stores_write */
+/* WRAPS: kiln__stores_load */
 /* WRAPS: kiln__stores_get kiln__stores_put kiln__stores_reject */
 #include "support/process.h"
 

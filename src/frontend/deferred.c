@@ -29,8 +29,7 @@ int kiln__deferral_is_on(const kiln__language *language)
     const kiln_context *context = language->context;
 
     return !atomic_load_explicit(&language->ready, memory_order_acquire) &&
-           kiln__stores_read(context, KILN__ENTRY_SOURCE) &&
-           kiln__stores_mode(context) != KILN__CACHE_VERIFY;
+           kiln__stores_load(context, KILN__ENTRY_SOURCE);
 }
 
 /* ---- one text ---- */

@@ -72,6 +72,18 @@ int kiln__stores_write(const kiln_context *context, int32_t kind)
            tier_is_on(context, kind);
 }
 
+int kiln__stores_load(const kiln_context *context, int32_t kind)
+{
+    return kiln__stores_read(context, kind) &&
+           kiln__stores_mode(context) != KILN__CACHE_VERIFY;
+}
+
+int kiln__stores_share(const kiln_context *context, int32_t kind)
+{
+    return kiln__stores_load(context, kind) &&
+           kiln__stores_write(context, kind) && kiln__stores_locks(context);
+}
+
 /* ---- getting ---- */
 
 _Static_assert(KILN__FAULT_COUNT == 10 && KILN_MISS_COUNT == 12,

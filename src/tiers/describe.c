@@ -97,11 +97,8 @@ static void skip_queries(showing *s)
 {
     const size_t count = kiln__read_count(&s->reader, 1);
 
-    for (size_t i = 0; i < count && !s->reader.failed; i++) {
-        (void)kiln__read_u64(&s->reader);
-        (void)kiln__read_bytes(&s->reader);
-        (void)kiln__read_digest(&s->reader);
-    }
+    for (size_t i = 0; i < count && !s->reader.failed; i++)
+        (void)kiln__query_read(&s->reader);
     show(s, "queries", "%zu", count);
 }
 

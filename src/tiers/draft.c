@@ -74,3 +74,22 @@ void kiln__draft_dispose(kiln__draft *draft)
     kiln__encoder_dispose(&draft->key);
     kiln__encoder_dispose(&draft->meta);
 }
+
+void kiln__query_encode(kiln__encoder *out, const kiln_query *query)
+{
+    kiln__encode_u64(out, query->subject);
+    kiln__encode_bytes(out, query->data, query->size);
+    kiln__encode_digest(out, query->answer);
+}
+
+kiln_query kiln__query_read(kiln__reader *reader)
+{
+    kiln_query query = {.subject = kiln__read_u64(reader)};
+    const kiln__span_of_bytes data = kiln__read_bytes(reader);
+
+    query.data = data.data;
+    query.size = data.size;
+    query.answer = kiln__read_digest(reader);
+    reader->failed |= query.size == 0;
+    return query;
+}

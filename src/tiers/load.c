@@ -34,13 +34,8 @@
 static void encode_queries(kiln__encoder *out, const kiln_code *code)
 {
     kiln__encode_u64(out, code->queries.count);
-    for (size_t i = 0; i < code->queries.count; i++) {
-        const kiln_query *query = &code->queries.items[i];
-
-        kiln__encode_u64(out, query->subject);
-        kiln__encode_bytes(out, query->data, query->size);
-        kiln__encode_digest(out, query->answer);
-    }
+    for (size_t i = 0; i < code->queries.count; i++)
+        kiln__query_encode(out, &code->queries.items[i]);
 }
 
 static void encode_uses(kiln__encoder *out, const kiln_code *code)
@@ -210,14 +205,10 @@ static int load_query(loading *l)
 {
     kiln_inference *inference = l->inference;
     const kiln_frontend *frontend = inference->code->frontend;
-    kiln_query query = {.subject = kiln__read_u64(&l->reader)};
-    const kiln__span_of_bytes data = kiln__read_bytes(&l->reader);
+    const kiln_query query = kiln__query_read(&l->reader);
     kiln_digest today = {0, 0};
 
-    query.data = data.data;
-    query.size = data.size;
-    query.answer = kiln__read_digest(&l->reader);
-    if (l->reader.failed || query.size == 0)
+    if (l->reader.failed)
         return 0;
     l->is_stale = frontend->ops.answer(frontend->self, query.data, query.size,
                                        inference->config, inference->world,
@@ -368,8 +359,7 @@ static int load_from(kiln_inference *inference, const kiln__stored *stored)
 static int may_load(const kiln_inference *inference)
 {
     return inference->level < KILN__INFERENCE_DEPTH_MAX &&
-           kiln__stores_read(inference->context, KILN__ENTRY_INSTANCE) &&
-           kiln__stores_mode(inference->context) != KILN__CACHE_VERIFY;
+           kiln__stores_load(inference->context, KILN__ENTRY_INSTANCE);
 }
 
 /* False: there is no method, or nobody can tell. */

@@ -74,11 +74,8 @@ static void gather_queries(gathering *g, const kiln_code *code)
     for (size_t i = 0; i < code->queries.count; i++) {
         const kiln_query *query = &code->queries.items[i];
 
-        if (!is_new(g, query->data, query->size))
-            continue;
-        kiln__encode_u64(g->out, query->subject);
-        kiln__encode_bytes(g->out, query->data, query->size);
-        kiln__encode_digest(g->out, query->answer);
+        if (is_new(g, query->data, query->size))
+            kiln__query_encode(g->out, query);
     }
 }
 
@@ -170,22 +167,19 @@ static int read_queries(kiln_code *code, kiln__reader *reader, int *no_memory)
 
     kiln__reader_init(&inner, parts.data, parts.size);
     for (size_t i = 0; !inner.failed && i < count; i++) {
-        kiln_query query = {.subject = kiln__read_u64(&inner)};
-        const kiln__span_of_bytes data = kiln__read_bytes(&inner);
+        kiln_query query = kiln__query_read(&inner);
         void *copy;
 
-        query.answer = kiln__read_digest(&inner);
-        query.size = data.size;
-        if (inner.failed || data.size == 0)
+        if (inner.failed)
             return 0;
-        copy = kiln__allocate(alloc, data.size);
+        copy = kiln__allocate(alloc, query.size);
         *no_memory |= !copy;
         if (!copy)
             return 0;
-        memcpy(copy, data.data, data.size);
+        memcpy(copy, query.data, query.size);
         query.data = copy;
         if (!kiln__array_push(alloc, &code->queries, query)) {
-            kiln__deallocate(alloc, copy, data.size);
+            kiln__deallocate(alloc, copy, query.size);
             *no_memory = 1;
             return 0;
         }
@@ -275,8 +269,7 @@ kiln_code *kiln__code_recall(kiln_context *context, kiln__instance *instance,
     kiln_code *record = NULL;
     kiln__encoder key;
 
-    if (!kiln__stores_read(context, KILN__ENTRY_PROGRAM) ||
-        kiln__stores_mode(context) == KILN__CACHE_VERIFY)
+    if (!kiln__stores_load(context, KILN__ENTRY_PROGRAM))
         return NULL;
     kiln__encoder_init(&key, &context->alloc);
     if (make_key(&key, request->signature, request) == KILN_OK) {

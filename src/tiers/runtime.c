@@ -2,12 +2,9 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <string.h>
 
-#include "lock.h"
 #include "log.h"
 #include "report.h"
-#include "state.h"
-#include "stores.h"
-#include "toolchain.h"
+#include "runtime_entry.h"
 
 /*
  * An entry is built by one thread while others wait for it, is lent to builds,
@@ -19,43 +16,7 @@
  * with the kernel just as well is judged by its fastest reading, once there
  * were a few: the first ones in a process are slow for other reasons. Whatever
  * is no more work than one that was given up is not tried any more.
- *
- * Stores have what has no other way than to be built, and of the rest what was
- * judged to be worth it. The payload of an entry is the bitcode; there is no
- * meta.
  */
-
-#define LOCK_WAIT_NS ((uint64_t)2000000000)
-
-typedef enum entry_state {
-    BUILDING,
-    READY,
-    GIVEN_UP /* slower to read than to make */
-} entry_state;
-
-struct kiln__runtime_entry {
-    entry_state state;
-    int is_listed;
-    int is_optional;
-    int is_judged;
-    unsigned pins; /* builds that read it, and its builder */
-    unsigned reads;
-    pthread_t builder;
-    kiln_digest digest;
-    kiln_digest asker;
-    size_t work;
-    uint64_t make_ns;
-    uint64_t read_ns; /* the least */
-    void *bitcode;
-    size_t size;
-    kiln__lock lock;                  /* of its builder, between processes */
-    uint64_t order;                   /* in which they came; 0: not yet */
-    int is_packed;                    /* from a pack that was inserted */
-    char *toolchain;                  /* that made it; NULL: today's */
-    struct kiln__runtime_entry *next; /* of those that go */
-    size_t encoded_size;
-    unsigned char encoded[];
-};
 
 static void count(kiln_context *context, kiln__count outcome)
 {
@@ -135,7 +96,7 @@ static kiln__runtime_outcome take(struct kiln__tiers *tiers,
     int other;
     kiln__runtime_entry *entry = find(tiers, query, &other);
 
-    if (entry && entry->state == GIVEN_UP)
+    if (entry && entry->state == KILN__RUNTIME_GIVEN_UP)
         return KILN__RUNTIME_IN_PLACE;
     if (!entry && query->is_optional && query->work < tiers->given_up)
         return KILN__RUNTIME_IN_PLACE;
@@ -160,168 +121,23 @@ static int is_being_built(struct kiln__tiers *tiers,
     int other;
     const kiln__runtime_entry *entry = find(tiers, query, &other);
 
-    return entry && entry->state == BUILDING;
+    return entry && entry->state == KILN__RUNTIME_BUILDING;
 }
 
-/* Only a thread that the host knows brackets its waits. */
 static void wait_for_builder(kiln_context *context,
                              const kiln__runtime_query *query)
 {
     struct kiln__tiers *tiers = context->tiers;
-    const int known = context->host.thread_enter != NULL;
 
-    if (known)
-        kiln__blocking_enter(context);
+    kiln__own_blocking_enter(context);
     kiln__mutex_lock(&tiers->lock);
     while (is_being_built(tiers, query))
         kiln__condition_wait(&tiers->ended, &tiers->lock);
     kiln__mutex_unlock(&tiers->lock);
-    if (known)
-        kiln__blocking_leave(context);
+    kiln__own_blocking_leave(context);
 }
 
-/* ---- the stores ---- */
-
-/* With the lock held: the bitcode is there. */
-static void make_ready(struct kiln__tiers *tiers, kiln__runtime_entry *entry,
-                       void *bitcode, size_t size, uint64_t make_ns)
-{
-    entry->bitcode = bitcode;
-    entry->size = size;
-    entry->make_ns = make_ns;
-    entry->state = READY;
-    entry->order = ++tiers->order;
-    kiln__tiers_grew(tiers, size);
-    kiln__condition_broadcast(&tiers->ended);
-}
-
-static kiln_status keep_copy(kiln_context *context, kiln__runtime_entry *entry,
-                             const void *bitcode, size_t size, uint64_t make_ns)
-{
-    struct kiln__tiers *tiers = context->tiers;
-    void *copy = kiln__allocate(&context->alloc, size);
-
-    if (!copy)
-        return KILN_ENOMEM;
-    memcpy(copy, bitcode, size);
-    kiln__mutex_lock(&tiers->lock);
-    make_ready(tiers, entry, copy, size, make_ns);
-    kiln__mutex_unlock(&tiers->lock);
-    kiln__count_held(context, KILN_TIER_RUNTIME, 1, (int64_t)size);
-    return KILN_OK;
-}
-
-static kiln_key key_of(const kiln__runtime_entry *entry)
-{
-    return (kiln_key){entry->digest, entry->encoded, entry->encoded_size};
-}
-
-kiln_status kiln__draft_runtime(kiln__draft *out, kiln_context *context,
-                                const kiln__runtime_entry *entry)
-{
-    const kiln_key key = key_of(entry);
-    const char *toolchain =
-        entry->toolchain ? entry->toolchain : kiln__toolchain_text(context);
-
-    kiln__draft_init(out, &context->alloc, KILN__ENTRY_RUNTIME);
-    out->entry.toolchain = toolchain;
-    out->entry.toolchain_size = strlen(toolchain);
-    out->entry.build_ns = entry->make_ns;
-    out->entry.payload = entry->bitcode;
-    out->entry.payload_size = entry->size;
-    return kiln__draft_finish(out, &key);
-}
-
-static int take_stored(kiln_context *context, kiln__runtime_entry *entry,
-                       const kiln__stored *stored)
-{
-    if (!kiln__toolchain_accepts(context, stored->entry.toolchain,
-                                 stored->entry.toolchain_size)) {
-        kiln__stores_reject(context, stored, KILN__FAULT_TOOLCHAIN);
-        return 0;
-    }
-    if (stored->entry.payload_size == 0) {
-        kiln__stores_reject(context, stored, KILN__FAULT_MALFORMED);
-        return 0;
-    }
-    entry->is_packed = stored->is_packed;
-    kiln__string_free(&context->alloc, entry->toolchain);
-    entry->toolchain = kiln__string_copy_n(
-        &context->alloc, stored->entry.toolchain, stored->entry.toolchain_size);
-    return entry->toolchain && keep_copy(context, entry, stored->entry.payload,
-                                         stored->entry.payload_size,
-                                         stored->entry.build_ns) == KILN_OK;
-}
-
-/* By a builder: what a store has need not be built. */
-static int recall(kiln_context *context, kiln__runtime_entry *entry)
-{
-    const kiln_key key = key_of(entry);
-    kiln__stored stored = {0};
-    kiln_status status;
-    int found = 0;
-
-    if (!kiln__stores_read(context, KILN__ENTRY_RUNTIME) ||
-        kiln__stores_mode(context) == KILN__CACHE_VERIFY)
-        return 0;
-    status = kiln__stores_get(&stored, context, KILN__ENTRY_RUNTIME, &key);
-    while (status == KILN_OK && !found) {
-        found = take_stored(context, entry, &stored);
-        if (!found)
-            status =
-                kiln__stores_next(&stored, context, KILN__ENTRY_RUNTIME, &key);
-    }
-    kiln__stored_release(&stored);
-    return found;
-}
-
-/* As long as for a short build, and no longer than the settings allow. Only a
-   thread that the host knows brackets its waits. */
-static kiln_status wait_for_lock(kiln_context *context,
-                                 kiln__runtime_entry *entry)
-{
-    const uint64_t most_ms = kiln__stores_wait_ms(context);
-    const uint64_t wait =
-        most_ms < LOCK_WAIT_NS / 1000000 ? most_ms * 1000000 : LOCK_WAIT_NS;
-    const int known = context->host.thread_enter != NULL;
-    kiln_status status;
-
-    if (known)
-        kiln__blocking_enter(context);
-    status = kiln__lock_wait(&entry->lock, context->tiers->locks, entry->digest,
-                             kiln__clock_ns() + wait);
-    if (known)
-        kiln__blocking_leave(context);
-    return status;
-}
-
-/* One process builds what has no other way, too; the others wait for it. */
-static int recall_or_lock(kiln_context *context, kiln__runtime_entry *entry)
-{
-    int found = recall(context, entry);
-
-    if (found || entry->is_optional ||
-        kiln__stores_mode(context) != KILN__CACHE_READ_WRITE ||
-        !kiln__stores_locks(context) ||
-        !kiln__stores_write(context, KILN__ENTRY_RUNTIME))
-        return found;
-    if (wait_for_lock(context, entry) == KILN_OK)
-        found = recall(context, entry);
-    if (found)
-        kiln__lock_release(&entry->lock);
-    return found;
-}
-
-static void save(kiln_context *context, const kiln__runtime_entry *entry)
-{
-    kiln__draft draft;
-
-    if (!kiln__stores_write(context, KILN__ENTRY_RUNTIME))
-        return;
-    if (kiln__draft_runtime(&draft, context, entry) == KILN_OK)
-        kiln__draft_put(context, &draft);
-    kiln__draft_dispose(&draft);
-}
+/* ---- claiming ---- */
 
 kiln__runtime_outcome kiln__runtime_claim(kiln__runtime_entry **out,
                                           kiln_context *context,
@@ -341,7 +157,7 @@ kiln__runtime_outcome kiln__runtime_claim(kiln__runtime_entry **out,
             wait_for_builder(context, query);
         waited |= busy;
     } while (busy);
-    if (outcome == KILN__RUNTIME_OWN && recall_or_lock(context, *out)) {
+    if (outcome == KILN__RUNTIME_OWN && kiln__runtime_recall(context, *out)) {
         count(context, KILN__COUNT_STORE_HIT);
         return KILN__RUNTIME_FOUND;
     }
@@ -361,13 +177,13 @@ kiln_status kiln__runtime_finish(kiln_context *context,
 {
     kiln__string_free(&context->alloc, entry->toolchain);
     entry->toolchain = NULL;
-    if (keep_copy(context, entry, bitcode, size, make_ns) != KILN_OK) {
+    if (kiln__runtime_keep(context, entry, bitcode, size, make_ns) != KILN_OK) {
         kiln__runtime_fail(context, entry);
         return KILN_ENOMEM;
     }
     count(context, KILN__COUNT_BUILT);
     if (!entry->is_optional)
-        save(context, entry);
+        kiln__runtime_save(context, entry);
     kiln__lock_release(&entry->lock);
     return KILN_OK;
 }
@@ -402,7 +218,7 @@ static int judge(struct kiln__tiers *tiers, kiln__runtime_entry *entry)
     entry->is_judged = 1;
     if (entry->read_ns < entry->make_ns)
         return 1;
-    entry->state = GIVEN_UP;
+    entry->state = KILN__RUNTIME_GIVEN_UP;
     if (entry->work >= tiers->given_up)
         tiers->given_up = entry->work + 1;
     return 0;
@@ -423,7 +239,7 @@ void kiln__runtime_was_read(kiln_context *context, kiln__runtime_entry *entry,
     if (verdict >= 0)
         kiln__count_judged(context, KILN_TIER_RUNTIME, verdict);
     if (verdict == 1)
-        save(context, entry); /* still on loan to the caller */
+        kiln__runtime_save(context, entry); /* still on loan to the caller */
     if (read_ns < entry->make_ns)
         kiln__count_saved(context, KILN_TIER_RUNTIME, entry->make_ns - read_ns);
 }
@@ -436,7 +252,7 @@ void kiln__runtime_release(kiln_context *context, kiln__runtime_entry *entry)
     if (--entry->pins == 0) {
         if (!entry->is_listed)
             entry_free(context, entry);
-        else if (entry->state == GIVEN_UP)
+        else if (entry->state == KILN__RUNTIME_GIVEN_UP)
             drop_bitcode(context, entry);
     }
     kiln__mutex_unlock(&tiers->lock);
@@ -457,7 +273,8 @@ static void list_entry(kiln_digest key, void *value, void *env)
     listing *l = env;
 
     (void)key;
-    if (entry->state != READY || entry->order <= l->since || entry->is_packed)
+    if (entry->state != KILN__RUNTIME_READY || entry->order <= l->since ||
+        entry->is_packed)
         return;
     if (kiln__array_push(l->alloc, l->out, entry))
         entry->pins++;
@@ -544,7 +361,7 @@ static void list_idle(kiln_digest key, void *value, void *env)
         .order = entry->order, .size = entry->size, .runtime = entry};
 
     (void)key;
-    if (entry->state == READY && !entry->pins)
+    if (entry->state == KILN__RUNTIME_READY && !entry->pins)
         l->failed |= !kiln__array_push(l->alloc, l->out, idle);
 }
 
@@ -568,7 +385,7 @@ static void forget_entry(kiln_digest key, void *value, void *env)
     sweep *s = env;
 
     (void)key;
-    if (entry->state != BUILDING ||
+    if (entry->state != KILN__RUNTIME_BUILDING ||
         pthread_equal(entry->builder, pthread_self()))
         return;
     entry->next = s->dead;

@@ -9,6 +9,7 @@
 #include "entry.h"
 #include "hasher.h"
 #include "map.h"
+#include "reader.h"
 #include "report.h"
 #include "thread.h"
 #include "tiers.h"
@@ -227,6 +228,10 @@ kiln_status kiln__draft_finish(kiln__draft *draft, const kiln_key *key);
 /* Puts it into the stores, as the mode says. */
 void kiln__draft_put(kiln_context *context, const kiln__draft *draft);
 void kiln__draft_dispose(kiln__draft *draft);
+/* A query as every meta has it. What is read lies in the meta; an empty one
+   fails. */
+void kiln__query_encode(kiln__encoder *out, const kiln_query *query);
+kiln_query kiln__query_read(kiln__reader *reader);
 
 /* ---- stored_binary.c ---- */
 /* A new artifact, as an entry has it; KILN_ECORRUPT, KILN_ENOMEM. */

@@ -207,8 +207,7 @@ kiln_status kiln__attached_recall(kiln_attachment *out, int *is_packed,
     kiln_status status;
     kiln__encoder key;
 
-    if (!consumer || !kiln__stores_read(context, KILN__ENTRY_ATTACHED) ||
-        kiln__stores_mode(context) == KILN__CACHE_VERIFY)
+    if (!consumer || !kiln__stores_load(context, KILN__ENTRY_ATTACHED))
         return KILN_ENOTFOUND;
     kiln__encoder_init(&key, &context->alloc);
     status = kiln__key_attached(&key, context, code->digest, name, config);

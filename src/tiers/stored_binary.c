@@ -247,8 +247,7 @@ const kiln_artifact *kiln__artifact_recall(kiln_context *context,
     kiln__stored stored = {0};
     kiln_status status;
 
-    if (!kiln__stores_read(context, KILN__ENTRY_BINARY) ||
-        kiln__stores_mode(context) == KILN__CACHE_VERIFY)
+    if (!kiln__stores_load(context, KILN__ENTRY_BINARY))
         return NULL;
     status = kiln__stores_get(&stored, context, KILN__ENTRY_BINARY, key);
     while (status == KILN_OK && !artifact) {

@@ -162,6 +162,7 @@ void memory_store_alter(void (*change)(unsigned char *meta, size_t size,
 
 kiln__cache_mode __wrap_kiln__stores_mode(const kiln_context *context);
 int __wrap_kiln__stores_read(const kiln_context *context, int32_t kind);
+int __wrap_kiln__stores_load(const kiln_context *context, int32_t kind);
 int __wrap_kiln__stores_write(const kiln_context *context, int32_t kind);
 kiln_status __wrap_kiln__stores_get(kiln__stored *out, kiln_context *context,
                                     int32_t kind, const kiln_key *key);
@@ -183,6 +184,12 @@ int __wrap_kiln__stores_read(const kiln_context *context, int32_t kind)
     (void)context;
     return kind == KILN__ENTRY_SOURCE && memory_store_mode != KILN__CACHE_OFF &&
            memory_store_mode != KILN__CACHE_REFRESH;
+}
+
+int __wrap_kiln__stores_load(const kiln_context *context, int32_t kind)
+{
+    return __wrap_kiln__stores_read(context, kind) &&
+           memory_store_mode != KILN__CACHE_VERIFY;
 }
 
 int __wrap_kiln__stores_write(const kiln_context *context, int32_t kind)
