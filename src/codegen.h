@@ -18,7 +18,7 @@
  * hands the failure to whoever waits, and the thread parks for ever.
  */
 
-#define KILN__CODEGEN_ABI 3
+#define KILN__CODEGEN_ABI 4
 
 /* Forms beside KILN_EMIT_...: bitcode of functions[0] alone, which calls the
    others by their names; and of what a module defines under a name, with all
@@ -131,6 +131,9 @@ typedef struct kiln__codegen_request {
     void (*was_read)(void *env, size_t index, uint64_t nanoseconds);
     /** Optional. Takes a line for the host's log. */
     void (*log)(void *env, int32_t level, const char *line);
+    /** Optional. Does nobody wait for the result any more? Asked by libkiln
+        itself, where code is generated in another process. */
+    int (*is_canceled)(void *env);
 } kiln__codegen_request;
 
 /** What libkiln offers to libkiln-codegen. */
