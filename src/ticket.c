@@ -80,7 +80,7 @@ static kiln_status answer(const kiln_kernel **out, const kiln_ticket *ticket,
 {
     if (ticket->status == KILN_OK)
         *out = ticket->kernel;
-    else if (error && ticket->status != KILN_ECANCELED)
+    else if (error && !(ticket->canceled && ticket->status == KILN_ECANCELED))
         *error = kiln__error_retain(ticket->error);
     return ticket->status;
 }

@@ -163,6 +163,24 @@ static void talk_nonsense(void)
     kiln__encoder_dispose(&note);
 }
 
+static void answer(void)
+{
+    const kiln__codegen_result text = {
+        .bytes = "text", .size = 4, .format = "llvm"};
+    kiln__encoder fields;
+
+    if (!is("answers"))
+        return;
+    put_note(&fields, 0, "a stage, and a line of the log");
+    send_message(KILN__WIRE_STAGE, fields.bytes, fields.size);
+    send_message(KILN__WIRE_LOG, fields.bytes, fields.size);
+    kiln__encoder_dispose(&fields);
+    kiln__encoder_init(&fields, &kiln__malloc);
+    kiln__wire_put_result(&fields, &text);
+    send_message(KILN__WIRE_FINISH, fields.bytes, fields.size);
+    kiln__encoder_dispose(&fields);
+}
+
 int main(void)
 {
     size_t size;
@@ -177,6 +195,7 @@ int main(void)
         crash();
         hang();
         talk_nonsense();
+        answer();
         if (is("closes and lives")) {
             (void)close(STREAM);
             for (;;)

@@ -11,6 +11,8 @@
 
 #include "core.h"
 #include "kiln.h"
+#include "kiln/runtime.h"
+#include "kiln/sys/cache_tools.h"
 #include "support/toy_frontend.h"
 
 typedef struct setting {

@@ -534,6 +534,53 @@ static void a_worker_may_be_bounded_in_memory(void **state)
     free(body);
 }
 
+/* ---- memory of this process ---- */
+
+static kiln_status emit_with(const kiln_alloc *alloc, void *env)
+{
+    static const char text[] = "kernel k(y)\n    y[0] = y[1]\nend\n";
+    kiln_context_options options = setting_options(KILN_CODEGEN_WORKER);
+    kiln_context *context = NULL;
+    kiln_package *package = NULL;
+    const kiln_config *config = NULL;
+    const kiln_type *type = NULL;
+    kiln_signature signature = {NULL, &type, 1};
+    kiln_blob shown = {0};
+    kiln_status status;
+
+    (void)env;
+    options.alloc = alloc;
+    options.codegen_worker = FAKE_WORKER;
+    status = kiln_context_new(&context, &options, NULL);
+    if (status != KILN_OK)
+        return status;
+    status = kiln_config_new(&config, context, NULL, NULL);
+    if (status == KILN_OK)
+        status = kiln_package_new(&package, context, "p", NULL);
+    if (status == KILN_OK)
+        status = kiln_package_define(package, "p.kiln", text, sizeof text - 1,
+                                     NULL, NULL);
+    if (status == KILN_OK)
+        status = kiln_package_function(&signature.function, package, "k", NULL);
+    if (status == KILN_OK)
+        status = kiln_type_parse(&type, context, NULL, "i32[:]", NULL);
+    if (status == KILN_OK)
+        status = kiln_emit(&shown, context, &signature, config, 0,
+                           KILN_EMIT_LLVM, NULL);
+    if (status == KILN_OK)
+        kiln_blob_release(&shown);
+    kiln_context_free(context);
+    return status;
+}
+
+static void everything_survives_a_failing_allocator(void **state)
+{
+    (void)state;
+    setting_behave("answers");
+    assert_survives_failing_alloc(emit_with, NULL);
+    assert_int_equal(setting_children(), 0);
+}
+
 #define TEST(name) \
     cmocka_unit_test_setup_teardown(name, setting_setup, setting_teardown)
 
@@ -560,6 +607,7 @@ int main(void)
         TEST(a_fatal_error_of_llvm_parks_a_thread_or_ends_a_worker),
         TEST(an_error_of_the_module_keeps_the_worker),
         TEST(a_worker_may_be_bounded_in_memory),
+        TEST(everything_survives_a_failing_allocator),
     };
 
     /* A parent of nothing else: only workers are children. */
