@@ -267,6 +267,13 @@ static kiln_status greet(kiln__helper *helper, const kiln__watch *watch,
     return kiln__error_set(error, status, "%s", l.text);
 }
 
+/* Limits that are reached now, and may not be later. */
+static int may_pass(int reason)
+{
+    return reason == EAGAIN || reason == EMFILE || reason == ENFILE ||
+           reason == EINTR;
+}
+
 static kiln_status start_helper(kiln__helper **out, kiln_context *context,
                                 const kiln__watch *watch, kiln_error **error)
 {
@@ -282,14 +289,10 @@ static kiln_status start_helper(kiln__helper **out, kiln_context *context,
     if (status == KILN_ENOMEM)
         return kiln__error_no_memory(error);
     if (status != KILN_OK)
-        return kiln__error_set(error,
-                               reason == ENOENT || reason == EACCES ||
-                                       reason == ENOEXEC || reason == ENOTDIR
-                                   ? KILN_ECODEGEN
-                                   : status,
-                               THE_WORKER ", %s, cannot be started: %s",
-                               program,
-                               strerror_r(reason, buffer, sizeof buffer));
+        return kiln__error_set(
+            error, may_pass(reason) ? KILN_EIO : KILN_ECODEGEN,
+            THE_WORKER ", %s, cannot be started: %s", program,
+            strerror_r(reason, buffer, sizeof buffer));
     return greet(*out, watch, error);
 }
 

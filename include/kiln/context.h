@@ -18,15 +18,16 @@ KILN_BEGIN_DECLS
  *
  * Several contexts may live in one process; they share nothing but the loaded
  * libraries. LLVM runs only on threads that Kiln starts, with all signals
- * blocked. Kiln installs no signal handler and changes neither locale,
+ * blocked, or in processes that Kiln starts, ends and waits for (`codegen`
+ * below). Kiln installs no signal handler and changes neither locale,
  * floating-point mode, working directory nor environment.
  *
  * After fork() the child may use the context's tiers and the host backend; it
- * has no worker threads until its first miss starts them anew, and what other
- * threads were building is forgotten. LLVM and lld have locks of their own,
- * which fork() may leave taken: a child that is to compile must be forked
- * while nothing is being built. A GPU backend that was loaded before the fork
- * must not be used in the child.
+ * has no worker threads until its first miss starts them anew, nor processes,
+ * and what other threads were building is forgotten. LLVM and lld have locks of
+ * their own, which fork() may leave taken: a child that is to compile must be
+ * forked while nothing is being built. A GPU backend that was loaded before the
+ * fork must not be used in the child.
  *
  * Kernels are lent, not counted: a kernel stays usable until
  * kiln_context_collect() finds it outdated, or until the context ends.
