@@ -217,6 +217,8 @@ static kiln__codegen_settings settings_of(const kiln__build *build)
 
     memset(settings.required_group_size, 0,
            sizeof settings.required_group_size);
+    settings.maximum_group_size = 0;
+    settings.minimum_groups = 0;
     settings.entry_abi = KILN_ABI_KERNEL;
     settings.sites = KILN_SITES_RESOLVE;
     return settings;

@@ -25,6 +25,8 @@
     X(triple, TEXT, KILN__SCOPE_RUNTIME | KILN__SCOPE_BINARY) \
     X(processor, TEXT, KILN__SCOPE_BINARY) \
     X(features, TEXT, KILN__SCOPE_BINARY) \
+    X(options, TEXT, KILN__SCOPE_RUNTIME | KILN__SCOPE_BINARY) \
+    X(math, NUMBER, KILN__SCOPE_RUNTIME | KILN__SCOPE_BINARY) \
     X(opt_level, NUMBER, KILN__SCOPE_BINARY) \
     X(debug_level, NUMBER, KILN__SCOPE_RUNTIME | KILN__SCOPE_BINARY) \
     X(bounds_checks, NUMBER, KILN__SCOPE_RUNTIME | KILN__SCOPE_BINARY) \
@@ -36,6 +38,8 @@
     X(required_group_x, NUMBER, KILN__SCOPE_BINARY) \
     X(required_group_y, NUMBER, KILN__SCOPE_BINARY) \
     X(required_group_z, NUMBER, KILN__SCOPE_BINARY) \
+    X(maximum_group, NUMBER, KILN__SCOPE_BINARY) \
+    X(minimum_groups, NUMBER, KILN__SCOPE_BINARY) \
     X(device, NUMBER, KILN__SCOPE_LOAD)
 
 #define KILN__SETTING_TEXT(member) char *member;

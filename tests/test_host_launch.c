@@ -57,7 +57,7 @@ static int teardown(void **state)
 }
 
 static kiln_launch_request request_of(const fixture *f, kiln__host_entry entry,
-                                      const void *arguments)
+                                      void *arguments)
 {
     kiln_launch_request request = {
         .size = sizeof request,
@@ -390,7 +390,7 @@ static int32_t raise_late(struct kiln__host_launch *launch,
 static void an_exception_stops_the_launch_and_is_recorded(void **state)
 {
     fixture *f = *state;
-    const uint64_t from = 50;
+    uint64_t from = 50;
     kiln_launch_request request = request_of(f, raise_late, &from);
     const kiln_exception *exception = &f->record.exception;
 

@@ -100,6 +100,12 @@ static void add_settings(kiln__text *out, const kiln_config *config)
         kiln__text_format(out, " entry=%s", config->entry_name);
     if (config->sites == KILN_SITES_PATCH)
         kiln__text_add(out, " sites=patch");
+    if (config->math == KILN_MATH_VENDOR)
+        kiln__text_add(out, " math=vendor");
+    if (config->maximum_group != 0)
+        add_number(out, "most", config->maximum_group);
+    if (config->minimum_groups != 0)
+        add_number(out, "groups", config->minimum_groups);
     if (config->required_group_x | config->required_group_y |
         config->required_group_z)
         kiln__text_format(out, " group=%llu,%llu,%llu",
