@@ -44,7 +44,7 @@ struct kiln__device_state {
     uint64_t local_id[3];
     uint64_t group_id[3];
     int64_t values[2]; /* as in kiln_exception */
-    uint64_t printed;  /* bytes asked for, lost ones too */
+    uint64_t printed; /* bytes asked for, lost ones too */
     uint64_t print_room;
     uint64_t heap;      /* address of the heap on the device, or 0 */
     uint64_t heap_size; /* in bytes */
@@ -56,7 +56,8 @@ struct kiln__device_state {
 _Static_assert(sizeof(struct kiln__device_state) == KILN__STATE_SIZE,
                "records begin right behind the state");
 
-/* A record: this, then 8 bytes for each value, in the order of the parts. */
+/* A record: this, then 8 bytes for each value, in the order of the parts: what
+   host_abi.h says of its kind, but of an f32 its own bits. */
 struct kiln__print_record {
     uint32_t mark; /* KILN__PRINT_MARK once it is written */
     uint32_t report;
