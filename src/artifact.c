@@ -124,6 +124,10 @@ static void fill(kiln_artifact *artifact, kiln__arena *arena,
     artifact->kernel_count = source->kernel_count;
     artifact->sites = copy_sites(arena, source);
     artifact->site_count = source->site_count;
+    if (source->report_size > 0)
+        artifact->reports =
+            kiln__arena_copy(arena, source->reports, source->report_size);
+    artifact->report_size = source->report_size;
     artifact->compile_ns = source->compile_ns;
     artifact->toolchain =
         copy_text(arena, source->toolchain == NULL ? "" : source->toolchain);
@@ -226,6 +230,13 @@ const kiln_site_info *kiln_artifact_site(const kiln_artifact *artifact,
                                          size_t index)
 {
     return index < artifact->site_count ? &artifact->sites[index] : NULL;
+}
+
+const void *kiln_artifact_reports(const kiln_artifact *artifact, size_t *size)
+{
+    if (size != NULL)
+        *size = artifact->report_size;
+    return artifact->reports;
 }
 
 const kiln_artifact *kiln_kernel_artifact(const kiln_kernel *kernel)

@@ -23,6 +23,8 @@ struct kiln_artifact {
     size_t kernel_count;
     kiln_site_info *sites;
     size_t site_count;
+    const void *reports; /* device_abi.h */
+    size_t report_size;
     struct kiln__roots *roots; /* of resolved sites, or NULL; sites.h */
     uint64_t compile_ns;
     char *toolchain; /* that made it: toolchain.h */
@@ -42,6 +44,8 @@ typedef struct kiln__artifact_source {
     size_t kernel_count;
     const kiln_site_info *sites;
     size_t site_count;
+    const void *reports;
+    size_t report_size;
     struct kiln__roots *roots; /* taken over on success; or NULL */
     uint64_t compile_ns;
     const char *toolchain; /* NULL: none */

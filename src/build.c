@@ -38,6 +38,7 @@ static void fill_settings(kiln__build *build)
         .triple = config->triple,
         .processor = config->processor,
         .features = config->features,
+        .options = config->options,
         .opt_level = (uint8_t)(config->opt_level - KILN_OPT_0),
         .debug_level = (uint8_t)config->debug_level,
         .bounds_checks = is_on(config->bounds_checks),
@@ -45,6 +46,9 @@ static void fill_settings(kiln__build *build)
         .contract = is_on(config->contract),
         .entry_abi = (uint8_t)config->entry_abi,
         .sites = (uint8_t)config->sites,
+        .math = (uint8_t)config->math,
+        .maximum_group_size = (uint32_t)config->maximum_group,
+        .minimum_groups = (uint32_t)config->minimum_groups,
         .required_group_size = {(uint32_t)config->required_group_x,
                                 (uint32_t)config->required_group_y,
                                 (uint32_t)config->required_group_z},
@@ -116,7 +120,9 @@ static kiln_status make_artifact(kiln__build *build,
         .method = kiln_code_name(build->code),
         .arguments = arguments,
         .argument_count = count,
+        .hidden_arguments = result->hidden_arguments,
         .static_local_bytes = result->static_local_bytes,
+        .maximum_group_size = build->settings.maximum_group_size,
         .private_bytes = result->private_bytes,
         .registers = result->registers,
         .sub_group_size = result->sub_group_size,
@@ -132,6 +138,8 @@ static kiln_status make_artifact(kiln__build *build,
         .kernel_count = 1,
         .sites = result->sites,
         .site_count = result->site_count,
+        .reports = result->reports,
+        .report_size = result->report_size,
         .roots = result->site_count > 0 ? build->roots : NULL,
         .compile_ns = kiln__clock_ns() - build->start_ns,
         .toolchain = kiln__toolchain_text(build->context),
@@ -248,7 +256,7 @@ static kiln_status prepare(kiln__build *build, int32_t form, kiln_error **error)
     status =
         kiln__code_closure(&build->closure, &build->closure_count, build->code);
     if (status == KILN_OK)
-        status = kiln__build_plan_supplies(build);
+        KILN_TRY(kiln__build_plan_supplies(build, error));
     if (status == KILN_OK && frontend->ops.lower) {
         KILN_TRY(kiln__build_plan_sites(build, error));
         return lower_foreign(build, error);

@@ -65,6 +65,7 @@ typedef struct kiln__codegen_settings {
     const char *triple;
     const char *processor;
     const char *features;
+    const char *options;   /* the backend's own */
     uint8_t opt_level;     /* 0 to 3 */
     uint8_t debug_level;   /* KILN_DEBUG_... */
     uint8_t bounds_checks; /* 0 or 1 */
@@ -72,7 +73,10 @@ typedef struct kiln__codegen_settings {
     uint8_t contract;      /* 0 or 1 */
     uint8_t entry_abi;     /* KILN_ABI_... */
     uint8_t sites;         /* KILN_SITES_... */
+    uint8_t math;          /* KILN_MATH_... */
     uint32_t required_group_size[3];
+    uint32_t maximum_group_size; /* 0: any */
+    uint32_t minimum_groups;     /* 0: any */
 } kiln__codegen_settings;
 
 /** What was made of one kernel; borrowed during finish(). */
@@ -83,7 +87,10 @@ typedef struct kiln__codegen_result {
     int32_t relocation;          /* KILN_RELOCATION_... */
     const kiln_site_info *sites; /* that the code depends on */
     size_t site_count;
+    const void *reports; /* device_abi.h */
+    size_t report_size;
     int32_t can_fail;
+    uint32_t hidden_arguments;
     uint32_t static_local_bytes;
     uint32_t private_bytes;
     uint32_t registers;
@@ -127,7 +134,7 @@ typedef struct kiln__codegen_request {
     /** Takes how long a stage took. */
     void (*stage)(void *env, int32_t stage, uint64_t nanoseconds);
     /** Optional. Takes how long reading and linking bitcode took: `index` of
-        the functions or imports. */
+        the functions, or behind these of the imports. */
     void (*was_read)(void *env, size_t index, uint64_t nanoseconds);
     /** Optional. Takes a line for the host's log. */
     void (*log)(void *env, int32_t level, const char *line);

@@ -98,6 +98,8 @@ const kiln__codegen_backend *kiln__codegen_backend_find(const char *name);
 
 /* ---- backends/host_codegen.c ---- */
 extern const kiln__codegen_backend kiln__host_codegen;
+/* ---- backends/cuda_codegen.c ---- */
+extern const kiln__codegen_backend kiln__cuda_codegen;
 
 /* ---- backends/codegen_host_wrap.c ---- */
 kiln_status kiln__host_wrap(kiln__codegen_job *job);
@@ -107,6 +109,11 @@ kiln_status kiln__host_wrap(kiln__codegen_job *job);
    item, so that the items of a loop touch nothing in common. */
 int kiln__host_items_are_parallel(kiln__codegen_job *job,
                                   LLVMValueRef item_function);
+
+/* ---- backends/codegen_device_reports.c ---- */
+/* The table of what the job's code may report, as device_abi.h describes it,
+   in the arena; NULL: none, or out of memory, which is the job's failure. */
+const void *kiln__device_reports(kiln__codegen_job *job, size_t *size);
 
 /* ---- backends/codegen_host_object.c ---- */
 /* Checks a relocatable object before a linker sees it; on failure writes the

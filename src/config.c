@@ -191,7 +191,9 @@ static kiln_status check_options(const kiln_config_options *options,
         {"contract", options->contract, KILN_SWITCH_OFF},
         {"entry_abi", options->entry_abi, KILN_ABI_DEVICE},
         {"sites", options->sites, KILN_SITES_PATCH},
-        {"reserved", options->reserved[0], 0},
+        {"math", options->math, KILN_MATH_VENDOR},
+        {"maximum_group_size", options->maximum_group_size, INT32_MAX},
+        {"minimum_groups", options->minimum_groups, UINT16_MAX},
     };
 
     for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++)
@@ -222,6 +224,10 @@ static void resolve_numbers(kiln_config *config,
     config->contract = resolved_switch(options->contract, KILN_SWITCH_ON);
     config->entry_abi = options->entry_abi;
     config->sites = options->sites;
+    config->math =
+        options->math == KILN_MATH_DEFAULT ? KILN_MATH_OPEN : options->math;
+    config->maximum_group = options->maximum_group_size;
+    config->minimum_groups = options->minimum_groups;
     config->required_group_x = options->required_group_size[0];
     config->required_group_y = options->required_group_size[1];
     config->required_group_z = options->required_group_size[2];
@@ -250,24 +256,41 @@ static kiln_status copy(char **out, const kiln_config *config, const char *text)
     return *out ? KILN_OK : KILN_ENOMEM;
 }
 
+/* The backend's own table comes last, and behind it, for all backends but the
+   host, what is so on any device; both only if they are not in the list. */
+static kiln_status resolve_overlays(kiln_config *config, const char *given)
+{
+    const kiln_alloc *alloc = &config->context->alloc;
+    const char *own[] = {config->backend, KILN__DEVICE_OVERLAY};
+    const size_t count = strcmp(config->backend, "host") == 0 ? 1 : 2;
+
+    config->overlays = kiln__string_copy(alloc, given);
+    for (size_t i = 0; config->overlays && i < count; i++) {
+        char *before = config->overlays;
+
+        if (is_listed(before, before + strlen(before), own[i], strlen(own[i])))
+            continue;
+        (void)join(&config->overlays, alloc, before, ",", own[i]);
+        kiln__string_free(alloc, before);
+    }
+    return config->overlays ? KILN_OK : KILN_ENOMEM;
+}
+
 static kiln_status resolve_texts(kiln_config *config, const char *backend,
                                  const kiln_target *target,
                                  const kiln_config_options *options)
 {
     const kiln_alloc *alloc = &config->context->alloc;
-    const char *overlays = options->overlays ? options->overlays : "";
-    const int has_own = is_listed(overlays, overlays + strlen(overlays),
-                                  backend, strlen(backend));
 
     KILN_TRY(copy(&config->backend, config, backend));
     KILN_TRY(copy(&config->triple, config, target->triple));
     KILN_TRY(copy(&config->processor, config, target->processor));
     KILN_TRY(copy(&config->features, config, target->features));
+    KILN_TRY(copy(&config->options, config, target->options));
     if (options->entry_name)
         KILN_TRY(copy(&config->entry_name, config, options->entry_name));
     KILN_TRY(join(&config->target, alloc, backend, ":", target->name));
-    return join(&config->overlays, alloc, overlays, ",",
-                has_own ? "" : backend);
+    return resolve_overlays(config, options->overlays ? options->overlays : "");
 }
 
 static kiln_status resolve_target(kiln_config *config,
@@ -432,6 +455,9 @@ void kiln_config_get_options(kiln_config_options *out,
     known.required_group_size[1] = (uint32_t)config->required_group_y;
     known.required_group_size[2] = (uint32_t)config->required_group_z;
     known.device = (uint32_t)config->device;
+    known.math = (uint8_t)config->math;
+    known.maximum_group_size = (uint32_t)config->maximum_group;
+    known.minimum_groups = (uint32_t)config->minimum_groups;
     size = known.size = out->size;
     memcpy(out, &known, size < sizeof known ? size : sizeof known);
 }

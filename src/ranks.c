@@ -28,7 +28,7 @@
  * Request: version, encoded key, frontend, function, types, settings. Reply:
  * version, status, an envelope (entry.h).
  */
-#define VERSION 1
+#define VERSION 2
 #define QUIET_NS ((uint64_t)30 * 1000000000)
 #define PAUSE_LEAST_NS 2000000u
 #define PAUSE_MOST_NS 50000000u
@@ -64,6 +64,9 @@ int kiln__ranks_apply(kiln_context *context, kiln_digest key)
 /* ---- the request ---- */
 
 #define NUMBER_MAP(X) \
+    X(math) \
+    X(maximum_group_size) \
+    X(minimum_groups) \
     X(opt_level) \
     X(debug_level) \
     X(bounds_checks) \

@@ -25,6 +25,8 @@
     X(triple, TEXT, KILN__SCOPE_RUNTIME | KILN__SCOPE_BINARY) \
     X(processor, TEXT, KILN__SCOPE_BINARY) \
     X(features, TEXT, KILN__SCOPE_BINARY) \
+    X(options, TEXT, KILN__SCOPE_RUNTIME | KILN__SCOPE_BINARY) \
+    X(math, NUMBER, KILN__SCOPE_RUNTIME | KILN__SCOPE_BINARY) \
     X(opt_level, NUMBER, KILN__SCOPE_BINARY) \
     X(debug_level, NUMBER, KILN__SCOPE_RUNTIME | KILN__SCOPE_BINARY) \
     X(bounds_checks, NUMBER, KILN__SCOPE_RUNTIME | KILN__SCOPE_BINARY) \
@@ -36,14 +38,19 @@
     X(required_group_x, NUMBER, KILN__SCOPE_BINARY) \
     X(required_group_y, NUMBER, KILN__SCOPE_BINARY) \
     X(required_group_z, NUMBER, KILN__SCOPE_BINARY) \
+    X(maximum_group, NUMBER, KILN__SCOPE_BINARY) \
+    X(minimum_groups, NUMBER, KILN__SCOPE_BINARY) \
     X(device, NUMBER, KILN__SCOPE_LOAD)
 
 #define KILN__SETTING_TEXT(member) char *member;
 #define KILN__SETTING_NUMBER(member) uint64_t member;
 #define KILN__SETTING_MEMBER(member, kind, scopes) KILN__SETTING_##kind(member)
 
+/* The table that is looked up behind those of backends that are devices. */
+#define KILN__DEVICE_OVERLAY "device"
+
 /* Immutable and interned; lives with the context. `overlays` holds the tables
-   in order, the backend's own last: "mine,host". */
+   in order, the backend's own last: "mine,host", "mine,cuda,device". */
 struct kiln_config {
     kiln_context *context;
     KILN__SETTING_MAP(KILN__SETTING_MEMBER)

@@ -124,6 +124,7 @@ static void runtime_settings_leave_the_owner_token(void **state)
     CHANGES(RUNTIME | FULL, bounds_checks, KILN_SWITCH_OFF);
     CHANGES(RUNTIME | FULL, fast_math, KILN_SWITCH_ON);
     CHANGES(RUNTIME | FULL, contract, KILN_SWITCH_OFF);
+    CHANGES(RUNTIME | FULL, math, KILN_MATH_VENDOR);
 }
 
 static void binary_settings_change_the_full_digest_alone(void **state)
@@ -135,6 +136,8 @@ static void binary_settings_change_the_full_digest_alone(void **state)
     CHANGES(FULL, entry_abi, KILN_ABI_DEVICE);
     CHANGES(FULL, entry_name, "main_saxpy");
     CHANGES(FULL, sites, KILN_SITES_PATCH);
+    CHANGES(FULL, maximum_group_size, 64);
+    CHANGES(FULL, minimum_groups, 2);
     CHANGES(FULL, required_group_size[0], 64);
     CHANGES(FULL, required_group_size[1], 64);
     CHANGES(FULL, required_group_size[2], 64);
@@ -202,7 +205,8 @@ static void a_bad_setting_is_named(void **state)
     REFUSES("contract is 255", contract, 255);
     REFUSES("entry_abi is 2", entry_abi, 2);
     REFUSES("sites is 2", sites, 2);
-    REFUSES("reserved is 1", reserved[0], 1);
+    REFUSES("math is 3", math, 3);
+    REFUSES("minimum_groups is 65536", minimum_groups, 65536);
     REFUSES("required_group_size", required_group_size[1], 0x80000000u);
     REFUSES("entry_name is ''", entry_name, "");
     REFUSES("entry_name is '1a'", entry_name, "1a");

@@ -10,6 +10,7 @@
 
 #include "artifact.h"
 #include "backends/host.h"
+#include "backends/report_text.h"
 #include "support/harness.h"
 
 /*
@@ -57,7 +58,7 @@ static int teardown(void **state)
 }
 
 static kiln_launch_request request_of(const fixture *f, kiln__host_entry entry,
-                                      const void *arguments)
+                                      void *arguments)
 {
     kiln_launch_request request = {
         .size = sizeof request,
@@ -390,7 +391,7 @@ static int32_t raise_late(struct kiln__host_launch *launch,
 static void an_exception_stops_the_launch_and_is_recorded(void **state)
 {
     fixture *f = *state;
-    const uint64_t from = 50;
+    uint64_t from = 50;
     kiln_launch_request request = request_of(f, raise_late, &from);
     const kiln_exception *exception = &f->record.exception;
 
@@ -493,10 +494,17 @@ static void take_text(void *env, const char *text, size_t size)
 static void print_parts(fixture *f, const struct kiln__host_print_part *parts,
                         uint64_t count)
 {
+    kiln__text text;
+
     printed_size = 0;
     printed[0] = '\0';
     f->context.host.print = take_text;
-    kiln__host_print(&f->context, parts, count);
+    kiln__text_init(&text, &f->context.alloc);
+    for (uint64_t i = 0; i < count; i++)
+        kiln__print_part(&text, parts[i].kind,
+                         (const char *)(uintptr_t)parts[i].bits, parts[i].bits);
+    kiln__print_send(&f->context, &text);
+    kiln__text_dispose(&text);
 }
 
 static struct kiln__host_print_part text_part(const char *text)

@@ -283,15 +283,13 @@ static size_t spoiled_at;
 
 static void flip_a_bit(char *reply, size_t *size)
 {
-    if (spoiled_at < *size)
-        reply[spoiled_at] ^= 1;
+    reply[spoiled_at % *size] ^= 1;
 }
 
 static void cut(char *reply, size_t *size)
 {
     (void)reply;
-    if (spoiled_at < *size)
-        *size = spoiled_at;
+    *size = spoiled_at % *size;
 }
 
 /* The kernel is built here: its bytes were not believed. */

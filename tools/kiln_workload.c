@@ -52,6 +52,24 @@ static int read_group(uint32_t out[3], const char *text)
     return 0;
 }
 
+static int read_count(uint32_t *out, const char *text)
+{
+    uint32_t numbers[3] = {0, 0, 0};
+
+    if (strchr(text, ',') != NULL || !read_group(numbers, text))
+        return 0;
+    *out = numbers[0];
+    return 1;
+}
+
+static int read_math(uint8_t *out, const char *text)
+{
+    if (strcmp(text, "open") != 0 && strcmp(text, "vendor") != 0)
+        return 0;
+    *out = *text == 'v' ? KILN_MATH_VENDOR : KILN_MATH_OPEN;
+    return 1;
+}
+
 static int read_sites(uint8_t *out, const char *text)
 {
     if (strcmp(text, "resolve") != 0 && strcmp(text, "patch") != 0)
@@ -93,6 +111,16 @@ const char *workload_setting(kiln_config_options *out, const char *word)
         return read_group(out->required_group_size, value)
                    ? NULL
                    : "group takes N[,N[,N]]";
+    if (IS("math"))
+        return read_math(&out->math, value) ? NULL : "math takes open, vendor";
+    if (IS("most"))
+        return read_count(&out->maximum_group_size, value)
+                   ? NULL
+                   : "most takes a number of items";
+    if (IS("groups"))
+        return read_count(&out->minimum_groups, value)
+                   ? NULL
+                   : "groups takes a number of groups";
     if (IS("entry"))
         out->entry_name = value;
     else if (IS("overlays"))
@@ -100,8 +128,8 @@ const char *workload_setting(kiln_config_options *out, const char *word)
     else if (IS("target"))
         out->target = value;
     else
-        return "settings are opt, debug, bounds, fast, contract, sites, "
-               "group, entry, overlays and target";
+        return "settings are opt, debug, bounds, fast, contract, math, "
+               "sites, group, most, groups, entry, overlays and target";
     return *value != '\0' ? NULL : "the value is missing";
 #undef IS
 }

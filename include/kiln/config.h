@@ -24,6 +24,11 @@ KILN_BEGIN_DECLS
 #define KILN_ABI_KERNEL 0 /* a kernel that can be launched */
 #define KILN_ABI_DEVICE 1 /* a function for foreign code; KILN_EUNSUPPORTED */
 
+/* Whose mathematical functions device code calls. */
+#define KILN_MATH_DEFAULT 0 /* as KILN_MATH_OPEN */
+#define KILN_MATH_OPEN 1   /* libclc; OpenCL's own for spirv; C's on the host */
+#define KILN_MATH_VENDOR 2 /* libdevice, ROCm's device libraries */
+
 /* How code refers to host objects (kiln_inference_use_site). */
 #define KILN_SITES_RESOLVE 0 /* constants, folded; stays in the session */
 #define KILN_SITES_PATCH 1   /* slots, filled when a kernel is loaded */
@@ -40,7 +45,8 @@ typedef struct kiln_config_options {
                                "cuda:sm_90a"; NULL: "host" */
     const char *entry_name; /* [binary] of the kernel's symbol; NULL: derived */
     const char *overlays;   /* [typed] overlay tables, "a,b", first wins; the
-                               backend's own table follows; NULL: none */
+                               backend's own table follows, and "device" if
+                               it is not the host; NULL: none */
     uint8_t opt_level;      /* [binary] KILN_OPT_... */
     uint8_t debug_level;    /* [runtime, binary] KILN_DEBUG_...; enters the
                                keys, adds nothing in this version */
@@ -49,15 +55,18 @@ typedef struct kiln_config_options {
     uint8_t contract;       /* [runtime, binary] fuse a*b+c, on */
     uint8_t entry_abi;      /* [binary] KILN_ABI_... */
     uint8_t sites;          /* [binary] KILN_SITES_... */
-    uint8_t reserved[1];
+    uint8_t math;           /* [runtime, binary] KILN_MATH_... */
     uint32_t required_group_size[3]; /* [binary] 0: any */
     uint32_t device;                 /* [load] ordinal */
+    uint32_t maximum_group_size;     /* [binary] items; 0: the target's most */
+    uint32_t minimum_groups;         /* [binary] that a processor of the device
+                                        shall hold at once; 0: any. cuda, rocm */
 } kiln_config_options;
 
 #define KILN_CONFIG_OPTIONS_INIT \
     { \
-        sizeof(kiln_config_options), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, {0}, \
-            {0, 0, 0}, 0 \
+        sizeof(kiln_config_options), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, \
+            {0, 0, 0}, 0, 0, 0 \
     }
 
 /**

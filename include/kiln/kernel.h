@@ -74,6 +74,12 @@ KILN_API size_t kiln_artifact_site_count(const kiln_artifact *artifact);
 KILN_API const kiln_site_info *kiln_artifact_site(const kiln_artifact *artifact,
                                                   size_t index);
 
+/** Returns what the numbers that a device reports stand for: a table of the
+ *  exceptions that the code may raise and of what it may print, which drivers
+ *  read; NULL where there is none. `size`, in bytes, may be NULL. Borrowed. */
+KILN_API const void *kiln_artifact_reports(const kiln_artifact *artifact,
+                                           size_t *size);
+
 /** Adds a reference and returns the artifact. Artifacts outlive kernels and
  *  context that way. NULL is fine. */
 KILN_API const kiln_artifact *kiln_artifact_retain(

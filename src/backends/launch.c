@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "code.h"
+#include "device_abi.h"
 #include "report.h"
 #include "settings.h"
 
@@ -17,6 +18,8 @@
 
 #define STACK_BLOCK 1024
 #define BLOCK_ALIGNMENT 64
+/* Behind the packed block, from a multiple of 8 on. */
+#define HIDDEN_ROOM (8 + 8 * KILN__HIDDEN_COUNT)
 
 /* ---- arguments ---- */
 
@@ -282,7 +285,8 @@ static kiln_status launch_large(kiln_queue *queue, kiln_launch_request *request,
                                 kiln_error **error)
 {
     const kiln_alloc *alloc = &queue->device->context->alloc;
-    const size_t size = (size_t)request->argument_bytes + BLOCK_ALIGNMENT;
+    const size_t size =
+        (size_t)request->argument_bytes + HIDDEN_ROOM + BLOCK_ALIGNMENT;
     unsigned char *memory = kiln__allocate(alloc, size);
     kiln_status status;
 
@@ -302,7 +306,7 @@ kiln_status kiln_queue_launch(kiln_queue *queue, const kiln_kernel *kernel,
                               const void *const *arguments, size_t count,
                               kiln_error **error)
 {
-    _Alignas(BLOCK_ALIGNMENT) unsigned char block[STACK_BLOCK];
+    _Alignas(BLOCK_ALIGNMENT) unsigned char block[STACK_BLOCK + HIDDEN_ROOM];
     kiln_launch_request request = {.size = sizeof request, .kernel = kernel};
 
     KILN_REQUIRE(queue != NULL, error);

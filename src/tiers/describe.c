@@ -18,6 +18,13 @@
  * shown as far as it is understood.
  */
 #define META_VERSION 1
+#define BINARY_META_VERSION 2
+
+/* Of the kinds that a version begins. */
+static uint64_t meta_version(int32_t kind)
+{
+    return kind == KILN__ENTRY_BINARY ? BINARY_META_VERSION : META_VERSION;
+}
 
 typedef struct showing {
     kiln__reader reader;
@@ -230,7 +237,7 @@ static void show_fields(showing *s, int32_t kind)
         take_text(s, "build");
         return;
     }
-    if (kiln__read_u64(&s->reader) != META_VERSION)
+    if (kiln__read_u64(&s->reader) != meta_version(kind))
         return;
     if (kind == KILN__ENTRY_INSTANCE)
         show_instance(s);
@@ -299,7 +306,7 @@ void kiln__entry_title(kiln__text *name, kiln__text *target,
         add_span(name, kiln__read_text(&reader));
         return;
     }
-    if (kiln__read_u64(&reader) != META_VERSION)
+    if (kiln__read_u64(&reader) != meta_version(entry->kind))
         return;
     if (entry->kind == KILN__ENTRY_BINARY) {
         (void)kiln__read_text(&reader);

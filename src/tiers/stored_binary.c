@@ -12,10 +12,10 @@
 
 /*
  * Meta, after a version: format, target, kernels {name, method, arguments
- * {type, offset, size}, numbers}, sites {name, offset, size, strategy}. The
- * payload is the artifact's own.
+ * {type, offset, size}, numbers}, sites {name, offset, size, strategy},
+ * reports. The payload is the artifact's own.
  */
-#define META_VERSION 1
+#define META_VERSION 2
 
 /* Every number of a kernel's metadata, in the order of the encoding. */
 #define KERNEL_NUMBER_MAP(X) \
@@ -69,6 +69,7 @@ static void encode_meta(kiln__encoder *out, const kiln_artifact *artifact)
     kiln__encode_u64(out, artifact->site_count);
     for (size_t i = 0; i < artifact->site_count; i++)
         encode_site(out, &artifact->sites[i]);
+    kiln__encode_bytes(out, artifact->reports, artifact->report_size);
 }
 
 kiln_status kiln__draft_artifact(kiln__draft *out, const kiln_alloc *alloc,
@@ -201,6 +202,7 @@ kiln_status kiln__artifact_decode(const kiln_artifact **out,
         .compile_ns = entry->build_ns,
     };
     kiln_status status = KILN_ECORRUPT;
+    kiln__span_of_bytes reports;
     decoding d;
 
     kiln__arena_init(&d.arena, alloc);
@@ -212,6 +214,9 @@ kiln_status kiln__artifact_decode(const kiln_artifact **out,
         kiln__arena_string(&d.arena, entry->toolchain, entry->toolchain_size);
     read_kernels(&d, &source);
     read_sites(&d, &source);
+    reports = kiln__read_bytes(&d.reader);
+    source.reports = reports.data;
+    source.report_size = reports.size;
     if (kiln__reader_is_done(&d.reader) && !d.arena.failed)
         status = kiln__artifact_new(out, &source);
     kiln__arena_dispose(&d.arena);

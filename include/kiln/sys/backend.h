@@ -26,6 +26,8 @@ typedef struct kiln_target {
     char triple[64];     /* LLVM's triple */
     char processor[64];  /* LLVM's processor name */
     char features[1024]; /* LLVM's feature list, "+avx2,+fma" */
+    char options[512];   /* the backend's own, "fp64,cov=6"; its halves agree
+                            on what they mean */
 } kiln_target;
 
 /** One launch, checked and with every number resolved. */
@@ -35,8 +37,10 @@ typedef struct kiln_launch_request {
     const kiln_kernel *kernel; /* whose it is */
     uint64_t grid[3];          /* items, each at least 1 */
     uint32_t block[3];         /* items of a group, all 0: choose */
-    const void *arguments;     /* the packed block */
-    uint32_t argument_bytes;
+    void *arguments;           /* the packed block, which is the backend's for
+                                  the call; behind it, at the next multiple of
+                                  8, is room for the hidden arguments */
+    uint32_t argument_bytes;   /* without them */
 } kiln_launch_request;
 
 typedef struct kiln_backend_ops {
