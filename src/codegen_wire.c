@@ -15,6 +15,16 @@
 #define FIELD_SIZE ((size_t)9) /* the least that a field takes */
 #define NUMBER_SIZE (FIELD_SIZE + 8)
 
+/* Whoever adds a member to one of these adds it here, and to the numbers. */
+_Static_assert(sizeof(kiln__codegen_settings) == 9 * sizeof(void *),
+               "settings");
+_Static_assert(sizeof(kiln__codegen_function) == 8 * sizeof(void *),
+               "function");
+_Static_assert(sizeof(kiln__codegen_import) == 4 * sizeof(void *), "import");
+_Static_assert(sizeof(kiln__codegen_site) == 3 * sizeof(void *), "site");
+_Static_assert(sizeof(kiln__codegen_request) == 25 * sizeof(void *), "request");
+_Static_assert(sizeof(kiln__codegen_result) == 12 * sizeof(void *), "result");
+
 /* ---- heads ---- */
 
 static const unsigned char magic[4] = {'K', 'i', 'l', 'n'};
@@ -219,6 +229,7 @@ static void put_settings(kiln__encoder *out,
     kiln__encode_text(out, settings->triple);
     kiln__encode_text(out, settings->processor);
     kiln__encode_text(out, settings->features);
+    kiln__encode_text(out, settings->options);
     kiln__encode_u64(out, settings->opt_level);
     kiln__encode_u64(out, settings->debug_level);
     kiln__encode_u64(out, settings->bounds_checks);
@@ -226,8 +237,11 @@ static void put_settings(kiln__encoder *out,
     kiln__encode_u64(out, settings->contract);
     kiln__encode_u64(out, settings->entry_abi);
     kiln__encode_u64(out, settings->sites);
+    kiln__encode_u64(out, settings->math);
     for (int i = 0; i < 3; i++)
         kiln__encode_u64(out, settings->required_group_size[i]);
+    kiln__encode_u64(out, settings->maximum_group_size);
+    kiln__encode_u64(out, settings->minimum_groups);
 }
 
 static const kiln__codegen_settings *get_settings(reading *r)
@@ -242,6 +256,7 @@ static const kiln__codegen_settings *get_settings(reading *r)
     out->triple = get_text(r);
     out->processor = get_text(r);
     out->features = get_text(r);
+    out->options = get_text_or_none(r);
     out->opt_level = (uint8_t)get_at_most(r, 3);
     out->debug_level = (uint8_t)get_at_most(r, UINT8_MAX);
     out->bounds_checks = (uint8_t)get_at_most(r, 1);
@@ -249,8 +264,11 @@ static const kiln__codegen_settings *get_settings(reading *r)
     out->contract = (uint8_t)get_at_most(r, 1);
     out->entry_abi = (uint8_t)get_at_most(r, UINT8_MAX);
     out->sites = (uint8_t)get_at_most(r, UINT8_MAX);
+    out->math = (uint8_t)get_at_most(r, UINT8_MAX);
     for (int i = 0; i < 3; i++)
         out->required_group_size[i] = (uint32_t)get_at_most(r, UINT32_MAX);
+    out->maximum_group_size = (uint32_t)get_at_most(r, UINT32_MAX);
+    out->minimum_groups = (uint32_t)get_at_most(r, UINT32_MAX);
     return out;
 }
 
@@ -462,7 +480,9 @@ void kiln__wire_put_result(kiln__encoder *out,
         kiln__encode_u64(out, result->sites[i].size);
         kiln__encode_u64(out, result->sites[i].strategy);
     }
+    put_bytes(out, result->reports, result->report_size);
     kiln__encode_i64(out, result->can_fail);
+    kiln__encode_u64(out, result->hidden_arguments);
     kiln__encode_u64(out, result->static_local_bytes);
     kiln__encode_u64(out, result->private_bytes);
     kiln__encode_u64(out, result->registers);
@@ -496,7 +516,9 @@ kiln_status kiln__wire_get_result(kiln__codegen_result *out, kiln__arena *arena,
     out->format = get_text(&r);
     out->relocation = get_i32(&r);
     get_result_sites(&r, out);
+    out->reports = get_bytes(&r, &out->report_size);
     out->can_fail = get_i32(&r);
+    out->hidden_arguments = (uint32_t)get_at_most(&r, UINT32_MAX);
     out->static_local_bytes = (uint32_t)get_at_most(&r, UINT32_MAX);
     out->private_bytes = (uint32_t)get_at_most(&r, UINT32_MAX);
     out->registers = (uint32_t)get_at_most(&r, UINT32_MAX);
