@@ -17,15 +17,15 @@ static const char unselectable[] =
     "  %t = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()\n"
     "  store volatile i32 %t, ptr %p\n";
 
-/* A worker that behaves so, with a second for a job. */
-static setting *open_fake(const char *behaviour, int caches)
+/* A worker that behaves so, with a time for a job; 0: the default. */
+static setting *open_fake(const char *behaviour, uint32_t timeout_s)
 {
     kiln_context_options options = setting_options(KILN_CODEGEN_WORKER);
 
     setting_behave(behaviour);
     options.codegen_worker = FAKE_WORKER;
-    options.codegen_timeout_s = 1;
-    return setting_open(&options, caches);
+    options.codegen_timeout_s = timeout_s;
+    return setting_open(&options, 0);
 }
 
 /* ---- equal bytes ---- */
@@ -335,6 +335,43 @@ static void a_child_of_fork_has_workers_of_its_own(void **state)
     assert_int_equal(still, worker);
 }
 
+/* A host's callback forks on the very thread that talks to a worker. */
+static pid_t forked;
+
+static void fork_once(void *env, const kiln_event *event)
+{
+    (void)env;
+    if (event->kind == KILN_EVENT_STAGE && forked < 0)
+        forked = fork();
+    /* In the child the worker is gone, and the job fails. */
+    if (event->kind == KILN_EVENT_JOB && forked == 0)
+        _exit(event->status == KILN_EIO ? 0 : 1);
+}
+
+static void a_fork_in_the_midst_of_a_job_takes_no_worker(void **state)
+{
+    static const kiln_host_ops host = {.size = sizeof host, .event = fork_once};
+    kiln_context_options options = setting_options(KILN_CODEGEN_WORKER);
+    const kiln_kernel *kernel;
+    const kiln_code *code;
+    kiln_signature signature;
+    setting *s;
+
+    (void)state;
+    if (!HARNESS_THREADS_AFTER_FORK || !HARNESS_MALLOC_AFTER_FORK)
+        skip();
+    options.host = &host;
+    s = setting_open(&options, 0);
+    signature = setting_signature(s, "scale");
+    forked = 1;
+    assert_ok(
+        kiln_infer(&code, s->context, &signature, s->config, 0, &test_error));
+    forked = -1;
+    assert_ok(setting_compile(&kernel, s, "scale", &test_error));
+    assert_true(forked > 0);
+    assert_int_equal(status_of_child(forked), 0);
+}
+
 /* The child lives on with what it inherited; the worker still sees that its
    libkiln has gone. */
 static void a_worker_ends_with_its_libkiln_whatever_forks(void **state)
@@ -380,21 +417,28 @@ static void a_worker_ends_with_its_libkiln_whatever_forks(void **state)
 
 /* ---- what goes wrong ---- */
 
-static void fails_with(const char *behaviour, kiln_status status,
-                       const char *words)
+static void fails_in(uint32_t timeout_s, const char *behaviour,
+                     kiln_status status, const char *words)
 {
-    setting *s = open_fake(behaviour, 0);
+    setting *s = open_fake(behaviour, timeout_s);
     const kiln_kernel *kernel;
 
     assert_fails(status, words,
                  setting_compile(&kernel, s, "scale", &test_error));
     assert_int_equal(setting_children(), 0);
-    /* The next job finds a fresh one, and the host what it was. */
+    /* The next job finds a fresh one, and all the time it needs. */
     setting_behave("pass");
+    s->context->codegen_timeout_ns = UINT64_MAX;
     assert_ok(setting_compile(&kernel, s, "powers", &test_error));
     assert_int_equal(setting_children(), 1);
     setting_close(s);
     assert_int_equal(setting_children(), 0);
+}
+
+static void fails_with(const char *behaviour, kiln_status status,
+                       const char *words)
+{
+    fails_in(0, behaviour, status, words);
 }
 
 static void a_crash_is_an_error_of_the_job(void **state)
@@ -412,9 +456,9 @@ static void a_crash_is_an_error_of_the_job(void **state)
 static void what_hangs_is_ended(void **state)
 {
     (void)state;
-    fails_with("hangs", KILN_ETIMEDOUT, "took longer than 1 s");
-    fails_with("stopped", KILN_ETIMEDOUT, "took longer than 1 s");
-    fails_with("silent", KILN_ETIMEDOUT, "took longer than 1 s");
+    fails_in(1, "hangs", KILN_ETIMEDOUT, "took longer than 1 s");
+    fails_in(1, "stopped", KILN_ETIMEDOUT, "took longer than 1 s");
+    fails_in(1, "silent", KILN_ETIMEDOUT, "took longer than 1 s");
 }
 
 static void nonsense_is_an_error(void **state)
@@ -453,13 +497,14 @@ static void a_failure_names_the_kernel_and_is_remembered(void **state)
 
 static void what_may_go_well_another_time_is_tried_again(void **state)
 {
-    setting *s = open_fake("hangs", 0);
+    setting *s = open_fake("hangs", 1);
     const kiln_kernel *kernel;
 
     (void)state;
     assert_status(KILN_ETIMEDOUT,
                   setting_compile(&kernel, s, "scale", &test_error));
     setting_behave("pass");
+    s->context->codegen_timeout_ns = UINT64_MAX;
     assert_ok(setting_compile(&kernel, s, "scale", &test_error));
 }
 
@@ -597,6 +642,7 @@ int main(void)
         TEST(four_threads_have_four_workers_at_most),
         TEST(a_host_may_have_closed_its_standard_descriptors),
         TEST(a_child_of_fork_has_workers_of_its_own),
+        TEST(a_fork_in_the_midst_of_a_job_takes_no_worker),
         TEST(a_worker_ends_with_its_libkiln_whatever_forks),
         TEST(a_crash_is_an_error_of_the_job),
         TEST(what_hangs_is_ended),
