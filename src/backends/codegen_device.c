@@ -284,6 +284,7 @@ static LLVMValueRef make_item(wrapper *w)
             w->builder,
             LLVMGetParam(w->kernel, w->type_count - KILN__HIDDEN_COUNT + i),
             LLVMBuildStructGEP2(w->builder, type, item, i, ""));
+    kiln__device_item_begins(w->job, w->builder, item);
     return item;
 }
 
@@ -311,6 +312,8 @@ static void fill_kernel(wrapper *w)
         pass(w, &job->parameters[i]);
     LLVMBuildCall2(w->builder, LLVMGlobalGetValueType(job->item_function),
                    job->item_function, w->values, w->value_count, "");
+    if (w->has_hidden)
+        kiln__device_item_ends(job, w->builder, w->values[0]);
     LLVMBuildRetVoid(w->builder);
 }
 

@@ -16,6 +16,7 @@ typedef struct kiln__device_hardware {
     unsigned kernel_convention;
     const char *aggregate; /* attribute of a parameter: "byval", "byref" */
     uint32_t group_max;    /* items of a group, at most */
+    int raises_at_end;     /* a report is written when its item ends */
     /* Ids and sizes along a dimension, as i64. */
     LLVMValueRef (*local_id)(kiln__codegen_job *job, LLVMBuilderRef builder,
                              uint32_t dimension);
@@ -98,8 +99,13 @@ void kiln__device_print(kiln__codegen_job *job, LLVMBuilderRef builder,
                         LLVMValueRef item, size_t count,
                         const char *const *texts, const LLVMValueRef *values,
                         const int32_t *kinds);
-/* The type of an item: the two words. */
+/* The type of an item: the two words, and what it raises at its end. */
 LLVMTypeRef kiln__device_item_type(const kiln__codegen_job *job);
+/* Around what the kernel does for its item. */
+void kiln__device_item_begins(kiln__codegen_job *job, LLVMBuilderRef builder,
+                              LLVMValueRef item);
+void kiln__device_item_ends(kiln__codegen_job *job, LLVMBuilderRef builder,
+                            LLVMValueRef item);
 
 /* ---- codegen_device_reports.c ---- */
 /* Number of the report in the job's table, where each stands once. */

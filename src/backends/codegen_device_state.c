@@ -11,11 +11,18 @@
  * What device_abi.h says of the state, as LLVM IR. One function raises for all
  * of a module, so that a check costs its code little; a print is in place,
  * since each has values of its own.
+ *
+ * Where a call costs registers and a stack, items raise at their end: a check
+ * keeps the report and its values in the item, which has left the kernel's code
+ * by its flag when the kernel writes them.
  */
 
 #define STATE_SPACE 1u
 #define ITEM_STATE 0u
 #define ITEM_LAUNCH 1u
+#define ITEM_REPORT 2u /* and these, where items raise at their end */
+#define ITEM_VALUES 3u
+#define ITEM_COUNT 5u
 
 #define STATE(member) offsetof(struct kiln__device_state, member)
 
@@ -36,21 +43,31 @@ static LLVMTypeRef state_pointer(const kiln__codegen_job *job)
 
 LLVMTypeRef kiln__device_item_type(const kiln__codegen_job *job)
 {
-    LLVMTypeRef members[KILN__HIDDEN_COUNT] = {state_pointer(job), i64_of(job)};
+    const unsigned count =
+        kiln__hardware(job)->raises_at_end ? ITEM_COUNT : KILN__HIDDEN_COUNT;
+    LLVMTypeRef members[ITEM_COUNT] = {state_pointer(job), i64_of(job),
+                                       i32_of(job), i64_of(job), i64_of(job)};
 
-    return LLVMStructTypeInContext(job->context, members, KILN__HIDDEN_COUNT,
-                                   0);
+    return LLVMStructTypeInContext(job->context, members, count, 0);
+}
+
+static LLVMValueRef place_in_item(const kiln__codegen_job *job,
+                                  LLVMBuilderRef builder, LLVMValueRef item,
+                                  unsigned which)
+{
+    return LLVMBuildStructGEP2(builder, kiln__device_item_type(job), item,
+                               which, "");
 }
 
 static LLVMValueRef of_item(const kiln__codegen_job *job,
                             LLVMBuilderRef builder, LLVMValueRef item,
                             unsigned which)
 {
-    return LLVMBuildLoad2(
-        builder, which == ITEM_STATE ? state_pointer(job) : i64_of(job),
-        LLVMBuildStructGEP2(builder, kiln__device_item_type(job), item, which,
-                            ""),
-        "");
+    const LLVMTypeRef type =
+        LLVMStructGetTypeAtIndex(kiln__device_item_type(job), which);
+
+    return LLVMBuildLoad2(builder, type,
+                          place_in_item(job, builder, item, which), "");
 }
 
 static LLVMValueRef member(const kiln__codegen_job *job, LLVMBuilderRef builder,
@@ -157,10 +174,24 @@ static LLVMValueRef raise_function(kiln__codegen_job *job)
     function = LLVMAddFunction(job->module, name, raise_type(job));
     LLVMSetLinkage(function, LLVMInternalLinkage);
     kiln__device_attribute(job, function, "cold");
-    kiln__device_attribute(job, function, "noinline");
+    kiln__device_attribute(job, function,
+                           kiln__hardware(job)->raises_at_end ? "alwaysinline"
+                                                              : "noinline");
     kiln__device_attribute(job, function, "nounwind");
     build_raise(job, function);
     return function;
+}
+
+static void write_report(kiln__codegen_job *job, LLVMBuilderRef builder,
+                         LLVMValueRef item, LLVMValueRef report,
+                         LLVMValueRef value0, LLVMValueRef value1)
+{
+    LLVMValueRef arguments[RAISE_PARAMETERS] = {
+        of_item(job, builder, item, ITEM_STATE),
+        of_item(job, builder, item, ITEM_LAUNCH), report, value0, value1};
+
+    LLVMBuildCall2(builder, raise_type(job), raise_function(job), arguments,
+                   RAISE_PARAMETERS, "");
 }
 
 void kiln__device_raise(kiln__codegen_job *job, LLVMBuilderRef builder,
@@ -168,15 +199,58 @@ void kiln__device_raise(kiln__codegen_job *job, LLVMBuilderRef builder,
                         const char *method, const char *message,
                         LLVMValueRef value0, LLVMValueRef value1)
 {
-    const uint32_t report =
-        kiln__device_exception_report(job, kind, ordinal, method, message);
-    LLVMValueRef arguments[RAISE_PARAMETERS] = {
-        of_item(job, builder, item, ITEM_STATE),
-        of_item(job, builder, item, ITEM_LAUNCH),
-        LLVMConstInt(i32_of(job), report, 0), value0, value1};
+    const LLVMValueRef report = LLVMConstInt(
+        i32_of(job),
+        kiln__device_exception_report(job, kind, ordinal, method, message), 0);
 
-    LLVMBuildCall2(builder, raise_type(job), raise_function(job), arguments,
-                   RAISE_PARAMETERS, "");
+    if (!kiln__hardware(job)->raises_at_end) {
+        write_report(job, builder, item, report, value0, value1);
+        return;
+    }
+    LLVMBuildStore(builder, report,
+                   place_in_item(job, builder, item, ITEM_REPORT));
+    LLVMBuildStore(builder, value0,
+                   place_in_item(job, builder, item, ITEM_VALUES));
+    LLVMBuildStore(builder, value1,
+                   place_in_item(job, builder, item, ITEM_VALUES + 1));
+}
+
+/* ---- raising at the end ---- */
+
+/* No report has this number. */
+#define NONE 0xffffffffu
+
+void kiln__device_item_begins(kiln__codegen_job *job, LLVMBuilderRef builder,
+                              LLVMValueRef item)
+{
+    if (kiln__hardware(job)->raises_at_end)
+        LLVMBuildStore(builder, LLVMConstInt(i32_of(job), NONE, 0),
+                       place_in_item(job, builder, item, ITEM_REPORT));
+}
+
+void kiln__device_item_ends(kiln__codegen_job *job, LLVMBuilderRef builder,
+                            LLVMValueRef item)
+{
+    const LLVMValueRef function =
+        LLVMGetBasicBlockParent(LLVMGetInsertBlock(builder));
+    LLVMBasicBlockRef raises, done;
+    LLVMValueRef report;
+
+    if (!kiln__hardware(job)->raises_at_end || !job->can_fail)
+        return;
+    raises = LLVMAppendBasicBlockInContext(job->context, function, "");
+    done = LLVMAppendBasicBlockInContext(job->context, function, "");
+    report = of_item(job, builder, item, ITEM_REPORT);
+    LLVMBuildCondBr(builder,
+                    LLVMBuildICmp(builder, LLVMIntNE, report,
+                                  LLVMConstInt(i32_of(job), NONE, 0), ""),
+                    raises, done);
+    LLVMPositionBuilderAtEnd(builder, raises);
+    write_report(job, builder, item, report,
+                 of_item(job, builder, item, ITEM_VALUES),
+                 of_item(job, builder, item, ITEM_VALUES + 1));
+    LLVMBuildBr(builder, done);
+    LLVMPositionBuilderAtEnd(builder, done);
 }
 
 /* ---- printing ---- */
