@@ -248,7 +248,7 @@ static kiln_status prepare(kiln__build *build, int32_t form, kiln_error **error)
     status =
         kiln__code_closure(&build->closure, &build->closure_count, build->code);
     if (status == KILN_OK)
-        status = kiln__build_plan_supplies(build);
+        KILN_TRY(kiln__build_plan_supplies(build, error));
     if (status == KILN_OK && frontend->ops.lower) {
         KILN_TRY(kiln__build_plan_sites(build, error));
         return lower_foreign(build, error);

@@ -55,34 +55,15 @@ static kiln_status add_function(kiln__build *build, size_t place)
     return supply_finish(build, supply, kiln_code_name(supply->code));
 }
 
-static kiln_status plan_functions(kiln__build *build)
+static int is_planned(const kiln__build *build, const kiln__library_use *use)
 {
-    const size_t count = build->closure_count;
-    uint8_t *marks = kiln__arena_allocate(&build->arena, count);
-    size_t marked = 0;
+    for (size_t i = 0; i < build->supply_count; i++) {
+        const kiln__library_use *other = build->supplies[i].use;
 
-    if (!marks)
-        return KILN_ENOMEM;
-    KILN_TRY(kiln__separable_find(marks, build->closure, count, build->config));
-    for (size_t i = 0; i < count; i++)
-        marked += marks[i];
-    if (marked == 0)
-        return KILN_OK;
-    build->supplies = kiln__arena_allocate_array(&build->arena, marked,
-                                                 sizeof *build->supplies);
-    if (!build->supplies)
-        return KILN_ENOMEM;
-    for (size_t i = 0; i < count; i++)
-        if (marks[i])
-            KILN_TRY(add_function(build, i));
-    return KILN_OK;
-}
-
-static int is_planned(const kiln__build *build, kiln_digest use)
-{
-    for (size_t i = 0; i < build->supply_count; i++)
-        if (kiln__digest_equal(build->supplies[i].use->digest, use))
+        if (other && other->library == use->library &&
+            strcmp(other->symbol, use->symbol) == 0)
             return 1;
+    }
     return 0;
 }
 
@@ -90,11 +71,11 @@ static kiln_status add_use(kiln__build *build, const kiln__library_use *use)
 {
     kiln__supply *supply;
 
-    if (is_planned(build, use->digest))
+    if (is_planned(build, use))
         return KILN_OK;
     supply = supply_add(build);
     supply->use = use;
-    supply->place = build->supply_count - 1;
+    supply->place = build->import_count++;
     KILN_TRY(kiln__key_closure(&supply->key, kiln__library_digest(use->library),
                                use->symbol, build->config));
     return supply_finish(build, supply, use->symbol);
@@ -103,19 +84,50 @@ static kiln_status add_use(kiln__build *build, const kiln__library_use *use)
 static kiln_status add_imports(kiln__build *build)
 {
     kiln__codegen_import *imports = kiln__arena_allocate_array(
-        &build->arena, build->supply_count, sizeof *imports);
+        &build->arena, build->import_count, sizeof *imports);
 
     if (!imports)
         return KILN_ENOMEM;
-    for (size_t i = 0; i < build->supply_count; i++)
-        imports[i] = (kiln__codegen_import){
-            .name = build->supplies[i].use->symbol,
-            .symbol = build->supplies[i].symbol,
-        };
+    for (size_t i = 0; i < build->supply_count; i++) {
+        const kiln__supply *supply = &build->supplies[i];
+
+        if (supply->use)
+            imports[supply->place] = (kiln__codegen_import){
+                .name = supply->use->symbol,
+                .symbol = supply->symbol,
+            };
+    }
     build->imports = imports;
     build->request.imports = imports;
-    build->request.import_count = build->supply_count;
+    build->request.import_count = build->import_count;
     return KILN_OK;
+}
+
+/* Runtime functions, and what a device's library of mathematics has. */
+static kiln_status plan_own(kiln__build *build, const kiln__library_use *math,
+                            size_t math_count)
+{
+    const size_t count = build->closure_count;
+    uint8_t *marks = kiln__arena_allocate(&build->arena, count);
+    size_t most = math_count;
+
+    if (!marks)
+        return KILN_ENOMEM;
+    KILN_TRY(kiln__separable_find(marks, build->closure, count, build->config));
+    for (size_t i = 0; i < count; i++)
+        most += marks[i];
+    if (most == 0)
+        return KILN_OK;
+    build->supplies = kiln__arena_allocate_array(&build->arena, most,
+                                                 sizeof *build->supplies);
+    if (!build->supplies)
+        return KILN_ENOMEM;
+    for (size_t i = 0; i < count; i++)
+        if (marks[i])
+            KILN_TRY(add_function(build, i));
+    for (size_t i = 0; i < math_count; i++)
+        KILN_TRY(add_use(build, &math[i]));
+    return math_count > 0 ? add_imports(build) : KILN_OK;
 }
 
 static kiln_status plan_uses(kiln__build *build)
@@ -142,10 +154,18 @@ static kiln_status plan_uses(kiln__build *build)
     return add_imports(build);
 }
 
-kiln_status kiln__build_plan_supplies(kiln__build *build)
+kiln_status kiln__build_plan_supplies(kiln__build *build, kiln_error **error)
 {
-    return kiln__code_frontend(build->code)->ops.lower ? plan_uses(build)
-                                                       : plan_functions(build);
+    const kiln__library_use *math = NULL;
+    size_t math_count = 0;
+    const int is_foreign = kiln__code_frontend(build->code)->ops.lower != NULL;
+
+    if (!is_foreign)
+        KILN_TRY(kiln__build_plan_math(&math, &math_count, build, error));
+    if ((is_foreign ? plan_uses(build) : plan_own(build, math, math_count)) !=
+        KILN_OK)
+        return kiln__error_no_memory(error);
+    return KILN_OK;
 }
 
 const kiln__supply *kiln__build_supply_of(const kiln__build *build,
@@ -372,10 +392,13 @@ void kiln__build_was_read(void *env, size_t index, uint64_t nanoseconds)
 {
     const kiln__build *build = env;
 
-    for (size_t i = 0; i < build->supply_count; i++)
-        if (build->supplies[i].place == index && build->supplies[i].entry)
-            kiln__runtime_was_read(build->context, build->supplies[i].entry,
-                                   nanoseconds);
+    for (size_t i = 0; i < build->supply_count; i++) {
+        const kiln__supply *supply = &build->supplies[i];
+        const size_t before = supply->use ? build->request.function_count : 0;
+
+        if (supply->place + before == index && supply->entry)
+            kiln__runtime_was_read(build->context, supply->entry, nanoseconds);
+    }
 }
 
 void kiln__build_free_supplies(kiln__build *build)

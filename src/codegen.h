@@ -134,7 +134,7 @@ typedef struct kiln__codegen_request {
     /** Takes how long a stage took. */
     void (*stage)(void *env, int32_t stage, uint64_t nanoseconds);
     /** Optional. Takes how long reading and linking bitcode took: `index` of
-        the functions or imports. */
+        the functions, or behind these of the imports. */
     void (*was_read)(void *env, size_t index, uint64_t nanoseconds);
     /** Optional. Takes a line for the host's log. */
     void (*log)(void *env, int32_t level, const char *line);

@@ -110,15 +110,15 @@ typedef struct kiln__codegen_job {
     /* The item function is for a whole group: it is called once for each, with
        the ids of the group's first item. Set by lowering. */
     int for_group;
-    uint32_t static_local_bytes; /* of a group */
-    uint32_t private_bytes;      /* of an item */
-    uint32_t sub_group_size;     /* 0: it does not matter */
-    LLVMValueRef access_group;   /* the backend's, of loops over items */
+    uint32_t static_local_bytes;   /* of a group */
+    uint32_t private_bytes;        /* of an item */
+    uint32_t sub_group_size;       /* 0: it does not matter */
+    LLVMValueRef access_group;     /* the backend's, of loops over items */
     struct kiln__reports *reports; /* of a device's code; codegen_device.h */
     uint32_t hidden_arguments;
-    uint32_t registers;          /* of an item; 0: unknown */
-    const char *format;          /* of the payload, if not the backend's */
-    kiln_site_info *sites;       /* that the code depends on, in the arena */
+    uint32_t registers;    /* of an item; 0: unknown */
+    const char *format;    /* of the payload, if not the backend's */
+    kiln_site_info *sites; /* that the code depends on, in the arena */
     size_t site_count;
     uint64_t make_ns;    /* of bitcode: what kiln__codegen_result says */
     kiln_status status;  /* the first failure */
@@ -165,7 +165,7 @@ typedef struct kiln__codegen_device {
     unsigned array_space;
     unsigned bytes_space;
     unsigned item_space; /* of variables of an item, of which the item is one */
-    const char *scope; /* syncscope of atomics between items of a launch */
+    const char *scope;   /* syncscope of atomics between items of a launch */
     void (*barrier)(kiln__codegen_job *job, LLVMBuilderRef builder,
                     LLVMValueRef item);
     /* An operation KILN__GROUP_...; `operand` is its second one, or NULL. */

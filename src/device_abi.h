@@ -44,7 +44,7 @@ struct kiln__device_state {
     uint64_t local_id[3];
     uint64_t group_id[3];
     int64_t values[2]; /* as in kiln_exception */
-    uint64_t printed; /* bytes asked for, lost ones too */
+    uint64_t printed;  /* bytes asked for, lost ones too */
     uint64_t print_room;
     uint64_t heap;      /* address of the heap on the device, or 0 */
     uint64_t heap_size; /* in bytes */

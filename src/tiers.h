@@ -225,7 +225,8 @@ typedef struct kiln__runtime_query {
     kiln_digest digest; /* of the encoded key */
     const void *encoded;
     size_t encoded_size;
-    kiln_digest asker; /* the typed digest or the use (kiln__library_use) that
+    kiln_digest asker; /* zero: everybody; or
+                          the typed digest or the use (kiln__library_use) that
                           asks: the entry goes when no code has it */
     /* It can be lowered with the kernel as well; so it is not kept if that
        takes less time than reading it. */

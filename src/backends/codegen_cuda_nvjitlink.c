@@ -23,12 +23,12 @@ typedef struct link_handle *handle;
 #define FUNCTION_MAP(X) \
     X(Create, (handle * out, uint32_t count, const char **options)) \
     X(Destroy, (handle * link)) \
-    X(AddData, \
-      (handle link, int type, const void *data, size_t size, const char *name)) \
+    X(AddData, (handle link, int type, const void *data, size_t size, \
+                const char *name)) \
     X(Complete, (handle link)) \
-    X(GetLinkedCubinSize, (handle link, size_t *size)) \
+    X(GetLinkedCubinSize, (handle link, size_t * size)) \
     X(GetLinkedCubin, (handle link, void *cubin)) \
-    X(GetErrorLogSize, (handle link, size_t *size)) \
+    X(GetErrorLogSize, (handle link, size_t * size)) \
     X(GetErrorLog, (handle link, char *log))
 
 #define DECLARE(name, arguments) int(*name) arguments;

@@ -33,8 +33,8 @@ static void add_attribute(const kiln__codegen_job *job, LLVMValueRef function,
 {
     const unsigned kind = LLVMGetEnumAttributeKindForName(name, strlen(name));
 
-    LLVMAddAttributeAtIndex(
-        function, at, LLVMCreateEnumAttribute(job->context, kind, value));
+    LLVMAddAttributeAtIndex(function, at,
+                            LLVMCreateEnumAttribute(job->context, kind, value));
 }
 
 void kiln__device_attribute(const kiln__codegen_job *job, LLVMValueRef function,
@@ -211,8 +211,7 @@ static kiln_status make_room(wrapper *w)
 
     for (size_t i = 0; i < job->parameter_count; i++)
         count += words_of(&job->parameters[i]);
-    w->types =
-        kiln__arena_allocate_array(&job->arena, count, sizeof *w->types);
+    w->types = kiln__arena_allocate_array(&job->arena, count, sizeof *w->types);
     w->values =
         kiln__arena_allocate_array(&job->arena, count, sizeof *w->values);
     if (w->types == NULL || w->values == NULL)
@@ -249,8 +248,8 @@ static void pass(wrapper *w, const kiln__parameter *parameter)
         describe_aggregate(w, w->at, parameter);
     if (parameter->passing == KILN__PARAMETER_ARRAY &&
         LLVMTypeOf(first) != kiln__job_array_pointer(w->job))
-        first = LLVMBuildAddrSpaceCast(
-            w->builder, first, kiln__job_array_pointer(w->job), "");
+        first = LLVMBuildAddrSpaceCast(w->builder, first,
+                                       kiln__job_array_pointer(w->job), "");
     w->values[w->value_count++] = first;
     for (size_t i = 1; i < words; i++)
         w->values[w->value_count++] =
@@ -276,12 +275,11 @@ static void add_kernel(wrapper *w)
 {
     kiln__codegen_job *job = w->job;
 
-    w->kernel = LLVMAddFunction(
-        job->module, job->request->entry,
-        LLVMFunctionType(LLVMVoidTypeInContext(job->context), w->types,
-                         w->type_count, 0));
-    LLVMSetFunctionCallConv(w->kernel,
-                            kiln__hardware(job)->kernel_convention);
+    w->kernel =
+        LLVMAddFunction(job->module, job->request->entry,
+                        LLVMFunctionType(LLVMVoidTypeInContext(job->context),
+                                         w->types, w->type_count, 0));
+    LLVMSetFunctionCallConv(w->kernel, kiln__hardware(job)->kernel_convention);
     kiln__device_attribute(job, w->kernel, "nounwind");
     kiln__device_attribute(job, w->kernel, "convergent");
 }

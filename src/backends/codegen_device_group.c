@@ -43,8 +43,7 @@ static LLVMValueRef bits_of(const lanes *s, LLVMValueRef value, unsigned *width)
 
     if (LLVMGetTypeKind(type) != LLVMIntegerTypeKind) {
         type = LLVMIntTypeInContext(
-            context,
-            (unsigned)LLVMSizeOfTypeInBits(s->job->layout, type));
+            context, (unsigned)LLVMSizeOfTypeInBits(s->job->layout, type));
         value = LLVMBuildBitCast(s->builder, value, type, "");
     }
     *width = LLVMGetIntTypeWidth(type) > 32 ? 64 : 32;
@@ -87,9 +86,9 @@ static LLVMValueRef of_lane(const lanes *s, LLVMValueRef value,
     if (width == 32)
         return value_of(s, word_of_lane(s, bits, lane), type);
     low = LLVMBuildTrunc(s->builder, bits, i32_of(s), "");
-    high = LLVMBuildTrunc(
-        s->builder, LLVMBuildLShr(s->builder, bits, number(s, 32), ""),
-        i32_of(s), "");
+    high = LLVMBuildTrunc(s->builder,
+                          LLVMBuildLShr(s->builder, bits, number(s, 32), ""),
+                          i32_of(s), "");
     low = LLVMBuildZExt(s->builder, word_of_lane(s, low, lane), i64, "");
     high = LLVMBuildZExt(s->builder, word_of_lane(s, high, lane), i64, "");
     high = LLVMBuildShl(s->builder, high, number(s, 32), "");
@@ -157,9 +156,8 @@ static LLVMValueRef fold(const lanes *s, uint32_t operation, int32_t kind,
                          LLVMValueRef value)
 {
     const LLVMValueRef most = kiln__hardware(s->job)->lanes(s->job, s->builder);
-    const uint64_t steps_end = LLVMIsAConstantInt(most)
-                                   ? LLVMConstIntGetZExtValue(most)
-                                   : LANES_MAX;
+    const uint64_t steps_end =
+        LLVMIsAConstantInt(most) ? LLVMConstIntGetZExtValue(most) : LANES_MAX;
 
     for (uint64_t distance = 1; distance < steps_end; distance *= 2) {
         const LLVMValueRef other =
@@ -188,9 +186,9 @@ static LLVMValueRef members(kiln__codegen_job *job, LLVMBuilderRef builder)
         all = LLVMBuildMul(builder, all,
                            kiln__device_group_size(job, builder, d), "");
     first = LLVMBuildMul(builder,
-                         LLVMBuildUDiv(
-                             builder, kiln__device_item_number(job, builder),
-                             most, ""),
+                         LLVMBuildUDiv(builder,
+                                       kiln__device_item_number(job, builder),
+                                       most, ""),
                          most, "");
     left = LLVMBuildSub(builder, all, first, "");
     return LLVMBuildSelect(builder,

@@ -43,8 +43,7 @@ static void add_string(kiln__text *out, const char *text)
 static struct kiln__reports *reports_of(kiln__codegen_job *job)
 {
     if (job->reports == NULL) {
-        job->reports =
-            kiln__arena_allocate(&job->arena, sizeof *job->reports);
+        job->reports = kiln__arena_allocate(&job->arena, sizeof *job->reports);
         if (job->reports != NULL)
             job->reports->end = &job->reports->first;
     }

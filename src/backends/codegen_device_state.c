@@ -36,8 +36,7 @@ static LLVMTypeRef state_pointer(const kiln__codegen_job *job)
 
 LLVMTypeRef kiln__device_item_type(const kiln__codegen_job *job)
 {
-    LLVMTypeRef members[KILN__HIDDEN_COUNT] = {state_pointer(job),
-                                               i64_of(job)};
+    LLVMTypeRef members[KILN__HIDDEN_COUNT] = {state_pointer(job), i64_of(job)};
 
     return LLVMStructTypeInContext(job->context, members, KILN__HIDDEN_COUNT,
                                    0);
@@ -64,17 +63,17 @@ static LLVMValueRef member(const kiln__codegen_job *job, LLVMBuilderRef builder,
 static void put(const kiln__codegen_job *job, LLVMBuilderRef builder,
                 LLVMValueRef base, uint64_t offset, LLVMValueRef value)
 {
-    LLVMBuildStore(builder, value,
-                   member(job, builder, base,
-                          kiln__device_number(job, offset)));
+    LLVMBuildStore(
+        builder, value,
+        member(job, builder, base, kiln__device_number(job, offset)));
 }
 
 /* All that was written before is there for who sees the mark. */
 static void put_mark(const kiln__codegen_job *job, LLVMBuilderRef builder,
                      LLVMValueRef at, uint32_t mark)
 {
-    LLVMValueRef store = LLVMBuildStore(
-        builder, LLVMConstInt(i32_of(job), mark, 0), at);
+    LLVMValueRef store =
+        LLVMBuildStore(builder, LLVMConstInt(i32_of(job), mark, 0), at);
 
     LLVMSetAlignment(store, 4);
     LLVMSetOrdering(store, LLVMAtomicOrderingRelease);
@@ -87,8 +86,7 @@ static void put_mark(const kiln__codegen_job *job, LLVMBuilderRef builder,
 static LLVMTypeRef raise_type(const kiln__codegen_job *job)
 {
     LLVMTypeRef parameters[RAISE_PARAMETERS] = {
-        state_pointer(job), i64_of(job), i32_of(job), i64_of(job),
-        i64_of(job)};
+        state_pointer(job), i64_of(job), i32_of(job), i64_of(job), i64_of(job)};
 
     return LLVMFunctionType(LLVMVoidTypeInContext(job->context), parameters,
                             RAISE_PARAMETERS, 0);
@@ -107,8 +105,8 @@ static void put_ids(kiln__codegen_job *job, LLVMBuilderRef builder,
         put(job, builder, state, STATE(local_id) + 8 * (uint64_t)d, local);
         put(job, builder, state, STATE(group_id) + 8 * (uint64_t)d, group);
         put(job, builder, state, STATE(global_id) + 8 * (uint64_t)d,
-            LLVMBuildAdd(builder, LLVMBuildMul(builder, group, size, ""),
-                         local, ""));
+            LLVMBuildAdd(builder, LLVMBuildMul(builder, group, size, ""), local,
+                         ""));
     }
 }
 
@@ -248,11 +246,11 @@ static LLVMValueRef take_room(const print_job *p)
 
 static LLVMValueRef has_room(const print_job *p, LLVMValueRef begin)
 {
-    const LLVMValueRef room = LLVMBuildLoad2(
-        p->builder, i64_of(p->job),
-        member(p->job, p->builder, p->state,
-               kiln__device_number(p->job, STATE(print_room))),
-        "");
+    const LLVMValueRef room =
+        LLVMBuildLoad2(p->builder, i64_of(p->job),
+                       member(p->job, p->builder, p->state,
+                              kiln__device_number(p->job, STATE(print_room))),
+                       "");
     const LLVMValueRef end = LLVMBuildAdd(
         p->builder, begin, kiln__device_number(p->job, p->size), "");
 
@@ -262,10 +260,10 @@ static LLVMValueRef has_room(const print_job *p, LLVMValueRef begin)
 static void write_record(const print_job *p, LLVMValueRef begin,
                          const LLVMValueRef *bits, size_t count)
 {
-    const LLVMValueRef at = member(
-        p->job, p->builder, p->state,
-        LLVMBuildAdd(p->builder, begin,
-                     kiln__device_number(p->job, KILN__STATE_SIZE), ""));
+    const LLVMValueRef at =
+        member(p->job, p->builder, p->state,
+               LLVMBuildAdd(p->builder, begin,
+                            kiln__device_number(p->job, KILN__STATE_SIZE), ""));
 
     put(p->job, p->builder, at, offsetof(struct kiln__print_record, report),
         LLVMConstInt(i32_of(p->job), p->report, 0));
@@ -315,8 +313,7 @@ void kiln__device_print(kiln__codegen_job *job, LLVMBuilderRef builder,
     for (size_t i = 0; i < count; i++) {
         parts[i] = print_kind(kinds[i]);
         if (parts[i] != KILN__PRINT_TEXT)
-            bits[value_count++] =
-                print_bits(job, builder, values[i], parts[i]);
+            bits[value_count++] = print_bits(job, builder, values[i], parts[i]);
     }
     p.report = kiln__device_print_report(job, count, texts, parts);
     p.size = sizeof(struct kiln__print_record) + 8 * value_count;

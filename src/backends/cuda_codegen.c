@@ -5,7 +5,7 @@
 
 #include "codegen_cuda.h"
 #include "codegen_device.h"
-#include "ir.h"
+#include "report.h"
 
 /*
  * LLVM's documentation of NVPTX names the intrinsics; those of the launch's
@@ -158,10 +158,10 @@ static const char *list_parameters(kiln__codegen_job *job)
     for (size_t i = 0; i < job->parameter_count && list != NULL; i++) {
         const uint64_t at = kiln__parameter_place(&job->parameters[i], &end);
 
-        list = kiln__arena_format(
-            &job->arena, "%s%s%zu: %llu bytes at %llu", list, i > 0 ? ", " : "",
-            i, (unsigned long long)job->parameters[i].size,
-            (unsigned long long)at);
+        list = kiln__arena_format(&job->arena, "%s%s%zu: %llu bytes at %llu",
+                                  list, i > 0 ? ", " : "", i,
+                                  (unsigned long long)job->parameters[i].size,
+                                  (unsigned long long)at);
     }
     return list;
 }
@@ -169,8 +169,7 @@ static const char *list_parameters(kiln__codegen_job *job)
 static kiln_status check_parameters(kiln__codegen_job *job)
 {
     const unsigned version = ptx_version(job);
-    const uint64_t most =
-        version >= 81 ? PARAMETERS_MAX_81 : PARAMETERS_MAX;
+    const uint64_t most = version >= 81 ? PARAMETERS_MAX_81 : PARAMETERS_MAX;
     uint64_t end = 0;
     const char *list;
 
@@ -184,8 +183,7 @@ static kiln_status check_parameters(kiln__codegen_job *job)
                           "arguments take %llu bytes; a kernel of PTX %u.%u "
                           "takes at most %llu (%s)",
                           (unsigned long long)end, version / 10, version % 10,
-                          (unsigned long long)most,
-                          list != NULL ? list : "");
+                          (unsigned long long)most, list != NULL ? list : "");
 }
 
 static kiln_status check_group(kiln__codegen_job *job)

@@ -174,10 +174,9 @@ typedef struct emitted {
 static kiln_status emit_module(kiln__codegen_job *job, LLVMModuleRef module,
                                LLVMCodeGenFileType type, emitted *out)
 {
-    LLVMMemoryBufferRef buffer =
-        kiln__llvm_emit(job->machine, module, type == LLVMAssemblyFile,
-                        job->request->module == NULL &&
-                            !job->backend->is_scheduled);
+    LLVMMemoryBufferRef buffer = kiln__llvm_emit(
+        job->machine, module, type == LLVMAssemblyFile,
+        job->request->module == NULL && !job->backend->is_scheduled);
 
     if (buffer == NULL)
         return kiln__job_fail(job, KILN_ECODEGEN, "no code for %s",

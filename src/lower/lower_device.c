@@ -22,9 +22,9 @@ static LLVMValueRef add_shared(kiln__lowering *l, uint64_t size,
 {
     const LLVMTypeRef bytes =
         LLVMArrayType2(LLVMInt8TypeInContext(l->context), size);
-    const char *name = kiln__arena_format(
-        &l->job->arena, "%s.shared.%u", l->job->request->entry,
-        (unsigned)l->job->static_local_bytes);
+    const char *name = kiln__arena_format(&l->job->arena, "%s.shared.%u",
+                                          l->job->request->entry,
+                                          (unsigned)l->job->static_local_bytes);
     const LLVMValueRef global = LLVMAddGlobalInAddressSpace(
         l->job->module, bytes, name != NULL ? name : "shared",
         KILN__SHARED_SPACE);
@@ -80,9 +80,9 @@ LLVMValueRef kiln__lower_scope(const kiln__lowering *l, LLVMValueRef atomic)
     const kiln__codegen_device *device = l->job->backend->device;
 
     if (device != NULL)
-        LLVMSetAtomicSyncScopeID(
-            atomic, LLVMGetSyncScopeID(l->context, device->scope,
-                                       strlen(device->scope)));
+        LLVMSetAtomicSyncScopeID(atomic,
+                                 LLVMGetSyncScopeID(l->context, device->scope,
+                                                    strlen(device->scope)));
     return atomic;
 }
 
@@ -128,8 +128,8 @@ LLVMValueRef kiln__lower_atomic_loop(kiln__lowering *l, int64_t operation,
     LLVMBuildBr(l->builder, again);
     LLVMPositionBuilderAtEnd(l->builder, again);
     old = LLVMBuildPhi(l->builder, bits, "");
-    fresh = apply(l, operation, LLVMBuildBitCast(l->builder, old, type, ""),
-                  value);
+    fresh =
+        apply(l, operation, LLVMBuildBitCast(l->builder, old, type, ""), value);
     fresh = LLVMBuildBitCast(l->builder, fresh, bits, "");
     both = LLVMBuildAtomicCmpXchg(l->builder, at, old, fresh,
                                   LLVMAtomicOrderingMonotonic,
@@ -138,9 +138,8 @@ LLVMValueRef kiln__lower_atomic_loop(kiln__lowering *l, int64_t operation,
     seen = LLVMBuildExtractValue(l->builder, both, 0, "");
     LLVMAddIncoming(old, &first, (LLVMBasicBlockRef[]){before}, 1);
     LLVMAddIncoming(old, &seen, (LLVMBasicBlockRef[]){again}, 1);
-    LLVMBuildCondBr(l->builder,
-                    LLVMBuildExtractValue(l->builder, both, 1, ""), done,
-                    again);
+    LLVMBuildCondBr(l->builder, LLVMBuildExtractValue(l->builder, both, 1, ""),
+                    done, again);
     LLVMPositionBuilderAtEnd(l->builder, done);
     return LLVMBuildBitCast(l->builder, old, type, "");
 }
