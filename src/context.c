@@ -219,6 +219,10 @@ static kiln_status copy_paths(kiln_context *context,
 
     if (copy_path(&context->codegen_path, context, codegen) != KILN_OK ||
         copy_path(&context->import_path, context, environment->import_path) !=
+            KILN_OK ||
+        copy_path(&context->cuda_driver, context, environment->cuda_driver) !=
+            KILN_OK ||
+        copy_path(&context->rocm_driver, context, environment->rocm_driver) !=
             KILN_OK)
         return kiln__error_no_memory(error);
     return KILN_OK;
@@ -231,6 +235,8 @@ static void context_release(kiln_context *context)
 
     kiln__string_free(&alloc, context->codegen_path);
     kiln__string_free(&alloc, context->import_path);
+    kiln__string_free(&alloc, context->cuda_driver);
+    kiln__string_free(&alloc, context->rocm_driver);
     kiln__cache_settings_free(context->cache);
     kiln__deallocate(&alloc, context, sizeof *context);
 }

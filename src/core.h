@@ -27,6 +27,8 @@ struct kiln_context {
     char *codegen_path; /* or NULL */
     kiln_codegen_exchange_fn codegen_exchange;
     char *import_path; /* KILN_PATH: folders separated by ':', or NULL */
+    char *cuda_driver; /* path of the driver's library, or NULL */
+    char *rocm_driver; /* the same of HIP's */
     struct kiln__cache_settings *cache; /* cache_settings.h */
     kiln__fork_list fork;               /* locks to hold across fork() */
     /* ranks.c: until when those that did not answer are left alone. */

@@ -27,6 +27,12 @@ const kiln_environment_variable *kiln_environment_variables(void)
          "loader's path"},
         {"KILN_PATH",
          "folders, separated by ':', where imported packages are looked for"},
+        {"KILN_CUDA_DRIVER",
+         "path of the CUDA driver's library, for tests and unusual "
+         "installations; default: libcuda.so.1"},
+        {"KILN_ROCM_DRIVER",
+         "path of the HIP runtime's library, likewise; default: "
+         "libamdhip64.so"},
         {"KILN_CODEGEN",
          "where code is generated; 'thread', on Kiln's own threads, is the "
          "default and all that this version knows"},
@@ -165,6 +171,8 @@ kiln_status kiln__environment_read(kiln__environment *out, kiln_error **error)
     KILN_TRY(check_codegen(error));
     out->codegen_path = variable("KILN_CODEGEN_PATH");
     out->import_path = variable("KILN_PATH");
+    out->cuda_driver = variable("KILN_CUDA_DRIVER");
+    out->rocm_driver = variable("KILN_ROCM_DRIVER");
     read_cache(&out->cache);
     return KILN_OK;
 }

@@ -97,6 +97,13 @@ typedef struct kiln_backend_ops {
     /** Ends the backend, after its devices. Runs when the context ends. */
     void (*free)(void *self);
     /* The functions above are required, since 0.1. */
+
+    /** Optional. Fills `function`, and the values of the hidden arguments of a
+        launch on the queue; without a queue, the function where it was loaded
+        and no values. Without this member the driver's own function is what
+        symbol() gives, and kiln_queue_native() is KILN_EUNSUPPORTED. */
+    kiln_status (*native)(void *self, void *queue, void *function,
+                          kiln_native_launch *out, kiln_error **error);
 } kiln_backend_ops;
 
 /**
