@@ -10,6 +10,7 @@
 
 #include "artifact.h"
 #include "backends/host.h"
+#include "backends/report_text.h"
 #include "support/harness.h"
 
 /*
@@ -493,10 +494,17 @@ static void take_text(void *env, const char *text, size_t size)
 static void print_parts(fixture *f, const struct kiln__host_print_part *parts,
                         uint64_t count)
 {
+    kiln__text text;
+
     printed_size = 0;
     printed[0] = '\0';
     f->context.host.print = take_text;
-    kiln__host_print(&f->context, parts, count);
+    kiln__text_init(&text, &f->context.alloc);
+    for (uint64_t i = 0; i < count; i++)
+        kiln__print_part(&text, parts[i].kind,
+                         (const char *)(uintptr_t)parts[i].bits, parts[i].bits);
+    kiln__print_send(&f->context, &text);
+    kiln__text_dispose(&text);
 }
 
 static struct kiln__host_print_part text_part(const char *text)

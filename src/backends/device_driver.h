@@ -43,13 +43,46 @@ uint64_t kiln__loaded_kernels_add(kiln__loaded_kernels *kernels,
                                   const char *name);
 void kiln__loaded_kernels_remove(kiln__loaded_kernels *kernels,
                                  uint64_t number);
+/* The artifact of a kernel, which the caller releases, and its metadata, which
+   is the artifact's; NULL: it is not loaded any more, or never was. */
+const kiln_artifact *kiln__loaded_kernels_find(kiln__loaded_kernels *kernels,
+                                               uint64_t number,
+                                               const kiln_kernel_info **info);
 
-/* ---- device_reports.c ---- */
+/* ---- device_reports.c: tables of reports ---- */
+
+/* An exception as the table has it. The texts are the table's. */
+typedef struct kiln__exception_report {
+    uint32_t kind;
+    uint32_t ordinal;
+    const char *method;
+    const char *message;
+} kiln__exception_report;
+
+/* The parts of a print: where they begin, and how many values it has. */
+typedef struct kiln__print_report {
+    const unsigned char *parts;
+    uint32_t part_count;
+    uint32_t value_count;
+} kiln__print_report;
+
+/* Read report `number` of a table that may be damaged: KILN_ECORRUPT when
+   there is none, it is of the other kind, or it does not end in the table. */
+kiln_status kiln__report_exception(kiln__exception_report *out,
+                                   const void *table, size_t size,
+                                   uint32_t number);
+kiln_status kiln__report_print(kiln__print_report *out, const void *table,
+                               size_t size, uint32_t number);
+/* The next part of a print that was read: moves `*at` behind it. `*text` is
+   set when the part is a text. */
+uint32_t kiln__report_part(const unsigned char **at, const char **text);
+
+/* ---- device_state.c: what kernels left in a queue's state ---- */
 
 /* What was read of a queue's state: lent until it is read again. */
 typedef struct kiln__device_record {
     kiln_exception exception;
-    char message[256];
+    char message[512];
     char kernel[512];
     char method[512];
 } kiln__device_record;
@@ -58,15 +91,20 @@ typedef struct kiln__device_record {
 #define KILN__PRINT_ROOM 65536u
 #define KILN__STATE_BYTES (KILN__STATE_SIZE + KILN__PRINT_ROOM)
 
-/* Makes memory of KILN__STATE_BYTES, which the host can write, a state. */
+/* Makes memory of KILN__STATE_BYTES, which the host can write, aligned to 8, a
+   state. A driver that has a heap for the device enters it afterwards. */
 void kiln__device_state_init(void *state);
 /* After all work of the queue has ended: hands what was printed to the
-   context's callback, says how much was lost in the log, and begins anew.
-   KILN_EEXCEPTION: `record` is filled. */
+   context's callback, says how much was lost in the log, and begins anew; the
+   heap stays. KILN_EEXCEPTION: `record` is filled. */
 kiln_status kiln__device_state_take(void *state, kiln__loaded_kernels *kernels,
                                     kiln__device_record *record);
 /* True when an exception is ready, whatever else still runs. */
 int kiln__device_state_has_exception(const void *state);
+/* The same while work may be left, and for exceptions alone: KILN_OK when none
+   is ready. Kernels that still run may raise the next one. */
+kiln_status kiln__device_state_look(void *state, kiln__loaded_kernels *kernels,
+                                    kiln__device_record *record);
 
 /* Behind the packed block of the request: writes the hidden arguments if the
    kernel has any; returns the size of the whole block. */
@@ -75,12 +113,19 @@ uint32_t kiln__device_hidden(const kiln_launch_request *request, uint64_t state,
 
 /* ---- device_shape.c ---- */
 
-/* Fills a block of zeros: groups of at most `most` items that divide the grid,
-   if possible a multiple of `width` items. KILN_EINVAL: a block that is given
-   does not divide the grid or is too large. */
+/* What groups a device, or one kernel on it, can have. */
+typedef struct kiln__group_limits {
+    uint32_t items;    /* in all */
+    uint32_t width;    /* of a sub-group; a multiple of it is best */
+    uint32_t sizes[3]; /* in each dimension */
+} kiln__group_limits;
+
+/* Fills a block of zeros: a group that divides the grid, within the limits
+   and the kernel's maximum, if possible a multiple of the width. KILN_EINVAL:
+   a block that is given does not divide the grid or is too large. */
 kiln_status kiln__device_block(uint32_t block[3],
                                const kiln_launch_request *request,
-                               uint32_t most, uint32_t width,
+                               const kiln__group_limits *limits,
                                kiln_error **error);
 
 #endif /* KILN_DEVICE_DRIVER_H */

@@ -130,13 +130,6 @@ kiln_status kiln__host_launch(kiln_context *context, kiln__host_pool *pool,
                               const kiln_launch_request *request,
                               kiln__host_record *record, kiln_error **error);
 
-/* ---- host_print.c ---- */
-
-/* Formats one record and hands it to the host in one piece. */
-void kiln__host_print(const kiln_context *context,
-                      const struct kiln__host_print_part *parts,
-                      uint64_t count);
-
 /* ---- host_driver.c ---- */
 
 extern const kiln_backend_ops kiln__host_ops;

@@ -8,6 +8,7 @@
 #include "float_mode.h"
 #include "host.h"
 #include "report.h"
+#include "report_text.h"
 #include "thread.h"
 
 /*
@@ -65,47 +66,6 @@ static void read_site(site *out, const void *bytes)
     out->message = text + strlen(text) + 1;
 }
 
-/* "inexact conversion: 300 is no i8"; the site's message is the type. */
-static void format_inexact(char *out, size_t size, const site *from,
-                           int64_t value, int64_t reading)
-{
-    const char *kind = kiln__exception_text((int32_t)from->kind);
-    double real;
-
-    memcpy(&real, &value, sizeof real);
-    if (reading == KILN_VALUE_F64)
-        (void)snprintf(out, size, "%s: %.9g is no %s", kind, real,
-                       from->message);
-    else if (reading == KILN_VALUE_U64)
-        (void)snprintf(out, size, "%s: %" PRIu64 " is no %s", kind,
-                       (uint64_t)value, from->message);
-    else
-        (void)snprintf(out, size, "%s: %" PRId64 " is no %s", kind, value,
-                       from->message);
-}
-
-/* One line: what happened, the program's own words, and the values. */
-static void format_message(char *out, size_t size, const site *from,
-                           int64_t value0, int64_t value1)
-{
-    const char *kind = kiln__exception_text((int32_t)from->kind);
-    const int has_more = from->message[0] != '\0' &&
-                         strncmp(from->message, kind, strlen(kind)) != 0;
-
-    if (from->kind == KILN_EXCEPTION_BOUNDS)
-        (void)snprintf(out, size, "%s: index %" PRId64 ", size %" PRId64,
-                       has_more ? from->message : kind, value0, value1);
-    else if (from->kind == KILN_EXCEPTION_INEXACT && has_more)
-        format_inexact(out, size, from, value0, value1);
-    else if (from->kind == KILN_EXCEPTION_USER && has_more)
-        (void)snprintf(out, size, "%s", from->message);
-    else if (has_more)
-        (void)snprintf(out, size, "%s: %s", kind, from->message);
-    else
-        (void)snprintf(out, size, "%s",
-                       from->message[0] != '\0' ? from->message : kind);
-}
-
 static void fill_record(host_launch *run, const struct kiln__host_item *item,
                         const site *from, int64_t value0, int64_t value1)
 {
@@ -113,8 +73,10 @@ static void fill_record(host_launch *run, const struct kiln__host_item *item,
     kiln_exception *exception = &record->exception;
 
     (void)snprintf(record->method, sizeof record->method, "%s", from->method);
-    format_message(record->message, sizeof record->message, from, value0,
-                   value1);
+    kiln__exception_format(record->message, sizeof record->message,
+                           &(kiln__raised){.kind = from->kind,
+                                           .message = from->message,
+                                           .values = {value0, value1}});
     *exception = (kiln_exception){
         .size = sizeof *exception,
         .kind = (int32_t)from->kind,
@@ -147,8 +109,16 @@ static void take_print(struct kiln__host_launch *launch,
                        uint64_t count)
 {
     const host_launch *run = (const host_launch *)(const void *)launch;
+    kiln__text text;
 
-    kiln__host_print(run->context, parts, count);
+    if (run->context->host.print == NULL)
+        return;
+    kiln__text_init(&text, &run->context->alloc);
+    for (uint64_t i = 0; i < count; i++)
+        kiln__print_part(&text, parts[i].kind,
+                         (const char *)(uintptr_t)parts[i].bits, parts[i].bits);
+    kiln__print_send(run->context, &text);
+    kiln__text_dispose(&text);
 }
 
 /* ---- running ---- */

@@ -1,4 +1,4 @@
-/* host_print.c - what kernels print, as text. */
+/* print_text.c - what kernels print, as text. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <inttypes.h>
 #include <math.h>
@@ -6,8 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "array.h"
-#include "host.h"
+#include "report_text.h"
 
 /*
  * A record becomes one piece of text and one call of the host's callback, so
@@ -123,45 +122,37 @@ static void add_float(kiln__text *text, uint64_t bits, int is_f32)
         add_scientific(text, &number);
 }
 
-static void add_part(kiln__text *text, const struct kiln__host_print_part *part)
+void kiln__print_part(kiln__text *out, uint64_t kind, const char *text,
+                      uint64_t bits)
 {
-    switch (part->kind) {
+    switch (kind) {
     case KILN__PRINT_TEXT:
-        kiln__text_add(text, (const char *)(uintptr_t)part->bits);
+        kiln__text_add(out, text);
         break;
     case KILN__PRINT_I64:
-        kiln__text_format(text, "%" PRId64, (int64_t)part->bits);
+        kiln__text_format(out, "%" PRId64, (int64_t)bits);
         break;
     case KILN__PRINT_U64:
-        kiln__text_format(text, "%" PRIu64, part->bits);
+        kiln__text_format(out, "%" PRIu64, bits);
         break;
     case KILN__PRINT_F64:
-        add_float(text, part->bits, 0);
+        add_float(out, bits, 0);
         break;
     case KILN__PRINT_F32:
-        add_float(text, part->bits, 1);
+        add_float(out, bits, 1);
         break;
     case KILN__PRINT_BOOL:
-        kiln__text_add(text, part->bits != 0 ? "true" : "false");
+        kiln__text_add(out, bits != 0 ? "true" : "false");
         break;
     default:
-        kiln__text_add(text, "?");
+        kiln__text_add(out, "?");
         break;
     }
 }
 
-void kiln__host_print(const kiln_context *context,
-                      const struct kiln__host_print_part *parts, uint64_t count)
+void kiln__print_send(const kiln_context *context, const kiln__text *text)
 {
-    kiln__text text;
-
-    if (context->host.print == NULL)
-        return;
-    kiln__text_init(&text, &context->alloc);
-    for (uint64_t i = 0; i < count; i++)
-        add_part(&text, &parts[i]);
     /* Without memory for it the record is lost, and nothing else. */
-    if (!text.failed && text.size > 0)
-        context->host.print(context->host_env, text.bytes, text.size);
-    kiln__text_dispose(&text);
+    if (context->host.print != NULL && !text->failed && text->size > 0)
+        context->host.print(context->host_env, text->bytes, text->size);
 }

@@ -1,0 +1,48 @@
+/* exception_text.c - what a kernel raised, as one line. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "report.h"
+#include "report_text.h"
+
+/* "inexact conversion: 300 is no i8"; the message is the type. */
+static void format_inexact(char *out, size_t size, const kiln__raised *from)
+{
+    const char *kind = kiln__exception_text((int32_t)from->kind);
+    const int64_t value = from->values[0];
+    double real;
+
+    memcpy(&real, &value, sizeof real);
+    if (from->values[1] == KILN_VALUE_F64)
+        (void)snprintf(out, size, "%s: %.9g is no %s", kind, real,
+                       from->message);
+    else if (from->values[1] == KILN_VALUE_U64)
+        (void)snprintf(out, size, "%s: %" PRIu64 " is no %s", kind,
+                       (uint64_t)value, from->message);
+    else
+        (void)snprintf(out, size, "%s: %" PRId64 " is no %s", kind, value,
+                       from->message);
+}
+
+void kiln__exception_format(char *out, size_t size, const kiln__raised *from)
+{
+    const char *kind = kiln__exception_text((int32_t)from->kind);
+    const int has_more = from->message[0] != '\0' &&
+                         strncmp(from->message, kind, strlen(kind)) != 0;
+
+    if (from->kind == KILN_EXCEPTION_BOUNDS)
+        (void)snprintf(out, size, "%s: index %" PRId64 ", size %" PRId64,
+                       has_more ? from->message : kind, from->values[0],
+                       from->values[1]);
+    else if (from->kind == KILN_EXCEPTION_INEXACT && has_more)
+        format_inexact(out, size, from);
+    else if (from->kind == KILN_EXCEPTION_USER && has_more)
+        (void)snprintf(out, size, "%s", from->message);
+    else if (has_more)
+        (void)snprintf(out, size, "%s: %s", kind, from->message);
+    else
+        (void)snprintf(out, size, "%s",
+                       from->message[0] != '\0' ? from->message : kind);
+}

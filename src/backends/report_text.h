@@ -1,0 +1,30 @@
+/* report_text.h - exceptions and prints as text, on the host and devices. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#ifndef KILN_REPORT_TEXT_H
+#define KILN_REPORT_TEXT_H
+
+#include "array.h"
+#include "core.h"
+#include "host_abi.h"
+
+/* ---- exception_text.c ---- */
+
+/* What the program says of an exception, where it stands in the code. */
+typedef struct kiln__raised {
+    uint32_t kind; /* KILN_EXCEPTION_..., or anything */
+    const char *message;
+    int64_t values[2];
+} kiln__raised;
+
+/* Writes one line: what happened, the program's own words, and the values. */
+void kiln__exception_format(char *out, size_t size, const kiln__raised *from);
+
+/* ---- print_text.c ---- */
+
+/* Appends a part of a print; `text` is used when its kind is TEXT. */
+void kiln__print_part(kiln__text *out, uint64_t kind, const char *text,
+                      uint64_t bits);
+/* Hands a record to the host in one piece; an empty one is not. */
+void kiln__print_send(const kiln_context *context, const kiln__text *text);
+
+#endif /* KILN_REPORT_TEXT_H */
