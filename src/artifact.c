@@ -274,7 +274,7 @@ kiln_status kiln_kernel_native(void **out, const kiln_kernel *kernel,
                                "kernel %s is for an offline device: it has "
                                "no native function",
                                kernel->info->name);
-    *out = kernel->function;
+    *out = kernel->native;
     return KILN_OK;
 }
 

@@ -27,6 +27,8 @@ struct kiln_context {
     char *codegen_path; /* or NULL */
     kiln_codegen_exchange_fn codegen_exchange;
     char *import_path; /* KILN_PATH: folders separated by ':', or NULL */
+    char *spirv_driver; /* the only one of backend spirv, or NULL */
+    char *llvm_spirv;   /* KILN_LLVM_SPIRV: a program, or NULL */
     struct kiln__cache_settings *cache; /* cache_settings.h */
     kiln__fork_list fork;               /* locks to hold across fork() */
     /* ranks.c: until when those that did not answer are left alone. */

@@ -35,6 +35,8 @@ typedef struct kiln__environment {
     uint32_t threads;            /* 0: not set */
     const char *codegen_path;    /* borrowed from the environment, or NULL */
     const char *import_path;     /* borrowed from the environment, or NULL */
+    const char *spirv_driver;    /* the same */
+    const char *llvm_spirv;      /* the same */
     kiln__cache_variables cache; /* borrowed from the environment */
 } kiln__environment;
 

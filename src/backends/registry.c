@@ -7,6 +7,7 @@
 #include "host.h"
 #include "options.h"
 #include "report.h"
+#include "spirv.h"
 
 /*
  * Every backend that Kiln knows has an entry, so that whoever asks for one
@@ -31,11 +32,7 @@ static const struct builtin {
 #else
     {"rocm", NULL, NULL},
 #endif
-#ifdef KILN_BACKEND_SPIRV
     {"spirv", &kiln__spirv_ops, kiln__spirv_backend_new},
-#else
-    {"spirv", NULL, NULL},
-#endif
 };
 
 /* ---- entries ---- */

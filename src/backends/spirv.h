@@ -95,8 +95,7 @@ typedef struct kiln__spirv_walk {
 kiln_status kiln__spirv_walk_init(kiln__spirv_walk *walk, const void *bytes,
                                   size_t size, kiln_error **error);
 /* The next instruction; false at the end, and when `failed`. */
-int kiln__spirv_walk_next(kiln__spirv_walk *walk,
-                          kiln__spirv_instruction *out);
+int kiln__spirv_walk_next(kiln__spirv_walk *walk, kiln__spirv_instruction *out);
 /* The module's version, 1.`minor`. */
 uint32_t kiln__spirv_walk_minor(const kiln__spirv_walk *walk);
 

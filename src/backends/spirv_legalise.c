@@ -90,9 +90,8 @@ static int rewrite(rewriting *r, kiln__spirv_walk *walk)
         if (at.opcode >= OP_TYPE_BOOL && at.opcode <= OP_TYPE_FLOAT)
             fits = note_type(r, &at);
         if (fits)
-            fits = at.opcode == OP_CONSTANT_NULL
-                       ? put_null(r, &at)
-                       : put(r, at.words, at.count);
+            fits = at.opcode == OP_CONSTANT_NULL ? put_null(r, &at)
+                                                 : put(r, at.words, at.count);
     }
     return fits;
 }

@@ -52,8 +52,7 @@ static void files_close(const files *f)
 static int open_file(const char *name)
 {
     const int fd = memfd_create(name, MFD_CLOEXEC);
-    const int moved =
-        fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, MODULE_FD + 1);
+    const int moved = fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, MODULE_FD + 1);
 
     close_fd(fd);
     return moved;
@@ -137,8 +136,7 @@ static int set_files(posix_spawn_file_actions_t *actions, const files *f)
         error =
             posix_spawn_file_actions_adddup2(actions, f->said, STDERR_FILENO);
     if (error == 0)
-        error =
-            posix_spawn_file_actions_adddup2(actions, f->module, MODULE_FD);
+        error = posix_spawn_file_actions_adddup2(actions, f->module, MODULE_FD);
     return error;
 }
 
@@ -150,9 +148,9 @@ static int set_signals(posix_spawnattr_t *attributes)
 
     sigemptyset(&none);
     error = posix_spawnattr_setsigmask(attributes, &none);
-    return error != 0 ? error
-                      : posix_spawnattr_setflags(attributes,
-                                                 POSIX_SPAWN_SETSIGMASK);
+    return error != 0
+               ? error
+               : posix_spawnattr_setflags(attributes, POSIX_SPAWN_SETSIGMASK);
 }
 
 static int spawn_one(pid_t *out, const char *program,
@@ -269,8 +267,7 @@ kiln_status kiln__spirv_translate(kiln_blob *out, const kiln_context *context,
     kiln_status status;
     files f;
 
-    KILN_TRY(
-        kiln__spirv_legalise(&legal, &context->alloc, bytes, size, error));
+    KILN_TRY(kiln__spirv_legalise(&legal, &context->alloc, bytes, size, error));
     if (files_open(&f, legal.data, legal.size))
         status = run(out, context, program, &f, error);
     else
