@@ -104,21 +104,52 @@ static void ask_modules(kiln__opencl_facts *out, const asking *a)
             out->level.minor = minor;
 }
 
+/* Of cl_ext_float_atomics, which older headers do not have. */
+#define SINGLE_FP_ATOMICS 0x4231
+#define DOUBLE_FP_ATOMICS 0x4232
+#define FP_ATOMIC_ADD ((uint64_t)1 << 1 | (uint64_t)1 << 17)
+#define FP_ATOMIC_MIN_MAX ((uint64_t)1 << 2 | (uint64_t)1 << 18)
+
+/* In global and in local memory, for every type of float that there is. */
+static uint64_t float_atomics(const asking *a, uint64_t set)
+{
+    uint64_t able;
+    uint64_t more = 0;
+
+    if (!has(a, "cl_ext_float_atomics"))
+        return 0;
+    able = ask_number(a, SINGLE_FP_ATOMICS, sizeof(cl_bitfield));
+    if ((set & KILN__SPIRV_BIT(FP64)) != 0)
+        able &= ask_number(a, DOUBLE_FP_ATOMICS, sizeof(cl_bitfield));
+    if ((able & FP_ATOMIC_ADD) == FP_ATOMIC_ADD)
+        more |= KILN__SPIRV_BIT(ATOMIC_FLOAT_ADD);
+    if ((able & FP_ATOMIC_MIN_MAX) == FP_ATOMIC_MIN_MAX)
+        more |= KILN__SPIRV_BIT(ATOMIC_FLOAT_MIN_MAX);
+    return more;
+}
+
+static int has_subgroups(const kiln__opencl_facts *facts, const asking *a)
+{
+    return has(a, "cl_khr_subgroups") ||
+           (facts->version >= 201 &&
+            ask_number(a, CL_DEVICE_MAX_NUM_SUB_GROUPS, sizeof(cl_uint)) > 0);
+}
+
 static void ask_features(kiln__opencl_facts *out, const asking *a)
 {
-    uint64_t *set = &out->level.features;
+    uint64_t set = 0;
 
-    *set = 0;
     if (has(a, "cl_khr_fp16"))
-        *set |= KILN__SPIRV_BIT(FP16);
+        set |= KILN__SPIRV_BIT(FP16);
     if (has(a, "cl_khr_fp64") ||
         ask_number(a, CL_DEVICE_DOUBLE_FP_CONFIG, sizeof(cl_ulong)) != 0)
-        *set |= KILN__SPIRV_BIT(FP64);
+        set |= KILN__SPIRV_BIT(FP64);
     if (has(a, "cl_khr_int64_base_atomics") &&
         has(a, "cl_khr_int64_extended_atomics"))
-        *set |= KILN__SPIRV_BIT(INT64_ATOMICS);
-    if (has(a, "cl_khr_subgroups"))
-        *set |= KILN__SPIRV_BIT(SUBGROUPS);
+        set |= KILN__SPIRV_BIT(INT64_ATOMICS);
+    if (has_subgroups(out, a))
+        set |= KILN__SPIRV_BIT(SUBGROUPS);
+    out->level.features = set | float_atomics(a, set);
 }
 
 static int has_shared(const kiln__opencl_api *api)

@@ -20,6 +20,8 @@
 /* Numbers of the SPIR-V specification, sections 3.7 and 3.32. */
 enum {
     OP_ENTRY_POINT = 15,
+    OP_TYPE_INT = 21,
+    OP_TYPE_FLOAT = 22,
     OP_TYPE_POINTER = 32,
     OP_FUNCTION = 54,
     OP_FUNCTION_PARAMETER = 55,
@@ -111,16 +113,15 @@ static int find_function(kiln__spirv_walk *walk, uint32_t id)
     return 0;
 }
 
-/* The storage class of a type of pointers, or -1: another type. */
-static int64_t pointer_storage(kiln__spirv_walk walk, uint32_t type)
+/* Finds the declaration of a type that a parameter can have. */
+static int find_type(kiln__spirv_walk walk, uint32_t type,
+                     kiln__spirv_instruction *out)
 {
-    kiln__spirv_instruction at;
-
-    while (kiln__spirv_walk_next(&walk, &at) && at.opcode != OP_FUNCTION)
-        if (at.opcode == OP_TYPE_POINTER && at.count == 4 &&
-            at.words[1] == type)
-            return at.words[2];
-    return -1;
+    while (kiln__spirv_walk_next(&walk, out) && out->opcode != OP_FUNCTION)
+        if (out->opcode >= OP_TYPE_INT && out->opcode <= OP_TYPE_POINTER &&
+            out->count >= 3 && out->words[1] == type)
+            return 1;
+    return 0;
 }
 
 /* ---- parameters ---- */
@@ -140,23 +141,40 @@ static kiln_status disagree(const reading *r, const char *what)
                            r->info->name, what);
 }
 
+/* A struct's size is the driver's to check. */
+static kiln_status judge_type(reading *r, const kiln__spirv_instruction *type,
+                              uint32_t size, int *is_pointer)
+{
+    const uint32_t what = type->words[2];
+
+    *is_pointer = 0;
+    if (type->opcode == OP_TYPE_POINTER) {
+        if (what == STORAGE_WORKGROUP)
+            return disagree(r,
+                            "a parameter is a pointer to memory of the group");
+        *is_pointer =
+            what == STORAGE_CROSS_WORKGROUP || what == STORAGE_UNIFORM_CONSTANT;
+    }
+    if ((type->opcode == OP_TYPE_INT || type->opcode == OP_TYPE_FLOAT) &&
+        what != 8 * size)
+        return disagree(r, "a parameter has another size than its metadata");
+    return KILN_OK;
+}
+
 /* The next parameter of the function takes `size` bytes at `offset`. */
 static kiln_status take(reading *r, uint32_t offset, uint32_t size,
                         int *is_pointer)
 {
-    kiln__spirv_instruction at;
-    int64_t storage;
+    kiln__spirv_instruction at, type;
 
     if (!kiln__spirv_walk_next(&r->at, &at) ||
         at.opcode != OP_FUNCTION_PARAMETER || at.count != 3)
         return disagree(r, "the module has fewer parameters than its metadata");
     if (r->count == KILN__SPIRV_PARAMETERS_MAX)
         return disagree(r, "it has too many parameters");
-    storage = pointer_storage(r->start, at.words[1]);
-    if (storage == STORAGE_WORKGROUP)
-        return disagree(r, "a parameter is a pointer to memory of the group");
-    *is_pointer = storage == STORAGE_CROSS_WORKGROUP ||
-                  storage == STORAGE_UNIFORM_CONSTANT;
+    if (!find_type(r->start, at.words[1], &type))
+        return disagree(r, "a parameter has a type that nobody declares");
+    KILN_TRY(judge_type(r, &type, size, is_pointer));
     if (*is_pointer)
         size = sizeof(void *);
     r->out[r->count++] = (kiln__spirv_parameter){offset, size, *is_pointer};
@@ -173,7 +191,8 @@ static kiln_status take_argument(reading *r, const kiln_argument_info *argument)
     KILN_TRY(take(r, argument->offset, argument->size, &is_pointer));
     if (!is_pointer)
         return KILN_OK;
-    if (argument->size % sizeof(int64_t) != 0)
+    if (argument->size < sizeof(void *) ||
+        argument->size % sizeof(int64_t) != 0)
         return disagree(r, "an array's size is no whole number of words");
     for (uint32_t at = sizeof(void *); at < argument->size;
          at += (uint32_t)sizeof(int64_t)) {
