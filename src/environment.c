@@ -36,6 +36,12 @@ const kiln_environment_variable *kiln_environment_variables(void)
         {"KILN_CODEGEN",
          "where code is generated; 'thread', on Kiln's own threads, is the "
          "default and all that this version knows"},
+        {"KILN_SPIRV_DRIVER",
+         "level-zero or opencl: the only driver of backend spirv; default: "
+         "both"},
+        {"KILN_LLVM_SPIRV",
+         "program that translates for OpenCL devices without SPIR-V; default: "
+         "llvm-spirv-15, else llvm-spirv"},
         {"KILN_TRACE",
          "file that gets a timeline of stages, stores and waits, in Chrome's "
          "trace event format"},
@@ -170,6 +176,8 @@ kiln_status kiln__environment_read(kiln__environment *out, kiln_error **error)
     KILN_TRY(read_count(&out->threads, "KILN_THREADS", error));
     KILN_TRY(check_codegen(error));
     out->codegen_path = variable("KILN_CODEGEN_PATH");
+    out->spirv_driver = variable("KILN_SPIRV_DRIVER");
+    out->llvm_spirv = variable("KILN_LLVM_SPIRV");
     out->import_path = variable("KILN_PATH");
     out->cuda_driver = variable("KILN_CUDA_DRIVER");
     out->rocm_driver = variable("KILN_ROCM_DRIVER");

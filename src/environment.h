@@ -37,6 +37,9 @@ typedef struct kiln__environment {
     const char *import_path;     /* borrowed from the environment, or NULL */
     const char *cuda_driver;     /* borrowed from the environment, or NULL */
     const char *rocm_driver;     /* borrowed from the environment, or NULL */
+
+    const char *spirv_driver;    /* the same */
+    const char *llvm_spirv;      /* the same */
     kiln__cache_variables cache; /* borrowed from the environment */
 } kiln__environment;
 

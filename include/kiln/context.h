@@ -68,11 +68,13 @@ typedef struct kiln_context_options {
        open the library at the first miss. */
     kiln_codegen_exchange_fn codegen_exchange;
     const struct kiln_cache_options *cache; /* copied; NULL: all defaults */
+    const char *spirv_driver; /* of backend spirv: "level-zero" or "opencl"
+                                 alone; NULL: KILN_SPIRV_DRIVER, else both */
 } kiln_context_options;
 
 #define KILN_CONTEXT_OPTIONS_INIT \
     { \
-        sizeof(kiln_context_options), 0, 0, 0, 0, 0, 0, 0, 0, 0 \
+        sizeof(kiln_context_options), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 \
     }
 
 /**
