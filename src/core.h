@@ -32,6 +32,11 @@ struct kiln_context {
     uint64_t codegen_timeout_ns;     /* UINT64_MAX: none */
     atomic_int codegen_worker_state; /* codegen_place.c */
     char *import_path; /* KILN_PATH: folders separated by ':', or NULL */
+    char *cuda_driver; /* path of the driver's library, or NULL */
+    char *rocm_driver; /* the same of HIP's */
+
+    char *spirv_driver; /* the only one of backend spirv, or NULL */
+    char *llvm_spirv;   /* KILN_LLVM_SPIRV: a program, or NULL */
     struct kiln__cache_settings *cache; /* cache_settings.h */
     kiln__fork_list fork;               /* locks to hold across fork() */
     /* ranks.c: until when those that did not answer are left alone. */

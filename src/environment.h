@@ -39,6 +39,10 @@ typedef struct kiln__environment {
     const char *codegen_worker;
     const char *codegen_timeout;
     const char *codegen_memory;
+    const char *cuda_driver;
+    const char *rocm_driver;
+    const char *spirv_driver;
+    const char *llvm_spirv;
     kiln__cache_variables cache; /* borrowed from the environment */
 } kiln__environment;
 

@@ -66,7 +66,7 @@ static void give_up(const char *what, const char *reason)
         say_as_llvm(reason);
         return;
     }
-    kiln__host_link_abandon();
+    kiln__elf_link_abandon();
     snprintf(message, sizeof message, "LLVM %s: %s", what, reason);
     kiln__codegen_park(message);
 }
