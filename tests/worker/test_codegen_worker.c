@@ -100,6 +100,55 @@ static void texts_of_every_stage_are_the_same(void **state)
     }
 }
 
+typedef struct emitted {
+    kiln_status status;
+    kiln_error *error;
+    kiln_blob bytes;
+} emitted;
+
+/* Of a backend that is not there both places say the same, too. */
+static emitted emit_for(const char *target, uint32_t codegen)
+{
+    const kiln_context_options options = setting_options(codegen);
+    setting *s = setting_open(&options, 0);
+    const kiln_signature signature = setting_signature(s, "powers");
+    kiln_config_options settings = KILN_CONFIG_OPTIONS_INIT;
+    const kiln_config *config = NULL;
+    emitted e = {0};
+
+    settings.target = target;
+    e.status = kiln_config_new(&config, s->context, &settings, &e.error);
+    if (e.status == KILN_OK)
+        e.status = kiln_emit(&e.bytes, s->context, &signature, config, 0,
+                             KILN_EMIT_BINARY, &e.error);
+    setting_close(s);
+    return e;
+}
+
+static void every_backend_gives_the_same_in_both_places(void **state)
+{
+    static const char *const targets[] = {"host:x86-64", "cuda:sm_80",
+                                          "rocm:gfx90a", "spirv"};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof targets / sizeof *targets; i++) {
+        emitted a = emit_for(targets[i], KILN_CODEGEN_THREAD);
+        emitted b = emit_for(targets[i], KILN_CODEGEN_WORKER);
+
+        assert_int_equal(a.status, b.status);
+        if (a.status == KILN_OK) {
+            assert_blob_equal(a.bytes, b.bytes.data, b.bytes.size);
+            kiln_blob_release(&a.bytes);
+            kiln_blob_release(&b.bytes);
+        } else {
+            assert_string_equal(kiln_error_message(a.error),
+                                kiln_error_message(b.error));
+        }
+        kiln_error_free(a.error);
+        kiln_error_free(b.error);
+    }
+}
+
 /* What a worker made is found by a process that generates code itself: the
    builds that stand in the entry are the same. */
 static void an_entry_says_which_code_generator_the_worker_has(void **state)
@@ -634,6 +683,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(both_places_give_the_same_artifacts),
         TEST(texts_of_every_stage_are_the_same),
+        TEST(every_backend_gives_the_same_in_both_places),
         TEST(an_entry_says_which_code_generator_the_worker_has),
         TEST(a_worker_serves_again_and_ends_with_its_context),
         TEST(an_idle_worker_that_ends_is_replaced),
