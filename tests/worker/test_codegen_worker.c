@@ -5,7 +5,7 @@
 
 #include <fcntl.h>
 #include <signal.h>
-#include <sys/stat.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -579,6 +579,64 @@ static void a_fatal_error_of_llvm_parks_a_thread_or_ends_a_worker(void **state)
     }
 }
 
+/* A type nested so deeply that LLVM's parser has not stack enough. */
+static char *deep_type(void)
+{
+    static const char begin[] = "@deep = internal global ", level[] = "[1 x ",
+                      end[] = " zeroinitializer\n";
+    enum { LEVELS = 400000 };
+    const size_t width = sizeof level - 1;
+    char *text = malloc(sizeof begin + sizeof end + LEVELS * (width + 1) + 8);
+    char *at = text;
+
+    assert_non_null(text);
+    at += sprintf(at, "%s", begin);
+    for (int i = 0; i < LEVELS; i++, at += width)
+        memcpy(at, level, width);
+    at += sprintf(at, "i8");
+    memset(at, ']', LEVELS);
+    (void)sprintf(at + LEVELS, "%s", end);
+    return text;
+}
+
+static int compile_deep_inside(const char *head)
+{
+    const struct rlimit none = {0, 0};
+    const kiln_context_options options = setting_options(KILN_CODEGEN_THREAD);
+    const kiln_kernel *kernel;
+    setting *s;
+
+    (void)setrlimit(RLIMIT_CORE, &none);
+    s = setting_open(&options, 0);
+    s->toy.head = head;
+    return setting_compile_toy(&kernel, s, NULL) == KILN_OK ? 0 : 1;
+}
+
+static void a_crash_of_llvm_is_an_error_or_the_end_of_the_host(void **state)
+{
+    char *head = deep_type();
+    const kiln_kernel *kernel;
+    setting *s = setting_open(NULL, 0);
+    int result = 0;
+    pid_t pid;
+
+    (void)state;
+    s->toy.head = head;
+    assert_fails(KILN_ECODEGEN, "the code generator's worker",
+                 setting_compile_toy(&kernel, s, &test_error));
+    assert_ok(setting_compile(&kernel, s, "scale", &test_error));
+    setting_close(s);
+
+    if (HARNESS_THREADS_AFTER_FORK && HARNESS_MALLOC_AFTER_FORK) {
+        pid = fork();
+        if (pid == 0)
+            _exit(compile_deep_inside(head));
+        assert_int_equal(waitpid(pid, &result, 0), pid);
+        assert_true(WIFSIGNALED(result));
+    }
+    free(head);
+}
+
 static void an_error_of_the_module_keeps_the_worker(void **state)
 {
     setting *s = setting_open(NULL, 0);
@@ -701,6 +759,7 @@ int main(void)
         TEST(a_failure_names_the_kernel_and_is_remembered),
         TEST(what_may_go_well_another_time_is_tried_again),
         TEST(a_fatal_error_of_llvm_parks_a_thread_or_ends_a_worker),
+        TEST(a_crash_of_llvm_is_an_error_or_the_end_of_the_host),
         TEST(an_error_of_the_module_keeps_the_worker),
         TEST(a_worker_may_be_bounded_in_memory),
         TEST(everything_survives_a_failing_allocator),
