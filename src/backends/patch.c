@@ -88,6 +88,8 @@ static void borrow(kiln_artifact *to, const kiln_artifact *from, void *bytes)
     to->kernel_count = from->kernel_count;
     to->sites = from->sites;
     to->site_count = from->site_count;
+    to->reports = from->reports;
+    to->report_size = from->report_size;
     to->compile_ns = from->compile_ns;
 }
 
@@ -141,16 +143,12 @@ kiln_status kiln__patch(kiln__patched **patched, const kiln_kernel *kernel,
     return status;
 }
 
-struct kiln__roots *kiln__patched_free(kiln__patched *patched,
-                                       const kiln_context *context)
+void kiln__patched_free(kiln__patched *patched, const kiln_context *context)
 {
-    kiln__roots *roots;
-
     if (patched == NULL)
-        return NULL;
-    roots = patched->roots;
+        return;
+    kiln__roots_free(patched->roots);
     kiln__deallocate(&context->alloc, patched->artifact.bytes,
                      patched->artifact.size);
     kiln__deallocate(&context->alloc, patched, sizeof *patched);
-    return roots;
 }
