@@ -256,7 +256,8 @@ static void every_variable_is_listed_with_its_meaning(void **state)
     static const char *const names[] = {
         "KILN_WORKERS",        "KILN_THREADS",
         "KILN_CODEGEN_PATH",   "KILN_PATH",
-        "KILN_CODEGEN",        "KILN_TRACE",
+        "KILN_CODEGEN",        "KILN_SPIRV_DRIVER",
+        "KILN_LLVM_SPIRV",     "KILN_TRACE",
         "KILN_CACHE",          "KILN_CACHE_DIR",
         "KILN_CACHE_PATH",     "KILN_CACHE_LOCAL_DIR",
         "KILN_CACHE_MAX_SIZE", "KILN_CACHE_MAX_ENTRIES",

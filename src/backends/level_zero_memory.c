@@ -72,41 +72,35 @@ ze_result_t kiln__level_zero_list_new(ze_command_list_handle_t *out,
         device->native, device->facts.id, &request, out);
 }
 
-static kiln_status copier_new(kiln__level_zero_copier **out,
-                              const kiln__level_zero_device *device,
-                              kiln_error **error)
+/* NULL: `*code` says why, or that there is no memory. */
+static kiln__level_zero_copier *copier_new(
+    const kiln__level_zero_device *device, ze_result_t *code)
 {
     const kiln_alloc *alloc = &device->context->alloc;
     kiln__level_zero_copier *copier = kiln__allocate(alloc, sizeof *copier);
-    ze_result_t code;
 
+    *code = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     if (copier == NULL)
-        return kiln__error_no_memory(error);
-    code = kiln__level_zero_list_new(&copier->list, device,
-                                     ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS);
-    if (code != ZE_RESULT_SUCCESS) {
-        kiln__deallocate(alloc, copier, sizeof *copier);
-        return kiln__level_zero_failed(error, code, "command list for copies");
-    }
-    *out = copier;
-    return KILN_OK;
+        return NULL;
+    *code = kiln__level_zero_list_new(&copier->list, device,
+                                      ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS);
+    if (*code == ZE_RESULT_SUCCESS)
+        return copier;
+    kiln__deallocate(alloc, copier, sizeof *copier);
+    return NULL;
 }
 
-static kiln_status copier_take(kiln__level_zero_copier **out,
-                               kiln__level_zero_device *device,
-                               kiln_error **error)
+static kiln__level_zero_copier *copier_take(kiln__level_zero_device *device,
+                                            ze_result_t *code)
 {
-    kiln__level_zero_copier *copier = NULL;
+    kiln__level_zero_copier *copier;
 
     kiln__mutex_lock(&device->lock);
     copier = device->idle;
     if (copier != NULL)
         device->idle = copier->next;
     kiln__mutex_unlock(&device->lock);
-    if (copier == NULL)
-        return copier_new(out, device, error);
-    *out = copier;
-    return KILN_OK;
+    return copier != NULL ? copier : copier_new(device, code);
 }
 
 static void copier_give(kiln__level_zero_device *device,
@@ -133,12 +127,14 @@ kiln_status kiln__level_zero_copy(kiln__level_zero_device *device, void *to,
                                   const void *from, uint64_t size,
                                   kiln_error **error)
 {
-    kiln__level_zero_copier *copier = NULL;
-    ze_result_t code;
+    kiln__level_zero_copier *copier;
+    ze_result_t code = ZE_RESULT_SUCCESS;
 
     if (size == 0)
         return KILN_OK;
-    KILN_TRY(copier_take(&copier, device, error));
+    copier = copier_take(device, &code);
+    if (copier == NULL)
+        return kiln__level_zero_failed(error, code, "command list for copies");
     code = device->api->zeCommandListAppendMemoryCopy(
         copier->list, to, from, (size_t)size, NULL, 0, NULL);
     copier_give(device, copier);

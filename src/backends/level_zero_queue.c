@@ -128,9 +128,11 @@ void kiln__level_zero_queue_free(void *queue)
 {
     zero_queue *old = queue;
 
-    /* Nobody may signal the event any more. */
+    /* Nobody may signal the event any more, nor use the state. */
     if (old->is_marked)
         (void)meet_mark(old, UINT64_MAX);
+    if (old->is_busy)
+        (void)finish(old, UINT64_MAX);
     queue_free(old);
 }
 
