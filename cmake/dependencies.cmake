@@ -37,7 +37,9 @@ set(kiln_opened_libraries ${kiln_codegen_libraries})
 if(KILN_LLVM_STATIC)
     execute_process(
         COMMAND ${KILN_LLVM_ROOT}/bin/llvm-config --link-static --libfiles
-            x86codegen x86desc x86info passes irreader bitreader bitwriter
+            x86codegen x86desc x86info nvptxcodegen nvptxdesc nvptxinfo
+            amdgpucodegen amdgpudesc amdgpuinfo spirvcodegen spirvdesc
+            spirvinfo passes irreader bitreader bitwriter
             lto dtlto option object
         OUTPUT_VARIABLE kiln_llvm_archives OUTPUT_STRIP_TRAILING_WHITESPACE
         COMMAND_ERROR_IS_FATAL ANY)

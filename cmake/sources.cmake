@@ -11,7 +11,7 @@ endfunction()
 # Both libraries have these; each keeps its own copy hidden, unless both are
 # archives that end in one program.
 set(kiln_common_sources
-    src/arena.c src/array.c src/memory.c src/report.c
+    src/arena.c src/array.c src/device_math.c src/memory.c src/report.c
     src/ir/ir.c src/ir/ir_binary.c src/ir/ir_rules.c
     src/ir/ir_verify.c src/ir/ir_uniform.c
     src/ir/ir_uniform_check.c)
@@ -21,6 +21,11 @@ kiln_glob(kiln_codegen_halves src/backends/codegen*.c
     src/backends/*_codegen.c src/backends/llvm_gap.cc)
 kiln_glob(kiln_codegen_sources src/codegen/*.c src/codegen/*.cc)
 list(APPEND kiln_codegen_sources ${kiln_lower_sources} ${kiln_codegen_halves})
+
+# The program of worker processes, with what it needs of libkiln.
+kiln_glob(kiln_worker_sources src/worker/*.c)
+set(kiln_worker_parts src/build_id.c src/codegen_wire.c src/dynlib.c
+    src/file.c src/hasher.c src/reader.c src/thread.c)
 
 kiln_glob(kiln_sources src/*.c src/ir/*.c src/frontend/*.c src/tiers/*.c
     src/stores/*.c src/backends/*.c)

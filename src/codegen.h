@@ -134,10 +134,13 @@ typedef struct kiln__codegen_request {
     /** Takes how long a stage took. */
     void (*stage)(void *env, int32_t stage, uint64_t nanoseconds);
     /** Optional. Takes how long reading and linking bitcode took: `index` of
-        the functions or imports. */
+        the functions, or behind these of the imports. */
     void (*was_read)(void *env, size_t index, uint64_t nanoseconds);
     /** Optional. Takes a line for the host's log. */
     void (*log)(void *env, int32_t level, const char *line);
+    /** Optional. Does nobody wait for the result any more? Asked by libkiln
+        itself, where code is generated in another process. */
+    int (*is_canceled)(void *env);
 } kiln__codegen_request;
 
 /** What libkiln offers to libkiln-codegen. */

@@ -110,11 +110,15 @@ typedef struct kiln__codegen_job {
     /* The item function is for a whole group: it is called once for each, with
        the ids of the group's first item. Set by lowering. */
     int for_group;
-    uint32_t static_local_bytes; /* of a group */
-    uint32_t private_bytes;      /* of an item */
-    uint32_t sub_group_size;     /* 0: it does not matter */
-    LLVMValueRef access_group;   /* the backend's, of loops over items */
-    kiln_site_info *sites;       /* that the code depends on, in the arena */
+    uint32_t static_local_bytes;   /* of a group */
+    uint32_t private_bytes;        /* of an item */
+    uint32_t sub_group_size;       /* 0: it does not matter */
+    LLVMValueRef access_group;     /* the backend's, of loops over items */
+    struct kiln__reports *reports; /* of a device's code; codegen_device.h */
+    uint32_t hidden_arguments;
+    uint32_t registers;    /* of an item; 0: unknown */
+    const char *format;    /* of the payload, if not the backend's */
+    kiln_site_info *sites; /* that the code depends on, in the arena */
     size_t site_count;
     uint64_t make_ns;    /* of bitcode: what kiln__codegen_result says */
     kiln_status status;  /* the first failure */
@@ -152,11 +156,37 @@ typedef struct kiln__codegen_groups {
                   int is_parallel);
 } kiln__codegen_groups;
 
+/**
+ * What lowering asks of a backend whose items run side by side. Address spaces
+ * are LLVM's: pointers to the elements of any array, and to the bytes of an
+ * aggregate that is passed by value. Of memory that a group shares it is 3.
+ */
+typedef struct kiln__codegen_device {
+    unsigned array_space;
+    unsigned bytes_space;
+    unsigned item_space; /* of variables of an item, of which the item is one */
+    const char *scope;   /* syncscope of atomics between items of a launch */
+    void (*barrier)(kiln__codegen_job *job, LLVMBuilderRef builder,
+                    LLVMValueRef item);
+    /* An operation KILN__GROUP_...; `operand` is its second one, or NULL. */
+    LLVMValueRef (*collective)(kiln__codegen_job *job, LLVMBuilderRef builder,
+                               LLVMValueRef item, uint32_t operation,
+                               int32_t kind, LLVMValueRef value,
+                               LLVMValueRef operand);
+    /* True when the target has the atomic operation KILN__ATOMIC_... on
+       elements of the kind; else lowering compares and swaps. */
+    int (*has_atomic)(const kiln__codegen_job *job, uint32_t operation,
+                      int32_t kind);
+} kiln__codegen_device;
+
+#define KILN__SHARED_SPACE 3u
+
 /** What a backend's codegen half does; see backends/host_codegen.c. */
 typedef struct kiln__codegen_backend {
     const char *name;
     const char *format;
-    const kiln__codegen_groups *groups; /* NULL: it has barriers */
+    const kiln__codegen_groups *groups; /* NULL: it has barriers, */
+    const kiln__codegen_device *device; /* and this */
     /* A query as i64; `item` is the function's first parameter. */
     LLVMValueRef (*query)(kiln__codegen_job *job, LLVMBuilderRef builder,
                           LLVMValueRef item, uint32_t query,
@@ -187,7 +217,9 @@ typedef struct kiln__codegen_backend {
     /* May be NULL: nobody looks. An i1: hardly any stack is left. */
     LLVMValueRef (*exhausted)(kiln__codegen_job *job, LLVMBuilderRef builder,
                               LLVMValueRef item);
-    int runs_tiles; /* wrap() knows what to do with a proof */
+    int runs_tiles;   /* wrap() knows what to do with a proof */
+    int emits_text;   /* what finish() takes is assembly */
+    int is_scheduled; /* no pass of LLVM's code generation is left out */
 } kiln__codegen_backend;
 
 /* Until it is called again, what is added goes to the job's other module. */
@@ -197,6 +229,12 @@ void kiln__job_switch(kiln__codegen_job *job);
 kiln_status kiln__job_fail(kiln__codegen_job *job, kiln_status status,
                            const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+
+/* Pointers to elements of arrays, to bytes of an aggregate that is passed by
+   value, and to the item. */
+LLVMTypeRef kiln__job_array_pointer(const kiln__codegen_job *job);
+LLVMTypeRef kiln__job_bytes_pointer(const kiln__codegen_job *job);
+LLVMTypeRef kiln__job_item_pointer(const kiln__codegen_job *job);
 
 /* Returns the LLVM type of a scalar kind in registers (Bool: i1). */
 LLVMTypeRef kiln__job_scalar(const kiln__codegen_job *job, int32_t kind);

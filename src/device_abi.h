@@ -56,7 +56,8 @@ struct kiln__device_state {
 _Static_assert(sizeof(struct kiln__device_state) == KILN__STATE_SIZE,
                "records begin right behind the state");
 
-/* A record: this, then 8 bytes for each value, in the order of the parts. */
+/* A record: this, then 8 bytes for each value, in the order of the parts: what
+   host_abi.h says of its kind, but of an f32 its own bits. */
 struct kiln__print_record {
     uint32_t mark; /* KILN__PRINT_MARK once it is written */
     uint32_t report;

@@ -219,14 +219,23 @@ static int load(task *t, const kiln_artifact *artifact, int32_t source)
     return 1;
 }
 
+static int is_unwanted(void *env)
+{
+    const task *t = env;
+
+    return kiln__flight_give_up(t->context, t->flight);
+}
+
 static void make(task *t)
 {
     kiln_context *context = t->context;
     const uint64_t start = kiln__clock_ns();
     const kiln_artifact *artifact;
     kiln_error *error = NULL;
-    const kiln_status status = kiln__build_run(t->build, task_fatal, t, &error);
+    kiln_status status;
 
+    kiln__build_watch(t->build, is_unwanted, t);
+    status = kiln__build_run(t->build, task_fatal, t, &error);
     if (status != KILN_OK) {
         kiln__build_free(t->build);
         task_end(t, NULL, KILN_SOURCE_BUILT, status, error);

@@ -297,3 +297,25 @@ void kiln__kernel_unload(kiln_kernel *kernel)
     kernel->function = NULL;
     kernel->native = NULL;
 }
+
+kiln_status kiln_kernel_native(void **out, const kiln_kernel *kernel,
+                               kiln_error **error)
+{
+    kiln_native_launch made = {.size = sizeof made};
+    const kiln__backend *backend;
+
+    KILN_REQUIRE(out != NULL, error);
+    KILN_REQUIRE(kernel != NULL, error);
+    if (kernel->function == NULL)
+        return kiln__error_set(error, KILN_ENODEVICE,
+                               "kernel %s is for an offline device: it has "
+                               "no native function",
+                               kernel->info->name);
+    backend = kernel->module != NULL ? kernel->module->backend : NULL;
+    made.function = kernel->native;
+    if (backend != NULL && backend->ops.native != NULL)
+        KILN_TRY(backend->ops.native(backend->self, NULL, kernel->function,
+                                     &made, error));
+    *out = made.function;
+    return KILN_OK;
+}

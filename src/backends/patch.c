@@ -72,7 +72,7 @@ static void fill_slots(void *bytes, const kiln_artifact *artifact,
     }
 }
 
-/* All members but the count of references, which nobody uses. */
+/* All that drivers read. Who keeps the artifact keeps the shared one. */
 static void borrow(kiln_artifact *to, const kiln_artifact *from, void *bytes)
 {
     atomic_init(&to->references, 1);
@@ -91,6 +91,7 @@ static void borrow(kiln_artifact *to, const kiln_artifact *from, void *bytes)
     to->reports = from->reports;
     to->report_size = from->report_size;
     to->compile_ns = from->compile_ns;
+    to->origin = from;
 }
 
 static kiln_status make(kiln__patched **out, const kiln_kernel *kernel,

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "gpu.h"
 #include "host.h"
 #include "options.h"
 #include "report.h"
@@ -22,16 +23,8 @@ static const struct builtin {
     kiln_status (*make)(void **self, kiln_context *context, kiln_error **error);
 } builtins[] = {
     {"host", &kiln__host_ops, kiln__host_backend_new},
-#ifdef KILN_BACKEND_CUDA
     {"cuda", &kiln__cuda_ops, kiln__cuda_backend_new},
-#else
-    {"cuda", NULL, NULL},
-#endif
-#ifdef KILN_BACKEND_ROCM
     {"rocm", &kiln__rocm_ops, kiln__rocm_backend_new},
-#else
-    {"rocm", NULL, NULL},
-#endif
     {"spirv", &kiln__spirv_ops, kiln__spirv_backend_new},
 };
 

@@ -72,6 +72,25 @@ LLVMTypeRef kiln__job_scalar(const kiln__codegen_job *job, int32_t kind)
     }
 }
 
+/* The host has one address space, 0. */
+#define SPACE(job, which) \
+    ((job)->backend->device != NULL ? (job)->backend->device->which : 0)
+
+LLVMTypeRef kiln__job_array_pointer(const kiln__codegen_job *job)
+{
+    return LLVMPointerTypeInContext(job->context, SPACE(job, array_space));
+}
+
+LLVMTypeRef kiln__job_bytes_pointer(const kiln__codegen_job *job)
+{
+    return LLVMPointerTypeInContext(job->context, SPACE(job, bytes_space));
+}
+
+LLVMTypeRef kiln__job_item_pointer(const kiln__codegen_job *job)
+{
+    return LLVMPointerTypeInContext(job->context, SPACE(job, item_space));
+}
+
 void kiln__job_switch(kiln__codegen_job *job)
 {
     const LLVMModuleRef other = job->checked_module;

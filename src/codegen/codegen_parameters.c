@@ -123,7 +123,6 @@ kiln_status kiln__parameters_read(kiln__codegen_job *job)
 static size_t flatten(const kiln__codegen_job *job, const kiln__parameter *from,
                       LLVMTypeRef out[FLAT_MAX])
 {
-    LLVMTypeRef pointer = LLVMPointerTypeInContext(job->context, 0);
     size_t words = from->strided != 0 ? 2 * (size_t)from->rank : from->rank;
 
     switch (from->passing) {
@@ -133,10 +132,10 @@ static size_t flatten(const kiln__codegen_job *job, const kiln__parameter *from,
                      : kiln__job_scalar(job, from->kind);
         return 1;
     case KILN__PARAMETER_BYTES:
-        out[0] = pointer;
+        out[0] = kiln__job_bytes_pointer(job);
         return 1;
     case KILN__PARAMETER_ARRAY:
-        out[0] = pointer;
+        out[0] = kiln__job_array_pointer(job);
         for (size_t i = 1; i <= words; i++)
             out[i] = LLVMInt64TypeInContext(job->context);
         return 1 + words;
@@ -153,7 +152,7 @@ LLVMTypeRef kiln__parameters_function_type(kiln__codegen_job *job)
 
     if (types == NULL)
         return NULL;
-    types[count++] = LLVMPointerTypeInContext(job->context, 0);
+    types[count++] = kiln__job_item_pointer(job);
     for (size_t i = 0; i < job->parameter_count; i++)
         count += flatten(job, &job->parameters[i], types + count);
     return LLVMFunctionType(LLVMInt32TypeInContext(job->context), types,

@@ -24,7 +24,8 @@
  * which costs as much as all else together.
  *
  * What others made goes through LLVM's own passes for the level, and so do the
- * levels 0 and 1.
+ * levels 0 and 1, and code for devices, to which targets add passes of theirs.
+ * A device's items are its vectors.
  */
 
 #define SIMPLIFY(more) \
@@ -57,6 +58,9 @@ static const char quick[] =
 
 static const char large[] =
     "always-inline,function(sroa,early-cse,simplifycfg),globaldce";
+static const char large_device[] =
+    "always-inline,function(sroa,early-cse,infer-address-spaces,simplifycfg),"
+    "globaldce";
 
 static const char *pipeline_of(const kiln__codegen_job *job)
 {
@@ -66,8 +70,9 @@ static const char *pipeline_of(const kiln__codegen_job *job)
         job->settings->opt_level < 3 ? job->settings->opt_level : 3;
 
     if (level > 0 && job->largest > LARGE)
-        return large;
-    if (level < 2 || job->request->module != NULL)
+        return job->backend->device != NULL ? large_device : large;
+    if (level < 2 || job->request->module != NULL ||
+        job->backend->device != NULL)
         return defaults[level];
     if (job->proof_function != NULL ? job->safe_can_fail : job->can_fail)
         return checked;
@@ -79,10 +84,11 @@ static kiln_status run(kiln__codegen_job *job, LLVMModuleRef module,
 {
     LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
     const unsigned level = job->settings->opt_level;
+    const int has_vectors = level >= 2 && job->backend->device == NULL;
     LLVMErrorRef error;
 
-    LLVMPassBuilderOptionsSetSLPVectorization(options, level >= 2);
-    LLVMPassBuilderOptionsSetLoopVectorization(options, level >= 2);
+    LLVMPassBuilderOptionsSetSLPVectorization(options, has_vectors);
+    LLVMPassBuilderOptionsSetLoopVectorization(options, has_vectors);
     error = LLVMRunPasses(module, pipeline, machine, options);
     LLVMDisposePassBuilderOptions(options);
     if (error != NULL) {

@@ -20,12 +20,45 @@ static void initialise_x86(void)
     LLVMInitializeX86AsmPrinter();
 }
 
+static void initialise_nvptx(void)
+{
+    LLVMInitializeNVPTXTargetInfo();
+    LLVMInitializeNVPTXTarget();
+    LLVMInitializeNVPTXTargetMC();
+    LLVMInitializeNVPTXAsmPrinter();
+}
+
+static void initialise_amdgpu(void)
+{
+    LLVMInitializeAMDGPUTargetInfo();
+    LLVMInitializeAMDGPUTarget();
+    LLVMInitializeAMDGPUTargetMC();
+    LLVMInitializeAMDGPUAsmPrinter();
+}
+
+static void initialise_spirv(void)
+{
+    LLVMInitializeSPIRVTargetInfo();
+    LLVMInitializeSPIRVTarget();
+    LLVMInitializeSPIRVTargetMC();
+    LLVMInitializeSPIRVAsmPrinter();
+}
+
 static void initialise_target(const char *triple)
 {
     static pthread_once_t x86 = PTHREAD_ONCE_INIT;
+    static pthread_once_t nvptx = PTHREAD_ONCE_INIT;
+    static pthread_once_t amdgpu = PTHREAD_ONCE_INIT;
+    static pthread_once_t spirv = PTHREAD_ONCE_INIT;
 
     if (strncmp(triple, "x86_64-", 7) == 0)
         pthread_once(&x86, initialise_x86);
+    else if (strncmp(triple, "nvptx64-", 8) == 0)
+        pthread_once(&nvptx, initialise_nvptx);
+    else if (strncmp(triple, "amdgcn-", 7) == 0)
+        pthread_once(&amdgpu, initialise_amdgpu);
+    else if (strncmp(triple, "spirv64", 7) == 0)
+        pthread_once(&spirv, initialise_spirv);
 }
 
 static LLVMCodeGenOptLevel machine_level(uint8_t opt_level)

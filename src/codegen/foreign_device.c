@@ -121,7 +121,7 @@ static kiln_status bind_raise(kiln__codegen_job *job, LLVMBuilderRef builder,
 
 static LLVMTypeRef query_type(kiln__codegen_job *job)
 {
-    LLVMTypeRef parameters[] = {LLVMPointerTypeInContext(job->context, 0),
+    LLVMTypeRef parameters[] = {kiln__job_item_pointer(job),
                                 LLVMInt32TypeInContext(job->context)};
 
     return LLVMFunctionType(LLVMInt64TypeInContext(job->context), parameters, 2,
@@ -133,7 +133,8 @@ static LLVMTypeRef raise_type(kiln__codegen_job *job)
     LLVMTypeRef pointer = LLVMPointerTypeInContext(job->context, 0);
     LLVMTypeRef i32 = LLVMInt32TypeInContext(job->context);
     LLVMTypeRef i64 = LLVMInt64TypeInContext(job->context);
-    LLVMTypeRef parameters[] = {pointer, i32, pointer, i32, pointer, i64, i64};
+    LLVMTypeRef parameters[] = {
+        kiln__job_item_pointer(job), i32, pointer, i32, pointer, i64, i64};
 
     return LLVMFunctionType(LLVMVoidTypeInContext(job->context), parameters, 7,
                             0);

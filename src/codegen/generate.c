@@ -22,6 +22,8 @@ typedef struct product {
     kiln_blob bytes;
     const char *format;
     int32_t relocation;
+    const void *reports;
+    size_t report_size;
 } product;
 
 /* What one function may need of the stack, in bytes. Kernels run on threads of
@@ -94,8 +96,9 @@ static kiln_status verify(kiln__codegen_job *job, LLVMModuleRef module)
 
 static kiln_status link_module(kiln__codegen_job *job)
 {
-    KILN_TRY(job->request->module != NULL ? kiln__link_imports(job)
-                                          : kiln__link_functions(job));
+    if (job->request->module == NULL)
+        KILN_TRY(kiln__link_functions(job));
+    KILN_TRY(kiln__link_imports(job));
     return check_undefined(job, job->module);
 }
 
@@ -171,9 +174,9 @@ typedef struct emitted {
 static kiln_status emit_module(kiln__codegen_job *job, LLVMModuleRef module,
                                LLVMCodeGenFileType type, emitted *out)
 {
-    LLVMMemoryBufferRef buffer =
-        kiln__llvm_emit(job->machine, module, type == LLVMAssemblyFile,
-                        job->request->module == NULL);
+    LLVMMemoryBufferRef buffer = kiln__llvm_emit(
+        job->machine, module, type == LLVMAssemblyFile,
+        job->request->module == NULL && !job->backend->is_scheduled);
 
     if (buffer == NULL)
         return kiln__job_fail(job, KILN_ECODEGEN, "no code for %s",
@@ -220,7 +223,9 @@ static kiln_status emit_binary(kiln__codegen_job *job, product *out)
 {
     emitted made = {.count = 0};
     kiln__object objects[2];
-    kiln_status status = emit_modules(job, LLVMObjectFile, &made);
+    kiln_status status = emit_modules(
+        job, job->backend->emits_text ? LLVMAssemblyFile : LLVMObjectFile,
+        &made);
 
     for (size_t i = 0; i < made.count; i++)
         objects[i] = (kiln__object){LLVMGetBufferStart(made.buffers[i]),
@@ -230,7 +235,7 @@ static kiln_status emit_binary(kiln__codegen_job *job, product *out)
     if (status == KILN_OK)
         status = kiln__foreign_sites_place(job, &out->bytes);
     dispose_emitted(&made);
-    out->format = job->backend->format;
+    out->format = job->format != NULL ? job->format : job->backend->format;
     return status;
 }
 
@@ -341,6 +346,10 @@ static kiln_status run_stages(kiln__codegen_job *job, product *out)
     if (job->checked_module != NULL)
         limit_frames(job, job->checked_module);
     KILN_TRY(outcome(job, emit(job, out)));
+    if (job->reports != NULL) {
+        out->reports = kiln__device_reports(job, &out->report_size);
+        KILN_TRY(job->status);
+    }
     stage_ended(job, KILN_STAGE_EMIT, time);
     return KILN_OK;
 }
@@ -397,6 +406,10 @@ static void job_close(kiln__codegen_job *job)
 static kiln_status hand_over(const kiln__codegen_job *job, const product *made)
 {
     const kiln__codegen_result result = {
+        .reports = made->reports,
+        .report_size = made->report_size,
+        .hidden_arguments = job->hidden_arguments,
+        .registers = job->registers,
         .bytes = made->bytes.data,
         .size = made->bytes.size,
         .format = made->format,
@@ -435,7 +448,7 @@ kiln_status kiln__generate(const kiln__codegen_request *request)
 
     if (kiln__llvm_guard(run_attempt, &a) != 0) {
         /* LLVM was left half way: what it holds is never touched again. */
-        kiln__host_link_abandon();
+        kiln__elf_link_abandon();
         kiln__target_abandon();
         request->fail(request->env, KILN_ENOMEM, "LLVM ran out of memory");
         return KILN_ENOMEM;

@@ -37,6 +37,8 @@ static void add_attributes(const kiln__lowering *l,
         (LLVMAttributeIndex)LLVMAttributeFunctionIndex;
 
     add_attribute(l, f->value, all, "nounwind");
+    if (l->job->backend->device != NULL && (f->effects & KILN__TOGETHER) != 0)
+        add_attribute(l, f->value, all, "convergent");
     /* In bitcode that any kernel links, the kernel decides. */
     if (l->job->request->form != KILN__EMIT_FUNCTION)
         add_attribute(l, f->value, all,
@@ -82,7 +84,7 @@ static kiln_status declare(kiln__lowering *l, kiln__lower_function *f,
         return kiln__job_fail(l->job, KILN_ENOMEM, "out of memory");
     if (is_in_place(l, f))
         return KILN_OK;
-    parameters[0] = LLVMPointerTypeInContext(l->context, 0);
+    parameters[0] = kiln__job_item_pointer(l->job);
     for (size_t i = 0; i < f->ir.parameter_count; i++)
         parameters[1 + i] = f->types[f->ir.locals.items[i].type].registers;
     f->signature = LLVMFunctionType(kiln__lower_result(l, f), parameters,

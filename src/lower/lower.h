@@ -175,6 +175,18 @@ int kiln__lower_conversion_raises(int32_t from, int32_t to);
 LLVMValueRef kiln__lower_memory(kiln__lowering *l, const kiln__ir_node *node);
 LLVMValueRef kiln__lower_element(kiln__lowering *l, const kiln__ir_node *node);
 
+/* ---- lower_device.c: where items of a group run side by side ---- */
+LLVMValueRef kiln__lower_shared_array(kiln__lowering *l,
+                                      const kiln__ir_node *node);
+LLVMValueRef kiln__lower_collective(kiln__lowering *l,
+                                    const kiln__ir_node *node);
+/* The old value of the element at `at`, which becomes op(old, value). */
+LLVMValueRef kiln__lower_atomic_loop(kiln__lowering *l, int64_t operation,
+                                     int32_t kind, LLVMValueRef at,
+                                     LLVMValueRef value);
+/* Makes an atomic instruction one between items of a launch. */
+LLVMValueRef kiln__lower_scope(const kiln__lowering *l, LLVMValueRef atomic);
+
 /* ---- lower_raise.c ---- */
 /* Raises and leaves the function when `bad` is true; goes on behind. */
 void kiln__lower_check(kiln__lowering *l, const kiln__ir_node *node,

@@ -230,7 +230,11 @@ LLVMValueRef kiln__lower_value(kiln__lowering *l, uint32_t index)
     case KILN__IR_QUERY:
         return query(l, node);
     case KILN__IR_LOCAL_ARRAY:
-        return kiln__lower_local_array(l, node);
+        return l->job->backend->device != NULL
+                   ? kiln__lower_shared_array(l, node)
+                   : kiln__lower_local_array(l, node);
+    case KILN__IR_GROUP:
+        return kiln__lower_collective(l, node);
     default: /* UNIT; the plan refused what else there is */
         return LLVMConstNull(kiln__lower_type_of(l, node->type));
     }

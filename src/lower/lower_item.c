@@ -80,7 +80,9 @@ static void add_types(kiln__lowering *l, const kiln__parameter *parameter,
                       flat *out)
 {
     const size_t count = flat_count(parameter);
-    const LLVMTypeRef pointer = LLVMPointerTypeInContext(l->context, 0);
+    const LLVMTypeRef pointer = parameter->passing == KILN__PARAMETER_ARRAY
+                                    ? kiln__job_array_pointer(l->job)
+                                    : kiln__job_bytes_pointer(l->job);
 
     if (count == 0)
         return;
@@ -106,7 +108,7 @@ LLVMTypeRef kiln__lower_signature(kiln__lowering *l)
         kiln__arena_allocate_array(&job->arena, count, sizeof *all.types);
     if (all.types == NULL)
         return NULL;
-    all.types[all.count++] = LLVMPointerTypeInContext(l->context, 0);
+    all.types[all.count++] = kiln__job_item_pointer(l->job);
     for (size_t i = 0; i < job->parameter_count; i++)
         add_types(l, &job->parameters[i], &all);
     return LLVMFunctionType(LLVMInt32TypeInContext(l->context), all.types,

@@ -3,12 +3,16 @@
 #include "lower.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
+
+#include "device_math.h"
 
 /*
  * Where LLVM has an intrinsic it is used: LLVM folds, vectorises and lowers it
  * to an instruction or to a call of C's function. The others are called by
- * their C name, with f for f32. f16 is computed in f32 and rounded.
+ * their C name, with f for f32. Code for a device calls the functions of its
+ * library (device_math.h). f16 is computed in f32 and rounded.
  */
 
 typedef struct method {
@@ -89,16 +93,11 @@ static LLVMValueRef declare(kiln__lowering *l, const char *name,
                             LLVMTypeRef type, unsigned count)
 {
     LLVMTypeRef parameters[3] = {type, type, type};
-    LLVMValueRef function;
-    char full_name[32];
+    LLVMValueRef function = LLVMGetNamedFunction(l->job->module, name);
 
-    strcpy(full_name, name);
-    if (LLVMGetTypeKind(type) == LLVMFloatTypeKind)
-        strcat(full_name, "f");
-    function = LLVMGetNamedFunction(l->job->module, full_name);
     if (function != NULL)
         return function;
-    function = LLVMAddFunction(l->job->module, full_name,
+    function = LLVMAddFunction(l->job->module, name,
                                LLVMFunctionType(type, parameters, count, 0));
     kiln__lower_attribute(l, function, "nounwind");
     kiln__lower_attribute(l, function, "willreturn");
@@ -116,15 +115,40 @@ static LLVMValueRef call_scalar(kiln__lowering *l, const kiln__ir_node *node,
                                             function, arguments, count, ""));
 }
 
-/* Calls C's function, once an element for vectors. */
-static LLVMValueRef call_c(kiln__lowering *l, const kiln__ir_node *node,
-                           LLVMValueRef *arguments, unsigned count)
+/* What a device's library, or else C's, calls the function; 0: there is none,
+   but an intrinsic. */
+static int function_name(const kiln__lowering *l, const kiln__ir_node *node,
+                         LLVMTypeRef lane, char out[KILN__MATH_NAME_SIZE])
+{
+    const kiln__codegen_settings *settings = l->job->settings;
+    const int is_f32 = LLVMGetTypeKind(lane) == LLVMFloatTypeKind;
+    const char *name = floats[node->imm].function;
+
+    if (l->job->backend->device != NULL)
+        return kiln__device_math_name(
+            out, kiln__device_math_names(settings->backend, settings->math),
+            (uint32_t)node->imm, is_f32 ? KILN_TYPE_F32 : KILN_TYPE_F64);
+    if (name == NULL)
+        return 0;
+    (void)snprintf(out, KILN__MATH_NAME_SIZE, "%s%s", name, is_f32 ? "f" : "");
+    return 1;
+}
+
+static LLVMTypeRef lane_of(LLVMTypeRef type)
+{
+    return LLVMGetTypeKind(type) == LLVMVectorTypeKind
+               ? LLVMGetElementType(type)
+               : type;
+}
+
+/* Calls a library's function, once an element for vectors. */
+static LLVMValueRef call_library(kiln__lowering *l, const kiln__ir_node *node,
+                                 const char *name, LLVMValueRef *arguments,
+                                 unsigned count)
 {
     const LLVMTypeRef type = LLVMTypeOf(arguments[0]);
     const int is_vector = LLVMGetTypeKind(type) == LLVMVectorTypeKind;
-    const LLVMValueRef function =
-        declare(l, floats[node->imm].function,
-                is_vector ? LLVMGetElementType(type) : type, count);
+    const LLVMValueRef function = declare(l, name, lane_of(type), count);
     LLVMValueRef all;
 
     if (!is_vector)
@@ -168,11 +192,8 @@ static LLVMValueRef one_over(kiln__lowering *l, const kiln__ir_node *node,
                              LLVMValueRef value)
 {
     const LLVMTypeRef type = LLVMTypeOf(value);
-    const LLVMTypeRef lane = LLVMGetTypeKind(type) == LLVMVectorTypeKind
-                                 ? LLVMGetElementType(type)
-                                 : type;
     const LLVMValueRef one =
-        kiln__lower_spread(l, type, LLVMConstReal(lane, 1));
+        kiln__lower_spread(l, type, LLVMConstReal(lane_of(type), 1));
 
     return kiln__lower_flags(l, node,
                              LLVMBuildFDiv(l->builder, one, value, ""));
@@ -182,13 +203,14 @@ static LLVMValueRef of_floats(kiln__lowering *l, const kiln__ir_node *node,
                               LLVMValueRef *arguments)
 {
     const unsigned count = node->count;
+    char name[KILN__MATH_NAME_SIZE];
     LLVMValueRef value;
 
+    if (function_name(l, node, lane_of(LLVMTypeOf(arguments[0])), name))
+        return call_library(l, node, name, arguments, count);
     if (node->imm == KILN__MATH_FMOD)
         return kiln__lower_flags(
             l, node, LLVMBuildFRem(l->builder, arguments[0], arguments[1], ""));
-    if (floats[node->imm].intrinsic == NULL)
-        return call_c(l, node, arguments, count);
     value = kiln__lower_intrinsic(l, floats[node->imm].intrinsic,
                                   LLVMTypeOf(arguments[0]), arguments, count);
     value = kiln__lower_flags(l, node, value);

@@ -134,6 +134,7 @@ static LLVMValueRef compare_and_swap(kiln__lowering *l, LLVMValueRef at,
     both = LLVMBuildAtomicCmpXchg(l->builder, at, expected, desired,
                                   LLVMAtomicOrderingMonotonic,
                                   LLVMAtomicOrderingMonotonic, 0);
+    kiln__lower_scope(l, both);
     both = LLVMBuildExtractValue(l->builder, both, 0, "");
     return LLVMBuildBitCast(l->builder, both, type, "");
 }
@@ -153,8 +154,12 @@ static LLVMValueRef atomic(kiln__lowering *l, const kiln__ir_node *node)
     if (node->imm == KILN__ATOMIC_CAS)
         return compare_and_swap(l, at, kiln__lower_type_of(l, node->type),
                                 values[0], values[1], kiln__kind_width(kind));
-    return LLVMBuildAtomicRMW(l->builder, atomic_op(node->imm, kind), at,
-                              values[0], LLVMAtomicOrderingMonotonic, 0);
+    if (l->job->backend->device != NULL &&
+        !l->job->backend->device->has_atomic(l->job, (uint32_t)node->imm, kind))
+        return kiln__lower_atomic_loop(l, node->imm, kind, at, values[0]);
+    return kiln__lower_scope(
+        l, LLVMBuildAtomicRMW(l->builder, atomic_op(node->imm, kind), at,
+                              values[0], LLVMAtomicOrderingMonotonic, 0));
 }
 
 static LLVMValueRef length(kiln__lowering *l, const kiln__ir_node *node)

@@ -129,7 +129,7 @@ static const char *unsupported(const kiln__ir_node *node)
 
 static kiln_status check_supported(kiln__lowering *l, const kiln__ir *ir)
 {
-    if (l->job->backend->groups != NULL)
+    if (l->job->backend->groups != NULL || l->job->backend->device != NULL)
         return KILN_OK;
     for (size_t i = 1; i < ir->nodes.count; i++) {
         const char *what = unsupported(&ir->nodes.items[i]);

@@ -15,7 +15,7 @@ static LLVMTypeRef array_registers(const kiln__lowering *l,
     const unsigned count =
         1 + type->length + (type->strided ? type->length : 0);
 
-    members[0] = LLVMPointerTypeInContext(l->context, 0);
+    members[0] = kiln__job_array_pointer(l->job);
     for (unsigned i = 1; i < count; i++)
         members[i] = l->i64;
     return LLVMStructTypeInContext(l->context, members, count, 0);

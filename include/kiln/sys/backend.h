@@ -98,6 +98,13 @@ typedef struct kiln_backend_ops {
     void (*free)(void *self);
     /* The functions above are required, since 0.1. */
 
+    /** Optional. Fills `function`, and the values of the hidden arguments of a
+        launch on the queue; without a queue, the function where it was loaded
+        and no values. Without this member the driver's own function is what
+        symbol() gives, and kiln_queue_native() is KILN_EUNSUPPORTED. */
+    kiln_status (*native)(void *self, void *queue, void *function,
+                          kiln_native_launch *out, kiln_error **error);
+
     /** Optional. The driver's own handle of a function of the module, where
         symbol() gives another one. */
     void *(*native_function)(void *self, void *module, void *function);
