@@ -257,6 +257,8 @@ static void every_variable_is_listed_with_its_meaning(void **state)
                                         "KILN_THREADS",
                                         "KILN_CODEGEN_PATH",
                                         "KILN_PATH",
+                                        "KILN_CUDA_DRIVER",
+                                        "KILN_ROCM_DRIVER",
                                         "KILN_CODEGEN",
                                         "KILN_CODEGEN_WORKER",
                                         "KILN_CODEGEN_TIMEOUT",
