@@ -27,9 +27,6 @@ const kiln_environment_variable *kiln_environment_variables(void)
          "loader's path"},
         {"KILN_PATH",
          "folders, separated by ':', where imported packages are looked for"},
-        {"KILN_CODEGEN",
-         "where code is generated; 'thread', on Kiln's own threads, is the "
-         "default and all that this version knows"},
         {"KILN_CUDA_DRIVER",
          "path of the CUDA driver's library, for tests and unusual "
          "installations; default: libcuda.so.1"},
