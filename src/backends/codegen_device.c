@@ -27,6 +27,22 @@ LLVMValueRef kiln__device_intrinsic(kiln__codegen_job *job,
                           arguments, count, "");
 }
 
+LLVMValueRef kiln__device_range(kiln__codegen_job *job, LLVMBuilderRef builder,
+                                LLVMValueRef value, uint32_t least,
+                                uint32_t end)
+{
+    const LLVMTypeRef type = LLVMTypeOf(value);
+    LLVMMetadataRef range[2] = {
+        LLVMValueAsMetadata(LLVMConstInt(type, least, 0)),
+        LLVMValueAsMetadata(LLVMConstInt(type, end, 0))};
+    LLVMMetadataRef node = LLVMMDNodeInContext2(job->context, range, 2);
+
+    LLVMSetMetadata(value, LLVMGetMDKindIDInContext(job->context, "range", 5),
+                    LLVMMetadataAsValue(job->context, node));
+    return LLVMBuildZExt(builder, value, LLVMInt64TypeInContext(job->context),
+                         "");
+}
+
 static void add_attribute(const kiln__codegen_job *job, LLVMValueRef function,
                           LLVMAttributeIndex at, const char *name,
                           uint64_t value)

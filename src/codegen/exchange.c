@@ -66,7 +66,7 @@ static void on_fatal_error(const char *reason)
         say_as_llvm(reason);
         return;
     }
-    kiln__host_link_abandon();
+    kiln__elf_link_abandon();
     snprintf(message, sizeof message, "LLVM cannot go on: %s", reason);
     kiln__codegen_park(message);
 }

@@ -448,7 +448,7 @@ kiln_status kiln__generate(const kiln__codegen_request *request)
 
     if (kiln__llvm_guard(run_attempt, &a) != 0) {
         /* LLVM was left half way: what it holds is never touched again. */
-        kiln__host_link_abandon();
+        kiln__elf_link_abandon();
         kiln__target_abandon();
         request->fail(request->env, KILN_ENOMEM, "LLVM ran out of memory");
         return KILN_ENOMEM;
