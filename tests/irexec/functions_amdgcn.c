@@ -105,35 +105,72 @@ static uint32_t bpermute(uint32_t address, uint32_t word)
 {
     const uint32_t lane = address / 4 % lanes_of_sub_group();
     uint64_t present;
-    const uint32_t *words = wait_for_lanes(PLACE, word, &present);
+    const uint64_t *words = wait_for_lanes(PLACE, word, &present);
 
-    return (present >> lane & 1) != 0 ? words[lane] : 0;
+    return (present >> lane & 1) != 0 ? (uint32_t)words[lane] : 0;
 }
 
-static uint32_t readlane(uint32_t word, uint32_t lane)
+/* The other half's, of lanes that may have ended. */
+static uint32_t permlane64(uint32_t word)
 {
     uint64_t present;
-    const uint32_t *words = wait_for_lanes(PLACE, word, &present);
+    const uint64_t *words = wait_for_lanes(PLACE, word, &present);
+
+    return (uint32_t)words[this_item()->lane ^ 32];
+}
+
+/* Of a value of any kind: its bits, and back. */
+static uint64_t read_lane(const void *place, uint64_t bits, uint32_t lane)
+{
+    uint64_t present;
+    const uint64_t *words = wait_for_lanes(place, bits, &present);
 
     return words[lane % lanes_of_sub_group()];
 }
 
-static uint32_t readfirstlane(uint32_t word)
+static uint64_t read_first(const void *place, uint64_t bits)
 {
     uint64_t present;
-    const uint32_t *words = wait_for_lanes(PLACE, word, &present);
+    const uint64_t *words = wait_for_lanes(place, bits, &present);
 
     return words[__builtin_ctzll(present)];
 }
 
+#define LANE_READERS(type) \
+    static type readlane_##type(type value, uint32_t lane) \
+    { \
+        uint64_t bits = 0; \
+\
+        memcpy(&bits, &value, sizeof value); \
+        bits = read_lane(PLACE, bits, lane); \
+        memcpy(&value, &bits, sizeof value); \
+        return value; \
+    } \
+    static type readfirstlane_##type(type value) \
+    { \
+        uint64_t bits = 0; \
+\
+        memcpy(&bits, &value, sizeof value); \
+        bits = read_first(PLACE, bits); \
+        memcpy(&value, &bits, sizeof value); \
+        return value; \
+    }
+
+LANE_READERS(int8_t)
+LANE_READERS(int16_t)
+LANE_READERS(int32_t)
+LANE_READERS(int64_t)
+LANE_READERS(float)
+LANE_READERS(double)
+
 static uint64_t ballot(uint8_t bit)
 {
     uint64_t present, set = 0;
-    const uint32_t *words = wait_for_lanes(PLACE, bit & 1u, &present);
+    const uint64_t *words = wait_for_lanes(PLACE, bit & 1u, &present);
 
     for (int i = 0; i < 64; i++)
         if ((present >> i & 1) != 0)
-            set |= (uint64_t)words[i] << i;
+            set |= words[i] << i;
     return set;
 }
 
@@ -261,8 +298,19 @@ const named_function amdgcn_functions[] = {
     ENTRY("s.barrier", barrier, 1),
     ENTRY("wave.barrier", nothing, 0),
     ENTRY("ds.bpermute", bpermute, 1),
-    ENTRY("readlane.i32", readlane, 1),
-    ENTRY("readfirstlane.i32", readfirstlane, 1),
+    ENTRY("permlane64.i32", permlane64, 1),
+    ENTRY("readlane.i8", readlane_int8_t, 1),
+    ENTRY("readlane.i16", readlane_int16_t, 1),
+    ENTRY("readlane.i32", readlane_int32_t, 1),
+    ENTRY("readlane.i64", readlane_int64_t, 1),
+    ENTRY("readlane.f32", readlane_float, 1),
+    ENTRY("readlane.f64", readlane_double, 1),
+    ENTRY("readfirstlane.i8", readfirstlane_int8_t, 1),
+    ENTRY("readfirstlane.i16", readfirstlane_int16_t, 1),
+    ENTRY("readfirstlane.i32", readfirstlane_int32_t, 1),
+    ENTRY("readfirstlane.i64", readfirstlane_int64_t, 1),
+    ENTRY("readfirstlane.f32", readfirstlane_float, 1),
+    ENTRY("readfirstlane.f64", readfirstlane_double, 1),
     ENTRY("ballot.i64", ballot, 1),
     ENTRY("ballot.i32", ballot, 1),
     ENTRY("exp2.f32", exp2_f32, 0),

@@ -47,7 +47,7 @@ static uint32_t shuffle_index(uint32_t mask, uint32_t word, uint32_t lane,
                               uint32_t clamp)
 {
     uint64_t present;
-    const uint32_t *words = wait_for_lanes(PLACE, word, &present);
+    const uint64_t *words = wait_for_lanes(PLACE, word, &present);
 
     if ((present & ~(uint64_t)mask) != 0)
         fail_item("a shuffle that leaves out a lane");
@@ -55,7 +55,7 @@ static uint32_t shuffle_index(uint32_t mask, uint32_t word, uint32_t lane,
         fail_item("a shuffle in segments");
     if (lane > 31)
         fail_item("a shuffle from no lane");
-    return words[lane];
+    return (uint32_t)words[lane];
 }
 
 #define ENTRY(text, function, together) \

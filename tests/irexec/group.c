@@ -31,13 +31,13 @@ typedef struct item {
     item_ids ids;
     int state;
     const void *place;
-    uint32_t value;
+    uint64_t value;
     fibre fibre;
 } item;
 
 /* Values that lanes have given, of each sub-group. */
 typedef struct given {
-    uint32_t values[LANES_MAX];
+    uint64_t values[LANES_MAX];
     uint64_t present;
 } given;
 
@@ -105,7 +105,7 @@ void wait_for_group(const void *place)
     wait_in(AT_BARRIER, place);
 }
 
-const uint32_t *wait_for_lanes(const void *place, uint32_t value,
+const uint64_t *wait_for_lanes(const void *place, uint64_t value,
                                uint64_t *present)
 {
     item *own = run.current;

@@ -89,7 +89,7 @@ uint32_t lanes_of_sub_group(void);
 void wait_for_group(const void *place);
 /* All items of the sub-group come here, each with a value; the values by lane,
    and which lanes there are. Valid until the item waits again. */
-const uint32_t *wait_for_lanes(const void *place, uint32_t value,
+const uint64_t *wait_for_lanes(const void *place, uint64_t value,
                                uint64_t *present);
 /* The launch fails; does not return. */
 void fail_item(const char *message) __attribute__((noreturn));
