@@ -70,10 +70,11 @@ struct kiln__flight {
     const kiln_kernel *kernel; /* result of a kernel flight */
     kiln_status status;
     kiln_error *error;
-    int is_bound;            /* a failure may be due to where it was asked */
-    int32_t source;          /* KILN_SOURCE_... */
-    uint32_t abandoned[2];   /* requests to count at the end: waiting, owning */
-    kiln__flight *next;      /* of the subject */
+    int is_bound;          /* a failure may be due to where it was asked */
+    int32_t source;        /* KILN_SOURCE_... */
+    uint32_t abandoned[2]; /* requests to count at the end: waiting, owning */
+    uint32_t wanted;       /* kernel flight: requests that were not canceled */
+    kiln__flight *next;    /* of the subject */
     kiln__flight *held_next; /* of the inference that heads its cycle */
 };
 
@@ -117,6 +118,11 @@ void kiln__flight_hand_over(kiln_context *context, kiln__flight *flight);
    Releases the flight. */
 void kiln__flight_abandon(kiln_context *context, kiln__flight *flight,
                           int owned);
+/* A request of a kernel flight takes back that it wants the result. */
+void kiln__flight_cancel(kiln_context *context, kiln__flight *flight);
+/* Does nobody want the kernel any more? Then nobody will, either: who asks from
+   now on begins a flight anew. */
+int kiln__flight_give_up(kiln_context *context, kiln__flight *flight);
 /* How a request is counted that asked for a flight of tier 3, now done. */
 kiln__count kiln__flight_outcome(const kiln__flight *flight, int owned);
 
@@ -352,6 +358,9 @@ void kiln__build_free(kiln__build *build);
 kiln_status kiln__build_run(kiln__build *build,
                             void (*fatal)(void *env, kiln_error *error),
                             void *env, kiln_error **error);
+/* Before it is run: what says that nobody waits for it any more. */
+void kiln__build_watch(kiln__build *build, int (*canceled)(void *env),
+                       void *env);
 const kiln_config *kiln__build_config(const kiln__build *build);
 /* True when addresses of host objects become constants in it. */
 int kiln__build_is_bound(const kiln__build *build);

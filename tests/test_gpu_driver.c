@@ -1,6 +1,6 @@
 /* test_gpu_driver.c - the drivers of cuda and rocm, over fakes: what works. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* LABELS: unit backends cuda rocm device-fake */
+/* LABELS: unit backends cuda rocm */
 /* NEEDS: kiln-fake-gpu */
 #include <stdlib.h>
 #include <string.h>
@@ -280,32 +280,58 @@ static void an_exception_of_a_kernel_that_is_gone_is_one(void **state)
 
 /* ---- contexts ---- */
 
-static void two_devices_share_one_artifact(void **state)
+static void a_kernel_is_loaded_once_for_each_who_asks(void **state)
 {
     gpu_fixture *f = *state;
     kiln_kernel other;
-    kiln_device *device;
-    kiln_queue *queue;
 
-    f->fake->device_count = 2;
-    kiln_context_free(NULL);
-    /* The backend counted one device when it was opened. */
-    assert_fails(
-        KILN_ENODEVICE, "there are 1",
-        kiln_device_open(&device, f->context, f->of->backend, 1, &test_error));
     assert_ok(gpu_load(f, &other, 0, &test_error));
     assert_int_equal(f->fake->loads, 2);
     assert_int_equal(f->fake->retained,
                      strcmp(f->of->backend, "cuda") == 0 ? 1 : 0);
-    assert_ok(kiln_queue_new(&queue, f->device, &test_error));
-    assert_ok(kiln_queue_launch(
-        queue, &other, &(kiln_launch){.grid = {1}},
-        (const void *const[]){&(kiln_array){.data = &queue, .sizes = {1}},
-                              &(int64_t){0}},
-        2, &test_error));
-    kiln_queue_free(queue);
     kiln__kernel_unload(&other);
     assert_int_equal(f->fake->modules, 1);
+}
+
+static void share_between_devices(const gpu_vendor *of)
+{
+    gpu_fixture f;
+    kiln_kernel first, second;
+    kiln_device *device;
+    kiln_queue *queue;
+    int64_t data[ITEMS];
+
+    assert_ok(gpu_begin(&f, of, NULL));
+    f.fake->device_count = 2;
+    f.fake->run = fill_items;
+    assert_ok(gpu_open(&f, &test_error));
+    first = f.kernel;
+    assert_ok(gpu_load(&f, &second, 1, &test_error));
+    assert_int_equal(f.fake->loads, 2);
+    assert_ok(
+        kiln_device_open(&device, f.context, of->backend, 1, &test_error));
+    assert_string_equal(kiln_device_name(device), "Fake GPU 1");
+    assert_ok(kiln_queue_new(&queue, device, &test_error));
+    assert_fails(KILN_EINVAL, "another device",
+                 gpu_launch(&f, queue, ITEMS, data, 3, &test_error));
+    f.kernel = second;
+    assert_ok(gpu_launch(&f, queue, ITEMS, data, 3, &test_error));
+    assert_int_equal(data[ITEMS - 1], 3 + ITEMS - 1);
+    f.kernel = first;
+    assert_ok(gpu_launch(&f, f.queue, ITEMS, data, 4, &test_error));
+    assert_int_equal(data[0], 4);
+    kiln_queue_free(queue);
+    kiln__kernel_unload(&second);
+    kiln_device_close(device);
+    gpu_end(&f);
+    gpu_assert_balanced(f.fake);
+}
+
+static void two_devices_share_one_artifact(void **state)
+{
+    (void)state;
+    share_between_devices(&gpu_cuda);
+    share_between_devices(&gpu_rocm);
 }
 
 /* Of HIP a context is a device, and its own module is not loaded again. */
@@ -553,7 +579,8 @@ int main(void)
         with_both(what_is_printed_comes_at_the_wait),
         with_both(queues_have_states_of_their_own),
         with_both(an_exception_of_a_kernel_that_is_gone_is_one),
-        with_both(two_devices_share_one_artifact),
+        with_both(a_kernel_is_loaded_once_for_each_who_asks),
+        cmocka_unit_test(two_devices_share_one_artifact),
         with_both(an_adopted_context_gets_its_own_module),
         with_both(a_context_that_is_adopted_twice_is_one),
         with_both(a_launch_becomes_part_of_a_capture),

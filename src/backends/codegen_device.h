@@ -7,9 +7,10 @@
 #include "device_abi.h"
 
 /*
- * Code knows its item through a pointer to two words, the state of device_abi.h
- * and the launch, in a variable that inlining takes apart; ids come from the
- * hardware. A backend says what its hardware offers; the rest is built of it.
+ * Code knows its item through a pointer to a variable that begins with two
+ * words, the state of device_abi.h and the launch, and that inlining takes
+ * apart; ids come from the hardware. A backend says what its hardware offers;
+ * the rest is built of it.
  */
 typedef struct kiln__device_hardware {
     kiln__codegen_device device; /* first: lowering's view */
@@ -98,7 +99,10 @@ void kiln__device_print(kiln__codegen_job *job, LLVMBuilderRef builder,
                         LLVMValueRef item, size_t count,
                         const char *const *texts, const LLVMValueRef *values,
                         const int32_t *kinds);
-/* The type of an item: the two words. */
+/* Behind the kernel's call of an item that raised: records it. */
+void kiln__device_record(kiln__codegen_job *job, LLVMBuilderRef builder,
+                         LLVMValueRef item);
+/* The type of an item: the two words, and what an exception is about. */
 LLVMTypeRef kiln__device_item_type(const kiln__codegen_job *job);
 
 /* ---- codegen_device_reports.c ---- */

@@ -217,6 +217,10 @@ void kiln__gpu_leave(const kiln__gpu_context *context,
 kiln_status kiln__gpu_enter_apart(kiln__gpu_context *context,
                                   kiln__gpu_place *before, kiln_error **error);
 
+/* The same to free something: tries once more, and says whether it is in. */
+int kiln__gpu_enter_to_free(kiln__gpu_context *context,
+                            kiln__gpu_place *before);
+
 /* ---- modules: gpu_module.c ---- */
 
 /* A module in one context. */

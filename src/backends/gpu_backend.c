@@ -162,7 +162,7 @@ static void buffer_free(void *self, void *device, void *address)
     kiln__gpu_place before;
 
     (void)self;
-    if (kiln__gpu_enter_apart(context, &before, NULL) != KILN_OK)
+    if (!kiln__gpu_enter_to_free(context, &before))
         return;
     (void)context->api->memory_free((uint64_t)(uintptr_t)address);
     kiln__gpu_leave(context, &before);

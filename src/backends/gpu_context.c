@@ -51,6 +51,16 @@ kiln_status kiln__gpu_enter_apart(kiln__gpu_context *context,
     return KILN_OK;
 }
 
+/* What is to be given back is given back, if it can be. */
+int kiln__gpu_enter_to_free(kiln__gpu_context *context, kiln__gpu_place *before)
+{
+    if (kiln__gpu_enter(context, before, NULL) != KILN_OK &&
+        kiln__gpu_enter(context, before, NULL) != KILN_OK)
+        return 0;
+    relax(context, before);
+    return 1;
+}
+
 /* ---- what a device is ---- */
 
 static kiln__gpu_result read_attributes(kiln__gpu_context *context)

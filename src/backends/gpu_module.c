@@ -101,7 +101,7 @@ static void unload_from(kiln__gpu_context *context, void *handle)
 {
     kiln__gpu_place before;
 
-    if (kiln__gpu_enter_apart(context, &before, NULL) != KILN_OK)
+    if (!kiln__gpu_enter_to_free(context, &before))
         return;
     (void)context->api->module_unload(handle);
     kiln__gpu_leave(context, &before);

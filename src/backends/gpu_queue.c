@@ -191,7 +191,7 @@ void kiln__gpu_queue_free(kiln__gpu_queue *queue)
 
     if (queue->is_adopted)
         unlink_adopted(queue);
-    if (kiln__gpu_enter_apart(context, &before, NULL) == KILN_OK) {
+    if (kiln__gpu_enter_to_free(context, &before)) {
         end_native(queue);
         kiln__gpu_leave(context, &before);
     }

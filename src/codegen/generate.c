@@ -112,6 +112,7 @@ static kiln_status link(kiln__codegen_job *job)
         kiln__job_switch(job);
     }
     KILN_TRY(job->backend->wrap(job));
+    kiln__debug_end(job);
     if (job->checked_module != NULL)
         KILN_TRY(verify(job, job->checked_module));
     return verify(job, job->module);
@@ -397,6 +398,7 @@ static kiln_status job_open(kiln__codegen_job *job,
 
 static void job_close(kiln__codegen_job *job)
 {
+    kiln__debug_end(job);
     if (job->layout != NULL)
         LLVMDisposeTargetData(job->layout);
     if (job->module != NULL)

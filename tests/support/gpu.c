@@ -161,7 +161,7 @@ kiln_status gpu_load(gpu_fixture *f, kiln_kernel *kernel, int32_t device,
                    f->of->target);
     memset(kernel, 0, sizeof *kernel);
     options.target = target;
-    options.device = device;
+    options.device = (uint32_t)device;
     status = kiln_config_new(&kernel->config, f->context, &options, error);
     if (status == KILN_OK)
         status = find_types(f, error);

@@ -135,12 +135,20 @@ void fake_gpu_capture(void *stream, int is_capturing)
 
 /* ---- calls ---- */
 
+/* Which context is current is known without the device. */
+static int is_of_thread(const char *name)
+{
+    return strncmp(name, "cuCtx", 5) == 0 || strncmp(name, "hipCtx", 6) == 0 ||
+           strcmp(name, "hipGetDevice") == 0 ||
+           strcmp(name, "hipSetDevice") == 0;
+}
+
 static int32_t count_call(const char *name)
 {
     fake_gpu *state = &fake_state;
 
     state->calls++;
-    if (state->fail_at == 0 ||
+    if (state->fail_at == 0 || (state->is_lasting && is_of_thread(name)) ||
         (state->fail_name != NULL && strcmp(state->fail_name, name) != 0))
         return 0;
     if (state->fail_at > 1) {

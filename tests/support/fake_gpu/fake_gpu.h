@@ -41,7 +41,8 @@ typedef struct fake_gpu {
 
     /* Call number `fail_at` from now on, counted from 1, of those whose name
        is `fail_name` (NULL: of all), returns `fail_with`. What gives something
-       back does so all the same. With `is_lasting` all later calls fail. */
+       back does so all the same. With `is_lasting` all later calls fail, too,
+       but for those that ask what is current. */
     const char *fail_name;
     uint64_t fail_at; /* 0: never */
     int32_t fail_with;
