@@ -347,12 +347,17 @@ static kiln_status run_stages(kiln__codegen_job *job, product *out)
     if (job->checked_module != NULL)
         limit_frames(job, job->checked_module);
     KILN_TRY(outcome(job, emit(job, out)));
-    if (job->reports != NULL) {
-        out->reports = kiln__device_reports(job, &out->report_size);
-        KILN_TRY(job->status);
-    }
     stage_ended(job, KILN_STAGE_EMIT, time);
     return KILN_OK;
+}
+
+/* Of text forms, too: who runs them reads what they report. */
+static kiln_status take_reports(kiln__codegen_job *job, product *out)
+{
+    if (job->reports == NULL)
+        return KILN_OK;
+    out->reports = kiln__device_reports(job, &out->report_size);
+    return job->status;
 }
 
 /* ---- a job's life ---- */
@@ -442,6 +447,8 @@ static void run_attempt(void *env)
     a->status = job_open(&a->job, a->job.request);
     if (a->status == KILN_OK)
         a->status = run_stages(&a->job, &a->made);
+    if (a->status == KILN_OK)
+        a->status = take_reports(&a->job, &a->made);
 }
 
 kiln_status kiln__generate(const kiln__codegen_request *request)
