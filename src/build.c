@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "build.h"
+#include "debug_lines.h"
 #include "keys.h"
 #include "log.h"
 #include "report.h"
@@ -144,6 +145,7 @@ static kiln_status make_artifact(kiln__build *build,
         .compile_ns = kiln__clock_ns() - build->start_ns,
         .toolchain = kiln__toolchain_text(build->context),
     };
+    kiln_digest digest;
     kiln__encoder key;
     kiln_status status;
 
@@ -153,8 +155,9 @@ static kiln_status make_artifact(kiln__build *build,
            sizeof kernel.required_group_size);
     kernel.argument_bytes = kiln__argument_layout(arguments, types, count);
     kiln__encoder_init(&key, &build->context->alloc);
-    status =
-        kiln__key_binary(&key, kiln_code_digest(build->code), build->config);
+    status = kiln__job_digest(&digest, build->code, build->config);
+    if (status == KILN_OK)
+        status = kiln__key_binary(&key, digest, build->config);
     if (status == KILN_OK) {
         source.key = kiln__encoder_digest(&key);
         source.encoded_key = key.bytes;

@@ -325,6 +325,7 @@ static void fill_kernel(wrapper *w)
 
     LLVMPositionBuilderAtEnd(
         w->builder, LLVMAppendBasicBlockInContext(job->context, w->kernel, ""));
+    kiln__debug_wrapper(job, w->builder, w->kernel);
     w->values[w->value_count++] = make_item(w);
     for (size_t i = 0; i < job->parameter_count; i++)
         pass(w, &job->parameters[i]);
