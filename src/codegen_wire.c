@@ -18,7 +18,7 @@
 /* Whoever adds a member to one of these adds it here, and to the numbers. */
 _Static_assert(sizeof(kiln__codegen_settings) == 9 * sizeof(void *),
                "settings");
-_Static_assert(sizeof(kiln__codegen_function) == 8 * sizeof(void *),
+_Static_assert(sizeof(kiln__codegen_function) == 11 * sizeof(void *),
                "function");
 _Static_assert(sizeof(kiln__codegen_import) == 4 * sizeof(void *), "import");
 _Static_assert(sizeof(kiln__codegen_site) == 3 * sizeof(void *), "site");
@@ -272,6 +272,33 @@ static const kiln__codegen_settings *get_settings(reading *r)
     return out;
 }
 
+/* A place is one number. */
+static void put_places(kiln__encoder *out, const kiln__codegen_function *f)
+{
+    kiln__encode_text(out, f->file);
+    kiln__encode_u64(out, f->place_count);
+    for (size_t i = 0; i < f->place_count; i++)
+        kiln__encode_u64(out, (uint64_t)f->places[i].line << 32 |
+                                  f->places[i].column);
+}
+
+static void get_places(reading *r, kiln__codegen_function *f)
+{
+    kiln__codegen_place *places;
+
+    f->file = get_text_or_none(r);
+    places = get_array(r, &f->place_count, NUMBER_SIZE, sizeof *places);
+    for (size_t i = 0; i < f->place_count; i++) {
+        const uint64_t place = kiln__read_u64(&r->reader);
+
+        places[i].line = (uint32_t)(place >> 32);
+        places[i].column = (uint32_t)place;
+    }
+    f->places = places;
+    /* The definition has one. */
+    r->reader.failed |= f->file && f->place_count == 0;
+}
+
 static void put_functions(kiln__encoder *out,
                           const kiln__codegen_request *request)
 {
@@ -286,6 +313,7 @@ static void put_functions(kiln__encoder *out,
             kiln__encode_u64(out, f->callees[k]);
         kiln__encode_text(out, f->runtime);
         put_bytes(out, f->bitcode, f->bitcode_size);
+        put_places(out, f);
     }
 }
 
@@ -318,6 +346,7 @@ static void get_functions(reading *r, kiln__codegen_request *out)
         get_callees(r, f, out->function_count);
         f->runtime = get_text_or_none(r);
         f->bitcode = get_bytes(r, &f->bitcode_size);
+        get_places(r, f);
     }
     out->functions = functions;
 }

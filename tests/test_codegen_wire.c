@@ -30,9 +30,10 @@ static const kiln__codegen_settings settings = {
     .minimum_groups = 9,
 };
 static const uint32_t callees[] = {1, 0};
+static const kiln__codegen_place places[] = {{1, 2}, {UINT32_MAX, 3}};
 static const kiln__codegen_function functions[] = {
-    {"kernel", 6, "f0", callees, 2, NULL, NULL, 0},
-    {"power", 5, "f1", NULL, 0, "kiln_rt_power", "BC", 2},
+    {"kernel", 6, "f0", callees, 2, NULL, NULL, 0, "p.kiln", places, 2},
+    {"power", 5, "f1", NULL, 0, "kiln_rt_power", "BC", 2, NULL, NULL, 0},
 };
 static const kiln__codegen_import imports[] = {
     {"sin", "kiln_rt_sin", "bits", 4},
@@ -115,6 +116,12 @@ static void assert_equal_functions(const kiln__codegen_request *made)
         assert_int_equal(a->bitcode_size, b->bitcode_size);
         assert_int_equal(a->bitcode == NULL, b->bitcode == NULL);
         assert_int_equal(a->runtime == NULL, b->runtime == NULL);
+        assert_int_equal(a->file == NULL, b->file == NULL);
+        assert_int_equal(a->place_count, b->place_count);
+        for (size_t k = 0; k < a->place_count; k++) {
+            assert_int_equal(a->places[k].line, b->places[k].line);
+            assert_int_equal(a->places[k].column, b->places[k].column);
+        }
     }
 }
 
@@ -224,6 +231,7 @@ static void what_generate_takes_for_granted_is_checked(void **state)
 {
     static const uint32_t beyond[] = {2};
     kiln__codegen_function wrong[] = {functions[1], functions[1]};
+    kiln__codegen_function placeless[] = {functions[0], functions[1]};
     kiln__codegen_settings odd = settings;
     kiln__codegen_request request = full_request();
 
@@ -231,6 +239,11 @@ static void what_generate_takes_for_granted_is_checked(void **state)
     wrong[0].callees = beyond;
     wrong[0].callee_count = 1;
     request.functions = wrong;
+    assert_refused(&request);
+
+    request = full_request();
+    placeless[0].place_count = 0;
+    request.functions = placeless;
     assert_refused(&request);
 
     request = full_request();
