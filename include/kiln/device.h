@@ -47,8 +47,20 @@ KILN_API KILN_NODISCARD kiln_status kiln_device_open(kiln_device **out,
                                                      kiln_error **error);
 
 /**
- * Adopts the caller's own native context (CUcontext, hipCtx_t,
- * ze_context_handle_t, cl_context), which must outlive the device.
+ * What a device of backend "spirv" is adopted from, which two drivers serve:
+ * `native_context` of kiln_device_adopt() is the address of one of these.
+ */
+typedef struct kiln_spirv_native {
+    size_t size;
+    const char *driver; /* "opencl" or "level-zero" */
+    void *context;      /* cl_context or ze_context_handle_t */
+    void *device;       /* cl_device_id, NULL: the context's first one; or
+                           ze_device_handle_t, never NULL */
+} kiln_spirv_native;
+
+/**
+ * Adopts the caller's own native context (CUcontext, hipCtx_t, or what a
+ * kiln_spirv_native names), which must outlive the device.
  * KILN_EUNSUPPORTED from a backend that cannot.
  */
 KILN_API KILN_NODISCARD kiln_status kiln_device_adopt(kiln_device **out,
