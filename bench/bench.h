@@ -34,6 +34,7 @@ extern const struct bench bench_launches[];
 extern const struct bench bench_processes[];
 extern const struct bench bench_warm[];
 extern const struct bench bench_reductions[];
+extern const struct bench bench_codegen[];
 extern const struct bench bench_runtime[]; /* of kiln-bench-runtime */
 extern const struct bench bench_stored[];  /* of kiln-bench-runtime */
 extern const struct bench bench_stores[];  /* of kiln-bench-runtime */
@@ -42,7 +43,7 @@ extern const struct bench bench_stores[];  /* of kiln-bench-runtime */
 #ifndef BENCH_TABLES
 #define BENCH_TABLES \
     bench_hits, bench_stages, bench_launches, bench_reductions, \
-        bench_processes, bench_warm
+        bench_processes, bench_warm, bench_codegen
 #endif
 
 uint64_t bench_now_ns(void);

@@ -27,9 +27,30 @@ const kiln_environment_variable *kiln_environment_variables(void)
          "loader's path"},
         {"KILN_PATH",
          "folders, separated by ':', where imported packages are looked for"},
+        {"KILN_CUDA_DRIVER",
+         "path of the CUDA driver's library, for tests and unusual "
+         "installations; default: libcuda.so.1"},
+        {"KILN_ROCM_DRIVER",
+         "path of the HIP runtime's library, likewise; default: "
+         "libamdhip64.so"},
         {"KILN_CODEGEN",
-         "where code is generated; 'thread', on Kiln's own threads, is the "
-         "default and all that this version knows"},
+         "where code is generated: thread, on threads of Kiln's; worker, in "
+         "processes of their own; or auto, of other frontends' LLVM IR in such "
+         "a process if its program is there; default: auto"},
+        {"KILN_CODEGEN_WORKER",
+         "path of the program kiln-codegen-worker; default: "
+         "../libexec/kiln/kiln-codegen-worker from libkiln's folder"},
+        {"KILN_CODEGEN_TIMEOUT",
+         "time that a job may take in such a process, or none; default: 120s"},
+        {"KILN_CODEGEN_MEMORY",
+         "bytes of address space of such a process, 4G say, or none; default: "
+         "none"},
+        {"KILN_SPIRV_DRIVER",
+         "level-zero or opencl: the only driver of backend spirv; default: "
+         "both"},
+        {"KILN_LLVM_SPIRV",
+         "program that translates for OpenCL devices without SPIR-V; default: "
+         "llvm-spirv-15, else llvm-spirv"},
         {"KILN_TRACE",
          "file that gets a timeline of stages, stores and waits, in Chrome's "
          "trace event format"},
@@ -98,17 +119,6 @@ static kiln_status read_count(uint32_t *out, const char *name,
     return KILN_OK;
 }
 
-static kiln_status check_codegen(kiln_error **error)
-{
-    const char *place = variable("KILN_CODEGEN");
-
-    if (!place || strcmp(place, "thread") == 0)
-        return KILN_OK;
-    return kiln__error_set(error, KILN_EINVAL,
-                           "KILN_CODEGEN is '%s'; this version takes 'thread'",
-                           place);
-}
-
 static int is_known(const char *name, size_t size)
 {
     const kiln_environment_variable *known = kiln_environment_variables();
@@ -162,9 +172,16 @@ kiln_status kiln__environment_read(kiln__environment *out, kiln_error **error)
 {
     KILN_TRY(read_count(&out->workers, "KILN_WORKERS", error));
     KILN_TRY(read_count(&out->threads, "KILN_THREADS", error));
-    KILN_TRY(check_codegen(error));
     out->codegen_path = variable("KILN_CODEGEN_PATH");
+    out->spirv_driver = variable("KILN_SPIRV_DRIVER");
+    out->llvm_spirv = variable("KILN_LLVM_SPIRV");
+    out->codegen = variable("KILN_CODEGEN");
+    out->codegen_worker = variable("KILN_CODEGEN_WORKER");
+    out->codegen_timeout = variable("KILN_CODEGEN_TIMEOUT");
+    out->codegen_memory = variable("KILN_CODEGEN_MEMORY");
     out->import_path = variable("KILN_PATH");
+    out->cuda_driver = variable("KILN_CUDA_DRIVER");
+    out->rocm_driver = variable("KILN_ROCM_DRIVER");
     read_cache(&out->cache);
     return KILN_OK;
 }

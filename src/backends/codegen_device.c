@@ -286,7 +286,6 @@ static LLVMValueRef make_item(wrapper *w)
             w->builder,
             LLVMGetParam(w->kernel, w->type_count - KILN__HIDDEN_COUNT + i),
             LLVMBuildStructGEP2(w->builder, type, item, i, ""));
-    kiln__device_item_begins(w->job, w->builder, item);
     return item;
 }
 
@@ -303,19 +302,40 @@ static void add_kernel(wrapper *w)
     kiln__device_attribute(job, w->kernel, "convergent");
 }
 
+/* Records what an item raised; the builder stands behind it. */
+static void record_if(wrapper *w, LLVMValueRef raised)
+{
+    const LLVMContextRef context = w->job->context;
+    const LLVMBasicBlockRef failed =
+        LLVMAppendBasicBlockInContext(context, w->kernel, "raised");
+    const LLVMBasicBlockRef done =
+        LLVMAppendBasicBlockInContext(context, w->kernel, "");
+    const LLVMValueRef is_fine = LLVMBuildICmp(
+        w->builder, LLVMIntEQ, raised, LLVMConstNull(LLVMTypeOf(raised)), "");
+
+    LLVMBuildCondBr(w->builder, is_fine, done, failed);
+    LLVMPositionBuilderAtEnd(w->builder, failed);
+    kiln__device_record(w->job, w->builder, w->values[0]);
+    LLVMBuildBr(w->builder, done);
+    LLVMPositionBuilderAtEnd(w->builder, done);
+}
+
 static void fill_kernel(wrapper *w)
 {
     kiln__codegen_job *job = w->job;
+    LLVMValueRef raised;
 
     LLVMPositionBuilderAtEnd(
         w->builder, LLVMAppendBasicBlockInContext(job->context, w->kernel, ""));
+    kiln__debug_wrapper(job, w->builder, w->kernel);
     w->values[w->value_count++] = make_item(w);
     for (size_t i = 0; i < job->parameter_count; i++)
         pass(w, &job->parameters[i]);
-    LLVMBuildCall2(w->builder, LLVMGlobalGetValueType(job->item_function),
-                   job->item_function, w->values, w->value_count, "");
-    if (w->has_hidden)
-        kiln__device_item_ends(job, w->builder, w->values[0]);
+    raised =
+        LLVMBuildCall2(w->builder, LLVMGlobalGetValueType(job->item_function),
+                       job->item_function, w->values, w->value_count, "");
+    if (w->has_hidden && job->can_fail)
+        record_if(w, raised);
     LLVMBuildRetVoid(w->builder);
 }
 

@@ -7,16 +7,16 @@
 #include "device_abi.h"
 
 /*
- * Code knows its item through a pointer to two words, the state of device_abi.h
- * and the launch, in a variable that inlining takes apart; ids come from the
- * hardware. A backend says what its hardware offers; the rest is built of it.
+ * Code knows its item through a pointer to a variable that begins with two
+ * words, the state of device_abi.h and the launch, and that inlining takes
+ * apart; ids come from the hardware. A backend says what its hardware offers;
+ * the rest is built of it.
  */
 typedef struct kiln__device_hardware {
     kiln__codegen_device device; /* first: lowering's view */
     unsigned kernel_convention;
     const char *aggregate; /* attribute of a parameter: "byval", "byref" */
     uint32_t group_max;    /* items of a group, at most */
-    int raises_at_end;     /* a report is written when its item ends */
     /* Ids and sizes along a dimension, as i64. */
     LLVMValueRef (*local_id)(kiln__codegen_job *job, LLVMBuilderRef builder,
                              uint32_t dimension);
@@ -100,13 +100,11 @@ void kiln__device_print(kiln__codegen_job *job, LLVMBuilderRef builder,
                         LLVMValueRef item, size_t count,
                         const char *const *texts, const LLVMValueRef *values,
                         const int32_t *kinds);
-/* The type of an item: the two words, and what it raises at its end. */
+/* Behind the kernel's call of an item that raised: records it. */
+void kiln__device_record(kiln__codegen_job *job, LLVMBuilderRef builder,
+                         LLVMValueRef item);
+/* The type of an item: the two words, and what an exception is about. */
 LLVMTypeRef kiln__device_item_type(const kiln__codegen_job *job);
-/* Around what the kernel does for its item. */
-void kiln__device_item_begins(kiln__codegen_job *job, LLVMBuilderRef builder,
-                              LLVMValueRef item);
-void kiln__device_item_ends(kiln__codegen_job *job, LLVMBuilderRef builder,
-                            LLVMValueRef item);
 
 /* ---- codegen_device_reports.c ---- */
 /* Number of the report in the job's table, where each stands once. */

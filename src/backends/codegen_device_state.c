@@ -8,21 +8,21 @@
 #include "kiln/type.h"
 
 /*
- * What device_abi.h says of the state, as LLVM IR. One function raises for all
- * of a module, so that a check costs its code little; a print is in place,
- * since each has values of its own.
- *
- * Where a call costs registers and a stack, items raise at their end: a check
- * keeps the report and its values in the item, which has left the kernel's code
- * by its flag when the kernel writes them.
+ * What device_abi.h says of the state, as LLVM IR. Whatever raises notes what
+ * happened in the item, and its callers return; the kernel, where all of them
+ * end, records it. So a check costs its code little, and no function is called:
+ * one of its own would make the vendor's assembler a third slower, and cost
+ * registers. A print is in place, since each has values of its own.
  */
 
 #define STATE_SPACE 1u
+
+/* Members of an item. The last three are set by what raises. */
 #define ITEM_STATE 0u
 #define ITEM_LAUNCH 1u
-#define ITEM_REPORT 2u /* and these, where items raise at their end */
+#define ITEM_REPORT 2u
 #define ITEM_VALUES 3u
-#define ITEM_COUNT 5u
+#define ITEM_MEMBERS 5u
 
 #define STATE(member) offsetof(struct kiln__device_state, member)
 
@@ -43,17 +43,15 @@ static LLVMTypeRef state_pointer(const kiln__codegen_job *job)
 
 LLVMTypeRef kiln__device_item_type(const kiln__codegen_job *job)
 {
-    const unsigned count =
-        kiln__hardware(job)->raises_at_end ? ITEM_COUNT : KILN__HIDDEN_COUNT;
-    LLVMTypeRef members[ITEM_COUNT] = {state_pointer(job), i64_of(job),
-                                       i32_of(job), i64_of(job), i64_of(job)};
+    LLVMTypeRef members[ITEM_MEMBERS] = {state_pointer(job), i64_of(job),
+                                         i64_of(job), i64_of(job), i64_of(job)};
 
-    return LLVMStructTypeInContext(job->context, members, count, 0);
+    return LLVMStructTypeInContext(job->context, members, ITEM_MEMBERS, 0);
 }
 
-static LLVMValueRef place_in_item(const kiln__codegen_job *job,
-                                  LLVMBuilderRef builder, LLVMValueRef item,
-                                  unsigned which)
+static LLVMValueRef place_in(const kiln__codegen_job *job,
+                             LLVMBuilderRef builder, LLVMValueRef item,
+                             unsigned which)
 {
     return LLVMBuildStructGEP2(builder, kiln__device_item_type(job), item,
                                which, "");
@@ -63,11 +61,9 @@ static LLVMValueRef of_item(const kiln__codegen_job *job,
                             LLVMBuilderRef builder, LLVMValueRef item,
                             unsigned which)
 {
-    const LLVMTypeRef type =
-        LLVMStructGetTypeAtIndex(kiln__device_item_type(job), which);
-
-    return LLVMBuildLoad2(builder, type,
-                          place_in_item(job, builder, item, which), "");
+    return LLVMBuildLoad2(
+        builder, which == ITEM_STATE ? state_pointer(job) : i64_of(job),
+        place_in(job, builder, item, which), "");
 }
 
 static LLVMValueRef member(const kiln__codegen_job *job, LLVMBuilderRef builder,
@@ -97,17 +93,6 @@ static void put_mark(const kiln__codegen_job *job, LLVMBuilderRef builder,
 }
 
 /* ---- exceptions ---- */
-
-#define RAISE_PARAMETERS 5 /* state, launch, report, values */
-
-static LLVMTypeRef raise_type(const kiln__codegen_job *job)
-{
-    LLVMTypeRef parameters[RAISE_PARAMETERS] = {
-        state_pointer(job), i64_of(job), i32_of(job), i64_of(job), i64_of(job)};
-
-    return LLVMFunctionType(LLVMVoidTypeInContext(job->context), parameters,
-                            RAISE_PARAMETERS, 0);
-}
 
 static void put_ids(kiln__codegen_job *job, LLVMBuilderRef builder,
                     LLVMValueRef state)
@@ -141,114 +126,51 @@ static LLVMValueRef win(const kiln__codegen_job *job, LLVMBuilderRef builder,
 
 _Static_assert(STATE(phase) == 0, "the state's address is the phase's");
 
-static void build_raise(kiln__codegen_job *job, LLVMValueRef function)
-{
-    LLVMBuilderRef builder = LLVMCreateBuilderInContext(job->context);
-    LLVMBasicBlockRef blocks[3];
-    const LLVMValueRef state = LLVMGetParam(function, 0);
-
-    for (int i = 0; i < 3; i++)
-        blocks[i] = LLVMAppendBasicBlockInContext(job->context, function, "");
-    LLVMPositionBuilderAtEnd(builder, blocks[0]);
-    LLVMBuildCondBr(builder, win(job, builder, state), blocks[1], blocks[2]);
-    LLVMPositionBuilderAtEnd(builder, blocks[1]);
-    put(job, builder, state, STATE(launch), LLVMGetParam(function, 1));
-    put(job, builder, state, STATE(report), LLVMGetParam(function, 2));
-    put(job, builder, state, STATE(values[0]), LLVMGetParam(function, 3));
-    put(job, builder, state, STATE(values[1]), LLVMGetParam(function, 4));
-    put_ids(job, builder, state);
-    put_mark(job, builder, state, KILN__PHASE_READY);
-    LLVMBuildBr(builder, blocks[2]);
-    LLVMPositionBuilderAtEnd(builder, blocks[2]);
-    LLVMBuildRetVoid(builder);
-    LLVMDisposeBuilder(builder);
-}
-
-static LLVMValueRef raise_function(kiln__codegen_job *job)
-{
-    static const char name[] = "kiln.raise";
-    LLVMValueRef function = LLVMGetNamedFunction(job->module, name);
-
-    if (function != NULL)
-        return function;
-    function = LLVMAddFunction(job->module, name, raise_type(job));
-    LLVMSetLinkage(function, LLVMInternalLinkage);
-    kiln__device_attribute(job, function, "cold");
-    kiln__device_attribute(job, function,
-                           kiln__hardware(job)->raises_at_end ? "alwaysinline"
-                                                              : "noinline");
-    kiln__device_attribute(job, function, "nounwind");
-    build_raise(job, function);
-    return function;
-}
-
-static void write_report(kiln__codegen_job *job, LLVMBuilderRef builder,
-                         LLVMValueRef item, LLVMValueRef report,
-                         LLVMValueRef value0, LLVMValueRef value1)
-{
-    LLVMValueRef arguments[RAISE_PARAMETERS] = {
-        of_item(job, builder, item, ITEM_STATE),
-        of_item(job, builder, item, ITEM_LAUNCH), report, value0, value1};
-
-    LLVMBuildCall2(builder, raise_type(job), raise_function(job), arguments,
-                   RAISE_PARAMETERS, "");
-}
-
 void kiln__device_raise(kiln__codegen_job *job, LLVMBuilderRef builder,
                         LLVMValueRef item, uint32_t kind, uint32_t ordinal,
                         const char *method, const char *message,
                         LLVMValueRef value0, LLVMValueRef value1)
 {
-    const LLVMValueRef report = LLVMConstInt(
-        i32_of(job),
-        kiln__device_exception_report(job, kind, ordinal, method, message), 0);
+    const uint32_t report =
+        kiln__device_exception_report(job, kind, ordinal, method, message);
+    const LLVMValueRef values[3] = {kiln__device_number(job, report), value0,
+                                    value1};
 
-    if (!kiln__hardware(job)->raises_at_end) {
-        write_report(job, builder, item, report, value0, value1);
-        return;
-    }
-    LLVMBuildStore(builder, report,
-                   place_in_item(job, builder, item, ITEM_REPORT));
-    LLVMBuildStore(builder, value0,
-                   place_in_item(job, builder, item, ITEM_VALUES));
-    LLVMBuildStore(builder, value1,
-                   place_in_item(job, builder, item, ITEM_VALUES + 1));
+    for (unsigned i = 0; i < 3; i++)
+        LLVMBuildStore(builder, values[i],
+                       place_in(job, builder, item, ITEM_REPORT + i));
 }
 
-/* ---- raising at the end ---- */
-
-/* No report has this number. */
-#define NONE 0xffffffffu
-
-void kiln__device_item_begins(kiln__codegen_job *job, LLVMBuilderRef builder,
-                              LLVMValueRef item)
+static void put_exception(kiln__codegen_job *job, LLVMBuilderRef builder,
+                          LLVMValueRef item, LLVMValueRef state)
 {
-    if (kiln__hardware(job)->raises_at_end)
-        LLVMBuildStore(builder, LLVMConstInt(i32_of(job), NONE, 0),
-                       place_in_item(job, builder, item, ITEM_REPORT));
+    const LLVMValueRef report = of_item(job, builder, item, ITEM_REPORT);
+
+    put(job, builder, state, STATE(launch),
+        of_item(job, builder, item, ITEM_LAUNCH));
+    put(job, builder, state, STATE(report),
+        LLVMBuildTrunc(builder, report, i32_of(job), ""));
+    for (unsigned i = 0; i < 2; i++)
+        put(job, builder, state, STATE(values) + 8 * (uint64_t)i,
+            of_item(job, builder, item, ITEM_VALUES + i));
+    put_ids(job, builder, state);
+    put_mark(job, builder, state, KILN__PHASE_READY);
 }
 
-void kiln__device_item_ends(kiln__codegen_job *job, LLVMBuilderRef builder,
-                            LLVMValueRef item)
+void kiln__device_record(kiln__codegen_job *job, LLVMBuilderRef builder,
+                         LLVMValueRef item)
 {
     const LLVMValueRef function =
         LLVMGetBasicBlockParent(LLVMGetInsertBlock(builder));
-    LLVMBasicBlockRef raises, done;
-    LLVMValueRef report;
+    const LLVMBasicBlockRef first =
+        LLVMAppendBasicBlockInContext(job->context, function, "");
+    const LLVMBasicBlockRef done =
+        LLVMAppendBasicBlockInContext(job->context, function, "");
+    const LLVMValueRef state = of_item(job, builder, item, ITEM_STATE);
 
-    if (!kiln__hardware(job)->raises_at_end || !job->can_fail)
-        return;
-    raises = LLVMAppendBasicBlockInContext(job->context, function, "");
-    done = LLVMAppendBasicBlockInContext(job->context, function, "");
-    report = of_item(job, builder, item, ITEM_REPORT);
-    LLVMBuildCondBr(builder,
-                    LLVMBuildICmp(builder, LLVMIntNE, report,
-                                  LLVMConstInt(i32_of(job), NONE, 0), ""),
-                    raises, done);
-    LLVMPositionBuilderAtEnd(builder, raises);
-    write_report(job, builder, item, report,
-                 of_item(job, builder, item, ITEM_VALUES),
-                 of_item(job, builder, item, ITEM_VALUES + 1));
+    LLVMBuildCondBr(builder, win(job, builder, state), first, done);
+    LLVMPositionBuilderAtEnd(builder, first);
+    put_exception(job, builder, item, state);
     LLVMBuildBr(builder, done);
     LLVMPositionBuilderAtEnd(builder, done);
 }

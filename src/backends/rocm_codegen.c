@@ -128,7 +128,6 @@ static const kiln__device_hardware hardware = {
     .kernel_convention = KERNEL_CONVENTION,
     .aggregate = "byref",
     .group_max = 1024,
-    .raises_at_end = 1,
     .local_id = local_id,
     .group_id = group_id,
     .group_size = group_size,
