@@ -10,7 +10,8 @@ kiln_add_objects(kiln-common-objects ${kiln_common_sources})
 kiln_add_objects(kiln-objects ${kiln_sources}
     ${kiln_generated}/runtime_sources.c)
 target_include_directories(kiln-objects SYSTEM PRIVATE
-    ${KILN_UTHASH_INCLUDE} ${KILN_XXHASH_INCLUDE})
+    ${KILN_UTHASH_INCLUDE} ${KILN_XXHASH_INCLUDE}
+    ${KILN_OPENCL_INCLUDE} ${KILN_LEVEL_ZERO_INCLUDE})
 
 add_library(kiln $<TARGET_OBJECTS:kiln-objects>
     $<TARGET_OBJECTS:kiln-common-objects>)

@@ -223,6 +223,28 @@ const kiln_artifact *kiln__artifact_receive(kiln_context *context,
                                             const void *bytes, size_t size,
                                             const kiln_key *key);
 
+/* ---- tiers/native.c: what drivers made of artifacts, in the stores ---- */
+typedef struct kiln__native_user {
+    /* Loads the driver's binary; any error: it is of no use. */
+    kiln_status (*use)(void *env, const void *bytes, size_t size);
+    void *env;
+    const char *name; /* of the kernel, for people */
+} kiln__native_user;
+
+/* Gives `user` what stores have for the artifact and the driver, as it names
+   itself (NULL: nothing is kept for it), until one is of use. What is of none
+   is dropped. KILN_ENOTFOUND. */
+kiln_status kiln__native_recall(kiln_context *context,
+                                const kiln_artifact *artifact,
+                                const char *driver,
+                                const kiln__native_user *user);
+/* Would what a driver gives be kept? */
+int kiln__native_is_wanted(kiln_context *context, const kiln_artifact *artifact,
+                           const char *driver);
+void kiln__native_save(kiln_context *context, const kiln_artifact *artifact,
+                       const char *driver, const kiln_blob *bytes,
+                       uint64_t build_ns);
+
 /* ---- tiers/runtime.c: tier 2, bitcode by runtime key ---- */
 typedef struct kiln__runtime_entry kiln__runtime_entry;
 

@@ -24,6 +24,20 @@ unsigned kiln__rocm_object_version(const kiln__codegen_job *job);
 /* True when the backend's options have the word. */
 int kiln__rocm_has_option(const kiln__codegen_job *job, const char *word);
 
+/* ---- codegen_rocm_lanes.c: sub-groups ---- */
+/* As kiln__device_hardware wants them. */
+LLVMValueRef kiln__rocm_lane_count(kiln__codegen_job *job,
+                                   LLVMBuilderRef builder);
+LLVMValueRef kiln__rocm_lane(kiln__codegen_job *job, LLVMBuilderRef builder);
+LLVMValueRef kiln__rocm_shuffle(kiln__codegen_job *job, LLVMBuilderRef builder,
+                                LLVMValueRef word, LLVMValueRef lane);
+void kiln__rocm_fence(kiln__codegen_job *job, LLVMBuilderRef builder,
+                      const char *scope, LLVMAtomicOrdering ordering);
+
+/* ---- codegen_rocm_atomics.c ---- */
+/* Says of the module's own atomics what LLVM cannot know. */
+void kiln__rocm_describe_atomics(kiln__codegen_job *job);
+
 /* ---- codegen_rocm_kernel.c: what is said of a kernel ---- */
 kiln_status kiln__rocm_describe(kiln__codegen_job *job, LLVMValueRef kernel);
 

@@ -141,7 +141,9 @@ kiln_status kiln__rocm_describe(kiln__codegen_job *job, LLVMValueRef kernel)
        its place. */
     LLVMSetVisibility(kernel, LLVMProtectedVisibility);
     set_group(job, kernel);
-    if (job->request->module == NULL)
+    if (job->request->module == NULL) {
         say_what_is_unasked(job);
+        kiln__rocm_describe_atomics(job);
+    }
     return job->status;
 }

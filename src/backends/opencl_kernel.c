@@ -263,20 +263,6 @@ static kiln_status fill(kiln__opencl_function *function, kiln_error **error)
     return function->number != 0 ? KILN_OK : kiln__error_no_memory(error);
 }
 
-static const kiln_kernel_info *find_info(const kiln_artifact *artifact,
-                                         const char *name)
-{
-    const size_t count = kiln_artifact_kernel_count(artifact);
-
-    for (size_t i = 0; i < count; i++) {
-        const kiln_kernel_info *info = kiln_artifact_kernel(artifact, i);
-
-        if (strcmp(info->name, name) == 0)
-            return info;
-    }
-    return NULL;
-}
-
 static kiln__opencl_function *find(kiln__opencl_module *module,
                                    const char *name)
 {
@@ -302,7 +288,7 @@ kiln_status kiln__opencl_symbol(kiln__opencl_function **out,
         *out = function;
         return KILN_OK;
     }
-    info = find_info(module->artifact, name);
+    info = kiln__spirv_kernel_info(module->artifact, name);
     if (info == NULL)
         return kiln__error_set(error, KILN_ECORRUPT,
                                "OpenCL: the artifact has no kernel \"%.128s\"",

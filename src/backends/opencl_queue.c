@@ -150,6 +150,8 @@ void kiln__opencl_queue_free(void *queue)
     const kiln__opencl_api *api = old->device->api;
 
     drop_marker(old);
+    if (old->is_busy) /* a wait has failed: kernels may use the state */
+        (void)api->clFinish(old->native);
     state_free(old);
     (void)api->clReleaseCommandQueue(old->native);
     kiln__deallocate(&old->device->context->alloc, old, sizeof *old);

@@ -144,16 +144,12 @@ kiln_status kiln__patch(kiln__patched **patched, const kiln_kernel *kernel,
     return status;
 }
 
-struct kiln__roots *kiln__patched_free(kiln__patched *patched,
-                                       const kiln_context *context)
+void kiln__patched_free(kiln__patched *patched, const kiln_context *context)
 {
-    kiln__roots *roots;
-
     if (patched == NULL)
-        return NULL;
-    roots = patched->roots;
+        return;
+    kiln__roots_free(patched->roots);
     kiln__deallocate(&context->alloc, patched->artifact.bytes,
                      patched->artifact.size);
     kiln__deallocate(&context->alloc, patched, sizeof *patched);
-    return roots;
 }

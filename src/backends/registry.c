@@ -110,6 +110,8 @@ static kiln_status read_ops(kiln_backend_ops *to, const kiln_backend_ops *ops,
     KILN_REQUIRE(to->launch != NULL && to->wait != NULL, error);
     KILN_REQUIRE(to->buffer_new != NULL && to->buffer_free != NULL, error);
     KILN_REQUIRE(to->copy != NULL && to->free != NULL, error);
+    KILN_REQUIRE((to->identity == NULL) == (to->load_native == NULL), error);
+    KILN_REQUIRE((to->identity == NULL) == (to->save_native == NULL), error);
     return KILN_OK;
 }
 

@@ -16,16 +16,6 @@
 #define CONSTANT_SPACE 4u
 #define ITEM_SPACE 5u
 
-static LLVMTypeRef i32_of(const kiln__codegen_job *job)
-{
-    return LLVMInt32TypeInContext(job->context);
-}
-
-static LLVMValueRef number32(const kiln__codegen_job *job, uint32_t value)
-{
-    return LLVMConstInt(i32_of(job), value, 0);
-}
-
 /* ---- the launch's shape ---- */
 
 /* Offsets of the implicit arguments, along dimension 0. */
@@ -95,106 +85,16 @@ static LLVMValueRef group_count(kiln__codegen_job *job, LLVMBuilderRef builder,
     return read_implicit(job, builder, GROUP_COUNTS + 4 * d, 32, GRID_MAX);
 }
 
-/* ---- sub-groups ---- */
-
-static LLVMValueRef lanes(kiln__codegen_job *job, LLVMBuilderRef builder)
-{
-    (void)builder;
-    return kiln__device_number(job, kiln__rocm_lanes(job));
-}
-
-/* How many lanes there are before this one. */
-static LLVMValueRef lane32(kiln__codegen_job *job, LLVMBuilderRef builder)
-{
-    LLVMValueRef arguments[2] = {number32(job, 0xffffffffu), number32(job, 0)};
-
-    arguments[1] = kiln__device_intrinsic(job, builder, "llvm.amdgcn.mbcnt.lo",
-                                          arguments, 2);
-    if (kiln__rocm_lanes(job) == 32)
-        return arguments[1];
-    return kiln__device_intrinsic(job, builder, "llvm.amdgcn.mbcnt.hi",
-                                  arguments, 2);
-}
-
-static LLVMValueRef lane(kiln__codegen_job *job, LLVMBuilderRef builder)
-{
-    return kiln__device_range(job, builder, lane32(job, builder), 0,
-                              kiln__rocm_lanes(job));
-}
-
-/* The word of a lane whose number is taken from 4 times it. */
-static LLVMValueRef permute(kiln__codegen_job *job, LLVMBuilderRef builder,
-                            LLVMValueRef word, LLVMValueRef from)
-{
-    LLVMValueRef arguments[2] = {
-        LLVMBuildShl(builder, from, number32(job, 2), ""), word};
-
-    return kiln__device_intrinsic(job, builder, "llvm.amdgcn.ds.bpermute",
-                                  arguments, 2);
-}
-
-/* The words of the two halves of 32 lanes change places. */
-static LLVMValueRef swap_halves(kiln__codegen_job *job, LLVMBuilderRef builder,
-                                LLVMValueRef word)
-{
-    static const char name[] = "llvm.amdgcn.permlane64";
-    LLVMTypeRef type = LLVMTypeOf(word);
-    const LLVMValueRef function = LLVMGetIntrinsicDeclaration(
-        job->module, LLVMLookupIntrinsicID(name, sizeof name - 1), &type, 1);
-
-    return LLVMBuildCall2(builder, LLVMGlobalGetValueType(function), function,
-                          &word, 1, "");
-}
-
-/*
- * Generations 10 and 11 permute 64 lanes in two halves, each for itself. The
- * 11th swaps halves, so a word of the other half is found among the swapped
- * ones; the 10th has no way but through memory.
- */
-static LLVMValueRef shuffle(kiln__codegen_job *job, LLVMBuilderRef builder,
-                            LLVMValueRef word, LLVMValueRef from)
-{
-    const unsigned generation = kiln__rocm_generation(job);
-    LLVMValueRef own, other, is_near;
-
-    own = permute(job, builder, word, from);
-    if (kiln__rocm_lanes(job) == 32 || generation < 10 || generation > 11)
-        return own;
-    if (generation == 10) {
-        (void)kiln__job_fail(job, KILN_EUNSUPPORTED,
-                             "items of a sub-group of 64 cannot tell each "
-                             "other values on %s; it has sub-groups of 32",
-                             job->settings->processor);
-        return own;
-    }
-    other = permute(job, builder, swap_halves(job, builder, word), from);
-    is_near =
-        LLVMBuildICmp(builder, LLVMIntULT,
-                      LLVMBuildXor(builder, from, lane32(job, builder), ""),
-                      number32(job, 32), "");
-    return LLVMBuildSelect(builder, is_near, own, other, "");
-}
-
 /* ---- barriers, atomics ---- */
-
-static void fence(kiln__codegen_job *job, LLVMBuilderRef builder,
-                  LLVMAtomicOrdering ordering)
-{
-    static const char scope[] = "workgroup";
-
-    LLVMSetAtomicSyncScopeID(
-        LLVMBuildFence(builder, ordering, 0, ""),
-        LLVMGetSyncScopeID(job->context, scope, sizeof scope - 1));
-}
 
 static void barrier(kiln__codegen_job *job, LLVMBuilderRef builder,
                     LLVMValueRef item)
 {
     (void)item;
-    fence(job, builder, LLVMAtomicOrderingRelease);
+    kiln__rocm_fence(job, builder, "workgroup", LLVMAtomicOrderingRelease);
     (void)kiln__device_intrinsic(job, builder, "llvm.amdgcn.s.barrier", NULL,
                                  0);
-    fence(job, builder, LLVMAtomicOrderingAcquire);
+    kiln__rocm_fence(job, builder, "workgroup", LLVMAtomicOrderingAcquire);
 }
 
 /* LLVM makes a loop of what a processor lacks. */
@@ -232,9 +132,9 @@ static const kiln__device_hardware hardware = {
     .group_id = group_id,
     .group_size = group_size,
     .group_count = group_count,
-    .lanes = lanes,
-    .lane = lane,
-    .shuffle = shuffle,
+    .lanes = kiln__rocm_lane_count,
+    .lane = kiln__rocm_lane,
+    .shuffle = kiln__rocm_shuffle,
     .describe = kiln__rocm_describe,
 };
 

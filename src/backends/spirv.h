@@ -108,6 +108,10 @@ typedef struct kiln__spirv_parameter {
 
 #define KILN__SPIRV_PARAMETERS_MAX 512u
 
+/* The artifact's kernel of that name, or NULL. */
+const kiln_kernel_info *kiln__spirv_kernel_info(const kiln_artifact *artifact,
+                                                const char *name);
+
 /* Fills `out`, which has room for KILN__SPIRV_PARAMETERS_MAX, with the
    parameters of the artifact's kernel, hidden ones last. KILN_ECORRUPT when
    module and metadata do not agree. */

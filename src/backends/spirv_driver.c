@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "level_zero.h"
 #include "opencl.h"
 #include "options.h"
 #include "report.h"
@@ -17,10 +18,10 @@
  * give something back: what their threads held there is held for ever.
  */
 
-enum { OPENCL, DRIVER_COUNT };
+enum { LEVEL_ZERO, OPENCL, DRIVER_COUNT };
 
 static const kiln__spirv_driver *const drivers[DRIVER_COUNT] = {
-    &kiln__opencl_driver};
+    &kiln__level_zero_driver, &kiln__opencl_driver};
 
 typedef struct spirv_device {
     uint32_t driver;
@@ -426,7 +427,9 @@ static kiln_status make_drivers(spirv_backend *backend,
 {
     kiln_context *context = backend->context;
 
-    (void)zero;
+    if (is_wanted(context, LEVEL_ZERO))
+        KILN_TRY(kiln__level_zero_new(&backend->selves[LEVEL_ZERO], context,
+                                      zero, error));
     if (is_wanted(context, OPENCL))
         KILN_TRY(
             kiln__opencl_new(&backend->selves[OPENCL], context, opencl, error));
