@@ -67,6 +67,7 @@ static void on_fatal_error(const char *reason)
         return;
     }
     kiln__host_link_abandon();
+    kiln__spirv_abandon();
     snprintf(message, sizeof message, "LLVM cannot go on: %s", reason);
     kiln__codegen_park(message);
 }
