@@ -4,6 +4,7 @@
 #define KILN_BUILD_H
 
 #include "arena.h"
+#include "codegen_place.h"
 #include "hasher.h"
 #include "tiers.h"
 
@@ -37,6 +38,7 @@ struct kiln__build {
     size_t supply_count;
     kiln__codegen_function *functions; /* the request's */
     kiln__codegen_import *imports;
+    size_t import_count;
     kiln__codegen_site *sites; /* of the closure; the request's */
     size_t site_count;
     struct kiln__roots *roots; /* of sites that are resolved, or NULL */
@@ -50,6 +52,8 @@ struct kiln__build {
     kiln_error *error;
     void (*fatal)(void *env, kiln_error *error);
     void *fatal_env;
+    int (*is_canceled)(void *env); /* or NULL */
+    void *canceled_env;
 };
 
 /* ---- build_gather.c: typed IR as the code generator takes it ---- */
@@ -63,7 +67,7 @@ kiln_status kiln__build_gather(kiln__codegen_function **out, kiln__build *build,
 
 /* ---- build_supply.c: what tier 2 has for the build ---- */
 /* Finds what the closure can be given, with keys and symbols. */
-kiln_status kiln__build_plan_supplies(kiln__build *build);
+kiln_status kiln__build_plan_supplies(kiln__build *build, kiln_error **error);
 /* The supply of a function, or NULL. */
 const kiln__supply *kiln__build_supply_of(const kiln__build *build,
                                           const kiln_code *code);
@@ -71,13 +75,19 @@ const kiln__supply *kiln__build_supply_of(const kiln__build *build,
    cannot be built is lowered with the kernel; what cannot be taken from its
    library is an error. */
 kiln_status kiln__build_get_supplies(kiln__build *build,
-                                     const kiln__codegen *codegen,
+                                     const kiln__generator *generator,
                                      kiln_error **error);
 /* The code generator read one: `index` of the request's functions or
    imports. */
 void kiln__build_was_read(void *env, size_t index, uint64_t nanoseconds);
 /* Gives everything back; gives up what is being built. */
 void kiln__build_free_supplies(kiln__build *build);
+
+/* ---- build_math.c ---- */
+/* What the kernel's closure takes of the config's library of mathematics; each
+   once, in the build's arena. */
+kiln_status kiln__build_plan_math(const kiln__library_use **out, size_t *count,
+                                  kiln__build *build, kiln_error **error);
 
 /* ---- build_sites.c: host objects that the code refers to ---- */
 /* Lists the closure's sites, each once; resolves and roots them if the config

@@ -55,34 +55,15 @@ static kiln_status add_function(kiln__build *build, size_t place)
     return supply_finish(build, supply, kiln_code_name(supply->code));
 }
 
-static kiln_status plan_functions(kiln__build *build)
+static int is_planned(const kiln__build *build, const kiln__library_use *use)
 {
-    const size_t count = build->closure_count;
-    uint8_t *marks = kiln__arena_allocate(&build->arena, count);
-    size_t marked = 0;
+    for (size_t i = 0; i < build->supply_count; i++) {
+        const kiln__library_use *other = build->supplies[i].use;
 
-    if (!marks)
-        return KILN_ENOMEM;
-    KILN_TRY(kiln__separable_find(marks, build->closure, count, build->config));
-    for (size_t i = 0; i < count; i++)
-        marked += marks[i];
-    if (marked == 0)
-        return KILN_OK;
-    build->supplies = kiln__arena_allocate_array(&build->arena, marked,
-                                                 sizeof *build->supplies);
-    if (!build->supplies)
-        return KILN_ENOMEM;
-    for (size_t i = 0; i < count; i++)
-        if (marks[i])
-            KILN_TRY(add_function(build, i));
-    return KILN_OK;
-}
-
-static int is_planned(const kiln__build *build, kiln_digest use)
-{
-    for (size_t i = 0; i < build->supply_count; i++)
-        if (kiln__digest_equal(build->supplies[i].use->digest, use))
+        if (other && other->library == use->library &&
+            strcmp(other->symbol, use->symbol) == 0)
             return 1;
+    }
     return 0;
 }
 
@@ -90,11 +71,11 @@ static kiln_status add_use(kiln__build *build, const kiln__library_use *use)
 {
     kiln__supply *supply;
 
-    if (is_planned(build, use->digest))
+    if (is_planned(build, use))
         return KILN_OK;
     supply = supply_add(build);
     supply->use = use;
-    supply->place = build->supply_count - 1;
+    supply->place = build->import_count++;
     KILN_TRY(kiln__key_closure(&supply->key, kiln__library_digest(use->library),
                                use->symbol, build->config));
     return supply_finish(build, supply, use->symbol);
@@ -103,19 +84,50 @@ static kiln_status add_use(kiln__build *build, const kiln__library_use *use)
 static kiln_status add_imports(kiln__build *build)
 {
     kiln__codegen_import *imports = kiln__arena_allocate_array(
-        &build->arena, build->supply_count, sizeof *imports);
+        &build->arena, build->import_count, sizeof *imports);
 
     if (!imports)
         return KILN_ENOMEM;
-    for (size_t i = 0; i < build->supply_count; i++)
-        imports[i] = (kiln__codegen_import){
-            .name = build->supplies[i].use->symbol,
-            .symbol = build->supplies[i].symbol,
-        };
+    for (size_t i = 0; i < build->supply_count; i++) {
+        const kiln__supply *supply = &build->supplies[i];
+
+        if (supply->use)
+            imports[supply->place] = (kiln__codegen_import){
+                .name = supply->use->symbol,
+                .symbol = supply->symbol,
+            };
+    }
     build->imports = imports;
     build->request.imports = imports;
-    build->request.import_count = build->supply_count;
+    build->request.import_count = build->import_count;
     return KILN_OK;
+}
+
+/* Runtime functions, and what a device's library of mathematics has. */
+static kiln_status plan_own(kiln__build *build, const kiln__library_use *math,
+                            size_t math_count)
+{
+    const size_t count = build->closure_count;
+    uint8_t *marks = kiln__arena_allocate(&build->arena, count);
+    size_t most = math_count;
+
+    if (!marks)
+        return KILN_ENOMEM;
+    KILN_TRY(kiln__separable_find(marks, build->closure, count, build->config));
+    for (size_t i = 0; i < count; i++)
+        most += marks[i];
+    if (most == 0)
+        return KILN_OK;
+    build->supplies = kiln__arena_allocate_array(&build->arena, most,
+                                                 sizeof *build->supplies);
+    if (!build->supplies)
+        return KILN_ENOMEM;
+    for (size_t i = 0; i < count; i++)
+        if (marks[i])
+            KILN_TRY(add_function(build, i));
+    for (size_t i = 0; i < math_count; i++)
+        KILN_TRY(add_use(build, &math[i]));
+    return math_count > 0 ? add_imports(build) : KILN_OK;
 }
 
 static kiln_status plan_uses(kiln__build *build)
@@ -142,10 +154,18 @@ static kiln_status plan_uses(kiln__build *build)
     return add_imports(build);
 }
 
-kiln_status kiln__build_plan_supplies(kiln__build *build)
+kiln_status kiln__build_plan_supplies(kiln__build *build, kiln_error **error)
 {
-    return kiln__code_frontend(build->code)->ops.lower ? plan_uses(build)
-                                                       : plan_functions(build);
+    const kiln__library_use *math = NULL;
+    size_t math_count = 0;
+    const int is_foreign = kiln__code_frontend(build->code)->ops.lower != NULL;
+
+    if (!is_foreign)
+        KILN_TRY(kiln__build_plan_math(&math, &math_count, build, error));
+    if ((is_foreign ? plan_uses(build) : plan_own(build, math, math_count)) !=
+        KILN_OK)
+        return kiln__error_no_memory(error);
+    return KILN_OK;
 }
 
 const kiln__supply *kiln__build_supply_of(const kiln__build *build,
@@ -251,7 +271,7 @@ static void fill_closure(kiln__codegen_request *request,
     request->wanted = supply->use->symbol;
 }
 
-static kiln_status generate(making *m, const kiln__codegen *codegen)
+static kiln_status generate(making *m, const kiln__generator *generator)
 {
     const kiln__codegen_settings settings = settings_of(m->build);
     kiln__codegen_request request = {
@@ -269,17 +289,17 @@ static kiln_status generate(making *m, const kiln__codegen *codegen)
         fill_closure(&request, m->supply);
     else if (fill_function(&request, m) != KILN_OK)
         return kiln__error_no_memory(&m->error);
-    return codegen->generate(&request);
+    return kiln__generate_by(generator, &request);
 }
 
 static kiln_status make(kiln__build *build, kiln__supply *supply,
-                        const kiln__codegen *codegen, kiln_error **error)
+                        const kiln__generator *generator, kiln_error **error)
 {
     making m = {.build = build, .supply = supply};
     kiln_status status;
 
     supply->is_building = 1;
-    status = generate(&m, codegen);
+    status = generate(&m, generator);
     if (status == KILN_OK)
         return KILN_OK;
     if (supply->is_building)
@@ -299,7 +319,7 @@ static kiln_status make(kiln__build *build, kiln__supply *supply,
 /* ---- getting them ---- */
 
 static kiln_status get(kiln__build *build, kiln__supply *supply,
-                       const kiln__codegen *codegen, kiln_error **error)
+                       const kiln__generator *generator, kiln_error **error)
 {
     size_t work = 0;
     const void *ir = supply->code ? kiln_code_ir(supply->code, &work) : NULL;
@@ -318,7 +338,7 @@ static kiln_status get(kiln__build *build, kiln__supply *supply,
     case KILN__RUNTIME_IN_PLACE:
         return KILN_OK;
     case KILN__RUNTIME_OWN:
-        return make(build, supply, codegen, error);
+        return make(build, supply, generator, error);
     case KILN__RUNTIME_NO_MEMORY:
         break;
     }
@@ -341,13 +361,13 @@ static void hand_out(const kiln__build *build, const kiln__supply *supply)
 }
 
 kiln_status kiln__build_get_supplies(kiln__build *build,
-                                     const kiln__codegen *codegen,
+                                     const kiln__generator *generator,
                                      kiln_error **error)
 {
     for (size_t i = 0; i < build->supply_count; i++) {
         kiln__supply *supply = &build->supplies[i];
         kiln_error *cause = NULL;
-        const kiln_status status = get(build, supply, codegen, &cause);
+        const kiln_status status = get(build, supply, generator, &cause);
 
         if (status == KILN_OK) {
             hand_out(build, supply);
@@ -372,10 +392,13 @@ void kiln__build_was_read(void *env, size_t index, uint64_t nanoseconds)
 {
     const kiln__build *build = env;
 
-    for (size_t i = 0; i < build->supply_count; i++)
-        if (build->supplies[i].place == index && build->supplies[i].entry)
-            kiln__runtime_was_read(build->context, build->supplies[i].entry,
-                                   nanoseconds);
+    for (size_t i = 0; i < build->supply_count; i++) {
+        const kiln__supply *supply = &build->supplies[i];
+        const size_t before = supply->use ? build->request.function_count : 0;
+
+        if (supply->place + before == index && supply->entry)
+            kiln__runtime_was_read(build->context, supply->entry, nanoseconds);
+    }
 }
 
 void kiln__build_free_supplies(kiln__build *build)

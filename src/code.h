@@ -12,7 +12,7 @@ const kiln_type *const *kiln__code_types(const kiln_code *code, size_t *count);
 
 /* A symbol that the code takes from a bitcode library. */
 typedef struct kiln__library_use {
-    struct kiln__library *library;
+    const struct kiln__library *library;
     const char *symbol; /* the library's */
     kiln_digest digest; /* of library and symbol */
 } kiln__library_use;

@@ -18,13 +18,19 @@
  * hands the failure to whoever waits, and the thread parks for ever.
  */
 
-#define KILN__CODEGEN_ABI 4
+#define KILN__CODEGEN_ABI 6
 
 /* Forms beside KILN_EMIT_...: bitcode of functions[0] alone, which calls the
    others by their names; and of what a module defines under a name, with all
    that this needs. Both define `entry` and show nothing else. */
 #define KILN__EMIT_FUNCTION 100
 #define KILN__EMIT_CLOSURE 101
+
+/** A place in a source text; 0 is unknown. */
+typedef struct kiln__codegen_place {
+    uint32_t line;
+    uint32_t column;
+} kiln__codegen_place;
 
 /** One function of the closure: typed IR in binary form, and its callees. */
 typedef struct kiln__codegen_function {
@@ -39,6 +45,11 @@ typedef struct kiln__codegen_function {
     const char *runtime;
     const void *bitcode;
     size_t bitcode_size;
+    /* Where debug_level asks for lines and they are known: of the definition,
+       then of expression 1, 2 and so on. */
+    const char *file; /* or NULL */
+    const kiln__codegen_place *places;
+    size_t place_count;
 } kiln__codegen_function;
 
 /** What a foreign module takes from a library. */
@@ -134,10 +145,13 @@ typedef struct kiln__codegen_request {
     /** Takes how long a stage took. */
     void (*stage)(void *env, int32_t stage, uint64_t nanoseconds);
     /** Optional. Takes how long reading and linking bitcode took: `index` of
-        the functions or imports. */
+        the functions, or behind these of the imports. */
     void (*was_read)(void *env, size_t index, uint64_t nanoseconds);
     /** Optional. Takes a line for the host's log. */
     void (*log)(void *env, int32_t level, const char *line);
+    /** Optional. Does nobody wait for the result any more? Asked by libkiln
+        itself, where code is generated in another process. */
+    int (*is_canceled)(void *env);
 } kiln__codegen_request;
 
 /** What libkiln offers to libkiln-codegen. */

@@ -256,14 +256,31 @@ static kiln_status copy(char **out, const kiln_config *config, const char *text)
     return *out ? KILN_OK : KILN_ENOMEM;
 }
 
+/* The backend's own table comes last, and behind it, for all backends but the
+   host, what is so on any device; both only if they are not in the list. */
+static kiln_status resolve_overlays(kiln_config *config, const char *given)
+{
+    const kiln_alloc *alloc = &config->context->alloc;
+    const char *own[] = {config->backend, KILN__DEVICE_OVERLAY};
+    const size_t count = strcmp(config->backend, "host") == 0 ? 1 : 2;
+
+    config->overlays = kiln__string_copy(alloc, given);
+    for (size_t i = 0; config->overlays && i < count; i++) {
+        char *before = config->overlays;
+
+        if (is_listed(before, before + strlen(before), own[i], strlen(own[i])))
+            continue;
+        (void)join(&config->overlays, alloc, before, ",", own[i]);
+        kiln__string_free(alloc, before);
+    }
+    return config->overlays ? KILN_OK : KILN_ENOMEM;
+}
+
 static kiln_status resolve_texts(kiln_config *config, const char *backend,
                                  const kiln_target *target,
                                  const kiln_config_options *options)
 {
     const kiln_alloc *alloc = &config->context->alloc;
-    const char *overlays = options->overlays ? options->overlays : "";
-    const int has_own = is_listed(overlays, overlays + strlen(overlays),
-                                  backend, strlen(backend));
 
     KILN_TRY(copy(&config->backend, config, backend));
     KILN_TRY(copy(&config->triple, config, target->triple));
@@ -273,8 +290,7 @@ static kiln_status resolve_texts(kiln_config *config, const char *backend,
     if (options->entry_name)
         KILN_TRY(copy(&config->entry_name, config, options->entry_name));
     KILN_TRY(join(&config->target, alloc, backend, ":", target->name));
-    return join(&config->overlays, alloc, overlays, ",",
-                has_own ? "" : backend);
+    return resolve_overlays(config, options->overlays ? options->overlays : "");
 }
 
 static kiln_status resolve_target(kiln_config *config,

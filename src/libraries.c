@@ -34,7 +34,8 @@ struct kiln__library {
 
 struct kiln__libraries {
     kiln__mutex lock;
-    struct kiln__library *list; /* newest first */
+    struct kiln__library *list;   /* newest first */
+    struct kiln__library *opened; /* Kiln's own, by path */
     _Atomic int is_closed;
     kiln__fork_guard guard;
 };
@@ -70,18 +71,24 @@ static void library_free(const kiln_alloc *alloc, struct kiln__library *library)
     kiln__deallocate(alloc, library, sizeof *library);
 }
 
+static void free_list(const kiln_alloc *alloc, struct kiln__library *list)
+{
+    while (list) {
+        struct kiln__library *next = list->next;
+
+        library_free(alloc, list);
+        list = next;
+    }
+}
+
 void kiln__libraries_free(kiln_context *context)
 {
     struct kiln__libraries *libraries = context->libraries;
 
     if (!libraries)
         return;
-    while (libraries->list) {
-        struct kiln__library *next = libraries->list->next;
-
-        library_free(&context->alloc, libraries->list);
-        libraries->list = next;
-    }
+    free_list(&context->alloc, libraries->list);
+    free_list(&context->alloc, libraries->opened);
     kiln__fork_remove(&context->fork, &libraries->guard);
     kiln__mutex_dispose(&libraries->lock);
     kiln__deallocate(&context->alloc, libraries, sizeof *libraries);
@@ -271,6 +278,62 @@ kiln_status kiln__library_find(kiln__library_use *out, kiln_context *context,
         .digest =
             kiln__digest_combine(library->digest, kiln__digest_text(name)),
     };
+    return KILN_OK;
+}
+
+static struct kiln__library *find_opened(const struct kiln__libraries *all,
+                                         const char *path)
+{
+    struct kiln__library *at = all->opened;
+
+    while (at && strcmp(at->path, path) != 0)
+        at = at->next;
+    return at;
+}
+
+/* Adds `fresh`, or gives the one that another thread added. */
+static struct kiln__library *keep_opened(struct kiln__libraries *all,
+                                         struct kiln__library **fresh)
+{
+    struct kiln__library *known;
+
+    kiln__mutex_lock(&all->lock);
+    known = find_opened(all, (*fresh)->path);
+    if (!known) {
+        known = *fresh;
+        known->next = all->opened;
+        all->opened = known;
+        *fresh = NULL;
+    }
+    kiln__mutex_unlock(&all->lock);
+    return known;
+}
+
+kiln_status kiln__library_open(const struct kiln__library **out,
+                               kiln_context *context, const char *name,
+                               const char *path, kiln_error **error)
+{
+    struct kiln__libraries *all = context->libraries;
+    const kiln_runtime_library given = {.name = name, .path = path};
+    struct kiln__library *known, *fresh;
+    kiln_status status;
+
+    kiln__mutex_lock(&all->lock);
+    known = find_opened(all, path);
+    kiln__mutex_unlock(&all->lock);
+    if (!known) {
+        fresh = library_new(&context->alloc, &given);
+        if (!fresh)
+            return kiln__error_no_memory(error);
+        status = library_read(fresh, context, error);
+        if (status == KILN_OK)
+            known = keep_opened(all, &fresh);
+        if (fresh)
+            library_free(&context->alloc, fresh);
+        if (status != KILN_OK)
+            return status;
+    }
+    *out = known;
     return KILN_OK;
 }
 

@@ -10,6 +10,10 @@
 kiln_status kiln__library_find(kiln__library_use *out, kiln_context *context,
                                const kiln_config *config, const char *symbol,
                                kiln_error **error);
+/* The library in a file, read once in a context; lives with it. */
+kiln_status kiln__library_open(const struct kiln__library **out,
+                               kiln_context *context, const char *name,
+                               const char *path, kiln_error **error);
 /* From now on no library can be added. */
 void kiln__libraries_close(kiln_context *context);
 

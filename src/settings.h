@@ -46,8 +46,11 @@
 #define KILN__SETTING_NUMBER(member) uint64_t member;
 #define KILN__SETTING_MEMBER(member, kind, scopes) KILN__SETTING_##kind(member)
 
+/* The table that is looked up behind those of backends that are devices. */
+#define KILN__DEVICE_OVERLAY "device"
+
 /* Immutable and interned; lives with the context. `overlays` holds the tables
-   in order, the backend's own last: "mine,host". */
+   in order, the backend's own last: "mine,host", "mine,cuda,device". */
 struct kiln_config {
     kiln_context *context;
     KILN__SETTING_MAP(KILN__SETTING_MEMBER)

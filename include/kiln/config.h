@@ -45,7 +45,8 @@ typedef struct kiln_config_options {
                                "cuda:sm_90a"; NULL: "host" */
     const char *entry_name; /* [binary] of the kernel's symbol; NULL: derived */
     const char *overlays;   /* [typed] overlay tables, "a,b", first wins; the
-                               backend's own table follows; NULL: none */
+                               backend's own table follows, and "device" if
+                               it is not the host; NULL: none */
     uint8_t opt_level;      /* [binary] KILN_OPT_... */
     uint8_t debug_level;    /* [runtime, binary] KILN_DEBUG_...; enters the
                                keys, adds nothing in this version */

@@ -469,7 +469,8 @@ static kiln_status finish(kiln__codegen_job *job, const kiln__object *objects,
             &objects[i], i == 0 && count > 1 ? job->request->entry : NULL,
             message, sizeof message);
     if (status == KILN_OK)
-        status = kiln__host_link(objects, count, out, message, sizeof message);
+        status = kiln__elf_link(kiln__host_link_options, objects, count, out,
+                                message, sizeof message);
     if (status != KILN_OK)
         return kiln__job_fail(job, status, "%s", message);
     return KILN_OK;

@@ -69,20 +69,30 @@ static void add_switch(kiln__text *out, const char *name, uint64_t value,
                           value == KILN_SWITCH_ON ? "on" : "off");
 }
 
-/* The overlay tables end with the backend's own, which needs no word. */
+/* Length of the list without `name` at its end. */
+static size_t without(const char *list, size_t size, const char *name)
+{
+    const size_t own = strlen(name);
+
+    if (size < own || memcmp(list + size - own, name, own) != 0)
+        return size;
+    if (size == own)
+        return 0;
+    return list[size - own - 1] == ',' ? size - own - 1 : size;
+}
+
+/* The overlay tables end with the backend's own, which need no word. */
 static void add_overlays(kiln__text *out, const kiln_config *config)
 {
-    const size_t all = strlen(config->overlays);
-    const size_t own = strlen(config->backend);
+    size_t size = strlen(config->overlays);
 
-    if (all <= own)
+    if (strcmp(config->backend, "host") != 0)
+        size = without(config->overlays, size, KILN__DEVICE_OVERLAY);
+    size = without(config->overlays, size, config->backend);
+    if (size == 0)
         return;
     kiln__text_add(out, " overlays=");
-    if (config->overlays[all - own - 1] == ',' &&
-        strcmp(config->overlays + all - own, config->backend) == 0)
-        kiln__text_add_n(out, config->overlays, all - own - 1);
-    else
-        kiln__text_add(out, config->overlays);
+    kiln__text_add_n(out, config->overlays, size);
 }
 
 /* Every setting that is not what zero means. */

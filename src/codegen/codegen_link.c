@@ -251,7 +251,7 @@ static kiln_status link_import(kiln__codegen_job *job, size_t index)
     KILN_TRY(link_module(job, module, import->symbol));
     LLVMSetLinkage(LLVMGetNamedFunction(job->module, import->symbol),
                    LLVMInternalLinkage);
-    was_read(job, index, start);
+    was_read(job, job->request->function_count + index, start);
     return KILN_OK;
 }
 

@@ -304,7 +304,8 @@ static void sweep_entry(kiln_digest key, void *value, void *env)
     sweep *s = env;
 
     (void)key;
-    if (entry->pins || kiln__map_get(s->askers, entry->asker))
+    if (entry->pins || kiln__digest_is_zero(entry->asker) ||
+        kiln__map_get(s->askers, entry->asker))
         return;
     entry->next = s->dead;
     s->dead = entry;

@@ -1,4 +1,4 @@
-/* codegen_host_process.c - links by running ld.lld. */
+/* codegen_elf_process.c - links by running ld.lld. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <errno.h>
 #include <fcntl.h>
@@ -26,7 +26,8 @@
 #define INPUT_PATHS "/proc/self/fd/3", "/proc/self/fd/4"
 
 typedef struct workplace {
-    int objects[KILN__HOST_OBJECTS_MAX]; /* memory files, or -1 */
+    const char *const *options;
+    int objects[KILN__ELF_OBJECTS_MAX]; /* memory files, or -1 */
     size_t count;
     int said[2]; /* pipe of the linker's messages, or -1 */
     char folder[64];
@@ -60,7 +61,7 @@ static bool write_all(int fd, const char *bytes, size_t size)
 static bool move_up(int *fd)
 {
     const int moved =
-        fcntl(*fd, F_DUPFD_CLOEXEC, INPUT_FD + KILN__HOST_OBJECTS_MAX);
+        fcntl(*fd, F_DUPFD_CLOEXEC, INPUT_FD + KILN__ELF_OBJECTS_MAX);
 
     if (moved < 0)
         return false;
@@ -101,7 +102,7 @@ static void close_fd(int *fd)
 
 static void close_workplace(workplace *w)
 {
-    for (size_t i = 0; i < KILN__HOST_OBJECTS_MAX; i++)
+    for (size_t i = 0; i < KILN__ELF_OBJECTS_MAX; i++)
         close_fd(&w->objects[i]);
     close_fd(&w->said[0]);
     close_fd(&w->said[1]);
@@ -133,16 +134,16 @@ static int set_files(posix_spawn_file_actions_t *actions, const workplace *w)
 static int spawn(pid_t *out, workplace *w)
 {
     static const char *const names[] = {"ld.lld-22", "ld.lld"};
-    char inputs[KILN__HOST_OBJECTS_MAX][16] = {INPUT_PATHS};
-    char *arguments[40];
+    char inputs[KILN__ELF_OBJECTS_MAX][16] = {INPUT_PATHS};
+    char *arguments[KILN__ELF_OPTIONS_MAX + 3 + KILN__ELF_OBJECTS_MAX];
     size_t count = 0;
     posix_spawn_file_actions_t actions;
     int error = posix_spawn_file_actions_init(&actions);
 
     if (error != 0)
         return error;
-    for (; kiln__host_link_options[count] != NULL; count++)
-        memcpy(&arguments[count], &kiln__host_link_options[count],
+    for (; w->options[count] != NULL; count++)
+        memcpy(&arguments[count], &w->options[count],
                sizeof arguments[count]); /* posix_spawn keeps them as is */
     arguments[count++] = (char[]){"-o"};
     arguments[count++] = w->image;
@@ -244,11 +245,13 @@ static kiln_status read_image(workplace *w, kiln_blob *out)
     return status;
 }
 
-kiln_status kiln__host_link_process(const kiln__object *objects, size_t count,
-                                    kiln_blob *out, char *message,
-                                    size_t capacity)
+kiln_status kiln__elf_link_process(const char *const *options,
+                                   const kiln__object *objects, size_t count,
+                                   kiln_blob *out, char *message,
+                                   size_t capacity)
 {
     workplace w = {
+        .options = options,
         .objects = {-1, -1},
         .count = count,
         .said = {-1, -1},
