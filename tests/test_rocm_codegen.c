@@ -177,7 +177,7 @@ static void images_are_of_their_processor_version_and_features(void **state)
             assert_int_equal(header.e_flags & 0xf00, images[i].flags);
         assert_true(kiln__rocm_metadata_read(&said, image.data, image.size));
         assert_int_equal(said.lanes, images[i].lanes);
-        assert_string_equal(devices_now.format, "hsaco");
+        assert_string_equal(devices_now.format, "elf");
         kiln_blob_release(&image);
     }
 }

@@ -140,7 +140,7 @@ static const kiln__device_hardware hardware = {
 
 const kiln__codegen_backend kiln__rocm_codegen = {
     .name = "rocm",
-    .format = "hsaco",
+    .format = "elf",
     .device = &hardware.device,
     .query = kiln__device_query,
     .raise = kiln__device_raise,
