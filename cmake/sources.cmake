@@ -18,7 +18,7 @@ set(kiln_common_sources
 
 kiln_glob(kiln_lower_sources src/lower/*.c)
 kiln_glob(kiln_codegen_halves src/backends/codegen*.c
-    src/backends/*_codegen.c src/backends/llvm_gap.cc)
+    src/backends/*_codegen.c src/backends/llvm_gap*.cc)
 kiln_glob(kiln_codegen_sources src/codegen/*.c src/codegen/*.cc)
 list(APPEND kiln_codegen_sources ${kiln_lower_sources} ${kiln_codegen_halves})
 

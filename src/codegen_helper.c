@@ -37,6 +37,7 @@
 #define FIRST_DESCRIPTOR 10
 #define STREAM_DESCRIPTOR 3 /* in the helper */
 #define OWN_END_MS 1000     /* that a helper takes to end, once it does */
+#define ITS_GROUP (1u << 2) /* of pidfd_send_signal(), since Linux 6.9 */
 #define NO_PROCESS ((pid_t)-1)
 
 struct kiln__helpers {
@@ -401,12 +402,19 @@ static end wait_for_own_end(const kiln__helper *helper, siginfo_t *info)
     return found;
 }
 
+static int signal_by_descriptor(const kiln__helper *helper, unsigned flags)
+{
+    return syscall(SYS_pidfd_send_signal, helper->process, SIGKILL, NULL,
+                   flags) == 0;
+}
+
+/* With what it started, a linker say, where the system can do that. */
 static void kill_it(const kiln__helper *helper)
 {
-    if (helper->process >= 0)
-        (void)syscall(SYS_pidfd_send_signal, helper->process, SIGKILL, NULL, 0);
-    else
+    if (helper->process < 0)
         (void)kill(helper->pid, SIGKILL);
+    else if (!signal_by_descriptor(helper, ITS_GROUP))
+        (void)signal_by_descriptor(helper, 0);
 }
 
 static void read_words(const kiln__helper *helper, kiln__helper_ending *ending)

@@ -94,7 +94,8 @@ typedef struct kiln__codegen_job {
     kiln__arena arena; /* for the job's whole life, over malloc */
     LLVMContextRef context;
     LLVMModuleRef module;
-    LLVMTargetMachineRef machine; /* the thread's */
+    LLVMTargetMachineRef machine; /* the thread's, or */
+    LLVMTargetMachineRef own_machine;
     LLVMTargetDataRef layout;
     kiln__parameter *parameters; /* set by lowering or from the request */
     size_t parameter_count;
@@ -219,6 +220,22 @@ typedef struct kiln__codegen_backend {
     /* May be NULL: nobody looks. An i1: hardly any stack is left. */
     LLVMValueRef (*exhausted)(kiln__codegen_job *job, LLVMBuilderRef builder,
                               LLVMValueRef item);
+    /* NULL, or LLVM's text of the passes for level 0 and for large functions,
+       and for the others. */
+    const char *const *passes;
+    /* NULL, or makes of the modules, behind the passes, what the target's code
+       generation takes; refuses what it does not. */
+    kiln_status (*adapt)(kiln__codegen_job *job);
+    /* NULL, or generates code in place of kiln__llvm_emit(). NULL: the job has
+       failed. */
+    LLVMMemoryBufferRef (*emit)(kiln__codegen_job *job, LLVMModuleRef module,
+                                int as_text);
+    /* NULL, or what the context of a job must know before all else. */
+    void (*open)(const kiln__codegen_job *job);
+    /* NULL, or around the making of a machine, which is used for this job
+       alone. */
+    kiln_status (*begin_machine)(kiln__codegen_job *job);
+    void (*end_machine)(void);
     int runs_tiles;   /* wrap() knows what to do with a proof */
     int emits_text;   /* what finish() takes is assembly */
     int is_scheduled; /* no pass of LLVM's code generation is left out */

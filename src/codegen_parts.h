@@ -103,6 +103,15 @@ extern const kiln__codegen_backend kiln__cuda_codegen;
 /* ---- backends/rocm_codegen.c ---- */
 extern const kiln__codegen_backend kiln__rocm_codegen;
 
+/* ---- backends/spirv_codegen.c ---- */
+extern const kiln__codegen_backend kiln__spirv_codegen;
+
+/* ---- backends/codegen_spirv_emit.c ---- */
+/* LLVM cannot go on: this thread lets go of its generator for SPIR-V. */
+void kiln__spirv_abandon(void);
+/* Once per process: makes it usable in children of fork(). */
+void kiln__spirv_guard(void);
+
 /* ---- backends/codegen_host_wrap.c ---- */
 kiln_status kiln__host_wrap(kiln__codegen_job *job);
 
@@ -214,6 +223,24 @@ typedef struct kiln__lld_result {
 /* Inputs among the arguments are called "0.o", "1.o", as the objects. */
 void kiln__lld_link(const char *const *arguments, const kiln__object *objects,
                     kiln__lld_result *out);
+
+/* ---- backends/llvm_gap_spirv.cc: the same for SPIR-V ---- */
+/* Lets machines that are made from now on use these extensions of SPIR-V; with
+   a count of 0 none but what the host itself has set. Returns 0, or 1 with a
+   message from malloc. */
+int kiln__llvm_spirv_extensions(const char *const *names, size_t count,
+                                char **message);
+/* Replaces `freeze` by its operand, of which nothing is left that may be
+   poison. */
+void kiln__llvm_thaw(LLVMValueRef freeze);
+/* Drops the instruction and all behind it; the block has no end then. */
+void kiln__llvm_cut(LLVMValueRef instruction);
+/* A copy or fill of memory becomes a loop; 0: it cannot. */
+int kiln__llvm_expand_memory(LLVMValueRef call);
+
+/* As kiln__llvm_emit() for machines of SPIR-V, one thread at a time. */
+LLVMMemoryBufferRef kiln__llvm_emit_spirv(LLVMTargetMachineRef machine,
+                                          LLVMModuleRef module, int as_text);
 
 #ifdef __cplusplus
 }

@@ -15,6 +15,16 @@
 #define FIELD_SIZE ((size_t)9) /* the least that a field takes */
 #define NUMBER_SIZE (FIELD_SIZE + 8)
 
+/* Whoever adds a member to one of these adds it here, and to the numbers. */
+_Static_assert(sizeof(kiln__codegen_settings) == 9 * sizeof(void *),
+               "settings");
+_Static_assert(sizeof(kiln__codegen_function) == 11 * sizeof(void *),
+               "function");
+_Static_assert(sizeof(kiln__codegen_import) == 4 * sizeof(void *), "import");
+_Static_assert(sizeof(kiln__codegen_site) == 3 * sizeof(void *), "site");
+_Static_assert(sizeof(kiln__codegen_request) == 25 * sizeof(void *), "request");
+_Static_assert(sizeof(kiln__codegen_result) == 12 * sizeof(void *), "result");
+
 /* ---- heads ---- */
 
 static const unsigned char magic[4] = {'K', 'i', 'l', 'n'};
@@ -219,7 +229,7 @@ static void put_settings(kiln__encoder *out,
     kiln__encode_text(out, settings->triple);
     kiln__encode_text(out, settings->processor);
     kiln__encode_text(out, settings->features);
-    kiln__encode_text(out, settings->options ? settings->options : "");
+    kiln__encode_text(out, settings->options);
     kiln__encode_u64(out, settings->opt_level);
     kiln__encode_u64(out, settings->debug_level);
     kiln__encode_u64(out, settings->bounds_checks);
@@ -228,10 +238,10 @@ static void put_settings(kiln__encoder *out,
     kiln__encode_u64(out, settings->entry_abi);
     kiln__encode_u64(out, settings->sites);
     kiln__encode_u64(out, settings->math);
-    kiln__encode_u64(out, settings->maximum_group_size);
-    kiln__encode_u64(out, settings->minimum_groups);
     for (int i = 0; i < 3; i++)
         kiln__encode_u64(out, settings->required_group_size[i]);
+    kiln__encode_u64(out, settings->maximum_group_size);
+    kiln__encode_u64(out, settings->minimum_groups);
 }
 
 static const kiln__codegen_settings *get_settings(reading *r)
@@ -246,7 +256,7 @@ static const kiln__codegen_settings *get_settings(reading *r)
     out->triple = get_text(r);
     out->processor = get_text(r);
     out->features = get_text(r);
-    out->options = get_text(r);
+    out->options = get_text_or_none(r);
     out->opt_level = (uint8_t)get_at_most(r, 3);
     out->debug_level = (uint8_t)get_at_most(r, UINT8_MAX);
     out->bounds_checks = (uint8_t)get_at_most(r, 1);
@@ -255,11 +265,38 @@ static const kiln__codegen_settings *get_settings(reading *r)
     out->entry_abi = (uint8_t)get_at_most(r, UINT8_MAX);
     out->sites = (uint8_t)get_at_most(r, UINT8_MAX);
     out->math = (uint8_t)get_at_most(r, UINT8_MAX);
-    out->maximum_group_size = (uint32_t)get_at_most(r, UINT32_MAX);
-    out->minimum_groups = (uint32_t)get_at_most(r, UINT32_MAX);
     for (int i = 0; i < 3; i++)
         out->required_group_size[i] = (uint32_t)get_at_most(r, UINT32_MAX);
+    out->maximum_group_size = (uint32_t)get_at_most(r, UINT32_MAX);
+    out->minimum_groups = (uint32_t)get_at_most(r, UINT32_MAX);
     return out;
+}
+
+/* A place is one number. */
+static void put_places(kiln__encoder *out, const kiln__codegen_function *f)
+{
+    kiln__encode_text(out, f->file);
+    kiln__encode_u64(out, f->place_count);
+    for (size_t i = 0; i < f->place_count; i++)
+        kiln__encode_u64(out, (uint64_t)f->places[i].line << 32 |
+                                  f->places[i].column);
+}
+
+static void get_places(reading *r, kiln__codegen_function *f)
+{
+    kiln__codegen_place *places;
+
+    f->file = get_text_or_none(r);
+    places = get_array(r, &f->place_count, NUMBER_SIZE, sizeof *places);
+    for (size_t i = 0; i < f->place_count; i++) {
+        const uint64_t place = kiln__read_u64(&r->reader);
+
+        places[i].line = (uint32_t)(place >> 32);
+        places[i].column = (uint32_t)place;
+    }
+    f->places = places;
+    /* The definition has one. */
+    r->reader.failed |= f->file && f->place_count == 0;
 }
 
 static void put_functions(kiln__encoder *out,
@@ -276,6 +313,7 @@ static void put_functions(kiln__encoder *out,
             kiln__encode_u64(out, f->callees[k]);
         kiln__encode_text(out, f->runtime);
         put_bytes(out, f->bitcode, f->bitcode_size);
+        put_places(out, f);
     }
 }
 
@@ -308,6 +346,7 @@ static void get_functions(reading *r, kiln__codegen_request *out)
         get_callees(r, f, out->function_count);
         f->runtime = get_text_or_none(r);
         f->bitcode = get_bytes(r, &f->bitcode_size);
+        get_places(r, f);
     }
     out->functions = functions;
 }
@@ -470,14 +509,14 @@ void kiln__wire_put_result(kiln__encoder *out,
         kiln__encode_u64(out, result->sites[i].size);
         kiln__encode_u64(out, result->sites[i].strategy);
     }
+    put_bytes(out, result->reports, result->report_size);
     kiln__encode_i64(out, result->can_fail);
+    kiln__encode_u64(out, result->hidden_arguments);
     kiln__encode_u64(out, result->static_local_bytes);
     kiln__encode_u64(out, result->private_bytes);
     kiln__encode_u64(out, result->registers);
     kiln__encode_u64(out, result->sub_group_size);
     kiln__encode_u64(out, result->make_ns);
-    kiln__encode_u64(out, result->hidden_arguments);
-    put_bytes(out, result->reports, result->report_size);
     kiln__encode_bytes(out, result->bytes, result->size);
 }
 
@@ -506,14 +545,14 @@ kiln_status kiln__wire_get_result(kiln__codegen_result *out, kiln__arena *arena,
     out->format = get_text(&r);
     out->relocation = get_i32(&r);
     get_result_sites(&r, out);
+    out->reports = get_bytes(&r, &out->report_size);
     out->can_fail = get_i32(&r);
+    out->hidden_arguments = (uint32_t)get_at_most(&r, UINT32_MAX);
     out->static_local_bytes = (uint32_t)get_at_most(&r, UINT32_MAX);
     out->private_bytes = (uint32_t)get_at_most(&r, UINT32_MAX);
     out->registers = (uint32_t)get_at_most(&r, UINT32_MAX);
     out->sub_group_size = (uint32_t)get_at_most(&r, UINT32_MAX);
     out->make_ns = kiln__read_u64(&r.reader);
-    out->hidden_arguments = (uint32_t)get_at_most(&r, UINT32_MAX);
-    out->reports = get_bytes(&r, &out->report_size);
     payload = kiln__read_bytes(&r.reader);
     out->bytes = payload.data ? payload.data : "";
     out->size = payload.size;

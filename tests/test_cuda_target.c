@@ -15,7 +15,7 @@ static kiln_status describe(kiln_target *out, const char *name)
     kiln__gpu_backend none = {0};
 
     memset(out, 0, sizeof *out);
-    return kiln__cuda_describe(&none, name, out, &test_error);
+    return kiln__cuda_target(&none, name, out, &test_error);
 }
 
 static void assert_target(const char *name, const char *resolved,
@@ -87,7 +87,7 @@ static int fits(int major, int minor, const char *target, const char *format)
     char name[64];
 
     (void)snprintf(name, sizeof name, "cuda:%s", target);
-    return kiln__cuda_fits(&context, name, format, NULL) == KILN_OK;
+    return kiln__cuda_target_fits(&context, name, format, NULL) == KILN_OK;
 }
 
 static void a_cubin_runs_within_its_major_version(void **state)

@@ -15,7 +15,7 @@ static kiln_status describe(kiln_target *out, const char *name)
     kiln__gpu_backend none = {0};
 
     memset(out, 0, sizeof *out);
-    return kiln__rocm_describe(&none, name, out, &test_error);
+    return kiln__rocm_target(&none, name, out, &test_error);
 }
 
 static void assert_target(const char *name, const char *resolved,
@@ -94,7 +94,7 @@ static int fits(const char *device, const char *target)
     (void)snprintf(context.architecture, sizeof context.architecture, "%s",
                    device);
     (void)snprintf(name, sizeof name, "rocm:%s", target);
-    return kiln__rocm_fits(&context, name, "hsaco", NULL) == KILN_OK;
+    return kiln__rocm_target_fits(&context, name, "elf", NULL) == KILN_OK;
 }
 
 static void code_runs_on_its_processor_alone(void **state)
@@ -125,9 +125,10 @@ static void another_format_is_refused(void **state)
     (void)state;
     assert_fails(
         KILN_EMISMATCH, "format \"cubin\"",
-        kiln__rocm_fits(&context, "rocm:gfx90a", "cubin", &test_error));
-    assert_fails(KILN_EMISMATCH, "cuda:sm_80",
-                 kiln__rocm_fits(&context, "cuda:sm_80", "hsaco", &test_error));
+        kiln__rocm_target_fits(&context, "rocm:gfx90a", "cubin", &test_error));
+    assert_fails(
+        KILN_EMISMATCH, "cuda:sm_80",
+        kiln__rocm_target_fits(&context, "cuda:sm_80", "elf", &test_error));
 }
 
 /* ---- what a driver says ---- */

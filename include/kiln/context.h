@@ -78,8 +78,8 @@ typedef struct kiln_context_options {
                                    KILN_CODEGEN_MEMORY, else no bound */
     const char *codegen_worker; /* the program; NULL: KILN_CODEGEN_WORKER, else
                                    ../libexec/kiln/ from libkiln's folder */
-    const char *spirv_driver; /* of backend spirv: "level-zero" or "opencl"
-                                 alone; NULL: KILN_SPIRV_DRIVER, else both */
+    const char *spirv_driver;   /* of backend spirv: "level-zero" or "opencl"
+                                   alone; NULL: KILN_SPIRV_DRIVER, else both */
 } kiln_context_options;
 
 /* Where code is generated. In a worker process LLVM may crash, hang or take all

@@ -8,6 +8,7 @@ static const kiln__codegen_backend *const backends[] = {
     &kiln__host_codegen,
     &kiln__cuda_codegen,
     &kiln__rocm_codegen,
+    &kiln__spirv_codegen,
 };
 
 const kiln__codegen_backend *kiln__codegen_backend_find(const char *name)

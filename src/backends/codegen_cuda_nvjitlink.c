@@ -141,7 +141,11 @@ kiln_status kiln__nvjitlink(kiln__codegen_job *job, const kiln__object *ptx,
     if (!is_here())
         return KILN_ENOTFOUND;
     (void)snprintf(arch, sizeof arch, "-arch=%s", settings->processor);
-    (void)snprintf(level, sizeof level, "-O%u", (unsigned)settings->opt_level);
+    /* A debugger sees what is not optimised alone. */
+    (void)snprintf(level, sizeof level, "-O%u",
+                   settings->debug_level >= KILN_DEBUG_FULL
+                       ? 0
+                       : (unsigned)settings->opt_level);
     options[0] = arch;
     options[1] = level;
     if (settings->debug_level != KILN_DEBUG_NONE)

@@ -37,6 +37,8 @@ LLVMValueRef kiln__device_range(kiln__codegen_job *job, LLVMBuilderRef builder,
         LLVMValueAsMetadata(LLVMConstInt(type, end, 0))};
     LLVMMetadataRef node = LLVMMDNodeInContext2(job->context, range, 2);
 
+    if (end - least == 1)
+        return kiln__device_number(job, least);
     LLVMSetMetadata(value, LLVMGetMDKindIDInContext(job->context, "range", 5),
                     LLVMMetadataAsValue(job->context, node));
     return LLVMBuildZExt(builder, value, LLVMInt64TypeInContext(job->context),

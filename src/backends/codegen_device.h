@@ -77,13 +77,14 @@ void kiln__device_text_attribute(kiln__codegen_job *job, LLVMValueRef function,
     __attribute__((format(printf, 4, 5)));
 
 /* ---- codegen_device_limits.c: groups and arguments ---- */
-/* The required size of a group along a dimension; 0: any. */
-uint32_t kiln__device_required(const kiln__codegen_job *job,
-                               uint32_t dimension);
-/* The most items that a group has, and along a dimension. */
+/* Items that a group has at least and at most, as far as sizes are required,
+   and at most along a dimension. */
+uint32_t kiln__device_group_least(const kiln__codegen_job *job);
 uint32_t kiln__device_group_most(const kiln__codegen_job *job);
 uint32_t kiln__device_size_most(const kiln__codegen_job *job,
                                 uint32_t dimension);
+/* True when all three sizes are required. */
+int kiln__device_group_is_known(const kiln__codegen_job *job);
 /* Refuses a required group that is too large, and arguments of more bytes;
    `taker` is who has the limit. */
 kiln_status kiln__device_check_group(kiln__codegen_job *job, const char *taker);

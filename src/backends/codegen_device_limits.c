@@ -4,47 +4,48 @@
 
 /* ---- groups ---- */
 
-/* Where one dimension is required, the others are 1 unless they are, too. */
-uint32_t kiln__device_required(const kiln__codegen_job *job, uint32_t d)
+uint32_t kiln__device_group_least(const kiln__codegen_job *job)
+{
+    const uint32_t *required = job->settings->required_group_size;
+    uint64_t items = 1;
+
+    for (int d = 0; d < 3; d++)
+        items *= required[d] != 0 ? required[d] : 1;
+    return items < UINT32_MAX ? (uint32_t)items : UINT32_MAX;
+}
+
+int kiln__device_group_is_known(const kiln__codegen_job *job)
 {
     const uint32_t *required = job->settings->required_group_size;
 
-    if ((required[0] | required[1] | required[2]) == 0)
-        return 0;
-    return required[d] != 0 ? required[d] : 1;
-}
-
-static uint64_t required_items(const kiln__codegen_job *job)
-{
-    uint64_t items = 1;
-
-    for (uint32_t d = 0; d < 3; d++)
-        items *= kiln__device_required(job, d);
-    return items;
+    return required[0] != 0 && required[1] != 0 && required[2] != 0;
 }
 
 uint32_t kiln__device_group_most(const kiln__codegen_job *job)
 {
-    const uint32_t most = kiln__hardware(job)->group_max;
+    const uint32_t least = kiln__device_group_least(job);
     const uint32_t maximum = job->settings->maximum_group_size;
+    uint32_t most = kiln__hardware(job)->group_max;
 
-    if (required_items(job) != 0)
-        return (uint32_t)required_items(job);
-    return maximum != 0 && maximum < most ? maximum : most;
+    if (maximum != 0 && maximum < most)
+        most = maximum;
+    return kiln__device_group_is_known(job) || most < least ? least : most;
 }
 
 uint32_t kiln__device_size_most(const kiln__codegen_job *job, uint32_t d)
 {
-    const uint32_t required = kiln__device_required(job, d);
+    const uint32_t required = job->settings->required_group_size[d];
 
-    return required != 0 ? required : kiln__device_group_most(job);
+    return required != 0
+               ? required
+               : kiln__device_group_most(job) / kiln__device_group_least(job);
 }
 
 kiln_status kiln__device_check_group(kiln__codegen_job *job, const char *taker)
 {
     const uint32_t *required = job->settings->required_group_size;
 
-    if (required_items(job) <= kiln__hardware(job)->group_max)
+    if (kiln__device_group_least(job) <= kiln__hardware(job)->group_max)
         return KILN_OK;
     return kiln__job_fail(job, KILN_EUNSUPPORTED,
                           "a group of %u x %u x %u items; %s has groups of at "

@@ -92,13 +92,6 @@ static void say_what_is_unasked(kiln__codegen_job *job)
 
 /* ---- the kernel ---- */
 
-static int is_required(const kiln__codegen_job *job)
-{
-    const uint32_t *required = job->settings->required_group_size;
-
-    return (required[0] | required[1] | required[2]) != 0;
-}
-
 static void set_required(kiln__codegen_job *job, LLVMValueRef kernel)
 {
     static const char name[] = "reqd_work_group_size";
@@ -108,7 +101,7 @@ static void set_required(kiln__codegen_job *job, LLVMValueRef kernel)
     for (uint32_t d = 0; d < 3; d++)
         sizes[d] = LLVMValueAsMetadata(
             LLVMConstInt(LLVMInt32TypeInContext(job->context),
-                         kiln__device_required(job, d), 0));
+                         job->settings->required_group_size[d], 0));
     node = LLVMMDNodeInContext2(job->context, sizes, 3);
     LLVMGlobalSetMetadata(
         kernel, LLVMGetMDKindIDInContext(job->context, name, sizeof name - 1),
@@ -122,10 +115,10 @@ static void set_group(kiln__codegen_job *job, LLVMValueRef kernel)
     const uint32_t most = kiln__device_group_most(job);
 
     kiln__device_text_attribute(job, kernel, "amdgpu-flat-work-group-size",
-                                "%u,%u", is_required(job) ? most : 1, most);
+                                "%u,%u", kiln__device_group_least(job), most);
     kiln__device_text_attribute(job, kernel, "uniform-work-group-size", "%s",
                                 "true");
-    if (is_required(job))
+    if (kiln__device_group_is_known(job))
         set_required(job, kernel);
     if (settings->minimum_groups != 0)
         kiln__device_text_attribute(

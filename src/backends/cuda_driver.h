@@ -19,10 +19,10 @@
 
 /* ---- cuda_target.c ---- */
 
-kiln_status kiln__cuda_describe(kiln__gpu_backend *backend, const char *name,
-                                kiln_target *out, kiln_error **error);
-kiln_status kiln__cuda_fits(const kiln__gpu_context *context,
-                            const char *target, const char *format,
-                            kiln_error **error);
+kiln_status kiln__cuda_target(kiln__gpu_backend *backend, const char *name,
+                              kiln_target *out, kiln_error **error);
+kiln_status kiln__cuda_target_fits(const kiln__gpu_context *context,
+                                   const char *target, const char *format,
+                                   kiln_error **error);
 
 #endif /* KILN_CUDA_DRIVER_H */

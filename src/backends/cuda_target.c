@@ -140,8 +140,8 @@ static void default_name(char *name, size_t size, kiln__gpu_backend *backend)
     (void)snprintf(name, size, "%s", best != NULL ? best->name : FALLBACK);
 }
 
-kiln_status kiln__cuda_describe(kiln__gpu_backend *backend, const char *name,
-                                kiln_target *out, kiln_error **error)
+kiln_status kiln__cuda_target(kiln__gpu_backend *backend, const char *name,
+                              kiln_target *out, kiln_error **error)
 {
     const architecture *of;
     char chosen[64];
@@ -181,9 +181,9 @@ static int runs_on(const architecture *of, int is_text, int major, int minor)
     return of->major == major && of->minor <= minor;
 }
 
-kiln_status kiln__cuda_fits(const kiln__gpu_context *context,
-                            const char *target, const char *format,
-                            kiln_error **error)
+kiln_status kiln__cuda_target_fits(const kiln__gpu_context *context,
+                                   const char *target, const char *format,
+                                   kiln_error **error)
 {
     const int is_text = strcmp(format, "ptx") == 0;
     const architecture *of;

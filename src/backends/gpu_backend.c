@@ -263,7 +263,7 @@ static kiln_status backend_new(void **self, kiln_context *context,
     }
 
 const kiln_backend_ops kiln__cuda_ops = GPU_OPS("cuda", "cubin");
-const kiln_backend_ops kiln__rocm_ops = GPU_OPS("rocm", "hsaco");
+const kiln_backend_ops kiln__rocm_ops = GPU_OPS("rocm", "elf");
 
 kiln_status kiln__cuda_backend_new(void **self, kiln_context *context,
                                    kiln_error **error)

@@ -143,8 +143,8 @@ const kiln__gpu_vendor kiln__rocm_vendor = {
     .host_flags = KILN__HIP_HOST_PORTABLE | KILN__HIP_HOST_MAPPED |
                   KILN__HIP_HOST_COHERENT,
     .launch_end = (void *)(uintptr_t)KILN__HIP_LAUNCH_END,
-    .describe = kiln__rocm_describe,
-    .fits = kiln__rocm_fits,
+    .describe = kiln__rocm_target,
+    .fits = kiln__rocm_target_fits,
     .identify = identify,
     .retain = retain,
     .release = release,

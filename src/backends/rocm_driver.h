@@ -19,11 +19,11 @@
 
 /* ---- rocm_target.c ---- */
 
-kiln_status kiln__rocm_describe(kiln__gpu_backend *backend, const char *name,
-                                kiln_target *out, kiln_error **error);
-kiln_status kiln__rocm_fits(const kiln__gpu_context *context,
-                            const char *target, const char *format,
-                            kiln_error **error);
+kiln_status kiln__rocm_target(kiln__gpu_backend *backend, const char *name,
+                              kiln_target *out, kiln_error **error);
+kiln_status kiln__rocm_target_fits(const kiln__gpu_context *context,
+                                   const char *target, const char *format,
+                                   kiln_error **error);
 /* Finds "gfx90a:sramecc+:xnack-" in what a driver says of a device; "" when it
    is not there. */
 void kiln__rocm_architecture(char *out, size_t size, const char *properties,

@@ -160,8 +160,8 @@ static void fill(kiln_target *out, const processor *of, const switches *with)
     (void)snprintf(out->options, sizeof out->options, "cov=%d", with->cov);
 }
 
-kiln_status kiln__rocm_describe(kiln__gpu_backend *backend, const char *name,
-                                kiln_target *out, kiln_error **error)
+kiln_status kiln__rocm_target(kiln__gpu_backend *backend, const char *name,
+                              kiln_target *out, kiln_error **error)
 {
     const processor *of;
     char chosen[64];
@@ -211,15 +211,15 @@ static int switch_fits(char wanted, const char *there, const char *name)
     return strstr(there, text) != NULL;
 }
 
-kiln_status kiln__rocm_fits(const kiln__gpu_context *context,
-                            const char *target, const char *format,
-                            kiln_error **error)
+kiln_status kiln__rocm_target_fits(const kiln__gpu_context *context,
+                                   const char *target, const char *format,
+                                   kiln_error **error)
 {
     const char *there = context->architecture;
     const processor *of;
     switches with;
 
-    if (strcmp(format, "hsaco") != 0 || strncmp(target, "rocm:", 5) != 0)
+    if (strcmp(format, "elf") != 0 || strncmp(target, "rocm:", 5) != 0)
         return kiln__error_set(error, KILN_EMISMATCH,
                                "rocm: an artifact of format \"%.32s\" for "
                                "\"%.64s\"",

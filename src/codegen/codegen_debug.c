@@ -5,6 +5,7 @@
 #include <llvm-c/DebugInfo.h>
 
 #include "codegen_parts.h"
+#include "ir_tables.h"
 #include "kiln/config.h"
 #include "kiln/type.h"
 

@@ -10,7 +10,8 @@
  * that other threads wait for. A child of fork() in that moment would wait for
  * a thread that it does not have. So until one job has gone all the way, fork()
  * waits for the jobs that are under way. After that nothing in LLVM is made for
- * the first time, and fork() waits for lld alone.
+ * the first time, and fork() waits for lld and for
+ * SPIR-V alone.
  */
 
 static pthread_rwlock_t getting_ready = PTHREAD_RWLOCK_INITIALIZER;
@@ -59,8 +60,9 @@ static void in_child(void)
 
 void kiln__codegen_guard_forks(void)
 {
-    /* Handlers that are added later run earlier: jobs before lld. Without
+    /* Handlers that are added later run earlier: jobs before the rest. Without
        memory for them a child may wait for ever. */
     kiln__elf_link_guard();
+    kiln__spirv_guard();
     (void)pthread_atfork(before_fork, after_fork, in_child);
 }

@@ -69,6 +69,8 @@ static const char *pipeline_of(const kiln__codegen_job *job)
     const unsigned level =
         job->settings->opt_level < 3 ? job->settings->opt_level : 3;
 
+    if (job->backend->passes != NULL)
+        return job->backend->passes[level > 0 && job->largest <= LARGE];
     if (level > 0 && job->largest > LARGE)
         return job->backend->device != NULL ? large_device : large;
     if (level < 2 || job->request->module != NULL ||

@@ -159,26 +159,36 @@ static machines *machines_new(const kiln__codegen_settings *settings,
     return NULL;
 }
 
-static kiln_status machines_make(kiln__codegen_job *job, machines **out)
+static kiln_status find_target(kiln__codegen_job *job, LLVMTargetRef *out)
 {
     const kiln__codegen_settings *settings = job->settings;
-    LLVMTargetRef target = NULL;
     char *message = NULL;
     char unknown[128];
 
     initialise_target(settings->triple);
-    if (LLVMGetTargetFromTriple(settings->triple, &target, &message) != 0)
+    if (LLVMGetTargetFromTriple(settings->triple, out, &message) != 0)
         return kiln__job_fail_llvm(job, KILN_EUNSUPPORTED, "target", message);
     if (!kiln__llvm_target_knows(settings->triple, settings->processor,
                                  settings->features, unknown, sizeof unknown))
         return kiln__job_fail(job, KILN_EUNSUPPORTED,
                               "%s has no processor or feature '%s'",
                               settings->triple, unknown);
-    *out = machines_new(settings, target);
-    if (*out == NULL)
-        return kiln__job_fail(job, KILN_EUNSUPPORTED, "no code for %s",
-                              settings->triple);
     return KILN_OK;
+}
+
+static kiln_status no_machine(kiln__codegen_job *job)
+{
+    return kiln__job_fail(job, KILN_EUNSUPPORTED, "no code for %s",
+                          job->settings->triple);
+}
+
+static kiln_status machines_make(kiln__codegen_job *job, machines **out)
+{
+    LLVMTargetRef target = NULL;
+
+    KILN_TRY(find_target(job, &target));
+    *out = machines_new(job->settings, target);
+    return *out != NULL ? KILN_OK : no_machine(job);
 }
 
 void kiln__target_abandon(void)
@@ -222,12 +232,35 @@ static void describe_module(kiln__codegen_job *job)
     LLVMDisposeMessage(layout);
 }
 
-kiln_status kiln__target_open(kiln__codegen_job *job)
+/* Some machines are of use once. */
+static kiln_status make_own_machine(kiln__codegen_job *job)
+{
+    LLVMTargetRef target = NULL;
+
+    KILN_TRY(find_target(job, &target));
+    KILN_TRY(job->backend->begin_machine(job));
+    job->own_machine = machine_new(job->settings, target);
+    job->backend->end_machine();
+    job->machine = job->own_machine;
+    return job->machine != NULL ? KILN_OK : no_machine(job);
+}
+
+static kiln_status open_machine(kiln__codegen_job *job)
 {
     machines *own = NULL;
 
+    if (job->backend->begin_machine != NULL)
+        return make_own_machine(job);
     KILN_TRY(machines_get(job, &own));
     job->machine = own->machine;
+    return KILN_OK;
+}
+
+kiln_status kiln__target_open(kiln__codegen_job *job)
+{
+    if (job->backend->open != NULL)
+        job->backend->open(job);
+    KILN_TRY(open_machine(job));
     job->layout = LLVMCreateTargetDataLayout(job->machine);
     describe_module(job);
     return KILN_OK;

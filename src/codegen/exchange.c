@@ -67,6 +67,7 @@ static void give_up(const char *what, const char *reason)
         return;
     }
     kiln__elf_link_abandon();
+    kiln__spirv_abandon();
     snprintf(message, sizeof message, "LLVM %s: %s", what, reason);
     kiln__codegen_park(message);
 }

@@ -175,9 +175,13 @@ typedef struct emitted {
 static kiln_status emit_module(kiln__codegen_job *job, LLVMModuleRef module,
                                LLVMCodeGenFileType type, emitted *out)
 {
-    LLVMMemoryBufferRef buffer = kiln__llvm_emit(
-        job->machine, module, type == LLVMAssemblyFile,
-        job->request->module == NULL && !job->backend->is_scheduled);
+    const int as_text = type == LLVMAssemblyFile;
+    LLVMMemoryBufferRef buffer =
+        job->backend->emit != NULL
+            ? job->backend->emit(job, module, as_text)
+            : kiln__llvm_emit(job->machine, module, as_text,
+                              job->request->module == NULL &&
+                                  !job->backend->is_scheduled);
 
     if (buffer == NULL)
         return kiln__job_fail(job, KILN_ECODEGEN, "no code for %s",
@@ -337,6 +341,8 @@ static kiln_status run_stages(kiln__codegen_job *job, product *out)
         return take_text(job, "llvm", out);
 
     KILN_TRY(outcome(job, kiln__optimise(job)));
+    if (job->backend->adapt != NULL)
+        KILN_TRY(outcome(job, job->backend->adapt(job)));
     time = stage_ended(job, KILN_STAGE_OPTIMISE, time);
     if (job->request->form == KILN_EMIT_LLVM_OPT)
         return take_text(job, "llvm", out);
@@ -405,6 +411,8 @@ static void job_close(kiln__codegen_job *job)
         LLVMDisposeModule(job->module);
     if (job->checked_module != NULL)
         LLVMDisposeModule(job->checked_module);
+    if (job->own_machine != NULL)
+        LLVMDisposeTargetMachine(job->own_machine);
     if (job->context != NULL)
         LLVMContextDispose(job->context);
     kiln__arena_dispose(&job->arena);
@@ -458,6 +466,7 @@ kiln_status kiln__generate(const kiln__codegen_request *request)
     if (kiln__llvm_guard(run_attempt, &a) != 0) {
         /* LLVM was left half way: what it holds is never touched again. */
         kiln__elf_link_abandon();
+        kiln__spirv_abandon();
         kiln__target_abandon();
         request->fail(request->env, KILN_ENOMEM, "LLVM ran out of memory");
         return KILN_ENOMEM;

@@ -1,12 +1,13 @@
 /* faulty_opencl.c - the real OpenCL, of which one call fails. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-#include "faulty_opencl.h"
+#include "faulty.h"
 
 #include <string.h>
 
-faulty_opencl faulty;
+faulty_state faulty;
+kiln__opencl_api faulty_opencl_real;
 
-static int fails(const char *function)
+int faulty_fails(const char *function)
 {
     faulty.calls++;
     if (faulty.fail_at == 0 || faulty.calls < faulty.fail_at ||
@@ -21,8 +22,9 @@ static int fails(const char *function)
 #define CODE(function, parameters, arguments) \
     static cl_int CL_API_CALL my_##function parameters \
     { \
-        return fails(#function) ? CL_OUT_OF_RESOURCES \
-                                : faulty.real.function arguments; \
+        return faulty_fails(#function) \
+                   ? CL_OUT_OF_RESOURCES \
+                   : faulty_opencl_real.function arguments; \
     }
 
 /* Giving back cannot fail: nobody could do anything about it. */
@@ -30,16 +32,16 @@ static int fails(const char *function)
     static cl_int CL_API_CALL my_##function(type object) \
     { \
         faulty.live--; \
-        return faulty.real.function(object); \
+        return faulty_opencl_real.function(object); \
     }
 
 #define RETAIN(function, type) \
     static cl_int CL_API_CALL my_##function(type object) \
     { \
-        if (fails(#function)) \
+        if (faulty_fails(#function)) \
             return CL_OUT_OF_RESOURCES; \
         faulty.live++; \
-        return faulty.real.function(object); \
+        return faulty_opencl_real.function(object); \
     }
 
 /* ---- calls that return an object, and the code last ---- */
@@ -48,11 +50,11 @@ static int fails(const char *function)
     static type CL_API_CALL my_##function parameters \
     { \
         type made; \
-        if (fails(#function)) { \
+        if (faulty_fails(#function)) { \
             *code = CL_OUT_OF_HOST_MEMORY; \
             return NULL; \
         } \
-        made = faulty.real.function arguments; \
+        made = faulty_opencl_real.function arguments; \
         faulty.live += made != NULL; \
         return made; \
     }
@@ -73,9 +75,9 @@ static cl_int CL_API_CALL my_clGetDeviceInfo(cl_device_id of,
                                              void *value, size_t *out)
 {
     const cl_int code =
-        fails("clGetDeviceInfo")
+        faulty_fails("clGetDeviceInfo")
             ? CL_OUT_OF_RESOURCES
-            : faulty.real.clGetDeviceInfo(of, what, size, value, out);
+            : faulty_opencl_real.clGetDeviceInfo(of, what, size, value, out);
 
     if (code == CL_SUCCESS && what == CL_DEVICE_SVM_CAPABILITIES)
         *(cl_device_svm_capabilities *)value &= ~faulty.without;
@@ -157,9 +159,10 @@ static cl_int CL_API_CALL my_clEnqueueMarkerWithWaitList(cl_command_queue queue,
 {
     cl_int code;
 
-    if (fails("clEnqueueMarkerWithWaitList"))
+    if (faulty_fails("clEnqueueMarkerWithWaitList"))
         return CL_OUT_OF_RESOURCES;
-    code = faulty.real.clEnqueueMarkerWithWaitList(queue, n, waits, event);
+    code =
+        faulty_opencl_real.clEnqueueMarkerWithWaitList(queue, n, waits, event);
     faulty.live += code == CL_SUCCESS;
     return code;
 }
@@ -180,18 +183,20 @@ CODE(clEnqueueSVMMemcpy,
 static void *CL_API_CALL
 my_clGetExtensionFunctionAddressForPlatform(cl_platform_id of, const char *name)
 {
-    return fails("clGetExtensionFunctionAddressForPlatform")
+    return faulty_fails("clGetExtensionFunctionAddressForPlatform")
                ? NULL
-               : faulty.real.clGetExtensionFunctionAddressForPlatform(of, name);
+               : faulty_opencl_real.clGetExtensionFunctionAddressForPlatform(
+                     of, name);
 }
 
 static void *CL_API_CALL my_clSVMAlloc(cl_context context,
                                        cl_svm_mem_flags flags, size_t size,
                                        cl_uint alignment)
 {
-    void *made = fails("clSVMAlloc")
-                     ? NULL
-                     : faulty.real.clSVMAlloc(context, flags, size, alignment);
+    void *made =
+        faulty_fails("clSVMAlloc")
+            ? NULL
+            : faulty_opencl_real.clSVMAlloc(context, flags, size, alignment);
 
     faulty.live += made != NULL;
     return made;
@@ -200,22 +205,22 @@ static void *CL_API_CALL my_clSVMAlloc(cl_context context,
 static void CL_API_CALL my_clSVMFree(cl_context context, void *address)
 {
     faulty.live--;
-    faulty.real.clSVMFree(context, address);
+    faulty_opencl_real.clSVMFree(context, address);
 }
 
-const kiln__opencl_api faulty_api = {
+const kiln__opencl_api faulty_opencl = {
 #define MINE(needed, function) .function = my_##function,
     KILN__OPENCL_MAP(MINE)
 #undef MINE
 };
 
-int faulty_open(void)
+int faulty_opencl_open(void)
 {
     char reason[256];
     cl_uint count = 0;
 
     memset(&faulty, 0, sizeof faulty);
-    return kiln__opencl_api_open(&faulty.real, reason, sizeof reason) &&
-           faulty.real.clGetPlatformIDs(0, NULL, &count) == CL_SUCCESS &&
+    return kiln__opencl_api_open(&faulty_opencl_real, reason, sizeof reason) &&
+           faulty_opencl_real.clGetPlatformIDs(0, NULL, &count) == CL_SUCCESS &&
            count > 0;
 }

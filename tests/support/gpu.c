@@ -21,7 +21,7 @@
 #define ROCM(where) \
     { \
         .backend = "rocm", .variable = "KILN_ROCM_DRIVER", .folder = where, \
-        .library = "libamdhip64.so", .target = "gfx90a", .format = "hsaco", \
+        .library = "libamdhip64.so", .target = "gfx90a", .format = "elf", \
         .load = "hipModuleLoadDataEx", .launch = "hipModuleLaunchKernel", \
         .wait = "hipStreamSynchronize", .query = "hipStreamQuery", \
         .allocate = "hipMalloc" \

@@ -5,7 +5,7 @@
 
 #include <fcntl.h>
 #include <signal.h>
-#include <sys/stat.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -17,15 +17,15 @@ static const char unselectable[] =
     "  %t = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()\n"
     "  store volatile i32 %t, ptr %p\n";
 
-/* A worker that behaves so, with a second for a job. */
-static setting *open_fake(const char *behaviour, int caches)
+/* A worker that behaves so, with a time for a job; 0: the default. */
+static setting *open_fake(const char *behaviour, uint32_t timeout_s)
 {
     kiln_context_options options = setting_options(KILN_CODEGEN_WORKER);
 
     setting_behave(behaviour);
     options.codegen_worker = FAKE_WORKER;
-    options.codegen_timeout_s = 1;
-    return setting_open(&options, caches);
+    options.codegen_timeout_s = timeout_s;
+    return setting_open(&options, 0);
 }
 
 /* ---- equal bytes ---- */
@@ -97,6 +97,55 @@ static void texts_of_every_stage_are_the_same(void **state)
         assert_blob_equal(texts[0], texts[1].data, texts[1].size);
         kiln_blob_release(&texts[0]);
         kiln_blob_release(&texts[1]);
+    }
+}
+
+typedef struct emitted {
+    kiln_status status;
+    kiln_error *error;
+    kiln_blob bytes;
+} emitted;
+
+/* Of a backend that is not there both places say the same, too. */
+static emitted emit_for(const char *target, uint32_t codegen)
+{
+    const kiln_context_options options = setting_options(codegen);
+    setting *s = setting_open(&options, 0);
+    const kiln_signature signature = setting_signature(s, "powers");
+    kiln_config_options settings = KILN_CONFIG_OPTIONS_INIT;
+    const kiln_config *config = NULL;
+    emitted e = {0};
+
+    settings.target = target;
+    e.status = kiln_config_new(&config, s->context, &settings, &e.error);
+    if (e.status == KILN_OK)
+        e.status = kiln_emit(&e.bytes, s->context, &signature, config, 0,
+                             KILN_EMIT_BINARY, &e.error);
+    setting_close(s);
+    return e;
+}
+
+static void every_backend_gives_the_same_in_both_places(void **state)
+{
+    static const char *const targets[] = {"host:x86-64", "cuda:sm_80",
+                                          "rocm:gfx90a", "spirv"};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof targets / sizeof *targets; i++) {
+        emitted a = emit_for(targets[i], KILN_CODEGEN_THREAD);
+        emitted b = emit_for(targets[i], KILN_CODEGEN_WORKER);
+
+        assert_int_equal(a.status, b.status);
+        if (a.status == KILN_OK) {
+            assert_blob_equal(a.bytes, b.bytes.data, b.bytes.size);
+            kiln_blob_release(&a.bytes);
+            kiln_blob_release(&b.bytes);
+        } else {
+            assert_string_equal(kiln_error_message(a.error),
+                                kiln_error_message(b.error));
+        }
+        kiln_error_free(a.error);
+        kiln_error_free(b.error);
     }
 }
 
@@ -335,6 +384,43 @@ static void a_child_of_fork_has_workers_of_its_own(void **state)
     assert_int_equal(still, worker);
 }
 
+/* A host's callback forks on the very thread that talks to a worker. */
+static pid_t forked;
+
+static void fork_once(void *env, const kiln_event *event)
+{
+    (void)env;
+    if (event->kind == KILN_EVENT_STAGE && forked < 0)
+        forked = fork();
+    /* In the child the worker is gone, and the job fails. */
+    if (event->kind == KILN_EVENT_JOB && forked == 0)
+        _exit(event->status == KILN_EIO ? 0 : 1);
+}
+
+static void a_fork_in_the_midst_of_a_job_takes_no_worker(void **state)
+{
+    static const kiln_host_ops host = {.size = sizeof host, .event = fork_once};
+    kiln_context_options options = setting_options(KILN_CODEGEN_WORKER);
+    const kiln_kernel *kernel;
+    const kiln_code *code;
+    kiln_signature signature;
+    setting *s;
+
+    (void)state;
+    if (!HARNESS_THREADS_AFTER_FORK || !HARNESS_MALLOC_AFTER_FORK)
+        skip();
+    options.host = &host;
+    s = setting_open(&options, 0);
+    signature = setting_signature(s, "scale");
+    forked = 1;
+    assert_ok(
+        kiln_infer(&code, s->context, &signature, s->config, 0, &test_error));
+    forked = -1;
+    assert_ok(setting_compile(&kernel, s, "scale", &test_error));
+    assert_true(forked > 0);
+    assert_int_equal(status_of_child(forked), 0);
+}
+
 /* The child lives on with what it inherited; the worker still sees that its
    libkiln has gone. */
 static void a_worker_ends_with_its_libkiln_whatever_forks(void **state)
@@ -380,21 +466,28 @@ static void a_worker_ends_with_its_libkiln_whatever_forks(void **state)
 
 /* ---- what goes wrong ---- */
 
-static void fails_with(const char *behaviour, kiln_status status,
-                       const char *words)
+static void fails_in(uint32_t timeout_s, const char *behaviour,
+                     kiln_status status, const char *words)
 {
-    setting *s = open_fake(behaviour, 0);
+    setting *s = open_fake(behaviour, timeout_s);
     const kiln_kernel *kernel;
 
     assert_fails(status, words,
                  setting_compile(&kernel, s, "scale", &test_error));
     assert_int_equal(setting_children(), 0);
-    /* The next job finds a fresh one, and the host what it was. */
+    /* The next job finds a fresh one, and all the time it needs. */
     setting_behave("pass");
+    s->context->codegen_timeout_ns = UINT64_MAX;
     assert_ok(setting_compile(&kernel, s, "powers", &test_error));
     assert_int_equal(setting_children(), 1);
     setting_close(s);
     assert_int_equal(setting_children(), 0);
+}
+
+static void fails_with(const char *behaviour, kiln_status status,
+                       const char *words)
+{
+    fails_in(0, behaviour, status, words);
 }
 
 static void a_crash_is_an_error_of_the_job(void **state)
@@ -412,9 +505,9 @@ static void a_crash_is_an_error_of_the_job(void **state)
 static void what_hangs_is_ended(void **state)
 {
     (void)state;
-    fails_with("hangs", KILN_ETIMEDOUT, "took longer than 1 s");
-    fails_with("stopped", KILN_ETIMEDOUT, "took longer than 1 s");
-    fails_with("silent", KILN_ETIMEDOUT, "took longer than 1 s");
+    fails_in(1, "hangs", KILN_ETIMEDOUT, "took longer than 1 s");
+    fails_in(1, "stopped", KILN_ETIMEDOUT, "took longer than 1 s");
+    fails_in(1, "silent", KILN_ETIMEDOUT, "took longer than 1 s");
 }
 
 static void nonsense_is_an_error(void **state)
@@ -453,13 +546,14 @@ static void a_failure_names_the_kernel_and_is_remembered(void **state)
 
 static void what_may_go_well_another_time_is_tried_again(void **state)
 {
-    setting *s = open_fake("hangs", 0);
+    setting *s = open_fake("hangs", 1);
     const kiln_kernel *kernel;
 
     (void)state;
     assert_status(KILN_ETIMEDOUT,
                   setting_compile(&kernel, s, "scale", &test_error));
     setting_behave("pass");
+    s->context->codegen_timeout_ns = UINT64_MAX;
     assert_ok(setting_compile(&kernel, s, "scale", &test_error));
 }
 
@@ -483,6 +577,64 @@ static void a_fatal_error_of_llvm_parks_a_thread_or_ends_a_worker(void **state)
         assert_ok(setting_compile(&kernel, s, "scale", &test_error));
         setting_close(s);
     }
+}
+
+/* A type nested so deeply that LLVM's parser has not stack enough. */
+static char *deep_type(void)
+{
+    static const char begin[] = "@deep = internal global ", level[] = "[1 x ",
+                      end[] = " zeroinitializer\n";
+    enum { LEVELS = 400000 };
+    const size_t width = sizeof level - 1;
+    char *text = malloc(sizeof begin + sizeof end + LEVELS * (width + 1) + 8);
+    char *at = text;
+
+    assert_non_null(text);
+    at += sprintf(at, "%s", begin);
+    for (int i = 0; i < LEVELS; i++, at += width)
+        memcpy(at, level, width);
+    at += sprintf(at, "i8");
+    memset(at, ']', LEVELS);
+    (void)sprintf(at + LEVELS, "%s", end);
+    return text;
+}
+
+static int compile_deep_inside(const char *head)
+{
+    const struct rlimit none = {0, 0};
+    const kiln_context_options options = setting_options(KILN_CODEGEN_THREAD);
+    const kiln_kernel *kernel;
+    setting *s;
+
+    (void)setrlimit(RLIMIT_CORE, &none);
+    s = setting_open(&options, 0);
+    s->toy.head = head;
+    return setting_compile_toy(&kernel, s, NULL) == KILN_OK ? 0 : 1;
+}
+
+static void a_crash_of_llvm_is_an_error_or_the_end_of_the_host(void **state)
+{
+    char *head = deep_type();
+    const kiln_kernel *kernel;
+    setting *s = setting_open(NULL, 0);
+    int result = 0;
+    pid_t pid;
+
+    (void)state;
+    s->toy.head = head;
+    assert_fails(KILN_ECODEGEN, "the code generator's worker",
+                 setting_compile_toy(&kernel, s, &test_error));
+    assert_ok(setting_compile(&kernel, s, "scale", &test_error));
+    setting_close(s);
+
+    if (HARNESS_THREADS_AFTER_FORK && HARNESS_MALLOC_AFTER_FORK) {
+        pid = fork();
+        if (pid == 0)
+            _exit(compile_deep_inside(head));
+        assert_int_equal(waitpid(pid, &result, 0), pid);
+        assert_true(WIFSIGNALED(result));
+    }
+    free(head);
 }
 
 static void an_error_of_the_module_keeps_the_worker(void **state)
@@ -589,6 +741,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(both_places_give_the_same_artifacts),
         TEST(texts_of_every_stage_are_the_same),
+        TEST(every_backend_gives_the_same_in_both_places),
         TEST(an_entry_says_which_code_generator_the_worker_has),
         TEST(a_worker_serves_again_and_ends_with_its_context),
         TEST(an_idle_worker_that_ends_is_replaced),
@@ -597,6 +750,7 @@ int main(void)
         TEST(four_threads_have_four_workers_at_most),
         TEST(a_host_may_have_closed_its_standard_descriptors),
         TEST(a_child_of_fork_has_workers_of_its_own),
+        TEST(a_fork_in_the_midst_of_a_job_takes_no_worker),
         TEST(a_worker_ends_with_its_libkiln_whatever_forks),
         TEST(a_crash_is_an_error_of_the_job),
         TEST(what_hangs_is_ended),
@@ -605,6 +759,7 @@ int main(void)
         TEST(a_failure_names_the_kernel_and_is_remembered),
         TEST(what_may_go_well_another_time_is_tried_again),
         TEST(a_fatal_error_of_llvm_parks_a_thread_or_ends_a_worker),
+        TEST(a_crash_of_llvm_is_an_error_or_the_end_of_the_host),
         TEST(an_error_of_the_module_keeps_the_worker),
         TEST(a_worker_may_be_bounded_in_memory),
         TEST(everything_survives_a_failing_allocator),

@@ -37,7 +37,8 @@ typedef struct fake_gpu {
     /* What happens in a launch. */
     void (*run)(void *env, const fake_launch *launch);
     void *env;
-    int is_held; /* work does not end: queries say so */
+    int is_held;  /* work does not end: queries say so */
+    int is_quick; /* for measurements: nothing is counted, launches are none */
 
     /* Call number `fail_at` from now on, counted from 1, of those whose name
        is `fail_name` (NULL: of all), returns `fail_with`. What gives something

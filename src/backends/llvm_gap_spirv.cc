@@ -1,0 +1,232 @@
+/* llvm_gap_spirv.cc - what LLVM's C interface lacks for SPIR-V. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include <cstring>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <llvm/ADT/SmallPtrSet.h>
+#include <llvm/ADT/SmallVector.h>
+#include <llvm/Analysis/TargetTransformInfo.h>
+#include <llvm/CodeGen/MachineFunction.h>
+#include <llvm/CodeGen/MachineFunctionPass.h>
+#include <llvm/IR/Constants.h>
+#include <llvm/IR/InstIterator.h>
+#include <llvm/IR/IntrinsicInst.h>
+#include <llvm/IR/LegacyPassManager.h>
+#include <llvm/IR/Module.h>
+#include <llvm/Support/CommandLine.h>
+#include <llvm/Support/raw_ostream.h>
+#include <llvm/Target/TargetMachine.h>
+#include <llvm/Transforms/Utils/Local.h>
+#include <llvm/Transforms/Utils/LowerMemIntrinsics.h>
+
+#include "codegen_parts.h"
+
+/* ---- instructions ----
+ *
+ * The C interface cannot cut a block, drops flags one by one, and has none of
+ * LLVM's utilities.
+ */
+
+extern "C" void kiln__llvm_cut(LLVMValueRef instruction)
+{
+    auto *at = llvm::cast<llvm::Instruction>(llvm::unwrap(instruction));
+    llvm::BasicBlock *block = at->getParent();
+
+    llvm::changeToUnreachable(at);
+    block->getTerminator()->eraseFromParent();
+}
+
+static void drop_poison(llvm::Value *value)
+{
+    llvm::SmallPtrSet<llvm::Value *, 16> seen;
+    llvm::SmallVector<llvm::Value *, 16> left = {value};
+
+    while (!left.empty()) {
+        auto *at = llvm::dyn_cast<llvm::Instruction>(left.pop_back_val());
+
+        if (at == nullptr || !seen.insert(at).second)
+            continue;
+        at->dropPoisonGeneratingAnnotations();
+        if (!llvm::isa<llvm::LoadInst>(at) && !llvm::isa<llvm::CallInst>(at))
+            left.append(at->value_op_begin(), at->value_op_end());
+    }
+}
+
+extern "C" void kiln__llvm_thaw(LLVMValueRef freeze)
+{
+    auto *at = llvm::cast<llvm::Instruction>(llvm::unwrap(freeze));
+    llvm::Value *value = at->getOperand(0);
+
+    drop_poison(value);
+    if (llvm::isa<llvm::UndefValue>(value))
+        value = llvm::Constant::getNullValue(value->getType());
+    at->replaceAllUsesWith(value);
+    at->eraseFromParent();
+}
+
+extern "C" int kiln__llvm_expand_memory(LLVMValueRef call)
+{
+    auto *at = llvm::cast<llvm::MemIntrinsic>(llvm::unwrap(call));
+    const llvm::TargetTransformInfo costs(at->getModule()->getDataLayout());
+
+    if (auto *copy = llvm::dyn_cast<llvm::MemCpyInst>(at))
+        llvm::expandMemCpyAsLoop(copy, costs);
+    else if (auto *fill = llvm::dyn_cast<llvm::MemSetInst>(at))
+        llvm::expandMemSetAsLoop(fill);
+    else if (!llvm::expandMemMoveAsLoop(llvm::cast<llvm::MemMoveInst>(at),
+                                        costs))
+        return 0;
+    at->eraseFromParent();
+    return 1;
+}
+
+/* ---- extensions ----
+ *
+ * Which extensions a machine may use is read, when it is made, from an option
+ * of the process. The only way to it beside a command line is a function that
+ * translates a module, and adds to the option for ever; an option can be set
+ * back to its default.
+ */
+
+extern "C" bool SPIRVTranslateModule(llvm::Module *module, std::string &bytes,
+                                     std::string &message,
+                                     const std::vector<std::string> &extensions,
+                                     const std::vector<std::string> &options);
+
+static void forget_extensions()
+{
+    auto &known = llvm::cl::getRegisteredOptions();
+    auto found = known.find("spirv-ext");
+
+    /* What the host itself has set stays. */
+    if (found != known.end() && found->second->getNumOccurrences() == 0)
+        found->second->setDefault();
+}
+
+extern "C" int kiln__llvm_spirv_extensions(const char *const *names,
+                                           size_t count, char **message)
+{
+    llvm::LLVMContext context;
+    llvm::Module nothing("", context);
+    std::string bytes, why;
+
+    if (count == 0) {
+        forget_extensions();
+        return 0;
+    }
+    nothing.setTargetTriple(llvm::Triple("spirv64v1.4-unknown-unknown"));
+    if (SPIRVTranslateModule(&nothing, bytes, why,
+                             std::vector<std::string>(names, names + count),
+                             {}))
+        return 0;
+    forget_extensions();
+    *message = strdup(why.c_str());
+    return 1;
+}
+
+/* ---- code generation ----
+ *
+ * The ids of labels are kept in a table of the process, by a function's address
+ * and a block's number, and stay there when the function is gone. Another
+ * function at the same address would be given the labels of the old one, and
+ * they may be ids of something else in its module. So no number of a block is
+ * used twice: one pass gives new ones before code is written, and a second one
+ * gives the old ones back.
+ */
+
+static int next_number; /* under the lock of codegen_spirv_emit.c */
+
+namespace
+{
+class number_anew : public llvm::MachineFunctionPass
+{
+  public:
+    static char ID;
+    number_anew() : MachineFunctionPass(ID)
+    {
+    }
+    bool runOnMachineFunction(llvm::MachineFunction &function) override
+    {
+        function.RenumberBlocks();
+        for (llvm::MachineBasicBlock &block : function)
+            block.setNumber(next_number++);
+        return true;
+    }
+    void getAnalysisUsage(llvm::AnalysisUsage &usage) const override
+    {
+        usage.setPreservesAll();
+        MachineFunctionPass::getAnalysisUsage(usage);
+    }
+};
+
+class number_as_before : public llvm::MachineFunctionPass
+{
+  public:
+    static char ID;
+    number_as_before() : MachineFunctionPass(ID)
+    {
+    }
+    bool runOnMachineFunction(llvm::MachineFunction &function) override
+    {
+        int number = 0;
+
+        for (llvm::MachineBasicBlock &block : function)
+            block.setNumber(number++);
+        return true;
+    }
+    void getAnalysisUsage(llvm::AnalysisUsage &usage) const override
+    {
+        usage.setPreservesAll();
+        MachineFunctionPass::getAnalysisUsage(usage);
+    }
+};
+
+char number_anew::ID;
+char number_as_before::ID;
+
+class numbering_manager : public llvm::legacy::PassManagerBase
+{
+  public:
+    void add(llvm::Pass *pass) override
+    {
+        const bool writes = pass->getPassName() == "SPIRV Assembly Printer";
+
+        if (writes)
+            all.add(new number_anew);
+        all.add(pass);
+        if (writes)
+            all.add(new number_as_before);
+    }
+    llvm::legacy::PassManager all;
+};
+} // namespace
+
+/* What was made is complete once the passes are gone. */
+static bool emit_to(llvm::raw_svector_ostream &stream,
+                    llvm::TargetMachine &machine, llvm::Module &module,
+                    llvm::CodeGenFileType type)
+{
+    numbering_manager passes;
+
+    if (machine.addPassesToEmitFile(passes, stream, nullptr, type))
+        return false;
+    passes.all.run(module);
+    return true;
+}
+
+extern "C" LLVMMemoryBufferRef kiln__llvm_emit_spirv(
+    LLVMTargetMachineRef machine, LLVMModuleRef module, int as_text)
+{
+    llvm::SmallVector<char, 0> bytes;
+    llvm::raw_svector_ostream stream(bytes);
+
+    if (!emit_to(stream, *reinterpret_cast<llvm::TargetMachine *>(machine),
+                 *llvm::unwrap(module),
+                 as_text ? llvm::CodeGenFileType::AssemblyFile
+                         : llvm::CodeGenFileType::ObjectFile))
+        return nullptr;
+    return LLVMCreateMemoryBufferWithMemoryRangeCopy(bytes.data(), bytes.size(),
+                                                     "");
+}
