@@ -49,6 +49,7 @@ struct kiln__loaded_module {
     const kiln__driver_device *device; /* NULL: offline */
     void *handle;
     struct kiln__patched *patched; /* what was loaded, if it has sites */
+    uint64_t load_ns;              /* what that took */
 };
 
 /* ---- registry.c ---- */
@@ -79,6 +80,8 @@ kiln_status kiln__driver_device_get(const kiln__driver_device **out,
                                     kiln_context *context,
                                     kiln__backend *backend, uint32_t ordinal,
                                     kiln_error **error);
+/* Keeps what the driver compiled since, too. */
+void kiln__kernel_save_native(const kiln_kernel *kernel);
 /* Kernels for the config's target may be made without a device / no more. */
 kiln_status kiln__offline_add(kiln_context *context, const kiln_config *config);
 void kiln__offline_remove(kiln_context *context, const kiln_config *config);

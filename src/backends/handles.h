@@ -30,6 +30,9 @@ struct kiln_queue {
     void *handle;
     uint64_t launches;         /* taken without an error in their arguments */
     const kiln_kernel *kernel; /* launched last */
+    /* Launched since the last wait, of which the driver has compiled more. */
+    const kiln_kernel *grown[8];
+    size_t grown_count;
 };
 
 #endif /* KILN_HANDLES_H */

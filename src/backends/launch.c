@@ -253,6 +253,29 @@ static kiln_status check_home(const kiln_queue *queue,
     return KILN_OK;
 }
 
+/* What finds no place is noted by a later launch. */
+static void note_growth(kiln_queue *queue, const kiln_kernel *kernel)
+{
+    const kiln_device *device = queue->device;
+    const size_t most = sizeof queue->grown / sizeof *queue->grown;
+
+    if (device->offline != NULL ||
+        !device->ops->native_grew(device->self, kernel->module->handle))
+        return;
+    for (size_t i = 0; i < queue->grown_count; i++)
+        if (queue->grown[i] == kernel)
+            return;
+    if (queue->grown_count < most)
+        queue->grown[queue->grown_count++] = kernel;
+}
+
+/* Drivers compile while a kernel is under way: after it, all is there. */
+static void save_growth(kiln_queue *queue)
+{
+    while (queue->grown_count > 0)
+        kiln__kernel_save_native(queue->grown[--queue->grown_count]);
+}
+
 /* Packs into `block`, zeroed so that no stale byte of the stack is passed. */
 static kiln_status launch_packed(kiln_queue *queue,
                                  kiln_launch_request *request,
@@ -275,6 +298,8 @@ static kiln_status launch_packed(kiln_queue *queue,
     queue->kernel = kernel;
     status = device->ops->launch(device->self, queue->handle, request,
                                  &exception, error);
+    if (status == KILN_OK && device->ops->native_grew != NULL)
+        note_growth(queue, kernel);
     return status == KILN_EEXCEPTION
                ? report_exception(&exception, kernel, error)
                : status;
@@ -365,6 +390,8 @@ static kiln_status wait_or_look(kiln_queue *queue, int32_t block,
     device = queue->device;
     status = device->ops->wait(device->self, queue->handle, block, &exception,
                                error);
+    if (status == KILN_OK || status == KILN_EEXCEPTION)
+        save_growth(queue);
     return status == KILN_EEXCEPTION
                ? report_exception(&exception, queue->kernel, error)
                : status;

@@ -151,19 +151,35 @@ static kiln_status use_native(void *env, const void *bytes, size_t size)
                                     &n->module->handle, NULL);
 }
 
+static const char *driver_of(const struct kiln__loaded_module *module)
+{
+    const kiln_backend_ops *ops = &module->backend->ops;
+
+    return ops->identity != NULL
+               ? ops->identity(module->backend->self, module->device->handle)
+               : NULL;
+}
+
 static void save_native(const struct kiln__loaded_module *module,
                         kiln_context *context, const kiln_artifact *artifact,
-                        const char *driver, uint64_t build_ns)
+                        int replace)
 {
     const kiln__backend *backend = module->backend;
+    const char *driver = driver_of(module);
     kiln_blob bytes = {0};
 
     if (!kiln__native_is_wanted(context, artifact, driver) ||
         backend->ops.save_native(backend->self, module->handle, &bytes, NULL) !=
             KILN_OK)
         return;
-    kiln__native_save(context, artifact, driver, &bytes, build_ns);
+    kiln__native_save(context, artifact, driver, &bytes, module->load_ns,
+                      replace);
     kiln_blob_release(&bytes);
+}
+
+void kiln__kernel_save_native(const kiln_kernel *kernel)
+{
+    save_native(kernel->module, kernel->context, kernel->artifact, 1);
 }
 
 /* A driver that compiles does so once for all processes. */
@@ -179,13 +195,16 @@ static kiln_status load_or_compile(struct kiln__loaded_module *module,
     const uint64_t begun = kiln__clock_ns();
     native_load native = {module, artifact};
     const kiln__native_user user = {use_native, &native, kernel->info->method};
-    const char *driver =
-        ops->identity != NULL ? ops->identity(self, device) : NULL;
+    const kiln_status status =
+        kiln__native_recall(context, artifact, driver_of(module), &user);
 
-    if (kiln__native_recall(context, artifact, driver, &user) == KILN_OK)
+    if (status == KILN_OK) {
+        module->load_ns = kiln__clock_ns() - begun;
         return KILN_OK;
+    }
     KILN_TRY(ops->load(self, device, artifact, &module->handle, error));
-    save_native(module, context, artifact, driver, kiln__clock_ns() - begun);
+    module->load_ns = kiln__clock_ns() - begun;
+    save_native(module, context, artifact, 0);
     return KILN_OK;
 }
 
