@@ -70,12 +70,12 @@ static long double anglel(long double x)
     return atan2l(x, 3);
 }
 
-static double distance(double x)
+static double length(double x)
 {
     return hypot(x, 3);
 }
 
-static long double distancel(long double x)
+static long double lengthl(long double x)
 {
     return hypotl(x, 3);
 }
@@ -110,12 +110,7 @@ static const function functions[] = {
     {"lgamma", lgamma, lgammal, 3, 1e3, {{4, 4}, {16, 16}, {6.5, 4.5}}},
     {"pow, 1.75", power, powerl, 1e-3, 1e3, {{1, 1}, {16, 16}, {4.5, 2.5}}},
     {"atan2, 3.0", angle, anglel, -1e3, 1e3, {{2, 1}, {6, 6}, {3.5, 2.5}}},
-    {"hypot, 3.0",
-     distance,
-     distancel,
-     -1e3,
-     1e3,
-     {{1, 1}, {4, 4}, {3.5, 2.5}}},
+    {"hypot, 3.0", length, lengthl, -1e3, 1e3, {{1, 1}, {4, 4}, {3.5, 2.5}}},
 };
 
 enum { FUNCTIONS = sizeof functions / sizeof *functions };
@@ -163,7 +158,7 @@ static void run(kernels *k, kiln_package *package, const function *f,
                              &test_error));
 }
 
-/* The distance in units of the last of `digits` binary places. */
+/* The length in units of the last of `digits` binary places. */
 static double units(long double got, long double exact, int digits)
 {
     int exponent;

@@ -199,16 +199,18 @@ static kiln_status set_block(kiln_launch_request *request,
 
 #define METHOD_MAX 512
 
+static const kiln_frontend *frontend_of(const kiln_kernel *kernel)
+{
+    return kernel->code != NULL ? kiln__code_frontend(kernel->code) : NULL;
+}
+
 /* Adds the place that the frontend's source map has today. What stands behind
    a `#` in the method's name tells the frontend which one it was, and people
    nothing. */
 static kiln_status report_exception(kiln_exception *exception,
-                                    const kiln_kernel *kernel,
+                                    const kiln_frontend *frontend,
                                     kiln_error **error)
 {
-    const kiln_frontend *frontend = kernel == NULL || kernel->code == NULL
-                                        ? NULL
-                                        : kiln__code_frontend(kernel->code);
     kiln_location place = {0};
     char method[METHOD_MAX];
 
@@ -253,29 +255,6 @@ static kiln_status check_home(const kiln_queue *queue,
     return KILN_OK;
 }
 
-/* What finds no place is noted by a later launch. */
-static void note_growth(kiln_queue *queue, const kiln_kernel *kernel)
-{
-    const kiln_device *device = queue->device;
-    const size_t most = sizeof queue->grown / sizeof *queue->grown;
-
-    if (device->offline != NULL ||
-        !device->ops->native_grew(device->self, kernel->module->handle))
-        return;
-    for (size_t i = 0; i < queue->grown_count; i++)
-        if (queue->grown[i] == kernel)
-            return;
-    if (queue->grown_count < most)
-        queue->grown[queue->grown_count++] = kernel;
-}
-
-/* Drivers compile while a kernel is under way: after it, all is there. */
-static void save_growth(kiln_queue *queue)
-{
-    while (queue->grown_count > 0)
-        kiln__kernel_save_native(queue->grown[--queue->grown_count]);
-}
-
 /* Packs into `block`, zeroed so that no stale byte of the stack is passed. */
 static kiln_status launch_packed(kiln_queue *queue,
                                  kiln_launch_request *request,
@@ -295,13 +274,14 @@ static kiln_status launch_packed(kiln_queue *queue,
         kiln__workload_add(device->workload, kernel) != KILN_OK)
         return kiln__error_no_memory(error);
     queue->launches++;
-    queue->kernel = kernel;
+    queue->frontend = frontend_of(kernel);
     status = device->ops->launch(device->self, queue->handle, request,
                                  &exception, error);
-    if (status == KILN_OK && device->ops->native_grew != NULL)
-        note_growth(queue, kernel);
+    if (status == KILN_OK && device->ops->native_grew != NULL &&
+        device->ops->native_grew(device->self, kernel->module->handle))
+        kiln__growth_note(queue, kernel);
     return status == KILN_EEXCEPTION
-               ? report_exception(&exception, kernel, error)
+               ? report_exception(&exception, queue->frontend, error)
                : status;
 }
 
@@ -372,7 +352,7 @@ kiln_status kiln_queue_native(kiln_native_launch *out, kiln_queue *queue,
     KILN_TRY(ops->native(queue->device->self, queue->handle, kernel->function,
                          &made, error));
     made.hidden_count = kernel->info->hidden_arguments;
-    queue->kernel = kernel;
+    queue->frontend = frontend_of(kernel);
     size = out->size < sizeof made ? out->size : sizeof made;
     made.size = out->size;
     memcpy(out, &made, size);
@@ -390,10 +370,11 @@ static kiln_status wait_or_look(kiln_queue *queue, int32_t block,
     device = queue->device;
     status = device->ops->wait(device->self, queue->handle, block, &exception,
                                error);
-    if (status == KILN_OK || status == KILN_EEXCEPTION)
-        save_growth(queue);
+    if (device->ops->native_grew != NULL &&
+        (status == KILN_OK || status == KILN_EEXCEPTION))
+        kiln__growth_save(queue, device->context);
     return status == KILN_EEXCEPTION
-               ? report_exception(&exception, queue->kernel, error)
+               ? report_exception(&exception, queue->frontend, error)
                : status;
 }
 

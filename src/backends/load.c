@@ -177,9 +177,48 @@ static void save_native(const struct kiln__loaded_module *module,
     kiln_blob_release(&bytes);
 }
 
-void kiln__kernel_save_native(const kiln_kernel *kernel)
+void kiln__growth_note(const kiln_queue *queue, const kiln_kernel *kernel)
 {
-    save_native(kernel->module, kernel->context, kernel->artifact, 1);
+    struct kiln__backends *backends = kernel->context->backends;
+    struct kiln__loaded_module *module = kernel->module;
+
+    kiln__mutex_lock(&backends->lock);
+    if (module->grown_in == NULL) {
+        module->grown_in = queue;
+        module->next_grown = backends->grown;
+        backends->grown = module;
+    }
+    kiln__mutex_unlock(&backends->lock);
+}
+
+/* Takes off the list what grew in the queue (NULL: in any), if it is `only`
+   (NULL: any). */
+static struct kiln__loaded_module *take_grown(
+    struct kiln__backends *backends, const kiln_queue *queue,
+    const struct kiln__loaded_module *only)
+{
+    struct kiln__loaded_module **at, *found;
+
+    kiln__mutex_lock(&backends->lock);
+    at = &backends->grown;
+    while (*at != NULL && ((queue != NULL && (*at)->grown_in != queue) ||
+                           (only != NULL && *at != only)))
+        at = &(*at)->next_grown;
+    found = *at;
+    if (found != NULL) {
+        *at = found->next_grown;
+        found->grown_in = NULL;
+    }
+    kiln__mutex_unlock(&backends->lock);
+    return found;
+}
+
+void kiln__growth_save(const kiln_queue *queue, kiln_context *context)
+{
+    const struct kiln__loaded_module *module;
+
+    while ((module = take_grown(context->backends, queue, NULL)) != NULL)
+        save_native(module, context, module->kernel->artifact, 1);
 }
 
 /* A driver that compiles does so once for all processes. */
@@ -293,6 +332,7 @@ kiln_status kiln__kernel_load(kiln_kernel *kernel, kiln_error **error)
     if (module == NULL)
         return kiln__error_no_memory(error);
     module->backend = kiln__backend_entry(context, name, strlen(name));
+    module->kernel = kernel;
     status = load_or_record(module, kernel, error);
     if (status != KILN_OK) {
         kiln__deallocate(&context->alloc, module, sizeof *module);
@@ -308,6 +348,8 @@ void kiln__kernel_unload(kiln_kernel *kernel)
 
     if (module == NULL)
         return;
+    if (module->grown_in != NULL)
+        (void)take_grown(kernel->context->backends, NULL, module);
     if (module->device != NULL)
         module->backend->ops.unload(module->backend->self, module->handle);
     kiln__patched_free(module->patched, kernel->context);

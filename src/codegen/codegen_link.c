@@ -176,13 +176,48 @@ kiln_status kiln__link_functions(kiln__codegen_job *job)
 
 /* ---- what a foreign module takes from libraries ---- */
 
+/* The types that functions of libraries are made of. */
+#define LAYOUT_TYPES 9
+
+static void list_types(LLVMTypeRef types[LAYOUT_TYPES], LLVMContextRef context)
+{
+    types[0] = LLVMInt8TypeInContext(context);
+    types[1] = LLVMInt16TypeInContext(context);
+    types[2] = LLVMInt32TypeInContext(context);
+    types[3] = LLVMInt64TypeInContext(context);
+    types[4] = LLVMHalfTypeInContext(context);
+    types[5] = LLVMFloatTypeInContext(context);
+    types[6] = LLVMDoubleTypeInContext(context);
+    types[7] = LLVMPointerTypeInContext(context, 0);
+    types[8] = LLVMPointerTypeInContext(context, 1);
+}
+
+/* Layouts of different versions of LLVM need not be the same text: that of
+   libdevice is older than any of them. */
+static int lays_out_alike(const kiln__codegen_job *job, const char *layout)
+{
+    LLVMTargetDataRef theirs = LLVMCreateTargetData(layout);
+    LLVMTypeRef types[LAYOUT_TYPES];
+    int alike = LLVMByteOrder(theirs) == LLVMByteOrder(job->layout);
+
+    list_types(types, job->context);
+    for (size_t i = 0; i < LAYOUT_TYPES && alike; i++)
+        alike = LLVMABISizeOfType(theirs, types[i]) ==
+                    LLVMABISizeOfType(job->layout, types[i]) &&
+                LLVMABIAlignmentOfType(theirs, types[i]) ==
+                    LLVMABIAlignmentOfType(job->layout, types[i]);
+    LLVMDisposeTargetData(theirs);
+    return alike;
+}
+
 static kiln_status check_layout(kiln__codegen_job *job, LLVMModuleRef module,
                                 const char *name)
 {
     const char *layout = LLVMGetDataLayoutStr(module);
 
     if (*layout != '\0' &&
-        strcmp(layout, LLVMGetDataLayoutStr(job->module)) != 0)
+        strcmp(layout, LLVMGetDataLayoutStr(job->module)) != 0 &&
+        !lays_out_alike(job, layout))
         return kiln__job_fail(job, KILN_ECODEGEN,
                               "data layout '%s' of the library of '%s' is not "
                               "the target's '%s'",

@@ -60,12 +60,21 @@ static kiln_status check_global(kiln__codegen_job *job, LLVMValueRef global)
 
 /* ---- functions ---- */
 
+/* What a library has for a device: text that the vendor's assembler reads, and
+   that no processor of the host ever sees. libdevice has such functions. */
+static int is_of_a_device(const kiln__codegen_job *job)
+{
+    return job->request->form == KILN__EMIT_CLOSURE &&
+           job->backend->device != NULL;
+}
+
 static kiln_status check_instruction(kiln__codegen_job *job,
                                      LLVMValueRef instruction, const char *name)
 {
     switch ((int)LLVMGetInstructionOpcode(instruction)) {
     case LLVMCall:
-        if (LLVMIsAInlineAsm(LLVMGetCalledValue(instruction)))
+        if (LLVMIsAInlineAsm(LLVMGetCalledValue(instruction)) &&
+            !is_of_a_device(job))
             return refuse(job, "function", name, "it contains assembly");
         return KILN_OK;
     case LLVMInvoke:

@@ -415,100 +415,144 @@ static double select_equal(double a, double b, double c, double d)
     return a == b || isnan(a) || isnan(b) ? c : d;
 }
 
+/* ---- of 64 bits by halves, and of 128 ---- */
+
+/* LLVM takes each part of a result from a register of its own. */
+typedef struct parts {
+    uint64_t low, high;
+} parts;
+
+static parts parts_of(unsigned_wide value)
+{
+    return (parts){(uint64_t)value, (uint64_t)(value >> 64)};
+}
+
+static unsigned_wide whole_of(uint64_t low, uint64_t high)
+{
+    return (unsigned_wide)high << 64 | low;
+}
+
+static parts mad_64(uint32_t a, uint32_t b, uint32_t c)
+{
+    const uint64_t value = (uint64_t)a * b + c;
+
+    return (parts){(uint32_t)value, value >> 32};
+}
+
+static parts add_128(uint64_t a, uint64_t a_high, uint64_t b, uint64_t b_high)
+{
+    return parts_of(whole_of(a, a_high) + whole_of(b, b_high));
+}
+
+static parts sub_128(uint64_t a, uint64_t a_high, uint64_t b, uint64_t b_high)
+{
+    return parts_of(whole_of(a, a_high) - whole_of(b, b_high));
+}
+
+static parts mul_128(uint64_t a, uint64_t b)
+{
+    return parts_of((unsigned_wide)a * b);
+}
+
+static parts mad_128(uint64_t a, uint64_t b, uint64_t c)
+{
+    return parts_of((unsigned_wide)a * b + c);
+}
+
 /* ---- tables ---- */
 
-#define ENTRY(text, function) {"nvvm." text, (any_function)(function), 0},
-#define ASSEMBLY(text, function) {text, (any_function)(function), 0},
+#define ENTRY(text, function) \
+    { \
+        "nvvm." text, (any_function)(function), 0 \
+    }
+#define ASSEMBLY(text, function) \
+    { \
+        text, (any_function)(function), 0 \
+    }
+#define BOTH(text, name) \
+    ENTRY(text ".f", name##_f), ENTRY(text ".ftz.f", name##_ftz_f)
 
-#define WITH_FTZ(text, function, direction) \
-    ENTRY(#text "." #direction ".f", function##_##direction##_f) \
-    ENTRY(#text "." #direction ".ftz.f", function##_##direction##_ftz_f) \
-    ENTRY(#text "." #direction ".d", function##_##direction##_d)
-#define FTZ_CONVERSION(name, direction) \
-    ENTRY(#name "." #direction, name##_##direction) \
-    ENTRY(#name "." #direction ".ftz", name##_##direction##_ftz)
+#define WITH_FTZ(name, direction) \
+    ENTRY(#name "." #direction ".f", name##_##direction##_f), \
+        ENTRY(#name "." #direction ".ftz.f", name##_##direction##_ftz_f), \
+        ENTRY(#name "." #direction ".d", name##_##direction##_d)
 #define PLAIN(name, direction) ENTRY(#name "." #direction, name##_##direction)
+#define FTZ_CONVERSION(name, direction) \
+    PLAIN(name, direction), \
+        ENTRY(#name "." #direction ".ftz", name##_##direction##_ftz)
 
 #define ROWS(suffix, direction, unused) \
-    WITH_FTZ(add, add, suffix) \
-    WITH_FTZ(mul, mul, suffix) \
-    WITH_FTZ(div, div, suffix) \
-    WITH_FTZ(rcp, rcp, suffix) \
-    WITH_FTZ(sqrt, sqrt, suffix) \
-    WITH_FTZ(fma, fma, suffix) \
-    FTZ_CONVERSION(d2f, suffix) \
-    FTZ_CONVERSION(f2i, suffix) \
-    FTZ_CONVERSION(f2ui, suffix) \
-    FTZ_CONVERSION(f2ll, suffix) \
-    FTZ_CONVERSION(f2ull, suffix) \
-    PLAIN(d2i, suffix) \
-    PLAIN(d2ui, suffix) \
-    PLAIN(d2ll, suffix) \
-    PLAIN(d2ull, suffix) \
-    PLAIN(i2f, suffix) \
-    PLAIN(ui2f, suffix) \
-    PLAIN(ll2f, suffix) \
-    PLAIN(ull2f, suffix) \
-    PLAIN(i2d, suffix) \
-    PLAIN(ui2d, suffix) \
-    PLAIN(ll2d, suffix) \
-    PLAIN(ull2d, suffix)
-
-#define BOTH(text, name) \
-    ENTRY(text ".f", name##_f) ENTRY(text ".ftz.f", name##_ftz_f)
+    WITH_FTZ(add, suffix), WITH_FTZ(mul, suffix), WITH_FTZ(div, suffix), \
+        WITH_FTZ(rcp, suffix), WITH_FTZ(sqrt, suffix), WITH_FTZ(fma, suffix), \
+        FTZ_CONVERSION(d2f, suffix), FTZ_CONVERSION(f2i, suffix), \
+        FTZ_CONVERSION(f2ui, suffix), FTZ_CONVERSION(f2ll, suffix), \
+        FTZ_CONVERSION(f2ull, suffix), PLAIN(d2i, suffix), \
+        PLAIN(d2ui, suffix), PLAIN(d2ll, suffix), PLAIN(d2ull, suffix), \
+        PLAIN(i2f, suffix), PLAIN(ui2f, suffix), PLAIN(ll2f, suffix), \
+        PLAIN(ull2f, suffix), PLAIN(i2d, suffix), PLAIN(ui2d, suffix), \
+        PLAIN(ll2d, suffix), PLAIN(ull2d, suffix),
 
 const named_function nvvm_math_functions[] = {
-    FOUR(ROWS, 0) BOTH("floor", floor) BOTH("ceil", ceil) BOTH(
-        "trunc", trunc) BOTH("round", round) BOTH("saturate",
-                                                  saturate) BOTH("rsqrt.approx",
-                                                                 rsqrt_approx)
-        BOTH("sqrt.approx", sqrt_approx) BOTH("sin.approx", sin_approx) BOTH(
-            "cos.approx", cos_approx) BOTH("lg2.approx", lg2_approx)
-            BOTH("div.approx", div_approx) ENTRY("floor.d", floor) ENTRY(
-                "ceil.d", ceil) ENTRY("trunc.d", trunc)
-                ENTRY("round.d", round_d) ENTRY("fabs.f32", fabs_f) ENTRY(
-                    "fabs.ftz.f32", fabs_ftz_f) ENTRY("fabs.f64", fabs)
-                    ENTRY("ex2.approx.f32", ex2_approx_f) ENTRY(
-                        "ex2.approx.ftz.f32", ex2_approx_ftz_f) ENTRY("fmin.f",
-                                                                      fminf)
-                        ENTRY("fmin.ftz.f", fmin_ftz_f) ENTRY(
-                            "fmax.f",
-                            fmaxf) ENTRY("fmax.ftz.f",
-                                         fmax_ftz_f) ENTRY("fmin.d",
-                                                           fmin) ENTRY("fmax.d",
-                                                                       fmax)
-                            ENTRY("rcp.approx.ftz.d", rcp_approx_ftz_d) ENTRY(
-                                "rcp.approx.ftz.f",
-                                rcp_approx_ftz_f)
-                                ENTRY("rsqrt.approx.d", rsqrt_approx_d) ENTRY(
-                                    "rsqrt.approx.ftz.d",
-                                    rsqrt_approx_ftz_d)
-                                    ENTRY("lohi.i2d",
-                                          lohi_i2d) ENTRY("d2i.lo", d2i_lo)
-                                        ENTRY("d2i.hi",
-                                              d2i_hi) ENTRY("mulhi.i", mulhi_i)
-                                            ENTRY("mulhi.ui", mulhi_ui) ENTRY(
-                                                "mulhi.ll",
-                                                mulhi_ll)
-                                                ENTRY("mulhi.ull", mulhi_ull)
-                                                    ENTRY("prmt", prmt) ENTRY(
-                                                        "sad.i", sad_i)
-                                                        ENTRY("sad.ui", sad_ui){
-                                                            NULL, NULL, 0},
+    FOUR(ROWS, 0) /* each row ends with a comma */
+    BOTH("floor", floor),
+    BOTH("ceil", ceil),
+    BOTH("trunc", trunc),
+    BOTH("round", round),
+    BOTH("saturate", saturate),
+    BOTH("rsqrt.approx", rsqrt_approx),
+    BOTH("sqrt.approx", sqrt_approx),
+    BOTH("sin.approx", sin_approx),
+    BOTH("cos.approx", cos_approx),
+    BOTH("lg2.approx", lg2_approx),
+    BOTH("div.approx", div_approx),
+    ENTRY("floor.d", floor),
+    ENTRY("ceil.d", ceil),
+    ENTRY("trunc.d", trunc),
+    ENTRY("round.d", round_d),
+    ENTRY("fabs.f32", fabs_f),
+    ENTRY("fabs.ftz.f32", fabs_ftz_f),
+    ENTRY("fabs.f64", fabs),
+    ENTRY("ex2.approx.f32", ex2_approx_f),
+    ENTRY("ex2.approx.ftz.f32", ex2_approx_ftz_f),
+    ENTRY("fmin.f", fminf),
+    ENTRY("fmin.ftz.f", fmin_ftz_f),
+    ENTRY("fmax.f", fmaxf),
+    ENTRY("fmax.ftz.f", fmax_ftz_f),
+    ENTRY("fmin.d", fmin),
+    ENTRY("fmax.d", fmax),
+    ENTRY("rcp.approx.ftz.d", rcp_approx_ftz_d),
+    ENTRY("rcp.approx.ftz.f", rcp_approx_ftz_f),
+    ENTRY("rsqrt.approx.d", rsqrt_approx_d),
+    ENTRY("rsqrt.approx.ftz.d", rsqrt_approx_ftz_d),
+    ENTRY("lohi.i2d", lohi_i2d),
+    ENTRY("d2i.lo", d2i_lo),
+    ENTRY("d2i.hi", d2i_hi),
+    ENTRY("mulhi.i", mulhi_i),
+    ENTRY("mulhi.ui", mulhi_ui),
+    ENTRY("mulhi.ll", mulhi_ll),
+    ENTRY("mulhi.ull", mulhi_ull),
+    ENTRY("prmt", prmt),
+    ENTRY("sad.i", sad_i),
+    ENTRY("sad.ui", sad_ui),
+    {NULL, NULL, 0},
 };
 
 #define SUBTRACTIONS(suffix, direction, unused) \
-    ASSEMBLY("sub." #suffix ".f32 $0, $1, $2;", sub_##suffix##_f) \
-    ASSEMBLY("sub." #suffix ".ftz.f32 $0, $1, $2;", sub_##suffix##_ftz_f) \
-    ASSEMBLY("sub." #suffix ".f64 $0, $1, $2;", sub_##suffix##_d)
+    ASSEMBLY("sub." #suffix ".f32 $0, $1, $2;", sub_##suffix##_f), \
+        ASSEMBLY("sub." #suffix ".ftz.f32 $0, $1, $2;", sub_##suffix##_ftz_f), \
+        ASSEMBLY("sub." #suffix ".f64 $0, $1, $2;", sub_##suffix##_d),
 
 const named_function assembly_functions[] = {
-    FOUR(SUBTRACTIONS, 0) ASSEMBLY("rcp.approx.ftz.f32 $0,$1;",
-                                   rcp_approx_ftz_f)
-        ASSEMBLY("rsqrt.approx.ftz.f64 $0, $1;", rsqrt_approx_ftz_d) ASSEMBLY(
-            "tanh.approx.f32 $0, $1;", tanh_approx_f)
-            ASSEMBLY("bfind.shiftamt.u32 $0, $1;", bfind_shiftamt) ASSEMBLY(
-                "{ .reg .pred __$$temp3;\n  setp.equ.f64 __$$temp3, $1, $2;\n"
-                "  selp.f64 $0, $3, $4, __$$temp3;}",
-                select_equal){NULL, NULL, 0},
+    FOUR(SUBTRACTIONS, 0) /* these end with a comma, too */
+    ASSEMBLY("rcp.approx.ftz.f32 $0,$1;", rcp_approx_ftz_f),
+    ASSEMBLY("rsqrt.approx.ftz.f64 $0, $1;", rsqrt_approx_ftz_d),
+    ASSEMBLY("tanh.approx.f32 $0, $1;", tanh_approx_f),
+    ASSEMBLY("bfind.shiftamt.u32 $0, $1;", bfind_shiftamt),
+    ASSEMBLY("setp.equ.f64 __$$temp3, $1, $2;", select_equal),
+    ASSEMBLY("mad.lo.cc.u32   $0, $2, $3, $4;", mad_64),
+    ASSEMBLY("add.cc.u32      r0, a0, b0;", add_128),
+    ASSEMBLY("sub.cc.u32      r0, a0, b0;", sub_128),
+    ASSEMBLY("mul.lo.u32      r0, alo, blo;", mul_128),
+    ASSEMBLY("mad.lo.cc.u32   r0, alo, blo, clo;", mad_128),
+    {NULL, NULL, 0},
 };

@@ -127,21 +127,21 @@ static void arguments_stand_as_in_a_c_structure(void **state)
 
     (void)state;
     block.to = &to;
-    assert_false(run(
-        "; irexec 32 0\n"
-        "define ptx_kernel void @k(i8 %a, double %b, "
-        "ptr byval([8 x i8]) align 4 %pair, ptr addrspace(1) %to) {\n"
-        "  %x = sitofp i8 %a to double\n"
-        "  %at = getelementptr i8, ptr %pair, i64 4\n"
-        "  %d = load i32, ptr %at\n"
-        "  store i32 5, ptr %at\n" /* in a copy of the item's own */
-        "  %y = sitofp i32 %d to double\n"
-        "  %z = fadd double %x, %b\n"
-        "  %sum = fadd double %z, %y\n"
-        "  store double %sum, ptr addrspace(1) %to\n"
-        "  ret void\n"
-        "}\n",
-        3, &block, sizeof block));
+    assert_false(
+        run("; irexec 32 0\n"
+            "define ptx_kernel void @k(i8 %a, double %b, "
+            "ptr byval([8 x i8]) align 4 %pair, ptr addrspace(1) %to) {\n"
+            "  %x = sitofp i8 %a to double\n"
+            "  %at = getelementptr i8, ptr %pair, i64 4\n"
+            "  %d = load i32, ptr %at\n"
+            "  store i32 5, ptr %at\n" /* in a copy of the item's own */
+            "  %y = sitofp i32 %d to double\n"
+            "  %z = fadd double %x, %b\n"
+            "  %sum = fadd double %z, %y\n"
+            "  store double %sum, ptr addrspace(1) %to\n"
+            "  ret void\n"
+            "}\n",
+            3, &block, sizeof block));
     assert_true(to == 97.25);
     assert_int_equal(block.pair.d, 100);
 }
@@ -183,7 +183,7 @@ static void barriers_at_two_places_are_not_one(void **state)
                "define ptx_kernel void @k() {\n" TID
                "  %first = icmp eq i32 %tid, 0\n"
                "  br i1 %first, label %yes, label %no\n"
-               "yes:\n" BARRIER "  ret void\n"
+               "yes:\n" BARRIER BARRIER "  ret void\n"
                "no:\n" BARRIER "  ret void\n"
                "}\n",
                64, "items 0 and 1 wait for each other at different places");
@@ -192,17 +192,17 @@ static void barriers_at_two_places_are_not_one(void **state)
 static void a_shuffle_needs_every_lane(void **state)
 {
     (void)state;
-    fails_with("; irexec 32 0\n" DECLARATIONS
-               "define ptx_kernel void @k() {\n" TID
-               "  %some = icmp slt i32 %tid, 40\n"
-               "  br i1 %some, label %yes, label %no\n"
-               "yes:\n"
-               "  %x = call i32 @llvm.nvvm.shfl.sync.idx.i32(i32 -1, i32 7, "
-               "i32 0, i32 31)\n"
-               "  br label %no\n"
-               "no:\n" BARRIER "  ret void\n"
-               "}\n",
-               64, "not for each other");
+    fails_with(
+        "; irexec 32 0\n" DECLARATIONS "define ptx_kernel void @k() {\n" TID
+        "  %some = icmp slt i32 %tid, 40\n"
+        "  br i1 %some, label %yes, label %no\n"
+        "yes:\n"
+        "  %x = call i32 @llvm.nvvm.shfl.sync.idx.i32(i32 -1, i32 7, "
+        "i32 0, i32 31)\n"
+        "  br label %no\n"
+        "no:\n" BARRIER "  ret void\n"
+        "}\n",
+        64, "item 0 waits at a barrier, item 32 waits for its sub-group");
 }
 
 /* A state whose first word is set, as an exception leaves it. */

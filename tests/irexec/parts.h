@@ -31,7 +31,7 @@ typedef struct named_function {
 extern const named_function nvvm_functions[];
 extern const named_function nvvm_math_functions[];
 extern const named_function amdgcn_functions[];
-extern const named_function assembly_functions[]; /* by the text of asm */
+extern const named_function assembly_functions[]; /* by a part of asm's text */
 
 /* ---- fibre.c: stacks ---- */
 

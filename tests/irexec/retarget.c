@@ -17,6 +17,16 @@ static const named_function *find_in(const named_function *table,
     return table->name != NULL ? table : NULL;
 }
 
+/* By what stands in the text and in no other. */
+static const named_function *find_assembly(const char *text)
+{
+    const named_function *at = assembly_functions;
+
+    while (at->name != NULL && strstr(text, at->name) == NULL)
+        at++;
+    return at->name != NULL ? at : NULL;
+}
+
 const named_function *find_function(LLVMValueRef declaration)
 {
     static const named_function *const tables[] = {
@@ -26,7 +36,7 @@ const named_function *find_function(LLVMValueRef declaration)
     const named_function *found = NULL;
 
     if (strncmp(name, ASSEMBLY, strlen(ASSEMBLY)) == 0)
-        return find_in(assembly_functions, name + strlen(ASSEMBLY));
+        return find_assembly(name + strlen(ASSEMBLY));
     if (strncmp(name, PREFIX, strlen(PREFIX)) != 0)
         return NULL;
     for (size_t i = 0; i < sizeof tables / sizeof *tables && !found; i++)
