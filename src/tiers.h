@@ -243,7 +243,7 @@ int kiln__native_is_wanted(kiln_context *context, const kiln_artifact *artifact,
                            const char *driver);
 void kiln__native_save(kiln_context *context, const kiln_artifact *artifact,
                        const char *driver, const kiln_blob *bytes,
-                       uint64_t build_ns);
+                       uint64_t build_ns, int replace);
 
 /* ---- tiers/runtime.c: tier 2, bitcode by runtime key ---- */
 typedef struct kiln__runtime_entry kiln__runtime_entry;

@@ -38,6 +38,7 @@ struct kiln__backends {
     kiln__backend *first;
     size_t count;
     kiln__offline_target *offline;
+    struct kiln__loaded_module *grown; /* until a wait, or unloaded */
     kiln__fork_guard guard;
 };
 
@@ -49,6 +50,10 @@ struct kiln__loaded_module {
     const kiln__driver_device *device; /* NULL: offline */
     void *handle;
     struct kiln__patched *patched; /* what was loaded, if it has sites */
+    uint64_t load_ns;              /* what that took */
+    const kiln_kernel *kernel;     /* whose it is */
+    const kiln_queue *grown_in; /* under the lock: in which it grew, or NULL */
+    struct kiln__loaded_module *next_grown;
 };
 
 /* ---- registry.c ---- */
@@ -79,6 +84,10 @@ kiln_status kiln__driver_device_get(const kiln__driver_device **out,
                                     kiln_context *context,
                                     kiln__backend *backend, uint32_t ordinal,
                                     kiln_error **error);
+/* The driver has compiled more for a launch in the queue: that is kept when its
+   work has ended, which the second one is told. */
+void kiln__growth_note(const kiln_queue *queue, const kiln_kernel *kernel);
+void kiln__growth_save(const kiln_queue *queue, kiln_context *context);
 /* Kernels for the config's target may be made without a device / no more. */
 kiln_status kiln__offline_add(kiln_context *context, const kiln_config *config);
 void kiln__offline_remove(kiln_context *context, const kiln_config *config);

@@ -277,6 +277,9 @@ static kiln_status launch_packed(kiln_queue *queue,
     queue->frontend = frontend_of(kernel);
     status = device->ops->launch(device->self, queue->handle, request,
                                  &exception, error);
+    if (status == KILN_OK && device->ops->native_grew != NULL &&
+        device->ops->native_grew(device->self, kernel->module->handle))
+        kiln__growth_note(queue, kernel);
     return status == KILN_EEXCEPTION
                ? report_exception(&exception, queue->frontend, error)
                : status;
@@ -367,6 +370,9 @@ static kiln_status wait_or_look(kiln_queue *queue, int32_t block,
     device = queue->device;
     status = device->ops->wait(device->self, queue->handle, block, &exception,
                                error);
+    if (device->ops->native_grew != NULL &&
+        (status == KILN_OK || status == KILN_EEXCEPTION))
+        kiln__growth_save(queue, device->context);
     return status == KILN_EEXCEPTION
                ? report_exception(&exception, queue->frontend, error)
                : status;

@@ -151,19 +151,74 @@ static kiln_status use_native(void *env, const void *bytes, size_t size)
                                     &n->module->handle, NULL);
 }
 
+static const char *driver_of(const struct kiln__loaded_module *module)
+{
+    const kiln_backend_ops *ops = &module->backend->ops;
+
+    return ops->identity != NULL
+               ? ops->identity(module->backend->self, module->device->handle)
+               : NULL;
+}
+
 static void save_native(const struct kiln__loaded_module *module,
                         kiln_context *context, const kiln_artifact *artifact,
-                        const char *driver, uint64_t build_ns)
+                        int replace)
 {
     const kiln__backend *backend = module->backend;
+    const char *driver = driver_of(module);
     kiln_blob bytes = {0};
 
     if (!kiln__native_is_wanted(context, artifact, driver) ||
         backend->ops.save_native(backend->self, module->handle, &bytes, NULL) !=
             KILN_OK)
         return;
-    kiln__native_save(context, artifact, driver, &bytes, build_ns);
+    kiln__native_save(context, artifact, driver, &bytes, module->load_ns,
+                      replace);
     kiln_blob_release(&bytes);
+}
+
+void kiln__growth_note(const kiln_queue *queue, const kiln_kernel *kernel)
+{
+    struct kiln__backends *backends = kernel->context->backends;
+    struct kiln__loaded_module *module = kernel->module;
+
+    kiln__mutex_lock(&backends->lock);
+    if (module->grown_in == NULL) {
+        module->grown_in = queue;
+        module->next_grown = backends->grown;
+        backends->grown = module;
+    }
+    kiln__mutex_unlock(&backends->lock);
+}
+
+/* Takes off the list what grew in the queue (NULL: in any), if it is `only`
+   (NULL: any). */
+static struct kiln__loaded_module *take_grown(
+    struct kiln__backends *backends, const kiln_queue *queue,
+    const struct kiln__loaded_module *only)
+{
+    struct kiln__loaded_module **at, *found;
+
+    kiln__mutex_lock(&backends->lock);
+    at = &backends->grown;
+    while (*at != NULL && ((queue != NULL && (*at)->grown_in != queue) ||
+                           (only != NULL && *at != only)))
+        at = &(*at)->next_grown;
+    found = *at;
+    if (found != NULL) {
+        *at = found->next_grown;
+        found->grown_in = NULL;
+    }
+    kiln__mutex_unlock(&backends->lock);
+    return found;
+}
+
+void kiln__growth_save(const kiln_queue *queue, kiln_context *context)
+{
+    const struct kiln__loaded_module *module;
+
+    while ((module = take_grown(context->backends, queue, NULL)) != NULL)
+        save_native(module, context, module->kernel->artifact, 1);
 }
 
 /* A driver that compiles does so once for all processes. */
@@ -179,13 +234,16 @@ static kiln_status load_or_compile(struct kiln__loaded_module *module,
     const uint64_t begun = kiln__clock_ns();
     native_load native = {module, artifact};
     const kiln__native_user user = {use_native, &native, kernel->info->method};
-    const char *driver =
-        ops->identity != NULL ? ops->identity(self, device) : NULL;
+    const kiln_status status =
+        kiln__native_recall(context, artifact, driver_of(module), &user);
 
-    if (kiln__native_recall(context, artifact, driver, &user) == KILN_OK)
+    if (status == KILN_OK) {
+        module->load_ns = kiln__clock_ns() - begun;
         return KILN_OK;
+    }
     KILN_TRY(ops->load(self, device, artifact, &module->handle, error));
-    save_native(module, context, artifact, driver, kiln__clock_ns() - begun);
+    module->load_ns = kiln__clock_ns() - begun;
+    save_native(module, context, artifact, 0);
     return KILN_OK;
 }
 
@@ -274,6 +332,7 @@ kiln_status kiln__kernel_load(kiln_kernel *kernel, kiln_error **error)
     if (module == NULL)
         return kiln__error_no_memory(error);
     module->backend = kiln__backend_entry(context, name, strlen(name));
+    module->kernel = kernel;
     status = load_or_record(module, kernel, error);
     if (status != KILN_OK) {
         kiln__deallocate(&context->alloc, module, sizeof *module);
@@ -289,6 +348,8 @@ void kiln__kernel_unload(kiln_kernel *kernel)
 
     if (module == NULL)
         return;
+    if (module->grown_in != NULL)
+        (void)take_grown(kernel->context->backends, NULL, module);
     if (module->device != NULL)
         module->backend->ops.unload(module->backend->self, module->handle);
     kiln__patched_free(module->patched, kernel->context);

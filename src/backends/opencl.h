@@ -103,6 +103,7 @@ typedef struct kiln__opencl_facts {
     int takes_bitcode;  /* of a translated module */
     uint32_t version;   /* 100 * major + minor of OpenCL */
     uint32_t local_sizes[3];
+    int specialises; /* compiles again for each size of groups (PoCL) */
     char name[192];
     char identity[768]; /* names driver and device */
 } kiln__opencl_facts;
@@ -202,6 +203,8 @@ typedef struct kiln__opencl_module {
     kiln__mutex lock; /* of the list */
     kiln__fork_guard guard;
     kiln__opencl_function *functions;
+    atomic_int was_launched;
+    atomic_int is_saved; /* or was loaded from what had been saved */
 } kiln__opencl_module;
 
 /* Builds the artifact's module; what the compiler says is in the error. */
@@ -215,9 +218,12 @@ kiln_status kiln__opencl_load_native(kiln__opencl_module **out,
                                      const kiln_artifact *artifact,
                                      const void *bytes, size_t size,
                                      kiln_error **error);
-kiln_status kiln__opencl_save(kiln_blob *out, const kiln__opencl_module *module,
+kiln_status kiln__opencl_save(kiln_blob *out, kiln__opencl_module *module,
                               kiln_error **error);
 void kiln__opencl_unload(kiln__opencl_module *module);
+/* Is there now what a driver that specialises had not compiled when it was
+   loaded? */
+int kiln__opencl_grew(const kiln__opencl_module *module);
 
 /* ---- opencl_kernel.c ---- */
 

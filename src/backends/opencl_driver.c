@@ -250,6 +250,12 @@ static kiln_status save_native(void *self, void *module, kiln_blob *out,
     return kiln__opencl_save(out, module, error);
 }
 
+static int32_t native_grew(void *self, void *module)
+{
+    (void)self;
+    return kiln__opencl_grew(module);
+}
+
 /* ---- queues ---- */
 
 static kiln_status queue_new(void *self, void *device, void *native,
@@ -340,6 +346,7 @@ static const kiln_backend_ops ops = {
     .identity = identity,
     .load_native = load_native,
     .save_native = save_native,
+    .native_grew = native_grew,
 };
 
 const kiln__spirv_driver kiln__opencl_driver = {

@@ -244,6 +244,7 @@ static void ask_identity(kiln__opencl_facts *out, const asking *a)
     ask_text(a, CL_DEVICE_NAME, out->name, sizeof out->name);
     ask_text(a, CL_DEVICE_VERSION, version, sizeof version);
     ask_text(a, CL_DRIVER_VERSION, driver, sizeof driver);
+    out->specialises = strcmp(platform, "Portable Computing Language") == 0;
     (void)snprintf(out->identity, sizeof out->identity,
                    "opencl; %s; %s; %s; %s; driver %s", platform,
                    platform_version, out->name, version, driver);

@@ -208,6 +208,19 @@ kiln_status kiln__opencl_load(kiln__opencl_module **out,
 
 /* ---- the driver's own binaries ---- */
 
+/*
+ * PoCL compiles a kernel when it is first launched in groups of a size, and
+ * makes the program's binary but once. So that the binary has that in it, it
+ * is not asked for before something was launched.
+ */
+
+int kiln__opencl_grew(const kiln__opencl_module *module)
+{
+    return module->device->facts.specialises &&
+           !atomic_load_explicit(&module->is_saved, memory_order_relaxed) &&
+           atomic_load_explicit(&module->was_launched, memory_order_relaxed);
+}
+
 kiln_status kiln__opencl_load_native(kiln__opencl_module **out,
                                      kiln__opencl_device *device,
                                      const kiln_artifact *artifact,
@@ -221,6 +234,7 @@ kiln_status kiln__opencl_load_native(kiln__opencl_module **out,
     KILN_TRY(kiln__spirv_target_runs(kiln_artifact_target(artifact),
                                      &device->facts.level, error));
     KILN_TRY(module_new(&module, device, artifact, error));
+    atomic_init(&module->is_saved, 1);
     module->program = with_binary(device, bytes, size, &code);
     status = module->program != NULL
                  ? build(device, module->program, NULL, error)
@@ -228,14 +242,11 @@ kiln_status kiln__opencl_load_native(kiln__opencl_module **out,
     return finish(out, module, status);
 }
 
-kiln_status kiln__opencl_save(kiln_blob *out, const kiln__opencl_module *module,
-                              kiln_error **error)
+static kiln_status binary_size(size_t *out, const kiln__opencl_module *module,
+                               kiln_error **error)
 {
-    const kiln__opencl_device *device = module->device;
-    const kiln__opencl_api *api = device->api;
+    const kiln__opencl_api *api = module->device->api;
     cl_uint devices = 0;
-    size_t size = 0;
-    unsigned char *bytes;
     cl_int code = api->clGetProgramInfo(module->program, CL_PROGRAM_NUM_DEVICES,
                                         sizeof devices, &devices, NULL);
 
@@ -245,18 +256,36 @@ kiln_status kiln__opencl_save(kiln_blob *out, const kiln__opencl_module *module,
                                (unsigned)devices);
     if (code == CL_SUCCESS)
         code = api->clGetProgramInfo(module->program, CL_PROGRAM_BINARY_SIZES,
-                                     sizeof size, &size, NULL);
-    if (code == CL_SUCCESS && size == 0)
+                                     sizeof *out, out, NULL);
+    if (code == CL_SUCCESS && *out == 0)
         return kiln__error_set(error, KILN_EUNSUPPORTED,
                                "OpenCL: %s gives no binaries",
+                               module->device->facts.name);
+    return code == CL_SUCCESS
+               ? KILN_OK
+               : kiln__opencl_failed(error, code, "size of a binary");
+}
+
+kiln_status kiln__opencl_save(kiln_blob *out, kiln__opencl_module *module,
+                              kiln_error **error)
+{
+    const kiln__opencl_device *device = module->device;
+    size_t size = 0;
+    unsigned char *bytes;
+    cl_int code;
+
+    if (device->facts.specialises &&
+        !atomic_load_explicit(&module->was_launched, memory_order_relaxed))
+        return kiln__error_set(error, KILN_EUNSUPPORTED,
+                               "OpenCL: %s has compiled nothing yet",
                                device->facts.name);
-    if (code != CL_SUCCESS)
-        return kiln__opencl_failed(error, code, "size of a binary");
+    atomic_store_explicit(&module->is_saved, 1, memory_order_relaxed);
+    KILN_TRY(binary_size(&size, module, error));
     bytes = kiln__blob_new(out, &device->context->alloc, size);
     if (bytes == NULL)
         return kiln__error_no_memory(error);
-    code = api->clGetProgramInfo(module->program, CL_PROGRAM_BINARIES,
-                                 sizeof bytes, &bytes, NULL);
+    code = device->api->clGetProgramInfo(module->program, CL_PROGRAM_BINARIES,
+                                         sizeof bytes, &bytes, NULL);
     if (code == CL_SUCCESS)
         return KILN_OK;
     kiln_blob_release(out);

@@ -219,6 +219,9 @@ kiln_status kiln__opencl_launch(void *queue, const kiln_launch_request *request,
     drop_marker(to);
     to->is_busy = 1;
     status = launch_with(to, kernel, function, request, block, error);
+    if (status == KILN_OK)
+        atomic_store_explicit(&function->module->was_launched, 1,
+                              memory_order_relaxed);
     kiln__opencl_kernel_give(function, kernel);
     return status;
 }

@@ -374,6 +374,15 @@ static kiln_status save_native(void *self, void *module, kiln_blob *out,
     return ops_of(module, &driver)->save_native(driver, module, out, error);
 }
 
+static int32_t native_grew(void *self, void *module)
+{
+    void *driver;
+    const kiln_backend_ops *ops = ops_of(module, &driver);
+
+    return !is_forked(self) && ops->native_grew != NULL &&
+           ops->native_grew(driver, module);
+}
+
 /* ---- the backend ---- */
 
 static void backend_free(void *self)
@@ -412,6 +421,7 @@ const kiln_backend_ops kiln__spirv_ops = {
     .identity = identity,
     .load_native = load_native,
     .save_native = save_native,
+    .native_grew = native_grew,
 };
 
 static int is_wanted(const kiln_context *context, uint32_t driver)

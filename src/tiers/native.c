@@ -112,7 +112,7 @@ int kiln__native_is_wanted(kiln_context *context, const kiln_artifact *artifact,
 
 void kiln__native_save(kiln_context *context, const kiln_artifact *artifact,
                        const char *driver, const kiln_blob *bytes,
-                       uint64_t build_ns)
+                       uint64_t build_ns, int replace)
 {
     kiln__encoder encoder;
     kiln__draft draft;
@@ -130,7 +130,7 @@ void kiln__native_save(kiln_context *context, const kiln_artifact *artifact,
         draft.entry.payload = bytes->data;
         draft.entry.payload_size = bytes->size;
         if (kiln__draft_finish(&draft, &key) == KILN_OK)
-            kiln__stores_put(context, &draft.entry, 0);
+            kiln__stores_put(context, &draft.entry, replace);
         kiln__draft_dispose(&draft);
     }
     kiln__encoder_dispose(&encoder);

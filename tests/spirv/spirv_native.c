@@ -149,6 +149,7 @@ static void what_the_driver_refuses_is_built_anew(void **state)
 
     start(&p, *state, KILN_CACHE_MODE_READ_WRITE);
     load_saxpy(&p);
+    check_saxpy(&p);
     assert_int_equal(native_entries(&p, 1), 1);
     end(&p);
 
@@ -181,6 +182,7 @@ static void a_mode_that_reads_nothing_compiles(void **state)
 
     start(&p, *state, KILN_CACHE_MODE_READ_WRITE);
     load_saxpy(&p);
+    check_saxpy(&p);
     end(&p);
 
     start(&p, *state, KILN_CACHE_MODE_REFRESH);
@@ -200,6 +202,7 @@ static void an_export_leaves_it_out_unless_it_is_asked_for(void **state)
     (void)snprintf(path, sizeof path, "%s/out.kilnpack", (char *)*state);
     start(&p, *state, KILN_CACHE_MODE_READ_WRITE);
     load_saxpy(&p);
+    check_saxpy(&p);
     assert_ok(
         kiln_cache_export(&report, p.context, path, NULL, NULL, &test_error));
     assert_int_equal(report.entries, 0);
@@ -241,6 +244,7 @@ static void an_entry_says_what_it_is(void **state)
 
     start(&p, *state, KILN_CACHE_MODE_READ_WRITE);
     load_saxpy(&p);
+    check_saxpy(&p);
     assert_ok(kiln__stores_walk(p.context, 0, see_description, all));
     end(&p);
 

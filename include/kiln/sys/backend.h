@@ -125,6 +125,10 @@ typedef struct kiln_backend_ops {
         caller releases them. KILN_EUNSUPPORTED if there are none. */
     kiln_status (*save_native)(void *self, void *module, kiln_blob *out,
                                kiln_error **error);
+    /** Optional. Has the driver compiled more of the module since load(),
+        load_native() or save_native(), for a size of groups, say? Asked after
+        each launch; what there is then is saved after the next wait. */
+    int32_t (*native_grew)(void *self, void *module);
     /* The functions above exist since 0.2. */
 } kiln_backend_ops;
 
