@@ -251,12 +251,15 @@ static void the_kernels_own_table_is_read(void **state)
 static void prints_come_in_order(void **state)
 {
     fixture *f = *state;
-    const float half = 0.5f; /* its own bits, and zeros */
+    const double half = 0.5;
+    const float narrow = 0.5f; /* its own bits, and zeros */
     uint64_t values[3] = {(uint64_t)-4, 0, 9};
 
     memcpy(&values[1], &half, sizeof half);
     print(f, 1, values, 2);
     values[0] = 1;
+    values[1] = 0;
+    memcpy(&values[1], &narrow, sizeof narrow);
     print(f, 3, values, 3);
     assert_ok(take(f));
     assert_string_equal(f->heard.text, "x = -4, y = 0.5\ntrue 0.5 9");

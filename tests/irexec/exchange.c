@@ -72,7 +72,7 @@ static kiln_status finish(void *env, const kiln__codegen_result *result)
                          (int)result->size, (const char *)result->bytes);
     changed.bytes = bytes;
     changed.size = size;
-    changed.format = h->is_cuda ? "ptx" : "hsaco";
+    changed.format = h->is_cuda ? "ptx" : "elf";
     changed.relocation = KILN_RELOCATION_PORTABLE;
     status = h->asked->finish(h->asked->env, &changed);
     free(bytes);
