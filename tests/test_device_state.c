@@ -252,13 +252,13 @@ static void prints_come_in_order(void **state)
 {
     fixture *f = *state;
     const double half = 0.5;
-    const float narrow = 0.5f; /* its own bits, and zeros */
+    const float narrow = 0.5f;
     uint64_t values[3] = {(uint64_t)-4, 0, 9};
 
     memcpy(&values[1], &half, sizeof half);
     print(f, 1, values, 2);
     values[0] = 1;
-    values[1] = 0;
+    values[1] = 0; /* an f32 is its own bits */
     memcpy(&values[1], &narrow, sizeof narrow);
     print(f, 3, values, 3);
     assert_ok(take(f));

@@ -197,6 +197,24 @@ static void a_lost_device_takes_no_more_work(void **state)
     assert_int_equal(f->fake->launches, 1);
 }
 
+static void what_was_printed_before_a_launch_found_the_loss_is_heard(
+    void **state)
+{
+    gpu_fixture *f = *state;
+    int64_t data[1];
+
+    f->fake->run = print_one;
+    assert_ok(gpu_launch(f, f->queue, 1, data, 0, &test_error));
+    f->fake->fail_name = f->of->launch;
+    f->fake->fail_at = 1;
+    f->fake->fail_with = ILLEGAL_ADDRESS;
+    assert_fails(KILN_EDEVICE, "no more work",
+                 gpu_launch(f, f->queue, 1, data, 0, &test_error));
+    assert_fails(KILN_EDEVICE, "failed before",
+                 kiln_queue_wait(f->queue, &test_error));
+    assert_string_equal(f->heard.text, "value 1, other 2\n");
+}
+
 static void a_launch_that_is_refused_is_told(void **state)
 {
     gpu_fixture *f = *state;
@@ -498,6 +516,7 @@ int main(void)
         cmocka_unit_test(whatever_call_fails_nothing_is_left),
         cmocka_unit_test(any_allocation_may_fail),
         with_both(a_lost_device_takes_no_more_work),
+        with_both(what_was_printed_before_a_launch_found_the_loss_is_heard),
         with_both(a_launch_that_is_refused_is_told),
         with_both(memory_that_is_not_there_is_no_memory),
         with_both(loading_is_tried_again_when_memory_was_short),

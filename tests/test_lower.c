@@ -3,11 +3,9 @@
 /* LABELS: golden frontend */
 /* LINKS: codegen */
 #include <dirent.h>
-#include <spawn.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "codegen_parts.h"
+#include "support/file_check.h"
 #include "support/harness.h"
 #include "support/lower_fake.h"
 
@@ -24,9 +22,6 @@
 #ifndef KILN_TESTS_FOLDER
 #define KILN_TESTS_FOLDER "tests"
 #endif
-
-static const char *const file_check[] = {"/usr/bin/FileCheck-22",
-                                         "/usr/lib/llvm-22/bin/FileCheck"};
 
 static char *read_file(const char *path)
 {
@@ -88,28 +83,6 @@ static char *lower_text(const char *name, const char *text)
     return copy;
 }
 
-/* ---- FileCheck ---- */
-
-/* Returns FileCheck's exit status, or -1. */
-static int run_file_check(const char *checks, const char *input)
-{
-    char input_option[4096 + 16];
-    char *arguments[] = {strdup("FileCheck"), input_option, strdup(checks),
-                         NULL};
-    int status = -1;
-    pid_t child;
-
-    snprintf(input_option, sizeof input_option, "--input-file=%s", input);
-    for (size_t i = 0; i < 2 && status == -1; i++)
-        if (access(file_check[i], X_OK) == 0 &&
-            posix_spawn(&child, file_check[i], NULL, NULL, arguments,
-                        environ) == 0)
-            waitpid(child, &status, 0);
-    free(arguments[0]);
-    free(arguments[2]);
-    return status;
-}
-
 static int is_golden(const struct dirent *entry)
 {
     const char *end = strrchr(entry->d_name, '.');
@@ -136,7 +109,7 @@ static void golden_files_lower_to_what_they_say(void **state)
             fail_msg("%s cannot be lowered", path);
         harness_write_file(output, sizeof output, *state, "out.ll", llvm,
                            strlen(llvm));
-        if (run_file_check(path, output) != 0)
+        if (file_check(path, output, "CHECK") != 0)
             fail_msg("%s does not hold", path);
         free(llvm);
         free(text);

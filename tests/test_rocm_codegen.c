@@ -76,7 +76,7 @@ static kiln_package *package;
 static int setup(void **state)
 {
     (void)state;
-    devices_open_context("rocm", "amdgcn-amd-amdhsa");
+    devices_open_context("rocm");
     package = devices_define("main", program);
     return 0;
 }
@@ -443,6 +443,22 @@ static void a_print_has_its_hidden_arguments(void **state)
     kiln_blob_release(&image);
 }
 
+/* Debuggers find lines in the code object. */
+static void lines_of_the_source_are_in_the_code_object(void **state)
+{
+    kiln_blob image = {0};
+
+    (void)state;
+    binary_of(&image, "saxpy", "f32[:] | f32 | f32[:]");
+    assert_null(memmem(image.data, image.size, ".debug_line", 11));
+    kiln_blob_release(&image);
+
+    devices_now.options.debug_level = KILN_DEBUG_LINES;
+    binary_of(&image, "saxpy", "f32[:] | f32 | f32[:]");
+    assert_non_null(memmem(image.data, image.size, ".debug_line", 11));
+    kiln_blob_release(&image);
+}
+
 /* ---- what is refused ---- */
 
 static void impossible_targets_are_refused(void **state)
@@ -566,6 +582,7 @@ int main(int argc, char **argv)
         TEST(atomics_of_integers_are_instructions),
         TEST(exceptions_are_written_where_the_item_ends),
         TEST(a_print_has_its_hidden_arguments),
+        TEST(lines_of_the_source_are_in_the_code_object),
         TEST(impossible_targets_are_refused),
         TEST(groups_that_are_too_large_are_refused),
         TEST(local_arrays_that_are_too_large_are_refused),

@@ -64,7 +64,7 @@ static kiln_package *load(const char *name)
 static int setup(void **state)
 {
     (void)state;
-    devices_open_context("rocm", "amdgcn-amd-amdhsa");
+    devices_open_context("rocm");
     read_signatures();
     return 0;
 }

@@ -1,4 +1,5 @@
-/* nvrtc_saxpy.c - a saxpy from CUDA C++ to a cubin, to compare compile times. */
+/* nvrtc_saxpy.c - a saxpy from CUDA C++ to a cubin, to compare compile times.
+ */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <dlfcn.h>
 #include <stdio.h>

@@ -48,8 +48,8 @@ typedef struct kiln_config_options {
                                backend's own table follows, and "device" if
                                it is not the host; NULL: none */
     uint8_t opt_level;      /* [binary] KILN_OPT_... */
-    uint8_t debug_level;    /* [runtime, binary] KILN_DEBUG_...; enters the
-                               keys, adds nothing in this version */
+    uint8_t debug_level;    /* [runtime, binary] KILN_DEBUG_...; from LINES on
+                               the lines themselves enter the binary key */
     uint8_t bounds_checks;  /* [runtime, binary] KILN_SWITCH_..., on */
     uint8_t fast_math;      /* [runtime, binary] KILN_SWITCH_..., off */
     uint8_t contract;       /* [runtime, binary] fuse a*b+c, on */

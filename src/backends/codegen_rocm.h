@@ -39,7 +39,8 @@ void kiln__rocm_fence(kiln__codegen_job *job, LLVMBuilderRef builder,
 void kiln__rocm_describe_atomics(kiln__codegen_job *job);
 
 /* ---- codegen_rocm_kernel.c: what is said of a kernel ---- */
-kiln_status kiln__rocm_describe(kiln__codegen_job *job, LLVMValueRef kernel);
+kiln_status kiln__rocm_describe_kernel(kiln__codegen_job *job,
+                                       LLVMValueRef kernel);
 
 /* ---- codegen_rocm_link.c: from an object to a code object ---- */
 kiln_status kiln__rocm_finish(kiln__codegen_job *job,

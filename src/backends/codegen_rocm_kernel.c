@@ -126,7 +126,8 @@ static void set_group(kiln__codegen_job *job, LLVMValueRef kernel)
             kiln__rocm_waves(job, settings->minimum_groups, most));
 }
 
-kiln_status kiln__rocm_describe(kiln__codegen_job *job, LLVMValueRef kernel)
+kiln_status kiln__rocm_describe_kernel(kiln__codegen_job *job,
+                                       LLVMValueRef kernel)
 {
     KILN_TRY(check(job));
     KILN_TRY(set_object_version(job));

@@ -350,16 +350,19 @@ kiln_status kiln__gpu_queue_wait(kiln__gpu_queue *queue, int block,
     kiln__gpu_result result = 0;
     kiln_status status;
 
-    KILN_TRY(kiln__gpu_check(context, error));
-    KILN_TRY(wait_native(queue, block, &result, error));
-    if (result == KILN__GPU_NOT_READY) {
+    KILN_TRY(kiln__gpu_check_process(context, error));
+    status = kiln__gpu_check(context, error);
+    if (status == KILN_OK)
+        status = wait_native(queue, block, &result, error);
+    if (status == KILN_OK && result == KILN__GPU_NOT_READY) {
         status = kiln__device_state_look(
             queue->state, &context->backend->kernels, &queue->record);
         return status == KILN_OK ? KILN_EAGAIN : lend(status, queue, exception);
     }
-    if (result == 0)
+    if (status == KILN_OK && result == 0)
         return settle(queue, exception);
-    status = kiln__gpu_fail(context, result, error, "waiting for a queue");
+    if (status == KILN_OK)
+        status = kiln__gpu_fail(context, result, error, "waiting for a queue");
     if (kiln__gpu_check(context, NULL) != KILN_OK)
         (void)settle(queue, exception);
     return status;

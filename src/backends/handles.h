@@ -28,8 +28,10 @@ struct kiln_buffer {
 struct kiln_queue {
     kiln_device *device;
     void *handle;
-    uint64_t launches;         /* taken without an error in their arguments */
-    const kiln_kernel *kernel; /* launched last */
+    uint64_t launches; /* taken without an error in their arguments */
+    /* Of the kernel that was launched last, which may be gone by the time when
+       an exception is heard of. */
+    const kiln_frontend *frontend;
 };
 
 #endif /* KILN_HANDLES_H */

@@ -199,16 +199,18 @@ static kiln_status set_block(kiln_launch_request *request,
 
 #define METHOD_MAX 512
 
+static const kiln_frontend *frontend_of(const kiln_kernel *kernel)
+{
+    return kernel->code != NULL ? kiln__code_frontend(kernel->code) : NULL;
+}
+
 /* Adds the place that the frontend's source map has today. What stands behind
    a `#` in the method's name tells the frontend which one it was, and people
    nothing. */
 static kiln_status report_exception(kiln_exception *exception,
-                                    const kiln_kernel *kernel,
+                                    const kiln_frontend *frontend,
                                     kiln_error **error)
 {
-    const kiln_frontend *frontend = kernel == NULL || kernel->code == NULL
-                                        ? NULL
-                                        : kiln__code_frontend(kernel->code);
     kiln_location place = {0};
     char method[METHOD_MAX];
 
@@ -272,11 +274,11 @@ static kiln_status launch_packed(kiln_queue *queue,
         kiln__workload_add(device->workload, kernel) != KILN_OK)
         return kiln__error_no_memory(error);
     queue->launches++;
-    queue->kernel = kernel;
+    queue->frontend = frontend_of(kernel);
     status = device->ops->launch(device->self, queue->handle, request,
                                  &exception, error);
     return status == KILN_EEXCEPTION
-               ? report_exception(&exception, kernel, error)
+               ? report_exception(&exception, queue->frontend, error)
                : status;
 }
 
@@ -347,7 +349,7 @@ kiln_status kiln_queue_native(kiln_native_launch *out, kiln_queue *queue,
     KILN_TRY(ops->native(queue->device->self, queue->handle, kernel->function,
                          &made, error));
     made.hidden_count = kernel->info->hidden_arguments;
-    queue->kernel = kernel;
+    queue->frontend = frontend_of(kernel);
     size = out->size < sizeof made ? out->size : sizeof made;
     made.size = out->size;
     memcpy(out, &made, size);
@@ -366,7 +368,7 @@ static kiln_status wait_or_look(kiln_queue *queue, int32_t block,
     status = device->ops->wait(device->self, queue->handle, block, &exception,
                                error);
     return status == KILN_EEXCEPTION
-               ? report_exception(&exception, queue->kernel, error)
+               ? report_exception(&exception, queue->frontend, error)
                : status;
 }
 

@@ -135,7 +135,7 @@ static const kiln__device_hardware hardware = {
     .lanes = kiln__rocm_lane_count,
     .lane = kiln__rocm_lane,
     .shuffle = kiln__rocm_shuffle,
-    .describe = kiln__rocm_describe,
+    .describe = kiln__rocm_describe_kernel,
 };
 
 const kiln__codegen_backend kiln__rocm_codegen = {

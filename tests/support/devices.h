@@ -10,7 +10,6 @@
 #include "codegen_parts.h"
 #include "harness.h"
 #include "kiln.h"
-#include "kiln/sys/backend.h"
 #include "report.h"
 
 /* For programs that link code generation; not every one uses everything. */
@@ -19,14 +18,12 @@
 /*
  * Kernels are compiled for the backend's default target, and code is generated
  * for the processor that a test asks for: so a test chooses what the code
- * generator is told, whatever the names of targets are. Where this build has no
- * driver half of the backend, one is added that describes a target and no more.
+ * generator is told, whatever the names of targets are.
  */
 
 typedef struct devices {
     kiln_context *context;
     const char *backend;
-    const char *triple;
     kiln_config_options options; /* of the config, but for its target */
     /* What code is generated for. */
     const char *processor;
@@ -112,136 +109,6 @@ DEVICES_UNUSED static kiln_status devices_exchange(
     return KILN_OK;
 }
 
-/* ---- a driver half that describes ---- */
-
-DEVICES_UNUSED static kiln_status devices_describe(void *self, const char *name,
-                                                   kiln_target *out,
-                                                   kiln_error **error)
-{
-    (void)self;
-    (void)name;
-    (void)error;
-    snprintf(out->name, sizeof out->name, "%s", "any");
-    snprintf(out->triple, sizeof out->triple, "%s", devices_now.triple);
-    return KILN_OK;
-}
-
-DEVICES_UNUSED static uint32_t devices_count(void *self, const char **reason)
-{
-    (void)self;
-    *reason = "made for tests";
-    return 0;
-}
-
-/* Nobody comes here: there is no device. */
-#define ANY __attribute__((unused))
-DEVICES_UNUSED static kiln_status devices_open(ANY void *a, ANY uint32_t b,
-                                               ANY void *c, ANY void **d,
-                                               ANY const char **e,
-                                               ANY kiln_error **f)
-{
-    return KILN_ENODEVICE;
-}
-
-DEVICES_UNUSED static kiln_status devices_load(ANY void *a, ANY void *b,
-                                               ANY const kiln_artifact *c,
-                                               ANY void **d, ANY kiln_error **e)
-{
-    return KILN_ENODEVICE;
-}
-
-DEVICES_UNUSED static kiln_status devices_symbol(ANY void *a, ANY void *b,
-                                                 ANY const char *c,
-                                                 ANY void **d,
-                                                 ANY kiln_error **e)
-{
-    return KILN_ENODEVICE;
-}
-
-DEVICES_UNUSED static kiln_status devices_queue_new(ANY void *a, ANY void *b,
-                                                    ANY void *c, ANY void **d,
-                                                    ANY kiln_error **e)
-{
-    return KILN_ENODEVICE;
-}
-
-DEVICES_UNUSED static kiln_status devices_launch(
-    ANY void *a, ANY void *b, ANY const kiln_launch_request *c,
-    ANY kiln_exception *d, ANY kiln_error **e)
-{
-    return KILN_ENODEVICE;
-}
-
-DEVICES_UNUSED static kiln_status devices_wait(ANY void *a, ANY void *b,
-                                               ANY int32_t c,
-                                               ANY kiln_exception *d,
-                                               ANY kiln_error **e)
-{
-    return KILN_ENODEVICE;
-}
-
-DEVICES_UNUSED static kiln_status devices_buffer_new(ANY void *a, ANY void *b,
-                                                     ANY uint64_t c,
-                                                     ANY void **d,
-                                                     ANY kiln_error **e)
-{
-    return KILN_ENODEVICE;
-}
-
-DEVICES_UNUSED static kiln_status devices_copy(ANY void *a, ANY void *b,
-                                               ANY void *c, ANY const void *d,
-                                               ANY uint64_t e,
-                                               ANY kiln_error **f)
-{
-    return KILN_ENODEVICE;
-}
-
-DEVICES_UNUSED static void devices_close(void *self, void *what)
-{
-    (void)self;
-    (void)what;
-}
-
-DEVICES_UNUSED static void devices_buffer_free(void *self, void *device,
-                                               void *address)
-{
-    (void)self;
-    (void)device;
-    (void)address;
-}
-
-DEVICES_UNUSED static void devices_free(void *self)
-{
-    (void)self;
-}
-
-DEVICES_UNUSED static void devices_add_driver(void)
-{
-    const kiln_backend_ops ops = {
-        .size = sizeof ops,
-        .name = devices_now.backend,
-        .format = "none",
-        .describe = devices_describe,
-        .count = devices_count,
-        .open = devices_open,
-        .close = devices_close,
-        .load = devices_load,
-        .symbol = devices_symbol,
-        .unload = devices_close,
-        .queue_new = devices_queue_new,
-        .queue_free = devices_close,
-        .launch = devices_launch,
-        .wait = devices_wait,
-        .buffer_new = devices_buffer_new,
-        .buffer_free = devices_buffer_free,
-        .copy = devices_copy,
-        .free = devices_free,
-    };
-
-    assert_ok(
-        kiln_context_add_backend(devices_now.context, &ops, NULL, &test_error));
-}
-
 /* ---- contexts ---- */
 
 DEVICES_UNUSED static const kiln_config *devices_config(void)
@@ -254,28 +121,19 @@ DEVICES_UNUSED static const kiln_config *devices_config(void)
     return config;
 }
 
-/* For setups: a context with the backend. */
-DEVICES_UNUSED static void devices_open_context(const char *backend,
-                                                const char *triple)
+/* For setups. */
+DEVICES_UNUSED static void devices_open_context(const char *backend)
 {
     kiln_context_options options = KILN_CONTEXT_OPTIONS_INIT;
     const kiln_config_options config_options = KILN_CONFIG_OPTIONS_INIT;
-    const kiln_config *config;
-    kiln_error *error = NULL;
 
     options.codegen_exchange = devices_exchange;
     devices_now = (devices){.backend = backend,
-                            .triple = triple,
                             .options = config_options,
                             .processor = "",
                             .features = "",
                             .backend_options = ""};
     assert_ok(kiln_context_new(&devices_now.context, &options, &test_error));
-    devices_now.options.target = backend;
-    if (kiln_config_new(&config, devices_now.context, &devices_now.options,
-                        &error) != KILN_OK)
-        devices_add_driver();
-    kiln_error_free(error);
 }
 
 DEVICES_UNUSED static void devices_close_context(void)

@@ -221,7 +221,6 @@ int32_t fake_push(fake_context *context)
     if (context == NULL || depth == DEPTH_MAX)
         return INVALID_CONTEXT;
     stack[depth++] = context;
-    fake_state.depth = depth;
     return 0;
 }
 
@@ -230,7 +229,6 @@ int32_t fake_pop(void **context)
     if (depth == 0)
         return INVALID_CONTEXT;
     *context = stack[--depth];
-    fake_state.depth = depth;
     return 0;
 }
 
@@ -382,15 +380,21 @@ static int32_t ask(const fake_stream *stream, const char *name)
 
 int32_t fake_stream_synchronize(void *stream)
 {
+    pthread_mutex_lock(&lock);
     fake_state.is_held = 0;
+    pthread_mutex_unlock(&lock);
     return ask(stream, "stream synchronize");
 }
 
 int32_t fake_stream_query(void *stream)
 {
-    const int32_t result = ask(stream, "stream query");
+    int32_t result = ask(stream, "stream query");
 
-    return result == 0 && fake_state.is_held ? NOT_READY : result;
+    pthread_mutex_lock(&lock);
+    if (result == 0 && fake_state.is_held)
+        result = NOT_READY;
+    pthread_mutex_unlock(&lock);
+    return result;
 }
 
 int32_t fake_stream_is_capturing(void *stream, int *status)

@@ -59,7 +59,6 @@ typedef struct fake_gpu {
 
     /* What was made and not given back. */
     int64_t modules, streams, buffers, host_blocks, retained;
-    int64_t depth; /* of the calling thread's contexts, when asked */
 } fake_gpu;
 
 /* Exported by each fake as "fake_gpu", "fake_gpu_..."; tests take them with

@@ -1,0 +1,67 @@
+#!/bin/sh
+# On a machine with an NVIDIA GPU and its driver: runs what a pack of
+# gpu-pack.sh holds and writes what came of it. gpu-test.sh PACK OUT-FOLDER
+set -eu
+pack=$(realpath "${1:?usage: gpu-test.sh PACK OUT-FOLDER}")
+out=${2:?usage: gpu-test.sh PACK OUT-FOLDER}
+mkdir -p "$out"
+out=$(realpath "$out")
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+tar -C "$folder" -xJf "$pack"
+cd "$folder"
+export LD_LIBRARY_PATH="$folder/lib" KILN_LIBCLC="$folder/clc"
+export KILN_REQUIRE_DEVICE=cuda KILN_CACHE_DIR="$folder/cache"
+# The driver's own cache would hide what is to be seen.
+export CUDA_CACHE_DISABLE=1
+failed=0
+
+# part NAME COMMAND...: its output to a file; goes on whatever happens.
+part()
+{
+    name=$1
+    shift
+    if "$@" >"$out/$name.txt" 2>&1; then
+        echo "passed $name"
+    else
+        echo "FAILED $name (see $name.txt)"
+        failed=1
+    fi
+}
+
+checked() { # under compute-sanitizer where it is installed
+    if command -v compute-sanitizer >/dev/null; then
+        compute-sanitizer --error-exitcode 9 "$@"
+    else
+        echo "compute-sanitizer is not here"
+    fi
+}
+
+cat >saxpy.kiln <<'END'
+kernel saxpy(y, a, x)
+    i = global_id(0)
+    y[i] = a * x[i] + y[i]
+end
+END
+bin/kiln targets
+part driver tests/test_cuda_device
+part saxpy bin/kiln run saxpy.kiln saxpy 'f32[8]=iota' 2.0:f32 'f32[8]=ones' \
+    --grid 8 --target cuda --print 0
+for type in f32 f64; do
+    part "tgv_${type}_cold" bin/tgv --target cuda --type $type --steps 3
+    part "tgv_${type}_warm" bin/tgv --target cuda --type $type --steps 3
+done
+part sanitizer checked bin/tgv --target cuda --log2n 4 --steps 1
+bin/kiln-bench --json >"$out/bench.json" || failed=1
+
+name=$(nvidia-smi --query-gpu=name --format=csv,noheader | head -1)
+driver=$(nvidia-smi --query-gpu=driver_version --format=csv,noheader | head -1)
+{
+    printf '{"device": "%s", "driver": "%s", "date": "%s", "failed": %s,\n' \
+        "$name" "$driver" "$(date -u +%F)" "$failed"
+    printf ' "bench": '
+    awk 'BEGIN { printf "[" } { printf "%s%s", NR > 1 ? ",\n  " : "", $0 }
+        END { print "]" }' "$out/bench.json"
+    printf '}\n'
+} >"$out/$(echo "$name" | tr -c 'A-Za-z0-9\n' '_').json"
+exit "$failed"
