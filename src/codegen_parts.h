@@ -141,11 +141,19 @@ kiln_status kiln__host_link_process(const kiln__object *objects, size_t count,
                                     size_t capacity);
 /* The options of both; NULL-terminated. */
 extern const char *const kiln__host_link_options[];
+/* True when links run as processes. */
+int kiln__host_link_is_outside(void);
+/* Says in the job what linked it, if that was a process. */
+kiln_status kiln__host_link_note(kiln__codegen_job *job);
 /* lld cannot go on: gives up lld in this process and unlocks. A no-op unless
    this thread is linking. */
 void kiln__host_link_abandon(void);
 /* Once per process: makes lld usable in children of fork(). */
 void kiln__host_link_guard(void);
+
+/* ---- backends/codegen_cuda_nvjitlink.c ---- */
+/* Once per process: makes the library usable in children of fork(). */
+void kiln__nvjitlink_guard(void);
 
 /* ---- backends/llvm_gap.cc: what LLVM's C API lacks ---- */
 int kiln__llvm_guard(void (*run)(void *env), void *env);

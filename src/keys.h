@@ -53,7 +53,8 @@ kiln_status kiln__key_closure(kiln__encoder *out, kiln_digest library,
 kiln_status kiln__key_attached(kiln__encoder *out, const kiln_context *context,
                                kiln_digest typed, const char *consumer,
                                const kiln_config *config);
-/* Of the note that toolchain.c leaves about a build of the code generator. */
+/* Of the note that toolchain_tools.c leaves about a file: of libLLVM under the
+   build of the code generator, of another tool under its name. */
 kiln_status kiln__key_toolchain(kiln__encoder *out, const kiln_context *context,
                                 const char *codegen);
 /* Of what the text of a package defines, given the history of the package; the

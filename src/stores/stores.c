@@ -4,6 +4,7 @@
 
 #include "cache_settings.h"
 #include "chain.h"
+#include "failed.h"
 #include "folder_packs.h"
 #include "kiln/kernel.h"
 #include "report.h"
@@ -368,7 +369,18 @@ kiln_status kiln__stores_clear(kiln_context *context,
         return KILN_OK;
     KILN_TRY(kiln__loose_clear(loose, report));
     kiln__folder_packs_clear(loose, report);
+    kiln__failed_clear(loose);
     return KILN_OK;
+}
+
+kiln_status kiln__stores_keep_failed(kiln_context *context, char *path,
+                                     size_t capacity, const char *suffix,
+                                     const void *bytes, size_t size)
+{
+    kiln__loose *loose = disk(context);
+
+    return loose ? kiln__failed_keep(loose, path, capacity, suffix, bytes, size)
+                 : KILN_EREADONLY;
 }
 
 const char *kiln__stores_file_system(int *is_network, kiln_context *context,

@@ -1,0 +1,163 @@
+/* failed.c - inputs on which code generation failed. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include "failed.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "hasher.h"
+
+/*
+ * A file is named after what is in it, so the same failure is kept once. It is
+ * written under another name and renamed; other processes may do the same, or
+ * drop what is there, at any time.
+ */
+
+#define FOLDER_FLAGS (O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW)
+#define FILE_FLAGS (O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW)
+#define SUFFIX_MAX ((size_t)15) /* of letters, and the dot */
+#define NAME_SIZE (KILN_DIGEST_TEXT_SIZE + SUFFIX_MAX)
+#define DIGITS ((size_t)KILN_DIGEST_TEXT_SIZE - 1)
+
+/* ---- the folder ---- */
+
+/* A descriptor, or -1. */
+static int open_folder(kiln__loose *loose, int make)
+{
+    const int above = kiln__loose_folder(loose, make);
+    int folder;
+
+    if (above < 0)
+        return -1;
+    folder = openat(above, KILN__FAILED, FOLDER_FLAGS);
+    if (folder >= 0 || errno != ENOENT || !make)
+        return folder;
+    if (mkdirat(above, KILN__FAILED, 0700) != 0 && errno != EEXIST)
+        return -1;
+    return openat(above, KILN__FAILED, FOLDER_FLAGS);
+}
+
+static int is_ours(const char *name)
+{
+    return strspn(name, "0123456789abcdef") == DIGITS && name[DIGITS] == '.' &&
+           strlen(name + DIGITS) <= SUFFIX_MAX;
+}
+
+/* The oldest of ours, and how many there are; `oldest` is "" when the folder
+   cannot be read. Takes a descriptor of its own. */
+static size_t look(int folder, char oldest[NAME_SIZE])
+{
+    const int again = openat(folder, ".", FOLDER_FLAGS);
+    DIR *list = again < 0 ? NULL : fdopendir(again);
+    struct timespec first = {0};
+    const struct dirent *entry;
+    size_t count = 0;
+
+    oldest[0] = '\0';
+    if (!list) {
+        if (again >= 0)
+            (void)close(again);
+        return 0;
+    }
+    while ((entry = readdir(list)) != NULL) {
+        struct stat facts;
+
+        if (!is_ours(entry->d_name) ||
+            fstatat(folder, entry->d_name, &facts, AT_SYMLINK_NOFOLLOW) != 0)
+            continue;
+        if (count++ == 0 || facts.st_mtim.tv_sec < first.tv_sec ||
+            (facts.st_mtim.tv_sec == first.tv_sec &&
+             facts.st_mtim.tv_nsec < first.tv_nsec)) {
+            first = facts.st_mtim;
+            memcpy(oldest, entry->d_name, strlen(entry->d_name) + 1);
+        }
+    }
+    (void)closedir(list);
+    return count;
+}
+
+/* Drops the oldest until so many are left. */
+static void drop_beyond(int folder, size_t most)
+{
+    char oldest[NAME_SIZE];
+
+    while (look(folder, oldest) > most)
+        if (unlinkat(folder, oldest, 0) != 0 && errno != ENOENT)
+            return;
+}
+
+/* ---- keeping ---- */
+
+static int write_file(int folder, const char *name, const void *bytes,
+                      size_t size)
+{
+    const int file = openat(folder, name, FILE_FLAGS, 0600);
+    const char *at = bytes;
+    ssize_t written = 0;
+
+    if (file < 0)
+        return 0;
+    while (size > 0) {
+        written = write(file, at, size);
+        if (written < 0 && errno == EINTR)
+            continue;
+        if (written <= 0)
+            break;
+        at += written;
+        size -= (size_t)written;
+    }
+    return close(file) == 0 && size == 0;
+}
+
+static int keep(int folder, const char *name, const void *bytes, size_t size)
+{
+    char temporary[NAME_SIZE + 32];
+
+    (void)snprintf(temporary, sizeof temporary, ".%s-%ld-%ld", name,
+                   (long)getpid(), (long)gettid());
+    if (write_file(folder, temporary, bytes, size) &&
+        renameat(folder, temporary, folder, name) == 0)
+        return 1;
+    (void)unlinkat(folder, temporary, 0);
+    return 0;
+}
+
+kiln_status kiln__failed_keep(kiln__loose *loose, char *path, size_t capacity,
+                              const char *suffix, const void *bytes,
+                              size_t size)
+{
+    const char *space = loose->name_space ? loose->name_space : "";
+    char digest[KILN_DIGEST_TEXT_SIZE], name[NAME_SIZE];
+    int folder, kept, length;
+
+    if (!loose->options.writes || size > KILN__FAILED_LARGEST ||
+        strlen(suffix) > SUFFIX_MAX)
+        return KILN_EREADONLY;
+    folder = open_folder(loose, 1);
+    if (folder < 0)
+        return KILN_EIO;
+    kiln_digest_text(kiln__digest_bytes(bytes, size), digest);
+    (void)snprintf(name, sizeof name, "%s%s", digest, suffix);
+    kept = keep(folder, name, bytes, size);
+    if (kept)
+        drop_beyond(folder, KILN__FAILED_MOST);
+    (void)close(folder);
+    length = snprintf(path, capacity,
+                      "%s%s%s/" KILN__LOOSE_FORMAT "/" KILN__FAILED "/%s",
+                      loose->directory, *space ? "/" : "", space, name);
+    return kept && length > 0 && (size_t)length < capacity ? KILN_OK : KILN_EIO;
+}
+
+void kiln__failed_clear(kiln__loose *loose)
+{
+    const int folder = open_folder(loose, 0);
+
+    if (folder < 0)
+        return;
+    drop_beyond(folder, 0);
+    (void)close(folder);
+}
