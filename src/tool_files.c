@@ -121,7 +121,7 @@ const char *kiln__tool_folder(int number)
 
 static const char *value_of(const char *variable)
 {
-    const char *value = getenv(variable);
+    const char *value = secure_getenv(variable);
 
     return value != NULL && *value != '\0' ? value : NULL;
 }

@@ -13,6 +13,8 @@ kiln_status kiln__cuda_link(kiln__codegen_job *job, const kiln__object *ptx,
                             kiln_blob *out);
 /* The version of PTX that the features name, 83 for 8.3, or 0. */
 unsigned kiln__cuda_ptx_version(const kiln__codegen_job *job);
+/* How far a tool optimises, 0 to 3. */
+unsigned kiln__cuda_level(const kiln__codegen_job *job);
 /* What a tool says when it is older than the target or than the PTX. */
 int kiln__cuda_is_too_old(const char *said);
 

@@ -226,7 +226,7 @@ static int create(linking *l)
     uint32_t count = 3;
 
     (void)snprintf(arch, sizeof arch, "-arch=%s", settings->processor);
-    (void)snprintf(level, sizeof level, "-O%u", (unsigned)settings->opt_level);
+    (void)snprintf(level, sizeof level, "-O%u", kiln__cuda_level(l->job));
     options[0] = arch;
     options[1] = level;
     options[2] = "-verbose";

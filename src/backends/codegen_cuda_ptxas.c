@@ -30,18 +30,8 @@ static kiln_status assemble(const kiln__codegen_job *job, const char *path,
     static const char *const debug[] = {NULL, "-lineinfo", "-g"};
     const kiln__codegen_settings *settings = job->settings;
     char arch[64], level[8];
-    const char *const arguments[] = {
-        "ptxas",
-        "-v",
-        arch,
-        level,
-        "-o",
-        KILN__RUN_OUTPUT,
-        KILN__RUN_INPUT0,
-        settings->debug_level != KILN_DEBUG_NONE ? debug[settings->debug_level]
-                                                 : NULL,
-        NULL,
-    };
+    const char *arguments[9] = {"ptxas", "-v", arch, level};
+    size_t count = 4;
     const kiln__run run = {
         .program = path,
         .arguments = arguments,
@@ -50,8 +40,13 @@ static kiln_status assemble(const kiln__codegen_job *job, const char *path,
     };
     kiln_status status;
 
+    if (settings->debug_level != KILN_DEBUG_NONE)
+        arguments[count++] = debug[settings->debug_level];
+    arguments[count++] = "-o";
+    arguments[count++] = KILN__RUN_OUTPUT;
+    arguments[count] = KILN__RUN_INPUT0;
     (void)snprintf(arch, sizeof arch, "-arch=%s", settings->processor);
-    (void)snprintf(level, sizeof level, "-O%u", (unsigned)settings->opt_level);
+    (void)snprintf(level, sizeof level, "-O%u", kiln__cuda_level(job));
     status = kiln__run_tool(&run, out, said);
     name_input(said);
     return status;
