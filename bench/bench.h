@@ -31,9 +31,11 @@ struct bench {
 extern const struct bench bench_hits[];
 extern const struct bench bench_stages[];
 extern const struct bench bench_launches[];
+extern const struct bench bench_fakes[];
 extern const struct bench bench_processes[];
 extern const struct bench bench_warm[];
 extern const struct bench bench_reductions[];
+extern const struct bench bench_codegen[];
 extern const struct bench bench_runtime[]; /* of kiln-bench-runtime */
 extern const struct bench bench_stored[];  /* of kiln-bench-runtime */
 extern const struct bench bench_stores[];  /* of kiln-bench-runtime */
@@ -41,8 +43,8 @@ extern const struct bench bench_stores[];  /* of kiln-bench-runtime */
 /* Those of this program. */
 #ifndef BENCH_TABLES
 #define BENCH_TABLES \
-    bench_hits, bench_stages, bench_launches, bench_reductions, \
-        bench_processes, bench_warm
+    bench_hits, bench_stages, bench_launches, bench_fakes, bench_reductions, \
+        bench_processes, bench_warm, bench_codegen
 #endif
 
 uint64_t bench_now_ns(void);

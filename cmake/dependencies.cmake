@@ -7,6 +7,10 @@ find_package(Threads REQUIRED)
 find_path(KILN_UTHASH_INCLUDE uthash.h REQUIRED)
 find_path(KILN_XXHASH_INCLUDE xxhash.h REQUIRED)
 
+# Drivers of SPIR-V are opened at run time: their headers alone are needed.
+find_path(KILN_OPENCL_INCLUDE CL/cl.h REQUIRED)
+find_path(KILN_LEVEL_ZERO_INCLUDE level_zero/ze_api.h REQUIRED)
+
 set(KILN_LLVM_VERSION 22)
 set(KILN_LLVM_ROOT /usr/lib/llvm-${KILN_LLVM_VERSION} CACHE PATH
     "Where LLVM is installed")

@@ -8,6 +8,8 @@ install(DIRECTORY include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
 install(TARGETS kiln EXPORT kiln-targets)
 if(TARGET kiln-codegen-opened)
     install(TARGETS kiln-codegen-opened EXPORT kiln-targets)
+    install(TARGETS kiln-codegen-worker
+        DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/kiln)
     if(NOT BUILD_SHARED_LIBS)
         set_target_properties(kiln-codegen-opened PROPERTIES
             EXPORT_NAME kiln-codegen-opened)

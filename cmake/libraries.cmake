@@ -10,7 +10,8 @@ kiln_add_objects(kiln-common-objects ${kiln_common_sources})
 kiln_add_objects(kiln-objects ${kiln_sources}
     ${kiln_generated}/runtime_sources.c)
 target_include_directories(kiln-objects SYSTEM PRIVATE
-    ${KILN_UTHASH_INCLUDE} ${KILN_XXHASH_INCLUDE})
+    ${KILN_UTHASH_INCLUDE} ${KILN_XXHASH_INCLUDE}
+    ${KILN_OPENCL_INCLUDE} ${KILN_LEVEL_ZERO_INCLUDE})
 
 add_library(kiln $<TARGET_OBJECTS:kiln-objects>
     $<TARGET_OBJECTS:kiln-common-objects>)
@@ -46,6 +47,20 @@ if(kiln_codegen_sources)
     endif()
     kiln_export_only(kiln-codegen-opened
         ${PROJECT_SOURCE_DIR}/cmake/libkiln-codegen.map)
+
+    # The program of worker processes, which opens that library. libkiln looks
+    # for it from its own folder.
+    add_executable(kiln-codegen-worker ${kiln_worker_sources}
+        ${kiln_worker_parts} $<TARGET_OBJECTS:kiln-common-objects>)
+    kiln_compile_as_ours(kiln-codegen-worker)
+    target_include_directories(kiln-codegen-worker SYSTEM PRIVATE
+        ${KILN_XXHASH_INCLUDE})
+    target_link_libraries(kiln-codegen-worker PRIVATE Threads::Threads
+        ${CMAKE_DL_LIBS} m)
+    set_target_properties(kiln-codegen-worker PROPERTIES
+        RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/libexec/kiln
+        INSTALL_RPATH "")
+    add_dependencies(kiln-codegen-opened kiln-codegen-worker)
 
     # Under its own name: that library, or an archive for static programs.
     if(BUILD_SHARED_LIBS)

@@ -46,6 +46,12 @@ if(TARGET packed AND TARGET kiln-command AND TARGET kiln-codegen-opened)
 endif()
 if(KILN_BENCH)
     kiln_add_program(kiln-bench bench/*.c)
+    target_link_libraries(kiln-bench PRIVATE ${CMAKE_DL_LIBS})
+    if(KILN_TESTS)
+        target_compile_definitions(kiln-bench PRIVATE
+            BENCH_FAKE_CUDA="${PROJECT_BINARY_DIR}/tests/fake_gpu/libcuda.so.1")
+        add_dependencies(kiln-bench kiln-fake-gpu)
+    endif()
 endif()
 # Measures what libkiln hides, and so has its objects inside.
 if(KILN_BENCH AND TARGET kiln-codegen-opened)

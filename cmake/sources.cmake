@@ -23,6 +23,11 @@ kiln_glob(kiln_codegen_halves src/backends/codegen*.c
 kiln_glob(kiln_codegen_sources src/codegen/*.c src/codegen/*.cc)
 list(APPEND kiln_codegen_sources ${kiln_lower_sources} ${kiln_codegen_halves})
 
+# The program of worker processes, with what it needs of libkiln.
+kiln_glob(kiln_worker_sources src/worker/*.c)
+set(kiln_worker_parts src/build_id.c src/codegen_wire.c src/dynlib.c
+    src/file.c src/hasher.c src/reader.c src/thread.c)
+
 kiln_glob(kiln_sources src/*.c src/ir/*.c src/frontend/*.c src/tiers/*.c
     src/stores/*.c src/backends/*.c)
 if(kiln_codegen_sources)

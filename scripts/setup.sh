@@ -5,7 +5,8 @@ set -eu
 
 packages="gcc g++ cmake ninja-build pkg-config llvm-22-dev llvm-22-tools
     liblld-22-dev zlib1g-dev libzstd-dev uthash-dev libxxhash-dev
-    libcmocka-dev clang-format-14 libclc-22"
+    libcmocka-dev clang-format-14 libclc-22 opencl-headers ocl-icd-libopencl1
+    pocl-opencl-icd libze-dev libze1 llvm-spirv-15 spirv-tools"
 
 if ! command -v dpkg-query >/dev/null 2>&1; then
     echo "setup: not a Debian system, please install:" $packages >&2

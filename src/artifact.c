@@ -172,6 +172,12 @@ const kiln_artifact *kiln_artifact_retain(const kiln_artifact *artifact)
     return artifact;
 }
 
+const kiln_artifact *kiln__artifact_retain_origin(const kiln_artifact *artifact)
+{
+    return kiln_artifact_retain(artifact->origin != NULL ? artifact->origin
+                                                         : artifact);
+}
+
 void kiln_artifact_release(const kiln_artifact *artifact)
 {
     owned_artifact *owned = (owned_artifact *)(void *)writable(artifact);
@@ -262,20 +268,6 @@ const kiln_code *kiln_kernel_code(const kiln_kernel *kernel)
 int32_t kiln_kernel_is_valid(const kiln_kernel *kernel)
 {
     return __atomic_load_n(&kernel->head.valid, __ATOMIC_ACQUIRE) != 0;
-}
-
-kiln_status kiln_kernel_native(void **out, const kiln_kernel *kernel,
-                               kiln_error **error)
-{
-    KILN_REQUIRE(out != NULL, error);
-    KILN_REQUIRE(kernel != NULL, error);
-    if (kernel->function == NULL)
-        return kiln__error_set(error, KILN_ENODEVICE,
-                               "kernel %s is for an offline device: it has "
-                               "no native function",
-                               kernel->info->name);
-    *out = kernel->function;
-    return KILN_OK;
 }
 
 int kiln__artifact_is_unusable(const kiln_artifact *artifact,

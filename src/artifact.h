@@ -27,7 +27,8 @@ struct kiln_artifact {
     size_t report_size;
     struct kiln__roots *roots; /* of resolved sites, or NULL; sites.h */
     uint64_t compile_ns;
-    char *toolchain; /* that made it: toolchain.h */
+    char *toolchain;             /* that made it: toolchain.h */
+    const kiln_artifact *origin; /* of a copy for one load, or NULL */
 };
 
 /* What artifact_new copies. */
@@ -55,6 +56,11 @@ typedef struct kiln__artifact_source {
 kiln_status kiln__artifact_new(const kiln_artifact **out,
                                const kiln__artifact_source *source);
 
+/* Adds a reference to the artifact, or to the one that it is a copy of for one
+   load, and returns that. */
+const kiln_artifact *kiln__artifact_retain_origin(
+    const kiln_artifact *artifact);
+
 /* Computes offsets, sizes and total of the packed block for argument types:
    the one place that knows the layout. `out` has room for `count`. */
 uint32_t kiln__argument_layout(kiln_argument_info *out,
@@ -71,7 +77,8 @@ struct kiln_kernel {
     const kiln_code *code;
     const kiln_type *const *types;      /* of the arguments; the code's */
     struct kiln__loaded_module *module; /* backends/registry.c */
-    void *function;                     /* the driver's own handle */
+    void *function;                     /* from the backend's symbol() */
+    void *native;                       /* the driver's own handle */
     kiln_kernel *next;                  /* of its job */
     kiln_kernel *next_of_code;          /* of its code instance */
 };

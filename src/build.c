@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "build.h"
+#include "debug_lines.h"
 #include "keys.h"
 #include "libraries.h"
 #include "log.h"
@@ -164,6 +165,7 @@ static kiln_status make_artifact(kiln__build *build,
         .compile_ns = kiln__clock_ns() - build->start_ns,
         .toolchain = words(build, result),
     };
+    kiln_digest digest;
     kiln__encoder key;
     kiln_status status;
 
@@ -173,8 +175,9 @@ static kiln_status make_artifact(kiln__build *build,
            sizeof kernel.required_group_size);
     kernel.argument_bytes = kiln__argument_layout(arguments, types, count);
     kiln__encoder_init(&key, &build->context->alloc);
-    status =
-        kiln__key_binary(&key, kiln_code_digest(build->code), build->config);
+    status = kiln__job_digest(&digest, build->code, build->config);
+    if (status == KILN_OK)
+        status = kiln__key_binary(&key, digest, build->config);
     if (status == KILN_OK) {
         source.key = kiln__encoder_digest(&key);
         source.encoded_key = key.bytes;
@@ -246,6 +249,13 @@ static void take_log(void *env, int32_t level, const char *line)
               line);
 }
 
+static int is_canceled(void *env)
+{
+    const kiln__build *build = env;
+
+    return build->is_canceled && build->is_canceled(build->canceled_env);
+}
+
 /* ---- the build itself ---- */
 
 static kiln_status gather(kiln__build *build)
@@ -276,6 +286,7 @@ static kiln_status prepare(kiln__build *build, int32_t form, kiln_error **error)
         .stage = stage,
         .was_read = kiln__build_was_read,
         .log = take_log,
+        .is_canceled = is_canceled,
     };
     if (!build->request.entry)
         return kiln__error_no_memory(error);
@@ -341,16 +352,15 @@ kiln_status kiln__build_run(kiln__build *build,
                             void (*on_fatal)(void *env, kiln_error *error),
                             void *env, kiln_error **error)
 {
-    const kiln__codegen *codegen = NULL;
+    kiln__generator generator;
     kiln_status status;
 
     build->fatal = on_fatal;
     build->fatal_env = env;
-    status = kiln__door_open(build->context, &codegen, error);
-    if (status != KILN_OK)
-        return status;
-    KILN_TRY(kiln__build_get_supplies(build, codegen, error));
-    status = codegen->generate(&build->request);
+    KILN_TRY(kiln__generator_open(&generator, build->context,
+                                  build->request.module != NULL, error));
+    KILN_TRY(kiln__build_get_supplies(build, &generator, error));
+    status = kiln__generate_by(&generator, &build->request);
     if (status == KILN_OK)
         return KILN_OK;
     if (!build->error)
@@ -361,6 +371,13 @@ kiln_status kiln__build_run(kiln__build *build,
         build->error = NULL;
     }
     return status;
+}
+
+void kiln__build_watch(kiln__build *build, int (*canceled)(void *env),
+                       void *env)
+{
+    build->is_canceled = canceled;
+    build->canceled_env = env;
 }
 
 const kiln_config *kiln__build_config(const kiln__build *build)

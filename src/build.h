@@ -4,6 +4,7 @@
 #define KILN_BUILD_H
 
 #include "arena.h"
+#include "codegen_place.h"
 #include "hasher.h"
 #include "tiers.h"
 
@@ -53,6 +54,8 @@ struct kiln__build {
     const char *kept; /* path of what a tool failed on, or NULL */
     void (*fatal)(void *env, kiln_error *error);
     void *fatal_env;
+    int (*is_canceled)(void *env); /* or NULL */
+    void *canceled_env;
 };
 
 /* ---- build_gather.c: typed IR as the code generator takes it ---- */
@@ -74,7 +77,7 @@ const kiln__supply *kiln__build_supply_of(const kiln__build *build,
    cannot be built is lowered with the kernel; what cannot be taken from its
    library is an error. */
 kiln_status kiln__build_get_supplies(kiln__build *build,
-                                     const kiln__codegen *codegen,
+                                     const kiln__generator *generator,
                                      kiln_error **error);
 /* The code generator read one: `index` of the request's functions or
    imports. */

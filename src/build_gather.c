@@ -3,7 +3,10 @@
 #include <stdio.h>
 
 #include "build.h"
+#include "debug_lines.h"
 #include "map.h"
+#include "report.h"
+#include "settings.h"
 
 const char *kiln__build_symbol(kiln__arena *arena, const char *prefix,
                                const char *name, const char *suffix)
@@ -69,6 +72,8 @@ static kiln_status add_function(gathering *g, size_t index,
     function->symbol =
         kiln__build_symbol(&g->build->arena, prefix, kiln_code_name(code), "");
     function->runtime = supply ? supply->symbol : NULL;
+    if (g->build->config->debug_level != KILN_DEBUG_NONE)
+        KILN_TRY(kiln__debug_lines(function, &g->build->arena, code));
     if (!function->symbol ||
         !kiln__map_set(&g->places, address_key(code), function))
         return KILN_ENOMEM;

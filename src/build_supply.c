@@ -271,7 +271,7 @@ static void fill_closure(kiln__codegen_request *request,
     request->wanted = supply->use->symbol;
 }
 
-static kiln_status generate(making *m, const kiln__codegen *codegen)
+static kiln_status generate(making *m, const kiln__generator *generator)
 {
     const kiln__codegen_settings settings = settings_of(m->build);
     kiln__codegen_request request = {
@@ -289,17 +289,17 @@ static kiln_status generate(making *m, const kiln__codegen *codegen)
         fill_closure(&request, m->supply);
     else if (fill_function(&request, m) != KILN_OK)
         return kiln__error_no_memory(&m->error);
-    return codegen->generate(&request);
+    return kiln__generate_by(generator, &request);
 }
 
 static kiln_status make(kiln__build *build, kiln__supply *supply,
-                        const kiln__codegen *codegen, kiln_error **error)
+                        const kiln__generator *generator, kiln_error **error)
 {
     making m = {.build = build, .supply = supply};
     kiln_status status;
 
     supply->is_building = 1;
-    status = generate(&m, codegen);
+    status = generate(&m, generator);
     if (status == KILN_OK)
         return KILN_OK;
     if (supply->is_building)
@@ -319,7 +319,7 @@ static kiln_status make(kiln__build *build, kiln__supply *supply,
 /* ---- getting them ---- */
 
 static kiln_status get(kiln__build *build, kiln__supply *supply,
-                       const kiln__codegen *codegen, kiln_error **error)
+                       const kiln__generator *generator, kiln_error **error)
 {
     size_t work = 0;
     const void *ir = supply->code ? kiln_code_ir(supply->code, &work) : NULL;
@@ -338,7 +338,7 @@ static kiln_status get(kiln__build *build, kiln__supply *supply,
     case KILN__RUNTIME_IN_PLACE:
         return KILN_OK;
     case KILN__RUNTIME_OWN:
-        return make(build, supply, codegen, error);
+        return make(build, supply, generator, error);
     case KILN__RUNTIME_NO_MEMORY:
         break;
     }
@@ -361,13 +361,13 @@ static void hand_out(const kiln__build *build, const kiln__supply *supply)
 }
 
 kiln_status kiln__build_get_supplies(kiln__build *build,
-                                     const kiln__codegen *codegen,
+                                     const kiln__generator *generator,
                                      kiln_error **error)
 {
     for (size_t i = 0; i < build->supply_count; i++) {
         kiln__supply *supply = &build->supplies[i];
         kiln_error *cause = NULL;
-        const kiln_status status = get(build, supply, codegen, &cause);
+        const kiln_status status = get(build, supply, generator, &cause);
 
         if (status == KILN_OK) {
             hand_out(build, supply);

@@ -13,6 +13,8 @@
 
 #include "build_id.h"
 #include "cache_settings.h"
+#include "codegen_helper.h"
+#include "codegen_process.h"
 #include "hasher.h"
 #include "kiln/sys/cache_tools.h"
 #include "lock.h"
@@ -272,6 +274,24 @@ static void check_codegen(const checking *c)
     find(c, "toolchain", KILN_CHECK_OK, "%s", kiln__toolchain_text(c->context));
 }
 
+static void check_worker(const checking *c)
+{
+    char path[PATH_MAX];
+    kiln_error *error = NULL;
+
+    if (c->context->codegen_mode == KILN_CODEGEN_THREAD) {
+        find(c, "worker", KILN_CHECK_NOTE, "switched off");
+    } else if (kiln__process_try(c->context, &error) != KILN_OK) {
+        find(c, "worker", KILN_CHECK_NOTE, "%s", kiln_error_message(error));
+        kiln_error_free(error);
+    } else {
+        find(c, "worker", KILN_CHECK_OK, "%s starts",
+             kiln__helpers_program(c->context, path, sizeof path) == KILN_OK
+                 ? path
+                 : "the program");
+    }
+}
+
 static void check_variables(const checking *c)
 {
     const char *found;
@@ -310,6 +330,7 @@ kiln_status kiln_cache_check(kiln_context *context, kiln_check_fn see,
                                      : "the cache is off");
     }
     check_codegen(&c);
+    check_worker(&c);
     check_variables(&c);
     if (c.folder >= 0)
         (void)close(c.folder);

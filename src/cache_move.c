@@ -79,6 +79,7 @@ typedef struct exporting {
     kiln__pack_writer *writer;
     kiln_cache_export_options options;
     kiln_cache_report report;
+    int takes_native;
 } exporting;
 
 /* Notes about this machine, and what others put. */
@@ -88,13 +89,21 @@ static int stays_at_home(const kiln__entry *entry)
            entry->kind == KILN__ENTRY_RAW;
 }
 
+/* What drivers made is of use on equal machines: it goes along if somebody
+   asks for just that. */
+static int is_left_out(const exporting *e, const kiln__entry *entry)
+{
+    return stays_at_home(entry) ||
+           (entry->kind == KILN__ENTRY_NATIVE && !e->takes_native);
+}
+
 static kiln_status export_one(void *env, const kiln__cache_seen *seen,
                               kiln_error **error)
 {
     exporting *e = env;
     kiln__entry entry = seen->seen->stored.entry;
 
-    if (seen->shown.fault || stays_at_home(&entry)) {
+    if (seen->shown.fault || is_left_out(e, &entry)) {
         e->report.skipped++;
         return KILN_OK;
     }
@@ -147,6 +156,9 @@ kiln_status kiln_cache_export(kiln_cache_report *out, kiln_context *context,
     walk.alloc = e.alloc = &context->alloc;
     KILN_TRY(kiln__cache_filter_read(&filter, given, error));
     filter.disk_only = 1;
+    e.takes_native =
+        filter.kind &&
+        strcmp(filter.kind, kiln__entry_kind_text(KILN__ENTRY_NATIVE)) == 0;
     KILN_TRY(read_export(&e, options, error));
     status = kiln__cache_walk_all(context, &walk, error);
     if (status == KILN_OK)

@@ -18,13 +18,19 @@
  * hands the failure to whoever waits, and the thread parks for ever.
  */
 
-#define KILN__CODEGEN_ABI 5
+#define KILN__CODEGEN_ABI 7
 
 /* Forms beside KILN_EMIT_...: bitcode of functions[0] alone, which calls the
    others by their names; and of what a module defines under a name, with all
    that this needs. Both define `entry` and show nothing else. */
 #define KILN__EMIT_FUNCTION 100
 #define KILN__EMIT_CLOSURE 101
+
+/** A place in a source text; 0 is unknown. */
+typedef struct kiln__codegen_place {
+    uint32_t line;
+    uint32_t column;
+} kiln__codegen_place;
 
 /** One function of the closure: typed IR in binary form, and its callees. */
 typedef struct kiln__codegen_function {
@@ -39,6 +45,11 @@ typedef struct kiln__codegen_function {
     const char *runtime;
     const void *bitcode;
     size_t bitcode_size;
+    /* Where debug_level asks for lines and they are known: of the definition,
+       then of expression 1, 2 and so on. */
+    const char *file; /* or NULL */
+    const kiln__codegen_place *places;
+    size_t place_count;
 } kiln__codegen_function;
 
 /** What a foreign module takes from a library. */
@@ -95,6 +106,8 @@ typedef struct kiln__codegen_result {
     size_t site_count;
     const void *reports; /* device_abi.h */
     size_t report_size;
+    const kiln__codegen_tool *tools;
+    size_t tool_count;
     int32_t can_fail;
     uint32_t hidden_arguments;
     uint32_t static_local_bytes;
@@ -102,8 +115,7 @@ typedef struct kiln__codegen_result {
     uint32_t registers;
     uint32_t spill_bytes;
     uint32_t sub_group_size;
-    const kiln__codegen_tool *tools;
-    size_t tool_count;
+    uint32_t reserved;
     uint64_t make_ns; /* FUNCTION: lowering alone; CLOSURE: all of it */
 } kiln__codegen_result;
 
@@ -150,6 +162,9 @@ typedef struct kiln__codegen_request {
     void (*was_read)(void *env, size_t index, uint64_t nanoseconds);
     /** Optional. Takes a line for the host's log. */
     void (*log)(void *env, int32_t level, const char *line);
+    /** Optional. Does nobody wait for the result any more? Asked by libkiln
+        itself, where code is generated in another process. */
+    int (*is_canceled)(void *env);
 } kiln__codegen_request;
 
 /** What libkiln offers to libkiln-codegen. */

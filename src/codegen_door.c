@@ -120,11 +120,17 @@ static kiln_status find_exchange(kiln_codegen_exchange_fn *out,
 kiln_status kiln__door_path(const kiln_context *context, char *out,
                             size_t capacity)
 {
+    return context->codegen_exchange
+               ? KILN_ENOTFOUND
+               : kiln__door_library(context, out, capacity);
+}
+
+kiln_status kiln__door_library(const kiln_context *context, char *out,
+                               size_t capacity)
+{
     char folder[PATH_MAX];
     int size;
 
-    if (context->codegen_exchange)
-        return KILN_ENOTFOUND;
     if (context->codegen_path)
         size = snprintf(out, capacity, "%s", context->codegen_path);
     else if (kiln__dynlib_folder(folder, sizeof folder, &door_lock) == KILN_OK)

@@ -107,6 +107,8 @@ typedef struct kiln__codegen_job {
     LLVMValueRef safe_function;  /* beside it */
     int safe_can_fail;
     LLVMModuleRef checked_module; /* beside a proof: see below */
+    struct kiln__debug *debug;    /* of `module`; NULL: none yet */
+    struct kiln__debug *checked_debug;
     size_t largest; /* nodes of the largest function; 0: it is not known */
     /* The item function is for a whole group: it is called once for each, with
        the ids of the group's first item. Set by lowering. */
@@ -251,6 +253,38 @@ LLVMTypeRef kiln__job_item_pointer(const kiln__codegen_job *job);
 
 /* Returns the LLVM type of a scalar kind in registers (Bool: i1). */
 LLVMTypeRef kiln__job_scalar(const kiln__codegen_job *job, int32_t kind);
+
+/* ---- codegen/codegen_debug.c: lines, where the debug level asks for them ----
+ *
+ * Where it does not, or a function has none, subprograms and places are NULL
+ * and nothing is done.
+ */
+
+/* Describes a function that is made of `source`. */
+LLVMMetadataRef kiln__debug_function(kiln__codegen_job *job,
+                                     LLVMValueRef function,
+                                     const kiln__codegen_function *source);
+/* The place of an expression, in that function. */
+LLVMMetadataRef kiln__debug_place(const kiln__codegen_job *job,
+                                  LLVMMetadataRef subprogram,
+                                  const kiln__codegen_function *source,
+                                  uint32_t ordinal);
+/* Describes a function around the entry, and where `builder` builds it. */
+void kiln__debug_wrapper(kiln__codegen_job *job, LLVMBuilderRef builder,
+                         LLVMValueRef function);
+
+typedef struct kiln__debug_local {
+    const char *name;
+    int32_t kind; /* a scalar, or nothing is said */
+    LLVMValueRef address;
+} kiln__debug_local;
+
+void kiln__debug_variable(const kiln__codegen_job *job, LLVMBuilderRef builder,
+                          LLVMMetadataRef subprogram,
+                          const kiln__codegen_function *source,
+                          const kiln__debug_local *local);
+/* No more functions come. */
+void kiln__debug_end(kiln__codegen_job *job);
 
 /* ---- lower/lower.c ---- */
 /* Lowers request->functions into job->module; sets parameters, item_function

@@ -100,6 +100,8 @@ const kiln__codegen_backend *kiln__codegen_backend_find(const char *name);
 extern const kiln__codegen_backend kiln__host_codegen;
 /* ---- backends/cuda_codegen.c ---- */
 extern const kiln__codegen_backend kiln__cuda_codegen;
+/* ---- backends/rocm_codegen.c ---- */
+extern const kiln__codegen_backend kiln__rocm_codegen;
 
 /* ---- backends/codegen_host_wrap.c ---- */
 kiln_status kiln__host_wrap(kiln__codegen_job *job);
@@ -115,15 +117,45 @@ int kiln__host_items_are_parallel(kiln__codegen_job *job,
    in the arena; NULL: none, or out of memory, which is the job's failure. */
 const void *kiln__device_reports(kiln__codegen_job *job, size_t *size);
 
-/* ---- backends/codegen_host_object.c ---- */
+/* ---- backends/codegen_elf_object.c ---- */
+/* What a relocatable object may be. */
+typedef struct kiln__elf_rules {
+    uint16_t machine;  /* EM_... */
+    const char *entry; /* another object defines "entry.more"; or NULL */
+    int (*may_import)(const char *name);
+} kiln__elf_rules;
+
 /* Checks a relocatable object before a linker sees it; on failure writes the
-   reason to `message`. Another object defines functions called "entry.more",
-   unless `entry` is NULL. */
-kiln_status kiln__host_object_check(const kiln__object *object,
-                                    const char *entry, char *message,
-                                    size_t capacity);
-/* True when host code may leave the function undefined. */
-int kiln__host_may_import(const char *name);
+   reason to `message`. */
+kiln_status kiln__elf_object_check(const kiln__object *object,
+                                   const kiln__elf_rules *rules, char *message,
+                                   size_t capacity);
+
+/* ---- backends/codegen_elf_link.c, codegen_elf_process.c ---- */
+#define KILN__ELF_OBJECTS_MAX 2
+#define KILN__ELF_OPTIONS_MAX 32 /* the NULL at the end, too */
+/* Links checked objects into an image. */
+kiln_status kiln__elf_link(const char *const *options,
+                           const kiln__object *objects, size_t count,
+                           kiln_blob *out, char *message, size_t capacity);
+/* The same for a job, which has the failure, and what linked it if that was
+   not in this process. */
+kiln_status kiln__elf_link_job(kiln__codegen_job *job,
+                               const char *const *options,
+                               const kiln__object *objects, size_t count,
+                               kiln_blob *out);
+/* True when links run as processes. */
+int kiln__elf_link_is_outside(void);
+/* As kiln__elf_link(), by running ld.lld as a process. */
+kiln_status kiln__elf_link_process(const char *const *options,
+                                   const kiln__object *objects, size_t count,
+                                   kiln_blob *out, char *message,
+                                   size_t capacity);
+/* lld cannot go on: gives up lld in this process and unlocks. A no-op unless
+   this thread is linking. */
+void kiln__elf_link_abandon(void);
+/* Once per process: makes lld usable in children of fork(). */
+void kiln__elf_link_guard(void);
 
 /* ---- backends/codegen_host_sites.c ---- */
 kiln_status kiln__host_find_sites(kiln__codegen_job *job,
@@ -131,25 +163,14 @@ kiln_status kiln__host_find_sites(kiln__codegen_job *job,
                                   uint64_t *offset);
 
 /* ---- backends/codegen_host_link.c ---- */
-#define KILN__HOST_OBJECTS_MAX 2
-/* Links checked objects into a shared image. */
-kiln_status kiln__host_link(const kiln__object *objects, size_t count,
-                            kiln_blob *out, char *message, size_t capacity);
-/* The same by running ld.lld as a process. */
-kiln_status kiln__host_link_process(const kiln__object *objects, size_t count,
-                                    kiln_blob *out, char *message,
+/* As kiln__elf_object_check(), for host code. */
+kiln_status kiln__host_object_check(const kiln__object *object,
+                                    const char *entry, char *message,
                                     size_t capacity);
-/* The options of both; NULL-terminated. */
+/* True when host code may leave the function undefined. */
+int kiln__host_may_import(const char *name);
+/* The linker's, NULL-terminated. */
 extern const char *const kiln__host_link_options[];
-/* True when links run as processes. */
-int kiln__host_link_is_outside(void);
-/* Says in the job what linked it, if that was a process. */
-kiln_status kiln__host_link_note(kiln__codegen_job *job);
-/* lld cannot go on: gives up lld in this process and unlocks. A no-op unless
-   this thread is linking. */
-void kiln__host_link_abandon(void);
-/* Once per process: makes lld usable in children of fork(). */
-void kiln__host_link_guard(void);
 
 /* ---- backends/codegen_cuda_nvjitlink.c ---- */
 /* Once per process: makes the library usable in children of fork(). */

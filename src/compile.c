@@ -1,6 +1,7 @@
 /* compile.c - the way of a kernel, from a signature to a loaded entry. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "artifact.h"
+#include "debug_lines.h"
 #include "frontend/language.h"
 #include "ir.h"
 #include "keys.h"
@@ -56,10 +57,12 @@ static const kiln_artifact *find_artifact(kiln_context *context,
                                           int32_t *source)
 {
     const kiln_artifact *artifact = NULL;
+    kiln_digest digest;
     kiln__encoder key;
 
     kiln__encoder_init(&key, &context->alloc);
-    if (kiln__key_binary(&key, kiln_code_digest(code), config) == KILN_OK) {
+    if (kiln__job_digest(&digest, code, config) == KILN_OK &&
+        kiln__key_binary(&key, digest, config) == KILN_OK) {
         const kiln_key wanted = {kiln__encoder_digest(&key), key.bytes,
                                  key.size};
 
@@ -237,8 +240,10 @@ kiln_status kiln__compile_begin(const kiln_kernel **out, kiln__flight **flight,
 {
     kiln_frontend *frontend = request->signature.function->frontend;
     kiln__compile_request asked = *request;
-    kiln__typed_request typed = {&request->signature, request->config, 0,
-                                 request->never_wait, 1};
+    kiln__typed_request typed = {
+        &request->signature, request->config, 0, request->never_wait,
+        /* Lines are not in a record. */
+        request->config->debug_level == KILN_DEBUG_NONE};
     const kiln_code *code = NULL;
     kiln_status status;
 

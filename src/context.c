@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cache_settings.h"
+#include "codegen_place.h"
 #include "core.h"
 #include "environment.h"
 #include "options.h"
@@ -71,6 +72,12 @@ static kiln_status door_new(kiln_context *context, kiln_error **error)
     return kiln__door_new(context);
 }
 
+static kiln_status helpers_new(kiln_context *context, kiln_error **error)
+{
+    (void)error;
+    return kiln__helpers_new(context);
+}
+
 static kiln_status toolchain_new(kiln_context *context, kiln_error **error)
 {
     (void)error;
@@ -101,6 +108,7 @@ static const struct {
     {configs_new, kiln__configs_free},
     {libraries_new, kiln__libraries_free},
     {door_new, kiln__door_free},
+    {helpers_new, kiln__helpers_free},
     {kiln__stores_new, kiln__stores_free},
     {tools_new, kiln__tools_free},
     {toolchain_new, kiln__toolchain_free},
@@ -227,7 +235,32 @@ static kiln_status copy_paths(kiln_context *context,
 
     if (copy_path(&context->codegen_path, context, codegen) != KILN_OK ||
         copy_path(&context->import_path, context, environment->import_path) !=
+            KILN_OK ||
+        copy_path(&context->cuda_driver, context, environment->cuda_driver) !=
+            KILN_OK ||
+        copy_path(&context->rocm_driver, context, environment->rocm_driver) !=
+            KILN_OK ||
+        copy_path(&context->llvm_spirv, context, environment->llvm_spirv) !=
             KILN_OK)
+        return kiln__error_no_memory(error);
+    return KILN_OK;
+}
+
+static kiln_status choose_driver(kiln_context *context,
+                                 const kiln_context_options *options,
+                                 const kiln__environment *environment,
+                                 kiln_error **error)
+{
+    const char *driver = options->spirv_driver ? options->spirv_driver
+                                               : environment->spirv_driver;
+
+    if (driver && strcmp(driver, "opencl") != 0 &&
+        strcmp(driver, "level-zero") != 0)
+        return kiln__error_set(error, KILN_EINVAL,
+                               "the driver of backend spirv is '%s'; it can "
+                               "be opencl or level-zero",
+                               driver);
+    if (copy_path(&context->spirv_driver, context, driver) != KILN_OK)
         return kiln__error_no_memory(error);
     return KILN_OK;
 }
@@ -238,7 +271,12 @@ static void context_release(kiln_context *context)
     const kiln_alloc alloc = context->alloc;
 
     kiln__string_free(&alloc, context->codegen_path);
+    kiln__string_free(&alloc, context->codegen_worker);
     kiln__string_free(&alloc, context->import_path);
+    kiln__string_free(&alloc, context->cuda_driver);
+    kiln__string_free(&alloc, context->rocm_driver);
+    kiln__string_free(&alloc, context->spirv_driver);
+    kiln__string_free(&alloc, context->llvm_spirv);
     kiln__cache_settings_free(context->cache);
     kiln__deallocate(&alloc, context, sizeof *context);
 }
@@ -253,6 +291,8 @@ static kiln_status context_fill(kiln_context *context,
     KILN_TRY(kiln__environment_read(&environment, error));
     KILN_TRY(read_limits(context, options, &environment, error));
     KILN_TRY(copy_paths(context, options, &environment, error));
+    KILN_TRY(choose_driver(context, options, &environment, error));
+    KILN_TRY(kiln__place_read(context, options, &environment, error));
     KILN_TRY(kiln__cache_settings_new(&context->cache, &context->alloc,
                                       options->cache, &environment.cache,
                                       error));

@@ -26,7 +26,17 @@ struct kiln_context {
     uint32_t thread_limit;
     char *codegen_path; /* or NULL */
     kiln_codegen_exchange_fn codegen_exchange;
+    uint32_t codegen_mode;           /* KILN_CODEGEN_..., never DEFAULT */
+    char *codegen_worker;            /* path of the program, or NULL */
+    uint64_t codegen_memory;         /* 0: no bound */
+    uint64_t codegen_timeout_ns;     /* UINT64_MAX: none */
+    atomic_int codegen_worker_state; /* codegen_place.c */
     char *import_path; /* KILN_PATH: folders separated by ':', or NULL */
+    char *cuda_driver; /* path of the driver's library, or NULL */
+    char *rocm_driver; /* the same of HIP's */
+
+    char *spirv_driver; /* the only one of backend spirv, or NULL */
+    char *llvm_spirv;   /* KILN_LLVM_SPIRV: a program, or NULL */
     struct kiln__cache_settings *cache; /* cache_settings.h */
     kiln__fork_list fork;               /* locks to hold across fork() */
     /* ranks.c: until when those that did not answer are left alone. */
@@ -40,6 +50,7 @@ struct kiln_context {
     struct kiln__configs *configs;       /* config.c */
     struct kiln__libraries *libraries;   /* libraries.c */
     struct kiln__codegen_door *door;     /* codegen_door.c */
+    struct kiln__helpers *helpers;       /* codegen_helper.c */
     struct kiln__stores *stores;         /* stores/ */
     struct kiln__tools *tools;           /* toolchain_tools.c */
     struct kiln__toolchain *toolchain;   /* toolchain.c */
@@ -159,6 +170,14 @@ const kiln__codegen *kiln__door_peek(kiln_context *context);
    without opening it. */
 kiln_status kiln__door_path(const kiln_context *context, char *out,
                             size_t capacity);
+
+/* The same of a library that is to be opened by another process. */
+kiln_status kiln__door_library(const kiln_context *context, char *out,
+                               size_t capacity);
+
+/* ---- codegen_helper.c; the rest is in codegen_helper.h ---- */
+kiln_status kiln__helpers_new(kiln_context *context);
+void kiln__helpers_free(kiln_context *context);
 
 /* ---- workers.c: Kiln's own compiling threads ---- */
 kiln_status kiln__workers_new(kiln_context *context);

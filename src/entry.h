@@ -29,7 +29,8 @@
     X(SOURCE, 4, "source")       /* what a text of the language defines */ \
     X(ATTACHED, 5, "attached")   /* what a consumer attached to an instance */ \
     X(RAW, 6, "raw")             /* bytes of somebody else */ \
-    X(TOOLCHAIN, 7, "toolchain") /* a tool that was seen */
+    X(TOOLCHAIN, 7, "toolchain") /* a tool that was seen */ \
+    X(NATIVE, 8, "native")       /* what a driver made of an artifact */
 
 #define KILN__ENTRY_KIND_ENUM(name, value, text) KILN__ENTRY_##name = value,
 enum { KILN__ENTRY_KIND_MAP(KILN__ENTRY_KIND_ENUM) KILN__ENTRY_KIND_COUNT };

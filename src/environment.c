@@ -17,60 +17,80 @@
  * (secure_getenv). An empty value counts as none.
  */
 
+static const kiln_environment_variable variables[] = {
+    {"KILN_WORKERS", "number of threads that compile; default: cores"},
+    {"KILN_THREADS", "number of threads of the host backend; default: cores"},
+    {"KILN_CODEGEN_PATH",
+     "path of libkiln-codegen.so; default: beside libkiln, else the "
+     "loader's path"},
+    {"KILN_PATH",
+     "folders, separated by ':', where imported packages are looked for"},
+    {"KILN_CUDA_DRIVER",
+     "path of the CUDA driver's library, for tests and unusual "
+     "installations; default: libcuda.so.1"},
+    {"KILN_ROCM_DRIVER",
+     "path of the HIP runtime's library, likewise; default: "
+     "libamdhip64.so"},
+    {"KILN_CODEGEN",
+     "where code is generated: thread, on threads of Kiln's; worker, in "
+     "processes of their own; or auto, of other frontends' LLVM IR in such "
+     "a process if its program is there; default: auto"},
+    {"KILN_CODEGEN_WORKER",
+     "path of the program kiln-codegen-worker; default: "
+     "../libexec/kiln/kiln-codegen-worker from libkiln's folder"},
+    {"KILN_CODEGEN_TIMEOUT",
+     "time that a job may take in such a process, or none; default: 120s"},
+    {"KILN_CODEGEN_MEMORY",
+     "bytes of address space of such a process, 4G say, or none; default: "
+     "none"},
+    {"KILN_SPIRV_DRIVER",
+     "level-zero or opencl: the only driver of backend spirv; default: "
+     "both"},
+    {"KILN_LLVM_SPIRV",
+     "program that translates for OpenCL devices without SPIR-V; default: "
+     "llvm-spirv-15, else llvm-spirv"},
+    {"KILN_NVJITLINK",
+     "path of the library that makes cubins of PTX, or off; default: the CUDA "
+     "toolkit's, else the loader's"},
+    {"KILN_PTXAS",
+     "path of the program that does so where nvJitLink does not, or off; "
+     "default: the CUDA toolkit's, else PATH's"},
+    {"KILN_LLD", "path of ld.lld, for links in a process of their own"},
+    {"KILN_LIBCLC", "folder of libclc's bitcode"},
+    {"KILN_LIBDEVICE", "folder of libdevice's bitcode"},
+    {"KILN_TRACE",
+     "file that gets a timeline of stages, stores and waits, in Chrome's "
+     "trace event format"},
+    {"KILN_CACHE", "off, ro, rw, must-hit, refresh or verify; default: rw"},
+    {"KILN_CACHE_DIR",
+     "folder of the entries; default: kiln in XDG_CACHE_HOME, else in "
+     "~/.cache"},
+    {"KILN_CACHE_PATH",
+     "folders and packs, separated by ':', that are only read"},
+    {"KILN_CACHE_LOCAL_DIR",
+     "folder that is written instead of a default folder on a network "
+     "file system"},
+    {"KILN_CACHE_MAX_SIZE", "bytes on disk, 2G say, or none"},
+    {"KILN_CACHE_MAX_ENTRIES", "entries on disk, or none; default: 65536"},
+    {"KILN_CACHE_MAX_AGE",
+     "time without use, 30d say, after which an entry goes, or none"},
+    {"KILN_CACHE_MEM_SIZE", "bytes kept in memory unused; default: 256M"},
+    {"KILN_CACHE_LOCK",
+     "auto: where the file system can lock, one process builds what "
+     "several ask for; or none"},
+    {"KILN_CACHE_WAIT",
+     "time at most that one process waits for another; default: 30s"},
+    {"KILN_CACHE_SALT", "text that enters every key"},
+    {"KILN_CACHE_NAMESPACE", "folder in the folder, for entries apart"},
+    {"KILN_CACHE_TRACE", "as KILN_TRACE, which comes first"},
+    {"KILN_CACHE_TIERS",
+     "tiers that are on, separated by ',': typed_ir, runtime, binary; "
+     "or none"},
+    {NULL, NULL},
+};
+
 const kiln_environment_variable *kiln_environment_variables(void)
 {
-    static const kiln_environment_variable variables[] = {
-        {"KILN_WORKERS", "number of threads that compile; default: cores"},
-        {"KILN_THREADS",
-         "number of threads of the host backend; default: cores"},
-        {"KILN_CODEGEN_PATH",
-         "path of libkiln-codegen.so; default: beside libkiln, else the "
-         "loader's path"},
-        {"KILN_PATH",
-         "folders, separated by ':', where imported packages are looked for"},
-        {"KILN_CODEGEN",
-         "where code is generated; 'thread', on Kiln's own threads, is the "
-         "default and all that this version knows"},
-        {"KILN_NVJITLINK",
-         "path of the library that makes cubins of PTX, or off; default: the "
-         "CUDA toolkit's, else the loader's"},
-        {"KILN_PTXAS",
-         "path of the program that does so where nvJitLink does not, or off; "
-         "default: the CUDA toolkit's, else PATH's"},
-        {"KILN_LLD", "path of ld.lld, for links in a process of their own"},
-        {"KILN_LIBCLC", "folder of libclc's bitcode"},
-        {"KILN_LIBDEVICE", "folder of libdevice's bitcode"},
-        {"KILN_TRACE",
-         "file that gets a timeline of stages, stores and waits, in Chrome's "
-         "trace event format"},
-        {"KILN_CACHE", "off, ro, rw, must-hit, refresh or verify; default: rw"},
-        {"KILN_CACHE_DIR",
-         "folder of the entries; default: kiln in XDG_CACHE_HOME, else in "
-         "~/.cache"},
-        {"KILN_CACHE_PATH",
-         "folders and packs, separated by ':', that are only read"},
-        {"KILN_CACHE_LOCAL_DIR",
-         "folder that is written instead of a default folder on a network "
-         "file system"},
-        {"KILN_CACHE_MAX_SIZE", "bytes on disk, 2G say, or none"},
-        {"KILN_CACHE_MAX_ENTRIES", "entries on disk, or none; default: 65536"},
-        {"KILN_CACHE_MAX_AGE",
-         "time without use, 30d say, after which an entry goes, or none"},
-        {"KILN_CACHE_MEM_SIZE", "bytes kept in memory unused; default: 256M"},
-        {"KILN_CACHE_LOCK",
-         "auto: where the file system can lock, one process builds what "
-         "several ask for; or none"},
-        {"KILN_CACHE_WAIT",
-         "time at most that one process waits for another; default: 30s"},
-        {"KILN_CACHE_SALT", "text that enters every key"},
-        {"KILN_CACHE_NAMESPACE", "folder in the folder, for entries apart"},
-        {"KILN_CACHE_TRACE", "as KILN_TRACE, which comes first"},
-        {"KILN_CACHE_TIERS",
-         "tiers that are on, separated by ',': typed_ir, runtime, binary; "
-         "or none"},
-        {NULL, NULL},
-    };
-
     return variables;
 }
 
@@ -106,17 +126,6 @@ static kiln_status read_count(uint32_t *out, const char *name,
                                name, text, KILN__THREADS_MAX);
     *out = (uint32_t)count;
     return KILN_OK;
-}
-
-static kiln_status check_codegen(kiln_error **error)
-{
-    const char *place = variable("KILN_CODEGEN");
-
-    if (!place || strcmp(place, "thread") == 0)
-        return KILN_OK;
-    return kiln__error_set(error, KILN_EINVAL,
-                           "KILN_CODEGEN is '%s'; this version takes 'thread'",
-                           place);
 }
 
 static int is_known(const char *name, size_t size)
@@ -172,9 +181,16 @@ kiln_status kiln__environment_read(kiln__environment *out, kiln_error **error)
 {
     KILN_TRY(read_count(&out->workers, "KILN_WORKERS", error));
     KILN_TRY(read_count(&out->threads, "KILN_THREADS", error));
-    KILN_TRY(check_codegen(error));
     out->codegen_path = variable("KILN_CODEGEN_PATH");
+    out->spirv_driver = variable("KILN_SPIRV_DRIVER");
+    out->llvm_spirv = variable("KILN_LLVM_SPIRV");
+    out->codegen = variable("KILN_CODEGEN");
+    out->codegen_worker = variable("KILN_CODEGEN_WORKER");
+    out->codegen_timeout = variable("KILN_CODEGEN_TIMEOUT");
+    out->codegen_memory = variable("KILN_CODEGEN_MEMORY");
     out->import_path = variable("KILN_PATH");
+    out->cuda_driver = variable("KILN_CUDA_DRIVER");
+    out->rocm_driver = variable("KILN_ROCM_DRIVER");
     read_cache(&out->cache);
     return KILN_OK;
 }

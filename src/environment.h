@@ -31,10 +31,18 @@ typedef struct kiln__cache_variables {
 } kiln__cache_variables;
 
 typedef struct kiln__environment {
-    uint32_t workers;            /* 0: not set */
-    uint32_t threads;            /* 0: not set */
-    const char *codegen_path;    /* borrowed from the environment, or NULL */
-    const char *import_path;     /* borrowed from the environment, or NULL */
+    uint32_t workers;         /* 0: not set */
+    uint32_t threads;         /* 0: not set */
+    const char *codegen_path; /* borrowed from the environment, or NULL */
+    const char *import_path;  /* borrowed from the environment, or NULL */
+    const char *codegen;      /* as it stands there, or NULL; so are: */
+    const char *codegen_worker;
+    const char *codegen_timeout;
+    const char *codegen_memory;
+    const char *cuda_driver;
+    const char *rocm_driver;
+    const char *spirv_driver;
+    const char *llvm_spirv;
     kiln__cache_variables cache; /* borrowed from the environment */
 } kiln__environment;
 

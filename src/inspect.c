@@ -1,6 +1,7 @@
 /* inspect.c - keys, code instances and stages, without filling tier 3. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "array.h"
+#include "debug_lines.h"
 #include "float_mode.h"
 #include "ir.h"
 #include "keys.h"
@@ -59,11 +60,14 @@ kiln_status kiln_code_find(const kiln_code **out, kiln_context *context,
 static kiln_status key_of(kiln_digest *out, const kiln_code *code,
                           const kiln_config *config, kiln_error **error)
 {
+    kiln_digest digest;
     kiln__encoder key;
     kiln_status status;
 
     kiln__encoder_init(&key, &config->context->alloc);
-    status = kiln__key_binary(&key, kiln_code_digest(code), config);
+    status = kiln__job_digest(&digest, code, config);
+    if (status == KILN_OK)
+        status = kiln__key_binary(&key, digest, config);
     if (status == KILN_OK)
         *out = kiln__encoder_digest(&key);
     kiln__encoder_dispose(&key);

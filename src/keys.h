@@ -24,6 +24,7 @@
  * attached key = H(consumer, typed digest, all settings of a config or none)
  * binary key   = H(typed digest, runtime library's digest, BINARY settings,
  *                codegen identity)
+ * native key   = H(binary key, digest of its payload, driver and device)
  */
 #define KILN__KEY_SCHEMA 1
 
@@ -53,6 +54,10 @@ kiln_status kiln__key_closure(kiln__encoder *out, kiln_digest library,
 kiln_status kiln__key_attached(kiln__encoder *out, const kiln_context *context,
                                kiln_digest typed, const char *consumer,
                                const kiln_config *config);
+/* Of what the driver, as it names itself and its device, made of an
+   artifact. */
+kiln_status kiln__key_native(kiln__encoder *out, kiln_digest binary,
+                             kiln_digest payload, const char *driver);
 /* Of the note that toolchain_tools.c leaves about a file: of libLLVM under the
    build of the code generator, of another tool under its name. */
 kiln_status kiln__key_toolchain(kiln__encoder *out, const kiln_context *context,

@@ -1,6 +1,7 @@
 /* task.c - a build on a worker: one process builds, the others wait for it. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "artifact.h"
+#include "debug_lines.h"
 #include "hasher.h"
 #include "keys.h"
 #include "lock.h"
@@ -219,14 +220,23 @@ static int load(task *t, const kiln_artifact *artifact, int32_t source)
     return 1;
 }
 
+static int is_unwanted(void *env)
+{
+    const task *t = env;
+
+    return kiln__flight_give_up(t->context, t->flight);
+}
+
 static void make(task *t)
 {
     kiln_context *context = t->context;
     const uint64_t start = kiln__clock_ns();
     const kiln_artifact *artifact;
     kiln_error *error = NULL;
-    const kiln_status status = kiln__build_run(t->build, task_fatal, t, &error);
+    kiln_status status;
 
+    kiln__build_watch(t->build, is_unwanted, t);
+    status = kiln__build_run(t->build, task_fatal, t, &error);
     if (status != KILN_OK) {
         kiln__build_free(t->build);
         task_end(t, NULL, KILN_SOURCE_BUILT, status, error);
@@ -312,6 +322,7 @@ static int is_fetched(const task *t)
 static void make_key(task *t)
 {
     kiln_context *context = t->context;
+    kiln_digest digest;
 
     /* Nothing is waited for that would not be found. */
     if (kiln__build_is_bound(t->build))
@@ -319,8 +330,10 @@ static void make_key(task *t)
     t->takes_lock = kiln__stores_share(context, KILN__ENTRY_BINARY);
     if (!t->takes_lock && !context->host.fetch)
         return;
-    if (kiln__key_binary(&t->key, kiln_code_digest(t->flight->code),
-                         kiln__build_config(t->build)) == KILN_OK)
+    if (kiln__job_digest(&digest, t->flight->code,
+                         kiln__build_config(t->build)) == KILN_OK &&
+        kiln__key_binary(&t->key, digest, kiln__build_config(t->build)) ==
+            KILN_OK)
         return;
     kiln__encoder_dispose(&t->key);
     t->takes_lock = 0;

@@ -80,7 +80,7 @@ static kiln_status answer(const kiln_kernel **out, const kiln_ticket *ticket,
 {
     if (ticket->status == KILN_OK)
         *out = ticket->kernel;
-    else if (error)
+    else if (error && !(ticket->canceled && ticket->status == KILN_ECANCELED))
         *error = kiln__error_retain(ticket->error);
     return ticket->status;
 }
@@ -121,8 +121,11 @@ kiln_status kiln_compile_wait(const kiln_kernel **out, kiln_ticket *ticket,
 
 void kiln_compile_cancel(kiln_ticket *ticket)
 {
-    if (ticket)
-        ticket->canceled = 1;
+    if (!ticket || ticket->canceled)
+        return;
+    ticket->canceled = 1;
+    if (ticket->flight)
+        kiln__flight_cancel(ticket->context, ticket->flight);
 }
 
 /* The build goes on: its result is remembered, whoever asks next. */

@@ -70,10 +70,11 @@ struct kiln__flight {
     const kiln_kernel *kernel; /* result of a kernel flight */
     kiln_status status;
     kiln_error *error;
-    int is_bound;            /* a failure may be due to where it was asked */
-    int32_t source;          /* KILN_SOURCE_... */
-    uint32_t abandoned[2];   /* requests to count at the end: waiting, owning */
-    kiln__flight *next;      /* of the subject */
+    int is_bound;          /* a failure may be due to where it was asked */
+    int32_t source;        /* KILN_SOURCE_... */
+    uint32_t abandoned[2]; /* requests to count at the end: waiting, owning */
+    uint32_t wanted;       /* kernel flight: requests that were not canceled */
+    kiln__flight *next;    /* of the subject */
     kiln__flight *held_next; /* of the inference that heads its cycle */
 };
 
@@ -117,6 +118,11 @@ void kiln__flight_hand_over(kiln_context *context, kiln__flight *flight);
    Releases the flight. */
 void kiln__flight_abandon(kiln_context *context, kiln__flight *flight,
                           int owned);
+/* A request of a kernel flight takes back that it wants the result. */
+void kiln__flight_cancel(kiln_context *context, kiln__flight *flight);
+/* Does nobody want the kernel any more? Then nobody will, either: who asks from
+   now on begins a flight anew. */
+int kiln__flight_give_up(kiln_context *context, kiln__flight *flight);
 /* How a request is counted that asked for a flight of tier 3, now done. */
 kiln__count kiln__flight_outcome(const kiln__flight *flight, int owned);
 
@@ -216,6 +222,28 @@ kiln_status kiln__artifact_envelope(kiln_blob *out, const kiln_context *context,
 const kiln_artifact *kiln__artifact_receive(kiln_context *context,
                                             const void *bytes, size_t size,
                                             const kiln_key *key);
+
+/* ---- tiers/native.c: what drivers made of artifacts, in the stores ---- */
+typedef struct kiln__native_user {
+    /* Loads the driver's binary; any error: it is of no use. */
+    kiln_status (*use)(void *env, const void *bytes, size_t size);
+    void *env;
+    const char *name; /* of the kernel, for people */
+} kiln__native_user;
+
+/* Gives `user` what stores have for the artifact and the driver, as it names
+   itself (NULL: nothing is kept for it), until one is of use. What is of none
+   is dropped. KILN_ENOTFOUND. */
+kiln_status kiln__native_recall(kiln_context *context,
+                                const kiln_artifact *artifact,
+                                const char *driver,
+                                const kiln__native_user *user);
+/* Would what a driver gives be kept? */
+int kiln__native_is_wanted(kiln_context *context, const kiln_artifact *artifact,
+                           const char *driver);
+void kiln__native_save(kiln_context *context, const kiln_artifact *artifact,
+                       const char *driver, const kiln_blob *bytes,
+                       uint64_t build_ns);
 
 /* ---- tiers/runtime.c: tier 2, bitcode by runtime key ---- */
 typedef struct kiln__runtime_entry kiln__runtime_entry;
@@ -352,6 +380,9 @@ void kiln__build_free(kiln__build *build);
 kiln_status kiln__build_run(kiln__build *build,
                             void (*fatal)(void *env, kiln_error *error),
                             void *env, kiln_error **error);
+/* Before it is run: what says that nobody waits for it any more. */
+void kiln__build_watch(kiln__build *build, int (*canceled)(void *env),
+                       void *env);
 const kiln_config *kiln__build_config(const kiln__build *build);
 /* True when addresses of host objects become constants in it. */
 int kiln__build_is_bound(const kiln__build *build);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "build_id.h"
+#include "codegen_helper.h"
 #include "thread.h"
 #include "tool_files.h"
 #include "toolchain_tools.h"
@@ -105,6 +106,20 @@ static void look_at_loaded(const kiln__codegen *codegen, tools *here,
         snprintf(path, PATH_MAX, "%s", object.dli_fname);
 }
 
+/* In a worker process it is loaded there, which tells what it is. */
+static int look_at_helpers(kiln_context *context, tools *here,
+                           char path[PATH_MAX])
+{
+    kiln__helper_tools told;
+
+    if (!kiln__helpers_tools(context, &told))
+        return 0;
+    memcpy(here->codegen, told.codegen, sizeof told.codegen);
+    memcpy(here->llvm, told.llvm, sizeof told.llvm);
+    snprintf(path, PATH_MAX, "%s", told.llvm_path);
+    return 1;
+}
+
 static void write_text(struct kiln__toolchain *toolchain)
 {
     const tools *here = &toolchain->here;
@@ -121,9 +136,12 @@ static int note_loaded(kiln_context *context, char path[PATH_MAX])
     const kiln__codegen *codegen =
         toolchain->is_opened ? NULL : kiln__door_peek(context);
 
-    if (!codegen)
+    if (toolchain->is_opened)
         return 0;
-    look_at_loaded(codegen, &toolchain->here, path);
+    if (codegen)
+        look_at_loaded(codegen, &toolchain->here, path);
+    else if (!look_at_helpers(context, &toolchain->here, path))
+        return 0;
     write_text(toolchain);
     toolchain->is_opened = 1;
     return path[0] != '\0';

@@ -39,7 +39,7 @@ static kiln_status link_one(const void *bytes, size_t size, kiln_blob *out,
 {
     const kiln__object one = {bytes, size};
 
-    return kiln__host_link(&one, 1, out, message, 256);
+    return kiln__elf_link(kiln__host_link_options, &one, 1, out, message, 256);
 }
 
 static kiln_status link_one_by_process(const void *bytes, size_t size,
@@ -47,7 +47,8 @@ static kiln_status link_one_by_process(const void *bytes, size_t size,
 {
     const kiln__object one = {bytes, size};
 
-    return kiln__host_link_process(&one, 1, out, message, 256);
+    return kiln__elf_link_process(kiln__host_link_options, &one, 1, out,
+                                  message, 256);
 }
 
 static LLVMMemoryBufferRef emit(LLVMContextRef context)

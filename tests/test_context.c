@@ -253,17 +253,38 @@ static void a_variable_that_makes_no_sense_is_named(void **state)
 
 static void every_variable_is_listed_with_its_meaning(void **state)
 {
-    static const char *const names[] = {
-        "KILN_WORKERS",        "KILN_THREADS",
-        "KILN_CODEGEN_PATH",   "KILN_PATH",
-        "KILN_CODEGEN",        "KILN_TRACE",
-        "KILN_CACHE",          "KILN_CACHE_DIR",
-        "KILN_CACHE_PATH",     "KILN_CACHE_LOCAL_DIR",
-        "KILN_CACHE_MAX_SIZE", "KILN_CACHE_MAX_ENTRIES",
-        "KILN_CACHE_MAX_AGE",  "KILN_CACHE_MEM_SIZE",
-        "KILN_CACHE_LOCK",     "KILN_CACHE_WAIT",
-        "KILN_CACHE_SALT",     "KILN_CACHE_NAMESPACE",
-        "KILN_CACHE_TRACE",    "KILN_CACHE_TIERS"};
+    static const char *const names[] = {"KILN_WORKERS",
+                                        "KILN_THREADS",
+                                        "KILN_CODEGEN_PATH",
+                                        "KILN_PATH",
+                                        "KILN_CUDA_DRIVER",
+                                        "KILN_ROCM_DRIVER",
+                                        "KILN_CODEGEN",
+                                        "KILN_CODEGEN_WORKER",
+                                        "KILN_CODEGEN_TIMEOUT",
+                                        "KILN_CODEGEN_MEMORY",
+                                        "KILN_SPIRV_DRIVER",
+                                        "KILN_LLVM_SPIRV",
+                                        "KILN_NVJITLINK",
+                                        "KILN_PTXAS",
+                                        "KILN_LLD",
+                                        "KILN_LIBCLC",
+                                        "KILN_LIBDEVICE",
+                                        "KILN_TRACE",
+                                        "KILN_CACHE",
+                                        "KILN_CACHE_DIR",
+                                        "KILN_CACHE_PATH",
+                                        "KILN_CACHE_LOCAL_DIR",
+                                        "KILN_CACHE_MAX_SIZE",
+                                        "KILN_CACHE_MAX_ENTRIES",
+                                        "KILN_CACHE_MAX_AGE",
+                                        "KILN_CACHE_MEM_SIZE",
+                                        "KILN_CACHE_LOCK",
+                                        "KILN_CACHE_WAIT",
+                                        "KILN_CACHE_SALT",
+                                        "KILN_CACHE_NAMESPACE",
+                                        "KILN_CACHE_TRACE",
+                                        "KILN_CACHE_TIERS"};
     const kiln_environment_variable *listed = kiln_environment_variables();
 
     (void)state;

@@ -251,7 +251,7 @@ static void the_kernels_own_table_is_read(void **state)
 static void prints_come_in_order(void **state)
 {
     fixture *f = *state;
-    const double half = 0.5;
+    const float half = 0.5f; /* its own bits, and zeros */
     uint64_t values[3] = {(uint64_t)-4, 0, 9};
 
     memcpy(&values[1], &half, sizeof half);

@@ -413,6 +413,7 @@ static kiln_status with_memory_of(const kiln_alloc *alloc, void *env)
     (void)env;
     options.alloc = alloc;
     options.workers = 1;
+    options.codegen = KILN_CODEGEN_THREAD; /* hundreds of contexts */
     status = kiln_context_new(&t.context, &options, NULL);
     if (status != KILN_OK)
         return status;

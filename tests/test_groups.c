@@ -53,12 +53,16 @@ static void for_config(kernels *k, const kiln_config_options *options,
 {
     shape s = {.k = k};
 
-    assert_ok(kiln_config_new(&s.config, k->context, options, &test_error));
+    s.config = kernels_config(k, options);
     for (size_t i = 0; i < sizeof grids / sizeof *grids; i++)
         for (size_t j = 0; j < sizeof group_sizes / sizeof *group_sizes; j++) {
+            const kiln_launch launch = {{grids[i], 1, 1},
+                                        {(uint32_t)group_sizes[j], 1, 1}};
+
             s.grid = grids[i];
             s.block = group_sizes[j];
-            check(&s);
+            if (kernels_takes(&launch))
+                check(&s);
         }
 }
 
@@ -322,8 +326,8 @@ static uint64_t mirrored(uint64_t i, uint64_t block, uint64_t grid)
 
 static void groups_have_three_dimensions(void **state)
 {
-    static const uint32_t blocks[][3] = {
-        {4, 4, 4}, {1, 1, 1}, {3, 2, 4}, {4, 1, 2}, {1, 4, 3}};
+    static const uint32_t blocks[][3] = {{4, 4, 4}, {1, 1, 1}, {3, 2, 4},
+                                         {4, 1, 2}, {1, 4, 3}, {1, 2, 3}};
     static int64_t x[7 * 6 * 9], out[7 * 6 * 9];
     kernels *k = *state;
     kiln_array outs = {.data = out, .sizes = {7, 6, 9}, .strides = {1, 7, 42}};
@@ -337,6 +341,8 @@ static void groups_have_three_dimensions(void **state)
         kiln_launch launch = {.grid = {7, 6, 9}};
 
         memcpy(launch.block, blocks[b], sizeof blocks[b]);
+        if (!kernels_takes(&launch))
+            continue;
         assert_ok(kernels_launch(k, kernels_load(k, FILE_OF("groups")),
                                  "mirror", k->config, &launch, arguments, 2,
                                  &test_error));
@@ -465,8 +471,10 @@ static void a_matrix_product_is_right(void **state)
                bs = kernels_array2(b, L, M);
     const kernels_argument arguments[] = {
         {"f64[:,:]", &cs}, {"f64[:,:]", &as}, {"f64[:,:]", &bs}};
-    const kiln_launch launch = {.grid = {N, M, 1}, .block = {8, 4, 1}};
+    kiln_launch launch = {.grid = {N, M, 1}, .block = {8, 4, 1}};
 
+    if (!kernels_takes(&launch))
+        launch = (kiln_launch){.grid = {N, M, 1}, .block = {N, 3, 1}};
     for (int i = 0; i < N * L; i++)
         a[i] = i % 7;
     for (int i = 0; i < L * M; i++)
@@ -518,6 +526,9 @@ static void sums_of_floats_are_in_order(void **state)
         .k = *state, .config = config_of(state), .grid = 100, .block = 64};
     float x[100], out[100];
 
+    /* Elsewhere the order is another one, though the same every time. */
+    if (strcmp(kernels_backend(), "host") != 0)
+        skip();
     for (int i = 0; i < 100; i++)
         x[i] = 1.0f / (float)(i + 3);
     assert_ok(
@@ -535,7 +546,10 @@ static void sums_of_floats_are_in_order(void **state)
 
 /* ---- sub-groups ---- */
 
-#define LANES 16
+static uint64_t lanes_of(const shape *s)
+{
+    return kernels_lanes(s->k);
+}
 
 /* Value of the lane of i's sub-group, or i's own. */
 static int64_t lane_value(const shape *s, uint64_t i, int64_t lane)
@@ -543,24 +557,26 @@ static int64_t lane_value(const shape *s, uint64_t i, int64_t lane)
     uint64_t first, last, at;
 
     group_of(s, i, &first, &last);
-    at = first + (i - first) / LANES * LANES + (uint64_t)lane;
-    return lane >= 0 && lane < LANES && at < last ? value_of(at) : value_of(i);
+    at = first + (i - first) / lanes_of(s) * lanes_of(s) + (uint64_t)lane;
+    return lane >= 0 && lane < (int64_t)lanes_of(s) && at < last ? value_of(at)
+                                                                 : value_of(i);
 }
 
 static void check_sub_ids(const shape *s)
 {
+    const uint64_t lanes = lanes_of(s);
     int64_t out[MOST], expected[MOST];
 
     for (uint64_t i = 0; i < s->grid; i++) {
         const uint64_t l = i % s->block;
 
-        expected[i] = (int64_t)(l / LANES * 1000 + l % LANES * 10 + 1);
+        expected[i] = (int64_t)((l / lanes * 1000 + l % lanes) * 100 + lanes);
     }
     assert_ok(run(s, "sub_ids", "i64[:]", out, "", NULL, NULL, &test_error));
     assert_same(s, out, expected);
 }
 
-static void sub_groups_are_sixteen_items(void **state)
+static void sub_groups_have_their_lanes(void **state)
 {
     for_shapes(state, check_sub_ids);
 }
@@ -570,10 +586,10 @@ static void check_sub_operations(const shape *s)
     int64_t expected[MOST];
 
     for (uint64_t i = 0; i < s->grid; i++) {
-        const int64_t own = (int64_t)(i % s->block % LANES);
+        const int64_t own = (int64_t)(i % s->block % lanes_of(s));
         int64_t sum = 0, low = 1000, high = -1000;
 
-        for (int64_t lane = 0; lane < LANES; lane++) {
+        for (int64_t lane = 0; lane < (int64_t)lanes_of(s); lane++) {
             const int64_t v = lane_value(s, i, lane);
             uint64_t first, last;
 
@@ -600,7 +616,7 @@ static void check_shuffles(const shape *s)
     int64_t expected[MOST];
 
     for (uint64_t i = 0; i < s->grid; i++) {
-        const int64_t own = (int64_t)(i % s->block % LANES);
+        const int64_t own = (int64_t)(i % s->block % lanes_of(s));
 
         expected[i] = lane_value(s, i, 3) + 10 * lane_value(s, i, own ^ 5) +
                       100 * lane_value(s, i, own - 2) +
@@ -660,9 +676,10 @@ static void check_sub_control(const shape *s)
         uint64_t first, last;
 
         group_of(s, i, &first, &last);
-        for (uint64_t g = first; g < last; g += LANES)
-            sub_control_in_c(expected + g, last - g < LANES ? last - g : LANES,
-                             (g - first) / LANES);
+        for (uint64_t g = first; g < last; g += lanes_of(s))
+            sub_control_in_c(expected + g,
+                             last - g < lanes_of(s) ? last - g : lanes_of(s),
+                             (g - first) / lanes_of(s));
     }
     check_integers(s, "sub_control", expected, NULL);
 }
@@ -677,8 +694,8 @@ static void control_differs_between_sub_groups(void **state)
 static void an_exception_behind_a_barrier_has_its_item(void **state)
 {
     const shape s = {
-        .k = *state, .config = config_of(state), .grid = 200, .block = 64};
-    int64_t x[200] = {0}, out[200];
+        .k = *state, .config = config_of(state), .grid = 192, .block = 64};
+    int64_t x[192] = {0}, out[192];
     const kiln_exception *exception;
     kiln_error *error = NULL;
 
@@ -708,9 +725,7 @@ static void run_with_threads(uint32_t threads, float *out, float *x)
 
     options.threads = threads;
     assert_ok(kiln_context_new(&k.context, &options, &test_error));
-    assert_ok(kiln_config_new(&k.config, k.context, NULL, &test_error));
-    assert_ok(kiln_device_open(&k.device, k.context, "host", 0, &test_error));
-    assert_ok(kiln_queue_new(&k.queue, k.device, &test_error));
+    kernels_open(&k);
     for (int i = 0; i < 20; i++)
         assert_ok(kernels_launch(&k, kernels_load(&k, FILE_OF("groups")),
                                  "tree", k.config, &launch, arguments, 2,
@@ -750,7 +765,7 @@ int main(void)
         cmocka_unit_test(a_matrix_product_is_right),
         cmocka_unit_test(groups_add_compare_and_broadcast),
         cmocka_unit_test(sums_of_floats_are_in_order),
-        cmocka_unit_test(sub_groups_are_sixteen_items),
+        cmocka_unit_test(sub_groups_have_their_lanes),
         cmocka_unit_test(sub_groups_add_compare_and_broadcast),
         cmocka_unit_test(shuffles_read_other_lanes),
         cmocka_unit_test(control_differs_between_sub_groups),

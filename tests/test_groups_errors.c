@@ -125,6 +125,8 @@ static void no_item_leaves_a_loop_with_a_barrier_alone(void **state)
 
 static void operands_that_may_be_left_out_are_conditional(void **state)
 {
+    const int is_host = strcmp(kernels_backend(), "host") == 0;
+
     is_refused(state,
                "kernel k(x)\n"
                "    v = x[global_id(0)]\n"
@@ -132,13 +134,15 @@ static void operands_that_may_be_left_out_are_conditional(void **state)
                "        x[0] = 1\n"
                "    end\n"
                "end\n",
-               "not-uniform", "`group_add` " DIFFERS, 3, NULL);
+               "not-uniform", is_host ? "`group_add` " DIFFERS : DIFFERS, 3,
+               NULL);
     is_refused(state,
                "kernel k(x)\n"
                "    v = x[global_id(0)]\n"
                "    x[global_id(0)] = v > 3 ? group_max(v) : 0\n"
                "end\n",
-               "not-uniform", "`group_max` " DIFFERS, 3, NULL);
+               "not-uniform", is_host ? "`group_max` " DIFFERS : DIFFERS, 3,
+               NULL);
 }
 
 static void sub_groups_have_control_of_their_own(void **state)
@@ -162,13 +166,23 @@ static void sub_groups_have_control_of_their_own(void **state)
                "not-uniform", "`barrier` " DIFFERS, 3, "line 2");
 }
 
+static const char broadcast[] =
+    "kernel k(x)\n"
+    "    x[0] = group_broadcast(x[1], local_id(0))\n"
+    "end\n";
+
 static void broadcasts_name_one_item(void **state)
 {
-    is_refused(state,
-               "kernel k(x)\n"
-               "    x[0] = group_broadcast(x[1], local_id(0))\n"
-               "end\n",
-               "not-uniform",
+    if (strcmp(kernels_backend(), "host") != 0) {
+        kiln_error *error = refuse(state, broadcast);
+
+        /* There it is a function of the library's, whose barrier is told. */
+        assert_string_equal(kiln_error_diagnostic(error, 0)->code,
+                            "not-uniform");
+        kiln_error_free(error);
+        return;
+    }
+    is_refused(state, broadcast, "not-uniform",
                "`group_broadcast` takes the same item for all items of a group",
                2, NULL);
 }

@@ -28,7 +28,7 @@ static kiln_blob text_of(kernels *k, const char *kernel, uint8_t bounds)
     kiln_blob text = {0};
 
     options.bounds_checks = bounds;
-    assert_ok(kiln_config_new(&config, k->context, &options, &test_error));
+    config = kernels_config(k, &options);
     assert_ok(kiln_type_array(&types[0], k->context,
                               kiln_type_scalar(k->context, KILN_TYPE_F32), 1, 0,
                               &test_error));

@@ -42,12 +42,21 @@ static int64_t groups_of(const uint64_t shape[2])
     return shape[1] == 0 ? 1 : (int64_t)((shape[0] - 1) / shape[1] + 1);
 }
 
+/* The grid, or where it has to be whole groups, as many as these are. */
+static uint64_t whole(const uint64_t shape[2])
+{
+    const kiln_launch launch = {{shape[0], 1, 1}, {(uint32_t)shape[1], 0, 0}};
+
+    return kernels_takes(&launch) ? shape[0]
+                                  : (uint64_t)groups_of(shape) * shape[1];
+}
+
 static kiln_status launch(kernels *k, const reduction *r, const char *kernel,
                           const uint64_t shape[2], const kiln_array *to,
                           const kiln_array *x, const kiln_array *y,
                           kiln_error **error)
 {
-    const kiln_launch grid = {{shape[0], 1, 1}, {(uint32_t)shape[1], 0, 0}};
+    const kiln_launch grid = {{whole(shape), 1, 1}, {(uint32_t)shape[1], 0, 0}};
     kernels_argument arguments[8];
     char to_type[16], from_type[16];
     size_t count = 0;
@@ -327,10 +336,7 @@ static void a_package_of_that_name_comes_first(void **state)
     kiln_package *own;
 
     assert_ok(kiln_context_new(&fresh.context, NULL, &test_error));
-    assert_ok(kiln_config_new(&fresh.config, fresh.context, NULL, &test_error));
-    assert_ok(
-        kiln_device_open(&fresh.device, fresh.context, "host", 0, &test_error));
-    assert_ok(kiln_queue_new(&fresh.queue, fresh.device, &test_error));
+    kernels_open(&fresh);
     (void)kernels_define(&fresh, "reduce", "fn answer() = 42\n");
     own = kernels_define(&fresh, "own",
                          "import reduce: answer\n"

@@ -1,6 +1,7 @@
 /* kiln.c - the kiln command: which of its commands. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "kiln_tool.h"
+#include "kiln_workload.h"
 
 #include <fcntl.h>
 #include <stdarg.h>
@@ -12,9 +13,10 @@
 static const char usage[] =
     "usage: kiln run FILE KERNEL ARG... --grid N[,N[,N]] [--block N[,N[,N]]]\n"
     "                [--target T] [--print I]... [--save I=FILE.npy]...\n"
-    "                [--stats] [--time]\n"
+    "                [--set NAME=VALUE]... [--stats] [--time]\n"
     "       kiln compile FILE KERNEL TYPE... --emit FORM [--target T] [-o "
     "OUT]\n"
+    "                [--set NAME=VALUE]...\n"
     "       kiln targets\n"
     "       kiln precompile FILE... --workload LIST [--target T]... -o PACK\n"
     "                [--include TIERS] [--jobs N]\n"
@@ -27,7 +29,9 @@ static const char usage[] =
     "          fn:NAME            a function\n"
     "  TYPE    f32, f32[:,:], Static{3}, fn:NAME\n"
     "  FORM    typed, llvm, llvm-opt, asm, binary\n"
-    "  T       host, host:x86-64-v3, ...; see kiln targets\n"
+    "  T       host, host:x86-64-v3, cuda:sm_90, ...; see kiln targets\n"
+    "  NAME    opt, debug, bounds, fast, contract, math, sites, group, most,\n"
+    "          groups, entry, overlays\n"
     "  LIST    a file of lines PACKAGE.KERNEL(TYPE, ...) [bounds=off ...], or "
     "-\n"
     "  TIERS   typed,runtime,binary (all of them), or some\n"
@@ -99,21 +103,6 @@ static int open_context(tool_session *session)
     return TOOL_OK;
 }
 
-static int open_config(tool_session *session, const char *target)
-{
-    kiln_config_options options = KILN_CONFIG_OPTIONS_INIT;
-    kiln_error *error = NULL;
-    kiln_status status;
-
-    options.target = target;
-    status =
-        kiln_config_new(&session->config, session->context, &options, &error);
-    if (status == KILN_OK)
-        return TOOL_OK;
-    (void)tool_fail(error);
-    return status == KILN_EINVAL ? TOOL_USAGE : TOOL_FAILED;
-}
-
 int tool_session_open(tool_session *out, const tool_options *options)
 {
     kiln_error *error = NULL;
@@ -122,7 +111,7 @@ int tool_session_open(tool_session *out, const tool_options *options)
     memset(out, 0, sizeof *out);
     status = open_context(out);
     if (status == TOOL_OK)
-        status = open_config(out, options->target);
+        status = workload_config(&out->config, out->context, options);
     if (status != TOOL_OK)
         return status;
     if (kiln_package_load(&out->package, out->context, options->words[0], NULL,

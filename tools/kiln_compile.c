@@ -7,7 +7,7 @@
 
 #include "kiln_tool.h"
 
-static const char known_options[] = "--emit --target -o";
+static const char known_options[] = "--emit --target --set -o";
 
 static const struct form {
     const char *name;

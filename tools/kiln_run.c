@@ -7,7 +7,7 @@
 #include "kiln_tool.h"
 
 static const char known_options[] =
-    "--grid --block --target --print --save --stats --time";
+    "--grid --block --target --set --print --save --stats --time";
 
 /* One run from the command line to the results. */
 typedef struct run {

@@ -154,7 +154,8 @@ KILN_API KILN_NODISCARD kiln_status kiln_compile_wait(const kiln_kernel **out,
                                                       kiln_error **error);
 
 /** Gives the job up: polls say KILN_ECANCELED unless it is finished already.
- *  The build goes on, and what it makes is remembered. NULL is fine. */
+ *  The build goes on, and what it makes is remembered; but one in a worker
+ *  process ends at once if nobody else waits for it. NULL is fine. */
 KILN_API void kiln_compile_cancel(kiln_ticket *ticket);
 
 /** Ends a ticket; work that is under way goes on. NULL is fine. Never waits. */

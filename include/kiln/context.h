@@ -18,15 +18,16 @@ KILN_BEGIN_DECLS
  *
  * Several contexts may live in one process; they share nothing but the loaded
  * libraries. LLVM runs only on threads that Kiln starts, with all signals
- * blocked. Kiln installs no signal handler and changes neither locale,
+ * blocked, or in processes that Kiln starts, ends and waits for (`codegen`
+ * below). Kiln installs no signal handler and changes neither locale,
  * floating-point mode, working directory nor environment.
  *
  * After fork() the child may use the context's tiers and the host backend; it
- * has no worker threads until its first miss starts them anew, and what other
- * threads were building is forgotten. LLVM and lld have locks of their own,
- * which fork() may leave taken: a child that is to compile must be forked
- * while nothing is being built. A GPU backend that was loaded before the fork
- * must not be used in the child.
+ * has no worker threads until its first miss starts them anew, nor processes,
+ * and what other threads were building is forgotten. LLVM and lld have locks of
+ * their own, which fork() may leave taken: a child that is to compile must be
+ * forked while nothing is being built. A GPU backend that was loaded before the
+ * fork must not be used in the child.
  *
  * Kernels are lent, not counted: a kernel stays usable until
  * kiln_context_collect() finds it outdated, or until the context ends.
@@ -68,11 +69,33 @@ typedef struct kiln_context_options {
        open the library at the first miss. */
     kiln_codegen_exchange_fn codegen_exchange;
     const struct kiln_cache_options *cache; /* copied; NULL: all defaults */
+    /* Of code generation in worker processes; a worker is a program of Kiln's
+       that is started when it is first needed and kept. */
+    uint32_t codegen;           /* KILN_CODEGEN_... */
+    uint32_t codegen_timeout_s; /* of one job; 0: KILN_CODEGEN_TIMEOUT, else
+                                   120; or KILN_CODEGEN_NO_TIMEOUT */
+    uint64_t codegen_memory;    /* of one worker's address space, in bytes; 0:
+                                   KILN_CODEGEN_MEMORY, else no bound */
+    const char *codegen_worker; /* the program; NULL: KILN_CODEGEN_WORKER, else
+                                   ../libexec/kiln/ from libkiln's folder */
+    const char *spirv_driver;   /* of backend spirv: "level-zero" or "opencl"
+                                   alone; NULL: KILN_SPIRV_DRIVER, else both */
 } kiln_context_options;
+
+/* Where code is generated. In a worker process LLVM may crash, hang or take all
+   the memory there is: that is an error of the job, with a file that keeps its
+   input, and the next job finds a fresh worker. */
+#define KILN_CODEGEN_DEFAULT 0 /* KILN_CODEGEN says; else AUTO */
+#define KILN_CODEGEN_AUTO \
+    1 /* of other frontends' LLVM IR in a worker, if its \
+         program is there; else on threads of Kiln's */
+#define KILN_CODEGEN_THREAD 2 /* on threads of Kiln's, in this process */
+#define KILN_CODEGEN_WORKER 3 /* in worker processes */
+#define KILN_CODEGEN_NO_TIMEOUT UINT32_MAX
 
 #define KILN_CONTEXT_OPTIONS_INIT \
     { \
-        sizeof(kiln_context_options), 0, 0, 0, 0, 0, 0, 0, 0, 0 \
+        sizeof(kiln_context_options), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 \
     }
 
 /**

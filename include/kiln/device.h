@@ -47,8 +47,20 @@ KILN_API KILN_NODISCARD kiln_status kiln_device_open(kiln_device **out,
                                                      kiln_error **error);
 
 /**
- * Adopts the caller's own native context (CUcontext, hipCtx_t,
- * ze_context_handle_t, cl_context), which must outlive the device.
+ * What a device of backend "spirv" is adopted from, which two drivers serve:
+ * `native_context` of kiln_device_adopt() is the address of one of these.
+ */
+typedef struct kiln_spirv_native {
+    size_t size;
+    const char *driver; /* "opencl" or "level-zero" */
+    void *context;      /* cl_context or ze_context_handle_t */
+    void *device;       /* cl_device_id, NULL: the context's first one; or
+                           ze_device_handle_t, never NULL */
+} kiln_spirv_native;
+
+/**
+ * Adopts the caller's own native context (CUcontext, hipCtx_t, or what a
+ * kiln_spirv_native names), which must outlive the device.
  * KILN_EUNSUPPORTED from a backend that cannot.
  */
 KILN_API KILN_NODISCARD kiln_status kiln_device_adopt(kiln_device **out,
@@ -129,7 +141,9 @@ KILN_API KILN_NODISCARD kiln_status kiln_queue_new(kiln_queue **out,
                                                    kiln_device *device,
                                                    kiln_error **error);
 /** Adopts the caller's own stream or queue, which must outlive the queue.
- *  KILN_EUNSUPPORTED from a backend that cannot. */
+ *  KILN_EUNSUPPORTED from a backend that cannot. While a stream is captured,
+ *  launches become part of the capture; nothing is loaded, and waiting is
+ *  KILN_EBUSY. */
 KILN_API KILN_NODISCARD kiln_status kiln_queue_adopt(kiln_queue **out,
                                                      kiln_device *device,
                                                      void *native_stream,
@@ -179,6 +193,38 @@ KILN_API KILN_NODISCARD kiln_status kiln_queue_wait(kiln_queue *queue,
  *  a runtime that waited by itself: reports exceptions raised so far. */
 KILN_API KILN_NODISCARD kiln_status kiln_queue_poll(kiln_queue *queue,
                                                     kiln_error **error);
+
+#define KILN_HIDDEN_MAX 4
+
+/** What a runtime needs that launches a kernel by itself. */
+typedef struct kiln_native_launch {
+    size_t size;
+    void *function;        /* the driver's own, in the queue's context */
+    uint32_t hidden_count; /* 0: the kernel takes none */
+    uint32_t reserved;     /* zero */
+    uint64_t hidden[KILN_HIDDEN_MAX]; /* their values */
+} kiln_native_launch;
+
+/**
+ * Prepares a launch that the caller does by itself, with the driver, on the
+ * stream that `queue` has or adopted; `out->size` is set by the caller. The
+ * kernel's arguments are the members of the packed block in their order
+ * (kiln_kernel_get_info), then the hidden arguments, 64 bits each, the first
+ * at the next multiple of 8; where a driver takes arguments as one block,
+ * packed block and hidden arguments are it. The grid is a whole number of
+ * groups. After its own wait the caller polls the queue, for exceptions and
+ * for what was printed; and the queue must stay for as long as such launches,
+ * a graph's too, may run. The values are the same for each launch of a kernel
+ * on a queue.
+ *
+ * KILN_EINVAL as of kiln_queue_launch(); KILN_EBUSY when the kernel would have
+ * to be loaded while a stream is captured; KILN_EUNSUPPORTED of a backend that
+ * lets nobody launch by himself.
+ */
+KILN_API KILN_NODISCARD kiln_status kiln_queue_native(kiln_native_launch *out,
+                                                      kiln_queue *queue,
+                                                      const kiln_kernel *kernel,
+                                                      kiln_error **error);
 
 KILN_END_DECLS
 

@@ -32,7 +32,9 @@ KILN_BEGIN_DECLS
     X(KILN_ECORRUPT, -14, "damaged or foreign data") \
     X(KILN_ERECURSION, -15, "the request needs its own result") \
     X(KILN_EMISMATCH, -16, "library and caller do not fit") \
-    X(KILN_EREADONLY, -17, "the store takes no entries")
+    X(KILN_EREADONLY, -17, "the store takes no entries") \
+    X(KILN_EBUSY, -18, "not possible at this time") \
+    X(KILN_ETIMEDOUT, -19, "it took too long")
 
 #define KILN__STATUS_ENUM(name, number, text) name = number,
 enum { KILN_STATUS_MAP(KILN__STATUS_ENUM) KILN__STATUS_END };

@@ -41,12 +41,14 @@ struct kiln__backends {
     kiln__fork_guard guard;
 };
 
+struct kiln__patched;
+
 /* What a kernel was loaded on. */
 struct kiln__loaded_module {
     kiln__backend *backend;
     const kiln__driver_device *device; /* NULL: offline */
     void *handle;
-    struct kiln__roots *roots; /* of its sites, or NULL */
+    struct kiln__patched *patched; /* what was loaded, if it has sites */
 };
 
 /* ---- registry.c ---- */
@@ -67,9 +69,8 @@ typedef struct kiln__patched {
    of the payload. What has none is lent as it is, with `*patched` NULL. */
 kiln_status kiln__patch(kiln__patched **patched, const kiln_kernel *kernel,
                         kiln_error **error);
-/* Frees the copy; the roots are taken over and may be NULL. */
-struct kiln__roots *kiln__patched_free(kiln__patched *patched,
-                                       const kiln_context *context);
+/* Frees the copy and lets go of the roots. NULL is fine. */
+void kiln__patched_free(kiln__patched *patched, const kiln_context *context);
 
 /* ---- load.c ---- */
 

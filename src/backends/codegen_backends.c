@@ -7,6 +7,7 @@
 static const kiln__codegen_backend *const backends[] = {
     &kiln__host_codegen,
     &kiln__cuda_codegen,
+    &kiln__rocm_codegen,
 };
 
 const kiln__codegen_backend *kiln__codegen_backend_find(const char *name)

@@ -27,6 +27,24 @@ LLVMValueRef kiln__device_intrinsic(kiln__codegen_job *job,
                           arguments, count, "");
 }
 
+LLVMValueRef kiln__device_range(kiln__codegen_job *job, LLVMBuilderRef builder,
+                                LLVMValueRef value, uint32_t least,
+                                uint32_t end)
+{
+    const LLVMTypeRef type = LLVMTypeOf(value);
+    LLVMMetadataRef range[2] = {
+        LLVMValueAsMetadata(LLVMConstInt(type, least, 0)),
+        LLVMValueAsMetadata(LLVMConstInt(type, end, 0))};
+    LLVMMetadataRef node = LLVMMDNodeInContext2(job->context, range, 2);
+
+    if (end - least == 1)
+        return kiln__device_number(job, least);
+    LLVMSetMetadata(value, LLVMGetMDKindIDInContext(job->context, "range", 5),
+                    LLVMMetadataAsValue(job->context, node));
+    return LLVMBuildZExt(builder, value, LLVMInt64TypeInContext(job->context),
+                         "");
+}
+
 static void add_attribute(const kiln__codegen_job *job, LLVMValueRef function,
                           LLVMAttributeIndex at, const char *name,
                           uint64_t value)
@@ -284,17 +302,40 @@ static void add_kernel(wrapper *w)
     kiln__device_attribute(job, w->kernel, "convergent");
 }
 
+/* Records what an item raised; the builder stands behind it. */
+static void record_if(wrapper *w, LLVMValueRef raised)
+{
+    const LLVMContextRef context = w->job->context;
+    const LLVMBasicBlockRef failed =
+        LLVMAppendBasicBlockInContext(context, w->kernel, "raised");
+    const LLVMBasicBlockRef done =
+        LLVMAppendBasicBlockInContext(context, w->kernel, "");
+    const LLVMValueRef is_fine = LLVMBuildICmp(
+        w->builder, LLVMIntEQ, raised, LLVMConstNull(LLVMTypeOf(raised)), "");
+
+    LLVMBuildCondBr(w->builder, is_fine, done, failed);
+    LLVMPositionBuilderAtEnd(w->builder, failed);
+    kiln__device_record(w->job, w->builder, w->values[0]);
+    LLVMBuildBr(w->builder, done);
+    LLVMPositionBuilderAtEnd(w->builder, done);
+}
+
 static void fill_kernel(wrapper *w)
 {
     kiln__codegen_job *job = w->job;
+    LLVMValueRef raised;
 
     LLVMPositionBuilderAtEnd(
         w->builder, LLVMAppendBasicBlockInContext(job->context, w->kernel, ""));
+    kiln__debug_wrapper(job, w->builder, w->kernel);
     w->values[w->value_count++] = make_item(w);
     for (size_t i = 0; i < job->parameter_count; i++)
         pass(w, &job->parameters[i]);
-    LLVMBuildCall2(w->builder, LLVMGlobalGetValueType(job->item_function),
-                   job->item_function, w->values, w->value_count, "");
+    raised =
+        LLVMBuildCall2(w->builder, LLVMGlobalGetValueType(job->item_function),
+                       job->item_function, w->values, w->value_count, "");
+    if (w->has_hidden && job->can_fail)
+        record_if(w, raised);
     LLVMBuildRetVoid(w->builder);
 }
 

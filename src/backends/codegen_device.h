@@ -7,9 +7,10 @@
 #include "device_abi.h"
 
 /*
- * Code knows its item through a pointer to two words, the state of device_abi.h
- * and the launch, in a variable that inlining takes apart; ids come from the
- * hardware. A backend says what its hardware offers; the rest is built of it.
+ * Code knows its item through a pointer to a variable that begins with two
+ * words, the state of device_abi.h and the launch, and that inlining takes
+ * apart; ids come from the hardware. A backend says what its hardware offers;
+ * the rest is built of it.
  */
 typedef struct kiln__device_hardware {
     kiln__codegen_device device; /* first: lowering's view */
@@ -63,12 +64,32 @@ LLVMValueRef kiln__device_intrinsic(kiln__codegen_job *job,
                                     LLVMBuilderRef builder, const char *name,
                                     LLVMValueRef *arguments, unsigned count);
 LLVMValueRef kiln__device_number(const kiln__codegen_job *job, uint64_t value);
+/* An unsigned value, read or got from a call, that is `least` to `end` - 1, as
+   i64. */
+LLVMValueRef kiln__device_range(kiln__codegen_job *job, LLVMBuilderRef builder,
+                                LLVMValueRef value, uint32_t least,
+                                uint32_t end);
 void kiln__device_attribute(const kiln__codegen_job *job, LLVMValueRef function,
                             const char *name);
 /* A text attribute of a function, its value formatted. */
 void kiln__device_text_attribute(kiln__codegen_job *job, LLVMValueRef function,
                                  const char *name, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
+
+/* ---- codegen_device_limits.c: groups and arguments ---- */
+/* Items that a group has at least and at most, as far as sizes are required,
+   and at most along a dimension. */
+uint32_t kiln__device_group_least(const kiln__codegen_job *job);
+uint32_t kiln__device_group_most(const kiln__codegen_job *job);
+uint32_t kiln__device_size_most(const kiln__codegen_job *job,
+                                uint32_t dimension);
+/* True when all three sizes are required. */
+int kiln__device_group_is_known(const kiln__codegen_job *job);
+/* Refuses a required group that is too large, and arguments of more bytes;
+   `taker` is who has the limit. */
+kiln_status kiln__device_check_group(kiln__codegen_job *job, const char *taker);
+kiln_status kiln__device_check_arguments(kiln__codegen_job *job, uint64_t most,
+                                         const char *taker);
 
 /* ---- codegen_device_state.c: exceptions and prints ---- */
 void kiln__device_raise(kiln__codegen_job *job, LLVMBuilderRef builder,
@@ -79,7 +100,10 @@ void kiln__device_print(kiln__codegen_job *job, LLVMBuilderRef builder,
                         LLVMValueRef item, size_t count,
                         const char *const *texts, const LLVMValueRef *values,
                         const int32_t *kinds);
-/* The type of an item: the two words. */
+/* Behind the kernel's call of an item that raised: records it. */
+void kiln__device_record(kiln__codegen_job *job, LLVMBuilderRef builder,
+                         LLVMValueRef item);
+/* The type of an item: the two words, and what an exception is about. */
 LLVMTypeRef kiln__device_item_type(const kiln__codegen_job *job);
 
 /* ---- codegen_device_reports.c ---- */

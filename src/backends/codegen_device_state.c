@@ -8,14 +8,21 @@
 #include "kiln/type.h"
 
 /*
- * What device_abi.h says of the state, as LLVM IR. One function raises for all
- * of a module, so that a check costs its code little; a print is in place,
- * since each has values of its own.
+ * What device_abi.h says of the state, as LLVM IR. Whatever raises notes what
+ * happened in the item, and its callers return; the kernel, where all of them
+ * end, records it. So a check costs its code little, and no function is called:
+ * one of its own would make the vendor's assembler a third slower, and cost
+ * registers. A print is in place, since each has values of its own.
  */
 
 #define STATE_SPACE 1u
+
+/* Members of an item. The last three are set by what raises. */
 #define ITEM_STATE 0u
 #define ITEM_LAUNCH 1u
+#define ITEM_REPORT 2u
+#define ITEM_VALUES 3u
+#define ITEM_MEMBERS 5u
 
 #define STATE(member) offsetof(struct kiln__device_state, member)
 
@@ -36,10 +43,18 @@ static LLVMTypeRef state_pointer(const kiln__codegen_job *job)
 
 LLVMTypeRef kiln__device_item_type(const kiln__codegen_job *job)
 {
-    LLVMTypeRef members[KILN__HIDDEN_COUNT] = {state_pointer(job), i64_of(job)};
+    LLVMTypeRef members[ITEM_MEMBERS] = {state_pointer(job), i64_of(job),
+                                         i64_of(job), i64_of(job), i64_of(job)};
 
-    return LLVMStructTypeInContext(job->context, members, KILN__HIDDEN_COUNT,
-                                   0);
+    return LLVMStructTypeInContext(job->context, members, ITEM_MEMBERS, 0);
+}
+
+static LLVMValueRef place_in(const kiln__codegen_job *job,
+                             LLVMBuilderRef builder, LLVMValueRef item,
+                             unsigned which)
+{
+    return LLVMBuildStructGEP2(builder, kiln__device_item_type(job), item,
+                               which, "");
 }
 
 static LLVMValueRef of_item(const kiln__codegen_job *job,
@@ -48,9 +63,7 @@ static LLVMValueRef of_item(const kiln__codegen_job *job,
 {
     return LLVMBuildLoad2(
         builder, which == ITEM_STATE ? state_pointer(job) : i64_of(job),
-        LLVMBuildStructGEP2(builder, kiln__device_item_type(job), item, which,
-                            ""),
-        "");
+        place_in(job, builder, item, which), "");
 }
 
 static LLVMValueRef member(const kiln__codegen_job *job, LLVMBuilderRef builder,
@@ -80,17 +93,6 @@ static void put_mark(const kiln__codegen_job *job, LLVMBuilderRef builder,
 }
 
 /* ---- exceptions ---- */
-
-#define RAISE_PARAMETERS 5 /* state, launch, report, values */
-
-static LLVMTypeRef raise_type(const kiln__codegen_job *job)
-{
-    LLVMTypeRef parameters[RAISE_PARAMETERS] = {
-        state_pointer(job), i64_of(job), i32_of(job), i64_of(job), i64_of(job)};
-
-    return LLVMFunctionType(LLVMVoidTypeInContext(job->context), parameters,
-                            RAISE_PARAMETERS, 0);
-}
 
 static void put_ids(kiln__codegen_job *job, LLVMBuilderRef builder,
                     LLVMValueRef state)
@@ -124,45 +126,6 @@ static LLVMValueRef win(const kiln__codegen_job *job, LLVMBuilderRef builder,
 
 _Static_assert(STATE(phase) == 0, "the state's address is the phase's");
 
-static void build_raise(kiln__codegen_job *job, LLVMValueRef function)
-{
-    LLVMBuilderRef builder = LLVMCreateBuilderInContext(job->context);
-    LLVMBasicBlockRef blocks[3];
-    const LLVMValueRef state = LLVMGetParam(function, 0);
-
-    for (int i = 0; i < 3; i++)
-        blocks[i] = LLVMAppendBasicBlockInContext(job->context, function, "");
-    LLVMPositionBuilderAtEnd(builder, blocks[0]);
-    LLVMBuildCondBr(builder, win(job, builder, state), blocks[1], blocks[2]);
-    LLVMPositionBuilderAtEnd(builder, blocks[1]);
-    put(job, builder, state, STATE(launch), LLVMGetParam(function, 1));
-    put(job, builder, state, STATE(report), LLVMGetParam(function, 2));
-    put(job, builder, state, STATE(values[0]), LLVMGetParam(function, 3));
-    put(job, builder, state, STATE(values[1]), LLVMGetParam(function, 4));
-    put_ids(job, builder, state);
-    put_mark(job, builder, state, KILN__PHASE_READY);
-    LLVMBuildBr(builder, blocks[2]);
-    LLVMPositionBuilderAtEnd(builder, blocks[2]);
-    LLVMBuildRetVoid(builder);
-    LLVMDisposeBuilder(builder);
-}
-
-static LLVMValueRef raise_function(kiln__codegen_job *job)
-{
-    static const char name[] = "kiln.raise";
-    LLVMValueRef function = LLVMGetNamedFunction(job->module, name);
-
-    if (function != NULL)
-        return function;
-    function = LLVMAddFunction(job->module, name, raise_type(job));
-    LLVMSetLinkage(function, LLVMInternalLinkage);
-    kiln__device_attribute(job, function, "cold");
-    kiln__device_attribute(job, function, "noinline");
-    kiln__device_attribute(job, function, "nounwind");
-    build_raise(job, function);
-    return function;
-}
-
 void kiln__device_raise(kiln__codegen_job *job, LLVMBuilderRef builder,
                         LLVMValueRef item, uint32_t kind, uint32_t ordinal,
                         const char *method, const char *message,
@@ -170,13 +133,46 @@ void kiln__device_raise(kiln__codegen_job *job, LLVMBuilderRef builder,
 {
     const uint32_t report =
         kiln__device_exception_report(job, kind, ordinal, method, message);
-    LLVMValueRef arguments[RAISE_PARAMETERS] = {
-        of_item(job, builder, item, ITEM_STATE),
-        of_item(job, builder, item, ITEM_LAUNCH),
-        LLVMConstInt(i32_of(job), report, 0), value0, value1};
+    const LLVMValueRef values[3] = {kiln__device_number(job, report), value0,
+                                    value1};
 
-    LLVMBuildCall2(builder, raise_type(job), raise_function(job), arguments,
-                   RAISE_PARAMETERS, "");
+    for (unsigned i = 0; i < 3; i++)
+        LLVMBuildStore(builder, values[i],
+                       place_in(job, builder, item, ITEM_REPORT + i));
+}
+
+static void put_exception(kiln__codegen_job *job, LLVMBuilderRef builder,
+                          LLVMValueRef item, LLVMValueRef state)
+{
+    const LLVMValueRef report = of_item(job, builder, item, ITEM_REPORT);
+
+    put(job, builder, state, STATE(launch),
+        of_item(job, builder, item, ITEM_LAUNCH));
+    put(job, builder, state, STATE(report),
+        LLVMBuildTrunc(builder, report, i32_of(job), ""));
+    for (unsigned i = 0; i < 2; i++)
+        put(job, builder, state, STATE(values) + 8 * (uint64_t)i,
+            of_item(job, builder, item, ITEM_VALUES + i));
+    put_ids(job, builder, state);
+    put_mark(job, builder, state, KILN__PHASE_READY);
+}
+
+void kiln__device_record(kiln__codegen_job *job, LLVMBuilderRef builder,
+                         LLVMValueRef item)
+{
+    const LLVMValueRef function =
+        LLVMGetBasicBlockParent(LLVMGetInsertBlock(builder));
+    const LLVMBasicBlockRef first =
+        LLVMAppendBasicBlockInContext(job->context, function, "");
+    const LLVMBasicBlockRef done =
+        LLVMAppendBasicBlockInContext(job->context, function, "");
+    const LLVMValueRef state = of_item(job, builder, item, ITEM_STATE);
+
+    LLVMBuildCondBr(builder, win(job, builder, state), first, done);
+    LLVMPositionBuilderAtEnd(builder, first);
+    put_exception(job, builder, item, state);
+    LLVMBuildBr(builder, done);
+    LLVMPositionBuilderAtEnd(builder, done);
 }
 
 /* ---- printing ---- */

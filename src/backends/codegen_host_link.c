@@ -1,19 +1,13 @@
-/* codegen_host_link.c - from an object to an image, by lld. */
+/* codegen_host_link.c - what objects of host code may be, and their image. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-#include <pthread.h>
-#include <stdbool.h>
-#include <stdio.h>
+#include <elf.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "codegen_parts.h"
+#include "host_imports.h"
 
 /*
- * lld runs inside the process, from memory to memory, one link at a time: it
- * keeps its state in globals. An error that it cannot return from costs the
- * job and its thread (llvm_gap.cc), and lld in this process is given up: from
- * then on, ld.lld is run as a process of its own.
- *
  * The image is small: one read-only segment with code and constants, one for
  * what is relocated. Every symbol but the kernel is local already.
  */
@@ -42,109 +36,37 @@ const char *const kiln__host_link_options[] = {
     NULL,
 };
 
-#define OPTIONS_MAX 32
-
 _Static_assert(sizeof kiln__host_link_options /
-                           sizeof kiln__host_link_options[0] +
-                       3 + KILN__HOST_OBJECTS_MAX <=
-                   OPTIONS_MAX,
-               "options, output and inputs fit");
+                       sizeof kiln__host_link_options[0] <=
+                   KILN__ELF_OPTIONS_MAX,
+               "the options fit");
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static bool given_up; /* under the lock */
-static _Thread_local bool linking;
+static const char *const imports[] = {
+#define ENTRY(name) #name,
+    KILN__HOST_IMPORT_MAP(ENTRY)
+#undef ENTRY
+};
 
-void kiln__host_link_abandon(void)
+static int compare(const void *name, const void *entry)
 {
-    if (!linking)
-        return;
-    linking = false;
-    given_up = true;
-    pthread_mutex_unlock(&lock);
+    return strcmp(name, *(const char *const *)entry);
 }
 
-int kiln__host_link_is_outside(void)
+int kiln__host_may_import(const char *name)
 {
-    int is_outside;
-
-    pthread_mutex_lock(&lock);
-    is_outside = given_up;
-    pthread_mutex_unlock(&lock);
-    return is_outside;
+    return bsearch(name, imports, sizeof imports / sizeof imports[0],
+                   sizeof imports[0], compare) != NULL;
 }
 
-/* A fork waits for the link that is under way, so that its child finds lld as
-   it was before or after. */
-static void before_fork(void)
+kiln_status kiln__host_object_check(const kiln__object *object,
+                                    const char *entry, char *message,
+                                    size_t capacity)
 {
-    pthread_mutex_lock(&lock);
-}
+    const kiln__elf_rules rules = {
+        .machine = EM_X86_64,
+        .entry = entry,
+        .may_import = kiln__host_may_import,
+    };
 
-static void after_fork(void)
-{
-    pthread_mutex_unlock(&lock);
-}
-
-void kiln__host_link_guard(void)
-{
-    /* Without memory for it, a child may wait for ever, as it may in LLVM. */
-    (void)pthread_atfork(before_fork, after_fork, after_fork);
-}
-
-/* Returns false when lld may not run in this process any more. */
-static bool run_lld(const kiln__object *objects, size_t count_of_objects,
-                    kiln__lld_result *out)
-{
-    /* Names for messages; no file is read. */
-    static const char *const names[KILN__HOST_OBJECTS_MAX] = {"0.o", "1.o"};
-    const char *arguments[OPTIONS_MAX];
-    size_t count = 0;
-    bool usable;
-
-    for (; kiln__host_link_options[count] != NULL; count++)
-        arguments[count] = kiln__host_link_options[count];
-    arguments[count++] = "-o";
-    arguments[count++] = "kernel";
-    for (size_t i = 0; i < count_of_objects; i++)
-        arguments[count++] = names[i];
-    arguments[count] = NULL;
-
-    pthread_mutex_lock(&lock);
-    usable = !given_up;
-    if (usable) {
-        linking = true;
-        kiln__lld_link(arguments, objects, out);
-        linking = false;
-        given_up = !out->usable;
-    }
-    pthread_mutex_unlock(&lock);
-    return usable;
-}
-
-/* The first line, without the linker's own name. */
-static void copy_message(char *to, size_t capacity, const char *messages)
-{
-    const char *text = messages != NULL ? messages : "";
-
-    snprintf(to, capacity, "linker: %.*s", (int)strcspn(text, "\n"),
-             *text != '\0' ? text : "no reason given");
-}
-
-kiln_status kiln__host_link(const kiln__object *objects, size_t count,
-                            kiln_blob *out, char *message, size_t capacity)
-{
-    kiln__lld_result result = {0};
-    kiln_status status = KILN_ECODEGEN;
-
-    if (!run_lld(objects, count, &result))
-        return kiln__host_link_process(objects, count, out, message, capacity);
-    if (result.succeeded)
-        status = kiln__blob_copy(out, &kiln__malloc, result.image, result.size);
-    if (status == KILN_ENOMEM)
-        snprintf(message, capacity, "out of memory");
-    else if (status != KILN_OK)
-        copy_message(message, capacity, result.messages);
-    free(result.image);
-    free(result.messages);
-    return status;
+    return kiln__elf_object_check(object, &rules, message, capacity);
 }

@@ -389,6 +389,7 @@ static LLVMValueRef make_kernel(wrapper *w, const char *name)
         return NULL;
     w->builder = LLVMCreateBuilderInContext(job->context);
     w->function = kiln__host_add_kernel(job, name);
+    kiln__debug_wrapper(job, w->builder, w->function);
     w->launch = LLVMGetParam(w->function, 0);
     w->block_arguments = LLVMGetParam(w->function, 1);
     build(w);

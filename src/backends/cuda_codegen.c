@@ -26,15 +26,9 @@ static LLVMValueRef read_register(kiln__codegen_job *job,
                                   LLVMBuilderRef builder, const char *name,
                                   uint32_t least, uint32_t end)
 {
-    LLVMValueRef value = kiln__device_intrinsic(job, builder, name, NULL, 0);
-    LLVMMetadataRef range[2] = {LLVMValueAsMetadata(number32(job, least)),
-                                LLVMValueAsMetadata(number32(job, end))};
-    LLVMMetadataRef node = LLVMMDNodeInContext2(job->context, range, 2);
-
-    LLVMSetMetadata(value, LLVMGetMDKindIDInContext(job->context, "range", 5),
-                    LLVMMetadataAsValue(job->context, node));
-    return LLVMBuildZExt(builder, value, LLVMInt64TypeInContext(job->context),
-                         "");
+    return kiln__device_range(
+        job, builder, kiln__device_intrinsic(job, builder, name, NULL, 0),
+        least, end);
 }
 
 /* Of a group: at most 1024 items, 64 along the last dimension. */
@@ -141,40 +135,15 @@ static int has_atomic(const kiln__codegen_job *job, uint32_t operation,
 #define PARAMETERS_MAX 4096u
 #define PARAMETERS_MAX_81 32764u
 
-static const char *list_parameters(kiln__codegen_job *job)
-{
-    const char *list = "";
-    uint64_t end = 0;
-
-    for (size_t i = 0; i < job->parameter_count && list != NULL; i++) {
-        const uint64_t at = kiln__parameter_place(&job->parameters[i], &end);
-
-        list = kiln__arena_format(&job->arena, "%s%s%zu: %llu bytes at %llu",
-                                  list, i > 0 ? ", " : "", i,
-                                  (unsigned long long)job->parameters[i].size,
-                                  (unsigned long long)at);
-    }
-    return list;
-}
-
 static kiln_status check_parameters(kiln__codegen_job *job)
 {
     const unsigned version = kiln__cuda_ptx_version(job);
-    const uint64_t most = version >= 81 ? PARAMETERS_MAX_81 : PARAMETERS_MAX;
-    uint64_t end = 0;
-    const char *list;
+    const char *taker = kiln__arena_format(&job->arena, "a kernel of PTX %u.%u",
+                                           version / 10, version % 10);
 
-    for (size_t i = 0; i < job->parameter_count; i++)
-        (void)kiln__parameter_place(&job->parameters[i], &end);
-    end = (end + 7) / 8 * 8 + 8 * (uint64_t)job->hidden_arguments;
-    if (end <= most)
-        return KILN_OK;
-    list = list_parameters(job);
-    return kiln__job_fail(job, KILN_EUNSUPPORTED,
-                          "arguments take %llu bytes; a kernel of PTX %u.%u "
-                          "takes at most %llu (%s)",
-                          (unsigned long long)end, version / 10, version % 10,
-                          (unsigned long long)most, list != NULL ? list : "");
+    return kiln__device_check_arguments(
+        job, version >= 81 ? PARAMETERS_MAX_81 : PARAMETERS_MAX,
+        taker != NULL ? taker : "");
 }
 
 static kiln_status check_group(kiln__codegen_job *job)

@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "artifact.h"
+
 /*
  * The newest stands first: what is taken off soon was mostly put on late.
  * Whoever reads a kernel's table of reports holds its artifact meanwhile, so
@@ -14,8 +16,10 @@ kiln_status kiln__loaded_kernels_init(kiln__loaded_kernels *kernels,
                                       kiln_context *context)
 {
     *kernels = (kiln__loaded_kernels){.context = context};
-    if (kiln__mutex_init(&kernels->lock) != KILN_OK)
+    if (kiln__mutex_init(&kernels->lock) != KILN_OK) {
+        kernels->context = NULL;
         return KILN_ENOMEM;
+    }
     kernels->guard.mutex = &kernels->lock;
     kiln__fork_add(&context->fork, &kernels->guard);
     return KILN_OK;
@@ -70,7 +74,7 @@ uint64_t kiln__loaded_kernels_add(kiln__loaded_kernels *kernels,
     kernel = kiln__allocate(&kernels->context->alloc, sizeof *kernel);
     if (kernel == NULL)
         return 0;
-    kernel->artifact = kiln_artifact_retain(artifact);
+    kernel->artifact = kiln__artifact_retain_origin(artifact);
     kernel->info = info;
     kiln__mutex_lock(&kernels->lock);
     number = ++kernels->last_number;

@@ -125,6 +125,19 @@ static void turn_to(reader *to, uint64_t launch)
         to->table = kiln_artifact_reports(to->artifact, &to->size);
 }
 
+/* Of the f64 that equals an f32, given its bits. */
+static uint64_t bits_of_f64(uint64_t bits)
+{
+    const uint32_t low = (uint32_t)bits;
+    double value;
+    float narrow;
+
+    memcpy(&narrow, &low, sizeof narrow);
+    value = (double)narrow;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
 static void send_print(const kiln_context *context,
                        const kiln__print_report *report,
                        const unsigned char *values)
@@ -142,6 +155,8 @@ static void send_print(const kiln_context *context,
             memcpy(&bits, values, sizeof bits);
             values += sizeof bits;
         }
+        if (kind == KILN__PRINT_F32)
+            bits = bits_of_f64(bits);
         kiln__print_part(&text, kind, words, bits);
     }
     kiln__print_send(context, &text);

@@ -458,18 +458,6 @@ static void print(kiln__codegen_job *job, LLVMBuilderRef builder,
 
 /* ---- the payload ---- */
 
-static kiln_status link(kiln__codegen_job *job, const kiln__object *objects,
-                        size_t count, kiln_blob *out, char *message,
-                        size_t capacity)
-{
-    const kiln_status status =
-        kiln__host_link(objects, count, out, message, capacity);
-
-    if (status == KILN_ECODEGEN)
-        kiln__job_keep(job, ".o", &objects[0]);
-    return status;
-}
-
 static kiln_status finish(kiln__codegen_job *job, const kiln__object *objects,
                           size_t count, kiln_blob *out)
 {
@@ -481,10 +469,9 @@ static kiln_status finish(kiln__codegen_job *job, const kiln__object *objects,
             &objects[i], i == 0 && count > 1 ? job->request->entry : NULL,
             message, sizeof message);
     if (status == KILN_OK)
-        status = link(job, objects, count, out, message, sizeof message);
-    if (status != KILN_OK)
-        return kiln__job_fail(job, status, "%s", message);
-    return kiln__host_link_note(job);
+        return kiln__elf_link_job(job, kiln__host_link_options, objects, count,
+                                  out);
+    return kiln__job_fail(job, status, "%s", message);
 }
 
 const kiln__codegen_backend kiln__host_codegen = {

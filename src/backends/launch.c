@@ -328,6 +328,32 @@ kiln_status kiln_queue_launch(kiln_queue *queue, const kiln_kernel *kernel,
     return launch_packed(queue, &request, block, arguments, error);
 }
 
+kiln_status kiln_queue_native(kiln_native_launch *out, kiln_queue *queue,
+                              const kiln_kernel *kernel, kiln_error **error)
+{
+    kiln_native_launch made = {.size = sizeof made};
+    const kiln_backend_ops *ops;
+    size_t size;
+
+    KILN_REQUIRE(out != NULL && out->size >= sizeof out->size, error);
+    KILN_REQUIRE(queue != NULL, error);
+    KILN_REQUIRE(kernel != NULL, error);
+    KILN_TRY(check_home(queue, kernel, error));
+    ops = queue->device->ops;
+    if (ops->native == NULL)
+        return kiln__error_set(error, KILN_EUNSUPPORTED,
+                               "%s: kernels are launched by Kiln alone",
+                               queue->device->name);
+    KILN_TRY(ops->native(queue->device->self, queue->handle, kernel->function,
+                         &made, error));
+    made.hidden_count = kernel->info->hidden_arguments;
+    queue->kernel = kernel;
+    size = out->size < sizeof made ? out->size : sizeof made;
+    made.size = out->size;
+    memcpy(out, &made, size);
+    return KILN_OK;
+}
+
 static kiln_status wait_or_look(kiln_queue *queue, int32_t block,
                                 kiln_error **error)
 {

@@ -532,7 +532,7 @@ HIDDEN void instead_of_exit(int, bool)
 
     while (!message.empty() && message.back() == '\n')
         message.pop_back();
-    kiln__host_link_abandon();
+    kiln__elf_link_abandon();
     kiln__codegen_park(message.c_str());
     for (;;) /* without a request there is nobody to tell */
         pause();

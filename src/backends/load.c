@@ -6,7 +6,8 @@
 
 #include "report.h"
 #include "settings.h"
-#include "sites.h"
+#include "thread.h"
+#include "tiers.h"
 
 /*
  * A driver is called without the lock: what two threads open at once is kept
@@ -134,21 +135,70 @@ void kiln__offline_remove(kiln_context *context, const kiln_config *config)
 
 /* ---- loading ---- */
 
-/* The driver reads the payload, with host objects' addresses in its slots. */
+/* A load by a driver's own binary. */
+typedef struct native_load {
+    struct kiln__loaded_module *module;
+    const kiln_artifact *artifact;
+} native_load;
+
+static kiln_status use_native(void *env, const void *bytes, size_t size)
+{
+    native_load *n = env;
+    const kiln__backend *backend = n->module->backend;
+
+    return backend->ops.load_native(backend->self, n->module->device->handle,
+                                    n->artifact, bytes, size,
+                                    &n->module->handle, NULL);
+}
+
+static void save_native(const struct kiln__loaded_module *module,
+                        kiln_context *context, const kiln_artifact *artifact,
+                        const char *driver, uint64_t build_ns)
+{
+    const kiln__backend *backend = module->backend;
+    kiln_blob bytes = {0};
+
+    if (!kiln__native_is_wanted(context, artifact, driver) ||
+        backend->ops.save_native(backend->self, module->handle, &bytes, NULL) !=
+            KILN_OK)
+        return;
+    kiln__native_save(context, artifact, driver, &bytes, build_ns);
+    kiln_blob_release(&bytes);
+}
+
+/* A driver that compiles does so once for all processes. */
+static kiln_status load_or_compile(struct kiln__loaded_module *module,
+                                   const kiln_kernel *kernel,
+                                   const kiln_artifact *artifact,
+                                   kiln_error **error)
+{
+    kiln_context *context = kernel->context;
+    const kiln_backend_ops *ops = &module->backend->ops;
+    void *self = module->backend->self;
+    void *device = module->device->handle;
+    const uint64_t begun = kiln__clock_ns();
+    native_load native = {module, artifact};
+    const kiln__native_user user = {use_native, &native, kernel->info->method};
+    const char *driver =
+        ops->identity != NULL ? ops->identity(self, device) : NULL;
+
+    if (kiln__native_recall(context, artifact, driver, &user) == KILN_OK)
+        return KILN_OK;
+    KILN_TRY(ops->load(self, device, artifact, &module->handle, error));
+    save_native(module, context, artifact, driver, kiln__clock_ns() - begun);
+    return KILN_OK;
+}
+
+/* The driver reads the payload, with host objects' addresses in its slots, and
+   may keep it until it unloads. */
 static kiln_status read_payload(struct kiln__loaded_module *module,
                                 const kiln_kernel *kernel, kiln_error **error)
 {
-    kiln__backend *backend = module->backend;
-    kiln__patched *patched;
-    kiln_status status;
-
-    KILN_TRY(kiln__patch(&patched, kernel, error));
-    status = backend->ops.load(backend->self, module->device->handle,
-                               patched != NULL ? &patched->artifact
-                                               : kernel->artifact,
-                               &module->handle, error);
-    module->roots = kiln__patched_free(patched, kernel->context);
-    return status;
+    KILN_TRY(kiln__patch(&module->patched, kernel, error));
+    return load_or_compile(module, kernel,
+                           module->patched != NULL ? &module->patched->artifact
+                                                   : kernel->artifact,
+                           error);
 }
 
 static kiln_status put_on_device(struct kiln__loaded_module *module,
@@ -163,9 +213,15 @@ static kiln_status put_on_device(struct kiln__loaded_module *module,
     KILN_TRY(read_payload(module, kernel, error));
     status = ops->symbol(backend->self, module->handle, kernel->info->name,
                          &kernel->function, error);
-    if (status != KILN_OK)
+    if (status != KILN_OK) {
         ops->unload(backend->self, module->handle);
-    return status;
+        return status;
+    }
+    kernel->native = ops->native_function != NULL
+                         ? ops->native_function(backend->self, module->handle,
+                                                kernel->function)
+                         : kernel->function;
+    return KILN_OK;
 }
 
 /* Whatever fails, no host object stays rooted for it. */
@@ -175,8 +231,8 @@ static kiln_status load(struct kiln__loaded_module *module, kiln_kernel *kernel,
     const kiln_status status = put_on_device(module, kernel, error);
 
     if (status != KILN_OK) {
-        kiln__roots_free(module->roots);
-        module->roots = NULL;
+        kiln__patched_free(module->patched, kernel->context);
+        module->patched = NULL;
     }
     return status;
 }
@@ -195,6 +251,7 @@ static kiln_status load_or_record(struct kiln__loaded_module *module,
         module->device = NULL;
         module->handle = NULL;
         kernel->function = NULL;
+        kernel->native = NULL;
         return KILN_OK;
     }
     if (status != KILN_OK && error != NULL)
@@ -234,8 +291,31 @@ void kiln__kernel_unload(kiln_kernel *kernel)
         return;
     if (module->device != NULL)
         module->backend->ops.unload(module->backend->self, module->handle);
-    kiln__roots_free(module->roots);
+    kiln__patched_free(module->patched, kernel->context);
     kiln__deallocate(&kernel->context->alloc, module, sizeof *module);
     kernel->module = NULL;
     kernel->function = NULL;
+    kernel->native = NULL;
+}
+
+kiln_status kiln_kernel_native(void **out, const kiln_kernel *kernel,
+                               kiln_error **error)
+{
+    kiln_native_launch made = {.size = sizeof made};
+    const kiln__backend *backend;
+
+    KILN_REQUIRE(out != NULL, error);
+    KILN_REQUIRE(kernel != NULL, error);
+    if (kernel->function == NULL)
+        return kiln__error_set(error, KILN_ENODEVICE,
+                               "kernel %s is for an offline device: it has "
+                               "no native function",
+                               kernel->info->name);
+    backend = kernel->module != NULL ? kernel->module->backend : NULL;
+    made.function = kernel->native;
+    if (backend != NULL && backend->ops.native != NULL)
+        KILN_TRY(backend->ops.native(backend->self, NULL, kernel->function,
+                                     &made, error));
+    *out = made.function;
+    return KILN_OK;
 }

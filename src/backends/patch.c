@@ -72,7 +72,7 @@ static void fill_slots(void *bytes, const kiln_artifact *artifact,
     }
 }
 
-/* All members but the count of references, which nobody uses. */
+/* All that drivers read. Who keeps the artifact keeps the shared one. */
 static void borrow(kiln_artifact *to, const kiln_artifact *from, void *bytes)
 {
     atomic_init(&to->references, 1);
@@ -88,7 +88,10 @@ static void borrow(kiln_artifact *to, const kiln_artifact *from, void *bytes)
     to->kernel_count = from->kernel_count;
     to->sites = from->sites;
     to->site_count = from->site_count;
+    to->reports = from->reports;
+    to->report_size = from->report_size;
     to->compile_ns = from->compile_ns;
+    to->origin = from;
 }
 
 static kiln_status make(kiln__patched **out, const kiln_kernel *kernel,
@@ -141,16 +144,12 @@ kiln_status kiln__patch(kiln__patched **patched, const kiln_kernel *kernel,
     return status;
 }
 
-struct kiln__roots *kiln__patched_free(kiln__patched *patched,
-                                       const kiln_context *context)
+void kiln__patched_free(kiln__patched *patched, const kiln_context *context)
 {
-    kiln__roots *roots;
-
     if (patched == NULL)
-        return NULL;
-    roots = patched->roots;
+        return;
+    kiln__roots_free(patched->roots);
     kiln__deallocate(&context->alloc, patched->artifact.bytes,
                      patched->artifact.size);
     kiln__deallocate(&context->alloc, patched, sizeof *patched);
-    return roots;
 }

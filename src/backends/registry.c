@@ -4,9 +4,11 @@
 
 #include <string.h>
 
+#include "gpu.h"
 #include "host.h"
 #include "options.h"
 #include "report.h"
+#include "spirv.h"
 
 /*
  * Every backend that Kiln knows has an entry, so that whoever asks for one
@@ -21,21 +23,9 @@ static const struct builtin {
     kiln_status (*make)(void **self, kiln_context *context, kiln_error **error);
 } builtins[] = {
     {"host", &kiln__host_ops, kiln__host_backend_new},
-#ifdef KILN_BACKEND_CUDA
     {"cuda", &kiln__cuda_ops, kiln__cuda_backend_new},
-#else
-    {"cuda", NULL, NULL},
-#endif
-#ifdef KILN_BACKEND_ROCM
     {"rocm", &kiln__rocm_ops, kiln__rocm_backend_new},
-#else
-    {"rocm", NULL, NULL},
-#endif
-#ifdef KILN_BACKEND_SPIRV
     {"spirv", &kiln__spirv_ops, kiln__spirv_backend_new},
-#else
-    {"spirv", NULL, NULL},
-#endif
 };
 
 /* ---- entries ---- */
@@ -120,6 +110,8 @@ static kiln_status read_ops(kiln_backend_ops *to, const kiln_backend_ops *ops,
     KILN_REQUIRE(to->launch != NULL && to->wait != NULL, error);
     KILN_REQUIRE(to->buffer_new != NULL && to->buffer_free != NULL, error);
     KILN_REQUIRE(to->copy != NULL && to->free != NULL, error);
+    KILN_REQUIRE((to->identity == NULL) == (to->load_native == NULL), error);
+    KILN_REQUIRE((to->identity == NULL) == (to->save_native == NULL), error);
     return KILN_OK;
 }
 

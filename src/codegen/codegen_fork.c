@@ -61,7 +61,7 @@ void kiln__codegen_guard_forks(void)
 {
     /* Handlers that are added later run earlier: jobs before lld. Without
        memory for them a child may wait for ever. */
-    kiln__host_link_guard();
+    kiln__elf_link_guard();
     kiln__nvjitlink_guard();
     (void)pthread_atfork(before_fork, after_fork, in_child);
 }

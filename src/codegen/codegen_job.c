@@ -133,9 +133,12 @@ LLVMTypeRef kiln__job_item_pointer(const kiln__codegen_job *job)
 void kiln__job_switch(kiln__codegen_job *job)
 {
     const LLVMModuleRef other = job->checked_module;
+    struct kiln__debug *debug = job->checked_debug;
 
     if (other == NULL)
         return;
     job->checked_module = job->module;
     job->module = other;
+    job->checked_debug = job->debug;
+    job->debug = debug;
 }

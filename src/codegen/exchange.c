@@ -58,7 +58,7 @@ static void say_as_llvm(const char *reason)
         written = write(STDERR_FILENO, "\n", 1);
 }
 
-static void on_fatal_error(const char *reason)
+static void give_up(const char *what, const char *reason)
 {
     char message[1024];
 
@@ -66,9 +66,19 @@ static void on_fatal_error(const char *reason)
         say_as_llvm(reason);
         return;
     }
-    kiln__host_link_abandon();
-    snprintf(message, sizeof message, "LLVM cannot go on: %s", reason);
+    kiln__elf_link_abandon();
+    snprintf(message, sizeof message, "LLVM %s: %s", what, reason);
     kiln__codegen_park(message);
+}
+
+static void on_fatal_error(const char *reason)
+{
+    give_up("cannot go on", reason);
+}
+
+static void on_bad_alloc(const char *reason)
+{
+    give_up("ran out of memory", reason);
 }
 
 static int32_t supports(const char *backend)
@@ -120,7 +130,7 @@ static void set_up_llvm(void)
              minor, patch);
     LLVMResetFatalErrorHandler();
     LLVMInstallFatalErrorHandler(on_fatal_error);
-    kiln__llvm_on_bad_alloc(on_fatal_error);
+    kiln__llvm_on_bad_alloc(on_bad_alloc);
     kiln__codegen_guard_forks();
 }
 

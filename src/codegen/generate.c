@@ -112,6 +112,7 @@ static kiln_status link(kiln__codegen_job *job)
         kiln__job_switch(job);
     }
     KILN_TRY(job->backend->wrap(job));
+    kiln__debug_end(job);
     if (job->checked_module != NULL)
         KILN_TRY(verify(job, job->checked_module));
     return verify(job, job->module);
@@ -346,12 +347,17 @@ static kiln_status run_stages(kiln__codegen_job *job, product *out)
     if (job->checked_module != NULL)
         limit_frames(job, job->checked_module);
     KILN_TRY(outcome(job, emit(job, out)));
-    if (job->reports != NULL) {
-        out->reports = kiln__device_reports(job, &out->report_size);
-        KILN_TRY(job->status);
-    }
     stage_ended(job, KILN_STAGE_EMIT, time);
     return KILN_OK;
+}
+
+/* Of text forms, too: who runs them reads what they report. */
+static kiln_status take_reports(kiln__codegen_job *job, product *out)
+{
+    if (job->reports == NULL)
+        return KILN_OK;
+    out->reports = kiln__device_reports(job, &out->report_size);
+    return job->status;
 }
 
 /* ---- a job's life ---- */
@@ -392,6 +398,7 @@ static kiln_status job_open(kiln__codegen_job *job,
 
 static void job_close(kiln__codegen_job *job)
 {
+    kiln__debug_end(job);
     if (job->layout != NULL)
         LLVMDisposeTargetData(job->layout);
     if (job->module != NULL)
@@ -443,6 +450,8 @@ static void run_attempt(void *env)
     a->status = job_open(&a->job, a->job.request);
     if (a->status == KILN_OK)
         a->status = run_stages(&a->job, &a->made);
+    if (a->status == KILN_OK)
+        a->status = take_reports(&a->job, &a->made);
 }
 
 kiln_status kiln__generate(const kiln__codegen_request *request)
@@ -451,7 +460,7 @@ kiln_status kiln__generate(const kiln__codegen_request *request)
 
     if (kiln__llvm_guard(run_attempt, &a) != 0) {
         /* LLVM was left half way: what it holds is never touched again. */
-        kiln__host_link_abandon();
+        kiln__elf_link_abandon();
         kiln__target_abandon();
         request->fail(request->env, KILN_ENOMEM, "LLVM ran out of memory");
         return KILN_ENOMEM;

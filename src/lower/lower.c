@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include <llvm-c/DebugInfo.h>
+
 #include "lower_prove.h"
 
 /*
@@ -93,6 +95,7 @@ static kiln_status declare(kiln__lowering *l, kiln__lower_function *f,
     if (f->source->runtime == NULL)
         LLVMSetLinkage(f->value, LLVMInternalLinkage);
     add_attributes(l, f);
+    f->subprogram = kiln__debug_function(l->job, f->value, f->source);
     return KILN_OK;
 }
 
@@ -136,13 +139,35 @@ static void begin_local(kiln__lowering *l, uint32_t index)
                    l->locals[index]);
 }
 
+/* What stands in memory has an address for a debugger. */
+static void describe_local(kiln__lowering *l, uint32_t index)
+{
+    const kiln__ir_local *local = &l->ir->locals.items[index];
+    const kiln__debug_local described = {
+        local->name, kiln__ir_kind(l->ir, local->type), l->locals[index]};
+
+    if (l->locals[index] != NULL && !l->fixed[index])
+        kiln__debug_variable(l->job, l->builder, l->f->subprogram, l->f->source,
+                             &described);
+}
+
 static void make_locals(kiln__lowering *l)
 {
     find_fixed(l);
     for (uint32_t i = 0; i < l->ir->locals.count; i++)
         make_local(l, i);
+    for (uint32_t i = 0; l->f->subprogram != NULL && i < l->ir->locals.count;
+         i++)
+        describe_local(l, i);
     for (uint32_t i = 0; i < l->ir->locals.count; i++)
         begin_local(l, i);
+}
+
+void kiln__lower_begin(kiln__lowering *l)
+{
+    LLVMSetCurrentDebugLocation2(
+        l->builder,
+        kiln__debug_place(l->job, l->f->subprogram, l->f->source, 0));
 }
 
 static kiln_status define(kiln__lowering *l, kiln__lower_function *f)
@@ -163,6 +188,7 @@ static kiln_status define(kiln__lowering *l, kiln__lower_function *f)
     if (l->locals == NULL || l->fixed == NULL)
         return kiln__job_fail(l->job, KILN_ENOMEM, "out of memory");
     LLVMPositionBuilderAtEnd(l->builder, kiln__lower_block(l));
+    kiln__lower_begin(l);
     kiln__lower_guard(l);
     make_locals(l);
     kiln__lower_statement(l, f->ir.body);
@@ -233,6 +259,7 @@ static kiln_status define_all(kiln__lowering *l)
 
     for (size_t i = 0; status == KILN_OK && i < l->count; i++)
         status = define(l, &l->functions[i]);
+    LLVMSetCurrentDebugLocation2(l->builder, NULL);
     return status;
 }
 
@@ -247,9 +274,18 @@ static int wants_tiles(const kiln__lowering *l)
    a whole group has the loops in itself. */
 static kiln_status clip(kiln__lowering *l)
 {
+    LLVMMetadataRef subprogram;
+    kiln_status status;
+
     l->f = &l->functions[0];
     l->ir = &l->f->ir;
-    return l->f->collective ? KILN_OK : kiln__lower_clip(l);
+    if (l->f->collective)
+        return KILN_OK;
+    subprogram = l->f->subprogram; /* what clips has no lines */
+    l->f->subprogram = NULL;
+    status = kiln__lower_clip(l);
+    l->f->subprogram = subprogram;
+    return status;
 }
 
 /* A module like the job's, for what comes beside a proof. */

@@ -49,6 +49,7 @@ typedef struct kiln__lower_function {
     kiln__ir ir;
     kiln__lower_type *types; /* by type index */
     LLVMTypeRef signature;
+    LLVMMetadataRef subprogram; /* NULL: no lines */
     LLVMValueRef value;
     size_t callers;   /* places that call it */
     size_t size;      /* in nodes, with what is inlined */
@@ -141,6 +142,10 @@ void kiln__lower_write(kiln__lowering *l, uint32_t type, LLVMValueRef address,
 
 /* ---- lower_expr.c ---- */
 LLVMValueRef kiln__lower_value(kiln__lowering *l, uint32_t node);
+/* What is built from now on is at the node's place in the source; gives the
+   place before. */
+LLVMMetadataRef kiln__lower_enter(const kiln__lowering *l,
+                                  const kiln__ir_node *node);
 
 /* ---- lower_arith.c, lower_convert.c, lower_math.c ---- */
 /* The kind of the scalar's or of the vector's elements. */
@@ -204,6 +209,10 @@ LLVMTypeRef kiln__lower_result(const kiln__lowering *l,
 int kiln__lower_guards(const kiln__lowering *l, const kiln__lower_function *f);
 /* Makes it look. */
 void kiln__lower_guard(kiln__lowering *l);
+
+/* ---- lower.c ---- */
+/* What is built first is at the place of the function. */
+void kiln__lower_begin(kiln__lowering *l);
 
 /* ---- lower_control.c ---- */
 void kiln__lower_statement(kiln__lowering *l, uint32_t node);

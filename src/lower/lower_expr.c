@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include <llvm-c/DebugInfo.h>
+
 /*
  * Operands are evaluated from left to right. Lowering a value may begin new
  * basic blocks, so whoever needs the current one asks the builder behind it.
@@ -194,10 +196,23 @@ static LLVMValueRef query(kiln__lowering *l, const kiln__ir_node *node)
                                   (uint32_t)(node->imm % 4));
 }
 
-/* Which file knows the operation; op numbers follow the table's order. */
-LLVMValueRef kiln__lower_value(kiln__lowering *l, uint32_t index)
+LLVMMetadataRef kiln__lower_enter(const kiln__lowering *l,
+                                  const kiln__ir_node *node)
 {
-    const kiln__ir_node *node = kiln__ir_node_at(l->ir, index);
+    const LLVMMetadataRef before = LLVMGetCurrentDebugLocation2(l->builder);
+    const LLVMMetadataRef place =
+        node->ordinal == 0 ? NULL
+                           : kiln__debug_place(l->job, l->f->subprogram,
+                                               l->f->source, node->ordinal);
+
+    if (place != NULL)
+        LLVMSetCurrentDebugLocation2(l->builder, place);
+    return before;
+}
+
+/* Which file knows the operation; op numbers follow the table's order. */
+static LLVMValueRef value_of(kiln__lowering *l, const kiln__ir_node *node)
+{
     const uint32_t op = node->op;
 
     if (op >= KILN__IR_NEG && op <= KILN__IR_INVERT)
@@ -238,4 +253,18 @@ LLVMValueRef kiln__lower_value(kiln__lowering *l, uint32_t index)
     default: /* UNIT; the plan refused what else there is */
         return LLVMConstNull(kiln__lower_type_of(l, node->type));
     }
+}
+
+LLVMValueRef kiln__lower_value(kiln__lowering *l, uint32_t index)
+{
+    const kiln__ir_node *node = kiln__ir_node_at(l->ir, index);
+    LLVMMetadataRef before;
+    LLVMValueRef value;
+
+    if (l->f->subprogram == NULL)
+        return value_of(l, node);
+    before = kiln__lower_enter(l, node);
+    value = value_of(l, node);
+    LLVMSetCurrentDebugLocation2(l->builder, before);
+    return value;
 }

@@ -536,6 +536,7 @@ kiln_status kiln__group_define(kiln__lowering *l, kiln__lower_function *f)
     l->group = &g;
     g.entry = kiln__lower_block(l);
     g.failed = kiln__lower_block(l);
+    kiln__lower_begin(l);
     begin(l);
     run_frame(l, frame);
     l->group = NULL;

@@ -191,6 +191,7 @@ static kiln_status fill(kiln__lowering *l, LLVMValueRef function)
 
     LLVMPositionBuilderAtEnd(
         l->builder, LLVMAppendBasicBlockInContext(l->context, function, ""));
+    kiln__debug_wrapper(l->job, l->builder, function);
     arguments = kiln__lower_gather(l, function);
     if (arguments == NULL)
         return kiln__job_fail(l->job, KILN_ENOMEM, "out of memory");
@@ -199,6 +200,7 @@ static kiln_status fill(kiln__lowering *l, LLVMValueRef function)
     LLVMBuildRet(l->builder, l->f->can_fail
                                  ? LLVMBuildZExt(l->builder, failed, i32, "")
                                  : LLVMConstNull(i32));
+    LLVMSetCurrentDebugLocation2(l->builder, NULL);
     return KILN_OK;
 }
 

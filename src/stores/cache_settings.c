@@ -9,6 +9,7 @@
 #include "letters.h"
 #include "options.h"
 #include "report.h"
+#include "units.h"
 
 /*
  * What an option says comes first, then what its variable says, then the
@@ -28,52 +29,10 @@
 
 /* ---- numbers ---- */
 
-typedef struct unit {
-    char letter; /* in lower case */
-    uint64_t factor;
-} unit;
-
-static const unit no_units[] = {{'\0', 1}};
-static const unit sizes[] = {
-    {'k', (uint64_t)1 << 10},
-    {'m', (uint64_t)1 << 20},
-    {'g', (uint64_t)1 << 30},
-    {'t', (uint64_t)1 << 40},
-    {'\0', 1},
-};
-static const unit times[] = {
-    {'s', 1}, {'m', 60}, {'h', 3600}, {'d', 86400}, {'\0', 1},
-};
-
-static const unit *find_unit(const unit *units, char letter)
-{
-    while (units->letter && units->letter != kiln__to_lower(letter))
-        units++;
-    return units;
-}
-
-/* A number and at most one of the letters; false if it is anything else. */
-static int parse(uint64_t *out, const char *text, const unit *units)
-{
-    const unit *found;
-
-    *out = 0;
-    if (!kiln__is_digit(*text))
-        return 0;
-    for (; kiln__is_digit(*text); text++)
-        if (__builtin_mul_overflow(*out, (uint64_t)10, out) ||
-            __builtin_add_overflow(*out, (uint64_t)(*text - '0'), out))
-            return 0;
-    found = find_unit(units, *text);
-    if (found->letter)
-        text++;
-    return *text == '\0' && !__builtin_mul_overflow(*out, found->factor, out);
-}
-
 typedef struct number {
     const char *name; /* of the variable */
     const char *takes;
-    const unit *units;
+    const kiln__unit *units;
     uint64_t least;
     uint64_t usual;
     int may_be_none;
@@ -90,45 +49,35 @@ static kiln_status read_number(uint64_t *out, uint64_t option,
         *out = KILN_CACHE_UNBOUNDED;
         return KILN_OK;
     }
-    if (parse(out, variable, about->units) && *out >= about->least)
+    if (kiln__units_read(out, variable, about->units) && *out >= about->least)
         return KILN_OK;
     return kiln__error_set(error, KILN_EINVAL, "%s is '%s'; it takes %s",
                            about->name, variable, about->takes);
 }
-
-#define SIZE_TAKES "bytes, with K, M, G or T behind the number if need be"
-#define TIME_TAKES "seconds, or a time such as 90s, 15m, 12h or 30d"
 
 static kiln_status read_numbers(kiln__cache_settings *settings,
                                 const kiln_cache_options *options,
                                 const kiln__cache_variables *variables,
                                 kiln_error **error)
 {
-    static const number size = {"KILN_CACHE_MAX_SIZE",
-                                SIZE_TAKES ", or none",
-                                sizes,
-                                1,
-                                DEFAULT_SIZE,
-                                1};
-    static const number entries = {"KILN_CACHE_MAX_ENTRIES",
-                                   "a number from 1, or none",
-                                   no_units,
-                                   1,
-                                   DEFAULT_ENTRIES,
-                                   1};
-    static const number age = {"KILN_CACHE_MAX_AGE",
-                               TIME_TAKES ", or none",
-                               times,
-                               1,
-                               DEFAULT_AGE_S,
-                               1};
-    static const number memory = {"KILN_CACHE_MEM_SIZE",
-                                  SIZE_TAKES ", or none",
-                                  sizes,
-                                  1,
-                                  DEFAULT_MEM_SIZE,
-                                  1};
-    static const number wait = {"KILN_CACHE_WAIT",      TIME_TAKES, times, 0,
+    static const number size = {
+        "KILN_CACHE_MAX_SIZE", KILN__SIZE_TAKES ", or none",
+        kiln__size_units,      1,
+        DEFAULT_SIZE,          1};
+    static const number entries = {
+        "KILN_CACHE_MAX_ENTRIES", "a number from 1, or none",
+        kiln__no_units,           1,
+        DEFAULT_ENTRIES,          1};
+    static const number age = {
+        "KILN_CACHE_MAX_AGE", KILN__TIME_TAKES ", or none",
+        kiln__time_units,     1,
+        DEFAULT_AGE_S,        1};
+    static const number memory = {
+        "KILN_CACHE_MEM_SIZE", KILN__SIZE_TAKES ", or none",
+        kiln__size_units,      1,
+        DEFAULT_MEM_SIZE,      1};
+    static const number wait = {"KILN_CACHE_WAIT",      KILN__TIME_TAKES,
+                                kiln__time_units,       0,
                                 DEFAULT_WAIT_MS / 1000, 0};
     uint64_t wait_s;
 

@@ -270,5 +270,7 @@ int32_t kiln__entry_tier(int32_t kind)
 {
     if (kind == KILN__ENTRY_RUNTIME)
         return KILN_TIER_RUNTIME;
-    return kind == KILN__ENTRY_BINARY ? KILN_TIER_BINARY : KILN_TIER_TYPED;
+    return kind == KILN__ENTRY_BINARY || kind == KILN__ENTRY_NATIVE
+               ? KILN_TIER_BINARY
+               : KILN_TIER_TYPED;
 }

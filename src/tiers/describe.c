@@ -229,6 +229,12 @@ static kiln_status show_binary(showing *s, const kiln_alloc *alloc,
     return KILN_OK;
 }
 
+static void show_native(showing *s)
+{
+    take_text(s, "target");
+    take_text(s, "kernel");
+}
+
 /* ---- all of it ---- */
 
 static void show_fields(showing *s, int32_t kind)
@@ -246,6 +252,8 @@ static void show_fields(showing *s, int32_t kind)
         show_program(s);
     else if (kind == KILN__ENTRY_SOURCE)
         show_source(s);
+    else if (kind == KILN__ENTRY_NATIVE)
+        show_native(s);
 }
 
 kiln_status kiln__entry_describe(const kiln_alloc *alloc,
@@ -314,6 +322,9 @@ void kiln__entry_title(kiln__text *name, kiln__text *target,
         add_span(target, kiln__read_text(&reader));
         (void)kiln__read_u64(&reader);
         (void)kiln__read_text(&reader);
+        add_span(name, kiln__read_text(&reader));
+    } else if (entry->kind == KILN__ENTRY_NATIVE) {
+        add_span(target, kiln__read_text(&reader));
         add_span(name, kiln__read_text(&reader));
     } else if (entry->kind == KILN__ENTRY_INSTANCE ||
                entry->kind == KILN__ENTRY_PROGRAM) {

@@ -130,9 +130,7 @@ void kiln__flight_drop(struct kiln__tiers *tiers, kiln__flight *flight)
     kiln__deallocate(&tiers->context->alloc, flight, sizeof *flight);
 }
 
-void kiln__flight_end(struct kiln__tiers *tiers, kiln__flight **list,
-                      kiln__flight *flight, kiln_status status,
-                      kiln_error *error)
+void kiln__flight_unlist(kiln__flight **list, kiln__flight *flight)
 {
     for (kiln__flight **link = list; link && *link; link = &(*link)->next)
         if (*link == flight) {
@@ -140,6 +138,13 @@ void kiln__flight_end(struct kiln__tiers *tiers, kiln__flight **list,
             break;
         }
     flight->next = NULL;
+}
+
+void kiln__flight_end(struct kiln__tiers *tiers, kiln__flight **list,
+                      kiln__flight *flight, kiln_status status,
+                      kiln_error *error)
+{
+    kiln__flight_unlist(list, flight);
     flight->done = 1;
     flight->owner = NULL;
     flight->status = status;
@@ -331,6 +336,13 @@ void kiln__flight_abandon(kiln_context *context, kiln__flight *flight,
     kiln__mutex_unlock(&tiers->lock);
     if (outcome != KILN__COUNT_END)
         kiln__count_request(context, KILN_TIER_BINARY, outcome);
+}
+
+void kiln__flight_cancel(kiln_context *context, kiln__flight *flight)
+{
+    kiln__mutex_lock(&context->tiers->lock);
+    flight->wanted--;
+    kiln__mutex_unlock(&context->tiers->lock);
 }
 
 int kiln__status_is_final(kiln_status status)

@@ -1,5 +1,6 @@
 /* job_keys.c - every key under which a job is looked for. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include "debug_lines.h"
 #include "describe.h"
 #include "keys.h"
 #include "report.h"
@@ -10,6 +11,7 @@ typedef struct asking {
     const kiln_signature *signature;
     const kiln_config *config;
     uint64_t world;
+    const kiln_code *code;
     kiln_digest typed;
     kiln__job_key_fn take;
     void *env;
@@ -72,11 +74,13 @@ static kiln_status give_instance(const asking *a)
 
 static kiln_status give_binary(const asking *a)
 {
+    kiln_digest digest;
     kiln__encoder key;
 
+    KILN_TRY(kiln__job_digest(&digest, a->code, a->config));
     kiln__encoder_init(&key, &a->context->alloc);
     return give(a, &key, KILN__ENTRY_BINARY,
-                kiln__key_binary(&key, a->typed, a->config));
+                kiln__key_binary(&key, digest, a->config));
 }
 
 static kiln_status give_all(const asking *a)
@@ -101,6 +105,7 @@ kiln_status kiln__job_keys(kiln_context *context,
     kiln_status status;
 
     KILN_TRY(kiln_infer(&code, context, signature, config, 0, error));
+    a.code = code;
     a.typed = kiln_code_digest(code);
     a.world = frontend->ops.world(frontend->self);
     status = give_all(&a);

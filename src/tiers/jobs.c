@@ -185,6 +185,7 @@ static kiln__flight *flight_for(struct kiln__tiers *tiers, kiln__run *run,
     if (!flight)
         return NULL;
     flight->references = 2; /* one for the caller, one for who ends it */
+    flight->wanted = 1;
     flight->code = (kiln_code *)(uintptr_t)code;
     flight->code->pins++;
     flight->world = world_of_outcome(code, world);
@@ -218,6 +219,7 @@ static void claim(struct kiln__tiers *tiers, kiln__run *run, kiln__job *job,
     if (out->flight) {
         out->outcome = KILN__CLAIM_WAIT;
         out->flight->references++;
+        out->flight->wanted++;
         return;
     }
     out->flight = flight_for(tiers, run, job, code, world);
@@ -226,6 +228,20 @@ static void claim(struct kiln__tiers *tiers, kiln__run *run, kiln__job *job,
     out->outcome = KILN__CLAIM_OWN;
     out->flight->next = job->flights;
     job->flights = out->flight;
+}
+
+int kiln__flight_give_up(kiln_context *context, kiln__flight *flight)
+{
+    struct kiln__tiers *tiers = context->tiers;
+    kiln__job *job = (kiln__job *)(uintptr_t)flight->subject;
+    int is_unwanted;
+
+    kiln__mutex_lock(&tiers->lock);
+    is_unwanted = flight->wanted == 0;
+    if (is_unwanted)
+        kiln__flight_unlist(&job->flights, flight);
+    kiln__mutex_unlock(&tiers->lock);
+    return is_unwanted;
 }
 
 kiln__claim_result kiln__job_claim(kiln_context *context, kiln__run *run,

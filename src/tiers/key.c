@@ -142,6 +142,17 @@ kiln_status kiln__key_binary(kiln__encoder *out, kiln_digest typed,
     return end(out);
 }
 
+/* The salt is in the binary key. */
+kiln_status kiln__key_native(kiln__encoder *out, kiln_digest binary,
+                             kiln_digest payload, const char *driver)
+{
+    begin(out, "native");
+    kiln__encode_digest(out, binary);
+    kiln__encode_digest(out, payload);
+    kiln__encode_text(out, driver);
+    return end(out);
+}
+
 kiln_status kiln__key_runtime(kiln__encoder *out, kiln_digest typed,
                               const kiln_config *config)
 {

@@ -195,6 +195,8 @@ kiln_status kiln__code_seal(kiln_code **group, size_t count);
 kiln__flight *kiln__flight_new(struct kiln__tiers *tiers, kiln__run *owner,
                                const void *subject);
 void kiln__flight_drop(struct kiln__tiers *tiers, kiln__flight *flight);
+/* Takes it out of `list` if it is there. */
+void kiln__flight_unlist(kiln__flight **list, kiln__flight *flight);
 /* Marks it done, wakes everyone, unlinks it from `list` if it is there. */
 void kiln__flight_end(struct kiln__tiers *tiers, kiln__flight **list,
                       kiln__flight *flight, kiln_status status,

@@ -234,7 +234,7 @@ expect 0 cache locate
 grep -q '^CUDA driver .* KiB  ' out || fail "the size of another's cache"
 expect 0 cache doctor
 for check in folder owner permissions "file system" space writing clock locks \
-    "code generator" toolchain variables; do
+    "code generator" toolchain worker variables; do
     says out "$check"
 done
 with KILN_CACHE_FOLDER=x expect 1 cache doctor
@@ -245,6 +245,8 @@ says out "others may write"
 chmod 700 cache
 with KILN_CODEGEN_PATH=/nowhere expect 0 cache doctor
 says out "only what is stored can be used"
+with KILN_CODEGEN=thread expect 0 cache doctor
+says out "switched off"
 
 # ---- usage ----
 

@@ -215,13 +215,13 @@ static void query(const machine_work *w)
         value = (l->grid[d] - 1) / l->block[d] + 1;
         break;
     case KILN__QUERY_SUB_GROUP_SIZE:
-        value = INTERPRETER_SUB_GROUP;
+        value = w->in->launch->sub_group;
         break;
     case KILN__QUERY_SUB_GROUP_ID:
-        value = w->it->number / INTERPRETER_SUB_GROUP;
+        value = w->it->number / w->in->launch->sub_group;
         break;
     default: /* LANE_ID */
-        value = w->it->number % INTERPRETER_SUB_GROUP;
+        value = w->it->number % w->in->launch->sub_group;
         break;
     }
     machine_push_one(w, value);

@@ -60,10 +60,11 @@ static cell combine(int64_t group, int32_t kind, cell a, cell b)
 }
 
 /* The item whose value item `self` gets; `count` when there is none. */
-static size_t source_of(int64_t group, const item *items, size_t count,
-                        size_t self, uint64_t operand)
+static size_t source_of(const interpreter *in, int64_t group, const item *items,
+                        size_t count, size_t self, uint64_t operand)
 {
-    const uint64_t own = items[self].number % INTERPRETER_SUB_GROUP;
+    const uint64_t lanes = in->launch->sub_group;
+    const uint64_t own = items[self].number % lanes;
     uint64_t lane = operand;
     size_t i = 0;
 
@@ -84,24 +85,45 @@ static size_t source_of(int64_t group, const item *items, size_t count,
     default: /* SHUFFLE, SUB_BROADCAST */
         break;
     }
-    while (i < count && items[i].number % INTERPRETER_SUB_GROUP != lane)
+    while (i < count && items[i].number % lanes != lane)
         i++;
     return i;
+}
+
+static cell fold_in_turn(int64_t group, int32_t kind, const cell *values,
+                         size_t count)
+{
+    cell value = values[0];
+
+    for (size_t i = 1; i < count; i++)
+        value = combine(group, kind, value, values[i]);
+    return value;
+}
+
+/* What the first lane has in the end. */
+static cell fold_tree(int64_t group, int32_t kind, const cell *values,
+                      size_t count)
+{
+    cell tree[INTERPRETER_TREE_MAX];
+
+    memcpy(tree, values, count * sizeof *tree);
+    for (size_t distance = 1; distance < count; distance *= 2)
+        for (size_t i = 0; i + distance < count; i++)
+            tree[i] = combine(group, kind, tree[i], tree[i + distance]);
+    return tree[0];
 }
 
 static cell value_for(interpreter *in, const kiln__ir_node *node, int32_t kind,
                       const item *items, const cell *values, size_t count,
                       size_t self)
 {
-    cell value = values[0];
     size_t source;
 
-    if (node->count == 1) {
-        for (size_t i = 1; i < count; i++)
-            value = combine(node->imm, kind, value, values[i]);
-        return value;
-    }
-    source = source_of(node->imm, items, count, self,
+    if (node->count == 1)
+        return in->launch->by_tree
+                   ? fold_tree(node->imm, kind, values, count)
+                   : fold_in_turn(node->imm, kind, values, count);
+    source = source_of(in, node->imm, items, count, self,
                        machine_operands(&items[self])[1]);
     if (source < count)
         return values[source];
@@ -232,6 +254,7 @@ static void start_items(interpreter *in)
 /* Sub-groups are those of a full group; some of their items are not there. */
 static void run_sub_groups(interpreter *in)
 {
+    const uint64_t lanes = in->launch->sub_group;
     size_t count;
 
     for (size_t i = 0; i < in->item_count; i += count) {
@@ -239,8 +262,7 @@ static void run_sub_groups(interpreter *in)
 
         count = 1;
         while (i + count < in->item_count &&
-               first[count].number / INTERPRETER_SUB_GROUP ==
-                   first->number / INTERPRETER_SUB_GROUP)
+               first[count].number / lanes == first->number / lanes)
             count++;
         run_sub_group(in, first, count);
     }

@@ -16,7 +16,7 @@
  * first are listed.
  */
 
-#define INTERPRETER_SUB_GROUP 16
+#define INTERPRETER_TREE_MAX 64 /* lanes of a sub-group, by_tree */
 
 /* How a run ended. */
 #define INTERPRETER_DONE 0      /* with or without exceptions */
@@ -39,6 +39,10 @@ typedef struct interpreter_launch {
     const void *const *arguments; /* as for kiln_queue_launch() */
     int bounds_off;               /* as the config's setting */
     uint64_t steps;               /* at most, in all */
+    uint64_t sub_group;           /* lanes of one; not 0 */
+    /* Sums of a sub-group are a tree, in which each lane takes in what is at
+       twice the distance of the step before; else in the order of the lanes. */
+    int by_tree;
 } interpreter_launch;
 
 typedef struct interpreter_result {

@@ -20,6 +20,9 @@ typedef struct trial {
     kiln_signature signature;
     const kiln_type *types[TRIAL_ARGUMENTS];
     interpreter *interpreter;
+    const char *backend;
+    int is_host;
+    uint64_t lanes; /* of its sub-groups */
     int failed;
 } trial;
 
@@ -86,7 +89,9 @@ static void keep_exceptions(shape *s)
 static void interpret(trial *t, shape *s, const uint64_t block[3])
 {
     interpreter_launch launch = {.arguments = s->data.values,
-                                 .steps = STEPS_MAX};
+                                 .steps = STEPS_MAX,
+                                 .sub_group = t->lanes,
+                                 .by_tree = !t->is_host};
 
     for (int d = 0; d < 3; d++) {
         launch.grid[d] = s->launch.grid[d];
@@ -190,6 +195,8 @@ static void launch_and_compare(trial *t, shape *s, const kiln_config *config,
     trial_reset(&s->data);
     status = kiln_queue_launch(t->queue, kernel, &s->launch, s->data.values,
                                TRIAL_ARGUMENTS, &error);
+    if (status == KILN_OK)
+        status = kiln_queue_wait(t->queue, &error);
     if (status == KILN_EEXCEPTION) {
         compare_exception(t, s, config, kiln_error_exception(error));
         kiln_error_free(error);
@@ -261,6 +268,22 @@ static const uint32_t blocks[][3] = {{0, 0, 0},  {7, 3, 1}, {16, 4, 1},
                                      {4, 4, 4},  {1, 1, 1}, {5, 2, 3},
                                      {16, 1, 1}, {1, 9, 1}};
 
+/* Groups that a device takes, and a grid of whole ones. */
+static void make_whole(kiln_launch *launch)
+{
+    for (int d = 0; d < 3; d++) {
+        if (launch->block[0] == 0)
+            launch->block[d] = (uint32_t)(launch->grid[d] % 64);
+        if (launch->block[d] == 0)
+            launch->block[d] = 1;
+    }
+    for (int d = 0; d < 3; d++) {
+        const uint64_t block = launch->block[d];
+
+        launch->grid[d] = (launch->grid[d] + block - 1) / block * block;
+    }
+}
+
 static void choose_shape(trial *t, shape *s, size_t index)
 {
     generator *g = &t->g;
@@ -280,20 +303,22 @@ static void choose_shape(trial *t, shape *s, size_t index)
             s->launch.grid[d] =
                 1 + (uint64_t)random_below(g, rank == 2 ? 19 : 8);
     }
-    s->items = s->launch.grid[0] * s->launch.grid[1] * s->launch.grid[2];
+    if (!t->is_host)
+        make_whole(&s->launch);
+    s->items = items_of(&s->launch);
     trial_fill(&s->data, &t->program, t->options->seed + index, s->items);
 }
 
 /* ---- one program ---- */
 
-static int open_host(trial *t)
+static int open_device(trial *t)
 {
     kiln_context_options options = KILN_CONTEXT_OPTIONS_INIT;
 
     options.workers = 1;
     options.threads = 1 + (uint32_t)(t->options->seed % 2);
     return kiln_context_new(&t->context, &options, NULL) == KILN_OK &&
-           kiln_device_open(&t->device, t->context, "host", 0, NULL) ==
+           kiln_device_open(&t->device, t->context, t->backend, 0, NULL) ==
                KILN_OK &&
            kiln_queue_new(&t->queue, t->device, NULL) == KILN_OK;
 }
@@ -327,6 +352,7 @@ static kiln_status new_config(trial *t, const kiln_config **out, int level,
     options.opt_level = (uint8_t)level;
     options.bounds_checks = (uint8_t)bounds;
     options.contract = KILN_SWITCH_OFF; /* every operation is rounded */
+    options.target = t->backend;
     return kiln_config_new(out, t->context, &options, error);
 }
 
@@ -347,8 +373,8 @@ static int begin(trial *t)
     const kiln_code *code = NULL;
     kiln_error *error = NULL;
 
-    if (!open_host(t)) {
-        tell(t, NULL, NULL, "no host");
+    if (!open_device(t)) {
+        tell(t, NULL, NULL, "no device");
         return 0;
     }
     if (define(t, &error) != KILN_OK ||
@@ -391,6 +417,19 @@ static void run_configs(trial *t, shape *shapes, size_t count)
     }
 }
 
+/* Where kernels run: KILN_TEST_BACKEND; its sub-groups: KILN_TEST_LANES. */
+static void choose_backend(trial *t)
+{
+    const char *backend = getenv("KILN_TEST_BACKEND");
+    const char *lanes = getenv("KILN_TEST_LANES");
+
+    t->backend = backend != NULL && *backend != '\0' ? backend : "host";
+    t->is_host = strcmp(t->backend, "host") == 0;
+    t->lanes = lanes != NULL ? strtoull(lanes, NULL, 10) : 0;
+    if (t->lanes == 0)
+        t->lanes = t->is_host ? 16 : 32;
+}
+
 int trial_run(const trial_options *options, trial_counts *counts)
 {
     trial t = {.options = options, .counts = counts};
@@ -400,6 +439,7 @@ int trial_run(const trial_options *options, trial_counts *counts)
     if (shapes == NULL)
         abort();
     t.g.state = options->seed;
+    choose_backend(&t);
     generate(&t.program, options->seed);
     counts->programs++;
     if (begin(&t)) {

@@ -119,6 +119,7 @@ for name in host cuda rocm spirv; do
     row=$(grep '^| targets\{0,1\} .*`'$name'`' "$readme" || true)
     case $row in
     *'not yet'*) wanted='not in this build' ;;
+    *'driver alone'*) wanted=' no ' ;;
     *) wanted=' yes ' ;;
     esac
     grep "^$name " targets | grep -q -- "$wanted" ||

@@ -20,6 +20,67 @@ static void take_print(void *env, const char *text, size_t size)
     k->printed[k->printed_size] = '\0';
 }
 
+const char *kernels_backend(void)
+{
+    const char *name = getenv("KILN_TEST_BACKEND");
+
+    return name != NULL && *name != '\0' ? name : "host";
+}
+
+const kiln_config *kernels_config(kernels *k,
+                                  const kiln_config_options *options)
+{
+    kiln_config_options wanted = KILN_CONFIG_OPTIONS_INIT;
+    const kiln_config *config = NULL;
+
+    if (options != NULL)
+        wanted = *options;
+    wanted.target = kernels_backend();
+    assert_ok(kiln_config_new(&config, k->context, &wanted, &test_error));
+    return config;
+}
+
+int kernels_takes(const kiln_launch *launch)
+{
+    uint64_t items = 1;
+
+    if (strcmp(kernels_backend(), "host") == 0 || launch->block[0] == 0)
+        return 1;
+    for (int d = 0; d < 3; d++) {
+        const uint64_t block = launch->block[d] == 0 ? 1 : launch->block[d];
+        const uint64_t grid = launch->grid[d] == 0 ? 1 : launch->grid[d];
+
+        if (grid % block != 0)
+            return 0;
+        items *= block;
+    }
+    return items <= 1024 && launch->block[2] <= 64;
+}
+
+uint64_t kernels_lanes(kernels *k)
+{
+    static const char text[] =
+        "kernel lanes(out)\n    out[0] = sub_group_size()\nend\n";
+    int64_t lanes = 0;
+    const kiln_array out = kernels_array(&lanes, 1);
+    const kernels_argument argument = {"i64[:]", &out};
+
+    if (k->lanes == 0)
+        assert_ok(kernels_run(k, kernels_define(k, "lanes", text), "lanes", 1,
+                              &argument, 1, &test_error));
+    if (lanes != 0)
+        k->lanes = (uint64_t)lanes;
+    return k->lanes;
+}
+
+void kernels_open(kernels *k)
+{
+    k->config = kernels_config(k, NULL);
+    assert_ok(kiln_device_open(&k->device, k->context, kernels_backend(), 0,
+                               &test_error));
+    assert_ok(kiln_queue_new(&k->queue, k->device, &test_error));
+}
+
 int kernels_setup(void **state)
 {
     const kiln_host_ops host = {.size = sizeof host, .print = take_print};
@@ -30,9 +91,7 @@ int kernels_setup(void **state)
     options.host = &host;
     options.host_env = k;
     assert_ok(kiln_context_new(&k->context, &options, &test_error));
-    assert_ok(kiln_config_new(&k->config, k->context, NULL, &test_error));
-    assert_ok(kiln_device_open(&k->device, k->context, "host", 0, &test_error));
-    assert_ok(kiln_queue_new(&k->queue, k->device, &test_error));
+    kernels_open(k);
     *state = k;
     return 0;
 }
@@ -105,7 +164,8 @@ kiln_status kernels_launch(kernels *k, kiln_package *package,
         return status;
     k->printed_size = 0;
     k->printed[0] = '\0';
-    return kiln_queue_launch(k->queue, kernel, launch, values, count, error);
+    status = kiln_queue_launch(k->queue, kernel, launch, values, count, error);
+    return status == KILN_OK ? kiln_queue_wait(k->queue, error) : status;
 }
 
 kiln_status kernels_run(kernels *k, kiln_package *package, const char *function,

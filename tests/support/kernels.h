@@ -11,14 +11,29 @@ typedef struct kernels {
     kiln_device *device;
     kiln_queue *queue;
     const kiln_config *config;
+    uint64_t lanes; /* of a sub-group, once they were asked for */
     char printed[4096];
     size_t printed_size;
 } kernels;
+
+/* Where kernels run: what KILN_TEST_BACKEND says, or the host. */
+const char *kernels_backend(void);
+
+/* A config for there; `options` may be NULL. Fails the test if it cannot. */
+const kiln_config *kernels_config(kernels *k,
+                                  const kiln_config_options *options);
+/* True where that launch can be made: beside the host, a grid is a whole
+   number of groups, and these have at most 1024 items. */
+int kernels_takes(const kiln_launch *launch);
+/* How many lanes a sub-group has. */
+uint64_t kernels_lanes(kernels *k);
 
 /* For cmocka_run_group_tests: *state is a kernels *. */
 int kernels_setup(void **state);
 int kernels_teardown(void **state);
 
+/* Of a context that is there: the config, the device and the queue. */
+void kernels_open(kernels *k);
 /* Loads a file as the package of its name; fails the test if it cannot. */
 kiln_package *kernels_load(kernels *k, const char *path);
 /* Defines a text in a package. */

@@ -99,6 +99,8 @@ const kiln_artifact *report_artifact_new(const report_artifact *from)
         .size = sizeof kernel,
         .name = name,
         .method = "main.entry(f32[:])",
+        .arguments = from->arguments,
+        .argument_count = from->argument_count,
         .argument_bytes = from->argument_bytes,
         .hidden_arguments = from->hidden_arguments,
         .can_fail = 1,

@@ -30,8 +30,10 @@ typedef struct report_artifact {
     const char *format; /* NULL: "cubin" */
     const char *target; /* NULL: "cuda:sm_80:ptx78" */
     const char *bytes;
-    size_t size;             /* of the bytes */
-    const char *kernel;      /* NULL: "entry" */
+    size_t size;        /* of the bytes */
+    const char *kernel; /* NULL: "entry" */
+    const kiln_argument_info *arguments;
+    size_t argument_count;
     uint32_t argument_bytes; /* of its block */
     uint32_t hidden_arguments;
     const report_table *reports; /* NULL: none */

@@ -97,6 +97,35 @@ typedef struct kiln_backend_ops {
     /** Ends the backend, after its devices. Runs when the context ends. */
     void (*free)(void *self);
     /* The functions above are required, since 0.1. */
+
+    /** Optional. Fills `function`, and the values of the hidden arguments of a
+        launch on the queue; without a queue, the function where it was loaded
+        and no values. Without this member the driver's own function is what
+        symbol() gives, and kiln_queue_native() is KILN_EUNSUPPORTED. */
+    kiln_status (*native)(void *self, void *queue, void *function,
+                          kiln_native_launch *out, kiln_error **error);
+
+    /** Optional. The driver's own handle of a function of the module, where
+        symbol() gives another one. */
+    void *(*native_function)(void *self, void *module, void *function);
+
+    /* The next three are there together or not at all: a driver that compiles
+       what it loads keeps the outcome. */
+
+    /** Optional. Names driver and device: where the text is equal, what
+        save_native() gave may be loaded. Lives as long as the device; NULL:
+        nothing is saved for this one. */
+    const char *(*identity)(void *self, void *device);
+    /** Optional. As load(), from what save_native() gave for the artifact.
+        Any error: it is of no use, and load() is called instead. */
+    kiln_status (*load_native)(void *self, void *device,
+                               const kiln_artifact *artifact, const void *bytes,
+                               size_t size, void **module, kiln_error **error);
+    /** Optional. Gives the bytes of a module as the driver compiled it; the
+        caller releases them. KILN_EUNSUPPORTED if there are none. */
+    kiln_status (*save_native)(void *self, void *module, kiln_blob *out,
+                               kiln_error **error);
+    /* The functions above exist since 0.2. */
 } kiln_backend_ops;
 
 /**

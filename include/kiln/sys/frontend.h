@@ -164,7 +164,9 @@ typedef struct kiln_frontend_ops {
 
 /*
  * The module that lower() gives (all of it is checked before use; what does
- * not pass is KILN_ECODEGEN). A target triple in it is replaced; a data layout
+ * not pass is KILN_ECODEGEN). Code is generated from it in a worker process,
+ * where there is one (kiln_context_options.codegen), because LLVM may crash on
+ * what no check finds. A target triple in it is replaced; a data layout
  * must be absent or the target's.
  *
  * It defines `i32 @entry(ptr %item, <arguments>)`, called once per item of the

@@ -1,4 +1,4 @@
-/* codegen_host_process.c - links by running ld.lld. */
+/* codegen_elf_process.c - links by running ld.lld. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <stdio.h>
 #include <string.h>
@@ -9,9 +9,9 @@
 
 /* For when lld cannot run in this process any more. */
 
-#define ARGUMENTS_MAX 40
+#define ARGUMENTS_MAX (KILN__ELF_OPTIONS_MAX + 3 + KILN__ELF_OBJECTS_MAX)
 
-_Static_assert(KILN__HOST_OBJECTS_MAX <= KILN__RUN_INPUTS_MAX,
+_Static_assert(KILN__ELF_OBJECTS_MAX <= KILN__RUN_INPUTS_MAX,
                "a place for each object");
 
 /* The first line of what was printed. */
@@ -22,9 +22,10 @@ static void copy_message(char *to, size_t capacity, const kiln__text *said)
     snprintf(to, capacity, "ld.lld: %.*s", (int)strcspn(text, "\n"), text);
 }
 
-kiln_status kiln__host_link_process(const kiln__object *objects, size_t count,
-                                    kiln_blob *out, char *message,
-                                    size_t capacity)
+kiln_status kiln__elf_link_process(const char *const *options,
+                                   const kiln__object *objects, size_t count,
+                                   kiln_blob *out, char *message,
+                                   size_t capacity)
 {
     static const char *const inputs[] = {KILN__RUN_INPUT0, KILN__RUN_INPUT1};
     const char *arguments[ARGUMENTS_MAX];
@@ -38,8 +39,8 @@ kiln_status kiln__host_link_process(const kiln__object *objects, size_t count,
     kiln__text said;
     size_t used = 0;
 
-    for (; kiln__host_link_options[used] != NULL; used++)
-        arguments[used] = kiln__host_link_options[used];
+    for (; options[used] != NULL; used++)
+        arguments[used] = options[used];
     arguments[used++] = "-o";
     arguments[used++] = KILN__RUN_OUTPUT;
     for (size_t i = 0; i < count; i++)
@@ -62,12 +63,30 @@ kiln_status kiln__host_link_process(const kiln__object *objects, size_t count,
     return status == KILN_ENOTFOUND ? KILN_ECODEGEN : status;
 }
 
-kiln_status kiln__host_link_note(kiln__codegen_job *job)
+/* ---- for a job ---- */
+
+static kiln_status note_linker(kiln__codegen_job *job)
 {
     char path[PATH_MAX];
 
-    if (!kiln__host_link_is_outside() ||
+    if (!kiln__elf_link_is_outside() ||
         kiln__tool_find(path, KILN__TOOL_LLD) != KILN__TOOL_FOUND)
         return KILN_OK;
     return kiln__job_used(job, KILN__TOOL_LLD, path);
+}
+
+kiln_status kiln__elf_link_job(kiln__codegen_job *job,
+                               const char *const *options,
+                               const kiln__object *objects, size_t count,
+                               kiln_blob *out)
+{
+    char message[1024];
+    const kiln_status status =
+        kiln__elf_link(options, objects, count, out, message, sizeof message);
+
+    if (status == KILN_OK)
+        return note_linker(job);
+    if (status == KILN_ECODEGEN)
+        kiln__job_keep(job, ".o", &objects[0]);
+    return kiln__job_fail(job, status, "%s", message);
 }

@@ -1,13 +1,11 @@
-/* codegen_host_object.c - looks over an object before a linker does. */
+/* codegen_elf_object.c - looks over an object before a linker does. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <elf.h>
 #include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "codegen_parts.h"
-#include "host_imports.h"
 
 /*
  * lld is written for files that a compiler made: a damaged one can bring it
@@ -20,29 +18,10 @@ typedef struct elf_object {
     const unsigned char *bytes;
     size_t size;
     Elf64_Ehdr header;
-    const char *entry; /* "entry.more" may be undefined, too; or NULL */
+    const kiln__elf_rules *rules;
     char *message;
     size_t capacity;
 } elf_object;
-
-/* ---- imports ---- */
-
-static const char *const imports[] = {
-#define ENTRY(name) #name,
-    KILN__HOST_IMPORT_MAP(ENTRY)
-#undef ENTRY
-};
-
-static int compare(const void *name, const void *entry)
-{
-    return strcmp(name, *(const char *const *)entry);
-}
-
-int kiln__host_may_import(const char *name)
-{
-    return bsearch(name, imports, sizeof imports / sizeof imports[0],
-                   sizeof imports[0], compare) != NULL;
-}
 
 /* ---- reading ---- */
 
@@ -92,8 +71,8 @@ static bool check_header(elf_object *o)
     memcpy(&o->header, o->bytes, sizeof o->header);
     if (memcmp(o->header.e_ident, ident, sizeof ident) != 0)
         return damaged(o, "it is no ELF file of 64 bits");
-    if (o->header.e_type != ET_REL || o->header.e_machine != EM_X86_64)
-        return damaged(o, "it is no relocatable x86-64 object");
+    if (o->header.e_type != ET_REL || o->header.e_machine != o->rules->machine)
+        return damaged(o, "it is no relocatable object of the target");
     if (o->header.e_shentsize != sizeof(Elf64_Shdr) || o->header.e_shnum == 0 ||
         !inside(o, o->header.e_shoff,
                 (uint64_t)o->header.e_shnum * sizeof(Elf64_Shdr)))
@@ -119,15 +98,16 @@ static bool is_strings(const elf_object *o, uint32_t index)
 /* A function of the other object. */
 static bool is_of_entry(const elf_object *o, const char *name)
 {
-    const size_t size = o->entry != NULL ? strlen(o->entry) : 0;
+    const char *entry = o->rules->entry;
+    const size_t size = entry != NULL ? strlen(entry) : 0;
 
-    return size > 0 && strncmp(name, o->entry, size) == 0 && name[size] == '.';
+    return size > 0 && strncmp(name, entry, size) == 0 && name[size] == '.';
 }
 
 static bool check_undefined(elf_object *o, const Elf64_Sym *s, const char *name)
 {
     if (s->st_shndx != SHN_UNDEF || *name == '\0' ||
-        kiln__host_may_import(name) || is_of_entry(o, name))
+        o->rules->may_import(name) || is_of_entry(o, name))
         return true;
     snprintf(o->message, o->capacity, "undefined function '%s'", name);
     return false;
@@ -228,14 +208,14 @@ static bool check(elf_object *o)
     return true;
 }
 
-kiln_status kiln__host_object_check(const kiln__object *object,
-                                    const char *entry, char *message,
-                                    size_t capacity)
+kiln_status kiln__elf_object_check(const kiln__object *object,
+                                   const kiln__elf_rules *rules, char *message,
+                                   size_t capacity)
 {
     elf_object o = {
         .bytes = object->bytes,
         .size = object->size,
-        .entry = entry,
+        .rules = rules,
         .message = message,
         .capacity = capacity,
     };

@@ -1,0 +1,34 @@
+#!/bin/sh
+# Runs the tests of backend spirv on Intel's OpenCL for processors, which takes
+# SPIR-V as it is. It comes from a Python package index, into a folder of the
+# build; without one nothing is tested, which is said.
+#
+#     intel-cpu-test.sh [BUILD]        default: build/dev
+set -eu
+cd "$(dirname "$0")/.."
+build=${1:-build/dev}
+place=$(cd "$build" && pwd)/intel-opencl
+
+skip()
+{
+    echo "intel-cpu-test: skipped: $*"
+    exit 77
+}
+
+test -x "$build/tests/spirv_run" || skip "$build has no tests of spirv"
+if ! test -e "$place/done"; then
+    python3 -m venv "$place" >/dev/null 2>&1 || skip "no python3 with venv"
+    "$place/bin/pip" install --quiet --no-deps intel-opencl-rt \
+        intel-cmplr-lib-rt tbb tcmlib >"$place/log" 2>&1 ||
+        skip "no package intel-opencl-rt can be had ($place/log)"
+    mkdir -p "$place/vendors"
+    echo "$place/lib/libintelocl.so" >"$place/vendors/intel.icd"
+    touch "$place/done"
+fi
+
+export LD_LIBRARY_PATH="$place/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
+export OCL_ICD_VENDORS="$place/vendors" KILN_SPIRV_DRIVER=opencl
+export KILN_REQUIRE_DEVICE=spirv
+KILN_CACHE=off "$build/tests/spirv_run"
+"$build/tests/spirv_native"
+KILN_CACHE=off "$build/tests/spirv_faults"

@@ -1,0 +1,92 @@
+/* codegen_device_limits.c - how large groups and argument lists may be. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include "codegen_device.h"
+
+/* ---- groups ---- */
+
+uint32_t kiln__device_group_least(const kiln__codegen_job *job)
+{
+    const uint32_t *required = job->settings->required_group_size;
+    uint64_t items = 1;
+
+    for (int d = 0; d < 3; d++)
+        items *= required[d] != 0 ? required[d] : 1;
+    return items < UINT32_MAX ? (uint32_t)items : UINT32_MAX;
+}
+
+int kiln__device_group_is_known(const kiln__codegen_job *job)
+{
+    const uint32_t *required = job->settings->required_group_size;
+
+    return required[0] != 0 && required[1] != 0 && required[2] != 0;
+}
+
+uint32_t kiln__device_group_most(const kiln__codegen_job *job)
+{
+    const uint32_t least = kiln__device_group_least(job);
+    const uint32_t maximum = job->settings->maximum_group_size;
+    uint32_t most = kiln__hardware(job)->group_max;
+
+    if (maximum != 0 && maximum < most)
+        most = maximum;
+    return kiln__device_group_is_known(job) || most < least ? least : most;
+}
+
+uint32_t kiln__device_size_most(const kiln__codegen_job *job, uint32_t d)
+{
+    const uint32_t required = job->settings->required_group_size[d];
+
+    return required != 0
+               ? required
+               : kiln__device_group_most(job) / kiln__device_group_least(job);
+}
+
+kiln_status kiln__device_check_group(kiln__codegen_job *job, const char *taker)
+{
+    const uint32_t *required = job->settings->required_group_size;
+
+    if (kiln__device_group_least(job) <= kiln__hardware(job)->group_max)
+        return KILN_OK;
+    return kiln__job_fail(job, KILN_EUNSUPPORTED,
+                          "a group of %u x %u x %u items; %s has groups of at "
+                          "most %u",
+                          required[0], required[1], required[2], taker,
+                          kiln__hardware(job)->group_max);
+}
+
+/* ---- arguments ---- */
+
+static const char *list_arguments(kiln__codegen_job *job)
+{
+    const char *list = "";
+    uint64_t end = 0;
+
+    for (size_t i = 0; i < job->parameter_count && list != NULL; i++) {
+        const uint64_t at = kiln__parameter_place(&job->parameters[i], &end);
+
+        list = kiln__arena_format(&job->arena, "%s%s%zu: %llu bytes at %llu",
+                                  list, i > 0 ? ", " : "", i,
+                                  (unsigned long long)job->parameters[i].size,
+                                  (unsigned long long)at);
+    }
+    return list;
+}
+
+kiln_status kiln__device_check_arguments(kiln__codegen_job *job, uint64_t most,
+                                         const char *taker)
+{
+    uint64_t end = 0;
+    const char *list;
+
+    for (size_t i = 0; i < job->parameter_count; i++)
+        (void)kiln__parameter_place(&job->parameters[i], &end);
+    end = (end + 7) / 8 * 8 + 8 * (uint64_t)job->hidden_arguments;
+    if (end <= most)
+        return KILN_OK;
+    list = list_arguments(job);
+    return kiln__job_fail(job, KILN_EUNSUPPORTED,
+                          "arguments take %llu bytes; %s takes at most %llu "
+                          "(%s)",
+                          (unsigned long long)end, taker,
+                          (unsigned long long)most, list != NULL ? list : "");
+}

@@ -1,0 +1,287 @@
+/* level_zero_queue.c - launches in order, and what kernels leave behind. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include "level_zero.h"
+#include "report.h"
+
+/*
+ * A queue is an immediate command list. What is appended to one may run side
+ * by side, so a barrier follows every launch; and a wait or a look appends one
+ * more, which signals the queue's event.
+ */
+
+typedef struct zero_queue {
+    kiln__spirv_owner owner;
+    kiln__level_zero_device *device;
+    ze_command_list_handle_t native;
+    int is_adopted;
+    ze_event_pool_handle_t pool;
+    ze_event_handle_t event;
+    int is_marked; /* the event will be signalled */
+    int is_stale;  /* but stands in front of a later launch */
+    int is_busy;   /* something was launched since the last wait */
+    void *state;   /* NULL: not made yet */
+    kiln__device_record record;
+} zero_queue;
+
+/* ---- queues ---- */
+
+static ze_result_t event_new(zero_queue *queue)
+{
+    const kiln__level_zero_device *device = queue->device;
+    const kiln__level_zero_api *api = device->api;
+    const ze_event_pool_desc_t pool = {.stype =
+                                           ZE_STRUCTURE_TYPE_EVENT_POOL_DESC,
+                                       .flags = ZE_EVENT_POOL_FLAG_HOST_VISIBLE,
+                                       .count = 1};
+    const ze_event_desc_t event = {.stype = ZE_STRUCTURE_TYPE_EVENT_DESC,
+                                   .signal = ZE_EVENT_SCOPE_FLAG_HOST,
+                                   .wait = ZE_EVENT_SCOPE_FLAG_HOST};
+    ze_device_handle_t id = device->facts.id;
+    ze_result_t code =
+        api->zeEventPoolCreate(device->native, &pool, 1, &id, &queue->pool);
+
+    if (code == ZE_RESULT_SUCCESS)
+        code = api->zeEventCreate(queue->pool, &event, &queue->event);
+    return code;
+}
+
+static void queue_free(zero_queue *queue)
+{
+    const kiln__level_zero_api *api = queue->device->api;
+
+    kiln__level_zero_memory_free(queue->device, queue->state);
+    if (queue->native != NULL && !queue->is_adopted)
+        (void)api->zeCommandListDestroy(queue->native);
+    if (queue->event != NULL)
+        (void)api->zeEventDestroy(queue->event);
+    if (queue->pool != NULL)
+        (void)api->zeEventPoolDestroy(queue->pool);
+    kiln__deallocate(&queue->device->context->alloc, queue, sizeof *queue);
+}
+
+kiln_status kiln__level_zero_queue_new(void **out,
+                                       kiln__level_zero_device *device,
+                                       ze_command_list_handle_t adopted,
+                                       kiln_error **error)
+{
+    zero_queue *queue = kiln__allocate(&device->context->alloc, sizeof *queue);
+    ze_result_t code = ZE_RESULT_SUCCESS;
+
+    if (queue == NULL)
+        return kiln__error_no_memory(error);
+    queue->owner = device->owner;
+    queue->device = device;
+    queue->native = adopted;
+    queue->is_adopted = adopted != NULL;
+    if (adopted == NULL)
+        code = kiln__level_zero_list_new(&queue->native, device,
+                                         ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS);
+    if (code == ZE_RESULT_SUCCESS)
+        code = event_new(queue);
+    if (code != ZE_RESULT_SUCCESS) {
+        queue_free(queue);
+        return kiln__level_zero_failed(error, code, "queue");
+    }
+    *out = queue;
+    return KILN_OK;
+}
+
+/* The event is signalled behind all that is there by now. */
+static ze_result_t mark(zero_queue *queue)
+{
+    const ze_result_t code = queue->device->api->zeCommandListAppendBarrier(
+        queue->native, queue->event, 0, NULL);
+
+    queue->is_marked = code == ZE_RESULT_SUCCESS;
+    queue->is_stale = 0;
+    return code;
+}
+
+/* Waits for the mark, or looks (`timeout_ns` 0), and takes it away. */
+static ze_result_t meet_mark(zero_queue *queue, uint64_t timeout_ns)
+{
+    const kiln__level_zero_api *api = queue->device->api;
+    const ze_result_t code =
+        timeout_ns == 0 ? api->zeEventQueryStatus(queue->event)
+                        : api->zeEventHostSynchronize(queue->event, timeout_ns);
+
+    if (code == ZE_RESULT_NOT_READY)
+        return code;
+    queue->is_marked = 0;
+    return code == ZE_RESULT_SUCCESS ? api->zeEventHostReset(queue->event)
+                                     : code;
+}
+
+/* A mark that stands in front of a later launch makes room for another. */
+static ze_result_t finish(zero_queue *queue, uint64_t timeout_ns)
+{
+    ze_result_t code = ZE_RESULT_SUCCESS;
+
+    if (queue->is_marked && queue->is_stale)
+        code = meet_mark(queue, timeout_ns);
+    if (code == ZE_RESULT_SUCCESS && !queue->is_marked)
+        code = mark(queue);
+    return code == ZE_RESULT_SUCCESS ? meet_mark(queue, timeout_ns) : code;
+}
+
+void kiln__level_zero_queue_free(void *queue)
+{
+    zero_queue *old = queue;
+
+    /* Nobody may signal the event any more, nor use the state. */
+    if (old->is_marked)
+        (void)meet_mark(old, UINT64_MAX);
+    if (old->is_busy)
+        (void)finish(old, UINT64_MAX);
+    queue_free(old);
+}
+
+/* ---- launching ---- */
+
+/* What the driver suggests, where it is a group that fits. */
+static void suggest(uint32_t block[3], const zero_queue *queue,
+                    const kiln__level_zero_function *function,
+                    const kiln_launch_request *request)
+{
+    const kiln_kernel_info *info = function->info;
+    uint32_t grid[3], found[3];
+
+    if ((block[0] | block[1] | block[2]) != 0 || info->maximum_group_size != 0)
+        return;
+    for (int i = 0; i < 3; i++) {
+        if (request->grid[i] > UINT32_MAX)
+            return;
+        grid[i] = (uint32_t)request->grid[i];
+    }
+    if (queue->device->api->zeKernelSuggestGroupSize(
+            function->native, grid[0], grid[1], grid[2], &found[0], &found[1],
+            &found[2]) != ZE_RESULT_SUCCESS)
+        return;
+    for (int i = 0; i < 3; i++)
+        if (found[i] == 0 || grid[i] % found[i] != 0)
+            return;
+    for (int i = 0; i < 3; i++)
+        block[i] = found[i];
+}
+
+static kiln_status count_groups(ze_group_count_t *out,
+                                const kiln_launch_request *request,
+                                const uint32_t block[3], kiln_error **error)
+{
+    uint64_t counts[3];
+
+    for (int i = 0; i < 3; i++) {
+        counts[i] = request->grid[i] / block[i];
+        if (counts[i] > UINT32_MAX)
+            return kiln__error_set(
+                error, KILN_EINVAL,
+                "Level Zero: launch of %s: more than "
+                "4294967295 groups",
+                kiln_kernel_get_info(request->kernel)->method);
+    }
+    *out = (ze_group_count_t){(uint32_t)counts[0], (uint32_t)counts[1],
+                              (uint32_t)counts[2]};
+    return KILN_OK;
+}
+
+static ze_result_t set_arguments(const zero_queue *queue,
+                                 ze_kernel_handle_t kernel,
+                                 const kiln__level_zero_function *function,
+                                 const void *arguments)
+{
+    ze_result_t code = ZE_RESULT_SUCCESS;
+
+    for (size_t i = 0;
+         i < function->parameter_count && code == ZE_RESULT_SUCCESS; i++) {
+        const kiln__spirv_parameter *at = &function->parameters[i];
+
+        code = queue->device->api->zeKernelSetArgumentValue(
+            kernel, (uint32_t)i, at->size,
+            (const unsigned char *)arguments + at->offset);
+    }
+    return code;
+}
+
+static ze_result_t append(const zero_queue *queue, ze_kernel_handle_t kernel,
+                          const kiln__level_zero_function *function,
+                          const void *arguments, const uint32_t block[3],
+                          const ze_group_count_t *groups)
+{
+    const kiln__level_zero_api *api = queue->device->api;
+    ze_result_t code = set_arguments(queue, kernel, function, arguments);
+
+    if (code == ZE_RESULT_SUCCESS)
+        code = api->zeKernelSetGroupSize(kernel, block[0], block[1], block[2]);
+    if (code == ZE_RESULT_SUCCESS)
+        code = api->zeCommandListAppendLaunchKernel(queue->native, kernel,
+                                                    groups, NULL, 0, NULL);
+    if (code == ZE_RESULT_SUCCESS)
+        code = api->zeCommandListAppendBarrier(queue->native, NULL, 0, NULL);
+    return code;
+}
+
+static kiln_status state_new(zero_queue *queue, kiln_error **error)
+{
+    KILN_TRY(kiln__level_zero_shared_new(&queue->state, queue->device,
+                                         KILN__STATE_BYTES, error));
+    kiln__device_state_init(queue->state);
+    return KILN_OK;
+}
+
+kiln_status kiln__level_zero_launch(void *queue,
+                                    const kiln_launch_request *request,
+                                    kiln_error **error)
+{
+    zero_queue *to = queue;
+    kiln__level_zero_function *function = request->function;
+    kiln__level_zero_kernel *kernel;
+    uint32_t block[3] = {request->block[0], request->block[1],
+                         request->block[2]};
+    ze_group_count_t groups;
+    ze_result_t code;
+
+    suggest(block, to, function, request);
+    KILN_TRY(kiln__device_block(block, request, &function->limits, error));
+    KILN_TRY(count_groups(&groups, request, block, error));
+    if (function->info->hidden_arguments != 0 && to->state == NULL)
+        KILN_TRY(state_new(to, error));
+    (void)kiln__device_hidden(request, (uint64_t)(uintptr_t)to->state,
+                              function->number);
+    KILN_TRY(kiln__level_zero_kernel_take(&kernel, function, error));
+    to->is_busy = 1;
+    to->is_stale = 1;
+    code = append(to, kernel->native, function, request->arguments, block,
+                  &groups);
+    kiln__level_zero_kernel_give(function, kernel);
+    if (code == ZE_RESULT_SUCCESS)
+        return KILN_OK;
+    return kiln__error_set(error, kiln__level_zero_status(code),
+                           "Level Zero: launch of %s: groups of %u,%u,%u "
+                           "items: %s (%#x)",
+                           function->info->method, block[0], block[1], block[2],
+                           kiln__level_zero_code_name(code), (unsigned)code);
+}
+
+/* ---- waiting ---- */
+
+kiln_status kiln__level_zero_wait(void *queue, int32_t block,
+                                  kiln_exception *exception, kiln_error **error)
+{
+    zero_queue *to = queue;
+    ze_result_t code = ZE_RESULT_SUCCESS;
+    kiln_status status = KILN_OK;
+
+    if (block || to->is_busy)
+        code = finish(to, block ? UINT64_MAX : 0);
+    if (code == ZE_RESULT_NOT_READY)
+        return KILN_EAGAIN;
+    if (code != ZE_RESULT_SUCCESS)
+        return kiln__level_zero_failed(error, code, "wait");
+    to->is_busy = 0;
+    if (to->state != NULL)
+        status = kiln__device_state_take(to->state, &to->device->kernels,
+                                         &to->record);
+    if (status == KILN_EEXCEPTION)
+        *exception = to->record.exception;
+    return status;
+}

@@ -1,0 +1,252 @@
+/* opencl.h - the OpenCL driver below the SPIR-V backend. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#ifndef KILN_OPENCL_H
+#define KILN_OPENCL_H
+
+#define CL_TARGET_OPENCL_VERSION 300
+#define CL_USE_DEPRECATED_OPENCL_1_2_APIS
+#include <CL/cl.h>
+#include <CL/cl_ext.h>
+
+#include "device_driver.h"
+#include "spirv.h"
+
+/* ---- opencl_api.c: the loader's functions ---- */
+
+/* X(needed, function): every function of the library that is called here. One
+   that is not needed may be missing, and is not called on a device of an older
+   OpenCL. */
+#define KILN__OPENCL_MAP(X) \
+    X(1, clGetPlatformIDs) \
+    X(1, clGetPlatformInfo) \
+    X(1, clGetDeviceIDs) \
+    X(1, clGetDeviceInfo) \
+    X(1, clCreateContext) \
+    X(1, clRetainContext) \
+    X(1, clReleaseContext) \
+    X(1, clGetContextInfo) \
+    X(1, clCreateCommandQueue) \
+    X(1, clRetainCommandQueue) \
+    X(1, clReleaseCommandQueue) \
+    X(1, clGetCommandQueueInfo) \
+    X(1, clCreateProgramWithBinary) \
+    X(1, clBuildProgram) \
+    X(1, clGetProgramInfo) \
+    X(1, clGetProgramBuildInfo) \
+    X(1, clReleaseProgram) \
+    X(1, clCreateKernel) \
+    X(1, clReleaseKernel) \
+    X(1, clSetKernelArg) \
+    X(1, clGetKernelWorkGroupInfo) \
+    X(1, clEnqueueNDRangeKernel) \
+    X(1, clEnqueueMarkerWithWaitList) \
+    X(1, clFlush) \
+    X(1, clFinish) \
+    X(1, clGetEventInfo) \
+    X(1, clReleaseEvent) \
+    X(1, clGetExtensionFunctionAddressForPlatform) \
+    X(0, clCreateProgramWithIL) \
+    X(0, clSVMAlloc) \
+    X(0, clSVMFree) \
+    X(0, clSetKernelArgSVMPointer) \
+    X(0, clSetKernelExecInfo) \
+    X(0, clEnqueueSVMMemcpy)
+
+typedef struct kiln__opencl_api {
+#define KILN__OPENCL_MEMBER(needed, function) __typeof__(function) *function;
+    KILN__OPENCL_MAP(KILN__OPENCL_MEMBER)
+#undef KILN__OPENCL_MEMBER
+} kiln__opencl_api;
+
+/* Opens the loader's library; `reason` says why it cannot be. */
+int kiln__opencl_api_open(kiln__opencl_api *api, char *reason, size_t capacity);
+
+/* "CL_OUT_OF_RESOURCES"; "" for what is unknown. */
+const char *kiln__opencl_code_name(cl_int code);
+/* Makes an error of what the driver answered: "OpenCL: WHAT: CL_..., -5". */
+kiln_status kiln__opencl_failed(kiln_error **error, cl_int code,
+                                const char *what);
+
+/* X(function): of extensions; NULL where a platform lacks them. */
+#define KILN__OPENCL_EXTENSION_MAP(X) \
+    X(clCreateProgramWithILKHR) \
+    X(clDeviceMemAllocINTEL) \
+    X(clHostMemAllocINTEL) \
+    X(clMemFreeINTEL) \
+    X(clSetKernelArgMemPointerINTEL) \
+    X(clEnqueueMemcpyINTEL)
+
+typedef struct kiln__opencl_extensions {
+#define KILN__OPENCL_MEMBER(function) function##_fn function;
+    KILN__OPENCL_EXTENSION_MAP(KILN__OPENCL_MEMBER)
+#undef KILN__OPENCL_MEMBER
+} kiln__opencl_extensions;
+
+/* ---- opencl_probe.c: which devices there are ---- */
+
+typedef enum kiln__opencl_memory {
+    KILN__OPENCL_MEMORY_NONE,
+    KILN__OPENCL_MEMORY_FINE,   /* shared, seen by both sides */
+    KILN__OPENCL_MEMORY_USM,    /* the device's own, and the host's */
+    KILN__OPENCL_MEMORY_COARSE, /* shared, seen by one side at a time */
+} kiln__opencl_memory;
+
+/* A device that can run modules, and all that was asked about it. */
+typedef struct kiln__opencl_facts {
+    cl_platform_id platform;
+    cl_device_id id;
+    kiln__opencl_extensions extensions;
+    kiln__opencl_memory memory;
+    kiln__spirv_level level;
+    kiln__spirv_place place;
+    uint32_t il_minors; /* bit n: takes SPIR-V 1.n as it is */
+    int takes_bitcode;  /* of a translated module */
+    uint32_t version;   /* 100 * major + minor of OpenCL */
+    uint32_t local_sizes[3];
+    char name[192];
+    char identity[768]; /* names driver and device */
+} kiln__opencl_facts;
+
+/* Asks a device; false, with a reason, when it is of no use. */
+int kiln__opencl_ask(kiln__opencl_facts *out, const kiln__opencl_api *api,
+                     cl_device_id id, char *reason, size_t capacity);
+
+typedef struct kiln__opencl_list {
+    kiln__opencl_facts *devices;
+    uint32_t count;
+    uint32_t capacity;
+    char reason[320]; /* why there is none */
+} kiln__opencl_list;
+
+/* Devices of all platforms: GPUs, then accelerators, then processors. */
+kiln_status kiln__opencl_probe(kiln__opencl_list *out,
+                               const kiln__opencl_api *api,
+                               const kiln_alloc *alloc);
+void kiln__opencl_list_dispose(kiln__opencl_list *list,
+                               const kiln_alloc *alloc);
+
+/* ---- opencl_driver.c ---- */
+
+typedef struct kiln__opencl {
+    kiln_context *context;
+    kiln__mutex lock; /* of the first look; the driver is asked under it */
+    kiln__fork_guard guard;
+    int is_known; /* was looked */
+    const kiln__opencl_api *api;
+    kiln__opencl_api own_api;
+    kiln__opencl_list list;
+} kiln__opencl;
+
+typedef struct kiln__opencl_device {
+    kiln__spirv_owner owner;
+    kiln__opencl *driver;
+    const kiln__opencl_api *api;
+    kiln_context *context;
+    kiln__opencl_facts facts;
+    cl_context native;
+    cl_command_queue copies; /* of copy() alone */
+    kiln__loaded_kernels kernels;
+} kiln__opencl_device;
+
+extern const kiln__spirv_driver kiln__opencl_driver;
+/* `api` NULL: the library's, opened at the first use. */
+kiln_status kiln__opencl_new(void **self, kiln_context *context,
+                             const kiln__opencl_api *api, kiln_error **error);
+
+/* ---- opencl_memory.c ---- */
+
+/* Bytes aligned to 64, on the device. */
+kiln_status kiln__opencl_memory_new(void **address,
+                                    const kiln__opencl_device *device,
+                                    uint64_t size, kiln_error **error);
+/* The same where host and device see them; NULL in `*host`: the host cannot,
+   and must copy. */
+kiln_status kiln__opencl_shared_new(void **address, void **host,
+                                    const kiln__opencl_device *device,
+                                    uint64_t size, kiln_error **error);
+void kiln__opencl_memory_free(const kiln__opencl_device *device, void *address);
+/* Copies either way, and waits. */
+kiln_status kiln__opencl_copy(const kiln__opencl_device *device,
+                              cl_command_queue queue, void *to,
+                              const void *from, uint64_t size,
+                              kiln_error **error);
+
+/* ---- opencl_program.c ---- */
+
+/* One of OpenCL's kernels: its arguments are one caller's at a time. */
+typedef struct kiln__opencl_kernel {
+    cl_kernel native;
+    const void *state; /* that it was told of */
+    struct kiln__opencl_kernel *next;
+} kiln__opencl_kernel;
+
+typedef struct kiln__opencl_function {
+    struct kiln__opencl_module *module;
+    const kiln_kernel_info *info; /* the artifact's */
+    uint64_t number;              /* among the device's kernels */
+    kiln__spirv_parameter *parameters;
+    size_t parameter_count;
+    kiln__group_limits limits;
+    cl_kernel native; /* the first one, for others */
+    kiln__mutex lock; /* of the list */
+    kiln__fork_guard guard;
+    kiln__opencl_kernel *idle;
+    struct kiln__opencl_function *next;
+} kiln__opencl_function;
+
+typedef struct kiln__opencl_module {
+    kiln__spirv_owner owner;
+    kiln__opencl_device *device;
+    const kiln_artifact *artifact; /* retained */
+    cl_program program;
+    kiln__mutex lock; /* of the list */
+    kiln__fork_guard guard;
+    kiln__opencl_function *functions;
+} kiln__opencl_module;
+
+/* Builds the artifact's module; what the compiler says is in the error. */
+kiln_status kiln__opencl_load(kiln__opencl_module **out,
+                              kiln__opencl_device *device,
+                              const kiln_artifact *artifact,
+                              kiln_error **error);
+/* The same from what kiln__opencl_save() gave. */
+kiln_status kiln__opencl_load_native(kiln__opencl_module **out,
+                                     kiln__opencl_device *device,
+                                     const kiln_artifact *artifact,
+                                     const void *bytes, size_t size,
+                                     kiln_error **error);
+kiln_status kiln__opencl_save(kiln_blob *out, const kiln__opencl_module *module,
+                              kiln_error **error);
+void kiln__opencl_unload(kiln__opencl_module *module);
+
+/* ---- opencl_kernel.c ---- */
+
+/* Finds a kernel; the first call for a name makes it. */
+kiln_status kiln__opencl_symbol(kiln__opencl_function **out,
+                                kiln__opencl_module *module, const char *name,
+                                kiln_error **error);
+void kiln__opencl_function_free(kiln__opencl_function *function);
+/* A kernel of this function that nobody else has, and back. */
+kiln_status kiln__opencl_kernel_take(kiln__opencl_kernel **out,
+                                     kiln__opencl_function *function,
+                                     kiln_error **error);
+void kiln__opencl_kernel_give(kiln__opencl_function *function,
+                              kiln__opencl_kernel *kernel);
+/* Sets every argument from the packed block; `state` is told to the driver. */
+kiln_status kiln__opencl_kernel_set(kiln__opencl_kernel *kernel,
+                                    const kiln__opencl_function *function,
+                                    const void *block, void *state,
+                                    kiln_error **error);
+
+/* ---- opencl_queue.c ---- */
+
+kiln_status kiln__opencl_queue_new(void **out, kiln__opencl_device *device,
+                                   cl_command_queue adopted,
+                                   kiln_error **error);
+void kiln__opencl_queue_free(void *queue);
+kiln_status kiln__opencl_launch(void *queue, const kiln_launch_request *request,
+                                kiln_error **error);
+kiln_status kiln__opencl_wait(void *queue, int32_t block,
+                              kiln_exception *exception, kiln_error **error);
+
+#endif /* KILN_OPENCL_H */

@@ -1,0 +1,264 @@
+/* opencl_program.c - modules as programs of OpenCL, built for one device. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include <stdio.h>
+#include <string.h>
+
+#include "opencl.h"
+#include "report.h"
+
+/*
+ * A device that takes modules as they are is given them so. One that takes
+ * bitcode of an older kind gets what the translator makes of them. Either way
+ * the driver's compiler runs when the program is built; what came of it can be
+ * saved and is loaded again without translator and, where the driver keeps
+ * machine code in it, without compiler.
+ */
+
+#define BITCODE_OPTIONS "-x spir -spir-std=1.2"
+#define LOG_MAX 4096
+
+/* ---- making programs ---- */
+
+static cl_program with_il(const kiln__opencl_device *device, const void *bytes,
+                          size_t size, cl_int *code)
+{
+    const kiln__opencl_api *api = device->api;
+
+    if (device->facts.version >= 201 && api->clCreateProgramWithIL != NULL)
+        return api->clCreateProgramWithIL(device->native, bytes, size, code);
+    return device->facts.extensions.clCreateProgramWithILKHR(device->native,
+                                                             bytes, size, code);
+}
+
+static cl_program with_binary(const kiln__opencl_device *device,
+                              const void *bytes, size_t size, cl_int *code)
+{
+    const unsigned char *binary = bytes;
+    cl_int binary_status = CL_SUCCESS;
+    cl_program program = device->api->clCreateProgramWithBinary(
+        device->native, 1, &device->facts.id, &size, &binary, &binary_status,
+        code);
+
+    if (program != NULL && *code == CL_SUCCESS && binary_status != CL_SUCCESS) {
+        *code = binary_status;
+        (void)device->api->clReleaseProgram(program);
+        program = NULL;
+    }
+    return program;
+}
+
+static kiln_status no_program(kiln_error **error, cl_int code, const char *what)
+{
+    return kiln__opencl_failed(
+        error, code == CL_SUCCESS ? CL_INVALID_PROGRAM : code, what);
+}
+
+/* What the driver's compiler said; the end is cut off. */
+static void read_log(char *text, size_t capacity,
+                     const kiln__opencl_device *device, cl_program program)
+{
+    const kiln__opencl_api *api = device->api;
+    const kiln_alloc *alloc = &device->context->alloc;
+    size_t size = 0;
+    char *log;
+
+    text[0] = '\0';
+    if (api->clGetProgramBuildInfo(program, device->facts.id,
+                                   CL_PROGRAM_BUILD_LOG, 0, NULL,
+                                   &size) != CL_SUCCESS ||
+        size == 0)
+        return;
+    log = kiln__allocate(alloc, size + 1);
+    if (log == NULL)
+        return;
+    if (api->clGetProgramBuildInfo(program, device->facts.id,
+                                   CL_PROGRAM_BUILD_LOG, size, log,
+                                   NULL) == CL_SUCCESS)
+        (void)snprintf(text, capacity, "%s", log);
+    kiln__deallocate(alloc, log, size + 1);
+}
+
+static kiln_status build(const kiln__opencl_device *device, cl_program program,
+                         const char *options, kiln_error **error)
+{
+    const cl_int code = device->api->clBuildProgram(
+        program, 1, &device->facts.id, options, NULL, NULL);
+    char text[LOG_MAX];
+
+    if (code == CL_SUCCESS)
+        return KILN_OK;
+    read_log(text, sizeof text, device, program);
+    return kiln__error_set(
+        error, code == CL_OUT_OF_HOST_MEMORY ? KILN_ENOMEM : KILN_EDEVICE,
+        "OpenCL: %s cannot build the module: %s (%d)%s%s", device->facts.name,
+        kiln__opencl_code_name(code), (int)code, text[0] != '\0' ? ":\n" : "",
+        text);
+}
+
+/* ---- from modules ---- */
+
+static kiln_status translate(cl_program *out, const kiln__opencl_device *device,
+                             const void *bytes, size_t size, kiln_error **error)
+{
+    kiln_blob bitcode = {0};
+    cl_int code = CL_SUCCESS;
+
+    KILN_TRY(kiln__spirv_translate(&bitcode, device->context,
+                                   device->context->llvm_spirv, bytes, size,
+                                   error));
+    *out = with_binary(device, bitcode.data, bitcode.size, &code);
+    kiln_blob_release(&bitcode);
+    return *out != NULL ? KILN_OK
+                        : no_program(error, code, "program of bitcode");
+}
+
+static kiln_status program_of(cl_program *out, const char **options,
+                              const kiln__opencl_device *device,
+                              const kiln_artifact *artifact, kiln_error **error)
+{
+    kiln__spirv_walk walk;
+    size_t size;
+    const void *bytes = kiln_artifact_bytes(artifact, &size);
+    uint32_t minor;
+    cl_int code = CL_SUCCESS;
+
+    KILN_TRY(kiln__spirv_walk_init(&walk, bytes, size, error));
+    minor = kiln__spirv_walk_minor(&walk);
+    if (minor < 32 && (device->facts.il_minors >> minor & 1) != 0) {
+        *out = with_il(device, bytes, size, &code);
+        return *out != NULL ? KILN_OK
+                            : no_program(error, code, "program of SPIR-V");
+    }
+    if (!device->facts.takes_bitcode || minor > KILN__SPIRV_TRANSLATED_MINOR)
+        return kiln__error_set(error, KILN_ENODEVICE,
+                               "OpenCL: %s takes no SPIR-V 1.%u",
+                               device->facts.name, minor);
+    *options = BITCODE_OPTIONS;
+    return translate(out, device, bytes, size, error);
+}
+
+/* ---- modules ---- */
+
+static kiln_status module_new(kiln__opencl_module **out,
+                              kiln__opencl_device *device,
+                              const kiln_artifact *artifact, kiln_error **error)
+{
+    kiln__opencl_module *module =
+        kiln__allocate(&device->context->alloc, sizeof *module);
+
+    if (module == NULL)
+        return kiln__error_no_memory(error);
+    if (kiln__mutex_init(&module->lock) != KILN_OK) {
+        kiln__deallocate(&device->context->alloc, module, sizeof *module);
+        return kiln__error_no_memory(error);
+    }
+    module->guard.mutex = &module->lock;
+    kiln__fork_add(&device->context->fork, &module->guard);
+    module->owner = device->owner;
+    module->device = device;
+    module->artifact = kiln_artifact_retain(artifact);
+    *out = module;
+    return KILN_OK;
+}
+
+void kiln__opencl_unload(kiln__opencl_module *module)
+{
+    kiln_context *context = module->device->context;
+
+    while (module->functions != NULL) {
+        kiln__opencl_function *function = module->functions;
+
+        module->functions = function->next;
+        kiln__opencl_function_free(function);
+    }
+    if (module->program != NULL)
+        (void)module->device->api->clReleaseProgram(module->program);
+    kiln__fork_remove(&context->fork, &module->guard);
+    kiln__mutex_dispose(&module->lock);
+    kiln_artifact_release(module->artifact);
+    kiln__deallocate(&context->alloc, module, sizeof *module);
+}
+
+static kiln_status finish(kiln__opencl_module **out,
+                          kiln__opencl_module *module, kiln_status status)
+{
+    if (status == KILN_OK)
+        *out = module;
+    else
+        kiln__opencl_unload(module);
+    return status;
+}
+
+kiln_status kiln__opencl_load(kiln__opencl_module **out,
+                              kiln__opencl_device *device,
+                              const kiln_artifact *artifact, kiln_error **error)
+{
+    kiln__opencl_module *module;
+    const char *options = NULL;
+    kiln_status status;
+
+    KILN_TRY(kiln__spirv_target_runs(kiln_artifact_target(artifact),
+                                     &device->facts.level, error));
+    KILN_TRY(module_new(&module, device, artifact, error));
+    status = program_of(&module->program, &options, device, artifact, error);
+    if (status == KILN_OK)
+        status = build(device, module->program, options, error);
+    return finish(out, module, status);
+}
+
+/* ---- the driver's own binaries ---- */
+
+kiln_status kiln__opencl_load_native(kiln__opencl_module **out,
+                                     kiln__opencl_device *device,
+                                     const kiln_artifact *artifact,
+                                     const void *bytes, size_t size,
+                                     kiln_error **error)
+{
+    kiln__opencl_module *module;
+    cl_int code = CL_SUCCESS;
+    kiln_status status;
+
+    KILN_TRY(kiln__spirv_target_runs(kiln_artifact_target(artifact),
+                                     &device->facts.level, error));
+    KILN_TRY(module_new(&module, device, artifact, error));
+    module->program = with_binary(device, bytes, size, &code);
+    status = module->program != NULL
+                 ? build(device, module->program, NULL, error)
+                 : no_program(error, code, "program of a binary");
+    return finish(out, module, status);
+}
+
+kiln_status kiln__opencl_save(kiln_blob *out, const kiln__opencl_module *module,
+                              kiln_error **error)
+{
+    const kiln__opencl_device *device = module->device;
+    const kiln__opencl_api *api = device->api;
+    cl_uint devices = 0;
+    size_t size = 0;
+    unsigned char *bytes;
+    cl_int code = api->clGetProgramInfo(module->program, CL_PROGRAM_NUM_DEVICES,
+                                        sizeof devices, &devices, NULL);
+
+    if (code == CL_SUCCESS && devices != 1)
+        return kiln__error_set(error, KILN_EUNSUPPORTED,
+                               "OpenCL: a program of %u devices is not saved",
+                               (unsigned)devices);
+    if (code == CL_SUCCESS)
+        code = api->clGetProgramInfo(module->program, CL_PROGRAM_BINARY_SIZES,
+                                     sizeof size, &size, NULL);
+    if (code == CL_SUCCESS && size == 0)
+        return kiln__error_set(error, KILN_EUNSUPPORTED,
+                               "OpenCL: %s gives no binaries",
+                               device->facts.name);
+    if (code != CL_SUCCESS)
+        return kiln__opencl_failed(error, code, "size of a binary");
+    bytes = kiln__blob_new(out, &device->context->alloc, size);
+    if (bytes == NULL)
+        return kiln__error_no_memory(error);
+    code = api->clGetProgramInfo(module->program, CL_PROGRAM_BINARIES,
+                                 sizeof bytes, &bytes, NULL);
+    if (code == CL_SUCCESS)
+        return KILN_OK;
+    kiln_blob_release(out);
+    return kiln__opencl_failed(error, code, "binary");
+}

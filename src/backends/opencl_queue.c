@@ -1,0 +1,268 @@
+/* opencl_queue.c - launches in order, and what kernels leave behind. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include "opencl.h"
+#include "report.h"
+
+/*
+ * Whether work is left is asked with a marker, which is put into the queue by
+ * the first look after a launch: launches themselves make no events.
+ *
+ * Where the host cannot see the state as the device does, it has a view of
+ * its own, into which it copies the head, and the rest if there is anything.
+ */
+
+typedef struct opencl_queue {
+    kiln__spirv_owner owner;
+    kiln__opencl_device *device;
+    cl_command_queue native;
+    void *state;     /* as the device knows it; NULL: not made yet */
+    void *host;      /* the same memory for the host, or NULL */
+    void *view;      /* the host's copy, where it needs one */
+    cl_event marker; /* behind what was launched, or NULL */
+    int is_busy;     /* something was launched since the last wait */
+    kiln__device_record record;
+} opencl_queue;
+
+/* ---- the state ---- */
+
+static kiln_status push_state(const opencl_queue *queue, uint64_t size,
+                              kiln_error **error)
+{
+    if (queue->host != NULL)
+        return KILN_OK;
+    return kiln__opencl_copy(queue->device, queue->native, queue->state,
+                             queue->view, size, error);
+}
+
+static void state_free(opencl_queue *queue)
+{
+    const kiln_alloc *alloc = &queue->device->context->alloc;
+
+    kiln__opencl_memory_free(queue->device, queue->state);
+    if (queue->view != NULL)
+        kiln__deallocate(alloc, queue->view, KILN__STATE_BYTES);
+    queue->state = NULL;
+    queue->host = NULL;
+    queue->view = NULL;
+}
+
+/* Before the first launch of a kernel that needs one. */
+static kiln_status state_new(opencl_queue *queue, kiln_error **error)
+{
+    const kiln__opencl_device *device = queue->device;
+    kiln_status status;
+
+    KILN_TRY(kiln__opencl_shared_new(&queue->state, &queue->host, device,
+                                     KILN__STATE_BYTES, error));
+    if (queue->host == NULL) {
+        queue->view =
+            kiln__allocate(&device->context->alloc, KILN__STATE_BYTES);
+        if (queue->view == NULL) {
+            state_free(queue);
+            return kiln__error_no_memory(error);
+        }
+    }
+    kiln__device_state_init(queue->host != NULL ? queue->host : queue->view);
+    status = push_state(queue, KILN__STATE_BYTES, error);
+    if (status != KILN_OK)
+        state_free(queue);
+    return status;
+}
+
+/* With nothing left to run: reads what kernels wrote, and begins anew. */
+static kiln_status take_state(opencl_queue *queue, kiln_exception *exception,
+                              kiln_error **error)
+{
+    void *seen = queue->host != NULL ? queue->host : queue->view;
+    const struct kiln__device_state *head = seen;
+    kiln_status status;
+
+    if (queue->state == NULL)
+        return KILN_OK;
+    if (queue->host == NULL) {
+        KILN_TRY(kiln__opencl_copy(queue->device, queue->native, seen,
+                                   queue->state, KILN__STATE_SIZE, error));
+        if (head->phase == KILN__PHASE_NONE && head->printed == 0)
+            return KILN_OK;
+        KILN_TRY(kiln__opencl_copy(queue->device, queue->native, seen,
+                                   queue->state, KILN__STATE_BYTES, error));
+    }
+    status =
+        kiln__device_state_take(seen, &queue->device->kernels, &queue->record);
+    KILN_TRY(push_state(queue, KILN__STATE_BYTES, error));
+    if (status == KILN_EEXCEPTION)
+        *exception = queue->record.exception;
+    return status;
+}
+
+/* ---- queues ---- */
+
+static cl_int adopt(opencl_queue *queue, cl_command_queue native)
+{
+    const kiln__opencl_api *api = queue->device->api;
+    cl_context context = NULL;
+    cl_int code = api->clGetCommandQueueInfo(native, CL_QUEUE_CONTEXT,
+                                             sizeof context, &context, NULL);
+
+    if (code == CL_SUCCESS && context != queue->device->native)
+        return CL_INVALID_CONTEXT;
+    if (code == CL_SUCCESS)
+        code = api->clRetainCommandQueue(native);
+    if (code == CL_SUCCESS)
+        queue->native = native;
+    return code;
+}
+
+kiln_status kiln__opencl_queue_new(void **out, kiln__opencl_device *device,
+                                   cl_command_queue adopted, kiln_error **error)
+{
+    opencl_queue *queue =
+        kiln__allocate(&device->context->alloc, sizeof *queue);
+    cl_int code = CL_SUCCESS;
+
+    if (queue == NULL)
+        return kiln__error_no_memory(error);
+    queue->owner = device->owner;
+    queue->device = device;
+    if (adopted != NULL)
+        code = adopt(queue, adopted);
+    else
+        queue->native = device->api->clCreateCommandQueue(
+            device->native, device->facts.id, 0, &code);
+    if (queue->native == NULL) {
+        kiln__deallocate(&device->context->alloc, queue, sizeof *queue);
+        return kiln__opencl_failed(error, code, "queue");
+    }
+    *out = queue;
+    return KILN_OK;
+}
+
+static void drop_marker(opencl_queue *queue)
+{
+    if (queue->marker != NULL)
+        (void)queue->device->api->clReleaseEvent(queue->marker);
+    queue->marker = NULL;
+}
+
+void kiln__opencl_queue_free(void *queue)
+{
+    opencl_queue *old = queue;
+    const kiln__opencl_api *api = old->device->api;
+
+    drop_marker(old);
+    if (old->is_busy) /* a wait has failed: kernels may use the state */
+        (void)api->clFinish(old->native);
+    state_free(old);
+    (void)api->clReleaseCommandQueue(old->native);
+    kiln__deallocate(&old->device->context->alloc, old, sizeof *old);
+}
+
+/* ---- launching ---- */
+
+static cl_int enqueue(const opencl_queue *queue, cl_kernel kernel,
+                      const kiln_launch_request *request,
+                      const uint32_t block[3])
+{
+    const kiln__opencl_api *api = queue->device->api;
+    size_t global[3], local[3];
+    cl_uint dimensions = 1;
+    cl_int code;
+
+    for (cl_uint i = 0; i < 3; i++) {
+        global[i] = (size_t)request->grid[i];
+        local[i] = block[i];
+        if (global[i] > 1)
+            dimensions = i + 1;
+    }
+    code = api->clEnqueueNDRangeKernel(queue->native, kernel, dimensions, NULL,
+                                       global, local, 0, NULL, NULL);
+    return code == CL_SUCCESS ? api->clFlush(queue->native) : code;
+}
+
+static kiln_status launch_with(opencl_queue *queue, kiln__opencl_kernel *kernel,
+                               const kiln__opencl_function *function,
+                               const kiln_launch_request *request,
+                               const uint32_t block[3], kiln_error **error)
+{
+    cl_int code;
+
+    KILN_TRY(kiln__opencl_kernel_set(
+        kernel, function, request->arguments,
+        function->info->hidden_arguments != 0 ? queue->state : NULL, error));
+    code = enqueue(queue, kernel->native, request, block);
+    if (code == CL_SUCCESS)
+        return KILN_OK;
+    return kiln__error_set(
+        error, code == CL_OUT_OF_HOST_MEMORY ? KILN_ENOMEM : KILN_EDEVICE,
+        "OpenCL: launch of %s: groups of %u,%u,%u items: "
+        "%s (%d)",
+        function->info->method, block[0], block[1], block[2],
+        kiln__opencl_code_name(code), (int)code);
+}
+
+kiln_status kiln__opencl_launch(void *queue, const kiln_launch_request *request,
+                                kiln_error **error)
+{
+    opencl_queue *to = queue;
+    kiln__opencl_function *function = request->function;
+    kiln__opencl_kernel *kernel;
+    uint32_t block[3] = {request->block[0], request->block[1],
+                         request->block[2]};
+    kiln_status status;
+
+    KILN_TRY(kiln__device_block(block, request, &function->limits, error));
+    if (function->info->hidden_arguments != 0 && to->state == NULL)
+        KILN_TRY(state_new(to, error));
+    (void)kiln__device_hidden(request, (uint64_t)(uintptr_t)to->state,
+                              function->number);
+    KILN_TRY(kiln__opencl_kernel_take(&kernel, function, error));
+    drop_marker(to);
+    to->is_busy = 1;
+    status = launch_with(to, kernel, function, request, block, error);
+    kiln__opencl_kernel_give(function, kernel);
+    return status;
+}
+
+/* ---- waiting ---- */
+
+static kiln_status look(opencl_queue *queue, kiln_error **error)
+{
+    const kiln__opencl_api *api = queue->device->api;
+    cl_int state = CL_COMPLETE;
+    cl_int code = CL_SUCCESS;
+
+    if (queue->marker == NULL)
+        code = api->clEnqueueMarkerWithWaitList(queue->native, 0, NULL,
+                                                &queue->marker);
+    if (code == CL_SUCCESS)
+        code = api->clFlush(queue->native);
+    if (code == CL_SUCCESS)
+        code = api->clGetEventInfo(queue->marker,
+                                   CL_EVENT_COMMAND_EXECUTION_STATUS,
+                                   sizeof state, &state, NULL);
+    if (code == CL_SUCCESS && state > CL_COMPLETE)
+        return KILN_EAGAIN;
+    if (code == CL_SUCCESS && state < 0)
+        code = state;
+    drop_marker(queue);
+    return code == CL_SUCCESS ? KILN_OK
+                              : kiln__opencl_failed(error, code, "poll");
+}
+
+kiln_status kiln__opencl_wait(void *queue, int32_t block,
+                              kiln_exception *exception, kiln_error **error)
+{
+    opencl_queue *to = queue;
+    cl_int code;
+
+    if (block) {
+        code = to->device->api->clFinish(to->native);
+        drop_marker(to);
+        if (code != CL_SUCCESS)
+            return kiln__opencl_failed(error, code, "wait");
+    } else if (to->is_busy) {
+        KILN_TRY(look(to, error));
+    }
+    to->is_busy = 0;
+    return take_state(to, exception, error);
+}

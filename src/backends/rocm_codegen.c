@@ -1,0 +1,152 @@
+/* rocm_codegen.c - the codegen half of ROCm: code for AMD's GPUs. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include <string.h>
+
+#include "codegen_rocm.h"
+
+/*
+ * LLVM's documentation of AMDGPU names intrinsics, attributes and the implicit
+ * arguments of a kernel, which the runtime adds behind ours. The launch's shape
+ * is read there, by the loads that read the arguments; what the packet of the
+ * launch has is farther away, and counts items where groups are asked for.
+ */
+
+#define KERNEL_CONVENTION 91u /* amdgpu_kernel */
+
+#define CONSTANT_SPACE 4u
+#define ITEM_SPACE 5u
+
+/* ---- the launch's shape ---- */
+
+/* Offsets of the implicit arguments, along dimension 0. */
+#define GROUP_COUNTS 0u /* u32 each */
+#define GROUP_SIZES 12u /* u16 each */
+
+/* Items of a grid along a dimension have a number of 32 bits. */
+#define GRID_MAX 0xffffffffu
+
+static LLVMValueRef read_implicit(kiln__codegen_job *job,
+                                  LLVMBuilderRef builder, uint32_t offset,
+                                  uint32_t width, uint32_t end)
+{
+    const LLVMValueRef base = kiln__device_intrinsic(
+        job, builder, "llvm.amdgcn.implicitarg.ptr", NULL, 0);
+    LLVMValueRef at = kiln__device_number(job, offset);
+    LLVMValueRef value;
+
+    at = LLVMBuildInBoundsGEP2(builder, LLVMInt8TypeInContext(job->context),
+                               base, &at, 1, "");
+    value = LLVMBuildLoad2(builder, LLVMIntTypeInContext(job->context, width),
+                           at, "");
+    LLVMSetAlignment(value, width / 8);
+    LLVMSetMetadata(
+        value,
+        LLVMGetMDKindIDInContext(job->context, "invariant.load",
+                                 sizeof "invariant.load" - 1),
+        LLVMMetadataAsValue(job->context,
+                            LLVMMDNodeInContext2(job->context, NULL, 0)));
+    return kiln__device_range(job, builder, value, 1, end);
+}
+
+static LLVMValueRef local_id(kiln__codegen_job *job, LLVMBuilderRef builder,
+                             uint32_t d)
+{
+    static const char *const names[3] = {"llvm.amdgcn.workitem.id.x",
+                                         "llvm.amdgcn.workitem.id.y",
+                                         "llvm.amdgcn.workitem.id.z"};
+
+    return kiln__device_range(
+        job, builder, kiln__device_intrinsic(job, builder, names[d], NULL, 0),
+        0, kiln__device_size_most(job, d));
+}
+
+static LLVMValueRef group_id(kiln__codegen_job *job, LLVMBuilderRef builder,
+                             uint32_t d)
+{
+    static const char *const names[3] = {"llvm.amdgcn.workgroup.id.x",
+                                         "llvm.amdgcn.workgroup.id.y",
+                                         "llvm.amdgcn.workgroup.id.z"};
+
+    return kiln__device_range(
+        job, builder, kiln__device_intrinsic(job, builder, names[d], NULL, 0),
+        0, GRID_MAX);
+}
+
+static LLVMValueRef group_size(kiln__codegen_job *job, LLVMBuilderRef builder,
+                               uint32_t d)
+{
+    return read_implicit(job, builder, GROUP_SIZES + 2 * d, 16,
+                         kiln__device_size_most(job, d) + 1);
+}
+
+static LLVMValueRef group_count(kiln__codegen_job *job, LLVMBuilderRef builder,
+                                uint32_t d)
+{
+    return read_implicit(job, builder, GROUP_COUNTS + 4 * d, 32, GRID_MAX);
+}
+
+/* ---- barriers, atomics ---- */
+
+static void barrier(kiln__codegen_job *job, LLVMBuilderRef builder,
+                    LLVMValueRef item)
+{
+    (void)item;
+    kiln__rocm_fence(job, builder, "workgroup", LLVMAtomicOrderingRelease);
+    (void)kiln__device_intrinsic(job, builder, "llvm.amdgcn.s.barrier", NULL,
+                                 0);
+    kiln__rocm_fence(job, builder, "workgroup", LLVMAtomicOrderingAcquire);
+}
+
+/* LLVM makes a loop of what a processor lacks. */
+static int has_atomic(const kiln__codegen_job *job, uint32_t operation,
+                      int32_t kind)
+{
+    (void)job;
+    (void)operation;
+    (void)kind;
+    return 1;
+}
+
+/* Functions of a math library are linked; nothing else is there. */
+static int may_import(const char *name)
+{
+    (void)name;
+    return 0;
+}
+
+static const kiln__device_hardware hardware = {
+    .device =
+        {
+            .array_space = 0,
+            .bytes_space = CONSTANT_SPACE,
+            .item_space = ITEM_SPACE,
+            .scope = "agent",
+            .barrier = barrier,
+            .collective = kiln__device_collective,
+            .has_atomic = has_atomic,
+        },
+    .kernel_convention = KERNEL_CONVENTION,
+    .aggregate = "byref",
+    .group_max = 1024,
+    .local_id = local_id,
+    .group_id = group_id,
+    .group_size = group_size,
+    .group_count = group_count,
+    .lanes = kiln__rocm_lane_count,
+    .lane = kiln__rocm_lane,
+    .shuffle = kiln__rocm_shuffle,
+    .describe = kiln__rocm_describe,
+};
+
+const kiln__codegen_backend kiln__rocm_codegen = {
+    .name = "rocm",
+    .format = "elf",
+    .device = &hardware.device,
+    .query = kiln__device_query,
+    .raise = kiln__device_raise,
+    .print = kiln__device_print,
+    .wrap = kiln__device_wrap,
+    .finish = kiln__rocm_finish,
+    .may_import = may_import,
+    .is_scheduled = 1,
+};

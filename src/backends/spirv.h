@@ -1,0 +1,184 @@
+/* spirv.h - the parts of the SPIR-V backend's driver half. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#ifndef KILN_SPIRV_BACKEND_H
+#define KILN_SPIRV_BACKEND_H
+
+#include "core.h"
+
+/*
+ * One backend, two drivers below it: Level Zero and OpenCL. Each of them is a
+ * table of a backend's functions of its own, behind which it keeps its
+ * devices; spirv_driver.c numbers them all and passes calls on.
+ */
+
+/* ---- spirv_target.c: what modules may use ---- */
+
+/*
+ * X(id, name): what a target may have, in the canonical order. An extension's
+ * name is that of the SPIR-V registry.
+ */
+#define KILN__SPIRV_FEATURE_MAP(X) \
+    X(FP16, "fp16") \
+    X(FP64, "fp64") \
+    X(INT64_ATOMICS, "int64_atomics") \
+    X(SUBGROUPS, "subgroups") \
+    X(ATOMIC_FLOAT16_ADD, "SPV_EXT_shader_atomic_float16_add") \
+    X(ATOMIC_FLOAT_ADD, "SPV_EXT_shader_atomic_float_add") \
+    X(ATOMIC_FLOAT_MIN_MAX, "SPV_EXT_shader_atomic_float_min_max") \
+    X(FUNCTION_POINTERS, "SPV_INTEL_function_pointers") \
+    X(OPTNONE, "SPV_INTEL_optnone") \
+    X(INTEL_SUBGROUPS, "SPV_INTEL_subgroups") \
+    X(BIT_INSTRUCTIONS, "SPV_KHR_bit_instructions") \
+    X(EXPECT_ASSUME, "SPV_KHR_expect_assume") \
+    X(FLOAT_CONTROLS, "SPV_KHR_float_controls") \
+    X(INTEGER_DOT_PRODUCT, "SPV_KHR_integer_dot_product") \
+    X(LINKONCE_ODR, "SPV_KHR_linkonce_odr") \
+    X(NO_INTEGER_WRAP, "SPV_KHR_no_integer_wrap_decoration") \
+    X(SHADER_CLOCK, "SPV_KHR_shader_clock") \
+    X(SUBGROUP_ROTATE, "SPV_KHR_subgroup_rotate") \
+    X(UNIFORM_GROUP, "SPV_KHR_uniform_group_instructions")
+
+enum {
+#define KILN__SPIRV_FEATURE_ENUM(id, name) KILN__SPIRV_##id,
+    KILN__SPIRV_FEATURE_MAP(KILN__SPIRV_FEATURE_ENUM) KILN__SPIRV_FEATURE_COUNT
+#undef KILN__SPIRV_FEATURE_ENUM
+};
+
+#define KILN__SPIRV_BIT(id) ((uint64_t)1 << KILN__SPIRV_##id)
+/* What drivers can be asked about; they judge extensions when they build. */
+#define KILN__SPIRV_ASKED \
+    (KILN__SPIRV_BIT(FP16) | KILN__SPIRV_BIT(FP64) | \
+     KILN__SPIRV_BIT(INT64_ATOMICS) | KILN__SPIRV_BIT(SUBGROUPS))
+
+/* The version is 1.`minor`. */
+typedef struct kiln__spirv_level {
+    uint32_t minor;
+    uint64_t features; /* bits */
+} kiln__spirv_level;
+
+#define KILN__SPIRV_MINOR_LEAST 2u
+#define KILN__SPIRV_MINOR_USUAL 4u
+#define KILN__SPIRV_MINOR_MOST 6u
+
+/* Resolves "1.4+fp64+SPV_KHR_expect_assume"; NULL or what begins with a sign:
+   the usual version with what `there` has, or fp64 and int64_atomics. */
+kiln_status kiln__spirv_target(kiln_target *out, const char *name,
+                               const kiln__spirv_level *there,
+                               kiln_error **error);
+/* Checks that code for `target`, "spirv:…", can run where `there` is. */
+kiln_status kiln__spirv_target_runs(const char *target,
+                                    const kiln__spirv_level *there,
+                                    kiln_error **error);
+
+/* ---- spirv_module.c: modules as words, of any origin ---- */
+
+#define KILN__SPIRV_MAGIC 0x07230203u
+#define KILN__SPIRV_HEAD_WORDS 5u
+
+/* One instruction: `words[0]` holds its length and opcode. */
+typedef struct kiln__spirv_instruction {
+    const uint32_t *words;
+    uint32_t count;
+    uint32_t opcode;
+} kiln__spirv_instruction;
+
+/* A walk over the instructions of a module. The words are borrowed. */
+typedef struct kiln__spirv_walk {
+    const uint32_t *words;
+    size_t count;
+    size_t at;
+    int failed; /* an instruction has no length or goes beyond the end */
+} kiln__spirv_walk;
+
+/* KILN_ECORRUPT for what is no module of SPIR-V 1.x in this machine's byte
+   order, aligned to 4. */
+kiln_status kiln__spirv_walk_init(kiln__spirv_walk *walk, const void *bytes,
+                                  size_t size, kiln_error **error);
+/* The next instruction; false at the end, and when `failed`. */
+int kiln__spirv_walk_next(kiln__spirv_walk *walk, kiln__spirv_instruction *out);
+/* The module's version, 1.`minor`. */
+uint32_t kiln__spirv_walk_minor(const kiln__spirv_walk *walk);
+
+/* One parameter of a kernel: where its value lies in the packed block. */
+typedef struct kiln__spirv_parameter {
+    uint32_t offset;
+    uint32_t size;
+    int is_pointer; /* to memory of the device */
+} kiln__spirv_parameter;
+
+#define KILN__SPIRV_PARAMETERS_MAX 512u
+
+/* The artifact's kernel of that name, or NULL. */
+const kiln_kernel_info *kiln__spirv_kernel_info(const kiln_artifact *artifact,
+                                                const char *name);
+
+/* Fills `out`, which has room for KILN__SPIRV_PARAMETERS_MAX, with the
+   parameters of the artifact's kernel, hidden ones last. KILN_ECORRUPT when
+   module and metadata do not agree. */
+kiln_status kiln__spirv_parameters(kiln__spirv_parameter *out, size_t *count,
+                                   const kiln_artifact *artifact,
+                                   const kiln_kernel_info *info,
+                                   kiln_error **error);
+
+/* ---- spirv_legalise.c ---- */
+
+/* Makes a copy of a module that says the same without what the older
+   translator does not take: zeros of scalar types that have no value. The
+   caller releases it. KILN_ECORRUPT, KILN_ENOMEM. */
+kiln_status kiln__spirv_legalise(kiln_blob *out, const kiln_alloc *alloc,
+                                 const void *bytes, size_t size,
+                                 kiln_error **error);
+
+/* ---- spirv_translate.c ---- */
+
+/* Turns a module into LLVM bitcode of the form that drivers without SPIR-V
+   take, by running `program` (NULL: llvm-spirv-15, else llvm-spirv, on the
+   PATH). The caller releases it. KILN_EUNSUPPORTED: there is no such
+   program. */
+kiln_status kiln__spirv_translate(kiln_blob *out, const kiln_context *context,
+                                  const char *program, const void *bytes,
+                                  size_t size, kiln_error **error);
+/* The newest version that the translator reads. */
+#define KILN__SPIRV_TRANSLATED_MINOR 4u
+
+/* ---- spirv_driver.c ---- */
+
+/* What tells devices apart that several drivers show. */
+typedef struct kiln__spirv_place {
+    int has_uuid, has_pci;
+    unsigned char uuid[16];
+    uint32_t pci[4]; /* domain, bus, device, function */
+} kiln__spirv_place;
+
+/*
+ * A driver below the backend. Its handles, of devices, modules and queues,
+ * begin with its owner, by which the calls find back to it. `ops.describe` is
+ * not used; `native` in `ops.open` is a kiln_spirv_native.
+ */
+typedef struct kiln__spirv_driver {
+    const char *name; /* "opencl", "level-zero" */
+    const char *title;
+    const kiln_backend_ops *ops;
+    void (*device)(void *self, uint32_t ordinal, kiln__spirv_level *level,
+                   kiln__spirv_place *place);
+} kiln__spirv_driver;
+
+typedef struct kiln__spirv_owner {
+    const kiln_backend_ops *ops;
+    void *self;
+} kiln__spirv_owner;
+
+extern const kiln_backend_ops kiln__spirv_ops;
+kiln_status kiln__spirv_backend_new(void **self, kiln_context *context,
+                                    kiln_error **error);
+
+struct kiln__opencl_api;
+struct kiln__level_zero_api;
+/* For tests, that bring tables of their own; NULL: opened at the first use.
+   They are borrowed. */
+kiln_status kiln__spirv_backend_new_on(void **self, kiln_context *context,
+                                       const struct kiln__opencl_api *opencl,
+                                       const struct kiln__level_zero_api *zero,
+                                       kiln_error **error);
+
+#endif /* KILN_SPIRV_BACKEND_H */

@@ -1,0 +1,507 @@
+/* codegen_helper.c - starting, keeping and ending the processes. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include "codegen_helper.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "dynlib.h"
+#include "thread.h"
+
+/*
+ * Helpers are in one list, idle or not, so that a child of fork() can close
+ * what it inherits of them: the parent's helpers would not notice their
+ * parent's end otherwise. A helper gets into the list under the lock under
+ * which its descriptors are made, and fork() waits for that lock.
+ *
+ * A host may have closed its standard descriptors, or put others in their
+ * place, and prints to them. So ours are never among the first ten.
+ *
+ * A host may wait for any child and so take a helper's end away; its number
+ * may then be another process's. Where the system has descriptors of processes
+ * nothing else is ever signalled; elsewhere the number is asked first.
+ */
+
+#define PROGRAM "../libexec/kiln/kiln-codegen-worker"
+#define FIRST_DESCRIPTOR 10
+#define STREAM_DESCRIPTOR 3 /* in the helper */
+#define OWN_END_MS 1000     /* that a helper takes to end, once it does */
+#define ITS_GROUP (1u << 2) /* of pidfd_send_signal(), since Linux 6.9 */
+#define NO_PROCESS ((pid_t)-1)
+
+struct kiln__helpers {
+    kiln_context *context;
+    kiln__mutex lock;
+    kiln__helper *list;
+    int knows_tools;
+    kiln__helper_tools tools;
+    kiln__fork_guard guard;
+};
+
+static _Thread_local kiln__helper *current; /* that this thread uses */
+
+/* ---- the pool ---- */
+
+static void close_ends(kiln__helper *helper)
+{
+    int *const all[] = {&helper->process, &helper->stream, &helper->words};
+
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        if (*all[i] >= 0)
+            (void)close(*all[i]);
+        *all[i] = -1;
+    }
+}
+
+static void helper_free(kiln__helper *helper)
+{
+    close_ends(helper);
+    kiln__deallocate(&helper->context->alloc, helper, sizeof *helper);
+}
+
+/* The parent's helpers are none of the child's. One that is in use by the
+   thread that forked is let go of when that thread finds its stream closed. */
+static void after_fork(void *env)
+{
+    struct kiln__helpers *helpers = env;
+    kiln__helper *next;
+
+    for (kiln__helper *h = helpers->list; h; h = next) {
+        next = h->next;
+        close_ends(h);
+        h->pid = NO_PROCESS;
+        if (h != current)
+            helper_free(h);
+    }
+    helpers->list = NULL;
+    if (current && current->context == helpers->context) {
+        current->next = NULL;
+        helpers->list = current;
+    }
+}
+
+kiln_status kiln__helpers_new(kiln_context *context)
+{
+    struct kiln__helpers *helpers =
+        kiln__allocate(&context->alloc, sizeof *helpers);
+
+    if (!helpers)
+        return KILN_ENOMEM;
+    if (kiln__mutex_init(&helpers->lock) != KILN_OK) {
+        kiln__deallocate(&context->alloc, helpers, sizeof *helpers);
+        return KILN_ENOMEM;
+    }
+    helpers->context = context;
+    helpers->guard = (kiln__fork_guard){
+        .mutex = &helpers->lock, .child = after_fork, .env = helpers};
+    kiln__fork_add(&context->fork, &helpers->guard);
+    context->helpers = helpers;
+    return KILN_OK;
+}
+
+void kiln__helpers_free(kiln_context *context)
+{
+    struct kiln__helpers *helpers = context->helpers;
+
+    if (!helpers)
+        return;
+    while (helpers->list)
+        kiln__helper_end(helpers->list, NULL);
+    kiln__fork_remove(&context->fork, &helpers->guard);
+    kiln__mutex_dispose(&helpers->lock);
+    kiln__deallocate(&context->alloc, helpers, sizeof *helpers);
+    context->helpers = NULL;
+}
+
+kiln_status kiln__helpers_program(const kiln_context *context, char *out,
+                                  size_t capacity)
+{
+    static const char here;
+    char folder[PATH_MAX];
+    int size;
+
+    if (context->codegen_worker) {
+        size = snprintf(out, capacity, "%s", context->codegen_worker);
+    } else {
+        if (kiln__dynlib_folder(folder, sizeof folder, &here) != KILN_OK)
+            return KILN_ENOTFOUND;
+        size = snprintf(out, capacity, "%s/" PROGRAM, folder);
+    }
+    return size > 0 && (size_t)size < capacity ? KILN_OK : KILN_ENOTFOUND;
+}
+
+/* ---- taking and giving back ---- */
+
+static int is_alive(const kiln__helper *helper)
+{
+    struct pollfd end = {.fd = helper->stream, .events = POLLIN};
+
+    /* An idle helper has nothing to say: whatever comes is its end. */
+    return poll(&end, 1, 0) == 0;
+}
+
+/* With the lock. */
+static kiln__helper *find_idle(struct kiln__helpers *helpers)
+{
+    kiln__helper *found = helpers->list;
+
+    while (found && found->is_used)
+        found = found->next;
+    if (found)
+        found->is_used = 1;
+    return found;
+}
+
+kiln__helper *kiln__helper_idle(kiln_context *context)
+{
+    struct kiln__helpers *helpers = context->helpers;
+    kiln__helper *found;
+
+    for (;;) {
+        kiln__mutex_lock(&helpers->lock);
+        found = find_idle(helpers);
+        kiln__mutex_unlock(&helpers->lock);
+        if (!found)
+            return NULL;
+        if (is_alive(found))
+            break;
+        kiln__helper_end(found, NULL);
+    }
+    current = found;
+    return found;
+}
+
+/* What it printed with success is nobody's. */
+static void drain(const kiln__helper *helper)
+{
+    char unread[4096];
+
+    while (read(helper->words, unread, sizeof unread) > 0)
+        continue;
+}
+
+void kiln__helper_give_back(kiln__helper *helper)
+{
+    struct kiln__helpers *helpers = helper->context->helpers;
+
+    if (helper->stream < 0) {
+        kiln__helper_end(helper, NULL);
+        return;
+    }
+    drain(helper);
+    current = NULL;
+    kiln__mutex_lock(&helpers->lock);
+    helper->is_used = 0;
+    kiln__mutex_unlock(&helpers->lock);
+}
+
+/* ---- starting ---- */
+
+/* Ours, then theirs. */
+typedef struct ends {
+    int stream[2];
+    int words[2];
+} ends;
+
+/* Moves a descriptor out of the way of the standard ones. */
+static int lift(int *descriptor)
+{
+    const int lifted = fcntl(*descriptor, F_DUPFD_CLOEXEC, FIRST_DESCRIPTOR);
+    const int reason = errno;
+
+    (void)close(*descriptor);
+    *descriptor = lifted;
+    errno = reason;
+    return lifted >= 0;
+}
+
+static void close_pair(int pair[2])
+{
+    for (int i = 0; i < 2; i++)
+        if (pair[i] >= 0)
+            (void)close(pair[i]);
+}
+
+static int lift_pair(int pair[2])
+{
+    const int lifted = lift(&pair[0]) && lift(&pair[1]);
+    const int reason = errno;
+
+    if (!lifted)
+        close_pair(pair);
+    errno = reason;
+    return lifted;
+}
+
+/* 0, or errno. */
+static int open_ends(ends *e)
+{
+    int reason;
+
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, e->stream) != 0 ||
+        !lift_pair(e->stream))
+        return errno;
+    if (pipe2(e->words, O_CLOEXEC | O_NONBLOCK) == 0 && lift_pair(e->words))
+        return 0;
+    reason = errno;
+    close_pair(e->stream);
+    return reason;
+}
+
+static int add_actions(posix_spawn_file_actions_t *actions, const ends *e)
+{
+    int reason = posix_spawn_file_actions_addopen(actions, STDIN_FILENO,
+                                                  "/dev/null", O_RDONLY, 0);
+
+    if (reason == 0)
+        reason = posix_spawn_file_actions_adddup2(actions, e->words[1],
+                                                  STDOUT_FILENO);
+    if (reason == 0)
+        reason = posix_spawn_file_actions_adddup2(actions, e->words[1],
+                                                  STDERR_FILENO);
+    if (reason == 0)
+        reason = posix_spawn_file_actions_adddup2(actions, e->stream[1],
+                                                  STREAM_DESCRIPTOR);
+    return reason;
+}
+
+/* Threads of Kiln's block all signals, and children inherit that. */
+static int set_attributes(posix_spawnattr_t *attributes)
+{
+    sigset_t none, all;
+    int reason;
+
+    (void)sigemptyset(&none);
+    (void)sigfillset(&all);
+    reason = posix_spawnattr_setsigmask(attributes, &none);
+    if (reason == 0)
+        reason = posix_spawnattr_setsigdefault(attributes, &all);
+    if (reason == 0)
+        reason = posix_spawnattr_setflags(
+            attributes, (short)(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF |
+                                POSIX_SPAWN_SETSID));
+    return reason;
+}
+
+static int spawn(pid_t *pid, const char *program, const ends *e)
+{
+    char *const arguments[] = {(char *)(uintptr_t)program,
+                               (char *)(uintptr_t) "--serve", NULL};
+    posix_spawn_file_actions_t actions;
+    posix_spawnattr_t attributes;
+    int reason = posix_spawn_file_actions_init(&actions);
+
+    if (reason != 0)
+        return reason;
+    reason = posix_spawnattr_init(&attributes);
+    if (reason == 0) {
+        reason = add_actions(&actions, e);
+        if (reason == 0)
+            reason = set_attributes(&attributes);
+        if (reason == 0)
+            reason = posix_spawn(pid, program, &actions, &attributes, arguments,
+                                 environ);
+        (void)posix_spawnattr_destroy(&attributes);
+    }
+    (void)posix_spawn_file_actions_destroy(&actions);
+    return reason;
+}
+
+/* With the lock: 0, or errno. */
+static int start(kiln__helper *helper, const char *program)
+{
+    ends e;
+    int reason = open_ends(&e);
+
+    if (reason != 0)
+        return reason;
+    reason = spawn(&helper->pid, program, &e);
+    (void)close(e.stream[1]);
+    (void)close(e.words[1]);
+    helper->stream = e.stream[0];
+    helper->words = e.words[0];
+    if (reason != 0)
+        return reason;
+    helper->process = (int)syscall(SYS_pidfd_open, helper->pid, 0);
+    if (helper->process >= 0)
+        (void)lift(&helper->process);
+    return 0;
+}
+
+kiln_status kiln__helper_start(kiln__helper **out, kiln_context *context,
+                               const char *program, int *reason)
+{
+    struct kiln__helpers *helpers = context->helpers;
+    kiln__helper *helper = kiln__allocate(&context->alloc, sizeof *helper);
+
+    if (!helper)
+        return KILN_ENOMEM;
+    *helper = (kiln__helper){.context = context,
+                             .pid = NO_PROCESS,
+                             .process = -1,
+                             .stream = -1,
+                             .words = -1,
+                             .is_used = 1};
+    kiln__mutex_lock(&helpers->lock);
+    *reason = start(helper, program);
+    if (*reason == 0) {
+        helper->next = helpers->list;
+        helpers->list = helper;
+    }
+    kiln__mutex_unlock(&helpers->lock);
+    if (*reason != 0) {
+        helper_free(helper);
+        return *reason == ENOMEM ? KILN_ENOMEM : KILN_EIO;
+    }
+    current = helper;
+    *out = helper;
+    return KILN_OK;
+}
+
+/* ---- ending ---- */
+
+typedef enum end {
+    END_NOT_YET,
+    END_KNOWN,
+    END_UNKNOWN /* somebody else has waited for it */
+} end;
+
+static end look(const kiln__helper *helper, siginfo_t *info, int options)
+{
+    int result;
+
+    info->si_pid = 0;
+    do {
+        result = waitid(P_PID, (id_t)helper->pid, info, WEXITED | options);
+    } while (result != 0 && errno == EINTR);
+    if (result != 0)
+        return END_UNKNOWN;
+    return info->si_pid == 0 ? END_NOT_YET : END_KNOWN;
+}
+
+static end wait_for_own_end(const kiln__helper *helper, siginfo_t *info)
+{
+    const struct timespec moment = {.tv_nsec = 1000000};
+    end found = look(helper, info, WNOHANG);
+
+    for (int ms = 0; ms < OWN_END_MS && found == END_NOT_YET; ms++) {
+        (void)nanosleep(&moment, NULL);
+        found = look(helper, info, WNOHANG);
+    }
+    return found;
+}
+
+static int signal_by_descriptor(const kiln__helper *helper, unsigned flags)
+{
+    return syscall(SYS_pidfd_send_signal, helper->process, SIGKILL, NULL,
+                   flags) == 0;
+}
+
+/* With what it started, a linker say, where the system can do that. */
+static void kill_it(const kiln__helper *helper)
+{
+    if (helper->process < 0)
+        (void)kill(helper->pid, SIGKILL);
+    else if (!signal_by_descriptor(helper, ITS_GROUP))
+        (void)signal_by_descriptor(helper, 0);
+}
+
+static void read_words(const kiln__helper *helper, kiln__helper_ending *ending)
+{
+    size_t size = 0;
+    ssize_t got = 0;
+
+    do {
+        size += (size_t)got;
+        got = read(helper->words, ending->words + size,
+                   sizeof ending->words - 1 - size);
+    } while (got > 0);
+    ending->words[size] = '\0';
+}
+
+static void tell(kiln__helper_ending *ending, const siginfo_t *info)
+{
+    if (info->si_code == CLD_EXITED)
+        ending->status = info->si_status;
+    else
+        ending->signal = info->si_status;
+}
+
+static void end_process(const kiln__helper *helper, kiln__helper_ending *ending)
+{
+    siginfo_t info;
+    const end found =
+        ending ? wait_for_own_end(helper, &info) : look(helper, &info, WNOHANG);
+
+    if (ending && found == END_KNOWN)
+        tell(ending, &info);
+    if (found != END_NOT_YET)
+        return;
+    kill_it(helper);
+    (void)look(helper, &info, 0);
+}
+
+static void unlist(struct kiln__helpers *helpers, const kiln__helper *gone)
+{
+    kiln__helper **at;
+
+    kiln__mutex_lock(&helpers->lock);
+    at = &helpers->list;
+    while (*at && *at != gone)
+        at = &(*at)->next;
+    if (*at)
+        *at = gone->next;
+    kiln__mutex_unlock(&helpers->lock);
+}
+
+void kiln__helper_end(kiln__helper *helper, kiln__helper_ending *ending)
+{
+    if (ending)
+        *ending = (kiln__helper_ending){.status = -1};
+    if (helper->pid != NO_PROCESS)
+        end_process(helper, ending);
+    if (ending && helper->words >= 0)
+        read_words(helper, ending);
+    unlist(helper->context->helpers, helper);
+    if (current == helper)
+        current = NULL;
+    helper_free(helper);
+}
+
+/* ---- what helpers tell of themselves ---- */
+
+void kiln__helpers_note_tools(kiln_context *context,
+                              const kiln__helper_tools *tools)
+{
+    struct kiln__helpers *helpers = context->helpers;
+
+    kiln__mutex_lock(&helpers->lock);
+    if (!helpers->knows_tools)
+        helpers->tools = *tools;
+    helpers->knows_tools = 1;
+    kiln__mutex_unlock(&helpers->lock);
+}
+
+int kiln__helpers_tools(kiln_context *context, kiln__helper_tools *out)
+{
+    struct kiln__helpers *helpers = context->helpers;
+    int known;
+
+    kiln__mutex_lock(&helpers->lock);
+    known = helpers->knows_tools;
+    if (known)
+        *out = helpers->tools;
+    kiln__mutex_unlock(&helpers->lock);
+    return known;
+}

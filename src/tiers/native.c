@@ -1,0 +1,137 @@
+/* native.c - what drivers made of artifacts, as entries of stores. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include "artifact.h"
+#include "keys.h"
+#include "log.h"
+#include "state.h"
+#include "stores.h"
+#include "trace.h"
+
+/*
+ * A driver that compiles what it loads is spared that in the next process: its
+ * own binary is kept beside the artifact, under a key that names the artifact,
+ * driver and device. It is never needed: whatever is wrong with it, the
+ * artifact is loaded instead.
+ *
+ * Meta, after a version: target, kernel. The payload is the driver's. It means
+ * nothing on another machine, so that no delta holds it; nor is it compared by
+ * mode VERIFY, since drivers need not write the same bytes twice.
+ */
+#define META_VERSION 1
+
+static int has_addresses(const kiln_artifact *artifact)
+{
+    return artifact->relocation != KILN_RELOCATION_PORTABLE;
+}
+
+static kiln_status make_key(kiln__encoder *out, kiln_context *context,
+                            const kiln_artifact *artifact, const char *driver)
+{
+    kiln__encoder_init(out, &context->alloc);
+    return kiln__key_native(out, artifact->key,
+                            kiln__digest_bytes(artifact->bytes, artifact->size),
+                            driver);
+}
+
+/* ---- reading ---- */
+
+static kiln_status use(kiln_context *context, const kiln__stored *stored,
+                       const kiln__native_user *user)
+{
+    const uint64_t begun = kiln__trace_begin(context);
+    const kiln_status status =
+        user->use(user->env, stored->entry.payload, stored->entry.payload_size);
+    const kiln__trace_note note = {
+        .category = "driver",
+        .verb = "load native",
+        .name = user->name,
+        .tier = kiln__trace_tier(KILN_TIER_BINARY),
+        .outcome = status == KILN_OK ? "hit" : "refused",
+        .bytes = stored->entry.payload_size,
+    };
+
+    kiln__trace_end(context, begun, &note);
+    return status;
+}
+
+/* Without memory or device, nothing is said about the entry. */
+static int is_its_fault(kiln_status status)
+{
+    return status != KILN_ENOMEM && status != KILN_ENODEVICE;
+}
+
+static kiln_status find(kiln_context *context, const kiln_key *key,
+                        const kiln__native_user *user)
+{
+    kiln__stored stored = {0};
+    kiln_status found =
+        kiln__stores_get(&stored, context, KILN__ENTRY_NATIVE, key);
+    kiln_status status = KILN_ENOTFOUND;
+
+    while (found == KILN_OK && status != KILN_OK) {
+        status = use(context, &stored, user);
+        if (status == KILN_OK)
+            break;
+        if (is_its_fault(status))
+            kiln__stores_reject(context, &stored, KILN__FAULT_STALE);
+        found = kiln__stores_next(&stored, context, KILN__ENTRY_NATIVE, key);
+    }
+    kiln__stored_release(&stored);
+    return status == KILN_OK ? KILN_OK : KILN_ENOTFOUND;
+}
+
+kiln_status kiln__native_recall(kiln_context *context,
+                                const kiln_artifact *artifact,
+                                const char *driver,
+                                const kiln__native_user *user)
+{
+    kiln__encoder encoder;
+    kiln_status status = KILN_ENOTFOUND;
+
+    if (!driver || has_addresses(artifact) ||
+        !kiln__stores_load(context, KILN__ENTRY_NATIVE))
+        return KILN_ENOTFOUND;
+    if (make_key(&encoder, context, artifact, driver) == KILN_OK) {
+        const kiln_key key = {kiln__encoder_digest(&encoder), encoder.bytes,
+                              encoder.size};
+
+        status = find(context, &key, user);
+    }
+    kiln__encoder_dispose(&encoder);
+    return status;
+}
+
+/* ---- writing ---- */
+
+int kiln__native_is_wanted(kiln_context *context, const kiln_artifact *artifact,
+                           const char *driver)
+{
+    return driver && !has_addresses(artifact) &&
+           kiln__stores_write(context, KILN__ENTRY_NATIVE);
+}
+
+void kiln__native_save(kiln_context *context, const kiln_artifact *artifact,
+                       const char *driver, const kiln_blob *bytes,
+                       uint64_t build_ns)
+{
+    kiln__encoder encoder;
+    kiln__draft draft;
+
+    if (make_key(&encoder, context, artifact, driver) == KILN_OK) {
+        const kiln_key key = {kiln__encoder_digest(&encoder), encoder.bytes,
+                              encoder.size};
+
+        kiln__draft_init(&draft, &context->alloc, KILN__ENTRY_NATIVE);
+        kiln__encode_u64(&draft.meta, META_VERSION);
+        kiln__encode_text(&draft.meta, artifact->target);
+        kiln__encode_text(&draft.meta, artifact->kernels[0].method);
+        draft.entry.toolchain = "";
+        draft.entry.build_ns = build_ns;
+        draft.entry.payload = bytes->data;
+        draft.entry.payload_size = bytes->size;
+        if (kiln__draft_finish(&draft, &key) == KILN_OK)
+            kiln__stores_put(context, &draft.entry, 0);
+        kiln__draft_dispose(&draft);
+    }
+    kiln__encoder_dispose(&encoder);
+}

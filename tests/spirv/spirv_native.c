@@ -1,0 +1,286 @@
+/* spirv_native.c - what a driver compiled is kept for the next process. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "describe.h"
+#include "entry.h"
+#include "keys.h"
+#include "kiln/sys/cache_tools.h"
+#include "settings.h"
+#include "spirv_kernels.h"
+#include "stores.h"
+
+/*
+ * A context stands for a process: what survives it lies in a folder. The
+ * translator of a device that takes bitcode is switched off for the second
+ * one, so that a compilation there would fail.
+ */
+
+typedef struct process {
+    kiln_context *context;
+    kiln_device *device;
+    kiln_queue *queue;
+    spirv_kernel kernel;
+} process;
+
+static void start(process *p, const char *folder, uint8_t mode)
+{
+    kiln_cache_options cache = KILN_CACHE_OPTIONS_INIT;
+    kiln_context_options options = KILN_CONTEXT_OPTIONS_INIT;
+
+    memset(p, 0, sizeof *p);
+    cache.directory = folder;
+    cache.mode = mode;
+    options.cache = &cache;
+    assert_ok(kiln_context_new(&p->context, &options, &test_error));
+    assert_ok(
+        kiln_device_open(&p->device, p->context, "spirv", 0, &test_error));
+    assert_ok(kiln_queue_new(&p->queue, p->device, &test_error));
+}
+
+static void end(process *p)
+{
+    spirv_unload(&p->kernel);
+    kiln_queue_free(p->queue);
+    kiln_device_close(p->device);
+    kiln_context_free(p->context);
+}
+
+static void without_translator(process *p)
+{
+    kiln__string_free(&p->context->alloc, p->context->llvm_spirv);
+    p->context->llvm_spirv =
+        kiln__string_copy(&p->context->alloc, "/nowhere/llvm-spirv");
+    assert_non_null(p->context->llvm_spirv);
+}
+
+static void check_saxpy(process *p)
+{
+    float x[8] = {0, 1, 2, 3, 4, 5, 6, 7}, y[8] = {0};
+    const float a = 3;
+    const kiln_launch shape = {{8, 1, 1}, {0, 0, 0}};
+    kiln_buffer *buffers[2] = {NULL, NULL};
+    kiln_array arrays[2] = {{.sizes = {8}}, {.sizes = {8}}};
+    const void *arguments[] = {&arrays[1], &a, &arrays[0]};
+
+    for (int i = 0; i < 2; i++) {
+        assert_ok(
+            kiln_buffer_new(&buffers[i], p->device, sizeof x, &test_error));
+        assert_ok(
+            kiln_buffer_write(buffers[i], 0, i ? y : x, sizeof x, &test_error));
+        arrays[i].data = kiln_buffer_address(buffers[i]);
+    }
+    assert_ok(kiln_queue_launch(p->queue, &p->kernel.kernel, &shape, arguments,
+                                3, &test_error));
+    assert_ok(kiln_queue_wait(p->queue, &test_error));
+    assert_ok(kiln_buffer_read(buffers[1], 0, y, sizeof y, &test_error));
+    for (int i = 0; i < 8; i++)
+        assert_true(y[i] == 3 * (float)i);
+    kiln_buffer_free(buffers[0]);
+    kiln_buffer_free(buffers[1]);
+}
+
+static void load_saxpy(process *p)
+{
+    assert_ok(spirv_load(&p->kernel, p->context, &spirv_saxpy, &test_error));
+}
+
+/* ---- entries ---- */
+
+typedef struct counted {
+    size_t count;
+    int damages; /* those that are seen */
+    kiln_context *context;
+} counted;
+
+static int see_entry(void *env, const kiln__store_seen *seen)
+{
+    counted *c = env;
+    kiln__entry entry;
+    unsigned char *other;
+
+    if (seen->fault != KILN__FAULT_NONE ||
+        seen->stored.entry.kind != KILN__ENTRY_NATIVE)
+        return 1;
+    c->count++;
+    if (!c->damages)
+        return 1;
+    entry = seen->stored.entry;
+    other = calloc(1, entry.payload_size);
+    assert_non_null(other);
+    entry.payload = other;
+    kiln__stores_put(c->context, &entry, 1);
+    free(other);
+    return 1;
+}
+
+static size_t native_entries(process *p, int damages)
+{
+    counted c = {0, damages, p->context};
+
+    assert_ok(kiln__stores_walk(p->context, 0, see_entry, &c));
+    return c.count;
+}
+
+/* ---- tests ---- */
+
+static void the_next_process_compiles_nothing(void **state)
+{
+    process p;
+
+    start(&p, *state, KILN_CACHE_MODE_READ_WRITE);
+    load_saxpy(&p);
+    check_saxpy(&p);
+    assert_int_equal(native_entries(&p, 0), 1);
+    end(&p);
+
+    start(&p, *state, KILN_CACHE_MODE_READ_WRITE);
+    without_translator(&p);
+    load_saxpy(&p);
+    check_saxpy(&p);
+    end(&p);
+}
+
+static void what_the_driver_refuses_is_built_anew(void **state)
+{
+    process p;
+
+    start(&p, *state, KILN_CACHE_MODE_READ_WRITE);
+    load_saxpy(&p);
+    assert_int_equal(native_entries(&p, 1), 1);
+    end(&p);
+
+    start(&p, *state, KILN_CACHE_MODE_READ_WRITE);
+    load_saxpy(&p);
+    check_saxpy(&p);
+    assert_int_equal(native_entries(&p, 0), 1);
+    end(&p);
+
+    start(&p, *state, KILN_CACHE_MODE_READ_WRITE);
+    without_translator(&p);
+    load_saxpy(&p);
+    end(&p);
+}
+
+static void a_mode_that_writes_nothing_keeps_nothing(void **state)
+{
+    process p;
+
+    start(&p, *state, KILN_CACHE_MODE_READ_ONLY);
+    load_saxpy(&p);
+    check_saxpy(&p);
+    assert_int_equal(native_entries(&p, 0), 0);
+    end(&p);
+}
+
+static void a_mode_that_reads_nothing_compiles(void **state)
+{
+    process p;
+
+    start(&p, *state, KILN_CACHE_MODE_READ_WRITE);
+    load_saxpy(&p);
+    end(&p);
+
+    start(&p, *state, KILN_CACHE_MODE_REFRESH);
+    load_saxpy(&p);
+    check_saxpy(&p);
+    assert_int_equal(native_entries(&p, 0), 1);
+    end(&p);
+}
+
+static void an_export_leaves_it_out_unless_it_is_asked_for(void **state)
+{
+    kiln_cache_filter filter = KILN_CACHE_FILTER_INIT;
+    kiln_cache_report report = {.size = sizeof report};
+    char path[512];
+    process p;
+
+    (void)snprintf(path, sizeof path, "%s/out.kilnpack", (char *)*state);
+    start(&p, *state, KILN_CACHE_MODE_READ_WRITE);
+    load_saxpy(&p);
+    assert_ok(
+        kiln_cache_export(&report, p.context, path, NULL, NULL, &test_error));
+    assert_int_equal(report.entries, 0);
+
+    filter.kind = "native";
+    assert_ok(kiln_cache_export(&report, p.context, path, &filter, NULL,
+                                &test_error));
+    assert_int_equal(report.entries, 1);
+    end(&p);
+}
+
+static void see_field(void *env, const char *section, const char *field,
+                      const char *value)
+{
+    char *all = env;
+    const size_t used = strlen(all);
+
+    (void)snprintf(all + used, 4096 - used, "%s.%s=%s\n", section, field,
+                   value);
+}
+
+static int see_description(void *env, const kiln__store_seen *seen)
+{
+    if (seen->fault != KILN__FAULT_NONE ||
+        seen->stored.entry.kind != KILN__ENTRY_NATIVE)
+        return 1;
+    assert_ok(kiln__entry_describe(&kiln__malloc, &seen->stored.entry,
+                                   see_field, env));
+    assert_ok(kiln__key_describe(&kiln__malloc, seen->stored.entry.key.encoded,
+                                 seen->stored.entry.key.encoded_size, see_field,
+                                 env));
+    return 1;
+}
+
+static void an_entry_says_what_it_is(void **state)
+{
+    char all[4096] = "";
+    process p;
+
+    start(&p, *state, KILN_CACHE_MODE_READ_WRITE);
+    load_saxpy(&p);
+    assert_ok(kiln__stores_walk(p.context, 0, see_description, all));
+    end(&p);
+
+    assert_contains(all, "meta.target=spirv:1.4+fp64+int64_atomics\n");
+    assert_contains(all, "meta.kernel=saxpy\n");
+    assert_contains(all, "key.key of=native\n");
+    assert_contains(all, "key.binary key=");
+    assert_contains(all, "key.driver=");
+}
+
+static int is_here(void)
+{
+    kiln_context *context = NULL;
+    kiln_device *device = NULL;
+    const int here =
+        kiln_context_new(&context, NULL, NULL) == KILN_OK &&
+        kiln_device_open(&device, context, "spirv", 0, NULL) == KILN_OK;
+
+    kiln_device_close(device);
+    kiln_context_free(context);
+    return here;
+}
+
+#define TEST(name) \
+    cmocka_unit_test_setup_teardown(name, temporary_folder_setup, \
+                                    temporary_folder_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(the_next_process_compiles_nothing),
+        TEST(what_the_driver_refuses_is_built_anew),
+        TEST(a_mode_that_writes_nothing_keeps_nothing),
+        TEST(a_mode_that_reads_nothing_compiles),
+        TEST(an_export_leaves_it_out_unless_it_is_asked_for),
+        TEST(an_entry_says_what_it_is),
+    };
+
+    (void)unsetenv("KILN_CACHE");
+    if (!is_here())
+        return HARNESS_SKIP;
+    return cmocka_run_group_tests_name("spirv_native", tests, NULL, NULL);
+}

@@ -1,0 +1,66 @@
+/* fake_ze.h - a Level Zero driver for tests, on top of OpenCL. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#ifndef KILN_TESTS_FAKE_ZE_H
+#define KILN_TESTS_FAKE_ZE_H
+
+#include <level_zero/ze_api.h>
+#include <level_zero/ze_ddi.h>
+#include <level_zero/zes_ddi.h>
+#include <level_zero/zet_ddi.h>
+
+#include "backends/opencl.h"
+
+/*
+ * The real loader opens it (ZE_ENABLE_ALT_DRIVERS) and asks for its tables of
+ * functions. It has one device, OpenCL's first one with memory that both sides
+ * see. What Kiln does not call is not there.
+ */
+typedef struct fake_device {
+    kiln_context *kiln; /* for the translator */
+    kiln__opencl_api api;
+    kiln__opencl_list list;
+    const kiln__opencl_facts *facts; /* NULL: there is no device */
+    cl_context context;
+} fake_device;
+
+/* The one there is; found at the first call. */
+fake_device *fake_device_get(void);
+
+ze_result_t fake_result(cl_int code);
+
+typedef struct fake_module {
+    uint32_t *words; /* of its SPIR-V */
+    size_t size;     /* in bytes */
+    cl_program program;
+} fake_module;
+
+typedef struct fake_kernel {
+    cl_kernel native;
+    uint32_t parameters;
+    uint8_t is_pointer[64]; /* of each parameter */
+    size_t group[3];
+} fake_kernel;
+
+typedef struct fake_list {
+    cl_command_queue queue;
+    int is_synchronous;
+} fake_list;
+
+/* An event is signalled when the marker is through. */
+typedef struct fake_event {
+    cl_command_queue queue;
+    cl_event marker; /* NULL: nobody signals it yet */
+} fake_event;
+
+/* ---- fake_ze_module.c ---- */
+void fake_module_table(ze_module_dditable_t *table);
+void fake_build_log_table(ze_module_build_log_dditable_t *table);
+void fake_kernel_table(ze_kernel_dditable_t *table);
+
+/* ---- fake_ze_list.c ---- */
+void fake_list_table(ze_command_list_dditable_t *table);
+void fake_event_table(ze_event_dditable_t *table);
+void fake_event_pool_table(ze_event_pool_dditable_t *table);
+void fake_memory_table(ze_mem_dditable_t *table);
+
+#endif /* KILN_TESTS_FAKE_ZE_H */

@@ -1,0 +1,90 @@
+/* gpu.h - a backend over a fake driver, and a kernel for it. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#ifndef KILN_TESTS_GPU_H
+#define KILN_TESTS_GPU_H
+
+#include "artifact.h"
+#include "device_abi.h"
+#include "kiln.h"
+#include "support/fake_gpu/fake_gpu.h"
+#include "support/report_table.h"
+
+/* One of the two vendors. */
+typedef struct gpu_vendor {
+    const char *backend;
+    const char *variable; /* that names the driver's library */
+    const char *folder;   /* of it, in the build folder's tests */
+    const char *library;
+    const char *target; /* without the backend */
+    const char *format;
+    const char *load, *launch, *wait, *query, *allocate; /* functions' names */
+} gpu_vendor;
+
+extern const gpu_vendor gpu_cuda, gpu_cuda_old, gpu_cuda_broken;
+extern const gpu_vendor gpu_rocm, gpu_rocm_old;
+
+/* What the host was told. */
+typedef struct gpu_heard {
+    char text[4096]; /* printed */
+    char log[512];   /* the last line */
+} gpu_heard;
+
+typedef struct gpu_fixture {
+    const gpu_vendor *of;
+    void *library;
+    fake_gpu *fake;
+    fake_gpu_context_fn *context_new;
+    fake_gpu_stream_fn *stream_new;
+    fake_gpu_end_fn *context_end, *stream_end;
+    fake_gpu_capture_fn *capture;
+    fake_gpu_current_fn *current;
+    fake_gpu_set_current_fn *set_current;
+
+    kiln_context *context;
+    kiln_device *device;
+    kiln_queue *queue;
+    const kiln_artifact *artifact;
+    const kiln_type *types[2];
+    kiln_kernel kernel; /* entry(i64[:], i64), with exceptions and prints */
+    gpu_heard heard;
+} gpu_fixture;
+
+/* The block of the kernel's arguments, hidden ones included. */
+typedef struct gpu_block {
+    int64_t *data;
+    int64_t size;
+    int64_t value;
+    uint64_t state;
+    uint64_t launch;
+} gpu_block;
+
+/* Reports of the kernel's table. */
+enum { GPU_BOUNDS, GPU_PRINT, GPU_ASSERTION };
+
+/* Opens the fake, whose counts begin anew; the driver is there, and the
+   context; `alloc` may be NULL. KILN_OK, or what making a context gave. */
+kiln_status gpu_begin(gpu_fixture *f, const gpu_vendor *of,
+                      const kiln_alloc *alloc);
+/* Opens device 0, loads the kernel, makes a queue. */
+kiln_status gpu_open(gpu_fixture *f, kiln_error **error);
+/* Fills the kernel for that device; loads it. */
+kiln_status gpu_load(gpu_fixture *f, kiln_kernel *kernel, int32_t device,
+                     kiln_error **error);
+kiln_status gpu_launch(gpu_fixture *f, kiln_queue *queue, uint64_t items,
+                       int64_t *data, int64_t value, kiln_error **error);
+/* Ends what of all that is there. */
+void gpu_end(gpu_fixture *f);
+/* Nothing is left in the driver. */
+void gpu_assert_balanced(const fake_gpu *fake);
+
+/* For "kernels": raises as device code does, and prints two values. */
+void gpu_raise(const gpu_block *block, uint32_t report, int64_t value0,
+               int64_t value1);
+void gpu_print(const gpu_block *block, int64_t value, double other);
+
+/* As fixtures of cmocka: *state is a gpu_fixture, opened. */
+int gpu_setup_cuda(void **state);
+int gpu_setup_rocm(void **state);
+int gpu_teardown(void **state); /* checks the balance */
+
+#endif /* KILN_TESTS_GPU_H */
