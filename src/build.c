@@ -302,6 +302,9 @@ static kiln_status prepare(kiln__build *build, int32_t form, kiln_error **error)
         KILN_TRY(
             kiln__collective_check(build->code, &build->context->alloc, error));
     if (status == KILN_OK)
+        KILN_TRY(kiln__device_findings(build->code, build->config,
+                                       &build->context->alloc, error));
+    if (status == KILN_OK)
         status = gather(build);
     return status == KILN_OK ? KILN_OK : kiln__error_no_memory(error);
 }
