@@ -1,15 +1,19 @@
 /* build.c - from a code instance to an artifact and a loaded kernel. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "build.h"
 #include "debug_lines.h"
 #include "keys.h"
+#include "libraries.h"
 #include "log.h"
 #include "report.h"
 #include "sites.h"
+#include "stores.h"
 #include "thread.h"
+#include "tool_files.h"
 #include "toolchain.h"
 
 static const char *entry_symbol(kiln__build *build)
@@ -108,6 +112,21 @@ static kiln_status lower_foreign(kiln__build *build, kiln_error **error)
 
 /* ---- what the code generator calls back ---- */
 
+/* Who made it: the code generator, libraries of the vendors, and tools. */
+static const char *words(kiln__build *build, const kiln__codegen_result *result)
+{
+    kiln__toolchain_word words[KILN__TOOL_COUNT + 1];
+    size_t count = 0;
+
+    for (size_t i = 0; i < result->tool_count && i < KILN__TOOL_COUNT; i++)
+        words[count++] = (kiln__toolchain_word){result->tools[i].name,
+                                                result->tools[i].path};
+    if (build->math)
+        words[count++] = (kiln__toolchain_word){
+            kiln__library_name(build->math), kiln__library_path(build->math)};
+    return kiln__toolchain_words(build->context, &build->arena, words, count);
+}
+
 static kiln_status make_artifact(kiln__build *build,
                                  const kiln__codegen_result *result)
 {
@@ -126,6 +145,7 @@ static kiln_status make_artifact(kiln__build *build,
         .maximum_group_size = build->settings.maximum_group_size,
         .private_bytes = result->private_bytes,
         .registers = result->registers,
+        .spill_bytes = result->spill_bytes,
         .sub_group_size = result->sub_group_size,
         .can_fail = result->can_fail,
     };
@@ -143,13 +163,13 @@ static kiln_status make_artifact(kiln__build *build,
         .report_size = result->report_size,
         .roots = result->site_count > 0 ? build->roots : NULL,
         .compile_ns = kiln__clock_ns() - build->start_ns,
-        .toolchain = kiln__toolchain_text(build->context),
+        .toolchain = words(build, result),
     };
     kiln_digest digest;
     kiln__encoder key;
     kiln_status status;
 
-    if (!arguments)
+    if (!arguments || !source.toolchain)
         return KILN_ENOMEM;
     memcpy(kernel.required_group_size, build->settings.required_group_size,
            sizeof kernel.required_group_size);
@@ -182,12 +202,25 @@ static kiln_status finish(void *env, const kiln__codegen_result *result)
     return make_artifact(build, result);
 }
 
+/* What a tool failed on; the failure that follows says where it is. */
+static void keep(void *env, const char *suffix, const void *bytes, size_t size)
+{
+    kiln__build *build = env;
+    char path[PATH_MAX];
+
+    if (kiln__stores_keep_failed(build->context, path, sizeof path, suffix,
+                                 bytes, size) == KILN_OK)
+        build->kept = kiln__arena_string(&build->arena, path, strlen(path));
+}
+
 static void fail(void *env, kiln_status status, const char *message)
 {
     kiln__build *build = env;
+    const char *kept = build->kept;
 
-    kiln__error_set(&build->error, status, "%s: %s",
-                    kiln_code_name(build->code), message);
+    kiln__error_set(&build->error, status, "%s: %s%s%s",
+                    kiln_code_name(build->code), message,
+                    kept ? "; its input is kept in " : "", kept ? kept : "");
 }
 
 static void fatal(void *env, const char *message)
@@ -247,6 +280,7 @@ static kiln_status prepare(kiln__build *build, int32_t form, kiln_error **error)
         .form = form,
         .env = build,
         .finish = finish,
+        .keep = keep,
         .fail = fail,
         .fatal = fatal,
         .stage = stage,
@@ -267,6 +301,9 @@ static kiln_status prepare(kiln__build *build, int32_t form, kiln_error **error)
     if (status == KILN_OK)
         KILN_TRY(
             kiln__collective_check(build->code, &build->context->alloc, error));
+    if (status == KILN_OK)
+        KILN_TRY(kiln__device_findings(build->code, build->config,
+                                       &build->context->alloc, error));
     if (status == KILN_OK)
         status = gather(build);
     return status == KILN_OK ? KILN_OK : kiln__error_no_memory(error);

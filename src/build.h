@@ -41,8 +41,9 @@ struct kiln__build {
     size_t import_count;
     kiln__codegen_site *sites; /* of the closure; the request's */
     size_t site_count;
-    struct kiln__roots *roots; /* of sites that are resolved, or NULL */
-    kiln_blob module;          /* of a foreign frontend */
+    const struct kiln__library *math; /* of the vendors', or NULL */
+    struct kiln__roots *roots;        /* of sites that are resolved, or NULL */
+    kiln_blob module;                 /* of a foreign frontend */
     kiln__codegen_settings settings;
     kiln__codegen_request request;
     uint64_t start_ns;
@@ -50,6 +51,7 @@ struct kiln__build {
     const kiln_artifact *artifact;
     kiln_blob text;
     kiln_error *error;
+    const char *kept; /* path of what a tool failed on, or NULL */
     void (*fatal)(void *env, kiln_error *error);
     void *fatal_env;
     int (*is_canceled)(void *env); /* or NULL */

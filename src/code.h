@@ -42,4 +42,11 @@ kiln_status kiln__separable_find(uint8_t *out, const kiln_code *const *closure,
 kiln_status kiln__collective_check(const kiln_code *root,
                                    const kiln_alloc *alloc, kiln_error **error);
 
+/* Checks a kernel of typed IR, and all that it calls, against what the config's
+   target has. KILN_EUNSUPPORTED with a diagnostic for each finding.
+   (frontend/device_findings.c) */
+kiln_status kiln__device_findings(const kiln_code *root,
+                                  const kiln_config *config,
+                                  const kiln_alloc *alloc, kiln_error **error);
+
 #endif /* KILN_CODE_H */

@@ -18,7 +18,7 @@
  * hands the failure to whoever waits, and the thread parks for ever.
  */
 
-#define KILN__CODEGEN_ABI 6
+#define KILN__CODEGEN_ABI 7
 
 /* Forms beside KILN_EMIT_...: bitcode of functions[0] alone, which calls the
    others by their names; and of what a module defines under a name, with all
@@ -70,6 +70,12 @@ typedef struct kiln__codegen_site {
     uint64_t address; /* where sites are resolved; else 0 */
 } kiln__codegen_site;
 
+/** A tool of another's that took part in what was made. */
+typedef struct kiln__codegen_tool {
+    const char *name; /* tool_files.h */
+    const char *path;
+} kiln__codegen_tool;
+
 /** Every setting that code generation reads, resolved. */
 typedef struct kiln__codegen_settings {
     const char *backend; /* "host" */
@@ -100,12 +106,16 @@ typedef struct kiln__codegen_result {
     size_t site_count;
     const void *reports; /* device_abi.h */
     size_t report_size;
+    const kiln__codegen_tool *tools;
+    size_t tool_count;
     int32_t can_fail;
     uint32_t hidden_arguments;
     uint32_t static_local_bytes;
     uint32_t private_bytes;
     uint32_t registers;
+    uint32_t spill_bytes;
     uint32_t sub_group_size;
+    uint32_t reserved;
     uint64_t make_ns; /* FUNCTION: lowering alone; CLOSURE: all of it */
 } kiln__codegen_result;
 
@@ -138,6 +148,9 @@ typedef struct kiln__codegen_request {
     void *env;
     /** Takes the result; called at most once, before generate() returns. */
     kiln_status (*finish)(void *env, const kiln__codegen_result *result);
+    /** Optional. Takes what a tool could not digest, for people: before the
+        failure, at most once. `suffix` says what it is, ".ptx". */
+    void (*keep)(void *env, const char *suffix, const void *bytes, size_t size);
     /** Takes a failure, message without newline. Called at most once. */
     void (*fail)(void *env, kiln_status status, const char *message);
     /** LLVM cannot go on: as fail(), then this thread never comes back. */

@@ -9,6 +9,7 @@
 
 #include "arena.h"
 #include "codegen.h"
+#include "tool_files.h"
 
 /*
  * generate.c runs a job through its stages:
@@ -120,9 +121,12 @@ typedef struct kiln__codegen_job {
     struct kiln__reports *reports; /* of a device's code; codegen_device.h */
     uint32_t hidden_arguments;
     uint32_t registers;    /* of an item; 0: unknown */
+    uint32_t spill_bytes;  /* the same */
     const char *format;    /* of the payload, if not the backend's */
     kiln_site_info *sites; /* that the code depends on, in the arena */
     size_t site_count;
+    kiln__codegen_tool tools[KILN__TOOL_COUNT]; /* that took part */
+    size_t tool_count;
     uint64_t make_ns;    /* of bitcode: what kiln__codegen_result says */
     kiln_status status;  /* the first failure */
     const char *message; /* in the arena */
@@ -248,6 +252,15 @@ void kiln__job_switch(kiln__codegen_job *job);
 kiln_status kiln__job_fail(kiln__codegen_job *job, kiln_status status,
                            const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+
+/* The tool made something of the job; the path is copied. */
+kiln_status kiln__job_used(kiln__codegen_job *job, int tool, const char *path);
+/* Hands over what a tool failed on, for people. */
+void kiln__job_keep(const kiln__codegen_job *job, const char *suffix,
+                    const kiln__object *input);
+/* A line for the host's log. */
+void kiln__job_log(const kiln__codegen_job *job, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 
 /* Pointers to elements of arrays, to bytes of an aggregate that is passed by
    value, and to the item. */

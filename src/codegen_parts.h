@@ -147,7 +147,15 @@ kiln_status kiln__elf_object_check(const kiln__object *object,
 kiln_status kiln__elf_link(const char *const *options,
                            const kiln__object *objects, size_t count,
                            kiln_blob *out, char *message, size_t capacity);
-/* The same by running ld.lld as a process. */
+/* The same for a job, which has the failure, and what linked it if that was
+   not in this process. */
+kiln_status kiln__elf_link_job(kiln__codegen_job *job,
+                               const char *const *options,
+                               const kiln__object *objects, size_t count,
+                               kiln_blob *out);
+/* True when links run as processes. */
+int kiln__elf_link_is_outside(void);
+/* As kiln__elf_link(), by running ld.lld as a process. */
 kiln_status kiln__elf_link_process(const char *const *options,
                                    const kiln__object *objects, size_t count,
                                    kiln_blob *out, char *message,
@@ -172,6 +180,10 @@ kiln_status kiln__host_object_check(const kiln__object *object,
 int kiln__host_may_import(const char *name);
 /* The linker's, NULL-terminated. */
 extern const char *const kiln__host_link_options[];
+
+/* ---- backends/codegen_cuda_nvjitlink.c ---- */
+/* Once per process: makes the library usable in children of fork(). */
+void kiln__nvjitlink_guard(void);
 
 /* ---- backends/llvm_gap.cc: what LLVM's C API lacks ---- */
 int kiln__llvm_guard(void (*run)(void *env), void *env);

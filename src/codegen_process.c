@@ -332,8 +332,8 @@ static void fail_and_keep(call *c, kiln_status status, line *l)
 {
     char path[PATH_MAX];
 
-    if (kiln__stores_keep_failed(c->context, path, sizeof path, c->sent.bytes,
-                                 c->sent.size) == KILN_OK)
+    if (kiln__stores_keep_failed(c->context, path, sizeof path, ".request",
+                                 c->sent.bytes, c->sent.size) == KILN_OK)
         say(l, "; its input is kept in %s", path);
     c->status = status;
     c->is_over = 1;
@@ -352,6 +352,28 @@ static kiln__transfer take_result(call *c, const kiln__message *message)
         return KILN__TRANSFER_NONSENSE;
     c->is_over = 1;
     c->status = c->request->finish(c->request->env, &result);
+    return KILN__TRANSFER_DONE;
+}
+
+/* What it is called is part of a file's name: letters and a dot. */
+static int is_suffix(const char *text)
+{
+    return *text == '.' &&
+           text[1 + strspn(text + 1, "abcdefghijklmnopqrstuvwxyz")] == '\0';
+}
+
+static kiln__transfer take_kept(call *c, const kiln__message *message)
+{
+    kiln__wire_kept kept;
+    const kiln_status status =
+        kiln__wire_get_kept(&kept, &c->arena, message->bytes, message->size);
+
+    if (status == KILN_ENOMEM)
+        return KILN__TRANSFER_NO_MEMORY;
+    if (status != KILN_OK || !is_suffix(kept.suffix))
+        return KILN__TRANSFER_NONSENSE;
+    if (c->request->keep)
+        c->request->keep(c->request->env, kept.suffix, kept.bytes, kept.size);
     return KILN__TRANSFER_DONE;
 }
 
@@ -417,6 +439,8 @@ static kiln__transfer take_message(call *c, const kiln__message *message)
 
     if (message->kind == KILN__WIRE_FINISH)
         return take_result(c, message);
+    if (message->kind == KILN__WIRE_KEEP)
+        return take_kept(c, message);
     status =
         kiln__wire_get_note(&note, &c->arena, message->bytes, message->size);
     if (status == KILN_ENOMEM)

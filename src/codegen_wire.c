@@ -22,8 +22,8 @@ _Static_assert(sizeof(kiln__codegen_function) == 11 * sizeof(void *),
                "function");
 _Static_assert(sizeof(kiln__codegen_import) == 4 * sizeof(void *), "import");
 _Static_assert(sizeof(kiln__codegen_site) == 3 * sizeof(void *), "site");
-_Static_assert(sizeof(kiln__codegen_request) == 25 * sizeof(void *), "request");
-_Static_assert(sizeof(kiln__codegen_result) == 12 * sizeof(void *), "result");
+_Static_assert(sizeof(kiln__codegen_request) == 26 * sizeof(void *), "request");
+_Static_assert(sizeof(kiln__codegen_result) == 15 * sizeof(void *), "result");
 
 /* ---- heads ---- */
 
@@ -509,12 +509,18 @@ void kiln__wire_put_result(kiln__encoder *out,
         kiln__encode_u64(out, result->sites[i].size);
         kiln__encode_u64(out, result->sites[i].strategy);
     }
+    kiln__encode_u64(out, result->tool_count);
+    for (size_t i = 0; i < result->tool_count; i++) {
+        kiln__encode_text(out, result->tools[i].name);
+        kiln__encode_text(out, result->tools[i].path);
+    }
     put_bytes(out, result->reports, result->report_size);
     kiln__encode_i64(out, result->can_fail);
     kiln__encode_u64(out, result->hidden_arguments);
     kiln__encode_u64(out, result->static_local_bytes);
     kiln__encode_u64(out, result->private_bytes);
     kiln__encode_u64(out, result->registers);
+    kiln__encode_u64(out, result->spill_bytes);
     kiln__encode_u64(out, result->sub_group_size);
     kiln__encode_u64(out, result->make_ns);
     kiln__encode_bytes(out, result->bytes, result->size);
@@ -534,6 +540,18 @@ static void get_result_sites(reading *r, kiln__codegen_result *out)
     out->sites = sites;
 }
 
+static void get_result_tools(reading *r, kiln__codegen_result *out)
+{
+    kiln__codegen_tool *tools =
+        get_array(r, &out->tool_count, 2 * FIELD_SIZE, sizeof *tools);
+
+    for (size_t i = 0; i < out->tool_count; i++) {
+        tools[i].name = get_text(r);
+        tools[i].path = get_text(r);
+    }
+    out->tools = tools;
+}
+
 kiln_status kiln__wire_get_result(kiln__codegen_result *out, kiln__arena *arena,
                                   const void *bytes, size_t size)
 {
@@ -545,16 +563,40 @@ kiln_status kiln__wire_get_result(kiln__codegen_result *out, kiln__arena *arena,
     out->format = get_text(&r);
     out->relocation = get_i32(&r);
     get_result_sites(&r, out);
+    get_result_tools(&r, out);
     out->reports = get_bytes(&r, &out->report_size);
     out->can_fail = get_i32(&r);
     out->hidden_arguments = (uint32_t)get_at_most(&r, UINT32_MAX);
     out->static_local_bytes = (uint32_t)get_at_most(&r, UINT32_MAX);
     out->private_bytes = (uint32_t)get_at_most(&r, UINT32_MAX);
     out->registers = (uint32_t)get_at_most(&r, UINT32_MAX);
+    out->spill_bytes = (uint32_t)get_at_most(&r, UINT32_MAX);
     out->sub_group_size = (uint32_t)get_at_most(&r, UINT32_MAX);
     out->make_ns = kiln__read_u64(&r.reader);
     payload = kiln__read_bytes(&r.reader);
     out->bytes = payload.data ? payload.data : "";
     out->size = payload.size;
+    return end(&r);
+}
+
+/* ---- what a tool failed on ---- */
+
+void kiln__wire_put_kept(kiln__encoder *out, const kiln__wire_kept *kept)
+{
+    kiln__encode_text(out, kept->suffix);
+    kiln__encode_bytes(out, kept->bytes, kept->size);
+}
+
+kiln_status kiln__wire_get_kept(kiln__wire_kept *out, kiln__arena *arena,
+                                const void *bytes, size_t size)
+{
+    kiln__span_of_bytes input;
+    reading r;
+
+    begin(&r, arena, bytes, size);
+    out->suffix = get_text(&r);
+    input = kiln__read_bytes(&r.reader);
+    out->bytes = input.data ? input.data : "";
+    out->size = input.size;
     return end(&r);
 }

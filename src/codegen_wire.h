@@ -17,6 +17,7 @@
  *                              <-    READY who I am, or REFUSED and why
  *     REQUEST                  ->
  *                              <-    STAGE, WAS_READ, LOG, as often as need be
+ *                              <-    KEEP, before a FAIL
  *                              <-    FINISH, FAIL or FATAL
  *     REQUEST ...
  *
@@ -40,6 +41,7 @@ enum {
     KILN__WIRE_STAGE,
     KILN__WIRE_WAS_READ,
     KILN__WIRE_LOG,
+    KILN__WIRE_KEEP,
     KILN__WIRE_FINISH,
     KILN__WIRE_FAIL,
     KILN__WIRE_FATAL,
@@ -71,6 +73,13 @@ typedef struct kiln__wire_note {
     const char *text;
 } kiln__wire_note;
 
+/* KEEP: what a tool failed on. The suffix is ".ptx", or the like. */
+typedef struct kiln__wire_kept {
+    const char *suffix;
+    const void *bytes;
+    size_t size;
+} kiln__wire_kept;
+
 void kiln__wire_put_head(unsigned char head[KILN__WIRE_HEAD_SIZE], int kind,
                          size_t size);
 /* The kind, and how many bytes follow; 0: these are no head. */
@@ -85,6 +94,7 @@ void kiln__wire_put_request(kiln__encoder *out,
                             const kiln__codegen_request *request);
 void kiln__wire_put_result(kiln__encoder *out,
                            const kiln__codegen_result *result);
+void kiln__wire_put_kept(kiln__encoder *out, const kiln__wire_kept *kept);
 
 /* KILN_ECORRUPT or KILN_ENOMEM. Texts are never NULL but where the request's
    may be; callbacks of a request are left NULL. */
@@ -99,5 +109,8 @@ kiln_status kiln__wire_get_request(kiln__codegen_request *out,
                                    size_t size);
 kiln_status kiln__wire_get_result(kiln__codegen_result *out, kiln__arena *arena,
                                   const void *bytes, size_t size);
+
+kiln_status kiln__wire_get_kept(kiln__wire_kept *out, kiln__arena *arena,
+                                const void *bytes, size_t size);
 
 #endif /* KILN_CODEGEN_WIRE_H */

@@ -13,6 +13,7 @@
 #include "stores.h"
 #include "tiers.h"
 #include "toolchain.h"
+#include "toolchain_tools.h"
 #include "trace.h"
 
 /*
@@ -83,6 +84,12 @@ static kiln_status toolchain_new(kiln_context *context, kiln_error **error)
     return kiln__toolchain_new(context);
 }
 
+static kiln_status tools_new(kiln_context *context, kiln_error **error)
+{
+    (void)error;
+    return kiln__tools_new(context);
+}
+
 static kiln_status workers_new(kiln_context *context, kiln_error **error)
 {
     (void)error;
@@ -103,6 +110,7 @@ static const struct {
     {door_new, kiln__door_free},
     {helpers_new, kiln__helpers_free},
     {kiln__stores_new, kiln__stores_free},
+    {tools_new, kiln__tools_free},
     {toolchain_new, kiln__toolchain_free},
     /* backends, tiers and the kernel language */
     {kiln__modules_new, kiln__modules_free},

@@ -52,6 +52,7 @@ struct kiln_context {
     struct kiln__codegen_door *door;     /* codegen_door.c */
     struct kiln__helpers *helpers;       /* codegen_helper.c */
     struct kiln__stores *stores;         /* stores/ */
+    struct kiln__tools *tools;           /* toolchain_tools.c */
     struct kiln__toolchain *toolchain;   /* toolchain.c */
     struct kiln__tiers *tiers;           /* tiers/ */
     kiln_frontend *language;             /* frontend/language.c */

@@ -29,7 +29,7 @@
     X(SOURCE, 4, "source")       /* what a text of the language defines */ \
     X(ATTACHED, 5, "attached")   /* what a consumer attached to an instance */ \
     X(RAW, 6, "raw")             /* bytes of somebody else */ \
-    X(TOOLCHAIN, 7, "toolchain") /* where libLLVM was seen last */ \
+    X(TOOLCHAIN, 7, "toolchain") /* a tool that was seen */ \
     X(NATIVE, 8, "native")       /* what a driver made of an artifact */
 
 #define KILN__ENTRY_KIND_ENUM(name, value, text) KILN__ENTRY_##name = value,

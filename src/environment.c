@@ -11,7 +11,8 @@
 #include "report.h"
 
 /*
- * Nothing else in the library asks the environment. Variables of a process
+ * Nothing else in the library asks the environment, but tool_files.c for the
+ * places of tools, on both sides of the border. Variables of a process
  * that runs with more rights than its user are not believed
  * (secure_getenv). An empty value counts as none.
  */
@@ -48,6 +49,15 @@ static const kiln_environment_variable variables[] = {
     {"KILN_LLVM_SPIRV",
      "program that translates for OpenCL devices without SPIR-V; default: "
      "llvm-spirv-15, else llvm-spirv"},
+    {"KILN_NVJITLINK",
+     "path of the library that makes cubins of PTX, or off; default: the CUDA "
+     "toolkit's, else the loader's"},
+    {"KILN_PTXAS",
+     "path of the program that does so where nvJitLink does not, or off; "
+     "default: the CUDA toolkit's, else PATH's"},
+    {"KILN_LLD", "path of ld.lld, for links in a process of their own"},
+    {"KILN_LIBCLC", "folder of libclc's bitcode"},
+    {"KILN_LIBDEVICE", "folder of libdevice's bitcode"},
     {"KILN_TRACE",
      "file that gets a timeline of stages, stores and waits, in Chrome's "
      "trace event format"},

@@ -58,7 +58,8 @@ kiln_status kiln__key_attached(kiln__encoder *out, const kiln_context *context,
    artifact. */
 kiln_status kiln__key_native(kiln__encoder *out, kiln_digest binary,
                              kiln_digest payload, const char *driver);
-/* Of the note that toolchain.c leaves about a build of the code generator. */
+/* Of the note that toolchain_tools.c leaves about a file: of libLLVM under the
+   build of the code generator, of another tool under its name. */
 kiln_status kiln__key_toolchain(kiln__encoder *out, const kiln_context *context,
                                 const char *codegen);
 /* Of what the text of a package defines, given the history of the package; the

@@ -342,6 +342,11 @@ const char *kiln__library_name(const struct kiln__library *library)
     return library->name;
 }
 
+const char *kiln__library_path(const struct kiln__library *library)
+{
+    return library->path;
+}
+
 const void *kiln__library_bytes(const struct kiln__library *library,
                                 size_t *size)
 {

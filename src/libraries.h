@@ -19,6 +19,7 @@ void kiln__libraries_close(kiln_context *context);
 
 /* Of a library that was found. */
 const char *kiln__library_name(const struct kiln__library *library);
+const char *kiln__library_path(const struct kiln__library *library);
 const void *kiln__library_bytes(const struct kiln__library *library,
                                 size_t *size);
 kiln_digest kiln__library_digest(const struct kiln__library *library);

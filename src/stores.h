@@ -169,10 +169,11 @@ kiln_status kiln__stores_clear(kiln_context *context,
 const char *kiln__stores_file_system(int *is_network, kiln_context *context,
                                      const char *path);
 /* Keeps the input of a job whose code generation failed, for people, as a file
-   of the disk store's folder whose path is told: KILN_OK. */
+   of the disk store's folder whose path is told: KILN_OK. The suffix says what
+   it is: ".ptx". */
 kiln_status kiln__stores_keep_failed(kiln_context *context, char *path,
-                                     size_t capacity, const void *bytes,
-                                     size_t size);
+                                     size_t capacity, const char *suffix,
+                                     const void *bytes, size_t size);
 /* Its path, or NULL; lives with the context. */
 const char *kiln__stores_path(kiln_context *context);
 

@@ -6,14 +6,12 @@
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "build_id.h"
 #include "codegen_helper.h"
-#include "keys.h"
-#include "reader.h"
-#include "stores.h"
 #include "thread.h"
+#include "tool_files.h"
+#include "toolchain_tools.h"
 
 #define ID KILN__BUILD_ID_TEXT_SIZE
 
@@ -61,97 +59,18 @@ void kiln__toolchain_free(kiln_context *context)
     context->toolchain = NULL;
 }
 
-/* ---- the note about libLLVM ---- */
-
-/* What tells that a file is still the one that was looked at. */
-static void encode_status(kiln__encoder *out, const struct stat *file)
-{
-    kiln__encode_u64(out, (uint64_t)file->st_dev);
-    kiln__encode_u64(out, (uint64_t)file->st_ino);
-    kiln__encode_u64(out, (uint64_t)file->st_size);
-    kiln__encode_i64(out, file->st_mtim.tv_sec);
-    kiln__encode_i64(out, file->st_mtim.tv_nsec);
-    kiln__encode_i64(out, file->st_ctim.tv_sec);
-    kiln__encode_i64(out, file->st_ctim.tv_nsec);
-}
-
-static void leave_note(kiln_context *context, const tools *here,
-                       const char *path)
-{
-    kiln__entry entry = {.kind = KILN__ENTRY_TOOLCHAIN};
-    kiln__encoder key, meta;
-    struct stat file;
-
-    if (!kiln__stores_write(context, KILN__ENTRY_TOOLCHAIN) ||
-        stat(path, &file) != 0)
-        return;
-    kiln__encoder_init(&key, &context->alloc);
-    kiln__encoder_init(&meta, &context->alloc);
-    kiln__encode_text(&meta, path);
-    kiln__encode_text(&meta, here->llvm);
-    encode_status(&meta, &file);
-    if (kiln__key_toolchain(&key, context, here->codegen) == KILN_OK &&
-        !meta.failed) {
-        entry.key = (kiln_key){kiln__encoder_digest(&key), key.bytes, key.size};
-        entry.meta = meta.bytes;
-        entry.meta_size = meta.size;
-        kiln__stores_put(context, &entry, 1);
-    }
-    kiln__encoder_dispose(&key);
-    kiln__encoder_dispose(&meta);
-}
-
-static int copy_text(char *out, size_t capacity, kiln__span_of_bytes text)
-{
-    if (!text.data || text.size >= capacity)
-        return 0;
-    memcpy(out, text.data, text.size);
-    out[text.size] = '\0';
-    return 1;
-}
-
-/* Whatever cannot be read is as good as no note. */
-static void read_note(kiln_context *context, const kiln__entry *entry,
-                      tools *here)
-{
-    char path[PATH_MAX], id[ID];
-    kiln__encoder today;
-    kiln__reader reader;
-    struct stat file;
-
-    kiln__reader_init(&reader, entry->meta, entry->meta_size);
-    if (!copy_text(path, sizeof path, kiln__read_text(&reader)) ||
-        !copy_text(id, sizeof id, kiln__read_text(&reader)) ||
-        stat(path, &file) != 0)
-        return;
-    kiln__encoder_init(&today, &context->alloc);
-    encode_status(&today, &file);
-    if (!today.failed && reader.size == today.size &&
-        memcmp(reader.bytes, today.bytes, today.size) == 0)
-        memcpy(here->llvm, id, sizeof id);
-    else if (kiln__build_id_of_file(here->llvm, path) != KILN_OK)
-        here->llvm[0] = '\0';
-    kiln__encoder_dispose(&today);
-}
-
+/* Where libLLVM is, the code generator's last use has left a note about. */
 static void look_up_llvm(kiln_context *context, tools *here)
 {
-    kiln__stored stored = {0};
-    kiln__encoder key;
+    kiln__tool_note note;
 
-    if (!here->codegen[0] || !kiln__stores_read(context, KILN__ENTRY_TOOLCHAIN))
+    if (!here->codegen[0] ||
+        kiln__tool_note_read(&note, context, here->codegen) != KILN_OK)
         return;
-    kiln__encoder_init(&key, &context->alloc);
-    if (kiln__key_toolchain(&key, context, here->codegen) == KILN_OK) {
-        const kiln_key wanted = {kiln__encoder_digest(&key), key.bytes,
-                                 key.size};
-
-        if (kiln__stores_get(&stored, context, KILN__ENTRY_TOOLCHAIN,
-                             &wanted) == KILN_OK)
-            read_note(context, &stored.entry, here);
-    }
-    kiln__encoder_dispose(&key);
-    kiln__stored_release(&stored);
+    if (note.is_current)
+        memcpy(here->llvm, note.id, ID);
+    else if (kiln__build_id_of_file(here->llvm, note.path) != KILN_OK)
+        here->llvm[0] = '\0';
 }
 
 /* ---- what is here ---- */
@@ -240,7 +159,7 @@ const char *kiln__toolchain_text(kiln_context *context)
     here = toolchain->here;
     kiln__mutex_unlock(&toolchain->lock);
     if (is_new)
-        leave_note(context, &here, path);
+        kiln__tool_note_leave(context, here.codegen, path, here.llvm);
     return toolchain->text;
 }
 
@@ -269,32 +188,71 @@ static tools what_is_here(kiln_context *context)
 
 /* ---- comparing ---- */
 
-/* Is a word of the text for this tool about another one than is here? */
-static int differs(const char *text, size_t size, const char *name,
-                   const char *id)
+/* What is here of the tool that the word names; "": nothing, or it is not
+   known. */
+static void find_here(char id[ID], kiln_context *context, const char *name,
+                      size_t size)
 {
-    const size_t name_size = strlen(name), id_size = strlen(id);
+    const int tool = kiln__tool_named(name, size);
 
-    while (id_size && size) {
-        const char *space = memchr(text, ' ', size);
-        const size_t word = space ? (size_t)(space - text) : size;
+    id[0] = '\0';
+    if (size == 7 && memcmp(name, "codegen", 7) == 0) {
+        const tools here = what_is_here(context);
 
-        if (word > name_size && memcmp(text, name, name_size) == 0)
-            return word != name_size + id_size ||
-                   memcmp(text + name_size, id, id_size) != 0;
-        if (!space)
-            break;
-        text += word + 1;
-        size -= word + 1;
+        memcpy(id, here.codegen, ID);
+    } else if (size == 4 && memcmp(name, "llvm", 4) == 0) {
+        const tools here = what_is_here(context);
+
+        memcpy(id, here.llvm, ID);
+    } else if (tool >= 0) {
+        kiln__tool_here(id, context, tool);
     }
-    return 0;
+}
+
+/* NAME=ID: is another one here? */
+static int differs(kiln_context *context, const char *word, size_t size)
+{
+    const char *equals = memchr(word, '=', size);
+    const size_t name_size = equals ? (size_t)(equals - word) : size;
+    const size_t id_size = equals ? size - name_size - 1 : 0;
+    char id[ID];
+
+    if (!equals)
+        return 0;
+    find_here(id, context, word, name_size);
+    return id[0] &&
+           (strlen(id) != id_size || memcmp(equals + 1, id, id_size) != 0);
 }
 
 int kiln__toolchain_accepts(kiln_context *context, const char *text,
                             size_t size)
 {
-    const tools here = what_is_here(context);
+    while (size > 0) {
+        const char *space = memchr(text, ' ', size);
+        const size_t word = space ? (size_t)(space - text) : size;
 
-    return !differs(text, size, "codegen=", here.codegen) &&
-           !differs(text, size, "llvm=", here.llvm);
+        if (differs(context, text, word))
+            return 0;
+        if (!space)
+            break;
+        text += word + 1;
+        size -= word + 1;
+    }
+    return 1;
+}
+
+const char *kiln__toolchain_words(kiln_context *context, kiln__arena *arena,
+                                  const kiln__toolchain_word *words,
+                                  size_t count)
+{
+    const char *text = kiln__toolchain_text(context);
+    char id[ID];
+
+    for (size_t i = 0; text && i < count; i++) {
+        kiln__tool_used(id, context, words[i].name, words[i].path);
+        if (id[0])
+            text = kiln__arena_format(arena, "%s%s%s=%s", text,
+                                      *text ? " " : "", words[i].name, id);
+    }
+    return text;
 }

@@ -3,23 +3,37 @@
 #ifndef KILN_TOOLCHAIN_H
 #define KILN_TOOLCHAIN_H
 
+#include "arena.h"
 #include "core.h"
 
 /*
  * Keys say what is wanted; they are the same on a machine without any compiler.
- * What made an entry stands in it, as NAME=BUILD-ID words: the code generator,
- * and libLLVM where that is a library of its own. A tool that is here and is
- * another one makes the entry a miss; one that is not here is no objection.
+ * What made an entry stands in it, as NAME=IDENTITY words: the code generator,
+ * and libLLVM where that is a library of its own, by their GNU build ids; and
+ * of the tools of tool_files.h those that took part, by their contents. A tool
+ * that is here and is another build of the same makes the entry a miss. One
+ * that is not here is no objection, and neither is that another tool would do
+ * the same work now.
  *
- * Nothing is loaded to find out. Where libLLVM is, the code generator's last
- * use in this cache has left a note about, with the file's status: as long as
- * that is unchanged, so is the library.
+ * Nothing is started or loaded to find out, and what was read once is noted
+ * with the file's status (toolchain_tools.h): as long as that is unchanged, so
+ * is the tool.
  */
 kiln_status kiln__toolchain_new(kiln_context *context);
 void kiln__toolchain_free(kiln_context *context);
 /* The words for entries that are made now, after the code generator was
    opened; "" before. Lives with the context. */
 const char *kiln__toolchain_text(kiln_context *context);
+typedef struct kiln__toolchain_word {
+    const char *name; /* of a tool */
+    const char *path;
+} kiln__toolchain_word;
+
+/* The same for an entry that these tools took part in; in the arena, or
+   living with the context. NULL: out of memory. */
+const char *kiln__toolchain_words(kiln_context *context, kiln__arena *arena,
+                                  const kiln__toolchain_word *words,
+                                  size_t count);
 /* May an entry with these words be used? */
 int kiln__toolchain_accepts(kiln_context *context, const char *text,
                             size_t size);

@@ -267,6 +267,7 @@ static void what_generate_takes_for_granted_is_checked(void **state)
 static void a_result_comes_out_as_it_went_in(void **state)
 {
     const kiln_site_info site = {"object", 64, 8, 1};
+    const kiln__codegen_tool tool = {"ptxas", "/a/ptxas"};
     const kiln__codegen_result result = {.bytes = "\177ELF",
                                          .size = 4,
                                          .format = "elf",
@@ -275,11 +276,14 @@ static void a_result_comes_out_as_it_went_in(void **state)
                                          .site_count = 1,
                                          .reports = "reports",
                                          .report_size = 7,
+                                         .tools = &tool,
+                                         .tool_count = 1,
                                          .can_fail = 1,
                                          .hidden_arguments = 2,
                                          .static_local_bytes = 3,
                                          .private_bytes = 4,
                                          .registers = 5,
+                                         .spill_bytes = 7,
                                          .sub_group_size = 6,
                                          .make_ns = UINT64_MAX};
     kiln__codegen_result made;
@@ -304,9 +308,35 @@ static void a_result_comes_out_as_it_went_in(void **state)
     assert_int_equal(made.sites[0].strategy, 1);
     assert_int_equal(made.report_size, 7);
     assert_memory_equal(made.reports, "reports", 7);
+    assert_int_equal(made.tool_count, 1);
+    assert_string_equal(made.tools[0].name, "ptxas");
+    assert_string_equal(made.tools[0].path, "/a/ptxas");
     assert_memory_equal(&made.can_fail, &result.can_fail,
                         sizeof result -
                             offsetof(kiln__codegen_result, can_fail));
+    kiln__encoder_dispose(&fields);
+    kiln__arena_dispose(&arena);
+}
+
+static void what_a_tool_failed_on_comes_out_as_it_went_in(void **state)
+{
+    const kiln__wire_kept kept = {".o", "a\0b", 3};
+    kiln__wire_kept made;
+    kiln__encoder fields;
+    kiln__arena arena;
+
+    (void)state;
+    kiln__arena_init(&arena, &kiln__malloc);
+    kiln__encoder_init(&fields, &kiln__malloc);
+    kiln__wire_put_kept(&fields, &kept);
+    assert_int_equal(
+        kiln__wire_get_kept(&made, &arena, fields.bytes, fields.size), KILN_OK);
+    assert_string_equal(made.suffix, ".o");
+    assert_int_equal(made.size, 3);
+    assert_memory_equal(made.bytes, "a\0b", 3);
+    for (size_t size = 0; size < fields.size; size++)
+        assert_int_equal(kiln__wire_get_kept(&made, &arena, fields.bytes, size),
+                         KILN_ECORRUPT);
     kiln__encoder_dispose(&fields);
     kiln__arena_dispose(&arena);
 }
@@ -339,6 +369,7 @@ int main(void)
         cmocka_unit_test(every_truncation_is_refused),
         cmocka_unit_test(what_generate_takes_for_granted_is_checked),
         cmocka_unit_test(a_result_comes_out_as_it_went_in),
+        cmocka_unit_test(what_a_tool_failed_on_comes_out_as_it_went_in),
         cmocka_unit_test(heads_are_checked),
     };
 

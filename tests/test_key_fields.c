@@ -159,7 +159,7 @@ static void other_keys_are_named_too(void **state)
     key = begin();
     assert_ok(kiln__key_toolchain(&key, &context, "abc"));
     s = describe(&key);
-    assert_contains(s.text, "code generator's build=abc;");
+    assert_contains(s.text, "of=abc;");
     kiln__encoder_dispose(&key);
 }
 

@@ -44,6 +44,8 @@ typedef struct kiln_kernel_info {
     uint32_t maximum_group_size;     /* 0: the device's */
     uint32_t sub_group_size;         /* 0: the device's */
     int32_t can_fail;                /* may raise an exception */
+    uint32_t spill_bytes; /* per item, that registers had no room for; 0: none,
+                             or unknown */
 } kiln_kernel_info;
 
 /** A reference to a host object or function inside an artifact. */

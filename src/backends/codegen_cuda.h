@@ -3,18 +3,33 @@
 #ifndef KILN_CODEGEN_CUDA_H
 #define KILN_CODEGEN_CUDA_H
 
+#include "array.h"
 #include "codegen_parts.h"
 
 /* ---- codegen_cuda_link.c ---- */
-/* PTX becomes a cubin by the first tool that is here, or stays PTX: then it is
-   the driver's. Sets the job's format. */
+/* PTX becomes a cubin by the first tool that is here and knows the target, or
+   stays PTX: then it is the driver's. Sets the job's format and tools. */
 kiln_status kiln__cuda_link(kiln__codegen_job *job, const kiln__object *ptx,
                             kiln_blob *out);
+/* The version of PTX that the features name, 83 for 8.3, or 0. */
+unsigned kiln__cuda_ptx_version(const kiln__codegen_job *job);
+/* How far a tool optimises, 0 to 3. */
+unsigned kiln__cuda_level(const kiln__codegen_job *job);
+/* What a tool says when it is older than the target or than the PTX. */
+int kiln__cuda_is_too_old(const char *said);
 
-/* ---- codegen_cuda_nvjitlink.c ---- */
-/* KILN_ENOTFOUND: the library is not here. On another failure the job has the
-   tool's own message. */
+/* ---- codegen_cuda_nvjitlink.c, codegen_cuda_ptxas.c ---- */
+/* `said` gets what the tool has to tell, also of a cubin that it made.
+   KILN_ENOTFOUND: it is not here, or cannot be used; the log says why.
+   KILN_ECODEGEN: it refuses the PTX, for the reasons that it gave. */
 kiln_status kiln__nvjitlink(kiln__codegen_job *job, const kiln__object *ptx,
-                            kiln_blob *out);
+                            kiln_blob *out, kiln__text *said);
+kiln_status kiln__ptxas(kiln__codegen_job *job, const kiln__object *ptx,
+                        kiln_blob *out, kiln__text *said);
+
+/* ---- codegen_cuda_cubin.c ---- */
+/* What a cubin needs, read from it and from what its maker said. */
+void kiln__cubin_read(kiln__codegen_job *job, const kiln_blob *cubin,
+                      const char *said);
 
 #endif /* KILN_CODEGEN_CUDA_H */

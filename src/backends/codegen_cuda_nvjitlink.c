@@ -10,8 +10,9 @@
 
 /*
  * nvJitLink is part of the CUDA toolkit from 12.0 on; its names without a
- * version are the same in all of them. It is opened once and stays. Each link
- * has a handle of its own, so links run at the same time.
+ * version are the same in all of them. What was opened stays, since code that
+ * it started may still run. Each link has a handle of its own, so links run at
+ * the same time.
  */
 
 typedef struct link_handle *handle;
@@ -29,131 +30,268 @@ typedef struct link_handle *handle;
     X(GetLinkedCubinSize, (handle link, size_t * size)) \
     X(GetLinkedCubin, (handle link, void *cubin)) \
     X(GetErrorLogSize, (handle link, size_t * size)) \
-    X(GetErrorLog, (handle link, char *log))
+    X(GetErrorLog, (handle link, char *log)) \
+    X(GetInfoLogSize, (handle link, size_t * size)) \
+    X(GetInfoLog, (handle link, char *log)) \
+    X(Version, (unsigned *major, unsigned *minor))
 
 #define DECLARE(name, arguments) int(*name) arguments;
 
-static struct {
+typedef struct library {
+    char *asked; /* a path, or "" for the loader's */
+    char *path;  /* of what was opened, or NULL */
     FUNCTION_MAP(DECLARE)
     int is_here;
-} api;
+    unsigned newest_ptx; /* 83 for 8.3; 0: unknown */
+    struct library *next;
+} library;
 
-static void *open_library(void)
+/* Grows, and is walked and grown under the lock. */
+static library *libraries;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* ---- the library ---- */
+
+static void *open_file(const char *asked)
 {
-    static const char *const names[] = {
-        "libnvJitLink.so.13", "libnvJitLink.so.12", "libnvJitLink.so",
-        "/usr/local/cuda/lib64/libnvJitLink.so"};
-    const char *chosen = getenv("KILN_NVJITLINK");
-    void *library = NULL;
+    const char *const *names = kiln__tool_sonames(KILN__TOOL_NVJITLINK);
+    void *file = NULL;
 
-    if (chosen != NULL && *chosen != '\0')
-        return strcmp(chosen, "off") == 0
-                   ? NULL
-                   : dlopen(chosen, RTLD_NOW | RTLD_LOCAL);
-    for (size_t i = 0; library == NULL && i < sizeof names / sizeof *names; i++)
-        library = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
-    return library;
+    if (*asked != '\0')
+        return dlopen(asked, RTLD_NOW | RTLD_LOCAL);
+    for (; file == NULL && *names != NULL; names++)
+        file = dlopen(*names, RTLD_NOW | RTLD_LOCAL);
+    return file;
 }
 
-static void open_api(void)
+static int find_functions(library *l, void *file)
 {
-    void *library = open_library();
-    int found = library != NULL;
+    int found = file != NULL;
     void *symbol;
 
 #define FIND(name, arguments) \
-    symbol = found ? dlsym(library, "nvJitLink" #name) : NULL; \
+    symbol = found ? dlsym(file, "nvJitLink" #name) : NULL; \
     found = symbol != NULL; \
-    memcpy(&api.name, &symbol, sizeof symbol);
+    memcpy(&l->name, &symbol, sizeof symbol);
     FUNCTION_MAP(FIND)
 #undef FIND
-    api.is_here = found;
+    return found;
 }
 
-static int is_here(void)
+/* CUDA 12.x came with PTX 8.x or an older one, and 13.x with 9.x. Asked for
+   an architecture that it has never heard of, some version prints. */
+static unsigned newest_ptx(const library *l)
 {
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    unsigned major = 0, minor = 0;
 
-    pthread_once(&once, open_api);
-    return api.is_here;
+    if (l->Version(&major, &minor) != SUCCESS || major < 12 || major > 13 ||
+        minor > 9)
+        return 0;
+    return (major - 4) * 10 + minor;
+}
+
+static void open_library(library *l)
+{
+    Dl_info where;
+    void *symbol;
+
+    if (!find_functions(l, open_file(l->asked)))
+        return;
+    memcpy(&symbol, &l->Create, sizeof symbol);
+    if (dladdr(symbol, &where) != 0 && where.dli_fname != NULL)
+        l->path = strdup(where.dli_fname);
+    l->newest_ptx = newest_ptx(l);
+    l->is_here = l->path != NULL;
+}
+
+/* With the lock. */
+static library *add_library(const char *asked)
+{
+    library *l = calloc(1, sizeof *l);
+
+    if (l != NULL)
+        l->asked = strdup(asked);
+    if (l == NULL || l->asked == NULL) {
+        free(l);
+        return NULL;
+    }
+    open_library(l);
+    l->next = libraries;
+    libraries = l;
+    return l;
+}
+
+static const library *library_at(const char *asked)
+{
+    library *l;
+
+    pthread_mutex_lock(&lock);
+    for (l = libraries; l != NULL && strcmp(l->asked, asked) != 0;)
+        l = l->next;
+    if (l == NULL)
+        l = add_library(asked);
+    pthread_mutex_unlock(&lock);
+    return l;
+}
+
+static void before_fork(void)
+{
+    pthread_mutex_lock(&lock);
+}
+
+static void after_fork(void)
+{
+    pthread_mutex_unlock(&lock);
+}
+
+void kiln__nvjitlink_guard(void)
+{
+    /* Without memory for it, a child may wait for ever. */
+    (void)pthread_atfork(before_fork, after_fork, after_fork);
 }
 
 /* ---- a link ---- */
 
-static kiln_status fail(kiln__codegen_job *job, handle link, const char *what,
-                        int error)
+typedef struct linking {
+    const library *api;
+    kiln__codegen_job *job;
+    handle link;
+    kiln__text *said;
+} linking;
+
+static void take_log(linking *l, int (*size_of)(handle, size_t *),
+                     int (*log_of)(handle, char *))
 {
     size_t size = 0;
-    char *log = NULL;
+    char *log;
 
-    if (link != NULL && api.GetErrorLogSize(link, &size) == SUCCESS && size > 1)
-        log = calloc(1, size + 1);
-    if (log != NULL && api.GetErrorLog(link, log) == SUCCESS)
-        kiln__join_lines(log);
-    kiln__job_fail(job, KILN_ECODEGEN, "nvJitLink: %s failed (%d)%s%s", what,
-                   error, log != NULL ? ": " : "", log != NULL ? log : "");
+    if (l->link == NULL || size_of(l->link, &size) != SUCCESS || size < 2)
+        return;
+    log = calloc(1, size + 1);
+    if (log == NULL)
+        l->said->failed = 1;
+    else if (log_of(l->link, log) == SUCCESS)
+        kiln__text_add(l->said, log);
     free(log);
-    return job->status;
 }
 
-static kiln_status take_cubin(kiln__codegen_job *job, handle link,
-                              kiln_blob *out)
+static kiln_status failed(linking *l, const char *what, int error)
+{
+    take_log(l, l->api->GetErrorLogSize, l->api->GetErrorLog);
+    if (l->said->size == 0)
+        kiln__text_format(l->said, "%s failed (%d)", what, error);
+    return KILN_ECODEGEN;
+}
+
+static kiln_status take_cubin(linking *l, kiln_blob *out)
 {
     size_t size = 0;
     void *bytes;
-    int error = api.GetLinkedCubinSize(link, &size);
+    int error = l->api->GetLinkedCubinSize(l->link, &size);
 
-    if (error != SUCCESS)
-        return fail(job, link, "the cubin's size", error);
+    if (error != SUCCESS || size == 0)
+        return failed(l, "the cubin's size", error);
     bytes = kiln__blob_new(out, &kiln__malloc, size);
     if (bytes == NULL)
-        return kiln__job_fail(job, KILN_ENOMEM, "out of memory");
-    error = api.GetLinkedCubin(link, bytes);
-    return error == SUCCESS ? KILN_OK : fail(job, link, "the cubin", error);
+        return KILN_ENOMEM;
+    error = l->api->GetLinkedCubin(l->link, bytes);
+    if (error == SUCCESS) {
+        take_log(l, l->api->GetInfoLogSize, l->api->GetInfoLog);
+        return KILN_OK;
+    }
+    out->release(out);
+    *out = (kiln_blob){0};
+    return failed(l, "the cubin", error);
 }
 
-static kiln_status complete(kiln__codegen_job *job, handle link,
-                            const kiln__object *ptx, kiln_blob *out)
+static kiln_status complete(linking *l, const kiln__object *ptx, kiln_blob *out)
 {
-    int error = api.AddData(link, INPUT_PTX, ptx->bytes, ptx->size,
-                            job->request->entry);
+    int error = l->api->AddData(l->link, INPUT_PTX, ptx->bytes, ptx->size,
+                                l->job->request->entry);
 
     if (error != SUCCESS)
-        return fail(job, link, "adding PTX", error);
-    error = api.Complete(link);
+        return failed(l, "adding PTX", error);
+    error = l->api->Complete(l->link);
     if (error != SUCCESS)
-        return fail(job, link, "linking", error);
-    return take_cubin(job, link, out);
+        return failed(l, "linking", error);
+    return take_cubin(l, out);
+}
+
+static int create(linking *l)
+{
+    static const char *const debug[] = {NULL, "-lineinfo", "-g"};
+    const kiln__codegen_settings *settings = l->job->settings;
+    const char *options[4];
+    char arch[64], level[8];
+    uint32_t count = 3;
+
+    (void)snprintf(arch, sizeof arch, "-arch=%s", settings->processor);
+    (void)snprintf(level, sizeof level, "-O%u", kiln__cuda_level(l->job));
+    options[0] = arch;
+    options[1] = level;
+    options[2] = "-verbose";
+    if (settings->debug_level != KILN_DEBUG_NONE)
+        options[count++] = debug[settings->debug_level];
+    return l->api->Create(&l->link, count, options);
+}
+
+/* All options are what any version takes, but for the architecture. */
+static kiln_status run(linking *l, const kiln__object *ptx, kiln_blob *out)
+{
+    kiln_status status = KILN_ENOTFOUND;
+    const int error = create(l);
+
+    if (error == SUCCESS) {
+        status = complete(l, ptx, out);
+    } else {
+        (void)failed(l, "a link", error);
+        if (!l->said->failed)
+            kiln__job_log(l->job, "nvJitLink is passed over: %s",
+                          l->said->bytes);
+    }
+    if (l->link != NULL)
+        (void)l->api->Destroy(&l->link);
+    return status;
+}
+
+static const library *find(kiln__codegen_job *job)
+{
+    char path[PATH_MAX] = "";
+    const library *l;
+
+    switch (kiln__tool_find(path, KILN__TOOL_NVJITLINK)) {
+    case KILN__TOOL_ABSENT:
+        return NULL;
+    case KILN__TOOL_BY_LOADER:
+        path[0] = '\0';
+        break;
+    case KILN__TOOL_FOUND:
+        break;
+    }
+    l = library_at(path);
+    if (l != NULL && !l->is_here && path[0] != '\0')
+        kiln__job_log(job, "nvJitLink is passed over: %s cannot be used", path);
+    return l;
 }
 
 kiln_status kiln__nvjitlink(kiln__codegen_job *job, const kiln__object *ptx,
-                            kiln_blob *out)
+                            kiln_blob *out, kiln__text *said)
 {
-    static const char *const debug[] = {NULL, "-lineinfo", "-g"};
-    const kiln__codegen_settings *settings = job->settings;
-    const char *options[3];
-    char arch[32], level[8];
-    uint32_t count = 2;
-    handle link = NULL;
+    linking l = {.api = find(job), .job = job, .said = said};
+    const unsigned version = kiln__cuda_ptx_version(job);
     kiln_status status;
-    int error;
 
-    if (!is_here())
+    if (l.api == NULL || !l.api->is_here)
         return KILN_ENOTFOUND;
-    (void)snprintf(arch, sizeof arch, "-arch=%s", settings->processor);
-    /* A debugger sees what is not optimised alone. */
-    (void)snprintf(level, sizeof level, "-O%u",
-                   settings->debug_level >= KILN_DEBUG_FULL
-                       ? 0
-                       : (unsigned)settings->opt_level);
-    options[0] = arch;
-    options[1] = level;
-    if (settings->debug_level != KILN_DEBUG_NONE)
-        options[count++] = debug[settings->debug_level];
-    error = api.Create(&link, count, options);
-    if (error != SUCCESS)
-        return fail(job, NULL, arch, error);
-    status = complete(job, link, ptx, out);
-    (void)api.Destroy(&link);
+    if (l.api->newest_ptx != 0 && version > l.api->newest_ptx) {
+        kiln__job_log(job,
+                      "nvJitLink is passed over: %s is older than PTX "
+                      "%u.%u",
+                      l.api->path, version / 10, version % 10);
+        return KILN_ENOTFOUND;
+    }
+    status = run(&l, ptx, out);
+    if (status == KILN_OK)
+        status = kiln__job_used(job, KILN__TOOL_NVJITLINK, l.api->path);
     return status;
 }

@@ -28,6 +28,16 @@ void kiln__elf_link_abandon(void)
     pthread_mutex_unlock(&lock);
 }
 
+int kiln__elf_link_is_outside(void)
+{
+    int is_outside;
+
+    pthread_mutex_lock(&lock);
+    is_outside = given_up;
+    pthread_mutex_unlock(&lock);
+    return is_outside;
+}
+
 /* A fork waits for the link that is under way, so that its child finds lld as
    it was before or after. */
 static void before_fork(void)

@@ -44,10 +44,8 @@ static kiln_status link_object(kiln__codegen_job *job,
         kiln__elf_object_check(object, &rules, message, sizeof message);
 
     if (status == KILN_OK)
-        status =
-            kiln__elf_link(options, object, 1, out, message, sizeof message);
-    return status == KILN_OK ? KILN_OK
-                             : kiln__job_fail(job, status, "%s", message);
+        return kiln__elf_link_job(job, options, object, 1, out);
+    return kiln__job_fail(job, status, "%s", message);
 }
 
 /* ---- what it says ---- */

@@ -1,6 +1,5 @@
 /* cuda_codegen.c - the codegen half of CUDA: PTX of a kernel. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-#include <stdlib.h>
 #include <string.h>
 
 #include "codegen_cuda.h"
@@ -132,21 +131,13 @@ static int has_atomic(const kiln__codegen_job *job, uint32_t operation,
 
 /* ---- the kernel ---- */
 
-/* The number behind "+ptx", or 0. */
-static unsigned ptx_version(const kiln__codegen_job *job)
-{
-    const char *at = strstr(job->settings->features, "+ptx");
-
-    return at != NULL ? (unsigned)strtoul(at + 4, NULL, 10) : 0;
-}
-
 /* From PTX 8.1 on kernels of sm_70 and above take more. */
 #define PARAMETERS_MAX 4096u
 #define PARAMETERS_MAX_81 32764u
 
 static kiln_status check_parameters(kiln__codegen_job *job)
 {
-    const unsigned version = ptx_version(job);
+    const unsigned version = kiln__cuda_ptx_version(job);
     const char *taker = kiln__arena_format(&job->arena, "a kernel of PTX %u.%u",
                                            version / 10, version % 10);
 

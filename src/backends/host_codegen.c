@@ -469,11 +469,9 @@ static kiln_status finish(kiln__codegen_job *job, const kiln__object *objects,
             &objects[i], i == 0 && count > 1 ? job->request->entry : NULL,
             message, sizeof message);
     if (status == KILN_OK)
-        status = kiln__elf_link(kiln__host_link_options, objects, count, out,
-                                message, sizeof message);
-    if (status != KILN_OK)
-        return kiln__job_fail(job, status, "%s", message);
-    return KILN_OK;
+        return kiln__elf_link_job(job, kiln__host_link_options, objects, count,
+                                  out);
+    return kiln__job_fail(job, status, "%s", message);
 }
 
 const kiln__codegen_backend kiln__host_codegen = {

@@ -64,5 +64,6 @@ void kiln__codegen_guard_forks(void)
        memory for them a child may wait for ever. */
     kiln__elf_link_guard();
     kiln__spirv_guard();
+    kiln__nvjitlink_guard();
     (void)pthread_atfork(before_fork, after_fork, in_child);
 }

@@ -1,6 +1,7 @@
 /* codegen_job.c - what every stage of a job needs. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "codegen_parts.h"
@@ -43,6 +44,44 @@ kiln_status kiln__job_fail_llvm(kiln__codegen_job *job, kiln_status status,
                    message != NULL ? message : "no reason given");
     LLVMDisposeMessage(message);
     return job->status;
+}
+
+/* ---- tools of others ---- */
+
+kiln_status kiln__job_used(kiln__codegen_job *job, int tool, const char *path)
+{
+    const char *name = kiln__tool_name(tool);
+
+    for (size_t i = 0; i < job->tool_count; i++)
+        if (strcmp(job->tools[i].name, name) == 0)
+            return KILN_OK;
+    path = kiln__arena_string(&job->arena, path, strlen(path));
+    if (path == NULL)
+        return kiln__job_fail(job, KILN_ENOMEM, "out of memory");
+    job->tools[job->tool_count++] = (kiln__codegen_tool){name, path};
+    return KILN_OK;
+}
+
+void kiln__job_keep(const kiln__codegen_job *job, const char *suffix,
+                    const kiln__object *input)
+{
+    if (job->request->keep != NULL)
+        job->request->keep(job->request->env, suffix, input->bytes,
+                           input->size);
+}
+
+void kiln__job_log(const kiln__codegen_job *job, const char *format, ...)
+{
+    char line[1024];
+    va_list arguments;
+
+    if (job->request->log == NULL)
+        return;
+    va_start(arguments, format);
+    (void)vsnprintf(line, sizeof line, format, arguments);
+    va_end(arguments);
+    kiln__join_lines(line);
+    job->request->log(job->request->env, KILN_LOG_DEBUG, line);
 }
 
 /* ---- types that every stage needs ---- */

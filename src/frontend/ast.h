@@ -44,12 +44,13 @@
             */ \
     X(BREAK) \
     X(CONTINUE) \
-    X(RETURN) /* [e or NULL] */ \
-    X(LOCAL)  /* text: name; [ARRAY_TYPE with sizes] */ \
-    X(SWITCH) /* flag: KILN__IR_ bit of ir.h; [block] */ \
-    X(ASSERT) /* [condition, STRING or NULL] */ \
-    X(PRINT)  /* [STRING or expression...] */ \
-    X(ERROR)  /* stands for what did not parse; never leaves the parser */
+    X(RETURN)        /* [e or NULL] */ \
+    X(LOCAL)         /* text: name; [ARRAY_TYPE with sizes] */ \
+    X(SWITCH)        /* flag: KILN__IR_ bit of ir.h; [block] */ \
+    X(ASSERT)        /* [condition, STRING or NULL] */ \
+    X(PRINT)         /* [STRING or expression...] */ \
+    X(STATIC_ASSERT) /* [condition, STRING or NULL] */ \
+    X(ERROR) /* stands for what did not parse; never leaves the parser */
 
 typedef enum kiln__ast_kind {
 #define KILN__X(name) KILN__AST_##name,

@@ -2,92 +2,19 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <string.h>
 
-#include "ast.h"
-#include "code.h"
+#include "closure.h"
 #include "ir_tables.h"
-#include "ir_uniform.h"
-#include "language.h"
 #include "report.h"
-#include "tiers.h"
 
 /*
  * The check of ir_uniform_check.c over a kernel's call closure, with its
- * finding as a diagnostic. Places come from the methods of the language; typed
- * IR of other frontends has none.
+ * finding as a diagnostic.
  */
-
-typedef struct closure {
-    const kiln_alloc *alloc;
-    const kiln_code **codes;
-    size_t count;
-    kiln__arena arena;
-    kiln__ir *irs;
-    size_t decoded;
-    kiln__uniform_function *functions;
-} closure;
-
-/* ---- reading ---- */
-
-static size_t index_of(const closure *c, const kiln_code *code)
-{
-    size_t i = 0;
-
-    while (i < c->count && c->codes[i] != code)
-        i++;
-    return i;
-}
-
-static kiln_status connect(closure *c, size_t index)
-{
-    size_t count;
-    const kiln_code *const *callees =
-        kiln__code_callees(c->codes[index], &count);
-    uint32_t *indices =
-        kiln__arena_allocate_array(&c->arena, count + 1, sizeof *indices);
-
-    if (indices == NULL)
-        return KILN_ENOMEM;
-    for (size_t i = 0; i < count; i++)
-        indices[i] = (uint32_t)index_of(c, callees[i]);
-    c->functions[index] = (kiln__uniform_function){
-        .ir = &c->irs[index], .callees = indices, .callee_count = count};
-    return KILN_OK;
-}
-
-static kiln_status read_closure(closure *c, const kiln_code *root,
-                                kiln_error **error)
-{
-    if (kiln__code_closure(&c->codes, &c->count, root) != KILN_OK)
-        return kiln__error_no_memory(error);
-    c->irs = kiln__arena_allocate_array(&c->arena, c->count, sizeof *c->irs);
-    c->functions =
-        kiln__arena_allocate_array(&c->arena, c->count, sizeof *c->functions);
-    if (c->irs == NULL || c->functions == NULL)
-        return kiln__error_no_memory(error);
-    for (; c->decoded < c->count; c->decoded++) {
-        size_t size;
-        const void *bytes = kiln_code_ir(c->codes[c->decoded], &size);
-
-        KILN_TRY(
-            kiln__ir_decode(&c->irs[c->decoded], c->alloc, bytes, size, error));
-    }
-    for (size_t i = 0; i < c->count; i++)
-        if (connect(c, i) != KILN_OK)
-            return kiln__error_no_memory(error);
-    return KILN_OK;
-}
-
-static void dispose(closure *c)
-{
-    for (size_t i = 0; i < c->decoded; i++)
-        kiln__ir_dispose(&c->irs[i]);
-    kiln__deallocate(c->alloc, c->codes, c->count * sizeof *c->codes);
-    kiln__arena_dispose(&c->arena);
-}
 
 /* ---- words ---- */
 
-static const char *operation_text(closure *c, const kiln__uniform_place *at)
+static const char *operation_text(kiln__closure *c,
+                                  const kiln__uniform_place *at)
 {
     const kiln__ir *ir = at->function->ir;
     const kiln__ir_node *node = kiln__ir_node_at(ir, at->node);
@@ -102,7 +29,7 @@ static const char *operation_text(closure *c, const kiln__uniform_place *at)
                                   : kiln__ir_ops[node->op].text);
 }
 
-static const char *message_of(closure *c, const kiln__uniform_error *e)
+static const char *message_of(kiln__closure *c, const kiln__uniform_error *e)
 {
     const char *what = operation_text(c, &e->at);
     const char *whom = e->level == KILN__UNIFORM_GROUP ? "group" : "sub-group";
@@ -131,31 +58,16 @@ static const char *message_of(closure *c, const kiln__uniform_error *e)
         what, jump, whom);
 }
 
-/* ---- places ---- */
-
-typedef struct place {
-    const kiln__source *source; /* NULL: unknown */
-    kiln__span span;
-    kiln_location location;
-} place;
-
-static void find_place(const closure *c, const kiln__uniform_function *function,
-                       uint32_t node, place *out)
+static void find_place(const kiln__closure *c,
+                       const kiln__uniform_function *function, uint32_t node,
+                       kiln__closure_place *out)
 {
-    const size_t index = (size_t)(function - c->functions);
-    const uint32_t ordinal =
-        node == 0 ? 0 : kiln__ir_node_at(function->ir, node)->ordinal;
-
-    *out = (place){.source = NULL};
-    if (kiln__language_span(kiln__code_frontend(c->codes[index]),
-                            function->ir->method, ordinal, &out->source,
-                            &out->span))
-        kiln__source_locate(out->source, out->span, &out->location);
+    kiln__closure_find(c, (size_t)(function - c->functions), node, out);
 }
 
-static const char *hint_of(closure *c, const kiln__uniform_error *e)
+static const char *hint_of(kiln__closure *c, const kiln__uniform_error *e)
 {
-    place cause;
+    kiln__closure_place cause;
 
     if (e->cause == 0)
         return NULL;
@@ -174,8 +86,8 @@ static const char *hint_of(closure *c, const kiln__uniform_error *e)
 }
 
 /* The method at fault first, then each caller with its call. */
-static kiln_frame *chain_of(closure *c, const kiln__uniform_error *e,
-                            const place *at, size_t *count)
+static kiln_frame *chain_of(kiln__closure *c, const kiln__uniform_error *e,
+                            const kiln__closure_place *at, size_t *count)
 {
     const size_t kept =
         e->call_count < KILN__PLACES_MAX ? e->call_count : KILN__PLACES_MAX;
@@ -188,7 +100,7 @@ static kiln_frame *chain_of(closure *c, const kiln__uniform_error *e,
     frames[(*count)++] = (kiln_frame){.function = e->at.function->ir->name,
                                       .location = at->location};
     for (size_t i = kept; i-- > 0;) {
-        place call;
+        kiln__closure_place call;
 
         find_place(c, e->calls[i].function, e->calls[i].node, &call);
         frames[(*count)++] =
@@ -198,7 +110,7 @@ static kiln_frame *chain_of(closure *c, const kiln__uniform_error *e,
     return frames;
 }
 
-static kiln_status report(closure *c, const kiln__uniform_error *e,
+static kiln_status report(kiln__closure *c, const kiln__uniform_error *e,
                           kiln_error **error)
 {
     const char *code = e->problem == KILN__PROBLEM_RECURSION ? "recursive-group"
@@ -208,7 +120,7 @@ static kiln_status report(closure *c, const kiln__uniform_error *e,
     const char *message;
     kiln_status status;
     size_t count;
-    place at;
+    kiln__closure_place at;
 
     if (e->problem == KILN__PROBLEM_MEMORY)
         return kiln__error_no_memory(error);
@@ -229,11 +141,9 @@ static kiln_status report(closure *c, const kiln__uniform_error *e,
 kiln_status kiln__collective_check(const kiln_code *root,
                                    const kiln_alloc *alloc, kiln_error **error)
 {
-    closure c = {.alloc = alloc};
-    kiln_status status;
+    kiln__closure c;
+    kiln_status status = kiln__closure_read(&c, root, alloc, error);
 
-    kiln__arena_init(&c.arena, alloc);
-    status = read_closure(&c, root, error);
     if (status == KILN_OK) {
         kiln__uniform uniform;
         kiln__uniform_error found;
@@ -243,6 +153,6 @@ kiln_status kiln__collective_check(const kiln_code *root,
             status = report(&c, &found, error);
         kiln__uniform_dispose(&uniform);
     }
-    dispose(&c);
+    kiln__closure_dispose(&c);
     return status;
 }

@@ -1,5 +1,7 @@
 /* infer_statement.c - statements and blocks other than loops. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include <string.h>
+
 #include "infer.h"
 
 /* What follows a return or break is checked and not kept; what a compile-time
@@ -137,6 +139,55 @@ static void infer_assert(kiln__infer *in, const kiln__ast *ast)
                                           add_string(in, text), &node, 1));
 }
 
+enum { FALSE, TRUE, UNKNOWN, REPORTED };
+
+/* What the condition is at compile time. Nothing of it is kept. */
+static int truth_of(kiln__infer *in, const kiln__ast *ast)
+{
+    const kiln__ir_mark mark = kiln__infer_mark(in);
+    kiln__value value;
+    int left;
+
+    if (ast->kind == KILN__AST_LOGIC) {
+        left = truth_of(in, ast->children[0]);
+        if (left == UNKNOWN || left == REPORTED ||
+            left == (strcmp(ast->text, "&&") == 0 ? FALSE : TRUE))
+            return left;
+        return truth_of(in, ast->children[1]);
+    }
+    value = kiln__infer_condition(in, ast);
+    if (in->status == KILN_OK)
+        kiln__infer_rollback(in, mark);
+    if (kiln__value_is_vague(&value))
+        return REPORTED;
+    if (!value.known)
+        return UNKNOWN;
+    return value.constant.integer != 0 ? TRUE : FALSE;
+}
+
+static void infer_static_assert(kiln__infer *in, const kiln__ast *ast)
+{
+    const kiln__ast *text = ast->children[1];
+
+    switch (truth_of(in, ast->children[0])) {
+    case FALSE:
+        (void)kiln__infer_error(in, ast->span, "static-assertion", NULL,
+                                "static assertion failed%s%s",
+                                text != NULL ? ": " : "",
+                                text != NULL ? text->text : "");
+        break;
+    case UNKNOWN:
+        (void)kiln__infer_error(
+            in, ast->children[0]->span, "not-constant",
+            "`assert` looks at it when the kernel runs",
+            "a static assertion needs a condition that is known at compile "
+            "time");
+        break;
+    default:
+        break;
+    }
+}
+
 static uint32_t print_text(kiln__infer *in, const char *text)
 {
     return kiln__infer_node(in, KILN__IR_TEXT, NULL, NULL, add_string(in, text),
@@ -244,6 +295,9 @@ static void by_kind(kiln__infer *in, const kiln__ast *ast)
         break;
     case KILN__AST_PRINT:
         infer_print(in, ast);
+        break;
+    case KILN__AST_STATIC_ASSERT:
+        infer_static_assert(in, ast);
         break;
     default:
         (void)kiln__infer_error(in, ast->span, "not-a-statement", NULL,

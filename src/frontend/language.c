@@ -14,7 +14,7 @@
    raised by whoever changes what the same text is inferred to, refused for or
    asked about, as PIPELINE_VERSION is for code. Both enter keys. */
 #define IR_VERSION "1"
-#define INFERENCE_VERSION "1"
+#define INFERENCE_VERSION "2"
 #define LANGUAGE_NAME "kiln " IR_VERSION " inference " INFERENCE_VERSION
 
 /* ---- locks ---- */

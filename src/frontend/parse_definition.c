@@ -347,7 +347,8 @@ static int parse_whole_name(kiln__parser *p, kiln__definition *out)
             return 0;
     }
     if (out->package == NULL &&
-        (strcmp(out->name, "print") == 0 || strcmp(out->name, "assert") == 0)) {
+        (strcmp(out->name, "print") == 0 || strcmp(out->name, "assert") == 0 ||
+         strcmp(out->name, "static_assert") == 0)) {
         (void)kiln__parser_error(
             p, out->name_span, "reserved-name", "choose another name",
             "`%s` is a statement of the language", out->name);

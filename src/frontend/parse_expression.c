@@ -215,7 +215,8 @@ static kiln__ast *parse_call(kiln__parser *p, uint32_t start, kiln__ast *callee)
         return kiln__parser_error(p, opener, "unexpected-token",
                                   "a product is written `2 * (x + 1)`",
                                   "a number cannot be called");
-    if (is_name(callee, "print") || is_name(callee, "assert"))
+    if (is_name(callee, "print") || is_name(callee, "assert") ||
+        is_name(callee, "static_assert"))
         return kiln__parser_error(p, callee->span, "misplaced-statement",
                                   "write it on a line of its own",
                                   "`%s` is a statement, not a value",

@@ -168,7 +168,7 @@ static kiln__ast *parse_text(kiln__parser *p)
     return kiln__parser_node(p, KILN__AST_STRING, span.start, text, NULL, 0);
 }
 
-static kiln__ast *parse_assert(kiln__parser *p)
+static kiln__ast *parse_assert(kiln__parser *p, kiln__ast_kind kind)
 {
     const uint32_t start = p->token.span.start;
     const kiln__span opener = p->ahead.span;
@@ -188,7 +188,7 @@ static kiln__ast *parse_assert(kiln__parser *p)
     }
     if (!kiln__parser_close(p, KILN__TOKEN_RIGHT_PAREN, opener))
         return NULL;
-    return kiln__parser_node(p, KILN__AST_ASSERT, start, NULL, parts, 2);
+    return kiln__parser_node(p, kind, start, NULL, parts, 2);
 }
 
 static kiln__ast *parse_print(kiln__parser *p)
@@ -273,7 +273,9 @@ static kiln__ast *parse_named(kiln__parser *p)
 {
     if (p->ahead.kind == KILN__TOKEN_LEFT_PAREN) {
         if (kiln__parser_is_word(p, &p->token, "assert"))
-            return parse_assert(p);
+            return parse_assert(p, KILN__AST_ASSERT);
+        if (kiln__parser_is_word(p, &p->token, "static_assert"))
+            return parse_assert(p, KILN__AST_STATIC_ASSERT);
         if (kiln__parser_is_word(p, &p->token, "print"))
             return parse_print(p);
     }

@@ -19,8 +19,8 @@
 
 #define FOLDER_FLAGS (O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW)
 #define FILE_FLAGS (O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW)
-#define SUFFIX ".request"
-#define NAME_SIZE (KILN_DIGEST_TEXT_SIZE + sizeof SUFFIX)
+#define SUFFIX_MAX ((size_t)15) /* of letters, and the dot */
+#define NAME_SIZE (KILN_DIGEST_TEXT_SIZE + SUFFIX_MAX)
 #define DIGITS ((size_t)KILN_DIGEST_TEXT_SIZE - 1)
 
 /* ---- the folder ---- */
@@ -43,8 +43,8 @@ static int open_folder(kiln__loose *loose, int make)
 
 static int is_ours(const char *name)
 {
-    return strspn(name, "0123456789abcdef") == DIGITS &&
-           strcmp(name + DIGITS, SUFFIX) == 0;
+    return strspn(name, "0123456789abcdef") == DIGITS && name[DIGITS] == '.' &&
+           strlen(name + DIGITS) <= SUFFIX_MAX;
 }
 
 /* The oldest of ours, and how many there are; `oldest` is "" when the folder
@@ -73,8 +73,7 @@ static size_t look(int folder, char oldest[NAME_SIZE])
             (facts.st_mtim.tv_sec == first.tv_sec &&
              facts.st_mtim.tv_nsec < first.tv_nsec)) {
             first = facts.st_mtim;
-            memcpy(oldest, entry->d_name, NAME_SIZE - 1);
-            oldest[NAME_SIZE - 1] = '\0';
+            memcpy(oldest, entry->d_name, strlen(entry->d_name) + 1);
         }
     }
     (void)closedir(list);
@@ -128,19 +127,21 @@ static int keep(int folder, const char *name, const void *bytes, size_t size)
 }
 
 kiln_status kiln__failed_keep(kiln__loose *loose, char *path, size_t capacity,
-                              const void *bytes, size_t size)
+                              const char *suffix, const void *bytes,
+                              size_t size)
 {
     const char *space = loose->name_space ? loose->name_space : "";
     char digest[KILN_DIGEST_TEXT_SIZE], name[NAME_SIZE];
     int folder, kept, length;
 
-    if (!loose->options.writes || size > KILN__FAILED_LARGEST)
+    if (!loose->options.writes || size > KILN__FAILED_LARGEST ||
+        strlen(suffix) > SUFFIX_MAX)
         return KILN_EREADONLY;
     folder = open_folder(loose, 1);
     if (folder < 0)
         return KILN_EIO;
     kiln_digest_text(kiln__digest_bytes(bytes, size), digest);
-    (void)snprintf(name, sizeof name, "%s" SUFFIX, digest);
+    (void)snprintf(name, sizeof name, "%s%s", digest, suffix);
     kept = keep(folder, name, bytes, size);
     if (kept)
         drop_beyond(folder, KILN__FAILED_MOST);

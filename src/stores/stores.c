@@ -374,12 +374,12 @@ kiln_status kiln__stores_clear(kiln_context *context,
 }
 
 kiln_status kiln__stores_keep_failed(kiln_context *context, char *path,
-                                     size_t capacity, const void *bytes,
-                                     size_t size)
+                                     size_t capacity, const char *suffix,
+                                     const void *bytes, size_t size)
 {
     kiln__loose *loose = disk(context);
 
-    return loose ? kiln__failed_keep(loose, path, capacity, bytes, size)
+    return loose ? kiln__failed_keep(loose, path, capacity, suffix, bytes, size)
                  : KILN_EREADONLY;
 }
 

@@ -18,7 +18,7 @@
  * shown as far as it is understood.
  */
 #define META_VERSION 1
-#define BINARY_META_VERSION 2
+#define BINARY_META_VERSION 3
 
 /* Of the kinds that a version begins. */
 static uint64_t meta_version(int32_t kind)
@@ -200,6 +200,7 @@ static void show_kernel(showing *s, const kiln_kernel_info *kernel)
     show(s, "local bytes", "%u", (unsigned)kernel->static_local_bytes);
     show(s, "private bytes", "%u", (unsigned)kernel->private_bytes);
     show(s, "registers", "%u", (unsigned)kernel->registers);
+    show(s, "spilled bytes", "%u", (unsigned)kernel->spill_bytes);
     show(s, "required group", "%u x %u x %u", (unsigned)group[0],
          (unsigned)group[1], (unsigned)group[2]);
     show(s, "sub-group", "%u", (unsigned)kernel->sub_group_size);
@@ -239,7 +240,7 @@ static void show_native(showing *s)
 static void show_fields(showing *s, int32_t kind)
 {
     if (kind == KILN__ENTRY_TOOLCHAIN) {
-        take_text(s, "libLLVM");
+        take_text(s, "file");
         take_text(s, "build");
         return;
     }

@@ -85,7 +85,7 @@ static const struct shape {
       {MAYBE, "of a config",
        KILN__SCOPE_TYPED | KILN__SCOPE_RUNTIME | KILN__SCOPE_BINARY},
       {END, NULL, 0}}},
-    {"toolchain", {FIELD_OF("code generator's build"), {END, NULL, 0}}},
+    {"toolchain", {FIELD_OF("of"), {END, NULL, 0}}},
     {"source",
      {FIELD_OF("frontend"),
       FIELD_OF("runtime texts"),

@@ -15,7 +15,7 @@
  * {type, offset, size}, numbers}, sites {name, offset, size, strategy},
  * reports. The payload is the artifact's own.
  */
-#define META_VERSION 2
+#define META_VERSION 3
 
 /* Every number of a kernel's metadata, in the order of the encoding. */
 #define KERNEL_NUMBER_MAP(X) \
@@ -24,6 +24,7 @@
     X(static_local_bytes) \
     X(private_bytes) \
     X(registers) \
+    X(spill_bytes) \
     X(required_group_size[0]) \
     X(required_group_size[1]) \
     X(required_group_size[2]) \

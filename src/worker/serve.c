@@ -199,6 +199,19 @@ static kiln_status finish(void *env, const kiln__codegen_result *result)
     return KILN_OK;
 }
 
+static void keep(void *env, const char *suffix, const void *bytes, size_t size)
+{
+    const kiln__wire_kept kept = {suffix, bytes, size};
+    kiln__encoder fields;
+
+    (void)env;
+    kiln__encoder_init(&fields, &kiln__malloc);
+    kiln__wire_put_kept(&fields, &kept);
+    if (!fields.failed) /* the failure itself matters more */
+        send_message(KILN__WIRE_KEEP, &fields);
+    kiln__encoder_dispose(&fields);
+}
+
 static void fail(void *env, kiln_status status, const char *message)
 {
     (void)env;
@@ -242,6 +255,7 @@ static void serve_one(const kiln__codegen *table)
     status = kiln__wire_get_request(&request, &arena, bytes, size);
     if (status == KILN_OK) {
         request.finish = finish;
+        request.keep = keep;
         request.fail = fail;
         request.fatal = fatal;
         request.stage = stage;

@@ -22,6 +22,7 @@ typedef struct worker {
     const kiln_config *config;
     kiln_mark *mark;
     kiln_ticket *ticket;
+    kiln_device *device;      /* that is offline */
     const char *prefix;       /* of every line */
     const char *_Atomic hold; /* file that ends the pause in a build */
 } worker;
@@ -281,6 +282,45 @@ static void do_overlays(worker *w, char *const *arguments)
          kiln_config_new(&w->config, w->context, &options, &error));
 }
 
+/* TARGET: kernels that follow are for it, and never run. */
+static void do_offline(worker *w, char *const *arguments)
+{
+    kiln_config_options options = KILN_CONFIG_OPTIONS_INIT;
+
+    options.target = arguments[0];
+    need(w, "offline",
+         kiln_config_new(&w->config, w->context, &options, &error));
+    need(w, "offline",
+         kiln_device_open_offline(&w->device, w->context, w->config, &error));
+}
+
+/* FUNCTION TYPES: who made it, and of what format it is. */
+static void do_about(worker *w, char *const *arguments)
+{
+    const kiln_artifact *artifact;
+    int32_t source;
+    job j;
+
+    job_init(&j, w, "about", arguments[0], arguments[1]);
+    artifact = kiln_kernel_artifact(compile(w, "about", &j, &source));
+    say(w, "about", kiln_artifact_format(artifact));
+}
+
+/* How many bytes this process has read from files. */
+static void do_bytes_read(worker *w, char *const *arguments)
+{
+    FILE *file = fopen("/proc/self/io", "r");
+    char line[64] = "";
+
+    (void)arguments;
+    if (file) {
+        (void)!fgets(line, sizeof line, file);
+        (void)fclose(file);
+    }
+    line[strcspn(line, "\n")] = '\0';
+    say(w, "bytes_read", line);
+}
+
 /* ---- packs ---- */
 
 static void do_mark(worker *w, char *const *arguments)
@@ -433,17 +473,31 @@ static const struct {
     int arguments;
     void (*run)(worker *w, char *const *arguments);
 } commands[] = {
-    {"compile", 2, do_compile}, {"counts", 0, do_counts},
-    {"delete", 2, do_delete},   {"delta", 1, do_delta},
-    {"digest", 2, do_digest},   {"finish", 0, do_finish},
-    {"fork", 0, do_fork},       {"hidden_child", 1, do_hidden_child},
-    {"hold", 1, do_hold},       {"idle_child", 1, do_idle_child},
-    {"insert", 1, do_insert},   {"join", 0, do_join},
-    {"load", 1, do_load},       {"mapped", 0, do_mapped},
-    {"mark", 0, do_mark},       {"overlays", 1, do_overlays},
-    {"run", 1, do_run},         {"say", 1, do_say},
-    {"start", 2, do_start},     {"text", 3, do_text},
-    {"try", 2, do_try},         {"until_held", 0, do_until_held},
+    {"about", 2, do_about},
+    {"bytes_read", 0, do_bytes_read},
+    {"offline", 1, do_offline},
+    {"compile", 2, do_compile},
+    {"counts", 0, do_counts},
+    {"delete", 2, do_delete},
+    {"delta", 1, do_delta},
+    {"digest", 2, do_digest},
+    {"finish", 0, do_finish},
+    {"fork", 0, do_fork},
+    {"hidden_child", 1, do_hidden_child},
+    {"hold", 1, do_hold},
+    {"idle_child", 1, do_idle_child},
+    {"insert", 1, do_insert},
+    {"join", 0, do_join},
+    {"load", 1, do_load},
+    {"mapped", 0, do_mapped},
+    {"mark", 0, do_mark},
+    {"overlays", 1, do_overlays},
+    {"run", 1, do_run},
+    {"say", 1, do_say},
+    {"start", 2, do_start},
+    {"text", 3, do_text},
+    {"try", 2, do_try},
+    {"until_held", 0, do_until_held},
     {"wait", 1, do_wait},
 };
 
@@ -478,6 +532,7 @@ static void *run_all(void *env)
     need(&w, "config", kiln_config_new(&w.config, w.context, NULL, &error));
     for (int i = 1; i < line->count;)
         i += run_one(&w, line->count - i, line->arguments + i);
+    kiln_device_close(w.device);
     kiln_context_free(w.context);
     return NULL;
 }

@@ -52,6 +52,7 @@ static const char *head_of(const kiln__ast *tree)
         [KILN__AST_SWITCH] = "switch",
         [KILN__AST_ASSERT] = "assert",
         [KILN__AST_PRINT] = "print",
+        [KILN__AST_STATIC_ASSERT] = "static_assert",
         [KILN__AST_ERROR] = "error",
     };
 

@@ -1,0 +1,323 @@
+/* codegen_run.c - a tool of another as a process: bytes in, bytes out. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include "codegen_run.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define OUTPUT_MAX ((size_t)1 << 30)
+#define SAID_MAX ((size_t)64 << 10) /* of messages, the first */
+#define ARGUMENTS_MAX 48
+
+#define INPUT_FD 3 /* the first, in the tool's process */
+
+typedef struct workplace {
+    int inputs[KILN__RUN_INPUTS_MAX]; /* memory files, or -1 */
+    size_t count;
+    int printed[2]; /* pipe of what the tool prints, or -1 */
+    char folder[PATH_MAX - 16];
+    char output[PATH_MAX];
+    kiln__text *said;
+} workplace;
+
+static bool failed(workplace *w, const char *what)
+{
+    kiln__text_format(w->said, "%s: %s", what, strerror(errno));
+    return false;
+}
+
+/* ---- files ---- */
+
+static bool write_all(int fd, const char *bytes, size_t size)
+{
+    while (size > 0) {
+        const ssize_t written = write(fd, bytes, size);
+
+        if (written < 0 && errno == EINTR)
+            continue;
+        if (written <= 0)
+            return false;
+        bytes += written;
+        size -= (size_t)written;
+    }
+    return true;
+}
+
+/* Away from the numbers that the tool's process is given. */
+static bool move_up(int *fd)
+{
+    const int moved =
+        fcntl(*fd, F_DUPFD_CLOEXEC, INPUT_FD + KILN__RUN_INPUTS_MAX);
+
+    if (moved < 0)
+        return false;
+    close(*fd);
+    *fd = moved;
+    return true;
+}
+
+/* Tools read it from its beginning, since they open it anew. */
+static bool open_input(workplace *w, size_t i, const kiln__object *input)
+{
+    w->inputs[i] = memfd_create("input", MFD_CLOEXEC);
+    return w->inputs[i] >= 0 && move_up(&w->inputs[i]) &&
+           write_all(w->inputs[i], input->bytes, input->size);
+}
+
+static bool make_folder(workplace *w, const char *parent)
+{
+    const int size = snprintf(w->folder, sizeof w->folder, "%s/kiln-run-XXXXXX",
+                              parent != NULL ? parent : "");
+
+    if (parent != NULL && *parent == '/' && size < (int)sizeof w->folder &&
+        mkdtemp(w->folder) != NULL)
+        return true;
+    w->folder[0] = '\0';
+    return false;
+}
+
+static bool open_workplace(workplace *w, const kiln__run *run)
+{
+    if (!make_folder(w, secure_getenv("TMPDIR")) && !make_folder(w, "/tmp"))
+        return failed(w, "temporary folder");
+    (void)snprintf(w->output, sizeof w->output, "%s/output", w->folder);
+    for (size_t i = 0; i < w->count; i++)
+        if (!open_input(w, i, &run->inputs[i]))
+            return failed(w, "memory file");
+    if (pipe2(w->printed, O_CLOEXEC) != 0 || !move_up(&w->printed[1]))
+        return failed(w, "pipe");
+    return true;
+}
+
+static void close_fd(int *fd)
+{
+    if (*fd >= 0)
+        close(*fd);
+    *fd = -1;
+}
+
+static void close_workplace(workplace *w)
+{
+    for (size_t i = 0; i < KILN__RUN_INPUTS_MAX; i++)
+        close_fd(&w->inputs[i]);
+    close_fd(&w->printed[0]);
+    close_fd(&w->printed[1]);
+    if (w->folder[0] == '\0')
+        return;
+    (void)unlink(w->output);
+    (void)rmdir(w->folder);
+}
+
+/* ---- the process ---- */
+
+static int set_files(posix_spawn_file_actions_t *actions, const workplace *w)
+{
+    int error = posix_spawn_file_actions_addopen(actions, STDIN_FILENO,
+                                                 "/dev/null", O_RDONLY, 0);
+
+    if (error == 0)
+        error = posix_spawn_file_actions_adddup2(actions, w->printed[1],
+                                                 STDOUT_FILENO);
+    if (error == 0)
+        error = posix_spawn_file_actions_adddup2(actions, w->printed[1],
+                                                 STDERR_FILENO);
+    for (size_t i = 0; error == 0 && i < w->count; i++)
+        error = posix_spawn_file_actions_adddup2(actions, w->inputs[i],
+                                                 INPUT_FD + (int)i);
+#if defined(__GLIBC__) && __GLIBC_PREREQ(2, 34)
+    /* What the host forgot to close is not the tool's. */
+    if (error == 0)
+        error = posix_spawn_file_actions_addclosefrom_np(
+            actions, INPUT_FD + (int)w->count);
+#endif
+    return error;
+}
+
+/* Kiln's threads block signals, and a host may ignore some; a tool is to end
+   like any program. */
+static int set_signals(posix_spawnattr_t *attributes)
+{
+    sigset_t none, usual;
+    int error;
+
+    (void)sigemptyset(&none);
+    (void)sigemptyset(&usual);
+    (void)sigaddset(&usual, SIGPIPE);
+    (void)sigaddset(&usual, SIGCHLD);
+    error = posix_spawnattr_setsigmask(attributes, &none);
+    if (error == 0)
+        error = posix_spawnattr_setsigdefault(attributes, &usual);
+    if (error == 0)
+        error = posix_spawnattr_setflags(attributes, POSIX_SPAWN_SETSIGMASK |
+                                                         POSIX_SPAWN_SETSIGDEF);
+    return error;
+}
+
+static int spawn(pid_t *out, const workplace *w, const char *program,
+                 char *const *arguments)
+{
+    posix_spawn_file_actions_t actions;
+    posix_spawnattr_t attributes;
+    int error = posix_spawn_file_actions_init(&actions);
+
+    if (error != 0)
+        return error;
+    error = posix_spawnattr_init(&attributes);
+    if (error == 0) {
+        error = set_files(&actions, w);
+        if (error == 0)
+            error = set_signals(&attributes);
+        if (error == 0)
+            error = posix_spawn(out, program, &actions, &attributes, arguments,
+                                environ);
+        (void)posix_spawnattr_destroy(&attributes);
+    }
+    (void)posix_spawn_file_actions_destroy(&actions);
+    return error;
+}
+
+static int start(pid_t *out, workplace *w, const kiln__run *run)
+{
+    char *arguments[ARGUMENTS_MAX];
+    size_t count = 0;
+
+    for (; run->arguments[count] != NULL; count++) {
+        if (count + 1 == ARGUMENTS_MAX)
+            return E2BIG;
+        if (strcmp(run->arguments[count], KILN__RUN_OUTPUT) == 0)
+            arguments[count] = w->output;
+        else /* posix_spawn leaves them as they are */
+            memcpy(&arguments[count], &run->arguments[count],
+                   sizeof arguments[count]);
+    }
+    arguments[count] = NULL;
+    return spawn(out, w, run->program, arguments);
+}
+
+/* Until everybody who could print has ended; keeps the first of it. */
+static void read_messages(workplace *w)
+{
+    char bytes[4096];
+    ssize_t got;
+
+    do {
+        got = read(w->printed[0], bytes, sizeof bytes);
+        for (ssize_t i = 0; i < got; i++)
+            if (bytes[i] == '\0')
+                bytes[i] = ' ';
+        if (got > 0 && w->said->size < SAID_MAX)
+            kiln__text_add_n(w->said, bytes, (size_t)got);
+    } while (got > 0 || (got < 0 && errno == EINTR));
+}
+
+static kiln_status ended(workplace *w, pid_t child)
+{
+    int state = 0;
+    pid_t waited;
+
+    do
+        waited = waitpid(child, &state, 0);
+    while (waited < 0 && errno == EINTR);
+
+    /* A host that reaps every child leaves nothing to ask: then the output
+       alone tells. */
+    if (waited < 0 || (WIFEXITED(state) && WEXITSTATUS(state) == 0))
+        return KILN_OK;
+    if (WIFSIGNALED(state))
+        kiln__text_format(w->said, "%sended by signal %d",
+                          w->said->size > 0 ? " " : "", WTERMSIG(state));
+    else if (w->said->size == 0)
+        kiln__text_format(w->said, "ended with status %d", WEXITSTATUS(state));
+    return KILN_ECODEGEN;
+}
+
+static kiln_status run_process(workplace *w, const kiln__run *run)
+{
+    pid_t child;
+
+    errno = start(&child, w, run);
+    if (errno != 0) {
+        (void)failed(w, "cannot be started");
+        return KILN_ENOTFOUND;
+    }
+    close_fd(&w->printed[1]);
+    read_messages(w);
+    return ended(w, child);
+}
+
+/* ---- the output ---- */
+
+static bool read_all(int fd, char *bytes, size_t size)
+{
+    while (size > 0) {
+        const ssize_t got = read(fd, bytes, size);
+
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got <= 0)
+            return false;
+        bytes += got;
+        size -= (size_t)got;
+    }
+    return true;
+}
+
+static kiln_status take_output(workplace *w, kiln_blob *out)
+{
+    int fd = open(w->output, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    kiln_status status = KILN_OK;
+    struct stat info;
+    char *bytes;
+
+    if (fd < 0 || fstat(fd, &info) != 0 || info.st_size <= 0 ||
+        (uint64_t)info.st_size > OUTPUT_MAX) {
+        kiln__text_add(w->said, w->said->size > 0 ? " no output" : "no output");
+        close_fd(&fd);
+        return KILN_ECODEGEN;
+    }
+    bytes = kiln__blob_new(out, &kiln__malloc, (size_t)info.st_size);
+    if (bytes == NULL) {
+        status = KILN_ENOMEM;
+    } else if (!read_all(fd, bytes, (size_t)info.st_size)) {
+        (void)failed(w, "output");
+        out->release(out);
+        *out = (kiln_blob){0};
+        status = KILN_ECODEGEN;
+    }
+    close_fd(&fd);
+    return status;
+}
+
+kiln_status kiln__run_tool(const kiln__run *run, kiln_blob *out,
+                           kiln__text *said)
+{
+    workplace w = {
+        .inputs = {-1, -1},
+        .count = run->input_count,
+        .printed = {-1, -1},
+        .said = said,
+    };
+    kiln_status status = KILN_ENOTFOUND;
+
+    if (open_workplace(&w, run))
+        status = run_process(&w, run);
+    if (status == KILN_OK)
+        status = take_output(&w, out);
+    close_workplace(&w);
+    if (said->failed && status == KILN_OK) {
+        out->release(out);
+        *out = (kiln_blob){0};
+    }
+    return said->failed ? KILN_ENOMEM : status;
+}

@@ -1,0 +1,37 @@
+/* codegen_run.h - a tool of another as a process: bytes in, bytes out. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#ifndef KILN_CODEGEN_RUN_H
+#define KILN_CODEGEN_RUN_H
+
+#include "array.h"
+#include "codegen_job.h"
+
+/* Of the files that the tool opens. Inputs have no names: these are open
+   descriptors of its process. */
+#define KILN__RUN_INPUTS_MAX 2
+#define KILN__RUN_INPUT0 "/proc/self/fd/3"
+#define KILN__RUN_INPUT1 "/proc/self/fd/4"
+/* Stands for the output's path among the arguments. */
+#define KILN__RUN_OUTPUT "@output"
+
+typedef struct kiln__run {
+    const char *program;          /* its path */
+    const char *const *arguments; /* its name first; NULL-terminated */
+    const kiln__object *inputs;
+    size_t input_count;
+} kiln__run;
+
+/**
+ * Runs the program to its end and takes what it wrote to the output. No shell,
+ * the environment as it is, nothing to read but the inputs, no other file of
+ * the process's open. The output's folder is private, below TMPDIR or /tmp,
+ * and goes.
+ *
+ * `said` gets what it printed, whatever the outcome, or what kept it from
+ * running. KILN_ENOTFOUND: it could not be started. KILN_ECODEGEN: it failed,
+ * or left no output. KILN_ENOMEM.
+ */
+kiln_status kiln__run_tool(const kiln__run *run, kiln_blob *out,
+                           kiln__text *said);
+
+#endif /* KILN_CODEGEN_RUN_H */

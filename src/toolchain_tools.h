@@ -1,0 +1,40 @@
+/* toolchain_tools.h - which builds of others' tools are here. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#ifndef KILN_TOOLCHAIN_TOOLS_H
+#define KILN_TOOLCHAIN_TOOLS_H
+
+#include <limits.h>
+
+#include "build_id.h"
+#include "core.h"
+
+/*
+ * A note is an entry of its own that says of a file, found under what was
+ * asked, where it was seen, which build it was, and its status then. As long
+ * as that is unchanged, nobody reads the file again.
+ */
+typedef struct kiln__tool_note {
+    char path[PATH_MAX];
+    char id[KILN__BUILD_ID_TEXT_SIZE];
+    int is_current; /* the file is still that one */
+} kiln__tool_note;
+
+/* KILN_ENOTFOUND: there is none, or the file has gone. */
+kiln_status kiln__tool_note_read(kiln__tool_note *out, kiln_context *context,
+                                 const char *asked);
+void kiln__tool_note_leave(kiln_context *context, const char *asked,
+                           const char *path, const char *id);
+
+kiln_status kiln__tools_new(kiln_context *context);
+void kiln__tools_free(kiln_context *context);
+
+/* The digest of what is in a file that made something: of a tool under its
+   name of tool_files.h. "": it cannot be read, or there is no such tool. */
+void kiln__tool_used(char id[KILN__BUILD_ID_TEXT_SIZE], kiln_context *context,
+                     const char *name, const char *path);
+/* The same of the tool that would be used now, found out once in a context;
+   "": there is none. Starts and loads nothing. */
+void kiln__tool_here(char id[KILN__BUILD_ID_TEXT_SIZE], kiln_context *context,
+                     int tool);
+
+#endif /* KILN_TOOLCHAIN_TOOLS_H */
