@@ -16,7 +16,8 @@
  */
 
 /* The vendor's library keeps some of what it allocates for a link. */
-const char *__lsan_default_suppressions(void);
+__attribute__((visibility("default"))) const char *__lsan_default_suppressions(
+    void);
 const char *__lsan_default_suppressions(void)
 {
     return "leak:libnvJitLink";
