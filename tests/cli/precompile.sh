@@ -127,9 +127,25 @@ bad 'linear.axpy(f32[:], , f32[:])'
 bad 'linear.axpy(f32[:], f32, f32[:]) bounds=maybe'
 bad 'linear.axpy(f32[:], f32, f32[:]) speed=9'
 bad 'linear.axpy(f32[:], f32, f32[:]) target=abacus'
-expect 1 precompile linear.kiln --workload list --target cuda:sm_90 -o bad.pack
+expect 1 precompile linear.kiln --workload list --target cuda:sm_9 -o bad.pack
 says err "cuda"
 clean "one.pack "
+
+# ---- one pack for targets of every kind, no device at hand ----
+
+for pack in all.pack again.pack; do
+    expect 0 precompile linear.kiln --workload list -o $pack --target host \
+        --target cuda:sm_90 --target rocm:gfx90a --target spirv:1.4+fp64
+done
+cmp all.pack again.pack || fail "two processes give different device code"
+with KILN_CACHE_DIR="$folder/none" with KILN_CACHE_PATH=all.pack \
+    expect 0 cache ls --kind binary
+says out "host:"
+says out "cuda:sm_90"
+says out "rocm:gfx90a"
+says out "spirv:1.4"
+rm again.pack
+rm all.pack
 echo '# nothing' >bad
 expect 1 precompile linear.kiln --workload bad -o bad.pack
 says err "no job"
