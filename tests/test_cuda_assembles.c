@@ -15,6 +15,14 @@
  * passed over, which gives PTX. A host without any tool skips the test.
  */
 
+/* The vendor's library keeps some of what it allocates for a link. */
+__attribute__((visibility("default"))) const char *__lsan_default_suppressions(
+    void);
+const char *__lsan_default_suppressions(void)
+{
+    return "leak:libnvJitLink";
+}
+
 static const struct target {
     const char *processor;
     const char *features;

@@ -40,6 +40,19 @@ static void an_undefined_function_is_named(void **state)
                    NULL, 0, "undefined function 'system'");
 }
 
+static void all_undefined_functions_are_named(void **state)
+{
+    (void)state;
+    assert_refused("declare void @system(ptr)\n"
+                   "declare void @abort()\n"
+                   "define i32 @k(ptr %item) {\n"
+                   "  call void @system(ptr %item)\n"
+                   "  call void @abort()\n"
+                   "  ret i32 0\n"
+                   "}\n",
+                   NULL, 0, "undefined functions 'system', 'abort'");
+}
+
 static void functions_of_mathematics_may_be_undefined(void **state)
 {
     static const char *const types[] = {"f64[:]"};
@@ -205,6 +218,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_syntax_error_is_a_message),
         cmocka_unit_test(an_undefined_function_is_named),
+        cmocka_unit_test(all_undefined_functions_are_named),
         cmocka_unit_test(functions_of_mathematics_may_be_undefined),
         cmocka_unit_test(the_lists_of_imports_are_one),
         cmocka_unit_test(a_wrong_entry_is_refused),

@@ -57,25 +57,38 @@ static kiln_status lower(kiln__codegen_job *job)
                                         : kiln__lower(job);
 }
 
+#define UNDEFINED_MAX 20 /* that one message names */
+
+/* What is hidden is in the other module. */
+static int is_undefined(const kiln__codegen_job *job, LLVMValueRef f,
+                        const char *name)
+{
+    return LLVMIsDeclaration(f) && LLVMGetIntrinsicID(f) == 0 &&
+           LLVMGetVisibility(f) != LLVMHiddenVisibility &&
+           !job->backend->may_import(name);
+}
+
 /* What is still undefined must be an intrinsic or a function that the
-   backend's images may import. */
+   backend's images may import. All that are not are named. */
 static kiln_status check_undefined(kiln__codegen_job *job, LLVMModuleRef module)
 {
+    const char *list = "";
+    size_t count = 0, size;
     LLVMValueRef f;
 
-    for (f = LLVMGetFirstFunction(module); f != NULL;
+    for (f = LLVMGetFirstFunction(module); f != NULL && list != NULL;
          f = LLVMGetNextFunction(f)) {
-        size_t size;
         const char *name = LLVMGetValueName2(f, &size);
 
-        /* What is hidden is in the other module. */
-        if (LLVMIsDeclaration(f) && LLVMGetIntrinsicID(f) == 0 &&
-            LLVMGetVisibility(f) != LLVMHiddenVisibility &&
-            !job->backend->may_import(name))
-            return kiln__job_fail(job, KILN_ECODEGEN, "undefined function '%s'",
-                                  name);
+        if (is_undefined(job, f, name) && count++ < UNDEFINED_MAX)
+            list = kiln__arena_format(&job->arena, "%s%s'%s'", list,
+                                      count > 1 ? ", " : "", name);
     }
-    return KILN_OK;
+    if (count == 0)
+        return KILN_OK;
+    return kiln__job_fail(job, KILN_ECODEGEN, "undefined function%s %s%s",
+                          count > 1 ? "s" : "", list != NULL ? list : "",
+                          count > UNDEFINED_MAX ? ", and more" : "");
 }
 
 /* Foreign modules always; our own where asserts are on. */
