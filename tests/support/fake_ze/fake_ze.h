@@ -44,6 +44,7 @@ typedef struct fake_kernel {
 typedef struct fake_list {
     cl_command_queue queue;
     int is_synchronous;
+    struct fake_list *next;
 } fake_list;
 
 /* An event is signalled when the marker is through. */

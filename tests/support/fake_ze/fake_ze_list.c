@@ -2,8 +2,47 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "fake_ze.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* ---- the lists that there are ----
+ *
+ * A test may let every wait fail and then free what a kernel is still using.
+ * Real memory of a device is not the process's heap; this is, so it is given
+ * back when nothing runs.
+ */
+
+static pthread_mutex_t lists_lock = PTHREAD_MUTEX_INITIALIZER;
+static fake_list *lists;
+
+static void add_list(fake_list *list)
+{
+    pthread_mutex_lock(&lists_lock);
+    list->next = lists;
+    lists = list;
+    pthread_mutex_unlock(&lists_lock);
+}
+
+static void remove_list(const fake_list *list)
+{
+    fake_list **at = &lists;
+
+    pthread_mutex_lock(&lists_lock);
+    while (*at != NULL && *at != list)
+        at = &(*at)->next;
+    if (*at != NULL)
+        *at = list->next;
+    pthread_mutex_unlock(&lists_lock);
+}
+
+static void finish_lists(const fake_device *d)
+{
+    pthread_mutex_lock(&lists_lock);
+    for (const fake_list *at = lists; at != NULL; at = at->next)
+        (void)d->api.clFinish(at->queue);
+    pthread_mutex_unlock(&lists_lock);
+}
 
 /* ---- memory ---- */
 
@@ -43,6 +82,7 @@ static ze_result_t memory_free(ze_context_handle_t context, void *address)
     const fake_device *d = fake_device_get();
 
     (void)context;
+    finish_lists(d);
     d->api.clSVMFree(d->context, address);
     return ZE_RESULT_SUCCESS;
 }
@@ -168,6 +208,7 @@ static ze_result_t list_create(ze_context_handle_t context,
         free(list);
         return fake_result(code);
     }
+    add_list(list);
     *out = (ze_command_list_handle_t)(void *)list;
     return ZE_RESULT_SUCCESS;
 }
@@ -176,6 +217,8 @@ static ze_result_t list_destroy(ze_command_list_handle_t handle)
 {
     fake_list *list = (fake_list *)(void *)handle;
 
+    remove_list(list);
+    (void)fake_device_get()->api.clFinish(list->queue);
     (void)fake_device_get()->api.clReleaseCommandQueue(list->queue);
     free(list);
     return ZE_RESULT_SUCCESS;
