@@ -234,11 +234,12 @@ static kiln_status look(opencl_queue *queue, kiln_error **error)
     cl_int state = CL_COMPLETE;
     cl_int code = CL_SUCCESS;
 
-    if (queue->marker == NULL)
+    if (queue->marker == NULL) {
         code = api->clEnqueueMarkerWithWaitList(queue->native, 0, NULL,
                                                 &queue->marker);
-    if (code == CL_SUCCESS)
-        code = api->clFlush(queue->native);
+        if (code == CL_SUCCESS)
+            code = api->clFlush(queue->native);
+    }
     if (code == CL_SUCCESS)
         code = api->clGetEventInfo(queue->marker,
                                    CL_EVENT_COMMAND_EXECUTION_STATUS,
