@@ -427,10 +427,10 @@ static void who_launches_by_himself_gets_what_he_needs(void **state)
     void *function = NULL;
 
     load(f, &spirv_raise);
-    assert_ok(kiln_queue_native(&first, f->queue, &f->kernel.kernel,
-                                &test_error));
-    assert_ok(kiln_queue_native(&second, f->queue, &f->kernel.kernel,
-                                &test_error));
+    assert_ok(
+        kiln_queue_native(&first, f->queue, &f->kernel.kernel, &test_error));
+    assert_ok(
+        kiln_queue_native(&second, f->queue, &f->kernel.kernel, &test_error));
     assert_ok(kiln_kernel_native(&function, &f->kernel.kernel, &test_error));
     assert_ptr_equal(first.function, function);
     assert_ptr_equal(second.function, function);
