@@ -78,7 +78,6 @@ struct kiln_kernel {
     const kiln_type *const *types;      /* of the arguments; the code's */
     struct kiln__loaded_module *module; /* backends/registry.c */
     void *function;                     /* from the backend's symbol() */
-    void *native;                       /* the driver's own handle */
     kiln_kernel *next;                  /* of its job */
     kiln_kernel *next_of_code;          /* of its code instance */
 };

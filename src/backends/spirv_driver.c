@@ -228,7 +228,7 @@ static const kiln_backend_ops *ops_of(const void *handle, void **self)
     const kiln__spirv_owner *owner = handle;
 
     *self = owner->self;
-    return owner->ops;
+    return owner->driver->ops;
 }
 
 static int is_forked(const void *self)
@@ -337,12 +337,15 @@ static kiln_status copy(void *self, void *device, void *to, const void *from,
     return ops_of(device, &driver)->copy(driver, device, to, from, size, error);
 }
 
-static void *native_function(void *self, void *module, void *function)
+static kiln_status native(void *self, void *queue, void *function,
+                          kiln_native_launch *out, kiln_error **error)
 {
+    const kiln__spirv_function *of = function;
     void *driver;
 
-    (void)self;
-    return ops_of(module, &driver)->native_function(driver, module, function);
+    KILN_TRY(check_alive(self, error));
+    return ops_of(of->module, &driver)
+        ->native(driver, queue, function, out, error);
 }
 
 static const char *identity(void *self, void *device)
@@ -417,7 +420,7 @@ const kiln_backend_ops kiln__spirv_ops = {
     .buffer_free = buffer_free,
     .copy = copy,
     .free = backend_free,
-    .native_function = native_function,
+    .native = native,
     .identity = identity,
     .load_native = load_native,
     .save_native = save_native,
