@@ -16,11 +16,19 @@
  *
  * Behind them, if the kernel may raise an exception or print, come the hidden
  * arguments, 64 bits each, aligned to 8: the address of a state, which is for
- * the launches of one queue, and a number that tells launches apart.
+ * the launches of one queue, and a number that tells launches apart; then, if
+ * it allocates, the address of the queue's heap (heap_abi.h).
  *
  * The grid is a whole number of groups.
  */
 #define KILN__HIDDEN_COUNT 2u /* state, launch */
+#define KILN__HIDDEN_MOST 3u  /* and the heap */
+
+static inline int kiln__hidden_fits(uint32_t count, int allocates)
+{
+    return allocates ? count == KILN__HIDDEN_MOST
+                     : count == 0 || count == KILN__HIDDEN_COUNT;
+}
 
 /*
  * Device code writes an exception if it can move `phase` from NONE to WRITING,
@@ -46,9 +54,7 @@ struct kiln__device_state {
     int64_t values[2]; /* as in kiln_exception */
     uint64_t printed;  /* bytes asked for, lost ones too */
     uint64_t print_room;
-    uint64_t heap;      /* address of the heap on the device, or 0 */
-    uint64_t heap_size; /* in bytes */
-    uint64_t reserved[15];
+    uint64_t reserved[17];
 };
 
 #define KILN__STATE_SIZE 256u /* behind it, the records of prints */

@@ -17,12 +17,13 @@
 
 #define STATE_SPACE 1u
 
-/* Members of an item. The last three are set by what raises. */
+/* Members of an item. The report and its two values are set by what raises. */
 #define ITEM_STATE 0u
 #define ITEM_LAUNCH 1u
 #define ITEM_REPORT 2u
 #define ITEM_VALUES 3u
-#define ITEM_MEMBERS 5u
+#define ITEM_HEAP 5u
+#define ITEM_MEMBERS 6u
 
 #define STATE(member) offsetof(struct kiln__device_state, member)
 
@@ -43,8 +44,9 @@ static LLVMTypeRef state_pointer(const kiln__codegen_job *job)
 
 LLVMTypeRef kiln__device_item_type(const kiln__codegen_job *job)
 {
-    LLVMTypeRef members[ITEM_MEMBERS] = {state_pointer(job), i64_of(job),
-                                         i64_of(job), i64_of(job), i64_of(job)};
+    LLVMTypeRef members[ITEM_MEMBERS] = {
+        state_pointer(job), i64_of(job), i64_of(job),
+        i64_of(job),        i64_of(job), state_pointer(job)};
 
     return LLVMStructTypeInContext(job->context, members, ITEM_MEMBERS, 0);
 }
@@ -61,9 +63,34 @@ static LLVMValueRef of_item(const kiln__codegen_job *job,
                             LLVMBuilderRef builder, LLVMValueRef item,
                             unsigned which)
 {
-    return LLVMBuildLoad2(
-        builder, which == ITEM_STATE ? state_pointer(job) : i64_of(job),
-        place_in(job, builder, item, which), "");
+    const int is_address = which == ITEM_STATE || which == ITEM_HEAP;
+
+    return LLVMBuildLoad2(builder,
+                          is_address ? state_pointer(job) : i64_of(job),
+                          place_in(job, builder, item, which), "");
+}
+
+void kiln__device_fill_item(const kiln__codegen_job *job,
+                            LLVMBuilderRef builder, LLVMValueRef item,
+                            const LLVMValueRef *hidden, uint32_t count)
+{
+    static const unsigned members[KILN__HIDDEN_MOST] = {ITEM_STATE, ITEM_LAUNCH,
+                                                        ITEM_HEAP};
+
+    for (uint32_t i = 0; i < count; i++)
+        LLVMBuildStore(builder, hidden[i],
+                       place_in(job, builder, item, members[i]));
+}
+
+LLVMValueRef kiln__device_heap(kiln__codegen_job *job, LLVMBuilderRef builder,
+                               LLVMValueRef item)
+{
+    const LLVMTypeRef type = kiln__job_array_pointer(job);
+    const LLVMValueRef heap = of_item(job, builder, item, ITEM_HEAP);
+
+    return LLVMTypeOf(heap) == type
+               ? heap
+               : LLVMBuildAddrSpaceCast(builder, heap, type, "");
 }
 
 static LLVMValueRef member(const kiln__codegen_job *job, LLVMBuilderRef builder,

@@ -230,6 +230,7 @@ const kiln__codegen_backend kiln__cuda_codegen = {
     .query = kiln__device_query,
     .raise = kiln__device_raise,
     .print = kiln__device_print,
+    .heap = kiln__device_heap,
     .wrap = kiln__device_wrap,
     .finish = finish,
     .may_import = may_import,

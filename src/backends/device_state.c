@@ -220,8 +220,6 @@ kiln_status kiln__device_state_take(void *state, kiln__loaded_kernels *kernels,
     /* Nobody is left to finish a record that was begun. */
     if (seen.phase != KILN__PHASE_READY)
         seen.report = UINT32_MAX;
-    fresh.heap = seen.heap;
-    fresh.heap_size = seen.heap_size;
     memcpy(state, &fresh, sizeof fresh);
     if (seen.printed > 0)
         take_prints(room_of(state), seen.printed, kernels);
@@ -249,11 +247,14 @@ kiln_status kiln__device_state_look(void *state, kiln__loaded_kernels *kernels,
 uint32_t kiln__device_hidden(const kiln_launch_request *request, uint64_t state,
                              uint64_t number)
 {
-    const uint64_t hidden[KILN__HIDDEN_COUNT] = {state, number};
+    const uint64_t hidden[KILN__HIDDEN_MOST] = {
+        state, number, (uint64_t)(uintptr_t)request->heap};
     const uint32_t offset = (request->argument_bytes + 7u) & ~7u;
+    const uint32_t size =
+        8 * kiln_kernel_get_info(request->kernel)->hidden_arguments;
 
-    if (kiln_kernel_get_info(request->kernel)->hidden_arguments == 0)
+    if (size == 0 || size > sizeof hidden)
         return request->argument_bytes;
-    memcpy((unsigned char *)request->arguments + offset, hidden, sizeof hidden);
-    return offset + (uint32_t)sizeof hidden;
+    memcpy((unsigned char *)request->arguments + offset, hidden, size);
+    return offset + size;
 }

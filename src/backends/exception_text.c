@@ -38,6 +38,9 @@ void kiln__exception_format(char *out, size_t size, const kiln__raised *from)
                        from->values[1]);
     else if (from->kind == KILN_EXCEPTION_INEXACT && has_more)
         format_inexact(out, size, from);
+    else if (from->kind == KILN_EXCEPTION_MEMORY && from->values[0] != 0)
+        (void)snprintf(out, size, "%s: %s %" PRId64 " bytes", kind,
+                       from->message, from->values[0]);
     else if (from->kind == KILN_EXCEPTION_USER && has_more)
         (void)snprintf(out, size, "%s", from->message);
     else if (has_more)

@@ -175,6 +175,18 @@ static LLVMValueRef query(kiln__codegen_job *job, LLVMBuilderRef builder,
     }
 }
 
+static LLVMValueRef heap(kiln__codegen_job *job, LLVMBuilderRef builder,
+                         LLVMValueRef item)
+{
+    const LLVMValueRef launch = load_launch(job, builder, item);
+    const LLVMValueRef address = LLVMBuildLoad2(
+        builder, pointer_of(job),
+        kiln__host_member(job, builder, launch, OF_LAUNCH(heap, 0)), "");
+
+    kiln__host_mark_invariant(job, address);
+    return address;
+}
+
 /* ---- constants ---- */
 
 static LLVMValueRef add_constant(const kiln__codegen_job *job,
@@ -481,6 +493,7 @@ const kiln__codegen_backend kiln__host_codegen = {
     .query = query,
     .raise = raise_exception,
     .print = print,
+    .heap = heap,
     .wrap = kiln__host_wrap,
     .finish = finish,
     .find_sites = kiln__host_find_sites,

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "float_mode.h"
+#include "heap_abi.h"
 #include "host.h"
 #include "report.h"
 #include "report_text.h"
@@ -243,6 +244,17 @@ static void set_shape(struct kiln__host_launch *launch,
         launch->groups[i] = (launch->grid[i] - 1) / launch->block[i] + 1;
 }
 
+/* What the launch before did not free is free again. */
+static void *clear_heap(void *address)
+{
+    struct kiln__heap *heap = address;
+    const kiln__heap_shape shape =
+        kiln__heap_measure((uint64_t)heap->pages * KILN__HEAP_PAGE);
+
+    memset(&heap->changes, 0, (size_t)shape.cleared);
+    return heap;
+}
+
 static kiln__host_entry entry_of(void *function)
 {
     kiln__host_entry entry;
@@ -274,6 +286,8 @@ kiln_status kiln__host_launch(kiln_context *context, kiln__host_pool *pool,
         request->grid[0] * request->grid[1] * request->grid[2];
     uint64_t groups;
 
+    if (request->heap != NULL)
+        run.launch.heap = clear_heap(request->heap);
     set_shape(&run.launch, request,
               needs_memory ? KILN__HOST_MEMORY_ITEMS : KILN__HOST_GROUP_ITEMS);
     if (needs_memory)

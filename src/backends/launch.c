@@ -19,7 +19,7 @@
 #define STACK_BLOCK 1024
 #define BLOCK_ALIGNMENT 64
 /* Behind the packed block, from a multiple of 8 on. */
-#define HIDDEN_ROOM (8 + 8 * KILN__HIDDEN_COUNT)
+#define HIDDEN_ROOM (8 + 8 * KILN__HIDDEN_MOST)
 
 /* ---- arguments ---- */
 
@@ -273,6 +273,8 @@ static kiln_status launch_packed(kiln_queue *queue,
     if (device->workload != NULL &&
         kiln__workload_add(device->workload, kernel) != KILN_OK)
         return kiln__error_no_memory(error);
+    if (kernel->info->allocates && device->offline == NULL)
+        KILN_TRY(kiln__queue_heap_get(&request->heap, queue, error));
     queue->launches++;
     queue->frontend = frontend_of(kernel);
     status = device->ops->launch(device->self, queue->handle, request,
@@ -352,6 +354,12 @@ kiln_status kiln_queue_native(kiln_native_launch *out, kiln_queue *queue,
     KILN_TRY(ops->native(queue->device->self, queue->handle, kernel->function,
                          &made, error));
     made.hidden_count = kernel->info->hidden_arguments;
+    if (kernel->info->allocates) {
+        void *heap;
+
+        KILN_TRY(kiln__queue_heap_get(&heap, queue, error));
+        made.hidden[KILN__HIDDEN_MOST - 1] = (uint64_t)(uintptr_t)heap;
+    }
     queue->frontend = frontend_of(kernel);
     size = out->size < sizeof made ? out->size : sizeof made;
     made.size = out->size;
@@ -373,6 +381,9 @@ static kiln_status wait_or_look(kiln_queue *queue, int32_t block,
     if (device->ops->native_grew != NULL &&
         (status == KILN_OK || status == KILN_EEXCEPTION))
         kiln__growth_save(queue, device->context);
+    if (block ? status == KILN_OK || status == KILN_EEXCEPTION
+              : status == KILN_OK)
+        kiln__queue_heap_rest(queue);
     return status == KILN_EEXCEPTION
                ? report_exception(&exception, queue->frontend, error)
                : status;

@@ -145,6 +145,7 @@ const kiln__codegen_backend kiln__rocm_codegen = {
     .query = kiln__device_query,
     .raise = kiln__device_raise,
     .print = kiln__device_print,
+    .heap = kiln__device_heap,
     .wrap = kiln__device_wrap,
     .finish = kiln__rocm_finish,
     .may_import = may_import,

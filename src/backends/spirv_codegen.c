@@ -324,6 +324,7 @@ const kiln__codegen_backend kiln__spirv_codegen = {
     .query = kiln__device_query,
     .raise = kiln__device_raise,
     .print = kiln__device_print,
+    .heap = kiln__device_heap,
     .wrap = wrap,
     .finish = finish,
     .may_import = kiln__spirv_may_import,

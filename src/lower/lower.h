@@ -41,7 +41,8 @@ typedef struct kiln__lower_type {
 #define KILN__CALLS 64u    /* another function */
 #define KILN__RECURS 128u  /* or what it calls does */
 #define KILN__LOOPS 256u
-#define KILN__COSTS 512u /* many times what an addition does */
+#define KILN__COSTS 512u  /* many times what an addition does */
+#define KILN__HEAPS 1024u /* asks for the heap */
 
 /* One function of the request. */
 typedef struct kiln__lower_function {
@@ -57,7 +58,8 @@ typedef struct kiln__lower_function {
     int decoded;
     int can_fail;
     int recursive;
-    int inlined; /* alwaysinline */
+    int inlined;  /* alwaysinline */
+    int has_heap; /* it asks for the heap's words itself */
     /* By node: cannot raise in the body that is being made; NULL: none. */
     unsigned char *proved;
     /* By node, of an entry: which way its guards go, KILN__KNOWN_...; NULL:
@@ -179,6 +181,10 @@ int kiln__lower_conversion_raises(int32_t from, int32_t to);
 /* ---- lower_memory.c: arrays, and elements of vectors ---- */
 LLVMValueRef kiln__lower_memory(kiln__lowering *l, const kiln__ir_node *node);
 LLVMValueRef kiln__lower_element(kiln__lowering *l, const kiln__ir_node *node);
+
+/* ---- lower_heap.c ---- */
+LLVMValueRef kiln__lower_heap(kiln__lowering *l, const kiln__ir_node *node);
+void kiln__lower_fence(const kiln__lowering *l);
 
 /* ---- lower_device.c: where items of a group run side by side ---- */
 LLVMValueRef kiln__lower_shared_array(kiln__lowering *l,
