@@ -205,6 +205,10 @@ typedef struct kiln__codegen_backend {
                   LLVMValueRef item, uint32_t kind, uint32_t ordinal,
                   const char *method, const char *message, LLVMValueRef value0,
                   LLVMValueRef value1);
+    /* Notes, behind an exception that was raised, that the expression of the
+       method is a call on the way to it. */
+    void (*frame)(kiln__codegen_job *job, LLVMBuilderRef builder,
+                  LLVMValueRef item, uint32_t ordinal, const char *method);
     /* Where the launch's heap begins, as a pointer to an array's elements. */
     LLVMValueRef (*heap)(kiln__codegen_job *job, LLVMBuilderRef builder,
                          LLVMValueRef item);

@@ -44,6 +44,8 @@ static inline int kiln__hidden_fits(uint32_t count, int allocates)
 #define KILN__PHASE_WRITING 1u
 #define KILN__PHASE_READY 2u
 
+#define KILN__STATE_FRAMES 16u
+
 struct kiln__device_state {
     uint32_t phase;
     uint32_t report; /* number of the exception in the artifact's table */
@@ -54,7 +56,12 @@ struct kiln__device_state {
     int64_t values[2]; /* as in kiln_exception */
     uint64_t printed;  /* bytes asked for, lost ones too */
     uint64_t print_room;
-    uint64_t reserved[17];
+    uint32_t frame_count;                /* calls on the way to the exception */
+    uint32_t frames[KILN__STATE_FRAMES]; /* their reports, innermost first; of
+                                            more than there is room for the
+                                            last is the kernel's */
+    uint32_t padding;
+    uint64_t reserved[8];
 };
 
 #define KILN__STATE_SIZE 256u /* behind it, the records of prints */
@@ -78,7 +85,8 @@ struct kiln__print_record {
  *
  *     count, then for each report where it begins, in bytes from the table's
  *     start; each report a number that tells what it is, then
- *     EXCEPTION   kind, ordinal, method NUL, message NUL
+ *     EXCEPTION   kind, ordinal, method NUL, message NUL; of a call on the
+ *                 way to one the kind is 0
  *     PRINT       parts, then for each its kind: TEXT followed by the text and
  *                 a NUL, another KILN__PRINT_... of host_abi.h by nothing
  */

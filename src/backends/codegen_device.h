@@ -96,6 +96,9 @@ void kiln__device_raise(kiln__codegen_job *job, LLVMBuilderRef builder,
                         LLVMValueRef item, uint32_t kind, uint32_t ordinal,
                         const char *method, const char *message,
                         LLVMValueRef value0, LLVMValueRef value1);
+void kiln__device_frame(kiln__codegen_job *job, LLVMBuilderRef builder,
+                        LLVMValueRef item, uint32_t ordinal,
+                        const char *method);
 void kiln__device_print(kiln__codegen_job *job, LLVMBuilderRef builder,
                         LLVMValueRef item, size_t count,
                         const char *const *texts, const LLVMValueRef *values,

@@ -23,7 +23,9 @@
 #define ITEM_REPORT 2u
 #define ITEM_VALUES 3u
 #define ITEM_HEAP 5u
-#define ITEM_MEMBERS 6u
+#define ITEM_FRAME_COUNT 6u /* these two only where frames are kept */
+#define ITEM_FRAMES 7u
+#define ITEM_MEMBERS 8u
 
 #define STATE(member) offsetof(struct kiln__device_state, member)
 
@@ -42,13 +44,21 @@ static LLVMTypeRef state_pointer(const kiln__codegen_job *job)
     return LLVMPointerTypeInContext(job->context, STATE_SPACE);
 }
 
+static int keeps_frames(const kiln__codegen_job *job)
+{
+    return job->settings->debug_level >= KILN_DEBUG_FULL;
+}
+
 LLVMTypeRef kiln__device_item_type(const kiln__codegen_job *job)
 {
+    const LLVMTypeRef word = i64_of(job), state = state_pointer(job);
     LLVMTypeRef members[ITEM_MEMBERS] = {
-        state_pointer(job), i64_of(job), i64_of(job),
-        i64_of(job),        i64_of(job), state_pointer(job)};
+        state, word,  word, word,
+        word,  state, word, LLVMArrayType2(i32_of(job), KILN__STATE_FRAMES)};
 
-    return LLVMStructTypeInContext(job->context, members, ITEM_MEMBERS, 0);
+    return LLVMStructTypeInContext(
+        job->context, members,
+        keeps_frames(job) ? ITEM_MEMBERS : ITEM_FRAME_COUNT, 0);
 }
 
 static LLVMValueRef place_in(const kiln__codegen_job *job,
@@ -166,6 +176,53 @@ void kiln__device_raise(kiln__codegen_job *job, LLVMBuilderRef builder,
     for (unsigned i = 0; i < 3; i++)
         LLVMBuildStore(builder, values[i],
                        place_in(job, builder, item, ITEM_REPORT + i));
+    if (keeps_frames(job))
+        LLVMBuildStore(builder, kiln__device_number(job, 0),
+                       place_in(job, builder, item, ITEM_FRAME_COUNT));
+}
+
+/* Where frame `index` of an item is. */
+static LLVMValueRef frame_in(const kiln__codegen_job *job,
+                             LLVMBuilderRef builder, LLVMValueRef item,
+                             LLVMValueRef index)
+{
+    LLVMValueRef indices[2] = {kiln__device_number(job, 0), index};
+
+    return LLVMBuildInBoundsGEP2(
+        builder, LLVMArrayType2(i32_of(job), KILN__STATE_FRAMES),
+        place_in(job, builder, item, ITEM_FRAMES), indices, 2, "");
+}
+
+void kiln__device_frame(kiln__codegen_job *job, LLVMBuilderRef builder,
+                        LLVMValueRef item, uint32_t ordinal, const char *method)
+{
+    const uint32_t report = kiln__device_exception_report(
+        job, KILN_EXCEPTION_NONE, ordinal, method, "");
+    const LLVMValueRef last = kiln__device_number(job, KILN__STATE_FRAMES - 1);
+    const LLVMValueRef count = of_item(job, builder, item, ITEM_FRAME_COUNT);
+    const LLVMValueRef at = LLVMBuildSelect(
+        builder, LLVMBuildICmp(builder, LLVMIntULT, count, last, ""), count,
+        last, "");
+
+    LLVMBuildStore(builder, LLVMConstInt(i32_of(job), report, 0),
+                   frame_in(job, builder, item, at));
+    LLVMBuildStore(builder,
+                   LLVMBuildAdd(builder, at, kiln__device_number(job, 1), ""),
+                   place_in(job, builder, item, ITEM_FRAME_COUNT));
+}
+
+static void put_frames(kiln__codegen_job *job, LLVMBuilderRef builder,
+                       LLVMValueRef item, LLVMValueRef state)
+{
+    const LLVMValueRef count = of_item(job, builder, item, ITEM_FRAME_COUNT);
+
+    put(job, builder, state, STATE(frame_count),
+        LLVMBuildTrunc(builder, count, i32_of(job), ""));
+    for (uint32_t i = 0; i < KILN__STATE_FRAMES; i++)
+        put(job, builder, state, STATE(frames) + sizeof(uint32_t) * i,
+            LLVMBuildLoad2(
+                builder, i32_of(job),
+                frame_in(job, builder, item, kiln__device_number(job, i)), ""));
 }
 
 static void put_exception(kiln__codegen_job *job, LLVMBuilderRef builder,
@@ -181,6 +238,8 @@ static void put_exception(kiln__codegen_job *job, LLVMBuilderRef builder,
         put(job, builder, state, STATE(values) + 8 * (uint64_t)i,
             of_item(job, builder, item, ITEM_VALUES + i));
     put_ids(job, builder, state);
+    if (keeps_frames(job))
+        put_frames(job, builder, item, state);
     put_mark(job, builder, state, KILN__PHASE_READY);
 }
 

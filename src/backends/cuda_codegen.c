@@ -229,6 +229,7 @@ const kiln__codegen_backend kiln__cuda_codegen = {
     .device = &hardware.device,
     .query = kiln__device_query,
     .raise = kiln__device_raise,
+    .frame = kiln__device_frame,
     .print = kiln__device_print,
     .heap = kiln__device_heap,
     .wrap = kiln__device_wrap,

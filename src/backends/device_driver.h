@@ -6,6 +6,7 @@
 #include "core.h"
 #include "device_abi.h"
 #include "kiln/sys/backend.h"
+#include "report_text.h"
 #include "thread.h"
 
 /*
@@ -85,6 +86,7 @@ typedef struct kiln__device_record {
     char message[512];
     char kernel[512];
     char method[512];
+    kiln__frame_record frames;
 } kiln__device_record;
 
 /* Bytes that a state takes with room for prints. */

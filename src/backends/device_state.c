@@ -72,6 +72,22 @@ static void fill_known(kiln__device_record *record,
     exception->method = record->method;
 }
 
+static void add_frames(kiln__device_record *record,
+                       const struct kiln__device_state *from, const void *table,
+                       size_t size)
+{
+    kiln__exception_report report;
+
+    for (uint32_t i = 0; i < from->frame_count && i < KILN__STATE_FRAMES; i++) {
+        if (kiln__report_exception(&report, table, size, from->frames[i]) !=
+                KILN_OK ||
+            report.kind != KILN_EXCEPTION_NONE)
+            return;
+        kiln__frames_add(&record->frames, &record->exception, report.method,
+                         report.ordinal);
+    }
+}
+
 static void fill_record(kiln__device_record *record,
                         kiln__loaded_kernels *kernels,
                         const struct kiln__device_state *from)
@@ -92,9 +108,10 @@ static void fill_record(kiln__device_record *record,
         record->exception.kernel = record->kernel;
         table = kiln_artifact_reports(artifact, &size);
     }
-    if (kiln__report_exception(&report, table, size, from->report) == KILN_OK)
+    if (kiln__report_exception(&report, table, size, from->report) == KILN_OK) {
         fill_known(record, &report);
-    else
+        add_frames(record, from, table, size);
+    } else
         fill_unknown(record, record->exception.kernel);
     kiln_artifact_release(artifact);
 }
@@ -237,6 +254,7 @@ kiln_status kiln__device_state_look(void *state, kiln__loaded_kernels *kernels,
     if (!kiln__device_state_has_exception(state))
         return KILN_OK;
     memcpy(&seen, state, sizeof seen);
+    from->frame_count = 0;
     __atomic_store_n(&from->phase, KILN__PHASE_NONE, __ATOMIC_RELEASE);
     fill_record(record, kernels, &seen);
     return KILN_EEXCEPTION;

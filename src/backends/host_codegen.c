@@ -341,6 +341,25 @@ static void raise_exception(kiln__codegen_job *job, LLVMBuilderRef builder,
                    RAISE_PARAMETERS, "");
 }
 
+static void add_frame(kiln__codegen_job *job, LLVMBuilderRef builder,
+                      LLVMValueRef item, uint32_t ordinal, const char *method)
+{
+    LLVMTypeRef pointer = pointer_of(job);
+    LLVMTypeRef parameters[] = {pointer, pointer};
+    LLVMTypeRef type =
+        LLVMFunctionType(LLVMVoidTypeInContext(job->context), parameters, 2, 0);
+    LLVMValueRef launch = load_launch(job, builder, item);
+    LLVMValueRef callback = LLVMBuildLoad2(
+        builder, pointer,
+        kiln__host_member(job, builder, launch, OF_LAUNCH(frame, 0)), "");
+    LLVMValueRef arguments[] = {launch,
+                                add_site(job, KILN_EXCEPTION_NONE, ordinal,
+                                         method != NULL ? method : "", "")};
+
+    kiln__host_mark_invariant(job, callback);
+    LLVMBuildCall2(builder, type, callback, arguments, 2, "");
+}
+
 /* ---- recursion ---- */
 
 /* Every thread that Kiln or a host starts has more. */
@@ -492,6 +511,7 @@ const kiln__codegen_backend kiln__host_codegen = {
     .groups = &kiln__host_groups,
     .query = query,
     .raise = raise_exception,
+    .frame = add_frame,
     .print = print,
     .heap = heap,
     .wrap = kiln__host_wrap,

@@ -323,6 +323,7 @@ const kiln__codegen_backend kiln__spirv_codegen = {
     .device = &hardware.device,
     .query = kiln__device_query,
     .raise = kiln__device_raise,
+    .frame = kiln__device_frame,
     .print = kiln__device_print,
     .heap = kiln__device_heap,
     .wrap = wrap,

@@ -203,8 +203,9 @@ LLVMValueRef kiln__lower_scope(const kiln__lowering *l, LLVMValueRef atomic);
 void kiln__lower_check(kiln__lowering *l, const kiln__ir_node *node,
                        LLVMValueRef bad, uint32_t kind, const char *message,
                        LLVMValueRef value0, LLVMValueRef value1);
-/* Leaves the function when `failed` is true: a callee raised. */
-void kiln__lower_pass_on(kiln__lowering *l, LLVMValueRef failed);
+/* Leaves the function when `failed` is true: the callee of `node` raised. */
+void kiln__lower_pass_on(kiln__lowering *l, const kiln__ir_node *node,
+                         LLVMValueRef failed);
 /* Returns `value` ({} for nothing) without failure. */
 void kiln__lower_return(kiln__lowering *l, LLVMValueRef value);
 LLVMTypeRef kiln__lower_result(const kiln__lowering *l,

@@ -181,7 +181,7 @@ static LLVMValueRef call(kiln__lowering *l, const kiln__ir_node *node)
                      count * sizeof(LLVMValueRef));
     if (callee->can_fail)
         kiln__lower_pass_on(
-            l,
+            l, node,
             is_empty ? value : LLVMBuildExtractValue(l->builder, value, 1, ""));
     if (is_empty)
         return LLVMConstNull(kiln__lower_type_of(l, node->type));

@@ -18,7 +18,7 @@
  * shown as far as it is understood.
  */
 #define META_VERSION 1
-#define BINARY_META_VERSION 3
+#define BINARY_META_VERSION 4
 
 /* Of the kinds that a version begins. */
 static uint64_t meta_version(int32_t kind)
