@@ -218,8 +218,7 @@ static kiln_status take_all(reading *r)
             return disagree(r, "an argument lies outside of its block");
         KILN_TRY(take_argument(r, argument));
     }
-    if (info->hidden_arguments != 0 &&
-        info->hidden_arguments != KILN__HIDDEN_COUNT)
+    if (!kiln__hidden_fits(info->hidden_arguments, info->allocates))
         return disagree(r, "it has hidden arguments of another kind");
     for (uint32_t i = 0; i < info->hidden_arguments; i++)
         KILN_TRY(take(r, hidden + 8 * i, 8, &is_pointer));
