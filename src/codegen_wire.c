@@ -257,8 +257,10 @@ static const kiln__codegen_settings *get_settings(reading *r)
     out->processor = get_text(r);
     out->features = get_text(r);
     out->options = get_text_or_none(r);
+    if (!out->options)
+        out->options = "";
     out->opt_level = (uint8_t)get_at_most(r, 3);
-    out->debug_level = (uint8_t)get_at_most(r, UINT8_MAX);
+    out->debug_level = (uint8_t)get_at_most(r, KILN_DEBUG_FULL);
     out->bounds_checks = (uint8_t)get_at_most(r, 1);
     out->fast_math = (uint8_t)get_at_most(r, 1);
     out->contract = (uint8_t)get_at_most(r, 1);
