@@ -60,7 +60,7 @@ endfunction()
 function(kiln_export_only target script)
     target_link_options(${target} PRIVATE
         -Wl,--version-script=${script} -Wl,--exclude-libs,ALL)
-    set_target_properties(${target} PROPERTIES LINK_DEPENDS ${script})
+    set_property(TARGET ${target} APPEND PROPERTY LINK_DEPENDS ${script})
     if(NOT KILN_SANITIZE AND NOT KILN_FUZZ)
         target_link_options(${target} PRIVATE -Wl,--no-undefined)
     endif()

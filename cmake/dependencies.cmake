@@ -49,7 +49,18 @@ if(KILN_LLVM_STATIC)
         COMMAND_ERROR_IS_FATAL ANY)
     separate_arguments(kiln_llvm_archives)
     list(FILTER kiln_llvm_archives EXCLUDE REGEX "Polly")
+    # What comes with archives is inside as well: each library that is loaded
+    # beside it costs time, libstdc++ most.
+    find_library(KILN_ZLIB_ARCHIVE libz.a)
+    find_library(KILN_ZSTD_ARCHIVE libzstd.a)
+    if(KILN_ZLIB_ARCHIVE AND KILN_ZSTD_ARCHIVE)
+        set(kiln_compression ${KILN_ZLIB_ARCHIVE} ${KILN_ZSTD_ARCHIVE})
+    else()
+        set(kiln_compression ${KILN_ZLIB} ${KILN_ZSTD})
+    endif()
     set(kiln_opened_libraries ${KILN_LLD_ELF} ${KILN_LLD_COMMON}
-        ${kiln_llvm_archives} ${KILN_ZLIB} ${KILN_ZSTD} Threads::Threads
+        ${kiln_llvm_archives} ${kiln_compression} Threads::Threads
         ${CMAKE_DL_LIBS} m)
+    # lld, where it is installed, can put functions into an order.
+    find_program(KILN_LLD_PROGRAM ld.lld PATHS ${KILN_LLVM_ROOT}/bin NO_DEFAULT_PATH)
 endif()

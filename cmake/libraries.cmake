@@ -41,9 +41,7 @@ if(kiln_codegen_sources)
     target_link_libraries(kiln-codegen-opened PRIVATE
         ${kiln_opened_libraries})
     if(KILN_LLVM_STATIC)
-        # The functions of llvm_gap.cc come first.
-        target_link_options(kiln-codegen-opened PRIVATE -Wl,-z,muldefs
-            -Wl,--gc-sections -Wl,-z,pack-relative-relocs -Wl,-O1)
+        include(cmake/codegen_link.cmake)
     endif()
     kiln_export_only(kiln-codegen-opened
         ${PROJECT_SOURCE_DIR}/cmake/libkiln-codegen.map)

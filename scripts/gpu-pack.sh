@@ -1,27 +1,39 @@
 #!/bin/sh
-# Packs what gpu-test.sh needs on a machine with a driver and no LLVM: the
-# release build, stripped, the driver's test and libclc. gpu-pack.sh OUT.tar.xz
+# Packs what gpu-test.sh needs on a machine with a driver and no LLVM: programs
+# and tests of a build, stripped, the libraries they need and libclc.
+# gpu-pack.sh OUT.tar.xz [BUILD-FOLDER]: without a folder, the release build,
+# which is made.
 set -eu
-out=$(realpath "${1:?usage: gpu-pack.sh OUT.tar.xz}")
+out=$(realpath "${1:?usage: gpu-pack.sh OUT.tar.xz [BUILD-FOLDER]}")
 cd "$(dirname "$0")/.."
+build=${2:-build/release}
 clc=${KILN_LIBCLC:-/usr/lib/clc}
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 
-cmake --preset release -DKILN_TESTS=ON >/dev/null
-cmake --build --preset release >/dev/null
+if [ $# -lt 2 ]; then
+    cmake --preset release -DKILN_TESTS=ON >/dev/null
+    cmake --build --preset release >/dev/null
+fi
 mkdir "$folder/bin" "$folder/lib" "$folder/tests" "$folder/clc"
-cp build/release/bin/kiln build/release/bin/tgv build/release/bin/saxpy \
-    build/release/bin/kiln-bench "$folder/bin"
-cp -P build/release/lib/libkiln*.so* "$folder/lib"
-cp build/release/tests/test_cuda_device "$folder/tests"
+for name in kiln tgv saxpy kiln-bench; do
+    cp "$build/bin/$name" "$folder/bin"
+done
+cp -P "$build"/lib/libkiln*.so* "$folder/lib"
+# The driver, then every program that tests what kernels do.
+for name in test_cuda_device test_checked test_grids test_group_loops \
+    test_groups test_groups_errors test_language test_language_data \
+    test_language_numbers test_math_accuracy test_random test_reduce \
+    test_scans; do
+    cp "$build/tests/$name" "$folder/tests"
+done
 cp "$clc/nvptx64--.bc" "$folder/clc"
 for file in "$folder"/bin/* "$folder"/tests/test_* "$folder"/lib/*.so*; do
     test -L "$file" || strip --strip-unneeded "$file"
 done
 # What Debian's base does not have.
-for file in "$folder"/bin/kiln "$folder"/lib/libkiln-codegen.so \
-    "$folder"/tests/test_cuda_device; do
+for file in "$folder"/bin/* "$folder"/tests/* \
+    "$folder"/lib/libkiln-codegen.so; do
     ldd "$file"
 done | awk '$3 ~ /^\// { print $3 }' | sort -u | grep -v 'libkiln' |
     grep -vE '/(libc|libm|libdl|libpthread|librt|ld-linux[^/]*)\.so' |
@@ -29,5 +41,7 @@ done | awk '$3 ~ /^\// { print $3 }' | sort -u | grep -v 'libkiln' |
         cp -L "$library" "$folder/lib"
     done
 cp scripts/gpu-test.sh "$folder"
+cp -r examples/tgv "$folder/tgv"
+cp tests/irexec/tgv_step.sh "$folder/tests"
 tar -C "$folder" -cJf "$out" .
 echo "$out: $(du -h "$out" | cut -f1)"

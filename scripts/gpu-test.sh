@@ -45,23 +45,46 @@ end
 END
 bin/kiln targets
 part driver tests/test_cuda_device
+for test in tests/test_*; do
+    name=${test#tests/test_}
+    test "$name" = cuda_device ||
+        part "$name" env KILN_TEST_BACKEND=cuda KILN_CACHE=off "$test"
+done
 part saxpy bin/kiln run saxpy.kiln saxpy 'f32[8]=iota' 2.0:f32 'f32[8]=ones' \
     --grid 8 --target cuda --print 0
 for type in f32 f64; do
+    part "tgv_${type}_equal" sh tests/tgv_step.sh bin/tgv tgv 4 $type 2 cuda
+    rm -rf "$KILN_CACHE_DIR"
     part "tgv_${type}_cold" bin/tgv --target cuda --type $type --steps 3
     part "tgv_${type}_warm" bin/tgv --target cuda --type $type --steps 3
 done
 part sanitizer checked bin/tgv --target cuda --log2n 4 --steps 1
 bin/kiln-bench --json >"$out/bench.json" || failed=1
 
-name=$(nvidia-smi --query-gpu=name --format=csv,noheader | head -1)
-driver=$(nvidia-smi --query-gpu=driver_version --format=csv,noheader | head -1)
+ask() { # ask WHAT: of the first GPU
+    nvidia-smi --query-gpu="$1" --format=csv,noheader 2>/dev/null | head -1
+}
+
+lines() { # the lines of a file as a list of JSON's strings
+    awk 'BEGIN { printf "[" }
+        { gsub(/["\\]/, "\\\\&"); printf "%s\"%s\"", (NR > 1 ? ",\n  " : ""), $0 }
+        END { print "]" }' "$1"
+}
+
+name=$(ask name)
 {
     printf '{"device": "%s", "driver": "%s", "date": "%s", "failed": %s,\n' \
-        "$name" "$driver" "$(date -u +%F)" "$failed"
+        "$name" "$(ask driver_version)" "$(date -u +%F)" "$failed"
+    for type in f32 f64; do
+        for start in cold warm; do
+            printf ' "tgv_%s_%s": ' $type $start
+            lines "$out/tgv_${type}_$start.txt"
+            echo ,
+        done
+    done
     printf ' "bench": '
-    awk 'BEGIN { printf "[" } { printf "%s%s", NR > 1 ? ",\n  " : "", $0 }
+    awk 'BEGIN { printf "[" } { printf "%s%s", (NR > 1 ? ",\n  " : ""), $0 }
         END { print "]" }' "$out/bench.json"
     printf '}\n'
-} >"$out/$(echo "$name" | tr -c 'A-Za-z0-9\n' '_').json"
+} >"$out/$(echo "${name:-unknown}" | tr -c 'A-Za-z0-9\n' '_').json"
 exit "$failed"

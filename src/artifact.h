@@ -66,6 +66,10 @@ const kiln_artifact *kiln__artifact_retain_origin(
 uint32_t kiln__argument_layout(kiln_argument_info *out,
                                const kiln_type *const *types, size_t count);
 
+/* The artifact's kernel of that name, or NULL. */
+const kiln_kernel_info *kiln__artifact_kernel_named(
+    const kiln_artifact *artifact, const char *name);
+
 /* One entry of an artifact, loaded on one device. The head is public layout:
    kiln_call_site_get() reads it. Owned by tier 3; unloaded when collected. */
 struct kiln_kernel {
@@ -78,7 +82,6 @@ struct kiln_kernel {
     const kiln_type *const *types;      /* of the arguments; the code's */
     struct kiln__loaded_module *module; /* backends/registry.c */
     void *function;                     /* from the backend's symbol() */
-    void *native;                       /* the driver's own handle */
     kiln_kernel *next;                  /* of its job */
     kiln_kernel *next_of_code;          /* of its code instance */
 };

@@ -10,6 +10,7 @@
 #include "arena.h"
 #include "codegen.h"
 #include "tool_files.h"
+#include "tool_run.h"
 
 /*
  * generate.c runs a job through its stages:
@@ -66,12 +67,6 @@ typedef struct kiln__parameter {
     uint32_t rank;
     uint32_t strided;
 } kiln__parameter;
-
-/* A relocatable object. */
-typedef struct kiln__object {
-    const void *bytes;
-    size_t size;
-} kiln__object;
 
 struct kiln__codegen_backend;
 

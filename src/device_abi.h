@@ -34,6 +34,9 @@ static inline int kiln__hidden_fits(uint32_t count, int allocates)
  * Device code writes an exception if it can move `phase` from NONE to WRITING,
  * and then sets it to READY; whoever comes later writes nothing. Every item
  * that raises leaves the kernel afterwards, its callers on the way by a flag.
+ * Ids are written as registers have them, side by side, so that few stores do:
+ * this code is in every kernel with a check, and its assembler's time too. The
+ * state's address is a multiple of KILN__STATE_ALIGNMENT.
  *
  * A print takes room by adding its size to `printed`. If the room is within
  * `print_room`, it writes its record there, `mark` last; else what it prints
@@ -50,10 +53,11 @@ struct kiln__device_state {
     uint32_t phase;
     uint32_t report; /* number of the exception in the artifact's table */
     uint64_t launch;
-    uint64_t global_id[3];
-    uint64_t local_id[3];
-    uint64_t group_id[3];
     int64_t values[2]; /* as in kiln_exception */
+    uint32_t local_id[3];
+    uint32_t group_id[3];
+    uint32_t group_size[3]; /* what a global id is made of */
+    uint32_t reserved_ids[9];
     uint64_t printed;  /* bytes asked for, lost ones too */
     uint64_t print_room;
     uint32_t frame_count;                /* calls on the way to the exception */
@@ -64,6 +68,7 @@ struct kiln__device_state {
     uint64_t reserved[8];
 };
 
+#define KILN__STATE_ALIGNMENT 16u
 #define KILN__STATE_SIZE 256u /* behind it, the records of prints */
 
 _Static_assert(sizeof(struct kiln__device_state) == KILN__STATE_SIZE,

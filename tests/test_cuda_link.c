@@ -14,7 +14,6 @@
 #include <unistd.h>
 
 #include "backends/codegen_cuda.h"
-#include "backends/codegen_run.h"
 #include "support/harness.h"
 
 /* Tools of the tests are scripts in the test's own folder. */

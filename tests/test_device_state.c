@@ -90,9 +90,9 @@ static void raise_report(fixture *f, uint32_t report)
     f->state->report = report;
     f->state->launch = f->number;
     for (unsigned i = 0; i < 3; i++) {
-        f->state->global_id[i] = 100 + i;
-        f->state->local_id[i] = 10 + i;
+        f->state->local_id[i] = 90 - 9 * i;
         f->state->group_id[i] = 1 + i;
+        f->state->group_size[i] = 10;
     }
     f->state->values[0] = 12;
     f->state->values[1] = 10;

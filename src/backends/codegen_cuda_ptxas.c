@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "codegen_cuda.h"
-#include "codegen_run.h"
 
 /* It calls its input by the path that it was given, which says nothing. */
 static void name_input(kiln__text *said)

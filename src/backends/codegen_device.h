@@ -77,14 +77,14 @@ void kiln__device_text_attribute(kiln__codegen_job *job, LLVMValueRef function,
     __attribute__((format(printf, 4, 5)));
 
 /* ---- codegen_device_limits.c: groups and arguments ---- */
-/* Items that a group has at least and at most, as far as sizes are required,
-   and at most along a dimension. */
-uint32_t kiln__device_group_least(const kiln__codegen_job *job);
+/* True when the group's sizes are required. */
+int kiln__device_group_is_known(const kiln__codegen_job *job);
+/* Items that a group has for certain, at most, and at most along a
+   dimension. */
+uint32_t kiln__device_group_items(const kiln__codegen_job *job);
 uint32_t kiln__device_group_most(const kiln__codegen_job *job);
 uint32_t kiln__device_size_most(const kiln__codegen_job *job,
                                 uint32_t dimension);
-/* True when all three sizes are required. */
-int kiln__device_group_is_known(const kiln__codegen_job *job);
 /* Refuses a required group that is too large, and arguments of more bytes;
    `taker` is who has the limit. */
 kiln_status kiln__device_check_group(kiln__codegen_job *job, const char *taker);

@@ -131,22 +131,40 @@ static void put_mark(const kiln__codegen_job *job, LLVMBuilderRef builder,
 
 /* ---- exceptions ---- */
 
+/* Of a member of the state. */
+static void put_aligned(const kiln__codegen_job *job, LLVMBuilderRef builder,
+                        LLVMValueRef state, uint64_t offset, LLVMValueRef value)
+{
+    const uint64_t ends = offset | KILN__STATE_ALIGNMENT;
+    LLVMValueRef store = LLVMBuildStore(
+        builder, value,
+        member(job, builder, state, kiln__device_number(job, offset)));
+
+    LLVMSetAlignment(store, (unsigned)(ends & (~ends + 1)));
+}
+
+static void put_id(const kiln__codegen_job *job, LLVMBuilderRef builder,
+                   LLVMValueRef state, uint64_t offset, LLVMValueRef id)
+{
+    put_aligned(job, builder, state, offset,
+                LLVMBuildTrunc(builder, id, i32_of(job), ""));
+}
+
+/* In the order of the members, which the vendors' code joins. */
 static void put_ids(kiln__codegen_job *job, LLVMBuilderRef builder,
                     LLVMValueRef state)
 {
     const kiln__device_hardware *hardware = kiln__hardware(job);
 
-    for (uint32_t d = 0; d < 3; d++) {
-        const LLVMValueRef local = hardware->local_id(job, builder, d);
-        const LLVMValueRef group = hardware->group_id(job, builder, d);
-        const LLVMValueRef size = kiln__device_group_size(job, builder, d);
-
-        put(job, builder, state, STATE(local_id) + 8 * (uint64_t)d, local);
-        put(job, builder, state, STATE(group_id) + 8 * (uint64_t)d, group);
-        put(job, builder, state, STATE(global_id) + 8 * (uint64_t)d,
-            LLVMBuildAdd(builder, LLVMBuildMul(builder, group, size, ""), local,
-                         ""));
-    }
+    for (uint32_t d = 0; d < 3; d++)
+        put_id(job, builder, state, STATE(local_id) + 4 * (uint64_t)d,
+               hardware->local_id(job, builder, d));
+    for (uint32_t d = 0; d < 3; d++)
+        put_id(job, builder, state, STATE(group_id) + 4 * (uint64_t)d,
+               hardware->group_id(job, builder, d));
+    for (uint32_t d = 0; d < 3; d++)
+        put_id(job, builder, state, STATE(group_size) + 4 * (uint64_t)d,
+               kiln__device_group_size(job, builder, d));
 }
 
 /* True for the one item that moved the phase. */
@@ -230,13 +248,13 @@ static void put_exception(kiln__codegen_job *job, LLVMBuilderRef builder,
 {
     const LLVMValueRef report = of_item(job, builder, item, ITEM_REPORT);
 
-    put(job, builder, state, STATE(launch),
-        of_item(job, builder, item, ITEM_LAUNCH));
-    put(job, builder, state, STATE(report),
-        LLVMBuildTrunc(builder, report, i32_of(job), ""));
+    put_aligned(job, builder, state, STATE(report),
+                LLVMBuildTrunc(builder, report, i32_of(job), ""));
+    put_aligned(job, builder, state, STATE(launch),
+                of_item(job, builder, item, ITEM_LAUNCH));
     for (unsigned i = 0; i < 2; i++)
-        put(job, builder, state, STATE(values) + 8 * (uint64_t)i,
-            of_item(job, builder, item, ITEM_VALUES + i));
+        put_aligned(job, builder, state, STATE(values) + 8 * (uint64_t)i,
+                    of_item(job, builder, item, ITEM_VALUES + i));
     put_ids(job, builder, state);
     if (keeps_frames(job))
         put_frames(job, builder, item, state);

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "codegen_parts.h"
-#include "codegen_run.h"
 #include "tool_files.h"
 
 /* For when lld cannot run in this process any more. */

@@ -41,8 +41,11 @@ int kiln__device_state_has_exception(const void *state)
 static void set_place(kiln_exception *out,
                       const struct kiln__device_state *from)
 {
-    memcpy(out->group, from->group_id, sizeof out->group);
-    memcpy(out->item, from->global_id, sizeof out->item);
+    for (int d = 0; d < 3; d++) {
+        out->group[d] = from->group_id[d];
+        out->item[d] = from->group_id[d] * (uint64_t)from->group_size[d] +
+                       from->local_id[d];
+    }
     memcpy(out->values, from->values, sizeof out->values);
 }
 

@@ -72,10 +72,9 @@ kiln_status kiln__level_zero_status(ze_result_t code);
 /* ---- level_zero_probe.c: which devices there are ---- */
 
 typedef struct kiln__level_zero_facts {
+    kiln__spirv_facts base;
     ze_driver_handle_t driver; /* NULL: of an adopted context */
     ze_device_handle_t id;
-    kiln__spirv_level level;
-    kiln__spirv_place place;
     uint32_t group_items; /* at most */
     uint32_t local_sizes[3];
     uint32_t width;   /* of a sub-group */
@@ -84,35 +83,22 @@ typedef struct kiln__level_zero_facts {
     char identity[640]; /* names driver and device */
 } kiln__level_zero_facts;
 
-typedef struct kiln__level_zero_list {
-    kiln__level_zero_facts *devices;
-    uint32_t count;
-    uint32_t capacity;
-    char reason[320]; /* why there is none */
-} kiln__level_zero_list;
-
 /* Asks a device of a driver; the driver may be NULL. */
 ze_result_t kiln__level_zero_ask(kiln__level_zero_facts *out,
                                  const kiln__level_zero_api *api,
                                  ze_driver_handle_t driver,
                                  ze_device_handle_t id);
 /* Devices of all drivers. */
-kiln_status kiln__level_zero_probe(kiln__level_zero_list *out,
+kiln_status kiln__level_zero_probe(kiln__spirv_list *out,
                                    const kiln__level_zero_api *api,
-                                   const kiln_alloc *alloc);
-void kiln__level_zero_list_dispose(kiln__level_zero_list *list,
                                    const kiln_alloc *alloc);
 
 /* ---- level_zero_driver.c ---- */
 
 typedef struct kiln__level_zero {
-    kiln_context *context;
-    kiln__mutex lock; /* of the first look; the driver is asked under it */
-    kiln__fork_guard guard;
-    int is_known;
+    kiln__spirv_finder base;
     const kiln__level_zero_api *api;
     kiln__level_zero_api own_api;
-    kiln__level_zero_list list;
 } kiln__level_zero;
 
 /* A command list that copies and waits; one caller's at a time. */
@@ -122,17 +108,22 @@ typedef struct kiln__level_zero_copier {
 } kiln__level_zero_copier;
 
 typedef struct kiln__level_zero_device {
-    kiln__spirv_owner owner;
+    kiln__spirv_device base;
     const kiln__level_zero_api *api;
-    kiln_context *context;
     kiln__level_zero_facts facts;
     ze_context_handle_t native;
     int is_adopted;
+    int has_lock;
     kiln__mutex lock; /* of the list */
     kiln__fork_guard guard;
     kiln__level_zero_copier *idle;
-    kiln__loaded_kernels kernels;
 } kiln__level_zero_device;
+
+static inline const kiln__level_zero_device *kiln__level_zero_of(
+    const kiln__spirv_device *device)
+{
+    return (const kiln__level_zero_device *)device;
+}
 
 extern const kiln__spirv_driver kiln__level_zero_driver;
 /* `api` NULL: the library's, opened at the first use. */
@@ -140,21 +131,25 @@ kiln_status kiln__level_zero_new(void **self, kiln_context *context,
                                  const kiln__level_zero_api *api,
                                  kiln_error **error);
 
+/*
+ * What follows are functions of the table of a backend (kiln/sys/backend.h),
+ * members of kiln__spirv_driver, and what they share.
+ */
+
 /* ---- level_zero_memory.c ---- */
 
-kiln_status kiln__level_zero_memory_new(void **address,
-                                        const kiln__level_zero_device *device,
-                                        uint64_t size, kiln_error **error);
+kiln_status kiln__level_zero_memory_new(void *self, void *device, uint64_t size,
+                                        void **address, kiln_error **error);
+void kiln__level_zero_memory_free(void *self, void *device, void *address);
+kiln_status kiln__level_zero_copy(void *self, void *device, void *to,
+                                  const void *from, uint64_t size,
+                                  kiln_error **error);
 /* Memory of the host that the device sees. */
 kiln_status kiln__level_zero_shared_new(void **address,
                                         const kiln__level_zero_device *device,
                                         uint64_t size, kiln_error **error);
-void kiln__level_zero_memory_free(const kiln__level_zero_device *device,
-                                  void *address);
-/* Copies either way, and waits. */
-kiln_status kiln__level_zero_copy(kiln__level_zero_device *device, void *to,
-                                  const void *from, uint64_t size,
-                                  kiln_error **error);
+void kiln__level_zero_release(const kiln__level_zero_device *device,
+                              void *address);
 void kiln__level_zero_copiers_free(kiln__level_zero_device *device);
 /* A command list that runs what is appended at once. */
 ze_result_t kiln__level_zero_list_new(ze_command_list_handle_t *out,
@@ -163,73 +158,43 @@ ze_result_t kiln__level_zero_list_new(ze_command_list_handle_t *out,
 
 /* ---- level_zero_module.c ---- */
 
-typedef struct kiln__level_zero_module {
-    kiln__spirv_owner owner;
-    kiln__level_zero_device *device;
-    const kiln_artifact *artifact; /* retained */
-    ze_module_handle_t native;
-    kiln__mutex lock; /* of the list */
-    kiln__fork_guard guard;
-    struct kiln__level_zero_function *functions;
-} kiln__level_zero_module;
-
-/* Builds the artifact's module, from `bytes` of that format; what the
-   compiler says is in the error. */
-kiln_status kiln__level_zero_load(kiln__level_zero_module **out,
-                                  kiln__level_zero_device *device,
-                                  const kiln_artifact *artifact,
-                                  ze_module_format_t format, const void *bytes,
-                                  size_t size, kiln_error **error);
-kiln_status kiln__level_zero_save(kiln_blob *out,
-                                  const kiln__level_zero_module *module,
+/* What the driver's compiler says is in the error. */
+kiln_status kiln__level_zero_load(void *self, void *device,
+                                  const kiln_artifact *artifact, void **module,
                                   kiln_error **error);
-void kiln__level_zero_unload(kiln__level_zero_module *module);
+const char *kiln__level_zero_identity(void *self, void *device);
+kiln_status kiln__level_zero_load_native(void *self, void *device,
+                                         const kiln_artifact *artifact,
+                                         const void *bytes, size_t size,
+                                         void **module, kiln_error **error);
+kiln_status kiln__level_zero_save(void *self, void *module, kiln_blob *out,
+                                  kiln_error **error);
+void kiln__level_zero_program_free(const kiln__spirv_device *device,
+                                   void *native);
 
 /* ---- level_zero_kernel.c ---- */
 
-/* One of Level Zero's kernels: it is one caller's at a time. */
-typedef struct kiln__level_zero_kernel {
-    ze_kernel_handle_t native;
-    struct kiln__level_zero_kernel *next;
-} kiln__level_zero_kernel;
-
-typedef struct kiln__level_zero_function {
-    kiln__level_zero_module *module;
-    const kiln_kernel_info *info; /* the artifact's */
-    uint64_t number;              /* among the device's kernels */
-    kiln__spirv_parameter *parameters;
-    size_t parameter_count;
-    kiln__group_limits limits;
-    ze_kernel_handle_t native; /* the first one, for others */
-    kiln__mutex lock;          /* of the list */
-    kiln__fork_guard guard;
-    kiln__level_zero_kernel *idle;
-    struct kiln__level_zero_function *next;
-} kiln__level_zero_function;
-
-/* Finds a kernel; the first call for a name makes it. */
-kiln_status kiln__level_zero_symbol(kiln__level_zero_function **out,
-                                    kiln__level_zero_module *module,
-                                    const char *name, kiln_error **error);
-void kiln__level_zero_function_free(kiln__level_zero_function *function);
-kiln_status kiln__level_zero_kernel_take(kiln__level_zero_kernel **out,
-                                         kiln__level_zero_function *function,
-                                         kiln_error **error);
-void kiln__level_zero_kernel_give(kiln__level_zero_function *function,
-                                  kiln__level_zero_kernel *kernel);
+kiln_status kiln__level_zero_kernel_new(void **native,
+                                        const kiln__spirv_module *module,
+                                        const char *name, kiln_error **error);
+void kiln__level_zero_kernel_free(const kiln__spirv_device *device,
+                                  void *native);
+void kiln__level_zero_ask_limits(kiln__spirv_function *function, void *native);
 
 /* ---- level_zero_queue.c ---- */
 
-kiln_status kiln__level_zero_queue_new(void **out,
-                                       kiln__level_zero_device *device,
-                                       ze_command_list_handle_t adopted,
-                                       kiln_error **error);
-void kiln__level_zero_queue_free(void *queue);
-kiln_status kiln__level_zero_launch(void *queue,
+kiln_status kiln__level_zero_queue_new(void *self, void *device, void *native,
+                                       void **out, kiln_error **error);
+void kiln__level_zero_queue_free(void *self, void *queue);
+kiln_status kiln__level_zero_launch(void *self, void *queue,
                                     const kiln_launch_request *request,
+                                    kiln_exception *exception,
                                     kiln_error **error);
-kiln_status kiln__level_zero_wait(void *queue, int32_t block,
+kiln_status kiln__level_zero_wait(void *self, void *queue, int32_t block,
                                   kiln_exception *exception,
                                   kiln_error **error);
+kiln_status kiln__level_zero_native(void *self, void *queue, void *function,
+                                    kiln_native_launch *out,
+                                    kiln_error **error);
 
 #endif /* KILN_LEVEL_ZERO_H */

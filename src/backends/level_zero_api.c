@@ -1,50 +1,25 @@
 /* level_zero_api.c - the functions of the Level Zero loader, and its codes. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <stddef.h>
-#include <stdio.h>
 #include <string.h>
 
-#include "dynlib.h"
 #include "level_zero.h"
 #include "report.h"
-
-/* The library is never closed: drivers keep threads. */
-#define LIBRARY "libze_loader.so.1"
-
-static const struct entry {
-    const char *symbol;
-    size_t member;
-    int needed;
-} entries[] = {
-#define ENTRY(needed, function) \
-    {#function, offsetof(kiln__level_zero_api, function), needed},
-    KILN__LEVEL_ZERO_MAP(ENTRY)
-#undef ENTRY
-};
 
 int kiln__level_zero_api_open(kiln__level_zero_api *api, char *reason,
                               size_t capacity)
 {
-    kiln_error *error = NULL;
-    void *library;
+    static const kiln__spirv_import imports[] = {
+#define IMPORT(needed, function) \
+    {#function, offsetof(kiln__level_zero_api, function), needed},
+        KILN__LEVEL_ZERO_MAP(IMPORT)
+#undef IMPORT
+    };
 
     memset(api, 0, sizeof *api);
-    if (kiln__dynlib_open(&library, LIBRARY, &error) != KILN_OK) {
-        (void)snprintf(reason, capacity, "%s", kiln_error_message(error));
-        kiln_error_free(error);
-        return 0;
-    }
-    for (size_t i = 0; i < sizeof entries / sizeof *entries; i++) {
-        void *symbol = kiln__dynlib_symbol(library, entries[i].symbol);
-
-        if (symbol == NULL && entries[i].needed) {
-            (void)snprintf(reason, capacity, LIBRARY " has no %s",
-                           entries[i].symbol);
-            return 0;
-        }
-        memcpy((char *)api + entries[i].member, &symbol, sizeof symbol);
-    }
-    return 1;
+    return kiln__spirv_library_open(api, "libze_loader.so.1", imports,
+                                    sizeof imports / sizeof *imports, reason,
+                                    capacity);
 }
 
 /* ---- codes ---- */

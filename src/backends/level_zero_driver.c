@@ -1,106 +1,79 @@
 /* level_zero_driver.c - Level Zero as a driver below the SPIR-V backend. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-#include <stdio.h>
-
 #include "level_zero.h"
 #include "report.h"
 
-/*
- * Devices are looked for once, when they are first asked about. The lock is
- * held meanwhile, so that nobody sees half a list; nothing else takes it, and
- * fork() waits for it.
- */
-
 /* ---- devices ---- */
 
-static void find_devices(kiln__level_zero *driver)
+static int open_driver(kiln__spirv_finder *finder)
 {
-    const kiln_alloc *alloc = &driver->context->alloc;
+    kiln__level_zero *driver = (kiln__level_zero *)finder;
 
-    driver->is_known = 1;
-    if (driver->api == NULL) {
-        if (!kiln__level_zero_api_open(&driver->own_api, driver->list.reason,
-                                       sizeof driver->list.reason))
-            return;
+    if (driver->api == NULL &&
+        kiln__level_zero_api_open(&driver->own_api, finder->list.reason,
+                                  sizeof finder->list.reason))
         driver->api = &driver->own_api;
-    }
-    if (kiln__level_zero_probe(&driver->list, driver->api, alloc) == KILN_OK)
+    return driver->api != NULL;
+}
+
+static kiln_status probe(kiln__spirv_finder *finder)
+{
+    return kiln__level_zero_probe(&finder->list,
+                                  ((const kiln__level_zero *)finder)->api,
+                                  &finder->context->alloc);
+}
+
+static void device_free(kiln__spirv_device *device)
+{
+    kiln__level_zero_device *old = (kiln__level_zero_device *)device;
+
+    kiln__level_zero_copiers_free(old);
+    if (old->native != NULL && !old->is_adopted)
+        (void)old->api->zeContextDestroy(old->native);
+    if (!old->has_lock)
         return;
-    kiln__level_zero_list_dispose(&driver->list, alloc);
-    driver->is_known = 0; /* it may go better another time */
-    (void)snprintf(driver->list.reason, sizeof driver->list.reason, "%s",
-                   kiln_status_text(KILN_ENOMEM));
+    kiln__fork_remove(&device->context->fork, &old->guard);
+    kiln__mutex_dispose(&old->lock);
 }
 
-static uint32_t count(void *self, const char **reason)
+static kiln_status add_lock(kiln__level_zero_device *device, kiln_error **error)
 {
-    kiln__level_zero *driver = self;
-
-    kiln__mutex_lock(&driver->lock);
-    if (!driver->is_known)
-        find_devices(driver);
-    kiln__mutex_unlock(&driver->lock);
-    *reason = driver->list.count == 0 ? driver->list.reason : NULL;
-    return driver->list.count;
-}
-
-static void describe_device(void *self, uint32_t ordinal,
-                            kiln__spirv_level *level, kiln__spirv_place *place)
-{
-    const kiln__level_zero *driver = self;
-
-    *level = driver->list.devices[ordinal].level;
-    *place = driver->list.devices[ordinal].place;
-}
-
-static void device_free(kiln__level_zero_device *device)
-{
-    kiln_context *context = device->context;
-
-    kiln__level_zero_copiers_free(device);
-    if (device->native != NULL && !device->is_adopted)
-        (void)device->api->zeContextDestroy(device->native);
-    kiln__loaded_kernels_dispose(&device->kernels);
-    kiln__fork_remove(&context->fork, &device->guard);
-    kiln__mutex_dispose(&device->lock);
-    kiln__deallocate(&context->alloc, device, sizeof *device);
-}
-
-static kiln_status device_new(kiln__level_zero_device **out,
-                              kiln__level_zero *driver, kiln_error **error)
-{
-    kiln_context *context = driver->context;
-    kiln__level_zero_device *device =
-        kiln__allocate(&context->alloc, sizeof *device);
-
-    if (device == NULL)
+    if (kiln__mutex_init(&device->lock) != KILN_OK)
         return kiln__error_no_memory(error);
-    if (kiln__mutex_init(&device->lock) != KILN_OK) {
-        kiln__deallocate(&context->alloc, device, sizeof *device);
-        return kiln__error_no_memory(error);
-    }
     device->guard.mutex = &device->lock;
-    kiln__fork_add(&context->fork, &device->guard);
-    device->owner = (kiln__spirv_owner){kiln__level_zero_driver.ops, driver};
-    device->api = driver->api;
-    device->context = context;
-    if (kiln__loaded_kernels_init(&device->kernels, context) != KILN_OK) {
-        device_free(device);
-        return kiln__error_no_memory(error);
-    }
-    *out = device;
+    device->has_lock = 1;
+    kiln__fork_add(&device->base.context->fork, &device->guard);
     return KILN_OK;
 }
 
-static kiln_status open_own(kiln__level_zero_device *device,
-                            const kiln__level_zero_facts *facts,
-                            kiln_error **error)
+static const kiln__level_zero_facts *facts_of(const kiln__level_zero *driver,
+                                              uint32_t ordinal)
+{
+    return (const kiln__level_zero_facts *)kiln__spirv_facts_of(&driver->base,
+                                                                ordinal);
+}
+
+static void take_facts(kiln__level_zero_device *device,
+                       const kiln__level_zero_facts *facts)
+{
+    device->facts = *facts;
+    device->base.level = facts->base.level;
+    device->base.name = device->facts.name;
+}
+
+static kiln_status open_own(kiln__spirv_device *base, void *self,
+                            uint32_t ordinal, kiln_error **error)
 {
     const ze_context_desc_t request = {.stype = ZE_STRUCTURE_TYPE_CONTEXT_DESC};
-    const ze_result_t code =
-        device->api->zeContextCreate(facts->driver, &request, &device->native);
+    kiln__level_zero_device *device = (kiln__level_zero_device *)base;
+    const kiln__level_zero *driver = self;
+    ze_result_t code;
 
-    device->facts = *facts;
+    device->api = driver->api;
+    take_facts(device, facts_of(driver, ordinal));
+    KILN_TRY(add_lock(device, error));
+    code = device->api->zeContextCreate(device->facts.driver, &request,
+                                        &device->native);
     if (code == ZE_RESULT_SUCCESS)
         return KILN_OK;
     device->native = NULL;
@@ -112,190 +85,38 @@ static ze_result_t find_facts(kiln__level_zero_facts *out,
                               const kiln__level_zero *driver,
                               ze_device_handle_t id)
 {
-    for (uint32_t i = 0; i < driver->list.count; i++)
-        if (driver->list.devices[i].id == id) {
-            *out = driver->list.devices[i];
+    for (uint32_t i = 0; i < driver->base.list.count; i++)
+        if (facts_of(driver, i)->id == id) {
+            *out = *facts_of(driver, i);
             return ZE_RESULT_SUCCESS;
         }
     return kiln__level_zero_ask(out, driver->api, NULL, id);
 }
 
-static kiln_status open_adopted(kiln__level_zero_device *device,
-                                const kiln__level_zero *driver,
+static kiln_status open_adopted(kiln__spirv_device *base, void *self,
                                 const kiln_spirv_native *native,
                                 kiln_error **error)
 {
+    kiln__level_zero_device *device = (kiln__level_zero_device *)base;
+    const kiln__level_zero *driver = self;
+    kiln__level_zero_facts facts;
     ze_result_t code;
 
+    if (driver->api == NULL)
+        return kiln__error_set(error, KILN_ENODEVICE, "Level Zero: %s",
+                               driver->base.list.reason);
     if (native->device == NULL)
         return kiln__error_set(error, KILN_EINVAL,
                                "Level Zero: a context is adopted with a "
                                "device; it is NULL");
-    code = find_facts(&device->facts, driver, native->device);
+    device->api = driver->api;
+    code = find_facts(&facts, driver, native->device);
     if (code != ZE_RESULT_SUCCESS)
         return kiln__level_zero_failed(error, code, "adopted device");
+    take_facts(device, &facts);
     device->native = native->context;
     device->is_adopted = 1;
-    return KILN_OK;
-}
-
-static kiln_status open(void *self, uint32_t ordinal, void *native,
-                        void **device, const char **device_name,
-                        kiln_error **error)
-{
-    kiln__level_zero *driver = self;
-    const char *reason;
-    kiln__level_zero_device *made = NULL;
-    kiln_status status;
-
-    if (ordinal >= count(self, &reason) && (native == NULL || !driver->api))
-        return kiln__error_set(error, KILN_ENODEVICE, "Level Zero: %s",
-                               reason != NULL ? reason : "no such device");
-    KILN_TRY(device_new(&made, driver, error));
-    status = native != NULL
-                 ? open_adopted(made, driver, native, error)
-                 : open_own(made, &driver->list.devices[ordinal], error);
-    if (status != KILN_OK) {
-        device_free(made);
-        return status;
-    }
-    *device = made;
-    *device_name = made->facts.name;
-    return KILN_OK;
-}
-
-static void close(void *self, void *device)
-{
-    (void)self;
-    device_free(device);
-}
-
-/* ---- modules ---- */
-
-static kiln_status load(void *self, void *device, const kiln_artifact *artifact,
-                        void **module, kiln_error **error)
-{
-    kiln__level_zero_module *made = NULL;
-    kiln__spirv_walk walk;
-    size_t size;
-    const void *bytes = kiln_artifact_bytes(artifact, &size);
-
-    (void)self;
-    KILN_TRY(kiln__spirv_walk_init(&walk, bytes, size, error));
-    KILN_TRY(kiln__level_zero_load(&made, device, artifact,
-                                   ZE_MODULE_FORMAT_IL_SPIRV, bytes, size,
-                                   error));
-    *module = made;
-    return KILN_OK;
-}
-
-static kiln_status symbol(void *self, void *module, const char *name,
-                          void **function, kiln_error **error)
-{
-    kiln__level_zero_function *found = NULL;
-
-    (void)self;
-    KILN_TRY(kiln__level_zero_symbol(&found, module, name, error));
-    *function = found;
-    return KILN_OK;
-}
-
-static void unload(void *self, void *module)
-{
-    (void)self;
-    kiln__level_zero_unload(module);
-}
-
-static void *native_function(void *self, void *module, void *function)
-{
-    const kiln__level_zero_function *of = function;
-
-    (void)self;
-    (void)module;
-    return of->native;
-}
-
-/* ---- the driver's own binaries ---- */
-
-static const char *identity(void *self, void *device)
-{
-    const kiln__level_zero_device *of = device;
-
-    (void)self;
-    return of->facts.identity[0] != '\0' ? of->facts.identity : NULL;
-}
-
-static kiln_status load_native(void *self, void *device,
-                               const kiln_artifact *artifact, const void *bytes,
-                               size_t size, void **module, kiln_error **error)
-{
-    kiln__level_zero_module *made = NULL;
-
-    (void)self;
-    KILN_TRY(kiln__level_zero_load(
-        &made, device, artifact, ZE_MODULE_FORMAT_NATIVE, bytes, size, error));
-    *module = made;
-    return KILN_OK;
-}
-
-static kiln_status save_native(void *self, void *module, kiln_blob *out,
-                               kiln_error **error)
-{
-    (void)self;
-    return kiln__level_zero_save(out, module, error);
-}
-
-/* ---- queues ---- */
-
-static kiln_status queue_new(void *self, void *device, void *native,
-                             void **queue, kiln_error **error)
-{
-    (void)self;
-    return kiln__level_zero_queue_new(queue, device, native, error);
-}
-
-static void queue_free(void *self, void *queue)
-{
-    (void)self;
-    kiln__level_zero_queue_free(queue);
-}
-
-static kiln_status launch(void *self, void *queue,
-                          const kiln_launch_request *request,
-                          kiln_exception *exception, kiln_error **error)
-{
-    (void)self;
-    (void)exception;
-    return kiln__level_zero_launch(queue, request, error);
-}
-
-static kiln_status wait(void *self, void *queue, int32_t block,
-                        kiln_exception *exception, kiln_error **error)
-{
-    (void)self;
-    return kiln__level_zero_wait(queue, block, exception, error);
-}
-
-/* ---- memory ---- */
-
-static kiln_status buffer_new(void *self, void *device, uint64_t size,
-                              void **address, kiln_error **error)
-{
-    (void)self;
-    return kiln__level_zero_memory_new(address, device, size, error);
-}
-
-static void buffer_free(void *self, void *device, void *address)
-{
-    (void)self;
-    kiln__level_zero_memory_free(device, address);
-}
-
-static kiln_status copy(void *self, void *device, void *to, const void *from,
-                        uint64_t size, kiln_error **error)
-{
-    (void)self;
-    return kiln__level_zero_copy(device, to, from, size, error);
+    return add_lock(device, error);
 }
 
 /* ---- the driver ---- */
@@ -303,11 +124,9 @@ static kiln_status copy(void *self, void *device, void *to, const void *from,
 static void driver_free(void *self)
 {
     kiln__level_zero *driver = self;
-    kiln_context *context = driver->context;
+    kiln_context *context = driver->base.context;
 
-    kiln__level_zero_list_dispose(&driver->list, &context->alloc);
-    kiln__fork_remove(&context->fork, &driver->guard);
-    kiln__mutex_dispose(&driver->lock);
+    kiln__spirv_finder_dispose(&driver->base);
     kiln__deallocate(&context->alloc, driver, sizeof *driver);
 }
 
@@ -315,31 +134,41 @@ static const kiln_backend_ops ops = {
     .size = sizeof(kiln_backend_ops),
     .name = "level-zero",
     .format = "spirv",
-    .count = count,
-    .open = open,
-    .close = close,
-    .load = load,
-    .symbol = symbol,
-    .unload = unload,
-    .queue_new = queue_new,
-    .queue_free = queue_free,
-    .launch = launch,
-    .wait = wait,
-    .buffer_new = buffer_new,
-    .buffer_free = buffer_free,
-    .copy = copy,
+    .count = kiln__spirv_count,
+    .open = kiln__spirv_open,
+    .close = kiln__spirv_close,
+    .load = kiln__level_zero_load,
+    .symbol = kiln__spirv_symbol,
+    .unload = kiln__spirv_unload,
+    .queue_new = kiln__level_zero_queue_new,
+    .queue_free = kiln__level_zero_queue_free,
+    .launch = kiln__level_zero_launch,
+    .wait = kiln__level_zero_wait,
+    .buffer_new = kiln__level_zero_memory_new,
+    .buffer_free = kiln__level_zero_memory_free,
+    .copy = kiln__level_zero_copy,
     .free = driver_free,
-    .native_function = native_function,
-    .identity = identity,
-    .load_native = load_native,
-    .save_native = save_native,
+    .native = kiln__level_zero_native,
+    .identity = kiln__level_zero_identity,
+    .load_native = kiln__level_zero_load_native,
+    .save_native = kiln__level_zero_save,
 };
 
 const kiln__spirv_driver kiln__level_zero_driver = {
     .name = "level-zero",
     .title = "Level Zero",
     .ops = &ops,
-    .device = describe_device,
+    .facts_size = sizeof(kiln__level_zero_facts),
+    .device_size = sizeof(kiln__level_zero_device),
+    .open = open_driver,
+    .probe = probe,
+    .device_open = open_own,
+    .device_adopt = open_adopted,
+    .device_free = device_free,
+    .program_free = kiln__level_zero_program_free,
+    .kernel_new = kiln__level_zero_kernel_new,
+    .kernel_free = kiln__level_zero_kernel_free,
+    .ask_limits = kiln__level_zero_ask_limits,
 };
 
 kiln_status kiln__level_zero_new(void **self, kiln_context *context,
@@ -347,17 +176,17 @@ kiln_status kiln__level_zero_new(void **self, kiln_context *context,
                                  kiln_error **error)
 {
     kiln__level_zero *driver = kiln__allocate(&context->alloc, sizeof *driver);
+    kiln_status status;
 
     if (driver == NULL)
         return kiln__error_no_memory(error);
-    if (kiln__mutex_init(&driver->lock) != KILN_OK) {
+    status = kiln__spirv_finder_init(&driver->base, &kiln__level_zero_driver,
+                                     context, error);
+    if (status != KILN_OK) {
         kiln__deallocate(&context->alloc, driver, sizeof *driver);
-        return kiln__error_no_memory(error);
+        return status;
     }
-    driver->context = context;
     driver->api = api;
-    driver->guard.mutex = &driver->lock;
-    kiln__fork_add(&context->fork, &driver->guard);
     *self = driver;
     return KILN_OK;
 }

@@ -18,19 +18,19 @@ static kiln_status judge(void *const *address, ze_result_t code, uint64_t size,
                            kiln__level_zero_code_name(code), (unsigned)code);
 }
 
-kiln_status kiln__level_zero_memory_new(void **address,
-                                        const kiln__level_zero_device *device,
-                                        uint64_t size, kiln_error **error)
+kiln_status kiln__level_zero_memory_new(void *self, void *device, uint64_t size,
+                                        void **address, kiln_error **error)
 {
+    const kiln__level_zero_device *on = device;
     const ze_device_mem_alloc_desc_t request = {
         .stype = ZE_STRUCTURE_TYPE_DEVICE_MEM_ALLOC_DESC};
     const uint64_t least = size == 0 ? ALIGNMENT : size;
 
+    (void)self;
     *address = NULL;
     return judge(address,
-                 device->api->zeMemAllocDevice(device->native, &request,
-                                               (size_t)least, ALIGNMENT,
-                                               device->facts.id, address),
+                 on->api->zeMemAllocDevice(on->native, &request, (size_t)least,
+                                           ALIGNMENT, on->facts.id, address),
                  size, error);
 }
 
@@ -48,11 +48,17 @@ kiln_status kiln__level_zero_shared_new(void **address,
                  size, error);
 }
 
-void kiln__level_zero_memory_free(const kiln__level_zero_device *device,
-                                  void *address)
+void kiln__level_zero_release(const kiln__level_zero_device *device,
+                              void *address)
 {
     if (address != NULL)
         (void)device->api->zeMemFree(device->native, address);
+}
+
+void kiln__level_zero_memory_free(void *self, void *device, void *address)
+{
+    (void)self;
+    kiln__level_zero_release(device, address);
 }
 
 /* ---- copies ---- */
@@ -76,7 +82,7 @@ ze_result_t kiln__level_zero_list_new(ze_command_list_handle_t *out,
 static kiln__level_zero_copier *copier_new(
     const kiln__level_zero_device *device, ze_result_t *code)
 {
-    const kiln_alloc *alloc = &device->context->alloc;
+    const kiln_alloc *alloc = &device->base.context->alloc;
     kiln__level_zero_copier *copier = kiln__allocate(alloc, sizeof *copier);
 
     *code = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
@@ -119,25 +125,27 @@ void kiln__level_zero_copiers_free(kiln__level_zero_device *device)
 
         device->idle = copier->next;
         (void)device->api->zeCommandListDestroy(copier->list);
-        kiln__deallocate(&device->context->alloc, copier, sizeof *copier);
+        kiln__deallocate(&device->base.context->alloc, copier, sizeof *copier);
     }
 }
 
-kiln_status kiln__level_zero_copy(kiln__level_zero_device *device, void *to,
+kiln_status kiln__level_zero_copy(void *self, void *device, void *to,
                                   const void *from, uint64_t size,
                                   kiln_error **error)
 {
+    kiln__level_zero_device *on = device;
     kiln__level_zero_copier *copier;
     ze_result_t code = ZE_RESULT_SUCCESS;
 
+    (void)self;
     if (size == 0)
         return KILN_OK;
-    copier = copier_take(device, &code);
+    copier = copier_take(on, &code);
     if (copier == NULL)
         return kiln__level_zero_failed(error, code, "command list for copies");
-    code = device->api->zeCommandListAppendMemoryCopy(
-        copier->list, to, from, (size_t)size, NULL, 0, NULL);
-    copier_give(device, copier);
+    code = on->api->zeCommandListAppendMemoryCopy(copier->list, to, from,
+                                                  (size_t)size, NULL, 0, NULL);
+    copier_give(on, copier);
     return code == ZE_RESULT_SUCCESS
                ? KILN_OK
                : kiln__level_zero_failed(error, code, "copy");

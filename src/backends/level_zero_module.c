@@ -15,7 +15,7 @@ static void read_log(char *text, size_t capacity,
                      const kiln__level_zero_device *device,
                      ze_module_build_log_handle_t log)
 {
-    const kiln_alloc *alloc = &device->context->alloc;
+    const kiln_alloc *alloc = &device->base.context->alloc;
     size_t size = 0;
     char *all;
 
@@ -66,87 +66,81 @@ static kiln_status build(ze_module_handle_t *out,
 
 /* ---- modules ---- */
 
-static kiln_status module_new(kiln__level_zero_module **out,
-                              kiln__level_zero_device *device,
-                              const kiln_artifact *artifact, kiln_error **error)
+static kiln_status load(void **out, void *device, const kiln_artifact *artifact,
+                        ze_module_format_t format, const void *bytes,
+                        size_t size, kiln_error **error)
 {
-    kiln__level_zero_module *module =
-        kiln__allocate(&device->context->alloc, sizeof *module);
-
-    if (module == NULL)
-        return kiln__error_no_memory(error);
-    if (kiln__mutex_init(&module->lock) != KILN_OK) {
-        kiln__deallocate(&device->context->alloc, module, sizeof *module);
-        return kiln__error_no_memory(error);
-    }
-    module->guard.mutex = &module->lock;
-    kiln__fork_add(&device->context->fork, &module->guard);
-    module->owner = device->owner;
-    module->device = device;
-    module->artifact = kiln_artifact_retain(artifact);
-    *out = module;
-    return KILN_OK;
-}
-
-void kiln__level_zero_unload(kiln__level_zero_module *module)
-{
-    kiln_context *context = module->device->context;
-
-    while (module->functions != NULL) {
-        kiln__level_zero_function *function = module->functions;
-
-        module->functions = function->next;
-        kiln__level_zero_function_free(function);
-    }
-    if (module->native != NULL)
-        (void)module->device->api->zeModuleDestroy(module->native);
-    kiln__fork_remove(&context->fork, &module->guard);
-    kiln__mutex_dispose(&module->lock);
-    kiln_artifact_release(module->artifact);
-    kiln__deallocate(&context->alloc, module, sizeof *module);
-}
-
-kiln_status kiln__level_zero_load(kiln__level_zero_module **out,
-                                  kiln__level_zero_device *device,
-                                  const kiln_artifact *artifact,
-                                  ze_module_format_t format, const void *bytes,
-                                  size_t size, kiln_error **error)
-{
-    kiln__level_zero_module *module = NULL;
+    kiln__spirv_module *module = NULL;
+    ze_module_handle_t native = NULL;
     kiln_status status;
 
-    KILN_TRY(kiln__spirv_target_runs(kiln_artifact_target(artifact),
-                                     &device->facts.level, error));
-    KILN_TRY(module_new(&module, device, artifact, error));
-    status = build(&module->native, device, format, bytes, size, error);
-    if (status != KILN_OK) {
-        kiln__level_zero_unload(module);
-        return status;
-    }
-    *out = module;
-    return KILN_OK;
+    KILN_TRY(kiln__spirv_module_new(&module, device, artifact, error));
+    status = build(&native, device, format, bytes, size, error);
+    module->native = native;
+    return kiln__spirv_module_done(out, module, status);
 }
 
-kiln_status kiln__level_zero_save(kiln_blob *out,
-                                  const kiln__level_zero_module *module,
+kiln_status kiln__level_zero_load(void *self, void *device,
+                                  const kiln_artifact *artifact, void **module,
                                   kiln_error **error)
 {
-    const kiln__level_zero_device *device = module->device;
+    kiln__spirv_walk walk;
+    size_t size;
+    const void *bytes = kiln_artifact_bytes(artifact, &size);
+
+    (void)self;
+    KILN_TRY(kiln__spirv_walk_init(&walk, bytes, size, error));
+    return load(module, device, artifact, ZE_MODULE_FORMAT_IL_SPIRV, bytes,
+                size, error);
+}
+
+void kiln__level_zero_program_free(const kiln__spirv_device *device,
+                                   void *native)
+{
+    (void)kiln__level_zero_of(device)->api->zeModuleDestroy(native);
+}
+
+/* ---- the driver's own binaries ---- */
+
+const char *kiln__level_zero_identity(void *self, void *device)
+{
+    const kiln__level_zero_device *of = device;
+
+    (void)self;
+    return of->facts.identity[0] != '\0' ? of->facts.identity : NULL;
+}
+
+kiln_status kiln__level_zero_load_native(void *self, void *device,
+                                         const kiln_artifact *artifact,
+                                         const void *bytes, size_t size,
+                                         void **module, kiln_error **error)
+{
+    (void)self;
+    return load(module, device, artifact, ZE_MODULE_FORMAT_NATIVE, bytes, size,
+                error);
+}
+
+kiln_status kiln__level_zero_save(void *self, void *module, kiln_blob *out,
+                                  kiln_error **error)
+{
+    const kiln__spirv_module *of = module;
+    const kiln__level_zero_device *device = kiln__level_zero_of(of->device);
     size_t size = 0;
     uint8_t *bytes;
     ze_result_t code =
-        device->api->zeModuleGetNativeBinary(module->native, &size, NULL);
+        device->api->zeModuleGetNativeBinary(of->native, &size, NULL);
 
+    (void)self;
     if (code == ZE_RESULT_SUCCESS && size == 0)
         return kiln__error_set(error, KILN_EUNSUPPORTED,
                                "Level Zero: %s gives no binaries",
                                device->facts.name);
     if (code != ZE_RESULT_SUCCESS)
         return kiln__level_zero_failed(error, code, "size of a binary");
-    bytes = kiln__blob_new(out, &device->context->alloc, size);
+    bytes = kiln__blob_new(out, &device->base.context->alloc, size);
     if (bytes == NULL)
         return kiln__error_no_memory(error);
-    code = device->api->zeModuleGetNativeBinary(module->native, &size, bytes);
+    code = device->api->zeModuleGetNativeBinary(of->native, &size, bytes);
     if (code == ZE_RESULT_SUCCESS)
         return KILN_OK;
     kiln_blob_release(out);

@@ -49,32 +49,33 @@ static void queue_free(zero_queue *queue)
 {
     const kiln__level_zero_api *api = queue->device->api;
 
-    kiln__level_zero_memory_free(queue->device, queue->state);
+    kiln__level_zero_release(queue->device, queue->state);
     if (queue->native != NULL && !queue->is_adopted)
         (void)api->zeCommandListDestroy(queue->native);
     if (queue->event != NULL)
         (void)api->zeEventDestroy(queue->event);
     if (queue->pool != NULL)
         (void)api->zeEventPoolDestroy(queue->pool);
-    kiln__deallocate(&queue->device->context->alloc, queue, sizeof *queue);
+    kiln__deallocate(&queue->device->base.context->alloc, queue, sizeof *queue);
 }
 
-kiln_status kiln__level_zero_queue_new(void **out,
-                                       kiln__level_zero_device *device,
-                                       ze_command_list_handle_t adopted,
-                                       kiln_error **error)
+kiln_status kiln__level_zero_queue_new(void *self, void *device, void *native,
+                                       void **out, kiln_error **error)
 {
-    zero_queue *queue = kiln__allocate(&device->context->alloc, sizeof *queue);
+    kiln__level_zero_device *on = device;
+    const kiln_alloc *alloc = &on->base.context->alloc;
+    zero_queue *queue = kiln__allocate(alloc, sizeof *queue);
     ze_result_t code = ZE_RESULT_SUCCESS;
 
+    (void)self;
     if (queue == NULL)
         return kiln__error_no_memory(error);
-    queue->owner = device->owner;
-    queue->device = device;
-    queue->native = adopted;
-    queue->is_adopted = adopted != NULL;
-    if (adopted == NULL)
-        code = kiln__level_zero_list_new(&queue->native, device,
+    queue->owner = on->base.owner;
+    queue->device = on;
+    queue->native = native;
+    queue->is_adopted = native != NULL;
+    if (native == NULL)
+        code = kiln__level_zero_list_new(&queue->native, on,
                                          ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS);
     if (code == ZE_RESULT_SUCCESS)
         code = event_new(queue);
@@ -124,10 +125,11 @@ static ze_result_t finish(zero_queue *queue, uint64_t timeout_ns)
     return code == ZE_RESULT_SUCCESS ? meet_mark(queue, timeout_ns) : code;
 }
 
-void kiln__level_zero_queue_free(void *queue)
+void kiln__level_zero_queue_free(void *self, void *queue)
 {
     zero_queue *old = queue;
 
+    (void)self;
     /* Nobody may signal the event any more, nor use the state. */
     if (old->is_marked)
         (void)meet_mark(old, UINT64_MAX);
@@ -140,9 +142,10 @@ void kiln__level_zero_queue_free(void *queue)
 
 /* What the driver suggests, where it is a group that fits. */
 static void suggest(uint32_t block[3], const zero_queue *queue,
-                    const kiln__level_zero_function *function,
+                    ze_kernel_handle_t kernel,
                     const kiln_launch_request *request)
 {
+    const kiln__spirv_function *function = request->function;
     const kiln_kernel_info *info = function->info;
     uint32_t grid[3], found[3];
 
@@ -154,7 +157,7 @@ static void suggest(uint32_t block[3], const zero_queue *queue,
         grid[i] = (uint32_t)request->grid[i];
     }
     if (queue->device->api->zeKernelSuggestGroupSize(
-            function->native, grid[0], grid[1], grid[2], &found[0], &found[1],
+            kernel, grid[0], grid[1], grid[2], &found[0], &found[1],
             &found[2]) != ZE_RESULT_SUCCESS)
         return;
     for (int i = 0; i < 3; i++)
@@ -186,7 +189,7 @@ static kiln_status count_groups(ze_group_count_t *out,
 
 static ze_result_t set_arguments(const zero_queue *queue,
                                  ze_kernel_handle_t kernel,
-                                 const kiln__level_zero_function *function,
+                                 const kiln__spirv_function *function,
                                  const void *arguments)
 {
     ze_result_t code = ZE_RESULT_SUCCESS;
@@ -203,7 +206,7 @@ static ze_result_t set_arguments(const zero_queue *queue,
 }
 
 static ze_result_t append(const zero_queue *queue, ze_kernel_handle_t kernel,
-                          const kiln__level_zero_function *function,
+                          const kiln__spirv_function *function,
                           const void *arguments, const uint32_t block[3],
                           const ze_group_count_t *groups)
 {
@@ -228,31 +231,34 @@ static kiln_status state_new(zero_queue *queue, kiln_error **error)
     return KILN_OK;
 }
 
-kiln_status kiln__level_zero_launch(void *queue,
-                                    const kiln_launch_request *request,
-                                    kiln_error **error)
+static kiln_status need_state(zero_queue *queue,
+                              const kiln__spirv_function *function,
+                              kiln_error **error)
 {
-    zero_queue *to = queue;
-    kiln__level_zero_function *function = request->function;
-    kiln__level_zero_kernel *kernel;
+    return function->info->hidden_arguments != 0 && queue->state == NULL
+               ? state_new(queue, error)
+               : KILN_OK;
+}
+
+static kiln_status launch_with(zero_queue *queue, ze_kernel_handle_t kernel,
+                               const kiln_launch_request *request,
+                               kiln_error **error)
+{
+    const kiln__spirv_function *function = request->function;
     uint32_t block[3] = {request->block[0], request->block[1],
                          request->block[2]};
     ze_group_count_t groups;
     ze_result_t code;
 
-    suggest(block, to, function, request);
+    suggest(block, queue, kernel, request);
     KILN_TRY(kiln__device_block(block, request, &function->limits, error));
     KILN_TRY(count_groups(&groups, request, block, error));
-    if (function->info->hidden_arguments != 0 && to->state == NULL)
-        KILN_TRY(state_new(to, error));
-    (void)kiln__device_hidden(request, (uint64_t)(uintptr_t)to->state,
+    KILN_TRY(need_state(queue, function, error));
+    (void)kiln__device_hidden(request, (uint64_t)(uintptr_t)queue->state,
                               function->number);
-    KILN_TRY(kiln__level_zero_kernel_take(&kernel, function, error));
-    to->is_busy = 1;
-    to->is_stale = 1;
-    code = append(to, kernel->native, function, request->arguments, block,
-                  &groups);
-    kiln__level_zero_kernel_give(function, kernel);
+    queue->is_busy = 1;
+    queue->is_stale = 1;
+    code = append(queue, kernel, function, request->arguments, block, &groups);
     if (code == ZE_RESULT_SUCCESS)
         return KILN_OK;
     return kiln__error_set(error, kiln__level_zero_status(code),
@@ -262,15 +268,50 @@ kiln_status kiln__level_zero_launch(void *queue,
                            kiln__level_zero_code_name(code), (unsigned)code);
 }
 
+kiln_status kiln__level_zero_launch(void *self, void *queue,
+                                    const kiln_launch_request *request,
+                                    kiln_exception *exception,
+                                    kiln_error **error)
+{
+    kiln__spirv_kernel *kernel;
+    kiln_status status;
+
+    (void)self;
+    (void)exception;
+    KILN_TRY(kiln__spirv_kernel_take(&kernel, request->function, error));
+    status = launch_with(queue, kernel->native, request, error);
+    kiln__spirv_kernel_give(request->function, kernel);
+    return status;
+}
+
+kiln_status kiln__level_zero_native(void *self, void *queue, void *function,
+                                    kiln_native_launch *out, kiln_error **error)
+{
+    zero_queue *to = queue;
+    kiln__spirv_function *of = function;
+    kiln__spirv_kernel *kernel;
+
+    (void)self;
+    KILN_TRY(kiln__spirv_kernel_own(&kernel, of, error));
+    out->function = kernel->native;
+    if (to == NULL)
+        return KILN_OK;
+    KILN_TRY(need_state(to, of, error));
+    out->hidden[0] = (uint64_t)(uintptr_t)to->state;
+    out->hidden[1] = of->number;
+    return KILN_OK;
+}
+
 /* ---- waiting ---- */
 
-kiln_status kiln__level_zero_wait(void *queue, int32_t block,
+kiln_status kiln__level_zero_wait(void *self, void *queue, int32_t block,
                                   kiln_exception *exception, kiln_error **error)
 {
     zero_queue *to = queue;
     ze_result_t code = ZE_RESULT_SUCCESS;
     kiln_status status = KILN_OK;
 
+    (void)self;
     if (block || to->is_busy)
         code = finish(to, block ? UINT64_MAX : 0);
     if (code == ZE_RESULT_NOT_READY)
@@ -279,7 +320,7 @@ kiln_status kiln__level_zero_wait(void *queue, int32_t block,
         return kiln__level_zero_failed(error, code, "wait");
     to->is_busy = 0;
     if (to->state != NULL)
-        status = kiln__device_state_take(to->state, &to->device->kernels,
+        status = kiln__device_state_take(to->state, &to->device->base.kernels,
                                          &to->record);
     if (status == KILN_EEXCEPTION)
         *exception = to->record.exception;

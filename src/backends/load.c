@@ -271,15 +271,9 @@ static kiln_status put_on_device(struct kiln__loaded_module *module,
     KILN_TRY(read_payload(module, kernel, error));
     status = ops->symbol(backend->self, module->handle, kernel->info->name,
                          &kernel->function, error);
-    if (status != KILN_OK) {
+    if (status != KILN_OK)
         ops->unload(backend->self, module->handle);
-        return status;
-    }
-    kernel->native = ops->native_function != NULL
-                         ? ops->native_function(backend->self, module->handle,
-                                                kernel->function)
-                         : kernel->function;
-    return KILN_OK;
+    return status;
 }
 
 /* Whatever fails, no host object stays rooted for it. */
@@ -309,7 +303,6 @@ static kiln_status load_or_record(struct kiln__loaded_module *module,
         module->device = NULL;
         module->handle = NULL;
         kernel->function = NULL;
-        kernel->native = NULL;
         return KILN_OK;
     }
     if (status != KILN_OK && error != NULL)
@@ -356,7 +349,6 @@ void kiln__kernel_unload(kiln_kernel *kernel)
     kiln__deallocate(&kernel->context->alloc, module, sizeof *module);
     kernel->module = NULL;
     kernel->function = NULL;
-    kernel->native = NULL;
 }
 
 kiln_status kiln_kernel_native(void **out, const kiln_kernel *kernel,
@@ -373,7 +365,7 @@ kiln_status kiln_kernel_native(void **out, const kiln_kernel *kernel,
                                "no native function",
                                kernel->info->name);
     backend = kernel->module != NULL ? kernel->module->backend : NULL;
-    made.function = kernel->native;
+    made.function = kernel->function;
     if (backend != NULL && backend->ops.native != NULL)
         KILN_TRY(backend->ops.native(backend->self, NULL, kernel->function,
                                      &made, error));

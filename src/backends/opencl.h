@@ -93,12 +93,11 @@ typedef enum kiln__opencl_memory {
 
 /* A device that can run modules, and all that was asked about it. */
 typedef struct kiln__opencl_facts {
+    kiln__spirv_facts base;
     cl_platform_id platform;
     cl_device_id id;
     kiln__opencl_extensions extensions;
     kiln__opencl_memory memory;
-    kiln__spirv_level level;
-    kiln__spirv_place place;
     uint32_t il_minors; /* bit n: takes SPIR-V 1.n as it is */
     int takes_bitcode;  /* of a translated module */
     uint32_t version;   /* 100 * major + minor of OpenCL */
@@ -112,147 +111,107 @@ typedef struct kiln__opencl_facts {
 int kiln__opencl_ask(kiln__opencl_facts *out, const kiln__opencl_api *api,
                      cl_device_id id, char *reason, size_t capacity);
 
-typedef struct kiln__opencl_list {
-    kiln__opencl_facts *devices;
-    uint32_t count;
-    uint32_t capacity;
-    char reason[320]; /* why there is none */
-} kiln__opencl_list;
-
 /* Devices of all platforms: GPUs, then accelerators, then processors. */
-kiln_status kiln__opencl_probe(kiln__opencl_list *out,
+kiln_status kiln__opencl_probe(kiln__spirv_list *out,
                                const kiln__opencl_api *api,
-                               const kiln_alloc *alloc);
-void kiln__opencl_list_dispose(kiln__opencl_list *list,
                                const kiln_alloc *alloc);
 
 /* ---- opencl_driver.c ---- */
 
 typedef struct kiln__opencl {
-    kiln_context *context;
-    kiln__mutex lock; /* of the first look; the driver is asked under it */
-    kiln__fork_guard guard;
-    int is_known; /* was looked */
+    kiln__spirv_finder base;
     const kiln__opencl_api *api;
     kiln__opencl_api own_api;
-    kiln__opencl_list list;
 } kiln__opencl;
 
 typedef struct kiln__opencl_device {
-    kiln__spirv_owner owner;
-    kiln__opencl *driver;
+    kiln__spirv_device base;
     const kiln__opencl_api *api;
-    kiln_context *context;
     kiln__opencl_facts facts;
     cl_context native;
     cl_command_queue copies; /* of copy() alone */
-    kiln__loaded_kernels kernels;
 } kiln__opencl_device;
+
+static inline const kiln__opencl_device *kiln__opencl_of(
+    const kiln__spirv_device *device)
+{
+    return (const kiln__opencl_device *)device;
+}
 
 extern const kiln__spirv_driver kiln__opencl_driver;
 /* `api` NULL: the library's, opened at the first use. */
 kiln_status kiln__opencl_new(void **self, kiln_context *context,
                              const kiln__opencl_api *api, kiln_error **error);
 
+/*
+ * What follows are functions of the table of a backend (kiln/sys/backend.h),
+ * members of kiln__spirv_driver, and what they share.
+ */
+
 /* ---- opencl_memory.c ---- */
 
-/* Bytes aligned to 64, on the device. */
-kiln_status kiln__opencl_memory_new(void **address,
-                                    const kiln__opencl_device *device,
-                                    uint64_t size, kiln_error **error);
-/* The same where host and device see them; NULL in `*host`: the host cannot,
-   and must copy. */
+kiln_status kiln__opencl_memory_new(void *self, void *device, uint64_t size,
+                                    void **address, kiln_error **error);
+void kiln__opencl_memory_free(void *self, void *device, void *address);
+kiln_status kiln__opencl_copy(void *self, void *device, void *to,
+                              const void *from, uint64_t size,
+                              kiln_error **error);
+/* Memory that host and device see; NULL in `*host`: the host cannot, and must
+   copy. */
 kiln_status kiln__opencl_shared_new(void **address, void **host,
                                     const kiln__opencl_device *device,
                                     uint64_t size, kiln_error **error);
-void kiln__opencl_memory_free(const kiln__opencl_device *device, void *address);
+void kiln__opencl_release(const kiln__opencl_device *device, void *address);
 /* Copies either way, and waits. */
-kiln_status kiln__opencl_copy(const kiln__opencl_device *device,
-                              cl_command_queue queue, void *to,
-                              const void *from, uint64_t size,
-                              kiln_error **error);
+kiln_status kiln__opencl_copy_on(const kiln__opencl_device *device,
+                                 cl_command_queue queue, void *to,
+                                 const void *from, uint64_t size,
+                                 kiln_error **error);
 
 /* ---- opencl_program.c ---- */
 
-/* One of OpenCL's kernels: its arguments are one caller's at a time. */
-typedef struct kiln__opencl_kernel {
-    cl_kernel native;
-    const void *state; /* that it was told of */
-    struct kiln__opencl_kernel *next;
-} kiln__opencl_kernel;
-
-typedef struct kiln__opencl_function {
-    struct kiln__opencl_module *module;
-    const kiln_kernel_info *info; /* the artifact's */
-    uint64_t number;              /* among the device's kernels */
-    kiln__spirv_parameter *parameters;
-    size_t parameter_count;
-    kiln__group_limits limits;
-    cl_kernel native; /* the first one, for others */
-    kiln__mutex lock; /* of the list */
-    kiln__fork_guard guard;
-    kiln__opencl_kernel *idle;
-    struct kiln__opencl_function *next;
-} kiln__opencl_function;
-
-typedef struct kiln__opencl_module {
-    kiln__spirv_owner owner;
-    kiln__opencl_device *device;
-    const kiln_artifact *artifact; /* retained */
-    cl_program program;
-    kiln__mutex lock; /* of the list */
-    kiln__fork_guard guard;
-    kiln__opencl_function *functions;
-    atomic_int was_launched;
-    atomic_int is_saved; /* or was loaded from what had been saved */
-} kiln__opencl_module;
-
-/* Builds the artifact's module; what the compiler says is in the error. */
-kiln_status kiln__opencl_load(kiln__opencl_module **out,
-                              kiln__opencl_device *device,
-                              const kiln_artifact *artifact,
+/* What the driver's compiler says is in the error. */
+kiln_status kiln__opencl_load(void *self, void *device,
+                              const kiln_artifact *artifact, void **module,
                               kiln_error **error);
-/* The same from what kiln__opencl_save() gave. */
-kiln_status kiln__opencl_load_native(kiln__opencl_module **out,
-                                     kiln__opencl_device *device,
+const char *kiln__opencl_identity(void *self, void *device);
+kiln_status kiln__opencl_load_native(void *self, void *device,
                                      const kiln_artifact *artifact,
                                      const void *bytes, size_t size,
-                                     kiln_error **error);
-kiln_status kiln__opencl_save(kiln_blob *out, kiln__opencl_module *module,
+                                     void **module, kiln_error **error);
+kiln_status kiln__opencl_save(void *self, void *module, kiln_blob *out,
                               kiln_error **error);
-void kiln__opencl_unload(kiln__opencl_module *module);
-/* Is there now what a driver that specialises had not compiled when it was
-   loaded? */
-int kiln__opencl_grew(const kiln__opencl_module *module);
+int32_t kiln__opencl_grew(void *self, void *module);
+void kiln__opencl_program_free(const kiln__spirv_device *device, void *native);
 
 /* ---- opencl_kernel.c ---- */
 
-/* Finds a kernel; the first call for a name makes it. */
-kiln_status kiln__opencl_symbol(kiln__opencl_function **out,
-                                kiln__opencl_module *module, const char *name,
-                                kiln_error **error);
-void kiln__opencl_function_free(kiln__opencl_function *function);
-/* A kernel of this function that nobody else has, and back. */
-kiln_status kiln__opencl_kernel_take(kiln__opencl_kernel **out,
-                                     kiln__opencl_function *function,
-                                     kiln_error **error);
-void kiln__opencl_kernel_give(kiln__opencl_function *function,
-                              kiln__opencl_kernel *kernel);
-/* Sets every argument from the packed block; `state` is told to the driver. */
-kiln_status kiln__opencl_kernel_set(kiln__opencl_kernel *kernel,
-                                    const kiln__opencl_function *function,
+kiln_status kiln__opencl_kernel_new(void **native,
+                                    const kiln__spirv_module *module,
+                                    const char *name, kiln_error **error);
+void kiln__opencl_kernel_free(const kiln__spirv_device *device, void *native);
+void kiln__opencl_ask_limits(kiln__spirv_function *function, void *native);
+/* Sets every argument from the packed block, and tells of the state. */
+kiln_status kiln__opencl_kernel_set(kiln__spirv_kernel *kernel,
+                                    const kiln__spirv_function *function,
                                     const void *block, void *state,
                                     kiln_error **error);
+/* Tells the driver that the kernel reaches a state, NULL: none. */
+kiln_status kiln__opencl_kernel_tell(kiln__spirv_kernel *kernel,
+                                     const kiln__opencl_device *device,
+                                     void *state, kiln_error **error);
 
 /* ---- opencl_queue.c ---- */
 
-kiln_status kiln__opencl_queue_new(void **out, kiln__opencl_device *device,
-                                   cl_command_queue adopted,
-                                   kiln_error **error);
-void kiln__opencl_queue_free(void *queue);
-kiln_status kiln__opencl_launch(void *queue, const kiln_launch_request *request,
-                                kiln_error **error);
-kiln_status kiln__opencl_wait(void *queue, int32_t block,
+kiln_status kiln__opencl_queue_new(void *self, void *device, void *native,
+                                   void **out, kiln_error **error);
+void kiln__opencl_queue_free(void *self, void *queue);
+kiln_status kiln__opencl_launch(void *self, void *queue,
+                                const kiln_launch_request *request,
+                                kiln_exception *exception, kiln_error **error);
+kiln_status kiln__opencl_wait(void *self, void *queue, int32_t block,
                               kiln_exception *exception, kiln_error **error);
+kiln_status kiln__opencl_native(void *self, void *queue, void *function,
+                                kiln_native_launch *out, kiln_error **error);
 
 #endif /* KILN_OPENCL_H */

@@ -5,14 +5,6 @@
 #include "opencl.h"
 #include "report.h"
 
-/*
- * A cl_kernel holds the arguments that were set until it is enqueued, so it
- * can serve one caller at a time. Each function keeps a list of idle ones: a
- * launch takes one off, sets, enqueues and gives it back. The lock is held for
- * the list alone, not while the driver runs; another cl_kernel is made only
- * when more threads than ever before launch the function at once.
- */
-
 /* ---- one of OpenCL's kernels ---- */
 
 /* What the arguments point at may point at more memory. */
@@ -34,27 +26,23 @@ static cl_int allow_reach(const kiln__opencl_device *device, cl_kernel kernel)
     return code;
 }
 
-static kiln_status kernel_new(kiln__opencl_kernel **out,
-                              const kiln__opencl_module *module,
-                              const char *name, kiln_error **error)
+kiln_status kiln__opencl_kernel_new(void **native,
+                                    const kiln__spirv_module *module,
+                                    const char *name, kiln_error **error)
 {
-    const kiln__opencl_device *device = module->device;
-    kiln__opencl_kernel *kernel =
-        kiln__allocate(&device->context->alloc, sizeof *kernel);
+    const kiln__opencl_device *device = kiln__opencl_of(module->device);
     cl_int code = CL_SUCCESS;
+    const cl_kernel kernel =
+        device->api->clCreateKernel(module->native, name, &code);
 
-    if (kernel == NULL)
-        return kiln__error_no_memory(error);
-    kernel->native = device->api->clCreateKernel(module->program, name, &code);
-    if (kernel->native != NULL)
-        code = allow_reach(device, kernel->native);
-    if (kernel->native != NULL && code == CL_SUCCESS) {
-        *out = kernel;
+    if (kernel != NULL)
+        code = allow_reach(device, kernel);
+    if (kernel != NULL && code == CL_SUCCESS) {
+        *native = kernel;
         return KILN_OK;
     }
-    if (kernel->native != NULL)
-        (void)device->api->clReleaseKernel(kernel->native);
-    kiln__deallocate(&device->context->alloc, kernel, sizeof *kernel);
+    if (kernel != NULL)
+        (void)device->api->clReleaseKernel(kernel);
     if (code == CL_INVALID_KERNEL_NAME)
         return kiln__error_set(error, KILN_ECORRUPT,
                                "OpenCL: the module has no kernel \"%.128s\"",
@@ -63,37 +51,9 @@ static kiln_status kernel_new(kiln__opencl_kernel **out,
         error, code == CL_SUCCESS ? CL_INVALID_KERNEL : code, "kernel");
 }
 
-static void kernel_free(const kiln__opencl_device *device,
-                        kiln__opencl_kernel *kernel)
+void kiln__opencl_kernel_free(const kiln__spirv_device *device, void *native)
 {
-    (void)device->api->clReleaseKernel(kernel->native);
-    kiln__deallocate(&device->context->alloc, kernel, sizeof *kernel);
-}
-
-kiln_status kiln__opencl_kernel_take(kiln__opencl_kernel **out,
-                                     kiln__opencl_function *function,
-                                     kiln_error **error)
-{
-    kiln__opencl_kernel *kernel;
-
-    kiln__mutex_lock(&function->lock);
-    kernel = function->idle;
-    if (kernel != NULL)
-        function->idle = kernel->next;
-    kiln__mutex_unlock(&function->lock);
-    if (kernel == NULL)
-        return kernel_new(out, function->module, function->info->name, error);
-    *out = kernel;
-    return KILN_OK;
-}
-
-void kiln__opencl_kernel_give(kiln__opencl_function *function,
-                              kiln__opencl_kernel *kernel)
-{
-    kiln__mutex_lock(&function->lock);
-    kernel->next = function->idle;
-    function->idle = kernel;
-    kiln__mutex_unlock(&function->lock);
+    (void)kiln__opencl_of(device)->api->clReleaseKernel(native);
 }
 
 /* ---- arguments ---- */
@@ -112,22 +72,24 @@ static cl_int set_pointer(const kiln__opencl_device *device, cl_kernel kernel,
 
 /* A state whose address is passed as a number is not seen by the driver among
    the arguments. */
-static cl_int tell_state(const kiln__opencl_device *device,
-                         kiln__opencl_kernel *kernel, void *state)
+kiln_status kiln__opencl_kernel_tell(kiln__spirv_kernel *kernel,
+                                     const kiln__opencl_device *device,
+                                     void *state, kiln_error **error)
 {
     cl_int code;
 
     if (state == NULL || kernel->state == state ||
         device->facts.memory == KILN__OPENCL_MEMORY_USM)
-        return CL_SUCCESS;
+        return KILN_OK;
     code = device->api->clSetKernelExecInfo(
         kernel->native, CL_KERNEL_EXEC_INFO_SVM_PTRS, sizeof state, &state);
-    if (code == CL_SUCCESS)
-        kernel->state = state;
-    return code;
+    if (code != CL_SUCCESS)
+        return kiln__opencl_failed(error, code, "state");
+    kernel->state = state;
+    return KILN_OK;
 }
 
-static kiln_status bad_argument(const kiln__opencl_function *function,
+static kiln_status bad_argument(const kiln__spirv_function *function,
                                 cl_int code, size_t index, kiln_error **error)
 {
     return kiln__error_set(error, KILN_EDEVICE,
@@ -136,12 +98,13 @@ static kiln_status bad_argument(const kiln__opencl_function *function,
                            kiln__opencl_code_name(code), (int)code);
 }
 
-kiln_status kiln__opencl_kernel_set(kiln__opencl_kernel *kernel,
-                                    const kiln__opencl_function *function,
+kiln_status kiln__opencl_kernel_set(kiln__spirv_kernel *kernel,
+                                    const kiln__spirv_function *function,
                                     const void *block, void *state,
                                     kiln_error **error)
 {
-    const kiln__opencl_device *device = function->module->device;
+    const kiln__opencl_device *device =
+        kiln__opencl_of(function->module->device);
     cl_int code;
 
     for (size_t i = 0; i < function->parameter_count; i++) {
@@ -155,156 +118,32 @@ kiln_status kiln__opencl_kernel_set(kiln__opencl_kernel *kernel,
         if (code != CL_SUCCESS)
             return bad_argument(function, code, i, error);
     }
-    code = tell_state(device, kernel, state);
-    return code == CL_SUCCESS ? KILN_OK
-                              : kiln__opencl_failed(error, code, "state");
+    return kiln__opencl_kernel_tell(kernel, device, state, error);
 }
 
-/* ---- functions ---- */
+/* ---- limits ---- */
 
-static uint32_t group_number(const kiln__opencl_function *function,
-                             cl_kernel_work_group_info what)
+static uint32_t group_number(const kiln__opencl_device *device,
+                             cl_kernel kernel, cl_kernel_work_group_info what)
 {
-    const kiln__opencl_device *device = function->module->device;
     size_t number = 0;
 
-    if (device->api->clGetKernelWorkGroupInfo(
-            function->native, device->facts.id, what, sizeof number, &number,
-            NULL) != CL_SUCCESS ||
+    if (device->api->clGetKernelWorkGroupInfo(kernel, device->facts.id, what,
+                                              sizeof number, &number,
+                                              NULL) != CL_SUCCESS ||
         number == 0)
         return 1;
     return number < UINT32_MAX ? (uint32_t)number : UINT32_MAX;
 }
 
-static void ask_limits(kiln__opencl_function *function)
+void kiln__opencl_ask_limits(kiln__spirv_function *function, void *native)
 {
+    const kiln__opencl_device *device =
+        kiln__opencl_of(function->module->device);
     kiln__group_limits *limits = &function->limits;
 
-    limits->items = group_number(function, CL_KERNEL_WORK_GROUP_SIZE);
-    limits->width =
-        group_number(function, CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE);
-    memcpy(limits->sizes, function->module->device->facts.local_sizes,
-           sizeof limits->sizes);
-}
-
-static kiln_status read_parameters(kiln__opencl_function *function,
-                                   kiln_error **error)
-{
-    const kiln__opencl_module *module = function->module;
-    kiln__spirv_parameter all[KILN__SPIRV_PARAMETERS_MAX];
-    size_t count = 0;
-
-    KILN_TRY(kiln__spirv_parameters(all, &count, module->artifact,
-                                    function->info, error));
-    function->parameters =
-        kiln__allocate_array(&module->device->context->alloc, count + 1,
-                             sizeof *function->parameters);
-    if (function->parameters == NULL)
-        return kiln__error_no_memory(error);
-    memcpy(function->parameters, all, count * sizeof *all);
-    function->parameter_count = count;
-    return KILN_OK;
-}
-
-void kiln__opencl_function_free(kiln__opencl_function *function)
-{
-    kiln__opencl_device *device = function->module->device;
-    const kiln_alloc *alloc = &device->context->alloc;
-
-    if (function->number != 0)
-        kiln__loaded_kernels_remove(&device->kernels, function->number);
-    while (function->idle != NULL) {
-        kiln__opencl_kernel *kernel = function->idle;
-
-        function->idle = kernel->next;
-        kernel_free(device, kernel);
-    }
-    if (function->parameters != NULL)
-        kiln__deallocate(alloc, function->parameters,
-                         (function->parameter_count + 1) *
-                             sizeof *function->parameters);
-    kiln__fork_remove(&device->context->fork, &function->guard);
-    kiln__mutex_dispose(&function->lock);
-    kiln__deallocate(alloc, function, sizeof *function);
-}
-
-static kiln__opencl_function *function_new(kiln__opencl_module *module,
-                                           const kiln_kernel_info *info)
-{
-    kiln_context *context = module->device->context;
-    kiln__opencl_function *function =
-        kiln__allocate(&context->alloc, sizeof *function);
-
-    if (function == NULL)
-        return NULL;
-    if (kiln__mutex_init(&function->lock) != KILN_OK) {
-        kiln__deallocate(&context->alloc, function, sizeof *function);
-        return NULL;
-    }
-    function->guard.mutex = &function->lock;
-    kiln__fork_add(&context->fork, &function->guard);
-    function->module = module;
-    function->info = info;
-    return function;
-}
-
-static kiln_status fill(kiln__opencl_function *function, kiln_error **error)
-{
-    kiln__opencl_module *module = function->module;
-    kiln__opencl_kernel *first;
-
-    KILN_TRY(read_parameters(function, error));
-    KILN_TRY(kernel_new(&first, module, function->info->name, error));
-    function->native = first->native;
-    kiln__opencl_kernel_give(function, first);
-    ask_limits(function);
-    function->number = kiln__loaded_kernels_add(
-        &module->device->kernels, module->artifact, function->info->name);
-    return function->number != 0 ? KILN_OK : kiln__error_no_memory(error);
-}
-
-static kiln__opencl_function *find(kiln__opencl_module *module,
-                                   const char *name)
-{
-    kiln__opencl_function *at;
-
-    kiln__mutex_lock(&module->lock);
-    at = module->functions;
-    while (at != NULL && strcmp(at->info->name, name) != 0)
-        at = at->next;
-    kiln__mutex_unlock(&module->lock);
-    return at;
-}
-
-kiln_status kiln__opencl_symbol(kiln__opencl_function **out,
-                                kiln__opencl_module *module, const char *name,
-                                kiln_error **error)
-{
-    const kiln_kernel_info *info;
-    kiln__opencl_function *function = find(module, name);
-    kiln_status status;
-
-    if (function != NULL) {
-        *out = function;
-        return KILN_OK;
-    }
-    info = kiln__spirv_kernel_info(module->artifact, name);
-    if (info == NULL)
-        return kiln__error_set(error, KILN_ECORRUPT,
-                               "OpenCL: the artifact has no kernel \"%.128s\"",
-                               name);
-    function = function_new(module, info);
-    if (function == NULL)
-        return kiln__error_no_memory(error);
-    status = fill(function, error);
-    if (status != KILN_OK) {
-        kiln__opencl_function_free(function);
-        return status;
-    }
-    kiln__mutex_lock(&module->lock);
-    function->next = module->functions;
-    module->functions = function;
-    kiln__mutex_unlock(&module->lock);
-    *out = function;
-    return KILN_OK;
+    limits->items = group_number(device, native, CL_KERNEL_WORK_GROUP_SIZE);
+    limits->width = group_number(device, native,
+                                 CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE);
+    memcpy(limits->sizes, device->facts.local_sizes, sizeof limits->sizes);
 }

@@ -21,9 +21,8 @@ static void *shared_new(const kiln__opencl_device *device, size_t size)
     return device->api->clSVMAlloc(device->native, flags, size, ALIGNMENT);
 }
 
-kiln_status kiln__opencl_memory_new(void **address,
-                                    const kiln__opencl_device *device,
-                                    uint64_t size, kiln_error **error)
+static kiln_status allocate(void **address, const kiln__opencl_device *device,
+                            uint64_t size, kiln_error **error)
 {
     const kiln__opencl_extensions *more = &device->facts.extensions;
     cl_int code = CL_SUCCESS;
@@ -43,6 +42,13 @@ kiln_status kiln__opencl_memory_new(void **address,
     return KILN_OK;
 }
 
+kiln_status kiln__opencl_memory_new(void *self, void *device, uint64_t size,
+                                    void **address, kiln_error **error)
+{
+    (void)self;
+    return allocate(address, device, size, error);
+}
+
 kiln_status kiln__opencl_shared_new(void **address, void **host,
                                     const kiln__opencl_device *device,
                                     uint64_t size, kiln_error **error)
@@ -50,7 +56,7 @@ kiln_status kiln__opencl_shared_new(void **address, void **host,
     cl_int code = CL_SUCCESS;
 
     if (device->facts.memory != KILN__OPENCL_MEMORY_USM) {
-        KILN_TRY(kiln__opencl_memory_new(address, device, size, error));
+        KILN_TRY(allocate(address, device, size, error));
         *host =
             device->facts.memory == KILN__OPENCL_MEMORY_FINE ? *address : NULL;
         return KILN_OK;
@@ -63,7 +69,7 @@ kiln_status kiln__opencl_shared_new(void **address, void **host,
     return KILN_OK;
 }
 
-void kiln__opencl_memory_free(const kiln__opencl_device *device, void *address)
+void kiln__opencl_release(const kiln__opencl_device *device, void *address)
 {
     if (address == NULL)
         return;
@@ -73,10 +79,16 @@ void kiln__opencl_memory_free(const kiln__opencl_device *device, void *address)
         device->api->clSVMFree(device->native, address);
 }
 
-kiln_status kiln__opencl_copy(const kiln__opencl_device *device,
-                              cl_command_queue queue, void *to,
-                              const void *from, uint64_t size,
-                              kiln_error **error)
+void kiln__opencl_memory_free(void *self, void *device, void *address)
+{
+    (void)self;
+    kiln__opencl_release(device, address);
+}
+
+kiln_status kiln__opencl_copy_on(const kiln__opencl_device *device,
+                                 cl_command_queue queue, void *to,
+                                 const void *from, uint64_t size,
+                                 kiln_error **error)
 {
     cl_int code;
 
@@ -90,4 +102,14 @@ kiln_status kiln__opencl_copy(const kiln__opencl_device *device,
                                                (size_t)size, 0, NULL, NULL);
     return code == CL_SUCCESS ? KILN_OK
                               : kiln__opencl_failed(error, code, "copy");
+}
+
+kiln_status kiln__opencl_copy(void *self, void *device, void *to,
+                              const void *from, uint64_t size,
+                              kiln_error **error)
+{
+    const kiln__opencl_device *at = device;
+
+    (void)self;
+    return kiln__opencl_copy_on(at, at->copies, to, from, size, error);
 }

@@ -58,7 +58,7 @@ static void read_log(char *text, size_t capacity,
                      const kiln__opencl_device *device, cl_program program)
 {
     const kiln__opencl_api *api = device->api;
-    const kiln_alloc *alloc = &device->context->alloc;
+    const kiln_alloc *alloc = &device->base.context->alloc;
     size_t size = 0;
     char *log;
 
@@ -103,9 +103,9 @@ static kiln_status translate(cl_program *out, const kiln__opencl_device *device,
     kiln_blob bitcode = {0};
     cl_int code = CL_SUCCESS;
 
-    KILN_TRY(kiln__spirv_translate(&bitcode, device->context,
-                                   device->context->llvm_spirv, bytes, size,
-                                   error));
+    KILN_TRY(kiln__spirv_translate(&bitcode, device->base.context,
+                                   device->base.context->llvm_spirv, bytes,
+                                   size, error));
     *out = with_binary(device, bitcode.data, bitcode.size, &code);
     kiln_blob_release(&bitcode);
     return *out != NULL ? KILN_OK
@@ -139,71 +139,27 @@ static kiln_status program_of(cl_program *out, const char **options,
 
 /* ---- modules ---- */
 
-static kiln_status module_new(kiln__opencl_module **out,
-                              kiln__opencl_device *device,
-                              const kiln_artifact *artifact, kiln_error **error)
+kiln_status kiln__opencl_load(void *self, void *device,
+                              const kiln_artifact *artifact, void **module,
+                              kiln_error **error)
 {
-    kiln__opencl_module *module =
-        kiln__allocate(&device->context->alloc, sizeof *module);
-
-    if (module == NULL)
-        return kiln__error_no_memory(error);
-    if (kiln__mutex_init(&module->lock) != KILN_OK) {
-        kiln__deallocate(&device->context->alloc, module, sizeof *module);
-        return kiln__error_no_memory(error);
-    }
-    module->guard.mutex = &module->lock;
-    kiln__fork_add(&device->context->fork, &module->guard);
-    module->owner = device->owner;
-    module->device = device;
-    module->artifact = kiln_artifact_retain(artifact);
-    *out = module;
-    return KILN_OK;
-}
-
-void kiln__opencl_unload(kiln__opencl_module *module)
-{
-    kiln_context *context = module->device->context;
-
-    while (module->functions != NULL) {
-        kiln__opencl_function *function = module->functions;
-
-        module->functions = function->next;
-        kiln__opencl_function_free(function);
-    }
-    if (module->program != NULL)
-        (void)module->device->api->clReleaseProgram(module->program);
-    kiln__fork_remove(&context->fork, &module->guard);
-    kiln__mutex_dispose(&module->lock);
-    kiln_artifact_release(module->artifact);
-    kiln__deallocate(&context->alloc, module, sizeof *module);
-}
-
-static kiln_status finish(kiln__opencl_module **out,
-                          kiln__opencl_module *module, kiln_status status)
-{
-    if (status == KILN_OK)
-        *out = module;
-    else
-        kiln__opencl_unload(module);
-    return status;
-}
-
-kiln_status kiln__opencl_load(kiln__opencl_module **out,
-                              kiln__opencl_device *device,
-                              const kiln_artifact *artifact, kiln_error **error)
-{
-    kiln__opencl_module *module;
+    kiln__spirv_module *made = NULL;
     const char *options = NULL;
+    cl_program program = NULL;
     kiln_status status;
 
-    KILN_TRY(kiln__spirv_target_runs(kiln_artifact_target(artifact),
-                                     &device->facts.level, error));
-    KILN_TRY(module_new(&module, device, artifact, error));
-    status = program_of(&module->program, &options, device, artifact, error);
+    (void)self;
+    KILN_TRY(kiln__spirv_module_new(&made, device, artifact, error));
+    status = program_of(&program, &options, device, artifact, error);
+    made->native = program;
     if (status == KILN_OK)
-        status = build(device, module->program, options, error);
-    return finish(out, module, status);
+        status = build(device, program, options, error);
+    return kiln__spirv_module_done(module, made, status);
+}
+
+void kiln__opencl_program_free(const kiln__spirv_device *device, void *native)
+{
+    (void)kiln__opencl_of(device)->api->clReleaseProgram(native);
 }
 
 /* ---- the driver's own binaries ---- */
@@ -214,40 +170,50 @@ kiln_status kiln__opencl_load(kiln__opencl_module **out,
  * is not asked for before something was launched.
  */
 
-int kiln__opencl_grew(const kiln__opencl_module *module)
+int32_t kiln__opencl_grew(void *self, void *module)
 {
-    return module->device->facts.specialises &&
-           !atomic_load_explicit(&module->is_saved, memory_order_relaxed) &&
-           atomic_load_explicit(&module->was_launched, memory_order_relaxed);
+    const kiln__spirv_module *of = module;
+
+    (void)self;
+    return kiln__opencl_of(of->device)->facts.specialises &&
+           !atomic_load_explicit(&of->is_saved, memory_order_relaxed) &&
+           atomic_load_explicit(&of->was_launched, memory_order_relaxed);
 }
 
-kiln_status kiln__opencl_load_native(kiln__opencl_module **out,
-                                     kiln__opencl_device *device,
+const char *kiln__opencl_identity(void *self, void *device)
+{
+    const kiln__opencl_device *of = device;
+
+    (void)self;
+    return of->facts.identity;
+}
+
+kiln_status kiln__opencl_load_native(void *self, void *device,
                                      const kiln_artifact *artifact,
                                      const void *bytes, size_t size,
-                                     kiln_error **error)
+                                     void **module, kiln_error **error)
 {
-    kiln__opencl_module *module;
+    kiln__spirv_module *made = NULL;
     cl_int code = CL_SUCCESS;
     kiln_status status;
 
-    KILN_TRY(kiln__spirv_target_runs(kiln_artifact_target(artifact),
-                                     &device->facts.level, error));
-    KILN_TRY(module_new(&module, device, artifact, error));
-    atomic_init(&module->is_saved, 1);
-    module->program = with_binary(device, bytes, size, &code);
-    status = module->program != NULL
-                 ? build(device, module->program, NULL, error)
+    (void)self;
+    KILN_TRY(kiln__spirv_module_new(&made, device, artifact, error));
+    atomic_init(&made->is_saved, 1);
+    made->native = with_binary(device, bytes, size, &code);
+    status = made->native != NULL
+                 ? build(device, made->native, NULL, error)
                  : no_program(error, code, "program of a binary");
-    return finish(out, module, status);
+    return kiln__spirv_module_done(module, made, status);
 }
 
-static kiln_status binary_size(size_t *out, const kiln__opencl_module *module,
+static kiln_status binary_size(size_t *out, const kiln__spirv_module *module,
                                kiln_error **error)
 {
-    const kiln__opencl_api *api = module->device->api;
+    const kiln__opencl_device *device = kiln__opencl_of(module->device);
+    const kiln__opencl_api *api = device->api;
     cl_uint devices = 0;
-    cl_int code = api->clGetProgramInfo(module->program, CL_PROGRAM_NUM_DEVICES,
+    cl_int code = api->clGetProgramInfo(module->native, CL_PROGRAM_NUM_DEVICES,
                                         sizeof devices, &devices, NULL);
 
     if (code == CL_SUCCESS && devices != 1)
@@ -255,36 +221,38 @@ static kiln_status binary_size(size_t *out, const kiln__opencl_module *module,
                                "OpenCL: a program of %u devices is not saved",
                                (unsigned)devices);
     if (code == CL_SUCCESS)
-        code = api->clGetProgramInfo(module->program, CL_PROGRAM_BINARY_SIZES,
+        code = api->clGetProgramInfo(module->native, CL_PROGRAM_BINARY_SIZES,
                                      sizeof *out, out, NULL);
     if (code == CL_SUCCESS && *out == 0)
         return kiln__error_set(error, KILN_EUNSUPPORTED,
                                "OpenCL: %s gives no binaries",
-                               module->device->facts.name);
+                               device->facts.name);
     return code == CL_SUCCESS
                ? KILN_OK
                : kiln__opencl_failed(error, code, "size of a binary");
 }
 
-kiln_status kiln__opencl_save(kiln_blob *out, kiln__opencl_module *module,
+kiln_status kiln__opencl_save(void *self, void *module, kiln_blob *out,
                               kiln_error **error)
 {
-    const kiln__opencl_device *device = module->device;
+    kiln__spirv_module *of = module;
+    const kiln__opencl_device *device = kiln__opencl_of(of->device);
     size_t size = 0;
     unsigned char *bytes;
     cl_int code;
 
+    (void)self;
     if (device->facts.specialises &&
-        !atomic_load_explicit(&module->was_launched, memory_order_relaxed))
+        !atomic_load_explicit(&of->was_launched, memory_order_relaxed))
         return kiln__error_set(error, KILN_EUNSUPPORTED,
                                "OpenCL: %s has compiled nothing yet",
                                device->facts.name);
-    atomic_store_explicit(&module->is_saved, 1, memory_order_relaxed);
-    KILN_TRY(binary_size(&size, module, error));
-    bytes = kiln__blob_new(out, &device->context->alloc, size);
+    atomic_store_explicit(&of->is_saved, 1, memory_order_relaxed);
+    KILN_TRY(binary_size(&size, of, error));
+    bytes = kiln__blob_new(out, &device->base.context->alloc, size);
     if (bytes == NULL)
         return kiln__error_no_memory(error);
-    code = device->api->clGetProgramInfo(module->program, CL_PROGRAM_BINARIES,
+    code = device->api->clGetProgramInfo(of->native, CL_PROGRAM_BINARIES,
                                          sizeof bytes, &bytes, NULL);
     if (code == CL_SUCCESS)
         return KILN_OK;

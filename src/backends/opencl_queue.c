@@ -30,15 +30,15 @@ static kiln_status push_state(const opencl_queue *queue, uint64_t size,
 {
     if (queue->host != NULL)
         return KILN_OK;
-    return kiln__opencl_copy(queue->device, queue->native, queue->state,
-                             queue->view, size, error);
+    return kiln__opencl_copy_on(queue->device, queue->native, queue->state,
+                                queue->view, size, error);
 }
 
 static void state_free(opencl_queue *queue)
 {
-    const kiln_alloc *alloc = &queue->device->context->alloc;
+    const kiln_alloc *alloc = &queue->device->base.context->alloc;
 
-    kiln__opencl_memory_free(queue->device, queue->state);
+    kiln__opencl_release(queue->device, queue->state);
     if (queue->view != NULL)
         kiln__deallocate(alloc, queue->view, KILN__STATE_BYTES);
     queue->state = NULL;
@@ -56,7 +56,7 @@ static kiln_status state_new(opencl_queue *queue, kiln_error **error)
                                      KILN__STATE_BYTES, error));
     if (queue->host == NULL) {
         queue->view =
-            kiln__allocate(&device->context->alloc, KILN__STATE_BYTES);
+            kiln__allocate(&device->base.context->alloc, KILN__STATE_BYTES);
         if (queue->view == NULL) {
             state_free(queue);
             return kiln__error_no_memory(error);
@@ -80,15 +80,15 @@ static kiln_status take_state(opencl_queue *queue, kiln_exception *exception,
     if (queue->state == NULL)
         return KILN_OK;
     if (queue->host == NULL) {
-        KILN_TRY(kiln__opencl_copy(queue->device, queue->native, seen,
-                                   queue->state, KILN__STATE_SIZE, error));
+        KILN_TRY(kiln__opencl_copy_on(queue->device, queue->native, seen,
+                                      queue->state, KILN__STATE_SIZE, error));
         if (head->phase == KILN__PHASE_NONE && head->printed == 0)
             return KILN_OK;
-        KILN_TRY(kiln__opencl_copy(queue->device, queue->native, seen,
-                                   queue->state, KILN__STATE_BYTES, error));
+        KILN_TRY(kiln__opencl_copy_on(queue->device, queue->native, seen,
+                                      queue->state, KILN__STATE_BYTES, error));
     }
-    status =
-        kiln__device_state_take(seen, &queue->device->kernels, &queue->record);
+    status = kiln__device_state_take(seen, &queue->device->base.kernels,
+                                     &queue->record);
     KILN_TRY(push_state(queue, KILN__STATE_BYTES, error));
     if (status == KILN_EEXCEPTION)
         *exception = queue->record.exception;
@@ -113,24 +113,26 @@ static cl_int adopt(opencl_queue *queue, cl_command_queue native)
     return code;
 }
 
-kiln_status kiln__opencl_queue_new(void **out, kiln__opencl_device *device,
-                                   cl_command_queue adopted, kiln_error **error)
+kiln_status kiln__opencl_queue_new(void *self, void *device, void *native,
+                                   void **out, kiln_error **error)
 {
+    kiln__opencl_device *on = device;
     opencl_queue *queue =
-        kiln__allocate(&device->context->alloc, sizeof *queue);
+        kiln__allocate(&on->base.context->alloc, sizeof *queue);
     cl_int code = CL_SUCCESS;
 
+    (void)self;
     if (queue == NULL)
         return kiln__error_no_memory(error);
-    queue->owner = device->owner;
-    queue->device = device;
-    if (adopted != NULL)
-        code = adopt(queue, adopted);
+    queue->owner = on->base.owner;
+    queue->device = on;
+    if (native != NULL)
+        code = adopt(queue, native);
     else
-        queue->native = device->api->clCreateCommandQueue(
-            device->native, device->facts.id, 0, &code);
+        queue->native =
+            on->api->clCreateCommandQueue(on->native, on->facts.id, 0, &code);
     if (queue->native == NULL) {
-        kiln__deallocate(&device->context->alloc, queue, sizeof *queue);
+        kiln__deallocate(&on->base.context->alloc, queue, sizeof *queue);
         return kiln__opencl_failed(error, code, "queue");
     }
     *out = queue;
@@ -144,17 +146,18 @@ static void drop_marker(opencl_queue *queue)
     queue->marker = NULL;
 }
 
-void kiln__opencl_queue_free(void *queue)
+void kiln__opencl_queue_free(void *self, void *queue)
 {
     opencl_queue *old = queue;
     const kiln__opencl_api *api = old->device->api;
 
+    (void)self;
     drop_marker(old);
     if (old->is_busy) /* a wait has failed: kernels may use the state */
         (void)api->clFinish(old->native);
     state_free(old);
     (void)api->clReleaseCommandQueue(old->native);
-    kiln__deallocate(&old->device->context->alloc, old, sizeof *old);
+    kiln__deallocate(&old->device->base.context->alloc, old, sizeof *old);
 }
 
 /* ---- launching ---- */
@@ -179,8 +182,8 @@ static cl_int enqueue(const opencl_queue *queue, cl_kernel kernel,
     return code == CL_SUCCESS ? api->clFlush(queue->native) : code;
 }
 
-static kiln_status launch_with(opencl_queue *queue, kiln__opencl_kernel *kernel,
-                               const kiln__opencl_function *function,
+static kiln_status launch_with(opencl_queue *queue, kiln__spirv_kernel *kernel,
+                               const kiln__spirv_function *function,
                                const kiln_launch_request *request,
                                const uint32_t block[3], kiln_error **error)
 {
@@ -200,30 +203,59 @@ static kiln_status launch_with(opencl_queue *queue, kiln__opencl_kernel *kernel,
         kiln__opencl_code_name(code), (int)code);
 }
 
-kiln_status kiln__opencl_launch(void *queue, const kiln_launch_request *request,
-                                kiln_error **error)
+static kiln_status need_state(opencl_queue *queue,
+                              const kiln__spirv_function *function,
+                              kiln_error **error)
+{
+    return function->info->hidden_arguments != 0 && queue->state == NULL
+               ? state_new(queue, error)
+               : KILN_OK;
+}
+
+kiln_status kiln__opencl_launch(void *self, void *queue,
+                                const kiln_launch_request *request,
+                                kiln_exception *exception, kiln_error **error)
 {
     opencl_queue *to = queue;
-    kiln__opencl_function *function = request->function;
-    kiln__opencl_kernel *kernel;
+    kiln__spirv_function *function = request->function;
+    kiln__spirv_kernel *kernel;
     uint32_t block[3] = {request->block[0], request->block[1],
                          request->block[2]};
     kiln_status status;
 
+    (void)self;
+    (void)exception;
     KILN_TRY(kiln__device_block(block, request, &function->limits, error));
-    if (function->info->hidden_arguments != 0 && to->state == NULL)
-        KILN_TRY(state_new(to, error));
+    KILN_TRY(need_state(to, function, error));
     (void)kiln__device_hidden(request, (uint64_t)(uintptr_t)to->state,
                               function->number);
-    KILN_TRY(kiln__opencl_kernel_take(&kernel, function, error));
+    KILN_TRY(kiln__spirv_kernel_take(&kernel, function, error));
     drop_marker(to);
     to->is_busy = 1;
     status = launch_with(to, kernel, function, request, block, error);
     if (status == KILN_OK)
         atomic_store_explicit(&function->module->was_launched, 1,
                               memory_order_relaxed);
-    kiln__opencl_kernel_give(function, kernel);
+    kiln__spirv_kernel_give(function, kernel);
     return status;
+}
+
+kiln_status kiln__opencl_native(void *self, void *queue, void *function,
+                                kiln_native_launch *out, kiln_error **error)
+{
+    opencl_queue *to = queue;
+    kiln__spirv_function *of = function;
+    kiln__spirv_kernel *kernel;
+
+    (void)self;
+    KILN_TRY(kiln__spirv_kernel_own(&kernel, of, error));
+    out->function = kernel->native;
+    if (to == NULL)
+        return KILN_OK;
+    KILN_TRY(need_state(to, of, error));
+    out->hidden[0] = (uint64_t)(uintptr_t)to->state;
+    out->hidden[1] = of->number;
+    return kiln__opencl_kernel_tell(kernel, to->device, to->state, error);
 }
 
 /* ---- waiting ---- */
@@ -234,11 +266,12 @@ static kiln_status look(opencl_queue *queue, kiln_error **error)
     cl_int state = CL_COMPLETE;
     cl_int code = CL_SUCCESS;
 
-    if (queue->marker == NULL)
+    if (queue->marker == NULL) {
         code = api->clEnqueueMarkerWithWaitList(queue->native, 0, NULL,
                                                 &queue->marker);
-    if (code == CL_SUCCESS)
-        code = api->clFlush(queue->native);
+        if (code == CL_SUCCESS)
+            code = api->clFlush(queue->native);
+    }
     if (code == CL_SUCCESS)
         code = api->clGetEventInfo(queue->marker,
                                    CL_EVENT_COMMAND_EXECUTION_STATUS,
@@ -252,12 +285,13 @@ static kiln_status look(opencl_queue *queue, kiln_error **error)
                               : kiln__opencl_failed(error, code, "poll");
 }
 
-kiln_status kiln__opencl_wait(void *queue, int32_t block,
+kiln_status kiln__opencl_wait(void *self, void *queue, int32_t block,
                               kiln_exception *exception, kiln_error **error)
 {
     opencl_queue *to = queue;
     cl_int code;
 
+    (void)self;
     if (block) {
         code = to->device->api->clFinish(to->native);
         drop_marker(to);

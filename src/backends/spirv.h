@@ -3,7 +3,9 @@
 #ifndef KILN_SPIRV_BACKEND_H
 #define KILN_SPIRV_BACKEND_H
 
-#include "core.h"
+#include <stdatomic.h>
+
+#include "device_driver.h"
 
 /*
  * One backend, two drivers below it: Level Zero and OpenCL. Each of them is a
@@ -108,10 +110,6 @@ typedef struct kiln__spirv_parameter {
 
 #define KILN__SPIRV_PARAMETERS_MAX 512u
 
-/* The artifact's kernel of that name, or NULL. */
-const kiln_kernel_info *kiln__spirv_kernel_info(const kiln_artifact *artifact,
-                                                const char *name);
-
 /* Fills `out`, which has room for KILN__SPIRV_PARAMETERS_MAX, with the
    parameters of the artifact's kernel, hidden ones last. KILN_ECORRUPT when
    module and metadata do not agree. */
@@ -150,21 +148,59 @@ typedef struct kiln__spirv_place {
     uint32_t pci[4]; /* domain, bus, device, function */
 } kiln__spirv_place;
 
+/* What a driver knows of a device begins with this. */
+typedef struct kiln__spirv_facts {
+    kiln__spirv_level level;
+    kiln__spirv_place place;
+} kiln__spirv_facts;
+
+typedef struct kiln__spirv_list {
+    void *facts; /* of the driver's own size */
+    uint32_t count;
+    uint32_t capacity;
+    char reason[320]; /* why there is none */
+} kiln__spirv_list;
+
+typedef struct kiln__spirv_finder kiln__spirv_finder;
+typedef struct kiln__spirv_device kiln__spirv_device;
+typedef struct kiln__spirv_module kiln__spirv_module;
+typedef struct kiln__spirv_function kiln__spirv_function;
+
 /*
- * A driver below the backend. Its handles, of devices, modules and queues,
- * begin with its owner, by which the calls find back to it. `ops.describe` is
- * not used; `native` in `ops.open` is a kiln_spirv_native.
+ * A driver below the backend. `ops.describe` is not used; `native` in
+ * `ops.open` is a kiln_spirv_native. The members behind `ops` serve what both
+ * drivers share; `native` there is the driver's own handle.
  */
 typedef struct kiln__spirv_driver {
     const char *name; /* "opencl", "level-zero" */
     const char *title;
     const kiln_backend_ops *ops;
-    void (*device)(void *self, uint32_t ordinal, kiln__spirv_level *level,
-                   kiln__spirv_place *place);
+    size_t facts_size;
+    size_t device_size;
+    /* Opens the driver; false: the list's reason is set. */
+    int (*open)(kiln__spirv_finder *finder);
+    /* Lists the devices, or the reason why there is none. KILN_ENOMEM. */
+    kiln_status (*probe)(kiln__spirv_finder *finder);
+    /* Fill in a device, of which all else is zero, and its name; what they
+       made until they failed is given back by device_free(). */
+    kiln_status (*device_open)(kiln__spirv_device *device, void *self,
+                               uint32_t ordinal, kiln_error **error);
+    kiln_status (*device_adopt)(kiln__spirv_device *device, void *self,
+                                const kiln_spirv_native *native,
+                                kiln_error **error);
+    void (*device_free)(kiln__spirv_device *device);
+    void (*program_free)(const kiln__spirv_device *device, void *native);
+    kiln_status (*kernel_new)(void **native, const kiln__spirv_module *module,
+                              const char *name, kiln_error **error);
+    void (*kernel_free)(const kiln__spirv_device *device, void *native);
+    /* Fills the function's limits; `native` is a kernel of it. */
+    void (*ask_limits)(kiln__spirv_function *function, void *native);
 } kiln__spirv_driver;
 
+/* What the handles of devices, modules and queues begin with: by it calls find
+   back to the driver. */
 typedef struct kiln__spirv_owner {
-    const kiln_backend_ops *ops;
+    const kiln__spirv_driver *driver;
     void *self;
 } kiln__spirv_owner;
 
@@ -180,5 +216,122 @@ kiln_status kiln__spirv_backend_new_on(void **self, kiln_context *context,
                                        const struct kiln__opencl_api *opencl,
                                        const struct kiln__level_zero_api *zero,
                                        kiln_error **error);
+
+/* ---- spirv_device.c: what both drivers' devices have ---- */
+
+typedef struct kiln__spirv_import {
+    const char *name;
+    size_t member; /* offset in the table of functions */
+    int needed;
+} kiln__spirv_import;
+
+/* Opens a loader's library, which is never closed, as drivers keep threads,
+   and fills the table; false, with a reason. */
+int kiln__spirv_library_open(void *table, const char *library,
+                             const kiln__spirv_import *imports, size_t count,
+                             char *reason, size_t capacity);
+
+/* A driver's `self` begins with this. Devices are looked for once, when they
+   are first asked about: a driver that is opened starts threads. */
+struct kiln__spirv_finder {
+    const kiln__spirv_driver *driver;
+    kiln_context *context;
+    kiln__mutex lock; /* held while the driver is asked; fork() waits for it */
+    kiln__fork_guard guard;
+    int is_known;
+    kiln__spirv_list list;
+};
+
+/* Facts behind the last ones of a list, for the caller to fill and to count;
+   NULL: out of memory. */
+void *kiln__spirv_list_room(kiln__spirv_list *list, size_t facts_size,
+                            const kiln_alloc *alloc);
+void kiln__spirv_list_dispose(kiln__spirv_list *list, size_t facts_size,
+                              const kiln_alloc *alloc);
+/* Of a device that was found. */
+const kiln__spirv_facts *kiln__spirv_facts_of(const kiln__spirv_finder *finder,
+                                              uint32_t ordinal);
+
+kiln_status kiln__spirv_finder_init(kiln__spirv_finder *finder,
+                                    const kiln__spirv_driver *driver,
+                                    kiln_context *context, kiln_error **error);
+void kiln__spirv_finder_dispose(kiln__spirv_finder *finder);
+
+/* The driver's device begins with this. */
+struct kiln__spirv_device {
+    kiln__spirv_owner owner;
+    kiln_context *context;
+    kiln__spirv_level level;
+    const char *name;
+    kiln__loaded_kernels kernels;
+};
+
+/* Of the table of a backend. */
+uint32_t kiln__spirv_count(void *self, const char **reason);
+kiln_status kiln__spirv_open(void *self, uint32_t ordinal, void *native,
+                             void **device, const char **device_name,
+                             kiln_error **error);
+void kiln__spirv_close(void *self, void *device);
+
+/* ---- spirv_kernel.c: what both drivers' modules and kernels have ---- */
+
+/* One of the driver's kernels. Its arguments are its own until it is launched,
+   so it is one caller's at a time. */
+typedef struct kiln__spirv_kernel {
+    void *native;
+    const void *state; /* that the driver was told of */
+    struct kiln__spirv_kernel *next;
+} kiln__spirv_kernel;
+
+struct kiln__spirv_function {
+    kiln__spirv_module *module;
+    const kiln_kernel_info *info; /* the artifact's */
+    uint64_t number;              /* among the device's kernels */
+    kiln__spirv_parameter *parameters;
+    size_t parameter_count;
+    kiln__group_limits limits;
+    kiln__mutex lock; /* of the kernels */
+    kiln__fork_guard guard;
+    kiln__spirv_kernel *idle;
+    kiln__spirv_kernel *own; /* of who launches by himself, or NULL */
+    kiln__spirv_function *next;
+};
+
+struct kiln__spirv_module {
+    kiln__spirv_owner owner;
+    kiln__spirv_device *device;
+    const kiln_artifact *artifact; /* retained */
+    void *native;                  /* the driver's program or module */
+    kiln__mutex lock;              /* of the list */
+    kiln__fork_guard guard;
+    kiln__spirv_function *functions;
+    atomic_int was_launched;
+    atomic_int is_saved; /* or was loaded from what had been saved */
+};
+
+/* A module for the artifact, if the device runs its target; the driver sets
+   `native`. */
+kiln_status kiln__spirv_module_new(kiln__spirv_module **out,
+                                   kiln__spirv_device *device,
+                                   const kiln_artifact *artifact,
+                                   kiln_error **error);
+/* Takes the outcome of filling a module: passes it on, or frees it. */
+kiln_status kiln__spirv_module_done(void **out, kiln__spirv_module *module,
+                                    kiln_status status);
+/* Of the table of a backend: finds a kernel, which the first call makes. */
+kiln_status kiln__spirv_symbol(void *self, void *module, const char *name,
+                               void **function, kiln_error **error);
+void kiln__spirv_unload(void *self, void *module);
+
+/* A kernel of this function that nobody else has, and back. */
+kiln_status kiln__spirv_kernel_take(kiln__spirv_kernel **out,
+                                    kiln__spirv_function *function,
+                                    kiln_error **error);
+void kiln__spirv_kernel_give(kiln__spirv_function *function,
+                             kiln__spirv_kernel *kernel);
+/* The one that is for who launches by himself; Kiln never does with it. */
+kiln_status kiln__spirv_kernel_own(kiln__spirv_kernel **out,
+                                   kiln__spirv_function *function,
+                                   kiln_error **error);
 
 #endif /* KILN_SPIRV_BACKEND_H */

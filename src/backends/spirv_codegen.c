@@ -190,11 +190,10 @@ static void set_group_size(kiln__codegen_job *job, LLVMValueRef kernel)
     const uint32_t *required = job->settings->required_group_size;
     LLVMMetadataRef sizes[3];
 
-    if (required[0] == 0 && required[1] == 0 && required[2] == 0)
+    if (!kiln__device_group_is_known(job))
         return;
     for (int d = 0; d < 3; d++)
-        sizes[d] = LLVMValueAsMetadata(
-            number32(job, required[d] != 0 ? required[d] : 1));
+        sizes[d] = LLVMValueAsMetadata(number32(job, required[d]));
     LLVMGlobalSetMetadata(
         kernel, LLVMGetMDKindIDInContext(job->context, name, sizeof name - 1),
         LLVMMDNodeInContext2(job->context, sizes, 3));

@@ -52,19 +52,21 @@ static int is_same(const kiln__spirv_place *a, const kiln__spirv_place *b)
            memcmp(a->pci, b->pci, sizeof a->pci) == 0;
 }
 
+static const kiln__spirv_facts *facts_of(const spirv_backend *backend,
+                                         const spirv_device *device)
+{
+    return kiln__spirv_facts_of(backend->selves[device->driver],
+                                device->ordinal);
+}
+
 static int is_listed(const spirv_backend *backend, uint32_t driver,
                      const kiln__spirv_place *place)
 {
     for (uint32_t i = 0; i < backend->count; i++) {
         const spirv_device *other = &backend->devices[i];
-        kiln__spirv_level level;
-        kiln__spirv_place there;
 
-        if (other->driver == driver)
-            continue;
-        drivers[other->driver]->device(backend->selves[other->driver],
-                                       other->ordinal, &level, &there);
-        if (is_same(place, &there))
+        if (other->driver != driver &&
+            is_same(place, &facts_of(backend, other)->place))
             return 1;
     }
     return 0;
@@ -73,12 +75,10 @@ static int is_listed(const spirv_backend *backend, uint32_t driver,
 static void add_devices(spirv_backend *backend, uint32_t driver, uint32_t count)
 {
     for (uint32_t i = 0; i < count && backend->count < DEVICES_MAX; i++) {
-        kiln__spirv_level level;
-        kiln__spirv_place place;
+        const spirv_device device = {driver, i};
 
-        drivers[driver]->device(backend->selves[driver], i, &level, &place);
-        if (!is_listed(backend, driver, &place))
-            backend->devices[backend->count++] = (spirv_device){driver, i};
+        if (!is_listed(backend, driver, &facts_of(backend, &device)->place))
+            backend->devices[backend->count++] = device;
     }
 }
 
@@ -150,16 +150,12 @@ static kiln_status describe(void *self, const char *name, kiln_target *out,
                             kiln_error **error)
 {
     spirv_backend *backend = self;
-    kiln__spirv_level level;
-    kiln__spirv_place place;
     const char *reason;
 
     if ((name != NULL && *name != '+') || count(self, &reason) == 0)
         return kiln__spirv_target(out, name, NULL, error);
-    drivers[backend->devices[0].driver]->device(
-        backend->selves[backend->devices[0].driver],
-        backend->devices[0].ordinal, &level, &place);
-    return kiln__spirv_target(out, name, &level, error);
+    return kiln__spirv_target(
+        out, name, &facts_of(backend, &backend->devices[0])->level, error);
 }
 
 /* ---- opening ---- */
@@ -228,7 +224,7 @@ static const kiln_backend_ops *ops_of(const void *handle, void **self)
     const kiln__spirv_owner *owner = handle;
 
     *self = owner->self;
-    return owner->ops;
+    return owner->driver->ops;
 }
 
 static int is_forked(const void *self)
@@ -337,12 +333,15 @@ static kiln_status copy(void *self, void *device, void *to, const void *from,
     return ops_of(device, &driver)->copy(driver, device, to, from, size, error);
 }
 
-static void *native_function(void *self, void *module, void *function)
+static kiln_status native(void *self, void *queue, void *function,
+                          kiln_native_launch *out, kiln_error **error)
 {
+    const kiln__spirv_function *of = function;
     void *driver;
 
-    (void)self;
-    return ops_of(module, &driver)->native_function(driver, module, function);
+    KILN_TRY(check_alive(self, error));
+    return ops_of(of->module, &driver)
+        ->native(driver, queue, function, out, error);
 }
 
 static const char *identity(void *self, void *device)
@@ -417,7 +416,7 @@ const kiln_backend_ops kiln__spirv_ops = {
     .buffer_free = buffer_free,
     .copy = copy,
     .free = backend_free,
-    .native_function = native_function,
+    .native = native,
     .identity = identity,
     .load_native = load_native,
     .save_native = save_native,

@@ -124,20 +124,6 @@ static int find_type(kiln__spirv_walk walk, uint32_t type,
     return 0;
 }
 
-const kiln_kernel_info *kiln__spirv_kernel_info(const kiln_artifact *artifact,
-                                                const char *name)
-{
-    const size_t count = kiln_artifact_kernel_count(artifact);
-
-    for (size_t i = 0; i < count; i++) {
-        const kiln_kernel_info *info = kiln_artifact_kernel(artifact, i);
-
-        if (strcmp(info->name, name) == 0)
-            return info;
-    }
-    return NULL;
-}
-
 /* ---- parameters ---- */
 
 typedef struct reading {

@@ -8,7 +8,8 @@
 
 /* Which call fails, and what happened; one per process. */
 typedef struct faulty_state {
-    uint64_t calls;     /* that can fail */
+    uint64_t calls;     /* that can fail; looks in a row are one */
+    const char *called; /* the last one */
     uint64_t fail_at;   /* counted from 1; 0: none */
     int lasting;        /* all from there on fail */
     const char *failed; /* the function that failed last */

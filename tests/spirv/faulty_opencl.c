@@ -7,9 +7,23 @@
 faulty_state faulty;
 kiln__opencl_api faulty_opencl_real;
 
+/* How often work is looked at that has not ended differs from run to run. */
+static int is_another_look(const char *function)
+{
+    const char *before = faulty.called;
+
+    faulty.called = function;
+    return before != NULL && strcmp(before, function) == 0 &&
+           (strcmp(function, "clGetEventInfo") == 0 ||
+            strcmp(function, "zeEventQueryStatus") == 0);
+}
+
 int faulty_fails(const char *function)
 {
-    faulty.calls++;
+    if (!is_another_look(function))
+        faulty.calls++;
+    else if (faulty.calls == faulty.fail_at)
+        return 0; /* it did when it was the first */
     if (faulty.fail_at == 0 || faulty.calls < faulty.fail_at ||
         (faulty.calls > faulty.fail_at && !faulty.lasting))
         return 0;

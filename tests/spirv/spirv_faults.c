@@ -218,6 +218,7 @@ static void check_one(body run, uint64_t fail_at, int lasting)
 
     failing_alloc_init(&memory, 0);
     faulty.calls = 0;
+    faulty.called = NULL;
     faulty.live = 0;
     faulty.fail_at = fail_at;
     faulty.lasting = lasting;

@@ -87,6 +87,13 @@ static void load_saxpy(process *p)
     assert_ok(spirv_load(&p->kernel, p->context, &spirv_saxpy, &test_error));
 }
 
+static void start_and_run(process *p, const char *folder, uint8_t mode)
+{
+    start(p, folder, mode);
+    load_saxpy(p);
+    check_saxpy(p);
+}
+
 /* ---- entries ---- */
 
 typedef struct counted {
@@ -130,9 +137,7 @@ static void the_next_process_compiles_nothing(void **state)
 {
     process p;
 
-    start(&p, *state, KILN_CACHE_MODE_READ_WRITE);
-    load_saxpy(&p);
-    check_saxpy(&p);
+    start_and_run(&p, *state, KILN_CACHE_MODE_READ_WRITE);
     assert_int_equal(native_entries(&p, 0), 1);
     end(&p);
 
@@ -147,15 +152,11 @@ static void what_the_driver_refuses_is_built_anew(void **state)
 {
     process p;
 
-    start(&p, *state, KILN_CACHE_MODE_READ_WRITE);
-    load_saxpy(&p);
-    check_saxpy(&p);
+    start_and_run(&p, *state, KILN_CACHE_MODE_READ_WRITE);
     assert_int_equal(native_entries(&p, 1), 1);
     end(&p);
 
-    start(&p, *state, KILN_CACHE_MODE_READ_WRITE);
-    load_saxpy(&p);
-    check_saxpy(&p);
+    start_and_run(&p, *state, KILN_CACHE_MODE_READ_WRITE);
     assert_int_equal(native_entries(&p, 0), 1);
     end(&p);
 
@@ -169,9 +170,7 @@ static void a_mode_that_writes_nothing_keeps_nothing(void **state)
 {
     process p;
 
-    start(&p, *state, KILN_CACHE_MODE_READ_ONLY);
-    load_saxpy(&p);
-    check_saxpy(&p);
+    start_and_run(&p, *state, KILN_CACHE_MODE_READ_ONLY);
     assert_int_equal(native_entries(&p, 0), 0);
     end(&p);
 }
@@ -180,14 +179,10 @@ static void a_mode_that_reads_nothing_compiles(void **state)
 {
     process p;
 
-    start(&p, *state, KILN_CACHE_MODE_READ_WRITE);
-    load_saxpy(&p);
-    check_saxpy(&p);
+    start_and_run(&p, *state, KILN_CACHE_MODE_READ_WRITE);
     end(&p);
 
-    start(&p, *state, KILN_CACHE_MODE_REFRESH);
-    load_saxpy(&p);
-    check_saxpy(&p);
+    start_and_run(&p, *state, KILN_CACHE_MODE_REFRESH);
     assert_int_equal(native_entries(&p, 0), 1);
     end(&p);
 }
@@ -200,9 +195,7 @@ static void an_export_leaves_it_out_unless_it_is_asked_for(void **state)
     process p;
 
     (void)snprintf(path, sizeof path, "%s/out.kilnpack", (char *)*state);
-    start(&p, *state, KILN_CACHE_MODE_READ_WRITE);
-    load_saxpy(&p);
-    check_saxpy(&p);
+    start_and_run(&p, *state, KILN_CACHE_MODE_READ_WRITE);
     assert_ok(
         kiln_cache_export(&report, p.context, path, NULL, NULL, &test_error));
     assert_int_equal(report.entries, 0);
@@ -242,9 +235,7 @@ static void an_entry_says_what_it_is(void **state)
     char all[4096] = "";
     process p;
 
-    start(&p, *state, KILN_CACHE_MODE_READ_WRITE);
-    load_saxpy(&p);
-    check_saxpy(&p);
+    start_and_run(&p, *state, KILN_CACHE_MODE_READ_WRITE);
     assert_ok(kiln__stores_walk(p.context, 0, see_description, all));
     end(&p);
 

@@ -418,6 +418,27 @@ static void the_native_function_is_the_drivers(void **state)
     assert_ptr_not_equal(first, f->kernel.kernel.function);
 }
 
+/* Who launches by himself has a kernel that Kiln's launches leave alone, and
+   the values of the hidden arguments. */
+static void who_launches_by_himself_gets_what_he_needs(void **state)
+{
+    fixture *f = *state;
+    kiln_native_launch first = {.size = sizeof first}, second = first;
+    void *function = NULL;
+
+    load(f, &spirv_raise);
+    assert_ok(
+        kiln_queue_native(&first, f->queue, &f->kernel.kernel, &test_error));
+    assert_ok(
+        kiln_queue_native(&second, f->queue, &f->kernel.kernel, &test_error));
+    assert_ok(kiln_kernel_native(&function, &f->kernel.kernel, &test_error));
+    assert_ptr_equal(first.function, function);
+    assert_ptr_equal(second.function, function);
+    assert_int_equal(first.hidden_count, 2);
+    assert_true(first.hidden[0] != 0 && first.hidden[1] != 0);
+    assert_memory_equal(first.hidden, second.hidden, sizeof first.hidden);
+}
+
 static void buffers_of_any_size_keep_what_is_written(void **state)
 {
     static const uint64_t sizes[] = {0, 1, 63, 4097, (uint64_t)1 << 22};
@@ -478,6 +499,7 @@ int main(void)
         TEST(threads_launch_one_kernel_with_arguments_of_their_own),
         TEST(the_child_of_a_fork_has_no_device),
         TEST(the_native_function_is_the_drivers),
+        TEST(who_launches_by_himself_gets_what_he_needs),
         TEST(buffers_of_any_size_keep_what_is_written),
     };
 

@@ -107,10 +107,6 @@ typedef struct kiln_backend_ops {
     kiln_status (*native)(void *self, void *queue, void *function,
                           kiln_native_launch *out, kiln_error **error);
 
-    /** Optional. The driver's own handle of a function of the module, where
-        symbol() gives another one. */
-    void *(*native_function)(void *self, void *module, void *function);
-
     /* The next three are there together or not at all: a driver that compiles
        what it loads keeps the outcome. */
 

@@ -48,4 +48,26 @@ int32_t fake_host_free(void *memory);
 int32_t fake_error_name(int32_t result, const char **name);
 int32_t fake_error_text(int32_t result, const char **text);
 
+/* ---- for the two drivers ---- */
+
+#define CALL(name) \
+    do { \
+        const int32_t failed_ = fake_call(name); \
+        if (failed_ != 0) \
+            return failed_; \
+    } while (0)
+#define FORBIDDEN_CALL(name) \
+    do { \
+        const int32_t failed_ = fake_forbidden_call(name); \
+        if (failed_ != 0) \
+            return failed_; \
+    } while (0)
+
+#define ENTRY(name, parameters) \
+    FAKE_EXPORT int32_t name parameters; \
+    int32_t name parameters
+
+FAKE_EXPORT void *fake_gpu_current(void);
+FAKE_EXPORT void fake_gpu_set_current(void *context);
+
 #endif /* KILN_TESTS_FAKE_CORE_H */

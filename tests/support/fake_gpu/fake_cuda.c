@@ -9,26 +9,6 @@
  * every driver has.
  */
 
-#define CALL(name) \
-    do { \
-        const int32_t failed_ = fake_call(name); \
-        if (failed_ != 0) \
-            return failed_; \
-    } while (0)
-#define FORBIDDEN_CALL(name) \
-    do { \
-        const int32_t failed_ = fake_forbidden_call(name); \
-        if (failed_ != 0) \
-            return failed_; \
-    } while (0)
-
-#define ENTRY(name, parameters) \
-    FAKE_EXPORT int32_t name parameters; \
-    int32_t name parameters
-
-FAKE_EXPORT void *fake_gpu_current(void);
-FAKE_EXPORT void fake_gpu_set_current(void *context);
-
 void *fake_gpu_current(void)
 {
     return fake_current();

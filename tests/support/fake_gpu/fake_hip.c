@@ -7,26 +7,6 @@
 
 /* FAKE_OLD leaves out what an old runtime lacks. */
 
-#define CALL(name) \
-    do { \
-        const int32_t failed_ = fake_call(name); \
-        if (failed_ != 0) \
-            return failed_; \
-    } while (0)
-#define FORBIDDEN_CALL(name) \
-    do { \
-        const int32_t failed_ = fake_forbidden_call(name); \
-        if (failed_ != 0) \
-            return failed_; \
-    } while (0)
-
-#define ENTRY(name, parameters) \
-    FAKE_EXPORT int32_t name parameters; \
-    int32_t name parameters
-
-FAKE_EXPORT void *fake_gpu_current(void);
-FAKE_EXPORT void fake_gpu_set_current(void *context);
-
 /* A thread is on device 0 until it chooses another. */
 static int current_device(void)
 {

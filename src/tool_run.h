@@ -1,10 +1,9 @@
-/* codegen_run.h - a tool of another as a process: bytes in, bytes out. */
+/* tool_run.h - a tool of another as a process: bytes in, bytes out. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-#ifndef KILN_CODEGEN_RUN_H
-#define KILN_CODEGEN_RUN_H
+#ifndef KILN_TOOL_RUN_H
+#define KILN_TOOL_RUN_H
 
 #include "array.h"
-#include "codegen_job.h"
 
 /* Of the files that the tool opens. Inputs have no names: these are open
    descriptors of its process. */
@@ -14,12 +13,24 @@
 /* Stands for the output's path among the arguments. */
 #define KILN__RUN_OUTPUT "@output"
 
+/* A relocatable object, or whatever else a tool reads. */
+typedef struct kiln__object {
+    const void *bytes;
+    size_t size;
+} kiln__object;
+
 typedef struct kiln__run {
-    const char *program;          /* its path */
+    const char
+        *program; /* its path; without a slash it is looked for on PATH */
     const char *const *arguments; /* its name first; NULL-terminated */
     const kiln__object *inputs;
     size_t input_count;
+    const kiln_alloc *alloc; /* of the output; NULL: malloc */
+    int limit_ms;            /* 0: KILN__RUN_LIMIT_MS */
 } kiln__run;
+
+/* A tool that takes longer hangs: none is known to need a tenth of it. */
+#define KILN__RUN_LIMIT_MS (10 * 60 * 1000)
 
 /**
  * Runs the program to its end and takes what it wrote to the output. No shell,
@@ -29,9 +40,9 @@ typedef struct kiln__run {
  *
  * `said` gets what it printed, whatever the outcome, or what kept it from
  * running. KILN_ENOTFOUND: it could not be started. KILN_ECODEGEN: it failed,
- * or left no output. KILN_ENOMEM.
+ * left no output, or was killed since it did not end in time. KILN_ENOMEM.
  */
 kiln_status kiln__run_tool(const kiln__run *run, kiln_blob *out,
                            kiln__text *said);
 
-#endif /* KILN_CODEGEN_RUN_H */
+#endif /* KILN_TOOL_RUN_H */

@@ -1,10 +1,11 @@
-/* codegen_run.c - a tool of another as a process: bytes in, bytes out. */
+/* tool_run.c - a tool of another as a process: bytes in, bytes out. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-#include "codegen_run.h"
+#include "tool_run.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <poll.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdbool.h>
@@ -14,6 +15,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #define OUTPUT_MAX ((size_t)1 << 30)
@@ -179,8 +181,8 @@ static int spawn(pid_t *out, const workplace *w, const char *program,
         if (error == 0)
             error = set_signals(&attributes);
         if (error == 0)
-            error = posix_spawn(out, program, &actions, &attributes, arguments,
-                                environ);
+            error = posix_spawnp(out, program, &actions, &attributes, arguments,
+                                 environ);
         (void)posix_spawnattr_destroy(&attributes);
     }
     (void)posix_spawn_file_actions_destroy(&actions);
@@ -205,13 +207,39 @@ static int start(pid_t *out, workplace *w, const kiln__run *run)
     return spawn(out, w, run->program, arguments);
 }
 
-/* Until everybody who could print has ended; keeps the first of it. */
-static void read_messages(workplace *w)
+static int64_t now_ms(void)
 {
+    struct timespec now;
+
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+/* False: nothing came until the time was over. */
+static bool await_message(const workplace *w, int64_t end)
+{
+    struct pollfd pipe = {.fd = w->printed[0], .events = POLLIN};
+    int64_t left;
+    int found;
+
+    do {
+        left = end - now_ms();
+        found = poll(&pipe, 1, left > 0 ? (int)left : 0);
+    } while (found < 0 && errno == EINTR);
+    return found != 0;
+}
+
+/* Until everybody who could print has ended; keeps the first of it. False:
+   somebody has not by the end of the time. */
+static bool read_messages(workplace *w, int limit_ms)
+{
+    const int64_t end = now_ms() + limit_ms;
     char bytes[4096];
     ssize_t got;
 
     do {
+        if (!await_message(w, end))
+            return false;
         got = read(w->printed[0], bytes, sizeof bytes);
         for (ssize_t i = 0; i < got; i++)
             if (bytes[i] == '\0')
@@ -219,6 +247,7 @@ static void read_messages(workplace *w)
         if (got > 0 && w->said->size < SAID_MAX)
             kiln__text_add_n(w->said, bytes, (size_t)got);
     } while (got > 0 || (got < 0 && errno == EINTR));
+    return true;
 }
 
 static kiln_status ended(workplace *w, pid_t child)
@@ -244,6 +273,8 @@ static kiln_status ended(workplace *w, pid_t child)
 
 static kiln_status run_process(workplace *w, const kiln__run *run)
 {
+    const int limit = run->limit_ms > 0 ? run->limit_ms : KILN__RUN_LIMIT_MS;
+    kiln_status status;
     pid_t child;
 
     errno = start(&child, w, run);
@@ -252,8 +283,12 @@ static kiln_status run_process(workplace *w, const kiln__run *run)
         return KILN_ENOTFOUND;
     }
     close_fd(&w->printed[1]);
-    read_messages(w);
-    return ended(w, child);
+    if (read_messages(w, limit))
+        return ended(w, child);
+    (void)kill(child, SIGKILL);
+    status = ended(w, child);
+    kiln__text_format(w->said, ": it had not ended after %d ms", limit);
+    return status == KILN_OK ? KILN_ECODEGEN : status;
 }
 
 /* ---- the output ---- */
@@ -273,7 +308,8 @@ static bool read_all(int fd, char *bytes, size_t size)
     return true;
 }
 
-static kiln_status take_output(workplace *w, kiln_blob *out)
+static kiln_status take_output(workplace *w, const kiln_alloc *alloc,
+                               kiln_blob *out)
 {
     int fd = open(w->output, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
     kiln_status status = KILN_OK;
@@ -286,7 +322,7 @@ static kiln_status take_output(workplace *w, kiln_blob *out)
         close_fd(&fd);
         return KILN_ECODEGEN;
     }
-    bytes = kiln__blob_new(out, &kiln__malloc, (size_t)info.st_size);
+    bytes = kiln__blob_new(out, alloc, (size_t)info.st_size);
     if (bytes == NULL) {
         status = KILN_ENOMEM;
     } else if (!read_all(fd, bytes, (size_t)info.st_size)) {
@@ -313,7 +349,8 @@ kiln_status kiln__run_tool(const kiln__run *run, kiln_blob *out,
     if (open_workplace(&w, run))
         status = run_process(&w, run);
     if (status == KILN_OK)
-        status = take_output(&w, out);
+        status = take_output(
+            &w, run->alloc != NULL ? run->alloc : &kiln__malloc, out);
     close_workplace(&w);
     if (said->failed && status == KILN_OK) {
         out->release(out);

@@ -1,0 +1,179 @@
+/* spirv_device.c - what the devices of both SPIR-V drivers have. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include <stdio.h>
+#include <string.h>
+
+#include "dynlib.h"
+#include "report.h"
+#include "spirv.h"
+
+/* ---- the loader's library ---- */
+
+int kiln__spirv_library_open(void *table, const char *library,
+                             const kiln__spirv_import *imports, size_t count,
+                             char *reason, size_t capacity)
+{
+    kiln_error *error = NULL;
+    void *opened;
+
+    if (kiln__dynlib_open(&opened, library, &error) != KILN_OK) {
+        (void)snprintf(reason, capacity, "%s", kiln_error_message(error));
+        kiln_error_free(error);
+        return 0;
+    }
+    for (size_t i = 0; i < count; i++) {
+        void *symbol = kiln__dynlib_symbol(opened, imports[i].name);
+
+        if (symbol == NULL && imports[i].needed) {
+            (void)snprintf(reason, capacity, "%s has no %s", library,
+                           imports[i].name);
+            return 0;
+        }
+        memcpy((char *)table + imports[i].member, &symbol, sizeof symbol);
+    }
+    return 1;
+}
+
+/* ---- lists ---- */
+
+void *kiln__spirv_list_room(kiln__spirv_list *list, size_t facts_size,
+                            const kiln_alloc *alloc)
+{
+    const uint32_t capacity = list->capacity + 8;
+    void *grown;
+
+    if (list->count == list->capacity) {
+        grown = kiln__resize(alloc, list->facts, list->capacity * facts_size,
+                             capacity * facts_size);
+        if (grown == NULL)
+            return NULL;
+        list->facts = grown;
+        list->capacity = capacity;
+    }
+    return (char *)list->facts + list->count * facts_size;
+}
+
+void kiln__spirv_list_dispose(kiln__spirv_list *list, size_t facts_size,
+                              const kiln_alloc *alloc)
+{
+    kiln__deallocate(alloc, list->facts, list->capacity * facts_size);
+    list->facts = NULL;
+    list->count = 0;
+    list->capacity = 0;
+}
+
+const kiln__spirv_facts *kiln__spirv_facts_of(const kiln__spirv_finder *finder,
+                                              uint32_t ordinal)
+{
+    return (const kiln__spirv_facts *)((const char *)finder->list.facts +
+                                       ordinal * finder->driver->facts_size);
+}
+
+/* ---- finding devices ---- */
+
+kiln_status kiln__spirv_finder_init(kiln__spirv_finder *finder,
+                                    const kiln__spirv_driver *driver,
+                                    kiln_context *context, kiln_error **error)
+{
+    if (kiln__mutex_init(&finder->lock) != KILN_OK)
+        return kiln__error_no_memory(error);
+    finder->driver = driver;
+    finder->context = context;
+    finder->guard.mutex = &finder->lock;
+    kiln__fork_add(&context->fork, &finder->guard);
+    return KILN_OK;
+}
+
+void kiln__spirv_finder_dispose(kiln__spirv_finder *finder)
+{
+    kiln__spirv_list_dispose(&finder->list, finder->driver->facts_size,
+                             &finder->context->alloc);
+    kiln__fork_remove(&finder->context->fork, &finder->guard);
+    kiln__mutex_dispose(&finder->lock);
+}
+
+/* Who has no memory for the list may have it another time. */
+static void find_devices(kiln__spirv_finder *finder)
+{
+    kiln__spirv_list *list = &finder->list;
+
+    finder->is_known = !finder->driver->open(finder) ||
+                       finder->driver->probe(finder) == KILN_OK;
+    if (finder->is_known)
+        return;
+    kiln__spirv_list_dispose(list, finder->driver->facts_size,
+                             &finder->context->alloc);
+    (void)snprintf(list->reason, sizeof list->reason, "%s",
+                   kiln_status_text(KILN_ENOMEM));
+}
+
+uint32_t kiln__spirv_count(void *self, const char **reason)
+{
+    kiln__spirv_finder *finder = self;
+
+    kiln__mutex_lock(&finder->lock);
+    if (!finder->is_known)
+        find_devices(finder);
+    kiln__mutex_unlock(&finder->lock);
+    *reason = finder->list.count == 0 ? finder->list.reason : NULL;
+    return finder->list.count;
+}
+
+/* ---- opening them ---- */
+
+void kiln__spirv_close(void *self, void *device)
+{
+    kiln__spirv_device *old = device;
+    const kiln__spirv_driver *driver = old->owner.driver;
+    kiln_context *context = old->context;
+
+    (void)self;
+    driver->device_free(old);
+    kiln__loaded_kernels_dispose(&old->kernels);
+    kiln__deallocate(&context->alloc, old, driver->device_size);
+}
+
+static kiln_status device_new(kiln__spirv_device **out,
+                              kiln__spirv_finder *finder, kiln_error **error)
+{
+    kiln_context *context = finder->context;
+    kiln__spirv_device *device =
+        kiln__allocate(&context->alloc, finder->driver->device_size);
+
+    if (device == NULL)
+        return kiln__error_no_memory(error);
+    device->owner = (kiln__spirv_owner){finder->driver, finder};
+    device->context = context;
+    if (kiln__loaded_kernels_init(&device->kernels, context) != KILN_OK) {
+        kiln__deallocate(&context->alloc, device, finder->driver->device_size);
+        return kiln__error_no_memory(error);
+    }
+    *out = device;
+    return KILN_OK;
+}
+
+/* What is adopted need not be among those that were found. */
+kiln_status kiln__spirv_open(void *self, uint32_t ordinal, void *native,
+                             void **device, const char **device_name,
+                             kiln_error **error)
+{
+    kiln__spirv_finder *finder = self;
+    const kiln__spirv_driver *driver = finder->driver;
+    kiln__spirv_device *made = NULL;
+    const char *reason;
+    kiln_status status;
+
+    if (ordinal >= kiln__spirv_count(self, &reason) && native == NULL)
+        return kiln__error_set(error, KILN_ENODEVICE, "%s: %s", driver->title,
+                               reason != NULL ? reason : "no such device");
+    KILN_TRY(device_new(&made, finder, error));
+    status = native != NULL ? driver->device_adopt(made, self, native, error)
+                            : driver->device_open(made, self, ordinal, error);
+    if (status != KILN_OK) {
+        kiln__spirv_close(self, made);
+        return status;
+    }
+    *device = made;
+    *device_name = made->name;
+    return KILN_OK;
+}

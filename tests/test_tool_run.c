@@ -1,0 +1,93 @@
+/* test_tool_run.c - tools as processes: bytes in, bytes out. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include <string.h>
+
+#include "support/harness.h"
+#include "tool_run.h"
+
+static const kiln__object words = {"some words", 10};
+
+/* Runs a line of sh, with the input's path as $1 and the output's as $2. */
+static kiln_status run_line(const char *line, int limit_ms, kiln_blob *out,
+                            kiln__text *said)
+{
+    const char *const arguments[] = {
+        "sh", "-c", line, "sh", KILN__RUN_INPUT0, KILN__RUN_OUTPUT, NULL};
+    const kiln__run run = {.program = "sh",
+                           .arguments = arguments,
+                           .inputs = &words,
+                           .input_count = 1,
+                           .limit_ms = limit_ms};
+
+    kiln__text_init(said, &kiln__malloc);
+    *out = (kiln_blob){0};
+    return kiln__run_tool(&run, out, said);
+}
+
+static void bytes_go_in_and_come_out(void **state)
+{
+    kiln_blob out;
+    kiln__text said;
+
+    (void)state;
+    assert_ok(run_line("cat \"$1\" \"$1\" >\"$2\"; echo done", 0, &out, &said));
+    assert_int_equal(out.size, 20);
+    assert_memory_equal(out.data, "some wordssome words", 20);
+    assert_string_equal(said.bytes, "done\n");
+    kiln_blob_release(&out);
+    kiln__text_dispose(&said);
+}
+
+static void assert_said(const char *line, int limit_ms, kiln_status expected,
+                        const char *words_in_it)
+{
+    kiln_blob out;
+    kiln__text said;
+
+    assert_int_equal(run_line(line, limit_ms, &out, &said), expected);
+    assert_null(out.data);
+    assert_non_null(strstr(said.bytes, words_in_it));
+    kiln__text_dispose(&said);
+}
+
+static void a_tool_that_fails_is_quoted(void **state)
+{
+    (void)state;
+    assert_said("echo oh >&2; exit 3", 0, KILN_ECODEGEN, "oh");
+    assert_said("exit 3", 0, KILN_ECODEGEN, "status 3");
+    assert_said("kill -9 $$", 0, KILN_ECODEGEN, "signal 9");
+    assert_said("exit 0", 0, KILN_ECODEGEN, "no output");
+}
+
+static void a_tool_that_hangs_is_ended(void **state)
+{
+    (void)state;
+    assert_said("echo so far; exec sleep 1000", 300, KILN_ECODEGEN, "so far");
+    assert_said("exec sleep 1000", 100, KILN_ECODEGEN, "after 100 ms");
+}
+
+static void a_tool_that_is_not_there_is_told_apart(void **state)
+{
+    const char *const arguments[] = {"none", NULL};
+    const kiln__run run = {.program = "/nowhere/none", .arguments = arguments};
+    kiln_blob out = {0};
+    kiln__text said;
+
+    (void)state;
+    kiln__text_init(&said, &kiln__malloc);
+    assert_int_equal(kiln__run_tool(&run, &out, &said), KILN_ENOTFOUND);
+    assert_non_null(strstr(said.bytes, "cannot be started"));
+    kiln__text_dispose(&said);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(bytes_go_in_and_come_out),
+        cmocka_unit_test(a_tool_that_fails_is_quoted),
+        cmocka_unit_test(a_tool_that_hangs_is_ended),
+        cmocka_unit_test(a_tool_that_is_not_there_is_told_apart),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
