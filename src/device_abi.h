@@ -48,7 +48,7 @@ struct kiln__device_state {
     uint32_t group_id[3];
     uint32_t group_size[3]; /* what a global id is made of */
     uint32_t reserved_ids[9];
-    uint64_t printed;  /* bytes asked for, lost ones too */
+    uint64_t printed; /* bytes asked for, lost ones too */
     uint64_t print_room;
     uint64_t heap;      /* address of the heap on the device, or 0 */
     uint64_t heap_size; /* in bytes */
