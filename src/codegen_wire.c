@@ -15,14 +15,15 @@
 #define FIELD_SIZE ((size_t)9) /* the least that a field takes */
 #define NUMBER_SIZE (FIELD_SIZE + 8)
 
-/* Whoever adds a member to one of these adds it here, and to the numbers. */
+/* Whoever adds a member to one of these adds it here, and to the numbers. What
+   was begun stays in its process. */
 _Static_assert(sizeof(kiln__codegen_settings) == 9 * sizeof(void *),
                "settings");
 _Static_assert(sizeof(kiln__codegen_function) == 11 * sizeof(void *),
                "function");
 _Static_assert(sizeof(kiln__codegen_import) == 4 * sizeof(void *), "import");
 _Static_assert(sizeof(kiln__codegen_site) == 3 * sizeof(void *), "site");
-_Static_assert(sizeof(kiln__codegen_request) == 26 * sizeof(void *), "request");
+_Static_assert(sizeof(kiln__codegen_request) == 27 * sizeof(void *), "request");
 _Static_assert(sizeof(kiln__codegen_result) == 15 * sizeof(void *), "result");
 
 /* ---- heads ---- */
