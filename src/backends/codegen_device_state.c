@@ -17,12 +17,14 @@
 
 #define STATE_SPACE 1u
 
-/* Members of an item. The last three are set by what raises. */
+/* Members of an item. Three of them are set by what raises; the last two are
+   the backend's, where barriers ask for failures. */
 #define ITEM_STATE 0u
 #define ITEM_LAUNCH 1u
 #define ITEM_REPORT 2u
 #define ITEM_VALUES 3u
-#define ITEM_MEMBERS 5u
+#define ITEM_OWN 5u
+#define ITEM_MEMBERS 7u
 
 #define STATE(member) offsetof(struct kiln__device_state, member)
 
@@ -43,10 +45,13 @@ static LLVMTypeRef state_pointer(const kiln__codegen_job *job)
 
 LLVMTypeRef kiln__device_item_type(const kiln__codegen_job *job)
 {
-    LLVMTypeRef members[ITEM_MEMBERS] = {state_pointer(job), i64_of(job),
-                                         i64_of(job), i64_of(job), i64_of(job)};
+    const int has_own = kiln__hardware(job)->device.meet != NULL;
+    LLVMTypeRef members[ITEM_MEMBERS] = {state_pointer(job)};
 
-    return LLVMStructTypeInContext(job->context, members, ITEM_MEMBERS, 0);
+    for (unsigned i = 1; i < ITEM_MEMBERS; i++)
+        members[i] = i64_of(job);
+    return LLVMStructTypeInContext(job->context, members,
+                                   has_own ? ITEM_MEMBERS : ITEM_OWN, 0);
 }
 
 static LLVMValueRef place_in(const kiln__codegen_job *job,
@@ -55,6 +60,13 @@ static LLVMValueRef place_in(const kiln__codegen_job *job,
 {
     return LLVMBuildStructGEP2(builder, kiln__device_item_type(job), item,
                                which, "");
+}
+
+LLVMValueRef kiln__device_own(const kiln__codegen_job *job,
+                              LLVMBuilderRef builder, LLVMValueRef item,
+                              unsigned number)
+{
+    return place_in(job, builder, item, ITEM_OWN + number);
 }
 
 static LLVMValueRef of_item(const kiln__codegen_job *job,

@@ -11,6 +11,7 @@
 #include <llvm/CodeGen/MachineFunction.h>
 #include <llvm/CodeGen/MachineFunctionPass.h>
 #include <llvm/IR/Constants.h>
+#include <llvm/IR/Dominators.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/IntrinsicInst.h>
 #include <llvm/IR/LegacyPassManager.h>
@@ -36,6 +37,21 @@ extern "C" void kiln__llvm_cut(LLVMValueRef instruction)
 
     llvm::changeToUnreachable(at);
     block->getTerminator()->eraseFromParent();
+}
+
+extern "C" void kiln__llvm_restore_dominance(LLVMValueRef function)
+{
+    llvm::Function &body = *llvm::unwrap<llvm::Function>(function);
+    const llvm::DominatorTree tree(body);
+    llvm::SmallVector<llvm::Instruction *, 16> missing;
+
+    for (llvm::Instruction &at : llvm::instructions(body))
+        if (llvm::any_of(at.uses(), [&](const llvm::Use &use) {
+                return !tree.dominates(&at, use);
+            }))
+            missing.push_back(&at);
+    for (llvm::Instruction *at : missing)
+        llvm::DemoteRegToStack(*at);
 }
 
 static void drop_poison(llvm::Value *value)
