@@ -10,6 +10,7 @@
 #include <llvm/Analysis/TargetTransformInfo.h>
 #include <llvm/CodeGen/MachineFunction.h>
 #include <llvm/CodeGen/MachineFunctionPass.h>
+#include <llvm/CodeGen/Passes.h>
 #include <llvm/IR/Constants.h>
 #include <llvm/IR/Dominators.h>
 #include <llvm/IR/InstIterator.h>
@@ -150,6 +151,9 @@ extern "C" int kiln__llvm_spirv_extensions(const char *const *names,
  * they may be ids of something else in its module. So no number of a block is
  * used twice: one pass gives new ones before code is written, and a second one
  * gives the old ones back.
+ *
+ * And one pass is left out that prepares code for instructions of processors:
+ * it makes sums with carries, which older translators of SPIR-V do not know.
  */
 
 static int next_number; /* under the lock of codegen_spirv_emit.c */
@@ -209,6 +213,10 @@ class numbering_manager : public llvm::legacy::PassManagerBase
     {
         const bool writes = pass->getPassName() == "SPIRV Assembly Printer";
 
+        if (pass->getPassID() == prepares->getPassID()) {
+            delete pass;
+            return;
+        }
         if (writes)
             all.add(new number_anew);
         all.add(pass);
@@ -216,6 +224,10 @@ class numbering_manager : public llvm::legacy::PassManagerBase
             all.add(new number_as_before);
     }
     llvm::legacy::PassManager all;
+
+  private:
+    std::unique_ptr<llvm::Pass> prepares{
+        llvm::createCodeGenPrepareLegacyPass()};
 };
 } // namespace
 
