@@ -180,6 +180,19 @@ typedef struct kiln__codegen_device {
        elements of the kind; else lowering compares and swaps. */
     int (*has_atomic)(const kiln__codegen_job *job, uint32_t operation,
                       int32_t kind);
+    /* NULL: items that raised may leave, and barriers wait for the others.
+       Else the item has raised and comes to a barrier, */
+    void (*fail)(kiln__codegen_job *job, LLVMBuilderRef builder,
+                 LLVMValueRef item);
+    /* which is over for all when any has. */
+    void (*meet)(kiln__codegen_job *job, LLVMBuilderRef builder,
+                 LLVMValueRef item);
+    /* For all it is over without a failure. */
+    void (*end)(kiln__codegen_job *job, LLVMBuilderRef builder,
+                LLVMValueRef item);
+    /* An i1: it is over. */
+    LLVMValueRef (*is_over)(kiln__codegen_job *job, LLVMBuilderRef builder,
+                            LLVMValueRef item);
 } kiln__codegen_device;
 
 #define KILN__SHARED_SPACE 3u

@@ -248,6 +248,9 @@ int kiln__llvm_spirv_extensions(const char *const *names, size_t count,
 /* Replaces `freeze` by its operand, of which nothing is left that may be
    poison. */
 void kiln__llvm_thaw(LLVMValueRef freeze);
+/* Values that do not come on every way to where they are used go through
+   memory. */
+void kiln__llvm_restore_dominance(LLVMValueRef function);
 /* Drops the instruction and all behind it; the block has no end then. */
 void kiln__llvm_cut(LLVMValueRef instruction);
 /* A copy or fill of memory becomes a loop; 0: it cannot. */

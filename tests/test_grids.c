@@ -333,7 +333,7 @@ static void check_failures(const shape *s)
         check_one_failure(s, "one_divides", KILN_EXCEPTION_DIVISION, bad[i]);
         check_one_failure(s, "one_converts", KILN_EXCEPTION_INEXACT, bad[i]);
         check_one_failure(s, "one_asserts", KILN_EXCEPTION_ASSERTION, bad[i]);
-        if (s->block[0] * s->block[1] * s->block[2] <= 256)
+        if (s->block[0] > 0 && s->block[0] * s->block[1] * s->block[2] <= 256)
             check_one_failure(s, "one_fails_together", KILN_EXCEPTION_BOUNDS,
                               bad[i]);
     }

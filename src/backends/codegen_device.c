@@ -328,6 +328,8 @@ static void fill_kernel(wrapper *w)
         w->builder, LLVMAppendBasicBlockInContext(job->context, w->kernel, ""));
     kiln__debug_wrapper(job, w->builder, w->kernel);
     w->values[w->value_count++] = make_item(w);
+    if (kiln__hardware(job)->begin != NULL)
+        kiln__hardware(job)->begin(job, w->builder, w->values[0]);
     for (size_t i = 0; i < job->parameter_count; i++)
         pass(w, &job->parameters[i]);
     raised =

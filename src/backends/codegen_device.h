@@ -37,6 +37,9 @@ typedef struct kiln__device_hardware {
     /* The i32 of another lane, which exists. */
     LLVMValueRef (*shuffle)(kiln__codegen_job *job, LLVMBuilderRef builder,
                             LLVMValueRef word, LLVMValueRef lane);
+    /* NULL, or what a kernel does before all else. */
+    void (*begin)(kiln__codegen_job *job, LLVMBuilderRef builder,
+                  LLVMValueRef item);
     /* Says what else there is to say of the kernel. */
     kiln_status (*describe)(kiln__codegen_job *job, LLVMValueRef kernel);
 } kiln__device_hardware;
@@ -115,6 +118,11 @@ void kiln__device_fill_item(const kiln__codegen_job *job,
                             const LLVMValueRef *hidden, uint32_t count);
 LLVMValueRef kiln__device_heap(kiln__codegen_job *job, LLVMBuilderRef builder,
                                LLVMValueRef item);
+/* Where an item has an i64 of the backend's, number 0 or 1, if that has a
+   `meet`. */
+LLVMValueRef kiln__device_own(const kiln__codegen_job *job,
+                              LLVMBuilderRef builder, LLVMValueRef item,
+                              unsigned number);
 
 /* ---- codegen_device_reports.c ---- */
 /* Number of the report in the job's table, where each stands once. */

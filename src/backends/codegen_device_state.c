@@ -17,15 +17,17 @@
 
 #define STATE_SPACE 1u
 
-/* Members of an item. The report and its two values are set by what raises. */
+/* Members of an item. The report and its two values are set by what raises; two
+   are the backend's, where barriers ask for failures. */
 #define ITEM_STATE 0u
 #define ITEM_LAUNCH 1u
 #define ITEM_REPORT 2u
 #define ITEM_VALUES 3u
 #define ITEM_HEAP 5u
-#define ITEM_FRAME_COUNT 6u /* these two only where frames are kept */
-#define ITEM_FRAMES 7u
-#define ITEM_MEMBERS 8u
+#define ITEM_OWN 6u         /* and 7 */
+#define ITEM_FRAME_COUNT 8u /* these two only where frames are kept */
+#define ITEM_FRAMES 9u
+#define ITEM_MEMBERS 10u
 
 #define STATE(member) offsetof(struct kiln__device_state, member)
 
@@ -53,8 +55,11 @@ LLVMTypeRef kiln__device_item_type(const kiln__codegen_job *job)
 {
     const LLVMTypeRef word = i64_of(job), state = state_pointer(job);
     LLVMTypeRef members[ITEM_MEMBERS] = {
-        state, word,  word, word,
-        word,  state, word, LLVMArrayType2(i32_of(job), KILN__STATE_FRAMES)};
+        state, word,
+        word,  word,
+        word,  state,
+        word,  word,
+        word,  LLVMArrayType2(i32_of(job), KILN__STATE_FRAMES)};
 
     return LLVMStructTypeInContext(
         job->context, members,
@@ -67,6 +72,13 @@ static LLVMValueRef place_in(const kiln__codegen_job *job,
 {
     return LLVMBuildStructGEP2(builder, kiln__device_item_type(job), item,
                                which, "");
+}
+
+LLVMValueRef kiln__device_own(const kiln__codegen_job *job,
+                              LLVMBuilderRef builder, LLVMValueRef item,
+                              unsigned number)
+{
+    return place_in(job, builder, item, ITEM_OWN + number);
 }
 
 static LLVMValueRef of_item(const kiln__codegen_job *job,

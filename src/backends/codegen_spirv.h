@@ -38,6 +38,19 @@ kiln_status kiln__spirv_take_in(kiln__codegen_job *job);
 kiln_status kiln__spirv_adapt(kiln__codegen_job *job);
 kiln_status kiln__spirv_run_passes(kiln__codegen_job *job, const char *passes);
 
+/* ---- codegen_spirv_meet.c: what barriers have to do with failures ---- */
+void kiln__spirv_fail(kiln__codegen_job *job, LLVMBuilderRef builder,
+                      LLVMValueRef item);
+void kiln__spirv_meet(kiln__codegen_job *job, LLVMBuilderRef builder,
+                      LLVMValueRef item);
+int kiln__spirv_has_meetings(const kiln__codegen_job *job);
+void kiln__spirv_end(kiln__codegen_job *job, LLVMBuilderRef builder,
+                     LLVMValueRef item);
+LLVMValueRef kiln__spirv_is_over(kiln__codegen_job *job, LLVMBuilderRef builder,
+                                 LLVMValueRef item);
+void kiln__spirv_begin(kiln__codegen_job *job, LLVMBuilderRef builder,
+                       LLVMValueRef item);
+
 /* ---- codegen_spirv_aggregates.c ---- */
 
 /* Phis, selects, loads and stores of structs and arrays become ones of their

@@ -10,7 +10,9 @@
 #include <llvm/Analysis/TargetTransformInfo.h>
 #include <llvm/CodeGen/MachineFunction.h>
 #include <llvm/CodeGen/MachineFunctionPass.h>
+#include <llvm/CodeGen/Passes.h>
 #include <llvm/IR/Constants.h>
+#include <llvm/IR/Dominators.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/IntrinsicInst.h>
 #include <llvm/IR/LegacyPassManager.h>
@@ -36,6 +38,21 @@ extern "C" void kiln__llvm_cut(LLVMValueRef instruction)
 
     llvm::changeToUnreachable(at);
     block->getTerminator()->eraseFromParent();
+}
+
+extern "C" void kiln__llvm_restore_dominance(LLVMValueRef function)
+{
+    llvm::Function &body = *llvm::unwrap<llvm::Function>(function);
+    const llvm::DominatorTree tree(body);
+    llvm::SmallVector<llvm::Instruction *, 16> missing;
+
+    for (llvm::Instruction &at : llvm::instructions(body))
+        if (llvm::any_of(at.uses(), [&](const llvm::Use &use) {
+                return !tree.dominates(&at, use);
+            }))
+            missing.push_back(&at);
+    for (llvm::Instruction *at : missing)
+        llvm::DemoteRegToStack(*at);
 }
 
 static void drop_poison(llvm::Value *value)
@@ -134,6 +151,9 @@ extern "C" int kiln__llvm_spirv_extensions(const char *const *names,
  * they may be ids of something else in its module. So no number of a block is
  * used twice: one pass gives new ones before code is written, and a second one
  * gives the old ones back.
+ *
+ * And one pass is left out that prepares code for instructions of processors:
+ * it makes sums with carries, which older translators of SPIR-V do not know.
  */
 
 static int next_number; /* under the lock of codegen_spirv_emit.c */
@@ -193,6 +213,10 @@ class numbering_manager : public llvm::legacy::PassManagerBase
     {
         const bool writes = pass->getPassName() == "SPIRV Assembly Printer";
 
+        if (pass->getPassID() == prepares->getPassID()) {
+            delete pass;
+            return;
+        }
         if (writes)
             all.add(new number_anew);
         all.add(pass);
@@ -200,6 +224,10 @@ class numbering_manager : public llvm::legacy::PassManagerBase
             all.add(new number_as_before);
     }
     llvm::legacy::PassManager all;
+
+  private:
+    std::unique_ptr<llvm::Pass> prepares{
+        llvm::createCodeGenPrepareLegacyPass()};
 };
 } // namespace
 

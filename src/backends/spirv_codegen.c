@@ -290,6 +290,15 @@ static const char *const passes[2] = {
     ",infer-alignment,expand-reductions)",
 };
 
+/* Where barriers ask for failures, drivers that take groups apart have more
+   ways to follow than some can; so these are made few at level 0, too. */
+static kiln_status adapt(kiln__codegen_job *job)
+{
+    if (job->settings->opt_level == 0 && kiln__spirv_has_meetings(job))
+        KILN_TRY(kiln__spirv_run_passes(job, passes[1]));
+    return kiln__spirv_adapt(job);
+}
+
 static const kiln__device_hardware hardware = {
     .device =
         {
@@ -300,6 +309,10 @@ static const kiln__device_hardware hardware = {
             .barrier = barrier,
             .collective = kiln__device_collective,
             .has_atomic = has_atomic,
+            .fail = kiln__spirv_fail,
+            .meet = kiln__spirv_meet,
+            .end = kiln__spirv_end,
+            .is_over = kiln__spirv_is_over,
         },
     .kernel_convention = KILN__SPIR_KERNEL,
     .aggregate = "byval",
@@ -313,6 +326,7 @@ static const kiln__device_hardware hardware = {
     .sub_group = sub_group,
     .members = members,
     .shuffle = shuffle,
+    .begin = kiln__spirv_begin,
     .describe = describe,
 };
 
@@ -330,7 +344,7 @@ const kiln__codegen_backend kiln__spirv_codegen = {
     .may_import = kiln__spirv_may_import,
     .open = name_scopes,
     .passes = passes,
-    .adapt = kiln__spirv_adapt,
+    .adapt = adapt,
     .emit = kiln__spirv_emit,
     .begin_machine = kiln__spirv_begin_machine,
     .end_machine = kiln__spirv_end_machine,

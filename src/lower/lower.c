@@ -16,7 +16,8 @@
  *   plan      decode, check, decide (lower_plan.c): all that can go wrong
  *   declare   types and signatures
  *   define    locals in the entry block, then the body; or, for a group of
- *             items that do something together, lower_group.h
+ *             items that do something together, lower_group.h, and where some
+ *             of them fail, lower_meet.c
  *   item      the flat signature that backends call
  *   clip      guards that the loops over items replace (lower_clip.c)
  *   prove     a test of a tile (lower_prove.h), and define and item once more
@@ -181,6 +182,7 @@ static kiln_status define(kiln__lowering *l, kiln__lower_function *f)
     l->f = f;
     l->ir = &f->ir;
     l->loop = NULL;
+    l->waiting = (kiln__lower_waiting){NULL, NULL};
     l->item = LLVMGetParam(f->value, 0);
     l->locals = kiln__arena_allocate_array(&l->job->arena, f->ir.locals.count,
                                            sizeof *l->locals);
@@ -191,10 +193,12 @@ static kiln_status define(kiln__lowering *l, kiln__lower_function *f)
     kiln__lower_begin(l);
     kiln__lower_guard(l);
     make_locals(l);
+    kiln__lower_part(l);
     kiln__lower_statement(l, f->ir.body);
     if (!kiln__lower_is_done(l))
         kiln__lower_return(l,
                            LLVMConstNull(kiln__lower_type_of(l, f->ir.result)));
+    kiln__lower_end_waiting(l);
     return l->no_memory ? kiln__job_fail(l->job, KILN_ENOMEM, "out of memory")
                         : KILN_OK;
 }
@@ -382,6 +386,9 @@ static kiln_status lower(kiln__lowering *l)
     status = kiln__lower_plan(l);
     if (status == KILN_OK && l->job->backend->groups != NULL)
         status = kiln__group_prepare(l);
+    if (status == KILN_OK && l->job->backend->device != NULL &&
+        l->job->backend->device->meet != NULL)
+        status = kiln__lower_plan_meetings(l);
     if (status == KILN_OK)
         status = declare_all(l, "fn");
     if (status == KILN_OK)

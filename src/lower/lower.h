@@ -66,6 +66,7 @@ typedef struct kiln__lower_function {
        nothing is known of any. */
     unsigned char *known;
     uint8_t collective; /* KILN__COLLECTIVE_..., where groups are split */
+    uint8_t *gathers;   /* by node: see lower_meet.c; NULL: none does */
     uint32_t exited;    /* a local: see lower_flat.c */
     uint32_t *skipped;  /* locals, by node of loops */
     uint64_t *arrays;   /* offsets of LOCAL_ARRAY nodes, plus 1, by node */
@@ -83,6 +84,12 @@ typedef struct kiln__lower_loop {
     LLVMBasicBlockRef leave;
     LLVMBasicBlockRef next;
 } kiln__lower_loop;
+
+/* Blocks where items wait for the others of their group: see lower_meet.c. */
+typedef struct kiln__lower_waiting {
+    LLVMBasicBlockRef failing;
+    LLVMBasicBlockRef skipping;
+} kiln__lower_waiting;
 
 typedef struct kiln__lowering {
     kiln__codegen_job *job;
@@ -103,6 +110,7 @@ typedef struct kiln__lowering {
     LLVMValueRef *locals; /* allocas; NULL for what has no bytes */
     char *fixed;          /* a parameter that is never set: `locals` is it */
     kiln__lower_loop *loop;
+    kiln__lower_waiting waiting;
     struct kiln__uniform *uniform; /* where groups are split */
     struct kiln__group *group; /* lower_group.h; NULL: one item's function */
     int no_memory;             /* what was made is thrown away */
@@ -206,10 +214,37 @@ void kiln__lower_check(kiln__lowering *l, const kiln__ir_node *node,
 /* Leaves the function when `failed` is true: the callee of `node` raised. */
 void kiln__lower_pass_on(kiln__lowering *l, const kiln__ir_node *node,
                          LLVMValueRef failed);
+/* Leaves the function without a value. */
+void kiln__lower_leave(kiln__lowering *l, int failed);
 /* Returns `value` ({} for nothing) without failure. */
 void kiln__lower_return(kiln__lowering *l, LLVMValueRef value);
 LLVMTypeRef kiln__lower_result(const kiln__lowering *l,
                                const kiln__lower_function *f);
+
+/* ---- lower_meet.c: where items wait for those that failed ---- */
+/* Finds what gathers in all functions. */
+kiln_status kiln__lower_plan_meetings(kiln__lowering *l);
+/* True when others may wait in the node, or behind a jump for who does not
+   take it. */
+int kiln__lower_gathers(const kiln__lowering *l, const kiln__ir_node *node);
+/* The item has failed and waits for the next meeting. */
+void kiln__lower_fail(kiln__lowering *l);
+/* Another way has come here, with its items that wait. */
+void kiln__lower_join(kiln__lowering *l, kiln__lower_waiting other);
+/* All items come here, and go on together; */
+void kiln__lower_assemble(kiln__lowering *l);
+/* then who has nothing more to do parts from the others. */
+void kiln__lower_part(kiln__lowering *l);
+/* No item that failed waits any more. */
+void kiln__lower_settle(kiln__lowering *l);
+void kiln__lower_barrier(kiln__lowering *l);
+/* A return past what gathers. */
+void kiln__lower_end(kiln__lowering *l, LLVMValueRef value);
+/* All items come here with the condition, or with `otherwise` who skips. */
+LLVMValueRef kiln__lower_decide(kiln__lowering *l, LLVMValueRef condition,
+                                int otherwise);
+/* At the function's end, who waits leaves it. */
+void kiln__lower_end_waiting(kiln__lowering *l);
 
 /* ---- lower_stack.c ---- */
 /* True when the function looks for stack before it begins, and so can fail. */

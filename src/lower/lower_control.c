@@ -34,11 +34,38 @@ static void in_block(kiln__lowering *l, LLVMBasicBlockRef at, uint32_t node,
         LLVMBuildBr(l->builder, next);
 }
 
+/* A condition; where others may wait behind it, for all items. */
+static LLVMValueRef decide(kiln__lowering *l, const kiln__ir_node *node,
+                           LLVMValueRef condition)
+{
+    return kiln__lower_gathers(l, node) ? kiln__lower_decide(l, condition, 0)
+                                        : condition;
+}
+
+/* The other way of a branch, which those go, too, who skip. */
+static void other_together(kiln__lowering *l, const kiln__ir_node *node,
+                           LLVMBasicBlockRef other, LLVMBasicBlockRef done)
+{
+    const kiln__lower_waiting waiting = l->waiting;
+
+    l->waiting = (kiln__lower_waiting){NULL, NULL};
+    LLVMPositionBuilderAtEnd(l->builder, other);
+    kiln__lower_part(l);
+    if (node->count == 3) {
+        kiln__lower_statement(l, kiln__ir_operand(l->ir, node, 2));
+        if (!kiln__lower_is_done(l))
+            LLVMBuildBr(l->builder, done);
+        LLVMPositionBuilderAtEnd(l->builder, done);
+    }
+    kiln__lower_join(l, waiting);
+}
+
 static void branch(kiln__lowering *l, uint32_t index)
 {
     const kiln__ir_node *node = kiln__ir_node_at(l->ir, index);
     const int known = kiln__lower_known(l->f, index);
     LLVMBasicBlockRef then, done, other;
+    LLVMValueRef condition;
 
     if (known == KILN__KNOWN_TRUE)
         kiln__lower_statement(l, kiln__ir_operand(l->ir, node, 1));
@@ -48,8 +75,13 @@ static void branch(kiln__lowering *l, uint32_t index)
     done = kiln__lower_block(l);
     other = node->count == 3 ? kiln__lower_block(l) : done;
 
-    LLVMBuildCondBr(l->builder, operand(l, node, 0), then, other);
+    condition = decide(l, node, operand(l, node, 0));
+    LLVMBuildCondBr(l->builder, condition, then, other);
     in_block(l, then, kiln__ir_operand(l->ir, node, 1), done);
+    if (kiln__lower_gathers(l, node)) {
+        other_together(l, node, other, done);
+        return;
+    }
     if (node->count == 3)
         in_block(l, other, kiln__ir_operand(l->ir, node, 2), done);
     LLVMPositionBuilderAtEnd(l->builder, done);
@@ -90,6 +122,21 @@ static void loop_body(kiln__lowering *l, LLVMBasicBlockRef body, uint32_t node,
     LLVMPositionBuilderAtEnd(l->builder, next);
 }
 
+/* Where others may wait in a loop, all items begin its turns together. */
+static void assemble_at(kiln__lowering *l, const kiln__ir_node *node)
+{
+    if (kiln__lower_gathers(l, node))
+        kiln__lower_assemble(l);
+}
+
+static void part_at(kiln__lowering *l, const kiln__ir_node *node,
+                    LLVMBasicBlockRef at)
+{
+    LLVMPositionBuilderAtEnd(l->builder, at);
+    if (kiln__lower_gathers(l, node))
+        kiln__lower_part(l);
+}
+
 /* A loop over a constant true may run for ever, as in C. */
 static void repeat(kiln__lowering *l, const kiln__ir_node *node)
 {
@@ -97,16 +144,19 @@ static void repeat(kiln__lowering *l, const kiln__ir_node *node)
     const LLVMBasicBlockRef body = kiln__lower_block(l);
     const LLVMBasicBlockRef next = kiln__lower_block(l);
     const LLVMBasicBlockRef leave = kiln__lower_block(l);
-    LLVMValueRef jump;
+    LLVMValueRef condition, jump;
 
+    assemble_at(l, node);
     LLVMBuildBr(l->builder, head);
-    LLVMPositionBuilderAtEnd(l->builder, head);
-    LLVMBuildCondBr(l->builder, operand(l, node, 0), body, leave);
+    part_at(l, node, head);
+    condition = decide(l, node, operand(l, node, 0));
+    LLVMBuildCondBr(l->builder, condition, body, leave);
     loop_body(l, body, kiln__ir_operand(l->ir, node, 1), next, leave);
+    assemble_at(l, node);
     jump = LLVMBuildBr(l->builder, head);
     if (kiln__ir_operand_at(l->ir, node, 0)->op != KILN__IR_CONST)
         mark_loop(l, jump, 0);
-    LLVMPositionBuilderAtEnd(l->builder, leave);
+    part_at(l, node, leave);
 }
 
 /* A FOR on its way. Its value never overflows: a step of one ends at `high`
@@ -202,26 +252,29 @@ static void enter(kiln__lowering *l, counter *c, LLVMBasicBlockRef before,
 
 /* Behind the body: steps and goes on or leaves. The last step may overflow,
    but then nothing looks at it. */
-static void advance(kiln__lowering *l, counter *c, LLVMBasicBlockRef body,
-                    LLVMBasicBlockRef leave)
+static void advance(kiln__lowering *l, counter *c, const kiln__ir_node *node,
+                    LLVMBasicBlockRef body, LLVMBasicBlockRef leave)
 {
     const LLVMTypeRef type = LLVMTypeOf(c->low);
-    LLVMBasicBlockRef here = LLVMGetInsertBlock(l->builder);
     LLVMValueRef step = kiln__lower_integer(l, c->kind, (uint64_t)c->step);
-    LLVMValueRef next, more, turn;
+    LLVMValueRef next, more, turn = NULL;
+    LLVMBasicBlockRef here;
 
     next = kiln__kind_is_signed(c->kind)
                ? LLVMBuildNSWAdd(l->builder, c->phi, step, "")
                : LLVMBuildNUWAdd(l->builder, c->phi, step, "");
-    LLVMAddIncoming(c->phi, &next, &here, 1);
     if (c->last == NULL) {
         more = comes_before(l, c, next, c->high);
     } else {
         turn =
             LLVMBuildNUWAdd(l->builder, c->turn, LLVMConstInt(type, 1, 0), "");
-        LLVMAddIncoming(c->turn, &turn, &here, 1);
         more = LLVMBuildICmp(l->builder, LLVMIntNE, c->turn, c->last, "");
     }
+    more = decide(l, node, more);
+    here = LLVMGetInsertBlock(l->builder);
+    LLVMAddIncoming(c->phi, &next, &here, 1);
+    if (turn != NULL)
+        LLVMAddIncoming(c->turn, &turn, &here, 1);
     mark_loop(l, LLVMBuildCondBr(l->builder, more, body, leave),
               c->is_unrolled);
 }
@@ -240,7 +293,8 @@ static void count(kiln__lowering *l, const kiln__ir_node *node)
     c.up = !kiln__kind_is_signed(c.kind) || c.step > 0;
     c.low = operand(l, node, 0);
     c.high = operand(l, node, 1);
-    LLVMBuildCondBr(l->builder, comes_before(l, &c, c.low, c.high), first,
+    LLVMBuildCondBr(l->builder,
+                    decide(l, node, comes_before(l, &c, c.low, c.high)), first,
                     leave);
     LLVMPositionBuilderAtEnd(l->builder, first);
     if (c.step != 1 && !(c.step == -1 && !c.up))
@@ -248,8 +302,8 @@ static void count(kiln__lowering *l, const kiln__ir_node *node)
     enter(l, &c, first, body);
     LLVMBuildStore(l->builder, c.phi, l->locals[node->imm]);
     loop_body(l, body, kiln__ir_operand(l->ir, node, 3), next, leave);
-    advance(l, &c, body, leave);
-    LLVMPositionBuilderAtEnd(l->builder, leave);
+    advance(l, &c, node, body, leave);
+    part_at(l, node, leave);
 }
 
 static void unroll(kiln__lowering *l, const kiln__ir_node *node)
@@ -276,10 +330,22 @@ static void set(kiln__lowering *l, const kiln__ir_node *node)
         LLVMBuildStore(l->builder, value, l->locals[node->imm]);
 }
 
+/* No item that failed is left behind by a jump. */
+static void settle(kiln__lowering *l, const kiln__ir_node *node)
+{
+    if (kiln__lower_gathers(l, node))
+        kiln__lower_settle(l);
+}
+
 static void give_back(kiln__lowering *l, const kiln__ir_node *node)
 {
-    kiln__lower_return(l, node->count == 0 ? LLVMConstNull(l->empty)
-                                           : operand(l, node, 0));
+    const LLVMValueRef value =
+        node->count == 0 ? LLVMConstNull(l->empty) : operand(l, node, 0);
+
+    if (kiln__lower_gathers(l, node))
+        kiln__lower_end(l, value);
+    else
+        kiln__lower_return(l, value);
 }
 
 static void assert_true(kiln__lowering *l, const kiln__ir_node *node)
@@ -367,9 +433,11 @@ void kiln__lower_statement(kiln__lowering *l, uint32_t index)
         unroll(l, node);
         break;
     case KILN__IR_BREAK:
+        settle(l, node);
         LLVMBuildBr(l->builder, l->loop->leave);
         break;
     case KILN__IR_CONTINUE:
+        settle(l, node);
         LLVMBuildBr(l->builder, l->loop->next);
         break;
     case KILN__IR_RETURN:
@@ -379,7 +447,7 @@ void kiln__lower_statement(kiln__lowering *l, uint32_t index)
         assert_true(l, node);
         break;
     case KILN__IR_BARRIER:
-        l->job->backend->device->barrier(l->job, l->builder, l->item);
+        kiln__lower_barrier(l);
         break;
     case KILN__IR_FENCE:
         kiln__lower_fence(l);

@@ -58,16 +58,28 @@ static LLVMValueRef join(kiln__lowering *l, LLVMValueRef a,
     return phi;
 }
 
+/* Behind a way that not all came, where others may have waited. */
+static void join_waiting(kiln__lowering *l)
+{
+    const kiln__lower_waiting waiting = l->waiting;
+
+    l->waiting = (kiln__lower_waiting){NULL, NULL};
+    kiln__lower_part(l);
+    kiln__lower_join(l, waiting);
+}
+
 static LLVMValueRef logic(kiln__lowering *l, const kiln__ir_node *node)
 {
     const int is_and = node->op == KILN__IR_ANDALSO;
     const LLVMBasicBlockRef right = kiln__lower_block(l);
     const LLVMBasicBlockRef done = kiln__lower_block(l);
-    const LLVMValueRef a = operand(l, node, 0);
-    const LLVMBasicBlockRef from_a = LLVMGetInsertBlock(l->builder);
-    LLVMBasicBlockRef from_b;
-    LLVMValueRef b;
+    const int gathers = kiln__lower_gathers(l, node);
+    LLVMValueRef a = operand(l, node, 0), b;
+    LLVMBasicBlockRef from_a, from_b;
 
+    if (gathers)
+        a = kiln__lower_decide(l, a, !is_and);
+    from_a = LLVMGetInsertBlock(l->builder);
     LLVMBuildCondBr(l->builder, a, is_and ? right : done,
                     is_and ? done : right);
     LLVMPositionBuilderAtEnd(l->builder, right);
@@ -75,7 +87,10 @@ static LLVMValueRef logic(kiln__lowering *l, const kiln__ir_node *node)
     from_b = LLVMGetInsertBlock(l->builder);
     LLVMBuildBr(l->builder, done);
     LLVMPositionBuilderAtEnd(l->builder, done);
-    return join(l, LLVMConstInt(LLVMTypeOf(b), !is_and, 0), from_a, b, from_b);
+    b = join(l, LLVMConstInt(LLVMTypeOf(b), !is_and, 0), from_a, b, from_b);
+    if (gathers)
+        join_waiting(l);
+    return b;
 }
 
 static LLVMValueRef choose(kiln__lowering *l, const kiln__ir_node *node)
@@ -83,12 +98,17 @@ static LLVMValueRef choose(kiln__lowering *l, const kiln__ir_node *node)
     const LLVMBasicBlockRef ways[2] = {kiln__lower_block(l),
                                        kiln__lower_block(l)};
     const LLVMBasicBlockRef done = kiln__lower_block(l);
+    const int gathers = kiln__lower_gathers(l, node);
+    LLVMValueRef condition = operand(l, node, 0), values[2];
     LLVMBasicBlockRef ends[2];
-    LLVMValueRef values[2];
 
-    LLVMBuildCondBr(l->builder, operand(l, node, 0), ways[0], ways[1]);
+    if (gathers)
+        condition = kiln__lower_decide(l, condition, 0);
+    LLVMBuildCondBr(l->builder, condition, ways[0], ways[1]);
     for (size_t i = 0; i < 2; i++) {
         LLVMPositionBuilderAtEnd(l->builder, ways[i]);
+        if (gathers && i == 1)
+            join_waiting(l);
         values[i] = operand(l, node, 1 + i);
         ends[i] = LLVMGetInsertBlock(l->builder);
         LLVMBuildBr(l->builder, done);
@@ -175,8 +195,12 @@ static LLVMValueRef call(kiln__lowering *l, const kiln__ir_node *node)
     arguments[0] = l->item;
     for (size_t i = 0; i < node->count; i++)
         arguments[1 + i] = operand(l, node, i);
+    if (callee->gathers != NULL)
+        kiln__lower_assemble(l);
     value = LLVMBuildCall2(l->builder, callee->signature, callee->value,
                            arguments, (unsigned)count, "");
+    if (callee->gathers != NULL)
+        kiln__lower_part(l);
     kiln__deallocate(l->job->arena.alloc, arguments,
                      count * sizeof(LLVMValueRef));
     if (callee->can_fail)

@@ -40,23 +40,34 @@ static void add_group_frames(kiln__lowering *l)
         add_frame(l, at->ordinal, at->outer->f.ir.method);
 }
 
-static void return_failure(kiln__lowering *l)
+void kiln__lower_leave(kiln__lowering *l, int failed)
 {
     const LLVMTypeRef result = kiln__lower_result(l, l->f);
-    const LLVMValueRef failed =
-        LLVMConstInt(LLVMInt1TypeInContext(l->context), 1, 0);
+    const LLVMValueRef flag = LLVMConstInt(LLVMInt1TypeInContext(l->context),
+                                           (unsigned long long)failed, 0);
 
-    if (l->group != NULL) {
-        add_group_frames(l);
-        LLVMBuildBr(l->builder, l->group->failed);
-        return;
-    }
-    if (LLVMGetTypeKind(result) != LLVMStructTypeKind)
-        LLVMBuildRet(l->builder, failed);
+    if (!l->f->can_fail && LLVMGetTypeKind(result) == LLVMVoidTypeKind)
+        LLVMBuildRetVoid(l->builder);
+    else if (!l->f->can_fail)
+        LLVMBuildRet(l->builder, LLVMGetPoison(result));
+    else if (LLVMGetTypeKind(result) != LLVMStructTypeKind)
+        LLVMBuildRet(l->builder, flag);
     else
         LLVMBuildRet(l->builder,
                      LLVMBuildInsertValue(l->builder, LLVMGetPoison(result),
-                                          failed, 1, ""));
+                                          flag, 1, ""));
+}
+
+static void return_failure(kiln__lowering *l)
+{
+    if (l->group != NULL) {
+        add_group_frames(l);
+        LLVMBuildBr(l->builder, l->group->failed);
+    } else if (l->f->gathers != NULL) {
+        kiln__lower_fail(l);
+    } else {
+        kiln__lower_leave(l, 1);
+    }
 }
 
 void kiln__lower_return(kiln__lowering *l, LLVMValueRef value)
