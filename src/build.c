@@ -9,6 +9,7 @@
 #include "keys.h"
 #include "libraries.h"
 #include "log.h"
+#include "ptxas.h"
 #include "report.h"
 #include "sites.h"
 #include "stores.h"
@@ -353,12 +354,24 @@ void kiln__build_free(kiln__build *build)
     kiln_blob_release(&build->text);
     kiln_blob_release(&build->module);
     kiln_error_free(build->error);
+    kiln__ptxas_drop(build->begun);
     kiln__build_free_supplies(build);
     kiln__roots_free(build->roots);
     kiln__deallocate(alloc, build->closure,
                      build->closure_count * sizeof *build->closure);
     kiln__arena_dispose(&build->arena);
     kiln__deallocate(alloc, build, sizeof *build);
+}
+
+/* Before anything that takes time. What is generated in another process, or may
+   be, starts its own tools. */
+static void begin_tools(kiln__build *build)
+{
+    if (build->request.form != KILN_EMIT_BINARY || build->request.module ||
+        build->context->codegen_mode == KILN_CODEGEN_WORKER)
+        return;
+    build->begun = kiln__ptxas_begin(&build->settings);
+    build->request.begun = build->begun;
 }
 
 kiln_status kiln__build_run(kiln__build *build,
@@ -370,6 +383,7 @@ kiln_status kiln__build_run(kiln__build *build,
 
     build->fatal = on_fatal;
     build->fatal_env = env;
+    begin_tools(build);
     KILN_TRY(kiln__generator_open(&generator, build->context,
                                   build->request.module != NULL, error));
     KILN_TRY(kiln__build_get_supplies(build, &generator, error));

@@ -46,6 +46,7 @@ struct kiln__build {
     kiln_blob module;                 /* of a foreign frontend */
     kiln__codegen_settings settings;
     kiln__codegen_request request;
+    struct kiln__begun *begun; /* the request's, and freed with the build */
     uint64_t start_ns;
 
     const kiln_artifact *artifact;

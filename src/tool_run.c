@@ -30,6 +30,8 @@ typedef struct workplace {
     int printed[2]; /* pipe of what the tool prints, or -1 */
     char folder[PATH_MAX - 16];
     char output[PATH_MAX];
+    char late[PATH_MAX]; /* a FIFO, until its bytes are a file */
+    int late_fd;         /* for both, or -1 */
     kiln__text *said;
 } workplace;
 
@@ -94,6 +96,8 @@ static bool open_workplace(workplace *w, const kiln__run *run)
     if (!make_folder(w, secure_getenv("TMPDIR")) && !make_folder(w, "/tmp"))
         return failed(w, "temporary folder");
     (void)snprintf(w->output, sizeof w->output, "%s/output", w->folder);
+    (void)snprintf(w->late, sizeof w->late, "%s" KILN__RUN_LATE_NAME,
+                   w->folder);
     for (size_t i = 0; i < w->count; i++)
         if (!open_input(w, i, &run->inputs[i]))
             return failed(w, "memory file");
@@ -115,9 +119,11 @@ static void close_workplace(workplace *w)
         close_fd(&w->inputs[i]);
     close_fd(&w->printed[0]);
     close_fd(&w->printed[1]);
+    close_fd(&w->late_fd);
     if (w->folder[0] == '\0')
         return;
     (void)unlink(w->output);
+    (void)unlink(w->late);
     (void)rmdir(w->folder);
 }
 
@@ -199,6 +205,8 @@ static int start(pid_t *out, workplace *w, const kiln__run *run)
             return E2BIG;
         if (strcmp(run->arguments[count], KILN__RUN_OUTPUT) == 0)
             arguments[count] = w->output;
+        else if (strcmp(run->arguments[count], KILN__RUN_LATE) == 0)
+            arguments[count] = w->late;
         else /* posix_spawn leaves them as they are */
             memcpy(&arguments[count], &run->arguments[count],
                    sizeof arguments[count]);
@@ -271,24 +279,42 @@ static kiln_status ended(workplace *w, pid_t child)
     return KILN_ECODEGEN;
 }
 
-static kiln_status run_process(workplace *w, const kiln__run *run)
+static int limit_of(const kiln__run *run)
 {
-    const int limit = run->limit_ms > 0 ? run->limit_ms : KILN__RUN_LIMIT_MS;
-    kiln_status status;
-    pid_t child;
+    return run->limit_ms > 0 ? run->limit_ms : KILN__RUN_LIMIT_MS;
+}
 
-    errno = start(&child, w, run);
+static kiln_status start_process(pid_t *child, workplace *w,
+                                 const kiln__run *run)
+{
+    errno = start(child, w, run);
     if (errno != 0) {
         (void)failed(w, "cannot be started");
         return KILN_ENOTFOUND;
     }
     close_fd(&w->printed[1]);
-    if (read_messages(w, limit))
+    return KILN_OK;
+}
+
+static kiln_status await_process(workplace *w, pid_t child, int limit_ms)
+{
+    kiln_status status;
+
+    if (read_messages(w, limit_ms))
         return ended(w, child);
     (void)kill(child, SIGKILL);
     status = ended(w, child);
-    kiln__text_format(w->said, ": it had not ended after %d ms", limit);
+    kiln__text_format(w->said, ": it had not ended after %d ms", limit_ms);
     return status == KILN_OK ? KILN_ECODEGEN : status;
+}
+
+static kiln_status run_process(workplace *w, const kiln__run *run)
+{
+    pid_t child;
+
+    if (start_process(&child, w, run) != KILN_OK)
+        return KILN_ENOTFOUND;
+    return await_process(w, child, limit_of(run));
 }
 
 /* ---- the output ---- */
@@ -342,6 +368,7 @@ kiln_status kiln__run_tool(const kiln__run *run, kiln_blob *out,
         .inputs = {-1, -1},
         .count = run->input_count,
         .printed = {-1, -1},
+        .late_fd = -1,
         .said = said,
     };
     kiln_status status = KILN_ENOTFOUND;
@@ -357,4 +384,133 @@ kiln_status kiln__run_tool(const kiln__run *run, kiln_blob *out,
         *out = (kiln_blob){0};
     }
     return said->failed ? KILN_ENOMEM : status;
+}
+
+/* ---- an input that comes later ----
+ *
+ * The tool is given a FIFO, which this side holds open for both, so neither
+ * opening it nor asking who reads it ever blocks; when this process goes, the
+ * tool finds the end. Some tools open their input twice: so all of it is a
+ * file, too, which takes the FIFO's name before a byte is in the FIFO. Whenever
+ * the tool opens that name, it reads the whole.
+ */
+
+struct kiln__begun {
+    workplace w;
+    pid_t child; /* 0: waited for */
+    int limit_ms;
+    kiln__text said;
+};
+
+static bool open_late(workplace *w)
+{
+    if (mkfifo(w->late, 0600) != 0)
+        return false;
+    w->late_fd = open(w->late, O_RDWR | O_CLOEXEC | O_NONBLOCK);
+    return w->late_fd >= 0 && move_up(&w->late_fd);
+}
+
+kiln__begun *kiln__run_begin(const kiln__run *run)
+{
+    kiln__begun *begun = calloc(1, sizeof *begun);
+
+    if (begun == NULL)
+        return NULL;
+    kiln__text_init(&begun->said, &kiln__malloc);
+    begun->limit_ms = limit_of(run);
+    begun->w = (workplace){.inputs = {-1, -1},
+                           .printed = {-1, -1},
+                           .late_fd = -1,
+                           .said = &begun->said};
+    if (open_workplace(&begun->w, run) && open_late(&begun->w) &&
+        start_process(&begun->child, &begun->w, run) == KILN_OK)
+        return begun;
+    begun->child = 0;
+    kiln__run_drop(begun);
+    return NULL;
+}
+
+static bool make_file(const workplace *w, const kiln__object *input)
+{
+    char whole[PATH_MAX + 8];
+    bool made;
+    int fd;
+
+    (void)snprintf(whole, sizeof whole, "%s.whole", w->late);
+    fd = open(whole, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    made = fd >= 0 && write_all(fd, input->bytes, input->size);
+    close_fd(&fd);
+    if (made && rename(whole, w->late) == 0)
+        return true;
+    (void)unlink(whole);
+    return false;
+}
+
+/* Waits for room in the FIFO. False: the tool has ended, or time is over. */
+static bool await_room(workplace *w, int64_t end)
+{
+    struct pollfd both[2] = {{.fd = w->late_fd, .events = POLLOUT},
+                             {.fd = w->printed[0], .events = 0}};
+    const int64_t left = end - now_ms();
+    const int found = poll(both, 2, left > 0 ? (int)left : 0);
+
+    if (found < 0)
+        return errno == EINTR;
+    return found > 0 && (both[1].revents & POLLHUP) == 0;
+}
+
+/* A tool that has found the file reads nothing here, and ends. */
+static void fill_late(workplace *w, const kiln__object *input, int limit_ms)
+{
+    const int64_t end = now_ms() + limit_ms;
+    const char *bytes = input->bytes;
+    size_t size = input->size;
+
+    while (size > 0) {
+        const ssize_t written = write(w->late_fd, bytes, size);
+
+        if (written > 0) {
+            bytes += written;
+            size -= (size_t)written;
+        } else if ((errno != EAGAIN && errno != EINTR) || !await_room(w, end)) {
+            return;
+        }
+    }
+}
+
+kiln_status kiln__run_end(kiln__begun *begun, const kiln__object *input,
+                          kiln_blob *out, kiln__text *said)
+{
+    workplace *w = &begun->w;
+    kiln_status status;
+
+    if (!make_file(w, input))
+        return KILN_ENOTFOUND;
+    w->said = said;
+    fill_late(w, input, begun->limit_ms);
+    close_fd(&w->late_fd);
+    status = await_process(w, begun->child, begun->limit_ms);
+    begun->child = 0;
+    if (status == KILN_OK)
+        status = take_output(w, &kiln__malloc, out);
+    w->said = &begun->said;
+    if (said->failed && status == KILN_OK) {
+        out->release(out);
+        *out = (kiln_blob){0};
+    }
+    return said->failed ? KILN_ENOMEM : status;
+}
+
+void kiln__run_drop(kiln__begun *begun)
+{
+    if (begun == NULL)
+        return;
+    close_fd(&begun->w.late_fd);
+    if (begun->child > 0)
+        (void)kill(begun->child, SIGKILL);
+    if (begun->child > 0)
+        (void)await_process(&begun->w, begun->child, begun->limit_ms);
+    close_workplace(&begun->w);
+    kiln__text_dispose(&begun->said);
+    free(begun);
 }

@@ -12,6 +12,9 @@
 #define KILN__RUN_INPUT1 "/proc/self/fd/4"
 /* Stands for the output's path among the arguments. */
 #define KILN__RUN_OUTPUT "@output"
+/* And for that of an input that comes later, kiln__run_begin(). */
+#define KILN__RUN_LATE "@late"
+#define KILN__RUN_LATE_NAME "/kiln-late-input" /* its path ends so */
 
 /* A relocatable object, or whatever else a tool reads. */
 typedef struct kiln__object {
@@ -44,5 +47,22 @@ typedef struct kiln__run {
  */
 kiln_status kiln__run_tool(const kiln__run *run, kiln_blob *out,
                            kiln__text *said);
+
+/* A program that runs and waits for its input. */
+typedef struct kiln__begun kiln__begun;
+
+/**
+ * Starts the program; it has one input, KILN__RUN_LATE, for which it waits as
+ * soon as it opens it. NULL: it could not be started so.
+ */
+kiln__begun *kiln__run_begin(const kiln__run *run);
+/**
+ * Gives it the input and goes on like kiln__run_tool(); once.
+ * KILN_ENOTFOUND: the input could not be given.
+ */
+kiln_status kiln__run_end(kiln__begun *begun, const kiln__object *input,
+                          kiln_blob *out, kiln__text *said);
+/** Frees it, and ends the program if it was given nothing. NULL is fine. */
+void kiln__run_drop(kiln__begun *begun);
 
 #endif /* KILN_TOOL_RUN_H */

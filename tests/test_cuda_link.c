@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "backends/codegen_cuda.h"
+#include "ptxas.h"
 #include "support/harness.h"
 
 /* Tools of the tests are scripts in the test's own folder. */
@@ -92,6 +93,7 @@ static void linking_init(linking *l, const char *processor,
         .settings = {.backend = "cuda",
                      .processor = processor,
                      .features = features,
+                     .options = "",
                      .opt_level = 3},
         .request = {.entry = "k", .keep = keep, .log = take_line},
     };
@@ -320,6 +322,57 @@ static void options_say_target_level_and_debug_level(void **state)
     }
 }
 
+static void a_tool_that_the_target_chose_is_the_only_one(void **state)
+{
+    linking l;
+
+    (void)state;
+    make_tool("#!/bin/sh\n" COPY);
+    linking_init(&l, "sm_90", "+ptx80");
+    l.settings.options = "tool=ptxas";
+    assert_linked(&l, ptx, "cubin");
+    linking_dispose(&l);
+
+    linking_init(&l, "sm_90", "+ptx80");
+    l.settings.options = "tool=nvjitlink";
+    assert_linked(&l, ptx, "ptx");
+    linking_dispose(&l);
+}
+
+static void a_tool_that_was_begun_gets_its_input_once(void **state)
+{
+    linking l;
+
+    (void)state;
+    make_tool("#!/bin/sh\n" COPY);
+    linking_init(&l, "sm_90", "+ptx80");
+    l.request.begun = kiln__ptxas_begin(&l.settings);
+    assert_non_null(l.request.begun);
+    assert_linked(&l, ptx, "cubin");
+    assert_blob_equal(l.out, ptx, strlen(ptx));
+    kiln__ptxas_drop(l.request.begun);
+    l.settings.options = "tool=nvjitlink";
+    assert_null(kiln__ptxas_begin(&l.settings));
+    linking_dispose(&l);
+}
+
+static void a_begun_tool_that_refuses_names_no_file(void **state)
+{
+    linking l;
+
+    (void)state;
+    make_tool("#!/bin/sh\n" READ_ARGUMENTS
+              "cat \"$in\" >/dev/null\necho \"ptxas $in, line 3; error\"\n"
+              "exit 1\n");
+    linking_init(&l, "sm_90", "+ptx80");
+    l.request.begun = kiln__ptxas_begin(&l.settings);
+    assert_non_null(l.request.begun);
+    assert_int_equal(run(&l, ptx), KILN_ECODEGEN);
+    assert_string_equal(l.job.message, "ptxas: ptxas ptx, line 3; error");
+    kiln__ptxas_drop(l.request.begun);
+    linking_dispose(&l);
+}
+
 static void a_tool_that_reads_its_input_stream_finds_its_end(void **state)
 {
     linking l;
@@ -536,6 +589,25 @@ static void assert_is_cubin(const linking *l)
     assert_memory_equal(l->out.data, "\177ELF", 4);
 }
 
+/* nvJitLink knows no level between the lowest and the highest. */
+static void each_of_the_vendors_makes_a_cubin_at_every_level(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 2; i++)
+        for (uint8_t level = 0; level < 4; level++) {
+            linking l;
+
+            setenv("KILN_NVJITLINK", "off", 1);
+            setenv("KILN_PTXAS", "off", 1);
+            use_own(own[i]);
+            linking_init(&l, "sm_90", "+ptx80");
+            l.settings.opt_level = level;
+            assert_linked(&l, ptx, "cubin");
+            assert_string_equal(l.log, "");
+            linking_dispose(&l);
+        }
+}
+
 static void each_of_the_vendors_makes_a_cubin(void **state)
 {
     (void)state;
@@ -700,6 +772,9 @@ int main(void)
         TEST(an_older_tool_is_passed_over),
         TEST(a_tool_reads_the_ptx_and_its_output_is_taken),
         TEST(options_say_target_level_and_debug_level),
+        TEST(a_tool_that_the_target_chose_is_the_only_one),
+        TEST(a_tool_that_was_begun_gets_its_input_once),
+        TEST(a_begun_tool_that_refuses_names_no_file),
         TEST(a_tool_that_reads_its_input_stream_finds_its_end),
         TEST(a_tool_that_prints_a_lot_is_read_to_its_end),
         TEST(a_tool_gets_the_environment_and_no_open_files),
@@ -713,6 +788,7 @@ int main(void)
         TEST(a_host_that_reaps_every_child_gets_its_cubin),
         TEST(without_a_folder_for_it_the_output_goes_to_tmp),
         TEST(each_of_the_vendors_makes_a_cubin),
+        TEST(each_of_the_vendors_makes_a_cubin_at_every_level),
         TEST(what_a_cubin_needs_is_read_from_it),
         TEST(spilled_bytes_are_told),
         TEST(a_damaged_cubin_tells_nothing_wrong),
