@@ -176,7 +176,6 @@ static kiln_status make_artifact(kiln__build *build,
         .compile_ns = kiln__clock_ns() - build->start_ns,
         .toolchain = words(build, result),
     };
-    kiln_digest digest;
     kiln__encoder key;
     kiln_status status;
 
@@ -186,9 +185,7 @@ static kiln_status make_artifact(kiln__build *build,
     kernel.argument_count = count;
     kernel.argument_bytes = kiln__argument_layout(arguments, types, count);
     kiln__encoder_init(&key, &build->context->alloc);
-    status = kiln__job_digest(&digest, build->code, build->config);
-    if (status == KILN_OK)
-        status = kiln__key_binary(&key, digest, build->config);
+    status = kiln__key_binary(&key, build->digest, build->config);
     if (status == KILN_OK) {
         source.key = kiln__encoder_digest(&key);
         source.encoded_key = key.bytes;
@@ -272,8 +269,12 @@ static int is_canceled(void *env)
 static kiln_status gather(kiln__build *build)
 {
     kiln_status status = kiln__build_gather(
-        &build->functions, build, build->closure, build->closure_count);
+        &build->functions, build, build->closure, build->closure_count, 1);
 
+    if (status == KILN_OK && build->config->debug_level != KILN_DEBUG_NONE)
+        status =
+            kiln__lines_digest(&build->digest, build->code, build->functions,
+                               build->closure_count, &build->context->alloc);
     build->request.functions = build->functions;
     build->request.function_count = build->closure_count;
     return status;
@@ -285,6 +286,7 @@ static kiln_status prepare(kiln__build *build, int32_t form, kiln_error **error)
     kiln_status status;
 
     fill_settings(build);
+    build->digest = kiln_code_digest(build->code);
     build->request = (kiln__codegen_request){
         .settings = &build->settings,
         .entry = entry_symbol(build),
@@ -306,6 +308,9 @@ static kiln_status prepare(kiln__build *build, int32_t form, kiln_error **error)
     if (status == KILN_OK)
         KILN_TRY(kiln__build_plan_supplies(build, error));
     if (status == KILN_OK && frontend->ops.lower) {
+        if (kiln__job_digest(&build->digest, build->code, build->config) !=
+            KILN_OK)
+            return kiln__error_no_memory(error);
         KILN_TRY(kiln__build_plan_sites(build, error));
         return lower_foreign(build, error);
     }
@@ -410,6 +415,11 @@ void kiln__build_watch(kiln__build *build, int (*canceled)(void *env),
 const kiln_config *kiln__build_config(const kiln__build *build)
 {
     return build->config;
+}
+
+kiln_digest kiln__build_digest(const kiln__build *build)
+{
+    return build->digest;
 }
 
 int kiln__build_is_bound(const kiln__build *build)

@@ -94,6 +94,13 @@ static const tool tools[KILN__TOOL_COUNT] = {
                         "/usr/lib/x86_64-linux-gnu/amdgcn/bitcode",
                         "/usr/lib/amdgcn/bitcode", "/usr/amdgcn/bitcode"},
         },
+    [KILN__TOOL_LLVM_SPIRV] =
+        {
+            .name = "llvm-spirv",
+            .variable = "KILN_LLVM_SPIRV",
+            .search = PROGRAMS,
+            .files = {"llvm-spirv-15", "llvm-spirv"},
+        },
 };
 
 const char *kiln__tool_name(int number)

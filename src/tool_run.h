@@ -23,8 +23,7 @@ typedef struct kiln__object {
 } kiln__object;
 
 typedef struct kiln__run {
-    const char
-        *program; /* its path; without a slash it is looked for on PATH */
+    const char *program;          /* its path */
     const char *const *arguments; /* its name first; NULL-terminated */
     const kiln__object *inputs;
     size_t input_count;
@@ -43,7 +42,8 @@ typedef struct kiln__run {
  *
  * `said` gets what it printed, whatever the outcome, or what kept it from
  * running. KILN_ENOTFOUND: it could not be started. KILN_ECODEGEN: it failed,
- * left no output, or was killed since it did not end in time. KILN_ENOMEM.
+ * or left no output. KILN_EIO: somebody killed it. KILN_ETIMEDOUT: it was
+ * killed since it did not end in time. KILN_ENOMEM.
  */
 kiln_status kiln__run_tool(const kiln__run *run, kiln_blob *out,
                            kiln__text *said);

@@ -184,6 +184,13 @@ static void make_tool(const char *script)
     setenv("KILN_PTXAS", tool_path, 1);
 }
 
+/* The script is the only tool, for one target. */
+static void with_tool(linking *l, const char *script)
+{
+    make_tool(script);
+    linking_init(l, "sm_90", "+ptx80");
+}
+
 static size_t count_files(const char *path)
 {
     DIR *list = opendir(path);
@@ -249,8 +256,7 @@ static void what_is_no_program_is_passed_over(void **state)
     linking l;
 
     (void)state;
-    make_tool("neither a script nor a program");
-    linking_init(&l, "sm_90", "+ptx80");
+    with_tool(&l, "neither a script nor a program");
 
     assert_linked(&l, ptx, "ptx");
 
@@ -291,8 +297,7 @@ static void a_tool_reads_the_ptx_and_its_output_is_taken(void **state)
     linking l;
 
     (void)state;
-    make_tool("#!/bin/sh\necho printed\n" COPY "echo said >&2\n");
-    linking_init(&l, "sm_90", "+ptx80");
+    with_tool(&l, "#!/bin/sh\necho printed\n" COPY "echo said >&2\n");
 
     assert_linked(&l, ptx, "cubin");
 
@@ -327,8 +332,7 @@ static void a_tool_that_the_target_chose_is_the_only_one(void **state)
     linking l;
 
     (void)state;
-    make_tool("#!/bin/sh\n" COPY);
-    linking_init(&l, "sm_90", "+ptx80");
+    with_tool(&l, "#!/bin/sh\n" COPY);
     l.settings.options = "tool=ptxas";
     assert_linked(&l, ptx, "cubin");
     linking_dispose(&l);
@@ -344,8 +348,7 @@ static void a_tool_that_was_begun_gets_its_input_once(void **state)
     linking l;
 
     (void)state;
-    make_tool("#!/bin/sh\n" COPY);
-    linking_init(&l, "sm_90", "+ptx80");
+    with_tool(&l, "#!/bin/sh\n" COPY);
     l.request.begun = kiln__ptxas_begin(&l.settings);
     assert_non_null(l.request.begun);
     assert_linked(&l, ptx, "cubin");
@@ -378,8 +381,7 @@ static void a_tool_that_reads_its_input_stream_finds_its_end(void **state)
     linking l;
 
     (void)state;
-    make_tool("#!/bin/sh\ncat > /dev/null\n" COPY);
-    linking_init(&l, "sm_90", "+ptx80");
+    with_tool(&l, "#!/bin/sh\ncat > /dev/null\n" COPY);
 
     assert_linked(&l, ptx, "cubin");
     linking_dispose(&l);
@@ -390,8 +392,7 @@ static void a_tool_that_prints_a_lot_is_read_to_its_end(void **state)
     linking l;
 
     (void)state;
-    make_tool("#!/bin/sh\nhead -c 3000000 /dev/zero\n" COPY);
-    linking_init(&l, "sm_90", "+ptx80");
+    with_tool(&l, "#!/bin/sh\nhead -c 3000000 /dev/zero\n" COPY);
 
     assert_linked(&l, ptx, "cubin");
     linking_dispose(&l);
@@ -470,8 +471,7 @@ static void assert_refused(const char *script, const char *message)
 {
     linking l;
 
-    make_tool(script);
-    linking_init(&l, "sm_90", "+ptx80");
+    with_tool(&l, script);
 
     assert_int_equal(run(&l, ptx), KILN_ECODEGEN);
 
@@ -517,14 +517,26 @@ static void a_tool_that_leaves_nothing_has_failed(void **state)
                    "ptxas: no output");
 }
 
+/* For want of memory, say: it may go well another time. */
+static void a_tool_that_somebody_kills_is_no_verdict(void **state)
+{
+    linking l;
+
+    (void)state;
+    with_tool(&l, "#!/bin/sh\nkill -KILL $$\n");
+    assert_int_equal(run(&l, ptx), KILN_EIO);
+    assert_contains(l.job.message, "ptxas: ended by signal 9");
+    assert_string_equal(l.suffix, "");
+    linking_dispose(&l);
+}
+
 static void nothing_is_left_behind(void **state)
 {
     linking l;
 
     (void)state;
-    assert_refused("#!/bin/sh\nkill -KILL $$\n", "signal 9");
-    make_tool("#!/bin/sh\n" COPY);
-    linking_init(&l, "sm_90", "+ptx80");
+    assert_refused("#!/bin/sh\nkill -TERM $$\n", "signal 15");
+    with_tool(&l, "#!/bin/sh\n" COPY);
     assert_linked(&l, ptx, "cubin");
     linking_dispose(&l);
 
@@ -784,6 +796,7 @@ int main(void)
         TEST(a_tool_that_fails_without_a_word_is_told),
         TEST(a_tool_that_dies_is_told),
         TEST(a_tool_that_leaves_nothing_has_failed),
+        TEST(a_tool_that_somebody_kills_is_no_verdict),
         TEST(nothing_is_left_behind),
         TEST(a_host_that_reaps_every_child_gets_its_cubin),
         TEST(without_a_folder_for_it_the_output_goes_to_tmp),

@@ -83,6 +83,8 @@ static kiln_status try_linker(kiln__codegen_job *job, const linker *by,
                kiln__cuda_is_too_old(said.bytes)) {
         kiln__job_log(job, "%s is passed over: %s", by->name, said.bytes);
         status = KILN_ENOTFOUND;
+    } else if (status == KILN_EIO || status == KILN_ETIMEDOUT) {
+        status = kiln__job_fail(job, status, "%s: %s", by->name, said.bytes);
     } else if (status == KILN_ECODEGEN) {
         status = refused(job, by, ptx, &said);
     }
