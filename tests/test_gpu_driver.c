@@ -7,6 +7,7 @@
 
 #include "backends/gpu.h"
 #include "backends/handles.h"
+#include "heap_abi.h"
 #include "support/gpu.h"
 #include "support/harness.h"
 
@@ -118,6 +119,64 @@ static void a_kernel_that_cannot_fail_gets_no_hidden_arguments(void **state)
     f->kernel.info = &info;
     assert_ok(gpu_launch(f, f->queue, 1, data, 0, &test_error));
     assert_int_equal(seen.size, offsetof(gpu_block, state));
+}
+
+/* What a launch saw of its heap. */
+typedef struct seen_heap {
+    uint64_t address;
+    uint32_t pages, words, changes;
+} seen_heap;
+
+static void look_at_heap(void *env, const fake_launch *launch)
+{
+    const gpu_block *block = launch->arguments;
+    struct kiln__heap *heap;
+    seen_heap *seen = env;
+
+    assert_int_equal(launch->size, sizeof *block + sizeof seen->address);
+    memcpy(&seen->address, block + 1, sizeof seen->address);
+    heap = (void *)(uintptr_t)seen->address;
+    *seen = (seen_heap){seen->address, heap->pages, heap->words, heap->changes};
+    heap->changes += 7;
+}
+
+static void check_heap(const gpu_vendor *of)
+{
+    gpu_fixture f;
+    seen_heap seen[3] = {{0}};
+    int64_t data[1];
+    int64_t buffers;
+
+    assert_ok(gpu_begin(&f, of, NULL));
+    f.allocates = 1;
+    f.fake->run = look_at_heap;
+    assert_ok(gpu_open(&f, &test_error));
+    assert_ok(kiln_queue_set_heap(f.queue, 10000, &test_error));
+    buffers = f.fake->buffers;
+    for (int i = 0; i < 3; i++) {
+        f.fake->env = &seen[i];
+        assert_ok(gpu_launch(&f, f.queue, 1, data, 0, &test_error));
+        if (i > 0)
+            assert_ok(kiln_queue_wait(f.queue, &test_error));
+    }
+
+    assert_int_equal(f.fake->buffers, buffers + 1);
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(seen[i].address, seen[0].address);
+        assert_int_equal(seen[i].pages, 3);
+        assert_int_equal(seen[i].words, kiln__heap_measure(10000).size / 4);
+        /* Cleared when the work is done. */
+        assert_int_equal(seen[i].changes, i == 1 ? 7 : 0);
+    }
+    gpu_end(&f);
+    gpu_assert_balanced(f.fake);
+}
+
+static void a_kernel_that_allocates_gets_the_queues_heap(void **state)
+{
+    (void)state;
+    check_heap(&gpu_cuda);
+    check_heap(&gpu_rocm);
 }
 
 static void a_grid_is_cut_into_groups(void **state)
@@ -570,6 +629,7 @@ int main(void)
         with_both(buffers_read_as_written),
         with_both(the_driver_gets_the_packed_block_itself),
         with_both(a_kernel_that_cannot_fail_gets_no_hidden_arguments),
+        cmocka_unit_test(a_kernel_that_allocates_gets_the_queues_heap),
         with_both(a_grid_is_cut_into_groups),
         with_both(what_was_current_stays_current),
         with_both(the_device_has_its_drivers_name),

@@ -14,6 +14,7 @@
 #define UNKNOWN_ERROR 999
 #define OUT_OF_MEMORY 2
 #define ILLEGAL_ADDRESS 700
+#define HEAP 4096
 
 static const gpu_vendor *const vendors[] = {&gpu_cuda, &gpu_rocm, &gpu_cuda_old,
                                             &gpu_rocm_old};
@@ -53,6 +54,8 @@ static kiln_status use_adopted(gpu_fixture *f, void *native, kiln_error **error)
     if (status == KILN_OK)
         status = kiln_queue_new(&queue, device, error);
     if (status == KILN_OK)
+        status = kiln_queue_set_heap(queue, HEAP, error);
+    if (status == KILN_OK)
         status = gpu_launch(f, queue, 1, data, 0, error);
     if (status == KILN_OK)
         status = kiln_queue_wait(queue, error);
@@ -64,8 +67,12 @@ static kiln_status use_adopted(gpu_fixture *f, void *native, kiln_error **error)
 static kiln_status use_all(gpu_fixture *f, void *native, kiln_error **error)
 {
     int64_t data[1];
-    kiln_status status = gpu_open(f, error);
+    kiln_status status;
 
+    f->allocates = 1;
+    status = gpu_open(f, error);
+    if (status == KILN_OK)
+        status = kiln_queue_set_heap(f->queue, HEAP, error);
     if (status == KILN_OK)
         status = use_buffer(f, error);
     if (status == KILN_OK)

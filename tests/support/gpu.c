@@ -135,7 +135,9 @@ static const kiln_artifact *make_artifact(const gpu_fixture *f)
         .arguments = arguments,
         .argument_count = 2,
         .argument_bytes = offsetof(gpu_block, state),
-        .hidden_arguments = KILN__HIDDEN_COUNT,
+        .hidden_arguments =
+            f->allocates ? KILN__HIDDEN_MOST : KILN__HIDDEN_COUNT,
+        .allocates = f->allocates,
         .reports = &table,
     });
 }

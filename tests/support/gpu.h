@@ -47,6 +47,7 @@ typedef struct gpu_fixture {
     const kiln_type *types[2];
     kiln_kernel kernel; /* entry(i64[:], i64), with exceptions and prints */
     gpu_heard heard;
+    int allocates; /* the kernel does; set before gpu_open() */
 } gpu_fixture;
 
 /* The block of the kernel's arguments, hidden ones included. */

@@ -103,6 +103,7 @@ const kiln_artifact *report_artifact_new(const report_artifact *from)
         .argument_count = from->argument_count,
         .argument_bytes = from->argument_bytes,
         .hidden_arguments = from->hidden_arguments,
+        .allocates = from->allocates,
         .can_fail = 1,
     };
     kiln__artifact_source source = {

@@ -36,6 +36,7 @@ typedef struct report_artifact {
     size_t argument_count;
     uint32_t argument_bytes; /* of its block */
     uint32_t hidden_arguments;
+    int32_t allocates;
     const report_table *reports; /* NULL: none */
 } report_artifact;
 
