@@ -35,6 +35,8 @@ static void give(void)
     pthread_mutex_unlock(&lock);
 }
 
+/* What LLVM may still use is not taken away: the next who takes the lock does
+   it, or says what it may use. */
 void kiln__spirv_abandon(void)
 {
     if (holding)
@@ -78,34 +80,45 @@ static size_t list_extensions(kiln__codegen_job *job,
     return count;
 }
 
-kiln_status kiln__spirv_begin_machine(kiln__codegen_job *job)
+/* Under the lock. */
+static void forbid_extensions(void)
+{
+    if (has_extensions)
+        (void)kiln__llvm_spirv_extensions(NULL, 0, NULL);
+    has_extensions = 0;
+}
+
+static kiln_status allow_extensions(kiln__codegen_job *job)
 {
     const char *names[EXTENSIONS_MAX];
     const size_t count = list_extensions(job, names);
     char *message = NULL;
 
+    forbid_extensions(); /* of a thread that was lost */
     for (size_t i = 0; i < count; i++)
         if (names[i] == NULL)
             return kiln__job_fail(job, KILN_ENOMEM, "out of memory");
-    take();
-    if (count == 0)
-        return KILN_OK;
-    has_extensions = 1;
-    if (kiln__llvm_spirv_extensions(names, count, &message) == 0)
+    has_extensions = count > 0;
+    if (count == 0 || kiln__llvm_spirv_extensions(names, count, &message) == 0)
         return KILN_OK;
     has_extensions = 0;
-    give();
     (void)kiln__job_fail(job, KILN_EUNSUPPORTED, "LLVM: %s",
                          message != NULL ? message : "out of memory");
     free(message);
     return job->status;
 }
 
+kiln_status kiln__spirv_begin_machine(kiln__codegen_job *job)
+{
+    take();
+    if (allow_extensions(job) != KILN_OK)
+        give();
+    return job->status;
+}
+
 void kiln__spirv_end_machine(void)
 {
-    if (has_extensions)
-        (void)kiln__llvm_spirv_extensions(NULL, 0, NULL);
-    has_extensions = 0;
+    forbid_extensions();
     give();
 }
 
@@ -139,11 +152,13 @@ LLVMMemoryBufferRef kiln__spirv_emit(kiln__codegen_job *job,
         LLVMContextGetDiagnosticHandler(job->context);
     void *const env = LLVMContextGetDiagnosticContext(job->context);
     report r = {.job = job, .error = NULL};
-    LLVMMemoryBufferRef made;
+    LLVMMemoryBufferRef made = NULL;
 
     LLVMContextSetDiagnosticHandler(job->context, on_diagnostic, &r);
     take();
-    made = kiln__llvm_emit_spirv(job->machine, module, as_text);
+    if (allow_extensions(job) == KILN_OK)
+        made = kiln__llvm_emit_spirv(job->machine, module, as_text);
+    forbid_extensions();
     give();
     LLVMContextSetDiagnosticHandler(job->context, handler, env);
     if (r.error == NULL)
