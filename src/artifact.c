@@ -227,6 +227,15 @@ const kiln_kernel_info *kiln_artifact_kernel(const kiln_artifact *artifact,
     return index < artifact->kernel_count ? &artifact->kernels[index] : NULL;
 }
 
+const kiln_kernel_info *kiln__artifact_kernel_named(
+    const kiln_artifact *artifact, const char *name)
+{
+    for (size_t i = 0; i < artifact->kernel_count; i++)
+        if (strcmp(artifact->kernels[i].name, name) == 0)
+            return &artifact->kernels[i];
+    return NULL;
+}
+
 size_t kiln_artifact_site_count(const kiln_artifact *artifact)
 {
     return artifact->site_count;

@@ -66,6 +66,10 @@ const kiln_artifact *kiln__artifact_retain_origin(
 uint32_t kiln__argument_layout(kiln_argument_info *out,
                                const kiln_type *const *types, size_t count);
 
+/* The artifact's kernel of that name, or NULL. */
+const kiln_kernel_info *kiln__artifact_kernel_named(
+    const kiln_artifact *artifact, const char *name);
+
 /* One entry of an artifact, loaded on one device. The head is public layout:
    kiln_call_site_get() reads it. Owned by tier 3; unloaded when collected. */
 struct kiln_kernel {

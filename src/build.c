@@ -128,19 +128,14 @@ static const char *words(kiln__build *build, const kiln__codegen_result *result)
     return kiln__toolchain_words(build->context, &build->arena, words, count);
 }
 
-static kiln_status make_artifact(kiln__build *build,
-                                 const kiln__codegen_result *result)
+/* But its arguments. */
+static kiln_kernel_info describe_kernel(const kiln__build *build,
+                                        const kiln__codegen_result *result)
 {
-    size_t count;
-    const kiln_type *const *types = kiln__code_types(build->code, &count);
-    kiln_argument_info *arguments =
-        kiln__arena_allocate_array(&build->arena, count + 1, sizeof *arguments);
     kiln_kernel_info kernel = {
         .size = sizeof kernel,
         .name = build->request.entry,
         .method = kiln_code_name(build->code),
-        .arguments = arguments,
-        .argument_count = count,
         .hidden_arguments = result->hidden_arguments,
         .static_local_bytes = result->static_local_bytes,
         .maximum_group_size = build->settings.maximum_group_size,
@@ -149,7 +144,22 @@ static kiln_status make_artifact(kiln__build *build,
         .spill_bytes = result->spill_bytes,
         .sub_group_size = result->sub_group_size,
         .can_fail = result->can_fail,
+        .allocates = result->allocates,
     };
+
+    memcpy(kernel.required_group_size, build->settings.required_group_size,
+           sizeof kernel.required_group_size);
+    return kernel;
+}
+
+static kiln_status make_artifact(kiln__build *build,
+                                 const kiln__codegen_result *result)
+{
+    size_t count;
+    const kiln_type *const *types = kiln__code_types(build->code, &count);
+    kiln_argument_info *arguments =
+        kiln__arena_allocate_array(&build->arena, count + 1, sizeof *arguments);
+    kiln_kernel_info kernel = describe_kernel(build, result);
     kiln__artifact_source source = {
         .format = result->format,
         .target = build->config->target,
@@ -172,8 +182,8 @@ static kiln_status make_artifact(kiln__build *build,
 
     if (!arguments || !source.toolchain)
         return KILN_ENOMEM;
-    memcpy(kernel.required_group_size, build->settings.required_group_size,
-           sizeof kernel.required_group_size);
+    kernel.arguments = arguments;
+    kernel.argument_count = count;
     kernel.argument_bytes = kiln__argument_layout(arguments, types, count);
     kiln__encoder_init(&key, &build->context->alloc);
     status = kiln__job_digest(&digest, build->code, build->config);

@@ -115,7 +115,7 @@ typedef struct kiln__codegen_result {
     uint32_t registers;
     uint32_t spill_bytes;
     uint32_t sub_group_size;
-    uint32_t reserved;
+    int32_t allocates;
     uint64_t make_ns; /* FUNCTION: lowering alone; CLOSURE: all of it */
 } kiln__codegen_result;
 

@@ -115,6 +115,7 @@ typedef struct kiln__codegen_job {
     LLVMValueRef access_group;     /* the backend's, of loops over items */
     struct kiln__reports *reports; /* of a device's code; codegen_device.h */
     uint32_t hidden_arguments;
+    int uses_heap;         /* set by lowering */
     uint32_t registers;    /* of an item; 0: unknown */
     uint32_t spill_bytes;  /* the same */
     const char *format;    /* of the payload, if not the backend's */
@@ -199,6 +200,13 @@ typedef struct kiln__codegen_backend {
                   LLVMValueRef item, uint32_t kind, uint32_t ordinal,
                   const char *method, const char *message, LLVMValueRef value0,
                   LLVMValueRef value1);
+    /* Notes, behind an exception that was raised, that the expression of the
+       method is a call on the way to it. */
+    void (*frame)(kiln__codegen_job *job, LLVMBuilderRef builder,
+                  LLVMValueRef item, uint32_t ordinal, const char *method);
+    /* Where the launch's heap begins, as a pointer to an array's elements. */
+    LLVMValueRef (*heap)(kiln__codegen_job *job, LLVMBuilderRef builder,
+                         LLVMValueRef item);
     /* Prints the parts in order; a part with text has no value. `kinds` are
        KILN_TYPE_... of the values, KILN_TYPE_NONE for text. */
     void (*print)(kiln__codegen_job *job, LLVMBuilderRef builder,
@@ -214,6 +222,10 @@ typedef struct kiln__codegen_backend {
        section KILN__SITE_TABLE of `size` bytes. NULL: it cannot have one. */
     kiln_status (*find_sites)(kiln__codegen_job *job, const kiln_blob *payload,
                               size_t size, uint64_t *offset);
+    /* NULL, or stores the value of a constant that a vendor's library leaves to
+       who links it; false: it is none. */
+    int (*constant)(const kiln__codegen_job *job, const char *name,
+                    uint64_t *value);
     /* True when a function of that name may stay undefined. */
     int (*may_import)(const char *name);
     /* May be NULL: nobody looks. An i1: hardly any stack is left. */

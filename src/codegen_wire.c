@@ -258,8 +258,10 @@ static const kiln__codegen_settings *get_settings(reading *r)
     out->processor = get_text(r);
     out->features = get_text(r);
     out->options = get_text_or_none(r);
+    if (!out->options)
+        out->options = "";
     out->opt_level = (uint8_t)get_at_most(r, 3);
-    out->debug_level = (uint8_t)get_at_most(r, UINT8_MAX);
+    out->debug_level = (uint8_t)get_at_most(r, KILN_DEBUG_FULL);
     out->bounds_checks = (uint8_t)get_at_most(r, 1);
     out->fast_math = (uint8_t)get_at_most(r, 1);
     out->contract = (uint8_t)get_at_most(r, 1);
@@ -517,6 +519,7 @@ void kiln__wire_put_result(kiln__encoder *out,
     }
     put_bytes(out, result->reports, result->report_size);
     kiln__encode_i64(out, result->can_fail);
+    kiln__encode_i64(out, result->allocates);
     kiln__encode_u64(out, result->hidden_arguments);
     kiln__encode_u64(out, result->static_local_bytes);
     kiln__encode_u64(out, result->private_bytes);
@@ -567,6 +570,7 @@ kiln_status kiln__wire_get_result(kiln__codegen_result *out, kiln__arena *arena,
     get_result_tools(&r, out);
     out->reports = get_bytes(&r, &out->report_size);
     out->can_fail = get_i32(&r);
+    out->allocates = get_i32(&r);
     out->hidden_arguments = (uint32_t)get_at_most(&r, UINT32_MAX);
     out->static_local_bytes = (uint32_t)get_at_most(&r, UINT32_MAX);
     out->private_bytes = (uint32_t)get_at_most(&r, UINT32_MAX);

@@ -211,9 +211,19 @@ static uint64_t resolved_switch(uint8_t value, uint8_t by_default)
     return value == KILN_SWITCH_DEFAULT ? by_default : value;
 }
 
+/* A size of 0 beside others is 1, so each group has one form in keys. */
+static uint64_t resolved_size(const uint32_t size[3], int dimension)
+{
+    const int is_any = (size[0] | size[1] | size[2]) == 0;
+
+    return size[dimension] == 0 && !is_any ? 1 : size[dimension];
+}
+
 static void resolve_numbers(kiln_config *config,
                             const kiln_config_options *options)
 {
+    const uint32_t *size = options->required_group_size;
+
     config->opt_level = options->opt_level == KILN_OPT_DEFAULT
                             ? KILN_OPT_3
                             : options->opt_level;
@@ -228,9 +238,9 @@ static void resolve_numbers(kiln_config *config,
         options->math == KILN_MATH_DEFAULT ? KILN_MATH_OPEN : options->math;
     config->maximum_group = options->maximum_group_size;
     config->minimum_groups = options->minimum_groups;
-    config->required_group_x = options->required_group_size[0];
-    config->required_group_y = options->required_group_size[1];
-    config->required_group_z = options->required_group_size[2];
+    config->required_group_x = resolved_size(size, 0);
+    config->required_group_y = resolved_size(size, 1);
+    config->required_group_z = resolved_size(size, 2);
     config->device = options->device;
 }
 

@@ -16,11 +16,19 @@
  *
  * Behind them, if the kernel may raise an exception or print, come the hidden
  * arguments, 64 bits each, aligned to 8: the address of a state, which is for
- * the launches of one queue, and a number that tells launches apart.
+ * the launches of one queue, and a number that tells launches apart; then, if
+ * it allocates, the address of the queue's heap (heap_abi.h).
  *
  * The grid is a whole number of groups.
  */
 #define KILN__HIDDEN_COUNT 2u /* state, launch */
+#define KILN__HIDDEN_MOST 3u  /* and the heap */
+
+static inline int kiln__hidden_fits(uint32_t count, int allocates)
+{
+    return allocates ? count == KILN__HIDDEN_MOST
+                     : count == 0 || count == KILN__HIDDEN_COUNT;
+}
 
 /*
  * Device code writes an exception if it can move `phase` from NONE to WRITING,
@@ -39,6 +47,8 @@
 #define KILN__PHASE_WRITING 1u
 #define KILN__PHASE_READY 2u
 
+#define KILN__STATE_FRAMES 16u
+
 struct kiln__device_state {
     uint32_t phase;
     uint32_t report; /* number of the exception in the artifact's table */
@@ -50,9 +60,12 @@ struct kiln__device_state {
     uint32_t reserved_ids[9];
     uint64_t printed; /* bytes asked for, lost ones too */
     uint64_t print_room;
-    uint64_t heap;      /* address of the heap on the device, or 0 */
-    uint64_t heap_size; /* in bytes */
-    uint64_t reserved[15];
+    uint32_t frame_count;                /* calls on the way to the exception */
+    uint32_t frames[KILN__STATE_FRAMES]; /* their reports, innermost first; of
+                                            more than there is room for the
+                                            last is the kernel's */
+    uint32_t padding;
+    uint64_t reserved[8];
 };
 
 #define KILN__STATE_ALIGNMENT 16u
@@ -77,7 +90,8 @@ struct kiln__print_record {
  *
  *     count, then for each report where it begins, in bytes from the table's
  *     start; each report a number that tells what it is, then
- *     EXCEPTION   kind, ordinal, method NUL, message NUL
+ *     EXCEPTION   kind, ordinal, method NUL, message NUL; of a call on the
+ *                 way to one the kind is 0
  *     PRINT       parts, then for each its kind: TEXT followed by the text and
  *                 a NUL, another KILN__PRINT_... of host_abi.h by nothing
  */

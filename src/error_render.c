@@ -257,6 +257,8 @@ static void render_exception(renderer *r, const kiln_exception *e)
     add_triple(r, "item", e->item);
     add_triple(r, "group", e->group);
     add(r, "\n");
+    for (size_t i = 0; i < e->frame_count; i++)
+        render_frame(r, &e->frames[i]);
 }
 
 /* The error's own line is left out when its first diagnostic says the same

@@ -47,6 +47,10 @@ struct kiln__host_launch {
     void (*print)(struct kiln__host_launch *launch,
                   const struct kiln__host_print_part *parts, uint64_t count);
     uint32_t failed; /* set by raise; other threads stop at the next group */
+    void *heap;      /* heap_abi.h; of a kernel that allocates */
+    /* Behind raise(), in code of debug level FULL, for each call on the way
+       there, innermost first: a site without kind and message. */
+    void (*frame)(struct kiln__host_launch *launch, const void *site);
 };
 
 /* The item that code runs for. Functions take a pointer to it as their first

@@ -19,7 +19,7 @@
  * exceptions name them, and the source map turns them into places.
  */
 
-#define KILN__IR_VERSION 1
+#define KILN__IR_VERSION 2
 #define KILN__IR_DEPTH_MAX 2000    /* of the tree */
 #define KILN__IR_NODES_MAX 4000000 /* and of every other array */
 #define KILN__IR_TYPES_MAX 16384

@@ -68,6 +68,12 @@
     X(LOCAL_ARRAY, "local_array", VALUE, 1, 4, NONE) /* constant sizes */ \
     X(ATOMIC, "atomic", VALUE, 3, 7, ATOMIC) /* array, indices, values: gives \
        the old value; bounds-checked; cas takes expected, desired */ \
+    /* The heap of a launch: its words, u32[:]; where in it an array begins, \
+       in bytes from its beginning; and the dense array that begins there, \
+       of a tuple of that number and the sizes. A negative number raises. */ \
+    X(HEAP, "heap", VALUE, 0, 0, NONE) \
+    X(HEAP_OFFSET, "heap_offset", VALUE, 1, 1, NONE) /* i64 */ \
+    X(HEAP_ARRAY, "heap_array", VALUE, 1, 1, NONE) \
     X(CALL, "call", VALUE, 0, -1, CALLEE) \
     X(QUERY, "query", VALUE, 0, 0, QUERY) /* i64; imm = query * 4 + dim */ \
     X(GROUP, "group", VALUE, 1, 2, GROUP) /* sub-group and group operations */ \
@@ -88,7 +94,8 @@
     X(ASSERT, "assert", STATEMENT, 1, 1, STRING) /* condition; message */ \
     X(PRINT, "print", STATEMENT, 0, -1, NONE)    /* TEXT nodes and scalars */ \
     X(TEXT, "text", VALUE, 0, 0, STRING) /* only in PRINT; type none */ \
-    X(BARRIER, "barrier", STATEMENT, 0, 0, NONE)
+    X(BARRIER, "barrier", STATEMENT, 0, 0, NONE) \
+    X(FENCE, "fence", STATEMENT, 0, 0, NONE) /* between items of a launch */
 
 /* X(NAME, text, operands, domain): FLOAT, INTEGER or BOTH. Scalars; vectors
    element by element. The result has the operands' type, but ISNAN, ISINF and

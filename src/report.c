@@ -258,6 +258,10 @@ static const kiln_exception *copy_exception(kiln__arena *arena,
     record->kernel = copy(arena, record->kernel);
     record->method = copy(arena, record->method);
     record->location = copy_location(arena, record->location);
+    record->frames =
+        record->frame_count == 0
+            ? NULL
+            : copy_frames(arena, record->frames, record->frame_count);
     return record;
 }
 

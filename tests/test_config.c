@@ -231,6 +231,22 @@ static void a_group_that_no_device_has_is_refused(void **state)
                  kiln_config_new(&config, context, &options, &test_error));
 }
 
+static void a_size_of_0_beside_others_is_1(void **state)
+{
+    kiln_config_options options = KILN_CONFIG_OPTIONS_INIT;
+    const kiln_config *short_form = NULL, *long_form = NULL;
+
+    (void)state;
+    options.required_group_size[1] = 8;
+    assert_ok(kiln_config_new(&short_form, context, &options, &test_error));
+    options.required_group_size[0] = 1;
+    options.required_group_size[2] = 1;
+    assert_ok(kiln_config_new(&long_form, context, &options, &test_error));
+
+    assert_ptr_equal(short_form, long_form);
+    assert_int_equal(short_form->required_group_x, 1);
+}
+
 static void an_unknown_backend_or_processor_is_refused(void **state)
 {
     (void)state;
@@ -362,6 +378,7 @@ int main(void)
         cmocka_unit_test(options_are_copied),
         cmocka_unit_test(a_bad_setting_is_named),
         cmocka_unit_test(a_group_that_no_device_has_is_refused),
+        cmocka_unit_test(a_size_of_0_beside_others_is_1),
         cmocka_unit_test(an_unknown_backend_or_processor_is_refused),
         cmocka_unit_test(a_newer_callers_unknown_setting_is_refused),
         cmocka_unit_test(the_description_names_every_setting_and_scope),

@@ -162,18 +162,6 @@ static void the_programs_own_words_are_its_message(void **state)
     assert_string_equal(f->record.exception.message, "no");
 }
 
-static void the_heap_stays(void **state)
-{
-    fixture *f = *state;
-
-    f->state->heap = 0x1000;
-    f->state->heap_size = 4096;
-    raise_report(f, 0);
-    assert_status(KILN_EEXCEPTION, take(f));
-    assert_int_equal(f->state->heap, 0x1000);
-    assert_int_equal(f->state->heap_size, 4096);
-}
-
 static void looking_leaves_prints_alone(void **state)
 {
     fixture *f = *state;
@@ -395,7 +383,6 @@ int main(void)
         with_state(a_fresh_state_holds_nothing),
         with_state(an_exception_is_told_once),
         with_state(the_programs_own_words_are_its_message),
-        with_state(the_heap_stays),
         with_state(looking_leaves_prints_alone),
         with_state(an_exception_that_was_only_begun_is_one),
         with_state(numbers_from_the_device_are_not_believed),

@@ -303,19 +303,16 @@ static void required_groups_are_constants(void **state)
     free(text);
 }
 
-/* 0 is any size. */
 static void a_size_that_is_not_required_is_read(void **state)
 {
     char *text;
 
     (void)state;
-    devices_now.options.required_group_size[0] = 64;
-
     text = text_of("sizes", "i64[:]", KILN_EMIT_LLVM);
     assert_contains(text, "mul i64 %");
     assert_contains(text, "@llvm.amdgcn.workitem.id.y(), !range");
-    assert_contains(text, "!{i32 0, i32 16}");
-    assert_contains(text, "\"amdgpu-flat-work-group-size\"=\"64,1024\"");
+    assert_contains(text, "!{i32 0, i32 1024}");
+    assert_contains(text, "\"amdgpu-flat-work-group-size\"=\"1,1024\"");
     assert_lacks(text, "reqd_work_group_size");
     free(text);
 }

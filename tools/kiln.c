@@ -13,7 +13,7 @@
 static const char usage[] =
     "usage: kiln run FILE KERNEL ARG... --grid N[,N[,N]] [--block N[,N[,N]]]\n"
     "                [--target T] [--print I]... [--save I=FILE.npy]...\n"
-    "                [--set NAME=VALUE]... [--stats] [--time]\n"
+    "                [--set NAME=VALUE]... [--heap KIB] [--stats] [--time]\n"
     "       kiln compile FILE KERNEL TYPE... --emit FORM [--target T] [-o "
     "OUT]\n"
     "                [--set NAME=VALUE]...\n"
@@ -36,6 +36,7 @@ static const char usage[] =
     "-\n"
     "  TIERS   typed,runtime,binary (all of them), or some\n"
     "  --grid  counts items, --block those of a group\n"
+    "  --heap  bounds what kernels allocate at a time (8192)\n"
     "  I       counts arguments from 0\n"
     "\n"
     "Exit status: 0, 1 when the program or its data has an error, 2 for wrong\n"

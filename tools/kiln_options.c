@@ -129,6 +129,12 @@ static int take_jobs(tool_options *out, const char *value)
     return read_count(&out->jobs, "--jobs", value);
 }
 
+/* In KiB. */
+static int take_heap(tool_options *out, const char *value)
+{
+    return read_count(&out->heap_kib, "--heap", value);
+}
+
 static int take_sample(tool_options *out, const char *value)
 {
     return read_count(&out->sample, "--sample", value);
@@ -188,7 +194,7 @@ static const struct option {
     {"--include", 1, take_include}, {"--kind", 1, take_kind},
     {"--name", 1, take_name},       {"--namespace", 1, take_namespace},
     {"--json", 0, take_json},       {"--repair", 0, take_repair},
-    {"--yes", 0, take_yes},
+    {"--yes", 0, take_yes},         {"--heap", 1, take_heap},
 };
 
 /* True when the list "--grid --block" holds the name. */

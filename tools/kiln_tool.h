@@ -46,6 +46,7 @@ typedef struct tool_options {
     const char *workload;
     const char *include;
     uint32_t jobs; /* 0: all cores */
+    uint32_t heap_kib;
     int json;
     const char *kind;
     const char *name;

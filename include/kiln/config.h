@@ -56,7 +56,8 @@ typedef struct kiln_config_options {
     uint8_t entry_abi;      /* [binary] KILN_ABI_... */
     uint8_t sites;          /* [binary] KILN_SITES_... */
     uint8_t math;           /* [runtime, binary] KILN_MATH_... */
-    uint32_t required_group_size[3]; /* [binary] 0: any */
+    uint32_t required_group_size[3]; /* [binary] zeros: any; a 0 beside others
+                                        is 1 */
     uint32_t device;                 /* [load] ordinal */
     uint32_t maximum_group_size;     /* [binary] items; 0: the target's most */
     uint32_t minimum_groups;         /* [binary] that a processor of the device

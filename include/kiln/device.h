@@ -148,6 +148,18 @@ KILN_API KILN_NODISCARD kiln_status kiln_queue_adopt(kiln_queue **out,
                                                      kiln_device *device,
                                                      void *native_stream,
                                                      kiln_error **error);
+/**
+ * Bounds what kernels on this queue can allocate at a time: `bytes` in whole
+ * pages of 4096, up to 8 GiB; 0 is the default, 8 MiB. The memory, and a
+ * hundredth of it for its management, is made at the first launch of a kernel
+ * that allocates, and kept; other kernels pay nothing for it. An array that a
+ * kernel has not freed is free again when a wait or a poll has found all work
+ * done; on the host, at the next launch. KILN_EINVAL beyond 8 GiB; KILN_EBUSY
+ * when launches that used the heap were not waited for.
+ */
+KILN_API KILN_NODISCARD kiln_status kiln_queue_set_heap(kiln_queue *queue,
+                                                        uint64_t bytes,
+                                                        kiln_error **error);
 /** Waits for the queue's work and ends it. NULL is fine. */
 KILN_API void kiln_queue_free(kiln_queue *queue);
 

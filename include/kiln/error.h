@@ -147,17 +147,22 @@ enum { KILN_EXCEPTION_MAP(KILN__EXCEPTION_ENUM) KILN__EXCEPTION_END };
  */
 typedef struct kiln_exception {
     size_t size;
-    int32_t kind;           /* KILN_EXCEPTION_... */
-    const char *message;    /* one line, values included */
-    const char *kernel;     /* "main.saxpy(f32[:], f32, f32[:])" */
-    const char *method;     /* method that raised it, "main.saxpy" */
-    uint32_t ordinal;       /* of the expression in that method */
-    uint64_t group[3];      /* work-group */
-    uint64_t item[3];       /* item within the grid */
-    int64_t values[2];      /* bounds: index and size; inexact: the value and
-                               KILN_VALUE_...; division: the dividend; of
-                               kiln_raise(): what it was given */
-    kiln_location location; /* by today's source map; file NULL if unknown */
+    int32_t kind;             /* KILN_EXCEPTION_... */
+    const char *message;      /* one line, values included */
+    const char *kernel;       /* "main.saxpy(f32[:], f32, f32[:])" */
+    const char *method;       /* method that raised it, "main.saxpy" */
+    uint32_t ordinal;         /* of the expression in that method */
+    uint64_t group[3];        /* work-group */
+    uint64_t item[3];         /* item within the grid */
+    int64_t values[2];        /* bounds: index and size; inexact: the value and
+                                 KILN_VALUE_...; division: the dividend; of
+                                 kiln_raise(): what it was given */
+    kiln_location location;   /* by today's source map; file NULL if unknown */
+    const kiln_frame *frames; /* the calls that led there, innermost first, of
+                                 code of debug level FULL: which method called,
+                                 and where; of more than 16 the innermost 15
+                                 and the kernel's own */
+    size_t frame_count;
 } kiln_exception;
 
 /**

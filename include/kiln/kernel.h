@@ -46,6 +46,8 @@ typedef struct kiln_kernel_info {
     int32_t can_fail;                /* may raise an exception */
     uint32_t spill_bytes; /* per item, that registers had no room for; 0: none,
                              or unknown */
+    int32_t allocates;    /* takes memory of the queue's heap */
+    uint32_t reserved;    /* zero */
 } kiln_kernel_info;
 
 /** A reference to a host object or function inside an artifact. */

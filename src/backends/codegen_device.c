@@ -191,7 +191,6 @@ typedef struct wrapper {
     LLVMValueRef *values; /* of the item function */
     unsigned value_count;
     unsigned at; /* the kernel's parameter that is next */
-    int has_hidden;
 } wrapper;
 
 static size_t words_of(const kiln__parameter *parameter)
@@ -225,7 +224,7 @@ static void add_types(wrapper *w, const kiln__parameter *parameter)
 static kiln_status make_room(wrapper *w)
 {
     kiln__codegen_job *job = w->job;
-    size_t count = 1 + KILN__HIDDEN_COUNT;
+    size_t count = 1 + KILN__HIDDEN_MOST;
 
     for (size_t i = 0; i < job->parameter_count; i++)
         count += words_of(&job->parameters[i]);
@@ -280,12 +279,12 @@ static LLVMValueRef make_item(wrapper *w)
 {
     const LLVMTypeRef type = kiln__device_item_type(w->job);
     const LLVMValueRef item = LLVMBuildAlloca(w->builder, type, "item");
+    const uint32_t count = w->job->hidden_arguments;
+    LLVMValueRef hidden[KILN__HIDDEN_MOST];
 
-    for (unsigned i = 0; w->has_hidden && i < KILN__HIDDEN_COUNT; i++)
-        LLVMBuildStore(
-            w->builder,
-            LLVMGetParam(w->kernel, w->type_count - KILN__HIDDEN_COUNT + i),
-            LLVMBuildStructGEP2(w->builder, type, item, i, ""));
+    for (uint32_t i = 0; i < count; i++)
+        hidden[i] = LLVMGetParam(w->kernel, w->type_count - count + i);
+    kiln__device_fill_item(w->job, w->builder, item, hidden, count);
     return item;
 }
 
@@ -334,14 +333,30 @@ static void fill_kernel(wrapper *w)
     raised =
         LLVMBuildCall2(w->builder, LLVMGlobalGetValueType(job->item_function),
                        job->item_function, w->values, w->value_count, "");
-    if (w->has_hidden && job->can_fail)
+    if (job->hidden_arguments > 0 && job->can_fail)
         record_if(w, raised);
     LLVMBuildRetVoid(w->builder);
 }
 
+static void add_hidden(wrapper *w)
+{
+    kiln__codegen_job *job = w->job;
+    const LLVMTypeRef address =
+        LLVMPointerTypeInContext(job->context, GLOBAL_SPACE);
+
+    if (!job->uses_heap && !kiln__device_has_reports(job))
+        return;
+    w->types[w->type_count++] = address;
+    w->types[w->type_count++] = LLVMInt64TypeInContext(job->context);
+    if (job->uses_heap)
+        w->types[w->type_count++] = address;
+    job->hidden_arguments =
+        job->uses_heap ? KILN__HIDDEN_MOST : KILN__HIDDEN_COUNT;
+}
+
 kiln_status kiln__device_wrap(kiln__codegen_job *job)
 {
-    wrapper w = {.job = job, .has_hidden = kiln__device_has_reports(job)};
+    wrapper w = {.job = job};
 
     if (job->settings->entry_abi != KILN_ABI_KERNEL)
         return kiln__job_fail(job, KILN_EUNSUPPORTED,
@@ -351,12 +366,7 @@ kiln_status kiln__device_wrap(kiln__codegen_job *job)
     KILN_TRY(make_room(&w));
     for (size_t i = 0; i < job->parameter_count; i++)
         add_types(&w, &job->parameters[i]);
-    if (w.has_hidden) {
-        w.types[w.type_count++] =
-            LLVMPointerTypeInContext(job->context, GLOBAL_SPACE);
-        w.types[w.type_count++] = LLVMInt64TypeInContext(job->context);
-        job->hidden_arguments = KILN__HIDDEN_COUNT;
-    }
+    add_hidden(&w);
     w.builder = LLVMCreateBuilderInContext(job->context);
     add_kernel(&w);
     fill_kernel(&w);

@@ -77,14 +77,14 @@ void kiln__device_text_attribute(kiln__codegen_job *job, LLVMValueRef function,
     __attribute__((format(printf, 4, 5)));
 
 /* ---- codegen_device_limits.c: groups and arguments ---- */
-/* Items that a group has at least and at most, as far as sizes are required,
-   and at most along a dimension. */
-uint32_t kiln__device_group_least(const kiln__codegen_job *job);
+/* True when the group's sizes are required. */
+int kiln__device_group_is_known(const kiln__codegen_job *job);
+/* Items that a group has for certain, at most, and at most along a
+   dimension. */
+uint32_t kiln__device_group_items(const kiln__codegen_job *job);
 uint32_t kiln__device_group_most(const kiln__codegen_job *job);
 uint32_t kiln__device_size_most(const kiln__codegen_job *job,
                                 uint32_t dimension);
-/* True when all three sizes are required. */
-int kiln__device_group_is_known(const kiln__codegen_job *job);
 /* Refuses a required group that is too large, and arguments of more bytes;
    `taker` is who has the limit. */
 kiln_status kiln__device_check_group(kiln__codegen_job *job, const char *taker);
@@ -96,6 +96,9 @@ void kiln__device_raise(kiln__codegen_job *job, LLVMBuilderRef builder,
                         LLVMValueRef item, uint32_t kind, uint32_t ordinal,
                         const char *method, const char *message,
                         LLVMValueRef value0, LLVMValueRef value1);
+void kiln__device_frame(kiln__codegen_job *job, LLVMBuilderRef builder,
+                        LLVMValueRef item, uint32_t ordinal,
+                        const char *method);
 void kiln__device_print(kiln__codegen_job *job, LLVMBuilderRef builder,
                         LLVMValueRef item, size_t count,
                         const char *const *texts, const LLVMValueRef *values,
@@ -103,8 +106,15 @@ void kiln__device_print(kiln__codegen_job *job, LLVMBuilderRef builder,
 /* Behind the kernel's call of an item that raised: records it. */
 void kiln__device_record(kiln__codegen_job *job, LLVMBuilderRef builder,
                          LLVMValueRef item);
-/* The type of an item: the two words, and what an exception is about. */
+/* The type of an item: the hidden arguments, and what an exception is about.
+ */
 LLVMTypeRef kiln__device_item_type(const kiln__codegen_job *job);
+/* Puts the first `count` hidden arguments into an item. */
+void kiln__device_fill_item(const kiln__codegen_job *job,
+                            LLVMBuilderRef builder, LLVMValueRef item,
+                            const LLVMValueRef *hidden, uint32_t count);
+LLVMValueRef kiln__device_heap(kiln__codegen_job *job, LLVMBuilderRef builder,
+                               LLVMValueRef item);
 
 /* ---- codegen_device_reports.c ---- */
 /* Number of the report in the job's table, where each stands once. */

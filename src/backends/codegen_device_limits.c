@@ -4,48 +4,45 @@
 
 /* ---- groups ---- */
 
-uint32_t kiln__device_group_least(const kiln__codegen_job *job)
+int kiln__device_group_is_known(const kiln__codegen_job *job)
+{
+    return job->settings->required_group_size[0] != 0;
+}
+
+uint32_t kiln__device_group_items(const kiln__codegen_job *job)
 {
     const uint32_t *required = job->settings->required_group_size;
     uint64_t items = 1;
 
-    for (int d = 0; d < 3; d++)
-        items *= required[d] != 0 ? required[d] : 1;
+    if (!kiln__device_group_is_known(job))
+        return 1;
+    for (int d = 0; d < 3 && items < UINT32_MAX; d++)
+        items *= required[d];
     return items < UINT32_MAX ? (uint32_t)items : UINT32_MAX;
-}
-
-int kiln__device_group_is_known(const kiln__codegen_job *job)
-{
-    const uint32_t *required = job->settings->required_group_size;
-
-    return required[0] != 0 && required[1] != 0 && required[2] != 0;
 }
 
 uint32_t kiln__device_group_most(const kiln__codegen_job *job)
 {
-    const uint32_t least = kiln__device_group_least(job);
     const uint32_t maximum = job->settings->maximum_group_size;
-    uint32_t most = kiln__hardware(job)->group_max;
+    const uint32_t most = kiln__hardware(job)->group_max;
 
-    if (maximum != 0 && maximum < most)
-        most = maximum;
-    return kiln__device_group_is_known(job) || most < least ? least : most;
+    if (kiln__device_group_is_known(job))
+        return kiln__device_group_items(job);
+    return maximum != 0 && maximum < most ? maximum : most;
 }
 
 uint32_t kiln__device_size_most(const kiln__codegen_job *job, uint32_t d)
 {
-    const uint32_t required = job->settings->required_group_size[d];
-
-    return required != 0
-               ? required
-               : kiln__device_group_most(job) / kiln__device_group_least(job);
+    return kiln__device_group_is_known(job)
+               ? job->settings->required_group_size[d]
+               : kiln__device_group_most(job);
 }
 
 kiln_status kiln__device_check_group(kiln__codegen_job *job, const char *taker)
 {
     const uint32_t *required = job->settings->required_group_size;
 
-    if (kiln__device_group_least(job) <= kiln__hardware(job)->group_max)
+    if (kiln__device_group_items(job) <= kiln__hardware(job)->group_max)
         return KILN_OK;
     return kiln__job_fail(job, KILN_EUNSUPPORTED,
                           "a group of %u x %u x %u items; %s has groups of at "

@@ -17,12 +17,15 @@
 
 #define STATE_SPACE 1u
 
-/* Members of an item. The last three are set by what raises. */
+/* Members of an item. The report and its two values are set by what raises. */
 #define ITEM_STATE 0u
 #define ITEM_LAUNCH 1u
 #define ITEM_REPORT 2u
 #define ITEM_VALUES 3u
-#define ITEM_MEMBERS 5u
+#define ITEM_HEAP 5u
+#define ITEM_FRAME_COUNT 6u /* these two only where frames are kept */
+#define ITEM_FRAMES 7u
+#define ITEM_MEMBERS 8u
 
 #define STATE(member) offsetof(struct kiln__device_state, member)
 
@@ -41,12 +44,21 @@ static LLVMTypeRef state_pointer(const kiln__codegen_job *job)
     return LLVMPointerTypeInContext(job->context, STATE_SPACE);
 }
 
+static int keeps_frames(const kiln__codegen_job *job)
+{
+    return job->settings->debug_level >= KILN_DEBUG_FULL;
+}
+
 LLVMTypeRef kiln__device_item_type(const kiln__codegen_job *job)
 {
-    LLVMTypeRef members[ITEM_MEMBERS] = {state_pointer(job), i64_of(job),
-                                         i64_of(job), i64_of(job), i64_of(job)};
+    const LLVMTypeRef word = i64_of(job), state = state_pointer(job);
+    LLVMTypeRef members[ITEM_MEMBERS] = {
+        state, word,  word, word,
+        word,  state, word, LLVMArrayType2(i32_of(job), KILN__STATE_FRAMES)};
 
-    return LLVMStructTypeInContext(job->context, members, ITEM_MEMBERS, 0);
+    return LLVMStructTypeInContext(
+        job->context, members,
+        keeps_frames(job) ? ITEM_MEMBERS : ITEM_FRAME_COUNT, 0);
 }
 
 static LLVMValueRef place_in(const kiln__codegen_job *job,
@@ -61,9 +73,34 @@ static LLVMValueRef of_item(const kiln__codegen_job *job,
                             LLVMBuilderRef builder, LLVMValueRef item,
                             unsigned which)
 {
-    return LLVMBuildLoad2(
-        builder, which == ITEM_STATE ? state_pointer(job) : i64_of(job),
-        place_in(job, builder, item, which), "");
+    const int is_address = which == ITEM_STATE || which == ITEM_HEAP;
+
+    return LLVMBuildLoad2(builder,
+                          is_address ? state_pointer(job) : i64_of(job),
+                          place_in(job, builder, item, which), "");
+}
+
+void kiln__device_fill_item(const kiln__codegen_job *job,
+                            LLVMBuilderRef builder, LLVMValueRef item,
+                            const LLVMValueRef *hidden, uint32_t count)
+{
+    static const unsigned members[KILN__HIDDEN_MOST] = {ITEM_STATE, ITEM_LAUNCH,
+                                                        ITEM_HEAP};
+
+    for (uint32_t i = 0; i < count; i++)
+        LLVMBuildStore(builder, hidden[i],
+                       place_in(job, builder, item, members[i]));
+}
+
+LLVMValueRef kiln__device_heap(kiln__codegen_job *job, LLVMBuilderRef builder,
+                               LLVMValueRef item)
+{
+    const LLVMTypeRef type = kiln__job_array_pointer(job);
+    const LLVMValueRef heap = of_item(job, builder, item, ITEM_HEAP);
+
+    return LLVMTypeOf(heap) == type
+               ? heap
+               : LLVMBuildAddrSpaceCast(builder, heap, type, "");
 }
 
 static LLVMValueRef member(const kiln__codegen_job *job, LLVMBuilderRef builder,
@@ -157,6 +194,53 @@ void kiln__device_raise(kiln__codegen_job *job, LLVMBuilderRef builder,
     for (unsigned i = 0; i < 3; i++)
         LLVMBuildStore(builder, values[i],
                        place_in(job, builder, item, ITEM_REPORT + i));
+    if (keeps_frames(job))
+        LLVMBuildStore(builder, kiln__device_number(job, 0),
+                       place_in(job, builder, item, ITEM_FRAME_COUNT));
+}
+
+/* Where frame `index` of an item is. */
+static LLVMValueRef frame_in(const kiln__codegen_job *job,
+                             LLVMBuilderRef builder, LLVMValueRef item,
+                             LLVMValueRef index)
+{
+    LLVMValueRef indices[2] = {kiln__device_number(job, 0), index};
+
+    return LLVMBuildInBoundsGEP2(
+        builder, LLVMArrayType2(i32_of(job), KILN__STATE_FRAMES),
+        place_in(job, builder, item, ITEM_FRAMES), indices, 2, "");
+}
+
+void kiln__device_frame(kiln__codegen_job *job, LLVMBuilderRef builder,
+                        LLVMValueRef item, uint32_t ordinal, const char *method)
+{
+    const uint32_t report = kiln__device_exception_report(
+        job, KILN_EXCEPTION_NONE, ordinal, method, "");
+    const LLVMValueRef last = kiln__device_number(job, KILN__STATE_FRAMES - 1);
+    const LLVMValueRef count = of_item(job, builder, item, ITEM_FRAME_COUNT);
+    const LLVMValueRef at = LLVMBuildSelect(
+        builder, LLVMBuildICmp(builder, LLVMIntULT, count, last, ""), count,
+        last, "");
+
+    LLVMBuildStore(builder, LLVMConstInt(i32_of(job), report, 0),
+                   frame_in(job, builder, item, at));
+    LLVMBuildStore(builder,
+                   LLVMBuildAdd(builder, at, kiln__device_number(job, 1), ""),
+                   place_in(job, builder, item, ITEM_FRAME_COUNT));
+}
+
+static void put_frames(kiln__codegen_job *job, LLVMBuilderRef builder,
+                       LLVMValueRef item, LLVMValueRef state)
+{
+    const LLVMValueRef count = of_item(job, builder, item, ITEM_FRAME_COUNT);
+
+    put(job, builder, state, STATE(frame_count),
+        LLVMBuildTrunc(builder, count, i32_of(job), ""));
+    for (uint32_t i = 0; i < KILN__STATE_FRAMES; i++)
+        put(job, builder, state, STATE(frames) + sizeof(uint32_t) * i,
+            LLVMBuildLoad2(
+                builder, i32_of(job),
+                frame_in(job, builder, item, kiln__device_number(job, i)), ""));
 }
 
 static void put_exception(kiln__codegen_job *job, LLVMBuilderRef builder,
@@ -172,6 +256,8 @@ static void put_exception(kiln__codegen_job *job, LLVMBuilderRef builder,
         put_aligned(job, builder, state, STATE(values) + 8 * (uint64_t)i,
                     of_item(job, builder, item, ITEM_VALUES + i));
     put_ids(job, builder, state);
+    if (keeps_frames(job))
+        put_frames(job, builder, item, state);
     put_mark(job, builder, state, KILN__PHASE_READY);
 }
 

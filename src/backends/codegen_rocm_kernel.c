@@ -115,7 +115,7 @@ static void set_group(kiln__codegen_job *job, LLVMValueRef kernel)
     const uint32_t most = kiln__device_group_most(job);
 
     kiln__device_text_attribute(job, kernel, "amdgpu-flat-work-group-size",
-                                "%u,%u", kiln__device_group_least(job), most);
+                                "%u,%u", kiln__device_group_items(job), most);
     kiln__device_text_attribute(job, kernel, "uniform-work-group-size", "%s",
                                 "true");
     if (kiln__device_group_is_known(job))

@@ -35,8 +35,14 @@ static void give(void)
     pthread_mutex_unlock(&lock);
 }
 
-/* What LLVM may still use is not taken away: the next who takes the lock does
-   it, or says what it may use. */
+/* A job that was lost leaves its own. */
+static void drop_extensions(void)
+{
+    if (has_extensions)
+        (void)kiln__llvm_spirv_extensions(NULL, 0, NULL);
+    has_extensions = 0;
+}
+
 void kiln__spirv_abandon(void)
 {
     if (holding)
@@ -63,41 +69,42 @@ void kiln__spirv_guard(void)
 
 #define EXTENSIONS_MAX 32
 
+/* One too many is counted, and not listed. */
 static size_t list_extensions(kiln__codegen_job *job,
                               const char *names[EXTENSIONS_MAX])
 {
     const char *at = job->settings->options;
     size_t count = 0;
 
-    while (at != NULL && *at != '\0' && count < EXTENSIONS_MAX) {
+    while (at != NULL && *at != '\0' && count <= EXTENSIONS_MAX) {
         const size_t length = strcspn(at, ",");
 
-        if (strncmp(at, "SPV_", 4) == 0)
-            names[count++] =
-                kiln__arena_format(&job->arena, "%.*s", (int)length, at);
+        if (strncmp(at, "SPV_", 4) == 0) {
+            if (count < EXTENSIONS_MAX)
+                names[count] =
+                    kiln__arena_format(&job->arena, "%.*s", (int)length, at);
+            count++;
+        }
         at += length + (at[length] == ',');
     }
     return count;
 }
 
 /* Under the lock. */
-static void forbid_extensions(void)
-{
-    if (has_extensions)
-        (void)kiln__llvm_spirv_extensions(NULL, 0, NULL);
-    has_extensions = 0;
-}
-
 static kiln_status allow_extensions(kiln__codegen_job *job)
 {
     const char *names[EXTENSIONS_MAX];
     const size_t count = list_extensions(job, names);
     char *message = NULL;
 
-    forbid_extensions(); /* of a thread that was lost */
+    if (count > EXTENSIONS_MAX)
+        return kiln__job_fail(job, KILN_EUNSUPPORTED,
+                              "more than %d extensions of SPIR-V",
+                              EXTENSIONS_MAX);
     for (size_t i = 0; i < count; i++)
         if (names[i] == NULL)
             return kiln__job_fail(job, KILN_ENOMEM, "out of memory");
+    drop_extensions();
     has_extensions = count > 0;
     if (count == 0 || kiln__llvm_spirv_extensions(names, count, &message) == 0)
         return KILN_OK;
@@ -118,7 +125,7 @@ kiln_status kiln__spirv_begin_machine(kiln__codegen_job *job)
 
 void kiln__spirv_end_machine(void)
 {
-    forbid_extensions();
+    drop_extensions();
     give();
 }
 
@@ -158,7 +165,7 @@ LLVMMemoryBufferRef kiln__spirv_emit(kiln__codegen_job *job,
     take();
     if (allow_extensions(job) == KILN_OK)
         made = kiln__llvm_emit_spirv(job->machine, module, as_text);
-    forbid_extensions();
+    drop_extensions();
     give();
     LLVMContextSetDiagnosticHandler(job->context, handler, env);
     if (r.error == NULL)

@@ -149,11 +149,8 @@ static kiln_status check_parameters(kiln__codegen_job *job)
 static kiln_status check_group(kiln__codegen_job *job)
 {
     const uint32_t *required = job->settings->required_group_size;
-    uint64_t items = 1;
 
-    for (int d = 0; d < 3; d++)
-        items *= required[d] != 0 ? required[d] : 1;
-    if (items > 1024 || required[2] > 64)
+    if (kiln__device_group_items(job) > 1024 || required[2] > 64)
         return kiln__job_fail(job, KILN_EUNSUPPORTED,
                               "a group of %u x %u x %u items; CUDA has groups "
                               "of at most 1024, and 64 along the last "
@@ -169,11 +166,9 @@ static kiln_status describe(kiln__codegen_job *job, LLVMValueRef kernel)
 
     KILN_TRY(check_parameters(job));
     KILN_TRY(check_group(job));
-    if (required[0] != 0 || required[1] != 0 || required[2] != 0)
+    if (kiln__device_group_is_known(job))
         kiln__device_text_attribute(job, kernel, "nvvm.reqntid", "%u,%u,%u",
-                                    required[0] != 0 ? required[0] : 1,
-                                    required[1] != 0 ? required[1] : 1,
-                                    required[2] != 0 ? required[2] : 1);
+                                    required[0], required[1], required[2]);
     else if (settings->maximum_group_size != 0)
         kiln__device_text_attribute(job, kernel, "nvvm.maxntid", "%u",
                                     settings->maximum_group_size);
@@ -229,7 +224,9 @@ const kiln__codegen_backend kiln__cuda_codegen = {
     .device = &hardware.device,
     .query = kiln__device_query,
     .raise = kiln__device_raise,
+    .frame = kiln__device_frame,
     .print = kiln__device_print,
+    .heap = kiln__device_heap,
     .wrap = kiln__device_wrap,
     .finish = finish,
     .may_import = may_import,

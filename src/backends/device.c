@@ -316,6 +316,7 @@ void kiln_queue_free(kiln_queue *queue)
         return;
     device = queue->device;
     (void)device->ops->wait(device->self, queue->handle, 1, &exception, NULL);
+    kiln__queue_heap_dispose(queue);
     device->ops->queue_free(device->self, queue->handle);
     kiln__deallocate(&device->context->alloc, queue, sizeof *queue);
 }

@@ -6,6 +6,7 @@
 #include "core.h"
 #include "device_abi.h"
 #include "kiln/sys/backend.h"
+#include "report_text.h"
 #include "thread.h"
 
 /*
@@ -85,6 +86,7 @@ typedef struct kiln__device_record {
     char message[512];
     char kernel[512];
     char method[512];
+    kiln__frame_record frames;
 } kiln__device_record;
 
 /* Bytes that a state takes with room for prints. */
@@ -92,11 +94,11 @@ typedef struct kiln__device_record {
 #define KILN__STATE_BYTES (KILN__STATE_SIZE + KILN__PRINT_ROOM)
 
 /* Makes memory of KILN__STATE_BYTES, which the host can write, aligned to 8, a
-   state. A driver that has a heap for the device enters it afterwards. */
+   state. */
 void kiln__device_state_init(void *state);
 /* After all work of the queue has ended: hands what was printed to the
-   context's callback, says how much was lost in the log, and begins anew; the
-   heap stays. KILN_EEXCEPTION: `record` is filled. */
+   context's callback, says how much was lost in the log, and begins anew.
+   KILN_EEXCEPTION: `record` is filled. */
 kiln_status kiln__device_state_take(void *state, kiln__loaded_kernels *kernels,
                                     kiln__device_record *record);
 /* True when an exception is ready, whatever else still runs. */

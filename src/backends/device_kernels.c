@@ -47,25 +47,11 @@ void kiln__loaded_kernels_dispose(kiln__loaded_kernels *kernels)
     kernels->context = NULL;
 }
 
-static const kiln_kernel_info *find_info(const kiln_artifact *artifact,
-                                         const char *name)
-{
-    const size_t count = kiln_artifact_kernel_count(artifact);
-
-    for (size_t i = 0; i < count; i++) {
-        const kiln_kernel_info *info = kiln_artifact_kernel(artifact, i);
-
-        if (strcmp(info->name, name) == 0)
-            return info;
-    }
-    return NULL;
-}
-
 uint64_t kiln__loaded_kernels_add(kiln__loaded_kernels *kernels,
                                   const kiln_artifact *artifact,
                                   const char *name)
 {
-    const kiln_kernel_info *info = find_info(artifact, name);
+    const kiln_kernel_info *info = kiln__artifact_kernel_named(artifact, name);
     kiln__loaded_kernel *kernel;
     uint64_t number;
 

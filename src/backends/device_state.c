@@ -75,6 +75,22 @@ static void fill_known(kiln__device_record *record,
     exception->method = record->method;
 }
 
+static void add_frames(kiln__device_record *record,
+                       const struct kiln__device_state *from, const void *table,
+                       size_t size)
+{
+    kiln__exception_report report;
+
+    for (uint32_t i = 0; i < from->frame_count && i < KILN__STATE_FRAMES; i++) {
+        if (kiln__report_exception(&report, table, size, from->frames[i]) !=
+                KILN_OK ||
+            report.kind != KILN_EXCEPTION_NONE)
+            return;
+        kiln__frames_add(&record->frames, &record->exception, report.method,
+                         report.ordinal);
+    }
+}
+
 static void fill_record(kiln__device_record *record,
                         kiln__loaded_kernels *kernels,
                         const struct kiln__device_state *from)
@@ -95,9 +111,10 @@ static void fill_record(kiln__device_record *record,
         record->exception.kernel = record->kernel;
         table = kiln_artifact_reports(artifact, &size);
     }
-    if (kiln__report_exception(&report, table, size, from->report) == KILN_OK)
+    if (kiln__report_exception(&report, table, size, from->report) == KILN_OK) {
         fill_known(record, &report);
-    else
+        add_frames(record, from, table, size);
+    } else
         fill_unknown(record, record->exception.kernel);
     kiln_artifact_release(artifact);
 }
@@ -223,8 +240,6 @@ kiln_status kiln__device_state_take(void *state, kiln__loaded_kernels *kernels,
     /* Nobody is left to finish a record that was begun. */
     if (seen.phase != KILN__PHASE_READY)
         seen.report = UINT32_MAX;
-    fresh.heap = seen.heap;
-    fresh.heap_size = seen.heap_size;
     memcpy(state, &fresh, sizeof fresh);
     if (seen.printed > 0)
         take_prints(room_of(state), seen.printed, kernels);
@@ -242,6 +257,7 @@ kiln_status kiln__device_state_look(void *state, kiln__loaded_kernels *kernels,
     if (!kiln__device_state_has_exception(state))
         return KILN_OK;
     memcpy(&seen, state, sizeof seen);
+    from->frame_count = 0;
     __atomic_store_n(&from->phase, KILN__PHASE_NONE, __ATOMIC_RELEASE);
     fill_record(record, kernels, &seen);
     return KILN_EEXCEPTION;
@@ -252,11 +268,14 @@ kiln_status kiln__device_state_look(void *state, kiln__loaded_kernels *kernels,
 uint32_t kiln__device_hidden(const kiln_launch_request *request, uint64_t state,
                              uint64_t number)
 {
-    const uint64_t hidden[KILN__HIDDEN_COUNT] = {state, number};
+    const uint64_t hidden[KILN__HIDDEN_MOST] = {
+        state, number, (uint64_t)(uintptr_t)request->heap};
     const uint32_t offset = (request->argument_bytes + 7u) & ~7u;
+    const uint32_t size =
+        8 * kiln_kernel_get_info(request->kernel)->hidden_arguments;
 
-    if (kiln_kernel_get_info(request->kernel)->hidden_arguments == 0)
+    if (size == 0 || size > sizeof hidden)
         return request->argument_bytes;
-    memcpy((unsigned char *)request->arguments + offset, hidden, sizeof hidden);
-    return offset + (uint32_t)sizeof hidden;
+    memcpy((unsigned char *)request->arguments + offset, hidden, size);
+    return offset + size;
 }

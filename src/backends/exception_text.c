@@ -26,6 +26,22 @@ static void format_inexact(char *out, size_t size, const kiln__raised *from)
                        from->message);
 }
 
+void kiln__frames_add(kiln__frame_record *record, kiln_exception *exception,
+                      const char *method, uint32_t ordinal)
+{
+    const size_t at = exception->frame_count < KILN__FRAMES_MAX
+                          ? exception->frame_count
+                          : KILN__FRAMES_MAX - 1;
+
+    (void)snprintf(record->methods[at], sizeof record->methods[at], "%s",
+                   method);
+    record->frames[at] =
+        (kiln_frame){.function = record->methods[at], .location = {0}};
+    record->frames[at].location.line = ordinal;
+    exception->frames = record->frames;
+    exception->frame_count = at + 1;
+}
+
 void kiln__exception_format(char *out, size_t size, const kiln__raised *from)
 {
     const char *kind = kiln__exception_text((int32_t)from->kind);
@@ -38,6 +54,9 @@ void kiln__exception_format(char *out, size_t size, const kiln__raised *from)
                        from->values[1]);
     else if (from->kind == KILN_EXCEPTION_INEXACT && has_more)
         format_inexact(out, size, from);
+    else if (from->kind == KILN_EXCEPTION_MEMORY && from->values[0] != 0)
+        (void)snprintf(out, size, "%s: %s %" PRId64 " bytes", kind,
+                       from->message, from->values[0]);
     else if (from->kind == KILN_EXCEPTION_USER && has_more)
         (void)snprintf(out, size, "%s", from->message);
     else if (has_more)

@@ -25,6 +25,13 @@ struct kiln_buffer {
     uint64_t size;
 };
 
+/* Memory that kernels of a queue allocate. */
+typedef struct kiln__queue_heap {
+    void *address;  /* on the device; NULL: not made yet */
+    uint64_t bytes; /* that kernels can have; 0: the default */
+    int is_used;    /* by launches since it was last cleared */
+} kiln__queue_heap;
+
 struct kiln_queue {
     kiln_device *device;
     void *handle;
@@ -32,6 +39,16 @@ struct kiln_queue {
     /* Of the kernel that was launched last, which may be gone by the time when
        an exception is heard of. */
     const kiln_frontend *frontend;
+    kiln__queue_heap heap;
 };
+
+/* ---- queue_heap.c ---- */
+
+/* Makes the heap at the first call. Gives its address. */
+kiln_status kiln__queue_heap_get(void **out, kiln_queue *queue,
+                                 kiln_error **error);
+/* All work has ended: what kernels did not free is free again. */
+void kiln__queue_heap_rest(kiln_queue *queue);
+void kiln__queue_heap_dispose(kiln_queue *queue);
 
 #endif /* KILN_HANDLES_H */

@@ -6,6 +6,7 @@
 #include "core.h"
 #include "fork.h"
 #include "host_abi.h"
+#include "report_text.h"
 #include "thread.h"
 
 /* ---- host_target.c: targets as lists of features ---- */
@@ -108,6 +109,7 @@ typedef struct kiln__host_record {
     kiln_exception exception;
     char method[KILN__HOST_METHOD_SIZE];
     char message[KILN__HOST_MESSAGE_SIZE];
+    kiln__frame_record frames;
 } kiln__host_record;
 
 typedef int32_t (*kiln__host_entry)(struct kiln__host_launch *launch,

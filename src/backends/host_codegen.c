@@ -175,6 +175,18 @@ static LLVMValueRef query(kiln__codegen_job *job, LLVMBuilderRef builder,
     }
 }
 
+static LLVMValueRef heap(kiln__codegen_job *job, LLVMBuilderRef builder,
+                         LLVMValueRef item)
+{
+    const LLVMValueRef launch = load_launch(job, builder, item);
+    const LLVMValueRef address = LLVMBuildLoad2(
+        builder, pointer_of(job),
+        kiln__host_member(job, builder, launch, OF_LAUNCH(heap, 0)), "");
+
+    kiln__host_mark_invariant(job, address);
+    return address;
+}
+
 /* ---- constants ---- */
 
 static LLVMValueRef add_constant(const kiln__codegen_job *job,
@@ -329,6 +341,25 @@ static void raise_exception(kiln__codegen_job *job, LLVMBuilderRef builder,
                    RAISE_PARAMETERS, "");
 }
 
+static void add_frame(kiln__codegen_job *job, LLVMBuilderRef builder,
+                      LLVMValueRef item, uint32_t ordinal, const char *method)
+{
+    LLVMTypeRef pointer = pointer_of(job);
+    LLVMTypeRef parameters[] = {pointer, pointer};
+    LLVMTypeRef type =
+        LLVMFunctionType(LLVMVoidTypeInContext(job->context), parameters, 2, 0);
+    LLVMValueRef launch = load_launch(job, builder, item);
+    LLVMValueRef callback = LLVMBuildLoad2(
+        builder, pointer,
+        kiln__host_member(job, builder, launch, OF_LAUNCH(frame, 0)), "");
+    LLVMValueRef arguments[] = {launch,
+                                add_site(job, KILN_EXCEPTION_NONE, ordinal,
+                                         method != NULL ? method : "", "")};
+
+    kiln__host_mark_invariant(job, callback);
+    LLVMBuildCall2(builder, type, callback, arguments, 2, "");
+}
+
 /* ---- recursion ---- */
 
 /* Every thread that Kiln or a host starts has more. */
@@ -480,7 +511,9 @@ const kiln__codegen_backend kiln__host_codegen = {
     .groups = &kiln__host_groups,
     .query = query,
     .raise = raise_exception,
+    .frame = add_frame,
     .print = print,
+    .heap = heap,
     .wrap = kiln__host_wrap,
     .finish = finish,
     .find_sites = kiln__host_find_sites,

@@ -1,11 +1,13 @@
 /* host_launch.c - runs the groups of one launch on the host's threads. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <inttypes.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "float_mode.h"
+#include "heap_abi.h"
 #include "host.h"
 #include "report.h"
 #include "report_text.h"
@@ -38,6 +40,7 @@ typedef struct host_launch {
     kiln__host_record *record;
     const char *kernel;
     atomic_flag raised;
+    pthread_t raiser;     /* whose the record is */
     atomic_uint returned; /* 1 once an entry reported a failure */
     uint64_t done;        /* groups that are not the pool's any more */
     kiln__host_memory *memory;
@@ -101,7 +104,23 @@ static void take_exception(struct kiln__host_launch *launch,
         return;
     read_site(&from, bytes);
     fill_record(run, item, &from, value0, value1);
+    run->raiser = pthread_self();
     __atomic_store_n(&launch->failed, 1, __ATOMIC_RELEASE);
+}
+
+/* Of an exception that is not the record's another thread tells, or nobody:
+   behind a failure a thread runs nothing more of the launch. */
+static void take_frame(struct kiln__host_launch *launch, const void *bytes)
+{
+    host_launch *run = (host_launch *)(void *)launch;
+    site from;
+
+    if (__atomic_load_n(&launch->failed, __ATOMIC_ACQUIRE) == 0 ||
+        !pthread_equal(run->raiser, pthread_self()))
+        return;
+    read_site(&from, bytes);
+    kiln__frames_add(&run->record->frames, &run->record->exception, from.method,
+                     from.ordinal);
 }
 
 static void take_print(struct kiln__host_launch *launch,
@@ -243,6 +262,17 @@ static void set_shape(struct kiln__host_launch *launch,
         launch->groups[i] = (launch->grid[i] - 1) / launch->block[i] + 1;
 }
 
+/* What the launch before did not free is free again. */
+static void *clear_heap(void *address)
+{
+    struct kiln__heap *heap = address;
+    const kiln__heap_shape shape =
+        kiln__heap_measure((uint64_t)heap->pages * KILN__HEAP_PAGE);
+
+    memset(&heap->changes, 0, (size_t)shape.cleared);
+    return heap;
+}
+
 static kiln__host_entry entry_of(void *function)
 {
     kiln__host_entry entry;
@@ -261,7 +291,9 @@ kiln_status kiln__host_launch(kiln_context *context, kiln__host_pool *pool,
     const int needs_memory =
         (info->static_local_bytes | info->private_bytes) != 0;
     host_launch run = {
-        .launch = {.raise = take_exception, .print = take_print},
+        .launch = {.raise = take_exception,
+                   .print = take_print,
+                   .frame = take_frame},
         .context = context,
         .entry = entry_of(request->function),
         .arguments = request->arguments,
@@ -274,6 +306,8 @@ kiln_status kiln__host_launch(kiln_context *context, kiln__host_pool *pool,
         request->grid[0] * request->grid[1] * request->grid[2];
     uint64_t groups;
 
+    if (request->heap != NULL)
+        run.launch.heap = clear_heap(request->heap);
     set_shape(&run.launch, request,
               needs_memory ? KILN__HOST_MEMORY_ITEMS : KILN__HOST_GROUP_ITEMS);
     if (needs_memory)

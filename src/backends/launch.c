@@ -8,6 +8,7 @@
 #include "code.h"
 #include "device_abi.h"
 #include "report.h"
+#include "report_text.h"
 #include "settings.h"
 
 /*
@@ -19,7 +20,7 @@
 #define STACK_BLOCK 1024
 #define BLOCK_ALIGNMENT 64
 /* Behind the packed block, from a multiple of 8 on. */
-#define HIDDEN_ROOM (8 + 8 * KILN__HIDDEN_COUNT)
+#define HIDDEN_ROOM (8 + 8 * KILN__HIDDEN_MOST)
 
 /* ---- arguments ---- */
 
@@ -204,6 +205,30 @@ static const kiln_frontend *frontend_of(const kiln_kernel *kernel)
     return kernel->code != NULL ? kiln__code_frontend(kernel->code) : NULL;
 }
 
+/* In place of the ordinals, by which frames come from kernels. */
+static size_t locate_frames(kiln_frame *out, char (*methods)[METHOD_MAX],
+                            const kiln_exception *exception,
+                            const kiln_frontend *frontend)
+{
+    size_t count = exception->frame_count;
+
+    if (count > KILN__FRAMES_MAX)
+        count = KILN__FRAMES_MAX;
+    for (size_t i = 0; i < count; i++) {
+        const kiln_frame *from = &exception->frames[i];
+        kiln_location place = {0};
+
+        if (frontend == NULL || frontend->ops.locate == NULL ||
+            frontend->ops.locate(frontend->self, from->function,
+                                 from->location.line, &place) != KILN_OK)
+            place = (kiln_location){0};
+        (void)snprintf(methods[i], METHOD_MAX, "%.*s",
+                       (int)strcspn(from->function, "#"), from->function);
+        out[i] = (kiln_frame){methods[i], place};
+    }
+    return count;
+}
+
 /* Adds the place that the frontend's source map has today. What stands behind
    a `#` in the method's name tells the frontend which one it was, and people
    nothing. */
@@ -212,7 +237,8 @@ static kiln_status report_exception(kiln_exception *exception,
                                     kiln_error **error)
 {
     kiln_location place = {0};
-    char method[METHOD_MAX];
+    char method[METHOD_MAX], methods[KILN__FRAMES_MAX][METHOD_MAX];
+    kiln_frame frames[KILN__FRAMES_MAX];
 
     if (frontend != NULL && frontend->ops.locate != NULL &&
         exception->method != NULL &&
@@ -224,6 +250,9 @@ static kiln_status report_exception(kiln_exception *exception,
                        (int)strcspn(exception->method, "#"), exception->method);
         exception->method = method;
     }
+    exception->frame_count =
+        locate_frames(frames, methods, exception, frontend);
+    exception->frames = exception->frame_count > 0 ? frames : NULL;
     return kiln__error_set_exception(error, exception);
 }
 
@@ -273,6 +302,8 @@ static kiln_status launch_packed(kiln_queue *queue,
     if (device->workload != NULL &&
         kiln__workload_add(device->workload, kernel) != KILN_OK)
         return kiln__error_no_memory(error);
+    if (kernel->info->allocates && device->offline == NULL)
+        KILN_TRY(kiln__queue_heap_get(&request->heap, queue, error));
     queue->launches++;
     queue->frontend = frontend_of(kernel);
     status = device->ops->launch(device->self, queue->handle, request,
@@ -352,6 +383,12 @@ kiln_status kiln_queue_native(kiln_native_launch *out, kiln_queue *queue,
     KILN_TRY(ops->native(queue->device->self, queue->handle, kernel->function,
                          &made, error));
     made.hidden_count = kernel->info->hidden_arguments;
+    if (kernel->info->allocates) {
+        void *heap;
+
+        KILN_TRY(kiln__queue_heap_get(&heap, queue, error));
+        made.hidden[KILN__HIDDEN_MOST - 1] = (uint64_t)(uintptr_t)heap;
+    }
     queue->frontend = frontend_of(kernel);
     size = out->size < sizeof made ? out->size : sizeof made;
     made.size = out->size;
@@ -373,6 +410,9 @@ static kiln_status wait_or_look(kiln_queue *queue, int32_t block,
     if (device->ops->native_grew != NULL &&
         (status == KILN_OK || status == KILN_EEXCEPTION))
         kiln__growth_save(queue, device->context);
+    if (block ? status == KILN_OK || status == KILN_EEXCEPTION
+              : status == KILN_OK)
+        kiln__queue_heap_rest(queue);
     return status == KILN_EEXCEPTION
                ? report_exception(&exception, queue->frontend, error)
                : status;

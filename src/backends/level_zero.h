@@ -72,10 +72,9 @@ kiln_status kiln__level_zero_status(ze_result_t code);
 /* ---- level_zero_probe.c: which devices there are ---- */
 
 typedef struct kiln__level_zero_facts {
+    kiln__spirv_facts base;
     ze_driver_handle_t driver; /* NULL: of an adopted context */
     ze_device_handle_t id;
-    kiln__spirv_level level;
-    kiln__spirv_place place;
     uint32_t group_items; /* at most */
     uint32_t local_sizes[3];
     uint32_t width;   /* of a sub-group */
@@ -84,23 +83,14 @@ typedef struct kiln__level_zero_facts {
     char identity[640]; /* names driver and device */
 } kiln__level_zero_facts;
 
-typedef struct kiln__level_zero_list {
-    kiln__level_zero_facts *devices;
-    uint32_t count;
-    uint32_t capacity;
-    char reason[320]; /* why there is none */
-} kiln__level_zero_list;
-
 /* Asks a device of a driver; the driver may be NULL. */
 ze_result_t kiln__level_zero_ask(kiln__level_zero_facts *out,
                                  const kiln__level_zero_api *api,
                                  ze_driver_handle_t driver,
                                  ze_device_handle_t id);
 /* Devices of all drivers. */
-kiln_status kiln__level_zero_probe(kiln__level_zero_list *out,
+kiln_status kiln__level_zero_probe(kiln__spirv_list *out,
                                    const kiln__level_zero_api *api,
-                                   const kiln_alloc *alloc);
-void kiln__level_zero_list_dispose(kiln__level_zero_list *list,
                                    const kiln_alloc *alloc);
 
 /* ---- level_zero_driver.c ---- */
@@ -109,7 +99,6 @@ typedef struct kiln__level_zero {
     kiln__spirv_finder base;
     const kiln__level_zero_api *api;
     kiln__level_zero_api own_api;
-    kiln__level_zero_list list;
 } kiln__level_zero;
 
 /* A command list that copies and waits; one caller's at a time. */

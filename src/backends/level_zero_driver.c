@@ -1,40 +1,26 @@
 /* level_zero_driver.c - Level Zero as a driver below the SPIR-V backend. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-#include <stdio.h>
-
 #include "level_zero.h"
 #include "report.h"
 
 /* ---- devices ---- */
 
-static kiln_status find_devices(void *self)
+static int open_driver(kiln__spirv_finder *finder)
 {
-    kiln__level_zero *driver = self;
-    const kiln_alloc *alloc = &driver->base.context->alloc;
-    kiln_status status;
+    kiln__level_zero *driver = (kiln__level_zero *)finder;
 
-    if (driver->api == NULL) {
-        if (!kiln__level_zero_api_open(&driver->own_api, driver->base.reason,
-                                       sizeof driver->base.reason))
-            return KILN_OK;
+    if (driver->api == NULL &&
+        kiln__level_zero_api_open(&driver->own_api, finder->list.reason,
+                                  sizeof finder->list.reason))
         driver->api = &driver->own_api;
-    }
-    status = kiln__level_zero_probe(&driver->list, driver->api, alloc);
-    if (status != KILN_OK)
-        kiln__level_zero_list_dispose(&driver->list, alloc);
-    driver->base.count = driver->list.count;
-    (void)snprintf(driver->base.reason, sizeof driver->base.reason, "%s",
-                   driver->list.reason);
-    return status;
+    return driver->api != NULL;
 }
 
-static void describe_device(void *self, uint32_t ordinal,
-                            kiln__spirv_level *level, kiln__spirv_place *place)
+static kiln_status probe(kiln__spirv_finder *finder)
 {
-    const kiln__level_zero *driver = self;
-
-    *level = driver->list.devices[ordinal].level;
-    *place = driver->list.devices[ordinal].place;
+    return kiln__level_zero_probe(&finder->list,
+                                  ((const kiln__level_zero *)finder)->api,
+                                  &finder->context->alloc);
 }
 
 static void device_free(kiln__spirv_device *device)
@@ -60,11 +46,18 @@ static kiln_status add_lock(kiln__level_zero_device *device, kiln_error **error)
     return KILN_OK;
 }
 
+static const kiln__level_zero_facts *facts_of(const kiln__level_zero *driver,
+                                              uint32_t ordinal)
+{
+    return (const kiln__level_zero_facts *)kiln__spirv_facts_of(&driver->base,
+                                                                ordinal);
+}
+
 static void take_facts(kiln__level_zero_device *device,
                        const kiln__level_zero_facts *facts)
 {
     device->facts = *facts;
-    device->base.level = facts->level;
+    device->base.level = facts->base.level;
     device->base.name = device->facts.name;
 }
 
@@ -77,7 +70,7 @@ static kiln_status open_own(kiln__spirv_device *base, void *self,
     ze_result_t code;
 
     device->api = driver->api;
-    take_facts(device, &driver->list.devices[ordinal]);
+    take_facts(device, facts_of(driver, ordinal));
     KILN_TRY(add_lock(device, error));
     code = device->api->zeContextCreate(device->facts.driver, &request,
                                         &device->native);
@@ -92,9 +85,9 @@ static ze_result_t find_facts(kiln__level_zero_facts *out,
                               const kiln__level_zero *driver,
                               ze_device_handle_t id)
 {
-    for (uint32_t i = 0; i < driver->list.count; i++)
-        if (driver->list.devices[i].id == id) {
-            *out = driver->list.devices[i];
+    for (uint32_t i = 0; i < driver->base.list.count; i++)
+        if (facts_of(driver, i)->id == id) {
+            *out = *facts_of(driver, i);
             return ZE_RESULT_SUCCESS;
         }
     return kiln__level_zero_ask(out, driver->api, NULL, id);
@@ -111,7 +104,7 @@ static kiln_status open_adopted(kiln__spirv_device *base, void *self,
 
     if (driver->api == NULL)
         return kiln__error_set(error, KILN_ENODEVICE, "Level Zero: %s",
-                               driver->base.reason);
+                               driver->base.list.reason);
     if (native->device == NULL)
         return kiln__error_set(error, KILN_EINVAL,
                                "Level Zero: a context is adopted with a "
@@ -133,7 +126,6 @@ static void driver_free(void *self)
     kiln__level_zero *driver = self;
     kiln_context *context = driver->base.context;
 
-    kiln__level_zero_list_dispose(&driver->list, &context->alloc);
     kiln__spirv_finder_dispose(&driver->base);
     kiln__deallocate(&context->alloc, driver, sizeof *driver);
 }
@@ -166,9 +158,10 @@ const kiln__spirv_driver kiln__level_zero_driver = {
     .name = "level-zero",
     .title = "Level Zero",
     .ops = &ops,
-    .device = describe_device,
-    .find = find_devices,
+    .facts_size = sizeof(kiln__level_zero_facts),
     .device_size = sizeof(kiln__level_zero_device),
+    .open = open_driver,
+    .probe = probe,
     .device_open = open_own,
     .device_adopt = open_adopted,
     .device_free = device_free,

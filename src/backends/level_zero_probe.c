@@ -14,11 +14,11 @@ static void read_modules(kiln__level_zero_facts *out,
                          const ze_device_module_properties_t *modules)
 {
     const uint32_t version = modules->spirvVersionSupported;
-    uint64_t *set = &out->level.features;
+    uint64_t *set = &out->base.level.features;
 
-    out->level.minor = ZE_MAJOR_VERSION(version) > 1
-                           ? KILN__SPIRV_MINOR_MOST
-                           : ZE_MINOR_VERSION(version);
+    out->base.level.minor = ZE_MAJOR_VERSION(version) > 1
+                                ? KILN__SPIRV_MINOR_MOST
+                                : ZE_MINOR_VERSION(version);
     *set = 0;
     if ((modules->flags & ZE_DEVICE_MODULE_FLAG_FP16) != 0)
         *set |= KILN__SPIRV_BIT(FP16);
@@ -38,7 +38,7 @@ static void read_groups(kiln__level_zero_facts *out,
     out->width = 1;
     for (uint32_t i = 0;
          i < compute->numSubGroupSizes && i < ZE_SUBGROUPSIZE_COUNT; i++) {
-        out->level.features |= KILN__SPIRV_BIT(SUBGROUPS);
+        out->base.level.features |= KILN__SPIRV_BIT(SUBGROUPS);
         if (compute->subGroupSizes[i] > out->width)
             out->width = compute->subGroupSizes[i];
     }
@@ -76,16 +76,16 @@ static void read_place(kiln__level_zero_facts *out,
     ze_pci_ext_properties_t pci = {.stype =
                                        ZE_STRUCTURE_TYPE_PCI_EXT_PROPERTIES};
 
-    memcpy(out->place.uuid, device->uuid.id, sizeof out->place.uuid);
-    out->place.has_uuid = 1;
+    memcpy(out->base.place.uuid, device->uuid.id, sizeof out->base.place.uuid);
+    out->base.place.has_uuid = 1;
     if (api->zeDevicePciGetPropertiesExt == NULL ||
         api->zeDevicePciGetPropertiesExt(out->id, &pci) != ZE_RESULT_SUCCESS)
         return;
-    out->place.has_pci = 1;
-    out->place.pci[0] = pci.address.domain;
-    out->place.pci[1] = pci.address.bus;
-    out->place.pci[2] = pci.address.device;
-    out->place.pci[3] = pci.address.function;
+    out->base.place.has_pci = 1;
+    out->base.place.pci[0] = pci.address.domain;
+    out->base.place.pci[1] = pci.address.bus;
+    out->base.place.pci[2] = pci.address.device;
+    out->base.place.pci[3] = pci.address.function;
 }
 
 static void write_identity(kiln__level_zero_facts *out,
@@ -143,31 +143,14 @@ ze_result_t kiln__level_zero_ask(kiln__level_zero_facts *out,
 
 /* ---- all devices ---- */
 
-static int make_room(kiln__level_zero_list *list, const kiln_alloc *alloc)
-{
-    const uint32_t capacity = list->capacity + 8;
-    void *grown;
-
-    if (list->count < list->capacity)
-        return 1;
-    grown = kiln__resize(alloc, list->devices,
-                         list->capacity * sizeof *list->devices,
-                         capacity * sizeof *list->devices);
-    if (grown == NULL)
-        return 0;
-    list->devices = grown;
-    list->capacity = capacity;
-    return 1;
-}
-
-static void note_fault(kiln__level_zero_list *list, const char *what,
+static void note_fault(kiln__spirv_list *list, const char *what,
                        ze_result_t code)
 {
     (void)snprintf(list->reason, sizeof list->reason, "%s: %s (%#x)", what,
                    kiln__level_zero_code_name(code), (unsigned)code);
 }
 
-static kiln_status add_devices(kiln__level_zero_list *list,
+static kiln_status add_devices(kiln__spirv_list *list,
                                const kiln__level_zero_api *api,
                                ze_driver_handle_t driver,
                                const kiln_alloc *alloc)
@@ -181,10 +164,12 @@ static kiln_status add_devices(kiln__level_zero_list *list,
         return KILN_OK;
     }
     for (uint32_t i = 0; i < count; i++) {
-        if (!make_room(list, alloc))
+        kiln__level_zero_facts *facts =
+            kiln__spirv_list_room(list, sizeof *facts, alloc);
+
+        if (facts == NULL)
             return KILN_ENOMEM;
-        code = kiln__level_zero_ask(&list->devices[list->count], api, driver,
-                                    ids[i]);
+        code = kiln__level_zero_ask(facts, api, driver, ids[i]);
         if (code == ZE_RESULT_SUCCESS)
             list->count++;
         else
@@ -193,7 +178,7 @@ static kiln_status add_devices(kiln__level_zero_list *list,
     return KILN_OK;
 }
 
-kiln_status kiln__level_zero_probe(kiln__level_zero_list *out,
+kiln_status kiln__level_zero_probe(kiln__spirv_list *out,
                                    const kiln__level_zero_api *api,
                                    const kiln_alloc *alloc)
 {
@@ -214,14 +199,4 @@ kiln_status kiln__level_zero_probe(kiln__level_zero_list *out,
     for (uint32_t i = 0; i < count && status == KILN_OK; i++)
         status = add_devices(out, api, drivers[i], alloc);
     return status;
-}
-
-void kiln__level_zero_list_dispose(kiln__level_zero_list *list,
-                                   const kiln_alloc *alloc)
-{
-    kiln__deallocate(alloc, list->devices,
-                     list->capacity * sizeof *list->devices);
-    list->devices = NULL;
-    list->count = 0;
-    list->capacity = 0;
 }

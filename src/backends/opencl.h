@@ -93,12 +93,11 @@ typedef enum kiln__opencl_memory {
 
 /* A device that can run modules, and all that was asked about it. */
 typedef struct kiln__opencl_facts {
+    kiln__spirv_facts base;
     cl_platform_id platform;
     cl_device_id id;
     kiln__opencl_extensions extensions;
     kiln__opencl_memory memory;
-    kiln__spirv_level level;
-    kiln__spirv_place place;
     uint32_t il_minors; /* bit n: takes SPIR-V 1.n as it is */
     int takes_bitcode;  /* of a translated module */
     uint32_t version;   /* 100 * major + minor of OpenCL */
@@ -112,18 +111,9 @@ typedef struct kiln__opencl_facts {
 int kiln__opencl_ask(kiln__opencl_facts *out, const kiln__opencl_api *api,
                      cl_device_id id, char *reason, size_t capacity);
 
-typedef struct kiln__opencl_list {
-    kiln__opencl_facts *devices;
-    uint32_t count;
-    uint32_t capacity;
-    char reason[320]; /* why there is none */
-} kiln__opencl_list;
-
 /* Devices of all platforms: GPUs, then accelerators, then processors. */
-kiln_status kiln__opencl_probe(kiln__opencl_list *out,
+kiln_status kiln__opencl_probe(kiln__spirv_list *out,
                                const kiln__opencl_api *api,
-                               const kiln_alloc *alloc);
-void kiln__opencl_list_dispose(kiln__opencl_list *list,
                                const kiln_alloc *alloc);
 
 /* ---- opencl_driver.c ---- */
@@ -132,7 +122,6 @@ typedef struct kiln__opencl {
     kiln__spirv_finder base;
     const kiln__opencl_api *api;
     kiln__opencl_api own_api;
-    kiln__opencl_list list;
 } kiln__opencl;
 
 typedef struct kiln__opencl_device {

@@ -1,41 +1,26 @@
 /* opencl_driver.c - OpenCL as a driver below the SPIR-V backend. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-#include <stdio.h>
-#include <string.h>
-
 #include "opencl.h"
 #include "report.h"
 
 /* ---- devices ---- */
 
-static kiln_status find_devices(void *self)
+static int open_driver(kiln__spirv_finder *finder)
 {
-    kiln__opencl *driver = self;
-    const kiln_alloc *alloc = &driver->base.context->alloc;
-    kiln_status status;
+    kiln__opencl *driver = (kiln__opencl *)finder;
 
-    if (driver->api == NULL) {
-        if (!kiln__opencl_api_open(&driver->own_api, driver->base.reason,
-                                   sizeof driver->base.reason))
-            return KILN_OK;
+    if (driver->api == NULL &&
+        kiln__opencl_api_open(&driver->own_api, finder->list.reason,
+                              sizeof finder->list.reason))
         driver->api = &driver->own_api;
-    }
-    status = kiln__opencl_probe(&driver->list, driver->api, alloc);
-    if (status != KILN_OK)
-        kiln__opencl_list_dispose(&driver->list, alloc);
-    driver->base.count = driver->list.count;
-    (void)snprintf(driver->base.reason, sizeof driver->base.reason, "%s",
-                   driver->list.reason);
-    return status;
+    return driver->api != NULL;
 }
 
-static void describe_device(void *self, uint32_t ordinal,
-                            kiln__spirv_level *level, kiln__spirv_place *place)
+static kiln_status probe(kiln__spirv_finder *finder)
 {
-    const kiln__opencl *driver = self;
-
-    *level = driver->list.devices[ordinal].level;
-    *place = driver->list.devices[ordinal].place;
+    return kiln__opencl_probe(&finder->list,
+                              ((const kiln__opencl *)finder)->api,
+                              &finder->context->alloc);
 }
 
 static void device_free(kiln__spirv_device *device)
@@ -53,7 +38,7 @@ static kiln_status complete(kiln__opencl_device *device, kiln_error **error)
 {
     cl_int code = CL_SUCCESS;
 
-    device->base.level = device->facts.level;
+    device->base.level = device->facts.base.level;
     device->base.name = device->facts.name;
     device->copies = device->api->clCreateCommandQueue(
         device->native, device->facts.id, 0, &code);
@@ -68,7 +53,9 @@ static kiln_status open_own(kiln__spirv_device *base, void *self,
 {
     kiln__opencl_device *device = (kiln__opencl_device *)base;
     const kiln__opencl *driver = self;
-    const kiln__opencl_facts *facts = &driver->list.devices[ordinal];
+    const kiln__opencl_facts *facts =
+        (const kiln__opencl_facts *)kiln__spirv_facts_of(&driver->base,
+                                                         ordinal);
     const cl_context_properties properties[] = {
         CL_CONTEXT_PLATFORM, (cl_context_properties)facts->platform, 0};
     cl_int code = CL_SUCCESS;
@@ -115,7 +102,7 @@ static kiln_status open_adopted(kiln__spirv_device *base, void *self,
 
     if (api == NULL)
         return kiln__error_set(error, KILN_ENODEVICE, "OpenCL: %s",
-                               ((const kiln__opencl *)self)->base.reason);
+                               ((const kiln__opencl *)self)->base.list.reason);
     device->api = api;
     KILN_TRY(device_of(&id, api, native, error));
     if (!kiln__opencl_ask(&device->facts, api, id, reason, sizeof reason))
@@ -134,7 +121,6 @@ static void driver_free(void *self)
     kiln__opencl *driver = self;
     kiln_context *context = driver->base.context;
 
-    kiln__opencl_list_dispose(&driver->list, &context->alloc);
     kiln__spirv_finder_dispose(&driver->base);
     kiln__deallocate(&context->alloc, driver, sizeof *driver);
 }
@@ -168,9 +154,10 @@ const kiln__spirv_driver kiln__opencl_driver = {
     .name = "opencl",
     .title = "OpenCL",
     .ops = &ops,
-    .device = describe_device,
-    .find = find_devices,
+    .facts_size = sizeof(kiln__opencl_facts),
     .device_size = sizeof(kiln__opencl_device),
+    .open = open_driver,
+    .probe = probe,
     .device_open = open_own,
     .device_adopt = open_adopted,
     .device_free = device_free,

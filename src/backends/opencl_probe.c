@@ -97,11 +97,12 @@ static void ask_modules(kiln__opencl_facts *out, const asking *a)
 
     out->il_minors = takes_il ? il_minors(a) : 0;
     out->takes_bitcode = has(a, "cl_khr_spir");
-    out->level.minor = out->takes_bitcode ? KILN__SPIRV_TRANSLATED_MINOR : 0;
-    for (uint32_t minor = out->level.minor + 1; minor <= KILN__SPIRV_MINOR_MOST;
-         minor++)
+    out->base.level.minor =
+        out->takes_bitcode ? KILN__SPIRV_TRANSLATED_MINOR : 0;
+    for (uint32_t minor = out->base.level.minor + 1;
+         minor <= KILN__SPIRV_MINOR_MOST; minor++)
         if ((out->il_minors >> minor & 1) != 0)
-            out->level.minor = minor;
+            out->base.level.minor = minor;
 }
 
 /* Of cl_ext_float_atomics, which older headers do not have. */
@@ -149,7 +150,7 @@ static void ask_features(kiln__opencl_facts *out, const asking *a)
         set |= KILN__SPIRV_BIT(INT64_ATOMICS);
     if (has_subgroups(out, a))
         set |= KILN__SPIRV_BIT(SUBGROUPS);
-    out->level.features = set | float_atomics(a, set);
+    out->base.level.features = set | float_atomics(a, set);
 }
 
 static int has_shared(const kiln__opencl_api *api)
@@ -214,20 +215,20 @@ static void ask_place(kiln__opencl_facts *out, const asking *a)
 {
     cl_device_pci_bus_info_khr bus;
 
-    memset(&out->place, 0, sizeof out->place);
+    memset(&out->base.place, 0, sizeof out->base.place);
     if (has(a, "cl_khr_device_uuid"))
-        out->place.has_uuid =
+        out->base.place.has_uuid =
             a->api->clGetDeviceInfo(a->id, CL_DEVICE_UUID_KHR,
-                                    sizeof out->place.uuid, out->place.uuid,
-                                    NULL) == CL_SUCCESS;
+                                    sizeof out->base.place.uuid,
+                                    out->base.place.uuid, NULL) == CL_SUCCESS;
     if (has(a, "cl_khr_pci_bus_info") &&
         a->api->clGetDeviceInfo(a->id, CL_DEVICE_PCI_BUS_INFO_KHR, sizeof bus,
                                 &bus, NULL) == CL_SUCCESS) {
         const uint32_t pci[4] = {bus.pci_domain, bus.pci_bus, bus.pci_device,
                                  bus.pci_function};
 
-        out->place.has_pci = 1;
-        memcpy(out->place.pci, pci, sizeof pci);
+        out->base.place.has_pci = 1;
+        memcpy(out->base.place.pci, pci, sizeof pci);
     }
 }
 
@@ -310,24 +311,7 @@ int kiln__opencl_ask(kiln__opencl_facts *out, const kiln__opencl_api *api,
 
 /* ---- all devices ---- */
 
-static int make_room(kiln__opencl_list *list, const kiln_alloc *alloc)
-{
-    const uint32_t capacity = list->capacity + 8;
-    void *grown;
-
-    if (list->count < list->capacity)
-        return 1;
-    grown = kiln__resize(alloc, list->devices,
-                         list->capacity * sizeof *list->devices,
-                         capacity * sizeof *list->devices);
-    if (grown == NULL)
-        return 0;
-    list->devices = grown;
-    list->capacity = capacity;
-    return 1;
-}
-
-static kiln_status add_devices(kiln__opencl_list *list,
+static kiln_status add_devices(kiln__spirv_list *list,
                                const kiln__opencl_api *api,
                                cl_platform_id platform, cl_device_type type,
                                const kiln_alloc *alloc)
@@ -339,16 +323,18 @@ static kiln_status add_devices(kiln__opencl_list *list,
         CL_SUCCESS)
         return KILN_OK;
     for (cl_uint i = 0; i < count && i < DEVICES_MAX; i++) {
-        if (!make_room(list, alloc))
+        kiln__opencl_facts *facts =
+            kiln__spirv_list_room(list, sizeof *facts, alloc);
+
+        if (facts == NULL)
             return KILN_ENOMEM;
-        list->count +=
-            kiln__opencl_ask(&list->devices[list->count], api, ids[i],
-                             list->reason, sizeof list->reason) != 0;
+        list->count += kiln__opencl_ask(facts, api, ids[i], list->reason,
+                                        sizeof list->reason) != 0;
     }
     return KILN_OK;
 }
 
-kiln_status kiln__opencl_probe(kiln__opencl_list *out,
+kiln_status kiln__opencl_probe(kiln__spirv_list *out,
                                const kiln__opencl_api *api,
                                const kiln_alloc *alloc)
 {
@@ -370,13 +356,4 @@ kiln_status kiln__opencl_probe(kiln__opencl_list *out,
         for (cl_uint p = 0; p < count && status == KILN_OK; p++)
             status = add_devices(out, api, platforms[p], types[i], alloc);
     return status;
-}
-
-void kiln__opencl_list_dispose(kiln__opencl_list *list, const kiln_alloc *alloc)
-{
-    kiln__deallocate(alloc, list->devices,
-                     list->capacity * sizeof *list->devices);
-    list->devices = NULL;
-    list->count = 0;
-    list->capacity = 0;
 }

@@ -19,6 +19,20 @@ typedef struct kiln__raised {
 /* Writes one line: what happened, the program's own words, and the values. */
 void kiln__exception_format(char *out, size_t size, const kiln__raised *from);
 
+#define KILN__FRAMES_MAX 16u
+
+/* The calls on the way to an exception, by method and expression. */
+typedef struct kiln__frame_record {
+    kiln_frame frames[KILN__FRAMES_MAX];
+    char methods[KILN__FRAMES_MAX][256];
+} kiln__frame_record;
+
+/* Adds a call to the exception, whose frames are the record's; beyond the last
+   one in its place. Until the source map is asked, the line is
+   the expression's ordinal. */
+void kiln__frames_add(kiln__frame_record *record, kiln_exception *exception,
+                      const char *method, uint32_t ordinal);
+
 /* ---- print_text.c ---- */
 
 /* Appends a part of a print; `text` is used when its kind is TEXT. */

@@ -110,10 +110,6 @@ typedef struct kiln__spirv_parameter {
 
 #define KILN__SPIRV_PARAMETERS_MAX 512u
 
-/* The artifact's kernel of that name, or NULL. */
-const kiln_kernel_info *kiln__spirv_kernel_info(const kiln_artifact *artifact,
-                                                const char *name);
-
 /* Fills `out`, which has room for KILN__SPIRV_PARAMETERS_MAX, with the
    parameters of the artifact's kernel, hidden ones last. KILN_ECORRUPT when
    module and metadata do not agree. */
@@ -152,24 +148,39 @@ typedef struct kiln__spirv_place {
     uint32_t pci[4]; /* domain, bus, device, function */
 } kiln__spirv_place;
 
+/* What a driver knows of a device begins with this. */
+typedef struct kiln__spirv_facts {
+    kiln__spirv_level level;
+    kiln__spirv_place place;
+} kiln__spirv_facts;
+
+typedef struct kiln__spirv_list {
+    void *facts; /* of the driver's own size */
+    uint32_t count;
+    uint32_t capacity;
+    char reason[320]; /* why there is none */
+} kiln__spirv_list;
+
+typedef struct kiln__spirv_finder kiln__spirv_finder;
 typedef struct kiln__spirv_device kiln__spirv_device;
 typedef struct kiln__spirv_module kiln__spirv_module;
 typedef struct kiln__spirv_function kiln__spirv_function;
 
 /*
  * A driver below the backend. `ops.describe` is not used; `native` in
- * `ops.open` is a kiln_spirv_native. The members behind `device` serve what
- * both drivers share; `native` there is the driver's own handle.
+ * `ops.open` is a kiln_spirv_native. The members behind `ops` serve what both
+ * drivers share; `native` there is the driver's own handle.
  */
 typedef struct kiln__spirv_driver {
     const char *name; /* "opencl", "level-zero" */
     const char *title;
     const kiln_backend_ops *ops;
-    void (*device)(void *self, uint32_t ordinal, kiln__spirv_level *level,
-                   kiln__spirv_place *place);
-    /* Finds the devices, or leaves `self->reason`; KILN_ENOMEM. */
-    kiln_status (*find)(void *self);
+    size_t facts_size;
     size_t device_size;
+    /* Opens the driver; false: the list's reason is set. */
+    int (*open)(kiln__spirv_finder *finder);
+    /* Lists the devices, or the reason why there is none. KILN_ENOMEM. */
+    kiln_status (*probe)(kiln__spirv_finder *finder);
     /* Fill in a device, of which all else is zero, and its name; what they
        made until they failed is given back by device_free(). */
     kiln_status (*device_open)(kiln__spirv_device *device, void *self,
@@ -222,15 +233,24 @@ int kiln__spirv_library_open(void *table, const char *library,
 
 /* A driver's `self` begins with this. Devices are looked for once, when they
    are first asked about: a driver that is opened starts threads. */
-typedef struct kiln__spirv_finder {
+struct kiln__spirv_finder {
     const kiln__spirv_driver *driver;
     kiln_context *context;
     kiln__mutex lock; /* held while the driver is asked; fork() waits for it */
     kiln__fork_guard guard;
     int is_known;
-    uint32_t count;
-    char reason[320]; /* why there is none */
-} kiln__spirv_finder;
+    kiln__spirv_list list;
+};
+
+/* Facts behind the last ones of a list, for the caller to fill and to count;
+   NULL: out of memory. */
+void *kiln__spirv_list_room(kiln__spirv_list *list, size_t facts_size,
+                            const kiln_alloc *alloc);
+void kiln__spirv_list_dispose(kiln__spirv_list *list, size_t facts_size,
+                              const kiln_alloc *alloc);
+/* Of a device that was found. */
+const kiln__spirv_facts *kiln__spirv_facts_of(const kiln__spirv_finder *finder,
+                                              uint32_t ordinal);
 
 kiln_status kiln__spirv_finder_init(kiln__spirv_finder *finder,
                                     const kiln__spirv_driver *driver,

@@ -190,11 +190,10 @@ static void set_group_size(kiln__codegen_job *job, LLVMValueRef kernel)
     const uint32_t *required = job->settings->required_group_size;
     LLVMMetadataRef sizes[3];
 
-    if (required[0] == 0 && required[1] == 0 && required[2] == 0)
+    if (!kiln__device_group_is_known(job))
         return;
     for (int d = 0; d < 3; d++)
-        sizes[d] = LLVMValueAsMetadata(
-            number32(job, required[d] != 0 ? required[d] : 1));
+        sizes[d] = LLVMValueAsMetadata(number32(job, required[d]));
     LLVMGlobalSetMetadata(
         kernel, LLVMGetMDKindIDInContext(job->context, name, sizeof name - 1),
         LLVMMDNodeInContext2(job->context, sizes, 3));
@@ -323,7 +322,9 @@ const kiln__codegen_backend kiln__spirv_codegen = {
     .device = &hardware.device,
     .query = kiln__device_query,
     .raise = kiln__device_raise,
+    .frame = kiln__device_frame,
     .print = kiln__device_print,
+    .heap = kiln__device_heap,
     .wrap = wrap,
     .finish = finish,
     .may_import = kiln__spirv_may_import,

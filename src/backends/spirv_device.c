@@ -34,6 +34,41 @@ int kiln__spirv_library_open(void *table, const char *library,
     return 1;
 }
 
+/* ---- lists ---- */
+
+void *kiln__spirv_list_room(kiln__spirv_list *list, size_t facts_size,
+                            const kiln_alloc *alloc)
+{
+    const uint32_t capacity = list->capacity + 8;
+    void *grown;
+
+    if (list->count == list->capacity) {
+        grown = kiln__resize(alloc, list->facts, list->capacity * facts_size,
+                             capacity * facts_size);
+        if (grown == NULL)
+            return NULL;
+        list->facts = grown;
+        list->capacity = capacity;
+    }
+    return (char *)list->facts + list->count * facts_size;
+}
+
+void kiln__spirv_list_dispose(kiln__spirv_list *list, size_t facts_size,
+                              const kiln_alloc *alloc)
+{
+    kiln__deallocate(alloc, list->facts, list->capacity * facts_size);
+    list->facts = NULL;
+    list->count = 0;
+    list->capacity = 0;
+}
+
+const kiln__spirv_facts *kiln__spirv_facts_of(const kiln__spirv_finder *finder,
+                                              uint32_t ordinal)
+{
+    return (const kiln__spirv_facts *)((const char *)finder->list.facts +
+                                       ordinal * finder->driver->facts_size);
+}
+
 /* ---- finding devices ---- */
 
 kiln_status kiln__spirv_finder_init(kiln__spirv_finder *finder,
@@ -51,25 +86,37 @@ kiln_status kiln__spirv_finder_init(kiln__spirv_finder *finder,
 
 void kiln__spirv_finder_dispose(kiln__spirv_finder *finder)
 {
+    kiln__spirv_list_dispose(&finder->list, finder->driver->facts_size,
+                             &finder->context->alloc);
     kiln__fork_remove(&finder->context->fork, &finder->guard);
     kiln__mutex_dispose(&finder->lock);
 }
 
 /* Who has no memory for the list may have it another time. */
+static void find_devices(kiln__spirv_finder *finder)
+{
+    kiln__spirv_list *list = &finder->list;
+
+    finder->is_known = !finder->driver->open(finder) ||
+                       finder->driver->probe(finder) == KILN_OK;
+    if (finder->is_known)
+        return;
+    kiln__spirv_list_dispose(list, finder->driver->facts_size,
+                             &finder->context->alloc);
+    (void)snprintf(list->reason, sizeof list->reason, "%s",
+                   kiln_status_text(KILN_ENOMEM));
+}
+
 uint32_t kiln__spirv_count(void *self, const char **reason)
 {
     kiln__spirv_finder *finder = self;
 
     kiln__mutex_lock(&finder->lock);
-    if (!finder->is_known) {
-        finder->is_known = finder->driver->find(self) == KILN_OK;
-        if (!finder->is_known)
-            (void)snprintf(finder->reason, sizeof finder->reason, "%s",
-                           kiln_status_text(KILN_ENOMEM));
-    }
+    if (!finder->is_known)
+        find_devices(finder);
     kiln__mutex_unlock(&finder->lock);
-    *reason = finder->count == 0 ? finder->reason : NULL;
-    return finder->count;
+    *reason = finder->list.count == 0 ? finder->list.reason : NULL;
+    return finder->list.count;
 }
 
 /* ---- opening them ---- */

@@ -52,19 +52,21 @@ static int is_same(const kiln__spirv_place *a, const kiln__spirv_place *b)
            memcmp(a->pci, b->pci, sizeof a->pci) == 0;
 }
 
+static const kiln__spirv_facts *facts_of(const spirv_backend *backend,
+                                         const spirv_device *device)
+{
+    return kiln__spirv_facts_of(backend->selves[device->driver],
+                                device->ordinal);
+}
+
 static int is_listed(const spirv_backend *backend, uint32_t driver,
                      const kiln__spirv_place *place)
 {
     for (uint32_t i = 0; i < backend->count; i++) {
         const spirv_device *other = &backend->devices[i];
-        kiln__spirv_level level;
-        kiln__spirv_place there;
 
-        if (other->driver == driver)
-            continue;
-        drivers[other->driver]->device(backend->selves[other->driver],
-                                       other->ordinal, &level, &there);
-        if (is_same(place, &there))
+        if (other->driver != driver &&
+            is_same(place, &facts_of(backend, other)->place))
             return 1;
     }
     return 0;
@@ -73,12 +75,10 @@ static int is_listed(const spirv_backend *backend, uint32_t driver,
 static void add_devices(spirv_backend *backend, uint32_t driver, uint32_t count)
 {
     for (uint32_t i = 0; i < count && backend->count < DEVICES_MAX; i++) {
-        kiln__spirv_level level;
-        kiln__spirv_place place;
+        const spirv_device device = {driver, i};
 
-        drivers[driver]->device(backend->selves[driver], i, &level, &place);
-        if (!is_listed(backend, driver, &place))
-            backend->devices[backend->count++] = (spirv_device){driver, i};
+        if (!is_listed(backend, driver, &facts_of(backend, &device)->place))
+            backend->devices[backend->count++] = device;
     }
 }
 
@@ -150,16 +150,12 @@ static kiln_status describe(void *self, const char *name, kiln_target *out,
                             kiln_error **error)
 {
     spirv_backend *backend = self;
-    kiln__spirv_level level;
-    kiln__spirv_place place;
     const char *reason;
 
     if ((name != NULL && *name != '+') || count(self, &reason) == 0)
         return kiln__spirv_target(out, name, NULL, error);
-    drivers[backend->devices[0].driver]->device(
-        backend->selves[backend->devices[0].driver],
-        backend->devices[0].ordinal, &level, &place);
-    return kiln__spirv_target(out, name, &level, error);
+    return kiln__spirv_target(
+        out, name, &facts_of(backend, &backend->devices[0])->level, error);
 }
 
 /* ---- opening ---- */

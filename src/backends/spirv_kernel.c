@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <string.h>
 
+#include "artifact.h"
 #include "report.h"
 #include "spirv.h"
 
@@ -187,7 +188,7 @@ static kiln_status add(kiln__spirv_function **out, kiln__spirv_module *module,
                        const char *name, kiln_error **error)
 {
     const kiln_kernel_info *info =
-        kiln__spirv_kernel_info(module->artifact, name);
+        kiln__artifact_kernel_named(module->artifact, name);
     kiln__spirv_function *function;
     kiln_status status;
 

@@ -10,7 +10,13 @@
  * OpConstantNull of a number or a Bool is right SPIR-V, and the usual zero of
  * LLVM's own generator; the translator of LLVM 15 takes it for types without
  * values only and ends its process otherwise. OpConstant 0 and OpConstantFalse
- * say the same. Ids stay, so all else is copied.
+ * say the same.
+ *
+ * OpMemoryBarrier becomes a call of mem_fence(), which PoCL's library has under
+ * no such name. It is left out: all of PoCL's atomics are sequentially
+ * consistent, and nothing else than atomics makes memory of one item another's.
+ *
+ * Ids stay, so all else is copied.
  */
 
 enum {
@@ -19,7 +25,8 @@ enum {
     OP_TYPE_FLOAT = 22,
     OP_CONSTANT_FALSE = 42,
     OP_CONSTANT = 43,
-    OP_CONSTANT_NULL = 46
+    OP_CONSTANT_NULL = 46,
+    OP_MEMORY_BARRIER = 225
 };
 
 #define HEAD(opcode, count) ((uint32_t)(count) << 16 | (uint32_t)(opcode))
@@ -89,7 +96,7 @@ static int rewrite(rewriting *r, kiln__spirv_walk *walk)
     while (fits && kiln__spirv_walk_next(walk, &at)) {
         if (at.opcode >= OP_TYPE_BOOL && at.opcode <= OP_TYPE_FLOAT)
             fits = note_type(r, &at);
-        if (fits)
+        if (fits && at.opcode != OP_MEMORY_BARRIER)
             fits = at.opcode == OP_CONSTANT_NULL ? put_null(r, &at)
                                                  : put(r, at.words, at.count);
     }

@@ -124,20 +124,6 @@ static int find_type(kiln__spirv_walk walk, uint32_t type,
     return 0;
 }
 
-const kiln_kernel_info *kiln__spirv_kernel_info(const kiln_artifact *artifact,
-                                                const char *name)
-{
-    const size_t count = kiln_artifact_kernel_count(artifact);
-
-    for (size_t i = 0; i < count; i++) {
-        const kiln_kernel_info *info = kiln_artifact_kernel(artifact, i);
-
-        if (strcmp(info->name, name) == 0)
-            return info;
-    }
-    return NULL;
-}
-
 /* ---- parameters ---- */
 
 typedef struct reading {
@@ -232,8 +218,7 @@ static kiln_status take_all(reading *r)
             return disagree(r, "an argument lies outside of its block");
         KILN_TRY(take_argument(r, argument));
     }
-    if (info->hidden_arguments != 0 &&
-        info->hidden_arguments != KILN__HIDDEN_COUNT)
+    if (!kiln__hidden_fits(info->hidden_arguments, info->allocates))
         return disagree(r, "it has hidden arguments of another kind");
     for (uint32_t i = 0; i < info->hidden_arguments; i++)
         KILN_TRY(take(r, hidden + 8 * i, 8, &is_pointer));

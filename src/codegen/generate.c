@@ -448,6 +448,7 @@ static kiln_status hand_over(const kiln__codegen_job *job, const product *made)
         .sites = job->sites,
         .site_count = job->site_count,
         .can_fail = job->can_fail,
+        .allocates = job->uses_heap,
         .static_local_bytes = job->static_local_bytes,
         .private_bytes = job->private_bytes,
         .sub_group_size = job->sub_group_size,

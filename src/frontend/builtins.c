@@ -123,7 +123,12 @@
     X("group_add", GROUP, 1, 1, KILN__GROUP_GROUP_ADD) \
     X("group_min", GROUP, 1, 1, KILN__GROUP_GROUP_MIN) \
     X("group_max", GROUP, 1, 1, KILN__GROUP_GROUP_MAX) \
-    X("group_broadcast", GROUP, 2, 2, KILN__GROUP_GROUP_BROADCAST)
+    X("group_broadcast", GROUP, 2, 2, KILN__GROUP_GROUP_BROADCAST) \
+    X("allocate", ALLOCATE, 2, 1 + KILN_RANK_MAX, 0) \
+    X("free", FREE, 1, 1, 0) \
+    X("memory_fence", FENCE, 0, 0, 0) \
+    X("heap_words", HEAP, 0, 0, 0) \
+    X("heap_offset", HEAP, 1, 1, 0)
 
 #define BUILTIN_NAME(name, rule, least, most, data) name,
 #define BUILTIN_ROW(name, rule, least, most, data) \

@@ -25,7 +25,11 @@ typedef enum kiln__builtin_rule {
     KILN__RULE_VALUE,
     KILN__RULE_ATOMIC, /* data: KILN__ATOMIC_ */
     KILN__RULE_BARRIER,
-    KILN__RULE_GROUP /* data: KILN__GROUP_ */
+    KILN__RULE_GROUP, /* data: KILN__GROUP_ */
+    KILN__RULE_ALLOCATE,
+    KILN__RULE_FREE,
+    KILN__RULE_FENCE,
+    KILN__RULE_HEAP /* of the heap's words, for package core */
 } kiln__builtin_rule;
 
 enum {

@@ -413,6 +413,11 @@ kiln__value kiln__infer_query(kiln__infer *in, const kiln__builtin *builtin,
                               kiln__value *arguments, size_t count,
                               const kiln__ast *ast);
 
+/* ---- infer_heap.c: ALLOCATE, FREE, FENCE and HEAP ---- */
+kiln__value kiln__infer_heap(kiln__infer *in, const kiln__builtin *builtin,
+                             kiln__value *arguments, size_t count,
+                             const kiln__ast *ast);
+
 /* ---- infer_aggregate.c ---- */
 kiln__value kiln__infer_tuple(kiln__infer *in, const kiln__ast *ast);
 kiln__value kiln__infer_vector(kiln__infer *in, kiln__value *values,

@@ -398,8 +398,7 @@ static kiln__value barrier_rule(kiln__infer *in, const kiln__ast *ast)
 /* What has an effect, or depends on the item, is no constant. */
 static int is_constant_rule(kiln__builtin_rule rule)
 {
-    return rule != KILN__RULE_QUERY && rule != KILN__RULE_ATOMIC &&
-           rule != KILN__RULE_BARRIER && rule != KILN__RULE_GROUP;
+    return rule != KILN__RULE_QUERY && rule < KILN__RULE_ATOMIC;
 }
 
 static kiln__value by_rule(kiln__infer *in, const kiln__builtin *builtin,
@@ -443,6 +442,11 @@ static kiln__value by_rule(kiln__infer *in, const kiln__builtin *builtin,
         return barrier_rule(in, ast);
     case KILN__RULE_GROUP:
         return kiln__infer_group(in, builtin, arguments, ast);
+    case KILN__RULE_ALLOCATE:
+    case KILN__RULE_FREE:
+    case KILN__RULE_FENCE:
+    case KILN__RULE_HEAP:
+        return kiln__infer_heap(in, builtin, arguments, count, ast);
     case KILN__RULE_TYPEOF: /* with one argument infer_call.c knows it */
     case KILN__RULE_NONE:
     default:
@@ -461,10 +465,11 @@ kiln__value kiln__infer_builtin(kiln__infer *in, const kiln__builtin *builtin,
                                      "`%s` takes %d argument%s, not %zu",
                                      builtin->name, builtin->least,
                                      builtin->least == 1 ? "" : "s", count);
-        return kiln__infer_error(in, ast->span, "no-method", NULL,
-                                 "`%s` takes %d or %d arguments, not %zu",
-                                 builtin->name, builtin->least, builtin->most,
-                                 count);
+        return kiln__infer_error(
+            in, ast->span, "no-method", NULL,
+            "`%s` takes %d %s %d arguments, not %zu", builtin->name,
+            builtin->least, builtin->most - builtin->least > 1 ? "to" : "or",
+            builtin->most, count);
     }
     if (in->in_constant && !is_constant_rule(builtin->rule))
         return kiln__infer_error(in, ast->span, "not-constant", NULL,

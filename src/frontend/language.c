@@ -13,8 +13,8 @@
 /* The form of typed IR and, beside it, what inference makes of a program:
    raised by whoever changes what the same text is inferred to, refused for or
    asked about, as PIPELINE_VERSION is for code. Both enter keys. */
-#define IR_VERSION "1"
-#define INFERENCE_VERSION "2"
+#define IR_VERSION "2"
+#define INFERENCE_VERSION "3"
 #define LANGUAGE_NAME "kiln " IR_VERSION " inference " INFERENCE_VERSION
 
 /* ---- locks ---- */

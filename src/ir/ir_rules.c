@@ -348,6 +348,41 @@ static const char *local_array(const kiln__ir *ir, const kiln__ir_node *node)
     return NULL;
 }
 
+/* A tuple of where an array begins and its sizes. */
+static const char *place_of_array(const kiln__ir *ir, uint32_t rank,
+                                  uint32_t place)
+{
+    const kiln__ir_type *type = kiln__ir_type_at(ir, place);
+
+    if (type->kind != KILN_TYPE_TUPLE || type->length != rank + 1)
+        return "the number of sizes is not the rank";
+    for (size_t i = 0; i <= rank; i++)
+        if (kiln__ir_kind(ir, kiln__ir_field(ir, type, i)) != KILN_TYPE_I64)
+            return "a size is not i64";
+    return NULL;
+}
+
+static const char *heap(const kiln__ir *ir, const kiln__ir_node *node)
+{
+    const kiln__ir_type *type = kiln__ir_type_at(ir, node->type);
+
+    if (node->op == KILN__IR_HEAP_OFFSET) {
+        if (type->kind != KILN_TYPE_I64)
+            return "the type is not i64";
+        return operand_is(ir, node, 0, KILN_TYPE_ARRAY)
+                   ? NULL
+                   : "the operand is no array";
+    }
+    if (type->kind != KILN_TYPE_ARRAY || type->strided)
+        return "the type is no dense array";
+    if (node->op == KILN__IR_HEAP)
+        return type->length == 1 &&
+                       kiln__ir_kind(ir, type->element) == KILN_TYPE_U32
+                   ? NULL
+                   : "the type is not u32[:]";
+    return place_of_array(ir, type->length, type_of(ir, node, 0));
+}
+
 static const char *atomic(const kiln__ir *ir, const kiln__ir_node *node)
 {
     const int32_t kind = kiln__ir_kind(ir, node->type);
@@ -479,7 +514,8 @@ static const char *statement(const kiln__ir *ir, const kiln__ir_node *node)
         return give_back(ir, node);
     case KILN__IR_PRINT:
         return print(ir, node);
-    default: /* BLOCK, EVAL, UNROLLED, BREAK, CONTINUE, BARRIER */
+    default: /* BLOCK, EVAL, UNROLLED, BREAK, CONTINUE, BARRIER, FENCE
+              */
         return NULL;
     }
 }
@@ -545,6 +581,10 @@ const char *kiln__ir_rule(const kiln__ir *ir, const kiln__ir_node *node)
         return local_array(ir, node);
     case KILN__IR_ATOMIC:
         return atomic(ir, node);
+    case KILN__IR_HEAP:
+    case KILN__IR_HEAP_OFFSET:
+    case KILN__IR_HEAP_ARRAY:
+        return heap(ir, node);
     case KILN__IR_CALL:
         return call(ir, node);
     case KILN__IR_QUERY:

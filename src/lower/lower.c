@@ -387,6 +387,7 @@ static kiln_status lower(kiln__lowering *l)
     if (status == KILN_OK)
         status = kiln__lower_parameters(l);
     l->job->can_fail = l->functions[0].can_fail;
+    l->job->uses_heap = (l->functions[0].effects & KILN__HEAPS) != 0;
     if (status == KILN_OK && wants_tiles(l) && !l->job->can_fail)
         status = clip(l);
     if (status == KILN_OK)

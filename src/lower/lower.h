@@ -41,7 +41,8 @@ typedef struct kiln__lower_type {
 #define KILN__CALLS 64u    /* another function */
 #define KILN__RECURS 128u  /* or what it calls does */
 #define KILN__LOOPS 256u
-#define KILN__COSTS 512u /* many times what an addition does */
+#define KILN__COSTS 512u  /* many times what an addition does */
+#define KILN__HEAPS 1024u /* asks for the heap */
 
 /* One function of the request. */
 typedef struct kiln__lower_function {
@@ -57,7 +58,8 @@ typedef struct kiln__lower_function {
     int decoded;
     int can_fail;
     int recursive;
-    int inlined; /* alwaysinline */
+    int inlined;  /* alwaysinline */
+    int has_heap; /* it asks for the heap's words itself */
     /* By node: cannot raise in the body that is being made; NULL: none. */
     unsigned char *proved;
     /* By node, of an entry: which way its guards go, KILN__KNOWN_...; NULL:
@@ -180,6 +182,10 @@ int kiln__lower_conversion_raises(int32_t from, int32_t to);
 LLVMValueRef kiln__lower_memory(kiln__lowering *l, const kiln__ir_node *node);
 LLVMValueRef kiln__lower_element(kiln__lowering *l, const kiln__ir_node *node);
 
+/* ---- lower_heap.c ---- */
+LLVMValueRef kiln__lower_heap(kiln__lowering *l, const kiln__ir_node *node);
+void kiln__lower_fence(const kiln__lowering *l);
+
 /* ---- lower_device.c: where items of a group run side by side ---- */
 LLVMValueRef kiln__lower_shared_array(kiln__lowering *l,
                                       const kiln__ir_node *node);
@@ -197,8 +203,9 @@ LLVMValueRef kiln__lower_scope(const kiln__lowering *l, LLVMValueRef atomic);
 void kiln__lower_check(kiln__lowering *l, const kiln__ir_node *node,
                        LLVMValueRef bad, uint32_t kind, const char *message,
                        LLVMValueRef value0, LLVMValueRef value1);
-/* Leaves the function when `failed` is true: a callee raised. */
-void kiln__lower_pass_on(kiln__lowering *l, LLVMValueRef failed);
+/* Leaves the function when `failed` is true: the callee of `node` raised. */
+void kiln__lower_pass_on(kiln__lowering *l, const kiln__ir_node *node,
+                         LLVMValueRef failed);
 /* Returns `value` ({} for nothing) without failure. */
 void kiln__lower_return(kiln__lowering *l, LLVMValueRef value);
 LLVMTypeRef kiln__lower_result(const kiln__lowering *l,

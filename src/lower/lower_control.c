@@ -381,6 +381,9 @@ void kiln__lower_statement(kiln__lowering *l, uint32_t index)
     case KILN__IR_BARRIER:
         l->job->backend->device->barrier(l->job, l->builder, l->item);
         break;
+    case KILN__IR_FENCE:
+        kiln__lower_fence(l);
+        break;
     default: /* PRINT; the plan refused what else there is */
         print(l, node);
         break;

@@ -34,6 +34,12 @@ static uint32_t own_effects(const kiln__ir *ir, const kiln__ir_node *node)
         return KILN__TOGETHER;
     case KILN__IR_LOCAL_ARRAY:
         return KILN__SHARES;
+    case KILN__IR_FENCE:
+        return KILN__READS | KILN__WRITES;
+    case KILN__IR_HEAP:
+    case KILN__IR_HEAP_OFFSET:
+    case KILN__IR_HEAP_ARRAY:
+        return KILN__HEAPS;
     case KILN__IR_CALL:
         return KILN__CALLS;
     case KILN__IR_FOR:
@@ -53,8 +59,10 @@ void kiln__lower_find_effects(kiln__lowering *l)
     for (size_t i = 0; i < l->count; i++) {
         kiln__lower_function *f = &l->functions[i];
 
-        for (size_t k = 1; k < f->ir.nodes.count; k++)
+        for (size_t k = 1; k < f->ir.nodes.count; k++) {
             f->effects |= own_effects(&f->ir, &f->ir.nodes.items[k]);
+            f->has_heap |= f->ir.nodes.items[k].op == KILN__IR_HEAP;
+        }
         if (f->recursive)
             f->effects |= KILN__RECURS;
     }

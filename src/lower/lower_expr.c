@@ -181,7 +181,7 @@ static LLVMValueRef call(kiln__lowering *l, const kiln__ir_node *node)
                      count * sizeof(LLVMValueRef));
     if (callee->can_fail)
         kiln__lower_pass_on(
-            l,
+            l, node,
             is_empty ? value : LLVMBuildExtractValue(l->builder, value, 1, ""));
     if (is_empty)
         return LLVMConstNull(kiln__lower_type_of(l, node->type));
@@ -250,6 +250,10 @@ static LLVMValueRef value_of(kiln__lowering *l, const kiln__ir_node *node)
                    : kiln__lower_local_array(l, node);
     case KILN__IR_GROUP:
         return kiln__lower_collective(l, node);
+    case KILN__IR_HEAP:
+    case KILN__IR_HEAP_OFFSET:
+    case KILN__IR_HEAP_ARRAY:
+        return kiln__lower_heap(l, node);
     default: /* UNIT; the plan refused what else there is */
         return LLVMConstNull(kiln__lower_type_of(l, node->type));
     }

@@ -93,6 +93,7 @@ typedef struct kiln__group_step {
 
 typedef struct kiln__group_frame {
     struct kiln__group_frame *outer;
+    uint32_t ordinal;       /* of the call, in the outer one */
     kiln__lower_function f; /* a copy; its value is the group's function */
     const kiln__uniform_view *view;
     uint8_t scope;                    /* of the call */

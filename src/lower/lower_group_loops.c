@@ -134,6 +134,7 @@ static int fits(const finder *f, uint32_t index, reasons *r)
     switch ((uint32_t)node->op) {
     case KILN__IR_PRINT:
     case KILN__IR_ATOMIC:
+    case KILN__IR_FENCE:
     case KILN__IR_BREAK:
     case KILN__IR_CONTINUE:
     case KILN__IR_RETURN:

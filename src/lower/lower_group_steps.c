@@ -394,6 +394,8 @@ static void call(planner *p, uint32_t index)
     }
     for (size_t i = 0; i < node->count; i++)
         levels[i] = frame->view->values[kiln__ir_operand(ir_of(p), node, i)];
+    made->outer = p->frame;
+    made->ordinal = node->ordinal;
     made->f = p->l->functions[function];
     made->scope = p->scope;
     made->view =

@@ -84,6 +84,7 @@ int kiln__lower_raises(const kiln__lowering *l, const kiln__lower_function *f,
             kiln__ir_kind(ir, kiln__ir_operand_at(ir, node, 0)->type),
             kiln__ir_kind(ir, node->type));
     case KILN__IR_ASSERT:
+    case KILN__IR_HEAP_ARRAY:
         return 1;
     case KILN__IR_CALL:
         return l->functions[f->source->callees[node->imm]].can_fail;

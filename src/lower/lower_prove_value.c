@@ -299,6 +299,25 @@ static kiln__symbol *local_array(kiln__prover *p, kiln__frame *frame,
     return s;
 }
 
+/* Whether there is room shows when it is asked for. */
+static kiln__symbol *heap_array(kiln__prover *p, kiln__frame *frame,
+                                kiln__path *path, uint32_t index)
+{
+    const kiln__ir_node *node = kiln__ir_node_at(frame->ir, index);
+    const kiln__symbol *place = operand(p, frame, path, node, 0);
+    const uint32_t rank = kiln__ir_type_at(frame->ir, node->type)->length;
+    kiln__symbol *s;
+
+    if (kiln__lower_raises(p->l, frame->f, node))
+        kiln__prove_oblige(p, frame, path, index, NULL);
+    if (place == NULL || place->field_count <= rank)
+        return unknown(p, frame, node);
+    s = kiln__symbol_fields(p, rank);
+    for (uint32_t i = 0; s != NULL && i < rank; i++)
+        s->fields[i] = place->fields[i + 1];
+    return s;
+}
+
 /* ---- the rest ---- */
 
 static kiln__symbol *call(kiln__prover *p, kiln__frame *frame, kiln__path *path,
@@ -315,7 +334,9 @@ static kiln__symbol *call(kiln__prover *p, kiln__frame *frame, kiln__path *path,
     }
     for (uint32_t i = 0; i < node->count; i++)
         arguments[i] = operand(p, frame, path, node, i);
-    return kiln__prove_call(p, frame, path, f, arguments);
+    /* What looks for room in the heap tells nothing of a tile. */
+    return f->has_heap ? kiln__symbol_unknown(p, frame->ir, node->type)
+                       : kiln__prove_call(p, frame, path, f, arguments);
 }
 
 static kiln__symbol *constant(kiln__prover *p, const kiln__frame *frame,
@@ -352,6 +373,8 @@ static kiln__symbol *other(kiln__prover *p, kiln__frame *frame,
     case KILN__IR_ATOMIC:
         kiln__prove_access(p, frame, path, index);
         return unknown(p, frame, node);
+    case KILN__IR_HEAP_ARRAY:
+        return heap_array(p, frame, path, index);
     case KILN__IR_CALL:
         return call(p, frame, path, node);
     case KILN__IR_QUERY:

@@ -19,6 +19,27 @@ LLVMTypeRef kiln__lower_result(const kiln__lowering *l,
                        : members[0];
 }
 
+static int wants_frames(const kiln__lowering *l)
+{
+    return l->job->settings->debug_level >= KILN_DEBUG_FULL &&
+           l->job->backend->frame != NULL;
+}
+
+/* A call that failed, of the method. */
+static void add_frame(kiln__lowering *l, uint32_t ordinal, const char *method)
+{
+    if (wants_frames(l))
+        l->job->backend->frame(l->job, l->builder, l->item, ordinal, method);
+}
+
+/* Of the functions that are emitted where they are called. */
+static void add_group_frames(kiln__lowering *l)
+{
+    for (const kiln__group_frame *at = l->group->frame; at->outer != NULL;
+         at = at->outer)
+        add_frame(l, at->ordinal, at->outer->f.ir.method);
+}
+
 static void return_failure(kiln__lowering *l)
 {
     const LLVMTypeRef result = kiln__lower_result(l, l->f);
@@ -26,6 +47,7 @@ static void return_failure(kiln__lowering *l)
         LLVMConstInt(LLVMInt1TypeInContext(l->context), 1, 0);
 
     if (l->group != NULL) {
+        add_group_frames(l);
         LLVMBuildBr(l->builder, l->group->failed);
         return;
     }
@@ -87,10 +109,12 @@ void kiln__lower_check(kiln__lowering *l, const kiln__ir_node *node,
     LLVMPositionBuilderAtEnd(l->builder, fine);
 }
 
-void kiln__lower_pass_on(kiln__lowering *l, LLVMValueRef failed)
+void kiln__lower_pass_on(kiln__lowering *l, const kiln__ir_node *node,
+                         LLVMValueRef failed)
 {
     const LLVMBasicBlockRef fine = branch(l, failed);
 
+    add_frame(l, node->ordinal, l->ir->method);
     return_failure(l);
     LLVMPositionBuilderAtEnd(l->builder, fine);
 }

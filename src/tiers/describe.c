@@ -18,7 +18,7 @@
  * shown as far as it is understood.
  */
 #define META_VERSION 1
-#define BINARY_META_VERSION 3
+#define BINARY_META_VERSION 4
 
 /* Of the kinds that a version begins. */
 static uint64_t meta_version(int32_t kind)
@@ -197,6 +197,7 @@ static void show_kernel(showing *s, const kiln_kernel_info *kernel)
              (unsigned)argument->size, (unsigned)argument->offset);
     }
     show(s, "hidden arguments", "%u", (unsigned)kernel->hidden_arguments);
+    show(s, "allocates", "%s", kernel->allocates ? "yes" : "no");
     show(s, "local bytes", "%u", (unsigned)kernel->static_local_bytes);
     show(s, "private bytes", "%u", (unsigned)kernel->private_bytes);
     show(s, "registers", "%u", (unsigned)kernel->registers);

@@ -15,7 +15,7 @@
  * {type, offset, size}, numbers}, sites {name, offset, size, strategy},
  * reports. The payload is the artifact's own.
  */
-#define META_VERSION 3
+#define META_VERSION 4
 
 /* Every number of a kernel's metadata, in the order of the encoding. */
 #define KERNEL_NUMBER_MAP(X) \
@@ -49,6 +49,7 @@ static void encode_kernel(kiln__encoder *out, const kiln_kernel_info *kernel)
     KERNEL_NUMBER_MAP(ENCODE)
 #undef ENCODE
     kiln__encode_u64(out, kernel->can_fail != 0);
+    kiln__encode_u64(out, kernel->allocates != 0);
 }
 
 static void encode_site(kiln__encoder *out, const kiln_site_info *site)
@@ -158,6 +159,7 @@ static void read_kernel(decoding *d, kiln_kernel_info *kernel)
     KERNEL_NUMBER_MAP(READ)
 #undef READ
     kernel->can_fail = kiln__read_u64(&d->reader) != 0;
+    kernel->allocates = kiln__read_u64(&d->reader) != 0;
 }
 
 static void read_kernels(decoding *d, kiln__artifact_source *source)

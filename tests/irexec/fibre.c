@@ -20,8 +20,8 @@
 #define SWITCH_ENDS(keep, bottom, size) \
     __sanitizer_finish_switch_fiber((keep), (bottom), (size))
 #else
-#define SWITCH_BEGINS(keep, bottom, size) (void)(keep)
-#define SWITCH_ENDS(keep, bottom, size) (void)(keep)
+#define SWITCH_BEGINS(keep, bottom, size) (void)0
+#define SWITCH_ENDS(keep, bottom, size) (void)0
 #endif
 
 /* Saves here, goes on there. */
@@ -120,6 +120,13 @@ void fibre_leave(fibre *f)
     SWITCH_BEGINS(&f->sanitizer, home.bottom, home.size);
     irexec_switch(&f->pointer, home.pointer);
     SWITCH_ENDS(f->sanitizer, &home.bottom, &home.size);
+}
+
+/* The sanitizer frees what it keeps for a fibre that it need not save. */
+void fibre_end(fibre *f)
+{
+    SWITCH_BEGINS(NULL, home.bottom, home.size);
+    irexec_switch(&f->pointer, home.pointer);
 }
 
 void fibre_free(fibre *f)

@@ -91,6 +91,12 @@ __attribute__((format(printf, 1, 2))) static void fail(const char *format, ...)
 
 /* ---- in an item ---- */
 
+static void end_item(void)
+{
+    run.current->state = ENDED;
+    fibre_end(&run.current->fibre);
+}
+
 static void wait_in(int state, const void *place)
 {
     item *own = run.current;
@@ -125,14 +131,14 @@ void fail_item(const char *message)
     if (!run.function->module->is_together)
         longjmp(*run.alone, 1);
     for (;;)
-        wait_in(ENDED, NULL);
+        end_item();
 }
 
 static void run_item(void)
 {
     run.function->enter(run.launch->block);
     for (;;)
-        wait_in(ENDED, NULL);
+        end_item();
 }
 
 /* ---- letting items go on ---- */

@@ -46,6 +46,8 @@ int fibre_start(fibre *f, void (*body)(void));
 /* From the scheduler into a fibre, until that calls leave(). */
 void fibre_resume(fibre *f);
 void fibre_leave(fibre *f);
+/* The same for the last time. */
+void fibre_end(fibre *f);
 void fibre_free(fibre *f);
 
 /* ---- group.c: the items of a group ---- */

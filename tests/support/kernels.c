@@ -81,6 +81,21 @@ void kernels_open(kernels *k)
     assert_ok(kiln_queue_new(&k->queue, k->device, &test_error));
 }
 
+int kernels_are_possible(void)
+{
+    kiln_context *context = NULL;
+    kiln_device *device = NULL;
+    int found;
+
+    if (kiln_context_new(&context, NULL, NULL) != KILN_OK)
+        return 1; /* the tests say why */
+    found = kiln_device_open(&device, context, kernels_backend(), 0, NULL) !=
+            KILN_ENODEVICE;
+    kiln_device_close(device);
+    kiln_context_free(context);
+    return found;
+}
+
 int kernels_setup(void **state)
 {
     const kiln_host_ops host = {.size = sizeof host, .print = take_print};

@@ -28,6 +28,9 @@ int kernels_takes(const kiln_launch *launch);
 /* How many lanes a sub-group has. */
 uint64_t kernels_lanes(kernels *k);
 
+/* False where the backend has no device. */
+int kernels_are_possible(void);
+
 /* For cmocka_run_group_tests: *state is a kernels *. */
 int kernels_setup(void **state);
 int kernels_teardown(void **state);

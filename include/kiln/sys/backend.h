@@ -41,6 +41,8 @@ typedef struct kiln_launch_request {
                                   the call; behind it, at the next multiple of
                                   8, is room for the hidden arguments */
     uint32_t argument_bytes;   /* without them */
+    void *heap; /* on the device, of a kernel that allocates; the host passes
+                   it on. Since 0.2. */
 } kiln_launch_request;
 
 typedef struct kiln_backend_ops {

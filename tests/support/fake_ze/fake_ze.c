@@ -14,9 +14,11 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 static const kiln__opencl_facts *find_facts(void)
 {
+    const kiln__opencl_facts *facts = device.list.facts;
+
     for (uint32_t i = 0; i < device.list.count; i++)
-        if (device.list.devices[i].memory == KILN__OPENCL_MEMORY_FINE)
-            return &device.list.devices[i];
+        if (facts[i].memory == KILN__OPENCL_MEMORY_FINE)
+            return &facts[i];
     return NULL;
 }
 
@@ -133,9 +135,10 @@ static ze_result_t device_modules(ze_device_handle_t of,
                                   ze_device_module_properties_t *out)
 {
     const fake_device *at = (const fake_device *)(void *)of;
-    const uint64_t set = at->facts->level.features;
+    const uint64_t set = at->facts->base.level.features;
 
-    out->spirvVersionSupported = ZE_MAKE_VERSION(1, at->facts->level.minor);
+    out->spirvVersionSupported =
+        ZE_MAKE_VERSION(1, at->facts->base.level.minor);
     out->flags = 0;
     if ((set & KILN__SPIRV_BIT(FP16)) != 0)
         out->flags |= ZE_DEVICE_MODULE_FLAG_FP16;

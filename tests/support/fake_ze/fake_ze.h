@@ -18,7 +18,7 @@
 typedef struct fake_device {
     kiln_context *kiln; /* for the translator */
     kiln__opencl_api api;
-    kiln__opencl_list list;
+    kiln__spirv_list list;           /* of kiln__opencl_facts */
     const kiln__opencl_facts *facts; /* NULL: there is no device */
     cl_context context;
 } fake_device;
