@@ -36,6 +36,7 @@ extern const struct bench bench_processes[];
 extern const struct bench bench_warm[];
 extern const struct bench bench_reductions[];
 extern const struct bench bench_codegen[];
+extern const struct bench bench_cubins[];
 extern const struct bench bench_runtime[]; /* of kiln-bench-runtime */
 extern const struct bench bench_stored[];  /* of kiln-bench-runtime */
 extern const struct bench bench_stores[];  /* of kiln-bench-runtime */
@@ -44,7 +45,7 @@ extern const struct bench bench_stores[];  /* of kiln-bench-runtime */
 #ifndef BENCH_TABLES
 #define BENCH_TABLES \
     bench_hits, bench_stages, bench_launches, bench_fakes, bench_reductions, \
-        bench_processes, bench_warm, bench_codegen
+        bench_processes, bench_warm, bench_codegen, bench_cubins
 #endif
 
 uint64_t bench_now_ns(void);

@@ -53,6 +53,13 @@ if(KILN_BENCH)
         add_dependencies(kiln-bench kiln-fake-gpu)
     endif()
 endif()
+# The same through NVRTC, where it is: it is opened when it is asked for.
+if(KILN_BENCH)
+    add_executable(nvrtc-saxpy bench/peers/nvrtc_saxpy.c)
+    kiln_compile_as_ours(nvrtc-saxpy)
+    target_compile_options(nvrtc-saxpy PRIVATE -w)
+    target_link_libraries(nvrtc-saxpy PRIVATE ${CMAKE_DL_LIBS})
+endif()
 # Measures what libkiln hides, and so has its objects inside.
 if(KILN_BENCH AND TARGET kiln-codegen-opened)
     add_executable(kiln-bench-runtime bench/bench.c

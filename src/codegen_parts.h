@@ -240,9 +240,9 @@ void kiln__lld_link(const char *const *arguments, const kiln__object *objects,
                     kiln__lld_result *out);
 
 /* ---- backends/llvm_gap_spirv.cc: the same for SPIR-V ---- */
-/* Lets machines that are made from now on use these extensions of SPIR-V; with
-   a count of 0 none but what the host itself has set. Returns 0, or 1 with a
-   message from malloc. */
+/* Lets machines that are made, and code that is generated, from now on use
+   these extensions of SPIR-V; with a count of 0 none but what the host itself
+   has set. Returns 0, or 1 with a message from malloc. */
 int kiln__llvm_spirv_extensions(const char *const *names, size_t count,
                                 char **message);
 /* Replaces `freeze` by its operand, of which nothing is left that may be

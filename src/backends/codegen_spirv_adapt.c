@@ -116,6 +116,39 @@ static void return_anything(const kiln__codegen_job *job, LLVMValueRef end)
 
 /* ---- instructions ---- */
 
+/* Before SPIR-V 1.4 vectors are chosen element by element, and the generator
+   does not mind. */
+#define WHOLE_SELECT_MINOR 4u
+
+static int selects_whole_vectors(const kiln__codegen_job *job, LLVMValueRef at)
+{
+    return LLVMIsASelectInst(at) != NULL &&
+           kiln__spirv_minor(job) < WHOLE_SELECT_MINOR &&
+           LLVMGetTypeKind(LLVMTypeOf(at)) == LLVMVectorTypeKind &&
+           LLVMGetTypeKind(LLVMTypeOf(LLVMGetOperand(at, 0))) !=
+               LLVMVectorTypeKind;
+}
+
+static void select_elements(const kiln__codegen_job *job, LLVMValueRef select)
+{
+    const LLVMValueRef condition = LLVMGetOperand(select, 0);
+    const unsigned count = LLVMGetVectorSize(LLVMTypeOf(select));
+    const LLVMBuilderRef builder = LLVMCreateBuilderInContext(job->context);
+    LLVMValueRef all =
+        LLVMGetPoison(LLVMVectorType(LLVMTypeOf(condition), count));
+
+    LLVMPositionBuilderBefore(builder, select);
+    for (unsigned i = 0; i < count; i++)
+        all = LLVMBuildInsertElement(
+            builder, all, condition,
+            LLVMConstInt(LLVMInt32TypeInContext(job->context), i, 0), "");
+    LLVMReplaceAllUsesWith(
+        select, LLVMBuildSelect(builder, all, LLVMGetOperand(select, 1),
+                                LLVMGetOperand(select, 2), ""));
+    LLVMInstructionEraseFromParent(select);
+    LLVMDisposeBuilder(builder);
+}
+
 static void adapt_instruction(kiln__codegen_job *job, LLVMValueRef instruction)
 {
     if (LLVMIsAFreezeInst(instruction))
@@ -128,6 +161,8 @@ static void adapt_instruction(kiln__codegen_job *job, LLVMValueRef instruction)
              LLVMIsAAtomicCmpXchgInst(instruction) ||
              LLVMIsAFenceInst(instruction))
         narrow_scope(job, instruction);
+    else if (selects_whole_vectors(job, instruction))
+        select_elements(job, instruction);
     else if (LLVMIsACallInst(instruction))
         (void)kiln__spirv_expand(job, instruction);
 }

@@ -90,7 +90,8 @@ static size_t list_extensions(kiln__codegen_job *job,
     return count;
 }
 
-kiln_status kiln__spirv_begin_machine(kiln__codegen_job *job)
+/* Under the lock. */
+static kiln_status allow_extensions(kiln__codegen_job *job)
 {
     const char *names[EXTENSIONS_MAX];
     const size_t count = list_extensions(job, names);
@@ -103,18 +104,22 @@ kiln_status kiln__spirv_begin_machine(kiln__codegen_job *job)
     for (size_t i = 0; i < count; i++)
         if (names[i] == NULL)
             return kiln__job_fail(job, KILN_ENOMEM, "out of memory");
-    take();
     drop_extensions();
-    if (count == 0)
-        return KILN_OK;
-    has_extensions = 1;
-    if (kiln__llvm_spirv_extensions(names, count, &message) == 0)
+    has_extensions = count > 0;
+    if (count == 0 || kiln__llvm_spirv_extensions(names, count, &message) == 0)
         return KILN_OK;
     has_extensions = 0;
-    give();
     (void)kiln__job_fail(job, KILN_EUNSUPPORTED, "LLVM: %s",
                          message != NULL ? message : "out of memory");
     free(message);
+    return job->status;
+}
+
+kiln_status kiln__spirv_begin_machine(kiln__codegen_job *job)
+{
+    take();
+    if (allow_extensions(job) != KILN_OK)
+        give();
     return job->status;
 }
 
@@ -154,11 +159,13 @@ LLVMMemoryBufferRef kiln__spirv_emit(kiln__codegen_job *job,
         LLVMContextGetDiagnosticHandler(job->context);
     void *const env = LLVMContextGetDiagnosticContext(job->context);
     report r = {.job = job, .error = NULL};
-    LLVMMemoryBufferRef made;
+    LLVMMemoryBufferRef made = NULL;
 
     LLVMContextSetDiagnosticHandler(job->context, on_diagnostic, &r);
     take();
-    made = kiln__llvm_emit_spirv(job->machine, module, as_text);
+    if (allow_extensions(job) == KILN_OK)
+        made = kiln__llvm_emit_spirv(job->machine, module, as_text);
+    drop_extensions();
     give();
     LLVMContextSetDiagnosticHandler(job->context, handler, env);
     if (r.error == NULL)

@@ -101,10 +101,10 @@ extern "C" int kiln__llvm_expand_memory(LLVMValueRef call)
 
 /* ---- extensions ----
  *
- * Which extensions a machine may use is read, when it is made, from an option
- * of the process. The only way to it beside a command line is a function that
- * translates a module, and adds to the option for ever; an option can be set
- * back to its default.
+ * Which extensions a machine may use is read from an option of the process,
+ * when the machine is made and again when code is generated. The option would
+ * print what it does not know, so a function that has its own list, and tells,
+ * is asked first. What the host itself has set stays as it is.
  */
 
 extern "C" bool SPIRVTranslateModule(llvm::Module *module, std::string &bytes,
@@ -112,33 +112,60 @@ extern "C" bool SPIRVTranslateModule(llvm::Module *module, std::string &bytes,
                                      const std::vector<std::string> &extensions,
                                      const std::vector<std::string> &options);
 
-static void forget_extensions()
+#define OPTION "spirv-ext"
+
+static bool is_ours; /* what the option says; under the caller's lock */
+
+static llvm::cl::Option *find_option()
 {
     auto &known = llvm::cl::getRegisteredOptions();
-    auto found = known.find("spirv-ext");
+    auto found = known.find(OPTION);
 
-    /* What the host itself has set stays. */
-    if (found != known.end() && found->second->getNumOccurrences() == 0)
-        found->second->setDefault();
+    return found != known.end() ? found->second : nullptr;
+}
+
+static bool knows(const std::vector<std::string> &extensions, std::string &why)
+{
+    llvm::LLVMContext context;
+    llvm::Module nothing("", context);
+    std::string bytes;
+
+    nothing.setTargetTriple(llvm::Triple("spirv64v1.4-unknown-unknown"));
+    return SPIRVTranslateModule(&nothing, bytes, why, extensions, {});
+}
+
+static bool allow(const std::vector<std::string> &extensions, std::string &why)
+{
+    llvm::cl::Option *option = find_option();
+    std::string list;
+
+    if (!knows(extensions, why))
+        return false;
+    if (option == nullptr || option->getNumOccurrences() != 0) {
+        why = "the process has its own list of extensions";
+        return false;
+    }
+    for (const std::string &name : extensions)
+        list += (list.empty() ? "+" : ",+") + name;
+    is_ours = !option->addOccurrence(0, OPTION, list);
+    if (!is_ours)
+        option->reset();
+    return is_ours;
 }
 
 extern "C" int kiln__llvm_spirv_extensions(const char *const *names,
                                            size_t count, char **message)
 {
-    llvm::LLVMContext context;
-    llvm::Module nothing("", context);
-    std::string bytes, why;
+    std::string why = "an extension that is not known";
 
     if (count == 0) {
-        forget_extensions();
+        if (is_ours)
+            find_option()->reset();
+        is_ours = false;
         return 0;
     }
-    nothing.setTargetTriple(llvm::Triple("spirv64v1.4-unknown-unknown"));
-    if (SPIRVTranslateModule(&nothing, bytes, why,
-                             std::vector<std::string>(names, names + count),
-                             {}))
+    if (allow(std::vector<std::string>(names, names + count), why))
         return 0;
-    forget_extensions();
     *message = strdup(why.c_str());
     return 1;
 }

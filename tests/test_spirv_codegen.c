@@ -1,0 +1,413 @@
+/* test_spirv_codegen.c - every construct of the language as SPIR-V. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* LABELS: conformance codegen spirv thread */
+#include "support/harness.h"
+
+#include <pthread.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "kiln.h"
+
+/*
+ * tests/language/signatures.txt has a line for each kernel of that folder and
+ * each list of types that it is tested with: "file kernel | type | type". Each
+ * becomes a module, which spirv-val looks at where it is installed.
+ */
+
+#define FOLDER KILN_TESTS_FOLDER "/language/"
+#define LINES_MAX 512
+#define FEATURES "+fp16+fp64+int64_atomics+subgroups"
+#define FLOAT_ADD "SPV_EXT_shader_atomic_float_add"
+
+typedef struct signature {
+    char file[32];
+    char kernel[48];
+    char types[256];
+} signature;
+
+static signature signatures[LINES_MAX];
+static size_t signature_count;
+
+static void read_signatures(void)
+{
+    FILE *file = fopen(FOLDER "signatures.txt", "r");
+    char line[512];
+
+    assert_non_null(file);
+    while (fgets(line, sizeof line, file) != NULL) {
+        signature *s = &signatures[signature_count++];
+
+        assert_true(signature_count < LINES_MAX);
+        line[strcspn(line, "\n")] = '\0';
+        assert_true(sscanf(line, "%31s %47s | %255[^\n]", s->file, s->kernel,
+                           s->types) >= 2);
+    }
+    fclose(file);
+    assert_true(signature_count > 100);
+}
+
+static int is_first_of_kernel(size_t i)
+{
+    return i == 0 ||
+           strcmp(signatures[i].kernel, signatures[i - 1].kernel) != 0;
+}
+
+/* ---- one kernel ---- */
+
+typedef struct wanted {
+    const char *target;
+    const char *kernel;
+    const char *types; /* with " | " between them */
+    int32_t form;
+    uint8_t opt_level;
+} wanted;
+
+static kiln_status emit(kiln_blob *out, kiln_context *context,
+                        kiln_package *package, const wanted *w,
+                        kiln_error **error)
+{
+    kiln_config_options options = KILN_CONFIG_OPTIONS_INIT;
+    const kiln_config *config = NULL;
+    const kiln_type *list[16];
+    kiln_signature sought = {.types = list};
+    char rest[256], *type = rest;
+    kiln_status status;
+
+    options.target = w->target;
+    options.opt_level = w->opt_level;
+    status = kiln_config_new(&config, context, &options, error);
+    snprintf(rest, sizeof rest, "%s", w->types);
+    for (; status == KILN_OK && type && *type;) {
+        char *end = strstr(type, " | ");
+
+        if (end)
+            *end = '\0';
+        status = kiln_type_parse(&list[sought.count++], context, package, type,
+                                 error);
+        type = end ? end + 3 : NULL;
+    }
+    if (status == KILN_OK)
+        status =
+            kiln_package_function(&sought.function, package, w->kernel, error);
+    return status == KILN_OK
+               ? kiln_emit(out, context, &sought, config, 0, w->form, error)
+               : status;
+}
+
+static kiln_context *open_context(void)
+{
+    kiln_context *context = NULL;
+
+    assert_ok(kiln_context_new(&context, NULL, &test_error));
+    return context;
+}
+
+static kiln_status emit_text(kiln_blob *out, const char *text, const wanted *w,
+                             kiln_error **error)
+{
+    kiln_context *context = NULL;
+    kiln_package *package = NULL;
+    kiln_status status = kiln_context_new(&context, NULL, error);
+
+    if (status == KILN_OK)
+        status = kiln_package_new(&package, context, "main", error);
+    if (status == KILN_OK)
+        status = kiln_package_define(package, "main.kiln", text, strlen(text),
+                                     NULL, error);
+    if (status == KILN_OK)
+        status = emit(out, context, package, w, error);
+    kiln_context_free(context);
+    return status;
+}
+
+/* ---- all of them ---- */
+
+/* What SPIR-V cannot do, in the words that say so. */
+static int may_be_refused(const signature *s, const char *version,
+                          const char *message)
+{
+    if (strcmp(version, "1.2") == 0 && strstr(message, "from SPIR-V 1.3 on"))
+        return 1;
+    return strcmp(s->kernel, "recursion") == 0 && strstr(message, "recursion");
+}
+
+typedef struct visit {
+    kiln_context *context;
+    const char *folder; /* for files */
+    int validates;
+    size_t modules;
+} visit;
+
+/* Of spirv-val, which says what is wrong by itself; -1: it is not here. */
+static int run_validator(const char *first, const char *second,
+                         const char *third)
+{
+    char *arguments[] = {strdup("spirv-val"), strdup(first), strdup(second),
+                         strdup(third), NULL};
+    int status = -1;
+    pid_t child;
+
+    if (posix_spawnp(&child, "spirv-val", NULL, NULL, arguments, environ) == 0)
+        assert_int_equal(waitpid(child, &status, 0), child);
+    for (size_t i = 0; i < 4; i++)
+        free(arguments[i]);
+    return status;
+}
+
+static void validate(const visit *v, const signature *s, const char *version,
+                     const kiln_blob *module)
+{
+    char path[4096], environment[32];
+
+    harness_write_file(path, sizeof path, v->folder, "module.spv", module->data,
+                       module->size);
+    snprintf(environment, sizeof environment, "spv%s", version);
+    if (run_validator("--target-env", environment, path) != 0)
+        fail_msg("%s.%s(%s) for %s is not valid", s->file, s->kernel, s->types,
+                 version);
+}
+
+static void visit_one(visit *v, const signature *s, const char *version,
+                      uint8_t level)
+{
+    char target[64], path[512];
+    const wanted w = {target, s->kernel, s->types, KILN_EMIT_BINARY, level};
+    kiln_package *package = NULL;
+    kiln_error *error = NULL;
+    kiln_blob module = {0};
+    kiln_status status;
+
+    snprintf(target, sizeof target, "spirv:%s" FEATURES, version);
+    snprintf(path, sizeof path, FOLDER "%s.kiln", s->file);
+    assert_ok(kiln_package_load(&package, v->context, path, NULL, &test_error));
+    status = emit(&module, v->context, package, &w, &error);
+    if (status != KILN_OK) {
+        if (!may_be_refused(s, version, kiln_error_message(error)))
+            fail_msg("%s.%s(%s) for %s: %s", s->file, s->kernel, s->types,
+                     version, kiln_error_message(error));
+        kiln_error_free(error);
+        return;
+    }
+    assert_true(module.size > 20);
+    assert_int_equal(((const uint32_t *)module.data)[0], 0x07230203);
+    assert_int_equal(((const uint32_t *)module.data)[1],
+                     0x10000 | (uint32_t)(version[2] - '0') << 8);
+    if (v->validates)
+        validate(v, s, version, &module);
+    v->modules++;
+    kiln_blob_release(&module);
+}
+
+static const char *const versions[] = {"1.2", "1.3", "1.4", "1.5", "1.6"};
+
+#define VERSION_COUNT (sizeof versions / sizeof versions[0])
+
+static void visit_all(const char *folder, int validates)
+{
+    visit v = {open_context(), folder, validates, 0};
+
+    for (size_t i = 0; i < signature_count; i++) {
+        visit_one(&v, &signatures[i], versions[i % VERSION_COUNT],
+                  KILN_OPT_DEFAULT);
+        for (size_t k = 0; is_first_of_kernel(i) && k < VERSION_COUNT; k++)
+            if (k != i % VERSION_COUNT)
+                visit_one(&v, &signatures[i], versions[k], KILN_OPT_1);
+    }
+    assert_true(v.modules > signature_count);
+    kiln_context_free(v.context);
+}
+
+static void every_kernel_is_a_valid_module_of_every_version(void **state)
+{
+    const int is_here = run_validator("--version", "", "") != -1;
+
+    visit_all(*state, is_here);
+    if (!is_here)
+        skip();
+}
+
+/* ---- refusals ---- */
+
+static void assert_refused(const char *text, const char *kernel,
+                           const char *types, const char *target,
+                           const char *what, const char *where)
+{
+    const wanted w = {target, kernel, types, KILN_EMIT_BINARY,
+                      KILN_OPT_DEFAULT};
+    kiln_error *error = NULL;
+    kiln_blob module = {0}, said = {0};
+
+    assert_int_not_equal(emit_text(&module, text, &w, &error), KILN_OK);
+    assert_ok(kiln_error_render(&said, error, KILN_RENDER_PLAIN));
+    assert_contains(said.data, what);
+    if (where)
+        assert_contains(said.data, where);
+    kiln_blob_release(&said);
+    kiln_error_free(error);
+}
+
+static void what_a_target_lacks_is_named_with_its_place(void **state)
+{
+    static const char scale[] = "kernel k(y, a)\n    y[0] = a * y[0]\nend\n";
+    static const char count[] = "kernel k(y)\n\n    atomic_add(y, 0, y[1])\n"
+                                "end\n";
+    static const char deep[] = "fn f(n)\n    if n <= 0\n        return 0\n"
+                               "    end\n    return 1 + f(n - 1)\nend\n"
+                               "kernel k(y)\n    y[0] = f(y[1])\nend\n";
+
+    (void)state;
+    assert_refused(scale, "k", "f16[:] | f16", "spirv:1.4", "fp16",
+                   "main.kiln:2:");
+    assert_refused(scale, "k", "f64[:] | f64", "spirv:1.4", "fp64",
+                   "main.kiln:2:");
+    assert_refused(count, "k", "i64[:]", "spirv:1.4", "int64_atomics",
+                   "main.kiln:3:");
+    assert_refused(count, "k", "i8[:]", "spirv:1.4" FEATURES, "8 bits",
+                   "main.kiln:3:");
+    assert_refused(count, "k", "i16[:]", "spirv:1.4" FEATURES, "16 bits",
+                   "main.kiln:3:");
+    assert_refused(deep, "k", "i64[:]", "spirv:1.4", "recursion",
+                   "main.kiln:5:");
+}
+
+static void an_extension_that_nobody_knows_is_named(void **state)
+{
+    static const char text[] = "kernel k(y)\n    y[0] = y[1]\nend\n";
+
+    (void)state;
+    assert_refused(text, "k", "i32[:]", "spirv:1.4+SPV_KILN_nonsense",
+                   "SPV_KILN_nonsense", NULL);
+}
+
+/* ---- equal bytes ---- */
+
+static const char sums[] = "kernel sums(y, x)\n"
+                           "    local t = f32[64]\n"
+                           "    l = local_id(0)\n"
+                           "    t[l] = sqrt(x[global_id(0)])\n"
+                           "    barrier()\n"
+                           "    assert(t[63 - l] >= 0, \"negative\")\n"
+                           "    atomic_add(y, 0, t[63 - l])\n"
+                           "    print(\"done \", l, \"\\n\")\n"
+                           "end\n";
+
+static kiln_status emit_sums(kiln_blob *out, const char *extensions,
+                             int32_t form, kiln_error **error)
+{
+    char target[128];
+    const wanted w = {target, "sums", "f32[:] | f32[:]", form,
+                      KILN_OPT_DEFAULT};
+
+    snprintf(target, sizeof target, "spirv:1.4+int64_atomics%s", extensions);
+    return emit_text(out, sums, &w, error);
+}
+
+static void assert_equal_bytes(const char *extensions)
+{
+    kiln_blob first = {0}, second = {0};
+
+    assert_ok(emit_sums(&first, extensions, KILN_EMIT_BINARY, &test_error));
+    assert_ok(emit_sums(&second, extensions, KILN_EMIT_BINARY, &test_error));
+    assert_blob_equal(first, second.data, second.size);
+    kiln_blob_release(&first);
+    kiln_blob_release(&second);
+}
+
+static void two_compilations_give_equal_bytes(void **state)
+{
+    (void)state;
+    assert_equal_bytes("");
+    assert_equal_bytes("+" FLOAT_ADD);
+}
+
+/* ---- extensions ---- */
+
+static void an_extension_of_the_target_is_used(void **state)
+{
+    kiln_blob plain = {0}, extended = {0};
+
+    (void)state;
+    assert_ok(emit_sums(&plain, "", KILN_EMIT_ASM, &test_error));
+    assert_ok(emit_sums(&extended, "+" FLOAT_ADD, KILN_EMIT_ASM, &test_error));
+
+    assert_non_null(strstr(plain.data, "OpAtomicCompareExchange"));
+    assert_null(strstr(plain.data, "OpExtension"));
+    assert_non_null(strstr(extended.data, "OpExtension \"" FLOAT_ADD "\""));
+    assert_non_null(strstr(extended.data, "OpAtomicFAddEXT"));
+    kiln_blob_release(&plain);
+    kiln_blob_release(&extended);
+}
+
+typedef struct maker {
+    const char *extensions;
+    const kiln_blob *expected;
+    thread_report *report;
+} maker;
+
+static void *make_some(void *env)
+{
+    const maker *m = env;
+
+    for (int i = 0; i < 4; i++) {
+        kiln_error *error = NULL;
+        kiln_blob made = {0};
+
+        thread_assert_ok(m->report, emit_sums(&made, m->extensions,
+                                              KILN_EMIT_BINARY, &error));
+        thread_assert(m->report,
+                      made.size == m->expected->size &&
+                          memcmp(made.data, m->expected->data, made.size) == 0);
+        kiln_blob_release(&made);
+        kiln_error_free(error);
+    }
+    return NULL;
+}
+
+static void threads_with_different_extensions_do_not_meet(void **state)
+{
+    static const char *const lists[2] = {"", "+" FLOAT_ADD};
+    thread_report report = THREAD_REPORT_INIT;
+    kiln_blob expected[2] = {{0}, {0}};
+    pthread_t threads[4];
+    maker makers[4];
+
+    (void)state;
+    for (size_t i = 0; i < 2; i++)
+        assert_ok(
+            emit_sums(&expected[i], lists[i], KILN_EMIT_BINARY, &test_error));
+    for (size_t i = 0; i < 4; i++) {
+        makers[i] = (maker){lists[i % 2], &expected[i % 2], &report};
+        assert_int_equal(
+            pthread_create(&threads[i], NULL, make_some, &makers[i]), 0);
+    }
+    for (size_t i = 0; i < 4; i++)
+        assert_int_equal(pthread_join(threads[i], NULL), 0);
+
+    assert_threads_ok(&report);
+    for (size_t i = 0; i < 2; i++)
+        kiln_blob_release(&expected[i]);
+}
+
+#define TEST(name) \
+    cmocka_unit_test_setup_teardown(name, temporary_folder_setup, \
+                                    temporary_folder_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(what_a_target_lacks_is_named_with_its_place),
+        TEST(an_extension_that_nobody_knows_is_named),
+        TEST(two_compilations_give_equal_bytes),
+        TEST(an_extension_of_the_target_is_used),
+        TEST(threads_with_different_extensions_do_not_meet),
+        TEST(every_kernel_is_a_valid_module_of_every_version),
+    };
+
+    read_signatures();
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
