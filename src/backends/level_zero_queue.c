@@ -143,13 +143,13 @@ void kiln__level_zero_queue_free(void *self, void *queue)
 /* What the driver suggests, where it is a group that fits. */
 static void suggest(uint32_t block[3], const zero_queue *queue,
                     ze_kernel_handle_t kernel,
+                    const kiln__spirv_function *function,
                     const kiln_launch_request *request)
 {
-    const kiln__spirv_function *function = request->function;
-    const kiln_kernel_info *info = function->info;
     uint32_t grid[3], found[3];
 
-    if ((block[0] | block[1] | block[2]) != 0 || info->maximum_group_size != 0)
+    if ((block[0] | block[1] | block[2]) != 0 ||
+        function->info->maximum_group_size != 0)
         return;
     for (int i = 0; i < 3; i++) {
         if (request->grid[i] > UINT32_MAX)
@@ -241,16 +241,16 @@ static kiln_status need_state(zero_queue *queue,
 }
 
 static kiln_status launch_with(zero_queue *queue, ze_kernel_handle_t kernel,
+                               const kiln__spirv_function *function,
                                const kiln_launch_request *request,
                                kiln_error **error)
 {
-    const kiln__spirv_function *function = request->function;
     uint32_t block[3] = {request->block[0], request->block[1],
                          request->block[2]};
     ze_group_count_t groups;
     ze_result_t code;
 
-    suggest(block, queue, kernel, request);
+    suggest(block, queue, kernel, function, request);
     KILN_TRY(kiln__device_block(block, request, &function->limits, error));
     KILN_TRY(count_groups(&groups, request, block, error));
     KILN_TRY(need_state(queue, function, error));
@@ -273,14 +273,18 @@ kiln_status kiln__level_zero_launch(void *self, void *queue,
                                     kiln_exception *exception,
                                     kiln_error **error)
 {
+    zero_queue *to = queue;
+    kiln__spirv_function *function;
     kiln__spirv_kernel *kernel;
     kiln_status status;
 
     (void)self;
     (void)exception;
-    KILN_TRY(kiln__spirv_kernel_take(&kernel, request->function, error));
-    status = launch_with(queue, kernel->native, request, error);
-    kiln__spirv_kernel_give(request->function, kernel);
+    KILN_TRY(kiln__spirv_function_on(&function, request->function,
+                                     &to->device->base, error));
+    KILN_TRY(kiln__spirv_kernel_take(&kernel, function, error));
+    status = launch_with(to, kernel->native, function, request, error);
+    kiln__spirv_kernel_give(function, kernel);
     return status;
 }
 
@@ -292,6 +296,8 @@ kiln_status kiln__level_zero_native(void *self, void *queue, void *function,
     kiln__spirv_kernel *kernel;
 
     (void)self;
+    if (to != NULL)
+        KILN_TRY(kiln__spirv_function_on(&of, of, &to->device->base, error));
     KILN_TRY(kiln__spirv_kernel_own(&kernel, of, error));
     out->function = kernel->native;
     if (to == NULL)

@@ -217,7 +217,7 @@ kiln_status kiln__opencl_launch(void *self, void *queue,
                                 kiln_exception *exception, kiln_error **error)
 {
     opencl_queue *to = queue;
-    kiln__spirv_function *function = request->function;
+    kiln__spirv_function *function;
     kiln__spirv_kernel *kernel;
     uint32_t block[3] = {request->block[0], request->block[1],
                          request->block[2]};
@@ -225,6 +225,8 @@ kiln_status kiln__opencl_launch(void *self, void *queue,
 
     (void)self;
     (void)exception;
+    KILN_TRY(kiln__spirv_function_on(&function, request->function,
+                                     &to->device->base, error));
     KILN_TRY(kiln__device_block(block, request, &function->limits, error));
     KILN_TRY(need_state(to, function, error));
     (void)kiln__device_hidden(request, (uint64_t)(uintptr_t)to->state,
@@ -248,6 +250,8 @@ kiln_status kiln__opencl_native(void *self, void *queue, void *function,
     kiln__spirv_kernel *kernel;
 
     (void)self;
+    if (to != NULL)
+        KILN_TRY(kiln__spirv_function_on(&of, of, &to->device->base, error));
     KILN_TRY(kiln__spirv_kernel_own(&kernel, of, error));
     out->function = kernel->native;
     if (to == NULL)
