@@ -281,7 +281,7 @@ void kiln__spirv_close(void *self, void *device);
    so it is one caller's at a time. */
 typedef struct kiln__spirv_kernel {
     void *native;
-    const void *state; /* that the driver was told of */
+    void *reach[2]; /* state and heap, that the driver was told of */
     struct kiln__spirv_kernel *next;
 } kiln__spirv_kernel;
 
