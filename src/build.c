@@ -9,6 +9,7 @@
 #include "keys.h"
 #include "libraries.h"
 #include "log.h"
+#include "ptxas.h"
 #include "report.h"
 #include "sites.h"
 #include "stores.h"
@@ -175,7 +176,6 @@ static kiln_status make_artifact(kiln__build *build,
         .compile_ns = kiln__clock_ns() - build->start_ns,
         .toolchain = words(build, result),
     };
-    kiln_digest digest;
     kiln__encoder key;
     kiln_status status;
 
@@ -185,9 +185,7 @@ static kiln_status make_artifact(kiln__build *build,
     kernel.argument_count = count;
     kernel.argument_bytes = kiln__argument_layout(arguments, types, count);
     kiln__encoder_init(&key, &build->context->alloc);
-    status = kiln__job_digest(&digest, build->code, build->config);
-    if (status == KILN_OK)
-        status = kiln__key_binary(&key, digest, build->config);
+    status = kiln__key_binary(&key, build->digest, build->config);
     if (status == KILN_OK) {
         source.key = kiln__encoder_digest(&key);
         source.encoded_key = key.bytes;
@@ -271,8 +269,12 @@ static int is_canceled(void *env)
 static kiln_status gather(kiln__build *build)
 {
     kiln_status status = kiln__build_gather(
-        &build->functions, build, build->closure, build->closure_count);
+        &build->functions, build, build->closure, build->closure_count, 1);
 
+    if (status == KILN_OK && build->config->debug_level != KILN_DEBUG_NONE)
+        status =
+            kiln__lines_digest(&build->digest, build->code, build->functions,
+                               build->closure_count, &build->context->alloc);
     build->request.functions = build->functions;
     build->request.function_count = build->closure_count;
     return status;
@@ -284,6 +286,7 @@ static kiln_status prepare(kiln__build *build, int32_t form, kiln_error **error)
     kiln_status status;
 
     fill_settings(build);
+    build->digest = kiln_code_digest(build->code);
     build->request = (kiln__codegen_request){
         .settings = &build->settings,
         .entry = entry_symbol(build),
@@ -305,6 +308,9 @@ static kiln_status prepare(kiln__build *build, int32_t form, kiln_error **error)
     if (status == KILN_OK)
         KILN_TRY(kiln__build_plan_supplies(build, error));
     if (status == KILN_OK && frontend->ops.lower) {
+        if (kiln__job_digest(&build->digest, build->code, build->config) !=
+            KILN_OK)
+            return kiln__error_no_memory(error);
         KILN_TRY(kiln__build_plan_sites(build, error));
         return lower_foreign(build, error);
     }
@@ -353,12 +359,24 @@ void kiln__build_free(kiln__build *build)
     kiln_blob_release(&build->text);
     kiln_blob_release(&build->module);
     kiln_error_free(build->error);
+    kiln__ptxas_drop(build->begun);
     kiln__build_free_supplies(build);
     kiln__roots_free(build->roots);
     kiln__deallocate(alloc, build->closure,
                      build->closure_count * sizeof *build->closure);
     kiln__arena_dispose(&build->arena);
     kiln__deallocate(alloc, build, sizeof *build);
+}
+
+/* Before anything that takes time. What is generated in another process, or may
+   be, starts its own tools. */
+static void begin_tools(kiln__build *build)
+{
+    if (build->request.form != KILN_EMIT_BINARY || build->request.module ||
+        build->context->codegen_mode == KILN_CODEGEN_WORKER)
+        return;
+    build->begun = kiln__ptxas_begin(&build->settings);
+    build->request.begun = build->begun;
 }
 
 kiln_status kiln__build_run(kiln__build *build,
@@ -370,6 +388,7 @@ kiln_status kiln__build_run(kiln__build *build,
 
     build->fatal = on_fatal;
     build->fatal_env = env;
+    begin_tools(build);
     KILN_TRY(kiln__generator_open(&generator, build->context,
                                   build->request.module != NULL, error));
     KILN_TRY(kiln__build_get_supplies(build, &generator, error));
@@ -396,6 +415,11 @@ void kiln__build_watch(kiln__build *build, int (*canceled)(void *env),
 const kiln_config *kiln__build_config(const kiln__build *build)
 {
     return build->config;
+}
+
+kiln_digest kiln__build_digest(const kiln__build *build)
+{
+    return build->digest;
 }
 
 int kiln__build_is_bound(const kiln__build *build)

@@ -37,6 +37,7 @@ struct kiln__build {
     kiln__supply *supplies;
     size_t supply_count;
     kiln__codegen_function *functions; /* the request's */
+    kiln_digest digest; /* of what is built, with the lines that it has */
     kiln__codegen_import *imports;
     size_t import_count;
     kiln__codegen_site *sites; /* of the closure; the request's */
@@ -46,6 +47,7 @@ struct kiln__build {
     kiln_blob module;                 /* of a foreign frontend */
     kiln__codegen_settings settings;
     kiln__codegen_request request;
+    struct kiln__begun *begun; /* the request's, and freed with the build */
     uint64_t start_ns;
 
     const kiln_artifact *artifact;
@@ -63,9 +65,11 @@ struct kiln__build {
    arguments, SUFFIX; NULL: out of memory. */
 const char *kiln__build_symbol(kiln__arena *arena, const char *prefix,
                                const char *name, const char *suffix);
-/* Makes functions of a closure, in its order, in the arena. */
+/* Makes functions of a closure, in its order, in the arena; with lines where
+   the config asks for them, if `with_lines`, which a frontend is asked for. */
 kiln_status kiln__build_gather(kiln__codegen_function **out, kiln__build *build,
-                               const kiln_code *const *closure, size_t count);
+                               const kiln_code *const *closure, size_t count,
+                               int with_lines);
 
 /* ---- build_supply.c: what tier 2 has for the build ---- */
 /* Finds what the closure can be given, with keys and symbols. */

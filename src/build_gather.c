@@ -36,6 +36,7 @@ typedef struct gathering {
     kiln__build *build;
     kiln__codegen_function *functions;
     kiln__map places;
+    int with_lines;
 } gathering;
 
 static kiln_status add_callees(const gathering *g,
@@ -72,7 +73,7 @@ static kiln_status add_function(gathering *g, size_t index,
     function->symbol =
         kiln__build_symbol(&g->build->arena, prefix, kiln_code_name(code), "");
     function->runtime = supply ? supply->symbol : NULL;
-    if (g->build->config->debug_level != KILN_DEBUG_NONE)
+    if (g->with_lines)
         KILN_TRY(kiln__debug_lines(function, &g->build->arena, code));
     if (!function->symbol ||
         !kiln__map_set(&g->places, address_key(code), function))
@@ -81,9 +82,12 @@ static kiln_status add_function(gathering *g, size_t index,
 }
 
 kiln_status kiln__build_gather(kiln__codegen_function **out, kiln__build *build,
-                               const kiln_code *const *closure, size_t count)
+                               const kiln_code *const *closure, size_t count,
+                               int with_lines)
 {
-    gathering g = {.build = build};
+    gathering g = {.build = build,
+                   .with_lines = with_lines &&
+                                 build->config->debug_level != KILN_DEBUG_NONE};
     kiln_status status = KILN_OK;
 
     g.functions =

@@ -252,7 +252,8 @@ static kiln_status fill_function(kiln__codegen_request *request, making *m)
     kiln_status status = kiln__code_closure(&closure, &count, m->supply->code);
 
     if (status == KILN_OK)
-        status = kiln__build_gather(&functions, m->build, closure, count);
+        /* This is a worker's thread; and such a function keeps no lines. */
+        status = kiln__build_gather(&functions, m->build, closure, count, 0);
     kiln__deallocate(&m->build->context->alloc, closure,
                      count * sizeof *closure);
     request->form = KILN__EMIT_FUNCTION;

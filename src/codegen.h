@@ -162,6 +162,9 @@ typedef struct kiln__codegen_request {
     void (*was_read)(void *env, size_t index, uint64_t nanoseconds);
     /** Optional. Takes a line for the host's log. */
     void (*log)(void *env, int32_t level, const char *line);
+    /** Optional. A tool that waits for its input; who made it frees it. It goes
+        to no other process. */
+    struct kiln__begun *begun;
     /** Optional. Does nobody wait for the result any more? Asked by libkiln
         itself, where code is generated in another process. */
     int (*is_canceled)(void *env);

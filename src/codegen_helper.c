@@ -7,11 +7,9 @@
 #include <limits.h>
 #include <poll.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -27,18 +25,12 @@
  *
  * A host may have closed its standard descriptors, or put others in their
  * place, and prints to them. So ours are never among the first ten.
- *
- * A host may wait for any child and so take a helper's end away; its number
- * may then be another process's. Where the system has descriptors of processes
- * nothing else is ever signalled; elsewhere the number is asked first.
  */
 
 #define PROGRAM "../libexec/kiln/kiln-codegen-worker"
 #define FIRST_DESCRIPTOR 10
 #define STREAM_DESCRIPTOR 3 /* in the helper */
 #define OWN_END_MS 1000     /* that a helper takes to end, once it does */
-#define ITS_GROUP (1u << 2) /* of pidfd_send_signal(), since Linux 6.9 */
-#define NO_PROCESS ((pid_t)-1)
 
 struct kiln__helpers {
     kiln_context *context;
@@ -55,8 +47,9 @@ static _Thread_local kiln__helper *current; /* that this thread uses */
 
 static void close_ends(kiln__helper *helper)
 {
-    int *const all[] = {&helper->process, &helper->stream, &helper->words};
+    int *const all[] = {&helper->stream, &helper->words};
 
+    kiln__process_dispose(&helper->process);
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         if (*all[i] >= 0)
             (void)close(*all[i]);
@@ -80,7 +73,7 @@ static void after_fork(void *env)
     for (kiln__helper *h = helpers->list; h; h = next) {
         next = h->next;
         close_ends(h);
-        h->pid = NO_PROCESS;
+        h->is_running = 0;
         if (h != current)
             helper_free(h);
     }
@@ -217,13 +210,7 @@ typedef struct ends {
 /* Moves a descriptor out of the way of the standard ones. */
 static int lift(int *descriptor)
 {
-    const int lifted = fcntl(*descriptor, F_DUPFD_CLOEXEC, FIRST_DESCRIPTOR);
-    const int reason = errno;
-
-    (void)close(*descriptor);
-    *descriptor = lifted;
-    errno = reason;
-    return lifted >= 0;
+    return kiln__descriptor_lift(descriptor, FIRST_DESCRIPTOR);
 }
 
 static void close_pair(int pair[2])
@@ -259,83 +246,28 @@ static int open_ends(ends *e)
     return reason;
 }
 
-static int add_actions(posix_spawn_file_actions_t *actions, const ends *e)
-{
-    int reason = posix_spawn_file_actions_addopen(actions, STDIN_FILENO,
-                                                  "/dev/null", O_RDONLY, 0);
-
-    if (reason == 0)
-        reason = posix_spawn_file_actions_adddup2(actions, e->words[1],
-                                                  STDOUT_FILENO);
-    if (reason == 0)
-        reason = posix_spawn_file_actions_adddup2(actions, e->words[1],
-                                                  STDERR_FILENO);
-    if (reason == 0)
-        reason = posix_spawn_file_actions_adddup2(actions, e->stream[1],
-                                                  STREAM_DESCRIPTOR);
-    return reason;
-}
-
-/* Threads of Kiln's block all signals, and children inherit that. */
-static int set_attributes(posix_spawnattr_t *attributes)
-{
-    sigset_t none, all;
-    int reason;
-
-    (void)sigemptyset(&none);
-    (void)sigfillset(&all);
-    reason = posix_spawnattr_setsigmask(attributes, &none);
-    if (reason == 0)
-        reason = posix_spawnattr_setsigdefault(attributes, &all);
-    if (reason == 0)
-        reason = posix_spawnattr_setflags(
-            attributes, (short)(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF |
-                                POSIX_SPAWN_SETSID));
-    return reason;
-}
-
-static int spawn(pid_t *pid, const char *program, const ends *e)
-{
-    char *const arguments[] = {(char *)(uintptr_t)program,
-                               (char *)(uintptr_t) "--serve", NULL};
-    posix_spawn_file_actions_t actions;
-    posix_spawnattr_t attributes;
-    int reason = posix_spawn_file_actions_init(&actions);
-
-    if (reason != 0)
-        return reason;
-    reason = posix_spawnattr_init(&attributes);
-    if (reason == 0) {
-        reason = add_actions(&actions, e);
-        if (reason == 0)
-            reason = set_attributes(&attributes);
-        if (reason == 0)
-            reason = posix_spawn(pid, program, &actions, &attributes, arguments,
-                                 environ);
-        (void)posix_spawnattr_destroy(&attributes);
-    }
-    (void)posix_spawn_file_actions_destroy(&actions);
-    return reason;
-}
-
 /* With the lock: 0, or errno. */
 static int start(kiln__helper *helper, const char *program)
 {
+    char *const arguments[] = {(char *)(uintptr_t)program,
+                               (char *)(uintptr_t) "--serve", NULL};
     ends e;
     int reason = open_ends(&e);
+    const int files[] = {e.words[1], e.words[1], e.stream[1]};
 
     if (reason != 0)
         return reason;
-    reason = spawn(&helper->pid, program, &e);
+    reason = kiln__process_start(
+        &helper->process, &(kiln__program){program, arguments, files, 3, 1});
     (void)close(e.stream[1]);
     (void)close(e.words[1]);
     helper->stream = e.stream[0];
     helper->words = e.words[0];
     if (reason != 0)
         return reason;
-    helper->process = (int)syscall(SYS_pidfd_open, helper->pid, 0);
-    if (helper->process >= 0)
-        (void)lift(&helper->process);
+    helper->is_running = 1;
+    if (helper->process.descriptor >= 0)
+        (void)lift(&helper->process.descriptor);
     return 0;
 }
 
@@ -348,8 +280,7 @@ kiln_status kiln__helper_start(kiln__helper **out, kiln_context *context,
     if (!helper)
         return KILN_ENOMEM;
     *helper = (kiln__helper){.context = context,
-                             .pid = NO_PROCESS,
-                             .process = -1,
+                             .process = KILN__PROCESS_NONE,
                              .stream = -1,
                              .words = -1,
                              .is_used = 1};
@@ -371,50 +302,18 @@ kiln_status kiln__helper_start(kiln__helper **out, kiln_context *context,
 
 /* ---- ending ---- */
 
-typedef enum end {
-    END_NOT_YET,
-    END_KNOWN,
-    END_UNKNOWN /* somebody else has waited for it */
-} end;
-
-static end look(const kiln__helper *helper, siginfo_t *info, int options)
-{
-    int result;
-
-    info->si_pid = 0;
-    do {
-        result = waitid(P_PID, (id_t)helper->pid, info, WEXITED | options);
-    } while (result != 0 && errno == EINTR);
-    if (result != 0)
-        return END_UNKNOWN;
-    return info->si_pid == 0 ? END_NOT_YET : END_KNOWN;
-}
-
-static end wait_for_own_end(const kiln__helper *helper, siginfo_t *info)
+static kiln__process_end wait_for_own_end(const kiln__helper *helper,
+                                          siginfo_t *info)
 {
     const struct timespec moment = {.tv_nsec = 1000000};
-    end found = look(helper, info, WNOHANG);
+    kiln__process_end found =
+        kiln__process_wait(&helper->process, info, WNOHANG | WNOWAIT);
 
-    for (int ms = 0; ms < OWN_END_MS && found == END_NOT_YET; ms++) {
+    for (int ms = 0; ms < OWN_END_MS && found == KILN__PROCESS_RUNS; ms++) {
         (void)nanosleep(&moment, NULL);
-        found = look(helper, info, WNOHANG);
+        found = kiln__process_wait(&helper->process, info, WNOHANG | WNOWAIT);
     }
     return found;
-}
-
-static int signal_by_descriptor(const kiln__helper *helper, unsigned flags)
-{
-    return syscall(SYS_pidfd_send_signal, helper->process, SIGKILL, NULL,
-                   flags) == 0;
-}
-
-/* With what it started, a linker say, where the system can do that. */
-static void kill_it(const kiln__helper *helper)
-{
-    if (helper->process < 0)
-        (void)kill(helper->pid, SIGKILL);
-    else if (!signal_by_descriptor(helper, ITS_GROUP))
-        (void)signal_by_descriptor(helper, 0);
 }
 
 static void read_words(const kiln__helper *helper, kiln__helper_ending *ending)
@@ -438,18 +337,15 @@ static void tell(kiln__helper_ending *ending, const siginfo_t *info)
         ending->signal = info->si_status;
 }
 
+/* With what it started, a linker say, also when it has ended by itself. */
 static void end_process(const kiln__helper *helper, kiln__helper_ending *ending)
 {
     siginfo_t info;
-    const end found =
-        ending ? wait_for_own_end(helper, &info) : look(helper, &info, WNOHANG);
 
-    if (ending && found == END_KNOWN)
+    if (ending && wait_for_own_end(helper, &info) == KILN__PROCESS_ENDED)
         tell(ending, &info);
-    if (found != END_NOT_YET)
-        return;
-    kill_it(helper);
-    (void)look(helper, &info, 0);
+    kiln__process_kill(&helper->process);
+    (void)kiln__process_wait(&helper->process, &info, 0);
 }
 
 static void unlist(struct kiln__helpers *helpers, const kiln__helper *gone)
@@ -469,7 +365,7 @@ void kiln__helper_end(kiln__helper *helper, kiln__helper_ending *ending)
 {
     if (ending)
         *ending = (kiln__helper_ending){.status = -1};
-    if (helper->pid != NO_PROCESS)
+    if (helper->is_running)
         end_process(helper, ending);
     if (ending && helper->words >= 0)
         read_words(helper, ending);

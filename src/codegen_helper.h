@@ -7,6 +7,7 @@
 
 #include "build_id.h"
 #include "core.h"
+#include "process.h"
 
 /*
  * A helper serves one request at a time, of whichever worker thread has taken
@@ -17,10 +18,10 @@
 typedef struct kiln__helper kiln__helper;
 struct kiln__helper {
     kiln_context *context;
-    pid_t pid;
-    int process; /* descriptor of the process; -1: the system has none */
-    int stream;  /* -1: it was the parent's, and this is the child of a fork */
-    int words;   /* what it prints comes out here; the first 64 KiB */
+    kiln__process process;
+    int is_running;
+    int stream; /* -1: it was the parent's, and this is the child of a fork */
+    int words;  /* what it prints comes out here; the first 64 KiB */
     int is_used;
     kiln__helper *next;
 };

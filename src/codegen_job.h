@@ -222,6 +222,10 @@ typedef struct kiln__codegen_backend {
        section KILN__SITE_TABLE of `size` bytes. NULL: it cannot have one. */
     kiln_status (*find_sites)(kiln__codegen_job *job, const kiln_blob *payload,
                               size_t size, uint64_t *offset);
+    /* NULL, or stores the value of a constant that a vendor's library leaves to
+       who links it; false: it is none. */
+    int (*constant)(const kiln__codegen_job *job, const char *name,
+                    uint64_t *value);
     /* True when a function of that name may stay undefined. */
     int (*may_import)(const char *name);
     /* May be NULL: nobody looks. An i1: hardly any stack is left. */

@@ -22,9 +22,10 @@ extern const char kiln__codegen_build_id[];
 /* ---- codegen/codegen_fork.c ---- */
 /* Once per process: makes the library usable in children of fork(). */
 void kiln__codegen_guard_forks(void);
-/* Around each job, on its thread; also when its thread parks. */
-void kiln__codegen_job_begins(void);
-void kiln__codegen_job_ends(int all_the_way);
+/* Around each job, on its thread; also when its thread parks. `backend` and
+   `gone_all_the_way` are kiln__codegen_backend_bit() or 0. */
+void kiln__codegen_job_begins(unsigned backend);
+void kiln__codegen_job_ends(unsigned gone_all_the_way);
 
 /* ---- codegen/codegen_job.c ---- */
 /* LLVM's messages may have several lines; a failure has one. */
@@ -95,6 +96,8 @@ int32_t kiln__relocation_class(const kiln__codegen_job *job);
 /* ---- backends/codegen_backends.c ---- */
 /* The codegen half of that name, or NULL. */
 const kiln__codegen_backend *kiln__codegen_backend_find(const char *name);
+/* A bit of its own for each; 0: there is none of that name. */
+unsigned kiln__codegen_backend_bit(const char *name);
 
 /* ---- backends/host_codegen.c ---- */
 extern const kiln__codegen_backend kiln__host_codegen;

@@ -118,11 +118,12 @@ static void note_missing(kiln_context *context, const kiln_error *error)
 static kiln_status find_worker(int *there, kiln_context *context,
                                kiln_error **error)
 {
+    const int state = atomic_load(&context->codegen_worker_state);
     kiln_error *reason = NULL;
     kiln_status status;
 
-    *there = atomic_load(&context->codegen_worker_state) == WORKER_THERE;
-    if (atomic_load(&context->codegen_worker_state) != WORKER_UNKNOWN)
+    *there = state == WORKER_THERE;
+    if (state != WORKER_UNKNOWN)
         return KILN_OK;
     status = kiln__process_try(context, &reason);
     if (status == KILN_OK) {
@@ -130,7 +131,9 @@ static kiln_status find_worker(int *there, kiln_context *context,
         *there = 1;
         return KILN_OK;
     }
-    if (status == KILN_ECODEGEN || status == KILN_EMISMATCH) {
+    /* Who bounds its memory does not want it to be done without a bound. */
+    if ((status == KILN_ECODEGEN && context->codegen_memory == 0) ||
+        status == KILN_EMISMATCH) {
         note_missing(context, reason);
         status = KILN_OK;
     } else if (error) {

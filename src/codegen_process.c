@@ -389,14 +389,14 @@ static kiln__transfer take_failure(call *c, int kind,
     if (!is_fatal && (note->number >= KILN_OK || note->number < INT32_MIN))
         return KILN__TRANSFER_NONSENSE;
     c->is_spent = is_fatal || is_short;
-    say(&l, "%s", note->text);
     if (c->is_spent) {
+        say(&l, "%.1000s", note->text);
         fail_and_keep(c, is_short ? KILN_ENOMEM : KILN_ECODEGEN, &l);
         return KILN__TRANSFER_DONE;
     }
     c->is_over = 1;
     c->status = (kiln_status)note->number;
-    c->request->fail(c->request->env, c->status, l.text);
+    c->request->fail(c->request->env, c->status, note->text);
     return KILN__TRANSFER_DONE;
 }
 

@@ -15,14 +15,15 @@
 #define FIELD_SIZE ((size_t)9) /* the least that a field takes */
 #define NUMBER_SIZE (FIELD_SIZE + 8)
 
-/* Whoever adds a member to one of these adds it here, and to the numbers. */
+/* Whoever adds a member to one of these adds it here, and to the numbers. What
+   was begun stays in its process. */
 _Static_assert(sizeof(kiln__codegen_settings) == 9 * sizeof(void *),
                "settings");
 _Static_assert(sizeof(kiln__codegen_function) == 11 * sizeof(void *),
                "function");
 _Static_assert(sizeof(kiln__codegen_import) == 4 * sizeof(void *), "import");
 _Static_assert(sizeof(kiln__codegen_site) == 3 * sizeof(void *), "site");
-_Static_assert(sizeof(kiln__codegen_request) == 26 * sizeof(void *), "request");
+_Static_assert(sizeof(kiln__codegen_request) == 27 * sizeof(void *), "request");
 _Static_assert(sizeof(kiln__codegen_result) == 15 * sizeof(void *), "result");
 
 /* ---- heads ---- */
@@ -257,8 +258,10 @@ static const kiln__codegen_settings *get_settings(reading *r)
     out->processor = get_text(r);
     out->features = get_text(r);
     out->options = get_text_or_none(r);
+    if (!out->options)
+        out->options = "";
     out->opt_level = (uint8_t)get_at_most(r, 3);
-    out->debug_level = (uint8_t)get_at_most(r, UINT8_MAX);
+    out->debug_level = (uint8_t)get_at_most(r, KILN_DEBUG_FULL);
     out->bounds_checks = (uint8_t)get_at_most(r, 1);
     out->fast_math = (uint8_t)get_at_most(r, 1);
     out->contract = (uint8_t)get_at_most(r, 1);

@@ -91,43 +91,55 @@ static void encode(kiln__encoder *out, const kiln__codegen_function *lines)
     }
 }
 
-static kiln_status digest_lines(kiln_digest *out, const kiln_code *code,
-                                const kiln_alloc *alloc)
+kiln_status kiln__lines_digest(kiln_digest *out, const kiln_code *code,
+                               const kiln__codegen_function *functions,
+                               size_t count, const kiln_alloc *alloc)
 {
-    const kiln_code **closure = NULL;
-    size_t count = 0;
-    kiln_status status = kiln__code_closure(&closure, &count, code);
     kiln__encoder encoder;
-    kiln__arena arena;
+    kiln_status status;
 
-    if (status != KILN_OK)
-        return status;
-    kiln__arena_init(&arena, alloc);
     kiln__encoder_init(&encoder, alloc);
-    for (size_t i = 0; status == KILN_OK && i < count; i++) {
-        kiln__codegen_function lines = {0};
-
-        status = kiln__debug_lines(&lines, &arena, closure[i]);
-        encode(&encoder, &lines);
-    }
-    if (encoder.failed)
-        status = KILN_ENOMEM;
-    *out = kiln__encoder_digest(&encoder);
+    for (size_t i = 0; i < count; i++)
+        encode(&encoder, &functions[i]);
+    status = encoder.failed ? KILN_ENOMEM : KILN_OK;
+    *out = kiln__digest_combine(kiln_code_digest(code),
+                                kiln__encoder_digest(&encoder));
     kiln__encoder_dispose(&encoder);
-    kiln__arena_dispose(&arena);
-    kiln__deallocate(alloc, closure, count * sizeof *closure);
+    return status;
+}
+
+static kiln_status find_lines(kiln__codegen_function **out, kiln__arena *arena,
+                              const kiln_code *const *closure, size_t count)
+{
+    kiln_status status = KILN_OK;
+
+    *out = kiln__arena_allocate_array(arena, count, sizeof **out);
+    if (*out == NULL)
+        return KILN_ENOMEM;
+    for (size_t i = 0; status == KILN_OK && i < count; i++)
+        status = kiln__debug_lines(&(*out)[i], arena, closure[i]);
     return status;
 }
 
 kiln_status kiln__job_digest(kiln_digest *out, const kiln_code *code,
                              const kiln_config *config)
 {
-    kiln_digest lines;
+    const kiln_alloc *alloc = &config->context->alloc;
+    kiln__codegen_function *functions = NULL;
+    const kiln_code **closure = NULL;
+    size_t count = 0;
+    kiln_status status;
+    kiln__arena arena;
 
     *out = kiln_code_digest(code);
     if (config->debug_level == KILN_DEBUG_NONE)
         return KILN_OK;
-    KILN_TRY(digest_lines(&lines, code, &config->context->alloc));
-    *out = kiln__digest_combine(*out, lines);
-    return KILN_OK;
+    KILN_TRY(kiln__code_closure(&closure, &count, code));
+    kiln__arena_init(&arena, alloc);
+    status = find_lines(&functions, &arena, closure, count);
+    if (status == KILN_OK)
+        status = kiln__lines_digest(out, code, functions, count, alloc);
+    kiln__arena_dispose(&arena);
+    kiln__deallocate(alloc, closure, count * sizeof *closure);
+    return status;
 }

@@ -18,6 +18,12 @@
 kiln_status kiln__job_digest(kiln_digest *out, const kiln_code *code,
                              const kiln_config *config);
 
+/* The same of lines that were looked up: those of the call closure's functions,
+   in its order. */
+kiln_status kiln__lines_digest(kiln_digest *out, const kiln_code *code,
+                               const kiln__codegen_function *functions,
+                               size_t count, const kiln_alloc *alloc);
+
 /* Fills the function's file and places, in the arena. Nothing where the
    frontend knows none. KILN_ENOMEM. */
 kiln_status kiln__debug_lines(kiln__codegen_function *out, kiln__arena *arena,

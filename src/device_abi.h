@@ -58,7 +58,7 @@ struct kiln__device_state {
     uint32_t group_id[3];
     uint32_t group_size[3]; /* what a global id is made of */
     uint32_t reserved_ids[9];
-    uint64_t printed;  /* bytes asked for, lost ones too */
+    uint64_t printed; /* bytes asked for, lost ones too */
     uint64_t print_room;
     uint32_t frame_count;                /* calls on the way to the exception */
     uint32_t frames[KILN__STATE_FRAMES]; /* their reports, innermost first; of

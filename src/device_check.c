@@ -376,7 +376,8 @@ static uint64_t array_bytes(const kiln__ir *ir, const kiln__ir_node *node)
         if (__builtin_mul_overflow(
                 bytes, (uint64_t)kiln__ir_operand_at(ir, node, i)->imm, &bytes))
             return UINT64_MAX;
-    return bytes;
+    /* Each begins at a multiple of 8. */
+    return bytes > UINT64_MAX - 7 ? UINT64_MAX : (bytes + 7) & ~(uint64_t)7;
 }
 
 /* Said once, of the array that is too much. */

@@ -23,8 +23,8 @@
 #define ROCM_PARAMETERS 4096
 #define ROCM_LOCAL (64u << 10)
 #define ROCM_LOCAL_950 (160u << 10)
-/* What every OpenCL device takes (CL_DEVICE_MAX_PARAMETER_SIZE). */
-#define OPENCL_PARAMETERS 1024
+/* SPIR-V has no bounds of its own; but sizes must not wrap. */
+#define SPIRV_LOCAL INT32_MAX
 
 /* Is it among words with commas between them? */
 static uint8_t has_word(const char *text, const char *word)
@@ -81,7 +81,7 @@ static void of_spirv(kiln__device_limits *out, const kiln_config *config)
     memcpy(out->options, words, sizeof words);
     out->has_small_atomics = 0;
     out->has_recursion = 0;
-    out->argument_bytes = OPENCL_PARAMETERS;
+    out->local_bytes = SPIRV_LOCAL;
 }
 
 void kiln__device_limits_of(kiln__device_limits *out, const kiln_config *config)

@@ -58,6 +58,9 @@ static const kiln_environment_variable variables[] = {
     {"KILN_LLD", "path of ld.lld, for links in a process of their own"},
     {"KILN_LIBCLC", "folder of libclc's bitcode"},
     {"KILN_LIBDEVICE", "folder of libdevice's bitcode"},
+    {"KILN_ROCM_DEVICE_LIBS",
+     "folder of ocml.bc, ROCm's mathematics; default: below ROCM_PATH or "
+     "HIP_PATH, else the usual folders"},
     {"KILN_TRACE",
      "file that gets a timeline of stages, stores and waits, in Chrome's "
      "trace event format"},

@@ -20,6 +20,8 @@ static int file_of(const kiln_config *config)
         return is_cuda ? KILN__TOOL_LIBCLC_NVPTX64 : KILN__TOOL_LIBCLC_AMDGCN;
     case KILN__NAMES_LIBDEVICE:
         return KILN__TOOL_LIBDEVICE;
+    case KILN__NAMES_OCML:
+        return KILN__TOOL_OCML;
     default:
         return -1;
     }
@@ -28,7 +30,9 @@ static int file_of(const kiln_config *config)
 /* For people: the same whatever it was made for. */
 static const char *name_of(int tool)
 {
-    return tool == KILN__TOOL_LIBDEVICE ? "libdevice" : "libclc";
+    return tool == KILN__TOOL_LIBDEVICE ? "libdevice"
+           : tool == KILN__TOOL_OCML    ? "ROCm's ocml"
+                                        : "libclc";
 }
 
 kiln_status kiln__math_library(const struct kiln__library **out,

@@ -322,7 +322,6 @@ static int is_fetched(const task *t)
 static void make_key(task *t)
 {
     kiln_context *context = t->context;
-    kiln_digest digest;
 
     /* Nothing is waited for that would not be found. */
     if (kiln__build_is_bound(t->build))
@@ -330,10 +329,8 @@ static void make_key(task *t)
     t->takes_lock = kiln__stores_share(context, KILN__ENTRY_BINARY);
     if (!t->takes_lock && !context->host.fetch)
         return;
-    if (kiln__job_digest(&digest, t->flight->code,
-                         kiln__build_config(t->build)) == KILN_OK &&
-        kiln__key_binary(&t->key, digest, kiln__build_config(t->build)) ==
-            KILN_OK)
+    if (kiln__key_binary(&t->key, kiln__build_digest(t->build),
+                         kiln__build_config(t->build)) == KILN_OK)
         return;
     kiln__encoder_dispose(&t->key);
     t->takes_lock = 0;

@@ -384,6 +384,8 @@ kiln_status kiln__build_run(kiln__build *build,
 void kiln__build_watch(kiln__build *build, int (*canceled)(void *env),
                        void *env);
 const kiln_config *kiln__build_config(const kiln__build *build);
+/* What stands for it in its binary key, kiln__job_digest(). */
+kiln_digest kiln__build_digest(const kiln__build *build);
 /* True when addresses of host objects become constants in it. */
 int kiln__build_is_bound(const kiln__build *build);
 const kiln_artifact *kiln__build_artifact(const kiln__build *build);

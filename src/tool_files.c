@@ -19,6 +19,7 @@ typedef struct tool {
     const char *variable;
     int names_folder; /* the variable does, not a file */
     int search;
+    int is_amds;                  /* whose toolkit may have it */
     const char *files[NAMES_MAX]; /* names of the same thing, best first */
     /* Below a toolkit's folder, which variables of its own may name. */
     const char *below[NAMES_MAX];
@@ -80,6 +81,25 @@ static const tool tools[KILN__TOOL_COUNT] = {
             .folders = {"/usr/local/cuda/nvvm/libdevice",
                         "/usr/lib/cuda/nvvm/libdevice",
                         "/usr/lib/nvidia-cuda-toolkit/libdevice"},
+        },
+    [KILN__TOOL_OCML] =
+        {
+            .name = "ocml",
+            .variable = "KILN_ROCM_DEVICE_LIBS",
+            .names_folder = 1,
+            .is_amds = 1,
+            .files = {"ocml.bc"},
+            .below = {"amdgcn/bitcode", "lib/bitcode"},
+            .folders = {"/opt/rocm/amdgcn/bitcode",
+                        "/usr/lib/x86_64-linux-gnu/amdgcn/bitcode",
+                        "/usr/lib/amdgcn/bitcode", "/usr/amdgcn/bitcode"},
+        },
+    [KILN__TOOL_LLVM_SPIRV] =
+        {
+            .name = "llvm-spirv",
+            .variable = "KILN_LLVM_SPIRV",
+            .search = PROGRAMS,
+            .files = {"llvm-spirv-15", "llvm-spirv"},
         },
 };
 
@@ -151,10 +171,11 @@ static int is_in(char path[PATH_MAX], const tool *t, const char *folder,
 
 static int is_in_toolkit(char path[PATH_MAX], const tool *t)
 {
-    static const char *const roots[] = {"CUDA_PATH", "CUDA_HOME"};
+    static const char *const roots[2][2] = {{"CUDA_PATH", "CUDA_HOME"},
+                                            {"ROCM_PATH", "HIP_PATH"}};
 
     for (size_t r = 0; r < 2; r++) {
-        const char *root = value_of(roots[r]);
+        const char *root = value_of(roots[t->is_amds][r]);
 
         for (size_t i = 0; root != NULL && t->below[i] != NULL; i++)
             if (is_in(path, t, root, strlen(root), t->below[i]))

@@ -14,7 +14,8 @@
  *
  * A variable of Kiln's names the file, or the folder of a library's bitcode;
  * "off" says that the tool is not to be used. Otherwise the toolkit that
- * CUDA_PATH or CUDA_HOME names, then the usual folders, then the search path.
+ * CUDA_PATH or CUDA_HOME, of AMD's ROCM_PATH or HIP_PATH names, then the usual
+ * folders, then the search path.
  */
 enum {
     KILN__TOOL_NVJITLINK,
@@ -23,6 +24,8 @@ enum {
     KILN__TOOL_LIBCLC_NVPTX64,
     KILN__TOOL_LIBCLC_AMDGCN,
     KILN__TOOL_LIBDEVICE,
+    KILN__TOOL_OCML,
+    KILN__TOOL_LLVM_SPIRV,
     KILN__TOOL_COUNT
 };
 

@@ -6,17 +6,16 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
-#include <signal.h>
-#include <spawn.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "process.h"
 
 #define OUTPUT_MAX ((size_t)1 << 30)
 #define SAID_MAX ((size_t)64 << 10) /* of messages, the first */
@@ -28,8 +27,12 @@ typedef struct workplace {
     int inputs[KILN__RUN_INPUTS_MAX]; /* memory files, or -1 */
     size_t count;
     int printed[2]; /* pipe of what the tool prints, or -1 */
+    kiln__process process;
+    bool is_running;
     char folder[PATH_MAX - 16];
     char output[PATH_MAX];
+    char late[PATH_MAX]; /* a FIFO, until its bytes are a file */
+    int late_fd;         /* for both, or -1 */
     kiln__text *said;
 } workplace;
 
@@ -59,14 +62,7 @@ static bool write_all(int fd, const char *bytes, size_t size)
 /* Away from the numbers that the tool's process is given. */
 static bool move_up(int *fd)
 {
-    const int moved =
-        fcntl(*fd, F_DUPFD_CLOEXEC, INPUT_FD + KILN__RUN_INPUTS_MAX);
-
-    if (moved < 0)
-        return false;
-    close(*fd);
-    *fd = moved;
-    return true;
+    return kiln__descriptor_lift(fd, INPUT_FD + KILN__RUN_INPUTS_MAX) != 0;
 }
 
 /* Tools read it from its beginning, since they open it anew. */
@@ -94,6 +90,8 @@ static bool open_workplace(workplace *w, const kiln__run *run)
     if (!make_folder(w, secure_getenv("TMPDIR")) && !make_folder(w, "/tmp"))
         return failed(w, "temporary folder");
     (void)snprintf(w->output, sizeof w->output, "%s/output", w->folder);
+    (void)snprintf(w->late, sizeof w->late, "%s" KILN__RUN_LATE_NAME,
+                   w->folder);
     for (size_t i = 0; i < w->count; i++)
         if (!open_input(w, i, &run->inputs[i]))
             return failed(w, "memory file");
@@ -115,83 +113,25 @@ static void close_workplace(workplace *w)
         close_fd(&w->inputs[i]);
     close_fd(&w->printed[0]);
     close_fd(&w->printed[1]);
+    close_fd(&w->late_fd);
+    kiln__process_dispose(&w->process);
     if (w->folder[0] == '\0')
         return;
     (void)unlink(w->output);
+    (void)unlink(w->late);
     (void)rmdir(w->folder);
 }
 
 /* ---- the process ---- */
 
-static int set_files(posix_spawn_file_actions_t *actions, const workplace *w)
-{
-    int error = posix_spawn_file_actions_addopen(actions, STDIN_FILENO,
-                                                 "/dev/null", O_RDONLY, 0);
-
-    if (error == 0)
-        error = posix_spawn_file_actions_adddup2(actions, w->printed[1],
-                                                 STDOUT_FILENO);
-    if (error == 0)
-        error = posix_spawn_file_actions_adddup2(actions, w->printed[1],
-                                                 STDERR_FILENO);
-    for (size_t i = 0; error == 0 && i < w->count; i++)
-        error = posix_spawn_file_actions_adddup2(actions, w->inputs[i],
-                                                 INPUT_FD + (int)i);
-#if defined(__GLIBC__) && __GLIBC_PREREQ(2, 34)
-    /* What the host forgot to close is not the tool's. */
-    if (error == 0)
-        error = posix_spawn_file_actions_addclosefrom_np(
-            actions, INPUT_FD + (int)w->count);
-#endif
-    return error;
-}
-
-/* Kiln's threads block signals, and a host may ignore some; a tool is to end
-   like any program. */
-static int set_signals(posix_spawnattr_t *attributes)
-{
-    sigset_t none, usual;
-    int error;
-
-    (void)sigemptyset(&none);
-    (void)sigemptyset(&usual);
-    (void)sigaddset(&usual, SIGPIPE);
-    (void)sigaddset(&usual, SIGCHLD);
-    error = posix_spawnattr_setsigmask(attributes, &none);
-    if (error == 0)
-        error = posix_spawnattr_setsigdefault(attributes, &usual);
-    if (error == 0)
-        error = posix_spawnattr_setflags(attributes, POSIX_SPAWN_SETSIGMASK |
-                                                         POSIX_SPAWN_SETSIGDEF);
-    return error;
-}
-
-static int spawn(pid_t *out, const workplace *w, const char *program,
-                 char *const *arguments)
-{
-    posix_spawn_file_actions_t actions;
-    posix_spawnattr_t attributes;
-    int error = posix_spawn_file_actions_init(&actions);
-
-    if (error != 0)
-        return error;
-    error = posix_spawnattr_init(&attributes);
-    if (error == 0) {
-        error = set_files(&actions, w);
-        if (error == 0)
-            error = set_signals(&attributes);
-        if (error == 0)
-            error = posix_spawnp(out, program, &actions, &attributes, arguments,
-                                 environ);
-        (void)posix_spawnattr_destroy(&attributes);
-    }
-    (void)posix_spawn_file_actions_destroy(&actions);
-    return error;
-}
-
-static int start(pid_t *out, workplace *w, const kiln__run *run)
+static int start(workplace *w, const kiln__run *run)
 {
     char *arguments[ARGUMENTS_MAX];
+    int files[2 + KILN__RUN_INPUTS_MAX] = {w->printed[1], w->printed[1]};
+    const kiln__program program = {.path = run->program,
+                                   .arguments = arguments,
+                                   .files = files,
+                                   .file_count = 2 + w->count};
     size_t count = 0;
 
     for (; run->arguments[count] != NULL; count++) {
@@ -199,12 +139,15 @@ static int start(pid_t *out, workplace *w, const kiln__run *run)
             return E2BIG;
         if (strcmp(run->arguments[count], KILN__RUN_OUTPUT) == 0)
             arguments[count] = w->output;
+        else if (strcmp(run->arguments[count], KILN__RUN_LATE) == 0)
+            arguments[count] = w->late;
         else /* posix_spawn leaves them as they are */
             memcpy(&arguments[count], &run->arguments[count],
                    sizeof arguments[count]);
     }
     arguments[count] = NULL;
-    return spawn(out, w, run->program, arguments);
+    memcpy(&files[2], w->inputs, w->count * sizeof *files);
+    return kiln__process_start(&w->process, &program);
 }
 
 static int64_t now_ms(void)
@@ -215,22 +158,28 @@ static int64_t now_ms(void)
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-/* False: nothing came until the time was over. */
-static bool await_message(const workplace *w, int64_t end)
+enum { CAME, ENDED, TOO_LATE };
+
+/* The end of the process is what counts: who else has the pipe open, a child
+   of a fork() in a bad moment say, is not waited for. */
+static int await_message(const workplace *w, int64_t end)
 {
-    struct pollfd pipe = {.fd = w->printed[0], .events = POLLIN};
+    struct pollfd both[2] = {{.fd = w->printed[0], .events = POLLIN},
+                             {.fd = w->process.descriptor, .events = POLLIN}};
     int64_t left;
     int found;
 
     do {
         left = end - now_ms();
-        found = poll(&pipe, 1, left > 0 ? (int)left : 0);
+        found = poll(both, 2, left > 0 ? (int)left : 0);
     } while (found < 0 && errno == EINTR);
-    return found != 0;
+    if (found == 0)
+        return TOO_LATE;
+    return both[0].revents == 0 ? ENDED : CAME;
 }
 
-/* Until everybody who could print has ended; keeps the first of it. False:
-   somebody has not by the end of the time. */
+/* Until the tool has ended; keeps the first of it. False: it has not by the
+   end of the time. */
 static bool read_messages(workplace *w, int limit_ms)
 {
     const int64_t end = now_ms() + limit_ms;
@@ -238,8 +187,10 @@ static bool read_messages(workplace *w, int limit_ms)
     ssize_t got;
 
     do {
-        if (!await_message(w, end))
-            return false;
+        const int what = await_message(w, end);
+
+        if (what != CAME)
+            return what == ENDED;
         got = read(w->printed[0], bytes, sizeof bytes);
         for (ssize_t i = 0; i < got; i++)
             if (bytes[i] == '\0')
@@ -250,45 +201,56 @@ static bool read_messages(workplace *w, int limit_ms)
     return true;
 }
 
-static kiln_status ended(workplace *w, pid_t child)
+/* What is done to a tool, for want of memory say, is no verdict of its. */
+static kiln_status ended(workplace *w)
 {
-    int state = 0;
-    pid_t waited;
-
-    do
-        waited = waitpid(child, &state, 0);
-    while (waited < 0 && errno == EINTR);
+    siginfo_t info;
 
     /* A host that reaps every child leaves nothing to ask: then the output
        alone tells. */
-    if (waited < 0 || (WIFEXITED(state) && WEXITSTATUS(state) == 0))
+    if (kiln__process_wait(&w->process, &info, 0) == KILN__PROCESS_UNKNOWN ||
+        (info.si_code == CLD_EXITED && info.si_status == 0))
         return KILN_OK;
-    if (WIFSIGNALED(state))
+    if (info.si_code != CLD_EXITED)
         kiln__text_format(w->said, "%sended by signal %d",
-                          w->said->size > 0 ? " " : "", WTERMSIG(state));
+                          w->said->size > 0 ? " " : "", info.si_status);
     else if (w->said->size == 0)
-        kiln__text_format(w->said, "ended with status %d", WEXITSTATUS(state));
-    return KILN_ECODEGEN;
+        kiln__text_format(w->said, "ended with status %d", info.si_status);
+    return info.si_code != CLD_EXITED && info.si_status == SIGKILL
+               ? KILN_EIO
+               : KILN_ECODEGEN;
 }
 
-static kiln_status run_process(workplace *w, const kiln__run *run)
+static int limit_of(const kiln__run *run)
 {
-    const int limit = run->limit_ms > 0 ? run->limit_ms : KILN__RUN_LIMIT_MS;
-    kiln_status status;
-    pid_t child;
+    return run->limit_ms > 0 ? run->limit_ms : KILN__RUN_LIMIT_MS;
+}
 
-    errno = start(&child, w, run);
+static kiln_status start_process(workplace *w, const kiln__run *run)
+{
+    errno = start(w, run);
     if (errno != 0) {
         (void)failed(w, "cannot be started");
         return KILN_ENOTFOUND;
     }
+    w->is_running = true;
     close_fd(&w->printed[1]);
-    if (read_messages(w, limit))
-        return ended(w, child);
-    (void)kill(child, SIGKILL);
-    status = ended(w, child);
-    kiln__text_format(w->said, ": it had not ended after %d ms", limit);
-    return status == KILN_OK ? KILN_ECODEGEN : status;
+    return KILN_OK;
+}
+
+static kiln_status await_process(workplace *w, int limit_ms)
+{
+    kiln_status status = KILN_ETIMEDOUT;
+
+    if (read_messages(w, limit_ms)) {
+        status = ended(w);
+    } else {
+        kiln__process_kill(&w->process);
+        (void)ended(w);
+        kiln__text_format(w->said, ": it had not ended after %d ms", limit_ms);
+    }
+    w->is_running = false;
+    return status;
 }
 
 /* ---- the output ---- */
@@ -342,12 +304,14 @@ kiln_status kiln__run_tool(const kiln__run *run, kiln_blob *out,
         .inputs = {-1, -1},
         .count = run->input_count,
         .printed = {-1, -1},
+        .process = KILN__PROCESS_NONE,
+        .late_fd = -1,
         .said = said,
     };
     kiln_status status = KILN_ENOTFOUND;
 
-    if (open_workplace(&w, run))
-        status = run_process(&w, run);
+    if (open_workplace(&w, run) && start_process(&w, run) == KILN_OK)
+        status = await_process(&w, limit_of(run));
     if (status == KILN_OK)
         status = take_output(
             &w, run->alloc != NULL ? run->alloc : &kiln__malloc, out);
@@ -357,4 +321,131 @@ kiln_status kiln__run_tool(const kiln__run *run, kiln_blob *out,
         *out = (kiln_blob){0};
     }
     return said->failed ? KILN_ENOMEM : status;
+}
+
+/* ---- an input that comes later ----
+ *
+ * The tool is given a FIFO, which this side holds open for both, so neither
+ * opening it nor asking who reads it ever blocks; when this process goes, the
+ * tool finds the end. Some tools open their input twice: so all of it is a
+ * file, too, which takes the FIFO's name before a byte is in the FIFO. Whenever
+ * the tool opens that name, it reads the whole.
+ */
+
+struct kiln__begun {
+    workplace w;
+    int limit_ms;
+    kiln__text said;
+};
+
+static bool open_late(workplace *w)
+{
+    if (mkfifo(w->late, 0600) != 0)
+        return false;
+    w->late_fd = open(w->late, O_RDWR | O_CLOEXEC | O_NONBLOCK);
+    return w->late_fd >= 0 && move_up(&w->late_fd);
+}
+
+kiln__begun *kiln__run_begin(const kiln__run *run)
+{
+    kiln__begun *begun = calloc(1, sizeof *begun);
+
+    if (begun == NULL)
+        return NULL;
+    kiln__text_init(&begun->said, &kiln__malloc);
+    begun->limit_ms = limit_of(run);
+    begun->w = (workplace){.inputs = {-1, -1},
+                           .printed = {-1, -1},
+                           .process = KILN__PROCESS_NONE,
+                           .late_fd = -1,
+                           .said = &begun->said};
+    if (open_workplace(&begun->w, run) && open_late(&begun->w) &&
+        start_process(&begun->w, run) == KILN_OK)
+        return begun;
+    kiln__run_drop(begun);
+    return NULL;
+}
+
+static bool make_file(const workplace *w, const kiln__object *input)
+{
+    char whole[PATH_MAX + 8];
+    bool made;
+    int fd;
+
+    (void)snprintf(whole, sizeof whole, "%s.whole", w->late);
+    fd = open(whole, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    made = fd >= 0 && write_all(fd, input->bytes, input->size);
+    close_fd(&fd);
+    if (made && rename(whole, w->late) == 0)
+        return true;
+    (void)unlink(whole);
+    return false;
+}
+
+/* Waits for room in the FIFO. False: the tool has ended, or time is over. */
+static bool await_room(workplace *w, int64_t end)
+{
+    struct pollfd both[2] = {{.fd = w->late_fd, .events = POLLOUT},
+                             {.fd = w->printed[0], .events = 0}};
+    const int64_t left = end - now_ms();
+    const int found = poll(both, 2, left > 0 ? (int)left : 0);
+
+    if (found < 0)
+        return errno == EINTR;
+    return found > 0 && (both[1].revents & POLLHUP) == 0;
+}
+
+/* A tool that has found the file reads nothing here, and ends. */
+static void fill_late(workplace *w, const kiln__object *input, int limit_ms)
+{
+    const int64_t end = now_ms() + limit_ms;
+    const char *bytes = input->bytes;
+    size_t size = input->size;
+
+    while (size > 0) {
+        const ssize_t written = write(w->late_fd, bytes, size);
+
+        if (written > 0) {
+            bytes += written;
+            size -= (size_t)written;
+        } else if ((errno != EAGAIN && errno != EINTR) || !await_room(w, end)) {
+            return;
+        }
+    }
+}
+
+kiln_status kiln__run_end(kiln__begun *begun, const kiln__object *input,
+                          kiln_blob *out, kiln__text *said)
+{
+    workplace *w = &begun->w;
+    kiln_status status;
+
+    if (!make_file(w, input))
+        return KILN_ENOTFOUND;
+    w->said = said;
+    fill_late(w, input, begun->limit_ms);
+    close_fd(&w->late_fd);
+    status = await_process(w, begun->limit_ms);
+    if (status == KILN_OK)
+        status = take_output(w, &kiln__malloc, out);
+    w->said = &begun->said;
+    if (said->failed && status == KILN_OK) {
+        out->release(out);
+        *out = (kiln_blob){0};
+    }
+    return said->failed ? KILN_ENOMEM : status;
+}
+
+void kiln__run_drop(kiln__begun *begun)
+{
+    if (begun == NULL)
+        return;
+    close_fd(&begun->w.late_fd);
+    if (begun->w.is_running) {
+        kiln__process_kill(&begun->w.process);
+        (void)await_process(&begun->w, begun->limit_ms);
+    }
+    close_workplace(&begun->w);
+    kiln__text_dispose(&begun->said);
+    free(begun);
 }

@@ -12,6 +12,9 @@
 #define KILN__RUN_INPUT1 "/proc/self/fd/4"
 /* Stands for the output's path among the arguments. */
 #define KILN__RUN_OUTPUT "@output"
+/* And for that of an input that comes later, kiln__run_begin(). */
+#define KILN__RUN_LATE "@late"
+#define KILN__RUN_LATE_NAME "/kiln-late-input" /* its path ends so */
 
 /* A relocatable object, or whatever else a tool reads. */
 typedef struct kiln__object {
@@ -20,8 +23,7 @@ typedef struct kiln__object {
 } kiln__object;
 
 typedef struct kiln__run {
-    const char
-        *program; /* its path; without a slash it is looked for on PATH */
+    const char *program;          /* its path */
     const char *const *arguments; /* its name first; NULL-terminated */
     const kiln__object *inputs;
     size_t input_count;
@@ -40,9 +42,27 @@ typedef struct kiln__run {
  *
  * `said` gets what it printed, whatever the outcome, or what kept it from
  * running. KILN_ENOTFOUND: it could not be started. KILN_ECODEGEN: it failed,
- * left no output, or was killed since it did not end in time. KILN_ENOMEM.
+ * or left no output. KILN_EIO: somebody killed it. KILN_ETIMEDOUT: it was
+ * killed since it did not end in time. KILN_ENOMEM.
  */
 kiln_status kiln__run_tool(const kiln__run *run, kiln_blob *out,
                            kiln__text *said);
+
+/* A program that runs and waits for its input. */
+typedef struct kiln__begun kiln__begun;
+
+/**
+ * Starts the program; it has one input, KILN__RUN_LATE, for which it waits as
+ * soon as it opens it. NULL: it could not be started so.
+ */
+kiln__begun *kiln__run_begin(const kiln__run *run);
+/**
+ * Gives it the input and goes on like kiln__run_tool(); once.
+ * KILN_ENOTFOUND: the input could not be given.
+ */
+kiln_status kiln__run_end(kiln__begun *begun, const kiln__object *input,
+                          kiln_blob *out, kiln__text *said);
+/** Frees it, and ends the program if it was given nothing. NULL is fine. */
+void kiln__run_drop(kiln__begun *begun);
 
 #endif /* KILN_TOOL_RUN_H */

@@ -17,6 +17,8 @@
 
 #define ID KILN__BUILD_ID_TEXT_SIZE
 #define PIECE ((size_t)1 << 20)
+#define PART ((size_t)1 << 16)
+#define LARGE ((off_t)8 << 20)
 
 /* ---- files ---- */
 
@@ -32,27 +34,35 @@ static void encode_status(kiln__encoder *out, const struct stat *file)
     kiln__encode_i64(out, file->st_ctim.tv_nsec);
 }
 
-static ssize_t read_piece(int file, void *bytes)
+static ssize_t read_piece(int file, void *bytes, size_t size, off_t from)
 {
     ssize_t got;
 
     do
-        got = read(file, bytes, PIECE);
+        got = pread(file, bytes, size, from);
     while (got < 0 && errno == EINTR);
     return got;
 }
 
-/* Of the digests of its pieces: a tool may take a hundred megabytes. */
-static int digest_file(kiln_digest *out, int file, void *piece)
+/* Of the digests of its pieces. A tool may take a hundred megabytes, of which
+   another build has left no part as it was: of a large file a part of each
+   piece is enough, but for the first and the last, which say what it is. */
+static int digest_file(kiln_digest *out, int file, off_t size, void *piece)
 {
-    kiln_digest digest = kiln__digest_text("");
-    ssize_t got;
+    kiln_digest digest = kiln__digest_bytes(&size, sizeof size);
+    const off_t last = size - (off_t)PIECE;
+    ssize_t got = 1;
 
-    while ((got = read_piece(file, piece)) > 0)
-        digest = kiln__digest_combine(digest,
-                                      kiln__digest_bytes(piece, (size_t)got));
+    for (off_t at = 0; at < size && got > 0; at += (off_t)PIECE) {
+        const int is_whole = size <= LARGE || at == 0 || at >= last;
+
+        got = read_piece(file, piece, is_whole ? PIECE : PART, at);
+        if (got > 0)
+            digest = kiln__digest_combine(
+                digest, kiln__digest_bytes(piece, (size_t)got));
+    }
     *out = digest;
-    return got == 0;
+    return got > 0;
 }
 
 static void read_digest(char id[ID], const kiln_context *context,
@@ -61,9 +71,11 @@ static void read_digest(char id[ID], const kiln_context *context,
     const int file = open(path, O_RDONLY | O_CLOEXEC);
     void *piece = file < 0 ? NULL : kiln__allocate(&context->alloc, PIECE);
     kiln_digest digest;
+    struct stat status;
 
     id[0] = '\0';
-    if (piece && digest_file(&digest, file, piece))
+    if (piece && fstat(file, &status) == 0 &&
+        digest_file(&digest, file, status.st_size, piece))
         kiln_digest_text(digest, id);
     if (piece)
         kiln__deallocate(&context->alloc, piece, PIECE);

@@ -182,7 +182,7 @@ static void what_is_absent_stays_absent(void **state)
     kiln__encoder_init(&fields, &kiln__malloc);
     kiln__wire_put_request(&fields, &request);
     assert_int_equal(decode(&made, &arena, &fields), KILN_OK);
-    assert_null(made.settings->options);
+    assert_string_equal(made.settings->options, "");
     assert_null(made.module);
     assert_null(made.library);
     assert_null(made.wanted);

@@ -270,6 +270,7 @@ static void every_variable_is_listed_with_its_meaning(void **state)
                                         "KILN_LLD",
                                         "KILN_LIBCLC",
                                         "KILN_LIBDEVICE",
+                                        "KILN_ROCM_DEVICE_LIBS",
                                         "KILN_TRACE",
                                         "KILN_CACHE",
                                         "KILN_CACHE_DIR",

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "backends/codegen_cuda.h"
+#include "ptxas.h"
 #include "support/harness.h"
 
 /* Tools of the tests are scripts in the test's own folder. */
@@ -92,6 +93,7 @@ static void linking_init(linking *l, const char *processor,
         .settings = {.backend = "cuda",
                      .processor = processor,
                      .features = features,
+                     .options = "",
                      .opt_level = 3},
         .request = {.entry = "k", .keep = keep, .log = take_line},
     };
@@ -182,6 +184,13 @@ static void make_tool(const char *script)
     setenv("KILN_PTXAS", tool_path, 1);
 }
 
+/* The script is the only tool, for one target. */
+static void with_tool(linking *l, const char *script)
+{
+    make_tool(script);
+    linking_init(l, "sm_90", "+ptx80");
+}
+
 static size_t count_files(const char *path)
 {
     DIR *list = opendir(path);
@@ -247,8 +256,7 @@ static void what_is_no_program_is_passed_over(void **state)
     linking l;
 
     (void)state;
-    make_tool("neither a script nor a program");
-    linking_init(&l, "sm_90", "+ptx80");
+    with_tool(&l, "neither a script nor a program");
 
     assert_linked(&l, ptx, "ptx");
 
@@ -289,8 +297,7 @@ static void a_tool_reads_the_ptx_and_its_output_is_taken(void **state)
     linking l;
 
     (void)state;
-    make_tool("#!/bin/sh\necho printed\n" COPY "echo said >&2\n");
-    linking_init(&l, "sm_90", "+ptx80");
+    with_tool(&l, "#!/bin/sh\necho printed\n" COPY "echo said >&2\n");
 
     assert_linked(&l, ptx, "cubin");
 
@@ -320,13 +327,61 @@ static void options_say_target_level_and_debug_level(void **state)
     }
 }
 
+static void a_tool_that_the_target_chose_is_the_only_one(void **state)
+{
+    linking l;
+
+    (void)state;
+    with_tool(&l, "#!/bin/sh\n" COPY);
+    l.settings.options = "tool=ptxas";
+    assert_linked(&l, ptx, "cubin");
+    linking_dispose(&l);
+
+    linking_init(&l, "sm_90", "+ptx80");
+    l.settings.options = "tool=nvjitlink";
+    assert_linked(&l, ptx, "ptx");
+    linking_dispose(&l);
+}
+
+static void a_tool_that_was_begun_gets_its_input_once(void **state)
+{
+    linking l;
+
+    (void)state;
+    with_tool(&l, "#!/bin/sh\n" COPY);
+    l.request.begun = kiln__ptxas_begin(&l.settings);
+    assert_non_null(l.request.begun);
+    assert_linked(&l, ptx, "cubin");
+    assert_blob_equal(l.out, ptx, strlen(ptx));
+    kiln__ptxas_drop(l.request.begun);
+    l.settings.options = "tool=nvjitlink";
+    assert_null(kiln__ptxas_begin(&l.settings));
+    linking_dispose(&l);
+}
+
+static void a_begun_tool_that_refuses_names_no_file(void **state)
+{
+    linking l;
+
+    (void)state;
+    make_tool("#!/bin/sh\n" READ_ARGUMENTS
+              "cat \"$in\" >/dev/null\necho \"ptxas $in, line 3; error\"\n"
+              "exit 1\n");
+    linking_init(&l, "sm_90", "+ptx80");
+    l.request.begun = kiln__ptxas_begin(&l.settings);
+    assert_non_null(l.request.begun);
+    assert_int_equal(run(&l, ptx), KILN_ECODEGEN);
+    assert_string_equal(l.job.message, "ptxas: ptxas ptx, line 3; error");
+    kiln__ptxas_drop(l.request.begun);
+    linking_dispose(&l);
+}
+
 static void a_tool_that_reads_its_input_stream_finds_its_end(void **state)
 {
     linking l;
 
     (void)state;
-    make_tool("#!/bin/sh\ncat > /dev/null\n" COPY);
-    linking_init(&l, "sm_90", "+ptx80");
+    with_tool(&l, "#!/bin/sh\ncat > /dev/null\n" COPY);
 
     assert_linked(&l, ptx, "cubin");
     linking_dispose(&l);
@@ -337,8 +392,7 @@ static void a_tool_that_prints_a_lot_is_read_to_its_end(void **state)
     linking l;
 
     (void)state;
-    make_tool("#!/bin/sh\nhead -c 3000000 /dev/zero\n" COPY);
-    linking_init(&l, "sm_90", "+ptx80");
+    with_tool(&l, "#!/bin/sh\nhead -c 3000000 /dev/zero\n" COPY);
 
     assert_linked(&l, ptx, "cubin");
     linking_dispose(&l);
@@ -417,8 +471,7 @@ static void assert_refused(const char *script, const char *message)
 {
     linking l;
 
-    make_tool(script);
-    linking_init(&l, "sm_90", "+ptx80");
+    with_tool(&l, script);
 
     assert_int_equal(run(&l, ptx), KILN_ECODEGEN);
 
@@ -464,14 +517,26 @@ static void a_tool_that_leaves_nothing_has_failed(void **state)
                    "ptxas: no output");
 }
 
+/* For want of memory, say: it may go well another time. */
+static void a_tool_that_somebody_kills_is_no_verdict(void **state)
+{
+    linking l;
+
+    (void)state;
+    with_tool(&l, "#!/bin/sh\nkill -KILL $$\n");
+    assert_int_equal(run(&l, ptx), KILN_EIO);
+    assert_contains(l.job.message, "ptxas: ended by signal 9");
+    assert_string_equal(l.suffix, "");
+    linking_dispose(&l);
+}
+
 static void nothing_is_left_behind(void **state)
 {
     linking l;
 
     (void)state;
-    assert_refused("#!/bin/sh\nkill -KILL $$\n", "signal 9");
-    make_tool("#!/bin/sh\n" COPY);
-    linking_init(&l, "sm_90", "+ptx80");
+    assert_refused("#!/bin/sh\nkill -TERM $$\n", "signal 15");
+    with_tool(&l, "#!/bin/sh\n" COPY);
     assert_linked(&l, ptx, "cubin");
     linking_dispose(&l);
 
@@ -534,6 +599,25 @@ static void assert_is_cubin(const linking *l)
 {
     assert_true(l->out.size > 64);
     assert_memory_equal(l->out.data, "\177ELF", 4);
+}
+
+/* nvJitLink knows no level between the lowest and the highest. */
+static void each_of_the_vendors_makes_a_cubin_at_every_level(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 2; i++)
+        for (uint8_t level = 0; level < 4; level++) {
+            linking l;
+
+            setenv("KILN_NVJITLINK", "off", 1);
+            setenv("KILN_PTXAS", "off", 1);
+            use_own(own[i]);
+            linking_init(&l, "sm_90", "+ptx80");
+            l.settings.opt_level = level;
+            assert_linked(&l, ptx, "cubin");
+            assert_string_equal(l.log, "");
+            linking_dispose(&l);
+        }
 }
 
 static void each_of_the_vendors_makes_a_cubin(void **state)
@@ -700,6 +784,9 @@ int main(void)
         TEST(an_older_tool_is_passed_over),
         TEST(a_tool_reads_the_ptx_and_its_output_is_taken),
         TEST(options_say_target_level_and_debug_level),
+        TEST(a_tool_that_the_target_chose_is_the_only_one),
+        TEST(a_tool_that_was_begun_gets_its_input_once),
+        TEST(a_begun_tool_that_refuses_names_no_file),
         TEST(a_tool_that_reads_its_input_stream_finds_its_end),
         TEST(a_tool_that_prints_a_lot_is_read_to_its_end),
         TEST(a_tool_gets_the_environment_and_no_open_files),
@@ -709,10 +796,12 @@ int main(void)
         TEST(a_tool_that_fails_without_a_word_is_told),
         TEST(a_tool_that_dies_is_told),
         TEST(a_tool_that_leaves_nothing_has_failed),
+        TEST(a_tool_that_somebody_kills_is_no_verdict),
         TEST(nothing_is_left_behind),
         TEST(a_host_that_reaps_every_child_gets_its_cubin),
         TEST(without_a_folder_for_it_the_output_goes_to_tmp),
         TEST(each_of_the_vendors_makes_a_cubin),
+        TEST(each_of_the_vendors_makes_a_cubin_at_every_level),
         TEST(what_a_cubin_needs_is_read_from_it),
         TEST(spilled_bytes_are_told),
         TEST(a_damaged_cubin_tells_nothing_wrong),

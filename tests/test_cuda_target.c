@@ -63,6 +63,26 @@ static void what_is_no_target_is_told_with_a_list(void **state)
                      describe(&target, wrong[i]));
 }
 
+static void a_target_may_say_who_makes_cubins(void **state)
+{
+    static const char *const names[][3] = {
+        {"sm_90:ptxas", "sm_90:ptx78:ptxas", "tool=ptxas"},
+        {"sm_90a:ptx87:nvjitlink", "sm_90a:ptx87:nvjitlink", "tool=nvjitlink"},
+        {"sm_90:ptx78:ptxas", "sm_90:ptx78:ptxas", "tool=ptxas"}};
+    kiln_target target;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        assert_ok(describe(&target, names[i][0]));
+        assert_string_equal(target.name, names[i][1]);
+        assert_string_equal(target.options, names[i][2]);
+    }
+    assert_fails(KILN_EINVAL, "newest is ptx90",
+                 describe(&target, "sm_90:ptxas:ptx78"));
+    assert_fails(KILN_EINVAL, "newest is ptx90",
+                 describe(&target, "sm_90:ptxas:ptxas"));
+}
+
 static void what_is_no_version_is_told(void **state)
 {
     static const char *const wrong[] = {
@@ -185,6 +205,7 @@ int main(void)
         cmocka_unit_test(a_target_gets_the_ptx_that_it_needs),
         cmocka_unit_test(a_version_of_ptx_may_be_given),
         cmocka_unit_test(what_is_no_target_is_told_with_a_list),
+        cmocka_unit_test(a_target_may_say_who_makes_cubins),
         cmocka_unit_test(what_is_no_version_is_told),
         cmocka_unit_test(a_cubin_runs_within_its_major_version),
         cmocka_unit_test(ptx_runs_on_all_that_is_newer),

@@ -1,6 +1,6 @@
 /* test_golden_kernels.c - what devices' code of small kernels looks like. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* LABELS: golden codegen rocm */
+/* LABELS: golden codegen cuda rocm spirv */
 #include "support/harness.h"
 
 #include <dirent.h>
@@ -16,6 +16,9 @@
  *
  *     # KERNEL: name                   what is compiled, and for which types
  *     # TYPES: type | type
+ *     # GROUP: x y z                   optional: the required group,
+ *     # MAXIMUM: items                 the most items of one, and
+ *     # MINIMUM: groups                the groups of a processor
  *     # RUN: target form PREFIX        once or more
  *     # PREFIX: ...                    what FileCheck must find
  */
@@ -94,6 +97,20 @@ static int32_t form_of(const char *name)
     return form;
 }
 
+static void read_launch(const golden *g, kiln_config_options *options)
+{
+    uint32_t *size = options->required_group_size;
+    char line[64];
+
+    if (value_of(line, sizeof line, g->text, "# GROUP: "))
+        assert_int_equal(sscanf(line, "%u %u %u", &size[0], &size[1], &size[2]),
+                         3);
+    if (value_of(line, sizeof line, g->text, "# MAXIMUM: "))
+        options->maximum_group_size = (uint32_t)strtoul(line, NULL, 10);
+    if (value_of(line, sizeof line, g->text, "# MINIMUM: "))
+        options->minimum_groups = (uint32_t)strtoul(line, NULL, 10);
+}
+
 static void check(golden *g, const char *target, const char *form,
                   const char *prefix)
 {
@@ -103,6 +120,7 @@ static void check(golden *g, const char *target, const char *form,
     char output[4096];
 
     options.target = target;
+    read_launch(g, &options);
     assert_ok(kiln_config_new(&config, g->context, &options, &test_error));
     assert_ok(kiln_emit(&text, g->context, &g->signature, config, 0,
                         form_of(form), &test_error));
@@ -158,6 +176,16 @@ static void check_folder(void **state, const char *folder)
     free(entries);
 }
 
+static void code_for_cuda_is_what_the_files_say(void **state)
+{
+    check_folder(state, FOLDER "cuda");
+}
+
+static void code_for_spirv_is_what_the_files_say(void **state)
+{
+    check_folder(state, FOLDER "spirv");
+}
+
 static void code_for_rocm_is_what_the_files_say(void **state)
 {
     check_folder(state, FOLDER "rocm");
@@ -166,6 +194,12 @@ static void code_for_rocm_is_what_the_files_say(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(code_for_cuda_is_what_the_files_say,
+                                        temporary_folder_setup,
+                                        temporary_folder_teardown),
+        cmocka_unit_test_setup_teardown(code_for_spirv_is_what_the_files_say,
+                                        temporary_folder_setup,
+                                        temporary_folder_teardown),
         cmocka_unit_test_setup_teardown(code_for_rocm_is_what_the_files_say,
                                         temporary_folder_setup,
                                         temporary_folder_teardown),

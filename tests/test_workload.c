@@ -121,7 +121,7 @@ static void each_kernel_is_a_line_in_the_order_of_first_launches(void **state)
                         "main.apply(f64[:], typeof(main.half))\n"
                         "main.fill(f64[:], f64) overlays=mine opt=1 "
                         "bounds=off fast=on contract=off entry=entry "
-                        "group=1,0,0\n"
+                        "group=1,1,1\n"
                         "main.fill(f64[:], i32)\n");
     assert_int_equal(list.size, strlen(list.data));
     kiln_blob_release(&list);

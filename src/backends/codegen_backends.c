@@ -18,3 +18,11 @@ const kiln__codegen_backend *kiln__codegen_backend_find(const char *name)
             return backends[i];
     return NULL;
 }
+
+unsigned kiln__codegen_backend_bit(const char *name)
+{
+    for (unsigned i = 0; i < sizeof backends / sizeof backends[0]; i++)
+        if (strcmp(backends[i]->name, name) == 0)
+            return 1u << i;
+    return 0;
+}

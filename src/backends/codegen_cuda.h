@@ -13,8 +13,6 @@ kiln_status kiln__cuda_link(kiln__codegen_job *job, const kiln__object *ptx,
                             kiln_blob *out);
 /* The version of PTX that the features name, 83 for 8.3, or 0. */
 unsigned kiln__cuda_ptx_version(const kiln__codegen_job *job);
-/* How far a tool optimises, 0 to 3. */
-unsigned kiln__cuda_level(const kiln__codegen_job *job);
 /* What a tool says when it is older than the target or than the PTX. */
 int kiln__cuda_is_too_old(const char *said);
 
@@ -24,6 +22,8 @@ int kiln__cuda_is_too_old(const char *said);
    KILN_ECODEGEN: it refuses the PTX, for the reasons that it gave. */
 kiln_status kiln__nvjitlink(kiln__codegen_job *job, const kiln__object *ptx,
                             kiln_blob *out, kiln__text *said);
+/* Begins to open it beside the job, if the job may need it. */
+void kiln__nvjitlink_begin(const kiln__codegen_job *job);
 kiln_status kiln__ptxas(kiln__codegen_job *job, const kiln__object *ptx,
                         kiln_blob *out, kiln__text *said);
 

@@ -85,7 +85,7 @@ static uint32_t find_symbol(const cubin *c, const char *name)
     Elf64_Shdr table;
     Elf64_Sym symbol;
 
-    if (!find_section(c, ".symtab", "", &table))
+    if (!find_section(c, ".symtab", "", &table) || table.sh_type != SHT_SYMTAB)
         return 0;
     for (uint32_t i = 1; i < table.sh_size / sizeof symbol; i++) {
         memcpy(&symbol, c->bytes + table.sh_offset + i * sizeof symbol,
@@ -131,7 +131,8 @@ static needs read_attributes(const cubin *c, uint32_t symbol)
     Elf64_Shdr info;
     uint64_t at, end;
 
-    if (symbol == 0 || !find_section(c, ".nv.info", "", &info))
+    if (symbol == 0 || !find_section(c, ".nv.info", "", &info) ||
+        info.sh_type == SHT_NOBITS)
         return n;
     end = info.sh_offset + info.sh_size;
     for (at = info.sh_offset; end - at >= 4;) {

@@ -31,14 +31,6 @@ unsigned kiln__cuda_ptx_version(const kiln__codegen_job *job)
     return at != NULL ? (unsigned)strtoul(at + 4, NULL, 10) : 0;
 }
 
-/* Full debugging of code that it optimises is what ptxas refuses. */
-unsigned kiln__cuda_level(const kiln__codegen_job *job)
-{
-    return job->settings->debug_level == KILN_DEBUG_FULL
-               ? 0
-               : job->settings->opt_level;
-}
-
 int kiln__cuda_is_too_old(const char *said)
 {
     static const char *const texts[] = {
@@ -91,6 +83,8 @@ static kiln_status try_linker(kiln__codegen_job *job, const linker *by,
                kiln__cuda_is_too_old(said.bytes)) {
         kiln__job_log(job, "%s is passed over: %s", by->name, said.bytes);
         status = KILN_ENOTFOUND;
+    } else if (status == KILN_EIO || status == KILN_ETIMEDOUT) {
+        status = kiln__job_fail(job, status, "%s: %s", by->name, said.bytes);
     } else if (status == KILN_ECODEGEN) {
         status = refused(job, by, ptx, &said);
     }

@@ -2,11 +2,15 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <dlfcn.h>
 #include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "codegen_cuda.h"
+#include "kiln/compile.h"
+#include "ptxas.h"
 
 /*
  * nvJitLink is part of the CUDA toolkit from 12.0 on; its names without a
@@ -225,8 +229,10 @@ static int create(linking *l)
     char arch[64], level[8];
     uint32_t count = 3;
 
+    /* It knows no level between none and all. */
     (void)snprintf(arch, sizeof arch, "-arch=%s", settings->processor);
-    (void)snprintf(level, sizeof level, "-O%u", kiln__cuda_level(l->job));
+    (void)snprintf(level, sizeof level, "-O%u",
+                   kiln__cuda_level(settings) > 0 ? 3 : 0);
     options[0] = arch;
     options[1] = level;
     options[2] = "-verbose";
@@ -254,11 +260,59 @@ static kiln_status run(linking *l, const kiln__object *ptx, kiln_blob *out)
     return status;
 }
 
+/* Opening it takes as long as LLVM takes for a small kernel, so it is opened
+   beside LLVM, by a thread that ends with that. Who needs it meanwhile waits
+   for the lock. Without a thread it is opened when it is needed. */
+static void *open_early(void *path)
+{
+    (void)library_at(path);
+    free(path);
+    return NULL;
+}
+
+static void start_opening(char *path)
+{
+    pthread_attr_t attributes;
+    sigset_t all, before;
+    pthread_t thread;
+    int started = 0;
+
+    if (path == NULL || pthread_attr_init(&attributes) != 0) {
+        free(path);
+        return;
+    }
+    (void)sigfillset(&all);
+    (void)pthread_sigmask(SIG_SETMASK, &all, &before);
+    if (pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED) == 0)
+        started = pthread_create(&thread, &attributes, open_early, path) == 0;
+    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+    (void)pthread_attr_destroy(&attributes);
+    if (!started)
+        free(path);
+}
+
+void kiln__nvjitlink_begin(const kiln__codegen_job *job)
+{
+    static atomic_int is_begun;
+    char path[PATH_MAX] = "";
+    kiln__tool_place place;
+
+    if (job->request->form != KILN_EMIT_BINARY ||
+        !kiln__cuda_may_use(job->settings, KILN__CUDA_TOOL_NVJITLINK) ||
+        atomic_exchange(&is_begun, 1) != 0)
+        return;
+    place = kiln__tool_find(path, KILN__TOOL_NVJITLINK);
+    if (place != KILN__TOOL_ABSENT)
+        start_opening(strdup(place == KILN__TOOL_FOUND ? path : ""));
+}
+
 static const library *find(kiln__codegen_job *job)
 {
     char path[PATH_MAX] = "";
     const library *l;
 
+    if (!kiln__cuda_may_use(job->settings, KILN__CUDA_TOOL_NVJITLINK))
+        return NULL;
     switch (kiln__tool_find(path, KILN__TOOL_NVJITLINK)) {
     case KILN__TOOL_ABSENT:
         return NULL;

@@ -10,6 +10,9 @@
 kiln_status kiln__rocm_check_target(kiln__codegen_job *job);
 /* Items of a sub-group: 32 or 64. */
 uint32_t kiln__rocm_lanes(const kiln__codegen_job *job);
+/* What AMD's libraries of bitcode ask about the target. */
+int kiln__rocm_constant(const kiln__codegen_job *job, const char *name,
+                        uint64_t *value);
 /* 9 for gfx906, 10 for gfx1030. */
 unsigned kiln__rocm_generation(const kiln__codegen_job *job);
 /* Of the memory of a group, in bytes. */

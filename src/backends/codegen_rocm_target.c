@@ -69,6 +69,46 @@ unsigned kiln__rocm_object_version(const kiln__codegen_job *job)
     return 0;
 }
 
+/* ---- AMD's libraries ---- */
+
+/* As these number processors: of gfx90a 9010, of gfx1030 10300. */
+static uint64_t processor_number(const kiln__codegen_job *job)
+{
+    const char *name = job->settings->processor;
+    const size_t size = strlen(name);
+    uint64_t number = 1000 * (uint64_t)kiln__rocm_generation(job);
+
+    if (strchr(name, '-') == NULL && size > sizeof GFX + 1)
+        number += 100 * strtoul((char[]){name[size - 2], '\0'}, NULL, 16) +
+                  strtoul((char[]){name[size - 1], '\0'}, NULL, 16);
+    return number;
+}
+
+/* Nothing is given up: infinities, subnormal numbers and NaNs are there. */
+int kiln__rocm_constant(const kiln__codegen_job *job, const char *name,
+                        uint64_t *value)
+{
+    const struct {
+        const char *name;
+        uint64_t value;
+    } constants[] = {
+        {"__oclc_ISA_version", processor_number(job)},
+        {"__oclc_ABI_version", 100 * kiln__rocm_object_version(job)},
+        {"__oclc_wavefrontsize64", kiln__rocm_lanes(job) == 64},
+        {"__oclc_finite_only_opt", 0},
+        {"__oclc_unsafe_math_opt", 0},
+        {"__oclc_daz_opt", 0},
+        {"__oclc_correctly_rounded_sqrt32", 1},
+    };
+
+    for (size_t i = 0; i < sizeof constants / sizeof constants[0]; i++) {
+        *value = constants[i].value;
+        if (strcmp(constants[i].name, name) == 0)
+            return 1;
+    }
+    return 0;
+}
+
 /* ---- sub-groups ---- */
 
 uint32_t kiln__rocm_lanes(const kiln__codegen_job *job)

@@ -190,6 +190,16 @@ static void split_store(kiln__codegen_job *job, LLVMBuilderRef builder,
     }
 }
 
+/* What has come from that block already: a switch may come more than once, and
+   must bring one value. */
+static LLVMValueRef known_from(LLVMValueRef phi, LLVMBasicBlockRef from)
+{
+    for (unsigned i = 0; i < LLVMCountIncoming(phi); i++)
+        if (LLVMGetIncomingBlock(phi, i) == from)
+            return LLVMGetIncomingValue(phi, i);
+    return NULL;
+}
+
 /* Incoming values are taken apart at the ends of their blocks. */
 static LLVMValueRef phi_of_part(LLVMBuilderRef builder, LLVMValueRef phi,
                                 const part *p)
@@ -200,10 +210,13 @@ static LLVMValueRef phi_of_part(LLVMBuilderRef builder, LLVMValueRef phi,
     one = LLVMBuildPhi(builder, p->type, "");
     for (unsigned i = 0; i < LLVMCountIncoming(phi); i++) {
         LLVMBasicBlockRef from = LLVMGetIncomingBlock(phi, i);
-        LLVMValueRef value;
+        LLVMValueRef value = known_from(one, from);
 
-        LLVMPositionBuilderBefore(builder, LLVMGetBasicBlockTerminator(from));
-        value = take(builder, LLVMGetIncomingValue(phi, i), p);
+        if (value == NULL) {
+            LLVMPositionBuilderBefore(builder,
+                                      LLVMGetBasicBlockTerminator(from));
+            value = take(builder, LLVMGetIncomingValue(phi, i), p);
+        }
         LLVMAddIncoming(one, &value, &from, 1);
     }
     return one;

@@ -35,6 +35,14 @@ static void give(void)
     pthread_mutex_unlock(&lock);
 }
 
+/* A job that was lost leaves its own. */
+static void drop_extensions(void)
+{
+    if (has_extensions)
+        (void)kiln__llvm_spirv_extensions(NULL, 0, NULL);
+    has_extensions = 0;
+}
+
 void kiln__spirv_abandon(void)
 {
     if (holding)
@@ -61,18 +69,22 @@ void kiln__spirv_guard(void)
 
 #define EXTENSIONS_MAX 32
 
+/* One too many is counted, and not listed. */
 static size_t list_extensions(kiln__codegen_job *job,
                               const char *names[EXTENSIONS_MAX])
 {
     const char *at = job->settings->options;
     size_t count = 0;
 
-    while (at != NULL && *at != '\0' && count < EXTENSIONS_MAX) {
+    while (at != NULL && *at != '\0' && count <= EXTENSIONS_MAX) {
         const size_t length = strcspn(at, ",");
 
-        if (strncmp(at, "SPV_", 4) == 0)
-            names[count++] =
-                kiln__arena_format(&job->arena, "%.*s", (int)length, at);
+        if (strncmp(at, "SPV_", 4) == 0) {
+            if (count < EXTENSIONS_MAX)
+                names[count] =
+                    kiln__arena_format(&job->arena, "%.*s", (int)length, at);
+            count++;
+        }
         at += length + (at[length] == ',');
     }
     return count;
@@ -84,10 +96,15 @@ kiln_status kiln__spirv_begin_machine(kiln__codegen_job *job)
     const size_t count = list_extensions(job, names);
     char *message = NULL;
 
+    if (count > EXTENSIONS_MAX)
+        return kiln__job_fail(job, KILN_EUNSUPPORTED,
+                              "more than %d extensions of SPIR-V",
+                              EXTENSIONS_MAX);
     for (size_t i = 0; i < count; i++)
         if (names[i] == NULL)
             return kiln__job_fail(job, KILN_ENOMEM, "out of memory");
     take();
+    drop_extensions();
     if (count == 0)
         return KILN_OK;
     has_extensions = 1;
@@ -103,9 +120,7 @@ kiln_status kiln__spirv_begin_machine(kiln__codegen_job *job)
 
 void kiln__spirv_end_machine(void)
 {
-    if (has_extensions)
-        (void)kiln__llvm_spirv_extensions(NULL, 0, NULL);
-    has_extensions = 0;
+    drop_extensions();
     give();
 }
 

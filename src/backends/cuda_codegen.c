@@ -230,6 +230,7 @@ const kiln__codegen_backend kiln__cuda_codegen = {
     .wrap = kiln__device_wrap,
     .finish = finish,
     .may_import = may_import,
+    .open = kiln__nvjitlink_begin,
     .emits_text = 1,
     .is_scheduled = 1,
 };

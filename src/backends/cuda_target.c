@@ -13,7 +13,7 @@
  * instruction set. Code for a plain architecture runs on devices of the same
  * major version from its minor version on; as PTX, on all newer ones. An `f`
  * architecture is for its family only, an `a` architecture for that one
- * device.
+ * device. Behind these ":ptxas" or ":nvjitlink" says who makes cubins of it.
  */
 
 /* What LLVM 22 knows, each with the oldest PTX that has it. */
@@ -72,7 +72,8 @@ static kiln_status unknown_name(const char *name, kiln_error **error)
                                  i > 0 ? ", " : "", architectures[i].name);
     return kiln__error_set(error, KILN_EINVAL,
                            "cuda: \"%.64s\" is no target; there are %s, and "
-                           "behind one of them \":ptx\" and a version, 78 say",
+                           "behind one of them \":ptx\" and a version, 78 say, "
+                           "and \":ptxas\" or \":nvjitlink\"",
                            name, list);
 }
 
@@ -110,16 +111,40 @@ static kiln_status resolve_version(int *out, const architecture *of,
     return KILN_OK;
 }
 
-/* Splits "sm_90a:ptx87". */
-static kiln_status resolve(const architecture **out, int *ptx, const char *name,
-                           kiln_error **error)
+typedef struct words {
+    const architecture *of;
+    int ptx;
+    const char *tool; /* "ptxas", or NULL: whichever is there */
+} words;
+
+static const char *tool_named(const char *text)
+{
+    static const char *const names[] = {"nvjitlink", "ptxas"};
+
+    for (size_t i = 0; i < COUNT_OF(names); i++)
+        if (strcmp(text, names[i]) == 0)
+            return names[i];
+    return NULL;
+}
+
+/* Splits "sm_90a:ptx87:ptxas"; a tool comes last. */
+static kiln_status resolve(words *out, const char *name, kiln_error **error)
 {
     const char *colon = strchr(name, ':');
+    const char *last = strrchr(name, ':');
+    char version[16] = "";
 
-    *out = find(name, colon != NULL ? (size_t)(colon - name) : strlen(name));
-    if (*out == NULL)
+    out->of = find(name, colon != NULL ? (size_t)(colon - name) : strlen(name));
+    if (out->of == NULL)
         return unknown_name(name, error);
-    return resolve_version(ptx, *out, colon != NULL ? colon + 1 : NULL, error);
+    out->tool = last != NULL ? tool_named(last + 1) : NULL;
+    if (out->tool == NULL)
+        return resolve_version(&out->ptx, out->of,
+                               colon != NULL ? colon + 1 : NULL, error);
+    (void)snprintf(version, sizeof version, "%.*s",
+                   last > colon ? (int)(last - colon - 1) : 0, colon + 1);
+    return resolve_version(&out->ptx, out->of, last > colon ? version : NULL,
+                           error);
 }
 
 /* The device's own architecture or, of one that is newer than the table, the
@@ -143,20 +168,22 @@ static void default_name(char *name, size_t size, kiln__gpu_backend *backend)
 kiln_status kiln__cuda_target(kiln__gpu_backend *backend, const char *name,
                               kiln_target *out, kiln_error **error)
 {
-    const architecture *of;
     char chosen[64];
-    int ptx;
+    words w;
 
     if (name == NULL) {
         default_name(chosen, sizeof chosen, backend);
         name = chosen;
     }
-    KILN_TRY(resolve(&of, &ptx, name, error));
-    (void)snprintf(out->name, sizeof out->name, "%s:ptx%d", of->name, ptx);
+    KILN_TRY(resolve(&w, name, error));
+    (void)snprintf(out->name, sizeof out->name, "%s:ptx%d%s%s", w.of->name,
+                   w.ptx, w.tool != NULL ? ":" : "",
+                   w.tool != NULL ? w.tool : "");
     (void)snprintf(out->triple, sizeof out->triple, "nvptx64-nvidia-cuda");
-    (void)snprintf(out->processor, sizeof out->processor, "%s", of->name);
-    (void)snprintf(out->features, sizeof out->features, "+ptx%d", ptx);
-    out->options[0] = '\0';
+    (void)snprintf(out->processor, sizeof out->processor, "%s", w.of->name);
+    (void)snprintf(out->features, sizeof out->features, "+ptx%d", w.ptx);
+    (void)snprintf(out->options, sizeof out->options, "%s%s",
+                   w.tool != NULL ? "tool=" : "", w.tool != NULL ? w.tool : "");
     return KILN_OK;
 }
 
@@ -186,8 +213,7 @@ kiln_status kiln__cuda_target_fits(const kiln__gpu_context *context,
                                    kiln_error **error)
 {
     const int is_text = strcmp(format, "ptx") == 0;
-    const architecture *of;
-    int ptx;
+    words w;
 
     if (!is_text && strcmp(format, "cubin") != 0)
         return kiln__error_set(error, KILN_EMISMATCH,
@@ -195,12 +221,12 @@ kiln_status kiln__cuda_target_fits(const kiln__gpu_context *context,
     if (strncmp(target, "cuda:", 5) != 0)
         return kiln__error_set(error, KILN_EMISMATCH,
                                "cuda: an artifact for \"%.64s\"", target);
-    KILN_TRY(resolve(&of, &ptx, target + 5, error));
-    if (runs_on(of, is_text, context->major, context->minor))
+    KILN_TRY(resolve(&w, target + 5, error));
+    if (runs_on(w.of, is_text, context->major, context->minor))
         return KILN_OK;
     return kiln__error_set(error, KILN_ENODEVICE,
                            "cuda: %s for %s does not run on device %s, which "
                            "is %s",
-                           format, of->name, context->name,
+                           format, w.of->name, context->name,
                            context->architecture);
 }

@@ -147,6 +147,7 @@ const kiln__codegen_backend kiln__rocm_codegen = {
     .frame = kiln__device_frame,
     .print = kiln__device_print,
     .heap = kiln__device_heap,
+    .constant = kiln__rocm_constant,
     .wrap = kiln__device_wrap,
     .finish = kiln__rocm_finish,
     .may_import = may_import,

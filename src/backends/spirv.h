@@ -130,8 +130,8 @@ kiln_status kiln__spirv_legalise(kiln_blob *out, const kiln_alloc *alloc,
 /* ---- spirv_translate.c ---- */
 
 /* Turns a module into LLVM bitcode of the form that drivers without SPIR-V
-   take, by running `program` (NULL: llvm-spirv-15, else llvm-spirv, on the
-   PATH). The caller releases it. KILN_EUNSUPPORTED: there is no such
+   take, by running `program`, a path (NULL: where tool_files.h finds
+   it). The caller releases it. KILN_EUNSUPPORTED: there is no such
    program. */
 kiln_status kiln__spirv_translate(kiln_blob *out, const kiln_context *context,
                                   const char *program, const void *bytes,

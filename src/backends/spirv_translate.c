@@ -6,6 +6,7 @@
 #include "log.h"
 #include "report.h"
 #include "spirv.h"
+#include "tool_files.h"
 #include "tool_run.h"
 
 /* The translator may end its process when it meets something new to it, so it
@@ -53,39 +54,45 @@ static const char *words_of(const kiln__text *said)
     return said->bytes;
 }
 
+static kiln_status absent(kiln_error **error, const char *program,
+                          const char *why)
+{
+    return kiln__error_set(
+        error, KILN_EUNSUPPORTED,
+        "this OpenCL device takes no SPIR-V, and the translator %s %s; install "
+        "it (llvm-spirv-15) or name it in KILN_LLVM_SPIRV",
+        program, why);
+}
+
 static kiln_status explain(kiln_status status, const char *program,
                            const kiln__text *said, kiln_error **error)
 {
     if (status == KILN_ENOMEM)
         return kiln__error_no_memory(error);
-    if (status != KILN_ENOTFOUND)
-        return kiln__error_set(error, KILN_EDEVICE, "llvm-spirv failed: %s",
-                               words_of(said));
-    return kiln__error_set(
-        error, KILN_EUNSUPPORTED,
-        "this OpenCL device takes no SPIR-V, and the translator %s %s; install "
-        "it (llvm-spirv-15) or name it in KILN_LLVM_SPIRV",
-        program, words_of(said));
+    if (status == KILN_ENOTFOUND)
+        return absent(error, program, words_of(said));
+    return kiln__error_set(error, KILN_EDEVICE, "llvm-spirv failed: %s",
+                           words_of(said));
 }
 
 static kiln_status translate(kiln_blob *out, const kiln_context *context,
                              const char *program, const kiln_blob *module,
                              kiln_error **error)
 {
-    const char *const names[] = {program != NULL ? program : "llvm-spirv-15",
-                                 program != NULL ? NULL : "llvm-spirv"};
-    kiln_status status = KILN_ENOTFOUND;
+    char found[PATH_MAX];
+    kiln_status status;
     kiln__text said;
 
-    kiln__text_init(&said, &context->alloc);
-    for (size_t i = 0; i < 2 && names[i] != NULL && status == KILN_ENOTFOUND;
-         i++) {
-        kiln__text_dispose(&said);
-        kiln__text_init(&said, &context->alloc);
-        status = run_one(out, context, names[i], module, &said);
+    if (program == NULL) {
+        if (kiln__tool_find(found, KILN__TOOL_LLVM_SPIRV) != KILN__TOOL_FOUND)
+            return absent(error, kiln__tool_file(KILN__TOOL_LLVM_SPIRV),
+                          "is not there");
+        program = found;
     }
+    kiln__text_init(&said, &context->alloc);
+    status = run_one(out, context, program, module, &said);
     if (status != KILN_OK)
-        status = explain(status, names[0], &said, error);
+        status = explain(status, program, &said, error);
     kiln__text_dispose(&said);
     return status;
 }

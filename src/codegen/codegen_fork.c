@@ -8,37 +8,37 @@
 /*
  * LLVM registers its passes when they are first asked for, each under a flag
  * that other threads wait for. A child of fork() in that moment would wait for
- * a thread that it does not have. So until one job has gone all the way, fork()
- * waits for the jobs that are under way. After that nothing in LLVM is made for
- * the first time, and fork() waits for lld and for
- * SPIR-V alone.
+ * a thread that it does not have. So until one job of a backend has gone all
+ * the way, fork() waits for that backend's jobs that are under way. After that
+ * nothing in LLVM is made for the first time for it, and fork() waits for lld
+ * and for SPIR-V's translator alone.
  */
 
 static pthread_rwlock_t getting_ready = PTHREAD_RWLOCK_INITIALIZER;
-static atomic_int is_ready;
+static atomic_uint ready;          /* a bit for each backend */
 static _Thread_local int has_read; /* this thread's job holds it */
 static _Thread_local int has_write;
 
-void kiln__codegen_job_begins(void)
+void kiln__codegen_job_begins(unsigned backend)
 {
-    if (!atomic_load_explicit(&is_ready, memory_order_acquire))
+    if ((atomic_load_explicit(&ready, memory_order_acquire) & backend) == 0)
         has_read = pthread_rwlock_rdlock(&getting_ready) == 0;
 }
 
-void kiln__codegen_job_ends(int all_the_way)
+void kiln__codegen_job_ends(unsigned gone_all_the_way)
 {
-    if (all_the_way)
-        atomic_store_explicit(&is_ready, 1, memory_order_release);
+    (void)atomic_fetch_or_explicit(&ready, gone_all_the_way,
+                                   memory_order_release);
     if (has_read)
         (void)pthread_rwlock_unlock(&getting_ready);
     has_read = 0;
 }
 
-/* A callback of a job may fork: then there is nothing to wait for but itself.
- */
+/* Nobody holds it where all jobs are of backends that are ready. A callback of
+   a job may fork: then there is nothing to wait for but itself. */
 static void before_fork(void)
 {
-    if (!has_read && !atomic_load_explicit(&is_ready, memory_order_acquire))
+    if (!has_read)
         has_write = pthread_rwlock_wrlock(&getting_ready) == 0;
 }
 

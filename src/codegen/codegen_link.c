@@ -290,10 +290,32 @@ static kiln_status link_import(kiln__codegen_job *job, size_t index)
     return KILN_OK;
 }
 
+/* What a vendor's library leaves to who links it. */
+static void define_constants(const kiln__codegen_job *job)
+{
+    LLVMValueRef at = LLVMGetFirstGlobal(job->module);
+
+    for (; at != NULL; at = LLVMGetNextGlobal(at)) {
+        const LLVMTypeRef type = LLVMGlobalGetValueType(at);
+        uint64_t value;
+        size_t size;
+
+        if (!LLVMIsDeclaration(at) ||
+            LLVMGetTypeKind(type) != LLVMIntegerTypeKind ||
+            !job->backend->constant(job, LLVMGetValueName2(at, &size), &value))
+            continue;
+        LLVMSetInitializer(at, LLVMConstInt(type, value, 0));
+        LLVMSetGlobalConstant(at, 1);
+        LLVMSetLinkage(at, LLVMInternalLinkage);
+    }
+}
+
 kiln_status kiln__link_imports(kiln__codegen_job *job)
 {
     for (size_t i = 0; i < job->request->import_count; i++)
         KILN_TRY(link_import(job, i));
+    if (job->backend->constant != NULL && job->request->import_count > 0)
+        define_constants(job);
     return KILN_OK;
 }
 

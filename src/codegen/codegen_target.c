@@ -9,12 +9,21 @@
 
 /*
  * A target is initialised when the first job needs it: each one registers
- * passes and tables, and a process rarely needs more than one.
+ * passes and tables, and a process rarely needs more than one. But all of them
+ * are named at once: the list of names is LLVM's, has no lock, and is walked by
+ * every job.
  */
+
+static void name_targets(void)
+{
+    LLVMInitializeX86TargetInfo();
+    LLVMInitializeNVPTXTargetInfo();
+    LLVMInitializeAMDGPUTargetInfo();
+    LLVMInitializeSPIRVTargetInfo();
+}
 
 static void initialise_x86(void)
 {
-    LLVMInitializeX86TargetInfo();
     LLVMInitializeX86Target();
     LLVMInitializeX86TargetMC();
     LLVMInitializeX86AsmPrinter();
@@ -22,7 +31,6 @@ static void initialise_x86(void)
 
 static void initialise_nvptx(void)
 {
-    LLVMInitializeNVPTXTargetInfo();
     LLVMInitializeNVPTXTarget();
     LLVMInitializeNVPTXTargetMC();
     LLVMInitializeNVPTXAsmPrinter();
@@ -30,7 +38,6 @@ static void initialise_nvptx(void)
 
 static void initialise_amdgpu(void)
 {
-    LLVMInitializeAMDGPUTargetInfo();
     LLVMInitializeAMDGPUTarget();
     LLVMInitializeAMDGPUTargetMC();
     LLVMInitializeAMDGPUAsmPrinter();
@@ -38,7 +45,6 @@ static void initialise_amdgpu(void)
 
 static void initialise_spirv(void)
 {
-    LLVMInitializeSPIRVTargetInfo();
     LLVMInitializeSPIRVTarget();
     LLVMInitializeSPIRVTargetMC();
     LLVMInitializeSPIRVAsmPrinter();
@@ -46,11 +52,13 @@ static void initialise_spirv(void)
 
 static void initialise_target(const char *triple)
 {
+    static pthread_once_t names = PTHREAD_ONCE_INIT;
     static pthread_once_t x86 = PTHREAD_ONCE_INIT;
     static pthread_once_t nvptx = PTHREAD_ONCE_INIT;
     static pthread_once_t amdgpu = PTHREAD_ONCE_INIT;
     static pthread_once_t spirv = PTHREAD_ONCE_INIT;
 
+    pthread_once(&names, name_targets);
     if (strncmp(triple, "x86_64-", 7) == 0)
         pthread_once(&x86, initialise_x86);
     else if (strncmp(triple, "nvptx64-", 8) == 0)

@@ -89,13 +89,15 @@ static int32_t supports(const char *backend)
 
 static kiln_status generate(const kiln__codegen_request *request)
 {
+    const unsigned backend =
+        kiln__codegen_backend_bit(request->settings->backend);
     kiln_status status;
 
     kiln__codegen_enter(request);
-    kiln__codegen_job_begins();
+    kiln__codegen_job_begins(backend);
     status = kiln__generate(request);
-    kiln__codegen_job_ends(status == KILN_OK &&
-                           request->form == KILN_EMIT_BINARY);
+    kiln__codegen_job_ends(
+        status == KILN_OK && request->form == KILN_EMIT_BINARY ? backend : 0);
     kiln__codegen_enter(NULL);
     return status;
 }

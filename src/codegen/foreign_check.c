@@ -34,6 +34,17 @@ static kiln_status check_special(kiln__codegen_job *job, LLVMValueRef global,
     return refuse(job, "variable", name, "constructors are not run");
 }
 
+/* A constant of a vendor's library, which depends on the target: closures that
+   are kept for all processors stay without its value. */
+static int is_left_to_us(const kiln__codegen_job *job, const char *name)
+{
+    uint64_t value;
+
+    return job->request->form == KILN__EMIT_CLOSURE &&
+           job->backend->constant != NULL &&
+           job->backend->constant(job, name, &value);
+}
+
 static kiln_status check_global(kiln__codegen_job *job, LLVMValueRef global)
 {
     size_t size;
@@ -43,7 +54,7 @@ static kiln_status check_global(kiln__codegen_job *job, LLVMValueRef global)
     if (strncmp(name, "llvm.", 5) == 0)
         return check_special(job, global, name);
     if (LLVMIsDeclaration(global))
-        return kiln__foreign_is_site(job, global)
+        return kiln__foreign_is_site(job, global) || is_left_to_us(job, name)
                    ? KILN_OK
                    : refuse(job, "variable", name, "it is not defined");
     if (LLVMIsThreadLocal(global))

@@ -47,12 +47,22 @@ static void send_all(const void *bytes, size_t size)
     }
 }
 
+/* What libkiln makes an error of: it may be sending, and read no message. */
+__attribute__((noreturn)) static void end_with(const char *words)
+{
+    const ssize_t written = write(STDERR_FILENO, words, strlen(words));
+
+    _exit(written < 0 ? 2 : 1);
+}
+
 static void send_message(int kind, const kiln__encoder *fields)
 {
     unsigned char head[KILN__WIRE_HEAD_SIZE];
 
-    if (fields->failed || fields->size > KILN__WIRE_LARGEST)
-        _exit(1);
+    if (fields->failed)
+        end_with("out of memory\n");
+    if (fields->size > KILN__WIRE_LARGEST)
+        end_with("the outcome is too large for a message\n");
     kiln__wire_put_head(head, kind, fields->size);
     send_all(head, sizeof head);
     send_all(fields->bytes, fields->size);
@@ -96,10 +106,8 @@ static unsigned char *receive(int kind, size_t *size)
     if (kiln__wire_get_head(head, size) != kind)
         _exit(1);
     bytes = malloc(*size + 1);
-    if (!bytes) {
-        send_note(KILN__WIRE_FAIL, KILN_ENOMEM, 0, "out of memory");
-        _exit(1);
-    }
+    if (!bytes)
+        end_with("out of memory\n");
     receive_all(bytes, *size);
     bytes[*size] = '\0';
     return bytes;

@@ -239,6 +239,33 @@ static double fract_f64(double x)
     return fmin(x - floor(x), 0x1.fffffffffffffp-1);
 }
 
+/* The first 1280 bits of 2 / pi, behind the point. */
+static const uint64_t two_over_pi[20] = {
+    0xa2f9836e4e441529, 0xfc2757d1f534ddc0, 0xdb6295993c439041,
+    0xfe5163abdebbc561, 0xb7246e3a424dd2e0, 0x06492eea09d1921c,
+    0xfe1deb1cb129a73e, 0xe88235f52ebb4484, 0xe99c7026b45f7e41,
+    0x3991d639835339f4, 0x9c845f8bbdf9283b, 0x1ff897ffde05980f,
+    0xef2f118b5a0a6d1f, 0x6d367ecf27cb09b7, 0x4f463f669e5fea2d,
+    0x7527bac7ebe5f17b, 0x3d0739f78a5292ea, 0x6bfb5fb11f8d5d08,
+    0x56033046fc7b6bab, 0xf0cfbc209af4361d};
+
+/* 53 of them: the segment, later ones for a large number. */
+static double trig_preop(double x, int32_t segment)
+{
+    uint64_t bits, result = 0;
+    int shift = (segment & 31) * 53, scale, exponent;
+
+    memcpy(&bits, &x, sizeof bits);
+    exponent = (int)(bits >> 52 & 2047);
+    if (exponent > 1077)
+        shift += exponent - 1077;
+    for (int i = shift; i < shift + 53; i++)
+        result = result << 1 |
+                 (i < 1201 ? two_over_pi[i / 64] >> (63 - i % 64) & 1 : 0);
+    scale = -53 - shift + (exponent >= 1968 ? 128 : 0);
+    return ldexp((double)result, scale);
+}
+
 static float frexp_mant_f32(float x)
 {
     int exponent;
@@ -329,6 +356,7 @@ const named_function amdgcn_functions[] = {
     ENTRY("frexp.mant.f64", frexp_mant_f64, 0),
     ENTRY("frexp.exp.i32.f32", frexp_exp_f32, 0),
     ENTRY("frexp.exp.i32.f64", frexp_exp_f64, 0),
+    ENTRY("trig.preop.f64", trig_preop, 0),
     ENTRY("fmed3.f32", fmed3_f32, 0),
     {NULL, NULL, 0},
 };

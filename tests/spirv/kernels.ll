@@ -93,12 +93,13 @@ write:
   store i32 0, ptr addrspace(1) %report
   %pl = getelementptr i8, ptr addrspace(1) %state, i64 8
   store i64 %launch, ptr addrspace(1) %pl
-  %pg = getelementptr i8, ptr addrspace(1) %state, i64 16
-  store i64 %i, ptr addrspace(1) %pg
-  %pv = getelementptr i8, ptr addrspace(1) %state, i64 88
+  %pv = getelementptr i8, ptr addrspace(1) %state, i64 16
   store i64 %i, ptr addrspace(1) %pv
-  %pw = getelementptr i8, ptr addrspace(1) %state, i64 96
+  %pw = getelementptr i8, ptr addrspace(1) %state, i64 24
   store i64 %n, ptr addrspace(1) %pw
+  %pg = getelementptr i8, ptr addrspace(1) %state, i64 32
+  %local = trunc i64 %i to i32
+  store i32 %local, ptr addrspace(1) %pg
   %ready = atomicrmw xchg ptr addrspace(1) %state, i32 2 seq_cst
   br label %done
 done:

@@ -276,11 +276,11 @@ static void a_translator_that_fails_has_its_words_in_the_error(void **state)
     kiln_blob bitcode = {0};
 
     assert_fails(KILN_EDEVICE, "llvm-spirv failed",
-                 kiln__spirv_translate(&bitcode, f->context, "false", f->words,
-                                       f->size, &test_error));
+                 kiln__spirv_translate(&bitcode, f->context, "/bin/false",
+                                       f->words, f->size, &test_error));
     assert_fails(KILN_EDEVICE, "llvm-spirv failed",
-                 kiln__spirv_translate(&bitcode, f->context, "true", f->words,
-                                       f->size, &test_error));
+                 kiln__spirv_translate(&bitcode, f->context, "/bin/true",
+                                       f->words, f->size, &test_error));
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)

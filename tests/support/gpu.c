@@ -219,8 +219,7 @@ void gpu_raise(const gpu_block *block, uint32_t report, int64_t value0,
         return;
     state->report = report;
     state->launch = block->launch;
-    state->group_id[0] = (uint32_t)block->value;
-    state->group_size[0] = 1;
+    state->local_id[0] = (uint32_t)block->value;
     state->values[0] = value0;
     state->values[1] = value1;
     __atomic_store_n(&state->phase, KILN__PHASE_READY, __ATOMIC_RELEASE);
