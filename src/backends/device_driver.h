@@ -3,6 +3,8 @@
 #ifndef KILN_DEVICE_DRIVER_H
 #define KILN_DEVICE_DRIVER_H
 
+#include <string.h>
+
 #include "core.h"
 #include "device_abi.h"
 #include "kiln/sys/backend.h"
@@ -93,8 +95,8 @@ typedef struct kiln__device_record {
 #define KILN__PRINT_ROOM 65536u
 #define KILN__STATE_BYTES (KILN__STATE_SIZE + KILN__PRINT_ROOM)
 
-/* Makes memory of KILN__STATE_BYTES, which the host can write, aligned to 8, a
-   state. */
+/* Makes memory of KILN__STATE_BYTES, which the host can write, aligned to
+   KILN__STATE_ALIGNMENT, a state. */
 void kiln__device_state_init(void *state);
 /* After all work of the queue has ended: hands what was printed to the
    context's callback, says how much was lost in the log, and begins anew.
@@ -117,17 +119,39 @@ uint32_t kiln__device_hidden(const kiln_launch_request *request, uint64_t state,
 
 /* What groups a device, or one kernel on it, can have. */
 typedef struct kiln__group_limits {
-    uint32_t items;    /* in all */
-    uint32_t width;    /* of a sub-group; a multiple of it is best */
-    uint32_t sizes[3]; /* in each dimension */
+    uint32_t items;     /* in all */
+    uint32_t width;     /* of a sub-group; a multiple of it is best */
+    uint32_t sizes[3];  /* in each dimension */
+    uint64_t groups[3]; /* of a grid */
 } kiln__group_limits;
 
-/* Fills a block of zeros: a group that divides the grid, within the limits
-   and the kernel's maximum, if possible a multiple of the width. KILN_EINVAL:
-   a block that is given does not divide the grid or is too large. */
-kiln_status kiln__device_block(uint32_t block[3],
-                               const kiln_launch_request *request,
-                               const kiln__group_limits *limits,
-                               kiln_error **error);
+/* The shape of a queue's last launch: most that follow have the same. */
+typedef struct kiln__launch_shape {
+    uint64_t number; /* of the kernel; 0: none */
+    uint64_t grid[3];
+    uint32_t asked[3]; /* the block of the request */
+    uint32_t block[3];
+    uint64_t groups[3];
+} kiln__launch_shape;
+
+static inline int kiln__launch_shape_is(const kiln__launch_shape *shape,
+                                        uint64_t number,
+                                        const kiln_launch_request *request)
+{
+    return shape->number == number &&
+           memcmp(shape->grid, request->grid, sizeof shape->grid) == 0 &&
+           memcmp(shape->asked, request->block, sizeof shape->asked) == 0;
+}
+
+/* Fills the shape of a request for kernel `number`. A block of zeros becomes a
+   group that divides the grid, within the limits and the kernel's maximum, if
+   possible a multiple of the width: `suggested`, where it is not NULL and one
+   within the limits. KILN_EINVAL, and no shape is known: a block that is given
+   does not divide the grid or is too large, or there are too many groups. */
+kiln_status kiln__launch_shape_find(kiln__launch_shape *shape, uint64_t number,
+                                    const kiln_launch_request *request,
+                                    const kiln__group_limits *limits,
+                                    const uint32_t suggested[3],
+                                    kiln_error **error);
 
 #endif /* KILN_DEVICE_DRIVER_H */

@@ -56,27 +56,42 @@ static const char *method_of(const kiln_launch_request *request)
     return kiln_kernel_get_info(request->kernel)->method;
 }
 
+static int divides(const uint32_t block[3], const uint64_t grid[3])
+{
+    for (int i = 0; i < 3; i++)
+        if (block[i] == 0 || grid[i] % block[i] != 0)
+            return 0;
+    return 1;
+}
+
+static int is_within(const uint32_t block[3], const kiln__group_limits *limits,
+                     uint32_t most)
+{
+    uint64_t items = 1;
+    int fits = 1;
+
+    for (int i = 0; i < 3; i++) {
+        fits &= block[i] <= at_least_one(limits->sizes[i]);
+        items = items > most ? items : items * block[i];
+    }
+    return items <= most && fits;
+}
+
 static kiln_status check(const uint32_t block[3],
                          const kiln_launch_request *request,
                          const kiln__group_limits *limits, uint32_t most,
                          kiln_error **error)
 {
     const uint64_t *grid = request->grid;
-    uint64_t items = 1;
-    int fits = 1;
 
-    for (int i = 0; i < 3; i++) {
-        if (block[i] == 0 || grid[i] % block[i] != 0)
-            return kiln__error_set(
-                error, KILN_EINVAL,
-                "launch of %s: a grid of %" PRIu64 ",%" PRIu64 ",%" PRIu64
-                " items is no whole number of groups of %u,%u,%u",
-                method_of(request), grid[0], grid[1], grid[2], block[0],
-                block[1], block[2]);
-        fits &= block[i] <= at_least_one(limits->sizes[i]);
-        items = items > most ? items : items * block[i];
-    }
-    if (items <= most && fits)
+    if (!divides(block, grid))
+        return kiln__error_set(
+            error, KILN_EINVAL,
+            "launch of %s: a grid of %" PRIu64 ",%" PRIu64 ",%" PRIu64
+            " items is no whole number of groups of %u,%u,%u",
+            method_of(request), grid[0], grid[1], grid[2], block[0], block[1],
+            block[2]);
+    if (is_within(block, limits, most))
         return KILN_OK;
     return kiln__error_set(
         error, KILN_EINVAL,
@@ -86,22 +101,49 @@ static kiln_status check(const uint32_t block[3],
         limits->sizes[0], limits->sizes[1], limits->sizes[2]);
 }
 
-kiln_status kiln__device_block(uint32_t block[3],
-                               const kiln_launch_request *request,
-                               const kiln__group_limits *limits,
-                               kiln_error **error)
+static kiln_status find_block(uint32_t block[3],
+                              const kiln_launch_request *request,
+                              const kiln__group_limits *limits,
+                              const uint32_t suggested[3], kiln_error **error)
 {
+    const uint32_t *asked = request->block;
     const uint32_t maximum =
         kiln_kernel_get_info(request->kernel)->maximum_group_size;
     uint32_t most = at_least_one(limits->items);
 
     if (maximum != 0 && maximum < most)
         most = maximum;
-    if ((request->block[0] | request->block[1] | request->block[2]) == 0) {
-        choose(block, request->grid, limits, most);
-        return KILN_OK;
+    if ((asked[0] | asked[1] | asked[2]) != 0) {
+        memcpy(block, asked, 3 * sizeof *block);
+        return check(block, request, limits, most, error);
     }
-    for (int i = 0; i < 3; i++)
-        block[i] = request->block[i];
-    return check(block, request, limits, most, error);
+    if (suggested != NULL && divides(suggested, request->grid) &&
+        is_within(suggested, limits, most))
+        memcpy(block, suggested, 3 * sizeof *block);
+    else
+        choose(block, request->grid, limits, most);
+    return KILN_OK;
+}
+
+kiln_status kiln__launch_shape_find(kiln__launch_shape *shape, uint64_t number,
+                                    const kiln_launch_request *request,
+                                    const kiln__group_limits *limits,
+                                    const uint32_t suggested[3],
+                                    kiln_error **error)
+{
+    shape->number = 0;
+    KILN_TRY(find_block(shape->block, request, limits, suggested, error));
+    for (int i = 0; i < 3; i++) {
+        shape->groups[i] = request->grid[i] / shape->block[i];
+        if (shape->groups[i] > limits->groups[i])
+            return kiln__error_set(
+                error, KILN_EINVAL,
+                "launch of %s: %" PRIu64 " groups in dimension %d: the device "
+                "takes %" PRIu64,
+                method_of(request), shape->groups[i], i, limits->groups[i]);
+    }
+    memcpy(shape->grid, request->grid, sizeof shape->grid);
+    memcpy(shape->asked, request->block, sizeof shape->asked);
+    shape->number = number;
+    return KILN_OK;
 }

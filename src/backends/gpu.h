@@ -190,7 +190,6 @@ struct kiln__gpu_context {
     char architecture[64]; /* "sm_90", "gfx90a:sramecc+:xnack-" */
     int major, minor;
     kiln__group_limits limits;
-    uint64_t groups[3];              /* of a grid */
     _Atomic int32_t lost;            /* the result with which it was, or 0 */
     struct kiln__gpu_queue *adopted; /* queues whose streams are the caller's */
     kiln__gpu_context *next;
@@ -285,22 +284,13 @@ kiln_status kiln__gpu_image_copy(void **out, size_t *out_size,
 
 /* ---- queues: gpu_queue.c ---- */
 
-/* The shape of the last launch: most that follow have the same. */
-typedef struct kiln__gpu_shape {
-    uint64_t number; /* of the kernel; 0: none */
-    uint64_t grid[3];
-    uint32_t asked[3];
-    uint32_t block[3];
-    uint32_t groups[3];
-} kiln__gpu_shape;
-
 typedef struct kiln__gpu_queue {
     kiln__gpu_context *context;
     void *stream;
     int is_adopted;
     void *state;            /* as the host sees it */
     uint64_t state_address; /* as the device does */
-    kiln__gpu_shape shape;
+    kiln__launch_shape shape;
     kiln__device_record record;
     uint32_t pins; /* under the backend's lock: somebody looks at it */
     struct kiln__gpu_queue *next; /* of the context's adopted ones */

@@ -88,7 +88,7 @@ static kiln__gpu_result read_attributes(kiln__gpu_context *context)
     context->limits.width = (uint32_t)values[3];
     for (int i = 0; i < 3; i++) {
         context->limits.sizes[i] = (uint32_t)values[4 + i];
-        context->groups[i] = (uint64_t)values[7 + i];
+        context->limits.groups[i] = (uint64_t)values[7 + i];
     }
     return 0;
 }

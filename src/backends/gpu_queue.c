@@ -2,9 +2,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "gpu.h"
 
-#include <inttypes.h>
 #include <sched.h>
-#include <string.h>
 
 #include "log.h"
 #include "report.h"
@@ -200,44 +198,19 @@ void kiln__gpu_queue_free(kiln__gpu_queue *queue)
 
 /* ---- launching ---- */
 
-static int is_known_shape(const kiln__gpu_shape *shape, uint64_t number,
-                          const kiln_launch_request *request)
-{
-    return shape->number == number &&
-           memcmp(shape->grid, request->grid, sizeof shape->grid) == 0 &&
-           memcmp(shape->asked, request->block, sizeof shape->asked) == 0;
-}
-
-/* Leaves the shape unknown when it fails; the caller says whose it is. */
-static kiln_status find_shape(kiln__gpu_shape *shape,
-                              const kiln__gpu_context *context,
+static kiln_status find_shape(kiln__gpu_queue *queue, uint64_t number,
                               const kiln__gpu_entry *entry,
                               const kiln_launch_request *request,
                               kiln_error **error)
 {
-    kiln__group_limits limits = context->limits;
+    kiln__group_limits limits = queue->context->limits;
     const uint32_t *asked = request->block;
 
-    shape->number = 0;
     limits.items = entry->threads;
     if ((asked[0] | asked[1] | asked[2]) == 0 && limits.items > GROUP_ITEMS)
         limits.items = GROUP_ITEMS;
-    KILN_TRY(kiln__device_block(shape->block, request, &limits, error));
-    for (int i = 0; i < 3; i++) {
-        const uint64_t groups = request->grid[i] / shape->block[i];
-
-        if (groups > context->groups[i])
-            return kiln__error_set(
-                error, KILN_EINVAL,
-                "launch of %s: %" PRIu64 " groups in dimension %d: the device "
-                "takes %" PRIu64,
-                kiln_kernel_get_info(request->kernel)->method, groups, i,
-                context->groups[i]);
-        shape->groups[i] = (uint32_t)groups;
-    }
-    memcpy(shape->grid, request->grid, sizeof shape->grid);
-    memcpy(shape->asked, request->block, sizeof shape->asked);
-    return KILN_OK;
+    return kiln__launch_shape_find(&queue->shape, number, request, &limits,
+                                   NULL, error);
 }
 
 static kiln__gpu_result call_driver(const kiln__gpu_queue *queue,
@@ -245,24 +218,28 @@ static kiln__gpu_result call_driver(const kiln__gpu_queue *queue,
                                     size_t size)
 {
     const kiln__gpu_api *api = queue->context->api;
-    const kiln__gpu_shape *shape = &queue->shape;
+    const kiln__launch_shape *shape = &queue->shape;
     /* CU_LAUNCH_PARAM_BUFFER_POINTER, ..._SIZE and ..._END, and HIP's. */
     void *extra[] = {(void *)(uintptr_t)1, arguments, (void *)(uintptr_t)2,
                      &size, queue->context->backend->vendor->launch_end};
     void **const block = size > 0 ? extra : NULL;
+    /* At most what the device takes. */
+    const uint32_t groups[3] = {(uint32_t)shape->groups[0],
+                                (uint32_t)shape->groups[1],
+                                (uint32_t)shape->groups[2]};
 
     if (api->launch_ex != NULL) {
         const kiln__gpu_launch_config config = {
-            .grid = {shape->groups[0], shape->groups[1], shape->groups[2]},
+            .grid = {groups[0], groups[1], groups[2]},
             .block = {shape->block[0], shape->block[1], shape->block[2]},
             .stream = queue->stream,
         };
 
         return api->launch_ex(&config, function, NULL, block);
     }
-    return api->launch(function, shape->groups[0], shape->groups[1],
-                       shape->groups[2], shape->block[0], shape->block[1],
-                       shape->block[2], 0, queue->stream, NULL, block);
+    return api->launch(function, groups[0], groups[1], groups[2],
+                       shape->block[0], shape->block[1], shape->block[2], 0,
+                       queue->stream, NULL, block);
 }
 
 kiln_status kiln__gpu_queue_launch(kiln__gpu_queue *queue,
@@ -278,10 +255,8 @@ kiln_status kiln__gpu_queue_launch(kiln__gpu_queue *queue,
 
     KILN_TRY(kiln__gpu_check(context, error));
     KILN_TRY(kiln__gpu_function_in(&entry, function, context, error));
-    if (!is_known_shape(&queue->shape, function->number, request)) {
-        KILN_TRY(find_shape(&queue->shape, context, entry, request, error));
-        queue->shape.number = function->number;
-    }
+    if (!kiln__launch_shape_is(&queue->shape, function->number, request))
+        KILN_TRY(find_shape(queue, function->number, entry, request, error));
     size = kiln__device_hidden(request, queue->state_address, function->number);
     KILN_TRY(kiln__gpu_enter(context, &before, error));
     result = call_driver(queue, entry->handle, request->arguments, size);

@@ -380,15 +380,15 @@ kiln_status kiln_queue_native(kiln_native_launch *out, kiln_queue *queue,
         return kiln__error_set(error, KILN_EUNSUPPORTED,
                                "%s: kernels are launched by Kiln alone",
                                queue->device->name);
-    KILN_TRY(ops->native(queue->device->self, queue->handle, kernel->function,
-                         &made, error));
-    made.hidden_count = kernel->info->hidden_arguments;
     if (kernel->info->allocates) {
         void *heap;
 
         KILN_TRY(kiln__queue_heap_get(&heap, queue, error));
         made.hidden[KILN__HIDDEN_MOST - 1] = (uint64_t)(uintptr_t)heap;
     }
+    KILN_TRY(ops->native(queue->device->self, queue->handle, kernel->function,
+                         &made, error));
+    made.hidden_count = kernel->info->hidden_arguments;
     queue->frontend = frontend_of(kernel);
     size = out->size < sizeof made ? out->size : sizeof made;
     made.size = out->size;

@@ -59,6 +59,8 @@ void kiln__level_zero_ask_limits(kiln__spirv_function *function, void *native)
     limits->items = device->facts.group_items;
     limits->width = device->facts.width;
     memcpy(limits->sizes, device->facts.local_sizes, sizeof limits->sizes);
+    for (int i = 0; i < 3; i++)
+        limits->groups[i] = UINT32_MAX; /* of ze_group_count_t */
     if (device->api->zeKernelGetProperties(native, &found) ==
             ZE_RESULT_SUCCESS &&
         found.maxSubgroupSize != 0)

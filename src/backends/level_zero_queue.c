@@ -1,5 +1,7 @@
 /* level_zero_queue.c - launches in order, and what kernels leave behind. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include <string.h>
+
 #include "level_zero.h"
 #include "report.h"
 
@@ -20,6 +22,7 @@ typedef struct zero_queue {
     int is_stale;  /* but stands in front of a later launch */
     int is_busy;   /* something was launched since the last wait */
     void *state;   /* NULL: not made yet */
+    kiln__launch_shape shape;
     kiln__device_record record;
 } zero_queue;
 
@@ -140,51 +143,35 @@ void kiln__level_zero_queue_free(void *self, void *queue)
 
 /* ---- launching ---- */
 
-/* What the driver suggests, where it is a group that fits. */
+/* What the driver suggests; zeros: nothing. */
 static void suggest(uint32_t block[3], const zero_queue *queue,
                     ze_kernel_handle_t kernel,
                     const kiln_launch_request *request)
 {
-    const kiln__spirv_function *function = request->function;
-    const kiln_kernel_info *info = function->info;
-    uint32_t grid[3], found[3];
+    const uint64_t *grid = request->grid;
 
-    if ((block[0] | block[1] | block[2]) != 0 || info->maximum_group_size != 0)
-        return;
-    for (int i = 0; i < 3; i++) {
-        if (request->grid[i] > UINT32_MAX)
-            return;
-        grid[i] = (uint32_t)request->grid[i];
-    }
-    if (queue->device->api->zeKernelSuggestGroupSize(
-            kernel, grid[0], grid[1], grid[2], &found[0], &found[1],
-            &found[2]) != ZE_RESULT_SUCCESS)
-        return;
-    for (int i = 0; i < 3; i++)
-        if (found[i] == 0 || grid[i] % found[i] != 0)
-            return;
-    for (int i = 0; i < 3; i++)
-        block[i] = found[i];
+    memset(block, 0, 3 * sizeof *block);
+    if (grid[0] <= UINT32_MAX && grid[1] <= UINT32_MAX &&
+        grid[2] <= UINT32_MAX &&
+        queue->device->api->zeKernelSuggestGroupSize(
+            kernel, (uint32_t)grid[0], (uint32_t)grid[1], (uint32_t)grid[2],
+            &block[0], &block[1], &block[2]) != ZE_RESULT_SUCCESS)
+        memset(block, 0, 3 * sizeof *block);
 }
 
-static kiln_status count_groups(ze_group_count_t *out,
-                                const kiln_launch_request *request,
-                                const uint32_t block[3], kiln_error **error)
+static kiln_status find_shape(zero_queue *queue, ze_kernel_handle_t kernel,
+                              const kiln__spirv_function *function,
+                              const kiln_launch_request *request,
+                              kiln_error **error)
 {
-    uint64_t counts[3];
+    uint32_t suggested[3] = {0};
 
-    for (int i = 0; i < 3; i++) {
-        counts[i] = request->grid[i] / block[i];
-        if (counts[i] > UINT32_MAX)
-            return kiln__error_set(
-                error, KILN_EINVAL,
-                "Level Zero: launch of %s: more than "
-                "4294967295 groups",
-                kiln_kernel_get_info(request->kernel)->method);
-    }
-    *out = (ze_group_count_t){(uint32_t)counts[0], (uint32_t)counts[1],
-                              (uint32_t)counts[2]};
-    return KILN_OK;
+    if (kiln__launch_shape_is(&queue->shape, function->number, request))
+        return KILN_OK;
+    if ((request->block[0] | request->block[1] | request->block[2]) == 0)
+        suggest(suggested, queue, kernel, request);
+    return kiln__launch_shape_find(&queue->shape, function->number, request,
+                                   &function->limits, suggested, error);
 }
 
 static ze_result_t set_arguments(const zero_queue *queue,
@@ -207,17 +194,20 @@ static ze_result_t set_arguments(const zero_queue *queue,
 
 static ze_result_t append(const zero_queue *queue, ze_kernel_handle_t kernel,
                           const kiln__spirv_function *function,
-                          const void *arguments, const uint32_t block[3],
-                          const ze_group_count_t *groups)
+                          const void *arguments)
 {
     const kiln__level_zero_api *api = queue->device->api;
+    const uint32_t *block = queue->shape.block;
+    const uint64_t *counts = queue->shape.groups;
+    const ze_group_count_t groups = {(uint32_t)counts[0], (uint32_t)counts[1],
+                                     (uint32_t)counts[2]};
     ze_result_t code = set_arguments(queue, kernel, function, arguments);
 
     if (code == ZE_RESULT_SUCCESS)
         code = api->zeKernelSetGroupSize(kernel, block[0], block[1], block[2]);
     if (code == ZE_RESULT_SUCCESS)
         code = api->zeCommandListAppendLaunchKernel(queue->native, kernel,
-                                                    groups, NULL, 0, NULL);
+                                                    &groups, NULL, 0, NULL);
     if (code == ZE_RESULT_SUCCESS)
         code = api->zeCommandListAppendBarrier(queue->native, NULL, 0, NULL);
     return code;
@@ -241,24 +231,20 @@ static kiln_status need_state(zero_queue *queue,
 }
 
 static kiln_status launch_with(zero_queue *queue, ze_kernel_handle_t kernel,
+                               const kiln__spirv_function *function,
                                const kiln_launch_request *request,
                                kiln_error **error)
 {
-    const kiln__spirv_function *function = request->function;
-    uint32_t block[3] = {request->block[0], request->block[1],
-                         request->block[2]};
-    ze_group_count_t groups;
+    const uint32_t *block = queue->shape.block;
     ze_result_t code;
 
-    suggest(block, queue, kernel, request);
-    KILN_TRY(kiln__device_block(block, request, &function->limits, error));
-    KILN_TRY(count_groups(&groups, request, block, error));
+    KILN_TRY(find_shape(queue, kernel, function, request, error));
     KILN_TRY(need_state(queue, function, error));
     (void)kiln__device_hidden(request, (uint64_t)(uintptr_t)queue->state,
                               function->number);
     queue->is_busy = 1;
     queue->is_stale = 1;
-    code = append(queue, kernel, function, request->arguments, block, &groups);
+    code = append(queue, kernel, function, request->arguments);
     if (code == ZE_RESULT_SUCCESS)
         return KILN_OK;
     return kiln__error_set(error, kiln__level_zero_status(code),
@@ -273,14 +259,18 @@ kiln_status kiln__level_zero_launch(void *self, void *queue,
                                     kiln_exception *exception,
                                     kiln_error **error)
 {
+    zero_queue *to = queue;
+    kiln__spirv_function *function;
     kiln__spirv_kernel *kernel;
     kiln_status status;
 
     (void)self;
     (void)exception;
-    KILN_TRY(kiln__spirv_kernel_take(&kernel, request->function, error));
-    status = launch_with(queue, kernel->native, request, error);
-    kiln__spirv_kernel_give(request->function, kernel);
+    KILN_TRY(kiln__spirv_function_on(&function, request->function,
+                                     &to->device->base, error));
+    KILN_TRY(kiln__spirv_kernel_take(&kernel, function, error));
+    status = launch_with(to, kernel->native, function, request, error);
+    kiln__spirv_kernel_give(function, kernel);
     return status;
 }
 
@@ -292,6 +282,8 @@ kiln_status kiln__level_zero_native(void *self, void *queue, void *function,
     kiln__spirv_kernel *kernel;
 
     (void)self;
+    if (to != NULL)
+        KILN_TRY(kiln__spirv_function_on(&of, of, &to->device->base, error));
     KILN_TRY(kiln__spirv_kernel_own(&kernel, of, error));
     out->function = kernel->native;
     if (to == NULL)

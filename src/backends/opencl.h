@@ -191,15 +191,15 @@ kiln_status kiln__opencl_kernel_new(void **native,
                                     const char *name, kiln_error **error);
 void kiln__opencl_kernel_free(const kiln__spirv_device *device, void *native);
 void kiln__opencl_ask_limits(kiln__spirv_function *function, void *native);
-/* Sets every argument from the packed block, and tells of the state. */
-kiln_status kiln__opencl_kernel_set(kiln__spirv_kernel *kernel,
+/* Sets every argument from the packed block. */
+kiln_status kiln__opencl_kernel_set(const kiln__spirv_kernel *kernel,
                                     const kiln__spirv_function *function,
-                                    const void *block, void *state,
-                                    kiln_error **error);
-/* Tells the driver that the kernel reaches a state, NULL: none. */
+                                    const void *block, kiln_error **error);
+/* Tells the driver that the kernel reaches a state and a heap; NULL: none. */
 kiln_status kiln__opencl_kernel_tell(kiln__spirv_kernel *kernel,
                                      const kiln__opencl_device *device,
-                                     void *state, kiln_error **error);
+                                     void *state, void *heap,
+                                     kiln_error **error);
 
 /* ---- opencl_queue.c ---- */
 

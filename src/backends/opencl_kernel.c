@@ -70,22 +70,26 @@ static cl_int set_pointer(const kiln__opencl_device *device, cl_kernel kernel,
     return device->api->clSetKernelArgSVMPointer(kernel, index, pointer);
 }
 
-/* A state whose address is passed as a number is not seen by the driver among
+/* Memory whose address is passed as a number is not seen by the driver among
    the arguments. */
 kiln_status kiln__opencl_kernel_tell(kiln__spirv_kernel *kernel,
                                      const kiln__opencl_device *device,
-                                     void *state, kiln_error **error)
+                                     void *state, void *heap,
+                                     kiln_error **error)
 {
+    void *const reach[2] = {state, heap};
+    const size_t count = heap != NULL ? 2 : 1; /* no heap without a state */
     cl_int code;
 
-    if (state == NULL || kernel->state == state ||
+    if (state == NULL || memcmp(kernel->reach, reach, sizeof reach) == 0 ||
         device->facts.memory == KILN__OPENCL_MEMORY_USM)
         return KILN_OK;
-    code = device->api->clSetKernelExecInfo(
-        kernel->native, CL_KERNEL_EXEC_INFO_SVM_PTRS, sizeof state, &state);
+    code = device->api->clSetKernelExecInfo(kernel->native,
+                                            CL_KERNEL_EXEC_INFO_SVM_PTRS,
+                                            count * sizeof *reach, reach);
     if (code != CL_SUCCESS)
         return kiln__opencl_failed(error, code, "state");
-    kernel->state = state;
+    memcpy(kernel->reach, reach, sizeof reach);
     return KILN_OK;
 }
 
@@ -98,10 +102,9 @@ static kiln_status bad_argument(const kiln__spirv_function *function,
                            kiln__opencl_code_name(code), (int)code);
 }
 
-kiln_status kiln__opencl_kernel_set(kiln__spirv_kernel *kernel,
+kiln_status kiln__opencl_kernel_set(const kiln__spirv_kernel *kernel,
                                     const kiln__spirv_function *function,
-                                    const void *block, void *state,
-                                    kiln_error **error)
+                                    const void *block, kiln_error **error)
 {
     const kiln__opencl_device *device =
         kiln__opencl_of(function->module->device);
@@ -118,7 +121,7 @@ kiln_status kiln__opencl_kernel_set(kiln__spirv_kernel *kernel,
         if (code != CL_SUCCESS)
             return bad_argument(function, code, i, error);
     }
-    return kiln__opencl_kernel_tell(kernel, device, state, error);
+    return KILN_OK;
 }
 
 /* ---- limits ---- */
@@ -146,4 +149,5 @@ void kiln__opencl_ask_limits(kiln__spirv_function *function, void *native)
     limits->width = group_number(device, native,
                                  CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE);
     memcpy(limits->sizes, device->facts.local_sizes, sizeof limits->sizes);
+    memset(limits->groups, 0xff, sizeof limits->groups);
 }

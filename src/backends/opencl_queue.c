@@ -20,6 +20,7 @@ typedef struct opencl_queue {
     void *view;      /* the host's copy, where it needs one */
     cl_event marker; /* behind what was launched, or NULL */
     int is_busy;     /* something was launched since the last wait */
+    kiln__launch_shape shape;
     kiln__device_record record;
 } opencl_queue;
 
@@ -162,18 +163,17 @@ void kiln__opencl_queue_free(void *self, void *queue)
 
 /* ---- launching ---- */
 
-static cl_int enqueue(const opencl_queue *queue, cl_kernel kernel,
-                      const kiln_launch_request *request,
-                      const uint32_t block[3])
+static cl_int enqueue(const opencl_queue *queue, cl_kernel kernel)
 {
     const kiln__opencl_api *api = queue->device->api;
+    const kiln__launch_shape *shape = &queue->shape;
     size_t global[3], local[3];
     cl_uint dimensions = 1;
     cl_int code;
 
     for (cl_uint i = 0; i < 3; i++) {
-        global[i] = (size_t)request->grid[i];
-        local[i] = block[i];
+        global[i] = (size_t)shape->grid[i];
+        local[i] = shape->block[i];
         if (global[i] > 1)
             dimensions = i + 1;
     }
@@ -185,14 +185,17 @@ static cl_int enqueue(const opencl_queue *queue, cl_kernel kernel,
 static kiln_status launch_with(opencl_queue *queue, kiln__spirv_kernel *kernel,
                                const kiln__spirv_function *function,
                                const kiln_launch_request *request,
-                               const uint32_t block[3], kiln_error **error)
+                               kiln_error **error)
 {
+    const uint32_t *block = queue->shape.block;
     cl_int code;
 
-    KILN_TRY(kiln__opencl_kernel_set(
-        kernel, function, request->arguments,
-        function->info->hidden_arguments != 0 ? queue->state : NULL, error));
-    code = enqueue(queue, kernel->native, request, block);
+    KILN_TRY(
+        kiln__opencl_kernel_set(kernel, function, request->arguments, error));
+    if (function->info->hidden_arguments != 0)
+        KILN_TRY(kiln__opencl_kernel_tell(kernel, queue->device, queue->state,
+                                          request->heap, error));
+    code = enqueue(queue, kernel->native);
     if (code == CL_SUCCESS)
         return KILN_OK;
     return kiln__error_set(
@@ -217,22 +220,24 @@ kiln_status kiln__opencl_launch(void *self, void *queue,
                                 kiln_exception *exception, kiln_error **error)
 {
     opencl_queue *to = queue;
-    kiln__spirv_function *function = request->function;
+    kiln__spirv_function *function;
     kiln__spirv_kernel *kernel;
-    uint32_t block[3] = {request->block[0], request->block[1],
-                         request->block[2]};
     kiln_status status;
 
     (void)self;
     (void)exception;
-    KILN_TRY(kiln__device_block(block, request, &function->limits, error));
+    KILN_TRY(kiln__spirv_function_on(&function, request->function,
+                                     &to->device->base, error));
+    if (!kiln__launch_shape_is(&to->shape, function->number, request))
+        KILN_TRY(kiln__launch_shape_find(&to->shape, function->number, request,
+                                         &function->limits, NULL, error));
     KILN_TRY(need_state(to, function, error));
     (void)kiln__device_hidden(request, (uint64_t)(uintptr_t)to->state,
                               function->number);
     KILN_TRY(kiln__spirv_kernel_take(&kernel, function, error));
     drop_marker(to);
     to->is_busy = 1;
-    status = launch_with(to, kernel, function, request, block, error);
+    status = launch_with(to, kernel, function, request, error);
     if (status == KILN_OK)
         atomic_store_explicit(&function->module->was_launched, 1,
                               memory_order_relaxed);
@@ -248,6 +253,8 @@ kiln_status kiln__opencl_native(void *self, void *queue, void *function,
     kiln__spirv_kernel *kernel;
 
     (void)self;
+    if (to != NULL)
+        KILN_TRY(kiln__spirv_function_on(&of, of, &to->device->base, error));
     KILN_TRY(kiln__spirv_kernel_own(&kernel, of, error));
     out->function = kernel->native;
     if (to == NULL)
@@ -255,7 +262,9 @@ kiln_status kiln__opencl_native(void *self, void *queue, void *function,
     KILN_TRY(need_state(to, of, error));
     out->hidden[0] = (uint64_t)(uintptr_t)to->state;
     out->hidden[1] = of->number;
-    return kiln__opencl_kernel_tell(kernel, to->device, to->state, error);
+    return kiln__opencl_kernel_tell(
+        kernel, to->device, to->state,
+        (void *)(uintptr_t)out->hidden[KILN__HIDDEN_MOST - 1], error);
 }
 
 /* ---- waiting ---- */

@@ -264,6 +264,8 @@ struct kiln__spirv_device {
     kiln__spirv_level level;
     const char *name;
     kiln__loaded_kernels kernels;
+    kiln__spirv_module *guests; /* spirv_guest.c */
+    uint32_t guests_leaving;    /* are being unloaded */
 };
 
 /* Of the table of a backend. */
@@ -279,7 +281,7 @@ void kiln__spirv_close(void *self, void *device);
    so it is one caller's at a time. */
 typedef struct kiln__spirv_kernel {
     void *native;
-    const void *state; /* that the driver was told of */
+    void *reach[2]; /* state and heap, that the driver was told of */
     struct kiln__spirv_kernel *next;
 } kiln__spirv_kernel;
 
@@ -306,7 +308,10 @@ struct kiln__spirv_module {
     kiln__fork_guard guard;
     kiln__spirv_function *functions;
     atomic_int was_launched;
-    atomic_int is_saved; /* or was loaded from what had been saved */
+    atomic_int is_saved;        /* or was loaded from what had been saved */
+    kiln__spirv_module *guests; /* the same on adopted devices */
+    kiln__spirv_module *home;   /* of a guest */
+    kiln__spirv_module *next_of_home, *next_of_device; /* likewise */
 };
 
 /* A module for the artifact, if the device runs its target; the driver sets
@@ -333,5 +338,17 @@ void kiln__spirv_kernel_give(kiln__spirv_function *function,
 kiln_status kiln__spirv_kernel_own(kiln__spirv_kernel **out,
                                    kiln__spirv_function *function,
                                    kiln_error **error);
+
+/* ---- spirv_guest.c: kernels on devices that were adopted ---- */
+
+/* The function on that device; loads the artifact there if need be. */
+kiln_status kiln__spirv_function_on(kiln__spirv_function **out,
+                                    kiln__spirv_function *of,
+                                    kiln__spirv_device *device,
+                                    kiln_error **error);
+/* Ends the guests of a module that is unloaded. */
+void kiln__spirv_guests_end(kiln__spirv_module *home);
+/* Ends those of a device that is closed. */
+void kiln__spirv_guests_leave(kiln__spirv_device *device);
 
 #endif /* KILN_SPIRV_BACKEND_H */

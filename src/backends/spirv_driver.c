@@ -340,7 +340,7 @@ static kiln_status native(void *self, void *queue, void *function,
     void *driver;
 
     KILN_TRY(check_alive(self, error));
-    return ops_of(of->module, &driver)
+    return ops_of(queue != NULL ? queue : of->module, &driver)
         ->native(driver, queue, function, out, error);
 }
 

@@ -172,16 +172,43 @@ static kiln_status fill(kiln__spirv_function *function, kiln_error **error)
     return function->number != 0 ? KILN_OK : kiln__error_no_memory(error);
 }
 
-static kiln__spirv_function *find(kiln__spirv_module *module, const char *name)
+/* With the lock held. */
+static kiln__spirv_function *find_named(const kiln__spirv_module *module,
+                                        const char *name)
 {
-    kiln__spirv_function *at;
+    kiln__spirv_function *at = module->functions;
 
-    kiln__mutex_lock(&module->lock);
-    at = module->functions;
     while (at != NULL && strcmp(at->info->name, name) != 0)
         at = at->next;
-    kiln__mutex_unlock(&module->lock);
     return at;
+}
+
+static kiln__spirv_function *find(kiln__spirv_module *module, const char *name)
+{
+    kiln__spirv_function *found;
+
+    kiln__mutex_lock(&module->lock);
+    found = find_named(module, name);
+    kiln__mutex_unlock(&module->lock);
+    return found;
+}
+
+/* Publishes `fresh`, or gives the one that another thread published. */
+static kiln__spirv_function *keep(kiln__spirv_module *module,
+                                  kiln__spirv_function *fresh)
+{
+    kiln__spirv_function *kept;
+
+    kiln__mutex_lock(&module->lock);
+    kept = find_named(module, fresh->info->name);
+    if (kept == NULL) {
+        fresh->next = module->functions;
+        module->functions = kept = fresh;
+    }
+    kiln__mutex_unlock(&module->lock);
+    if (kept != fresh)
+        function_free(fresh);
+    return kept;
 }
 
 static kiln_status add(kiln__spirv_function **out, kiln__spirv_module *module,
@@ -204,11 +231,7 @@ static kiln_status add(kiln__spirv_function **out, kiln__spirv_module *module,
         function_free(function);
         return status;
     }
-    kiln__mutex_lock(&module->lock);
-    function->next = module->functions;
-    module->functions = function;
-    kiln__mutex_unlock(&module->lock);
-    *out = function;
+    *out = keep(module, function);
     return KILN_OK;
 }
 
@@ -268,6 +291,7 @@ void kiln__spirv_unload(void *self, void *module)
     kiln_context *context = old->device->context;
 
     (void)self;
+    kiln__spirv_guests_end(old);
     while (old->functions != NULL) {
         kiln__spirv_function *function = old->functions;
 

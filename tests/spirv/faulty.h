@@ -15,6 +15,14 @@ typedef struct faulty_state {
     const char *failed; /* the function that failed last */
     int64_t live;       /* objects and memory that were not given back */
     cl_device_svm_capabilities without; /* memory to hide */
+    /* OpenCL: what a kernel was last told to reach. */
+    size_t reached;
+    void *reach[4];
+    /* Level Zero: the next suggestions, of x alone, how many were asked for,
+       and the group of the last launch. */
+    uint32_t suggested;
+    int suggestions;
+    uint32_t group[3];
 } faulty_state;
 
 extern faulty_state faulty;

@@ -152,10 +152,20 @@ CODE(clSetKernelArg,
 CODE(clSetKernelArgSVMPointer,
      (cl_kernel kernel, cl_uint index, const void *value),
      (kernel, index, value))
-CODE(clSetKernelExecInfo,
-     (cl_kernel kernel, cl_kernel_exec_info what, size_t size,
-      const void *value),
-     (kernel, what, size, value))
+
+static cl_int CL_API_CALL my_clSetKernelExecInfo(cl_kernel kernel,
+                                                 cl_kernel_exec_info what,
+                                                 size_t size, const void *value)
+{
+    if (faulty_fails("clSetKernelExecInfo"))
+        return CL_OUT_OF_RESOURCES;
+    if (what == CL_KERNEL_EXEC_INFO_SVM_PTRS && size <= sizeof faulty.reach) {
+        faulty.reached = size / sizeof *faulty.reach;
+        memcpy(faulty.reach, value, size);
+    }
+    return faulty_opencl_real.clSetKernelExecInfo(kernel, what, size, value);
+}
+
 CODE(clGetKernelWorkGroupInfo,
      (cl_kernel of, cl_device_id id, cl_kernel_work_group_info what,
       size_t size, void *value, size_t *out),

@@ -128,16 +128,34 @@ CALL(zeKernelSetArgumentValue,
      (ze_kernel_handle_t kernel, uint32_t index, size_t size,
       const void *value),
      (kernel, index, size, value))
-CALL(zeKernelSetGroupSize,
-     (ze_kernel_handle_t kernel, uint32_t group_size_x, uint32_t group_size_y,
-      uint32_t group_size_z),
-     (kernel, group_size_x, group_size_y, group_size_z))
-CALL(zeKernelSuggestGroupSize,
-     (ze_kernel_handle_t kernel, uint32_t global_size_x, uint32_t global_size_y,
-      uint32_t global_size_z, uint32_t *group_size_x, uint32_t *group_size_y,
-      uint32_t *group_size_z),
-     (kernel, global_size_x, global_size_y, global_size_z, group_size_x,
-      group_size_y, group_size_z))
+
+static ze_result_t ZE_APICALL my_zeKernelSetGroupSize(ze_kernel_handle_t kernel,
+                                                      uint32_t x, uint32_t y,
+                                                      uint32_t z)
+{
+    if (faulty_fails("zeKernelSetGroupSize"))
+        return ZE_RESULT_ERROR_UNKNOWN;
+    faulty.group[0] = x;
+    faulty.group[1] = y;
+    faulty.group[2] = z;
+    return faulty_zero_real.zeKernelSetGroupSize(kernel, x, y, z);
+}
+
+static ze_result_t ZE_APICALL my_zeKernelSuggestGroupSize(
+    ze_kernel_handle_t kernel, uint32_t x, uint32_t y, uint32_t z,
+    uint32_t *group_x, uint32_t *group_y, uint32_t *group_z)
+{
+    faulty.suggestions++;
+    if (faulty_fails("zeKernelSuggestGroupSize"))
+        return ZE_RESULT_ERROR_UNKNOWN;
+    if (faulty.suggested == 0)
+        return faulty_zero_real.zeKernelSuggestGroupSize(
+            kernel, x, y, z, group_x, group_y, group_z);
+    *group_x = faulty.suggested;
+    *group_y = *group_z = 1;
+    return ZE_RESULT_SUCCESS;
+}
+
 CALL(zeKernelSetIndirectAccess,
      (ze_kernel_handle_t kernel, ze_kernel_indirect_access_flags_t flags),
      (kernel, flags))

@@ -106,6 +106,13 @@ done:
   ret void
 }
 
+; Keeps the heap's address.
+define spir_kernel void @keep(ptr addrspace(1) %y, i64 %n, ptr addrspace(1) %state, i64 %launch, i64 %heap) {
+entry:
+  store i64 %heap, ptr addrspace(1) %y
+  ret void
+}
+
 ; Prints its number, if there is room.
 define spir_kernel void @say(i64 %n, ptr addrspace(1) %state, i64 %launch) {
 entry:

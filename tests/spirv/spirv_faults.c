@@ -361,6 +361,112 @@ static void a_device_without_addresses_is_not_listed(void **state)
     faulty.without = 0;
 }
 
+/* ---- what the driver is told, and tells ---- */
+
+typedef struct arguments {
+    void *data;
+    int64_t size;
+    uint64_t hidden[KILN__HIDDEN_MOST];
+} arguments;
+
+/* Loads the program on a new device, with memory for `items` numbers. */
+static void open_program(parts *p, const spirv_program *program, size_t items)
+{
+    size_t size;
+    void *bytes = spirv_kernels_read(&size);
+    const char *name;
+
+    faulty.fail_at = 0;
+    assert_ok(prepare(p, NULL));
+    kiln_artifact_release(p->kernel.artifact);
+    p->kernel.artifact =
+        spirv_artifact(&p->kernel, p->context, program,
+                       "spirv:1.4+fp64+int64_atomics", bytes, size);
+    p->kernel.kernel.info = kiln_artifact_kernel(p->kernel.artifact, 0);
+    free(bytes);
+    assert_ok(ops->open(p->self, 0, NULL, &p->device, &name, &test_error));
+    assert_ok(ops->load_native(p->self, p->device, p->kernel.artifact,
+                               saved.data, saved.size, &p->again, &test_error));
+    assert_ok(ops->symbol(p->self, p->again, program->name, &p->function,
+                          &test_error));
+    assert_ok(ops->queue_new(p->self, p->device, NULL, &p->queue, &test_error));
+    assert_ok(ops->buffer_new(p->self, p->device, 8 * items, &p->address,
+                              &test_error));
+}
+
+static void launch_program(parts *p, uint64_t items, void *heap)
+{
+    arguments block = {p->address, (int64_t)items, {0}};
+    const kiln_launch_request request = {.size = sizeof request,
+                                         .function = p->function,
+                                         .kernel = &p->kernel.kernel,
+                                         .grid = {items, 1, 1},
+                                         .arguments = &block,
+                                         .argument_bytes = 16,
+                                         .heap = heap};
+    kiln_exception exception = {.size = sizeof exception};
+
+    assert_ok(
+        ops->launch(p->self, p->queue, &request, &exception, &test_error));
+    assert_ok(ops->wait(p->self, p->queue, 1, &exception, &test_error));
+}
+
+static uint64_t read_number(const parts *p)
+{
+    uint64_t number = 0;
+
+    assert_ok(ops->copy(p->self, p->device, &number, p->address, sizeof number,
+                        &test_error));
+    return number;
+}
+
+/* Neither of the two addresses is an argument of the driver's knowledge. */
+static void the_driver_is_told_of_state_and_heap(void **state)
+{
+    parts p = {0};
+    void *heaps[2];
+    kiln_native_launch native = {.size = sizeof native};
+
+    (void)state;
+    open_program(&p, &spirv_keep, 1);
+    for (int i = 0; i < 2; i++) {
+        assert_ok(
+            ops->buffer_new(p.self, p.device, 64, &heaps[i], &test_error));
+        launch_program(&p, 1, heaps[i]);
+        assert_int_equal(read_number(&p), (uintptr_t)heaps[i]);
+        assert_int_equal(faulty.reached, 2);
+        assert_ptr_equal(faulty.reach[1], heaps[i]);
+    }
+    native.hidden[2] = (uint64_t)(uintptr_t)heaps[0];
+    assert_ok(ops->native(p.self, p.queue, p.function, &native, &test_error));
+    assert_int_equal(faulty.reached, 2);
+    assert_int_equal((uintptr_t)faulty.reach[0], native.hidden[0]);
+    assert_ptr_equal(faulty.reach[1], heaps[0]);
+    for (int i = 0; i < 2; i++)
+        ops->buffer_free(p.self, p.device, heaps[i]);
+    give_back(&p);
+}
+
+static void the_group_that_the_driver_suggests_is_taken(void **state)
+{
+    parts p = {0};
+
+    (void)state;
+    open_program(&p, &spirv_raise, 6);
+    faulty.suggestions = 0;
+    faulty.suggested = 3;
+    launch_program(&p, 6, NULL);
+    assert_int_equal(faulty.group[0], 3);
+    launch_program(&p, 6, NULL);
+    assert_int_equal(faulty.suggestions, 1); /* the shape is known */
+    faulty.suggested = 4;                    /* does not divide the grid */
+    launch_program(&p, 3, NULL);
+    assert_int_equal(faulty.group[0], 3);
+    assert_int_equal(faulty.suggestions, 2);
+    faulty.suggested = 0;
+    give_back(&p);
+}
+
 /* ---- adopting ---- */
 
 static void contexts_and_queues_are_adopted(void **state)
@@ -493,10 +599,12 @@ int main(void)
         CALLS_FAIL,
         cmocka_unit_test(memory_that_one_side_sees_at_a_time_is_enough),
         cmocka_unit_test(a_device_without_addresses_is_not_listed),
+        cmocka_unit_test(the_driver_is_told_of_state_and_heap),
         cmocka_unit_test(contexts_and_queues_are_adopted),
     };
     const struct CMUnitTest on_zero[] = {
         CALLS_FAIL,
+        cmocka_unit_test(the_group_that_the_driver_suggests_is_taken),
         cmocka_unit_test(contexts_and_lists_are_adopted),
     };
     const char *driver = getenv("KILN_SPIRV_DRIVER");

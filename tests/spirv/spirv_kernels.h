@@ -20,7 +20,7 @@ typedef struct spirv_program {
 } spirv_program;
 
 extern const spirv_program spirv_saxpy, spirv_members, spirv_turn, spirv_raise,
-    spirv_say, spirv_place, spirv_work;
+    spirv_keep, spirv_say, spirv_place, spirv_work;
 
 /* A kernel that is loaded, with all that it is made of. */
 typedef struct spirv_kernel {

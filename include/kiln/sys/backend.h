@@ -101,8 +101,9 @@ typedef struct kiln_backend_ops {
     /* The functions above are required, since 0.1. */
 
     /** Optional. Fills `function`, and the values of the hidden arguments of a
-        launch on the queue; without a queue, the function where it was loaded
-        and no values. Without this member the driver's own function is what
+        launch on the queue but for a heap's address, the third one, which is
+        there already; without a queue, the function where it was loaded and no
+        values. Without this member the driver's own function is what
         symbol() gives, and kiln_queue_native() is KILN_EUNSUPPORTED. */
     kiln_status (*native)(void *self, void *queue, void *function,
                           kiln_native_launch *out, kiln_error **error);

@@ -31,11 +31,13 @@ ze_result_t fake_result(cl_int code);
 typedef struct fake_module {
     uint32_t *words; /* of its SPIR-V */
     size_t size;     /* in bytes */
+    ze_context_handle_t context;
     cl_program program;
 } fake_module;
 
 typedef struct fake_kernel {
     cl_kernel native;
+    ze_context_handle_t context;
     uint32_t parameters;
     uint8_t is_pointer[64]; /* of each parameter */
     size_t group[3];
@@ -43,6 +45,7 @@ typedef struct fake_kernel {
 
 typedef struct fake_list {
     cl_command_queue queue;
+    ze_context_handle_t context;
     int is_synchronous;
     struct fake_list *next;
 } fake_list;

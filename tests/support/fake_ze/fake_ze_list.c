@@ -198,9 +198,9 @@ static ze_result_t list_create(ze_context_handle_t context,
     fake_list *list = calloc(1, sizeof *list);
     cl_int code = CL_OUT_OF_HOST_MEMORY;
 
-    (void)context;
     if (list == NULL)
         return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    list->context = context;
     list->queue =
         d->api.clCreateCommandQueue(d->context, d->facts->id, 0, &code);
     list->is_synchronous = desc->mode == ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS;
@@ -273,10 +273,12 @@ static ze_result_t append_launch(ze_command_list_handle_t handle,
                               groups->groupCountY * kernel->group[1],
                               groups->groupCountZ * kernel->group[2]};
     const kiln__opencl_api *api = &fake_device_get()->api;
-    cl_int code =
-        api->clEnqueueNDRangeKernel(list->queue, kernel->native, 3, NULL,
-                                    global, kernel->group, 0, NULL, NULL);
+    cl_int code;
 
+    if (kernel->context != list->context)
+        return ZE_RESULT_ERROR_INVALID_ARGUMENT;
+    code = api->clEnqueueNDRangeKernel(list->queue, kernel->native, 3, NULL,
+                                       global, kernel->group, 0, NULL, NULL);
     if (code == CL_SUCCESS)
         code = api->clFlush(list->queue);
     if (code != CL_SUCCESS)

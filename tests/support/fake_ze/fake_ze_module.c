@@ -128,7 +128,8 @@ static ze_result_t module_create(ze_context_handle_t context,
     build_log *log = calloc(1, sizeof *log);
     ze_result_t result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
 
-    (void)context;
+    if (module != NULL)
+        module->context = context;
     if (module != NULL && log != NULL)
         result = desc->format == ZE_MODULE_FORMAT_NATIVE
                      ? from_native(d, module, desc, log)
@@ -251,6 +252,7 @@ static ze_result_t kernel_create(ze_module_handle_t handle,
         free(kernel);
         return ZE_RESULT_ERROR_INVALID_KERNEL_NAME;
     }
+    kernel->context = module->context;
     read_parameters(kernel, module, desc->pKernelName);
     *out = (ze_kernel_handle_t)(void *)kernel;
     return ZE_RESULT_SUCCESS;

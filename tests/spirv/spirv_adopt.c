@@ -1,0 +1,363 @@
+/* spirv_adopt.c - kernels on a runtime's own contexts and queues. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include <stdlib.h>
+#include <string.h>
+
+#include "backends/handles.h"
+#include "backends/level_zero.h"
+#include "backends/opencl.h"
+#include "report.h"
+#include "spirv_kernels.h"
+
+/*
+ * The runtime makes a context and two queues with the driver itself; kernels
+ * are loaded as kiln_compile() loads them, on the device that Kiln opened.
+ */
+
+static int is_zero; /* Level Zero, else OpenCL */
+static kiln__opencl_api cl;
+static kiln__level_zero_api ze;
+
+typedef struct fixture {
+    kiln_context *context;
+    kiln_device *device; /* adopted */
+    kiln_queue *queue;   /* adopted */
+    spirv_kernel kernel;
+    kiln_spirv_native native;
+    void *streams[2];
+    char printed[256];
+} fixture;
+
+static void take_print(void *env, const char *text, size_t size)
+{
+    fixture *f = env;
+    const size_t used = strlen(f->printed);
+
+    assert_true(used + size < sizeof f->printed);
+    memcpy(f->printed + used, text, size);
+    f->printed[used + size] = '\0';
+}
+
+/* ---- what the runtime has ---- */
+
+static int cl_begin(fixture *f)
+{
+    cl_platform_id platform;
+    cl_device_id id;
+    cl_uint count = 0;
+    cl_int code = 0;
+
+    if (cl.clGetPlatformIDs(1, &platform, &count) != CL_SUCCESS || count == 0 ||
+        cl.clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 1, &id, NULL) !=
+            CL_SUCCESS)
+        return 0;
+    f->native = (kiln_spirv_native){
+        sizeof f->native, "opencl",
+        cl.clCreateContext(NULL, 1, &id, NULL, NULL, &code), NULL};
+    for (int i = 0; i < 2; i++)
+        f->streams[i] =
+            cl.clCreateCommandQueue(f->native.context, id, 0, &code);
+    return 1;
+}
+
+static int ze_begin(fixture *f)
+{
+    const ze_context_desc_t wanted = {.stype = ZE_STRUCTURE_TYPE_CONTEXT_DESC};
+    const ze_command_queue_desc_t desc = {
+        .stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC,
+        .mode = ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS};
+    ze_driver_handle_t driver;
+    ze_device_handle_t id;
+    ze_context_handle_t context = NULL;
+    uint32_t count = 1;
+
+    if (ze.zeInit(0) != ZE_RESULT_SUCCESS ||
+        ze.zeDriverGet(&count, &driver) != ZE_RESULT_SUCCESS || count == 0 ||
+        ze.zeDeviceGet(driver, &count, &id) != ZE_RESULT_SUCCESS)
+        return 0;
+    assert_int_equal(ze.zeContextCreate(driver, &wanted, &context), 0);
+    f->native =
+        (kiln_spirv_native){sizeof f->native, "level-zero", context, id};
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(
+            ze.zeCommandListCreateImmediate(
+                context, id, &desc,
+                (ze_command_list_handle_t *)(void *)&f->streams[i]),
+            0);
+    return 1;
+}
+
+static void give_back(const fixture *f)
+{
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(is_zero ? (int)ze.zeCommandListDestroy(f->streams[i])
+                                 : cl.clReleaseCommandQueue(f->streams[i]),
+                         0);
+    assert_int_equal(is_zero ? (int)ze.zeContextDestroy(f->native.context)
+                             : cl.clReleaseContext(f->native.context),
+                     0);
+}
+
+/* ---- fixture ---- */
+
+static void adopt(fixture *f)
+{
+    assert_ok(kiln_device_adopt(&f->device, f->context, "spirv", &f->native,
+                                &test_error));
+    assert_ok(
+        kiln_queue_adopt(&f->queue, f->device, f->streams[0], &test_error));
+}
+
+static void part(fixture *f)
+{
+    kiln_queue_free(f->queue);
+    kiln_device_close(f->device);
+    f->queue = NULL;
+    f->device = NULL;
+}
+
+static int setup(void **state)
+{
+    static const kiln_host_ops host = {.size = sizeof host,
+                                       .print = take_print};
+    kiln_context_options options = KILN_CONTEXT_OPTIONS_INIT;
+    fixture *f = calloc(1, sizeof *f);
+
+    assert_non_null(f);
+    options.host = &host;
+    options.host_env = f;
+    assert_ok(kiln_context_new(&f->context, &options, &test_error));
+    assert_true(is_zero ? ze_begin(f) : cl_begin(f));
+    adopt(f);
+    *state = f;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    fixture *f = *state;
+
+    part(f);
+    spirv_unload(&f->kernel);
+    kiln_context_free(f->context);
+    give_back(f);
+    free(f);
+    return 0;
+}
+
+static void load(fixture *f, const spirv_program *program)
+{
+    assert_ok(spirv_load(&f->kernel, f->context, program, &test_error));
+}
+
+/* How often the kernel's artifact is loaded beside its own device. */
+static int guests(const fixture *f)
+{
+    const kiln__spirv_function *function = f->kernel.kernel.function;
+    const kiln__spirv_module *at = function->module->guests;
+    int count = 0;
+
+    for (; at != NULL; at = at->next_of_home)
+        count++;
+    return count;
+}
+
+#define ITEMS 128
+#define GROUP 64
+
+/* Launches "turn", which turns each group around. */
+static kiln_status turn(const fixture *f, kiln_device *device,
+                        kiln_queue *queue, kiln_error **error)
+{
+    const kiln_launch shape = {{ITEMS, 1, 1}, {GROUP, 1, 1}};
+    int32_t y[ITEMS];
+    kiln_buffer *buffer = NULL;
+    kiln_array array = {.sizes = {ITEMS}};
+    const void *arguments[] = {&array};
+    kiln_status status;
+
+    for (int i = 0; i < ITEMS; i++)
+        y[i] = i;
+    KILN_TRY(kiln_buffer_new(&buffer, device, sizeof y, error));
+    array.data = kiln_buffer_address(buffer);
+    status = kiln_buffer_write(buffer, 0, y, sizeof y, error);
+    if (status == KILN_OK)
+        status = kiln_queue_launch(queue, &f->kernel.kernel, &shape, arguments,
+                                   1, error);
+    if (status == KILN_OK)
+        status = kiln_queue_wait(queue, error);
+    if (status == KILN_OK)
+        status = kiln_buffer_read(buffer, 0, y, sizeof y, error);
+    for (int i = 0; i < ITEMS && status == KILN_OK; i++)
+        if (y[i] != i / GROUP * GROUP + GROUP - 1 - i % GROUP)
+            status = kiln_error_set(error, KILN_EMISMATCH, "y[%d] is %d", i,
+                                    (int)y[i]);
+    kiln_buffer_free(buffer);
+    return status;
+}
+
+/* ---- running ---- */
+
+static void a_kernel_runs_on_an_adopted_queue(void **state)
+{
+    fixture *f = *state;
+
+    load(f, &spirv_turn);
+    assert_int_equal(guests(f), 0);
+    for (int i = 0; i < 3; i++)
+        assert_ok(turn(f, f->device, f->queue, &test_error));
+    assert_int_equal(guests(f), 1);
+}
+
+static void what_it_raises_and_prints_is_its_own(void **state)
+{
+    fixture *f = *state;
+    const kiln_launch shape = {{8, 1, 1}, {0}};
+    kiln_array array = {.sizes = {0}};
+    const int64_t count = 1;
+    const void *const raise[] = {&array}, *const say[] = {&count};
+    kiln_buffer *buffer = NULL;
+
+    assert_ok(kiln_buffer_new(&buffer, f->device, 64, &test_error));
+    array.data = kiln_buffer_address(buffer);
+    load(f, &spirv_raise);
+    assert_ok(kiln_queue_launch(f->queue, &f->kernel.kernel, &shape, raise, 1,
+                                &test_error));
+    assert_fails(KILN_EEXCEPTION, "index 0, size 0",
+                 kiln_queue_wait(f->queue, &test_error));
+    spirv_unload(&f->kernel);
+
+    load(f, &spirv_say);
+    assert_ok(kiln_queue_launch(f->queue, &f->kernel.kernel, &shape, say, 1,
+                                &test_error));
+    assert_ok(kiln_queue_wait(f->queue, &test_error));
+    assert_string_equal(f->printed, "item 0\n");
+    kiln_buffer_free(buffer);
+}
+
+static void the_same_kernel_runs_on_its_own_device_too(void **state)
+{
+    fixture *f = *state;
+    kiln_device *device = NULL;
+    kiln_queue *queue = NULL;
+
+    load(f, &spirv_turn);
+    assert_ok(kiln_device_open(&device, f->context, "spirv", 0, &test_error));
+    assert_ok(kiln_queue_new(&queue, device, &test_error));
+    assert_ok(turn(f, device, queue, &test_error));
+    assert_ok(turn(f, f->device, f->queue, &test_error));
+    assert_ok(turn(f, device, queue, &test_error));
+    assert_int_equal(guests(f), 1);
+    kiln_queue_free(queue);
+    kiln_device_close(device);
+}
+
+/* ---- the native function ---- */
+
+static void the_native_function_is_of_the_queues_context(void **state)
+{
+    fixture *f = *state;
+    kiln_native_launch native = {.size = sizeof native};
+    void *own = NULL;
+
+    load(f, &spirv_raise);
+    assert_ok(kiln_kernel_native(&own, &f->kernel.kernel, &test_error));
+    assert_ok(
+        kiln_queue_native(&native, f->queue, &f->kernel.kernel, &test_error));
+    assert_non_null(native.function);
+    assert_ptr_not_equal(native.function, own);
+    assert_int_equal(guests(f), 1);
+    assert_int_not_equal(native.hidden[0], 0);
+}
+
+/* ---- lifetimes ---- */
+
+static void a_device_that_closes_takes_what_was_loaded_there_off(void **state)
+{
+    fixture *f = *state;
+
+    load(f, &spirv_turn);
+    for (int i = 0; i < 2; i++) {
+        assert_ok(turn(f, f->device, f->queue, &test_error));
+        assert_int_equal(guests(f), 1);
+        part(f);
+        assert_int_equal(guests(f), 0);
+        adopt(f);
+    }
+}
+
+static void a_kernel_that_is_unloaded_is_off_all_devices(void **state)
+{
+    fixture *f = *state;
+
+    for (int i = 0; i < 2; i++) {
+        load(f, &spirv_turn);
+        assert_ok(turn(f, f->device, f->queue, &test_error));
+        spirv_unload(&f->kernel);
+        assert_null(((kiln__spirv_device *)f->device->handle)->guests);
+    }
+}
+
+typedef struct crowd {
+    fixture *f;
+    atomic_int next;
+    thread_report report;
+} crowd;
+
+static void *turn_alone(void *argument)
+{
+    crowd *c = argument;
+    const fixture *f = c->f;
+    const int mine = atomic_fetch_add(&c->next, 1);
+    kiln_queue *queue = NULL;
+
+    thread_assert_ok(&c->report, kiln_queue_adopt(&queue, f->device,
+                                                  f->streams[mine], NULL));
+    thread_assert_ok(&c->report, turn(f, f->device, queue, NULL));
+    kiln_queue_free(queue);
+    return NULL;
+}
+
+static void what_two_threads_load_at_once_is_kept_once(void **state)
+{
+    crowd c = {.f = *state, .report = THREAD_REPORT_INIT};
+
+    load(c.f, &spirv_turn);
+    harness_run_threads(2, turn_alone, &c);
+    assert_threads_ok(&c.report);
+    assert_int_equal(guests(c.f), 1);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+static int is_here(void)
+{
+    const char *driver = getenv("KILN_SPIRV_DRIVER");
+    char reason[256];
+    fixture f = {0};
+
+    is_zero = driver != NULL && strcmp(driver, "level-zero") == 0;
+    if (!(is_zero ? kiln__level_zero_api_open(&ze, reason, sizeof reason)
+                  : kiln__opencl_api_open(&cl, reason, sizeof reason)) ||
+        !(is_zero ? ze_begin(&f) : cl_begin(&f)))
+        return 0;
+    give_back(&f);
+    return 1;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(a_kernel_runs_on_an_adopted_queue),
+        TEST(what_it_raises_and_prints_is_its_own),
+        TEST(the_same_kernel_runs_on_its_own_device_too),
+        TEST(the_native_function_is_of_the_queues_context),
+        TEST(a_device_that_closes_takes_what_was_loaded_there_off),
+        TEST(a_kernel_that_is_unloaded_is_off_all_devices),
+        TEST(what_two_threads_load_at_once_is_kept_once),
+    };
+
+    if (!is_here())
+        return HARNESS_SKIP;
+    return cmocka_run_group_tests_name("spirv_adopt", tests, NULL, NULL);
+}
