@@ -15,6 +15,7 @@
 #include "stores.h"
 #include "thread.h"
 #include "tool_files.h"
+#include "tool_run.h"
 #include "toolchain.h"
 
 static const char *entry_symbol(kiln__build *build)
@@ -359,6 +360,8 @@ void kiln__build_free(kiln__build *build)
     kiln_blob_release(&build->text);
     kiln_blob_release(&build->module);
     kiln_error_free(build->error);
+    if (build->begun != NULL)
+        kiln__fork_remove(&build->context->fork, &build->begun_guard);
     kiln__ptxas_drop(build->begun);
     kiln__build_free_supplies(build);
     kiln__roots_free(build->roots);
@@ -377,6 +380,10 @@ static void begin_tools(kiln__build *build)
         return;
     build->begun = kiln__ptxas_begin(&build->settings);
     build->request.begun = build->begun;
+    build->begun_guard =
+        (kiln__fork_guard){NULL, kiln__run_forget, build->begun, NULL};
+    if (build->begun != NULL)
+        kiln__fork_add(&build->context->fork, &build->begun_guard);
 }
 
 kiln_status kiln__build_run(kiln__build *build,

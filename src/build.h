@@ -48,6 +48,7 @@ struct kiln__build {
     kiln__codegen_settings settings;
     kiln__codegen_request request;
     struct kiln__begun *begun; /* the request's, and freed with the build */
+    kiln__fork_guard begun_guard;
     uint64_t start_ns;
 
     const kiln_artifact *artifact;

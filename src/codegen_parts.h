@@ -28,6 +28,9 @@ void kiln__codegen_job_begins(unsigned backend);
 void kiln__codegen_job_ends(unsigned gone_all_the_way);
 
 /* ---- codegen/codegen_job.c ---- */
+/* How a value of that kind is printed, KILN__PRINT_...; KILN_TYPE_NONE: it is a
+   text. */
+uint32_t kiln__print_kind(int32_t kind);
 /* LLVM's messages may have several lines; a failure has one. */
 void kiln__join_lines(char *text);
 /* As kiln__job_fail, and disposes LLVM's message (may be NULL). */

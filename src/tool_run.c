@@ -100,11 +100,14 @@ static bool open_workplace(workplace *w, const kiln__run *run)
     return true;
 }
 
+/* A child of fork() may look between the two. */
 static void close_fd(int *fd)
 {
-    if (*fd >= 0)
-        close(*fd);
+    const int old = *fd;
+
     *fd = -1;
+    if (old >= 0)
+        close(old);
 }
 
 static void close_workplace(workplace *w)
@@ -434,6 +437,11 @@ kiln_status kiln__run_end(kiln__begun *begun, const kiln__object *input,
         *out = (kiln_blob){0};
     }
     return said->failed ? KILN_ENOMEM : status;
+}
+
+void kiln__run_forget(void *begun)
+{
+    close_fd(&((kiln__begun *)begun)->w.late_fd);
 }
 
 void kiln__run_drop(kiln__begun *begun)

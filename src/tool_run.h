@@ -62,6 +62,9 @@ kiln__begun *kiln__run_begin(const kiln__run *run);
  */
 kiln_status kiln__run_end(kiln__begun *begun, const kiln__object *input,
                           kiln_blob *out, kiln__text *said);
+/** In a child of fork(): it would keep the program from finding the input's
+ *  end. */
+void kiln__run_forget(void *begun);
 /** Frees it, and ends the program if it was given nothing. NULL is fine. */
 void kiln__run_drop(kiln__begun *begun);
 

@@ -36,6 +36,9 @@ static void width_and_version_are_always_spelt(void **state)
 {
     (void)state;
     assert_target("gfx906", "gfx906:wave64:cov5", "+wavefrontsize64", "cov=5");
+    assert_target("gfx90a:unsafe_fp_atomics",
+                  "gfx90a:wave64:cov5:unsafe_fp_atomics", "+wavefrontsize64",
+                  "cov=5,unsafe_fp_atomics");
     assert_target("gfx90a:cov6", "gfx90a:wave64:cov6", "+wavefrontsize64",
                   "cov=6");
     assert_target("gfx1030", "gfx1030:wave32:cov5", "+wavefrontsize32",

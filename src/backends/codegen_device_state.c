@@ -293,28 +293,6 @@ void kiln__device_record(kiln__codegen_job *job, LLVMBuilderRef builder,
 
 /* ---- printing ---- */
 
-static uint32_t print_kind(int32_t kind)
-{
-    switch (kind) {
-    case KILN_TYPE_NONE:
-        return KILN__PRINT_TEXT;
-    case KILN_TYPE_BOOL:
-        return KILN__PRINT_BOOL;
-    case KILN_TYPE_I8:
-    case KILN_TYPE_I16:
-    case KILN_TYPE_I32:
-    case KILN_TYPE_I64:
-        return KILN__PRINT_I64;
-    case KILN_TYPE_F16:
-    case KILN_TYPE_F32:
-        return KILN__PRINT_F32;
-    case KILN_TYPE_F64:
-        return KILN__PRINT_F64;
-    default:
-        return KILN__PRINT_U64;
-    }
-}
-
 /* 64 bits, whose upper half is zero for an f32: no target needs f64 for it. */
 static LLVMValueRef print_bits(const kiln__codegen_job *job,
                                LLVMBuilderRef builder, LLVMValueRef value,
@@ -423,7 +401,7 @@ void kiln__device_print(kiln__codegen_job *job, LLVMBuilderRef builder,
         return;
     }
     for (size_t i = 0; i < count; i++) {
-        parts[i] = print_kind(kinds[i]);
+        parts[i] = kiln__print_kind(kinds[i]);
         if (parts[i] != KILN__PRINT_TEXT)
             bits[value_count++] = print_bits(job, builder, values[i], parts[i]);
     }

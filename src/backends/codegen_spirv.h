@@ -30,8 +30,8 @@ const char *kiln__spirv_name(kiln__codegen_job *job, LLVMValueRef function);
 kiln_status kiln__spirv_bind_calls(kiln__codegen_job *job);
 /* Every call has its callee's convention. */
 void kiln__spirv_set_conventions(kiln__codegen_job *job);
-/* All becomes a part of the kernel but the function that raises; where code
-   would stop an item, the kernel returns. */
+/* All becomes a part of the kernel; where code would stop an item, that
+   returns. */
 kiln_status kiln__spirv_take_in(kiln__codegen_job *job);
 
 /* ---- codegen_spirv_adapt.c: behind the passes ---- */

@@ -209,8 +209,7 @@ kiln_status kiln__spirv_bind_calls(kiln__codegen_job *job)
  *
  * A call's structs, and pointers of which nothing tells what they point to, are
  * where SPIR-V's drivers and LLVM's generator for it have their faults, and
- * drivers take all functions in anyway. So everything is a part of the kernel,
- * but for the function that raises, which has numbers for arguments.
+ * drivers take all functions in anyway. So everything is a part of the kernel.
  *
  * Modules of other frontends may stop an item where it stands. SPIR-V cannot;
  * but a kernel that has everything in it can return.
@@ -235,11 +234,8 @@ static void take_in(const kiln__codegen_job *job, LLVMValueRef function)
 
 static int stays(LLVMValueRef function)
 {
-    size_t size;
-
     return LLVMIsDeclaration(function) ||
-           LLVMGetFunctionCallConv(function) == KILN__SPIR_KERNEL ||
-           strcmp(LLVMGetValueName2(function, &size), "kiln.raise") == 0;
+           LLVMGetFunctionCallConv(function) == KILN__SPIR_KERNEL;
 }
 
 static int is_trap(LLVMValueRef instruction)

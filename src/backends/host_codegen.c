@@ -386,28 +386,6 @@ static LLVMValueRef exhausted(kiln__codegen_job *job, LLVMBuilderRef builder,
 
 /* ---- printing ---- */
 
-static uint64_t print_kind(int32_t kind)
-{
-    switch (kind) {
-    case KILN_TYPE_NONE:
-        return KILN__PRINT_TEXT;
-    case KILN_TYPE_BOOL:
-        return KILN__PRINT_BOOL;
-    case KILN_TYPE_I8:
-    case KILN_TYPE_I16:
-    case KILN_TYPE_I32:
-    case KILN_TYPE_I64:
-        return KILN__PRINT_I64;
-    case KILN_TYPE_F16:
-    case KILN_TYPE_F32:
-        return KILN__PRINT_F32;
-    case KILN_TYPE_F64:
-        return KILN__PRINT_F64;
-    default:
-        return KILN__PRINT_U64;
-    }
-}
-
 static LLVMValueRef print_bits(const kiln__codegen_job *job,
                                LLVMBuilderRef builder, LLVMValueRef value,
                                uint64_t kind)
@@ -471,7 +449,7 @@ static void print(kiln__codegen_job *job, LLVMBuilderRef builder,
     LLVMValueRef parts = parts_alloca(job, builder, count);
 
     for (size_t i = 0; i < count; i++) {
-        const uint64_t kind = print_kind(kinds[i]);
+        const uint64_t kind = kiln__print_kind(kinds[i]);
         const uint64_t offset = i * sizeof(struct kiln__host_print_part);
         LLVMValueRef bits =
             kind == KILN__PRINT_TEXT

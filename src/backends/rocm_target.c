@@ -33,6 +33,9 @@ static const processor processors[] = {
    version 6, and 6 has nothing that a single processor's code needs. */
 #define USUAL_COV 5
 #define FALLBACK "gfx90a"
+/* Sums of floating-point numbers as instructions, which may treat the smallest
+   ones in their own way, and do nothing in memory of the host. */
+#define UNSAFE_ATOMICS "unsafe_fp_atomics"
 
 /* What stands behind the processor; 0: nothing was said. */
 typedef struct switches {
@@ -40,6 +43,7 @@ typedef struct switches {
     char xnack;
     int wave; /* 32, 64 or 0 */
     int cov;  /* 5, 6 or 0 */
+    int has_unsafe_atomics;
 } switches;
 
 /* ---- reading ---- */
@@ -97,7 +101,8 @@ static int take_word(switches *out, const processor *of, const char *word,
         return 1;
     return take_number(&out->wave, word, size, "wave64", 64) ||
            take_number(&out->cov, word, size, "cov5", 5) ||
-           take_number(&out->cov, word, size, "cov6", 6);
+           take_number(&out->cov, word, size, "cov6", 6) ||
+           take_number(&out->has_unsafe_atomics, word, size, UNSAFE_ATOMICS, 1);
 }
 
 static kiln_status unknown_word(const processor *of, const char *word,
@@ -106,7 +111,7 @@ static kiln_status unknown_word(const processor *of, const char *word,
     return kiln__error_set(
         error, KILN_EINVAL,
         "rocm: %s takes no \":%.*s\" there; behind it may stand, once each, "
-        "%s%swave64, cov5 or cov6",
+        "%s%swave64, cov5 or cov6, " UNSAFE_ATOMICS,
         of->name, (int)(size < 64 ? size : 64), word,
         of->has_switches ? "sramecc+ or sramecc-, xnack+ or xnack-, " : "",
         of->has_wave32 ? "wave32 or " : "");
@@ -151,13 +156,15 @@ static void fill(kiln_target *out, const processor *of, const switches *with)
         (void)snprintf(name, sizeof name, ":xnack%c", with->xnack);
         (void)snprintf(features, sizeof features, "%cxnack,", with->xnack);
     }
-    (void)snprintf(out->name + strlen(out->name), 64, "%s:wave%d:cov%d", name,
-                   with->wave, with->cov);
+    (void)snprintf(out->name + strlen(out->name), 64, "%s:wave%d:cov%d%s", name,
+                   with->wave, with->cov,
+                   with->has_unsafe_atomics ? ":" UNSAFE_ATOMICS : "");
     (void)snprintf(out->features + strlen(out->features), 128,
                    "%s+wavefrontsize%d", features, with->wave);
     (void)snprintf(out->triple, sizeof out->triple, "amdgcn-amd-amdhsa");
     (void)snprintf(out->processor, sizeof out->processor, "%s", of->name);
-    (void)snprintf(out->options, sizeof out->options, "cov=%d", with->cov);
+    (void)snprintf(out->options, sizeof out->options, "cov=%d%s", with->cov,
+                   with->has_unsafe_atomics ? "," UNSAFE_ATOMICS : "");
 }
 
 kiln_status kiln__rocm_target(kiln__gpu_backend *backend, const char *name,

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "codegen_parts.h"
+#include "host_abi.h"
 #include "kiln/type.h"
 
 /* ---- failures ---- */
@@ -141,4 +142,28 @@ void kiln__job_switch(kiln__codegen_job *job)
     job->module = other;
     job->checked_debug = job->debug;
     job->debug = debug;
+}
+
+/* ---- printing ---- */
+
+uint32_t kiln__print_kind(int32_t kind)
+{
+    switch (kind) {
+    case KILN_TYPE_NONE:
+        return KILN__PRINT_TEXT;
+    case KILN_TYPE_BOOL:
+        return KILN__PRINT_BOOL;
+    case KILN_TYPE_I8:
+    case KILN_TYPE_I16:
+    case KILN_TYPE_I32:
+    case KILN_TYPE_I64:
+        return KILN__PRINT_I64;
+    case KILN_TYPE_F16:
+    case KILN_TYPE_F32:
+        return KILN__PRINT_F32;
+    case KILN_TYPE_F64:
+        return KILN__PRINT_F64;
+    default:
+        return KILN__PRINT_U64;
+    }
 }

@@ -24,8 +24,8 @@
  * which costs as much as all else together.
  *
  * What others made goes through LLVM's own passes for the level, and so do the
- * levels 0 and 1, and code for devices, to which targets add passes of theirs.
- * A device's items are its vectors.
+ * levels 0 and 1, and code for devices, to which targets add passes of theirs,
+ * but for SPIR-V, which has its own. A device's items are its vectors.
  */
 
 #define SIMPLIFY(more) \
