@@ -15,7 +15,6 @@
 #include "stores.h"
 #include "thread.h"
 #include "tool_files.h"
-#include "tool_run.h"
 #include "toolchain.h"
 
 static const char *entry_symbol(kiln__build *build)
@@ -381,7 +380,7 @@ static void begin_tools(kiln__build *build)
     build->begun = kiln__ptxas_begin(&build->settings);
     build->request.begun = build->begun;
     build->begun_guard =
-        (kiln__fork_guard){NULL, kiln__run_forget, build->begun, NULL};
+        (kiln__fork_guard){NULL, kiln__ptxas_forget, build->begun, NULL};
     if (build->begun != NULL)
         kiln__fork_add(&build->context->fork, &build->begun_guard);
 }

@@ -87,6 +87,11 @@ kiln__begun *kiln__ptxas_begin(const kiln__codegen_settings *settings)
     return kiln__run_begin(&run);
 }
 
+void kiln__ptxas_forget(void *begun)
+{
+    kiln__run_forget(begun);
+}
+
 void kiln__ptxas_drop(kiln__begun *begun)
 {
     kiln__run_drop(begun);

@@ -30,6 +30,8 @@ kiln_status kiln__ptxas_run(const kiln__codegen_settings *settings,
                             kiln_blob *out, kiln__text *said);
 /* Starts it where it is the one that will be used, or returns NULL. */
 struct kiln__begun *kiln__ptxas_begin(const kiln__codegen_settings *settings);
+/* In a child of fork(): lets go of the input. */
+void kiln__ptxas_forget(void *begun);
 /* Ends it if it was given nothing, and frees it. NULL is fine. */
 void kiln__ptxas_drop(struct kiln__begun *begun);
 

@@ -578,6 +578,8 @@ static void check_sub_ids(const shape *s)
 
 static void sub_groups_have_their_lanes(void **state)
 {
+    if (!kernels_has(*state, "subgroups"))
+        skip();
     for_shapes(state, check_sub_ids);
 }
 
@@ -608,6 +610,8 @@ static void check_sub_operations(const shape *s)
 
 static void sub_groups_add_compare_and_broadcast(void **state)
 {
+    if (!kernels_has(*state, "subgroups"))
+        skip();
     for_shapes(state, check_sub_operations);
 }
 
@@ -627,6 +631,8 @@ static void check_shuffles(const shape *s)
 
 static void shuffles_read_other_lanes(void **state)
 {
+    if (!kernels_has(*state, "subgroups"))
+        skip();
     for_shapes(state, check_shuffles);
 }
 
@@ -686,6 +692,8 @@ static void check_sub_control(const shape *s)
 
 static void control_differs_between_sub_groups(void **state)
 {
+    if (!kernels_has(*state, "subgroups"))
+        skip();
     for_shapes(state, check_sub_control);
 }
 

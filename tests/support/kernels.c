@@ -57,6 +57,21 @@ int kernels_takes(const kiln_launch *launch)
     return items <= 1024 && launch->block[2] <= 64;
 }
 
+int kernels_has(const kernels *k, const char *feature)
+{
+    const char *at = kiln_config_target(k->config);
+
+    if (strncmp(at, "spirv", 5) != 0)
+        return 1;
+    while ((at = strchr(at, '+')) != NULL) {
+        const size_t length = strcspn(++at, "+");
+
+        if (length == strlen(feature) && strncmp(at, feature, length) == 0)
+            return 1;
+    }
+    return 0;
+}
+
 uint64_t kernels_lanes(kernels *k)
 {
     static const char text[] =

@@ -25,6 +25,9 @@ const kiln_config *kernels_config(kernels *k,
 /* True where that launch can be made: beside the host, a grid is a whole
    number of groups, and these have at most 1024 items. */
 int kernels_takes(const kiln_launch *launch);
+/* True where the target has "fp16", "subgroups" or "recursion"; of backend
+   spirv its name tells, and it has no recursion. */
+int kernels_has(const kernels *k, const char *feature);
 /* How many lanes a sub-group has. */
 uint64_t kernels_lanes(kernels *k);
 
