@@ -283,7 +283,6 @@ static void an_older_tool_is_passed_over(void **state)
         linking_init(&l, "sm_130", "+ptx99");
 
         assert_linked(&l, ptx, "ptx");
-
         assert_contains(l.log, "ptxas is passed over");
         assert_contains(l.log, texts[i]);
         linking_dispose(&l);
@@ -300,7 +299,6 @@ static void a_tool_reads_the_ptx_and_its_output_is_taken(void **state)
     with_tool(&l, "#!/bin/sh\necho printed\n" COPY "echo said >&2\n");
 
     assert_linked(&l, ptx, "cubin");
-
     assert_blob_equal(l.out, ptx, sizeof ptx - 1);
     assert_used(&l, "ptxas", tool_path);
     linking_dispose(&l);
@@ -515,7 +513,7 @@ static void a_tool_that_somebody_kills_is_no_verdict(void **state)
     (void)state;
     with_tool(&l, "#!/bin/sh\nkill -KILL $$\n");
     assert_int_equal(run(&l, ptx), KILN_EIO);
-    assert_contains(l.job.message, "ptxas: ended by signal 9");
+    assert_contains(l.job.message, "signal 9");
     assert_string_equal(l.suffix, "");
     linking_dispose(&l);
 }
