@@ -19,6 +19,7 @@ typedef struct recorder {
     const char *reason;
     int opened, closed, freed, loaded, unloaded;
     int raises; /* launches end with an exception */
+    int is_old; /* and its record was shorter when this was compiled */
     kiln_launch_request request;
     unsigned char arguments[4096];
 } recorder;
@@ -131,7 +132,10 @@ static kiln_status launch(void *self, void *queue,
         .method = "main.k",
         .ordinal = 3,
         .values = {5, 4},
+        .frame_count = r->is_old ? 3 : 0,
     };
+    if (r->is_old)
+        exception->size = offsetof(kiln_exception, frames);
     return KILN_EEXCEPTION;
 }
 
@@ -594,6 +598,22 @@ static void an_exception_becomes_an_error(void **state)
     kiln_error_free(error);
 }
 
+/* What lies behind its record is whatever was there. */
+static void an_older_backends_exception_has_no_frames(void **state)
+{
+    fixture *f = *state;
+    kiln_error *error = NULL;
+
+    f->recorder.raises = 1;
+    f->recorder.is_old = 1;
+    assert_int_equal(
+        kiln_queue_launch(f->queue, &f->kernel, &one, NULL, 0, &error),
+        KILN_EEXCEPTION);
+    assert_int_equal(kiln_error_exception(error)->frame_count, 0);
+    assert_null(kiln_error_exception(error)->frames);
+    kiln_error_free(error);
+}
+
 static void polling_says_that_work_is_left(void **state)
 {
     fixture *f = *state;
@@ -752,6 +772,7 @@ int main(void)
         WITH_DEVICE(a_grid_out_of_range_is_refused),
         WITH_DEVICE(groups_keep_to_what_the_kernel_requires),
         WITH_DEVICE(an_exception_becomes_an_error),
+        WITH_DEVICE(an_older_backends_exception_has_no_frames),
         WITH_DEVICE(polling_says_that_work_is_left),
         WITH_DEVICE(a_kernel_runs_where_it_was_loaded),
         WITH_DEVICE(a_missing_symbol_unloads_the_module),

@@ -586,6 +586,38 @@ static void a_runtime_may_launch_by_itself(void **state)
     assert_string_equal(f->heard.text, "value 2, other 1\n");
 }
 
+/* Kiln does not know when such a launch uses the heap: it stays, and whenever
+   nothing is left to run it is cleared. */
+static void the_heap_of_who_launches_by_himself_stays(void **state)
+{
+    gpu_fixture *f = *state;
+    kiln_kernel_info info = *f->kernel.info;
+    kiln_native_launch native = {.size = sizeof native};
+    struct kiln__heap *heap;
+
+    info.allocates = 1;
+    info.hidden_arguments = KILN__HIDDEN_MOST;
+    f->kernel.info = &info;
+    assert_ok(kiln_queue_native(&native, f->queue, &f->kernel, &test_error));
+    heap = (struct kiln__heap *)(uintptr_t)native.hidden[2];
+    assert_non_null(heap);
+    for (int i = 0; i < 3; i++) {
+        heap->changes = 7;
+        assert_ok(kiln_queue_poll(f->queue, &test_error));
+        assert_int_equal(heap->changes, 0);
+    }
+    assert_fails(KILN_EBUSY, "stays",
+                 kiln_queue_set_heap(f->queue, 4096, &test_error));
+    heap->changes = 7;
+    f->fake->is_held = 1;
+    assert_ok(gpu_launch(f, f->queue, 1, (int64_t[1]){0}, 1, &test_error));
+    assert_status(KILN_EAGAIN, kiln_queue_poll(f->queue, &test_error));
+    assert_int_equal(heap->changes, 7);
+    f->fake->is_held = 0;
+    assert_ok(kiln_queue_wait(f->queue, &test_error));
+    assert_int_equal(heap->changes, 0);
+}
+
 static void an_older_caller_gets_what_it_knows(void **state)
 {
     gpu_fixture *f = *state;
@@ -648,6 +680,7 @@ int main(void)
         with_both(a_capture_of_a_stream_that_is_not_ours_is_noticed),
         with_both(a_capture_that_cannot_be_seen_goes_on),
         with_both(a_runtime_may_launch_by_itself),
+        with_both(the_heap_of_who_launches_by_himself_stays),
         with_both(an_older_caller_gets_what_it_knows),
         with_both(the_host_lets_nobody_launch_by_himself),
     };

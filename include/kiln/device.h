@@ -155,7 +155,8 @@ KILN_API KILN_NODISCARD kiln_status kiln_queue_adopt(kiln_queue **out,
  * that allocates, and kept; other kernels pay nothing for it. An array that a
  * kernel has not freed is free again when a wait or a poll has found all work
  * done; on the host, at the next launch. KILN_EINVAL beyond 8 GiB; KILN_EBUSY
- * when launches that used the heap were not waited for.
+ * when launches that used the heap were not waited for, or its address was
+ * told by kiln_queue_native().
  */
 KILN_API KILN_NODISCARD kiln_status kiln_queue_set_heap(kiln_queue *queue,
                                                         uint64_t bytes,
@@ -227,11 +228,12 @@ typedef struct kiln_native_launch {
  * groups. After its own wait the caller polls the queue, for exceptions and
  * for what was printed; and the queue must stay for as long as such launches,
  * a graph's too, may run. The values are the same for each launch of a kernel
- * on a queue.
+ * on a queue. Of one that allocates, the heap stays with the queue from then
+ * on: it is cleared whenever a wait or a poll finds all work done.
  *
- * KILN_EINVAL as of kiln_queue_launch(); KILN_EBUSY when the kernel would have
- * to be loaded while a stream is captured; KILN_EUNSUPPORTED of a backend that
- * lets nobody launch by himself.
+ * KILN_EINVAL and KILN_ENODEVICE as of kiln_queue_launch(); KILN_EBUSY when the
+ * kernel would have to be loaded while a stream is captured; KILN_EUNSUPPORTED
+ * of a backend that lets nobody launch by himself.
  */
 KILN_API KILN_NODISCARD kiln_status kiln_queue_native(kiln_native_launch *out,
                                                       kiln_queue *queue,

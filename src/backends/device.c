@@ -310,12 +310,14 @@ kiln_status kiln_queue_adopt(kiln_queue **out, kiln_device *device,
 void kiln_queue_free(kiln_queue *queue)
 {
     const kiln_device *device;
-    kiln_exception exception;
+    kiln_exception exception = {.size = sizeof exception};
 
     if (queue == NULL)
         return;
     device = queue->device;
     (void)device->ops->wait(device->self, queue->handle, 1, &exception, NULL);
+    if (device->ops->native_grew != NULL)
+        kiln__growth_save(queue, device->context);
     kiln__queue_heap_dispose(queue);
     device->ops->queue_free(device->self, queue->handle);
     kiln__deallocate(&device->context->alloc, queue, sizeof *queue);

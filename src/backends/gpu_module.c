@@ -393,7 +393,8 @@ kiln_status kiln__gpu_function_in(const kiln__gpu_entry **out,
     return KILN_OK;
 }
 
-/* Where the module was loaded at first. */
+/* Where the module was loaded at last: while its function is being made, that
+   is where it was loaded at first, for nobody else has it yet. */
 static kiln__gpu_context *home_of(kiln__gpu_module *module)
 {
     kiln__gpu_context *context;
@@ -404,17 +405,6 @@ static kiln__gpu_context *home_of(kiln__gpu_module *module)
     return context;
 }
 
-static int has_kernel(const kiln_artifact *artifact, const char *name)
-{
-    const size_t count = kiln_artifact_kernel_count(artifact);
-    size_t at = 0;
-
-    while (at < count &&
-           strcmp(kiln_artifact_kernel(artifact, at)->name, name) != 0)
-        at++;
-    return at < count;
-}
-
 static kiln_status fill_function(kiln__gpu_function *function,
                                  kiln_error **error)
 {
@@ -422,7 +412,7 @@ static kiln_status fill_function(kiln__gpu_function *function,
     kiln__gpu_backend *backend = module->backend;
     const kiln__gpu_entry *entry;
 
-    if (!has_kernel(module->artifact, function->name))
+    if (kiln__artifact_kernel_named(module->artifact, function->name) == NULL)
         return kiln__error_set(error, KILN_ECORRUPT,
                                "%s image: no kernel \"%.128s\"",
                                backend->vendor->name, function->name);

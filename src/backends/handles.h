@@ -30,6 +30,7 @@ typedef struct kiln__queue_heap {
     void *address;  /* on the device; NULL: not made yet */
     uint64_t bytes; /* that kernels can have; 0: the default */
     int is_used;    /* by launches since it was last cleared */
+    int is_lent;    /* who launches by himself knows its address for ever */
 } kiln__queue_heap;
 
 struct kiln_queue {

@@ -229,6 +229,16 @@ static size_t locate_frames(kiln_frame *out, char (*methods)[METHOD_MAX],
     return count;
 }
 
+/* A backend that was compiled before there were frames fills none. */
+static void forget_unknown(kiln_exception *exception)
+{
+    const size_t known =
+        offsetof(kiln_exception, frame_count) + sizeof exception->frame_count;
+
+    if (exception->size < known)
+        exception->frame_count = 0;
+}
+
 /* Adds the place that the frontend's source map has today. What stands behind
    a `#` in the method's name tells the frontend which one it was, and people
    nothing. */
@@ -240,6 +250,7 @@ static kiln_status report_exception(kiln_exception *exception,
     char method[METHOD_MAX], methods[KILN__FRAMES_MAX][METHOD_MAX];
     kiln_frame frames[KILN__FRAMES_MAX];
 
+    forget_unknown(exception);
     if (frontend != NULL && frontend->ops.locate != NULL &&
         exception->method != NULL &&
         frontend->ops.locate(frontend->self, exception->method,
@@ -293,7 +304,7 @@ static kiln_status launch_packed(kiln_queue *queue,
 {
     const kiln_device *device = queue->device;
     const kiln_kernel *kernel = request->kernel;
-    kiln_exception exception;
+    kiln_exception exception = {.size = sizeof exception};
     kiln_status status;
 
     memset(block, 0, request->argument_bytes);
@@ -389,6 +400,7 @@ kiln_status kiln_queue_native(kiln_native_launch *out, kiln_queue *queue,
     KILN_TRY(ops->native(queue->device->self, queue->handle, kernel->function,
                          &made, error));
     made.hidden_count = kernel->info->hidden_arguments;
+    queue->heap.is_lent |= kernel->info->allocates != 0;
     queue->frontend = frontend_of(kernel);
     size = out->size < sizeof made ? out->size : sizeof made;
     made.size = out->size;
@@ -400,7 +412,7 @@ static kiln_status wait_or_look(kiln_queue *queue, int32_t block,
                                 kiln_error **error)
 {
     const kiln_device *device;
-    kiln_exception exception;
+    kiln_exception exception = {.size = sizeof exception};
     kiln_status status;
 
     KILN_REQUIRE(queue != NULL, error);

@@ -121,15 +121,6 @@ static kiln_status open_adopted(kiln__spirv_device *base, void *self,
 
 /* ---- the driver ---- */
 
-static void driver_free(void *self)
-{
-    kiln__level_zero *driver = self;
-    kiln_context *context = driver->base.context;
-
-    kiln__spirv_finder_dispose(&driver->base);
-    kiln__deallocate(&context->alloc, driver, sizeof *driver);
-}
-
 static const kiln_backend_ops ops = {
     .size = sizeof(kiln_backend_ops),
     .name = "level-zero",
@@ -147,7 +138,7 @@ static const kiln_backend_ops ops = {
     .buffer_new = kiln__level_zero_memory_new,
     .buffer_free = kiln__level_zero_memory_free,
     .copy = kiln__level_zero_copy,
-    .free = driver_free,
+    .free = kiln__spirv_finder_free,
     .native = kiln__level_zero_native,
     .identity = kiln__level_zero_identity,
     .load_native = kiln__level_zero_load_native,
@@ -159,6 +150,7 @@ const kiln__spirv_driver kiln__level_zero_driver = {
     .title = "Level Zero",
     .ops = &ops,
     .facts_size = sizeof(kiln__level_zero_facts),
+    .finder_size = sizeof(kiln__level_zero),
     .device_size = sizeof(kiln__level_zero_device),
     .open = open_driver,
     .probe = probe,
@@ -175,18 +167,11 @@ kiln_status kiln__level_zero_new(void **self, kiln_context *context,
                                  const kiln__level_zero_api *api,
                                  kiln_error **error)
 {
-    kiln__level_zero *driver = kiln__allocate(&context->alloc, sizeof *driver);
-    kiln_status status;
+    kiln__spirv_finder *finder = NULL;
 
-    if (driver == NULL)
-        return kiln__error_no_memory(error);
-    status = kiln__spirv_finder_init(&driver->base, &kiln__level_zero_driver,
-                                     context, error);
-    if (status != KILN_OK) {
-        kiln__deallocate(&context->alloc, driver, sizeof *driver);
-        return status;
-    }
-    driver->api = api;
-    *self = driver;
+    KILN_TRY(kiln__spirv_finder_new(&finder, &kiln__level_zero_driver, context,
+                                    error));
+    ((kiln__level_zero *)finder)->api = api;
+    *self = finder;
     return KILN_OK;
 }

@@ -21,6 +21,7 @@ typedef struct zero_queue {
     int is_marked; /* the event will be signalled */
     int is_stale;  /* but stands in front of a later launch */
     int is_busy;   /* something was launched since the last wait */
+    int is_lent;   /* and others may launch, nobody knows when */
     void *state;   /* NULL: not made yet */
     kiln__launch_shape shape;
     kiln__device_record record;
@@ -289,6 +290,7 @@ kiln_status kiln__level_zero_native(void *self, void *queue, void *function,
     if (to == NULL)
         return KILN_OK;
     KILN_TRY(need_state(to, of, error));
+    to->is_lent = 1;
     out->hidden[0] = (uint64_t)(uintptr_t)to->state;
     out->hidden[1] = of->number;
     return KILN_OK;
@@ -296,25 +298,40 @@ kiln_status kiln__level_zero_native(void *self, void *queue, void *function,
 
 /* ---- waiting ---- */
 
+/* A launch of somebody else's may stand behind the mark: that it is met says
+   nothing about today. A fresh one needs a moment in an idle list, too, and
+   polls that never gave it one would never find the list idle. */
+#define LOOK_NS 100000u
+
+static ze_result_t ask(zero_queue *queue, int block)
+{
+    if (!block && !queue->is_busy && !queue->is_lent)
+        return ZE_RESULT_SUCCESS;
+    if (queue->is_lent)
+        queue->is_stale = 1;
+    if (block)
+        return finish(queue, UINT64_MAX);
+    return finish(queue, queue->is_lent ? LOOK_NS : 0);
+}
+
 kiln_status kiln__level_zero_wait(void *self, void *queue, int32_t block,
                                   kiln_exception *exception, kiln_error **error)
 {
     zero_queue *to = queue;
-    ze_result_t code = ZE_RESULT_SUCCESS;
+    kiln__loaded_kernels *kernels = &to->device->base.kernels;
+    const ze_result_t code = ask(to, block);
+    const int is_left = code == ZE_RESULT_NOT_READY;
     kiln_status status = KILN_OK;
 
     (void)self;
-    if (block || to->is_busy)
-        code = finish(to, block ? UINT64_MAX : 0);
-    if (code == ZE_RESULT_NOT_READY)
-        return KILN_EAGAIN;
-    if (code != ZE_RESULT_SUCCESS)
+    if (code != ZE_RESULT_SUCCESS && !is_left)
         return kiln__level_zero_failed(error, code, "wait");
-    to->is_busy = 0;
-    if (to->state != NULL)
-        status = kiln__device_state_take(to->state, &to->device->base.kernels,
-                                         &to->record);
+    to->is_busy &= is_left;
+    if (to->state != NULL && !is_left)
+        status = kiln__device_state_take(to->state, kernels, &to->record);
+    else if (to->state != NULL && to->is_lent)
+        status = kiln__device_state_look(to->state, kernels, &to->record);
     if (status == KILN_EEXCEPTION)
         *exception = to->record.exception;
-    return status;
+    return status == KILN_OK && is_left ? KILN_EAGAIN : status;
 }

@@ -18,6 +18,17 @@
 
 /* ---- devices of drivers ---- */
 
+/* With the lock held. */
+static kiln__driver_device *find_ordinal(const kiln__backend *backend,
+                                         uint32_t ordinal)
+{
+    kiln__driver_device *device = backend->devices;
+
+    while (device != NULL && device->ordinal != ordinal)
+        device = device->next;
+    return device;
+}
+
 static kiln__driver_device *find_device(kiln_context *context,
                                         const kiln__backend *backend,
                                         uint32_t ordinal)
@@ -25,9 +36,7 @@ static kiln__driver_device *find_device(kiln_context *context,
     kiln__driver_device *device;
 
     kiln__mutex_lock(&context->backends->lock);
-    device = backend->devices;
-    while (device != NULL && device->ordinal != ordinal)
-        device = device->next;
+    device = find_ordinal(backend, ordinal);
     kiln__mutex_unlock(&context->backends->lock);
     return device;
 }
@@ -40,9 +49,7 @@ static kiln__driver_device *keep_device(kiln_context *context,
     kiln__driver_device *device;
 
     kiln__mutex_lock(&context->backends->lock);
-    device = backend->devices;
-    while (device != NULL && device->ordinal != fresh->ordinal)
-        device = device->next;
+    device = find_ordinal(backend, fresh->ordinal);
     if (device == NULL) {
         fresh->next = backend->devices;
         backend->devices = fresh;
@@ -139,16 +146,26 @@ void kiln__offline_remove(kiln_context *context, const kiln_config *config)
 typedef struct native_load {
     struct kiln__loaded_module *module;
     const kiln_artifact *artifact;
+    const char *name; /* of the kernel */
 } native_load;
 
+/* Many drivers look at a program's kernels only when they are asked for one:
+   a binary that lacks it is of no use either. */
 static kiln_status use_native(void *env, const void *bytes, size_t size)
 {
     native_load *n = env;
     const kiln__backend *backend = n->module->backend;
+    void *function;
+    kiln_status status;
 
-    return backend->ops.load_native(backend->self, n->module->device->handle,
-                                    n->artifact, bytes, size,
-                                    &n->module->handle, NULL);
+    KILN_TRY(backend->ops.load_native(backend->self, n->module->device->handle,
+                                      n->artifact, bytes, size,
+                                      &n->module->handle, NULL));
+    status = backend->ops.symbol(backend->self, n->module->handle, n->name,
+                                 &function, NULL);
+    if (status != KILN_OK)
+        backend->ops.unload(backend->self, n->module->handle);
+    return status;
 }
 
 static const char *driver_of(const struct kiln__loaded_module *module)
@@ -182,6 +199,9 @@ void kiln__growth_note(const kiln_queue *queue, const kiln_kernel *kernel)
     struct kiln__backends *backends = kernel->context->backends;
     struct kiln__loaded_module *module = kernel->module;
 
+    if (!kiln__native_is_wanted(kernel->context, kernel->artifact,
+                                driver_of(module)))
+        return;
     kiln__mutex_lock(&backends->lock);
     if (module->grown_in == NULL) {
         module->grown_in = queue;
@@ -232,7 +252,7 @@ static kiln_status load_or_compile(struct kiln__loaded_module *module,
     void *self = module->backend->self;
     void *device = module->device->handle;
     const uint64_t begun = kiln__clock_ns();
-    native_load native = {module, artifact};
+    native_load native = {module, artifact, kernel->info->name};
     const kiln__native_user user = {use_native, &native, kernel->info->method};
     const kiln_status status =
         kiln__native_recall(context, artifact, driver_of(module), &user);

@@ -116,15 +116,6 @@ static kiln_status open_adopted(kiln__spirv_device *base, void *self,
 
 /* ---- the driver ---- */
 
-static void driver_free(void *self)
-{
-    kiln__opencl *driver = self;
-    kiln_context *context = driver->base.context;
-
-    kiln__spirv_finder_dispose(&driver->base);
-    kiln__deallocate(&context->alloc, driver, sizeof *driver);
-}
-
 static const kiln_backend_ops ops = {
     .size = sizeof(kiln_backend_ops),
     .name = "opencl",
@@ -142,7 +133,7 @@ static const kiln_backend_ops ops = {
     .buffer_new = kiln__opencl_memory_new,
     .buffer_free = kiln__opencl_memory_free,
     .copy = kiln__opencl_copy,
-    .free = driver_free,
+    .free = kiln__spirv_finder_free,
     .native = kiln__opencl_native,
     .identity = kiln__opencl_identity,
     .load_native = kiln__opencl_load_native,
@@ -155,6 +146,7 @@ const kiln__spirv_driver kiln__opencl_driver = {
     .title = "OpenCL",
     .ops = &ops,
     .facts_size = sizeof(kiln__opencl_facts),
+    .finder_size = sizeof(kiln__opencl),
     .device_size = sizeof(kiln__opencl_device),
     .open = open_driver,
     .probe = probe,
@@ -170,18 +162,11 @@ const kiln__spirv_driver kiln__opencl_driver = {
 kiln_status kiln__opencl_new(void **self, kiln_context *context,
                              const kiln__opencl_api *api, kiln_error **error)
 {
-    kiln__opencl *driver = kiln__allocate(&context->alloc, sizeof *driver);
-    kiln_status status;
+    kiln__spirv_finder *finder = NULL;
 
-    if (driver == NULL)
-        return kiln__error_no_memory(error);
-    status = kiln__spirv_finder_init(&driver->base, &kiln__opencl_driver,
-                                     context, error);
-    if (status != KILN_OK) {
-        kiln__deallocate(&context->alloc, driver, sizeof *driver);
-        return status;
-    }
-    driver->api = api;
-    *self = driver;
+    KILN_TRY(
+        kiln__spirv_finder_new(&finder, &kiln__opencl_driver, context, error));
+    ((kiln__opencl *)finder)->api = api;
+    *self = finder;
     return KILN_OK;
 }

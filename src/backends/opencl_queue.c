@@ -1,5 +1,7 @@
 /* opencl_queue.c - launches in order, and what kernels leave behind. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include <sched.h>
+
 #include "opencl.h"
 #include "report.h"
 
@@ -11,6 +13,8 @@
  * its own, into which it copies the head, and the rest if there is anything.
  */
 
+#define LOOKS 256 /* of one poll, at most */
+
 typedef struct opencl_queue {
     kiln__spirv_owner owner;
     kiln__opencl_device *device;
@@ -20,6 +24,7 @@ typedef struct opencl_queue {
     void *view;      /* the host's copy, where it needs one */
     cl_event marker; /* behind what was launched, or NULL */
     int is_busy;     /* something was launched since the last wait */
+    int is_lent;     /* and others may launch, nobody knows when */
     kiln__launch_shape shape;
     kiln__device_record record;
 } opencl_queue;
@@ -260,6 +265,7 @@ kiln_status kiln__opencl_native(void *self, void *queue, void *function,
     if (to == NULL)
         return KILN_OK;
     KILN_TRY(need_state(to, of, error));
+    to->is_lent = 1;
     out->hidden[0] = (uint64_t)(uintptr_t)to->state;
     out->hidden[1] = of->number;
     return kiln__opencl_kernel_tell(
@@ -294,10 +300,40 @@ static kiln_status look(opencl_queue *queue, kiln_error **error)
                               : kiln__opencl_failed(error, code, "poll");
 }
 
+/* A launch of somebody else's may stand behind the marker: that it is through
+   says nothing about today. A fresh one needs a moment in an idle queue, too,
+   and polls that never gave it one would never find the queue idle. */
+static kiln_status look_anew(opencl_queue *queue, kiln_error **error)
+{
+    kiln_status status;
+
+    if (queue->marker != NULL)
+        KILN_TRY(look(queue, error));
+    status = look(queue, error);
+    for (int i = 0; i < LOOKS && status == KILN_EAGAIN; i++) {
+        (void)sched_yield();
+        status = look(queue, error);
+    }
+    return status;
+}
+
+/* While work is left, or may be: an exception can be read all the same, if the
+   host sees the state. */
+static kiln_status peek(opencl_queue *queue, kiln_exception *exception)
+{
+    if (!queue->is_lent || queue->host == NULL ||
+        kiln__device_state_look(queue->host, &queue->device->base.kernels,
+                                &queue->record) != KILN_EEXCEPTION)
+        return KILN_EAGAIN;
+    *exception = queue->record.exception;
+    return KILN_EEXCEPTION;
+}
+
 kiln_status kiln__opencl_wait(void *self, void *queue, int32_t block,
                               kiln_exception *exception, kiln_error **error)
 {
     opencl_queue *to = queue;
+    kiln_status status = KILN_OK;
     cl_int code;
 
     (void)self;
@@ -306,9 +342,13 @@ kiln_status kiln__opencl_wait(void *self, void *queue, int32_t block,
         drop_marker(to);
         if (code != CL_SUCCESS)
             return kiln__opencl_failed(error, code, "wait");
+    } else if (to->is_lent) {
+        status = look_anew(to, error);
     } else if (to->is_busy) {
-        KILN_TRY(look(to, error));
+        status = look(to, error);
     }
+    if (status != KILN_OK)
+        return status == KILN_EAGAIN ? peek(to, exception) : status;
     to->is_busy = 0;
     return take_state(to, exception, error);
 }

@@ -13,7 +13,9 @@
  * come one after the other, and an array cannot outlive its kernel, so when
  * all work is done nothing in it is needed any more: then, and at first, its
  * tables are cleared by a copy of zeros. A heap that could not be cleared is
- * given up; the next launch makes another one.
+ * given up; the next launch makes another one. But one whose address was told
+ * to who launches by himself, without Kiln's knowing when, stays where it is,
+ * and is cleared whenever nothing is left to run.
  */
 
 static void drop(kiln_queue *queue)
@@ -84,10 +86,10 @@ kiln_status kiln__queue_heap_get(void **out, kiln_queue *queue,
 
 void kiln__queue_heap_rest(kiln_queue *queue)
 {
-    if (!queue->heap.is_used)
+    if (!queue->heap.is_used && !queue->heap.is_lent)
         return;
     queue->heap.is_used = 0;
-    if (write_tables(queue, NULL) != KILN_OK)
+    if (write_tables(queue, NULL) != KILN_OK && !queue->heap.is_lent)
         drop(queue);
 }
 
@@ -105,6 +107,10 @@ kiln_status kiln_queue_set_heap(kiln_queue *queue, uint64_t bytes,
                                "a heap of %" PRIu64 " bytes: it has %" PRIu64
                                " at most",
                                bytes, KILN__HEAP_MAX);
+    if (queue->heap.is_lent)
+        return kiln__error_set(error, KILN_EBUSY,
+                               "the heap's address was told for launches that "
+                               "are not Kiln's: it stays");
     if (queue->heap.is_used)
         return kiln__error_set(error, KILN_EBUSY,
                                "kernels may be using the heap: wait before");

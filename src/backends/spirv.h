@@ -176,6 +176,7 @@ typedef struct kiln__spirv_driver {
     const char *title;
     const kiln_backend_ops *ops;
     size_t facts_size;
+    size_t finder_size;
     size_t device_size;
     /* Opens the driver; false: the list's reason is set. */
     int (*open)(kiln__spirv_finder *finder);
@@ -252,10 +253,11 @@ void kiln__spirv_list_dispose(kiln__spirv_list *list, size_t facts_size,
 const kiln__spirv_facts *kiln__spirv_facts_of(const kiln__spirv_finder *finder,
                                               uint32_t ordinal);
 
-kiln_status kiln__spirv_finder_init(kiln__spirv_finder *finder,
-                                    const kiln__spirv_driver *driver,
-                                    kiln_context *context, kiln_error **error);
-void kiln__spirv_finder_dispose(kiln__spirv_finder *finder);
+/* A driver's `self`, of its own size, with all else zero. */
+kiln_status kiln__spirv_finder_new(kiln__spirv_finder **out,
+                                   const kiln__spirv_driver *driver,
+                                   kiln_context *context, kiln_error **error);
+void kiln__spirv_finder_free(void *self);
 
 /* The driver's device begins with this. */
 struct kiln__spirv_device {

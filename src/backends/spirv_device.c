@@ -71,25 +71,37 @@ const kiln__spirv_facts *kiln__spirv_facts_of(const kiln__spirv_finder *finder,
 
 /* ---- finding devices ---- */
 
-kiln_status kiln__spirv_finder_init(kiln__spirv_finder *finder,
-                                    const kiln__spirv_driver *driver,
-                                    kiln_context *context, kiln_error **error)
+kiln_status kiln__spirv_finder_new(kiln__spirv_finder **out,
+                                   const kiln__spirv_driver *driver,
+                                   kiln_context *context, kiln_error **error)
 {
-    if (kiln__mutex_init(&finder->lock) != KILN_OK)
+    kiln__spirv_finder *finder =
+        kiln__allocate(&context->alloc, driver->finder_size);
+
+    if (finder == NULL)
         return kiln__error_no_memory(error);
+    if (kiln__mutex_init(&finder->lock) != KILN_OK) {
+        kiln__deallocate(&context->alloc, finder, driver->finder_size);
+        return kiln__error_no_memory(error);
+    }
     finder->driver = driver;
     finder->context = context;
     finder->guard.mutex = &finder->lock;
     kiln__fork_add(&context->fork, &finder->guard);
+    *out = finder;
     return KILN_OK;
 }
 
-void kiln__spirv_finder_dispose(kiln__spirv_finder *finder)
+void kiln__spirv_finder_free(void *self)
 {
+    kiln__spirv_finder *finder = self;
+    kiln_context *context = finder->context;
+
     kiln__spirv_list_dispose(&finder->list, finder->driver->facts_size,
-                             &finder->context->alloc);
-    kiln__fork_remove(&finder->context->fork, &finder->guard);
+                             &context->alloc);
+    kiln__fork_remove(&context->fork, &finder->guard);
     kiln__mutex_dispose(&finder->lock);
+    kiln__deallocate(&context->alloc, finder, finder->driver->finder_size);
 }
 
 /* Who has no memory for the list may have it another time. */

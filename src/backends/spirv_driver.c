@@ -35,6 +35,7 @@ typedef struct spirv_backend {
     kiln__fork_guard guard;
     int is_forked;
     int is_known;
+    int has_adopted; /* or tried to: a driver was opened for that */
     spirv_device devices[128];
     uint32_t count;
     char reason[512];
@@ -126,7 +127,7 @@ static void forget(void *env)
 {
     spirv_backend *backend = env;
 
-    if (!backend->is_known)
+    if (!backend->is_known && !backend->has_adopted)
         return;
     backend->is_forked = 1;
     backend->count = 0;
@@ -192,6 +193,9 @@ static kiln_status adopt(spirv_backend *backend, const void *given,
                                "spirv adopts what a kiln_spirv_native names: "
                                "driver and context");
     KILN_TRY(find_driver(&driver, backend, &native, error));
+    kiln__mutex_lock(&backend->lock);
+    backend->has_adopted = 1;
+    kiln__mutex_unlock(&backend->lock);
     return drivers[driver]->ops->open(backend->selves[driver], 0, &native,
                                       device, device_name, error);
 }

@@ -2,6 +2,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "backends/handles.h"
 #include "backends/level_zero.h"
@@ -270,7 +272,68 @@ static void the_native_function_is_of_the_queues_context(void **state)
     assert_int_not_equal(native.hidden[0], 0);
 }
 
+/* Work on the adopted queue of which its kiln_queue was told nothing. */
+static void work_of_others_is_left_for_a_poll(void **state)
+{
+    fixture *f = *state;
+    kiln_native_launch native = {.size = sizeof native};
+    const kiln_launch shape = {{1, 1, 1}, {1, 1, 1}};
+    const int64_t rounds = 100 * 1000 * 1000;
+    kiln_buffer *buffer = NULL;
+    kiln_queue *other = NULL;
+    kiln_array array = {.sizes = {1}};
+    const void *arguments[] = {&array, &rounds};
+    kiln_status status;
+
+    load(f, &spirv_raise);
+    assert_ok(
+        kiln_queue_native(&native, f->queue, &f->kernel.kernel, &test_error));
+    spirv_unload(&f->kernel);
+    load(f, &spirv_work);
+    assert_ok(kiln_queue_adopt(&other, f->device, f->streams[0], &test_error));
+    assert_ok(kiln_buffer_new(&buffer, f->device, 8, &test_error));
+    array.data = kiln_buffer_address(buffer);
+    for (int i = 0; i < 2; i++) {
+        assert_ok(kiln_queue_launch(other, &f->kernel.kernel, &shape, arguments,
+                                    2, &test_error));
+        assert_status(KILN_EAGAIN, kiln_queue_poll(f->queue, &test_error));
+        do
+            status = kiln_queue_poll(f->queue, &test_error);
+        while (status == KILN_EAGAIN);
+        assert_int_equal(status, KILN_OK);
+    }
+    assert_ok(kiln_queue_wait(other, &test_error));
+    kiln_queue_free(other);
+    kiln_buffer_free(buffer);
+}
+
 /* ---- lifetimes ---- */
+
+/* Whoever adopts, does not ask which devices there are. */
+static void the_child_of_a_fork_leaves_what_was_adopted_alone(void **state)
+{
+    fixture *f = *state;
+    kiln_buffer *buffer = NULL, *another = NULL;
+    pid_t child;
+    int status = 0;
+
+    assert_ok(kiln_buffer_new(&buffer, f->device, 8, &test_error));
+    child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        const int right =
+            kiln_buffer_new(&another, f->device, 8, NULL) == KILN_ENODEVICE &&
+            kiln_queue_wait(f->queue, NULL) == KILN_ENODEVICE;
+
+        kiln_buffer_free(buffer);
+        part(f);
+        _exit(right ? 0 : 1);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 0);
+    kiln_buffer_free(buffer);
+}
 
 static void a_device_that_closes_takes_what_was_loaded_there_off(void **state)
 {
@@ -352,6 +415,8 @@ int main(void)
         TEST(what_it_raises_and_prints_is_its_own),
         TEST(the_same_kernel_runs_on_its_own_device_too),
         TEST(the_native_function_is_of_the_queues_context),
+        TEST(work_of_others_is_left_for_a_poll),
+        TEST(the_child_of_a_fork_leaves_what_was_adopted_alone),
         TEST(a_device_that_closes_takes_what_was_loaded_there_off),
         TEST(a_kernel_that_is_unloaded_is_off_all_devices),
         TEST(what_two_threads_load_at_once_is_kept_once),

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "backends/backends.h"
+#include "backends/spirv.h"
 #include "describe.h"
 #include "entry.h"
 #include "keys.h"
@@ -56,7 +58,8 @@ static void without_translator(process *p)
     assert_non_null(p->context->llvm_spirv);
 }
 
-static void check_saxpy(process *p)
+/* Computes on the queue, and waits if it shall. */
+static void run_saxpy(process *p, int waits)
 {
     float x[8] = {0, 1, 2, 3, 4, 5, 6, 7}, y[8] = {0};
     const float a = 3;
@@ -74,12 +77,22 @@ static void check_saxpy(process *p)
     }
     assert_ok(kiln_queue_launch(p->queue, &p->kernel.kernel, &shape, arguments,
                                 3, &test_error));
-    assert_ok(kiln_queue_wait(p->queue, &test_error));
+    if (waits) {
+        assert_ok(kiln_queue_wait(p->queue, &test_error));
+    } else {
+        kiln_queue_free(p->queue);
+        p->queue = NULL;
+    }
     assert_ok(kiln_buffer_read(buffers[1], 0, y, sizeof y, &test_error));
     for (int i = 0; i < 8; i++)
         assert_true(y[i] == 3 * (float)i);
     kiln_buffer_free(buffers[0]);
     kiln_buffer_free(buffers[1]);
+}
+
+static void check_saxpy(process *p)
+{
+    run_saxpy(p, 1);
 }
 
 static void load_saxpy(process *p)
@@ -163,6 +176,50 @@ static void what_the_driver_refuses_is_built_anew(void **state)
     start(&p, *state, KILN_CACHE_MODE_READ_WRITE);
     without_translator(&p);
     load_saxpy(&p);
+    end(&p);
+}
+
+static int refusals; /* kernels that the driver does not find */
+
+static kiln_status symbol(void *self, void *module, const char *name,
+                          void **function, kiln_error **error)
+{
+    if (refusals > 0 && refusals-- > 0)
+        return kiln_error_set(error, KILN_ECORRUPT, "no kernel \"%s\"", name);
+    return kiln__spirv_ops.symbol(self, module, name, function, error);
+}
+
+/* A binary that the driver takes is not yet one with the kernel in it. */
+static void a_binary_without_its_kernel_is_given_up(void **state)
+{
+    process p;
+
+    start_and_run(&p, *state, KILN_CACHE_MODE_READ_WRITE);
+    end(&p);
+
+    start(&p, *state, KILN_CACHE_MODE_READ_WRITE);
+    kiln__backend_entry(p.context, "spirv", 5)->ops.symbol = symbol;
+    refusals = 1;
+    load_saxpy(&p);
+    assert_int_equal(refusals, 0);
+    check_saxpy(&p);
+    assert_int_equal(native_entries(&p, 0), 1);
+    end(&p);
+
+    start(&p, *state, KILN_CACHE_MODE_READ_WRITE);
+    without_translator(&p);
+    load_saxpy(&p);
+    end(&p);
+}
+
+static void what_grew_is_kept_when_the_queue_ends(void **state)
+{
+    process p;
+
+    start(&p, *state, KILN_CACHE_MODE_READ_WRITE);
+    load_saxpy(&p);
+    run_saxpy(&p, 0);
+    assert_int_equal(native_entries(&p, 0), 1);
     end(&p);
 }
 
@@ -268,6 +325,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(the_next_process_compiles_nothing),
         TEST(what_the_driver_refuses_is_built_anew),
+        TEST(a_binary_without_its_kernel_is_given_up),
+        TEST(what_grew_is_kept_when_the_queue_ends),
         TEST(a_mode_that_writes_nothing_keeps_nothing),
         TEST(a_mode_that_reads_nothing_compiles),
         TEST(an_export_leaves_it_out_unless_it_is_asked_for),

@@ -78,8 +78,10 @@ typedef struct kiln_backend_ops {
                              void **queue, kiln_error **error);
     void (*queue_free)(void *self, void *queue); /* after a wait */
     /** Launches; the request is borrowed for the call. KILN_EEXCEPTION if the
-        kernel has run already and raised: `*exception` is filled, and what it
-        points at lives until the next call for this queue. */
+        kernel has run already and raised: `*exception`, of which all but the
+        size is zero, is filled, and what it points at lives until the next
+        call for this queue. `size` is this library's: who writes the whole
+        record writes his own, and members beyond it are not read. */
     kiln_status (*launch)(void *self, void *queue,
                           const kiln_launch_request *request,
                           kiln_exception *exception, kiln_error **error);

@@ -3,6 +3,7 @@
 #include "fake_ze.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -169,12 +170,25 @@ static ze_result_t event_query(ze_event_handle_t handle)
     return state == CL_COMPLETE ? ZE_RESULT_SUCCESS : ZE_RESULT_NOT_READY;
 }
 
+static ze_result_t query_until(ze_event_handle_t handle, uint64_t end_ns)
+{
+    ze_result_t result;
+
+    do {
+        (void)sched_yield();
+        result = event_query(handle);
+    } while (result == ZE_RESULT_NOT_READY && kiln__clock_ns() < end_ns);
+    return result;
+}
+
 static ze_result_t event_wait(ze_event_handle_t handle, uint64_t timeout)
 {
     const fake_event *event = (const fake_event *)(void *)handle;
 
     if (event->marker == NULL || timeout == 0)
         return event_query(handle);
+    if (timeout != UINT64_MAX)
+        return query_until(handle, kiln__clock_ns() + timeout);
     return fake_result(fake_device_get()->api.clFinish(event->queue));
 }
 
