@@ -143,10 +143,12 @@ static void check_ids(const shape *s)
         uint64_t id[3], block = s->block[d], expected;
 
         ids_of(s, i / 3, id);
-        if (s->block[0] == 0) /* the host's own choice has no edges here */
-            block = s->grid[d];
+        if (s->block[0] == 0) /* who chooses leaves no edges here */
+            block = (uint64_t)out[i] / 5000 % 300;
         if (s->block[0] == 0 && s->items > 1024)
             continue; /* how it parts these is its own */
+        if (block == 0 || (s->block[0] == 0 && s->grid[d] % block != 0))
+            wrong(s, "size of groups", i, (int64_t)block, (int64_t)s->grid[d]);
         expected =
             ((((id[d] * 300 + id[d] % block) * 5000 + id[d] / block) * 5000 +
               s->grid[d]) *
