@@ -213,6 +213,7 @@ static kiln_status read_limits(kiln_context *context,
         return kiln__error_set(error, KILN_EINVAL,
                                "threads is %u; it takes at most %u",
                                options->threads, KILN__THREADS_MAX);
+    context->offline_only = options->offline_only != 0;
     context->worker_limit = first_count(options->workers, environment->workers);
     context->thread_limit = first_count(options->threads, environment->threads);
     return KILN_OK;

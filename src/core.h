@@ -29,6 +29,7 @@ struct kiln_context {
     uint32_t codegen_mode;           /* KILN_CODEGEN_..., never DEFAULT */
     char *codegen_worker;            /* path of the program, or NULL */
     uint64_t codegen_memory;         /* 0: no bound */
+    int offline_only;                /* of kiln_context_options */
     uint64_t codegen_timeout_ns;     /* UINT64_MAX: none */
     atomic_int codegen_worker_state; /* codegen_place.c */
     char *import_path; /* KILN_PATH: folders separated by ':', or NULL */

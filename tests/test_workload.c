@@ -15,6 +15,8 @@ static const char text[] = "kernel fill(y, value)\n"
                            "end\n"
                            "fn half(x) = x / 2\n";
 
+#define TEXT_ONE "kernel one(y)\n    y[global_id(0)] = 1.0\nend\n"
+
 /* A program on an offline device of the host. */
 typedef struct program {
     kiln_context *context;
@@ -217,6 +219,37 @@ static void recording_survives_a_failing_allocator(void **state)
     assert_survives_failing_alloc(open_and_ask, NULL);
 }
 
+/* Who makes packs does not want kernels on the devices of his machine. */
+static void a_kernel_may_be_for_the_offline_device_alone(void **state)
+{
+    kiln_context_options options = KILN_CONTEXT_OPTIONS_INIT;
+    const kiln_config_options target = KILN_CONFIG_OPTIONS_INIT;
+    const kiln_type *type = NULL;
+    kiln_signature signature = {.types = &type, .count = 1};
+    const kiln_kernel *kernel = NULL;
+    void *native = NULL;
+    program p = {0};
+
+    (void)state;
+    options.offline_only = 1;
+    assert_ok(kiln_context_new(&p.context, &options, &test_error));
+    assert_ok(kiln_config_new(&p.config, p.context, &target, &test_error));
+    assert_ok(
+        kiln_device_open_offline(&p.device, p.context, p.config, &test_error));
+    assert_ok(kiln_package_new(&p.package, p.context, "main", &test_error));
+    assert_ok(kiln_package_define(p.package, "main.kiln", TEXT_ONE,
+                                  sizeof TEXT_ONE - 1, NULL, &test_error));
+    assert_ok(
+        kiln_type_parse(&type, p.context, p.package, "f64[:]", &test_error));
+    assert_ok(kiln_package_function(&signature.function, p.package, "one",
+                                    &test_error));
+    assert_ok(kiln_compile(&kernel, p.context, &signature, p.config, NULL,
+                           &test_error));
+    assert_fails(KILN_ENODEVICE, "offline",
+                 kiln_kernel_native(&native, kernel, &test_error));
+    end(&p);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -225,6 +258,7 @@ int main(void)
         cmocka_unit_test(a_device_that_runs_records_nothing),
         cmocka_unit_test(threads_record_each_kernel_once),
         cmocka_unit_test(recording_survives_a_failing_allocator),
+        cmocka_unit_test(a_kernel_may_be_for_the_offline_device_alone),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -130,6 +130,7 @@ static int new_context(kiln_context **out, const precompile *p, uint8_t mode,
     options.cache = &cache;
     options.workers = p->options.jobs;
     options.codegen_path = codegen;
+    options.offline_only = 1;
     if (kiln_context_new(out, &options, &error) != KILN_OK)
         return tool_fail(error);
     return TOOL_OK;

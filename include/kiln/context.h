@@ -80,6 +80,10 @@ typedef struct kiln_context_options {
                                    ../libexec/kiln/ from libkiln's folder */
     const char *spirv_driver;   /* of backend spirv: "level-zero" or "opencl"
                                    alone; NULL: KILN_SPIRV_DRIVER, else both */
+    /* Not 0: a kernel for a target with an open offline device is for that
+       alone, and loaded nowhere, though a device could run it: for programs
+       that make packs. */
+    uint32_t offline_only;
 } kiln_context_options;
 
 /* Where code is generated. In a worker process LLVM may crash, hang or take all
@@ -95,7 +99,8 @@ typedef struct kiln_context_options {
 
 #define KILN_CONTEXT_OPTIONS_INIT \
     { \
-        sizeof(kiln_context_options), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 \
+        sizeof(kiln_context_options), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, \
+            0 \
     }
 
 /**

@@ -313,12 +313,14 @@ static kiln_status load(struct kiln__loaded_module *module, kiln_kernel *kernel,
 static kiln_status load_or_record(struct kiln__loaded_module *module,
                                   kiln_kernel *kernel, kiln_error **error)
 {
+    const int is_recorded = is_offline(kernel->context, kernel->config);
     kiln_error *reason = NULL;
-    const kiln_status status =
-        load(module, kernel, error != NULL ? &reason : NULL);
+    kiln_status status;
 
-    if (status == KILN_ENODEVICE &&
-        is_offline(kernel->context, kernel->config)) {
+    if (is_recorded && kernel->context->offline_only)
+        return KILN_OK;
+    status = load(module, kernel, error != NULL ? &reason : NULL);
+    if (status == KILN_ENODEVICE && is_recorded) {
         kiln_error_free(reason);
         module->device = NULL;
         module->handle = NULL;
