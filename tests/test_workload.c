@@ -15,7 +15,7 @@ static const char text[] = "kernel fill(y, value)\n"
                            "end\n"
                            "fn half(x) = x / 2\n";
 
-#define TEXT_ONE "kernel one(y)\n    y[global_id(0)] = 1.0\nend\n"
+#define TEXT_ONE "kernel mark(y)\n    y[global_id(0)] = 1.0\nend\n"
 
 /* A program on an offline device of the host. */
 typedef struct program {
@@ -241,7 +241,7 @@ static void a_kernel_may_be_for_the_offline_device_alone(void **state)
                                   sizeof TEXT_ONE - 1, NULL, &test_error));
     assert_ok(
         kiln_type_parse(&type, p.context, p.package, "f64[:]", &test_error));
-    assert_ok(kiln_package_function(&signature.function, p.package, "one",
+    assert_ok(kiln_package_function(&signature.function, p.package, "mark",
                                     &test_error));
     assert_ok(kiln_compile(&kernel, p.context, &signature, p.config, NULL,
                            &test_error));
