@@ -8,40 +8,9 @@
 
 #include "backends/codegen_rocm.h"
 #include "support/devices.h"
-
-/*
- * tests/language/signatures.txt has a line for each kernel of that folder and
- * each list of types that it is tested with: "file kernel | type | type".
- */
+#include "support/signatures.h"
 
 #define FOLDER KILN_TESTS_FOLDER "/language/"
-#define LINES_MAX 512
-
-typedef struct signature {
-    char file[32];
-    char kernel[48];
-    char types[256];
-} signature;
-
-static signature signatures[LINES_MAX];
-static size_t signature_count;
-
-static void read_signatures(void)
-{
-    FILE *file = fopen(FOLDER "signatures.txt", "r");
-    char line[512];
-
-    assert_non_null(file);
-    while (fgets(line, sizeof line, file) != NULL) {
-        signature *s = &signatures[signature_count++];
-
-        assert_true(signature_count < LINES_MAX);
-        line[strcspn(line, "\n")] = '\0';
-        assert_true(sscanf(line, "%31s %47s | %255[^\n]", s->file, s->kernel,
-                           s->types) >= 2);
-    }
-    fclose(file);
-}
 
 static const char *path_of(const char *name)
 {
@@ -65,7 +34,7 @@ static int setup(void **state)
 {
     (void)state;
     devices_open_context("rocm");
-    read_signatures();
+    signatures_read();
     return 0;
 }
 
@@ -124,12 +93,6 @@ static void assert_code_object(const signature *s, const target *t)
     kiln_blob_release(&binary);
 }
 
-static int is_first_of_kernel(size_t i)
-{
-    return i == 0 ||
-           strcmp(signatures[i].kernel, signatures[i - 1].kernel) != 0;
-}
-
 /* Little optimisation, which takes half the time. */
 static void every_kernel_is_a_code_object_for_every_target(void **state)
 {
@@ -138,7 +101,7 @@ static void every_kernel_is_a_code_object_for_every_target(void **state)
     for (size_t t = 0; t < PLAIN_TARGET_COUNT; t++) {
         choose(&targets[t]);
         for (size_t i = 0; i < signature_count; i++)
-            if (is_first_of_kernel(i))
+            if (signature_is_first(i))
                 assert_code_object(&signatures[i], &targets[t]);
     }
     devices_now.options.opt_level = KILN_OPT_DEFAULT;

@@ -12,50 +12,14 @@
 #include <unistd.h>
 
 #include "kiln.h"
+#include "support/signatures.h"
 
-/*
- * tests/language/signatures.txt has a line for each kernel of that folder and
- * each list of types that it is tested with: "file kernel | type | type". Each
- * becomes a module, which spirv-val looks at where it is installed.
- */
+/* Each line of tests/language/signatures.txt becomes a module, which spirv-val
+   looks at where it is installed. */
 
 #define FOLDER KILN_TESTS_FOLDER "/language/"
-#define LINES_MAX 512
 #define FEATURES "+fp16+fp64+int64_atomics+subgroups"
 #define FLOAT_ADD "SPV_EXT_shader_atomic_float_add"
-
-typedef struct signature {
-    char file[32];
-    char kernel[48];
-    char types[256];
-} signature;
-
-static signature signatures[LINES_MAX];
-static size_t signature_count;
-
-static void read_signatures(void)
-{
-    FILE *file = fopen(FOLDER "signatures.txt", "r");
-    char line[512];
-
-    assert_non_null(file);
-    while (fgets(line, sizeof line, file) != NULL) {
-        signature *s = &signatures[signature_count++];
-
-        assert_true(signature_count < LINES_MAX);
-        line[strcspn(line, "\n")] = '\0';
-        assert_true(sscanf(line, "%31s %47s | %255[^\n]", s->file, s->kernel,
-                           s->types) >= 2);
-    }
-    fclose(file);
-    assert_true(signature_count > 100);
-}
-
-static int is_first_of_kernel(size_t i)
-{
-    return i == 0 ||
-           strcmp(signatures[i].kernel, signatures[i - 1].kernel) != 0;
-}
 
 /* ---- one kernel ---- */
 
@@ -214,7 +178,7 @@ static void visit_all(const char *folder, int validates)
     for (size_t i = 0; i < signature_count; i++) {
         visit_one(&v, &signatures[i], versions[i % VERSION_COUNT],
                   KILN_OPT_DEFAULT);
-        for (size_t k = 0; is_first_of_kernel(i) && k < VERSION_COUNT; k++)
+        for (size_t k = 0; signature_is_first(i) && k < VERSION_COUNT; k++)
             if (k != i % VERSION_COUNT)
                 visit_one(&v, &signatures[i], versions[k], KILN_OPT_1);
     }
@@ -408,6 +372,6 @@ int main(void)
         TEST(every_kernel_is_a_valid_module_of_every_version),
     };
 
-    read_signatures();
+    signatures_read();
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -99,8 +99,8 @@ typedef struct kiln_context_options {
 
 #define KILN_CONTEXT_OPTIONS_INIT \
     { \
-        sizeof(kiln_context_options), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, \
-            0 \
+        sizeof(kiln_context_options), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, \
+            0, 0 \
     }
 
 /**

@@ -1,0 +1,36 @@
+/* signatures.c - kernels of the language's tests, with lists of their types. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include "signatures.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "harness.h"
+
+signature signatures[SIGNATURES_MAX];
+size_t signature_count;
+
+void signatures_read(void)
+{
+    FILE *file = fopen(KILN_TESTS_FOLDER "/language/signatures.txt", "r");
+    char line[512];
+
+    assert_non_null(file);
+    signature_count = 0;
+    while (fgets(line, sizeof line, file) != NULL) {
+        signature *s = &signatures[signature_count++];
+
+        assert_true(signature_count < SIGNATURES_MAX);
+        line[strcspn(line, "\n")] = '\0';
+        assert_true(sscanf(line, "%31s %47s | %255[^\n]", s->file, s->kernel,
+                           s->types) >= 2);
+    }
+    fclose(file);
+    assert_true(signature_count > 100);
+}
+
+int signature_is_first(size_t i)
+{
+    return i == 0 ||
+           strcmp(signatures[i].kernel, signatures[i - 1].kernel) != 0;
+}
