@@ -114,8 +114,15 @@ CALL(zeModuleBuildLogGetString,
      (ze_module_build_log_handle_t module_build_log, size_t *size,
       char *build_log),
      (module_build_log, size, build_log))
-CALL(zeModuleBuildLogDestroy, (ze_module_build_log_handle_t module_build_log),
-     (module_build_log))
+/* What fails to go is gone all the same: nobody could try again. */
+static ze_result_t ZE_APICALL
+my_zeModuleBuildLogDestroy(ze_module_build_log_handle_t log)
+{
+    const ze_result_t result = faulty_zero_real.zeModuleBuildLogDestroy(log);
+
+    return faulty_fails("zeModuleBuildLogDestroy") ? ZE_RESULT_ERROR_UNKNOWN
+                                                   : result;
+}
 CALL(zeModuleGetNativeBinary,
      (ze_module_handle_t module, size_t *size, uint8_t *module_native_binary),
      (module, size, module_native_binary))
