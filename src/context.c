@@ -240,8 +240,6 @@ static kiln_status copy_paths(kiln_context *context,
         copy_path(&context->cuda_driver, context, environment->cuda_driver) !=
             KILN_OK ||
         copy_path(&context->rocm_driver, context, environment->rocm_driver) !=
-            KILN_OK ||
-        copy_path(&context->llvm_spirv, context, environment->llvm_spirv) !=
             KILN_OK)
         return kiln__error_no_memory(error);
     return KILN_OK;
@@ -277,7 +275,6 @@ static void context_release(kiln_context *context)
     kiln__string_free(&alloc, context->cuda_driver);
     kiln__string_free(&alloc, context->rocm_driver);
     kiln__string_free(&alloc, context->spirv_driver);
-    kiln__string_free(&alloc, context->llvm_spirv);
     kiln__cache_settings_free(context->cache);
     kiln__deallocate(&alloc, context, sizeof *context);
 }

@@ -37,7 +37,6 @@ struct kiln_context {
     char *rocm_driver; /* the same of HIP's */
 
     char *spirv_driver; /* the only one of backend spirv, or NULL */
-    char *llvm_spirv;   /* KILN_LLVM_SPIRV: a program, or NULL */
     struct kiln__cache_settings *cache; /* cache_settings.h */
     kiln__fork_list fork;               /* locks to hold across fork() */
     /* ranks.c: until when those that did not answer are left alone. */

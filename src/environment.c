@@ -12,7 +12,8 @@
 
 /*
  * Nothing else in the library asks the environment, but tool_files.c for the
- * places of tools, on both sides of the border. Variables of a process
+ * places of tools and tool_run.c for that of their output, on both sides of the
+ * border. Variables of a process
  * that runs with more rights than its user are not believed
  * (secure_getenv). An empty value counts as none.
  */
@@ -30,7 +31,7 @@ static const kiln_environment_variable variables[] = {
      "installations; default: libcuda.so.1"},
     {"KILN_ROCM_DRIVER",
      "path of the HIP runtime's library, likewise; default: "
-     "libamdhip64.so"},
+     "libamdhip64.so, else its .7, .6 or .5"},
     {"KILN_CODEGEN",
      "where code is generated: thread, on threads of Kiln's; worker, in "
      "processes of their own; or auto, of other frontends' LLVM IR in such "
@@ -186,7 +187,6 @@ kiln_status kiln__environment_read(kiln__environment *out, kiln_error **error)
     KILN_TRY(read_count(&out->threads, "KILN_THREADS", error));
     out->codegen_path = variable("KILN_CODEGEN_PATH");
     out->spirv_driver = variable("KILN_SPIRV_DRIVER");
-    out->llvm_spirv = variable("KILN_LLVM_SPIRV");
     out->codegen = variable("KILN_CODEGEN");
     out->codegen_worker = variable("KILN_CODEGEN_WORKER");
     out->codegen_timeout = variable("KILN_CODEGEN_TIMEOUT");

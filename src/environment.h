@@ -42,7 +42,6 @@ typedef struct kiln__environment {
     const char *cuda_driver;
     const char *rocm_driver;
     const char *spirv_driver;
-    const char *llvm_spirv;
     kiln__cache_variables cache; /* borrowed from the environment */
 } kiln__environment;
 

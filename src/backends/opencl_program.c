@@ -103,8 +103,7 @@ static kiln_status translate(cl_program *out, const kiln__opencl_device *device,
     kiln_blob bitcode = {0};
     cl_int code = CL_SUCCESS;
 
-    KILN_TRY(kiln__spirv_translate(&bitcode, device->base.context,
-                                   device->base.context->llvm_spirv, bytes,
+    KILN_TRY(kiln__spirv_translate(&bitcode, device->base.context, NULL, bytes,
                                    size, error));
     *out = with_binary(device, bitcode.data, bitcode.size, &code);
     kiln_blob_release(&bitcode);
