@@ -101,6 +101,13 @@ static const tool tools[KILN__TOOL_COUNT] = {
             .search = PROGRAMS,
             .files = {"llvm-spirv-15", "llvm-spirv"},
         },
+    [KILN__TOOL_SPIRV_TOOLS] =
+        {
+            .name = "spirv-tools",
+            .variable = "KILN_SPIRV_TOOLS",
+            .search = LOADER,
+            .files = {"libSPIRV-Tools-shared.so"},
+        },
 };
 
 const char *kiln__tool_name(int number)

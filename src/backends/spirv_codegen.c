@@ -255,12 +255,15 @@ static kiln_status wrap(kiln__codegen_job *job)
 static kiln_status finish(kiln__codegen_job *job, const kiln__object *objects,
                           size_t count, kiln_blob *out)
 {
+    kiln__object copy; /* which lies where words may lie */
+
     (void)count; /* there is one module */
     KILN_TRY(kiln__spirv_check_module(job, &objects[0]));
     if (kiln__blob_copy(out, &kiln__malloc, objects[0].bytes,
                         objects[0].size) != KILN_OK)
         return kiln__job_fail(job, KILN_ENOMEM, "out of memory");
-    return KILN_OK;
+    copy = (kiln__object){out->data, out->size};
+    return kiln__spirv_validate(job, &copy);
 }
 
 /*
