@@ -64,12 +64,13 @@ endif()
 if(KILN_BENCH AND TARGET kiln-codegen-opened)
     add_executable(kiln-bench-runtime bench/bench.c
         bench/runtime/bench_runtime.c bench/runtime/bench_store.c
-        bench/runtime/bench_stored.c
+        bench/runtime/bench_stored.c bench/runtime/bench_targets.c
+        bench/runtime/requests.c
         $<TARGET_OBJECTS:kiln-objects>
         $<TARGET_OBJECTS:kiln-common-objects>)
     kiln_compile_as_ours(kiln-bench-runtime)
     target_compile_definitions(kiln-bench-runtime PRIVATE
-        "BENCH_TABLES=bench_runtime,bench_stored,bench_stores")
+        "BENCH_TABLES=bench_runtime,bench_stored,bench_targets,bench_stores")
     target_link_libraries(kiln-bench-runtime PRIVATE Threads::Threads
         ${CMAKE_DL_LIBS} m)
     add_dependencies(kiln-bench-runtime kiln-codegen-opened)
