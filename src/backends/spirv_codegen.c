@@ -158,9 +158,15 @@ static void barrier(kiln__codegen_job *job, LLVMBuilderRef builder,
 {
     LLVMValueRef both = number32(job, FENCE_LOCAL | FENCE_GLOBAL);
 
+    /* The fence says nothing new. But Intel's compiler for processors takes
+       barriers for functions that no local array is known to, and moves loads
+       over them; a fence stops it. */
     (void)item;
     (void)call_together(job, builder, "_Z7barrierj",
                         LLVMVoidTypeInContext(job->context), &both, 1);
+    LLVMSetAtomicSyncScopeID(
+        LLVMBuildFence(builder, LLVMAtomicOrderingAcquireRelease, 0, ""),
+        LLVMGetSyncScopeID(job->context, "workgroup", 9));
 }
 
 static int has_atomic(const kiln__codegen_job *job, uint32_t operation,
