@@ -10,8 +10,6 @@
 #include "build_id.h"
 #include "codegen_helper.h"
 #include "thread.h"
-#include "tool_files.h"
-#include "toolchain_tools.h"
 
 #define ID KILN__BUILD_ID_TEXT_SIZE
 
@@ -147,6 +145,18 @@ static int note_loaded(kiln_context *context, char path[PATH_MAX])
     return path[0] != '\0';
 }
 
+/* Unless another file has its path by now. */
+static void leave_llvm_note(kiln_context *context, const tools *here,
+                            const char *path)
+{
+    const kiln__file_stamp file = kiln__file_stamp_at(path);
+    char id[ID];
+
+    if (kiln__build_id_of_file(id, path) == KILN_OK &&
+        strcmp(id, here->llvm) == 0)
+        kiln__tool_note_leave(context, here->codegen, path, &file, id);
+}
+
 const char *kiln__toolchain_text(kiln_context *context)
 {
     struct kiln__toolchain *toolchain = context->toolchain;
@@ -159,7 +169,7 @@ const char *kiln__toolchain_text(kiln_context *context)
     here = toolchain->here;
     kiln__mutex_unlock(&toolchain->lock);
     if (is_new)
-        kiln__tool_note_leave(context, here.codegen, path, here.llvm);
+        leave_llvm_note(context, &here, path);
     return toolchain->text;
 }
 
@@ -242,17 +252,16 @@ int kiln__toolchain_accepts(kiln_context *context, const char *text,
 }
 
 const char *kiln__toolchain_words(kiln_context *context, kiln__arena *arena,
-                                  const kiln__toolchain_word *words,
-                                  size_t count)
+                                  const kiln__tool_use *uses, size_t count)
 {
     const char *text = kiln__toolchain_text(context);
     char id[ID];
 
     for (size_t i = 0; text && i < count; i++) {
-        kiln__tool_used(id, context, words[i].name, words[i].path);
+        kiln__tool_used(id, context, &uses[i]);
         if (id[0])
             text = kiln__arena_format(arena, "%s%s%s=%s", text,
-                                      *text ? " " : "", words[i].name, id);
+                                      *text ? " " : "", uses[i].name, id);
     }
     return text;
 }
