@@ -182,16 +182,18 @@ static void save_native(const struct kiln__loaded_module *module,
                         int replace)
 {
     const kiln__backend *backend = module->backend;
+    const kiln_backend_ops *ops = &backend->ops;
     const char *driver = driver_of(module);
-    kiln_blob bytes = {0};
+    kiln__native_made made = {.build_ns = module->load_ns, .replace = replace};
 
     if (!kiln__native_is_wanted(context, artifact, driver) ||
-        backend->ops.save_native(backend->self, module->handle, &bytes, NULL) !=
+        ops->save_native(backend->self, module->handle, &made.bytes, NULL) !=
             KILN_OK)
         return;
-    kiln__native_save(context, artifact, driver, &bytes, module->load_ns,
-                      replace);
-    kiln_blob_release(&bytes);
+    if (ops->native_tools != NULL)
+        made.tools = ops->native_tools(backend->self, module->handle);
+    kiln__native_save(context, artifact, driver, &made);
+    kiln_blob_release(&made.bytes);
 }
 
 void kiln__growth_note(const kiln_queue *queue, const kiln_kernel *kernel)
