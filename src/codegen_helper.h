@@ -13,7 +13,9 @@
  * A helper serves one request at a time, of whichever worker thread has taken
  * it; there are never more than workers. It is a child process in a session of
  * its own, with no signal blocked or ignored and no descriptor of the host's,
- * and ends when its stream does. Whoever finds fault with it ends it.
+ * and ends when its stream does. Whoever finds fault with it ends it. What is
+ * temporary has a folder of the helper's own, which goes with it, however it
+ * ends.
  */
 typedef struct kiln__helper kiln__helper;
 struct kiln__helper {
@@ -23,6 +25,7 @@ struct kiln__helper {
     int stream; /* -1: it was the parent's, and this is the child of a fork */
     int words;  /* what it prints comes out here; the first 64 KiB */
     int is_used;
+    char folder[256]; /* where it and its tools put what is temporary, or "" */
     kiln__helper *next;
 };
 

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +14,7 @@
 #include <unistd.h>
 
 #include "build_id.h"
+#include "temporary.h"
 #include "thread.h"
 #include "worker.h"
 
@@ -20,6 +22,7 @@
  * One thread reads requests and runs them; the first thread does nothing but
  * look whether the other side is still there. So a worker never outlives its
  * libkiln, also if LLVM never comes back, and a crash is this process's alone.
+ * What it started ends with it, and what that left behind goes.
  *
  * Whatever cannot be answered ends the process: the other side sees that.
  */
@@ -28,6 +31,25 @@
 
 /* Worse than any other process's, so that the system ends this one first. */
 #define OUT_OF_MEMORY_SCORE "500"
+
+static const char *temporary; /* folder, or NULL */
+
+/* A libkiln that ends this process does so before it closes the stream: it has
+   been killed. Both threads may find that; the first one has the lock for
+   good. */
+__attribute__((noreturn)) static void end_alone(void)
+{
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+    (void)pthread_mutex_lock(&lock);
+    if (getpgrp() == getpid()) {
+        (void)signal(SIGTERM, SIG_IGN);
+        (void)kill(0, SIGTERM);
+    }
+    if (temporary)
+        kiln__temporary_remove(temporary);
+    _exit(0);
+}
 
 /* ---- messages ---- */
 
@@ -41,7 +63,7 @@ static void send_all(const void *bytes, size_t size)
         if (sent < 0 && errno == EINTR)
             continue;
         if (sent < 0)
-            _exit(1);
+            end_alone();
         at += sent;
         size -= (size_t)sent;
     }
@@ -90,7 +112,7 @@ static void receive_all(void *bytes, size_t size)
         if (got < 0 && errno == EINTR)
             continue;
         if (got <= 0)
-            _exit(0);
+            end_alone();
         at += got;
         size -= (size_t)got;
     }
@@ -307,15 +329,18 @@ static void prepare_process(void)
     (void)close(score);
 }
 
-int worker_serve(void)
+int worker_serve(const char *folder)
 {
     struct pollfd stream = {.fd = STREAM, .events = POLLRDHUP};
     pthread_t thread;
 
     prepare_process();
+    temporary = folder;
+    if (folder && setenv("TMPDIR", folder, 1) != 0)
+        return 1;
     if (kiln__thread_start(&thread, WORKER_STACK, serve, NULL) != KILN_OK)
         return 1;
     for (;;)
         if (poll(&stream, 1, -1) > 0)
-            _exit(0);
+            end_alone();
 }
