@@ -158,9 +158,15 @@ static void barrier(kiln__codegen_job *job, LLVMBuilderRef builder,
 {
     LLVMValueRef both = number32(job, FENCE_LOCAL | FENCE_GLOBAL);
 
+    /* The fence says nothing new. But Intel's compiler for processors takes
+       barriers for functions that no local array is known to, and moves loads
+       over them; a fence stops it. */
     (void)item;
     (void)call_together(job, builder, "_Z7barrierj",
                         LLVMVoidTypeInContext(job->context), &both, 1);
+    LLVMSetAtomicSyncScopeID(
+        LLVMBuildFence(builder, LLVMAtomicOrderingAcquireRelease, 0, ""),
+        LLVMGetSyncScopeID(job->context, "workgroup", 9));
 }
 
 static int has_atomic(const kiln__codegen_job *job, uint32_t operation,
@@ -199,7 +205,19 @@ static void set_group_size(kiln__codegen_job *job, LLVMValueRef kernel)
         LLVMMDNodeInContext2(job->context, sizes, 3));
 }
 
-/* A driver aligns an aggregate by what it is made of. */
+/* What a driver sees of an aggregate that is passed by value: words as wide as
+   its alignment, in a struct, since Intel's driver takes a bare array for the
+   address of a buffer. */
+static LLVMTypeRef seen_of(const kiln__codegen_job *job,
+                           const kiln__parameter *parameter)
+{
+    const uint32_t unit = parameter->alignment < 8 ? parameter->alignment : 8;
+    LLVMTypeRef words = LLVMArrayType2(
+        LLVMIntTypeInContext(job->context, 8 * unit), parameter->size / unit);
+
+    return LLVMStructTypeInContext(job->context, &words, 1, 0);
+}
+
 static void set_aggregates(const kiln__codegen_job *job, LLVMValueRef kernel)
 {
     const unsigned byval = LLVMGetEnumAttributeKindForName("byval", 5);
@@ -207,8 +225,6 @@ static void set_aggregates(const kiln__codegen_job *job, LLVMValueRef kernel)
 
     for (size_t i = 0; i < job->parameter_count; i++) {
         const kiln__parameter *parameter = &job->parameters[i];
-        const uint32_t unit =
-            parameter->alignment < 8 ? parameter->alignment : 8;
 
         if (parameter->passing == KILN__PARAMETER_EMPTY)
             continue;
@@ -220,10 +236,8 @@ static void set_aggregates(const kiln__codegen_job *job, LLVMValueRef kernel)
         LLVMRemoveEnumAttributeAtIndex(kernel, at, byval);
         LLVMAddAttributeAtIndex(
             kernel, at,
-            LLVMCreateTypeAttribute(
-                job->context, byval,
-                LLVMArrayType2(LLVMIntTypeInContext(job->context, 8 * unit),
-                               parameter->size / unit)));
+            LLVMCreateTypeAttribute(job->context, byval,
+                                    seen_of(job, parameter)));
     }
 }
 
