@@ -38,7 +38,7 @@ struct kiln__helpers {
     kiln__mutex lock;
     kiln__helper *list;
     int knows_tools;
-    kiln__helper_tools tools;
+    kiln__builds_loaded tools;
     kiln__fork_guard guard;
 };
 
@@ -385,7 +385,7 @@ void kiln__helper_end(kiln__helper *helper, kiln__helper_ending *ending)
 /* ---- what helpers tell of themselves ---- */
 
 void kiln__helpers_note_tools(kiln_context *context,
-                              const kiln__helper_tools *tools)
+                              const kiln__builds_loaded *tools)
 {
     struct kiln__helpers *helpers = context->helpers;
 
@@ -396,7 +396,7 @@ void kiln__helpers_note_tools(kiln_context *context,
     kiln__mutex_unlock(&helpers->lock);
 }
 
-int kiln__helpers_tools(kiln_context *context, kiln__helper_tools *out)
+int kiln__helpers_tools(kiln_context *context, kiln__builds_loaded *out)
 {
     struct kiln__helpers *helpers = context->helpers;
     int known;

@@ -29,13 +29,6 @@ struct kiln__helper {
     kiln__helper *next;
 };
 
-/* Builds of what helpers open; `codegen` is "" as long as nobody knows. */
-typedef struct kiln__helper_tools {
-    char codegen[KILN__BUILD_ID_TEXT_SIZE];
-    char llvm[KILN__BUILD_ID_TEXT_SIZE];
-    char llvm_path[4096];
-} kiln__helper_tools;
-
 /* ---- codegen_helper.c ---- */
 /* Where the program is; KILN_ENOTFOUND when that cannot be told. */
 kiln_status kiln__helpers_program(const kiln_context *context, char *out,
@@ -59,10 +52,11 @@ typedef struct kiln__helper_ending {
    for one. */
 void kiln__helper_end(kiln__helper *helper, kiln__helper_ending *ending);
 
+/* Builds of what helpers open. */
 void kiln__helpers_note_tools(kiln_context *context,
-                              const kiln__helper_tools *tools);
+                              const kiln__builds_loaded *tools);
 /* False as long as no helper has told. */
-int kiln__helpers_tools(kiln_context *context, kiln__helper_tools *out);
+int kiln__helpers_tools(kiln_context *context, kiln__builds_loaded *out);
 
 /* ---- codegen_stream.c ---- */
 /* What ends a wait for a helper beside the helper. */

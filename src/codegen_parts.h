@@ -68,6 +68,8 @@ void kiln__target_abandon(void);
 kiln_status kiln__parameters_read(kiln__codegen_job *job);
 /* The type of `i32 @ENTRY.item(ptr %item, <flattened arguments>)`. */
 LLVMTypeRef kiln__parameters_function_type(kiln__codegen_job *job);
+/* How many of a kernel's parameters it takes. */
+size_t kiln__parameter_words(const kiln__parameter *parameter);
 /* Offset of the parameter behind `end` in the packed block; moves `end`. */
 uint64_t kiln__parameter_place(const kiln__parameter *parameter, uint64_t *end);
 

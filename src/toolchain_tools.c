@@ -301,8 +301,10 @@ void kiln__tool_used(char id[ID], kiln_context *context,
     ask_for_path(asked, use->name, use->path);
     digest_of(id, context, asked, use);
     note_place(context, number, use, id);
-    if (!id[0])
+    if (!id[0]) {
         memcpy(id, KILN__TOOL_UNKNOWN, sizeof KILN__TOOL_UNKNOWN);
+        return;
+    }
     kiln__mutex_lock(&tools->lock);
     keep_known(&tools->known[number], context, use, id);
     kiln__mutex_unlock(&tools->lock);

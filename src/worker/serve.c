@@ -1,6 +1,5 @@
 /* serve.c - a worker process serves the libkiln that started it. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -137,34 +136,17 @@ static unsigned char *receive(int kind, size_t *size)
 
 /* ---- hello ---- */
 
-static void find_builds(kiln__wire_ready *ready, const kiln__codegen *table,
-                        char codegen[KILN__BUILD_ID_TEXT_SIZE],
-                        char llvm[KILN__BUILD_ID_TEXT_SIZE])
-{
-    const void *own = NULL, *other = NULL;
-    Dl_info object;
-
-    if (kiln__build_id_of_address(codegen, table->code, &own) == KILN_OK)
-        ready->codegen_id = codegen;
-    if (kiln__build_id_of_address(llvm, table->llvm_code, &other) != KILN_OK ||
-        own == other)
-        return;
-    ready->llvm_id = llvm;
-    if (dladdr(table->llvm_code, &object) != 0 && object.dli_fname)
-        ready->llvm_path = object.dli_fname;
-}
-
 static void send_ready(const kiln__codegen *table)
 {
-    char codegen[KILN__BUILD_ID_TEXT_SIZE], llvm[KILN__BUILD_ID_TEXT_SIZE];
+    kiln__builds_loaded loaded;
     kiln__wire_ready ready = {.abi = KILN__CODEGEN_ABI,
                               .build_id = worker_build_id,
-                              .codegen_id = "",
-                              .llvm_id = "",
-                              .llvm_path = ""};
+                              .codegen_id = loaded.ids.codegen,
+                              .llvm_id = loaded.ids.llvm,
+                              .llvm_path = loaded.llvm_path};
     kiln__encoder fields;
 
-    find_builds(&ready, table, codegen, llvm);
+    kiln__builds_look(&loaded, table->code, table->llvm_code);
     kiln__encoder_init(&fields, &kiln__malloc);
     kiln__wire_put_ready(&fields, &ready);
     send_message(KILN__WIRE_READY, &fields);
