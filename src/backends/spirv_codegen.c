@@ -190,21 +190,6 @@ static int has_atomic(const kiln__codegen_job *job, uint32_t operation,
 
 /* ---- the kernel ---- */
 
-static void set_group_size(kiln__codegen_job *job, LLVMValueRef kernel)
-{
-    static const char name[] = "reqd_work_group_size";
-    const uint32_t *required = job->settings->required_group_size;
-    LLVMMetadataRef sizes[3];
-
-    if (!kiln__device_group_is_known(job))
-        return;
-    for (int d = 0; d < 3; d++)
-        sizes[d] = LLVMValueAsMetadata(number32(job, required[d]));
-    LLVMGlobalSetMetadata(
-        kernel, LLVMGetMDKindIDInContext(job->context, name, sizeof name - 1),
-        LLVMMDNodeInContext2(job->context, sizes, 3));
-}
-
 /* What a driver sees of an aggregate that is passed by value: words as wide as
    its alignment, in a struct, since Intel's driver takes a bare array for the
    address of a buffer. */
@@ -243,7 +228,7 @@ static void set_aggregates(const kiln__codegen_job *job, LLVMValueRef kernel)
 
 static kiln_status describe(kiln__codegen_job *job, LLVMValueRef kernel)
 {
-    set_group_size(job, kernel);
+    kiln__device_require_group(job, kernel);
     set_aggregates(job, kernel);
     return job->status;
 }
