@@ -38,6 +38,7 @@ extern const struct bench bench_reductions[];
 extern const struct bench bench_codegen[];
 extern const struct bench bench_cubins[];
 extern const struct bench bench_runtime[]; /* of kiln-bench-runtime */
+extern const struct bench bench_targets[]; /* of kiln-bench-runtime */
 extern const struct bench bench_stored[];  /* of kiln-bench-runtime */
 extern const struct bench bench_stores[];  /* of kiln-bench-runtime */
 

@@ -49,6 +49,15 @@ figure() { # NAME [FILE that it is compared with]
         }'
 }
 
+told() { # NAME COMMAND...: the sum of the milliseconds that it tells
+    name=$1
+    shift
+    "$@" >"$folder/said" 2>&1 || { echo "devices.sh: $* fails" >&2; exit 1; }
+    awk '$NF == "ms" { sum += $(NF - 1); n++ }
+        END { if (!n) exit 1; printf "%d\n", 1000 * sum }' "$folder/said" \
+        >>"$folder/$name"
+}
+
 cubin() { # TARGET BOUNDS
     "$bin/kiln" compile "$folder/saxpy.kiln" saxpy 'f32[:]' f32 'f32[:]' \
         --emit binary --target "$1" --set "bounds=$2" -o "$folder/cubin"
@@ -93,3 +102,28 @@ done
 for name in tgv-cuda tgv-rocm tgv-spirv tgv-all; do
     figure $name
 done
+
+# ---- the first execution on PoCL, once platform and context are there ----
+# By PoCL from source, and by Kiln in a process that finds what an earlier one
+# kept: PoCL's own binary of the program.
+pocl_kiln() {
+    POCL_KERNEL_CACHE=0 KILN_CACHE=rw KILN_CACHE_DIR="$folder/cache" \
+        KILN_SPIRV_DRIVER=opencl "$bin/kiln" run "$folder/saxpy.kiln" saxpy \
+        'f32[1024]=ones' 2:f32 'f32[1024]=iota' --grid 1024 --target spirv \
+        --time
+}
+pocl_source() {
+    POCL_KERNEL_CACHE=0 "$bin/pocl-saxpy" 10
+}
+if test -x "$bin/pocl-saxpy" && pocl_kiln >"$folder/said" 2>&1; then
+    for round in $(seq "$rounds"); do
+        told pocl-source pocl_source
+        told pocl-kiln-warm pocl_kiln
+    done
+    figure pocl-source
+    figure pocl-kiln-warm pocl-source
+else
+    echo "devices.sh: no PoCL that runs SPIR-V: skipped" >&2
+fi
+# ---- what tgv's kernels take from tier 2 ----
+"$bin/kiln-bench-runtime" --filter runtime/tgv --json

@@ -26,8 +26,17 @@ find_library(KILN_LLD_COMMON lldCommon
 find_library(KILN_ZLIB z REQUIRED)
 find_library(KILN_ZSTD zstd REQUIRED)
 
+# Modules of SPIR-V are checked by the library behind spirv-val; without its
+# archive, by a shared one that is found at run time.
+find_library(KILN_SPIRV_TOOLS_ARCHIVE libSPIRV-Tools.a)
+set(kiln_spirv_tools "")
+if(KILN_SPIRV_TOOLS_ARCHIVE)
+    set(kiln_spirv_tools ${KILN_SPIRV_TOOLS_ARCHIVE})
+endif()
+
 set(kiln_codegen_libraries ${KILN_LLD_ELF} ${KILN_LLD_COMMON}
-    ${KILN_LLVM_LIBRARY} ${KILN_ZLIB} ${KILN_ZSTD} Threads::Threads)
+    ${KILN_LLVM_LIBRARY} ${KILN_ZLIB} ${KILN_ZSTD} ${kiln_spirv_tools}
+    Threads::Threads)
 
 # The library that is opened at the first miss has LLVM inside: what it needs of
 # it is loaded in a quarter of the time, and is nobody else's.
@@ -59,8 +68,8 @@ if(KILN_LLVM_STATIC)
         set(kiln_compression ${KILN_ZLIB} ${KILN_ZSTD})
     endif()
     set(kiln_opened_libraries ${KILN_LLD_ELF} ${KILN_LLD_COMMON}
-        ${kiln_llvm_archives} ${kiln_compression} Threads::Threads
-        ${CMAKE_DL_LIBS} m)
+        ${kiln_llvm_archives} ${kiln_compression} ${kiln_spirv_tools}
+        Threads::Threads ${CMAKE_DL_LIBS} m)
     # lld, where it is installed, can put functions into an order.
     find_program(KILN_LLD_PROGRAM ld.lld PATHS ${KILN_LLVM_ROOT}/bin NO_DEFAULT_PATH)
 endif()

@@ -30,6 +30,10 @@ if(kiln_codegen_sources)
     kiln_add_objects(kiln-codegen-objects ${kiln_codegen_sources})
     target_include_directories(kiln-codegen-objects SYSTEM PRIVATE
         ${KILN_LLVM_INCLUDE})
+    if(KILN_SPIRV_TOOLS_ARCHIVE)
+        target_compile_definitions(kiln-codegen-objects PRIVATE
+            KILN_SPIRV_TOOLS_INSIDE)
+    endif()
 
     # The library that libkiln opens at the first miss. It is never versioned:
     # both sides check each other's build id.

@@ -60,16 +60,27 @@ if(KILN_BENCH)
     target_compile_options(nvrtc-saxpy PRIVATE -w)
     target_link_libraries(nvrtc-saxpy PRIVATE ${CMAKE_DL_LIBS})
 endif()
+# The same through OpenCL, where its loader is.
+find_library(KILN_OPENCL_LOADER OpenCL)
+if(KILN_BENCH AND KILN_OPENCL_LOADER)
+    add_executable(pocl-saxpy bench/peers/pocl_saxpy.c)
+    kiln_compile_as_ours(pocl-saxpy)
+    target_compile_options(pocl-saxpy PRIVATE -w)
+    target_include_directories(pocl-saxpy SYSTEM PRIVATE
+        ${KILN_OPENCL_INCLUDE})
+    target_link_libraries(pocl-saxpy PRIVATE ${KILN_OPENCL_LOADER})
+endif()
 # Measures what libkiln hides, and so has its objects inside.
 if(KILN_BENCH AND TARGET kiln-codegen-opened)
     add_executable(kiln-bench-runtime bench/bench.c
         bench/runtime/bench_runtime.c bench/runtime/bench_store.c
-        bench/runtime/bench_stored.c
+        bench/runtime/bench_stored.c bench/runtime/bench_targets.c
+        bench/runtime/requests.c
         $<TARGET_OBJECTS:kiln-objects>
         $<TARGET_OBJECTS:kiln-common-objects>)
     kiln_compile_as_ours(kiln-bench-runtime)
     target_compile_definitions(kiln-bench-runtime PRIVATE
-        "BENCH_TABLES=bench_runtime,bench_stored,bench_stores")
+        "BENCH_TABLES=bench_runtime,bench_stored,bench_targets,bench_stores")
     target_link_libraries(kiln-bench-runtime PRIVATE Threads::Threads
         ${CMAKE_DL_LIBS} m)
     add_dependencies(kiln-bench-runtime kiln-codegen-opened)

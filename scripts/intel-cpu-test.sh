@@ -1,6 +1,7 @@
 #!/bin/sh
-# Runs the tests of backend spirv on Intel's OpenCL for processors, which takes
-# SPIR-V as it is. It comes from a Python package index, into a folder of the
+# Runs the tests of backend spirv, all tests of what kernels do and a step of the
+# vortex on Intel's OpenCL for processors, which takes SPIR-V as it is and has
+# sub-groups. It comes from a Python package index, into a folder of the
 # build; without one nothing is tested, which is said.
 #
 #     intel-cpu-test.sh [BUILD]        default: build/dev
@@ -29,6 +30,16 @@ fi
 export LD_LIBRARY_PATH="$place/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
 export OCL_ICD_VENDORS="$place/vendors" KILN_SPIRV_DRIVER=opencl
 export KILN_REQUIRE_DEVICE=spirv
-KILN_CACHE=off "$build/tests/spirv_run"
 "$build/tests/spirv_native"
-KILN_CACHE=off "$build/tests/spirv_faults"
+export KILN_CACHE=off
+"$build/tests/spirv_run"
+"$build/tests/spirv_faults"
+
+for name in checked frames grids group_failures group_loops groups groups_errors heap \
+    language language_data language_manual language_numbers math_accuracy \
+    random reduce runtime_devices runtime_package scans; do
+    KILN_TEST_BACKEND=spirv "$build/tests/test_$name"
+done
+for type in f32 f64; do
+    sh tests/irexec/tgv_step.sh "$build/bin/tgv" examples/tgv 4 "$type" 1 spirv
+done

@@ -14,7 +14,6 @@
 #include "sites.h"
 #include "stores.h"
 #include "thread.h"
-#include "tool_files.h"
 #include "toolchain.h"
 
 static const char *entry_symbol(kiln__build *build)
@@ -116,16 +115,16 @@ static kiln_status lower_foreign(kiln__build *build, kiln_error **error)
 /* Who made it: the code generator, libraries of the vendors, and tools. */
 static const char *words(kiln__build *build, const kiln__codegen_result *result)
 {
-    kiln__toolchain_word words[KILN__TOOL_COUNT + 1];
+    kiln__tool_use uses[KILN__TOOL_COUNT + 1];
     size_t count = 0;
 
     for (size_t i = 0; i < result->tool_count && i < KILN__TOOL_COUNT; i++)
-        words[count++] = (kiln__toolchain_word){result->tools[i].name,
-                                                result->tools[i].path};
+        uses[count++] = (kiln__tool_use){.name = result->tools[i].name,
+                                         .path = result->tools[i].path,
+                                         .file = result->tools[i].file};
     if (build->math)
-        words[count++] = (kiln__toolchain_word){
-            kiln__library_name(build->math), kiln__library_path(build->math)};
-    return kiln__toolchain_words(build->context, &build->arena, words, count);
+        uses[count++] = kiln__library_as_tool(build->math);
+    return kiln__toolchain_words(build->context, &build->arena, uses, count);
 }
 
 /* But its arguments. */

@@ -2,9 +2,11 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "build_id.h"
 
+#include <dlfcn.h>
 #include <elf.h>
 #include <fcntl.h>
 #include <link.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -157,4 +159,21 @@ kiln_status kiln__build_id_of_address(char out[KILN__BUILD_ID_TEXT_SIZE],
     if (base)
         *base = s.base;
     return s.found ? KILN_OK : KILN_ENOTFOUND;
+}
+
+void kiln__builds_look(kiln__builds_loaded *out, const void *codegen,
+                       const void *llvm)
+{
+    const void *own = NULL, *other = NULL;
+    Dl_info object;
+
+    out->llvm_path[0] = '\0';
+    if (kiln__build_id_of_address(out->ids.codegen, codegen, &own) != KILN_OK)
+        out->ids.codegen[0] = '\0';
+    if (kiln__build_id_of_address(out->ids.llvm, llvm, &other) != KILN_OK ||
+        own == other)
+        out->ids.llvm[0] = '\0';
+    else if (dladdr(llvm, &object) != 0 && object.dli_fname)
+        (void)snprintf(out->llvm_path, sizeof out->llvm_path, "%s",
+                       object.dli_fname);
 }

@@ -20,4 +20,20 @@ kiln_status kiln__build_id_of_file(char out[KILN__BUILD_ID_TEXT_SIZE],
 kiln_status kiln__build_id_of_address(char out[KILN__BUILD_ID_TEXT_SIZE],
                                       const void *address, const void **base);
 
+/* Of a code generator, and of a libLLVM apart from it, as they are loaded; ""
+   for what is not to be found out, and for LLVM inside of the generator. */
+typedef struct kiln__build_ids {
+    char codegen[KILN__BUILD_ID_TEXT_SIZE];
+    char llvm[KILN__BUILD_ID_TEXT_SIZE];
+} kiln__build_ids;
+
+typedef struct kiln__builds_loaded {
+    kiln__build_ids ids;
+    char llvm_path[4096];
+} kiln__builds_loaded;
+
+/* By an address in each. */
+void kiln__builds_look(kiln__builds_loaded *out, const void *codegen,
+                       const void *llvm);
+
 #endif /* KILN_BUILD_ID_H */

@@ -6,6 +6,7 @@
 #include "kiln/config.h"
 #include "kiln/host.h"
 #include "kiln/kernel.h"
+#include "tool_files.h"
 
 /*
  * One exported function, kiln_codegen_exchange, swaps two tables and is
@@ -18,7 +19,7 @@
  * hands the failure to whoever waits, and the thread parks for ever.
  */
 
-#define KILN__CODEGEN_ABI 7
+#define KILN__CODEGEN_ABI 8
 
 /* Forms beside KILN_EMIT_...: bitcode of functions[0] alone, which calls the
    others by their names; and of what a module defines under a name, with all
@@ -74,6 +75,7 @@ typedef struct kiln__codegen_site {
 typedef struct kiln__codegen_tool {
     const char *name; /* tool_files.h */
     const char *path;
+    kiln__file_stamp file; /* that it was when it was opened or started */
 } kiln__codegen_tool;
 
 /** Every setting that code generation reads, resolved. */

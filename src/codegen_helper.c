@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "dynlib.h"
+#include "temporary.h"
 #include "thread.h"
 
 /*
@@ -37,7 +38,7 @@ struct kiln__helpers {
     kiln__mutex lock;
     kiln__helper *list;
     int knows_tools;
-    kiln__helper_tools tools;
+    kiln__builds_loaded tools;
     kiln__fork_guard guard;
 };
 
@@ -74,6 +75,7 @@ static void after_fork(void *env)
         next = h->next;
         close_ends(h);
         h->is_running = 0;
+        h->folder[0] = '\0';
         if (h != current)
             helper_free(h);
     }
@@ -250,7 +252,8 @@ static int open_ends(ends *e)
 static int start(kiln__helper *helper, const char *program)
 {
     char *const arguments[] = {(char *)(uintptr_t)program,
-                               (char *)(uintptr_t) "--serve", NULL};
+                               (char *)(uintptr_t) "--serve",
+                               helper->folder[0] ? helper->folder : NULL, NULL};
     ends e;
     int reason = open_ends(&e);
     const int files[] = {e.words[1], e.words[1], e.stream[1]};
@@ -284,6 +287,8 @@ kiln_status kiln__helper_start(kiln__helper **out, kiln_context *context,
                              .stream = -1,
                              .words = -1,
                              .is_used = 1};
+    (void)kiln__temporary_new(helper->folder, sizeof helper->folder,
+                              "kiln-codegen");
     kiln__mutex_lock(&helpers->lock);
     *reason = start(helper, program);
     if (*reason == 0) {
@@ -292,6 +297,7 @@ kiln_status kiln__helper_start(kiln__helper **out, kiln_context *context,
     }
     kiln__mutex_unlock(&helpers->lock);
     if (*reason != 0) {
+        kiln__temporary_remove(helper->folder);
         helper_free(helper);
         return *reason == ENOMEM ? KILN_ENOMEM : KILN_EIO;
     }
@@ -367,6 +373,7 @@ void kiln__helper_end(kiln__helper *helper, kiln__helper_ending *ending)
         *ending = (kiln__helper_ending){.status = -1};
     if (helper->is_running)
         end_process(helper, ending);
+    kiln__temporary_remove(helper->folder);
     if (ending && helper->words >= 0)
         read_words(helper, ending);
     unlist(helper->context->helpers, helper);
@@ -378,7 +385,7 @@ void kiln__helper_end(kiln__helper *helper, kiln__helper_ending *ending)
 /* ---- what helpers tell of themselves ---- */
 
 void kiln__helpers_note_tools(kiln_context *context,
-                              const kiln__helper_tools *tools)
+                              const kiln__builds_loaded *tools)
 {
     struct kiln__helpers *helpers = context->helpers;
 
@@ -389,7 +396,7 @@ void kiln__helpers_note_tools(kiln_context *context,
     kiln__mutex_unlock(&helpers->lock);
 }
 
-int kiln__helpers_tools(kiln_context *context, kiln__helper_tools *out)
+int kiln__helpers_tools(kiln_context *context, kiln__builds_loaded *out)
 {
     struct kiln__helpers *helpers = context->helpers;
     int known;

@@ -13,7 +13,9 @@
  * A helper serves one request at a time, of whichever worker thread has taken
  * it; there are never more than workers. It is a child process in a session of
  * its own, with no signal blocked or ignored and no descriptor of the host's,
- * and ends when its stream does. Whoever finds fault with it ends it.
+ * and ends when its stream does. Whoever finds fault with it ends it. What is
+ * temporary has a folder of the helper's own, which goes with it, however it
+ * ends.
  */
 typedef struct kiln__helper kiln__helper;
 struct kiln__helper {
@@ -23,15 +25,9 @@ struct kiln__helper {
     int stream; /* -1: it was the parent's, and this is the child of a fork */
     int words;  /* what it prints comes out here; the first 64 KiB */
     int is_used;
+    char folder[256]; /* where it and its tools put what is temporary, or "" */
     kiln__helper *next;
 };
-
-/* Builds of what helpers open; `codegen` is "" as long as nobody knows. */
-typedef struct kiln__helper_tools {
-    char codegen[KILN__BUILD_ID_TEXT_SIZE];
-    char llvm[KILN__BUILD_ID_TEXT_SIZE];
-    char llvm_path[4096];
-} kiln__helper_tools;
 
 /* ---- codegen_helper.c ---- */
 /* Where the program is; KILN_ENOTFOUND when that cannot be told. */
@@ -56,10 +52,11 @@ typedef struct kiln__helper_ending {
    for one. */
 void kiln__helper_end(kiln__helper *helper, kiln__helper_ending *ending);
 
+/* Builds of what helpers open. */
 void kiln__helpers_note_tools(kiln_context *context,
-                              const kiln__helper_tools *tools);
+                              const kiln__builds_loaded *tools);
 /* False as long as no helper has told. */
-int kiln__helpers_tools(kiln_context *context, kiln__helper_tools *out);
+int kiln__helpers_tools(kiln_context *context, kiln__builds_loaded *out);
 
 /* ---- codegen_stream.c ---- */
 /* What ends a wait for a helper beside the helper. */

@@ -273,8 +273,9 @@ kiln_status kiln__job_fail(kiln__codegen_job *job, kiln_status status,
                            const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* The tool made something of the job; the path is copied. */
-kiln_status kiln__job_used(kiln__codegen_job *job, int tool, const char *path);
+/* The tool, of this file, made something of the job; the path is copied. */
+kiln_status kiln__job_used(kiln__codegen_job *job, int tool, const char *path,
+                           const kiln__file_stamp *file);
 /* Hands over what a tool failed on, for people. */
 void kiln__job_keep(const kiln__codegen_job *job, const char *suffix,
                     const kiln__object *input);

@@ -68,6 +68,8 @@ void kiln__target_abandon(void);
 kiln_status kiln__parameters_read(kiln__codegen_job *job);
 /* The type of `i32 @ENTRY.item(ptr %item, <flattened arguments>)`. */
 LLVMTypeRef kiln__parameters_function_type(kiln__codegen_job *job);
+/* How many of a kernel's parameters it takes. */
+size_t kiln__parameter_words(const kiln__parameter *parameter);
 /* Offset of the parameter behind `end` in the packed block; moves `end`. */
 uint64_t kiln__parameter_place(const kiln__parameter *parameter, uint64_t *end);
 
@@ -149,20 +151,20 @@ kiln_status kiln__elf_object_check(const kiln__object *object,
 /* ---- backends/codegen_elf_link.c, codegen_elf_process.c ---- */
 #define KILN__ELF_OBJECTS_MAX 2
 #define KILN__ELF_OPTIONS_MAX 32 /* the NULL at the end, too */
-/* Links checked objects into an image. */
+/* Links checked objects into an image, in this process; KILN_ENOTFOUND: lld
+   may not run in it any more. */
 kiln_status kiln__elf_link(const char *const *options,
                            const kiln__object *objects, size_t count,
                            kiln_blob *out, char *message, size_t capacity);
-/* The same for a job, which has the failure, and what linked it if that was
-   not in this process. */
+/* The same for a job, in a process of its own if need be. The job has the
+   failure, and the program that linked it. */
 kiln_status kiln__elf_link_job(kiln__codegen_job *job,
                                const char *const *options,
                                const kiln__object *objects, size_t count,
                                kiln_blob *out);
-/* True when links run as processes. */
-int kiln__elf_link_is_outside(void);
-/* As kiln__elf_link(), by running ld.lld as a process. */
-kiln_status kiln__elf_link_process(const char *const *options,
+/* As kiln__elf_link(), by running `program`, an ld.lld. */
+kiln_status kiln__elf_link_process(const char *program,
+                                   const char *const *options,
                                    const kiln__object *objects, size_t count,
                                    kiln_blob *out, char *message,
                                    size_t capacity);

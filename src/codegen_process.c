@@ -135,7 +135,6 @@ static kiln_status say_ending(line *l, const kiln_context *context,
         return KILN_ENOMEM;
     case KILN__TRANSFER_NONSENSE:
         say(l, THE_WORKER " answered nonsense");
-        say_words(l, ending->words);
         return KILN_ECORRUPT;
     case KILN__TRANSFER_ENDED:
     case KILN__TRANSFER_DONE:
@@ -182,7 +181,7 @@ static void copy_id(char *out, size_t capacity, const char *text)
 static kiln_status take_ready(kiln_context *context, kiln__arena *arena,
                               const kiln__message *message, kiln_error **error)
 {
-    kiln__helper_tools tools = {{0}, {0}, {0}};
+    kiln__builds_loaded tools = {{{0}, {0}}, {0}};
     kiln__wire_ready ready;
     const kiln_status status =
         kiln__wire_get_ready(&ready, arena, message->bytes, message->size);
@@ -195,8 +194,8 @@ static kiln_status take_ready(kiln_context *context, kiln__arena *arena,
                                THE_WORKER " is of build %s, this library of "
                                           "build " KILN_BUILD_ID,
                                ready.build_id);
-    copy_id(tools.codegen, sizeof tools.codegen, ready.codegen_id);
-    copy_id(tools.llvm, sizeof tools.llvm, ready.llvm_id);
+    copy_id(tools.ids.codegen, sizeof tools.ids.codegen, ready.codegen_id);
+    copy_id(tools.ids.llvm, sizeof tools.ids.llvm, ready.llvm_id);
     copy_id(tools.llvm_path, sizeof tools.llvm_path, ready.llvm_path);
     kiln__helpers_note_tools(context, &tools);
     return KILN_OK;

@@ -516,6 +516,8 @@ void kiln__wire_put_result(kiln__encoder *out,
     for (size_t i = 0; i < result->tool_count; i++) {
         kiln__encode_text(out, result->tools[i].name);
         kiln__encode_text(out, result->tools[i].path);
+        for (int k = 0; k < KILN__STAMP_NUMBERS; k++)
+            kiln__encode_i64(out, result->tools[i].file.numbers[k]);
     }
     put_bytes(out, result->reports, result->report_size);
     kiln__encode_i64(out, result->can_fail);
@@ -546,12 +548,15 @@ static void get_result_sites(reading *r, kiln__codegen_result *out)
 
 static void get_result_tools(reading *r, kiln__codegen_result *out)
 {
-    kiln__codegen_tool *tools =
-        get_array(r, &out->tool_count, 2 * FIELD_SIZE, sizeof *tools);
+    kiln__codegen_tool *tools = get_array(
+        r, &out->tool_count, 2 * FIELD_SIZE + KILN__STAMP_NUMBERS * NUMBER_SIZE,
+        sizeof *tools);
 
     for (size_t i = 0; i < out->tool_count; i++) {
         tools[i].name = get_text(r);
         tools[i].path = get_text(r);
+        for (int k = 0; k < KILN__STAMP_NUMBERS; k++)
+            tools[i].file.numbers[k] = kiln__read_i64(&r->reader);
     }
     out->tools = tools;
 }

@@ -50,6 +50,9 @@ static const kiln_environment_variable variables[] = {
     {"KILN_LLVM_SPIRV",
      "program that translates for OpenCL devices without SPIR-V; default: "
      "llvm-spirv-15, else llvm-spirv"},
+    {"KILN_SPIRV_TOOLS",
+     "path of SPIRV-Tools' shared library, which checks modules, or off; "
+     "default: the one that Kiln was built with, else the loader's"},
     {"KILN_NVJITLINK",
      "path of the library that makes cubins of PTX, or off; default: the CUDA "
      "toolkit's, else the loader's"},

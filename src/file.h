@@ -1,4 +1,4 @@
-/* file.h - whole files and private temporary folders. */
+/* file.h - whole files. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #ifndef KILN_FILE_H
 #define KILN_FILE_H

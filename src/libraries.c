@@ -22,8 +22,9 @@
 
 struct kiln__library {
     char *name;
-    char *backend; /* or NULL */
-    char *path;    /* or NULL */
+    char *backend;         /* or NULL */
+    char *path;            /* or NULL */
+    kiln__file_stamp file; /* that was read; none: it changed meanwhile */
     char **symbols;
     size_t symbol_count;
     kiln_blob bytes;
@@ -240,14 +241,19 @@ static const char *offered(const struct kiln__library *library,
 static kiln_status library_read(struct kiln__library *library,
                                 kiln_context *context, kiln_error **error)
 {
+    kiln__file_stamp before, after;
     kiln_blob bytes = {0};
 
     if (atomic_load_explicit(&library->is_read, memory_order_acquire))
         return KILN_OK;
+    before = kiln__file_stamp_at(library->path);
     KILN_TRY(kiln__file_read(&bytes, &context->alloc, library->path,
                              FILE_SIZE_MAX, error));
+    after = kiln__file_stamp_at(library->path);
     kiln__mutex_lock(&context->libraries->lock);
     if (!atomic_load(&library->is_read)) {
+        if (kiln__file_stamp_is(&before, &after))
+            library->file = before;
         take_bytes(library, bytes);
         bytes = (kiln_blob){0};
     }
@@ -342,9 +348,13 @@ const char *kiln__library_name(const struct kiln__library *library)
     return library->name;
 }
 
-const char *kiln__library_path(const struct kiln__library *library)
+kiln__tool_use kiln__library_as_tool(const struct kiln__library *library)
 {
-    return library->path;
+    return (kiln__tool_use){.name = library->name,
+                            .path = library->path,
+                            .file = library->file,
+                            .bytes = library->bytes.data,
+                            .size = library->bytes.size};
 }
 
 const void *kiln__library_bytes(const struct kiln__library *library,

@@ -4,6 +4,7 @@
 #define KILN_LIBRARIES_H
 
 #include "code.h"
+#include "toolchain_tools.h"
 
 /* Finds the newest library that offers the symbol to the config's backend,
    and reads it if need be. KILN_ENOTFOUND names the symbol. */
@@ -19,7 +20,8 @@ void kiln__libraries_close(kiln_context *context);
 
 /* Of a library that was found. */
 const char *kiln__library_name(const struct kiln__library *library);
-const char *kiln__library_path(const struct kiln__library *library);
+/* One of Kiln's own, as what took part in an artifact. */
+kiln__tool_use kiln__library_as_tool(const struct kiln__library *library);
 const void *kiln__library_bytes(const struct kiln__library *library,
                                 size_t *size);
 kiln_digest kiln__library_digest(const struct kiln__library *library);

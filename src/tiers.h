@@ -241,9 +241,15 @@ kiln_status kiln__native_recall(kiln_context *context,
 /* Would what a driver gives be kept? */
 int kiln__native_is_wanted(kiln_context *context, const kiln_artifact *artifact,
                            const char *driver);
+typedef struct kiln__native_made {
+    kiln_blob bytes;
+    const char *tools; /* that took part, as words (toolchain.h), or NULL */
+    uint64_t build_ns;
+    int replace; /* what is kept has less in it */
+} kiln__native_made;
+
 void kiln__native_save(kiln_context *context, const kiln_artifact *artifact,
-                       const char *driver, const kiln_blob *bytes,
-                       uint64_t build_ns, int replace);
+                       const char *driver, const kiln__native_made *made);
 
 /* ---- tiers/runtime.c: tier 2, bitcode by runtime key ---- */
 typedef struct kiln__runtime_entry kiln__runtime_entry;

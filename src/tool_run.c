@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "process.h"
+#include "temporary.h"
 
 #define OUTPUT_MAX ((size_t)1 << 30)
 #define SAID_MAX ((size_t)64 << 10) /* of messages, the first */
@@ -73,21 +74,9 @@ static bool open_input(workplace *w, size_t i, const kiln__object *input)
            write_all(w->inputs[i], input->bytes, input->size);
 }
 
-static bool make_folder(workplace *w, const char *parent)
-{
-    const int size = snprintf(w->folder, sizeof w->folder, "%s/kiln-run-XXXXXX",
-                              parent != NULL ? parent : "");
-
-    if (parent != NULL && *parent == '/' && size < (int)sizeof w->folder &&
-        mkdtemp(w->folder) != NULL)
-        return true;
-    w->folder[0] = '\0';
-    return false;
-}
-
 static bool open_workplace(workplace *w, const kiln__run *run)
 {
-    if (!make_folder(w, secure_getenv("TMPDIR")) && !make_folder(w, "/tmp"))
+    if (!kiln__temporary_new(w->folder, sizeof w->folder, "kiln-run"))
         return failed(w, "temporary folder");
     (void)snprintf(w->output, sizeof w->output, "%s/output", w->folder);
     (void)snprintf(w->late, sizeof w->late, "%s" KILN__RUN_LATE_NAME,
@@ -118,11 +107,7 @@ static void close_workplace(workplace *w)
     close_fd(&w->printed[1]);
     close_fd(&w->late_fd);
     kiln__process_dispose(&w->process);
-    if (w->folder[0] == '\0')
-        return;
-    (void)unlink(w->output);
-    (void)unlink(w->late);
-    (void)rmdir(w->folder);
+    kiln__temporary_remove(w->folder);
 }
 
 /* ---- the process ---- */

@@ -2,7 +2,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "toolchain.h"
 
-#include <dlfcn.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,23 +9,15 @@
 #include "build_id.h"
 #include "codegen_helper.h"
 #include "thread.h"
-#include "tool_files.h"
-#include "toolchain_tools.h"
 
 #define ID KILN__BUILD_ID_TEXT_SIZE
-
-/* Build ids; empty: not here, or not to be found out. */
-typedef struct tools {
-    char codegen[ID];
-    char llvm[ID]; /* of a libLLVM apart from the code generator */
-} tools;
 
 struct kiln__toolchain {
     kiln__mutex lock;
     kiln__fork_guard guard;
     int is_opened;    /* `here` is what is loaded */
     int is_looked_up; /* `here` is what files say */
-    tools here;
+    kiln__build_ids here;
     char text[2 * ID + 32];
 };
 
@@ -60,7 +51,7 @@ void kiln__toolchain_free(kiln_context *context)
 }
 
 /* Where libLLVM is, the code generator's last use has left a note about. */
-static void look_up_llvm(kiln_context *context, tools *here)
+static void look_up_llvm(kiln_context *context, kiln__build_ids *here)
 {
     kiln__tool_note note;
 
@@ -75,99 +66,78 @@ static void look_up_llvm(kiln_context *context, tools *here)
 
 /* ---- what is here ---- */
 
-static void look_up(kiln_context *context, tools *here)
+static void look_up(kiln_context *context, kiln__build_ids *here)
 {
     char path[PATH_MAX];
 
-    *here = (tools){{0}, {0}};
+    *here = (kiln__build_ids){{0}, {0}};
     if (kiln__door_path(context, path, sizeof path) != KILN_OK ||
         kiln__build_id_of_file(here->codegen, path) != KILN_OK)
         here->codegen[0] = '\0';
     look_up_llvm(context, here);
 }
 
-/* LLVM inside of the code generator needs no word of its own. */
-static void look_at_loaded(const kiln__codegen *codegen, tools *here,
-                           char path[PATH_MAX])
-{
-    const void *own = NULL, *other = NULL;
-    Dl_info object;
-
-    *here = (tools){{0}, {0}};
-    path[0] = '\0';
-    if (kiln__build_id_of_address(here->codegen, codegen->code, &own) !=
-        KILN_OK)
-        here->codegen[0] = '\0';
-    if (kiln__build_id_of_address(here->llvm, codegen->llvm_code, &other) !=
-            KILN_OK ||
-        own == other)
-        here->llvm[0] = '\0';
-    else if (dladdr(codegen->llvm_code, &object) != 0 && object.dli_fname)
-        snprintf(path, PATH_MAX, "%s", object.dli_fname);
-}
-
-/* In a worker process it is loaded there, which tells what it is. */
-static int look_at_helpers(kiln_context *context, tools *here,
-                           char path[PATH_MAX])
-{
-    kiln__helper_tools told;
-
-    if (!kiln__helpers_tools(context, &told))
-        return 0;
-    memcpy(here->codegen, told.codegen, sizeof told.codegen);
-    memcpy(here->llvm, told.llvm, sizeof told.llvm);
-    snprintf(path, PATH_MAX, "%s", told.llvm_path);
-    return 1;
-}
-
 static void write_text(struct kiln__toolchain *toolchain)
 {
-    const tools *here = &toolchain->here;
+    const kiln__build_ids *here = &toolchain->here;
 
     snprintf(toolchain->text, sizeof toolchain->text, "%s%s%s%s",
              here->codegen[0] ? "codegen=" : "", here->codegen,
              here->llvm[0] ? " llvm=" : "", here->llvm);
 }
 
-/* With the lock; true when what is loaded was looked at for the first time. */
-static int note_loaded(kiln_context *context, char path[PATH_MAX])
+/* With the lock; true when what is loaded was looked at for the first time. In
+   a worker process it is loaded there, which tells what it is. */
+static int note_loaded(kiln__builds_loaded *out, kiln_context *context)
 {
     struct kiln__toolchain *toolchain = context->toolchain;
-    const kiln__codegen *codegen =
-        toolchain->is_opened ? NULL : kiln__door_peek(context);
+    const kiln__codegen *codegen;
 
     if (toolchain->is_opened)
         return 0;
+    codegen = kiln__door_peek(context);
     if (codegen)
-        look_at_loaded(codegen, &toolchain->here, path);
-    else if (!look_at_helpers(context, &toolchain->here, path))
+        kiln__builds_look(out, codegen->code, codegen->llvm_code);
+    else if (!kiln__helpers_tools(context, out))
         return 0;
+    toolchain->here = out->ids;
     write_text(toolchain);
     toolchain->is_opened = 1;
-    return path[0] != '\0';
+    return out->llvm_path[0] != '\0';
+}
+
+/* Unless another file has its path by now. */
+static void leave_llvm_note(kiln_context *context,
+                            const kiln__builds_loaded *here)
+{
+    const kiln__file_stamp file = kiln__file_stamp_at(here->llvm_path);
+    char id[ID];
+
+    if (kiln__build_id_of_file(id, here->llvm_path) == KILN_OK &&
+        strcmp(id, here->ids.llvm) == 0)
+        kiln__tool_note_leave(context, here->ids.codegen, here->llvm_path,
+                              &file, id);
 }
 
 const char *kiln__toolchain_text(kiln_context *context)
 {
     struct kiln__toolchain *toolchain = context->toolchain;
-    char path[PATH_MAX];
-    tools here;
+    kiln__builds_loaded here;
     int is_new;
 
     kiln__mutex_lock(&toolchain->lock);
-    is_new = note_loaded(context, path);
-    here = toolchain->here;
+    is_new = note_loaded(&here, context);
     kiln__mutex_unlock(&toolchain->lock);
     if (is_new)
-        kiln__tool_note_leave(context, here.codegen, path, here.llvm);
+        leave_llvm_note(context, &here);
     return toolchain->text;
 }
 
 /* Stores are asked without the lock; two threads find the same. */
-static tools what_is_here(kiln_context *context)
+static kiln__build_ids what_is_here(kiln_context *context)
 {
     struct kiln__toolchain *toolchain = context->toolchain;
-    tools here;
+    kiln__build_ids here;
     int known;
 
     (void)kiln__toolchain_text(context);
@@ -197,11 +167,11 @@ static void find_here(char id[ID], kiln_context *context, const char *name,
 
     id[0] = '\0';
     if (size == 7 && memcmp(name, "codegen", 7) == 0) {
-        const tools here = what_is_here(context);
+        const kiln__build_ids here = what_is_here(context);
 
         memcpy(id, here.codegen, ID);
     } else if (size == 4 && memcmp(name, "llvm", 4) == 0) {
-        const tools here = what_is_here(context);
+        const kiln__build_ids here = what_is_here(context);
 
         memcpy(id, here.llvm, ID);
     } else if (tool >= 0) {
@@ -242,17 +212,16 @@ int kiln__toolchain_accepts(kiln_context *context, const char *text,
 }
 
 const char *kiln__toolchain_words(kiln_context *context, kiln__arena *arena,
-                                  const kiln__toolchain_word *words,
-                                  size_t count)
+                                  const kiln__tool_use *uses, size_t count)
 {
     const char *text = kiln__toolchain_text(context);
     char id[ID];
 
     for (size_t i = 0; text && i < count; i++) {
-        kiln__tool_used(id, context, words[i].name, words[i].path);
+        kiln__tool_used(id, context, &uses[i]);
         if (id[0])
             text = kiln__arena_format(arena, "%s%s%s=%s", text,
-                                      *text ? " " : "", words[i].name, id);
+                                      *text ? " " : "", uses[i].name, id);
     }
     return text;
 }

@@ -4,7 +4,7 @@
 #define KILN_TOOLCHAIN_H
 
 #include "arena.h"
-#include "core.h"
+#include "toolchain_tools.h"
 
 /*
  * Keys say what is wanted; they are the same on a machine without any compiler.
@@ -24,16 +24,10 @@ void kiln__toolchain_free(kiln_context *context);
 /* The words for entries that are made now, after the code generator was
    opened; "" before. Lives with the context. */
 const char *kiln__toolchain_text(kiln_context *context);
-typedef struct kiln__toolchain_word {
-    const char *name; /* of a tool */
-    const char *path;
-} kiln__toolchain_word;
-
 /* The same for an entry that these tools took part in; in the arena, or
    living with the context. NULL: out of memory. */
 const char *kiln__toolchain_words(kiln_context *context, kiln__arena *arena,
-                                  const kiln__toolchain_word *words,
-                                  size_t count);
+                                  const kiln__tool_use *uses, size_t count);
 /* May an entry with these words be used? */
 int kiln__toolchain_accepts(kiln_context *context, const char *text,
                             size_t size);

@@ -6,81 +6,89 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "keys.h"
 #include "reader.h"
 #include "stores.h"
 #include "thread.h"
-#include "tool_files.h"
 
 #define ID KILN__BUILD_ID_TEXT_SIZE
 #define PIECE ((size_t)1 << 20)
 #define PART ((size_t)1 << 16)
-#define LARGE ((off_t)8 << 20)
+#define LARGE ((size_t)8 << 20)
+#define TRIES 3
 
 /* ---- files ---- */
 
-/* What tells that a file is still the one that was looked at. */
-static void encode_status(kiln__encoder *out, const struct stat *file)
-{
-    kiln__encode_u64(out, (uint64_t)file->st_dev);
-    kiln__encode_u64(out, (uint64_t)file->st_ino);
-    kiln__encode_u64(out, (uint64_t)file->st_size);
-    kiln__encode_i64(out, file->st_mtim.tv_sec);
-    kiln__encode_i64(out, file->st_mtim.tv_nsec);
-    kiln__encode_i64(out, file->st_ctim.tv_sec);
-    kiln__encode_i64(out, file->st_ctim.tv_nsec);
-}
+/* A file that is open, or what was read of one. */
+typedef struct source {
+    int file;
+    const char *bytes; /* or NULL */
+    size_t size;
+    void *piece; /* room for one of the file */
+} source;
 
-static ssize_t read_piece(int file, void *bytes, size_t size, off_t from)
+static int read_piece(const void **out, const source *s, size_t at, size_t size)
 {
     ssize_t got;
 
+    *out = s->bytes ? s->bytes + at : s->piece;
+    if (s->bytes)
+        return 1;
     do
-        got = pread(file, bytes, size, from);
+        got = pread(s->file, s->piece, size, (off_t)at);
     while (got < 0 && errno == EINTR);
-    return got;
+    return got == (ssize_t)size;
 }
 
 /* Of the digests of its pieces. A tool may take a hundred megabytes, of which
    another build has left no part as it was: of a large file a part of each
    piece is enough, but for the first and the last, which say what it is. */
-static int digest_file(kiln_digest *out, int file, off_t size, void *piece)
+static int digest_source(kiln_digest *out, const source *s)
 {
-    kiln_digest digest = kiln__digest_bytes(&size, sizeof size);
-    const off_t last = size - (off_t)PIECE;
-    ssize_t got = 1;
+    const uint64_t whole = s->size;
+    kiln_digest digest = kiln__digest_bytes(&whole, sizeof whole);
 
-    for (off_t at = 0; at < size && got > 0; at += (off_t)PIECE) {
-        const int is_whole = size <= LARGE || at == 0 || at >= last;
+    for (size_t at = 0; at < s->size; at += PIECE) {
+        const size_t left = s->size - at;
+        const int is_whole = s->size <= LARGE || at == 0 || left <= PIECE;
+        const size_t most = is_whole ? PIECE : PART;
+        const size_t size = left < most ? left : most;
+        const void *piece;
 
-        got = read_piece(file, piece, is_whole ? PIECE : PART, at);
-        if (got > 0)
-            digest = kiln__digest_combine(
-                digest, kiln__digest_bytes(piece, (size_t)got));
+        if (!read_piece(&piece, s, at, size))
+            return 0;
+        digest = kiln__digest_combine(digest, kiln__digest_bytes(piece, size));
     }
     *out = digest;
-    return got > 0;
+    return 1;
 }
 
-static void read_digest(char id[ID], const kiln_context *context,
-                        const char *path)
+/* If the file is that one, and stays it while it is read. */
+static int digest_file(kiln_digest *out, const kiln_context *context,
+                       const char *path, const kiln__file_stamp *stamp)
 {
     const int file = open(path, O_RDONLY | O_CLOEXEC);
     void *piece = file < 0 ? NULL : kiln__allocate(&context->alloc, PIECE);
-    kiln_digest digest;
-    struct stat status;
+    const source from = {file, NULL, (size_t)stamp->numbers[KILN__STAMP_SIZE],
+                         piece};
+    kiln__file_stamp after;
+    int done = piece != NULL;
 
-    id[0] = '\0';
-    if (piece && fstat(file, &status) == 0 &&
-        digest_file(&digest, file, status.st_size, piece))
-        kiln_digest_text(digest, id);
+    if (done) {
+        after = kiln__file_stamp_of(file);
+        done = kiln__file_stamp_is(&after, stamp) && digest_source(out, &from);
+    }
+    if (done) {
+        after = kiln__file_stamp_of(file);
+        done = kiln__file_stamp_is(&after, stamp);
+    }
     if (piece)
         kiln__deallocate(&context->alloc, piece, PIECE);
     if (file >= 0)
         (void)close(file);
+    return done;
 }
 
 /* ---- notes ---- */
@@ -94,21 +102,26 @@ static int copy_text(char *out, size_t capacity, kiln__span_of_bytes text)
     return 1;
 }
 
+static void encode_stamp(kiln__encoder *out, const kiln__file_stamp *file)
+{
+    for (int i = 0; i < KILN__STAMP_NUMBERS; i++)
+        kiln__encode_i64(out, file->numbers[i]);
+}
+
 void kiln__tool_note_leave(kiln_context *context, const char *asked,
-                           const char *path, const char *id)
+                           const char *path, const kiln__file_stamp *file,
+                           const char *id)
 {
     kiln__entry entry = {.kind = KILN__ENTRY_TOOLCHAIN};
     kiln__encoder key, meta;
-    struct stat file;
 
-    if (!kiln__stores_write(context, KILN__ENTRY_TOOLCHAIN) ||
-        stat(path, &file) != 0)
+    if (!kiln__stores_write(context, KILN__ENTRY_TOOLCHAIN))
         return;
     kiln__encoder_init(&key, &context->alloc);
     kiln__encoder_init(&meta, &context->alloc);
     kiln__encode_text(&meta, path);
     kiln__encode_text(&meta, id);
-    encode_status(&meta, &file);
+    encode_stamp(&meta, file);
     if (kiln__key_toolchain(&key, context, asked) == KILN_OK && !meta.failed) {
         entry.key = (kiln_key){kiln__encoder_digest(&key), key.bytes, key.size};
         entry.meta = meta.bytes;
@@ -120,24 +133,21 @@ void kiln__tool_note_leave(kiln_context *context, const char *asked,
 }
 
 /* Whatever cannot be read is as good as no note. */
-static kiln_status decode_note(kiln__tool_note *out,
-                               const kiln_context *context,
-                               const kiln__entry *entry)
+static kiln_status decode_note(kiln__tool_note *out, const kiln__entry *entry)
 {
-    kiln__encoder today;
+    kiln__file_stamp today;
     kiln__reader reader;
-    struct stat file;
 
     kiln__reader_init(&reader, entry->meta, entry->meta_size);
     if (!copy_text(out->path, sizeof out->path, kiln__read_text(&reader)) ||
-        !copy_text(out->id, sizeof out->id, kiln__read_text(&reader)) ||
-        stat(out->path, &file) != 0)
+        !copy_text(out->id, sizeof out->id, kiln__read_text(&reader)))
         return KILN_ENOTFOUND;
-    kiln__encoder_init(&today, &context->alloc);
-    encode_status(&today, &file);
-    out->is_current = !today.failed && reader.size == today.size &&
-                      memcmp(reader.bytes, today.bytes, today.size) == 0;
-    kiln__encoder_dispose(&today);
+    for (int i = 0; i < KILN__STAMP_NUMBERS; i++)
+        out->file.numbers[i] = kiln__read_i64(&reader);
+    today = kiln__file_stamp_at(out->path);
+    if (!kiln__reader_is_done(&reader) || kiln__file_stamp_is_none(&today))
+        return KILN_ENOTFOUND;
+    out->is_current = kiln__file_stamp_is(&today, &out->file);
     return KILN_OK;
 }
 
@@ -157,7 +167,7 @@ kiln_status kiln__tool_note_read(kiln__tool_note *out, kiln_context *context,
 
         if (kiln__stores_get(&stored, context, KILN__ENTRY_TOOLCHAIN,
                              &wanted) == KILN_OK)
-            status = decode_note(out, context, &stored.entry);
+            status = decode_note(out, &stored.entry);
     }
     kiln__encoder_dispose(&key);
     kiln__stored_release(&stored);
@@ -170,7 +180,7 @@ typedef struct known {
     int is_here_known;
     char here[ID];
     char *used_path; /* of what was used last, or NULL */
-    struct stat used_file;
+    kiln__file_stamp used_file;
     char used[ID];
 } known;
 
@@ -212,20 +222,27 @@ void kiln__tools_free(kiln_context *context)
 
 /* ---- a file's digest ---- */
 
-/* From a note, or read and noted. */
+/* From a note, or read and noted. "": the file is another one by now. */
 static void digest_of(char id[ID], kiln_context *context, const char *asked,
-                      const char *path)
+                      const kiln__tool_use *use)
 {
+    const source given = {-1, use->bytes, use->size, NULL};
     kiln__tool_note note;
+    kiln_digest digest;
 
+    id[0] = '\0';
     if (kiln__tool_note_read(&note, context, asked) == KILN_OK &&
-        note.is_current && strcmp(note.path, path) == 0) {
+        kiln__file_stamp_is(&note.file, &use->file) &&
+        strcmp(note.path, use->path) == 0) {
         memcpy(id, note.id, ID);
         return;
     }
-    read_digest(id, context, path);
-    if (id[0])
-        kiln__tool_note_leave(context, asked, path, id);
+    if (use->bytes ? !digest_source(&digest, &given)
+                   : !digest_file(&digest, context, use->path, &use->file))
+        return;
+    kiln_digest_text(digest, id);
+    if (!kiln__file_stamp_is_none(&use->file))
+        kiln__tool_note_leave(context, asked, use->path, &use->file, id);
 }
 
 /* Of a file that is found at its path; and of what the loader finds, whose
@@ -238,70 +255,75 @@ static void ask_for_path(char asked[ASKED_SIZE], const char *name,
     (void)snprintf(asked, ASKED_SIZE, "%s at %s", name, path);
 }
 
-static int is_same_file(const struct stat *a, const struct stat *b)
+static int is_known(const known *tool, const kiln__tool_use *use)
 {
-    return a->st_dev == b->st_dev && a->st_ino == b->st_ino &&
-           a->st_size == b->st_size && a->st_mtim.tv_sec == b->st_mtim.tv_sec &&
-           a->st_mtim.tv_nsec == b->st_mtim.tv_nsec &&
-           a->st_ctim.tv_sec == b->st_ctim.tv_sec &&
-           a->st_ctim.tv_nsec == b->st_ctim.tv_nsec;
-}
-
-static int is_known(const known *tool, const char *path,
-                    const struct stat *file)
-{
-    return tool->used_path && strcmp(tool->used_path, path) == 0 &&
-           is_same_file(&tool->used_file, file);
+    return tool->used_path && strcmp(tool->used_path, use->path) == 0 &&
+           kiln__file_stamp_is(&tool->used_file, &use->file);
 }
 
 static void keep_known(known *tool, const kiln_context *context,
-                       const char *path, const struct stat *file,
-                       const char id[ID])
+                       const kiln__tool_use *use, const char id[ID])
 {
     kiln__string_free(&context->alloc, tool->used_path);
-    tool->used_path = kiln__string_copy(&context->alloc, path);
-    tool->used_file = *file;
+    tool->used_path = kiln__string_copy(&context->alloc, use->path);
+    tool->used_file = use->file;
     memcpy(tool->used, id, ID);
 }
 
 /* A tool that the loader found is noted under its name alone as well. */
-static void note_place(kiln_context *context, int number, const char *path,
-                       const char *id)
+static void note_place(kiln_context *context, int number,
+                       const kiln__tool_use *use, const char *id)
 {
     char found[PATH_MAX];
 
     if (id[0] && kiln__tool_find(found, number) == KILN__TOOL_BY_LOADER)
-        kiln__tool_note_leave(context, kiln__tool_name(number), path, id);
+        kiln__tool_note_leave(context, use->name, use->path, &use->file, id);
 }
 
-void kiln__tool_used(char id[ID], kiln_context *context, const char *name,
-                     const char *path)
+void kiln__tool_used(char id[ID], kiln_context *context,
+                     const kiln__tool_use *use)
 {
-    const int number = kiln__tool_named(name, strlen(name));
+    const int number = kiln__tool_named(use->name, strlen(use->name));
     struct kiln__tools *tools = context->tools;
     char asked[ASKED_SIZE];
-    struct stat file;
     int found;
 
     id[0] = '\0';
-    if (number < 0 || stat(path, &file) != 0)
+    if (number < 0)
         return;
     kiln__mutex_lock(&tools->lock);
-    found = is_known(&tools->known[number], path, &file);
+    found = is_known(&tools->known[number], use);
     if (found)
         memcpy(id, tools->known[number].used, ID);
     kiln__mutex_unlock(&tools->lock);
     if (found)
         return;
-    ask_for_path(asked, name, path);
-    digest_of(id, context, asked, path);
-    note_place(context, number, path, id);
+    ask_for_path(asked, use->name, use->path);
+    digest_of(id, context, asked, use);
+    note_place(context, number, use, id);
+    if (!id[0]) {
+        memcpy(id, KILN__TOOL_UNKNOWN, sizeof KILN__TOOL_UNKNOWN);
+        return;
+    }
     kiln__mutex_lock(&tools->lock);
-    keep_known(&tools->known[number], context, path, &file, id);
+    keep_known(&tools->known[number], context, use, id);
     kiln__mutex_unlock(&tools->lock);
 }
 
 /* ---- what is here ---- */
+
+/* A file that is replaced while it is read is looked at again. */
+static void digest_today(char id[ID], kiln_context *context, const char *asked,
+                         const char *path)
+{
+    id[0] = '\0';
+    for (int i = 0; !id[0] && i < TRIES; i++) {
+        const kiln__tool_use use = {.path = path,
+                                    .file = kiln__file_stamp_at(path)};
+
+        digest_of(id, context, asked, &use);
+    }
+}
 
 static void look_up(char id[ID], kiln_context *context, int number)
 {
@@ -315,11 +337,11 @@ static void look_up(char id[ID], kiln_context *context, int number)
     case KILN__TOOL_BY_LOADER:
         if (kiln__tool_note_read(&note, context, kiln__tool_name(number)) ==
             KILN_OK)
-            digest_of(id, context, kiln__tool_name(number), note.path);
+            digest_today(id, context, kiln__tool_name(number), note.path);
         break;
     case KILN__TOOL_FOUND:
         ask_for_path(asked, kiln__tool_name(number), path);
-        digest_of(id, context, asked, path);
+        digest_today(id, context, asked, path);
         break;
     }
 }

@@ -7,6 +7,7 @@
 
 #include "build_id.h"
 #include "core.h"
+#include "tool_files.h"
 
 /*
  * A note is an entry of its own that says of a file, found under what was
@@ -16,22 +17,36 @@
 typedef struct kiln__tool_note {
     char path[PATH_MAX];
     char id[KILN__BUILD_ID_TEXT_SIZE];
+    kiln__file_stamp file;
     int is_current; /* the file is still that one */
 } kiln__tool_note;
 
 /* KILN_ENOTFOUND: there is none, or the file has gone. */
 kiln_status kiln__tool_note_read(kiln__tool_note *out, kiln_context *context,
                                  const char *asked);
+/* `file`: what the path was when the build was found out. */
 void kiln__tool_note_leave(kiln_context *context, const char *asked,
-                           const char *path, const char *id);
+                           const char *path, const kiln__file_stamp *file,
+                           const char *id);
 
 kiln_status kiln__tools_new(kiln_context *context);
 void kiln__tools_free(kiln_context *context);
 
-/* The digest of what is in a file that made something: of a tool under its
-   name of tool_files.h. "": it cannot be read, or there is no such tool. */
+/* A tool that made something, as it was then: another file may have its path
+   by now. */
+typedef struct kiln__tool_use {
+    const char *name; /* of tool_files.h */
+    const char *path;
+    kiln__file_stamp file;
+    const void *bytes; /* all that was read of it, or NULL */
+    size_t size;
+} kiln__tool_use;
+
+/* The digest of what was in its file, and KILN__TOOL_UNKNOWN if that has gone.
+   "": there is no such tool. */
+#define KILN__TOOL_UNKNOWN "unknown"
 void kiln__tool_used(char id[KILN__BUILD_ID_TEXT_SIZE], kiln_context *context,
-                     const char *name, const char *path);
+                     const kiln__tool_use *use);
 /* The same of the tool that would be used now, found out once in a context;
    "": there is none. Starts and loads nothing. */
 void kiln__tool_here(char id[KILN__BUILD_ID_TEXT_SIZE], kiln_context *context,

@@ -46,8 +46,10 @@ static kiln_status link_one_by_process(const void *bytes, size_t size,
                                        kiln_blob *out, char message[256])
 {
     const kiln__object one = {bytes, size};
+    char path[PATH_MAX];
 
-    return kiln__elf_link_process(kiln__host_link_options, &one, 1, out,
+    assert_int_equal(kiln__tool_find(path, KILN__TOOL_LLD), KILN__TOOL_FOUND);
+    return kiln__elf_link_process(path, kiln__host_link_options, &one, 1, out,
                                   message, 256);
 }
 
@@ -306,6 +308,28 @@ static void *link_damaged(void *argument)
     return NULL;
 }
 
+static kiln__codegen_job job; /* of the linker alone */
+
+static kiln_status link_job(kiln_blob *out)
+{
+    const kiln__object one = {object.bytes, object.size};
+
+    kiln__arena_init(&job.arena, &kiln__malloc);
+    job.tool_count = 0;
+    return kiln__elf_link_job(&job, kiln__host_link_options, &one, 1, out);
+}
+
+static void who_links_in_the_process_is_no_tool(void **state)
+{
+    kiln_blob image = {0};
+
+    (void)state;
+    assert_int_equal(link_job(&image), KILN_OK);
+    assert_int_equal(job.tool_count, 0);
+    kiln_blob_release(&image);
+    kiln__arena_dispose(&job.arena);
+}
+
 /* Runs last: lld in this process is given up for good. */
 static void a_fatal_error_of_the_linker_costs_one_thread(void **state)
 {
@@ -331,9 +355,14 @@ static void a_fatal_error_of_the_linker_costs_one_thread(void **state)
     assert_true(parked.fatal);
     assert_contains(parked.message, "lld");
     assert_int_equal(link_one(object.bytes, object.size, &image, message),
-                     KILN_OK);
+                     KILN_ENOTFOUND);
+    assert_int_equal(link_job(&image), KILN_OK);
     assert_image_loads(&image);
+    assert_int_equal(job.tool_count, 1);
+    assert_string_equal(job.tools[0].name, "lld");
+    assert_false(kiln__file_stamp_is_none(&job.tools[0].file));
     kiln_blob_release(&image);
+    kiln__arena_dispose(&job.arena);
 }
 
 int main(void)
@@ -347,6 +376,7 @@ int main(void)
         cmocka_unit_test(the_process_gives_the_same_image),
         cmocka_unit_test(the_process_says_what_is_wrong),
         cmocka_unit_test(an_error_of_the_linker_is_a_message),
+        cmocka_unit_test(who_links_in_the_process_is_no_tool),
         cmocka_unit_test(a_fatal_error_of_the_linker_costs_one_thread),
     };
 

@@ -267,7 +267,8 @@ static void what_generate_takes_for_granted_is_checked(void **state)
 static void a_result_comes_out_as_it_went_in(void **state)
 {
     const kiln_site_info site = {"object", 64, 8, 1};
-    const kiln__codegen_tool tool = {"ptxas", "/a/ptxas"};
+    const kiln__codegen_tool tool = {
+        "ptxas", "/a/ptxas", {{1, 2, 3, 4, 5, 6, -7}}};
     const kiln__codegen_result result = {.bytes = "\177ELF",
                                          .size = 4,
                                          .format = "elf",
@@ -311,6 +312,7 @@ static void a_result_comes_out_as_it_went_in(void **state)
     assert_int_equal(made.tool_count, 1);
     assert_string_equal(made.tools[0].name, "ptxas");
     assert_string_equal(made.tools[0].path, "/a/ptxas");
+    assert_true(kiln__file_stamp_is(&made.tools[0].file, &tool.file));
     assert_memory_equal(&made.can_fail, &result.can_fail,
                         sizeof result -
                             offsetof(kiln__codegen_result, can_fail));

@@ -265,6 +265,7 @@ static void every_variable_is_listed_with_its_meaning(void **state)
                                         "KILN_CODEGEN_MEMORY",
                                         "KILN_SPIRV_DRIVER",
                                         "KILN_LLVM_SPIRV",
+                                        "KILN_SPIRV_TOOLS",
                                         "KILN_NVJITLINK",
                                         "KILN_PTXAS",
                                         "KILN_LLD",

@@ -70,7 +70,19 @@ static const char program[] =
     "end\n"                                         /* 55 */
     "kernel misses(y: i64[:])\n"                    /* 56 */
     "    y[0] = nobody(y[1])\n"                     /* 57 */
-    "end\n";                                        /* 58 */
+    "end\n"                                         /* 58 */
+    "kernel fills(y: f32[:])\n"                     /* 59 */
+    "    local t = f32[40960]\n"                    /* 60 */
+    "    t[local_id(0)] = y[0]\n"                   /* 61 */
+    "    y[0] = t[0]\n"                             /* 62 */
+    "end\n"                                         /* 63 */
+    "kernel spills(y: f32[:])\n"                    /* 64 */
+    "    local t = f32[40960]\n"                    /* 65 */
+    "    local u = i8[1]\n"                         /* 66 */
+    "    t[local_id(0)] = y[0]\n"                   /* 67 */
+    "    u[0] = i8(0)\n"                            /* 68 */
+    "    y[u[0]] = t[0]\n"                          /* 69 */
+    "end\n";                                        /* 70 */
 
 typedef struct row {
     const char *kernel;
@@ -184,6 +196,25 @@ static const row rows[] = {
      "   31 |     local u = f32[130, 64]\n"
      "      |     ^~~~~~~~~~~~~~~~~~~~~~\n"
      "      = in main.tiles(f32[:]) at main:31:5\n"},
+    {"fills", "f32[:]", "rocm:gfx950:wave64:cov5", {0}, ""},
+    {"spills",
+     "f32[:]",
+     "rocm:gfx950:wave64:cov5",
+     {0},
+     "main:66:5: error: with this one local arrays take 163848 bytes, and a "
+     "group on rocm:gfx950:wave64:cov5 has 163840 [local-memory]\n"
+     "   66 |     local u = i8[1]\n"
+     "      |     ^~~~~~~~~~~~~~~\n"
+     "      = in main.spills(f32[:]) at main:66:5\n"},
+    {"fills",
+     "f32[:]",
+     "rocm:gfx942:wave64:cov5",
+     {0},
+     "main:60:5: error: with this one local arrays take 163840 bytes, and a "
+     "group on rocm:gfx942:wave64:cov5 has 65536 [local-memory]\n"
+     "   60 |     local t = f32[40960]\n"
+     "      |     ^~~~~~~~~~~~~~~~~~~~\n"
+     "      = in main.fills(f32[:]) at main:60:5\n"},
     {"takes", "f32[:] | Big | Big | Big", "cuda:sm_90:ptx81", {0}, ""},
     {"takes", "f32[:] | Big | Big | f32", "rocm:gfx90a", {0}, ""},
     {"takes",

@@ -97,7 +97,7 @@ static int32_t form_of(const char *name)
     return form;
 }
 
-static void read_launch(const golden *g, kiln_config_options *options)
+static void read_options(const golden *g, kiln_config_options *options)
 {
     uint32_t *size = options->required_group_size;
     char line[64];
@@ -109,6 +109,8 @@ static void read_launch(const golden *g, kiln_config_options *options)
         options->maximum_group_size = (uint32_t)strtoul(line, NULL, 10);
     if (value_of(line, sizeof line, g->text, "# MINIMUM: "))
         options->minimum_groups = (uint32_t)strtoul(line, NULL, 10);
+    if (value_of(line, sizeof line, g->text, "# DEBUG: "))
+        options->debug_level = (uint8_t)strtoul(line, NULL, 10);
 }
 
 static void check(golden *g, const char *target, const char *form,
@@ -120,7 +122,7 @@ static void check(golden *g, const char *target, const char *form,
     char output[4096];
 
     options.target = target;
-    read_launch(g, &options);
+    read_options(g, &options);
     assert_ok(kiln_config_new(&config, g->context, &options, &test_error));
     assert_ok(kiln_emit(&text, g->context, &g->signature, config, 0,
                         form_of(form), &test_error));

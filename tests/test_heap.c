@@ -142,7 +142,9 @@ static void a_little_heap_serves_a_thousand_turns_of_many_items(void **state)
 {
     const int64_t turns[] = {1000};
 
-    set_heap(state, (uint64_t)64 * KILN__HEAP_PAGE);
+    /* Room for all at once, as a wide device wants it, and a thousandth of
+       what is allocated in the end. */
+    set_heap(state, (uint64_t)320 * KILN__HEAP_PAGE);
     fill_out(-1);
 
     assert_ok(run(state, "churn", 512, 64, turns, 1, &test_error));
@@ -154,7 +156,7 @@ static void sizes_of_every_kind_live_side_by_side(void **state)
 {
     const int64_t times[] = {20};
 
-    set_heap(state, (uint64_t)64 * KILN__HEAP_PAGE);
+    set_heap(state, (uint64_t)2560 * KILN__HEAP_PAGE);
     fill_out(-1);
 
     assert_ok(run(state, "sizes", 512, 64, times, 1, &test_error));

@@ -50,6 +50,13 @@ static const char program[] =
     "    barrier()\n"
     "    y[l] = t[16999 - l]\n"
     "end\n"
+    "kernel fills(y)\n"
+    "    local t = f32[40960]\n"
+    "    l = local_id(0)\n"
+    "    t[l] = y[l]\n"
+    "    barrier()\n"
+    "    y[l] = t[40959 - l]\n"
+    "end\n"
     "kernel shuffled(y, x)\n"
     "    i = global_id(0)\n"
     "    y[i] = shuffle(x[i], 3)\n"
@@ -492,6 +499,24 @@ static void local_arrays_that_are_too_large_are_refused(void **state)
         "f32[:]");
 }
 
+/* All of gfx950's 160 KiB, in the code object's own words. */
+static void a_group_of_gfx950_has_all_its_memory(void **state)
+{
+    kiln__rocm_metadata said = {0};
+    kiln_blob image = {0};
+
+    (void)state;
+    devices_now.backend = "rocm:gfx950";
+    choose("gfx950", "+wavefrontsize64", "cov=5");
+    binary_of(&image, "fills", "f32[:]");
+    devices_now.backend = "rocm";
+
+    assert_true(kiln__rocm_metadata_read(&said, image.data, image.size));
+    assert_int_equal(said.local_bytes, 160 << 10);
+    assert_int_equal(devices_now.static_local_bytes, 160 << 10);
+    kiln_blob_release(&image);
+}
+
 static void argument_lists_that_are_too_long_are_refused(void **state)
 {
     (void)state;
@@ -574,6 +599,7 @@ int main(int argc, char **argv)
         TEST(impossible_targets_are_refused),
         TEST(groups_that_are_too_large_are_refused),
         TEST(local_arrays_that_are_too_large_are_refused),
+        TEST(a_group_of_gfx950_has_all_its_memory),
         TEST(argument_lists_that_are_too_long_are_refused),
         TEST(two_processes_make_the_same_bytes),
     };

@@ -17,7 +17,6 @@
 /* Each line of tests/language/signatures.txt becomes a module, which spirv-val
    looks at where it is installed. */
 
-#define FOLDER KILN_TESTS_FOLDER "/language/"
 #define FEATURES "+fp16+fp64+int64_atomics+subgroups"
 #define FLOAT_ADD "SPV_EXT_shader_atomic_float_add"
 
@@ -139,7 +138,7 @@ static void validate(const visit *v, const signature *s, const char *version,
 static void visit_one(visit *v, const signature *s, const char *version,
                       uint8_t level)
 {
-    char target[64], path[512];
+    char target[64];
     const wanted w = {target, s->kernel, s->types, KILN_EMIT_BINARY, level};
     kiln_package *package = NULL;
     kiln_error *error = NULL;
@@ -147,8 +146,8 @@ static void visit_one(visit *v, const signature *s, const char *version,
     kiln_status status;
 
     snprintf(target, sizeof target, "spirv:%s" FEATURES, version);
-    snprintf(path, sizeof path, FOLDER "%s.kiln", s->file);
-    assert_ok(kiln_package_load(&package, v->context, path, NULL, &test_error));
+    assert_ok(kiln_package_load(&package, v->context, signature_path(s), NULL,
+                                &test_error));
     status = emit(&module, v->context, package, &w, &error);
     if (status != KILN_OK) {
         if (!may_be_refused(s, version, kiln_error_message(error)))

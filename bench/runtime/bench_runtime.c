@@ -1,6 +1,5 @@
 /* bench_runtime.c - tier 2: made, extracted, got, linked. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,8 +7,8 @@
 #include "../bench.h"
 #include "file.h"
 #include "keys.h"
+#include "requests.h"
 #include "settings.h"
-#include "tiers.h"
 
 /*
  * These reach behind the public interface: what one entry costs cannot be seen
@@ -23,69 +22,13 @@ static const char program[] = "kernel powers(y, n)\n"
                               "end\n";
 
 struct fixture {
-    kiln_context *context;
-    const kiln_config *config;
-    const kiln__codegen *codegen;
-    kiln__codegen_settings settings;
+    struct requests r;
     const kiln_code *kernel;
     const kiln_code *power; /* core.ipow(f32, i64) */
-    kiln_blob library;
     const char *wanted;
-    kiln_blob bitcode; /* the last that was made */
-    uint64_t make_ns;
-    uint64_t read_ns;
-    kiln_error *error;
 };
 
 /* ---- requests to the code generator ---- */
-
-static kiln_status take(void *env, const kiln__codegen_result *result)
-{
-    struct fixture *f = env;
-
-    kiln_blob_release(&f->bitcode);
-    f->make_ns = result->make_ns;
-    return kiln__blob_copy(&f->bitcode, &kiln__malloc, result->bytes,
-                           result->size);
-}
-
-static void fail(void *env, kiln_status status, const char *message)
-{
-    struct fixture *f = env;
-
-    bench_check(kiln_error_set(&f->error, status, "%s", message), f->error);
-}
-
-static void fatal(void *env, const char *message)
-{
-    fail(env, KILN_ECODEGEN, message);
-}
-
-static void was_read(void *env, size_t index, uint64_t nanoseconds)
-{
-    (void)index;
-    ((struct fixture *)env)->read_ns = nanoseconds;
-}
-
-static kiln__codegen_request request_of(struct fixture *f, int32_t form,
-                                        const char *entry)
-{
-    return (kiln__codegen_request){
-        .settings = &f->settings,
-        .entry = entry,
-        .form = form,
-        .env = f,
-        .finish = take,
-        .fail = fail,
-        .fatal = fatal,
-        .was_read = was_read,
-    };
-}
-
-static void generate(struct fixture *f, const kiln__codegen_request *request)
-{
-    bench_check(f->codegen->generate(request), NULL);
-}
 
 static kiln__codegen_function function_of(const kiln_code *code,
                                           const char *symbol)
@@ -100,12 +43,12 @@ static void make_function(struct fixture *f)
 {
     kiln__codegen_function power = function_of(f->power, "power");
     kiln__codegen_request request =
-        request_of(f, KILN__EMIT_FUNCTION, "kiln_rt_power");
+        request_of(&f->r, KILN__EMIT_FUNCTION, "kiln_rt_power");
 
     power.runtime = request.entry;
     request.functions = &power;
     request.function_count = 1;
-    generate(f, &request);
+    requests_generate(&f->r, &request);
 }
 
 static void link_function(struct fixture *f, const kiln_blob *bitcode)
@@ -114,7 +57,7 @@ static void link_function(struct fixture *f, const kiln_blob *bitcode)
     kiln__codegen_function functions[] = {function_of(f->kernel, "powers"),
                                           function_of(f->power, "power")};
     kiln__codegen_request request =
-        request_of(f, KILN_EMIT_LLVM, "powers_entry");
+        request_of(&f->r, KILN_EMIT_LLVM, "powers_entry");
 
     functions[0].callees = &first_callee;
     functions[0].callee_count = 1;
@@ -123,19 +66,12 @@ static void link_function(struct fixture *f, const kiln_blob *bitcode)
     functions[1].bitcode_size = bitcode->size;
     request.functions = functions;
     request.function_count = 2;
-    generate(f, &request);
+    requests_generate(&f->r, &request);
 }
 
 static void extract(struct fixture *f)
 {
-    kiln__codegen_request request =
-        request_of(f, KILN__EMIT_CLOSURE, "kiln_rt_wanted");
-
-    request.module = f->library.data;
-    request.module_size = f->library.size;
-    request.library = "bench";
-    request.wanted = f->wanted;
-    generate(f, &request);
+    requests_extract(&f->r, f->wanted, "kiln_rt_wanted");
 }
 
 static void link_closure(struct fixture *f, const kiln_blob *bitcode)
@@ -150,7 +86,7 @@ static void link_closure(struct fixture *f, const kiln_blob *bitcode)
     static const char *const types[] = {"f32[:]"};
     const kiln__codegen_import import = {"wanted", "kiln_rt_wanted",
                                          bitcode->data, bitcode->size};
-    kiln__codegen_request request = request_of(f, KILN_EMIT_LLVM, "k");
+    kiln__codegen_request request = request_of(&f->r, KILN_EMIT_LLVM, "k");
 
     request.module = module;
     request.module_size = sizeof module - 1;
@@ -158,7 +94,7 @@ static void link_closure(struct fixture *f, const kiln_blob *bitcode)
     request.argument_count = 1;
     request.imports = &import;
     request.import_count = 1;
-    generate(f, &request);
+    requests_generate(&f->r, &request);
 }
 
 /* ---- getting ready ---- */
@@ -170,43 +106,31 @@ static void infer(struct fixture *f)
     kiln_package *package;
     kiln_error *error = NULL;
 
-    bench_check(kiln_package_new(&package, f->context, "bench", &error), error);
+    bench_check(kiln_package_new(&package, f->r.context, "bench", &error),
+                error);
     bench_check(kiln_package_define(package, "bench.kiln", program,
                                     sizeof program - 1, NULL, &error),
                 error);
     bench_check(
         kiln_package_function(&signature.function, package, "powers", &error),
         error);
-    types[1] = kiln_type_scalar(f->context, KILN_TYPE_I64);
-    bench_check(kiln_type_parse(&types[0], f->context, NULL, "f32[:]", &error),
-                error);
+    types[1] = kiln_type_scalar(f->r.context, KILN_TYPE_I64);
     bench_check(
-        kiln_infer(&f->kernel, f->context, &signature, f->config, 0, &error),
+        kiln_type_parse(&types[0], f->r.context, NULL, "f32[:]", &error),
         error);
+    bench_check(kiln_infer(&f->kernel, f->r.context, &signature, f->r.config, 0,
+                           &error),
+                error);
     f->power = kiln_code_callee(f->kernel, 0);
 }
 
 static struct fixture *fixture_new(void)
 {
     struct fixture *f = calloc(1, sizeof *f);
-    kiln_context_options options = KILN_CONTEXT_OPTIONS_INIT;
-    kiln_error *error = NULL;
-    char path[PATH_MAX];
 
     if (!f)
         bench_check(KILN_ENOMEM, NULL);
-    snprintf(path, sizeof path, "%s/../lib/libkiln-codegen.so", bench_folder());
-    options.codegen_path = path;
-    bench_check(kiln_context_new(&f->context, &options, &error), error);
-    bench_check(kiln_config_new(&f->config, f->context, NULL, &error), error);
-    bench_check(kiln__door_open(f->context, &f->codegen, &error), error);
-    f->settings = (kiln__codegen_settings){.backend = f->config->backend,
-                                           .triple = f->config->triple,
-                                           .processor = f->config->processor,
-                                           .features = f->config->features,
-                                           .opt_level = 3,
-                                           .bounds_checks = 1,
-                                           .contract = 1};
+    requests_open(&f->r, NULL);
     infer(f);
     return f;
 }
@@ -225,9 +149,7 @@ static void teardown(void *state)
 {
     struct fixture *f = state;
 
-    kiln_blob_release(&f->bitcode);
-    kiln_blob_release(&f->library);
-    kiln_context_free(f->context);
+    requests_close(&f->r);
     free(f);
 }
 
@@ -236,8 +158,9 @@ static void *libclc_setup(const struct bench *bench, const char **reason)
     struct fixture *f = fixture_new();
 
     (void)bench;
-    if (kiln__file_read(&f->library, &kiln__malloc, "/usr/lib/clc/nvptx64--.bc",
-                        (size_t)1 << 28, NULL) != KILN_OK) {
+    if (kiln__file_read(&f->r.library, &kiln__malloc,
+                        "/usr/lib/clc/nvptx64--.bc", (size_t)1 << 28,
+                        NULL) != KILN_OK) {
         *reason = "libclc is not installed";
         teardown(f);
         return NULL;
@@ -275,7 +198,8 @@ static void *chain_setup(const struct bench *bench, const char **reason)
                                       "  ret float %%r\n}\n",
                              i - 1);
     }
-    bench_check(kiln__blob_copy(&f->library, &kiln__malloc, text, size), NULL);
+    bench_check(kiln__blob_copy(&f->r.library, &kiln__malloc, text, size),
+                NULL);
     free(text);
     f->wanted = "f11";
     extract(f);
@@ -297,7 +221,7 @@ static void run_lower(void *state, uint64_t iterations)
 
     (void)iterations;
     make_function(f);
-    bench_set_time(f->make_ns);
+    bench_set_time(f->r.make_ns);
 }
 
 static void run_extract(void *state, uint64_t iterations)
@@ -317,12 +241,12 @@ static void get(struct fixture *f, const kiln__encoder *key, int is_optional)
     kiln__runtime_entry *entry = NULL;
     size_t size;
 
-    if (kiln__runtime_claim(&entry, f->context, &query) == KILN__RUNTIME_OWN)
-        bench_check(kiln__runtime_finish(f->context, entry, f->bitcode.data,
-                                         f->bitcode.size, f->make_ns),
+    if (kiln__runtime_claim(&entry, f->r.context, &query) == KILN__RUNTIME_OWN)
+        bench_check(kiln__runtime_finish(f->r.context, entry, f->r.bitcode.data,
+                                         f->r.bitcode.size, f->r.make_ns),
                     NULL);
     BENCH_KEEP(kiln__runtime_bitcode(entry, &size));
-    kiln__runtime_release(f->context, entry);
+    kiln__runtime_release(f->r.context, entry);
 }
 
 static void run_get(void *state, uint64_t iterations)
@@ -332,9 +256,9 @@ static void run_get(void *state, uint64_t iterations)
     for (uint64_t i = 0; i < iterations; i++) {
         kiln__encoder key;
 
-        kiln__encoder_init(&key, &f->context->alloc);
+        kiln__encoder_init(&key, &f->r.context->alloc);
         bench_check(
-            kiln__key_runtime(&key, kiln_code_digest(f->power), f->config),
+            kiln__key_runtime(&key, kiln_code_digest(f->power), f->r.config),
             NULL);
         get(f, &key, 1);
         kiln__encoder_dispose(&key);
@@ -349,8 +273,8 @@ static void run_closure_get(void *state, uint64_t iterations)
     for (uint64_t i = 0; i < iterations; i++) {
         kiln__encoder key;
 
-        kiln__encoder_init(&key, &f->context->alloc);
-        bench_check(kiln__key_closure(&key, library, f->wanted, f->config),
+        kiln__encoder_init(&key, &f->r.context->alloc);
+        bench_check(kiln__key_closure(&key, library, f->wanted, f->r.config),
                     NULL);
         get(f, &key, 0);
         kiln__encoder_dispose(&key);
@@ -366,12 +290,12 @@ static void run_link(void *state, uint64_t iterations)
 
     (void)iterations;
     make_function(f);
-    bench_check(kiln__blob_copy(&bitcode, &kiln__malloc, f->bitcode.data,
-                                f->bitcode.size),
+    bench_check(kiln__blob_copy(&bitcode, &kiln__malloc, f->r.bitcode.data,
+                                f->r.bitcode.size),
                 NULL);
     link_function(f, &bitcode);
     kiln_blob_release(&bitcode);
-    bench_set_time(f->read_ns);
+    bench_set_time(f->r.read_ns);
 }
 
 static void run_closure_link(void *state, uint64_t iterations)
@@ -381,19 +305,19 @@ static void run_closure_link(void *state, uint64_t iterations)
 
     (void)iterations;
     extract(f);
-    bench_check(kiln__blob_copy(&bitcode, &kiln__malloc, f->bitcode.data,
-                                f->bitcode.size),
+    bench_check(kiln__blob_copy(&bitcode, &kiln__malloc, f->r.bitcode.data,
+                                f->r.bitcode.size),
                 NULL);
     link_closure(f, &bitcode);
     kiln_blob_release(&bitcode);
-    bench_set_time(f->read_ns);
+    bench_set_time(f->r.read_ns);
 }
 
 static void show_size(void *state, char *json, size_t capacity)
 {
     const struct fixture *f = state;
 
-    snprintf(json, capacity, ", \"bitcode_bytes\": %zu", f->bitcode.size);
+    snprintf(json, capacity, ", \"bitcode_bytes\": %zu", f->r.bitcode.size);
 }
 
 #define ONE(title, get_ready, function, is_whole) \

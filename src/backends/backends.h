@@ -84,6 +84,24 @@ kiln_status kiln__driver_device_get(const kiln__driver_device **out,
                                     kiln_context *context,
                                     kiln__backend *backend, uint32_t ordinal,
                                     kiln_error **error);
+
+/* A load that the driver's own binary may stand for. */
+typedef struct kiln__native_load {
+    const kiln_backend_ops *ops;
+    void *self;
+    void *device; /* that of `ops` */
+    kiln_context *context;
+    const kiln_artifact *artifact;
+    const kiln_kernel_info *kernel;
+    void *module;     /* once it is loaded */
+    uint64_t load_ns; /* that this took */
+} kiln__native_load;
+
+/* Loads what stores have, or the artifact, and keeps what came of that. */
+kiln_status kiln__native_load_or_compile(kiln__native_load *l,
+                                         kiln_error **error);
+/* Keeps what the driver made of a module, if it gives that. */
+void kiln__native_keep(const kiln__native_load *l, int replace);
 /* The driver has compiled more for a launch in the queue: that is kept when its
    work has ended, which the second one is told. */
 void kiln__growth_note(const kiln_queue *queue, const kiln_kernel *kernel);

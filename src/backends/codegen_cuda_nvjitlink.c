@@ -44,6 +44,7 @@ typedef struct link_handle *handle;
 typedef struct library {
     char *asked; /* a path, or "" for the loader's */
     char *path;  /* of what was opened, or NULL */
+    kiln__file_stamp file;
     FUNCTION_MAP(DECLARE)
     int is_here;
     unsigned newest_ptx; /* 83 for 8.3; 0: unknown */
@@ -121,6 +122,8 @@ static void open_library(library *l)
     memcpy(&symbol, &l->Create, sizeof symbol);
     if (dladdr(symbol, &where) != 0 && where.dli_fname != NULL)
         l->path = strdup(where.dli_fname);
+    if (l->path != NULL)
+        l->file = kiln__file_stamp_at(l->path);
     l->newest_ptx = newest_ptx(l);
     l->is_here = l->path != NULL;
     if (l->is_here)
@@ -365,6 +368,7 @@ kiln_status kiln__nvjitlink(kiln__codegen_job *job, const kiln__object *ptx,
     }
     status = run(&l, ptx, out);
     if (status == KILN_OK)
-        status = kiln__job_used(job, KILN__TOOL_NVJITLINK, l.api->path);
+        status = kiln__job_used(job, KILN__TOOL_NVJITLINK, l.api->path,
+                                &l.api->file);
     return status;
 }

@@ -49,17 +49,19 @@ static kiln_status assemble(const kiln__codegen_job *job, const char *path,
 kiln_status kiln__ptxas(kiln__codegen_job *job, const kiln__object *ptx,
                         kiln_blob *out, kiln__text *said)
 {
+    kiln__file_stamp file;
     char path[PATH_MAX];
     kiln_status status;
 
     if (!kiln__cuda_may_use(job->settings, KILN__CUDA_TOOL_PTXAS) ||
         kiln__tool_find(path, KILN__TOOL_PTXAS) != KILN__TOOL_FOUND)
         return KILN_ENOTFOUND;
+    file = kiln__file_stamp_at(path);
     status = assemble(job, path, ptx, out, said);
     name_input(said);
     if (status == KILN_ENOTFOUND && !said->failed)
         kiln__job_log(job, "%s is passed over: %s", path, said->bytes);
     if (status == KILN_OK)
-        status = kiln__job_used(job, KILN__TOOL_PTXAS, path);
+        status = kiln__job_used(job, KILN__TOOL_PTXAS, path, &file);
     return status;
 }

@@ -193,19 +193,10 @@ typedef struct wrapper {
     unsigned at; /* the kernel's parameter that is next */
 } wrapper;
 
-static size_t words_of(const kiln__parameter *parameter)
-{
-    if (parameter->passing == KILN__PARAMETER_EMPTY)
-        return 0;
-    if (parameter->passing != KILN__PARAMETER_ARRAY)
-        return 1;
-    return 1 + (size_t)parameter->rank * (1 + parameter->strided);
-}
-
 static void add_types(wrapper *w, const kiln__parameter *parameter)
 {
     const LLVMContextRef context = w->job->context;
-    const size_t words = words_of(parameter);
+    const size_t words = kiln__parameter_words(parameter);
     LLVMTypeRef first = LLVMPointerTypeInContext(context, GLOBAL_SPACE);
 
     if (words == 0)
@@ -227,7 +218,7 @@ static kiln_status make_room(wrapper *w)
     size_t count = 1 + KILN__HIDDEN_MOST;
 
     for (size_t i = 0; i < job->parameter_count; i++)
-        count += words_of(&job->parameters[i]);
+        count += kiln__parameter_words(&job->parameters[i]);
     w->types = kiln__arena_allocate_array(&job->arena, count, sizeof *w->types);
     w->values =
         kiln__arena_allocate_array(&job->arena, count, sizeof *w->values);
@@ -255,7 +246,7 @@ static void describe_aggregate(const wrapper *w, unsigned at,
 
 static void pass(wrapper *w, const kiln__parameter *parameter)
 {
-    const size_t words = words_of(parameter);
+    const size_t words = kiln__parameter_words(parameter);
     LLVMValueRef first;
 
     if (words == 0)

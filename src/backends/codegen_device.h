@@ -82,6 +82,9 @@ void kiln__device_text_attribute(kiln__codegen_job *job, LLVMValueRef function,
 /* ---- codegen_device_limits.c: groups and arguments ---- */
 /* True when the group's sizes are required. */
 int kiln__device_group_is_known(const kiln__codegen_job *job);
+/* Tells the kernel's driver the group's sizes, if they are required. */
+void kiln__device_require_group(const kiln__codegen_job *job,
+                                LLVMValueRef kernel);
 /* Items that a group has for certain, at most, and at most along a
    dimension. */
 uint32_t kiln__device_group_items(const kiln__codegen_job *job);

@@ -9,6 +9,23 @@ int kiln__device_group_is_known(const kiln__codegen_job *job)
     return job->settings->required_group_size[0] != 0;
 }
 
+void kiln__device_require_group(const kiln__codegen_job *job,
+                                LLVMValueRef kernel)
+{
+    static const char name[] = "reqd_work_group_size";
+    const uint32_t *required = job->settings->required_group_size;
+    const LLVMTypeRef i32 = LLVMInt32TypeInContext(job->context);
+    LLVMMetadataRef sizes[3];
+
+    if (!kiln__device_group_is_known(job))
+        return;
+    for (int d = 0; d < 3; d++)
+        sizes[d] = LLVMValueAsMetadata(LLVMConstInt(i32, required[d], 0));
+    LLVMGlobalSetMetadata(
+        kernel, LLVMGetMDKindIDInContext(job->context, name, sizeof name - 1),
+        LLVMMDNodeInContext2(job->context, sizes, 3));
+}
+
 uint32_t kiln__device_group_items(const kiln__codegen_job *job)
 {
     const uint32_t *required = job->settings->required_group_size;

@@ -28,16 +28,6 @@ void kiln__elf_link_abandon(void)
     pthread_mutex_unlock(&lock);
 }
 
-int kiln__elf_link_is_outside(void)
-{
-    int is_outside;
-
-    pthread_mutex_lock(&lock);
-    is_outside = given_up;
-    pthread_mutex_unlock(&lock);
-    return is_outside;
-}
-
 /* A fork waits for the link that is under way, so that its child finds lld as
    it was before or after. */
 static void before_fork(void)
@@ -103,8 +93,7 @@ kiln_status kiln__elf_link(const char *const *options,
     kiln_status status = KILN_ECODEGEN;
 
     if (!run_lld(options, objects, count, &result))
-        return kiln__elf_link_process(options, objects, count, out, message,
-                                      capacity);
+        return KILN_ENOTFOUND;
     if (result.succeeded)
         status = kiln__blob_copy(out, &kiln__malloc, result.image, result.size);
     if (status == KILN_ENOMEM)

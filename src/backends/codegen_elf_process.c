@@ -21,19 +21,20 @@ static void copy_message(char *to, size_t capacity, const kiln__text *said)
     snprintf(to, capacity, "ld.lld: %.*s", (int)strcspn(text, "\n"), text);
 }
 
-kiln_status kiln__elf_link_process(const char *const *options,
+kiln_status kiln__elf_link_process(const char *program,
+                                   const char *const *options,
                                    const kiln__object *objects, size_t count,
                                    kiln_blob *out, char *message,
                                    size_t capacity)
 {
     static const char *const inputs[] = {KILN__RUN_INPUT0, KILN__RUN_INPUT1};
     const char *arguments[ARGUMENTS_MAX];
-    kiln__run run = {
+    const kiln__run run = {
+        .program = program,
         .arguments = arguments,
         .inputs = objects,
         .input_count = count,
     };
-    char path[PATH_MAX];
     kiln_status status;
     kiln__text said;
     size_t used = 0;
@@ -47,11 +48,6 @@ kiln_status kiln__elf_link_process(const char *const *options,
     arguments[used] = NULL;
 
     message[0] = '\0';
-    if (kiln__tool_find(path, KILN__TOOL_LLD) != KILN__TOOL_FOUND) {
-        snprintf(message, capacity, "ld.lld: cannot be started: not found");
-        return KILN_ECODEGEN;
-    }
-    run.program = path;
     kiln__text_init(&said, &kiln__malloc);
     status = kiln__run_tool(&run, out, &said);
     if (status == KILN_ENOMEM)
@@ -64,14 +60,30 @@ kiln_status kiln__elf_link_process(const char *const *options,
 
 /* ---- for a job ---- */
 
-static kiln_status note_linker(kiln__codegen_job *job)
+static kiln_status link_outside(kiln__codegen_job *job,
+                                const char *const *options,
+                                const kiln__object *objects, size_t count,
+                                kiln_blob *out, char *message, size_t capacity)
 {
+    kiln__file_stamp file;
     char path[PATH_MAX];
+    kiln_status status;
 
-    if (!kiln__elf_link_is_outside() ||
-        kiln__tool_find(path, KILN__TOOL_LLD) != KILN__TOOL_FOUND)
-        return KILN_OK;
-    return kiln__job_used(job, KILN__TOOL_LLD, path);
+    if (kiln__tool_find(path, KILN__TOOL_LLD) != KILN__TOOL_FOUND) {
+        snprintf(message, capacity, "ld.lld: cannot be started: not found");
+        return KILN_ECODEGEN;
+    }
+    file = kiln__file_stamp_at(path);
+    status = kiln__elf_link_process(path, options, objects, count, out, message,
+                                    capacity);
+    if (status != KILN_OK)
+        return status;
+    status = kiln__job_used(job, KILN__TOOL_LLD, path, &file);
+    if (status != KILN_OK) {
+        out->release(out);
+        *out = (kiln_blob){0};
+    }
+    return status;
 }
 
 kiln_status kiln__elf_link_job(kiln__codegen_job *job,
@@ -80,11 +92,14 @@ kiln_status kiln__elf_link_job(kiln__codegen_job *job,
                                kiln_blob *out)
 {
     char message[1024];
-    const kiln_status status =
+    kiln_status status =
         kiln__elf_link(options, objects, count, out, message, sizeof message);
 
-    if (status == KILN_OK)
-        return note_linker(job);
+    if (status == KILN_ENOTFOUND)
+        status = link_outside(job, options, objects, count, out, message,
+                              sizeof message);
+    if (status == KILN_OK || job->status != KILN_OK)
+        return status;
     if (status == KILN_ECODEGEN)
         kiln__job_keep(job, ".o", &objects[0]);
     return kiln__job_fail(job, status, "%s", message);

@@ -92,22 +92,6 @@ static void say_what_is_unasked(kiln__codegen_job *job)
 
 /* ---- the kernel ---- */
 
-static void set_required(kiln__codegen_job *job, LLVMValueRef kernel)
-{
-    static const char name[] = "reqd_work_group_size";
-    LLVMMetadataRef sizes[3];
-    LLVMMetadataRef node;
-
-    for (uint32_t d = 0; d < 3; d++)
-        sizes[d] = LLVMValueAsMetadata(
-            LLVMConstInt(LLVMInt32TypeInContext(job->context),
-                         job->settings->required_group_size[d], 0));
-    node = LLVMMDNodeInContext2(job->context, sizes, 3);
-    LLVMGlobalSetMetadata(
-        kernel, LLVMGetMDKindIDInContext(job->context, name, sizeof name - 1),
-        node);
-}
-
 /* Says how large groups are, and how many a processor shall hold. */
 static void set_group(kiln__codegen_job *job, LLVMValueRef kernel)
 {
@@ -118,8 +102,7 @@ static void set_group(kiln__codegen_job *job, LLVMValueRef kernel)
                                 "%u,%u", kiln__device_group_items(job), most);
     kiln__device_text_attribute(job, kernel, "uniform-work-group-size", "%s",
                                 "true");
-    if (kiln__device_group_is_known(job))
-        set_required(job, kernel);
+    kiln__device_require_group(job, kernel);
     if (settings->minimum_groups != 0)
         kiln__device_text_attribute(
             job, kernel, "amdgpu-waves-per-eu", "%u",

@@ -65,13 +65,6 @@ static int is_at(const kiln__rocm_argument *argument, uint64_t offset,
            argument->size == size;
 }
 
-static size_t words_of(const kiln__parameter *parameter)
-{
-    return parameter->size == 0                          ? 0
-           : parameter->passing == KILN__PARAMETER_ARRAY ? parameter->size / 8
-                                                         : 1;
-}
-
 /* Is each argument where the packed block has it, and then the hidden ones? */
 static int agrees(const kiln__codegen_job *job, const kiln__rocm_metadata *said)
 {
@@ -81,7 +74,7 @@ static int agrees(const kiln__codegen_job *job, const kiln__rocm_metadata *said)
     for (size_t i = 0; i < job->parameter_count; i++) {
         const kiln__parameter *parameter = &job->parameters[i];
         const uint64_t place = kiln__parameter_place(parameter, &end);
-        const size_t words = words_of(parameter);
+        const size_t words = kiln__parameter_words(parameter);
 
         for (size_t word = 0; word < words; word++)
             if (!is_at(next_argument(said, &at), place + 8 * word,
@@ -100,7 +93,7 @@ static size_t count_words(const kiln__codegen_job *job)
     size_t count = job->hidden_arguments;
 
     for (size_t i = 0; i < job->parameter_count; i++)
-        count += words_of(&job->parameters[i]);
+        count += kiln__parameter_words(&job->parameters[i]);
     return count;
 }
 

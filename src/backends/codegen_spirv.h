@@ -84,6 +84,14 @@ kiln_status kiln__spirv_check(kiln__codegen_job *job);
 kiln_status kiln__spirv_check_module(kiln__codegen_job *job,
                                      const kiln__object *module);
 
+/* ---- codegen_spirv_validate.c ---- */
+
+/* Asks SPIRV-Tools whether the module, at an address for words, is valid; who
+   has none takes it as it is. A finding is KILN_ECODEGEN, and the module is
+   kept. */
+kiln_status kiln__spirv_validate(kiln__codegen_job *job,
+                                 const kiln__object *module);
+
 /* ---- codegen_spirv_emit.c: the generator, one at a time ---- */
 LLVMMemoryBufferRef kiln__spirv_emit(kiln__codegen_job *job,
                                      LLVMModuleRef module, int as_text);

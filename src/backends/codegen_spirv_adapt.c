@@ -16,6 +16,7 @@
  *   freeze            has no instruction: its operand, made defined
  *   unreachable       returns nothing in particular
  *   atomic load, store  would become plain ones: atomic read-modify-writes
+ *   pointers at the head of an alloca  would make it one of a pointer
  *   scopes            none is wider than a device, which needs no more
  *   constants         tables in the address space for them
  *   structs           codegen_spirv_aggregates.c
@@ -96,6 +97,47 @@ static int is_atomic_access(LLVMValueRef instruction)
            LLVMGetOrdering(instruction) != LLVMAtomicOrderingNotAtomic;
 }
 
+/* ---- pointers in memory ---- */
+
+/* LLVM 22's generator takes what a pointer is stored to, or loaded from, for
+   memory of one pointer, also where an alloca says that there is more. */
+static int is_pointer_at_head(LLVMValueRef instruction)
+{
+    const int is_load = LLVMIsALoadInst(instruction) != NULL;
+    LLVMValueRef value, at;
+
+    if (!is_load && !LLVMIsAStoreInst(instruction))
+        return 0;
+    value = is_load ? instruction : LLVMGetOperand(instruction, 0);
+    at = LLVMGetOperand(instruction, is_load ? 0 : 1);
+    return LLVMGetTypeKind(LLVMTypeOf(value)) == LLVMPointerTypeKind &&
+           LLVMIsAAllocaInst(at) != NULL &&
+           LLVMGetTypeKind(LLVMGetAllocatedType(at)) != LLVMPointerTypeKind;
+}
+
+/* The same access, of a number. */
+static void access_number(const kiln__codegen_job *job, LLVMValueRef access)
+{
+    const int is_load = LLVMIsALoadInst(access) != NULL;
+    LLVMBuilderRef builder = LLVMCreateBuilderInContext(job->context);
+    LLVMValueRef at = LLVMGetOperand(access, is_load ? 0 : 1), made;
+
+    LLVMPositionBuilderBefore(builder, access);
+    if (is_load)
+        made =
+            LLVMBuildLoad2(builder, word_of(job, LLVMTypeOf(access)), at, "");
+    else
+        made = LLVMBuildStore(
+            builder, to_word(job, builder, LLVMGetOperand(access, 0)), at);
+    LLVMSetAlignment(made, LLVMGetAlignment(access));
+    LLVMSetVolatile(made, LLVMGetVolatile(access));
+    if (is_load)
+        LLVMReplaceAllUsesWith(access,
+                               from_word(builder, made, LLVMTypeOf(access)));
+    LLVMInstructionEraseFromParent(access);
+    LLVMDisposeBuilder(builder);
+}
+
 /* ---- control flow ---- */
 
 static void return_anything(const kiln__codegen_job *job, LLVMValueRef end)
@@ -157,6 +199,8 @@ static void adapt_instruction(kiln__codegen_job *job, LLVMValueRef instruction)
         return_anything(job, instruction);
     else if (is_atomic_access(instruction))
         replace_access(job, instruction);
+    else if (is_pointer_at_head(instruction))
+        access_number(job, instruction);
     else if (LLVMIsAAtomicRMWInst(instruction) ||
              LLVMIsAAtomicCmpXchgInst(instruction) ||
              LLVMIsAFenceInst(instruction))

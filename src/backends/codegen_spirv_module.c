@@ -12,7 +12,7 @@
  * microseconds: they are whole, of the target's version, ask for nothing that
  * the target has not, and none of them says that it is never reached.
  *
- * Whether they mean something is what tests ask spirv-val.
+ * Whether they mean something is what SPIRV-Tools is asked next.
  */
 
 #define MAGIC 0x07230203u

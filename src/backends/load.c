@@ -142,65 +142,83 @@ void kiln__offline_remove(kiln_context *context, const kiln_config *config)
 
 /* ---- loading ---- */
 
-/* A load by a driver's own binary. */
-typedef struct native_load {
-    struct kiln__loaded_module *module;
-    const kiln_artifact *artifact;
-    const char *name; /* of the kernel */
-} native_load;
-
 /* Many drivers look at a program's kernels only when they are asked for one:
    a binary that lacks it is of no use either. */
 static kiln_status use_native(void *env, const void *bytes, size_t size)
 {
-    native_load *n = env;
-    const kiln__backend *backend = n->module->backend;
+    kiln__native_load *l = env;
     void *function;
     kiln_status status;
 
-    KILN_TRY(backend->ops.load_native(backend->self, n->module->device->handle,
-                                      n->artifact, bytes, size,
-                                      &n->module->handle, NULL));
-    status = backend->ops.symbol(backend->self, n->module->handle, n->name,
-                                 &function, NULL);
+    KILN_TRY(l->ops->load_native(l->self, l->device, l->artifact, bytes, size,
+                                 &l->module, NULL));
+    status =
+        l->ops->symbol(l->self, l->module, l->kernel->name, &function, NULL);
     if (status != KILN_OK)
-        backend->ops.unload(backend->self, n->module->handle);
+        l->ops->unload(l->self, l->module);
     return status;
 }
 
-static const char *driver_of(const struct kiln__loaded_module *module)
+static const char *driver_of(const kiln__native_load *l)
 {
-    const kiln_backend_ops *ops = &module->backend->ops;
-
-    return ops->identity != NULL
-               ? ops->identity(module->backend->self, module->device->handle)
-               : NULL;
+    return l->ops->identity != NULL ? l->ops->identity(l->self, l->device)
+                                    : NULL;
 }
 
-static void save_native(const struct kiln__loaded_module *module,
-                        kiln_context *context, const kiln_artifact *artifact,
-                        int replace)
+void kiln__native_keep(const kiln__native_load *l, int replace)
 {
-    const kiln__backend *backend = module->backend;
-    const char *driver = driver_of(module);
-    kiln_blob bytes = {0};
+    const char *driver = driver_of(l);
+    kiln__native_made made = {.build_ns = l->load_ns, .replace = replace};
 
-    if (!kiln__native_is_wanted(context, artifact, driver) ||
-        backend->ops.save_native(backend->self, module->handle, &bytes, NULL) !=
-            KILN_OK)
+    if (!kiln__native_is_wanted(l->context, l->artifact, driver) ||
+        l->ops->save_native(l->self, l->module, &made.bytes, NULL) != KILN_OK)
         return;
-    kiln__native_save(context, artifact, driver, &bytes, module->load_ns,
-                      replace);
-    kiln_blob_release(&bytes);
+    if (l->ops->native_tools != NULL)
+        made.tools = l->ops->native_tools(l->self, l->module);
+    kiln__native_save(l->context, l->artifact, driver, &made);
+    kiln_blob_release(&made.bytes);
+}
+
+/* A driver that compiles does so once for all processes. */
+kiln_status kiln__native_load_or_compile(kiln__native_load *l,
+                                         kiln_error **error)
+{
+    const uint64_t begun = kiln__clock_ns();
+    const kiln__native_user user = {use_native, l, l->kernel->method};
+    const kiln_status found =
+        kiln__native_recall(l->context, l->artifact, driver_of(l), &user);
+
+    if (found != KILN_OK)
+        KILN_TRY(
+            l->ops->load(l->self, l->device, l->artifact, &l->module, error));
+    l->load_ns = kiln__clock_ns() - begun;
+    if (found != KILN_OK)
+        kiln__native_keep(l, 0);
+    return KILN_OK;
+}
+
+static kiln__native_load load_of(const struct kiln__loaded_module *module,
+                                 const kiln_kernel *kernel,
+                                 const kiln_artifact *artifact)
+{
+    return (kiln__native_load){.ops = &module->backend->ops,
+                               .self = module->backend->self,
+                               .device = module->device->handle,
+                               .context = kernel->context,
+                               .artifact = artifact,
+                               .kernel = kernel->info,
+                               .module = module->handle,
+                               .load_ns = module->load_ns};
 }
 
 void kiln__growth_note(const kiln_queue *queue, const kiln_kernel *kernel)
 {
     struct kiln__backends *backends = kernel->context->backends;
     struct kiln__loaded_module *module = kernel->module;
+    const kiln__native_load loaded = load_of(module, kernel, kernel->artifact);
 
     if (!kiln__native_is_wanted(kernel->context, kernel->artifact,
-                                driver_of(module)))
+                                driver_of(&loaded)))
         return;
     kiln__mutex_lock(&backends->lock);
     if (module->grown_in == NULL) {
@@ -237,34 +255,12 @@ void kiln__growth_save(const kiln_queue *queue, kiln_context *context)
 {
     const struct kiln__loaded_module *module;
 
-    while ((module = take_grown(context->backends, queue, NULL)) != NULL)
-        save_native(module, context, module->kernel->artifact, 1);
-}
+    while ((module = take_grown(context->backends, queue, NULL)) != NULL) {
+        const kiln__native_load loaded =
+            load_of(module, module->kernel, module->kernel->artifact);
 
-/* A driver that compiles does so once for all processes. */
-static kiln_status load_or_compile(struct kiln__loaded_module *module,
-                                   const kiln_kernel *kernel,
-                                   const kiln_artifact *artifact,
-                                   kiln_error **error)
-{
-    kiln_context *context = kernel->context;
-    const kiln_backend_ops *ops = &module->backend->ops;
-    void *self = module->backend->self;
-    void *device = module->device->handle;
-    const uint64_t begun = kiln__clock_ns();
-    native_load native = {module, artifact, kernel->info->name};
-    const kiln__native_user user = {use_native, &native, kernel->info->method};
-    const kiln_status status =
-        kiln__native_recall(context, artifact, driver_of(module), &user);
-
-    if (status == KILN_OK) {
-        module->load_ns = kiln__clock_ns() - begun;
-        return KILN_OK;
+        kiln__native_keep(&loaded, 1);
     }
-    KILN_TRY(ops->load(self, device, artifact, &module->handle, error));
-    module->load_ns = kiln__clock_ns() - begun;
-    save_native(module, context, artifact, 0);
-    return KILN_OK;
 }
 
 /* The driver reads the payload, with host objects' addresses in its slots, and
@@ -272,11 +268,16 @@ static kiln_status load_or_compile(struct kiln__loaded_module *module,
 static kiln_status read_payload(struct kiln__loaded_module *module,
                                 const kiln_kernel *kernel, kiln_error **error)
 {
+    kiln__native_load l;
+
     KILN_TRY(kiln__patch(&module->patched, kernel, error));
-    return load_or_compile(module, kernel,
-                           module->patched != NULL ? &module->patched->artifact
-                                                   : kernel->artifact,
-                           error);
+    l = load_of(module, kernel,
+                module->patched != NULL ? &module->patched->artifact
+                                        : kernel->artifact);
+    KILN_TRY(kiln__native_load_or_compile(&l, error));
+    module->handle = l.module;
+    module->load_ns = l.load_ns;
+    return KILN_OK;
 }
 
 static kiln_status put_on_device(struct kiln__loaded_module *module,

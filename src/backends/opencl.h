@@ -182,6 +182,7 @@ kiln_status kiln__opencl_load_native(void *self, void *device,
 kiln_status kiln__opencl_save(void *self, void *module, kiln_blob *out,
                               kiln_error **error);
 int32_t kiln__opencl_grew(void *self, void *module);
+const char *kiln__opencl_tools(void *self, void *module);
 void kiln__opencl_program_free(const kiln__spirv_device *device, void *native);
 
 /* ---- opencl_kernel.c ---- */

@@ -139,6 +139,7 @@ static const kiln_backend_ops ops = {
     .load_native = kiln__opencl_load_native,
     .save_native = kiln__opencl_save,
     .native_grew = kiln__opencl_grew,
+    .native_tools = kiln__opencl_tools,
 };
 
 const kiln__spirv_driver kiln__opencl_driver = {

@@ -97,43 +97,47 @@ static kiln_status build(const kiln__opencl_device *device, cl_program program,
 
 /* ---- from modules ---- */
 
-static kiln_status translate(cl_program *out, const kiln__opencl_device *device,
-                             const void *bytes, size_t size, kiln_error **error)
+static kiln_status translate(kiln__spirv_module *module, const void *bytes,
+                             size_t size, kiln_error **error)
 {
     kiln_blob bitcode = {0};
     cl_int code = CL_SUCCESS;
 
-    KILN_TRY(kiln__spirv_translate(&bitcode, device->base.context, NULL, bytes,
-                                   size, error));
-    *out = with_binary(device, bitcode.data, bitcode.size, &code);
+    KILN_TRY(kiln__spirv_translate(
+        &bitcode, module->tools, module->device->context, bytes, size, error));
+    module->native = with_binary(kiln__opencl_of(module->device), bitcode.data,
+                                 bitcode.size, &code);
     kiln_blob_release(&bitcode);
-    return *out != NULL ? KILN_OK
-                        : no_program(error, code, "program of bitcode");
+    return module->native != NULL
+               ? KILN_OK
+               : no_program(error, code, "program of bitcode");
 }
 
-static kiln_status program_of(cl_program *out, const char **options,
-                              const kiln__opencl_device *device,
-                              const kiln_artifact *artifact, kiln_error **error)
+/* Makes the module's program, which is built with `options`. */
+static kiln_status make_program(kiln__spirv_module *module,
+                                const char **options, kiln_error **error)
 {
+    const kiln__opencl_device *device = kiln__opencl_of(module->device);
     kiln__spirv_walk walk;
     size_t size;
-    const void *bytes = kiln_artifact_bytes(artifact, &size);
+    const void *bytes = kiln_artifact_bytes(module->artifact, &size);
     uint32_t minor;
     cl_int code = CL_SUCCESS;
 
     KILN_TRY(kiln__spirv_walk_init(&walk, bytes, size, error));
     minor = kiln__spirv_walk_minor(&walk);
     if (minor < 32 && (device->facts.il_minors >> minor & 1) != 0) {
-        *out = with_il(device, bytes, size, &code);
-        return *out != NULL ? KILN_OK
-                            : no_program(error, code, "program of SPIR-V");
+        module->native = with_il(device, bytes, size, &code);
+        return module->native != NULL
+                   ? KILN_OK
+                   : no_program(error, code, "program of SPIR-V");
     }
     if (!device->facts.takes_bitcode || minor > KILN__SPIRV_TRANSLATED_MINOR)
         return kiln__error_set(error, KILN_ENODEVICE,
                                "OpenCL: %s takes no SPIR-V 1.%u",
                                device->facts.name, minor);
     *options = BITCODE_OPTIONS;
-    return translate(out, device, bytes, size, error);
+    return translate(module, bytes, size, error);
 }
 
 /* ---- modules ---- */
@@ -144,15 +148,13 @@ kiln_status kiln__opencl_load(void *self, void *device,
 {
     kiln__spirv_module *made = NULL;
     const char *options = NULL;
-    cl_program program = NULL;
     kiln_status status;
 
     (void)self;
     KILN_TRY(kiln__spirv_module_new(&made, device, artifact, error));
-    status = program_of(&program, &options, device, artifact, error);
-    made->native = program;
+    status = make_program(made, &options, error);
     if (status == KILN_OK)
-        status = build(device, program, options, error);
+        status = build(device, made->native, options, error);
     return kiln__spirv_module_done(module, made, status);
 }
 
@@ -177,6 +179,12 @@ int32_t kiln__opencl_grew(void *self, void *module)
     return kiln__opencl_of(of->device)->facts.specialises &&
            !atomic_load_explicit(&of->is_saved, memory_order_relaxed) &&
            atomic_load_explicit(&of->was_launched, memory_order_relaxed);
+}
+
+const char *kiln__opencl_tools(void *self, void *module)
+{
+    (void)self;
+    return ((const kiln__spirv_module *)module)->tools;
 }
 
 const char *kiln__opencl_identity(void *self, void *device)

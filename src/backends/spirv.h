@@ -5,6 +5,7 @@
 
 #include <stdatomic.h>
 
+#include "build_id.h"
 #include "device_driver.h"
 
 /*
@@ -129,12 +130,15 @@ kiln_status kiln__spirv_legalise(kiln_blob *out, const kiln_alloc *alloc,
 
 /* ---- spirv_translate.c ---- */
 
+#define KILN__SPIRV_TOOLS_SIZE (16 + KILN__BUILD_ID_TEXT_SIZE)
+
 /* Turns a module into LLVM bitcode of the form that drivers without SPIR-V
-   take, by running `program`, a path (NULL: where tool_files.h finds
-   it). The caller releases it. KILN_EUNSUPPORTED: there is no such
-   program. */
-kiln_status kiln__spirv_translate(kiln_blob *out, const kiln_context *context,
-                                  const char *program, const void *bytes,
+   take, by running the translator. The caller releases it. `tools` receives
+   the translator's word, where what comes of it may be kept. KILN_EUNSUPPORTED:
+   there is no translator. */
+kiln_status kiln__spirv_translate(kiln_blob *out,
+                                  char tools[KILN__SPIRV_TOOLS_SIZE],
+                                  kiln_context *context, const void *bytes,
                                   size_t size, kiln_error **error);
 /* The newest version that the translator reads. */
 #define KILN__SPIRV_TRANSLATED_MINOR 4u
@@ -309,6 +313,7 @@ struct kiln__spirv_module {
     kiln__mutex lock;              /* of the list */
     kiln__fork_guard guard;
     kiln__spirv_function *functions;
+    char tools[KILN__SPIRV_TOOLS_SIZE]; /* who made `native` */
     atomic_int was_launched;
     atomic_int is_saved;        /* or was loaded from what had been saved */
     kiln__spirv_module *guests; /* the same on adopted devices */

@@ -158,9 +158,15 @@ static void barrier(kiln__codegen_job *job, LLVMBuilderRef builder,
 {
     LLVMValueRef both = number32(job, FENCE_LOCAL | FENCE_GLOBAL);
 
+    /* The fence says nothing new. But Intel's compiler for processors takes
+       barriers for functions that no local array is known to, and moves loads
+       over them; a fence stops it. */
     (void)item;
     (void)call_together(job, builder, "_Z7barrierj",
                         LLVMVoidTypeInContext(job->context), &both, 1);
+    LLVMSetAtomicSyncScopeID(
+        LLVMBuildFence(builder, LLVMAtomicOrderingAcquireRelease, 0, ""),
+        LLVMGetSyncScopeID(job->context, "workgroup", 9));
 }
 
 static int has_atomic(const kiln__codegen_job *job, uint32_t operation,
@@ -184,22 +190,19 @@ static int has_atomic(const kiln__codegen_job *job, uint32_t operation,
 
 /* ---- the kernel ---- */
 
-static void set_group_size(kiln__codegen_job *job, LLVMValueRef kernel)
+/* What a driver sees of an aggregate that is passed by value: words as wide as
+   its alignment, in a struct, since Intel's driver takes a bare array for the
+   address of a buffer. */
+static LLVMTypeRef seen_of(const kiln__codegen_job *job,
+                           const kiln__parameter *parameter)
 {
-    static const char name[] = "reqd_work_group_size";
-    const uint32_t *required = job->settings->required_group_size;
-    LLVMMetadataRef sizes[3];
+    const uint32_t unit = parameter->alignment < 8 ? parameter->alignment : 8;
+    LLVMTypeRef words = LLVMArrayType2(
+        LLVMIntTypeInContext(job->context, 8 * unit), parameter->size / unit);
 
-    if (!kiln__device_group_is_known(job))
-        return;
-    for (int d = 0; d < 3; d++)
-        sizes[d] = LLVMValueAsMetadata(number32(job, required[d]));
-    LLVMGlobalSetMetadata(
-        kernel, LLVMGetMDKindIDInContext(job->context, name, sizeof name - 1),
-        LLVMMDNodeInContext2(job->context, sizes, 3));
+    return LLVMStructTypeInContext(job->context, &words, 1, 0);
 }
 
-/* A driver aligns an aggregate by what it is made of. */
 static void set_aggregates(const kiln__codegen_job *job, LLVMValueRef kernel)
 {
     const unsigned byval = LLVMGetEnumAttributeKindForName("byval", 5);
@@ -207,8 +210,6 @@ static void set_aggregates(const kiln__codegen_job *job, LLVMValueRef kernel)
 
     for (size_t i = 0; i < job->parameter_count; i++) {
         const kiln__parameter *parameter = &job->parameters[i];
-        const uint32_t unit =
-            parameter->alignment < 8 ? parameter->alignment : 8;
 
         if (parameter->passing == KILN__PARAMETER_EMPTY)
             continue;
@@ -220,16 +221,14 @@ static void set_aggregates(const kiln__codegen_job *job, LLVMValueRef kernel)
         LLVMRemoveEnumAttributeAtIndex(kernel, at, byval);
         LLVMAddAttributeAtIndex(
             kernel, at,
-            LLVMCreateTypeAttribute(
-                job->context, byval,
-                LLVMArrayType2(LLVMIntTypeInContext(job->context, 8 * unit),
-                               parameter->size / unit)));
+            LLVMCreateTypeAttribute(job->context, byval,
+                                    seen_of(job, parameter)));
     }
 }
 
 static kiln_status describe(kiln__codegen_job *job, LLVMValueRef kernel)
 {
-    set_group_size(job, kernel);
+    kiln__device_require_group(job, kernel);
     set_aggregates(job, kernel);
     return job->status;
 }
@@ -255,12 +254,15 @@ static kiln_status wrap(kiln__codegen_job *job)
 static kiln_status finish(kiln__codegen_job *job, const kiln__object *objects,
                           size_t count, kiln_blob *out)
 {
+    kiln__object copy; /* which lies where words may lie */
+
     (void)count; /* there is one module */
     KILN_TRY(kiln__spirv_check_module(job, &objects[0]));
     if (kiln__blob_copy(out, &kiln__malloc, objects[0].bytes,
                         objects[0].size) != KILN_OK)
         return kiln__job_fail(job, KILN_ENOMEM, "out of memory");
-    return KILN_OK;
+    copy = (kiln__object){out->data, out->size};
+    return kiln__spirv_validate(job, &copy);
 }
 
 /*

@@ -386,6 +386,16 @@ static int32_t native_grew(void *self, void *module)
            ops->native_grew(driver, module);
 }
 
+static const char *native_tools(void *self, void *module)
+{
+    void *driver;
+    const kiln_backend_ops *ops = ops_of(module, &driver);
+
+    return !is_forked(self) && ops->native_tools != NULL
+               ? ops->native_tools(driver, module)
+               : NULL;
+}
+
 /* ---- the backend ---- */
 
 static void backend_free(void *self)
@@ -425,6 +435,7 @@ const kiln_backend_ops kiln__spirv_ops = {
     .load_native = load_native,
     .save_native = save_native,
     .native_grew = native_grew,
+    .native_tools = native_tools,
 };
 
 static int is_wanted(const kiln_context *context, uint32_t driver)

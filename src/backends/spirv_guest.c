@@ -11,7 +11,9 @@
  * adopted device that function is of no use, even if the device is the same:
  * the first launch there loads the artifact once more, as a guest of that
  * device. The guest stays until the kernel is unloaded or the device closes,
- * whichever comes first; who takes it off the lists ends it.
+ * whichever comes first; who takes it off the lists ends it. What the driver
+ * compiles for it is kept as for the kernel's own device: at once, or at the
+ * guest's end if that came with a launch.
  *
  * The lists are the lock's, which is never held while a driver runs. What two
  * threads load at once is kept once.
@@ -71,25 +73,36 @@ static kiln__spirv_module *find_guest(const kiln__spirv_module *home,
     return found;
 }
 
+static kiln__native_load load_of(kiln__spirv_device *device,
+                                 const kiln_artifact *artifact,
+                                 const kiln_kernel_info *kernel)
+{
+    return (kiln__native_load){.ops = device->owner.driver->ops,
+                               .self = device->owner.self,
+                               .device = device,
+                               .context = device->context,
+                               .artifact = artifact,
+                               .kernel = kernel};
+}
+
 /* The device's driver need not be that of the kernel's own device. */
 static kiln_status load_guest(kiln__spirv_module **out,
-                              kiln__spirv_module *home,
+                              const kiln__spirv_function *of,
                               kiln__spirv_device *device, kiln_error **error)
 {
-    const kiln__spirv_owner *owner = &device->owner;
-    void *made = NULL;
+    kiln__spirv_module *home = of->module;
+    kiln__native_load l = load_of(device, home->artifact, of->info);
 
-    KILN_TRY(owner->driver->ops->load(owner->self, device, home->artifact,
-                                      &made, error));
+    KILN_TRY(kiln__native_load_or_compile(&l, error));
     kiln__mutex_lock(lock_of(device));
     *out = find(home, device);
     if (*out == NULL) {
-        *out = made;
-        link_guest(made, home);
+        *out = l.module;
+        link_guest(l.module, home);
     }
     kiln__mutex_unlock(lock_of(device));
-    if (*out != made)
-        kiln__spirv_unload(NULL, made);
+    if (*out != l.module)
+        kiln__spirv_unload(NULL, l.module);
     return KILN_OK;
 }
 
@@ -104,7 +117,7 @@ kiln_status kiln__spirv_function_on(kiln__spirv_function **out,
     if (of->module->device != device) {
         guest = find_guest(of->module, device);
         if (guest == NULL)
-            KILN_TRY(load_guest(&guest, of->module, device, error));
+            KILN_TRY(load_guest(&guest, of, device, error));
         KILN_TRY(
             kiln__spirv_symbol(NULL, guest, of->info->name, &function, error));
     }
@@ -114,10 +127,15 @@ kiln_status kiln__spirv_function_on(kiln__spirv_function **out,
 
 /* ---- their end ---- */
 
+/* Nobody else has it any more. */
 static void end_guest(kiln__spirv_module *guest)
 {
     kiln__spirv_device *device = guest->device;
+    kiln__native_load l = load_of(device, guest->artifact, NULL);
 
+    l.module = guest;
+    if (l.ops->native_grew != NULL && l.ops->native_grew(l.self, guest))
+        kiln__native_keep(&l, 1);
     kiln__spirv_unload(NULL, guest);
     kiln__mutex_lock(lock_of(device));
     device->guests_leaving--;

@@ -1,13 +1,14 @@
 /* spirv_translate.c - SPIR-V to bitcode, by the translator's own program. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-#include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "log.h"
 #include "report.h"
 #include "spirv.h"
-#include "tool_files.h"
+#include "stores.h"
 #include "tool_run.h"
+#include "toolchain_tools.h"
 
 /* The translator may end its process when it meets something new to it, so it
    gets one of its own. */
@@ -79,16 +80,9 @@ static kiln_status translate(kiln_blob *out, const kiln_context *context,
                              const char *program, const kiln_blob *module,
                              kiln_error **error)
 {
-    char found[PATH_MAX];
     kiln_status status;
     kiln__text said;
 
-    if (program == NULL) {
-        if (kiln__tool_find(found, KILN__TOOL_LLVM_SPIRV) != KILN__TOOL_FOUND)
-            return absent(error, kiln__tool_file(KILN__TOOL_LLVM_SPIRV),
-                          "is not there");
-        program = found;
-    }
     kiln__text_init(&said, &context->alloc);
     status = run_one(out, context, program, module, &said);
     if (status != KILN_OK)
@@ -97,15 +91,39 @@ static kiln_status translate(kiln_blob *out, const kiln_context *context,
     return status;
 }
 
-kiln_status kiln__spirv_translate(kiln_blob *out, const kiln_context *context,
-                                  const char *program, const void *bytes,
+static void write_word(char tools[KILN__SPIRV_TOOLS_SIZE],
+                       kiln_context *context, const kiln__tool_use *use)
+{
+    char id[KILN__BUILD_ID_TEXT_SIZE];
+
+    tools[0] = '\0';
+    if (!kiln__stores_write(context, KILN__ENTRY_NATIVE))
+        return;
+    kiln__tool_used(id, context, use);
+    (void)snprintf(tools, KILN__SPIRV_TOOLS_SIZE, "%s=%s", use->name, id);
+}
+
+kiln_status kiln__spirv_translate(kiln_blob *out,
+                                  char tools[KILN__SPIRV_TOOLS_SIZE],
+                                  kiln_context *context, const void *bytes,
                                   size_t size, kiln_error **error)
 {
+    kiln__tool_use use = {.name = kiln__tool_name(KILN__TOOL_LLVM_SPIRV)};
+    char program[PATH_MAX];
     kiln_blob legal = {0};
     kiln_status status;
 
     KILN_TRY(kiln__spirv_legalise(&legal, &context->alloc, bytes, size, error));
-    status = translate(out, context, program, &legal, error);
+    if (kiln__tool_find(program, KILN__TOOL_LLVM_SPIRV) == KILN__TOOL_FOUND) {
+        use.path = program;
+        use.file = kiln__file_stamp_at(program);
+        status = translate(out, context, program, &legal, error);
+    } else {
+        status = absent(error, kiln__tool_file(KILN__TOOL_LLVM_SPIRV),
+                        "is not there");
+    }
+    if (status == KILN_OK)
+        write_word(tools, context, &use);
     kiln_blob_release(&legal);
     return status;
 }

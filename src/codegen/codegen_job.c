@@ -49,7 +49,8 @@ kiln_status kiln__job_fail_llvm(kiln__codegen_job *job, kiln_status status,
 
 /* ---- tools of others ---- */
 
-kiln_status kiln__job_used(kiln__codegen_job *job, int tool, const char *path)
+kiln_status kiln__job_used(kiln__codegen_job *job, int tool, const char *path,
+                           const kiln__file_stamp *file)
 {
     const char *name = kiln__tool_name(tool);
 
@@ -59,7 +60,7 @@ kiln_status kiln__job_used(kiln__codegen_job *job, int tool, const char *path)
     path = kiln__arena_string(&job->arena, path, strlen(path));
     if (path == NULL)
         return kiln__job_fail(job, KILN_ENOMEM, "out of memory");
-    job->tools[job->tool_count++] = (kiln__codegen_tool){name, path};
+    job->tools[job->tool_count++] = (kiln__codegen_tool){name, path, *file};
     return KILN_OK;
 }
 

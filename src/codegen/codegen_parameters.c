@@ -117,13 +117,22 @@ kiln_status kiln__parameters_read(kiln__codegen_job *job)
     return KILN_OK;
 }
 
+size_t kiln__parameter_words(const kiln__parameter *parameter)
+{
+    if (parameter->passing == KILN__PARAMETER_EMPTY)
+        return 0;
+    if (parameter->passing != KILN__PARAMETER_ARRAY)
+        return 1;
+    return 1 + (size_t)parameter->rank * (parameter->strided != 0 ? 2 : 1);
+}
+
 /* At most a pointer, KILN_RANK_MAX sizes and as many strides. */
 #define FLAT_MAX (1 + 2 * KILN_RANK_MAX)
 
 static size_t flatten(const kiln__codegen_job *job, const kiln__parameter *from,
                       LLVMTypeRef out[FLAT_MAX])
 {
-    size_t words = from->strided != 0 ? 2 * (size_t)from->rank : from->rank;
+    const size_t words = kiln__parameter_words(from);
 
     switch (from->passing) {
     case KILN__PARAMETER_SCALAR:
@@ -136,9 +145,9 @@ static size_t flatten(const kiln__codegen_job *job, const kiln__parameter *from,
         return 1;
     case KILN__PARAMETER_ARRAY:
         out[0] = kiln__job_array_pointer(job);
-        for (size_t i = 1; i <= words; i++)
+        for (size_t i = 1; i < words; i++)
             out[i] = LLVMInt64TypeInContext(job->context);
-        return 1 + words;
+        return words;
     default:
         return 0;
     }

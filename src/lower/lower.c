@@ -125,8 +125,25 @@ static void make_local(kiln__lowering *l, uint32_t index)
             LLVMBuildAlloca(l->builder, kiln__lower_type_of(l, type), "");
 }
 
-/* Locals begin as zeros: a function that reads one before it sets it is wrong,
-   but does the same thing each time. LLVM drops what is set anyway. */
+/*
+ * Locals begin as zeros: a function that reads one before it sets it is wrong,
+ * but does the same thing each time. LLVM drops what is set anyway. A device's
+ * array has no elements, at an address that nobody need know: where paths of
+ * items that failed come together with others, LLVM then sees that the array
+ * is the others' in any case.
+ */
+static LLVMValueRef first_of(kiln__lowering *l, uint32_t type)
+{
+    const LLVMTypeRef wanted = kiln__lower_type_of(l, type);
+
+    if (l->job->backend->device == NULL ||
+        kiln__ir_type_at(l->ir, type)->kind != KILN_TYPE_ARRAY)
+        return LLVMConstNull(wanted);
+    return LLVMBuildInsertValue(l->builder, LLVMConstNull(wanted),
+                                LLVMGetUndef(kiln__job_array_pointer(l->job)),
+                                0, "");
+}
+
 static void begin_local(kiln__lowering *l, uint32_t index)
 {
     const uint32_t type = l->ir->locals.items[index].type;
@@ -136,7 +153,7 @@ static void begin_local(kiln__lowering *l, uint32_t index)
     LLVMBuildStore(l->builder,
                    index < l->ir->parameter_count
                        ? LLVMGetParam(l->f->value, index + 1)
-                       : LLVMConstNull(kiln__lower_type_of(l, type)),
+                       : first_of(l, type),
                    l->locals[index]);
 }
 

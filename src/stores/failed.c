@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "hasher.h"
@@ -14,7 +15,8 @@
 /*
  * A file is named after what is in it, so the same failure is kept once. It is
  * written under another name and renamed; other processes may do the same, or
- * drop what is there, at any time.
+ * drop what is there, at any time. The other name begins with a dot: whoever
+ * keeps a file after the writer died drops that one.
  */
 
 #define FOLDER_FLAGS (O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW)
@@ -22,6 +24,7 @@
 #define SUFFIX_MAX ((size_t)15) /* of letters, and the dot */
 #define NAME_SIZE (KILN_DIGEST_TEXT_SIZE + SUFFIX_MAX)
 #define DIGITS ((size_t)KILN_DIGEST_TEXT_SIZE - 1)
+#define TEMPORARY_S 3600 /* no writer takes longer */
 
 /* ---- the folder ---- */
 
@@ -47,9 +50,15 @@ static int is_ours(const char *name)
            strlen(name + DIGITS) <= SUFFIX_MAX;
 }
 
+static int is_temporary(const char *name)
+{
+    return name[0] == '.' && strspn(name + 1, "0123456789abcdef") == DIGITS;
+}
+
 /* The oldest of ours, and how many there are; `oldest` is "" when the folder
-   cannot be read. Takes a descriptor of its own. */
-static size_t look(int folder, char oldest[NAME_SIZE])
+   cannot be read. Temporary files from before that second go. Takes a
+   descriptor of its own. */
+static size_t look(int folder, char oldest[NAME_SIZE], time_t before)
 {
     const int again = openat(folder, ".", FOLDER_FLAGS);
     DIR *list = again < 0 ? NULL : fdopendir(again);
@@ -64,28 +73,34 @@ static size_t look(int folder, char oldest[NAME_SIZE])
         return 0;
     }
     while ((entry = readdir(list)) != NULL) {
+        const char *name = entry->d_name;
         struct stat facts;
 
-        if (!is_ours(entry->d_name) ||
-            fstatat(folder, entry->d_name, &facts, AT_SYMLINK_NOFOLLOW) != 0)
+        if (fstatat(folder, name, &facts, AT_SYMLINK_NOFOLLOW) != 0)
+            continue;
+        if (is_temporary(name) && facts.st_mtim.tv_sec < before)
+            (void)unlinkat(folder, name, 0);
+        if (!is_ours(name))
             continue;
         if (count++ == 0 || facts.st_mtim.tv_sec < first.tv_sec ||
             (facts.st_mtim.tv_sec == first.tv_sec &&
              facts.st_mtim.tv_nsec < first.tv_nsec)) {
             first = facts.st_mtim;
-            memcpy(oldest, entry->d_name, strlen(entry->d_name) + 1);
+            memcpy(oldest, name, strlen(name) + 1);
         }
     }
     (void)closedir(list);
     return count;
 }
 
-/* Drops the oldest until so many are left. */
+/* Drops the oldest until so many are left, and what writers left behind; of
+   none, what others still write as well. */
 static void drop_beyond(int folder, size_t most)
 {
+    const time_t now = time(NULL);
     char oldest[NAME_SIZE];
 
-    while (look(folder, oldest) > most)
+    while (look(folder, oldest, most > 0 ? now - TEMPORARY_S : now + 1) > most)
         if (unlinkat(folder, oldest, 0) != 0 && errno != ENOENT)
             return;
 }
@@ -134,8 +149,8 @@ kiln_status kiln__failed_keep(kiln__loose *loose, char *path, size_t capacity,
     char digest[KILN_DIGEST_TEXT_SIZE], name[NAME_SIZE];
     int folder, kept, length;
 
-    if (!loose->options.writes || size > KILN__FAILED_LARGEST ||
-        strlen(suffix) > SUFFIX_MAX)
+    if (!loose->options.writes || atomic_load(&loose->takes_none) ||
+        size > KILN__FAILED_LARGEST || strlen(suffix) > SUFFIX_MAX)
         return KILN_EREADONLY;
     folder = open_folder(loose, 1);
     if (folder < 0)

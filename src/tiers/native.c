@@ -1,17 +1,21 @@
 /* native.c - what drivers made of artifacts, as entries of stores. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include <string.h>
+
 #include "artifact.h"
 #include "keys.h"
 #include "log.h"
 #include "state.h"
 #include "stores.h"
+#include "toolchain.h"
 #include "trace.h"
 
 /*
  * A driver that compiles what it loads is spared that in the next process: its
  * own binary is kept beside the artifact, under a key that names the artifact,
  * driver and device. It is never needed: whatever is wrong with it, the
- * artifact is loaded instead.
+ * artifact is loaded instead. What made it beside the driver stands in it: a
+ * translator that is here in another build makes it a miss.
  *
  * Meta, after a version: target, kernel. The payload is the driver's. It means
  * nothing on another machine, so that no delta holds it; nor is it compared by
@@ -54,10 +58,22 @@ static kiln_status use(kiln_context *context, const kiln__stored *stored,
     return status;
 }
 
-/* Without memory or device, nothing is said about the entry. */
-static int is_its_fault(kiln_status status)
+/* Says what is wrong with the entry; without memory or device, nothing is. */
+static kiln_status try(kiln__entry_fault *fault, kiln_context *context,
+                       const kiln__stored *stored,
+                       const kiln__native_user *user)
 {
-    return status != KILN_ENOMEM && status != KILN_ENODEVICE;
+    kiln_status status;
+
+    *fault = KILN__FAULT_TOOLCHAIN;
+    if (!kiln__toolchain_accepts(context, stored->entry.toolchain,
+                                 stored->entry.toolchain_size))
+        return KILN_EMISMATCH;
+    status = use(context, stored, user);
+    *fault = status == KILN_ENOMEM || status == KILN_ENODEVICE
+                 ? KILN__FAULT_NONE
+                 : KILN__FAULT_STALE;
+    return status;
 }
 
 static kiln_status find(kiln_context *context, const kiln_key *key,
@@ -67,13 +83,14 @@ static kiln_status find(kiln_context *context, const kiln_key *key,
     kiln_status found =
         kiln__stores_get(&stored, context, KILN__ENTRY_NATIVE, key);
     kiln_status status = KILN_ENOTFOUND;
+    kiln__entry_fault fault;
 
     while (found == KILN_OK && status != KILN_OK) {
-        status = use(context, &stored, user);
+        status = try(&fault, context, &stored, user);
         if (status == KILN_OK)
             break;
-        if (is_its_fault(status))
-            kiln__stores_reject(context, &stored, KILN__FAULT_STALE);
+        if (fault != KILN__FAULT_NONE)
+            kiln__stores_reject(context, &stored, fault);
         found = kiln__stores_next(&stored, context, KILN__ENTRY_NATIVE, key);
     }
     kiln__stored_release(&stored);
@@ -111,8 +128,7 @@ int kiln__native_is_wanted(kiln_context *context, const kiln_artifact *artifact,
 }
 
 void kiln__native_save(kiln_context *context, const kiln_artifact *artifact,
-                       const char *driver, const kiln_blob *bytes,
-                       uint64_t build_ns, int replace)
+                       const char *driver, const kiln__native_made *made)
 {
     kiln__encoder encoder;
     kiln__draft draft;
@@ -125,12 +141,13 @@ void kiln__native_save(kiln_context *context, const kiln_artifact *artifact,
         kiln__encode_u64(&draft.meta, META_VERSION);
         kiln__encode_text(&draft.meta, artifact->target);
         kiln__encode_text(&draft.meta, artifact->kernels[0].method);
-        draft.entry.toolchain = "";
-        draft.entry.build_ns = build_ns;
-        draft.entry.payload = bytes->data;
-        draft.entry.payload_size = bytes->size;
+        draft.entry.toolchain = made->tools ? made->tools : "";
+        draft.entry.toolchain_size = strlen(draft.entry.toolchain);
+        draft.entry.build_ns = made->build_ns;
+        draft.entry.payload = made->bytes.data;
+        draft.entry.payload_size = made->bytes.size;
         if (kiln__draft_finish(&draft, &key) == KILN_OK)
-            kiln__stores_put(context, &draft.entry, replace);
+            kiln__stores_put(context, &draft.entry, made->replace);
         kiln__draft_dispose(&draft);
     }
     kiln__encoder_dispose(&encoder);

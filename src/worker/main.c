@@ -19,8 +19,8 @@ int main(int count, char **words)
 {
     const char *file = NULL, *library = NULL, *out = NULL;
 
-    if (count == 2 && strcmp(words[1], "--serve") == 0)
-        return worker_serve();
+    if (count >= 2 && count <= 3 && strcmp(words[1], "--serve") == 0)
+        return worker_serve(words[2]);
     for (int i = 1; i < count; i += 2) {
         if (i + 1 == count)
             return explain();

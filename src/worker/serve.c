@@ -1,10 +1,10 @@
 /* serve.c - a worker process serves the libkiln that started it. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "build_id.h"
+#include "temporary.h"
 #include "thread.h"
 #include "worker.h"
 
@@ -20,6 +21,7 @@
  * One thread reads requests and runs them; the first thread does nothing but
  * look whether the other side is still there. So a worker never outlives its
  * libkiln, also if LLVM never comes back, and a crash is this process's alone.
+ * What it started ends with it, and what that left behind goes.
  *
  * Whatever cannot be answered ends the process: the other side sees that.
  */
@@ -28,6 +30,25 @@
 
 /* Worse than any other process's, so that the system ends this one first. */
 #define OUT_OF_MEMORY_SCORE "500"
+
+static const char *temporary; /* folder, or NULL */
+
+/* A libkiln that ends this process does so before it closes the stream: it has
+   been killed. Both threads may find that; the first one has the lock for
+   good. */
+__attribute__((noreturn)) static void end_alone(void)
+{
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+    (void)pthread_mutex_lock(&lock);
+    if (getpgrp() == getpid()) {
+        (void)signal(SIGTERM, SIG_IGN);
+        (void)kill(0, SIGTERM);
+    }
+    if (temporary)
+        kiln__temporary_remove(temporary);
+    _exit(0);
+}
 
 /* ---- messages ---- */
 
@@ -41,7 +62,7 @@ static void send_all(const void *bytes, size_t size)
         if (sent < 0 && errno == EINTR)
             continue;
         if (sent < 0)
-            _exit(1);
+            end_alone();
         at += sent;
         size -= (size_t)sent;
     }
@@ -90,7 +111,7 @@ static void receive_all(void *bytes, size_t size)
         if (got < 0 && errno == EINTR)
             continue;
         if (got <= 0)
-            _exit(0);
+            end_alone();
         at += got;
         size -= (size_t)got;
     }
@@ -115,34 +136,17 @@ static unsigned char *receive(int kind, size_t *size)
 
 /* ---- hello ---- */
 
-static void find_builds(kiln__wire_ready *ready, const kiln__codegen *table,
-                        char codegen[KILN__BUILD_ID_TEXT_SIZE],
-                        char llvm[KILN__BUILD_ID_TEXT_SIZE])
-{
-    const void *own = NULL, *other = NULL;
-    Dl_info object;
-
-    if (kiln__build_id_of_address(codegen, table->code, &own) == KILN_OK)
-        ready->codegen_id = codegen;
-    if (kiln__build_id_of_address(llvm, table->llvm_code, &other) != KILN_OK ||
-        own == other)
-        return;
-    ready->llvm_id = llvm;
-    if (dladdr(table->llvm_code, &object) != 0 && object.dli_fname)
-        ready->llvm_path = object.dli_fname;
-}
-
 static void send_ready(const kiln__codegen *table)
 {
-    char codegen[KILN__BUILD_ID_TEXT_SIZE], llvm[KILN__BUILD_ID_TEXT_SIZE];
+    kiln__builds_loaded loaded;
     kiln__wire_ready ready = {.abi = KILN__CODEGEN_ABI,
                               .build_id = worker_build_id,
-                              .codegen_id = "",
-                              .llvm_id = "",
-                              .llvm_path = ""};
+                              .codegen_id = loaded.ids.codegen,
+                              .llvm_id = loaded.ids.llvm,
+                              .llvm_path = loaded.llvm_path};
     kiln__encoder fields;
 
-    find_builds(&ready, table, codegen, llvm);
+    kiln__builds_look(&loaded, table->code, table->llvm_code);
     kiln__encoder_init(&fields, &kiln__malloc);
     kiln__wire_put_ready(&fields, &ready);
     send_message(KILN__WIRE_READY, &fields);
@@ -307,15 +311,18 @@ static void prepare_process(void)
     (void)close(score);
 }
 
-int worker_serve(void)
+int worker_serve(const char *folder)
 {
     struct pollfd stream = {.fd = STREAM, .events = POLLRDHUP};
     pthread_t thread;
 
     prepare_process();
+    temporary = folder;
+    if (folder && setenv("TMPDIR", folder, 1) != 0)
+        return 1;
     if (kiln__thread_start(&thread, WORKER_STACK, serve, NULL) != KILN_OK)
         return 1;
     for (;;)
         if (poll(&stream, 1, -1) > 0)
-            _exit(0);
+            end_alone();
 }

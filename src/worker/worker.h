@@ -21,8 +21,9 @@ kiln_status worker_open(worker_library *out, const char *path, int may_search);
 extern const char worker_build_id[];
 
 /* ---- serve.c ---- */
-/* Serves whoever is at the other end of descriptor 3, until that ends. */
-int worker_serve(void);
+/* Serves whoever is at the other end of descriptor 3, until that ends. What is
+   temporary is put into the folder (NULL: where it always is), which goes. */
+int worker_serve(const char *folder);
 
 /* ---- replay.c ---- */
 /* Runs the request that a file keeps; writes what comes of it to `out`, which

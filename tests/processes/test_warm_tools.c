@@ -15,10 +15,14 @@
         "end\n" \
         "kernel waves(y)\n" \
         "    y[global_id(0)] = sin(y[global_id(0)])\n" \
+        "end\n" \
+        "kernel more(y)\n" \
+        "    y[global_id(0)] = cos(y[global_id(0)])\n" \
         "end\n"
 #define TARGET "offline", "cuda:sm_80"
 #define USE TARGET, PROGRAM, "compile", "main.k", "f32[:]", "counts"
 #define WAVES TARGET, PROGRAM, "compile", "main.waves", "f32[:]", "counts"
+#define MORE TARGET, PROGRAM, "compile", "main.more", "f32[:]", "counts"
 
 /* A tool that copies, and notes that it ran. */
 #define SCRIPT(note) \
@@ -103,6 +107,22 @@ static void without_the_tool_every_entry_serves(void **state)
     assert_contains(said, "compile store");
     assert_contains(said, "binary_toolchain=0 ");
     assert_contains(WORKER(none, "KILN_PTXAS=off", USE), "compile store");
+}
+
+/* A tool that is another one as soon as it has run, as if it were upgraded at
+   that moment. */
+static void the_tool_that_ran_is_named_though_another_is_there_now(void **state)
+{
+    const char *tool, *said;
+
+    (void)state;
+    (void)make_tool("next", SCRIPT("other"));
+    tool = make_tool("ptxas", SCRIPT("first") "mv \"${0%/*}/next\" \"$0\"\n");
+    (void)WORKER(none, tool, USE);
+    said = WORKER(none, tool, USE);
+    assert_contains(said, "compile built");
+    assert_contains(said, "binary_toolchain=1 ");
+    assert_contains(WORKER(none, tool, USE), "compile store");
 }
 
 /* nvJitLink would be used now; but it is no other build of ptxas. */
@@ -235,6 +255,27 @@ static void another_library_makes_a_miss_and_a_touched_one_none(void **state)
     assert_contains(WORKER(none, "KILN_PTXAS=off", libclc, USE), "compile");
 }
 
+static void the_library_that_was_read_is_named(void **state)
+{
+    static worker w;
+    const char *said;
+
+    (void)state;
+    if (!copy_libclc())
+        skip();
+    WORKER_START(&w, none, "KILN_PTXAS=off", libclc, WAVES, "say", "read",
+                 "wait", workers_path("go"), "compile", "main.more", "f32[:]");
+    worker_expect(&w, "read");
+    change_libclc();
+    workers_touch("go");
+    worker_end(&w);
+    said = WORKER(none, "KILN_PTXAS=off", libclc, MORE);
+    assert_contains(said, "compile built");
+    assert_contains(said, "binary_toolchain=1 ");
+    assert_contains(WORKER(none, "KILN_PTXAS=off", libclc, MORE),
+                    "compile store");
+}
+
 /* ---- the group ---- */
 
 static int needs_cuda(void **state)
@@ -261,11 +302,13 @@ int main(void)
         TEST(another_build_of_the_tool_makes_a_miss),
         TEST(the_same_tool_at_another_place_or_time_is_the_same),
         TEST(without_the_tool_every_entry_serves),
+        TEST(the_tool_that_ran_is_named_though_another_is_there_now),
         TEST(another_tool_is_no_other_build),
         TEST(what_no_tool_made_serves_when_one_comes),
         TEST(what_a_tool_refuses_is_kept_and_its_place_told),
         TEST(a_hit_does_not_read_the_library),
         TEST(another_library_makes_a_miss_and_a_touched_one_none),
+        TEST(the_library_that_was_read_is_named),
     };
 
     return cmocka_run_group_tests(tests, needs_cuda, NULL);

@@ -394,6 +394,40 @@ static void what_two_threads_load_at_once_is_kept_once(void **state)
     assert_int_equal(guests(c.f), 1);
 }
 
+/* ---- what the driver compiled ---- */
+
+static void run_once(fixture *f, const char *folder)
+{
+    kiln_context_options options = KILN_CONTEXT_OPTIONS_INIT;
+    kiln_cache_options cache = KILN_CACHE_OPTIONS_INIT;
+
+    memset(f, 0, sizeof *f);
+    cache.directory = folder;
+    options.cache = &cache;
+    assert_ok(kiln_context_new(&f->context, &options, &test_error));
+    assert_true(is_zero ? ze_begin(f) : cl_begin(f));
+    adopt(f);
+    load(f, &spirv_turn);
+    assert_ok(turn(f, f->device, f->queue, &test_error));
+    assert_int_equal(guests(f), 1);
+    part(f);
+    spirv_unload(&f->kernel);
+    kiln_context_free(f->context);
+    give_back(f);
+}
+
+/* Neither for the kernel's own device nor for the adopted one is anything
+   translated in the second process: there is no translator. */
+static void the_next_process_compiles_nothing(void **state)
+{
+    fixture f;
+
+    run_once(&f, *state);
+    assert_int_equal(setenv("KILN_LLVM_SPIRV", "/nowhere/llvm-spirv", 1), 0);
+    run_once(&f, *state);
+    (void)unsetenv("KILN_LLVM_SPIRV");
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 static int is_here(void)
@@ -423,8 +457,12 @@ int main(void)
         TEST(a_device_that_closes_takes_what_was_loaded_there_off),
         TEST(a_kernel_that_is_unloaded_is_off_all_devices),
         TEST(what_two_threads_load_at_once_is_kept_once),
+        cmocka_unit_test_setup_teardown(the_next_process_compiles_nothing,
+                                        temporary_folder_setup,
+                                        temporary_folder_teardown),
     };
 
+    (void)unsetenv("KILN_CACHE");
     if (!is_here())
         return HARNESS_SKIP;
     return cmocka_run_group_tests_name("spirv_adopt", tests, NULL, NULL);

@@ -241,12 +241,30 @@ static void legalising_survives_without_memory(void **state)
 
 /* ---- translating ---- */
 
+static kiln_status translate(kiln_blob *out, const fixture *f)
+{
+    char tools[KILN__SPIRV_TOOLS_SIZE];
+
+    return kiln__spirv_translate(out, tools, f->context, f->words, f->size,
+                                 &test_error);
+}
+
+static kiln_status translate_by(kiln_blob *out, const fixture *f,
+                                const char *program)
+{
+    kiln_status status;
+
+    assert_int_equal(setenv("KILN_LLVM_SPIRV", program, 1), 0);
+    status = translate(out, f);
+    (void)unsetenv("KILN_LLVM_SPIRV");
+    return status;
+}
+
 static void the_translator_gives_bitcode(void **state)
 {
     const fixture *f = *state;
     kiln_blob bitcode = {0};
-    const kiln_status status = kiln__spirv_translate(
-        &bitcode, f->context, NULL, f->words, f->size, &test_error);
+    const kiln_status status = translate(&bitcode, f);
 
     if (status == KILN_EUNSUPPORTED) {
         kiln_error_free(test_error);
@@ -265,9 +283,7 @@ static void an_absent_translator_is_named(void **state)
     kiln_blob bitcode = {0};
 
     assert_fails(KILN_EUNSUPPORTED, "KILN_LLVM_SPIRV",
-                 kiln__spirv_translate(&bitcode, f->context,
-                                       "/nowhere/llvm-spirv", f->words, f->size,
-                                       &test_error));
+                 translate_by(&bitcode, f, "/nowhere/llvm-spirv"));
 }
 
 static void a_translator_that_fails_has_its_words_in_the_error(void **state)
@@ -276,11 +292,9 @@ static void a_translator_that_fails_has_its_words_in_the_error(void **state)
     kiln_blob bitcode = {0};
 
     assert_fails(KILN_EDEVICE, "llvm-spirv failed",
-                 kiln__spirv_translate(&bitcode, f->context, "/bin/false",
-                                       f->words, f->size, &test_error));
+                 translate_by(&bitcode, f, "/bin/false"));
     assert_fails(KILN_EDEVICE, "llvm-spirv failed",
-                 kiln__spirv_translate(&bitcode, f->context, "/bin/true",
-                                       f->words, f->size, &test_error));
+                 translate_by(&bitcode, f, "/bin/true"));
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)

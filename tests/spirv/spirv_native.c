@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "backends/backends.h"
 #include "backends/spirv.h"
@@ -13,6 +15,7 @@
 #include "settings.h"
 #include "spirv_kernels.h"
 #include "stores.h"
+#include "tool_files.h"
 
 /*
  * A context stands for a process: what survives it lies in a folder. The
@@ -109,7 +112,8 @@ static void start_and_run(process *p, const char *folder, uint8_t mode)
 
 typedef struct counted {
     size_t count;
-    int damages; /* those that are seen */
+    size_t translated; /* that name a translator */
+    int damages;       /* those that are seen */
     kiln_context *context;
 } counted;
 
@@ -123,6 +127,9 @@ static int see_entry(void *env, const kiln__store_seen *seen)
         seen->stored.entry.kind != KILN__ENTRY_NATIVE)
         return 1;
     c->count++;
+    c->translated +=
+        memmem(seen->stored.entry.toolchain, seen->stored.entry.toolchain_size,
+               "llvm-spirv=", strlen("llvm-spirv=")) != NULL;
     if (!c->damages)
         return 1;
     entry = seen->stored.entry;
@@ -136,10 +143,35 @@ static int see_entry(void *env, const kiln__store_seen *seen)
 
 static size_t native_entries(process *p, int damages)
 {
-    counted c = {0, damages, p->context};
+    counted c = {.damages = damages, .context = p->context};
 
     assert_ok(kiln__stores_walk(p->context, 0, see_entry, &c));
     return c.count;
+}
+
+static size_t translated_entries(process *p)
+{
+    counted c = {.context = p->context};
+
+    assert_ok(kiln__stores_walk(p->context, 0, see_entry, &c));
+    return c.translated;
+}
+
+/* A translator of other bytes that does the same, and leaves a trace. */
+static void take_another_translator(const char *folder, char trace[512])
+{
+    char real[PATH_MAX], path[512], text[PATH_MAX + 1024];
+
+    (void)snprintf(trace, 512, "%s/trace", folder);
+    assert_int_equal(kiln__tool_find(real, KILN__TOOL_LLVM_SPIRV),
+                     KILN__TOOL_FOUND);
+    (void)snprintf(text, sizeof text,
+                   "#!/bin/sh\necho ran > '%s'\nexec '%s' \"$@\"\n", trace,
+                   real);
+    harness_write_file(path, sizeof path, folder, "translator", text,
+                       strlen(text));
+    assert_int_equal(chmod(path, 0700), 0);
+    assert_int_equal(setenv("KILN_LLVM_SPIRV", path, 1), 0);
 }
 
 /* ---- tests ---- */
@@ -155,6 +187,36 @@ static void the_next_process_compiles_nothing(void **state)
     start(&p, *state, KILN_CACHE_MODE_READ_WRITE);
     without_translator();
     load_saxpy(&p);
+    check_saxpy(&p);
+    end(&p);
+}
+
+static void what_another_translator_made_is_not_used(void **state)
+{
+    char trace[512];
+    process p;
+
+    start_and_run(&p, *state, KILN_CACHE_MODE_READ_WRITE);
+    if (translated_entries(&p) == 0) {
+        end(&p);
+        skip(); /* the driver takes modules as they are */
+    }
+    end(&p);
+
+    start(&p, *state, KILN_CACHE_MODE_READ_WRITE);
+    take_another_translator(*state, trace);
+    load_saxpy(&p);
+    assert_int_equal(access(trace, F_OK), 0);
+    check_saxpy(&p);
+    assert_int_equal(native_entries(&p, 0), 1);
+    end(&p);
+
+    /* What replaced it is used as long as that translator is there. */
+    start(&p, *state, KILN_CACHE_MODE_READ_WRITE);
+    assert_int_equal(unlink(trace), 0);
+    take_another_translator(*state, trace);
+    load_saxpy(&p);
+    assert_int_not_equal(access(trace, F_OK), 0);
     check_saxpy(&p);
     end(&p);
 }
@@ -322,6 +384,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(the_next_process_compiles_nothing),
+        TEST(what_another_translator_made_is_not_used),
         TEST(what_the_driver_refuses_is_built_anew),
         TEST(a_binary_without_its_kernel_is_given_up),
         TEST(what_grew_is_kept_when_the_queue_ends),

@@ -158,7 +158,30 @@ DEVICES_UNUSED static kiln_package *devices_define(const char *name,
 
 #define DEVICES_ARGUMENTS_MAX 16
 
-/* What becomes of a kernel; types are separated by " | ". */
+/* Fills the list of types, and the signature; types are separated by " | ". */
+DEVICES_UNUSED static void devices_signature(
+    kiln_signature *out, const kiln_type *list[DEVICES_ARGUMENTS_MAX],
+    kiln_package *package, const char *kernel, const char *types)
+{
+    char *rest = strdup(types), *type = rest;
+
+    *out = (kiln_signature){.types = list};
+    assert_ok(
+        kiln_package_function(&out->function, package, kernel, &test_error));
+    while (type != NULL && *type != '\0') {
+        char *end = strstr(type, " | ");
+
+        if (end != NULL)
+            *end = '\0';
+        assert_true(out->count < DEVICES_ARGUMENTS_MAX);
+        assert_ok(kiln_type_parse(&list[out->count++], devices_now.context,
+                                  package, type, &test_error));
+        type = end != NULL ? end + 3 : NULL;
+    }
+    free(rest);
+}
+
+/* What becomes of a kernel. */
 DEVICES_UNUSED static kiln_status devices_emit(kiln_blob *out,
                                                kiln_package *package,
                                                const char *kernel,
@@ -166,22 +189,9 @@ DEVICES_UNUSED static kiln_status devices_emit(kiln_blob *out,
                                                kiln_error **error)
 {
     const kiln_type *list[DEVICES_ARGUMENTS_MAX];
-    kiln_signature signature = {.types = list};
-    char *rest = strdup(types), *type = rest;
+    kiln_signature signature;
 
-    assert_ok(kiln_package_function(&signature.function, package, kernel,
-                                    &test_error));
-    while (type != NULL && *type != '\0') {
-        char *end = strstr(type, " | ");
-
-        if (end != NULL)
-            *end = '\0';
-        assert_true(signature.count < DEVICES_ARGUMENTS_MAX);
-        assert_ok(kiln_type_parse(&list[signature.count++], devices_now.context,
-                                  package, type, &test_error));
-        type = end != NULL ? end + 3 : NULL;
-    }
-    free(rest);
+    devices_signature(&signature, list, package, kernel, types);
     return kiln_emit(out, devices_now.context, &signature, devices_config(), 0,
                      form, error);
 }

@@ -72,6 +72,12 @@ int kernels_has(const kernels *k, const char *feature)
     return 0;
 }
 
+int kernels_orders_lanes(const kiln_launch *launch)
+{
+    return strncmp(kernels_backend(), "spirv", 5) != 0 ||
+           (launch->block[1] <= 1 && launch->block[2] <= 1);
+}
+
 uint64_t kernels_lanes(kernels *k)
 {
     static const char text[] =

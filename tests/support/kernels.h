@@ -28,6 +28,9 @@ int kernels_takes(const kiln_launch *launch);
 /* True where the target has "fp16", "subgroups" or "recursion"; of backend
    spirv its name tells, and it has no recursion. */
 int kernels_has(const kernels *k, const char *feature);
+/* True where a sub-group of such a launch is items that follow each other. A
+   driver of SPIR-V chooses in groups of several dimensions. */
+int kernels_orders_lanes(const kiln_launch *launch);
 /* How many lanes a sub-group has. */
 uint64_t kernels_lanes(kernels *k);
 

@@ -1,4 +1,4 @@
-/* signatures.c - kernels of the language's tests, with lists of their types. */
+/* signatures.c - kernels that every backend is tried with, and their types. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "signatures.h"
 
@@ -22,7 +22,7 @@ void signatures_read(void)
 
         assert_true(signature_count < SIGNATURES_MAX);
         line[strcspn(line, "\n")] = '\0';
-        assert_true(sscanf(line, "%31s %47s | %255[^\n]", s->file, s->kernel,
+        assert_true(sscanf(line, "%63s %47s | %255[^\n]", s->file, s->kernel,
                            s->types) >= 2);
     }
     fclose(file);
@@ -31,6 +31,16 @@ void signatures_read(void)
 
 int signature_is_first(size_t i)
 {
-    return i == 0 ||
+    return i == 0 || strcmp(signatures[i].file, signatures[i - 1].file) != 0 ||
            strcmp(signatures[i].kernel, signatures[i - 1].kernel) != 0;
+}
+
+const char *signature_path(const signature *s)
+{
+    static char path[512];
+    const char *folder = strchr(s->file, '/') == NULL ? "/language/" : "/../";
+
+    assert_true(snprintf(path, sizeof path, "%s%s%s.kiln", KILN_TESTS_FOLDER,
+                         folder, s->file) < (int)sizeof path);
+    return path;
 }

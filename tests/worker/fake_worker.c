@@ -16,7 +16,7 @@
 
 #define STREAM 3
 
-static const char *behaviour;
+static const char *behaviour, *folder;
 
 static int is(const char *name)
 {
@@ -87,7 +87,7 @@ static void begin(void)
     const char *real = getenv("FAKE_WORKER_REAL");
 
     if (is("pass") && real)
-        (void)execl(real, real, "--serve", (char *)NULL);
+        (void)execl(real, real, "--serve", folder, (char *)NULL);
     if (is("dies at once"))
         _exit(7);
     if (is("garbage at once")) {
@@ -181,10 +181,11 @@ static void answer(void)
     kiln__encoder_dispose(&fields);
 }
 
-int main(void)
+int main(int count, char **words)
 {
     size_t size;
 
+    folder = count > 2 ? words[2] : NULL;
     behaviour = getenv("FAKE_WORKER");
     if (!behaviour)
         return 2;

@@ -5,8 +5,11 @@
 #include "setting.h"
 
 #include <dirent.h>
+#include <fcntl.h>
 #include <signal.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 static const char unselectable_head[] =
@@ -166,6 +169,49 @@ static void eight_inputs_are_kept_and_clearing_drops_them(void **state)
     }
     assert_ok(kiln_cache_clear(&report, s->context, &test_error));
     assert_int_equal(count_kept(NULL, 0), 0);
+}
+
+static int is_left(const char *name)
+{
+    char path[300];
+
+    (void)snprintf(path, sizeof path, "%s/v1/failed/%s", setting_folder, name);
+    return access(path, F_OK) == 0;
+}
+
+/* A file that is being written, or was when its writer was killed. */
+static void leave(const char *name, time_t age)
+{
+    const struct timespec times[2] = {{time(NULL) - age, 0},
+                                      {time(NULL) - age, 0}};
+    char folder[300], path[400];
+
+    (void)snprintf(folder, sizeof folder, "%s/v1/failed", setting_folder);
+    harness_write_file(path, sizeof path, folder, name, "x", 1);
+    assert_int_equal(utimensat(AT_FDCWD, path, times, 0), 0);
+}
+
+static void what_a_writer_left_is_dropped(void **state)
+{
+    static const char old[] = ".0123456789abcdef0123456789abcdef.request-1-1";
+    static const char young[] = ".0123456789abcdef0123456789abcdef.request-2-2";
+    static const char another[] = ".0123456789abcdef.request-3-3";
+    setting *s = open_fake("segfault", KILN_CODEGEN_WORKER, 1);
+    kiln_cache_report report = {.size = sizeof report};
+    const kiln_kernel *kernel;
+
+    (void)state;
+    assert_status(KILN_ECODEGEN, setting_compile(&kernel, s, "scale", NULL));
+    leave(old, 2 * 3600);
+    leave(young, 60);
+    leave(another, 2 * 3600);
+    assert_status(KILN_ECODEGEN, setting_compile(&kernel, s, "powers", NULL));
+    assert_false(is_left(old));
+    assert_true(is_left(young));
+
+    assert_ok(kiln_cache_clear(&report, s->context, &test_error));
+    assert_false(is_left(young));
+    assert_true(is_left(another)); /* none of ours */
 }
 
 static void a_damaged_file_is_no_request(void **state)
@@ -411,6 +457,7 @@ int main(void)
         TEST(errors_of_the_program_are_not_kept),
         TEST(nothing_is_kept_without_a_disk),
         TEST(eight_inputs_are_kept_and_clearing_drops_them),
+        TEST(what_a_writer_left_is_dropped),
         TEST(a_damaged_file_is_no_request),
         TEST(a_canceled_job_ends_its_worker),
         TEST(a_job_that_another_one_waits_for_goes_on),

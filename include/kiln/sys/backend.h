@@ -130,6 +130,11 @@ typedef struct kiln_backend_ops {
         load_native() or save_native(), for a size of groups, say? Asked after
         each launch; what there is then is saved after the next wait. */
     int32_t (*native_grew)(void *self, void *module);
+    /** Optional. Who made, beside the driver, what save_native() gives of the
+        module: words NAME=IDENTITY with blanks between them, or NULL. Where
+        a tool is, of those that Kiln knows, in another build than its word
+        says, what was saved is not loaded. Lives as long as the module. */
+    const char *(*native_tools)(void *self, void *module);
     /* The functions above exist since 0.2. */
 } kiln_backend_ops;
 

@@ -32,6 +32,7 @@ static cl_program with_binary(const fake_device *d, const void *bytes,
 static cl_program with_spirv(const fake_device *d, const fake_module *module,
                              const char **options, build_log *log)
 {
+    char tools[KILN__SPIRV_TOOLS_SIZE];
     kiln_blob bitcode = {0};
     kiln_error *error = NULL;
     cl_program program = NULL;
@@ -41,7 +42,7 @@ static cl_program with_spirv(const fake_device *d, const fake_module *module,
         return d->api.clCreateProgramWithIL(d->context, module->words,
                                             module->size, &code);
     *options = "-x spir -spir-std=1.2";
-    if (kiln__spirv_translate(&bitcode, d->kiln, NULL, module->words,
+    if (kiln__spirv_translate(&bitcode, tools, d->kiln, module->words,
                               module->size, &error) == KILN_OK)
         program = with_binary(d, bitcode.data, bitcode.size, &code);
     else

@@ -1,0 +1,266 @@
+/* bench_targets.c - what a kernel of tgv takes from tier 2, by target. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../bench.h"
+#include "file.h"
+#include "hasher.h"
+#include "keys.h"
+#include "requests.h"
+#include "tool_files.h"
+
+/*
+ * `init_field` of the example tgv needs a sine and a cosine. On CUDA and ROCm
+ * they are closures of libclc's, the only pieces of tier 2 that its kernels
+ * take; on the host they are the C library's, in SPIR-V instructions, so there
+ * is nothing to get. A sample gets both from a store on disk in a context that
+ * has nothing yet, keys included, and links them; `made` is what extracting
+ * both takes, in the same rounds.
+ */
+#define PIECES 2
+#define SAMPLES 31
+
+static const char *const wanted[PIECES] = {"_Z3sind", "_Z3cosd"};
+static const char *const declared[PIECES] = {"sine", "cosine"};
+static const char *const symbols[PIECES] = {"kiln_rt_sine", "kiln_rt_cosine"};
+
+struct targets {
+    struct requests r;
+    const char *target;
+    const char *module; /* of a kernel that calls both */
+    char folder[PATH_MAX];
+    kiln_digest library;
+    kiln_blob pieces[PIECES];
+    double made[SAMPLES], got[SAMPLES];
+    size_t samples;
+};
+
+/* ---- the store ---- */
+
+static kiln_context *open_store(const struct targets *t,
+                                const kiln_config **config)
+{
+    kiln_context_options options = KILN_CONTEXT_OPTIONS_INIT;
+    kiln_config_options config_options = KILN_CONFIG_OPTIONS_INIT;
+    kiln_cache_options cache = KILN_CACHE_OPTIONS_INIT;
+    kiln_context *context;
+    kiln_error *error = NULL;
+
+    cache.mode = KILN_CACHE_MODE_READ_WRITE;
+    cache.directory = t->folder;
+    options.cache = &cache;
+    config_options.target = t->target;
+    bench_check(kiln_context_new(&context, &options, &error), error);
+    bench_check(kiln_config_new(config, context, &config_options, &error),
+                error);
+    return context;
+}
+
+/* Gets a piece, or puts there what was extracted; true when it was there. */
+static int get_piece(struct targets *t, kiln_context *context,
+                     const kiln_config *config, size_t piece)
+{
+    kiln__runtime_entry *entry = NULL;
+    kiln__runtime_query query = {0};
+    kiln__encoder key;
+    size_t size;
+    int found;
+
+    kiln__encoder_init(&key, &context->alloc);
+    bench_check(kiln__key_closure(&key, t->library, wanted[piece], config),
+                NULL);
+    query.digest = kiln__encoder_digest(&key);
+    query.encoded = key.bytes;
+    query.encoded_size = key.size;
+    found = kiln__runtime_claim(&entry, context, &query) == KILN__RUNTIME_FOUND;
+    if (!found)
+        bench_check(kiln__runtime_finish(context, entry, t->pieces[piece].data,
+                                         t->pieces[piece].size, 1),
+                    NULL);
+    BENCH_KEEP(kiln__runtime_bitcode(entry, &size));
+    kiln__runtime_release(context, entry);
+    kiln__encoder_dispose(&key);
+    return found;
+}
+
+static uint64_t get_pieces(struct targets *t)
+{
+    const kiln_config *config = NULL;
+    kiln_context *context = open_store(t, &config);
+    const uint64_t start = bench_now_ns();
+    uint64_t took;
+
+    for (size_t i = 0; i < PIECES; i++)
+        if (!get_piece(t, context, config, i))
+            bench_check(KILN_ENOTFOUND, NULL);
+    took = bench_now_ns() - start;
+    kiln_context_free(context);
+    return took;
+}
+
+/* ---- extracting and linking ---- */
+
+static uint64_t extract_pieces(struct targets *t)
+{
+    const uint64_t start = bench_now_ns();
+
+    for (size_t i = 0; i < PIECES; i++) {
+        requests_extract(&t->r, wanted[i], symbols[i]);
+        kiln_blob_release(&t->pieces[i]);
+        t->pieces[i] = t->r.bitcode;
+        t->r.bitcode = (kiln_blob){0};
+    }
+    return bench_now_ns() - start;
+}
+
+/* What reading and linking both takes, as tier 2 itself counts it. */
+static uint64_t link_pieces(struct targets *t)
+{
+    static const char *const types[] = {"f64[:]"};
+    kiln__codegen_import imports[PIECES];
+    kiln__codegen_request request = request_of(&t->r, KILN_EMIT_LLVM, "k");
+
+    for (size_t i = 0; i < PIECES; i++)
+        imports[i] = (kiln__codegen_import){
+            declared[i], symbols[i], t->pieces[i].data, t->pieces[i].size};
+    request.module = t->module;
+    request.module_size = strlen(t->module);
+    request.argument_types = types;
+    request.argument_count = 1;
+    request.imports = imports;
+    request.import_count = PIECES;
+    requests_generate(&t->r, &request);
+    return t->r.read_ns;
+}
+
+static void run(void *state, uint64_t iterations)
+{
+    struct targets *t = state;
+    const uint64_t made = extract_pieces(t);
+    const uint64_t got = get_pieces(t) + link_pieces(t);
+
+    (void)iterations;
+    if (t->samples < SAMPLES) {
+        t->made[t->samples] = (double)made;
+        t->got[t->samples++] = (double)got;
+    }
+    bench_set_time(got);
+}
+
+/* ---- getting ready ---- */
+
+static void teardown(void *state)
+{
+    struct targets *t = state;
+
+    for (size_t i = 0; i < PIECES; i++)
+        kiln_blob_release(&t->pieces[i]);
+    requests_close(&t->r);
+    bench_folder_empty(t->folder);
+    free(t);
+}
+
+static void *setup(const char *target, const char *module, int tool,
+                   const char **reason)
+{
+    struct targets *t = calloc(1, sizeof *t);
+    const kiln_config *config = NULL;
+    kiln_context *context;
+    char path[PATH_MAX];
+
+    if (!t)
+        bench_check(KILN_ENOMEM, NULL);
+    if (kiln__tool_find(path, tool) != KILN__TOOL_FOUND ||
+        !bench_folder_new(t->folder, sizeof t->folder)) {
+        *reason = "libclc is not here, or the program's folder takes no files";
+        free(t);
+        return NULL;
+    }
+    t->target = target;
+    t->module = module;
+    requests_open(&t->r, target);
+    bench_check(kiln__file_read(&t->r.library, &kiln__malloc, path,
+                                (size_t)1 << 28, NULL),
+                NULL);
+    t->library = kiln__digest_bytes(t->r.library.data, t->r.library.size);
+    (void)extract_pieces(t);
+    context = open_store(t, &config);
+    for (size_t i = 0; i < PIECES; i++)
+        (void)get_piece(t, context, config, i);
+    kiln_context_free(context);
+    return t;
+}
+
+#define MODULE(item) \
+    "declare double @sine(double)\n" \
+    "declare double @cosine(double)\n" \
+    "define i32 @k(ptr " item " %item, ptr %y, i64 %n) {\n" \
+    "  %x = load double, ptr %y\n" \
+    "  %s = call double @sine(double %x)\n" \
+    "  %c = call double @cosine(double %s)\n" \
+    "  store double %c, ptr %y\n" \
+    "  ret i32 0\n" \
+    "}\n"
+
+static void *cuda_setup(const struct bench *bench, const char **reason)
+{
+    (void)bench;
+    return setup("cuda:sm_90", MODULE(""), KILN__TOOL_LIBCLC_NVPTX64, reason);
+}
+
+static void *rocm_setup(const struct bench *bench, const char **reason)
+{
+    (void)bench;
+    return setup("rocm:gfx90a", MODULE("addrspace(5)"),
+                 KILN__TOOL_LIBCLC_AMDGCN, reason);
+}
+
+static void *nothing_to_get(const struct bench *bench, const char **reason)
+{
+    (void)bench;
+    *reason = "tgv's kernels take nothing from tier 2 there";
+    return NULL;
+}
+
+/* ---- telling ---- */
+
+static int by_value(const void *left, const void *right)
+{
+    const double a = *(const double *)left, b = *(const double *)right;
+
+    return (a > b) - (a < b);
+}
+
+static double median(double *values, size_t count)
+{
+    qsort(values, count, sizeof *values, by_value);
+    return values[count / 2];
+}
+
+static void show(void *state, char *json, size_t capacity)
+{
+    struct targets *t = state;
+    const double made = median(t->made, t->samples);
+
+    snprintf(json, capacity,
+             ", \"made_ns\": %.2f, \"ratio\": %.2f, \"bitcode_bytes\": %zu",
+             made, made / median(t->got, t->samples),
+             t->pieces[0].size + t->pieces[1].size);
+}
+
+#define ONE(title, get_ready) \
+    { \
+        .name = (title), .setup = (get_ready), .run = run, \
+        .teardown = teardown, .whole = 1, .samples = SAMPLES, .extra = show \
+    }
+
+const struct bench bench_targets[] = {
+    ONE("runtime/tgv/cuda", cuda_setup),
+    ONE("runtime/tgv/rocm", rocm_setup),
+    ONE("runtime/tgv/spirv", nothing_to_get),
+    ONE("runtime/tgv/host", nothing_to_get),
+    {.name = NULL},
+};
