@@ -14,10 +14,12 @@
 
 #define PTXAS 1
 #define UNCHECKED 2
+#define PTX 4 /* without a tool: Kiln's and LLVM's share */
 
 struct cubins {
     struct program program;
     const kiln_config *config;
+    int32_t form;
     int number; /* of kernels so far */
 };
 
@@ -29,6 +31,7 @@ static void open_program(struct cubins *cubins, const struct bench *bench)
     setenv("KILN_CACHE", "off", 1);
     program_open(&cubins->program, BENCH_SAXPY, 1);
     unsetenv("KILN_CACHE");
+    cubins->form = bench->size & PTX ? KILN_EMIT_ASM : KILN_EMIT_BINARY;
     options.target =
         bench->size & PTXAS ? "cuda:sm_90:ptxas" : "cuda:sm_90:nvjitlink";
     if (bench->size & UNCHECKED)
@@ -56,7 +59,7 @@ static void define_next(struct cubins *cubins)
                 error);
 }
 
-/* False: there is no such tool, and it is PTX. */
+/* False: there is no such tool, and it is PTX though a cubin was wanted. */
 static int make_cubin(struct cubins *cubins)
 {
     kiln_error *error = NULL;
@@ -65,11 +68,11 @@ static int make_cubin(struct cubins *cubins)
 
     bench_check(kiln_emit(&made, cubins->program.context,
                           &cubins->program.signature, cubins->config, 0,
-                          KILN_EMIT_BINARY, &error),
+                          cubins->form, &error),
                 error);
     is_cubin = made.size > 4 && memcmp(made.data, "\177ELF", 4) == 0;
     kiln_blob_release(&made);
-    return is_cubin;
+    return is_cubin || cubins->form == KILN_EMIT_ASM;
 }
 
 static void cubins_teardown(void *state)
@@ -114,6 +117,7 @@ static void cubins_run(void *state, uint64_t iterations)
     }
 
 const struct bench bench_cubins[] = {
+    CUBIN("ptx", PTX),     CUBIN("ptx/unchecked", PTX | UNCHECKED),
     CUBIN("nvjitlink", 0), CUBIN("nvjitlink/unchecked", UNCHECKED),
     CUBIN("ptxas", PTXAS), CUBIN("ptxas/unchecked", PTXAS | UNCHECKED),
     {.name = NULL},
