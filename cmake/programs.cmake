@@ -70,6 +70,9 @@ if(KILN_BENCH AND KILN_OPENCL_LOADER)
         ${KILN_OPENCL_INCLUDE})
     target_link_libraries(pocl-saxpy PRIVATE ${KILN_OPENCL_LOADER})
 endif()
+if(KILN_BENCH)
+    add_subdirectory(bench)
+endif()
 # Measures what libkiln hides, and so has its objects inside.
 if(KILN_BENCH AND TARGET kiln-codegen-opened)
     add_executable(kiln-bench-runtime bench/bench.c
