@@ -60,6 +60,23 @@ GOALS = {
 }
 
 
+# Why Kiln is behind, or less ahead than was aimed at, by group and measure.
+KEPT = ("what is kept is a file, whose name a program makes of text and "
+        "options, and opens; Kiln parses the text, asks whether each answer "
+        "that inference got still holds, and verifies what it reads")
+CHECKS = ("its bounds checks, and handing part of the loop to a second thread "
+          "and waiting for it")
+CALL = ("Kiln checks and packs arguments and shape at each launch, divides the "
+        "grid into groups, and sets and restores the floating-point mode; the "
+        "other is a call of a function that knows its arguments")
+REASONS = {
+    ("host", "process-warm"): KEPT, ("host", "first-warm"): KEPT,
+    ("host", "execute-warm"): KEPT, ("host", "variants-warm"): KEPT,
+    ("host", "second"): CHECKS, ("host", "second-one-core"): CHECKS,
+    ("host", "dispatch"): CALL, ("host", "dispatch-one-core"): CALL,
+}
+
+
 class Failure(Exception):
     """A program failed, or what it computed is wrong."""
 
@@ -232,6 +249,10 @@ def _why_absent(bench, system):
     return told.get("absent"), told.get("version")
 
 
+def _absent(system, why):
+    return record.absent(system.name, why) | {"name": f"peers/{system.group}"}
+
+
 def _present(bench, writer, many):
     """The systems that are here, with their versions."""
     present = {}
@@ -241,7 +262,7 @@ def _present(bench, writer, many):
         except Failure as failure:
             why, version = str(failure), None
         if why:
-            writer.put(record.absent(system.name, why))
+            writer.put(_absent(system, why))
         else:
             present[system] = version
     return present
@@ -257,7 +278,7 @@ def _measure(bench, writer, present):
             try:
                 rounds[system].append(_round(bench, system))
             except Failure as failure:
-                writer.put(record.absent(system.name, str(failure)))
+                writer.put(_absent(system, str(failure)) | {"error": True})
                 del rounds[system]
     return rounds
 
@@ -302,6 +323,88 @@ def run(bench, writer):
         _tell(bench, writer, system, present[system], theirs)
         if system.group in ours and system.name != "kiln":
             _tell_ratios(writer, system, theirs, rounds[ours[system.group]])
+
+
+# ---- tables ----
+
+COLUMNS = ("process-cold", "process-warm", "first-cold", "first-warm",
+           "second", "second-one-core", "dispatch", "variants-cold",
+           "variants-warm", "cache-bytes", "cache-files")
+
+
+def _measures(figures, group, suffix):
+    return [measure for measure in COLUMNS
+            if any(name == f"{group}/{measure}{suffix}"
+                   for _, name in figures)]
+
+
+def _systems(figures, group, suffix):
+    return list(dict.fromkeys(
+        system for system, name in figures
+        if name.startswith(group + "/") and name.endswith(suffix)))
+
+
+def _title(measure):
+    words, unit = measure.replace("-", " "), UNITS[measure]
+    return words if words.endswith(unit) else f"{words}, {unit}"
+
+
+def _times(readme, figures, group):
+    measures = _measures(figures, group, "")
+    found = [(system, [figures.get((system, f"{group}/{measure}"))
+                       for measure in measures])
+             for system in _systems(figures, group, "/process-cold")]
+    return readme.table(
+        (group, *map(_title, measures)),
+        [(system, *(readme.number(one["median"]) if one else ""
+                    for one in row)) for system, row in found])
+
+
+def _ratios(readme, figures, group):
+    measures = _measures(figures, group, "/ratio")
+    found = [(system, [figures.get((system, f"{group}/{measure}/ratio"))
+                       for measure in measures])
+             for system in _systems(figures, group, "/process-cold/ratio")]
+    return readme.table(
+        (f"{group}, times Kiln",
+         *(measure.replace("-", " ") for measure in measures)),
+        [(system, *(readme.number(one["median"]) +
+                    ("" if one["reached"] else " *") if one else ""
+                    for one in row)) for system, row in found])
+
+
+def _missed(readme, figures):
+    """A line for each goal that was missed: by how much, and why."""
+    lines = []
+    for (system, name), one in figures.items():
+        if not name.endswith("/ratio") or one["reached"]:
+            continue
+        group, measure, _ = name.split("/")
+        why = REASONS.get((group, measure), "why is not known")
+        lines.append(f"- {group}, {measure.replace('-', ' ')}: {system} takes "
+                     f"{readme.number(one['median'])} times what Kiln takes, "
+                     f"and {readme.number(one['goal'])} was aimed at: {why}.")
+    return lines
+
+
+def tables(lines):
+    import readme  # only who writes tables needs it
+    figures = readme.figures(lines, NAME)
+    if not figures:
+        return {}
+    text = [readme.caption(lines)]
+    for group in ("host", "cubin"):
+        if _systems(figures, group, "/process-cold"):
+            text += [_times(readme, figures, group),
+                     _ratios(readme, figures, group)]
+    absent = [f"- {line['system']}: {line['why']}" for line in lines
+              if line["kind"] == "absent" and
+              line.get("name", "").startswith(NAME + "/")]
+    for title, more in (("Where a goal was missed", _missed(readme, figures)),
+                        ("Not measured", absent)):
+        if more:
+            text.append(f"{title}:\n\n" + "\n".join(more))
+    return {NAME: "\n\n".join(text)}
 
 
 if __name__ == "__main__":

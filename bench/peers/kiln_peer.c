@@ -101,6 +101,20 @@ static int launch(kiln_call_site *site, const kiln_signature *signature,
     return good(kiln_queue_launch(queue, kernel, &shape, arguments, 3, &error));
 }
 
+/* For a target that is not run on: what was made is what is loaded there. */
+static int is_machine_code(void)
+{
+    const kiln_kernel *kernel = kiln_call_site_get(&saxpy_site);
+    const char *format =
+        kernel ? kiln_artifact_format(kiln_kernel_artifact(kernel)) : "nothing";
+
+    if (strcmp(format, "cubin") == 0 || strcmp(format, "elf") == 0)
+        return 1;
+    fprintf(stderr, "kiln: made %s for %s, and no machine code\n", format,
+            target);
+    return 0;
+}
+
 static int execute(float *y, const float *x, size_t size)
 {
     const float *const from = x;
@@ -109,7 +123,8 @@ static int execute(float *y, const float *x, size_t size)
     whole_x = (kiln_array){.sizes = {(int64_t)size}};
     memcpy(&whole_x.data, &from, sizeof from);
     return define() && launch(&saxpy_site, &saxpy, &whole_y, &whole_x, size) &&
-           good(kiln_queue_wait(queue, &error));
+           good(kiln_queue_wait(queue, &error)) &&
+           (!target || is_machine_code());
 }
 
 static int again(void)
