@@ -65,6 +65,15 @@ if(TARGET kiln-bench)
         COMMAND kiln-bench-runtime --smoke)
     kiln_test_properties(benchmarks_of_tier_2_run_once bench host)
 endif()
+# The programs of other systems that need no environment of Python's; one that
+# is not here is told, and no failure.
+find_package(Python3 COMPONENTS Interpreter)
+if(TARGET peer-kiln AND Python3_Interpreter_FOUND AND NOT KILN_SANITIZE)
+    add_test(NAME bench_smoke_peers COMMAND ${Python3_EXECUTABLE}
+        ${PROJECT_SOURCE_DIR}/bench/harness/peers.py --quick
+        --bin $<TARGET_FILE_DIR:peer-kiln>)
+    kiln_test_properties(bench_smoke_peers bench host)
+endif()
 if(TARGET kiln-bench AND TARGET kiln-command)
     kiln_add_script_test(readme_is_true LABELS docs host
         COMMAND ${scripts}/readme.sh ${PROJECT_SOURCE_DIR}

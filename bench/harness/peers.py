@@ -16,14 +16,18 @@ the same round: above one, Kiln is ahead. The group "host" runs kernels on this
 processor, "cubin" makes code for a GPU that need not be there.
 """
 
+import argparse
 import collections
 import glob
 import json
 import os
 import shutil
 import signal
+import sys
+import tempfile
 import threading
 import time
+import types
 
 import record
 
@@ -407,10 +411,7 @@ def tables(lines):
     return {NAME: "\n\n".join(text)}
 
 
-if __name__ == "__main__":
-    import argparse
-    import tempfile
-    import types
+def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--bin", required=True)
     parser.add_argument("--quick", action="store_true")
@@ -418,8 +419,14 @@ if __name__ == "__main__":
     parser.add_argument("--peers", action="store_true")
     parser.add_argument("--json")
     options = parser.parse_args()
+    writer = record.Writer(options.json)
     with tempfile.TemporaryDirectory() as scratch:
         run(types.SimpleNamespace(
             bin=os.path.abspath(options.bin), root=record.ROOT,
             quick=options.quick, runs=options.runs, scratch=scratch,
-            peers=options.peers), record.Writer(options.json))
+            peers=options.peers), writer)
+    return 1 if any(line.get("error") for line in writer.lines) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
