@@ -353,6 +353,14 @@ def _title(measure):
     return words if words.endswith(unit) else f"{words}, {unit}"
 
 
+def _cell(readme, one):
+    if one is None:
+        return ""
+    if one["unit"] in ("bytes", "files"):
+        return f"{one['median']:.0f}"
+    return readme.number(one["median"])
+
+
 def _times(readme, figures, group):
     measures = _measures(figures, group, "")
     found = [(system, [figures.get((system, f"{group}/{measure}"))
@@ -360,8 +368,8 @@ def _times(readme, figures, group):
              for system in _systems(figures, group, "/process-cold")]
     return readme.table(
         (group, *map(_title, measures)),
-        [(system, *(readme.number(one["median"]) if one else ""
-                    for one in row)) for system, row in found])
+        [(system, *(_cell(readme, one) for one in row))
+         for system, row in found])
 
 
 def _ratios(readme, figures, group):
@@ -378,16 +386,19 @@ def _ratios(readme, figures, group):
 
 
 def _missed(readme, figures):
-    """A line for each goal that was missed: by how much, and why."""
-    lines = []
+    """A line for each measure where goals were missed: by how much, and why."""
+    missed = {}
     for (system, name), one in figures.items():
-        if not name.endswith("/ratio") or one["reached"]:
-            continue
-        group, measure, _ = name.split("/")
+        if name.endswith("/ratio") and not one["reached"]:
+            missed.setdefault(name.removesuffix("/ratio"), []).append(
+                f"{system} {readme.number(one['median'])} "
+                f"(of {one['goal']:g})")
+    lines = []
+    for name, by in missed.items():
+        group, measure = name.split("/")
         why = REASONS.get((group, measure), "why is not known")
-        lines.append(f"- {group}, {measure.replace('-', ' ')}: {system} takes "
-                     f"{readme.number(one['median'])} times what Kiln takes, "
-                     f"and {readme.number(one['goal'])} was aimed at: {why}.")
+        lines.append(f"- {group}, {measure.replace('-', ' ')}: "
+                     f"{', '.join(by)}: {why}.")
     return lines
 
 
@@ -404,7 +415,7 @@ def tables(lines):
     absent = [f"- {line['system']}: {line['why']}" for line in lines
               if line["kind"] == "absent" and
               line.get("name", "").startswith(NAME + "/")]
-    for title, more in (("Where a goal was missed", _missed(readme, figures)),
+    for title, more in (("Goals that were missed, as times Kiln", _missed(readme, figures)),
                         ("Not measured", absent)):
         if more:
             text.append(f"{title}:\n\n" + "\n".join(more))
