@@ -73,6 +73,7 @@ if(TARGET peer-kiln AND Python3_Interpreter_FOUND AND NOT KILN_SANITIZE)
         ${PROJECT_SOURCE_DIR}/bench/harness/peers.py --quick
         --bin $<TARGET_FILE_DIR:peer-kiln>)
     kiln_test_properties(bench_smoke_peers bench host)
+    set_tests_properties(bench_smoke_peers PROPERTIES TIMEOUT 300)
 endif()
 if(TARGET kiln-bench AND TARGET kiln-command)
     kiln_add_script_test(readme_is_true LABELS docs host
