@@ -416,7 +416,8 @@ def tables(lines):
     absent = [f"- {line['system']}: {line['why']}" for line in lines
               if line["kind"] == "absent" and
               line.get("name", "").startswith(NAME + "/")]
-    for title, more in (("Goals that were missed, as times Kiln", _missed(readme, figures)),
+    missed = _missed(readme, figures)
+    for title, more in (("Goals that were missed, as times Kiln", missed),
                         ("Not measured", absent)):
         if more:
             text.append(f"{title}:\n\n" + "\n".join(more))
