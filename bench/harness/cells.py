@@ -30,6 +30,7 @@ class Backend:
         self.target = target
         self.environment = environment
         self.vendor = vendor  # whose cache stands behind Kiln's, or ""
+        self.is_slow = target == "spirv"  # compiles what it loads
 
     def device_count(self, bench):
         """How many devices `kiln targets` sees, and else the reason."""
@@ -149,7 +150,7 @@ def backends():
         level_zero["ZE_ENABLE_ALT_DRIVERS"] = driver
         name = "level-zero-test-driver"
     return [Backend("host", "host", {}, ""),
-            Backend("opencl", "spirv", opencl, "the OpenCL driver"),
-            Backend(name, "spirv", level_zero, "the Level Zero driver"),
-            Backend("cuda", "cuda", {}, "CUDA's driver"),
-            Backend("rocm", "rocm", {}, "the HIP runtime")]
+            Backend("opencl", "spirv", opencl, "OpenCL driver's cache"),
+            Backend(name, "spirv", level_zero, "Level Zero driver's cache"),
+            Backend("cuda", "cuda", {}, "CUDA driver's cache"),
+            Backend("rocm", "rocm", {}, "HIP runtime's cache")]

@@ -39,8 +39,9 @@ def read_options(arguments):
                                      "first and second executions.")
     parser.add_argument("--quick", action="store_true",
                         help="small sizes and two runs: shows that it works")
-    parser.add_argument("--only", action="append", choices=FAMILIES,
-                        metavar="NAME", help=", ".join(FAMILIES))
+    parser.add_argument("--only", metavar="NAME", default="", help="one of " +
+                        ", ".join(FAMILIES) + ", or what begins a figure's "
+                        "name, as seed/saxpy/host")
     parser.add_argument("--peers", action="store_true",
                         help="other systems, too")
     parser.add_argument("--runs", type=int, metavar="N",
@@ -54,14 +55,14 @@ def read_options(arguments):
     options = parser.parse_args(arguments)
     if options.runs is not None and options.runs < 1:
         parser.error("--runs is at least 1")
-    if options.peers and options.only and "peers" not in options.only:
-        options.only.append("peers")
+    if options.only and options.only.split("/")[0] not in FAMILIES:
+        parser.error("--only takes one of " + ", ".join(FAMILIES))
     return options
 
 
 def wanted(family, options):
     if options.only:
-        return family.NAME in options.only
+        return family.NAME == options.only.split("/")[0]
     return family.NAME != "peers" or options.peers
 
 
@@ -71,10 +72,11 @@ def run_all(options, writer):
     bench = types.SimpleNamespace(
         bin=binaries, build=os.path.dirname(binaries), root=record.ROOT,
         quick=options.quick, peers=options.peers, scratch=scratch,
+        part=options.only,
         runs=options.runs or (2 if options.quick else 5))
     here, missing = families()
     for name in missing:
-        if not options.only or name in options.only:
+        if not options.only or name == options.only.split("/")[0]:
             writer.progress(f"{name}: not in this tree, skipped")
     try:
         writer.put(record.machine(versions.find(bench)))

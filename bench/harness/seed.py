@@ -26,7 +26,7 @@ def make_pack(bench, workload, backend):
     """A pack of all jobs of the workload, for the backend's default target."""
     stem = os.path.join(bench.scratch, f"{workload.name}-{backend.name}")
     with open(stem + ".jobs", "w", encoding="utf-8") as file:
-        file.write(workload.jobs())
+        file.write(workload.jobs(backend))
     environment = cells.clean_environment()
     environment.update(backend.environment)
     answer = subprocess.run(
@@ -46,10 +46,9 @@ def medians(results, key):
 
 
 def put_results(writer, cell, results, infix, vendor_state):
-    first = cell.workload.executions[0]
     for what in (*cell.workload.executions, "process"):
         more = {"workload": cell.workload.what, "vendor_cache": vendor_state}
-        if what == first:
+        if what == cell.workload.first:
             more["share"] = round(statistics.median(
                 one["share"] for one in results), 4)
             more["stages"] = medians(results, "stages")
@@ -69,9 +68,9 @@ def run_cells(bench, writer, workload, backend):
     vendor = backend.vendor
     for cell in row:
         put_results(writer, cell, cell.results, "",
-                    f"{vendor}: empty" if vendor else "none")
+                    f"{vendor} empty" if vendor else "none")
         if cell.kept:
-            put_results(writer, cell, cell.kept, "/kept", f"{vendor}: kept")
+            put_results(writer, cell, cell.kept, "/kept", f"{vendor} kept")
 
 
 def run(bench, writer):
@@ -83,6 +82,9 @@ def run(bench, writer):
             writer.put(record.absent(f"kiln {backend.name}", why))
             continue
         for workload in workloads.all_of(bench):
+            part = f"seed/{workload.name}/{backend.name}"
+            if not part.startswith(bench.part):
+                continue
             name = f"kiln {workload.name} on {backend.name}"
             if workload.here():
                 writer.put(record.absent(name, workload.here()))

@@ -3,8 +3,9 @@
 
     name                  of the rows
     executions            names of what a process times, in their order
+    first                 the one that has share, stages and tiers
     here()                "" or why it cannot run
-    jobs()                the list for `kiln precompile`
+    jobs(backend)         the list for `kiln precompile`
     package()             its file
     command(backend, pack)
     parse(text)           {executions..., "share", "stages", "tiers"}, or
@@ -22,6 +23,7 @@ class Tgv:
     """The example tgv. Its compilation is one batch in front of a step."""
 
     executions = ("first", "second")
+    first = "first"
     STEPS = 2
 
     def __init__(self, bench, real):
@@ -39,7 +41,8 @@ class Tgv:
     def package(self):
         return os.path.join(self.folder, "tgv.kiln")
 
-    def jobs(self):
+    def jobs(self, backend):
+        del backend
         with open(os.path.join(self.bench.root, "bench", "tgv.jobs"),
                   encoding="utf-8") as file:
             return file.read().replace("f32", self.real)
@@ -92,10 +95,12 @@ class Tgv:
 class Driven:
     """A workload of the program kiln-many, which prints one JSON object."""
 
-    def __init__(self, bench, name, executions, options):
+    def __init__(self, bench, name, executions, firsts, options):
         self.bench = bench
         self.name = name
         self.executions = executions
+        self.first = firsts[0]
+        self.firsts = firsts  # share is of these together
         self.options = options
         self.program = os.path.join(bench.bin, "kiln-many")
         self.what = ""
@@ -103,20 +108,20 @@ class Driven:
     def here(self):
         return "" if os.path.exists(self.program) else "kiln-many is not built"
 
-    def _start(self, *more):
-        return [self.program, self.name, *self.options, *more]
+    def _start(self, backend, *more):
+        return [self.program, self.name, *self.options(backend), *more]
 
     def package(self):
         return os.path.join(self.bench.root, "bench", "many",
                             self.name + ".kiln")
 
-    def jobs(self):
-        return subprocess.run(self._start("--jobs"), capture_output=True,
-                              text=True, check=True).stdout
+    def jobs(self, backend):
+        return subprocess.run(self._start(backend, "--jobs"), text=True,
+                              capture_output=True, check=True).stdout
 
     def command(self, backend, pack):
-        return self._start("--package", self.package(), "--target",
-                           backend.target,
+        return self._start(backend, "--package", self.package(),
+                           "--target", backend.target,
                            *(["--insert", pack] if pack else []))
 
     def parse(self, text):
@@ -127,7 +132,7 @@ class Driven:
         self.what = told["what"]
         result = {one["name"]: one["ms"] for one in told["executions"]}
         first = [one for one in told["executions"]
-                 if one["name"] in self.executions[:-1]]
+                 if one["name"] in self.firsts]
         took = sum(one["ms"] for one in first)
         result["share"] = (sum(one["compile_ms"] for one in first) / took
                            if took else 0)
@@ -141,11 +146,23 @@ class Driven:
         return result
 
 
+# Of a driver that compiles each of them for a second.
+MANY_OF_SLOW = 50
+
+
 def all_of(bench):
     quick = bench.quick
-    steps = ("initialisation", "step-1", "step-2", "step-3", "step-4", "again")
-    return [Driven(bench, "saxpy", ("first", "second"),
-                   ["--log2n", "12" if quick else "20"]),
+    steps = ("initialisation", "step-1", "step-2", "step-3", "step-4")
+
+    def items(backend):
+        del backend
+        return ["--log2n", "12" if quick else "20"]
+
+    def instances(backend):
+        count = 25 if quick else MANY_OF_SLOW if backend.is_slow else 500
+        return ["--instances", str(count)]
+
+    return [Driven(bench, "saxpy", ("initialisation", "first", "second"),
+                   ("first",), items),
             Tgv(bench, "f32"), Tgv(bench, "f64"),
-            Driven(bench, "many", steps,
-                   ["--instances", "25" if quick else "500"])]
+            Driven(bench, "many", (*steps, "again"), steps, instances)]
