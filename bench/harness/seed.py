@@ -15,6 +15,7 @@ import statistics
 import subprocess
 
 import cells
+import readme
 import record
 import workloads
 
@@ -73,23 +74,110 @@ def run_cells(bench, writer, workload, backend):
             put_results(writer, cell, cell.kept, "/kept", f"{vendor} kept")
 
 
+def is_wanted(bench, workload, backend):
+    """By --only; --quick leaves slow backends out unless they are named."""
+    name = f"seed/{workload.name}/{backend.name}"
+    if bench.quick and backend.name not in (*QUICK_BACKENDS,
+                                            *bench.part.split("/")):
+        return False
+    return name.startswith(bench.part)
+
+
+def run_backend(bench, writer, backend, wanted):
+    count, why = backend.device_count(bench)
+    if not count:
+        writer.put(record.absent(f"kiln {backend.name}", why))
+        return
+    for workload in wanted:
+        name = f"kiln {workload.name} on {backend.name}"
+        if workload.here():
+            writer.put(record.absent(name, workload.here()))
+            continue
+        try:
+            run_cells(bench, writer, workload, backend)
+        except cells.Wrong as error:
+            writer.put({**record.absent(name, str(error)), "error": True})
+
+
 def run(bench, writer):
     for backend in cells.backends():
-        if bench.quick and backend.name not in QUICK_BACKENDS:
-            continue
-        count, why = backend.device_count(bench)
-        if not count:
-            writer.put(record.absent(f"kiln {backend.name}", why))
-            continue
-        for workload in workloads.all_of(bench):
-            part = f"seed/{workload.name}/{backend.name}"
-            if not part.startswith(bench.part):
-                continue
-            name = f"kiln {workload.name} on {backend.name}"
-            if workload.here():
-                writer.put(record.absent(name, workload.here()))
-                continue
-            try:
-                run_cells(bench, writer, workload, backend)
-            except cells.Wrong as error:
-                writer.put({**record.absent(name, str(error)), "error": True})
+        wanted = [one for one in workloads.all_of(bench)
+                  if is_wanted(bench, one, backend)]
+        if wanted:
+            run_backend(bench, writer, backend, wanted)
+
+
+# ---- tables ----
+
+STAGES = ("parse", "infer", "lower", "link", "optimise", "emit", "load")
+TIERS = ("typed_ir", "runtime", "binary")
+STEPS = ("initialisation", "step-1", "step-2", "step-3", "step-4", "again")
+
+
+def rows_of(found):
+    """(workload, backend, precompiled, disk with what stands behind it) and
+    the row's figures by name, in the order in which they were measured."""
+    rows = {}
+    for (_, name), figure in found.items():
+        workload, backend, precompiled, disk, *rest = name.split("/")
+        kept = ", driver's kept" if rest[0] == "kept" else ""
+        title = (workload, backend, precompiled.split("-")[1],
+                 disk.split("-")[1] + kept)
+        rows.setdefault(title, {})[rest[-1]] = figure
+    return rows
+
+
+def share(figure):
+    return f"{100 * figure['share']:.1f} %"
+
+
+def executions_table(rows):
+    return readme.table(
+        ("workload", "backend", "precompiled", "disk", "first execution",
+         "of it compilation", "second execution", "whole process", "runs"),
+        [(f"{title[0]}, {figures['first']['workload']}", *title[1:],
+          readme.spread(figures["first"]), share(figures["first"]),
+          readme.spread(figures["second"]), readme.spread(figures["process"]),
+          figures["first"]["runs"])
+         for title, figures in rows.items() if title[0] != "many"])
+
+
+def many_table(rows):
+    return readme.table(
+        ("many", "backend", "precompiled", "disk",
+         *(step.replace("-", " ") for step in STEPS), "of it compilation",
+         "runs"),
+        [(figures[STEPS[0]]["workload"], *title[1:],
+          *(readme.spread(figures[step]) for step in STEPS),
+          share(figures[STEPS[0]]), figures[STEPS[0]]["runs"])
+         for title, figures in rows.items() if title[0] == "many"])
+
+
+def tier_cell(tier):
+    return f"{tier['built']} / {tier['stored']} / {tier['memory']}"
+
+
+def breakdown_table(rows):
+    body = []
+    for title, figures in rows.items():
+        one = next((figure for figure in figures.values()
+                    if "stages" in figure), None)
+        if one:
+            body.append((*title, *(readme.number(one["stages"].get(name, 0))
+                                   for name in STAGES),
+                         *(tier_cell(one["tiers"][name]) for name in TIERS)))
+    return readme.table(("workload", "backend", "precompiled", "disk", *STAGES,
+                         *(name.replace("_", " ") for name in TIERS)), body)
+
+
+def tables(lines):
+    rows = rows_of(readme.figures(lines, NAME))
+    if not rows:
+        return {}
+    absent = [f"- {line['system'].removeprefix('kiln ')}: {line['why']}"
+              for line in lines if line["kind"] == "absent" and
+              line["system"].startswith("kiln ")]
+    text = [readme.caption(lines), executions_table(rows), many_table(rows)]
+    if absent:
+        text.append("Not measured:\n\n" + "\n".join(absent))
+    return {"seed": "\n\n".join(text), "stages": breakdown_table(rows)}
