@@ -55,6 +55,7 @@ if(KILN_BENCH)
 endif()
 if(KILN_BENCH)
     kiln_add_program(kiln-many bench/many/*.c)
+    kiln_add_program(kiln-instructions bench/instructions/*.c)
 endif()
 # The same through NVRTC, where it is: it is opened when it is asked for.
 if(KILN_BENCH)
