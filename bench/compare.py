@@ -3,7 +3,7 @@
 
 Prints a line for each figure that both have, those that changed most first:
 the ratio of the medians, new over old. Worse is what became greater; of figures
-of unit "ratio", which tell how much faster Kiln is, what became less.
+whose names end in /ratio, which tell how much faster Kiln is, what became less.
 
 A figure is a regression when its ratio is beyond the threshold (1.25) and the
 spreads do not meet: the best of the new runs is worse than the worst of the
@@ -20,18 +20,18 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)),
                                 "harness"))
 import record  # noqa: E402, pylint: disable=wrong-import-position
 
-# Of these, more is better.
-MORE_IS_BETTER = ("ratio",)
-
-
 def figures(path):
     return {(line["name"], line["system"]): line for line in record.read(path)
             if line["kind"] == "figure"}
 
 
+def is_more_better(figure):
+    return figure["name"].endswith("/ratio")
+
+
 def worse_by(old, new):
     """How many times worse the new one is; below 1 it is better."""
-    if old["unit"] in MORE_IS_BETTER:
+    if is_more_better(old):
         old, new = new, old
     if old["median"] == new["median"]:
         return 1.0
@@ -41,7 +41,7 @@ def worse_by(old, new):
 def is_regression(old, new, threshold):
     if worse_by(old, new) <= threshold:
         return False
-    if old["unit"] in MORE_IS_BETTER:
+    if is_more_better(old):
         return new["max"] < old["min"]
     return new["min"] > old["max"]
 
