@@ -112,7 +112,8 @@ def seed_groups(lines):
 
 
 def bars(title, groups, names):
-    left, right, top, height = 190, WIDTH - 90, 74, 16
+    left = 24 + 8 * max(len(group) for group, _ in groups)
+    right, top, height = WIDTH - 90, 74, 16
     scale = Decades([value for _, values in groups for value in values],
                     left, right)
     step = height * len(names) + 14
