@@ -71,10 +71,15 @@ def figures(lines, family):
 
 def merged(paths):
     """The lines of all files; later ones replace what has their name."""
-    kept = {}
+    kept, commits = {}, {}
     for path in paths:
         for line in record.read(path):
             kept[line["kind"], line.get("system"), line.get("name")] = line
+            if line["kind"] == "machine":
+                commits[line["commit"]] = None
+    for line in kept.values():
+        if line["kind"] == "machine":
+            line["commit"] = ", ".join(commits)
     return list(kept.values())
 
 
