@@ -99,7 +99,7 @@ if(KILN_BENCH AND TARGET kiln-codegen-opened)
     target_link_libraries(kiln-bench-scale PRIVATE Threads::Threads
         ${CMAKE_DL_LIBS} m)
     kiln_add_program(kiln-crowd bench/scale/crowd.c)
-    # kiln_add_program(kiln-growth bench/scale/growth*.c)
+    kiln_add_program(kiln-growth bench/scale/growth*.c)
 endif()
 if(TARGET tgv)
     # source.c takes the kernels' text in through the assembler.
