@@ -11,6 +11,7 @@ import statistics
 import subprocess
 
 import fit
+import readme
 import record
 
 NAME = "growth"
@@ -175,3 +176,60 @@ def run(bench, writer):
     except Failed as failed:
         writer.put({**record.absent("kiln", f"growth: {failed}"),
                     "error": True})
+
+
+# ---- tables ----
+
+SHOWN = ("define", "front", "stage/lower", "stage/optimise", "stage/emit",
+         "compile", "memory/context")
+
+
+def growth_table(found):
+    rows = []
+    for shape, sizes in SHAPES.items():
+        for measure in SHOWN:
+            name = f"growth/{shape}/{measure}"
+            end = found.get(name + "/exponent")
+            last = found.get(f"{name}/size={sizes[-1]}")
+            if end and last:
+                rows.append([shape, measure, f"{sizes[-1]:,}",
+                             f"{readme.number(last['median'])} {last['unit']}",
+                             f"{end['median']:.2f}"])
+    head = ["what grows", "measure", "largest size", "there",
+            "exponent at the end"]
+    return readme.table(head, rows) if rows else None
+
+
+def held_table(found):
+    rows = []
+    for kernels in KERNELS:
+        name = f"growth/held/kernels={kernels}/per-kernel/"
+        cells = [found.get(name + part)
+                 for part in ("definition", "context", *TIERS)]
+        if all(cells):
+            rows.append([f"{kernels:,}", *(readme.number(cell["median"])
+                                           for cell in cells)])
+    head = ["kernels", "definitions", "all else of the context", *TIERS]
+    return readme.table(head, rows) if rows else None
+
+
+def dropped_table(found):
+    kernels = KERNELS[-1]
+    rows = []
+    for when in ("defined", "compiled", "redefined", "redefined-collected",
+                 "unloaded-collected"):
+        name = f"growth/held/kernels={kernels}/{when}/"
+        cells = [found.get(name + part) for part in ("context", *TIERS)]
+        if all(cells):
+            rows.append([when.replace("-", ", "), *(
+                readme.number(cell["median"]) for cell in cells)])
+    head = [f"{kernels:,} kernels", "context, bytes", *TIERS]
+    return readme.table(head, rows) if rows else None
+
+
+def tables(lines):
+    found = {line["name"]: line for line in lines if line["kind"] == "figure"
+             and line["name"].startswith("growth/")}
+    made = {"growth": growth_table(found), "growth-held": held_table(found),
+            "growth-dropped": dropped_table(found)}
+    return {name: text for name, text in made.items() if text}

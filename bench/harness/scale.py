@@ -4,7 +4,7 @@
 Lookups and stores are timed by kiln-bench-scale and kiln-bench-runtime. A
 crowd is a number of cold processes on one folder, let go at once
 (crowds.py); beside Kiln's stand those of other systems, with the same kernels.
-Their programs run in the virtual environment that KILN_BENCH_PEERS names, else
+Their programs run in the virtual environment that KILN_PEERS names, else
 build/peers.
 """
 
@@ -14,6 +14,7 @@ import shutil
 import subprocess
 
 import crowds
+import readme
 import record
 
 NAME = "scale"
@@ -87,7 +88,7 @@ class System:
 
 
 def peers_python(bench):
-    folder = os.environ.get("KILN_BENCH_PEERS") or os.path.join(
+    folder = os.environ.get("KILN_PEERS") or os.path.join(
         bench.root, "build", "peers")
     return os.path.join(folder, "bin", "python")
 
@@ -203,3 +204,57 @@ def run(bench, writer):
     run_crowds(bench, writer)
     for program, prefix in TIMERS:
         run_timer(bench, writer, program, prefix)
+
+
+# ---- tables ----
+
+SYSTEMS = ("kiln", "pocl", "numba", "taichi")
+
+
+def figures(lines):
+    return {(line["name"], line["system"]): line for line in lines
+            if line["kind"] == "figure"}
+
+
+def lookup_table(found):
+    rows = []
+    for way in ("signature", "handle"):
+        for jobs in (1, 1000, 1000000):
+            name = f"scale/lookup/{way}/jobs={jobs}/threads="
+            cells = [found.get((name + str(threads), "kiln"))
+                     for threads in range(1, 5)]
+            if any(cells):
+                rows.append([way, f"{jobs:,}", *map(readme.spread, cells)])
+    head = ["by", "jobs", *(f"threads: {n}, ns" for n in range(1, 5))]
+    return readme.table(head, rows) if rows else None
+
+
+def store_table(found):
+    rows = [[name.removeprefix("scale/store/"), readme.spread(line)]
+            for (name, _), line in found.items()
+            if name.startswith("scale/store/")]
+    return readme.table(["store", "ns"], rows) if rows else None
+
+
+def crowd_table(found):
+    rows = []
+    for count in CROWDS:
+        name = f"scale/crowd/processes={count}"
+        for system in SYSTEMS:
+            wall = found.get((name + "/wall", system))
+            if wall:
+                compiles = found.get((name + "/compiles-per-key", system))
+                rows.append([count, system, readme.spread(wall),
+                             readme.spread(compiles) if compiles
+                             else "not told", wall["failures"]])
+    head = ["processes", "system", "all done, ms", "compiles per key",
+            "failed processes"]
+    return readme.table(head, rows) if rows else None
+
+
+def tables(lines):
+    found = figures(lines)
+    made = {"scale-lookup": lookup_table(found),
+            "scale-store": store_table(found),
+            "scale-crowd": crowd_table(found)}
+    return {name: text for name, text in made.items() if text}

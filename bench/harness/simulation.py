@@ -17,8 +17,9 @@ import sys
 import time
 
 import crowds
-import record
 import ranks
+import readme
+import record
 
 NAME = "simulation"
 
@@ -185,6 +186,29 @@ def run(bench, writer):
     except (Failed, OSError, subprocess.CalledProcessError) as failed:
         writer.put({**record.absent("kiln", f"simulation: {failed}"),
                     "error": True})
+
+
+def tables(lines):
+    found = {line["name"]: line for line in lines if line["kind"] == "figure"
+             and line["name"].startswith("simulation/")}
+    rows = []
+    for way in ranks.WAYS:
+        cells = [found.get(f"simulation/{way}/{word}")
+                 for word in ("median-rank", "last-rank", "compiles-per-kernel",
+                              "compiling", "metadata-requests")]
+        if all(cells):
+            rows.append([way, *(f"{cell['median']:,.4g}" for cell in cells)])
+    assumed = [[name, f"{value:g}", unit, source]
+               for name, (value, unit, source) in ASSUMED.items()]
+    made = {}
+    if rows:
+        made["simulation"] = readme.table(
+            ["", "median rank has all, ms", "last rank, ms",
+             "compiles of a kernel", "core-hours compiling",
+             "metadata requests"], rows)
+        made["simulation-assumed"] = readme.table(
+            ["assumed", "value", "unit", "from"], assumed)
+    return made
 
 
 if __name__ == "__main__":

@@ -11,9 +11,9 @@ COSTS = ranks.Costs(start=0.002, codegen=0.008, compile=0.01, spread=0.2,
                     hit=0.0001, kernel_bytes=8000, hit_entries=2,
                     put_entries=3)
 SITE = ranks.Site(ranks=64, nodes=8, kernels=5, launch_spread=0.0,
-                  metadata_rate=30000, metadata_latency=5e-4, data_rate=1e10, network_latency=2e-6,
-                  network_rate=1e10, requests_of_miss=4, requests_of_hit=2,
-                  requests_of_put=4)
+                  metadata_rate=30000, metadata_latency=5e-4, data_rate=1e10,
+                  network_latency=2e-6, network_rate=1e10, requests_of_miss=4,
+                  requests_of_hit=2, requests_of_put=4)
 
 
 def last(way, costs=COSTS, **site):
