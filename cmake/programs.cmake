@@ -89,6 +89,22 @@ if(KILN_BENCH AND TARGET kiln-codegen-opened)
         ${CMAKE_DL_LIBS} m)
     add_dependencies(kiln-bench-runtime kiln-codegen-opened)
 endif()
+# The same with a code generator of its own, and public programs that are
+# started many times over.
+if(KILN_BENCH AND TARGET kiln-codegen-opened)
+    add_executable(kiln-bench-scale bench/bench.c
+        bench/scale/bench_lookup.c bench/scale/bench_loose.c
+        bench/scale/many.c
+        $<TARGET_OBJECTS:kiln-objects>
+        $<TARGET_OBJECTS:kiln-common-objects>)
+    kiln_compile_as_ours(kiln-bench-scale)
+    target_compile_definitions(kiln-bench-scale PRIVATE
+        "BENCH_TABLES=bench_lookups,bench_full")
+    target_link_libraries(kiln-bench-scale PRIVATE Threads::Threads
+        ${CMAKE_DL_LIBS} m)
+    kiln_add_program(kiln-crowd bench/scale/crowd.c)
+    kiln_add_program(kiln-growth bench/scale/growth*.c)
+endif()
 if(TARGET tgv)
     # source.c takes the kernels' text in through the assembler.
     set(tgv_folder ${PROJECT_SOURCE_DIR}/examples/tgv)

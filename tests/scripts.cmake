@@ -65,6 +65,29 @@ if(TARGET kiln-bench)
         COMMAND kiln-bench-runtime --smoke)
     kiln_test_properties(benchmarks_of_tier_2_run_once bench host)
 endif()
+# The harness's families that start these programs, at their smallest. The
+# simulation and the fits are tested for themselves.
+find_program(KILN_PYTHON python3)
+if(KILN_PYTHON)
+    set(harness ${PROJECT_SOURCE_DIR}/bench/harness)
+    add_test(NAME simulated_ranks_and_fits
+        COMMAND ${KILN_PYTHON} -B ${harness}/test_ranks.py)
+    kiln_test_properties(simulated_ranks_and_fits bench host)
+    if(TARGET kiln-growth AND NOT KILN_SANITIZE AND NOT KILN_FUZZ
+            AND EXISTS ${harness}/main.py)
+        foreach(family scale growth simulation)
+            add_test(NAME bench_smoke_${family}
+                COMMAND ${KILN_PYTHON} -B ${harness}/main.py --quick
+                    --only ${family} --bin $<TARGET_FILE_DIR:kiln-growth>)
+            kiln_test_properties(bench_smoke_${family} bench host)
+        endforeach()
+    endif()
+endif()
+if(TARGET kiln-bench-scale)
+    add_test(NAME benchmarks_of_scale_run_once
+        COMMAND kiln-bench-scale --smoke)
+    kiln_test_properties(benchmarks_of_scale_run_once bench host)
+endif()
 if(TARGET kiln-bench AND TARGET kiln-command)
     kiln_add_script_test(readme_is_true LABELS docs host
         COMMAND ${scripts}/readme.sh ${PROJECT_SOURCE_DIR}
