@@ -41,6 +41,8 @@ extern const struct bench bench_runtime[]; /* of kiln-bench-runtime */
 extern const struct bench bench_targets[]; /* of kiln-bench-runtime */
 extern const struct bench bench_stored[];  /* of kiln-bench-runtime */
 extern const struct bench bench_stores[];  /* of kiln-bench-runtime */
+extern const struct bench bench_lookups[]; /* of kiln-bench-scale */
+extern const struct bench bench_full[];    /* of kiln-bench-scale */
 
 /* Those of this program. */
 #ifndef BENCH_TABLES

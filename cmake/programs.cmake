@@ -53,6 +53,10 @@ if(KILN_BENCH)
         add_dependencies(kiln-bench kiln-fake-gpu)
     endif()
 endif()
+if(KILN_BENCH)
+    kiln_add_program(kiln-many bench/many/*.c)
+    kiln_add_program(kiln-instructions bench/instructions/*.c)
+endif()
 # The same through NVRTC, where it is: it is opened when it is asked for.
 if(KILN_BENCH)
     add_executable(nvrtc-saxpy bench/peers/nvrtc_saxpy.c)
@@ -87,6 +91,22 @@ if(KILN_BENCH AND TARGET kiln-codegen-opened)
     target_link_libraries(kiln-bench-runtime PRIVATE Threads::Threads
         ${CMAKE_DL_LIBS} m)
     add_dependencies(kiln-bench-runtime kiln-codegen-opened)
+endif()
+# The same with a code generator of its own, and public programs that are
+# started many times over.
+if(KILN_BENCH AND TARGET kiln-codegen-opened)
+    add_executable(kiln-bench-scale bench/bench.c
+        bench/scale/bench_lookup.c bench/scale/bench_loose.c
+        bench/scale/many.c
+        $<TARGET_OBJECTS:kiln-objects>
+        $<TARGET_OBJECTS:kiln-common-objects>)
+    kiln_compile_as_ours(kiln-bench-scale)
+    target_compile_definitions(kiln-bench-scale PRIVATE
+        "BENCH_TABLES=bench_lookups,bench_full")
+    target_link_libraries(kiln-bench-scale PRIVATE Threads::Threads
+        ${CMAKE_DL_LIBS} m)
+    kiln_add_program(kiln-crowd bench/scale/crowd.c)
+    kiln_add_program(kiln-growth bench/scale/growth*.c)
 endif()
 if(TARGET tgv)
     # source.c takes the kernels' text in through the assembler.

@@ -40,6 +40,8 @@ for name in checked frames grids group_failures group_loops groups groups_errors
     random reduce runtime_devices runtime_package scans; do
     KILN_TEST_BACKEND=spirv "$build/tests/test_$name"
 done
+KILN_TEST_BACKEND=spirv KILN_TEST_LANES=16 "$build/tests/random_kernels" \
+    --count 200
 for type in f32 f64; do
     sh tests/irexec/tgv_step.sh "$build/bin/tgv" examples/tgv 4 "$type" 1 spirv
 done

@@ -177,7 +177,8 @@ typedef struct kiln__codegen_device {
                                int32_t kind, LLVMValueRef value,
                                LLVMValueRef operand);
     /* True when the target has the atomic operation KILN__ATOMIC_... on
-       elements of the kind; else lowering compares and swaps. */
+       elements of the kind; else lowering compares and swaps. NULL: LLVM makes
+       a loop itself of what a processor lacks. */
     int (*has_atomic)(const kiln__codegen_job *job, uint32_t operation,
                       int32_t kind);
     /* NULL: items that raised may leave, and barriers wait for the others.

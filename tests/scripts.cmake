@@ -65,15 +65,37 @@ if(TARGET kiln-bench)
         COMMAND kiln-bench-runtime --smoke)
     kiln_test_properties(benchmarks_of_tier_2_run_once bench host)
 endif()
-# The programs of other systems that need no environment of Python's; one that
-# is not here is told, and no failure.
-find_package(Python3 COMPONENTS Interpreter)
-if(TARGET peer-kiln AND Python3_Interpreter_FOUND AND NOT KILN_SANITIZE)
-    add_test(NAME bench_smoke_peers COMMAND ${Python3_EXECUTABLE}
-        ${PROJECT_SOURCE_DIR}/bench/harness/peers.py --quick
-        --bin $<TARGET_FILE_DIR:peer-kiln>)
-    kiln_test_properties(bench_smoke_peers bench host)
-    set_tests_properties(bench_smoke_peers PROPERTIES TIMEOUT 300)
+# The harness's families that start these programs, at their smallest. The
+# simulation and the fits are tested for themselves.
+find_program(KILN_PYTHON python3)
+if(KILN_PYTHON)
+    set(harness ${PROJECT_SOURCE_DIR}/bench/harness)
+    add_test(NAME simulated_ranks_and_fits
+        COMMAND ${KILN_PYTHON} -B ${harness}/test_ranks.py)
+    kiln_test_properties(simulated_ranks_and_fits bench host)
+    if(TARGET kiln-growth AND NOT KILN_SANITIZE AND NOT KILN_FUZZ
+            AND EXISTS ${harness}/main.py)
+        foreach(family scale growth simulation)
+            add_test(NAME bench_smoke_${family}
+                COMMAND ${KILN_PYTHON} -B ${harness}/main.py --quick
+                    --only ${family} --bin $<TARGET_FILE_DIR:kiln-growth>)
+            kiln_test_properties(bench_smoke_${family} bench host)
+        endforeach()
+    endif()
+    # The programs that need no environment of Python's; what is not here is
+    # told, and no failure.
+    if(TARGET peer-kiln AND NOT KILN_SANITIZE AND NOT KILN_FUZZ)
+        add_test(NAME bench_smoke_peers
+            COMMAND ${KILN_PYTHON} -B ${harness}/main.py --quick --runs 1
+                --only peers --bin $<TARGET_FILE_DIR:peer-kiln>)
+        kiln_test_properties(bench_smoke_peers bench host)
+        set_tests_properties(bench_smoke_peers PROPERTIES TIMEOUT 300)
+    endif()
+endif()
+if(TARGET kiln-bench-scale)
+    add_test(NAME benchmarks_of_scale_run_once
+        COMMAND kiln-bench-scale --smoke)
+    kiln_test_properties(benchmarks_of_scale_run_once bench host)
 endif()
 if(TARGET kiln-bench AND TARGET kiln-command)
     kiln_add_script_test(readme_is_true LABELS docs host

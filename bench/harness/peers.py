@@ -16,19 +16,16 @@ the same round: above one, Kiln is ahead. The group "host" runs kernels on this
 processor, "cubin" makes code for a GPU that need not be there.
 """
 
-import argparse
 import collections
 import glob
 import json
 import os
 import shutil
 import signal
-import sys
-import tempfile
 import threading
 import time
-import types
 
+import readme
 import record
 
 NAME = "peers"
@@ -354,7 +351,7 @@ def _title(measure):
     return words if words.endswith(unit) else f"{words}, {unit}"
 
 
-def _cell(readme, one):
+def _cell(one):
     if one is None:
         return ""
     if one["unit"] in ("bytes", "files"):
@@ -362,18 +359,18 @@ def _cell(readme, one):
     return readme.number(one["median"])
 
 
-def _times(readme, figures, group):
+def _times(figures, group):
     measures = _measures(figures, group, "")
     found = [(system, [figures.get((system, f"{group}/{measure}"))
                        for measure in measures])
              for system in _systems(figures, group, "/process-cold")]
     return readme.table(
         (group, *map(_title, measures)),
-        [(system, *(_cell(readme, one) for one in row))
+        [(system, *(_cell(one) for one in row))
          for system, row in found])
 
 
-def _ratios(readme, figures, group):
+def _ratios(figures, group):
     measures = _measures(figures, group, "/ratio")
     found = [(system, [figures.get((system, f"{group}/{measure}/ratio"))
                        for measure in measures])
@@ -386,7 +383,7 @@ def _ratios(readme, figures, group):
                     for one in row)) for system, row in found])
 
 
-def _missed(readme, figures):
+def _missed(figures):
     """A line for each measure where goals were missed: by how much, and why."""
     missed = {}
     for (system, name), one in figures.items():
@@ -404,42 +401,20 @@ def _missed(readme, figures):
 
 
 def tables(lines):
-    import readme  # only who writes tables needs it
     figures = readme.figures(lines, NAME)
     if not figures:
         return {}
     text = [readme.caption(lines)]
     for group in ("host", "cubin"):
         if _systems(figures, group, "/process-cold"):
-            text += [_times(readme, figures, group),
-                     _ratios(readme, figures, group)]
+            text += [_times(figures, group),
+                     _ratios(figures, group)]
     absent = [f"- {line['system']}: {line['why']}" for line in lines
               if line["kind"] == "absent" and
               line.get("name", "").startswith(NAME + "/")]
-    missed = _missed(readme, figures)
+    missed = _missed(figures)
     for title, more in (("Goals that were missed, as times Kiln", missed),
                         ("Not measured", absent)):
         if more:
             text.append(f"{title}:\n\n" + "\n".join(more))
     return {NAME: "\n\n".join(text)}
-
-
-def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--bin", required=True)
-    parser.add_argument("--quick", action="store_true")
-    parser.add_argument("--runs", type=int, default=1)
-    parser.add_argument("--peers", action="store_true")
-    parser.add_argument("--json")
-    options = parser.parse_args()
-    writer = record.Writer(options.json)
-    with tempfile.TemporaryDirectory() as scratch:
-        run(types.SimpleNamespace(
-            bin=os.path.abspath(options.bin), root=record.ROOT,
-            quick=options.quick, runs=options.runs, scratch=scratch,
-            peers=options.peers), writer)
-    return 1 if any(line.get("error") for line in writer.lines) else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

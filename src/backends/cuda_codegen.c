@@ -119,16 +119,6 @@ static void barrier(kiln__codegen_job *job, LLVMBuilderRef builder,
         job, builder, "llvm.nvvm.barrier.cta.sync.aligned.all", &first, 1);
 }
 
-/* LLVM makes a loop of what an architecture lacks. */
-static int has_atomic(const kiln__codegen_job *job, uint32_t operation,
-                      int32_t kind)
-{
-    (void)job;
-    (void)operation;
-    (void)kind;
-    return 1;
-}
-
 /* ---- the kernel ---- */
 
 /* From PTX 8.1 on kernels of sm_70 and above take more. */
@@ -203,7 +193,6 @@ static const kiln__device_hardware hardware = {
             .scope = "device",
             .barrier = barrier,
             .collective = kiln__device_collective,
-            .has_atomic = has_atomic,
         },
     .kernel_convention = KERNEL_CONVENTION,
     .aggregate = "byval",

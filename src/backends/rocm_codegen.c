@@ -97,16 +97,6 @@ static void barrier(kiln__codegen_job *job, LLVMBuilderRef builder,
     kiln__rocm_fence(job, builder, "workgroup", LLVMAtomicOrderingAcquire);
 }
 
-/* LLVM makes a loop of what a processor lacks. */
-static int has_atomic(const kiln__codegen_job *job, uint32_t operation,
-                      int32_t kind)
-{
-    (void)job;
-    (void)operation;
-    (void)kind;
-    return 1;
-}
-
 /* Functions of a math library are linked; nothing else is there. */
 static int may_import(const char *name)
 {
@@ -123,7 +113,6 @@ static const kiln__device_hardware hardware = {
             .scope = "agent",
             .barrier = barrier,
             .collective = kiln__device_collective,
-            .has_atomic = has_atomic,
         },
     .kernel_convention = KERNEL_CONVENTION,
     .aggregate = "byref",

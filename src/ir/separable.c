@@ -53,6 +53,7 @@ static int is_plain(const kiln__ir *ir, const kiln__ir_node *node,
     case KILN__IR_PRINT:
     case KILN__IR_CHECKED:
     case KILN__IR_ASSERT:
+    case KILN__IR_HEAP_ARRAY:
         return 0;
     case KILN__IR_LOAD:
     case KILN__IR_STORE:

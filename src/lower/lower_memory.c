@@ -139,6 +139,14 @@ static LLVMValueRef compare_and_swap(kiln__lowering *l, LLVMValueRef at,
     return LLVMBuildBitCast(l->builder, both, type, "");
 }
 
+static int has_atomic(const kiln__lowering *l, uint32_t operation, int32_t kind)
+{
+    const kiln__codegen_device *device = l->job->backend->device;
+
+    return device == NULL || device->has_atomic == NULL ||
+           device->has_atomic(l->job, operation, kind);
+}
+
 static LLVMValueRef atomic(kiln__lowering *l, const kiln__ir_node *node)
 {
     const int32_t kind = kiln__lower_lane(l, node);
@@ -154,8 +162,7 @@ static LLVMValueRef atomic(kiln__lowering *l, const kiln__ir_node *node)
     if (node->imm == KILN__ATOMIC_CAS)
         return compare_and_swap(l, at, kiln__lower_type_of(l, node->type),
                                 values[0], values[1], kiln__kind_width(kind));
-    if (l->job->backend->device != NULL &&
-        !l->job->backend->device->has_atomic(l->job, (uint32_t)node->imm, kind))
+    if (!has_atomic(l, (uint32_t)node->imm, kind))
         return kiln__lower_atomic_loop(l, node->imm, kind, at, values[0]);
     return kiln__lower_scope(
         l, LLVMBuildAtomicRMW(l->builder, atomic_op(node->imm, kind), at,

@@ -109,10 +109,9 @@ int main(int argument_count, char **arguments)
         options.seed++;
     }
     if (!source)
-        printf(
-            "%zu launches, %zu with an exception, %zu not interpreted; %d of "
-            "%zu kernels differ\n",
-            counts.launches, counts.exceptions, counts.skipped, failures,
-            counts.programs);
+        printf("%zu launches, %zu with an exception, %zu not interpreted, %zu "
+               "compilations refused; %d of %zu kernels differ\n",
+               counts.launches, counts.exceptions, counts.skipped,
+               counts.refused, failures, counts.programs);
     return failures != 0;
 }

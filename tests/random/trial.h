@@ -54,6 +54,7 @@ typedef struct trial_options {
 
 typedef struct trial_counts {
     size_t programs, launches, exceptions, skipped;
+    size_t refused; /* what the target lacks */
 } trial_counts;
 
 /* Runs a seed; 0, or 1 after it told what differs. */

@@ -1,0 +1,172 @@
+/* bench_loose.c - loose files in a folder that is full. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "../bench.h"
+#include "hasher.h"
+#include "stores/loose.h"
+
+/*
+ * `entries` files, 256 of which hold 16 KiB and are those that are asked for;
+ * the others hold 64 bytes. 65,536 entries are the bound that a cache has by
+ * default, and it stands here, so that a put into the full folder evicts in
+ * its turn; more entries are kept by lifting it.
+ */
+#define ASKED 256u
+#define BOUND 65536u
+#define SMOKE_COUNT 512u
+#define KEY_SIZE 200
+#define LARGE_SIZE ((size_t)16 << 10)
+#define SMALL_SIZE ((size_t)64)
+
+struct full {
+    char path[64];
+    kiln__loose *store;
+    uint64_t count;
+    uint64_t next; /* number of the next new entry */
+    uint64_t random;
+    uint64_t filled_ns;
+};
+
+static kiln_key key_of(char bytes[KEY_SIZE], uint64_t number)
+{
+    memset(bytes, 'k', KEY_SIZE);
+    memcpy(bytes, &number, sizeof number);
+    return (kiln_key){kiln__digest_bytes(bytes, KEY_SIZE), bytes, KEY_SIZE};
+}
+
+static void put_entry(struct full *f, uint64_t number)
+{
+    static unsigned char payload[LARGE_SIZE];
+    char bytes[KEY_SIZE];
+    const kiln__entry entry = {
+        .kind = KILN__ENTRY_BINARY,
+        .key = key_of(bytes, number),
+        .payload = payload,
+        .payload_size = number < ASKED ? LARGE_SIZE : SMALL_SIZE,
+    };
+    kiln_blob envelope = {0};
+
+    bench_check(kiln__entry_encode(&envelope, &kiln__malloc, &entry), NULL);
+    bench_check(kiln__loose_put(f->store, entry.key.digest, envelope.data,
+                                envelope.size, 0),
+                NULL);
+    kiln_blob_release(&envelope);
+}
+
+/* What is asked for comes last, and so is the last to be evicted. */
+static void fill(struct full *f)
+{
+    const uint64_t start = bench_now_ns();
+
+    for (uint64_t i = ASKED; i < f->count; i++)
+        put_entry(f, i);
+    for (uint64_t i = 0; i < ASKED; i++)
+        put_entry(f, i);
+    f->filled_ns = bench_now_ns() - start;
+    f->next = f->count;
+}
+
+static void *setup(const struct bench *bench, const char **reason)
+{
+    struct full *f = calloc(1, sizeof *f);
+    kiln__loose_options options = {
+        .writes = 1,
+        .max_size = KILN_CACHE_UNBOUNDED,
+        .max_entries = KILN_CACHE_UNBOUNDED,
+        .max_age_s = KILN_CACHE_UNBOUNDED,
+    };
+
+    (void)reason;
+    if (!f)
+        bench_check(KILN_ENOMEM, NULL);
+    if (bench->size <= (int64_t)BOUND)
+        options.max_entries = BOUND;
+    f->count = (uint64_t)bench->size;
+    if (bench_is_smoke() && f->count > SMOKE_COUNT)
+        f->count = SMOKE_COUNT;
+    snprintf(f->path, sizeof f->path, "/tmp/kiln-bench-full-%ld",
+             (long)getpid());
+    options.directory = f->path;
+    bench_check(kiln__loose_new(&f->store, &kiln__malloc, NULL, &options),
+                NULL);
+    fill(f);
+    return f;
+}
+
+static void teardown(void *state)
+{
+    struct full *f = state;
+
+    kiln__loose_free(f->store);
+    bench_folder_empty(f->path);
+    free(f);
+}
+
+/* The entry `number`; evicting may have taken it. */
+static kiln_status get_entry(struct full *f, uint64_t number)
+{
+    char bytes[KEY_SIZE];
+    const kiln_key key = key_of(bytes, number);
+    kiln__entry_fault fault;
+    kiln__stored found;
+    const kiln_status status = kiln__loose_get(&found, &fault, f->store, &key);
+
+    if (status == KILN_OK)
+        kiln_blob_release(&found.bytes);
+    return status;
+}
+
+static void get(void *state, uint64_t iterations)
+{
+    struct full *f = state;
+
+    for (uint64_t i = 0; i < iterations; i++) {
+        f->random = (f->random + 97) % ASKED;
+        bench_check(get_entry(f, f->random), NULL);
+    }
+}
+
+static void miss(void *state, uint64_t iterations)
+{
+    struct full *f = state;
+
+    for (uint64_t i = 0; i < iterations; i++)
+        if (get_entry(f, UINT64_MAX - i) != KILN_ENOTFOUND)
+            abort();
+}
+
+static void put(void *state, uint64_t iterations)
+{
+    struct full *f = state;
+
+    for (uint64_t i = 0; i < iterations; i++)
+        put_entry(f, f->next++);
+}
+
+static void tell_filling(void *state, char *json, size_t capacity)
+{
+    const struct full *f = state;
+
+    snprintf(json, capacity,
+             ", \"entries\": %llu, \"filled_ns_per_entry\": "
+             "%.1f",
+             (unsigned long long)f->count,
+             (double)f->filled_ns / (double)f->count);
+}
+
+#define FULL(title, function, entries) \
+    { \
+        .name = "store/loose/" title "/entries=" #entries, .setup = setup, \
+        .run = (function), .teardown = teardown, .size = (entries), \
+        .extra = tell_filling \
+    }
+
+const struct bench bench_full[] = {
+    FULL("get", get, 256),     FULL("get", get, 65536),
+    FULL("get", get, 1000000), FULL("miss", miss, 65536),
+    FULL("put", put, 65536),   {.name = NULL},
+};
