@@ -177,7 +177,11 @@ def tables(lines):
     absent = [f"- {line['system'].removeprefix('kiln ')}: {line['why']}"
               for line in lines if line["kind"] == "absent" and
               line["system"].startswith("kiln ")]
-    text = [readme.caption(lines), executions_table(rows), many_table(rows)]
+    text = [readme.caption(lines)]
+    if any(title[0] != "many" for title in rows):
+        text.append(executions_table(rows))
+    if any(title[0] == "many" for title in rows):
+        text.append(many_table(rows))
     if absent:
         text.append("Not measured:\n\n" + "\n".join(absent))
     return {"seed": "\n\n".join(text), "stages": breakdown_table(rows)}

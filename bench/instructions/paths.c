@@ -37,12 +37,13 @@ struct state {
     const kiln_kernel *kernel;
 };
 
-static void check(kiln_status status, const kiln_error *error)
+static void check(kiln_status status, kiln_error *const *error)
 {
     if (status == KILN_OK)
         return;
     (void)fprintf(stderr, "kiln-instructions: %s\n",
-                  error ? kiln_error_message(error) : kiln_status_text(status));
+                  error && *error ? kiln_error_message(*error)
+                                  : kiln_status_text(status));
     exit(1);
 }
 
@@ -54,8 +55,8 @@ static void open_context(struct state *s)
     kiln_error *error = NULL;
 
     settings.target = TARGET;
-    check(kiln_context_new(&s->context, NULL, &error), error);
-    check(kiln_config_new(&s->config, s->context, &settings, &error), error);
+    check(kiln_context_new(&s->context, NULL, &error), &error);
+    check(kiln_config_new(&s->config, s->context, &settings, &error), &error);
 }
 
 static void close_context(struct state *s)
@@ -72,15 +73,15 @@ static void open_saxpy(struct state *s)
     kiln_error *error = NULL;
 
     open_context(s);
-    check(kiln_package_new(&s->package, s->context, "saxpy", &error), error);
+    check(kiln_package_new(&s->package, s->context, "saxpy", &error), &error);
     check(kiln_package_define(s->package, "saxpy.kiln", saxpy, sizeof saxpy - 1,
                               NULL, &error),
-          error);
+          &error);
     check(kiln_package_function(&s->signature.function, s->package, "saxpy",
                                 &error),
-          error);
+          &error);
     check(kiln_type_parse(&s->types[0], s->context, NULL, "f32[:]", &error),
-          error);
+          &error);
     s->types[1] = kiln_type_scalar(s->context, KILN_TYPE_F32);
     s->types[2] = s->types[0];
     s->signature.types = s->types;
@@ -93,7 +94,7 @@ static void get_kernel(struct state *s)
 
     check(kiln_compile(&s->kernel, s->context, &s->signature, s->config, NULL,
                        &error),
-          error);
+          &error);
 }
 
 static void open_all(struct state *s)
@@ -102,8 +103,8 @@ static void open_all(struct state *s)
 
     open_saxpy(s);
     get_kernel(s);
-    check(kiln_device_open(&s->device, s->context, "host", 0, &error), error);
-    check(kiln_queue_new(&s->queue, s->device, &error), error);
+    check(kiln_device_open(&s->device, s->context, "host", 0, &error), &error);
+    check(kiln_queue_new(&s->queue, s->device, &error), &error);
 }
 
 /* ---- the paths ---- */
@@ -147,10 +148,10 @@ static void stage_parse(struct state *s)
     kiln_error *error = NULL;
 
     open_context(s);
-    check(kiln_package_new(&s->package, s->context, "many", &error), error);
+    check(kiln_package_new(&s->package, s->context, "many", &error), &error);
     check(kiln_package_define(s->package, "many.kiln", s->text, s->size, NULL,
                               &error),
-          error);
+          &error);
 }
 
 static void infer(struct state *s, const char *kernel, const char *operation,
@@ -164,15 +165,15 @@ static void infer(struct state *s, const char *kernel, const char *operation,
 
     check(
         kiln_package_function(&signature.function, s->package, kernel, &error),
-        error);
+        &error);
     check(kiln_package_function(&function, s->package, operation, &error),
-          error);
-    check(kiln_type_parse(&types[0], s->context, NULL, array, &error), error);
-    check(kiln_type_function(&types[1], s->context, function, &error), error);
+          &error);
+    check(kiln_type_parse(&types[0], s->context, NULL, array, &error), &error);
+    check(kiln_type_function(&types[1], s->context, function, &error), &error);
     types[2] = types[0];
-    check(kiln_type_static(&types[3], s->context, size, &error), error);
+    check(kiln_type_static(&types[3], s->context, size, &error), &error);
     check(kiln_infer(&code, s->context, &signature, s->config, 0, &error),
-          error);
+          &error);
 }
 
 static void stage_infer(struct state *s)

@@ -43,8 +43,9 @@ struct session {
 /* Context, pack, device and package. False after a failure. */
 int session_open(struct session *s);
 void session_close(struct session *s);
-/* Keeps the first failure; true when there is none yet. */
-int good(struct session *s, kiln_status status, kiln_error *error);
+/* Keeps the first failure; true when there is none yet. `*error`, which the
+   call that gave `status` may have set, is taken over. */
+int good(struct session *s, kiln_status status, kiln_error **error);
 /* Begins a part of the run, which ends with the next one or with NULL. */
 void execution_begin(struct session *s, const char *name);
 /* NULL after a failure. */

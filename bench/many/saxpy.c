@@ -40,7 +40,8 @@ static void execute(struct session *s, size_t items, kiln_buffer *x,
     const kiln_kernel *kernel;
     kiln_error *error = NULL;
 
-    if (!good(s, kiln_type_array(&array, s->context, f32, 1, 0, &error), error))
+    if (!good(s, kiln_type_array(&array, s->context, f32, 1, 0, &error),
+              &error))
         return;
     kernel =
         compile(s, "saxpy", (const kiln_type *const[]){array, f32, array}, 3);
@@ -55,7 +56,7 @@ static void check(struct session *s, size_t items, const kiln_buffer *y)
 
     if (!good(s, values ? KILN_OK : KILN_ENOMEM, NULL) ||
         !good(s, kiln_buffer_read(y, 0, values, items * sizeof *values, &error),
-              error)) {
+              &error)) {
         free(values);
         return;
     }

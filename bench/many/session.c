@@ -5,13 +5,13 @@
 
 #include "many.h"
 
-int good(struct session *s, kiln_status status, kiln_error *error)
+int good(struct session *s, kiln_status status, kiln_error **error)
 {
     if (status != KILN_OK && s->status == KILN_OK) {
         s->status = status;
-        s->error = error;
-    } else if (status != KILN_OK) {
-        kiln_error_free(error);
+        s->error = error ? *error : NULL;
+    } else if (status != KILN_OK && error) {
+        kiln_error_free(*error);
     }
     return s->status == KILN_OK;
 }
@@ -60,7 +60,7 @@ static int insert_pack(struct session *s)
         if (status != KILN_OK)
             kiln_pack_close(pack);
     }
-    return good(s, status, error);
+    return good(s, status, &error);
 }
 
 static int open_device(struct session *s)
@@ -76,20 +76,20 @@ static int open_device(struct session *s)
                                   kiln_config_backend(s->config), 0, &error);
     if (status == KILN_OK)
         status = kiln_queue_new(&s->queue, s->device, &error);
-    return good(s, status, error);
+    return good(s, status, &error);
 }
 
 int session_open(struct session *s)
 {
     kiln_error *error = NULL;
 
-    if (!good(s, kiln_context_new(&s->context, NULL, &error), error) ||
+    if (!good(s, kiln_context_new(&s->context, NULL, &error), &error) ||
         !insert_pack(s) || !open_device(s))
         return 0;
     return good(s,
                 kiln_package_load(&s->package, s->context, s->options.package,
                                   NULL, &error),
-                error);
+                &error);
 }
 
 void session_close(struct session *s)
@@ -119,7 +119,7 @@ const kiln_kernel *compile(struct session *s, const char *kernel,
         status =
             kiln_compile(&out, s->context, &signature, s->config, NULL, &error);
     s->executions[s->execution_count - 1].compile_ns += now_ns() - start;
-    return good(s, status, error) ? out : NULL;
+    return good(s, status, &error) ? out : NULL;
 }
 
 void launch(struct session *s, const kiln_kernel *kernel, uint64_t items,
@@ -132,7 +132,7 @@ void launch(struct session *s, const kiln_kernel *kernel, uint64_t items,
         (void)good(s,
                    kiln_queue_launch(s->queue, kernel, &shape, arguments, count,
                                      &error),
-                   error);
+                   &error);
 }
 
 void wait_for_all(struct session *s)
@@ -140,7 +140,7 @@ void wait_for_all(struct session *s)
     kiln_error *error = NULL;
 
     if (s->status == KILN_OK)
-        (void)good(s, kiln_queue_wait(s->queue, &error), error);
+        (void)good(s, kiln_queue_wait(s->queue, &error), &error);
 }
 
 kiln_buffer *buffer_of(struct session *s, const void *values, size_t bytes)
@@ -154,7 +154,7 @@ kiln_buffer *buffer_of(struct session *s, const void *values, size_t bytes)
     status = kiln_buffer_new(&buffer, s->device, bytes, &error);
     if (status == KILN_OK)
         status = kiln_buffer_write(buffer, 0, values, bytes, &error);
-    (void)good(s, status, error);
+    (void)good(s, status, &error);
     return buffer;
 }
 

@@ -86,7 +86,7 @@ static int open_values(struct run *r)
         if (status == KILN_OK)
             status = kiln_type_array(&r->arrays[e], r->s->context,
                                      r->elements[e], 1, 0, &error);
-        if (!good(r->s, status, error))
+        if (!good(r->s, status, &error))
             return 0;
         r->x[e] = filled(r, e, x_at);
         r->y[e] = filled(r, e, y_at);
@@ -140,7 +140,7 @@ static void add_function(struct run *r, struct call *call,
         status = kiln_type_function(&call->types[call->count], r->s->context,
                                     function, &error);
     call->values[call->count++] = NULL;
-    (void)good(r->s, status, error);
+    (void)good(r->s, status, &error);
 }
 
 static void add_size(struct run *r, struct call *call, int size)
@@ -150,7 +150,7 @@ static void add_size(struct run *r, struct call *call, int size)
     (void)good(r->s,
                kiln_type_static(&call->types[call->count], r->s->context, size,
                                 &error),
-               error);
+               &error);
     call->values[call->count++] = NULL;
 }
 
@@ -217,7 +217,7 @@ static void check(struct run *r, const struct instance *of)
               kiln_buffer_read(r->out, 0, values,
                                (size_t)count * element_size(of->element),
                                &error),
-              error))
+              &error))
         return;
     for (int i = 0; i < count; i++) {
         const double got = get_value(values, of->element, i);
