@@ -29,11 +29,11 @@ static uint64_t job_hash(const kiln_signature *signature,
     return hash;
 }
 
-static int job_is(const kiln__job *job, uint64_t hash,
-                  const kiln_signature *signature, const kiln_config *config)
+static int job_is(const kiln__job *job, const kiln_signature *signature,
+                  const kiln_config *config)
 {
-    if (job->hash != hash || job->function != signature->function ||
-        job->config != config || job->count != signature->count)
+    if (job->function != signature->function || job->config != config ||
+        job->count != signature->count)
         return 0;
     for (size_t i = 0; i < job->count; i++)
         if (job->types[i] != signature->types[i])
@@ -46,10 +46,10 @@ static kiln__job *table_find(const kiln__job_table *table, uint64_t hash,
                              const kiln_config *config)
 {
     for (size_t at = hash & table->mask;; at = (at + 1) & table->mask) {
-        kiln__job *job =
-            atomic_load_explicit(&table->slots[at], memory_order_acquire);
+        const kiln__job_slot *slot = &table->slots[at];
+        kiln__job *job = atomic_load_explicit(&slot->job, memory_order_acquire);
 
-        if (!job || job_is(job, hash, signature, config))
+        if (!job || (slot->hash == hash && job_is(job, signature, config)))
             return job;
     }
 }
@@ -72,13 +72,14 @@ const kiln_kernel *kiln__job_lookup(const kiln_context *context,
     return kernel;
 }
 
-static void table_insert(kiln__job_table *table, kiln__job *job)
+static void table_insert(kiln__job_table *table, uint64_t hash, kiln__job *job)
 {
-    size_t at = job->hash & table->mask;
+    size_t at = hash & table->mask;
 
-    while (atomic_load_explicit(&table->slots[at], memory_order_relaxed))
+    while (atomic_load_explicit(&table->slots[at].job, memory_order_relaxed))
         at = (at + 1) & table->mask;
-    atomic_store_explicit(&table->slots[at], job, memory_order_release);
+    table->slots[at].hash = hash;
+    atomic_store_explicit(&table->slots[at].job, job, memory_order_release);
     table->used++;
 }
 
@@ -97,34 +98,32 @@ static int table_reserve(struct kiln__tiers *tiers)
         return 0;
     bigger->mask = slots - 1;
     for (size_t i = 0; i <= table->mask; i++) {
-        kiln__job *job = atomic_load(&table->slots[i]);
+        kiln__job *job = atomic_load(&table->slots[i].job);
 
         if (job)
-            table_insert(bigger, job);
+            table_insert(bigger, table->slots[i].hash, job);
     }
     bigger->retired = table;
     atomic_store_explicit(&tiers->table, bigger, memory_order_release);
     return 1;
 }
 
+size_t kiln__job_size(size_t count)
+{
+    return sizeof(kiln__job) + count * sizeof(const kiln_type *);
+}
+
 static kiln__job *job_new(const kiln_alloc *alloc,
                           const kiln_signature *signature,
                           const kiln_config *config)
 {
-    kiln__job *job = kiln__allocate(alloc, sizeof *job);
-    size_t bytes = signature->count * sizeof *job->types;
+    kiln__job *job = kiln__allocate(alloc, kiln__job_size(signature->count));
 
     if (!job)
         return NULL;
-    if (bytes) {
-        job->types = kiln__allocate(alloc, bytes);
-        if (!job->types) {
-            kiln__deallocate(alloc, job, sizeof *job);
-            return NULL;
-        }
-        memcpy(job->types, signature->types, bytes);
-    }
-    job->hash = job_hash(signature, config);
+    if (signature->count)
+        memcpy(job->types, signature->types,
+               signature->count * sizeof job->types[0]);
     job->function = signature->function;
     job->config = config;
     job->count = signature->count;
@@ -136,8 +135,9 @@ static kiln__job *job_get(struct kiln__tiers *tiers,
                           const kiln_signature *signature,
                           const kiln_config *config)
 {
-    kiln__job *job = table_find(atomic_load(&tiers->table),
-                                job_hash(signature, config), signature, config);
+    const uint64_t hash = job_hash(signature, config);
+    kiln__job *job =
+        table_find(atomic_load(&tiers->table), hash, signature, config);
 
     if (job || !table_reserve(tiers))
         return job;
@@ -146,7 +146,7 @@ static kiln__job *job_get(struct kiln__tiers *tiers,
         return NULL;
     job->next_all = tiers->jobs;
     tiers->jobs = job;
-    table_insert(atomic_load(&tiers->table), job);
+    table_insert(atomic_load(&tiers->table), hash, job);
     return job;
 }
 

@@ -142,8 +142,7 @@ static void job_free(const kiln_alloc *alloc, kiln__job *job)
         job->kernels = next;
     }
     kiln_error_free(job->failed_error);
-    kiln__deallocate(alloc, job->types, job->count * sizeof *job->types);
-    kiln__deallocate(alloc, job, sizeof *job);
+    kiln__deallocate(alloc, job, kiln__job_size(job->count));
 }
 
 static void free_instance(kiln_digest key, void *value, void *env)

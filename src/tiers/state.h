@@ -81,14 +81,9 @@ typedef struct kiln__instance {
     struct kiln__instance *alias; /* another one of the same digest */
 } kiln__instance;
 
-/* A signature under a config. Immutable but for the marked members. */
+/* A signature under a config. Immutable but for the marked members. What a hit
+   reads stands together, at the end: a few cache lines. */
 typedef struct kiln__job {
-    uint64_t hash;
-    const kiln_function *function;
-    const kiln_config *config;
-    size_t count;
-    const kiln_type **types;
-    _Atomic(const kiln_kernel *) kernel; /* released here, acquired by hits */
     kiln_kernel *kernels;         /* under the lock: of all code instances */
     kiln__flight *flights;        /* under the lock */
     const kiln_code *failed_code; /* under the lock, as all behind it */
@@ -96,15 +91,26 @@ typedef struct kiln__job {
     kiln_status failed_status;
     kiln_error *failed_error;
     struct kiln__job *next_all;
+    _Atomic(const kiln_kernel *) kernel; /* released here, acquired by hits */
+    const kiln_function *function;
+    const kiln_config *config;
+    size_t count;
+    const kiln_type *types[];
 } kiln__job;
 
 /* Open addressing; readers take no lock. A full table is replaced by one of
-   twice the size, and kept: a reader may still be in it. */
+   twice the size, and kept: a reader may still be in it. The hash, written
+   before its job is released, spares looking at jobs of other hashes. */
+typedef struct kiln__job_slot {
+    uint64_t hash;
+    _Atomic(kiln__job *) job;
+} kiln__job_slot;
+
 typedef struct kiln__job_table {
     size_t mask;
     size_t used;
     struct kiln__job_table *retired;
-    _Atomic(kiln__job *) slots[];
+    kiln__job_slot slots[];
 } kiln__job_table;
 
 /* An artifact in memory. */
@@ -182,6 +188,8 @@ void kiln__instance_free(const kiln_alloc *alloc, kiln__instance *instance);
 /* ---- code.c ---- */
 kiln_code *kiln__code_new(kiln_context *context, kiln__instance *instance,
                           const kiln_config *config, uint64_t world);
+/* Bytes of a job with so many types. */
+size_t kiln__job_size(size_t count);
 void kiln__code_free(kiln_code *code);
 void kiln__code_list_remove(kiln__code_list *list, const kiln_code *code);
 /* Adds a site unless it is there; the name is copied. KILN_ENOMEM. */
