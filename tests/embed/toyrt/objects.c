@@ -38,6 +38,7 @@ typedef struct collector {
     toy *toy;
     pthread_t thread;
     atomic_int ends;
+    atomic_int has_run; /* once at least */
 } collector;
 
 static void *collect(void *env)
@@ -46,6 +47,7 @@ static void *collect(void *env)
 
     while (!c->ends) {
         heap_collect(&c->toy->heap);
+        c->has_run = 1;
         sched_yield();
     }
     return NULL;
@@ -55,6 +57,8 @@ static void collector_start(collector *c, toy *t)
 {
     c->toy = t;
     CHECK(pthread_create(&c->thread, NULL, collect, c) == 0);
+    while (!c->has_run) /* it may be long until a busy machine lets it */
+        sched_yield();
 }
 
 static void collector_end(collector *c)
