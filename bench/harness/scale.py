@@ -27,8 +27,13 @@ KERNELS = 4 # that each process of a crowd wants
 RUNS_OF_LARGE_PEERS = 2
 LARGE = 64
 TIMERS = (("kiln-bench-scale", "lookup/"),
-          ("kiln-bench-scale", "store/loose/"),
+          ("kiln-bench-runtime", "store/loose/"),
           ("kiln-bench-runtime", "store/pack/"))
+
+
+def is_wanted(bench, name):
+    """By --only, which may name one figure, or what its name begins with."""
+    return name.startswith(bench.part) or bench.part.startswith(name)
 
 
 def error(writer, system, why):
@@ -62,14 +67,25 @@ def run_timer(bench, writer, program, prefix):
     if not os.path.exists(path):
         error(writer, "kiln", f"{program} is not built")
         return
-    command = [path, "--json", "--filter", prefix]
+    part = bench.part.removeprefix(NAME).removeprefix("/")
+    prefix = part if part.startswith(prefix) else prefix
+    command = [path, "--filter", prefix]
     if bench.quick:
         command.append("--smoke")
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as timer:
-        for text in timer.stdout:
+    coming = subprocess.run(command + ["--list"], capture_output=True,
+                            text=True, check=True).stdout.split()
+    with subprocess.Popen(command + ["--json"], stdout=subprocess.PIPE,
+                          text=True) as timer:
+        # The first of each size fills what it measures, which takes longer.
+        for name in coming:
+            writer.progress(f"{NAME}/{name}: begins")
+            text = timer.stdout.readline()
+            if not text:
+                error(writer, "kiln", f"{NAME}/{name}: no figure")
+                break
             line = convert(json.loads(text), bench.quick)
-            writer.progress(f"{line['name']}: {line['median']:.1f} ns")
             writer.put(line)
+            writer.progress(f"{line['name']}: {line['median']:.1f} ns")
     if timer.returncode != 0:
         error(writer, "kiln", f"{program} --filter {prefix}: status "
               f"{timer.returncode}")
@@ -141,8 +157,12 @@ def files_in(folder):
     return sum(len(files) for _, _, files in os.walk(folder))
 
 
+def crowd_name(count):
+    return f"scale/crowd/processes={count}"
+
+
 def put_crowd(writer, system, count, results, files):
-    name = f"scale/crowd/processes={count}"
+    name = crowd_name(count)
     failures = sum(crowd.failures for crowd in results)
     more = {"kernels": KERNELS, "failures": failures}
     writer.put(record.figure(name + "/wall", system.name, "ms",
@@ -197,13 +217,16 @@ def run_crowds(bench, writer):
             writer.put(record.absent(system.name, f"scale/crowd: {why}"))
         else:
             for count in CROWDS_QUICK if bench.quick else CROWDS:
-                run_crowd(bench, writer, system, count)
+                if is_wanted(bench, crowd_name(count)):
+                    run_crowd(bench, writer, system, count)
 
 
 def run(bench, writer):
-    run_crowds(bench, writer)
+    if is_wanted(bench, "scale/crowd/"):
+        run_crowds(bench, writer)
     for program, prefix in TIMERS:
-        run_timer(bench, writer, program, prefix)
+        if is_wanted(bench, f"{NAME}/{prefix}"):
+            run_timer(bench, writer, program, prefix)
 
 
 # ---- tables ----
@@ -239,7 +262,7 @@ def store_table(found):
 def crowd_table(found):
     rows = []
     for count in CROWDS:
-        name = f"scale/crowd/processes={count}"
+        name = crowd_name(count)
         for system in SYSTEMS:
             wall = found.get((name + "/wall", system))
             if wall:
