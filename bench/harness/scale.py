@@ -12,6 +12,7 @@ import json
 import os
 import shutil
 import subprocess
+import time
 
 import crowds
 import readme
@@ -22,10 +23,6 @@ NAME = "scale"
 CROWDS = (1, 2, 8, 64)
 CROWDS_QUICK = (1, 2)
 KERNELS = 4 # that each process of a crowd wants
-# Sixty-four interpreters on few cores take minutes: the largest crowd of a
-# peer is let go only twice.
-RUNS_OF_LARGE_PEERS = 2
-LARGE = 64
 TIMERS = (("kiln-bench-scale", "lookup/"),
           ("kiln-bench-runtime", "store/loose/"),
           ("kiln-bench-runtime", "store/pack/"))
@@ -190,11 +187,9 @@ def put_crowd(writer, system, count, results, files):
 
 
 def run_crowd(bench, writer, system, count):
-    runs = bench.runs
-    if count >= LARGE and system.name != "kiln":
-        runs = min(runs, RUNS_OF_LARGE_PEERS)
-    results, files = [], []
-    for _ in range(runs):
+    results, files, took = [], [], []
+    while not record.is_enough(took, bench.runs):
+        start = time.monotonic()
         folder = os.path.join(bench.scratch, "crowd")
         shutil.rmtree(folder, ignore_errors=True)
         os.makedirs(folder, mode=0o700)
@@ -202,9 +197,10 @@ def run_crowd(bench, writer, system, count):
                                   environment_of(system, folder), count))
         files.append(files_in(folder))
         shutil.rmtree(folder, ignore_errors=True)
-    walls = sorted(crowd.wall_ms for crowd in results)
-    writer.progress(f"{system.name}: {count} processes, {walls[0]:.0f} to "
-                    f"{walls[-1]:.0f} ms")
+        # Sixty-four interpreters on few cores take longer to start.
+        took.append(time.monotonic() - start)
+        writer.progress(f"{system.name}: {count} processes, "
+                        f"{results[-1].wall_ms:.0f} ms")
     put_crowd(writer, system, count, results, files)
 
 
@@ -241,7 +237,7 @@ def figures(lines):
 
 def lookup_table(found):
     rows = []
-    for way in ("signature", "handle"):
+    for way in ("draw", "signature", "handle"):
         for jobs in (1, 1000, 1000000):
             name = f"scale/lookup/{way}/jobs={jobs}/threads="
             cells = [found.get((name + str(threads), "kiln"))
@@ -253,10 +249,15 @@ def lookup_table(found):
 
 
 def store_table(found):
-    rows = [[name.removeprefix("scale/store/"), readme.spread(line)]
-            for (name, _), line in found.items()
-            if name.startswith("scale/store/")]
-    return readme.table(["store", "ns"], rows) if rows else None
+    rows = []
+    for (name, _), line in found.items():
+        if name.startswith("scale/store/"):
+            kind, *what, entries = name.split("/")[2:]
+            rows.append([kind, " ".join(what),
+                         f"{int(entries.removeprefix('entries=')):,}",
+                         readme.spread(line)])
+    head = ["store", "what", "entries", "ns"]
+    return readme.table(head, rows) if rows else None
 
 
 def crowd_table(found):
@@ -269,9 +270,10 @@ def crowd_table(found):
                 compiles = found.get((name + "/compiles-per-key", system))
                 rows.append([count, system, readme.spread(wall),
                              readme.spread(compiles) if compiles
-                             else "not told", wall["failures"]])
+                             else "not told", wall["failures"],
+                             wall["runs"]])
     head = ["processes", "system", "all done, ms", "compiles per key",
-            "failed processes"]
+            "failed processes", "runs"]
     return readme.table(head, rows) if rows else None
 
 

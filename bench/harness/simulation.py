@@ -180,11 +180,11 @@ def costs_from(lines):
     if missing:
         raise Failed("no figure for " + ", ".join(sorted(missing)))
     medians = {name: line["median"] for name, line in found.items()}
-    building = found["compile"]
+    least, median = found["compile"]["min"], medians["compile"]
     return ranks.Costs(
         start=medians["start"] / 1e3, codegen=medians["codegen"] / 1e3,
-        compile=building["min"] / 1e3,
-        spread=building["max"] / building["min"] - 1,
+        # Even between the least and as much above the median.
+        compile=least / 1e3, spread=2 * (median / least - 1),
         hit=medians["hit"] / 1e3, kernel_bytes=medians["kernel_bytes"],
         **{name: medians.get(name, 0) for name in REQUESTS})
 
@@ -237,11 +237,16 @@ def run(bench, writer):
                     "error": True})
 
 
+def plain(value):
+    """Four digits, without an exponent below a billion."""
+    return (f"{value:,.0f}" if 1000 <= value < 1e9 else f"{value:.4g}")
+
+
 def from_measuring(line):
     if line["runs"] == 1:
         return "traced"
-    return (f"measured: median of {line['runs']}, {line['min']:.4g} to "
-            f"{line['max']:.4g}")
+    return (f"measured: median of {line['runs']}, {plain(line['min'])} to "
+            f"{plain(line['max'])}")
 
 
 def tables(lines):
@@ -253,12 +258,12 @@ def tables(lines):
                  for word in ("median-rank", "last-rank", "compiles-per-kernel",
                               "compiling", "metadata-requests")]
         if all(cells):
-            rows.append([way, *(f"{cell['median']:,.4g}" for cell in cells)])
-    costs = [[line["name"].rsplit("/", 1)[1], f"{line['median']:.4g}",
+            rows.append([way, *(plain(cell["median"]) for cell in cells)])
+    costs = [[line["name"].rsplit("/", 1)[1], plain(line["median"]),
               line["unit"], from_measuring(line)]
              for line in found.values()
              if line["name"].startswith("simulation/input/")]
-    assumed = [[line["name"].rsplit("/", 1)[1], f"{line['median']:.4g}",
+    assumed = [[line["name"].rsplit("/", 1)[1], plain(line["median"]),
                 line["unit"], line["source"]]
                for line in found.values()
                if line["name"].startswith("simulation/assumed/")]
