@@ -152,6 +152,8 @@ static uint64_t most(uint64_t a, uint64_t b)
     return a > b ? a : b;
 }
 
+/* A division takes as long as much of a small launch: there is none for a grid
+   of one group. */
 static void choose_block(uint64_t block[3], const uint64_t grid[3],
                          uint64_t room)
 {
@@ -159,6 +161,11 @@ static void choose_block(uint64_t block[3], const uint64_t grid[3],
 
     if (items / FEW_GROUPS < room)
         room = most(items / FEW_GROUPS, least(SMALL_GROUP, room));
+    if (items <= room) {
+        for (int i = 0; i < 3; i++)
+            block[i] = grid[i];
+        return;
+    }
     for (int i = 0; i < 3; i++) {
         block[i] = least(grid[i], room);
         room /= block[i];
@@ -259,7 +266,9 @@ static void set_shape(struct kiln__host_launch *launch,
         for (int i = 0; i < 3; i++)
             launch->block[i] = request->block[i];
     for (int i = 0; i < 3; i++)
-        launch->groups[i] = (launch->grid[i] - 1) / launch->block[i] + 1;
+        launch->groups[i] = launch->grid[i] <= launch->block[i]
+                                ? 1
+                                : (launch->grid[i] - 1) / launch->block[i] + 1;
 }
 
 /* What the launch before did not free is free again. */
