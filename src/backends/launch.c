@@ -61,16 +61,16 @@ static const char *check_array(const kiln_array *array, const kiln_type *type)
     const int64_t element_size =
         element > INT64_MAX ? INT64_MAX : (int64_t)element;
     int64_t total = element_size;
-    int is_empty = 0;
+    int is_empty = 0, is_huge = 0;
 
     for (uint32_t i = 0; i < type->rank; i++) {
         if (array->sizes[i] < 0)
             return "a size is negative";
         is_empty |= array->sizes[i] == 0;
+        is_huge |= __builtin_mul_overflow(total, array->sizes[i], &total);
     }
-    for (uint32_t i = 0; i < type->rank && !is_empty; i++)
-        if (__builtin_mul_overflow(total, array->sizes[i], &total))
-            return "its sizes are out of range";
+    if (is_huge && !is_empty)
+        return "its sizes are out of range";
     if (!is_empty && total > 0 && array->data == NULL)
         return "its data is NULL";
     if (type->strided && !strides_fit(array, type->rank, element_size))
@@ -93,6 +93,25 @@ static const char *pack_array(unsigned char *to, const kiln_type *type,
     for (uint32_t i = 0; type->strided && i < type->rank;
          i++, to += sizeof(int64_t))
         memcpy(to, &array->strides[i], sizeof(int64_t));
+    return NULL;
+}
+
+/* The same for the array that most are: dense, of one dimension. */
+static const char *pack_vector(unsigned char *to, const kiln_type *type,
+                               const kiln_array *array)
+{
+    const int64_t size = array->sizes[0];
+    uint64_t bytes;
+
+    if (size < 0)
+        return "a size is negative";
+    if (__builtin_mul_overflow(type->element->size, (uint64_t)size, &bytes) ||
+        bytes > INT64_MAX)
+        return "its sizes are out of range";
+    if (bytes > 0 && array->data == NULL)
+        return "its data is NULL";
+    memcpy(to, &array->data, sizeof array->data);
+    memcpy(to + sizeof array->data, &size, sizeof size);
     return NULL;
 }
 
@@ -121,6 +140,9 @@ static kiln_status pack(unsigned char *block, const kiln_kernel *kernel,
             continue;
         if (arguments[i] == NULL)
             fault = "its address is NULL";
+        else if (type->kind == KILN_TYPE_ARRAY && type->rank == 1 &&
+                 !type->strided)
+            fault = pack_vector(block + argument->offset, type, arguments[i]);
         else if (type->kind == KILN_TYPE_ARRAY)
             fault = pack_array(block + argument->offset, type, arguments[i]);
         else
