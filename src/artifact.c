@@ -34,11 +34,12 @@ uint32_t kiln__argument_layout(kiln_argument_info *out,
 {
     uint64_t offset = 0, widest = 1;
 
+    for (size_t i = 0; i < count; i++)
+        out[i] = (kiln_argument_info){.type = kiln_type_text(types[i])};
     for (size_t i = 0; i < count; i++) {
         const uint64_t size = kiln_type_size(types[i]);
         const uint64_t alignment = kiln_type_alignment(types[i]);
 
-        out[i] = (kiln_argument_info){.type = kiln_type_text(types[i])};
         if (size == 0)
             continue;
         if (alignment > widest)

@@ -29,7 +29,9 @@ static kiln_status infer(const kiln_code **out, kiln_context *context,
     return kiln__typed_get(out, context, run, &request, error);
 }
 
-/* What is there needs no stay: nothing is lent on the way. */
+/* What is there needs no stay: nothing is lent on the way. Without one, the
+   world of a moment ago may be one that nobody holds, so it is asked for once
+   more. */
 kiln_status kiln_infer(const kiln_code **out, kiln_context *context,
                        const kiln_signature *signature,
                        const kiln_config *config, uint64_t world,
@@ -42,8 +44,8 @@ kiln_status kiln_infer(const kiln_code **out, kiln_context *context,
 
     KILN_REQUIRE(out != NULL, error);
     KILN_TRY(kiln__compile_check(context, signature, config, error));
-    world = world_of(signature, world);
-    found = kiln__typed_find(context, signature, config, world);
+    found = kiln__typed_find(context, signature, config,
+                             world_of(signature, world));
     if (found) {
         kiln__count_request(context, KILN_TIER_TYPED, KILN__COUNT_HIT);
         *out = found;

@@ -268,14 +268,13 @@ static void forget_unknown(kiln_exception *exception)
 /* Adds the place that the frontend's source map has today. What stands behind
    a `#` in the method's name tells the frontend which one it was, and people
    nothing. */
-static kiln_status report_exception(kiln_queue *queue, kiln_error **error)
+static kiln_status report_exception(kiln_exception *exception,
+                                    const kiln_frontend *frontend,
+                                    kiln_error **error)
 {
-    kiln_exception *exception = &queue->exception;
-    const kiln_frontend *frontend = queue->frontend;
     kiln_location place = {0};
     char method[METHOD_MAX], methods[KILN__FRAMES_MAX][METHOD_MAX];
     kiln_frame frames[KILN__FRAMES_MAX];
-    kiln_status status;
 
     forget_unknown(exception);
     if (frontend != NULL && frontend->ops.locate != NULL &&
@@ -291,9 +290,20 @@ static kiln_status report_exception(kiln_queue *queue, kiln_error **error)
     exception->frame_count =
         locate_frames(frames, methods, exception, frontend);
     exception->frames = exception->frame_count > 0 ? frames : NULL;
-    status = kiln__error_set_exception(error, exception);
-    *exception = (kiln_exception){.size = sizeof *exception};
-    return status;
+    return kiln__error_set_exception(error, exception);
+}
+
+/* The queue's record is empty again before anybody else is called, whatever
+   the backend has left in it. */
+static kiln_status fail(kiln_queue *queue, kiln_status status,
+                        kiln_error **error)
+{
+    kiln_exception exception = queue->exception;
+
+    queue->exception = (kiln_exception){.size = sizeof exception};
+    return status == KILN_EEXCEPTION
+               ? report_exception(&exception, queue->frontend, error)
+               : status;
 }
 
 /* ---- launching ---- */
@@ -328,7 +338,7 @@ static kiln_status check_home(const kiln_queue *queue,
    for a whole number of these steps. */
 static void clear(unsigned char *block, uint32_t size)
 {
-    for (uint32_t i = 0; i < size; i += BLOCK_ALIGNMENT)
+    for (size_t i = 0; i < size; i += BLOCK_ALIGNMENT)
         memset(block + i, 0, BLOCK_ALIGNMENT);
 }
 
@@ -357,7 +367,7 @@ static kiln_status launch_packed(kiln_queue *queue,
     if (status == KILN_OK && device->ops->native_grew != NULL &&
         device->ops->native_grew(device->self, kernel->module->handle))
         kiln__growth_note(queue, kernel);
-    return status == KILN_EEXCEPTION ? report_exception(queue, error) : status;
+    return status == KILN_OK ? KILN_OK : fail(queue, status, error);
 }
 
 static kiln_status launch_large(kiln_queue *queue, kiln_launch_request *request,
@@ -457,7 +467,7 @@ static kiln_status wait_or_look(kiln_queue *queue, int32_t block,
     if (block ? status == KILN_OK || status == KILN_EEXCEPTION
               : status == KILN_OK)
         kiln__queue_heap_rest(queue);
-    return status == KILN_EEXCEPTION ? report_exception(queue, error) : status;
+    return status == KILN_OK ? KILN_OK : fail(queue, status, error);
 }
 
 kiln_status kiln_queue_wait(kiln_queue *queue, kiln_error **error)

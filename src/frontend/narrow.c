@@ -212,7 +212,9 @@ static int struct_covers(covering *c, const kiln__pattern *wide, term narrow)
             (wide->count > 0 && narrow.type->parameter_count != wide->count))
             return 0;
     } else if (narrow.pattern->kind != KILN__PATTERN_STRUCT ||
-               narrow.pattern->named->slot != wide->named->slot) {
+               narrow.pattern->named->slot != wide->named->slot ||
+               (wide->count > 0 && narrow.pattern->count > 0 &&
+                narrow.pattern->count != wide->count)) {
         return 0;
     }
     return parts_cover(c, wide, narrow);

@@ -111,6 +111,8 @@ static void claim(struct kiln__tiers *tiers, kiln__run *run, kiln__job *job,
     out->kernel = kernel_of(job, code);
     if (out->kernel) {
         out->outcome = KILN__CLAIM_HIT;
+        if (!job->kernel && out->kernel->head.valid)
+            kiln__job_show(job, out->kernel);
         return;
     }
     if (is_known_to_fail(job, code, world)) {

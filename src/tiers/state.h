@@ -122,6 +122,9 @@ typedef struct kiln__job_table {
     kiln__job_slot slots[];
 } kiln__job_table;
 
+_Static_assert(offsetof(kiln__job_table, slots) % sizeof(kiln__job_slot) == 0,
+               "a slot is on one line");
+
 /* An artifact in memory. */
 typedef struct kiln__kept_artifact {
     const kiln_artifact *artifact; /* a reference */
