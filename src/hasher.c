@@ -9,7 +9,8 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-#define HEADER_SIZE ((size_t)9) /* tag and length */
+#define HEADER_SIZE ((size_t)9)  /* tag and length */
+#define FIRST_SIZE ((size_t)256) /* most keys fit, and need not grow */
 
 void kiln__encoder_init(kiln__encoder *encoder, const kiln_alloc *alloc)
 {
@@ -28,6 +29,14 @@ static void write_u64(unsigned char *to, uint64_t value)
         to[i] = (unsigned char)(value >> (8 * i));
 }
 
+static int make_room(kiln__encoder *encoder, size_t size)
+{
+    if (encoder->capacity == 0 && size < FIRST_SIZE)
+        size = FIRST_SIZE;
+    return kiln__array_grow(encoder->alloc, (void **)&encoder->bytes,
+                            encoder->size, &encoder->capacity, size, 1);
+}
+
 /* Writes a field's header and returns where its `size` bytes go, or NULL. */
 static unsigned char *field_begin(kiln__encoder *encoder, unsigned char tag,
                                   size_t size)
@@ -38,8 +47,7 @@ static unsigned char *field_begin(kiln__encoder *encoder, unsigned char tag,
     if (encoder->failed)
         return NULL;
     if (__builtin_add_overflow(size, HEADER_SIZE, &total) ||
-        !kiln__array_grow(encoder->alloc, (void **)&encoder->bytes,
-                          encoder->size, &encoder->capacity, total, 1)) {
+        !make_room(encoder, total)) {
         encoder->failed = 1;
         return NULL;
     }
