@@ -65,19 +65,6 @@ static int digest_source(kiln_digest *out, const source *s)
     return 1;
 }
 
-/* The parts of a file that has not been read lately come from the disk one by
-   one, and more of them than is wanted, unless the system hears of all first.
- */
-static void ask_for_parts(int file, size_t size)
-{
-    if (size <= LARGE)
-        return;
-    (void)posix_fadvise(file, 0, 0, POSIX_FADV_RANDOM);
-    for (size_t at = 0; at < size; at += PIECE)
-        (void)posix_fadvise(file, (off_t)at, (off_t)(at == 0 ? PIECE : PART),
-                            POSIX_FADV_WILLNEED);
-}
-
 /* If the file is that one, and stays it while it is read. */
 static int digest_file(kiln_digest *out, const kiln_context *context,
                        const char *path, const kiln__file_stamp *stamp)
@@ -91,11 +78,7 @@ static int digest_file(kiln_digest *out, const kiln_context *context,
 
     if (done) {
         after = kiln__file_stamp_of(file);
-        done = kiln__file_stamp_is(&after, stamp);
-    }
-    if (done) {
-        ask_for_parts(file, from.size);
-        done = digest_source(out, &from);
+        done = kiln__file_stamp_is(&after, stamp) && digest_source(out, &from);
     }
     if (done) {
         after = kiln__file_stamp_of(file);
