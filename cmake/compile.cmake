@@ -54,12 +54,14 @@ function(kiln_compile_as_ours target)
     target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/include)
 endfunction()
 
-# kiln_export_only(target script): a shared library's exported names.
+# kiln_export_only(target script): a shared library's exported names, which it
+# calls itself without asking the loader who has them.
 # clang leaves the sanitizers' runtime in the executable, and the library then
 # has undefined symbols.
 function(kiln_export_only target script)
     target_link_options(${target} PRIVATE
-        -Wl,--version-script=${script} -Wl,--exclude-libs,ALL)
+        -Wl,--version-script=${script} -Wl,--exclude-libs,ALL
+        -Wl,-Bsymbolic-functions)
     set_property(TARGET ${target} APPEND PROPERTY LINK_DEPENDS ${script})
     if(NOT KILN_SANITIZE AND NOT KILN_FUZZ)
         target_link_options(${target} PRIVATE -Wl,--no-undefined)
