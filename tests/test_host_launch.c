@@ -297,6 +297,27 @@ static void the_host_hears_of_every_thread(void **state)
     assert_int_equal(atomic_load(&calls), 2 * (THREADS - 1));
 }
 
+/* None of these jobs is worth threads, and all of them together are. */
+static void short_jobs_bring_threads_in_the_end(void **state)
+{
+    fixture *f = *state;
+    atomic_int calls = 0;
+
+    f->context.host.thread_enter = enter_or_leave;
+    f->context.host.thread_leave = enter_or_leave;
+    f->context.host_env = &calls;
+    for (int i = 0; i < 100; i++) {
+        atomic_uint hits[2] = {0};
+        progress p = {{.hits = hits, .count = 2}, 0};
+
+        kiln__host_pool_run(f->pool, 2, slow_down, &p);
+        assert_int_equal(atomic_load(&hits[0]) + atomic_load(&hits[1]), 2);
+    }
+    kiln__host_pool_free(f->pool);
+    f->pool = NULL;
+    assert_int_equal(atomic_load(&calls), 2 * (THREADS - 1));
+}
+
 static kiln_status run_once(const kiln_alloc *alloc, void *env)
 {
     kiln_context context = {.alloc = *alloc, .thread_limit = THREADS};
@@ -684,6 +705,8 @@ int main(void)
         WITH_POOL(a_child_of_fork_has_threads_of_its_own),
         WITH_POOL(the_host_may_bring_its_own_threads),
         cmocka_unit_test_setup_teardown(the_host_hears_of_every_thread,
+                                        setup_idle, teardown),
+        cmocka_unit_test_setup_teardown(short_jobs_bring_threads_in_the_end,
                                         setup_idle, teardown),
         cmocka_unit_test(a_pool_survives_a_failing_allocator),
         WITH_POOL(every_group_runs_exactly_once),

@@ -35,8 +35,8 @@
 #define SPIN_PAUSES 64 /* between two looks at the clock */
 #define RANGES_PER_THREAD 8
 
-/* About what it takes until new threads work: for as long as that the caller
-   is alone, in one job or in several short ones. */
+/* About what it takes until new threads work: a job that has as much left gets
+   them, and so do later ones when the caller was alone for as long. */
 #define START_NS 400000
 #define START_EACH_NS 50000
 #define PACE_NS 30000 /* in which a job's pace shows */
@@ -72,7 +72,7 @@ struct kiln__host_pool {
     kiln__condition idle; /* for the caller */
     pthread_t *threads;
     uint32_t thread_count; /* started, the caller not counted */
-    uint64_t alone_ns;     /* spent without threads that could have shared */
+    uint64_t alone_ns;     /* spent without them, until they are started */
     atomic_uint named;     /* of these, have found out which one they are */
     kiln__host_memory memory;
     kiln__fork_guard guard;
@@ -275,41 +275,55 @@ static void run_together(kiln__host_pool *pool, uint64_t first, uint64_t count,
     await_idle(pool);
 }
 
-/* Whether threads are worth their start by now, or will be at this pace. */
-static int is_worth_threads(const kiln__host_pool *pool, uint64_t spent,
-                            uint64_t done, uint64_t count)
+static uint64_t cost_of_start(const kiln__host_pool *pool)
 {
-    const uint64_t enough =
-        START_NS + (uint64_t)START_EACH_NS * (pool->thread_limit - 1);
-    const uint64_t before = pool->alone_ns;
+    return START_NS + (uint64_t)START_EACH_NS * (pool->thread_limit - 1);
+}
 
-    if (before + spent >= enough)
-        return 1;
-    return spent >= PACE_NS && (double)spent * (double)count / (double)done >=
-                                   (double)(enough - before);
+/* What a job with this pace can do until its pace is looked at again: as many
+   indices as were done, until these took a while. */
+static uint64_t steps_ahead(uint64_t spent, uint64_t done)
+{
+    const uint64_t step =
+        spent > PACE_NS ? (uint64_t)((double)done * PACE_NS / (double)spent)
+                        : done;
+
+    return step > 0 ? step : 1;
+}
+
+static int is_left_enough(const kiln__host_pool *pool, uint64_t spent,
+                          uint64_t done, uint64_t count)
+{
+    return spent >= PACE_NS &&
+           (double)spent * (double)(count - done) / (double)done >=
+               (double)cost_of_start(pool);
 }
 
 /* While there are no threads, the caller begins alone; returns the first index
-   that is left. */
+   that is left for all. Threads that a later job will want start when this one
+   is done: they would take the caller's core from it. */
 static uint64_t begin_alone(kiln__host_pool *pool, uint64_t count,
                             void (*work)(void *env, uint64_t first,
                                          uint64_t last),
                             void *env)
 {
+    const uint64_t enough = cost_of_start(pool);
     uint64_t start, done = 0, spent = 0;
 
-    if (pool->thread_count == pool->thread_limit - 1)
+    if (pool->alone_ns >= enough)
         return 0;
     start = kiln__clock_ns();
-    while (done < count && !is_worth_threads(pool, spent, done, count)) {
-        const uint64_t step = done > 0 ? done : 1;
+    while (done < count && !is_left_enough(pool, spent, done, count)) {
+        const uint64_t step = steps_ahead(spent, done);
         const uint64_t last = count - done < step ? count : done + step;
 
         work(env, done, last);
         done = last;
         spent = kiln__clock_ns() - start;
     }
-    pool->alone_ns += spent;
+    pool->alone_ns = done < count ? enough : pool->alone_ns + spent;
+    if (done == count && pool->alone_ns >= enough)
+        start_threads(pool);
     return done;
 }
 
