@@ -2,15 +2,10 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "bench.h"
 
-#include <ftw.h>
-#include <libgen.h>
-#include <limits.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-#include <unistd.h>
 
 #define SAMPLES_MAX 64
 #define SAMPLES 15
@@ -23,14 +18,6 @@ static int json;
 static int smoke;
 static uint64_t own_time;
 
-uint64_t bench_now_ns(void)
-{
-    struct timespec time;
-
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
-}
-
 int bench_is_smoke(void)
 {
     return smoke;
@@ -39,49 +26,6 @@ int bench_is_smoke(void)
 void bench_set_time(uint64_t nanoseconds)
 {
     own_time = nanoseconds;
-}
-
-void bench_check(kiln_status status, kiln_error *error)
-{
-    kiln_blob text = {0};
-
-    if (status == KILN_OK)
-        return;
-    if (error && kiln_error_render(&text, error, 0) == KILN_OK)
-        fputs(text.data, stderr);
-    fprintf(stderr, "kiln-bench: %s\n", kiln_status_name(status));
-    exit(1);
-}
-
-const char *bench_folder(void)
-{
-    static char path[PATH_MAX];
-    ssize_t size = readlink("/proc/self/exe", path, sizeof path - 1);
-
-    if (size <= 0)
-        return ".";
-    path[size] = '\0';
-    return dirname(path);
-}
-
-int bench_folder_new(char *path, size_t capacity)
-{
-    snprintf(path, capacity, "%s/bench-cache-XXXXXX", bench_folder());
-    return mkdtemp(path) != NULL;
-}
-
-static int remove_one(const char *path, const struct stat *status, int kind,
-                      struct FTW *place)
-{
-    (void)status;
-    (void)kind;
-    (void)place;
-    return remove(path);
-}
-
-void bench_folder_empty(const char *path)
-{
-    (void)nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS);
 }
 
 /* ---- one sample, on one thread or several ---- */

@@ -37,12 +37,16 @@ extern const struct bench bench_warm[];
 extern const struct bench bench_reductions[];
 extern const struct bench bench_codegen[];
 extern const struct bench bench_cubins[];
-extern const struct bench bench_runtime[]; /* of kiln-bench-runtime */
-extern const struct bench bench_targets[]; /* of kiln-bench-runtime */
-extern const struct bench bench_stored[];  /* of kiln-bench-runtime */
-extern const struct bench bench_stores[];  /* of kiln-bench-runtime */
-extern const struct bench bench_lookups[]; /* of kiln-bench-scale */
-extern const struct bench bench_full[];    /* of kiln-bench-scale */
+
+/* Of kiln-bench-runtime. */
+extern const struct bench bench_runtime[];
+extern const struct bench bench_targets[];
+extern const struct bench bench_stored[];
+extern const struct bench bench_packs[];
+extern const struct bench bench_loose[];
+
+/* Of kiln-bench-scale. */
+extern const struct bench bench_lookups[];
 
 /* Those of this program. */
 #ifndef BENCH_TABLES
@@ -59,9 +63,16 @@ void bench_set_time(uint64_t nanoseconds);
 /* Keeps a value alive. */
 #define BENCH_KEEP(value) __asm__ volatile("" : : "g"(value) : "memory")
 
-/* Prints the error and ends the program: a benchmark that fails is no
-   result. */
-void bench_check(kiln_status status, kiln_error *error);
+/* Ends the program unless all is well, since a benchmark that fails is no
+   result, and prints the error that is behind `error`, if any: the call that
+   gave the status may have put it there. */
+void bench_check(kiln_status status, kiln_error *const *error);
+
+/* Calls `work` for parts of what is from `begin` to `end`, one on each core,
+   and waits for all. */
+void bench_divide(uint64_t begin, uint64_t end,
+                  void (*work)(void *env, uint64_t begin, uint64_t end),
+                  void *env);
 
 /* Folder of this program, for its siblings. */
 const char *bench_folder(void);

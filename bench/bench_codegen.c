@@ -147,7 +147,7 @@ static void again_run(void *state, uint64_t iterations)
              ++many->number + 2);
     bench_check(kiln_package_define(many->program.package, "bench.kiln", text,
                                     strlen(text), NULL, &error),
-                error);
+                &error);
     start = bench_now_ns();
     BENCH_KEEP(program_compile(&many->program));
     bench_set_time(bench_now_ns() - start);

@@ -38,7 +38,7 @@ static void open_program(struct cubins *cubins, const struct bench *bench)
         options.bounds_checks = KILN_SWITCH_OFF;
     bench_check(kiln_config_new(&cubins->config, cubins->program.context,
                                 &options, &error),
-                error);
+                &error);
 }
 
 static void define_next(struct cubins *cubins)
@@ -56,7 +56,7 @@ static void define_next(struct cubins *cubins)
              ++cubins->number);
     bench_check(kiln_package_define(cubins->program.package, "bench.kiln", text,
                                     strlen(text), NULL, &error),
-                error);
+                &error);
 }
 
 /* False: there is no such tool, and it is PTX though a cubin was wanted. */
@@ -69,7 +69,7 @@ static int make_cubin(struct cubins *cubins)
     bench_check(kiln_emit(&made, cubins->program.context,
                           &cubins->program.signature, cubins->config, 0,
                           cubins->form, &error),
-                error);
+                &error);
     is_cubin = made.size > 4 && memcmp(made.data, "\177ELF", 4) == 0;
     kiln_blob_release(&made);
     return is_cubin || cubins->form == KILN_EMIT_ASM;

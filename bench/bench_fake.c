@@ -62,12 +62,12 @@ static void compile(struct fakes *fakes)
     options.target = "cuda:sm_80";
     bench_check(kiln_config_new(&fakes->program.config, fakes->program.context,
                                 &options, &error),
-                error);
+                &error);
     fakes->kernel = program_compile(&fakes->program);
     bench_check(kiln_device_open(&fakes->device, fakes->program.context, "cuda",
                                  0, &error),
-                error);
-    bench_check(kiln_queue_new(&fakes->queue, fakes->device, &error), error);
+                &error);
+    bench_check(kiln_queue_new(&fakes->queue, fakes->device, &error), &error);
 }
 
 #endif
@@ -119,7 +119,7 @@ static void fake_launches(void *state, uint64_t iterations)
     for (uint64_t i = 0; i < iterations; i++)
         bench_check(kiln_queue_launch(fakes->queue, fakes->kernel, &grid,
                                       arguments, 3, &error),
-                    error);
+                    &error);
 }
 
 static void fake_calls(void *state, uint64_t iterations)

@@ -27,10 +27,10 @@ static kiln_buffer *filled(kiln_device *device, uint64_t count)
         values[i] = 1;
     bench_check(
         kiln_buffer_new(&buffer, device, count * sizeof *values, &error),
-        error);
+        &error);
     bench_check(
         kiln_buffer_write(buffer, 0, values, count * sizeof *values, &error),
-        error);
+        &error);
     free(values);
     return buffer;
 }
@@ -47,9 +47,9 @@ static struct launches *prepare(uint64_t count, uint32_t threads)
     launches->kernel = program_compile(&launches->program);
     bench_check(kiln_device_open(&launches->device, launches->program.context,
                                  "host", 0, &error),
-                error);
+                &error);
     bench_check(kiln_queue_new(&launches->queue, launches->device, &error),
-                error);
+                &error);
     launches->x = filled(launches->device, count > 0 ? count : 1);
     launches->y = filled(launches->device, count > 0 ? count : 1);
     return launches;
@@ -89,7 +89,7 @@ static void launch(void *state, uint64_t iterations)
     for (uint64_t i = 0; i < iterations; i++)
         bench_check(kiln_queue_launch(launches->queue, launches->kernel,
                                       &launches->grid, arguments, 3, &error),
-                    error);
+                    &error);
 }
 
 /* Groups without work, so many that they are spread: what is left is handing

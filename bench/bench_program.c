@@ -11,23 +11,23 @@ void program_open(struct program *program, const char *text, uint32_t threads)
 
     memset(program, 0, sizeof *program);
     options.threads = threads;
-    bench_check(kiln_context_new(&program->context, &options, &error), error);
+    bench_check(kiln_context_new(&program->context, &options, &error), &error);
     bench_check(
         kiln_config_new(&program->config, program->context, NULL, &error),
-        error);
+        &error);
     bench_check(
         kiln_package_new(&program->package, program->context, "bench", &error),
-        error);
+        &error);
     bench_check(kiln_package_define(program->package, "bench.kiln", text,
                                     strlen(text), NULL, &error),
-                error);
+                &error);
     bench_check(kiln_package_function(&program->signature.function,
                                       program->package, "saxpy", &error),
-                error);
+                &error);
     program->types[1] = kiln_type_scalar(program->context, KILN_TYPE_F32);
     bench_check(kiln_type_array(&program->types[0], program->context,
                                 program->types[1], 1, 0, &error),
-                error);
+                &error);
     program->types[2] = program->types[0];
     program->signature.types = program->types;
     program->signature.count = 3;
@@ -45,6 +45,6 @@ const kiln_kernel *program_compile(struct program *program)
 
     bench_check(kiln_compile(&kernel, program->context, &program->signature,
                              program->config, NULL, &error),
-                error);
+                &error);
     return kernel;
 }

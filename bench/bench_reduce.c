@@ -47,14 +47,14 @@ static const kiln_kernel *compile(const struct reduction *r, int kernel)
         &array, r->context, kiln_type_scalar(r->context, KILN_TYPE_F32), 1, 0,
         &error);
 
-    bench_check(status, error);
+    bench_check(status, &error);
     types[0] = types[1] = types[2] = array;
     status = kiln_package_function(&signature.function, r->package,
                                    names[kernel], &error);
-    bench_check(status, error);
+    bench_check(status, &error);
     status = kiln_compile(&compiled, r->context, &signature, r->config, NULL,
                           &error);
-    bench_check(status, error);
+    bench_check(status, &error);
     return compiled;
 }
 
@@ -66,18 +66,18 @@ static void open_context(struct reduction *r, int threads)
 
     options.threads = (uint32_t)threads;
     status = kiln_context_new(&r->context, &options, &error);
-    bench_check(status, error);
+    bench_check(status, &error);
     status = kiln_config_new(&r->config, r->context, NULL, &error);
-    bench_check(status, error);
+    bench_check(status, &error);
     status = kiln_package_new(&r->package, r->context, "bench", &error);
-    bench_check(status, error);
+    bench_check(status, &error);
     status = kiln_package_define(r->package, "bench", text, sizeof text - 1,
                                  NULL, &error);
-    bench_check(status, error);
+    bench_check(status, &error);
     status = kiln_device_open(&r->device, r->context, "host", 0, &error);
-    bench_check(status, error);
+    bench_check(status, &error);
     status = kiln_queue_new(&r->queue, r->device, &error);
-    bench_check(status, error);
+    bench_check(status, &error);
 }
 
 static void *setup(const struct bench *bench, const char **reason)
@@ -130,7 +130,7 @@ static void launch(struct reduction *r, int kernel, uint64_t grid,
         kiln_queue_launch(r->queue, r->kernels[kernel], &shape, arguments,
                           kernel == DOT ? 3 : 2, &error);
 
-    bench_check(status, error);
+    bench_check(status, &error);
 }
 
 /* Both launches of a reduction. */

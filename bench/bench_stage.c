@@ -72,10 +72,10 @@ static void infer_one(struct program *program, int64_t index)
     snprintf(name, sizeof name, "work%lld", (long long)index);
     bench_check(kiln_package_function(&signature.function, program->package,
                                       name, &error),
-                error);
+                &error);
     bench_check(kiln_infer(&code, program->context, &signature, program->config,
                            0, &error),
-                error);
+                &error);
 }
 
 static void parse_and_infer(void *state, uint64_t iterations)

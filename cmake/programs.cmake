@@ -59,9 +59,8 @@ if(KILN_BENCH)
 endif()
 # The same through NVRTC, where it is: it is opened when it is asked for.
 if(KILN_BENCH)
-    add_executable(nvrtc-saxpy bench/peers/nvrtc_saxpy.c)
+    add_executable(nvrtc-saxpy bench/peers/nvrtc_saxpy.c bench/peers/nvrtc.c)
     kiln_compile_as_ours(nvrtc-saxpy)
-    target_compile_options(nvrtc-saxpy PRIVATE -w)
     target_link_libraries(nvrtc-saxpy PRIVATE ${CMAKE_DL_LIBS})
 endif()
 # The same through OpenCL, where its loader is.
@@ -77,36 +76,31 @@ endif()
 if(KILN_BENCH)
     add_subdirectory(bench)
 endif()
-# Measures what libkiln hides, and so has its objects inside.
-if(KILN_BENCH AND TARGET kiln-codegen-opened)
-    add_executable(kiln-bench-runtime bench/bench.c
-        bench/runtime/bench_runtime.c bench/runtime/bench_store.c
-        bench/runtime/bench_stored.c bench/runtime/bench_targets.c
-        bench/runtime/requests.c
+# kiln_add_inner_bench(name tables sources...): benchmarks of what libkiln
+# hides, with its objects inside.
+function(kiln_add_inner_bench name tables)
+    add_executable(${name} bench/bench.c bench/bench_tools.c ${ARGN}
         $<TARGET_OBJECTS:kiln-objects>
         $<TARGET_OBJECTS:kiln-common-objects>)
-    kiln_compile_as_ours(kiln-bench-runtime)
-    target_compile_definitions(kiln-bench-runtime PRIVATE
-        "BENCH_TABLES=bench_runtime,bench_stored,bench_targets,bench_stores")
-    target_link_libraries(kiln-bench-runtime PRIVATE Threads::Threads
-        ${CMAKE_DL_LIBS} m)
-    add_dependencies(kiln-bench-runtime kiln-codegen-opened)
-endif()
-# The same with a code generator of its own, and public programs that are
-# started many times over.
+    kiln_compile_as_ours(${name})
+    target_compile_definitions(${name} PRIVATE "BENCH_TABLES=${tables}")
+    target_link_libraries(${name} PRIVATE Threads::Threads ${CMAKE_DL_LIBS} m)
+    add_dependencies(${name} kiln-codegen-opened)
+endfunction()
+
 if(KILN_BENCH AND TARGET kiln-codegen-opened)
-    add_executable(kiln-bench-scale bench/bench.c
-        bench/scale/bench_lookup.c bench/scale/bench_loose.c
-        bench/scale/many.c
-        $<TARGET_OBJECTS:kiln-objects>
-        $<TARGET_OBJECTS:kiln-common-objects>)
-    kiln_compile_as_ours(kiln-bench-scale)
-    target_compile_definitions(kiln-bench-scale PRIVATE
-        "BENCH_TABLES=bench_lookups,bench_full")
-    target_link_libraries(kiln-bench-scale PRIVATE Threads::Threads
-        ${CMAKE_DL_LIBS} m)
-    kiln_add_program(kiln-crowd bench/scale/crowd.c)
-    kiln_add_program(kiln-growth bench/scale/growth*.c)
+    kiln_glob(runtime_sources bench/runtime/*.c)
+    kiln_add_inner_bench(kiln-bench-runtime
+        bench_runtime,bench_stored,bench_targets,bench_packs,bench_loose
+        ${runtime_sources})
+    # It has a code generator of its own.
+    kiln_add_inner_bench(kiln-bench-scale bench_lookups
+        bench/scale/bench_lookup.c bench/scale/many.c)
+    # These are started many times over.
+    kiln_add_program(kiln-crowd bench/scale/crowd.c bench/scale/kernels.c
+        bench/bench_tools.c)
+    kiln_add_program(kiln-growth bench/scale/growth*.c bench/scale/kernels.c
+        bench/bench_tools.c)
 endif()
 if(TARGET tgv)
     # source.c takes the kernels' text in through the assembler.

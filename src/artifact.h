@@ -82,6 +82,7 @@ struct kiln_kernel {
     const kiln_type *const *types;      /* of the arguments; the code's */
     struct kiln__loaded_module *module; /* backends/registry.c */
     void *function;                     /* from the backend's symbol() */
+    struct kiln__job *job;              /* in tier 3 */
     kiln_kernel *next;                  /* of its job */
     kiln_kernel *next_of_code;          /* of its code instance */
 };

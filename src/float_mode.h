@@ -25,25 +25,29 @@ static inline void kiln__float_end(const fenv_t *before)
     (void)fesetenv(before);
 }
 
-/* Around kernels: the same for the registers that these use, in some
-   nanoseconds. */
+/* Around kernels: the same for the register that these use. Writing it takes
+   longer than reading it, and is seldom needed: most hosts have set nothing,
+   and have the flags that a kernel would raise already. */
 #if defined(__x86_64__)
 
 typedef uint32_t kiln__float_mode;
 
 #define KILN__FLOAT_DEFAULT 0x1f80u /* of MXCSR: to nearest, no traps */
+#define KILN__FLOAT_FLAGS 0x3fu     /* what happened; nothing depends on it */
 
 static inline kiln__float_mode kiln__float_enter(void)
 {
     const kiln__float_mode before = __builtin_ia32_stmxcsr();
 
-    __builtin_ia32_ldmxcsr(KILN__FLOAT_DEFAULT);
+    if ((before & ~KILN__FLOAT_FLAGS) != KILN__FLOAT_DEFAULT)
+        __builtin_ia32_ldmxcsr(KILN__FLOAT_DEFAULT);
     return before;
 }
 
 static inline void kiln__float_leave(kiln__float_mode before)
 {
-    __builtin_ia32_ldmxcsr(before);
+    if (__builtin_ia32_stmxcsr() != before)
+        __builtin_ia32_ldmxcsr(before);
 }
 
 #else

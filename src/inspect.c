@@ -10,31 +10,45 @@
 #include "thread.h"
 #include "tiers.h"
 
+static uint64_t world_of(const kiln_signature *signature, uint64_t world)
+{
+    const kiln_frontend *frontend = signature->function->frontend;
+
+    return world ? world : frontend->ops.world(frontend->self);
+}
+
 /* In a stay, which keeps what is lent. */
 static kiln_status infer(const kiln_code **out, kiln_context *context,
                          kiln__run *run, const kiln_signature *signature,
                          const kiln_config *config, uint64_t world,
                          kiln_error **error)
 {
-    kiln_frontend *frontend = signature->function->frontend;
-    kiln__typed_request request = {signature, config, world, 0, 0};
+    const kiln__typed_request request = {signature, config,
+                                         world_of(signature, world), 0, 0};
 
-    if (!request.world)
-        request.world = frontend->ops.world(frontend->self);
     return kiln__typed_get(out, context, run, &request, error);
 }
 
+/* What is there needs no stay: nothing is lent on the way. */
 kiln_status kiln_infer(const kiln_code **out, kiln_context *context,
                        const kiln_signature *signature,
                        const kiln_config *config, uint64_t world,
                        kiln_error **error)
 {
+    const kiln_code *found;
     kiln__stay stay;
     kiln__run *run;
     kiln_status status;
 
     KILN_REQUIRE(out != NULL, error);
     KILN_TRY(kiln__compile_check(context, signature, config, error));
+    world = world_of(signature, world);
+    found = kiln__typed_find(context, signature, config, world);
+    if (found) {
+        kiln__count_request(context, KILN_TIER_TYPED, KILN__COUNT_HIT);
+        *out = found;
+        return KILN_OK;
+    }
     run = kiln__stay_enter(&stay, context);
     status = infer(out, context, run, signature, config, world, error);
     kiln__stay_leave(&stay);
@@ -45,15 +59,11 @@ kiln_status kiln_code_find(const kiln_code **out, kiln_context *context,
                            const kiln_signature *signature,
                            const kiln_config *config, uint64_t world)
 {
-    kiln_frontend *frontend;
-
     if (!out)
         return KILN_EINVAL;
     KILN_TRY(kiln__compile_check(context, signature, config, NULL));
-    frontend = signature->function->frontend;
-    if (!world)
-        world = frontend->ops.world(frontend->self);
-    *out = kiln__typed_find(context, signature, config, world);
+    *out = kiln__typed_find(context, signature, config,
+                            world_of(signature, world));
     return *out ? KILN_OK : KILN_ENOTFOUND;
 }
 

@@ -478,6 +478,29 @@ static void arguments_are_packed_as_a_struct(void **state)
     assert_int_equal(kiln_queue_launch_count(f->queue), 1);
 }
 
+static void wrong_vectors_are_named(void **state)
+{
+    static const char *const types[] = {"f64[:]"};
+    fixture *f = *state;
+    double data[4];
+    kiln_array vector = {.data = data, .sizes = {4}};
+    const void *arguments[] = {&vector};
+
+    set_kernel(f, types, 1);
+    assert_ok(run(f, &one, arguments, 1));
+    vector.sizes[0] = -1;
+    assert_fails(KILN_EINVAL, "argument 0, f64[:]: a size is negative",
+                 run(f, &one, arguments, 1));
+    vector.sizes[0] = INT64_MAX / 8 + 1;
+    assert_fails(KILN_EINVAL, "sizes are out of range",
+                 run(f, &one, arguments, 1));
+    vector = (kiln_array){.sizes = {1}};
+    assert_fails(KILN_EINVAL, "its data is NULL", run(f, &one, arguments, 1));
+    vector.sizes[0] = 0;
+    assert_ok(run(f, &one, arguments, 1));
+    assert_int_equal(kiln_queue_launch_count(f->queue), 2);
+}
+
 static void wrong_arguments_are_named(void **state)
 {
     static const char *const types[] = {"f32[:,:]", "i64", "f64[strided :,:]"};
@@ -766,6 +789,7 @@ int main(void)
         WITH_DEVICE(buffers_keep_to_their_size),
         WITH_DEVICE(host_buffers_are_aligned),
         WITH_DEVICE(arguments_are_packed_as_a_struct),
+        WITH_DEVICE(wrong_vectors_are_named),
         WITH_DEVICE(wrong_arguments_are_named),
         WITH_DEVICE(large_blocks_are_packed_too),
         WITH_DEVICE(zero_sizes_of_a_grid_count_as_one),

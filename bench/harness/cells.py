@@ -14,6 +14,8 @@ import shutil
 import subprocess
 import time
 
+import record
+
 # Names of the folders that drivers keep their own caches in.
 VENDOR_FOLDERS = ("POCL_CACHE_DIR", "CUDA_CACHE_PATH", "NEO_CACHE_DIR",
                   "AMD_COMGR_CACHE_DIR")
@@ -122,6 +124,10 @@ class Cell:
         folder = self._folder()
         run_process(command, environment_of(folder, self.backend, "rw"))
         self._filled = os.path.join(folder, "kiln")
+
+    def is_done(self):
+        return record.is_enough([one["process"] / 1e3 for one in self.results],
+                                self.bench.runs)
 
     def run(self, pack):
         """Once more; its result is added to what there is."""

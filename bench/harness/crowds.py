@@ -32,6 +32,13 @@ class Crowd:
                 sum(self.built.values()) / keys)
 
 
+def _reason(complaint):
+    """The line of it that says what happened, as it seems."""
+    lines = complaint.strip().splitlines()
+    named = [line for line in lines if "Error" in line]
+    return (named or lines or [""])[-1]
+
+
 def _end(crowd, process):
     try:
         text, complaint = process.communicate(timeout=TIMEOUT_S)
@@ -41,8 +48,8 @@ def _end(crowd, process):
     took = re.search(r"^took_ns (\d+)$", text, re.MULTILINE)
     if process.returncode != 0 or not took:
         crowd.failures += 1
-        crowd.why = crowd.why or (complaint.strip().splitlines() or
-                                  [f"status {process.returncode}"])[-1]
+        crowd.why = crowd.why or _reason(complaint) or (
+            f"status {process.returncode}")
         return
     crowd.slowest_ms = max(crowd.slowest_ms, int(took.group(1)) / 1e6)
     crowd.built.update(re.findall(r"^built (\S+)$", text, re.MULTILINE))

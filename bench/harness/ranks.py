@@ -2,9 +2,10 @@
 """Ranks that start together and want the same kernels: a small simulation.
 
 Each rank is a generator: it yields the time until which it is busy, or a Gate
-that it waits at, and is resumed with the time that it is then. What is shared (a metadata server, a file system's data servers,
-a node's locks) is asked in the order of time. A server takes one request after
-the other. Times are seconds.
+that it waits at, and is resumed with the time that it is then. What is shared
+(a metadata server, a file system's data servers, a node's locks) is asked in
+the order of time. A server takes one request after the other. Times are
+seconds.
 """
 
 import heapq
@@ -22,9 +23,13 @@ class Costs:
     compile: float   # one kernel
     spread: float    # of compile, as a share of it: it takes up to so much more
     hit: float       # one kernel from the local disk, or from a pack
-    kernel_bytes: int  # of all entries of one kernel, in the store
-    hit_entries: int   # entries that a hit reads
-    put_entries: int   # entries that a build writes
+    kernel_bytes: float  # of all entries of one kernel, in the store
+    # Of one kernel, what its metadata server is asked. Lookups:
+    misses: float       # until it is clear that it is not there
+    looks: float        # for the entries, before they are filed
+    put_lookups: float  # while they are filed
+    hits: float         # to get what is there
+    put_changes: float  # and what it has to write down
 
 
 @dataclass(frozen=True)
@@ -35,15 +40,12 @@ class Site:
     nodes: int
     kernels: int
     launch_spread: float     # between the starts of the first and last rank
-    metadata_rate: float     # requests that the metadata server takes a second
+    lookup_rate: float       # lookups that the metadata server takes a second
+    change_rate: float       # or changes
     metadata_latency: float  # of one request, there and back
     data_rate: float         # bytes a second, of the shared file system
     network_latency: float   # of one message between nodes
     network_rate: float      # bytes a second, of a node's link
-    # Requests to the metadata server.
-    requests_of_miss: int  # for all entries of one kernel that are not there
-    requests_of_hit: int   # to open and to close one entry
-    requests_of_put: int   # to look, make, close and rename one entry
 
 
 @dataclass
@@ -66,7 +68,7 @@ class World:
     site: Site
     seed: int = 1
     compiles: int = 0
-    requests: int = 0
+    requests: float = 0
     ready: list = field(default_factory=list)  # when each rank had its kernels
     metadata: Server = field(default_factory=Server)
     data: Server = field(default_factory=Server)
@@ -86,10 +88,18 @@ class World:
         return self.costs.compile * (1 + self.costs.spread *
                                      self.random.random())
 
-    def ask_metadata(self, now, count):
-        self.requests += count
-        return self.metadata.ask(now, count / self.site.metadata_rate,
-                                 self.site.metadata_latency)
+    def ask_metadata(self, now, lookups, changes=0):
+        """One after the other: each has to be answered before the next."""
+        self.requests += lookups + changes
+        waits = max(lookups + changes - 1, 0) * self.site.metadata_latency
+        return waits + self.metadata.ask(
+            now, lookups / self.site.lookup_rate +
+            changes / self.site.change_rate, self.site.metadata_latency)
+
+    def is_filed(self, kernel, now):
+        """Was it, when the server gave the answer that is here now?"""
+        return self.shared.get(kernel, math.inf) <= now - (
+            self.site.metadata_latency / 2)
 
     def read(self, now, size):
         return self.data.ask(now, size / self.site.data_rate,
@@ -148,24 +158,26 @@ def no_cache(world, _rank, now):
 
 def shared_folder(world, _rank, now):
     """One folder that all were told to use, on a file system that is neither
-    locked nor mapped: who finds nothing compiles, and files it."""
-    site, costs = world.site, world.costs
+    locked nor mapped: who finds nothing compiles, and files it, unless
+    somebody else has by then."""
+    costs = world.costs
     has_codegen = False
     now = yield now
-    for kernel in range(site.kernels):
+    for kernel in range(world.site.kernels):
         now = yield world.ask_metadata(now, 1)
-        if world.shared.get(kernel, math.inf) <= now - (
-                site.metadata_latency / 2):
-            now = yield world.ask_metadata(
-                now, costs.hit_entries * site.requests_of_hit - 1)
+        if world.is_filed(kernel, now):
+            now = yield world.ask_metadata(now, costs.hits - 1)
             now = yield world.read(now, costs.kernel_bytes) + costs.hit
             continue
-        now = yield world.ask_metadata(now, site.requests_of_miss - 1)
+        now = yield world.ask_metadata(now, costs.misses - 1)
         now += 0 if has_codegen else costs.codegen
         has_codegen = True
         now = yield now + world.compile_time()
-        now = yield world.ask_metadata(now, costs.put_entries *
-                                       site.requests_of_put)
+        now = yield world.ask_metadata(now, costs.looks)
+        if world.is_filed(kernel, now):
+            continue
+        now = yield world.ask_metadata(now, costs.put_lookups,
+                                       costs.put_changes)
         now = yield world.read(now, costs.kernel_bytes)
         world.shared.setdefault(kernel, now)
 
@@ -188,6 +200,9 @@ def node_local(world, rank, now):
         now = yield now
 
 
+OPEN_AND_CLOSE = 2 # requests for one file
+
+
 def node_local_packs(world, rank, now):
     """A pack with all kernels, that one rank of each node first copies from
     the shared file system to its node."""
@@ -198,7 +213,7 @@ def node_local_packs(world, rank, now):
         now = yield world.shared[node]
     else:
         there = world.shared[node] = Gate()
-        now = yield world.ask_metadata(now, site.requests_of_hit)
+        now = yield world.ask_metadata(now, OPEN_AND_CLOSE)
         now = yield world.read(now, site.kernels * costs.kernel_bytes)
         there.open(world, now)
     yield now + site.kernels * costs.hit
@@ -256,7 +271,8 @@ def owner_broadcasts_batch(world, rank, now):
 
 
 def owner_serves(world, rank, now):
-    """Each of the others asks the owner, which answers them one by one."""
+    """Each of the others asks the owner, which answers them one by one; an
+    answer keeps it as long as a hit would."""
     site, costs = world.site, world.costs
     work = costs.hit + costs.kernel_bytes / site.network_rate
 

@@ -67,6 +67,18 @@ def figure(name, system, unit, values, **more):
             "max": max(values), "runs": len(values), **more}
 
 
+# What takes long is measured less often; a figure tells how often it was.
+LONG_S = 20
+RUNS_OF_LONG = 2
+
+
+def is_enough(took_s, runs):
+    """Was something that took so long each time measured often enough?"""
+    if took_s and max(took_s) > LONG_S:
+        runs = min(runs, RUNS_OF_LONG)
+    return len(took_s) >= runs
+
+
 def absent(system, why):
     return {"kind": "absent", "system": system, "why": why}
 

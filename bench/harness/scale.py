@@ -12,6 +12,7 @@ import json
 import os
 import shutil
 import subprocess
+import time
 
 import crowds
 import readme
@@ -22,13 +23,14 @@ NAME = "scale"
 CROWDS = (1, 2, 8, 64)
 CROWDS_QUICK = (1, 2)
 KERNELS = 4 # that each process of a crowd wants
-# Sixty-four interpreters on few cores take minutes: the largest crowd of a
-# peer is let go only twice.
-RUNS_OF_LARGE_PEERS = 2
-LARGE = 64
 TIMERS = (("kiln-bench-scale", "lookup/"),
-          ("kiln-bench-scale", "store/loose/"),
+          ("kiln-bench-runtime", "store/loose/"),
           ("kiln-bench-runtime", "store/pack/"))
+
+
+def is_wanted(bench, name):
+    """By --only, which may name one figure, or what its name begins with."""
+    return name.startswith(bench.part) or bench.part.startswith(name)
 
 
 def error(writer, system, why):
@@ -62,14 +64,25 @@ def run_timer(bench, writer, program, prefix):
     if not os.path.exists(path):
         error(writer, "kiln", f"{program} is not built")
         return
-    command = [path, "--json", "--filter", prefix]
+    part = bench.part.removeprefix(NAME).removeprefix("/")
+    prefix = part if part.startswith(prefix) else prefix
+    command = [path, "--filter", prefix]
     if bench.quick:
         command.append("--smoke")
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as timer:
-        for text in timer.stdout:
+    coming = subprocess.run(command + ["--list"], capture_output=True,
+                            text=True, check=True).stdout.split()
+    with subprocess.Popen(command + ["--json"], stdout=subprocess.PIPE,
+                          text=True) as timer:
+        # The first of each size fills what it measures, which takes longer.
+        for name in coming:
+            writer.progress(f"{NAME}/{name}: begins")
+            text = timer.stdout.readline()
+            if not text:
+                error(writer, "kiln", f"{NAME}/{name}: no figure")
+                break
             line = convert(json.loads(text), bench.quick)
-            writer.progress(f"{line['name']}: {line['median']:.1f} ns")
             writer.put(line)
+            writer.progress(f"{line['name']}: {line['median']:.1f} ns")
     if timer.returncode != 0:
         error(writer, "kiln", f"{program} --filter {prefix}: status "
               f"{timer.returncode}")
@@ -141,8 +154,12 @@ def files_in(folder):
     return sum(len(files) for _, _, files in os.walk(folder))
 
 
+def crowd_name(count):
+    return f"scale/crowd/processes={count}"
+
+
 def put_crowd(writer, system, count, results, files):
-    name = f"scale/crowd/processes={count}"
+    name = crowd_name(count)
     failures = sum(crowd.failures for crowd in results)
     more = {"kernels": KERNELS, "failures": failures}
     writer.put(record.figure(name + "/wall", system.name, "ms",
@@ -170,11 +187,9 @@ def put_crowd(writer, system, count, results, files):
 
 
 def run_crowd(bench, writer, system, count):
-    runs = bench.runs
-    if count >= LARGE and system.name != "kiln":
-        runs = min(runs, RUNS_OF_LARGE_PEERS)
-    results, files = [], []
-    for _ in range(runs):
+    results, files, took = [], [], []
+    while not record.is_enough(took, bench.runs):
+        start = time.monotonic()
         folder = os.path.join(bench.scratch, "crowd")
         shutil.rmtree(folder, ignore_errors=True)
         os.makedirs(folder, mode=0o700)
@@ -182,9 +197,10 @@ def run_crowd(bench, writer, system, count):
                                   environment_of(system, folder), count))
         files.append(files_in(folder))
         shutil.rmtree(folder, ignore_errors=True)
-    walls = sorted(crowd.wall_ms for crowd in results)
-    writer.progress(f"{system.name}: {count} processes, {walls[0]:.0f} to "
-                    f"{walls[-1]:.0f} ms")
+        # Sixty-four interpreters on few cores take longer to start.
+        took.append(time.monotonic() - start)
+        writer.progress(f"{system.name}: {count} processes, "
+                        f"{results[-1].wall_ms:.0f} ms")
     put_crowd(writer, system, count, results, files)
 
 
@@ -197,13 +213,16 @@ def run_crowds(bench, writer):
             writer.put(record.absent(system.name, f"scale/crowd: {why}"))
         else:
             for count in CROWDS_QUICK if bench.quick else CROWDS:
-                run_crowd(bench, writer, system, count)
+                if is_wanted(bench, crowd_name(count)):
+                    run_crowd(bench, writer, system, count)
 
 
 def run(bench, writer):
-    run_crowds(bench, writer)
+    if is_wanted(bench, "scale/crowd/"):
+        run_crowds(bench, writer)
     for program, prefix in TIMERS:
-        run_timer(bench, writer, program, prefix)
+        if is_wanted(bench, f"{NAME}/{prefix}"):
+            run_timer(bench, writer, program, prefix)
 
 
 # ---- tables ----
@@ -218,7 +237,7 @@ def figures(lines):
 
 def lookup_table(found):
     rows = []
-    for way in ("signature", "handle"):
+    for way in ("draw", "signature", "handle"):
         for jobs in (1, 1000, 1000000):
             name = f"scale/lookup/{way}/jobs={jobs}/threads="
             cells = [found.get((name + str(threads), "kiln"))
@@ -230,25 +249,31 @@ def lookup_table(found):
 
 
 def store_table(found):
-    rows = [[name.removeprefix("scale/store/"), readme.spread(line)]
-            for (name, _), line in found.items()
-            if name.startswith("scale/store/")]
-    return readme.table(["store", "ns"], rows) if rows else None
+    rows = []
+    for (name, _), line in found.items():
+        if name.startswith("scale/store/"):
+            kind, *what, entries = name.split("/")[2:]
+            rows.append([kind, " ".join(what),
+                         f"{int(entries.removeprefix('entries=')):,}",
+                         readme.spread(line)])
+    head = ["store", "what", "entries", "ns"]
+    return readme.table(head, rows) if rows else None
 
 
 def crowd_table(found):
     rows = []
     for count in CROWDS:
-        name = f"scale/crowd/processes={count}"
+        name = crowd_name(count)
         for system in SYSTEMS:
             wall = found.get((name + "/wall", system))
             if wall:
                 compiles = found.get((name + "/compiles-per-key", system))
                 rows.append([count, system, readme.spread(wall),
                              readme.spread(compiles) if compiles
-                             else "not told", wall["failures"]])
+                             else "not told", wall["failures"],
+                             wall["runs"]])
     head = ["processes", "system", "all done, ms", "compiles per key",
-            "failed processes"]
+            "failed processes", "runs"]
     return readme.table(head, rows) if rows else None
 
 

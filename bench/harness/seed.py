@@ -64,8 +64,9 @@ def run_cells(bench, writer, workload, backend):
            for precompiled, disk in itertools.product((False, True), repeat=2)]
     for number in range(bench.runs):
         for cell in row:
-            writer.progress(f"{cell.name}: {number + 1} of {bench.runs}")
-            cell.run(pack)
+            if not cell.is_done():
+                writer.progress(f"{cell.name}: {number + 1} of {bench.runs}")
+                cell.run(pack)
     vendor = backend.vendor
     for cell in row:
         put_results(writer, cell, cell.results, "",

@@ -1,19 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What must be true of any simulation, and of any fit."""
+"""What must be true of any simulation, any trace, and any fit."""
 
 import dataclasses
 import unittest
 
 import fit
 import ranks
+import traces
 
 COSTS = ranks.Costs(start=0.002, codegen=0.008, compile=0.01, spread=0.2,
-                    hit=0.0001, kernel_bytes=8000, hit_entries=2,
-                    put_entries=3)
+                    hit=0.0001, kernel_bytes=8000, misses=4, looks=3,
+                    put_lookups=9, hits=4, put_changes=6)
 SITE = ranks.Site(ranks=64, nodes=8, kernels=5, launch_spread=0.0,
-                  metadata_rate=30000, metadata_latency=5e-4, data_rate=1e10,
-                  network_latency=2e-6, network_rate=1e10, requests_of_miss=4,
-                  requests_of_hit=2, requests_of_put=4)
+                  lookup_rate=4e5, change_rate=15000, metadata_latency=5e-4,
+                  data_rate=1e10, network_latency=2e-6, network_rate=1e10)
 
 
 def last(way, costs=COSTS, **site):
@@ -55,9 +55,15 @@ class Ways(unittest.TestCase):
         self.assertLess(compiles("shared-folder", launch_spread=1.0), 64)
 
     def test_a_slower_metadata_server_is_never_faster(self):
-        times = [last("shared-folder", metadata_rate=rate)
-                 for rate in (1e6, 1e5, 1e4, 1e3)]
-        self.assertEqual(times, sorted(times))
+        for rate in ("lookup_rate", "change_rate"):
+            times = [last("shared-folder", **{rate: value})
+                     for value in (1e6, 1e5, 1e4, 1e3)]
+            self.assertEqual(times, sorted(times), rate)
+
+    def test_a_rank_alone_asks_what_was_traced(self):
+        world = ranks.simulate("shared-folder", COSTS, dataclasses.replace(
+            SITE, ranks=1, nodes=1))
+        self.assertEqual(world.requests, 5 * (4 + 3 + 9 + 6))
 
     def test_packs_do_not_depend_on_how_long_a_compile_takes(self):
         slow = dataclasses.replace(COSTS, compile=10.0)
@@ -86,6 +92,27 @@ class Server(unittest.TestCase):
         server = ranks.Server()
         server.ask(1.0, 0.5)
         self.assertAlmostEqual(server.ask(9.0, 0.5), 9.5)
+
+
+TRACE = """\
+7 openat(AT_FDCWD</x>, "/t/f/v1"..., O_RDONLY|O_PATH) = 4</t/f/v1>
+7 openat(4</t/f/v1>, "16/7a.e"..., O_RDONLY) = -1 ENOENT (No such file)
+7 faccessat2(4</t/f/v1>, "16/7a.e"..., F_OK, AT_SYMLINK_NOFOLLOW) = -1 ENOENT (x)
+7 openat(4</t/f/v1>, "16/.t"..., O_WRONLY|O_CREAT, 0600) = 5</t/f/v1/16/.t>
+7 write(5</t/f/v1/16/.t>, ""..., 100) = 100
+7 close(5</t/f/v1/16/.t>) = 0
+8 renameat2(4</t/f/v1>, "16/.t", 4</t/f/v1>, "16/7a.e", RENAME_NOREPLACE) = 0
+8 newfstatat(5</t/f/v1/16>, "", {st_mode=S_IFDIR|0700}, AT_EMPTY_PATH) = 0
+8 getdents64(5</t/f/v1/16>, 0x55 /* 0 entries */, 32768) = 0
+8 openat(AT_FDCWD</x>, "/etc/passwd", O_RDONLY) = 3</etc/passwd>
+8 +++ exited with 0 +++
+"""
+
+
+class Traces(unittest.TestCase):
+    def test_what_is_asked_about_a_folder_is_counted(self):
+        self.assertEqual(dict(traces.count(TRACE, "/t/f")),
+                         {"lookup": 2, "miss": 1, "look": 1, "change": 2})
 
 
 class Fits(unittest.TestCase):

@@ -122,6 +122,13 @@ static void hit_code(struct state *s)
           NULL);
 }
 
+/* What was recalled from the disk for a kernel is a record, not code. */
+static void open_code(struct state *s)
+{
+    open_all(s);
+    hit_code(s);
+}
+
 static void hit_launch(struct state *s)
 {
     static float x[1], y[1];
@@ -197,7 +204,7 @@ static const struct path {
     void (*end)(struct state *s);
 } paths[] = {
     {"hit/signature", open_all, NULL, hit_signature, NULL},
-    {"hit/code", open_all, NULL, hit_code, NULL},
+    {"hit/code", open_code, NULL, hit_code, NULL},
     {"hit/launch", open_all, NULL, hit_launch, NULL},
     {"hit/disk", NULL, NULL, hit_disk, NULL},
     {"stage/parse", NULL, NULL, stage_parse, close_context},

@@ -1,50 +1,25 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""One of many Taichi processes that want the same kernels at once.
+"""A crowd of Taichi's, with the cache in TI_OFFLINE_CACHE_FILE_PATH. Taichi
+does not tell which kernels it compiled."""
 
-usage: crowd_taichi.py KERNELS, at most 4; what it reads and prints is told in
-bench/harness/crowds.py. The cache is in TI_OFFLINE_CACHE_FILE_PATH. Taichi
-does not tell which kernels it compiled.
-"""
-
-import sys
-import time
-
-import numpy
+import crowd_protocol
 import taichi as ti
 
-print("ready", flush=True)
-sys.stdin.read()
-start = time.perf_counter_ns()
-ti.init(arch=ti.cpu, offline_cache=True, log_level=ti.ERROR)
+Vector = ti.types.ndarray(dtype=ti.f32, ndim=1)
 
 
-@ti.kernel
-def k0(y: ti.types.ndarray(dtype=ti.f32, ndim=1)):
-    for i in y:
-        y[i] = 2 * y[i] + 0
+def kernel_of(n):
+    @ti.kernel
+    def kernel(y: Vector):
+        for i in y:
+            y[i] = 2 * y[i] + n
+    return kernel
 
 
-@ti.kernel
-def k1(y: ti.types.ndarray(dtype=ti.f32, ndim=1)):
-    for i in y:
-        y[i] = 2 * y[i] + 1
+def kernels(count):
+    ti.init(arch=ti.cpu, offline_cache=True, log_level=ti.ERROR)
+    for n in range(count):
+        yield kernel_of(n)
 
 
-@ti.kernel
-def k2(y: ti.types.ndarray(dtype=ti.f32, ndim=1)):
-    for i in y:
-        y[i] = 2 * y[i] + 2
-
-
-@ti.kernel
-def k3(y: ti.types.ndarray(dtype=ti.f32, ndim=1)):
-    for i in y:
-        y[i] = 2 * y[i] + 3
-
-
-for n, kernel in enumerate([k0, k1, k2, k3][:int(sys.argv[1])]):
-    items = numpy.arange(64, dtype=numpy.float32)
-    kernel(items)
-    if not (items == 2 * numpy.arange(64, dtype=numpy.float32) + n).all():
-        sys.exit(f"kernel {n} is wrong")
-print("took_ns", time.perf_counter_ns() - start)
+crowd_protocol.measure(kernels)

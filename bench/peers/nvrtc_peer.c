@@ -1,70 +1,26 @@
 /* nvrtc_peer.c - what is compared, from CUDA C++ to a cubin, without a device.
  */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "nvrtc.h"
 #include "peer.h"
 
 /*
  * NVRTC keeps nothing: a program that wants a cache brings its own. The
  * library is what PEER_NVRTC in the environment names, else libnvrtc.so.
  */
-static const char source[] =
-    "extern \"C\" __global__ void saxpy(float *y, long long ny, float a,\n"
-    "                                 const float *x, long long nx)\n"
-    "{\n"
-    "    long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x;\n"
-    "    if (i < ny && i < nx)\n"
-    "        y[i] = FACTOR * x[i] + y[i];\n"
-    "}\n";
-
-typedef struct program_handle *program;
-
-static struct {
-    int (*version)(int *major, int *minor);
-    int (*create)(program *out, const char *text, const char *name, int headers,
-                  const char *const *texts, const char *const *names);
-    int (*compile)(program of, int count, const char *const *options);
-    int (*cubin_size)(program of, size_t *size);
-    int (*cubin)(program of, char *out);
-    int (*destroy)(program *of);
-} api;
-
 static int open_nvrtc(const char *folder)
 {
-    const char *path = getenv("PEER_NVRTC");
-    void *library = dlopen(path ? path : "libnvrtc.so", RTLD_NOW);
-
     (void)folder;
-    if (!library)
-        return 0;
-    *(void **)&api.version = dlsym(library, "nvrtcVersion");
-    *(void **)&api.create = dlsym(library, "nvrtcCreateProgram");
-    *(void **)&api.compile = dlsym(library, "nvrtcCompileProgram");
-    *(void **)&api.cubin_size = dlsym(library, "nvrtcGetCUBINSize");
-    *(void **)&api.cubin = dlsym(library, "nvrtcGetCUBIN");
-    *(void **)&api.destroy = dlsym(library, "nvrtcDestroyProgram");
-    return api.version && api.create && api.compile && api.cubin_size &&
-           api.cubin && api.destroy;
+    return nvrtc_open(getenv("PEER_NVRTC"));
 }
 
 static int compile(const char *factor)
 {
-    const char *const options[] = {"-arch=sm_90", factor};
-    program of = NULL;
-    size_t size = 0;
-    char *bytes = NULL;
-    int good = api.create(&of, source, "saxpy.cu", 0, NULL, NULL) == 0 &&
-               api.compile(of, 2, options) == 0 &&
-               api.cubin_size(of, &size) == 0;
+    const int good = nvrtc_compile("-arch=sm_90", factor) > 0;
 
-    if (good)
-        bytes = malloc(size);
-    good = bytes && api.cubin(of, bytes) == 0;
-    free(bytes);
-    api.destroy(&of);
     if (!good)
         fprintf(stderr, "NVRTC fails\n");
     return good;
@@ -101,7 +57,7 @@ static void tell(struct peer_about *about)
         about->absent = "there is no libnvrtc.so that makes cubins";
         return;
     }
-    api.version(&major, &minor);
+    nvrtc_version(&major, &minor);
     snprintf(about->version, sizeof about->version, "%d.%d", major, minor);
 }
 

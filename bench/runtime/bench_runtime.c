@@ -107,20 +107,20 @@ static void infer(struct fixture *f)
     kiln_error *error = NULL;
 
     bench_check(kiln_package_new(&package, f->r.context, "bench", &error),
-                error);
+                &error);
     bench_check(kiln_package_define(package, "bench.kiln", program,
                                     sizeof program - 1, NULL, &error),
-                error);
+                &error);
     bench_check(
         kiln_package_function(&signature.function, package, "powers", &error),
-        error);
+        &error);
     types[1] = kiln_type_scalar(f->r.context, KILN_TYPE_I64);
     bench_check(
         kiln_type_parse(&types[0], f->r.context, NULL, "f32[:]", &error),
-        error);
+        &error);
     bench_check(kiln_infer(&f->kernel, f->r.context, &signature, f->r.config, 0,
                            &error),
-                error);
+                &error);
     f->power = kiln_code_callee(f->kernel, 0);
 }
 

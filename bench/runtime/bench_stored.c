@@ -1,14 +1,10 @@
 /* bench_stored.c - tier 2 in a process that has nothing yet. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "../bench.h"
-#include "hasher.h"
-#include "keys.h"
-#include "tiers.h"
+#include "closures.h"
 
 /*
  * Each sample is a new context over one folder: forming the key, opening the
@@ -23,55 +19,23 @@ struct stored {
     unsigned char bitcode[BITCODE_SIZE];
 };
 
-static kiln_context *open_context(const struct stored *s)
-{
-    kiln_context_options options = KILN_CONTEXT_OPTIONS_INIT;
-    kiln_cache_options cache = KILN_CACHE_OPTIONS_INIT;
-    kiln_context *context;
-    kiln_error *error = NULL;
-
-    cache.mode = KILN_CACHE_MODE_READ_WRITE;
-    cache.directory = s->folder;
-    options.cache = &cache;
-    bench_check(kiln_context_new(&context, &options, &error), error);
-    return context;
-}
-
-/* Gets the closure, or puts it there: true when a store had it. */
 static int get(kiln_context *context, const kiln_config *config,
                const struct stored *s)
 {
-    const kiln_digest library = {1, 2};
-    kiln__runtime_entry *entry = NULL;
-    kiln__runtime_query query = {0};
-    kiln__encoder key;
-    int found;
+    const struct closure closure = {
+        {1, 2}, "_Z3powff", s->bitcode, BITCODE_SIZE};
 
-    kiln__encoder_init(&key, &context->alloc);
-    bench_check(kiln__key_closure(&key, library, "_Z3powff", config), NULL);
-    query.digest = kiln__encoder_digest(&key);
-    query.encoded = key.bytes;
-    query.encoded_size = key.size;
-    found = kiln__runtime_claim(&entry, context, &query) == KILN__RUNTIME_FOUND;
-    if (!found)
-        bench_check(
-            kiln__runtime_finish(context, entry, s->bitcode, BITCODE_SIZE, 1),
-            NULL);
-    kiln__runtime_release(context, entry);
-    kiln__encoder_dispose(&key);
-    return found;
+    return closures_get(context, config, &closure);
 }
 
 static void run(void *state, uint64_t iterations)
 {
     const struct stored *s = state;
-    kiln_context *context = open_context(s);
-    const kiln_config *config;
-    kiln_error *error = NULL;
+    const kiln_config *config = NULL;
+    kiln_context *context = closures_open(s->folder, NULL, &config);
     uint64_t start;
 
     (void)iterations;
-    bench_check(kiln_config_new(&config, context, NULL, &error), error);
     start = bench_now_ns();
     if (!get(context, config, s))
         bench_check(KILN_ENOTFOUND, NULL);
@@ -82,9 +46,8 @@ static void run(void *state, uint64_t iterations)
 static void *setup(const struct bench *bench, const char **reason)
 {
     struct stored *s = calloc(1, sizeof *s);
-    const kiln_config *config;
+    const kiln_config *config = NULL;
     kiln_context *context;
-    kiln_error *error = NULL;
 
     (void)bench;
     if (!s)
@@ -96,8 +59,7 @@ static void *setup(const struct bench *bench, const char **reason)
     }
     for (size_t i = 0; i < BITCODE_SIZE; i++)
         s->bitcode[i] = (unsigned char)(i * 7 + i / 256);
-    context = open_context(s);
-    bench_check(kiln_config_new(&config, context, NULL, &error), error);
+    context = closures_open(s->folder, NULL, &config);
     (void)get(context, config, s);
     kiln_context_free(context);
     return s;

@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "../bench.h"
+#include "closures.h"
 #include "file.h"
 #include "hasher.h"
-#include "keys.h"
 #include "requests.h"
 #include "tool_files.h"
 
@@ -40,56 +40,21 @@ struct targets {
 
 /* ---- the store ---- */
 
-static kiln_context *open_store(const struct targets *t,
-                                const kiln_config **config)
-{
-    kiln_context_options options = KILN_CONTEXT_OPTIONS_INIT;
-    kiln_config_options config_options = KILN_CONFIG_OPTIONS_INIT;
-    kiln_cache_options cache = KILN_CACHE_OPTIONS_INIT;
-    kiln_context *context;
-    kiln_error *error = NULL;
-
-    cache.mode = KILN_CACHE_MODE_READ_WRITE;
-    cache.directory = t->folder;
-    options.cache = &cache;
-    config_options.target = t->target;
-    bench_check(kiln_context_new(&context, &options, &error), error);
-    bench_check(kiln_config_new(config, context, &config_options, &error),
-                error);
-    return context;
-}
-
 /* Gets a piece, or puts there what was extracted; true when it was there. */
-static int get_piece(struct targets *t, kiln_context *context,
+static int get_piece(const struct targets *t, kiln_context *context,
                      const kiln_config *config, size_t piece)
 {
-    kiln__runtime_entry *entry = NULL;
-    kiln__runtime_query query = {0};
-    kiln__encoder key;
-    size_t size;
-    int found;
+    const struct closure closure = {t->library, wanted[piece],
+                                    t->pieces[piece].data,
+                                    t->pieces[piece].size};
 
-    kiln__encoder_init(&key, &context->alloc);
-    bench_check(kiln__key_closure(&key, t->library, wanted[piece], config),
-                NULL);
-    query.digest = kiln__encoder_digest(&key);
-    query.encoded = key.bytes;
-    query.encoded_size = key.size;
-    found = kiln__runtime_claim(&entry, context, &query) == KILN__RUNTIME_FOUND;
-    if (!found)
-        bench_check(kiln__runtime_finish(context, entry, t->pieces[piece].data,
-                                         t->pieces[piece].size, 1),
-                    NULL);
-    BENCH_KEEP(kiln__runtime_bitcode(entry, &size));
-    kiln__runtime_release(context, entry);
-    kiln__encoder_dispose(&key);
-    return found;
+    return closures_get(context, config, &closure);
 }
 
 static uint64_t get_pieces(struct targets *t)
 {
     const kiln_config *config = NULL;
-    kiln_context *context = open_store(t, &config);
+    kiln_context *context = closures_open(t->folder, t->target, &config);
     const uint64_t start = bench_now_ns();
     uint64_t took;
 
@@ -187,7 +152,7 @@ static void *setup(const char *target, const char *module, int tool,
                 NULL);
     t->library = kiln__digest_bytes(t->r.library.data, t->r.library.size);
     (void)extract_pieces(t);
-    context = open_store(t, &config);
+    context = closures_open(t->folder, t->target, &config);
     for (size_t i = 0; i < PIECES; i++)
         (void)get_piece(t, context, config, i);
     kiln_context_free(context);

@@ -22,7 +22,7 @@ static void fail(void *env, kiln_status status, const char *message)
 {
     struct requests *r = env;
 
-    bench_check(kiln_error_set(&r->error, status, "%s", message), r->error);
+    bench_check(kiln_error_set(&r->error, status, "%s", message), &r->error);
 }
 
 static void fatal(void *env, const char *message)
@@ -79,11 +79,11 @@ void requests_open(struct requests *r, const char *target)
     snprintf(path, sizeof path, "%s/../lib/libkiln-codegen.so", bench_folder());
     options.codegen_path = path;
     config_options.target = target;
-    bench_check(kiln_context_new(&r->context, &options, &error), error);
+    bench_check(kiln_context_new(&r->context, &options, &error), &error);
     bench_check(
         kiln_config_new(&r->config, r->context, &config_options, &error),
-        error);
-    bench_check(kiln__door_open(r->context, &r->codegen, &error), error);
+        &error);
+    bench_check(kiln__door_open(r->context, &r->codegen, &error), &error);
     r->settings = (kiln__codegen_settings){.backend = r->config->backend,
                                            .triple = r->config->triple,
                                            .processor = r->config->processor,

@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <time.h>
 
-#include <kiln.h>
+#include "../bench.h"
+#include "kernels.h"
 
 /*
  * usage: kiln-growth SHAPE SIZE     one program of that size
@@ -21,37 +21,6 @@
  */
 #define ITEMS 8
 #define ROUNDS 32
-
-struct growth {
-    kiln_context *context;
-    const kiln_config *config;
-    kiln_device *device;
-    kiln_queue *queue;
-    kiln_package *package;
-    const kiln_type *array;
-};
-
-static kiln_error *error;
-
-static void need(kiln_status status)
-{
-    kiln_blob text = {0};
-
-    if (status == KILN_OK)
-        return;
-    if (error && kiln_error_render(&text, error, 0) == KILN_OK)
-        fputs(text.data, stderr);
-    fprintf(stderr, "kiln-growth: %s\n", kiln_status_name(status));
-    exit(1);
-}
-
-static uint64_t now_ns(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
 
 /* ---- the context's memory ---- */
 
@@ -85,67 +54,25 @@ static long long resident_bytes(void)
 
 /* ---- compiling ---- */
 
-static void define(struct growth *g, const char *bytes, size_t size)
-{
-    need(kiln_package_define(g->package, "growth.kiln", bytes, size, NULL,
-                             &error));
-}
-
-static const kiln_kernel *compile(struct growth *g, const char *name)
-{
-    kiln_signature signature = {NULL, &g->array, 1};
-    const kiln_kernel *kernel = NULL;
-
-    need(kiln_package_function(&signature.function, g->package, name, &error));
-    need(
-        kiln_compile(&kernel, g->context, &signature, g->config, NULL, &error));
-    return kernel;
-}
-
 /* Each item has to become `sum`. */
-static void check(struct growth *g, const kiln_kernel *kernel, int64_t sum)
+static void check(struct kernels *k, const kiln_kernel *kernel, int64_t sum)
 {
     float items[ITEMS] = {0};
-    const kiln_array array = {.data = items, .sizes = {ITEMS}, .strides = {1}};
-    const kiln_launch launch = {.grid = {ITEMS, 1, 1}};
-    const void *const arguments[] = {&array};
 
-    need(kiln_queue_launch(g->queue, kernel, &launch, arguments, 1, &error));
-    need(kiln_queue_wait(g->queue, &error));
-    for (int i = 0; i < ITEMS; i++)
-        if ((int64_t)items[i] != sum) {
-            fprintf(stderr, "kiln-growth: %g instead of %lld\n",
-                    (double)items[i], (long long)sum);
-            exit(1);
-        }
+    kernels_run(k, kernel, items, ITEMS);
+    kernels_check(items, ITEMS, 0, sum);
 }
 
-static void open_all(struct growth *g)
+static void open_all(struct kernels *k)
 {
     static const kiln_alloc alloc = {sizeof alloc, NULL, counted};
     static const char first[] = "kernel first(y)\n"
                                 "    y[global_id(0)] = f32(3)\n"
                                 "end\n";
-    kiln_context_options options = KILN_CONTEXT_OPTIONS_INIT;
 
-    options.alloc = &alloc;
-    need(kiln_context_new(&g->context, &options, &error));
-    need(kiln_config_new(&g->config, g->context, NULL, &error));
-    need(kiln_device_open(&g->device, g->context, "host", 0, &error));
-    need(kiln_queue_new(&g->queue, g->device, &error));
-    need(kiln_package_new(&g->package, g->context, "growth", &error));
-    need(kiln_type_array(&g->array, g->context,
-                         kiln_type_scalar(g->context, KILN_TYPE_F32), 1, 0,
-                         &error));
-    define(g, first, sizeof first - 1);
-    check(g, compile(g, "first"), 3);
-}
-
-static void close_all(struct growth *g)
-{
-    kiln_queue_free(g->queue);
-    kiln_device_close(g->device);
-    kiln_context_free(g->context);
+    kernels_open(k, &alloc);
+    kernels_define(k, first, sizeof first - 1);
+    check(k, kernels_compile(k, "first", NULL), 3);
 }
 
 /* ---- one program ---- */
@@ -166,7 +93,7 @@ static void print_stages(const kiln_statistics *before,
     printf("}");
 }
 
-static int measure_program(struct growth *g, const char *shape, int size)
+static int measure_program(struct kernels *k, const char *shape, int size)
 {
     kiln_statistics before = {.size = sizeof before};
     kiln_statistics after = {.size = sizeof after};
@@ -177,17 +104,17 @@ static int measure_program(struct growth *g, const char *shape, int size)
 
     if (sum < 0)
         return 0;
-    kiln_statistics_get(&before, g->context);
+    kiln_statistics_get(&before, k->context);
     base = atomic_load(&live);
     atomic_store(&most, base);
     resident = (uint64_t)resident_bytes();
-    start = now_ns();
-    define(g, text.bytes, text.size);
-    defined = now_ns();
-    kernel = compile(g, "grown");
-    compiled = now_ns();
-    kiln_statistics_get(&after, g->context);
-    check(g, kernel, sum);
+    start = bench_now_ns();
+    kernels_define(k, text.bytes, text.size);
+    defined = bench_now_ns();
+    kernel = kernels_compile(k, "grown", NULL);
+    compiled = bench_now_ns();
+    kiln_statistics_get(&after, k->context);
+    check(k, kernel, sum);
     printf("{\"shape\": \"%s\", \"size\": %d, \"text_bytes\": %zu, "
            "\"define_ns\": %llu, \"compile_ns\": %llu, "
            "\"context_bytes\": %llu, \"context_most_bytes\": %llu, "
@@ -205,7 +132,7 @@ static int measure_program(struct growth *g, const char *shape, int size)
 
 /* ---- what is held ---- */
 
-static void print_held(struct growth *g, const char *when, int count,
+static void print_held(struct kernels *k, const char *when, int count,
                        uint64_t base, int round)
 {
     static const char *const tiers[] = {
@@ -215,7 +142,7 @@ static void print_held(struct growth *g, const char *when, int count,
     };
     kiln_statistics s = {.size = sizeof s};
 
-    kiln_statistics_get(&s, g->context);
+    kiln_statistics_get(&s, k->context);
     printf("{\"when\": \"%s\", \"round\": %d, \"kernels\": %d, "
            "\"context_bytes\": %lld",
            when, round, count, (long long)(atomic_load(&live) - base));
@@ -226,64 +153,65 @@ static void print_held(struct growth *g, const char *when, int count,
     printf("}\n");
 }
 
-static void compile_all(struct growth *g, int count, int step)
+static void compile_all(struct kernels *k, int count, int step)
 {
     for (int n = 0; n < count; n++) {
         char name[16];
 
         snprintf(name, sizeof name, "k%d", n);
-        check(g, compile(g, name), n + step);
+        check(k, kernels_compile(k, name, NULL), n + step);
     }
 }
 
-static void define_all(struct growth *g, int count, int step)
+static void define_all(struct kernels *k, int count, int step)
 {
     struct text text = {0};
 
     growth_kernels(&text, count, step);
-    define(g, text.bytes, text.size);
+    kernels_define(k, text.bytes, text.size);
     free(text.bytes);
 }
 
 /* Kernels are redefined, which makes the old ones outdated; then their package
    goes, and nothing is left that could ask for them. */
-static void measure_held(struct growth *g, int count)
+static void measure_held(struct kernels *k, int count)
 {
     const uint64_t base = atomic_load(&live);
+    kiln_error *error = NULL;
 
-    print_held(g, "before", count, base, 0);
-    define_all(g, count, 1);
-    print_held(g, "defined", count, base, 0);
-    compile_all(g, count, 1);
-    print_held(g, "compiled", count, base, 0);
-    define_all(g, count, 2);
-    print_held(g, "redefined", count, base, 0);
-    kiln_context_collect(g->context);
-    print_held(g, "redefined, collected", count, base, 0);
-    need(kiln_package_unload(g->package, NULL, &error));
-    kiln_context_collect(g->context);
-    print_held(g, "unloaded, collected", count, base, 0);
+    print_held(k, "before", count, base, 0);
+    define_all(k, count, 1);
+    print_held(k, "defined", count, base, 0);
+    compile_all(k, count, 1);
+    print_held(k, "compiled", count, base, 0);
+    define_all(k, count, 2);
+    print_held(k, "redefined", count, base, 0);
+    kiln_context_collect(k->context);
+    print_held(k, "redefined, collected", count, base, 0);
+    bench_check(kiln_package_unload(k->package, NULL, &error), &error);
+    kiln_context_collect(k->context);
+    print_held(k, "unloaded, collected", count, base, 0);
 }
 
 /* The same kernels over and over with another meaning, as in a session of
    somebody who works on them: nothing old may stay. */
-static void measure_rounds(struct growth *g, int count)
+static void measure_rounds(struct kernels *k, int count)
 {
     const uint64_t base = atomic_load(&live);
 
     for (int round = 1; round <= ROUNDS; round++) {
-        define_all(g, count, round);
-        compile_all(g, count, round);
-        kiln_context_collect(g->context);
+        define_all(k, count, round);
+        compile_all(k, count, round);
+        kiln_context_collect(k->context);
         if ((round & (round - 1)) == 0)
-            print_held(g, "round", count, base, round);
+            print_held(k, "round", count, base, round);
     }
 }
 
 int main(int argc, char **argv)
 {
     const int size = argc == 3 ? atoi(argv[2]) : 0;
-    struct growth g = {0};
+    struct kernels k = {0};
     int is_known = 1;
 
     /* What is built is timed: nothing comes from the disk. */
@@ -293,13 +221,13 @@ int main(int argc, char **argv)
               stderr);
         return 2;
     }
-    open_all(&g);
+    open_all(&k);
     if (strcmp(argv[1], "held") == 0)
-        measure_held(&g, size);
+        measure_held(&k, size);
     else if (strcmp(argv[1], "rounds") == 0)
-        measure_rounds(&g, size);
+        measure_rounds(&k, size);
     else
-        is_known = measure_program(&g, argv[1], size);
-    close_all(&g);
+        is_known = measure_program(&k, argv[1], size);
+    kernels_close(&k);
     return is_known ? 0 : 2;
 }

@@ -25,7 +25,4 @@ int64_t growth_text(struct text *text, const char *shape, int size);
 /* Appends kernels k0(y) to k<size - 1>(y); kernel N adds N + `step`. */
 void growth_kernels(struct text *text, int size, int step);
 
-/* The names of the shapes, ended by NULL. */
-extern const char *const growth_shapes[];
-
 #endif /* BENCH_GROWTH_H */

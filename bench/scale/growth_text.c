@@ -110,17 +110,20 @@ static int64_t blocks(struct text *text, int size)
     return size;
 }
 
-const char *const growth_shapes[] = {"methods", "callees", "depth",
-                                     "length",  "blocks",  NULL};
-
 int64_t growth_text(struct text *text, const char *shape, int size)
 {
-    static int64_t (*const makers[])(struct text *, int) = {
-        methods, callees, depth, length, blocks};
+    static const struct {
+        const char *name;
+        int64_t (*make)(struct text *text, int size);
+    } shapes[] = {{"methods", methods},
+                  {"callees", callees},
+                  {"depth", depth},
+                  {"length", length},
+                  {"blocks", blocks}};
 
-    for (size_t i = 0; growth_shapes[i]; i++)
-        if (strcmp(growth_shapes[i], shape) == 0)
-            return makers[i](text, size);
+    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
+        if (strcmp(shapes[i].name, shape) == 0)
+            return shapes[i].make(text, size);
     return -1;
 }
 

@@ -83,24 +83,23 @@ static void open_context(struct many *many)
     kiln_error *error = NULL;
 
     options.alloc = &alloc;
-    options.workers = 1;
     options.codegen = KILN_CODEGEN_THREAD;
     options.codegen_exchange = exchange;
     settings.target = "cuda:sm_90";
-    bench_check(kiln_context_new(&many->context, &options, &error), error);
+    bench_check(kiln_context_new(&many->context, &options, &error), &error);
     bench_check(
         kiln_config_new(&many->config, many->context, &settings, &error),
-        error);
+        &error);
     bench_check(kiln_device_open_offline(&many->device, many->context,
                                          many->config, &error),
-                error);
+                &error);
     bench_check(kiln_package_new(&package, many->context, "many", &error),
-                error);
+                &error);
     bench_check(kiln_package_define(package, "many.kiln", source,
                                     sizeof source - 1, NULL, &error),
-                error);
+                &error);
     bench_check(kiln_package_function(&many->function, package, "job", &error),
-                error);
+                &error);
 }
 
 /* Twelve scalars, and arrays of four of them. */
@@ -116,7 +115,7 @@ static void make_types(struct many *many)
         bench_check(kiln_type_array(&many->types[i], many->context,
                                     many->types[i - MANY_TYPES / 2], 1, 0,
                                     &error),
-                    error);
+                    &error);
 }
 
 static void compile(struct many *many, uint32_t index)
@@ -130,7 +129,13 @@ static void compile(struct many *many, uint32_t index)
     bench_check(kiln_call_site_compile(&kernel, &many->sites[index],
                                        many->context, &signature, many->config,
                                        NULL, &error),
-                error);
+                &error);
+}
+
+static void compile_part(void *env, uint64_t begin, uint64_t end)
+{
+    for (uint64_t i = begin; i < end; i++)
+        compile(env, (uint32_t)i);
 }
 
 struct many *many_new(uint32_t count)
@@ -148,8 +153,7 @@ struct many *many_new(uint32_t count)
     make_types(many);
     start = bench_now_ns();
     many->made_bytes = atomic_load(&live);
-    for (uint32_t i = 0; i < count; i++)
-        compile(many, i);
+    bench_divide(0, count, compile_part, many);
     many->made_ns = bench_now_ns() - start;
     many->made_bytes = atomic_load(&live) - many->made_bytes;
     return many;

@@ -24,7 +24,7 @@ struct many {
     const kiln_type *types[MANY_TYPES];
     kiln_call_site *sites; /* one for each job */
     uint32_t count;
-    uint64_t made_ns;
+    uint64_t made_ns;    /* on all cores */
     uint64_t made_bytes; /* of the context's memory, live */
 };
 

@@ -280,6 +280,7 @@ static kiln_status queue_make(kiln_queue **out, kiln_device *device,
     if (queue == NULL)
         return kiln__error_no_memory(error);
     queue->device = device;
+    queue->exception.size = sizeof queue->exception;
     status = device->ops->queue_new(device->self, device->handle, native,
                                     &queue->handle, error);
     if (status != KILN_OK) {

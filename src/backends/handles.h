@@ -41,6 +41,7 @@ struct kiln_queue {
        an exception is heard of. */
     const kiln_frontend *frontend;
     kiln__queue_heap heap;
+    kiln_exception exception; /* all zero but its size, for the next one */
 };
 
 /* ---- queue_heap.c ---- */

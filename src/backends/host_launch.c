@@ -249,6 +249,17 @@ static kiln_status measure_memory(host_launch *run,
     return KILN_OK;
 }
 
+/* As choose_block() has it for a grid of one group, without divisions, which
+   take as long as much of a small launch. */
+static void set_one_group(struct kiln__host_launch *launch,
+                          const uint64_t grid[3])
+{
+    for (int i = 0; i < 3; i++) {
+        launch->grid[i] = launch->block[i] = grid[i];
+        launch->groups[i] = 1;
+    }
+}
+
 static void set_shape(struct kiln__host_launch *launch,
                       const kiln_launch_request *request, uint64_t most)
 {
@@ -304,12 +315,16 @@ kiln_status kiln__host_launch(kiln_context *context, kiln__host_pool *pool,
     };
     const uint64_t items =
         request->grid[0] * request->grid[1] * request->grid[2];
+    const uint64_t room =
+        needs_memory ? KILN__HOST_MEMORY_ITEMS : KILN__HOST_GROUP_ITEMS;
     uint64_t groups;
 
     if (request->heap != NULL)
         run.launch.heap = clear_heap(request->heap);
-    set_shape(&run.launch, request,
-              needs_memory ? KILN__HOST_MEMORY_ITEMS : KILN__HOST_GROUP_ITEMS);
+    if (request->block[0] == 0 && items <= least(SMALL_GROUP, room))
+        set_one_group(&run.launch, request->grid);
+    else
+        set_shape(&run.launch, request, room);
     if (needs_memory)
         KILN_TRY(measure_memory(&run, info, error));
     groups = run.launch.groups[0] * run.launch.groups[1] * run.launch.groups[2];

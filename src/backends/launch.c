@@ -10,6 +10,7 @@
 #include "report.h"
 #include "report_text.h"
 #include "settings.h"
+#include "types.h"
 
 /*
  * The way to a kernel that is warm already: one pass over the arguments that
@@ -54,52 +55,75 @@ static int strides_fit(const kiln_array *array, uint32_t rank,
     return !__builtin_sub_overflow(high, low, &high);
 }
 
-static const char *check_array(const kiln_array *array, const kiln_type *type,
-                               uint32_t rank, int is_strided)
+static const char *check_array(const kiln_array *array, const kiln_type *type)
 {
-    const uint64_t element = kiln_type_size(kiln_type_element(type));
+    const uint64_t element = type->element->size;
     const int64_t element_size =
         element > INT64_MAX ? INT64_MAX : (int64_t)element;
     int64_t total = element_size;
-    int is_empty = 0;
+    int is_empty = 0, is_huge = 0;
 
-    for (uint32_t i = 0; i < rank; i++) {
+    for (uint32_t i = 0; i < type->rank; i++) {
         if (array->sizes[i] < 0)
             return "a size is negative";
         is_empty |= array->sizes[i] == 0;
+        is_huge |= __builtin_mul_overflow(total, array->sizes[i], &total);
     }
-    for (uint32_t i = 0; i < rank && !is_empty; i++)
-        if (__builtin_mul_overflow(total, array->sizes[i], &total))
-            return "its sizes are out of range";
+    if (is_huge && !is_empty)
+        return "its sizes are out of range";
     if (!is_empty && total > 0 && array->data == NULL)
         return "its data is NULL";
-    if (is_strided && !strides_fit(array, rank, element_size))
+    if (type->strided && !strides_fit(array, type->rank, element_size))
         return "its strides are out of range";
     return NULL;
 }
 
 /* Flattens an array: data pointer, sizes and, when strided, strides. */
-static const char *pack_array(unsigned char *to, const kiln_argument_info *info,
-                              const kiln_type *type, const void *value)
+static const char *pack_array(unsigned char *to, const kiln_type *type,
+                              const kiln_array *array)
 {
-    const uint32_t rank = kiln_type_rank(type);
-    const size_t dense = sizeof(void *) + rank * sizeof(int64_t);
-    const int is_strided = info->size > dense;
-    kiln_array array;
-    const char *fault;
+    const char *fault = check_array(array, type);
 
-    memcpy(&array, value, offsetof(kiln_array, strides));
-    if (is_strided)
-        memcpy(array.strides,
-               (const char *)value + offsetof(kiln_array, strides),
-               rank * sizeof(int64_t));
-    fault = check_array(&array, type, rank, is_strided);
     if (fault != NULL)
         return fault;
-    memcpy(to, &array, dense);
-    if (is_strided)
-        memcpy(to + dense, array.strides, rank * sizeof(int64_t));
+    memcpy(to, &array->data, sizeof array->data);
+    to += sizeof array->data;
+    for (uint32_t i = 0; i < type->rank; i++, to += sizeof(int64_t))
+        memcpy(to, &array->sizes[i], sizeof(int64_t));
+    for (uint32_t i = 0; type->strided && i < type->rank;
+         i++, to += sizeof(int64_t))
+        memcpy(to, &array->strides[i], sizeof(int64_t));
     return NULL;
+}
+
+/* The same for the array that most are: dense, of one dimension. */
+static const char *pack_vector(unsigned char *to, const kiln_type *type,
+                               const kiln_array *array)
+{
+    const int64_t size = array->sizes[0];
+    uint64_t bytes;
+
+    if (size < 0)
+        return "a size is negative";
+    if (__builtin_mul_overflow(type->element->size, (uint64_t)size, &bytes) ||
+        bytes > INT64_MAX)
+        return "its sizes are out of range";
+    if (bytes > 0 && array->data == NULL)
+        return "its data is NULL";
+    memcpy(to, &array->data, sizeof array->data);
+    memcpy(to + sizeof array->data, &size, sizeof size);
+    return NULL;
+}
+
+/* Most are numbers, for which a call of memcpy() takes longer than they do. */
+static void pack_value(unsigned char *to, const void *value, uint32_t size)
+{
+    if (size == 4)
+        memcpy(to, value, 4);
+    else if (size == 8)
+        memcpy(to, value, 8);
+    else
+        memcpy(to, value, size);
 }
 
 static kiln_status pack(unsigned char *block, const kiln_kernel *kernel,
@@ -116,11 +140,13 @@ static kiln_status pack(unsigned char *block, const kiln_kernel *kernel,
             continue;
         if (arguments[i] == NULL)
             fault = "its address is NULL";
-        else if (kiln_type_kind(type) == KILN_TYPE_ARRAY)
-            fault = pack_array(block + argument->offset, argument, type,
-                               arguments[i]);
+        else if (type->kind == KILN_TYPE_ARRAY && type->rank == 1 &&
+                 !type->strided)
+            fault = pack_vector(block + argument->offset, type, arguments[i]);
+        else if (type->kind == KILN_TYPE_ARRAY)
+            fault = pack_array(block + argument->offset, type, arguments[i]);
         else
-            memcpy(block + argument->offset, arguments[i], argument->size);
+            pack_value(block + argument->offset, arguments[i], argument->size);
         if (fault != NULL)
             return bad_argument(error, kernel, i, fault);
     }
@@ -242,13 +268,14 @@ static void forget_unknown(kiln_exception *exception)
 /* Adds the place that the frontend's source map has today. What stands behind
    a `#` in the method's name tells the frontend which one it was, and people
    nothing. */
-static kiln_status report_exception(kiln_exception *exception,
-                                    const kiln_frontend *frontend,
-                                    kiln_error **error)
+static kiln_status report_exception(kiln_queue *queue, kiln_error **error)
 {
+    kiln_exception *exception = &queue->exception;
+    const kiln_frontend *frontend = queue->frontend;
     kiln_location place = {0};
     char method[METHOD_MAX], methods[KILN__FRAMES_MAX][METHOD_MAX];
     kiln_frame frames[KILN__FRAMES_MAX];
+    kiln_status status;
 
     forget_unknown(exception);
     if (frontend != NULL && frontend->ops.locate != NULL &&
@@ -264,7 +291,9 @@ static kiln_status report_exception(kiln_exception *exception,
     exception->frame_count =
         locate_frames(frames, methods, exception, frontend);
     exception->frames = exception->frame_count > 0 ? frames : NULL;
-    return kiln__error_set_exception(error, exception);
+    status = kiln__error_set_exception(error, exception);
+    *exception = (kiln_exception){.size = sizeof *exception};
+    return status;
 }
 
 /* ---- launching ---- */
@@ -295,7 +324,14 @@ static kiln_status check_home(const kiln_queue *queue,
     return KILN_OK;
 }
 
-/* Packs into `block`, zeroed so that no stale byte of the stack is passed. */
+/* No stale byte of the stack is passed on between arguments. A block has room
+   for a whole number of these steps. */
+static void clear(unsigned char *block, uint32_t size)
+{
+    for (uint32_t i = 0; i < size; i += BLOCK_ALIGNMENT)
+        memset(block + i, 0, BLOCK_ALIGNMENT);
+}
+
 static kiln_status launch_packed(kiln_queue *queue,
                                  kiln_launch_request *request,
                                  unsigned char *block,
@@ -304,10 +340,9 @@ static kiln_status launch_packed(kiln_queue *queue,
 {
     const kiln_device *device = queue->device;
     const kiln_kernel *kernel = request->kernel;
-    kiln_exception exception = {.size = sizeof exception};
     kiln_status status;
 
-    memset(block, 0, request->argument_bytes);
+    clear(block, request->argument_bytes);
     KILN_TRY(pack(block, kernel, arguments, error));
     request->arguments = block;
     if (device->workload != NULL &&
@@ -318,13 +353,11 @@ static kiln_status launch_packed(kiln_queue *queue,
     queue->launches++;
     queue->frontend = frontend_of(kernel);
     status = device->ops->launch(device->self, queue->handle, request,
-                                 &exception, error);
+                                 &queue->exception, error);
     if (status == KILN_OK && device->ops->native_grew != NULL &&
         device->ops->native_grew(device->self, kernel->module->handle))
         kiln__growth_note(queue, kernel);
-    return status == KILN_EEXCEPTION
-               ? report_exception(&exception, queue->frontend, error)
-               : status;
+    return status == KILN_EEXCEPTION ? report_exception(queue, error) : status;
 }
 
 static kiln_status launch_large(kiln_queue *queue, kiln_launch_request *request,
@@ -333,7 +366,7 @@ static kiln_status launch_large(kiln_queue *queue, kiln_launch_request *request,
 {
     const kiln_alloc *alloc = &queue->device->context->alloc;
     const size_t size =
-        (size_t)request->argument_bytes + HIDDEN_ROOM + BLOCK_ALIGNMENT;
+        (size_t)request->argument_bytes + HIDDEN_ROOM + 2 * BLOCK_ALIGNMENT;
     unsigned char *memory = kiln__allocate(alloc, size);
     kiln_status status;
 
@@ -412,22 +445,19 @@ static kiln_status wait_or_look(kiln_queue *queue, int32_t block,
                                 kiln_error **error)
 {
     const kiln_device *device;
-    kiln_exception exception = {.size = sizeof exception};
     kiln_status status;
 
     KILN_REQUIRE(queue != NULL, error);
     device = queue->device;
-    status = device->ops->wait(device->self, queue->handle, block, &exception,
-                               error);
+    status = device->ops->wait(device->self, queue->handle, block,
+                               &queue->exception, error);
     if (device->ops->native_grew != NULL &&
         (status == KILN_OK || status == KILN_EEXCEPTION))
         kiln__growth_save(queue, device->context);
     if (block ? status == KILN_OK || status == KILN_EEXCEPTION
               : status == KILN_OK)
         kiln__queue_heap_rest(queue);
-    return status == KILN_EEXCEPTION
-               ? report_exception(&exception, queue->frontend, error)
-               : status;
+    return status == KILN_EEXCEPTION ? report_exception(queue, error) : status;
 }
 
 kiln_status kiln_queue_wait(kiln_queue *queue, kiln_error **error)

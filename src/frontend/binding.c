@@ -152,6 +152,7 @@ void kiln__generic_free(kiln__generic *generic)
     if (generic == NULL)
         return;
     alloc = generic->package->language->alloc;
+    kiln__methods_dispose(generic);
     kiln__deallocate(alloc, (void *)(uintptr_t)generic->name,
                      generic->name == NULL ? 0 : strlen(generic->name) + 1);
     kiln__deallocate(alloc, generic, sizeof *generic);

@@ -41,8 +41,8 @@ static void unlink_pending(kiln__change *change)
 
 static void forget_marks(kiln__change *change)
 {
-    for (size_t i = 0; i < change->added.count; i++)
-        change->added.items[i]->generic->pending = NULL;
+    for (size_t i = 0; !change->published && i < change->added.count; i++)
+        kiln__method_take_back(change->added.items[i]);
     for (size_t i = 0; i < change->removed.count; i++)
         change->removed.items[i]->leaving = 0;
 }
@@ -134,8 +134,7 @@ void kiln__change_add_method(kiln__change *change, kiln__method *method)
         change->status = KILN_ENOMEM;
         return;
     }
-    method->next = method->generic->pending;
-    method->generic->pending = method;
+    kiln__method_add(method);
 }
 
 void kiln__change_remove_method(kiln__change *change, kiln__method *method)
@@ -251,30 +250,6 @@ static void tidy_subjects(kiln__change *change)
 
 /* ---- publication ---- */
 
-static void retire_method(kiln__method *method, uint64_t last)
-{
-    kiln__generic *generic = method->generic;
-    kiln__method **link = &generic->methods;
-
-    while (*link != method)
-        link = &(*link)->next;
-    *link = method->next;
-    __atomic_store_n(&method->max_world, last, __ATOMIC_RELAXED);
-    method->next = generic->retired;
-    generic->retired = method;
-    if (generic->retired_world < last)
-        generic->retired_world = last;
-}
-
-static void link_method(kiln__method *method)
-{
-    kiln__generic *generic = method->generic;
-
-    method->next = generic->methods;
-    generic->methods = method;
-    generic->overlay_count += method->overlay != NULL;
-}
-
 /* With the world lock for writing; nothing here can fail. */
 static void make_visible(kiln__change *change)
 {
@@ -290,9 +265,9 @@ static void make_visible(kiln__change *change)
     for (size_t i = 0; i < change->ended.count; i++)
         change->ended.items[i]->max_world = last;
     for (size_t i = 0; i < change->removed.count; i++)
-        retire_method(change->removed.items[i], last);
+        kiln__method_retire(change->removed.items[i], last);
     for (size_t i = 0; i < change->added.count; i++)
-        link_method(change->added.items[i]);
+        kiln__method_link(change->added.items[i]);
     kiln__program_publish(change);
     if (change->unloads)
         change->package->loaded = 0;

@@ -257,37 +257,25 @@ static void digest_method(kiln__change *change, kiln__method *method)
 
 /* ---- a method among others ---- */
 
-static int is_same_table(const kiln__method *a, const kiln__method *b)
-{
-    if (a->overlay == NULL || b->overlay == NULL)
-        return a->overlay == b->overlay;
-    return strcmp(a->overlay, b->overlay) == 0;
-}
-
-/* Finds the method of the list that takes the same types. */
-static kiln__method *find_same(kiln__change *change, kiln__method *list,
-                               const kiln__method *method)
+static kiln__method *find_same(kiln__change *change, const kiln__method *method,
+                               int is_pending)
 {
     int failed = 0;
+    kiln__method *same =
+        kiln__method_find_same(method, is_pending, change->world, &failed);
 
-    for (; list != NULL; list = list->next)
-        if (list->shape == method->shape && !list->leaving &&
-            is_same_table(list, method) &&
-            kiln__method_covers(list, method, change->world, &failed) &&
-            kiln__method_covers(method, list, change->world, &failed))
-            break;
     if (failed)
         change->status = KILN_ENOMEM;
-    return list;
+    return same;
 }
 
 static void add_method(kiln__change *change, kiln__method *method)
 {
     kiln__generic *generic = method->generic;
-    kiln__method *old = find_same(change, generic->methods, method);
+    kiln__method *old = find_same(change, method, 0);
     int same;
 
-    if (find_same(change, generic->pending, method) != NULL) {
+    if (find_same(change, method, 1) != NULL) {
         kiln__diagnose(&change->diagnostics, change->source,
                        method->definition->name_span, "duplicate-definition",
                        "an earlier one in this text has the same types",

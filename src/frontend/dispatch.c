@@ -270,26 +270,32 @@ static int is_visible(const kiln__method *method, uint64_t world)
            world <= __atomic_load_n(&method->max_world, __ATOMIC_RELAXED);
 }
 
-/* Goes through current methods, then those that an older world still sees. */
-static const kiln__method *next_candidate(const call *c, table_name table,
-                                          const kiln__method *method,
-                                          int *retired)
+/* A method takes another type than the argument's only where that is soft. */
+static kiln__method_walk walk_of(const call *c, int is_full)
 {
-    const kiln__generic *generic = c->generic;
+    kiln__method_walk walk = {.generic = c->generic,
+                              .arguments = c->arguments,
+                              .count = c->count,
+                              .world = c->world,
+                              .is_full = is_full};
 
-    for (;;) {
-        if (method == NULL) {
-            if (*retired || c->world > generic->retired_world)
-                return NULL;
-            *retired = 1;
-            method = generic->retired;
-            continue;
-        }
-        if (method->parameter_count == c->count && is_in_table(method, table) &&
-            is_visible(method, c->world))
-            return method;
-        method = method->next;
-    }
+    for (size_t i = 0; i < c->count; i++)
+        if (!is_firm(c, i))
+            walk.soft |= (uint64_t)1 << i;
+    kiln__method_walk_begin(&walk);
+    return walk;
+}
+
+static const kiln__method *next_candidate(const call *c, table_name table,
+                                          kiln__method_walk *walk)
+{
+    const kiln__method *method;
+
+    do
+        method = kiln__method_walk_next(walk);
+    while (method != NULL &&
+           !(is_in_table(method, table) && is_visible(method, c->world)));
+    return method;
 }
 
 static int covers(call *c, const kiln__method *wide, const kiln__method *narrow)
@@ -304,45 +310,50 @@ static int beats(call *c, const kiln__method *a, const kiln__method *b)
 
 /* Every other applicable method must be wider than the best one. */
 static const kiln__method *rival_of(call *c, table_name table,
-                                    const kiln__method *best,
+                                    const kiln__method *best, int is_full,
                                     kiln__match *scratch)
 {
-    int retired = 0;
-    const kiln__method *method =
-        next_candidate(c, table, c->generic->methods, &retired);
+    kiln__method_walk walk = walk_of(c, is_full);
+    const kiln__method *method;
 
-    while (method != NULL) {
+    while ((method = next_candidate(c, table, &walk)) != NULL)
         if (method != best && applies(c, method, scratch) &&
             !beats(c, best, method))
             return method;
-        method = next_candidate(c, table, method->next, &retired);
-    }
     return NULL;
+}
+
+/* The one that beats all others is found in any order. If there is none, which
+   two are told depends on it. */
+static void find_best(call *c, table_name table, int is_full, kiln__match *out)
+{
+    kiln__method_walk walk = walk_of(c, is_full);
+    const kiln__method *best = NULL, *method;
+    int several = 0;
+
+    while ((method = next_candidate(c, table, &walk)) != NULL) {
+        if (!applies(c, method, out))
+            continue;
+        several |= best != NULL;
+        if (best == NULL || beats(c, method, best))
+            best = method;
+    }
+    out->method = best;
+    out->other = several ? rival_of(c, table, best, is_full, out) : NULL;
 }
 
 static kiln_status select_method(call *c, table_name table, kiln__match *out)
 {
-    const kiln__method *best = NULL, *method;
-    int retired = 0, several = 0;
-
-    method = next_candidate(c, table, c->generic->methods, &retired);
-    while (method != NULL) {
-        if (applies(c, method, out)) {
-            several |= best != NULL;
-            if (best == NULL || beats(c, method, best))
-                best = method;
-        }
-        method = next_candidate(c, table, method->next, &retired);
-    }
-    out->method = best;
-    out->other = several ? rival_of(c, table, best, out) : NULL;
+    find_best(c, table, 0, out);
+    if (out->other != NULL)
+        find_best(c, table, 1, out);
     if (c->failed)
         return KILN_ENOMEM;
-    if (best == NULL)
+    if (out->method == NULL)
         return KILN_ENOTFOUND;
     if (out->other != NULL)
         return KILN_ECOMPILE;
-    (void)applies(c, best, out);
+    (void)applies(c, out->method, out);
     return KILN_OK;
 }
 

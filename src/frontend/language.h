@@ -19,6 +19,7 @@
 typedef struct kiln__language kiln__language; /* the frontend's self */
 typedef struct kiln__method kiln__method;
 typedef struct kiln__generic kiln__generic;
+typedef struct kiln__method_group kiln__method_group; /* methods.c */
 typedef struct kiln__named_type kiln__named_type;
 typedef struct kiln__slot kiln__slot; /* a name in a package; tables.h */
 
@@ -52,9 +53,14 @@ struct kiln__generic {
        ended, each newest first. */
     kiln__method *methods;
     kiln__method *retired;
-    uint64_t retired_world; /* the last world that sees a retired one */
-    uint32_t overlay_count; /* methods that are or were in overlay tables */
-    kiln__method *pending;  /* of the change under way, under its lock */
+    uint64_t retired_world;     /* the last world that sees a retired one */
+    uint32_t overlay_count;     /* methods that are or were in overlay tables */
+    kiln__method_group *groups; /* the current ones by types, when many */
+    /* Under the change lock: */
+    kiln__method *pending; /* of the change under way */
+    size_t method_count;   /* current and pending */
+    kiln__method **same;   /* both by shape, when many: `same_capacity` */
+    size_t same_capacity;  /* lists */
 };
 
 /* A method's parameter type, resolved: what it matches. */
@@ -113,8 +119,16 @@ struct kiln__method {
     kiln_digest digest; /* package, patterns, definition digest: no places */
     uint64_t min_world;
     uint64_t max_world; /* UINT64_MAX: current; read atomically */
-    int leaving;        /* with the change under way, under its lock */
     kiln__method *next; /* of the generic */
+    /* Of current ones, under the world lock; methods.c: */
+    kiln__method *previous;
+    kiln__method_group *group;
+    kiln__method *next_alike; /* of the group's list */
+    uint64_t alike;           /* says which list */
+    /* Under the change lock: */
+    kiln__method *next_same; /* of the list of its shape */
+    int leaving;             /* with the change under way */
+    int is_pending;
 };
 
 /* What a name means in a package. */

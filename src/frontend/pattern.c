@@ -314,8 +314,26 @@ int kiln__pattern_is_open(const kiln__pattern *pattern)
     return 0;
 }
 
+static uint64_t pattern_shape(const kiln__method *method,
+                              const kiln__pattern *pattern);
+
+/* Parts that take everything may as well not be there. */
+static uint64_t parts_shape(const kiln__method *method,
+                            const kiln__pattern *pattern, uint64_t shape)
+{
+    uint64_t words[2] = {shape, 0};
+    int is_any = 1;
+
+    for (size_t i = 0; i < pattern->count; i++) {
+        words[1] = pattern_shape(method, pattern->children[i]);
+        is_any &= words[1] == 1;
+        words[0] = kiln__hash_words(words, 2);
+    }
+    return is_any ? shape : words[0];
+}
+
 /* A number that two patterns share whenever each takes what the other does, in
-   every process: `T` is its bound, `Vec{T,N}` may be `Vec`. */
+   every process: `T` is its bound, `Vec{T,N}` may be `Vec`. 1: takes all. */
 static uint64_t pattern_shape(const kiln__method *method,
                               const kiln__pattern *pattern)
 {
@@ -333,7 +351,7 @@ static uint64_t pattern_shape(const kiln__method *method,
     case KILN__PATTERN_EXACT:
         return pattern->type->id.low;
     case KILN__PATTERN_STRUCT:
-        return pattern->named->slot->subject;
+        return parts_shape(method, pattern, pattern->named->slot->subject);
     case KILN__PATTERN_ABSTRACT:
         if (pattern->named->kinds == 1u << KILN_TYPE_VECTOR)
             return 2;
@@ -343,15 +361,16 @@ static uint64_t pattern_shape(const kiln__method *method,
             return 4;
         return pattern->named->slot->subject;
     case KILN__PATTERN_VECTOR:
-        return 2;
+        return parts_shape(method, pattern, 2);
     case KILN__PATTERN_STATIC:
-        return 3;
+        return parts_shape(method, pattern, 3);
     case KILN__PATTERN_TYPE:
-        return 4;
+        return parts_shape(method, pattern, 4);
     case KILN__PATTERN_ARRAY:
-        return 16 + 2 * (uint64_t)pattern->rank + pattern->strided;
+        return parts_shape(method, pattern,
+                           16 + 2 * (uint64_t)pattern->rank + pattern->strided);
     case KILN__PATTERN_TUPLE:
-        return 64 + pattern->count;
+        return parts_shape(method, pattern, 64 + pattern->count);
     }
     return 0;
 }

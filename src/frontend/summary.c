@@ -19,7 +19,7 @@
  * are among them, imports, functions, places, subjects; each list behind its
  * length. There is no payload.
  */
-#define META_VERSION 1
+#define META_VERSION 2
 
 /* ---- writing ---- */
 

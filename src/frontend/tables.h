@@ -204,6 +204,38 @@ kiln_status kiln__not_a_type(const kiln__type_scope *scope,
                              const kiln__ast *tree,
                              const kiln__binding *binding);
 
+/* ---- methods.c: the methods of a function ---- */
+/* Adds a method of the change under way, or takes it back. With the change
+   lock. */
+void kiln__method_add(kiln__method *method);
+void kiln__method_take_back(kiln__method *method);
+/* Makes an added method a current one, and a current one retired. With both
+   locks, the world lock for writing. */
+void kiln__method_link(kiln__method *method);
+void kiln__method_retire(kiln__method *method, uint64_t last);
+/* Finds the method, current or pending, that takes the same types in the same
+   table and does not leave. With the change lock. */
+kiln__method *kiln__method_find_same(const kiln__method *method, int is_pending,
+                                     uint64_t world, int *failed);
+void kiln__methods_dispose(kiln__generic *generic);
+/* A walk through the methods that may take a call: each one that takes it, and
+   others. With the world lock. */
+typedef struct kiln__method_walk {
+    const kiln__generic *generic;
+    const kiln__argument *arguments;
+    size_t count;
+    uint64_t world;
+    uint64_t soft; /* bit i: argument i may become another type */
+    int is_full;   /* all methods, current ones first, newest first */
+    /* walked so far: */
+    const kiln__method *next;
+    const kiln__method_group *group; /* of `next`, or none */
+    uint64_t alike;
+    int is_last; /* list */
+} kiln__method_walk;
+void kiln__method_walk_begin(kiln__method_walk *walk);
+const kiln__method *kiln__method_walk_next(kiln__method_walk *walk);
+
 /* ---- dispatch.c, narrow.c ---- */
 /* What one method is tried with. */
 typedef struct kiln__matching {

@@ -102,8 +102,8 @@ static void sweep_job(kiln__job *job, kiln_kernel **dead)
             continue;
         }
         *link = kernel->next;
-        if (atomic_load(&job->kernel) == kernel)
-            atomic_store(&job->kernel, NULL);
+        if (job->kernel == kernel)
+            kiln__job_show(job, NULL);
         kernel->next = *dead;
         *dead = kernel;
     }

@@ -15,7 +15,6 @@ static kiln_digest address_digest(const kiln_signature *signature,
         const void *types[KILN_ARGUMENTS_MAX];
     } words;
 
-    memset(&words, 0, sizeof words);
     words.function = signature->function;
     words.owner = owner;
     for (size_t i = 0; i < signature->count; i++)

@@ -14,8 +14,11 @@
 static void end_kernels(const kiln_code *code)
 {
     for (kiln_kernel *kernel = code->kernels; kernel;
-         kernel = kernel->next_of_code)
+         kernel = kernel->next_of_code) {
         __atomic_store_n(&kernel->head.valid, 0, __ATOMIC_RELEASE);
+        if (kernel->job->kernel == kernel)
+            kiln__job_show(kernel->job, NULL);
+    }
 }
 
 /* Ends one code instance and puts it on the stack of those whose callers are

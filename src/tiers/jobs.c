@@ -1,112 +1,14 @@
-/* jobs.c - tier 3 by signature and config: the hit path, and claims. */
+/* jobs.c - tier 3 by signature and config: claims, and who builds. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <string.h>
 
 #include "state.h"
 
 /*
- * Types, functions and configs are interned: a job is a few addresses, and a
- * hit is a probe that compares them. Writers hold the lock; readers see a
- * slot, and through it a job's kernel, by acquire loads of what writers
- * released. A kernel of an older meaning stays in the slot until the next
- * build: its `valid` says so.
+ * A job has the kernels of all code instances that it was compiled from, and
+ * the flights of those that are being compiled. What hits see is in
+ * job_table.c.
  */
-
-static uint64_t mix(uint64_t hash, const void *address)
-{
-    hash ^= (uint64_t)(uintptr_t)address;
-    hash *= 0x9e3779b97f4a7c15u; /* 2^64 / the golden ratio, odd */
-    return hash ^ (hash >> 29);
-}
-
-static uint64_t job_hash(const kiln_signature *signature,
-                         const kiln_config *config)
-{
-    uint64_t hash = mix(mix(signature->count, signature->function), config);
-
-    for (size_t i = 0; i < signature->count; i++)
-        hash = mix(hash, signature->types[i]);
-    return hash;
-}
-
-static int job_is(const kiln__job *job, const kiln_signature *signature,
-                  const kiln_config *config)
-{
-    if (job->function != signature->function || job->config != config ||
-        job->count != signature->count)
-        return 0;
-    for (size_t i = 0; i < job->count; i++)
-        if (job->types[i] != signature->types[i])
-            return 0;
-    return 1;
-}
-
-static kiln__job *table_find(const kiln__job_table *table, uint64_t hash,
-                             const kiln_signature *signature,
-                             const kiln_config *config)
-{
-    for (size_t at = hash & table->mask;; at = (at + 1) & table->mask) {
-        const kiln__job_slot *slot = &table->slots[at];
-        kiln__job *job = atomic_load_explicit(&slot->job, memory_order_acquire);
-
-        if (!job || (slot->hash == hash && job_is(job, signature, config)))
-            return job;
-    }
-}
-
-const kiln_kernel *kiln__job_lookup(const kiln_context *context,
-                                    const kiln_signature *signature,
-                                    const kiln_config *config)
-{
-    const kiln__job_table *table =
-        atomic_load_explicit(&context->tiers->table, memory_order_acquire);
-    const kiln__job *job =
-        table_find(table, job_hash(signature, config), signature, config);
-    const kiln_kernel *kernel;
-
-    if (!job)
-        return NULL;
-    kernel = atomic_load_explicit(&job->kernel, memory_order_acquire);
-    if (!kernel || !__atomic_load_n(&kernel->head.valid, __ATOMIC_RELAXED))
-        return NULL;
-    return kernel;
-}
-
-static void table_insert(kiln__job_table *table, uint64_t hash, kiln__job *job)
-{
-    size_t at = hash & table->mask;
-
-    while (atomic_load_explicit(&table->slots[at].job, memory_order_relaxed))
-        at = (at + 1) & table->mask;
-    table->slots[at].hash = hash;
-    atomic_store_explicit(&table->slots[at].job, job, memory_order_release);
-    table->used++;
-}
-
-/* Doubles the table when it is half full: probes stay short. */
-static int table_reserve(struct kiln__tiers *tiers)
-{
-    kiln__job_table *table = atomic_load(&tiers->table);
-    size_t slots = (table->mask + 1) * 2;
-    kiln__job_table *bigger;
-
-    if ((table->used + 1) * 2 <= table->mask + 1)
-        return 1;
-    bigger = kiln__allocate(&tiers->context->alloc,
-                            sizeof *bigger + slots * sizeof table->slots[0]);
-    if (!bigger)
-        return 0;
-    bigger->mask = slots - 1;
-    for (size_t i = 0; i <= table->mask; i++) {
-        kiln__job *job = atomic_load(&table->slots[i].job);
-
-        if (job)
-            table_insert(bigger, table->slots[i].hash, job);
-    }
-    bigger->retired = table;
-    atomic_store_explicit(&tiers->table, bigger, memory_order_release);
-    return 1;
-}
 
 size_t kiln__job_size(size_t count)
 {
@@ -135,18 +37,20 @@ static kiln__job *job_get(struct kiln__tiers *tiers,
                           const kiln_signature *signature,
                           const kiln_config *config)
 {
-    const uint64_t hash = job_hash(signature, config);
-    kiln__job *job =
-        table_find(atomic_load(&tiers->table), hash, signature, config);
+    kiln__job *job = kiln__job_find(tiers, signature, config);
 
-    if (job || !table_reserve(tiers))
+    if (job)
         return job;
     job = job_new(&tiers->context->alloc, signature, config);
     if (!job)
         return NULL;
+    if (!kiln__job_insert(tiers, job)) {
+        kiln__deallocate(&tiers->context->alloc, job,
+                         kiln__job_size(job->count));
+        return NULL;
+    }
     job->next_all = tiers->jobs;
     tiers->jobs = job;
-    table_insert(atomic_load(&tiers->table), hash, job);
     return job;
 }
 
@@ -285,12 +189,13 @@ static void job_add(kiln__job *job, kiln_kernel *kernel)
     kiln_code *code = (kiln_code *)(uintptr_t)kernel->code;
 
     kernel->head.valid = atomic_load(&code->max_world) == UINT64_MAX;
+    kernel->job = job;
     kernel->next = job->kernels;
     job->kernels = kernel;
     kernel->next_of_code = code->kernels;
     code->kernels = kernel;
     if (kernel->head.valid)
-        atomic_store_explicit(&job->kernel, kernel, memory_order_release);
+        kiln__job_show(job, kernel);
 }
 
 static void remember_failure(kiln__job *job, const kiln__flight *flight,

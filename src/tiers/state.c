@@ -4,35 +4,6 @@
 #include "lock.h"
 #include "stores.h"
 
-#define JOB_TABLE_SLOTS 256
-
-static kiln__job_table *table_new(const kiln_alloc *alloc, size_t slots)
-{
-    kiln__job_table *table =
-        kiln__allocate(alloc, sizeof *table + slots * sizeof table->slots[0]);
-
-    if (table)
-        table->mask = slots - 1;
-    return table;
-}
-
-static void table_free(const kiln_alloc *alloc, kiln__job_table *table)
-{
-    kiln__deallocate(alloc, table,
-                     sizeof *table +
-                         (table->mask + 1) * sizeof table->slots[0]);
-}
-
-static void retired_free(const kiln_alloc *alloc, kiln__job_table *table)
-{
-    while (table) {
-        kiln__job_table *older = table->retired;
-
-        table_free(alloc, table);
-        table = older;
-    }
-}
-
 /* A ticket may still hold one: it ends as canceled. */
 static void drop_foreign_flights(struct kiln__tiers *tiers, kiln__flight **link)
 {
@@ -97,9 +68,11 @@ uint64_t kiln__tiers_longest_build_ns(kiln_context *context)
 kiln_status kiln__tiers_new(kiln_context *context)
 {
     struct kiln__tiers *tiers = kiln__allocate(&context->alloc, sizeof *tiers);
-    kiln__job_table *table = table_new(&context->alloc, JOB_TABLE_SLOTS);
 
-    if (!tiers || !table)
+    if (!tiers)
+        return KILN_ENOMEM;
+    tiers->context = context;
+    if (!kiln__job_table_new(tiers))
         goto failed;
     if (kiln__locks_new(&tiers->locks, context, lock_folder, context) !=
         KILN_OK)
@@ -110,12 +83,10 @@ kiln_status kiln__tiers_new(kiln_context *context)
         kiln__mutex_dispose(&tiers->lock);
         goto failed;
     }
-    tiers->context = context;
     kiln__map_init(&tiers->instances, &context->alloc);
     kiln__map_init(&tiers->subjects, &context->alloc);
     kiln__map_init(&tiers->artifacts, &context->alloc);
     kiln__map_init(&tiers->runtime, &context->alloc);
-    atomic_init(&tiers->table, table);
     tiers->guard.mutex = &tiers->lock;
     tiers->guard.child = forget_flights;
     tiers->guard.env = tiers;
@@ -123,11 +94,9 @@ kiln_status kiln__tiers_new(kiln_context *context)
     context->tiers = tiers;
     return KILN_OK;
 failed:
-    if (tiers)
-        kiln__locks_free(tiers->locks);
+    kiln__locks_free(tiers->locks);
+    kiln__job_table_free(tiers);
     kiln__deallocate(&context->alloc, tiers, sizeof *tiers);
-    if (table)
-        table_free(&context->alloc, table);
     return KILN_ENOMEM;
 }
 
@@ -200,7 +169,7 @@ void kiln__tiers_free(kiln_context *context)
     kiln__map_dispose(&tiers->subjects);
     kiln__runtime_free(tiers);
     kiln__consumers_free(tiers);
-    retired_free(alloc, atomic_load(&tiers->table));
+    kiln__job_table_free(tiers);
     kiln__fork_remove(&context->fork, &tiers->guard);
     kiln__condition_dispose(&tiers->ended);
     kiln__mutex_dispose(&tiers->lock);

@@ -81,17 +81,29 @@ typedef struct kiln__instance {
     struct kiln__instance *alias; /* another one of the same digest */
 } kiln__instance;
 
-/* A signature under a config. Immutable but for the marked members. What a hit
-   reads stands together, at the end: a few cache lines. */
+#define KILN__SLOT_TYPES 5
+
+/* A line of memory, aligned: a job, as hits read it. Longer signatures have
+   all types but four in the job. */
+typedef struct kiln__job_slot {
+    _Atomic(const kiln_function *) function; /* NULL: free */
+    _Atomic(const kiln_kernel *) kernel;     /* what a hit gets, or NULL */
+    const kiln_config *config;
+    const kiln_type *types[KILN__SLOT_TYPES];
+} kiln__job_slot;
+
+/* A signature under a config. Under the lock, but for the immutable members at
+   the end. */
 typedef struct kiln__job {
-    kiln_kernel *kernels;         /* under the lock: of all code instances */
-    kiln__flight *flights;        /* under the lock */
-    const kiln_code *failed_code; /* under the lock, as all behind it */
-    uint64_t failed_world;        /* 0: the failure is the code's own */
+    kiln_kernel *kernels; /* of all code instances */
+    kiln__flight *flights;
+    const kiln_code *failed_code;
+    uint64_t failed_world; /* 0: the failure is the code's own */
     kiln_status failed_status;
     kiln_error *failed_error;
     struct kiln__job *next_all;
-    _Atomic(const kiln_kernel *) kernel; /* released here, acquired by hits */
+    kiln__job_slot *slot;      /* in the newest table */
+    const kiln_kernel *kernel; /* that is in it; valid */
     const kiln_function *function;
     const kiln_config *config;
     size_t count;
@@ -99,17 +111,14 @@ typedef struct kiln__job {
 } kiln__job;
 
 /* Open addressing; readers take no lock. A full table is replaced by one of
-   twice the size, and kept: a reader may still be in it. The hash, written
-   before its job is released, spares looking at jobs of other hashes. */
-typedef struct kiln__job_slot {
-    uint64_t hash;
-    _Atomic(kiln__job *) job;
-} kiln__job_slot;
-
+   twice the size, and kept: a reader may still be in it. */
 typedef struct kiln__job_table {
     size_t mask;
     size_t used;
     struct kiln__job_table *retired;
+    void *memory;     /* what was allocated; the table is aligned in it */
+    kiln__job **jobs; /* of the slots; NULL: free */
+    void *unused[3];  /* the slots are aligned as the table is */
     kiln__job_slot slots[];
 } kiln__job_table;
 
@@ -184,6 +193,17 @@ kiln__instance *kiln__instance_get(struct kiln__tiers *tiers,
 kiln_code *kiln__instance_code(const kiln__instance *instance, uint64_t world,
                                int or_record);
 void kiln__instance_free(const kiln_alloc *alloc, kiln__instance *instance);
+
+/* ---- job_table.c: with the lock held ---- */
+int kiln__job_table_new(struct kiln__tiers *tiers);
+void kiln__job_table_free(struct kiln__tiers *tiers);
+kiln__job *kiln__job_find(const struct kiln__tiers *tiers,
+                          const kiln_signature *signature,
+                          const kiln_config *config);
+/* False when out of memory. */
+int kiln__job_insert(struct kiln__tiers *tiers, kiln__job *job);
+/* The kernel that hits get from now on, or NULL. */
+void kiln__job_show(kiln__job *job, const kiln_kernel *kernel);
 
 /* ---- code.c ---- */
 kiln_code *kiln__code_new(kiln_context *context, kiln__instance *instance,

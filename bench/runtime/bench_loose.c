@@ -1,4 +1,4 @@
-/* bench_loose.c - loose files in a folder that is full. */
+/* bench_loose.c - loose files, in folders of any size. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <stdio.h>
 #include <stdlib.h>
@@ -6,21 +6,18 @@
 #include <unistd.h>
 
 #include "../bench.h"
-#include "hasher.h"
+#include "entries.h"
 #include "stores/loose.h"
 
 /*
- * `entries` files, 256 of which hold 16 KiB and are those that are asked for;
- * the others hold 64 bytes. 65,536 entries are the bound that a cache has by
- * default, and it stands here, so that a put into the full folder evicts in
- * its turn; more entries are kept by lifting it.
+ * `entries` files, the first of which are large and asked for. 65,536 entries
+ * are the bound that a cache has by default, and it stands here, so that a put
+ * into the full folder evicts in its turn. More entries are kept by lifting it,
+ * and those that are not asked for are then names of few files: what counts is
+ * how full the folders are.
  */
-#define ASKED 256u
 #define BOUND 65536u
 #define SMOKE_COUNT 512u
-#define KEY_SIZE 200
-#define LARGE_SIZE ((size_t)16 << 10)
-#define SMALL_SIZE ((size_t)64)
 
 struct full {
     char path[64];
@@ -28,26 +25,19 @@ struct full {
     uint64_t count;
     uint64_t next; /* number of the next new entry */
     uint64_t random;
-    uint64_t filled_ns;
+    uint64_t filled_ns; /* on all cores */
 };
 
-static kiln_key key_of(char bytes[KEY_SIZE], uint64_t number)
+static kiln__entry entry_of(char bytes[ENTRIES_KEY_SIZE], uint64_t number)
 {
-    memset(bytes, 'k', KEY_SIZE);
-    memcpy(bytes, &number, sizeof number);
-    return (kiln_key){kiln__digest_bytes(bytes, KEY_SIZE), bytes, KEY_SIZE};
+    return entries_make(bytes, number,
+                        number < ENTRIES_ASKED ? ENTRIES_LARGE : ENTRIES_SMALL);
 }
 
 static void put_entry(struct full *f, uint64_t number)
 {
-    static unsigned char payload[LARGE_SIZE];
-    char bytes[KEY_SIZE];
-    const kiln__entry entry = {
-        .kind = KILN__ENTRY_BINARY,
-        .key = key_of(bytes, number),
-        .payload = payload,
-        .payload_size = number < ASKED ? LARGE_SIZE : SMALL_SIZE,
-    };
+    char bytes[ENTRIES_KEY_SIZE];
+    const kiln__entry entry = entry_of(bytes, number);
     kiln_blob envelope = {0};
 
     bench_check(kiln__entry_encode(&envelope, &kiln__malloc, &entry), NULL);
@@ -57,15 +47,45 @@ static void put_entry(struct full *f, uint64_t number)
     kiln_blob_release(&envelope);
 }
 
+static void put_part(void *env, uint64_t begin, uint64_t end)
+{
+    for (uint64_t i = begin; i < end; i++)
+        put_entry(env, i);
+}
+
+/* Gives an earlier entry's file the name of this one, which is much faster, as
+   long as the file takes more names; else the entry has a file of its own. */
+static void name_entry(struct full *f, char source[KILN__LOOSE_NAME_SIZE],
+                       uint64_t number)
+{
+    const int folder = kiln__loose_folder(f->store, 1);
+    char bytes[ENTRIES_KEY_SIZE], name[KILN__LOOSE_NAME_SIZE];
+
+    kiln__loose_name(name, entries_key(bytes, number).digest);
+    if (*source && linkat(folder, source, folder, name, 0) == 0)
+        return;
+    put_entry(f, number);
+    memcpy(source, name, sizeof name);
+}
+
+static void name_entries(struct full *f)
+{
+    char source[KILN__LOOSE_NAME_SIZE] = "";
+
+    for (uint64_t i = ENTRIES_ASKED; i < f->count; i++)
+        name_entry(f, source, i);
+}
+
 /* What is asked for comes last, and so is the last to be evicted. */
-static void fill(struct full *f)
+static void fill(struct full *f, int is_bounded)
 {
     const uint64_t start = bench_now_ns();
 
-    for (uint64_t i = ASKED; i < f->count; i++)
-        put_entry(f, i);
-    for (uint64_t i = 0; i < ASKED; i++)
-        put_entry(f, i);
+    if (is_bounded)
+        bench_divide(ENTRIES_ASKED, f->count, put_part, f);
+    else
+        name_entries(f);
+    put_part(f, 0, ENTRIES_ASKED);
     f->filled_ns = bench_now_ns() - start;
     f->next = f->count;
 }
@@ -93,7 +113,7 @@ static void *setup(const struct bench *bench, const char **reason)
     options.directory = f->path;
     bench_check(kiln__loose_new(&f->store, &kiln__malloc, NULL, &options),
                 NULL);
-    fill(f);
+    fill(f, options.max_entries == BOUND);
     return f;
 }
 
@@ -109,8 +129,8 @@ static void teardown(void *state)
 /* The entry `number`; evicting may have taken it. */
 static kiln_status get_entry(struct full *f, uint64_t number)
 {
-    char bytes[KEY_SIZE];
-    const kiln_key key = key_of(bytes, number);
+    char bytes[ENTRIES_KEY_SIZE];
+    const kiln_key key = entries_key(bytes, number);
     kiln__entry_fault fault;
     kiln__stored found;
     const kiln_status status = kiln__loose_get(&found, &fault, f->store, &key);
@@ -125,7 +145,7 @@ static void get(void *state, uint64_t iterations)
     struct full *f = state;
 
     for (uint64_t i = 0; i < iterations; i++) {
-        f->random = (f->random + 97) % ASKED;
+        f->random = (f->random + 97) % ENTRIES_ASKED;
         bench_check(get_entry(f, f->random), NULL);
     }
 }
@@ -147,6 +167,22 @@ static void put(void *state, uint64_t iterations)
         put_entry(f, f->next++);
 }
 
+/* Files the same envelope over and over. */
+static void replace(void *state, uint64_t iterations)
+{
+    struct full *f = state;
+    char bytes[ENTRIES_KEY_SIZE];
+    const kiln__entry entry = entry_of(bytes, 0);
+    kiln_blob envelope = {0};
+
+    bench_check(kiln__entry_encode(&envelope, &kiln__malloc, &entry), NULL);
+    for (uint64_t i = 0; i < iterations; i++)
+        bench_check(kiln__loose_put(f->store, entry.key.digest, envelope.data,
+                                    envelope.size, 1),
+                    NULL);
+    kiln_blob_release(&envelope);
+}
+
 static void tell_filling(void *state, char *json, size_t capacity)
 {
     const struct full *f = state;
@@ -165,8 +201,9 @@ static void tell_filling(void *state, char *json, size_t capacity)
         .extra = tell_filling \
     }
 
-const struct bench bench_full[] = {
-    FULL("get", get, 256),     FULL("get", get, 65536),
-    FULL("get", get, 1000000), FULL("miss", miss, 65536),
-    FULL("put", put, 65536),   {.name = NULL},
+const struct bench bench_loose[] = {
+    FULL("get", get, 256),   FULL("replace", replace, 256),
+    FULL("get", get, 65536), FULL("miss", miss, 65536),
+    FULL("put", put, 65536), FULL("get", get, 1000000),
+    {.name = NULL},
 };

@@ -1,0 +1,21 @@
+/* entries.h - entries of stores, by number. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#ifndef BENCH_ENTRIES_H
+#define BENCH_ENTRIES_H
+
+#include "entry.h"
+
+#define ENTRIES_ASKED 256u   /* of a store, those that are asked for */
+#define ENTRIES_KEY_SIZE 200 /* as long as the keys of real jobs */
+
+/* Those that are asked for are large. */
+#define ENTRIES_LARGE ((size_t)16 << 10)
+#define ENTRIES_SMALL ((size_t)64)
+
+/* `bytes` becomes the key's, and has to stay. */
+kiln_key entries_key(char bytes[ENTRIES_KEY_SIZE], uint64_t number);
+/* With a payload of `size`, at most ENTRIES_LARGE. */
+kiln__entry entries_make(char bytes[ENTRIES_KEY_SIZE], uint64_t number,
+                         size_t size);
+
+#endif /* BENCH_ENTRIES_H */
