@@ -64,17 +64,6 @@ static void *launch_setup(const struct bench *bench, const char **reason)
     return launches;
 }
 
-/* Groups without work, so many that they are spread: what is left is handing
-   them out and waiting for each other. */
-static void *pool_setup(const struct bench *bench, const char **reason)
-{
-    struct launches *launches = prepare(0, (uint32_t)bench->size);
-
-    (void)reason;
-    launches->grid = (kiln_launch){{16384, 0, 0}, {4096, 0, 0}};
-    return launches;
-}
-
 static void launch_teardown(void *state)
 {
     struct launches *launches = state;
@@ -101,6 +90,21 @@ static void launch(void *state, uint64_t iterations)
         bench_check(kiln_queue_launch(launches->queue, launches->kernel,
                                       &launches->grid, arguments, 3, &error),
                     &error);
+}
+
+/* Groups without work, so many that they are spread: what is left is handing
+   them out and waiting for each other. The pool has its threads once launches
+   have taken a while. */
+#define POOL_LAUNCHES 20000
+
+static void *pool_setup(const struct bench *bench, const char **reason)
+{
+    struct launches *launches = prepare(0, (uint32_t)bench->size);
+
+    (void)reason;
+    launches->grid = (kiln_launch){{16384, 0, 0}, {4096, 0, 0}};
+    launch(launches, POOL_LAUNCHES);
+    return launches;
 }
 
 /* After a while in which the threads have gone to sleep. */

@@ -5,11 +5,13 @@
 #include <string.h>
 
 #include "array.h"
+#include "words.h"
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-#define HEADER_SIZE ((size_t)9) /* tag and length */
+#define HEADER_SIZE ((size_t)9)  /* tag and length */
+#define FIRST_SIZE ((size_t)256) /* most keys fit, and need not grow */
 
 void kiln__encoder_init(kiln__encoder *encoder, const kiln_alloc *alloc)
 {
@@ -22,10 +24,12 @@ void kiln__encoder_dispose(kiln__encoder *encoder)
     *encoder = (kiln__encoder){.alloc = encoder->alloc};
 }
 
-static void write_u64(unsigned char *to, uint64_t value)
+static int make_room(kiln__encoder *encoder, size_t size)
 {
-    for (int i = 0; i < 8; i++)
-        to[i] = (unsigned char)(value >> (8 * i));
+    if (encoder->capacity == 0 && size < FIRST_SIZE)
+        size = FIRST_SIZE;
+    return kiln__array_grow(encoder->alloc, (void **)&encoder->bytes,
+                            encoder->size, &encoder->capacity, size, 1);
 }
 
 /* Writes a field's header and returns where its `size` bytes go, or NULL. */
@@ -38,14 +42,14 @@ static unsigned char *field_begin(kiln__encoder *encoder, unsigned char tag,
     if (encoder->failed)
         return NULL;
     if (__builtin_add_overflow(size, HEADER_SIZE, &total) ||
-        !kiln__array_grow(encoder->alloc, (void **)&encoder->bytes,
-                          encoder->size, &encoder->capacity, total, 1)) {
+        (total > encoder->capacity - encoder->size &&
+         !make_room(encoder, total))) {
         encoder->failed = 1;
         return NULL;
     }
     field = encoder->bytes + encoder->size;
     field[0] = tag;
-    write_u64(field + 1, size);
+    kiln__word_put(field + 1, size);
     encoder->size += total;
     return field + HEADER_SIZE;
 }
@@ -56,7 +60,7 @@ static void encode_number(kiln__encoder *encoder, unsigned char tag,
     unsigned char *field = field_begin(encoder, tag, 8);
 
     if (field != NULL)
-        write_u64(field, value);
+        kiln__word_put(field, value);
 }
 
 static void encode_field(kiln__encoder *encoder, unsigned char tag,
@@ -96,8 +100,8 @@ void kiln__encode_digest(kiln__encoder *encoder, kiln_digest digest)
     unsigned char *field = field_begin(encoder, KILN__TAG_DIGEST, 16);
 
     if (field != NULL) {
-        write_u64(field, digest.low);
-        write_u64(field + 8, digest.high);
+        kiln__word_put(field, digest.low);
+        kiln__word_put(field + 8, digest.high);
     }
 }
 
@@ -122,10 +126,10 @@ kiln_digest kiln__digest_combine(kiln_digest first, kiln_digest second)
 {
     unsigned char bytes[32];
 
-    write_u64(bytes, first.low);
-    write_u64(bytes + 8, first.high);
-    write_u64(bytes + 16, second.low);
-    write_u64(bytes + 24, second.high);
+    kiln__word_put(bytes, first.low);
+    kiln__word_put(bytes + 8, first.high);
+    kiln__word_put(bytes + 16, second.low);
+    kiln__word_put(bytes + 24, second.high);
     return kiln__digest_bytes(bytes, sizeof bytes);
 }
 

@@ -5,21 +5,13 @@
 #include <string.h>
 
 #include "hasher.h"
+#include "words.h"
 
 #define HEADER_SIZE ((size_t)9) /* tag and length */
 
 void kiln__reader_init(kiln__reader *reader, const void *bytes, size_t size)
 {
     *reader = (kiln__reader){.bytes = bytes, .size = size};
-}
-
-static uint64_t number_at(const unsigned char *from)
-{
-    uint64_t value = 0;
-
-    for (int i = 0; i < 8; i++)
-        value |= (uint64_t)from[i] << (8 * i);
-    return value;
 }
 
 /* Returns the bytes of the next field, which must have one of the tags; NULL
@@ -34,7 +26,7 @@ static const unsigned char *field(kiln__reader *reader, unsigned char *tag,
         reader->failed = 1;
         return NULL;
     }
-    stated = number_at(at + 1);
+    stated = kiln__word_take(at + 1);
     if (stated > reader->size - HEADER_SIZE) {
         reader->failed = 1;
         return NULL;
@@ -64,14 +56,14 @@ uint64_t kiln__read_u64(kiln__reader *reader)
 {
     const unsigned char *at = field_of(reader, KILN__TAG_U64, 8);
 
-    return at ? number_at(at) : 0;
+    return at ? kiln__word_take(at) : 0;
 }
 
 int64_t kiln__read_i64(kiln__reader *reader)
 {
     const unsigned char *at = field_of(reader, KILN__TAG_I64, 8);
 
-    return at ? (int64_t)number_at(at) : 0;
+    return at ? (int64_t)kiln__word_take(at) : 0;
 }
 
 kiln__span_of_bytes kiln__read_text(kiln__reader *reader)
@@ -115,7 +107,8 @@ kiln_digest kiln__read_digest(kiln__reader *reader)
     const unsigned char *at = field_of(reader, KILN__TAG_DIGEST, 16);
     kiln_digest none = {0, 0};
 
-    return at ? (kiln_digest){number_at(at), number_at(at + 8)} : none;
+    return at ? (kiln_digest){kiln__word_take(at), kiln__word_take(at + 8)}
+              : none;
 }
 
 size_t kiln__read_count(kiln__reader *reader, size_t least)

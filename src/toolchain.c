@@ -12,11 +12,14 @@
 
 #define ID KILN__BUILD_ID_TEXT_SIZE
 
+/* libLLVM's id is looked up for entries that have one. */
+enum { NOTHING, SOME, ALL };
+
 struct kiln__toolchain {
     kiln__mutex lock;
     kiln__fork_guard guard;
-    int is_opened;    /* `here` is what is loaded */
-    int is_looked_up; /* `here` is what files say */
+    int is_opened; /* `here` is what is loaded */
+    int looked_up; /* else what files say, so far: SOME of it, or ALL */
     kiln__build_ids here;
     char text[2 * ID + 32];
 };
@@ -66,7 +69,7 @@ static void look_up_llvm(kiln_context *context, kiln__build_ids *here)
 
 /* ---- what is here ---- */
 
-static void look_up(kiln_context *context, kiln__build_ids *here)
+static void look_up_codegen(kiln_context *context, kiln__build_ids *here)
 {
     char path[PATH_MAX];
 
@@ -74,7 +77,6 @@ static void look_up(kiln_context *context, kiln__build_ids *here)
     if (kiln__door_path(context, path, sizeof path) != KILN_OK ||
         kiln__build_id_of_file(here->codegen, path) != KILN_OK)
         here->codegen[0] = '\0';
-    look_up_llvm(context, here);
 }
 
 static void write_text(struct kiln__toolchain *toolchain)
@@ -134,7 +136,7 @@ const char *kiln__toolchain_text(kiln_context *context)
 }
 
 /* Stores are asked without the lock; two threads find the same. */
-static kiln__build_ids what_is_here(kiln_context *context)
+static kiln__build_ids what_is_here(kiln_context *context, int wanted)
 {
     struct kiln__toolchain *toolchain = context->toolchain;
     kiln__build_ids here;
@@ -142,16 +144,20 @@ static kiln__build_ids what_is_here(kiln_context *context)
 
     (void)kiln__toolchain_text(context);
     kiln__mutex_lock(&toolchain->lock);
-    known = toolchain->is_opened || toolchain->is_looked_up;
+    known = toolchain->is_opened ? ALL : toolchain->looked_up;
     here = toolchain->here;
     kiln__mutex_unlock(&toolchain->lock);
-    if (known)
+    if (known >= wanted)
         return here;
-    look_up(context, &here);
+    if (known < SOME)
+        look_up_codegen(context, &here);
+    if (wanted == ALL)
+        look_up_llvm(context, &here);
     kiln__mutex_lock(&toolchain->lock);
-    if (!toolchain->is_opened)
+    if (!toolchain->is_opened && toolchain->looked_up < wanted) {
         toolchain->here = here;
-    toolchain->is_looked_up = 1;
+        toolchain->looked_up = wanted;
+    }
     kiln__mutex_unlock(&toolchain->lock);
     return here;
 }
@@ -167,11 +173,11 @@ static void find_here(char id[ID], kiln_context *context, const char *name,
 
     id[0] = '\0';
     if (size == 7 && memcmp(name, "codegen", 7) == 0) {
-        const kiln__build_ids here = what_is_here(context);
+        const kiln__build_ids here = what_is_here(context, SOME);
 
         memcpy(id, here.codegen, ID);
     } else if (size == 4 && memcmp(name, "llvm", 4) == 0) {
-        const kiln__build_ids here = what_is_here(context);
+        const kiln__build_ids here = what_is_here(context, ALL);
 
         memcpy(id, here.llvm, ID);
     } else if (tool >= 0) {

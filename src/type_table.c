@@ -16,6 +16,7 @@
  * is asked for the id, identities are compared in full, and only a new type
  * is copied, with everything behind its pointers, into the arena. A draft
  * that memory ran out on leaves its part of the arena unused until the end.
+ * Scalars are made with the table, and drafts are of other kinds.
  */
 
 struct kiln__types {
@@ -23,7 +24,7 @@ struct kiln__types {
     kiln__arena arena;
     kiln__map by_id;   /* -> kiln_type */
     kiln__map foreign; /* digest of the text -> the latest of that text */
-    const kiln_type *scalars[KILN_TYPE_F64 + 1];
+    kiln_type scalars[KILN_TYPE_F64 + 1]; /* known by their kinds */
     kiln__fork_guard guard;
 };
 
@@ -216,13 +217,25 @@ static kiln_status type_intern(const kiln_type **out, kiln_context *context,
 
 static kiln_status add_scalars(kiln_context *context)
 {
-    for (int32_t kind = KILN_TYPE_NONE; kind <= KILN_TYPE_F64; kind++) {
-        kiln_type draft = {.kind = kind};
+    kiln__encoder identity;
+    int failed;
 
-        kiln__type_layout_scalar(&draft);
-        KILN_TRY(type_intern(&context->types->scalars[kind], context, &draft));
+    kiln__encoder_init(&identity, &context->alloc);
+    for (int32_t kind = KILN_TYPE_NONE; kind <= KILN_TYPE_F64; kind++) {
+        kiln_type *type = &context->types->scalars[kind];
+
+        type->context = context;
+        type->kind = kind;
+        type->text = kiln__type_kind_text(kind);
+        kiln__type_layout_scalar(type);
+        identity.size = 0;
+        encode_identity(&identity, type);
+        type->id = kiln__encoder_digest(&identity);
+        type->hash = type->id.low;
     }
-    return KILN_OK;
+    failed = identity.failed;
+    kiln__encoder_dispose(&identity);
+    return failed ? KILN_ENOMEM : KILN_OK;
 }
 
 kiln_status kiln__types_new(kiln_context *context)
@@ -283,7 +296,7 @@ const kiln_type *kiln_type_scalar(const kiln_context *context, int32_t kind)
 {
     if (!context || kind < KILN_TYPE_NONE || kind > KILN_TYPE_F64)
         return NULL;
-    return context->types->scalars[kind];
+    return &context->types->scalars[kind];
 }
 
 const kiln_type *kiln__type_foreign_find(kiln_context *context,

@@ -27,6 +27,18 @@ typedef struct fixture {
     kiln_kernel kernel;
 } fixture;
 
+static void take_a_while(void *env, uint64_t first, uint64_t last)
+{
+    (void)env;
+    usleep((useconds_t)(1000 * (last - first)));
+}
+
+/* A pool has its threads once a job took long enough to be worth them. */
+static void start_threads(kiln__host_pool *pool)
+{
+    kiln__host_pool_run(pool, 2 * THREADS, take_a_while, NULL);
+}
+
 static int setup_with(void **state, uint32_t threads)
 {
     fixture *f = calloc(1, sizeof *f);
@@ -43,9 +55,16 @@ static int setup_with(void **state, uint32_t threads)
     return 0;
 }
 
-static int setup(void **state)
+static int setup_idle(void **state)
 {
     return setup_with(state, THREADS);
+}
+
+static int setup(void **state)
+{
+    setup_idle(state);
+    start_threads(((fixture *)*state)->pool);
+    return 0;
 }
 
 static int teardown(void **state)
@@ -116,6 +135,40 @@ static void every_index_runs_exactly_once(void **state)
     for (uint64_t count = 0; count < 70; count++)
         run_and_check(f->pool, count);
     run_and_check(f->pool, 100003);
+}
+
+typedef struct progress {
+    tally tally;
+    uint64_t slow_from; /* these indices take long */
+} progress;
+
+static void slow_down(void *env, uint64_t first, uint64_t last)
+{
+    progress *p = env;
+
+    count_hits(&p->tally, first, last);
+    for (uint64_t i = first; i < last; i++)
+        if (i >= p->slow_from)
+            usleep(50);
+}
+
+/* Threads that join in the midst of a job take what is left, and no more. */
+static void threads_may_join_at_any_index(void **state)
+{
+    (void)state;
+    for (uint64_t from = 0; from < 40; from += 3) {
+        kiln_context context = {.alloc = kiln__malloc, .thread_limit = THREADS};
+        atomic_uint hits[64] = {0};
+        progress p = {{.hits = hits, .count = 64}, from};
+        kiln__host_pool *pool;
+
+        assert_ok(kiln__host_pool_new(&pool, &context));
+        kiln__host_pool_run(pool, 64, slow_down, &p);
+        kiln__host_pool_free(pool);
+        assert_int_equal(atomic_load(&p.tally.bad), 0);
+        for (int i = 0; i < 64; i++)
+            assert_int_equal(atomic_load(&hits[i]), 1);
+    }
 }
 
 static void many_short_runs_follow_each_other(void **state)
@@ -237,7 +290,29 @@ static void the_host_hears_of_every_thread(void **state)
     f->context.host.thread_enter = enter_or_leave;
     f->context.host.thread_leave = enter_or_leave;
     f->context.host_env = &calls;
+    start_threads(f->pool);
     run_and_check(f->pool, 1000);
+    kiln__host_pool_free(f->pool);
+    f->pool = NULL;
+    assert_int_equal(atomic_load(&calls), 2 * (THREADS - 1));
+}
+
+/* None of these jobs is worth threads, and all of them together are. */
+static void short_jobs_bring_threads_in_the_end(void **state)
+{
+    fixture *f = *state;
+    atomic_int calls = 0;
+
+    f->context.host.thread_enter = enter_or_leave;
+    f->context.host.thread_leave = enter_or_leave;
+    f->context.host_env = &calls;
+    for (int i = 0; i < 100; i++) {
+        atomic_uint hits[2] = {0};
+        progress p = {{.hits = hits, .count = 2}, 0};
+
+        kiln__host_pool_run(f->pool, 2, slow_down, &p);
+        assert_int_equal(atomic_load(&hits[0]) + atomic_load(&hits[1]), 2);
+    }
     kiln__host_pool_free(f->pool);
     f->pool = NULL;
     assert_int_equal(atomic_load(&calls), 2 * (THREADS - 1));
@@ -252,6 +327,8 @@ static kiln_status run_once(const kiln_alloc *alloc, void *env)
     (void)env;
     if (status != KILN_OK)
         return status;
+    run_and_check(pool, 100);
+    start_threads(pool);
     run_and_check(pool, 100);
     kiln__host_pool_free(pool);
     return KILN_OK;
@@ -618,6 +695,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         WITH_POOL(every_index_runs_exactly_once),
+        cmocka_unit_test(threads_may_join_at_any_index),
         WITH_POOL(many_short_runs_follow_each_other),
         WITH_POOL(threads_that_sleep_are_woken),
         WITH_POOL(several_threads_may_run_at_once),
@@ -626,7 +704,10 @@ int main(void)
                                         teardown),
         WITH_POOL(a_child_of_fork_has_threads_of_its_own),
         WITH_POOL(the_host_may_bring_its_own_threads),
-        WITH_POOL(the_host_hears_of_every_thread),
+        cmocka_unit_test_setup_teardown(the_host_hears_of_every_thread,
+                                        setup_idle, teardown),
+        cmocka_unit_test_setup_teardown(short_jobs_bring_threads_in_the_end,
+                                        setup_idle, teardown),
         cmocka_unit_test(a_pool_survives_a_failing_allocator),
         WITH_POOL(every_group_runs_exactly_once),
         cmocka_unit_test(a_chosen_block_has_at_most_4096_items),

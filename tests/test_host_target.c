@@ -4,6 +4,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
+
 #include "backends/host.h"
 #include "support/harness.h"
 
@@ -180,6 +184,28 @@ static void this_processor_runs_its_own_target(void **state)
                  kiln__host_target_runs("cuda:sm_90", &test_error));
 }
 
+#if defined(__x86_64__)
+static void what_is_read_is_what_the_processor_says(void **state)
+{
+    kiln__cpuid read;
+    uint32_t a, b, c, d;
+
+    (void)state;
+    kiln__cpuid_read(&read);
+    assert_true(__get_cpuid(1, &a, &b, &c, &d));
+    assert_int_equal(read.leaf1_ecx, c);
+    if (__get_cpuid_count(7, 0, &a, &b, &c, &d)) {
+        assert_int_equal(read.leaf7_ebx, b);
+        assert_int_equal(read.leaf7_ecx, c);
+        assert_int_equal(read.leaf7_edx, d);
+        if (a >= 1 && __get_cpuid_count(7, 1, &a, &b, &c, &d))
+            assert_int_equal(read.leaf7_1_eax, a);
+    }
+    assert_true(__get_cpuid(0x80000001u, &a, &b, &c, &d));
+    assert_int_equal(read.extended_ecx, c);
+}
+#endif
+
 static void a_missing_feature_is_named(void **state)
 {
     kiln__cpuid cpuid = full_processor();
@@ -207,6 +233,9 @@ int main(void)
         cmocka_unit_test(state_that_the_system_does_not_save_is_not_used),
         cmocka_unit_test(half_a_family_is_not_used),
         cmocka_unit_test(this_processor_runs_its_own_target),
+#if defined(__x86_64__)
+        cmocka_unit_test(what_is_read_is_what_the_processor_says),
+#endif
         cmocka_unit_test(a_missing_feature_is_named),
     };
 

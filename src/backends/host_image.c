@@ -139,10 +139,16 @@ static kiln_status read_headers(elf_file *file, kiln_error **error)
 
 /* ---- the mapping ---- */
 
+/* Most kernels are a few pages, all of which are written at once: that costs
+   a fault each, unless the system is told. */
+#define SMALL_SPAN ((uint64_t)32 << 10)
+
 static kiln_status map_segments(elf_file *file, kiln_error **error)
 {
-    void *base = mmap(NULL, (size_t)file->span, PROT_READ | PROT_WRITE,
-                      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    const int flags = MAP_PRIVATE | MAP_ANONYMOUS |
+                      (file->span <= SMALL_SPAN ? MAP_POPULATE : 0);
+    void *base =
+        mmap(NULL, (size_t)file->span, PROT_READ | PROT_WRITE, flags, -1, 0);
 
     if (base == MAP_FAILED)
         return kiln__error_no_memory(error);
@@ -163,10 +169,12 @@ static int protection(uint32_t flags)
            ((flags & PF_X) != 0 ? PROT_EXEC : 0);
 }
 
+/* The mapping can be read and written as it is. */
 static int protect(const elf_file *file, uint64_t first, uint64_t end,
                    int flags)
 {
-    return mprotect(file->base + first, (size_t)(end - first), flags) == 0;
+    return flags == (PROT_READ | PROT_WRITE) ||
+           mprotect(file->base + first, (size_t)(end - first), flags) == 0;
 }
 
 static uint64_t page_down(const elf_file *file, uint64_t address)

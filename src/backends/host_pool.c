@@ -35,6 +35,12 @@
 #define SPIN_PAUSES 64 /* between two looks at the clock */
 #define RANGES_PER_THREAD 8
 
+/* About what it takes until new threads work: a job that has as much left gets
+   them, and so do later ones when the caller was alone for as long. */
+#define START_NS 400000
+#define START_EACH_NS 50000
+#define PACE_NS 30000 /* in which a job's pace shows */
+
 /* What is left of a thread's share; nothing else is in its cache line. */
 typedef struct share {
     atomic_uint_least64_t next; /* first index that nobody took */
@@ -66,6 +72,7 @@ struct kiln__host_pool {
     kiln__condition idle; /* for the caller */
     pthread_t *threads;
     uint32_t thread_count; /* started, the caller not counted */
+    uint64_t alone_ns;     /* spent without them, until they are started */
     atomic_uint named;     /* of these, have found out which one they are */
     kiln__host_memory memory;
     kiln__fork_guard guard;
@@ -94,11 +101,12 @@ static void work_along(const kiln__host_pool *pool, uint32_t thread)
         work_on(pool, &pool->shares[(thread + i) % pool->thread_limit]);
 }
 
-static void deal(const kiln__host_pool *pool, uint64_t count)
+/* The indices from `first` on. */
+static void deal(const kiln__host_pool *pool, uint64_t first, uint64_t count)
 {
     const uint64_t threads = pool->thread_limit;
-    const uint64_t each = count / threads, more = count % threads;
-    uint64_t first = 0;
+    const uint64_t each = (count - first) / threads;
+    const uint64_t more = (count - first) % threads;
 
     for (uint64_t i = 0; i < threads; i++) {
         share *s = &pool->shares[i];
@@ -251,20 +259,72 @@ static uint64_t step_for(uint64_t count, uint64_t threads)
     return step > 0 ? step : 1;
 }
 
-static void run_together(kiln__host_pool *pool, uint64_t count,
+static void run_together(kiln__host_pool *pool, uint64_t first, uint64_t count,
                          void (*work)(void *env, uint64_t first, uint64_t last),
                          void *env)
 {
     start_threads(pool);
     pool->work = work;
     pool->env = env;
-    pool->step = step_for(count, pool->thread_limit);
-    deal(pool, count);
+    pool->step = step_for(count - first, pool->thread_limit);
+    deal(pool, first, count);
     atomic_store(&pool->open, ++pool->number);
-    wake_workers(pool, count - 1);
+    wake_workers(pool, count - first - 1);
     work_along(pool, 0);
     atomic_store(&pool->open, 0);
     await_idle(pool);
+}
+
+static uint64_t cost_of_start(const kiln__host_pool *pool)
+{
+    return START_NS + (uint64_t)START_EACH_NS * (pool->thread_limit - 1);
+}
+
+/* What a job with this pace can do until its pace is looked at again: as many
+   indices as were done, until these took a while. */
+static uint64_t steps_ahead(uint64_t spent, uint64_t done)
+{
+    const uint64_t step =
+        spent > PACE_NS ? (uint64_t)((double)done * PACE_NS / (double)spent)
+                        : done;
+
+    return step > 0 ? step : 1;
+}
+
+static int is_left_enough(const kiln__host_pool *pool, uint64_t spent,
+                          uint64_t done, uint64_t count)
+{
+    return spent >= PACE_NS &&
+           (double)spent * (double)(count - done) / (double)done >=
+               (double)cost_of_start(pool);
+}
+
+/* While there are no threads, the caller begins alone; returns the first index
+   that is left for all. Threads that a later job will want start when this one
+   is done: they would take the caller's core from it. */
+static uint64_t begin_alone(kiln__host_pool *pool, uint64_t count,
+                            void (*work)(void *env, uint64_t first,
+                                         uint64_t last),
+                            void *env)
+{
+    const uint64_t enough = cost_of_start(pool);
+    uint64_t start, done = 0, spent = 0;
+
+    if (pool->alone_ns >= enough)
+        return 0;
+    start = kiln__clock_ns();
+    while (done < count && !is_left_enough(pool, spent, done, count)) {
+        const uint64_t step = steps_ahead(spent, done);
+        const uint64_t last = count - done < step ? count : done + step;
+
+        work(env, done, last);
+        done = last;
+        spent = kiln__clock_ns() - start;
+    }
+    pool->alone_ns = done < count ? enough : pool->alone_ns + spent;
+    if (done == count && pool->alone_ns >= enough)
+        start_threads(pool);
+    return done;
 }
 
 /* ---- the host's own threads ---- */
@@ -375,6 +435,8 @@ void kiln__host_pool_run(kiln__host_pool *pool, uint64_t count,
                          void (*work)(void *env, uint64_t first, uint64_t last),
                          void *env)
 {
+    uint64_t first;
+
     if (count == 0)
         return;
     if (count == 1 || pool->thread_limit == 1) {
@@ -389,7 +451,9 @@ void kiln__host_pool_run(kiln__host_pool *pool, uint64_t count,
         work(env, 0, count);
         return;
     }
-    run_together(pool, count, work, env);
+    first = begin_alone(pool, count, work, env);
+    if (first < count)
+        run_together(pool, first, count, work, env);
     atomic_store(&pool->taken, 0);
 }
 

@@ -181,11 +181,12 @@ static void promise(kiln__deferred *deferred)
 {
     kiln_package *package = deferred->package;
     kiln__language *language = package->language;
-    kiln__deferred **link = &language->deferred;
 
-    while (*link != NULL)
-        link = &(*link)->next;
-    *link = deferred;
+    if (language->deferred == NULL)
+        language->deferred = deferred;
+    else
+        language->last->next = deferred;
+    language->last = deferred;
     kiln__language_write(language);
     deferred->world = kiln__language_world(language) + 1;
     deferred->history = kiln__program_defined(deferred->summary.context,

@@ -81,6 +81,7 @@ struct kiln__language {
     _Atomic uint64_t reclaimed; /* methods that ended before it are freed */
     _Atomic int ready;          /* core is there, and nothing is deferred */
     kiln__deferred *deferred;   /* under `starting`, oldest first */
+    kiln__deferred *last;       /* of them, where there are any */
     kiln__map places;           /* of deferred methods; under `starting` */
     struct kiln__known_text *known_texts; /* under the change lock, newest
                                              first; known_texts.c */
