@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "artifact.h"
 #include "float_mode.h"
 #include "heap_abi.h"
 #include "host.h"
@@ -294,33 +295,45 @@ static kiln__host_entry entry_of(void *function)
     return entry;
 }
 
+/* Member by member, but for the shape and the raiser, who comes later: to clear
+   it all first would take as long again. */
+static void begin(host_launch *run, kiln_context *context,
+                  kiln__host_pool *pool, const kiln_launch_request *request,
+                  kiln__host_record *record)
+{
+    run->launch.raise = take_exception;
+    run->launch.print = take_print;
+    run->launch.failed = 0;
+    run->launch.heap = request->heap != NULL ? clear_heap(request->heap) : NULL;
+    run->launch.frame = take_frame;
+    run->context = context;
+    run->entry = entry_of(request->function);
+    run->arguments = request->arguments;
+    run->record = record;
+    run->kernel = request->kernel->info->method;
+    atomic_flag_clear_explicit(&run->raised, memory_order_relaxed);
+    atomic_init(&run->returned, 0);
+    run->done = 0;
+    run->memory = kiln__host_pool_memory(pool);
+    run->memory_size = 0;
+    atomic_init(&run->no_memory, 0);
+}
+
 kiln_status kiln__host_launch(kiln_context *context, kiln__host_pool *pool,
                               const kiln_launch_request *request,
                               kiln__host_record *record, kiln_error **error)
 {
-    const kiln_kernel_info *info = kiln_kernel_get_info(request->kernel);
+    const kiln_kernel_info *info = request->kernel->info;
     const int needs_memory =
         (info->static_local_bytes | info->private_bytes) != 0;
-    host_launch run = {
-        .launch = {.raise = take_exception,
-                   .print = take_print,
-                   .frame = take_frame},
-        .context = context,
-        .entry = entry_of(request->function),
-        .arguments = request->arguments,
-        .record = record,
-        .kernel = info->method,
-        .memory = kiln__host_pool_memory(pool),
-        .raised = ATOMIC_FLAG_INIT,
-    };
+    host_launch run;
     const uint64_t items =
         request->grid[0] * request->grid[1] * request->grid[2];
     const uint64_t room =
         needs_memory ? KILN__HOST_MEMORY_ITEMS : KILN__HOST_GROUP_ITEMS;
     uint64_t groups;
 
-    if (request->heap != NULL)
-        run.launch.heap = clear_heap(request->heap);
+    begin(&run, context, pool, request, record);
     if (request->block[0] == 0 && items <= least(SMALL_GROUP, room))
         set_one_group(&run.launch, request->grid);
     else

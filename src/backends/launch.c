@@ -126,27 +126,33 @@ static void pack_value(unsigned char *to, const void *value, uint32_t size)
         memcpy(to, value, size);
 }
 
+/* Returns what is wrong with it, or NULL. */
+static const char *pack_argument(unsigned char *to, const kiln_type *type,
+                                 uint32_t size, const void *value)
+{
+    if (value == NULL)
+        return "its address is NULL";
+    if (type->kind == KILN_TYPE_ARRAY)
+        return type->rank == 1 && !type->strided ? pack_vector(to, type, value)
+                                                 : pack_array(to, type, value);
+    pack_value(to, value, size);
+    return NULL;
+}
+
 static kiln_status pack(unsigned char *block, const kiln_kernel *kernel,
                         const void *const *arguments, kiln_error **error)
 {
-    const kiln_kernel_info *info = kernel->info;
+    const kiln_argument_info *infos = kernel->info->arguments;
+    const kiln_type *const *types = kernel->types;
+    const size_t count = kernel->info->argument_count;
 
-    for (size_t i = 0; i < info->argument_count; i++) {
-        const kiln_argument_info *argument = &info->arguments[i];
-        const kiln_type *type = kernel->types[i];
-        const char *fault = NULL;
+    for (size_t i = 0; i < count; i++) {
+        const char *fault;
 
-        if (argument->size == 0)
+        if (infos[i].size == 0)
             continue;
-        if (arguments[i] == NULL)
-            fault = "its address is NULL";
-        else if (type->kind == KILN_TYPE_ARRAY && type->rank == 1 &&
-                 !type->strided)
-            fault = pack_vector(block + argument->offset, type, arguments[i]);
-        else if (type->kind == KILN_TYPE_ARRAY)
-            fault = pack_array(block + argument->offset, type, arguments[i]);
-        else
-            pack_value(block + argument->offset, arguments[i], argument->size);
+        fault = pack_argument(block + infos[i].offset, types[i], infos[i].size,
+                              arguments[i]);
         if (fault != NULL)
             return bad_argument(error, kernel, i, fault);
     }
@@ -162,19 +168,24 @@ static kiln_status bad_shape(kiln_error **error, const kiln_kernel *kernel,
                            kernel->info->method, what);
 }
 
+/* Three sizes below this have a product that is an i64. */
+#define SMALL_SIZE ((uint64_t)1 << 21)
+
 /* Items are numbered by i64, so the product must be one. */
 static kiln_status set_grid(kiln_launch_request *request,
                             const kiln_kernel *kernel,
                             const kiln_launch *launch, kiln_error **error)
 {
+    uint64_t *grid = request->grid;
     uint64_t items = 1;
 
-    for (int i = 0; i < 3; i++) {
-        request->grid[i] = launch->grid[i] == 0 ? 1 : launch->grid[i];
-        if (__builtin_mul_overflow(items, request->grid[i], &items) ||
-            items > INT64_MAX)
+    for (int i = 0; i < 3; i++)
+        grid[i] = launch->grid[i] == 0 ? 1 : launch->grid[i];
+    if ((grid[0] | grid[1] | grid[2]) < SMALL_SIZE)
+        return KILN_OK;
+    for (int i = 0; i < 3; i++)
+        if (__builtin_mul_overflow(items, grid[i], &items) || items > INT64_MAX)
             return bad_shape(error, kernel, "the grid is out of range");
-    }
     return KILN_OK;
 }
 
