@@ -41,11 +41,11 @@ typedef struct host_launch {
     kiln__host_record *record;
     const char *kernel;
     atomic_flag raised;
-    pthread_t raiser;     /* whose the record is */
-    atomic_uint returned; /* 1 once an entry reported a failure */
-    uint64_t done;        /* groups that are not the pool's any more */
-    kiln__host_memory *memory;
-    size_t memory_size; /* of a group */
+    pthread_t raiser;          /* whose the record is */
+    atomic_uint returned;      /* 1 once an entry reported a failure */
+    uint64_t done;             /* groups that are not the pool's any more */
+    kiln__host_memory *memory; /* unless memory_size is 0 */
+    size_t memory_size;        /* of a group */
     atomic_uint no_memory;
 } host_launch;
 
@@ -220,7 +220,7 @@ static void run_few(host_launch *run, kiln__host_pool *pool, uint64_t groups)
 }
 
 /* Local arrays and slots of one group: host_abi.h. */
-static kiln_status measure_memory(host_launch *run,
+static kiln_status measure_memory(host_launch *run, kiln__host_pool *pool,
                                   const kiln_kernel_info *info,
                                   kiln_error **error)
 {
@@ -244,6 +244,7 @@ static kiln_status measure_memory(host_launch *run,
                                " bytes, and %" PRIu32 " for each item",
                                block[0], block[1], block[2], run->kernel,
                                info->static_local_bytes, info->private_bytes);
+    run->memory = kiln__host_pool_memory(pool);
     run->memory_size = info->static_local_bytes;
     if (info->private_bytes > 0)
         run->memory_size += (size_t)items * info->private_bytes;
@@ -295,11 +296,10 @@ static kiln__host_entry entry_of(void *function)
     return entry;
 }
 
-/* Member by member, but for the shape and the raiser, who comes later: to clear
-   it all first would take as long again. */
+/* Member by member, but for the shape, the memory, which few need, and the
+   raiser, who comes later: to clear it all first would take as long again. */
 static void begin(host_launch *run, kiln_context *context,
-                  kiln__host_pool *pool, const kiln_launch_request *request,
-                  kiln__host_record *record)
+                  const kiln_launch_request *request, kiln__host_record *record)
 {
     run->launch.raise = take_exception;
     run->launch.print = take_print;
@@ -314,7 +314,6 @@ static void begin(host_launch *run, kiln_context *context,
     atomic_flag_clear_explicit(&run->raised, memory_order_relaxed);
     atomic_init(&run->returned, 0);
     run->done = 0;
-    run->memory = kiln__host_pool_memory(pool);
     run->memory_size = 0;
     atomic_init(&run->no_memory, 0);
 }
@@ -333,13 +332,13 @@ kiln_status kiln__host_launch(kiln_context *context, kiln__host_pool *pool,
         needs_memory ? KILN__HOST_MEMORY_ITEMS : KILN__HOST_GROUP_ITEMS;
     uint64_t groups;
 
-    begin(&run, context, pool, request, record);
+    begin(&run, context, request, record);
     if (request->block[0] == 0 && items <= least(SMALL_GROUP, room))
         set_one_group(&run.launch, request->grid);
     else
         set_shape(&run.launch, request, room);
     if (needs_memory)
-        KILN_TRY(measure_memory(&run, info, error));
+        KILN_TRY(measure_memory(&run, pool, info, error));
     groups = run.launch.groups[0] * run.launch.groups[1] * run.launch.groups[2];
     if (items <= FEW_ITEMS)
         run_few(&run, pool, groups);

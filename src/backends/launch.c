@@ -319,10 +319,17 @@ static kiln_status fail(kiln_queue *queue, kiln_status status,
 
 /* ---- launching ---- */
 
-static kiln_status check_home(const kiln_queue *queue,
+/* The devices that a driver opened are each there once. */
+static int is_at_home(const kiln_device *device, const kiln_kernel *kernel)
+{
+    return device->shared != NULL && kernel->module != NULL &&
+           kernel->module->device == device->shared;
+}
+
+/* Of a kernel that is not: a device may be offline, or adopted. */
+static kiln_status check_home(const kiln_device *device,
                               const kiln_kernel *kernel, kiln_error **error)
 {
-    const kiln_device *device = queue->device;
     const struct kiln__loaded_module *module = kernel->module;
 
     if (device->offline != NULL) {
@@ -414,7 +421,8 @@ kiln_status kiln_queue_launch(kiln_queue *queue, const kiln_kernel *kernel,
     KILN_REQUIRE(kernel != NULL, error);
     KILN_REQUIRE(launch != NULL, error);
     KILN_REQUIRE(arguments != NULL || count == 0, error);
-    KILN_TRY(check_home(queue, kernel, error));
+    if (!is_at_home(queue->device, kernel))
+        KILN_TRY(check_home(queue->device, kernel, error));
     if (count != kernel->info->argument_count)
         return kiln__error_set(
             error, KILN_EINVAL, "launch of %s: %llu arguments instead of %llu",
@@ -439,7 +447,8 @@ kiln_status kiln_queue_native(kiln_native_launch *out, kiln_queue *queue,
     KILN_REQUIRE(out != NULL && out->size >= sizeof out->size, error);
     KILN_REQUIRE(queue != NULL, error);
     KILN_REQUIRE(kernel != NULL, error);
-    KILN_TRY(check_home(queue, kernel, error));
+    if (!is_at_home(queue->device, kernel))
+        KILN_TRY(check_home(queue->device, kernel, error));
     ops = queue->device->ops;
     if (ops->native == NULL)
         return kiln__error_set(error, KILN_EUNSUPPORTED,
