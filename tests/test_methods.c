@@ -457,6 +457,32 @@ static void a_redefined_struct_is_taken_by_the_same_of_many(void **state)
     defined(p, "fn f(s: S#, t: (S#, i8)) = 2\n", 0, MANY, 0);
 }
 
+/* How many parameters a pattern names is part of it: among few and many the
+   old method is not the new one. */
+static void a_struct_with_more_parameters_is_another(void **state)
+{
+    static const char *const names[] = {"few", "many"};
+    program *p = *state;
+    char text[128];
+
+    program_define(p, "struct M{T}\n x: f32\nend\n");
+    define_many(p, STRUCTS);
+    define_many(p, "fn many(s: S#) = 1\n");
+    program_define(p, "fn few(s: M{i32}) = 1\nfn many(s: M{i32}) = 1\n");
+    program_define(p, "struct M{T, U}\n x: f32\nend\n");
+
+    for (size_t i = 0; i < 2; i++) {
+        kiln_change_report report = KILN_CHANGE_REPORT_INIT;
+
+        (void)snprintf(text, sizeof text, "fn %s(s: M{i32, U}) where U = 2\n",
+                       names[i]);
+        program_define_in(p->main, text, &report);
+        assert_changes(&report, 1, 0, 0);
+        assert_non_null(
+            strstr(program_pick(p, names[i], "M{i32, f32}"), "M{i32, U}"));
+    }
+}
+
 /* ---- without memory ---- */
 
 static kiln_status define_in(kiln_package *package, const char *text,
@@ -527,6 +553,7 @@ int main(void)
         TEST(a_refused_text_leaves_no_method_behind),
         TEST(a_held_world_sees_what_many_methods_were),
         TEST(a_redefined_struct_is_taken_by_the_same_of_many),
+        TEST(a_struct_with_more_parameters_is_another),
         TEST(methods_need_no_memory_for_their_tables),
     };
 
