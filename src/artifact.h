@@ -66,6 +66,10 @@ const kiln_artifact *kiln__artifact_retain_origin(
 uint32_t kiln__argument_layout(kiln_argument_info *out,
                                const kiln_type *const *types, size_t count);
 
+/* Is it the artifact's own fault that loading it ended so? */
+int kiln__artifact_is_unusable(const kiln_artifact *artifact,
+                               kiln_status status);
+
 /* The artifact's kernel of that name, or NULL. */
 const kiln_kernel_info *kiln__artifact_kernel_named(
     const kiln_artifact *artifact, const char *name);
@@ -80,7 +84,7 @@ struct kiln_kernel {
     const kiln_config *config;
     const kiln_code *code;
     const kiln_type *const *types;      /* of the arguments; the code's */
-    struct kiln__loaded_module *module; /* backends/registry.c */
+    struct kiln__loaded_module *module; /* backends/load.c */
     void *function;                     /* from the backend's symbol() */
     struct kiln__job *job;              /* in tier 3 */
     kiln_kernel *next;                  /* of its job */
@@ -94,13 +98,11 @@ void kiln__backends_free(kiln_context *context);
 kiln_status kiln__backend_find(const kiln_backend_ops **ops, void **self,
                                kiln_context *context, const char *name,
                                size_t name_size, kiln_error **error);
+
+/* ---- backends/load.c ---- */
 /* Loads the artifact on the config's device and finds the kernel's symbol:
    fills module and function of `kernel`. */
 kiln_status kiln__kernel_load(kiln_kernel *kernel, kiln_error **error);
 void kiln__kernel_unload(kiln_kernel *kernel);
-
-/* Is it the artifact's own fault that loading it ended so? */
-int kiln__artifact_is_unusable(const kiln_artifact *artifact,
-                               kiln_status status);
 
 #endif /* KILN_ARTIFACT_H */

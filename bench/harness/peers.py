@@ -68,9 +68,9 @@ KEPT = ("what is kept is one file, which the loader maps and believes; Kiln "
         "code")
 SHARES = ("handing part of the loop to a second thread, and waiting for it: "
           "second-one-core is without that")
-CALL = ("Kiln checks and packs arguments and shape at each launch, divides the "
-        "grid into groups, and sets and restores the floating-point mode; the "
-        "other is a call of a function that knows its arguments")
+CALL = ("Kiln checks and packs arguments and shape at each launch, and looks at "
+        "the floating-point mode before the kernel and behind it; the other is "
+        "a call of a function that knows its arguments")
 REASONS = {
     ("host", "process-warm"): KEPT, ("host", "first-warm"): KEPT,
     ("host", "execute-warm"): KEPT, ("host", "variants-warm"): KEPT,
@@ -363,28 +363,32 @@ def _cell(one):
     return readme.number(one["median"])
 
 
-def _times(figures, group):
-    measures = _measures(figures, group, "")
-    found = [(system, [figures.get((system, f"{group}/{measure}"))
-                       for measure in measures])
-             for system in _systems(figures, group, "/process-cold")]
+def _ratio_cell(one):
+    if one is None:
+        return ""
+    return readme.number(one["median"]) + ("" if one["reached"] else " *")
+
+
+def _table(figures, group, suffix, heads, cell):
+    """A row for each system, and a column for each measure."""
+    measures = _measures(figures, group, suffix)
     return readme.table(
-        (group, *map(_title, measures)),
-        [(system, *(_cell(one) for one in row))
-         for system, row in found])
+        heads(measures),
+        [(system, *(cell(figures.get((system, f"{group}/{measure}{suffix}")))
+                    for measure in measures))
+         for system in _systems(figures, group, f"/process-cold{suffix}")])
+
+
+def _times(figures, group):
+    return _table(figures, group, "",
+                  lambda measures: (group, *map(_title, measures)), _cell)
 
 
 def _ratios(figures, group):
-    measures = _measures(figures, group, "/ratio")
-    found = [(system, [figures.get((system, f"{group}/{measure}/ratio"))
-                       for measure in measures])
-             for system in _systems(figures, group, "/process-cold/ratio")]
-    return readme.table(
-        (f"{group}, times Kiln",
-         *(measure.replace("-", " ") for measure in measures)),
-        [(system, *(readme.number(one["median"]) +
-                    ("" if one["reached"] else " *") if one else ""
-                    for one in row)) for system, row in found])
+    return _table(figures, group, "/ratio",
+                  lambda measures: (f"{group}, times Kiln",
+                                    *(measure.replace("-", " ")
+                                      for measure in measures)), _ratio_cell)
 
 
 def _missed(figures):

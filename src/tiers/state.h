@@ -208,11 +208,13 @@ int kiln__job_insert(struct kiln__tiers *tiers, kiln__job *job);
 /* The kernel that hits get from now on, or NULL. */
 void kiln__job_show(kiln__job *job, const kiln_kernel *kernel);
 
+/* ---- jobs.c ---- */
+/* Bytes of a job with so many types. */
+size_t kiln__job_size(size_t count);
+
 /* ---- code.c ---- */
 kiln_code *kiln__code_new(kiln_context *context, kiln__instance *instance,
                           const kiln_config *config, uint64_t world);
-/* Bytes of a job with so many types. */
-size_t kiln__job_size(size_t count);
 void kiln__code_free(kiln_code *code);
 void kiln__code_list_remove(kiln__code_list *list, const kiln_code *code);
 /* Adds a site unless it is there; the name is copied. KILN_ENOMEM. */
