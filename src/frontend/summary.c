@@ -4,6 +4,7 @@
 
 #include "deferred.h"
 #include "keys.h"
+#include "metas.h"
 #include "reader.h"
 #include "report.h"
 #include "runtime_sources.h"
@@ -19,7 +20,6 @@
  * are among them, imports, functions, places, subjects; each list behind its
  * length. There is no payload.
  */
-#define META_VERSION 2
 
 /* ---- writing ---- */
 
@@ -112,7 +112,7 @@ int kiln__summary_write(kiln__encoder *out, const kiln__change *change)
         change->subjects.count == 0 || change->ended.count > 0 ||
         change->removed.count > 0 || change->unchanged_count > 0)
         return 0;
-    kiln__encode_u64(out, META_VERSION);
+    kiln__encode_u64(out, KILN__META_SOURCE);
     kiln__encode_digest(out, change->context);
     kiln__encode_u64(out, change->added.count);
     kiln__encode_u64(out, (uint64_t)is_extending(change));
@@ -181,7 +181,7 @@ static kiln_status read_summary(kiln__summary *out, kiln__arena *arena,
     kiln__reader reader;
 
     kiln__reader_init(&reader, entry->meta, entry->meta_size);
-    if (kiln__read_u64(&reader) != META_VERSION)
+    if (kiln__read_u64(&reader) != KILN__META_SOURCE)
         return KILN_ECORRUPT;
     out->context = kiln__read_digest(&reader);
     out->method_count = kiln__read_u64(&reader);

@@ -8,22 +8,26 @@
 
 #include "keys.h"
 #include "kiln/kernel.h"
+#include "metas.h"
 #include "reader.h"
 #include "state.h"
 
 /*
  * The other end of load.c, recall.c, stored_binary.c, toolchain.c and the
- * summaries of texts: each says how its meta is laid out, behind a version,
- * which is 1 of all of them. What is of another version, or is cut short, is
- * shown as far as it is understood.
+ * summaries of texts: each says how its meta is laid out, behind a version.
+ * What is of another version, or is cut short, is shown as far as it is
+ * understood.
  */
-#define META_VERSION 1
-#define BINARY_META_VERSION 4
 
-/* Of the kinds that a version begins. */
+/* Zero: no version begins the meta of that kind. */
 static uint64_t meta_version(int32_t kind)
 {
-    return kind == KILN__ENTRY_BINARY ? BINARY_META_VERSION : META_VERSION;
+#define VERSION_OF(name, version) [KILN__ENTRY_##name] = (version),
+    static const uint64_t versions[KILN__ENTRY_KIND_COUNT] = {
+        KILN__META_MAP(VERSION_OF)};
+#undef VERSION_OF
+
+    return kind >= 0 && kind < KILN__ENTRY_KIND_COUNT ? versions[kind] : 0;
 }
 
 typedef struct showing {
@@ -68,6 +72,11 @@ static void take_text(showing *s, const char *name)
 
     if (!s->reader.failed)
         s->see(s->env, "meta", name, text);
+}
+
+static void skip_digest(showing *s)
+{
+    (void)kiln__read_digest(&s->reader);
 }
 
 static void take_digest(showing *s, const char *name)
@@ -115,7 +124,7 @@ static void take_uses(showing *s)
 
     for (size_t i = 0; i < count && !s->reader.failed; i++) {
         take_text(s, "takes from a library");
-        (void)kiln__read_digest(&s->reader);
+        skip_digest(s);
     }
 }
 
@@ -129,6 +138,13 @@ static void take_sites(showing *s)
     }
 }
 
+/* A type's text; its id is for programs. */
+static void add_type(showing *s)
+{
+    add_span(&s->text, kiln__read_text(&s->reader));
+    skip_digest(s);
+}
+
 static void take_callee(showing *s)
 {
     size_t count;
@@ -139,10 +155,12 @@ static void take_callee(showing *s)
     count = kiln__read_count(&s->reader, 1);
     for (size_t i = 0; i < count && !s->reader.failed; i++) {
         kiln__text_add(&s->text, i ? ", " : "");
-        add_span(&s->text, kiln__read_text(&s->reader));
+        add_type(s);
     }
     kiln__text_add(&s->text, ")");
-    (void)kiln__read_digest(&s->reader);
+    skip_digest(s);
+    kiln__text_add(&s->text, " -> ");
+    add_type(s);
     if (!s->reader.failed && !s->text.failed)
         s->see(s->env, "meta", "calls", s->text.bytes);
 }
@@ -154,6 +172,7 @@ static void show_instance(showing *s)
     take_digest(s, "typed digest");
     take_text(s, "name");
     take_text(s, "result");
+    skip_digest(s);
     take_flag(s, "runtime function");
     skip_queries(s);
     take_uses(s);
@@ -284,7 +303,7 @@ kiln_digest kiln__entry_typed(const kiln__entry *entry)
     kiln__reader_init(&reader, entry->meta, entry->meta_size);
     if ((entry->kind != KILN__ENTRY_INSTANCE &&
          entry->kind != KILN__ENTRY_PROGRAM) ||
-        kiln__read_u64(&reader) != META_VERSION)
+        kiln__read_u64(&reader) != meta_version(entry->kind))
         return none;
     return kiln__read_digest(&reader);
 }

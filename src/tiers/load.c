@@ -4,19 +4,27 @@
 
 #include "arena.h"
 #include "keys.h"
+#include "metas.h"
 #include "reader.h"
 #include "report.h"
 #include "state.h"
 #include "stores.h"
+#include "types.h"
 
 /*
  * An entry is filed under the instance key, whose root digest is asked of the
  * frontend first. It has what inference reported: typed IR, queries with their
- * answers, and callees as signatures with their typed digests. It holds today
- * if every query has the same answer, what it takes from libraries is what it
- * was, and every callee, gone through the tier like in an inference, has the
- * digest that it had. So an edit is found by whoever asked about it, and by
- * all that call him.
+ * answers, and callees as signatures with their typed digests and results. It
+ * holds today if every query has the same answer, what it takes from libraries
+ * is what it was, and every callee, gone through the tier like in an inference,
+ * has the digest and gives the type that it had. So an edit is found by whoever
+ * asked about it, and by all that call him.
+ *
+ * A type is written as its text and its id. The text says which type it would
+ * be today, the id is that of all that makes it up, fields' names and order
+ * too: an edited type has its old text and another id. Typed IR has no names
+ * of fields, so a caller's may have gone by what its callee's digest does not
+ * tell; that the result is the very type is told by the id.
  *
  * Loading is an inference whose body was written down: it has a frame of its
  * own, and recursion is met like in any other. Within a cycle digests are
@@ -25,9 +33,9 @@
  *
  * Meta, after a version: digest, name, result's type, mark of a runtime
  * function, queries {subject, data, answer}, uses {symbol, digest}, sites
- * {name, kind}, callees {function, types, digest}. The payload is the typed IR.
+ * {name, kind}, callees {function, types, digest, result's type}; a type is
+ * {text, id}. The payload is the typed IR.
  */
-#define META_VERSION 1
 
 /* ---- writing ---- */
 
@@ -56,6 +64,15 @@ static void encode_sites(kiln__encoder *out, const kiln_code *code)
     }
 }
 
+/* NULL: none. */
+static void encode_type(kiln__encoder *out, const kiln_type *type)
+{
+    const kiln_digest none = {0};
+
+    kiln__encode_text(out, type ? type->text : NULL);
+    kiln__encode_digest(out, type ? type->id : none);
+}
+
 static void encode_callees(kiln__encoder *out, const kiln_code *code)
 {
     kiln__encode_u64(out, code->callees.count);
@@ -65,17 +82,18 @@ static void encode_callees(kiln__encoder *out, const kiln_code *code)
         kiln__encode_text(out, callee->instance->function->name);
         kiln__encode_u64(out, callee->instance->count);
         for (size_t k = 0; k < callee->instance->count; k++)
-            kiln__encode_text(out, kiln_type_text(callee->instance->types[k]));
+            encode_type(out, callee->instance->types[k]);
         kiln__encode_digest(out, callee->digest);
+        encode_type(out, callee->result);
     }
 }
 
 static void encode_meta(kiln__encoder *out, const kiln_code *code)
 {
-    kiln__encode_u64(out, META_VERSION);
+    kiln__encode_u64(out, KILN__META_INSTANCE);
     kiln__encode_digest(out, code->digest);
     kiln__encode_text(out, code->name);
-    kiln__encode_text(out, code->result ? kiln_type_text(code->result) : NULL);
+    encode_type(out, code->result);
     kiln__encode_u64(out, code->is_runtime);
     encode_queries(out, code);
     encode_uses(out, code);
@@ -181,24 +199,58 @@ static const kiln_type *type_of(loading *l, const char *text)
     return went_well(l, status) ? type : NULL;
 }
 
+/* A type as it was written: what its text means today, if that is the same. */
+typedef struct written_type {
+    const char *text; /* NULL: there was none */
+    kiln_digest id;
+} written_type;
+
+static written_type read_type(loading *l)
+{
+    written_type written;
+
+    written.text = read_text(l);
+    written.id = kiln__read_digest(&l->reader);
+    return written;
+}
+
+/* Notes that a type is another one today; true when it is not. */
+static int is_as_written(loading *l, const written_type *written,
+                         const kiln_type *type)
+{
+    const int is_same = written->text
+                            ? type && kiln__digest_equal(type->id, written->id)
+                            : !type;
+
+    l->is_stale |= !is_same;
+    return is_same;
+}
+
+/* NULL: there was none, or the entry is stale. */
+static const kiln_type *load_type(loading *l)
+{
+    const written_type written = read_type(l);
+    const kiln_type *type = NULL;
+
+    if (!l->reader.failed && written.text)
+        type = type_of(l, written.text);
+    return !l->reader.failed && is_as_written(l, &written, type) ? type : NULL;
+}
+
 /* Each part returns false when the entry is of no use. */
 static int load_head(loading *l)
 {
     kiln_code *code = l->inference->code;
-    const char *name, *result;
+    const char *name;
 
-    if (kiln__read_u64(&l->reader) != META_VERSION)
+    if (kiln__read_u64(&l->reader) != KILN__META_INSTANCE)
         return 0;
     code->stored_digest = kiln__read_digest(&l->reader);
     name = read_text(l);
-    result = read_text(l);
+    code->result = load_type(l);
     code->is_runtime = kiln__read_u64(&l->reader) == 1;
-    if (l->reader.failed || !name ||
-        !went_well(l, kiln_inference_set_name(l->inference, name)))
-        return 0;
-    code->result = result ? type_of(l, result) : NULL;
-    l->is_stale = result && !code->result;
-    return !l->is_stale;
+    return !l->reader.failed && !l->is_stale && name &&
+           went_well(l, kiln_inference_set_name(l->inference, name));
 }
 
 static int load_query(loading *l)
@@ -259,11 +311,9 @@ static int read_signature(loading *l, kiln_signature *out)
     if (!went_well(
             l, frontend->ops.function(frontend->self, name, &out->function)))
         l->is_stale = 1;
-    for (size_t i = 0; i < count; i++) {
-        const char *text = read_text(l);
-
-        types[i] = text ? type_of(l, text) : NULL;
-        l->is_stale |= text && !types[i];
+    for (size_t i = 0; i < count && !l->reader.failed; i++) {
+        types[i] = load_type(l);
+        l->reader.failed |= !types[i] && !l->is_stale;
     }
     return !l->reader.failed && !l->is_stale;
 }
@@ -274,23 +324,25 @@ static int load_callee(loading *l)
     const kiln_code *callee = NULL;
     kiln_inference *head = NULL;
     kiln_signature signature;
+    written_type result;
     kiln_digest digest;
     kiln_status status;
 
     if (!read_signature(l, &signature))
         return 0;
     digest = kiln__read_digest(&l->reader);
+    result = read_type(l);
     if (l->reader.failed)
         return 0;
     status = kiln_inference_callee(inference, &signature, &callee, NULL, &head,
                                    NULL);
     if (status == KILN_ERECURSION && head)
-        return 1;
+        return is_as_written(l, &result, head->code->result);
     /* Of a member of an open cycle the digest is not known yet. */
     l->is_stale =
         status != KILN_OK ||
         (callee->published && !kiln__digest_equal(callee->digest, digest));
-    return !l->is_stale;
+    return !l->is_stale && is_as_written(l, &result, callee->result);
 }
 
 static int load_each(loading *l, int (*one)(loading *l))

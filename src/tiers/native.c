@@ -5,6 +5,7 @@
 #include "artifact.h"
 #include "keys.h"
 #include "log.h"
+#include "metas.h"
 #include "state.h"
 #include "stores.h"
 #include "toolchain.h"
@@ -21,7 +22,6 @@
  * nothing on another machine, so that no delta holds it; nor is it compared by
  * mode VERIFY, since drivers need not write the same bytes twice.
  */
-#define META_VERSION 1
 
 static int has_addresses(const kiln_artifact *artifact)
 {
@@ -138,7 +138,7 @@ void kiln__native_save(kiln_context *context, const kiln_artifact *artifact,
                               encoder.size};
 
         kiln__draft_init(&draft, &context->alloc, KILN__ENTRY_NATIVE);
-        kiln__encode_u64(&draft.meta, META_VERSION);
+        kiln__encode_u64(&draft.meta, KILN__META_NATIVE);
         kiln__encode_text(&draft.meta, artifact->target);
         kiln__encode_text(&draft.meta, artifact->kernels[0].method);
         draft.entry.toolchain = made->tools ? made->tools : "";

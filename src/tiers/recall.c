@@ -6,6 +6,7 @@
 #include "keys.h"
 #include "libraries.h"
 #include "map.h"
+#include "metas.h"
 #include "reader.h"
 #include "state.h"
 #include "stores.h"
@@ -22,7 +23,6 @@
  * Meta, after a version: digest, root, name, queries {subject, data, answer},
  * uses {symbol, digest}. There is no payload.
  */
-#define META_VERSION 1
 
 /* ---- the key ---- */
 
@@ -120,7 +120,7 @@ static kiln_status encode_meta(kiln__encoder *out, const kiln_code *code)
     size_t count = 0;
     kiln_status status = kiln__code_closure(&closure, &count, code);
 
-    kiln__encode_u64(out, META_VERSION);
+    kiln__encode_u64(out, KILN__META_PROGRAM);
     kiln__encode_digest(out, code->digest);
     kiln__encode_digest(out, code->root);
     kiln__encode_text(out, code->name);
@@ -223,7 +223,7 @@ static int read_record(kiln_code *code, const kiln__entry *entry,
     kiln__span_of_bytes name;
 
     kiln__reader_init(&reader, entry->meta, entry->meta_size);
-    if (kiln__read_u64(&reader) != META_VERSION)
+    if (kiln__read_u64(&reader) != KILN__META_PROGRAM)
         return 0;
     code->digest = kiln__read_digest(&reader);
     code->root = kiln__read_digest(&reader);

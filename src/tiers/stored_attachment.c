@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "keys.h"
+#include "metas.h"
 #include "options.h"
 #include "reader.h"
 #include "report.h"
@@ -16,7 +17,6 @@
  *
  * Meta is a version; the payload is the consumer's own.
  */
-#define META_VERSION 1
 
 struct kiln__consumer {
     char *name;
@@ -128,7 +128,7 @@ kiln_status kiln__attached_give(const kiln_code *code,
     kiln__draft_init(&draft, &code->context->alloc, KILN__ENTRY_ATTACHED);
     status = kiln__key_attached(&draft.key, code->context, code->digest,
                                 attached->consumer, attached->config);
-    kiln__encode_u64(&draft.meta, META_VERSION);
+    kiln__encode_u64(&draft.meta, KILN__META_ATTACHED);
     draft.entry.relocation = KILN_RELOCATION_PORTABLE;
     draft.entry.payload = bytes.data;
     draft.entry.payload_size = bytes.size;
@@ -166,7 +166,7 @@ static int load(kiln_attachment *out, const kiln__consumer *consumer,
     void *value = NULL;
 
     kiln__reader_init(&reader, entry->meta, entry->meta_size);
-    if (kiln__read_u64(&reader) != META_VERSION ||
+    if (kiln__read_u64(&reader) != KILN__META_ATTACHED ||
         !kiln__reader_is_done(&reader) ||
         consumer->ops.load(entry->payload, entry->payload_size, &value) !=
             KILN_OK)

@@ -5,6 +5,7 @@
 #include "arena.h"
 #include "artifact.h"
 #include "log.h"
+#include "metas.h"
 #include "reader.h"
 #include "state.h"
 #include "stores.h"
@@ -15,7 +16,6 @@
  * {type, offset, size}, numbers}, sites {name, offset, size, strategy},
  * reports. The payload is the artifact's own.
  */
-#define META_VERSION 4
 
 /* Every number of a kernel's metadata, in the order of the encoding. */
 #define KERNEL_NUMBER_MAP(X) \
@@ -62,7 +62,7 @@ static void encode_site(kiln__encoder *out, const kiln_site_info *site)
 
 static void encode_meta(kiln__encoder *out, const kiln_artifact *artifact)
 {
-    kiln__encode_u64(out, META_VERSION);
+    kiln__encode_u64(out, KILN__META_BINARY);
     kiln__encode_text(out, artifact->format);
     kiln__encode_text(out, artifact->target);
     kiln__encode_u64(out, artifact->kernel_count);
@@ -210,7 +210,7 @@ kiln_status kiln__artifact_decode(const kiln_artifact **out,
 
     kiln__arena_init(&d.arena, alloc);
     kiln__reader_init(&d.reader, entry->meta, entry->meta_size);
-    d.reader.failed |= kiln__read_u64(&d.reader) != META_VERSION;
+    d.reader.failed |= kiln__read_u64(&d.reader) != KILN__META_BINARY;
     source.format = read_name(&d);
     source.target = read_name(&d);
     source.toolchain =
