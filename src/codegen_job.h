@@ -257,10 +257,12 @@ typedef struct kiln__codegen_backend {
                                 int as_text);
     /* NULL, or what the context of a job must know before all else. */
     void (*open)(const kiln__codegen_job *job);
-    /* NULL, or around the making of a machine, which is used for this job
-       alone. */
+    /* NULL, or around the making of a job's own machine. */
     kiln_status (*begin_machine)(kiln__codegen_job *job);
     void (*end_machine)(void);
+    /* What LLVM's machine keeps of one job is seen in the code of the next:
+       each job has its own. */
+    int owns_machine;
     int runs_tiles;   /* wrap() knows what to do with a proof */
     int emits_text;   /* what finish() takes is assembly */
     int is_scheduled; /* no pass of LLVM's code generation is left out */

@@ -207,6 +207,8 @@ static const kiln__device_hardware hardware = {
     .describe = describe,
 };
 
+/* LLVM's machine numbers the calls that it makes, from its first job on, and
+   the numbers stand in the text. */
 const kiln__codegen_backend kiln__cuda_codegen = {
     .name = "cuda",
     .format = "ptx",
@@ -220,6 +222,7 @@ const kiln__codegen_backend kiln__cuda_codegen = {
     .finish = finish,
     .may_import = may_import,
     .open = kiln__nvjitlink_begin,
+    .owns_machine = 1,
     .emits_text = 1,
     .is_scheduled = 1,
 };

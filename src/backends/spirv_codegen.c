@@ -350,5 +350,6 @@ const kiln__codegen_backend kiln__spirv_codegen = {
     .emit = kiln__spirv_emit,
     .begin_machine = kiln__spirv_begin_machine,
     .end_machine = kiln__spirv_end_machine,
+    .owns_machine = 1,
     .is_scheduled = 1,
 };

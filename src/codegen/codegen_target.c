@@ -243,12 +243,15 @@ static void describe_module(kiln__codegen_job *job)
 /* Some machines are of use once. */
 static kiln_status make_own_machine(kiln__codegen_job *job)
 {
+    const kiln__codegen_backend *backend = job->backend;
     LLVMTargetRef target = NULL;
 
     KILN_TRY(find_target(job, &target));
-    KILN_TRY(job->backend->begin_machine(job));
+    if (backend->begin_machine != NULL)
+        KILN_TRY(backend->begin_machine(job));
     job->own_machine = machine_new(job->settings, target);
-    job->backend->end_machine();
+    if (backend->end_machine != NULL)
+        backend->end_machine();
     job->machine = job->own_machine;
     return job->machine != NULL ? KILN_OK : no_machine(job);
 }
@@ -257,7 +260,7 @@ static kiln_status open_machine(kiln__codegen_job *job)
 {
     machines *own = NULL;
 
-    if (job->backend->begin_machine != NULL)
+    if (job->backend->owns_machine)
         return make_own_machine(job);
     KILN_TRY(machines_get(job, &own));
     job->machine = own->machine;
