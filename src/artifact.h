@@ -80,7 +80,8 @@ struct kiln_kernel {
     kiln_kernel_head head; /* read with __atomic builtins */
     kiln_context *context;
     const kiln_artifact *artifact; /* one reference */
-    const kiln_kernel_info *info;
+    const kiln_kernel_info *info;  /* the artifact's, or */
+    kiln_kernel_info own_info;     /* the same with the method's own name */
     const kiln_config *config;
     const kiln_code *code;
     const kiln_type *const *types;      /* of the arguments; the code's */

@@ -25,7 +25,8 @@ static const char *entry_symbol(kiln__build *build)
         return build->config->entry_name;
     kiln_digest_text(kiln_code_digest(build->code), digest);
     snprintf(suffix, sizeof suffix, "_%.8s", digest);
-    return kiln__build_symbol(&build->arena, "", kiln_code_name(build->code),
+    return kiln__build_symbol(&build->arena, "",
+                              kiln__build_name(&build->arena, build->code),
                               suffix);
 }
 
@@ -85,20 +86,25 @@ static kiln_status fill_argument_types(kiln__build *build)
     return KILN_OK;
 }
 
+/* All that lower() may read of the codes is in their digests; of the config,
+   everything but what is hidden here is in the binary key. */
 static kiln_status lower_foreign(kiln__build *build, kiln_error **error)
 {
     kiln_frontend *frontend = kiln__code_frontend(build->code);
     kiln_lower_request request = {
         .size = sizeof request,
         .root = build->code,
-        .config = build->config,
+        .config = kiln__config_without_load(build->config),
         .entry = build->request.entry,
         .codes = build->closure,
         .code_count = build->closure_count,
     };
-    kiln_status status =
-        frontend->ops.lower(frontend->self, &request, &build->module, error);
+    kiln_status status;
 
+    if (!request.config)
+        return kiln__error_no_memory(error);
+    status =
+        frontend->ops.lower(frontend->self, &request, &build->module, error);
     if (status != KILN_OK)
         return status;
     if (!build->module.data)
@@ -128,13 +134,13 @@ static const char *words(kiln__build *build, const kiln__codegen_result *result)
 }
 
 /* But its arguments. */
-static kiln_kernel_info describe_kernel(const kiln__build *build,
+static kiln_kernel_info describe_kernel(kiln__build *build,
                                         const kiln__codegen_result *result)
 {
     kiln_kernel_info kernel = {
         .size = sizeof kernel,
         .name = build->request.entry,
-        .method = kiln_code_name(build->code),
+        .method = kiln__build_name(&build->arena, build->code),
         .hidden_arguments = result->hidden_arguments,
         .static_local_bytes = result->static_local_bytes,
         .maximum_group_size = build->settings.maximum_group_size,
@@ -464,6 +470,18 @@ static kiln_status check_arguments(const kiln_kernel_info *info,
                            kiln_code_name(code));
 }
 
+/* One artifact may serve two methods: each kernel says its own. */
+static void name_kernel(kiln_kernel *kernel)
+{
+    kernel->info = kiln_artifact_kernel(kernel->artifact, 0);
+    if (kernel->info->method &&
+        strcmp(kernel->info->method, kiln_code_name(kernel->code)) == 0)
+        return;
+    kernel->own_info = *kernel->info;
+    kernel->own_info.method = kiln_code_name(kernel->code);
+    kernel->info = &kernel->own_info;
+}
+
 kiln_status kiln__build_load(kiln_kernel **out, const kiln_artifact *artifact,
                              const kiln_code *code, const kiln_config *config,
                              kiln_error **error)
@@ -480,9 +498,9 @@ kiln_status kiln__build_load(kiln_kernel **out, const kiln_artifact *artifact,
         return kiln__error_no_memory(error);
     kernel->context = context;
     kernel->artifact = kiln_artifact_retain(artifact);
-    kernel->info = kiln_artifact_kernel(artifact, 0);
     kernel->config = config;
     kernel->code = code;
+    name_kernel(kernel);
     kernel->types = kiln__code_types(code, &count);
     status = kiln__kernel_load(kernel, error);
     if (status != KILN_OK) {

@@ -66,6 +66,9 @@ struct kiln__build {
    arguments, SUFFIX; NULL: out of memory. */
 const char *kiln__build_symbol(kiln__arena *arena, const char *prefix,
                                const char *name, const char *suffix);
+/* The name that stands in what is built. Two functions of one typed digest may
+   have two names, and share what is built: then it is the one in their IR. */
+const char *kiln__build_name(kiln__arena *arena, const kiln_code *code);
 /* Makes functions of a closure, in its order, in the arena; with lines where
    the config asks for them, if `with_lines`, which a frontend is asked for. */
 kiln_status kiln__build_gather(kiln__codegen_function **out, kiln__build *build,

@@ -4,6 +4,7 @@
 
 #include "build.h"
 #include "debug_lines.h"
+#include "ir.h"
 #include "map.h"
 #include "report.h"
 #include "settings.h"
@@ -24,6 +25,17 @@ const char *kiln__build_symbol(kiln__arena *arena, const char *prefix,
     }
     clean[size] = '\0';
     return kiln__arena_format(arena, "%s%s%s", prefix, clean, suffix);
+}
+
+const char *kiln__build_name(kiln__arena *arena, const kiln_code *code)
+{
+    const char *name = NULL;
+    size_t size;
+    const void *bytes = kiln_code_ir(code, &size);
+
+    if (!kiln__code_frontend(code)->ops.lower)
+        name = kiln__ir_name(arena, bytes, size);
+    return name ? name : kiln_code_name(code);
 }
 
 static kiln_digest address_key(const kiln_code *code)
@@ -70,8 +82,8 @@ static kiln_status add_function(gathering *g, size_t index,
 
     snprintf(prefix, sizeof prefix, "f%zu_", index);
     function->ir = kiln_code_ir(code, &function->ir_size);
-    function->symbol =
-        kiln__build_symbol(&g->build->arena, prefix, kiln_code_name(code), "");
+    function->symbol = kiln__build_symbol(
+        &g->build->arena, prefix, kiln__build_name(&g->build->arena, code), "");
     function->runtime = supply ? supply->symbol : NULL;
     if (g->with_lines)
         KILN_TRY(kiln__debug_lines(function, &g->build->arena, code));

@@ -52,7 +52,8 @@ static kiln_status add_function(kiln__build *build, size_t place)
     supply->place = place;
     KILN_TRY(kiln__key_runtime(&supply->key, kiln_code_digest(supply->code),
                                build->config));
-    return supply_finish(build, supply, kiln_code_name(supply->code));
+    return supply_finish(build, supply,
+                         kiln__build_name(&build->arena, supply->code));
 }
 
 static int is_planned(const kiln__build *build, const kiln__library_use *use)

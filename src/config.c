@@ -326,18 +326,23 @@ static kiln_status resolve_target(kiln_config *config,
     return KILN_OK;
 }
 
+/* What follows from the settings. */
+static kiln_status finish(kiln_config *config)
+{
+    KILN_TRY(kiln__key_config(config));
+    config->hash = kiln__hash_words(
+        (const uint64_t[]){config->full.low, config->full.high, config->device},
+        3);
+    return KILN_OK;
+}
+
 static kiln_status config_fill(kiln_config *config,
                                const kiln_config_options *options,
                                kiln_error **error)
 {
     resolve_numbers(config, options);
     KILN_TRY(resolve_target(config, options, error));
-    if (kiln__key_config(config) != KILN_OK)
-        return kiln__error_no_memory(error);
-    config->hash = kiln__hash_words(
-        (const uint64_t[]){config->full.low, config->full.high, config->device},
-        3);
-    return KILN_OK;
+    return finish(config) == KILN_OK ? KILN_OK : kiln__error_no_memory(error);
 }
 
 /* ---- interning ---- */
@@ -419,6 +424,46 @@ kiln_status kiln_config_new(const kiln_config **out, kiln_context *context,
     }
     *out = config_intern(context->configs, config);
     return *out ? KILN_OK : kiln__error_no_memory(error);
+}
+
+#define COPY_TEXT(member) \
+    if (config->member) \
+        failed |= copy(&like->member, like, config->member) != KILN_OK;
+#define COPY_NUMBER(member) like->member = config->member;
+#define COPY_SETTING(member, kind, mask) \
+    if (!((mask)&KILN__SCOPE_LOAD)) { \
+        COPY_##kind(member) \
+    }
+
+static int has_load(const kiln_config *config)
+{
+#define IS_SET_TEXT(value) ((value) != NULL)
+#define IS_SET_NUMBER(value) ((value) != 0)
+#define IS_SET(member, kind, mask) \
+    || (((mask)&KILN__SCOPE_LOAD) && IS_SET_##kind(config->member))
+    return 0 KILN__SETTING_MAP(IS_SET);
+#undef IS_SET
+}
+
+const kiln_config *kiln__config_without_load(const kiln_config *config)
+{
+    kiln_context *context = config->context;
+    kiln_config *like;
+    int failed = 0;
+
+    if (!has_load(config))
+        return config;
+    like = kiln__allocate(&context->alloc, sizeof *like);
+    if (!like)
+        return NULL;
+    like->context = context;
+    KILN__SETTING_MAP(COPY_SETTING)
+    failed |= copy(&like->target, like, config->target) != KILN_OK;
+    if (failed || finish(like) != KILN_OK) {
+        config_free(like);
+        return NULL;
+    }
+    return config_intern(context->configs, like);
 }
 
 /* ---- reading ---- */

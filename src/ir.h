@@ -150,6 +150,9 @@ kiln_status kiln__ir_encode(const kiln__ir *ir, kiln_blob *out);
    KILN_ECORRUPT says what is wrong. Initialises `ir` on success only. */
 kiln_status kiln__ir_decode(kiln__ir *ir, const kiln_alloc *alloc,
                             const void *bytes, size_t size, kiln_error **error);
+/* The name alone, in the arena; NULL if the bytes do not begin like typed IR,
+   or out of memory. */
+const char *kiln__ir_name(kiln__arena *arena, const void *bytes, size_t size);
 
 /*
  * ---- ir_verify.c: what lowering may rely on ----

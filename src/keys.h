@@ -14,14 +14,16 @@
  * program key  = H(frontend, owner token, function, type ids, digest of the
  *                program text): finds the typed digest without inference
  * typed digest = H(typed IR of the root and, in call order, the typed digests
- *                of what it calls)
+ *                of what it calls); of a frontend that lowers by itself H(all
+ *                that lower() may read of an instance, owner token)
  * runtime key  = H(owner token, RUNTIME settings, function's typed digest,
  *                codegen identity)
  * closure key  = H(library's digest, symbol, RUNTIME settings, codegen
  *                identity): of what a kernel takes from a bitcode library
  * source key   = H(frontend, runtime texts, package, its history, text): finds
  *                what a text defines without parsing it
- * attached key = H(consumer, typed digest, all settings of a config or none)
+ * attached key = H(consumer, the instance's identity, all settings of a config
+ *                or none)
  * binary key   = H(typed digest, runtime library's digest, BINARY settings,
  *                codegen identity)
  * native key   = H(binary key, digest of its payload, driver and device)
@@ -52,7 +54,7 @@ kiln_status kiln__key_closure(kiln__encoder *out, kiln_digest library,
                               const char *symbol, const kiln_config *config);
 /* Of what a consumer attached; `config` may be NULL. */
 kiln_status kiln__key_attached(kiln__encoder *out, const kiln_context *context,
-                               kiln_digest typed, const char *consumer,
+                               kiln_digest identity, const char *consumer,
                                const kiln_config *config);
 /* Of what the driver, as it names itself and its device, made of an
    artifact. */

@@ -62,6 +62,10 @@ struct kiln_config {
     kiln_config *next;
 };
 
+/* The config that differs in nothing but its [load] settings, which are zero;
+   NULL: out of memory. config.c. */
+const kiln_config *kiln__config_without_load(const kiln_config *config);
+
 /* Writes a NUMBER as people mean it: "on", "3". config.c. */
 void kiln__setting_write(kiln__text *out, const char *name, uint64_t value);
 

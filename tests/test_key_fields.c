@@ -148,7 +148,7 @@ static void other_keys_are_named_too(void **state)
     key = begin();
     assert_ok(kiln__key_attached(&key, &context, one, "adjoint", NULL));
     s = describe(&key);
-    assert_contains(s.text, "key of=attached;consumer=adjoint;typed digest=");
+    assert_contains(s.text, "key of=attached;consumer=adjoint;code instance=");
     assert_contains(s.text, ";of a config=0;");
     kiln__encoder_dispose(&key);
     key = begin();

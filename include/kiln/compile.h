@@ -219,7 +219,8 @@ KILN_API kiln_signature kiln_code_signature(const kiln_code *code);
 /** Returns callee `index`, in the order in which inference recorded them
  *  (kiln_inference_callee), or NULL beyond the last. */
 KILN_API const kiln_code *kiln_code_callee(const kiln_code *code, size_t index);
-/** Returns the typed digest: its IR and that of everything it calls. */
+/** Returns the typed digest: its IR and that of everything it calls. Of a
+ *  frontend that lowers by itself also all else that its lower() may read. */
 KILN_API kiln_digest kiln_code_digest(const kiln_code *code);
 /** Returns the typed IR in its binary form, or as the frontend gave it; `size`
  *  in bytes, may be NULL. Borrowed. */
@@ -268,8 +269,8 @@ typedef struct kiln_attachment_consumer {
 } kiln_attachment_consumer;
 
 /** Tells how results of a consumer are read that another process attached to
- *  an instance of the same typed digest. KILN_EINVAL for a name that is there
- *  already. Any thread. */
+ *  an instance of the same function, types, name, result, typed IR and
+ *  callees. KILN_EINVAL for a name that is there already. Any thread. */
 KILN_API KILN_NODISCARD kiln_status kiln_attachment_consumer_add(
     kiln_context *context, const kiln_attachment_consumer *consumer,
     kiln_error **error);

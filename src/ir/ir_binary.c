@@ -140,6 +140,7 @@ typedef struct reader {
     size_t at;
     const char *what; /* or NULL: fine so far */
     int no_memory;
+    kiln__arena *arena; /* of texts */
     kiln__ir *ir;
 } reader;
 
@@ -211,8 +212,8 @@ static const char *get_text(reader *r)
         fail(r, "a text holds a NUL");
         return NULL;
     }
-    text = kiln__arena_string(&r->ir->arena, (const char *)r->bytes + r->at,
-                              size - 1);
+    text =
+        kiln__arena_string(r->arena, (const char *)r->bytes + r->at, size - 1);
     if (text == NULL)
         fail_memory(r);
     r->at += size - 1;
@@ -312,15 +313,20 @@ static void get_nodes(reader *r)
     get_indices(r, ir->operands.items, ir->operands.count);
 }
 
-static void get_function(reader *r)
+static const char *get_name(reader *r)
 {
-    kiln__ir *ir = r->ir;
-
     if (get_u32(r) != MAGIC)
         fail(r, "it does not begin like typed IR");
     if (get_u32(r) != KILN__IR_VERSION)
         fail(r, "it has another version");
-    ir->name = get_text(r);
+    return get_text(r);
+}
+
+static void get_function(reader *r)
+{
+    kiln__ir *ir = r->ir;
+
+    ir->name = get_name(r);
     ir->method = get_text(r);
     ir->kernel = get_u32(r);
     ir->result = get_u32(r);
@@ -337,7 +343,8 @@ kiln_status kiln__ir_decode(kiln__ir *ir, const kiln_alloc *alloc,
                             const void *bytes, size_t size, kiln_error **error)
 {
     kiln__ir made;
-    reader r = {.bytes = bytes, .size = size, .ir = &made};
+    reader r = {
+        .bytes = bytes, .size = size, .arena = &made.arena, .ir = &made};
     kiln_status status;
 
     kiln__ir_init(&made, alloc);
@@ -355,4 +362,11 @@ kiln_status kiln__ir_decode(kiln__ir *ir, const kiln_alloc *alloc,
     }
     *ir = made;
     return KILN_OK;
+}
+
+const char *kiln__ir_name(kiln__arena *arena, const void *bytes, size_t size)
+{
+    reader r = {.bytes = bytes, .size = size, .arena = arena};
+
+    return get_name(&r);
 }

@@ -1,6 +1,5 @@
-/* code.c - code instances: made, sealed with a digest, read. */
+/* code.c - code instances: made, freed, read. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-#include <stdlib.h>
 #include <string.h>
 
 #include "state.h"
@@ -79,85 +78,6 @@ void kiln__code_list_remove(kiln__code_list *list, const kiln_code *code)
         if (list->items[i] != code)
             list->items[kept++] = list->items[i];
     list->count = kept;
-}
-
-/*
- * The digest of a cycle covers every member, so that none of them keeps its
- * digest when another one changes. Members are put in an order that depends
- * on their content alone; calls within the cycle are written as positions in
- * that order, calls out of it as digests.
- */
-static int by_content(const void *left, const void *right)
-{
-    const kiln_code *a = *(kiln_code *const *)left;
-    const kiln_code *b = *(kiln_code *const *)right;
-    int order = strcmp(a->name, b->name);
-
-    if (order)
-        return order;
-    if (a->ir_size != b->ir_size)
-        return a->ir_size < b->ir_size ? -1 : 1;
-    return a->ir_size ? memcmp(a->ir, b->ir, a->ir_size) : 0;
-}
-
-/* Code without sites is encoded as if there were no such thing. */
-static void encode_sites(kiln__encoder *encoder, const kiln_code *member)
-{
-    if (member->sites.count == 0)
-        return;
-    kiln__encode_u64(encoder, member->sites.count);
-    for (size_t i = 0; i < member->sites.count; i++) {
-        kiln__encode_text(encoder, member->sites.items[i].name);
-        kiln__encode_u64(encoder, (uint64_t)member->sites.items[i].kind);
-    }
-}
-
-static void encode_member(kiln__encoder *encoder, kiln_code *const *group,
-                          size_t count, const kiln_code *member)
-{
-    kiln__encode_text(encoder, member->frontend->name);
-    kiln__encode_bytes(encoder, member->ir, member->ir_size);
-    kiln__encode_u64(encoder, member->callees.count);
-    for (size_t i = 0; i < member->callees.count; i++) {
-        size_t at = 0;
-
-        while (at < count && group[at] != member->callees.items[i])
-            at++;
-        if (at < count)
-            kiln__encode_u64(encoder, at);
-        else
-            kiln__encode_digest(encoder, member->callees.items[i]->digest);
-    }
-    kiln__encode_u64(encoder, member->uses.count);
-    for (size_t i = 0; i < member->uses.count; i++)
-        kiln__encode_digest(encoder, member->uses.items[i].digest);
-    encode_sites(encoder, member);
-}
-
-kiln_status kiln__code_seal(kiln_code **group, size_t count)
-{
-    kiln__encoder encoder;
-    kiln_digest whole;
-    int failed;
-
-    if (count > 1)
-        qsort(group, count, sizeof *group, by_content);
-    kiln__encoder_init(&encoder, &group[0]->context->alloc);
-    for (size_t i = 0; i < count; i++)
-        encode_member(&encoder, group, count, group[i]);
-    whole = kiln__encoder_digest(&encoder);
-    failed = encoder.failed;
-    kiln__encoder_dispose(&encoder);
-    if (failed)
-        return KILN_ENOMEM;
-
-    group[0]->digest = whole;
-    for (size_t i = 0; count > 1 && i < count; i++) {
-        kiln_digest place = {i, count};
-
-        group[i]->digest = kiln__digest_combine(whole, place);
-    }
-    return KILN_OK;
 }
 
 kiln_frontend *kiln__code_frontend(const kiln_code *code)

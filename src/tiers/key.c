@@ -177,12 +177,12 @@ kiln_status kiln__key_closure(kiln__encoder *out, kiln_digest library,
 }
 
 kiln_status kiln__key_attached(kiln__encoder *out, const kiln_context *context,
-                               kiln_digest typed, const char *consumer,
+                               kiln_digest identity, const char *consumer,
                                const kiln_config *config)
 {
     begin(out, "attached");
     kiln__encode_text(out, consumer);
-    kiln__encode_digest(out, typed);
+    kiln__encode_digest(out, identity);
     kiln__encode_u64(out, config != NULL);
     if (config)
         kiln__key_settings(out, config,

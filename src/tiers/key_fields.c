@@ -81,7 +81,7 @@ static const struct shape {
       {END, NULL, 0}}},
     {"attached",
      {FIELD_OF("consumer"),
-      FIELD_OF("typed digest"),
+      FIELD_OF("code instance"),
       {MAYBE, "of a config",
        KILN__SCOPE_TYPED | KILN__SCOPE_RUNTIME | KILN__SCOPE_BINARY},
       {END, NULL, 0}}},

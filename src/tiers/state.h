@@ -36,7 +36,8 @@ struct kiln_code {
     const kiln_config *config; /* any one with the instance's owner token */
     char *name;
     kiln_digest root;
-    kiln_digest digest;
+    kiln_digest digest;   /* the typed digest */
+    kiln_digest identity; /* of all that can be seen of it (seal.c) */
     const kiln_type *result;
     void *ir;
     size_t ir_size;
@@ -221,7 +222,10 @@ void kiln__code_list_remove(kiln__code_list *list, const kiln_code *code);
 kiln_status kiln__code_add_site(kiln_code *code, const char *name,
                                 int32_t kind);
 void kiln__code_clear_sites(kiln_code *code);
-/* Digests of one cycle, or of a single code. */
+
+/* ---- seal.c ---- */
+/* Gives the members of one cycle, or a single code, their digests; may put
+   them in another order. */
 kiln_status kiln__code_seal(kiln_code **group, size_t count);
 
 /* ---- flight.c: with the lock held ---- */

@@ -12,8 +12,9 @@
 
 /*
  * A consumer that is known to the context finds what it attached in another
- * process to an instance of the same typed digest. What travels is what its
- * save() wrote of a PORTABLE result; everything else stays where it was made.
+ * process to an instance of the same identity: what it made may depend on
+ * anything that can be seen of one. What travels is what its save() wrote of a
+ * PORTABLE result; everything else stays where it was made.
  *
  * Meta is a version; the payload is the consumer's own.
  */
@@ -126,7 +127,7 @@ kiln_status kiln__attached_give(const kiln_code *code,
         attachment->save(attachment->value, &bytes) != KILN_OK)
         return KILN_OK;
     kiln__draft_init(&draft, &code->context->alloc, KILN__ENTRY_ATTACHED);
-    status = kiln__key_attached(&draft.key, code->context, code->digest,
+    status = kiln__key_attached(&draft.key, code->context, code->identity,
                                 attached->consumer, attached->config);
     kiln__encode_u64(&draft.meta, KILN__META_ATTACHED);
     draft.entry.relocation = KILN_RELOCATION_PORTABLE;
@@ -210,7 +211,7 @@ kiln_status kiln__attached_recall(kiln_attachment *out, int *is_packed,
     if (!consumer || !kiln__stores_load(context, KILN__ENTRY_ATTACHED))
         return KILN_ENOTFOUND;
     kiln__encoder_init(&key, &context->alloc);
-    status = kiln__key_attached(&key, context, code->digest, name, config);
+    status = kiln__key_attached(&key, context, code->identity, name, config);
     if (status == KILN_OK) {
         const kiln_key wanted = {kiln__encoder_digest(&key), key.bytes,
                                  key.size};

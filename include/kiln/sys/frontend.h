@@ -45,8 +45,18 @@ typedef struct kiln_query {
     kiln_digest answer; /* digest of the answer; all zero: "none" */
 } kiln_query;
 
-/** What lower() is asked for: one kernel and everything it calls. Borrowed for
- *  the call. */
+/**
+ * What lower() is asked for: one kernel and everything it calls. Borrowed for
+ * the call.
+ *
+ * The binary that is made of it serves every job of the same key, in every
+ * process. The key holds all that can be read here: of each code instance its
+ * function, types, name, result, typed IR, callees and digest; of the config
+ * all settings but those of scope [load], which are zero here. So the module
+ * is a function of these, and of nothing else: not of worlds and validity, not
+ * of attachments, and not of what functions' `data` says today, unless infer()
+ * put it into the typed IR.
+ */
 typedef struct kiln_lower_request {
     size_t size;
     const kiln_code *root;
