@@ -9,7 +9,8 @@
 
 #define COUNT (1 << 20)
 #define BLOCK 64
-#define GROUPS 18
+#define GROUPS 18                  /* of a device-wide reduction */
+#define GROUPS_MAX (COUNT / BLOCK) /* of a launch over all elements */
 
 enum { DOT, SUM, MAXIMUM, GROUP_SUM, KERNELS };
 
@@ -32,7 +33,7 @@ struct reduction {
     kiln_queue *queue;
     const kiln_kernel *kernels[KERNELS];
     float *x, *y;
-    float partial[COUNT / 256], result;
+    float partial[GROUPS_MAX], result; /* a sum of each group */
     int threads;
 };
 
@@ -176,17 +177,17 @@ static void run_plain(void *state, uint64_t iterations)
     }
 }
 
-/* One turn is one group of 64 items with an operator of its own. */
+/* One turn is one group with an operator of its own. */
 static void run_groups(void *state, uint64_t iterations)
 {
     struct reduction *r = state;
     const kiln_array x = {r->x, {COUNT}, {0}};
-    const kiln_array to = {r->partial, {COUNT / 64}, {0}};
+    const kiln_array to = {r->partial, {GROUPS_MAX}, {0}};
 
     while (iterations > 0) {
-        const uint64_t now = iterations < COUNT / 64 ? iterations : COUNT / 64;
+        const uint64_t now = iterations < GROUPS_MAX ? iterations : GROUPS_MAX;
 
-        launch(r, GROUP_SUM, now * 64, 64, to, x);
+        launch(r, GROUP_SUM, now * BLOCK, BLOCK, to, x);
         iterations -= now;
     }
 }

@@ -61,6 +61,10 @@ if(TARGET kiln-bench)
     add_test(NAME benchmarks_run_once COMMAND kiln-bench --smoke)
     kiln_test_properties(benchmarks_run_once bench host)
     set_tests_properties(benchmarks_run_once PROPERTIES RUN_SERIAL ON)
+    # The payload whose arrays grow with the turns, as often as when measured.
+    add_test(NAME a_benchmark_of_groups_keeps_to_its_arrays
+        COMMAND kiln-bench --filter reduce/group)
+    kiln_test_properties(a_benchmark_of_groups_keeps_to_its_arrays bench host)
     add_test(NAME benchmarks_of_tier_2_run_once
         COMMAND kiln-bench-runtime --smoke)
     kiln_test_properties(benchmarks_of_tier_2_run_once bench host)
