@@ -156,7 +156,7 @@ static void check_file_system(const checking *c, const char *path)
     const char *name = kiln__stores_file_system(&is_network, c->context, path);
 
     find(c, "file system", is_network ? KILN_CHECK_NOTE : KILN_CHECK_OK, "%s%s",
-         name, is_network ? ": nothing is locked or mapped there" : "");
+         name, is_network ? ": nothing is locked there" : "");
 }
 
 #define LITTLE_SPACE ((uint64_t)64 << 20)

@@ -121,7 +121,7 @@ static kiln_status write_pack(exporting *e, const char *path,
     kiln_pack *pack = NULL;
 
     KILN_TRY(kiln__pack_writer_to_file(e->writer, path, error));
-    KILN_TRY(kiln__pack_open(&pack, e->alloc, path, NULL, error));
+    KILN_TRY(kiln__pack_open(&pack, e->alloc, path, error));
     e->report.entries = kiln__pack_count(pack);
     e->report.bytes = kiln__pack_size(pack);
     kiln__pack_release(pack);

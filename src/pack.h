@@ -8,32 +8,23 @@
 #include "stores.h"
 
 /*
- * A pack is never changed once it has its name. Opening one reads its first
- * and its last bytes, whatever its size; every entry is checked whenever it is
- * got. So bytes that were damaged since are a miss of the entries that they
+ * A pack is never changed once it has its name: by us. Opening one reads its
+ * first and its last bytes, whatever its size; every entry is read when it is
+ * got, into memory of its own, and checked there. So bytes that others damage,
+ * cut off or write over, at any moment, are a miss of the entries that they
  * belong to, and an index that lies leads to no entry, or to one that is not
  * the key's.
  *
- * Packs are counted. What a pack lends holds it: a pack that is closed stays
- * mapped until the last blob is released. Everything but the writer may be
- * used from any thread.
+ * Packs are counted. What a pack of the caller's memory lends holds it.
+ * Everything but the writer may be used from any thread.
  */
 
-/* How a pack is looked at. */
-typedef enum kiln__pack_way {
-    KILN__PACK_MEMORY, /* bytes of the caller's */
-    KILN__PACK_MAPPED, /* as soon as that is worth it */
-    KILN__PACK_READ    /* piece by piece: the file may vanish below a mapping */
-} kiln__pack_way;
-
-/* May a file be mapped, or could it change or vanish below the mapping? */
-typedef int (*kiln__pack_may_map)(int descriptor);
-
-/* Opens a pack file. `mappable` may be NULL: by the file's file system.
-   KILN_ENOTFOUND when there is no such file, KILN_EIO, KILN_ECORRUPT. */
+/* Opens a pack file. KILN_ENOTFOUND when there is no such file, KILN_EIO,
+   KILN_ECORRUPT. */
 kiln_status kiln__pack_open(kiln_pack **out, const kiln_alloc *alloc,
-                            const char *path, kiln__pack_may_map mappable,
-                            kiln_error **error);
+                            const char *path, kiln_error **error);
+/* Of bytes that stay as they are for as long as the pack, and whatever it
+   lends, is used. */
 kiln_status kiln__pack_open_memory(kiln_pack **out, const kiln_alloc *alloc,
                                    const void *bytes, size_t size,
                                    kiln_error **error);
@@ -44,7 +35,7 @@ size_t kiln__pack_count(const kiln_pack *pack); /* of its entries */
 uint64_t kiln__pack_size(const kiln_pack *pack);
 /* The path, or "memory". */
 const char *kiln__pack_name(const kiln_pack *pack);
-kiln__pack_way kiln__pack_looked_at(const kiln_pack *pack);
+int kiln__pack_is_file(const kiln_pack *pack); /* not the caller's memory */
 
 /* An entry that was found and checked, lent until its bytes are released. */
 typedef struct kiln__packed {
@@ -99,8 +90,8 @@ kiln_status kiln__pack_writer_add(kiln__pack_writer *writer,
 kiln_status kiln__pack_writer_add_entry(kiln__pack_writer *writer,
                                         const kiln__entry *entry,
                                         kiln_error **error);
-/* Adds all that is in the pack, which it holds, copying nothing. `damaged`
-   counts entries that were left out; NULL: they are an error. */
+/* Adds all that is in the pack, which may be released. `damaged` counts
+   entries that were left out; NULL: they are an error. */
 kiln_status kiln__pack_writer_add_pack(kiln__pack_writer *writer,
                                        kiln_pack *pack, size_t *damaged,
                                        kiln_error **error);

@@ -150,7 +150,7 @@ kiln_status kiln_pack_open(kiln_pack **out, const char *path,
 {
     KILN_REQUIRE(out != NULL, error);
     KILN_REQUIRE(path != NULL, error);
-    return kiln__pack_open(out, &kiln__malloc, path, NULL, error);
+    return kiln__pack_open(out, &kiln__malloc, path, error);
 }
 
 kiln_status kiln_pack_open_memory(kiln_pack **out, const void *bytes,

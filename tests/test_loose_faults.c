@@ -1,7 +1,7 @@
 /* test_loose_faults.c - system calls that fail, and writers that are killed. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* LABELS: fault tiers */
-/* WRAPS: openat read write close fstat fallocate fstatfs */
+/* WRAPS: openat pread write close fstat fallocate fstatfs */
 /* WRAPS: renameat2 renameat linkat unlinkat mkdirat */
 #include <errno.h>
 #include <fcntl.h>
@@ -24,7 +24,7 @@
 
 #define CALL_MAP(X) \
     X(openat) \
-    X(read) \
+    X(pread) \
     X(write) \
     X(close) \
     X(fstat) \
@@ -70,13 +70,13 @@ int __wrap_openat(int folder, const char *path, int flags, mode_t mode)
     return fails(CALL_openat) ? -1 : __real_openat(folder, path, flags, mode);
 }
 
-ssize_t __real_read(int file, void *bytes, size_t size);
-ssize_t __wrap_read(int file, void *bytes, size_t size);
-ssize_t __wrap_read(int file, void *bytes, size_t size)
+ssize_t __real_pread(int file, void *bytes, size_t size, off_t offset);
+ssize_t __wrap_pread(int file, void *bytes, size_t size, off_t offset);
+ssize_t __wrap_pread(int file, void *bytes, size_t size, off_t offset)
 {
-    if (!fails(CALL_read))
-        return __real_read(file, bytes, size);
-    return plan.reason ? -1 : __real_read(file, bytes, (size + 1) / 2);
+    if (!fails(CALL_pread))
+        return __real_pread(file, bytes, size, offset);
+    return plan.reason ? -1 : __real_pread(file, bytes, (size + 1) / 2, offset);
 }
 
 ssize_t __real_write(int file, const void *bytes, size_t size);
@@ -323,8 +323,8 @@ static void short_and_interrupted_calls_are_gone_on_with(void **state)
         {.fails = CALL_fallocate, .reason = EINTR, .times = 5},
         {.fails = CALL_close, .reason = EINTR, .times = 1},
         {.fails = CALL_fallocate, .reason = EOPNOTSUPP, .times = 1},
-        {.fails = CALL_read, .reason = 0, .times = 5},
-        {.fails = CALL_read, .reason = EINTR, .times = 5},
+        {.fails = CALL_pread, .reason = 0, .times = 5},
+        {.fails = CALL_pread, .reason = EINTR, .times = 5},
     };
     fixture *f = *state;
 
@@ -374,7 +374,7 @@ static void a_stale_handle_is_opened_again(void **state)
     static const struct plan plans[] = {
         {.fails = CALL_openat, .reason = ESTALE, .times = 2, .only_files = 1},
         {.fails = CALL_fstat, .reason = ESTALE, .times = 1},
-        {.fails = CALL_read, .reason = ESTALE, .times = 2},
+        {.fails = CALL_pread, .reason = ESTALE, .times = 2},
     };
     fixture *f = *state;
 
@@ -388,9 +388,9 @@ static void a_stale_handle_is_opened_again(void **state)
         .fails = CALL_openat, .reason = ESTALE, .times = 1, .only_files = 1};
     assert_ok(put(f, &f->b));
     assert_true(has(f, &f->b));
-    plan = (struct plan){.fails = CALL_read, .reason = ESTALE, .times = -1};
+    plan = (struct plan){.fails = CALL_pread, .reason = ESTALE, .times = -1};
     assert_false(has(f, &f->a));
-    plan = (struct plan){.fails = CALL_read, .reason = EIO, .times = 1};
+    plan = (struct plan){.fails = CALL_pread, .reason = EIO, .times = 1};
     assert_false(has(f, &f->a));
     assert_true(has(f, &f->a));
 }

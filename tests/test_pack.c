@@ -23,16 +23,6 @@ static kiln_pack *open_bytes(const kiln_blob *bytes)
     return pack;
 }
 
-static int always(int descriptor)
-{
-    return descriptor >= 0;
-}
-
-static int never(int descriptor)
-{
-    return descriptor < 0;
-}
-
 static void assert_whole(kiln_pack *pack, uint64_t count, size_t size)
 {
     assert_int_equal(kiln__pack_count(pack), count);
@@ -105,11 +95,10 @@ static void entries_come_in_the_order_of_their_digests(void **state)
     kiln_blob_release(&bytes);
 }
 
-/* A file is the same bytes, whichever way it is read. */
-static void a_file_is_mapped_or_read(void **state)
+static void a_file_gives_what_was_put_into_it(void **state)
 {
-    const kiln__pack_may_map ways[] = {always, never, NULL};
     kiln__pack_writer *writer = NULL;
+    kiln_pack *pack = NULL;
     char path[4096];
 
     snprintf(path, sizeof path, "%s/some.kilnpack", (const char *)*state);
@@ -117,19 +106,11 @@ static void a_file_is_mapped_or_read(void **state)
     assert_ok(pack_fill(writer, 0, 300, 3000));
     assert_ok(kiln__pack_writer_to_file(writer, path, &test_error));
     kiln__pack_writer_free(writer);
-    for (size_t i = 0; i < 3; i++) {
-        kiln_pack *pack = NULL;
-
-        assert_ok(
-            kiln__pack_open(&pack, &kiln__malloc, path, ways[i], &test_error));
-        assert_string_equal(kiln__pack_name(pack), path);
-        assert_int_equal(kiln__pack_looked_at(pack), KILN__PACK_READ);
-        assert_whole(pack, 300, 3000);
-        if (ways[i])
-            assert_int_equal(kiln__pack_looked_at(pack),
-                             i == 0 ? KILN__PACK_MAPPED : KILN__PACK_READ);
-        kiln_pack_close(pack);
-    }
+    assert_ok(kiln__pack_open(&pack, &kiln__malloc, path, &test_error));
+    assert_string_equal(kiln__pack_name(pack), path);
+    assert_true(kiln__pack_is_file(pack));
+    assert_whole(pack, 300, 3000);
+    kiln_pack_close(pack);
 }
 
 static void a_file_has_the_bytes_of_the_memory(void **state)
@@ -327,7 +308,7 @@ static void merging_leaves_out_what_is_damaged(void **state)
 
 /* ---- holding ---- */
 
-static void what_is_lent_holds_the_pack(void **state)
+static void what_is_lent_outlives_the_pack(void **state)
 {
     kiln__pack_writer *writer = NULL;
     kiln_pack *pack = NULL;
@@ -340,10 +321,7 @@ static void what_is_lent_holds_the_pack(void **state)
     assert_ok(pack_fill(writer, 0, 10, 2000));
     assert_ok(kiln__pack_writer_to_file(writer, path, &test_error));
     kiln__pack_writer_free(writer);
-    assert_ok(kiln__pack_open(&pack, &kiln__malloc, path, always, &test_error));
-    /* So often that it is mapped by now. */
-    for (int i = 0; i < 100; i++)
-        assert_int_equal(pack_holds(pack, 5, 2000), 1);
+    assert_ok(kiln__pack_open(&pack, &kiln__malloc, path, &test_error));
     entry = pack_entry(3, 2000);
     assert_ok(kiln__pack_find(&found, pack, &entry.key));
     kiln_pack_close(pack);
@@ -374,7 +352,6 @@ static void *read_all(void *argument)
     return NULL;
 }
 
-/* Some of them while it is being mapped. */
 static void threads_look_at_one_file(void **state)
 {
     readers r = {.report = THREAD_REPORT_INIT};
@@ -389,11 +366,9 @@ static void threads_look_at_one_file(void **state)
         memcpy(r.texts[i], key.encoded, key.encoded_size);
         r.keys[i] = (kiln_key){key.digest, r.texts[i], key.encoded_size};
     }
-    assert_ok(
-        kiln__pack_open(&r.pack, &kiln__malloc, path, always, &test_error));
+    assert_ok(kiln__pack_open(&r.pack, &kiln__malloc, path, &test_error));
     harness_run_threads(4, read_all, &r);
     assert_threads_ok(&r.report);
-    assert_int_equal(kiln__pack_looked_at(r.pack), KILN__PACK_MAPPED);
     kiln_pack_close(r.pack);
     kiln_blob_release(&bytes);
 }
@@ -526,24 +501,6 @@ static void what_is_no_pack_says_so(void **state)
     assert_null(pack);
 }
 
-/* Read piece by piece, a file that becomes shorter is a miss. */
-static void a_file_that_is_cut_below_is_a_miss(void **state)
-{
-    kiln_blob bytes = pack_bytes(COUNT, SIZE);
-    kiln_pack *pack = NULL;
-    char path[4096];
-
-    harness_write_file(path, sizeof path, *state, "cut", bytes.data,
-                       bytes.size);
-    assert_ok(kiln__pack_open(&pack, &kiln__malloc, path, never, &test_error));
-    assert_int_equal(truncate(path, 200), 0);
-    for (uint64_t i = 0; i < COUNT; i++)
-        assert_int_equal(pack_holds(pack, i, SIZE), 0);
-    assert_status(KILN_EIO, kiln__pack_verify(pack, NULL));
-    kiln_pack_close(pack);
-    kiln_blob_release(&bytes);
-}
-
 /* ---- out of memory ---- */
 
 static kiln_status write_and_read(const kiln_alloc *alloc, void *env)
@@ -561,7 +518,7 @@ static kiln_status write_and_read(const kiln_alloc *alloc, void *env)
     if (status == KILN_OK)
         status = kiln__pack_writer_to_file(writer, path, NULL);
     if (status == KILN_OK)
-        status = kiln__pack_open(&pack, alloc, path, never, NULL);
+        status = kiln__pack_open(&pack, alloc, path, NULL);
     if (status == KILN_OK)
         status = kiln__pack_verify(pack, NULL);
     if (status == KILN_OK)
@@ -612,7 +569,7 @@ int main(int count, char **arguments)
         cmocka_unit_test(packs_of_any_number_of_entries_are_whole),
         cmocka_unit_test(payloads_lie_at_multiples_of_64),
         cmocka_unit_test(entries_come_in_the_order_of_their_digests),
-        IN_FOLDER(a_file_is_mapped_or_read),
+        IN_FOLDER(a_file_gives_what_was_put_into_it),
         IN_FOLDER(a_file_has_the_bytes_of_the_memory),
         cmocka_unit_test(the_order_of_adding_does_not_matter),
         cmocka_unit_test(of_equal_keys_the_first_stays),
@@ -620,14 +577,13 @@ int main(int count, char **arguments)
         cmocka_unit_test(what_is_damaged_or_of_this_process_is_refused),
         cmocka_unit_test(packs_are_merged),
         cmocka_unit_test(merging_leaves_out_what_is_damaged),
-        IN_FOLDER(what_is_lent_holds_the_pack),
+        IN_FOLDER(what_is_lent_outlives_the_pack),
         IN_FOLDER(threads_look_at_one_file),
         cmocka_unit_test(a_store_holds_the_pack),
         cmocka_unit_test(a_pack_that_was_cut_is_refused),
         cmocka_unit_test(something_behind_the_end_is_refused),
         cmocka_unit_test(a_flipped_bit_is_a_miss_at_most),
         IN_FOLDER(what_is_no_pack_says_so),
-        IN_FOLDER(a_file_that_is_cut_below_is_a_miss),
         IN_FOLDER(packs_survive_failing_allocations),
         IN_FOLDER(many_entries_are_found),
     };

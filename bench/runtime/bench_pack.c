@@ -18,23 +18,12 @@
 struct fixture {
     char path[64];
     kiln_pack *pack;
-    kiln__pack_may_map may_map;
     size_t count;
     char keys[ENTRIES_ASKED][ENTRIES_KEY_SIZE];
     kiln_key asked[ENTRIES_ASKED];
     kiln_key absent;
     unsigned next;
 };
-
-static int always(int descriptor)
-{
-    return descriptor >= 0;
-}
-
-static int never(int descriptor)
-{
-    return descriptor < 0;
-}
 
 static void check(kiln_status status)
 {
@@ -83,11 +72,12 @@ static void get_from(struct fixture *f, kiln_pack *pack)
     kiln_blob_release(&found.bytes);
 }
 
-static void *setup(const struct bench *bench, kiln__pack_may_map may_map)
+static void *setup(const struct bench *bench, const char **reason)
 {
     static char absent[ENTRIES_KEY_SIZE];
     struct fixture *f = calloc(1, sizeof *f);
 
+    (void)reason;
     if (!f)
         bench_check(KILN_ENOMEM, NULL);
     snprintf(f->path, sizeof f->path, "/tmp/kiln-bench-%ld.kilnpack",
@@ -95,26 +85,10 @@ static void *setup(const struct bench *bench, kiln__pack_may_map may_map)
     f->count = (size_t)bench->size;
     if (bench_is_smoke() && f->count > SMOKE_COUNT)
         f->count = SMOKE_COUNT;
-    f->may_map = may_map;
     f->absent = entries_key(absent, UINT64_MAX);
     write_pack(f);
-    check(kiln__pack_open(&f->pack, &kiln__malloc, f->path, may_map, NULL));
-    for (unsigned i = 0; i < ENTRIES_ASKED;
-         i++) /* it is mapped by now, if at all */
-        get_from(f, f->pack);
+    check(kiln__pack_open(&f->pack, &kiln__malloc, f->path, NULL));
     return f;
-}
-
-static void *setup_mapped(const struct bench *bench, const char **reason)
-{
-    (void)reason;
-    return setup(bench, always);
-}
-
-static void *setup_read(const struct bench *bench, const char **reason)
-{
-    (void)reason;
-    return setup(bench, never);
 }
 
 static void teardown(void *state)
@@ -151,25 +125,23 @@ static void open_and_get(void *state, uint64_t iterations)
     for (uint64_t i = 0; i < iterations; i++) {
         kiln_pack *pack = NULL;
 
-        check(kiln__pack_open(&pack, &kiln__malloc, f->path, f->may_map, NULL));
+        check(kiln__pack_open(&pack, &kiln__malloc, f->path, NULL));
         get_from(f, pack);
         kiln_pack_close(pack);
     }
 }
 
-#define PACK(title, way, function, count) \
+#define PACK(title, function, count) \
     { \
-        .name = "store/pack/" title, .setup = (way), .run = (function), \
+        .name = "store/pack/" title, .setup = setup, .run = (function), \
         .teardown = teardown, .size = (count) \
     }
 
 const struct bench bench_packs[] = {
-    PACK("get/entries=10", setup_mapped, get, 10),
-    PACK("get/entries=1000000", setup_mapped, get, 1000000),
-    PACK("get/read/entries=10", setup_read, get, 10),
-    PACK("miss/entries=10", setup_mapped, miss, 10),
-    PACK("open+get+close/entries=10", setup_mapped, open_and_get, 10),
-    PACK("open+get+close/entries=1000000", setup_mapped, open_and_get, 1000000),
-    PACK("open+get+close/read/entries=10", setup_read, open_and_get, 10),
+    PACK("get/entries=10", get, 10),
+    PACK("get/entries=1000000", get, 1000000),
+    PACK("miss/entries=10", miss, 10),
+    PACK("open+get+close/entries=10", open_and_get, 10),
+    PACK("open+get+close/entries=1000000", open_and_get, 1000000),
     {.name = NULL},
 };

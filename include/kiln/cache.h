@@ -239,7 +239,9 @@ kiln_delta_save(kiln_context *context, const char *path, const kiln_mark *since,
 
 /** Opens a pack file in constant time. KILN_ENOTFOUND with an error when there
  *  is no such file, KILN_ECORRUPT if it is no pack or was cut. What is damaged
- *  inside is found when it is asked for. */
+ *  inside is found when it is asked for. The file is not mapped: one that is
+ *  removed can still be read, and entries of one that is cut or written over
+ *  while it is open are misses. */
 KILN_API KILN_NODISCARD kiln_status kiln_pack_open(kiln_pack **out,
                                                    const char *path,
                                                    kiln_error **error);

@@ -94,8 +94,10 @@ kiln_status kiln__link_find(kiln__stored *out, kiln__entry_fault *fault,
     out->from = link;
     out->is_packed = link->is_packed;
     if (status == KILN_ECORRUPT) {
-        kiln__link_drop(link, out);
-        kiln_blob_release(&out->bytes);
+        /* By the key that was asked for: it may say that it has another. */
+        if (link->is_host && link->ops.remove && out->entry.key.encoded)
+            (void)link->ops.remove(link->self, key, NULL);
+        kiln__stored_release(out);
         return KILN_ENOTFOUND;
     }
     return status;
@@ -232,8 +234,7 @@ static void add_pack(kiln_context *context, const char *path)
     kiln_error *error = NULL;
     kiln_pack *pack = NULL;
 
-    if (kiln__pack_open(&pack, &context->alloc, path, NULL, &error) !=
-        KILN_OK) {
+    if (kiln__pack_open(&pack, &context->alloc, path, &error) != KILN_OK) {
         kiln__log(context, KILN_LOG_WARNING, "cache: a pack is left out: %s",
                   kiln_error_message(error));
         kiln_error_free(error);

@@ -95,7 +95,7 @@ static kiln_status merge(compaction *c, const kiln__folder_pack_file *file)
 
     if (!path)
         return kiln__error_no_memory(c->error);
-    status = kiln__pack_open(&pack, &c->loose->alloc, path, NULL, NULL);
+    status = kiln__pack_open(&pack, &c->loose->alloc, path, NULL);
     kiln__string_free(&c->loose->alloc, path);
     if (status != KILN_OK)
         return KILN_OK; /* the next process that opens it drops it */
@@ -146,7 +146,7 @@ static kiln_status write_checked(const compaction *c, const char *path)
     kiln_status status;
 
     KILN_TRY(kiln__pack_writer_to_file(c->writer, path, c->error));
-    status = kiln__pack_open(&pack, &c->loose->alloc, path, NULL, c->error);
+    status = kiln__pack_open(&pack, &c->loose->alloc, path, c->error);
     if (status == KILN_OK)
         status = kiln__pack_verify(pack, c->error);
     if (status == KILN_OK) {

@@ -6,8 +6,8 @@
 #include "memory.h"
 
 typedef struct kiln__filesystem {
-    /* It reaches over a network or into another program: files there are
-       neither locked nor mapped. */
+    /* It reaches over a network or into another program: files there are not
+       locked. */
     int is_network;
     const char *name; /* "nfs"; "local" for all that is none. Static. */
 } kiln__filesystem;

@@ -149,7 +149,7 @@ static uint64_t entries_of(const kiln__loose *loose, const char *path)
     kiln_pack *pack = NULL;
     uint64_t count = 0;
 
-    if (kiln__pack_open(&pack, &loose->alloc, path, NULL, NULL) == KILN_OK)
+    if (kiln__pack_open(&pack, &loose->alloc, path, NULL) == KILN_OK)
         count = kiln__pack_count(pack);
     kiln__pack_release(pack);
     return count;
@@ -296,8 +296,7 @@ static kiln_status open_one(folder_pack **out, const kiln__loose *loose,
     kiln_status status = KILN_ENOMEM;
 
     if (path && made)
-        status =
-            kiln__pack_open(&made->pack, &loose->alloc, path, NULL, &error);
+        status = kiln__pack_open(&made->pack, &loose->alloc, path, &error);
     if (error && status != KILN_ENOTFOUND)
         kiln__log(loose->context, KILN_LOG_WARNING,
                   "cache: a pack is left out: %s", kiln_error_message(error));

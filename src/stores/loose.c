@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "buffer.h"
 #include "hasher.h"
 #include "kiln/kernel.h"
 #include "report.h"
@@ -19,8 +20,6 @@
 
 /* A server may say that what was opened is another file by now. */
 #define TRIES 4
-
-#define ALIGNMENT ((size_t)64) /* of an envelope, and so of its payload */
 
 /* ---- making and ending ---- */
 
@@ -71,64 +70,6 @@ void kiln__loose_free(kiln__loose *loose)
     kiln__deallocate(&alloc, loose, sizeof *loose);
 }
 
-/* ---- the bytes of a file ---- */
-
-/* Stands in front of the bytes, which outlive the store. */
-typedef struct buffer {
-    kiln_alloc alloc;
-    void *memory;
-    size_t total;
-} buffer;
-
-static void buffer_release(kiln_blob *blob)
-{
-    const buffer *of = blob->private_data;
-    const kiln_alloc alloc = of->alloc;
-
-    kiln__deallocate(&alloc, of->memory, of->total);
-}
-
-/* Not cleared: the file's bytes come into it at once. */
-static char *buffer_new(kiln_blob *out, const kiln_alloc *alloc, size_t size)
-{
-    const size_t total = sizeof(buffer) + ALIGNMENT + size;
-    char *memory = kiln__resize(alloc, NULL, 0, total);
-    uintptr_t bytes;
-    buffer *made;
-
-    if (!memory)
-        return NULL;
-    bytes = ((uintptr_t)memory + sizeof(buffer) + ALIGNMENT - 1) &
-            ~(uintptr_t)(ALIGNMENT - 1);
-    made = (buffer *)(bytes - sizeof(buffer));
-    *made = (buffer){*alloc, memory, total};
-    *out = (kiln_blob){(void *)bytes, size, buffer_release, made};
-    return (char *)bytes;
-}
-
-_Static_assert(ALIGNMENT % _Alignof(buffer) == 0 &&
-                   sizeof(buffer) % _Alignof(buffer) == 0,
-               "a buffer's head lies right in front of its bytes");
-
-/* Bytes read, or -1 and errno. Fewer than asked for: the file ended. */
-static ssize_t read_all(int file, char *bytes, size_t size)
-{
-    size_t done = 0;
-
-    while (done < size) {
-        const ssize_t got = read(file, bytes + done, size - done);
-
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got < 0)
-            return -1;
-        if (got == 0)
-            break;
-        done += (size_t)got;
-    }
-    return (ssize_t)done;
-}
-
 /* ---- one try ---- */
 
 typedef enum outcome {
@@ -170,10 +111,10 @@ static outcome read_open(kiln__stored *out, kiln__entry_fault *fault,
     if (!S_ISREG(facts.st_mode) ||
         (uint64_t)facts.st_size > KILN__LOOSE_LARGEST)
         return BAD;
-    bytes = buffer_new(&out->bytes, &loose->alloc, (size_t)facts.st_size);
+    bytes = kiln__buffer_new(&out->bytes, &loose->alloc, (size_t)facts.st_size);
     if (!bytes)
         return NO_MEMORY;
-    got = read_all(file, bytes, (size_t)facts.st_size);
+    got = kiln__buffer_fill(file, bytes, (size_t)facts.st_size, 0);
     if (got < 0)
         return outcome_of(errno);
     out->bytes.size = (size_t)got;
@@ -209,7 +150,7 @@ static outcome read_one(kiln__stored *out, kiln__entry_fault *fault,
     result = read_open(out, fault, loose, file, key);
     (void)close(file);
     if (result != FOUND)
-        kiln_blob_release(&out->bytes);
+        kiln__stored_release(out);
     return result;
 }
 

@@ -16,27 +16,48 @@
 
 /* ---- the index ---- */
 
-static kiln_status slot_at(kiln__pack_slot *out, const kiln_pack *pack,
-                           uint64_t index)
-{
-    unsigned char bytes[KILN__PACK_SLOT_SIZE];
+/* A bucket has about four slots: they are looked at together. */
+#define SLOTS_AT_ONCE 16u
 
-    KILN_TRY(kiln__pack_copy_out(
-        pack, pack->layout.slots + index * KILN__PACK_SLOT_SIZE, bytes,
-        sizeof bytes));
-    kiln__pack_slot_read(out, bytes);
+typedef struct slots {
+    kiln_pack *pack;
+    uint64_t first, count; /* that are here */
+    unsigned char bytes[SLOTS_AT_ONCE * KILN__PACK_SLOT_SIZE];
+} slots;
+
+static void slots_begin(slots *s, kiln_pack *pack)
+{
+    s->pack = pack;
+    s->first = s->count = 0;
+}
+
+static kiln_status slot_at(kiln__pack_slot *out, slots *s, uint64_t index)
+{
+    const kiln__pack_layout *layout = &s->pack->layout;
+
+    if (index < s->first || index - s->first >= s->count) {
+        const uint64_t left = layout->count - index;
+
+        s->first = index;
+        s->count = left < SLOTS_AT_ONCE ? left : SLOTS_AT_ONCE;
+        KILN_TRY(kiln__pack_look(
+            s->pack, layout->slots + index * KILN__PACK_SLOT_SIZE, s->bytes,
+            (size_t)(s->count * KILN__PACK_SLOT_SIZE)));
+    }
+    kiln__pack_slot_read(out,
+                         s->bytes + (index - s->first) * KILN__PACK_SLOT_SIZE);
     return KILN_OK;
 }
 
 /* The slots among which the digest would be; maybe none. */
-static kiln_status find_bucket(uint64_t *first, uint64_t *end,
-                               const kiln_pack *pack, kiln_digest digest)
+static kiln_status find_bucket(uint64_t *first, uint64_t *end, kiln_pack *pack,
+                               kiln_digest digest)
 {
     const uint64_t bucket = kiln__pack_bucket(digest, pack->layout.bits);
     unsigned char bytes[8];
 
-    KILN_TRY(kiln__pack_copy_out(pack, pack->layout.index + 4 * bucket, bytes,
-                                 sizeof bytes));
+    KILN_TRY(kiln__pack_look(pack, pack->layout.index + 4 * bucket, bytes,
+                             sizeof bytes));
     *first = kiln__pack_take(bytes, 4);
     *end = kiln__pack_take(bytes + 4, 4);
     if (*end > pack->layout.count)
@@ -47,14 +68,16 @@ static kiln_status find_bucket(uint64_t *first, uint64_t *end,
 }
 
 /* The first slot from `first` on, and before `end`, that is not below. */
-static kiln_status find_slot(uint64_t *out, const kiln_pack *pack,
-                             kiln_digest digest, uint64_t first, uint64_t end)
+static kiln_status find_slot(uint64_t *out, slots *s, kiln_digest digest,
+                             uint64_t first, uint64_t end)
 {
     while (first < end) {
-        const uint64_t middle = first + (end - first) / 2;
+        /* Of few, the first: those behind it come along. */
+        const uint64_t middle =
+            end - first <= SLOTS_AT_ONCE ? first : first + (end - first) / 2;
         kiln__pack_slot slot;
 
-        KILN_TRY(slot_at(&slot, pack, middle));
+        KILN_TRY(slot_at(&slot, s, middle));
         if (kiln__pack_compare(slot.digest, digest) < 0)
             first = middle + 1;
         else
@@ -74,6 +97,13 @@ static int lies_within(const kiln_pack *pack, const kiln__pack_slot *slot)
            slot->size <= pack->layout.index - slot->offset;
 }
 
+/* With the bytes goes what lies in them. */
+static void let_go(kiln__packed *found)
+{
+    kiln_blob_release(&found->bytes);
+    found->entry = (kiln__entry){0};
+}
+
 /* Lends what the slot points to, if it is an entry of the key (NULL: any). */
 static kiln_status lend_entry(kiln__packed *out, kiln_pack *pack,
                               const kiln__pack_slot *slot, const kiln_key *key)
@@ -87,7 +117,7 @@ static kiln_status lend_entry(kiln__packed *out, kiln_pack *pack,
         kiln__entry_decode(&out->entry, out->bytes.data, out->bytes.size, key);
     if (out->fault == KILN__FAULT_NONE)
         return KILN_OK;
-    kiln_blob_release(&out->bytes);
+    let_go(out);
     return KILN_ECORRUPT;
 }
 
@@ -96,15 +126,17 @@ static kiln_status lend_entry(kiln__packed *out, kiln_pack *pack,
 kiln_status kiln__pack_find(kiln__packed *out, kiln_pack *pack,
                             const kiln_key *key)
 {
+    slots s;
     kiln__entry_fault fault = KILN__FAULT_NONE;
     kiln__pack_slot slot;
     uint64_t at, end;
 
+    slots_begin(&s, pack);
     *out = (kiln__packed){.fault = KILN__FAULT_NONE};
     KILN_TRY(find_bucket(&at, &end, pack, key->digest));
-    KILN_TRY(find_slot(&at, pack, key->digest, at, end));
+    KILN_TRY(find_slot(&at, &s, key->digest, at, end));
     for (; at < end; at++) {
-        KILN_TRY(slot_at(&slot, pack, at));
+        KILN_TRY(slot_at(&slot, &s, at));
         if (!kiln__digest_equal(slot.digest, key->digest))
             break;
 
@@ -121,24 +153,47 @@ kiln_status kiln__pack_find(kiln__packed *out, kiln_pack *pack,
 
 kiln_status kiln__pack_at(kiln__packed *out, kiln_pack *pack, size_t index)
 {
+    slots s;
     kiln__pack_slot slot;
     kiln_status status;
 
+    slots_begin(&s, pack);
     *out = (kiln__packed){.fault = KILN__FAULT_NONE};
     if (index >= pack->layout.count)
         return KILN_ENOTFOUND;
-    KILN_TRY(slot_at(&slot, pack, index));
+    KILN_TRY(slot_at(&slot, &s, index));
     status = lend_entry(out, pack, &slot, NULL);
     if (status != KILN_OK)
         return status;
     if (kiln__digest_equal(slot.digest, out->entry.key.digest))
         return KILN_OK;
-    kiln_blob_release(&out->bytes);
+    let_go(out);
     out->fault = KILN__FAULT_KEY;
     return KILN_ECORRUPT;
 }
 
 /* ---- all of it ---- */
+
+/* The ends may be others by now than those that were read at the opening. */
+static kiln_status verify_ends(const kiln_pack *pack, kiln_error **error)
+{
+    const uint64_t size = pack->layout.size;
+    unsigned char header[KILN__PACK_HEADER_SIZE];
+    unsigned char footer[KILN__PACK_FOOTER_SIZE];
+    kiln__pack_layout layout;
+
+    if (kiln__pack_copy_out(pack, 0, header, sizeof header) != KILN_OK ||
+        kiln__pack_copy_out(pack, size - sizeof footer, footer,
+                            sizeof footer) != KILN_OK)
+        return kiln__error_set(error, KILN_EIO, "pack %s: cannot be read",
+                               kiln__pack_name(pack));
+    if (kiln__pack_header_read(&layout, header, footer, size) == NULL &&
+        kiln__digest_equal(layout.sum, pack->layout.sum))
+        return KILN_OK;
+    return kiln__error_set(error, KILN_ECORRUPT,
+                           "pack %s: it was written over while it was open",
+                           kiln__pack_name(pack));
+}
 
 static kiln_status verify_index(kiln_pack *pack, kiln_error **error)
 {
@@ -202,13 +257,15 @@ static int is_gap(const kiln_pack *pack, uint64_t from, uint64_t to)
 /* Entries lie one behind the other, from the header to the index. */
 static kiln_status verify_places(kiln_pack *pack, kiln_error **error)
 {
+    slots s;
     uint64_t end = KILN__PACK_HEADER_SIZE, sum = 0;
     int is_whole = 1;
 
+    slots_begin(&s, pack);
     for (uint64_t i = 0; i < pack->layout.count && is_whole; i++) {
         kiln__pack_slot slot;
 
-        is_whole = slot_at(&slot, pack, i) == KILN_OK &&
+        is_whole = slot_at(&slot, &s, i) == KILN_OK &&
                    lies_within(pack, &slot) &&
                    slot.offset == kiln__pack_align(end) &&
                    is_gap(pack, end, slot.offset);
@@ -225,6 +282,7 @@ static kiln_status verify_places(kiln_pack *pack, kiln_error **error)
 
 kiln_status kiln__pack_verify(kiln_pack *pack, kiln_error **error)
 {
+    KILN_TRY(verify_ends(pack, error));
     KILN_TRY(verify_index(pack, error));
     KILN_TRY(verify_places(pack, error));
     for (size_t i = 0; i < kiln__pack_count(pack); i++)

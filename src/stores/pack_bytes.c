@@ -5,87 +5,93 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "filesystem.h"
+#include "buffer.h"
+#include "hasher.h"
 #include "report.h"
 
 /*
- * A mapping needs no copy, but each page that is looked at for the first time
- * costs more than reading it does. So a pack is read piece by piece at first:
- * most processes want a few entries of it, each once. One that is asked for
- * more is mapped.
- *
- * A file on another machine, or behind a process of the user's, may become
- * shorter or unreadable below a mapping, which ends the process by a signal.
- * There, or where mapping fails, reading goes on.
+ * The caller's memory is looked at where it is. A file is read piece by piece,
+ * each piece into memory of its own (buffer.h says why it is not mapped): a
+ * look-up reads a bucket's place, its slots, and the entry. Most processes want
+ * a few entries. Of a pack that is asked more often the index is read as a
+ * whole, once the looks at it have cost about what that costs, and a look-up is
+ * one read, or none if the entry is not there. A damaged index is not kept: its
+ * pieces still lead to entries, which prove themselves.
  */
-#define LOANS_UNTIL_MAPPED 64u
+#define LOOKS_LEAST ((size_t)16)
+#define LOOK_WORTH ((size_t)4096) /* bytes read in the time of a look */
+#define INDEX_LARGEST ((size_t)16 << 20)
 
 /* ---- looking ---- */
 
-static kiln_status read_all(int descriptor, void *to, size_t size,
-                            uint64_t offset)
+static kiln_status read_piece(const kiln_pack *pack, uint64_t offset, void *to,
+                              size_t size)
 {
-    char *at = to;
-
-    while (size > 0) {
-        const ssize_t got = pread(descriptor, at, size, (off_t)offset);
-
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got <= 0) /* it has become shorter */
-            return KILN_EIO;
-        at += got;
-        offset += (uint64_t)got;
-        size -= (size_t)got;
-    }
-    return KILN_OK;
-}
-
-static const unsigned char *base_of(const kiln_pack *pack)
-{
-    return atomic_load_explicit(&pack->base, memory_order_acquire);
+    /* Less than there was: it has become shorter. */
+    return kiln__buffer_fill(pack->descriptor, to, size, offset) ==
+                   (ssize_t)size
+               ? KILN_OK
+               : KILN_EIO;
 }
 
 kiln_status kiln__pack_copy_out(const kiln_pack *pack, uint64_t offset,
                                 void *to, size_t size)
 {
-    const unsigned char *base = base_of(pack);
-
-    if (!base)
-        return read_all(pack->descriptor, to, size, offset);
-    memcpy(to, base + offset, size);
+    if (!pack->base)
+        return read_piece(pack, offset, to, size);
+    memcpy(to, pack->base + offset, size);
     return KILN_OK;
 }
 
-static int may_map(const kiln_pack *pack)
+static size_t index_size(const kiln_pack *pack)
 {
-    return pack->may_map ? pack->may_map(pack->descriptor)
-                         : !kiln__filesystem_of(&pack->alloc, pack->descriptor)
-                                .is_network;
+    return (size_t)(pack->layout.size - KILN__PACK_FOOTER_SIZE -
+                    pack->layout.index);
 }
 
-/* Counts a loan; whoever comes to the number maps the file, if that may be. */
-static const unsigned char *map_in_time(kiln_pack *pack)
+static unsigned char *read_index(const kiln_pack *pack)
 {
-    const unsigned char *base = base_of(pack);
-    void *mapping;
+    const size_t size = index_size(pack);
+    unsigned char *index =
+        size > INDEX_LARGEST ? NULL : kiln__resize(&pack->alloc, NULL, 0, size);
 
-    if (base ||
-        atomic_fetch_add_explicit(&pack->loans, 1, memory_order_relaxed) !=
-            LOANS_UNTIL_MAPPED)
-        return base;
-    if (!may_map(pack))
-        return NULL;
-    mapping = mmap(NULL, (size_t)pack->layout.size, PROT_READ, MAP_SHARED,
-                   pack->descriptor, 0);
-    if (mapping == MAP_FAILED)
-        return NULL;
-    atomic_store_explicit(&pack->base, mapping, memory_order_release);
-    return mapping;
+    if (index &&
+        (read_piece(pack, pack->layout.index, index, size) != KILN_OK ||
+         !kiln__digest_equal(kiln__digest_bytes(index, size),
+                             pack->layout.index_sum))) {
+        kiln__deallocate(&pack->alloc, index, size);
+        index = NULL;
+    }
+    return index;
+}
+
+/* Whoever comes to the number reads it. */
+static const unsigned char *index_in_time(kiln_pack *pack)
+{
+    unsigned char *index =
+        atomic_load_explicit(&pack->index, memory_order_acquire);
+
+    if (index ||
+        atomic_fetch_add_explicit(&pack->looks, 1, memory_order_relaxed) !=
+            LOOKS_LEAST + index_size(pack) / LOOK_WORTH)
+        return index;
+    index = read_index(pack);
+    atomic_store_explicit(&pack->index, index, memory_order_release);
+    return index;
+}
+
+kiln_status kiln__pack_look(kiln_pack *pack, uint64_t offset, void *to,
+                            size_t size)
+{
+    const unsigned char *index = pack->base ? NULL : index_in_time(pack);
+
+    if (!index)
+        return kiln__pack_copy_out(pack, offset, to, size);
+    memcpy(to, index + (offset - pack->layout.index), size);
+    return KILN_OK;
 }
 
 static void end_loan(kiln_blob *blob)
@@ -96,19 +102,18 @@ static void end_loan(kiln_blob *blob)
 kiln_status kiln__pack_lend(kiln_blob *out, kiln_pack *pack, uint64_t offset,
                             size_t size)
 {
-    const unsigned char *base = map_in_time(pack);
     kiln_status status;
-    void *copy;
+    char *copy;
 
-    if (base) {
-        *out =
-            (kiln_blob){base + offset, size, end_loan, kiln__pack_retain(pack)};
+    if (pack->base) {
+        *out = (kiln_blob){pack->base + offset, size, end_loan,
+                           kiln__pack_retain(pack)};
         return KILN_OK;
     }
-    copy = kiln__blob_new(out, &pack->alloc, size);
+    copy = kiln__buffer_new(out, &pack->alloc, size);
     if (!copy)
         return KILN_ENOMEM;
-    status = read_all(pack->descriptor, copy, size, offset);
+    status = read_piece(pack, offset, copy, size);
     if (status != KILN_OK)
         kiln_blob_release(out);
     return status;
@@ -125,14 +130,10 @@ kiln_pack *kiln__pack_retain(kiln_pack *pack)
 static void pack_free(kiln_pack *pack)
 {
     const kiln_alloc alloc = pack->alloc;
-    const unsigned char *base = base_of(pack);
 
-    /* The address is mmap()'s own, which was never const. */
-    if (pack->descriptor >= 0) {
-        if (base)
-            (void)munmap((void *)(uintptr_t)base, (size_t)pack->layout.size);
+    kiln__deallocate(&alloc, atomic_load(&pack->index), index_size(pack));
+    if (pack->descriptor >= 0)
         (void)close(pack->descriptor);
-    }
     kiln__string_free(&alloc, pack->path);
     kiln__deallocate(&alloc, pack, sizeof *pack);
 }
@@ -162,11 +163,9 @@ const char *kiln__pack_name(const kiln_pack *pack)
     return pack->path ? pack->path : "memory";
 }
 
-kiln__pack_way kiln__pack_looked_at(const kiln_pack *pack)
+int kiln__pack_is_file(const kiln_pack *pack)
 {
-    if (pack->descriptor < 0)
-        return KILN__PACK_MEMORY;
-    return base_of(pack) ? KILN__PACK_MAPPED : KILN__PACK_READ;
+    return pack->descriptor >= 0;
 }
 
 /* ---- opening ---- */
@@ -179,8 +178,8 @@ static kiln_pack *pack_new(const kiln_alloc *alloc)
         pack->alloc = *alloc;
         pack->descriptor = -1;
         atomic_init(&pack->references, 1);
-        atomic_init(&pack->base, NULL);
-        atomic_init(&pack->loans, 0);
+        atomic_init(&pack->index, NULL);
+        atomic_init(&pack->looks, 0);
     }
     return pack;
 }
@@ -219,7 +218,7 @@ kiln_status kiln__pack_open_memory(kiln_pack **out, const kiln_alloc *alloc,
 
     if (!pack)
         return kiln__error_no_memory(error);
-    atomic_init(&pack->base, bytes);
+    pack->base = bytes;
     status = read_ends(pack, size, "memory", error);
     if (status == KILN_OK)
         *out = pack;
@@ -257,15 +256,13 @@ static kiln_status open_file(kiln_pack *pack, const char *path,
 }
 
 kiln_status kiln__pack_open(kiln_pack **out, const kiln_alloc *alloc,
-                            const char *path, kiln__pack_may_map mappable,
-                            kiln_error **error)
+                            const char *path, kiln_error **error)
 {
     kiln_pack *pack = pack_new(alloc);
     kiln_status status;
 
     if (!pack)
         return kiln__error_no_memory(error);
-    pack->may_map = mappable;
     status = open_file(pack, path, error);
     if (status == KILN_OK)
         *out = pack;

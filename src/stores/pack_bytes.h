@@ -10,21 +10,24 @@
 struct kiln_pack {
     kiln_alloc alloc;
     atomic_uint references;
-    int descriptor;             /* -1: memory of somebody else's */
-    kiln__pack_may_map may_map; /* NULL: by the file system */
-    /* NULL: read piece by piece, so far. Release when it is mapped, acquire
-       when it is looked at. */
-    _Atomic(const unsigned char *) base;
-    atomic_uint loans; /* so far, until it is mapped */
-    char *path;        /* NULL: memory */
+    const unsigned char *base; /* memory of somebody else's; NULL: a file */
+    int descriptor;            /* of the file, or -1 */
+    /* A copy of the file's index, or NULL so far. Release when it is there,
+       acquire when it is looked at. */
+    _Atomic(unsigned char *) index;
+    atomic_size_t looks; /* at the file's index */
+    char *path;          /* NULL: memory */
     kiln__pack_layout layout;
 };
 
 /* Copies bytes out of the pack, which has them: KILN_OK, or KILN_EIO. */
 kiln_status kiln__pack_copy_out(const kiln_pack *pack, uint64_t offset,
                                 void *to, size_t size);
-/* Lends bytes that the pack has: its own, which hold it, or a copy.
-   KILN_EIO, KILN_ENOMEM. */
+/* Copies bytes of the index out, which has them; likewise. */
+kiln_status kiln__pack_look(kiln_pack *pack, uint64_t offset, void *to,
+                            size_t size);
+/* Lends bytes that the pack has: of memory its own, which hold it; of a file a
+   copy, which nobody else changes. KILN_EIO, KILN_ENOMEM. */
 kiln_status kiln__pack_lend(kiln_blob *out, kiln_pack *pack, uint64_t offset,
                             size_t size);
 

@@ -58,8 +58,7 @@ static int64_t used_s(const kiln_pack *pack)
 {
     struct stat facts;
 
-    return kiln__pack_looked_at(pack) != KILN__PACK_MEMORY &&
-                   stat(kiln__pack_name(pack), &facts) == 0
+    return kiln__pack_is_file(pack) && stat(kiln__pack_name(pack), &facts) == 0
                ? facts.st_mtime
                : 0;
 }

@@ -1,0 +1,66 @@
+/* buffer.c - memory into which the bytes of a file are read. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include "buffer.h"
+
+#include <errno.h>
+#include <unistd.h>
+
+#define ALIGNMENT ((size_t)64) /* of an envelope, and so of its payload */
+
+/* Stands in front of the bytes. */
+typedef struct head {
+    kiln_alloc alloc;
+    void *memory;
+    size_t total;
+} head;
+
+_Static_assert(ALIGNMENT % _Alignof(head) == 0 &&
+                   sizeof(head) % _Alignof(head) == 0,
+               "a head lies right in front of its bytes");
+
+static void release(kiln_blob *blob)
+{
+    const head *of = blob->private_data;
+    const kiln_alloc alloc = of->alloc;
+
+    kiln__deallocate(&alloc, of->memory, of->total);
+}
+
+char *kiln__buffer_new(kiln_blob *out, const kiln_alloc *alloc, size_t size)
+{
+    char *memory = NULL;
+    uintptr_t bytes;
+    size_t total;
+    head *made;
+
+    *out = (kiln_blob){0};
+    if (!__builtin_add_overflow(size, sizeof(head) + ALIGNMENT, &total))
+        memory = kiln__resize(alloc, NULL, 0, total);
+    if (!memory)
+        return NULL;
+    bytes = ((uintptr_t)memory + sizeof(head) + ALIGNMENT - 1) &
+            ~(uintptr_t)(ALIGNMENT - 1);
+    made = (head *)(bytes - sizeof(head));
+    *made = (head){*alloc, memory, total};
+    *out = (kiln_blob){(void *)bytes, size, release, made};
+    return (char *)bytes;
+}
+
+ssize_t kiln__buffer_fill(int file, void *bytes, size_t size, uint64_t offset)
+{
+    size_t done = 0;
+
+    while (done < size) {
+        const ssize_t got = pread(file, (char *)bytes + done, size - done,
+                                  (off_t)(offset + done));
+
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0)
+            return -1;
+        if (got == 0)
+            break;
+        done += (size_t)got;
+    }
+    return (ssize_t)done;
+}
