@@ -156,12 +156,13 @@ static kiln_status compare(void *env, const kiln__cache_seen *seen,
 {
     explaining *e = env;
     const kiln__entry *entry = &seen->seen->stored.entry;
-    nearest candidate = {.entry = seen->shown,
-                         .typed = kiln__entry_typed(entry)};
+    nearest candidate = {.entry = seen->shown};
     int is_kept = 0, is_good;
 
+    /* Of one that is not believed there is nothing but its place. */
     if (seen->shown.fault || entry->kind != e->wanted->kind)
         return KILN_OK;
+    candidate.typed = kiln__entry_typed(entry);
     is_good = fields_of(&candidate.fields, e->alloc, &entry->key);
     candidate.is_named =
         strncmp(seen->shown.name, e->name, strlen(e->name)) == 0;

@@ -147,7 +147,7 @@ static kiln_status ask(kiln__stored *out, kiln_context *context, int32_t kind,
             if (is_right(out, kind))
                 return KILN_OK;
             fault = KILN__FAULT_MALFORMED;
-            kiln_blob_release(&out->bytes);
+            kiln__stored_release(out);
         }
         if (fault == KILN__FAULT_NONE)
             continue;
@@ -228,6 +228,7 @@ kiln_status kiln__stores_next(kiln__stored *stored, kiln_context *context,
 void kiln__stored_release(kiln__stored *stored)
 {
     kiln_blob_release(&stored->bytes);
+    stored->entry = (kiln__entry){0}; /* lay in the bytes */
 }
 
 void kiln__stores_reject(kiln_context *context, const kiln__stored *stored,
