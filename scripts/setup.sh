@@ -1,12 +1,15 @@
 #!/bin/sh
-# Installs the Debian packages that Kiln is built with, those that are missing.
+# Installs the Debian packages that Kiln is built and tested with, those that
+# are missing.
 # Needs no network when all are there.
 set -eu
 
 packages="gcc g++ cmake ninja-build pkg-config llvm-22-dev llvm-22-tools
     liblld-22-dev lld-22 zlib1g-dev libzstd-dev uthash-dev libxxhash-dev
-    libcmocka-dev clang-format-14 libclc-22 opencl-headers ocl-icd-libopencl1
-    pocl-opencl-icd libze-dev libze1 llvm-spirv-15 spirv-tools"
+    libcmocka-dev clang-format-14 libclc-22 rocm-device-libs opencl-headers
+    ocl-icd-libopencl1 ocl-icd-opencl-dev pocl-opencl-icd libze-dev libze1
+    llvm-spirv-15 spirv-tools spin valgrind libopenmpi-dev openmpi-bin
+    python3 python3-venv"
 
 if ! command -v dpkg-query >/dev/null 2>&1; then
     echo "setup: not a Debian system, please install:" $packages >&2

@@ -1,8 +1,25 @@
 #!/bin/sh
-# Builds and runs every test that needs no GPU.
+# Builds and runs every test that needs no GPU. What cannot be tested here is
+# told, and why, before the summary; a missing package is a failure where
+# setup.sh installs them.
 set -eu
 cd "$(dirname "$0")/.."
 sh scripts/setup.sh
+if test -z "${CUDA_PATH:-}"; then
+    toolkit=$(sh scripts/cuda-tools.sh build/cuda-tools)
+    test -z "$toolkit" || export CUDA_PATH="$toolkit"
+fi
 sh scripts/build.sh dev
-ctest --test-dir build/dev --no-tests=error --output-on-failure \
-    --label-exclude device --parallel "$(nproc)"
+KILN_TEST_SKIPS=$PWD/build/dev/skips.txt
+export KILN_TEST_SKIPS
+: >"$KILN_TEST_SKIPS"
+failed=build/dev/failed
+rm -f "$failed"
+{
+    ctest --test-dir build/dev --no-tests=error --output-on-failure \
+        --label-exclude device --parallel "$(nproc)" || touch "$failed"
+} | sh scripts/skips.sh "$KILN_TEST_SKIPS"
+test ! -e "$failed"
+if command -v dpkg-query >/dev/null 2>&1; then
+    ! grep '^package: ' "$KILN_TEST_SKIPS"
+fi

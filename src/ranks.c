@@ -27,6 +27,10 @@
  *
  * Request: version, encoded key, frontend, function, types, settings. Reply:
  * version, status, an envelope (entry.h).
+ *
+ * tests/protocol/ranks.pml is a model of it: ASK is ask() here, FLIGHT is what
+ * kiln_compile() does for compile(), GIVE_UP is give_up() and the build behind
+ * it.
  */
 #define VERSION 2
 #define QUIET_NS ((uint64_t)30 * 1000000000)

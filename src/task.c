@@ -29,6 +29,8 @@
  * A foreign frontend's kernel may turn out to belong to this process alone. If
  * such a one is not in the stores after a wait, the lock is no use: everybody
  * builds at once instead of one after the other.
+ *
+ * Steps of tests/protocol/one_build.pml and ranks.pml are in capitals below.
  */
 #define LEAST_WAIT_NS ((uint64_t)2000000000)
 #define LEAST_PART 15
@@ -157,7 +159,8 @@ static int stand_back(task *t)
            kiln__workers_submit(t->context, task_run, t, NULL) == KILN_OK;
 }
 
-/* KILN_OK: build, with the lock or without; KILN_EAGAIN: the task is queued. */
+/* TRY, WAIT, TIME_OUT. KILN_OK: build, with the lock or without; KILN_EAGAIN:
+   the task is queued. */
 static kiln_status take_lock(task *t)
 {
     kiln_status status;
@@ -184,7 +187,7 @@ static kiln_status take_lock(task *t)
     }
 }
 
-/* What another process put there since, or NULL. */
+/* LOOK: what another process put there since, or NULL. */
 static const kiln_artifact *look_again(task *t)
 {
     const kiln_key key = key_of(t);
@@ -227,6 +230,8 @@ static int is_unwanted(void *env)
     return kiln__flight_give_up(t->context, t->flight);
 }
 
+/* BUILD, PUBLISH, RELEASE: in this order, so that who gets the lock next finds
+   what was built. */
 static void make(task *t)
 {
     kiln_context *context = t->context;
@@ -285,6 +290,7 @@ static void submit_build(task *t)
     }
 }
 
+/* ASK; GIVE_UP: the build is queued like any other. */
 static void task_fetch(void *env)
 {
     task *t = env;

@@ -7,6 +7,13 @@ function(kiln_add_script_test name)
     kiln_test_properties(${name} ${TEST_LABELS})
 endfunction()
 
+# kiln_add_absent_test(name why): stands for a test that cannot be built here,
+# so that it is told as skipped.
+function(kiln_add_absent_test name why)
+    kiln_add_script_test(${name} LABELS unit
+        COMMAND ${scripts}/absent.sh ${scripts}/skip.sh ${name} ${why})
+endfunction()
+
 kiln_add_script_test(headers_compile_alone LABELS unit
     COMMAND ${scripts}/headers.sh ${PROJECT_SOURCE_DIR} ${CMAKE_C_COMPILER}
         ${CMAKE_CXX_COMPILER})
@@ -16,8 +23,16 @@ kiln_add_script_test(layers_keep_apart LABELS style
     COMMAND ${scripts}/layers.sh ${PROJECT_SOURCE_DIR})
 kiln_add_script_test(code_is_formatted LABELS style
     COMMAND ${scripts}/format.sh ${PROJECT_SOURCE_DIR})
+kiln_add_script_test(skips_say_why LABELS style
+    COMMAND ${scripts}/skips_say_why.sh ${PROJECT_SOURCE_DIR})
 kiln_add_script_test(functions_are_short LABELS style
     COMMAND ${scripts}/function_length.sh ${PROJECT_SOURCE_DIR})
+
+# The protocols of threads, processes and ranks, in every order of their steps.
+kiln_add_script_test(protocols_hold LABELS unit tiers
+    COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/protocol/check.sh
+        ${CMAKE_CURRENT_SOURCE_DIR}/protocol ${PROJECT_BINARY_DIR}/protocol
+        ${CMAKE_C_COMPILER})
 
 # A sanitizer's runtime exports names of its own.
 if(BUILD_SHARED_LIBS AND NOT KILN_SANITIZE AND NOT KILN_FUZZ)
@@ -95,6 +110,8 @@ if(KILN_PYTHON)
         kiln_test_properties(bench_smoke_peers bench host)
         set_tests_properties(bench_smoke_peers PROPERTIES TIMEOUT 300)
     endif()
+else()
+    kiln_add_absent_test(bench_smoke "no python3")
 endif()
 if(TARGET kiln-bench-scale)
     add_test(NAME benchmarks_of_scale_run_once

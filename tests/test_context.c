@@ -447,7 +447,7 @@ static void a_forked_child_finds_no_lock_taken(void **state)
 
     (void)state;
     if (!HARNESS_MALLOC_AFTER_FORK)
-        skip();
+        test_skip(SKIP_SANITIZER, "a child of fork() cannot work under it");
     s.context = context_of(NULL);
     for (int i = 0; i < 2; i++)
         assert_int_equal(pthread_create(&threads[i], NULL, make_types, &s), 0);

@@ -17,7 +17,7 @@
 
 int main(void)
 {
-    return HARNESS_SKIP;
+    return program_skip(SKIP_PACKAGE, "no cuda.h");
 }
 
 #else

@@ -118,7 +118,8 @@ static void need(int tool)
     char path[PATH_MAX];
 
     if (kiln__tool_find(path, tool) != KILN__TOOL_FOUND)
-        skip();
+        test_skip(SKIP_PACKAGE,
+                  tool == KILN__TOOL_PTXAS ? "no ptxas" : "no nvJitLink");
 }
 
 static void all_ptx_is_assembled_by_ptxas(void **state)

@@ -233,6 +233,6 @@ int main(void)
     };
 
     if (!is_device_here())
-        return HARNESS_SKIP;
+        return program_skip(SKIP_DEVICE, "there is none");
     return cmocka_run_group_tests_name("cuda_device", tests, NULL, NULL);
 }

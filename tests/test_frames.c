@@ -122,7 +122,7 @@ static void of_many_calls_the_innermost_and_the_kernels_are_kept(void **state)
     const kiln_exception *e;
 
     if (strcmp(kernels_backend(), "spirv") == 0)
-        skip();
+        test_skip(SKIP_DEVICE, "it has no frames of calls");
     error = raised(state, "recurs", KILN_DEBUG_FULL, 40);
     e = kiln_error_exception(error);
 
@@ -157,6 +157,6 @@ int main(void)
     };
 
     if (!kernels_are_possible())
-        return HARNESS_SKIP;
+        return program_skip(SKIP_DEVICE, "there is none");
     return cmocka_run_group_tests(tests, kernels_setup, kernels_teardown);
 }

@@ -526,7 +526,7 @@ static void check_together(const shape *s)
 static void groups_cut_by_the_grid_sum_what_is_there(void **state)
 {
     if (!kernels_has(*state, "subgroups"))
-        skip();
+        test_skip(SKIP_DEVICE, "it has no sub-groups");
     for_launches(state, lines, LINE_COUNT, check_together);
     for_launches(state, boxes, BOX_COUNT, check_together);
 }

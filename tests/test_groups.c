@@ -528,7 +528,7 @@ static void sums_of_floats_are_in_order(void **state)
 
     /* Elsewhere the order is another one, though the same every time. */
     if (strcmp(kernels_backend(), "host") != 0)
-        skip();
+        test_skip(SKIP_DEVICE, "its items run in another order");
     for (int i = 0; i < 100; i++)
         x[i] = 1.0f / (float)(i + 3);
     assert_ok(
@@ -579,7 +579,7 @@ static void check_sub_ids(const shape *s)
 static void sub_groups_have_their_lanes(void **state)
 {
     if (!kernels_has(*state, "subgroups"))
-        skip();
+        test_skip(SKIP_DEVICE, "it has no sub-groups");
     for_shapes(state, check_sub_ids);
 }
 
@@ -611,7 +611,7 @@ static void check_sub_operations(const shape *s)
 static void sub_groups_add_compare_and_broadcast(void **state)
 {
     if (!kernels_has(*state, "subgroups"))
-        skip();
+        test_skip(SKIP_DEVICE, "it has no sub-groups");
     for_shapes(state, check_sub_operations);
 }
 
@@ -632,7 +632,7 @@ static void check_shuffles(const shape *s)
 static void shuffles_read_other_lanes(void **state)
 {
     if (!kernels_has(*state, "subgroups"))
-        skip();
+        test_skip(SKIP_DEVICE, "it has no sub-groups");
     for_shapes(state, check_shuffles);
 }
 
@@ -693,7 +693,7 @@ static void check_sub_control(const shape *s)
 static void control_differs_between_sub_groups(void **state)
 {
     if (!kernels_has(*state, "subgroups"))
-        skip();
+        test_skip(SKIP_DEVICE, "it has no sub-groups");
     for_shapes(state, check_sub_control);
 }
 

@@ -326,6 +326,6 @@ int main(void)
     };
 
     if (!kernels_are_possible())
-        return HARNESS_SKIP;
+        return program_skip(SKIP_DEVICE, "there is none");
     return cmocka_run_group_tests(tests, setup, kernels_teardown);
 }

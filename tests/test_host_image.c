@@ -510,7 +510,7 @@ static void check_linked(const char *folder, const char *options)
     double (*shape)(double, int);
 
     if (!link_image(path, sizeof path, folder, options))
-        skip();
+        test_skip(SKIP_PACKAGE, options);
     assert_ok(
         kiln__file_read(&file, &kiln__malloc, path, 1 << 20, &test_error));
     assert_ok(kiln__host_image_load(&image, &kiln__malloc, file.data, file.size,

@@ -241,7 +241,7 @@ static void a_child_of_fork_has_threads_of_its_own(void **state)
     pid_t child;
 
     if (!HARNESS_THREADS_AFTER_FORK)
-        skip();
+        test_skip(SKIP_SANITIZER, "a child of fork() cannot work under it");
     assert_ok(kiln__fork_list_add(&f->context.fork));
     run_and_check(f->pool, 1000);
     child = fork();

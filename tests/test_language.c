@@ -256,7 +256,7 @@ static void functions_recur(void **state)
     const kernels_argument arguments[] = {{"i64[:]", &outs}};
 
     if (!kernels_has(k, "recursion"))
-        skip();
+        test_skip(SKIP_DEVICE, "it has no recursion");
     assert_ok(kernels_run(k, kernels_load(k, FILE_OF("functions")), "recursion",
                           1, arguments, 1, &test_error));
     assert_int_equal(out[0], 3628800);

@@ -373,7 +373,7 @@ static void half_floats_are_stored_in_two_bytes(void **state)
     const kiln_array as = kernels_array(a, 3);
 
     if (!kernels_has(*state, "fp16"))
-        skip();
+        test_skip(SKIP_DEVICE, "it has no f16");
     assert_ok(fill(*state, "add_one", "f16[:]", &as, 3));
     assert_int_equal(a[0], 0x4000);
     assert_int_equal(a[1], 0x3E00);

@@ -415,7 +415,7 @@ static void a_folder_of_another_user_is_refused(void **state)
     kiln__loose_options options = loose_options(*state);
 
     if (geteuid() != 0)
-        skip();
+        test_skip(SKIP_MACHINE, "not run as root");
     assert_int_equal(chown(*state, 12345, 12345), 0);
     assert_refused(&options, "it is another user's");
 

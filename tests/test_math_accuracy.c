@@ -295,6 +295,6 @@ int main(void)
     };
 
     if (!is_here())
-        return HARNESS_SKIP;
+        return program_skip(SKIP_DEVICE, "there is none");
     return cmocka_run_group_tests(tests, setup, kernels_teardown);
 }

@@ -332,7 +332,7 @@ static void a_child_builds_what_its_parent_had_not(void **state)
     pid_t child;
 
     if (!HARNESS_MALLOC_AFTER_FORK || !HARNESS_THREADS_AFTER_FORK)
-        skip();
+        test_skip(SKIP_SANITIZER, "a child of fork() cannot work under it");
     (void)compile(k, package, "scale", "f32[:]");
     child = fork();
     if (child == 0) {

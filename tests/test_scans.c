@@ -429,7 +429,7 @@ static void a_group_of_more_than_1024_items_is_refused(void **state)
     kiln_error *error = NULL;
 
     if (!kernels_takes(&launch))
-        skip();
+        test_skip(SKIP_DEVICE, "it takes no groups of 1100 items");
     assert_int_equal(kernels_launch(k, package, "too_many", k->config, &launch,
                                     arguments, 1, &error),
                      KILN_EEXCEPTION);

@@ -256,7 +256,7 @@ static void the_child_of_a_fork_starts_workers_of_its_own(void **state)
 
     (void)state;
     if (!HARNESS_THREADS_AFTER_FORK)
-        skip();
+        test_skip(SKIP_SANITIZER, "a child of fork() cannot work under it");
     assert_ok(kiln__workers_submit(t.context, wait_at_gate, &t, &test_error));
     assert_ok(kiln__workers_submit(t.context, wait_at_gate, &t, &test_error));
     assert_ok(kiln__workers_submit(t.context, count, &t, &test_error));

@@ -96,6 +96,16 @@ def compare(baseline, counts):
     return lines, too_much
 
 
+def skip(kind, why):
+    """As test_skip() of tests/support/harness.h does."""
+    line = f"{kind}: gate.py, all of it: {why}"
+    print(f"skipped for want of a {line}")
+    if os.environ.get("KILN_TEST_SKIPS"):
+        with open(os.environ["KILN_TEST_SKIPS"], "a", encoding="utf-8") as file:
+            file.write(line + "\n")
+    return SKIPPED
+
+
 def read_options(arguments):
     parser = argparse.ArgumentParser(prog="gate.py")
     parser.add_argument("--program", required=True)
@@ -109,16 +119,14 @@ def read_options(arguments):
 def main(arguments):
     options = read_options(arguments)
     if not shutil.which("valgrind"):
-        print("skipped: valgrind is not installed")
-        return SKIPPED
+        return skip("package", "no valgrind")
     baseline = {}
     if not options.renew:
         with open(options.baseline, encoding="utf-8") as file:
             baseline = json.load(file)
         if baseline["compiler"] != options.compiler:
-            print(f"skipped: the baseline is for {baseline['compiler']}, this "
-                  f"is {options.compiler}")
-            return SKIPPED
+            return skip("machine", "the baseline is for "
+                        f"{baseline['compiler']}, this is {options.compiler}")
     with tempfile.TemporaryDirectory() as folder:
         counts = {path: count(options.program, path, folder) for path in PATHS}
     if options.renew:

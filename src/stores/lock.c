@@ -45,6 +45,9 @@
  * lock in our place. Each pause is a sixteenth of the time waited so far,
  * within 0.1 and 5 ms: what is built is noticed after at most a sixteenth of
  * the time that it took, and a waiter costs less than a thousandth of a core.
+ *
+ * tests/protocol/one_build.pml is a model of this, and of task.c, in every
+ * order of its steps. Words in capitals below are the model's.
  */
 
 #define SLOTS ((uint32_t)1 << 20)
@@ -78,7 +81,8 @@ static const kiln__lock *find_slot(const kiln__lock *at, uint32_t slot)
     return at;
 }
 
-/* In the child: what it has of the parent's locks is closed, not unlocked. */
+/* CHILD_CLOSES. In the child: what it has of the parent's locks is closed, not
+   unlocked. */
 static void after_fork(void *env)
 {
     kiln__locks *locks = env;
@@ -250,6 +254,7 @@ static kiln_status take(kiln__locks *locks, kiln__lock *lock, int folder)
 
 /* ---- for those who build ---- */
 
+/* TRY. */
 kiln_status kiln__lock_try(kiln__lock *out, kiln__locks *locks, kiln_digest key)
 {
     kiln_status status;
@@ -278,7 +283,7 @@ kiln_status kiln__lock_try(kiln__lock *out, kiln__locks *locks, kiln_digest key)
     return status;
 }
 
-/* The next pause, or 0: the time is over. */
+/* The next pause, or 0: TIME_OUT. */
 static uint64_t pause_after(uint64_t since, uint64_t deadline)
 {
     const uint64_t now = kiln__clock_ns();
@@ -311,6 +316,7 @@ kiln_status kiln__lock_wait_on(kiln__lock *out, kiln__locks *locks,
 
     if (status != KILN_EAGAIN)
         return status;
+    /* WAIT. */
     while (status == KILN_EAGAIN &&
            (pause = pause_after(since, deadline)) != 0) {
         const struct timespec time = {.tv_nsec = (long)pause};
@@ -335,6 +341,7 @@ static void give_back(kiln__locks *locks, const kiln__lock *lock)
         (void)set_byte(locks->descriptor, F_UNLCK, lock->slot);
 }
 
+/* RELEASE. */
 void kiln__lock_release(kiln__lock *lock)
 {
     kiln__locks *locks = lock->locks;

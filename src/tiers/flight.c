@@ -152,6 +152,9 @@ void kiln__flight_end(struct kiln__tiers *tiers, kiln__flight **list,
     kiln__condition_broadcast(&tiers->ended);
 }
 
+/* The steps CLAIM, SLEEP, WOKEN and PUBLISH, and this walk, are modelled in
+   tests/protocol/flights.pml. */
+
 /* Follows owner -> waits for -> owner, past each run once. There is no cycle
    yet: a run waits only after this walk. */
 static int leads_to(struct kiln__tiers *tiers, const kiln__run *run,
@@ -203,6 +206,7 @@ static kiln_status wait_any(size_t *closing, struct kiln__tiers *tiers,
         return KILN_ERECURSION;
     run->waits_for = flights;
     run->waits_for_count = count;
+    /* SLEEP, WOKEN: the lock is held from looking to sleeping. */
     while (!any_done(flights, count))
         kiln__condition_wait(&tiers->ended, &tiers->lock);
     run->waits_for = NULL;

@@ -103,7 +103,7 @@ static int is_known_to_fail(const kiln__job *job, const kiln_code *code,
            (!job->failed_world || job->failed_world == world);
 }
 
-/* With the lock held. */
+/* CLAIM of tests/protocol/flights.pml. With the lock held. */
 static void claim(struct kiln__tiers *tiers, kiln__run *run, kiln__job *job,
                   const kiln_code *code, uint64_t world,
                   kiln__claim_result *out)

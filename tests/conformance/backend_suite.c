@@ -126,7 +126,7 @@ static fixture *with_device(void **state)
     fixture *f = *state;
 
     if (!f->device)
-        skip();
+        test_skip(SKIP_DEVICE, "there is none");
     return f;
 }
 

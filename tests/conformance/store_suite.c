@@ -205,7 +205,7 @@ static void what_is_removed_is_gone_and_may_return(void **state)
     const kiln_key key = key_of(1, "one"), none = key_of(2, "none");
 
     if (!f->ops->remove)
-        skip();
+        return; /* it need not have one */
     put(f, key, "value", 5);
     put(f, key_of(1, "other"), "other", 5);
     assert_ok(f->ops->remove(f->self, &key, &test_error));
@@ -221,7 +221,7 @@ static void what_is_held_is_counted(void **state)
     uint64_t entries = 9, bytes = 9;
 
     if (!f->ops->stat)
-        skip();
+        return; /* it need not have one */
     assert_ok(f->ops->stat(f->self, &entries, &bytes));
     assert_int_equal(entries, 0);
     put(f, key_of(1, "one"), "1234", 4);

@@ -13,17 +13,6 @@
 #define STACK_SIZE ((size_t)256 << 10)
 #define GUARD_SIZE ((size_t)4096)
 
-#if defined(__SANITIZE_ADDRESS__)
-#include <sanitizer/common_interface_defs.h>
-#define SWITCH_BEGINS(keep, bottom, size) \
-    __sanitizer_start_switch_fiber((keep), (bottom), (size))
-#define SWITCH_ENDS(keep, bottom, size) \
-    __sanitizer_finish_switch_fiber((keep), (bottom), (size))
-#else
-#define SWITCH_BEGINS(keep, bottom, size) (void)0
-#define SWITCH_ENDS(keep, bottom, size) (void)0
-#endif
-
 /* Saves here, goes on there. */
 void irexec_switch(void **from, void *to);
 
@@ -59,12 +48,124 @@ static struct {
     size_t size;
 } home;
 
+/*
+ * A sanitizer follows stacks, and is told of each switch: to a fibre or home
+ * just before it, the address sanitizer also just after. What it keeps of a
+ * fibre goes when the fibre ends, or begins anew.
+ */
+#if defined(__SANITIZE_ADDRESS__)
+#include <sanitizer/common_interface_defs.h>
+
+static void tell_start(fibre *f)
+{
+    f->sanitizer = NULL;
+}
+
+static void tell_resume(fibre *f)
+{
+    __sanitizer_start_switch_fiber(&home.sanitizer, f->stack + GUARD_SIZE,
+                                   STACK_SIZE);
+}
+
+static void tell_at_home(void)
+{
+    __sanitizer_finish_switch_fiber(home.sanitizer, NULL, NULL);
+}
+
+/* `keep` NULL: what it keeps of the fibre goes. */
+static void tell_leave(void **keep)
+{
+    __sanitizer_start_switch_fiber(keep, home.bottom, home.size);
+}
+
+static void tell_in_fibre(void *kept)
+{
+    __sanitizer_finish_switch_fiber(kept, &home.bottom, &home.size);
+}
+
+static void tell_free(fibre *f)
+{
+    (void)f;
+}
+
+#elif defined(__SANITIZE_THREAD__)
+#include <sanitizer/tsan_interface.h>
+
+static void tell_free(fibre *f)
+{
+    if (f->sanitizer != NULL)
+        __tsan_destroy_fiber(f->sanitizer);
+    f->sanitizer = NULL;
+}
+
+/* A fibre that ended did so in the midst of calls, which its record still
+   has. */
+static void tell_start(fibre *f)
+{
+    tell_free(f);
+    f->sanitizer = __tsan_create_fiber(0);
+}
+
+static void tell_resume(fibre *f)
+{
+    home.sanitizer = __tsan_get_current_fiber();
+    __tsan_switch_to_fiber(f->sanitizer, 0);
+}
+
+static void tell_at_home(void)
+{
+}
+
+static void tell_leave(void **keep)
+{
+    (void)keep;
+    __tsan_switch_to_fiber(home.sanitizer, 0);
+}
+
+static void tell_in_fibre(void *kept)
+{
+    (void)kept;
+}
+
+#else
+
+static void tell_start(fibre *f)
+{
+    f->sanitizer = NULL;
+}
+
+static void tell_resume(fibre *f)
+{
+    (void)f;
+}
+
+static void tell_at_home(void)
+{
+}
+
+static void tell_leave(void **keep)
+{
+    (void)keep;
+}
+
+static void tell_in_fibre(void *kept)
+{
+    (void)kept;
+}
+
+static void tell_free(fibre *f)
+{
+    (void)f;
+}
+
+#endif
+
 /* The first thing that a fibre does. */
 static void (*first_body)(void);
 
 static void begin(void)
 {
-    SWITCH_ENDS(NULL, &home.bottom, &home.size);
+    tell_in_fibre(NULL);
     first_body();
 }
 
@@ -104,33 +205,33 @@ int fibre_start(fibre *f, void (*body)(void))
     top -= SAVED;
     memset(top, 0, SAVED * sizeof *top);
     f->pointer = top;
-    f->sanitizer = NULL;
+    tell_start(f);
     return 0;
 }
 
 void fibre_resume(fibre *f)
 {
-    SWITCH_BEGINS(&home.sanitizer, f->stack + GUARD_SIZE, STACK_SIZE);
+    tell_resume(f);
     irexec_switch(&home.pointer, f->pointer);
-    SWITCH_ENDS(home.sanitizer, NULL, NULL);
+    tell_at_home();
 }
 
 void fibre_leave(fibre *f)
 {
-    SWITCH_BEGINS(&f->sanitizer, home.bottom, home.size);
+    tell_leave(&f->sanitizer);
     irexec_switch(&f->pointer, home.pointer);
-    SWITCH_ENDS(f->sanitizer, &home.bottom, &home.size);
+    tell_in_fibre(f->sanitizer);
 }
 
-/* The sanitizer frees what it keeps for a fibre that it need not save. */
 void fibre_end(fibre *f)
 {
-    SWITCH_BEGINS(NULL, home.bottom, home.size);
+    tell_leave(NULL);
     irexec_switch(&f->pointer, home.pointer);
 }
 
 void fibre_free(fibre *f)
 {
+    tell_free(f);
     if (f->stack != NULL)
         munmap(f->stack, GUARD_SIZE + STACK_SIZE);
     f->stack = NULL;

@@ -53,7 +53,7 @@ static void copies_in_namespaces_of_the_loader_do_too(void **state)
 {
     (void)state;
     if (!HARNESS_MALLOC_AFTER_FORK || !HARNESS_THREADS_AFTER_FORK)
-        skip();
+        test_skip(SKIP_SANITIZER, "a child of fork() cannot work under it");
     check_one_build("namespaces");
 }
 
@@ -62,7 +62,7 @@ static void a_child_of_one_copy_works_while_the_other_builds(void **state)
 {
     (void)state;
     if (!HARNESS_MALLOC_AFTER_FORK || !HARNESS_THREADS_AFTER_FORK)
-        skip();
+        test_skip(SKIP_SANITIZER, "a child of fork() cannot work under it");
     START("names", PROGRAM("a"), "compile", "main.a", "f32[:]", "say", "ready",
           "wait", workers_path("on"), "fork", PROGRAM("late"), "run",
           "main.late", "join", "--", "wait", workers_path("begin"),

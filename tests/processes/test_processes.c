@@ -194,7 +194,7 @@ static void a_child_of_a_building_process_works(void **state)
 {
     (void)state;
     if (!HARNESS_MALLOC_AFTER_FORK || !HARNESS_THREADS_AFTER_FORK)
-        skip();
+        test_skip(SKIP_SANITIZER, "a child of fork() cannot work under it");
     WORKER_START(&first, HASTY, PROGRAM, "text", "more", "more.kiln",
                  "kernel late(y)\n    y[global_id(0)] = 2.0\nend\n",
                  COMPILE("other"), "hold", workers_path("go"), "start",
@@ -213,7 +213,7 @@ static void a_child_builds_what_its_parent_holds_within_the_bound(void **state)
 {
     (void)state;
     if (!HARNESS_MALLOC_AFTER_FORK || !HARNESS_THREADS_AFTER_FORK)
-        skip();
+        test_skip(SKIP_SANITIZER, "a child of fork() cannot work under it");
     WORKER_START(&first, HASTY, PROGRAM, COMPILE("other"), "hold",
                  workers_path("go"), "start", "main.k", "f32[:]", "until_held",
                  "fork", "say", "forked", "wait", workers_path("on"),
@@ -231,7 +231,7 @@ static void a_child_before_any_build_works(void **state)
 {
     (void)state;
     if (!HARNESS_MALLOC_AFTER_FORK || !HARNESS_THREADS_AFTER_FORK)
-        skip();
+        test_skip(SKIP_SANITIZER, "a child of fork() cannot work under it");
     WORKER_START(&first, PATIENT, PROGRAM, "fork", COMPILE("k"), RUN, "join");
     worker_end(&first);
     assert_int_equal(workers_count(first.text, "compile built"), 1);
@@ -258,7 +258,7 @@ static void processes_of_one_number_share_a_folder(void **state)
 
     (void)state;
     if (!can_unshare())
-        skip();
+        test_skip(SKIP_MACHINE, "it gives no name spaces");
     for (size_t i = 0; i < 4; i++)
         WORKER_START(&workers[i], "UNSHARE=1", PATIENT, PROGRAM, "wait",
                      workers_path("go"), COMPILE("k"), COMPILE("other"), RUN);

@@ -225,7 +225,7 @@ static void a_hit_does_not_read_the_library(void **state)
 
     (void)state;
     if (!copy_libclc())
-        skip();
+        test_skip(SKIP_PACKAGE, "no libclc");
     said = WORKER(none, "KILN_PTXAS=off", libclc, WAVES, "bytes_read");
     assert_contains(said, "compile built");
     assert_true(bytes_read(said) > ((size_t)4 << 20));
@@ -240,7 +240,7 @@ static void another_library_makes_a_miss_and_a_touched_one_none(void **state)
 
     (void)state;
     if (!copy_libclc())
-        skip();
+        test_skip(SKIP_PACKAGE, "no libclc");
     (void)WORKER(none, "KILN_PTXAS=off", libclc, WAVES);
     touch_libclc();
     assert_contains(WORKER(none, "KILN_PTXAS=off", libclc, WAVES),
@@ -262,7 +262,7 @@ static void the_library_that_was_read_is_named(void **state)
 
     (void)state;
     if (!copy_libclc())
-        skip();
+        test_skip(SKIP_PACKAGE, "no libclc");
     WORKER_START(&w, none, "KILN_PTXAS=off", libclc, WAVES, "say", "read",
                  "wait", workers_path("go"), "compile", "main.more", "f32[:]");
     worker_expect(&w, "read");
@@ -288,7 +288,7 @@ static int needs_cuda(void **state)
     ended = worker_wait(&w);
     assert_int_equal(workers_teardown(state), 0);
     if (ended != 0)
-        exit(HARNESS_SKIP); /* this build has no such backend */
+        exit(program_skip(SKIP_PACKAGE, "this build has no backend cuda"));
     return 0;
 }
 

@@ -2,10 +2,8 @@
 # Builds the consumer with pkg-config:
 # consumer_pkgconfig.sh CONSUMER-FOLDER PREFIX BUILD-FOLDER CC CXX
 set -eu
-if ! command -v pkg-config >/dev/null 2>&1; then
-    echo "pkg-config is not installed"
-    exit 77
-fi
+. "$(dirname "$0")/skip.sh"
+command -v pkg-config >/dev/null 2>&1 || skip package "no pkg-config"
 rm -rf "$3"
 mkdir -p "$3"
 PKG_CONFIG_PATH=$2/lib/pkgconfig

@@ -1,6 +1,7 @@
 #!/bin/sh
 # Checks the layout of the code: format.sh SOURCE-FOLDER
 set -eu
+. "$(dirname "$0")/skip.sh"
 cd "$1"
 clang_format=
 for name in clang-format-14 clang-format; do
@@ -9,10 +10,7 @@ for name in clang-format-14 clang-format; do
         break
     fi
 done
-if test -z "$clang_format"; then
-    echo "clang-format is not installed"
-    exit 77
-fi
+test -n "$clang_format" || skip package "no clang-format"
 find include src tests tools examples bench \
     -name '*.c' -o -name '*.h' -o -name '*.cc' -o -name '*.cpp' |
     sort | xargs "$clang_format" --dry-run --Werror

@@ -611,7 +611,8 @@ int main(void)
 
     is_zero = driver != NULL && strcmp(driver, "level-zero") == 0;
     if (!(is_zero ? faulty_zero_open() : faulty_opencl_open()))
-        return HARNESS_SKIP;
+        return program_skip(SKIP_PACKAGE,
+                            "no loader of OpenCL or Level Zero, or no driver");
     return is_zero ? cmocka_run_group_tests_name("spirv_faults", on_zero,
                                                  save_once, forget_saved)
                    : cmocka_run_group_tests_name("spirv_faults", on_opencl,

@@ -269,7 +269,7 @@ static void the_translator_gives_bitcode(void **state)
     if (status == KILN_EUNSUPPORTED) {
         kiln_error_free(test_error);
         test_error = NULL;
-        skip();
+        test_skip(SKIP_PACKAGE, "no llvm-spirv");
     }
     assert_ok(status);
     assert_true(bitcode.size > 4);

@@ -199,7 +199,10 @@ static void what_another_translator_made_is_not_used(void **state)
     start_and_run(&p, *state, KILN_CACHE_MODE_READ_WRITE);
     if (translated_entries(&p) == 0) {
         end(&p);
-        skip(); /* the driver takes modules as they are */
+        test_skip(
+            SKIP_DEVICE,
+            "its driver takes modules as they are"); /* the driver takes modules
+                                                        as they are */
     }
     end(&p);
 
@@ -396,6 +399,6 @@ int main(void)
 
     (void)unsetenv("KILN_CACHE");
     if (!is_here())
-        return HARNESS_SKIP;
+        return program_skip(SKIP_DEVICE, "there is none");
     return cmocka_run_group_tests_name("spirv_native", tests, NULL, NULL);
 }

@@ -16,7 +16,30 @@
 #include "kiln/error.h"
 #include "kiln/sys/alloc.h"
 
-/* What ctest takes for "skipped". */
+/* ---- what cannot be tested here ----
+ *
+ * Whoever skips says for want of what: a device, or what it can do; a package,
+ * which scripts/setup.sh should have installed; a build without a sanitizer;
+ * something else of this machine. The reason is printed, and added to the file
+ * that KILN_TEST_SKIPS names, of which scripts/test.sh makes the list at the
+ * end of a run.
+ */
+#define SKIP_DEVICE "device"
+#define SKIP_PACKAGE "package"
+#define SKIP_SANITIZER "sanitizer"
+#define SKIP_MACHINE "machine"
+
+/* Ends the test. */
+#define test_skip(kind, why) \
+    do { \
+        harness_note_skip((kind), __func__, (why)); \
+        skip(); \
+    } while (0)
+/* Returns what main() returns, which ctest takes for "skipped". */
+#define program_skip(kind, why) harness_note_skip((kind), "all of it", (why))
+int harness_note_skip(const char *kind, const char *what, const char *why);
+
+/* What ctest takes for "skipped": what a child tells its parent, too. */
 #define HARNESS_SKIP 77
 
 /* What sanitizers cannot do in the child of a fork of several threads: the

@@ -128,7 +128,7 @@ static void a_host_that_is_killed_leaves_nothing_either(void **state)
 
     (void)state;
     if (!HARNESS_THREADS_AFTER_FORK || !HARNESS_MALLOC_AFTER_FORK)
-        skip();
+        test_skip(SKIP_SANITIZER, "a child of fork() cannot work under it");
     host = start_host();
     assert_true(host > 0);
     while (access(ran, F_OK) != 0) {
@@ -189,6 +189,6 @@ int main(void)
     };
 
     if (!has_cuda())
-        return HARNESS_SKIP;
+        return program_skip(SKIP_PACKAGE, "this build has no backend cuda");
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -337,7 +337,7 @@ static void a_host_may_have_closed_its_standard_descriptors(void **state)
 
     (void)state;
     if (!HARNESS_THREADS_AFTER_FORK || !HARNESS_MALLOC_AFTER_FORK)
-        skip();
+        test_skip(SKIP_SANITIZER, "a child of fork() cannot work under it");
     s = setting_open(NULL, 0);
     pid = fork();
     if (pid == 0)
@@ -371,7 +371,7 @@ static void a_child_of_fork_has_workers_of_its_own(void **state)
 
     (void)state;
     if (!HARNESS_THREADS_AFTER_FORK || !HARNESS_MALLOC_AFTER_FORK)
-        skip();
+        test_skip(SKIP_SANITIZER, "a child of fork() cannot work under it");
     assert_ok(setting_compile(&kernel, s, "scale", &test_error));
     assert_int_equal(setting_list_children(&worker, 1), 1);
     pid = fork();
@@ -408,7 +408,7 @@ static void a_fork_in_the_midst_of_a_job_takes_no_worker(void **state)
 
     (void)state;
     if (!HARNESS_THREADS_AFTER_FORK || !HARNESS_MALLOC_AFTER_FORK)
-        skip();
+        test_skip(SKIP_SANITIZER, "a child of fork() cannot work under it");
     options.host = &host;
     s = setting_open(&options, 0);
     signature = setting_signature(s, "scale");
@@ -430,7 +430,7 @@ static void a_worker_ends_with_its_libkiln_whatever_forks(void **state)
 
     (void)state;
     if (!HARNESS_THREADS_AFTER_FORK || !HARNESS_MALLOC_AFTER_FORK)
-        skip();
+        test_skip(SKIP_SANITIZER, "a child of fork() cannot work under it");
     assert_int_equal(pipe(pipes), 0);
     pid = fork();
     if (pid == 0) {
@@ -655,17 +655,16 @@ static void a_worker_may_be_bounded_in_memory(void **state)
 {
     enum { STATEMENTS = 60000, LINE = 64 };
     kiln_context_options options = setting_options(KILN_CODEGEN_WORKER);
-    char *body = malloc((size_t)STATEMENTS * LINE);
     const kiln_kernel *kernel;
     kiln_status status = KILN_ECODEGEN;
     size_t size = 0;
     setting *s = NULL;
+    char *body;
 
     (void)state;
-    if (!HARNESS_MALLOC_AFTER_FORK || !HARNESS_THREADS_AFTER_FORK) {
-        free(body);
-        skip(); /* a sanitizer's own memory is beyond every bound */
-    }
+    if (!HARNESS_MALLOC_AFTER_FORK || !HARNESS_THREADS_AFTER_FORK)
+        test_skip(SKIP_SANITIZER, "its own memory is beyond every bound");
+    body = malloc((size_t)STATEMENTS * LINE);
     assert_non_null(body);
     for (uint64_t mib = 64; status != KILN_OK && mib < 4096; mib += 32) {
         options.codegen_memory = mib << 20;

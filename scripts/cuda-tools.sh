@@ -1,0 +1,25 @@
+#!/bin/sh
+# Installs what of NVIDIA's toolkit the tests look at, nvJitLink, ptxas,
+# libdevice and cuda.h, into a folder, from a Python package index:
+# cuda-tools.sh FOLDER. What it prints last is the toolkit's folder, for
+# CUDA_PATH; nothing if there is none to be had, which is told on standard
+# error. Needs no network when it is there.
+set -eu
+folder=${1:?usage: cuda-tools.sh FOLDER}
+toolkit=$folder/lib/cuda
+if ! test -e "$folder/done"; then
+    rm -rf "$folder"
+    mkdir -p "$folder"
+    python3 -m venv "$folder/venv" >"$folder/log" 2>&1 &&
+        "$folder/venv/bin/python" -m pip install --quiet --no-deps \
+            --disable-pip-version-check --target "$folder/lib" \
+            'nvidia-nvjitlink==13.*' 'nvidia-cuda-nvcc==13.*' \
+            'nvidia-nvvm==13.*' 'nvidia-cuda-runtime==13.*' \
+            >>"$folder/log" 2>&1 || {
+        echo "cuda-tools: they cannot be had here ($folder/log)" >&2
+        exit 0
+    }
+    ln -s nvidia/cu13 "$toolkit"
+    touch "$folder/done"
+fi
+(cd "$toolkit" && pwd -P)
