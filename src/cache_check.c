@@ -19,6 +19,7 @@
 #include "kiln/sys/cache_tools.h"
 #include "lock.h"
 #include "stores.h"
+#include "temporary.h"
 #include "toolchain.h"
 
 /* ---- places ---- */
@@ -99,7 +100,7 @@ typedef struct checking {
     kiln_context *context;
     kiln_check_fn see;
     void *env;
-    int folder; /* -1: none */
+    int folder; /* -1: none; the store's */
 } checking;
 
 __attribute__((format(printf, 4, 5))) static void find(const checking *c,
@@ -126,8 +127,8 @@ static void check_folder(checking *c, const char *path)
     char buffer[128];
     struct stat facts;
 
-    c->folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (c->folder < 0) {
+    c->folder = kiln__stores_folder(c->context);
+    if (stat(path, &facts) != 0) {
         find(c, "folder", errno == ENOENT ? KILN_CHECK_NOTE : KILN_CHECK_BAD,
              "%s: %s", path,
              errno == ENOENT ? "not there yet; the first entry makes it"
@@ -135,10 +136,6 @@ static void check_folder(checking *c, const char *path)
         return;
     }
     find(c, "folder", KILN_CHECK_OK, "%s", path);
-    if (fstat(c->folder, &facts) != 0) {
-        find(c, "owner", KILN_CHECK_BAD, "%s", error_text(errno, buffer));
-        return;
-    }
     find(c, "owner", facts.st_uid == geteuid() ? KILN_CHECK_OK : KILN_CHECK_BAD,
          "user %lu, this process is of user %lu", (unsigned long)facts.st_uid,
          (unsigned long)geteuid());
@@ -148,6 +145,50 @@ static void check_folder(checking *c, const char *path)
              ? "%03o: others may write, so it is not used"
              : "%03o",
          (unsigned)(facts.st_mode & 0777));
+}
+
+/* ---- whose it is ---- */
+
+typedef struct refusing {
+    const checking *check;
+    const char *folder; /* whose owner and permissions were told */
+    unsigned refused;
+} refusing;
+
+static void tell_refused(void *env, const char *path, const char *why_not)
+{
+    refusing *r = env;
+
+    r->refused++;
+    if (strcmp(path, r->folder) != 0)
+        find(r->check, "trust", KILN_CHECK_BAD, "%s is not used: %s", path,
+             why_not);
+}
+
+static void tell_above(void *env, const char *path, const char *why_not)
+{
+    const refusing *r = env;
+
+    find(r->check, "trust", KILN_CHECK_NOTE, "%s: %s", path, why_not);
+}
+
+static void check_above(void *env, const char *place, int32_t priority,
+                        int is_pack)
+{
+    (void)is_pack;
+    if (priority != KILN_STORE_PACKS)
+        kiln__stores_above(place, tell_above, env);
+}
+
+static void check_trust(const checking *c, const char *path)
+{
+    refusing r = {c, path, 0};
+
+    kiln__stores_refused(c->context, 1, tell_refused, &r);
+    if (r.refused == 0)
+        find(c, "trust", KILN_CHECK_OK,
+             "nobody else may write to what is used");
+    kiln__stores_places(c->context, check_above, &r);
 }
 
 static void check_file_system(const checking *c, const char *path)
@@ -194,30 +235,39 @@ static void check_clock(const checking *c, int64_t written_s)
          away < 0 ? "behind" : "ahead of");
 }
 
+static void check_written(const checking *c, int file, const char *text,
+                          size_t size)
+{
+    char buffer[128], back[64];
+    struct stat facts;
+
+    errno = 0;
+    if (write(file, text, size) != (ssize_t)size ||
+        pread(file, back, size, 0) != (ssize_t)size ||
+        memcmp(text, back, size) != 0 || fstat(file, &facts) != 0) {
+        find(c, "writing", KILN_CHECK_BAD, "%s", error_text(errno, buffer));
+        return;
+    }
+    find(c, "writing", KILN_CHECK_OK, "a file was written and read back");
+    check_clock(c, facts.st_mtime);
+}
+
 static void check_writing(const checking *c)
 {
-    static const char probe[] = ".kiln-check";
-    char buffer[128], back[sizeof probe] = "";
-    struct stat facts;
+    char random[KILN__RANDOM_NAME_SIZE], probe[sizeof random + 16];
+    char buffer[128];
     int file;
 
-    if (c->folder < 0)
+    if (c->folder < 0 || !kiln__random_name(random))
         return;
-    (void)unlinkat(c->folder, probe, 0);
+    (void)snprintf(probe, sizeof probe, ".kiln-check-%s", random);
     file = openat(c->folder, probe,
                   O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (file < 0) {
         find(c, "writing", KILN_CHECK_BAD, "%s", error_text(errno, buffer));
         return;
     }
-    if (write(file, probe, sizeof probe) == (ssize_t)sizeof probe &&
-        pread(file, back, sizeof back, 0) == (ssize_t)sizeof back &&
-        memcmp(probe, back, sizeof back) == 0 && fstat(file, &facts) == 0) {
-        find(c, "writing", KILN_CHECK_OK, "a file was written and read back");
-        check_clock(c, facts.st_mtime);
-    } else {
-        find(c, "writing", KILN_CHECK_BAD, "%s", error_text(errno, buffer));
-    }
+    check_written(c, file, random, sizeof random);
     (void)close(file);
     (void)unlinkat(c->folder, probe, 0);
 }
@@ -319,6 +369,7 @@ kiln_status kiln_cache_check(kiln_context *context, kiln_check_fn see,
     if (path) {
         (void)kiln__stores_lock_folder(context); /* makes it, where it may */
         check_folder(&c, path);
+        check_trust(&c, path);
         check_file_system(&c, path);
         check_room(&c);
         if (kiln__stores_write(context, KILN__ENTRY_BINARY))
@@ -332,7 +383,5 @@ kiln_status kiln_cache_check(kiln_context *context, kiln_check_fn see,
     check_codegen(&c);
     check_worker(&c);
     check_variables(&c);
-    if (c.folder >= 0)
-        (void)close(c.folder);
     return KILN_OK;
 }

@@ -3,6 +3,8 @@
 #ifndef KILN_CACHE_SETTINGS_H
 #define KILN_CACHE_SETTINGS_H
 
+#include <sys/types.h>
+
 #include "environment.h"
 #include "kiln/cache.h"
 #include "memory.h"
@@ -24,9 +26,11 @@ typedef struct kiln__cache_settings {
     char *local_directory; /* or NULL */
     int local_is_given;
     char *search_path; /* or NULL */
-    char *salt;        /* or NULL */
-    char *name_space;  /* or NULL */
-    char *trace;       /* or NULL */
+    uid_t *trusted;    /* users whose folders and packs there are used */
+    size_t trusted_count;
+    char *salt;       /* or NULL */
+    char *name_space; /* or NULL */
+    char *trace;      /* or NULL */
 } kiln__cache_settings;
 
 /* `options` may be NULL. KILN_EINVAL names the member or the variable whose

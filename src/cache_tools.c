@@ -19,6 +19,7 @@ static void fill_common(kiln_cache_entry *out, const kiln__store_seen *seen)
         .size = sizeof *out,
         .digest = seen->item.digest,
         .place = seen->place,
+        .path = seen->path,
         .store = seen->priority,
         .is_packed = seen->is_packed,
         .bytes = seen->item.size,
@@ -204,6 +205,15 @@ kiln_status kiln_pack_each(kiln_pack *pack, const kiln_cache_filter *given,
     KILN_REQUIRE(see != NULL, error);
     KILN_TRY(kiln__cache_filter_read(&filter, given, error));
     return kiln__cache_walk_pack(pack, &walk, error);
+}
+
+kiln_status kiln_cache_refused(kiln_context *context, kiln_cache_refused_fn see,
+                               void *env)
+{
+    if (!context || !see)
+        return KILN_EINVAL;
+    kiln__stores_refused(context, 0, see, env);
+    return KILN_OK;
 }
 
 kiln_status kiln_cache_drop(const kiln_cache_entry *entry)

@@ -62,7 +62,8 @@ typedef struct kiln__entry {
     X(MALFORMED, "malformed") /* sums are right, what it says is not */ \
     X(STALE, "stale")         /* it was true of another program */ \
     X(TOOLCHAIN, "toolchain") /* another one is here than made it */ \
-    X(DIFFERENT, "different") /* what is built again is not the same */
+    X(DIFFERENT, "different") /* what is built again is not the same */ \
+    X(UNTRUSTED, "untrusted") /* another user may have written it */
 
 #define KILN__ENTRY_FAULT_ENUM(name, text) KILN__FAULT_##name,
 typedef enum kiln__entry_fault {

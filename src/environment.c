@@ -93,6 +93,9 @@ static const kiln_environment_variable variables[] = {
     {"KILN_CACHE_TIERS",
      "tiers that are on, separated by ',': typed_ir, runtime, binary; "
      "or none"},
+    {"KILN_CACHE_TRUST",
+     "numbers of users, separated by ',', whose folders and packs on "
+     "KILN_CACHE_PATH are used, beside root's and one's own"},
     {NULL, NULL},
 };
 
@@ -176,6 +179,7 @@ static void read_cache(kiln__cache_variables *out)
         .name_space = variable("KILN_CACHE_NAMESPACE"),
         .trace = first_variable("KILN_TRACE", "KILN_CACHE_TRACE"),
         .tiers = variable("KILN_CACHE_TIERS"),
+        .trust = variable("KILN_CACHE_TRUST"),
         .home = variable("HOME"),
         .cache_home = variable("XDG_CACHE_HOME"),
         .runtime_directory = variable("XDG_RUNTIME_DIR"),

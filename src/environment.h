@@ -23,6 +23,7 @@ typedef struct kiln__cache_variables {
     const char *name_space;
     const char *trace;
     const char *tiers;
+    const char *trust;
     const char *home;              /* HOME */
     const char *cache_home;        /* XDG_CACHE_HOME */
     const char *runtime_directory; /* XDG_RUNTIME_DIR */

@@ -23,6 +23,11 @@
    KILN_ECORRUPT. */
 kiln_status kiln__pack_open(kiln_pack **out, const kiln_alloc *alloc,
                             const char *path, kiln_error **error);
+/* The same of a file that is open, and is the pack's from then on: closed by
+   it, also if this fails. The path is for messages. */
+kiln_status kiln__pack_open_file(kiln_pack **out, const kiln_alloc *alloc,
+                                 int file, const char *path,
+                                 kiln_error **error);
 /* Of bytes that stay as they are for as long as the pack, and whatever it
    lends, is used. */
 kiln_status kiln__pack_open_memory(kiln_pack **out, const kiln_alloc *alloc,
@@ -36,6 +41,10 @@ uint64_t kiln__pack_size(const kiln_pack *pack);
 /* The path, or "memory". */
 const char *kiln__pack_name(const kiln_pack *pack);
 int kiln__pack_is_file(const kiln_pack *pack); /* not the caller's memory */
+/* When its file was modified, which is how a use is noted, in seconds since
+   1970; 0 of memory. */
+int64_t kiln__pack_used_s(const kiln_pack *pack);
+void kiln__pack_note_use(const kiln_pack *pack);
 
 /* An entry that was found and checked, lent until its bytes are released. */
 typedef struct kiln__packed {
@@ -104,5 +113,8 @@ kiln_status kiln__pack_writer_to_blob(kiln_blob *out, kiln__pack_writer *writer,
    it is whole and on the disk; what was there before is replaced. */
 kiln_status kiln__pack_writer_to_file(kiln__pack_writer *writer,
                                       const char *path, kiln_error **error);
+/* The same below an open folder. */
+kiln_status kiln__pack_writer_to_folder(kiln__pack_writer *writer, int folder,
+                                        const char *path, kiln_error **error);
 
 #endif /* KILN_PACK_H */

@@ -97,6 +97,8 @@ kiln__store_source kiln__pack_source(kiln_pack *pack, int32_t priority);
    lives with the context, or -1 when there is none or nothing can be locked
    in it. Makes the folder. */
 int kiln__stores_lock_folder(kiln_context *context);
+/* The folder itself, or -1; makes nothing. */
+int kiln__stores_folder(kiln_context *context);
 
 /* ---- what lies on the disk, for tools ---- */
 
@@ -127,6 +129,7 @@ kiln_status kiln__stores_peek(kiln__stored *out, kiln__entry_fault *fault,
 /* An entry where it lies: of the disk store, packs and search path. */
 typedef struct kiln__store_seen {
     const char *place; /* the folder or pack */
+    const char *path;  /* of the file */
     int32_t priority;  /* KILN_STORE_... */
     int is_packed;     /* it lies in a pack */
     kiln__store_item item;
@@ -153,6 +156,16 @@ void kiln__stores_places(kiln_context *context,
                          void (*see)(void *env, const char *place,
                                      int32_t priority, int is_pack),
                          void *env);
+/* Something that is not used, and why: of whose it is, or who may write it. */
+typedef void (*kiln__refused_see)(void *env, const char *path,
+                                  const char *why_not);
+
+/* Shows each folder and pack that is not used, and with them entries. */
+void kiln__stores_refused(kiln_context *context, int with_entries,
+                          kiln__refused_see see, void *env);
+/* Shows each folder above the path in which others may put another one in its
+   place. */
+void kiln__stores_above(const char *path, kiln__refused_see see, void *env);
 /* Moves loose entries that were not used for so long into packs in the disk
    store's own folder, and merges small packs that are there. The packs are read
    back before anything is dropped. KILN_EREADONLY. */

@@ -1,4 +1,4 @@
-/* temporary.c - private temporary folders. */
+/* temporary.c - private temporary folders, and names that nobody guesses. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "temporary.h"
 
@@ -6,6 +6,7 @@
 #include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/random.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -53,4 +54,22 @@ void kiln__temporary_remove(const char *path)
             return;
         (void)nanosleep(&moment, NULL);
     }
+}
+
+/* Early after the machine's start there may be no bits. Waiting for them would
+   stop a host for as long as that takes. */
+int kiln__random_name(char name[KILN__RANDOM_NAME_SIZE])
+{
+    static const char digits[] = "0123456789abcdef";
+    unsigned char bits[16];
+
+    name[0] = '\0';
+    if (getrandom(bits, sizeof bits, GRND_NONBLOCK) != (ssize_t)sizeof bits)
+        return 0;
+    for (size_t i = 0; i < sizeof bits; i++) {
+        name[2 * i] = digits[bits[i] >> 4];
+        name[2 * i + 1] = digits[bits[i] & 15];
+    }
+    name[2 * sizeof bits] = '\0';
+    return 1;
 }

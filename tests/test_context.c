@@ -286,7 +286,8 @@ static void every_variable_is_listed_with_its_meaning(void **state)
                                         "KILN_CACHE_SALT",
                                         "KILN_CACHE_NAMESPACE",
                                         "KILN_CACHE_TRACE",
-                                        "KILN_CACHE_TIERS"};
+                                        "KILN_CACHE_TIERS",
+                                        "KILN_CACHE_TRUST"};
     const kiln_environment_variable *listed = kiln_environment_variables();
 
     (void)state;

@@ -517,8 +517,24 @@ static void where_no_file_can_be_everybody_goes_alone(void **state)
     assert_int_equal(mkdir(path, 0700), 0);
     assert_cannot_lock(*state);
     assert_int_equal(rmdir(path), 0);
+}
+
+/* It leads to what is somebody else's; and nobody of ours put it there. */
+static void a_link_in_the_files_place_gives_way_to_a_file(void **state)
+{
+    struct stat facts;
+    char path[4096];
+    kiln__lock lock;
+    side s;
+
+    snprintf(path, sizeof path, "%s/lock", (const char *)*state);
     assert_int_equal(symlink("/dev/null", path), 0);
-    assert_cannot_lock(*state);
+    side_open(&s, *state);
+    assert_ok(kiln__lock_try(&lock, s.locks, key));
+    kiln__lock_release(&lock);
+    side_close(&s);
+    assert_int_equal(lstat(path, &facts), 0);
+    assert_true(S_ISREG(facts.st_mode));
 }
 
 static int no_folder(void *env)
@@ -597,6 +613,7 @@ int main(void)
         IN_FOLDER(where_the_kernel_has_no_locks_everybody_goes_alone),
         IN_FOLDER(on_a_network_nothing_is_locked),
         IN_FOLDER(where_no_file_can_be_everybody_goes_alone),
+        IN_FOLDER(a_link_in_the_files_place_gives_way_to_a_file),
         cmocka_unit_test(without_a_folder_everybody_goes_alone),
         IN_FOLDER(the_older_way_excludes_as_well),
         cmocka_unit_test(locks_survive_failing_allocations),

@@ -421,7 +421,7 @@ static void a_folder_of_another_user_is_refused(void **state)
 
     /* Read as part of a search path, it may be. */
     options.writes = 0;
-    options.is_foreign = 1;
+    options.trust.is_shared = 1;
     kiln__loose_free(loose_open(&options));
     assert_int_equal(chown(*state, 0, 0), 0);
 }

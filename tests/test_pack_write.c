@@ -1,7 +1,7 @@
 /* test_pack_write.c - a pack is written whole, or not at all. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* LABELS: fault tiers */
-/* WRAPS: write fallocate fsync close rename */
+/* WRAPS: write fallocate fsync close renameat */
 #include "pack.h"
 
 #include <dirent.h>
@@ -24,12 +24,14 @@ ssize_t __real_write(int descriptor, const void *bytes, size_t size);
 int __real_fallocate(int descriptor, int mode, off_t offset, off_t size);
 int __real_fsync(int descriptor);
 int __real_close(int descriptor);
-int __real_rename(const char *from, const char *to);
+int __real_renameat(int from_folder, const char *from, int to_folder,
+                    const char *to);
 ssize_t __wrap_write(int descriptor, const void *bytes, size_t size);
 int __wrap_fallocate(int descriptor, int mode, off_t offset, off_t size);
 int __wrap_fsync(int descriptor);
 int __wrap_close(int descriptor);
-int __wrap_rename(const char *from, const char *to);
+int __wrap_renameat(int from_folder, const char *from, int to_folder,
+                    const char *to);
 
 typedef struct faults {
     int write, fallocate, fsync, close, rename; /* errno, or 0 */
@@ -87,10 +89,12 @@ int __wrap_close(int descriptor)
     return fault.close ? failing(fault.close) : done;
 }
 
-int __wrap_rename(const char *from, const char *to)
+int __wrap_renameat(int from_folder, const char *from, int to_folder,
+                    const char *to)
 {
     count_call();
-    return fault.rename ? failing(fault.rename) : __real_rename(from, to);
+    return fault.rename ? failing(fault.rename)
+                        : __real_renameat(from_folder, from, to_folder, to);
 }
 
 #define SIZE ((size_t)40000)

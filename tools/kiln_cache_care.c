@@ -13,7 +13,8 @@ typedef struct verifying {
     uint64_t read;
     uint64_t bad;
     uint64_t dropped;
-    uint64_t packed; /* bad ones in packs of the cache's own folder */
+    uint64_t packed;  /* bad ones in packs of the cache's own folder */
+    uint64_t refused; /* folders and packs that are not used */
 } verifying;
 
 static int32_t verify_entry(void *env, const kiln_cache_entry *entry)
@@ -37,14 +38,33 @@ static int32_t verify_entry(void *env, const kiln_cache_entry *entry)
         json_object(out, NULL);
         json_text(out, "digest", digest);
         json_text(out, "place", entry->place);
+        json_text(out, "path", entry->path);
         json_text(out, "fault", entry->fault);
         json_flag(out, "dropped", is_dropped);
         json_end(out);
     } else {
-        (void)printf("%s in %s: %s%s\n", digest, entry->place, entry->fault,
+        (void)printf("%s in %s: %s%s\n", digest, entry->path, entry->fault,
                      is_dropped ? ", dropped" : "");
     }
     return 1;
+}
+
+/* A folder or pack that is not looked into. */
+static void verify_refused(void *env, const char *path, const char *reason)
+{
+    verifying *v = env;
+
+    v->refused++;
+    if (v->command->options->json) {
+        json *out = &v->command->json;
+
+        json_object(out, NULL);
+        json_text(out, "path", path);
+        json_text(out, "fault", reason);
+        json_end(out);
+    } else {
+        (void)printf("%s is not used: %s\n", path, reason);
+    }
 }
 
 /* A pack with bad entries is written anew, without them. */
@@ -73,6 +93,7 @@ int cache_verify(cache_command *c)
         json_object(&c->json, NULL);
         json_array(&c->json, "bad");
     }
+    (void)!kiln_cache_refused(c->context, verify_refused, &v);
     status = kiln_cache_each(c->context, &filter, verify_entry, &v, &error);
     if (status == KILN_OK)
         status = repair_packs(&v, &error);
@@ -80,6 +101,7 @@ int cache_verify(cache_command *c)
         json_end(&c->json);
         json_number(&c->json, "read", v.read);
         json_number(&c->json, "dropped", v.dropped);
+        json_number(&c->json, "refused", v.refused);
         json_end(&c->json);
     } else {
         (void)printf("%" PRIu64 " entries read, %" PRIu64 " bad, %" PRIu64
@@ -88,7 +110,7 @@ int cache_verify(cache_command *c)
     }
     if (status != KILN_OK)
         return tool_fail(error);
-    return v.bad > v.dropped ? TOOL_FAILED : TOOL_OK;
+    return v.bad > v.dropped || v.refused > 0 ? TOOL_FAILED : TOOL_OK;
 }
 
 /* ---- what became of entries ---- */

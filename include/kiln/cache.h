@@ -46,9 +46,11 @@ enum { KILN_CACHE_MODE_MAP(KILN__CACHE_MODE_ENUM) KILN_CACHE_MODE_COUNT };
  * default: the environment's, else the one that is named here. Strings are
  * copied.
  *
- * A folder that others may write to, or that is another user's, is not used:
- * one warning says so. Without HOME, or with more rights than its user, a
- * process has no disk store. Whatever goes wrong with a store is a miss.
+ * A folder or file in it that others may write to, or that is another user's,
+ * is not used: one warning names it. On the search path, root's are used as
+ * well, and those of users who are named. Without HOME, or with more rights
+ * than its user, a process has no disk store. Whatever goes wrong with a store
+ * is a miss.
  */
 typedef struct kiln_cache_options {
     size_t size;             /* KILN_CACHE_OPTIONS_INIT sets it */
@@ -69,12 +71,16 @@ typedef struct kiln_cache_options {
     const char *salt;       /* enters every key */
     const char *name_space; /* a folder in the folder: letters, digits, ._- */
     const char *trace;      /* file that gets a timeline of stages and waits */
+    /* Numbers of users, by ',', whose folders and packs on the search path are
+       used, beside root's and this user's own. Whoever is named may run code
+       as this user. */
+    const char *trusted_users;
 } kiln_cache_options;
 
 #define KILN_CACHE_OPTIONS_INIT \
     { \
         sizeof(kiln_cache_options), 0, 0, {0}, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, \
-            0, 0 \
+            0, 0, 0 \
     }
 
 /* Room for tiers and stages that are yet to come. */
@@ -115,7 +121,8 @@ typedef struct kiln_tier_statistics {
     X(CHECKSUM, "checksum")   /* damaged */ \
     X(KEY, "key")             /* of another key */ \
     X(MALFORMED, "malformed") /* whole, but it makes no sense */ \
-    X(DIFFERENT, "different") /* what was built again is not the same */
+    X(DIFFERENT, "different") /* what was built again is not the same */ \
+    X(UNTRUSTED, "untrusted") /* another user may have written it */
 
 #define KILN__MISS_ENUM(name, text) KILN_MISS_##name,
 enum { KILN_MISS_MAP(KILN__MISS_ENUM) KILN_MISS_COUNT };

@@ -191,6 +191,52 @@ static kiln_status read_tiers(kiln__cache_settings *settings, uint32_t option,
     }
 }
 
+/* ---- users ---- */
+
+/* The number of a user at `text`, behind which a ',' or the end must be; its
+   length, or 0. */
+static size_t read_user(uid_t *out, const char *text)
+{
+    uint64_t user = 0;
+    size_t size = 0;
+
+    for (; kiln__is_digit(text[size]) && user <= UINT32_MAX; size++)
+        user = user * 10 + (uint64_t)(text[size] - '0');
+    /* The highest is nobody's: it means "no change" to the system. */
+    if (user >= UINT32_MAX || (text[size] != ',' && text[size] != '\0'))
+        return 0;
+    *out = (uid_t)user;
+    return size;
+}
+
+static kiln_status read_trusted(kiln__cache_settings *settings,
+                                const char *list, kiln_error **error)
+{
+    size_t count = 1;
+
+    if (!list)
+        return KILN_OK;
+    for (const char *at = list; *at; at++)
+        count += *at == ',';
+    settings->trusted =
+        kiln__allocate(&settings->alloc, count * sizeof *settings->trusted);
+    if (!settings->trusted)
+        return KILN_ENOMEM;
+    settings->trusted_count = count;
+    for (size_t i = 0; i < count; i++) {
+        const size_t size = read_user(&settings->trusted[i], list);
+
+        if (size == 0)
+            return kiln__error_set(
+                error, KILN_EINVAL,
+                "the cache's trusted users are '%s'; it takes numbers of "
+                "users, separated by ','",
+                list);
+        list += size + 1;
+    }
+    return KILN_OK;
+}
+
 /* ---- texts ---- */
 
 static const char *first_of(const char *option, const char *variable)
@@ -324,6 +370,8 @@ static kiln_status read_all(kiln__cache_settings *settings,
     KILN_TRY(read_lock(settings, options->lock, variables->lock, error));
     KILN_TRY(read_tiers(settings, options->tiers_off, variables->tiers, error));
     KILN_TRY(read_numbers(settings, options, variables, error));
+    KILN_TRY(read_trusted(
+        settings, first_of(options->trusted_users, variables->trust), error));
     return read_texts(settings, options, variables, error);
 }
 
@@ -365,6 +413,8 @@ void kiln__cache_settings_free(kiln__cache_settings *settings)
     kiln__string_free(&alloc, settings->directory);
     kiln__string_free(&alloc, settings->local_directory);
     kiln__string_free(&alloc, settings->search_path);
+    kiln__deallocate(&alloc, settings->trusted,
+                     settings->trusted_count * sizeof *settings->trusted);
     kiln__string_free(&alloc, settings->salt);
     kiln__string_free(&alloc, settings->name_space);
     kiln__string_free(&alloc, settings->trace);

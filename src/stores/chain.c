@@ -2,9 +2,11 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "chain.h"
 
+#include <fcntl.h>
 #include <stddef.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "cache_settings.h"
 #include "folder_packs.h"
@@ -200,11 +202,16 @@ static void add_disk(kiln_context *context,
         kiln__folder_packs_add(context, context->stores->disk);
 }
 
+static kiln__trust trust_of_searched(const kiln__cache_settings *settings)
+{
+    return (kiln__trust){1, settings->trusted, settings->trusted_count};
+}
+
 static void add_folder(kiln_context *context, const char *path)
 {
     const kiln__loose_options options = {
         .directory = path,
-        .is_foreign = 1,
+        .trust = trust_of_searched(context->cache),
         .max_size = KILN_CACHE_UNBOUNDED,
         .max_entries = KILN_CACHE_UNBOUNDED,
         .max_age_s = KILN_CACHE_UNBOUNDED,
@@ -228,13 +235,15 @@ kiln_status kiln__chain_add(kiln_context *context,
     return KILN_OK;
 }
 
-static void add_pack(kiln_context *context, const char *path)
+/* The pack in an open file, which it has from then on. */
+static void add_pack(kiln_context *context, int file, const char *path)
 {
     kiln__store_source source;
     kiln_error *error = NULL;
     kiln_pack *pack = NULL;
 
-    if (kiln__pack_open(&pack, &context->alloc, path, &error) != KILN_OK) {
+    if (kiln__pack_open_file(&pack, &context->alloc, file, path, &error) !=
+        KILN_OK) {
         kiln__log(context, KILN_LOG_WARNING, "cache: a pack is left out: %s",
                   kiln_error_message(error));
         kiln_error_free(error);
@@ -245,28 +254,81 @@ static void add_pack(kiln_context *context, const char *path)
         kiln__pack_release(pack);
 }
 
-static void add_searched(kiln_context *context, const char *path)
+/* An open pack; or -1: it is a folder, or one may come to be there, or
+ *why_not says that it is not to be used. */
+static int open_searched(const char **why_not,
+                         const kiln__cache_settings *settings, const char *path)
 {
+    const kiln__trust trust = trust_of_searched(settings);
     struct stat facts;
+    const int file = kiln__trust_open_path(why_not, &trust, path, O_RDONLY, 0);
 
-    if (stat(path, &facts) == 0 && S_ISREG(facts.st_mode))
-        add_pack(context, path);
+    if (file >= 0 && fstat(file, &facts) == 0 && S_ISREG(facts.st_mode)) {
+        *why_not = kiln__trust_why_not(&trust, &facts);
+        if (!*why_not)
+            return file;
+    }
+    if (file >= 0)
+        (void)close(file);
+    return -1;
+}
+
+static void add_searched(void *env, const char *path)
+{
+    kiln_context *context = env;
+    const char *why_not;
+    const int file = open_searched(&why_not, context->cache, path);
+
+    if (file >= 0)
+        add_pack(context, file, path);
+    else if (why_not)
+        kiln__log(context, KILN_LOG_WARNING, "cache: does not use %s: %s", path,
+                  why_not);
     else
         add_folder(context, path);
 }
 
-static void add_search_path(kiln_context *context, const char *list)
+static void each_searched(kiln_context *context,
+                          void (*see)(void *env, const char *path), void *env)
 {
+    const char *list = context->cache->search_path;
+
     while (list && *list) {
         const size_t size = strcspn(list, ":");
         char *path =
             size ? kiln__string_copy_n(&context->alloc, list, size) : NULL;
 
         if (path)
-            add_searched(context, path);
+            see(env, path);
         kiln__string_free(&context->alloc, path);
         list += size + (list[size] == ':');
     }
+}
+
+typedef struct looking {
+    kiln_context *context;
+    kiln__refused_see see;
+    void *env;
+} looking;
+
+static void look_at_searched(void *env, const char *path)
+{
+    const looking *l = env;
+    const char *why_not;
+    const int file = open_searched(&why_not, l->context->cache, path);
+
+    if (file >= 0)
+        (void)close(file);
+    else if (why_not)
+        l->see(l->env, path, why_not);
+}
+
+void kiln__chain_refused(kiln_context *context, kiln__refused_see see,
+                         void *env)
+{
+    looking l = {context, see, env};
+
+    each_searched(context, look_at_searched, &l);
 }
 
 static void warn_of_unknown(kiln_context *context)
@@ -292,7 +354,7 @@ kiln__store_link *kiln__chain_first(kiln_context *context)
         if (!atomic_load(&stores->is_ready) &&
             context->cache->mode != KILN_CACHE_MODE_OFF) {
             add_disk(context, context->cache);
-            add_search_path(context, context->cache->search_path);
+            each_searched(context, add_searched, context);
         }
         atomic_store_explicit(&stores->is_ready, 1, memory_order_release);
         kiln__mutex_unlock(&stores->lock);

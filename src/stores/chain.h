@@ -52,6 +52,9 @@ kiln_status kiln__link_find(kiln__stored *out, kiln__entry_fault *fault,
 /* KILN_OK; KILN_EREADONLY; or another failure. */
 kiln_status kiln__link_put(kiln__store_link *link, const kiln_key *key,
                            const kiln_blob *envelope, int replace);
+/* Shows packs of the search path that are left out for whose they are. */
+void kiln__chain_refused(kiln_context *context, kiln__refused_see see,
+                         void *env);
 void kiln__link_drop(kiln__store_link *link, const kiln__stored *stored);
 
 #endif /* KILN_STORES_CHAIN_H */

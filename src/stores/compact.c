@@ -1,8 +1,8 @@
 /* compact.c - loose entries that rest go into packs. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/random.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -11,6 +11,7 @@
 #include "folder_packs.h"
 #include "hasher.h"
 #include "report.h"
+#include "temporary.h"
 
 /*
  * Entries are read and checked, written into a pack of another name, and that
@@ -36,6 +37,7 @@ typedef struct moved {
 
 typedef struct compaction {
     kiln__loose *loose;
+    int folder; /* of the packs */
     kiln__pack_writer *writer;
     kiln__array_of(moved) moved;
     kiln__folder_pack_list merged;
@@ -89,14 +91,10 @@ static int see_loose(void *env, const kiln__store_item *item)
 
 static kiln_status merge(compaction *c, const kiln__folder_pack_file *file)
 {
-    char *path = kiln__folder_pack_path(c->loose, file->name);
     kiln_pack *pack = NULL;
-    kiln_status status;
+    kiln_status status =
+        kiln__folder_pack_open(&pack, c->loose, c->folder, file->name, NULL);
 
-    if (!path)
-        return kiln__error_no_memory(c->error);
-    status = kiln__pack_open(&pack, &c->loose->alloc, path, NULL);
-    kiln__string_free(&c->loose->alloc, path);
     if (status != KILN_OK)
         return KILN_OK; /* the next process that opens it drops it */
     status = kiln__pack_writer_add_pack(c->writer, pack, &c->damaged, c->error);
@@ -127,26 +125,20 @@ static kiln_status merge_small(compaction *c)
 
 /* ---- writing ---- */
 
-static char *new_path(const kiln__loose *loose)
+/* Its name is one that no other process has. */
+static kiln_status write_checked(const compaction *c)
 {
-    char name[sizeof((kiln__folder_pack_file *)0)->name];
-    kiln_digest random;
-    char text[KILN_DIGEST_TEXT_SIZE];
-
-    if (getrandom(&random, sizeof random, 0) != (ssize_t)sizeof random)
-        return NULL;
-    kiln_digest_text(random, text);
-    (void)snprintf(name, sizeof name, "%s" KILN__FOLDER_PACK_SUFFIX, text);
-    return kiln__folder_pack_path(loose, name);
-}
-
-static kiln_status write_checked(const compaction *c, const char *path)
-{
+    char random[KILN__RANDOM_NAME_SIZE];
+    char name[sizeof random + sizeof KILN__FOLDER_PACK_SUFFIX];
     kiln_pack *pack = NULL;
     kiln_status status;
 
-    KILN_TRY(kiln__pack_writer_to_file(c->writer, path, c->error));
-    status = kiln__pack_open(&pack, &c->loose->alloc, path, c->error);
+    if (!kiln__random_name(random))
+        return kiln__error_set(c->error, KILN_EIO,
+                               "the system has no random bits yet");
+    (void)snprintf(name, sizeof name, "%s" KILN__FOLDER_PACK_SUFFIX, random);
+    KILN_TRY(kiln__pack_writer_to_folder(c->writer, c->folder, name, c->error));
+    status = kiln__folder_pack_open(&pack, c->loose, c->folder, name, c->error);
     if (status == KILN_OK)
         status = kiln__pack_verify(pack, c->error);
     if (status == KILN_OK) {
@@ -155,7 +147,7 @@ static kiln_status write_checked(const compaction *c, const char *path)
     }
     kiln__pack_release(pack);
     if (status != KILN_OK)
-        (void)unlink(path);
+        (void)unlinkat(c->folder, name, 0);
     return status;
 }
 
@@ -167,20 +159,14 @@ static void drop_moved(const compaction *c)
         c->report->evicted_bytes += c->moved.items[i].disk_size;
     }
     c->report->evicted += c->moved.count;
-    for (size_t i = 0; i < c->merged.count; i++) {
-        char *path = kiln__folder_pack_path(c->loose, c->merged.items[i].name);
-
-        if (path)
-            (void)unlink(path);
-        kiln__string_free(&c->loose->alloc, path);
-    }
+    for (size_t i = 0; i < c->merged.count; i++)
+        (void)unlinkat(c->folder, c->merged.items[i].name, 0);
 }
 
 /* One pack's worth. */
 static kiln_status compact_once(compaction *c)
 {
     kiln_status status = kiln__loose_each(c->loose, see_loose, c);
-    char *path;
 
     if (status == KILN_OK)
         status = c->status;
@@ -189,60 +175,54 @@ static kiln_status compact_once(compaction *c)
     if (status != KILN_OK ||
         (c->moved.count == 0 && c->merged.count < 2 && c->damaged == 0))
         return status;
-    path = new_path(c->loose);
-    if (!path)
-        return kiln__error_no_memory(c->error);
-    status = write_checked(c, path);
-    kiln__string_free(&c->loose->alloc, path);
+    status = write_checked(c);
     if (status == KILN_OK)
         drop_moved(c);
     return status;
 }
 
-static kiln_status compact_some(kiln__loose *loose, int64_t before_s,
-                                int *is_full, kiln__store_report *report,
-                                kiln_error **error)
+static kiln_status compact_some(const compaction *plan, int *is_full)
 {
-    compaction c = {
-        .loose = loose, .before_s = before_s, .report = report, .error = error};
-    kiln_status status = kiln__pack_writer_new(&c.writer, &loose->alloc);
+    compaction c = *plan;
+    kiln_status status = kiln__pack_writer_new(&c.writer, &c.loose->alloc);
 
     if (status == KILN_OK)
         status = compact_once(&c);
     else
-        (void)kiln__error_no_memory(error);
+        (void)kiln__error_no_memory(c.error);
     *is_full = c.is_full;
     kiln__pack_writer_free(c.writer);
-    kiln__array_dispose(&loose->alloc, &c.moved);
-    kiln__array_dispose(&loose->alloc, &c.merged);
+    kiln__array_dispose(&c.loose->alloc, &c.moved);
+    kiln__array_dispose(&c.loose->alloc, &c.merged);
     return status;
 }
 
 kiln_status kiln__stores_compact(kiln_context *context, uint64_t unused_s,
                                  kiln__store_report *report, kiln_error **error)
 {
-    kiln__loose *loose =
-        kiln__chain_first(context) ? context->stores->disk : NULL;
+    compaction plan = {.report = report, .error = error};
     const int64_t now = (int64_t)time(NULL);
-    int is_full = 1, reason;
+    kiln_status status = KILN_OK;
     unsigned rounds = 0;
+    int is_full = 1;
 
     *report = (kiln__store_report){0};
-    if (!loose)
+    plan.loose = kiln__chain_first(context) ? context->stores->disk : NULL;
+    plan.before_s = unused_s > (uint64_t)now ? 0 : now - (int64_t)unused_s;
+    if (!plan.loose)
         return KILN_OK;
-    if (!loose->options.writes)
+    if (!plan.loose->options.writes)
         return kiln__error_set(error, KILN_EREADONLY,
                                "the cache in %s is not written",
-                               loose->directory);
-    reason = kiln__folder_packs_make(loose);
-    if (reason != 0)
+                               plan.loose->directory);
+    plan.folder = kiln__folder_packs_open(plan.loose, 1);
+    if (plan.folder < 0)
         return kiln__error_set(error, KILN_EIO,
                                "no packs can be written in %s: %s",
-                               loose->directory, strerrordesc_np(reason));
+                               plan.loose->directory, strerrordesc_np(errno));
     /* What cannot be dropped would be moved again and again. */
-    while (is_full && rounds++ < ROUNDS)
-        KILN_TRY(compact_some(
-            loose, unused_s > (uint64_t)now ? 0 : now - (int64_t)unused_s,
-            &is_full, report, error));
-    return KILN_OK;
+    while (status == KILN_OK && is_full && rounds++ < ROUNDS)
+        status = compact_some(&plan, &is_full);
+    (void)close(plan.folder);
+    return status;
 }

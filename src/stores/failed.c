@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "hasher.h"
+#include "temporary.h"
 
 /*
  * A file is named after what is in it, so the same failure is kept once. It is
@@ -19,7 +20,7 @@
  * keeps a file after the writer died drops that one.
  */
 
-#define FOLDER_FLAGS (O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW)
+#define FOLDER_FLAGS (O_RDONLY | O_DIRECTORY | O_CLOEXEC)
 #define FILE_FLAGS (O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW)
 #define SUFFIX_MAX ((size_t)15) /* of letters, and the dot */
 #define NAME_SIZE (KILN_DIGEST_TEXT_SIZE + SUFFIX_MAX)
@@ -29,19 +30,18 @@
 /* ---- the folder ---- */
 
 /* A descriptor, or -1. */
-static int open_folder(kiln__loose *loose, int make)
+static int open_folder(kiln__loose *loose, int makes)
 {
-    const int above = kiln__loose_folder(loose, make);
+    const int above = kiln__loose_folder(loose, makes);
+    const char *why_not;
     int folder;
 
     if (above < 0)
         return -1;
-    folder = openat(above, KILN__FAILED, FOLDER_FLAGS);
-    if (folder >= 0 || errno != ENOENT || !make)
-        return folder;
-    if (mkdirat(above, KILN__FAILED, 0700) != 0 && errno != EEXIST)
-        return -1;
-    return openat(above, KILN__FAILED, FOLDER_FLAGS);
+    folder = kiln__loose_level(&why_not, loose, above, KILN__FAILED, makes);
+    if (why_not)
+        kiln__loose_refuse(loose, KILN__FAILED, why_not);
+    return folder;
 }
 
 static int is_ours(const char *name)
@@ -52,7 +52,8 @@ static int is_ours(const char *name)
 
 static int is_temporary(const char *name)
 {
-    return name[0] == '.' && strspn(name + 1, "0123456789abcdef") == DIGITS;
+    return name[0] == '.' &&
+           strspn(name + 1, "0123456789abcdef") == KILN__RANDOM_NAME_SIZE - 1;
 }
 
 /* The oldest of ours, and how many there are; `oldest` is "" when the folder
@@ -130,10 +131,11 @@ static int write_file(int folder, const char *name, const void *bytes,
 
 static int keep(int folder, const char *name, const void *bytes, size_t size)
 {
-    char temporary[NAME_SIZE + 32];
+    char random[KILN__RANDOM_NAME_SIZE], temporary[sizeof random + 1];
 
-    (void)snprintf(temporary, sizeof temporary, ".%s-%ld-%ld", name,
-                   (long)getpid(), (long)gettid());
+    if (!kiln__random_name(random))
+        return 0;
+    (void)snprintf(temporary, sizeof temporary, ".%s", random);
     if (write_file(folder, temporary, bytes, size) &&
         renameat(folder, temporary, folder, name) == 0)
         return 1;
@@ -145,8 +147,8 @@ kiln_status kiln__failed_keep(kiln__loose *loose, char *path, size_t capacity,
                               const char *suffix, const void *bytes,
                               size_t size)
 {
-    const char *space = loose->name_space ? loose->name_space : "";
     char digest[KILN_DIGEST_TEXT_SIZE], name[NAME_SIZE];
+    char level[sizeof KILN__FAILED + NAME_SIZE], whole[KILN__LOOSE_PATH_SIZE];
     int folder, kept, length;
 
     if (!loose->options.writes || atomic_load(&loose->takes_none) ||
@@ -161,9 +163,9 @@ kiln_status kiln__failed_keep(kiln__loose *loose, char *path, size_t capacity,
     if (kept)
         drop_beyond(folder, KILN__FAILED_MOST);
     (void)close(folder);
-    length = snprintf(path, capacity,
-                      "%s%s%s/" KILN__LOOSE_FORMAT "/" KILN__FAILED "/%s",
-                      loose->directory, *space ? "/" : "", space, name);
+    (void)snprintf(level, sizeof level, KILN__FAILED "/%s", name);
+    kiln__loose_path(whole, loose, level);
+    length = snprintf(path, capacity, "%s", whole);
     return kept && length > 0 && (size_t)length < capacity ? KILN_OK : KILN_EIO;
 }
 

@@ -13,9 +13,12 @@
 
 #include "chain.h"
 #include "log.h"
+#include "report.h"
 
 /* A use is noted at most so often. */
 #define NOTED_S 3600
+
+#define NAME_SIZE sizeof((kiln__folder_pack_file *)0)->name
 
 static int64_t now_s(void)
 {
@@ -26,65 +29,57 @@ static int64_t now_s(void)
 
 /* ---- names ---- */
 
-char *kiln__folder_pack_path(const kiln__loose *loose, const char *name)
-{
-    const char *space = loose->name_space ? loose->name_space : "";
-    const size_t size =
-        strlen(loose->directory) + strlen(space) + (name ? strlen(name) : 0) +
-        sizeof "//" KILN__LOOSE_FORMAT "/" KILN__FOLDER_PACKS "/";
-    char *path = kiln__allocate(&loose->alloc, size);
-
-    if (path)
-        (void)snprintf(path, size,
-                       "%s%s%s/" KILN__LOOSE_FORMAT "/" KILN__FOLDER_PACKS
-                       "%s%s",
-                       loose->directory, *space ? "/" : "", space,
-                       name ? "/" : "", name ? name : "");
-    return path;
-}
-
 static int is_pack_name(const char *name)
 {
     const size_t suffix = sizeof KILN__FOLDER_PACK_SUFFIX - 1;
     const size_t size = strlen(name);
 
-    return size > suffix && size < sizeof((kiln__folder_pack_file *)0)->name &&
-           *name != '.' &&
+    return size > suffix && size < NAME_SIZE && *name != '.' &&
            strcmp(name + size - suffix, KILN__FOLDER_PACK_SUFFIX) == 0;
 }
 
 /* ---- the folder ---- */
 
-#define FOLDER_FLAGS (O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW)
-
-/* What holds for the folders above it holds here. */
-static int open_folder(kiln__loose *loose)
+int kiln__folder_packs_open(kiln__loose *loose, int makes)
 {
-    const int above = kiln__loose_folder(loose, 0);
-    const int folder =
-        above < 0 ? -1 : openat(above, KILN__FOLDER_PACKS, FOLDER_FLAGS);
-    struct stat facts;
+    const int above = kiln__loose_folder(loose, makes);
+    const char *why_not;
+    int folder, reason;
 
-    if (folder < 0)
+    errno = ENOENT;
+    if (above < 0)
         return -1;
-    if (fstat(folder, &facts) == 0 && facts.st_uid == geteuid() &&
-        !(facts.st_mode & (S_IWGRP | S_IWOTH)))
-        return folder;
-    kiln__loose_warn(loose, "does not use the packs in", loose->directory,
-                     "others may write there");
-    (void)close(folder);
-    return -1;
+    folder =
+        kiln__loose_level(&why_not, loose, above, KILN__FOLDER_PACKS, makes);
+    reason = errno;
+    if (why_not)
+        kiln__loose_refuse(loose, KILN__FOLDER_PACKS, why_not);
+    errno = reason;
+    return folder;
 }
 
-int kiln__folder_packs_make(kiln__loose *loose)
+kiln_status kiln__folder_pack_open(kiln_pack **out, kiln__loose *loose,
+                                   int folder, const char *name,
+                                   kiln_error **error)
 {
-    const int above = kiln__loose_folder(loose, 1);
+    char level[sizeof KILN__FOLDER_PACKS + NAME_SIZE];
+    char path[KILN__LOOSE_PATH_SIZE];
+    const char *why_not;
+    struct stat facts;
+    const int file = kiln__trust_open(&why_not, &facts, &loose->options.trust,
+                                      folder, name, O_RDONLY);
 
-    if (above < 0)
-        return ENOENT;
-    return mkdirat(above, KILN__FOLDER_PACKS, 0700) == 0 || errno == EEXIST
-               ? 0
-               : errno;
+    (void)snprintf(level, sizeof level, KILN__FOLDER_PACKS "/%s", name);
+    if (file >= 0) {
+        kiln__loose_path(path, loose, level);
+        return kiln__pack_open_file(out, &loose->alloc, file, path, error);
+    }
+    if (why_not)
+        kiln__loose_refuse(loose, level, why_not);
+    return why_not || errno == ENOENT
+               ? KILN_ENOTFOUND
+               : kiln__error_set(error, KILN_EIO, "pack %s: cannot be opened",
+                                 level);
 }
 
 static int by_use(const void *a, const void *b)
@@ -116,7 +111,7 @@ static kiln_status add_file(kiln__folder_pack_list *out,
 kiln_status kiln__folder_packs_list(kiln__folder_pack_list *out,
                                     kiln__loose *loose)
 {
-    const int folder = open_folder(loose);
+    const int folder = kiln__folder_packs_open(loose, 0);
     DIR *opened = folder < 0 ? NULL : fdopendir(folder);
     kiln_status status = KILN_OK;
     const struct dirent *found;
@@ -144,27 +139,26 @@ static int is_too_old(const kiln__loose *loose,
 }
 
 /* Of a pack that cannot be opened: none. */
-static uint64_t entries_of(const kiln__loose *loose, const char *path)
+static uint64_t entries_of(kiln__loose *loose, int folder, const char *name)
 {
     kiln_pack *pack = NULL;
     uint64_t count = 0;
 
-    if (kiln__pack_open(&pack, &loose->alloc, path, NULL) == KILN_OK)
+    if (kiln__folder_pack_open(&pack, loose, folder, name, NULL) == KILN_OK)
         count = kiln__pack_count(pack);
     kiln__pack_release(pack);
     return count;
 }
 
 /* Drops it, or keeps it, and says so to who wants to know. */
-static void settle(const kiln__loose *loose, const kiln__folder_pack_file *file,
-                   int is_kept, kiln__store_report *report)
+static void settle(kiln__loose *loose, int folder,
+                   const kiln__folder_pack_file *file, int is_kept,
+                   kiln__store_report *report)
 {
-    char *path = kiln__folder_pack_path(loose, file->name);
-    const uint64_t entries = path && report ? entries_of(loose, path) : 0;
+    const uint64_t entries = report ? entries_of(loose, folder, file->name) : 0;
 
-    if (path && !is_kept)
-        (void)unlink(path);
-    kiln__string_free(&loose->alloc, path);
+    if (!is_kept)
+        (void)unlinkat(folder, file->name, 0);
     if (report && is_kept) {
         report->entries += entries;
         report->bytes += file->size;
@@ -175,25 +169,29 @@ static void settle(const kiln__loose *loose, const kiln__folder_pack_file *file,
 }
 
 /* Drops what is beyond the bounds from the list, too. `report` may be NULL. */
-static void evict(kiln__folder_pack_list *list, const kiln__loose *loose,
+static void evict(kiln__folder_pack_list *list, kiln__loose *loose,
                   uint64_t max_size, kiln__store_report *report)
 {
+    const int folder = kiln__folder_packs_open(loose, 0);
     const int64_t now = now_s();
     uint64_t size = 0;
     size_t kept = 0;
 
+    if (folder < 0)
+        return;
     for (size_t i = 0; i < list->count; i++) {
         const kiln__folder_pack_file file = list->items[i];
         const int is_kept =
             file.size <= max_size - size && !is_too_old(loose, &file, now);
 
-        settle(loose, &file, is_kept, report);
+        settle(loose, folder, &file, is_kept, report);
         if (!is_kept)
             continue;
         size += file.size;
         list->items[kept++] = file;
     }
     list->count = kept;
+    (void)close(folder);
 }
 
 static void evict_all(kiln__loose *loose, uint64_t max_size,
@@ -240,7 +238,7 @@ static void note_use(folder_pack *of)
 
     if (of->writes && (now - noted >= NOTED_S || noted - now >= NOTED_S) &&
         atomic_compare_exchange_strong(&of->noted_s, &noted, now))
-        (void)utimensat(AT_FDCWD, kiln__pack_name(of->pack), NULL, 0);
+        kiln__pack_note_use(of->pack);
 }
 
 static kiln_status find(kiln__stored *out, kiln__entry_fault *fault, void *self,
@@ -287,23 +285,23 @@ static const kiln_store_ops ops = {
     .free = end,
 };
 
-static kiln_status open_one(folder_pack **out, const kiln__loose *loose,
+static kiln_status open_one(folder_pack **out, kiln__loose *loose, int folder,
                             const kiln__folder_pack_file *file)
 {
-    char *path = kiln__folder_pack_path(loose, file->name);
     folder_pack *made = kiln__allocate(&loose->alloc, sizeof *made);
     kiln_error *error = NULL;
     kiln_status status = KILN_ENOMEM;
 
-    if (path && made)
-        status = kiln__pack_open(&made->pack, &loose->alloc, path, &error);
-    if (error && status != KILN_ENOTFOUND)
+    if (made)
+        status = kiln__folder_pack_open(&made->pack, loose, folder, file->name,
+                                        &error);
+    if (error)
         kiln__log(loose->context, KILN_LOG_WARNING,
                   "cache: a pack is left out: %s", kiln_error_message(error));
     kiln_error_free(error);
     if (status == KILN_ECORRUPT && loose->options.writes)
-        (void)unlink(path); /* like an entry that is not believed */
-    kiln__string_free(&loose->alloc, path);
+        /* like an entry that is not believed */
+        (void)unlinkat(folder, file->name, 0);
     if (status != KILN_OK) {
         kiln__deallocate(&loose->alloc, made, sizeof *made);
         return status;
@@ -315,14 +313,14 @@ static kiln_status open_one(folder_pack **out, const kiln__loose *loose,
     return KILN_OK;
 }
 
-static void add_one(kiln_context *context, const kiln__loose *loose,
+static void add_one(kiln_context *context, kiln__loose *loose, int folder,
                     const kiln__folder_pack_file *file)
 {
     kiln__store_source source = {
         .ops = &ops, .find = find, .priority = KILN_STORE_DISK};
     folder_pack *opened = NULL;
 
-    if (open_one(&opened, loose, file) != KILN_OK)
+    if (open_one(&opened, loose, folder, file) != KILN_OK)
         return;
     source.self = opened;
     source.pack = opened->pack;
@@ -333,12 +331,16 @@ static void add_one(kiln_context *context, const kiln__loose *loose,
 void kiln__folder_packs_add(kiln_context *context, kiln__loose *loose)
 {
     kiln__folder_pack_list list = {0};
+    int folder = -1;
 
-    if (kiln__folder_packs_list(&list, loose) == KILN_OK) {
+    if (kiln__folder_packs_list(&list, loose) == KILN_OK && list.count > 0)
+        folder = kiln__folder_packs_open(loose, 0);
+    if (folder >= 0) {
         if (loose->options.writes)
             evict(&list, loose, loose->options.max_size, NULL);
         for (size_t i = 0; i < list.count; i++)
-            add_one(context, loose, &list.items[i]);
+            add_one(context, loose, folder, &list.items[i]);
+        (void)close(folder);
     }
     kiln__array_dispose(&loose->alloc, &list);
 }

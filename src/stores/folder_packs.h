@@ -32,10 +32,14 @@ typedef kiln__array_of(kiln__folder_pack_file) kiln__folder_pack_list;
    KILN_ENOMEM. */
 kiln_status kiln__folder_packs_list(kiln__folder_pack_list *out,
                                     kiln__loose *loose);
-/* Of a pack of that name, or with NULL of the folder; freed by the caller. */
-char *kiln__folder_pack_path(const kiln__loose *loose, const char *name);
-/* Makes the folder: 0, or errno. */
-int kiln__folder_packs_make(kiln__loose *loose);
+/* Opens the folder: a descriptor, or -1 and errno; with `makes`, makes it. One
+   that is not to be used is told. */
+int kiln__folder_packs_open(kiln__loose *loose, int makes);
+/* Opens a pack of the open folder. One that is not to be used is told, and is
+   KILN_ENOTFOUND without an error. */
+kiln_status kiln__folder_pack_open(kiln_pack **out, kiln__loose *loose,
+                                   int folder, const char *name,
+                                   kiln_error **error);
 /* Drops those that are too old or too much; in a store that writes. */
 void kiln__folder_packs_prune(kiln__loose *loose, kiln__store_report *report);
 /* Drops all. */

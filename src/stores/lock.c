@@ -13,6 +13,7 @@
 #include "filesystem.h"
 #include "report.h"
 #include "trace.h"
+#include "trust.h"
 
 /*
  * There is one lock file in the folder, empty for ever. The lock of a key is
@@ -149,10 +150,12 @@ static int must_open(kiln__locks *locks)
     return 1;
 }
 
+/* Who could open another one would let this user wait. */
 static int open_in(int folder, const char *name)
 {
-    return openat(folder, name, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW,
-                  0600);
+    const kiln__trust own = {0};
+
+    return kiln__trust_make(&own, folder, name, O_RDWR);
 }
 
 /* Asks the kernel for the byte: 0, or errno. */

@@ -74,9 +74,10 @@ void kiln__loose_free(kiln__loose *loose)
 
 typedef enum outcome {
     FOUND,
-    ABSENT, /* nothing that could be read */
-    BAD,    /* something that is not believed */
-    STALE,  /* what was opened is not there any more */
+    ABSENT,  /* nothing that could be read */
+    BAD,     /* something that is not believed */
+    REFUSED, /* what is there is not looked at */
+    STALE,   /* what was opened is not there any more */
     NO_MEMORY
 } outcome;
 
@@ -97,24 +98,19 @@ static void note_use(int file, const struct stat *facts)
 
 static outcome read_open(kiln__stored *out, kiln__entry_fault *fault,
                          const kiln__loose *loose, int file,
-                         const kiln_key *key)
+                         const struct stat *facts, const kiln_key *key)
 {
-    struct stat facts;
     char *bytes;
     ssize_t got;
 
-    if (fstat(file, &facts) != 0)
-        return outcome_of(errno);
-    out->identity[0] = facts.st_dev;
-    out->identity[1] = facts.st_ino;
     *fault = KILN__FAULT_FOREIGN;
-    if (!S_ISREG(facts.st_mode) ||
-        (uint64_t)facts.st_size > KILN__LOOSE_LARGEST)
+    if ((uint64_t)facts->st_size > KILN__LOOSE_LARGEST)
         return BAD;
-    bytes = kiln__buffer_new(&out->bytes, &loose->alloc, (size_t)facts.st_size);
+    bytes =
+        kiln__buffer_new(&out->bytes, &loose->alloc, (size_t)facts->st_size);
     if (!bytes)
         return NO_MEMORY;
-    got = kiln__buffer_fill(file, bytes, (size_t)facts.st_size, 0);
+    got = kiln__buffer_fill(file, bytes, (size_t)facts->st_size, 0);
     if (got < 0)
         return outcome_of(errno);
     out->bytes.size = (size_t)got;
@@ -126,41 +122,71 @@ static outcome read_open(kiln__stored *out, kiln__entry_fault *fault,
     if (*fault != KILN__FAULT_NONE)
         return BAD;
     if (loose->options.writes && key->encoded)
-        note_use(file, &facts);
+        note_use(file, facts);
     return FOUND;
 }
 
-#define FILE_FLAGS (O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY)
-
-static outcome read_one(kiln__stored *out, kiln__entry_fault *fault,
-                        kiln__loose *loose, int folder, const char *name,
-                        const kiln_key *key)
+/* A file that is not to be used; anything else was never put there. */
+static outcome refuse(kiln__entry_fault *fault, kiln__loose *loose,
+                      const char *name, const struct stat *facts,
+                      const char *why_not)
 {
-    outcome result;
-    int file;
-
-    do {
-        file = openat(folder, name, FILE_FLAGS);
-    } while (file < 0 && errno == EINTR);
-    if (file < 0) {
-        /* A link is nothing that was put there. */
-        *fault = errno == ELOOP ? KILN__FAULT_FOREIGN : KILN__FAULT_NONE;
-        return errno == ELOOP ? BAD : outcome_of(errno);
+    *fault = KILN__FAULT_FOREIGN;
+    if (S_ISREG(facts->st_mode)) {
+        *fault = KILN__FAULT_UNTRUSTED;
+        kiln__loose_refuse(loose, name, why_not);
     }
-    result = read_open(out, fault, loose, file, key);
+    return BAD;
+}
+
+static outcome read_in(kiln__stored *out, kiln__entry_fault *fault,
+                       kiln__loose *loose, int shard, const char *name,
+                       const kiln_key *key)
+{
+    const char *why_not;
+    struct stat facts;
+    outcome result;
+    const int file = kiln__trust_open(&why_not, &facts, &loose->options.trust,
+                                      shard, kiln__loose_base(name), O_RDONLY);
+
+    if (file < 0 && !why_not)
+        return outcome_of(errno);
+    out->identity[0] = facts.st_dev;
+    out->identity[1] = facts.st_ino;
+    if (file < 0)
+        return refuse(fault, loose, name, &facts, why_not);
+    result = read_open(out, fault, loose, file, &facts, key);
     (void)close(file);
     if (result != FOUND)
         kiln__stored_release(out);
     return result;
 }
 
+/* What lies in a folder that is not used is not there to be dropped. */
+static outcome read_one(kiln__stored *out, kiln__entry_fault *fault,
+                        kiln__loose *loose, int folder, const char *name,
+                        const kiln_key *key)
+{
+    const char *why_not;
+    const int shard = kiln__loose_shard(&why_not, loose, folder, name, 0);
+    outcome result;
+
+    if (shard < 0) {
+        *fault = why_not ? KILN__FAULT_UNTRUSTED : KILN__FAULT_NONE;
+        return why_not ? REFUSED : outcome_of(errno);
+    }
+    result = read_in(out, fault, loose, shard, name, key);
+    (void)close(shard);
+    return result;
+}
+
 /* ---- dropping ---- */
 
-static int is_file(int folder, const char *name, const uint64_t identity[2])
+static int is_file(int shard, const char *name, const uint64_t identity[2])
 {
     struct stat facts;
 
-    return fstatat(folder, name, &facts, AT_SYMLINK_NOFOLLOW) == 0 &&
+    return fstatat(shard, name, &facts, AT_SYMLINK_NOFOLLOW) == 0 &&
            !S_ISDIR(facts.st_mode) &&
            ((facts.st_dev == identity[0] && facts.st_ino == identity[1]) ||
             S_ISLNK(facts.st_mode));
@@ -169,21 +195,46 @@ static int is_file(int folder, const char *name, const uint64_t identity[2])
 /* Between looking and unlinking, another writer may have put a good one there.
    So the file is first moved away, looked at again, and put back if it is not
    the one that was meant. */
+static void drop_in(int shard, const char *name, const uint64_t identity[2])
+{
+    char aside[KILN__LOOSE_NAME_SIZE];
+
+    if (!is_file(shard, name, identity) || !kiln__loose_temporary(aside) ||
+        renameat(shard, name, shard, aside) != 0)
+        return;
+    if (is_file(shard, aside, identity) ||
+        kiln__loose_publish(shard, aside, name, 0) != 0)
+        (void)unlinkat(shard, aside, 0);
+}
+
 void kiln__loose_drop(kiln__loose *loose, kiln_digest digest,
                       const uint64_t identity[2])
 {
     const int folder = kiln__loose_folder(loose, 0);
-    char name[KILN__LOOSE_NAME_SIZE], aside[KILN__LOOSE_NAME_SIZE];
+    char name[KILN__LOOSE_NAME_SIZE];
+    const char *why_not;
+    int shard;
 
     kiln__loose_name(name, digest);
-    if (folder < 0 || !is_file(folder, name, identity))
+    shard =
+        folder < 0 ? -1 : kiln__loose_shard(&why_not, loose, folder, name, 0);
+    if (shard < 0)
         return;
-    kiln__loose_temporary(aside, name);
-    if (renameat(folder, name, folder, aside) != 0)
-        return;
-    if (is_file(folder, aside, identity) ||
-        kiln__loose_publish(folder, aside, name, 0) != 0)
-        (void)unlinkat(folder, aside, 0);
+    drop_in(shard, kiln__loose_base(name), identity);
+    (void)close(shard);
+}
+
+int kiln__loose_unlink(kiln__loose *loose, int folder, const char *name)
+{
+    const char *why_not;
+    const int shard = kiln__loose_shard(&why_not, loose, folder, name, 0);
+    int reason = shard < 0 ? errno : 0;
+
+    if (shard >= 0 && unlinkat(shard, kiln__loose_base(name), 0) != 0)
+        reason = errno;
+    if (shard >= 0)
+        (void)close(shard);
+    return reason;
 }
 
 /* ---- getting ---- */
@@ -211,7 +262,7 @@ static kiln_status find(kiln__stored *out, kiln__entry_fault *fault,
     if (result == FOUND)
         return KILN_OK;
     *is_bad = result == BAD;
-    if (result != BAD)
+    if (result != BAD && result != REFUSED)
         *fault = KILN__FAULT_NONE;
     return result == NO_MEMORY ? KILN_ENOMEM : KILN_ENOTFOUND;
 }
@@ -293,14 +344,14 @@ static kiln_status store_remove(void *self, const kiln_key *key,
     kiln__loose *loose = self;
     const int folder = kiln__loose_folder(loose, 0);
     char name[KILN__LOOSE_NAME_SIZE];
+    int reason;
 
     (void)error;
     if (!loose->options.writes)
         return KILN_EREADONLY;
     kiln__loose_name(name, key->digest);
-    if (folder < 0 || unlinkat(folder, name, 0) == 0 || errno == ENOENT)
-        return KILN_OK;
-    return KILN_EIO;
+    reason = folder < 0 ? 0 : kiln__loose_unlink(loose, folder, name);
+    return reason == 0 || reason == ENOENT ? KILN_OK : KILN_EIO;
 }
 
 typedef struct sum {

@@ -8,6 +8,7 @@
 
 #include "filesystem.h"
 #include "stores.h"
+#include "trust.h"
 
 /*
  * FOLDER/[NAME SPACE/]v1/<2 hex digits>/<30 hex digits>.e
@@ -29,12 +30,13 @@
 /* "ab/" 30 digits ".e" and the NUL; a temporary file has 32 digits, a dash
    and at most 16 more. */
 #define KILN__LOOSE_NAME_SIZE 64
+#define KILN__LOOSE_PATH_SIZE 4096
 
 typedef struct kiln__loose_options {
     const char *directory;
     const char *name_space; /* or NULL */
     int writes;        /* otherwise nothing there is made, touched or dropped */
-    int is_foreign;    /* may be another user's, if not anybody's to write to */
+    kiln__trust trust; /* whose folders and files are used */
     uint64_t max_size; /* KILN_CACHE_UNBOUNDED: no bound */
     uint64_t max_entries;
     uint64_t max_age_s;
@@ -56,7 +58,8 @@ typedef struct kiln__loose {
                                                     one; still in use maybe */
     atomic_uint retired_count;
     atomic_int takes_none; /* writing failed for good */
-    atomic_int is_warned;
+    atomic_int is_warned;  /* of what cannot be written */
+    atomic_int is_refused; /* something is not used, and was told */
     atomic_uint_fast64_t filesystem_size; /* in bytes; 0: not asked */
     atomic_uint_fast64_t random;          /* state of the draws */
 } kiln__loose;
@@ -84,6 +87,9 @@ kiln_status kiln__loose_put(kiln__loose *loose, kiln_digest digest,
 void kiln__loose_drop(kiln__loose *loose, kiln_digest digest,
                       const uint64_t identity[2]);
 
+/* Drops what has the name: 0, or errno. */
+int kiln__loose_unlink(kiln__loose *loose, int folder, const char *name);
+
 /* As a store of anybody's bytes; `self` is a kiln__loose. */
 extern const kiln_store_ops kiln__loose_ops;
 
@@ -92,17 +98,45 @@ extern const kiln_store_ops kiln__loose_ops;
 /* The folder's descriptor, or -1: it is not there, or may not be used. With
    `make` it is made. */
 int kiln__loose_folder(kiln__loose *loose, int make);
+/* Opens it once more, for the caller: a descriptor, or -1, where *why_not says
+   that the level `path` is not to be used, or is NULL and errno says why there
+   is none. */
+int kiln__loose_open(char path[KILN__LOOSE_PATH_SIZE], const char **why_not,
+                     const kiln__loose *loose, int makes);
 /* The folder behind the descriptor is gone: opens it anew next time. */
 void kiln__loose_forget(kiln__loose *loose, int folder);
-/* One warning in the store's life. */
-void kiln__loose_warn(kiln__loose *loose, const char *what, const char *path,
-                      const char *reason);
+/* Something in the folder is not used: `name` below v1 (NULL: that itself).
+   One warning in the store's life. */
+void kiln__loose_refuse(kiln__loose *loose, const char *name,
+                        const char *why_not);
+/* Where something of that name lies: below v1, or with NULL that itself. */
+void kiln__loose_path(char path[KILN__LOOSE_PATH_SIZE],
+                      const kiln__loose *loose, const char *name);
+/* Opens a folder that is below the open one, for reading; with `makes`, makes
+   it if it is missing. A descriptor, or -1: *why_not says that it is not to be
+   used, or is NULL and errno says why there is none. */
+int kiln__loose_level(const char **why_not, const kiln__loose *loose,
+                      int folder, const char *name, int makes);
+/* The same for one of the 256 folders, that of the name below v1; one that is
+   not to be used is told. The descriptor is a place for names, and cannot be
+   read, which is faster. */
+int kiln__loose_shard(const char **why_not, kiln__loose *loose, int folder,
+                      const char *name, int makes);
+
+/* ---- loose_name.c ---- */
+
 void kiln__loose_name(char name[KILN__LOOSE_NAME_SIZE], kiln_digest digest);
-/* A name that nobody else has, beside `name`. */
-void kiln__loose_temporary(char out[KILN__LOOSE_NAME_SIZE], const char *name);
+/* The file's name in its shard. */
+static inline const char *kiln__loose_base(const char *name)
+{
+    return name + sizeof "ab/" - 1;
+}
+/* A name that nobody else has, nor can guess, in a shard. False: there is
+   none. */
+int kiln__loose_temporary(char out[KILN__LOOSE_NAME_SIZE]);
 #define KILN__LOOSE_TEMPORARY ".t" /* what such a name begins with */
-/* 0, or errno. Another file of that name stays: EEXIST. */
-int kiln__loose_publish(int folder, const char *temporary, const char *name,
+/* In a shard. 0, or errno. Another file of that name stays: EEXIST. */
+int kiln__loose_publish(int shard, const char *temporary, const char *name,
                         int replace);
 
 /* ---- loose_prune.c ---- */

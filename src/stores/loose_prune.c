@@ -94,10 +94,12 @@ typedef struct usage_table {
 } usage_table;
 
 /* All zero when nothing is noted. */
-static void usage_read(usage_table *table, int folder)
+static void usage_read(usage_table *table, const kiln__loose *loose, int folder)
 {
-    const int file = openat(folder, USAGE_NAME,
-                            O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    const char *why_not;
+    struct stat facts;
+    const int file = kiln__trust_open(&why_not, &facts, &loose->options.trust,
+                                      folder, USAGE_NAME, O_RDONLY);
 
     memset(table, 0, sizeof *table);
     if (file < 0)
@@ -107,11 +109,11 @@ static void usage_read(usage_table *table, int folder)
     (void)close(file);
 }
 
-static void usage_note(int folder, unsigned shard, const usage *noted)
+static void usage_note(const kiln__loose *loose, int folder, unsigned shard,
+                       const usage *noted)
 {
     const int file =
-        openat(folder, USAGE_NAME,
-               O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
+        kiln__trust_make(&loose->options.trust, folder, USAGE_NAME, O_WRONLY);
     const off_t last = (off_t)(sizeof(usage_table) - sizeof *noted);
 
     if (file < 0)
@@ -176,7 +178,7 @@ static kiln_status look(kiln__loose *loose, unsigned shard, bounds of,
         kiln__loose_scan_evict(&scan, size, entries, loose->options.max_age_s,
                                (scan.files.count + 1) / 2);
         *left = (usage){scan.report.bytes, scan.report.entries + 1};
-        usage_note(scan.folder, shard, left);
+        usage_note(loose, scan.folder, shard, left);
     }
     kiln__loose_scan_end(&scan);
     return status;
@@ -199,7 +201,7 @@ static void look_near(kiln__loose *loose, int folder, unsigned shard,
     usage left;
     bounds sum;
 
-    usage_read(&table, folder);
+    usage_read(&table, loose, folder);
     if (look(loose, shard, of, 0, keep, &left) != KILN_OK)
         return;
     table.shards[shard] = left;

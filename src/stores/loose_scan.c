@@ -144,15 +144,18 @@ static kiln_status look_at(kiln__loose_scan *scan, int descriptor,
     return KILN_OK;
 }
 
-static DIR *open_shard(int folder, unsigned shard)
+static DIR *open_shard(const kiln__loose_scan *scan, unsigned shard)
 {
+    const char *why_not;
     char name[3];
     DIR *opened;
     int descriptor;
 
     (void)snprintf(name, sizeof name, "%02x", shard & 0xff);
     descriptor =
-        openat(folder, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+        kiln__loose_level(&why_not, scan->loose, scan->folder, name, 0);
+    if (why_not)
+        kiln__loose_refuse(scan->loose, name, why_not);
     if (descriptor < 0)
         return NULL;
     opened = fdopendir(descriptor);
@@ -164,7 +167,7 @@ static DIR *open_shard(int folder, unsigned shard)
 kiln_status kiln__loose_scan_shard(kiln__loose_scan *scan, unsigned shard,
                                    size_t limit)
 {
-    DIR *opened = open_shard(scan->folder, shard);
+    DIR *opened = open_shard(scan, shard);
     kiln_status status = KILN_OK;
     const struct dirent *found;
 
@@ -215,7 +218,7 @@ static void drop(kiln__loose_scan *scan, const kiln__loose_file *file)
     char name[KILN__LOOSE_NAME_SIZE];
 
     kiln__loose_name(name, digest_of(file->digest));
-    if (unlinkat(scan->folder, name, 0) == 0) {
+    if (kiln__loose_unlink(scan->loose, scan->folder, name) == 0) {
         scan->report.evicted++;
         scan->report.evicted_bytes += file->disk_size;
     }

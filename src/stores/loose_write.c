@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "log.h"
 #include "loose.h"
 
 /*
@@ -17,21 +18,8 @@
  * and do not read it again.
  */
 
+#define REFUSED (-1) /* beside errno: the folder is not to be used */
 #define FILE_FLAGS (O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW)
-#define SHARD_SIZE 3 /* "ab" and the NUL */
-
-/* A descriptor, or -1 and errno. */
-static int create(int folder, const char *temporary)
-{
-    int file = openat(folder, temporary, FILE_FLAGS, 0600);
-    char shard[SHARD_SIZE] = {temporary[0], temporary[1], '\0'};
-
-    if (file >= 0 || errno != ENOENT)
-        return file;
-    if (mkdirat(folder, shard, 0700) != 0 && errno != EEXIST)
-        return -1;
-    return openat(folder, temporary, FILE_FLAGS, 0600);
-}
 
 /* Not every file system can; what counts is what write() says then. */
 static int reserve(int file, size_t size)
@@ -78,21 +66,53 @@ static int fill(int file, const void *bytes, size_t size)
     return result;
 }
 
-static int write_entry(int folder, const char *name, const void *bytes,
+static int write_entry(int shard, const char *name, const void *bytes,
                        size_t size, int replace)
 {
     char temporary[KILN__LOOSE_NAME_SIZE];
     int file, result;
 
-    kiln__loose_temporary(temporary, name);
-    file = create(folder, temporary);
+    if (!kiln__loose_temporary(temporary))
+        return EAGAIN;
+    file = openat(shard, temporary, FILE_FLAGS, 0600);
     if (file < 0)
         return errno;
     result = fill(file, bytes, size);
     if (result == 0)
-        result = kiln__loose_publish(folder, temporary, name, replace);
+        result = kiln__loose_publish(shard, temporary, name, replace);
     if (result != 0)
-        (void)unlinkat(folder, temporary, 0);
+        (void)unlinkat(shard, temporary, 0);
+    return result;
+}
+
+/* Is something there that readers would use? What they would not is replaced;
+   a folder cannot be. */
+static int is_there(const kiln__loose *loose, int shard, const char *file,
+                    int *replace)
+{
+    struct stat facts;
+
+    if (*replace || fstatat(shard, file, &facts, AT_SYMLINK_NOFOLLOW) != 0)
+        return 0;
+    *replace = !S_ISDIR(facts.st_mode) &&
+               kiln__trust_why_not(&loose->options.trust, &facts) != NULL;
+    return !*replace;
+}
+
+/* 0, errno or REFUSED. */
+static int put_in(kiln__loose *loose, int folder, const char *name,
+                  const kiln_blob *bytes, int replace)
+{
+    const char *file = kiln__loose_base(name);
+    const char *why_not;
+    const int shard = kiln__loose_shard(&why_not, loose, folder, name, 1);
+    int result = EEXIST;
+
+    if (shard < 0)
+        return why_not ? REFUSED : errno;
+    if (!is_there(loose, shard, file, &replace))
+        result = write_entry(shard, file, bytes->data, bytes->size, replace);
+    (void)close(shard);
     return result;
 }
 
@@ -114,11 +134,13 @@ static kiln_status give_up(kiln__loose *loose, int reason)
 {
     char buffer[128];
 
-    if (is_passing(reason))
+    if (reason == REFUSED || is_passing(reason))
         return KILN_EIO;
     atomic_store(&loose->takes_none, 1);
-    kiln__loose_warn(loose, "writes no more to", loose->directory,
-                     strerror_r(reason, buffer, sizeof buffer));
+    if (!atomic_exchange(&loose->is_warned, 1))
+        kiln__log(loose->context, KILN_LOG_WARNING,
+                  "cache: writes no more to %s: %s", loose->directory,
+                  strerror_r(reason, buffer, sizeof buffer));
     return KILN_EREADONLY;
 }
 
@@ -127,6 +149,7 @@ static kiln_status give_up(kiln__loose *loose, int reason)
 kiln_status kiln__loose_put(kiln__loose *loose, kiln_digest digest,
                             const void *bytes, size_t size, int replace)
 {
+    const kiln_blob blob = {.data = bytes, .size = size};
     char name[KILN__LOOSE_NAME_SIZE];
     int folder = -1, result = ENOENT;
 
@@ -139,9 +162,7 @@ kiln_status kiln__loose_put(kiln__loose *loose, kiln_digest digest,
         folder = kiln__loose_folder(loose, 1);
         if (folder < 0)
             break;
-        if (!replace && faccessat(folder, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
-            return KILN_OK;
-        result = write_entry(folder, name, bytes, size, replace);
+        result = put_in(loose, folder, name, &blob, replace);
         if (is_gone(result))
             kiln__loose_forget(loose, folder);
     }

@@ -168,6 +168,21 @@ int kiln__pack_is_file(const kiln_pack *pack)
     return pack->descriptor >= 0;
 }
 
+int64_t kiln__pack_used_s(const kiln_pack *pack)
+{
+    struct stat facts;
+
+    return kiln__pack_is_file(pack) && fstat(pack->descriptor, &facts) == 0
+               ? facts.st_mtime
+               : 0;
+}
+
+void kiln__pack_note_use(const kiln_pack *pack)
+{
+    if (kiln__pack_is_file(pack))
+        (void)futimens(pack->descriptor, NULL);
+}
+
 /* ---- opening ---- */
 
 static kiln_pack *pack_new(const kiln_alloc *alloc)
@@ -238,35 +253,53 @@ static kiln_status fail(kiln_error **error, const char *path, int number)
     return kiln__error_set(error, KILN_EIO, "pack %s: %s", path, reason);
 }
 
-static kiln_status open_file(kiln_pack *pack, const char *path,
-                             kiln_error **error)
+static kiln_status look_at_file(kiln_pack *pack, const char *path,
+                                kiln_error **error)
 {
     struct stat facts;
 
     pack->path = kiln__string_copy(&pack->alloc, path);
     if (!pack->path)
         return kiln__error_no_memory(error);
-    /* Opening something else than a file must not wait. */
-    pack->descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-    if (pack->descriptor < 0 || fstat(pack->descriptor, &facts) != 0)
+    if (fstat(pack->descriptor, &facts) != 0)
         return fail(error, path, errno);
     if (!S_ISREG(facts.st_mode))
         return refuse(error, path, "it is no file");
     return read_ends(pack, (uint64_t)facts.st_size, path, error);
 }
 
-kiln_status kiln__pack_open(kiln_pack **out, const kiln_alloc *alloc,
-                            const char *path, kiln_error **error)
+static kiln_status finish(kiln_pack **out, kiln_pack *pack, kiln_status status)
 {
-    kiln_pack *pack = pack_new(alloc);
-    kiln_status status;
-
-    if (!pack)
-        return kiln__error_no_memory(error);
-    status = open_file(pack, path, error);
     if (status == KILN_OK)
         *out = pack;
     else
         kiln__pack_release(pack);
     return status;
+}
+
+kiln_status kiln__pack_open(kiln_pack **out, const kiln_alloc *alloc,
+                            const char *path, kiln_error **error)
+{
+    kiln_pack *pack = pack_new(alloc);
+
+    if (!pack)
+        return kiln__error_no_memory(error);
+    /* Opening something else than a file must not wait. */
+    pack->descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    return finish(out, pack,
+                  pack->descriptor < 0 ? fail(error, path, errno)
+                                       : look_at_file(pack, path, error));
+}
+
+kiln_status kiln__pack_open_file(kiln_pack **out, const kiln_alloc *alloc,
+                                 int file, const char *path, kiln_error **error)
+{
+    kiln_pack *pack = pack_new(alloc);
+
+    if (!pack) {
+        (void)close(file);
+        return kiln__error_no_memory(error);
+    }
+    pack->descriptor = file;
+    return finish(out, pack, look_at_file(pack, path, error));
 }

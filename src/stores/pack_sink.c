@@ -6,10 +6,10 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/random.h>
 #include <unistd.h>
 
 #include "report.h"
+#include "temporary.h"
 
 /*
  * A process may be killed, or the machine, between any two of these calls:
@@ -107,25 +107,23 @@ static kiln_status fail(kiln_error **error, const char *path, int number)
                            path, strerror_r(number, buffer, sizeof buffer));
 }
 
-#define NAME_SIZE (sizeof ".kiln-0123456789abcdef0123456789abcdef.tmp")
+#define NAME_SIZE (sizeof ".kiln-.tmp" - 1 + KILN__RANDOM_NAME_SIZE)
 
 /* A name in the same folder that no other process on any machine has. */
 static char *temporary_name(const kiln_alloc *alloc, const char *path)
 {
     const char *slash = strrchr(path, '/');
     const size_t folder = slash ? (size_t)(slash - path) + 1 : 0;
-    uint64_t random[2] = {0, 0};
+    char random[KILN__RANDOM_NAME_SIZE];
     char *name;
 
-    if (getrandom(random, sizeof random, 0) != (ssize_t)sizeof random)
+    if (!kiln__random_name(random))
         return NULL;
     name = kiln__allocate(alloc, folder + NAME_SIZE);
     if (!name)
         return NULL;
     memcpy(name, path, folder);
-    (void)snprintf(name + folder, NAME_SIZE, ".kiln-%016llx%016llx.tmp",
-                   (unsigned long long)random[0],
-                   (unsigned long long)random[1]);
+    (void)snprintf(name + folder, NAME_SIZE, ".kiln-%s.tmp", random);
     return name;
 }
 
@@ -150,12 +148,18 @@ static int reserve(int descriptor, uint64_t size)
                : 0;
 }
 
+/* A pack is never changed, so its group need not be able to: where that is so,
+   others may put what they like into it, and it is not used. */
+#define MODE 0644
+
 kiln_status kiln__pack_sink_open(kiln__pack_sink *sink, const kiln_alloc *alloc,
-                                 const char *path, uint64_t size,
+                                 int folder, const char *path, uint64_t size,
                                  kiln_error **error)
 {
-    *sink = (kiln__pack_sink){
-        .write = write_file, .descriptor = -1, .alloc = alloc};
+    *sink = (kiln__pack_sink){.write = write_file,
+                              .folder = folder,
+                              .descriptor = -1,
+                              .alloc = alloc};
     sink->temporary = temporary_name(alloc, path);
     sink->bytes = kiln__allocate(alloc, BUFFER_SIZE);
     if (!sink->temporary || !sink->bytes) {
@@ -163,8 +167,8 @@ kiln_status kiln__pack_sink_open(kiln__pack_sink *sink, const kiln_alloc *alloc,
         return kiln__error_no_memory(error);
     }
     sink->descriptor =
-        open(sink->temporary,
-             O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666);
+        openat(folder, sink->temporary,
+               O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, MODE);
     if (sink->descriptor < 0) {
         fail(error, path, errno);
         dispose(sink);
@@ -178,7 +182,7 @@ kiln_status kiln__pack_sink_open(kiln__pack_sink *sink, const kiln_alloc *alloc,
 
 /* The rename is on the disk when its folder is. What fails here changes
    nothing for those who read. */
-static void sync_folder(const kiln_alloc *alloc, const char *path)
+static void sync_folder(const kiln_alloc *alloc, int above, const char *path)
 {
     const char *slash = strrchr(path, '/');
     char *folder =
@@ -188,7 +192,7 @@ static void sync_folder(const kiln_alloc *alloc, const char *path)
 
     if (!folder)
         return;
-    descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    descriptor = openat(above, folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (descriptor >= 0) {
         (void)fsync(descriptor);
         (void)close(descriptor);
@@ -211,11 +215,11 @@ static kiln_status finish(kiln__pack_sink *sink, const char *path)
         sink->number = errno;
         return KILN_EIO;
     }
-    if (rename(sink->temporary, path) != 0) {
+    if (renameat(sink->folder, sink->temporary, sink->folder, path) != 0) {
         sink->number = errno;
         return KILN_EIO;
     }
-    sync_folder(sink->alloc, path);
+    sync_folder(sink->alloc, sink->folder, path);
     return KILN_OK;
 }
 
@@ -225,7 +229,7 @@ kiln_status kiln__pack_sink_close(kiln__pack_sink *sink, const char *path,
     if (status == KILN_OK)
         status = finish(sink, path);
     if (status != KILN_OK) {
-        (void)unlink(sink->temporary);
+        (void)unlinkat(sink->folder, sink->temporary, 0);
         fail(error, path, sink->number);
     }
     dispose(sink);

@@ -13,6 +13,7 @@ struct kiln__pack_sink {
     const kiln_alloc *alloc;
     unsigned char *bytes; /* memory: all of them; file: a buffer */
     size_t held;          /* in the buffer */
+    int folder;           /* that the names are below; AT_FDCWD, say */
     int descriptor;
     int number; /* errno of what failed */
     char *temporary;
@@ -24,9 +25,10 @@ kiln_status kiln__pack_sink_pad(kiln__pack_sink *sink);
 /* Memory of `size` bytes: KILN_ENOMEM. Nothing is to be closed. */
 kiln_status kiln__pack_sink_memory(kiln__pack_sink *sink, kiln_blob *out,
                                    const kiln_alloc *alloc, uint64_t size);
-/* A file beside `path`, with room for `size` bytes. */
+/* A file beside `path`, which is below the open folder, with room for `size`
+   bytes. */
 kiln_status kiln__pack_sink_open(kiln__pack_sink *sink, const kiln_alloc *alloc,
-                                 const char *path, uint64_t size,
+                                 int folder, const char *path, uint64_t size,
                                  kiln_error **error);
 /* `status` is how writing went. Gives the file its name, or removes it. */
 kiln_status kiln__pack_sink_close(kiln__pack_sink *sink, const char *path,

@@ -1,5 +1,6 @@
 /* pack_write.c - collects entries, and makes a pack of them. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -323,8 +324,8 @@ kiln_status kiln__pack_writer_to_blob(kiln_blob *out, kiln__pack_writer *writer,
     return KILN_OK;
 }
 
-kiln_status kiln__pack_writer_to_file(kiln__pack_writer *writer,
-                                      const char *path, kiln_error **error)
+kiln_status kiln__pack_writer_to_folder(kiln__pack_writer *writer, int folder,
+                                        const char *path, kiln_error **error)
 {
     kiln_blob index = {0};
     kiln__pack_layout layout;
@@ -332,12 +333,18 @@ kiln_status kiln__pack_writer_to_file(kiln__pack_writer *writer,
     kiln_status status;
 
     KILN_TRY(prepare(&index, &layout, writer, error));
-    status =
-        kiln__pack_sink_open(&sink, &writer->alloc, path, layout.size, error);
+    status = kiln__pack_sink_open(&sink, &writer->alloc, folder, path,
+                                  layout.size, error);
     if (status == KILN_OK) {
         status = write_all(&sink, writer, &layout, &index);
         status = kiln__pack_sink_close(&sink, path, status, error);
     }
     kiln_blob_release(&index);
     return status;
+}
+
+kiln_status kiln__pack_writer_to_file(kiln__pack_writer *writer,
+                                      const char *path, kiln_error **error)
+{
+    return kiln__pack_writer_to_folder(writer, AT_FDCWD, path, error);
 }

@@ -87,7 +87,7 @@ int kiln__stores_share(const kiln_context *context, int32_t kind)
 
 /* ---- getting ---- */
 
-_Static_assert(KILN__FAULT_COUNT == 10 && KILN_MISS_COUNT == 12,
+_Static_assert(KILN__FAULT_COUNT == 11 && KILN_MISS_COUNT == 13,
                "each fault is a reason to miss");
 
 static int reason_of(kiln__entry_fault fault)
@@ -103,6 +103,7 @@ static int reason_of(kiln__entry_fault fault)
         [KILN__FAULT_STALE] = KILN_MISS_STALE,
         [KILN__FAULT_TOOLCHAIN] = KILN_MISS_TOOLCHAIN,
         [KILN__FAULT_DIFFERENT] = KILN_MISS_DIFFERENT,
+        [KILN__FAULT_UNTRUSTED] = KILN_MISS_UNTRUSTED,
         [KILN__FAULT_COUNT] = KILN_MISS_FAILED,
     };
 
@@ -325,6 +326,13 @@ int kiln__stores_lock_folder(kiln_context *context)
         atomic_store(known,
                      kiln__filesystem_of(&context->alloc, folder).is_network);
     return atomic_load(known) ? -1 : folder;
+}
+
+int kiln__stores_folder(kiln_context *context)
+{
+    kiln__loose *loose = disk(context);
+
+    return loose ? kiln__loose_folder(loose, 0) : -1;
 }
 
 kiln_status kiln__stores_each(kiln_context *context,

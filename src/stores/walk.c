@@ -1,7 +1,6 @@
 /* walk.c - every entry where it lies, for tools. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <string.h>
-#include <sys/stat.h>
 
 #include "chain.h"
 #include "pack.h"
@@ -31,9 +30,11 @@ static kiln__loose *loose_of(const kiln__store_link *link)
 
 static int see_loose(void *env, const kiln__store_item *item)
 {
+    char path[KILN__LOOSE_PATH_SIZE], name[KILN__LOOSE_NAME_SIZE];
     walk *w = env;
     kiln__store_seen seen = {
         .place = w->loose->directory,
+        .path = path,
         .priority = w->link->priority,
         .item = *item,
     };
@@ -41,6 +42,8 @@ static int see_loose(void *env, const kiln__store_item *item)
 
     if (!is_in_sample(w, item->digest.low))
         return 1;
+    kiln__loose_name(name, item->digest);
+    kiln__loose_path(path, w->loose, name);
     status =
         kiln__loose_peek(&seen.stored, &seen.fault, w->loose, item->digest);
     /* It went meanwhile, or nobody can tell. */
@@ -53,15 +56,6 @@ static int see_loose(void *env, const kiln__store_item *item)
 }
 
 /* ---- packs ---- */
-
-static int64_t used_s(const kiln_pack *pack)
-{
-    struct stat facts;
-
-    return kiln__pack_is_file(pack) && stat(kiln__pack_name(pack), &facts) == 0
-               ? facts.st_mtime
-               : 0;
-}
 
 static int see_packed(const kiln__store_seen *common, kiln_pack *pack,
                       size_t index, kiln__store_see see, void *env)
@@ -89,9 +83,10 @@ static kiln_status walk_pack(const walk *w, kiln_pack *pack, int32_t priority)
 {
     const kiln__store_seen common = {
         .place = kiln__pack_name(pack),
+        .path = kiln__pack_name(pack),
         .priority = priority,
         .is_packed = 1,
-        .item.used_s = used_s(pack),
+        .item.used_s = kiln__pack_used_s(pack),
     };
     const size_t count = kiln__pack_count(pack);
 

@@ -41,6 +41,7 @@ typedef struct kiln_cache_entry {
     uint64_t payload_bytes;   /* of `bytes` */
     const char *toolchain;    /* that made it, "codegen=… llvm=…" */
     const void *private_data; /* for kiln_cache_describe() and _drop() */
+    const char *path; /* of the file that has it: its own, or the pack's */
 } kiln_cache_entry;
 
 /** Shows an entry; 0 ends the walk. */
@@ -92,6 +93,20 @@ KILN_API KILN_NODISCARD kiln_status kiln_cache_describe(
  *  stays. */
 KILN_API KILN_NODISCARD kiln_status
 kiln_cache_drop(const kiln_cache_entry *entry);
+
+/** A folder or pack that is not used: its path, and why. */
+typedef void (*kiln_cache_refused_fn)(void *env, const char *path,
+                                      const char *reason);
+
+/**
+ * Shows each folder and each pack of the disk store and of the search path that
+ * is not used because somebody else owns it or may write to it, or because it
+ * is a link. Nothing in it is read, written or dropped. Entries that are not
+ * used for such a reason are shown by kiln_cache_each(): their fault is
+ * "untrusted".
+ */
+KILN_API KILN_NODISCARD kiln_status
+kiln_cache_refused(kiln_context *context, kiln_cache_refused_fn see, void *env);
 
 /** What became of entries. */
 typedef struct kiln_cache_report {
@@ -221,10 +236,11 @@ typedef void (*kiln_check_fn)(void *env, const char *name, int32_t verdict,
                               const char *text);
 
 /**
- * Checks what the disk store rests on: file system, owner, permissions, room,
- * clock, locks (takes one and gives it back), a writing and reading back of one
- * entry, the toolchain, whether the code generator opens, variables that
- * nothing reads. Makes the folder in a mode that writes. KILN_ENOMEM.
+ * Checks what the disk store rests on: file system, whose each folder, pack and
+ * entry is and who may write to it, room, clock, locks (takes one and gives it
+ * back), a writing and reading back of one file, the toolchain, whether the
+ * code generator opens, variables that nothing reads. Makes the folder in a
+ * mode that writes. KILN_ENOMEM.
  */
 KILN_API KILN_NODISCARD kiln_status kiln_cache_check(kiln_context *context,
                                                      kiln_check_fn see,

@@ -1,0 +1,246 @@
+/* trust.c - whose something is, who may write to it, and the way to it. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include "trust.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <string.h>
+#include <unistd.h>
+
+/* ---- who ---- */
+
+static int is_trusted(const kiln__trust *trust, uid_t user)
+{
+    if (user == geteuid())
+        return 1;
+    if (!trust->is_shared)
+        return 0;
+    if (user == 0)
+        return 1;
+    for (size_t i = 0; i < trust->count; i++)
+        if (trust->users[i] == user)
+            return 1;
+    return 0;
+}
+
+const char *kiln__trust_why_not(const kiln__trust *trust,
+                                const struct stat *facts)
+{
+    if (!is_trusted(trust, facts->st_uid))
+        return "it is another user's";
+    if (facts->st_mode & (S_IWGRP | S_IWOTH))
+        return "others may write to it";
+    return NULL;
+}
+
+/* ---- one level ---- */
+
+/* Opening something else than a file must not wait. */
+#define CAREFUL (O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY)
+
+static int open_again(int folder, const char *name, int flags)
+{
+    int opened;
+
+    do
+        opened = openat(folder, name, flags, 0600);
+    while (opened < 0 && errno == EINTR);
+    return opened;
+}
+
+static const char *wrong_kind(const struct stat *facts, int flags)
+{
+    if (flags & O_DIRECTORY)
+        return S_ISDIR(facts->st_mode) ? NULL : "it is no folder";
+    return S_ISREG(facts->st_mode) ? NULL : "it is no file";
+}
+
+/* What could not be opened, or is not to be: what is it? */
+static void look_at_name(const char **why_not, struct stat *facts,
+                         const kiln__trust *trust, int folder, const char *name,
+                         int flags)
+{
+    const int reason = errno;
+
+    *why_not = NULL;
+    if ((reason == ELOOP || reason == ENOTDIR || reason == EACCES ||
+         reason == ENXIO) &&
+        fstatat(folder, name, facts, AT_SYMLINK_NOFOLLOW) == 0) {
+        *why_not =
+            S_ISLNK(facts->st_mode) ? "it is a link" : wrong_kind(facts, flags);
+        if (!*why_not)
+            *why_not = kiln__trust_why_not(trust, facts);
+    }
+    errno = reason;
+}
+
+int kiln__trust_open(const char **why_not, struct stat *facts,
+                     const kiln__trust *trust, int folder, const char *name,
+                     int flags)
+{
+    const int opened = open_again(folder, name, flags | CAREFUL);
+    int reason;
+
+    *why_not = NULL;
+    if (opened < 0) {
+        look_at_name(why_not, facts, trust, folder, name, flags);
+        return -1;
+    }
+    if (fstat(opened, facts) == 0) {
+        *why_not = wrong_kind(facts, flags);
+        if (!*why_not)
+            *why_not = kiln__trust_why_not(trust, facts);
+        if (!*why_not)
+            return opened;
+    }
+    reason = errno;
+    (void)close(opened);
+    errno = reason;
+    return -1;
+}
+
+int kiln__trust_make(const kiln__trust *trust, int folder, const char *name,
+                     int flags)
+{
+    const char *why_not;
+    struct stat facts;
+    int file = kiln__trust_open(&why_not, &facts, trust, folder, name,
+                                flags | O_CREAT);
+
+    if (file < 0 && why_not && unlinkat(folder, name, 0) == 0)
+        file = kiln__trust_open(&why_not, &facts, trust, folder, name,
+                                flags | O_CREAT);
+    return file;
+}
+
+/* ---- a path ---- */
+
+#define LINKS_MAX 40 /* as many as the system follows */
+
+typedef struct walk {
+    const kiln__trust *trust;
+    const char **why_not;
+    int makes;
+    int at; /* the folder so far */
+    unsigned links;
+    char rest[PATH_MAX]; /* what is left of the path */
+} walk;
+
+static void step(walk *w, int next)
+{
+    const int reason = errno;
+
+    if (w->at >= 0)
+        (void)close(w->at);
+    w->at = next;
+    errno = reason;
+}
+
+/* At the beginning of a path. */
+static int begin(walk *w)
+{
+    step(w, open_again(AT_FDCWD, *w->rest == '/' ? "/" : ".",
+                       O_PATH | O_DIRECTORY | O_CLOEXEC));
+    return w->at >= 0;
+}
+
+/* Puts what the link says in front of `behind`: false, and errno. */
+static int read_link(walk *w, int link, const char *behind)
+{
+    char text[PATH_MAX];
+    const ssize_t size = readlinkat(link, "", text, sizeof text);
+    const size_t left = strlen(behind);
+
+    if (size < 0)
+        return 0;
+    if ((size_t)size + 1 + left >= sizeof w->rest) {
+        errno = ENAMETOOLONG;
+        return 0;
+    }
+    memmove(w->rest + size + 1, behind, left + 1);
+    memcpy(w->rest, text, (size_t)size);
+    w->rest[size] = '/';
+    return *w->rest != '/' || begin(w);
+}
+
+/* Follows the name, if it is a link: true, and the rest begins anew. False: it
+   is none, or not to be followed. */
+static int follow(walk *w, const char *name, const char *behind)
+{
+    const int reason = errno;
+    const int link = open_again(w->at, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+    struct stat facts;
+    int is_followed = 0;
+
+    errno = reason;
+    if (link < 0)
+        return 0;
+    if (fstat(link, &facts) == 0 && S_ISLNK(facts.st_mode)) {
+        if (facts.st_uid != 0 && !is_trusted(w->trust, facts.st_uid))
+            *w->why_not = "a link of another user's leads to it";
+        else if (++w->links > LINKS_MAX)
+            errno = ELOOP;
+        else
+            is_followed = read_link(w, link, behind);
+    }
+    (void)close(link);
+    return is_followed;
+}
+
+static int is_no_folder(int reason)
+{
+    return reason == ENOTDIR || reason == ELOOP;
+}
+
+/* Opens the name below, after making it if it is to be made. */
+static int enter(const walk *w, const char *name, int flags)
+{
+    int opened = open_again(w->at, name, flags | CAREFUL);
+
+    if (opened < 0 && errno == ENOENT && w->makes &&
+        (mkdirat(w->at, name, 0700) == 0 || errno == EEXIST))
+        opened = open_again(w->at, name, flags | CAREFUL);
+    return opened;
+}
+
+/* Goes one name on: what it opens with `flags` at the path's end. */
+static int go_on(walk *w, int flags, int *is_done)
+{
+    char *name = w->rest + strspn(w->rest, "/");
+    char *behind = name + strcspn(name, "/");
+    const int is_last = behind[strspn(behind, "/")] == '\0';
+    int next;
+
+    if (*behind)
+        *behind++ = '\0';
+    next = enter(w, *name ? name : ".", is_last ? flags : O_PATH | O_DIRECTORY);
+    if (next < 0)
+        return is_no_folder(errno) && follow(w, name, behind);
+    memmove(w->rest, behind, strlen(behind) + 1);
+    step(w, next);
+    *is_done = is_last;
+    return 1;
+}
+
+int kiln__trust_open_path(const char **why_not, const kiln__trust *trust,
+                          const char *path, int flags, int makes)
+{
+    walk w = {.trust = trust, .why_not = why_not, .makes = makes, .at = -1};
+    const size_t size = strlen(path);
+    int is_done = 0;
+
+    *why_not = NULL;
+    if (size == 0 || size >= sizeof w.rest) {
+        errno = size ? ENAMETOOLONG : ENOENT;
+        return -1;
+    }
+    memcpy(w.rest, path, size + 1);
+    if (!begin(&w))
+        return -1;
+    while (!is_done && go_on(&w, flags, &is_done))
+        continue;
+    if (!is_done)
+        step(&w, -1);
+    return w.at;
+}
