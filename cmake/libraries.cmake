@@ -11,10 +11,13 @@ kiln_add_objects(kiln-objects ${kiln_sources}
     ${kiln_generated}/runtime_sources.c)
 target_include_directories(kiln-objects SYSTEM PRIVATE
     ${KILN_UTHASH_INCLUDE} ${KILN_XXHASH_INCLUDE}
-    ${KILN_OPENCL_INCLUDE} ${KILN_LEVEL_ZERO_INCLUDE})
+    ${KILN_OPENCL_INCLUDE} ${KILN_LEVEL_ZERO_INCLUDE}
+    ${KILN_LLVM_INCLUDE})
 
-add_library(kiln $<TARGET_OBJECTS:kiln-objects>
-    $<TARGET_OBJECTS:kiln-common-objects>)
+# What libkiln is made of, for whoever is linked with its objects.
+set(kiln_all_objects $<TARGET_OBJECTS:kiln-objects>
+    $<TARGET_OBJECTS:kiln-common-objects> ${kiln_blake3})
+add_library(kiln ${kiln_all_objects})
 add_library(kiln::kiln ALIAS kiln)
 target_include_directories(kiln PUBLIC
     $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
@@ -55,8 +58,6 @@ if(kiln_codegen_sources)
     add_executable(kiln-codegen-worker ${kiln_worker_sources}
         ${kiln_worker_parts} $<TARGET_OBJECTS:kiln-common-objects>)
     kiln_compile_as_ours(kiln-codegen-worker)
-    target_include_directories(kiln-codegen-worker SYSTEM PRIVATE
-        ${KILN_XXHASH_INCLUDE})
     target_link_libraries(kiln-codegen-worker PRIVATE Threads::Threads
         ${CMAKE_DL_LIBS} m)
     set_target_properties(kiln-codegen-worker PROPERTIES

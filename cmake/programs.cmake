@@ -80,8 +80,7 @@ endif()
 # hides, with its objects inside.
 function(kiln_add_inner_bench name tables)
     add_executable(${name} bench/bench.c bench/bench_tools.c ${ARGN}
-        $<TARGET_OBJECTS:kiln-objects>
-        $<TARGET_OBJECTS:kiln-common-objects>)
+        ${kiln_all_objects})
     kiln_compile_as_ours(${name})
     target_compile_definitions(${name} PRIVATE "BENCH_TABLES=${tables}")
     target_link_libraries(${name} PRIVATE Threads::Threads ${CMAKE_DL_LIBS} m)

@@ -27,7 +27,7 @@ list(APPEND kiln_codegen_sources ${kiln_lower_sources} ${kiln_codegen_halves})
 # The program of worker processes, with what it needs of libkiln.
 kiln_glob(kiln_worker_sources src/worker/*.c)
 set(kiln_worker_parts src/build_id.c src/codegen_wire.c src/dynlib.c
-    src/file.c src/hasher.c src/reader.c src/thread.c)
+    src/encoder.c src/file.c src/reader.c src/thread.c)
 
 kiln_glob(kiln_sources src/*.c src/ir/*.c src/frontend/*.c src/tiers/*.c
     src/stores/*.c src/backends/*.c)

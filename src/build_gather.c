@@ -40,7 +40,7 @@ const char *kiln__build_name(kiln__arena *arena, const kiln_code *code)
 
 static kiln_digest address_key(const kiln_code *code)
 {
-    return kiln__digest_bytes(&code, sizeof code);
+    return kiln__map_key((uintptr_t)code, 0);
 }
 
 /* The functions of a closure under way; `places` finds them by their code. */

@@ -6,7 +6,7 @@
 
 #include "arena.h"
 #include "codegen.h"
-#include "hasher.h"
+#include "encoder.h"
 #include "reader.h"
 
 /*
@@ -22,7 +22,7 @@
  *     REQUEST ...
  *
  * After FATAL the worker ends; whenever the stream ends, so does the work. A
- * message is a head of KILN__WIRE_HEAD_SIZE bytes and then fields as hasher.c
+ * message is a head of KILN__WIRE_HEAD_SIZE bytes and then fields as encoder.c
  * encodes them. Builds are compared in the first exchange, but nothing that is
  * read is believed for that: lengths, counts, texts and indices are checked
  * here, on both sides.

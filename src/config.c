@@ -11,6 +11,7 @@
 #include "options.h"
 #include "report.h"
 #include "settings.h"
+#include "sum.h"
 #include "thread.h"
 
 /*
@@ -331,8 +332,7 @@ static kiln_status finish(kiln_config *config)
 {
     KILN_TRY(kiln__key_config(config));
     config->hash = kiln__hash_words(
-        (const uint64_t[]){config->full.low, config->full.high, config->device},
-        3);
+        (const uint64_t[]){kiln__digest_word(config->full), config->device}, 2);
     return KILN_OK;
 }
 
@@ -371,7 +371,7 @@ static kiln_config *find_equal(kiln_config *list, const kiln_config *config)
 static kiln_digest table_key(const kiln_config *config)
 {
     return kiln__digest_combine(config->full,
-                                (kiln_digest){.low = config->device});
+                                kiln__digest_number(config->device));
 }
 
 /* Takes over `config`; the one that stays, or NULL when out of memory. */

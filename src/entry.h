@@ -7,7 +7,7 @@
 #include "memory.h"
 
 /*
- * Version 1, all numbers little-endian:
+ * Version 2, all numbers little-endian:
  *
  *     head      magic, version, kind, relocation class, sizes, build time,
  *               digest of the key, checksum of the payload, checksum of all
@@ -16,10 +16,12 @@
  *     payload   at a multiple of 64 bytes
  *
  * The encoding adds no time and no path: equal entries are equal bytes.
- * Checksums are XXH3-128: they find damage, not forgery.
+ * The digest is of 32 bytes (hasher.h). Checksums are XXH3-128: they find
+ * damage, not forgery. Version 1 had digests of 16 bytes, of which two contents
+ * can be made to have one: its entries are missed.
  */
-#define KILN__ENTRY_VERSION 1
-#define KILN__ENTRY_HEAD_SIZE ((size_t)128) /* sections begin behind it */
+#define KILN__ENTRY_VERSION 2
+#define KILN__ENTRY_HEAD_SIZE ((size_t)144) /* sections begin behind it */
 
 #define KILN__ENTRY_KIND_MAP(X) \
     X(INSTANCE, 0, "instance")   /* typed IR and the queries it rests on */ \
@@ -45,7 +47,7 @@ typedef struct kiln__entry {
     size_t toolchain_size;
     const char *log; /* of the compilation, or "" */
     size_t log_size;
-    const void *meta; /* of its kind, in the encoding of hasher.h */
+    const void *meta; /* of its kind, in the encoding of encoder.h */
     size_t meta_size;
     const void *payload;
     size_t payload_size;

@@ -384,7 +384,7 @@ static function_entry *entry_intern(struct kiln__registry *registry,
 
     if (entry)
         return entry;
-    entry = entry_make(frontend, name, data, digest.low);
+    entry = entry_make(frontend, name, data, kiln__digest_word(digest));
     if (!entry)
         return NULL;
     entry->alias = first;

@@ -1,120 +1,24 @@
-/* hasher.c - canonical encoding of fields, and its digest, over xxHash. */
+/* hasher.c - digests, over LLVM's BLAKE3. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "hasher.h"
 
-#include <string.h>
-
-#include "array.h"
-#include "words.h"
-
-#define XXH_INLINE_ALL
-#include <xxhash.h>
-
-#define HEADER_SIZE ((size_t)9)  /* tag and length */
-#define FIRST_SIZE ((size_t)256) /* most keys fit, and need not grow */
-
-void kiln__encoder_init(kiln__encoder *encoder, const kiln_alloc *alloc)
-{
-    *encoder = (kiln__encoder){.alloc = alloc};
-}
-
-void kiln__encoder_dispose(kiln__encoder *encoder)
-{
-    kiln__deallocate(encoder->alloc, encoder->bytes, encoder->capacity);
-    *encoder = (kiln__encoder){.alloc = encoder->alloc};
-}
-
-static int make_room(kiln__encoder *encoder, size_t size)
-{
-    if (encoder->capacity == 0 && size < FIRST_SIZE)
-        size = FIRST_SIZE;
-    return kiln__array_grow(encoder->alloc, (void **)&encoder->bytes,
-                            encoder->size, &encoder->capacity, size, 1);
-}
-
-/* Writes a field's header and returns where its `size` bytes go, or NULL. */
-static unsigned char *field_begin(kiln__encoder *encoder, unsigned char tag,
-                                  size_t size)
-{
-    unsigned char *field;
-    size_t total;
-
-    if (encoder->failed)
-        return NULL;
-    if (__builtin_add_overflow(size, HEADER_SIZE, &total) ||
-        (total > encoder->capacity - encoder->size &&
-         !make_room(encoder, total))) {
-        encoder->failed = 1;
-        return NULL;
-    }
-    field = encoder->bytes + encoder->size;
-    field[0] = tag;
-    kiln__word_put(field + 1, size);
-    encoder->size += total;
-    return field + HEADER_SIZE;
-}
-
-static void encode_number(kiln__encoder *encoder, unsigned char tag,
-                          uint64_t value)
-{
-    unsigned char *field = field_begin(encoder, tag, 8);
-
-    if (field != NULL)
-        kiln__word_put(field, value);
-}
-
-static void encode_field(kiln__encoder *encoder, unsigned char tag,
-                         const void *bytes, size_t size)
-{
-    unsigned char *field = field_begin(encoder, tag, size);
-
-    if (field != NULL && size > 0)
-        memcpy(field, bytes, size);
-}
-
-void kiln__encode_u64(kiln__encoder *encoder, uint64_t value)
-{
-    encode_number(encoder, KILN__TAG_U64, value);
-}
-
-void kiln__encode_i64(kiln__encoder *encoder, int64_t value)
-{
-    encode_number(encoder, KILN__TAG_I64, (uint64_t)value);
-}
-
-void kiln__encode_text(kiln__encoder *encoder, const char *text)
-{
-    if (text == NULL)
-        encode_field(encoder, KILN__TAG_NO_TEXT, NULL, 0);
-    else
-        encode_field(encoder, KILN__TAG_TEXT, text, strlen(text));
-}
-
-void kiln__encode_bytes(kiln__encoder *encoder, const void *bytes, size_t size)
-{
-    encode_field(encoder, KILN__TAG_BYTES, bytes, size);
-}
-
-void kiln__encode_digest(kiln__encoder *encoder, kiln_digest digest)
-{
-    unsigned char *field = field_begin(encoder, KILN__TAG_DIGEST, 16);
-
-    if (field != NULL) {
-        kiln__word_put(field, digest.low);
-        kiln__word_put(field + 8, digest.high);
-    }
-}
-
-kiln_digest kiln__encoder_digest(const kiln__encoder *encoder)
-{
-    return kiln__digest_bytes(encoder->bytes, encoder->size);
-}
+#include "blake3.h"
 
 kiln_digest kiln__digest_bytes(const void *bytes, size_t size)
 {
-    const XXH128_hash_t hash = XXH3_128bits(size == 0 ? "" : bytes, size);
+    llvm_blake3_hasher hasher;
+    kiln_digest digest;
 
-    return (kiln_digest){.low = hash.low64, .high = hash.high64};
+    llvm_blake3_hasher_init(&hasher);
+    if (size > 0)
+        llvm_blake3_hasher_update(&hasher, bytes, size);
+    llvm_blake3_hasher_finalize(&hasher, digest.bytes, sizeof digest.bytes);
+    return digest;
+}
+
+kiln_digest kiln_digest_bytes(const void *bytes, size_t size)
+{
+    return kiln__digest_bytes(bytes, size);
 }
 
 kiln_digest kiln__digest_text(const char *text)
@@ -122,28 +26,22 @@ kiln_digest kiln__digest_text(const char *text)
     return kiln__digest_bytes(text, strlen(text));
 }
 
-kiln_digest kiln__digest_combine(kiln_digest first, kiln_digest second)
+kiln_digest kiln__digest_number(uint64_t number)
 {
-    unsigned char bytes[32];
+    unsigned char bytes[8];
 
-    kiln__word_put(bytes, first.low);
-    kiln__word_put(bytes + 8, first.high);
-    kiln__word_put(bytes + 16, second.low);
-    kiln__word_put(bytes + 24, second.high);
+    kiln__word_put(bytes, number);
     return kiln__digest_bytes(bytes, sizeof bytes);
 }
 
-int kiln__digest_equal(kiln_digest a, kiln_digest b)
+kiln_digest kiln__encoder_digest(const kiln__encoder *encoder)
 {
-    return a.low == b.low && a.high == b.high;
+    return kiln__digest_bytes(encoder->bytes, encoder->size);
 }
 
-int kiln__digest_is_zero(kiln_digest digest)
+kiln_digest kiln__digest_combine(kiln_digest first, kiln_digest second)
 {
-    return digest.low == 0 && digest.high == 0;
-}
+    const kiln_digest both[2] = {first, second};
 
-uint64_t kiln__hash_words(const uint64_t *words, size_t count)
-{
-    return XXH3_64bits(words, count * sizeof *words);
+    return kiln__digest_bytes(both, sizeof both);
 }

@@ -28,7 +28,7 @@
  *                codegen identity)
  * native key   = H(binary key, digest of its payload, driver and device)
  */
-#define KILN__KEY_SCHEMA 1
+#define KILN__KEY_SCHEMA 2
 
 /* Writes the settings whose mask meets `scopes`, each under its name. */
 void kiln__key_settings(kiln__encoder *encoder, const kiln_config *config,

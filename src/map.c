@@ -1,4 +1,4 @@
-/* map.c - a hash map from 128-bit digests to pointers, over uthash. */
+/* map.c - a hash map from digests to pointers, over uthash. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "map.h"
 
@@ -24,11 +24,24 @@
 
 #include <uthash.h>
 
+#include "sum.h"
+
 struct kiln__map_entry {
     kiln_digest key;
     void *value;
     UT_hash_handle hh;
 };
+
+/* The numbers themselves, behind a hash for the table. */
+kiln_digest kiln__map_key(uint64_t first, uint64_t second)
+{
+    const uint64_t numbers[2] = {first, second};
+    const uint64_t words[3] = {kiln__hash_words(numbers, 2), first, second};
+    kiln_digest key = {0};
+
+    memcpy(key.bytes, words, sizeof words);
+    return key;
+}
 
 void kiln__map_init(kiln__map *map, const kiln_alloc *alloc)
 {

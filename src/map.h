@@ -1,4 +1,4 @@
-/* map.h - a hash map from 128-bit digests to pointers. */
+/* map.h - a hash map from digests to pointers. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #ifndef KILN_MAP_H
 #define KILN_MAP_H
@@ -6,14 +6,17 @@
 #include "memory.h"
 
 /*
- * Keys are digests already, so the map hashes nothing. What aliases on a
- * digest is the caller's to compare. map.c is the only user of uthash. The
- * caller locks.
+ * Keys are digests already, so the map hashes nothing. map.c is the only user
+ * of uthash. The caller locks.
  */
 typedef struct kiln__map {
     const kiln_alloc *alloc;
     struct kiln__map_entry *entries;
 } kiln__map;
+
+/* A key that is two numbers of this process, addresses say: for a table that
+   has no other keys. */
+kiln_digest kiln__map_key(uint64_t first, uint64_t second);
 
 void kiln__map_init(kiln__map *map, const kiln_alloc *alloc);
 void kiln__map_dispose(kiln__map *map); /* values are the caller's */

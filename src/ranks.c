@@ -48,7 +48,9 @@ static uint32_t owner_of(kiln_context *context, kiln_digest key, uint32_t *self)
     if (!context->host.rank || !context->host.fetch)
         return 0;
     *self = context->host.rank(context->host_env, &count);
-    return count > 1 && *self < count ? (uint32_t)(key.low % count) : *self;
+    return count > 1 && *self < count
+               ? (uint32_t)(kiln__digest_word(key) % count)
+               : *self;
 }
 
 static _Atomic uint64_t *quiet_until(kiln_context *context, uint32_t rank)
@@ -339,7 +341,7 @@ static const kiln_artifact *find_artifact(const serving *s)
 static kiln_status compile(const serving *s)
 {
     const kiln_kernel *kernel = NULL;
-    kiln_digest key = {0, 0};
+    kiln_digest key = {0};
 
     if (kiln_job_key(&key, s->context, &s->signature, s->config, 0, NULL) !=
             KILN_OK ||

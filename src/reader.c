@@ -1,10 +1,10 @@
-/* reader.c - reads back what hasher.c encodes, and trusts none of it. */
+/* reader.c - reads back what encoder.c encodes, and trusts none of it. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "reader.h"
 
 #include <string.h>
 
-#include "hasher.h"
+#include "encoder.h"
 #include "words.h"
 
 #define HEADER_SIZE ((size_t)9) /* tag and length */
@@ -104,11 +104,12 @@ kiln__span_of_bytes kiln__read_bytes(kiln__reader *reader)
 
 kiln_digest kiln__read_digest(kiln__reader *reader)
 {
-    const unsigned char *at = field_of(reader, KILN__TAG_DIGEST, 16);
-    kiln_digest none = {0, 0};
+    const unsigned char *at = field_of(reader, KILN__TAG_DIGEST, 32);
+    kiln_digest digest = {0};
 
-    return at ? (kiln_digest){kiln__word_take(at), kiln__word_take(at + 8)}
-              : none;
+    if (at)
+        memcpy(digest.bytes, at, sizeof digest.bytes);
+    return digest;
 }
 
 size_t kiln__read_count(kiln__reader *reader, size_t least)

@@ -1,4 +1,4 @@
-/* reader.h - reads back what hasher.h encodes, from bytes of any origin. */
+/* reader.h - reads back what encoder.h encodes, from bytes of any origin. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #ifndef KILN_READER_H
 #define KILN_READER_H

@@ -15,8 +15,6 @@
 
 #define ID KILN__BUILD_ID_TEXT_SIZE
 #define PIECE ((size_t)1 << 20)
-#define PART ((size_t)1 << 16)
-#define LARGE ((size_t)8 << 20)
 #define TRIES 3
 
 /* ---- files ---- */
@@ -42,19 +40,14 @@ static int read_piece(const void **out, const source *s, size_t at, size_t size)
     return got == (ssize_t)size;
 }
 
-/* Of the digests of its pieces. A tool may take a hundred megabytes, of which
-   another build has left no part as it was: of a large file a part of each
-   piece is enough, but for the first and the last, which say what it is. */
+/* Of its size and the digests of its pieces. */
 static int digest_source(kiln_digest *out, const source *s)
 {
-    const uint64_t whole = s->size;
-    kiln_digest digest = kiln__digest_bytes(&whole, sizeof whole);
+    kiln_digest digest = kiln__digest_number(s->size);
 
     for (size_t at = 0; at < s->size; at += PIECE) {
         const size_t left = s->size - at;
-        const int is_whole = s->size <= LARGE || at == 0 || left <= PIECE;
-        const size_t most = is_whole ? PIECE : PART;
-        const size_t size = left < most ? left : most;
+        const size_t size = left < PIECE ? left : PIECE;
         const void *piece;
 
         if (!read_piece(&piece, s, at, size))

@@ -204,7 +204,7 @@ static kiln_status type_intern(const kiln_type **out, kiln_context *context,
         draft->identity = identity.bytes;
         draft->identity_size = identity.size;
         draft->id = kiln__encoder_digest(&identity);
-        draft->hash = draft->id.low;
+        draft->hash = kiln__digest_word(draft->id);
         kiln__mutex_lock(&types->lock);
         status = type_find_or_add(out, types, draft);
         kiln__mutex_unlock(&types->lock);
@@ -231,7 +231,7 @@ static kiln_status add_scalars(kiln_context *context)
         identity.size = 0;
         encode_identity(&identity, type);
         type->id = kiln__encoder_digest(&identity);
-        type->hash = type->id.low;
+        type->hash = kiln__digest_word(type->id);
     }
     failed = identity.failed;
     kiln__encoder_dispose(&identity);

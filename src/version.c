@@ -9,16 +9,15 @@ const char *kiln_version(void)
     return KILN_VERSION_STRING;
 }
 
-static char *hexadecimal(char *text, uint64_t value)
-{
-    for (int shift = 60; shift >= 0; shift -= 4)
-        *text++ = "0123456789abcdef"[(value >> shift) & 15];
-    return text;
-}
-
 void kiln_digest_text(kiln_digest digest, char text[KILN_DIGEST_TEXT_SIZE])
 {
-    *hexadecimal(hexadecimal(text, digest.high), digest.low) = '\0';
+    static const char digits[] = "0123456789abcdef";
+
+    for (size_t i = 0; i < sizeof digest.bytes; i++) {
+        text[2 * i] = digits[digest.bytes[i] >> 4];
+        text[2 * i + 1] = digits[digest.bytes[i] & 15];
+    }
+    text[2 * sizeof digest.bytes] = '\0';
 }
 
 void kiln_blob_release(kiln_blob *blob)

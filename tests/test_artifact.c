@@ -184,7 +184,7 @@ static kiln_status make(const kiln_artifact **out)
         .required_group_size = {4, 2, 1},
     };
     const kiln__artifact_source source = {
-        .key = {1, 2},
+        .key = {{1, 2}},
         .encoded_key = "key",
         .encoded_key_size = 3,
         .format = "elf",

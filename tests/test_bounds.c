@@ -137,7 +137,7 @@ static void what_somebody_holds_stays(void **state)
 static kiln__runtime_outcome claim(kiln__runtime_entry **out, uint64_t number)
 {
     const kiln__runtime_query query = {
-        .digest = {number, number},
+        .digest = harness_digest(number, number),
         .encoded = &number,
         .encoded_size = sizeof number,
     };

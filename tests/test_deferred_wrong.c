@@ -12,9 +12,9 @@
 static void lie(const char *package, const char *text, const char *other)
 {
     const kiln__summary_subject truth = {
-        package, {0, 0}, kiln__digest_bytes(other, strlen(other))};
+        package, {{0}}, kiln__digest_bytes(other, strlen(other))};
     const kiln__summary_subject subject = {
-        package, {0, 0}, kiln__digest_bytes(text, strlen(text))};
+        package, {{0}}, kiln__digest_bytes(text, strlen(text))};
     kiln__summary summary;
     kiln__encoder encoder;
     kiln__arena arena;
@@ -125,7 +125,7 @@ static void each_byte_may_be_wrong(void **state)
     static const char base[] = "struct Q\n    a: f32\nend\n";
     static const char text[] = "import base: Q\nimport reduce\n"
                                "fn f(x) = 1\nfn +(a: Q, b: Q) = a\n";
-    kiln_digest digest = {0, 0};
+    kiln_digest digest = {0};
     flip f = {0, 1};
 
     (void)state;
@@ -313,7 +313,7 @@ static kiln_digest root_of(process *p)
     const kiln_type *type = kiln_type_scalar(p->context, KILN_TYPE_F32);
     const kiln_signature signature = {process_function(p, "numbers", "twice"),
                                       &type, 1};
-    kiln_digest digest = {0, 0};
+    kiln_digest digest = {0};
 
     assert_ok(p->context->language->ops.root(p->language, &signature, p->config,
                                              kiln_world(p->context->language),

@@ -13,7 +13,7 @@ static kiln__entry sample(void)
     kiln__entry entry = {
         .kind = KILN__ENTRY_BINARY,
         .relocation = KILN_RELOCATION_RELOCATABLE,
-        .key = {{11, 12}, "the key", 7},
+        .key = {{{11, 12}}, "the key", 7},
         .build_ns = 123456789,
         .toolchain = "llvm=1 lld=2",
         .toolchain_size = 12,
@@ -118,7 +118,7 @@ static void every_shorter_or_longer_one_is_noticed(void **state)
 
 static void faults_have_their_reasons(void **state)
 {
-    const kiln_key other = {{11, 12}, "the kez", 7};
+    const kiln_key other = {{{11, 12}}, "the kez", 7};
     kiln_blob blob = encoded();
     unsigned char *copy = test_malloc(blob.size);
     kiln__entry out;

@@ -15,7 +15,7 @@
 
 static void packs_folder(const stores_fixture *f, char path[400])
 {
-    (void)snprintf(path, 400, "%s/v1/packs", f->disk);
+    (void)snprintf(path, 400, "%s/v2/packs", f->disk);
 }
 
 /* The path of the one pack that there is; "" when there is none. */

@@ -54,7 +54,7 @@ static uint64_t today(const program *p)
 
 static kiln_digest root_at(program *p, const call *c, uint64_t world)
 {
-    kiln_digest digest = {1, 1};
+    kiln_digest digest = {{1}};
 
     assert_ok(ops_of(p)->root(p->language, &c->signature, any_config(p), world,
                               &digest));
@@ -220,7 +220,7 @@ static void qualified_names_give_their_functions(void **state)
 
 static kiln_digest program_at(program *p, const call *c, uint64_t world)
 {
-    kiln_digest digest = {1, 1};
+    kiln_digest digest = {{1}};
 
     assert_ok(ops_of(p)->program(p->language, &c->signature, any_config(p),
                                  world, &digest));

@@ -77,8 +77,8 @@ static void side_close(side *s)
     close(s->folder);
 }
 
-static const kiln_digest key = {1234567, 89};
-static const kiln_digest other = {7654321, 98};
+static const kiln_digest key = {{12, 34, 56, 7, 89}};
+static const kiln_digest other = {{76, 54, 32, 1, 98}};
 
 static uint64_t in_ms(uint64_t milliseconds)
 {
@@ -188,7 +188,7 @@ static void contexts_of_one_process_exclude_each_other(void **state)
    others out until it has let go of both. */
 static void keys_that_meet_hinder_other_processes_only(void **state)
 {
-    const kiln_digest one = {5, 1}, two = {5 + ((uint64_t)1 << 20), 2};
+    const kiln_digest one = {{5, 0, 0, 1}}, two = {{5, 0, 16, 1}};
     kiln__lock first, second, third;
     side a, b;
 
@@ -421,7 +421,7 @@ static int is_built(const board *b, unsigned which)
 
 static kiln_digest digest_of(unsigned which)
 {
-    return (kiln_digest){which * 7919u, which};
+    return harness_digest(which * 7919u, which);
 }
 
 /* Those that others build come last; then it waits for them. */

@@ -401,7 +401,7 @@ static void a_folder_of_ours_in_the_folder_is_looked_at_too(void **state)
     const kiln__loose_options options = loose_options(*state);
     char path[512];
 
-    (void)snprintf(path, sizeof path, "%s/v1", (char *)*state);
+    (void)snprintf(path, sizeof path, "%s/v2", (char *)*state);
     assert_int_equal(mkdir(path, 0700), 0);
     assert_int_equal(chmod(path, 0777), 0);
     assert_refused(&options, "others may write to it");

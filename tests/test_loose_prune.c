@@ -270,7 +270,7 @@ static void many_processes_stay_near_it_together(void **state)
 static void large_entries_stay_while_there_is_room(void **state)
 {
     kiln__loose_options options = loose_options(*state);
-    const kiln_digest first = {1, 0}, second = {2, 0};
+    const kiln_digest first = {{0, 1}}, second = {{0, 2}};
     const size_t size = (size_t)300 << 10;
     kiln__store_report report;
     kiln__loose *loose;
@@ -300,7 +300,7 @@ static void a_damaged_note_of_what_is_there_does_no_harm(void **state)
     options.max_entries = MANY;
     loose = loose_open(&options);
     fill(loose, 0, 10);
-    (void)snprintf(path, sizeof path, "%s/v1/usage", (char *)*state);
+    (void)snprintf(path, sizeof path, "%s/v2/usage", (char *)*state);
     file = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
     assert_true(file >= 0);
     for (int i = 0; i < 4096 / 8; i++)
@@ -353,7 +353,7 @@ static void files_of_others_stay(void **state)
     options.max_age_s = DAY;
     loose = loose_open(&options);
     fill(loose, 0, 50);
-    (void)snprintf(folder, sizeof folder, "%s/v1/ab", (char *)*state);
+    (void)snprintf(folder, sizeof folder, "%s/v2/ab", (char *)*state);
     (void)mkdir(folder, 0700);
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         harness_write_file(path, sizeof path, folder, names[i], "x", 1);

@@ -43,7 +43,7 @@ static void what_was_set_is_found(void **state)
 
 static void keys_that_share_their_first_bytes_are_apart(void **state)
 {
-    const kiln_digest a = {.low = 7, .high = 1}, b = {.low = 7, .high = 2};
+    const kiln_digest a = harness_digest(7, 1), b = harness_digest(7, 2);
     kiln__map map;
 
     (void)state;

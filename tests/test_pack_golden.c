@@ -1,4 +1,5 @@
-/* test_pack_golden.c - packs that earlier versions wrote are still read. */
+/* test_pack_golden.c - packs that earlier versions wrote are read or refused.
+ */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* LABELS: golden tiers */
 #include "pack.h"
@@ -15,12 +16,12 @@
 #define SIZE ((size_t)200)
 #define FOLDER KILN_TESTS_FOLDER "/golden/packs"
 
-static void packs_of_version_1_are_read(void **state)
+static void packs_of_version_2_are_read(void **state)
 {
     kiln_pack *pack = NULL;
 
     (void)state;
-    assert_ok(kiln_pack_open(&pack, FOLDER "/v1.kilnpack", &test_error));
+    assert_ok(kiln_pack_open(&pack, FOLDER "/v2.kilnpack", &test_error));
     assert_int_equal(kiln__pack_count(pack), COUNT);
     for (uint64_t i = 0; i < COUNT; i++)
         assert_int_equal(pack_holds(pack, i, SIZE), 1);
@@ -28,16 +29,26 @@ static void packs_of_version_1_are_read(void **state)
     kiln_pack_close(pack);
 }
 
-static void packs_are_written_as_version_1_was(void **state)
+static void packs_are_written_as_version_2_was(void **state)
 {
     kiln_blob made = pack_bytes(COUNT, SIZE), kept = {0};
 
     (void)state;
-    assert_ok(kiln__file_read(&kept, &kiln__malloc, FOLDER "/v1.kilnpack",
+    assert_ok(kiln__file_read(&kept, &kiln__malloc, FOLDER "/v2.kilnpack",
                               (size_t)1 << 20, &test_error));
     assert_blob_equal(made, kept.data, kept.size);
     kiln_blob_release(&kept);
     kiln_blob_release(&made);
+}
+
+/* Its digests are such that two contents can be made to share one. */
+static void packs_of_version_1_are_refused(void **state)
+{
+    kiln_pack *pack = NULL;
+
+    (void)state;
+    assert_fails(KILN_ECORRUPT, "version",
+                 kiln_pack_open(&pack, FOLDER "/v1.kilnpack", &test_error));
 }
 
 /* Of a version that is not known yet: refused, by name. */
@@ -58,8 +69,9 @@ static void packs_of_a_later_version_are_refused(void **state)
 int main(int count, char **arguments)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(packs_of_version_1_are_read),
-        cmocka_unit_test(packs_are_written_as_version_1_was),
+        cmocka_unit_test(packs_of_version_2_are_read),
+        cmocka_unit_test(packs_of_version_1_are_refused),
+        cmocka_unit_test(packs_are_written_as_version_2_was),
         cmocka_unit_test(packs_of_a_later_version_are_refused),
     };
 

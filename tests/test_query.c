@@ -316,7 +316,7 @@ static void damaged_questions_are_refused(void **state)
 
     program_define(p, "fn f(x) = 1\n");
     for (size_t i = 0; i < sizeof questions / sizeof questions[0]; i++) {
-        kiln_digest digest = {1, 1};
+        kiln_digest digest = {{1}};
 
         assert_status(questions[i].status,
                       kiln__query_answer(

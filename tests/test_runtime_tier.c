@@ -37,10 +37,10 @@ static kiln_tier_statistics counts(const kiln_context *context)
 /* Queries of all keys here have one digest, so keys alone tell them apart. */
 static kiln__runtime_query query_of(const char *key, int is_optional)
 {
-    return (kiln__runtime_query){.digest = {1, 2},
+    return (kiln__runtime_query){.digest = {{1, 2}},
                                  .encoded = key,
                                  .encoded_size = strlen(key),
-                                 .asker = {3, 4},
+                                 .asker = {{3, 4}},
                                  .is_optional = is_optional};
 }
 
@@ -185,7 +185,7 @@ static void what_is_no_more_work_than_what_was_given_up_is_not_tried(
         kiln__runtime_was_read(context, entry, 1000);
     kiln__runtime_release(context, entry);
 
-    query.digest.low++;
+    query.digest.bytes[0]++;
     assert_int_equal(kiln__runtime_claim(&entry, context, &query),
                      KILN__RUNTIME_IN_PLACE);
     query.is_optional = 0;

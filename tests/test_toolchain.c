@@ -62,7 +62,7 @@ static void digest_both_ways(const char *folder, size_t size)
         kiln_context_free(context);
     }
     assert_string_equal(id[0], id[1]);
-    assert_int_equal(strlen(id[0]), 32);
+    assert_int_equal(strlen(id[0]), KILN_DIGEST_TEXT_SIZE - 1);
     free(bytes);
 }
 
@@ -71,7 +71,29 @@ static void what_was_read_has_the_digest_of_its_file(void **state)
     digest_both_ways(*state, 1);
     digest_both_ways(*state, 5000);
     digest_both_ways(*state, ((size_t)3 << 20) + 5);
-    digest_both_ways(*state, ((size_t)10 << 20) + 5); /* read in parts */
+    digest_both_ways(*state, ((size_t)10 << 20) + 5);
+}
+
+/* However large it is: no part is left out. */
+static void every_byte_of_a_tool_is_in_its_digest(void **state)
+{
+    const size_t size = (size_t)10 << 20, middle = size / 2 + 700000;
+    char path[256], id[2][ID];
+    char *bytes = calloc(1, size);
+
+    assert_non_null(bytes);
+    for (int i = 0; i < 2; i++) {
+        kiln_context *context = open_context(NULL);
+        kiln__tool_use use;
+
+        bytes[middle] = (char)i;
+        harness_write_file(path, sizeof path, *state, "tool", bytes, size);
+        use = use_of(path);
+        kiln__tool_used(id[i], context, &use);
+        kiln_context_free(context);
+    }
+    assert_string_not_equal(id[0], id[1]);
+    free(bytes);
 }
 
 static void a_name_that_nobody_knows_is_no_tool(void **state)
@@ -103,7 +125,7 @@ static void what_was_replaced_before_it_was_read_is_unknown(void **state)
     assert_string_equal(id, KILN__TOOL_UNKNOWN);
     use = use_of(path);
     kiln__tool_used(id, context, &use);
-    assert_int_equal(strlen(id), 32);
+    assert_int_equal(strlen(id), KILN_DIGEST_TEXT_SIZE - 1);
     kiln_context_free(context);
 }
 
@@ -156,7 +178,7 @@ static void a_note_is_of_the_file_that_was_there(void **state)
     context = open_context(*state);
     use = use_of(path);
     kiln__tool_used(second, context, &use);
-    assert_int_equal(strlen(second), 32);
+    assert_int_equal(strlen(second), KILN_DIGEST_TEXT_SIZE - 1);
     assert_string_not_equal(first, second);
     kiln_context_free(context);
 }
@@ -169,6 +191,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(what_was_read_has_the_digest_of_its_file),
+        TEST(every_byte_of_a_tool_is_in_its_digest),
         TEST(a_name_that_nobody_knows_is_no_tool),
         TEST(what_was_replaced_before_it_was_read_is_unknown),
         TEST(what_has_gone_is_unknown),

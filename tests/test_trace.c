@@ -451,7 +451,7 @@ static int the_folder(void *env)
 static void waits_for_other_processes_are_spans(void **state)
 {
     kiln_context *context = context_open(path);
-    const kiln_digest key = {1, 2};
+    const kiln_digest key = {{1, 2}};
     kiln__locks *holder = NULL, *waiter = NULL;
     kiln__lock held, wanted;
 

@@ -109,7 +109,7 @@ static void assert_one_line(const char *lines, const char *path,
 
 /* ---- the user's own folder ---- */
 
-/* Path of the disk's folder, v1, the shard and the file of `a`. */
+/* Path of the disk's folder, v2, the shard and the file of `a`. */
 enum { TOP, FORMAT, SHARD, ENTRY, LEVEL_COUNT };
 
 static void level_path(char path[800], const char *folder, const loose_entry *e,
@@ -351,7 +351,7 @@ static void nor_does_a_link_of_somebody_elses_lead_to_a_new_folder(void **state)
     stores_reopen(f);
     stores_put(f, &f->a);
     assert_true(stores_has(f, &f->a));
-    (void)snprintf(folder, sizeof folder, "%s/deep/kiln/v1", made);
+    (void)snprintf(folder, sizeof folder, "%s/deep/kiln/v2", made);
     assert_int_equal(stat(folder, &facts), 0);
     assert_int_equal(facts.st_mode & 0777, 0700);
 }
@@ -378,7 +378,7 @@ static void pack_path(char path[800], const stores_fixture *f)
     const struct dirent *found;
     DIR *opened;
 
-    (void)snprintf(folder, sizeof folder, "%s/v1/packs", f->disk);
+    (void)snprintf(folder, sizeof folder, "%s/v2/packs", f->disk);
     opened = opendir(folder);
     assert_non_null(opened);
     path[0] = '\0';
@@ -454,7 +454,7 @@ static void nor_is_what_failed_kept_there(void **state)
 
     stores_put(f, &f->a);
     (void)snprintf(target, sizeof target, "%s/target", f->folder);
-    (void)snprintf(path, sizeof path, "%s/v1/failed", f->disk);
+    (void)snprintf(path, sizeof path, "%s/v2/failed", f->disk);
     assert_int_equal(mkdir(target, 0700), 0);
     assert_int_equal(symlink(target, path), 0);
     assert_status(KILN_EIO,

@@ -261,7 +261,8 @@ static kiln_status pair(const kiln_type **out, const kiln_type *of,
     const kiln_type *const fields[] = {of, of};
     const kiln__struct_type description = {.package = "main",
                                            .name = "Pair",
-                                           .definition = {.low = definition},
+                                           .definition =
+                                               harness_digest(definition, 0),
                                            .parameters = &of,
                                            .parameter_count = 1,
                                            .field_types = fields,
@@ -523,7 +524,8 @@ static kiln_status foreign(const kiln_type **out, const char *name,
     const kiln_foreign_type description = {.size = sizeof description,
                                            .package = "toy",
                                            .name = name,
-                                           .definition = {.low = definition},
+                                           .definition =
+                                               harness_digest(definition, 0),
                                            .value_size = size,
                                            .value_alignment = alignment};
 

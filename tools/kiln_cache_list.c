@@ -202,7 +202,7 @@ static int32_t list_entry(void *env, const kiln_cache_entry *entry)
         json_entry(&c->json, entry, digest);
         return 1;
     }
-    (void)printf("%s %-9s %10s %5s  %s%s%s\n", digest,
+    (void)printf("%.16s %-9s %10s %5s  %s%s%s\n", digest,
                  entry->fault != NULL ? entry->fault : entry->kind,
                  cache_bytes(bytes, entry->bytes),
                  cache_seconds(unused, cache_unused_s(entry)),

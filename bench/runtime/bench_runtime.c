@@ -268,7 +268,7 @@ static void run_get(void *state, uint64_t iterations)
 static void run_closure_get(void *state, uint64_t iterations)
 {
     struct fixture *f = state;
-    const kiln_digest library = {1, 2};
+    const kiln_digest library = {{1, 2}};
 
     for (uint64_t i = 0; i < iterations; i++) {
         kiln__encoder key;

@@ -23,7 +23,7 @@ static int get(kiln_context *context, const kiln_config *config,
                const struct stored *s)
 {
     const struct closure closure = {
-        {1, 2}, "_Z3powff", s->bitcode, BITCODE_SIZE};
+        {{1, 2}}, "_Z3powff", s->bitcode, BITCODE_SIZE};
 
     return closures_get(context, config, &closure);
 }

@@ -26,7 +26,7 @@
  * The binary interface that these headers describe. kiln_context_new() hands
  * it to the library, which refuses a caller built for another one.
  */
-#define KILN_ABI_VERSION 1
+#define KILN_ABI_VERSION 2
 
 /**
  * True when the table `ops` of type `type` is long enough to hold `member` and
@@ -68,19 +68,24 @@ KILN_BEGIN_DECLS
 KILN_API const char *kiln_version(void);
 
 /**
- * A 128-bit digest (XXH3-128 over a canonical encoding). Equal digests are
- * compared in full before anything is reused, so a collision cannot alias.
+ * A cryptographic digest of 256 bits, which names content: texts, definitions,
+ * typed IR, keys. Kiln's own are BLAKE3 over a canonical encoding. One that a
+ * host makes must be as hard to construct, since what has an equal digest is
+ * taken for the same thing, by other processes and machines as well. All zero
+ * is none.
  */
 typedef struct kiln_digest {
-    uint64_t low;
-    uint64_t high;
+    uint8_t bytes[32];
 } kiln_digest;
 
-/** Room for a digest in hexadecimal and the terminating NUL. */
-#define KILN_DIGEST_TEXT_SIZE 33
+/** Returns the digest of the bytes: BLAKE3, which everybody can compute. */
+KILN_API kiln_digest kiln_digest_bytes(const void *bytes, size_t size);
 
-/** Writes `digest` as 32 lower-case hexadecimal digits, `high` first, and a
- *  NUL. */
+/** Room for a digest in hexadecimal and the terminating NUL. */
+#define KILN_DIGEST_TEXT_SIZE 65
+
+/** Writes `digest` as 64 lower-case hexadecimal digits in the order of its
+ *  bytes, and a NUL. */
 KILN_API void kiln_digest_text(kiln_digest digest,
                                char text[KILN_DIGEST_TEXT_SIZE]);
 

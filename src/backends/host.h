@@ -6,27 +6,15 @@
 #include "core.h"
 #include "fork.h"
 #include "host_abi.h"
+#include "processor.h"
 #include "report_text.h"
 #include "thread.h"
 
 /* ---- host_target.c: targets as lists of features ---- */
 
-/* Registers of the processor that features are read from. */
-typedef struct kiln__cpuid {
-    uint32_t leaf1_ecx;
-    uint32_t leaf7_ebx;
-    uint32_t leaf7_ecx;
-    uint32_t leaf7_edx;
-    uint32_t leaf7_1_eax;
-    uint32_t extended_ecx; /* of leaf 0x80000001 */
-    uint64_t xcr0;         /* register states that the system saves; 0: none */
-} kiln__cpuid;
-
 /* A set of features, one bit each in the order of the table. */
 typedef uint64_t kiln__host_features;
 
-/* Reads this processor; all zero when it is not an x86-64. */
-void kiln__cpuid_read(kiln__cpuid *out);
 /* What may be used: the processor has it and the system saves its state. */
 kiln__host_features kiln__host_features_of(const kiln__cpuid *cpuid);
 /* Writes "+avx,+avx2" in the order of names; false when it does not fit. */

@@ -30,9 +30,8 @@ uint64_t kiln__binding_subject(const kiln_package *package, const char *name)
 
     if (slot != NULL)
         return slot->subject;
-    return kiln__digest_combine(kiln__digest_text(package->name),
-                                kiln__digest_text(name))
-        .low;
+    return kiln__digest_word(kiln__digest_combine(
+        kiln__digest_text(package->name), kiln__digest_text(name)));
 }
 
 static kiln__slot *slot_new(kiln_package *package, const char *name)
@@ -185,7 +184,7 @@ static kiln_status generic_register(kiln__language *language,
     kiln_status status;
     int set;
 
-    generic->subject = key.low;
+    generic->subject = kiln__digest_word(key);
     kiln__language_write(language);
     set = kiln__map_set(&language->generics, key, generic);
     kiln__language_unlock(language);

@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <string.h>
 
-#include "hasher.h"
+#include "sum.h"
 #include "tables.h"
 #include "types.h"
 

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "report.h"
+#include "sum.h"
 #include "tables.h"
 #include "types.h"
 
@@ -349,7 +350,7 @@ static uint64_t pattern_shape(const kiln__method *method,
     case KILN__PATTERN_PARAMETER:
         return 1;
     case KILN__PATTERN_EXACT:
-        return pattern->type->id.low;
+        return kiln__digest_word(pattern->type->id);
     case KILN__PATTERN_STRUCT:
         return parts_shape(method, pattern, pattern->named->slot->subject);
     case KILN__PATTERN_ABSTRACT:

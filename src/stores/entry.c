@@ -7,6 +7,7 @@
 #include "hasher.h"
 #include "kiln/cache.h"
 #include "kiln/kernel.h"
+#include "sum.h"
 
 /*
  * The head, by offset. Whatever is added gets a new version; readers of this
@@ -26,8 +27,8 @@ enum {
     AT_PAYLOAD_SIZE = 64,
     AT_BUILD_NS = 72,
     AT_KEY = 80,
-    AT_PAYLOAD_SUM = 96,
-    AT_HEAD_SUM = 112 /* of all before it, and of the sections */
+    AT_PAYLOAD_SUM = 112,
+    AT_HEAD_SUM = 128 /* of all before it, and of the sections */
 };
 
 #define HEAD_SIZE KILN__ENTRY_HEAD_SIZE
@@ -53,17 +54,6 @@ static uint64_t read_number(const unsigned char *from, int size)
     return value;
 }
 
-static void write_digest(unsigned char *to, kiln_digest digest)
-{
-    write_number(to, digest.low, 8);
-    write_number(to + 8, digest.high, 8);
-}
-
-static kiln_digest read_digest(const unsigned char *from)
-{
-    return (kiln_digest){read_number(from, 8), read_number(from + 8, 8)};
-}
-
 /* ---- sections ---- */
 
 /* Adds up sizes of unknown origin; SIZE_MAX when they are too many bytes. */
@@ -84,11 +74,11 @@ static size_t payload_offset(const size_t sizes[SECTIONS])
     return end == SIZE_MAX ? SIZE_MAX : end & ~(PAYLOAD_ALIGNMENT - 1);
 }
 
-static kiln_digest head_sum(const unsigned char *bytes, size_t payload)
+static kiln__sum head_sum(const unsigned char *bytes, size_t payload)
 {
-    return kiln__digest_combine(
-        kiln__digest_bytes(bytes, AT_HEAD_SUM),
-        kiln__digest_bytes(bytes + HEAD_SIZE, payload - HEAD_SIZE));
+    return kiln__sum_combine(
+        kiln__sum_bytes(bytes, AT_HEAD_SUM),
+        kiln__sum_bytes(bytes + HEAD_SIZE, payload - HEAD_SIZE));
 }
 
 /* ---- writing ---- */
@@ -107,9 +97,10 @@ static void write_head(unsigned char *head, const kiln__entry *entry,
     write_number(head + AT_META_SIZE, entry->meta_size, 8);
     write_number(head + AT_PAYLOAD_SIZE, entry->payload_size, 8);
     write_number(head + AT_BUILD_NS, entry->build_ns, 8);
-    write_digest(head + AT_KEY, entry->key.digest);
-    write_digest(head + AT_PAYLOAD_SUM,
-                 kiln__digest_bytes(entry->payload, entry->payload_size));
+    memcpy(head + AT_KEY, entry->key.digest.bytes,
+           sizeof entry->key.digest.bytes);
+    kiln__sum_put(head + AT_PAYLOAD_SUM,
+                  kiln__sum_bytes(entry->payload, entry->payload_size));
 }
 
 kiln_status kiln__entry_encode(kiln_blob *out, const kiln_alloc *alloc,
@@ -135,7 +126,7 @@ kiln_status kiln__entry_encode(kiln_blob *out, const kiln_alloc *alloc,
             memcpy(at, sections[i], sizes[i]);
         at += sizes[i];
     }
-    write_digest(bytes + AT_HEAD_SUM, head_sum(bytes, payload));
+    kiln__sum_put(bytes + AT_HEAD_SUM, head_sum(bytes, payload));
     if (entry->payload_size)
         memcpy(bytes + payload, entry->payload, entry->payload_size);
     return KILN_OK;
@@ -178,8 +169,8 @@ static kiln__entry_fault check_frame(const unsigned char *bytes, size_t size,
     *payload = payload_offset(sizes);
     if (*payload > size)
         return KILN__FAULT_TRUNCATED;
-    if (!kiln__digest_equal(read_digest(bytes + AT_HEAD_SUM),
-                            head_sum(bytes, *payload)))
+    if (!kiln__sum_equal(kiln__sum_take(bytes + AT_HEAD_SUM),
+                         head_sum(bytes, *payload)))
         return KILN__FAULT_CHECKSUM;
     if (size_at(bytes, AT_TOTAL) > size)
         return KILN__FAULT_TRUNCATED;
@@ -197,7 +188,7 @@ static void read_head(kiln__entry *out, const unsigned char *bytes,
     out->kind = (int32_t)read_number(bytes + AT_KIND, 4);
     out->relocation = (int32_t)read_number(bytes + AT_RELOCATION, 4);
     out->build_ns = read_number(bytes + AT_BUILD_NS, 8);
-    out->key.digest = read_digest(bytes + AT_KEY);
+    memcpy(out->key.digest.bytes, bytes + AT_KEY, sizeof out->key.digest.bytes);
     out->key.encoded_size = size_at(bytes, AT_KEY_SIZE);
     out->toolchain_size = size_at(bytes, AT_TOOLCHAIN_SIZE);
     out->log_size = size_at(bytes, AT_LOG_SIZE);
@@ -239,9 +230,8 @@ kiln__entry_fault kiln__entry_decode(kiln__entry *out, const void *given,
         return KILN__FAULT_MALFORMED;
     if (key && !key_is(out, key))
         return KILN__FAULT_KEY;
-    if (!kiln__digest_equal(
-            read_digest(bytes + AT_PAYLOAD_SUM),
-            kiln__digest_bytes(out->payload, out->payload_size)))
+    if (!kiln__sum_equal(kiln__sum_take(bytes + AT_PAYLOAD_SUM),
+                         kiln__sum_bytes(out->payload, out->payload_size)))
         return KILN__FAULT_CHECKSUM;
     return KILN__FAULT_NONE;
 }

@@ -5,7 +5,7 @@
 
 #include "loose.h"
 
-/* FOLDER/[NAME SPACE/]v1/failed/<32 hex digits>SUFFIX, the newest eight. Not
+/* FOLDER/[NAME SPACE/]v2/failed/<64 hex digits>SUFFIX, the newest eight. Not
    entries: nobody looks for them but people. A suffix tells what it is:
    ".request" of a worker process, ".ptx", ".o". */
 #define KILN__FAILED "failed"

@@ -8,7 +8,7 @@
 #include "pack.h"
 
 /*
- * FOLDER/[NAME SPACE/]v1/packs/NAME.kilnpack
+ * FOLDER/[NAME SPACE/]v2/packs/NAME.kilnpack
  *
  * Loose entries that were not used for a while are moved into such packs, and
  * read from there. A pack is evicted as a whole, by the same bounds as loose

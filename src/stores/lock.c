@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "filesystem.h"
+#include "hasher.h"
 #include "report.h"
 #include "trace.h"
 #include "trust.h"
@@ -229,7 +230,7 @@ static int is_held(const kiln__locks *locks, kiln_digest key)
 {
     const kiln__lock *at = locks->held;
 
-    while (at && (at->key.low != key.low || at->key.high != key.high))
+    while (at && !kiln__digest_equal(at->key, key))
         at = at->next;
     return at != NULL;
 }
@@ -243,7 +244,7 @@ static kiln_status take(kiln__locks *locks, kiln__lock *lock, int folder)
         return KILN_EUNSUPPORTED;
     if (is_held(locks, lock->key))
         return KILN_EAGAIN;
-    lock->slot = (uint32_t)(lock->key.low %
+    lock->slot = (uint32_t)(kiln__digest_word(lock->key) %
                             (locks->way == WAY_FILES ? FILE_SLOTS : SLOTS));
     same = find_slot(locks->held, lock->slot);
     if (same) {

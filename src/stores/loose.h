@@ -11,7 +11,7 @@
 #include "trust.h"
 
 /*
- * FOLDER/[NAME SPACE/]v1/<2 hex digits>/<30 hex digits>.e
+ * FOLDER/[NAME SPACE/]v2/<2 hex digits>/<62 hex digits>.e
  *
  * A file appears whole, by a rename in its own folder, and is never modified
  * after that: whoever opens it reads what one writer wrote. What a crash
@@ -22,14 +22,14 @@
  * No lock is taken and no index kept. Any number of processes may read, write,
  * evict and clear at once; each file is its own truth.
  */
-#define KILN__LOOSE_FORMAT "v1"
+#define KILN__LOOSE_FORMAT "v2"
 
 /* Longer ones are neither written nor read. */
 #define KILN__LOOSE_LARGEST ((uint64_t)1 << 30)
 
-/* "ab/" 30 digits ".e" and the NUL; a temporary file has 32 digits, a dash
+/* "ab/", 62 digits, ".e" and the NUL; a temporary file has 32 digits, a dash
    and at most 16 more. */
-#define KILN__LOOSE_NAME_SIZE 64
+#define KILN__LOOSE_NAME_SIZE 96
 #define KILN__LOOSE_PATH_SIZE 4096
 
 typedef struct kiln__loose_options {
@@ -51,7 +51,7 @@ typedef struct kiln__loose {
     char *directory;
     char *name_space;
     pid_t pid; /* of who made it: a child of fork() scans nothing */
-    /* Of the folder v1, or KILN__LOOSE_UNOPENED or _REFUSED. Set once by
+    /* Of the folder v2, or KILN__LOOSE_UNOPENED or _REFUSED. Set once by
        compare and swap; others read it without more. */
     atomic_int folder;
     atomic_int retired[KILN__LOOSE_RETIRED_MAX]; /* folders that vanished, plus
@@ -105,11 +105,11 @@ int kiln__loose_open(char path[KILN__LOOSE_PATH_SIZE], const char **why_not,
                      const kiln__loose *loose, int makes);
 /* The folder behind the descriptor is gone: opens it anew next time. */
 void kiln__loose_forget(kiln__loose *loose, int folder);
-/* Something in the folder is not used: `name` below v1 (NULL: that itself).
+/* Something in the folder is not used: `name` below v2 (NULL: that itself).
    One warning in the store's life. */
 void kiln__loose_refuse(kiln__loose *loose, const char *name,
                         const char *why_not);
-/* Where something of that name lies: below v1, or with NULL that itself. */
+/* Where something of that name lies: below v2, or with NULL that itself. */
 void kiln__loose_path(char path[KILN__LOOSE_PATH_SIZE],
                       const kiln__loose *loose, const char *name);
 /* Opens a folder that is below the open one, for reading; with `makes`, makes
@@ -117,7 +117,7 @@ void kiln__loose_path(char path[KILN__LOOSE_PATH_SIZE],
    used, or is NULL and errno says why there is none. */
 int kiln__loose_level(const char **why_not, const kiln__loose *loose,
                       int folder, const char *name, int makes);
-/* The same for one of the 256 folders, that of the name below v1; one that is
+/* The same for one of the 256 folders, that of the name below v2; one that is
    not to be used is told. The descriptor is a place for names, and cannot be
    read, which is faster. */
 int kiln__loose_shard(const char **why_not, kiln__loose *loose, int folder,

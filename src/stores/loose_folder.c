@@ -10,12 +10,12 @@
 #include "loose.h"
 
 /*
- * The folder v1 is opened once, and everything below it is reached through
+ * The folder v2 is opened once, and everything below it is reached through
  * that descriptor, which a child of fork() may share: nothing seeks in it. The
  * path to it may lead through links; nothing below it may.
  *
  * Each level of ours is looked at as it is opened (trust.h): the folder, that
- * of the name space, v1; the 256 folders, packs and what failed in it, each
+ * of the name space, v2; the 256 folders, packs and what failed in it, each
  * time. One that is not to be used is left as it is, with all that is in it.
  *
  * A folder may go away while it is open (`rm -rf`), and come back as another

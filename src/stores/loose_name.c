@@ -16,8 +16,8 @@ void kiln__loose_name(char name[KILN__LOOSE_NAME_SIZE], kiln_digest digest)
     kiln_digest_text(digest, text);
     memcpy(name, text, 2);
     name[2] = '/';
-    memcpy(name + 3, text + 2, 30);
-    memcpy(name + 33, ".e", 3);
+    memcpy(name + 3, text + 2, 62);
+    memcpy(name + 65, ".e", 3);
 }
 
 /* Hosts that share a file system share process ids: what tells two writers

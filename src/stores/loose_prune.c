@@ -9,8 +9,8 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-#include "hasher.h"
 #include "loose_scan.h"
+#include "sum.h"
 
 /*
  * Nobody counts what is in the store, and nobody scans it when it is opened,

@@ -22,7 +22,7 @@
 
 #define TEMPORARY_S 3600 /* no writer takes longer */
 #define FUTURE_S 3600    /* clocks of two machines differ by less */
-#define DIGITS 30        /* of a name in a shard */
+#define DIGITS 62        /* of a name in a shard */
 
 #define SECOND INT64_C(1000000000)
 
@@ -65,29 +65,18 @@ static int hex_value(char digit)
 }
 
 /* False for a name that is no entry's. */
-static int read_name(unsigned char digest[16], unsigned shard, const char *name)
+static int read_name(kiln_digest *digest, unsigned shard, const char *name)
 {
-    digest[0] = (unsigned char)shard;
+    digest->bytes[0] = (uint8_t)shard;
     for (int i = 0; i < DIGITS; i += 2) {
         const int high = hex_value(name[i]);
         const int low = high < 0 ? -1 : hex_value(name[i + 1]);
 
         if (low < 0)
             return 0;
-        digest[1 + i / 2] = (unsigned char)(high * 16 + low);
+        digest->bytes[1 + i / 2] = (uint8_t)(high * 16 + low);
     }
     return strcmp(name + DIGITS, ".e") == 0;
-}
-
-static kiln_digest digest_of(const unsigned char bytes[16])
-{
-    kiln_digest digest = {0, 0};
-
-    for (int i = 0; i < 8; i++) {
-        digest.high = digest.high << 8 | bytes[i];
-        digest.low = digest.low << 8 | bytes[8 + i];
-    }
-    return digest;
 }
 
 /* ---- looking ---- */
@@ -124,7 +113,7 @@ static kiln_status look_at(kiln__loose_scan *scan, int descriptor,
     kiln__loose_file file;
     struct stat facts;
 
-    if (!is_temporary && !read_name(file.digest, shard, name))
+    if (!is_temporary && !read_name(&file.digest, shard, name))
         return KILN_OK;
     if (fstatat(descriptor, name, &facts, AT_SYMLINK_NOFOLLOW) != 0 ||
         !S_ISREG(facts.st_mode))
@@ -189,7 +178,7 @@ void kiln__loose_scan_keep(kiln__loose_scan *scan, const char *name)
         kiln__loose_file *file = &scan->files.items[i];
         char own[KILN__LOOSE_NAME_SIZE];
 
-        kiln__loose_name(own, digest_of(file->digest));
+        kiln__loose_name(own, file->digest);
         if (strcmp(own, name) == 0)
             file->used_ns = KEPT;
     }
@@ -202,7 +191,8 @@ static int compare(const void *a, const void *b)
 
     if (first->used_ns != second->used_ns)
         return first->used_ns < second->used_ns ? -1 : 1;
-    return memcmp(first->digest, second->digest, sizeof first->digest);
+    return memcmp(first->digest.bytes, second->digest.bytes,
+                  sizeof first->digest.bytes);
 }
 
 static int is_too_old(const kiln__loose_scan *scan,
@@ -217,7 +207,7 @@ static void drop(kiln__loose_scan *scan, const kiln__loose_file *file)
 {
     char name[KILN__LOOSE_NAME_SIZE];
 
-    kiln__loose_name(name, digest_of(file->digest));
+    kiln__loose_name(name, file->digest);
     if (kiln__loose_unlink(scan->loose, scan->folder, name) == 0) {
         scan->report.evicted++;
         scan->report.evicted_bytes += file->disk_size;
@@ -269,7 +259,7 @@ kiln_status kiln__loose_each(kiln__loose *loose,
             break;
         for (size_t j = 0; j < scan.files.count && goes_on; j++) {
             const kiln__loose_file *file = &scan.files.items[j];
-            const kiln__store_item item = {digest_of(file->digest), file->size,
+            const kiln__store_item item = {file->digest, file->size,
                                            file->disk_size,
                                            file->used_ns / SECOND};
 

@@ -13,7 +13,7 @@ typedef struct kiln__loose_file {
     int64_t used_ns; /* since 1970 */
     uint64_t size;
     uint64_t disk_size;
-    unsigned char digest[16]; /* as in the name */
+    kiln_digest digest; /* as in the name */
 } kiln__loose_file;
 
 typedef struct kiln__loose_scan {

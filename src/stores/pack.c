@@ -188,7 +188,7 @@ static kiln_status verify_ends(const kiln_pack *pack, kiln_error **error)
         return kiln__error_set(error, KILN_EIO, "pack %s: cannot be read",
                                kiln__pack_name(pack));
     if (kiln__pack_header_read(&layout, header, footer, size) == NULL &&
-        kiln__digest_equal(layout.sum, pack->layout.sum))
+        kiln__sum_equal(layout.sum, pack->layout.sum))
         return KILN_OK;
     return kiln__error_set(error, KILN_ECORRUPT,
                            "pack %s: it was written over while it was open",
@@ -200,7 +200,7 @@ static kiln_status verify_index(kiln_pack *pack, kiln_error **error)
     const kiln__pack_layout *layout = &pack->layout;
     const uint64_t size = layout->size - KILN__PACK_FOOTER_SIZE - layout->index;
     kiln_blob index = {0};
-    kiln_digest sum;
+    kiln__sum sum;
     kiln_status status =
         kiln__pack_lend(&index, pack, layout->index, (size_t)size);
 
@@ -209,9 +209,9 @@ static kiln_status verify_index(kiln_pack *pack, kiln_error **error)
     if (status != KILN_OK)
         return kiln__error_set(error, status, "pack %s: cannot be read",
                                kiln__pack_name(pack));
-    sum = kiln__digest_bytes(index.data, index.size);
+    sum = kiln__sum_bytes(index.data, index.size);
     kiln_blob_release(&index);
-    if (kiln__digest_equal(sum, layout->index_sum))
+    if (kiln__sum_equal(sum, layout->index_sum))
         return KILN_OK;
     return kiln__error_set(error, KILN_ECORRUPT,
                            "pack %s: its index is damaged",

@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include "buffer.h"
-#include "hasher.h"
 #include "report.h"
 
 /*
@@ -60,8 +59,8 @@ static unsigned char *read_index(const kiln_pack *pack)
 
     if (index &&
         (read_piece(pack, pack->layout.index, index, size) != KILN_OK ||
-         !kiln__digest_equal(kiln__digest_bytes(index, size),
-                             pack->layout.index_sum))) {
+         !kiln__sum_equal(kiln__sum_bytes(index, size),
+                          pack->layout.index_sum))) {
         kiln__deallocate(&pack->alloc, index, size);
         index = NULL;
     }

@@ -9,18 +9,6 @@
 static const unsigned char magic[8] = {'K', 'I', 'L', 'N', 'P', 'A', 'K', 0x1a};
 static const unsigned char seal[8] = {'K', 'I', 'L', 'N', 'E', 'N', 'D', 0x1a};
 
-static void put_digest(unsigned char *to, kiln_digest digest)
-{
-    kiln__pack_put(to, digest.low, 8);
-    kiln__pack_put(to + 8, digest.high, 8);
-}
-
-static kiln_digest take_digest(const unsigned char *from)
-{
-    return (kiln_digest){kiln__pack_take(from, 8),
-                         kiln__pack_take(from + 8, 8)};
-}
-
 static uint64_t starts_size(uint32_t bits)
 {
     return kiln__pack_align(4 * (((uint64_t)1 << bits) + 1));
@@ -56,10 +44,10 @@ void kiln__pack_header_write(unsigned char *header, unsigned char *footer,
     kiln__pack_put(header + KILN__PACK_AT_COUNT, layout->count, 8);
     kiln__pack_put(header + KILN__PACK_AT_INDEX, layout->index, 8);
     kiln__pack_put(header + KILN__PACK_AT_PAYLOAD, layout->payload, 8);
-    put_digest(header + KILN__PACK_AT_INDEX_SUM, layout->index_sum);
-    layout->sum = kiln__digest_bytes(header, KILN__PACK_AT_SUM);
-    put_digest(header + KILN__PACK_AT_SUM, layout->sum);
-    put_digest(footer + KILN__PACK_FOOT_SUM, layout->sum);
+    kiln__sum_put(header + KILN__PACK_AT_INDEX_SUM, layout->index_sum);
+    layout->sum = kiln__sum_bytes(header, KILN__PACK_AT_SUM);
+    kiln__sum_put(header + KILN__PACK_AT_SUM, layout->sum);
+    kiln__sum_put(footer + KILN__PACK_FOOT_SUM, layout->sum);
     kiln__pack_put(footer + KILN__PACK_FOOT_SIZE, layout->size, 8);
     memcpy(footer + KILN__PACK_FOOT_MAGIC, seal, sizeof seal);
 }
@@ -87,8 +75,8 @@ static const char *check_header(const unsigned char *header)
     if (kiln__pack_take(header + KILN__PACK_AT_VERSION, 4) !=
         KILN__PACK_VERSION)
         return "its format is of another version";
-    if (!kiln__digest_equal(take_digest(header + KILN__PACK_AT_SUM),
-                            kiln__digest_bytes(header, KILN__PACK_AT_SUM)))
+    if (!kiln__sum_equal(kiln__sum_take(header + KILN__PACK_AT_SUM),
+                         kiln__sum_bytes(header, KILN__PACK_AT_SUM)))
         return "its header is damaged";
     return NULL;
 }
@@ -98,8 +86,8 @@ static const char *check_footer(const unsigned char *header,
 {
     if (memcmp(footer + KILN__PACK_FOOT_MAGIC, seal, sizeof seal) != 0 ||
         kiln__pack_take(footer + KILN__PACK_FOOT_SIZE, 8) != size ||
-        memcmp(footer + KILN__PACK_FOOT_SUM, header + KILN__PACK_AT_SUM, 16) !=
-            0)
+        memcmp(footer + KILN__PACK_FOOT_SUM, header + KILN__PACK_AT_SUM,
+               KILN__SUM_SIZE) != 0)
         return "its end is damaged";
     return NULL;
 }
@@ -118,8 +106,8 @@ const char *kiln__pack_header_read(kiln__pack_layout *out,
         .index = kiln__pack_take(header + KILN__PACK_AT_INDEX, 8),
         .payload = kiln__pack_take(header + KILN__PACK_AT_PAYLOAD, 8),
         .bits = (uint32_t)kiln__pack_take(header + KILN__PACK_AT_BITS, 4),
-        .index_sum = take_digest(header + KILN__PACK_AT_INDEX_SUM),
-        .sum = take_digest(header + KILN__PACK_AT_SUM),
+        .index_sum = kiln__sum_take(header + KILN__PACK_AT_INDEX_SUM),
+        .sum = kiln__sum_take(header + KILN__PACK_AT_SUM),
     };
     if (out->size != size)
         return out->size > size ? "its end is missing"
@@ -135,26 +123,28 @@ const char *kiln__pack_header_read(kiln__pack_layout *out,
 
 void kiln__pack_slot_write(unsigned char *to, const kiln__pack_slot *slot)
 {
-    put_digest(to, slot->digest);
-    kiln__pack_put(to + 16, slot->offset, 8);
-    kiln__pack_put(to + 24, slot->size, 8);
+    memcpy(to, slot->digest.bytes, sizeof slot->digest.bytes);
+    kiln__pack_put(to + 32, slot->offset, 8);
+    kiln__pack_put(to + 40, slot->size, 8);
 }
 
 void kiln__pack_slot_read(kiln__pack_slot *out, const unsigned char *from)
 {
-    out->digest = take_digest(from);
-    out->offset = kiln__pack_take(from + 16, 8);
-    out->size = kiln__pack_take(from + 24, 8);
+    memcpy(out->digest.bytes, from, sizeof out->digest.bytes);
+    out->offset = kiln__pack_take(from + 32, 8);
+    out->size = kiln__pack_take(from + 40, 8);
 }
 
 uint64_t kiln__pack_bucket(kiln_digest digest, uint32_t bits)
 {
-    return bits ? digest.high >> (64 - bits) : 0;
+    uint64_t first = 0;
+
+    for (int i = 0; i < 8; i++)
+        first = first << 8 | digest.bytes[i];
+    return bits ? first >> (64 - bits) : 0;
 }
 
 int kiln__pack_compare(kiln_digest a, kiln_digest b)
 {
-    if (a.high != b.high)
-        return a.high < b.high ? -1 : 1;
-    return (a.low > b.low) - (a.low < b.low);
+    return memcmp(a.bytes, b.bytes, sizeof a.bytes);
 }

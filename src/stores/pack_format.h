@@ -4,30 +4,34 @@
 #define KILN_PACK_FORMAT_H
 
 #include "pack.h"
+#include "sum.h"
 
 /*
- * Version 1, all numbers little-endian:
+ * Version 2, all numbers little-endian:
  *
  *     header    128 bytes, by the offsets below
  *     entries   envelopes (entry.h), each at a multiple of 64 bytes, sorted
- *               by the key's digest as a number of 128 bits, then by the
- *               encoded key; gaps are zeros
+ *               by the bytes of the key's digest, then by the encoded key;
+ *               gaps are zeros
  *     index     starts: for each bucket, and once more at the end, the number
  *                   of the first entry in it (4 bytes each); then zeros up to
  *                   a multiple of 64
- *               slots: for each entry digest, offset and size (32 bytes), in
+ *               slots: for each entry digest, offset and size (48 bytes), in
  *                   the order of the entries
  *     footer    32 bytes: sum of the header, size of the file, magic
+ *
+ * Digests are of 32 bytes (hasher.h), in version 1 they were of 16, of which
+ * two contents can be made to have one; sums are XXH3-128.
  *
  * The bucket of a digest is its highest bits: there are about four entries in
  * each, so looking one up costs the same whatever the number of entries.
  * Digests that are not spread evenly make it a binary search.
  */
-#define KILN__PACK_VERSION 1
+#define KILN__PACK_VERSION 2
 #define KILN__PACK_ALIGNMENT 64u
 #define KILN__PACK_HEADER_SIZE 128u
 #define KILN__PACK_FOOTER_SIZE 32u
-#define KILN__PACK_SLOT_SIZE 32u
+#define KILN__PACK_SLOT_SIZE 48u
 #define KILN__PACK_BUCKET_ENTRIES 4u /* about */
 #define KILN__PACK_BITS_MAX 30u
 
@@ -58,8 +62,8 @@ typedef struct kiln__pack_layout {
     uint64_t payload;
     uint64_t slots; /* offset */
     uint32_t bits;
-    kiln_digest index_sum;
-    kiln_digest sum;
+    kiln__sum index_sum;
+    kiln__sum sum;
 } kiln__pack_layout;
 
 typedef struct kiln__pack_slot {
@@ -83,7 +87,7 @@ const char *kiln__pack_header_read(kiln__pack_layout *out,
 void kiln__pack_slot_write(unsigned char *to, const kiln__pack_slot *slot);
 void kiln__pack_slot_read(kiln__pack_slot *out, const unsigned char *from);
 uint64_t kiln__pack_bucket(kiln_digest digest, uint32_t bits);
-/* Below 0, 0 or above, as numbers of 128 bits. */
+/* Below 0, 0 or above, byte by byte. */
 int kiln__pack_compare(kiln_digest a, kiln_digest b);
 
 static inline uint64_t kiln__pack_align(uint64_t offset)

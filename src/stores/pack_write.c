@@ -257,7 +257,7 @@ static kiln_status make_index(kiln_blob *out, kiln__pack_layout *layout,
         return KILN_ENOMEM;
     write_starts(index, writer, layout->bits);
     write_slots(index + (layout->slots - layout->index), writer);
-    layout->index_sum = kiln__digest_bytes(out->data, out->size);
+    layout->index_sum = kiln__sum_bytes(out->data, out->size);
     return KILN_OK;
 }
 

@@ -76,7 +76,7 @@ static void look_at_files(const looking *l, int folder, const char *level,
 
 /* ---- folders ---- */
 
-/* A folder below v1, and the files in it whose names end so (NULL: none). */
+/* A folder below v2, and the files in it whose names end so (NULL: none). */
 static void look_at_level(const looking *l, int folder, const char *name,
                           const char *end)
 {

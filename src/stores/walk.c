@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "chain.h"
+#include "hasher.h"
 #include "pack.h"
 
 typedef struct walk {
@@ -40,7 +41,7 @@ static int see_loose(void *env, const kiln__store_item *item)
     };
     kiln_status status;
 
-    if (!is_in_sample(w, item->digest.low))
+    if (!is_in_sample(w, kiln__digest_word(item->digest)))
         return 1;
     kiln__loose_name(name, item->digest);
     kiln__loose_path(path, w->loose, name);

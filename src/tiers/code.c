@@ -146,7 +146,7 @@ const kiln_code *kiln_code_callee(const kiln_code *code, size_t index)
 
 kiln_digest kiln_code_digest(const kiln_code *code)
 {
-    kiln_digest none = {0, 0};
+    kiln_digest none = {0};
 
     return code ? code->digest : none;
 }

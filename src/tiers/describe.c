@@ -297,7 +297,7 @@ kiln_status kiln__entry_describe(const kiln_alloc *alloc,
 
 kiln_digest kiln__entry_typed(const kiln__entry *entry)
 {
-    const kiln_digest none = {0, 0};
+    const kiln_digest none = {0};
     kiln__reader reader;
 
     kiln__reader_init(&reader, entry->meta, entry->meta_size);

@@ -60,7 +60,7 @@ int kiln__code_still_holds(const kiln_code *code, uint64_t world)
 
     for (size_t i = 0; i < code->queries.count; i++) {
         const kiln_query *query = &code->queries.items[i];
-        kiln_digest answer = {0, 0};
+        kiln_digest answer = {0};
 
         if (frontend->ops.answer(frontend->self, query->data, query->size,
                                  code->config, world, &answer) != KILN_OK ||
@@ -77,7 +77,7 @@ static int holds_for_subject(const kiln_code *code, uint64_t subject,
 
     for (size_t i = 0; i < code->queries.count; i++) {
         const kiln_query *query = &code->queries.items[i];
-        kiln_digest answer = {0, 0};
+        kiln_digest answer = {0};
 
         if (query->subject != subject)
             continue;

@@ -41,7 +41,7 @@ static int ask(kiln_digest *out, const asking *a, digest_fn function)
 {
     const kiln_frontend *frontend = a->signature->function->frontend;
 
-    *out = (kiln_digest){0, 0};
+    *out = (kiln_digest){0};
     return function &&
            function(frontend->self, a->signature, a->config, a->world, out) ==
                KILN_OK &&

@@ -7,7 +7,7 @@
 #include "types.h"
 
 /*
- * A key is a list of fields in the encoding of hasher.h: its name and schema,
+ * A key is a list of fields in the encoding of encoder.h: its name and schema,
  * then what keys.h says. Settings go in by value, each behind its name, so
  * the full comparison of two keys compares the settings themselves; the
  * digests in a config only stand for them in tables.

@@ -116,7 +116,7 @@ static kiln_status make_key(kiln__encoder *out, const kiln_frontend *frontend,
                             const kiln_signature *signature,
                             const kiln_config *config, kiln_digest root)
 {
-    const kiln_digest none = {0, 0};
+    const kiln_digest none = {0};
 
     return kiln__key_instance(out, signature, config,
                               frontend->ops.root ? root : none);
@@ -258,7 +258,7 @@ static int load_query(loading *l)
     kiln_inference *inference = l->inference;
     const kiln_frontend *frontend = inference->code->frontend;
     const kiln_query query = kiln__query_read(&l->reader);
-    kiln_digest today = {0, 0};
+    kiln_digest today = {0};
 
     if (l->reader.failed)
         return 0;
@@ -366,7 +366,7 @@ static int load_all(loading *l, const kiln__entry *entry)
 
 void kiln__inference_unload(kiln_inference *inference)
 {
-    const kiln_digest none = {0, 0};
+    const kiln_digest none = {0};
     kiln_code *code = inference->code;
 
     kiln_inference_restart(inference);

@@ -16,9 +16,7 @@
 /* Subjects are a frontend's own numbers. */
 static kiln_digest subject_key(const kiln_frontend *frontend, uint64_t subject)
 {
-    kiln_digest key = {subject, (uint64_t)(uintptr_t)frontend};
-
-    return key;
+    return kiln__map_key(subject, (uintptr_t)frontend);
 }
 
 kiln__subject *kiln__subject_get(struct kiln__tiers *tiers,

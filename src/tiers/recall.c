@@ -31,7 +31,7 @@ static kiln_status program_of(kiln_digest *out, const kiln_signature *signature,
 {
     const kiln_frontend *frontend = signature->function->frontend;
 
-    *out = (kiln_digest){0, 0};
+    *out = (kiln_digest){0};
     if (!frontend->ops.program)
         return KILN_ENOTFOUND;
     KILN_TRY(frontend->ops.program(frontend->self, signature, request->config,

@@ -153,9 +153,8 @@ static kiln_status digest_group(kiln_digest *out, sealing *s,
 /* A member's own part of the group's digest. */
 static kiln_digest part_of(kiln_digest whole, size_t place, size_t count)
 {
-    const kiln_digest at = {place, count};
-
-    return count > 1 ? kiln__digest_combine(whole, at) : whole;
+    return count > 1 ? kiln__digest_combine(whole, kiln__digest_number(place))
+                     : whole;
 }
 
 kiln_status kiln__code_seal(kiln_code **group, size_t count)

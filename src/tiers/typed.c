@@ -186,7 +186,7 @@ kiln_status kiln__code_closure(const kiln_code ***out, size_t *count,
 
         for (size_t i = 0; i < code->callees.count; i++) {
             kiln_code *callee = code->callees.items[i];
-            kiln_digest key = kiln__digest_bytes(&callee, sizeof callee);
+            const kiln_digest key = kiln__map_key((uintptr_t)callee, 0);
 
             if (callee == root || kiln__map_get(&seen, key))
                 continue;

@@ -6,6 +6,7 @@
 
 #include "hasher.h"
 #include "pack.h"
+#include "sum.h"
 
 /*
  * Whatever an index says, what is found is an entry of the key that was asked
@@ -61,7 +62,7 @@ static void look_at(kiln_pack *pack, size_t index)
 
 static void try_pack(const uint8_t *bytes, size_t size)
 {
-    const kiln_key absent = {{1, 2}, "absent", 6};
+    const kiln_key absent = {{{1, 2}}, "absent", 6};
     kiln_error *error = NULL;
     kiln_pack *pack = NULL;
     kiln__packed found;
@@ -87,12 +88,9 @@ static void put(uint8_t *to, uint64_t value)
 static void seal(uint8_t *bytes, size_t size)
 {
     uint8_t *footer = bytes + size - FOOTER;
-    kiln_digest sum;
 
     put(bytes + 16, size);
-    sum = kiln__digest_bytes(bytes, SUM);
-    put(bytes + SUM, sum.low);
-    put(bytes + SUM + 8, sum.high);
+    kiln__sum_put(bytes + SUM, kiln__sum_bytes(bytes, SUM));
     memcpy(footer, bytes + SUM, 16);
     put(footer + 16, size);
     memcpy(footer + 24, "KILNEND\x1a", 8);

@@ -17,9 +17,10 @@ static void path_of(char *path, size_t size, int32_t kind, const kiln_key *key)
 {
     const char *folder = getenv("LAYOUT_ENTRIES");
 
-    snprintf(path, size, "%s/%d-%016" PRIx64 "%016" PRIx64,
-             folder ? folder : ".", (int)kind, key->digest.high,
-             key->digest.low);
+    char digest[KILN_DIGEST_TEXT_SIZE];
+
+    kiln_digest_text(key->digest, digest);
+    snprintf(path, size, "%s/%d-%s", folder ? folder : ".", (int)kind, digest);
 }
 
 kiln_status __wrap_kiln__stores_get(kiln__stored *out, kiln_context *context,

@@ -47,7 +47,7 @@ static kiln_status answer(void *self, const void *query, size_t size,
                           kiln_digest *out)
 {
     (void)self, (void)query, (void)size, (void)config, (void)world;
-    *out = (kiln_digest){1, 1};
+    *out = (kiln_digest){{1}};
     return KILN_OK;
 }
 
@@ -55,7 +55,7 @@ static kiln_status infer(void *self, const kiln_signature *signature,
                          const kiln_config *config, uint64_t world,
                          kiln_inference *out, kiln_error **error)
 {
-    const kiln_query query = {1, "count", 6, {1, 1}};
+    const kiln_query query = {1, "count", 6, {{1}}};
     kiln_status status = kiln_inference_add_query(out, &query);
 
     (void)self, (void)signature, (void)config, (void)world;

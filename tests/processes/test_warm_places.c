@@ -207,7 +207,7 @@ static size_t fill(const char *cache, const char *name)
 
 static int is_entry(const struct dirent *at)
 {
-    return strlen(at->d_name) == 32;
+    return strlen(at->d_name) == 64;
 }
 
 /* How long building took is no part of what was built. */

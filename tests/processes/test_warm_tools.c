@@ -165,7 +165,7 @@ static void what_a_tool_refuses_is_kept_and_its_place_told(void **state)
     assert_contains(w.text, "ptxas: line 3; nonsense; its input is kept in ");
     at = strstr(w.text, "is kept in ") + strlen("is kept in ");
     (void)snprintf(path, sizeof path, "%.*s", (int)strcspn(at, "|\n"), at);
-    assert_contains(path, "/v1/failed/");
+    assert_contains(path, "/v2/failed/");
     assert_contains(path, ".ptx");
     assert_int_equal(access(path, R_OK), 0);
 

@@ -221,7 +221,7 @@ static void do_digest(worker *w, char *const *arguments)
 {
     char text[KILN_DIGEST_TEXT_SIZE], line[200];
     const kiln_artifact *artifact;
-    kiln_digest key = {0, 0};
+    kiln_digest key = {0};
     int32_t source;
     size_t size;
     const void *bytes;

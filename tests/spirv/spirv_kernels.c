@@ -89,7 +89,7 @@ const kiln_artifact *spirv_artifact(spirv_kernel *out, kiln_context *context,
                              .hidden_arguments = program->hidden,
                              .can_fail = program->hidden != 0,
                              .allocates = program->hidden == KILN__HIDDEN_MOST};
-    kiln__artifact_source source = {.key = {1, 2},
+    kiln__artifact_source source = {.key = {{1, 2}},
                                     .encoded_key = "key",
                                     .encoded_key_size = 3,
                                     .format = "spirv",

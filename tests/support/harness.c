@@ -10,6 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "words.h"
+
 /* ---- what cannot be tested here ---- */
 
 /* One write, so that programs beside one another do not mix their lines. */
@@ -38,6 +40,15 @@ int harness_note_skip(const char *kind, const char *what, const char *why)
     if (path != NULL && path[0] != '\0')
         add_line(path, line);
     return HARNESS_SKIP;
+}
+
+kiln_digest harness_digest(uint64_t first, uint64_t second)
+{
+    kiln_digest digest = {0};
+
+    kiln__word_put(digest.bytes, first);
+    kiln__word_put(digest.bytes + 8, second);
+    return digest;
 }
 
 /* ---- statuses ---- */

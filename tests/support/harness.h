@@ -67,6 +67,10 @@ int harness_note_skip(const char *kind, const char *what, const char *why);
 #define HARNESS_THREADS_AFTER_FORK 1
 #endif
 
+/* A digest that nothing has, made of two numbers: the first in its first eight
+   bytes. */
+kiln_digest harness_digest(uint64_t first, uint64_t second);
+
 /* ---- statuses ----
  *
  * Give &test_error to a function that takes an error: the assertion shows it

@@ -21,11 +21,11 @@ static struct toy_version version_at(struct toy *toy, int id, uint64_t world)
 static kiln_digest answer_for(struct toy *toy, int id, uint64_t world)
 {
     struct toy_version version = version_at(toy, id, world);
-    kiln_digest digest = {(uint64_t)version.number + 1, 7};
+    int words[2 + TOY_CALLEES] = {version.number, version.callee_count};
 
     for (int i = 0; i < version.callee_count; i++)
-        digest.high = digest.high * 31 + (uint64_t)version.callees[i] + 1;
-    return digest;
+        words[2 + i] = version.callees[i];
+    return kiln_digest_bytes(words, sizeof words);
 }
 
 static void free_text(kiln_blob *blob)
@@ -219,17 +219,13 @@ static kiln_status toy_program(void *self, const kiln_signature *signature,
                                const kiln_config *config, uint64_t world,
                                kiln_digest *out)
 {
-    kiln_digest all = {1, 1};
+    kiln_digest all[TOY_FUNCTIONS];
 
     (void)signature;
     (void)config;
-    for (int id = 0; id < TOY_FUNCTIONS; id++) {
-        const kiln_digest one = answer_for(self, id, world);
-
-        all.low = all.low * 1099511628211u + one.low;
-        all.high = all.high * 1099511628211u + one.high;
-    }
-    *out = all;
+    for (int id = 0; id < TOY_FUNCTIONS; id++)
+        all[id] = answer_for(self, id, world);
+    *out = kiln_digest_bytes(all, sizeof all);
     return KILN_OK;
 }
 

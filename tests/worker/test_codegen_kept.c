@@ -38,7 +38,7 @@ static int count_kept(char *path, size_t capacity)
     int count = 0;
     DIR *list;
 
-    snprintf(folder, sizeof folder, "%s/v1/failed", setting_folder);
+    snprintf(folder, sizeof folder, "%s/v2/failed", setting_folder);
     list = opendir(folder);
     if (!list)
         return 0;
@@ -118,7 +118,7 @@ static void a_fatal_error_of_llvm_is_there_again(void **state)
     (void)state;
     s->toy.head = unselectable_head;
     s->toy.body = unselectable;
-    assert_fails(KILN_ECODEGEN, "v1/failed/",
+    assert_fails(KILN_ECODEGEN, "v2/failed/",
                  setting_compile_toy(&kernel, s, &test_error));
     assert_int_equal(count_kept(path, sizeof path), 1);
     assert_int_equal(replay(path, said, sizeof said), 1);
@@ -175,7 +175,7 @@ static int is_left(const char *name)
 {
     char path[300];
 
-    (void)snprintf(path, sizeof path, "%s/v1/failed/%s", setting_folder, name);
+    (void)snprintf(path, sizeof path, "%s/v2/failed/%s", setting_folder, name);
     return access(path, F_OK) == 0;
 }
 
@@ -186,7 +186,7 @@ static void leave(const char *name, time_t age)
                                       {time(NULL) - age, 0}};
     char folder[300], path[400];
 
-    (void)snprintf(folder, sizeof folder, "%s/v1/failed", setting_folder);
+    (void)snprintf(folder, sizeof folder, "%s/v2/failed", setting_folder);
     harness_write_file(path, sizeof path, folder, name, "x", 1);
     assert_int_equal(utimensat(AT_FDCWD, path, times, 0), 0);
 }

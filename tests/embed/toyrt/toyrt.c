@@ -91,7 +91,7 @@ size_t define(toy *t, uint32_t line, const char *text)
     if (!m)
         abort(); /* Toy's own way with its own memory */
     m->line = line;
-    m->digest = (kiln_digest){hash(text), 1};
+    m->digest = kiln_digest_bytes(text, strlen(text));
     m->body = text + strcspn(text, "\n");
     snprintf(m->label, TEXT, "%.*s", (int)(m->body - text), text);
     split(&m->head, text);
@@ -117,7 +117,7 @@ size_t define(toy *t, uint32_t line, const char *text)
 static kiln_status resolve(kiln_signature *out, const kiln_type **types,
                            const toy *t, const char *text, kiln_error **error)
 {
-    kiln_foreign_type own = {sizeof own, "Shape", NULL, {1, 0}, 12, 4};
+    kiln_foreign_type own = {sizeof own, "Shape", NULL, {{1}}, 12, 4};
     words call;
     kiln_status status;
 
@@ -354,7 +354,7 @@ static kiln_status answer(void *self, const void *query, size_t size,
     const method *m = dispatch(self, query, config, world);
 
     (void)size; /* of the text, its end included */
-    *out = m ? m->digest : (kiln_digest){0, 0};
+    *out = m ? m->digest : (kiln_digest){0};
     return KILN_OK;
 }
 
