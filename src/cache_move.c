@@ -79,22 +79,18 @@ typedef struct exporting {
     kiln__pack_writer *writer;
     kiln_cache_export_options options;
     kiln_cache_report report;
-    int takes_native;
+    const char *kind; /* that is asked for, or NULL */
 } exporting;
 
-/* Notes about this machine, and what others put. */
-static int stays_at_home(const kiln__entry *entry)
+/* Of a kind that may go further only if it is asked for, it is asked for by
+   naming just that. */
+static int is_left_out(const exporting *e, int32_t kind)
 {
-    return entry->kind == KILN__ENTRY_TOOLCHAIN ||
-           entry->kind == KILN__ENTRY_RAW;
-}
+    const kiln__entry_reach reach = kiln__entry_reach_of(kind);
 
-/* What drivers made is of use on equal machines: it goes along if somebody
-   asks for just that. */
-static int is_left_out(const exporting *e, const kiln__entry *entry)
-{
-    return stays_at_home(entry) ||
-           (entry->kind == KILN__ENTRY_NATIVE && !e->takes_native);
+    return reach == KILN__REACH_MACHINE ||
+           (reach == KILN__REACH_ASKED &&
+            (!e->kind || strcmp(e->kind, kiln__entry_kind_text(kind)) != 0));
 }
 
 static kiln_status export_one(void *env, const kiln__cache_seen *seen,
@@ -103,7 +99,7 @@ static kiln_status export_one(void *env, const kiln__cache_seen *seen,
     exporting *e = env;
     kiln__entry entry = seen->seen->stored.entry;
 
-    if (seen->shown.fault || is_left_out(e, &entry)) {
+    if (seen->shown.fault || is_left_out(e, entry.kind)) {
         e->report.skipped++;
         return KILN_OK;
     }
@@ -156,9 +152,7 @@ kiln_status kiln_cache_export(kiln_cache_report *out, kiln_context *context,
     walk.alloc = e.alloc = &context->alloc;
     KILN_TRY(kiln__cache_filter_read(&filter, given, error));
     filter.disk_only = 1;
-    e.takes_native =
-        filter.kind &&
-        strcmp(filter.kind, kiln__entry_kind_text(KILN__ENTRY_NATIVE)) == 0;
+    e.kind = filter.kind;
     KILN_TRY(read_export(&e, options, error));
     status = kiln__cache_walk_all(context, &walk, error);
     if (status == KILN_OK)
@@ -194,7 +188,8 @@ static kiln_status import_one(void *env, const kiln__cache_seen *seen,
     const kiln__entry *entry = &seen->seen->stored.entry;
 
     (void)error;
-    if (seen->shown.fault || stays_at_home(entry) ||
+    if (seen->shown.fault ||
+        kiln__entry_reach_of(entry->kind) == KILN__REACH_MACHINE ||
         is_there(i->context, entry->key.digest)) {
         i->report.skipped++;
         return KILN_OK;

@@ -23,20 +23,34 @@
 #define KILN__ENTRY_VERSION 2
 #define KILN__ENTRY_HEAD_SIZE ((size_t)144) /* sections begin behind it */
 
+/*
+ * How far an entry of each kind may go. MACHINE: what it says is about this
+ * machine, names files of it, or is not known; it stays in this user's folder
+ * and is looked for there alone. ASKED: of use on an equal machine; it goes
+ * into a pack if somebody asks for that kind. ANYWHERE: into packs, to stores
+ * of the host, to other ranks.
+ */
 #define KILN__ENTRY_KIND_MAP(X) \
-    X(INSTANCE, 0, "instance")   /* typed IR and the queries it rests on */ \
-    X(PROGRAM, 1, "program")     /* the typed digest under one program text */ \
-    X(RUNTIME, 2, "runtime")     /* bitcode of a runtime function */ \
-    X(BINARY, 3, "binary")       /* an artifact */ \
-    X(SOURCE, 4, "source")       /* what a text of the language defines */ \
-    X(ATTACHED, 5, "attached")   /* what a consumer attached to an instance */ \
-    X(RAW, 6, "raw")             /* bytes of somebody else */ \
-    X(TOOLCHAIN, 7, "toolchain") /* a tool that was seen */ \
-    X(NATIVE, 8, "native")       /* what a driver made of an artifact */
+    X(INSTANCE, 0, "instance", ANYWHERE) /* typed IR, queries it rests on */ \
+    X(PROGRAM, 1, "program", ANYWHERE)   /* the typed digest under one text */ \
+    X(RUNTIME, 2, "runtime", ANYWHERE)   /* bitcode of a runtime function */ \
+    X(BINARY, 3, "binary", ANYWHERE)     /* an artifact */ \
+    X(SOURCE, 4, "source", ANYWHERE)     /* what a text defines */ \
+    X(ATTACHED, 5, "attached", ANYWHERE) /* of a consumer's, to an instance */ \
+    X(RAW, 6, "raw", MACHINE)            /* bytes of somebody else */ \
+    X(TOOLCHAIN, 7, "toolchain", MACHINE) /* a tool that was seen */ \
+    X(NATIVE, 8, "native", ASKED) /* what a driver made of an artifact */
 
-#define KILN__ENTRY_KIND_ENUM(name, value, text) KILN__ENTRY_##name = value,
+#define KILN__ENTRY_KIND_ENUM(name, value, text, reach) \
+    KILN__ENTRY_##name = value,
 enum { KILN__ENTRY_KIND_MAP(KILN__ENTRY_KIND_ENUM) KILN__ENTRY_KIND_COUNT };
 #undef KILN__ENTRY_KIND_ENUM
+
+typedef enum kiln__entry_reach {
+    KILN__REACH_MACHINE,
+    KILN__REACH_ASKED,
+    KILN__REACH_ANYWHERE
+} kiln__entry_reach;
 
 typedef struct kiln__entry {
     int32_t kind;
@@ -82,6 +96,8 @@ kiln__entry_fault kiln__entry_decode(kiln__entry *out, const void *bytes,
                                      size_t size, const kiln_key *key);
 const char *kiln__entry_fault_text(kiln__entry_fault fault);
 const char *kiln__entry_kind_text(int32_t kind);
+/* Of a kind that is not known: MACHINE. */
+kiln__entry_reach kiln__entry_reach_of(int32_t kind);
 /* KILN_TIER_... that an entry of the kind belongs to. */
 int32_t kiln__entry_tier(int32_t kind);
 

@@ -60,7 +60,8 @@ static kiln_status take(void *env, const kiln__entry *given)
     writing *w = env;
     kiln__entry entry = *given;
 
-    if (w->is_reproducible && !kiln__pack_reproducible(&entry))
+    if (kiln__entry_reach_of(entry.kind) != KILN__REACH_ANYWHERE ||
+        (w->is_reproducible && !kiln__pack_reproducible(&entry)))
         return KILN_OK;
     return kiln__pack_writer_add_entry(w->writer, &entry, w->error);
 }

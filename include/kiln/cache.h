@@ -186,7 +186,8 @@ kiln_statistics_json(kiln_blob *out, const kiln_context *context);
  *
  * What the store gives is checked before it is believed, and kept on the disk.
  * What is built is offered to it, unless the mode or its KILN_EREADONLY says
- * no. Whatever it returns, no compile fails because of it.
+ * no; what is about this machine alone is neither offered nor asked for.
+ * Whatever it returns, no compile fails because of it.
  */
 KILN_API KILN_NODISCARD kiln_status
 kiln_context_add_store(kiln_context *context, const kiln_store_ops *ops,

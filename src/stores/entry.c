@@ -249,11 +249,21 @@ const char *kiln__entry_fault_text(kiln__entry_fault fault)
 
 const char *kiln__entry_kind_text(int32_t kind)
 {
-#define TEXT(name, value, text) [value] = (text),
+#define TEXT(name, value, text, reach) [value] = (text),
     static const char *const texts[] = {KILN__ENTRY_KIND_MAP(TEXT)};
 #undef TEXT
 
     return kind >= 0 && kind < KILN__ENTRY_KIND_COUNT ? texts[kind] : "unknown";
+}
+
+kiln__entry_reach kiln__entry_reach_of(int32_t kind)
+{
+#define REACH(name, value, text, reach) [value] = KILN__REACH_##reach,
+    static const kiln__entry_reach all[] = {KILN__ENTRY_KIND_MAP(REACH)};
+#undef REACH
+
+    return kind >= 0 && kind < KILN__ENTRY_KIND_COUNT ? all[kind]
+                                                      : KILN__REACH_MACHINE;
 }
 
 int32_t kiln__entry_tier(int32_t kind)

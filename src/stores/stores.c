@@ -136,6 +136,17 @@ static int is_right(const kiln__stored *stored, int32_t kind)
            stored->entry.relocation != KILN_RELOCATION_SESSION;
 }
 
+/* What is about this machine was put into this user's folder, and is believed
+   from there alone; what goes to equal machines, from no store of the host's.
+ */
+static int may_have(const kiln__store_link *link, int32_t kind)
+{
+    const kiln__entry_reach reach = kiln__entry_reach_of(kind);
+
+    return reach == KILN__REACH_ANYWHERE ||
+           (reach == KILN__REACH_ASKED ? !link->is_host : link->loose != NULL);
+}
+
 static kiln_status ask(kiln__stored *out, kiln_context *context, int32_t kind,
                        const kiln_key *key, kiln__store_link *link)
 {
@@ -144,6 +155,8 @@ static kiln_status ask(kiln__stored *out, kiln_context *context, int32_t kind,
     for (; link; link = kiln__chain_next(link)) {
         kiln__entry_fault fault = KILN__FAULT_NONE;
 
+        if (!may_have(link, kind))
+            continue;
         if (kiln__link_find(out, &fault, link, key) == KILN_OK) {
             if (is_right(out, kind))
                 return KILN_OK;
@@ -246,11 +259,17 @@ void kiln__stores_reject(kiln_context *context, const kiln__stored *stored,
 
 /* ---- putting ---- */
 
-static int anybody_takes(kiln_context *context)
+/* A host's store is outside. */
+static int may_get(const kiln__store_link *link, int32_t kind)
+{
+    return !link->is_host || kiln__entry_reach_of(kind) == KILN__REACH_ANYWHERE;
+}
+
+static int anybody_takes(kiln_context *context, int32_t kind)
 {
     for (const kiln__store_link *link = kiln__chain_first(context); link;
          link = kiln__chain_next(link))
-        if (link->is_host || link->loose)
+        if ((link->is_host || link->loose) && may_get(link, kind))
             return 1;
     return 0;
 }
@@ -266,7 +285,8 @@ static int put_everywhere(kiln_context *context, const kiln__entry *entry,
         return 0;
     for (kiln__store_link *link = kiln__chain_first(context); link;
          link = kiln__chain_next(link)) {
-        if (kiln__link_put(link, &entry->key, &envelope, replace) != KILN_OK)
+        if (!may_get(link, entry->kind) ||
+            kiln__link_put(link, &entry->key, &envelope, replace) != KILN_OK)
             continue;
         is_kept = 1;
         kiln__count_store(context, kiln__entry_tier(entry->kind),
@@ -291,7 +311,7 @@ void kiln__stores_put(kiln_context *context, const kiln__entry *entry,
                           KILN__STORE_HITS, 0);
         return;
     }
-    if (!anybody_takes(context))
+    if (!anybody_takes(context, entry->kind))
         return;
     if (kiln__stores_mode(context) == KILN__CACHE_REFRESH)
         replace = 1;

@@ -37,7 +37,7 @@ same options
 
 sed -n 's/^| `\([a-z]*\)` | \(typed_ir\|runtime\|binary\) | .*/\1/p' "$page" \
     >"$folder/told"
-sed -n 's/^    X([A-Z]*, [0-9]*, "\([a-z]*\)").*/\1/p' "$source/src/entry.h" \
+sed -n 's/^    X([A-Z]*, [0-9]*, "\([a-z]*\)", [A-Z]*).*/\1/p' "$source/src/entry.h" \
     >"$folder/there"
 same kinds
 
@@ -59,7 +59,8 @@ sed -n '/^### Entry/,/^### Pack/s/^| \([0-9]*\) | .*/\1/p' "$page" \
     >"$folder/told"
 {
     sed -n 's/^    AT_[A-Z_]* = \([0-9]*\).*/\1/p' "$source/src/stores/entry.c"
-    echo 128
+    sed -n 's/^#define KILN__ENTRY_HEAD_SIZE ((size_t)\([0-9]*\)).*/\1/p' \
+        "$source/src/entry.h"
 } >"$folder/there"
 same offsets
 
