@@ -198,12 +198,30 @@ typedef struct kiln__codegen_device {
 
 #define KILN__SHARED_SPACE 3u
 
+/** What modules of other frontends may have on a target, beyond what all have.
+ *  Of address spaces a bit for each, from 0. */
+typedef struct kiln__foreign_rules {
+    const char *intrinsics;    /* "nvvm.": the target's own */
+    uint32_t spaces;           /* of pointers */
+    uint32_t constant_spaces;  /* of constants of the module */
+    const char *const *scopes; /* of atomics, to NULL; NULL: any */
+    int has_long_floats;       /* x86_fp80 */
+    int has_label_addresses;   /* blockaddress, indirectbr */
+    int has_address_numbers;   /* initialisers may compute with addresses */
+} kiln__foreign_rules;
+
+#define KILN__SPACE_BIT(space) (UINT32_C(1) << (space))
+/* Generic, global and constant memory, which have one number everywhere. */
+#define KILN__CONSTANT_SPACES \
+    (KILN__SPACE_BIT(0) | KILN__SPACE_BIT(1) | KILN__SPACE_BIT(4))
+
 /** What a backend's codegen half does; see backends/host_codegen.c. */
 typedef struct kiln__codegen_backend {
     const char *name;
     const char *format;
     const kiln__codegen_groups *groups; /* NULL: it has barriers, */
     const kiln__codegen_device *device; /* and this */
+    const kiln__foreign_rules *foreign;
     /* A query as i64; `item` is the function's first parameter. */
     LLVMValueRef (*query)(kiln__codegen_job *job, LLVMBuilderRef builder,
                           LLVMValueRef item, uint32_t query,

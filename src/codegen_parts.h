@@ -76,9 +76,25 @@ uint64_t kiln__parameter_place(const kiln__parameter *parameter, uint64_t *end);
 /* ---- codegen/foreign*.c ---- */
 /* As kiln__lower, for the request's own module. */
 kiln_status kiln__foreign_lower(kiln__codegen_job *job);
-/* Refuses what a foreign module may not contain, and makes all but the
-   entry internal. */
-kiln_status kiln__foreign_check(kiln__codegen_job *job);
+/* Takes out what says nothing to a kernel, dead code above all: what is left
+   is internal but for `root`. Refuses what would run or be resolved by a
+   loader. */
+kiln_status kiln__foreign_trim(kiln__codegen_job *job, LLVMValueRef root);
+/* Refuses what a foreign module may not contain; no name that is left means
+   anything to LLVM. */
+kiln_status kiln__foreign_check(kiln__codegen_job *job, LLVMValueRef root);
+/* KILN_ECODEGEN: KIND 'NAME' of the module: WHY. */
+kiln_status kiln__foreign_refuse(kiln__codegen_job *job, const char *kind,
+                                 LLVMValueRef global, const char *why);
+kiln_status kiln__foreign_check_variable(kiln__codegen_job *job,
+                                         LLVMValueRef variable);
+/* NULL, or why a function of that name, which LLVM defines, may not be
+   called. */
+const char *kiln__foreign_refused_intrinsic(const kiln__codegen_job *job,
+                                            const char *name);
+/* NULL, or what is wrong with a type; the target may have none such. */
+const char *kiln__foreign_refused_type(const kiln__codegen_job *job,
+                                       LLVMTypeRef type);
 /* Replaces calls of kiln_global_id() and its kin by the backend's code. */
 kiln_status kiln__foreign_bind(kiln__codegen_job *job);
 
@@ -230,6 +246,24 @@ void kiln__llvm_drop_named_metadata(LLVMModuleRef module);
 void kiln__llvm_put_last(const LLVMValueRef *functions, size_t count);
 /* Bitcode that reads back as the very same module, order of uses included. */
 LLVMMemoryBufferRef kiln__llvm_write_bitcode(LLVMModuleRef module);
+
+/* ---- backends/llvm_gap_foreign.cc: the same for modules of others ---- */
+/* Drops all named metadata but these, and all flags of the module but these;
+   both lists end in NULL. */
+void kiln__llvm_keep_metadata(LLVMModuleRef module, const char *const *names,
+                              const char *const *flags);
+/* Sets a flag of the module; one that is there is replaced. */
+void kiln__llvm_set_flag(LLVMModuleRef module, const char *name,
+                         uint32_t value);
+/* Forgets what linkers and loaders would make of a global. */
+void kiln__llvm_plain_global(LLVMValueRef global);
+/* What the alias stands for takes its place. */
+void kiln__llvm_replace_alias(LLVMValueRef alias);
+/* NULL, or the name of a kind of constants that only linkers understand. */
+const char *kiln__llvm_odd_constant(LLVMValueRef value);
+/* The name of a scope, in `name`; NULL: it has none, or a longer one. */
+const char *kiln__llvm_scope_name(LLVMContextRef context, unsigned number,
+                                  char *name, size_t capacity);
 
 /* What one run of lld inside the process gave. Free both with free(). */
 typedef struct kiln__lld_result {

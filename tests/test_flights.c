@@ -145,11 +145,13 @@ static void a_lack_of_memory_is_not_remembered(void **state)
     assert_int_equal(t->toy.lowered[0], 2);
 }
 
-/* An intrinsic of another processor: LLVM cannot select it, and gives up. */
+/* An intrinsic of an old processor: LLVM cannot select it, and gives up. */
 static const char unselectable[] =
-    "  %p = alloca i32\n"
-    "  %t = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()\n"
-    "  store volatile i32 %t, ptr %p\n";
+    "  %p = alloca <16 x i8>\n"
+    "  %v = load volatile <16 x i8>, ptr %p\n"
+    "  %t = call <16 x i8> @llvm.x86.xop.vpperm(<16 x i8> %v, <16 x i8> %v,"
+    " <16 x i8> %v)\n"
+    "  store volatile <16 x i8> %t, ptr %p\n";
 
 static void a_fatal_error_in_llvm_reaches_every_waiter(void **state)
 {

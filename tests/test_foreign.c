@@ -128,9 +128,6 @@ static void what_would_reach_the_process_is_refused(void **state)
         "define void @c() {\n ret void\n}\n"
         "define i32 @k(ptr %item) {\n ret i32 0\n}\n",
         NULL, 0, "constructors");
-    assert_refused("@t = thread_local global i32 0\n"
-                   "define i32 @k(ptr %item) {\n ret i32 0\n}\n",
-                   NULL, 0, "thread-local");
     assert_refused("define i32 @k(ptr %item) section \".init\" {\n"
                    " ret i32 0\n}\n",
                    NULL, 0, "section");

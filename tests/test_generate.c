@@ -22,12 +22,14 @@ static const char bounds[] =
             "  ret i32 1\n"
             "}\n";
 
-/* An intrinsic of another processor: nothing selects it here. */
+/* An intrinsic of an old processor: nothing selects it here. */
 static const char unselectable[] =
-    "declare i32 @llvm.nvvm.read.ptx.sreg.tid.x()\n"
+    "declare <16 x i8> @llvm.x86.xop.vpperm(<16 x i8>, <16 x i8>, <16 x i8>)\n"
     "define i32 @k(" ITEM ", ptr %y, i64 %ny) {\n"
-    "  %t = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()\n"
-    "  store i32 %t, ptr %y\n"
+    "  %v = load <16 x i8>, ptr %y\n"
+    "  %t = call <16 x i8> @llvm.x86.xop.vpperm(<16 x i8> %v, <16 x i8> %v,"
+    " <16 x i8> %v)\n"
+    "  store <16 x i8> %t, ptr %y\n"
     "  ret i32 0\n"
     "}\n";
 

@@ -79,7 +79,7 @@ void kiln__device_text_attribute(kiln__codegen_job *job, LLVMValueRef function,
                                  const char *name, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
-/* ---- codegen_device_limits.c: groups and arguments ---- */
+/* ---- codegen_device_limits.c: groups, their memory, and arguments ---- */
 /* True when the group's sizes are required. */
 int kiln__device_group_is_known(const kiln__codegen_job *job);
 /* Tells the kernel's driver the group's sizes, if they are required. */
@@ -91,6 +91,9 @@ uint32_t kiln__device_group_items(const kiln__codegen_job *job);
 uint32_t kiln__device_group_most(const kiln__codegen_job *job);
 uint32_t kiln__device_size_most(const kiln__codegen_job *job,
                                 uint32_t dimension);
+/* Sets static_local_bytes to what the module's variables take in the memory of
+   a group, whoever brought them. */
+void kiln__device_count_local(kiln__codegen_job *job);
 /* Refuses a required group that is too large, and arguments of more bytes;
    `taker` is who has the limit. */
 kiln_status kiln__device_check_group(kiln__codegen_job *job, const char *taker);

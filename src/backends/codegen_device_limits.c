@@ -1,4 +1,4 @@
-/* codegen_device_limits.c - how large groups and argument lists may be. */
+/* codegen_device_limits.c - groups, their memory, and argument lists. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "codegen_device.h"
 
@@ -66,6 +66,28 @@ kiln_status kiln__device_check_group(kiln__codegen_job *job, const char *taker)
                           "most %u",
                           required[0], required[1], required[2], taker,
                           kiln__hardware(job)->group_max);
+}
+
+/* ---- memory of a group ---- */
+
+void kiln__device_count_local(kiln__codegen_job *job)
+{
+    uint64_t end = 0;
+    LLVMValueRef at;
+
+    for (at = LLVMGetFirstGlobal(job->module); at != NULL;
+         at = LLVMGetNextGlobal(at)) {
+        const LLVMTypeRef type = LLVMGlobalGetValueType(at);
+        uint64_t alignment = LLVMGetAlignment(at);
+
+        if (LLVMGetPointerAddressSpace(LLVMTypeOf(at)) != KILN__SHARED_SPACE)
+            continue;
+        if (alignment == 0)
+            alignment = LLVMABIAlignmentOfType(job->layout, type);
+        end = (end + alignment - 1) / alignment * alignment +
+              LLVMABISizeOfType(job->layout, type);
+    }
+    job->static_local_bytes = end < UINT32_MAX ? (uint32_t)end : UINT32_MAX;
 }
 
 /* ---- arguments ---- */

@@ -14,6 +14,7 @@ static kiln_status check_local(kiln__codegen_job *job)
 {
     const uint32_t most = kiln__rocm_local_limit(job);
 
+    kiln__device_count_local(job);
     if (job->static_local_bytes <= most)
         return KILN_OK;
     return kiln__job_fail(job, KILN_EUNSUPPORTED,
@@ -32,28 +33,42 @@ static kiln_status check(kiln__codegen_job *job)
 
 /* ---- the module ---- */
 
-/* A foreign module may say it already; then it is what it says. */
+static const char object_version[] = "amdhsa_code_object_version";
+
+/* What a foreign module was made for, in hundreds; 0: it does not say. */
+static uint64_t given_version(kiln__codegen_job *job)
+{
+    LLVMMetadataRef flag = LLVMGetModuleFlag(job->module, object_version,
+                                             sizeof object_version - 1);
+    LLVMValueRef node, number;
+
+    if (flag == NULL)
+        return 0;
+    node = LLVMMetadataAsValue(job->context, flag);
+    if (LLVMGetMDNodeNumOperands(node) != 1)
+        return UINT64_MAX;
+    LLVMGetMDNodeOperands(node, &number);
+    return number != NULL && LLVMIsAConstantInt(number)
+               ? LLVMConstIntGetZExtValue(number)
+               : UINT64_MAX;
+}
+
+/* Implicit arguments have had their places since version 5: what reads them is
+   right in whatever object it comes to stand. */
 static kiln_status set_object_version(kiln__codegen_job *job)
 {
-    static const char name[] = "amdhsa_code_object_version";
     const unsigned version = 100 * kiln__rocm_object_version(job);
-    LLVMMetadataRef flag =
-        LLVMGetModuleFlag(job->module, name, sizeof name - 1);
+    const uint64_t given = given_version(job);
 
-    if (flag == NULL) {
-        flag = LLVMValueAsMetadata(
-            LLVMConstInt(LLVMInt32TypeInContext(job->context), version, 0));
-        LLVMAddModuleFlag(job->module, LLVMModuleFlagBehaviorError, name,
-                          sizeof name - 1, flag);
-        return KILN_OK;
-    }
-    if (LLVMConstIntGetZExtValue(LLVMMetadataAsValue(job->context, flag)) ==
-        version)
-        return KILN_OK;
-    return kiln__job_fail(job, KILN_EUNSUPPORTED,
-                          "the module is for another version of code objects "
-                          "than %u",
-                          version / 100);
+    if (given != 0 && (given < 500 || given > 600))
+        return kiln__job_fail(job, KILN_EUNSUPPORTED,
+                              "the module is for code objects of version "
+                              "%llu.%02llu (%s), and these are 5 or 6",
+                              (unsigned long long)(given / 100),
+                              (unsigned long long)(given % 100),
+                              object_version);
+    kiln__llvm_set_flag(job->module, object_version, version);
+    return KILN_OK;
 }
 
 /* What the hardware and the runtime prepare for a kernel unless it is said

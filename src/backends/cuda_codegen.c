@@ -170,6 +170,13 @@ static kiln_status describe(kiln__codegen_job *job, LLVMValueRef kernel)
 
 /* ---- the payload ---- */
 
+/* PTX says it to its assembler; a cubin says what became of it. */
+static kiln_status adapt(kiln__codegen_job *job)
+{
+    kiln__device_count_local(job);
+    return KILN_OK;
+}
+
 static kiln_status finish(kiln__codegen_job *job, const kiln__object *objects,
                           size_t count, kiln_blob *out)
 {
@@ -207,12 +214,23 @@ static const kiln__device_hardware hardware = {
     .describe = describe,
 };
 
+static const char *const scopes[] = {"",        "singlethread", "block",
+                                     "cluster", "device",       NULL};
+
+static const kiln__foreign_rules foreign = {
+    .intrinsics = "nvvm.",
+    .spaces = KILN__CONSTANT_SPACES | KILN__SPACE_BIT(3) | KILN__SPACE_BIT(5),
+    .constant_spaces = KILN__CONSTANT_SPACES,
+    .scopes = scopes,
+};
+
 /* LLVM's machine numbers the calls that it makes, from its first job on, and
    the numbers stand in the text. */
 const kiln__codegen_backend kiln__cuda_codegen = {
     .name = "cuda",
     .format = "ptx",
     .device = &hardware.device,
+    .foreign = &foreign,
     .query = kiln__device_query,
     .raise = kiln__device_raise,
     .frame = kiln__device_frame,
@@ -221,6 +239,7 @@ const kiln__codegen_backend kiln__cuda_codegen = {
     .wrap = kiln__device_wrap,
     .finish = finish,
     .may_import = may_import,
+    .adapt = adapt,
     .open = kiln__nvjitlink_begin,
     .owns_machine = 1,
     .emits_text = 1,

@@ -483,10 +483,21 @@ static kiln_status finish(kiln__codegen_job *job, const kiln__object *objects,
     return kiln__job_fail(job, status, "%s", message);
 }
 
+/* Spaces of 256 and above are segments of the process. */
+static const kiln__foreign_rules foreign = {
+    .intrinsics = "x86.",
+    .spaces = KILN__CONSTANT_SPACES | KILN__SPACE_BIT(3) | KILN__SPACE_BIT(5),
+    .constant_spaces = KILN__CONSTANT_SPACES,
+    .has_long_floats = 1,
+    .has_label_addresses = 1,
+    .has_address_numbers = 1,
+};
+
 const kiln__codegen_backend kiln__host_codegen = {
     .name = "host",
     .format = "elf",
     .groups = &kiln__host_groups,
+    .foreign = &foreign,
     .query = query,
     .raise = raise_exception,
     .frame = add_frame,

@@ -127,10 +127,35 @@ static const kiln__device_hardware hardware = {
     .describe = kiln__rocm_describe_kernel,
 };
 
+static const char *const scopes[] = {"",
+                                     "singlethread",
+                                     "wavefront",
+                                     "workgroup",
+                                     "cluster",
+                                     "agent",
+                                     "one-as",
+                                     "singlethread-one-as",
+                                     "wavefront-one-as",
+                                     "workgroup-one-as",
+                                     "cluster-one-as",
+                                     "agent-one-as",
+                                     NULL};
+
+static const kiln__foreign_rules foreign = {
+    .intrinsics = "amdgcn.",
+    .spaces = KILN__CONSTANT_SPACES | KILN__SPACE_BIT(3) |
+              KILN__SPACE_BIT(ITEM_SPACE),
+    .constant_spaces = KILN__CONSTANT_SPACES,
+    .scopes = scopes,
+    .has_label_addresses = 1,
+    .has_address_numbers = 1,
+};
+
 const kiln__codegen_backend kiln__rocm_codegen = {
     .name = "rocm",
     .format = "elf",
     .device = &hardware.device,
+    .foreign = &foreign,
     .query = kiln__device_query,
     .raise = kiln__device_raise,
     .frame = kiln__device_frame,

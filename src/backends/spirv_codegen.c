@@ -280,7 +280,8 @@ static kiln_status finish(kiln__codegen_job *job, const kiln__object *objects,
 
 static const char *const passes[2] = {
     "always-inline,globaldce,function<eager-inv>(sroa<modify-cfg>,"
-    "early-cse<memssa>,infer-address-spaces,simplifycfg,expand-reductions)",
+    "early-cse<memssa>,infer-address-spaces,simplifycfg,expand-reductions),"
+    "globaldce",
 
     "always-inline,globaldce,function<eager-inv>("
     "sroa<modify-cfg>,early-cse<memssa>,infer-address-spaces," EARLY "," COMBINE
@@ -289,7 +290,7 @@ static const char *const passes[2] = {
     "trivial>)," EARLY "," COMBINE ","
     "loop(loop-deletion,loop-unroll-full),sroa<modify-cfg>,"
     "infer-address-spaces,gvn<>," COMBINE ",adce," LATE
-    ",infer-alignment,expand-reductions)",
+    ",infer-alignment,expand-reductions),globaldce",
 };
 
 /* Where barriers ask for failures, drivers that take groups apart have more
@@ -298,7 +299,9 @@ static kiln_status adapt(kiln__codegen_job *job)
 {
     if (job->settings->opt_level == 0 && kiln__spirv_has_meetings(job))
         KILN_TRY(kiln__spirv_run_passes(job, passes[1]));
-    return kiln__spirv_adapt(job);
+    KILN_TRY(kiln__spirv_adapt(job));
+    kiln__device_count_local(job);
+    return KILN_OK;
 }
 
 static const kiln__device_hardware hardware = {
@@ -332,10 +335,24 @@ static const kiln__device_hardware hardware = {
     .describe = describe,
 };
 
+static const char *const scopes[] = {"",          "singlethread", "subgroup",
+                                     "workgroup", "device",       NULL};
+
+/* What SPIR-V has not is looked at behind the passes, too. */
+static const kiln__foreign_rules foreign = {
+    .intrinsics = "spv.",
+    .spaces = KILN__CONSTANT_SPACES | KILN__SPACE_BIT(KILN__SPACE_CONSTANT) |
+              KILN__SPACE_BIT(3),
+    .constant_spaces =
+        KILN__CONSTANT_SPACES | KILN__SPACE_BIT(KILN__SPACE_CONSTANT),
+    .scopes = scopes,
+};
+
 const kiln__codegen_backend kiln__spirv_codegen = {
     .name = "spirv",
     .format = "spirv",
     .device = &hardware.device,
+    .foreign = &foreign,
     .query = kiln__device_query,
     .raise = kiln__device_raise,
     .frame = kiln__device_frame,

@@ -83,28 +83,20 @@ static kiln_status verify(kiln__codegen_job *job)
     return KILN_OK;
 }
 
-/* The wanted function is the only one that is seen. */
-static void rename_wanted(kiln__codegen_job *job)
-{
-    const char *name = job->request->entry;
-    LLVMValueRef wanted =
-        LLVMGetNamedFunction(job->module, job->request->wanted);
-
-    LLVMSetLinkage(wanted, LLVMExternalLinkage);
-    LLVMSetValueName2(wanted, name, strlen(name));
-}
-
 kiln_status kiln__closure_extract(kiln__codegen_job *job)
 {
+    const char *name = job->request->entry;
     LLVMModuleRef library = open_library(job);
+    LLVMValueRef wanted;
 
     if (library == NULL)
         return job->status;
     KILN_TRY(take(job, library));
     LLVMStripModuleDebugInfo(job->module);
-    kiln__llvm_drop_named_metadata(job->module);
     KILN_TRY(verify(job));
-    KILN_TRY(kiln__foreign_check(job));
-    rename_wanted(job);
+    wanted = LLVMGetNamedFunction(job->module, job->request->wanted);
+    KILN_TRY(kiln__foreign_trim(job, wanted));
+    KILN_TRY(kiln__foreign_check(job, wanted));
+    LLVMSetValueName2(wanted, name, strlen(name));
     return job->status;
 }

@@ -10,8 +10,8 @@
 #include "report.h"
 
 /*
- * The module is parsed, verified and checked (kiln/sys/frontend.h, "The
- * module"); then its entry becomes the item function, and calls of device
+ * The module is parsed, verified, trimmed and checked (kiln/sys/frontend.h,
+ * "The module"); then its entry becomes the item function, and calls of device
  * functions become the backend's code. After that nothing can be told from
  * what Kiln lowered itself.
  */
@@ -201,7 +201,8 @@ kiln_status kiln__foreign_lower(kiln__codegen_job *job)
         LLVMStripModuleDebugInfo(job->module);
     entry = LLVMGetNamedFunction(job->module, job->request->entry);
     KILN_TRY(check_entry(job, entry));
-    KILN_TRY(kiln__foreign_check(job));
+    KILN_TRY(kiln__foreign_trim(job, entry));
+    KILN_TRY(kiln__foreign_check(job, entry));
     KILN_TRY(kiln__foreign_sites(job));
     KILN_TRY(kiln__foreign_bind(job));
     return adopt(job, entry);

@@ -10,6 +10,12 @@
  * They are no functions: each call is replaced by what the backend's hooks
  * build at its place. So they are called directly, and what describes an
  * exception is constant.
+ *
+ * A frontend may well declare that an id reads no memory, and its optimiser
+ * then says so of every function that asks for one. But what is built here
+ * reads the item, which the host writes for each of its items: so whoever
+ * comes to such a call loses what was said of its memory. LLVM finds out again
+ * what is true.
  */
 
 typedef struct device_function {
@@ -96,6 +102,20 @@ static const char *constant_text(kiln__codegen_job *job, LLVMValueRef value)
     return kiln__arena_string(&job->arena, text, strlen(text));
 }
 
+/* What follows would be unreachable, and it is where the function returns. */
+static int is_noreturn(LLVMValueRef call)
+{
+    static const char name[] = "noreturn";
+    const LLVMAttributeIndex self =
+        (LLVMAttributeIndex)LLVMAttributeFunctionIndex;
+    const unsigned kind =
+        LLVMGetEnumAttributeKindForName(name, sizeof name - 1);
+
+    return LLVMGetCallSiteEnumAttribute(call, self, kind) != NULL ||
+           LLVMGetEnumAttributeAtIndex(LLVMGetCalledValue(call), self, kind) !=
+               NULL;
+}
+
 static kiln_status bind_raise(kiln__codegen_job *job, LLVMBuilderRef builder,
                               LLVMValueRef call)
 {
@@ -104,6 +124,9 @@ static kiln_status bind_raise(kiln__codegen_job *job, LLVMBuilderRef builder,
     const char *method = constant_text(job, LLVMGetOperand(call, 2));
     const char *message = constant_text(job, LLVMGetOperand(call, 4));
 
+    if (is_noreturn(call))
+        return refuse(job, "kiln_raise",
+                      "it returns, and is said to be noreturn");
     if (!LLVMIsAConstantInt(kind) || !LLVMIsAConstantInt(ordinal))
         return refuse(job, "kiln_raise", "kind and ordinal must be constants");
     if (method == NULL || message == NULL)
@@ -114,6 +137,118 @@ static kiln_status bind_raise(kiln__codegen_job *job, LLVMBuilderRef builder,
                         (uint32_t)LLVMConstIntGetZExtValue(ordinal), method,
                         message, LLVMGetOperand(call, 5),
                         LLVMGetOperand(call, 6));
+    return KILN_OK;
+}
+
+/* ---- what was said of memory ---- */
+
+static const char *const said_of_memory[] = {"memory", "readnone", "readonly",
+                                             "speculatable", "writeonly"};
+#define SAID (sizeof said_of_memory / sizeof said_of_memory[0])
+
+static void forget_memory(LLVMValueRef of, unsigned count)
+{
+    const int is_function = LLVMIsAFunction(of) != NULL;
+    const LLVMAttributeIndex self =
+        (LLVMAttributeIndex)LLVMAttributeFunctionIndex;
+
+    for (size_t i = 0; i < SAID; i++) {
+        const unsigned kind = LLVMGetEnumAttributeKindForName(
+            said_of_memory[i], strlen(said_of_memory[i]));
+
+        for (unsigned at = 0; at <= count + 1; at++) {
+            const LLVMAttributeIndex index = at <= count ? at : self;
+
+            if (is_function)
+                LLVMRemoveEnumAttributeAtIndex(of, index, kind);
+            else
+                LLVMRemoveCallSiteEnumAttribute(of, index, kind);
+        }
+    }
+}
+
+typedef struct reaching {
+    kiln__codegen_job *job;
+    LLVMValueRef *functions; /* that come to a device function */
+    size_t count;
+    int is_anything_called; /* one of them has its address taken */
+} reaching;
+
+static void add_reaching(reaching *r, LLVMValueRef function)
+{
+    for (size_t i = 0; i < r->count; i++)
+        if (r->functions[i] == function)
+            return;
+    r->functions[r->count++] = function;
+}
+
+/* Functions that use the function; calls of it lose what they say. */
+static void add_users(reaching *r, LLVMValueRef function)
+{
+    LLVMUseRef use;
+
+    for (use = LLVMGetFirstUse(function); use != NULL;
+         use = LLVMGetNextUse(use)) {
+        LLVMValueRef user = LLVMGetUser(use);
+
+        if (LLVMIsACallInst(user) && LLVMGetCalledValue(user) == function)
+            forget_memory(user, LLVMGetNumArgOperands(user));
+        else
+            r->is_anything_called = 1;
+        if (LLVMIsAInstruction(user))
+            add_reaching(
+                r, LLVMGetBasicBlockParent(LLVMGetInstructionParent(user)));
+    }
+}
+
+static void forget_all(const kiln__codegen_job *job)
+{
+    LLVMValueRef f, i;
+    LLVMBasicBlockRef b;
+
+    for (f = LLVMGetFirstFunction(job->module); f != NULL;
+         f = LLVMGetNextFunction(f)) {
+        if (LLVMIsDeclaration(f))
+            continue;
+        forget_memory(f, LLVMCountParams(f));
+        for (b = LLVMGetFirstBasicBlock(f); b != NULL;
+             b = LLVMGetNextBasicBlock(b))
+            for (i = LLVMGetFirstInstruction(b); i != NULL;
+                 i = LLVMGetNextInstruction(i))
+                if (LLVMIsACallInst(i) &&
+                    !LLVMIsAFunction(LLVMGetCalledValue(i)))
+                    forget_memory(i, LLVMGetNumArgOperands(i));
+    }
+}
+
+static size_t count_functions(const kiln__codegen_job *job)
+{
+    size_t count = 0;
+    LLVMValueRef at;
+
+    for (at = LLVMGetFirstFunction(job->module); at != NULL;
+         at = LLVMGetNextFunction(at))
+        count++;
+    return count;
+}
+
+/* Whoever calls `function`, a device function, or comes to such a call. */
+static kiln_status forget_of_callers(kiln__codegen_job *job,
+                                     LLVMValueRef function)
+{
+    reaching r = {.job = job};
+
+    r.functions = kiln__arena_allocate_array(
+        &job->arena, count_functions(job) + 1, sizeof *r.functions);
+    if (r.functions == NULL)
+        return kiln__job_fail(job, KILN_ENOMEM, "out of memory");
+    add_users(&r, function);
+    for (size_t i = 0; i < r.count; i++) {
+        forget_memory(r.functions[i], LLVMCountParams(r.functions[i]));
+        add_users(&r, r.functions[i]);
+    }
+    if (r.is_anything_called)
+        forget_all(job);
     return KILN_OK;
 }
 
@@ -183,6 +318,7 @@ static kiln_status bind(kiln__codegen_job *job, const char *name,
         return refuse(job, name, "the module may not define it");
     if (LLVMGlobalGetValueType(function) != type)
         return refuse(job, name, "it is declared with another type");
+    KILN_TRY(forget_of_callers(job, function));
     while ((use = LLVMGetFirstUse(function)) != NULL) {
         LLVMValueRef user = LLVMGetUser(use);
 

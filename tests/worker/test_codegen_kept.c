@@ -13,11 +13,14 @@
 #include <unistd.h>
 
 static const char unselectable_head[] =
-    "declare i32 @llvm.nvvm.read.ptx.sreg.tid.x()\n";
+    "declare <16 x i8> @llvm.x86.xop.vpperm(<16 x i8>, <16 x i8>, <16 x i8>)"
+    "\n";
 static const char unselectable[] =
-    "  %p = alloca i32\n"
-    "  %t = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()\n"
-    "  store volatile i32 %t, ptr %p\n";
+    "  %p = alloca <16 x i8>\n"
+    "  %v = load volatile <16 x i8>, ptr %p\n"
+    "  %t = call <16 x i8> @llvm.x86.xop.vpperm(<16 x i8> %v, <16 x i8> %v,"
+    " <16 x i8> %v)\n"
+    "  store volatile <16 x i8> %t, ptr %p\n";
 
 static setting *open_fake(const char *behaviour, uint32_t codegen, int caches)
 {

@@ -9,13 +9,16 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* An intrinsic of another processor: LLVM cannot select it, and gives up. */
+/* An intrinsic of an old processor: LLVM cannot select it, and gives up. */
 static const char unselectable_head[] =
-    "declare i32 @llvm.nvvm.read.ptx.sreg.tid.x()\n";
+    "declare <16 x i8> @llvm.x86.xop.vpperm(<16 x i8>, <16 x i8>, <16 x i8>)"
+    "\n";
 static const char unselectable[] =
-    "  %p = alloca i32\n"
-    "  %t = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()\n"
-    "  store volatile i32 %t, ptr %p\n";
+    "  %p = alloca <16 x i8>\n"
+    "  %v = load volatile <16 x i8>, ptr %p\n"
+    "  %t = call <16 x i8> @llvm.x86.xop.vpperm(<16 x i8> %v, <16 x i8> %v,"
+    " <16 x i8> %v)\n"
+    "  store volatile <16 x i8> %t, ptr %p\n";
 
 /* A worker that behaves so, with a time for a job; 0: the default. */
 static setting *open_fake(const char *behaviour, uint32_t timeout_s)

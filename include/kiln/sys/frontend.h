@@ -173,17 +173,19 @@ typedef struct kiln_frontend_ops {
 } kiln_frontend_ops;
 
 /*
- * The module that lower() gives (all of it is checked before use; what does
- * not pass is KILN_ECODEGEN). Code is generated from it in a worker process,
- * where there is one (kiln_context_options.codegen), because LLVM may crash on
- * what no check finds. A target triple in it is replaced; a data layout
- * must be absent or the target's.
+ * The module that lower() gives. What does not pass the checks below is
+ * KILN_ECODEGEN, with a message that names the function or variable. Code is
+ * generated in a worker process, where there is one
+ * (kiln_context_options.codegen), because LLVM may crash on what no check
+ * finds.
  *
  * It defines `i32 @entry(ptr %item, <arguments>)`, called once per item of the
  * grid. Arguments stand in order: scalars as themselves (Bool as i8), structs,
  * tuples and foreign types as pointers to their bytes, an array as its data
  * pointer, its sizes as i64 and, when strided, its strides as i64. It returns
- * 0, or 1 after it raised an exception. Functions that it calls are internal.
+ * 0, or 1 after it raised an exception. Pointers have the address space that
+ * the target has for them, which the message of another one tells: 0, but of
+ * the item and of allocas on rocm 5, of bytes there 4, of arrays on spirv 4.
  *
  * Device functions that it may declare and call:
  *   i64 @kiln_global_id(ptr %item, i32 dimension)     also _local_id, _group_id
@@ -192,10 +194,57 @@ typedef struct kiln_frontend_ops {
  *   void @kiln_raise(ptr %item, i32 kind, ptr method, i32 ordinal,
  *                    ptr message, i64 value0, i64 value1)
  *       records an exception; `method` and `message` are constant,
- *       NUL-terminated strings. Then return 1, up through every caller.
- * and LLVM's intrinsics. Nothing else may be left undefined, except functions
- * of the C mathematics library, symbols of runtime libraries that inference
- * named (kiln_inference_use_runtime), and host references named as sites.
+ *       NUL-terminated strings. Then return 1, up through every caller: it is
+ *       not noreturn.
+ * and LLVM's intrinsics. The six that ask may be declared memory(none).
+ * Nothing else may be left undefined, except functions of the C mathematics
+ * library, symbols of runtime libraries that inference named
+ * (kiln_inference_use_runtime), and host references named as sites.
+ *
+ * Taken out before anything is looked at, since it says nothing to a kernel:
+ * what the entry does not reach, llvm.used and its like; linkage, visibility,
+ * comdats and partitions, for a kernel is one image and every definition its
+ * own, whatever it is called; aliases, which are what they stand for; the
+ * target triple; flags of the module and named metadata that are not about
+ * debugging; attributes in text form that are about a processor, the
+ * floating-point environment (numbers are IEEE's, subnormal ones are kept) or
+ * tools that watch the code. A data layout must be absent or the target's.
+ * `amdhsa_code_object_version` may be 500 to 600.
+ *
+ * Variables are constants: declared so, or only read. They are in address
+ * spaces 0, 1 or 4 (spirv: or 2), aligned to at most 4096 bytes. An initialiser
+ * may hold pointers to functions and constants of the module, but not on spirv;
+ * numbers computed of addresses, and addresses of labels, on host and rocm
+ * only. Refused are variables that can be written (what a kernel keeps stands
+ * in its arguments or in sites), in the memory of a group (space 3),
+ * thread-local, external, externally_initialized, appending, with a section;
+ * llvm.global_ctors, llvm.global_dtors, ifuncs, assembly, ptrauth.
+ *
+ * Functions have C's convention, fastcc, coldcc or spir_func, and are called by
+ * it and by their type. Refused: assembly; exception handling and personality
+ * functions; gc, prefix and prologue data, sections; naked functions and
+ * coroutines; inalloca, preallocated, swifterror, swiftasync; operand bundles
+ * but of llvm.assume and for convergence. Recursion, pointers to functions and
+ * variable arguments are not for spirv; va_arg not for rocm; addresses of
+ * labels and indirectbr for host and rocm.
+ *
+ * Types: no scalable vectors, no target types, no x86_amx, fp128, ppc_fp128;
+ * x86_fp80 on the host only, arithmetic of bfloat on cuda and rocm only; on
+ * spirv integers of 8, 16, 32 and 64 bits. Pointers are into spaces 0, 1, 3, 4,
+ * 5 (spirv: 0 to 4).
+ *
+ * Intrinsics that are refused: those that look at the running thread
+ * (returnaddress, frameaddress, thread.pointer, read_register and their like),
+ * change or read its floating-point mode (set.rounding, set.fpenv, ldmxcsr, a
+ * constrained operation that is not rounded to nearest), end the process (trap,
+ * debugtrap, ubsantrap), or need a runtime, a collector, a linker or an
+ * unwinder (eh, coro, gc, experimental.stackmap, .patchpoint, .deoptimize,
+ * .guard, type.test, instrprof, objc, ptrauth and more); vscale; those of
+ * another target.
+ *
+ * Atomics have a scope that the target knows: cuda block, cluster, device; rocm
+ * wavefront, workgroup, cluster, agent, each with -one-as; spirv subgroup,
+ * workgroup, device; singlethread, none at all; the host any.
  *
  * Sites. Of what kiln_inference_use_site() named "counter" the module declares
  *   @kiln_site_counter = external global [0 x i8]     an object; of any type
