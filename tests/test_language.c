@@ -267,19 +267,25 @@ static void functions_recur(void **state)
 
 /* ---- overlays, constants, imports ---- */
 
+static void launch_overlays(kernels *k, const char *tables, const char *kernel,
+                            const kernels_argument *arguments, size_t count)
+{
+    kiln_config_options options = KILN_CONFIG_OPTIONS_INIT;
+    const kiln_launch launch = {.grid = {1, 1, 1}};
+
+    options.overlays = tables;
+    assert_ok(kernels_launch(k, kernels_load(k, FILE_OF("overlays")), kernel,
+                             kernels_config(k, &options), &launch, arguments,
+                             count, &test_error));
+}
+
 static void run_overlays(kernels *k, const char *tables, const char *kernel,
                          const char *type, void *out, int64_t size)
 {
-    kiln_config_options options = KILN_CONFIG_OPTIONS_INIT;
-    const kiln_config *config = NULL;
-    const kiln_launch launch = {.grid = {1, 1, 1}};
     const kiln_array outs = kernels_array(out, size);
-    const kernels_argument arguments[] = {{type, &outs}};
+    const kernels_argument argument = {type, &outs};
 
-    options.overlays = tables;
-    config = kernels_config(k, &options);
-    assert_ok(kernels_launch(k, kernels_load(k, FILE_OF("overlays")), kernel,
-                             config, &launch, arguments, 1, &test_error));
+    launch_overlays(k, tables, kernel, &argument, 1);
 }
 
 static void overlay_methods_win_over_global_ones(void **state)
@@ -301,6 +307,52 @@ static void overlay_methods_win_over_global_ones(void **state)
     assert_true(real == 2);
     run_overlays(*state, "mine", "replaced", "f64[:]", &real, 1);
     assert_true(real == 1002);
+}
+
+static void run_operators(kernels *k, const char *tables, double *out,
+                          int64_t *whole)
+{
+    const kiln_array outs = kernels_array(out, 7),
+                     wholes = kernels_array(whole, 14);
+    const kernels_argument arguments[] = {{"f64[:]", &outs},
+                                          {"i64[:]", &wholes}};
+
+    out[0] = 3;
+    whole[0] = 5;
+    launch_overlays(k, tables, "operators", arguments, 2);
+}
+
+static void overlays_replace_operators_on_built_in_types(void **state)
+{
+    static const double plain[] = {6, 0, 9, 1, 0, 27, -3};
+    static const int64_t plain_whole[] = {1, 5, 5, 0, 160, 0, -6,
+                                          1, 0, 0, 1, 0,   1, 1};
+    static const int64_t replaced_whole[] = {200, 201, 202, 203, 204, 205, 206,
+                                             0,   1,   1,   0,   1,   0,   0};
+    double out[7];
+    int64_t whole[14];
+
+    run_operators(*state, NULL, out, whole);
+    for (int i = 0; i < 7; i++)
+        assert_true(out[i] == plain[i]);
+    assert_memory_equal(whole, plain_whole, sizeof whole);
+    run_operators(*state, "each", out, whole);
+    for (int i = 0; i < 7; i++)
+        assert_true(out[i] == 100 + i);
+    assert_memory_equal(whole, replaced_whole, sizeof whole);
+}
+
+static void a_replaced_operator_is_called_however_it_is_written(void **state)
+{
+    static const double expected[] = {2,    1006,    1006, 1004, 1004, 1004,
+                                      3008, 1009016, 6,    4,    4,    -4};
+    double out[12] = {2};
+    const kiln_array outs = kernels_array(out, 12);
+    const kernels_argument argument = {"f64[:]", &outs};
+
+    launch_overlays(*state, "times", "written", &argument, 1);
+    for (int i = 0; i < 12; i++)
+        assert_true(out[i] == expected[i]);
 }
 
 static void constants_are_folded(void **state)
@@ -556,6 +608,8 @@ int main(void)
         cmocka_unit_test(functions_are_values),
         cmocka_unit_test(functions_recur),
         cmocka_unit_test(overlay_methods_win_over_global_ones),
+        cmocka_unit_test(overlays_replace_operators_on_built_in_types),
+        cmocka_unit_test(a_replaced_operator_is_called_however_it_is_written),
         cmocka_unit_test(constants_are_folded),
         cmocka_unit_test(imports_bring_names_and_packages),
         cmocka_unit_test(print_writes_text_and_scalars),

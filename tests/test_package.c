@@ -77,6 +77,8 @@ static void each_fault_of_a_definition_has_its_code(void **state)
     program_refuse(p, "built-in-name", "struct Vec\n x: i8\nend\n");
     program_refuse(p, "type-piracy", "fn sqrt(x: i32) = x\n");
     program_refuse(p, "type-piracy", "fn +(a, b) = a\n");
+    program_refuse(p, "type-piracy", "fn *(a: f64, b: f64) = a\n");
+    program_refuse(p, "built-in-name", "overlay host fn typeof(x: f64) = 1\n");
     program_refuse(p, "unknown-type", "fn f(x: f33) = 1\n");
     program_refuse(p, "unknown-type", "fn f(x) -> Missing = 1\n");
     program_refuse(p, "unknown-type", "fn f(x: other.Missing) = 1\n");
@@ -306,29 +308,25 @@ static void structs_are_inferred_from_their_fields(void **state)
     const kiln_type *f32 = program_type(p, "f32"),
                     *i64 = program_type(p, "i64");
     kiln__argument fields[2] = {{f32, 0}, {i64, KILN__LITERAL_INTEGER}};
+    kiln__facts facts = {.language = p->language};
     kiln__binding binding;
     const kiln_type *type;
-    uint64_t world;
 
     program_define(p, "struct Complex{T}\n re: T\n im: T\nend\n"
                       "struct Small{T: Integer}\n x: T\nend\n");
-    world = kiln__language_world(p->language);
+    facts.world = kiln__language_world(p->language);
 
-    assert_ok(kiln__binding_find(&binding, p->main, "Complex", world));
-    assert_ok(kiln__struct_from_fields(&type, p->language, binding.named,
-                                       fields, 2, world));
+    assert_ok(kiln__ask_binding(&binding, &facts, p->main, "Complex"));
+    assert_ok(kiln__ask_fields(&type, &facts, binding.named, fields, 2));
     assert_string_equal(kiln_type_text(type), "main.Complex{f32}");
     fields[1].literal = 0;
     assert_status(KILN_ENOTFOUND,
-                  kiln__struct_from_fields(&type, p->language, binding.named,
-                                           fields, 2, world));
-    assert_ok(kiln__binding_find(&binding, p->main, "Small", world));
+                  kiln__ask_fields(&type, &facts, binding.named, fields, 2));
+    assert_ok(kiln__ask_binding(&binding, &facts, p->main, "Small"));
     assert_status(KILN_ENOTFOUND,
-                  kiln__struct_from_fields(&type, p->language, binding.named,
-                                           fields, 1, world));
-    assert_status(KILN_ECOMPILE,
-                  kiln__struct_instance(&type, p->language, binding.named, &f32,
-                                        1, world, &test_error));
+                  kiln__ask_fields(&type, &facts, binding.named, fields, 1));
+    assert_status(KILN_ECOMPILE, kiln__ask_struct(&type, &facts, binding.named,
+                                                  &f32, 1, &test_error));
 }
 
 static void package_names_are_checked(void **state)

@@ -14,6 +14,7 @@ typedef struct recorder {
     program *program;
     kiln_code code;
     kiln_inference inference;
+    kiln__facts facts; /* of today */
 } recorder;
 
 static void recorder_init(recorder *r, program *p)
@@ -22,6 +23,9 @@ static void recorder_init(recorder *r, program *p)
     r->program = p;
     r->inference.context = p->context;
     r->inference.code = &r->code;
+    r->facts = (kiln__facts){.language = p->language,
+                             .world = kiln__language_world(p->language),
+                             .inference = &r->inference};
 }
 
 static void recorder_dispose(recorder *r)
@@ -40,13 +44,15 @@ static kiln_status ask_call(recorder *r, const char *function,
                             const kiln__argument *arguments, size_t count,
                             const char *overlays)
 {
-    const uint64_t world = kiln__language_world(r->program->language);
     kiln__binding binding;
     kiln__match match;
 
-    assert_ok(kiln__binding_find(&binding, r->program->main, function, world));
-    return kiln__ask_dispatch(&match, &r->inference, binding.generic, arguments,
-                              count, overlays, world);
+    r->facts.world = kiln__language_world(r->program->language);
+    r->facts.overlays = overlays;
+    assert_ok(kiln__binding_find(&binding, r->program->main, function,
+                                 r->facts.world));
+    return kiln__ask_method(&match, &r->facts, binding.generic, arguments,
+                            count);
 }
 
 static kiln_status ask_types(recorder *r, const char *function,
@@ -61,8 +67,8 @@ static kiln_status ask_name(recorder *r, const char *name)
 {
     kiln__binding binding;
 
-    return kiln__ask_binding(&binding, &r->inference, r->program->main, name,
-                             kiln__language_world(r->program->language));
+    r->facts.world = kiln__language_world(r->program->language);
+    return kiln__ask_binding(&binding, &r->facts, r->program->main, name);
 }
 
 static kiln_digest answer(recorder *r, size_t index, const char *overlays)
@@ -375,11 +381,12 @@ static kiln_status record_and_answer(const kiln_alloc *alloc, void *env)
         kiln_digest digest;
 
         p.context = context;
+        p.language = package->language;
         recorder_init(&r, &p);
         status = kiln__binding_find(&binding, package, "f", world);
         if (status == KILN_OK)
-            status = kiln__ask_dispatch(&match, &r.inference, binding.generic,
-                                        &argument, 1, NULL, world);
+            status = kiln__ask_method(&match, &r.facts, binding.generic,
+                                      &argument, 1);
         if (status == KILN_OK)
             status = kiln__query_answer(
                 package->language, r.code.queries.items[0].data,

@@ -4,28 +4,8 @@
 
 #include "language.h"
 
-/* X(name, rule, least, most, data): operators too, for they are functions. */
+/* X(name, rule, least, most, data): those behind the operators. */
 #define BUILTIN_MAP(X) \
-    X("+", OPERATOR, 2, 2, 0) \
-    X("-", OPERATOR, 1, 2, 0) \
-    X("*", OPERATOR, 2, 2, 0) \
-    X("/", OPERATOR, 2, 2, 0) \
-    X("//", OPERATOR, 2, 2, 0) \
-    X("%", OPERATOR, 2, 2, 0) \
-    X("**", OPERATOR, 2, 2, 0) \
-    X("&", OPERATOR, 2, 2, 0) \
-    X("|", OPERATOR, 2, 2, 0) \
-    X("^", OPERATOR, 2, 2, 0) \
-    X("<<", OPERATOR, 2, 2, 0) \
-    X(">>", OPERATOR, 2, 2, 0) \
-    X("==", OPERATOR, 2, 2, 0) \
-    X("!=", OPERATOR, 2, 2, 0) \
-    X("<", OPERATOR, 2, 2, 0) \
-    X("<=", OPERATOR, 2, 2, 0) \
-    X(">", OPERATOR, 2, 2, 0) \
-    X(">=", OPERATOR, 2, 2, 0) \
-    X("!", OPERATOR, 1, 1, 0) \
-    X("~", OPERATOR, 1, 1, 0) \
     X("global_id", QUERY, 1, 1, KILN__QUERY_GLOBAL_ID) \
     X("local_id", QUERY, 1, 1, KILN__QUERY_LOCAL_ID) \
     X("group_id", QUERY, 1, 1, KILN__QUERY_GROUP_ID) \
@@ -133,13 +113,18 @@
 #define BUILTIN_NAME(name, rule, least, most, data) name,
 #define BUILTIN_ROW(name, rule, least, most, data) \
     {name, KILN__RULE_##rule, least, most, data},
+#define OPERATOR_NAME(text, least, most, operation, class) text,
+#define OPERATOR_ROW(text, least, most, operation, class) \
+    {text, KILN__RULE_OPERATOR, least, most, 0},
 
-const char *const kiln__builtins[] = {NULL, BUILTIN_MAP(BUILTIN_NAME)};
+const char *const kiln__builtins[] = {NULL, KILN__OPERATOR_MAP(OPERATOR_NAME)
+                                                BUILTIN_MAP(BUILTIN_NAME)};
 const uint32_t kiln__builtin_count =
     sizeof kiln__builtins / sizeof *kiln__builtins;
 
 static const kiln__builtin rows[] = {{NULL, KILN__RULE_NONE, 0, 0, 0},
-                                     BUILTIN_MAP(BUILTIN_ROW)};
+                                     KILN__OPERATOR_MAP(OPERATOR_ROW)
+                                         BUILTIN_MAP(BUILTIN_ROW)};
 
 const kiln__builtin *kiln__builtin_at(uint32_t index)
 {

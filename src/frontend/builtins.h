@@ -5,6 +5,34 @@
 
 #include "ir.h"
 
+/* X(text, least, most, operation, class): operators are functions, and the
+   first of the built-in ones. */
+#define KILN__OPERATOR_MAP(X) \
+    X("+", 2, 2, ADD, ARITHMETIC) \
+    X("-", 1, 2, SUB, ARITHMETIC) \
+    X("*", 2, 2, MUL, ARITHMETIC) \
+    X("/", 2, 2, DIV, ARITHMETIC) \
+    X("//", 2, 2, IDIV, ARITHMETIC) \
+    X("%", 2, 2, IREM, ARITHMETIC) \
+    X("**", 2, 2, NONE, POWER) \
+    X("&", 2, 2, AND, BITS) \
+    X("|", 2, 2, OR, BITS) \
+    X("^", 2, 2, XOR, BITS) \
+    X("<<", 2, 2, SHL, SHIFT) \
+    X(">>", 2, 2, SHR, SHIFT) \
+    X("==", 2, 2, EQ, EQUALITY) \
+    X("!=", 2, 2, NE, EQUALITY) \
+    X("<", 2, 2, LT, ORDER) \
+    X("<=", 2, 2, LE, ORDER) \
+    X(">", 2, 2, GT, ORDER) \
+    X(">=", 2, 2, GE, ORDER) \
+    X("!", 1, 1, NONE, UNARY) \
+    X("~", 1, 1, NONE, UNARY)
+
+#define KILN__OPERATOR_ONE(text, least, most, operation, class) +1
+enum { KILN__OPERATOR_COUNT = 0 KILN__OPERATOR_MAP(KILN__OPERATOR_ONE) };
+#undef KILN__OPERATOR_ONE
+
 typedef enum kiln__builtin_rule {
     KILN__RULE_NONE,
     KILN__RULE_OPERATOR,

@@ -17,6 +17,7 @@ void kiln__change_begin(kiln__change *change, kiln__language *language,
                              .package = package,
                              .source = source,
                              .world = language->made + 1};
+    change->facts = (kiln__facts){.language = language, .world = change->world};
     kiln__diagnostics_init(&change->diagnostics, language->alloc);
     if (source == NULL)
         return;
@@ -51,6 +52,13 @@ void kiln__change_touch(kiln__change *change, uint64_t subject)
 {
     if (!kiln__array_push(change->language->alloc, &change->subjects, subject))
         change->status = KILN_ENOMEM;
+}
+
+void kiln__change_touch_method(kiln__change *change, const kiln__method *method)
+{
+    kiln__change_touch(change, method->generic->subject);
+    if (method->replaces)
+        kiln__change_touch(change, KILN__OPERATORS_SUBJECT);
 }
 
 /* Every package sees what core defines, unless it gives the name a meaning of

@@ -131,6 +131,8 @@ static kiln_status add_function(kiln__language *language, uint32_t index)
     KILN_TRY(kiln__generic_make(&binding.generic, language->core,
                                 kiln__builtins[index]));
     binding.generic->builtin = index;
+    if (index <= KILN__OPERATOR_COUNT)
+        language->operators[index] = binding.generic;
     return name_set(language, kiln__builtins[index], &binding, "function");
 }
 

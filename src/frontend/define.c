@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <string.h>
 
+#include "builtins.h"
 #include "deferred.h"
 #include "report.h"
 #include "stores.h"
@@ -126,15 +127,16 @@ static void note(kiln__change *change, kiln_status status)
         change->status = KILN_ENOMEM;
 }
 
-kiln_status kiln__define_signature(kiln__change *change, kiln__method *method)
+kiln_status kiln__define_signature(kiln__change *change, kiln__method *method,
+                                   kiln__diagnostics *diagnostics)
 {
     const kiln__definition *definition = method->definition;
     kiln__arena *arena = &change->source->arena;
-    const kiln__type_scope scope = {.package = change->package,
-                                    .world = change->world,
+    const kiln__type_scope scope = {.facts = &change->facts,
+                                    .package = method->package,
                                     .definition = definition,
-                                    .diagnostics = &change->diagnostics,
-                                    .source = change->source};
+                                    .diagnostics = diagnostics,
+                                    .source = method->source};
     kiln_status result = KILN_OK, status;
 
     for (size_t i = 0; i < method->type_parameter_count; i++) {
@@ -160,8 +162,8 @@ kiln_status kiln__define_signature(kiln__change *change, kiln__method *method)
 static void check_result(kiln__change *change, const kiln__method *method)
 {
     const kiln__ast *tree = method->definition->result;
-    const kiln__type_scope scope = {.package = change->package,
-                                    .world = change->world,
+    const kiln__type_scope scope = {.facts = &change->facts,
+                                    .package = change->package,
                                     .definition = method->definition,
                                     .diagnostics = &change->diagnostics,
                                     .source = change->source};
@@ -253,6 +255,7 @@ static void digest_method(kiln__change *change, kiln__method *method)
         change->status = KILN_ENOMEM;
     kiln__encoder_dispose(&encoder);
     method->shape = kiln__method_shape(method);
+    method->replaces = kiln__method_replaces(method);
 }
 
 /* ---- a method among others ---- */
@@ -287,12 +290,28 @@ static void add_method(kiln__change *change, kiln__method *method)
     change->replaced_count += old != NULL && !same;
     change->added_count += old == NULL;
     if (!same)
-        kiln__change_touch(change, generic->subject);
+        kiln__change_touch_method(change, method);
     else if (!kiln__define_is_moved(change, old->source))
         return;
     if (old != NULL)
         kiln__change_remove_method(change, old);
     kiln__change_add_method(change, method);
+}
+
+/* Inference asks for no method of what is a part of the language. */
+static int check_definable(kiln__change *change,
+                           const kiln__definition *definition,
+                           const kiln__generic *generic)
+{
+    const kiln__builtin *builtin = kiln__builtin_at(generic->builtin);
+
+    if (builtin == NULL || builtin->rule != KILN__RULE_TYPEOF)
+        return 1;
+    kiln__diagnose(&change->diagnostics, change->source, definition->name_span,
+                   "built-in-name", "choose another name",
+                   "`%s` is a part of the language and cannot be defined",
+                   generic->name);
+    return 0;
 }
 
 static void define_function(kiln__change *change,
@@ -306,14 +325,14 @@ static void define_function(kiln__change *change,
         return;
     generic = definition->package != NULL ? foreign_generic(change, definition)
                                           : named_generic(change, definition);
-    if (generic == NULL)
+    if (generic == NULL || !check_definable(change, definition, generic))
         return;
     method = method_new(change, definition, generic);
     if (method == NULL) {
         change->status = KILN_ENOMEM;
         return;
     }
-    if (kiln__define_signature(change, method) != KILN_OK)
+    if (kiln__define_signature(change, method, &change->diagnostics) != KILN_OK)
         return;
     check_result(change, method);
     check_type_parameters(change, method);
@@ -425,7 +444,7 @@ kiln_status kiln__define_deferred(kiln__deferred *deferred,
     kiln_status status;
 
     kiln__change_begin(&change, package->language, package, source);
-    change.world = deferred->world;
+    change.world = change.facts.world = deferred->world;
     change.deferred = deferred;
     define_all(&change);
     status = kiln__change_publish(&change, NULL, error);

@@ -147,6 +147,17 @@ static void diagnose_import(kiln__change *change,
                    package->name, name);
 }
 
+/* A function that is built in, an operator say, has its name in every package,
+   and the methods that the package gave to it. */
+static int is_everywhere(const kiln__change *change, const kiln__slot *slot)
+{
+    const kiln__version *version =
+        kiln__name_meaning(slot->package, slot->name, change->world);
+
+    return version != NULL && version->binding.kind == KILN__BINDING_FUNCTION &&
+           version->binding.generic->builtin != 0;
+}
+
 static void import_name(kiln__change *change,
                         const kiln__definition *definition,
                         kiln_package *package, const char *name)
@@ -160,6 +171,8 @@ static void import_name(kiln__change *change,
         change->status = KILN_ENOMEM;
         return;
     }
+    if (is_everywhere(change, meaning.import))
+        return;
     if (kiln__slot_meaning(meaning.import, change->world) == NULL &&
         !is_loading(change, package)) {
         diagnose_import(change, definition, package, name);

@@ -2,58 +2,33 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <string.h>
 
-#include "tables.h"
-#include "types.h"
+#include "defining.h"
 
 /*
  * All types of the text are linked first, so that they can name each other;
- * then parents, cycles, digests, fields. A struct's digest covers the digests
- * of the structs that its fields name: when one of those is redefined, the
- * structs around it get a new version too, in whatever package they stand.
+ * then parents, cycles, fields, digests. What structs are made of is the matter
+ * of define_structs.c.
  */
 
-/* A type that the change defines, or defines again. */
-typedef struct pending pending;
-struct pending {
-    kiln__named_type *named;
-    kiln__version *version;
-    const kiln__version *older; /* visible before, or NULL */
-    int digested;
-    int follows; /* not in the text: it contains a redefined struct */
-    pending *next;
-};
-
-typedef struct defining {
-    kiln__change *change;
-    pending *first;
-    pending **last;
-    int redefines; /* some slot had a meaning before */
-} defining;
-
-static const kiln__source *source_of(const kiln__named_type *named)
+kiln__type_scope kiln__defining_scope(const kiln__defining *d,
+                                      const kiln__named_type *named)
 {
-    return named->source;
-}
-
-static kiln__type_scope scope_of(const defining *d,
-                                 const kiln__named_type *named)
-{
-    return (kiln__type_scope){.package = named->package,
-                              .world = d->change->world,
+    return (kiln__type_scope){.facts = &d->change->facts,
+                              .package = named->package,
                               .definition = named->definition,
                               .diagnostics = &d->change->diagnostics,
-                              .source = source_of(named)};
+                              .source = named->source};
 }
 
 /* ---- linking ---- */
 
-static void link_type(defining *d, kiln__slot *slot,
-                      const kiln__named_type *model, int follows)
+void kiln__defining_link(kiln__defining *d, kiln__slot *slot,
+                         const kiln__named_type *model, int follows)
 {
     kiln__arena *arena = &d->change->source->arena;
     kiln__version meaning = {.binding = {.kind = KILN__BINDING_TYPE}};
     const kiln__version *older = kiln__slot_version(slot, d->change->world);
-    pending *p = kiln__arena_allocate(arena, sizeof *p);
+    kiln__defined *p = kiln__arena_allocate(arena, sizeof *p);
     kiln__named_type *named = kiln__arena_allocate(arena, sizeof *named);
 
     if (arena->failed) {
@@ -64,7 +39,6 @@ static void link_type(defining *d, kiln__slot *slot,
     named->slot = slot;
     named->min_world = d->change->world;
     named->max_world = UINT64_MAX;
-    d->redefines |= slot->versions != NULL;
     meaning.binding.named = named;
     p->version = kiln__change_name(d->change, slot, &meaning);
     if (p->version == NULL)
@@ -77,7 +51,8 @@ static void link_type(defining *d, kiln__slot *slot,
     d->last = &p->next;
 }
 
-static void link_definition(defining *d, const kiln__definition *definition)
+static void link_definition(kiln__defining *d,
+                            const kiln__definition *definition)
 {
     kiln__change *change = d->change;
     const kiln__named_type model = {.package = change->package,
@@ -92,13 +67,7 @@ static void link_definition(defining *d, const kiln__definition *definition)
         change->status = KILN_ENOMEM;
     else if (!kiln__define_is_taken(change, slot, definition->name_span,
                                     KILN__BINDING_TYPE))
-        link_type(d, slot, &model, 0);
-}
-
-/* The pending definition of a type, or NULL. */
-static pending *pending_of(const kiln__slot *slot)
-{
-    return slot->work;
+        kiln__defining_link(d, slot, &model, 0);
 }
 
 /* ---- parents ---- */
@@ -114,9 +83,9 @@ static int may_be_parent(const kiln__named_type *named)
     return (named->kinds & ~numbers) == 0 && named->kinds != 0;
 }
 
-static void find_parent(defining *d, pending *p)
+static void find_parent(kiln__defining *d, kiln__defined *p)
 {
-    const kiln__type_scope scope = scope_of(d, p->named);
+    const kiln__type_scope scope = kiln__defining_scope(d, p->named);
     const kiln__ast *tree = p->named->definition->result;
     kiln__binding binding;
 
@@ -143,7 +112,7 @@ static void find_parent(defining *d, pending *p)
 }
 
 /* Old versions of a parent stand for its newest one. */
-static const kiln__named_type *parent_of(const defining *d,
+static const kiln__named_type *parent_of(const kiln__defining *d,
                                          const kiln__named_type *named)
 {
     return named->parent == NULL
@@ -151,7 +120,17 @@ static const kiln__named_type *parent_of(const defining *d,
                : kiln__slot_type(named->parent->slot, d->change->world);
 }
 
-static void check_parents(defining *d, pending *p)
+/* The type that the slot stood for last: its values may still be around. */
+static const kiln__named_type *last_type(const kiln__defined *p)
+{
+    const kiln__version *version = p->version->next;
+
+    while (version != NULL && version->binding.kind != KILN__BINDING_TYPE)
+        version = version->next;
+    return version == NULL ? NULL : version->binding.named;
+}
+
+static void check_parents(kiln__defining *d, kiln__defined *p)
 {
     const kiln__named_type *named = parent_of(d, p->named), *older;
     int steps = 0;
@@ -166,7 +145,7 @@ static void check_parents(defining *d, pending *p)
                            ? "`%s` is above itself"
                            : "`%s` has too many types above it",
                        p->named->name);
-    older = p->older == NULL ? NULL : p->older->binding.named;
+    older = last_type(p);
     if (older != NULL && (older->parent == NULL) != (p->named->parent == NULL))
         d->change->hierarchy = 1;
     else if (older != NULL && older->parent != NULL &&
@@ -174,308 +153,10 @@ static void check_parents(defining *d, pending *p)
         d->change->hierarchy = 1;
 }
 
-/* ---- what a struct's fields name ---- */
-
-typedef int (*visit_fn)(defining *d, const kiln__binding *binding, void *env);
-
-/* Visits the meaning of each name in a type's tree; stops at non-zero. */
-static int visit_tree(defining *d, const kiln__type_scope *scope,
-                      const kiln__ast *tree, visit_fn visit, void *env)
-{
-    kiln__binding binding;
-    uint32_t index;
-    int result = 0;
-
-    if (tree == NULL)
-        return 0;
-    if (tree->kind != KILN__AST_NAME && tree->kind != KILN__AST_MEMBER) {
-        for (size_t i = 0; result == 0 && i < tree->count; i++)
-            result = visit_tree(d, scope, tree->children[i], visit, env);
-        return result;
-    }
-    if (tree->kind == KILN__AST_NAME &&
-        kiln__type_parameter_index(scope->definition, tree->text, &index))
-        return 0;
-    if (kiln__tree_meaning(&binding, scope, tree) != KILN_OK) {
-        d->change->status = KILN_ENOMEM;
-        return 1;
-    }
-    return visit(d, &binding, env);
-}
-
-static int visit_names(defining *d, const kiln__named_type *named,
-                       visit_fn visit, void *env)
-{
-    const kiln__definition *definition = named->definition;
-    const kiln__type_scope scope = scope_of(d, named);
-    int result = 0;
-
-    for (size_t i = 0; result == 0 && i < definition->parameter_count; i++)
-        result =
-            visit_tree(d, &scope, definition->parameters[i].type, visit, env);
-    for (size_t i = 0; result == 0 && i < definition->type_parameter_count; i++)
-        result = visit_tree(d, &scope, definition->type_parameters[i].bound,
-                            visit, env);
-    return result;
-}
-
-static int is_own_struct(const kiln__binding *binding)
-{
-    return binding->kind == KILN__BINDING_TYPE && binding->named->is_struct;
-}
-
-/* ---- a struct that contains itself ---- */
-
-typedef struct search {
-    const kiln__slot *slot;
-    uint64_t visit;
-    int depth;
-} search;
-
-static int reaches(defining *d, const kiln__binding *binding, void *env)
-{
-    search *s = env, inner = *s;
-    kiln__slot *slot;
-    int found;
-
-    if (!is_own_struct(binding))
-        return 0;
-    if (binding->named->slot == s->slot)
-        return 1;
-    slot = kiln__slot_get(binding->named->package, binding->named->name);
-    if (slot == NULL || slot->visit == s->visit)
-        return 0;
-    slot->visit = s->visit;
-    /* Deeper than any chain of structs that a person writes. */
-    if (++inner.depth > 256)
-        return 1;
-    found = visit_names(d, binding->named, reaches, &inner);
-    return found;
-}
-
-static int check_containment(defining *d, const pending *p)
-{
-    search s = {.slot = p->named->slot,
-                .visit = ++d->change->language->visit_number};
-
-    if (!p->named->is_struct || !visit_names(d, p->named, reaches, &s))
-        return 1;
-    if (d->change->status == KILN_OK && !p->follows)
-        kiln__diagnose(&d->change->diagnostics, p->named->source,
-                       p->named->definition->name_span, "struct-cycle",
-                       "a struct is a value: it cannot hold one of its kind",
-                       "struct `%s` contains itself", p->named->name);
-    return 0;
-}
-
-/* ---- structs around a redefined one ---- */
-
-static int is_pending(defining *d, const kiln__binding *binding, void *env)
-{
-    (void)d;
-    (void)env;
-    return is_own_struct(binding) && pending_of(binding->named->slot) != NULL;
-}
-
-static void follow_slot(kiln_digest key, void *value, void *env)
-{
-    kiln__slot *slot = value;
-    defining *d = env;
-    const kiln__version *version = kiln__slot_version(slot, d->change->world);
-
-    (void)key;
-    if (d->change->status != KILN_OK || version == NULL ||
-        version->import != NULL || !is_own_struct(&version->binding) ||
-        pending_of(slot) != NULL)
-        return;
-    if (visit_names(d, version->binding.named, is_pending, NULL) &&
-        d->change->status == KILN_OK)
-        link_type(d, slot, version->binding.named, 1);
-}
-
-static void follow(defining *d)
-{
-    pending **before;
-
-    do {
-        const kiln_package *package = d->change->language->packages;
-
-        before = d->last;
-        for (; package != NULL; package = package->next)
-            kiln__map_each(&package->bindings->slots, follow_slot, d);
-    } while (d->last != before && d->change->status == KILN_OK);
-}
-
-/* ---- digests ---- */
-
-static void digest_type(defining *d, pending *p);
-
-static int encode_name(defining *d, const kiln__binding *binding, void *env)
-{
-    kiln__encoder *encoder = env;
-    const kiln__named_type *named = binding->named;
-
-    kiln__encode_u64(encoder, (uint64_t)binding->kind);
-    if (binding->kind == KILN__BINDING_SCALAR)
-        kiln__encode_text(encoder, binding->type->text);
-    if (binding->kind == KILN__BINDING_CONST)
-        kiln__encode_digest(encoder, binding->definition->digest);
-    if (binding->kind != KILN__BINDING_TYPE)
-        return 0;
-    kiln__encode_text(encoder, named->slot->package->name);
-    kiln__encode_text(encoder, named->name);
-    if (named->is_struct) {
-        if (pending_of(named->slot) != NULL)
-            digest_type(d, pending_of(named->slot));
-        kiln__encode_digest(encoder, named->digest);
-    }
-    return 0;
-}
-
-/* Containment was checked: the recursion ends. */
-static void digest_type(defining *d, pending *p)
-{
-    const kiln__named_type *parent = p->named->parent;
-    kiln__encoder encoder;
-
-    if (p->digested)
-        return;
-    p->digested = 1;
-    kiln__encoder_init(&encoder, d->change->language->alloc);
-    kiln__encode_text(&encoder, p->named->package->name);
-    kiln__encode_digest(&encoder, p->named->definition->digest);
-    kiln__encode_text(&encoder,
-                      parent == NULL ? NULL : parent->slot->package->name);
-    kiln__encode_text(&encoder, parent == NULL ? NULL : parent->name);
-    (void)visit_names(d, p->named, encode_name, &encoder);
-    p->named->digest = kiln__encoder_digest(&encoder);
-    p->version->digest = p->named->digest;
-    if (encoder.failed)
-        d->change->status = KILN_ENOMEM;
-    kiln__encoder_dispose(&encoder);
-}
-
-/* ---- fields ---- */
-
-static int has_layout(const kiln__pattern *pattern);
-
-static int type_has_layout(const kiln_type *type)
-{
-    if (type->kind == KILN_TYPE_ARRAY)
-        return 0;
-    for (size_t i = 0; type->kind == KILN_TYPE_TUPLE && i < type->field_count;
-         i++)
-        if (!type_has_layout(type->fields[i].type))
-            return 0;
-    return 1;
-}
-
-static int parts_have_layout(const kiln__pattern *pattern)
-{
-    for (size_t i = 0; i < pattern->count; i++)
-        if (!has_layout(pattern->children[i]))
-            return 0;
-    return 1;
-}
-
-/* Is it one type, as soon as the struct's parameters are known? */
-static int has_layout(const kiln__pattern *pattern)
-{
-    switch (pattern->kind) {
-    case KILN__PATTERN_ANY:
-    case KILN__PATTERN_ABSTRACT:
-    case KILN__PATTERN_ARRAY:
-        return 0;
-    case KILN__PATTERN_EXACT:
-        return type_has_layout(pattern->type);
-    case KILN__PATTERN_STRUCT:
-        return pattern->count ==
-                   pattern->named->definition->type_parameter_count &&
-               parts_have_layout(pattern);
-    case KILN__PATTERN_PARAMETER:
-    case KILN__PATTERN_VECTOR:
-    case KILN__PATTERN_TUPLE:
-    case KILN__PATTERN_STATIC:
-    case KILN__PATTERN_TYPE:
-        return parts_have_layout(pattern);
-    }
-    return 0;
-}
-
-static void check_field(defining *d, const kiln__named_type *named,
-                        const kiln__ast_parameter *field,
-                        const kiln__pattern *pattern)
-{
-    kiln__text text;
-
-    if (has_layout(pattern))
-        return;
-    kiln__text_init(&text, d->change->language->alloc);
-    kiln__pattern_print(&text, pattern, named->definition);
-    kiln__diagnose(&d->change->diagnostics, named->source, field->span,
-                   "field-not-concrete",
-                   pattern->kind == KILN__PATTERN_ARRAY
-                       ? "pass arrays as arguments of their own"
-                       : "give the struct a type parameter for it",
-                   "field `%s` cannot be %s: values of a struct have one size",
-                   field->name, text.failed ? "this" : text.bytes);
-    if (text.failed)
-        d->change->status = KILN_ENOMEM;
-    kiln__text_dispose(&text);
-}
-
-static kiln__method *constructor_new(defining *d, pending *p)
-{
-    const kiln__definition *definition = p->named->definition;
-    kiln__arena *arena = &d->change->source->arena;
-    kiln__method *method = kiln__arena_allocate(arena, sizeof *method);
-
-    if (method == NULL)
-        return NULL;
-    method->definition = definition;
-    method->source = d->change->source;
-    method->package = p->named->package;
-    method->parameter_count = definition->parameter_count;
-    method->type_parameter_count = definition->type_parameter_count;
-    method->parameters = kiln__arena_allocate_array(
-        arena, method->parameter_count + 1, sizeof *method->parameters);
-    method->bounds = kiln__arena_allocate_array(
-        arena, method->type_parameter_count + 1, sizeof *method->bounds);
-    return arena->failed ? NULL : method;
-}
-
-/* A struct that only follows keeps its constructor: patterns name slots. */
-static void make_constructor(defining *d, pending *p)
-{
-    const kiln__definition *definition = p->named->definition;
-    kiln__method *constructor;
-
-    if (!p->named->is_struct || p->follows)
-        return;
-    if (definition->type_parameter_count > KILN__TYPE_PARAMETERS_MAX) {
-        kiln__diagnose(&d->change->diagnostics, p->named->source,
-                       definition->name_span, "too-many-parameters", NULL,
-                       "a definition has at most %d type parameters",
-                       KILN__TYPE_PARAMETERS_MAX);
-        return;
-    }
-    constructor = constructor_new(d, p);
-    if (constructor == NULL) {
-        d->change->status = KILN_ENOMEM;
-        return;
-    }
-    p->named->constructor = constructor;
-    if (kiln__define_signature(d->change, constructor) != KILN_OK)
-        return;
-    for (size_t i = 0; i < constructor->parameter_count; i++)
-        check_field(d, p->named, &definition->parameters[i],
-                    constructor->parameters[i]);
-}
-
 /* ---- the whole ---- */
 
 /* What means the same as before stays as it was. */
-static void settle(defining *d, pending *p)
+static void settle(kiln__defining *d, kiln__defined *p)
 {
     kiln__slot *slot = kiln__slot_get(p->named->package, p->named->name);
 
@@ -487,9 +168,9 @@ static void settle(defining *d, pending *p)
         kiln__change_touch_name(d->change, slot);
 }
 
-static void check_types(defining *d)
+static void check_types(kiln__defining *d)
 {
-    pending *p;
+    kiln__defined *p;
     int finite = 1;
 
     for (p = d->first; p != NULL; p = p->next)
@@ -497,27 +178,41 @@ static void check_types(defining *d)
     for (p = d->first; p != NULL; p = p->next)
         check_parents(d, p);
     for (p = d->first; p != NULL; p = p->next)
-        finite &= check_containment(d, p);
+        finite &= kiln__defining_check_size(d, p);
     for (p = d->first; finite && p != NULL; p = p->next)
-        make_constructor(d, p);
+        kiln__defining_construct(d, p);
     for (p = d->first; finite && p != NULL; p = p->next)
-        digest_type(d, p);
+        kiln__defining_digest(d, p);
+}
+
+/* Does some name, a constant's, say, mean something else from now on? */
+static int changes_names(const kiln__change *change)
+{
+    const kiln_package *core = change->language->core;
+
+    for (size_t i = 0; !change->first && i < change->slots.count; i++)
+        if (change->slots.items[i]->versions->next != NULL ||
+            kiln__slot_get(core, change->slots.items[i]->name) != NULL)
+            return 1;
+    return 0;
 }
 
 void kiln__define_types(kiln__change *change)
 {
     const kiln__source *source = change->source;
-    defining d = {.change = change};
+    kiln__defining d = {
+        .change = change,
+        .before = {.language = change->language, .world = change->world - 1}};
 
     d.last = &d.first;
     for (size_t i = 0; i < source->definition_count; i++)
         if (source->definitions[i].kind == KILN__DEFINE_STRUCT ||
             source->definitions[i].kind == KILN__DEFINE_ABSTRACT)
             link_definition(&d, &source->definitions[i]);
-    if (d.redefines && change->status == KILN_OK)
-        follow(&d);
+    if (change->status == KILN_OK && changes_names(change))
+        kiln__defining_follow(&d);
     if (change->status == KILN_OK)
         check_types(&d);
-    for (pending *p = d.first; p != NULL; p = p->next)
+    for (kiln__defined *p = d.first; p != NULL; p = p->next)
         settle(&d, p);
 }

@@ -20,7 +20,7 @@ typedef struct call {
     const kiln__generic *generic;
     const kiln__argument *arguments;
     size_t count;
-    uint64_t world;
+    kiln__facts *facts;
     const kiln_type *integer; /* i64 */
     int softness;
     int failed;
@@ -29,27 +29,28 @@ typedef struct call {
 /* ---- one pattern, one type ---- */
 
 int kiln__type_descends(const kiln__named_type *named, const kiln__slot *slot,
-                        uint64_t world)
+                        kiln__facts *facts)
 {
     for (int i = 0; named != NULL && i < KILN__TYPE_TREE_MAX; i++) {
         if (named->slot == slot)
             return 1;
+        kiln__ask_above(facts, named);
         if (named->parent == NULL)
             return 0;
-        named = kiln__slot_type(named->parent->slot, world);
+        named = kiln__slot_type(named->parent->slot, facts->world);
     }
     return 0;
 }
 
 int kiln__abstract_takes(const kiln__named_type *named, const kiln_type *type,
-                         uint64_t world)
+                         kiln__facts *facts)
 {
     if (named->kinds & (1u << type->kind))
         return 1;
     if (type->kind != KILN_TYPE_STRUCT || type->origin == NULL)
         return 0;
-    return kiln__type_descends(kiln__slot_type(type->origin, world),
-                               named->slot, world);
+    return kiln__type_descends(kiln__slot_type(type->origin, facts->world),
+                               named->slot, facts);
 }
 
 static int parameter_takes(kiln__matching *matching, uint32_t index,
@@ -117,7 +118,7 @@ int kiln__pattern_takes(kiln__matching *matching, const kiln__pattern *pattern,
     case KILN__PATTERN_ANY:
         return 1;
     case KILN__PATTERN_ABSTRACT:
-        return kiln__abstract_takes(pattern->named, type, matching->world);
+        return kiln__abstract_takes(pattern->named, type, matching->facts);
     case KILN__PATTERN_EXACT:
         return pattern->type == type;
     case KILN__PATTERN_PARAMETER:
@@ -145,21 +146,6 @@ int kiln__pattern_takes(kiln__matching *matching, const kiln__pattern *pattern,
                                    type->element);
     }
     return 0;
-}
-
-int kiln__pattern_matches(const kiln__pattern *pattern, const kiln_type *type,
-                          const kiln_type **parameters,
-                          const kiln__method *method)
-{
-    kiln__language *language = method->generic->package->language;
-    kiln__matching matching = {method, parameters,
-                               kiln__language_world(language), 0};
-    int takes;
-
-    kiln__language_read(language);
-    takes = kiln__pattern_takes(&matching, pattern, type);
-    kiln__language_unlock(language);
-    return takes;
 }
 
 /* ---- one method, all arguments ---- */
@@ -227,7 +213,7 @@ static int soft_takes(const call *c, kiln__matching *matching,
 
 static int applies(call *c, const kiln__method *method, kiln__match *out)
 {
-    kiln__matching matching = {method, out->parameters, c->world, 0};
+    kiln__matching matching = {method, out->parameters, c->facts, 0};
     int takes = 1;
 
     if (method->parameter_count != c->count)
@@ -245,8 +231,8 @@ static int applies(call *c, const kiln__method *method, kiln__match *out)
         if (!is_firm(c, i))
             takes = soft_takes(c, &matching, method->parameters[i], i,
                                &out->types[i]);
-    c->failed |= matching.failed;
-    return takes && !matching.failed;
+    c->failed |= matching.failed | c->facts->failed;
+    return takes && !c->failed;
 }
 
 /* ---- all methods of one table ---- */
@@ -270,13 +256,30 @@ static int is_visible(const kiln__method *method, uint64_t world)
            world <= __atomic_load_n(&method->max_world, __ATOMIC_RELAXED);
 }
 
+int kiln__method_is_seen(const kiln__method *method, const char *overlays,
+                         uint64_t world)
+{
+    if (!is_visible(method, world))
+        return 0;
+    if (method->overlay == NULL)
+        return 1;
+    while (overlays != NULL && *overlays != '\0') {
+        const size_t size = strcspn(overlays, ",");
+
+        if (is_in_table(method, (table_name){overlays, size}))
+            return 1;
+        overlays += size + (overlays[size] == ',');
+    }
+    return 0;
+}
+
 /* A method takes another type than the argument's only where that is soft. */
 static kiln__method_walk walk_of(const call *c, int is_full)
 {
     kiln__method_walk walk = {.generic = c->generic,
                               .arguments = c->arguments,
                               .count = c->count,
-                              .world = c->world,
+                              .world = c->facts->world,
                               .is_full = is_full};
 
     for (size_t i = 0; i < c->count; i++)
@@ -293,14 +296,14 @@ static const kiln__method *next_candidate(const call *c, table_name table,
 
     do
         method = kiln__method_walk_next(walk);
-    while (method != NULL &&
-           !(is_in_table(method, table) && is_visible(method, c->world)));
+    while (method != NULL && !(is_in_table(method, table) &&
+                               is_visible(method, c->facts->world)));
     return method;
 }
 
 static int covers(call *c, const kiln__method *wide, const kiln__method *narrow)
 {
-    return kiln__method_covers(wide, narrow, c->world, &c->failed);
+    return kiln__method_covers(wide, narrow, c->facts->world, &c->failed);
 }
 
 static int beats(call *c, const kiln__method *a, const kiln__method *b)
@@ -396,15 +399,15 @@ static int softest(const kiln__argument *arguments, size_t count)
     return result;
 }
 
-kiln_status kiln__method_try(kiln__match *out, kiln__language *language,
+kiln_status kiln__method_try(kiln__match *out, kiln__facts *facts,
                              const kiln__method *method,
-                             const kiln__argument *arguments, size_t count,
-                             uint64_t world)
+                             const kiln__argument *arguments, size_t count)
 {
+    kiln_context *context = facts->language->context;
     call c = {.arguments = arguments,
               .count = count,
-              .world = world,
-              .integer = kiln_type_scalar(language->context, KILN_TYPE_I64)};
+              .facts = facts,
+              .integer = kiln_type_scalar(context, KILN_TYPE_I64)};
     const int last = softest(arguments, count);
 
     out->method = method;
@@ -422,10 +425,12 @@ kiln_status kiln__dispatch(kiln__match *out, const kiln__generic *generic,
                            const char *overlays, uint64_t world)
 {
     kiln__language *language = generic->package->language;
+    /* The question is the call's, as a whole: what is above types, too. */
+    kiln__facts facts = {.language = language, .world = world};
     call c = {.generic = generic,
               .arguments = arguments,
               .count = count,
-              .world = world,
+              .facts = &facts,
               .integer = kiln_type_scalar(language->context, KILN_TYPE_I64)};
     const int last = softest(arguments, count);
     kiln_status status = KILN_ENOTFOUND;

@@ -95,35 +95,14 @@ static void print_call(kiln__text *out, const kiln__generic *generic,
     kiln__text_add(out, ")");
 }
 
-static int is_current(const kiln__method *method, uint64_t world)
-{
-    return method->min_world <= world &&
-           world <= __atomic_load_n(&method->max_world, __ATOMIC_RELAXED);
-}
-
-static int is_searched(const kiln__method *method, const char *overlays)
-{
-    const size_t size = method->overlay == NULL ? 0 : strlen(method->overlay);
-
-    if (method->overlay == NULL)
-        return 1;
-    while (overlays != NULL && *overlays != '\0') {
-        const size_t length = strcspn(overlays, ",");
-
-        if (length == size && memcmp(overlays, method->overlay, size) == 0)
-            return 1;
-        overlays += length + (overlays[length] == ',');
-    }
-    return 0;
-}
-
 /* Names the first argument that does not fit. */
 static void print_reason(kiln__text *out, const kiln__method *method,
                          const kiln__argument *arguments, size_t count,
                          uint64_t world)
 {
     const kiln_type *bound_to[KILN__TYPE_PARAMETERS_MAX] = {0};
-    kiln__matching matching = {method, bound_to, world, 0};
+    kiln__facts facts = {.language = method->package->language, .world = world};
+    kiln__matching matching = {method, bound_to, &facts, 0};
 
     if (method->parameter_count != count) {
         kiln__text_format(out, " takes %zu argument%s, not %zu",
@@ -155,7 +134,7 @@ static const char *candidates(kiln__arena *arena, const kiln__generic *generic,
     kiln__text_init(&text, arena->alloc);
     kiln__language_read(generic->package->language);
     for (method = generic->methods; method != NULL; method = method->next) {
-        if (!is_current(method, world) || !is_searched(method, overlays))
+        if (!kiln__method_is_seen(method, overlays, world))
             continue;
         if (found++ >= CANDIDATES_SHOWN)
             continue;

@@ -22,19 +22,20 @@ typedef enum kiln__fold {
     KILN__FOLD_REFUSED /* not for such constants */
 } kiln__fold;
 
-/* What a binary operator does. */
+/* What an operator does. */
 typedef enum kiln__operator_class {
     KILN__OPERATOR_ARITHMETIC, /* + - * / // % */
     KILN__OPERATOR_BITS,       /* & | ^ */
     KILN__OPERATOR_SHIFT,
     KILN__OPERATOR_EQUALITY,
     KILN__OPERATOR_ORDER,
-    KILN__OPERATOR_POWER
+    KILN__OPERATOR_POWER,
+    KILN__OPERATOR_UNARY /* ! and ~; a sign is ARITHMETIC */
 } kiln__operator_class;
 
 typedef struct kiln__operator {
     const char *text;
-    kiln__ir_op op; /* POWER: NONE */
+    kiln__ir_op op; /* POWER and UNARY: NONE */
     kiln__operator_class class;
 } kiln__operator;
 

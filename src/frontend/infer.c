@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "infer.h"
+#include "language.h"
 
 /*
  * An attempt declares parameters and locals, walks the body and finds the
@@ -249,6 +250,20 @@ static kiln_status attempt(kiln__infer *in, int *again)
     return report(in, result);
 }
 
+/* Forgets what was reported; that the call gets this method was asked before
+   the first attempt. */
+static kiln_status begin_again(kiln__infer *in)
+{
+    kiln__facts facts = kiln__infer_facts(in);
+    kiln__match match;
+
+    kiln_inference_restart(in->inference);
+    reset_attempt(in);
+    if (kiln__ask_signature(&match, &facts, in->signature) != KILN_OK)
+        return kiln__error_no_memory(in->error);
+    return KILN_OK;
+}
+
 static kiln_status attempt_until_settled(kiln__infer *in)
 {
     kiln_status status = KILN_OK;
@@ -257,11 +272,10 @@ static kiln_status attempt_until_settled(kiln__infer *in)
     for (int i = 0; again && status == KILN_OK; i++) {
         if (i == KILN__INFER_ATTEMPTS_MAX)
             return without_base(in);
-        if (i > 0) {
-            kiln_inference_restart(in->inference);
-            reset_attempt(in);
-        }
-        status = attempt(in, &again);
+        if (i > 0)
+            status = begin_again(in);
+        if (status == KILN_OK)
+            status = attempt(in, &again);
     }
     return status;
 }
@@ -299,7 +313,7 @@ kiln_status kiln__infer_method(kiln__language *language,
                         .signature = signature,
                         .match = match,
                         .method = match->method,
-                        .definition = match->method->definition,
+                        .definition = kiln__method_definition(match->method),
                         .config = config,
                         .world = world,
                         .error = error};
@@ -308,8 +322,8 @@ kiln_status kiln__infer_method(kiln__language *language,
     in->root = in->parent == NULL ? in : in->parent->root;
     in->root->inferred++;
     in->assumed = kiln__infer_recall(in);
-    kiln_inference_set_root(inference, match->method->digest);
-    if (match->method->package->is_runtime)
+    kiln_inference_set_root(inference, kiln__method_digest(match->method));
+    if (kiln__method_is_runtime(match->method))
         kiln_inference_set_runtime(inference);
     kiln_inference_set_user(inference, in);
     status = attempt_until_settled(in);

@@ -3,9 +3,9 @@
 #ifndef KILN_INFER_H
 #define KILN_INFER_H
 
+#include "facts.h"
 #include "fold.h"
 #include "ir.h"
-#include "language.h"
 #include "report.h"
 #include "settings.h"
 #include "types.h"
@@ -140,6 +140,7 @@ struct kiln__infer {
 
     /* The attempt; all from here on begins anew. */
     const kiln_type *declared; /* -> T, or NULL */
+    kiln__facts facts;         /* the program, as this attempt reads it */
 
     /* Where the walk is: these follow into constants' definitions. */
     const kiln__source *source;
@@ -238,6 +239,8 @@ const char *kiln__infer_place(kiln__infer *in, kiln__span span);
 kiln__value kiln__infer_unknown_name(kiln__infer *in, const kiln__ast *ast);
 
 /* ---- infer_node.c: building IR ---- */
+/* The program as the inference sees it; nothing is kept. */
+kiln__facts kiln__infer_facts(const kiln__infer *in);
 kiln_status kiln__infer_begin(kiln__infer *in);
 void kiln__infer_end(kiln__infer *in);
 uint32_t kiln__infer_type(kiln__infer *in, const kiln_type *type);
@@ -353,11 +356,15 @@ int kiln__infer_known_integer(const kiln__value *value, kiln__wide *out);
 /* ---- infer_arithmetic.c: operators on built-in types ---- */
 const kiln__operator *kiln__operator_find(const char *text);
 int kiln__infer_is_plain(const kiln__value *value);
-kiln__value kiln__infer_binary(kiln__infer *in, const kiln__operator *operator,
-                               const kiln__value * a, const kiln__value *b,
-                               const kiln__ast *ast);
-kiln__value kiln__infer_unary(kiln__infer *in, const char *operator,
-                              const kiln__value * a, const kiln__ast *ast);
+/* Are all of types that operators have rules for? */
+int kiln__infer_has_rule(const kiln__value *values, size_t count);
+/* May a method take them in place of the operator's own rule? */
+int kiln__infer_is_replaced(kiln__infer *in, const kiln__operator *operator,
+                            const kiln__value * values, size_t count);
+/* What the operator itself makes of one value or two that it has a rule for. */
+kiln__value kiln__infer_by_rule(kiln__infer *in, const kiln__operator *operator,
+                                const kiln__value * values, size_t count,
+                                const kiln__ast *ast);
 /* Brings numbers to the type that arithmetic gives; false: reported, or
    vague. */
 int kiln__infer_unify(kiln__infer *in, kiln__value *values, size_t count,
@@ -390,10 +397,10 @@ kiln__value kiln__infer_apply(kiln__infer *in, const kiln__generic *generic,
 /* infer_callee.c: a call with its result's type, once the callee has one. */
 kiln__value kiln__infer_callee(kiln__infer *in, const kiln_signature *signature,
                                const uint32_t *nodes, const kiln__ast *ast);
-/* Calls what the operator means in the package. */
-kiln__value kiln__infer_call_operator(kiln__infer *in, const char *name,
-                                      kiln__value *arguments, size_t count,
-                                      const kiln__ast *ast);
+/* Applies the operator to one value or two: a method, or its own rule. */
+kiln__value kiln__infer_operate(kiln__infer *in, const char *name,
+                                kiln__value *values, size_t count,
+                                const kiln__ast *ast);
 /* Calls a function of package core. */
 kiln__value kiln__infer_apply_name(kiln__infer *in, const char *name,
                                    kiln__value *arguments, size_t count,
@@ -482,5 +489,9 @@ const kiln_type *kiln__infer_result(kiln__infer *in);
 const kiln_type *kiln__infer_recall(const kiln__infer *in);
 kiln_status kiln__infer_remember(kiln__infer *in, const kiln_type *result);
 void kiln__infer_forget(kiln__infer *in);
+
+/* These read the program of today, and nobody would know (facts.h). */
+#pragma GCC poison kiln_type_parse kiln__type_parse_at kiln__language_type
+#pragma GCC poison kiln_package_find kiln_package_function kiln__function_find
 
 #endif /* KILN_INFER_H */

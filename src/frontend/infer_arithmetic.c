@@ -2,41 +2,36 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <string.h>
 
+#include "builtins.h"
 #include "infer.h"
 
 /*
  * Constants without a type are folded. Otherwise both sides come to one type
  * (kiln__infer_unify): the wider of one signedness, the float of an integer
  * and a float, the vector of a vector and a scalar.
+ *
+ * These are the operators' own rules. An overlay may have a method in their
+ * place; whether any operand's type could get one is asked once for each
+ * operator, so that what nobody replaces is never dispatched.
  */
 
-static const kiln__operator operators[] = {
-    {"+", KILN__IR_ADD, KILN__OPERATOR_ARITHMETIC},
-    {"-", KILN__IR_SUB, KILN__OPERATOR_ARITHMETIC},
-    {"*", KILN__IR_MUL, KILN__OPERATOR_ARITHMETIC},
-    {"/", KILN__IR_DIV, KILN__OPERATOR_ARITHMETIC},
-    {"//", KILN__IR_IDIV, KILN__OPERATOR_ARITHMETIC},
-    {"%", KILN__IR_IREM, KILN__OPERATOR_ARITHMETIC},
-    {"&", KILN__IR_AND, KILN__OPERATOR_BITS},
-    {"|", KILN__IR_OR, KILN__OPERATOR_BITS},
-    {"^", KILN__IR_XOR, KILN__OPERATOR_BITS},
-    {"<<", KILN__IR_SHL, KILN__OPERATOR_SHIFT},
-    {">>", KILN__IR_SHR, KILN__OPERATOR_SHIFT},
-    {"==", KILN__IR_EQ, KILN__OPERATOR_EQUALITY},
-    {"!=", KILN__IR_NE, KILN__OPERATOR_EQUALITY},
-    {"<", KILN__IR_LT, KILN__OPERATOR_ORDER},
-    {"<=", KILN__IR_LE, KILN__OPERATOR_ORDER},
-    {">", KILN__IR_GT, KILN__OPERATOR_ORDER},
-    {">=", KILN__IR_GE, KILN__OPERATOR_ORDER},
-    {"**", KILN__IR_NONE, KILN__OPERATOR_POWER},
-};
+#define OPERATOR_ROW(text, least, most, operation, class) \
+    {text, KILN__IR_##operation, KILN__OPERATOR_##class},
+static const kiln__operator operators[] = {KILN__OPERATOR_MAP(OPERATOR_ROW)};
 
 const kiln__operator *kiln__operator_find(const char *text)
 {
     for (size_t i = 0; i < sizeof operators / sizeof *operators; i++)
-        if (strcmp(operators[i].text, text) == 0)
+        if (operators[i].text[0] == text[0] &&
+            strcmp(operators[i].text, text) == 0)
             return &operators[i];
     return NULL;
+}
+
+/* Index 0 is that of no function. */
+static uint32_t builtin_of(const kiln__operator *operator)
+{
+    return (uint32_t)(operator- operators) + 1;
 }
 
 static int is_comparison(const kiln__operator *operator)
@@ -63,6 +58,38 @@ int kiln__infer_is_plain(const kiln__value *value)
 static int is_untyped(const kiln__value *value)
 {
     return value->kind == KILN__VALUE_LITERAL || kiln__value_is_static(value);
+}
+
+/* Is nothing known to be of a type that a method could take? */
+static int are_untyped(const kiln__value *values, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (values[i].kind == KILN__VALUE_TYPED &&
+            !kiln__value_is_static(&values[i]))
+            return 0;
+    return 1;
+}
+
+int kiln__infer_has_rule(const kiln__value *values, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (!kiln__infer_is_plain(&values[i]))
+            return 0;
+    return 1;
+}
+
+int kiln__infer_is_replaced(kiln__infer *in, const kiln__operator *operator,
+                            const kiln__value * values, size_t count)
+{
+    int replaced = 0;
+    kiln_status status;
+
+    if (kiln__facts_no_operator(&in->facts) || are_untyped(values, count))
+        return 0;
+    status = kiln__ask_operator(&replaced, &in->facts, builtin_of(operator));
+    if (status != KILN_OK)
+        (void)kiln__infer_fail(in, status);
+    return replaced;
 }
 
 static const kiln_type *lane(const kiln_type *type)
@@ -300,9 +327,9 @@ static kiln__value guess(const kiln__value *values)
     return value;
 }
 
-kiln__value kiln__infer_binary(kiln__infer *in, const kiln__operator *operator,
-                               const kiln__value * a, const kiln__value *b,
-                               const kiln__ast *ast)
+static kiln__value binary(kiln__infer *in, const kiln__operator *operator,
+                          const kiln__value * a, const kiln__value *b,
+                          const kiln__ast *ast)
 {
     kiln__value sides[2] = {*a, *b};
 
@@ -365,8 +392,8 @@ static kiln__value negate(kiln__infer *in, const char *operator,
                             a->type, ast, 0, &node, 1);
 }
 
-kiln__value kiln__infer_unary(kiln__infer *in, const char *operator,
-                              const kiln__value * a, const kiln__ast *ast)
+static kiln__value unary(kiln__infer *in, const char *operator,
+                         const kiln__value * a, const kiln__ast *ast)
 {
     kiln__value value;
     kiln__constant constant;
@@ -390,4 +417,13 @@ kiln__value kiln__infer_unary(kiln__infer *in, const char *operator,
     if (fold != KILN__FOLD_OK)
         return fold_failed(in, fold, operator, ast);
     return folded(in, &constant, kiln__value_is_static(a), 0, ast);
+}
+
+kiln__value kiln__infer_by_rule(kiln__infer *in, const kiln__operator *operator,
+                                const kiln__value * values, size_t count,
+                                const kiln__ast *ast)
+{
+    if (count == 1)
+        return unary(in, operator->text, &values[0], ast);
+    return binary(in, operator, & values[0], &values[1], ast);
 }

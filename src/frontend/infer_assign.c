@@ -20,11 +20,11 @@ kiln__variable *kiln__infer_not_assignable(kiln__infer *in,
 static const char *binding_refusal(kiln__infer *in,
                                    const kiln__binding *binding)
 {
-    kiln_package *core = kiln__infer_core(in);
+    const kiln_package *core = kiln__infer_core(in);
 
     switch (binding->kind) {
     case KILN__BINDING_FUNCTION:
-        return binding->generic->package == core ? NULL : "a function";
+        return kiln__generic_is_core(binding->generic) ? NULL : "a function";
     case KILN__BINDING_CONST:
         return binding->package == core ? NULL : "a constant";
     case KILN__BINDING_TYPE:
@@ -161,14 +161,10 @@ void kiln__infer_bind(kiln__infer *in, const char *name,
 kiln__value kiln__infer_combine(kiln__infer *in, const kiln__value *old,
                                 const kiln__ast *ast)
 {
-    const kiln__operator *operator= kiln__operator_find(ast->text);
     kiln__value sides[2] = {*old};
 
     sides[1] = kiln__infer_operand(in, ast->children[1]);
-    if (operator!= NULL && kiln__infer_is_plain(&sides[0]) &&
-        kiln__infer_is_plain(&sides[1]))
-        return kiln__infer_binary(in, operator, & sides[0], &sides[1], ast);
-    return kiln__infer_call_operator(in, ast->text, sides, 2, ast);
+    return kiln__infer_operate(in, ast->text, sides, 2, ast);
 }
 
 /* a[i] = e needs nothing twice. */

@@ -381,11 +381,9 @@ static kiln__value operator_rule(kiln__infer *in, const kiln__builtin *builtin,
 {
     const kiln__operator *operator= kiln__operator_find(builtin->name);
 
-    if (count == 1)
-        return kiln__infer_unary(in, builtin->name, &arguments[0], ast);
-    return operator== NULL ? poison(in)
-                           : kiln__infer_binary(in, operator, & arguments[0],
-                                                &arguments[1], ast);
+    return operator== NULL
+               ? poison(in)
+               : kiln__infer_by_rule(in, operator, arguments, count, ast);
 }
 
 static kiln__value barrier_rule(kiln__infer *in, const kiln__ast *ast)
@@ -459,7 +457,9 @@ kiln__value kiln__infer_builtin(kiln__infer *in, const kiln__builtin *builtin,
                                 kiln__value *arguments, size_t count,
                                 const kiln__ast *ast)
 {
-    if (count < builtin->least || count > builtin->most) {
+    /* With several indices an atomic operation has more, which it counts. */
+    if (count < builtin->least ||
+        (count > builtin->most && builtin->rule != KILN__RULE_ATOMIC)) {
         if (builtin->least == builtin->most)
             return kiln__infer_error(in, ast->span, "no-method", NULL,
                                      "`%s` takes %d argument%s, not %zu",

@@ -2,7 +2,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "builtins.h"
 #include "infer.h"
-#include "tables.h"
 
 /*
  * The user's methods come first, then the built-in rule. Dispatch is asked as
@@ -25,7 +24,7 @@ static void refuse(kiln__infer *in, kiln_status status,
     kiln__refusal refusal = {0};
     const kiln_status explained = kiln__dispatch_explain(
         &refusal, &in->arena, status, match, generic, arguments, count,
-        in->config->overlays, in->world);
+        in->facts.overlays, in->facts.world);
 
     if (explained != KILN_OK)
         (void)kiln__infer_fail(in, explained);
@@ -44,8 +43,8 @@ __attribute__((noinline)) static target find_method(
     target found = {0};
     kiln__match match = {0};
 
-    found.status = kiln__ask_dispatch(&match, in->inference, generic, arguments,
-                                      count, in->config->overlays, in->world);
+    found.status =
+        kiln__ask_method(&match, &in->facts, generic, arguments, count);
     if (found.status == KILN_OK) {
         found.types = kiln__arena_copy(&in->arena, match.types,
                                        (count + 1) * sizeof *found.types);
@@ -75,17 +74,18 @@ static int goes_too_far(kiln__infer *in, const kiln__generic *generic,
 {
     static const char hint[] =
         "does each call make a new type or compile-time integer?";
+    const char *name = kiln__generic_name(generic);
 
     if (in->depth + 1 >= KILN__INFER_CHAIN_MAX)
         (void)kiln__infer_error(in, ast->span, "too-deep", hint,
                                 "calls nest too deeply to infer: %d before "
                                 "`%s`",
-                                KILN__INFER_CHAIN_MAX, generic->name);
+                                KILN__INFER_CHAIN_MAX, name);
     else if (in->root->inferred >= KILN__INFER_METHODS_MAX)
         (void)kiln__infer_error(in, ast->span, "too-large", hint,
                                 "calls lead to too much to infer: %d methods "
                                 "before `%s`",
-                                KILN__INFER_METHODS_MAX, generic->name);
+                                KILN__INFER_METHODS_MAX, name);
     else
         return 0;
     return 1;
@@ -96,7 +96,8 @@ static kiln__value call_method(kiln__infer *in, const kiln__generic *generic,
                                kiln__value *arguments, size_t count,
                                const kiln__ast *ast)
 {
-    const kiln_signature signature = {generic->function, types, count};
+    const kiln_signature signature = {kiln__generic_function(generic), types,
+                                      count};
     const kiln__span before = in->span;
     uint32_t *nodes =
         kiln__arena_allocate_array(&in->arena, count + 1, sizeof *nodes);
@@ -161,16 +162,22 @@ static const kiln__value *first_vague(const kiln__value *values, size_t count)
     return found;
 }
 
-/* An operator on scalars and vectors has no other methods. */
-static int needs_no_dispatch(const kiln__builtin *builtin,
-                             const kiln__value *values, size_t count)
+/* Is there something built in for these arguments, if no method takes them? */
+static int has_rule(const kiln__builtin *builtin, const kiln__value *values,
+                    size_t count)
 {
-    if (builtin == NULL || builtin->rule != KILN__RULE_OPERATOR)
-        return 0;
-    for (size_t i = 0; i < count; i++)
-        if (!kiln__infer_is_plain(&values[i]))
-            return 0;
-    return 1;
+    return builtin != NULL && (builtin->rule != KILN__RULE_OPERATOR ||
+                               kiln__infer_has_rule(values, count));
+}
+
+/* An operator's rule that nothing replaces needs no dispatch. */
+static int is_settled(kiln__infer *in, const kiln__builtin *builtin,
+                      const kiln__value *values, size_t count)
+{
+    return builtin != NULL && builtin->rule == KILN__RULE_OPERATOR &&
+           kiln__infer_has_rule(values, count) &&
+           !kiln__infer_is_replaced(in, kiln__operator_find(builtin->name),
+                                    values, count);
 }
 
 /* Compile-time integers stay so if a method takes them; else they decay. */
@@ -200,9 +207,11 @@ kiln__value kiln__infer_apply(kiln__infer *in, const kiln__generic *generic,
                               kiln__value *arguments, size_t count,
                               const kiln__ast *ast)
 {
-    const kiln__builtin *builtin = kiln__builtin_at(generic->builtin);
+    const kiln__builtin *builtin =
+        kiln__builtin_at(kiln__generic_builtin(generic));
     const kiln__value *vague = first_vague(arguments, count);
     target found;
+    int rule;
 
     if (in->status != KILN_OK)
         return kiln__value_of(KILN__VALUE_POISON);
@@ -212,17 +221,15 @@ kiln__value kiln__infer_apply(kiln__infer *in, const kiln__generic *generic,
         return kiln__infer_error(in, ast->span, "no-method", NULL,
                                  "a call has at most %d arguments",
                                  KILN_ARGUMENTS_MAX);
-    if (needs_no_dispatch(builtin, arguments, count))
+    rule = has_rule(builtin, arguments, count);
+    if (is_settled(in, builtin, arguments, count))
         return kiln__infer_builtin(in, builtin, arguments, count, ast);
-    found = find_any_method(
-        in, generic, arguments, count,
-        builtin == NULL || builtin->rule == KILN__RULE_OPERATOR, ast);
+    found = find_any_method(in, generic, arguments, count, !rule, ast);
     if (in->status != KILN_OK)
         return kiln__value_of(KILN__VALUE_POISON);
     if (found.status == KILN_OK)
         return call_method(in, generic, found.types, arguments, count, ast);
-    if (found.status == KILN_ENOTFOUND && builtin != NULL &&
-        builtin->rule != KILN__RULE_OPERATOR)
+    if (found.status == KILN_ENOTFOUND && rule)
         return kiln__infer_builtin(in, builtin, arguments, count, ast);
     return in->broken = 1, kiln__value_of(KILN__VALUE_POISON);
 }
@@ -231,7 +238,7 @@ kiln__value kiln__infer_apply_name(kiln__infer *in, const char *name,
                                    kiln__value *arguments, size_t count,
                                    const kiln__ast *ast)
 {
-    kiln__symbol *symbol = kiln__infer_symbol(in, in->language->core, name);
+    kiln__symbol *symbol = kiln__infer_symbol(in, kiln__infer_core(in), name);
     const kiln__binding *binding;
 
     if (symbol == NULL)
@@ -245,7 +252,8 @@ kiln__value kiln__infer_apply_name(kiln__infer *in, const char *name,
 
 /* ---- what a call's tree calls ---- */
 
-/* The arguments of a call in order; atomics take a tuple of indices apart. */
+/* The arguments of a call in order. A tuple of indices is taken apart for an
+   atomic operation, and for methods in place of it. */
 typedef struct argument_list {
     kiln__value *values;
     size_t count;
@@ -289,7 +297,8 @@ static argument_list infer_arguments(kiln__infer *in,
 static kiln__value call_generic(kiln__infer *in, const kiln__generic *generic,
                                 const kiln__ast *ast)
 {
-    const kiln__builtin *builtin = kiln__builtin_at(generic->builtin);
+    const kiln__builtin *builtin =
+        kiln__builtin_at(kiln__generic_builtin(generic));
     argument_list list;
 
     if (builtin != NULL && builtin->rule == KILN__RULE_TYPEOF &&
@@ -298,14 +307,6 @@ static kiln__value call_generic(kiln__infer *in, const kiln__generic *generic,
     list = infer_arguments(in, builtin, ast);
     if (in->status != KILN_OK)
         return kiln__value_of(KILN__VALUE_POISON);
-    if (builtin != NULL && builtin->rule == KILN__RULE_ATOMIC &&
-        list.count + 1 != ast->count) {
-        const kiln__value *vague = first_vague(list.values, list.count);
-
-        return vague != NULL ? *vague
-                             : kiln__infer_atomic(in, builtin, list.values,
-                                                  list.count, ast);
-    }
     return kiln__infer_apply(in, generic, list.values, list.count, ast);
 }
 
@@ -337,15 +338,15 @@ static kiln__value call_parametric(kiln__infer *in,
     if (fields == NULL)
         return kiln__infer_fail(in, KILN_ENOMEM);
     fill_arguments(in, fields, list.values, list.count);
-    status = kiln__struct_from_fields(&type, in->language, named, fields,
-                                      list.count, in->world);
+    status = kiln__ask_fields(&type, &in->facts, named, fields, list.count);
     if (status == KILN_ENOTFOUND || status == KILN_ECOMPILE)
         return kiln__infer_error(
             in, ast->span, "wrong-type",
             kiln__infer_format(in, "name the parameters: %s{...}(...)",
-                               named->name),
+                               kiln__named_name(named)),
             "these %zu values do not make a %s of %zu fields", list.count,
-            named->name, named->definition->parameter_count);
+            kiln__named_name(named),
+            kiln__named_struct(named)->parameter_count);
     if (status != KILN_OK)
         return kiln__infer_fail(in, status);
     return kiln__infer_construct(in, type, list.values, list.count, ast);
@@ -355,21 +356,23 @@ static kiln__value call_named_type(kiln__infer *in,
                                    const kiln__named_type *named,
                                    const kiln__ast *ast)
 {
+    const kiln__definition *definition = kiln__named_struct(named);
     const kiln_type *type;
     argument_list list;
 
-    if (named->is_struct && named->definition->type_parameter_count > 0)
+    if (definition != NULL && definition->type_parameter_count > 0)
         return call_parametric(in, named, ast);
-    if (!named->is_struct && named->kinds == 1u << KILN_TYPE_VECTOR) {
+    if (kiln__named_is_kind(named, KILN_TYPE_VECTOR)) {
         list = infer_arguments(in, NULL, ast);
         return in->status == KILN_OK
                    ? kiln__infer_vector(in, list.values, list.count, ast)
                    : kiln__value_of(KILN__VALUE_POISON);
     }
-    if (!named->is_struct)
+    if (definition == NULL)
         return kiln__infer_error(in, ast->children[0]->span, "not-callable",
                                  "an abstract type has no values of its own",
-                                 "`%s` makes no values", named->name);
+                                 "`%s` makes no values",
+                                 kiln__named_name(named));
     type = kiln__infer_resolve(in, ast->children[0]);
     return type == NULL ? kiln__value_of(KILN__VALUE_POISON)
                         : call_type(in, type, ast);

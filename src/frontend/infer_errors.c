@@ -236,7 +236,7 @@ static const char *nearest_name(kiln__infer *in, const char *name)
 {
     size_t bound = 0, count = 0;
     const char *const *names =
-        kiln__binding_names(&in->arena, in->package, in->world, &bound);
+        kiln__binding_names(&in->arena, in->package, in->facts.world, &bound);
     const char **all = kiln__arena_allocate_array(
         &in->arena, bound + in->symbol_count + 1, sizeof *all);
 

@@ -75,9 +75,9 @@ kiln__value kiln__infer_condition(kiln__infer *in, const kiln__ast *ast)
 /* ---- operators ---- */
 
 /* The operator's own function, with whatever methods it has. */
-kiln__value kiln__infer_call_operator(kiln__infer *in, const char *name,
-                                      kiln__value *arguments, size_t count,
-                                      const kiln__ast *ast)
+static kiln__value call_operator(kiln__infer *in, const char *name,
+                                 kiln__value *values, size_t count,
+                                 const kiln__ast *ast)
 {
     kiln__symbol *symbol = kiln__infer_symbol(in, in->package, name);
     const kiln__binding *binding;
@@ -87,29 +87,35 @@ kiln__value kiln__infer_call_operator(kiln__infer *in, const char *name,
     binding = kiln__infer_binding(in, symbol);
     if (in->status != KILN_OK || binding->kind != KILN__BINDING_FUNCTION)
         return kiln__infer_unknown_name(in, ast);
-    return kiln__infer_apply(in, binding->generic, arguments, count, ast);
+    return kiln__infer_apply(in, binding->generic, values, count, ast);
+}
+
+kiln__value kiln__infer_operate(kiln__infer *in, const char *name,
+                                kiln__value *values, size_t count,
+                                const kiln__ast *ast)
+{
+    const kiln__operator *operator= kiln__operator_find(name);
+
+    if (operator!= NULL && kiln__infer_has_rule(values, count) &&
+        !kiln__infer_is_replaced(in, operator, values, count))
+        return kiln__infer_by_rule(in, operator, values, count, ast);
+    return call_operator(in, name, values, count, ast);
 }
 
 static kiln__value unary(kiln__infer *in, const kiln__ast *ast)
 {
     kiln__value value = kiln__infer_operand(in, ast->children[0]);
 
-    if (kiln__infer_is_plain(&value))
-        return kiln__infer_unary(in, ast->text, &value, ast);
-    return kiln__infer_call_operator(in, ast->text, &value, 1, ast);
+    return kiln__infer_operate(in, ast->text, &value, 1, ast);
 }
 
 static kiln__value binary(kiln__infer *in, const kiln__ast *ast)
 {
-    const kiln__operator *operator= kiln__operator_find(ast->text);
     kiln__value sides[2];
 
     sides[0] = kiln__infer_operand(in, ast->children[0]);
     sides[1] = kiln__infer_operand(in, ast->children[1]);
-    if (operator!= NULL && kiln__infer_is_plain(&sides[0]) &&
-        kiln__infer_is_plain(&sides[1]))
-        return kiln__infer_binary(in, operator, & sides[0], &sides[1], ast);
-    return kiln__infer_call_operator(in, ast->text, sides, 2, ast);
+    return kiln__infer_operate(in, ast->text, sides, 2, ast);
 }
 
 /* && and ||: a compile-time left side decides whether there is a right. */

@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "infer.h"
-#include "tables.h"
 
 /*
  * A name that the method assigns anywhere is a variable in all of it. Others
@@ -85,8 +84,8 @@ const kiln__binding *kiln__infer_binding(kiln__infer *in, kiln__symbol *symbol)
 
     if (symbol->is_bound)
         return &symbol->binding;
-    status = kiln__ask_binding(&symbol->binding, in->inference, symbol->package,
-                               symbol->name, in->world);
+    status = kiln__ask_binding(&symbol->binding, &in->facts, symbol->package,
+                               symbol->name);
     if (status == KILN_ENOTFOUND)
         symbol->binding = (kiln__binding){0};
     else if (status != KILN_OK)
@@ -116,7 +115,8 @@ kiln__variable *kiln__infer_declare(kiln__infer *in, kiln__symbol *symbol,
    compile-time integer. */
 static void scan_name(kiln__infer *in, const char *name, int in_copies)
 {
-    kiln__symbol *symbol = kiln__infer_symbol(in, in->method->package, name);
+    kiln__symbol *symbol =
+        kiln__infer_symbol(in, kiln__method_package(in->method), name);
 
     if (symbol == NULL)
         return;
@@ -197,8 +197,8 @@ kiln__value kiln__infer_function_value(kiln__infer *in,
                                        const kiln__generic *generic)
 {
     const kiln_type *type = NULL;
-    const kiln_status status =
-        kiln_type_function(&type, in->context, generic->function, NULL);
+    const kiln_status status = kiln_type_function(
+        &type, in->context, kiln__generic_function(generic), NULL);
 
     if (status != KILN_OK)
         return kiln__infer_fail(in, status);
@@ -217,17 +217,16 @@ kiln__value kiln__infer_type_value(kiln__infer *in, const kiln_type *of)
 
 kiln_package *kiln__infer_core(const kiln__infer *in)
 {
-    return in->language->core;
+    return kiln__language_core(in->language);
 }
 
 kiln__type_scope kiln__infer_scope(kiln__infer *in)
 {
     return (kiln__type_scope){
+        .facts = &in->facts,
         .package = in->package,
-        .world = in->world,
         .definition = in->in_constant ? NULL : in->definition,
         .parameters = in->in_constant ? NULL : in->match->parameters,
-        .inference = in->inference,
         .diagnostics = &in->diagnostics,
         .source = in->source,
     };

@@ -122,6 +122,14 @@ uint32_t kiln__infer_type(kiln__infer *in, const kiln_type *type)
 
 /* ---- an attempt's memory ---- */
 
+kiln__facts kiln__infer_facts(const kiln__infer *in)
+{
+    return (kiln__facts){.language = in->language,
+                         .world = in->world,
+                         .overlays = in->config->overlays,
+                         .inference = in->inference};
+}
+
 kiln_status kiln__infer_begin(kiln__infer *in)
 {
     kiln__ir_init(&in->ir, in->alloc);
@@ -129,10 +137,12 @@ kiln_status kiln__infer_begin(kiln__infer *in)
     kiln__diagnostics_init(&in->diagnostics, in->alloc);
     in->diagnostics.limit = KILN__INFER_ERRORS_MAX;
     in->status = kiln__ir_scalar(&in->ir, KILN_TYPE_NONE, &in->none);
+    in->facts = kiln__infer_facts(in);
+    in->facts.arena = &in->arena;
     in->reachable = 1;
     in->constants_left = 1000;
-    in->source = in->method->source;
-    in->package = in->method->package;
+    in->source = kiln__method_source(in->method);
+    in->package = kiln__method_package(in->method);
     in->span = in->definition->name_span;
     return in->status;
 }

@@ -4,8 +4,8 @@
 
 /*
  * Squares and cubes of variables are multiplied out, other integer powers
- * call core.ipow, which specialises on a compile-time exponent, and two
- * floats are `pow`.
+ * call core.ipow, which specialises on a compile-time exponent and multiplies
+ * in turn, and two floats are `pow`.
  */
 
 #define STATIC_EXPONENT_MAX 64
@@ -21,12 +21,13 @@ static int is_variable(const kiln__infer *in, const kiln__value *value)
            in->ir.nodes.items[value->node].op == KILN__IR_LOCAL;
 }
 
-static uint32_t multiply(kiln__infer *in, const kiln_type *type, uint32_t a,
-                         uint32_t b, const kiln__ast *ast)
+/* The multiplication is one like any other: it may be replaced. */
+static kiln__value multiply(kiln__infer *in, const kiln__value *a,
+                            const kiln__value *b, const kiln__ast *ast)
 {
-    const uint32_t nodes[2] = {a, b};
+    kiln__value sides[2] = {*a, *b};
 
-    return kiln__infer_node(in, KILN__IR_MUL, type, ast, 0, nodes, 2);
+    return kiln__infer_operate(in, "*", sides, 2, ast);
 }
 
 /* x * x and x * (x * x), as squaring gives them. */
@@ -34,16 +35,14 @@ static kiln__value multiply_out(kiln__infer *in, const kiln__value *x,
                                 kiln__wide exponent, const kiln__ast *ast)
 {
     const uint32_t local = (uint32_t)in->ir.nodes.items[x->node].imm;
-    uint32_t square, more;
+    kiln__value square, more;
 
-    more = kiln__infer_read(in, local, x->type);
+    more = kiln__infer_typed(x->type, kiln__infer_read(in, local, x->type));
     if (exponent == 2)
-        return kiln__infer_typed(x->type,
-                                 multiply(in, x->type, x->node, more, ast));
-    square =
-        multiply(in, x->type, more, kiln__infer_read(in, local, x->type), ast);
-    return kiln__infer_typed(x->type,
-                             multiply(in, x->type, x->node, square, ast));
+        return multiply(in, x, &more, ast);
+    square = kiln__infer_typed(x->type, kiln__infer_read(in, local, x->type));
+    square = multiply(in, &more, &square, ast);
+    return multiply(in, x, &square, ast);
 }
 
 static kiln__value call_ipow(kiln__infer *in, const kiln__value *x,

@@ -14,7 +14,7 @@
    raised by whoever changes what the same text is inferred to, refused for or
    asked about, as PIPELINE_VERSION is for code. Both enter keys. */
 #define IR_VERSION "2"
-#define INFERENCE_VERSION "3"
+#define INFERENCE_VERSION "4"
 #define LANGUAGE_NAME "kiln " IR_VERSION " inference " INFERENCE_VERSION
 
 /* ---- locks ---- */
@@ -208,8 +208,9 @@ static kiln_status infer(void *self, const kiln_signature *signature,
                          kiln_inference *inference, kiln_error **error)
 {
     kiln__language *language = self;
-    root r;
+    kiln__facts facts;
     kiln_status status;
+    root r;
 
     KILN_REQUIRE(signature->function->frontend == language->frontend, error);
     KILN_REQUIRE(signature->count <= KILN_ARGUMENTS_MAX, error);
@@ -220,8 +221,12 @@ static kiln_status infer(void *self, const kiln_signature *signature,
             error, KILN_ENOTFOUND,
             "nobody held world %" PRIu64 ": it has been collected", world);
     root_init(&r, signature, config, world);
-    status = kiln__ask_dispatch(&r.match, inference, r.generic, r.arguments,
-                                r.count, r.overlays, world);
+    facts = (kiln__facts){.language = language,
+                          .world = world,
+                          .overlays = config->overlays,
+                          .inference = inference};
+    status =
+        kiln__ask_method(&r.match, &facts, r.generic, r.arguments, r.count);
     if (status == KILN_ENOTFOUND || status == KILN_ECOMPILE)
         return diagnose_root(&r, status, error);
     if (status != KILN_OK)

@@ -417,6 +417,10 @@ void kiln__method_link(kiln__method *method)
         method->next->previous = method;
     generic->methods = method;
     generic->overlay_count += method->overlay != NULL;
+    if (method->replaces) {
+        generic->replacing_count++;
+        generic->package->language->replacing_count++;
+    }
     if (generic->groups != NULL) {
         if (!groups_put(generic, method))
             groups_dispose(generic);

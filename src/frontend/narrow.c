@@ -20,7 +20,7 @@ typedef struct covering {
     const kiln__method *wide;
     const kiln__method *narrow;
     term bound[KILN__TYPE_PARAMETERS_MAX];
-    uint64_t world;
+    kiln__facts facts;
     int failed;
 } covering;
 
@@ -37,9 +37,17 @@ static term term_of(const kiln__pattern *pattern)
 
 /* ---- do two terms stand for the same single type? ---- */
 
-static int is_same(term a, term b);
+static int is_same(const covering *c, term a, term b);
 
-static int is_same_pattern(const kiln__pattern *a, const kiln__pattern *b)
+/* Of a struct as it is now: a pattern may be older. */
+static int has_parameters(const covering *c, const kiln__named_type *named)
+{
+    named = kiln__slot_type(named->slot, c->facts.world);
+    return named != NULL && named->definition->type_parameter_count > 0;
+}
+
+static int is_same_pattern(const covering *c, const kiln__pattern *a,
+                           const kiln__pattern *b)
 {
     if (a->kind != b->kind || a->count != b->count || a->rank != b->rank ||
         a->strided != b->strided)
@@ -50,16 +58,17 @@ static int is_same_pattern(const kiln__pattern *a, const kiln__pattern *b)
         return 0;
     if (a->kind == KILN__PATTERN_STRUCT &&
         (a->named->slot != b->named->slot ||
-         (a->count == 0 && a->named->definition->type_parameter_count > 0)))
+         (a->count == 0 && has_parameters(c, a->named))))
         return 0;
     for (size_t i = 0; i < a->count; i++)
-        if (!is_same(term_of(a->children[i]), term_of(b->children[i])))
+        if (!is_same(c, term_of(a->children[i]), term_of(b->children[i])))
             return 0;
     return 1;
 }
 
 /* Structs are patterns even without parameters; see pattern.c. */
-static int is_same_struct(const kiln__pattern *pattern, const kiln_type *type)
+static int is_same_struct(const covering *c, const kiln__pattern *pattern,
+                          const kiln_type *type)
 {
     if (pattern->kind != KILN__PATTERN_STRUCT ||
         type->kind != KILN_TYPE_STRUCT ||
@@ -67,42 +76,41 @@ static int is_same_struct(const kiln__pattern *pattern, const kiln_type *type)
         type->parameter_count != pattern->count)
         return 0;
     for (size_t i = 0; i < pattern->count; i++)
-        if (!is_same(term_of(pattern->children[i]),
+        if (!is_same(c, term_of(pattern->children[i]),
                      (term){type->parameters[i], NULL}))
             return 0;
     return 1;
 }
 
-static int is_same(term a, term b)
+static int is_same(const covering *c, term a, term b)
 {
     if (a.type != NULL && b.type != NULL)
         return a.type == b.type;
     if (a.type != NULL)
-        return is_same_struct(b.pattern, a.type);
+        return is_same_struct(c, b.pattern, a.type);
     if (b.type != NULL)
-        return is_same_struct(a.pattern, b.type);
-    return is_same_pattern(a.pattern, b.pattern);
+        return is_same_struct(c, a.pattern, b.type);
+    return is_same_pattern(c, a.pattern, b.pattern);
 }
 
 /* ---- does a pattern take everything that a term stands for? ---- */
 
 static int pattern_covers(covering *c, const kiln__pattern *wide, term narrow);
 
-static int abstract_covers(const covering *c, const kiln__named_type *wide,
+static int abstract_covers(covering *c, const kiln__named_type *wide,
                            term narrow)
 {
     const kiln__pattern *pattern = narrow.pattern;
     int32_t kind = KILN_TYPE_NONE;
 
     if (narrow.type != NULL)
-        return kiln__abstract_takes(wide, narrow.type, c->world);
+        return kiln__abstract_takes(wide, narrow.type, &c->facts);
     switch (pattern->kind) {
     case KILN__PATTERN_ABSTRACT:
-        return kiln__type_descends(pattern->named, wide->slot, c->world);
     case KILN__PATTERN_STRUCT:
         return kiln__type_descends(
-            kiln__slot_type(pattern->named->slot, c->world), wide->slot,
-            c->world);
+            kiln__slot_type(pattern->named->slot, c->facts.world), wide->slot,
+            &c->facts);
     case KILN__PATTERN_ARRAY:
         kind = KILN_TYPE_ARRAY;
         break;
@@ -226,7 +234,7 @@ static int parameter_covers(covering *c, uint32_t index, term narrow)
     term *bound_to = &c->bound[index];
 
     if (bound_to->type != NULL || bound_to->pattern != NULL)
-        return is_same(*bound_to, narrow);
+        return is_same(c, *bound_to, narrow);
     if (bound != NULL && !pattern_covers(c, bound, narrow))
         return 0;
     *bound_to = narrow;
@@ -271,7 +279,10 @@ static int pattern_covers(covering *c, const kiln__pattern *wide, term narrow)
 int kiln__method_covers(const kiln__method *wide, const kiln__method *narrow,
                         uint64_t world, int *failed)
 {
-    covering c = {.wide = wide, .narrow = narrow, .world = world};
+    covering c = {
+        .wide = wide,
+        .narrow = narrow,
+        .facts = {.language = wide->package->language, .world = world}};
 
     if (wide->parameter_count != narrow->parameter_count)
         return 0;
@@ -283,15 +294,4 @@ int kiln__method_covers(const kiln__method *wide, const kiln__method *narrow,
         }
     *failed |= c.failed;
     return !c.failed;
-}
-
-int kiln__method_is_narrower(const kiln__method *a, const kiln__method *b)
-{
-    kiln__language *language = a->generic->package->language;
-    int failed = 0, result;
-
-    kiln__language_read(language);
-    result = kiln__method_covers(b, a, kiln__language_world(language), &failed);
-    kiln__language_unlock(language);
-    return result;
 }

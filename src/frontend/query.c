@@ -14,12 +14,20 @@
  *   D main.dot (letter)f32[:] (letter)f32 ...   which method does a call get?
  *               t: a type, i: an integer literal, f: a float literal
  *   B main STEPS                                what does a name mean?
+ *   O core.*                                    may methods of the operator (of
+ *                                               any, if none is named) take
+ *                                               built-in types alone?
  *
  * Which overlay tables count is a setting that inference reads: it is in the
  * owner token, and the config that comes with a question says it again.
+ *
+ * Whoever asks in the name of an inference leaves the question with it. What
+ * can have no other answer, ever, is not written down: names of types that are
+ * built in are taken in every package.
  */
 #define DISPATCH 'D'
 #define BINDING 'B'
+#define OPERATOR 'O'
 
 static const char literal_letters[] = {
     [KILN__LITERAL_NONE] = 't',
@@ -93,7 +101,7 @@ static kiln_digest ambiguous_digest(void)
 }
 
 /* A failure to remember is the caller's failure; a failure to find is not. */
-static kiln_status record(kiln_inference *inference, question *q,
+static kiln_status record(const kiln__facts *facts, question *q,
                           uint64_t subject, kiln_digest answer)
 {
     kiln_query query = {.subject = subject,
@@ -103,10 +111,12 @@ static kiln_status record(kiln_inference *inference, question *q,
     kiln_status status = KILN_ENOMEM;
 
     if (!q->failed)
-        status = kiln_inference_add_query(inference, &query);
+        status = kiln_inference_add_query(facts->inference, &query);
     question_dispose(q);
     return status;
 }
+
+/* ---- asking ---- */
 
 static kiln_digest dispatch_answer(kiln_status status, const kiln__match *match)
 {
@@ -131,17 +141,16 @@ kiln_status kiln__query_root(kiln_digest *out, const kiln__generic *generic,
     return KILN_OK;
 }
 
-kiln_status kiln__ask_dispatch(kiln__match *out, kiln_inference *inference,
-                               const kiln__generic *generic,
-                               const kiln__argument *arguments, size_t count,
-                               const char *overlays, uint64_t world)
+kiln_status kiln__ask_method(kiln__match *out, kiln__facts *facts,
+                             const kiln__generic *generic,
+                             const kiln__argument *arguments, size_t count)
 {
-    const kiln_status found =
-        kiln__dispatch(out, generic, arguments, count, overlays, world);
+    const kiln_status found = kiln__dispatch(out, generic, arguments, count,
+                                             facts->overlays, facts->world);
     kiln_status recorded;
     question q;
 
-    if (found == KILN_ENOMEM)
+    if (found == KILN_ENOMEM || facts->inference == NULL)
         return found;
     question_init(&q, generic->package->language->alloc);
     question_letter(&q, DISPATCH);
@@ -150,10 +159,23 @@ kiln_status kiln__ask_dispatch(kiln__match *out, kiln_inference *inference,
         question_letter(&q, literal_letters[arguments[i].literal]);
         question_text(&q, arguments[i].type->text);
     }
-    recorded =
-        record(inference, &q, generic->subject, dispatch_answer(found, out));
+    recorded = record(facts, &q, generic->subject, dispatch_answer(found, out));
     return recorded != KILN_OK ? recorded : found;
 }
+
+kiln_status kiln__ask_signature(kiln__match *out, kiln__facts *facts,
+                                const kiln_signature *signature)
+{
+    kiln__argument arguments[KILN_ARGUMENTS_MAX];
+
+    for (size_t i = 0; i < signature->count; i++)
+        arguments[i] =
+            (kiln__argument){signature->types[i], KILN__LITERAL_NONE};
+    return kiln__ask_method(out, facts, kiln_function_data(signature->function),
+                            arguments, signature->count);
+}
+
+/* ---- names ---- */
 
 /* With the world lock. */
 static kiln_digest binding_answer(const kiln_package *package, const char *name,
@@ -167,29 +189,118 @@ static kiln_digest binding_answer(const kiln_package *package, const char *name,
     return version->digest;
 }
 
-kiln_status kiln__ask_binding(kiln__binding *out, kiln_inference *inference,
-                              const kiln_package *package, const char *name,
-                              uint64_t world)
+static int is_for_ever(const kiln__binding *binding)
 {
-    kiln__language *language = package->language;
-    kiln_status recorded;
-    uint64_t subject;
-    kiln_digest answer;
+    return binding->kind == KILN__BINDING_SCALAR ||
+           (binding->kind == KILN__BINDING_TYPE &&
+            binding->named->package == NULL);
+}
+
+static kiln_status record_binding(const kiln__facts *facts,
+                                  const kiln_package *package, const char *name,
+                                  uint64_t subject, kiln_digest answer)
+{
     question q;
 
-    *out = (kiln__binding){0};
-    kiln__language_read(language);
-    answer = binding_answer(package, name, world, out);
-    subject = kiln__binding_subject(package, name);
-    kiln__language_unlock(language);
-    question_init(&q, language->alloc);
+    question_init(&q, facts->language->alloc);
     question_letter(&q, BINDING);
     question_text(&q, package->name);
     question_text(&q, name);
-    recorded = record(inference, &q, subject, answer);
-    if (recorded != KILN_OK)
-        return recorded;
+    return record(facts, &q, subject, answer);
+}
+
+kiln_status kiln__ask_binding(kiln__binding *out, kiln__facts *facts,
+                              const kiln_package *package, const char *name)
+{
+    kiln_status status = KILN_OK;
+    uint64_t subject;
+    kiln_digest answer;
+
+    *out = (kiln__binding){0};
+    kiln__language_read(facts->language);
+    answer = binding_answer(package, name, facts->world, out);
+    subject = kiln__binding_subject(package, name);
+    kiln__language_unlock(facts->language);
+    if (facts->inference != NULL && !is_for_ever(out))
+        status = record_binding(facts, package, name, subject, answer);
+    if (status != KILN_OK)
+        return status;
     return out->kind == KILN__BINDING_NONE ? KILN_ENOTFOUND : KILN_OK;
+}
+
+/* What a type's name means covers its parent. A slot that means something else
+   by now keeps its last type (kiln__slot_type) until it means another one. */
+void kiln__ask_above(kiln__facts *facts, const kiln__named_type *named)
+{
+    const kiln__slot *slot = named->slot;
+    kiln__binding binding;
+    kiln_digest answer;
+
+    if (facts->inference == NULL || named->package == NULL)
+        return;
+    answer = binding_answer(slot->package, slot->name, facts->world, &binding);
+    if (record_binding(facts, slot->package, slot->name, slot->subject,
+                       answer) != KILN_OK)
+        facts->failed = 1;
+}
+
+/* ---- operators ---- */
+
+static kiln_digest operator_answer(int is_replaced)
+{
+    return is_replaced ? kiln__digest_text("replaced") : (kiln_digest){0};
+}
+
+static kiln_status record_operator(const kiln__facts *facts, const char *name,
+                                   uint64_t subject, int is_replaced)
+{
+    question q;
+
+    if (facts->inference == NULL)
+        return KILN_OK;
+    question_init(&q, facts->language->alloc);
+    question_letter(&q, OPERATOR);
+    question_text(&q, name);
+    return record(facts, &q, subject, operator_answer(is_replaced));
+}
+
+/* Mostly no operator is replaced at all: one question for them together. */
+static kiln_status ask_any_operator(kiln__facts *facts)
+{
+    const kiln__language *language = facts->language;
+    int any;
+
+    kiln__language_read(facts->language);
+    any = kiln__operators_are_replaced(language, facts->overlays, facts->world);
+    kiln__language_unlock(facts->language);
+    facts->asked = any ? KILN__ASKED_ANY : UINT32_MAX;
+    return record_operator(facts, "", KILN__OPERATORS_SUBJECT, any);
+}
+
+static kiln_status ask_operator(kiln__facts *facts, uint32_t builtin)
+{
+    const kiln__generic *generic = facts->language->operators[builtin];
+    int replaced;
+
+    kiln__language_read(facts->language);
+    replaced =
+        kiln__operator_is_replaced(generic, facts->overlays, facts->world);
+    kiln__language_unlock(facts->language);
+    facts->asked |= (uint32_t)1 << builtin;
+    facts->replaced |= (uint32_t)replaced << builtin;
+    return record_operator(facts, kiln_function_name(generic->function),
+                           generic->subject, replaced);
+}
+
+kiln_status kiln__ask_operator(int *replaced, kiln__facts *facts,
+                               uint32_t builtin)
+{
+    if (facts->asked == 0)
+        KILN_TRY(ask_any_operator(facts));
+    if ((facts->asked >> builtin & 1) == 0)
+        KILN_TRY(ask_operator(facts, builtin));
+    *replaced = (int)(facts->replaced >> builtin & 1);
+    return KILN_OK;
 }
 
 /* ---- answering ---- */
@@ -330,6 +441,28 @@ static kiln_status answer_binding(kiln__language *language, reading *r,
     return KILN_OK;
 }
 
+static kiln_status answer_operator(kiln__language *language, reading *r,
+                                   const kiln_config *config, uint64_t world,
+                                   kiln_digest *out)
+{
+    const char *overlays = config == NULL ? NULL : config->overlays;
+    const char *name = read_text(r);
+    const kiln__generic *generic;
+    int replaced;
+
+    if (name == NULL || r->size != 0)
+        return KILN_ECORRUPT;
+    kiln__language_read(language);
+    generic = kiln__generic_get(language, name);
+    replaced = *name == '\0'
+                   ? kiln__operators_are_replaced(language, overlays, world)
+                   : generic != NULL &&
+                         kiln__operator_is_replaced(generic, overlays, world);
+    kiln__language_unlock(language);
+    *out = operator_answer(replaced);
+    return KILN_OK;
+}
+
 kiln_status kiln__query_answer(kiln__language *language, const void *query,
                                size_t size, const kiln_config *config,
                                uint64_t world, kiln_digest *out)
@@ -348,5 +481,7 @@ kiln_status kiln__query_answer(kiln__language *language, const void *query,
         return answer_dispatch(language, &r, config, world, out);
     if (letter == BINDING)
         return answer_binding(language, &r, world, out);
+    if (letter == OPERATOR)
+        return answer_operator(language, &r, config, world, out);
     return KILN_ECORRUPT;
 }

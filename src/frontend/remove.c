@@ -59,8 +59,8 @@ static kiln_status is_wanted(int *out, kiln__change *change, kiln__arena *arena,
                              const wanted *w, const kiln__method *method)
 {
     kiln__diagnostics quiet;
-    const kiln__type_scope scope = {.package = change->package,
-                                    .world = change->world,
+    const kiln__type_scope scope = {.facts = &change->facts,
+                                    .package = change->package,
                                     .definition = method->definition,
                                     .diagnostics = &quiet};
     const kiln__pattern *patterns[KILN_ARGUMENTS_MAX];
@@ -157,7 +157,7 @@ static kiln_status delete_method(kiln__change *change, kiln__arena *arena,
                                "be replaced, not deleted",
                                kiln_function_name(w->generic->function));
     kiln__change_remove_method(change, method);
-    kiln__change_touch(change, w->generic->subject);
+    kiln__change_touch_method(change, method);
     change->removed_count = 1;
     kiln__change_end_functions(change);
     return kiln__change_publish(change, report, error);
@@ -194,8 +194,9 @@ static void remove_methods(kiln_digest key, void *value, void *env)
 {
     const kiln__generic *generic = value;
     kiln__change *change = env;
+    const uint32_t before = change->removed_count;
     kiln__method *method;
-    int touched = 0;
+    int replaced = 0;
 
     (void)key;
     for (method = generic->methods; method != NULL; method = method->next) {
@@ -203,10 +204,12 @@ static void remove_methods(kiln_digest key, void *value, void *env)
             continue;
         kiln__change_remove_method(change, method);
         change->removed_count++;
-        touched = 1;
+        replaced |= method->replaces;
     }
-    if (touched)
+    if (change->removed_count > before)
         kiln__change_touch(change, generic->subject);
+    if (replaced)
+        kiln__change_touch(change, KILN__OPERATORS_SUBJECT);
 }
 
 static void end_name(kiln_digest key, void *value, void *env)

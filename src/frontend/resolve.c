@@ -11,7 +11,7 @@
 /* Of types within types. */
 #define RESOLVE_DEPTH_MAX 64
 
-/* One resolution under way. Without diagnostics, failures are quiet. */
+/* One resolution under way. */
 typedef struct resolving {
     const kiln__type_scope *scope;
     int depth;
@@ -35,21 +35,13 @@ int kiln__type_parameter_index(const kiln__definition *definition,
     return 0;
 }
 
-static kiln_status find(kiln__binding *out, const kiln__type_scope *scope,
-                        const kiln_package *package, const char *name)
-{
-    if (scope->inference != NULL)
-        return kiln__ask_binding(out, scope->inference, package, name,
-                                 scope->world);
-    return kiln__binding_find(out, package, name, scope->world);
-}
-
 /* Canonical texts name packages that nobody imported. */
 static kiln_status find_package(kiln__binding *out,
                                 const kiln__type_scope *scope, const char *name)
 {
-    kiln__language *language = scope->package->language;
-    kiln_status status = find(out, scope, scope->package, name);
+    kiln__language *language = scope->facts->language;
+    kiln_status status =
+        kiln__ask_binding(out, scope->facts, scope->package, name);
 
     if (status != KILN_ENOTFOUND || scope->source != NULL)
         return status;
@@ -71,12 +63,14 @@ kiln_status kiln__tree_meaning(kiln__binding *out,
 
     *out = (kiln__binding){0};
     if (tree->kind == KILN__AST_NAME) {
-        status = find(out, scope, scope->package, tree->text);
+        status =
+            kiln__ask_binding(out, scope->facts, scope->package, tree->text);
     } else if (tree->kind == KILN__AST_MEMBER &&
                tree->children[0]->kind == KILN__AST_NAME) {
         status = find_package(&package, scope, tree->children[0]->text);
         if (status == KILN_OK && package.kind == KILN__BINDING_PACKAGE)
-            status = find(out, scope, package.package, tree->text);
+            status = kiln__ask_binding(out, scope->facts, package.package,
+                                       tree->text);
     } else {
         return KILN_OK;
     }
@@ -90,8 +84,6 @@ static kiln_status diagnose(const kiln__type_scope *scope,
                             const char *hint, const char *message,
                             const char *name)
 {
-    if (scope->diagnostics == NULL)
-        return KILN_ENOTFOUND;
     kiln__diagnose(scope->diagnostics, scope->source, tree->span, code, hint,
                    "%s%s%s%s", message, name == NULL ? "" : " `",
                    name == NULL ? "" : name, name == NULL ? "" : "`");
@@ -113,14 +105,13 @@ kiln_status kiln__not_a_type(const kiln__type_scope *scope,
     kiln__arena arena;
     kiln_status status;
 
-    if (scope->diagnostics == NULL)
-        return KILN_ENOTFOUND;
     if (name == NULL || binding->kind != KILN__BINDING_NONE)
         return diagnose(scope, tree, "not-a-type", NULL,
                         "this is not a type:", name);
-    kiln__arena_init(&arena, scope->package->language->alloc);
+    kiln__arena_init(&arena, scope->facts->language->alloc);
     if (tree->kind == KILN__AST_NAME)
-        hint = kiln__name_hint(&arena, scope->package, name, scope->world);
+        hint =
+            kiln__name_hint(&arena, scope->package, name, scope->facts->world);
     status =
         diagnose(scope, tree, "unknown-type", hint, "there is no type", name);
     if (arena.failed)
@@ -144,8 +135,8 @@ static kiln_status made(const kiln__type_scope *scope, const kiln__ast *tree,
 
 /* ---- numbers in types ---- */
 
-static kiln_status constant_number(int64_t *out, const kiln__type_scope *scope,
-                                   const kiln__ast *tree)
+kiln_status kiln__type_number(int64_t *out, const kiln__type_scope *scope,
+                              const kiln__ast *tree)
 {
     kiln__type_scope inner = *scope;
     kiln__binding binding;
@@ -182,13 +173,13 @@ static kiln_status resolve_number(const kiln_type **out, resolving *r,
     kiln_status status;
     int64_t value;
 
-    status = constant_number(&value, r->scope, tree);
+    status = kiln__type_number(&value, r->scope, tree);
     if (status == KILN_ENOTFOUND)
         return diagnose(r->scope, tree, "not-a-number",
                         "use an integer, or a const that is one",
                         "a type's number must be known here", NULL);
     KILN_TRY(status);
-    status = kiln_type_static(out, r->scope->package->language->context, value,
+    status = kiln_type_static(out, r->scope->facts->language->context, value,
                               &error);
     return made(r->scope, tree, status, error);
 }
@@ -227,7 +218,7 @@ static kiln_status resolve_array(const kiln_type **out, resolving *r,
                         "sizes stand in `local t = f32[16, 16]` only",
                         "an array type has no sizes", NULL);
     KILN_TRY(resolve(&element, r, tree->children[0]));
-    status = kiln_type_array(out, r->scope->package->language->context, element,
+    status = kiln_type_array(out, r->scope->facts->language->context, element,
                              tree->rank, (int32_t)tree->strided, &error);
     return made(r->scope, tree, status, error);
 }
@@ -244,8 +235,8 @@ static kiln_status resolve_tuple(const kiln_type **out, resolving *r,
                         "a tuple type has too many elements", NULL);
     for (size_t i = 0; i < tree->count; i++)
         KILN_TRY(resolve(&elements[i], r, tree->children[i]));
-    status = kiln_type_tuple(out, r->scope->package->language->context,
-                             elements, tree->count, &error);
+    status = kiln_type_tuple(out, r->scope->facts->language->context, elements,
+                             tree->count, &error);
     return made(r->scope, tree, status, error);
 }
 
@@ -261,7 +252,7 @@ static kiln_status resolve_typeof(const kiln_type **out, resolving *r,
         return diagnose(r->scope, tree, "not-a-type",
                         "here typeof() takes the name of a function",
                         "this is not a type", NULL);
-    status = kiln_type_function(out, r->scope->package->language->context,
+    status = kiln_type_function(out, r->scope->facts->language->context,
                                 binding.generic->function, &error);
     return made(r->scope, tree, status, error);
 }
@@ -278,8 +269,8 @@ static kiln_status make_vector(const kiln_type **out, resolving *r,
         return diagnose(r->scope, tree, "invalid-type", "as in Vec{f32, 4}",
                         "the length of a vector is a positive number", NULL);
     status =
-        kiln_type_vector(out, r->scope->package->language->context,
-                         arguments[0], (uint32_t)arguments[1]->value, &error);
+        kiln_type_vector(out, r->scope->facts->language->context, arguments[0],
+                         (uint32_t)arguments[1]->value, &error);
     return made(r->scope, tree, status, error);
 }
 
@@ -301,7 +292,7 @@ static kiln_status apply_builtin(const kiln_type **out, resolving *r,
         return KILN_OK;
     }
     if (named->kinds == 1u << KILN_TYPE_TYPE && count == 1) {
-        status = kiln__type_type(out, r->scope->package->language->context,
+        status = kiln__type_type(out, r->scope->facts->language->context,
                                  arguments[0], &error);
         return made(r->scope, tree, status, error);
     }
@@ -328,9 +319,8 @@ static kiln_status resolve_apply(const kiln_type **out, resolving *r,
         KILN_TRY(resolve_argument(&arguments[i], r, tree->children[i + 1]));
     if (!binding.named->is_struct)
         return apply_builtin(out, r, tree, binding.named, arguments, count);
-    status =
-        kiln__struct_instance(out, r->scope->package->language, binding.named,
-                              arguments, count, r->scope->world, &error);
+    status = kiln__ask_struct(out, r->scope->facts, binding.named, arguments,
+                              count, &error);
     return made(r->scope, tree, status, error);
 }
 
@@ -366,8 +356,8 @@ static kiln_status resolve_name(const kiln_type **out, resolving *r,
         return diagnose(scope, tree, "not-concrete",
                         "give its parameters in braces",
                         "a concrete type is needed here, not", tree->text);
-    status = kiln__struct_instance(out, scope->package->language, binding.named,
-                                   NULL, 0, scope->world, &error);
+    status =
+        kiln__ask_struct(out, scope->facts, binding.named, NULL, 0, &error);
     return made(scope, tree, status, error);
 }
 
@@ -409,15 +399,5 @@ kiln_status kiln__type_resolve(const kiln_type **out,
 {
     resolving r = {.scope = scope};
 
-    return resolve(out, &r, tree);
-}
-
-kiln_status kiln__type_try(const kiln_type **out, const kiln__type_scope *scope,
-                           const kiln__ast *tree)
-{
-    kiln__type_scope quiet = *scope;
-    resolving r = {.scope = &quiet};
-
-    quiet.diagnostics = NULL;
     return resolve(out, &r, tree);
 }

@@ -9,25 +9,28 @@
 /*
  * A struct's constructor is a method that takes its fields: dispatch's own
  * matching infers type parameters and checks their bounds.
+ *
+ * What an inference asks for here is asked of all that the definition names:
+ * its digest does not tell what became of that since.
  */
 
-static kiln_status check_bounds(const kiln__named_type *named,
+static kiln_status check_bounds(kiln__facts *facts,
+                                const kiln__named_type *named,
                                 const kiln_type *const *parameters,
-                                uint64_t world, kiln_error **error)
+                                kiln_error **error)
 {
     const kiln__method *constructor = named->constructor;
     const kiln_type *bound_to[KILN__TYPE_PARAMETERS_MAX] = {0};
-    kiln__matching matching = {constructor, bound_to, world, 0};
-    kiln__language *language = named->package->language;
+    kiln__matching matching = {constructor, bound_to, facts, 0};
     int fits = 1;
 
-    kiln__language_read(language);
+    kiln__language_read(facts->language);
     for (size_t i = 0; fits && i < constructor->type_parameter_count; i++)
         fits = constructor->bounds[i] == NULL ||
                kiln__pattern_takes(&matching, constructor->bounds[i],
                                    parameters[i]);
-    kiln__language_unlock(language);
-    if (matching.failed)
+    kiln__language_unlock(facts->language);
+    if (matching.failed || facts->failed)
         return kiln__error_no_memory(error);
     return fits ? KILN_OK
                 : kiln__error_set(error, KILN_ECOMPILE,
@@ -42,22 +45,22 @@ typedef struct field_list {
     const char **names;
 } field_list;
 
-static kiln_status resolve_fields(field_list *fields,
+static kiln_status resolve_fields(field_list *fields, kiln__facts *facts,
                                   const kiln__named_type *named,
                                   const kiln_type *const *parameters,
-                                  uint64_t world, kiln_error **error)
+                                  kiln_error **error)
 {
     const kiln__definition *definition = named->definition;
     kiln__diagnostics diagnostics;
-    kiln__type_scope scope = {.package = named->package,
-                              .world = world,
+    kiln__type_scope scope = {.facts = facts,
+                              .package = named->package,
                               .definition = definition,
                               .parameters = parameters,
                               .diagnostics = &diagnostics,
                               .source = named->source};
     kiln_status status = KILN_OK;
 
-    kiln__diagnostics_init(&diagnostics, named->package->language->alloc);
+    kiln__diagnostics_init(&diagnostics, facts->language->alloc);
     for (size_t i = 0; status == KILN_OK && i < definition->parameter_count;
          i++) {
         fields->names[i] = definition->parameters[i].name;
@@ -73,9 +76,10 @@ static kiln_status resolve_fields(field_list *fields,
 }
 
 static kiln_status make_struct(const kiln_type **out, field_list *fields,
+                               kiln__facts *facts,
                                const kiln__named_type *named,
                                const kiln_type *const *parameters,
-                               uint64_t world, kiln_error **error)
+                               kiln_error **error)
 {
     const size_t count = named->definition->parameter_count;
     kiln__struct_type description = {
@@ -93,19 +97,61 @@ static kiln_status make_struct(const kiln_type **out, field_list *fields,
                                                sizeof *fields->names);
     if (fields->arena.failed)
         return kiln__error_no_memory(error);
-    KILN_TRY(resolve_fields(fields, named, parameters, world, error));
+    KILN_TRY(resolve_fields(fields, facts, named, parameters, error));
     description.field_types = fields->types;
     description.field_names = fields->names;
-    return kiln__type_struct(out, named->package->language->context,
-                             &description, error);
+    return kiln__type_struct(out, facts->language->context, &description,
+                             error);
 }
 
-kiln_status kiln__struct_instance(const kiln_type **out,
-                                  kiln__language *language,
-                                  const kiln__named_type *named,
-                                  const kiln_type *const *parameters,
-                                  size_t count, uint64_t world,
-                                  kiln_error **error)
+/* ---- what was asked for before ---- */
+
+struct kiln__known_struct {
+    const kiln__named_type *named;
+    const kiln_type *const *parameters;
+    const kiln_type *type;
+    struct kiln__known_struct *next;
+};
+
+static const kiln_type *find_known(const kiln__facts *facts,
+                                   const kiln__named_type *named,
+                                   const kiln_type *const *parameters,
+                                   size_t count)
+{
+    const struct kiln__known_struct *at = facts->structs;
+
+    while (at != NULL &&
+           (at->named != named ||
+            (count > 0 && memcmp(at->parameters, parameters,
+                                 count * sizeof *parameters) != 0)))
+        at = at->next;
+    return at == NULL ? NULL : at->type;
+}
+
+/* Without memory it will be asked for again. */
+static void keep_known(kiln__facts *facts, const kiln__named_type *named,
+                       const kiln_type *type)
+{
+    struct kiln__known_struct *known;
+
+    if (facts->arena == NULL)
+        return;
+    known = kiln__arena_allocate(facts->arena, sizeof *known);
+    if (known == NULL)
+        return;
+    known->named = named;
+    known->parameters = type->parameters;
+    known->type = type;
+    known->next = facts->structs;
+    facts->structs = known;
+}
+
+/* ---- asking ---- */
+
+kiln_status kiln__ask_struct(const kiln_type **out, kiln__facts *facts,
+                             const kiln__named_type *named,
+                             const kiln_type *const *parameters, size_t count,
+                             kiln_error **error)
 {
     field_list fields = {0};
     kiln_status status;
@@ -117,44 +163,47 @@ kiln_status kiln__struct_instance(const kiln_type **out,
         return kiln__error_set(
             error, KILN_ECOMPILE, "%s has %zu type parameters, not %zu",
             named->name, named->definition->type_parameter_count, count);
+    *out = find_known(facts, named, parameters, count);
+    if (*out != NULL)
+        return KILN_OK;
     if (count > 0)
-        KILN_TRY(check_bounds(named, parameters, world, error));
-    kiln__arena_init(&fields.arena, language->alloc);
-    status = make_struct(out, &fields, named, parameters, world, error);
+        KILN_TRY(check_bounds(facts, named, parameters, error));
+    kiln__arena_init(&fields.arena, facts->language->alloc);
+    status = make_struct(out, &fields, facts, named, parameters, error);
     kiln__arena_dispose(&fields.arena);
+    if (status == KILN_OK)
+        keep_known(facts, named, *out);
     return status;
 }
 
-kiln_status kiln__struct_from_fields(const kiln_type **out,
-                                     kiln__language *language,
-                                     const kiln__named_type *named,
-                                     const kiln__argument *fields, size_t count,
-                                     uint64_t world)
+kiln_status kiln__ask_fields(const kiln_type **out, kiln__facts *facts,
+                             const kiln__named_type *named,
+                             const kiln__argument *fields, size_t count)
 {
     kiln__match match;
     kiln_status status;
 
     if (!named->is_struct)
         return KILN_ENOTFOUND;
-    kiln__language_read(language);
-    status = kiln__method_try(&match, language, named->constructor, fields,
-                              count, world);
-    kiln__language_unlock(language);
+    kiln__language_read(facts->language);
+    status = kiln__method_try(&match, facts, named->constructor, fields, count);
+    kiln__language_unlock(facts->language);
     KILN_TRY(status);
     for (size_t i = 0; i < named->constructor->type_parameter_count; i++)
         if (match.parameters[i] == NULL)
             return KILN_ENOTFOUND;
-    status = kiln__struct_instance(out, language, named, match.parameters,
-                                   named->constructor->type_parameter_count,
-                                   world, NULL);
+    status = kiln__ask_struct(out, facts, named, match.parameters,
+                              named->constructor->type_parameter_count, NULL);
     return status == KILN_OK || status == KILN_ENOMEM ? status : KILN_ENOTFOUND;
 }
 
+/* ---- types that are named from outside ---- */
+
 /* Splits "geometry.Circle" and finds what it means. */
-static kiln_status find_qualified(kiln__binding *out, kiln__language *language,
-                                  kiln_package *package, const char *name,
-                                  uint64_t world)
+static kiln_status find_qualified(kiln__binding *out, const kiln__facts *facts,
+                                  kiln_package *package, const char *name)
 {
+    kiln__language *language = facts->language;
     const char *dot = strchr(name, '.');
 
     *out = (kiln__binding){0};
@@ -168,7 +217,7 @@ static kiln_status find_qualified(kiln__binding *out, kiln__language *language,
     }
     if (package == NULL)
         return KILN_ENOTFOUND;
-    return kiln__binding_find(out, package, name, world);
+    return kiln__binding_find(out, package, name, facts->world);
 }
 
 kiln_status kiln__language_type(const kiln_type **out, kiln_context *context,
@@ -178,6 +227,7 @@ kiln_status kiln__language_type(const kiln_type **out, kiln_context *context,
                                 kiln_error **error)
 {
     kiln__language *language = kiln__language_of(context);
+    kiln__facts facts = {.language = language, .world = world};
     kiln__binding binding;
     kiln_status status;
     char *copy;
@@ -189,14 +239,14 @@ kiln_status kiln__language_type(const kiln_type **out, kiln_context *context,
     if (copy == NULL)
         return kiln__error_no_memory(error);
     if (world == 0)
-        world = kiln__language_world(language);
-    status = find_qualified(&binding, language, package, copy, world);
+        facts.world = kiln__language_world(language);
+    status = find_qualified(&binding, &facts, package, copy);
     if (status == KILN_OK && binding.kind == KILN__BINDING_SCALAR &&
         parameter_count == 0)
         *out = binding.type;
     else if (status == KILN_OK && binding.kind == KILN__BINDING_TYPE)
-        status = kiln__struct_instance(out, language, binding.named, parameters,
-                                       parameter_count, world, error);
+        status = kiln__ask_struct(out, &facts, binding.named, parameters,
+                                  parameter_count, error);
     else
         status = KILN_ENOTFOUND;
     kiln__string_free(language->alloc, copy);

@@ -5,8 +5,10 @@
 
 #include <stdatomic.h>
 
-#include "language.h"
+#include "builtins.h"
+#include "definitions.h"
 #include "map.h"
+#include "thread.h"
 
 /*
  * Two locks. The change lock is held by whoever changes the program, from the
@@ -89,6 +91,9 @@ struct kiln__language {
     kiln_package *core;
     kiln_package *packages; /* newest first */
     kiln__map generics;     /* digest of the qualified name */
+    kiln__generic *operators[1 + KILN__OPERATOR_COUNT]; /* by their index among
+                                                           the built-in ones */
+    uint32_t replacing_count; /* of all their methods */
     uint32_t package_count;
     int is_entangled;    /* program.c: histories do not tell it all */
     kiln__slot *imports; /* that were ever imports by name */
@@ -151,6 +156,9 @@ kiln_status kiln__package_load_embedded(kiln__language *language,
                                         kiln_error **error);
 
 /* ---- binding.c; with the world lock, or the change lock for oneself ---- */
+/* Takes the world lock. KILN_ENOTFOUND: the name has no meaning. */
+kiln_status kiln__binding_find(kiln__binding *out, const kiln_package *package,
+                               const char *name, uint64_t world);
 kiln__slot *kiln__slot_get(const kiln_package *package, const char *name);
 uint64_t kiln__binding_subject(const kiln_package *package, const char *name);
 /* Takes the world lock for writing when the name is new. */
@@ -199,6 +207,10 @@ kiln_status kiln__tree_meaning(kiln__binding *out,
                                const kiln__ast *tree);
 int kiln__type_parameter_index(const kiln__definition *definition,
                                const char *name, uint32_t *out);
+/* The integer that a literal is, or a constant, or what that stands for.
+   KILN_ENOTFOUND: none. */
+kiln_status kiln__type_number(int64_t *out, const kiln__type_scope *scope,
+                              const kiln__ast *tree);
 /* Diagnoses that the tree names no type; returns KILN_ECOMPILE. */
 kiln_status kiln__not_a_type(const kiln__type_scope *scope,
                              const kiln__ast *tree,
@@ -237,33 +249,71 @@ void kiln__method_walk_begin(kiln__method_walk *walk);
 const kiln__method *kiln__method_walk_next(kiln__method_walk *walk);
 
 /* ---- dispatch.c, narrow.c ---- */
+/* As kiln__ask_method(), without a question; takes the world lock. */
+kiln_status kiln__dispatch(kiln__match *out, const kiln__generic *generic,
+                           const kiln__argument *arguments, size_t count,
+                           const char *overlays, uint64_t world);
 /* What one method is tried with. */
 typedef struct kiln__matching {
     const kiln__method *method;
     const kiln_type **parameters;
-    uint64_t world;
-    int failed; /* out of memory */
+    kiln__facts *facts; /* what stands above a type is asked here */
+    int failed;         /* out of memory */
 } kiln__matching;
 /* Tries one method alone, with softer and softer arguments. With the world
    lock. */
-kiln_status kiln__method_try(kiln__match *out, kiln__language *language,
+kiln_status kiln__method_try(kiln__match *out, kiln__facts *facts,
                              const kiln__method *method,
-                             const kiln__argument *arguments, size_t count,
-                             uint64_t world);
+                             const kiln__argument *arguments, size_t count);
 int kiln__pattern_takes(kiln__matching *matching, const kiln__pattern *pattern,
                         const kiln_type *type);
 int kiln__abstract_takes(const kiln__named_type *named, const kiln_type *type,
-                         uint64_t world);
+                         kiln__facts *facts);
 int kiln__type_descends(const kiln__named_type *named, const kiln__slot *slot,
-                        uint64_t world);
+                        kiln__facts *facts);
+/* Is it in the global table, or in one of those, in that world? */
+int kiln__method_is_seen(const kiln__method *method, const char *overlays,
+                         uint64_t world);
 int kiln__method_covers(const kiln__method *wide, const kiln__method *narrow,
                         uint64_t world, int *failed);
+
+/* ---- query.c ---- */
+/* Records what the type's own name means, with what is above it. With the
+   world lock. */
+void kiln__ask_above(kiln__facts *facts, const kiln__named_type *named);
+/* The digest of the method that a call gets; zero: none, or several. */
+kiln_status kiln__query_root(kiln_digest *out, const kiln__generic *generic,
+                             const kiln__argument *arguments, size_t count,
+                             const char *overlays, uint64_t world);
+/* The type of a canonical text as of `world`; KILN_ENOTFOUND. */
+kiln_status kiln__query_type(const kiln_type **out, kiln__language *language,
+                             const char *text, uint64_t world);
+kiln_status kiln__query_answer(kiln__language *language, const void *query,
+                               size_t size, const kiln_config *config,
+                               uint64_t world, kiln_digest *out);
+
+/* ---- explain.c ---- */
+/* "main.dot(a: T[:], b: T[:]) where T: Real"; NULL: no memory. */
+const char *kiln__method_text(kiln__arena *arena, const kiln__method *method);
 
 /* A package whose file is being read, and who imported it. */
 typedef struct kiln__loading {
     const kiln_package *package;
     const struct kiln__loading *importer;
 } kiln__loading;
+
+/* ---- operators.c ---- */
+/* Is it an operator's, and may it take types alone that are built in? */
+int kiln__method_replaces(const kiln__method *method);
+/* Is there one that is seen, of this operator or of any? With the world
+   lock. */
+int kiln__operator_is_replaced(const kiln__generic *generic,
+                               const char *overlays, uint64_t world);
+int kiln__operators_are_replaced(const kiln__language *language,
+                                 const char *overlays, uint64_t world);
+/* The subject of a question about all operators, whose names have none. */
+#define KILN__OPERATORS_SUBJECT ((uint64_t)1)
+#define KILN__ASKED_ANY ((uint32_t)1) /* no operator has the index 0 */
 
 /* ---- change.c: preparing and publishing ---- */
 typedef struct kiln__change {
@@ -272,6 +322,7 @@ typedef struct kiln__change {
     kiln__source *source; /* owns what the change makes; or NULL */
     kiln__diagnostics diagnostics;
     uint64_t world;     /* the one that it makes */
+    kiln__facts facts;  /* of that world; nobody relies on them */
     kiln_status status; /* the first failure but diagnostics */
     int first;          /* fills core: nobody to tell */
     int hierarchy;      /* a parent changed */
@@ -311,6 +362,9 @@ kiln__version *kiln__change_name(kiln__change *change, kiln__slot *slot,
 void kiln__change_drop_name(kiln__change *change, kiln__slot *slot);
 /* Names a subject whose answers may be others now. */
 void kiln__change_touch(kiln__change *change, uint64_t subject);
+/* The same for calls that the method may get, or got. */
+void kiln__change_touch_method(kiln__change *change,
+                               const kiln__method *method);
 /* The same for a name whose meaning changes. */
 void kiln__change_touch_name(kiln__change *change, const kiln__slot *slot);
 void kiln__change_end_name(kiln__change *change, kiln__slot *slot);
@@ -359,8 +413,9 @@ kiln_status kiln__define(kiln_package *package, kiln__source *source,
 /* The same for core's own texts: the tiers know nothing yet. */
 kiln_status kiln__define_first(kiln_package *package, kiln__source *source,
                                kiln_error **error);
-/* Resolves a method's parameters and bounds; diagnosed on failure. */
-kiln_status kiln__define_signature(kiln__change *change, kiln__method *method);
+/* Resolves a method's parameters and bounds, where its source stands. */
+kiln_status kiln__define_signature(kiln__change *change, kiln__method *method,
+                                   kiln__diagnostics *diagnostics);
 void kiln__define_imports(kiln__change *change);
 void kiln__define_types(kiln__change *change);
 void kiln__define_constants(kiln__change *change);

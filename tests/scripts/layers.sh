@@ -3,6 +3,7 @@
 # ir, frontend, lower, tiers, stores and backends never include each other; the core
 # does not include them, but for compile.c; nobody reaches LLVM outside code generation,
 # uthash outside map.c, xxHash outside sum.c. libkiln has BLAKE3 of LLVM: blake3.h.
+# Inference does not see the program's tables.
 set -eu
 cd "$1/src"
 found=0
@@ -48,4 +49,13 @@ forbid 'uthash' '^map\.c$'
 forbid 'xxh' '^sum\.c$'
 forbid '(llvm|llvm-c|lld)/' \
     '^(blake3\.h|codegen[_a-z]*\.h|codegen/.*|lower/.*|backends/(codegen.*|.*_codegen\.[ch]|llvm_gap.*))$'
+# Inference reads the program through facts.h, where each reading is a question
+# that is recorded; behind these the tables are open.
+for file in frontend/infer*.[ch]; do
+    for included in $(includes "$file"); do
+        case $included in
+        tables.h | definitions.h | deferred.h) complain "$file" "$included" ;;
+        esac
+    done
+done
 exit $found

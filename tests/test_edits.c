@@ -1,4 +1,4 @@
-/* test_struct_edits.c - an edit of a type is seen by all that relied on it. */
+/* test_edits.c - an edit is seen by all that relied on what was edited. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* LABELS: tiers frontend host */
 #include <stdio.h>
@@ -68,9 +68,9 @@ static const char *const rests[] = {
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
 
-/* What came of a program: a number, or the codes of its errors. */
+/* What came of a program: numbers, or its errors. */
 typedef struct outcome {
-    double value;
+    double values[4];
     char error[200];
 } outcome;
 
@@ -150,15 +150,13 @@ static void add_codes(outcome *o, const kiln_error *error)
 
 static void run(outcome *o, process *p, const char *text)
 {
-    double out[4] = {0};
     kiln_error *error = NULL;
     kiln_status status;
 
     *o = (outcome){0};
     status = define(p, text, &error);
     if (status == KILN_OK)
-        status = launch(p, out, &error);
-    o->value = out[0];
+        status = launch(p, o->values, &error);
     if (status != KILN_OK)
         add_codes(o, error);
     kiln_error_free(error);
@@ -175,7 +173,7 @@ static void run_alone(outcome *o, const char *folder, const char *text)
 
 static int is_same(const outcome *a, const outcome *b)
 {
-    return memcmp(&a->value, &b->value, sizeof a->value) == 0 &&
+    return memcmp(a->values, b->values, sizeof a->values) == 0 &&
            strcmp(a->error, b->error) == 0;
 }
 
@@ -184,8 +182,10 @@ static int compare(const outcome *wanted, const outcome *got, const char *how,
 {
     if (is_same(wanted, got))
         return 0;
-    fprintf(stderr, "%s: %g %s in place of %g %s, of\n%s\n", how, got->value,
-            got->error, wanted->value, wanted->error, text);
+    fprintf(stderr, "%s: %g %g %g %g %s in place of %g %g %g %g %s, of\n%s\n",
+            how, got->values[0], got->values[1], got->values[2], got->values[3],
+            got->error, wanted->values[0], wanted->values[1], wanted->values[2],
+            wanted->values[3], wanted->error, text);
     return 1;
 }
 
@@ -228,10 +228,91 @@ static void an_edited_struct_is_seen(void **state)
     assert_int_equal(wrong, 0);
 }
 
+/* ---- single edits ---- */
+
+#define VECTOR "struct V\nv: Vec{f64, N}\nend\n"
+#define BOX \
+    "struct Circle: Round\nr: f64\nend\nstruct Box{T: Shape}\nx: T\nend\n"
+
+/* A program, and one edit of it. */
+typedef struct pair {
+    const char *before, *after;
+} pair;
+
+static const pair structs[] = {
+    /* a constant behind the constant in a field's type */
+    {"const M = 4\nconst N = M\n" VECTOR KERNEL(
+         "out[0] = V(Vec(1.0, 2.0, 3.0, 4.0)).v[3]\n"),
+     "const M = 2\nconst N = M\n" VECTOR KERNEL(
+         "out[0] = V(Vec(1.0, 2.0, 3.0, 4.0)).v[3]\n")},
+    /* what is above the type that is above a parameter */
+    {"abstract Shape\nabstract Round: Shape\n" BOX KERNEL(
+         "out[0] = Box(Circle(2.0)).x.r\n"),
+     "abstract Shape\nabstract Round\n" BOX KERNEL(
+         "out[0] = Box(Circle(2.0)).x.r\n")},
+    {"abstract Shape\nabstract Round: Shape\n" BOX KERNEL(
+         "out[0] = Box{Circle}(Circle(2.0)).x.r\n"),
+     "abstract Shape\nabstract Round\n" BOX KERNEL(
+         "out[0] = Box{Circle}(Circle(2.0)).x.r\n")},
+};
+
+/* Without overlays, and with one for each use of an operator. */
+#define USES \
+    "fn call(f, x) = f(x, x)\n" KERNEL( \
+        "x = out[0] + 2.5\n" \
+        "out[0] = x * 2\nout[1] = -x\nout[2] = x < 3 ? 1.0 : 2.0\n" \
+        "out[3] = !(x == 2.5) ? 1.0 : 2.0\nx *= x\n" \
+        "out[0] += call(*, x) + x ** 3\n")
+
+static const pair operators[] = {
+    {USES, "overlay host fn *(x: f64, y: f64) = 60.0\n" USES},
+    {USES, "overlay host fn +(x: f64, y: f64) = 60.0\n" USES},
+    {USES, "overlay host fn <(x: f64, y: f64) = false\n" USES},
+    {USES, "overlay host fn ==(x: f64, y: f64) = false\n" USES},
+    {USES, "overlay host fn !(x: Bool) = x\n" USES},
+    {USES, "overlay host fn **(x: f64, y: f64) = 7.0\n" USES},
+    {USES, "overlay host fn -(x: f64) = 60.0\n" USES},
+    {USES, "overlay cuda fn -(x: f64) = 60.0\n" USES},
+    {"overlay host fn *(x: f64, y: f64) = 60.0\n" USES,
+     "overlay host fn *(x: f64, y: f64) = 61.0\n" USES},
+    {"overlay host fn *(x: f64, y: f64) = 60.0\n" USES,
+     "overlay host fn *(x: f64, y: f64) = 60.0\n"
+     "overlay host fn -(x: f64) = 60.0\n" USES},
+};
+
+static int try_pairs(const char *folder, const pair *pairs, size_t count)
+{
+    int wrong = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        char inside[600];
+
+        (void)snprintf(inside, sizeof inside, "%s/%zu", folder, i);
+        wrong += try_edit(inside, pairs[i].before, pairs[i].after);
+    }
+    return wrong;
+}
+
+static void what_a_struct_is_made_of_is_seen(void **state)
+{
+    assert_int_equal(try_pairs(*state, structs, COUNT(structs)), 0);
+}
+
+static void an_operator_that_is_replaced_is_seen(void **state)
+{
+    assert_int_equal(try_pairs(*state, operators, COUNT(operators)), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(an_edited_struct_is_seen,
+                                        temporary_folder_setup,
+                                        temporary_folder_teardown),
+        cmocka_unit_test_setup_teardown(what_a_struct_is_made_of_is_seen,
+                                        temporary_folder_setup,
+                                        temporary_folder_teardown),
+        cmocka_unit_test_setup_teardown(an_operator_that_is_replaced_is_seen,
                                         temporary_folder_setup,
                                         temporary_folder_teardown),
     };
