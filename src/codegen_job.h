@@ -121,6 +121,7 @@ typedef struct kiln__codegen_job {
     const char *format;    /* of the payload, if not the backend's */
     kiln_site_info *sites; /* that the code depends on, in the arena */
     size_t site_count;
+    const char *session_reason; /* of the class SESSION, or NULL */
     kiln__codegen_tool tools[KILN__TOOL_COUNT]; /* that took part */
     size_t tool_count;
     uint64_t make_ns;    /* of bitcode: what kiln__codegen_result says */

@@ -112,7 +112,7 @@ kiln_status kiln__foreign_sites_place(kiln__codegen_job *job,
 /* The class that the optimised module proves: KILN_RELOCATION_SESSION where an
    address may be in it, KILN_RELOCATION_RELOCATABLE where it has slots, else
    KILN_RELOCATION_PORTABLE. */
-int32_t kiln__relocation_class(const kiln__codegen_job *job);
+int32_t kiln__relocation_class(kiln__codegen_job *job);
 
 /* ---- backends/codegen_backends.c ---- */
 /* The codegen half of that name, or NULL. */

@@ -1,73 +1,95 @@
 /* codegen_relocation.c - whether an optimised module holds an address. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-#include <math.h>
 #include <string.h>
 
 #include "codegen_parts.h"
 
 /*
- * An address of this process can be in a module only as a number: an integer
- * that becomes a pointer (inttoptr, an offset from null), be it at once, after
- * some arithmetic, or after it was kept in a constant or, where optimisation
- * did not see through it, in a variable, an argument or a result. What is below
- * the lowest address that a system maps is no address. When in doubt, or when
- * the search grows beyond its budget, the answer is SESSION: such an artifact
- * is right, but stays in the process.
+ * Of a process's addresses only those count that the frontend wrote into the
+ * module; what comes with a launch, in arguments and in the memory that they
+ * lead to, is nobody's constant, and pointers to what the module defines are
+ * the loader's. Two things are looked for.
  *
- * What comes from outside, in the memory of the kernel's arguments or of a host
- * object, is nobody's constant. What the module keeps in memory of its own is
- * followed in one step only: if any number that may be an address is kept
- * anywhere, then whatever is read from such memory may be one. Kiln's own
- * lowering keeps none.
+ * A number that is where systems put programs, heaps, libraries and stacks is
+ * taken for an address wherever it stands in code or data, whole: stored,
+ * compared, given to a function, in a table, in the bits of a double. Numbers
+ * that programs compute with are hardly ever there.
+ *
+ * A number that becomes a pointer (inttoptr, an offset from null) is followed
+ * back to what it is made of. A sum of constants is an address unless it is
+ * below all that a system maps. Beside an argument, or whatever else is known
+ * at a launch only, a constant is a distance, unless it is too large for one;
+ * but not beside an index, since then it is where a table begins.
+ *
+ * When the search grows beyond its budget, the answer is SESSION: such an
+ * artifact is right, but stays in the process.
  */
 
-#define LOWEST_ADDRESS 65536 /* Linux maps nothing below it */
-#define DEPTH_MAX 12
-#define BUDGET 200000 /* values looked at */
+#define LOWEST_ADDRESS UINT64_C(0x10000) /* Linux maps nothing below it */
+#define FARTHEST (UINT64_C(1) << 32)     /* that a field is from its object */
+#define BUDGET 200000                    /* values looked at */
+#define ON_THE_WAY_MAX 512               /* to where one number comes from */
+#define DEPTH_MAX 64
 
 typedef struct search {
     unsigned budget;
     const kiln__codegen_job *job;
-    enum { UNKNOWN, NONE, SOME } kept; /* numbers in memory, calls, results */
+    kiln__codegen_job *told; /* the same: whose arena has what is told */
+    LLVMValueRef on_the_way[ON_THE_WAY_MAX];
+    unsigned count;
 } search;
 
-static int may_be_address(search *s, LLVMValueRef number, unsigned depth);
-static int keeps_numbers(search *s);
+/* ---- numbers that look like addresses ---- */
 
-/* False when the search is over. */
-static int go_on(search *s, unsigned depth)
+/* Where Linux on x86-64 puts a program that may stand anywhere, with its heap;
+   and libraries, mappings and stacks. */
+static int is_in_layout(uint64_t number)
 {
-    if (s->budget == 0 || depth > DEPTH_MAX)
+    return (number >= UINT64_C(0x550000000000) &&
+            number < UINT64_C(0x570000000000)) ||
+           (number >= UINT64_C(0x7e0000000000) &&
+            number < UINT64_C(0x7ffffffff000));
+}
+
+/* One run of ones, which is a mask. */
+static int is_mask(uint64_t number)
+{
+    const uint64_t end = number + (number & (~number + 1));
+
+    return (end & (end - 1)) == 0;
+}
+
+static int looks_like_address(uint64_t number)
+{
+    const uint64_t negative = ~number + 1;
+
+    return (is_in_layout(number) && !is_mask(number)) ||
+           (is_in_layout(negative) && !is_mask(negative));
+}
+
+/* A pointer that was put into the bits of a double which is no number. */
+static int is_boxed(uint64_t bits)
+{
+    const uint64_t exponent = bits & UINT64_C(0x7ff0000000000000);
+
+    return (exponent == 0 || exponent == UINT64_C(0x7ff0000000000000)) &&
+           looks_like_address(bits & UINT64_C(0xffffffffffff));
+}
+
+static int integer_looks_so(LLVMValueRef integer)
+{
+    const unsigned width = LLVMGetIntTypeWidth(LLVMTypeOf(integer));
+
+    if (width < 48)
         return 0;
-    s->budget--;
-    return 1;
+    if (width <= 64)
+        return looks_like_address(
+                   (uint64_t)LLVMConstIntGetSExtValue(integer)) ||
+               is_boxed(LLVMConstIntGetZExtValue(integer));
+    return !LLVMIsNull(integer); /* too wide to be taken apart here */
 }
 
-static int any_operand(search *s, LLVMValueRef value, unsigned depth)
-{
-    const int count = LLVMGetNumOperands(value);
-
-    for (int i = 0; i < count; i++)
-        if (may_be_address(s, LLVMGetOperand(value, (unsigned)i), depth))
-            return 1;
-    return 0;
-}
-
-/* ---- constants ---- */
-
-static int is_large(LLVMValueRef integer)
-{
-    long long value;
-
-    if (LLVMGetIntTypeWidth(LLVMTypeOf(integer)) > 64)
-        return !LLVMIsNull(integer);
-    value = LLVMConstIntGetSExtValue(integer);
-    return value >= LOWEST_ADDRESS || value <= -LOWEST_ADDRESS;
-}
-
-/* A pointer that was put into the bits of a double: what is left is no number
-   that anybody computes with. */
-static int is_boxed(LLVMValueRef real)
+static int real_looks_so(LLVMValueRef real)
 {
     LLVMBool loses;
     uint64_t bits;
@@ -77,75 +99,96 @@ static int is_boxed(LLVMValueRef real)
         return 0;
     value = LLVMConstRealGetDouble(real, &loses);
     memcpy(&bits, &value, sizeof bits);
-    return fpclassify(value) == FP_SUBNORMAL ||
-           (isnan(value) && (bits & 0x7ffffffffffffu) != 0);
+    return looks_like_address(bits) || is_boxed(bits);
 }
 
-/* The elements of a constant array or vector, or the type itself. */
-static LLVMTypeRef element_type(LLVMTypeRef type)
+/* Bytes of a table, wherever eight of them begin. */
+static int data_looks_so(LLVMValueRef data)
 {
-    while (LLVMGetTypeKind(type) == LLVMVectorTypeKind ||
-           LLVMGetTypeKind(type) == LLVMArrayTypeKind)
-        type = LLVMGetElementType(type);
-    return type;
-}
+    size_t size;
+    const char *bytes = LLVMGetRawDataValues(data, &size);
+    const LLVMTypeRef element = LLVMGetElementType(LLVMTypeOf(data));
+    const int is_double = LLVMGetTypeKind(element) == LLVMDoubleTypeKind;
+    uint64_t word;
 
-/* Wide enough for an address. */
-static int is_wide(LLVMTypeRef type)
-{
-    type = element_type(type);
-    switch ((int)LLVMGetTypeKind(type)) {
-    case LLVMIntegerTypeKind:
-        return LLVMGetIntTypeWidth(type) >= 64;
-    case LLVMDoubleTypeKind:
-    case LLVMStructTypeKind:
-        return 1;
-    default:
-        return 0;
+    for (size_t i = 0; i + sizeof word <= size; i++) {
+        memcpy(&word, bytes + i, sizeof word);
+        if (is_in_layout(word) && !is_mask(word))
+            return 1;
+        if (is_double && i % sizeof word == 0 && is_boxed(word))
+            return 1;
     }
-}
-
-static int has_number(search *s, LLVMValueRef constant, int any,
-                      unsigned depth);
-
-static int element_is_number(search *s, LLVMValueRef constant, unsigned depth)
-{
-    LLVMTypeRef type = LLVMTypeOf(constant);
-    const uint64_t size = LLVMGetTypeKind(type) == LLVMArrayTypeKind
-                              ? LLVMGetArrayLength2(type)
-                              : LLVMGetVectorSize(type);
-
-    for (uint64_t i = 0; i < size && is_wide(type); i++)
-        if (has_number(s, LLVMGetAggregateElement(constant, (unsigned)i), 0,
-                       depth + 1))
-            return 1;
     return 0;
 }
 
-/* Whether a constant has a number that may be an address. `any`: every number
-   that is not 0 counts, since it may be a part of one. */
-static int has_number(search *s, LLVMValueRef constant, int any, unsigned depth)
+static int go_on(search *s, unsigned depth)
 {
-    const int count = LLVMGetNumOperands(constant);
-
-    if (!go_on(s, depth))
-        return 1;
-    if (LLVMIsAGlobalValue(constant) || LLVMIsNull(constant))
+    if (s->budget == 0 || depth > DEPTH_MAX)
         return 0;
-    if (LLVMIsAConstantInt(constant))
-        return any || (is_wide(LLVMTypeOf(constant)) && is_large(constant));
-    if (LLVMIsAConstantFP(constant))
-        return any || is_boxed(constant);
-    if (LLVMIsAConstantDataSequential(constant))
-        return any || element_is_number(s, constant, depth);
-    for (int i = 0; i < count; i++)
-        if (has_number(s, LLVMGetOperand(constant, (unsigned)i), any,
-                       depth + 1))
-            return 1;
-    return 0;
+    s->budget--;
+    return 1;
 }
 
-/* ---- memory ---- */
+/* ---- what a number is made of ----
+ *
+ * There may be several ways to it. On some of them it is known at a launch
+ * only; `offset` is the most that constants add there. On others it is made of
+ * constants, and of indices, which count as nothing: `alone` is the most. */
+
+typedef struct number {
+    int is_given, is_alone;
+    uint64_t offset, alone;
+} number;
+
+static const number given = {1, 0, 0, 0};
+static const number nothing = {0, 1, 0, 0}; /* an index, too */
+static const number anything = {1, 1, UINT64_MAX, UINT64_MAX};
+
+static uint64_t greater(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+static uint64_t sum(uint64_t a, uint64_t b)
+{
+    return a + b < a ? UINT64_MAX : a + b;
+}
+
+static number either(number a, number b)
+{
+    return (number){a.is_given | b.is_given, a.is_alone | b.is_alone,
+                    greater(a.offset, b.offset), greater(a.alone, b.alone)};
+}
+
+static number both(number a, number b)
+{
+    const uint64_t most =
+        sum(greater(a.offset, a.alone), greater(b.offset, b.alone));
+
+    return (number){a.is_given | b.is_given, a.is_alone & b.is_alone, most,
+                    a.is_alone & b.is_alone ? sum(a.alone, b.alone) : 0};
+}
+
+static number constant(uint64_t value)
+{
+    const uint64_t negative = ~value + 1;
+
+    if ((value & UINT64_C(0xffffffffffff)) == 0)
+        return nothing; /* a tag above an address */
+    return (number){0, 1, 0, value < negative ? value : negative};
+}
+
+/* Whatever is given becomes an index. */
+static number as_index(number n, unsigned shift)
+{
+    const uint64_t most = greater(n.is_given ? n.offset : 0, n.alone);
+
+    if (shift >= 64 || most > UINT64_MAX >> shift)
+        return (number){0, 1, 0, most == 0 ? 0 : UINT64_MAX};
+    return (number){0, 1, 0, most << shift};
+}
+
+static number number_of(search *s, LLVMValueRef value);
 
 static int is_of_kernel(const search *s, LLVMValueRef parameter)
 {
@@ -155,246 +198,206 @@ static int is_of_kernel(const search *s, LLVMValueRef parameter)
     return strcmp(name, s->job->request->entry) == 0;
 }
 
-static int reads_number(search *s, LLVMValueRef pointer, unsigned depth);
-
-/* Whether some caller passes a pointer to such memory. */
-static int argument_reads_number(search *s, LLVMValueRef parameter,
-                                 unsigned depth)
+/* What callers pass. */
+static number argument_number(search *s, LLVMValueRef parameter)
 {
     LLVMValueRef function = LLVMGetParamParent(parameter);
+    number n = {0};
     unsigned index = 0;
     LLVMUseRef use;
 
     if (is_of_kernel(s, parameter))
-        return 0;
+        return given;
     while (LLVMGetParam(function, index) != parameter)
         index++;
     for (use = LLVMGetFirstUse(function); use != NULL;
          use = LLVMGetNextUse(use)) {
-        LLVMValueRef call = LLVMGetUser(use), argument;
+        LLVMValueRef call = LLVMGetUser(use);
 
         if (LLVMIsACallInst(call) == NULL ||
             LLVMGetCalledValue(call) != function ||
             LLVMGetNumArgOperands(call) <= index)
-            return keeps_numbers(s);
-        argument = LLVMGetOperand(call, index);
-        if (argument != parameter && reads_number(s, argument, depth + 1))
-            return 1;
+            n = either(n, given);
+        else
+            n = either(n, number_of(s, LLVMGetOperand(call, index)));
     }
-    return 0;
+    return n;
 }
 
-/* The backend's own variable for the item that runs. */
-static int is_item(const search *s, LLVMValueRef made)
+static number all_operands(search *s, LLVMValueRef value, unsigned count)
 {
-    return LLVMIsAAllocaInst(made) != NULL &&
-           LLVMGetMetadata(made, LLVMGetMDKindIDInContext(
-                                     s->job->context, KILN__ITEM_MARK,
-                                     sizeof KILN__ITEM_MARK - 1)) != NULL;
+    number n = nothing;
+
+    for (unsigned i = 0; i < count; i++)
+        n = both(n, number_of(s, LLVMGetOperand(value, i)));
+    return n;
 }
 
-static int is_variable_with_number(search *s, LLVMValueRef variable)
+/* What a function of the module's returns. */
+static number result_number(search *s, LLVMValueRef call)
 {
-    LLVMValueRef initial = LLVMGetInitializer(variable);
+    LLVMValueRef callee = LLVMGetCalledValue(call);
+    LLVMBasicBlockRef block;
+    number n = {0};
 
-    if (initial == NULL || has_number(s, initial, 1, 0))
-        return 1;
-    return !LLVMIsGlobalConstant(variable) && keeps_numbers(s);
-}
+    if (LLVMIsAFunction(callee) == NULL)
+        return given;
+    if (LLVMGetIntrinsicID(callee) != 0)
+        return all_operands(s, call, LLVMGetNumArgOperands(call));
+    if (LLVMIsDeclaration(callee))
+        return given;
+    for (block = LLVMGetFirstBasicBlock(callee); block != NULL;
+         block = LLVMGetNextBasicBlock(block)) {
+        LLVMValueRef end = LLVMGetBasicBlockTerminator(block);
 
-static int reads_number_at(search *s, LLVMValueRef made, LLVMOpcode opcode,
-                           unsigned depth)
-{
-    switch ((int)opcode) {
-    case LLVMGetElementPtr:
-    case LLVMBitCast:
-    case LLVMAddrSpaceCast:
-    case LLVMFreeze:
-    case LLVMLoad: /* what it leads to came with it */
-        return reads_number(s, LLVMGetOperand(made, 0), depth + 1);
-    case LLVMSelect:
-        return reads_number(s, LLVMGetOperand(made, 1), depth + 1) ||
-               reads_number(s, LLVMGetOperand(made, 2), depth + 1);
-    case LLVMPHI:
-        for (unsigned i = 0; i < LLVMCountIncoming(made); i++)
-            if (reads_number(s, LLVMGetIncomingValue(made, i), depth + 1))
-                return 1;
-        return 0;
-    case LLVMIntToPtr: /* is looked at where it stands */
-        return 0;
-    default:
-        return !is_item(s, made) && keeps_numbers(s);
+        if (LLVMIsAReturnInst(end) != NULL && LLVMGetNumOperands(end) == 1)
+            n = either(n, number_of(s, LLVMGetOperand(end, 0)));
     }
+    return n;
 }
 
-/* Whether memory at the pointer may hold a number of the module's own. */
-static int reads_number(search *s, LLVMValueRef pointer, unsigned depth)
+static number any_incoming(search *s, LLVMValueRef phi)
 {
-    if (!go_on(s, 0) || depth > DEPTH_MAX)
-        return keeps_numbers(s);
-    if (LLVMIsAGlobalVariable(pointer))
-        return is_variable_with_number(s, pointer);
-    if (LLVMIsAConstantExpr(pointer))
-        return reads_number_at(s, pointer, LLVMGetConstOpcode(pointer), depth);
-    if (LLVMIsAConstant(pointer))
-        return 0;
-    if (LLVMIsAArgument(pointer))
-        return argument_reads_number(s, pointer, depth);
-    return reads_number_at(s, pointer, LLVMGetInstructionOpcode(pointer),
-                           depth);
+    const unsigned count = LLVMCountIncoming(phi);
+    number n = {0};
+
+    for (unsigned i = 0; i < count; i++)
+        n = either(n, number_of(s, LLVMGetIncomingValue(phi, i)));
+    return n;
 }
 
-/* Copies of a constant's bytes. */
-static int copies_number(search *s, LLVMValueRef call)
+static number masked(number a, number b)
 {
-    LLVMValueRef from;
+    const number n = both(a, b);
+    const uint64_t most =
+        a.is_given || b.is_given ? 0 : (a.alone < b.alone ? a.alone : b.alone);
 
-    if (LLVMGetNumArgOperands(call) != 4)
-        return 0;
-    from = LLVMGetOperand(call, 1);
-    while (LLVMIsAConstantExpr(from) || LLVMIsAGetElementPtrInst(from))
-        from = LLVMGetOperand(from, 0);
-    return LLVMIsAGlobalVariable(from) != NULL &&
-           (LLVMGetInitializer(from) == NULL ||
-            has_number(s, LLVMGetInitializer(from), 1, 0));
+    return (number){n.is_given, n.is_alone, 0, most};
 }
 
-/* Whether the value may carry an address away. A double that is computed is a
-   number of the program's. */
-static int carries_number(search *s, LLVMValueRef value)
+static number shifted(search *s, LLVMValueRef value)
+{
+    LLVMValueRef by = LLVMGetOperand(value, 1);
+    const number n = number_of(s, LLVMGetOperand(value, 0));
+
+    if (LLVMIsAConstantInt(by) == NULL)
+        return as_index(n, 63);
+    return as_index(n, (unsigned)LLVMConstIntGetZExtValue(by) & 127);
+}
+
+static int is_narrow(LLVMValueRef value)
 {
     LLVMTypeRef type = LLVMTypeOf(value);
 
-    if (!is_wide(type))
-        return 0;
-    if (LLVMIsAConstant(value) && LLVMIsAConstantExpr(value) == NULL)
-        return has_number(s, value, 0, 0);
-    return LLVMGetTypeKind(element_type(type)) != LLVMDoubleTypeKind &&
-           may_be_address(s, value, 0);
+    return LLVMGetTypeKind(type) == LLVMIntegerTypeKind &&
+           LLVMGetIntTypeWidth(type) < 64;
 }
 
-static int any_carries_number(search *s, LLVMValueRef user, unsigned count)
+static number product(number a, number b)
 {
-    for (unsigned i = 0; i < count; i++)
-        if (carries_number(s, LLVMGetOperand(user, i)))
-            return 1;
-    return 0;
+    if (a.is_given || b.is_given || a.alone == 0 || b.alone == 0)
+        return nothing;
+    return (number){0, 1, 0,
+                    a.alone > UINT64_MAX / b.alone ? UINT64_MAX
+                                                   : a.alone * b.alone};
 }
 
-/* Whether the instruction puts a number where this search loses it. */
-static int keeps_number(search *s, LLVMValueRef instruction)
+static number operation_number(search *s, LLVMValueRef value, LLVMOpcode opcode)
 {
-    LLVMValueRef callee;
+    number a, b;
 
-    switch ((int)LLVMGetInstructionOpcode(instruction)) {
-    case LLVMStore:
-        return carries_number(s, LLVMGetOperand(instruction, 0));
-    case LLVMRet:
-    case LLVMInsertValue:
-    case LLVMAtomicRMW:
-    case LLVMAtomicCmpXchg:
-        return any_carries_number(s, instruction,
-                                  (unsigned)LLVMGetNumOperands(instruction));
-    case LLVMCall:
-        callee = LLVMGetCalledValue(instruction);
-        if (LLVMIsAFunction(callee) && LLVMGetIntrinsicID(callee) != 0)
-            return copies_number(s, instruction);
-        return any_carries_number(s, instruction,
-                                  LLVMGetNumArgOperands(instruction));
-    default:
-        return 0;
-    }
-}
-
-/* ---- looking at all of a module ---- */
-
-static int any_instruction(search *s, LLVMModuleRef module,
-                           int (*look)(search *s, LLVMValueRef instruction))
-{
-    LLVMValueRef f, i;
-    LLVMBasicBlockRef b;
-
-    for (f = LLVMGetFirstFunction(module); f != NULL;
-         f = LLVMGetNextFunction(f))
-        for (b = LLVMGetFirstBasicBlock(f); b != NULL;
-             b = LLVMGetNextBasicBlock(b))
-            for (i = LLVMGetFirstInstruction(b); i != NULL;
-                 i = LLVMGetNextInstruction(i))
-                if (look(s, i))
-                    return 1;
-    return 0;
-}
-
-/* Asked for where a foreign module reads from memory of its own. While the
-   answer is looked for it is "none": what is read again was kept before. */
-static int keeps_numbers(search *s)
-{
-    LLVMValueRef v;
-
-    if (s->job->request->module == NULL)
-        return 0;
-    if (s->kept != UNKNOWN)
-        return s->kept == SOME || s->budget == 0;
-    s->kept = NONE;
-    if (any_instruction(s, s->job->module, keeps_number))
-        s->kept = SOME;
-    for (v = LLVMGetFirstGlobal(s->job->module); v != NULL;
-         v = LLVMGetNextGlobal(v))
-        if (LLVMGetInitializer(v) == NULL ||
-            has_number(s, LLVMGetInitializer(v), 0, 0))
-            s->kept = SOME;
-    return s->kept == SOME || s->budget == 0;
-}
-
-/* ---- numbers ---- */
-
-static int any_incoming(search *s, LLVMValueRef phi, unsigned depth)
-{
-    const unsigned count = LLVMCountIncoming(phi);
-
-    for (unsigned i = 0; i < count; i++)
-        if (may_be_address(s, LLVMGetIncomingValue(phi, i), depth))
-            return 1;
-    return 0;
-}
-
-/* Whatever a pointer leads to is decided where the pointer is made. */
-static int operation_hides_address(search *s, LLVMValueRef value,
-                                   LLVMOpcode opcode, unsigned depth)
-{
     switch ((int)opcode) {
     case LLVMPtrToInt:
-        return 0;
+        return given; /* the pointer is looked at where it is made */
+    case LLVMLoad:    /* so are numbers in the module's own memory */
+        return is_narrow(value) ? nothing : given;
     case LLVMCall:
-        return keeps_numbers(s);
-    case LLVMLoad:
-        return reads_number(s, LLVMGetOperand(value, 0), 0);
+        return result_number(s, value);
     case LLVMPHI:
-        return any_incoming(s, value, depth);
+        return any_incoming(s, value);
+    case LLVMSelect:
+        return either(number_of(s, LLVMGetOperand(value, 1)),
+                      number_of(s, LLVMGetOperand(value, 2)));
+    case LLVMAnd:
+    case LLVMMul:
+        a = number_of(s, LLVMGetOperand(value, 0));
+        b = number_of(s, LLVMGetOperand(value, 1));
+        return opcode == LLVMAnd ? masked(a, b) : product(a, b);
+    case LLVMShl:
+        return shifted(s, value);
+    case LLVMLShr:
+    case LLVMAShr:
+    case LLVMUDiv:
+    case LLVMURem:
+    case LLVMTrunc:
+    case LLVMZExt:
+    case LLVMSExt:
+    case LLVMFreeze:
+    case LLVMBitCast:
+        a = number_of(s, LLVMGetOperand(value, 0));
+        return is_narrow(LLVMGetOperand(value, 0)) ? as_index(a, 0) : a;
     default:
-        return any_operand(s, value, depth);
+        return all_operands(s, value, (unsigned)LLVMGetNumOperands(value));
     }
 }
 
-static int may_be_address(search *s, LLVMValueRef number, unsigned depth)
+static number made_number(search *s, LLVMValueRef value)
 {
-    if (!go_on(s, depth))
-        return 1;
-    if (LLVMGetTypeKind(LLVMTypeOf(number)) == LLVMPointerTypeKind)
-        return 0; /* it has been made elsewhere */
-    if (LLVMIsAConstantInt(number))
-        return is_large(number);
-    if (LLVMIsAConstantExpr(number))
-        return operation_hides_address(s, number, LLVMGetConstOpcode(number),
-                                       depth + 1);
-    if (LLVMIsAInstruction(number))
-        return operation_hides_address(
-            s, number, LLVMGetInstructionOpcode(number), depth + 1);
-    if (LLVMIsAConstant(number) && !LLVMIsAGlobalValue(number))
-        return has_number(s, number, 1, 0);
-    if (LLVMIsAArgument(number))
-        return !is_of_kernel(s, number) && keeps_numbers(s);
-    return 0; /* undefined, a global's name */
+    number n;
+
+    for (unsigned i = 0; i < s->count; i++)
+        if (s->on_the_way[i] == value)
+            return (number){0}; /* what comes round again adds nothing */
+    if (s->count == ON_THE_WAY_MAX)
+        return anything;
+    s->on_the_way[s->count++] = value;
+    if (LLVMIsAArgument(value))
+        n = argument_number(s, value);
+    else if (LLVMIsAConstantExpr(value))
+        n = operation_number(s, value, LLVMGetConstOpcode(value));
+    else
+        n = operation_number(s, value, LLVMGetInstructionOpcode(value));
+    s->count--;
+    return n;
+}
+
+static number number_of(search *s, LLVMValueRef value)
+{
+    const LLVMTypeRef type = LLVMTypeOf(value);
+    number n = nothing;
+
+    if (!go_on(s, 0))
+        return anything;
+    if (LLVMGetTypeKind(type) == LLVMPointerTypeKind)
+        return given;
+    if (LLVMIsAConstantInt(value))
+        return LLVMGetIntTypeWidth(type) > 64
+                   ? anything
+                   : constant((uint64_t)LLVMConstIntGetSExtValue(value));
+    if (LLVMIsAArgument(value) || LLVMIsAInstruction(value) ||
+        LLVMIsAConstantExpr(value))
+        return made_number(s, value);
+    if (LLVMIsAConstantDataSequential(value)) {
+        const unsigned size = LLVMGetTypeKind(type) == LLVMVectorTypeKind
+                                  ? LLVMGetVectorSize(type)
+                                  : (unsigned)LLVMGetArrayLength2(type);
+
+        for (unsigned i = 0; i < size; i++)
+            n = either(n, number_of(s, LLVMGetAggregateElement(value, i)));
+        return n;
+    }
+    if (LLVMIsAConstant(value) && !LLVMIsAGlobalValue(value))
+        for (int i = 0; i < LLVMGetNumOperands(value); i++)
+            n = either(n, number_of(s, LLVMGetOperand(value, (unsigned)i)));
+    return n;
+}
+
+static int may_be_address(search *s, LLVMValueRef value)
+{
+    const number n = number_of(s, value);
+
+    return (n.is_alone && n.alone >= LOWEST_ADDRESS) ||
+           (n.is_given && n.offset >= FARTHEST);
 }
 
 /* ---- where pointers are made ---- */
@@ -410,7 +413,7 @@ static int is_offset_from_number(search *s, LLVMValueRef value)
          LLVMGetConstOpcode(base) != LLVMIntToPtr))
         return 0;
     for (int i = 1; i < count; i++)
-        if (may_be_address(s, LLVMGetOperand(value, (unsigned)i), 0))
+        if (may_be_address(s, LLVMGetOperand(value, (unsigned)i)))
             return 1;
     return 0;
 }
@@ -419,38 +422,33 @@ static int is_offset_from_number(search *s, LLVMValueRef value)
 static int makes_address(search *s, LLVMValueRef value, LLVMOpcode opcode)
 {
     if (opcode == LLVMIntToPtr)
-        return may_be_address(s, LLVMGetOperand(value, 0), 0);
+        return may_be_address(s, LLVMGetOperand(value, 0));
     if (opcode == LLVMGetElementPtr)
         return is_offset_from_number(s, value);
     return 0;
 }
 
-/* Reads a pointer where a number may be kept. */
-static int loads_address(search *s, LLVMValueRef instruction)
+/* ---- all of a module ---- */
+
+static int holds_address(search *s, LLVMValueRef value, unsigned depth)
 {
-    LLVMTypeRef type = element_type(LLVMTypeOf(instruction));
+    const int count = LLVMGetNumOperands(value);
 
-    if (s->job->request->module == NULL || !LLVMIsALoadInst(instruction) ||
-        (LLVMGetTypeKind(type) != LLVMPointerTypeKind &&
-         LLVMGetTypeKind(type) != LLVMStructTypeKind))
-        return 0;
-    return reads_number(s, LLVMGetOperand(instruction, 0), 0);
-}
-
-static int holds_address(search *s, LLVMValueRef constant, unsigned depth)
-{
-    const int count = LLVMGetNumOperands(constant);
-
-    if (s->budget == 0 || depth > 64)
+    if (!go_on(s, depth))
         return 1;
-    s->budget--;
-    if (LLVMIsAGlobalValue(constant) || LLVMIsAConstantInt(constant))
+    if (LLVMIsAGlobalValue(value))
         return 0;
-    if (LLVMIsAConstantExpr(constant) &&
-        makes_address(s, constant, LLVMGetConstOpcode(constant)))
+    if (LLVMIsAConstantInt(value))
+        return integer_looks_so(value);
+    if (LLVMIsAConstantFP(value))
+        return real_looks_so(value);
+    if (LLVMIsAConstantDataSequential(value))
+        return data_looks_so(value);
+    if (LLVMIsAConstantExpr(value) &&
+        makes_address(s, value, LLVMGetConstOpcode(value)))
         return 1;
     for (int i = 0; i < count; i++) {
-        LLVMValueRef operand = LLVMGetOperand(constant, (unsigned)i);
+        LLVMValueRef operand = LLVMGetOperand(value, (unsigned)i);
 
         if (operand != NULL && LLVMIsAConstant(operand) &&
             holds_address(s, operand, depth + 1))
@@ -463,8 +461,7 @@ static int instruction_holds_address(search *s, LLVMValueRef instruction)
 {
     const int count = LLVMGetNumOperands(instruction);
 
-    if (makes_address(s, instruction, LLVMGetInstructionOpcode(instruction)) ||
-        loads_address(s, instruction))
+    if (makes_address(s, instruction, LLVMGetInstructionOpcode(instruction)))
         return 1;
     for (int i = 0; i < count; i++) {
         LLVMValueRef operand = LLVMGetOperand(instruction, (unsigned)i);
@@ -476,37 +473,88 @@ static int instruction_holds_address(search *s, LLVMValueRef instruction)
     return 0;
 }
 
-static int module_holds_address(search *s, LLVMModuleRef module)
+/* For people: what was found, in one line. */
+static const char *describe(const search *s, LLVMValueRef function,
+                            LLVMValueRef found)
 {
-    LLVMValueRef value;
+    char *text = LLVMPrintValueToString(found);
+    const char *told, *begin = text + strspn(text, " ");
+    size_t size;
 
-    for (value = LLVMGetFirstGlobal(module); value != NULL;
-         value = LLVMGetNextGlobal(value)) {
-        LLVMValueRef initial = LLVMGetInitializer(value);
-
-        if (initial == NULL || LLVMIsThreadLocal(value) ||
-            holds_address(s, initial, 0))
-            return 1;
-    }
-    for (value = LLVMGetFirstGlobalAlias(module); value != NULL;
-         value = LLVMGetNextGlobalAlias(value))
-        if (holds_address(s, LLVMAliasGetAliasee(value), 0))
-            return 1;
-    return any_instruction(s, module, instruction_holds_address);
+    kiln__join_lines(text);
+    told = function == NULL
+               ? kiln__arena_format(&s->told->arena,
+                                    "a number in variable %.200s", begin)
+               : kiln__arena_format(&s->told->arena,
+                                    "a number in function '%s': %.200s",
+                                    LLVMGetValueName2(function, &size), begin);
+    LLVMDisposeMessage(text);
+    return told != NULL ? told : "a number";
 }
 
-int32_t kiln__relocation_class(const kiln__codegen_job *job)
+static const char *function_holds_address(search *s, LLVMValueRef function)
 {
-    search s = {.budget = BUDGET, .job = job};
+    LLVMBasicBlockRef block;
+    LLVMValueRef at;
+
+    for (block = LLVMGetFirstBasicBlock(function); block != NULL;
+         block = LLVMGetNextBasicBlock(block))
+        for (at = LLVMGetFirstInstruction(block); at != NULL;
+             at = LLVMGetNextInstruction(at))
+            if (instruction_holds_address(s, at))
+                return describe(s, function, at);
+    return NULL;
+}
+
+static const char *module_holds_address(search *s, LLVMModuleRef module)
+{
+    const char *found;
+    LLVMValueRef at;
+
+    for (at = LLVMGetFirstGlobal(module); at != NULL;
+         at = LLVMGetNextGlobal(at)) {
+        LLVMValueRef initial = LLVMGetInitializer(at);
+
+        if (initial == NULL || LLVMIsThreadLocal(at) ||
+            holds_address(s, initial, 0))
+            return describe(s, NULL, at);
+    }
+    for (at = LLVMGetFirstGlobalAlias(module); at != NULL;
+         at = LLVMGetNextGlobalAlias(at))
+        if (holds_address(s, LLVMAliasGetAliasee(at), 0))
+            return describe(s, NULL, at);
+    for (at = LLVMGetFirstFunction(module); at != NULL;
+         at = LLVMGetNextFunction(at)) {
+        found = function_holds_address(s, at);
+        if (found != NULL)
+            return found;
+    }
+    return NULL;
+}
+
+static int32_t stays(kiln__codegen_job *job, const char *why)
+{
+    job->session_reason = why;
+    kiln__job_log(job, "stays in this process: %s", why);
+    return KILN_RELOCATION_SESSION;
+}
+
+int32_t kiln__relocation_class(kiln__codegen_job *job)
+{
+    search s = {.budget = BUDGET, .job = job, .told = job};
     const int is_patched = job->settings->sites == KILN_SITES_PATCH;
+    const char *why;
 
     /* Code may depend on addresses that are not in it any more. */
     if (job->site_count > 0 && !is_patched)
-        return KILN_RELOCATION_SESSION;
-    if (module_holds_address(&s, job->module) ||
-        (job->checked_module != NULL &&
-         module_holds_address(&s, job->checked_module)))
-        return KILN_RELOCATION_SESSION;
+        return stays(job, "its sites are resolved (the setting sites)");
+    why = module_holds_address(&s, job->module);
+    if (why == NULL && job->checked_module != NULL)
+        why = module_holds_address(&s, job->checked_module);
+    if (why != NULL && s.budget == 0)
+        why = "it is too large to be searched for addresses";
+    if (why != NULL)
+        return stays(job, why);
     return job->site_count > 0 ? KILN_RELOCATION_RELOCATABLE
                                : KILN_RELOCATION_PORTABLE;
 }

@@ -256,6 +256,13 @@ typedef struct kiln_frontend_ops {
  * even that two of them differ. A builder that folds a comparison of two
  * globals has decided it before Kiln sees it: [0 x i8], or extern_weak, keeps
  * LLVM's own from doing so.
+ *
+ * Nothing else of the process may be written into the module. An address that
+ * is, as a number, keeps the artifact in this process (KILN_RELOCATION_SESSION)
+ * where it becomes a pointer, or stands whole, in 64 bits, and lies where Linux
+ * puts programs, heaps, libraries and stacks. One that never does either is not
+ * found: its artifact would be wrong in another process. Numbers that come with
+ * a launch are not meant.
  */
 
 /**
