@@ -15,6 +15,7 @@
 #include "stores.h"
 #include "thread.h"
 #include "toolchain.h"
+#include "trace.h"
 
 static const char *entry_symbol(kiln__build *build)
 {
@@ -205,6 +206,28 @@ static kiln_status make_artifact(kiln__build *build,
     return status;
 }
 
+/* Each process builds it again: that is not to go unseen. */
+static void tell_session(const kiln__build *build, const char *reason)
+{
+    kiln_context *context = build->context;
+    const uint64_t now = kiln__trace_begin(context);
+    const kiln_event event = {
+        .size = sizeof event,
+        .kind = KILN_EVENT_SESSION,
+        .name = kiln_code_name(build->code),
+        .reason = reason ? reason : "",
+    };
+    const kiln__trace_note note = {.category = "session",
+                                   .verb = "stays in this process:",
+                                   .name = event.name,
+                                   .tier = kiln__trace_tier(KILN_TIER_BINARY),
+                                   .outcome = event.reason};
+
+    kiln__trace_end(context, now, &note);
+    if (context->host.event)
+        context->host.event(context->host_env, &event);
+}
+
 static kiln_status finish(void *env, const kiln__codegen_result *result)
 {
     kiln__build *build = env;
@@ -212,6 +235,8 @@ static kiln_status finish(void *env, const kiln__codegen_result *result)
     if (build->request.form != KILN_EMIT_BINARY)
         return kiln__blob_copy(&build->text, &kiln__malloc, result->bytes,
                                result->size);
+    if (result->relocation == KILN_RELOCATION_SESSION)
+        tell_session(build, result->session_reason);
     return make_artifact(build, result);
 }
 

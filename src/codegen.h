@@ -19,7 +19,7 @@
  * hands the failure to whoever waits, and the thread parks for ever.
  */
 
-#define KILN__CODEGEN_ABI 8
+#define KILN__CODEGEN_ABI 9
 
 /* Forms beside KILN_EMIT_...: bitcode of functions[0] alone, which calls the
    others by their names; and of what a module defines under a name, with all
@@ -104,6 +104,7 @@ typedef struct kiln__codegen_result {
     size_t size;
     const char *format;          /* "elf" */
     int32_t relocation;          /* KILN_RELOCATION_... */
+    const char *session_reason;  /* of SESSION, for people; else NULL */
     const kiln_site_info *sites; /* that the code depends on */
     size_t site_count;
     const void *reports; /* device_abi.h */

@@ -24,7 +24,7 @@ _Static_assert(sizeof(kiln__codegen_function) == 11 * sizeof(void *),
 _Static_assert(sizeof(kiln__codegen_import) == 4 * sizeof(void *), "import");
 _Static_assert(sizeof(kiln__codegen_site) == 3 * sizeof(void *), "site");
 _Static_assert(sizeof(kiln__codegen_request) == 27 * sizeof(void *), "request");
-_Static_assert(sizeof(kiln__codegen_result) == 15 * sizeof(void *), "result");
+_Static_assert(sizeof(kiln__codegen_result) == 16 * sizeof(void *), "result");
 
 /* ---- heads ---- */
 
@@ -505,6 +505,7 @@ void kiln__wire_put_result(kiln__encoder *out,
 {
     kiln__encode_text(out, result->format);
     kiln__encode_i64(out, result->relocation);
+    kiln__encode_text(out, result->session_reason);
     kiln__encode_u64(out, result->site_count);
     for (size_t i = 0; i < result->site_count; i++) {
         kiln__encode_text(out, result->sites[i].name);
@@ -571,6 +572,7 @@ kiln_status kiln__wire_get_result(kiln__codegen_result *out, kiln__arena *arena,
     begin(&r, arena, bytes, size);
     out->format = get_text(&r);
     out->relocation = get_i32(&r);
+    out->session_reason = get_text_or_none(&r);
     get_result_sites(&r, out);
     get_result_tools(&r, out);
     out->reports = get_bytes(&r, &out->report_size);

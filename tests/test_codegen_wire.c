@@ -273,6 +273,7 @@ static void a_result_comes_out_as_it_went_in(void **state)
                                          .size = 4,
                                          .format = "elf",
                                          .relocation = 1,
+                                         .session_reason = "a number",
                                          .sites = &site,
                                          .site_count = 1,
                                          .reports = "reports",
@@ -302,6 +303,7 @@ static void a_result_comes_out_as_it_went_in(void **state)
     assert_memory_equal(made.bytes, result.bytes, 4);
     assert_string_equal(made.format, "elf");
     assert_int_equal(made.relocation, 1);
+    assert_string_equal(made.session_reason, "a number");
     assert_int_equal(made.site_count, 1);
     assert_string_equal(made.sites[0].name, "object");
     assert_int_equal(made.sites[0].offset, 64);

@@ -29,6 +29,7 @@ enum { KILN_STAGE_MAP(KILN__STAGE_ENUM) KILN_STAGE_COUNT };
 #define KILN_EVENT_STAGE 0      /* a stage of a job ended */
 #define KILN_EVENT_JOB 1        /* a job ended, built or failed */
 #define KILN_EVENT_INVALIDATE 2 /* a code instance lost its validity */
+#define KILN_EVENT_SESSION 3    /* what was built stays in this process */
 
 /** Something that happened. Pointers are borrowed for the call. */
 typedef struct kiln_event {
@@ -38,6 +39,8 @@ typedef struct kiln_event {
     kiln_status status;   /* of a KILN_EVENT_JOB */
     const char *name;     /* "main.saxpy(f32[:], …)"; of a parse: the file */
     uint64_t nanoseconds; /* how long the stage or job took */
+    const char *reason;   /* of a KILN_EVENT_SESSION: which function or variable
+                             holds which number, for people; else NULL */
 } kiln_event;
 
 /**

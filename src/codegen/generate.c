@@ -445,6 +445,7 @@ static kiln_status hand_over(const kiln__codegen_job *job, const product *made)
         .size = made->bytes.size,
         .format = made->format,
         .relocation = made->relocation,
+        .session_reason = job->session_reason,
         .sites = job->sites,
         .site_count = job->site_count,
         .can_fail = job->can_fail,
