@@ -66,6 +66,11 @@ const kiln_artifact *kiln__artifact_retain_origin(
 uint32_t kiln__argument_layout(kiln_argument_info *out,
                                const kiln_type *const *types, size_t count);
 
+/* Can what an artifact of a store says of its kernel be true of the job?
+   KILN_ECORRUPT. Arguments are looked at when it is loaded. */
+kiln_status kiln__artifact_check(const kiln_artifact *artifact,
+                                 const kiln_config *config, kiln_error **error);
+
 /* Is it the artifact's own fault that loading it ended so? */
 int kiln__artifact_is_unusable(const kiln_artifact *artifact,
                                kiln_status status);

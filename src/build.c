@@ -546,8 +546,10 @@ kiln_status kiln__build_load_found(kiln_kernel **out,
                                    kiln_error **error)
 {
     kiln_error *fault = NULL;
-    kiln_status status = kiln__build_load(out, artifact, code, config, &fault);
+    kiln_status status = kiln__artifact_check(artifact, config, &fault);
 
+    if (status == KILN_OK)
+        status = kiln__build_load(out, artifact, code, config, &fault);
     if (kiln__artifact_is_unusable(artifact, status)) {
         kiln__artifact_reject(config->context, artifact);
         kiln_error_free(fault);

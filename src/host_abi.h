@@ -75,4 +75,7 @@ struct kiln__host_print_part {
     uint64_t bits;
 };
 
+/* What one group may have of memory, its items' included. */
+#define KILN__HOST_MEMORY_MAX ((uint64_t)64 << 20)
+
 #endif /* KILN_HOST_ABI_H */

@@ -9,9 +9,12 @@
 
 #include <kiln.h>
 
+#include "artifact.h"
 #include "entry.h"
 #include "file.h"
 #include "support/harness.h"
+#include "tiers.h"
+#include "tiers/state.h"
 
 /*
  * Sums find damage. An entry that another program wrote wrongly has right sums
@@ -266,6 +269,95 @@ static void lies_about_binaries_are_found(void **state)
     }
 }
 
+/* ---- numbers that no target allows ---- */
+
+static const kiln_artifact *artifact_at(const char *path, kiln_blob *bytes)
+{
+    const kiln_artifact *artifact = NULL;
+    kiln__entry entry;
+
+    assert_ok(kiln__file_read(bytes, &kiln__malloc, path, (size_t)1 << 24,
+                              &test_error));
+    assert_int_equal(kiln__entry_decode(&entry, bytes->data, bytes->size, NULL),
+                     KILN__FAULT_NONE);
+    if (entry.kind == KILN__ENTRY_BINARY)
+        assert_ok(kiln__artifact_decode(&artifact, &kiln__malloc, &entry));
+    return artifact;
+}
+
+/* The members are numbers of 32 bits, one behind the other in no order. */
+static uint32_t *member_of(const kiln_artifact *artifact, size_t offset)
+{
+    return (uint32_t *)((uintptr_t)&artifact->kernels[0] + offset);
+}
+
+/* False: the file has no artifact. */
+static int say(const char *path, size_t offset, uint32_t value)
+{
+    kiln_blob bytes = {0}, envelope = {0};
+    const kiln_artifact *artifact = artifact_at(path, &bytes);
+    kiln__draft draft;
+
+    if (artifact) {
+        *member_of(artifact, offset) = value;
+        assert_ok(kiln__draft_artifact(&draft, &kiln__malloc, artifact));
+        assert_ok(kiln__entry_encode(&envelope, &kiln__malloc, &draft.entry));
+        kiln__draft_dispose(&draft);
+        write_file(path, envelope.data, envelope.size);
+        kiln_blob_release(&envelope);
+        kiln_artifact_release(artifact);
+    }
+    kiln_blob_release(&bytes);
+    return artifact != NULL;
+}
+
+static uint32_t said(const char *path, size_t offset)
+{
+    kiln_blob bytes = {0};
+    const kiln_artifact *artifact = artifact_at(path, &bytes);
+    const uint32_t value = *member_of(artifact, offset);
+
+    kiln_artifact_release(artifact);
+    kiln_blob_release(&bytes);
+    return value;
+}
+
+/* A launch would fail, and so it would in each process that finds the entry. */
+static void numbers_that_no_target_allows_are_dropped_and_built_again(
+    void **state)
+{
+#define AT(member) offsetof(kiln_kernel_info, member)
+    static const struct {
+        size_t offset;
+        uint32_t value;
+    } lies[] = {
+        {AT(static_local_bytes), UINT32_MAX},
+        {AT(static_local_bytes), 64u << 20},
+        {AT(private_bytes), UINT32_MAX},
+        {AT(required_group_size[0]), 1u << 31},
+        {AT(required_group_size[1]), 3},
+        {AT(required_group_size[2]), UINT32_MAX},
+        {AT(maximum_group_size), 1},
+        {AT(registers), UINT32_MAX},
+        {AT(spill_bytes), UINT32_MAX},
+        {AT(sub_group_size), UINT32_MAX},
+    };
+    size_t tried = 0;
+
+    (void)state;
+    for (size_t l = 0; l < sizeof lies / sizeof *lies; l++)
+        for (size_t i = 0; i < file_count; i++) {
+            restore();
+            if (!say(files[i].path, lies[l].offset, lies[l].value))
+                continue;
+            run_process(0);
+            assert_int_not_equal(said(files[i].path, lies[l].offset),
+                                 lies[l].value);
+            tried++;
+        }
+    assert_true(tried >= sizeof lies / sizeof *lies);
+}
+
 static void lies_about_texts_are_found(void **state)
 {
     uint32_t seed = 2;
@@ -290,6 +382,9 @@ int main(void)
                                         teardown),
         cmocka_unit_test_setup_teardown(lies_about_binaries_are_found, setup,
                                         teardown),
+        cmocka_unit_test_setup_teardown(
+            numbers_that_no_target_allows_are_dropped_and_built_again, setup,
+            teardown),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -278,7 +278,7 @@ static void a_list_of_rights_counts_as_what_it_lets_others_do(void **state)
     if (setxattr(path, "system.posix_acl_access", &list, sizeof list, 0) != 0) {
         print_message("NOT RUN: no lists of access rights here: %s\n",
                       strerror(errno));
-        skip();
+        test_skip(SKIP_MACHINE, "only root gives files to others");
     }
     assert_false(stores_has(f, &f->a));
     assert_one_line(f->lines, path, reasons[GROUP_WRITES]);
@@ -317,7 +317,7 @@ static void a_link_to_the_folder_is_followed_if_it_is_ours(void **state)
     assert_true(stores_has(f, &f->a));
 
     if (!is_root())
-        skip();
+        test_skip(SKIP_MACHINE, "only root gives files to others");
     assert_int_equal(lchown(link_path, SOMEBODY, SOMEBODY), 0);
     f->cache.directory = link_path;
     stores_reopen(f);
@@ -334,7 +334,7 @@ static void nor_does_a_link_of_somebody_elses_lead_to_a_new_folder(void **state)
     struct stat facts;
 
     if (!is_root())
-        skip();
+        test_skip(SKIP_MACHINE, "only root gives files to others");
     (void)snprintf(made, sizeof made, "%s/treasure", f->folder);
     assert_int_equal(mkdir(made, 0700), 0);
     (void)snprintf(link_path, sizeof link_path, "%s/scratch", f->folder);
@@ -529,7 +529,7 @@ static void what_is_searched_is_ones_own_or_roots_or_of_who_is_named(
     char pack[400];
 
     if (!is_root())
-        skip();
+        test_skip(SKIP_MACHINE, "only root gives files to others");
     stores_put(f, &f->a);
     pack_a(pack, f);
     assert_int_equal(chmod(f->folder, 0755), 0);
@@ -613,7 +613,7 @@ static void a_link_to_a_pack_is_followed_if_it_is_ours(void **state)
     stores_reopen(f);
     assert_true(stores_has(f, &f->a));
     if (!is_root())
-        skip();
+        test_skip(SKIP_MACHINE, "only root gives files to others");
     assert_int_equal(lchown(path, SOMEBODY, SOMEBODY), 0);
     stores_reopen(f);
     assert_false(stores_has(f, &f->a));

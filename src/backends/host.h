@@ -112,8 +112,6 @@ typedef int32_t (*kiln__host_entry)(struct kiln__host_launch *launch,
 void kiln__host_choose_block(uint64_t block[3], const uint64_t grid[3]);
 /* Of a kernel that needs memory for each group. */
 #define KILN__HOST_MEMORY_ITEMS 256
-/* What one group may have. */
-#define KILN__HOST_MEMORY_MAX ((uint64_t)64 << 20)
 
 /* Runs every group. KILN_EEXCEPTION: `record` says what was raised first. */
 kiln_status kiln__host_launch(kiln_context *context, kiln__host_pool *pool,

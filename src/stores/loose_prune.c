@@ -27,7 +27,10 @@
  * much. That file is a hint: several write to it without a lock, and a wrong
  * one makes the store somewhat too large or too small for a while.
  *
- * A store whose bounds are small is looked at as a whole.
+ * A store whose bounds are small is looked at as a whole, by each put: that
+ * takes a millisecond or two, and no draw is wide of the mark. Whoever is the
+ * last to put sees what all others put before, so when nobody puts any more,
+ * the bounds hold, however many processes there were.
  *
  * What was unused for too long goes, but at most half of a folder at a time: a
  * clock that jumps ahead makes everything look old, and what is used
@@ -315,10 +318,9 @@ void kiln__loose_grew(kiln__loose *loose, int folder, const char *name,
     kiln__store_report report;
     unsigned shard;
 
-    if (getpid() != loose->pid || draw(loose) >= part * LOOKS)
-        return;
     if (!shares)
         (void)look_at_all(loose, of, 1, name, &report);
-    else if (sscanf(name, "%2x", &shard) == 1)
+    else if (getpid() == loose->pid && draw(loose) < part * LOOKS &&
+             sscanf(name, "%2x", &shard) == 1)
         look_near(loose, folder, shard, name, of);
 }

@@ -1,0 +1,88 @@
+/* artifact_check.c - what an artifact of a store says of itself can be true. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include <string.h>
+
+#include "artifact.h"
+#include "device_check.h"
+#include "host_abi.h"
+#include "report.h"
+#include "settings.h"
+
+/*
+ * The sums of an entry are right, so somebody meant what it says; but that need
+ * not have been us. What follows from the job is compared with it; arguments
+ * are, where the artifact is loaded. What only code generation knows is held
+ * against what the target has: a launch that asks for more would fail, and
+ * would fail again in each process that finds the entry. What is within these
+ * bounds is the code's own business.
+ */
+
+/* Of any target's numbers, more than there will be. */
+#define REGISTERS_MOST 4096u
+#define SUB_GROUP_MOST 1024u
+#define PRIVATE_MOST ((uint64_t)INT32_MAX)
+
+static uint64_t local_bytes_most(const kiln_config *config)
+{
+    kiln__device_limits limits;
+
+    if (strcmp(config->backend, "host") == 0)
+        return KILN__HOST_MEMORY_MAX - 1;
+    kiln__device_limits_of(&limits, config);
+    return limits.local_bytes ? limits.local_bytes : INT32_MAX;
+}
+
+static uint64_t private_bytes_most(const kiln_config *config)
+{
+    return strcmp(config->backend, "host") == 0 ? KILN__HOST_MEMORY_MAX
+                                                : PRIVATE_MOST;
+}
+
+/* The member that cannot be true, or NULL. */
+static const char *wrong_member(const kiln_kernel_info *info,
+                                const kiln_config *config)
+{
+    const uint64_t required[3] = {config->required_group_x,
+                                  config->required_group_y,
+                                  config->required_group_z};
+    const struct {
+        const char *name;
+        uint64_t value, least, most;
+    } members[] = {
+        {"required_group_size[0]", info->required_group_size[0], required[0],
+         required[0]},
+        {"required_group_size[1]", info->required_group_size[1], required[1],
+         required[1]},
+        {"required_group_size[2]", info->required_group_size[2], required[2],
+         required[2]},
+        {"maximum_group_size", info->maximum_group_size, config->maximum_group,
+         config->maximum_group},
+        {"static_local_bytes", info->static_local_bytes, 0,
+         local_bytes_most(config)},
+        {"private_bytes", info->private_bytes, 0, private_bytes_most(config)},
+        {"registers", info->registers, 0, REGISTERS_MOST},
+        {"spill_bytes", info->spill_bytes, 0, PRIVATE_MOST},
+        {"sub_group_size", info->sub_group_size, 0, SUB_GROUP_MOST},
+    };
+
+    for (size_t i = 0; i < sizeof members / sizeof *members; i++)
+        if (members[i].value < members[i].least ||
+            members[i].value > members[i].most)
+            return members[i].name;
+    return NULL;
+}
+
+kiln_status kiln__artifact_check(const kiln_artifact *artifact,
+                                 const kiln_config *config, kiln_error **error)
+{
+    const char *wrong =
+        artifact->kernel_count == 1
+            ? wrong_member(kiln_artifact_kernel(artifact, 0), config)
+            : "the number of its kernels";
+
+    if (!wrong)
+        return KILN_OK;
+    return kiln__error_set(error, KILN_ECORRUPT,
+                           "an artifact in a store says of %s what cannot be",
+                           wrong);
+}
