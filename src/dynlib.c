@@ -4,8 +4,10 @@
 
 #include <dlfcn.h>
 #include <limits.h>
+#include <link.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 
 #include "report.h"
 
@@ -28,24 +30,31 @@ void *kiln__dynlib_symbol(void *library, const char *name)
     return dlsym(library, name);
 }
 
-/* The loader knows the main program by its argv[0], which need not be a
-   path: ask the system for it then. */
-static const char *object_path(const Dl_info *object)
+/* The loader knows the main program by its argv[0], which is for the caller of
+   the program to say: the system is asked for it. Where the process has more
+   rights than its user, that does not do either: who may link to the program's
+   file decides what lies beside it. */
+static const char *object_path(const void *address)
 {
-    if (object->dli_fname == NULL || strchr(object->dli_fname, '/') == NULL)
-        return "/proc/self/exe";
-    return object->dli_fname;
+    struct link_map *object = NULL;
+    Dl_info info;
+
+    if (dladdr1(address, &info, (void **)&object, RTLD_DL_LINKMAP) == 0 ||
+        object == NULL)
+        return NULL;
+    if (*object->l_name != '\0')
+        return object->l_name;
+    return getauxval(AT_SECURE) == 0 ? "/proc/self/exe" : NULL;
 }
 
 kiln_status kiln__dynlib_folder(char *path, size_t capacity,
                                 const void *address)
 {
+    const char *object = object_path(address);
     char real[PATH_MAX];
-    Dl_info object;
     size_t size;
 
-    if (dladdr(address, &object) == 0 ||
-        realpath(object_path(&object), real) == NULL)
+    if (object == NULL || realpath(object, real) == NULL)
         return KILN_ENOTFOUND;
     size = (size_t)(strrchr(real, '/') - real);
     if (size + 1 > capacity)
