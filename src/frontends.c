@@ -337,11 +337,12 @@ void kiln_world_release(kiln_frontend *frontend, uint64_t world)
 
 /* ---- functions ---- */
 
-static kiln_digest function_digest(const kiln_frontend *frontend,
-                                   const char *name)
+static kiln_digest function_key(const kiln_frontend *frontend, const char *name)
 {
-    return kiln__digest_combine(kiln__digest_text(frontend->name),
-                                kiln__digest_text(name));
+    const uint64_t words[2] = {(uintptr_t)frontend,
+                               kiln__digest_word(kiln__map_text(name))};
+
+    return kiln__map_words(words, 2);
 }
 
 static function_entry *entry_find(function_entry *entry,
@@ -378,17 +379,17 @@ static function_entry *entry_intern(struct kiln__registry *registry,
                                     kiln_frontend *frontend, const char *name,
                                     void *data)
 {
-    const kiln_digest digest = function_digest(frontend, name);
-    function_entry *first = kiln__map_get(&registry->functions, digest);
+    const kiln_digest key = function_key(frontend, name);
+    function_entry *first = kiln__map_get(&registry->functions, key);
     function_entry *entry = entry_find(first, frontend, name);
 
     if (entry)
         return entry;
-    entry = entry_make(frontend, name, data, kiln__digest_word(digest));
+    entry = entry_make(frontend, name, data, kiln__digest_word(key));
     if (!entry)
         return NULL;
     entry->alias = first;
-    if (!kiln__map_set(&registry->functions, digest, entry)) {
+    if (!kiln__map_set(&registry->functions, key, entry)) {
         entry_free(&frontend->context->alloc, entry);
         return NULL;
     }
@@ -422,7 +423,7 @@ static const function_entry *find_in(struct kiln__registry *registry,
                                      const char *name)
 {
     return entry_find(
-        kiln__map_get(&registry->functions, function_digest(frontend, name)),
+        kiln__map_get(&registry->functions, function_key(frontend, name)),
         frontend, name);
 }
 

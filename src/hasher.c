@@ -26,6 +26,19 @@ kiln_digest kiln__digest_text(const char *text)
     return kiln__digest_bytes(text, strlen(text));
 }
 
+/* The NUL of the first parts them. */
+kiln_digest kiln__digest_texts(const char *first, const char *second)
+{
+    llvm_blake3_hasher hasher;
+    kiln_digest digest;
+
+    llvm_blake3_hasher_init(&hasher);
+    llvm_blake3_hasher_update(&hasher, first, strlen(first) + 1);
+    llvm_blake3_hasher_update(&hasher, second, strlen(second));
+    llvm_blake3_hasher_finalize(&hasher, digest.bytes, sizeof digest.bytes);
+    return digest;
+}
+
 kiln_digest kiln__digest_number(uint64_t number)
 {
     unsigned char bytes[8];

@@ -4,6 +4,9 @@
 
 #include <string.h>
 
+#include "hasher.h"
+#include "sum.h"
+
 /*
  * uthash ends the process when out of memory unless it is told otherwise, and
  * allocates by macros, which find the map and the flag of failure under the
@@ -22,15 +25,39 @@
         (hash) = first_; \
     } while (0)
 
-#include <uthash.h>
+/* Zero when they are the same. */
+#define HASH_KEYCMP(a, b, size) \
+    (!kiln__digest_equal(*(const kiln_digest *)(a), *(const kiln_digest *)(b)))
 
-#include "sum.h"
+#include <uthash.h>
 
 struct kiln__map_entry {
     kiln_digest key;
     void *value;
     UT_hash_handle hh;
 };
+
+kiln_digest kiln__map_bytes(const void *bytes, size_t size)
+{
+    kiln_digest key = {0};
+
+    kiln__sum_put(key.bytes, kiln__hash_bytes(bytes, size));
+    return key;
+}
+
+kiln_digest kiln__map_text(const char *text)
+{
+    return kiln__map_bytes(text, strlen(text));
+}
+
+kiln_digest kiln__map_words(const uint64_t *words, size_t count)
+{
+    const uint64_t hash = kiln__hash_words(words, count);
+    kiln_digest key = {0};
+
+    memcpy(key.bytes, &hash, sizeof hash);
+    return key;
+}
 
 /* The numbers themselves, behind a hash for the table. */
 kiln_digest kiln__map_key(uint64_t first, uint64_t second)

@@ -14,6 +14,12 @@ typedef struct kiln__map {
     struct kiln__map_entry *entries;
 } kiln__map;
 
+/* Keys of this process alone, for a table that has no others and whose values
+   are compared: a hash of bytes, a tenth of a digest's work. */
+kiln_digest kiln__map_bytes(const void *bytes, size_t size);
+kiln_digest kiln__map_text(const char *text);
+/* Of a few words; what meets under one key is told apart by its values. */
+kiln_digest kiln__map_words(const uint64_t *words, size_t count);
 /* A key that is two numbers of this process, addresses say: for a table that
    has no other keys. */
 kiln_digest kiln__map_key(uint64_t first, uint64_t second);

@@ -25,6 +25,9 @@ int kiln__sum_equal(kiln__sum a, kiln__sum b);
 void kiln__sum_put(unsigned char *to, kiln__sum sum);
 kiln__sum kiln__sum_take(const unsigned char *from);
 
+/* For tables in memory, with a secret of the process: nobody can construct two
+   contents that meet there. Never stored. */
+kiln__sum kiln__hash_bytes(const void *bytes, size_t size);
 /* A quick 64-bit hash for tables in memory; never stored. */
 uint64_t kiln__hash_words(const uint64_t *words, size_t count);
 

@@ -167,7 +167,7 @@ static kiln_status type_add(const kiln_type **out, struct kiln__types *types,
     if (arena->failed || !kiln__map_set(&types->by_id, type->id, type))
         return KILN_ENOMEM;
     if (type->kind == KILN_TYPE_FOREIGN &&
-        !kiln__map_set(&types->foreign, kiln__digest_text(type->text), type)) {
+        !kiln__map_set(&types->foreign, kiln__map_text(type->text), type)) {
         (void)kiln__map_remove(&types->by_id, type->id);
         if (alias)
             (void)kiln__map_set(&types->by_id, type->id, alias);
@@ -306,7 +306,7 @@ const kiln_type *kiln__type_foreign_find(kiln_context *context,
     const kiln_type *found;
 
     kiln__mutex_lock(&types->lock);
-    found = kiln__map_get(&types->foreign, kiln__digest_bytes(text, size));
+    found = kiln__map_get(&types->foreign, kiln__map_bytes(text, size));
     kiln__mutex_unlock(&types->lock);
     if (found &&
         (strlen(found->text) != size || memcmp(found->text, text, size) != 0))

@@ -60,6 +60,17 @@ static void a_text_is_digested_as_its_bytes(void **state)
     assert_digests_differ(kiln__digest_text("abc"), kiln__digest_text("abd"));
 }
 
+static void two_texts_do_not_run_together(void **state)
+{
+    (void)state;
+    assert_digests_equal(kiln__digest_texts("ab", "c"),
+                         kiln_digest_bytes("ab\0c", 4));
+    assert_digests_differ(kiln__digest_texts("ab", "c"),
+                          kiln__digest_texts("a", "bc"));
+    assert_digests_differ(kiln__digest_texts("", "a"),
+                          kiln__digest_texts("a", ""));
+}
+
 static void a_field_is_tag_length_and_bytes(void **state)
 {
     static const unsigned char expected[] = {
@@ -161,6 +172,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(digests_are_blake3),
         cmocka_unit_test(a_text_is_digested_as_its_bytes),
+        cmocka_unit_test(two_texts_do_not_run_together),
         cmocka_unit_test(a_field_is_tag_length_and_bytes),
         cmocka_unit_test(fields_never_run_together),
         cmocka_unit_test(numbers_of_both_signs_are_told_apart),

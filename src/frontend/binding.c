@@ -18,7 +18,7 @@ static int visible(const kiln__version *version, uint64_t world)
 kiln__slot *kiln__slot_get(const kiln_package *package, const char *name)
 {
     kiln__slot *slot =
-        kiln__map_get(&package->bindings->slots, kiln__digest_text(name));
+        kiln__map_get(&package->bindings->slots, kiln__map_text(name));
 
     return slot != NULL && strcmp(slot->name, name) == 0 ? slot : NULL;
 }
@@ -30,8 +30,7 @@ uint64_t kiln__binding_subject(const kiln_package *package, const char *name)
 
     if (slot != NULL)
         return slot->subject;
-    return kiln__digest_word(kiln__digest_combine(
-        kiln__digest_text(package->name), kiln__digest_text(name)));
+    return kiln__digest_word(kiln__digest_texts(package->name, name));
 }
 
 static kiln__slot *slot_new(kiln_package *package, const char *name)
@@ -65,8 +64,7 @@ kiln_status kiln__slot_make(kiln__slot **out, kiln_package *package,
     if (slot == NULL)
         return KILN_ENOMEM;
     kiln__language_write(language);
-    set =
-        kiln__map_set(&package->bindings->slots, kiln__digest_text(name), slot);
+    set = kiln__map_set(&package->bindings->slots, kiln__map_text(name), slot);
     kiln__language_unlock(language);
     if (!set) {
         kiln__string_free(language->alloc, slot->name);
@@ -136,7 +134,7 @@ kiln__generic *kiln__generic_get(const kiln__language *language,
                                  const char *qualified)
 {
     kiln__generic *generic =
-        kiln__map_get(&language->generics, kiln__digest_text(qualified));
+        kiln__map_get(&language->generics, kiln__map_text(qualified));
 
     if (generic == NULL || generic->function == NULL ||
         strcmp(kiln_function_name(generic->function), qualified) != 0)
@@ -179,12 +177,12 @@ static kiln_status generic_register(kiln__language *language,
                                     kiln__generic *generic,
                                     const char *qualified)
 {
-    const kiln_digest key = kiln__digest_text(qualified);
+    const kiln_digest key = kiln__map_text(qualified);
     const kiln_function *function = NULL;
     kiln_status status;
     int set;
 
-    generic->subject = kiln__digest_word(key);
+    generic->subject = kiln__digest_word(kiln__digest_text(qualified));
     kiln__language_write(language);
     set = kiln__map_set(&language->generics, key, generic);
     kiln__language_unlock(language);

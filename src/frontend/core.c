@@ -67,8 +67,7 @@ static kiln_status name_set(kiln__language *language, const char *name,
     if (version == NULL)
         return KILN_ENOMEM;
     version->binding = *binding;
-    version->digest =
-        kiln__digest_combine(kiln__digest_text(tag), kiln__digest_text(name));
+    version->digest = kiln__digest_texts(tag, name);
     version->min_world = 1;
     version->max_world = UINT64_MAX;
     kiln__language_write(language);

@@ -58,9 +58,8 @@ static kiln__generic *own_generic(kiln__change *change, kiln__slot *slot)
         change->status = KILN_ENOMEM;
         return NULL;
     }
-    meaning.digest = kiln__digest_combine(
-        kiln__digest_text("function"),
-        kiln__digest_text(kiln_function_name((*generic)->function)));
+    meaning.digest = kiln__digest_texts(
+        "function", kiln_function_name((*generic)->function));
     if (kiln__change_name(change, slot, &meaning) == NULL)
         return NULL;
     kiln__change_touch_name(change, slot);

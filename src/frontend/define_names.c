@@ -108,8 +108,7 @@ static void import_package(kiln__change *change,
 {
     const kiln__version meaning = {
         .binding = {.kind = KILN__BINDING_PACKAGE, .package = package},
-        .digest = kiln__digest_combine(kiln__digest_text("package"),
-                                       kiln__digest_text(package->name))};
+        .digest = kiln__digest_texts("package", package->name)};
     const kiln__version *version;
     kiln__slot *slot;
 

@@ -6,22 +6,16 @@
 
 /* Types, functions and configs are interned, so addresses are identity within
    a context. What is stored outside uses keys.h instead. */
-static kiln_digest address_digest(const kiln_signature *signature,
-                                  kiln_digest owner)
+static kiln_digest address_key(const kiln_signature *signature,
+                               kiln_digest owner)
 {
-    struct {
-        const void *function;
-        kiln_digest owner;
-        const void *types[KILN_ARGUMENTS_MAX];
-    } words;
+    uint64_t words[2 + KILN_ARGUMENTS_MAX];
 
-    words.function = signature->function;
-    words.owner = owner;
+    words[0] = (uintptr_t)signature->function;
+    words[1] = kiln__digest_word(owner);
     for (size_t i = 0; i < signature->count; i++)
-        words.types[i] = signature->types[i];
-    return kiln__digest_bytes(&words,
-                              offsetof(__typeof__(words), types) +
-                                  signature->count * sizeof words.types[0]);
+        words[2 + i] = (uintptr_t)signature->types[i];
+    return kiln__map_words(words, 2 + signature->count);
 }
 
 static int is_same(const kiln__instance *instance,
@@ -63,7 +57,7 @@ kiln__instance *kiln__instance_get(struct kiln__tiers *tiers,
                                    kiln_digest owner, int create)
 {
     const kiln_alloc *alloc = &tiers->context->alloc;
-    kiln_digest key = address_digest(signature, owner);
+    kiln_digest key = address_key(signature, owner);
     kiln__instance *first = kiln__map_get(&tiers->instances, key);
     kiln__instance *made;
 
