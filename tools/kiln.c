@@ -46,11 +46,13 @@ int tool_complain(int status, const char *format, ...)
 {
     va_list arguments;
 
+    flockfile(stderr); /* threads of Kiln's warn, too */
     (void)fputs("kiln: ", stderr);
     va_start(arguments, format);
     (void)vfprintf(stderr, format, arguments);
     va_end(arguments);
     (void)fputc('\n', stderr);
+    funlockfile(stderr);
     return status;
 }
 
@@ -80,6 +82,13 @@ int tool_fail(kiln_error *error)
     return TOOL_FAILED;
 }
 
+void tool_log(void *env, int32_t level, const char *message)
+{
+    (void)env;
+    if (level <= KILN_LOG_WARNING)
+        (void)tool_complain(0, "%s", message);
+}
+
 /* ---- sessions ---- */
 
 /* What kernels print goes where results go. */
@@ -93,6 +102,7 @@ static int open_context(tool_session *session)
 {
     static const kiln_host_ops host = {
         .size = sizeof(kiln_host_ops),
+        .log = tool_log,
         .print = print_to_output,
     };
     kiln_context_options options = KILN_CONTEXT_OPTIONS_INIT;

@@ -137,18 +137,10 @@ int64_t cache_unused_s(const kiln_cache_entry *entry)
 
 /* ---- the context ---- */
 
-/* Warnings say why a folder is not used. */
-static void show_warning(void *env, int32_t level, const char *message)
-{
-    (void)env;
-    if (level <= KILN_LOG_WARNING)
-        (void)tool_complain(0, "%s", message);
-}
-
 static int open_context(cache_command *c, uint8_t mode)
 {
     static const kiln_host_ops host = {.size = sizeof(kiln_host_ops),
-                                       .log = show_warning};
+                                       .log = tool_log};
     kiln_context_options options = KILN_CONTEXT_OPTIONS_INIT;
     kiln_cache_options cache = KILN_CACHE_OPTIONS_INIT;
     kiln_error *error = NULL;

@@ -117,6 +117,8 @@ static int make_folder(precompile *p)
 static int new_context(kiln_context **out, const precompile *p, uint8_t mode,
                        const char *codegen)
 {
+    static const kiln_host_ops host = {.size = sizeof(kiln_host_ops),
+                                       .log = tool_log};
     kiln_cache_options cache = KILN_CACHE_OPTIONS_INIT;
     kiln_context_options options = KILN_CONTEXT_OPTIONS_INIT;
     char elsewhere[PATH_MAX + 16];
@@ -127,6 +129,7 @@ static int new_context(kiln_context **out, const precompile *p, uint8_t mode,
     cache.directory = codegen == NULL ? p->cache : elsewhere;
     cache.search_path = elsewhere;
     cache.max_size = cache.max_entries = cache.max_age_s = KILN_CACHE_UNBOUNDED;
+    options.host = &host;
     options.cache = &cache;
     options.workers = p->options.jobs;
     options.codegen_path = codegen;

@@ -46,12 +46,16 @@ static void show(kiln_context *context)
 
 int tool_targets(int count, char **words)
 {
+    static const kiln_host_ops host = {.size = sizeof(kiln_host_ops),
+                                       .log = tool_log};
+    kiln_context_options options = KILN_CONTEXT_OPTIONS_INIT;
     kiln_context *context = NULL;
     kiln_error *error = NULL;
 
+    options.host = &host;
     if (count > 0)
         return tool_complain(TOOL_USAGE, "targets takes no \"%s\"", words[0]);
-    if (kiln_context_new(&context, NULL, &error) != KILN_OK)
+    if (kiln_context_new(&context, &options, &error) != KILN_OK)
         return tool_fail(error);
     show(context);
     kiln_context_free(context);

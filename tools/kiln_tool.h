@@ -20,6 +20,8 @@ int tool_complain(int status, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 /* Prints an error with its diagnostics, frees it, and returns TOOL_FAILED. */
 int tool_fail(kiln_error *error);
+/* A context's log: warnings, and what is worse, go to standard error. */
+void tool_log(void *env, int32_t level, const char *message);
 
 /* The options that follow a command; what is no option is in `words`. */
 typedef struct tool_options {

@@ -100,4 +100,14 @@ says err "launch "
 expect 0 run programs.kiln saxpy 'f32[8]=ones' 2:f32 'f32[8]=iota' --grid 8 \
     --target host:x86-64 --print 0
 line 1 "1 3 5 7 9 11 13 15"
+
+# A cache that others may write to is not used, and that is said.
+mkdir -m 777 shared
+with KILN_CACHE=rw with KILN_CACHE_DIR="$folder/shared" \
+    expect 0 run programs.kiln choose 'u8[3]' true --grid 3 --print 0
+line 1 "1 1 1"
+says err "kiln: cache: does not use $folder/shared: "
+with KILN_CACHE=rw with KILN_CACHE_DIR="$folder/shared" \
+    expect 0 compile programs.kiln choose 'u8[:]' Bool --emit asm
+says err "kiln: cache: does not use $folder/shared: "
 exit 0
