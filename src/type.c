@@ -25,11 +25,13 @@ static kiln_status check_part(const kiln_type *type,
     KILN_TRY(check_owner(type, context, error));
     if (type->kind != KILN_TYPE_ARRAY && type->kind != KILN_TYPE_NONE)
         return KILN_OK;
-    return kiln__error_set(error, KILN_EINVAL,
-                           type->kind == KILN_TYPE_ARRAY
-                               ? "an array (%s) cannot be part of %s"
-                               : "no value (%s) cannot be part of %s",
-                           type->text, whole);
+    return kiln__error_set(
+        error, KILN_EINVAL,
+        type->kind == KILN_TYPE_ARRAY
+            ? "an array (%s) cannot be part of %s: arrays are "
+              "arguments of their own"
+            : "no value (%s) cannot be part of %s",
+        type->text, whole);
 }
 
 static kiln_status check_limits(const kiln_type *draft, const char *whole,

@@ -293,6 +293,21 @@ static int has_layout(const kiln__pattern *pattern)
     return 0;
 }
 
+/* Then a type parameter is no way out: a struct has no array in it. */
+static int holds_array(const kiln__pattern *pattern)
+{
+    if (pattern->kind == KILN__PATTERN_ARRAY)
+        return 1;
+    if (pattern->kind == KILN__PATTERN_EXACT)
+        return !type_has_layout(pattern->type);
+    if (pattern->kind == KILN__PATTERN_ABSTRACT)
+        return pattern->named->kinds == UINT32_C(1) << KILN_TYPE_ARRAY;
+    for (size_t i = 0; i < pattern->count; i++)
+        if (holds_array(pattern->children[i]))
+            return 1;
+    return 0;
+}
+
 static void check_field(kiln__defining *d, const kiln__named_type *named,
                         const kiln__ast_parameter *field,
                         const kiln__pattern *pattern)
@@ -305,7 +320,7 @@ static void check_field(kiln__defining *d, const kiln__named_type *named,
     kiln__pattern_print(&text, pattern, named->definition);
     kiln__diagnose(&d->change->diagnostics, named->source, field->span,
                    "field-not-concrete",
-                   pattern->kind == KILN__PATTERN_ARRAY
+                   holds_array(pattern)
                        ? "pass arrays as arguments of their own"
                        : "give the struct a type parameter for it",
                    "field `%s` cannot be %s: values of a struct have one size",
@@ -366,7 +381,9 @@ void kiln__defining_construct(kiln__defining *d, kiln__defined *p)
     if (definition->type_parameter_count > KILN__TYPE_PARAMETERS_MAX) {
         kiln__diagnose(&d->change->diagnostics, p->named->source,
                        definition->name_span, "too-many-parameters", NULL,
-                       "a definition has at most %d type parameters",
+                       "a definition with %zu type parameters; it has at most "
+                       "%d",
+                       definition->type_parameter_count,
                        KILN__TYPE_PARAMETERS_MAX);
         return;
     }

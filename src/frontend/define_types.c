@@ -143,8 +143,8 @@ static void check_parents(kiln__defining *d, kiln__defined *p)
                        p->named->definition->name_span, "abstract-cycle", NULL,
                        steps < KILN__TYPE_TREE_MAX
                            ? "`%s` is above itself"
-                           : "`%s` has too many types above it",
-                       p->named->name);
+                           : "`%s` has more than %d types above it",
+                       p->named->name, KILN__TYPE_TREE_MAX);
     older = last_type(p);
     if (older != NULL && (older->parent == NULL) != (p->named->parent == NULL))
         d->change->hierarchy = 1;

@@ -219,8 +219,8 @@ kiln__value kiln__infer_apply(kiln__infer *in, const kiln__generic *generic,
         return in->broken = 1, kiln__value_of(vague->kind);
     if (count > KILN_ARGUMENTS_MAX)
         return kiln__infer_error(in, ast->span, "no-method", NULL,
-                                 "a call has at most %d arguments",
-                                 KILN_ARGUMENTS_MAX);
+                                 "a call with %zu arguments; it has at most %d",
+                                 count, KILN_ARGUMENTS_MAX);
     rule = has_rule(builtin, arguments, count);
     if (is_settled(in, builtin, arguments, count))
         return kiln__infer_builtin(in, builtin, arguments, count, ast);
@@ -320,6 +320,30 @@ static kiln__value call_type(kiln__infer *in, const kiln_type *type,
     return kiln__infer_construct(in, type, list.values, list.count, ast);
 }
 
+/* The fields do not say what the parameters are. */
+static kiln__value no_parameters(kiln__infer *in, const kiln__named_type *named,
+                                 const argument_list *list,
+                                 const kiln__ast *ast)
+{
+    const size_t fields = kiln__named_struct(named)->parameter_count;
+
+    for (size_t i = 0; i < list->count; i++)
+        if (list->values[i].kind == KILN__VALUE_TYPED &&
+            list->values[i].type->kind == KILN_TYPE_ARRAY)
+            return kiln__infer_error(in, ast->span, "wrong-type",
+                                     "pass arrays as arguments of their own",
+                                     "an array (%s) cannot be part of a struct",
+                                     kiln_type_text(list->values[i].type));
+    return kiln__infer_error(
+        in, ast->span, "wrong-type",
+        list->count != fields
+            ? NULL
+            : kiln__infer_format(in, "name the parameters: %s{...}(...)",
+                                 kiln__named_name(named)),
+        "these %zu values do not make a %s of %zu fields", list->count,
+        kiln__named_name(named), fields);
+}
+
 /* Complex(a, b): the fields say what the parameters are. */
 static kiln__value call_parametric(kiln__infer *in,
                                    const kiln__named_type *named,
@@ -340,13 +364,7 @@ static kiln__value call_parametric(kiln__infer *in,
     fill_arguments(in, fields, list.values, list.count);
     status = kiln__ask_fields(&type, &in->facts, named, fields, list.count);
     if (status == KILN_ENOTFOUND || status == KILN_ECOMPILE)
-        return kiln__infer_error(
-            in, ast->span, "wrong-type",
-            kiln__infer_format(in, "name the parameters: %s{...}(...)",
-                               kiln__named_name(named)),
-            "these %zu values do not make a %s of %zu fields", list.count,
-            kiln__named_name(named),
-            kiln__named_struct(named)->parameter_count);
+        return no_parameters(in, named, &list, ast);
     if (status != KILN_OK)
         return kiln__infer_fail(in, status);
     return kiln__infer_construct(in, type, list.values, list.count, ast);

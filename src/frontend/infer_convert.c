@@ -129,10 +129,12 @@ kiln__value kiln__infer_settle(kiln__infer *in, const kiln__value *value,
         return kiln__infer_constant(type, &constant);
     if (ast == NULL)
         return in->broken = 1, kiln__value_of(KILN__VALUE_POISON);
-    return kiln__infer_error(in, ast->span, "literal-range",
-                             "alone a literal is i64; write u64(...)",
-                             "the literal %s does not fit i64",
-                             constant_text(in, &value->constant));
+    return kiln__infer_error(
+        in, ast->span, "literal-range",
+        kiln__fold_fits(value->constant.integer, KILN_TYPE_U64)
+            ? "alone a literal is i64; write u64(...)"
+            : NULL,
+        "the literal %s does not fit i64", constant_text(in, &value->constant));
 }
 
 /* True when every value of the integer kind or Bool is one of `to`. */
