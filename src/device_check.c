@@ -82,19 +82,39 @@ static const char *list_arguments(kiln__device_check *c,
     return list;
 }
 
+static const char *argument_hint(kiln__device_check *c,
+                                 const kiln__device_launch *launch)
+{
+    const char *list = list_arguments(c, launch);
+    const char *option = c->limits->options[4];
+
+    if (list == NULL || option == NULL)
+        return list;
+    return kiln__arena_format(
+        &c->arena, "a target with the option %s takes more; %s", option, list);
+}
+
 static void check_arguments(kiln__device_check *c,
                             const kiln__device_launch *launch)
 {
     const uint64_t most = c->limits->argument_bytes;
+    const uint32_t parameters = c->limits->parameters;
 
-    if (most == 0 || launch->argument_bytes <= most)
-        return;
-    find(c, 0, 0, "too-many-arguments", list_arguments(c, launch),
-         kiln__arena_format(&c->arena,
-                            "arguments take %llu bytes, and a kernel for %s "
-                            "takes at most %llu",
-                            (unsigned long long)launch->argument_bytes,
-                            c->limits->target, (unsigned long long)most));
+    if (most != 0 && launch->argument_bytes > most)
+        find(c, 0, 0, "too-many-arguments", argument_hint(c, launch),
+             kiln__arena_format(&c->arena,
+                                "arguments take %llu bytes, and a kernel for "
+                                "%s takes at most %llu",
+                                (unsigned long long)launch->argument_bytes,
+                                c->limits->target, (unsigned long long)most));
+    else if (parameters != 0 && launch->parameters > parameters)
+        find(c, 0, 0, "too-many-arguments", argument_hint(c, launch),
+             kiln__arena_format(&c->arena,
+                                "arguments are %llu parameters, an array's "
+                                "sizes and strides among them, and a kernel "
+                                "for %s takes at most %u",
+                                (unsigned long long)launch->parameters,
+                                c->limits->target, parameters));
 }
 
 static void check_group(kiln__device_check *c,

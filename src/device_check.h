@@ -23,9 +23,10 @@ typedef struct kiln__device_limits {
     uint8_t has_small_atomics; /* 8 and 16 bits, be it by loops */
     uint8_t has_sub_groups;
     uint8_t has_recursion;
-    const char *options[4]; /* of the target that would give f16, f64, wide
-                               atomics, sub-groups; or NULL */
+    const char *options[5]; /* of the target that would give f16, f64, wide
+                               atomics, sub-groups, larger arguments; or NULL */
     uint64_t argument_bytes;
+    uint32_t parameters;  /* of a kernel */
     uint64_t local_bytes; /* of a group, in arrays of the program's */
     uint32_t group_items;
     uint32_t group_depth; /* along the last dimension */
@@ -39,6 +40,7 @@ typedef struct kiln__device_launch {
     const kiln_argument_info *arguments;
     size_t argument_count;
     uint64_t argument_bytes;
+    uint64_t parameters; /* each word of an array is one, other values are */
     uint32_t required_group_size[3]; /* 0: any */
     uint32_t maximum_group_size;
 } kiln__device_launch;

@@ -5,6 +5,7 @@
 
 #include "device_check.h"
 #include "settings.h"
+#include "spirv_limits.h"
 
 /*
  * Numbers of the vendors' programming guides. What depends on a device, and
@@ -73,6 +74,7 @@ static void of_spirv(kiln__device_limits *out, const kiln_config *config)
 {
     static const char *const words[4] = {"fp16", "fp64", "int64_atomics",
                                          "subgroups"};
+    const int is_large = has_word(config->options, KILN__SPIRV_LARGE);
 
     out->has_f16 = has_word(config->options, words[0]);
     out->has_f64 = has_word(config->options, words[1]);
@@ -81,6 +83,11 @@ static void of_spirv(kiln__device_limits *out, const kiln_config *config)
     memcpy(out->options, words, sizeof words);
     out->has_small_atomics = 0;
     out->has_recursion = 0;
+    out->argument_bytes =
+        is_large ? KILN__SPIRV_LARGE_BYTES : KILN__SPIRV_ARGUMENT_BYTES;
+    out->parameters =
+        is_large ? KILN__SPIRV_LARGE_PARAMETERS : KILN__SPIRV_PARAMETERS;
+    out->options[4] = is_large ? NULL : KILN__SPIRV_LARGE;
     out->local_bytes = SPIRV_LOCAL;
 }
 

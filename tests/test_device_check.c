@@ -230,6 +230,29 @@ static const row rows[] = {
      "main.Big): 2048 at 2064\n"
      "      = in main.takes(f32[:], main.Big, main.Big, (main.Big, main.Big)) "
      "at main:40:8\n"},
+    {"takes",
+     "f32[:] | Big | Big | f32",
+     "spirv:1.4",
+     {0},
+     "main:40:8: error: arguments take 2072 bytes, and a kernel for spirv:1.4 "
+     "takes at most 1024 [too-many-arguments]\n"
+     "   40 | kernel takes(y: f32[:], a: Big, b: Big, c)\n"
+     "      |        ^~~~~\n"
+     "      = hint: a target with the option large_arguments takes more; "
+     "argument 1, f32[:]: 16 at 0; argument 2, main.Big: 1024 at 16; argument "
+     "3, main.Big: 1024 at 1040; argument 4, f32: 4 at 2064\n"
+     "      = in main.takes(f32[:], main.Big, main.Big, f32) at main:40:8\n"},
+    {"takes",
+     "f32[:] | Big | Big | f32",
+     "spirv:1.4+large_arguments",
+     {0},
+     "main:40:8: error: arguments take 2072 bytes, and a kernel for "
+     "spirv:1.4+large_arguments takes at most 2048 [too-many-arguments]\n"
+     "   40 | kernel takes(y: f32[:], a: Big, b: Big, c)\n"
+     "      |        ^~~~~\n"
+     "      = hint: argument 1, f32[:]: 16 at 0; argument 2, main.Big: 1024 at "
+     "16; argument 3, main.Big: 1024 at 1040; argument 4, f32: 4 at 2064\n"
+     "      = in main.takes(f32[:], main.Big, main.Big, f32) at main:40:8\n"},
     {"scales", "f32[:] | f32", "rocm:gfx90a", {1024, 1, 1}, ""},
     {"scales",
      "f32[:] | f32",
@@ -305,9 +328,9 @@ static kiln_status emit(const row *r, kiln_error **error)
 {
     kiln_config_options options = KILN_CONFIG_OPTIONS_INIT;
     const kiln_config *config = NULL;
-    const kiln_type *list[16];
+    const kiln_type *list[64];
     kiln_signature signature = {.types = list};
-    char copy[256], *type = copy;
+    char copy[1024], *type = copy;
     kiln_blob blob = {0};
 
     (void)snprintf(copy, sizeof copy, "%s", r->types);
@@ -398,12 +421,55 @@ static void at_most_twenty_are_reported(void **state)
     kiln_error_free(error);
 }
 
+/* A kernel of so many arrays, each nine parameters and 72 bytes, and so many
+   bytes. */
+static kiln_status emit_crowd(size_t arrays, size_t bytes, const char *target,
+                              kiln_error **error)
+{
+    char name[32], text[1024], types[2048] = "";
+    row r = {name, types, target, {0}, ""};
+    size_t used;
+
+    (void)snprintf(name, sizeof name, "crowd%zu", arrays);
+    used = (size_t)snprintf(text, sizeof text, "kernel %s(", name);
+    for (size_t i = 0; i < arrays + bytes; i++) {
+        used += (size_t)snprintf(text + used, sizeof text - used, "%sx%zu",
+                                 i > 0 ? ", " : "", i);
+        (void)strcat(strcat(types, i > 0 ? " | " : ""),
+                     i < arrays ? "f32[strided :,:,:,:]" : "i8");
+    }
+    (void)snprintf(text + used, sizeof text - used,
+                   ")\n    x0[0, 0, 0, 0] = 1\nend\n");
+    assert_ok(kiln_package_define(package, name, text, strlen(text), NULL,
+                                  &test_error));
+    return emit(&r, error);
+}
+
+static void parameters_of_spirv_are_counted(void **state)
+{
+    (void)state;
+    assert_fails(KILN_ECODEGEN, "libkiln-codegen",
+                 emit_crowd(13, 11, "spirv:1.4", &test_error));
+    assert_fails(KILN_EUNSUPPORTED,
+                 "arguments are 129 parameters, an array's sizes and strides "
+                 "among them, and a kernel for spirv:1.4 takes at most 128",
+                 emit_crowd(13, 12, "spirv:1.4", &test_error));
+    assert_fails(KILN_ECODEGEN, "libkiln-codegen",
+                 emit_crowd(28, 3, "spirv:1.4+large_arguments", &test_error));
+    assert_fails(KILN_EUNSUPPORTED,
+                 "arguments are 256 parameters, an array's sizes and strides "
+                 "among them, and a kernel for spirv:1.4+large_arguments takes "
+                 "at most 255",
+                 emit_crowd(28, 4, "spirv:1.4+large_arguments", &test_error));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_kernel_is_told_what_its_target_lacks),
         cmocka_unit_test(all_that_is_found_is_reported_together),
         cmocka_unit_test(at_most_twenty_are_reported),
+        cmocka_unit_test(parameters_of_spirv_are_counted),
     };
 
     return cmocka_run_group_tests(tests, setup, teardown);

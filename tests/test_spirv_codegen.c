@@ -238,6 +238,32 @@ static void what_a_target_lacks_is_named_with_its_place(void **state)
                    "main.kiln:5:");
 }
 
+/* 1024 bytes of its own, and two hidden arguments where it may fail. */
+static void hidden_arguments_count(void **state)
+{
+    static const char text[] =
+        "kernel k(y, a)\n    inbounds\n        y[0] = a[0]\n"
+        "    end\nend\n"
+        "kernel f(y, a)\n    y[0] = a[0]\n"
+        "    assert(y[0] > 0, \"no\")\nend\n";
+    static const char types[] = "f64[:] | Vec{f64,126}";
+    const wanted w = {"spirv:1.4+fp64", "k", types, KILN_EMIT_BINARY,
+                      KILN_OPT_DEFAULT};
+    const wanted large = {"spirv:1.4+fp64+large_arguments", "f", types,
+                          KILN_EMIT_BINARY, KILN_OPT_DEFAULT};
+    kiln_blob module = {0};
+
+    (void)state;
+    assert_ok(emit_text(&module, text, &w, &test_error));
+    kiln_blob_release(&module);
+    assert_refused(text, "f", types, "spirv:1.4+fp64",
+                   "arguments take 1040 bytes; a kernel of SPIR-V without the "
+                   "target's option large_arguments takes at most 1024",
+                   NULL);
+    assert_ok(emit_text(&module, text, &large, &test_error));
+    kiln_blob_release(&module);
+}
+
 static void an_extension_that_nobody_knows_is_named(void **state)
 {
     static const char text[] = "kernel k(y)\n    y[0] = y[1]\nend\n";
@@ -364,6 +390,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(what_a_target_lacks_is_named_with_its_place),
+        TEST(hidden_arguments_count),
         TEST(an_extension_that_nobody_knows_is_named),
         TEST(two_compilations_give_equal_bytes),
         TEST(an_extension_of_the_target_is_used),

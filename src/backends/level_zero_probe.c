@@ -26,6 +26,9 @@ static void read_modules(kiln__level_zero_facts *out,
         *set |= KILN__SPIRV_BIT(FP64);
     if ((modules->flags & ZE_DEVICE_MODULE_FLAG_INT64_ATOMICS) != 0)
         *set |= KILN__SPIRV_BIT(INT64_ATOMICS);
+    out->base.argument_bytes = modules->maxArgumentsSize;
+    if (modules->maxArgumentsSize >= KILN__SPIRV_LARGE_BYTES)
+        *set |= KILN__SPIRV_BIT(LARGE_ARGUMENTS);
 }
 
 static void read_groups(kiln__level_zero_facts *out,

@@ -7,6 +7,7 @@
 
 #include "build_id.h"
 #include "device_driver.h"
+#include "spirv_limits.h"
 
 /*
  * One backend, two drivers below it: Level Zero and OpenCL. Each of them is a
@@ -25,6 +26,7 @@
     X(FP64, "fp64") \
     X(INT64_ATOMICS, "int64_atomics") \
     X(SUBGROUPS, "subgroups") \
+    X(LARGE_ARGUMENTS, KILN__SPIRV_LARGE) \
     X(ATOMIC_FLOAT16_ADD, "SPV_EXT_shader_atomic_float16_add") \
     X(ATOMIC_FLOAT_ADD, "SPV_EXT_shader_atomic_float_add") \
     X(ATOMIC_FLOAT_MIN_MAX, "SPV_EXT_shader_atomic_float_min_max") \
@@ -51,7 +53,8 @@ enum {
 /* What drivers can be asked about; they judge extensions when they build. */
 #define KILN__SPIRV_ASKED \
     (KILN__SPIRV_BIT(FP16) | KILN__SPIRV_BIT(FP64) | \
-     KILN__SPIRV_BIT(INT64_ATOMICS) | KILN__SPIRV_BIT(SUBGROUPS))
+     KILN__SPIRV_BIT(INT64_ATOMICS) | KILN__SPIRV_BIT(SUBGROUPS) | \
+     KILN__SPIRV_BIT(LARGE_ARGUMENTS))
 
 /* The version is 1.`minor`. */
 typedef struct kiln__spirv_level {
@@ -109,9 +112,7 @@ typedef struct kiln__spirv_parameter {
     int is_pointer; /* to memory of the device */
 } kiln__spirv_parameter;
 
-#define KILN__SPIRV_PARAMETERS_MAX 512u
-
-/* Fills `out`, which has room for KILN__SPIRV_PARAMETERS_MAX, with the
+/* Fills `out`, which has room for KILN__SPIRV_LARGE_PARAMETERS, with the
    parameters of the artifact's kernel, hidden ones last. KILN_ECORRUPT when
    module and metadata do not agree. */
 kiln_status kiln__spirv_parameters(kiln__spirv_parameter *out, size_t *count,
@@ -155,6 +156,7 @@ typedef struct kiln__spirv_place {
 /* What a driver knows of a device begins with this. */
 typedef struct kiln__spirv_facts {
     kiln__spirv_level level;
+    uint64_t argument_bytes; /* that a kernel may take; 0: unknown */
     kiln__spirv_place place;
 } kiln__spirv_facts;
 
@@ -268,6 +270,7 @@ struct kiln__spirv_device {
     kiln__spirv_owner owner;
     kiln_context *context;
     kiln__spirv_level level;
+    uint64_t argument_bytes;
     const char *name;
     kiln__loaded_kernels kernels;
     kiln__spirv_module *guests; /* spirv_guest.c */

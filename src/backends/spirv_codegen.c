@@ -6,6 +6,7 @@
 #include "codegen_spirv.h"
 #include "ir.h"
 #include "report.h"
+#include "spirv_limits.h"
 
 /*
  * What OpenCL C's functions do, SPIR-V has variables and instructions for: LLVM
@@ -226,8 +227,29 @@ static void set_aggregates(const kiln__codegen_job *job, LLVMValueRef kernel)
     }
 }
 
+/* Hidden arguments, too, which nobody has counted before. */
+static kiln_status check_arguments(kiln__codegen_job *job, LLVMValueRef kernel)
+{
+    const int is_large = kiln__spirv_has(job, KILN__SPIRV_LARGE);
+    const unsigned most =
+        is_large ? KILN__SPIRV_LARGE_PARAMETERS : KILN__SPIRV_PARAMETERS;
+    const char *taker = is_large ? "a kernel of SPIR-V"
+                                 : "a kernel of SPIR-V without the target's "
+                                   "option " KILN__SPIRV_LARGE;
+
+    if (LLVMCountParams(kernel) > most)
+        return kiln__job_fail(job, KILN_EUNSUPPORTED,
+                              "%u parameters, an array's sizes and strides "
+                              "among them; %s has at most %u",
+                              LLVMCountParams(kernel), taker, most);
+    return kiln__device_check_arguments(
+        job, is_large ? KILN__SPIRV_LARGE_BYTES : KILN__SPIRV_ARGUMENT_BYTES,
+        taker);
+}
+
 static kiln_status describe(kiln__codegen_job *job, LLVMValueRef kernel)
 {
+    KILN_TRY(check_arguments(job, kernel));
     kiln__device_require_group(job, kernel);
     set_aggregates(job, kernel);
     return job->status;

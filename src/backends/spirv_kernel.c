@@ -99,7 +99,7 @@ static kiln_status read_parameters(kiln__spirv_function *function,
                                    kiln_error **error)
 {
     const kiln__spirv_module *module = function->module;
-    kiln__spirv_parameter all[KILN__SPIRV_PARAMETERS_MAX];
+    kiln__spirv_parameter all[KILN__SPIRV_LARGE_PARAMETERS];
     size_t count = 0;
 
     KILN_TRY(kiln__spirv_parameters(all, &count, module->artifact,
@@ -158,11 +158,31 @@ static kiln__spirv_function *function_new(kiln__spirv_module *module,
     return function;
 }
 
+/* Drivers say no more than that an argument is wrong. */
+static kiln_status check_arguments(const kiln__spirv_function *function,
+                                   kiln_error **error)
+{
+    const kiln__spirv_device *device = function->module->device;
+    const kiln_kernel_info *info = function->info;
+    const uint64_t most = device->argument_bytes;
+    const uint64_t bytes = ((uint64_t)info->argument_bytes + 7) / 8 * 8 +
+                           8 * (uint64_t)info->hidden_arguments;
+
+    if (most == 0 || bytes <= most)
+        return KILN_OK;
+    return kiln__error_set(error, KILN_ENODEVICE,
+                           "arguments of %s take %llu bytes; a kernel on %s "
+                           "takes at most %llu",
+                           info->method, (unsigned long long)bytes,
+                           device->name, (unsigned long long)most);
+}
+
 static kiln_status fill(kiln__spirv_function *function, kiln_error **error)
 {
     const kiln__spirv_module *module = function->module;
     kiln__spirv_kernel *first = NULL;
 
+    KILN_TRY(check_arguments(function, error));
     KILN_TRY(read_parameters(function, error));
     KILN_TRY(kernel_new(&first, function, error));
     driver_of(module->device)->ask_limits(function, first->native);

@@ -170,8 +170,9 @@ static kiln_status take(reading *r, uint32_t offset, uint32_t size,
     if (!kiln__spirv_walk_next(&r->at, &at) ||
         at.opcode != OP_FUNCTION_PARAMETER || at.count != 3)
         return disagree(r, "the module has fewer parameters than its metadata");
-    if (r->count == KILN__SPIRV_PARAMETERS_MAX)
-        return disagree(r, "it has too many parameters");
+    if (r->count == KILN__SPIRV_LARGE_PARAMETERS)
+        return disagree(r, "a function of SPIR-V has at most 255 parameters, "
+                           "and it has more");
     if (!find_type(r->start, at.words[1], &type))
         return disagree(r, "a parameter has a type that nobody declares");
     KILN_TRY(judge_type(r, &type, size, is_pointer));

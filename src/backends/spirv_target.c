@@ -163,7 +163,9 @@ kiln_status kiln__spirv_target(kiln_target *out, const char *name,
                         ",") ||
         !write_features(features, sizeof features, level.features, "+", "+"))
         return kiln__error_set(error, KILN_EINVAL,
-                               "spirv target: too many features");
+                               "spirv target: its features take more than "
+                               "%zu letters",
+                               sizeof features - 1);
     (void)snprintf(out->name, sizeof out->name, "1.%u%s", level.minor,
                    features);
     return KILN_OK;

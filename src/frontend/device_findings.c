@@ -75,6 +75,18 @@ static kiln_status report(const kiln__closure *c,
     return status == KILN_OK ? kiln__error_no_memory(error) : status;
 }
 
+static uint64_t count_parameters(const kiln_argument_info *arguments,
+                                 const kiln_type *const *types, size_t count)
+{
+    uint64_t sum = 0;
+
+    for (size_t i = 0; i < count; i++)
+        sum += kiln_type_kind(types[i]) == KILN_TYPE_ARRAY
+                   ? arguments[i].size / sizeof(int64_t)
+                   : arguments[i].size > 0;
+    return sum;
+}
+
 static kiln_status fill_launch(kiln__device_launch *out, kiln__closure *c,
                                const kiln_config *config)
 {
@@ -89,6 +101,7 @@ static kiln_status fill_launch(kiln__device_launch *out, kiln__closure *c,
         .arguments = arguments,
         .argument_count = count,
         .argument_bytes = kiln__argument_layout(arguments, types, count),
+        .parameters = count_parameters(arguments, types, count),
         .required_group_size = {(uint32_t)config->required_group_x,
                                 (uint32_t)config->required_group_y,
                                 (uint32_t)config->required_group_z},

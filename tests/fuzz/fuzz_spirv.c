@@ -26,7 +26,7 @@ static void read_parameters(const void *bytes, size_t size)
                                           .size = size,
                                           .kernels = &info,
                                           .kernel_count = 1};
-    kiln__spirv_parameter out[KILN__SPIRV_PARAMETERS_MAX];
+    kiln__spirv_parameter out[KILN__SPIRV_LARGE_PARAMETERS];
     const kiln_artifact *artifact = NULL;
     size_t count = 0;
 

@@ -15,6 +15,7 @@ typedef struct faulty_state {
     const char *failed; /* the function that failed last */
     int64_t live;       /* objects and memory that were not given back */
     cl_device_svm_capabilities without; /* memory to hide */
+    size_t argument_bytes; /* that a device of OpenCL takes; 0: its own */
     /* OpenCL: what a kernel was last told to reach. */
     size_t reached;
     void *reach[4];

@@ -95,6 +95,9 @@ static cl_int CL_API_CALL my_clGetDeviceInfo(cl_device_id of,
 
     if (code == CL_SUCCESS && what == CL_DEVICE_SVM_CAPABILITIES)
         *(cl_device_svm_capabilities *)value &= ~faulty.without;
+    if (code == CL_SUCCESS && what == CL_DEVICE_MAX_PARAMETER_SIZE &&
+        faulty.argument_bytes != 0)
+        *(size_t *)value = faulty.argument_bytes;
     return code;
 }
 

@@ -340,6 +340,20 @@ static void memory_that_one_side_sees_at_a_time_is_enough(void **state)
     faulty.without = 0;
 }
 
+static void a_device_that_takes_fewer_arguments_says_so(void **state)
+{
+    kiln_error *error = NULL;
+
+    (void)state;
+    faulty.fail_at = 0;
+    faulty.argument_bytes = 8;
+    assert_int_equal(whole(NULL, &error), KILN_ENODEVICE);
+    faulty.argument_bytes = 0;
+    assert_contains(kiln_error_message(error), "bytes; a kernel on ");
+    assert_contains(kiln_error_message(error), " takes at most 8");
+    kiln_error_free(error);
+}
+
 static void a_device_without_addresses_is_not_listed(void **state)
 {
     kiln_context_options options = KILN_CONTEXT_OPTIONS_INIT;
@@ -598,6 +612,7 @@ int main(void)
     const struct CMUnitTest on_opencl[] = {
         CALLS_FAIL,
         cmocka_unit_test(memory_that_one_side_sees_at_a_time_is_enough),
+        cmocka_unit_test(a_device_that_takes_fewer_arguments_says_so),
         cmocka_unit_test(a_device_without_addresses_is_not_listed),
         cmocka_unit_test(the_driver_is_told_of_state_and_heap),
         cmocka_unit_test(contexts_and_queues_are_adopted),

@@ -56,7 +56,7 @@ static void parameters_follow_the_packed_block(void **state)
 {
     static const kiln__spirv_parameter expected[] = {
         {0, 8, 1}, {8, 8, 0}, {16, 4, 0}, {24, 8, 1}, {32, 8, 0}};
-    kiln__spirv_parameter found[KILN__SPIRV_PARAMETERS_MAX];
+    kiln__spirv_parameter found[KILN__SPIRV_LARGE_PARAMETERS];
     size_t count = 0;
 
     assert_ok(parameters_of(found, &count, *state, &spirv_saxpy));
@@ -70,7 +70,7 @@ static void parameters_follow_the_packed_block(void **state)
 
 static void hidden_parameters_come_last(void **state)
 {
-    kiln__spirv_parameter found[KILN__SPIRV_PARAMETERS_MAX];
+    kiln__spirv_parameter found[KILN__SPIRV_LARGE_PARAMETERS];
     size_t count = 0;
 
     assert_ok(parameters_of(found, &count, *state, &spirv_raise));
@@ -91,7 +91,7 @@ static void metadata_that_does_not_fit_the_module_is_refused(void **state)
         {"saxpy", {"f32[:]", "f32", "f32[:]"}, 2},
         {"saxpy", {"f32[:]", "f32", "f32[:]"}, 1},
     };
-    kiln__spirv_parameter found[KILN__SPIRV_PARAMETERS_MAX];
+    kiln__spirv_parameter found[KILN__SPIRV_LARGE_PARAMETERS];
     size_t count = 0;
 
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
@@ -102,7 +102,7 @@ static void metadata_that_does_not_fit_the_module_is_refused(void **state)
 static void damaged_modules_are_refused_or_read(void **state)
 {
     fixture *f = *state;
-    kiln__spirv_parameter found[KILN__SPIRV_PARAMETERS_MAX];
+    kiln__spirv_parameter found[KILN__SPIRV_LARGE_PARAMETERS];
     const size_t count = f->size / sizeof *f->words;
     size_t parameters;
 
