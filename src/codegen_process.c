@@ -503,10 +503,13 @@ kiln_status kiln__process_generate(kiln_context *context,
     c.watch.env = request->env;
     kiln__encoder_init(&c.sent, &context->alloc);
     kiln__wire_put_request(&c.sent, request);
-    if (c.sent.failed || c.sent.size > KILN__WIRE_LARGEST)
-        c.status = kiln__error_set(
-            &error, c.sent.failed ? KILN_ENOMEM : KILN_EUNSUPPORTED,
-            c.sent.failed ? "out of memory" : "too large for a worker");
+    if (c.sent.failed)
+        c.status = kiln__error_no_memory(&error);
+    else if (c.sent.size > KILN__WIRE_LARGEST)
+        c.status = kiln__error_set(&error, KILN_EUNSUPPORTED,
+                                   "what is to be compiled takes %zu bytes, "
+                                   "and a worker process takes at most %zu",
+                                   c.sent.size, (size_t)KILN__WIRE_LARGEST);
     else
         c.status = take_helper(&c.helper, context, &c.watch, &error);
     if (c.status == KILN_OK)

@@ -128,7 +128,7 @@ static void loops_that_are_unrolled_are_counted(void **state)
             "        y[0] = 1\n"
             "    end\n"
             "end\n",
-            2, "a static loop of more than 4096 turns");
+            2, "turns; it has at most 4096");
     refuses(state,
             "kernel k(y)\n"
             "    for i in static(0..4096)\n"
@@ -137,7 +137,7 @@ static void loops_that_are_unrolled_are_counted(void **state)
             "        end\n"
             "    end\n"
             "end\n",
-            4, "the method is too large");
+            4, "the method has more than 1000000 operations");
     refuses(state,
             "fn g(y, n: Static)\n"
             "    for i in static(0..4096)\n"
@@ -151,7 +151,7 @@ static void loops_that_are_unrolled_are_counted(void **state)
             "        g(y, i)\n"
             "    end\n"
             "end\n",
-            4, "the methods called from here are too large together");
+            4, "the methods called from here have together more than 2000000");
 }
 
 static void vectors_are_bounded(void **state)

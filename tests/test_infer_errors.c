@@ -376,7 +376,8 @@ static void some_values_must_be_constant(void **state)
     refuse(*state, "", "const A = B\nconst B = A\nfn f() = A\n",
            "cyclic-constant", 2, 11, "`A` is defined by itself", NULL);
     refuse(*state, "", "fn f()\n    for i in static(0..5000)\n    end\nend\n",
-           "too-large", 2, 5, "more than 4096 turns", NULL);
+           "too-large", 2, 5,
+           "a static loop of 5000 turns; it has at most 4096", NULL);
 }
 
 /* ---- results ---- */
@@ -446,7 +447,7 @@ static void methods_that_are_too_large_are_refused(void **state)
            "        end\n"
            "    end\n"
            "end\n",
-           "too-large", 4, 13, "too large", NULL);
+           "too-large", 4, 13, "more than 1000000 operations", NULL);
 }
 
 #define TEST(name) \

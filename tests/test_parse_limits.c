@@ -100,7 +100,7 @@ static void a_definition_of_too_many_nodes_is_refused(void **state)
 {
     (void)state;
     assert_limit(repeat("fn f()\n", "x = x\n", 400000, "", "", "end\n"),
-                 "the definition is too large");
+                 "the definition has more than 1000000");
 }
 
 static void a_text_of_more_than_16_mebibytes_is_refused(void **state)

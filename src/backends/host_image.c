@@ -81,7 +81,7 @@ static kiln_status add_segment(elf_file *file, const Elf64_Phdr *segment,
     const uint64_t page = file->page;
 
     if (file->segment_count == ELF_SEGMENTS_MAX)
-        return corrupt(error, "too many segments");
+        return corrupt(error, "more segments than an image has");
     KILN_TRY(check_segment(file, segment, error));
     file->segments[file->segment_count++] = *segment;
     file->span = (segment->p_vaddr + segment->p_memsz + page - 1) / page * page;

@@ -239,11 +239,12 @@ static kiln_status measure_memory(host_launch *run, kiln__host_pool *pool,
         (info->private_bytes > 0 && items > room / info->private_bytes))
         return kiln__error_set(error, KILN_EINVAL,
                                "a group of %" PRIu64 " x %" PRIu64 " x %" PRIu64
-                               " items is too "
-                               "large for kernel %s: it needs %" PRIu32
-                               " bytes, and %" PRIu32 " for each item",
+                               " items is too large for kernel %s: it needs "
+                               "%" PRIu32 " bytes, and %" PRIu32
+                               " for each item; a group has at most %" PRIu64,
                                block[0], block[1], block[2], run->kernel,
-                               info->static_local_bytes, info->private_bytes);
+                               info->static_local_bytes, info->private_bytes,
+                               (uint64_t)KILN__HOST_MEMORY_MAX);
     run->memory = kiln__host_pool_memory(pool);
     run->memory_size = info->static_local_bytes;
     if (info->private_bytes > 0)

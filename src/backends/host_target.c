@@ -296,7 +296,9 @@ kiln_status kiln__host_target(kiln_target *out, const char *name,
     if (!write_name(out->name, sizeof out->name, set) ||
         !kiln__host_features_text(out->features, sizeof out->features, set))
         return kiln__error_set(error, KILN_EINVAL,
-                               "host target: too many features");
+                               "host target: its features take more than "
+                               "%zu letters",
+                               sizeof out->features - 1);
     return KILN_OK;
 }
 

@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "handles.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -70,7 +71,7 @@ static const char *check_array(const kiln_array *array, const kiln_type *type)
         is_huge |= __builtin_mul_overflow(total, array->sizes[i], &total);
     }
     if (is_huge && !is_empty)
-        return "its sizes are out of range";
+        return "its sizes make more than 9223372036854775807 bytes";
     if (!is_empty && total > 0 && array->data == NULL)
         return "its data is NULL";
     if (type->strided && !strides_fit(array, type->rank, element_size))
@@ -107,7 +108,7 @@ static const char *pack_vector(unsigned char *to, const kiln_type *type,
         return "a size is negative";
     if (__builtin_mul_overflow(type->element->size, (uint64_t)size, &bytes) ||
         bytes > INT64_MAX)
-        return "its sizes are out of range";
+        return "its sizes make more than 9223372036854775807 bytes";
     if (bytes > 0 && array->data == NULL)
         return "its data is NULL";
     memcpy(to, &array->data, sizeof array->data);
@@ -185,7 +186,11 @@ static kiln_status set_grid(kiln_launch_request *request,
         return KILN_OK;
     for (int i = 0; i < 3; i++)
         if (__builtin_mul_overflow(items, grid[i], &items) || items > INT64_MAX)
-            return bad_shape(error, kernel, "the grid is out of range");
+            return kiln__error_set(
+                error, KILN_EINVAL,
+                "launch of %s: a grid of %" PRIu64 ",%" PRIu64 ",%" PRIu64
+                " items; a grid has at most %" PRId64,
+                kernel->info->method, grid[0], grid[1], grid[2], INT64_MAX);
     return KILN_OK;
 }
 
@@ -210,6 +215,11 @@ static kiln_status check_required(const kiln_launch_request *request,
     return KILN_OK;
 }
 
+static uint32_t at_least_one(uint32_t size)
+{
+    return size == 0 ? 1 : size;
+}
+
 /* Nothing asked for and nothing required: the backend chooses. */
 static kiln_status set_block(kiln_launch_request *request,
                              const kiln_kernel *kernel,
@@ -225,10 +235,18 @@ static kiln_status set_block(kiln_launch_request *request,
     if (is_zero(wanted))
         return KILN_OK;
     for (int i = 0; i < 3; i++) {
-        request->block[i] = wanted[i] == 0 ? 1 : wanted[i];
+        request->block[i] = at_least_one(wanted[i]);
         if (__builtin_mul_overflow(items, request->block[i], &items) ||
             items > most)
-            return bad_shape(error, kernel, "the group has too many items");
+            return kiln__error_set(
+                error, KILN_EINVAL,
+                "launch of %s: a group of %u,%u,%u items; %s has at most "
+                "%u",
+                info->method, at_least_one(wanted[0]), at_least_one(wanted[1]),
+                at_least_one(wanted[2]),
+                info->maximum_group_size != 0 ? "a group of this kernel"
+                                              : "a group",
+                most);
     }
     return check_required(request, kernel, error);
 }

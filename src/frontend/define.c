@@ -222,12 +222,14 @@ static int check_counts(kiln__change *change,
     if (definition->parameter_count > KILN_ARGUMENTS_MAX)
         kiln__diagnose(&change->diagnostics, change->source,
                        definition->name_span, "too-many-parameters", NULL,
-                       "a function has at most %d parameters",
-                       KILN_ARGUMENTS_MAX);
+                       "a function with %zu parameters; it has at most %d",
+                       definition->parameter_count, KILN_ARGUMENTS_MAX);
     else if (definition->type_parameter_count > KILN__TYPE_PARAMETERS_MAX)
         kiln__diagnose(&change->diagnostics, change->source,
                        definition->name_span, "too-many-parameters", NULL,
-                       "a definition has at most %d type parameters",
+                       "a definition with %zu type parameters; it has at most "
+                       "%d",
+                       definition->type_parameter_count,
                        KILN__TYPE_PARAMETERS_MAX);
     else
         return 1;

@@ -28,6 +28,7 @@
 #define KILN__INFER_NODES_MAX 1000000
 #define KILN__INFER_NODES_ALL_MAX 2000000 /* of one request */
 #define KILN__INFER_COPIES_MAX 4096       /* of one static loop */
+#define KILN__INFER_CONSTANTS_MAX 1000    /* evaluated in one method */
 #define KILN__INFER_ATTEMPTS_MAX 16
 #define KILN__INFER_ERRORS_MAX 20 /* of one method */
 

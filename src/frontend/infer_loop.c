@@ -208,7 +208,9 @@ static int static_bounds(kiln__infer *in, const kiln__ast *ast,
     if (turns > KILN__INFER_COPIES_MAX) {
         (void)kiln__infer_error(
             in, ast->span, "too-large", "leave `static` out",
-            "a static loop of more than %d turns", KILN__INFER_COPIES_MAX);
+            "a static loop of %llu turns; it has at most %d",
+            turns > UINT64_MAX ? ULLONG_MAX : (unsigned long long)turns,
+            KILN__INFER_COPIES_MAX);
         return 0;
     }
     out->turns = (size_t)turns;

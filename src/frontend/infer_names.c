@@ -303,7 +303,9 @@ static kiln__value constant_value(kiln__infer *in, kiln__symbol *symbol,
                                  symbol->name);
     if (in->constants_left == 0)
         return kiln__infer_error(in, ast->span, "too-large", NULL,
-                                 "constants of constants become too large");
+                                 "the constants of one method need more than "
+                                 "%d evaluations",
+                                 KILN__INFER_CONSTANTS_MAX);
     in->constants_left--;
     symbol->evaluating = 1;
     before = move_to(in, binding, ast);

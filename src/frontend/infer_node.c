@@ -140,7 +140,7 @@ kiln_status kiln__infer_begin(kiln__infer *in)
     in->facts = kiln__infer_facts(in);
     in->facts.arena = &in->arena;
     in->reachable = 1;
-    in->constants_left = 1000;
+    in->constants_left = KILN__INFER_CONSTANTS_MAX;
     in->source = kiln__method_source(in->method);
     in->package = kiln__method_package(in->method);
     in->span = in->definition->name_span;
@@ -183,9 +183,10 @@ static int too_large(kiln__infer *in)
         return 0;
     (void)kiln__infer_error(
         in, in->here == NULL ? in->span : in->here->span, "too-large",
-        "static loops make a copy for each turn", "%s",
-        method ? "the method is too large"
-               : "the methods called from here are too large together");
+        "static loops make a copy for each turn", "%s more than %d operations",
+        method ? "the method has"
+               : "the methods called from here have together",
+        method ? KILN__INFER_NODES_MAX : KILN__INFER_NODES_ALL_MAX);
     (void)kiln__infer_fail(in, KILN_ECOMPILE);
     return 1;
 }

@@ -337,7 +337,9 @@ kiln__ast *kiln__parser_node(kiln__parser *p, kiln__ast_kind kind,
     if (p->nodes++ == KILN__NODES_MAX) /* reported once */
         return kiln__parser_error(p, (kiln__span){.start = start, .size = 1},
                                   "too-large", "split it into several",
-                                  "the definition is too large");
+                                  "the definition has more than %u names, "
+                                  "numbers and operations",
+                                  KILN__NODES_MAX);
     node =
         kiln__arena_allocate(p->arena, sizeof *node + count * sizeof *children);
     if (node == NULL)

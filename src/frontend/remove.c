@@ -25,7 +25,10 @@ static kiln_status add_tree(wanted *w, kiln__arena *arena, const char *text,
     if (copy == NULL)
         return kiln__error_no_memory(error);
     if (w->count == KILN_ARGUMENTS_MAX)
-        return kiln__error_set(error, KILN_EINVAL, "too many parameters");
+        return kiln__error_set(error, KILN_EINVAL,
+                               "\"%.64s\" lists more than %d parameters, and a "
+                               "function has at most so many",
+                               w->parameters, KILN_ARGUMENTS_MAX);
     KILN_TRY(kiln__type_tree_parse(&tree, arena, copy, error));
     w->trees[w->count++] = tree;
     return KILN_OK;

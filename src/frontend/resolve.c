@@ -90,6 +90,24 @@ static kiln_status diagnose(const kiln__type_scope *scope,
     return KILN_ECOMPILE;
 }
 
+/* `name` (may be NULL) is whose they are. */
+static kiln_status too_many(const kiln__type_scope *scope,
+                            const kiln__ast *tree, const char *code,
+                            const char *name, size_t count, size_t most)
+{
+    if (scope->diagnostics == NULL)
+        return KILN_ENOTFOUND;
+    if (name != NULL)
+        kiln__diagnose(scope->diagnostics, scope->source, tree->span, code,
+                       NULL, "`%s` with %zu parameters; a type has at most %zu",
+                       name, count, most);
+    else
+        kiln__diagnose(scope->diagnostics, scope->source, tree->span, code,
+                       NULL, "a tuple type of %zu elements; it has at most %zu",
+                       count, most);
+    return KILN_ECOMPILE;
+}
+
 static const char *tree_name(const kiln__ast *tree)
 {
     return tree->kind == KILN__AST_NAME || tree->kind == KILN__AST_MEMBER
@@ -231,8 +249,8 @@ static kiln_status resolve_tuple(const kiln_type **out, resolving *r,
     kiln_status status;
 
     if (tree->count > KILN_ARGUMENTS_MAX)
-        return diagnose(r->scope, tree, "invalid-type", NULL,
-                        "a tuple type has too many elements", NULL);
+        return too_many(r->scope, tree, "invalid-type", NULL, tree->count,
+                        KILN_ARGUMENTS_MAX);
     for (size_t i = 0; i < tree->count; i++)
         KILN_TRY(resolve(&elements[i], r, tree->children[i]));
     status = kiln_type_tuple(out, r->scope->facts->language->context, elements,
@@ -313,8 +331,8 @@ static kiln_status resolve_apply(const kiln_type **out, resolving *r,
     if (binding.kind != KILN__BINDING_TYPE)
         return kiln__not_a_type(r->scope, tree->children[0], &binding);
     if (count > KILN__TYPE_PARAMETERS_MAX)
-        return diagnose(r->scope, tree, "type-parameters", NULL,
-                        "too many parameters for", binding.named->name);
+        return too_many(r->scope, tree, "type-parameters", binding.named->name,
+                        count, KILN__TYPE_PARAMETERS_MAX);
     for (size_t i = 0; i < count; i++)
         KILN_TRY(resolve_argument(&arguments[i], r, tree->children[i + 1]));
     if (!binding.named->is_struct)

@@ -186,7 +186,7 @@ static int add_node(kiln__scanner *p, const kiln__ir_node *node, size_t base,
     const size_t count = p->operands.count - base;
 
     if (p->ir->nodes.count > KILN__IR_NODES_MAX)
-        return kiln__scan_fail(p, "the function is too large");
+        return kiln__scan_fail(p, "the function has more than 4000000 nodes");
     p->operands.count = base;
     return kiln__scan_made(
         p,

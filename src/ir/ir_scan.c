@@ -183,7 +183,7 @@ static int add_type(kiln__scanner *p, const kiln__ir_type *description,
                     const uint32_t *fields, uint32_t *out)
 {
     if (p->ir->types.count >= KILN__IR_TYPES_MAX)
-        return kiln__scan_fail(p, "the function has too many types");
+        return kiln__scan_fail(p, "the function has more than 16384 types");
     return kiln__scan_made(p,
                            kiln__ir_add_type(p->ir, description, fields, out));
 }

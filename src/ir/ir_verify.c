@@ -44,6 +44,16 @@ static kiln_status fault(const verifier *v, const char *what)
                            name == NULL ? "no name" : name, what);
 }
 
+static kiln_status too_many(const verifier *v, const char *what, size_t count,
+                            size_t most)
+{
+    const char *name = v->ir->name;
+
+    return kiln__error_set(v->error, KILN_ECORRUPT,
+                           "typed IR of %s: %zu %s; there are at most %zu",
+                           name == NULL ? "no name" : name, count, what, most);
+}
+
 static kiln_status fault_at(const verifier *v, const char *table, size_t index,
                             const char *what)
 {
@@ -76,9 +86,10 @@ static kiln_status check_sizes(const verifier *v)
 
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
         if (counts[i] > KILN__IR_NODES_MAX)
-            return fault(v, "the function is too large");
+            return too_many(v, "entries in one table", counts[i],
+                            KILN__IR_NODES_MAX);
     if (ir->types.count > KILN__IR_TYPES_MAX)
-        return fault(v, "the function has too many types");
+        return too_many(v, "types", ir->types.count, KILN__IR_TYPES_MAX);
     if (ir->name == NULL || ir->method == NULL)
         return fault(v, "the function has no name");
     if (ir->nodes.count < 2 || ir->types.count == 0)
@@ -139,13 +150,15 @@ static const char *add_part(const verifier *v, size_t index, uint32_t part)
     if (kiln__ir_kind(v->ir, part) == KILN_TYPE_NONE)
         return "a part has no value";
     if (one->leaves > KILN__IR_LEAVES_MAX - all->leaves)
-        return "the type is too large";
+        return "the type has more than 65536 scalars";
     all->leaves += one->leaves;
     all->has_array |= one->has_array;
     all->has_bytes |= one->has_bytes;
     if (one->depth >= all->depth)
         all->depth = (uint16_t)(one->depth + 1);
-    return all->depth > KILN__IR_TYPE_DEPTH_MAX ? "the type is too deep" : NULL;
+    return all->depth > KILN__IR_TYPE_DEPTH_MAX
+               ? "the type nests more than 64 levels"
+               : NULL;
 }
 
 static const char *type_fault(const verifier *v, size_t index, size_t *fields)

@@ -38,9 +38,13 @@ static kiln_status place_arrays(kiln__lowering *l, kiln__lower_function *f)
                 length > (int64_t)limit ? limit + 1 : size * (uint64_t)length;
         }
         if (size > limit - job->static_local_bytes)
-            return kiln__job_fail(job, KILN_EUNSUPPORTED,
-                                  "the local arrays of %s are too large",
-                                  f->ir.name);
+            return kiln__job_fail(
+                job, KILN_EUNSUPPORTED,
+                "the local arrays of %s take more than %llu bytes: %u, and "
+                "one more of %s%llu",
+                f->ir.name, (unsigned long long)limit, job->static_local_bytes,
+                size > limit ? "more than " : "",
+                (unsigned long long)(size > limit ? limit : size));
         f->arrays[i] = (uint64_t)job->static_local_bytes + 1;
         job->static_local_bytes += (uint32_t)((size + 63) & ~(uint64_t)63);
     }

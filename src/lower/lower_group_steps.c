@@ -14,7 +14,8 @@
  * have a flag. Nothing collective comes after, but there may be regions.
  */
 
-#define FRAMES_MAX 4096 /* calls that are emitted in place */
+#define FRAMES_MAX 4096            /* calls that are emitted in place */
+#define SLOTS_MAX (UINT32_MAX / 2) /* bytes of an item */
 
 typedef struct planner {
     kiln__lowering *l;
@@ -614,15 +615,30 @@ static void place_slots(planner *p)
         if (v->storage == KILN__STORAGE_SLOT && !v->is_kept &&
             kiln__group_can_repeat(p->l, v))
             v->storage = KILN__STORAGE_AGAIN;
-    for (v = p->variables; v != NULL && bytes < UINT32_MAX / 2; v = v->next)
+    for (v = p->variables; v != NULL && bytes < SLOTS_MAX; v = v->next)
         if (v->storage == KILN__STORAGE_SLOT) {
             v->offset = bytes;
             bytes += kiln__group_slot_size(&v->frame->f, v->type);
         }
-    if (bytes < UINT32_MAX / 2)
+    if (bytes < SLOTS_MAX)
         p->l->job->private_bytes = (uint32_t)bytes;
     else
         p->too_many = 1;
+}
+
+static void say_what_is_too_much(const planner *p,
+                                 const kiln__group_frame *frame)
+{
+    if (p->frames > FRAMES_MAX)
+        kiln__job_fail(p->l->job, KILN_EUNSUPPORTED,
+                       "%s calls more than %d collective functions, each call "
+                       "counted",
+                       frame->f.ir.name, FRAMES_MAX);
+    else
+        kiln__job_fail(p->l->job, KILN_EUNSUPPORTED,
+                       "values of %s that live from one barrier to the next "
+                       "take more than %u bytes of each item",
+                       frame->f.ir.name, SLOTS_MAX);
 }
 
 kiln__group_frame *kiln__group_plan(kiln__lowering *l, kiln__uniform *uniform)
@@ -650,8 +666,6 @@ kiln__group_frame *kiln__group_plan(kiln__lowering *l, kiln__uniform *uniform)
     if (!l->no_memory && !p.too_many)
         place_slots(&p);
     if (p.too_many)
-        kiln__job_fail(l->job, KILN_EUNSUPPORTED,
-                       "%s calls too many collective functions",
-                       frame->f.ir.name);
+        say_what_is_too_much(&p, frame);
     return p.too_many || l->no_memory ? NULL : frame;
 }

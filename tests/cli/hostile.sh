@@ -52,9 +52,9 @@ done
 expect 1 run set.kiln set 'f32[1152921504606846976]' --grid 1
 says err "out of memory"
 expect 2 run set.kiln set 'f32[4]' --grid 9223372036854775807,2
-says err "the grid is out of range"
+says err "a grid of 9223372036854775807,2,1 items; a grid has at most 9223372036854775807"
 expect 2 run set.kiln set 'f32[4]' --grid 4 --block 4294967295
-says err "the group has too many items"
+says err "a group of 4294967295,1,1 items; a group has at most 2147483647"
 expect 2 compile set.kiln set 'Vec{f32,1099511627776}' --emit typed
 says err "a vector's length expected"
 type=f32
