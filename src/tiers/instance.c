@@ -6,16 +6,19 @@
 
 /* Types, functions and configs are interned, so addresses are identity within
    a context. What is stored outside uses keys.h instead. */
-static kiln_digest address_key(const kiln_signature *signature,
-                               kiln_digest owner)
-{
+typedef struct addresses {
     uint64_t words[2 + KILN_ARGUMENTS_MAX];
+    size_t count;
+} addresses;
 
-    words[0] = (uintptr_t)signature->function;
-    words[1] = kiln__digest_word(owner);
+static void read_addresses(addresses *out, const kiln_signature *signature,
+                           kiln_digest owner)
+{
+    out->count = 2 + signature->count;
+    out->words[0] = (uintptr_t)signature->function;
+    out->words[1] = kiln__digest_word(owner);
     for (size_t i = 0; i < signature->count; i++)
-        words[2 + i] = (uintptr_t)signature->types[i];
-    return kiln__map_words(words, 2 + signature->count);
+        out->words[2 + i] = (uintptr_t)signature->types[i];
 }
 
 static int is_same(const kiln__instance *instance,
@@ -57,10 +60,11 @@ kiln__instance *kiln__instance_get(struct kiln__tiers *tiers,
                                    kiln_digest owner, int create)
 {
     const kiln_alloc *alloc = &tiers->context->alloc;
-    kiln_digest key = address_key(signature, owner);
-    kiln__instance *first = kiln__map_get(&tiers->instances, key);
-    kiln__instance *made;
+    kiln__instance *first, *made;
+    addresses key;
 
+    read_addresses(&key, signature, owner);
+    first = kiln__map_get_words(&tiers->instances, key.words, key.count);
     for (kiln__instance *at = first; at; at = at->alias)
         if (is_same(at, signature, owner))
             return at;
@@ -72,7 +76,8 @@ kiln__instance *kiln__instance_get(struct kiln__tiers *tiers,
     if (first) {
         made->alias = first->alias;
         first->alias = made;
-    } else if (!kiln__map_set(&tiers->instances, key, made)) {
+    } else if (!kiln__map_set(&tiers->instances,
+                              kiln__map_words(key.words, key.count), made)) {
         kiln__instance_free(alloc, made);
         return NULL;
     }
