@@ -10,6 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "memory.h"
+
 #define NOTES_MAX ((size_t)4096) /* of one segment; more are not looked at */
 #define SEGMENTS_MAX 64
 
@@ -74,25 +76,39 @@ static int is_elf(const ElfW(Ehdr) * head)
            head->e_phnum <= SEGMENTS_MAX;
 }
 
-static int find_in_file(char *out, int descriptor)
-{
+/* What is read of a file: too much for a small stack. */
+typedef struct parts {
     ElfW(Phdr) segments[SEGMENTS_MAX];
-    ElfW(Ehdr) head;
     unsigned char notes[NOTES_MAX];
+} parts;
+
+static int find_in_parts(char *out, int descriptor, parts *read)
+{
+    ElfW(Ehdr) head;
 
     if (!read_at(descriptor, &head, sizeof head, 0) || !is_elf(&head) ||
-        !read_at(descriptor, segments, head.e_phnum * sizeof *segments,
-                 head.e_phoff))
+        !read_at(descriptor, read->segments,
+                 head.e_phnum * sizeof *read->segments, head.e_phoff))
         return 0;
     for (unsigned i = 0; i < head.e_phnum; i++) {
-        const size_t size = segments[i].p_filesz;
+        const ElfW(Phdr) *segment = &read->segments[i];
+        const size_t size = segment->p_filesz;
 
-        if (segments[i].p_type == PT_NOTE && size <= sizeof notes &&
-            read_at(descriptor, notes, size, segments[i].p_offset) &&
-            find_note(out, notes, size))
+        if (segment->p_type == PT_NOTE && size <= sizeof read->notes &&
+            read_at(descriptor, read->notes, size, segment->p_offset) &&
+            find_note(out, read->notes, size))
             return 1;
     }
     return 0;
+}
+
+static int find_in_file(char *out, int descriptor)
+{
+    parts *read = kiln__allocate(&kiln__malloc, sizeof *read);
+    const int found = read && find_in_parts(out, descriptor, read);
+
+    kiln__deallocate(&kiln__malloc, read, sizeof *read);
+    return found;
 }
 
 kiln_status kiln__build_id_of_file(char out[KILN__BUILD_ID_TEXT_SIZE],

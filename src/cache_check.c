@@ -318,7 +318,7 @@ static void check_codegen(const checking *c)
         return;
     }
     find(c, "code generator", KILN_CHECK_OK, "%s opens",
-         kiln__door_path(c->context, path, sizeof path) == KILN_OK
+         kiln__door_path(c->context, path) == KILN_OK
              ? path
              : "the one in this program");
     find(c, "toolchain", KILN_CHECK_OK, "%s", kiln__toolchain_text(c->context));

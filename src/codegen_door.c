@@ -69,13 +69,12 @@ void kiln__door_free(kiln_context *context)
    of the first place: the likelier one. */
 static kiln_status open_default(void **out, kiln_error **error)
 {
-    char folder[PATH_MAX];
     char path[PATH_MAX + sizeof "/" LIBRARY];
     kiln_error *second = NULL;
 
-    if (kiln__dynlib_folder(folder, sizeof folder, &door_lock) != KILN_OK)
+    if (kiln__dynlib_folder(path, &door_lock) != KILN_OK)
         return kiln__dynlib_open(out, LIBRARY, error);
-    (void)snprintf(path, sizeof path, "%s/" LIBRARY, folder);
+    (void)strcat(path, "/" LIBRARY);
     if (kiln__dynlib_open(out, path, error) == KILN_OK)
         return KILN_OK;
     if (kiln__dynlib_open(out, LIBRARY, &second) != KILN_OK) {
@@ -117,27 +116,25 @@ static kiln_status find_exchange(kiln_codegen_exchange_fn *out,
     return KILN_OK;
 }
 
-kiln_status kiln__door_path(const kiln_context *context, char *out,
-                            size_t capacity)
+kiln_status kiln__door_path(const kiln_context *context, char out[PATH_MAX])
 {
-    return context->codegen_exchange
-               ? KILN_ENOTFOUND
-               : kiln__door_library(context, out, capacity);
+    return context->codegen_exchange ? KILN_ENOTFOUND
+                                     : kiln__door_library(context, out);
 }
 
-kiln_status kiln__door_library(const kiln_context *context, char *out,
-                               size_t capacity)
+kiln_status kiln__door_library(const kiln_context *context, char out[PATH_MAX])
 {
-    char folder[PATH_MAX];
+    size_t used;
     int size;
 
-    if (context->codegen_path)
-        size = snprintf(out, capacity, "%s", context->codegen_path);
-    else if (kiln__dynlib_folder(folder, sizeof folder, &door_lock) == KILN_OK)
-        size = snprintf(out, capacity, "%s/" LIBRARY, folder);
-    else
-        return KILN_ENOTFOUND;
-    return size > 0 && (size_t)size < capacity ? KILN_OK : KILN_ENOTFOUND;
+    if (context->codegen_path) {
+        size = snprintf(out, PATH_MAX, "%s", context->codegen_path);
+        return size > 0 && size < PATH_MAX ? KILN_OK : KILN_ENOTFOUND;
+    }
+    KILN_TRY(kiln__dynlib_folder(out, &door_lock));
+    used = strlen(out);
+    size = snprintf(out + used, PATH_MAX - used, "/" LIBRARY);
+    return (size_t)size < PATH_MAX - used ? KILN_OK : KILN_ENOTFOUND;
 }
 
 /* ---- the exchange ---- */

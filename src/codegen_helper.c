@@ -129,7 +129,7 @@ kiln_status kiln__helpers_program(const kiln_context *context, char *out,
     if (context->codegen_worker) {
         size = snprintf(out, capacity, "%s", context->codegen_worker);
     } else {
-        if (kiln__dynlib_folder(folder, sizeof folder, &here) != KILN_OK)
+        if (kiln__dynlib_folder(folder, &here) != KILN_OK)
             return KILN_ENOTFOUND;
         size = snprintf(out, capacity, "%s/" PROGRAM, folder);
     }

@@ -125,6 +125,7 @@ typedef struct kiln__codegen_job {
     kiln__codegen_tool tools[KILN__TOOL_COUNT]; /* that took part */
     size_t tool_count;
     uint64_t make_ns;    /* of bitcode: what kiln__codegen_result says */
+    int too_deep;        /* what lacked was not memory, but the stack */
     kiln_status status;  /* the first failure */
     const char *message; /* in the arena */
 } kiln__codegen_job;

@@ -165,7 +165,7 @@ static kiln_status put_hello(kiln__encoder *out, const kiln_context *context)
                               .memory = context->codegen_memory};
     char path[PATH_MAX];
 
-    if (kiln__door_library(context, path, sizeof path) != KILN_OK)
+    if (kiln__door_library(context, path) != KILN_OK)
         path[0] = '\0';
     hello.library = path;
     kiln__wire_put_hello(out, &hello);

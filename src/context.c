@@ -10,6 +10,7 @@
 #include "options.h"
 #include "report.h"
 #include "sites.h"
+#include "stack.h"
 #include "stores.h"
 #include "tiers.h"
 #include "toolchain.h"
@@ -164,6 +165,14 @@ static void drop_half_pairs(kiln_host_ops *host)
         host->rank = NULL;
         host->fetch = NULL;
     }
+}
+
+void kiln__stack_enter(const kiln_context *context)
+{
+    const kiln_host_ops *host = &context->host;
+
+    kiln__stack_begin(host->stack_limit ? host->stack_limit(context->host_env)
+                                        : NULL);
 }
 
 static kiln_status read_tables(kiln_context *context,

@@ -3,6 +3,7 @@
 #ifndef KILN_CORE_H
 #define KILN_CORE_H
 
+#include <limits.h>
 #include <stdatomic.h>
 
 #include "codegen.h"
@@ -168,12 +169,10 @@ kiln_status kiln__door_open(kiln_context *context, const kiln__codegen **out,
 const kiln__codegen *kiln__door_peek(kiln_context *context);
 /* Where the library would be opened; KILN_ENOTFOUND when that is not known
    without opening it. */
-kiln_status kiln__door_path(const kiln_context *context, char *out,
-                            size_t capacity);
+kiln_status kiln__door_path(const kiln_context *context, char out[PATH_MAX]);
 
 /* The same of a library that is to be opened by another process. */
-kiln_status kiln__door_library(const kiln_context *context, char *out,
-                               size_t capacity);
+kiln_status kiln__door_library(const kiln_context *context, char out[PATH_MAX]);
 
 /* ---- codegen_helper.c; the rest is in codegen_helper.h ---- */
 kiln_status kiln__helpers_new(kiln_context *context);

@@ -47,19 +47,12 @@ static const char *object_path(const void *address)
     return getauxval(AT_SECURE) == 0 ? "/proc/self/exe" : NULL;
 }
 
-kiln_status kiln__dynlib_folder(char *path, size_t capacity,
-                                const void *address)
+kiln_status kiln__dynlib_folder(char path[PATH_MAX], const void *address)
 {
     const char *object = object_path(address);
-    char real[PATH_MAX];
-    size_t size;
 
-    if (object == NULL || realpath(object, real) == NULL)
+    if (object == NULL || realpath(object, path) == NULL)
         return KILN_ENOTFOUND;
-    size = (size_t)(strrchr(real, '/') - real);
-    if (size + 1 > capacity)
-        return KILN_EINVAL;
-    memcpy(path, real, size);
-    path[size] = '\0';
+    *strrchr(path, '/') = '\0';
     return KILN_OK;
 }

@@ -3,6 +3,8 @@
 #ifndef KILN_DYNLIB_H
 #define KILN_DYNLIB_H
 
+#include <limits.h>
+
 #include "kiln/error.h"
 
 /* Opens a library, RTLD_NOW and RTLD_LOCAL; never closed. */
@@ -10,7 +12,6 @@ kiln_status kiln__dynlib_open(void **out, const char *name, kiln_error **error);
 /* Returns the symbol's address, or NULL. */
 void *kiln__dynlib_symbol(void *library, const char *name);
 /* Folder of the object that holds `address`, without a final slash. */
-kiln_status kiln__dynlib_folder(char *path, size_t capacity,
-                                const void *address);
+kiln_status kiln__dynlib_folder(char path[PATH_MAX], const void *address);
 
 #endif /* KILN_DYNLIB_H */

@@ -7,6 +7,7 @@
 #include "keys.h"
 #include "log.h"
 #include "report.h"
+#include "stack.h"
 #include "thread.h"
 #include "tiers.h"
 
@@ -128,8 +129,8 @@ static kiln_status print_closure(kiln__text *text, const kiln_code *root,
         kiln__ir_dispose(&ir);
     }
     kiln__deallocate(alloc, closure, count * sizeof *closure);
-    if (status == KILN_ENOMEM)
-        return kiln__error_no_memory(error);
+    if (kiln__is_shortage(status))
+        return kiln__error_shortage(error, status);
     return status;
 }
 

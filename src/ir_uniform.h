@@ -56,6 +56,7 @@ typedef struct kiln__uniform {
     kiln__uniform_function *functions; /* the caller's */
     size_t count;
     kiln__uniform_view *views;
+    int no_stack; /* why there was not enough memory */
 } kiln__uniform;
 
 /* Finds the facts of all functions; they must outlive `u`. */
@@ -64,7 +65,8 @@ void kiln__uniform_init(kiln__uniform *u, const kiln_alloc *alloc,
 void kiln__uniform_dispose(kiln__uniform *u);
 /* What an operation is: KILN__COLLECTIVE_..., calls not counted. */
 uint8_t kiln__ir_collective(const kiln__ir_node *node);
-/* The view of a function that is not recursive; NULL when out of memory. */
+/* The view of a function that is not recursive; NULL when out of memory, or of
+   the thread's stack (`no_stack`). */
 const kiln__uniform_view *kiln__uniform_look(kiln__uniform *u, size_t function,
                                              const uint8_t *parameters,
                                              uint8_t control);

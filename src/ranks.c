@@ -10,6 +10,7 @@
 #include "log.h"
 #include "reader.h"
 #include "report.h"
+#include "stack.h"
 #include "thread.h"
 #include "tiers.h"
 #include "trace.h"
@@ -412,6 +413,7 @@ kiln_status kiln_rank_serve(kiln_blob *reply, kiln_context *context,
     KILN_REQUIRE(reply != NULL, error);
     KILN_REQUIRE(context != NULL, error);
     KILN_REQUIRE(request != NULL || size == 0, error);
+    kiln__stack_enter(context);
     kiln__arena_init(&s.arena, &context->alloc);
     kiln__reader_init(&s.reader, request, size);
     status = answer(&artifact, &s);

@@ -56,27 +56,29 @@ void kiln__toolchain_free(kiln_context *context)
 /* Where libLLVM is, the code generator's last use has left a note about. */
 static void look_up_llvm(kiln_context *context, kiln__build_ids *here)
 {
-    kiln__tool_note note;
+    kiln__tool_note *note = kiln__allocate(&context->alloc, sizeof *note);
 
-    if (!here->codegen[0] ||
-        kiln__tool_note_read(&note, context, here->codegen) != KILN_OK)
-        return;
-    if (note.is_current)
-        memcpy(here->llvm, note.id, ID);
-    else if (kiln__build_id_of_file(here->llvm, note.path) != KILN_OK)
-        here->llvm[0] = '\0';
+    if (note && here->codegen[0] &&
+        kiln__tool_note_read(note, context, here->codegen) == KILN_OK) {
+        if (note->is_current)
+            memcpy(here->llvm, note->id, ID);
+        else if (kiln__build_id_of_file(here->llvm, note->path) != KILN_OK)
+            here->llvm[0] = '\0';
+    }
+    kiln__deallocate(&context->alloc, note, sizeof *note);
 }
 
 /* ---- what is here ---- */
 
 static void look_up_codegen(kiln_context *context, kiln__build_ids *here)
 {
-    char path[PATH_MAX];
+    char *path = kiln__allocate(&context->alloc, PATH_MAX);
 
     *here = (kiln__build_ids){{0}, {0}};
-    if (kiln__door_path(context, path, sizeof path) != KILN_OK ||
+    if (!path || kiln__door_path(context, path) != KILN_OK ||
         kiln__build_id_of_file(here->codegen, path) != KILN_OK)
         here->codegen[0] = '\0';
+    kiln__deallocate(&context->alloc, path, PATH_MAX);
 }
 
 static void write_text(struct kiln__toolchain *toolchain)

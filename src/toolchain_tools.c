@@ -215,27 +215,40 @@ void kiln__tools_free(kiln_context *context)
 
 /* ---- a file's digest ---- */
 
-/* From a note, or read and noted. "": the file is another one by now. */
-static void digest_of(char id[ID], kiln_context *context, const char *asked,
-                      const kiln__tool_use *use)
+static int is_noted(kiln__tool_note *note, kiln_context *context,
+                    const char *asked, const kiln__tool_use *use)
+{
+    return kiln__tool_note_read(note, context, asked) == KILN_OK &&
+           kiln__file_stamp_is(&note->file, &use->file) &&
+           strcmp(note->path, use->path) == 0;
+}
+
+static void digest_anew(char id[ID], kiln_context *context, const char *asked,
+                        const kiln__tool_use *use)
 {
     const source given = {-1, use->bytes, use->size, NULL};
-    kiln__tool_note note;
     kiln_digest digest;
 
-    id[0] = '\0';
-    if (kiln__tool_note_read(&note, context, asked) == KILN_OK &&
-        kiln__file_stamp_is(&note.file, &use->file) &&
-        strcmp(note.path, use->path) == 0) {
-        memcpy(id, note.id, ID);
-        return;
-    }
     if (use->bytes ? !digest_source(&digest, &given)
                    : !digest_file(&digest, context, use->path, &use->file))
         return;
     kiln_digest_text(digest, id);
     if (!kiln__file_stamp_is_none(&use->file))
         kiln__tool_note_leave(context, asked, use->path, &use->file, id);
+}
+
+/* From a note, or read and noted. "": the file is another one by now. */
+static void digest_of(char id[ID], kiln_context *context, const char *asked,
+                      const kiln__tool_use *use)
+{
+    kiln__tool_note *note = kiln__allocate(&context->alloc, sizeof *note);
+
+    id[0] = '\0';
+    if (note && is_noted(note, context, asked, use))
+        memcpy(id, note->id, ID);
+    else if (note)
+        digest_anew(id, context, asked, use);
+    kiln__deallocate(&context->alloc, note, sizeof *note);
 }
 
 /* Of a file that is found at its path; and of what the loader finds, whose
@@ -318,23 +331,27 @@ static void digest_today(char id[ID], kiln_context *context, const char *asked,
     }
 }
 
-static void look_up(char id[ID], kiln_context *context, int number)
-{
+/* Paths are long, and the caller's stack may be small. */
+typedef struct looking {
     char path[PATH_MAX], asked[ASKED_SIZE];
     kiln__tool_note note;
+} looking;
 
-    id[0] = '\0';
-    switch (kiln__tool_find(path, number)) {
+static void look_up(char id[ID], kiln_context *context, int number,
+                    looking *room)
+{
+    const char *name = kiln__tool_name(number);
+
+    switch (kiln__tool_find(room->path, number)) {
     case KILN__TOOL_ABSENT:
         break;
     case KILN__TOOL_BY_LOADER:
-        if (kiln__tool_note_read(&note, context, kiln__tool_name(number)) ==
-            KILN_OK)
-            digest_today(id, context, kiln__tool_name(number), note.path);
+        if (kiln__tool_note_read(&room->note, context, name) == KILN_OK)
+            digest_today(id, context, name, room->note.path);
         break;
     case KILN__TOOL_FOUND:
-        ask_for_path(asked, kiln__tool_name(number), path);
-        digest_today(id, context, asked, path);
+        ask_for_path(room->asked, name, room->path);
+        digest_today(id, context, room->asked, room->path);
         break;
     }
 }
@@ -344,6 +361,7 @@ void kiln__tool_here(char id[ID], kiln_context *context, int number)
 {
     struct kiln__tools *tools = context->tools;
     known *tool = &tools->known[number];
+    looking *room;
     int found;
 
     kiln__mutex_lock(&tools->lock);
@@ -353,7 +371,12 @@ void kiln__tool_here(char id[ID], kiln_context *context, int number)
     kiln__mutex_unlock(&tools->lock);
     if (found)
         return;
-    look_up(id, context, number);
+    id[0] = '\0';
+    room = kiln__allocate(&context->alloc, sizeof *room);
+    if (!room)
+        return;
+    look_up(id, context, number, room);
+    kiln__deallocate(&context->alloc, room, sizeof *room);
     kiln__mutex_lock(&tools->lock);
     tool->is_here_known = 1;
     memcpy(tool->here, id, ID);

@@ -6,6 +6,7 @@
 #include "array.h"
 #include "letters.h"
 #include "report.h"
+#include "stack.h"
 #include "types.h"
 
 /*
@@ -285,8 +286,14 @@ static kiln_status read_type_of_type(const kiln_type **out, reader *r)
 static kiln_status find_function(const kiln_function **out, reader *r,
                                  const char *name)
 {
+    kiln_status status = KILN_OK;
+
     *out = kiln__function_find(r->context, name);
-    if (!*out && kiln__language_complete(r->context) == KILN_OK)
+    if (!*out)
+        status = kiln__language_complete(r->context);
+    if (kiln__is_shortage(status))
+        return kiln__error_shortage(r->error, status);
+    if (!*out && status == KILN_OK)
         *out = kiln__function_find(r->context, name);
     if (*out)
         return KILN_OK;
@@ -407,6 +414,8 @@ static kiln_status read_type(const kiln_type **out, reader *r)
 {
     kiln_status status;
 
+    if (kiln__stack_is_low())
+        return kiln__stack_error(r->error);
     if (++r->depth > KILN__TYPE_DEPTH_MAX)
         return unexpected(r, "less nesting");
     status = take(r, '(') ? read_tuple(out, r) : read_name(out, r);
@@ -427,6 +436,8 @@ kiln_status kiln_type_parse(const kiln_type **out, kiln_context *context,
                             kiln_package *package, const char *text,
                             kiln_error **error)
 {
+    KILN_REQUIRE(context != NULL, error);
+    kiln__stack_enter(context);
     return kiln__type_parse_at(out, context, package, text, 0, error);
 }
 
@@ -452,7 +463,7 @@ kiln_status kiln__type_parse_at(const kiln_type **out, kiln_context *context,
                                "the type's text is longer than %zu bytes",
                                KILN__TYPE_TEXT_MAX);
     status = read_whole(&type, &r);
-    if (status != KILN_OK && status != KILN_ENOMEM) {
+    if (status != KILN_OK && !kiln__is_shortage(status)) {
         /* A foreign type's name is free to look like anything. */
         type = kiln__type_foreign_find(context, text, strlen(text));
         if (type)

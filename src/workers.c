@@ -7,6 +7,7 @@
 #include "core.h"
 #include "log.h"
 #include "report.h"
+#include "stack.h"
 #include "thread.h"
 
 /*
@@ -27,7 +28,6 @@
  * callers that the child does not have; it is forgotten.
  */
 
-#define STACK_SIZE ((size_t)8 << 20) /* LLVM recurses deeply */
 #define FETCHERS 16
 
 typedef struct task {
@@ -242,7 +242,8 @@ static kiln_status worker_start(struct kiln__workers *workers)
     if (!made)
         return KILN_ENOMEM;
     made->pool = workers;
-    status = kiln__thread_start(&made->thread, STACK_SIZE, worker_main, made);
+    status = kiln__thread_start(&made->thread, KILN__STACK_TO_COMPILE,
+                                worker_main, made);
     if (status != KILN_OK) {
         kiln__deallocate(&context->alloc, made, sizeof *made);
         return status;

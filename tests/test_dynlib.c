@@ -45,7 +45,7 @@ static int say(void)
 {
     char folder[PATH_MAX];
 
-    if (kiln__dynlib_folder(folder, sizeof folder, &here) != KILN_OK)
+    if (kiln__dynlib_folder(folder, &here) != KILN_OK)
         (void)snprintf(folder, sizeof folder, "none");
     (void)fputs(folder, stdout);
     return 0;

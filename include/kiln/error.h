@@ -34,7 +34,8 @@ KILN_BEGIN_DECLS
     X(KILN_EMISMATCH, -16, "library and caller do not fit") \
     X(KILN_EREADONLY, -17, "the store takes no entries") \
     X(KILN_EBUSY, -18, "not possible at this time") \
-    X(KILN_ETIMEDOUT, -19, "it took too long")
+    X(KILN_ETIMEDOUT, -19, "it took too long") \
+    X(KILN_ESTACK, -20, "the thread's stack is too small")
 
 #define KILN__STATUS_ENUM(name, number, text) name = number,
 enum { KILN_STATUS_MAP(KILN__STATUS_ENUM) KILN__STATUS_END };

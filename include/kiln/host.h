@@ -137,6 +137,16 @@ typedef struct kiln_host_ops {
      */
     kiln_status (*fetch)(void *env, uint32_t owner, const void *request,
                          size_t size, uint32_t timeout_ms, kiln_blob *reply);
+
+    /**
+     * Returns the lowest address of the stack that the calling code runs on;
+     * NULL: of the thread's own stack, which Kiln measures. For a host that
+     * switches stacks (coroutines, fibres): what nests deeply ends with
+     * KILN_ESTACK before that address. Asked once for each public call that
+     * may nest. Without it, of a stack that is not the thread's own, 48 KiB
+     * below each call are taken for granted. It must not call Kiln.
+     */
+    const void *(*stack_limit)(void *env);
 } kiln_host_ops;
 
 KILN_END_DECLS

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "arena.h"
 #include "code.h"
 #include "device_abi.h"
 #include "report.h"
@@ -253,15 +254,22 @@ static kiln_status set_block(kiln_launch_request *request,
 
 /* ---- exceptions ---- */
 
-#define METHOD_MAX 512
-
 static const kiln_frontend *frontend_of(const kiln_kernel *kernel)
 {
     return kernel->code != NULL ? kiln__code_frontend(kernel->code) : NULL;
 }
 
+/* What stands behind a `#` in a method's name tells the frontend which one it
+   was, and people nothing. */
+static const char *name_for_people(kiln__arena *arena, const char *method)
+{
+    const char *name = kiln__arena_string(arena, method, strcspn(method, "#"));
+
+    return name != NULL ? name : method;
+}
+
 /* In place of the ordinals, by which frames come from kernels. */
-static size_t locate_frames(kiln_frame *out, char (*methods)[METHOD_MAX],
+static size_t locate_frames(kiln_frame *out, kiln__arena *arena,
                             const kiln_exception *exception,
                             const kiln_frontend *frontend)
 {
@@ -277,9 +285,7 @@ static size_t locate_frames(kiln_frame *out, char (*methods)[METHOD_MAX],
             frontend->ops.locate(frontend->self, from->function,
                                  from->location.line, &place) != KILN_OK)
             place = (kiln_location){0};
-        (void)snprintf(methods[i], METHOD_MAX, "%.*s",
-                       (int)strcspn(from->function, "#"), from->function);
-        out[i] = (kiln_frame){methods[i], place};
+        out[i] = (kiln_frame){name_for_people(arena, from->function), place};
     }
     return count;
 }
@@ -294,32 +300,30 @@ static void forget_unknown(kiln_exception *exception)
         exception->frame_count = 0;
 }
 
-/* Adds the place that the frontend's source map has today. What stands behind
-   a `#` in the method's name tells the frontend which one it was, and people
-   nothing. */
+/* Adds the place that the frontend's source map has today. */
 static kiln_status report_exception(kiln_exception *exception,
                                     const kiln_frontend *frontend,
                                     kiln_error **error)
 {
-    kiln_location place = {0};
-    char method[METHOD_MAX], methods[KILN__FRAMES_MAX][METHOD_MAX];
     kiln_frame frames[KILN__FRAMES_MAX];
+    kiln_location place = {0};
+    kiln__arena names;
+    kiln_status status;
 
+    kiln__arena_init(&names, &kiln__malloc);
     forget_unknown(exception);
     if (frontend != NULL && frontend->ops.locate != NULL &&
         exception->method != NULL &&
         frontend->ops.locate(frontend->self, exception->method,
                              exception->ordinal, &place) == KILN_OK)
         exception->location = place;
-    if (exception->method != NULL) {
-        (void)snprintf(method, sizeof method, "%.*s",
-                       (int)strcspn(exception->method, "#"), exception->method);
-        exception->method = method;
-    }
-    exception->frame_count =
-        locate_frames(frames, methods, exception, frontend);
+    if (exception->method != NULL)
+        exception->method = name_for_people(&names, exception->method);
+    exception->frame_count = locate_frames(frames, &names, exception, frontend);
     exception->frames = exception->frame_count > 0 ? frames : NULL;
-    return kiln__error_set_exception(error, exception);
+    status = kiln__error_set_exception(error, exception);
+    kiln__arena_dispose(&names);
+    return status;
 }
 
 /* The queue's record is empty again before anybody else is called, whatever

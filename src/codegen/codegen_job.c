@@ -17,6 +17,10 @@ kiln_status kiln__job_fail(kiln__codegen_job *job, kiln_status status,
 
     if (job->status != KILN_OK)
         return job->status;
+    if (job->too_deep) {
+        job->message = "the code is nested too deeply to be compiled";
+        return job->status = KILN_ECODEGEN;
+    }
     va_start(arguments, format);
     job->message = kiln__arena_vformat(&job->arena, format, arguments);
     va_end(arguments);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "report.h"
+#include "stack.h"
 #include "tables.h"
 
 /* The protocol is told in tables.h. */
@@ -322,8 +323,8 @@ kiln_status kiln__change_tell(kiln__language *language, uint64_t world,
     status = kiln_world_changed(frontend, world, subjects, count, report);
     if (status != KILN_OK && report != NULL)
         status = kiln_world_changed(frontend, world, subjects, count, NULL);
-    if (status == KILN_ENOMEM)
-        return kiln__error_no_memory(error);
+    if (kiln__is_shortage(status))
+        return kiln__error_shortage(error, status);
     return status;
 }
 
@@ -340,7 +341,7 @@ static kiln_status finish_checks(kiln__change *change, kiln_error **error)
     if (change->status == KILN_OK)
         kiln__program_prepare(change);
     if (change->status != KILN_OK)
-        return kiln__error_no_memory(error);
+        return kiln__error_shortage(error, change->status);
     tidy_subjects(change);
     return KILN_OK;
 }

@@ -5,6 +5,7 @@
 #include "closure.h"
 #include "ir_tables.h"
 #include "report.h"
+#include "stack.h"
 
 /*
  * The check of ir_uniform_check.c over a kernel's call closure, with its
@@ -110,8 +111,8 @@ static kiln_frame *chain_of(kiln__closure *c, const kiln__uniform_error *e,
     return frames;
 }
 
-static kiln_status report(kiln__closure *c, const kiln__uniform_error *e,
-                          kiln_error **error)
+static kiln_status diagnose(kiln__closure *c, const kiln__uniform_error *e,
+                            kiln_error **error)
 {
     const char *code = e->problem == KILN__PROBLEM_RECURSION ? "recursive-group"
                                                              : "not-uniform";
@@ -122,8 +123,6 @@ static kiln_status report(kiln__closure *c, const kiln__uniform_error *e,
     size_t count;
     kiln__closure_place at;
 
-    if (e->problem == KILN__PROBLEM_MEMORY)
-        return kiln__error_no_memory(error);
     find_place(c, e->at.function, e->at.node, &at);
     message = message_of(c, e);
     frames = chain_of(c, e, &at, &count);
@@ -138,6 +137,14 @@ static kiln_status report(kiln__closure *c, const kiln__uniform_error *e,
     return status == KILN_OK ? kiln__error_no_memory(error) : status;
 }
 
+static kiln_status report(kiln__closure *c, const kiln__uniform *u,
+                          const kiln__uniform_error *e, kiln_error **error)
+{
+    if (e->problem != KILN__PROBLEM_MEMORY)
+        return diagnose(c, e, error);
+    return kiln__error_shortage(error, u->no_stack ? KILN_ESTACK : KILN_ENOMEM);
+}
+
 kiln_status kiln__collective_check(const kiln_code *root,
                                    const kiln_alloc *alloc, kiln_error **error)
 {
@@ -150,7 +157,7 @@ kiln_status kiln__collective_check(const kiln_code *root,
 
         kiln__uniform_init(&uniform, alloc, c.functions, c.count);
         if (!kiln__uniform_check(&uniform, &found))
-            status = report(&c, &found, error);
+            status = report(&c, &uniform, &found, error);
         kiln__uniform_dispose(&uniform);
     }
     kiln__closure_dispose(&c);

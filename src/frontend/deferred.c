@@ -5,6 +5,7 @@
 #include "deferred.h"
 #include "log.h"
 #include "report.h"
+#include "stack.h"
 #include "stores.h"
 
 /*
@@ -307,7 +308,7 @@ static kiln_status define(kiln__deferred *deferred)
     deferred->nanoseconds = kiln__clock_ns() - start;
     if (status == KILN_OK)
         status = kiln__define_deferred(deferred, source, &deferred->error);
-    if (status == KILN_ENOMEM) {
+    if (kiln__is_shortage(status)) {
         kiln_error_free(deferred->error);
         deferred->error = NULL;
         return status;

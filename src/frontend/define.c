@@ -5,6 +5,7 @@
 #include "builtins.h"
 #include "deferred.h"
 #include "report.h"
+#include "stack.h"
 #include "stores.h"
 
 /*
@@ -122,8 +123,8 @@ static kiln__method *method_new(kiln__change *change,
 
 static void note(kiln__change *change, kiln_status status)
 {
-    if (status == KILN_ENOMEM)
-        change->status = KILN_ENOMEM;
+    if (kiln__is_shortage(status))
+        change->status = status;
 }
 
 kiln_status kiln__define_signature(kiln__change *change, kiln__method *method,

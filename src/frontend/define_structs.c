@@ -1,6 +1,7 @@
 /* define_structs.c - what structs are made of: names, digests, fields. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "defining.h"
+#include "stack.h"
 #include "types.h"
 
 /*
@@ -31,6 +32,10 @@ static int visit_tree(kiln__defining *d, const kiln__type_scope *scope,
 
     if (tree == NULL)
         return 0;
+    if (kiln__stack_is_low()) {
+        d->change->status = KILN_ESTACK;
+        return 1;
+    }
     if (tree->kind != KILN__AST_NAME && tree->kind != KILN__AST_MEMBER) {
         for (size_t i = 0; result == 0 && i < tree->count; i++)
             result = visit_tree(d, scope, tree->children[i], visit, env);

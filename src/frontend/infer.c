@@ -5,6 +5,7 @@
 
 #include "infer.h"
 #include "language.h"
+#include "stack.h"
 
 /*
  * An attempt declares parameters and locals, walks the body and finds the
@@ -163,8 +164,8 @@ static kiln_status failed(kiln__infer *in)
                                         in->error);
     if (in->error != NULL && *in->error != NULL)
         return in->status;
-    if (in->status == KILN_ENOMEM)
-        return kiln__error_no_memory(in->error);
+    if (kiln__is_shortage(in->status))
+        return kiln__error_shortage(in->error, in->status);
     return kiln__error_set(in->error, in->status, "%s could not be inferred",
                            in->definition->name);
 }

@@ -379,7 +379,8 @@ kiln__value kiln__infer_expression(kiln__infer *in, const kiln__ast *ast);
 kiln__value kiln__infer_operand(kiln__infer *in, const kiln__ast *ast);
 /* A Bool; POISON after reporting. */
 kiln__value kiln__infer_condition(kiln__infer *in, const kiln__ast *ast);
-/* False: the tree is too deep, reported. Otherwise leave later. */
+/* False: the tree is too deep, reported, or the thread's stack is too small.
+   Otherwise leave later. */
 int kiln__infer_enter(kiln__infer *in, const kiln__ast *ast);
 void kiln__infer_leave(kiln__infer *in);
 /* CHOOSE and SELECT: brings both values to one type. */

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "infer.h"
+#include "stack.h"
 
 /* True when nothing can be said of some value; stores what to say instead. */
 static int any_vague(kiln__infer *in, const kiln__value *values, size_t count,
@@ -32,7 +33,7 @@ static kiln__value type_failed(kiln__infer *in, kiln_status status,
 {
     kiln__value value;
 
-    if (status == KILN_ENOMEM)
+    if (kiln__is_shortage(status))
         value = kiln__infer_fail(in, status);
     else
         value = kiln__infer_error(in, ast->span, "invalid-type", NULL, "%s",

@@ -1,6 +1,7 @@
 /* infer_array.c - elements of arrays, vectors and tuples; local arrays. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "infer.h"
+#include "stack.h"
 
 int kiln__infer_indices(kiln__infer *in, const kiln_type *array,
                         const kiln__ast *ast, kiln__value *indices)
@@ -159,7 +160,7 @@ void kiln__infer_local_array(kiln__infer *in, const kiln__ast *ast)
         return;
     status =
         kiln_type_array(&type, in->context, element, (uint32_t)rank, 0, &error);
-    if (status == KILN_ENOMEM)
+    if (kiln__is_shortage(status))
         (void)kiln__infer_fail(in, status);
     else if (status != KILN_OK)
         (void)kiln__infer_error(in, tree->span, "invalid-type", NULL, "%s",

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "infer.h"
+#include "stack.h"
 
 int kiln__infer_enter(kiln__infer *in, const kiln__ast *ast)
 {
@@ -13,6 +14,10 @@ int kiln__infer_enter(kiln__infer *in, const kiln__ast *ast)
     in->here = ast;
     if (in->parent != NULL)
         around = in->parent->nesting_all;
+    if (kiln__stack_is_low()) {
+        (void)kiln__infer_fail(in, KILN_ESTACK);
+        return 0;
+    }
     if (in->nesting < KILN__INFER_NESTING_MAX &&
         around + in->nesting < KILN__INFER_STACK_MAX) {
         in->nesting++;
@@ -102,14 +107,18 @@ kiln__value kiln__infer_operate(kiln__infer *in, const char *name,
     return call_operator(in, name, values, count, ast);
 }
 
-static kiln__value unary(kiln__infer *in, const kiln__ast *ast)
+/* Expressions recur, so kinds of them that do are not inlined where all meet:
+   a level then has room for its own kind alone. */
+#define APART __attribute__((noinline))
+
+APART static kiln__value unary(kiln__infer *in, const kiln__ast *ast)
 {
     kiln__value value = kiln__infer_operand(in, ast->children[0]);
 
     return kiln__infer_operate(in, ast->text, &value, 1, ast);
 }
 
-static kiln__value binary(kiln__infer *in, const kiln__ast *ast)
+APART static kiln__value binary(kiln__infer *in, const kiln__ast *ast)
 {
     kiln__value sides[2];
 
@@ -119,7 +128,7 @@ static kiln__value binary(kiln__infer *in, const kiln__ast *ast)
 }
 
 /* && and ||: a compile-time left side decides whether there is a right. */
-static kiln__value logic(kiln__infer *in, const kiln__ast *ast)
+APART static kiln__value logic(kiln__infer *in, const kiln__ast *ast)
 {
     const int is_and = ast->text[0] == '&';
     const kiln_type *boolean = kiln__infer_scalar(in, KILN_TYPE_BOOL);
@@ -215,7 +224,7 @@ kiln__value kiln__infer_choose(kiln__infer *in, kiln__ir_op op,
     return kiln__infer_made(in, op, a->type, ast, 0, nodes, 3);
 }
 
-static kiln__value choice(kiln__infer *in, const kiln__ast *ast)
+APART static kiln__value choice(kiln__infer *in, const kiln__ast *ast)
 {
     kiln__value condition = kiln__infer_condition(in, ast->children[0]);
     kiln__value sides[2];

@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "builtins.h"
 #include "infer.h"
+#include "stack.h"
 
 /*
  * The heap itself is kept by package core (src/runtime/heap.kiln): heap_take()
@@ -34,7 +35,7 @@ static const kiln_type *array_of(kiln__infer *in, const kiln_type *element,
     const kiln_status status =
         kiln_type_array(&type, in->context, element, (uint32_t)rank, 0, &error);
 
-    if (status == KILN_ENOMEM)
+    if (kiln__is_shortage(status))
         (void)kiln__infer_fail(in, status);
     else if (status != KILN_OK)
         (void)kiln__infer_error(in, ast->span, "invalid-type", NULL, "%s",

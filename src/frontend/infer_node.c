@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "infer.h"
+#include "stack.h"
 
 /*
  * Every node has one user, so a value is used once; what is needed again is
@@ -101,6 +102,8 @@ uint32_t kiln__infer_type(kiln__infer *in, const kiln_type *type)
     type_entry *entry;
     uint32_t index;
 
+    if (kiln__stack_is_low())
+        (void)kiln__infer_fail(in, KILN_ESTACK);
     if (in->status != KILN_OK)
         return 0;
     if (!types_reserve(in))

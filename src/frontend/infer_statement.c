@@ -141,20 +141,30 @@ static void infer_assert(kiln__infer *in, const kiln__ast *ast)
 
 enum { FALSE, TRUE, UNKNOWN, REPORTED };
 
+static int truth_of(kiln__infer *in, const kiln__ast *ast);
+
+static int truth_of_both(kiln__infer *in, const kiln__ast *ast)
+{
+    const int is_and = strcmp(ast->text, "&&") == 0;
+    int truth;
+
+    if (!kiln__infer_enter(in, ast))
+        return REPORTED;
+    truth = truth_of(in, ast->children[0]);
+    if (truth == (is_and ? TRUE : FALSE))
+        truth = truth_of(in, ast->children[1]);
+    kiln__infer_leave(in);
+    return truth;
+}
+
 /* What the condition is at compile time. Nothing of it is kept. */
 static int truth_of(kiln__infer *in, const kiln__ast *ast)
 {
     const kiln__ir_mark mark = kiln__infer_mark(in);
     kiln__value value;
-    int left;
 
-    if (ast->kind == KILN__AST_LOGIC) {
-        left = truth_of(in, ast->children[0]);
-        if (left == UNKNOWN || left == REPORTED ||
-            left == (strcmp(ast->text, "&&") == 0 ? FALSE : TRUE))
-            return left;
-        return truth_of(in, ast->children[1]);
-    }
+    if (ast->kind == KILN__AST_LOGIC)
+        return truth_of_both(in, ast);
     value = kiln__infer_condition(in, ast);
     if (in->status == KILN_OK)
         kiln__infer_rollback(in, mark);

@@ -8,6 +8,7 @@
 #include "report.h"
 #include "runtime_sources.h"
 #include "settings.h"
+#include "stack.h"
 #include "types.h"
 
 /* The form of typed IR and, beside it, what inference makes of a program:
@@ -64,9 +65,12 @@ uint64_t kiln__language_world(const kiln__language *language)
 static kiln_status make_ready(kiln__language *language,
                               kiln__deferred **settled, kiln_error **error)
 {
+    kiln_status status;
+
     KILN_TRY(kiln__core_new(language, error));
-    if (kiln__deferral_settle(language, settled) != KILN_OK)
-        return kiln__error_no_memory(error);
+    status = kiln__deferral_settle(language, settled);
+    if (status != KILN_OK)
+        return kiln__error_shortage(error, status);
     atomic_store_explicit(&language->ready, 1, memory_order_release);
     return KILN_OK;
 }
@@ -203,14 +207,36 @@ static void root_init(root *r, const kiln_signature *signature,
             (kiln__argument){signature->types[i], KILN__LITERAL_NONE};
 }
 
+/* Inference recurs, over chains of calls: a root is too large for its frames.
+ */
+static kiln_status infer_root(root *r, kiln__language *language,
+                              kiln_inference *inference,
+                              const kiln_config *config, kiln_error **error)
+{
+    kiln__facts facts = {.language = language,
+                         .world = r->world,
+                         .overlays = r->overlays,
+                         .inference = inference};
+    const kiln_status status =
+        kiln__ask_method(&r->match, &facts, r->generic, r->arguments, r->count);
+
+    if (status == KILN_ENOTFOUND || status == KILN_ECOMPILE)
+        return diagnose_root(r, status, error);
+    if (status != KILN_OK)
+        return kiln__error_shortage(error, status);
+    kiln_inference_set_root(inference, r->match.method->digest);
+    return kiln__infer_method(language, inference,
+                              kiln_inference_signature(inference), &r->match,
+                              config, r->world, error);
+}
+
 static kiln_status infer(void *self, const kiln_signature *signature,
                          const kiln_config *config, uint64_t world,
                          kiln_inference *inference, kiln_error **error)
 {
     kiln__language *language = self;
-    kiln__facts facts;
     kiln_status status;
-    root r;
+    root *r;
 
     KILN_REQUIRE(signature->function->frontend == language->frontend, error);
     KILN_REQUIRE(signature->count <= KILN_ARGUMENTS_MAX, error);
@@ -220,20 +246,13 @@ static kiln_status infer(void *self, const kiln_signature *signature,
         return kiln__error_set(
             error, KILN_ENOTFOUND,
             "nobody held world %" PRIu64 ": it has been collected", world);
-    root_init(&r, signature, config, world);
-    facts = (kiln__facts){.language = language,
-                          .world = world,
-                          .overlays = config->overlays,
-                          .inference = inference};
-    status =
-        kiln__ask_method(&r.match, &facts, r.generic, r.arguments, r.count);
-    if (status == KILN_ENOTFOUND || status == KILN_ECOMPILE)
-        return diagnose_root(&r, status, error);
-    if (status != KILN_OK)
+    r = kiln__allocate(language->alloc, sizeof *r);
+    if (r == NULL)
         return kiln__error_no_memory(error);
-    kiln_inference_set_root(inference, r.match.method->digest);
-    return kiln__infer_method(language, inference, signature, &r.match, config,
-                              world, error);
+    root_init(r, signature, config, world);
+    status = infer_root(r, language, inference, config, error);
+    kiln__deallocate(language->alloc, r, sizeof *r);
+    return status;
 }
 
 static kiln_status language_infer(void *self, const kiln_signature *signature,

@@ -5,6 +5,7 @@
 #include "deferred.h"
 #include "kiln/runtime.h"
 #include "report.h"
+#include "stack.h"
 
 /* ---- the object ---- */
 
@@ -134,6 +135,7 @@ kiln_status kiln_package_new(kiln_package **out, kiln_context *context,
     KILN_REQUIRE(context != NULL, error);
     KILN_REQUIRE(name != NULL, error);
     KILN_TRY(kiln__package_check_name(name, strlen(name), error));
+    kiln__stack_enter(context);
     language = kiln__language_of(context);
     KILN_TRY(kiln__language_start(language, error));
     if (kiln__package_make(out, language, name) != KILN_OK)
@@ -148,6 +150,7 @@ kiln_status kiln_runtime_package(kiln_package **out, kiln_context *context,
 
     KILN_REQUIRE(out != NULL, error);
     KILN_REQUIRE(context != NULL, error);
+    kiln__stack_enter(context);
     language = kiln__language_of(context);
     KILN_TRY(kiln__language_ready(language, error));
     *out = language->core;
@@ -164,17 +167,12 @@ static int is_loaded(kiln_package *package)
     return loaded;
 }
 
-kiln_status kiln_package_find(kiln_package **out, kiln_context *context,
-                              const char *name)
+kiln_status kiln__package_find(kiln_package **out, kiln__language *language,
+                               const char *name)
 {
-    kiln__language *language;
     kiln_package *package;
     int loaded;
 
-    KILN_REQUIRE(out != NULL, NULL);
-    KILN_REQUIRE(context != NULL, NULL);
-    KILN_REQUIRE(name != NULL, NULL);
-    language = kiln__language_of(context);
     KILN_TRY(strcmp(name, "core") == 0 ? kiln__language_ready(language, NULL)
                                        : kiln__language_start(language, NULL));
     kiln__language_read(language);
@@ -185,6 +183,16 @@ kiln_status kiln_package_find(kiln_package **out, kiln_context *context,
         return KILN_ENOTFOUND;
     *out = package;
     return KILN_OK;
+}
+
+kiln_status kiln_package_find(kiln_package **out, kiln_context *context,
+                              const char *name)
+{
+    KILN_REQUIRE(out != NULL, NULL);
+    KILN_REQUIRE(context != NULL, NULL);
+    KILN_REQUIRE(name != NULL, NULL);
+    kiln__stack_enter(context);
+    return kiln__package_find(out, kiln__language_of(context), name);
 }
 
 const char *kiln_package_name(const kiln_package *package)
@@ -235,6 +243,7 @@ kiln_status kiln_package_function(const kiln_function **out,
     KILN_REQUIRE(out != NULL, error);
     KILN_REQUIRE(package != NULL, error);
     KILN_REQUIRE(name != NULL, error);
+    kiln__stack_enter(package->language->context);
     promised = promised_function(package, name);
     if (promised != NULL) {
         *out = promised;
@@ -287,6 +296,7 @@ kiln_status kiln_package_define(kiln_package *package, const char *file,
     KILN_REQUIRE(file != NULL, error);
     KILN_REQUIRE(text != NULL || size == 0, error);
     KILN_TRY(kiln__report_check(report, error));
+    kiln__stack_enter(package->language->context);
     if (!is_loaded(package))
         return kiln__error_set(error, KILN_EINVAL, "package %s was unloaded",
                                package->name);

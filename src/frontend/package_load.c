@@ -7,6 +7,7 @@
 #include "file.h"
 #include "report.h"
 #include "runtime_sources.h"
+#include "stack.h"
 
 /*
  * An import takes the package that is there; else the one of a file, beside
@@ -146,7 +147,9 @@ static kiln_status find_import(kiln__language *language, const char *path,
     kiln_package *package;
     kiln_status status;
 
-    if (kiln_package_find(&package, language->context, name) == KILN_OK)
+    if (kiln__stack_is_low())
+        return kiln__stack_error(error);
+    if (kiln__package_find(&package, language, name) == KILN_OK)
         return KILN_OK;
     status = load_import(language, path, name, importer, error);
     return status == KILN_ENOTFOUND ? KILN_OK : status;
@@ -243,8 +246,8 @@ typedef struct reading {
 /* One that was made for a file that cannot be defined goes again. */
 static kiln_status make_package(reading *r, kiln_error **error)
 {
-    r->is_new = kiln_package_find(&r->package, r->language->context, r->name) !=
-                KILN_OK;
+    r->is_new =
+        kiln__package_find(&r->package, r->language, r->name) != KILN_OK;
     if (r->is_new &&
         kiln__package_make(&r->package, r->language, r->name) != KILN_OK)
         return kiln__error_no_memory(error);
@@ -329,6 +332,7 @@ kiln_status kiln_package_load(kiln_package **out, kiln_context *context,
     KILN_REQUIRE(context != NULL, error);
     KILN_REQUIRE(path != NULL, error);
     KILN_TRY(kiln__report_check(report, error));
+    kiln__stack_enter(context);
     language = kiln__language_of(context);
     KILN_TRY(kiln__language_start(language, error));
     return load(out, language, &f, error);

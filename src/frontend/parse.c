@@ -5,6 +5,7 @@
 #include "float_mode.h"
 #include "parse.h"
 #include "report.h"
+#include "stack.h"
 
 /* ---- sources ---- */
 
@@ -68,7 +69,7 @@ void kiln__source_free(kiln__source *source)
 typedef struct definitions {
     kiln__array_of(kiln__definition) list;
     kiln__tree_writer writer;
-    int failed;
+    kiln_status status;
 } definitions;
 
 /* What stands between definitions and is none. */
@@ -117,12 +118,14 @@ static void add_definition(kiln__parser *p, definitions *d)
         (void)kiln__parser_expected(p, "the end of the line");
         (void)kiln__parser_skip_line(p);
     }
-    if (p->diagnostics->list.count > 0)
+    if (p->diagnostics->list.count > 0 || p->no_stack || d->status != KILN_OK)
         return;
-    if (kiln__definition_number(&definition, p->arena, p->nodes) != KILN_OK ||
-        kiln__definition_digest(&definition, &d->writer) != KILN_OK ||
+    d->status = kiln__definition_number(&definition, p->arena, p->nodes);
+    if (d->status == KILN_OK)
+        d->status = kiln__definition_digest(&definition, &d->writer);
+    if (d->status == KILN_OK &&
         !kiln__array_push(p->alloc, &d->list, definition))
-        d->failed = 1;
+        d->status = KILN_ENOMEM;
 }
 
 static void parse_definitions(kiln__parser *p, definitions *d)
@@ -161,7 +164,9 @@ static void sort_diagnostics(kiln__diagnostics *diagnostics)
 static kiln_status finish(const kiln__parser *p, definitions *d,
                           kiln__source *source, kiln_error **error)
 {
-    if (d->failed || p->arena->failed)
+    if (p->no_stack || d->status == KILN_ESTACK)
+        return kiln__stack_error(error);
+    if (d->status != KILN_OK || p->arena->failed)
         return kiln__error_no_memory(error);
     sort_diagnostics(p->diagnostics);
     KILN_TRY(kiln__diagnostics_finish(p->diagnostics, KILN_ESYNTAX, error));
@@ -226,7 +231,9 @@ static kiln_status type_parse(kiln__ast **out, kiln__arena *arena,
     (void)kiln__parser_take(&parser, KILN__TOKEN_NEWLINE);
     if (type != NULL && parser.token.kind != KILN__TOKEN_END_OF_TEXT)
         (void)kiln__parser_expected(&parser, "the end of the type");
-    if (arena->failed)
+    if (parser.no_stack)
+        status = kiln__stack_error(error);
+    else if (arena->failed)
         status = kiln__error_no_memory(error);
     else
         status = kiln__diagnostics_finish(&diagnostics, KILN_ESYNTAX, error);

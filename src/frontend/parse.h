@@ -33,10 +33,12 @@ typedef struct kiln__parser {
     uint32_t nodes;     /* of the definition */
     int panicking;      /* reported; silent until the line is skipped */
     int too_deep;       /* reported for this definition */
+    int no_stack;       /* too deep for this thread: nothing more is read */
     int end_missing;    /* reported for this definition */
     uint32_t bad;       /* behind the last text that is no token, or 0 */
     kiln__span suspect; /* a block whose `end` stands too far left */
     kiln__array_of(kiln__ast *) stack; /* children of unfinished nodes */
+    kiln__array_of(kiln__ast_parameter) fields; /* of the struct */
 } kiln__parser;
 
 /* ---- parser.c: tokens, errors, nodes ---- */
@@ -74,7 +76,8 @@ uint32_t kiln__parser_line_of(const kiln__parser *parser, uint32_t at);
 /* Blanks before the first token of the line that holds `at`, up to 255. */
 uint32_t kiln__parser_indent_of(const kiln__parser *parser, uint32_t at);
 
-/* One level of nesting deeper; false, and an error, beyond the limit. */
+/* One level of nesting deeper; false, and an error, beyond the limit or what
+   the thread's stack has room for. */
 int kiln__parser_enter(kiln__parser *parser);
 void kiln__parser_leave(kiln__parser *parser);
 
@@ -148,7 +151,7 @@ kiln_status kiln__definition_number(kiln__definition *definition,
 typedef struct kiln__tree_writer {
     const kiln_alloc *alloc;
     kiln__array_of(unsigned char) bytes; /* reused from one to the next */
-    int failed;
+    kiln_status status;
 } kiln__tree_writer;
 
 /* Sets `digest`: of names, literals and structure, not of any place. */

@@ -186,12 +186,23 @@ static int parse_field(kiln__parser *p, kiln__ast_parameter *out)
 }
 
 /* Fields up to `end`; broken ones are reported one by one. */
+static int add_field(kiln__parser *p, const kiln__ast_parameter *field)
+{
+    for (size_t i = 0; i < p->fields.count; i++)
+        if (!check_unique(p, field->name, field->span, p->fields.items[i].name,
+                          "the field"))
+            break;
+    if (kiln__array_push(p->alloc, &p->fields, *field))
+        return 1;
+    p->arena->failed = 1;
+    return 0;
+}
+
 static int parse_fields(kiln__parser *p, kiln__definition *out)
 {
-    kiln__ast_parameter list[KILN__LIST_MAX];
-    size_t count = 0;
-
+    p->fields.count = 0;
     for (;;) {
+        kiln__ast_parameter field;
         uint32_t begin;
 
         while (kiln__parser_take(p, KILN__TOKEN_NEWLINE))
@@ -202,25 +213,23 @@ static int parse_fields(kiln__parser *p, kiln__definition *out)
             p->token.kind == KILN__TOKEN_END_OF_TEXT ||
             kiln__begins_definition(p->token.kind))
             break;
-        if (count == KILN__LIST_MAX) {
+        if (p->fields.count == KILN__LIST_MAX) {
             (void)kiln__parser_error(p, p->token.span, "too-large", NULL,
                                      "more than %u fields", KILN__LIST_MAX);
-        } else if (parse_field(p, &list[count])) {
-            for (size_t i = 0; i < count; i++)
-                if (!check_unique(p, list[count].name, list[count].span,
-                                  list[i].name, "the field"))
-                    break;
-            count++;
+        } else if (parse_field(p, &field)) {
+            if (!add_field(p, &field))
+                return 0;
             continue;
         }
         if (p->token.span.start == begin)
             kiln__parser_advance(p);
         (void)kiln__parser_skip_line(p);
     }
-    if (count == 0)
+    if (p->fields.count == 0)
         return 1;
-    out->parameters = kiln__arena_copy(p->arena, list, count * sizeof *list);
-    out->parameter_count = count;
+    out->parameter_count = p->fields.count;
+    out->parameters = kiln__arena_copy(
+        p->arena, p->fields.items, p->fields.count * sizeof *p->fields.items);
     return out->parameters != NULL;
 }
 

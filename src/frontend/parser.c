@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "parse.h"
+#include "stack.h"
 
 static int is_literal(kiln__token_kind kind)
 {
@@ -44,6 +45,7 @@ void kiln__parser_init(kiln__parser *p, kiln__arena *arena,
 void kiln__parser_dispose(kiln__parser *p)
 {
     kiln__array_dispose(p->alloc, &p->stack);
+    kiln__array_dispose(p->alloc, &p->fields);
 }
 
 /* ---- tokens ---- */
@@ -290,8 +292,19 @@ int kiln__parser_skip_line(kiln__parser *p)
 _Static_assert(sizeof(kiln__ast) % sizeof(kiln__ast *) == 0,
                "a node's children lie behind it");
 
+/* The rest of the text is skipped: it would be of no use. */
+static void run_out_of_stack(kiln__parser *p)
+{
+    p->no_stack = 1;
+    p->lexer.at = (uint32_t)p->source->size;
+}
+
 int kiln__parser_enter(kiln__parser *p)
 {
+    if (kiln__stack_is_low())
+        run_out_of_stack(p);
+    if (p->no_stack)
+        return 0;
     if (p->depth >= KILN__NESTING_MAX) {
         if (p->too_deep)
             return 0;

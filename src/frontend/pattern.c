@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "report.h"
+#include "stack.h"
 #include "sum.h"
 #include "tables.h"
 #include "types.h"
@@ -254,6 +255,8 @@ static kiln_status build(const kiln__pattern **out, building *b,
 {
     kiln_status status;
 
+    if (kiln__stack_is_low())
+        return KILN_ESTACK;
     if (b->depth == PATTERN_DEPTH_MAX)
         return refuse(b, tree, "invalid-type", "nested too deeply:", "type");
     b->depth++;

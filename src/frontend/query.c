@@ -4,6 +4,7 @@
 
 #include "report.h"
 #include "settings.h"
+#include "stack.h"
 #include "tables.h"
 #include "types.h"
 
@@ -134,7 +135,7 @@ kiln_status kiln__query_root(kiln_digest *out, const kiln__generic *generic,
         kiln__dispatch(&match, generic, arguments, count, overlays, world);
 
     *out = (kiln_digest){0};
-    if (status == KILN_ENOMEM)
+    if (kiln__is_shortage(status))
         return status;
     if (status == KILN_OK)
         *out = match.method->digest;
@@ -150,7 +151,7 @@ kiln_status kiln__ask_method(kiln__match *out, kiln__facts *facts,
     kiln_status recorded;
     question q;
 
-    if (found == KILN_ENOMEM || facts->inference == NULL)
+    if (kiln__is_shortage(found) || facts->inference == NULL)
         return found;
     question_init(&q, generic->package->language->alloc);
     question_letter(&q, DISPATCH);
@@ -374,7 +375,8 @@ kiln_status kiln__query_type(const kiln_type **out, kiln__language *language,
     if (status == KILN_ENOTFOUND)
         status = kiln__type_parse_at(out, language->context, NULL, text, world,
                                      NULL);
-    return status == KILN_OK || status == KILN_ENOMEM ? status : KILN_ENOTFOUND;
+    return status == KILN_OK || kiln__is_shortage(status) ? status
+                                                          : KILN_ENOTFOUND;
 }
 
 /* KILN_ENOTFOUND: a type is gone, so the call can get no method. */
@@ -418,7 +420,7 @@ static kiln_status answer_dispatch(kiln__language *language, reading *r,
     KILN_TRY(status);
     status = kiln__dispatch(&match, generic, arguments, count,
                             config == NULL ? NULL : config->overlays, world);
-    if (status == KILN_ENOMEM)
+    if (kiln__is_shortage(status))
         return status;
     *out = dispatch_answer(status, &match);
     return KILN_OK;

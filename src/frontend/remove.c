@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "report.h"
+#include "stack.h"
 #include "tables.h"
 
 /* ---- a method, by its parameters' types as text ---- */
@@ -80,7 +81,7 @@ static kiln_status is_wanted(int *out, kiln__change *change, kiln__arena *arena,
             kiln__pattern_resolve(&patterns[i], arena, &scope, w->trees[i]);
     kiln__diagnostics_dispose(&quiet);
     if (status != KILN_OK)
-        return status == KILN_ENOMEM ? status : KILN_OK;
+        return kiln__is_shortage(status) ? status : KILN_OK;
     asked.parameters = patterns;
     *out = kiln__method_covers(&asked, method, change->world, &failed) &&
            kiln__method_covers(method, &asked, change->world, &failed);
@@ -181,6 +182,7 @@ kiln_status kiln_method_delete(kiln_package *package,
     KILN_REQUIRE(parameters != NULL, error);
     KILN_REQUIRE(function->frontend == package->language->frontend, error);
     KILN_TRY(kiln__report_check(report, error));
+    kiln__stack_enter(package->language->context);
     KILN_TRY(kiln__language_ready(package->language, error));
     w.generic = function->data;
     kiln__arena_init(&arena, package->language->alloc);
@@ -232,6 +234,7 @@ kiln_status kiln_package_unload(kiln_package *package,
     KILN_REQUIRE(package != package->language->core, error);
     KILN_TRY(kiln__report_check(report, error));
     language = package->language;
+    kiln__stack_enter(language->context);
     KILN_TRY(kiln__language_ready(language, error));
     kiln__change_begin(&change, language, package, NULL);
     if (package->loaded) {

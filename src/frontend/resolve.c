@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "report.h"
+#include "stack.h"
 #include "tables.h"
 #include "types.h"
 
@@ -142,7 +143,7 @@ kiln_status kiln__not_a_type(const kiln__type_scope *scope,
 static kiln_status made(const kiln__type_scope *scope, const kiln__ast *tree,
                         kiln_status status, kiln_error *error)
 {
-    if (status != KILN_OK && status != KILN_ENOMEM)
+    if (status != KILN_OK && !kiln__is_shortage(status))
         status = diagnose(scope, tree, "invalid-type", NULL,
                           error == NULL ? "this is not a valid type"
                                         : kiln_error_message(error),
@@ -402,6 +403,8 @@ static kiln_status resolve(const kiln_type **out, resolving *r,
 {
     kiln_status status;
 
+    if (kiln__stack_is_low())
+        return KILN_ESTACK;
     if (r->depth == RESOLVE_DEPTH_MAX)
         return diagnose(r->scope, tree, "invalid-type", NULL,
                         "this type is nested too deeply", NULL);

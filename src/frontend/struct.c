@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "report.h"
+#include "stack.h"
 #include "tables.h"
 #include "types.h"
 
@@ -70,7 +71,7 @@ static kiln_status resolve_fields(field_list *fields, kiln__facts *facts,
     if (status == KILN_ECOMPILE)
         status = kiln__diagnostics_finish(&diagnostics, status, error);
     else if (status != KILN_OK)
-        status = kiln__error_no_memory(error);
+        status = kiln__error_shortage(error, status);
     kiln__diagnostics_dispose(&diagnostics);
     return status;
 }
@@ -194,7 +195,8 @@ kiln_status kiln__ask_fields(const kiln_type **out, kiln__facts *facts,
             return KILN_ENOTFOUND;
     status = kiln__ask_struct(out, facts, named, match.parameters,
                               named->constructor->type_parameter_count, NULL);
-    return status == KILN_OK || status == KILN_ENOMEM ? status : KILN_ENOTFOUND;
+    return status == KILN_OK || kiln__is_shortage(status) ? status
+                                                          : KILN_ENOTFOUND;
 }
 
 /* ---- types that are named from outside ---- */

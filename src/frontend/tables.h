@@ -129,6 +129,9 @@ kiln_status kiln__package_make(kiln_package **out, kiln__language *language,
 kiln_status kiln__package_prepare(kiln_package **out, kiln__language *language,
                                   const char *name);
 void kiln__package_show(kiln_package *package, int loaded);
+/* kiln_package_find() within a public call. */
+kiln_status kiln__package_find(kiln_package **out, kiln__language *language,
+                               const char *name);
 void kiln__package_free(kiln_package *package);
 kiln_status kiln__package_check_name(const char *name, size_t size,
                                      kiln_error **error);

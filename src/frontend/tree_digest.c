@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "parse.h"
+#include "stack.h"
 
 /*
  * The tree is written parents first, each node with its kind, its number of
@@ -20,10 +21,10 @@ static unsigned char *reserve(kiln__tree_writer *w, size_t size)
 {
     unsigned char *to;
 
-    if (w->failed)
+    if (w->status != KILN_OK)
         return NULL;
     if (!kiln__array_reserve(w->alloc, &w->bytes, size)) {
-        w->failed = 1;
+        w->status = KILN_ENOMEM;
         return NULL;
     }
     to = w->bytes.items + w->bytes.count;
@@ -70,6 +71,8 @@ static void write_node(kiln__tree_writer *w, const kiln__ast *node)
 {
     unsigned char *to;
 
+    if (kiln__stack_is_low())
+        w->status = KILN_ESTACK;
     if (node == NULL) {
         to = reserve(w, 1);
         if (to != NULL)
@@ -128,8 +131,8 @@ kiln_status kiln__definition_digest(kiln__definition *definition,
 {
     w->bytes.count = 0;
     write_definition(w, definition);
-    if (w->failed)
-        return KILN_ENOMEM;
+    if (w->status != KILN_OK)
+        return w->status;
     definition->digest = kiln__digest_bytes(w->bytes.items, w->bytes.count);
     return KILN_OK;
 }

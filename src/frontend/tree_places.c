@@ -1,6 +1,7 @@
 /* tree_places.c - numbers the expressions and statements of a definition. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "parse.h"
+#include "stack.h"
 
 /*
  * From 1, parents before children, otherwise by where they begin. Equal
@@ -11,13 +12,16 @@
 typedef struct numbering {
     kiln__span *places;
     uint32_t count;
+    kiln_status status;
 } numbering;
 
 static void number(numbering *n, kiln__ast *node)
 {
     size_t first = 0;
 
-    if (node == NULL)
+    if (kiln__stack_is_low())
+        n->status = KILN_ESTACK;
+    if (node == NULL || n->status != KILN_OK)
         return;
     n->places[n->count] = node->span;
     node->ordinal = ++n->count;
@@ -46,6 +50,8 @@ kiln_status kiln__definition_number(kiln__definition *definition,
     if (n.places == NULL)
         return KILN_ENOMEM;
     number(&n, definition->body);
+    if (n.status != KILN_OK)
+        return n.status;
     definition->places = n.places;
     definition->place_count = n.count;
     return KILN_OK;

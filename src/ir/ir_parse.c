@@ -5,6 +5,7 @@
 #include "ir_scan.h"
 #include "ir_text.h"
 #include "report.h"
+#include "stack.h"
 
 /* The grammar stands in ir_print.c; ir_scan.c reads its leaves. */
 
@@ -208,8 +209,8 @@ static int node(kiln__scanner *p, uint32_t *out)
         read.type = p->ir->locals.items[read.imm].type;
         return add_node(p, &read, base, out);
     }
-    if (++p->depth > KILN__SCAN_DEPTH_MAX)
-        return kiln__scan_fail(p, "the text is nested too deep");
+    if (!kiln__scan_enter(p))
+        return 0;
     if (!kiln__scan_expect(p, '(', "a parenthesis is missing") ||
         !head(p, &read))
         return 0;
@@ -420,8 +421,8 @@ kiln_status kiln__ir_parse(kiln__ir *ir, const kiln_alloc *alloc,
     kiln__text_init(&p.scratch, alloc);
     if (function(&p))
         status = kiln__ir_verify(&read, error);
-    else if (p.no_memory)
-        status = kiln__error_no_memory(error);
+    else if (p.shortage != KILN_OK)
+        status = kiln__error_shortage(error, p.shortage);
     else
         status = report(&p, file, error);
     kiln__text_dispose(&p.scratch);

@@ -6,6 +6,7 @@
 
 #include "ir_tables.h"
 #include "ir_text.h"
+#include "stack.h"
 
 /*
  * The text form, which ir_parse.c reads back:
@@ -34,6 +35,7 @@
 typedef struct printer {
     kiln__text *out;
     const kiln__ir *ir;
+    kiln_status status;
 } printer;
 
 static void quoted(kiln__text *out, const char *text)
@@ -248,6 +250,10 @@ static void print_node(printer *p, uint32_t index, size_t indent)
 {
     const kiln__ir_node *node = kiln__ir_node_at(p->ir, index);
 
+    if (kiln__stack_is_low())
+        p->status = KILN_ESTACK;
+    if (p->status != KILN_OK)
+        return;
     if (node->op == KILN__IR_LOCAL && node->ordinal == 0 && node->flags == 0) {
         print_local(p, node->imm);
         return;
@@ -314,5 +320,5 @@ kiln_status kiln__ir_print(const kiln__ir *ir, kiln__text *out)
     new_line(&p, 1);
     print_node(&p, ir->body, 1);
     kiln__text_add(out, ")\n");
-    return out->failed ? KILN_ENOMEM : KILN_OK;
+    return out->failed ? KILN_ENOMEM : p.status;
 }

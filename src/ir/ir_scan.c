@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "ir_text.h"
+#include "stack.h"
 
 int kiln__scan_fail(kiln__scanner *p, const char *what)
 {
@@ -15,8 +16,19 @@ int kiln__scan_fail(kiln__scanner *p, const char *what)
 
 int kiln__scan_fail_memory(kiln__scanner *p)
 {
-    p->no_memory = 1;
+    p->shortage = KILN_ENOMEM;
     return kiln__scan_fail(p, "out of memory");
+}
+
+int kiln__scan_enter(kiln__scanner *p)
+{
+    if (kiln__stack_is_low()) {
+        p->shortage = KILN_ESTACK;
+        return kiln__scan_fail(p, "out of stack");
+    }
+    if (++p->depth > KILN__SCAN_DEPTH_MAX)
+        return kiln__scan_fail(p, "the text is nested too deep");
+    return 1;
 }
 
 int kiln__scan_made(kiln__scanner *p, kiln_status status)
@@ -310,8 +322,8 @@ int kiln__scan_type(kiln__scanner *p, uint32_t *out)
 {
     int fine;
 
-    if (++p->depth > KILN__SCAN_DEPTH_MAX)
-        return kiln__scan_fail(p, "the text is nested too deep");
+    if (!kiln__scan_enter(p))
+        return 0;
     kiln__scan_skip(p);
     fine = kiln__scan_peek(p) == '(' ? type_with_fields(p, KILN_TYPE_TUPLE, out)
                                      : word_type(p, out);

@@ -8,8 +8,8 @@
 /*
  * Every function returns 1, or 0 after the first failure, which `what` keeps
  * with the place where reading stopped (`next`); what is no fault of the text
- * is out of memory. What nests counts `depth`, so that no text exhausts the
- * stack.
+ * is out of memory, or of the thread's stack. What nests counts `depth`, so
+ * that no text needs more than a thread may have.
  */
 
 /* Parentheses within each other: of the tree and of a type in it. */
@@ -20,9 +20,9 @@ typedef struct kiln__scanner {
     const char *text;
     const char *next;
     const char *end;
-    const char *what; /* is wrong, or NULL */
-    int no_memory;
-    uint32_t none; /* the type of statements */
+    const char *what;     /* is wrong, or NULL */
+    kiln_status shortage; /* what was lacking, if nothing is wrong */
+    uint32_t none;        /* the type of statements */
     size_t depth;
     kiln__text scratch;                /* the last word or string */
     kiln__array_of(uint32_t) operands; /* of the nodes being read */
@@ -30,6 +30,8 @@ typedef struct kiln__scanner {
 
 int kiln__scan_fail(kiln__scanner *p, const char *what);
 int kiln__scan_fail_memory(kiln__scanner *p);
+/* One level of nesting more: `depth` is counted. */
+int kiln__scan_enter(kiln__scanner *p);
 /* Passes on whether building worked. */
 int kiln__scan_made(kiln__scanner *p, kiln_status status);
 

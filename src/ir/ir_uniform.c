@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "ir_tables.h"
+#include "stack.h"
 
 static uint8_t highest(uint8_t a, uint8_t b)
 {
@@ -249,10 +250,21 @@ static uint8_t level_of(walk *w, const kiln__ir_node *node, uint8_t control)
     }
 }
 
+/* True when the walk cannot go deeper; it is of no use then. */
+static int is_too_deep(walk *w)
+{
+    if (kiln__stack_is_low())
+        w->u->no_stack = w->no_memory = 1;
+    return w->no_memory;
+}
+
 static uint8_t expression(walk *w, uint32_t index, uint8_t control)
 {
-    const uint8_t level = level_of(w, kiln__ir_node_at(w->ir, index), control);
+    uint8_t level;
 
+    if (is_too_deep(w))
+        return KILN__UNIFORM_NOT;
+    level = level_of(w, kiln__ir_node_at(w->ir, index), control);
     raise(w, &w->view->controls[index], control);
     raise(w, &w->view->values[index], level);
     return w->view->values[index];
@@ -349,6 +361,8 @@ static void statement(walk *w, uint32_t index, uint8_t control)
 {
     const kiln__ir_node *node = kiln__ir_node_at(w->ir, index);
 
+    if (is_too_deep(w))
+        return;
     control = highest(control, w->returned);
     if (w->loop != NULL)
         control = highest(control, w->loop->skipped);

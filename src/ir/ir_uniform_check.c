@@ -4,6 +4,7 @@
 
 #include "ir_tables.h"
 #include "ir_uniform.h"
+#include "stack.h"
 
 typedef struct checker {
     kiln__uniform *u;
@@ -30,25 +31,19 @@ static int fails(checker *c, const kiln__uniform_view *view,
 
 /* ---- why control differs ---- */
 
-/* Stores the way from `index` down to `wanted`, which it ends with. */
-static size_t find_way(const kiln__ir *ir, uint32_t index, uint32_t wanted,
-                       uint32_t *way, size_t depth)
+/* The node that each node is an operand of; NULL: out of memory. */
+static uint32_t *find_users(checker *c, const kiln__ir *ir)
 {
-    const kiln__ir_node *node = kiln__ir_node_at(ir, index);
+    uint32_t *users = kiln__arena_allocate_array(&c->u->arena, ir->nodes.count,
+                                                 sizeof *users);
 
-    if (depth == KILN__IR_DEPTH_MAX)
-        return 0;
-    way[depth] = index;
-    if (index == wanted)
-        return depth + 1;
-    for (size_t i = 0; i < node->count; i++) {
-        const size_t found =
-            find_way(ir, kiln__ir_operand(ir, node, i), wanted, way, depth + 1);
+    for (uint32_t i = 1; users != NULL && i < ir->nodes.count; i++) {
+        const kiln__ir_node *node = kiln__ir_node_at(ir, i);
 
-        if (found > 0)
-            return found;
+        for (size_t j = 0; j < node->count; j++)
+            users[kiln__ir_operand(ir, node, j)] = i;
     }
-    return 0;
+    return users;
 }
 
 /* True when the node decides for whom its other operands are evaluated, and
@@ -100,16 +95,13 @@ static int misplaced(checker *c, const kiln__uniform_view *view, uint32_t node,
                      uint8_t level)
 {
     const kiln__ir *ir = view->function->ir;
-    uint32_t *way = kiln__arena_allocate_array(&c->u->arena, KILN__IR_DEPTH_MAX,
-                                               sizeof *way);
-    size_t size;
+    const uint32_t *users = find_users(c, ir);
 
-    if (way == NULL)
+    if (users == NULL)
         return fails(c, view, KILN__PROBLEM_MEMORY, node, 0, level);
-    size = find_way(ir, ir->body, node, way, 0);
-    while (size-- > 1)
-        if (divides(view, way[size - 1], level))
-            return fails(c, view, KILN__PROBLEM_CONDITION, node, way[size - 1],
+    for (uint32_t at = node; at != ir->body; at = users[at])
+        if (divides(view, users[at], level))
+            return fails(c, view, KILN__PROBLEM_CONDITION, node, users[at],
                          level);
     return fails(c, view, KILN__PROBLEM_JUMP, node, find_jump(view, level),
                  level);
@@ -194,6 +186,10 @@ static int check_node(checker *c, const kiln__uniform_view *view,
 
 static int check_view(checker *c, kiln__uniform_view *view)
 {
+    if (kiln__stack_is_low()) {
+        c->u->no_stack = 1;
+        return fails(c, view, KILN__PROBLEM_MEMORY, 0, 0, KILN__UNIFORM_GROUP);
+    }
     if (view->is_checked)
         return 1;
     view->is_checked = 1;

@@ -7,6 +7,7 @@
 #include <llvm-c/DebugInfo.h>
 
 #include "lower_prove.h"
+#include "stack.h"
 
 /*
  * A request becomes internal functions, one for each of its own, that take a
@@ -179,6 +180,18 @@ static void make_locals(kiln__lowering *l)
         describe_local(l, i);
     for (uint32_t i = 0; i < l->ir->locals.count; i++)
         begin_local(l, i);
+}
+
+/* What walks one function's tree, or LLVM's, has room for that. */
+#define LOWER_RESERVE ((size_t)1 << 20)
+
+int kiln__lower_is_too_deep(kiln__lowering *l)
+{
+    if (kiln__stack_left() >= LOWER_RESERVE * KILN__STACK_SCALE)
+        return 0;
+    l->no_memory = 1;
+    l->job->too_deep = 1;
+    return 1;
 }
 
 void kiln__lower_begin(kiln__lowering *l)

@@ -253,6 +253,8 @@ int kiln__lower_guards(const kiln__lowering *l, const kiln__lower_function *f);
 void kiln__lower_guard(kiln__lowering *l);
 
 /* ---- lower.c ---- */
+/* True when nothing may recur from here: the job fails. */
+int kiln__lower_is_too_deep(kiln__lowering *l);
 /* What is built first is at the place of the function. */
 void kiln__lower_begin(kiln__lowering *l);
 

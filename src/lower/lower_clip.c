@@ -309,6 +309,7 @@ kiln_status kiln__lower_clip(kiln__lowering *l)
     kiln__prover p = {.l = l,
                       .arena = &l->job->arena,
                       .i1 = LLVMInt1TypeInContext(l->context),
+                      .top = KILN__PROVE_HERE,
                       .budget = KILN__PROVE_STEPS_MAX};
     unsigned char *known =
         kiln__arena_allocate(&l->job->arena, f->ir.nodes.count);

@@ -404,6 +404,8 @@ void kiln__lower_statement(kiln__lowering *l, uint32_t index)
 {
     const kiln__ir_node *node = kiln__ir_node_at(l->ir, index);
 
+    if (kiln__lower_is_too_deep(l))
+        return;
     if (l->f->subprogram != NULL)
         (void)kiln__lower_enter(l, node);
     switch ((uint32_t)node->op) {

@@ -289,6 +289,8 @@ LLVMValueRef kiln__lower_value(kiln__lowering *l, uint32_t index)
     LLVMMetadataRef before;
     LLVMValueRef value;
 
+    if (kiln__lower_is_too_deep(l))
+        return LLVMGetUndef(kiln__lower_type_of(l, node->type));
     if (l->f->subprogram == NULL)
         return value_of(l, node);
     before = kiln__lower_enter(l, node);

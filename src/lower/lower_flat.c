@@ -102,6 +102,13 @@ static int is_stable(const flat *f, uint32_t index)
 
 /* ---- expressions ---- */
 
+/* Then what is made is of no use. */
+static int is_too_deep(flat *f)
+{
+    f->rewrite.no_memory |= kiln__lower_is_too_deep(f->l);
+    return f->rewrite.no_memory;
+}
+
 static uint32_t value(flat *f, uint32_t index);
 
 /* The node's first `count` operands without collective ones, in the arena;
@@ -219,6 +226,8 @@ static uint32_t value(flat *f, uint32_t index)
     const kiln__ir_node *node = kiln__ir_node_at(f->ir, index);
     int is_choice = 0;
 
+    if (is_too_deep(f))
+        return index;
     if (node->op == KILN__IR_CALL || node->op == KILN__IR_GROUP) {
         const kiln__ir_node own = *node;
 
@@ -245,6 +254,8 @@ static void block(flat *f, uint32_t index)
     list inner = {NULL, 0, 0};
     uint32_t made;
 
+    if (is_too_deep(f))
+        return;
     f->out = &inner;
     for (size_t i = 0; i < node.count; i++)
         statement(f, kiln__ir_operand(f->ir, &node, i));

@@ -435,6 +435,8 @@ static void run_step(kiln__lowering *l, kiln__group_step *step)
 
 static void run_steps(kiln__lowering *l, const kiln__group_steps *steps)
 {
+    if (kiln__lower_is_too_deep(l))
+        return;
     for (kiln__group_step *step = steps->first;
          step != NULL && !kiln__lower_is_done(l) && !l->no_memory;
          step = step->next)

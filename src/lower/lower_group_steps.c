@@ -501,6 +501,8 @@ static void for_sub_groups(planner *p, uint32_t index)
 
 static void plan_statements(planner *p, const kiln__ir_node *block)
 {
+    if (kiln__lower_is_too_deep(p->l))
+        return;
     for (size_t i = 0; i < block->count && !p->too_many && !p->l->no_memory;
          i++) {
         const uint32_t index = kiln__ir_operand(ir_of(p), block, i);

@@ -279,6 +279,7 @@ kiln_status kiln__lower_prove(kiln__lowering *l)
         kiln__prover p = {.l = l,
                           .arena = &l->job->arena,
                           .i1 = LLVMInt1TypeInContext(l->context),
+                          .top = KILN__PROVE_HERE,
                           .budget = KILN__PROVE_STEPS_MAX,
                           .moves = moves,
                           .learns = 1};

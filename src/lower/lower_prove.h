@@ -4,6 +4,7 @@
 #define KILN_LOWER_PROVE_H
 
 #include "lower.h"
+#include "stack.h"
 
 /*
  * A kernel is interpreted once over ranges instead of values, for all items of
@@ -29,6 +30,9 @@
 #define KILN__PROVE_SIZE_MAX (((int64_t)1 << 40) - 1)
 /* Of interpretation; a large kernel takes 10000. */
 #define KILN__PROVE_STEPS_MAX 60000
+/* Of the thread's stack, in bytes: symbols and paths may hang on each other in
+   long chains. */
+#define KILN__PROVE_STACK_MAX ((uintptr_t)4 << 20)
 
 typedef struct kiln__range {
     LLVMValueRef low; /* NULL: no range */
@@ -80,6 +84,7 @@ typedef struct kiln__prover {
     uint32_t obligation_count;
     uint32_t symbol_count;
     uint32_t path_count;
+    uintptr_t top;    /* of the stack, where interpretation began */
     int64_t budget;   /* steps left; below 0: given up */
     int moves;        /* locals of loops are taken to move one way */
     int moves_failed; /* but one cannot be proved to */
@@ -231,9 +236,14 @@ kiln_status kiln__lower_prove(kiln__lowering *l);
    makes job->clip_function; where there is none, leaves it NULL. */
 kiln_status kiln__lower_clip(kiln__lowering *l);
 
-/* One step of work; false when there were too many. */
+#define KILN__PROVE_HERE ((uintptr_t)__builtin_frame_address(0))
+
+/* One step of work; false when there were too many, or too many within each
+   other. What is proved does not depend on the thread. */
 static inline int kiln__prove_step(kiln__prover *p)
 {
+    if (p->top - KILN__PROVE_HERE > KILN__PROVE_STACK_MAX * KILN__STACK_SCALE)
+        p->budget = 0;
     return --p->budget >= 0;
 }
 

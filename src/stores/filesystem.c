@@ -54,6 +54,7 @@ static int magic_of(uint32_t *out, int descriptor)
 
 /* ---- overlays ---- */
 
+#define PATH_SIZE ((size_t)4096)
 #define MOUNTS_MAX ((size_t)4 << 20)
 #define UPPER "upperdir="
 
@@ -103,7 +104,7 @@ static kiln__filesystem behind_overlay(const kiln_alloc *alloc, int descriptor)
 {
     kiln__filesystem found = {0, "local"};
     kiln_blob mounts = {0};
-    char path[4096];
+    char *path;
     struct stat facts;
     uint32_t magic;
     int upper;
@@ -112,13 +113,15 @@ static kiln__filesystem behind_overlay(const kiln_alloc *alloc, int descriptor)
         kiln__file_read(&mounts, alloc, "/proc/self/mountinfo", MOUNTS_MAX,
                         NULL) != KILN_OK)
         return found;
-    if (find_upper(path, sizeof path, mounts.data, facts.st_dev)) {
+    path = kiln__allocate(alloc, PATH_SIZE);
+    if (path && find_upper(path, PATH_SIZE, mounts.data, facts.st_dev)) {
         upper = open(path, O_PATH | O_CLOEXEC);
         if (upper >= 0 && magic_of(&magic, upper))
             found = from_magic(magic);
         if (upper >= 0)
             (void)close(upper);
     }
+    kiln__deallocate(alloc, path, PATH_SIZE);
     kiln_blob_release(&mounts);
     return found;
 }

@@ -196,26 +196,35 @@ static uint64_t high_water(uint64_t bound)
 
 /* Looks at the folder that grew; when there is too much in all, evicts there
    and in the fullest one. */
-static void look_near(kiln__loose *loose, int folder, unsigned shard,
-                      const char *keep, bounds of)
+static void look_near_with(kiln__loose *loose, usage_table *table, int folder,
+                           unsigned shard, const char *keep, bounds of)
 {
-    usage_table table;
     unsigned largest;
     usage left;
     bounds sum;
 
-    usage_read(&table, loose, folder);
+    usage_read(table, loose, folder);
     if (look(loose, shard, of, 0, keep, &left) != KILN_OK)
         return;
-    table.shards[shard] = left;
-    sum = usage_sum(&table);
+    table->shards[shard] = left;
+    sum = usage_sum(table);
     if (sum.size <= high_water(of.size) &&
         sum.entries <= high_water(of.entries))
         return;
-    largest = usage_largest(&table, sum.size > high_water(of.size));
+    largest = usage_largest(table, sum.size > high_water(of.size));
     (void)look(loose, shard, of, 1, keep, &left);
     if (largest != shard)
         (void)look(loose, largest, of, 1, keep, &left);
+}
+
+static void look_near(kiln__loose *loose, int folder, unsigned shard,
+                      const char *keep, bounds of)
+{
+    usage_table *table = kiln__allocate(&loose->alloc, sizeof *table);
+
+    if (table)
+        look_near_with(loose, table, folder, shard, keep, of);
+    kiln__deallocate(&loose->alloc, table, sizeof *table);
 }
 
 /* ---- all folders ---- */

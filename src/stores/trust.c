@@ -8,6 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "memory.h"
+
 /* ---- who ---- */
 
 static int is_trusted(const kiln__trust *trust, uid_t user)
@@ -125,6 +127,7 @@ typedef struct walk {
     int at; /* the folder so far */
     unsigned links;
     char rest[PATH_MAX]; /* what is left of the path */
+    char link[PATH_MAX]; /* what a link says */
 } walk;
 
 static void step(walk *w, int next)
@@ -148,8 +151,7 @@ static int begin(walk *w)
 /* Puts what the link says in front of `behind`: false, and errno. */
 static int read_link(walk *w, int link, const char *behind)
 {
-    char text[PATH_MAX];
-    const ssize_t size = readlinkat(link, "", text, sizeof text);
+    const ssize_t size = readlinkat(link, "", w->link, sizeof w->link);
     const size_t left = strlen(behind);
 
     if (size < 0)
@@ -159,7 +161,7 @@ static int read_link(walk *w, int link, const char *behind)
         return 0;
     }
     memmove(w->rest + size + 1, behind, left + 1);
-    memcpy(w->rest, text, (size_t)size);
+    memcpy(w->rest, w->link, (size_t)size);
     w->rest[size] = '/';
     return *w->rest != '/' || begin(w);
 }
@@ -223,24 +225,44 @@ static int go_on(walk *w, int flags, int *is_done)
     return 1;
 }
 
-int kiln__trust_open_path(const char **why_not, const kiln__trust *trust,
-                          const char *path, int flags, int makes)
+static int walk_path(walk *w, const char *path, int flags)
 {
-    walk w = {.trust = trust, .why_not = why_not, .makes = makes, .at = -1};
     const size_t size = strlen(path);
     int is_done = 0;
 
-    *why_not = NULL;
-    if (size == 0 || size >= sizeof w.rest) {
+    if (size == 0 || size >= sizeof w->rest) {
         errno = size ? ENAMETOOLONG : ENOENT;
         return -1;
     }
-    memcpy(w.rest, path, size + 1);
-    if (!begin(&w))
+    memcpy(w->rest, path, size + 1);
+    if (!begin(w))
         return -1;
-    while (!is_done && go_on(&w, flags, &is_done))
+    while (!is_done && go_on(w, flags, &is_done))
         continue;
     if (!is_done)
-        step(&w, -1);
-    return w.at;
+        step(w, -1);
+    return w->at;
+}
+
+/* Two paths are much for a small stack. */
+int kiln__trust_open_path(const char **why_not, const kiln__trust *trust,
+                          const char *path, int flags, int makes)
+{
+    walk *w = kiln__allocate(&kiln__malloc, sizeof *w);
+    int opened, reason;
+
+    *why_not = NULL;
+    if (!w) {
+        errno = ENOMEM;
+        return -1;
+    }
+    w->trust = trust;
+    w->why_not = why_not;
+    w->makes = makes;
+    w->at = -1;
+    opened = walk_path(w, path, flags);
+    reason = errno;
+    kiln__deallocate(&kiln__malloc, w, sizeof *w);
+    errno = reason;
+    return opened;
 }

@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "log.h"
 #include "report.h"
+#include "stack.h"
 #include "state.h"
 #include "trace.h"
 
@@ -55,11 +56,13 @@ static kiln__run *enter(kiln__stay *stay, kiln_context *context, int keeps)
     run->inference = NULL;
     run->stays++;
     current_stay = stay;
+    kiln__stack_nest(1);
     return run;
 }
 
 kiln__run *kiln__stay_enter(kiln__stay *stay, kiln_context *context)
 {
+    kiln__stack_enter(context);
     kiln__mutex_lock(&context->tiers->lock);
     context->tiers->stays++;
     kiln__mutex_unlock(&context->tiers->lock);
@@ -74,6 +77,7 @@ void kiln__stay_leave(kiln__stay *stay)
     stay->run->suspended = stay->suspended;
     stay->run->stays--;
     current_stay = stay->outer;
+    kiln__stack_nest(-1);
     if (!stay->keeps)
         return;
     kiln__mutex_lock(&tiers->lock);
@@ -156,7 +160,8 @@ void kiln__flight_end(struct kiln__tiers *tiers, kiln__flight **list,
    tests/protocol/flights.pml. */
 
 /* Follows owner -> waits for -> owner, past each run once. There is no cycle
-   yet: a run waits only after this walk. */
+   yet: a run waits only after this walk. A way that is too long for this
+   thread's stack counts as one that leads back: who does not wait is safe. */
 static int leads_to(struct kiln__tiers *tiers, const kiln__run *run,
                     const kiln__flight *flight)
 {
@@ -164,7 +169,7 @@ static int leads_to(struct kiln__tiers *tiers, const kiln__run *run,
 
     if (!owner || owner->visit == tiers->visit)
         return 0;
-    if (owner == run)
+    if (owner == run || kiln__stack_is_low())
         return 1;
     owner->visit = tiers->visit;
     for (size_t i = 0; i < owner->waits_for_count; i++)

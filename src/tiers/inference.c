@@ -5,6 +5,7 @@
 
 #include "array.h"
 #include "libraries.h"
+#include "stack.h"
 #include "state.h"
 
 /*
@@ -476,8 +477,7 @@ static kiln_status load(kiln_inference *inference, kiln_code **out)
 {
     kiln_status status;
 
-    if (!kiln__inference_load(inference))
-        return KILN_ENOTFOUND;
+    KILN_TRY(kiln__inference_load(inference));
     status = publish_or_park(inference, out);
     if (status == KILN_ENOTFOUND)
         kiln__inference_unload(inference);
@@ -500,7 +500,7 @@ static kiln_status infer(kiln_inference *inference, kiln_code **out,
         KILN_TRY(run_frontend(inference, error));
         status = publish_or_park(inference, out);
     }
-    return status == KILN_OK ? KILN_OK : kiln__error_no_memory(error);
+    return status == KILN_OK ? KILN_OK : kiln__error_shortage(error, status);
 }
 
 /* The level goes on over suspended chains; the rest begins anew with one. */
@@ -516,6 +516,18 @@ static void begin(kiln_inference *inference, kiln__run *run)
     inference->level = around ? around->level + 1 : 0;
     inference->depth = run->inference ? run->inference->depth + 1 : 0;
     inference->cycle_depth = inference->depth;
+}
+
+static kiln_status find_or_infer(kiln_inference *inference, kiln_code **out,
+                                 const kiln__typed_request *request,
+                                 kiln_error **error)
+{
+    if (kiln__stack_is_low())
+        return kiln__stack_error(error);
+    if (request->for_job)
+        *out =
+            kiln__code_recall(inference->context, inference->instance, request);
+    return *out ? KILN_OK : infer(inference, out, error);
 }
 
 kiln_status kiln__typed_infer(kiln_code **out, kiln_context *context,
@@ -535,9 +547,8 @@ kiln_status kiln__typed_infer(kiln_code **out, kiln_context *context,
     kiln_status status;
 
     begin(&inference, run);
-    *out =
-        request->for_job ? kiln__code_recall(context, instance, request) : NULL;
-    status = *out ? KILN_OK : infer(&inference, out, &fault);
+    *out = NULL;
+    status = find_or_infer(&inference, out, request, &fault);
     if (status != KILN_OK) {
         if (!fault)
             kiln__error_set(&fault, status, "%s: %s",

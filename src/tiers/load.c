@@ -7,6 +7,7 @@
 #include "metas.h"
 #include "reader.h"
 #include "report.h"
+#include "stack.h"
 #include "state.h"
 #include "stores.h"
 #include "types.h"
@@ -165,14 +166,15 @@ typedef struct loading {
     kiln_inference *inference;
     kiln__reader reader;
     kiln__arena arena;
-    int is_stale;  /* the entry is well made, and true no more */
-    int no_memory; /* nothing is known about it */
+    int is_stale;         /* the entry is well made, and true no more */
+    kiln_status shortage; /* nothing is known about it */
 } loading;
 
-/* Notes a lack of memory; true when there was none. */
+/* Notes a lack of memory or stack; true when there was none. */
 static int went_well(loading *l, kiln_status status)
 {
-    l->no_memory |= status == KILN_ENOMEM;
+    if (kiln__is_shortage(status))
+        l->shortage = status;
     return status == KILN_OK;
 }
 
@@ -262,12 +264,13 @@ static int load_query(loading *l)
 
     if (l->reader.failed)
         return 0;
-    l->is_stale = frontend->ops.answer(frontend->self, query.data, query.size,
-                                       inference->config, inference->world,
-                                       &today) != KILN_OK ||
-                  !kiln__digest_equal(today, query.answer);
+    l->is_stale =
+        !went_well(l, frontend->ops.answer(frontend->self, query.data,
+                                           query.size, inference->config,
+                                           inference->world, &today)) ||
+        !kiln__digest_equal(today, query.answer);
     return !l->is_stale &&
-           kiln_inference_add_query(inference, &query) == KILN_OK;
+           went_well(l, kiln_inference_add_query(inference, &query));
 }
 
 static int load_use(loading *l)
@@ -340,7 +343,7 @@ static int load_callee(loading *l)
         return is_as_written(l, &result, head->code->result);
     /* Of a member of an open cycle the digest is not known yet. */
     l->is_stale =
-        status != KILN_OK ||
+        !went_well(l, status) ||
         (callee->published && !kiln__digest_equal(callee->digest, digest));
     return !l->is_stale && is_as_written(l, &result, callee->result);
 }
@@ -382,7 +385,8 @@ void kiln__inference_unload(kiln_inference *inference)
 }
 
 /* Callees are asked for in the frame, as if the frontend ran. */
-static int load_from(kiln_inference *inference, const kiln__stored *stored)
+static kiln_status load_from(kiln_inference *inference,
+                             const kiln__stored *stored)
 {
     loading l = {.inference = inference};
     int loaded;
@@ -399,13 +403,15 @@ static int load_from(kiln_inference *inference, const kiln__stored *stored)
         inference->code->is_packed = stored->is_packed != 0;
     } else {
         kiln__inference_unload(inference);
-        if (!l.no_memory && !l.arena.failed)
+        if (l.shortage == KILN_OK && !l.arena.failed)
             kiln__stores_reject(inference->context, stored,
                                 l.is_stale ? KILN__FAULT_STALE
                                            : KILN__FAULT_MALFORMED);
     }
     kiln__arena_dispose(&l.arena);
-    return loaded;
+    if (loaded)
+        return KILN_OK;
+    return l.shortage == KILN_ESTACK ? KILN_ESTACK : KILN_ENOTFOUND;
 }
 
 static int may_load(const kiln_inference *inference)
@@ -427,34 +433,42 @@ static int find_root(kiln_inference *inference)
            !kiln__digest_is_zero(inference->code->root);
 }
 
-int kiln__inference_load(kiln_inference *inference)
+/* Of what the stores have, the first that holds. */
+static kiln_status load_first(kiln_inference *inference, const kiln_key *wanted)
 {
+    kiln_context *context = inference->context;
     kiln__stored stored = {0};
+    kiln_status found =
+        kiln__stores_get(&stored, context, KILN__ENTRY_INSTANCE, wanted);
+    kiln_status status = KILN_ENOTFOUND;
+
+    while (found == KILN_OK && status == KILN_ENOTFOUND) {
+        status = load_from(inference, &stored);
+        if (status == KILN_ENOTFOUND)
+            found = kiln__stores_next(&stored, context, KILN__ENTRY_INSTANCE,
+                                      wanted);
+    }
+    kiln__stored_release(&stored);
+    return status;
+}
+
+kiln_status kiln__inference_load(kiln_inference *inference)
+{
+    kiln_status status = KILN_ENOTFOUND;
     kiln__encoder key;
-    kiln_status status;
-    int loaded = 0;
 
     if (!may_load(inference) || !find_root(inference))
-        return 0;
+        return KILN_ENOTFOUND;
     kiln__encoder_init(&key, &inference->context->alloc);
-    status = make_key(&key, inference->code->frontend, &inference->signature,
-                      inference->config, inference->code->root);
-    if (status == KILN_OK) {
+    if (make_key(&key, inference->code->frontend, &inference->signature,
+                 inference->config, inference->code->root) == KILN_OK) {
         const kiln_key wanted = {kiln__encoder_digest(&key), key.bytes,
                                  key.size};
 
-        status = kiln__stores_get(&stored, inference->context,
-                                  KILN__ENTRY_INSTANCE, &wanted);
-        while (status == KILN_OK && !loaded) {
-            loaded = load_from(inference, &stored);
-            if (!loaded)
-                status = kiln__stores_next(&stored, inference->context,
-                                           KILN__ENTRY_INSTANCE, &wanted);
-        }
-        kiln__stored_release(&stored);
+        status = load_first(inference, &wanted);
     }
     kiln__encoder_dispose(&key);
-    return loaded;
+    return status;
 }
 
 int kiln__codes_are_as_stored(kiln_code *const *group, size_t count)

@@ -283,8 +283,9 @@ kiln_status kiln__draft_artifact(kiln__draft *out, const kiln_alloc *alloc,
 /* ---- load.c: code instances from the stores ---- */
 /* Fills the inference with what a store has under its instance key, if every
    query in it has the same answer today and what it calls is what it was.
-   False: nothing was found, and the inference is as it was. */
-int kiln__inference_load(kiln_inference *inference);
+   Else the inference is as it was. KILN_ENOTFOUND: there is none; KILN_ESTACK:
+   nobody knows. */
+kiln_status kiln__inference_load(kiln_inference *inference);
 /* Takes back what was loaded. */
 void kiln__inference_unload(kiln_inference *inference);
 /* After a cycle, or one instance, was sealed: is each loaded member what the

@@ -7,6 +7,7 @@
 
 #include "dynlib.h"
 #include "file.h"
+#include "stack.h"
 #include "thread.h"
 #include "worker.h"
 
@@ -84,7 +85,8 @@ static int run_request(replay *r)
     r->request.fatal = fatal;
     r->request.stage = stage;
     r->status = 1;
-    if (kiln__thread_start(&thread, WORKER_STACK, run, r) != KILN_OK) {
+    if (kiln__thread_start(&thread, KILN__STACK_TO_COMPILE, run, r) !=
+        KILN_OK) {
         (void)fprintf(stderr, "no thread can be started\n");
         return 1;
     }
@@ -97,10 +99,11 @@ static int open_library(worker_library *library, const char *given)
 {
     static const char here;
     const char *path = given ? given : secure_getenv("KILN_CODEGEN_PATH");
-    char folder[3072] = "", beside[sizeof folder + sizeof LIBRARY];
+    char beside[PATH_MAX + sizeof "/" LIBRARY];
 
-    (void)kiln__dynlib_folder(folder, sizeof folder, &here);
-    (void)snprintf(beside, sizeof beside, "%s/" LIBRARY, folder);
+    if (kiln__dynlib_folder(beside, &here) != KILN_OK)
+        beside[0] = '\0';
+    (void)strcat(beside, "/" LIBRARY);
     if (worker_open(library, path ? path : beside, !path) == KILN_OK)
         return 1;
     (void)fprintf(stderr, "%s\n", library->reason);

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "build_id.h"
+#include "stack.h"
 #include "temporary.h"
 #include "thread.h"
 #include "worker.h"
@@ -320,7 +321,8 @@ int worker_serve(const char *folder)
     temporary = folder;
     if (folder && setenv("TMPDIR", folder, 1) != 0)
         return 1;
-    if (kiln__thread_start(&thread, WORKER_STACK, serve, NULL) != KILN_OK)
+    if (kiln__thread_start(&thread, KILN__STACK_TO_COMPILE, serve, NULL) !=
+        KILN_OK)
         return 1;
     for (;;)
         if (poll(&stream, 1, -1) > 0)

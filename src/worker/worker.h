@@ -6,8 +6,6 @@
 #include "codegen_wire.h"
 #include "kiln/context.h"
 
-#define WORKER_STACK ((size_t)8 << 20) /* LLVM recurses deeply */
-
 /* ---- library.c ---- */
 /* What is opened, once. */
 typedef struct worker_library {
