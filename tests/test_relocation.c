@@ -245,74 +245,75 @@ static void frames_of_pointers_and_numbers_are_portable(void **state)
         "  %e = icmp eq ptr %q, null\n  br i1 %e, label %d, label %l\nd:\n"));
 }
 
+static const char *const of_arguments[] = {
+    /* A number of the launch, as it is, and with an offset. */
+    "  %p = inttoptr i64 %n to ptr\n  store i32 1, ptr %p\n",
+    "  %a = add i64 %n, 64\n  %p = inttoptr i64 %a to ptr\n"
+    "  store i32 1, ptr %p\n",
+    "  %a = add i64 %n, 1048576\n  %p = inttoptr i64 %a to ptr\n"
+    "  store i32 1, ptr %p\n",
+    "  %a = add i64 %n, -1048576\n  %p = inttoptr i64 %a to ptr\n"
+    "  store i32 1, ptr %p\n",
+    /* Tags below and above it. */
+    "  %a = and i64 %n, -8\n  %p = inttoptr i64 %a to ptr\n"
+    "  store i32 1, ptr %p\n",
+    "  %a = and i64 %n, 281474976710655\n  %p = inttoptr i64 %a to ptr\n"
+    "  store i32 1, ptr %p\n",
+    "  %a = xor i64 %n, -1125899906842624\n  %p = inttoptr i64 %a to ptr\n"
+    "  store i32 1, ptr %p\n",
+    "  %s = shl i64 %n, 16\n  %a = ashr i64 %s, 16\n"
+    "  %p = inttoptr i64 %a to ptr\n  store i32 1, ptr %p\n",
+    /* Compressed. */
+    "  %t = trunc i64 %n to i32\n  %w = zext i32 %t to i64\n"
+    "  %a = shl i64 %w, 3\n  %p = inttoptr i64 %a to ptr\n"
+    "  store i32 1, ptr %p\n",
+    /* A place that a hash chooses. */
+    "  %h = mul i64 %n, " HASH "\n  %i = lshr i64 %h, 60\n"
+    "  %o = shl i64 %i, 3\n  %b = load i64, ptr %y\n"
+    "  %a = add i64 %b, %o\n  %p = inttoptr i64 %a to ptr\n"
+    "  store i32 1, ptr %p\n",
+    /* A table of pointers. */
+    "  %e = getelementptr ptr, ptr %y, i64 %n\n  %p = load ptr, ptr %e\n"
+    "  store i64 " LARGE ", ptr %p\n",
+    /* Loops over addresses that are numbers. */
+    "  %e = add i64 %n, 64\n  br label %l\n"
+    "l:\n  %a = phi i64 [%n, %0], [%b, %l]\n  %p = inttoptr i64 %a to ptr\n"
+    "  store volatile i32 1, ptr %p\n  %b = add i64 %a, 8\n"
+    "  %d = icmp eq i64 %b, %e\n  br i1 %d, label %x, label %l\nx:\n",
+    /* The least of two, and one that is aligned. */
+    "  %v = load i64, ptr %y\n  %l = icmp ult i64 %n, %v\n"
+    "  %a = select i1 %l, i64 %n, i64 %v\n  %u = add i64 %a, 63\n"
+    "  %r = and i64 %u, -64\n  %p = inttoptr i64 %r to ptr\n"
+    "  store i32 1, ptr %p\n",
+    /* Of two halves that are given. */
+    "  %l = load i32, ptr %y\n  %q = getelementptr i32, ptr %y, i64 1\n"
+    "  %h = load i32, ptr %q\n  %b = zext i32 %h to i64\n"
+    "  %s = shl i64 %b, 32\n  %c = zext i32 %l to i64\n"
+    "  %a = or i64 %s, %c\n  %p = inttoptr i64 %a to ptr\n"
+    "  store i32 1, ptr %p\n",
+    /* A sentinel. */
+    "  %z = icmp eq i64 %n, 0\n  %a = select i1 %z, i64 1, i64 %n\n"
+    "  %p = inttoptr i64 %a to ptr\n  store ptr %p, ptr %y\n",
+};
+
 static void arguments_may_be_addresses(void **state)
 {
-    static const char *const kernels[] = {
-        /* A number of the launch, as it is, and with an offset. */
-        "  %p = inttoptr i64 %n to ptr\n  store i32 1, ptr %p\n",
-        "  %a = add i64 %n, 64\n  %p = inttoptr i64 %a to ptr\n"
-        "  store i32 1, ptr %p\n",
-        "  %a = add i64 %n, 1048576\n  %p = inttoptr i64 %a to ptr\n"
-        "  store i32 1, ptr %p\n",
-        "  %a = add i64 %n, -1048576\n  %p = inttoptr i64 %a to ptr\n"
-        "  store i32 1, ptr %p\n",
-        /* Tags below and above it. */
-        "  %a = and i64 %n, -8\n  %p = inttoptr i64 %a to ptr\n"
-        "  store i32 1, ptr %p\n",
-        "  %a = and i64 %n, 281474976710655\n  %p = inttoptr i64 %a to ptr\n"
-        "  store i32 1, ptr %p\n",
-        "  %a = xor i64 %n, -1125899906842624\n  %p = inttoptr i64 %a to ptr\n"
-        "  store i32 1, ptr %p\n",
-        "  %s = shl i64 %n, 16\n  %a = ashr i64 %s, 16\n"
-        "  %p = inttoptr i64 %a to ptr\n  store i32 1, ptr %p\n",
-        /* Compressed. */
-        "  %t = trunc i64 %n to i32\n  %w = zext i32 %t to i64\n"
-        "  %a = shl i64 %w, 3\n  %p = inttoptr i64 %a to ptr\n"
-        "  store i32 1, ptr %p\n",
-        /* A place that a hash chooses. */
-        "  %h = mul i64 %n, " HASH "\n  %i = lshr i64 %h, 60\n"
-        "  %o = shl i64 %i, 3\n  %b = load i64, ptr %y\n"
-        "  %a = add i64 %b, %o\n  %p = inttoptr i64 %a to ptr\n"
-        "  store i32 1, ptr %p\n",
-        /* A table of pointers. */
-        "  %e = getelementptr ptr, ptr %y, i64 %n\n  %p = load ptr, ptr %e\n"
-        "  store i64 " LARGE ", ptr %p\n",
-        /* Loops over addresses that are numbers. */
-        "  %e = add i64 %n, 64\n  br label %l\n"
-        "l:\n  %a = phi i64 [%n, %0], [%b, %l]\n  %p = inttoptr i64 %a to ptr\n"
-        "  store volatile i32 1, ptr %p\n  %b = add i64 %a, 8\n"
-        "  %d = icmp eq i64 %b, %e\n  br i1 %d, label %x, label %l\nx:\n",
-        /* The least of two, and one that is aligned. */
-        "  %v = load i64, ptr %y\n  %l = icmp ult i64 %n, %v\n"
-        "  %a = select i1 %l, i64 %n, i64 %v\n  %u = add i64 %a, 63\n"
-        "  %r = and i64 %u, -64\n  %p = inttoptr i64 %r to ptr\n"
-        "  store i32 1, ptr %p\n",
-        /* Of two halves that are given. */
-        "  %l = load i32, ptr %y\n  %q = getelementptr i32, ptr %y, i64 1\n"
-        "  %h = load i32, ptr %q\n  %b = zext i32 %h to i64\n"
-        "  %s = shl i64 %b, 32\n  %c = zext i32 %l to i64\n"
-        "  %a = or i64 %s, %c\n  %p = inttoptr i64 %a to ptr\n"
-        "  store i32 1, ptr %p\n",
-        /* A sentinel. */
-        "  %z = icmp eq i64 %n, 0\n  %a = select i1 %z, i64 1, i64 %n\n"
-        "  %p = inttoptr i64 %a to ptr\n  store ptr %p, ptr %y\n",
-    };
     char text[2048];
 
     (void)state;
-    for (size_t i = 0; i < sizeof kernels / sizeof kernels[0]; i++) {
+    for (size_t i = 0; i < sizeof of_arguments / sizeof of_arguments[0]; i++) {
         snprintf(
             text, sizeof text,
             "define i32 @k(ptr %%item, ptr %%y, i64 %%n) {\n%s  ret i32 0\n"
             "}\n",
-            kernels[i]);
+            of_arguments[i]);
         assert_portable(text);
         snprintf(text, sizeof text,
                  "define internal void @f(ptr %%y, i64 %%n) " NOINLINE
                  " {\n%s  ret void\n}\n"
                  "define i32 @k(ptr %%item, ptr %%y, i64 %%n) {\n"
                  "  call void @f(ptr %%y, i64 %%n)\n  ret i32 0\n}\n",
-                 kernels[i]);
+                 of_arguments[i]);
         assert_portable(text);
     }
 }
