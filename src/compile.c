@@ -10,6 +10,7 @@
 #include "sites.h"
 #include "stores.h"
 #include "tiers.h"
+#include "types.h"
 
 /*
  *   kiln_compile
@@ -233,40 +234,52 @@ static kiln_status claimed(const kiln_kernel **out, kiln__flight **flight,
     return kiln__error_no_memory(error);
 }
 
+/* The code instance of the job, in worlds that the caller ends; or a record,
+   with the kernel that was found for it. */
+static kiln_status find_code(const kiln_code **out, kiln__run *run,
+                             kiln__compile_request *request,
+                             kiln__worlds *worlds, kiln_error **error)
+{
+    kiln__typed_request typed = {
+        &request->signature, request->config, worlds, request->never_wait,
+        /* Lines are not in a record. */
+        request->config->debug_level == KILN_DEBUG_NONE};
+    kiln_status status;
+
+    KILN_TRY(kiln__typed_begin(out, run, &typed, request->world, error));
+    if (!kiln__code_is_record(*out))
+        return KILN_OK;
+    status = reuse(&request->kernel, &request->kernel_source, request->context,
+                   NULL, *out, request->config, error);
+    if (status == KILN_OK && request->kernel)
+        return KILN_OK;
+    kiln__worlds_end(worlds);
+    KILN_TRY(status);
+    /* A record that nothing was compiled of is no use. */
+    typed.for_job = 0;
+    return kiln__typed_begin(out, run, &typed, request->world, error);
+}
+
 kiln_status kiln__compile_begin(const kiln_kernel **out, kiln__flight **flight,
                                 int *owned, int32_t *source, kiln__run *run,
                                 const kiln__compile_request *request,
                                 kiln_error **error)
 {
-    kiln_frontend *frontend = request->signature.function->frontend;
     kiln__compile_request asked = *request;
-    kiln__typed_request typed = {
-        &request->signature, request->config, 0, request->never_wait,
-        /* Lines are not in a record. */
-        request->config->debug_level == KILN_DEBUG_NONE};
     const kiln_code *code = NULL;
-    kiln_status status;
+    kiln__worlds worlds;
+    kiln_status status = find_code(&code, run, &asked, &worlds, error);
 
     *flight = NULL;
     *owned = 0;
-    if (!asked.world)
-        asked.world = frontend->ops.world(frontend->self);
-    typed.world = asked.world;
-    status = kiln__typed_get(&code, request->context, run, &typed, error);
-    /* A record that nothing was compiled of is no use. */
-    if (status == KILN_OK && kiln__code_is_record(code)) {
-        status = reuse(&asked.kernel, &asked.kernel_source, request->context,
-                       NULL, code, request->config, error);
-        typed.for_job = 0;
-        if (status == KILN_OK && !asked.kernel)
-            status =
-                kiln__typed_get(&code, request->context, run, &typed, error);
-    }
-    if (status == KILN_OK)
-        status = claimed(out, flight, owned, source, run, &asked, code, error);
-    else
+    if (status != KILN_OK) {
         count(request->context, KILN__COUNT_FAILED);
+        return status;
+    }
+    asked.world = kiln__worlds_of(&worlds, kiln__code_frontend(code));
+    status = claimed(out, flight, owned, source, run, &asked, code, error);
     kiln__build_unload(asked.kernel);
+    kiln__worlds_end(&worlds);
     return status;
 }
 
@@ -365,8 +378,15 @@ kiln_status kiln__compile_check(const kiln_context *context,
     KILN_REQUIRE(signature->function->frontend->context == context, error);
     KILN_REQUIRE(signature->count <= KILN_ARGUMENTS_MAX, error);
     KILN_REQUIRE(signature->types != NULL || signature->count == 0, error);
-    for (size_t i = 0; i < signature->count; i++)
+    for (size_t i = 0; i < signature->count; i++) {
         KILN_REQUIRE(signature->types[i] != NULL, error);
+        if (signature->types[i]->context != context)
+            return kiln__error_set(error, KILN_EINVAL,
+                                   "%s: type %s of argument %zu is of another "
+                                   "context",
+                                   signature->function->name,
+                                   signature->types[i]->text, i + 1);
+    }
     KILN_REQUIRE(config != NULL, error);
     KILN_REQUIRE(config->context == context, error);
     return KILN_OK;

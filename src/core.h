@@ -70,7 +70,10 @@ struct kiln_frontend {
     char *name;
     void *self;
     struct kiln__held_world *held; /* under the registry's lock */
+    _Atomic uint64_t seen_world;   /* the latest that it told */
     _Atomic uint64_t oldest_world; /* in use, when a collection began */
+    uint64_t unnoted; /* under the tiers' lock: a world whose changes no
+                         memory was left to note */
     kiln_frontend *next;
 };
 
@@ -141,6 +144,8 @@ kiln_frontend *kiln__frontend_find(const kiln_context *context,
                                    const char *name);
 kiln_status kiln__registry_new(kiln_context *context);
 void kiln__registry_free(kiln_context *context); /* ends the frontends */
+void kiln__registry_lock(const kiln_context *context);
+void kiln__registry_unlock(const kiln_context *context);
 /* The two ends of a collection: stores in each frontend the oldest world that
    somebody holds, else the current one; and lets each free what is older. */
 void kiln__frontends_note_oldest(kiln_context *context);

@@ -1,4 +1,4 @@
-/* frontends.c - frontends, their functions and their worlds. */
+/* frontends.c - frontends and their functions. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <stddef.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 #include "options.h"
 #include "report.h"
 #include "thread.h"
-#include "tiers.h"
+#include "worlds.h"
 
 /*
  * Frontends are few: a list, newest first. Functions are many: a map from the
@@ -49,68 +49,14 @@ kiln_status kiln__registry_new(kiln_context *context)
     return KILN_OK;
 }
 
-/* A world that somebody holds, and how many do. */
-struct kiln__held_world {
-    uint64_t world;
-    uint64_t count;
-    struct kiln__held_world *next;
-};
-
-static struct kiln__held_world **held_find(kiln_frontend *frontend,
-                                           uint64_t world)
+void kiln__registry_lock(const kiln_context *context)
 {
-    struct kiln__held_world **link = &frontend->held;
-
-    while (*link && (*link)->world != world)
-        link = &(*link)->next;
-    return link;
+    kiln__mutex_lock(&context->frontends->lock);
 }
 
-static kiln_status held_add(kiln_frontend *frontend, uint64_t world)
+void kiln__registry_unlock(const kiln_context *context)
 {
-    struct kiln__registry *registry = frontend->context->frontends;
-    struct kiln__held_world **link;
-
-    kiln__mutex_lock(&registry->lock);
-    link = held_find(frontend, world);
-    if (!*link) {
-        *link = kiln__allocate(&frontend->context->alloc, sizeof **link);
-        if (*link)
-            (*link)->world = world;
-    }
-    if (*link)
-        (*link)->count++;
-    kiln__mutex_unlock(&registry->lock);
-    return *link ? KILN_OK : KILN_ENOMEM;
-}
-
-/* True when the world was held. */
-static int held_remove(kiln_frontend *frontend, uint64_t world)
-{
-    struct kiln__registry *registry = frontend->context->frontends;
-    struct kiln__held_world **link;
-    struct kiln__held_world *held;
-
-    kiln__mutex_lock(&registry->lock);
-    link = held_find(frontend, world);
-    held = *link;
-    if (held && --held->count == 0) {
-        *link = held->next;
-        kiln__deallocate(&frontend->context->alloc, held, sizeof *held);
-    }
-    kiln__mutex_unlock(&registry->lock);
-    return held != NULL;
-}
-
-static void held_free(kiln_frontend *frontend)
-{
-    while (frontend->held) {
-        struct kiln__held_world *next = frontend->held->next;
-
-        kiln__deallocate(&frontend->context->alloc, frontend->held,
-                         sizeof *next);
-        frontend->held = next;
-    }
+    kiln__mutex_unlock(&context->frontends->lock);
 }
 
 static void frontends_free(const kiln_alloc *alloc, kiln_frontend *frontend)
@@ -119,7 +65,7 @@ static void frontends_free(const kiln_alloc *alloc, kiln_frontend *frontend)
         kiln_frontend *next = frontend->next;
 
         frontend->ops.free(frontend->self);
-        held_free(frontend);
+        kiln__worlds_free(frontend);
         kiln__string_free(alloc, frontend->name);
         kiln__deallocate(alloc, frontend, sizeof *frontend);
         frontend = next;
@@ -242,30 +188,26 @@ kiln_frontend *kiln_context_language(kiln_context *context)
     return context ? context->language : NULL;
 }
 
-/* ---- worlds ---- */
+/* ---- the ends of a collection ---- */
 
 static uint64_t oldest_world(kiln_frontend *frontend)
 {
-    struct kiln__registry *registry = frontend->context->frontends;
-    uint64_t oldest = kiln_world(frontend);
+    const uint64_t now = kiln_world(frontend);
+    uint64_t oldest;
 
-    kiln__mutex_lock(&registry->lock);
-    for (const struct kiln__held_world *held = frontend->held; held;
-         held = held->next)
-        if (held->world < oldest)
-            oldest = held->world;
-    kiln__mutex_unlock(&registry->lock);
+    kiln__registry_lock(frontend->context);
+    oldest = kiln__world_oldest(frontend, now);
+    kiln__registry_unlock(frontend->context);
     return oldest;
 }
 
 static kiln_frontend *first_frontend(const kiln_context *context)
 {
-    struct kiln__registry *registry = context->frontends;
     kiln_frontend *first;
 
-    kiln__mutex_lock(&registry->lock);
-    first = registry->frontends;
-    kiln__mutex_unlock(&registry->lock);
+    kiln__registry_lock(context);
+    first = context->frontends->frontends;
+    kiln__registry_unlock(context);
     return first;
 }
 
@@ -280,59 +222,6 @@ void kiln__frontends_collect(kiln_context *context)
     for (kiln_frontend *f = first_frontend(context); f; f = f->next)
         if (f->ops.collect && atomic_load(&f->oldest_world))
             f->ops.collect(f->self, atomic_load(&f->oldest_world));
-}
-
-uint64_t kiln_world(const kiln_frontend *frontend)
-{
-    return frontend->ops.world(frontend->self);
-}
-
-static kiln_status keep_held(kiln_frontend *frontend, uint64_t world)
-{
-    kiln_status status = held_add(frontend, world);
-
-    if (status != KILN_OK && frontend->ops.release)
-        frontend->ops.release(frontend->self, world);
-    return status;
-}
-
-/* The world may move on before the frontend holds it. One that it lets go at
-   once answers KILN_ENOTFOUND: then a newer one is to be had. */
-static kiln_status hold_current(uint64_t *out, kiln_frontend *frontend)
-{
-    for (;;) {
-        uint64_t world = kiln_world(frontend);
-        kiln_status status = KILN_OK;
-
-        if (frontend->ops.hold)
-            status = frontend->ops.hold(frontend->self, world);
-        if (status == KILN_OK) {
-            *out = world;
-            return keep_held(frontend, world);
-        }
-        if (status != KILN_ENOTFOUND || kiln_world(frontend) == world)
-            return status;
-    }
-}
-
-/* In a stay: nothing is collected meanwhile. */
-kiln_status kiln_world_hold(uint64_t *out, kiln_frontend *frontend)
-{
-    kiln__stay stay;
-    kiln_status status;
-
-    KILN_REQUIRE(out != NULL, NULL);
-    KILN_REQUIRE(frontend != NULL, NULL);
-    kiln__stay_enter(&stay, frontend->context);
-    status = hold_current(out, frontend);
-    kiln__stay_leave(&stay);
-    return status;
-}
-
-void kiln_world_release(kiln_frontend *frontend, uint64_t world)
-{
-    if (frontend && held_remove(frontend, world) && frontend->ops.release)
-        frontend->ops.release(frontend->self, world);
 }
 
 /* ---- functions ---- */

@@ -11,23 +11,15 @@
 #include "thread.h"
 #include "tiers.h"
 
-static uint64_t world_of(const kiln_signature *signature, uint64_t world)
+/* In a stay, which keeps what is lent, and in worlds that the caller ends. */
+static kiln_status infer_in(const kiln_code **out, kiln__worlds *worlds,
+                            kiln__run *run, const kiln_signature *signature,
+                            const kiln_config *config, uint64_t world,
+                            kiln_error **error)
 {
-    const kiln_frontend *frontend = signature->function->frontend;
+    const kiln__typed_request request = {signature, config, worlds, 0, 0};
 
-    return world ? world : frontend->ops.world(frontend->self);
-}
-
-/* In a stay, which keeps what is lent. */
-static kiln_status infer(const kiln_code **out, kiln_context *context,
-                         kiln__run *run, const kiln_signature *signature,
-                         const kiln_config *config, uint64_t world,
-                         kiln_error **error)
-{
-    const kiln__typed_request request = {signature, config,
-                                         world_of(signature, world), 0, 0};
-
-    return kiln__typed_get(out, context, run, &request, error);
+    return kiln__typed_begin(out, run, &request, world, error);
 }
 
 /* What is there needs no stay: nothing is lent on the way. Without one, the
@@ -39,21 +31,26 @@ kiln_status kiln_infer(const kiln_code **out, kiln_context *context,
                        kiln_error **error)
 {
     const kiln_code *found;
+    uint64_t checked;
+    kiln__worlds worlds;
     kiln__stay stay;
     kiln__run *run;
     kiln_status status;
 
     KILN_REQUIRE(out != NULL, error);
     KILN_TRY(kiln__compile_check(context, signature, config, error));
-    found = kiln__typed_find(context, signature, config,
-                             world_of(signature, world));
+    KILN_TRY(kiln__world_check(&checked, signature->function->frontend, world,
+                               error));
+    found = kiln__typed_find(context, signature, config, checked);
     if (found) {
         kiln__count_request(context, KILN_TIER_TYPED, KILN__COUNT_HIT);
         *out = found;
         return KILN_OK;
     }
     run = kiln__stay_enter(&stay, context);
-    status = infer(out, context, run, signature, config, world, error);
+    status = infer_in(out, &worlds, run, signature, config, world, error);
+    if (status == KILN_OK)
+        kiln__worlds_end(&worlds);
     kiln__stay_leave(&stay);
     return status;
 }
@@ -62,11 +59,14 @@ kiln_status kiln_code_find(const kiln_code **out, kiln_context *context,
                            const kiln_signature *signature,
                            const kiln_config *config, uint64_t world)
 {
+    uint64_t checked;
+
     if (!out)
         return KILN_EINVAL;
     KILN_TRY(kiln__compile_check(context, signature, config, NULL));
-    *out = kiln__typed_find(context, signature, config,
-                            world_of(signature, world));
+    KILN_TRY(kiln__world_check(&checked, signature->function->frontend, world,
+                               NULL));
+    *out = kiln__typed_find(context, signature, config, checked);
     return *out ? KILN_OK : KILN_ENOTFOUND;
 }
 
@@ -93,6 +93,7 @@ kiln_status kiln_job_key(kiln_digest *out, kiln_context *context,
                          kiln_error **error)
 {
     const kiln_code *code;
+    kiln__worlds worlds;
     kiln__stay stay;
     kiln__run *run;
     kiln_status status;
@@ -100,9 +101,11 @@ kiln_status kiln_job_key(kiln_digest *out, kiln_context *context,
     KILN_REQUIRE(out != NULL, error);
     KILN_TRY(kiln__compile_check(context, signature, config, error));
     run = kiln__stay_enter(&stay, context);
-    status = infer(&code, context, run, signature, config, world, error);
-    if (status == KILN_OK)
+    status = infer_in(&code, &worlds, run, signature, config, world, error);
+    if (status == KILN_OK) {
         status = key_of(out, code, config, error);
+        kiln__worlds_end(&worlds);
+    }
     kiln__stay_leave(&stay);
     return status;
 }
@@ -293,6 +296,7 @@ kiln_status kiln_emit(kiln_blob *out, kiln_context *context,
                       kiln_error **error)
 {
     const kiln_code *code;
+    kiln__worlds worlds;
     kiln__stay stay;
     kiln__run *run;
     kiln_status status;
@@ -301,9 +305,11 @@ kiln_status kiln_emit(kiln_blob *out, kiln_context *context,
     KILN_REQUIRE(form >= KILN_EMIT_TYPED && form <= KILN_EMIT_BINARY, error);
     KILN_TRY(kiln__compile_check(context, signature, config, error));
     run = kiln__stay_enter(&stay, context);
-    status = infer(&code, context, run, signature, config, world, error);
-    if (status == KILN_OK)
+    status = infer_in(&code, &worlds, run, signature, config, world, error);
+    if (status == KILN_OK) {
         status = emit(out, run, code, config, form, error);
+        kiln__worlds_end(&worlds);
+    }
     kiln__stay_leave(&stay);
     return status;
 }

@@ -14,8 +14,9 @@
  * program key  = H(frontend, owner token, function, type ids, digest of the
  *                program text): finds the typed digest without inference
  * typed digest = H(typed IR of the root and, in call order, the typed digests
- *                of what it calls); of a frontend that lowers by itself H(all
- *                that lower() may read of an instance, owner token)
+ *                of what it calls, and those of what it depends on); of a
+ *                frontend that lowers by itself H(all that lower() may read of
+ *                an instance, owner token)
  * runtime key  = H(owner token, RUNTIME settings, function's typed digest,
  *                codegen identity)
  * closure key  = H(library's digest, symbol, RUNTIME settings, codegen

@@ -12,7 +12,7 @@
  * are not listed have no meta, or one without a version.
  */
 #define KILN__META_MAP(X) \
-    X(INSTANCE, 2) /* tiers/load.c */ \
+    X(INSTANCE, 3) /* tiers/load.c */ \
     X(PROGRAM, 1)  /* tiers/recall.c */ \
     X(BINARY, 4)   /* tiers/stored_binary.c */ \
     X(SOURCE, 2)   /* frontend/summary.c */ \

@@ -274,13 +274,13 @@ static const kiln_type *find_type(const kiln_frontend *frontend,
                                   const char *text)
 {
     const kiln_type *type = NULL;
+    uint64_t world;
     kiln_status status;
 
-    if (!text)
+    if (!text || kiln__world_now(&world, frontend, NULL) != KILN_OK)
         return NULL;
     if (frontend->ops.type)
-        status = frontend->ops.type(frontend->self, text,
-                                    frontend->ops.world(frontend->self), &type);
+        status = frontend->ops.type(frontend->self, text, world, &type);
     else
         status = kiln_type_parse(&type, frontend->context, NULL, text, NULL);
     return status == KILN_OK ? type : NULL;

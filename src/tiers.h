@@ -7,6 +7,7 @@
 #include "code.h"
 #include "entry.h"
 #include "settings.h"
+#include "worlds.h"
 
 /*
  * The tiers' own lock guards everything here but the hit path. It is never
@@ -130,11 +131,18 @@ kiln__count kiln__flight_outcome(const kiln__flight *flight, int owned);
 typedef struct kiln__typed_request {
     const kiln_signature *signature;
     const kiln_config *config;
-    uint64_t world; /* not 0 */
-    int never_wait; /* infer privately where others would wait */
-    int for_job;    /* a record is enough: kiln__code_is_record() */
+    kiln__worlds *worlds; /* in which it is answered; its own is taken */
+    int never_wait;       /* infer privately where others would wait */
+    int for_job;          /* a record is enough: kiln__code_is_record() */
 } kiln__typed_request;
 
+/* Takes the worlds of a request, with `world` (0: today's) of its function's
+   own frontend, and lends the code instance. What was torn by a definition that
+   came between two questions is begun anew. On success the caller ends the
+   worlds. */
+kiln_status kiln__typed_begin(const kiln_code **out, kiln__run *run,
+                              const kiln__typed_request *request,
+                              uint64_t world, kiln_error **error);
 /* Lends the code instance, inferring it if need be. */
 kiln_status kiln__typed_get(const kiln_code **out, kiln_context *context,
                             kiln__run *run, const kiln__typed_request *request,
@@ -142,13 +150,17 @@ kiln_status kiln__typed_get(const kiln_code **out, kiln_context *context,
 /* A record has a digest, a name and every query of its call closure, but no
    typed IR: code cannot be generated from it. */
 int kiln__code_is_record(const kiln_code *code);
-/* Lends it, complete, if it is there; no counters. */
+/* Lends it, complete, if it is there for that world of its own frontend and
+   today's of all others; no counters. */
 const kiln_code *kiln__typed_find(kiln_context *context,
                                   const kiln_signature *signature,
                                   const kiln_config *config, uint64_t world);
 /* The call closure, root first, in call order; freed by the caller. */
 kiln_status kiln__code_closure(const kiln_code ***out, size_t *count,
                                const kiln_code *root);
+/* The same with everything that any of them depends on. */
+kiln_status kiln__code_dependencies(const kiln_code ***out, size_t *count,
+                                    const kiln_code *root);
 /* Callees in call order. */
 const kiln_code *const *kiln__code_callees(const kiln_code *code,
                                            size_t *count);

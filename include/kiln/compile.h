@@ -29,7 +29,8 @@ typedef struct kiln_signature {
 
 typedef struct kiln_compile_options {
     size_t size;     /* KILN_COMPILE_OPTIONS_INIT sets it */
-    uint64_t world;  /* a held world; 0: the current one */
+    uint64_t world;  /* of the function's frontend: a held one, or the current
+                        one, which 0 stands for */
     int32_t *source; /* receives KILN_SOURCE_...; NULL: not wanted;
                         kiln_compile_start() leaves it alone */
 } kiln_compile_options;
@@ -47,6 +48,8 @@ typedef struct kiln_compile_options {
  * On a miss, inference and a frontend's lower() run on this thread, code
  * generation on a worker; the kernel is loaded on the config's device.
  *
+ * KILN_EINVAL: an argument, a type of another context among them; or a world
+ * that is neither current nor held; or a frontend that says what cannot be.
  * KILN_ECOMPILE: the user's code, with diagnostics. KILN_ENOTFOUND, with an
  * error: a frontend knows no method. KILN_EUNSUPPORTED: the target cannot do
  * what the code asks for. KILN_ECODEGEN: the code generator failed or cannot
@@ -207,7 +210,7 @@ KILN_API KILN_NODISCARD kiln_status kiln_infer(const kiln_code **out,
                                                kiln_error **error);
 
 /** Lends the code instance if tier 1 has it for that world; infers nothing.
- *  KILN_ENOTFOUND. */
+ *  KILN_ENOTFOUND; KILN_EINVAL as kiln_infer(). */
 KILN_API KILN_NODISCARD kiln_status kiln_code_find(
     const kiln_code **out, kiln_context *context,
     const kiln_signature *signature, const kiln_config *config, uint64_t world);
@@ -227,11 +230,13 @@ KILN_API kiln_digest kiln_code_digest(const kiln_code *code);
 KILN_API const void *kiln_code_ir(const kiln_code *code, size_t *size);
 /** Returns the type of the result, or NULL if the frontend told none. */
 KILN_API const kiln_type *kiln_code_result(const kiln_code *code);
-/** Stores the first and last world in which the instance is valid; the last is
- *  UINT64_MAX as long as nothing ended it. Either may be NULL. */
+/** Stores the first and last world of its own frontend in which the instance is
+ *  valid; the last is UINT64_MAX as long as nothing ended it there. Either may
+ *  be NULL. What it calls and depends on of other frontends may end it, too. */
 KILN_API void kiln_code_worlds(const kiln_code *code, uint64_t *minimum,
                                uint64_t *maximum);
-/** True until a definition ends the instance's validity. */
+/** True until a definition, of its own frontend or of one that anything below
+ * it is of, ends the instance's validity. */
 KILN_API int32_t kiln_code_is_valid(const kiln_code *code);
 
 /**

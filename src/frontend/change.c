@@ -6,6 +6,7 @@
 #include "report.h"
 #include "stack.h"
 #include "tables.h"
+#include "worlds.h"
 
 /* The protocol is told in tables.h. */
 
@@ -320,9 +321,9 @@ kiln_status kiln__change_tell(kiln__language *language, uint64_t world,
 
     if (count == 0)
         return KILN_OK;
-    status = kiln_world_changed(frontend, world, subjects, count, report);
+    status = kiln__world_changed(frontend, world, subjects, count, report);
     if (status != KILN_OK && report != NULL)
-        status = kiln_world_changed(frontend, world, subjects, count, NULL);
+        status = kiln__world_changed(frontend, world, subjects, count, NULL);
     if (kiln__is_shortage(status))
         return kiln__error_shortage(error, status);
     return status;

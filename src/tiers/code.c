@@ -64,7 +64,9 @@ void kiln__code_free(kiln_code *code)
     kiln__code_clear_sites(code);
     kiln__array_dispose(alloc, &code->sites);
     kiln__array_dispose(alloc, &code->callees);
+    kiln__array_dispose(alloc, &code->depends);
     kiln__array_dispose(alloc, &code->callers);
+    kiln__array_dispose(alloc, &code->others);
     kiln__deallocate(alloc, code->ir, code->ir_size);
     kiln__string_free(alloc, code->name);
     kiln__deallocate(alloc, code, sizeof *code);
@@ -174,5 +176,5 @@ void kiln_code_worlds(const kiln_code *code, uint64_t *minimum,
 
 int32_t kiln_code_is_valid(const kiln_code *code)
 {
-    return code && atomic_load(&code->max_world) == UINT64_MAX;
+    return code && kiln__code_is_good(code);
 }

@@ -3,10 +3,11 @@
 #include "state.h"
 
 /*
- * A code instance goes when its last world lies before every world that is
- * held and before the current one, unless a kernel flight needs it: workers go
- * on during a collection. What it calls stays with it. Its callers' worlds end
- * no later than its own, so that they go with it, or a flight keeps it for
+ * A code instance goes when its last world, of its own frontend or of another
+ * that it depends on, lies before every world of that one that is held and
+ * before the current one, unless a kernel flight needs it: workers go on during
+ * a collection. What it calls and depends on stays with it. Its callers' worlds
+ * end no later than its own, so that they go with it, or a flight keeps it for
  * them: nothing that stays points at what goes, except lists that are swept
  * here. Kernels go with their code instance; their heads stay readable, since
  * a call site may still look at `valid`. Artifacts stay: the same meaning may
@@ -32,6 +33,21 @@ static void keep(kiln_code **stack, kiln_code *code)
     *stack = code;
 }
 
+/* Can a world that is held, or today's, of each frontend see it? */
+static int is_in_use(const kiln_code *code)
+{
+    int in_use = atomic_load(&code->max_world) >=
+                 atomic_load(&code->frontend->oldest_world);
+
+    for (size_t i = 0; in_use && i < code->others.count; i++) {
+        const kiln__range *range = &code->others.items[i];
+
+        in_use = atomic_load(&range->maximum) >=
+                 atomic_load(&range->frontend->oldest_world);
+    }
+    return in_use;
+}
+
 static void mark(struct kiln__tiers *tiers)
 {
     kiln_code *stack = NULL;
@@ -39,8 +55,7 @@ static void mark(struct kiln__tiers *tiers)
     for (kiln_code *code = tiers->codes; code; code = code->next_all)
         code->kept = 0;
     for (kiln_code *code = tiers->codes; code; code = code->next_all)
-        if (code->pins ||
-            atomic_load(&code->max_world) >= code->frontend->oldest_world)
+        if (code->pins || is_in_use(code))
             keep(&stack, code);
     while (stack) {
         const kiln_code *code = stack;
@@ -48,6 +63,8 @@ static void mark(struct kiln__tiers *tiers)
         stack = code->work_next;
         for (size_t i = 0; i < code->callees.count; i++)
             keep(&stack, code->callees.items[i]);
+        for (size_t i = 0; i < code->depends.count; i++)
+            keep(&stack, code->depends.items[i]);
     }
 }
 
@@ -66,22 +83,15 @@ static void sweep_subject(kiln_digest key, void *value, void *env)
     (void)key;
     (void)env;
     sweep_list(&((kiln__subject *)value)->codes);
+    sweep_list(&((kiln__subject *)value)->ended);
 }
 
 static void sweep_instance(kiln_digest key, void *value, void *env)
 {
     (void)key;
     (void)env;
-    for (kiln__instance *at = value; at; at = at->alias) {
-        kiln_code **link = &at->codes;
-
-        while (*link) {
-            if (!(*link)->kept)
-                *link = (*link)->next;
-            else
-                link = &(*link)->next;
-        }
-    }
+    for (kiln__instance *at = value; at; at = at->alias)
+        kiln__instance_sweep(at);
 }
 
 /* Moves dead kernels to `dead`. */

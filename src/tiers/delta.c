@@ -55,11 +55,6 @@ uint64_t kiln__tiers_next(kiln_context *context)
     return order;
 }
 
-static int is_good(const kiln_code *code)
-{
-    return atomic_load(&code->max_world) == UINT64_MAX;
-}
-
 /* ---- records ---- */
 
 static kiln_status list_records(delta *d, kiln__code_list *out)
@@ -70,7 +65,8 @@ static kiln_status list_records(delta *d, kiln__code_list *out)
     kiln__mutex_lock(&tiers->lock);
     for (kiln_code *code = tiers->codes; code; code = code->next_all)
         if (code->is_record && !code->is_packed && code->order > d->since &&
-            is_good(code) && !kiln__array_push(&d->context->alloc, out, code))
+            kiln__code_is_good(code) &&
+            !kiln__array_push(&d->context->alloc, out, code))
             status = KILN_ENOMEM;
     kiln__mutex_unlock(&tiers->lock);
     return status;
@@ -80,14 +76,13 @@ static kiln_status complete(delta *d, kiln__run *run, kiln_code *record,
                             kiln_error **error)
 {
     const kiln_signature signature = kiln_code_signature(record);
-    kiln_frontend *frontend = record->frontend;
+    kiln__worlds worlds;
     const kiln__typed_request request = {
-        .signature = &signature,
-        .config = record->config,
-        .world = frontend->ops.world(frontend->self)};
+        .signature = &signature, .config = record->config, .worlds = &worlds};
     const kiln_code *code = NULL;
 
-    KILN_TRY(kiln__typed_get(&code, d->context, run, &request, error));
+    KILN_TRY(kiln__typed_begin(&code, run, &request, 0, error));
+    kiln__worlds_end(&worlds);
     kiln__mutex_lock(&d->context->tiers->lock);
     ((kiln_code *)(uintptr_t)code)->is_root |= record->is_root;
     kiln__mutex_unlock(&d->context->tiers->lock);
@@ -161,7 +156,7 @@ static kiln_status list_all(delta *d, int binaries)
     status = kiln__runtime_since(&d->runtime, tiers, d->since);
     for (kiln_code *code = tiers->codes; status == KILN_OK && code;
          code = code->next_all) {
-        if (!is_good(code))
+        if (!kiln__code_is_good(code))
             continue;
         if (binaries)
             status = list_artifacts(d, code);
@@ -192,18 +187,14 @@ static kiln_status give(kiln__draft *draft, kiln_status made,
 static kiln_status give_code(const kiln_code *code,
                              const kiln__delta_taker *taker)
 {
-    const kiln_signature signature = kiln_code_signature(code);
-    const kiln_frontend *frontend = code->frontend;
-    const kiln__typed_request request = {
-        .signature = &signature,
-        .config = code->config,
-        .world = frontend->ops.world(frontend->self)};
     kiln__draft draft;
+    uint64_t world;
 
     KILN_TRY(give(&draft, kiln__draft_code(&draft, code), taker));
-    if (!code->is_root)
+    if (!code->is_root ||
+        kiln__world_now(&world, code->frontend, NULL) != KILN_OK)
         return KILN_OK;
-    return give(&draft, kiln__draft_record(&draft, code, &request), taker);
+    return give(&draft, kiln__draft_record(&draft, code, world), taker);
 }
 
 static kiln_status give_attached(void *env, const kiln__draft *draft)

@@ -33,6 +33,7 @@ static uint64_t meta_version(int32_t kind)
 typedef struct showing {
     kiln__reader reader;
     kiln__text text;
+    kiln_key key; /* of the entry */
     kiln_field_fn see;
     void *env;
 } showing;
@@ -145,11 +146,27 @@ static void add_type(showing *s)
     skip_digest(s);
 }
 
-static void take_callee(showing *s)
+/* The frontend whose entry it is stands in the key, behind name and schema. */
+static int is_of(const showing *s, kiln__span_of_bytes frontend)
 {
+    kiln__span_of_bytes own;
+    kiln__reader reader;
+
+    kiln__reader_init(&reader, s->key.encoded, s->key.encoded_size);
+    (void)kiln__read_text(&reader);
+    (void)kiln__read_u64(&reader);
+    own = kiln__read_text(&reader);
+    return own.data && frontend.data && own.size == frontend.size &&
+           memcmp(own.data, frontend.data, own.size) == 0;
+}
+
+static void take_edge(showing *s, const char *what)
+{
+    kiln__span_of_bytes frontend;
     size_t count;
 
     s->text.size = 0;
+    frontend = kiln__read_text(&s->reader);
     add_span(&s->text, kiln__read_text(&s->reader));
     kiln__text_add(&s->text, "(");
     count = kiln__read_count(&s->reader, 1);
@@ -161,15 +178,26 @@ static void take_callee(showing *s)
     skip_digest(s);
     kiln__text_add(&s->text, " -> ");
     add_type(s);
+    if (!is_of(s, frontend)) {
+        kiln__text_add(&s->text, ", of ");
+        add_span(&s->text, frontend);
+    }
     if (!s->reader.failed && !s->text.failed)
-        s->see(s->env, "meta", "calls", s->text.bytes);
+        s->see(s->env, "meta", what, s->text.bytes);
+}
+
+static void take_edges(showing *s, const char *what)
+{
+    const size_t count = kiln__read_count(&s->reader, 1);
+
+    for (size_t i = 0; i < count && !s->reader.failed; i++)
+        take_edge(s, what);
 }
 
 static void show_instance(showing *s)
 {
-    size_t count;
-
     take_digest(s, "typed digest");
+    take_digest(s, "identity");
     take_text(s, "name");
     take_text(s, "result");
     skip_digest(s);
@@ -177,9 +205,8 @@ static void show_instance(showing *s)
     skip_queries(s);
     take_uses(s);
     take_sites(s);
-    count = kiln__read_count(&s->reader, 1);
-    for (size_t i = 0; i < count && !s->reader.failed; i++)
-        take_callee(s);
+    take_edges(s, "calls");
+    take_edges(s, "depends on");
 }
 
 static void show_program(showing *s)
@@ -280,7 +307,7 @@ kiln_status kiln__entry_describe(const kiln_alloc *alloc,
                                  const kiln__entry *entry, kiln_field_fn see,
                                  void *env)
 {
-    showing s = {.see = see, .env = env};
+    showing s = {.key = entry->key, .see = see, .env = env};
     kiln_status status = KILN_OK;
 
     kiln__text_init(&s.text, alloc);
@@ -349,8 +376,7 @@ void kiln__entry_title(kiln__text *name, kiln__text *target,
     } else if (entry->kind == KILN__ENTRY_INSTANCE ||
                entry->kind == KILN__ENTRY_PROGRAM) {
         (void)kiln__read_digest(&reader);
-        if (entry->kind == KILN__ENTRY_PROGRAM)
-            (void)kiln__read_digest(&reader);
+        (void)kiln__read_digest(&reader);
         add_span(name, kiln__read_text(&reader));
     }
 }

@@ -1,12 +1,13 @@
-/* inference.c - one inference under way, and what it reports. */
+/* inference.c - one inference under way: begun, ended, published. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "array.h"
 #include "libraries.h"
 #include "stack.h"
 #include "state.h"
+#include "types.h"
 
 /*
  * Inferences form a chain per thread: each frame asked for the next. A frame
@@ -17,227 +18,18 @@
  *
  * What was begun under a frame may rely on it, wherever it waits: it goes when
  * the frame fails or starts again. Sequence numbers tell.
+ *
+ * What the frontend reports meanwhile is taken down by inference_report.c.
  */
 
-void kiln_inference_set_root(kiln_inference *inference, kiln_digest method)
-{
-    inference->code->root = method;
-}
-
-kiln_status kiln_inference_set_name(kiln_inference *inference, const char *name)
-{
-    const kiln_alloc *alloc = &inference->context->alloc;
-    char *copy = kiln__string_copy(alloc, name);
-
-    if (!copy)
-        return KILN_ENOMEM;
-    kiln__string_free(alloc, inference->code->name);
-    inference->code->name = copy;
-    return KILN_OK;
-}
-
-void kiln_inference_set_result(kiln_inference *inference, const kiln_type *type)
-{
-    inference->code->result = type;
-}
-
-void kiln_inference_set_worlds(kiln_inference *inference, uint64_t minimum,
-                               uint64_t maximum)
-{
-    inference->code->min_world = minimum;
-    atomic_store(&inference->code->max_world, maximum);
-}
-
-kiln_status kiln_inference_set_ir(kiln_inference *inference, const void *bytes,
-                                  size_t size)
-{
-    const kiln_alloc *alloc = &inference->context->alloc;
-    kiln_code *code = inference->code;
-    void *copy = size ? kiln__allocate(alloc, size) : NULL;
-
-    if (size && !copy)
-        return KILN_ENOMEM;
-    if (size)
-        memcpy(copy, bytes, size);
-    kiln__deallocate(alloc, code->ir, code->ir_size);
-    code->ir = copy;
-    code->ir_size = size;
-    return KILN_OK;
-}
-
-void kiln_inference_set_runtime(kiln_inference *inference)
-{
-    inference->code->is_runtime = 1;
-}
-
-static int use_is_known(const kiln_code *code, kiln_digest digest)
-{
-    for (size_t i = 0; i < code->uses.count; i++)
-        if (kiln__digest_equal(code->uses.items[i].digest, digest))
-            return 1;
-    return 0;
-}
-
-kiln_status kiln_inference_use_runtime(kiln_inference *inference,
-                                       const char *symbol, kiln_error **error)
-{
-    kiln_code *code = inference->code;
-    kiln__library_use use;
-
-    KILN_REQUIRE(symbol != NULL, error);
-    KILN_TRY(kiln__library_find(&use, inference->context, inference->config,
-                                symbol, error));
-    if (use_is_known(code, use.digest) ||
-        kiln__array_push(&inference->context->alloc, &code->uses, use))
-        return KILN_OK;
-    return kiln__error_no_memory(error);
-}
-
-kiln_status kiln_inference_use_site(kiln_inference *inference, const char *name,
-                                    int32_t kind, kiln_error **error)
-{
-    KILN_REQUIRE(name != NULL, error);
-    KILN_REQUIRE(*name != '\0' && strlen(name) <= KILN_SITE_NAME_MAX, error);
-    KILN_REQUIRE(kind == KILN_SITE_DATA || kind == KILN_SITE_FUNCTION, error);
-    if (kiln__code_add_site(inference->code, name, kind) != KILN_OK)
-        return kiln__error_no_memory(error);
-    return KILN_OK;
-}
-
-static int query_is_known(const kiln_code *code, const kiln_query *query)
-{
-    for (size_t i = 0; i < code->queries.count; i++) {
-        const kiln_query *known = &code->queries.items[i];
-
-        if (known->subject == query->subject && known->size == query->size &&
-            memcmp(known->data, query->data, query->size) == 0)
-            return 1;
-    }
-    return 0;
-}
-
-kiln_status kiln_inference_add_query(kiln_inference *inference,
-                                     const kiln_query *query)
-{
-    const kiln_alloc *alloc = &inference->context->alloc;
-    kiln_code *code = inference->code;
-    kiln_query copy = *query;
-    void *data;
-
-    if (!query->data || query->size == 0)
-        return KILN_EINVAL;
-    if (query_is_known(code, query))
-        return KILN_OK;
-    data = kiln__allocate(alloc, query->size);
-    if (!data)
-        return KILN_ENOMEM;
-    memcpy(data, query->data, query->size);
-    copy.data = data;
-    if (!kiln__array_push(alloc, &code->queries, copy)) {
-        kiln__deallocate(alloc, data, query->size);
-        return KILN_ENOMEM;
-    }
-    return KILN_OK;
-}
-
-/* Records a callee once; its position is its first one in call order. */
-static kiln_status add_callee(kiln_inference *inference, kiln_code *callee,
-                              uint32_t *index)
-{
-    kiln_code *code = inference->code;
-    size_t at = 0;
-
-    while (at < code->callees.count && code->callees.items[at] != callee)
-        at++;
-    if (at == code->callees.count &&
-        !kiln__array_push(&inference->context->alloc, &code->callees, callee))
-        return KILN_ENOMEM;
-    if (index)
-        *index = (uint32_t)at;
-    return KILN_OK;
-}
-
-static void rely_on(kiln_inference *from, const kiln_inference *head)
+void kiln__inference_rely_on(kiln_inference *from, const kiln_inference *head)
 {
     for (kiln_inference *at = from; at && at != head; at = at->parent)
         if (head->depth < at->cycle_depth)
             at->cycle_depth = head->depth;
 }
 
-/* A frame that is loading has no frontend behind it: whoever infers does not
-   see it, and infers what it needs on its own. */
-static kiln_inference *find_running(kiln_inference *inference,
-                                    const kiln__instance *instance)
-{
-    kiln_inference *at = inference;
-
-    while (at && (at->instance != instance ||
-                  (at->is_loading && !inference->is_loading)))
-        at = at->parent;
-    return at;
-}
-
-/* A provisional result of some frame above is good for its cycle alone. */
-static kiln_code *find_member(kiln_inference *inference,
-                              const kiln__instance *instance)
-{
-    for (kiln_inference *at = inference; at; at = at->parent)
-        for (size_t i = 0; i < at->members.count; i++)
-            if (at->members.items[i]->instance == instance) {
-                rely_on(inference, at);
-                return at->members.items[i];
-            }
-    return NULL;
-}
-
-static kiln__instance *callee_instance(const kiln_inference *inference,
-                                       const kiln_signature *callee)
-{
-    struct kiln__tiers *tiers = inference->context->tiers;
-    kiln__instance *instance;
-
-    kiln__mutex_lock(&tiers->lock);
-    instance = kiln__instance_get(tiers, callee, inference->config->owner, 1);
-    kiln__mutex_unlock(&tiers->lock);
-    return instance;
-}
-
-kiln_status kiln_inference_callee(kiln_inference *inference,
-                                  const kiln_signature *callee,
-                                  const kiln_code **out, uint32_t *index,
-                                  kiln_inference **head, kiln_error **error)
-{
-    kiln__instance *instance = callee_instance(inference, callee);
-    kiln__typed_request request = {callee, inference->config, inference->world,
-                                   inference->run->never_wait, 0};
-    const kiln_code *code = NULL;
-    kiln_inference *running;
-
-    if (!instance)
-        return kiln__error_no_memory(error);
-    running = find_running(inference, instance);
-    if (running) {
-        /* What is loaded may rely on what is loaded alone. */
-        if (inference->is_loading && !running->is_loading)
-            return KILN_ENOTFOUND;
-        running->is_head = 1;
-        rely_on(inference, running);
-        KILN_TRY(add_callee(inference, running->code, index));
-        *head = running;
-        return KILN_ERECURSION;
-    }
-    code = find_member(inference, instance);
-    if (!code)
-        KILN_TRY(kiln__typed_get(&code, inference->context, inference->run,
-                                 &request, error));
-    *out = code;
-    if (add_callee(inference, (kiln_code *)(uintptr_t)code, index) != KILN_OK)
-        return kiln__error_no_memory(error);
-    return KILN_OK;
-}
-
-/* Frees the provisional results that were begun since the frame was. */
-static void forget_since(kiln_inference *inference)
+void kiln__inference_forget_since(kiln_inference *inference)
 {
     for (kiln_inference *at = inference; at; at = at->parent) {
         kiln__code_list *members = &at->members;
@@ -250,53 +42,6 @@ static void forget_since(kiln_inference *inference)
                 members->items[kept++] = members->items[i];
         members->count = kept;
     }
-}
-
-static void queries_clear(const kiln_alloc *alloc, kiln_code *code)
-{
-    for (size_t i = 0; i < code->queries.count; i++)
-        kiln__deallocate(alloc, (void *)(uintptr_t)code->queries.items[i].data,
-                         code->queries.items[i].size);
-    code->queries.count = 0;
-}
-
-void kiln_inference_restart(kiln_inference *inference)
-{
-    forget_since(inference);
-    queries_clear(&inference->context->alloc, inference->code);
-    inference->code->callees.count = 0;
-    inference->code->uses.count = 0;
-    kiln__code_clear_sites(inference->code);
-}
-
-int32_t kiln_inference_is_cycle_head(const kiln_inference *inference)
-{
-    return inference->is_head;
-}
-
-int32_t kiln_inference_is_provisional(const kiln_inference *inference)
-{
-    return inference->cycle_depth < inference->depth;
-}
-
-kiln_inference *kiln_inference_parent(const kiln_inference *inference)
-{
-    return inference->parent;
-}
-
-const kiln_signature *kiln_inference_signature(const kiln_inference *inference)
-{
-    return &inference->signature;
-}
-
-void kiln_inference_set_user(kiln_inference *inference, void *user)
-{
-    inference->user = user;
-}
-
-void *kiln_inference_user(const kiln_inference *inference)
-{
-    return inference->user;
 }
 
 /* ---- running one ---- */
@@ -321,6 +66,72 @@ static kiln_status name_by_default(kiln_inference *inference)
     return status;
 }
 
+static kiln_status refuse_report(const kiln_code *code, const char *what,
+                                 kiln_error **error)
+{
+    return kiln__error_set(error, KILN_EINVAL, "frontend '%s' inferred %s %s",
+                           code->frontend->name, code->name, what);
+}
+
+/* A frontend may say anything. */
+static kiln_status check_report(const kiln_inference *inference,
+                                kiln_error **error)
+{
+    const kiln_code *code = inference->code;
+    const uint64_t last = atomic_load(&code->max_world);
+
+    if (code->result && code->result->context != inference->context)
+        return refuse_report(code, "with a result type of another context",
+                             error);
+    if (inference->world < code->min_world || inference->world > last)
+        return kiln__error_set(error, KILN_EINVAL,
+                               "frontend '%s' inferred %s in world %" PRIu64
+                               " and reported worlds %" PRIu64 " to %" PRIu64,
+                               code->frontend->name, code->name,
+                               inference->world, code->min_world, last);
+    return KILN_OK;
+}
+
+/* What went on without something that failed would perhaps find it in any other
+   world. Of its own frontend's worlds it may ask queries, as long as that was a
+   callee and no other frontend has a part in it. */
+static kiln_status end_with_moment(const kiln_inference *inference)
+{
+    const kiln__worlds *worlds = inference->worlds;
+    kiln_code *code = inference->code;
+
+    if (code->lacks == KILN__LACKS_NOTHING ||
+        (code->lacks == KILN__LACKS_CALLEE && worlds->taken.count == 1))
+        return KILN_OK;
+    (void)kiln__code_end(code, code->frontend, inference->world);
+    code->min_world = inference->world;
+    for (size_t i = 0; i < worlds->taken.count; i++) {
+        const kiln__world *taken = &worlds->taken.items[i];
+
+        if (taken->frontend != code->frontend)
+            KILN_TRY(kiln__ranges_narrow(worlds->alloc, &code->others,
+                                         taken->frontend, taken->number,
+                                         taken->number));
+    }
+    return code->lacks == KILN__LACKS_MEMORY ? KILN_ENOMEM : KILN_OK;
+}
+
+void kiln__inference_goes_without(kiln_inference *inference,
+                                  const kiln__worlds *worlds)
+{
+    kiln_code *code = inference->code;
+
+    code->lacks = KILN__LACKS_OTHER;
+    for (size_t i = 0; i < worlds->taken.count; i++) {
+        const kiln__world *taken = &worlds->taken.items[i];
+
+        if (taken->frontend != code->frontend &&
+            kiln__ranges_narrow(worlds->alloc, &code->others, taken->frontend,
+                                taken->number, taken->number) != KILN_OK)
+            code->lacks = KILN__LACKS_MEMORY;
+    }
+}
+
 static kiln_status run_frontend(kiln_inference *inference, kiln_error **error)
 {
     kiln_frontend *frontend = inference->code->frontend;
@@ -342,6 +153,10 @@ static kiln_status run_frontend(kiln_inference *inference, kiln_error **error)
                                  inference->config, inference->world, inference,
                                  error);
     inference->run->inference = inference->parent;
+    if (status == KILN_OK)
+        status = check_report(inference, error);
+    if (status == KILN_OK)
+        status = end_with_moment(inference);
     /* Nested inferences are part of the outermost one's time. */
     if (!inference->parent)
         kiln__stage_ended(inference->context, KILN_STAGE_INFER,
@@ -366,7 +181,7 @@ static kiln_status park(kiln_inference *inference)
     head->members.items[head->members.count++] = inference->code;
     inference->members.count = 0;
     /* Rely on the head all the way: those between are provisional too. */
-    rely_on(inference->parent, head);
+    kiln__inference_rely_on(inference->parent, head);
     while (inference->held) {
         kiln__flight *flight = inference->held;
 
@@ -382,6 +197,23 @@ static kiln_status park(kiln_inference *inference)
     return KILN_OK;
 }
 
+/* Members of a cycle may have told nothing while what they relied on was not
+   known yet; now it is. */
+static kiln_status check_members(kiln_inference *inference)
+{
+    const kiln__code_list *members = &inference->members;
+
+    for (size_t i = 0; i < members->count; i++) {
+        if (members->items[i]->has_ir)
+            continue;
+        kiln_error_free(inference->refusal);
+        inference->refusal = NULL;
+        return refuse_report(members->items[i], "and reported no typed IR",
+                             &inference->refusal);
+    }
+    return KILN_OK;
+}
+
 static kiln_status publish(kiln_inference *inference, kiln_code **out)
 {
     const kiln_alloc *alloc = &inference->context->alloc;
@@ -392,7 +224,9 @@ static kiln_status publish(kiln_inference *inference, kiln_code **out)
     if (!kiln__array_push(alloc, members, own))
         return KILN_ENOMEM;
     inference->code = NULL;
-    status = kiln__code_seal(members->items, members->count);
+    status = check_members(inference);
+    if (status == KILN_OK)
+        status = kiln__code_seal(members->items, members->count);
     if (status == KILN_OK &&
         !kiln__codes_are_as_stored(members->items, members->count)) {
         kiln__code_list_remove(members, own); /* sealing moved it */
@@ -400,8 +234,8 @@ static kiln_status publish(kiln_inference *inference, kiln_code **out)
         return KILN_ENOTFOUND;
     }
     if (status == KILN_OK)
-        status = kiln__codes_publish(inference->context, members->items,
-                                     members->count, own, out);
+        status = kiln__codes_publish(inference->context, inference->worlds,
+                                     members->items, members->count, own, out);
     if (status == KILN_OK && *out == own)
         kiln__codes_save(members->items, members->count);
     if (status == KILN_OK)
@@ -455,10 +289,7 @@ static void remember_failure(const kiln_inference *inference,
     if (!fails_again(inference, status))
         return;
     kiln__mutex_lock(&tiers->lock);
-    kiln_error_free(instance->failed_error);
-    instance->failed_error = kiln__error_retain(error);
-    instance->failed_status = status;
-    instance->failed_world = inference->world;
+    kiln__instance_remember(instance, inference->worlds, status, error);
     kiln__mutex_unlock(&tiers->lock);
 }
 
@@ -500,7 +331,10 @@ static kiln_status infer(kiln_inference *inference, kiln_code **out,
         KILN_TRY(run_frontend(inference, error));
         status = publish_or_park(inference, out);
     }
-    return status == KILN_OK ? KILN_OK : kiln__error_shortage(error, status);
+    /* Of what was reported, inference->refusal says it. */
+    if (status == KILN_OK || status == KILN_EINVAL)
+        return status;
+    return kiln__error_shortage(error, status);
 }
 
 /* The level goes on over suspended chains; the rest begins anew with one. */
@@ -511,6 +345,7 @@ static void begin(kiln_inference *inference, kiln__run *run)
 
     inference->run = run;
     inference->parent = run->inference;
+    inference->around = around;
     inference->sequence = ++run->inferred;
     inference->recursions = run->recursions;
     inference->level = around ? around->level + 1 : 0;
@@ -540,7 +375,8 @@ kiln_status kiln__typed_infer(kiln_code **out, kiln_context *context,
         .instance = instance,
         .signature = {instance->function, instance->types, instance->count},
         .config = request->config,
-        .world = request->world,
+        .worlds = request->worlds,
+        .world = kiln__worlds_of(request->worlds, instance->function->frontend),
         .flight = flight,
     };
     kiln_error *fault = NULL;
@@ -550,16 +386,21 @@ kiln_status kiln__typed_infer(kiln_code **out, kiln_context *context,
     *out = NULL;
     status = find_or_infer(&inference, out, request, &fault);
     if (status != KILN_OK) {
+        if (!fault && inference.refusal) {
+            fault = inference.refusal;
+            inference.refusal = NULL;
+        }
         if (!fault)
             kiln__error_set(&fault, status, "%s: %s",
                             inference.signature.function->name,
                             kiln_status_text(status));
-        forget_since(&inference);
+        kiln__inference_forget_since(&inference);
         remember_failure(&inference, status, fault);
     }
     end_flights(&inference, status);
     if (inference.code)
         kiln__code_free(inference.code);
+    kiln_error_free(inference.refusal);
     kiln__array_dispose(&context->alloc, &inference.members);
     if (error && fault)
         *error = fault;

@@ -1,5 +1,6 @@
 /* invalidate.c - what a definition ends, and what it leaves alone. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include <inttypes.h>
 #include <string.h>
 
 #include "log.h"
@@ -8,7 +9,9 @@
 /*
  * A definition names the subjects it touched. The code instances that asked
  * about one of them are asked again: those that get another answer end with
- * the world before, and so does everything that calls them. Nobody else does.
+ * the world before, and so does everything that calls them or depends on them,
+ * of any frontend, in the worlds of the one that told the change. Nobody else
+ * does.
  */
 
 static void end_kernels(const kiln_code *code)
@@ -24,15 +27,16 @@ static void end_kernels(const kiln_code *code)
 /* Ends one code instance and puts it on the stack of those whose callers are
    yet to be looked at: once, since it is ended by then. */
 static void clip_one(struct kiln__tiers *tiers, kiln_code **stack,
-                     kiln_code *code, uint64_t maximum, kiln__code_list *list)
+                     kiln_code *code, const kiln__world *last,
+                     kiln__code_list *list)
 {
-    const uint64_t before = atomic_load(&code->max_world);
+    const int was_good = kiln__code_is_good(code);
 
-    if (before <= maximum)
+    if (!kiln__code_end(code, last->frontend, last->number))
         return;
-    atomic_store(&code->max_world, maximum);
     end_kernels(code);
-    if (before == UINT64_MAX && list)
+    kiln__instance_note_end(code->instance, code);
+    if (was_good && list)
         (void)kiln__array_push(&tiers->context->alloc, list, code);
     code->work_next = *stack;
     *stack = code;
@@ -40,17 +44,19 @@ static void clip_one(struct kiln__tiers *tiers, kiln_code **stack,
 
 /* An explicit stack: call chains may be long. */
 void kiln__code_clip(struct kiln__tiers *tiers, kiln_code *code,
-                     uint64_t maximum, kiln__code_list *list)
+                     const kiln_frontend *frontend, uint64_t maximum,
+                     kiln__code_list *list)
 {
+    const kiln__world last = {(kiln_frontend *)(uintptr_t)frontend, maximum};
     kiln_code *stack = NULL;
 
-    clip_one(tiers, &stack, code, maximum, list);
+    clip_one(tiers, &stack, code, &last, list);
     while (stack) {
         const kiln_code *at = stack;
 
         stack = at->work_next;
         for (size_t i = 0; i < at->callers.count; i++)
-            clip_one(tiers, &stack, at->callers.items[i], maximum, list);
+            clip_one(tiers, &stack, at->callers.items[i], &last, list);
     }
 }
 
@@ -91,7 +97,7 @@ static int holds_for_subject(const kiln_code *code, uint64_t subject,
 
 /* Inferences under way find the world noted when they publish. */
 static kiln_status note_change(struct kiln__tiers *tiers,
-                               const kiln_frontend *frontend, uint64_t subject,
+                               kiln_frontend *frontend, uint64_t subject,
                                uint64_t world)
 {
     kiln__subject *found;
@@ -100,10 +106,60 @@ static kiln_status note_change(struct kiln__tiers *tiers,
     found = kiln__subject_get(tiers, frontend, subject);
     if (found && found->changed < world)
         found->changed = world;
-    if (!found && tiers->unnoted < world)
-        tiers->unnoted = world;
+    if (!found && frontend->unnoted < world)
+        frontend->unnoted = world;
     kiln__mutex_unlock(&tiers->lock);
     return found ? KILN_OK : KILN_ENOMEM;
+}
+
+static int has_ended_elsewhere(const kiln_code *code)
+{
+    return atomic_load(&code->max_world) == UINT64_MAX &&
+           !kiln__code_is_good(code);
+}
+
+/* Those whose worlds have an end are of no interest to changes after it, and
+   however many they are, they are not in the way. One that ended in the worlds
+   of another frontend alone ends here as well: who is asked again for nobody's
+   sake costs as much. */
+static void set_ended_aside(struct kiln__tiers *tiers, kiln__subject *subject,
+                            uint64_t world)
+{
+    const kiln_alloc *alloc = &tiers->context->alloc;
+    size_t kept = 0;
+
+    for (size_t i = 0; i < subject->codes.count; i++) {
+        kiln_code *code = subject->codes.items[i];
+        uint64_t last;
+
+        if (code->inferred_world < world && has_ended_elsewhere(code))
+            kiln__code_clip(tiers, code, code->frontend, code->inferred_world,
+                            NULL);
+        last = atomic_load(&code->max_world);
+        if (last != UINT64_MAX &&
+            kiln__array_push(alloc, &subject->ended, code)) {
+            if (subject->last_ended < last)
+                subject->last_ended = last;
+            continue;
+        }
+        subject->codes.items[kept++] = code;
+    }
+    subject->codes.count = kept;
+}
+
+static kiln_status add_askers(const kiln_alloc *alloc,
+                              const kiln__code_list *codes, uint64_t world,
+                              kiln__code_list *out)
+{
+    for (size_t i = 0; i < codes->count; i++) {
+        kiln_code *code = codes->items[i];
+
+        if (code->inferred_world < world &&
+            atomic_load(&code->max_world) >= world &&
+            !kiln__array_push(alloc, out, code))
+            return KILN_ENOMEM;
+    }
+    return KILN_OK;
 }
 
 /* Copies those who asked about the subject and are still valid: they are
@@ -113,23 +169,20 @@ static kiln_status askers_of(struct kiln__tiers *tiers,
                              const kiln_frontend *frontend, uint64_t subject,
                              uint64_t world, kiln__code_list *out)
 {
+    const kiln_alloc *alloc = &tiers->context->alloc;
     kiln_status status = KILN_OK;
     kiln__subject *found;
 
     out->count = 0;
     kiln__mutex_lock(&tiers->lock);
     found = kiln__subject_find(tiers, frontend, subject);
-    for (size_t i = 0; found && i < found->codes.count; i++) {
-        kiln_code *code = found->codes.items[i];
-
-        if (code->inferred_world >= world ||
-            atomic_load(&code->max_world) < world)
-            continue;
-        if (!kiln__array_push(&tiers->context->alloc, out, code)) {
-            status = KILN_ENOMEM;
-            break;
-        }
+    if (found) {
+        set_ended_aside(tiers, found, world);
+        status = add_askers(alloc, &found->codes, world, out);
     }
+    /* Told late, after changes of newer worlds. */
+    if (found && status == KILN_OK && found->last_ended >= world)
+        status = add_askers(alloc, &found->ended, world, out);
     kiln__mutex_unlock(&tiers->lock);
     return status;
 }
@@ -148,7 +201,7 @@ static void change_subject(struct kiln__tiers *tiers, uint64_t subject,
         if (!holds_for_subject(code, subject, last_good))
             last_good = code->inferred_world;
         kiln__mutex_lock(&tiers->lock);
-        kiln__code_clip(tiers, code, last_good, invalidated);
+        kiln__code_clip(tiers, code, code->frontend, last_good, invalidated);
         kiln__mutex_unlock(&tiers->lock);
     }
 }
@@ -162,21 +215,19 @@ static void end_everything(struct kiln__tiers *tiers,
     kiln__mutex_lock(&tiers->lock);
     for (kiln_code *code = tiers->codes; code; code = code->next_all)
         if (code->frontend == frontend)
-            kiln__code_clip(tiers, code, world - 1, invalidated);
+            kiln__code_clip(tiers, code, frontend, world - 1, invalidated);
     kiln__mutex_unlock(&tiers->lock);
 }
 
-kiln_status kiln_world_changed(kiln_frontend *frontend, uint64_t world,
-                               const uint64_t *subjects, size_t count,
-                               kiln_change_report *report)
+kiln_status kiln__world_changed(kiln_frontend *frontend, uint64_t world,
+                                const uint64_t *subjects, size_t count,
+                                kiln_change_report *report)
 {
-    kiln_context *context = frontend ? frontend->context : NULL;
+    kiln_context *context = frontend->context;
     kiln__code_list askers = {0};
     kiln__code_list invalidated = {0};
     kiln__stay stay;
 
-    if (!context || world == 0 || (count && !subjects))
-        return KILN_EINVAL;
     kiln__stay_enter(&stay, context);
     for (size_t i = 0; i < count; i++) {
         if (note_change(context->tiers, frontend, subjects[i], world) !=
@@ -196,6 +247,30 @@ kiln_status kiln_world_changed(kiln_frontend *frontend, uint64_t world,
     return KILN_OK;
 }
 
+kiln_status kiln_world_changed(kiln_frontend *frontend, uint64_t world,
+                               const uint64_t *subjects, size_t count,
+                               kiln_change_report *report)
+{
+    kiln_error *error = NULL;
+    uint64_t now;
+    kiln_status status;
+
+    if (!frontend || (count && !subjects))
+        return KILN_EINVAL;
+    status = kiln__world_now(&now, frontend, &error);
+    if (status == KILN_OK && world != now)
+        status = kiln__error_set(&error, KILN_EINVAL,
+                                 "frontend '%s' tells of a change of world "
+                                 "%" PRIu64 ", and its world is %" PRIu64,
+                                 frontend->name, world, now);
+    if (status == KILN_OK)
+        return kiln__world_changed(frontend, world, subjects, count, report);
+    kiln__log(frontend->context, KILN_LOG_WARNING, "%s",
+              kiln_error_message(error));
+    kiln_error_free(error);
+    return status;
+}
+
 kiln_status kiln_invalidate(const kiln_code *code, uint64_t maximum)
 {
     kiln__code_list invalidated = {0};
@@ -207,8 +282,8 @@ kiln_status kiln_invalidate(const kiln_code *code, uint64_t maximum)
     context = code->context;
     kiln__stay_enter(&stay, context);
     kiln__mutex_lock(&context->tiers->lock);
-    kiln__code_clip(context->tiers, (kiln_code *)(uintptr_t)code, maximum,
-                    &invalidated);
+    kiln__code_clip(context->tiers, (kiln_code *)(uintptr_t)code,
+                    code->frontend, maximum, &invalidated);
     kiln__mutex_unlock(&context->tiers->lock);
     kiln__invalidated_report(context, &invalidated, NULL);
     kiln__stay_leave(&stay);

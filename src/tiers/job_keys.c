@@ -107,7 +107,7 @@ kiln_status kiln__job_keys(kiln_context *context,
     KILN_TRY(kiln_infer(&code, context, signature, config, 0, error));
     a.code = code;
     a.typed = kiln_code_digest(code);
-    a.world = frontend->ops.world(frontend->self);
+    KILN_TRY(kiln__world_now(&a.world, frontend, error));
     status = give_all(&a);
     return status == KILN_OK
                ? KILN_OK

@@ -54,12 +54,13 @@ static kiln__job *job_get(struct kiln__tiers *tiers,
     return job;
 }
 
+/* A job may have had many code instances; a code instance has few jobs. */
 static kiln_kernel *kernel_of(const kiln__job *job, const kiln_code *code)
 {
-    kiln_kernel *kernel = job->kernels;
+    kiln_kernel *kernel = code->kernels;
 
-    while (kernel && kernel->code != code)
-        kernel = kernel->next;
+    while (kernel && kernel->job != job)
+        kernel = kernel->next_of_code;
     return kernel;
 }
 
@@ -190,7 +191,7 @@ static void job_add(kiln__job *job, kiln_kernel *kernel)
 {
     kiln_code *code = (kiln_code *)(uintptr_t)kernel->code;
 
-    kernel->head.valid = atomic_load(&code->max_world) == UINT64_MAX;
+    kernel->head.valid = kiln__code_is_good(code) != 0;
     kernel->job = job;
     kernel->next = job->kernels;
     job->kernels = kernel;

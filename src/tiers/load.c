@@ -15,11 +15,13 @@
 /*
  * An entry is filed under the instance key, whose root digest is asked of the
  * frontend first. It has what inference reported: typed IR, queries with their
- * answers, and callees as signatures with their typed digests and results. It
- * holds today if every query has the same answer, what it takes from libraries
- * is what it was, and every callee, gone through the tier like in an inference,
- * has the digest and gives the type that it had. So an edit is found by whoever
- * asked about it, and by all that call him.
+ * answers, and its edges, callees and what it depends on without a call, as
+ * signatures of their frontends with their identities and results. It holds
+ * today if every query has the same answer, what it takes from libraries is
+ * what it was, and what is at the end of every edge, gone through the tier like
+ * in an inference, has the identity and gives the type that it had. So an edit
+ * is found by whoever asked about it, and by all that rely on him, of whatever
+ * frontend.
  *
  * A type is written as its text and its id. The text says which type it would
  * be today, the id is that of all that makes it up, fields' names and order
@@ -30,12 +32,18 @@
  * Loading is an inference whose body was written down: it has a frame of its
  * own, and recursion is met like in any other. Within a cycle digests are
  * known when it is sealed: they are compared then. What is loaded relies only
- * on what is loaded as well, and no frontend sees a frame that is.
+ * on what is loaded as well, and no frontend sees a frame that is. What it
+ * depends on without a call was whole when it was inferred, and is asked for in
+ * a stay of its own, as the frontend did.
  *
- * Meta, after a version: digest, name, result's type, mark of a runtime
- * function, queries {subject, data, answer}, uses {symbol, digest}, sites
- * {name, kind}, callees {function, types, digest, result's type}; a type is
- * {text, id}. The payload is the typed IR.
+ * What fails for what is around it says nothing about the entry, which stays.
+ * An entry that is being loaded further out is not tried again: who needs its
+ * own result finds that out as quickly as without entries.
+ *
+ * Meta, after a version: digest, identity, name, result's type, mark of a
+ * runtime function, queries {subject, data, answer}, uses {symbol, digest},
+ * sites {name, kind}, callees and dependencies {frontend, function, types,
+ * identity, result's type}; a type is {text, id}. The payload is the typed IR.
  */
 
 /* ---- writing ---- */
@@ -74,18 +82,19 @@ static void encode_type(kiln__encoder *out, const kiln_type *type)
     kiln__encode_digest(out, type ? type->id : none);
 }
 
-static void encode_callees(kiln__encoder *out, const kiln_code *code)
+static void encode_edges(kiln__encoder *out, const kiln__code_list *edges)
 {
-    kiln__encode_u64(out, code->callees.count);
-    for (size_t i = 0; i < code->callees.count; i++) {
-        const kiln_code *callee = code->callees.items[i];
+    kiln__encode_u64(out, edges->count);
+    for (size_t i = 0; i < edges->count; i++) {
+        const kiln_code *code = edges->items[i];
 
-        kiln__encode_text(out, callee->instance->function->name);
-        kiln__encode_u64(out, callee->instance->count);
-        for (size_t k = 0; k < callee->instance->count; k++)
-            encode_type(out, callee->instance->types[k]);
-        kiln__encode_digest(out, callee->digest);
-        encode_type(out, callee->result);
+        kiln__encode_text(out, code->frontend->name);
+        kiln__encode_text(out, code->instance->function->name);
+        kiln__encode_u64(out, code->instance->count);
+        for (size_t k = 0; k < code->instance->count; k++)
+            encode_type(out, code->instance->types[k]);
+        kiln__encode_digest(out, code->identity);
+        encode_type(out, code->result);
     }
 }
 
@@ -93,23 +102,32 @@ static void encode_meta(kiln__encoder *out, const kiln_code *code)
 {
     kiln__encode_u64(out, KILN__META_INSTANCE);
     kiln__encode_digest(out, code->digest);
+    kiln__encode_digest(out, code->identity);
     kiln__encode_text(out, code->name);
     encode_type(out, code->result);
     kiln__encode_u64(out, code->is_runtime);
     encode_queries(out, code);
     encode_uses(out, code);
     encode_sites(out, code);
-    encode_callees(out, code);
+    encode_edges(out, &code->callees);
+    encode_edges(out, &code->depends);
 }
 
-/* A frontend that cannot find what another process wrote down about callees
-   gets no entries that have any. */
+static int can_be_found(const kiln__code_list *edges)
+{
+    for (size_t i = 0; i < edges->count; i++)
+        if (!edges->items[i]->frontend->ops.function)
+            return 0;
+    return 1;
+}
+
+/* Frontends that cannot find what another process wrote down about them get no
+   entries that refer to them. Nor is written down what went on without
+   something: no edge says so. */
 static int can_be_loaded(const kiln_code *code)
 {
-    const kiln_frontend_ops *ops = &code->frontend->ops;
-
-    return !code->is_record && atomic_load(&code->max_world) == UINT64_MAX &&
-           (code->callees.count == 0 || ops->function);
+    return !code->is_record && !code->lacks && kiln__code_is_good(code) &&
+           can_be_found(&code->callees) && can_be_found(&code->depends);
 }
 
 /* Only a frontend that tells roots beforehand finds entries by them. */
@@ -168,6 +186,7 @@ typedef struct loading {
     kiln__arena arena;
     int is_stale;         /* the entry is well made, and true no more */
     kiln_status shortage; /* nothing is known about it */
+    int is_unsure;        /* nor is anything else */
 } loading;
 
 /* Notes a lack of memory or stack; true when there was none. */
@@ -186,18 +205,21 @@ static const char *read_text(loading *l)
                      : NULL;
 }
 
-static const kiln_type *type_of(loading *l, const char *text)
+/* As the frontend reads it; NULL: as everybody does. */
+static const kiln_type *type_of(loading *l, kiln_frontend *frontend,
+                                const char *text)
 {
-    const kiln_frontend *frontend = l->inference->code->frontend;
+    kiln_inference *inference = l->inference;
     const kiln_type *type = NULL;
+    uint64_t world;
     kiln_status status;
 
-    if (frontend->ops.type)
-        status = frontend->ops.type(frontend->self, text, l->inference->world,
-                                    &type);
+    if (!frontend || !frontend->ops.type)
+        status = kiln_type_parse(&type, inference->context, NULL, text, NULL);
     else
-        status =
-            kiln_type_parse(&type, l->inference->context, NULL, text, NULL);
+        status = kiln__worlds_take(&world, inference->worlds, frontend, NULL);
+    if (status == KILN_OK && frontend && frontend->ops.type)
+        status = frontend->ops.type(frontend->self, text, world, &type);
     return went_well(l, status) ? type : NULL;
 }
 
@@ -228,15 +250,25 @@ static int is_as_written(loading *l, const written_type *written,
     return is_same;
 }
 
-/* NULL: there was none, or the entry is stale. */
-static const kiln_type *load_type(loading *l)
+/* A signature has types of whoever asks and of whoever is asked. NULL: there
+   was none, or the entry is stale. */
+static const kiln_type *load_type(loading *l, kiln_frontend *asked)
 {
+    kiln_frontend *readers[] = {asked, l->inference->code->frontend, NULL};
     const written_type written = read_type(l);
     const kiln_type *type = NULL;
 
-    if (!l->reader.failed && written.text)
-        type = type_of(l, written.text);
-    return !l->reader.failed && is_as_written(l, &written, type) ? type : NULL;
+    if (l->reader.failed || !written.text)
+        return NULL;
+    for (size_t i = 0; i < sizeof readers / sizeof *readers; i++) {
+        if (i > 0 && readers[i] == readers[i - 1])
+            continue;
+        type = type_of(l, readers[i], written.text);
+        if (type && kiln__digest_equal(type->id, written.id))
+            return type;
+    }
+    l->is_stale = 1;
+    return NULL;
 }
 
 /* Each part returns false when the entry is of no use. */
@@ -248,8 +280,9 @@ static int load_head(loading *l)
     if (kiln__read_u64(&l->reader) != KILN__META_INSTANCE)
         return 0;
     code->stored_digest = kiln__read_digest(&l->reader);
+    code->stored_identity = kiln__read_digest(&l->reader);
     name = read_text(l);
-    code->result = load_type(l);
+    code->result = load_type(l, code->frontend);
     code->is_runtime = kiln__read_u64(&l->reader) == 1;
     return !l->reader.failed && !l->is_stale && name &&
            went_well(l, kiln_inference_set_name(l->inference, name));
@@ -299,53 +332,138 @@ static int load_site(loading *l)
                                                 (int32_t)kind, NULL));
 }
 
+/* An edge as it was written. */
+typedef struct written_edge {
+    kiln_signature signature;
+    kiln_digest identity;
+    written_type result;
+} written_edge;
+
+/* A frontend that is not here today may be tomorrow. */
+static int find_function(loading *l, kiln_signature *out, const char *frontend,
+                         const char *name)
+{
+    const kiln_frontend *of =
+        kiln__frontend_find(l->inference->context, frontend);
+
+    if (!of || !of->ops.function) {
+        l->is_unsure = 1;
+        return 0;
+    }
+    l->is_stale =
+        !went_well(l, of->ops.function(of->self, name, &out->function));
+    return !l->is_stale;
+}
+
 static int read_signature(loading *l, kiln_signature *out)
 {
-    const kiln_frontend *frontend = l->inference->code->frontend;
+    const char *frontend = read_text(l);
     const char *name = read_text(l);
     const size_t count = kiln__read_count(&l->reader, 1);
     const kiln_type **types =
         kiln__arena_allocate_array(&l->arena, count + 1, sizeof *types);
 
-    if (l->reader.failed || !name || !types || count > KILN_ARGUMENTS_MAX ||
-        !frontend->ops.function)
+    if (l->reader.failed || !frontend || !name || !types ||
+        count > KILN_ARGUMENTS_MAX)
         return 0;
     *out = (kiln_signature){.types = types, .count = count};
-    if (!went_well(
-            l, frontend->ops.function(frontend->self, name, &out->function)))
-        l->is_stale = 1;
+    if (!find_function(l, out, frontend, name))
+        return 0;
     for (size_t i = 0; i < count && !l->reader.failed; i++) {
-        types[i] = load_type(l);
+        types[i] = load_type(l, out->function->frontend);
         l->reader.failed |= !types[i] && !l->is_stale;
     }
     return !l->reader.failed && !l->is_stale;
 }
 
+static int read_edge(loading *l, written_edge *out)
+{
+    if (!read_signature(l, &out->signature))
+        return 0;
+    out->identity = kiln__read_digest(&l->reader);
+    out->result = read_type(l);
+    return !l->reader.failed;
+}
+
+/* Whether what was got is what it was; of a member of an open cycle the digest
+   is not known yet. */
+static int is_edge_as_written(loading *l, const written_edge *edge,
+                              kiln_status status, const kiln_code *code)
+{
+    l->is_stale = !went_well(l, status) ||
+                  (code->published &&
+                   !kiln__digest_equal(code->identity, edge->identity));
+    return !l->is_stale && is_as_written(l, &edge->result, code->result);
+}
+
 static int load_callee(loading *l)
 {
-    kiln_inference *inference = l->inference;
     const kiln_code *callee = NULL;
     kiln_inference *head = NULL;
-    kiln_signature signature;
-    written_type result;
-    kiln_digest digest;
+    written_edge edge;
     kiln_status status;
 
-    if (!read_signature(l, &signature))
+    if (!read_edge(l, &edge))
         return 0;
-    digest = kiln__read_digest(&l->reader);
-    result = read_type(l);
-    if (l->reader.failed)
-        return 0;
-    status = kiln_inference_callee(inference, &signature, &callee, NULL, &head,
-                                   NULL);
+    status = kiln_inference_callee(l->inference, &edge.signature, &callee, NULL,
+                                   &head, NULL);
     if (status == KILN_ERECURSION && head)
-        return is_as_written(l, &result, head->code->result);
-    /* Of a member of an open cycle the digest is not known yet. */
-    l->is_stale =
-        !went_well(l, status) ||
-        (callee->published && !kiln__digest_equal(callee->digest, digest));
-    return !l->is_stale && is_as_written(l, &result, callee->result);
+        return is_as_written(l, &edge.result, head->code->result);
+    return is_edge_as_written(l, &edge, status, callee);
+}
+
+/* Is it under way further out, in this chain or around it? */
+static int is_under_way(const kiln_inference *inference,
+                        const kiln__instance *instance)
+{
+    while (inference && inference->instance != instance)
+        inference = inference->around;
+    return inference != NULL;
+}
+
+static kiln_status get_finished(const kiln_code **out,
+                                kiln_inference *inference,
+                                const kiln_signature *signature)
+{
+    kiln_context *context = inference->context;
+    const kiln__typed_request request = {signature, inference->config,
+                                         inference->worlds,
+                                         inference->run->never_wait, 0};
+    kiln_frontend *frontend = signature->function->frontend;
+    uint64_t world;
+    kiln__stay stay;
+    kiln__run *run;
+    kiln_status status;
+
+    KILN_TRY(kiln__worlds_take(&world, inference->worlds, frontend, NULL));
+    run = kiln__stay_enter(&stay, context);
+    status = kiln__typed_get(out, context, run, &request, NULL);
+    kiln__stay_leave(&stay);
+    return status;
+}
+
+static int load_dependency(loading *l)
+{
+    kiln_inference *inference = l->inference;
+    struct kiln__tiers *tiers = inference->context->tiers;
+    const kiln_code *code = NULL;
+    const kiln__instance *instance;
+    written_edge edge;
+    kiln_status status;
+
+    if (!read_edge(l, &edge))
+        return 0;
+    kiln__mutex_lock(&tiers->lock);
+    instance =
+        kiln__instance_get(tiers, &edge.signature, inference->config->owner, 0);
+    kiln__mutex_unlock(&tiers->lock);
+    if (instance && is_under_way(inference, instance)) {
+        l->is_unsure = 1;
+        return 0;
+    }
+    status = get_finished(&code, inference, &edge.signature);
+    return is_edge_as_written(l, &edge, status, code) &&
+           went_well(l, kiln_inference_depend(inference, code));
 }
 
 static int load_each(loading *l, int (*one)(loading *l))
@@ -362,7 +480,7 @@ static int load_all(loading *l, const kiln__entry *entry)
 {
     return load_head(l) && load_each(l, load_query) && load_each(l, load_use) &&
            load_each(l, load_site) && load_each(l, load_callee) &&
-           kiln__reader_is_done(&l->reader) &&
+           load_each(l, load_dependency) && kiln__reader_is_done(&l->reader) &&
            went_well(l, kiln_inference_set_ir(l->inference, entry->payload,
                                               entry->payload_size));
 }
@@ -379,7 +497,9 @@ void kiln__inference_unload(kiln_inference *inference)
     code->is_runtime = 0;
     code->is_stored = 0;
     code->is_packed = 0;
+    code->has_ir = 0;
     code->stored_digest = none;
+    code->stored_identity = none;
     kiln__string_free(&inference->context->alloc, code->name);
     code->name = NULL;
 }
@@ -388,6 +508,7 @@ void kiln__inference_unload(kiln_inference *inference)
 static kiln_status load_from(kiln_inference *inference,
                              const kiln__stored *stored)
 {
+    const uint64_t recursions = inference->run->recursions;
     loading l = {.inference = inference};
     int loaded;
 
@@ -403,7 +524,8 @@ static kiln_status load_from(kiln_inference *inference,
         inference->code->is_packed = stored->is_packed != 0;
     } else {
         kiln__inference_unload(inference);
-        if (l.shortage == KILN_OK && !l.arena.failed)
+        l.is_unsure |= inference->run->recursions != recursions;
+        if (l.shortage == KILN_OK && !l.arena.failed && !l.is_unsure)
             kiln__stores_reject(inference->context, stored,
                                 l.is_stale ? KILN__FAULT_STALE
                                            : KILN__FAULT_MALFORMED);
@@ -414,9 +536,19 @@ static kiln_status load_from(kiln_inference *inference,
     return l.shortage == KILN_ESTACK ? KILN_ESTACK : KILN_ENOTFOUND;
 }
 
+static int is_loading_around(const kiln_inference *inference)
+{
+    const kiln_inference *at = inference->around;
+
+    while (at && !(at->is_loading && at->instance == inference->instance))
+        at = at->around;
+    return at != NULL;
+}
+
 static int may_load(const kiln_inference *inference)
 {
     return inference->level < KILN__INFERENCE_DEPTH_MAX &&
+           !is_loading_around(inference) &&
            kiln__stores_load(inference->context, KILN__ENTRY_INSTANCE);
 }
 
@@ -475,7 +607,9 @@ int kiln__codes_are_as_stored(kiln_code *const *group, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         if (group[i]->is_stored &&
-            !kiln__digest_equal(group[i]->digest, group[i]->stored_digest))
+            !(kiln__digest_equal(group[i]->digest, group[i]->stored_digest) &&
+              kiln__digest_equal(group[i]->identity,
+                                 group[i]->stored_identity)))
             return 0;
     return 1;
 }

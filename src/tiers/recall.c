@@ -15,10 +15,15 @@
  * A frontend that can tell a digest of all that matters to a signature makes
  * the shortest way: the same text gives the same typed digest, and with it the
  * binary key. What is recalled is a record: it has the queries of its whole
- * call closure, so that a definition ends it like any other code instance. It
- * has no typed IR; whoever needs that asks tier 1 for the complete one.
+ * call closure and of all that anything in it depends on, so that a definition
+ * ends it like any other code instance. It has no typed IR; whoever needs that
+ * asks tier 1 for the complete one.
  *
- * Libraries are no part of the text: each use is looked up again.
+ * Libraries are no part of the text: each use is looked up again. Other
+ * frontends are no part of it either: what reaches into one has no record.
+ *
+ * What was inferred in an older world may have ended, and nobody has said so
+ * yet. Here that would be written down for ever, so it is asked again.
  *
  * Meta, after a version: digest, root, name, queries {subject, data, answer},
  * uses {symbol, digest}. There is no payload.
@@ -26,26 +31,19 @@
 
 /* ---- the key ---- */
 
-static kiln_status program_of(kiln_digest *out, const kiln_signature *signature,
-                              const kiln__typed_request *request)
+static kiln_status make_key(kiln__encoder *out, const kiln_signature *signature,
+                            const kiln_config *config, uint64_t world)
 {
     const kiln_frontend *frontend = signature->function->frontend;
+    kiln_digest program = {0};
 
-    *out = (kiln_digest){0};
     if (!frontend->ops.program)
         return KILN_ENOTFOUND;
-    KILN_TRY(frontend->ops.program(frontend->self, signature, request->config,
-                                   request->world, out));
-    return kiln__digest_is_zero(*out) ? KILN_ENOTFOUND : KILN_OK;
-}
-
-static kiln_status make_key(kiln__encoder *out, const kiln_signature *signature,
-                            const kiln__typed_request *request)
-{
-    kiln_digest program;
-
-    KILN_TRY(program_of(&program, signature, request));
-    return kiln__key_program(out, signature, request->config, program);
+    KILN_TRY(frontend->ops.program(frontend->self, signature, config, world,
+                                   &program));
+    if (kiln__digest_is_zero(program))
+        return KILN_ENOTFOUND;
+    return kiln__key_program(out, signature, config, program);
 }
 
 /* ---- writing ---- */
@@ -113,13 +111,28 @@ static kiln_status encode_parts(kiln__encoder *out, const kiln_alloc *alloc,
     return status;
 }
 
-static kiln_status encode_meta(kiln__encoder *out, const kiln_code *code)
+/* In the world that the key is of. */
+static kiln_status check_closure(const kiln_code *const *closure, size_t count,
+                                 uint64_t world)
+{
+    for (size_t i = 0; i < count; i++)
+        if (closure[i]->frontend != closure[0]->frontend || closure[i]->lacks ||
+            (closure[i]->inferred_world != world &&
+             !kiln__code_still_holds(closure[i], world)))
+            return KILN_ENOTFOUND;
+    return KILN_OK;
+}
+
+static kiln_status encode_meta(kiln__encoder *out, const kiln_code *code,
+                               uint64_t world)
 {
     const kiln_alloc *alloc = &code->context->alloc;
     const kiln_code **closure = NULL;
     size_t count = 0;
-    kiln_status status = kiln__code_closure(&closure, &count, code);
+    kiln_status status = kiln__code_dependencies(&closure, &count, code);
 
+    if (status == KILN_OK)
+        status = check_closure(closure, count, world);
     kiln__encode_u64(out, KILN__META_PROGRAM);
     kiln__encode_digest(out, code->digest);
     kiln__encode_digest(out, code->root);
@@ -133,24 +146,25 @@ static kiln_status encode_meta(kiln__encoder *out, const kiln_code *code)
 }
 
 kiln_status kiln__draft_record(kiln__draft *out, const kiln_code *code,
-                               const kiln__typed_request *request)
+                               uint64_t world)
 {
+    const kiln_signature signature = kiln_code_signature(code);
+
     kiln__draft_init(out, &code->context->alloc, KILN__ENTRY_PROGRAM);
-    KILN_TRY(make_key(&out->key, request->signature, request));
-    KILN_TRY(encode_meta(&out->meta, code));
+    KILN_TRY(make_key(&out->key, &signature, code->config, world));
+    KILN_TRY(encode_meta(&out->meta, code, world));
     return kiln__draft_finish(out, NULL);
 }
 
-void kiln__code_remember(const kiln_code *code,
-                         const kiln__typed_request *request)
+void kiln__code_remember(const kiln_code *code, uint64_t world)
 {
     kiln_context *context = code->context;
     kiln__draft draft;
 
     if (!kiln__stores_write(context, KILN__ENTRY_PROGRAM) ||
-        atomic_load(&code->max_world) != UINT64_MAX)
+        !kiln__code_is_good(code))
         return;
-    if (kiln__draft_record(&draft, code, request) == KILN_OK)
+    if (kiln__draft_record(&draft, code, world) == KILN_OK)
         kiln__draft_put(context, &draft);
     kiln__draft_dispose(&draft);
 }
@@ -242,8 +256,9 @@ static kiln_code *make_record(kiln_context *context, kiln__instance *instance,
                               const kiln__typed_request *request,
                               const kiln__stored *stored)
 {
-    kiln_code *code =
-        kiln__code_new(context, instance, request->config, request->world);
+    kiln_code *code = kiln__code_new(
+        context, instance, request->config,
+        kiln__worlds_of(request->worlds, instance->function->frontend));
     kiln_code *published = NULL;
     int no_memory = 0;
 
@@ -255,8 +270,8 @@ static kiln_code *make_record(kiln_context *context, kiln__instance *instance,
     if (!read_record(code, &stored->entry, &no_memory)) {
         if (!no_memory)
             kiln__stores_reject(context, stored, KILN__FAULT_STALE);
-    } else if (kiln__codes_publish(context, &code, 1, code, &published) ==
-               KILN_OK)
+    } else if (kiln__codes_publish(context, request->worlds, &code, 1, code,
+                                   &published) == KILN_OK)
         return published;
     kiln__code_free(code);
     return NULL;
@@ -272,7 +287,9 @@ kiln_code *kiln__code_recall(kiln_context *context, kiln__instance *instance,
     if (!kiln__stores_load(context, KILN__ENTRY_PROGRAM))
         return NULL;
     kiln__encoder_init(&key, &context->alloc);
-    if (make_key(&key, request->signature, request) == KILN_OK) {
+    if (make_key(&key, request->signature, request->config,
+                 kiln__worlds_of(request->worlds,
+                                 instance->function->frontend)) == KILN_OK) {
         const kiln_key wanted = {kiln__encoder_digest(&key), key.bytes,
                                  key.size};
 

@@ -92,6 +92,18 @@ static void encode_callees(sealing *s, const kiln_code *member, digest_of of)
     }
 }
 
+/* Code without such edges is encoded as if there were no such thing; behind
+   what may follow sites, it is not taken for them. */
+static void encode_depends(kiln__encoder *encoder, const kiln_code *member,
+                           digest_of of)
+{
+    if (member->depends.count == 0)
+        return;
+    kiln__encode_text(encoder, "depends");
+    for (size_t i = 0; i < member->depends.count; i++)
+        kiln__encode_digest(encoder, of(member->depends.items[i]));
+}
+
 /* Code without sites is encoded as if there were no such thing. */
 static void encode_sites(kiln__encoder *encoder, const kiln_code *member)
 {
@@ -113,6 +125,7 @@ static void encode_typed(sealing *s, const kiln_code *member)
     for (size_t i = 0; i < member->uses.count; i++)
         kiln__encode_digest(&s->encoder, member->uses.items[i].digest);
     encode_sites(&s->encoder, member);
+    encode_depends(&s->encoder, member, typed_of);
 }
 
 /* Behind the typed digest of Kiln's own reading. */
@@ -131,6 +144,7 @@ static void encode_identity(sealing *s, const kiln_code *member)
     if (member->result)
         kiln__type_encode(&s->encoder, member->result);
     encode_callees(s, member, identity_of);
+    encode_depends(&s->encoder, member, identity_of);
 }
 
 /* ---- sealing ---- */

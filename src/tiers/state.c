@@ -134,6 +134,7 @@ static void free_subject(kiln_digest key, void *value, void *env)
 
     (void)key;
     kiln__array_dispose(alloc, &subject->codes);
+    kiln__array_dispose(alloc, &subject->ended);
     kiln__deallocate(alloc, subject, sizeof *subject);
 }
 

@@ -28,7 +28,32 @@ typedef struct kiln__consumer kiln__consumer;
 
 typedef kiln__array_of(kiln_code *) kiln__code_list;
 
-/* Immutable once published but for max_world, callers and attachments. */
+/* Worlds of a frontend in which something is valid. */
+typedef struct kiln__range {
+    kiln_frontend *frontend;
+    uint64_t minimum;
+    _Atomic uint64_t maximum; /* UINT64_MAX: nothing ended it */
+} kiln__range;
+
+typedef kiln__array_of(kiln__range) kiln__range_list;
+
+/* What infer() asked for, could not have, and went on without. */
+typedef enum kiln__lacks {
+    KILN__LACKS_NOTHING,
+    KILN__LACKS_CALLEE,
+    KILN__LACKS_OTHER, /* asked for in a stay of its own */
+    KILN__LACKS_MEMORY /* to note what that is good for */
+} kiln__lacks;
+
+/*
+ * Immutable once published but for the ends of its worlds, callers and
+ * attachments.
+ *
+ * It is valid in worlds of its own frontend, and of each frontend that anything
+ * below it is of: what ends a code in a frontend's worlds ends its callers in
+ * the worlds of that very frontend. Numbers of two frontends have nothing to do
+ * with each other.
+ */
 struct kiln_code {
     kiln_context *context;
     kiln_frontend *frontend;
@@ -45,25 +70,32 @@ struct kiln_code {
     kiln__array_of(kiln__library_use) uses; /* in the order of use */
     kiln__array_of(kiln__site_use) sites;   /* the same; names owned */
     kiln__code_list callees;                /* in call order */
-    kiln__code_list callers;                /* under the lock */
+    kiln__code_list depends; /* edges without a call, in the order told */
+    kiln__code_list callers; /* under the lock: of either kind of edge */
     uint64_t inferred_world;
     uint64_t min_world;
     _Atomic uint64_t max_world; /* UINT64_MAX: unbounded */
+    kiln__range_list others;    /* the same of other frontends */
     kiln_kernel *kernels;       /* under the lock: compiled from it */
     kiln__attached *attached;   /* under the lock */
     uint64_t sequence;          /* of its inference, in its run */
     uint64_t order;             /* in which it was published */
     kiln_digest stored_digest;  /* what the store said it is; else zero */
-    unsigned pins;              /* under the lock: flights that need it */
-    uint8_t published;          /* it is in tier 1 */
-    uint8_t is_runtime;         /* a runtime function: tier 2 may keep it */
-    uint8_t is_record;          /* recalled: neither IR nor callees, and the
-                                   queries of everything that it calls */
-    uint8_t is_stored;          /* loaded or recalled, not inferred */
-    uint8_t is_packed;          /* and from a pack that was inserted */
-    uint8_t is_root;            /* under the lock: asked for by a job */
-    uint8_t kept;               /* by the collection under way */
-    kiln_code *next;            /* of the instance, newest first */
+    kiln_digest stored_identity;
+    unsigned pins;       /* under the lock: flights that need it */
+    uint8_t published;   /* it is in tier 1 */
+    uint8_t is_runtime;  /* a runtime function: tier 2 may keep it */
+    uint8_t is_record;   /* recalled: neither IR nor callees, and the
+                            queries of everything that it calls */
+    uint8_t is_stored;   /* loaded or recalled, not inferred */
+    uint8_t is_packed;   /* and from a pack that was inserted */
+    uint8_t is_root;     /* under the lock: asked for by a job */
+    uint8_t kept;        /* by the collection under way */
+    uint8_t has_ended;   /* under the lock: it is in `ended` */
+    uint8_t still_holds; /* its queries, while it is being published */
+    uint8_t has_ir;      /* inference told some */
+    uint8_t lacks;       /* what it went on without: kiln__lacks */
+    kiln_code *next;     /* of the instance, newest first */
     kiln_code *next_all;
     kiln_code *work_next; /* worklist of a clip or a collection */
 };
@@ -74,9 +106,14 @@ typedef struct kiln__instance {
     const kiln_type **types;
     size_t count;
     kiln_digest owner;
-    kiln_code *codes;
+    kiln_code *codes; /* that nothing ended, newest first */
+    kiln_code *ended; /* the others, the latest used first */
+    kiln__array_of(kiln__world) last_worlds; /* beyond which none of those is
+                                                good, of each frontend */
+    int is_vague;                            /* that is not known */
     kiln__flight *flights;
-    uint64_t failed_world; /* 0: no failure is remembered */
+    kiln__array_of(kiln__world) failed_worlds; /* none: no failure is
+                                                  remembered */
     kiln_status failed_status;
     kiln_error *failed_error;
     struct kiln__instance *alias; /* another one of the same digest */
@@ -137,6 +174,8 @@ typedef struct kiln__kept_artifact {
 typedef struct kiln__subject {
     uint64_t changed; /* the latest world that changed it */
     kiln__code_list codes;
+    kiln__code_list ended; /* those whose worlds have an end, most of them */
+    uint64_t last_ended;   /* the last of those ends */
 } kiln__subject;
 
 struct kiln__tiers {
@@ -148,13 +187,12 @@ struct kiln__tiers {
     uint64_t visit;        /* number of the walk under way */
     kiln__map instances;   /* digest of addresses -> kiln__instance */
     kiln__map subjects;    /* -> kiln__subject */
-    uint64_t unnoted;     /* a world whose changes no memory was left to note */
-    kiln__map artifacts;  /* binary key -> kiln__kept_artifact */
-    kiln__map runtime;    /* runtime or closure key -> kiln__runtime_entry */
-    size_t given_up;      /* the least work that tier 2 is still tried for */
-    uint64_t order;       /* of what was published last */
-    uint64_t idle_bytes;  /* that nobody held when it was looked at last */
-    uint64_t grown_bytes; /* that were added since */
+    kiln__map artifacts;   /* binary key -> kiln__kept_artifact */
+    kiln__map runtime;     /* runtime or closure key -> kiln__runtime_entry */
+    size_t given_up;       /* the least work that tier 2 is still tried for */
+    uint64_t order;        /* of what was published last */
+    uint64_t idle_bytes;   /* that nobody held when it was looked at last */
+    uint64_t grown_bytes;  /* that were added since */
     _Atomic uint64_t longest_build_ns;
     kiln__consumer *consumers; /* of attached results */
     kiln_code *codes;          /* every published one */
@@ -169,10 +207,12 @@ struct kiln_inference {
     kiln_context *context;
     kiln__run *run;
     kiln_inference *parent;
+    const kiln_inference *around; /* the parent, or in the chain around */
     kiln__instance *instance;
     kiln_signature signature;
     const kiln_config *config;
-    uint64_t world;
+    kiln__worlds *worlds; /* of the whole chain */
+    uint64_t world;       /* its own frontend's among them */
     uint64_t sequence;    /* those begun under this one have greater ones */
     uint64_t recursions;  /* of the run, when this one began */
     uint32_t level;       /* over all stays of the run */
@@ -184,6 +224,7 @@ struct kiln_inference {
     kiln__code_list members; /* provisional results of the cycle we head */
     kiln__flight *held;      /* flights of members, ended with us */
     kiln__flight *flight;    /* or NULL: private */
+    kiln_error *refusal;     /* why kiln_inference_depend() failed last */
     void *user;
 };
 
@@ -193,9 +234,25 @@ struct kiln_inference {
 kiln__instance *kiln__instance_get(struct kiln__tiers *tiers,
                                    const kiln_signature *signature,
                                    kiln_digest owner, int create);
-/* The newest one of the world; complete, or a record as well. */
-kiln_code *kiln__instance_code(const kiln__instance *instance, uint64_t world,
-                               int or_record);
+/* One that is good for the worlds; complete, or a record as well. Of a frontend
+   whose world was not taken yet, one that nothing ended is good; the first such
+   frontend is stored in `*untaken` (else NULL): once it is taken, the caller
+   asks again. */
+kiln_code *kiln__instance_code(kiln__instance *instance,
+                               const kiln__worlds *worlds, int or_record,
+                               kiln_frontend **untaken);
+/* Does the failure that is remembered stand for the worlds, too? */
+int kiln__instance_fails(const kiln__instance *instance,
+                         const kiln__worlds *worlds, kiln_frontend **untaken);
+/* Without memory nothing is remembered. */
+void kiln__instance_remember(kiln__instance *instance,
+                             const kiln__worlds *worlds, kiln_status status,
+                             kiln_error *error);
+void kiln__instance_add(kiln__instance *instance, kiln_code *code);
+/* The code's worlds have an end from now on, or an earlier one. */
+void kiln__instance_note_end(kiln__instance *instance, kiln_code *code);
+/* Forgets the codes that a collection does not keep. */
+void kiln__instance_sweep(kiln__instance *instance);
 void kiln__instance_free(const kiln_alloc *alloc, kiln__instance *instance);
 
 /* ---- job_table.c: with the lock held ---- */
@@ -223,6 +280,30 @@ kiln_status kiln__code_add_site(kiln_code *code, const char *name,
                                 int32_t kind);
 void kiln__code_clear_sites(kiln_code *code);
 
+/* ---- ranges.c ---- */
+/* In no frontend's worlds anything ended it. Takes no lock. */
+int kiln__code_is_good(const kiln_code *code);
+/* The range in the worlds of the frontend, if there is one: KILN_ENOTFOUND. */
+kiln_status kiln__code_range(const kiln_code *code,
+                             const kiln_frontend *frontend, uint64_t *minimum,
+                             uint64_t *maximum);
+/* Is it good for those of the worlds that are taken? The rest must have no end:
+   see kiln__instance_code(). */
+int kiln__code_is_for(const kiln_code *code, const kiln__worlds *worlds,
+                      kiln_frontend **untaken);
+/* Shrinks the range of the frontend in the list, made if need be. */
+kiln_status kiln__ranges_narrow(const kiln_alloc *alloc, kiln__range_list *list,
+                                kiln_frontend *frontend, uint64_t minimum,
+                                uint64_t maximum);
+/* The same by all ranges of a code. */
+kiln_status kiln__ranges_narrow_by(const kiln_alloc *alloc,
+                                   kiln__range_list *list,
+                                   const kiln_code *code);
+/* Sets the end in the worlds of the frontend: false when it was there already,
+   or earlier. */
+int kiln__code_end(kiln_code *code, const kiln_frontend *frontend,
+                   uint64_t maximum);
+
 /* ---- seal.c ---- */
 /* Gives the members of one cycle, or a single code, their digests; may put
    them in another order. */
@@ -244,6 +325,14 @@ int kiln__run_is_own(const kiln__run *run);
 uint64_t kiln__stays_of_thread(const kiln_context *context);
 
 /* ---- inference.c ---- */
+/* The frame relies on what the head, a frame above it, assumes of itself. */
+void kiln__inference_rely_on(kiln_inference *from, const kiln_inference *head);
+/* Something that infer() asked for, in a stay of its own, could not be had in
+   those worlds: should it go on without, its result is good for no others. */
+void kiln__inference_goes_without(kiln_inference *inference,
+                                  const kiln__worlds *worlds);
+/* Frees the provisional results that were begun since the frame was. */
+void kiln__inference_forget_since(kiln_inference *inference);
 /* Infers the instance, or finds it in a store, and publishes it, or parks it
    with its cycle's head. Ends `flight` (NULL: private) in either case. A
    failure that the same request meets again is remembered. */
@@ -303,16 +392,16 @@ kiln_code *kiln__code_recall(kiln_context *context, kiln__instance *instance,
                              const kiln__typed_request *request);
 /* KILN_ENOTFOUND: the frontend promises nothing about its program. */
 kiln_status kiln__draft_record(kiln__draft *out, const kiln_code *code,
-                               const kiln__typed_request *request);
+                               uint64_t world);
 /* Keeps what the next process can recall. */
-void kiln__code_remember(const kiln_code *code,
-                         const kiln__typed_request *request);
+void kiln__code_remember(const kiln_code *code, uint64_t world);
 
 /* ---- publish.c ---- */
 /* Puts a sealed group into tier 1, and checks it against today's world. If
    another thread has published `own` meanwhile, and with it what it calls,
    that replaces the group. */
-kiln_status kiln__codes_publish(kiln_context *context, kiln_code **group,
+kiln_status kiln__codes_publish(kiln_context *context,
+                                const kiln__worlds *worlds, kiln_code **group,
                                 size_t count, kiln_code *own, kiln_code **out);
 kiln__subject *kiln__subject_find(struct kiln__tiers *tiers,
                                   const kiln_frontend *frontend,
@@ -323,10 +412,12 @@ kiln__subject *kiln__subject_get(struct kiln__tiers *tiers,
                                  uint64_t subject);
 
 /* ---- invalidate.c ---- */
-/* With the lock held: ends the validity of a code and of its callers; newly
-   invalid ones are appended to `list` if it is not NULL. */
+/* With the lock held: ends the validity of a code and of its callers in the
+   worlds of the frontend; newly invalid ones are appended to `list` if it is
+   not NULL. */
 void kiln__code_clip(struct kiln__tiers *tiers, kiln_code *code,
-                     uint64_t maximum, kiln__code_list *list);
+                     const kiln_frontend *frontend, uint64_t maximum,
+                     kiln__code_list *list);
 /* Without the lock: asks every query again as of `world`. */
 int kiln__code_still_holds(const kiln_code *code, uint64_t world);
 void kiln__invalidated_report(kiln_context *context,

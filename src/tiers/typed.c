@@ -5,7 +5,7 @@
 #include "state.h"
 
 /*
- * A request finds a code instance of its world, or a flight of another run to
+ * A request finds a code instance of its worlds, or a flight of another run to
  * wait for, or claims the instance and infers. A thread that cannot wait (it
  * would wait for itself, or must never block) infers privately; whichever
  * result is published first stays.
@@ -13,13 +13,28 @@
  * A callback that asks for what is being inferred around it, be it in the
  * chain that its stay suspended, waits for itself in this sense. If it always
  * asks again, the number of nested stays puts an end to it.
+ *
+ * What is found may rely on a frontend that the request has not come to yet.
+ * Then that one's world is taken, which is no business of a lock's, and the
+ * request looks again.
  */
 
-typedef enum lookup { FOUND, FAILED, WAIT, CLAIMED, PRIVATE, NO_MEMORY } lookup;
+#define TURNS_MAX 4 /* of a request that definitions come between */
+
+typedef enum lookup {
+    FOUND,
+    FAILED,
+    TAKE, /* the world of `untaken` decides */
+    WAIT,
+    CLAIMED,
+    PRIVATE,
+    NO_MEMORY
+} lookup;
 
 typedef struct lookup_result {
     kiln__instance *instance;
     kiln_code *code;
+    kiln_frontend *untaken;
     kiln__flight *flight;
     kiln_status status;
     kiln_error *error;
@@ -35,12 +50,17 @@ static lookup look(struct kiln__tiers *tiers, kiln__run *run,
     out->instance = instance;
     if (!instance)
         return NO_MEMORY;
-    out->code = kiln__instance_code(instance, request->world, request->for_job);
+    out->code = kiln__instance_code(instance, request->worlds, request->for_job,
+                                    &out->untaken);
+    if (out->code && out->untaken)
+        return TAKE;
     if (out->code) {
         out->code->is_root |= request->for_job != 0;
         return FOUND;
     }
-    if (instance->failed_world == request->world) {
+    if (kiln__instance_fails(instance, request->worlds, &out->untaken)) {
+        if (out->untaken)
+            return TAKE;
         out->status = instance->failed_status;
         out->error = kiln__error_retain(instance->failed_error);
         return FAILED;
@@ -66,7 +86,8 @@ static void note_root(kiln_context *context, kiln_code *code,
     code->is_root = 1;
     kiln__mutex_unlock(&context->tiers->lock);
     if (!code->is_record)
-        kiln__code_remember(code, request);
+        kiln__code_remember(code,
+                            kiln__worlds_of(request->worlds, code->frontend));
 }
 
 static kiln_status infer_counted(kiln_code **out, kiln_context *context,
@@ -120,6 +141,19 @@ static kiln_status answer(const kiln_code **out, kiln_context *context,
     return found->status;
 }
 
+static kiln_status take_world(kiln_context *context,
+                              const kiln__typed_request *request,
+                              kiln_frontend *frontend, kiln_error **error)
+{
+    uint64_t world;
+    const kiln_status status =
+        kiln__worlds_take(&world, request->worlds, frontend, error);
+
+    if (status != KILN_OK)
+        kiln__count_request(context, KILN_TIER_TYPED, KILN__COUNT_FAILED);
+    return status;
+}
+
 kiln_status kiln__typed_get(const kiln_code **out, kiln_context *context,
                             kiln__run *run, const kiln__typed_request *request,
                             kiln_error **error)
@@ -142,6 +176,10 @@ kiln_status kiln__typed_get(const kiln_code **out, kiln_context *context,
         kiln__mutex_unlock(&tiers->lock);
         if (outcome == FOUND || outcome == FAILED || outcome == NO_MEMORY)
             return answer(out, context, &found, outcome, waited, error);
+        if (outcome == TAKE) {
+            KILN_TRY(take_world(context, request, found.untaken, error));
+            continue;
+        }
         if (outcome == WAIT &&
             wait_for(context, run, &found, &waited) == KILN_OK)
             continue;
@@ -152,57 +190,112 @@ kiln_status kiln__typed_get(const kiln_code **out, kiln_context *context,
     }
 }
 
+kiln_status kiln__typed_begin(const kiln_code **out, kiln__run *run,
+                              const kiln__typed_request *request,
+                              uint64_t world, kiln_error **error)
+{
+    kiln_frontend *frontend = request->signature->function->frontend;
+
+    for (int turn = 1;; turn++) {
+        kiln_error *fault = NULL;
+        kiln_status status;
+
+        KILN_TRY(kiln__worlds_begin(request->worlds, frontend, world, error));
+        status = kiln__typed_get(out, frontend->context, run, request, &fault);
+        if (status == KILN_OK)
+            return KILN_OK;
+        if (run->suspended)
+            kiln__inference_goes_without(run->suspended, request->worlds);
+        kiln__worlds_end(request->worlds);
+        if (!request->worlds->is_torn || turn == TURNS_MAX) {
+            if (error)
+                *error = fault;
+            else
+                kiln_error_free(fault);
+            return status;
+        }
+        kiln_error_free(fault);
+    }
+}
+
 const kiln_code *kiln__typed_find(kiln_context *context,
                                   const kiln_signature *signature,
                                   const kiln_config *config, uint64_t world)
 {
     struct kiln__tiers *tiers = context->tiers;
+    kiln__world own = {signature->function->frontend, world};
+    const kiln__worlds worlds = {.taken = {.items = &own, .count = 1}};
     const kiln_code *code = NULL;
+    kiln_frontend *untaken;
     kiln__instance *instance;
 
     kiln__mutex_lock(&tiers->lock);
     instance = kiln__instance_get(tiers, signature, config->owner, 0);
     if (instance)
-        code = kiln__instance_code(instance, world, 0);
+        code = kiln__instance_code(instance, &worlds, 0, &untaken);
     kiln__mutex_unlock(&tiers->lock);
     return code;
 }
 
+/* Codes that were met, in order. */
+typedef struct closure {
+    const kiln_alloc *alloc;
+    kiln__array_of(const kiln_code *) list;
+    kiln__map seen;
+} closure;
+
+static int add_new(closure *c, const kiln__code_list *edges)
+{
+    for (size_t i = 0; i < edges->count; i++) {
+        kiln_code *code = edges->items[i];
+        const kiln_digest key = kiln__map_key((uintptr_t)code, 0);
+
+        if (code == c->list.items[0] || kiln__map_get(&c->seen, key))
+            continue;
+        if (!kiln__map_set(&c->seen, key, code) ||
+            !kiln__array_push(c->alloc, &c->list, (const kiln_code *)code))
+            return 0;
+    }
+    return 1;
+}
+
 /* Breadth does not matter here, order does: a callee follows the first caller
    that names it, so that equal programs give equal lists. */
+static kiln_status close_over(const kiln_code ***out, size_t *count,
+                              const kiln_code *root, int with_depends)
+{
+    closure c = {.alloc = &root->context->alloc};
+    int good;
+
+    kiln__map_init(&c.seen, c.alloc);
+    good = kiln__array_push(c.alloc, &c.list, root);
+    for (size_t at = 0; good && at < c.list.count; at++) {
+        const kiln_code *code = c.list.items[at];
+
+        good = add_new(&c, &code->callees) &&
+               (!with_depends || add_new(&c, &code->depends));
+    }
+    if (good)
+        *out =
+            kiln__allocate_array(c.alloc, c.list.count, sizeof *c.list.items);
+    good = good && *out;
+    if (good) {
+        memcpy(*out, c.list.items, c.list.count * sizeof *c.list.items);
+        *count = c.list.count;
+    }
+    kiln__map_dispose(&c.seen);
+    kiln__array_dispose(c.alloc, &c.list);
+    return good ? KILN_OK : KILN_ENOMEM;
+}
+
 kiln_status kiln__code_closure(const kiln_code ***out, size_t *count,
                                const kiln_code *root)
 {
-    const kiln_alloc *alloc = &root->context->alloc;
-    kiln__array_of(const kiln_code *) list = {0};
-    kiln__map seen;
-    kiln_status status = KILN_ENOMEM;
+    return close_over(out, count, root, 0);
+}
 
-    kiln__map_init(&seen, alloc);
-    if (!kiln__array_push(alloc, &list, root))
-        goto out;
-    for (size_t at = 0; at < list.count; at++) {
-        const kiln_code *code = list.items[at];
-
-        for (size_t i = 0; i < code->callees.count; i++) {
-            kiln_code *callee = code->callees.items[i];
-            const kiln_digest key = kiln__map_key((uintptr_t)callee, 0);
-
-            if (callee == root || kiln__map_get(&seen, key))
-                continue;
-            if (!kiln__map_set(&seen, key, callee) ||
-                !kiln__array_push(alloc, &list, (const kiln_code *)callee))
-                goto out;
-        }
-    }
-    *out = kiln__allocate_array(alloc, list.count, sizeof *list.items);
-    if (!*out)
-        goto out;
-    memcpy(*out, list.items, list.count * sizeof *list.items);
-    *count = list.count;
-    status = KILN_OK;
-out:
-    kiln__map_dispose(&seen);
-    kiln__array_dispose(alloc, &list);
-    return status;
+kiln_status kiln__code_dependencies(const kiln_code ***out, size_t *count,
+                                    const kiln_code *root)
+{
+    return close_over(out, count, root, 1);
 }

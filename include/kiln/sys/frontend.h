@@ -27,6 +27,13 @@ KILN_BEGIN_DECLS
  * around it. Callbacks in callbacks without end are refused with
  * KILN_ERECURSION.
  *
+ * Worlds are a frontend's own: numbers of two frontends have nothing to do with
+ * each other. A result is valid in a range of worlds of its own frontend, and
+ * of each frontend of what it calls or depends on. A request names a world of
+ * its function's frontend, which is held or the current one; of any other
+ * frontend that it reaches it sees the world that is current then, one until
+ * it ends.
+ *
  * Order of a definition: it makes itself visible from world + 1 on, then the
  * world is advanced to that, then kiln_world_changed() is called. What it
  * replaces stays visible in the worlds before. Whichever inference began too
@@ -71,16 +78,18 @@ typedef struct kiln_frontend_ops {
     const char *name; /* enters keys: "toy 1". Change it with the IR's form */
 
     /**
-     * Returns the current world: at least 1, never decreasing. Asked for at
-     * every miss, on any thread.
+     * Returns the current world: at least 1, below UINT64_MAX, never
+     * decreasing; what it needs is KILN_EINVAL otherwise. Asked for at every
+     * miss, on any thread.
      */
     uint64_t (*world)(void *self);
 
     /**
      * Infers `signature` as of `world` and reports to `out`: the root digest,
-     * queries, callees, result type, typed IR. KILN_ECOMPILE for the user's
-     * errors; KILN_ENOTFOUND when no method applies; both with an error. What
-     * was reported before a failure is dropped.
+     * queries, callees, result type, typed IR, of which the last is required.
+     * KILN_ECOMPILE for the user's errors; KILN_ENOTFOUND when no method
+     * applies; both with an error. What was reported before a failure is
+     * dropped.
      *
      * The owner token of `config` says which settings may be read: those of
      * scope [typed] only.
@@ -121,8 +130,10 @@ typedef struct kiln_frontend_ops {
     kiln_status (*locate)(void *self, const char *method, uint32_t ordinal,
                           kiln_location *out);
 
-    /** Optional. Keep world `world` usable / let it go (kiln_world_hold).
-        KILN_ENOTFOUND when it is gone already: then a newer one is held. */
+    /** Optional. Keep world `world` usable / let it go, as often: Kiln holds
+        the worlds of each request while it lasts, and what kiln_world_hold()
+        asks for. KILN_ENOTFOUND when it is gone already: then a newer one is
+        held. */
     kiln_status (*hold)(void *self, uint64_t world);
     void (*release)(void *self, uint64_t world);
 
@@ -302,8 +313,8 @@ kiln_inference_set_name(kiln_inference *inference, const char *name);
 /** Records the result type for kiln_code_result(). */
 KILN_API void kiln_inference_set_result(kiln_inference *inference,
                                         const kiln_type *type);
-/** Records the worlds in which the result holds; the default is from the
- *  inferred world on, unbounded (UINT64_MAX). */
+/** Records the worlds in which the result holds, the inferred one among them;
+ *  the default is from that on, unbounded (UINT64_MAX). */
 KILN_API void kiln_inference_set_worlds(kiln_inference *inference,
                                         uint64_t minimum, uint64_t maximum);
 /** Records the typed IR; copied. It enters the typed digest: no addresses, no
@@ -353,8 +364,11 @@ kiln_inference_add_query(kiln_inference *inference, const kiln_query *query);
 /**
  * Lends the code instance of a callee, through tier 1, and records it as the
  * next callee, in call order (a repeated callee keeps its first place; `index`,
- * which may be NULL, receives it). It is inferred under the same config and in
- * the same world. Other statuses are its own, with its error.
+ * which may be NULL, receives it). It is inferred under the same config and, if
+ * it is of the same frontend, in the same world; of another frontend in the
+ * world that kiln_inference_world() tells. Other statuses are its own, with its
+ * error. A result that goes on without a callee that failed is good for those
+ * worlds alone once more than one frontend took part, and is not stored.
  *
  * KILN_ERECURSION, without an error: the callee is being inferred further up
  * on this very chain; `*head` is that inference, and the callee is recorded.
@@ -368,7 +382,39 @@ kiln_inference_callee(kiln_inference *inference, const kiln_signature *callee,
                       const kiln_code **out, uint32_t *index,
                       kiln_inference **head, kiln_error **error);
 
-/** Forgets queries, callees and the provisional members of the own cycle. */
+/**
+ * Records that what is inferred depends on `code`, without calling it: on its
+ * typed IR, which this one is derived from, say. `code` is a code instance of
+ * any frontend of the context, as kiln_infer() lends it to infer(). Its typed
+ * digest enters the own one. Like a callee it is looked up again, in every
+ * process, before a stored result is used, and a definition that ends it ends
+ * this one; unlike a callee it is not among the `codes` of lower(). To be
+ * called before `code` is read.
+ *
+ * KILN_EINVAL: `code` is of another context or other [typed] settings, or is
+ * not valid in the worlds in which this inference asks, which
+ * kiln_inference_world() tells. When a definition came between, failing infer()
+ * with that status is right: Kiln begins anew. KILN_ERECURSION: `code` is part
+ * of a recursion whose inference has not ended; who depends on what depends on
+ * it is refused like any compile that needs its own result. The error of an
+ * infer() that ends with such a status, and with none of its own, says why.
+ */
+KILN_API KILN_NODISCARD kiln_status
+kiln_inference_depend(kiln_inference *inference, const kiln_code *code);
+
+/**
+ * Stores the world of `frontend` in which this inference, and whatever it is
+ * part of, asks for callees: of the own frontend the one that infer() got, of
+ * another one the current world when it was reached first. It is held until
+ * the request ends. A nested kiln_infer() in that world gives what this
+ * inference may depend on.
+ */
+KILN_API KILN_NODISCARD kiln_status
+kiln_inference_world(uint64_t *out, kiln_inference *inference,
+                     kiln_frontend *frontend, kiln_error **error);
+
+/** Forgets queries, callees, dependencies and the provisional members of the
+ *  own cycle. */
 KILN_API void kiln_inference_restart(kiln_inference *inference);
 
 /** True when some inference below relied on this one while it ran. Stays true
@@ -396,6 +442,11 @@ KILN_API void *kiln_inference_user(const kiln_inference *inference);
  * invalidated names are added to what it holds, its other members are the
  * caller's. Running inferences are checked when they end. Without memory for
  * the question everything of the frontend ends, which is always right.
+ *
+ * KILN_EINVAL, and a warning in the host's log, for any other world, or when
+ * the frontend's world() says what cannot be. Definitions wait for each other
+ * until this has returned; or who comes late, since another one made a newer
+ * world meanwhile, tells that one.
  */
 KILN_API KILN_NODISCARD kiln_status kiln_world_changed(
     kiln_frontend *frontend, uint64_t world, const uint64_t *subjects,

@@ -1,0 +1,36 @@
+/* graph_inside.h - what graph.c, graph_ir.c and graph_model.c share. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#ifndef KILN_TESTS_GRAPH_INSIDE_H
+#define KILN_TESTS_GRAPH_INSIDE_H
+
+#include "support/graph.h"
+
+/* What typed IR is made of: a definition, and of its edges those that have an
+   end. */
+typedef struct graph_made {
+    int which;
+    int function;
+    uint64_t number;
+    uint64_t derived; /* of all that it derives from */
+    graph_edge called[GRAPH_EDGES];
+    int factors[GRAPH_EDGES];
+    int called_count;
+} graph_made;
+
+extern const char *const graph_names[GRAPH_COUNT];
+int graph_lowers(int which);
+graph_definition graph_definition_at(graph_frontend *f, int function,
+                                     uint64_t world);
+
+/* ---- graph_ir.c ---- */
+/* Adds what the typed IR of another function, of that hash, does to it. */
+void graph_derive(graph_made *made, uint64_t hash);
+void graph_call(graph_made *made, int edge, const graph_edge *to);
+/* The typed IR of a function, but of the language. */
+kiln_blob graph_ir(const graph_made *made);
+/* The typed IR of a kernel of GRAPH_TYPED. */
+kiln_blob graph_kernel_ir(int function);
+/* What a kernel of a frontend that lowers makes of one code. */
+uint64_t graph_hash_code(uint64_t h, const char *function, uint64_t ir);
+
+#endif /* KILN_TESTS_GRAPH_INSIDE_H */
