@@ -15,6 +15,8 @@
  * usage: kiln-growth SHAPE SIZE     one program of that size
  *        kiln-growth held COUNT     so many kernels, and dropping them
  *        kiln-growth rounds COUNT   so many kernels, defined again and again
+ *        kiln-growth edits COUNT    one kernel, edited so often, and nothing
+ *                                   collected
  *
  * Prints a JSON object a line. Something small is compiled first, so that
  * opening the code generator is in no figure.
@@ -208,6 +210,36 @@ static void measure_rounds(struct kernels *k, int count)
     }
 }
 
+/* One kernel that is edited and looked at again and again, up to the code
+   generator, in a session that collects nothing. */
+static void measure_edits(struct kernels *k, int count)
+{
+    const int slice = count < 10 ? 1 : count / 10;
+    kiln_signature signature = {NULL, &k->array, 1};
+    kiln_error *error = NULL;
+    uint64_t start;
+    kiln_digest key;
+
+    define_all(k, 1, 0);
+    bench_check(
+        kiln_package_function(&signature.function, k->package, "k0", &error),
+        &error);
+    start = bench_now_ns();
+    for (int edit = 1; edit <= count; edit++) {
+        define_all(k, 1, edit);
+        bench_check(
+            kiln_job_key(&key, k->context, &signature, k->config, 0, &error),
+            &error);
+        if (edit % slice != 0)
+            continue;
+        printf("{\"edits\": %d, \"edit_ns\": %llu}\n", edit,
+               (unsigned long long)(bench_now_ns() - start) /
+                   (unsigned long long)slice);
+        start = bench_now_ns();
+    }
+    compile_all(k, 1, count);
+}
+
 int main(int argc, char **argv)
 {
     const int size = argc == 3 ? atoi(argv[2]) : 0;
@@ -217,7 +249,8 @@ int main(int argc, char **argv)
     /* What is built is timed: nothing comes from the disk. */
     (void)setenv("KILN_CACHE", "off", 1);
     if (size < 1) {
-        fputs("usage: kiln-growth SHAPE SIZE | held COUNT | rounds COUNT\n",
+        fputs("usage: kiln-growth SHAPE SIZE | held COUNT | rounds COUNT | "
+              "edits COUNT\n",
               stderr);
         return 2;
     }
@@ -226,6 +259,8 @@ int main(int argc, char **argv)
         measure_held(&k, size);
     else if (strcmp(argv[1], "rounds") == 0)
         measure_rounds(&k, size);
+    else if (strcmp(argv[1], "edits") == 0)
+        measure_edits(&k, size);
     else
         is_known = measure_program(&k, argv[1], size);
     kernels_close(&k);

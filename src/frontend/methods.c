@@ -506,6 +506,13 @@ static int enter_next(kiln__method_walk *walk)
     return 1;
 }
 
+/* They were retired one after the other, the last one first in the list: those
+   behind it ended no later. */
+static int has_ended(const kiln__method *method, uint64_t world)
+{
+    return __atomic_load_n(&method->max_world, __ATOMIC_RELAXED) < world;
+}
+
 const kiln__method *kiln__method_walk_next(kiln__method_walk *walk)
 {
     for (;;) {
@@ -516,6 +523,8 @@ const kiln__method *kiln__method_walk_next(kiln__method_walk *walk)
                 return NULL;
             continue;
         }
+        if (walk->is_last && has_ended(method, walk->world))
+            return NULL;
         walk->next = walk->group != NULL ? method->next_alike : method->next;
         if (method->parameter_count == walk->count &&
             (walk->group == NULL || method->alike == walk->alike))
