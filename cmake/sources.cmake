@@ -11,7 +11,8 @@ endfunction()
 # Both libraries have these; each keeps its own copy hidden, unless both are
 # archives that end in one program.
 set(kiln_common_sources
-    src/arena.c src/array.c src/device_math.c src/memory.c src/report.c
+    src/arena.c src/array.c src/device_math.c src/loader.c src/memory.c
+    src/report.c
     src/process.c src/temporary.c src/tool_files.c src/tool_run.c
     src/ptxas.c src/stack.c
     src/ir/ir.c src/ir/ir_binary.c src/ir/ir_rules.c

@@ -9,6 +9,7 @@
 #include "keys.h"
 #include "libraries.h"
 #include "log.h"
+#include "passing.h"
 #include "ptxas.h"
 #include "report.h"
 #include "sites.h"
@@ -266,8 +267,9 @@ static void fatal(void *env, const char *message)
     kiln__build *build = env;
     kiln_error *error = NULL;
 
-    kiln__error_set(&error, KILN_ECODEGEN, "%s: LLVM cannot go on: %s",
-                    kiln_code_name(build->code), message);
+    kiln__error_set(&error, kiln__fatal_status(message),
+                    "%s: LLVM cannot go on: %s", kiln_code_name(build->code),
+                    message);
     build->fatal(build->fatal_env, error);
 }
 

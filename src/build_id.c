@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "memory.h"
+#include "passing.h"
 
 #define NOTES_MAX ((size_t)4096) /* of one segment; more are not looked at */
 #define SEGMENTS_MAX 64
@@ -118,7 +119,7 @@ kiln_status kiln__build_id_of_file(char out[KILN__BUILD_ID_TEXT_SIZE],
     int found;
 
     if (descriptor < 0)
-        return KILN_ENOTFOUND;
+        return kiln__passing_status(errno, KILN_ENOTFOUND);
     found = find_in_file(out, descriptor);
     (void)close(descriptor);
     return found ? KILN_OK : KILN_ENOTFOUND;

@@ -12,7 +12,7 @@
  */
 #define KILN__BUILD_ID_TEXT_SIZE 65 /* hexadecimal, at most 32 bytes, NUL */
 
-/* KILN_ENOTFOUND: no such file, or none in it. */
+/* KILN_ENOTFOUND: no such file, or none in it. Anything else may pass. */
 kiln_status kiln__build_id_of_file(char out[KILN__BUILD_ID_TEXT_SIZE],
                                    const char *path);
 /* Of the loaded object that holds the address. `base`, which may be NULL,

@@ -7,6 +7,7 @@
 #include "keys.h"
 #include "libraries.h"
 #include "log.h"
+#include "passing.h"
 #include "report.h"
 #include "settings.h"
 #include "thread.h"
@@ -211,8 +212,8 @@ static void fatal(void *env, const char *message)
     making *m = env;
     kiln_error *error = NULL;
 
-    kiln__error_set(&error, KILN_ECODEGEN, "%s: LLVM cannot go on: %s",
-                    m->supply->name, message);
+    kiln__error_set(&error, kiln__fatal_status(message),
+                    "%s: LLVM cannot go on: %s", m->supply->name, message);
     m->build->fatal(m->build->fatal_env, error);
 }
 

@@ -328,10 +328,11 @@ static void check_worker(const checking *c)
 {
     char path[PATH_MAX];
     kiln_error *error = NULL;
+    int is_started;
 
     if (c->context->codegen_mode == KILN_CODEGEN_THREAD) {
         find(c, "worker", KILN_CHECK_NOTE, "switched off");
-    } else if (kiln__process_try(c->context, &error) != KILN_OK) {
+    } else if (kiln__process_try(c->context, &is_started, &error) != KILN_OK) {
         find(c, "worker", KILN_CHECK_NOTE, "%s", kiln_error_message(error));
         kiln_error_free(error);
     } else {

@@ -16,8 +16,9 @@
  * under one lock of the process, since loading LLVM twice at a time helps
  * nobody and the exchange may set something up.
  *
- * What a context found, table or failure, it keeps: a library that is missing
- * is not looked for again at each miss.
+ * What a context found, it keeps. A failure it does not: descriptors or memory
+ * may be short for a moment, and the library may be installed later. Looking
+ * for one that is missing takes some microseconds, and only who misses does so.
  */
 
 #ifndef KILN_BUILD_ID
@@ -29,27 +30,16 @@
 
 struct kiln__codegen_door {
     const kiln__codegen *table; /* set once, under door_lock */
-    kiln_status status;         /* of the failure, if there was one */
-    kiln_error *failure;
 };
 
 static kiln__mutex door_lock = KILN__MUTEX_INIT;
-static kiln__fork_list process_list;
-static kiln__fork_guard process_guard = {.mutex = &door_lock};
-static kiln_status process_status;
-
-static void guard_door(void)
-{
-    kiln__fork_add(&process_list, &process_guard);
-    process_status = kiln__fork_list_add(&process_list);
-}
 
 kiln_status kiln__door_new(kiln_context *context)
 {
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    static kiln__fork_guard guard = {.mutex = &door_lock};
+    static kiln__fork_list list = {.guards = &guard}; /* of the process */
 
-    if (pthread_once(&once, guard_door) != 0 || process_status != KILN_OK)
-        return KILN_ENOMEM;
+    KILN_TRY(kiln__fork_list_add(&list));
     context->door = kiln__allocate(&context->alloc, sizeof *context->door);
     return context->door ? KILN_OK : KILN_ENOMEM;
 }
@@ -58,32 +48,30 @@ void kiln__door_free(kiln_context *context)
 {
     if (!context->door)
         return;
-    kiln_error_free(context->door->failure);
     kiln__deallocate(&context->alloc, context->door, sizeof *context->door);
     context->door = NULL;
 }
 
 /* ---- finding the library ---- */
 
-/* Beside libkiln, else where the loader looks. The reason that is kept is that
+/* Beside libkiln, else where the loader looks. The reason that is told is that
    of the first place: the likelier one. */
 static kiln_status open_default(void **out, kiln_error **error)
 {
     char path[PATH_MAX + sizeof "/" LIBRARY];
-    kiln_error *second = NULL;
+    kiln_error *first = NULL;
+    kiln_status status;
 
     if (kiln__dynlib_folder(path, &door_lock) != KILN_OK)
         return kiln__dynlib_open(out, LIBRARY, error);
     (void)strcat(path, "/" LIBRARY);
-    if (kiln__dynlib_open(out, path, error) == KILN_OK)
-        return KILN_OK;
-    if (kiln__dynlib_open(out, LIBRARY, &second) != KILN_OK) {
-        kiln_error_free(second);
-        return KILN_EIO;
-    }
-    kiln_error_free(*error);
-    *error = NULL;
-    return KILN_OK;
+    status = kiln__dynlib_open(out, path, &first);
+    if (status == KILN_ENOTFOUND)
+        status = kiln__dynlib_open(out, LIBRARY, NULL);
+    if (status != KILN_OK && error)
+        *error = kiln__error_retain(first);
+    kiln_error_free(first);
+    return status;
 }
 
 static kiln_status find_exchange(kiln_codegen_exchange_fn *out,
@@ -103,7 +91,8 @@ static kiln_status find_exchange(kiln_codegen_exchange_fn *out,
                  : open_default(&library, error);
     if (status != KILN_OK)
         return kiln__error_wrap(
-            error, KILN_ECODEGEN, "the code generator, %s, cannot be opened",
+            error, status == KILN_ENOTFOUND ? KILN_ECODEGEN : status,
+            "the code generator, %s, cannot be opened",
             context->codegen_path ? context->codegen_path : LIBRARY);
     symbol = kiln__dynlib_symbol(library, EXCHANGE);
     if (!symbol)
@@ -176,35 +165,19 @@ static kiln_status open_table(const kiln__codegen **out,
     return KILN_OK;
 }
 
-/* With door_lock held. */
-static void open_once(kiln_context *context)
-{
-    struct kiln__codegen_door *door = context->door;
-
-    if (door->table || door->status != KILN_OK)
-        return;
-    door->status = open_table(&door->table, context, &door->failure);
-    if (door->status != KILN_OK && !door->failure)
-        kiln__error_set(&door->failure, door->status, "%s",
-                        kiln_status_text(door->status));
-}
-
 kiln_status kiln__door_open(kiln_context *context, const kiln__codegen **out,
                             kiln_error **error)
 {
-    const struct kiln__codegen_door *door = context->door;
+    struct kiln__codegen_door *door = context->door;
+    kiln_status status = KILN_OK;
 
     kiln__mutex_lock(&door_lock);
-    open_once(context);
+    if (!door->table)
+        status = open_table(&door->table, context, error);
     kiln__mutex_unlock(&door_lock);
-    /* Neither changes any more. */
-    if (door->status != KILN_OK) {
-        if (error)
-            *error = kiln__error_retain(door->failure);
-        return door->status;
-    }
-    *out = door->table;
-    return KILN_OK;
+    if (status == KILN_OK)
+        *out = door->table; /* which does not change any more */
+    return status;
 }
 
 const kiln__codegen *kiln__door_peek(kiln_context *context)

@@ -14,7 +14,14 @@
  * and its code is generated on threads of this process. IR of somebody else may
  * bring LLVM down, so a worker process takes it, where its program is there.
  * Whether it is turns out at the first such build, and is not asked again.
+ *
+ * What may pass says nothing about that. For want of descriptors, processes or
+ * memory the build fails, and may be asked for again. A program that starts and
+ * ends by itself, for a reason that nobody tells, is passed over for this
+ * build; one that does so three times in a row is none.
  */
+
+#define STARTS_MAX 3
 
 #define DEFAULT_TIMEOUT_S ((uint64_t)120)
 #define SECOND ((uint64_t)1000000000)
@@ -114,27 +121,38 @@ static void note_missing(kiln_context *context, const kiln_error *error)
                   kiln_error_message(error));
 }
 
+/* Has it been tried often enough to be none? */
+static int is_hopeless(kiln_context *context, kiln_status status)
+{
+    return status == KILN_ECODEGEN || status == KILN_EMISMATCH ||
+           atomic_fetch_add(&context->codegen_worker_starts, 1) + 1 >=
+               STARTS_MAX;
+}
+
 /* KILN_OK and `there`; or a failure that may pass. */
 static kiln_status find_worker(int *there, kiln_context *context,
                                kiln_error **error)
 {
     const int state = atomic_load(&context->codegen_worker_state);
     kiln_error *reason = NULL;
+    int is_started;
     kiln_status status;
 
     *there = state == WORKER_THERE;
     if (state != WORKER_UNKNOWN)
         return KILN_OK;
-    status = kiln__process_try(context, &reason);
+    status = kiln__process_try(context, &is_started, &reason);
     if (status == KILN_OK) {
         atomic_store(&context->codegen_worker_state, WORKER_THERE);
         *there = 1;
         return KILN_OK;
     }
     /* Who bounds its memory does not want it to be done without a bound. */
-    if ((status == KILN_ECODEGEN && context->codegen_memory == 0) ||
-        status == KILN_EMISMATCH) {
-        note_missing(context, reason);
+    if (status == KILN_EMISMATCH ||
+        (context->codegen_memory == 0 &&
+         (status == KILN_ECODEGEN || (status == KILN_EIO && is_started)))) {
+        if (is_hopeless(context, status))
+            note_missing(context, reason);
         status = KILN_OK;
     } else if (error) {
         *error = kiln__error_retain(reason);

@@ -12,6 +12,7 @@
 #include "codegen_wire.h"
 #include "kiln/compile.h"
 #include "log.h"
+#include "passing.h"
 #include "report.h"
 #include "stores.h"
 #include "thread.h"
@@ -77,11 +78,6 @@ static void say_words(line *l, const char *words)
         say(l, ": %.*s", size > 512 ? 512 : (int)size, begin);
 }
 
-static int is_short_of_memory(const char *words)
-{
-    return strstr(words, "out of memory") || strstr(words, "bad_alloc");
-}
-
 /* Signals that a program gets by its own doing. */
 static int is_crash(int number)
 {
@@ -98,7 +94,7 @@ static kiln_status say_own_end(line *l, const kiln__helper_ending *ending)
 {
     const char *name = sigdescr_np(ending->signal);
 
-    if (is_short_of_memory(ending->words)) {
+    if (kiln__tells_of_memory(ending->words)) {
         say(l, THE_WORKER " ran out of memory");
         return KILN_ENOMEM;
     }
@@ -210,7 +206,7 @@ static kiln_status take_refusal(kiln__arena *arena,
     if (kiln__wire_get_note(&note, arena, message->bytes, message->size) !=
             KILN_OK ||
         (note.number != KILN_ECODEGEN && note.number != KILN_EMISMATCH &&
-         note.number != KILN_ENOMEM))
+         note.number != KILN_ENOMEM && note.number != KILN_EIO))
         return kiln__error_set(error, KILN_ECORRUPT,
                                THE_WORKER " answered nonsense");
     return kiln__error_set(error, (kiln_status)note.number, "%s", note.text);
@@ -263,18 +259,13 @@ static kiln_status greet(kiln__helper *helper, const kiln__watch *watch,
     }
     end_helper(helper, transfer, &ending);
     status = say_ending(&l, context, transfer, &ending);
-    return kiln__error_set(error, status, "%s", l.text);
-}
-
-/* Limits that are reached now, and may not be later. */
-static int may_pass(int reason)
-{
-    return reason == EAGAIN || reason == EMFILE || reason == ENFILE ||
-           reason == EINTR;
+    /* It has seen no request yet: its end is no job's fault. */
+    return kiln__error_set(error, status == KILN_ECODEGEN ? KILN_EIO : status,
+                           "%s", l.text);
 }
 
 static kiln_status start_helper(kiln__helper **out, kiln_context *context,
-                                const kiln__watch *watch, kiln_error **error)
+                                kiln_error **error)
 {
     char program[PATH_MAX], buffer[128];
     int reason = 0;
@@ -289,25 +280,35 @@ static kiln_status start_helper(kiln__helper **out, kiln_context *context,
         return kiln__error_no_memory(error);
     if (status != KILN_OK)
         return kiln__error_set(
-            error, may_pass(reason) ? KILN_EIO : KILN_ECODEGEN,
+            error, kiln__passing_status(reason, KILN_ECODEGEN),
             THE_WORKER ", %s, cannot be started: %s", program,
             strerror_r(reason, buffer, sizeof buffer));
-    return greet(*out, watch, error);
+    return KILN_OK;
 }
 
 static kiln_status take_helper(kiln__helper **out, kiln_context *context,
                                const kiln__watch *watch, kiln_error **error)
 {
     *out = kiln__helper_idle(context);
-    return *out ? KILN_OK : start_helper(out, context, watch, error);
+    if (*out)
+        return KILN_OK;
+    KILN_TRY(start_helper(out, context, error));
+    return greet(*out, watch, error);
 }
 
-kiln_status kiln__process_try(kiln_context *context, kiln_error **error)
+kiln_status kiln__process_try(kiln_context *context, int *is_started,
+                              kiln_error **error)
 {
     const kiln__watch watch = watch_until(context);
-    kiln__helper *helper = NULL;
+    kiln__helper *helper = kiln__helper_idle(context);
+    const int is_new = helper == NULL;
 
-    KILN_TRY(take_helper(&helper, context, &watch, error));
+    *is_started = 0;
+    if (is_new)
+        KILN_TRY(start_helper(&helper, context, error));
+    *is_started = 1;
+    if (is_new)
+        KILN_TRY(greet(helper, &watch, error));
     kiln__helper_give_back(helper);
     return KILN_OK;
 }
@@ -382,7 +383,7 @@ static kiln__transfer take_failure(call *c, int kind,
 {
     const int is_fatal = kind == KILN__WIRE_FATAL;
     const int is_short = note->number == KILN_ENOMEM ||
-                         (is_fatal && is_short_of_memory(note->text));
+                         (is_fatal && kiln__tells_of_memory(note->text));
     line l = {.size = 0};
 
     if (!is_fatal && (note->number >= KILN_OK || note->number < INT32_MIN))

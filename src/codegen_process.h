@@ -11,7 +11,9 @@
 kiln_status kiln__process_generate(kiln_context *context,
                                    const kiln__codegen_request *request);
 /* Sees to it that there is a helper, idle: KILN_OK. KILN_ECODEGEN or
-   KILN_EMISMATCH: there cannot be one. */
-kiln_status kiln__process_try(kiln_context *context, kiln_error **error);
+   KILN_EMISMATCH: there cannot be one. Anything else may pass; *is_started
+   tells whether the program ran. */
+kiln_status kiln__process_try(kiln_context *context, int *is_started,
+                              kiln_error **error);
 
 #endif /* KILN_CODEGEN_PROCESS_H */

@@ -27,12 +27,13 @@ struct kiln_context {
     uint32_t thread_limit;
     char *codegen_path; /* or NULL */
     kiln_codegen_exchange_fn codegen_exchange;
-    uint32_t codegen_mode;           /* KILN_CODEGEN_..., never DEFAULT */
-    char *codegen_worker;            /* path of the program, or NULL */
-    uint64_t codegen_memory;         /* 0: no bound */
-    int offline_only;                /* of kiln_context_options */
-    uint64_t codegen_timeout_ns;     /* UINT64_MAX: none */
-    atomic_int codegen_worker_state; /* codegen_place.c */
+    uint32_t codegen_mode;            /* KILN_CODEGEN_..., never DEFAULT */
+    char *codegen_worker;             /* path of the program, or NULL */
+    uint64_t codegen_memory;          /* 0: no bound */
+    int offline_only;                 /* of kiln_context_options */
+    uint64_t codegen_timeout_ns;      /* UINT64_MAX: none */
+    atomic_int codegen_worker_state;  /* codegen_place.c */
+    atomic_int codegen_worker_starts; /* that failed, in a row */
     char *import_path; /* KILN_PATH: folders separated by ':', or NULL */
     char *cuda_driver; /* path of the driver's library, or NULL */
     char *rocm_driver; /* the same of HIP's */

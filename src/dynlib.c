@@ -9,20 +9,18 @@
 #include <string.h>
 #include <sys/auxv.h>
 
+#include "loader.h"
 #include "report.h"
 
 kiln_status kiln__dynlib_open(void **out, const char *name, kiln_error **error)
 {
-    void *library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
+    const char *words = NULL;
+    const kiln_status status = kiln__loader_open(out, name, &words);
 
-    if (library == NULL) {
-        const char *reason = dlerror();
-
-        return kiln__error_set(error, KILN_EIO, "cannot open library %s: %s",
-                               name, reason == NULL ? "no reason" : reason);
-    }
-    *out = library;
-    return KILN_OK;
+    return status == KILN_OK
+               ? KILN_OK
+               : kiln__error_set(error, status, "cannot open library %s: %s",
+                                 name, words);
 }
 
 void *kiln__dynlib_symbol(void *library, const char *name)

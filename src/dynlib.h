@@ -7,7 +7,9 @@
 
 #include "kiln/error.h"
 
-/* Opens a library, RTLD_NOW and RTLD_LOCAL; never closed. */
+/* Opens a library, RTLD_NOW and RTLD_LOCAL; never closed. KILN_ENOTFOUND when
+   it is not there or cannot be used; KILN_EIO, KILN_ENOMEM when that may
+   pass. */
 kiln_status kiln__dynlib_open(void **out, const char *name, kiln_error **error);
 /* Returns the symbol's address, or NULL. */
 void *kiln__dynlib_symbol(void *library, const char *name);

@@ -3,7 +3,9 @@
 #include "fork.h"
 
 #include <sched.h>
+#include <stdatomic.h>
 #include <stddef.h>
+#include <unistd.h>
 
 /*
  * Before fork() the forking thread takes every registered lock of every
@@ -75,22 +77,45 @@ static void child(void)
     kiln__mutex_unlock(&lists_lock);
 }
 
-static int install_failure;
-
-static void install(void)
+/* Once for the process; but who finds no memory for it leaves it to the next
+   one. A child of fork() may find that a thread which it does not have is at
+   it: until it is done, no handler takes locks for the child. */
+static int install(void)
 {
-    install_failure = pthread_atfork(prepare, parent, child);
+    enum { NOBODY = 0, DONE = -1 }; /* else the process of who is at it */
+    static atomic_long installer;
+    const long own = getpid();
+    long now = NOBODY;
+    int is_installed;
+
+    while (now != DONE) {
+        if (now != own &&
+            atomic_compare_exchange_strong(&installer, &now, own)) {
+            is_installed = pthread_atfork(prepare, parent, child) == 0;
+            atomic_store(&installer, is_installed ? DONE : NOBODY);
+            return is_installed;
+        }
+        if (now == own) {
+            (void)sched_yield();
+            now = atomic_load(&installer);
+        }
+    }
+    return 1;
 }
 
 kiln_status kiln__fork_list_add(kiln__fork_list *list)
 {
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    const kiln__fork_list *at;
 
-    if (pthread_once(&once, install) != 0 || install_failure != 0)
+    if (!install())
         return KILN_ENOMEM;
     kiln__mutex_lock(&lists_lock);
-    list->next = lists;
-    lists = list;
+    for (at = lists; at && at != list;)
+        at = at->next;
+    if (!at) {
+        list->next = lists;
+        lists = list;
+    }
     kiln__mutex_unlock(&lists_lock);
     return KILN_OK;
 }

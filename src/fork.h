@@ -29,8 +29,8 @@ struct kiln__fork_list {
     kiln__fork_list *next;    /* of another context */
 };
 
-/* Puts a context's list before the eyes of fork(). The handlers are installed
-   once per process. */
+/* Puts a context's list before the eyes of fork(), if it is not there yet. The
+   handlers are installed once per process. KILN_ENOMEM. */
 kiln_status kiln__fork_list_add(kiln__fork_list *list);
 void kiln__fork_list_remove(kiln__fork_list *list);
 

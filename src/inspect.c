@@ -192,7 +192,8 @@ static void emission_fatal(void *env, kiln_error *error)
     struct emission *emission = env;
     kiln_context *context = emission->context;
 
-    emission_end(emission, KILN_ECODEGEN, error);
+    emission_end(emission, error ? kiln_error_status(error) : KILN_ENOMEM,
+                 error);
     kiln__workers_park(context);
 }
 

@@ -107,7 +107,8 @@ static void task_fatal(void *env, kiln_error *error)
     kiln_context *context = lost->context;
 
     kiln__build_free(lost->build);
-    task_end(lost, NULL, KILN_SOURCE_BUILT, KILN_ECODEGEN, error);
+    task_end(lost, NULL, KILN_SOURCE_BUILT,
+             error ? kiln_error_status(error) : KILN_ENOMEM, error);
     kiln__workers_park(context);
 }
 

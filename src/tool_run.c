@@ -15,6 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "passing.h"
 #include "process.h"
 #include "temporary.h"
 
@@ -37,10 +38,15 @@ typedef struct workplace {
     kiln__text *said;
 } workplace;
 
-static bool failed(workplace *w, const char *what)
+/* A tool that cannot be run is as good as absent, unless that may pass. */
+static kiln_status failed(workplace *w, const char *what)
 {
-    kiln__text_format(w->said, "%s: %s", what, strerror(errno));
-    return false;
+    const kiln_status status = kiln__passing_status(errno, KILN_ENOTFOUND);
+    char buffer[128];
+
+    kiln__text_format(w->said, "%s: %s", what,
+                      strerror_r(errno, buffer, sizeof buffer));
+    return status;
 }
 
 /* ---- files ---- */
@@ -74,7 +80,7 @@ static bool open_input(workplace *w, size_t i, const kiln__object *input)
            write_all(w->inputs[i], input->bytes, input->size);
 }
 
-static bool open_workplace(workplace *w, const kiln__run *run)
+static kiln_status open_workplace(workplace *w, const kiln__run *run)
 {
     if (!kiln__temporary_new(w->folder, sizeof w->folder, "kiln-run"))
         return failed(w, "temporary folder");
@@ -86,7 +92,7 @@ static bool open_workplace(workplace *w, const kiln__run *run)
             return failed(w, "memory file");
     if (pipe2(w->printed, O_CLOEXEC) != 0 || !move_up(&w->printed[1]))
         return failed(w, "pipe");
-    return true;
+    return KILN_OK;
 }
 
 /* A child of fork() may look between the two. */
@@ -189,7 +195,13 @@ static bool read_messages(workplace *w, int limit_ms)
     return true;
 }
 
-/* What is done to a tool, for want of memory say, is no verdict of its. */
+/* For want of memory, or beyond a limit that the host has set. */
+static bool is_from_outside(int number)
+{
+    return number == SIGKILL || number == SIGXFSZ || number == SIGXCPU;
+}
+
+/* What is done to a tool is no verdict of its. */
 static kiln_status ended(workplace *w)
 {
     siginfo_t info;
@@ -204,7 +216,9 @@ static kiln_status ended(workplace *w)
                           w->said->size > 0 ? " " : "", info.si_status);
     else if (w->said->size == 0)
         kiln__text_format(w->said, "ended with status %d", info.si_status);
-    return info.si_code != CLD_EXITED && info.si_status == SIGKILL
+    if (w->said->size > 0 && kiln__tells_of_memory(w->said->bytes))
+        return KILN_ENOMEM;
+    return info.si_code != CLD_EXITED && is_from_outside(info.si_status)
                ? KILN_EIO
                : KILN_ECODEGEN;
 }
@@ -217,10 +231,8 @@ static int limit_of(const kiln__run *run)
 static kiln_status start_process(workplace *w, const kiln__run *run)
 {
     errno = start(w, run);
-    if (errno != 0) {
-        (void)failed(w, "cannot be started");
-        return KILN_ENOTFOUND;
-    }
+    if (errno != 0)
+        return failed(w, "cannot be started");
     w->is_running = true;
     close_fd(&w->printed[1]);
     return KILN_OK;
@@ -266,6 +278,10 @@ static kiln_status take_output(workplace *w, const kiln_alloc *alloc,
     struct stat info;
     char *bytes;
 
+    if (fd < 0 && kiln__passes(errno)) {
+        status = failed(w, "output");
+        return status;
+    }
     if (fd < 0 || fstat(fd, &info) != 0 || info.st_size <= 0 ||
         (uint64_t)info.st_size > OUTPUT_MAX) {
         kiln__text_add(w->said, w->said->size > 0 ? " no output" : "no output");
@@ -296,9 +312,11 @@ kiln_status kiln__run_tool(const kiln__run *run, kiln_blob *out,
         .late_fd = -1,
         .said = said,
     };
-    kiln_status status = KILN_ENOTFOUND;
+    kiln_status status = open_workplace(&w, run);
 
-    if (open_workplace(&w, run) && start_process(&w, run) == KILN_OK)
+    if (status == KILN_OK)
+        status = start_process(&w, run);
+    if (status == KILN_OK)
         status = await_process(&w, limit_of(run));
     if (status == KILN_OK)
         status = take_output(
@@ -347,7 +365,7 @@ kiln__begun *kiln__run_begin(const kiln__run *run)
                            .process = KILN__PROCESS_NONE,
                            .late_fd = -1,
                            .said = &begun->said};
-    if (open_workplace(&begun->w, run) && open_late(&begun->w) &&
+    if (open_workplace(&begun->w, run) == KILN_OK && open_late(&begun->w) &&
         start_process(&begun->w, run) == KILN_OK)
         return begun;
     kiln__run_drop(begun);

@@ -42,7 +42,8 @@ typedef struct kiln__run {
  *
  * `said` gets what it printed, whatever the outcome, or what kept it from
  * running. KILN_ENOTFOUND: it could not be started. KILN_ECODEGEN: it failed,
- * or left no output. KILN_EIO: somebody killed it. KILN_ETIMEDOUT: it was
+ * or left no output. KILN_EIO: somebody killed it, or for want of descriptors,
+ * say, it could not be started now. KILN_ETIMEDOUT: it was
  * killed since it did not end in time. KILN_ENOMEM.
  */
 kiln_status kiln__run_tool(const kiln__run *run, kiln_blob *out,

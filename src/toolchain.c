@@ -54,31 +54,39 @@ void kiln__toolchain_free(kiln_context *context)
 }
 
 /* Where libLLVM is, the code generator's last use has left a note about. */
-static void look_up_llvm(kiln_context *context, kiln__build_ids *here)
+static kiln_status look_up_llvm(kiln_context *context, kiln__build_ids *here)
 {
     kiln__tool_note *note = kiln__allocate(&context->alloc, sizeof *note);
+    kiln_status status = note ? KILN_ENOTFOUND : KILN_ENOMEM;
 
     if (note && here->codegen[0] &&
         kiln__tool_note_read(note, context, here->codegen) == KILN_OK) {
+        status = KILN_OK;
         if (note->is_current)
             memcpy(here->llvm, note->id, ID);
-        else if (kiln__build_id_of_file(here->llvm, note->path) != KILN_OK)
+        else
+            status = kiln__build_id_of_file(here->llvm, note->path);
+        if (status != KILN_OK)
             here->llvm[0] = '\0';
     }
     kiln__deallocate(&context->alloc, note, sizeof *note);
+    return status;
 }
 
 /* ---- what is here ---- */
 
-static void look_up_codegen(kiln_context *context, kiln__build_ids *here)
+static kiln_status look_up_codegen(kiln_context *context, kiln__build_ids *here)
 {
     char *path = kiln__allocate(&context->alloc, PATH_MAX);
+    kiln_status status = path ? KILN_ENOTFOUND : KILN_ENOMEM;
 
     *here = (kiln__build_ids){{0}, {0}};
-    if (!path || kiln__door_path(context, path) != KILN_OK ||
-        kiln__build_id_of_file(here->codegen, path) != KILN_OK)
+    if (path && kiln__door_path(context, path) == KILN_OK)
+        status = kiln__build_id_of_file(here->codegen, path);
+    if (status != KILN_OK)
         here->codegen[0] = '\0';
     kiln__deallocate(&context->alloc, path, PATH_MAX);
+    return status;
 }
 
 static void write_text(struct kiln__toolchain *toolchain)
@@ -137,10 +145,17 @@ const char *kiln__toolchain_text(kiln_context *context)
     return toolchain->text;
 }
 
+/* Else it is looked up again. */
+static int is_settled(kiln_status status)
+{
+    return status == KILN_OK || status == KILN_ENOTFOUND;
+}
+
 /* Stores are asked without the lock; two threads find the same. */
 static kiln__build_ids what_is_here(kiln_context *context, int wanted)
 {
     struct kiln__toolchain *toolchain = context->toolchain;
+    kiln_status status = KILN_OK;
     kiln__build_ids here;
     int known;
 
@@ -152,11 +167,12 @@ static kiln__build_ids what_is_here(kiln_context *context, int wanted)
     if (known >= wanted)
         return here;
     if (known < SOME)
-        look_up_codegen(context, &here);
-    if (wanted == ALL)
-        look_up_llvm(context, &here);
+        status = look_up_codegen(context, &here);
+    if (wanted == ALL && is_settled(status))
+        status = look_up_llvm(context, &here);
     kiln__mutex_lock(&toolchain->lock);
-    if (!toolchain->is_opened && toolchain->looked_up < wanted) {
+    if (is_settled(status) && !toolchain->is_opened &&
+        toolchain->looked_up < wanted) {
         toolchain->here = here;
         toolchain->looked_up = wanted;
     }

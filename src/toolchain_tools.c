@@ -337,8 +337,9 @@ typedef struct looking {
     kiln__tool_note note;
 } looking;
 
-static void look_up(char id[ID], kiln_context *context, int number,
-                    looking *room)
+/* False: it is here, and nobody can read it now. */
+static int look_up(char id[ID], kiln_context *context, int number,
+                   looking *room)
 {
     const char *name = kiln__tool_name(number);
 
@@ -346,14 +347,16 @@ static void look_up(char id[ID], kiln_context *context, int number,
     case KILN__TOOL_ABSENT:
         break;
     case KILN__TOOL_BY_LOADER:
-        if (kiln__tool_note_read(&room->note, context, name) == KILN_OK)
-            digest_today(id, context, name, room->note.path);
-        break;
+        if (kiln__tool_note_read(&room->note, context, name) != KILN_OK)
+            break;
+        digest_today(id, context, name, room->note.path);
+        return id[0] || access(room->note.path, R_OK) != 0;
     case KILN__TOOL_FOUND:
         ask_for_path(room->asked, name, room->path);
         digest_today(id, context, room->asked, room->path);
-        break;
+        return id[0] != '\0';
     }
+    return 1;
 }
 
 /* Stores are asked without the lock; two threads find the same. */
@@ -362,7 +365,7 @@ void kiln__tool_here(char id[ID], kiln_context *context, int number)
     struct kiln__tools *tools = context->tools;
     known *tool = &tools->known[number];
     looking *room;
-    int found;
+    int found, is_known;
 
     kiln__mutex_lock(&tools->lock);
     found = tool->is_here_known;
@@ -375,8 +378,10 @@ void kiln__tool_here(char id[ID], kiln_context *context, int number)
     room = kiln__allocate(&context->alloc, sizeof *room);
     if (!room)
         return;
-    look_up(id, context, number, room);
+    is_known = look_up(id, context, number, room);
     kiln__deallocate(&context->alloc, room, sizeof *room);
+    if (!is_known)
+        return;
     kiln__mutex_lock(&tools->lock);
     tool->is_here_known = 1;
     memcpy(tool->here, id, ID);

@@ -11,6 +11,7 @@
 
 #include "array.h"
 #include "log.h"
+#include "passing.h"
 
 /*
  * The file is a JSON array of events, one a line, and always whole: whoever
@@ -302,7 +303,10 @@ void kiln__trace_span(kiln_context *context, uint64_t begin_ns, uint64_t end_ns,
     kiln__mutex_lock(&trace->mutex);
     if (!trace->is_off && !event.failed)
         number = write_event(trace, event.bytes);
-    if (number != 0)
+    /* What may pass costs this event alone. */
+    if (kiln__passes(number))
+        number = 0;
+    else if (number != 0)
         turn_off(trace);
     kiln__mutex_unlock(&trace->mutex);
     kiln__text_dispose(&event);

@@ -57,7 +57,9 @@ typedef struct kiln_compile_options {
  * config's device is not there, or is not the target's. KILN_ERECURSION: a
  * nested compile asked for the job that it is part of, callbacks are nested
  * too deep, or a callback on a thread of Kiln's would have to wait. Failures
- * that the same input gives again are remembered until the world moves.
+ * that the same input gives again are remembered until the world moves. Those
+ * of the moment are not: KILN_ENOMEM, and KILN_EIO for want of descriptors,
+ * processes or threads; the same call may succeed later, in the same context.
  */
 KILN_API KILN_NODISCARD kiln_status
 kiln_compile(const kiln_kernel **out, kiln_context *context,

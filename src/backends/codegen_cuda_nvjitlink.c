@@ -10,6 +10,7 @@
 
 #include "codegen_cuda.h"
 #include "kiln/compile.h"
+#include "loader.h"
 #include "ptxas.h"
 
 /*
@@ -57,16 +58,17 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 /* ---- the library ---- */
 
-static void *open_file(const char *asked)
+static kiln_status open_file(void **out, const char *asked)
 {
     const char *const *names = kiln__tool_sonames(KILN__TOOL_NVJITLINK);
-    void *file = NULL;
+    kiln_status status = KILN_ENOTFOUND;
+    const char *words;
 
     if (*asked != '\0')
-        return dlopen(asked, RTLD_NOW | RTLD_LOCAL);
-    for (; file == NULL && *names != NULL; names++)
-        file = dlopen(*names, RTLD_NOW | RTLD_LOCAL);
-    return file;
+        return kiln__loader_open(out, asked, &words);
+    for (; status == KILN_ENOTFOUND && *names != NULL; names++)
+        status = kiln__loader_open(out, *names, &words);
+    return status;
 }
 
 static int find_functions(library *l, void *file)
@@ -112,13 +114,18 @@ static void keep_memory(void)
     free(block);
 }
 
-static void open_library(library *l)
+/* KILN_OK, whether it is here or not; else it may be another time. */
+static kiln_status open_library(library *l)
 {
+    void *file = NULL;
+    const kiln_status status = open_file(&file, l->asked);
     Dl_info where;
     void *symbol;
 
-    if (!find_functions(l, open_file(l->asked)))
-        return;
+    if (status != KILN_OK && status != KILN_ENOTFOUND)
+        return status;
+    if (!find_functions(l, file))
+        return KILN_OK;
     memcpy(&symbol, &l->Create, sizeof symbol);
     if (dladdr(symbol, &where) != 0 && where.dli_fname != NULL)
         l->path = strdup(where.dli_fname);
@@ -128,36 +135,45 @@ static void open_library(library *l)
     l->is_here = l->path != NULL;
     if (l->is_here)
         keep_memory();
+    return l->path != NULL ? KILN_OK : KILN_ENOMEM;
 }
 
-/* With the lock. */
-static library *add_library(const char *asked)
+/* With the lock. What may pass is not kept. */
+static kiln_status add_library(const char *asked)
 {
     library *l = calloc(1, sizeof *l);
+    kiln_status status = KILN_ENOMEM;
 
     if (l != NULL)
         l->asked = strdup(asked);
-    if (l == NULL || l->asked == NULL) {
+    if (l != NULL && l->asked != NULL)
+        status = open_library(l);
+    if (status == KILN_OK) {
+        l->next = libraries;
+        libraries = l;
+    } else if (l != NULL) {
+        free(l->asked);
         free(l);
-        return NULL;
     }
-    open_library(l);
-    l->next = libraries;
-    libraries = l;
-    return l;
+    return status;
 }
 
-static const library *library_at(const char *asked)
+static kiln_status library_at(const library **out, const char *asked)
 {
-    library *l;
+    kiln_status status = KILN_OK;
+    const library *l;
 
     pthread_mutex_lock(&lock);
     for (l = libraries; l != NULL && strcmp(l->asked, asked) != 0;)
         l = l->next;
-    if (l == NULL)
-        l = add_library(asked);
+    if (l == NULL) {
+        status = add_library(asked);
+        l = libraries;
+    }
     pthread_mutex_unlock(&lock);
-    return l;
+    if (status == KILN_OK)
+        *out = l;
+    return status;
 }
 
 static void before_fork(void)
@@ -287,7 +303,9 @@ static kiln_status run(linking *l, const kiln__object *ptx, kiln_blob *out)
    for the lock. Without a thread it is opened when it is needed. */
 static void *open_early(void *path)
 {
-    (void)library_at(path);
+    const library *opened;
+
+    (void)library_at(&opened, path);
     free(path);
     return NULL;
 }
@@ -328,44 +346,55 @@ void kiln__nvjitlink_begin(const kiln__codegen_job *job)
         start_opening(strdup(place == KILN__TOOL_FOUND ? path : ""));
 }
 
-static const library *find(kiln__codegen_job *job)
+/* KILN_ENOTFOUND: there is none to be used. */
+static kiln_status find(const library **out, kiln__codegen_job *job)
 {
     char path[PATH_MAX] = "";
-    const library *l;
+    kiln_status status;
 
     if (!kiln__cuda_may_use(job->settings, KILN__CUDA_TOOL_NVJITLINK))
-        return NULL;
+        return KILN_ENOTFOUND;
     switch (kiln__tool_find(path, KILN__TOOL_NVJITLINK)) {
     case KILN__TOOL_ABSENT:
-        return NULL;
+        return KILN_ENOTFOUND;
     case KILN__TOOL_BY_LOADER:
         path[0] = '\0';
         break;
     case KILN__TOOL_FOUND:
         break;
     }
-    l = library_at(path);
-    if (l != NULL && !l->is_here && path[0] != '\0')
+    status = library_at(out, path);
+    if (status != KILN_OK || (*out)->is_here)
+        return status;
+    if (path[0] != '\0')
         kiln__job_log(job, "nvJitLink is passed over: %s cannot be used", path);
-    return l;
+    return KILN_ENOTFOUND;
+}
+
+/* Is it too old for the PTX? */
+static int is_older(kiln__codegen_job *job, const library *l)
+{
+    const unsigned version = kiln__cuda_ptx_version(job);
+
+    if (l->newest_ptx == 0 || version <= l->newest_ptx)
+        return 0;
+    kiln__job_log(job, "nvJitLink is passed over: %s is older than PTX %u.%u",
+                  l->path, version / 10, version % 10);
+    return 1;
 }
 
 kiln_status kiln__nvjitlink(kiln__codegen_job *job, const kiln__object *ptx,
                             kiln_blob *out, kiln__text *said)
 {
-    linking l = {.api = find(job), .job = job, .said = said};
-    const unsigned version = kiln__cuda_ptx_version(job);
-    kiln_status status;
+    linking l = {.job = job, .said = said};
+    kiln_status status = find(&l.api, job);
 
-    if (l.api == NULL || !l.api->is_here)
+    if (status == KILN_EIO)
+        kiln__text_add(said, "it cannot be opened now");
+    if (status != KILN_OK)
+        return status;
+    if (is_older(job, l.api))
         return KILN_ENOTFOUND;
-    if (l.api->newest_ptx != 0 && version > l.api->newest_ptx) {
-        kiln__job_log(job,
-                      "nvJitLink is passed over: %s is older than PTX "
-                      "%u.%u",
-                      l.api->path, version / 10, version % 10);
-        return KILN_ENOTFOUND;
-    }
     status = run(&l, ptx, out);
     if (status == KILN_OK)
         status = kiln__job_used(job, KILN__TOOL_NVJITLINK, l.api->path,

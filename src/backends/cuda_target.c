@@ -149,20 +149,22 @@ static kiln_status resolve(words *out, const char *name, kiln_error **error)
 
 /* The device's own architecture or, of one that is newer than the table, the
    newest whose PTX it takes. */
-static void default_name(char *name, size_t size, kiln__gpu_backend *backend)
+static kiln_status default_name(char *name, size_t size,
+                                kiln__gpu_backend *backend, kiln_error **error)
 {
     const architecture *best = NULL;
     int there;
 
-    kiln__gpu_first_architecture(name, size, backend);
+    KILN_TRY(kiln__gpu_first_architecture(name, size, backend, error));
     if (find(name, strlen(name)) != NULL)
-        return;
+        return KILN_OK;
     there = name[0] != '\0' ? atoi(name + strlen("sm_")) : 0;
     for (size_t i = 0; i < COUNT_OF(architectures); i++)
         if (architectures[i].variant == 0 &&
             architectures[i].major * 10 + architectures[i].minor <= there)
             best = &architectures[i];
     (void)snprintf(name, size, "%s", best != NULL ? best->name : FALLBACK);
+    return KILN_OK;
 }
 
 kiln_status kiln__cuda_target(kiln__gpu_backend *backend, const char *name,
@@ -172,7 +174,7 @@ kiln_status kiln__cuda_target(kiln__gpu_backend *backend, const char *name,
     words w;
 
     if (name == NULL) {
-        default_name(chosen, sizeof chosen, backend);
+        KILN_TRY(default_name(chosen, sizeof chosen, backend, error));
         name = chosen;
     }
     KILN_TRY(resolve(&w, name, error));

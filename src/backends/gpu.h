@@ -144,13 +144,16 @@ extern const kiln__gpu_vendor kiln__rocm_vendor; /* rocm_driver.c */
 
 typedef struct kiln__gpu_driver {
     kiln__gpu_api api;
-    uint32_t device_count; /* 0: `reason` says why */
+    uint32_t device_count;            /* 0: `reason` says why */
+    int may_pass;                     /* so it is tried again */
+    struct kiln__gpu_driver *earlier; /* that was, and whose reason is lent */
     char reason[512];
 } kiln__gpu_driver;
 
-/* Opens the library at the first call; a failure is remembered in the driver.
-   NULL: out of memory. */
+/* Opens the library at the first call; a failure is remembered in the driver,
+   if it lasts. NULL: out of memory. */
 const kiln__gpu_driver *kiln__gpu_driver_get(kiln__gpu_backend *backend);
+void kiln__gpu_drivers_free(kiln__gpu_backend *backend);
 
 /* ---- errors: gpu_error.c ---- */
 
@@ -159,6 +162,8 @@ void kiln__gpu_result_text(char *text, size_t size, const kiln__gpu_api *api,
                            kiln__gpu_result result);
 /* What a result means, and whether the device is lost with it. */
 kiln_status kiln__gpu_result_status(kiln__gpu_result result, int *is_lasting);
+/* Of beginning: may it go well another time? */
+int kiln__gpu_result_may_pass(kiln__gpu_result result);
 /* An error of the backend's: "cuda: WHAT: NAME (text)". A device that is lost
    stays so. */
 kiln_status kiln__gpu_fail(kiln__gpu_context *context, kiln__gpu_result result,
@@ -195,9 +200,11 @@ struct kiln__gpu_context {
     kiln__gpu_context *next;
 };
 
-/* The architecture of device 0; "" when there is none. */
-void kiln__gpu_first_architecture(char *text, size_t size,
-                                  kiln__gpu_backend *backend);
+/* The architecture of device 0; "" when there is none. KILN_EIO: nobody can
+   tell now. */
+kiln_status kiln__gpu_first_architecture(char *text, size_t size,
+                                         kiln__gpu_backend *backend,
+                                         kiln_error **error);
 kiln_status kiln__gpu_context_open(kiln__gpu_context **out,
                                    kiln__gpu_backend *backend, uint32_t ordinal,
                                    kiln_error **error);
@@ -318,7 +325,7 @@ struct kiln__gpu_backend {
     kiln__mutex lock;
     kiln__fork_guard guard;
     int is_child; /* of a fork() after the driver was opened */
-    _Atomic(const kiln__gpu_driver *) driver;
+    _Atomic(kiln__gpu_driver *) driver;
     kiln__gpu_context *contexts;
     kiln__gpu_module *modules;
     kiln__loaded_kernels kernels;

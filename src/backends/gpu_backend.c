@@ -203,8 +203,9 @@ static kiln_status copy(void *self, void *device, void *to, const void *from,
 static void after_fork(void *env)
 {
     kiln__gpu_backend *backend = env;
+    const kiln__gpu_driver *driver = atomic_load(&backend->driver);
 
-    if (atomic_load(&backend->driver) != NULL)
+    if (driver != NULL && !driver->may_pass)
         backend->is_child = 1;
 }
 
@@ -212,16 +213,11 @@ static void backend_free(void *self)
 {
     kiln__gpu_backend *backend = self;
     const kiln_alloc *alloc = &backend->context->alloc;
-    union {
-        const kiln__gpu_driver *constant;
-        kiln__gpu_driver *owned;
-    } driver = {.constant = atomic_load(&backend->driver)};
 
     kiln__loaded_kernels_dispose(&backend->kernels);
     kiln__fork_remove(&backend->context->fork, &backend->guard);
     kiln__mutex_dispose(&backend->lock);
-    if (driver.owned != NULL)
-        kiln__deallocate(alloc, driver.owned, sizeof *driver.owned);
+    kiln__gpu_drivers_free(backend);
     kiln__deallocate(alloc, backend, sizeof *backend);
 }
 

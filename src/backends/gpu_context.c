@@ -108,19 +108,28 @@ static kiln_status identify(kiln__gpu_context *context, kiln_error **error)
     return KILN_OK;
 }
 
-void kiln__gpu_first_architecture(char *text, size_t size,
-                                  kiln__gpu_backend *backend)
+kiln_status kiln__gpu_first_architecture(char *text, size_t size,
+                                         kiln__gpu_backend *backend,
+                                         kiln_error **error)
 {
     const kiln__gpu_driver *driver = kiln__gpu_driver_get(backend);
     kiln__gpu_context first = {.backend = backend};
 
     text[0] = '\0';
-    if (driver == NULL || driver->device_count == 0 || backend->is_child)
-        return;
+    if (driver == NULL)
+        return kiln__error_no_memory(error);
+    if (driver->may_pass && driver->api.init == NULL)
+        return kiln__error_set(error, KILN_EIO,
+                               "%s: the driver cannot be asked which device "
+                               "there is: %s",
+                               backend->vendor->name, driver->reason);
+    if (driver->device_count == 0 || backend->is_child)
+        return KILN_OK;
     first.api = &driver->api;
     if (first.api->device_get(&first.device, 0) == 0 &&
         identify(&first, NULL) == KILN_OK)
         (void)snprintf(text, size, "%s", first.architecture);
+    return KILN_OK;
 }
 
 /* ---- opening ---- */

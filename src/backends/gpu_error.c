@@ -88,6 +88,16 @@ kiln_status kiln__gpu_result_status(kiln__gpu_result result, int *is_lasting)
     return known != NULL ? known->status : KILN_EDEVICE;
 }
 
+/* That there is no device stays true; a system that is not ready gets ready,
+   and a device that is taken is given back. */
+int kiln__gpu_result_may_pass(kiln__gpu_result result)
+{
+    const struct meaning *known = find(result);
+
+    return known == NULL || known->status != KILN_ENODEVICE || result == 46 ||
+           result == 802;
+}
+
 kiln_status kiln__gpu_fail(kiln__gpu_context *context, kiln__gpu_result result,
                            kiln_error **error, const char *format, ...)
 {

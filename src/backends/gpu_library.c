@@ -11,6 +11,11 @@
  * A driver that is missing, too old or without devices is no error: it is
  * remembered with its reason, which those get who ask for a device. Drivers
  * are never closed.
+ *
+ * What may pass is told, and tried again by the next one who asks: a library
+ * that could not be opened for want of descriptors, a driver that could not
+ * begin for want of memory. The reason must live, since it is lent: so that
+ * failure stands behind the next one that has another reason.
  */
 
 static void say(kiln__gpu_driver *driver, const char *what, const char *more)
@@ -34,9 +39,11 @@ static void *open_library(kiln__gpu_driver *driver, kiln__gpu_backend *backend)
         /* Of several, the reason of the first stays. */
         if (driver->reason[0] == '\0')
             say(driver, kiln_error_message(error), "");
+        driver->may_pass |= kiln_error_status(error) != KILN_ENOTFOUND;
         kiln_error_free(error);
         library = NULL;
     }
+    driver->may_pass &= library == NULL;
     return library;
 }
 
@@ -83,6 +90,7 @@ static void count_devices(kiln__gpu_driver *driver,
         kiln__gpu_result_text(text, sizeof text, api, result);
         (void)snprintf(driver->reason, sizeof driver->reason, "%s: %s", what,
                        text);
+        driver->may_pass = kiln__gpu_result_may_pass(result);
         return;
     }
     if (count <= 0) {
@@ -107,23 +115,46 @@ static kiln__gpu_driver *open_driver(kiln__gpu_backend *backend)
     return driver;
 }
 
+static int is_settled(const kiln__gpu_driver *known,
+                      const kiln__gpu_driver *fresh)
+{
+    return known != NULL &&
+           (!known->may_pass || (fresh != NULL && fresh->may_pass &&
+                                 strcmp(fresh->reason, known->reason) == 0));
+}
+
 const kiln__gpu_driver *kiln__gpu_driver_get(kiln__gpu_backend *backend)
 {
-    const kiln__gpu_driver *known =
+    kiln__gpu_driver *known =
         atomic_load_explicit(&backend->driver, memory_order_acquire);
     kiln__gpu_driver *fresh;
 
-    if (known != NULL)
+    if (is_settled(known, NULL))
         return known;
     fresh = open_driver(backend);
     if (fresh == NULL)
         return NULL;
     /* Another thread may have been as fast: drivers do not mind being opened
        and begun twice. */
-    if (atomic_compare_exchange_strong_explicit(&backend->driver, &known, fresh,
-                                                memory_order_acq_rel,
-                                                memory_order_acquire))
-        return fresh;
+    while (!is_settled(known, fresh)) {
+        fresh->earlier = known;
+        if (atomic_compare_exchange_strong_explicit(&backend->driver, &known,
+                                                    fresh, memory_order_acq_rel,
+                                                    memory_order_acquire))
+            return fresh;
+    }
     kiln__deallocate(&backend->context->alloc, fresh, sizeof *fresh);
     return known;
+}
+
+void kiln__gpu_drivers_free(kiln__gpu_backend *backend)
+{
+    kiln__gpu_driver *driver = atomic_load(&backend->driver);
+
+    while (driver != NULL) {
+        kiln__gpu_driver *earlier = driver->earlier;
+
+        kiln__deallocate(&backend->context->alloc, driver, sizeof *driver);
+        driver = earlier;
+    }
 }

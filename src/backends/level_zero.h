@@ -59,8 +59,8 @@ typedef struct kiln__level_zero_api {
 } kiln__level_zero_api;
 
 /* Opens the loader's library; `reason` says why it cannot be. */
-int kiln__level_zero_api_open(kiln__level_zero_api *api, char *reason,
-                              size_t capacity);
+kiln_status kiln__level_zero_api_open(kiln__level_zero_api *api, char *reason,
+                                      size_t capacity);
 
 /* "ZE_RESULT_ERROR_DEVICE_LOST"; "" for what is unknown. */
 const char *kiln__level_zero_code_name(ze_result_t code);

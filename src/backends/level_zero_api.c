@@ -6,8 +6,8 @@
 #include "level_zero.h"
 #include "report.h"
 
-int kiln__level_zero_api_open(kiln__level_zero_api *api, char *reason,
-                              size_t capacity)
+kiln_status kiln__level_zero_api_open(kiln__level_zero_api *api, char *reason,
+                                      size_t capacity)
 {
     static const kiln__spirv_import imports[] = {
 #define IMPORT(needed, function) \

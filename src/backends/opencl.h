@@ -59,7 +59,8 @@ typedef struct kiln__opencl_api {
 } kiln__opencl_api;
 
 /* Opens the loader's library; `reason` says why it cannot be. */
-int kiln__opencl_api_open(kiln__opencl_api *api, char *reason, size_t capacity);
+kiln_status kiln__opencl_api_open(kiln__opencl_api *api, char *reason,
+                                  size_t capacity);
 
 /* "CL_OUT_OF_RESOURCES"; "" for what is unknown. */
 const char *kiln__opencl_code_name(cl_int code);

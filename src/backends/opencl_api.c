@@ -6,7 +6,8 @@
 #include "opencl.h"
 #include "report.h"
 
-int kiln__opencl_api_open(kiln__opencl_api *api, char *reason, size_t capacity)
+kiln_status kiln__opencl_api_open(kiln__opencl_api *api, char *reason,
+                                  size_t capacity)
 {
     static const kiln__spirv_import imports[] = {
 #define IMPORT(needed, function) \

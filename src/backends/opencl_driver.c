@@ -5,15 +5,16 @@
 
 /* ---- devices ---- */
 
-static int open_driver(kiln__spirv_finder *finder)
+static kiln_status open_driver(kiln__spirv_finder *finder)
 {
     kiln__opencl *driver = (kiln__opencl *)finder;
 
-    if (driver->api == NULL &&
-        kiln__opencl_api_open(&driver->own_api, finder->list.reason,
-                              sizeof finder->list.reason))
-        driver->api = &driver->own_api;
-    return driver->api != NULL;
+    if (driver->api != NULL)
+        return KILN_OK;
+    KILN_TRY(kiln__opencl_api_open(&driver->own_api, finder->list.reason,
+                                   sizeof finder->list.reason));
+    driver->api = &driver->own_api;
+    return KILN_OK;
 }
 
 static kiln_status probe(kiln__spirv_finder *finder)

@@ -175,7 +175,8 @@ kiln_status kiln__rocm_target(kiln__gpu_backend *backend, const char *name,
     switches with;
 
     if (name == NULL) {
-        kiln__gpu_first_architecture(chosen, sizeof chosen, backend);
+        KILN_TRY(kiln__gpu_first_architecture(chosen, sizeof chosen, backend,
+                                              error));
         name = chosen;
         if (find(name, strcspn(name, ":")) == NULL)
             name = FALLBACK;

@@ -184,8 +184,9 @@ typedef struct kiln__spirv_driver {
     size_t facts_size;
     size_t finder_size;
     size_t device_size;
-    /* Opens the driver; false: the list's reason is set. */
-    int (*open)(kiln__spirv_finder *finder);
+    /* Opens the driver; else the list's reason is set. KILN_ENOTFOUND: there is
+       none; KILN_EIO: it may be opened another time. */
+    kiln_status (*open)(kiln__spirv_finder *finder);
     /* Lists the devices, or the reason why there is none. KILN_ENOMEM. */
     kiln_status (*probe)(kiln__spirv_finder *finder);
     /* Fill in a device, of which all else is zero, and its name; what they
@@ -234,9 +235,10 @@ typedef struct kiln__spirv_import {
 
 /* Opens a loader's library, which is never closed, as drivers keep threads,
    and fills the table; false, with a reason. */
-int kiln__spirv_library_open(void *table, const char *library,
-                             const kiln__spirv_import *imports, size_t count,
-                             char *reason, size_t capacity);
+kiln_status kiln__spirv_library_open(void *table, const char *library,
+                                     const kiln__spirv_import *imports,
+                                     size_t count, char *reason,
+                                     size_t capacity);
 
 /* A driver's `self` begins with this. Devices are looked for once, when they
    are first asked about: a driver that is opened starts threads. */
@@ -279,6 +281,8 @@ struct kiln__spirv_device {
 
 /* Of the table of a backend. */
 uint32_t kiln__spirv_count(void *self, const char **reason);
+/* Is it known what it counts? Else it is asked for again. */
+int kiln__spirv_is_settled(const void *self);
 kiln_status kiln__spirv_open(void *self, uint32_t ordinal, void *native,
                              void **device, const char **device_name,
                              kiln_error **error);

@@ -9,17 +9,20 @@
 
 /* ---- the loader's library ---- */
 
-int kiln__spirv_library_open(void *table, const char *library,
-                             const kiln__spirv_import *imports, size_t count,
-                             char *reason, size_t capacity)
+kiln_status kiln__spirv_library_open(void *table, const char *library,
+                                     const kiln__spirv_import *imports,
+                                     size_t count, char *reason,
+                                     size_t capacity)
 {
     kiln_error *error = NULL;
     void *opened;
 
-    if (kiln__dynlib_open(&opened, library, &error) != KILN_OK) {
+    const kiln_status status = kiln__dynlib_open(&opened, library, &error);
+
+    if (status != KILN_OK) {
         (void)snprintf(reason, capacity, "%s", kiln_error_message(error));
         kiln_error_free(error);
-        return 0;
+        return status;
     }
     for (size_t i = 0; i < count; i++) {
         void *symbol = kiln__dynlib_symbol(opened, imports[i].name);
@@ -27,11 +30,11 @@ int kiln__spirv_library_open(void *table, const char *library,
         if (symbol == NULL && imports[i].needed) {
             (void)snprintf(reason, capacity, "%s has no %s", library,
                            imports[i].name);
-            return 0;
+            return KILN_ENOTFOUND;
         }
         memcpy((char *)table + imports[i].member, &symbol, sizeof symbol);
     }
-    return 1;
+    return KILN_OK;
 }
 
 /* ---- lists ---- */
@@ -104,19 +107,27 @@ void kiln__spirv_finder_free(void *self)
     kiln__deallocate(&context->alloc, finder, finder->driver->finder_size);
 }
 
-/* Who has no memory for the list may have it another time. */
+/* Who has no memory for the list, or cannot open the library now, may have it
+   another time. */
 static void find_devices(kiln__spirv_finder *finder)
 {
     kiln__spirv_list *list = &finder->list;
+    kiln_status status = finder->driver->open(finder);
 
-    finder->is_known = !finder->driver->open(finder) ||
-                       finder->driver->probe(finder) == KILN_OK;
-    if (finder->is_known)
+    if (status == KILN_OK)
+        status = finder->driver->probe(finder);
+    finder->is_known = status == KILN_OK || status == KILN_ENOTFOUND;
+    if (finder->is_known || status != KILN_ENOMEM)
         return;
     kiln__spirv_list_dispose(list, finder->driver->facts_size,
                              &finder->context->alloc);
     (void)snprintf(list->reason, sizeof list->reason, "%s",
                    kiln_status_text(KILN_ENOMEM));
+}
+
+int kiln__spirv_is_settled(const void *self)
+{
+    return ((const kiln__spirv_finder *)self)->is_known;
 }
 
 uint32_t kiln__spirv_count(void *self, const char **reason)

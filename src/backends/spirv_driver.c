@@ -93,9 +93,13 @@ static void add_reason(spirv_backend *backend, uint32_t driver,
                    reason != NULL ? reason : "no device");
 }
 
+/* Where there is none, and a driver may only not be there now, they are looked
+   for again. */
 static void find_devices(spirv_backend *backend)
 {
-    backend->is_known = 1;
+    int is_settled = 1;
+
+    backend->reason[0] = '\0';
     for (uint32_t i = 0; i < DRIVER_COUNT; i++) {
         const char *reason = NULL;
         uint32_t count;
@@ -107,7 +111,9 @@ static void find_devices(spirv_backend *backend)
             add_devices(backend, i, count);
         else
             add_reason(backend, i, reason);
+        is_settled &= kiln__spirv_is_settled(backend->selves[i]);
     }
+    backend->is_known = backend->count > 0 || is_settled;
 }
 
 static uint32_t count(void *self, const char **reason)

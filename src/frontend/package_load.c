@@ -1,10 +1,12 @@
 /* package_load.c - packages from files, and the files of what they import. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include <errno.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "deferred.h"
 #include "file.h"
+#include "passing.h"
 #include "report.h"
 #include "runtime_sources.h"
 #include "stack.h"
@@ -51,6 +53,17 @@ static size_t folder_size(const char *path)
     return slash == NULL ? 0 : (size_t)(slash - path) + 1;
 }
 
+/* Nobody knows whether it is there: taking another one of its name, from the
+   next folder or from the library, would be another program. */
+static kiln_status cannot_look(const char *path, int number, kiln_error **error)
+{
+    char buffer[128];
+
+    return kiln__error_set(error, kiln__passing_status(number, KILN_EIO),
+                           "cannot look for %s: %s", path,
+                           strerror_r(number, buffer, sizeof buffer));
+}
+
 /* Tries one folder; KILN_ENOTFOUND when the file is not there. */
 static kiln_status load_from(kiln__language *language, const char *folder,
                              size_t size, const char *name,
@@ -69,6 +82,8 @@ static kiln_status load_from(kiln__language *language, const char *folder,
         status = kiln__error_no_memory(error);
     else if (access(f.path, F_OK) == 0)
         status = load(&package, language, &f, error);
+    else if (!kiln__is_absent(errno))
+        status = cannot_look(f.path, errno, error);
     kiln__arena_dispose(&arena);
     return status;
 }

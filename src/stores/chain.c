@@ -13,12 +13,16 @@
 #include "log.h"
 #include "options.h"
 #include "pack.h"
+#include "passing.h"
 #include "report.h"
 
 /*
- * Which stores there are is found out at the first request. Where the default
- * folder lies on a network file system, thousands of processes would write to
- * one server: there, it is only read, and a folder of this machine is written.
+ * Which stores there are is found out at the first request. What cannot be
+ * opened then, for want of descriptors or memory, is opened at a later one, and
+ * what comes behind it in the order not before it: so the order stays. Where
+ * the default folder lies on a network file system, thousands of processes
+ * would write to one server: there, it is only read, and a folder of this
+ * machine is written.
  */
 
 /* ---- links ---- */
@@ -137,15 +141,12 @@ void kiln__link_drop(kiln__store_link *link, const kiln__stored *stored)
         (void)link->ops.remove(link->self, &stored->entry.key, NULL);
 }
 
-/* ---- the built-in ones ---- */
+/* ---- the built-in ones ----
+ *
+ * Each of these adds what there is, or returns false: it is to be tried again.
+ */
 
-static int mode_writes(int32_t mode)
-{
-    return mode == KILN_CACHE_MODE_READ_WRITE ||
-           mode == KILN_CACHE_MODE_REFRESH || mode == KILN_CACHE_MODE_VERIFY;
-}
-
-/* Out of memory, a store is not there. */
+/* NULL: out of memory. */
 static kiln__loose *add_loose(kiln_context *context,
                               const kiln__loose_options *options,
                               int32_t priority)
@@ -167,9 +168,35 @@ static kiln__loose *add_loose(kiln_context *context,
     return loose;
 }
 
-static void add_disk(kiln_context *context,
-                     const kiln__cache_settings *settings)
+static int mode_writes(int32_t mode)
 {
+    return mode == KILN_CACHE_MODE_READ_WRITE ||
+           mode == KILN_CACHE_MODE_REFRESH || mode == KILN_CACHE_MODE_VERIFY;
+}
+
+/* The default folder, on a network. */
+static int add_network(kiln_context *context,
+                       const kiln__loose_options *written, const char *name)
+{
+    const kiln__cache_settings *settings = context->cache;
+    kiln__loose_options options = *written;
+
+    options.writes = 0;
+    if (context->stores->has_network)
+        return 1;
+    if (!add_loose(context, &options, KILN_STORE_SEARCH_PATH))
+        return 0;
+    kiln__log(context, KILN_LOG_INFO,
+              "cache: %s is on a network file system (%s) and is only read; %s "
+              "is written",
+              settings->directory, name, settings->local_directory);
+    context->stores->has_network = 1;
+    return 1;
+}
+
+static int add_disk(kiln_context *context)
+{
+    const kiln__cache_settings *settings = context->cache;
     kiln__loose_options options = {
         .directory = settings->directory,
         .name_space = settings->name_space,
@@ -178,28 +205,26 @@ static void add_disk(kiln_context *context,
         .max_entries = settings->max_entries,
         .max_age_s = settings->max_age_s,
     };
-    kiln__filesystem filesystem;
 
     if (!settings->directory) {
         kiln__log(context, KILN_LOG_INFO, "cache: no disk store: %s",
                   settings->why_not);
-        return;
+        return 1;
     }
-    filesystem = kiln__filesystem_of_path(&context->alloc, settings->directory);
-    if (filesystem.is_network && !settings->is_given) {
-        kiln__log(context, KILN_LOG_INFO,
-                  "cache: %s is on a network file system (%s) and is only "
-                  "read; %s is written",
-                  settings->directory, filesystem.name,
-                  settings->local_directory);
-        options.writes = 0;
-        (void)add_loose(context, &options, KILN_STORE_SEARCH_PATH);
-        options.writes = mode_writes(settings->mode);
-        options.directory = settings->local_directory;
+    if (!settings->is_given) {
+        const kiln__filesystem filesystem =
+            kiln__filesystem_of_path(&context->alloc, settings->directory);
+
+        if (filesystem.may_pass)
+            return 0;
+        if (filesystem.is_network) {
+            if (!add_network(context, &options, filesystem.name))
+                return 0;
+            options.directory = settings->local_directory;
+        }
     }
     context->stores->disk = add_loose(context, &options, KILN_STORE_DISK);
-    if (context->stores->disk)
-        kiln__folder_packs_add(context, context->stores->disk);
+    return context->stores->disk != NULL;
 }
 
 static kiln__trust trust_of_searched(const kiln__cache_settings *settings)
@@ -207,7 +232,7 @@ static kiln__trust trust_of_searched(const kiln__cache_settings *settings)
     return (kiln__trust){1, settings->trusted, settings->trusted_count};
 }
 
-static void add_folder(kiln_context *context, const char *path)
+static int add_folder(kiln_context *context, const char *path)
 {
     const kiln__loose_options options = {
         .directory = path,
@@ -217,7 +242,7 @@ static void add_folder(kiln_context *context, const char *path)
         .max_age_s = KILN_CACHE_UNBOUNDED,
     };
 
-    (void)add_loose(context, &options, KILN_STORE_SEARCH_PATH);
+    return add_loose(context, &options, KILN_STORE_SEARCH_PATH) != NULL;
 }
 
 kiln_status kiln__chain_add(kiln_context *context,
@@ -236,74 +261,112 @@ kiln_status kiln__chain_add(kiln_context *context,
 }
 
 /* The pack in an open file, which it has from then on. */
-static void add_pack(kiln_context *context, int file, const char *path)
+static int add_pack(kiln_context *context, int file, const char *path)
 {
     kiln__store_source source;
     kiln_error *error = NULL;
     kiln_pack *pack = NULL;
+    const kiln_status status =
+        kiln__pack_open_file(&pack, &context->alloc, file, path, &error);
 
-    if (kiln__pack_open_file(&pack, &context->alloc, file, path, &error) !=
-        KILN_OK) {
+    if (status != KILN_OK && status != KILN_ENOMEM)
         kiln__log(context, KILN_LOG_WARNING, "cache: a pack is left out: %s",
                   kiln_error_message(error));
-        kiln_error_free(error);
-        return;
-    }
+    kiln_error_free(error);
+    if (status != KILN_OK)
+        return status != KILN_ENOMEM;
     source = kiln__pack_source(pack, KILN_STORE_SEARCH_PATH);
-    if (kiln__chain_add(context, &source) != KILN_OK)
-        kiln__pack_release(pack);
+    if (kiln__chain_add(context, &source) == KILN_OK)
+        return 1;
+    kiln__pack_release(pack);
+    return 0;
 }
 
 /* An open pack; or -1: it is a folder, or one may come to be there, or
- *why_not says that it is not to be used. */
+ *why_not says that it is not to be used, or errno that nobody knows. */
 static int open_searched(const char **why_not,
                          const kiln__cache_settings *settings, const char *path)
 {
     const kiln__trust trust = trust_of_searched(settings);
     struct stat facts;
     const int file = kiln__trust_open_path(why_not, &trust, path, O_RDONLY, 0);
+    int reason;
 
-    if (file >= 0 && fstat(file, &facts) == 0 && S_ISREG(facts.st_mode)) {
-        *why_not = kiln__trust_why_not(&trust, &facts);
-        if (!*why_not)
+    if (file < 0)
+        return -1;
+    if (fstat(file, &facts) != 0) {
+        reason = errno;
+    } else {
+        reason = 0;
+        *why_not =
+            S_ISREG(facts.st_mode) ? kiln__trust_why_not(&trust, &facts) : NULL;
+        if (S_ISREG(facts.st_mode) && !*why_not)
             return file;
     }
-    if (file >= 0)
-        (void)close(file);
+    (void)close(file);
+    errno = reason;
     return -1;
 }
 
-static void add_searched(void *env, const char *path)
+static int add_searched(kiln_context *context, const char *path)
 {
-    kiln_context *context = env;
     const char *why_not;
     const int file = open_searched(&why_not, context->cache, path);
 
     if (file >= 0)
-        add_pack(context, file, path);
-    else if (why_not)
-        kiln__log(context, KILN_LOG_WARNING, "cache: does not use %s: %s", path,
-                  why_not);
-    else
-        add_folder(context, path);
+        return add_pack(context, file, path);
+    if (!why_not)
+        return !kiln__passes(errno) && add_folder(context, path);
+    kiln__log(context, KILN_LOG_WARNING, "cache: does not use %s: %s", path,
+              why_not);
+    return 1;
 }
 
-static void each_searched(kiln_context *context,
-                          void (*see)(void *env, const char *path), void *env)
+/* The path that begins here; the caller frees it. *next is where the next one
+   does. NULL: it is empty, or there is no memory for it. */
+static char *path_at(const char **next, const kiln_alloc *alloc,
+                     const char *list)
+{
+    const size_t size = strcspn(list, ":");
+
+    *next = list + size + (list[size] == ':');
+    return size ? kiln__string_copy_n(alloc, list, size) : NULL;
+}
+
+static int add_all_searched(kiln_context *context)
 {
     const char *list = context->cache->search_path;
+    struct kiln__stores *stores = context->stores;
 
-    while (list && *list) {
-        const size_t size = strcspn(list, ":");
-        char *path =
-            size ? kiln__string_copy_n(&context->alloc, list, size) : NULL;
+    while (list && list[stores->searched]) {
+        const char *at = list + stores->searched, *next;
+        char *path = path_at(&next, &context->alloc, at);
+        const int is_done = path ? add_searched(context, path) : *at == ':';
 
-        if (path)
-            see(env, path);
         kiln__string_free(&context->alloc, path);
-        list += size + (list[size] == ':');
+        if (!is_done)
+            return 0;
+        stores->searched = (size_t)(next - list);
     }
+    return 1;
 }
+
+/* Under the lock. */
+static int add_built_in(kiln_context *context)
+{
+    struct kiln__stores *stores = context->stores;
+
+    if (context->cache->mode == KILN_CACHE_MODE_OFF)
+        return 1;
+    if (!stores->has_disk)
+        stores->has_disk = add_disk(context);
+    if (stores->has_disk && !stores->has_packs)
+        stores->has_packs =
+            !stores->disk || kiln__folder_packs_add(context, stores->disk);
+    return stores->has_packs && add_all_searched(context);
+}
+
+/* ---- what is not used ---- */
 
 typedef struct looking {
     kiln_context *context;
@@ -311,9 +374,8 @@ typedef struct looking {
     void *env;
 } looking;
 
-static void look_at_searched(void *env, const char *path)
+static void look_at_searched(const looking *l, const char *path)
 {
-    const looking *l = env;
     const char *why_not;
     const int file = open_searched(&why_not, l->context->cache, path);
 
@@ -326,9 +388,16 @@ static void look_at_searched(void *env, const char *path)
 void kiln__chain_refused(kiln_context *context, kiln__refused_see see,
                          void *env)
 {
-    looking l = {context, see, env};
+    const looking l = {context, see, env};
+    const char *list = context->cache->search_path;
 
-    each_searched(context, look_at_searched, &l);
+    while (list && *list) {
+        char *path = path_at(&list, &context->alloc, list);
+
+        if (path)
+            look_at_searched(&l, path);
+        kiln__string_free(&context->alloc, path);
+    }
 }
 
 static void warn_of_unknown(kiln_context *context)
@@ -351,12 +420,8 @@ kiln__store_link *kiln__chain_first(kiln_context *context)
 
         kiln__log_hold(&lines);
         kiln__mutex_lock(&stores->lock);
-        if (!atomic_load(&stores->is_ready) &&
-            context->cache->mode != KILN_CACHE_MODE_OFF) {
-            add_disk(context, context->cache);
-            each_searched(context, add_searched, context);
-        }
-        atomic_store_explicit(&stores->is_ready, 1, memory_order_release);
+        if (!atomic_load(&stores->is_ready) && add_built_in(context))
+            atomic_store_explicit(&stores->is_ready, 1, memory_order_release);
         kiln__mutex_unlock(&stores->lock);
         kiln__log_let_go(&lines, context);
     }

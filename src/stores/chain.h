@@ -30,6 +30,9 @@ struct kiln__stores {
     kiln__mutex lock; /* of adding */
     kiln__fork_guard guard;
     atomic_int is_ready; /* the built-in links are there */
+    /* Which are there so far, under the lock. */
+    int has_network, has_disk, has_packs;
+    size_t searched; /* so many of the search path */
     _Atomic(kiln__store_link *) first;
     kiln__loose *disk;          /* or NULL; its link is among the others */
     atomic_int disk_is_network; /* nothing is locked there; -1: not asked */

@@ -111,8 +111,10 @@ static kiln_status merge_small(compaction *c)
     kiln__folder_pack_list list = {0};
     kiln_status status = kiln__folder_packs_list(&list, c->loose);
 
-    if (status != KILN_OK)
+    if (status == KILN_ENOMEM)
         (void)kiln__error_no_memory(c->error);
+    else if (status != KILN_OK)
+        kiln__error_set(c->error, status, "its packs cannot be listed now");
     for (size_t i = 0; i < list.count && status == KILN_OK; i++) {
         if (c->bytes + list.items[i].size > PACK_SIZE)
             continue;
@@ -139,6 +141,9 @@ static kiln_status write_checked(const compaction *c)
     (void)snprintf(name, sizeof name, "%s" KILN__FOLDER_PACK_SUFFIX, random);
     KILN_TRY(kiln__pack_writer_to_folder(c->writer, c->folder, name, c->error));
     status = kiln__folder_pack_open(&pack, c->loose, c->folder, name, c->error);
+    if (status == KILN_EAGAIN)
+        status = kiln__error_set(c->error, KILN_EIO,
+                                 "pack %s: cannot be opened now", name);
     if (status == KILN_OK)
         status = kiln__pack_verify(pack, c->error);
     if (status == KILN_OK) {

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "file.h"
+#include "passing.h"
 
 /*
  * File systems are told apart by the number that statfs() gives. The kernel's
@@ -37,8 +38,8 @@ static kiln__filesystem from_magic(uint32_t magic)
 {
     for (size_t i = 0; i < sizeof networks / sizeof *networks; i++)
         if (networks[i].magic == magic)
-            return (kiln__filesystem){1, networks[i].name};
-    return (kiln__filesystem){0, "local"};
+            return (kiln__filesystem){1, networks[i].name, 0};
+    return (kiln__filesystem){0, "local", 0};
 }
 
 static int magic_of(uint32_t *out, int descriptor)
@@ -102,7 +103,7 @@ static int find_upper(char *to, size_t capacity, const char *mounts, dev_t of)
    machine keeps its containers, and that is local. */
 static kiln__filesystem behind_overlay(const kiln_alloc *alloc, int descriptor)
 {
-    kiln__filesystem found = {0, "local"};
+    kiln__filesystem found = {0, "local", 0};
     kiln_blob mounts = {0};
     char *path;
     struct stat facts;
@@ -111,8 +112,10 @@ static kiln__filesystem behind_overlay(const kiln_alloc *alloc, int descriptor)
 
     if (fstat(descriptor, &facts) != 0 ||
         kiln__file_read(&mounts, alloc, "/proc/self/mountinfo", MOUNTS_MAX,
-                        NULL) != KILN_OK)
+                        NULL) != KILN_OK) {
+        found.may_pass = kiln__passes(errno);
         return found;
+    }
     path = kiln__allocate(alloc, PATH_SIZE);
     if (path && find_upper(path, PATH_SIZE, mounts.data, facts.st_dev)) {
         upper = open(path, O_PATH | O_CLOEXEC);
@@ -133,7 +136,7 @@ kiln__filesystem kiln__filesystem_of(const kiln_alloc *alloc, int descriptor)
     uint32_t magic;
 
     if (!magic_of(&magic, descriptor))
-        return (kiln__filesystem){1, "unknown"};
+        return (kiln__filesystem){1, "unknown", kiln__passes(errno)};
     if (magic == OVERLAY)
         return behind_overlay(alloc, descriptor);
     return from_magic(magic);
@@ -142,7 +145,7 @@ kiln__filesystem kiln__filesystem_of(const kiln_alloc *alloc, int descriptor)
 kiln__filesystem kiln__filesystem_of_path(const kiln_alloc *alloc,
                                           const char *path)
 {
-    kiln__filesystem found = {1, "unknown"};
+    kiln__filesystem found = {1, "unknown", 1};
     char *at = kiln__string_copy(alloc, path);
     const size_t size = at ? strlen(at) + 1 : 0;
     int descriptor = -1;
@@ -158,6 +161,8 @@ kiln__filesystem kiln__filesystem_of_path(const kiln_alloc *alloc,
     if (descriptor >= 0) {
         found = kiln__filesystem_of(alloc, descriptor);
         (void)close(descriptor);
+    } else if (at) {
+        found.may_pass = kiln__passes(errno);
     }
     kiln__deallocate(alloc, at, size);
     return found;

@@ -10,6 +10,7 @@ typedef struct kiln__filesystem {
        locked. */
     int is_network;
     const char *name; /* "nfs"; "local" for all that is none. Static. */
+    int may_pass;     /* it could not be asked now: nothing is to rest on it */
 } kiln__filesystem;
 
 /* Of an open file or folder; of an overlay, what is written to. One that

@@ -13,6 +13,7 @@
 
 #include "chain.h"
 #include "log.h"
+#include "passing.h"
 #include "report.h"
 
 /* A use is noted at most so often. */
@@ -46,7 +47,6 @@ int kiln__folder_packs_open(kiln__loose *loose, int makes)
     const char *why_not;
     int folder, reason;
 
-    errno = ENOENT;
     if (above < 0)
         return -1;
     folder =
@@ -74,6 +74,8 @@ kiln_status kiln__folder_pack_open(kiln_pack **out, kiln__loose *loose,
         kiln__loose_path(path, loose, level);
         return kiln__pack_open_file(out, &loose->alloc, file, path, error);
     }
+    if (!why_not && kiln__passes(errno))
+        return KILN_EAGAIN;
     if (why_not)
         kiln__loose_refuse(loose, level, why_not);
     return why_not || errno == ENOENT
@@ -117,12 +119,17 @@ kiln_status kiln__folder_packs_list(kiln__folder_pack_list *out,
     const struct dirent *found;
 
     if (!opened) {
+        status = kiln__passing_status(errno, KILN_OK);
         if (folder >= 0)
             (void)close(folder);
-        return KILN_OK;
+        return status;
     }
-    while (status == KILN_OK && (found = readdir(opened)))
-        status = add_file(out, loose, dirfd(opened), found->d_name);
+    do {
+        errno = 0;
+        found = readdir(opened);
+        status = found ? add_file(out, loose, dirfd(opened), found->d_name)
+                       : kiln__passing_status(errno, KILN_OK);
+    } while (status == KILN_OK && found);
     (void)closedir(opened);
     if (out->count > 1)
         qsort(out->items, out->count, sizeof *out->items, by_use);
@@ -295,7 +302,7 @@ static kiln_status open_one(folder_pack **out, kiln__loose *loose, int folder,
     if (made)
         status = kiln__folder_pack_open(&made->pack, loose, folder, file->name,
                                         &error);
-    if (error)
+    if (error && status != KILN_ENOMEM)
         kiln__log(loose->context, KILN_LOG_WARNING,
                   "cache: a pack is left out: %s", kiln_error_message(error));
     kiln_error_free(error);
@@ -313,34 +320,72 @@ static kiln_status open_one(folder_pack **out, kiln__loose *loose, int folder,
     return KILN_OK;
 }
 
-static void add_one(kiln_context *context, kiln__loose *loose, int folder,
-                    const kiln__folder_pack_file *file)
+static kiln_status add_one(kiln_context *context, folder_pack *opened)
 {
-    kiln__store_source source = {
-        .ops = &ops, .find = find, .priority = KILN_STORE_DISK};
-    folder_pack *opened = NULL;
+    const kiln__store_source source = {.ops = &ops,
+                                       .self = opened,
+                                       .find = find,
+                                       .priority = KILN_STORE_DISK,
+                                       .pack = opened->pack};
 
-    if (open_one(&opened, loose, folder, file) != KILN_OK)
-        return;
-    source.self = opened;
-    source.pack = opened->pack;
-    if (kiln__chain_add(context, &source) != KILN_OK)
-        end(opened);
+    return kiln__chain_add(context, &source);
 }
 
-void kiln__folder_packs_add(kiln_context *context, kiln__loose *loose)
+typedef kiln__array_of(folder_pack *) folder_pack_array;
+
+/* All that the list has, but for those that are left out. */
+static kiln_status open_all(folder_pack_array *out, kiln__loose *loose,
+                            int folder, const kiln__folder_pack_list *list)
+{
+    kiln_status status = KILN_OK;
+
+    for (size_t i = 0; i < list->count && status == KILN_OK; i++) {
+        folder_pack *opened = NULL;
+
+        status = open_one(&opened, loose, folder, &list->items[i]);
+        if (status == KILN_OK &&
+            !kiln__array_push(&loose->alloc, out, opened)) {
+            end(opened);
+            status = KILN_ENOMEM;
+        }
+        if (status != KILN_EAGAIN && status != KILN_ENOMEM)
+            status = KILN_OK;
+    }
+    return status;
+}
+
+/* All of them or none, since those that are tried again are found anew. What
+   is not added, for want of memory for its link, is closed. */
+static kiln_status add_all(kiln_context *context, kiln__loose *loose,
+                           int folder, const kiln__folder_pack_list *list)
+{
+    folder_pack_array opened = {0};
+    kiln_status status = open_all(&opened, loose, folder, list);
+
+    for (size_t i = 0; i < opened.count; i++)
+        if (status != KILN_OK || add_one(context, opened.items[i]) != KILN_OK)
+            end(opened.items[i]);
+    kiln__array_dispose(&loose->alloc, &opened);
+    return status;
+}
+
+int kiln__folder_packs_add(kiln_context *context, kiln__loose *loose)
 {
     kiln__folder_pack_list list = {0};
+    kiln_status status = kiln__folder_packs_list(&list, loose);
     int folder = -1;
 
-    if (kiln__folder_packs_list(&list, loose) == KILN_OK && list.count > 0)
+    if (status == KILN_OK && list.count > 0) {
         folder = kiln__folder_packs_open(loose, 0);
+        if (folder < 0)
+            status = kiln__passing_status(errno, KILN_OK);
+    }
     if (folder >= 0) {
         if (loose->options.writes)
             evict(&list, loose, loose->options.max_size, NULL);
-        for (size_t i = 0; i < list.count; i++)
-            add_one(context, loose, folder, &list.items[i]);
+        status = add_all(context, loose, folder, &list);
         (void)close(folder);
     }
     kiln__array_dispose(&loose->alloc, &list);
+    return status == KILN_OK;
 }

@@ -29,14 +29,14 @@ typedef struct kiln__folder_pack_file {
 typedef kiln__array_of(kiln__folder_pack_file) kiln__folder_pack_list;
 
 /* Lists them, the last used first; nothing where the folder may not be used.
-   KILN_ENOMEM. */
+   KILN_ENOMEM; KILN_EIO: it cannot be looked at now. */
 kiln_status kiln__folder_packs_list(kiln__folder_pack_list *out,
                                     kiln__loose *loose);
 /* Opens the folder: a descriptor, or -1 and errno; with `makes`, makes it. One
    that is not to be used is told. */
 int kiln__folder_packs_open(kiln__loose *loose, int makes);
 /* Opens a pack of the open folder. One that is not to be used is told, and is
-   KILN_ENOTFOUND without an error. */
+   KILN_ENOTFOUND without an error; so is KILN_EAGAIN: not now. */
 kiln_status kiln__folder_pack_open(kiln_pack **out, kiln__loose *loose,
                                    int folder, const char *name,
                                    kiln_error **error);
@@ -44,7 +44,8 @@ kiln_status kiln__folder_pack_open(kiln_pack **out, kiln__loose *loose,
 void kiln__folder_packs_prune(kiln__loose *loose, kiln__store_report *report);
 /* Drops all. */
 void kiln__folder_packs_clear(kiln__loose *loose, kiln__store_report *report);
-/* Puts them into the order, behind the loose entries; under the lock. */
-void kiln__folder_packs_add(kiln_context *context, kiln__loose *loose);
+/* Puts them into the order, behind the loose entries; under the lock. False:
+   for want of descriptors or memory it is to be tried again. */
+int kiln__folder_packs_add(kiln_context *context, kiln__loose *loose);
 
 #endif /* KILN_STORES_FOLDER_PACKS_H */

@@ -179,8 +179,11 @@ static int set_byte(int descriptor, int type, uint32_t slot)
 /* The kernel says EINVAL to kinds of locks that it does not know. */
 static void open_file(kiln__locks *locks, int folder)
 {
-    if (kiln__filesystem_of(&locks->context->alloc, folder).is_network) {
-        locks->way = WAY_NONE;
+    const kiln__filesystem filesystem =
+        kiln__filesystem_of(&locks->context->alloc, folder);
+
+    if (filesystem.is_network) {
+        locks->way = filesystem.may_pass ? locks->way : WAY_NONE;
         return;
     }
     locks->descriptor = open_in(folder, file_name);

@@ -8,6 +8,7 @@
 
 #include "log.h"
 #include "loose.h"
+#include "passing.h"
 
 /*
  * The folder v2 is opened once, and everything below it is reached through
@@ -151,8 +152,8 @@ static int open_folder(kiln__loose *loose, int makes)
 
     if (folder >= 0)
         return folder;
-    if (!why_not && (reason == ENOENT || reason == EMFILE || reason == ENFILE ||
-                     reason == ENOMEM || reason == EINTR || reason == ESTALE))
+    if (!why_not &&
+        (reason == ENOENT || reason == ESTALE || kiln__passes(reason)))
         return KILN__LOOSE_UNOPENED;
     refuse(loose, path,
            why_not ? why_not : strerror_r(reason, buffer, sizeof buffer));
@@ -175,7 +176,10 @@ int kiln__loose_folder(kiln__loose *loose, int make)
             folder = expected;
         }
     }
-    return folder >= 0 ? folder : -1;
+    if (folder >= 0)
+        return folder;
+    errno = EACCES;
+    return -1;
 }
 
 void kiln__loose_forget(kiln__loose *loose, int folder)

@@ -7,6 +7,7 @@
 
 #include "log.h"
 #include "loose.h"
+#include "passing.h"
 
 /*
  * A temporary file in the entry's own folder; room for all of it; the bytes;
@@ -126,8 +127,7 @@ static int is_gone(int reason)
 /* Of the process or the moment; the next entry may succeed. */
 static int is_passing(int reason)
 {
-    return is_gone(reason) || reason == EMFILE || reason == ENFILE ||
-           reason == ENOMEM || reason == EINTR || reason == EAGAIN;
+    return is_gone(reason) || kiln__passes(reason);
 }
 
 static kiln_status give_up(kiln__loose *loose, int reason)

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "buffer.h"
+#include "passing.h"
 #include "report.h"
 
 /*
@@ -249,7 +250,8 @@ static kiln_status fail(kiln_error **error, const char *path, int number)
     if (number == ENOENT || number == ENOTDIR)
         return kiln__error_set(error, KILN_ENOTFOUND, "pack %s: %s", path,
                                reason);
-    return kiln__error_set(error, KILN_EIO, "pack %s: %s", path, reason);
+    return kiln__error_set(error, kiln__passing_status(number, KILN_EIO),
+                           "pack %s: %s", path, reason);
 }
 
 static kiln_status look_at_file(kiln_pack *pack, const char *path,

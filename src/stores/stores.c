@@ -342,10 +342,14 @@ int kiln__stores_lock_folder(kiln_context *context)
     folder = kiln__loose_folder(loose, 1);
     if (folder < 0)
         return -1;
-    if (atomic_load(known) < 0)
-        atomic_store(known,
-                     kiln__filesystem_of(&context->alloc, folder).is_network);
-    return atomic_load(known) ? -1 : folder;
+    if (atomic_load(known) < 0) {
+        const kiln__filesystem found =
+            kiln__filesystem_of(&context->alloc, folder);
+
+        if (!found.may_pass)
+            atomic_store(known, found.is_network);
+    }
+    return atomic_load(known) != 0 ? -1 : folder;
 }
 
 int kiln__stores_folder(kiln_context *context)

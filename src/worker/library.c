@@ -31,15 +31,16 @@ static kiln_status open_file(void **out, worker_library *library,
                              const char *path, int may_search)
 {
     kiln_error *error = NULL;
+    kiln_status status = kiln__dynlib_open(out, *path ? path : LIBRARY, &error);
 
-    if (kiln__dynlib_open(out, *path ? path : LIBRARY, &error) == KILN_OK)
+    if (status == KILN_OK)
         return KILN_OK;
-    refuse(library, KILN_ECODEGEN, "the code generator cannot be opened: %s",
-           kiln_error_message(error));
+    (void)refuse(library, status, "the code generator cannot be opened: %s",
+                 kiln_error_message(error));
     kiln_error_free(error);
-    return may_search && kiln__dynlib_open(out, LIBRARY, NULL) == KILN_OK
-               ? KILN_OK
-               : KILN_ECODEGEN;
+    if (status == KILN_ENOTFOUND && may_search)
+        status = kiln__dynlib_open(out, LIBRARY, NULL);
+    return status == KILN_ENOTFOUND ? KILN_ECODEGEN : status;
 }
 
 kiln_status worker_open(worker_library *out, const char *path, int may_search)

@@ -247,7 +247,8 @@ int faulty_opencl_open(void)
     cl_uint count = 0;
 
     memset(&faulty, 0, sizeof faulty);
-    return kiln__opencl_api_open(&faulty_opencl_real, reason, sizeof reason) &&
+    return kiln__opencl_api_open(&faulty_opencl_real, reason, sizeof reason) ==
+               KILN_OK &&
            faulty_opencl_real.clGetPlatformIDs(0, NULL, &count) == CL_SUCCESS &&
            count > 0;
 }

@@ -181,7 +181,7 @@ int faulty_zero_open(void)
     uint32_t count = 0;
 
     return kiln__level_zero_api_open(&faulty_zero_real, reason,
-                                     sizeof reason) &&
+                                     sizeof reason) == KILN_OK &&
            faulty_zero_real.zeInit(0) == ZE_RESULT_SUCCESS &&
            faulty_zero_real.zeDriverGet(&count, NULL) == ZE_RESULT_SUCCESS &&
            count > 0;

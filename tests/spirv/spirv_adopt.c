@@ -437,8 +437,9 @@ static int is_here(void)
     fixture f = {0};
 
     is_zero = driver != NULL && strcmp(driver, "level-zero") == 0;
-    if (!(is_zero ? kiln__level_zero_api_open(&ze, reason, sizeof reason)
-                  : kiln__opencl_api_open(&cl, reason, sizeof reason)) ||
+    if ((is_zero
+             ? kiln__level_zero_api_open(&ze, reason, sizeof reason)
+             : kiln__opencl_api_open(&cl, reason, sizeof reason)) != KILN_OK ||
         !(is_zero ? ze_begin(&f) : cl_begin(&f)))
         return 0;
     give_back(&f);

@@ -188,9 +188,14 @@ static int remove_one(const char *path, const struct stat *status, int type,
     return remove(path);
 }
 
+int harness_remove_folder(const char *path)
+{
+    return nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+}
+
 int temporary_folder_teardown(void **state)
 {
-    const int failure = nftw(*state, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+    const int failure = harness_remove_folder(*state);
 
     free(*state);
     return failure;

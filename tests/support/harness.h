@@ -159,6 +159,8 @@ void harness_run_threads(size_t count, void *(*run)(void *argument),
  */
 int temporary_folder_setup(void **state);
 int temporary_folder_teardown(void **state);
+/* Removes a folder with all that is in it: 0, or something else. */
+int harness_remove_folder(const char *path);
 /* Writes a file into `folder`; returns its path in `path`. */
 void harness_write_file(char *path, size_t capacity, const char *folder,
                         const char *name, const void *bytes, size_t size);

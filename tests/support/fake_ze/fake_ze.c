@@ -30,7 +30,7 @@ static void find_device(void)
     cl_int code = CL_SUCCESS;
 
     if (kiln_context_new(&device.kiln, NULL, NULL) != KILN_OK ||
-        !kiln__opencl_api_open(&device.api, reason, sizeof reason) ||
+        kiln__opencl_api_open(&device.api, reason, sizeof reason) != KILN_OK ||
         kiln__opencl_probe(&device.list, &device.api, &kiln__malloc) != KILN_OK)
         return;
     device.facts = find_facts();
