@@ -38,10 +38,8 @@ static void nothing_else_is_imported_in_its_place(void **state)
     static const int reasons[] = {ENOMEM, EIO, ESTALE, ETIMEDOUT};
     static const int numbers[] = {SYS_access, SYS_faccessat, SYS_faccessat2};
 
-    if (!system_calls_watch(numbers, 3)) {
-        print_message("the kernel lets nobody watch system calls\n");
-        skip();
-    }
+    if (!system_calls_watch(numbers, 3))
+        test_skip(SKIP_MACHINE, "the kernel lets nobody watch system calls");
     for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++) {
         const system_fault fault = {
             .number = SYS_access, .reason = reasons[i], .at = 1, .times = 1};
