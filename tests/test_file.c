@@ -109,7 +109,7 @@ static void a_missing_library_is_named(void **state)
     void *library = NULL;
 
     (void)state;
-    assert_fails(KILN_EIO, "libno-such.so",
+    assert_fails(KILN_ENOTFOUND, "libno-such.so",
                  kiln__dynlib_open(&library, "libno-such.so", &test_error));
     assert_null(library);
 }
