@@ -86,13 +86,13 @@ static void rename_field(change *c)
 
 static void retype_field(change *c)
 {
-    static const char *const types[] = {"f64", "f32", "i64", "Vec{f64, K0}",
-                                        "Static{3}"};
+    static const char *const types[] = {
+        "f64", "f32", "i64", "Vec{f64, K0}", "Vec{f64, K1}", "Static{3}"};
     edit_item *item = choose(c, ITEM_STRUCT);
 
     if (item != NULL && item->field_count > 0)
         (void)snprintf(item->fields[below(c, item->field_count)].type, 24, "%s",
-                       types[below(c, 5)]);
+                       types[below(c, 6)]);
 }
 
 static void resize_struct(change *c)
@@ -125,12 +125,15 @@ static void change_parent(change *c)
 
 static void change_bound(change *c)
 {
-    static const char *const bounds[] = {"-", "Float", "Real", "Integer", ""};
+    static const char *const bounds[] = {"-",  "Float",   "Real", "A0",
+                                         "A1", "Integer", ""};
     edit_item *item = choose(c, ITEM_STRUCT);
 
     if (item == NULL || item->field_count == 0)
         return;
-    (void)snprintf(item->bound, sizeof item->bound, "%s", bounds[below(c, 5)]);
+    (void)snprintf(item->bound, sizeof item->bound, "%s", bounds[below(c, 7)]);
+    if (item->index == 0 && item->bound[0] == 'A')
+        item->bound[0] = '\0';
     (void)snprintf(item->fields[0].type, sizeof item->fields[0].type, "%s",
                    item->bound[0] == '\0' ? "f64" : "T");
 }

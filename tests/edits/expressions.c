@@ -74,10 +74,13 @@ static void constant(edit_writer *w)
         literal(w);
 }
 
-static int is_number(const char *type)
+static int is_number(const edit_item *item, int index)
 {
+    const char *type = item->fields[index].type;
+
     return strcmp(type, "f64") == 0 || strcmp(type, "f32") == 0 ||
-           strcmp(type, "i64") == 0 || strcmp(type, "T") == 0;
+           strcmp(type, "i64") == 0 ||
+           (strcmp(type, "T") == 0 && item->bound[0] != 'A');
 }
 
 /* A struct's field that is a number, or has one. */
@@ -97,12 +100,11 @@ static void field(edit_writer *w, int depth)
         edit_put(w, "f64(length(");
         edit_struct(w, index, depth - 1);
         edit_put(w, ".%s))", f->name);
-    } else if (is_number(f->type)) {
+    } else if (is_number(item, (int)(f - item->fields))) {
         edit_put(w, "f64(");
         edit_struct(w, index, depth - 1);
         edit_put(w, ".%s)", f->name);
-    } else if (inner != NULL && inner->field_count > 0 &&
-               is_number(inner->fields[0].type)) {
+    } else if (inner != NULL && inner->field_count > 0 && is_number(inner, 0)) {
         edit_put(w, "f64(");
         edit_struct(w, index, depth - 1);
         edit_put(w, ".%s.%s)", f->name, inner->fields[0].name);

@@ -60,7 +60,7 @@ static void add_consts(edit_program *program, edit_random *random)
         else
             (void)snprintf(item->body, sizeof item->body, "%d",
                            1 + edit_below(random, 4));
-        if (item->body[0] == 'K' && i == 1)
+        if (i == 1)
             item->package = EDIT_LIB;
     }
 }
@@ -80,7 +80,7 @@ static void add_abstracts(edit_program *program, edit_random *random)
 void edit_fill_fields(edit_item *item, edit_random *random)
 {
     static const char *const types[] = {"f64", "f64",          "f32",
-                                        "i64", "Vec{f64, K0}", "Static{3}"};
+                                        "i64", "Vec{f64, K1}", "Static{3}"};
 
     for (int i = 0; i < item->field_count; i++) {
         edit_field *f = &item->fields[i];
@@ -118,7 +118,9 @@ static void add_structs(edit_program *program, edit_random *random)
                 abstracts[edit_below(random, ABSTRACTS)]);
         if (edit_chance(random, 25))
             set(item->bound, sizeof item->bound,
-                edit_chance(random, 50) ? "-" : "Float");
+                i > 0 && edit_chance(random, 40) ? abstracts[i % 2]
+                : edit_chance(random, 50)        ? "-"
+                                                 : "Float");
         edit_fill_fields(item, random);
         (void)snprintf(maker, sizeof maker, "m%d", i);
         (void)snprintf(body, sizeof body, "$%d:%d;", i, edit_below(random, 9));

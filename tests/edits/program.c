@@ -109,6 +109,12 @@ static const edit_item *struct_of(const edit_program *program, int index)
 
 static void write_make(writing *w, int index, int number);
 
+/* A parameter below a type of the program's own stands for S0. */
+static int is_own_bound(const edit_item *item)
+{
+    return item->bound[0] == 'A';
+}
+
 /* A value that the field takes. */
 static void write_argument(writing *w, const char *type, int number)
 {
@@ -140,7 +146,11 @@ static void write_make(writing *w, int index, int number)
     for (int i = 0; item != NULL && i < item->field_count; i++) {
         if (i > 0)
             add(w, ", ");
-        write_argument(w, item->fields[i].type, number + i);
+        write_argument(w,
+                       item->fields[i].type[0] == 'T' && is_own_bound(item)
+                           ? "S0"
+                           : item->fields[i].type,
+                       number + i);
     }
     add(w, ")");
     w->depth--;
@@ -171,7 +181,9 @@ static void write_type(writing *w, const char *type)
 
     add(w, type);
     if (item != NULL && item->bound[0] != '\0')
-        add(w, strcmp(item->bound, "Integer") == 0 ? "{i64}" : "{f64}");
+        add(w, is_own_bound(item)                    ? "{S0}"
+               : strcmp(item->bound, "Integer") == 0 ? "{i64}"
+                                                     : "{f64}");
 }
 
 static void write_struct(writing *w, const edit_item *item)
