@@ -33,6 +33,8 @@ typedef struct run_options {
 
 /* Opens a context; ends the process when it cannot. */
 void run_open(run_process *p, const run_options *options);
+/* Defines the program alone: what is launched later begins from there. */
+void run_define(run_process *p, const edit_texts *texts, int way);
 /* Defines the program and launches its kernels; tells what came of it. */
 void run_program(char *outcome, run_process *p, const run_options *options,
                  const edit_texts *texts, int way);

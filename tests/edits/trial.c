@@ -22,14 +22,16 @@
  *   pack      with a pack that some earlier version left, and no folder
  *   lasting   one process for all versions, with the folder. It goes from one
  *             version to the next in a way that the seed chooses
- *   twin      the same without stores: by it `lasting` is measured where the
- *             way makes a difference (what was defined before counts there)
+ *   replay    a new one without stores that defines all versions up to this
+ *             one in that way, and compiles at the end: by it `lasting` is
+ *             measured where the way makes a difference, since nothing that
+ *             was compiled before can be left over in it
  */
 
-enum { ALONE, DISK, PACK, LASTING, TWIN, KINDS };
+enum { ALONE, DISK, PACK, LASTING, REPLAY, KINDS };
 
 static const char *const kind_names[KINDS] = {"alone", "disk", "pack",
-                                              "lasting", "twin"};
+                                              "lasting", "replay"};
 
 #define SECONDS_MAX 60
 
@@ -45,7 +47,7 @@ typedef struct trial {
     edit_texts *texts;                 /* by version */
     int way;
     int pack; /* version that left the newest pack but one; -1: none */
-    server servers[KINDS];
+    server lasting;
     trial_counts *counts;
 } trial;
 
@@ -121,7 +123,10 @@ static void run_child(trial *t, int kind, int version)
         options.pack = pack;
     }
     run_open(&p, &options);
-    run_program(t->outcomes[kind], &p, &options, &t->texts[version], RUN_ALL);
+    for (int i = 0; kind == REPLAY && i < version; i++)
+        run_define(&p, &t->texts[i], t->way);
+    run_program(t->outcomes[kind], &p, &options, &t->texts[version],
+                kind == REPLAY ? t->way : RUN_ALL);
     if (kind == ALONE && version % 4 == 0) {
         pack_path(saved, sizeof saved, t, version);
         run_save(&p, saved);
@@ -159,10 +164,10 @@ static void run_alone(trial *t, int kind, int version)
 
 /* ---- one process for all versions ---- */
 
-static void serve(trial *t, int kind, int in, int out)
+static void serve(trial *t, int in, int out)
 {
     char cache[512];
-    run_options options = {kind == LASTING ? cache : NULL, NULL, 0};
+    const run_options options = {cache, NULL, 0};
     unsigned char version;
     run_process p;
 
@@ -170,7 +175,7 @@ static void serve(trial *t, int kind, int in, int out)
     run_open(&p, &options);
     while (read(in, &version, 1) == 1) {
         (void)alarm(SECONDS_MAX);
-        run_program(t->outcomes[kind], &p, &options, &t->texts[version],
+        run_program(t->outcomes[LASTING], &p, &options, &t->texts[version],
                     t->way);
         if (version % 5 == 4)
             kiln_context_collect(p.context);
@@ -181,19 +186,9 @@ static void serve(trial *t, int kind, int in, int out)
     run_close(&p);
 }
 
-/* A server ends when nobody can ask it any more: others must not be able to. */
-static void leave_servers(const trial *t)
+static void start_server(trial *t)
 {
-    for (int i = 0; i < KINDS; i++)
-        if (t->servers[i].child > 0) {
-            (void)close(t->servers[i].to);
-            (void)close(t->servers[i].from);
-        }
-}
-
-static void start_server(trial *t, int kind)
-{
-    server *s = &t->servers[kind];
+    server *s = &t->lasting;
     int to[2], from[2];
 
     fflush(NULL);
@@ -203,11 +198,9 @@ static void start_server(trial *t, int kind)
     if (s->child < 0)
         abort();
     if (s->child == 0) {
-        s->child = 0;
-        leave_servers(t);
         (void)close(to[1]);
         (void)close(from[0]);
-        serve(t, kind, to[0], from[1]);
+        serve(t, to[0], from[1]);
         _Exit(0);
     }
     (void)close(to[0]);
@@ -216,9 +209,9 @@ static void start_server(trial *t, int kind)
     s->from = from[0];
 }
 
-static void stop_server(trial *t, int kind)
+static void stop_server(trial *t)
 {
-    server *s = &t->servers[kind];
+    server *s = &t->lasting;
     int status = 0;
 
     if (s->child == 0)
@@ -228,21 +221,21 @@ static void stop_server(trial *t, int kind)
     if (waitpid(s->child, &status, 0) != s->child)
         abort();
     s->child = 0;
-    note_death(t, kind, status);
+    note_death(t, LASTING, status);
 }
 
 /* One that died is not started again: it has said so. */
-static void ask_server(trial *t, int kind, int version)
+static void ask_server(trial *t, int version)
 {
     const unsigned char number = (unsigned char)version;
-    server *s = &t->servers[kind];
+    server *s = &t->lasting;
     unsigned char answer;
 
     if (s->child == 0)
         return;
     t->counts->runs++;
     if (write(s->to, &number, 1) != 1 || read(s->from, &answer, 1) != 1)
-        stop_server(t, kind);
+        stop_server(t);
 }
 
 /* ---- a version ---- */
@@ -261,7 +254,7 @@ static int differs(const trial *t, int kind, int from, int version, int report)
 
 static int run_version(trial *t, int version, int report)
 {
-    const int measure = t->way == RUN_ALL ? ALONE : TWIN;
+    const int measure = t->way == RUN_ALL ? ALONE : REPLAY;
     int wrong;
 
     run_alone(t, ALONE, version);
@@ -271,8 +264,9 @@ static int run_version(trial *t, int version, int report)
         run_alone(t, PACK, version);
         wrong |= differs(t, PACK, ALONE, version, report);
     }
-    ask_server(t, LASTING, version);
-    ask_server(t, TWIN, version);
+    ask_server(t, version);
+    if (measure == REPLAY)
+        run_alone(t, REPLAY, version);
     wrong |= differs(t, LASTING, measure, version, report);
     if (version % 4 == 0)
         t->pack = version;
@@ -295,9 +289,7 @@ static void begin(trial *t)
     if (t->outcomes == MAP_FAILED)
         abort();
     (void)signal(SIGPIPE, SIG_IGN);
-    start_server(t, LASTING);
-    if (t->way != RUN_ALL)
-        start_server(t, TWIN);
+    start_server(t);
 }
 
 int trial_run(const trial_history *history, const char *folder, int report,
@@ -314,8 +306,7 @@ int trial_run(const trial_history *history, const char *folder, int report,
     for (int i = 0; found < 0 && i < history->count; i++)
         if (run_version(&t, i, report))
             found = i;
-    stop_server(&t, LASTING);
-    stop_server(&t, TWIN);
+    stop_server(&t);
     (void)munmap(t.outcomes, KINDS * sizeof *t.outcomes);
     free(t.texts);
     empty(folder);
