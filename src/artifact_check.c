@@ -38,6 +38,11 @@ static uint64_t private_bytes_most(const kiln_config *config)
                                                 : PRIVATE_MOST;
 }
 
+static uint64_t stack_bytes_most(const kiln_config *config)
+{
+    return strcmp(config->backend, "host") == 0 ? KILN__HOST_STACK_MAX : 0;
+}
+
 /* The member that cannot be true, or NULL. */
 static const char *wrong_member(const kiln_kernel_info *info,
                                 const kiln_config *config)
@@ -60,6 +65,7 @@ static const char *wrong_member(const kiln_kernel_info *info,
         {"static_local_bytes", info->static_local_bytes, 0,
          local_bytes_most(config)},
         {"private_bytes", info->private_bytes, 0, private_bytes_most(config)},
+        {"stack_bytes", info->stack_bytes, 0, stack_bytes_most(config)},
         {"registers", info->registers, 0, REGISTERS_MOST},
         {"spill_bytes", info->spill_bytes, 0, PRIVATE_MOST},
         {"sub_group_size", info->sub_group_size, 0, SUB_GROUP_MOST},

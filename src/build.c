@@ -152,6 +152,7 @@ static kiln_kernel_info describe_kernel(kiln__build *build,
         .sub_group_size = result->sub_group_size,
         .can_fail = result->can_fail,
         .allocates = result->allocates,
+        .stack_bytes = result->stack_bytes,
     };
 
     memcpy(kernel.required_group_size, build->settings.required_group_size,

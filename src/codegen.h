@@ -119,7 +119,9 @@ typedef struct kiln__codegen_result {
     uint32_t spill_bytes;
     uint32_t sub_group_size;
     int32_t allocates;
-    uint64_t make_ns; /* FUNCTION: lowering alone; CLOSURE: all of it */
+    uint32_t stack_bytes; /* of a thread, on the host */
+    uint32_t reserved;    /* zero */
+    uint64_t make_ns;     /* FUNCTION: lowering alone; CLOSURE: all of it */
 } kiln__codegen_result;
 
 typedef struct kiln__codegen_request {

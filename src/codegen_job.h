@@ -111,6 +111,9 @@ typedef struct kiln__codegen_job {
     int for_group;
     uint32_t static_local_bytes;   /* of a group */
     uint32_t private_bytes;        /* of an item */
+    uint64_t frame_bytes;          /* of all functions, on the host */
+    int recurs;                    /* some function may; set by lowering */
+    int grows;                     /* some frame does, by what code asks for */
     uint32_t sub_group_size;       /* 0: it does not matter */
     LLVMValueRef access_group;     /* the backend's, of loops over items */
     struct kiln__reports *reports; /* of a device's code; codegen_device.h */

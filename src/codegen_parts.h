@@ -108,6 +108,14 @@ void kiln__foreign_sites_define(kiln__codegen_job *job);
 kiln_status kiln__foreign_sites_place(kiln__codegen_job *job,
                                       const kiln_blob *payload);
 
+/* ---- codegen/codegen_frames.c ---- */
+/* Makes LLVM tell of the module's frames, */
+void kiln__frames_ask(kiln__codegen_job *job, LLVMModuleRef module);
+/* by diagnostics, which this takes; false: the text is about something else. */
+int kiln__frames_take(kiln__codegen_job *job, const char *text);
+/* What all functions need of a thread's stack; 0 on devices. */
+uint32_t kiln__frames_stack(kiln__codegen_job *job);
+
 /* ---- codegen/codegen_relocation.c ---- */
 /* The class that the optimised module proves: KILN_RELOCATION_SESSION where an
    address may be in it, KILN_RELOCATION_RELOCATABLE where it has slots, else

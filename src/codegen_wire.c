@@ -24,7 +24,7 @@ _Static_assert(sizeof(kiln__codegen_function) == 11 * sizeof(void *),
 _Static_assert(sizeof(kiln__codegen_import) == 4 * sizeof(void *), "import");
 _Static_assert(sizeof(kiln__codegen_site) == 3 * sizeof(void *), "site");
 _Static_assert(sizeof(kiln__codegen_request) == 27 * sizeof(void *), "request");
-_Static_assert(sizeof(kiln__codegen_result) == 16 * sizeof(void *), "result");
+_Static_assert(sizeof(kiln__codegen_result) == 17 * sizeof(void *), "result");
 
 /* ---- heads ---- */
 
@@ -529,6 +529,7 @@ void kiln__wire_put_result(kiln__encoder *out,
     kiln__encode_u64(out, result->registers);
     kiln__encode_u64(out, result->spill_bytes);
     kiln__encode_u64(out, result->sub_group_size);
+    kiln__encode_u64(out, result->stack_bytes);
     kiln__encode_u64(out, result->make_ns);
     kiln__encode_bytes(out, result->bytes, result->size);
 }
@@ -584,6 +585,7 @@ kiln_status kiln__wire_get_result(kiln__codegen_result *out, kiln__arena *arena,
     out->registers = (uint32_t)get_at_most(&r, UINT32_MAX);
     out->spill_bytes = (uint32_t)get_at_most(&r, UINT32_MAX);
     out->sub_group_size = (uint32_t)get_at_most(&r, UINT32_MAX);
+    out->stack_bytes = (uint32_t)get_at_most(&r, UINT32_MAX);
     out->make_ns = kiln__read_u64(&r.reader);
     payload = kiln__read_bytes(&r.reader);
     out->bytes = payload.data ? payload.data : "";

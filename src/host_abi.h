@@ -31,6 +31,17 @@
  */
 #define KILN__HOST_SUB_GROUP 16
 
+/*
+ * stack_bytes of the metadata is what code needs below the frame that calls the
+ * entry, without what the callbacks take: the frames of all functions, as if
+ * each called the next one; and if any may recur, KILN__HOST_RECURSION and the
+ * frames once more. A function that may be part of a recursion raises where its
+ * frame is further than that from the kernel's. Foreign code does not: its
+ * recursions, and memory it takes of the stack as it runs, have so much.
+ */
+#define KILN__HOST_RECURSION ((uint32_t)1 << 20)
+#define KILN__HOST_STACK_MAX ((uint32_t)64 << 20)
+
 struct kiln__host_item;
 struct kiln__host_print_part;
 

@@ -14,7 +14,7 @@
 #define KILN__META_MAP(X) \
     X(INSTANCE, 3) /* tiers/load.c */ \
     X(PROGRAM, 1)  /* tiers/recall.c */ \
-    X(BINARY, 4)   /* tiers/stored_binary.c */ \
+    X(BINARY, 5)   /* tiers/stored_binary.c */ \
     X(SOURCE, 2)   /* frontend/summary.c */ \
     X(ATTACHED, 1) /* tiers/stored_attachment.c */ \
     X(NATIVE, 1)   /* tiers/native.c */

@@ -32,6 +32,9 @@
 /* Of a thread of Kiln's own that compiles: LLVM recurses deeply. */
 #define KILN__STACK_TO_COMPILE (((size_t)8 << 20) * KILN__STACK_SCALE)
 
+/* Of one that runs kernels: enough for those that recur. */
+#define KILN__STACK_TO_RUN (((size_t)2 << 20) * KILN__STACK_SCALE)
+
 /* Bytes between the caller's frame and the end of its stack. */
 size_t kiln__stack_left(void);
 /* True when nothing may recur from here. */

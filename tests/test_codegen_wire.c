@@ -287,6 +287,7 @@ static void a_result_comes_out_as_it_went_in(void **state)
                                          .registers = 5,
                                          .spill_bytes = 7,
                                          .sub_group_size = 6,
+                                         .stack_bytes = 8,
                                          .make_ns = UINT64_MAX};
     kiln__codegen_result made;
     kiln__encoder fields;

@@ -670,6 +670,68 @@ static void a_raise_that_never_returns_is_refused(void **state)
                      body);
 }
 
+/* ---- stacks ---- */
+
+static uint32_t stack_of(int target, const char *globals, const char *body)
+{
+    outcome o;
+
+    foreign_build(&o, foreign_target_of(target), globals, body, 2);
+    if (o.status != KILN_OK)
+        fail_msg("%s\n%s%s", o.message, globals, body);
+    free(o.bytes);
+    return o.stack_bytes;
+}
+
+static void the_stack_that_a_function_needs_is_told(void **state)
+{
+    static const char array[] =
+        "  %b = alloca [4096 x i32]@S\n"
+        "  %e = getelementptr i32, @I %b, i64 %n\n"
+        "  store volatile i32 1, @I %e\n"
+        "  %v = load volatile i32, @I %b\n" STORE("i32", "%v");
+
+    (void)state;
+    assert_in_range(stack_of(HOST, "", STORE("i32", "1")), 0, 4096);
+    assert_in_range(stack_of(HOST, "", array), 16384, 32768);
+    assert_int_equal(stack_of(CUDA, "", array), 0);
+    assert_int_equal(stack_of(ROCM, "", array), 0);
+    assert_int_equal(stack_of(SPIRV, "", array), 0);
+    assert_in_range(stack_of(HOST, "",
+                             "  %b = alloca i32, align 262144\n"
+                             "  store volatile i32 1, ptr %b\n"),
+                    262144, 1 << 20);
+}
+
+static void what_nobody_can_measure_gets_a_large_stack(void **state)
+{
+    static const char recursion[] =
+        "define internal i32 @down(i32 %n) noinline {\n"
+        "  %end = icmp slt i32 %n, 1\n"
+        "  br i1 %end, label %leaf, label %more\n"
+        "leaf:\n"
+        "  ret i32 0\n"
+        "more:\n"
+        "  %b = alloca i32\n"
+        "  store volatile i32 %n, ptr %b\n"
+        "  %m = sub i32 %n, 1\n"
+        "  %d = call i32 @down(i32 %m)\n"
+        "  %v = load volatile i32, ptr %b\n"
+        "  %r = xor i32 %d, %v\n"
+        "  ret i32 %r\n"
+        "}\n";
+    static const char entry[] = "  %v = load i32, ptr %y\n"
+                                "  %d = call i32 @down(i32 %v)\n"
+                                "  store i32 %d, ptr %y\n";
+
+    (void)state;
+    assert_in_range(stack_of(HOST, recursion, entry), (1 << 20) + 1, 1 << 21);
+    assert_in_range(stack_of(HOST, "",
+                             "  %b = alloca i32, i64 %n\n"
+                             "  store volatile i32 1, ptr %b\n"),
+                    (1 << 20) + 1, 1 << 21);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -697,6 +759,8 @@ int main(void)
         cmocka_unit_test(versions_of_code_objects_are_five_or_six),
         cmocka_unit_test(ids_differ_whatever_is_said_of_memory),
         cmocka_unit_test(a_raise_that_never_returns_is_refused),
+        cmocka_unit_test(the_stack_that_a_function_needs_is_told),
+        cmocka_unit_test(what_nobody_can_measure_gets_a_large_stack),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -338,6 +338,7 @@ static void numbers_that_no_target_allows_are_dropped_and_built_again(
         {AT(required_group_size[1]), 3},
         {AT(required_group_size[2]), UINT32_MAX},
         {AT(maximum_group_size), 1},
+        {AT(stack_bytes), UINT32_MAX},
         {AT(registers), UINT32_MAX},
         {AT(spill_bytes), UINT32_MAX},
         {AT(sub_group_size), UINT32_MAX},

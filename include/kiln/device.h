@@ -189,10 +189,11 @@ typedef struct kiln_launch {
  *
  * KILN_EINVAL: the kernel is of another device or target, or arguments or
  * shape do not fit it; nothing ran. KILN_ENODEVICE: it is for an offline
- * device. KILN_EEXCEPTION: the kernel raised an exception
- * (kiln_error_exception); a device reports it at kiln_queue_wait() or
- * kiln_queue_poll(). The process and the device go on; what the kernel had
- * written stays written. KILN_EDEVICE: the driver failed.
+ * device. KILN_ESTACK: on the host, the kernel needs more stack than this
+ * thread has, and no other one could be started. KILN_EEXCEPTION: the kernel
+ * raised an exception (kiln_error_exception); a device reports it at
+ * kiln_queue_wait() or kiln_queue_poll(). The process and the device go on;
+ * what the kernel had written stays written. KILN_EDEVICE: the driver failed.
  */
 KILN_API KILN_NODISCARD kiln_status kiln_queue_launch(
     kiln_queue *queue, const kiln_kernel *kernel, const kiln_launch *launch,

@@ -47,7 +47,8 @@ typedef struct kiln_kernel_info {
     uint32_t spill_bytes; /* per item, that registers had no room for; 0: none,
                              or unknown */
     int32_t allocates;    /* takes memory of the queue's heap */
-    uint32_t reserved;    /* zero */
+    uint32_t stack_bytes; /* that the kernel needs of a thread's stack, on the
+                             host; 0: unknown */
 } kiln_kernel_info;
 
 /** A reference to a host object or function inside an artifact. */

@@ -362,10 +362,7 @@ static void add_frame(kiln__codegen_job *job, LLVMBuilderRef builder,
 
 /* ---- recursion ---- */
 
-/* Every thread that Kiln or a host starts has more. */
-#define STACK_FOR_CALLS ((uint64_t)1 << 20)
-
-/* The item stands in the kernel's frame, which began this thread's stack. */
+/* The item stands in the kernel's frame. */
 static LLVMValueRef exhausted(kiln__codegen_job *job, LLVMBuilderRef builder,
                               LLVMValueRef item)
 {
@@ -381,7 +378,7 @@ static LLVMValueRef exhausted(kiln__codegen_job *job, LLVMBuilderRef builder,
                      LLVMBuildPtrToInt(builder, here, i64_of(job), ""), "");
 
     return LLVMBuildICmp(builder, LLVMIntUGT, used,
-                         number(job, STACK_FOR_CALLS), "");
+                         number(job, KILN__HOST_RECURSION), "");
 }
 
 /* ---- printing ---- */

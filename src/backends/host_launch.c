@@ -10,8 +10,10 @@
 #include "float_mode.h"
 #include "heap_abi.h"
 #include "host.h"
+#include "log.h"
 #include "report.h"
 #include "report_text.h"
+#include "stack.h"
 #include "thread.h"
 
 /*
@@ -47,6 +49,8 @@ typedef struct host_launch {
     kiln__host_memory *memory; /* unless memory_size is 0 */
     size_t memory_size;        /* of a group */
     atomic_uint no_memory;
+    size_t stack_bytes; /* that the entry needs */
+    atomic_uint no_stack;
 } host_launch;
 
 /* ---- exceptions ---- */
@@ -183,9 +187,8 @@ static int32_t call_entry(host_launch *run, uint64_t first, uint64_t last,
     return failed;
 }
 
-static void run_groups(void *env, uint64_t first, uint64_t last)
+static void run_here(host_launch *run, uint64_t first, uint64_t last)
 {
-    host_launch *run = env;
     kiln__host_block *block = NULL;
     void *memory = NULL;
 
@@ -203,6 +206,67 @@ static void run_groups(void *env, uint64_t first, uint64_t last)
         atomic_store_explicit(&run->returned, 1, memory_order_relaxed);
     if (block != NULL)
         kiln__host_memory_give(run->memory, block);
+}
+
+/* ---- stacks ---- */
+
+/* Every stack that launches has so much: most kernels ask no more. */
+#define STACK_OF_ANY ((size_t)4096)
+/* Of a thread that is started for what another one has no stack for: what the
+   C library keeps there. */
+#define STACK_MORE ((size_t)64 << 10)
+
+typedef struct piece {
+    host_launch *run;
+    uint64_t first, last;
+} piece;
+
+static void *run_piece(void *argument)
+{
+    const piece *p = argument;
+    const kiln_context *context = p->run->context;
+
+    if (context->host.thread_enter != NULL)
+        context->host.thread_enter(context->host_env);
+    run_here(p->run, p->first, p->last);
+    if (context->host.thread_leave != NULL)
+        context->host.thread_leave(context->host_env);
+    return NULL;
+}
+
+/* A kernel gives the same on any thread that launches it. */
+static void run_elsewhere(host_launch *run, uint64_t first, uint64_t last)
+{
+    piece p = {run, first, last};
+    pthread_t thread;
+
+    if (atomic_load_explicit(&run->no_stack, memory_order_relaxed) != 0)
+        return;
+    if (kiln__thread_start(&thread,
+                           run->stack_bytes + KILN__STACK_RESERVE + STACK_MORE,
+                           run_piece, &p) != KILN_OK) {
+        atomic_store_explicit(&run->no_stack, 1, memory_order_relaxed);
+        return;
+    }
+    kiln__blocking_enter(run->context);
+    kiln__thread_join(thread);
+    kiln__blocking_leave(run->context);
+}
+
+static int has_stack(const host_launch *run)
+{
+    kiln__stack_enter(run->context);
+    return kiln__stack_left() >= run->stack_bytes + KILN__STACK_RESERVE;
+}
+
+static void run_groups(void *env, uint64_t first, uint64_t last)
+{
+    host_launch *run = env;
+
+    if (run->stack_bytes <= STACK_OF_ANY || has_stack(run))
+        run_here(run, first, last);
+    else
+        run_elsewhere(run, first, last);
 }
 
 static void run_few(host_launch *run, kiln__host_pool *pool, uint64_t groups)
@@ -317,6 +381,8 @@ static void begin(host_launch *run, kiln_context *context,
     run->done = 0;
     run->memory_size = 0;
     atomic_init(&run->no_memory, 0);
+    run->stack_bytes = request->kernel->info->stack_bytes;
+    atomic_init(&run->no_stack, 0);
 }
 
 kiln_status kiln__host_launch(kiln_context *context, kiln__host_pool *pool,
@@ -349,6 +415,11 @@ kiln_status kiln__host_launch(kiln_context *context, kiln__host_pool *pool,
         return KILN_EEXCEPTION;
     if (atomic_load_explicit(&run.no_memory, memory_order_relaxed) != 0)
         return kiln__error_no_memory(error);
+    if (atomic_load_explicit(&run.no_stack, memory_order_relaxed) != 0)
+        return kiln__error_set(error, KILN_ESTACK,
+                               "launch of %s: it needs %zu bytes of stack, and "
+                               "no thread that has them can be started",
+                               run.kernel, run.stack_bytes);
     if (atomic_load_explicit(&run.returned, memory_order_relaxed) != 0)
         return kiln__error_set(error, KILN_EDEVICE,
                                "kernel %s reported a failure and raised no "

@@ -6,6 +6,7 @@
 #include "host.h"
 #include "log.h"
 #include "report.h"
+#include "stack.h"
 #include "thread.h"
 
 /*
@@ -247,8 +248,8 @@ static void start_threads(kiln__host_pool *pool)
         pool->threads =
             kiln__allocate_array(alloc, wanted, sizeof *pool->threads);
     while (pool->threads != NULL && pool->thread_count < wanted &&
-           kiln__thread_start(&pool->threads[pool->thread_count], 0, run_worker,
-                              pool) == KILN_OK)
+           kiln__thread_start(&pool->threads[pool->thread_count],
+                              KILN__STACK_TO_RUN, run_worker, pool) == KILN_OK)
         pool->thread_count++;
 }
 

@@ -22,13 +22,10 @@ typedef struct product {
     kiln_blob bytes;
     const char *format;
     int32_t relocation;
+    uint32_t stack_bytes;
     const void *reports;
     size_t report_size;
 } product;
-
-/* What one function may need of the stack, in bytes. Kernels run on threads of
-   the host's, too. */
-#define FRAME_MAX "524288"
 
 static void on_diagnostic(LLVMDiagnosticInfoRef info, void *env)
 {
@@ -39,7 +36,11 @@ static void on_diagnostic(LLVMDiagnosticInfoRef info, void *env)
     if (severity != LLVMDSError && severity != LLVMDSWarning)
         return;
     text = LLVMGetDiagInfoDescription(info);
-    if (severity == LLVMDSError || strstr(text, "stack frame size") != NULL) {
+    if (kiln__frames_take(job, text)) {
+        LLVMDisposeMessage(text);
+        return;
+    }
+    if (severity == LLVMDSError) {
         kiln__job_fail_llvm(job, KILN_ECODEGEN, "LLVM", text);
         return;
     }
@@ -129,21 +130,6 @@ static kiln_status link(kiln__codegen_job *job)
     if (job->checked_module != NULL)
         KILN_TRY(verify(job, job->checked_module));
     return verify(job, job->module);
-}
-
-/* LLVM warns of a larger frame, which makes the job fail. */
-static void limit_frames(const kiln__codegen_job *job, LLVMModuleRef module)
-{
-    static const char name[] = "warn-stack-size";
-    LLVMAttributeRef limit = LLVMCreateStringAttribute(
-        job->context, name, sizeof name - 1, FRAME_MAX, sizeof FRAME_MAX - 1);
-    LLVMValueRef f;
-
-    for (f = LLVMGetFirstFunction(module); f != NULL;
-         f = LLVMGetNextFunction(f))
-        if (!LLVMIsDeclaration(f))
-            LLVMAddAttributeAtIndex(
-                f, (LLVMAttributeIndex)LLVMAttributeFunctionIndex, limit);
 }
 
 /* ---- what a job gives ---- */
@@ -362,10 +348,12 @@ static kiln_status run_stages(kiln__codegen_job *job, product *out)
 
     kiln__foreign_sites_define(job);
     out->relocation = kiln__relocation_class(job);
-    limit_frames(job, job->module);
+    kiln__frames_ask(job, job->module);
     if (job->checked_module != NULL)
-        limit_frames(job, job->checked_module);
+        kiln__frames_ask(job, job->checked_module);
     KILN_TRY(outcome(job, emit(job, out)));
+    out->stack_bytes = kiln__frames_stack(job);
+    KILN_TRY(job->status);
     stage_ended(job, KILN_STAGE_EMIT, time);
     return KILN_OK;
 }
@@ -450,6 +438,7 @@ static kiln_status hand_over(const kiln__codegen_job *job, const product *made)
         .site_count = job->site_count,
         .can_fail = job->can_fail,
         .allocates = job->uses_heap,
+        .stack_bytes = made->stack_bytes,
         .static_local_bytes = job->static_local_bytes,
         .private_bytes = job->private_bytes,
         .sub_group_size = job->sub_group_size,

@@ -364,7 +364,8 @@ kiln_status kiln__lower_plan(kiln__lowering *l)
     }
     l->functions[0].callers++;
     peel_leaves(l);
-    if (has_recursive(l))
+    l->job->recurs = has_recursive(l);
+    if (l->job->recurs)
         peel_roots(l);
     kiln__lower_find_effects(l);
     kiln__lower_find_failures(l);

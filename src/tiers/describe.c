@@ -246,6 +246,7 @@ static void show_kernel(showing *s, const kiln_kernel_info *kernel)
     show(s, "allocates", "%s", kernel->allocates ? "yes" : "no");
     show(s, "local bytes", "%u", (unsigned)kernel->static_local_bytes);
     show(s, "private bytes", "%u", (unsigned)kernel->private_bytes);
+    show(s, "stack bytes", "%u", (unsigned)kernel->stack_bytes);
     show(s, "registers", "%u", (unsigned)kernel->registers);
     show(s, "spilled bytes", "%u", (unsigned)kernel->spill_bytes);
     show(s, "required group", "%u x %u x %u", (unsigned)group[0],

@@ -29,7 +29,8 @@
     X(required_group_size[1]) \
     X(required_group_size[2]) \
     X(maximum_group_size) \
-    X(sub_group_size)
+    X(sub_group_size) \
+    X(stack_bytes)
 
 /* ---- writing ---- */
 

@@ -37,6 +37,7 @@ typedef struct outcome {
     } sites[8];
     size_t site_count;
     int32_t can_fail;
+    uint32_t stack_bytes;
     char message[1024];
     uint64_t stages[KILN_STAGE_COUNT];
     unsigned stage_count;
@@ -56,6 +57,7 @@ REQUEST_UNUSED static kiln_status take_result(
     snprintf(o->format, sizeof o->format, "%s", result->format);
     o->relocation = result->relocation;
     o->can_fail = result->can_fail;
+    o->stack_bytes = result->stack_bytes;
     o->site_count = result->site_count;
     assert_true(result->site_count <= sizeof o->sites / sizeof o->sites[0]);
     for (size_t i = 0; i < result->site_count; i++) {
