@@ -18,6 +18,7 @@
 #include "hasher.h"
 #include "kiln/sys/cache_tools.h"
 #include "lock.h"
+#include "quiet.h"
 #include "stores.h"
 #include "temporary.h"
 #include "toolchain.h"
@@ -240,9 +241,14 @@ static void check_written(const checking *c, int file, const char *text,
 {
     char buffer[128], back[64];
     struct stat facts;
+    kiln__quiet quiet;
+    ssize_t written;
 
     errno = 0;
-    if (write(file, text, size) != (ssize_t)size ||
+    kiln__quiet_begin(&quiet);
+    written = write(file, text, size);
+    kiln__quiet_end(&quiet);
+    if (written != (ssize_t)size ||
         pread(file, back, size, 0) != (ssize_t)size ||
         memcmp(text, back, size) != 0 || fstat(file, &facts) != 0) {
         find(c, "writing", KILN_CHECK_BAD, "%s", error_text(errno, buffer));

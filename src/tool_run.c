@@ -17,6 +17,7 @@
 
 #include "passing.h"
 #include "process.h"
+#include "quiet.h"
 #include "temporary.h"
 
 #define OUTPUT_MAX ((size_t)1 << 30)
@@ -53,17 +54,21 @@ static kiln_status failed(workplace *w, const char *what)
 
 static bool write_all(int fd, const char *bytes, size_t size)
 {
-    while (size > 0) {
-        const ssize_t written = write(fd, bytes, size);
+    kiln__quiet quiet;
+    ssize_t written = 0;
 
+    kiln__quiet_begin(&quiet);
+    while (size > 0) {
+        written = write(fd, bytes, size);
         if (written < 0 && errno == EINTR)
             continue;
         if (written <= 0)
-            return false;
+            break;
         bytes += written;
         size -= (size_t)written;
     }
-    return true;
+    kiln__quiet_end(&quiet);
+    return size == 0;
 }
 
 /* Away from the numbers that the tool's process is given. */

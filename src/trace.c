@@ -12,6 +12,7 @@
 #include "array.h"
 #include "log.h"
 #include "passing.h"
+#include "quiet.h"
 
 /*
  * The file is a JSON array of events, one a line, and always whole: whoever
@@ -237,6 +238,7 @@ static int append(int descriptor, const char *event)
 {
     kiln__text line;
     int is_first = 0, number;
+    kiln__quiet quiet;
     ssize_t done;
     off_t end = 0;
 
@@ -253,13 +255,16 @@ static int append(int descriptor, const char *event)
     }
     if (is_first)
         end = 0;
+    kiln__quiet_begin(&quiet);
     done = pwrite(descriptor, line.bytes, line.size, end);
     if (done < 0)
         number = errno;
     else if ((size_t)done < line.size)
         number = ENOSPC;
-    if (number == ENOSPC && !is_first && ftruncate(descriptor, end) == 0)
+    /* Whole again, or empty. */
+    if (done > 0 && number != 0 && ftruncate(descriptor, end) == 0 && !is_first)
         (void)!pwrite(descriptor, last, LAST_SIZE, end);
+    kiln__quiet_end(&quiet);
     kiln__text_dispose(&line);
     return number;
 }

@@ -262,13 +262,12 @@ static void a_lasting_failure_is_one_warning_and_then_read_only(void **state)
     } cases[] = {
         {CALL_fallocate, ENOSPC}, {CALL_fallocate, EDQUOT},
         {CALL_write, ENOSPC},     {CALL_write, EDQUOT},
-        {CALL_write, EIO},        {CALL_write, EFBIG},
-        {CALL_close, ENOSPC},     {CALL_close, EDQUOT},
-        {CALL_close, EIO},        {CALL_openat, EROFS},
-        {CALL_openat, EACCES},    {CALL_openat, EPERM},
-        {CALL_openat, ENOSPC},    {CALL_openat, EDQUOT},
-        {CALL_renameat2, EROFS},  {CALL_renameat2, ENOSPC},
-        {CALL_renameat2, EACCES},
+        {CALL_write, EIO},        {CALL_close, ENOSPC},
+        {CALL_close, EDQUOT},     {CALL_close, EIO},
+        {CALL_openat, EROFS},     {CALL_openat, EACCES},
+        {CALL_openat, EPERM},     {CALL_openat, ENOSPC},
+        {CALL_openat, EDQUOT},    {CALL_renameat2, EROFS},
+        {CALL_renameat2, ENOSPC}, {CALL_renameat2, EACCES},
     };
     fixture *f = *state;
 
@@ -313,6 +312,25 @@ static void a_failure_of_the_moment_is_forgotten(void **state)
     }
     assert_ok(put(f, &f->b));
     assert_string_equal(f->lines, "");
+}
+
+static void an_entry_that_no_file_can_hold_is_left_out(void **state)
+{
+    static const enum call calls[] = {CALL_fallocate, CALL_write, CALL_write};
+    fixture *f = *state;
+
+    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
+        plan = (struct plan){.fails = calls[i], .reason = EFBIG, .times = 1};
+        assert_int_equal(put(f, &f->a), KILN_EIO);
+        assert_int_equal(plan.times, 0);
+        assert_int_equal(loose_count(f->folder, KILN__LOOSE_TEMPORARY), 0);
+        assert_contains(f->lines, " bytes is larger than files in ");
+        assert_int_equal(line_count(f), 1);
+    }
+    assert_ok(put(f, &f->b));
+    assert_true(has(f, &f->b));
+    assert_ok(put(f, &f->a));
+    assert_true(has(f, &f->a));
 }
 
 static void short_and_interrupted_calls_are_gone_on_with(void **state)
@@ -568,6 +586,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         WITH_STORE(a_lasting_failure_is_one_warning_and_then_read_only),
         WITH_STORE(a_failure_of_the_moment_is_forgotten),
+        WITH_STORE(an_entry_that_no_file_can_hold_is_left_out),
         WITH_STORE(short_and_interrupted_calls_are_gone_on_with),
         WITH_STORE(entries_get_their_names_as_the_file_system_can),
         WITH_STORE(a_rename_whose_answer_was_lost_has_happened),

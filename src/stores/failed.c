@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "hasher.h"
+#include "quiet.h"
 #include "temporary.h"
 
 /*
@@ -114,9 +115,11 @@ static int write_file(int folder, const char *name, const void *bytes,
     const int file = openat(folder, name, FILE_FLAGS, 0600);
     const char *at = bytes;
     ssize_t written = 0;
+    kiln__quiet quiet;
 
     if (file < 0)
         return 0;
+    kiln__quiet_begin(&quiet);
     while (size > 0) {
         written = write(file, at, size);
         if (written < 0 && errno == EINTR)
@@ -126,6 +129,7 @@ static int write_file(int folder, const char *name, const void *bytes,
         at += written;
         size -= (size_t)written;
     }
+    kiln__quiet_end(&quiet);
     return close(file) == 0 && size == 0;
 }
 

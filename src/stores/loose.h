@@ -57,9 +57,10 @@ typedef struct kiln__loose {
     atomic_int retired[KILN__LOOSE_RETIRED_MAX]; /* folders that vanished, plus
                                                     one; still in use maybe */
     atomic_uint retired_count;
-    atomic_int takes_none; /* writing failed for good */
-    atomic_int is_warned;  /* of what cannot be written */
-    atomic_int is_refused; /* something is not used, and was told */
+    atomic_int takes_none;    /* writing failed for good */
+    atomic_int is_warned;     /* of what cannot be written */
+    atomic_int is_large_told; /* of an entry that no file can hold */
+    atomic_int is_refused;    /* something is not used, and was told */
     atomic_uint_fast64_t filesystem_size; /* in bytes; 0: not asked */
     atomic_uint_fast64_t random;          /* state of the draws */
 } kiln__loose;

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "loose_scan.h"
+#include "quiet.h"
 #include "sum.h"
 
 /*
@@ -118,13 +119,16 @@ static void usage_note(const kiln__loose *loose, int folder, unsigned shard,
     const int file =
         kiln__trust_make(&loose->options.trust, folder, USAGE_NAME, O_WRONLY);
     const off_t last = (off_t)(sizeof(usage_table) - sizeof *noted);
+    kiln__quiet quiet;
 
     if (file < 0)
         return;
+    kiln__quiet_begin(&quiet);
     /* A file that is too short is read as nothing. */
     if (lseek(file, 0, SEEK_END) < last + (off_t)sizeof *noted)
         (void)!ftruncate(file, (off_t)sizeof(usage_table));
     (void)!pwrite(file, noted, sizeof *noted, (off_t)(shard * sizeof *noted));
+    kiln__quiet_end(&quiet);
     (void)close(file);
 }
 

@@ -8,6 +8,7 @@
 #include "log.h"
 #include "loose.h"
 #include "passing.h"
+#include "quiet.h"
 
 /*
  * A temporary file in the entry's own folder; room for all of it; the bytes;
@@ -58,10 +59,14 @@ static int write_all(int file, const void *bytes, size_t size)
 /* 0 or errno. Closing is not tried again: the descriptor is gone. */
 static int fill(int file, const void *bytes, size_t size)
 {
-    int result = size > 0 ? reserve(file, size) : 0;
+    kiln__quiet quiet;
+    int result;
 
+    kiln__quiet_begin(&quiet);
+    result = size > 0 ? reserve(file, size) : 0;
     if (result == 0)
         result = write_all(file, bytes, size);
+    kiln__quiet_end(&quiet);
     if (close(file) != 0 && errno != EINTR && result == 0)
         result = errno;
     return result;
@@ -130,11 +135,24 @@ static int is_passing(int reason)
     return is_gone(reason) || kiln__passes(reason);
 }
 
-static kiln_status give_up(kiln__loose *loose, int reason)
+/* The entry is larger than this process may make a file (RLIMIT_FSIZE), or than
+   the file system has them: smaller ones succeed. */
+static void leave_out(kiln__loose *loose, size_t size)
+{
+    if (!atomic_exchange(&loose->is_large_told, 1))
+        kiln__log(loose->context, KILN_LOG_WARNING,
+                  "cache: an entry of %zu bytes is larger than files in %s may "
+                  "be",
+                  size, loose->directory);
+}
+
+static kiln_status give_up(kiln__loose *loose, int reason, size_t size)
 {
     char buffer[128];
 
-    if (reason == REFUSED || is_passing(reason))
+    if (reason == EFBIG)
+        leave_out(loose, size);
+    if (reason == REFUSED || reason == EFBIG || is_passing(reason))
         return KILN_EIO;
     atomic_store(&loose->takes_none, 1);
     if (!atomic_exchange(&loose->is_warned, 1))
@@ -171,7 +189,7 @@ kiln_status kiln__loose_put(kiln__loose *loose, kiln_digest digest,
                    ? KILN_EREADONLY
                    : KILN_EIO;
     if (result != 0 && result != EEXIST)
-        return give_up(loose, result);
+        return give_up(loose, result, size);
     if (result == 0)
         kiln__loose_grew(loose, folder, name, size);
     return KILN_OK;

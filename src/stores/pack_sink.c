@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "quiet.h"
 #include "report.h"
 #include "temporary.h"
 
@@ -57,8 +58,8 @@ kiln_status kiln__pack_sink_memory(kiln__pack_sink *sink, kiln_blob *out,
 
 /* ---- a file ---- */
 
-static kiln_status write_through(kiln__pack_sink *sink, const void *bytes,
-                                 size_t size)
+static kiln_status write_loud(kiln__pack_sink *sink, const void *bytes,
+                              size_t size)
 {
     const char *at = bytes;
 
@@ -75,6 +76,18 @@ static kiln_status write_through(kiln__pack_sink *sink, const void *bytes,
         size -= (size_t)done;
     }
     return KILN_OK;
+}
+
+static kiln_status write_through(kiln__pack_sink *sink, const void *bytes,
+                                 size_t size)
+{
+    kiln__quiet quiet;
+    kiln_status status;
+
+    kiln__quiet_begin(&quiet);
+    status = write_loud(sink, bytes, size);
+    kiln__quiet_end(&quiet);
+    return status;
 }
 
 static kiln_status flush(kiln__pack_sink *sink)
@@ -138,11 +151,14 @@ static void dispose(kiln__pack_sink *sink)
 /* Not posix_fallocate(): it would write zeros where this is not known. */
 static int reserve(int descriptor, uint64_t size)
 {
+    kiln__quiet quiet;
     int failed;
 
+    kiln__quiet_begin(&quiet);
     do
         failed = fallocate(descriptor, 0, 0, (off_t)size);
     while (failed != 0 && errno == EINTR);
+    kiln__quiet_end(&quiet);
     return failed != 0 && (errno == ENOSPC || errno == EDQUOT || errno == EFBIG)
                ? errno
                : 0;
