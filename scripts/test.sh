@@ -10,16 +10,16 @@ if test -z "${CUDA_PATH:-}"; then
     test -z "$toolkit" || export CUDA_PATH="$toolkit"
 fi
 sh scripts/build.sh dev
-KILN_TEST_SKIPS=$PWD/build/dev/skips.txt
-export KILN_TEST_SKIPS
-: >"$KILN_TEST_SKIPS"
+TEST_SKIPS=$PWD/build/dev/skips.txt
+export TEST_SKIPS
+: >"$TEST_SKIPS"
 failed=build/dev/failed
 rm -f "$failed"
 {
     ctest --test-dir build/dev --no-tests=error --output-on-failure \
         --label-exclude device --parallel "$(nproc)" || touch "$failed"
-} | sh scripts/skips.sh "$KILN_TEST_SKIPS"
+} | sh scripts/skips.sh "$TEST_SKIPS"
 test ! -e "$failed"
 if command -v dpkg-query >/dev/null 2>&1; then
-    ! grep '^package: ' "$KILN_TEST_SKIPS"
+    ! grep '^package: ' "$TEST_SKIPS"
 fi

@@ -100,8 +100,8 @@ def skip(kind, why):
     """As test_skip() of tests/support/harness.h does."""
     line = f"{kind}: gate.py, all of it: {why}"
     print(f"skipped for want of a {line}")
-    if os.environ.get("KILN_TEST_SKIPS"):
-        with open(os.environ["KILN_TEST_SKIPS"], "a", encoding="utf-8") as file:
+    if os.environ.get("TEST_SKIPS"):
+        with open(os.environ["TEST_SKIPS"], "a", encoding="utf-8") as file:
             file.write(line + "\n")
     return SKIPPED
 

@@ -200,7 +200,7 @@ static void count_builds(void)
 /* As tests/support/harness.h says, whose library a consumer does not link. */
 static void note_skip(const char *line)
 {
-    const char *path = getenv("KILN_TEST_SKIPS");
+    const char *path = getenv("TEST_SKIPS");
     FILE *file = j.rank == 0 && path != NULL ? fopen(path, "a") : NULL;
 
     printf("skipped for want of a %s", line);

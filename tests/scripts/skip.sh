@@ -8,6 +8,6 @@ skip()
     shift
     line="$kind: $(basename "$0" .sh), all of it: $*"
     echo "skipped for want of a $line"
-    test -z "${KILN_TEST_SKIPS:-}" || echo "$line" >>"$KILN_TEST_SKIPS"
+    test -z "${TEST_SKIPS:-}" || echo "$line" >>"$TEST_SKIPS"
     exit 77
 }

@@ -29,7 +29,7 @@ static void add_line(const char *path, const char *line)
 
 int harness_note_skip(const char *kind, const char *what, const char *why)
 {
-    const char *path = getenv("KILN_TEST_SKIPS");
+    const char *path = getenv("TEST_SKIPS");
     const char *backend = getenv("KILN_TEST_BACKEND");
     char line[512];
 

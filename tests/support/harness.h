@@ -21,7 +21,7 @@
  * Whoever skips says for want of what: a device, or what it can do; a package,
  * which scripts/setup.sh should have installed; a build without a sanitizer;
  * something else of this machine. The reason is printed, and added to the file
- * that KILN_TEST_SKIPS names, of which scripts/test.sh makes the list at the
+ * that TEST_SKIPS names, of which scripts/test.sh makes the list at the
  * end of a run.
  */
 #define SKIP_DEVICE "device"
