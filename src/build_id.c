@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "descriptor.h"
 #include "memory.h"
 #include "passing.h"
 
@@ -115,7 +116,7 @@ static int find_in_file(char *out, int descriptor)
 kiln_status kiln__build_id_of_file(char out[KILN__BUILD_ID_TEXT_SIZE],
                                    const char *path)
 {
-    const int descriptor = open(path, O_RDONLY | O_CLOEXEC);
+    const int descriptor = kiln__descriptor_open(AT_FDCWD, path, O_RDONLY, 0);
     int found;
 
     if (descriptor < 0)

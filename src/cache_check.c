@@ -15,6 +15,7 @@
 #include "cache_settings.h"
 #include "codegen_helper.h"
 #include "codegen_process.h"
+#include "descriptor.h"
 #include "hasher.h"
 #include "kiln/sys/cache_tools.h"
 #include "lock.h"
@@ -267,8 +268,8 @@ static void check_writing(const checking *c)
     if (c->folder < 0 || !kiln__random_name(random))
         return;
     (void)snprintf(probe, sizeof probe, ".kiln-check-%s", random);
-    file = openat(c->folder, probe,
-                  O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+    file = kiln__descriptor_open(c->folder, probe,
+                                 O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);
     if (file < 0) {
         find(c, "writing", KILN_CHECK_BAD, "%s", error_text(errno, buffer));
         return;

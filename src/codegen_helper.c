@@ -14,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "descriptor.h"
 #include "dynlib.h"
 #include "temporary.h"
 #include "thread.h"

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "array.h"
+#include "descriptor.h"
 #include "report.h"
 
 #define READ_SIZE ((size_t)65536)
@@ -58,7 +59,7 @@ static kiln_status read_all(kiln__text *text, int descriptor, const char *path,
 kiln_status kiln__file_read(kiln_blob *out, const kiln_alloc *alloc,
                             const char *path, size_t limit, kiln_error **error)
 {
-    const int descriptor = open(path, O_RDONLY | O_CLOEXEC);
+    const int descriptor = kiln__descriptor_open(AT_FDCWD, path, O_RDONLY, 0);
     kiln_status status;
     kiln__text text;
 

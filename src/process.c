@@ -9,22 +9,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "descriptor.h"
+
 #ifndef P_PIDFD
 #define P_PIDFD 3
 #endif
 
 /* ---- starting ---- */
-
-int kiln__descriptor_lift(int *descriptor, int least)
-{
-    const int lifted = fcntl(*descriptor, F_DUPFD_CLOEXEC, least);
-
-    if (lifted < 0)
-        return 0;
-    (void)close(*descriptor);
-    *descriptor = lifted;
-    return 1;
-}
 
 static int add_actions(posix_spawn_file_actions_t *actions,
                        const kiln__program *program)
@@ -90,7 +81,8 @@ int kiln__process_start(kiln__process *out, const kiln__program *program)
     out->descriptor = -1;
     out->leads = program->leads;
     if (reason == 0)
-        out->descriptor = (int)syscall(SYS_pidfd_open, out->pid, 0);
+        out->descriptor =
+            kiln__descriptor_clear((int)syscall(SYS_pidfd_open, out->pid, 0));
     return reason;
 }
 

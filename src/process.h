@@ -36,10 +36,6 @@ int kiln__process_start(kiln__process *out, const kiln__program *program);
 /* Closes the descriptor alone. */
 void kiln__process_dispose(kiln__process *process);
 
-/* Moves a descriptor above `least`, still closed by exec. False: it stays, and
-   errno says why. */
-int kiln__descriptor_lift(int *descriptor, int least);
-
 typedef enum kiln__process_end {
     KILN__PROCESS_RUNS,
     KILN__PROCESS_ENDED,

@@ -15,6 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "descriptor.h"
 #include "passing.h"
 #include "process.h"
 #include "quiet.h"
@@ -95,7 +96,8 @@ static kiln_status open_workplace(workplace *w, const kiln__run *run)
     for (size_t i = 0; i < w->count; i++)
         if (!open_input(w, i, &run->inputs[i]))
             return failed(w, "memory file");
-    if (pipe2(w->printed, O_CLOEXEC) != 0 || !move_up(&w->printed[1]))
+    if (pipe2(w->printed, O_CLOEXEC) != 0 || !move_up(&w->printed[0]) ||
+        !move_up(&w->printed[1]))
         return failed(w, "pipe");
     return KILN_OK;
 }
@@ -278,7 +280,8 @@ static bool read_all(int fd, char *bytes, size_t size)
 static kiln_status take_output(workplace *w, const kiln_alloc *alloc,
                                kiln_blob *out)
 {
-    int fd = open(w->output, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    int fd =
+        kiln__descriptor_open(AT_FDCWD, w->output, O_RDONLY | O_NOFOLLOW, 0);
     kiln_status status = KILN_OK;
     struct stat info;
     char *bytes;
@@ -384,7 +387,8 @@ static bool make_file(const workplace *w, const kiln__object *input)
     int fd;
 
     (void)snprintf(whole, sizeof whole, "%s.whole", w->late);
-    fd = open(whole, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    fd = kiln__descriptor_open(AT_FDCWD, whole, O_WRONLY | O_CREAT | O_EXCL,
+                               0600);
     made = fd >= 0 && write_all(fd, input->bytes, input->size);
     close_fd(&fd);
     if (made && rename(whole, w->late) == 0)

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "descriptor.h"
 #include "keys.h"
 #include "reader.h"
 #include "stores.h"
@@ -62,7 +63,7 @@ static int digest_source(kiln_digest *out, const source *s)
 static int digest_file(kiln_digest *out, const kiln_context *context,
                        const char *path, const kiln__file_stamp *stamp)
 {
-    const int file = open(path, O_RDONLY | O_CLOEXEC);
+    const int file = kiln__descriptor_open(AT_FDCWD, path, O_RDONLY, 0);
     void *piece = file < 0 ? NULL : kiln__allocate(&context->alloc, PIECE);
     const source from = {file, NULL, (size_t)stamp->numbers[KILN__STAMP_SIZE],
                          piece};

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "array.h"
+#include "descriptor.h"
 #include "log.h"
 #include "passing.h"
 #include "quiet.h"
@@ -199,8 +200,8 @@ static void add_event(kiln__text *text, uint64_t begin_ns, uint64_t end_ns,
 
 static int open_file(const char *path)
 {
-    const int descriptor =
-        open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0666);
+    const int descriptor = kiln__descriptor_open(
+        AT_FDCWD, path, O_RDWR | O_CREAT | O_NOCTTY | O_NONBLOCK, 0666);
     struct stat facts;
 
     if (descriptor < 0)

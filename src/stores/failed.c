@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "descriptor.h"
 #include "hasher.h"
 #include "quiet.h"
 #include "temporary.h"
@@ -62,7 +63,7 @@ static int is_temporary(const char *name)
    descriptor of its own. */
 static size_t look(int folder, char oldest[NAME_SIZE], time_t before)
 {
-    const int again = openat(folder, ".", FOLDER_FLAGS);
+    const int again = kiln__descriptor_open(folder, ".", FOLDER_FLAGS, 0);
     DIR *list = again < 0 ? NULL : fdopendir(again);
     struct timespec first = {0};
     const struct dirent *entry;
@@ -112,7 +113,7 @@ static void drop_beyond(int folder, size_t most)
 static int write_file(int folder, const char *name, const void *bytes,
                       size_t size)
 {
-    const int file = openat(folder, name, FILE_FLAGS, 0600);
+    const int file = kiln__descriptor_open(folder, name, FILE_FLAGS, 0600);
     const char *at = bytes;
     ssize_t written = 0;
     kiln__quiet quiet;

@@ -11,6 +11,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "descriptor.h"
 #include "file.h"
 #include "passing.h"
 
@@ -118,7 +119,7 @@ static kiln__filesystem behind_overlay(const kiln_alloc *alloc, int descriptor)
     }
     path = kiln__allocate(alloc, PATH_SIZE);
     if (path && find_upper(path, PATH_SIZE, mounts.data, facts.st_dev)) {
-        upper = open(path, O_PATH | O_CLOEXEC);
+        upper = kiln__descriptor_open(AT_FDCWD, path, O_PATH, 0);
         if (upper >= 0 && magic_of(&magic, upper))
             found = from_magic(magic);
         if (upper >= 0)
@@ -153,7 +154,7 @@ kiln__filesystem kiln__filesystem_of_path(const kiln_alloc *alloc,
     while (at) {
         char *slash = strrchr(at, '/');
 
-        descriptor = open(*at ? at : "/", O_PATH | O_CLOEXEC);
+        descriptor = kiln__descriptor_open(AT_FDCWD, *at ? at : "/", O_PATH, 0);
         if (descriptor >= 0 || errno != ENOENT || !slash)
             break;
         *slash = '\0';

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "descriptor.h"
 #include "log.h"
 #include "loose.h"
 #include "passing.h"
@@ -21,7 +22,7 @@
  */
 
 #define REFUSED (-1) /* beside errno: the folder is not to be used */
-#define FILE_FLAGS (O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW)
+#define FILE_FLAGS (O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW)
 
 /* Not every file system can; what counts is what write() says then. */
 static int reserve(int file, size_t size)
@@ -80,10 +81,8 @@ static int write_entry(int shard, const char *name, const void *bytes,
 
     if (!kiln__loose_temporary(temporary))
         return EAGAIN;
-    file = openat(shard, temporary, FILE_FLAGS, 0600);
-    if (file < 0)
-        return errno;
-    result = fill(file, bytes, size);
+    file = kiln__descriptor_open(shard, temporary, FILE_FLAGS, 0600);
+    result = file < 0 ? errno : fill(file, bytes, size);
     if (result == 0)
         result = kiln__loose_publish(shard, temporary, name, replace);
     if (result != 0)

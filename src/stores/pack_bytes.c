@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "buffer.h"
+#include "descriptor.h"
 #include "passing.h"
 #include "report.h"
 
@@ -286,7 +287,8 @@ kiln_status kiln__pack_open(kiln_pack **out, const kiln_alloc *alloc,
     if (!pack)
         return kiln__error_no_memory(error);
     /* Opening something else than a file must not wait. */
-    pack->descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    pack->descriptor = kiln__descriptor_open(
+        AT_FDCWD, path, O_RDONLY | O_NONBLOCK | O_NOCTTY, 0);
     return finish(out, pack,
                   pack->descriptor < 0 ? fail(error, path, errno)
                                        : look_at_file(pack, path, error));

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "descriptor.h"
 #include "quiet.h"
 #include "report.h"
 #include "temporary.h"
@@ -183,10 +184,11 @@ kiln_status kiln__pack_sink_open(kiln__pack_sink *sink, const kiln_alloc *alloc,
         return kiln__error_no_memory(error);
     }
     sink->descriptor =
-        openat(folder, sink->temporary,
-               O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, MODE);
+        kiln__descriptor_open(folder, sink->temporary,
+                              O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, MODE);
     if (sink->descriptor < 0) {
         fail(error, path, errno);
+        (void)unlinkat(folder, sink->temporary, 0);
         dispose(sink);
         return KILN_EIO;
     }
@@ -208,7 +210,8 @@ static void sync_folder(const kiln_alloc *alloc, int above, const char *path)
 
     if (!folder)
         return;
-    descriptor = openat(above, folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    descriptor =
+        kiln__descriptor_open(above, folder, O_RDONLY | O_DIRECTORY, 0);
     if (descriptor >= 0) {
         (void)fsync(descriptor);
         (void)close(descriptor);

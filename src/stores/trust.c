@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "descriptor.h"
 #include "memory.h"
 
 /* ---- who ---- */
@@ -43,12 +44,7 @@ const char *kiln__trust_why_not(const kiln__trust *trust,
 
 static int open_again(int folder, const char *name, int flags)
 {
-    int opened;
-
-    do
-        opened = openat(folder, name, flags, 0600);
-    while (opened < 0 && errno == EINTR);
-    return opened;
+    return kiln__descriptor_open(folder, name, flags, 0600);
 }
 
 static const char *wrong_kind(const struct stat *facts, int flags)
