@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* LABELS: fault tiers */
 /* WRAPS: openat pread write close fstat fallocate fstatfs */
-/* WRAPS: renameat2 renameat linkat unlinkat mkdirat */
+/* WRAPS: renameat2 renameat linkat unlinkat mkdirat clock_gettime */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <sys/statfs.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "core.h"
@@ -171,6 +172,18 @@ int __wrap_fstatfs(int file, struct statfs *facts)
     return result;
 }
 
+static time_t seconds_later; /* by how many it is later than it is */
+
+int __real_clock_gettime(clockid_t clock, struct timespec *now);
+int __wrap_clock_gettime(clockid_t clock, struct timespec *now);
+int __wrap_clock_gettime(clockid_t clock, struct timespec *now)
+{
+    const int result = __real_clock_gettime(clock, now);
+
+    now->tv_sec += seconds_later;
+    return result;
+}
+
 /* ---- a store with a log ---- */
 
 typedef struct fixture {
@@ -215,6 +228,7 @@ static int setup(void **state)
 
     memset(&f, 0, sizeof f);
     memset(&plan, 0, sizeof plan);
+    seconds_later = 0;
     if (temporary_folder_setup(&folder) != 0)
         return -1;
     f.folder = folder;
@@ -254,7 +268,7 @@ static int has(fixture *f, const loose_entry *e)
 
 /* ---- writing fails ---- */
 
-static void a_lasting_failure_is_one_warning_and_then_read_only(void **state)
+static void a_lasting_failure_is_one_warning_and_then_only_read(void **state)
 {
     static const struct {
         enum call call;
@@ -282,12 +296,59 @@ static void a_lasting_failure_is_one_warning_and_then_read_only(void **state)
         assert_int_equal(put(f, &f->b), KILN_EREADONLY);
         assert_int_equal(put(f, &f->b), KILN_EREADONLY);
         assert_int_equal(plan.times, 0);
-        assert_contains(f->lines, "writes no more to");
+        assert_contains(f->lines, "cannot write to");
         assert_int_equal(line_count(f), 1);
         assert_true(has(f, &f->a));
         assert_false(has(f, &f->b));
         assert_int_equal(loose_count(f->folder, KILN__LOOSE_TEMPORARY), 0);
     }
+}
+
+static void after_a_while_writing_is_tried_again(void **state)
+{
+    static const int reasons[] = {ENOSPC, EROFS, EACCES};
+    fixture *f = *state;
+
+    for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++) {
+        char name[16];
+        loose_entry e;
+
+        reopen(f);
+        (void)snprintf(name, sizeof name, "e%zu", i);
+        loose_entry_make(&e, name, 5000);
+        plan = (struct plan){.fails = CALL_openat,
+                             .reason = reasons[i],
+                             .times = 2,
+                             .only_files = 1};
+        assert_int_equal(put(f, &e), KILN_EREADONLY);
+        assert_int_equal(plan.times, 1);
+        seconds_later += 60;
+        assert_int_equal(put(f, &e), KILN_EREADONLY);
+        assert_int_equal(plan.times, 0);
+        assert_int_equal(line_count(f), 1);
+        assert_int_equal(put(f, &e), KILN_EREADONLY);
+        seconds_later += 60;
+        assert_ok(put(f, &e));
+        assert_true(has(f, &e));
+        assert_contains(f->lines, "again");
+        assert_int_equal(line_count(f), 2);
+        loose_entry_end(&e);
+    }
+}
+
+static void a_folder_that_could_not_be_made_is_tried_again(void **state)
+{
+    fixture *f = *state;
+
+    plan = (struct plan){.fails = CALL_mkdirat, .reason = EROFS, .times = 1};
+    assert_int_equal(put(f, &f->a), KILN_EREADONLY);
+    assert_int_equal(plan.times, 0);
+    assert_contains(f->lines, "does not use");
+    assert_int_equal(line_count(f), 1);
+    assert_int_equal(put(f, &f->a), KILN_EREADONLY);
+    seconds_later += 60;
+    assert_ok(put(f, &f->a));
+    assert_true(has(f, &f->a));
 }
 
 static void a_failure_of_the_moment_is_forgotten(void **state)
@@ -584,7 +645,9 @@ static void what_a_killed_writer_left_is_swept_in_time(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        WITH_STORE(a_lasting_failure_is_one_warning_and_then_read_only),
+        WITH_STORE(a_lasting_failure_is_one_warning_and_then_only_read),
+        WITH_STORE(after_a_while_writing_is_tried_again),
+        WITH_STORE(a_folder_that_could_not_be_made_is_tried_again),
         WITH_STORE(a_failure_of_the_moment_is_forgotten),
         WITH_STORE(an_entry_that_no_file_can_hold_is_left_out),
         WITH_STORE(short_and_interrupted_calls_are_gone_on_with),

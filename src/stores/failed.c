@@ -156,7 +156,7 @@ kiln_status kiln__failed_keep(kiln__loose *loose, char *path, size_t capacity,
     char level[sizeof KILN__FAILED + NAME_SIZE], whole[KILN__LOOSE_PATH_SIZE];
     int folder, kept, length;
 
-    if (!loose->options.writes || atomic_load(&loose->takes_none) ||
+    if (!loose->options.writes || kiln__loose_rests(loose) ||
         size > KILN__FAILED_LARGEST || strlen(suffix) > SUFFIX_MAX)
         return KILN_EREADONLY;
     folder = open_folder(loose, 1);

@@ -57,8 +57,9 @@ typedef struct kiln__loose {
     atomic_int retired[KILN__LOOSE_RETIRED_MAX]; /* folders that vanished, plus
                                                     one; still in use maybe */
     atomic_uint retired_count;
-    atomic_int takes_none;    /* writing failed for good */
-    atomic_int is_warned;     /* of what cannot be written */
+    /* While a failure lasts, the time when writing is tried again; or 0. */
+    atomic_uint_least64_t rests_until;
+    atomic_int is_warned;     /* of that failure */
     atomic_int is_large_told; /* of an entry that no file can hold */
     atomic_int is_refused;    /* something is not used, and was told */
     atomic_uint_fast64_t filesystem_size; /* in bytes; 0: not asked */
@@ -81,9 +82,14 @@ kiln_status kiln__loose_get(kiln__stored *out, kiln__entry_fault *fault,
 kiln_status kiln__loose_peek(kiln__stored *out, kiln__entry_fault *fault,
                              kiln__loose *loose, kiln_digest digest);
 /* Files an envelope. KILN_OK also when another one is there already and is
-   not to be replaced; KILN_EREADONLY from now on; KILN_EIO this time. */
+   not to be replaced; KILN_EREADONLY now and for a while; KILN_EIO this
+   time. */
 kiln_status kiln__loose_put(kiln__loose *loose, kiln_digest digest,
                             const void *bytes, size_t size, int replace);
+/* True while nothing is written, since a failure is taken to last. */
+int kiln__loose_rests(const kiln__loose *loose);
+/* Begins such a while. */
+void kiln__loose_rest(kiln__loose *loose);
 /* Drops the entry, if it is still the file of that identity. */
 void kiln__loose_drop(kiln__loose *loose, kiln_digest digest,
                       const uint64_t identity[2]);

@@ -157,7 +157,11 @@ static int open_folder(kiln__loose *loose, int makes)
         return KILN__LOOSE_UNOPENED;
     refuse(loose, path,
            why_not ? why_not : strerror_r(reason, buffer, sizeof buffer));
-    return KILN__LOOSE_REFUSED;
+    if (why_not)
+        return KILN__LOOSE_REFUSED;
+    if (makes)
+        kiln__loose_rest(loose);
+    return KILN__LOOSE_UNOPENED;
 }
 
 int kiln__loose_folder(kiln__loose *loose, int make)
@@ -166,7 +170,7 @@ int kiln__loose_folder(kiln__loose *loose, int make)
     int expected = KILN__LOOSE_UNOPENED;
 
     if (folder == KILN__LOOSE_UNOPENED) {
-        folder = open_folder(loose, make);
+        folder = open_folder(loose, make && !kiln__loose_rests(loose));
         if (folder == KILN__LOOSE_UNOPENED)
             return -1;
         if (!atomic_compare_exchange_strong(&loose->folder, &expected,

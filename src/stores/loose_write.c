@@ -10,6 +10,7 @@
 #include "loose.h"
 #include "passing.h"
 #include "quiet.h"
+#include "thread.h"
 
 /*
  * A temporary file in the entry's own folder; room for all of it; the bytes;
@@ -123,6 +124,32 @@ static int put_in(kiln__loose *loose, int folder, const char *name,
 
 /* ---- what failed ---- */
 
+/* A full disk is emptied, a file system is mounted anew: that is noticed after
+   so long, and costs an attempt each time it is not. */
+#define REST_NS ((uint64_t)10 * 1000000000)
+
+int kiln__loose_rests(const kiln__loose *loose)
+{
+    const uint64_t until = atomic_load(&loose->rests_until);
+
+    return until != 0 && kiln__clock_ns() < until;
+}
+
+void kiln__loose_rest(kiln__loose *loose)
+{
+    atomic_store(&loose->rests_until, kiln__clock_ns() + REST_NS);
+}
+
+static void go_on_writing(kiln__loose *loose)
+{
+    if (atomic_load(&loose->rests_until) == 0 ||
+        atomic_exchange(&loose->rests_until, 0) == 0)
+        return;
+    atomic_store(&loose->is_warned, 0);
+    kiln__log(loose->context, KILN_LOG_INFO, "cache: writes to %s again",
+              loose->directory);
+}
+
 static int is_gone(int reason)
 {
     return reason == ENOENT || reason == ESTALE || reason == ENOTDIR;
@@ -153,11 +180,12 @@ static kiln_status give_up(kiln__loose *loose, int reason, size_t size)
         leave_out(loose, size);
     if (reason == REFUSED || reason == EFBIG || is_passing(reason))
         return KILN_EIO;
-    atomic_store(&loose->takes_none, 1);
+    kiln__loose_rest(loose);
     if (!atomic_exchange(&loose->is_warned, 1))
         kiln__log(loose->context, KILN_LOG_WARNING,
-                  "cache: writes no more to %s: %s", loose->directory,
-                  strerror_r(reason, buffer, sizeof buffer));
+                  "cache: cannot write to %s, and tries again from time to "
+                  "time: %s",
+                  loose->directory, strerror_r(reason, buffer, sizeof buffer));
     return KILN_EREADONLY;
 }
 
@@ -170,7 +198,7 @@ kiln_status kiln__loose_put(kiln__loose *loose, kiln_digest digest,
     char name[KILN__LOOSE_NAME_SIZE];
     int folder = -1, result = ENOENT;
 
-    if (!loose->options.writes || atomic_load(&loose->takes_none))
+    if (!loose->options.writes || kiln__loose_rests(loose))
         return KILN_EREADONLY;
     if (size > KILN__LOOSE_LARGEST)
         return KILN_EINVAL;
@@ -184,12 +212,15 @@ kiln_status kiln__loose_put(kiln__loose *loose, kiln_digest digest,
             kiln__loose_forget(loose, folder);
     }
     if (folder < 0)
-        return atomic_load(&loose->folder) == KILN__LOOSE_REFUSED
+        return atomic_load(&loose->folder) == KILN__LOOSE_REFUSED ||
+                       kiln__loose_rests(loose)
                    ? KILN_EREADONLY
                    : KILN_EIO;
     if (result != 0 && result != EEXIST)
         return give_up(loose, result, size);
-    if (result == 0)
+    if (result == 0) {
+        go_on_writing(loose);
         kiln__loose_grew(loose, folder, name, size);
+    }
     return KILN_OK;
 }
