@@ -105,12 +105,16 @@ static kiln_status say_own_end(line *l, const kiln__helper_ending *ending)
         say_words(l, ending->words);
         return is_crash(ending->signal) ? KILN_ECODEGEN : KILN_EIO;
     }
-    if (ending->status >= 0)
+    if (ending->status == KILN__WIRE_LOST)
+        say(l, THE_WORKER " lost its connection");
+    else if (ending->status >= 0)
         say(l, THE_WORKER " ended by itself (status %d)", ending->status);
     else
         say(l, THE_WORKER " is gone");
     say_words(l, ending->words);
-    return ending->status >= 0 ? KILN_ECODEGEN : KILN_EIO;
+    return ending->status >= 0 && ending->status != KILN__WIRE_LOST
+               ? KILN_ECODEGEN
+               : KILN_EIO;
 }
 
 /* Says what was wrong, and returns the status of that. */

@@ -32,6 +32,9 @@
  */
 #define KILN__WIRE_HEAD_SIZE ((size_t)16)
 #define KILN__WIRE_LARGEST ((size_t)1 << 31) /* of a message, in bytes */
+/* With what a worker ends whose stream fails or has ended: says nothing of the
+   request. */
+#define KILN__WIRE_LOST 74
 
 enum {
     KILN__WIRE_HELLO = 1,

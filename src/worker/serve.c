@@ -48,7 +48,7 @@ __attribute__((noreturn)) static void end_alone(void)
     }
     if (temporary)
         kiln__temporary_remove(temporary);
-    _exit(0);
+    _exit(KILN__WIRE_LOST);
 }
 
 /* ---- messages ---- */

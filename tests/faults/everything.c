@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core.h"
+
 /* Kernels of each kind have a number. */
 static const char kinds[] = "fn step%u(x) = x + %u.0\n"
                             "kernel k%u(y)\n"
@@ -248,6 +250,49 @@ kiln_status everything_do(everything *e, unsigned number, int says)
         note(&first, status, error, steps[i].name, says);
     }
     return first;
+}
+
+/* ---- afterwards ---- */
+
+static uint64_t hits_of(const everything *e)
+{
+    kiln_statistics now = {.size = sizeof now};
+
+    kiln_statistics_get(&now, e->context);
+    return now.tiers[KILN_TIER_BINARY].store_hits;
+}
+
+static uint64_t puts_of(const everything *e)
+{
+    kiln_statistics now = {.size = sizeof now};
+
+    kiln_statistics_get(&now, e->context);
+    return now.stores[KILN_TIER_BINARY].puts;
+}
+
+static int is_whole(int condition, const char *what)
+{
+    if (!condition)
+        (void)fprintf(stderr, "afterwards: %s\n", what);
+    return condition;
+}
+
+int everything_has_recovered(everything *e)
+{
+    uint64_t hits, puts;
+    int good;
+
+    good = is_whole(everything_do(e, 0, 1) == KILN_OK, "it fails again");
+    hits = hits_of(e);
+    puts = puts_of(e);
+    good &= is_whole(everything_do(e, 1, 1) == KILN_OK, "other work fails");
+    good &= is_whole(hits_of(e) > hits, "the pack is not used");
+    good &= is_whole(puts_of(e) >= puts + 2, "nothing is stored");
+    good &= is_whole(e->context->codegen_worker_state == 1,
+                     "there is no worker process");
+    if (!good)
+        (void)fprintf(stderr, "log: %s\n", e->log);
+    return good;
 }
 
 /* ---- the pack ---- */

@@ -29,5 +29,8 @@ kiln_status everything_begin(everything *e, const char *folder, int says);
 /* Does all of it with the kernels of that number, 0 to 3. */
 kiln_status everything_do(everything *e, unsigned number, int says);
 void everything_end(everything *e);
+/* Is everything there as if nothing had been? Works with the kernels 0 and 1,
+   and says on stderr what is not. */
+int everything_has_recovered(everything *e);
 
 #endif /* KILN_TESTS_EVERYTHING_H */
