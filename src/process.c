@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "descriptor.h"
+#include "passing.h"
 
 #ifndef P_PIDFD
 #define P_PIDFD 3
@@ -17,12 +18,27 @@
 
 /* ---- starting ---- */
 
+/* What reads nothing, in processes without /dev, too. */
+static int open_nothing(void)
+{
+    const int nothing =
+        kiln__descriptor_open(AT_FDCWD, "/dev/null", O_RDONLY, 0);
+    int ends[2];
+
+    if (nothing >= 0 || kiln__passes(errno))
+        return nothing;
+    if (pipe2(ends, O_CLOEXEC) != 0)
+        return -1;
+    (void)close(ends[1]);
+    return kiln__descriptor_clear(ends[0]);
+}
+
 static int add_actions(posix_spawn_file_actions_t *actions,
-                       const kiln__program *program)
+                       const kiln__program *program, int nothing)
 {
     const int count = (int)program->file_count;
-    int reason = posix_spawn_file_actions_addopen(actions, STDIN_FILENO,
-                                                  "/dev/null", O_RDONLY, 0);
+    int reason =
+        posix_spawn_file_actions_adddup2(actions, nothing, STDIN_FILENO);
 
     for (int i = 0; reason == 0 && i < count; i++)
         reason =
@@ -52,7 +68,7 @@ static int set_attributes(posix_spawnattr_t *attributes, int leads)
                        : posix_spawnattr_setflags(attributes, (short)flags);
 }
 
-static int spawn(pid_t *out, const kiln__program *program)
+static int spawn(pid_t *out, const kiln__program *program, int nothing)
 {
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
@@ -62,7 +78,7 @@ static int spawn(pid_t *out, const kiln__program *program)
         return reason;
     reason = posix_spawnattr_init(&attributes);
     if (reason == 0) {
-        reason = add_actions(&actions, program);
+        reason = add_actions(&actions, program, nothing);
         if (reason == 0)
             reason = set_attributes(&attributes, program->leads);
         if (reason == 0)
@@ -76,8 +92,11 @@ static int spawn(pid_t *out, const kiln__program *program)
 
 int kiln__process_start(kiln__process *out, const kiln__program *program)
 {
-    const int reason = spawn(&out->pid, program);
+    const int nothing = open_nothing();
+    const int reason = nothing < 0 ? errno : spawn(&out->pid, program, nothing);
 
+    if (nothing >= 0)
+        (void)close(nothing);
     out->descriptor = -1;
     out->leads = program->leads;
     if (reason == 0)
