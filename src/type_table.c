@@ -12,11 +12,11 @@
 /*
  * Whoever makes a type fills a draft on the stack, whose pointers are the
  * caller's. Its identity is written in the encoding of keys, children by
- * their ids; the identity's digest is the type's id. Under the lock the table
- * is asked for the id, identities are compared in full, and only a new type
- * is copied, with everything behind its pointers, into the arena. A draft
- * that memory ran out on leaves its part of the arena unused until the end.
- * Scalars are made with the table, and drafts are of other kinds.
+ * their ids; the identity's digest is the type's id (but a scalar's). Under the
+ * lock the table is asked for the id, identities are compared in full, and only
+ * a new type is copied, with everything behind its pointers, into the arena. A
+ * draft that memory ran out on leaves its part of the arena unused until the
+ * end. Scalars are made with the table, and drafts are of other kinds.
  */
 
 struct kiln__types {
@@ -215,12 +215,18 @@ static kiln_status type_intern(const kiln_type **out, kiln_context *context,
 
 /* ---- the module ---- */
 
-static kiln_status add_scalars(kiln_context *context)
+/* No digest of an identity begins like a name: that would be a preimage. So a
+   scalar's id is its name, and costs nothing in each context. */
+static kiln_digest scalar_id(const char *name)
 {
-    kiln__encoder identity;
-    int failed;
+    kiln_digest id = {{0}};
 
-    kiln__encoder_init(&identity, &context->alloc);
+    memcpy(id.bytes, name, strlen(name));
+    return id;
+}
+
+static void add_scalars(kiln_context *context)
+{
     for (int32_t kind = KILN_TYPE_NONE; kind <= KILN_TYPE_F64; kind++) {
         kiln_type *type = &context->types->scalars[kind];
 
@@ -228,14 +234,9 @@ static kiln_status add_scalars(kiln_context *context)
         type->kind = kind;
         type->text = kiln__type_kind_text(kind);
         kiln__type_layout_scalar(type);
-        identity.size = 0;
-        encode_identity(&identity, type);
-        type->id = kiln__encoder_digest(&identity);
-        type->hash = kiln__digest_word(type->id);
+        type->id = scalar_id(type->text);
+        type->hash = (uint64_t)kind * UINT64_C(0x9e3779b97f4a7c15);
     }
-    failed = identity.failed;
-    kiln__encoder_dispose(&identity);
-    return failed ? KILN_ENOMEM : KILN_OK;
 }
 
 kiln_status kiln__types_new(kiln_context *context)
@@ -254,10 +255,7 @@ kiln_status kiln__types_new(kiln_context *context)
     types->guard.mutex = &types->lock;
     kiln__fork_add(&context->fork, &types->guard);
     context->types = types;
-    if (add_scalars(context) != KILN_OK) {
-        kiln__types_free(context);
-        return KILN_ENOMEM;
-    }
+    add_scalars(context);
     return KILN_OK;
 }
 
