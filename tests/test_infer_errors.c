@@ -221,6 +221,32 @@ static void an_error_shows_the_calls_that_led_to_it(void **state)
     kiln_error_free(error);
 }
 
+/* The second one is told what the first one met. */
+static void each_caller_is_told_of_its_own_calls(void **state)
+{
+    static const char *const names[] = {"f", "g"};
+    program *p = *state;
+
+    program_define(p, "fn h(x) = x + true\n"
+                      "fn f(x) = h(x)\n"
+                      "fn g(x) = 1 + h(x)\n");
+    for (int i = 0; i < 2; i++) {
+        kiln_error *error = NULL;
+        const kiln_diagnostic *d;
+        char name[16];
+
+        assert_status(KILN_ECOMPILE, infer(p, names[i], "i32", &error));
+        d = kiln_error_diagnostic(error, 0);
+        assert_non_null(d);
+        (void)snprintf(name, sizeof name, "main.%s(i32)", names[i]);
+        assert_int_equal(d->frame_count, 2);
+        assert_string_equal(d->frames[0].function, "main.h(i32)");
+        assert_string_equal(d->frames[1].function, name);
+        assert_int_equal(d->frames[1].location.line, 2 + i);
+        kiln_error_free(error);
+    }
+}
+
 static void each_fault_is_reported(void **state)
 {
     program *p = *state;
@@ -466,6 +492,7 @@ int main(void)
         TEST(recursion_has_a_base),
         TEST(recursion_that_makes_new_types_ends),
         TEST(an_error_shows_the_calls_that_led_to_it),
+        TEST(each_caller_is_told_of_its_own_calls),
         TEST(each_fault_is_reported),
         TEST(signedness_is_not_mixed),
         TEST(operators_take_what_they_are_for),

@@ -6,8 +6,10 @@
 
 /*
  * A diagnostic shows the chain of calls that led to it: the method at fault
- * first, then each caller with the place of its call. A callee's diagnostics
- * come with their whole chain and are taken over as they are.
+ * first, then each caller with the place of its call. A failure is remembered
+ * for whoever calls the method later, from elsewhere, and is met without its
+ * callers where one of them is loaded. So a method says of itself what it
+ * knows, and each caller adds itself to what it takes over.
  */
 
 #define FRAMES_MAX 32 /* of a longer chain the middle is left out */
@@ -73,33 +75,26 @@ const char *kiln__infer_describe(kiln__infer *in, const kiln__value *value)
 
 /* ---- the chain ---- */
 
-static void fill_frame(const kiln__infer *at, kiln__infer *in, kiln__span span,
+static void fill_frame(kiln__infer *in, kiln__span span, kiln__arena *arena,
                        kiln_frame *out)
 {
-    out->function = kiln__infer_label(&in->arena, at->signature);
-    kiln__source_locate(at->source, span, &out->location);
+    out->function = kiln__infer_label(arena, in->signature);
+    kiln__source_locate(in->source, span, &out->location);
+    if (out->function == NULL)
+        (void)kiln__infer_fail(in, KILN_ENOMEM);
 }
 
-static kiln_frame *make_chain(kiln__infer *in, kiln__span span, size_t *count)
+/* Puts the caller behind a callee's chain, which has room for one more. */
+static void add_caller(kiln__infer *in, kiln_frame *frames, size_t *count)
 {
-    const size_t length = (size_t)in->depth + 1;
     const size_t half = FRAMES_MAX / 2;
-    kiln_frame *frames = kiln__arena_allocate_array(
-        &in->arena, length < FRAMES_MAX ? length : FRAMES_MAX, sizeof *frames);
-    size_t used = 0, i = 0;
 
-    *count = 0;
-    if (frames == NULL)
-        return NULL;
-    for (const kiln__infer *at = in; at != NULL; at = at->parent, i++) {
-        const int wanted =
-            length <= FRAMES_MAX || i < half || i >= length - half;
-
-        if (wanted && used < FRAMES_MAX)
-            fill_frame(at, in, at == in ? span : at->span, &frames[used++]);
+    if (*count >= FRAMES_MAX) {
+        *count = FRAMES_MAX - 1;
+        memmove(&frames[half], &frames[half + 1],
+                (*count - half) * sizeof *frames);
     }
-    *count = used;
-    return frames;
+    fill_frame(in, in->span, &in->diagnostics.arena, &frames[(*count)++]);
 }
 
 /* ---- what was said already ---- */
@@ -148,8 +143,7 @@ kiln__value kiln__infer_error(kiln__infer *in, kiln__span span,
 {
     va_list arguments;
     char *message;
-    kiln_frame *frames;
-    size_t count;
+    kiln_frame frame = {0};
 
     in->broken = 1;
     if (in->status != KILN_OK)
@@ -159,11 +153,11 @@ kiln__value kiln__infer_error(kiln__infer *in, kiln__span span,
     va_end(arguments);
     if (message != NULL && was_said(in, span, code, message))
         return kiln__value_of(KILN__VALUE_POISON);
-    frames = make_chain(in, span, &count);
-    if (message == NULL || frames == NULL)
+    fill_frame(in, span, &in->arena, &frame);
+    if (message == NULL || in->status != KILN_OK)
         return kiln__infer_fail(in, KILN_ENOMEM);
-    kiln__diagnose_chain(&in->diagnostics, in->source, span, code, hint, frames,
-                         count, message);
+    kiln__diagnose_chain(&in->diagnostics, in->source, span, code, hint, &frame,
+                         1, message);
     if (in->diagnostics.arena.failed)
         return kiln__infer_fail(in, KILN_ENOMEM);
     /* Nobody reads on: each further one would be searched for in vain. */
@@ -190,22 +184,25 @@ static void copy_diagnostic(kiln__infer *in, const kiln_diagnostic *from)
 {
     kiln_diagnostic copy = *from;
     kiln_frame *frames = kiln__arena_allocate_array(
-        &in->diagnostics.arena, from->frame_count, sizeof *frames);
+        &in->diagnostics.arena, from->frame_count + 1, sizeof *frames);
 
-    if (frames == NULL && from->frame_count > 0)
-        copy.frame_count = 0;
+    if (frames == NULL) {
+        (void)kiln__infer_fail(in, KILN_ENOMEM);
+        return;
+    }
     for (size_t i = 0; i < copy.frame_count; i++) {
         frames[i] = from->frames[i];
         frames[i].function = copy_text(in, from->frames[i].function);
         frames[i].location.file = copy_text(in, from->frames[i].location.file);
     }
+    add_caller(in, frames, &copy.frame_count);
     copy.frames = frames;
     copy.code = copy_text(in, from->code);
     copy.message = copy_text(in, from->message);
     copy.hint = copy_text(in, from->hint);
     copy.location.file = copy_text(in, from->location.file);
     copy.source_line = copy_text(in, from->source_line);
-    if ((frames == NULL && from->frame_count > 0) || in->status != KILN_OK ||
+    if (in->status != KILN_OK ||
         !kiln__array_push(in->diagnostics.alloc, &in->diagnostics.list, copy))
         (void)kiln__infer_fail(in, KILN_ENOMEM);
 }
