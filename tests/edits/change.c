@@ -145,9 +145,12 @@ static void change_const(change *c)
     static const char *const values[] = {"1",  "2",      "3",     "4",
                                          "K0", "K0 + 1", "2 * K0"};
     edit_item *item = choose(c, ITEM_CONST);
-    const int limit = item == NULL || strcmp(item->name, "K0") == 0 ? 4 : 7;
+    /* K1 is in types, where sums cannot be. */
+    const int limit = item == NULL || strcmp(item->name, "K0") == 0   ? 4
+                      : strcmp(item->name, "K1") == 0 && below(c, 20) ? 5
+                                                                      : 7;
 
-    if (item != NULL)
+    if (item != NULL && item->package != EDIT_CORE)
         (void)snprintf(item->body, sizeof item->body, "%s",
                        values[below(c, limit)]);
 }
@@ -185,6 +188,28 @@ static void change_maker(change *c)
                        item->parent[0] == '\0' ? "S0" : "");
 }
 
+/* Functions that call each other, or make tuples and loops. */
+static void change_helper(change *c)
+{
+    static const char *const bodies[][3] = {
+        {"up", "n <= 0 ? x : over(n - 1, x + 0.5)",
+         "n <= 0 ? x : over(n - 1, x + 1.5)"},
+        {"over", "n <= 0 ? x * 2.0 : up(n - 1, x)",
+         "n <= 0 ? x * 3.0 : up(n - 1, x)"},
+        {"down", "n <= 0 ? x : down(n - 1, x)",
+         "n <= 1 ? x : down(n - 1, same(x))"},
+        {"pair", "(x, 1)", "(x, 2.5)"},
+        {"both", "f(x, y)", "f(y, x)"},
+    };
+    const int at = below(c, 5);
+    edit_item *item = edit_find(c->program, ITEM_FUNCTION, bodies[at][0]);
+
+    if (item != NULL)
+        (void)snprintf(
+            item->body, sizeof item->body, "%s",
+            bodies[at][strcmp(item->body, bodies[at][1]) == 0 ? 2 : 1]);
+}
+
 static void change_annotation(change *c)
 {
     edit_item *item = choose(c, ITEM_FUNCTION);
@@ -205,6 +230,17 @@ static void add_operator(change *c)
     edit_add_operator(c->program, c->random);
 }
 
+static int is_shadow(const edit_item *item)
+{
+    static const char *const names[] = {"hypot",    "max", "sign_of",
+                                        "copysign", "p",   "t"};
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(item->name, names[i]) == 0)
+            return 1;
+    return 0;
+}
+
 /* Something of which there are several, as a rule. */
 static void remove_method(change *c)
 {
@@ -213,7 +249,8 @@ static void remove_method(change *c)
 
         if (item->kind == ITEM_FUNCTION &&
             (strchr("*+-<!/=", item->name[0]) != NULL ||
-             item->overlay[0] != '\0' || strcmp(item->name, "kind") == 0 ||
+             item->overlay[0] != '\0' || is_shadow(item) ||
+             strcmp(item->name, "kind") == 0 ||
              strcmp(item->name, "pick") == 0)) {
             edit_remove(c->program, item->id);
             return;
@@ -225,10 +262,11 @@ static void change_table(change *c)
 {
     edit_item *item = choose(c, ITEM_FUNCTION);
 
-    if (item != NULL && !item->is_kernel)
+    if (item != NULL && !item->is_kernel && item->package != EDIT_CORE)
         (void)snprintf(item->overlay, sizeof item->overlay, "%s",
                        item->overlay[0] == '\0'  ? "host"
-                       : item->overlay[0] == 'h' ? "cuda"
+                       : item->overlay[0] == 'h' ? "extra"
+                       : item->overlay[0] == 'e' ? "cuda"
                                                  : "host");
 }
 
@@ -238,10 +276,11 @@ static void change_table(change *c)
 static void shadow(change *c)
 {
     static const char *const names[] = {"hypot", "max", "sign_of", "copysign",
-                                        "f0",    "f1",  "K1",      "m0"};
-    const char *name = names[below(c, 8)];
+                                        "f0",    "f1",  "K1",      "m0",
+                                        "f2",    "p",   "t",       "same"};
+    const char *name = names[below(c, 12)];
     const int kind = name[0] == 'K' ? ITEM_CONST : ITEM_FUNCTION;
-    edit_item *item = edit_add(c->program, kind, below(c, EDIT_PACKAGES), name);
+    edit_item *item = edit_add(c->program, kind, below(c, EDIT_OWN), name);
 
     if (item == NULL)
         return;
@@ -249,49 +288,69 @@ static void shadow(change *c)
         (void)snprintf(item->body, sizeof item->body, "%d", 1 + below(c, 5));
     else if (name[0] == 'm' && name[1] == '0')
         (void)snprintf(item->body, sizeof item->body, "$0:%d;", below(c, 9));
-    else if (name[0] == 'f' || name[0] == 's')
+    else if (name[0] == 'f' || name[0] == 's' || name[1] == '\0')
         (void)snprintf(item->takes, sizeof item->takes, "x");
     else
-        (void)snprintf(item->takes, sizeof item->takes, "x, y");
+        (void)snprintf(item->takes, sizeof item->takes, "%s",
+                       below(c, 2) ? "x: f64, y: f64" : "x: S0, y");
+    if (strcmp(item->takes, "x: f64, y: f64") == 0 && below(c, 20))
+        (void)snprintf(item->overlay, sizeof item->overlay, "host");
     if (item->takes[0] != '\0')
         (void)snprintf(item->body, sizeof item->body, "%d.125", below(c, 20));
 }
 
+/* Does some body call it? Mostly a program stays one. */
+static int is_needed(change *c, const edit_item *item)
+{
+    char call[20];
+
+    (void)snprintf(call, sizeof call, "%s(", item->name);
+    if (item->kind != ITEM_FUNCTION || edit_chance(c->random, 20))
+        return 0;
+    for (int i = 0; i < c->program->count; i++)
+        if (strstr(c->program->items[i].body, call) != NULL)
+            return 1;
+    return 0;
+}
+
 static void hide(change *c)
 {
-    const int package = 1 + below(c, EDIT_PACKAGES - 1);
+    const int package = 1 + below(c, EDIT_OWN - 1);
     const edit_item *item = &c->program->items[below(c, c->program->count)];
     char *hidden = c->program->hidden[package];
 
-    (void)snprintf(hidden, sizeof c->program->hidden[package], "%s",
-                   hidden[0] != '\0' || item->kind == ITEM_NOTE ? ""
-                                                                : item->name);
+    if (hidden[0] != '\0')
+        hidden[0] = '\0';
+    else if (item->kind != ITEM_NOTE && !is_needed(c, item))
+        (void)snprintf(hidden, sizeof item->name, "%s", item->name);
 }
 
 static void choose_twin(change *c)
 {
-    c->program->twin_from[EDIT_MAIN] =
-        c->program->twin_from[EDIT_MAIN] == EDIT_LIB ? EDIT_MID : EDIT_LIB;
+    c->program->twin_from[EDIT_MAIN] = below(c, EDIT_MAIN);
 }
 
 static void order_imports(change *c)
 {
-    c->program->import_order[1 + below(c, EDIT_PACKAGES - 1)] = below(c, 30);
+    if (edit_chance(c->random, 40))
+        c->program->is_side_first ^= 1;
+    else
+        c->program->import_order[1 + below(c, EDIT_OWN - 1)] = below(c, 30);
 }
 
 static void move_item(change *c)
 {
     edit_item *item = &c->program->items[below(c, c->program->count)];
 
-    if (!item->is_kernel)
-        item->package = below(c, EDIT_PACKAGES);
+    if (!item->is_kernel && item->package != EDIT_CORE && !is_needed(c, item))
+        item->package = below(c, EDIT_OWN);
 }
 
 static void delete_item(change *c)
 {
     const edit_item *item = &c->program->items[below(c, c->program->count)];
 
-    if (!item->is_kernel)
+    if (!item->is_kernel && item->package != EDIT_CORE && !is_needed(c, item))
         edit_remove(c->program, item->id);
 }
 
@@ -299,8 +358,7 @@ static void delete_item(change *c)
 
 static void add_note(change *c)
 {
-    edit_item *item =
-        edit_add(c->program, ITEM_NOTE, below(c, EDIT_PACKAGES), "");
+    edit_item *item = edit_add(c->program, ITEM_NOTE, below(c, EDIT_OWN), "");
     const int last = c->program->count - 1;
     edit_item kept;
     int at;
@@ -316,6 +374,18 @@ static void add_note(change *c)
     c->program->items[last] = kept;
 }
 
+/* The text stands in another file. */
+static void move_file(change *c)
+{
+    c->program->place[below(c, EDIT_OWN)] = below(c, 3);
+}
+
+/* A package becomes one of two texts, or other ones. */
+static void split(change *c)
+{
+    c->program->split[below(c, EDIT_OWN)] = below(c, 3);
+}
+
 static void reorder(change *c)
 {
     const int a = below(c, c->program->count), b = below(c, c->program->count);
@@ -323,6 +393,26 @@ static void reorder(change *c)
 
     c->program->items[a] = c->program->items[b];
     c->program->items[b] = kept;
+}
+
+/* ---- other packages ---- */
+
+static void change_core(change *c)
+{
+    for (int tries = 0; tries < 60; tries++) {
+        edit_item *item = &c->program->items[below(c, c->program->count)];
+
+        if (item->package == EDIT_CORE) {
+            edit_write_core(item, c->random);
+            return;
+        }
+    }
+    change_body(c);
+}
+
+static void change_argument(change *c)
+{
+    c->program->argument = below(c, STRUCTS);
 }
 
 /* ---- any ---- */
@@ -341,6 +431,7 @@ static const struct {
     {"another constant", change_const, 10},
     {"another body", change_body, 12},
     {"another maker", change_maker, 6},
+    {"another helper", change_helper, 6},
     {"another annotation", change_annotation, 3},
     {"a method", add_method, 10},
     {"an operator", add_operator, 8},
@@ -352,6 +443,10 @@ static const struct {
     {"order of imports", order_imports, 4},
     {"move a definition", move_item, 4},
     {"delete a definition", delete_item, 2},
+    {"another core", change_core, 6},
+    {"another argument", change_argument, 4},
+    {"another file", move_file, 4},
+    {"another text", split, 4},
     {"a note", add_note, 5},
     {"order of definitions", reorder, 4},
 };

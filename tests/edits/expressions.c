@@ -40,7 +40,7 @@ static int choose_struct(edit_writer *w)
         const int index = below(w, STRUCTS);
         const edit_item *item = find_struct(w, index);
 
-        if (item != NULL && item->package <= w->package)
+        if (item != NULL && edit_sees(w->package, item->package))
             return index;
     }
     return -1;
@@ -51,7 +51,7 @@ static int may_name(const edit_writer *w, int kind, const char *name)
     for (int i = 0; i < w->program->count; i++)
         if (w->program->items[i].kind == kind &&
             strcmp(w->program->items[i].name, name) == 0 &&
-            w->program->items[i].package <= w->package)
+            edit_sees(w->package, w->program->items[i].package))
             return 1;
     return 0;
 }
@@ -144,20 +144,26 @@ static void choice(edit_writer *w, int depth)
 static void call(edit_writer *w, int depth)
 {
     static const char *const one[] = {"sqrt(abs(", "down(2, ", "call(same, ",
-                                      "same("};
-    static const char *const two[] = {"max", "min", "hypot", "copysign"};
-    const int form = below(w, 4);
+                                      "same(",     "up(3, ",   "over(2, "};
+    static const char *const twice[] = {"both(+, ", "both(max, ", "both(*, ",
+                                        "both(hypot, "};
+    static const char *const two[] = {"max(", "min(", "hypot(", "copysign("};
+    static const char *const numbers[][2] = {
+        {"", "("}, {"", "("}, {"call(", ", "}, {"call(pair(", ")[0], "}};
+    const int form = below(w, 4), single = below(w, 6);
+    const int direct = below(w, 4);
 
     if (w->below > 0 && below(w, 2)) {
-        edit_put(w, below(w, 3) ? "f%d(" : "call(f%d, ", below(w, w->below));
+        edit_put(w, "%sf%d%s", numbers[direct][0], below(w, w->below),
+                 numbers[direct][1]);
         edit_number(w, depth - 1);
         edit_put(w, ")");
     } else if (below(w, 2)) {
-        edit_put(w, "%s", one[form]);
+        edit_put(w, "%s", one[single]);
         edit_number(w, depth - 1);
-        edit_put(w, form == 0 ? "))" : ")");
+        edit_put(w, single == 0 ? "))" : ")");
     } else {
-        edit_put(w, "%s(", two[form]);
+        edit_put(w, "%s", below(w, 4) ? two[form] : twice[form]);
         edit_number(w, depth - 1);
         edit_put(w, ", ");
         edit_number(w, 0);
@@ -193,6 +199,21 @@ static void part(edit_writer *w, int depth)
     edit_put(w, "%s", forms[form][1]);
 }
 
+/* Of core's there are some in some programs. */
+static void core_call(edit_writer *w, int depth)
+{
+    if (!may_name(w, ITEM_FUNCTION, "c0")) {
+        edit_put(w, "sign_of(");
+    } else if (below(w, 3) == 0) {
+        edit_put(w, "f64(C0)");
+        return;
+    } else {
+        edit_put(w, below(w, 2) ? "c0(" : "c1(");
+    }
+    edit_number(w, depth - 1);
+    edit_put(w, ")");
+}
+
 static void vector(edit_writer *w)
 {
     if (may_name(w, ITEM_CONST, "K0"))
@@ -204,7 +225,7 @@ static void vector(edit_writer *w)
 
 void edit_number(edit_writer *w, int depth)
 {
-    const int kind = below(w, depth <= 0 ? 3 : 14);
+    const int kind = below(w, depth <= 0 ? 3 : 15);
 
     if (kind == 0)
         literal(w);
@@ -224,17 +245,36 @@ void edit_number(edit_writer *w, int depth)
         dispatched(w, depth);
     else if (kind < 13)
         part(w, depth);
+    else if (kind < 14)
+        core_call(w, depth);
     else
         vector(w);
 }
 
 /* ---- structs ---- */
 
+static int has_sum(const edit_writer *w, int index)
+{
+    char takes[20];
+
+    (void)snprintf(takes, sizeof takes, "a: S%d, b: S%d", index, index);
+    for (int i = 0; i < w->program->count; i++)
+        if (strcmp(w->program->items[i].name, "+") == 0 &&
+            strcmp(w->program->items[i].takes, takes) == 0 &&
+            edit_sees(w->package, w->program->items[i].package))
+            return 1;
+    return 0;
+}
+
 void edit_struct(edit_writer *w, int index, int depth)
 {
     char name[8];
 
     (void)snprintf(name, sizeof name, "m%d", index);
+    if (w->argument == index && below(w, 2)) {
+        edit_put(w, "s");
+        return;
+    }
     switch (below(w, depth <= 0 ? 2 : 8)) {
     case 0:
         edit_put(w, "$%d:%d;", index, below(w, 9));
@@ -258,7 +298,7 @@ void edit_struct(edit_writer *w, int index, int depth)
         edit_put(w, ")");
         return;
     case 6:
-        if (may_name(w, ITEM_FUNCTION, "+")) {
+        if (has_sum(w, index)) {
             edit_put(w, "(");
             edit_struct(w, index, depth - 1);
             edit_put(w, " + ");
@@ -284,9 +324,23 @@ void edit_value(edit_writer *w, int depth)
         edit_struct(w, index, depth);
         return;
     }
-    switch (below(w, 4)) {
+    switch (below(w, 8)) {
     case 0:
         edit_put(w, "%d", below(w, 5));
+        break;
+    case 3:
+        edit_put(w, "static(3)");
+        break;
+    case 4:
+        edit_put(w, "f64");
+        break;
+    case 5:
+        edit_put(w, "Vec(1.5, 2.5)");
+        break;
+    case 6:
+        edit_put(w, "typeof(");
+        edit_value(w, 0);
+        edit_put(w, ")");
         break;
     case 1:
         edit_put(w, "(1, 2.5)");

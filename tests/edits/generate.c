@@ -33,14 +33,33 @@ static void add_helpers(edit_program *program)
     (void)add_function(program, EDIT_LIB, "pair", "x", "(x, 1)");
     (void)add_function(program, EDIT_LIB, "call", "f, x", "f(x)");
     (void)add_function(program, EDIT_LIB, "run", "f", "f()");
+    (void)add_function(program, EDIT_LIB, "both", "f, x, y", "f(x, y)");
     (void)add_function(program, EDIT_LIB, "down", "n: i64, x",
                        "n <= 0 ? x : down(n - 1, x)");
+    (void)add_function(program, EDIT_LIB, "up", "n: i64, x",
+                       "n <= 0 ? x : over(n - 1, x + 0.5)");
+    (void)add_function(program, EDIT_LIB, "over", "n: i64, x",
+                       "n <= 0 ? x * 2.0 : up(n - 1, x)");
     (void)add_function(program, EDIT_LIB, "steps", "n: Static",
                        "    sum = 0.0\n    for i in static(0..n)\n"
                        "        sum += f64(i) + 0.5\n    end\n"
                        "    return sum\n");
     (void)add_function(program, EDIT_LIB, "kind", "x", "0.5");
     (void)add_function(program, EDIT_LIB, "pick", "x, y", "0.25");
+}
+
+/* It cannot be unloaded, so what is in it stays. */
+static void add_core(edit_program *program, edit_random *random)
+{
+    edit_item *c0 = add_function(program, EDIT_CORE, "c0", "x", "");
+    edit_item *c1 = add_function(program, EDIT_CORE, "c1", "x: f64", "");
+    edit_item *constant = edit_add(program, ITEM_CONST, EDIT_CORE, "C0");
+
+    if (c0 == NULL || c1 == NULL || constant == NULL)
+        return;
+    edit_write_core(c0, random);
+    edit_write_core(c1, random);
+    edit_write_core(constant, random);
 }
 
 static void add_consts(edit_program *program, edit_random *random)
@@ -51,8 +70,7 @@ static void add_consts(edit_program *program, edit_random *random)
 
         (void)snprintf(name, sizeof name, "K%d", i);
         item = edit_add(program, ITEM_CONST,
-                        i == 0 ? EDIT_LIB : edit_below(random, EDIT_PACKAGES),
-                        name);
+                        i == 0 ? EDIT_LIB : edit_below(random, EDIT_OWN), name);
         if (item == NULL)
             return;
         if (i > 0 && edit_chance(random, 30))
@@ -99,6 +117,7 @@ void edit_fill_fields(edit_item *item, edit_random *random)
 
 static void add_structs(edit_program *program, edit_random *random)
 {
+    const int last = edit_chance(random, 50) ? EDIT_MID : EDIT_SIDE;
     int package = EDIT_LIB;
 
     for (int i = 0; i < STRUCTS; i++) {
@@ -106,8 +125,8 @@ static void add_structs(edit_program *program, edit_random *random)
         edit_item *item;
 
         (void)snprintf(name, sizeof name, "S%d", i);
-        if (package < EDIT_MAIN && edit_chance(random, 35))
-            package++;
+        if (package != EDIT_MAIN && edit_chance(random, 35))
+            package = package == EDIT_LIB ? last : EDIT_MAIN;
         item = edit_add(program, ITEM_STRUCT, package, name);
         if (item == NULL)
             return;
@@ -138,6 +157,7 @@ static edit_writer writer_of(const edit_program *program, edit_item *item,
                          .program = program,
                          .package = item->package,
                          .below = NUMBERS,
+                         .argument = -1,
                          .out = item->body,
                          .size = sizeof item->body};
 }
@@ -149,7 +169,7 @@ static int choose_struct(const edit_program *program, const edit_item *item,
         const edit_item *at =
             &program->items[edit_below(random, program->count)];
 
-        if (at->kind == ITEM_STRUCT && at->package <= item->package &&
+        if (at->kind == ITEM_STRUCT && edit_sees(item->package, at->package) &&
             at->field_count > 0)
             return (int)(at - program->items);
     }
@@ -187,12 +207,43 @@ static void write_kernel(edit_writer *w, const edit_item *item)
 {
     edit_put(w, "    x = out[0] + 1.25\n");
     w->number = "x";
+    if (strstr(item->takes, ", s") != NULL)
+        w->argument = w->program->argument;
     for (int i = 0; i < OUTPUTS - 1; i++) {
         edit_put(w, "    out[%d] = ", i);
         edit_number(w, 3);
         edit_put(w, "\n");
     }
+    if (edit_chance(w->random, 25))
+        edit_put(w, "    assert(out[%d] < %d.5, \"%s\")\n",
+                 edit_below(w->random, OUTPUTS - 1), edit_below(w->random, 20),
+                 item->name);
     write_part(w, item, OUTPUTS - 1);
+}
+
+/* Some may raise an exception, which names their line. */
+static void write_number(edit_writer *w, const edit_item *item)
+{
+    const int raises = edit_chance(w->random, 15);
+
+    w->below = item->name[0] == 'f' ? item->name[1] - '0' : 0;
+    w->number = "x";
+    if (raises)
+        edit_put(w, "    assert(x < %d.5, \"%s\")\n    return ",
+                 8 + edit_below(w->random, 30), item->name);
+    edit_number(w, 3);
+    if (raises)
+        edit_put(w, "\n");
+}
+
+void edit_write_core(edit_item *item, edit_random *random)
+{
+    static const char *const bodies[] = {"x", "x + 1.5", "-x", "sign_of(x)",
+                                         "abs(x) * 0.5"};
+
+    set(item->body, sizeof item->body,
+        item->kind == ITEM_CONST ? &"1\0002\0003"[2 * edit_below(random, 3)]
+                                 : bodies[edit_below(random, 5)]);
 }
 
 void edit_write_body(edit_program *program, edit_item *item,
@@ -203,13 +254,10 @@ void edit_write_body(edit_program *program, edit_item *item,
     do {
         edit_writer w = writer_of(program, item, random);
 
-        if (item->is_kernel) {
+        if (item->is_kernel)
             write_kernel(&w, item);
-        } else {
-            w.below = item->name[0] == 'f' ? item->name[1] - '0' : 0;
-            w.number = "x";
-            edit_number(&w, 3);
-        }
+        else
+            write_number(&w, item);
         if (w.used < w.size)
             return;
         *item = before;
@@ -221,15 +269,26 @@ void edit_write_body(edit_program *program, edit_item *item,
 static const char *annotation(edit_random *random)
 {
     static const char *const texts[] = {
-        "",     "",     ": A0", ": A1",    ": A2",       ": f64", ": Float",
-        ": S0", ": S1", ": S2", ": Tuple", ": Function", ": i64", ": S3"};
+        "",     "",     ": A0",   ": A1",  ": A2",       ": f64",    ": Float",
+        ": S0", ": S1", ": S2",   ": S3",  ": Function", ": Tuple",  ": i64",
+        ": T",  ": T",  ": Real", ": Vec", ": Static",   ": Type{T}"};
 
-    return texts[edit_below(random, 14)];
+    return texts[edit_below(random, 20)];
+}
+
+/* main's second kernel is compiled with the table `extra`, too. */
+static const char *table(edit_random *random)
+{
+    static const char *const names[] = {"host", "host", "extra", "cuda"};
+
+    return names[edit_below(random, 4)];
 }
 
 void edit_add_method(edit_program *program, edit_random *random)
 {
-    const int package = edit_below(random, EDIT_PACKAGES);
+    static const char *const bounds[] = {"T: Real", "T: A0", "T: Float",
+                                         "T: A1"};
+    const int package = edit_below(random, EDIT_OWN);
     const int is_pick = edit_chance(random, 50);
     char takes[64], body[16];
     edit_item *item;
@@ -241,9 +300,12 @@ void edit_add_method(edit_program *program, edit_random *random)
     (void)snprintf(body, sizeof body, "%d.75", edit_below(random, 30));
     item =
         add_function(program, package, is_pick ? "pick" : "kind", takes, body);
-    if (item != NULL && edit_chance(random, 20))
-        set(item->overlay, sizeof item->overlay,
-            edit_chance(random, 70) ? "host" : "cuda");
+    if (item != NULL && edit_chance(random, 25))
+        set(item->overlay, sizeof item->overlay, table(random));
+    if (item != NULL && strchr(takes, 'T') != NULL &&
+        (strstr(takes, ": T,") != NULL || strstr(takes, "T}") != NULL ||
+         strcmp(takes + strlen(takes) - 3, ": T") == 0))
+        set(item->where, sizeof item->where, bounds[edit_below(random, 4)]);
 }
 
 /* An operator of structs, or an overlay of one on built-in types. */
@@ -261,7 +323,7 @@ void edit_add_operator(edit_program *program, edit_random *random)
         {"hypot", "x: f64, y: f64", "fma(x, y, 0.5)"},
         {"sqrt", "x: f64", "8.5"},
     };
-    const int package = edit_below(random, EDIT_PACKAGES);
+    const int package = edit_below(random, EDIT_OWN);
     const int at = edit_below(random, 10), index = edit_below(random, STRUCTS);
     edit_item *item;
     char takes[32], body[32];
@@ -270,8 +332,7 @@ void edit_add_operator(edit_program *program, edit_random *random)
         item = add_function(program, package, built_in[at][0], built_in[at][1],
                             built_in[at][2]);
         if (item != NULL)
-            set(item->overlay, sizeof item->overlay,
-                edit_chance(random, 80) ? "host" : "cuda");
+            set(item->overlay, sizeof item->overlay, table(random));
         return;
     }
     (void)snprintf(takes, sizeof takes, "a: S%d, b: S%d", index, index);
@@ -284,12 +345,15 @@ void edit_add_operator(edit_program *program, edit_random *random)
 
 static void add_numbers(edit_program *program, edit_random *random)
 {
+    static const int packages[NUMBERS] = {EDIT_LIB, EDIT_MID, EDIT_SIDE,
+                                          EDIT_MAIN};
+
     for (int i = 0; i < NUMBERS; i++) {
         edit_item *item;
         char name[8];
 
         (void)snprintf(name, sizeof name, "f%d", i);
-        item = add_function(program, i == 0 ? EDIT_LIB : EDIT_MID, name,
+        item = add_function(program, packages[i], name,
                             edit_chance(random, 70) ? "x" : "x: f64", "x");
         if (item != NULL)
             edit_write_body(program, item, random);
@@ -303,7 +367,11 @@ static void add_kernels(edit_program *program, edit_random *random)
         char name[8];
 
         (void)snprintf(name, sizeof name, "k%d", i);
-        item = add_function(program, EDIT_MAIN, name, "out: f64[:]", "");
+        item = add_function(program, EDIT_MAIN, name,
+                            i < KERNELS - 1           ? "out: f64[:]"
+                            : edit_chance(random, 85) ? "out: f64[:], s"
+                                                      : "out: f64[:], s: A0",
+                            "");
         if (item == NULL)
             return;
         item->is_kernel = 1;
@@ -316,7 +384,7 @@ static void add_soundly(edit_program *program, edit_random *random,
 {
     const edit_program before = *program;
 
-    for (int i = 0; i < 10; i++) {
+    for (int i = 0; i < 20; i++) {
         add(program, random);
         if (edit_is_sound(program))
             return;
@@ -324,13 +392,22 @@ static void add_soundly(edit_program *program, edit_random *random,
     }
 }
 
+static void add_types(edit_program *program, edit_random *random)
+{
+    add_consts(program, random);
+    add_abstracts(program, random);
+    add_structs(program, random);
+}
+
 void edit_generate(edit_program *out, edit_random *random)
 {
     memset(out, 0, sizeof *out);
+    out->argument = edit_below(random, STRUCTS);
+    out->is_side_first = edit_below(random, 2);
     add_helpers(out);
-    add_consts(out, random);
-    add_abstracts(out, random);
-    add_structs(out, random);
+    if (edit_chance(random, 25))
+        add_core(out, random);
+    add_soundly(out, random, add_types);
     for (int i = edit_below(random, 4); i >= 0; i--)
         add_soundly(out, random, edit_add_method);
     if (edit_chance(random, 50))

@@ -29,7 +29,7 @@ static int is_wrong(const trial_history *history, const char *folder)
 {
     trial_counts counts = {0};
 
-    return trial_run(history, folder, 0, &counts) >= 0;
+    return trial_run(history, folder, TRIAL_SILENT, &counts) >= 0;
 }
 
 static void drop_version(trial_history *history, int at)
@@ -105,9 +105,7 @@ static void print(const trial_history *history)
     for (int i = 0; i < history->count; i++) {
         edit_write(texts, &history->programs[i]);
         fprintf(stderr, "---- version %d: %s\n", i, history->what[i]);
-        for (int p = 0; p < EDIT_PACKAGES; p++)
-            fprintf(stderr, "## %s.kiln\n%s", edit_package_names[p],
-                    texts->text[p]);
+        edit_print(stderr, texts);
     }
     free(texts);
 }
@@ -123,6 +121,6 @@ void trial_minimise(const trial_history *history, int version,
     drop_items(&small, folder);
     drop_versions(&small, folder);
     print(&small);
-    (void)trial_run(&small, folder, 1, &counts);
+    (void)trial_run(&small, folder, TRIAL_REPORTS, &counts);
     trial_dispose(&small);
 }

@@ -6,7 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *const edit_package_names[EDIT_PACKAGES] = {"lib", "mid", "main"};
+const char *const edit_package_names[EDIT_PACKAGES] = {"lib", "mid", "side",
+                                                       "main", "core"};
 
 /* ---- random numbers ---- */
 
@@ -17,6 +18,13 @@ static uint64_t next(edit_random *r)
     z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
     z = (z ^ z >> 27) * 0x94d049bb133111ebu;
     return z ^ z >> 31;
+}
+
+edit_random edit_random_of(uint64_t seed)
+{
+    edit_random seeds = {seed};
+
+    return (edit_random){next(&seeds)};
 }
 
 int edit_below(edit_random *r, int n)
@@ -64,6 +72,13 @@ void edit_remove(edit_program *program, int id)
         if (program->items[i].id != id)
             program->items[kept++] = program->items[i];
     program->count = kept;
+}
+
+int edit_sees(int package, int other)
+{
+    return other == package || other == EDIT_CORE ||
+           (package != EDIT_CORE && other == EDIT_LIB) ||
+           (package == EDIT_MAIN && other != EDIT_CORE);
 }
 
 /* ---- writing ---- */
@@ -116,9 +131,13 @@ static int is_own_bound(const edit_item *item)
 }
 
 /* A value that the field takes. */
-static void write_argument(writing *w, const char *type, int number)
+static void write_argument(writing *w, const edit_item *item, const char *type,
+                           int number)
 {
-    if (type[0] == 'S' && type[1] >= '0' && type[1] <= '9' && w->depth < 4) {
+    if (type[0] == 'T' && strcmp(item->bound, "Integer") == 0) {
+        add_int(w, number);
+    } else if (type[0] == 'S' && type[1] >= '0' && type[1] <= '9' &&
+               w->depth < 4) {
         write_make(w, type[1] - '0', number);
     } else if (strcmp(type, "i64") == 0) {
         add_int(w, number);
@@ -146,7 +165,7 @@ static void write_make(writing *w, int index, int number)
     for (int i = 0; item != NULL && i < item->field_count; i++) {
         if (i > 0)
             add(w, ", ");
-        write_argument(w,
+        write_argument(w, item,
                        item->fields[i].type[0] == 'T' && is_own_bound(item)
                            ? "S0"
                            : item->fields[i].type,
@@ -180,10 +199,14 @@ static void write_type(writing *w, const char *type)
                                 : NULL;
 
     add(w, type);
-    if (item != NULL && item->bound[0] != '\0')
-        add(w, is_own_bound(item)                    ? "{S0}"
-               : strcmp(item->bound, "Integer") == 0 ? "{i64}"
-                                                     : "{f64}");
+    if (item == NULL || item->bound[0] == '\0')
+        return;
+    add(w, "{");
+    if (is_own_bound(item))
+        write_type(w, "S0");
+    else
+        add(w, strcmp(item->bound, "Integer") == 0 ? "i64" : "f64");
+    add(w, "}");
 }
 
 static void write_struct(writing *w, const edit_item *item)
@@ -225,6 +248,10 @@ static void write_function(writing *w, const edit_item *item)
     if (item->parent[0] != '\0') {
         add(w, " -> ");
         add(w, item->parent);
+    }
+    if (item->where[0] != '\0') {
+        add(w, " where ");
+        add(w, item->where);
     }
     add(w, is_block ? "\n" : " = ");
     write_text(w, item->body);
@@ -285,12 +312,26 @@ static int is_word(const char *name)
            (name[0] >= 'A' && name[0] <= 'Z');
 }
 
+/* Whose name does the package import? That of one package only. */
+static int source_of(const edit_program *program, int package, const char *name)
+{
+    const int twin = program->twin_from[package];
+
+    if (twin != package && edit_sees(package, twin) &&
+        has_name(program, twin, name))
+        return twin;
+    for (int other = 0; other < EDIT_OWN; other++)
+        if (other != package && edit_sees(package, other) &&
+            has_name(program, other, name))
+            return other;
+    return -1;
+}
+
 /* A type or constant of the package's own hides what others have; a function
    of its own is a method of theirs, unless they are kept out. */
 static int is_imported(const writing *w, const edit_item *item)
 {
     const edit_program *program = w->program;
-    const int other = item->package == EDIT_LIB ? EDIT_MID : EDIT_LIB;
 
     if (item->kind == ITEM_NOTE || item->is_kernel || !is_word(item->name) ||
         !is_first(program, item) ||
@@ -299,8 +340,7 @@ static int is_imported(const writing *w, const edit_item *item)
     if (item->kind != ITEM_FUNCTION &&
         has_name(program, w->package, item->name))
         return 0;
-    return other >= w->package || !has_name(program, other, item->name) ||
-           program->twin_from[w->package] == item->package;
+    return source_of(program, w->package, item->name) == item->package;
 }
 
 static void write_imports_of(writing *w, int from)
@@ -328,17 +368,81 @@ static void write_imports_of(writing *w, int from)
     add(w, "\n");
 }
 
+/* ---- texts ---- */
+
+static void write_imports(writing *w)
+{
+    const int backwards = w->program->import_order[w->package] % 2;
+
+    for (int i = 0; i < EDIT_OWN; i++) {
+        const int from = backwards ? EDIT_OWN - 1 - i : i;
+
+        if (from != w->package && w->package != EDIT_CORE &&
+            edit_sees(w->package, from))
+            write_imports_of(w, from);
+    }
+}
+
+/* Functions alone are dealt out: all else is in the first text. */
+static int piece_of(const edit_program *program, const edit_item *item)
+{
+    const int split = program->split[item->package];
+
+    return split > 0 && item->kind == ITEM_FUNCTION && item->id % 3 == split;
+}
+
+static void write_piece(edit_texts *out, const edit_program *program,
+                        int package, int piece)
+{
+    writing w = {.program = program,
+                 .out = out->text[package][piece],
+                 .package = package};
+
+    w.out[0] = '\0';
+    if (piece == 0)
+        write_imports(&w);
+    for (int i = 0; i < program->count; i++)
+        if (program->items[i].package == package &&
+            piece_of(program, &program->items[i]) == piece)
+            write_item(&w, &program->items[i]);
+}
+
+static void write_argument_type(edit_texts *out, const edit_program *program)
+{
+    char text[EDIT_TEXT_MAX], name[8];
+    writing w = {.program = program, .out = text};
+
+    (void)snprintf(name, sizeof name, "S%d", program->argument);
+    write_type(&w, name);
+    (void)snprintf(out->argument, sizeof out->argument, "%.15s", text);
+}
+
 void edit_write(edit_texts *out, const edit_program *program)
 {
-    for (int p = 0; p < EDIT_PACKAGES; p++) {
-        writing w = {.program = program, .out = out->text[p], .package = p};
-        const int backwards = program->import_order[p] % 2;
+    static const int orders[2][EDIT_PACKAGES] = {
+        {EDIT_CORE, EDIT_LIB, EDIT_MID, EDIT_SIDE, EDIT_MAIN},
+        {EDIT_CORE, EDIT_LIB, EDIT_SIDE, EDIT_MID, EDIT_MAIN}};
 
-        w.out[0] = '\0';
-        for (int i = 0; i < p; i++)
-            write_imports_of(&w, backwards ? p - 1 - i : i);
-        for (int i = 0; i < program->count; i++)
-            if (program->items[i].package == p)
-                write_item(&w, &program->items[i]);
-    }
+    for (int p = 0; p < EDIT_PACKAGES; p++)
+        for (int piece = 0; piece < EDIT_PIECES; piece++)
+            write_piece(out, program, p, piece);
+    write_argument_type(out, program);
+    memcpy(out->place, program->place, sizeof out->place);
+    out->program = program;
+    memcpy(out->order, orders[program->is_side_first], sizeof out->order);
+}
+
+void edit_print(FILE *out, const edit_texts *texts)
+{
+    for (int i = 0; i < EDIT_PACKAGES; i++)
+        for (int piece = 0; piece < EDIT_PIECES; piece++) {
+            const int package = texts->order[i];
+            const char *text = texts->text[package][piece];
+
+            if (text[0] != '\0')
+                fprintf(out, "## %d/%s.kiln, text %d\n%s",
+                        texts->place[package], edit_package_names[package],
+                        piece, text);
+        }
+    fprintf(out, "## the last kernel takes %s\n", texts->argument);
 }

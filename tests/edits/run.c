@@ -1,4 +1,4 @@
-/* run.c - what a program does in a process, as text that can be compared. */
+/* run.c - a program in a process: opened, defined, edited. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "run.h"
 
@@ -6,11 +6,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
-static void say(char *outcome, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-
-static void say(char *outcome, const char *format, ...)
+void run_say(char *outcome, const char *format, ...)
 {
     const size_t used = strlen(outcome);
     va_list arguments;
@@ -20,16 +18,16 @@ static void say(char *outcome, const char *format, ...)
     va_end(arguments);
 }
 
-/* Codes and messages: neither hints nor lines. */
-static void say_error(char *outcome, kiln_status status, kiln_error *error)
+void run_say_error(char *outcome, kiln_status status, kiln_error *error)
 {
-    const kiln_diagnostic *d;
+    kiln_blob text = {0};
 
-    if (kiln_error_diagnostic(error, 0) == NULL)
-        say(outcome, " ! %s: %s\n", kiln_status_text(status),
-            error == NULL ? "" : kiln_error_message(error));
-    for (size_t i = 0; (d = kiln_error_diagnostic(error, i)) != NULL; i++)
-        say(outcome, " ! %s: %s\n", d->code, d->message);
+    run_say(outcome, " ! %s\n", kiln_status_text(status));
+    if (error != NULL &&
+        kiln_error_render(&text, error, KILN_RENDER_PLAIN) == KILN_OK) {
+        run_say(outcome, "%s", (const char *)text.data);
+        kiln_blob_release(&text);
+    }
     kiln_error_free(error);
 }
 
@@ -43,7 +41,7 @@ static void check(kiln_status status, kiln_error *error)
     _Exit(3);
 }
 
-static void insert(const run_process *p, const char *path)
+void run_insert(const run_process *p, const char *path)
 {
     kiln_error *error = NULL;
     kiln_pack *pack = NULL;
@@ -61,7 +59,7 @@ void run_open(run_process *p, const run_options *options)
 
     memset(p, 0, sizeof *p);
     cache.mode = options->folder != NULL ? KILN_CACHE_MODE_READ_WRITE
-                 : options->pack != NULL ? KILN_CACHE_MODE_READ_ONLY
+                 : options->has_pack     ? KILN_CACHE_MODE_READ_ONLY
                                          : KILN_CACHE_MODE_OFF;
     cache.directory = options->folder != NULL ? options->folder : "/nowhere";
     context.cache = &cache;
@@ -69,11 +67,11 @@ void run_open(run_process *p, const run_options *options)
     context.codegen = KILN_CODEGEN_THREAD;
     config.opt_level = KILN_OPT_0;
     check(kiln_context_new(&p->context, &context, &error), error);
-    check(kiln_config_new(&p->config, p->context, &config, &error), error);
+    check(kiln_config_new(&p->configs[0], p->context, &config, &error), error);
+    config.overlays = "extra";
+    check(kiln_config_new(&p->configs[1], p->context, &config, &error), error);
     check(kiln_device_open(&p->device, p->context, "host", 0, &error), error);
     check(kiln_queue_new(&p->queue, p->device, &error), error);
-    if (options->pack != NULL && !options->inserts_late)
-        insert(p, options->pack);
 }
 
 void run_close(run_process *p)
@@ -90,123 +88,201 @@ void run_save(run_process *p, const char *pack)
     check(kiln_delta_save(p->context, pack, NULL, NULL, &error), error);
 }
 
-/* ---- the program ---- */
+/* ---- leaving what was defined ---- */
 
-static int is_other(const run_process *p, const edit_texts *texts, int index)
+static int is_piece_other(const run_process *p, const edit_texts *texts,
+                          int package, int piece)
 {
-    return strcmp(p->texts.text[index], texts->text[index]) != 0;
+    return p->texts.place[package] != texts->place[package] ||
+           strcmp(p->texts.text[package][piece], texts->text[package][piece]) !=
+               0;
+}
+
+static int is_other(const run_process *p, const edit_texts *texts, int package)
+{
+    int other = 0;
+
+    for (int piece = 0; piece < EDIT_PIECES; piece++)
+        other |= is_piece_other(p, texts, package, piece);
+    return other;
 }
 
 static void unload(run_process *p, const edit_texts *texts, int way)
 {
+    if (way == RUN_CHANGED || way == RUN_DELETED)
+        return;
     for (int i = EDIT_PACKAGES - 1; i >= 0; i--) {
-        if (p->packages[i] == NULL || way == RUN_CHANGED ||
-            (way == RUN_RELOADED && !is_other(p, texts, i)))
+        const int package = texts->order[i];
+
+        if (package == EDIT_CORE || p->packages[package] == NULL ||
+            (way == RUN_RELOADED && !is_other(p, texts, package)))
             continue;
-        check(kiln_package_unload(p->packages[i], NULL, NULL), NULL);
-        p->packages[i] = NULL;
+        check(kiln_package_unload(p->packages[package], NULL, NULL), NULL);
+        p->packages[package] = NULL;
     }
 }
 
-static void define(char *outcome, run_process *p, const edit_texts *texts,
-                   int index)
+static int has_function(const edit_program *program, const edit_item *item)
 {
-    const char *name = edit_package_names[index], *text = texts->text[index];
-    kiln_error *error = NULL;
-    kiln_status status;
-    char file[32];
+    for (int i = 0; i < program->count; i++) {
+        const edit_item *at = &program->items[i];
 
-    (void)snprintf(file, sizeof file, "%s.kiln", name);
-    check(kiln_package_new(&p->packages[index], p->context, name, &error),
-          error);
-    status = kiln_package_define(p->packages[index], file, text, strlen(text),
-                                 NULL, &error);
-    if (status == KILN_OK)
-        return;
-    say(outcome, "%s:", name);
-    say_error(outcome, status, error);
+        if (at->kind == ITEM_FUNCTION && at->package == item->package &&
+            strcmp(at->name, item->name) == 0 &&
+            strcmp(at->overlay, item->overlay) == 0 &&
+            strcmp(at->takes, item->takes) == 0)
+            return 1;
+    }
+    return 0;
 }
 
-static void define_all(char *outcome, run_process *p, const edit_texts *texts,
-                       int way)
+/* "n: i64, x" has the types "i64, Any". */
+static void write_types(char *out, size_t size, const char *takes)
 {
+    size_t used = 0;
+
+    out[0] = '\0';
+    while (*takes != '\0') {
+        const size_t part = strcspn(takes, ",");
+        const char *colon = memchr(takes, ':', part);
+        const char *type = colon == NULL ? "Any" : colon + 2;
+        const size_t length = colon == NULL ? 3 : part - (size_t)(type - takes);
+
+        used += (size_t)snprintf(out + used, size - used, "%s%.*s",
+                                 used > 0 ? ", " : "", (int)length, type);
+        takes += part;
+        takes += strspn(takes, ", ");
+    }
+}
+
+static void delete_method(char *outcome, const run_process *p,
+                          const edit_item *item)
+{
+    kiln_package *package = p->packages[item->package];
+    const char *overlay = item->overlay[0] != '\0' ? item->overlay : NULL;
+    const kiln_function *function = NULL;
+    kiln_error *error = NULL;
+    kiln_status status;
+    char types[96];
+
+    write_types(types, sizeof types, item->takes);
+    status = kiln_package_function(&function, package, item->name, &error);
+    if (status == KILN_OK)
+        status =
+            kiln_method_delete(package, function, types, overlay, NULL, &error);
+    if (status == KILN_OK)
+        return;
+    run_say(outcome, "delete %s(%s):", item->name, types);
+    run_say_error(outcome, status, error);
+}
+
+static void delete_methods(char *outcome, const run_process *p,
+                           const edit_texts *texts)
+{
+    const edit_program *before = p->texts.program;
+
+    for (int i = 0; before != NULL && i < before->count; i++)
+        if (before->items[i].kind == ITEM_FUNCTION &&
+            p->packages[before->items[i].package] != NULL &&
+            !has_function(texts->program, &before->items[i]))
+            delete_method(outcome, p, &before->items[i]);
+}
+
+/* ---- defining ---- */
+
+static void say_undefined(char *outcome, int package, kiln_status status,
+                          kiln_error *error)
+{
+    if (status == KILN_OK)
+        return;
+    run_say(outcome, "%s:", edit_package_names[package]);
+    run_say_error(outcome, status, error);
+}
+
+static void open_package(run_process *p, int package)
+{
+    kiln_error *error = NULL;
+
+    if (package == EDIT_CORE)
+        check(kiln_runtime_package(&p->packages[package], p->context, &error),
+              error);
+    else
+        check(kiln_package_new(&p->packages[package], p->context,
+                               edit_package_names[package], &error),
+              error);
+}
+
+static void define_text(char *outcome, run_process *p, const edit_texts *texts,
+                        int package, int piece)
+{
+    const char *text = texts->text[package][piece];
+    kiln_error *error = NULL;
+    kiln_status status;
+    char file[64];
+
+    (void)snprintf(file, sizeof file, "%d/%s%d.kiln", texts->place[package],
+                   edit_package_names[package], piece);
+    open_package(p, package);
+    status = kiln_package_define(p->packages[package], file, text, strlen(text),
+                                 NULL, &error);
+    say_undefined(outcome, package, status, error);
+}
+
+static void define_package(char *outcome, run_process *p,
+                           const edit_texts *texts, int package)
+{
+    const int is_new = p->packages[package] == NULL;
+
+    for (int piece = 0; piece < EDIT_PIECES; piece++)
+        if (texts->text[package][piece][0] != '\0' &&
+            (is_new || is_piece_other(p, texts, package, piece)))
+            define_text(outcome, p, texts, package, piece);
+}
+
+void run_define(char *outcome, run_process *p, const edit_texts *texts, int way)
+{
+    outcome[0] = '\0';
     unload(p, texts, way);
+    if (way == RUN_DELETED)
+        delete_methods(outcome, p, texts);
     for (int i = 0; i < EDIT_PACKAGES; i++)
-        if (p->packages[i] == NULL || is_other(p, texts, i))
-            define(outcome, p, texts, i);
+        define_package(outcome, p, texts, texts->order[i]);
     p->texts = *texts;
 }
 
-/* ---- kernels ---- */
+/* ---- files ---- */
 
-static kiln_status launch(run_process *p, const char *name, double *out,
-                          kiln_error **error)
+static void write_file(const char *path, const char *text)
 {
-    const kiln_type *f64 = kiln_type_scalar(p->context, KILN_TYPE_F64);
-    const kiln_array array = {.data = out, .sizes = {OUTPUTS}, .strides = {1}};
-    const kiln_launch one = {.grid = {1, 1, 1}};
-    const void *values[1] = {&array};
-    const kiln_type *types[1] = {NULL};
-    kiln_signature signature = {.types = types, .count = 1};
-    const kiln_kernel *kernel = NULL;
-    kiln_status status =
-        kiln_type_array(&types[0], p->context, f64, 1, 0, error);
+    FILE *file = fopen(path, "we");
 
-    if (status == KILN_OK)
-        status = kiln_package_function(&signature.function,
-                                       p->packages[EDIT_MAIN], name, error);
-    if (status == KILN_OK)
-        status = kiln_compile(&kernel, p->context, &signature, p->config, NULL,
-                              error);
-    if (status == KILN_OK)
-        status = kiln_queue_launch(p->queue, kernel, &one, values, 1, error);
-    return status == KILN_OK ? kiln_queue_wait(p->queue, error) : status;
+    if (file == NULL || fputs(text, file) < 0 || fclose(file) != 0) {
+        perror(path);
+        _Exit(3);
+    }
 }
 
-/* A NaN's sign says nothing about the program. */
-static uint64_t bits_of(double number)
+void run_load(char *outcome, run_process *p, const edit_texts *texts,
+              const char *folder)
 {
-    uint64_t bits;
-
-    memcpy(&bits, &number, sizeof bits);
-    return number != number ? UINT64_C(0x7ff8) << 48 : bits;
-}
-
-static void run_kernel(char *outcome, run_process *p, const char *name)
-{
-    double out[OUTPUTS] = {0};
     kiln_error *error = NULL;
-    const kiln_status status = launch(p, name, out, &error);
+    kiln_status status;
+    char path[600];
 
-    say(outcome, "%s:", name);
-    if (status != KILN_OK) {
-        say_error(outcome, status, error);
-        return;
-    }
-    for (int i = 0; i < OUTPUTS; i++)
-        say(outcome, " %.17g (%llx)", out[i],
-            (unsigned long long)bits_of(out[i]));
-    say(outcome, "\n");
-}
-
-void run_define(run_process *p, const edit_texts *texts, int way)
-{
-    char unheard[RUN_OUTCOME_MAX] = "";
-
-    define_all(unheard, p, texts, way);
-}
-
-void run_program(char *outcome, run_process *p, const run_options *options,
-                 const edit_texts *texts, int way)
-{
     outcome[0] = '\0';
-    define_all(outcome, p, texts, way);
-    if (options->pack != NULL && options->inserts_late)
-        insert(p, options->pack);
-    for (int i = 0; i < KERNELS; i++) {
-        char name[8];
-
-        (void)snprintf(name, sizeof name, "k%d", i);
-        run_kernel(outcome, p, name);
+    (void)snprintf(path, sizeof path, "%s/%d", folder, texts->place[EDIT_MAIN]);
+    (void)mkdir(path, 0700);
+    for (int i = 0; i < EDIT_OWN; i++) {
+        (void)snprintf(path, sizeof path, "%s/%d/%s.kiln", folder,
+                       texts->place[EDIT_MAIN], edit_package_names[i]);
+        write_file(path, texts->text[i][0]);
     }
+    if (texts->text[EDIT_CORE][0][0] != '\0')
+        define_text(outcome, p, texts, EDIT_CORE, 0);
+    (void)snprintf(path, sizeof path, "%s/%d/main.kiln", folder,
+                   texts->place[EDIT_MAIN]);
+    status = kiln_package_load(&p->packages[EDIT_MAIN], p->context, path, NULL,
+                               &error);
+    say_undefined(outcome, EDIT_MAIN, status, error);
+    p->texts = *texts;
 }

@@ -21,7 +21,7 @@ static int is_defined(const edit_program *program, const char *name,
         const edit_item *item = &program->items[i];
 
         if (item->kind != ITEM_NOTE && item->kind != ITEM_FUNCTION &&
-            item->package <= package && strlen(item->name) == 2 &&
+            edit_sees(package, item->package) && strlen(item->name) == 2 &&
             strncmp(item->name, name, 2) == 0)
             return 1;
     }
@@ -37,13 +37,51 @@ static int names_what_is_there(const edit_program *program, const char *text,
     return 1;
 }
 
+static const edit_item *find_type(const edit_program *program, const char *name)
+{
+    for (int i = 0; i < program->count; i++)
+        if ((program->items[i].kind == ITEM_STRUCT ||
+             program->items[i].kind == ITEM_ABSTRACT) &&
+            strcmp(program->items[i].name, name) == 0)
+            return &program->items[i];
+    return NULL;
+}
+
+/* S0 stands for parameters below types of the program's own. */
+static int takes_first(const edit_program *program, const char *bound)
+{
+    const edit_item *item = find_type(program, "S0");
+
+    for (int i = 0; item != NULL && i < ABSTRACTS; i++) {
+        if (strcmp(item->parent, bound) == 0)
+            return 1;
+        item = find_type(program, item->parent);
+    }
+    return 0;
+}
+
+/* The fields have to say what the parameter is. */
+static int has_parameter(const edit_program *program, const edit_item *item)
+{
+    int has = item->bound[0] == '\0';
+
+    if (item->bound[0] == 'A' && !takes_first(program, item->bound))
+        return 0;
+
+    for (int i = 0; i < item->field_count; i++)
+        has |= strcmp(item->fields[i].type, "T") == 0;
+    return has;
+}
+
 static int is_complete(const edit_program *program, const edit_item *item)
 {
     for (int i = 0; i < item->field_count; i++)
         if (!names_what_is_there(program, item->fields[i].type, item->package))
             return 0;
-    return names_what_is_there(program, item->parent, item->package) &&
+    return has_parameter(program, item) &&
+           names_what_is_there(program, item->parent, item->package) &&
            names_what_is_there(program, item->takes, item->package) &&
+           names_what_is_there(program, item->where, item->package) &&
            (item->kind != ITEM_CONST ||
             names_what_is_there(program, item->body, item->package));
 }

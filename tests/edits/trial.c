@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -17,23 +18,27 @@
  * This process never uses Kiln: it forks those that do, so that each begins as
  * a process does, but need not be loaded. For each version there are
  *
- *   alone     without stores: what the others are measured by
- *   disk      with the folder that all versions share
- *   pack      with a pack that some earlier version left, and no folder
+ *   disk      a new process with the folder that all versions share
+ *   pack      a context with a pack that some earlier version left, no folder
+ *   alone     a context without stores: what the others are measured by. These
+ *             two follow in the first one's process, once that is closed
  *   lasting   one process for all versions, with the folder. It goes from one
  *             version to the next in a way that the seed chooses
- *   replay    a new one without stores that defines all versions up to this
- *             one in that way, and compiles at the end: by it `lasting` is
- *             measured where the way makes a difference, since nothing that
- *             was compiled before can be left over in it
+ *   replay    a process without stores that defines all versions in the same
+ *             way, and has its child compile. So nothing that was compiled
+ *             before can be left over in it. `lasting` is measured by this
+ *             where it does something else than `alone`, and each fourth time
+ *
+ * In some histories the first three load files instead of defining texts.
  */
 
-enum { ALONE, DISK, PACK, LASTING, REPLAY, KINDS };
+enum { DISK, PACK, ALONE, LASTING, REPLAY, KINDS };
 
-static const char *const kind_names[KINDS] = {"alone", "disk", "pack",
+static const char *const kind_names[KINDS] = {"disk", "pack", "alone",
                                               "lasting", "replay"};
 
 #define SECONDS_MAX 60
+#define PACK_EACH 4 /* versions */
 
 typedef struct server {
     pid_t child;
@@ -44,10 +49,12 @@ typedef struct trial {
     const trial_history *history;
     const char *folder;
     char (*outcomes)[RUN_OUTCOME_MAX]; /* by kind; shared with children */
-    edit_texts *texts;                 /* by version */
+    edit_program *programs;            /* by version */
+    edit_texts *texts;
     int way;
-    int pack; /* version that left the newest pack but one; -1: none */
-    server lasting;
+    int is_loaded; /* from files */
+    int pack;      /* version that left the newest pack; -1: none */
+    server lasting, replay;
     trial_counts *counts;
 } trial;
 
@@ -62,22 +69,34 @@ static void *allocate(size_t count, size_t size)
     return memory;
 }
 
+/* The version to go back to; -1: none. What is no program any more mostly
+   becomes one again soon. */
+static int choose_back(int version, int whole, edit_random *random)
+{
+    if (whole < version - 1 && edit_chance(random, 50))
+        return whole;
+    return edit_chance(random, 10) ? edit_below(random, version) : -1;
+}
+
 void trial_generate(trial_history *out, uint64_t seed, int edits)
 {
-    edit_random random = {seed * 0x9e3779b97f4a7c15u + 1};
+    edit_random random = edit_random_of(seed);
+    int whole = 0;
 
     *out = (trial_history){.seed = seed, .count = edits + 1};
     out->programs = allocate((size_t)out->count, sizeof *out->programs);
     out->what = allocate((size_t)out->count, sizeof *out->what);
     edit_generate(&out->programs[0], &random);
     for (int i = 1; i < out->count; i++) {
-        const int back = edit_chance(&random, 10) ? edit_below(&random, i) : -1;
+        const int back = choose_back(i, whole, &random);
 
         out->programs[i] = out->programs[back < 0 ? i - 1 : back];
         (void)snprintf(out->what[i], sizeof *out->what, "back to %d", back);
         if (back < 0)
             edit_change(&out->programs[i], &random, out->what[i],
                         sizeof *out->what);
+        if (edit_is_sound(&out->programs[i]))
+            whole = i;
     }
 }
 
@@ -107,67 +126,116 @@ static void pack_path(char *out, size_t size, const trial *t, int version)
     (void)snprintf(out, size, "%s/%d.kilnpack", t->folder, version);
 }
 
-/* ---- one process for one version ---- */
+/* ---- a new process for one version ---- */
 
-static void run_child(trial *t, int kind, int version)
+static void define_new(trial *t, int kind, run_process *p, int version)
 {
-    char cache[512], pack[512], saved[512];
-    run_options options = {NULL, NULL, version % 2};
+    char sources[512];
+
+    (void)snprintf(sources, sizeof sources, "%s/src", t->folder);
+    if (t->is_loaded)
+        run_load(t->outcomes[kind], p, &t->texts[version], sources);
+    else
+        run_define(t->outcomes[kind], p, &t->texts[version], RUN_ALL);
+}
+
+static void run_new(trial *t, int kind, int version)
+{
+    char cache[512], pack[512];
+    run_options options = {NULL, kind == PACK};
     run_process p;
 
     (void)snprintf(cache, sizeof cache, "%s/cache", t->folder);
     if (kind == DISK)
         options.folder = cache;
-    if (kind == PACK) {
-        pack_path(pack, sizeof pack, t, t->pack);
-        options.pack = pack;
-    }
+    pack_path(pack, sizeof pack, t, kind == PACK ? t->pack : version);
     run_open(&p, &options);
-    for (int i = 0; kind == REPLAY && i < version; i++)
-        run_define(&p, &t->texts[i], t->way);
-    run_program(t->outcomes[kind], &p, &options, &t->texts[version],
-                kind == REPLAY ? t->way : RUN_ALL);
-    if (kind == ALONE && version % 4 == 0) {
-        pack_path(saved, sizeof saved, t, version);
-        run_save(&p, saved);
-    }
+    if (kind == PACK && version % 2 == 0)
+        run_insert(&p, pack);
+    define_new(t, kind, &p, version);
+    if (kind == PACK && version % 2 == 1)
+        run_insert(&p, pack);
+    run_kernels(t->outcomes[kind], &p);
+    if (kind == ALONE && version % PACK_EACH == 0)
+        run_save(&p, pack);
     run_close(&p);
 }
 
-static void note_death(trial *t, int kind, int status)
+/* What comes behind a death is no outcome. */
+static void note_death(trial *t, int first, int last, int status)
 {
     if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
         return;
-    (void)snprintf(t->outcomes[kind], RUN_OUTCOME_MAX, "%s %d\n",
-                   WIFSIGNALED(status) ? "killed by signal" : "ended with",
-                   WIFSIGNALED(status) ? WTERMSIG(status)
-                                       : WEXITSTATUS(status));
+    for (int kind = first; kind <= last; kind++)
+        (void)snprintf(t->outcomes[kind], RUN_OUTCOME_MAX, "%s %d\n",
+                       WIFSIGNALED(status) ? "killed by signal" : "ended with",
+                       WIFSIGNALED(status) ? WTERMSIG(status)
+                                           : WEXITSTATUS(status));
 }
 
-static void run_alone(trial *t, int kind, int version)
+static void run_fresh(trial *t, int version)
 {
     int status = 0;
     pid_t child;
 
-    t->counts->runs++;
     fflush(NULL);
     child = fork();
     if (child == 0) {
-        (void)alarm(SECONDS_MAX);
-        run_child(t, kind, version);
+        for (int kind = DISK; kind <= ALONE; kind++) {
+            (void)alarm(SECONDS_MAX);
+            if (kind != PACK || t->pack >= 0)
+                run_new(t, kind, version);
+        }
         _Exit(0);
     }
     if (child < 0 || waitpid(child, &status, 0) != child)
         abort();
-    note_death(t, kind, status);
+    t->counts->runs += t->pack >= 0 ? 3 : 2;
+    note_death(t, DISK, ALONE, status);
 }
 
 /* ---- one process for all versions ---- */
 
-static void serve(trial *t, int in, int out)
+/* What it does for a version. */
+typedef void (*serve_fn)(trial *t, run_process *p, int version);
+
+static void serve_lasting(trial *t, run_process *p, int version)
+{
+    char *outcome = t->outcomes[LASTING];
+
+    run_define(outcome, p, &t->texts[version], t->way);
+    run_kernels(outcome, p);
+    if (version % 5 == 4)
+        kiln_context_collect(p->context);
+}
+
+#define COMPILE 255 /* in place of a version */
+
+static void serve_replay(trial *t, run_process *p, int version)
+{
+    char *outcome = t->outcomes[REPLAY];
+    int status = 0;
+    pid_t child;
+
+    if (version != COMPILE) {
+        run_define(outcome, p, &t->texts[version], t->way);
+        return;
+    }
+    child = fork();
+    if (child == 0) {
+        (void)alarm(SECONDS_MAX);
+        run_kernels(outcome, p);
+        _Exit(0);
+    }
+    if (child < 0 || waitpid(child, &status, 0) != child)
+        abort();
+    note_death(t, REPLAY, REPLAY, status);
+}
+
+static void serve(trial *t, int has_folder, serve_fn one, int in, int out)
 {
     char cache[512];
-    const run_options options = {cache, NULL, 0};
+    const run_options options = {has_folder ? cache : NULL, 0};
     unsigned char version;
     run_process p;
 
@@ -175,10 +243,7 @@ static void serve(trial *t, int in, int out)
     run_open(&p, &options);
     while (read(in, &version, 1) == 1) {
         (void)alarm(SECONDS_MAX);
-        run_program(t->outcomes[LASTING], &p, &options, &t->texts[version],
-                    t->way);
-        if (version % 5 == 4)
-            kiln_context_collect(p.context);
+        one(t, &p, version);
         (void)alarm(0);
         if (write(out, &version, 1) != 1)
             break;
@@ -186,9 +251,8 @@ static void serve(trial *t, int in, int out)
     run_close(&p);
 }
 
-static void start_server(trial *t)
+static void start(trial *t, server *s, int has_folder, serve_fn one)
 {
-    server *s = &t->lasting;
     int to[2], from[2];
 
     fflush(NULL);
@@ -200,7 +264,7 @@ static void start_server(trial *t)
     if (s->child == 0) {
         (void)close(to[1]);
         (void)close(from[0]);
-        serve(t, to[0], from[1]);
+        serve(t, has_folder, one, to[0], from[1]);
         _Exit(0);
     }
     (void)close(to[0]);
@@ -209,9 +273,8 @@ static void start_server(trial *t)
     s->from = from[0];
 }
 
-static void stop_server(trial *t)
+static void stop(trial *t, server *s, int kind)
 {
-    server *s = &t->lasting;
     int status = 0;
 
     if (s->child == 0)
@@ -221,21 +284,20 @@ static void stop_server(trial *t)
     if (waitpid(s->child, &status, 0) != s->child)
         abort();
     s->child = 0;
-    note_death(t, LASTING, status);
+    note_death(t, kind, kind, status);
 }
 
 /* One that died is not started again: it has said so. */
-static void ask_server(trial *t, int version)
+static void ask(trial *t, server *s, int kind, int version)
 {
     const unsigned char number = (unsigned char)version;
-    server *s = &t->lasting;
     unsigned char answer;
 
     if (s->child == 0)
         return;
     t->counts->runs++;
     if (write(s->to, &number, 1) != 1 || read(s->from, &answer, 1) != 1)
-        stop_server(t);
+        stop(t, s, kind);
 }
 
 /* ---- a version ---- */
@@ -254,42 +316,63 @@ static int differs(const trial *t, int kind, int from, int version, int report)
 
 static int run_version(trial *t, int version, int report)
 {
-    const int measure = t->way == RUN_ALL ? ALONE : REPLAY;
     int wrong;
 
-    run_alone(t, ALONE, version);
-    run_alone(t, DISK, version);
+    run_fresh(t, version);
     wrong = differs(t, DISK, ALONE, version, report);
-    if (t->pack >= 0) {
-        run_alone(t, PACK, version);
+    if (t->pack >= 0)
         wrong |= differs(t, PACK, ALONE, version, report);
+    ask(t, &t->lasting, LASTING, version);
+    ask(t, &t->replay, REPLAY, version);
+    if (strcmp(t->outcomes[LASTING], t->outcomes[ALONE]) != 0 ||
+        version % 4 == 1) {
+        ask(t, &t->replay, REPLAY, COMPILE);
+        wrong |= differs(t, LASTING, REPLAY, version, report);
     }
-    ask_server(t, version);
-    if (measure == REPLAY)
-        run_alone(t, REPLAY, version);
-    wrong |= differs(t, LASTING, measure, version, report);
-    if (version % 4 == 0)
+    if (version % PACK_EACH == 0)
         t->pack = version;
+    if (report == TRIAL_TELLS)
+        printf("---- seed %llu, version %d: %s\n%s",
+               (unsigned long long)t->history->seed, version,
+               t->history->what[version], t->outcomes[ALONE]);
     t->counts->versions++;
-    t->counts->failing += strstr(t->outcomes[ALONE], " ! ") != NULL;
+    for (const char *at = t->outcomes[ALONE]; (at = strstr(at, ": ! ")) != NULL;
+         at++)
+        t->counts->refused++;
     return wrong;
 }
 
 /* ---- a history ---- */
 
+static void write_texts(trial *t)
+{
+    const size_t count = (size_t)t->history->count;
+
+    t->programs = allocate(count, sizeof *t->programs);
+    t->texts = allocate(count, sizeof *t->texts);
+    for (size_t i = 0; i < count; i++) {
+        t->programs[i] = t->history->programs[i];
+        if (t->is_loaded)
+            memset(t->programs[i].split, 0, sizeof t->programs[i].split);
+        edit_write(&t->texts[i], &t->programs[i]);
+    }
+}
+
 static void begin(trial *t)
 {
     const size_t size = KINDS * sizeof *t->outcomes;
+    char sources[512];
 
-    t->texts = allocate((size_t)t->history->count, sizeof *t->texts);
-    for (int i = 0; i < t->history->count; i++)
-        edit_write(&t->texts[i], &t->history->programs[i]);
+    write_texts(t);
+    (void)snprintf(sources, sizeof sources, "%s/src", t->folder);
+    (void)mkdir(sources, 0700);
     t->outcomes = mmap(NULL, size, PROT_READ | PROT_WRITE,
                        MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (t->outcomes == MAP_FAILED)
         abort();
     (void)signal(SIGPIPE, SIG_IGN);
-    start_server(t);
+    start(t, &t->lasting, 1, serve_lasting);
+    start(t, &t->replay, 0, serve_replay);
 }
 
 int trial_run(const trial_history *history, const char *folder, int report,
@@ -298,6 +381,7 @@ int trial_run(const trial_history *history, const char *folder, int report,
     trial t = {.history = history,
                .folder = folder,
                .way = (int)(history->seed % RUN_WAYS),
+               .is_loaded = history->seed % 5 == 1,
                .pack = -1,
                .counts = counts};
     int found = -1;
@@ -306,9 +390,12 @@ int trial_run(const trial_history *history, const char *folder, int report,
     for (int i = 0; found < 0 && i < history->count; i++)
         if (run_version(&t, i, report))
             found = i;
-    stop_server(&t);
+    /* The second one has the first one's pipes. */
+    stop(&t, &t.replay, REPLAY);
+    stop(&t, &t.lasting, LASTING);
     (void)munmap(t.outcomes, KINDS * sizeof *t.outcomes);
     free(t.texts);
+    free(t.programs);
     empty(folder);
     return found;
 }

@@ -15,7 +15,7 @@ typedef struct trial_history {
 
 typedef struct trial_counts {
     unsigned long versions;
-    unsigned long failing; /* of them: some kernel is an error */
+    unsigned long refused; /* kernels of them */
     unsigned long runs;
 } trial_counts;
 
@@ -23,9 +23,11 @@ typedef struct trial_counts {
 void trial_generate(trial_history *out, uint64_t seed, int edits);
 void trial_dispose(trial_history *history);
 
+enum { TRIAL_SILENT, TRIAL_REPORTS, TRIAL_TELLS };
+
 /* Runs all versions in the folder, which is left empty. The first one of which
-   some process made something else than one without stores; -1: none. With
-   `report` it is told. */
+   some process made something else than one without stores; -1: none. It is
+   reported; all are told. */
 int trial_run(const trial_history *history, const char *folder, int report,
               trial_counts *counts);
 
