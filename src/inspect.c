@@ -22,6 +22,20 @@ static kiln_status infer_in(const kiln_code **out, kiln__worlds *worlds,
     return kiln__typed_begin(out, run, &request, world, error);
 }
 
+/* As a callback of an inference, in the worlds of that one. */
+static kiln_status infer_around(const kiln_code **out, kiln__worlds *worlds,
+                                const kiln_signature *signature,
+                                const kiln_config *config, kiln_error **error)
+{
+    const kiln__typed_request request = {signature, config, worlds, 0, 0};
+    kiln__stay stay;
+    kiln__run *run = kiln__stay_enter(&stay, config->context);
+    const kiln_status status = kiln__typed_around(out, run, &request, error);
+
+    kiln__stay_leave(&stay);
+    return status;
+}
+
 /* What is there needs no stay: nothing is lent on the way. Without one, the
    world of a moment ago may be one that nobody holds, so it is asked for once
    more. */
@@ -32,7 +46,7 @@ kiln_status kiln_infer(const kiln_code **out, kiln_context *context,
 {
     const kiln_code *found;
     uint64_t checked;
-    kiln__worlds worlds;
+    kiln__worlds worlds, *around;
     kiln__stay stay;
     kiln__run *run;
     kiln_status status;
@@ -41,6 +55,10 @@ kiln_status kiln_infer(const kiln_code **out, kiln_context *context,
     KILN_TRY(kiln__compile_check(context, signature, config, error));
     KILN_TRY(kiln__world_check(&checked, signature->function->frontend, world,
                                error));
+    around =
+        kiln__worlds_around(context, signature->function->frontend, checked);
+    if (around)
+        return infer_around(out, around, signature, config, error);
     found = kiln__typed_find(context, signature, config, checked);
     if (found) {
         kiln__count_request(context, KILN_TIER_TYPED, KILN__COUNT_HIT);

@@ -143,6 +143,15 @@ typedef struct kiln__typed_request {
 kiln_status kiln__typed_begin(const kiln_code **out, kiln__run *run,
                               const kiln__typed_request *request,
                               uint64_t world, kiln_error **error);
+/* The worlds of the inference that the caller is a callback of, when `world` of
+   that frontend is one of them; NULL. What is asked in them is what that
+   inference may depend on. */
+kiln__worlds *kiln__worlds_around(const kiln_context *context,
+                                  kiln_frontend *frontend, uint64_t world);
+/* In those: as kiln__typed_begin(), and they are not the caller's to end. */
+kiln_status kiln__typed_around(const kiln_code **out, kiln__run *run,
+                               const kiln__typed_request *request,
+                               kiln_error **error);
 /* Lends the code instance, inferring it if need be. */
 kiln_status kiln__typed_get(const kiln_code **out, kiln_context *context,
                             kiln__run *run, const kiln__typed_request *request,

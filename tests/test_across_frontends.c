@@ -39,14 +39,15 @@ static void define_call(int which, int function, uint64_t number, int to,
                         int of)
 {
     const graph_definition d = {
-        .number = number, .edge_count = 1, .edges = {{0, to, of}}};
+        .number = number, .edge_count = 1, .edges = {{0, to, of, 0}}};
 
     assert_ok(graph_define(g, which, function, &d, NULL));
 }
 
-static kiln_status no_language(void *env, int function, uint64_t *hash)
+static kiln_status no_language(void *env, int function, int settings,
+                               uint64_t *hash)
 {
-    (void)env, (void)function, (void)hash;
+    (void)env, (void)function, (void)settings, (void)hash;
     return KILN_EIO;
 }
 
@@ -296,7 +297,7 @@ static void what_went_without_a_callee_finds_it_later(void **state)
         .number = 1,
         .forgives = 1,
         .edge_count = 2,
-        .edges = {{0, GRAPH_TYPED, 0}, {1, GRAPH_LOW_B, 0}}};
+        .edges = {{0, GRAPH_TYPED, 0, 0}, {1, GRAPH_LOW_B, 0, 0}}};
 
     (void)state;
     for (int i = 0; i < 3; i++) {
@@ -309,6 +310,82 @@ static void what_went_without_a_callee_finds_it_later(void **state)
         define(GRAPH_TYPED, 0, 3);
         assert_right(GRAPH_LOW_A, 0);
         define(GRAPH_LOW_B, 0, 3);
+        assert_right(GRAPH_LOW_A, 0);
+        end();
+    }
+}
+
+/* Nobody recorded what the callee asked. */
+static void what_went_without_a_callee_of_its_own_finds_it_later(void **state)
+{
+    const graph_definition broken = {.fails = 1};
+    const graph_definition calls = {.number = 1,
+                                    .forgives = 1,
+                                    .edge_count = 1,
+                                    .edges = {{0, GRAPH_LOW_A, 1, 0}}};
+
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        begin(1, GRAPH_ALL);
+        define_call(GRAPH_LOW_A, 1, 1, GRAPH_LOW_A, 2);
+        assert_ok(graph_define(g, GRAPH_LOW_A, 0, &calls, NULL));
+        assert_ok(graph_define(g, GRAPH_LOW_A, 2, &broken, NULL));
+        assert_right(GRAPH_LOW_A, 0);
+        define(GRAPH_LOW_A, 2, 5);
+        assert_right(GRAPH_LOW_A, 0);
+        end();
+    }
+}
+
+/* The next time it is there: a result without it would be no result. */
+static void what_fails_for_the_moment_is_not_gone_without(void **state)
+{
+    const int troubles[] = {GRAPH_IO_FAILS, GRAPH_NO_MEMORY,
+                            GRAPH_SAYS_NOTHING};
+    const kiln_status statuses[] = {KILN_EIO, KILN_ENOMEM, KILN_EINVAL};
+
+    (void)state;
+    for (int derives = 0; derives < 2; derives++)
+        for (size_t i = 0; i < 3; i++) {
+            const graph_definition calls = {
+                .number = 1,
+                .forgives = GRAPH_FORGIVES_ALL,
+                .edge_count = 1,
+                .edges = {{derives, GRAPH_TYPED, 0, 0}}};
+            uint64_t value;
+
+            begin(0, GRAPH_ALL);
+            assert_ok(graph_define(g, GRAPH_LOW_A, 0, &calls, NULL));
+            define(GRAPH_TYPED, 0, i + 1);
+            g->frontends[GRAPH_TYPED].trouble = troubles[i];
+            assert_fails(statuses[i], "",
+                         graph_run(&value, g, GRAPH_LOW_A, 0, 0, &test_error));
+            assert_right(GRAPH_LOW_A, 0);
+            end();
+        }
+}
+
+/* What is good for a moment alone is good for who derives from it then, whether
+   he was at all of its frontends before or not. */
+static void what_went_without_a_callee_is_derived_from(void **state)
+{
+    const graph_definition broken = {.fails = 1};
+    const graph_definition calls = {.number = 1,
+                                    .forgives = 1,
+                                    .edge_count = 1,
+                                    .edges = {{0, GRAPH_LANGUAGE, 0, 0}}};
+    const graph_definition derives = {
+        .number = 2, .edge_count = 1, .edges = {{1, GRAPH_TYPED, 0, 0}}};
+
+    (void)state;
+    for (int asks_today = 0; asks_today < 2; asks_today++) {
+        begin(0, GRAPH_ALL);
+        g->frontends[GRAPH_LOW_A].asks_today = asks_today;
+        assert_ok(graph_define(g, GRAPH_LANGUAGE, 0, &broken, NULL));
+        assert_ok(graph_define(g, GRAPH_TYPED, 0, &calls, NULL));
+        assert_ok(graph_define(g, GRAPH_LOW_A, 0, &derives, NULL));
+        assert_right(GRAPH_LOW_A, 0);
+        define(GRAPH_LANGUAGE, 0, 3);
         assert_right(GRAPH_LOW_A, 0);
         end();
     }
@@ -336,6 +413,37 @@ static void a_held_world_is_of_its_own_frontend(void **state)
     kiln_world_release(frontend, held);
     kiln_context_collect(g->context);
     assert_right(GRAPH_LOW_A, 0);
+    end();
+}
+
+/* It derives from what calls the own frontend: that, too, is of the held world,
+   and so is whether it has an error. */
+static void what_is_derived_elsewhere_is_of_the_held_world(void **state)
+{
+    const graph_definition broken = {.fails = 1};
+    const graph_definition derives = {.number = 1,
+                                      .forgives = 1,
+                                      .edge_count = 1,
+                                      .edges = {{1, GRAPH_LOW_A, 0, 0}}};
+    kiln_frontend *frontend;
+    uint64_t held = 0;
+
+    (void)state;
+    begin(0, GRAPH_HOLD);
+    frontend = g->frontends[GRAPH_LOW_B].frontend;
+    define(GRAPH_LOW_B, 1, 1);
+    define_call(GRAPH_LOW_A, 0, 2, GRAPH_LOW_B, 1);
+    assert_ok(graph_define(g, GRAPH_LOW_B, 0, &derives, NULL));
+    assert_ok(kiln_world_hold(&held, frontend));
+    define(GRAPH_LOW_B, 1, 3);
+    assert_right_at(GRAPH_LOW_B, 0, held);
+    assert_right(GRAPH_LOW_B, 0);
+    define(GRAPH_LOW_A, 0, 4);
+    define_call(GRAPH_LOW_A, 0, 5, GRAPH_LOW_B, 1);
+    assert_ok(graph_define(g, GRAPH_LOW_B, 1, &broken, NULL));
+    assert_right(GRAPH_LOW_B, 0);
+    assert_right_at(GRAPH_LOW_B, 0, held);
+    kiln_world_release(frontend, held);
     end();
 }
 
@@ -377,12 +485,33 @@ static void redefine_typed(graph_frontend *f, int function)
 }
 
 /* A program of which one part is old and the other new is nobody's. */
+/* f2 is stored, and calls f1, which is not any more and calls f0 around it:
+   what is loaded relies on nothing that is being inferred. */
+static void a_stored_part_of_a_cycle_that_was_edited_is_inferred(void **state)
+{
+    graph_definition calls = {
+        .edge_count = 2,
+        .edges = {{0, GRAPH_LOW_A, 1, 0}, {0, GRAPH_LOW_A, 2, 0}}};
+
+    (void)state;
+    for (uint64_t i = 0; i < 3; i++) {
+        begin(1, GRAPH_ALL);
+        calls.number = i;
+        assert_ok(graph_define(g, GRAPH_LOW_A, 0, &calls, NULL));
+        define_call(GRAPH_LOW_A, 1, 7, GRAPH_LOW_A, 0);
+        define_call(GRAPH_LOW_A, 2, 8, GRAPH_LOW_A, 1);
+        assert_right(GRAPH_LOW_A, 0);
+        assert_right(GRAPH_LOW_A, 2);
+        end();
+    }
+}
+
 static void one_inference_sees_one_world_of_each_frontend(void **state)
 {
     const graph_definition both = {
         .number = 1,
         .edge_count = 2,
-        .edges = {{0, GRAPH_TYPED, 0}, {0, GRAPH_LOW_B, 0}}};
+        .edges = {{0, GRAPH_TYPED, 0, 0}, {0, GRAPH_LOW_B, 0, 0}}};
     uint64_t before;
     int turn = 0;
 
@@ -446,7 +575,7 @@ static void *define_or_infer(void *argument)
         const graph_definition d = {
             .number = (uint64_t)i,
             .edge_count = number < 2,
-            .edges = {{number == 1, called[number % 2], 0}}};
+            .edges = {{number == 1, called[number % 2], 0, 0}}};
         const kiln_code *code = NULL;
         kiln_error *error = NULL;
 
@@ -511,8 +640,13 @@ int main(void)
         TEST(what_is_stored_across_frontends_is_found_again),
         TEST(a_failure_ends_with_an_edit_of_another_frontend),
         TEST(what_went_without_a_callee_finds_it_later),
+        TEST(what_went_without_a_callee_of_its_own_finds_it_later),
+        TEST(what_fails_for_the_moment_is_not_gone_without),
+        TEST(what_went_without_a_callee_is_derived_from),
         TEST(a_held_world_is_of_its_own_frontend),
+        TEST(what_is_derived_elsewhere_is_of_the_held_world),
         TEST(a_cycle_through_two_frontends_ends_as_a_whole),
+        TEST(a_stored_part_of_a_cycle_that_was_edited_is_inferred),
         TEST(one_inference_sees_one_world_of_each_frontend),
         TEST(a_definition_during_inference_is_not_missed),
         TEST(threads_define_in_all_frontends_while_others_infer),

@@ -484,8 +484,8 @@ static void a_member_of_an_open_cycle_is_refused(void **state)
 
 static void what_derives_from_itself_is_refused(void **state)
 {
-    static const graph_edge derives[] = {{1, GRAPH_LOW_B, 0},
-                                         {1, GRAPH_LOW_A, 0}};
+    static const graph_edge derives[] = {{1, GRAPH_LOW_B, 0, 0},
+                                         {1, GRAPH_LOW_A, 0, 0}};
     graph_definition d = {.number = 1, .edge_count = 1};
     graph *g = malloc(sizeof *g);
     uint64_t value = 0;
@@ -503,7 +503,7 @@ static void what_derives_from_itself_is_refused(void **state)
     turns = g->frontends[GRAPH_LOW_A].inferred[0];
     assert_in_range(turns, 1, 100);
     /* With a call on the way, and from the other end. */
-    d.edges[0] = (graph_edge){0, GRAPH_LOW_B, 0};
+    d.edges[0] = (graph_edge){0, GRAPH_LOW_B, 0, 0};
     assert_ok(graph_define(g, GRAPH_LOW_A, 0, &d, NULL));
     assert_fails(KILN_ERECURSION, "nested",
                  graph_run(&value, g, GRAPH_LOW_A, 0, 0, &test_error));
@@ -515,29 +515,35 @@ static void what_derives_from_itself_is_refused(void **state)
 
 /* ---- definitions in between ---- */
 
+/* Both functions, as long as the second one is inferred for the first times. */
 static void redefine(graph_frontend *f, int function)
 {
     int *turn = f->hook_data;
 
-    if (++*turn < 3) {
+    if (function == 0 || ++*turn >= 3)
+        return;
+    for (int i = 0; i < 2; i++) {
         const graph_definition d = {.number = (uint64_t)*turn};
 
-        assert_ok(graph_define(f->graph, f->which, function, &d, NULL));
+        assert_ok(graph_define(f->graph, f->which, i, &d, NULL));
     }
 }
 
-static kiln_status no_language(void *env, int function, uint64_t *hash)
+static kiln_status no_language(void *env, int function, int settings,
+                               uint64_t *hash)
 {
-    (void)env, (void)function, (void)hash;
+    (void)env, (void)function, (void)settings, (void)hash;
     return KILN_EIO;
 }
 
-/* The primal is redefined while it is inferred, for one that asks for what is
-   there today. */
+/* Two primals are redefined between the one question and the other, by one that
+   asks for what is there today. */
 static void a_definition_in_between_begins_anew(void **state)
 {
     const graph_definition derived = {
-        .number = 1, .edge_count = 1, .edges = {{1, GRAPH_TYPED, 0}}};
+        .number = 1,
+        .edge_count = 2,
+        .edges = {{1, GRAPH_TYPED, 1, 0}, {1, GRAPH_TYPED, 0, 0}}};
     const graph_definition plain = {.number = 50};
     uint64_t value = 0, expected = 0;
     graph *g = malloc(sizeof *g);
@@ -548,7 +554,8 @@ static void a_definition_in_between_begins_anew(void **state)
     assert_ok(graph_open(g, NULL, GRAPH_ALL, &test_error));
     g->frontends[GRAPH_LOW_A].asks_today = 1;
     assert_ok(graph_define(g, GRAPH_LOW_A, 0, &derived, NULL));
-    assert_ok(graph_define(g, GRAPH_TYPED, 0, &plain, NULL));
+    for (int i = 0; i < 2; i++)
+        assert_ok(graph_define(g, GRAPH_TYPED, i, &plain, NULL));
     g->frontends[GRAPH_TYPED].hook = redefine;
     g->frontends[GRAPH_TYPED].hook_data = &turn;
     assert_ok(graph_run(&value, g, GRAPH_LOW_A, 0, 0, &test_error));

@@ -168,7 +168,7 @@ static void edit_graph(graph *g, int is_chain)
         const int which = is_chain ? (int)(i % 3) : GRAPH_TYPED;
         const graph_definition d = {.number = i,
                                     .edge_count = which != GRAPH_TYPED,
-                                    .edges = {{1, which + 1, 0}}};
+                                    .edges = {{1, which + 1, 0, 0}}};
         kiln_change_report report = KILN_CHANGE_REPORT_INIT;
 
         for (int k = 0; k < GRAPH_LANGUAGE; k++)
@@ -197,7 +197,7 @@ static void what_is_derived_elsewhere_costs_the_same(void **state)
         assert_ok(graph_open(g, NULL, 0, &test_error));
         for (int which = GRAPH_LOW_A; which < GRAPH_TYPED; which++) {
             const graph_definition d = {.edge_count = 1,
-                                        .edges = {{1, which + 1, 0}}};
+                                        .edges = {{1, which + 1, 0, 0}}};
 
             assert_ok(graph_define(g, which, 0, &d, NULL));
         }

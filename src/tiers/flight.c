@@ -40,6 +40,21 @@ static kiln__run *run_in(const kiln_context *context)
     return stay ? stay->run : NULL;
 }
 
+kiln__worlds *kiln__worlds_around(const kiln_context *context,
+                                  kiln_frontend *frontend, uint64_t world)
+{
+    const kiln__run *run = run_in(context);
+    const kiln_inference *around = NULL;
+    uint64_t own;
+
+    if (run)
+        around = run->inference ? run->inference : run->suspended;
+    if (!around ||
+        kiln__worlds_take(&own, around->worlds, frontend, NULL) != KILN_OK)
+        return NULL;
+    return own == world ? around->worlds : NULL;
+}
+
 static kiln__run *enter(kiln__stay *stay, kiln_context *context, int keeps)
 {
     kiln__run *run = run_in(context);

@@ -93,15 +93,13 @@ static kiln_status check_report(const kiln_inference *inference,
 }
 
 /* What went on without something that failed would perhaps find it in any other
-   world. Of its own frontend's worlds it may ask queries, as long as that was a
-   callee and no other frontend has a part in it. */
+   world: nothing that was asked below is recorded here. */
 static kiln_status end_with_moment(const kiln_inference *inference)
 {
     const kiln__worlds *worlds = inference->worlds;
     kiln_code *code = inference->code;
 
-    if (code->lacks == KILN__LACKS_NOTHING ||
-        (code->lacks == KILN__LACKS_CALLEE && worlds->taken.count == 1))
+    if (code->lacks == KILN__LACKS_NOTHING)
         return KILN_OK;
     (void)kiln__code_end(code, code->frontend, inference->world);
     code->min_world = inference->world;
@@ -117,11 +115,17 @@ static kiln_status end_with_moment(const kiln_inference *inference)
 }
 
 void kiln__inference_goes_without(kiln_inference *inference,
-                                  const kiln__worlds *worlds)
+                                  const kiln__lack *lack)
 {
+    const kiln__worlds *worlds = lack->worlds;
     kiln_code *code = inference->code;
 
-    code->lacks = KILN__LACKS_OTHER;
+    if (!kiln__status_is_final(lack->status))
+        inference->passing = lack->status;
+    else if (inference->run->recursions != lack->recursions)
+        inference->passing = KILN_ERECURSION;
+    if (code->lacks == KILN__LACKS_NOTHING)
+        code->lacks = KILN__LACKS_SOMETHING;
     for (size_t i = 0; i < worlds->taken.count; i++) {
         const kiln__world *taken = &worlds->taken.items[i];
 
@@ -130,6 +134,18 @@ void kiln__inference_goes_without(kiln_inference *inference,
                                 taken->number, taken->number) != KILN_OK)
             code->lacks = KILN__LACKS_MEMORY;
     }
+}
+
+/* A result without what there was no memory for, say, is none. */
+static kiln_status check_lacks(const kiln_inference *inference,
+                               kiln_error **error)
+{
+    if (inference->passing == KILN_OK)
+        return KILN_OK;
+    return kiln__error_set(error, inference->passing,
+                           "%s goes on without what failed for the moment: %s",
+                           inference->code->name,
+                           kiln_status_text(inference->passing));
 }
 
 static kiln_status run_frontend(kiln_inference *inference, kiln_error **error)
@@ -153,6 +169,8 @@ static kiln_status run_frontend(kiln_inference *inference, kiln_error **error)
                                  inference->config, inference->world, inference,
                                  error);
     inference->run->inference = inference->parent;
+    if (status == KILN_OK)
+        status = check_lacks(inference, error);
     if (status == KILN_OK)
         status = check_report(inference, error);
     if (status == KILN_OK)

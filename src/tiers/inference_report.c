@@ -159,17 +159,34 @@ static kiln_inference *find_running(kiln_inference *inference,
     return at;
 }
 
-/* A provisional result of some frame above is good for its cycle alone. */
-static kiln_code *find_member(kiln_inference *inference,
-                              const kiln__instance *instance)
+static kiln_code *member_of(const kiln_inference *head,
+                            const kiln__instance *instance)
 {
-    for (kiln_inference *at = inference; at; at = at->parent)
-        for (size_t i = 0; i < at->members.count; i++)
-            if (at->members.items[i]->instance == instance) {
-                kiln__inference_rely_on(inference, at);
-                return at->members.items[i];
-            }
+    for (size_t i = 0; i < head->members.count; i++)
+        if (head->members.items[i]->instance == instance)
+            return head->members.items[i];
     return NULL;
+}
+
+/* A provisional result of some frame above is good for its cycle alone; of one
+   that is loading, for what is loaded. KILN_ENOTFOUND: what is loaded would
+   rely on what is not. */
+static kiln_status find_member(kiln_code **out, kiln_inference *inference,
+                               const kiln__instance *instance)
+{
+    kiln_inference *at = inference;
+
+    *out = NULL;
+    while (at && ((at->is_loading && !inference->is_loading) ||
+                  !member_of(at, instance)))
+        at = at->parent;
+    if (!at)
+        return KILN_OK;
+    if (inference->is_loading && !at->is_loading)
+        return KILN_ENOTFOUND;
+    kiln__inference_rely_on(inference, at);
+    *out = member_of(at, instance);
+    return KILN_OK;
 }
 
 static kiln__instance *callee_instance(const kiln_inference *inference,
@@ -192,16 +209,16 @@ static kiln_status get_callee(const kiln_code **out, kiln_inference *inference,
     const kiln__typed_request request = {callee, inference->config,
                                          inference->worlds,
                                          inference->run->never_wait, 0};
+    kiln__lack lack = {inference->worlds, KILN_OK, inference->run->recursions};
     uint64_t world;
-    kiln_status status =
-        kiln__worlds_take(&world, inference->worlds, frontend, error);
 
-    if (status == KILN_OK)
-        status = kiln__typed_get(out, inference->context, inference->run,
-                                 &request, error);
-    if (status != KILN_OK && !inference->code->lacks)
-        inference->code->lacks = KILN__LACKS_CALLEE;
-    return status;
+    lack.status = kiln__worlds_take(&world, inference->worlds, frontend, error);
+    if (lack.status == KILN_OK)
+        lack.status = kiln__typed_get(out, inference->context, inference->run,
+                                      &request, error);
+    if (lack.status != KILN_OK)
+        kiln__inference_goes_without(inference, &lack);
+    return lack.status;
 }
 
 kiln_status kiln_inference_callee(kiln_inference *inference,
@@ -210,6 +227,7 @@ kiln_status kiln_inference_callee(kiln_inference *inference,
                                   kiln_inference **head, kiln_error **error)
 {
     const kiln_code *code = NULL;
+    kiln_code *member;
     kiln_inference *running;
     kiln__instance *instance;
 
@@ -229,7 +247,8 @@ kiln_status kiln_inference_callee(kiln_inference *inference,
         *head = running;
         return KILN_ERECURSION;
     }
-    code = find_member(inference, instance);
+    KILN_TRY(find_member(&member, inference, instance));
+    code = member;
     if (!code)
         KILN_TRY(get_callee(&code, inference, callee, error));
     *out = code;
@@ -249,19 +268,29 @@ static kiln_status refuse_dependency(const kiln_inference *inference,
                            why);
 }
 
-/* A dependency is of the program that the chain sees. */
+/* A dependency is of the program that the chain sees: of one world of each
+   frontend that has a part in it, be the chain there already or not. */
+static kiln_status take_worlds_of(const kiln_code *code, kiln__worlds *worlds,
+                                  kiln_error **error)
+{
+    uint64_t world;
+
+    KILN_TRY(kiln__worlds_take(&world, worlds, code->frontend, error));
+    for (size_t i = 0; i < code->others.count; i++)
+        KILN_TRY(kiln__worlds_take(&world, worlds,
+                                   code->others.items[i].frontend, error));
+    return KILN_OK;
+}
+
 static kiln_status check_worlds(kiln_inference *inference,
                                 const kiln_code *code, kiln_error **error)
 {
     kiln__worlds *worlds = inference->worlds;
     kiln_frontend *untaken;
-    uint64_t world;
 
-    while (kiln__code_is_for(code, worlds, &untaken)) {
-        if (!untaken)
-            return KILN_OK;
-        KILN_TRY(kiln__worlds_take(&world, worlds, untaken, error));
-    }
+    KILN_TRY(take_worlds_of(code, worlds, error));
+    if (kiln__code_is_for(code, worlds, &untaken))
+        return KILN_OK;
     worlds->is_torn = 1;
     return refuse_dependency(inference, code, KILN_EINVAL,
                              "it is not valid in the worlds of this inference",
@@ -342,6 +371,7 @@ void kiln_inference_restart(kiln_inference *inference)
     code->uses.count = 0;
     kiln__code_clear_sites(code);
     code->lacks = KILN__LACKS_NOTHING;
+    inference->passing = KILN_OK;
     code->others.count = 0;
 }
 

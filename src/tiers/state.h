@@ -40,8 +40,7 @@ typedef kiln__array_of(kiln__range) kiln__range_list;
 /* What infer() asked for, could not have, and went on without. */
 typedef enum kiln__lacks {
     KILN__LACKS_NOTHING,
-    KILN__LACKS_CALLEE,
-    KILN__LACKS_OTHER, /* asked for in a stay of its own */
+    KILN__LACKS_SOMETHING,
     KILN__LACKS_MEMORY /* to note what that is good for */
 } kiln__lacks;
 
@@ -225,6 +224,7 @@ struct kiln_inference {
     kiln__flight *held;      /* flights of members, ended with us */
     kiln__flight *flight;    /* or NULL: private */
     kiln_error *refusal;     /* why kiln_inference_depend() failed last */
+    kiln_status passing;     /* of what failed below for what is around it */
     void *user;
 };
 
@@ -327,10 +327,18 @@ uint64_t kiln__stays_of_thread(const kiln_context *context);
 /* ---- inference.c ---- */
 /* The frame relies on what the head, a frame above it, assumes of itself. */
 void kiln__inference_rely_on(kiln_inference *from, const kiln_inference *head);
-/* Something that infer() asked for, in a stay of its own, could not be had in
-   those worlds: should it go on without, its result is good for no others. */
+/* Something that infer() asked for could not be had in those worlds, with that
+   status; `recursions` is what the run had refused when it began. Should it go
+   on without, its result is good for no other worlds; for none at all if it
+   could be had the next time. */
+typedef struct kiln__lack {
+    const kiln__worlds *worlds;
+    kiln_status status;
+    uint64_t recursions;
+} kiln__lack;
+
 void kiln__inference_goes_without(kiln_inference *inference,
-                                  const kiln__worlds *worlds);
+                                  const kiln__lack *lack);
 /* Frees the provisional results that were begun since the frame was. */
 void kiln__inference_forget_since(kiln_inference *inference);
 /* Infers the instance, or finds it in a store, and publishes it, or parks it

@@ -197,6 +197,7 @@ kiln_status kiln__typed_begin(const kiln_code **out, kiln__run *run,
     kiln_frontend *frontend = request->signature->function->frontend;
 
     for (int turn = 1;; turn++) {
+        kiln__lack lack = {request->worlds, KILN_OK, run->recursions};
         kiln_error *fault = NULL;
         kiln_status status;
 
@@ -204,8 +205,9 @@ kiln_status kiln__typed_begin(const kiln_code **out, kiln__run *run,
         status = kiln__typed_get(out, frontend->context, run, request, &fault);
         if (status == KILN_OK)
             return KILN_OK;
+        lack.status = status;
         if (run->suspended)
-            kiln__inference_goes_without(run->suspended, request->worlds);
+            kiln__inference_goes_without(run->suspended, &lack);
         kiln__worlds_end(request->worlds);
         if (!request->worlds->is_torn || turn == TURNS_MAX) {
             if (error)
@@ -216,6 +218,20 @@ kiln_status kiln__typed_begin(const kiln_code **out, kiln__run *run,
         }
         kiln_error_free(fault);
     }
+}
+
+/* What is torn begins anew further out. */
+kiln_status kiln__typed_around(const kiln_code **out, kiln__run *run,
+                               const kiln__typed_request *request,
+                               kiln_error **error)
+{
+    kiln__lack lack = {request->worlds, KILN_OK, run->recursions};
+
+    lack.status =
+        kiln__typed_get(out, request->config->context, run, request, error);
+    if (lack.status != KILN_OK && run->suspended)
+        kiln__inference_goes_without(run->suspended, &lack);
+    return lack.status;
 }
 
 const kiln_code *kiln__typed_find(kiln_context *context,

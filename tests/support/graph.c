@@ -1,5 +1,6 @@
 /* graph.c - frontends whose programs call and derive from each other's. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,7 +38,9 @@ static kiln_digest digest_of(graph_frontend *f, int function, uint64_t world)
     graph_definition d = graph_definition_at(f, function, world);
 
     d.world = 0;
-    return kiln_digest_bytes(&d, sizeof d);
+    /* Behind its edges it may have bytes that mean nothing. */
+    return kiln_digest_bytes(&d, offsetof(graph_definition, edges) +
+                                     sizeof d.edges);
 }
 
 /* With the lock; a full history forgets its older half. */
@@ -104,6 +107,8 @@ kiln_status graph_define(graph *g, int which, int function,
     add_definition(f, function, definition, world);
     f->program.world = world;
     pthread_mutex_unlock(&f->lock);
+    if (f->faults & GRAPH_FAULT_CHANGE)
+        return KILN_OK;
     return kiln_world_changed(f->frontend, world, &subject, 1, report);
 }
 
@@ -151,7 +156,18 @@ static void release(void *self, uint64_t world)
     pthread_mutex_unlock(&f->lock);
 }
 
-/* Today's world, the one before, and held ones may be asked about. */
+static void collect(void *self, uint64_t oldest)
+{
+    graph_frontend *f = self;
+
+    pthread_mutex_lock(&f->lock);
+    if (oldest > f->oldest)
+        f->oldest = oldest;
+    pthread_mutex_unlock(&f->lock);
+}
+
+/* Today's world, the one before, and held ones may be asked about, but none
+   that was collected. */
 static void check_world(graph_frontend *f, uint64_t world)
 {
     int known;
@@ -160,14 +176,21 @@ static void check_world(graph_frontend *f, uint64_t world)
     known = world == f->program.world || world + 1 == f->program.world;
     for (int i = 0; i < GRAPH_HELD; i++)
         known |= f->held[i].count && f->held[i].world == world;
-    f->strangers += !known;
+    f->strangers += !known || world < f->oldest;
     pthread_mutex_unlock(&f->lock);
+}
+
+static uint64_t world_that_is_kept(const graph_frontend *f, uint64_t world)
+{
+    return f->faults & GRAPH_FAULT_HELD ? UINT64_MAX : world;
 }
 
 static kiln_digest answer_at(graph_frontend *f, int function, uint64_t world)
 {
     check_world(f, world);
-    return digest_of(f, function, world);
+    return digest_of(
+        f, function,
+        f->faults & GRAPH_FAULT_ANSWER ? 1 : world_that_is_kept(f, world));
 }
 
 /* ---- following edges ---- */
@@ -185,19 +208,48 @@ static int function_of(const graph_frontend *f, const kiln_function *function,
 }
 
 /* Functions of those that lower are kernels themselves. */
-static kiln_signature signature_of(const graph *g, int which, int function,
-                                   int is_kernel)
+kiln_signature graph_signature(const graph *g, const graph_job *job,
+                               int is_kernel)
 {
-    const graph_frontend *f = &g->frontends[which];
+    const graph_frontend *f = &g->frontends[job->which];
     kiln_signature signature = {0};
 
-    if (is_kernel || graph_lowers(which)) {
-        signature.types = &g->array;
+    if (is_kernel || graph_lowers(job->which)) {
+        signature.types = &g->arrays[graph_lowers(job->which) ? job->type : 0];
         signature.count = 1;
     }
     signature.function =
-        is_kernel ? f->kernels[function] : f->functions[function];
+        is_kernel ? f->kernels[job->function] : f->functions[job->function];
     return signature;
+}
+
+static kiln_signature end_of(const graph *g, const graph_edge *edge)
+{
+    const graph_job job = {
+        .which = edge->to, .function = edge->function, .type = edge->type};
+
+    return graph_signature(g, &job, 0);
+}
+
+static kiln_config_options options_of(const kiln_config *config)
+{
+    kiln_config_options options = KILN_CONFIG_OPTIONS_INIT;
+
+    kiln_config_get_options(&options, config);
+    return options;
+}
+
+/* What the settings add to the number of a function. */
+static uint64_t number_under(const graph_frontend *f, const kiln_config *config)
+{
+    const kiln_config_options options = options_of(config);
+    uint64_t number = strncmp(options.overlays, "mine", 4) == 0
+                          ? graph_number_under(GRAPH_OVERLAID)
+                          : 0;
+
+    if (f->faults & GRAPH_FAULT_SETTINGS)
+        number += (uint64_t)options.opt_level;
+    return number;
 }
 
 typedef struct making {
@@ -220,7 +272,7 @@ static kiln_status follow_derived(making *m, const graph_edge *edge,
                                   kiln_error **error)
 {
     graph *g = m->f->graph;
-    const kiln_signature end = signature_of(g, edge->to, edge->function, 0);
+    const kiln_signature end = end_of(g, edge);
     const kiln_code *code = NULL;
     uint64_t world = 0;
     kiln_status status = KILN_OK;
@@ -230,7 +282,7 @@ static kiln_status follow_derived(making *m, const graph_edge *edge,
                                       g->frontends[edge->to].frontend, error);
     if (status == KILN_OK)
         status = kiln_infer(&code, g->context, &end, m->config, world, error);
-    if (status == KILN_OK)
+    if (status == KILN_OK && !(m->f->faults & GRAPH_FAULT_DEPEND))
         status = kiln_inference_depend(m->inference, code);
     if (status == KILN_OK)
         graph_derive(&m->made, hash_code(code));
@@ -240,8 +292,7 @@ static kiln_status follow_derived(making *m, const graph_edge *edge,
 static kiln_status follow_call(making *m, int index, kiln_error **error)
 {
     const graph_edge *edge = &m->definition.edges[index];
-    const kiln_signature end =
-        signature_of(m->f->graph, edge->to, edge->function, 0);
+    const kiln_signature end = end_of(m->f->graph, edge);
     const kiln_code *code = NULL;
     kiln_inference *head = NULL;
     const kiln_status status =
@@ -265,7 +316,9 @@ static kiln_status follow(making *m, kiln_error **error)
 
         if (status == KILN_OK)
             continue;
-        if (status != KILN_ECOMPILE || !m->definition.forgives)
+        if (!m->definition.forgives ||
+            (status != KILN_ECOMPILE &&
+             m->definition.forgives != GRAPH_FORGIVES_ALL))
             return status;
         if (error) {
             kiln_error_free(*error);
@@ -280,8 +333,10 @@ static kiln_status follow(making *m, kiln_error **error)
 static kiln_status follow_all(making *m, const kiln_query *query,
                               kiln_error **error)
 {
-    const kiln_status status = kiln_inference_add_query(m->inference, query);
+    kiln_status status = KILN_OK;
 
+    if (!(m->f->faults & GRAPH_FAULT_QUERY))
+        status = kiln_inference_add_query(m->inference, query);
     return status == KILN_OK ? follow(m, error) : status;
 }
 
@@ -314,9 +369,20 @@ static kiln_status report(const making *m, int is_kernel)
 /* The definition of a kernel of typed IR. */
 static graph_definition call_of(const graph_frontend *f, int function)
 {
-    const graph_edge own = {0, f->which, function};
+    const graph_edge own = {0, f->which, function, 0};
 
     return (graph_definition){.edge_count = 1, .edges = {own}};
+}
+
+/* What goes wrong once. KILN_OK: nothing does. */
+static kiln_status meet_trouble(graph_frontend *f, int *trouble,
+                                kiln_error **error)
+{
+    *trouble =
+        __atomic_exchange_n(&f->trouble, GRAPH_NO_TROUBLE, __ATOMIC_RELAXED);
+    if (*trouble == GRAPH_IO_FAILS)
+        return kiln_error_set(error, KILN_EIO, "a file cannot be read");
+    return *trouble == GRAPH_NO_MEMORY ? KILN_ENOMEM : KILN_OK;
 }
 
 static kiln_status infer(void *self, const kiln_signature *signature,
@@ -324,26 +390,33 @@ static kiln_status infer(void *self, const kiln_signature *signature,
                          kiln_inference *out, kiln_error **error)
 {
     graph_frontend *f = self;
-    int is_kernel;
+    int is_kernel, trouble;
     const int function = function_of(f, signature->function, &is_kernel);
     making m = {.f = f, .inference = out, .config = config};
     const kiln_query query = {(uint64_t)function, &function, sizeof function,
                               answer_at(f, function, world)};
     kiln_status status;
 
-    m.definition = is_kernel ? call_of(f, function)
-                             : graph_definition_at(f, function, world);
-    m.made = (graph_made){
-        .which = f->which, .function = function, .number = m.definition.number};
+    m.definition =
+        is_kernel
+            ? call_of(f, function)
+            : graph_definition_at(f, function, world_that_is_kept(f, world));
+    m.made = (graph_made){.which = f->which, .function = function};
+    m.made.number = m.definition.number + number_under(f, config);
     __atomic_fetch_add(&f->inferred[function], 1, __ATOMIC_RELAXED);
     if (f->hook)
         f->hook(f, function);
+    status = meet_trouble(f, &trouble, error);
+    if (status != KILN_OK)
+        return status;
     if (m.definition.fails)
         return kiln_error_set(error, KILN_ECOMPILE, "%s.f%d has an error",
                               graph_names[f->which], function);
     kiln_inference_set_root(out, query.answer);
     status = infer_all(&m, &query, error);
-    return status == KILN_OK ? report(&m, is_kernel) : status;
+    if (status == KILN_OK && trouble != GRAPH_SAYS_NOTHING)
+        status = report(&m, is_kernel);
+    return status;
 }
 
 static kiln_status answer(void *self, const void *query, size_t size,
@@ -372,7 +445,9 @@ static kiln_status lower(void *self, const kiln_lower_request *request,
                          kiln_blob *out, kiln_error **error)
 {
     graph_frontend *f = self;
-    uint64_t h = GRAPH_HASH;
+    uint64_t h = graph_hash_settings(
+        options_of(request->config).opt_level == KILN_OPT_0 ? GRAPH_USUAL
+                                                            : GRAPH_OPTIMISED);
     char *text = malloc(TEXT);
 
     (void)error;
@@ -383,8 +458,11 @@ static kiln_status lower(void *self, const kiln_lower_request *request,
         const kiln_signature s = kiln_code_signature(request->codes[i]);
 
         h = graph_hash_code(h, kiln_function_name(s.function),
+                            s.count ? kiln_type_text(s.types[0]) : "",
                             hash_code(request->codes[i]));
     }
+    if (f->faults & GRAPH_FAULT_LOWER)
+        h += f->program.world;
     snprintf(text, TEXT,
              "define i32 @%s(ptr %%item, ptr %%y, i64 %%n) {\n"
              "  store i64 %llu, ptr %%y\n  ret i32 0\n}\n",
@@ -416,7 +494,7 @@ static kiln_status program(void *self, const kiln_signature *signature,
     (void)signature, (void)config;
     check_world(f, world);
     for (int i = 0; i < GRAPH_FUNCTIONS; i++)
-        all[i] = digest_of(f, i, world);
+        all[i] = digest_of(f, i, f->faults & GRAPH_FAULT_PROGRAM ? 1 : world);
     *out = kiln_digest_bytes(all, sizeof all);
     return KILN_OK;
 }
@@ -489,6 +567,7 @@ static kiln_status open_frontend(graph *g, int which, unsigned offers,
         .lower = graph_lowers(which) ? lower : NULL,
         .hold = offers & GRAPH_HOLD ? hold : NULL,
         .release = offers & GRAPH_HOLD ? release : NULL,
+        .collect = offers & GRAPH_HOLD ? collect : NULL,
         .root = offers & GRAPH_ROOT ? root : NULL,
         .program = offers & GRAPH_PROGRAM ? program : NULL,
         .type = offers & GRAPH_FIND ? type : NULL,
@@ -525,30 +604,6 @@ static kiln_status open_language(graph *g, kiln_error **error)
     return status;
 }
 
-static kiln_status open_context(graph *g, const kiln_cache_options *cache,
-                                kiln_error **error)
-{
-    kiln_cache_options none = KILN_CACHE_OPTIONS_INIT;
-    kiln_context_options options = KILN_CONTEXT_OPTIONS_INIT;
-    kiln_config_options settings = KILN_CONFIG_OPTIONS_INIT;
-    kiln_status status;
-
-    none.mode = KILN_CACHE_MODE_OFF;
-    options.cache = cache ? cache : &none;
-    options.codegen = KILN_CODEGEN_THREAD;
-    settings.opt_level = KILN_OPT_0;
-    status = kiln_context_new(&g->context, &options, error);
-    if (status == KILN_OK)
-        status = kiln_config_new(&g->config, g->context, &settings, error);
-    if (status == KILN_OK)
-        status = kiln_type_parse(&g->array, g->context, NULL, "i64[:]", error);
-    if (status == KILN_OK)
-        status = kiln_device_open(&g->device, g->context, "host", 0, error);
-    if (status == KILN_OK)
-        status = kiln_queue_new(&g->queue, g->device, error);
-    return status;
-}
-
 kiln_status graph_open(graph *g, const kiln_cache_options *cache,
                        unsigned offers, kiln_error **error)
 {
@@ -560,7 +615,7 @@ kiln_status graph_open(graph *g, const kiln_cache_options *cache,
         g->frontends[i].which = i;
         pthread_mutex_init(&g->frontends[i].lock, NULL);
     }
-    status = open_context(g, cache, error);
+    status = graph_open_context(g, cache, error);
     for (int i = 0; status == KILN_OK && i < GRAPH_LANGUAGE; i++)
         status = open_frontend(g, i, offers, error);
     return status == KILN_OK ? open_language(g, error) : status;
@@ -574,43 +629,4 @@ void graph_close(graph *g)
     for (int i = 0; i < GRAPH_COUNT; i++)
         pthread_mutex_destroy(&g->frontends[i].lock);
     memset(g, 0, sizeof *g);
-}
-
-/* ---- running ---- */
-
-kiln_signature graph_kernel(const graph *g, int which, int function)
-{
-    return signature_of(g, which, function, 1);
-}
-
-kiln_status graph_run(uint64_t *value, graph *g, int which, int function,
-                      uint64_t world, kiln_error **error)
-{
-    kiln_compile_options options = KILN_COMPILE_OPTIONS_INIT;
-    const kiln_signature signature = graph_kernel(g, which, function);
-    const kiln_launch launch = {.grid = {1}};
-    const kiln_array array = {.data = value, .sizes = {1}};
-    const void *arguments[] = {&array};
-    const kiln_kernel *kernel = NULL;
-    kiln_status status;
-
-    options.world = world;
-    options.source = &g->source;
-    *value = 0;
-    status = kiln_compile(&kernel, g->context, &signature, g->config, &options,
-                          error);
-    if (status == KILN_OK)
-        status =
-            kiln_queue_launch(g->queue, kernel, &launch, arguments, 1, error);
-    if (status == KILN_OK)
-        status = kiln_queue_wait(g->queue, error);
-    return status;
-}
-
-kiln_status graph_infer(const kiln_code **out, graph *g, int which,
-                        int function, uint64_t world, kiln_error **error)
-{
-    const kiln_signature signature = signature_of(g, which, function, 0);
-
-    return kiln_infer(out, g->context, &signature, g->config, world, error);
 }

@@ -1,4 +1,4 @@
-/* graph_inside.h - what graph.c, graph_ir.c and graph_model.c share. */
+/* graph_inside.h - what the files of graphs share. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #ifndef KILN_TESTS_GRAPH_INSIDE_H
 #define KILN_TESTS_GRAPH_INSIDE_H
@@ -22,7 +22,19 @@ int graph_lowers(int which);
 graph_definition graph_definition_at(graph_frontend *f, int function,
                                      uint64_t world);
 
+/* The signature of the kernel, or of the function itself. */
+kiln_signature graph_signature(const graph *g, const graph_job *job,
+                               int is_kernel);
+
+/* ---- graph_run.c ---- */
+kiln_status graph_open_context(graph *g, const kiln_cache_options *cache,
+                               kiln_error **error);
+
 /* ---- graph_ir.c ---- */
+/* What the settings add to the number of a function. */
+uint64_t graph_number_under(int settings);
+/* What a kernel of a frontend that lowers begins with. */
+uint64_t graph_hash_settings(int settings);
 /* Adds what the typed IR of another function, of that hash, does to it. */
 void graph_derive(graph_made *made, uint64_t hash);
 void graph_call(graph_made *made, int edge, const graph_edge *to);
@@ -31,6 +43,7 @@ kiln_blob graph_ir(const graph_made *made);
 /* The typed IR of a kernel of GRAPH_TYPED. */
 kiln_blob graph_kernel_ir(int function);
 /* What a kernel of a frontend that lowers makes of one code. */
-uint64_t graph_hash_code(uint64_t h, const char *function, uint64_t ir);
+uint64_t graph_hash_code(uint64_t h, const char *function, const char *type,
+                         uint64_t ir);
 
 #endif /* KILN_TESTS_GRAPH_INSIDE_H */

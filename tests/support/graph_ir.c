@@ -30,9 +30,21 @@ void graph_call(graph_made *made, int edge, const graph_edge *to)
     made->factors[made->called_count++] = edge + 2;
 }
 
-uint64_t graph_hash_code(uint64_t h, const char *function, uint64_t ir)
+uint64_t graph_number_under(int settings)
+{
+    return settings == GRAPH_OVERLAID ? 16 : 0;
+}
+
+uint64_t graph_hash_settings(int settings)
+{
+    return settings == GRAPH_OPTIMISED ? GRAPH_HASH + 1 : GRAPH_HASH;
+}
+
+uint64_t graph_hash_code(uint64_t h, const char *function, const char *type,
+                         uint64_t ir)
 {
     h = graph_hash(h, function, strlen(function));
+    h = graph_hash(h, type, strlen(type));
     return graph_hash(h, &ir, sizeof ir);
 }
 

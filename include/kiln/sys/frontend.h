@@ -368,7 +368,9 @@ kiln_inference_add_query(kiln_inference *inference, const kiln_query *query);
  * it is of the same frontend, in the same world; of another frontend in the
  * world that kiln_inference_world() tells. Other statuses are its own, with its
  * error. A result that goes on without a callee that failed is good for those
- * worlds alone once more than one frontend took part, and is not stored.
+ * worlds alone, and is not stored; where it failed for what is around it alone,
+ * for want of memory or in too deep a recursion, infer() fails as it did. So
+ * it is with what a nested kiln_infer() or kiln_compile() could not get.
  *
  * KILN_ERECURSION, without an error: the callee is being inferred further up
  * on this very chain; `*head` is that inference, and the callee is recorded.
@@ -406,8 +408,9 @@ kiln_inference_depend(kiln_inference *inference, const kiln_code *code);
  * Stores the world of `frontend` in which this inference, and whatever it is
  * part of, asks for callees: of the own frontend the one that infer() got, of
  * another one the current world when it was reached first. It is held until
- * the request ends. A nested kiln_infer() in that world gives what this
- * inference may depend on.
+ * the request ends. A nested kiln_infer() in that world sees every frontend in
+ * the worlds of this inference, and so gives what that may depend on; in
+ * another world it is a request of its own.
  */
 KILN_API KILN_NODISCARD kiln_status
 kiln_inference_world(uint64_t *out, kiln_inference *inference,
