@@ -485,20 +485,23 @@ static void redefine_typed(graph_frontend *f, int function)
 }
 
 /* A program of which one part is old and the other new is nobody's. */
-/* f2 is stored, and calls f1, which is not any more and calls f0 around it:
-   what is loaded relies on nothing that is being inferred. */
+/* f2 is stored. It calls f1, which is not any more and calls f0 around it: what
+   is loaded relies on nothing that is being inferred, be that there before or
+   because of it. */
 static void a_stored_part_of_a_cycle_that_was_edited_is_inferred(void **state)
 {
     graph_definition calls = {
-        .edge_count = 2,
-        .edges = {{0, GRAPH_LOW_A, 1, 0}, {0, GRAPH_LOW_A, 2, 0}}};
+        .edges = {{0, GRAPH_LOW_A, 2, 0}, {0, GRAPH_LOW_A, 2, 0}}};
 
     (void)state;
-    for (uint64_t i = 0; i < 3; i++) {
+    for (uint64_t i = 0; i < 6; i++) {
         begin(1, GRAPH_ALL);
         calls.number = i;
+        calls.edge_count = i % 2 ? 2 : 1;
+        calls.edges[0].function = i % 2 ? 1 : 2;
+        calls.edges[1].function = 2;
         assert_ok(graph_define(g, GRAPH_LOW_A, 0, &calls, NULL));
-        define_call(GRAPH_LOW_A, 1, 7, GRAPH_LOW_A, 0);
+        define_call(GRAPH_LOW_A, 1, i / 2, GRAPH_LOW_A, 0);
         define_call(GRAPH_LOW_A, 2, 8, GRAPH_LOW_A, 1);
         assert_right(GRAPH_LOW_A, 0);
         assert_right(GRAPH_LOW_A, 2);

@@ -251,6 +251,9 @@ kiln_status kiln_inference_callee(kiln_inference *inference,
     code = member;
     if (!code)
         KILN_TRY(get_callee(&code, inference, callee, error));
+    /* Nor on what was inferred, and relies on something further up. */
+    if (inference->is_loading && !code->published && !code->is_stored)
+        return KILN_ENOTFOUND;
     *out = code;
     if (add_callee(inference, (kiln_code *)(uintptr_t)code, index) != KILN_OK)
         return kiln__error_no_memory(error);
