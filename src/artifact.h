@@ -66,9 +66,14 @@ const kiln_artifact *kiln__artifact_retain_origin(
 uint32_t kiln__argument_layout(kiln_argument_info *out,
                                const kiln_type *const *types, size_t count);
 
+/* An entry's name, where the config says none, ends in an underscore and so
+   many digits of the typed digest. */
+#define KILN__ENTRY_DIGITS 8
+
 /* Can what an artifact of a store says of its kernel be true of the job?
    KILN_ECORRUPT. Arguments are looked at when it is loaded. */
 kiln_status kiln__artifact_check(const kiln_artifact *artifact,
+                                 const kiln_code *code,
                                  const kiln_config *config, kiln_error **error);
 
 /* Is it the artifact's own fault that loading it ended so? */
@@ -109,6 +114,8 @@ kiln_status kiln__backend_find(const kiln_backend_ops **ops, void **self,
 /* Loads the artifact on the config's device and finds the kernel's symbol:
    fills module and function of `kernel`. */
 kiln_status kiln__kernel_load(kiln_kernel *kernel, kiln_error **error);
+/* Does the config's device open? */
+int kiln__kernel_has_device(const kiln_config *config);
 void kiln__kernel_unload(kiln_kernel *kernel);
 
 #endif /* KILN_ARTIFACT_H */

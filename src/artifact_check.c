@@ -7,6 +7,7 @@
 #include "host_abi.h"
 #include "report.h"
 #include "settings.h"
+#include "tiers.h"
 
 /*
  * The sums of an entry are right, so somebody meant what it says; but that need
@@ -43,8 +44,24 @@ static uint64_t stack_bytes_most(const kiln_config *config)
     return strcmp(config->backend, "host") == 0 ? KILN__HOST_STACK_MAX : 0;
 }
 
+/* As build.c makes it: the config's, or one that ends in the digest's begin. */
+static int is_entry_name(const char *name, const kiln_code *code,
+                         const kiln_config *config)
+{
+    char digest[KILN_DIGEST_TEXT_SIZE];
+    const size_t size = strlen(name);
+
+    if (config->entry_name)
+        return strcmp(name, config->entry_name) == 0;
+    kiln_digest_text(kiln_code_digest(code), digest);
+    return size > KILN__ENTRY_DIGITS &&
+           name[size - KILN__ENTRY_DIGITS - 1] == '_' &&
+           memcmp(name + size - KILN__ENTRY_DIGITS, digest,
+                  KILN__ENTRY_DIGITS) == 0;
+}
+
 /* The member that cannot be true, or NULL. */
-static const char *wrong_member(const kiln_kernel_info *info,
+static const char *wrong_number(const kiln_kernel_info *info,
                                 const kiln_config *config)
 {
     const uint64_t required[3] = {config->required_group_x,
@@ -78,14 +95,67 @@ static const char *wrong_member(const kiln_kernel_info *info,
     return NULL;
 }
 
+static int has_site(const kiln_code *code, const char *name)
+{
+    size_t count;
+    const kiln__site_use *sites = kiln__code_sites(code, &count);
+
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(sites[i].name, name) == 0)
+            return 1;
+    return 0;
+}
+
+static int is_site_of(const kiln_code *const *closure, size_t count,
+                      const char *name)
+{
+    for (size_t i = 0; i < count; i++)
+        if (has_site(closure[i], name))
+            return 1;
+    return 0;
+}
+
+/* Another object's address would be put into the code. A record does not know
+   what its closure refers to. */
+static kiln_status find_wrong_site(const char **wrong,
+                                   const kiln_artifact *artifact,
+                                   const kiln_code *code,
+                                   const kiln_alloc *alloc)
+{
+    const kiln_code **closure = NULL;
+    size_t count = 0;
+
+    if (artifact->site_count == 0 || kiln__code_is_record(code))
+        return KILN_OK;
+    if (kiln__code_closure(&closure, &count, code) != KILN_OK)
+        return KILN_ENOMEM;
+    for (size_t i = 0; i < artifact->site_count; i++)
+        if (!is_site_of(closure, count, artifact->sites[i].name))
+            *wrong = "its sites";
+    kiln__deallocate(alloc, closure, count * sizeof *closure);
+    return KILN_OK;
+}
+
+static const char *wrong_member(const kiln_artifact *artifact,
+                                const kiln_code *code,
+                                const kiln_config *config)
+{
+    if (artifact->kernel_count != 1)
+        return "the number of its kernels";
+    if (!is_entry_name(artifact->kernels[0].name, code, config))
+        return "its name";
+    return wrong_number(&artifact->kernels[0], config);
+}
+
 kiln_status kiln__artifact_check(const kiln_artifact *artifact,
+                                 const kiln_code *code,
                                  const kiln_config *config, kiln_error **error)
 {
-    const char *wrong =
-        artifact->kernel_count == 1
-            ? wrong_member(kiln_artifact_kernel(artifact, 0), config)
-            : "the number of its kernels";
+    const char *wrong = wrong_member(artifact, code, config);
 
+    if (!wrong && find_wrong_site(&wrong, artifact, code,
+                                  &config->context->alloc) != KILN_OK)
+        return kiln__error_no_memory(error);
     if (!wrong)
         return KILN_OK;
     return kiln__error_set(error, KILN_ECORRUPT,

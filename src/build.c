@@ -21,12 +21,12 @@
 static const char *entry_symbol(kiln__build *build)
 {
     char digest[KILN_DIGEST_TEXT_SIZE];
-    char suffix[10];
+    char suffix[KILN__ENTRY_DIGITS + 2];
 
     if (build->config->entry_name)
         return build->config->entry_name;
     kiln_digest_text(kiln_code_digest(build->code), digest);
-    snprintf(suffix, sizeof suffix, "_%.8s", digest);
+    snprintf(suffix, sizeof suffix, "_%.*s", KILN__ENTRY_DIGITS, digest);
     return kiln__build_symbol(&build->arena, "",
                               kiln__build_name(&build->arena, build->code),
                               suffix);
@@ -271,6 +271,8 @@ static void fatal(void *env, const char *message)
     kiln__error_set(&error, kiln__fatal_status(message),
                     "%s: LLVM cannot go on: %s", kiln_code_name(build->code),
                     message);
+    if (kiln__fatal_status(message) == KILN_ECODEGEN)
+        (void)kiln__build_reject_supplies(build);
     build->fatal(build->fatal_env, error);
 }
 
@@ -418,6 +420,21 @@ static void begin_tools(kiln__build *build)
         kiln__fork_add(&build->context->fork, &build->begun_guard);
 }
 
+static kiln_status generate(kiln__build *build,
+                            const kiln__generator *generator)
+{
+    KILN_TRY(kiln__build_get_supplies(build, generator, &build->error));
+    return kiln__generate_by(generator, &build->request);
+}
+
+/* Bitcode of a store has right sums, and may be nonsense all the same: then
+   the build is tried with what is made here. */
+static int is_supplied_badly(kiln__build *build, kiln_status status)
+{
+    return (status == KILN_ECODEGEN || status == KILN_ECORRUPT) &&
+           kiln__build_reject_supplies(build);
+}
+
 kiln_status kiln__build_run(kiln__build *build,
                             void (*on_fatal)(void *env, kiln_error *error),
                             void *env, kiln_error **error)
@@ -430,8 +447,12 @@ kiln_status kiln__build_run(kiln__build *build,
     begin_tools(build);
     KILN_TRY(kiln__generator_open(&generator, build->context,
                                   build->request.module != NULL, error));
-    KILN_TRY(kiln__build_get_supplies(build, &generator, error));
-    status = kiln__generate_by(&generator, &build->request);
+    status = generate(build, &generator);
+    if (is_supplied_badly(build, status)) {
+        kiln_error_free(build->error);
+        build->error = NULL;
+        status = generate(build, &generator);
+    }
     if (status == KILN_OK)
         return KILN_OK;
     if (!build->error)
@@ -542,6 +563,15 @@ kiln_status kiln__build_load(kiln_kernel **out, const kiln_artifact *artifact,
     return KILN_OK;
 }
 
+/* It may be code for another device than the one that is here. Where nothing
+   may be built instead, the driver's words are worth more. */
+static int is_for_other_device(const kiln_config *config, kiln_status status)
+{
+    return status == KILN_ENODEVICE &&
+           kiln__stores_mode(config->context) != KILN__CACHE_MUST_HIT &&
+           kiln__kernel_has_device(config);
+}
+
 kiln_status kiln__build_load_found(kiln_kernel **out,
                                    const kiln_artifact *artifact,
                                    const kiln_code *code,
@@ -549,11 +579,12 @@ kiln_status kiln__build_load_found(kiln_kernel **out,
                                    kiln_error **error)
 {
     kiln_error *fault = NULL;
-    kiln_status status = kiln__artifact_check(artifact, config, &fault);
+    kiln_status status = kiln__artifact_check(artifact, code, config, &fault);
 
     if (status == KILN_OK)
         status = kiln__build_load(out, artifact, code, config, &fault);
-    if (kiln__artifact_is_unusable(artifact, status)) {
+    if (kiln__artifact_is_unusable(artifact, status) ||
+        is_for_other_device(config, status)) {
         kiln__artifact_reject(config->context, artifact);
         kiln_error_free(fault);
         fault = NULL;

@@ -19,6 +19,7 @@ typedef struct kiln__supply {
     kiln__encoder key;
     kiln__runtime_entry *entry; /* on loan or being built, or NULL */
     int is_building;
+    int is_rejected; /* what a store had of it was of no use */
 } kiln__supply;
 
 /*
@@ -87,6 +88,9 @@ const kiln__supply *kiln__build_supply_of(const kiln__build *build,
 kiln_status kiln__build_get_supplies(kiln__build *build,
                                      const kiln__generator *generator,
                                      kiln_error **error);
+/* The build failed: what stores gave for it may be why, and is dropped. False:
+   they gave nothing. */
+int kiln__build_reject_supplies(kiln__build *build);
 /* The code generator read one: `index` of the request's functions or
    imports. */
 void kiln__build_was_read(void *env, size_t index, uint64_t nanoseconds);

@@ -334,6 +334,7 @@ static kiln_status get(kiln__build *build, kiln__supply *supply,
             supply->use ? supply->use->digest : kiln_code_digest(supply->code),
         .is_optional = ir != NULL,
         .work = work,
+        .is_anew = supply->is_rejected,
     };
 
     switch (kiln__runtime_claim(&supply->entry, build->context, &query)) {
@@ -389,6 +390,24 @@ kiln_status kiln__build_get_supplies(kiln__build *build,
         kiln_error_free(cause);
     }
     return KILN_OK;
+}
+
+int kiln__build_reject_supplies(kiln__build *build)
+{
+    int rejected = 0;
+
+    for (size_t i = 0; i < build->supply_count; i++) {
+        kiln__supply *supply = &build->supplies[i];
+
+        if (!supply->entry || supply->is_building ||
+            !kiln__runtime_reject(build->context, supply->entry))
+            continue;
+        kiln__runtime_release(build->context, supply->entry);
+        supply->entry = NULL;
+        supply->is_rejected = 1;
+        rejected = 1;
+    }
+    return rejected;
 }
 
 void kiln__build_was_read(void *env, size_t index, uint64_t nanoseconds)

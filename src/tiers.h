@@ -288,6 +288,7 @@ typedef struct kiln__runtime_query {
     int is_optional;
     size_t work; /* of making it, in any measure: what was given up speaks for
                     all that is no more work */
+    int is_anew; /* what stores have was of no use */
 } kiln__runtime_query;
 
 typedef enum kiln__runtime_outcome {
@@ -320,6 +321,9 @@ void kiln__runtime_was_read(kiln_context *context, kiln__runtime_entry *entry,
                             uint64_t read_ns);
 #define KILN__RUNTIME_READS 3 /* before an entry is judged, by its best one */
 void kiln__runtime_release(kiln_context *context, kiln__runtime_entry *entry);
+/* A build failed that read it. One that a store gave is dropped there, and for
+   who asks from now on; it stays on loan. False: no store gave it. */
+int kiln__runtime_reject(kiln_context *context, kiln__runtime_entry *entry);
 
 /* ---- tiers/state.c ---- */
 /* The locks between processes; NULL: there are none. */

@@ -351,6 +351,10 @@ static void *clear_heap(void *address)
     return heap;
 }
 
+/* Of a kernel that says that it allocates nothing: if that is a lie, there is
+   no room. */
+static struct kiln__heap no_heap;
+
 static kiln__host_entry entry_of(void *function)
 {
     kiln__host_entry entry;
@@ -369,7 +373,8 @@ static void begin(host_launch *run, kiln_context *context,
     run->launch.raise = take_exception;
     run->launch.print = take_print;
     run->launch.failed = 0;
-    run->launch.heap = request->heap != NULL ? clear_heap(request->heap) : NULL;
+    run->launch.heap =
+        request->heap != NULL ? clear_heap(request->heap) : &no_heap;
     run->launch.frame = take_frame;
     run->context = context;
     run->entry = entry_of(request->function);

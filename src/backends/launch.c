@@ -12,6 +12,7 @@
 #include "report.h"
 #include "report_text.h"
 #include "settings.h"
+#include "tiers.h"
 #include "types.h"
 
 /*
@@ -339,6 +340,15 @@ static kiln_status fail(kiln_queue *queue, kiln_status status,
                : status;
 }
 
+/* Only who allocates can find no room: the artifact is a store's, and lies. The
+   next one who looks for it builds it. */
+static void reject_liar(const kiln_queue *queue, const kiln_kernel *kernel)
+{
+    if (queue->exception.kind == KILN_EXCEPTION_MEMORY &&
+        !kernel->info->allocates)
+        kiln__artifact_reject(kernel->context, kernel->artifact);
+}
+
 /* ---- launching ---- */
 
 /* The devices that a driver opened are each there once. */
@@ -407,6 +417,8 @@ static kiln_status launch_packed(kiln_queue *queue,
     if (status == KILN_OK && device->ops->native_grew != NULL &&
         device->ops->native_grew(device->self, kernel->module->handle))
         kiln__growth_note(queue, kernel);
+    if (status == KILN_EEXCEPTION)
+        reject_liar(queue, kernel);
     return status == KILN_OK ? KILN_OK : fail(queue, status, error);
 }
 

@@ -297,6 +297,17 @@ static kiln_status put_on_device(struct kiln__loaded_module *module,
     return status;
 }
 
+int kiln__kernel_has_device(const kiln_config *config)
+{
+    const kiln__driver_device *device;
+    kiln__backend *backend = kiln__backend_entry(
+        config->context, config->backend, strlen(config->backend));
+
+    return backend != NULL &&
+           kiln__driver_device_get(&device, config->context, backend,
+                                   (uint32_t)config->device, NULL) == KILN_OK;
+}
+
 /* Whatever fails, no host object stays rooted for it. */
 static kiln_status load(struct kiln__loaded_module *module, kiln_kernel *kernel,
                         kiln_error **error)

@@ -157,7 +157,8 @@ kiln__runtime_outcome kiln__runtime_claim(kiln__runtime_entry **out,
             wait_for_builder(context, query);
         waited |= busy;
     } while (busy);
-    if (outcome == KILN__RUNTIME_OWN && kiln__runtime_recall(context, *out)) {
+    if (outcome == KILN__RUNTIME_OWN && !query->is_anew &&
+        kiln__runtime_recall(context, *out)) {
         count(context, KILN__COUNT_STORE_HIT);
         return KILN__RUNTIME_FOUND;
     }
@@ -256,6 +257,19 @@ void kiln__runtime_release(kiln_context *context, kiln__runtime_entry *entry)
             drop_bitcode(context, entry);
     }
     kiln__mutex_unlock(&tiers->lock);
+}
+
+int kiln__runtime_reject(kiln_context *context, kiln__runtime_entry *entry)
+{
+    struct kiln__tiers *tiers = context->tiers;
+
+    if (!entry->is_recalled)
+        return 0;
+    kiln__runtime_unsave(context, entry);
+    kiln__mutex_lock(&tiers->lock);
+    unlist(tiers, entry);
+    kiln__mutex_unlock(&tiers->lock);
+    return 1;
 }
 
 /* ---- what is saved with a package ---- */

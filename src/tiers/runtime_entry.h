@@ -30,6 +30,7 @@ struct kiln__runtime_entry {
     kiln__lock lock;                  /* of its builder, between processes */
     uint64_t order;                   /* in which they came; 0: not yet */
     int is_packed;                    /* from a pack that was inserted */
+    int is_recalled;                  /* from a store */
     char *toolchain;                  /* that made it; NULL: today's */
     struct kiln__runtime_entry *next; /* of those that go */
     size_t encoded_size;
@@ -46,5 +47,8 @@ kiln_status kiln__runtime_keep(kiln_context *context,
 int kiln__runtime_recall(kiln_context *context, kiln__runtime_entry *entry);
 void kiln__runtime_save(kiln_context *context,
                         const kiln__runtime_entry *entry);
+/* Drops it wherever a store has it with that very bitcode. */
+void kiln__runtime_unsave(kiln_context *context,
+                          const kiln__runtime_entry *entry);
 
 #endif /* KILN_RUNTIME_ENTRY_H */

@@ -79,6 +79,7 @@ static int take_stored(kiln_context *context, kiln__runtime_entry *entry,
         return 0;
     }
     entry->is_packed = stored->is_packed;
+    entry->is_recalled = 1;
     kiln__string_free(&context->alloc, entry->toolchain);
     entry->toolchain = kiln__string_copy_n(
         &context->alloc, stored->entry.toolchain, stored->entry.toolchain_size);
@@ -149,4 +150,21 @@ void kiln__runtime_save(kiln_context *context, const kiln__runtime_entry *entry)
     if (kiln__draft_runtime(&draft, context, entry) == KILN_OK)
         kiln__draft_put(context, &draft);
     kiln__draft_dispose(&draft);
+}
+
+void kiln__runtime_unsave(kiln_context *context,
+                          const kiln__runtime_entry *entry)
+{
+    const kiln_key key = key_of(entry);
+    kiln__stored stored = {0};
+    kiln_status status =
+        kiln__stores_get(&stored, context, KILN__ENTRY_RUNTIME, &key);
+
+    while (status == KILN_OK) {
+        if (stored.entry.payload_size == entry->size &&
+            memcmp(stored.entry.payload, entry->bitcode, entry->size) == 0)
+            kiln__stores_reject(context, &stored, KILN__FAULT_MALFORMED);
+        status = kiln__stores_next(&stored, context, KILN__ENTRY_RUNTIME, &key);
+    }
+    kiln__stored_release(&stored);
 }

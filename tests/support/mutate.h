@@ -1,0 +1,26 @@
+/* mutate.h - hostile variants of what encoder.h encodes. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#ifndef KILN_TESTS_MUTATE_H
+#define KILN_TESTS_MUTATE_H
+
+#include "encoder.h"
+
+/*
+ * Fields are taken one after the other, those inside bytes too where bytes are
+ * fields, and each becomes what a reader might trip over: a number near a
+ * power of two, a text of another field, one that is not UTF-8 or very long,
+ * the digest of something else; it is left out, doubled, or of another type.
+ * Variants have numbers from zero; the same number is the same variant.
+ */
+typedef struct mutate_pool {
+    const kiln_digest *digests; /* that mean something elsewhere */
+    size_t digest_count;
+} mutate_pool;
+
+size_t mutate_count(const void *bytes, size_t size, const mutate_pool *pool);
+/* Writes variant `number`, which must be less than their count; `what` says
+   which field became what. False: it is the same as before. */
+int mutate_write(kiln__encoder *out, const void *bytes, size_t size,
+                 const mutate_pool *pool, size_t number, char what[128]);
+
+#endif /* KILN_TESTS_MUTATE_H */
