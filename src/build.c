@@ -239,7 +239,11 @@ static kiln_status finish(void *env, const kiln__codegen_result *result)
                                result->size);
     if (result->relocation == KILN_RELOCATION_SESSION)
         tell_session(build, result->session_reason);
-    return make_artifact(build, result);
+    KILN_TRY(make_artifact(build, result));
+    if (result->relocation == KILN_RELOCATION_SESSION)
+        kiln__session_note(build->context, build->artifact,
+                           result->session_reason);
+    return KILN_OK;
 }
 
 /* What a tool failed on; the failure that follows says where it is. */

@@ -41,6 +41,7 @@ typedef struct explaining {
     const kiln__job_key *wanted;
     field_list fields; /* of the wanted key */
     nearest best;
+    kiln__text session; /* why the binary is not kept; empty: nobody knows */
     kiln_cache_answer_fn see;
     void *env;
     int failed;
@@ -160,7 +161,11 @@ static kiln_status compare(void *env, const kiln__cache_seen *seen,
     int is_kept = 0, is_good;
 
     /* Of one that is not believed there is nothing but its place. */
-    if (seen->shown.fault || entry->kind != e->wanted->kind)
+    if (seen->shown.fault)
+        return KILN_OK;
+    if (e->wanted->kind == KILN__ENTRY_BINARY)
+        (void)kiln__session_reason(&e->session, entry, e->wanted->key.digest);
+    if (entry->kind != e->wanted->kind)
         return KILN_OK;
     candidate.typed = kiln__entry_typed(entry);
     is_good = fields_of(&candidate.fields, e->alloc, &entry->key);
@@ -234,6 +239,9 @@ static kiln_status tell(const explaining *e, kiln_error **error)
         answer.found = verdict_of(e);
         answer.nearest = &e->best.entry;
     }
+    /* A later toolchain may have made one that is kept. */
+    if (answer.found != KILN_CACHE_FOUND && e->session.size > 0)
+        answer.session = e->session.bytes;
     answer.fields = list.items;
     answer.field_count = list.count;
     if (good)
@@ -251,10 +259,14 @@ static kiln_status explain_key(void *env, const kiln__job_key *wanted)
     kiln_status status = KILN_ENOMEM;
 
     e->wanted = wanted;
+    kiln__text_init(&e->session, e->alloc);
     if (fields_of(&e->fields, e->alloc, &wanted->key))
         status = kiln__cache_walk_all(e->context, &walk, NULL);
+    if (e->session.failed)
+        status = KILN_ENOMEM;
     if (status == KILN_OK)
         status = tell(e, NULL);
+    kiln__text_dispose(&e->session);
     fields_free(&e->fields, e->alloc);
     nearest_free(&e->best, e->alloc);
     return status;

@@ -15,6 +15,10 @@ void kiln__entry_title(kiln__text *name, kiln__text *target,
                        const kiln__entry *entry);
 /* The typed digest that an entry about a code instance leads to; else zero. */
 kiln_digest kiln__entry_typed(const kiln__entry *entry);
+/* If the entry is the note why the binary of that key is not kept: true, and
+   the reason is in `out`. (tiers/session.c) */
+int kiln__session_reason(kiln__text *out, const kiln__entry *entry,
+                         kiln_digest binary);
 /* Shows what its kind keeps, in section "meta". KILN_ENOMEM. */
 kiln_status kiln__entry_describe(const kiln_alloc *alloc,
                                  const kiln__entry *entry, kiln_field_fn see,

@@ -28,6 +28,7 @@
  * binary key   = H(typed digest, runtime library's digest, BINARY settings,
  *                codegen identity)
  * native key   = H(binary key, digest of its payload, driver and device)
+ * session key  = H(binary key): finds why there is no binary
  */
 #define KILN__KEY_SCHEMA 2
 
@@ -61,6 +62,8 @@ kiln_status kiln__key_attached(kiln__encoder *out, const kiln_context *context,
    artifact. */
 kiln_status kiln__key_native(kiln__encoder *out, kiln_digest binary,
                              kiln_digest payload, const char *driver);
+/* Of the note that says why a binary is not kept. */
+kiln_status kiln__key_session(kiln__encoder *out, kiln_digest binary);
 /* Of the note that toolchain_tools.c leaves about a file: of libLLVM under the
    build of the code generator, of another tool under its name. */
 kiln_status kiln__key_toolchain(kiln__encoder *out, const kiln_context *context,

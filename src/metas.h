@@ -17,7 +17,8 @@
     X(BINARY, 5)   /* tiers/stored_binary.c */ \
     X(SOURCE, 2)   /* frontend/summary.c */ \
     X(ATTACHED, 1) /* tiers/stored_attachment.c */ \
-    X(NATIVE, 1)   /* tiers/native.c */
+    X(NATIVE, 1)   /* tiers/native.c */ \
+    X(SESSION, 1)  /* tiers/session.c */
 
 #define KILN__META_ENUM(kind, version) KILN__META_##kind = (version),
 enum { KILN__META_MAP(KILN__META_ENUM) };

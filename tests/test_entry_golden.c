@@ -10,7 +10,8 @@
 #include "support/harness.h"
 #include "support/packs.h"
 
-/* One file of each kind, which is its number, too. */
+/* One file of each kind, which is its number, too. Version 1 had fewer. */
+#define KINDS_OF_1 9
 #define SIZE ((size_t)200)
 #define FOLDER KILN_TESTS_FOLDER "/golden/entries"
 #define CURRENT "v2"
@@ -72,7 +73,7 @@ static void entries_of_version_2_are_read(void **state)
 static void entries_of_version_1_are_missed(void **state)
 {
     (void)state;
-    for (int32_t kind = 0; kind < KILN__ENTRY_KIND_COUNT; kind++) {
+    for (int32_t kind = 0; kind < KINDS_OF_1; kind++) {
         kiln_blob bytes = kept("v1", kind);
         kiln__entry read;
 

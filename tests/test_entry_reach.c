@@ -19,7 +19,7 @@ static const struct {
     {KILN__ENTRY_RUNTIME, 1, 1},  {KILN__ENTRY_BINARY, 1, 1},
     {KILN__ENTRY_SOURCE, 1, 1},   {KILN__ENTRY_ATTACHED, 1, 1},
     {KILN__ENTRY_RAW, 0, 0},      {KILN__ENTRY_TOOLCHAIN, 0, 0},
-    {KILN__ENTRY_NATIVE, 0, 1},
+    {KILN__ENTRY_NATIVE, 0, 1},   {KILN__ENTRY_SESSION, 0, 0},
 };
 
 #define COUNT (sizeof kinds / sizeof *kinds)

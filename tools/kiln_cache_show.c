@@ -123,6 +123,7 @@ static void explain_json(json *out, const kiln_cache_answer *answer,
     json_text(out, "nearest", answer->nearest != NULL ? digest : NULL);
     json_text(out, "nearest_name",
               answer->nearest != NULL ? answer->nearest->name : NULL);
+    json_text(out, "session", answer->session);
     json_array(out, "fields");
     for (size_t i = 0; i < answer->field_count; i++) {
         json_object(out, NULL);
@@ -149,6 +150,8 @@ static void explain_text(const kiln_cache_answer *answer, const char *wanted,
     size_t differing = 0;
 
     (void)printf("%s %s: %s\n", answer->kind, wanted, verdict);
+    if (answer->session != NULL)
+        (void)printf("  built again by each process: %s\n", answer->session);
     if (answer->found != KILN_CACHE_NEAREST)
         return;
     kiln_digest_text(answer->nearest->digest, digest);

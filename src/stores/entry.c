@@ -270,7 +270,8 @@ int32_t kiln__entry_tier(int32_t kind)
 {
     if (kind == KILN__ENTRY_RUNTIME)
         return KILN_TIER_RUNTIME;
-    return kind == KILN__ENTRY_BINARY || kind == KILN__ENTRY_NATIVE
+    return kind == KILN__ENTRY_BINARY || kind == KILN__ENTRY_NATIVE ||
+                   kind == KILN__ENTRY_SESSION
                ? KILN_TIER_BINARY
                : KILN_TIER_TYPED;
 }

@@ -283,6 +283,12 @@ static void show_native(showing *s)
     take_text(s, "kernel");
 }
 
+static void show_session(showing *s)
+{
+    show_native(s);
+    take_text(s, "stays in its process");
+}
+
 /* ---- all of it ---- */
 
 static void show_fields(showing *s, int32_t kind)
@@ -302,6 +308,8 @@ static void show_fields(showing *s, int32_t kind)
         show_source(s);
     else if (kind == KILN__ENTRY_NATIVE)
         show_native(s);
+    else if (kind == KILN__ENTRY_SESSION)
+        show_session(s);
 }
 
 kiln_status kiln__entry_describe(const kiln_alloc *alloc,
@@ -371,7 +379,8 @@ void kiln__entry_title(kiln__text *name, kiln__text *target,
         (void)kiln__read_u64(&reader);
         (void)kiln__read_text(&reader);
         add_span(name, kiln__read_text(&reader));
-    } else if (entry->kind == KILN__ENTRY_NATIVE) {
+    } else if (entry->kind == KILN__ENTRY_NATIVE ||
+               entry->kind == KILN__ENTRY_SESSION) {
         add_span(target, kiln__read_text(&reader));
         add_span(name, kiln__read_text(&reader));
     } else if (entry->kind == KILN__ENTRY_INSTANCE ||

@@ -153,6 +153,13 @@ kiln_status kiln__key_native(kiln__encoder *out, kiln_digest binary,
     return end(out);
 }
 
+kiln_status kiln__key_session(kiln__encoder *out, kiln_digest binary)
+{
+    begin(out, "session");
+    kiln__encode_digest(out, binary);
+    return end(out);
+}
+
 kiln_status kiln__key_runtime(kiln__encoder *out, kiln_digest typed,
                               const kiln_config *config)
 {

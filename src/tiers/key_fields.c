@@ -68,6 +68,7 @@ static const struct shape {
       FIELD_OF("payload"),
       FIELD_OF("driver"),
       {END, NULL, 0}}},
+    {"session", {FIELD_OF("binary key"), {END, NULL, 0}}},
     {"runtime",
      {SETTINGS_OF(KILN__SCOPE_TYPED | KILN__SCOPE_RUNTIME),
       FIELD_OF("typed digest"),

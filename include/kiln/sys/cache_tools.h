@@ -203,6 +203,9 @@ typedef struct kiln_cache_answer {
     const kiln_cache_entry *nearest;     /* NULL: ABSENT */
     const kiln_cache_difference *fields; /* all of them, in the key's order */
     size_t field_count;
+    /* Of a binary: why the one that a process built was not kept and each
+       process builds it again, as KILN_EVENT_SESSION says it; or NULL. */
+    const char *session;
 } kiln_cache_answer;
 
 typedef void (*kiln_cache_answer_fn)(void *env,

@@ -1,0 +1,66 @@
+/* session.c - why an artifact is not kept, for who asks later. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include <string.h>
+
+#include "artifact.h"
+#include "describe.h"
+#include "keys.h"
+#include "metas.h"
+#include "reader.h"
+#include "state.h"
+#include "stores.h"
+
+/*
+ * An artifact that holds an address of its process is built again in each one.
+ * The process that built it left this note, so that another one can tell why.
+ * Nothing else reads it. It stays in this user's folder: the reason names a
+ * number of the process that wrote it.
+ *
+ * Meta, after a version: target, kernel, reason. There is no payload.
+ */
+
+void kiln__session_note(kiln_context *context, const kiln_artifact *artifact,
+                        const char *reason)
+{
+    kiln__draft draft;
+
+    if (!reason || !kiln__stores_write(context, KILN__ENTRY_SESSION))
+        return;
+    kiln__draft_init(&draft, &context->alloc, KILN__ENTRY_SESSION);
+    kiln__encode_u64(&draft.meta, KILN__META_SESSION);
+    kiln__encode_text(&draft.meta, artifact->target);
+    kiln__encode_text(&draft.meta, artifact->kernels[0].method);
+    kiln__encode_text(&draft.meta, reason);
+    if (kiln__key_session(&draft.key, artifact->key) == KILN_OK &&
+        kiln__draft_finish(&draft, NULL) == KILN_OK)
+        kiln__stores_put(context, &draft.entry, 0);
+    kiln__draft_dispose(&draft);
+}
+
+int kiln__session_reason(kiln__text *out, const kiln__entry *entry,
+                         kiln_digest binary)
+{
+    kiln__span_of_bytes reason;
+    kiln__reader reader;
+    kiln__encoder key;
+    int is_it;
+
+    if (entry->kind != KILN__ENTRY_SESSION)
+        return 0;
+    kiln__encoder_init(&key, out->alloc);
+    is_it = kiln__key_session(&key, binary) == KILN_OK &&
+            key.size == entry->key.encoded_size &&
+            memcmp(key.bytes, entry->key.encoded, key.size) == 0;
+    kiln__encoder_dispose(&key);
+    kiln__reader_init(&reader, entry->meta, entry->meta_size);
+    if (!is_it || kiln__read_u64(&reader) != KILN__META_SESSION)
+        return 0;
+    (void)kiln__read_text(&reader);
+    (void)kiln__read_text(&reader);
+    reason = kiln__read_text(&reader);
+    if (!kiln__reader_is_done(&reader) || !reason.data)
+        return 0;
+    out->size = 0;
+    kiln__text_add_n(out, reason.data, reason.size);
+    return 1;
+}
