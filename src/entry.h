@@ -39,7 +39,7 @@
     X(ATTACHED, 5, "attached", ANYWHERE) /* of a consumer's, to an instance */ \
     X(RAW, 6, "raw", MACHINE)            /* bytes of somebody else */ \
     X(TOOLCHAIN, 7, "toolchain", MACHINE) /* a tool that was seen */ \
-    X(NATIVE, 8, "native", ASKED) /* what a driver made of an artifact */ \
+    X(NATIVE, 8, "native", ASKED)     /* what a driver made of an artifact */ \
     X(SESSION, 9, "session", MACHINE) /* why an artifact is not kept */
 
 #define KILN__ENTRY_KIND_ENUM(name, value, text, reach) \

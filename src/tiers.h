@@ -232,7 +232,8 @@ void kiln__artifact_forget(kiln_context *context,
 const kiln_artifact *kiln__artifact_recall(kiln_context *context,
                                            const kiln_key *key);
 void kiln__artifact_save(kiln_context *context, const kiln_artifact *artifact);
-/* Notes for kiln_cache_explain() why the artifact is not kept; NULL: nothing. */
+/* Notes for kiln_cache_explain() why the artifact is not kept; NULL: nothing.
+ */
 void kiln__session_note(kiln_context *context, const kiln_artifact *artifact,
                         const char *reason);
 /* What a store gave cannot be loaded: it is forgotten, and dropped there. */

@@ -64,6 +64,7 @@ typedef struct kiln__loose {
     atomic_int is_refused;    /* something is not used, and was told */
     atomic_uint_fast64_t filesystem_size; /* in bytes; 0: not asked */
     atomic_uint_fast64_t random;          /* state of the draws */
+    atomic_int locks;                     /* of files there: loose_usage.c */
 } kiln__loose;
 
 enum { KILN__LOOSE_UNOPENED = -1, KILN__LOOSE_REFUSED = -2 };

@@ -9,41 +9,43 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-#include "loose_scan.h"
-#include "quiet.h"
+#include "loose_usage.h"
 #include "sum.h"
 
 /*
- * Nobody counts what is in the store, and nobody scans it when it is opened,
- * read or closed. A put draws, and the larger what it put, the likelier it
- * looks at the folder it put it in: once in a tenth of what that folder may
- * hold, on average. That needs no memory and no agreement: a thousand
- * processes that put a little each look as often as one that puts as much as
- * all of them.
+ * Nobody scans the store when it is opened, read or closed, nor, where bounds
+ * are large, when something is put. What is in each of the 256 folders is
+ * counted in a small file (loose_usage.h): a put adds what it put, and when all
+ * together is too much, looks at the fullest folder and evicts there, then at
+ * the next. That frees a fifth of a folder's share, so of many puts one looks.
+ * Who looks sets the count right, and looks before it evicts.
  *
- * Keys are digests, so the 256 folders fill alike, and each has its share of
- * the bounds. But entries differ in size: one folder may hold more than its
- * share while the whole has room. So whoever looks at a folder notes in a
- * small file what is in it, and evicts only when all that is noted is too
- * much. That file is a hint: several write to it without a lock, and a wrong
- * one makes the store somewhat too large or too small for a while.
+ * Nothing is counted of a folder that nobody has looked at since the file is
+ * there. A put looks at a few of these, so after the first puts there are none.
+ * And some puts look at their folder without need, drawn by lot, the larger
+ * what they put, the likelier: that finds what a process that died did not
+ * count, and what was unused for too long.
  *
- * A store whose bounds are small is looked at as a whole, by each put: that
- * takes a millisecond or two, and no draw is wide of the mark. Whoever is the
- * last to put sees what all others put before, so when nobody puts any more,
- * the bounds hold, however many processes there were.
+ * Keys are digests, so the folders fill alike, and each has its share of the
+ * bounds. But entries differ in size: one folder may hold more than its share
+ * while the whole has room.
+ *
+ * A store whose bounds are small is looked at as a whole, by each put: a
+ * folder's share would be an entry or two. Whoever is the last to put sees what
+ * all others put before. So with small bounds and with large ones, when nobody
+ * puts any more, the bounds hold, however many processes there were.
  *
  * What was unused for too long goes, but at most half of a folder at a time: a
  * clock that jumps ahead makes everything look old, and what is used
  * meanwhile is young again.
  */
 
-#define USAGE_NAME "usage"
 #define SMALL_ENTRIES ((uint64_t)4096)
 #define SMALL_SIZE ((uint64_t)64 << 20)
 #define BLOCK ((uint64_t)4096)      /* what the smallest file takes */
-#define LOOKS 10.0                  /* while a folder is filled once */
+#define LOOKS 2.0                   /* by lot, while a folder is filled once */
 #define FILES_MAX ((size_t)1 << 16) /* looked at in one folder */
+#define UNSEEN_MAX 8                /* folders nobody had looked at, of a put */
 
 /* ---- the bounds ---- */
 
@@ -86,149 +88,148 @@ static uint64_t low_water(uint64_t bound)
     return bound == KILN_CACHE_UNBOUNDED ? bound : bound - bound / 5;
 }
 
-/* ---- what is noted ---- */
+/* ---- what is counted ---- */
 
-typedef struct usage {
-    uint64_t bytes;
-    uint64_t entries_and_one; /* 0: never looked at */
-} usage;
-
-typedef struct usage_table {
-    usage shards[KILN__LOOSE_SHARDS];
-} usage_table;
-
-/* All zero when nothing is noted. */
-static void usage_read(usage_table *table, const kiln__loose *loose, int folder)
+/* A wild number is one of a damaged file: it is too much, and set right. */
+static uint64_t plus(uint64_t a, uint64_t b)
 {
-    const char *why_not;
-    struct stat facts;
-    const int file = kiln__trust_open(&why_not, &facts, &loose->options.trust,
-                                      folder, USAGE_NAME, O_RDONLY);
-
-    memset(table, 0, sizeof *table);
-    if (file < 0)
-        return;
-    if (read(file, table, sizeof *table) != (ssize_t)sizeof *table)
-        memset(table, 0, sizeof *table);
-    (void)close(file);
+    return a + b < a ? UINT64_MAX : a + b;
 }
 
-static void usage_note(const kiln__loose *loose, int folder, unsigned shard,
-                       const usage *noted)
+static uint64_t entries_of(const kiln__usage *usage)
 {
-    const int file =
-        kiln__trust_make(&loose->options.trust, folder, USAGE_NAME, O_WRONLY);
-    const off_t last = (off_t)(sizeof(usage_table) - sizeof *noted);
-    kiln__quiet quiet;
+    const uint64_t counted = usage->mark & KILN__USAGE_ENTRIES;
 
-    if (file < 0)
-        return;
-    kiln__quiet_begin(&quiet);
-    /* A file that is too short is read as nothing. */
-    if (lseek(file, 0, SEEK_END) < last + (off_t)sizeof *noted)
-        (void)!ftruncate(file, (off_t)sizeof(usage_table));
-    (void)!pwrite(file, noted, sizeof *noted, (off_t)(shard * sizeof *noted));
-    kiln__quiet_end(&quiet);
-    (void)close(file);
+    return counted > 0 ? counted - 1 : 0;
 }
 
-/* All that is noted. Where nothing is, there will be, before that folder has
-   grown by much. A wild number is one of a damaged file, and the sum may then
-   be anything, until that folder is looked at again. */
-static bounds usage_sum(const usage_table *table)
+static bounds usage_sum(const kiln__usage_table *table)
 {
     bounds sum = {0, 0};
 
     for (size_t i = 0; i < KILN__LOOSE_SHARDS; i++) {
-        if (table->shards[i].entries_and_one == 0)
-            continue;
-        sum.size += table->shards[i].bytes;
-        sum.entries += table->shards[i].entries_and_one - 1;
+        sum.size = plus(sum.size, table->shards[i].bytes);
+        sum.entries = plus(sum.entries, entries_of(&table->shards[i]));
     }
     return sum;
 }
 
-static unsigned usage_largest(const usage_table *table, int by_size)
+static int is_too_much(const kiln__usage_table *table, bounds of)
+{
+    const bounds sum = usage_sum(table);
+
+    return sum.size > of.size || sum.entries > of.entries;
+}
+
+/* Of those that were not looked at yet. */
+static unsigned usage_largest(const kiln__usage_table *table,
+                              const uint8_t *seen, int by_size)
 {
     unsigned largest = 0;
+    uint64_t most = 0;
 
-    for (unsigned i = 1; i < KILN__LOOSE_SHARDS; i++) {
-        const usage *a = &table->shards[i], *b = &table->shards[largest];
+    for (unsigned i = 0; i < KILN__LOOSE_SHARDS; i++) {
+        const kiln__usage *usage = &table->shards[i];
+        const uint64_t size =
+            seen[i] ? 0 : plus(1, by_size ? usage->bytes : entries_of(usage));
 
-        if (by_size ? a->bytes > b->bytes
-                    : a->entries_and_one > b->entries_and_one)
+        if (size > most)
             largest = i;
+        most = size > most ? size : most;
     }
     return largest;
 }
 
 /* ---- one folder ---- */
 
-/* Looks at a folder; evicts down to its share if there `is_too_much` in all.
-   Notes what is left. */
-static kiln_status look(kiln__loose *loose, unsigned shard, bounds of,
-                        int is_too_much, const char *keep, usage *left)
+/* All that a put knows while it keeps the bounds. */
+typedef struct keeping {
+    kiln__loose *loose;
+    int folder;
+    const char *keep; /* what was put */
+    bounds of;
+    kiln__usage_table table;
+    uint8_t seen[KILN__LOOSE_SHARDS];
+} keeping;
+
+static void evict(keeping *k, kiln__loose_scan *scan, unsigned shard)
+{
+    uint64_t size = KILN_CACHE_UNBOUNDED, entries = KILN_CACHE_UNBOUNDED;
+    kiln__usage *usage = &k->table.shards[shard];
+    const kiln__usage counted = *usage;
+
+    kiln__loose_scan_keep(scan, k->keep);
+    *usage = (kiln__usage){scan->bytes, scan->files.count + 1};
+    if (is_too_much(&k->table, k->of)) {
+        size = low_water(k->of.size) / KILN__LOOSE_SHARDS;
+        entries = low_water(k->of.entries) / KILN__LOOSE_SHARDS;
+    }
+    *usage = counted;
+    kiln__loose_scan_evict(scan, size, entries, k->loose->options.max_age_s,
+                           (scan->files.count + 1) / 2);
+}
+
+/* Looks at a folder; evicts down to its share if there is too much in all.
+   Counts what is left. */
+static kiln_status look(keeping *k, unsigned shard)
 {
     kiln__loose_scan scan;
-    kiln_status status = kiln__loose_scan_begin(&scan, loose);
-    uint64_t size = KILN_CACHE_UNBOUNDED, entries = KILN_CACHE_UNBOUNDED;
+    kiln_status status = kiln__loose_scan_begin(&scan, k->loose);
 
     if (status != KILN_OK)
         return status;
+    k->seen[shard] = 1;
     status = kiln__loose_scan_shard(&scan, shard, FILES_MAX);
     if (status == KILN_OK) {
-        kiln__loose_scan_keep(&scan, keep);
-        if (is_too_much) {
-            size = low_water(of.size) / KILN__LOOSE_SHARDS;
-            entries = low_water(of.entries) / KILN__LOOSE_SHARDS;
-        }
-        kiln__loose_scan_evict(&scan, size, entries, loose->options.max_age_s,
-                               (scan.files.count + 1) / 2);
-        *left = (usage){scan.report.bytes, scan.report.entries + 1};
-        usage_note(loose, scan.folder, shard, left);
+        evict(k, &scan, shard);
+        kiln__usage_set(&k->table, k->loose, scan.folder, shard, &scan.report);
     }
     kiln__loose_scan_end(&scan);
     return status;
 }
 
-/* What was put since the folders were looked at is not in the sum: about a
-   tenth, since a folder is looked at LOOKS times while it is filled. */
-static uint64_t high_water(uint64_t bound)
+static kiln_status look_at_unseen(keeping *k, unsigned shard)
 {
-    return bound == KILN_CACHE_UNBOUNDED ? bound : bound - bound / 10;
+    kiln_status status = KILN_OK;
+    int left = UNSEEN_MAX;
+
+    for (unsigned i = 0; i < KILN__LOOSE_SHARDS && left && status == KILN_OK;
+         i++) {
+        const unsigned at = (shard + i) % KILN__LOOSE_SHARDS;
+
+        if (k->table.shards[at].mark != 0 || k->seen[at])
+            continue;
+        status = look(k, at);
+        left--;
+    }
+    return status;
 }
 
-/* Looks at the folder that grew; when there is too much in all, evicts there
-   and in the fullest one. */
-static void look_near_with(kiln__loose *loose, usage_table *table, int folder,
-                           unsigned shard, const char *keep, bounds of)
+static void look_at_largest(keeping *k)
 {
-    unsigned largest;
-    usage left;
-    bounds sum;
+    kiln_status status = KILN_OK;
 
-    usage_read(table, loose, folder);
-    if (look(loose, shard, of, 0, keep, &left) != KILN_OK)
-        return;
-    table->shards[shard] = left;
-    sum = usage_sum(table);
-    if (sum.size <= high_water(of.size) &&
-        sum.entries <= high_water(of.entries))
-        return;
-    largest = usage_largest(table, sum.size > high_water(of.size));
-    (void)look(loose, shard, of, 1, keep, &left);
-    if (largest != shard)
-        (void)look(loose, largest, of, 1, keep, &left);
+    for (int i = 0; i < KILN__LOOSE_SHARDS && status == KILN_OK &&
+                    is_too_much(&k->table, k->of);
+         i++)
+        status = look(k, usage_largest(&k->table, k->seen,
+                                       usage_sum(&k->table).size > k->of.size));
 }
 
-static void look_near(kiln__loose *loose, int folder, unsigned shard,
-                      const char *keep, bounds of)
+static void keep_bounds(keeping *k, unsigned shard, uint64_t bytes,
+                        int is_drawn)
 {
-    usage_table *table = kiln__allocate(&loose->alloc, sizeof *table);
+    kiln_status status = KILN_OK;
 
-    if (table)
-        look_near_with(loose, table, folder, shard, keep, of);
-    kiln__deallocate(&loose->alloc, table, sizeof *table);
+    (void)kiln__usage_add(&k->table, k->loose, k->folder, shard, bytes);
+    if (getpid() != k->loose->pid)
+        return;
+    if (is_drawn)
+        status = look(k, shard);
+    if (status == KILN_OK)
+        status = look_at_unseen(k, shard);
+    if (status == KILN_OK)
+        look_at_largest(k);
 }
 
 /* ---- all folders ---- */
@@ -284,7 +285,7 @@ kiln_status kiln__loose_clear(kiln__loose *loose, kiln__store_report *report)
     if (!loose->options.writes)
         return KILN_EREADONLY;
     status = look_at_all(loose, (bounds){0, 0}, 0, NULL, report);
-    (void)unlinkat(folder, USAGE_NAME, 0);
+    (void)unlinkat(folder, KILN__USAGE_NAME, 0);
     for (unsigned i = 0; i < KILN__LOOSE_SHARDS; i++) {
         char name[3];
 
@@ -311,29 +312,40 @@ static double draw(kiln__loose *loose)
     return (double)(at >> 11) * 0x1p-53;
 }
 
-/* How much of a bound is filled by so much. */
-static double part_of(uint64_t amount, uint64_t bound, int is_shared)
+/* How much of a folder's share of a bound is filled by so much. */
+static double part_of(uint64_t amount, uint64_t bound)
 {
-    const double share =
-        (double)bound / (is_shared ? (double)KILN__LOOSE_SHARDS : 1.0);
+    return bound == KILN_CACHE_UNBOUNDED
+               ? 0.0
+               : (double)amount * KILN__LOOSE_SHARDS / (double)bound;
+}
 
-    return bound == KILN_CACHE_UNBOUNDED ? 0.0 : (double)amount / share;
+/* With large bounds. */
+static void count(kiln__loose *loose, int folder, const char *name,
+                  uint64_t bytes, bounds of)
+{
+    const double part = fmax(part_of(bytes, of.size), part_of(1, of.entries));
+    keeping *k = kiln__allocate(&loose->alloc, sizeof *k);
+    unsigned shard;
+
+    if (k && sscanf(name, "%2x", &shard) == 1) {
+        k->loose = loose;
+        k->folder = folder;
+        k->keep = name;
+        k->of = of;
+        keep_bounds(k, shard, bytes, draw(loose) < part * LOOKS);
+    }
+    kiln__deallocate(&loose->alloc, k, sizeof *k);
 }
 
 void kiln__loose_grew(kiln__loose *loose, int folder, const char *name,
                       uint64_t size)
 {
     const bounds of = bounds_of(loose, folder);
-    const int shares = !is_small(of);
-    const uint64_t blocks = (size + BLOCK - 1) / BLOCK * BLOCK;
-    const double part =
-        fmax(part_of(blocks, of.size, shares), part_of(1, of.entries, shares));
     kiln__store_report report;
-    unsigned shard;
 
-    if (!shares)
+    if (is_small(of))
         (void)look_at_all(loose, of, 1, name, &report);
-    else if (getpid() == loose->pid && draw(loose) < part * LOOKS &&
-             sscanf(name, "%2x", &shard) == 1)
-        look_near(loose, folder, shard, name, of);
+    else
+        count(loose, folder, name, (size + BLOCK - 1) / BLOCK * BLOCK, of);
 }
