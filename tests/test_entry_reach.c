@@ -4,11 +4,13 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "kiln.h"
 #include "kiln/sys/cache_tools.h"
 #include "pack.h"
 #include "support/harness.h"
 #include "support/list_store.h"
 #include "support/stores_fixture.h"
+#include "toolchain_tools.h"
 
 /* As the documents say it, kind by kind. */
 static const struct {
@@ -210,6 +212,76 @@ static void an_import_takes_nothing_about_another_machine(void **state)
     }
 }
 
+static void compile_something(kiln_context *context)
+{
+    static const char text[] = "fn twice(x) = x + x\n"
+                               "kernel k(y: f64[:])\n"
+                               "    y[0] = twice(y[0])\n"
+                               "end\n";
+    const kiln_type *type;
+    kiln_signature signature = {NULL, &type, 1};
+    const kiln_kernel *kernel = NULL;
+    const kiln_config *config;
+    kiln_package *package;
+
+    assert_ok(kiln_config_new(&config, context, NULL, &test_error));
+    assert_ok(kiln_package_new(&package, context, "local", &test_error));
+    assert_ok(kiln_package_define(package, KILN_BUILD_FOLDER "/local.kiln",
+                                  text, strlen(text), NULL, &test_error));
+    assert_ok(kiln_type_parse(&type, context, NULL, "f64[:]", &test_error));
+    assert_ok(
+        kiln_package_function(&signature.function, package, "k", &test_error));
+    assert_ok(
+        kiln_compile(&kernel, context, &signature, config, NULL, &test_error));
+}
+
+static kiln_status count_entry(void *env, const kiln_cache_entry *entry)
+{
+    (void)entry;
+    ++*(size_t *)env;
+    return KILN_OK;
+}
+
+#define TOOL "/opt/of-this-machine/bin/tool"
+
+/* Nor does the name of any file that took part. */
+static void a_delta_has_no_facts_of_this_machine(void **state)
+{
+    stores_fixture *f = *state;
+    const kiln__file_stamp stamp = {0};
+    const char *const names[] = {TOOL, KILN_BUILD_FOLDER, f->folder,
+                                 "libkiln-codegen"};
+    kiln_cache_filter notes = KILN_CACHE_FILTER_INIT;
+    kiln_cache_report report = {.size = sizeof report};
+    kiln_mark *mark = NULL;
+    kiln_blob bytes = {0};
+    size_t seen = 0;
+    char path[400];
+
+    assert_ok(kiln_snapshot(&mark, f->context, &test_error));
+    kiln__tool_note_leave(f->context, "tool", TOOL, &stamp, "1234");
+    compile_something(f->context);
+    assert_ok(kiln_delta(&bytes, f->context, mark, NULL, &test_error));
+    kiln_mark_free(mark);
+    assert_true(bytes.size > 1000);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        assert_null(memmem(bytes.data, bytes.size, names[i], strlen(names[i])));
+    harness_write_file(path, sizeof path, f->folder, "out.kilnpack", bytes.data,
+                       bytes.size);
+    kiln_blob_release(&bytes);
+    assert_int_equal(kinds_in(path) &
+                         (1u << KILN__ENTRY_TOOLCHAIN |
+                          1u << KILN__ENTRY_SESSION | 1u << KILN__ENTRY_NATIVE),
+                     0);
+    notes.kind = "toolchain";
+    assert_ok(
+        kiln_cache_each(f->context, &notes, count_entry, &seen, &test_error));
+    assert_true(seen > 0);
+    assert_ok(kiln_cache_export(&report, f->context, path, &notes, NULL,
+                                &test_error));
+    assert_int_equal(kinds_in(path), 0);
+}
+
 static void a_kind_that_nobody_knows_stays(void **state)
 {
     (void)state;
@@ -229,6 +301,7 @@ int main(void)
         WITH_STORES(what_is_about_this_machine_is_not_believed_from_elsewhere),
         WITH_STORES(nor_from_a_pack_or_the_search_path),
         WITH_STORES(an_export_has_what_may_leave_or_was_asked_for),
+        WITH_STORES(a_delta_has_no_facts_of_this_machine),
         WITH_STORES(an_import_takes_nothing_about_another_machine),
         cmocka_unit_test(a_kind_that_nobody_knows_stays),
     };
