@@ -95,6 +95,9 @@ kiln_status kiln__entry_encode(kiln_blob *out, const kiln_alloc *alloc,
    be NULL: any. */
 kiln__entry_fault kiln__entry_decode(kiln__entry *out, const void *bytes,
                                      size_t size, const kiln_key *key);
+/* Of a file of `size` bytes the first KILN__ENTRY_HEAD_SIZE: do they begin an
+   envelope of that size? Says nothing else of it. */
+kiln__entry_fault kiln__entry_begins(const void *head, uint64_t size);
 const char *kiln__entry_fault_text(kiln__entry_fault fault);
 const char *kiln__entry_kind_text(int32_t kind);
 /* Of a kind that is not known: MACHINE. */

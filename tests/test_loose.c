@@ -138,6 +138,42 @@ static void bytes_behind_an_entry_make_it_malformed(void **state)
     kiln__loose_free(loose);
 }
 
+/* As if there was no more memory than that. */
+static void *give_little(void *env, void *memory, size_t old, size_t size)
+{
+    (void)env;
+    return size > (size_t)16 << 20
+               ? NULL
+               : kiln__malloc.realloc(kiln__malloc.env, memory, old, size);
+}
+
+/* A file may be large and have nothing in it. */
+static void a_file_that_is_larger_than_it_says_is_not_read(void **state)
+{
+    static const kiln_alloc little = {.size = sizeof little,
+                                      .realloc = give_little};
+    static const off_t sizes[] = {(off_t)1 << 21, (off_t)1000 << 20,
+                                  (off_t)1 << 40};
+    const kiln__loose_options options = loose_options(*state);
+    kiln__entry_fault fault = KILN__FAULT_NONE;
+    kiln__loose *loose = NULL;
+    char path[512];
+    loose_entry e;
+
+    assert_ok(kiln__loose_new(&loose, &little, NULL, &options));
+    loose_entry_make(&e, "larger", 300);
+    loose_path(path, sizeof path, *state, &e);
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        loose_put(loose, &e);
+        assert_int_equal(truncate(path, sizes[i]), 0);
+        assert_false(loose_has(loose, &e, &fault));
+        assert_int_not_equal(fault, KILN__FAULT_NONE);
+        assert_false(exists(path));
+    }
+    loose_entry_end(&e);
+    kiln__loose_free(loose);
+}
+
 static void a_link_is_no_entry(void **state)
 {
     kiln__loose *loose = loose_at(*state);
@@ -517,6 +553,7 @@ int main(void)
         IN_FOLDER(an_entry_cut_at_any_length_is_a_miss_and_goes),
         IN_FOLDER(what_is_no_entry_of_ours_is_counted_as_such),
         IN_FOLDER(bytes_behind_an_entry_make_it_malformed),
+        IN_FOLDER(a_file_that_is_larger_than_it_says_is_not_read),
         IN_FOLDER(a_link_is_no_entry),
         IN_FOLDER(a_pipe_or_a_folder_in_an_entrys_place_is_a_miss),
         IN_FOLDER(only_the_file_that_was_read_is_dropped),

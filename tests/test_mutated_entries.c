@@ -475,7 +475,8 @@ static int tell_lies(int32_t kind, unsigned without)
             continue;
         tried++;
         mutate_meta(&files[i], without, &at);
-        mutate_payload(&files[i], without);
+        if (kind != KILN__ENTRY_NATIVE)
+            mutate_payload(&files[i], without);
         if (tried > 1 && stride > 1)
             continue; /* of the first of its kind */
         exchange_meta(&files[i], without);

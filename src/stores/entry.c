@@ -180,6 +180,20 @@ static kiln__entry_fault check_frame(const unsigned char *bytes, size_t size,
     return KILN__FAULT_NONE;
 }
 
+kiln__entry_fault kiln__entry_begins(const void *head, uint64_t size)
+{
+    const unsigned char *bytes = head;
+
+    if (memcmp(bytes, magic, sizeof magic) != 0)
+        return KILN__FAULT_FOREIGN;
+    if (read_number(bytes + AT_VERSION, 4) != KILN__ENTRY_VERSION)
+        return KILN__FAULT_VERSION;
+    if (read_number(bytes + AT_TOTAL, 8) == size)
+        return KILN__FAULT_NONE;
+    return read_number(bytes + AT_TOTAL, 8) > size ? KILN__FAULT_TRUNCATED
+                                                   : KILN__FAULT_MALFORMED;
+}
+
 static void read_head(kiln__entry *out, const unsigned char *bytes,
                       size_t payload)
 {

@@ -16,6 +16,7 @@
 
 /* A use is noted in the file's time of modification, at most so often; times
    so far in the future are wrong, and noted anew. */
+#define LARGE ((uint64_t)1 << 20) /* its head is looked at first */
 #define NOTED_S 3600
 
 /* A server may say that what was opened is another file by now. */
@@ -96,16 +97,33 @@ static void note_use(int file, const struct stat *facts)
         (void)futimens(file, NULL);
 }
 
+/* A file that is large for no reason, a sparse one say, is not read. */
+static outcome look_at_head(kiln__entry_fault *fault, int file, uint64_t size)
+{
+    unsigned char head[KILN__ENTRY_HEAD_SIZE];
+
+    if (size > KILN__LOOSE_LARGEST)
+        return BAD;
+    if (size < LARGE)
+        return FOUND;
+    if (kiln__buffer_fill(file, head, sizeof head, 0) != (ssize_t)sizeof head)
+        return ABSENT;
+    *fault = kiln__entry_begins(head, size);
+    return *fault == KILN__FAULT_NONE ? FOUND : BAD;
+}
+
 static outcome read_open(kiln__stored *out, kiln__entry_fault *fault,
                          const kiln__loose *loose, int file,
                          const struct stat *facts, const kiln_key *key)
 {
+    outcome begins;
     char *bytes;
     ssize_t got;
 
     *fault = KILN__FAULT_FOREIGN;
-    if ((uint64_t)facts->st_size > KILN__LOOSE_LARGEST)
-        return BAD;
+    begins = look_at_head(fault, file, (uint64_t)facts->st_size);
+    if (begins != FOUND)
+        return begins;
     bytes =
         kiln__buffer_new(&out->bytes, &loose->alloc, (size_t)facts->st_size);
     if (!bytes)
