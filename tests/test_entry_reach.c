@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "file.h"
 #include "kiln.h"
 #include "kiln/sys/cache_tools.h"
 #include "pack.h"
@@ -212,9 +213,12 @@ static void an_import_takes_nothing_about_another_machine(void **state)
     }
 }
 
+#define COMMENT "a sentence of the text alone"
+
 static void compile_something(kiln_context *context)
 {
-    static const char text[] = "fn twice(x) = x + x\n"
+    static const char text[] = "# " COMMENT "\n"
+                               "fn twice(x) = x + x\n"
                                "kernel k(y: f64[:])\n"
                                "    y[0] = twice(y[0])\n"
                                "end\n";
@@ -244,13 +248,23 @@ static int32_t count_entry(void *env, const kiln_cache_entry *entry)
 
 #define TOOL "/opt/of-this-machine/bin/tool"
 
-/* Nor does the name of any file that took part. */
-static void a_delta_has_no_facts_of_this_machine(void **state)
+/* Names of files that took part, and what the text says. */
+static void assert_tells_nothing(const kiln_blob *bytes,
+                                 const stores_fixture *f)
+{
+    const char *const words[] = {TOOL, KILN_BUILD_FOLDER, f->folder,
+                                 "libkiln-codegen", COMMENT};
+
+    assert_true(bytes->size > 1000);
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        assert_null(
+            memmem(bytes->data, bytes->size, words[i], strlen(words[i])));
+}
+
+static void deltas_and_exports_have_no_facts_of_this_machine(void **state)
 {
     stores_fixture *f = *state;
     const kiln__file_stamp stamp = {0};
-    const char *const names[] = {TOOL, KILN_BUILD_FOLDER, f->folder,
-                                 "libkiln-codegen"};
     kiln_cache_filter notes = KILN_CACHE_FILTER_INIT;
     kiln_cache_report report = {.size = sizeof report};
     kiln_mark *mark = NULL;
@@ -263,9 +277,7 @@ static void a_delta_has_no_facts_of_this_machine(void **state)
     compile_something(f->context);
     assert_ok(kiln_delta(&bytes, f->context, mark, NULL, &test_error));
     kiln_mark_free(mark);
-    assert_true(bytes.size > 1000);
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        assert_null(memmem(bytes.data, bytes.size, names[i], strlen(names[i])));
+    assert_tells_nothing(&bytes, f);
     harness_write_file(path, sizeof path, f->folder, "out.kilnpack", bytes.data,
                        bytes.size);
     kiln_blob_release(&bytes);
@@ -273,6 +285,12 @@ static void a_delta_has_no_facts_of_this_machine(void **state)
                          (1u << KILN__ENTRY_TOOLCHAIN |
                           1u << KILN__ENTRY_SESSION | 1u << KILN__ENTRY_NATIVE),
                      0);
+    assert_ok(
+        kiln_cache_export(&report, f->context, path, NULL, NULL, &test_error));
+    assert_ok(kiln__file_read(&bytes, &kiln__malloc, path, (size_t)1 << 26,
+                              &test_error));
+    assert_tells_nothing(&bytes, f);
+    kiln_blob_release(&bytes);
     notes.kind = "toolchain";
     assert_ok(
         kiln_cache_each(f->context, &notes, count_entry, &seen, &test_error));
@@ -301,7 +319,7 @@ int main(void)
         WITH_STORES(what_is_about_this_machine_is_not_believed_from_elsewhere),
         WITH_STORES(nor_from_a_pack_or_the_search_path),
         WITH_STORES(an_export_has_what_may_leave_or_was_asked_for),
-        WITH_STORES(a_delta_has_no_facts_of_this_machine),
+        WITH_STORES(deltas_and_exports_have_no_facts_of_this_machine),
         WITH_STORES(an_import_takes_nothing_about_another_machine),
         cmocka_unit_test(a_kind_that_nobody_knows_stays),
     };

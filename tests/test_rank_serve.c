@@ -5,11 +5,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "artifact.h"
 #include "keys.h"
 #include "kiln.h"
 #include "ranks.h"
+#include "reader.h"
 #include "support/harness.h"
 #include "support/toy_frontend.h"
+#include "tiers/state.h"
 
 /*
  * Two contexts of one process are two ranks: what one fetches the other one
@@ -328,6 +331,56 @@ static void a_damaged_reply_is_not_believed(void **state)
     }
 }
 
+/* The same with another artifact, whose envelope has right sums. */
+static void tell(char *reply, size_t size, const kiln_artifact *artifact,
+                 uint64_t version)
+{
+    kiln_blob envelope = {0};
+    kiln__draft draft;
+    kiln__encoder made;
+
+    assert_ok(kiln__draft_artifact(&draft, &kiln__malloc, artifact));
+    assert_ok(kiln__entry_encode(&envelope, &kiln__malloc, &draft.entry));
+    kiln__draft_dispose(&draft);
+    kiln__encoder_init(&made, &kiln__malloc);
+    kiln__encode_u64(&made, version);
+    kiln__encode_i64(&made, KILN_OK);
+    kiln__encode_bytes(&made, envelope.data, envelope.size);
+    assert_int_equal(made.size, size);
+    memcpy(reply, made.bytes, size);
+    kiln__encoder_dispose(&made);
+    kiln_blob_release(&envelope);
+}
+
+/* Says of the kernel what cannot be true of it. */
+static void lie(char *reply, size_t *size)
+{
+    const kiln_artifact *artifact = NULL;
+    kiln__span_of_bytes envelope;
+    kiln__reader reader;
+    kiln__entry entry;
+    uint64_t version;
+
+    kiln__reader_init(&reader, reply, *size);
+    version = kiln__read_u64(&reader);
+    if (kiln__read_i64(&reader) != KILN_OK)
+        return;
+    envelope = kiln__read_bytes(&reader);
+    assert_int_equal(
+        kiln__entry_decode(&entry, envelope.data, envelope.size, NULL),
+        KILN__FAULT_NONE);
+    assert_ok(kiln__artifact_decode(&artifact, &kiln__malloc, &entry));
+    artifact->kernels[0].maximum_group_size = 7;
+    tell(reply, *size, artifact, version);
+    kiln_artifact_release(artifact);
+}
+
+static void nor_is_one_that_lies(void **state)
+{
+    (void)state;
+    check_spoiled(lie, 0);
+}
+
 static void modes_that_build_ask_nobody(void **state)
 {
     (void)state;
@@ -462,6 +515,7 @@ int main(void)
         TEST(damaged_requests_are_answered),
         TEST(a_rank_gives_only_what_it_owns),
         cmocka_unit_test(a_damaged_reply_is_not_believed),
+        cmocka_unit_test(nor_is_one_that_lies),
         TEST(modes_that_build_ask_nobody),
         TEST(arguments_are_checked),
         TEST(serving_survives_failing_allocations),
