@@ -340,12 +340,12 @@ static kiln_status fail(kiln_queue *queue, kiln_status status,
                : status;
 }
 
-/* Only who allocates can find no room: the artifact is a store's, and lies. The
-   next one who looks for it builds it. */
+/* Only who allocates can find no room for so many bytes: the artifact is a
+   store's, and lies. The next one who looks for it builds it. */
 static void reject_liar(const kiln_queue *queue, const kiln_kernel *kernel)
 {
     if (queue->exception.kind == KILN_EXCEPTION_MEMORY &&
-        !kernel->info->allocates)
+        queue->exception.values[0] != 0 && !kernel->info->allocates)
         kiln__artifact_reject(kernel->context, kernel->artifact);
 }
 
