@@ -85,6 +85,15 @@ for form in typed asm binary; do
     [ $? = 1 ] || fail "--emit $form on a closed stream"
 done
 if [ -e /dev/full ]; then
+    for words in --version --help targets 'cache stat' 'cache ls' \
+        'cache doctor' 'cache verify' 'cache locate --json' \
+        'run set.kiln set f32[4] --grid 1 --print 0' \
+        'run set.kiln set f32[4] --grid 1 --stats'; do
+        # shellcheck disable=SC2086
+        "$kiln" $words >/dev/full 2>err
+        [ $? = 1 ] || fail "$words on a full device"
+        says err "cannot write standard output"
+    done
     expect 1 compile set.kiln set 'f32[:]' --emit asm -o /dev/full
     says err "/dev/full: cannot be written"
     expect 1 run set.kiln set 'f32[4]' --grid 1 --save 0=/dev/full
@@ -107,6 +116,16 @@ for number in 0 -1 x 1x 1025 99999999999999999999; do
         unset $name
     done
 done
+# Without a home there is no cache, and all else is as it was.
+(
+    unset HOME XDG_CACHE_HOME KILN_CACHE_DIR
+    export KILN_CACHE=rw
+    expect 0 run set.kiln set 'f32[4]' --grid 1 --save 0=c.npy
+    quiet err
+    cmp -s a.npy c.npy || fail "another result without HOME"
+    expect 0 cache doctor
+    says out "none: HOME is not set"
+) || exit 1
 export KILN_CODEGEN=elsewhere
 expect 1 run set.kiln set 'f32[4]' --grid 1
 says err "KILN_CODEGEN is 'elsewhere'"
