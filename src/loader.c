@@ -4,6 +4,8 @@
 
 #include <dlfcn.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
 #ifdef __GLIBC__
 #include <libintl.h>
 #endif
@@ -53,10 +55,38 @@ static kiln_status meaning_of(const char *words)
     return tells_of_mapping(words) ? KILN_ENOMEM : KILN_ENOTFOUND;
 }
 
+/* What the constructors of a library get: those of LLVM take 15 MiB. */
+#define ROOM ((size_t)32 << 20)
+
+/* Constructors that get no memory end the process: those of LLVM do, which
+   vendors' libraries have inside, too. So they are not begun without. */
+static int has_room(const char *name)
+{
+    struct stat facts;
+    size_t size = ROOM;
+    void *room;
+    int is_usable;
+
+    if (strchr(name, '/') && stat(name, &facts) == 0)
+        size += (size_t)facts.st_size;
+    room = mmap(NULL, size, PROT_NONE,
+                MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (room == MAP_FAILED)
+        return 0;
+    is_usable = mprotect(room, ROOM, PROT_READ | PROT_WRITE) == 0;
+    (void)munmap(room, size);
+    return is_usable;
+}
+
 kiln_status kiln__loader_open(void **out, const char *name, const char **words)
 {
     const char *told;
 
+    *out = NULL;
+    if (!has_room(name)) {
+        *words = "memory has no room for it";
+        return KILN_ENOMEM;
+    }
     *out = dlopen(name, RTLD_NOW | RTLD_LOCAL);
     if (*out)
         return KILN_OK;

@@ -1,14 +1,18 @@
-/* test_dynlib.c - the folder that a program's own code is in. */
+/* test_dynlib.c - libraries that are opened, and where a program's own code is.
+ */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include <dlfcn.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "dynlib.h"
+#include "loader.h"
 #include "support/harness.h"
 
 #define CHILD "say the folder"
@@ -84,9 +88,43 @@ static void with_more_rights_than_its_user_it_is_nowhere(void **state)
     assert_string_equal(said, "none");
 }
 
+/* Its constructors would end the process. */
+static void without_memory_for_it_no_library_is_opened(void **state)
+{
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+    (void)state;
+    test_skip(SKIP_SANITIZER, "it ends a process that gets no memory");
+#else
+    unsigned long pages = 0;
+    FILE *file = fopen("/proc/self/statm", "r");
+    struct rlimit before, low;
+    kiln_status status;
+    void *library = NULL;
+    const char *words;
+
+    (void)state;
+    assert_non_null(file);
+    assert_int_equal(fscanf(file, "%lu", &pages), 1);
+    (void)fclose(file);
+    assert_int_equal(getrlimit(RLIMIT_AS, &before), 0);
+    low = before;
+    low.rlim_cur = (rlim_t)pages * 4096 + ((rlim_t)8 << 20);
+    assert_int_equal(setrlimit(RLIMIT_AS, &low), 0);
+    status = kiln__loader_open(&library, "libutil.so.1", &words);
+    assert_int_equal(setrlimit(RLIMIT_AS, &before), 0);
+    assert_int_equal(status, KILN_ENOMEM);
+    assert_null(library);
+    assert_string_equal(words, "memory has no room for it");
+    assert_int_equal(kiln__loader_open(&library, "libutil.so.1", &words),
+                     KILN_OK);
+    assert_int_equal(dlclose(library), 0);
+#endif
+}
+
 int main(int count, char **arguments)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(without_memory_for_it_no_library_is_opened),
         cmocka_unit_test(whatever_a_program_is_called_it_is_where_its_file_is),
         cmocka_unit_test_setup_teardown(
             with_more_rights_than_its_user_it_is_nowhere,
