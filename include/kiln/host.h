@@ -143,8 +143,10 @@ typedef struct kiln_host_ops {
      * NULL: of the thread's own stack, which Kiln measures. For a host that
      * switches stacks (coroutines, fibres): what nests deeply ends with
      * KILN_ESTACK before that address. Asked once for each public call that
-     * may nest. Without it, of a stack that is not the thread's own, 48 KiB
-     * below each call are taken for granted. It must not call Kiln.
+     * may nest, and where a kernel with a large frame, or that recurs, is about
+     * to run: there on Kiln's threads, too, which are on their own stacks.
+     * Without it, of a stack that is not the thread's own, 48 KiB below each
+     * call are taken for granted. It must not call Kiln.
      */
     const void *(*stack_limit)(void *env);
 } kiln_host_ops;
