@@ -123,6 +123,23 @@ static void change_parent(change *c)
                        parents[below(c, 1 + limit)]);
 }
 
+/* S0, or what it stands below, has another parent: perhaps it is no parameter
+   of other structs any more. */
+static void change_above(change *c)
+{
+    edit_item *item = edit_find(c->program, ITEM_STRUCT, "S0");
+
+    while (item != NULL && item->parent[0] != '\0' && below(c, 3) > 0) {
+        edit_item *above = edit_find(c->program, ITEM_ABSTRACT, item->parent);
+
+        if (above == NULL || above->parent[0] == '\0')
+            break;
+        item = above;
+    }
+    if (item != NULL)
+        item->parent[0] = '\0';
+}
+
 static void change_bound(change *c)
 {
     static const char *const bounds[] = {"-",  "Float",   "Real", "A0",
@@ -415,43 +432,52 @@ static void change_argument(change *c)
     c->program->argument = below(c, STRUCTS);
 }
 
+static void change_configs(change *c)
+{
+    c->program->turn ^= 1;
+}
+
 /* ---- any ---- */
 
 static const struct {
     const char *what;
     void (*run)(change *c);
     int weight;
+    int breaks; /* it is for programs that mean nothing any more */
 } changes[] = {
-    {"swap fields", swap_fields, 10},
-    {"rename a field", rename_field, 8},
-    {"retype a field", retype_field, 6},
-    {"add or remove a field", resize_struct, 6},
-    {"another parent", change_parent, 8},
-    {"another bound", change_bound, 4},
-    {"another constant", change_const, 10},
-    {"another body", change_body, 12},
-    {"another maker", change_maker, 6},
-    {"another helper", change_helper, 6},
-    {"another annotation", change_annotation, 3},
-    {"a method", add_method, 10},
-    {"an operator", add_operator, 8},
-    {"a method less", remove_method, 10},
-    {"another table", change_table, 3},
-    {"a shadow", shadow, 5},
-    {"hide a name", hide, 3},
-    {"another twin", choose_twin, 3},
-    {"order of imports", order_imports, 4},
-    {"move a definition", move_item, 4},
-    {"delete a definition", delete_item, 2},
-    {"another core", change_core, 6},
-    {"another argument", change_argument, 4},
-    {"another file", move_file, 4},
-    {"another text", split, 4},
-    {"a note", add_note, 5},
-    {"order of definitions", reorder, 4},
+    {"swap fields", swap_fields, 10, 0},
+    {"rename a field", rename_field, 8, 0},
+    {"retype a field", retype_field, 6, 0},
+    {"add or remove a field", resize_struct, 6, 0},
+    {"another parent", change_parent, 8, 0},
+    {"nothing above", change_above, 6, 1},
+    {"another bound", change_bound, 4, 0},
+    {"another constant", change_const, 10, 0},
+    {"another body", change_body, 12, 0},
+    {"another maker", change_maker, 6, 0},
+    {"another helper", change_helper, 6, 0},
+    {"another annotation", change_annotation, 3, 0},
+    {"a method", add_method, 10, 0},
+    {"an operator", add_operator, 8, 0},
+    {"a method less", remove_method, 10, 0},
+    {"another table", change_table, 3, 0},
+    {"a shadow", shadow, 5, 0},
+    {"hide a name", hide, 3, 0},
+    {"another twin", choose_twin, 3, 0},
+    {"order of imports", order_imports, 4, 0},
+    {"move a definition", move_item, 4, 0},
+    {"delete a definition", delete_item, 2, 0},
+    {"another core", change_core, 6, 0},
+    {"another argument", change_argument, 4, 0},
+    {"other configs", change_configs, 6, 0},
+    {"another file", move_file, 4, 0},
+    {"another text", split, 4, 0},
+    {"a note", add_note, 5, 0},
+    {"order of definitions", reorder, 4, 0},
 };
 
-static const char *change_once(edit_program *program, edit_random *random)
+/* Which one was made. */
+static int change_once(edit_program *program, edit_random *random)
 {
     const int count = (int)(sizeof changes / sizeof *changes);
     change c = {.program = program, .random = random};
@@ -463,7 +489,7 @@ static const char *change_once(edit_program *program, edit_random *random)
     while (left >= changes[at].weight)
         left -= changes[at++].weight;
     changes[at].run(&c);
-    return changes[at].what;
+    return at;
 }
 
 /* Most programs should be ones. */
@@ -474,13 +500,13 @@ void edit_change(edit_program *program, edit_random *random, char *what,
 {
     const edit_program before = *program;
     const int any = edit_chance(random, 6);
-    const char *done = "";
+    int done = 0;
 
     for (int i = 0; i < TRIES; i++) {
         *program = before;
         done = change_once(program, random);
-        if (any || edit_is_sound(program))
+        if (any || changes[done].breaks || edit_is_sound(program))
             break;
     }
-    (void)snprintf(what, size, "%s", done);
+    (void)snprintf(what, size, "%s", changes[done].what);
 }

@@ -74,7 +74,8 @@ static kiln_status add_struct(launching *l, kiln_error **error)
 
 static kiln_status launch(launching *l, const char *name, kiln_error **error)
 {
-    const kiln_config *config = l->p->configs[l->kernel % RUN_CONFIGS];
+    const int turn = l->kernel + l->p->texts.turn;
+    const kiln_config *config = l->p->configs[turn % RUN_CONFIGS];
     const kiln_launch one = {.grid = {1, 1, 1}};
     kiln_signature signature = {.types = l->types};
     const kiln_kernel *kernel = NULL;

@@ -428,6 +428,7 @@ void edit_write(edit_texts *out, const edit_program *program)
             write_piece(out, program, p, piece);
     write_argument_type(out, program);
     memcpy(out->place, program->place, sizeof out->place);
+    out->turn = program->turn;
     out->program = program;
     memcpy(out->order, orders[program->is_side_first], sizeof out->order);
 }

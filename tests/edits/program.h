@@ -66,6 +66,7 @@ typedef struct edit_program {
                                         of the package; 0: there is one */
     int is_side_first;               /* side is defined before mid */
     int argument;                    /* struct that the last kernel takes */
+    int turn;                        /* which kernel has which config */
 } edit_program;
 
 #define EDIT_TEXT_MAX 8000
@@ -76,8 +77,9 @@ typedef struct edit_program {
 typedef struct edit_texts {
     char text[EDIT_PACKAGES][EDIT_PIECES][EDIT_TEXT_MAX]; /* "": none */
     int place[EDIT_PACKAGES];
-    int order[EDIT_PACKAGES];    /* packages as they are defined */
-    char argument[16];           /* type of the last kernel's second argument */
+    int order[EDIT_PACKAGES]; /* packages as they are defined */
+    char argument[16];        /* type of the last kernel's second argument */
+    int turn;
     const edit_program *program; /* that they are of */
 } edit_texts;
 
