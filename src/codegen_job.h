@@ -105,7 +105,6 @@ typedef struct kiln__codegen_job {
     LLVMModuleRef checked_module; /* beside a proof: see below */
     struct kiln__debug *debug;    /* of `module`; NULL: none yet */
     struct kiln__debug *checked_debug;
-    size_t largest; /* nodes of the largest function; 0: it is not known */
     /* The item function is for a whole group: it is called once for each, with
        the ids of the group's first item. Set by lowering. */
     int for_group;
@@ -269,8 +268,11 @@ typedef struct kiln__codegen_backend {
     LLVMValueRef (*exhausted)(kiln__codegen_job *job, LLVMBuilderRef builder,
                               LLVMValueRef item);
     /* NULL, or LLVM's text of the passes for level 0 and for large functions,
-       and for the others. */
+       for the others, and for large ones whose variables stay in memory. */
     const char *const *passes;
+    /* Of a module (kiln__llvm_crowding): beyond it choosing registers takes
+       too long. 0: it does not. */
+    uint64_t crowding_max;
     /* NULL, or makes of the modules, behind the passes, what the target's code
        generation takes; refuses what it does not. */
     kiln_status (*adapt)(kiln__codegen_job *job);

@@ -3,6 +3,8 @@
 #ifndef KILN_CODEGEN_PARTS_H
 #define KILN_CODEGEN_PARTS_H
 
+#include <stdint.h>
+
 #include "codegen_job.h"
 
 #ifdef __cplusplus
@@ -56,6 +58,10 @@ kiln_status kiln__closure_extract(kiln__codegen_job *job);
 /* ---- codegen/codegen_passes.c ---- */
 /* Runs the passes for the job's level over its modules. */
 kiln_status kiln__optimise(kiln__codegen_job *job);
+/* True when an optimised module is large; its blocks are cut then. */
+int kiln__code_is_large(const kiln__codegen_job *job, LLVMModuleRef module);
+/* True when code of a large module is made as it is at level 0. */
+int kiln__code_is_quick(const kiln__codegen_job *job, LLVMModuleRef module);
 
 /* ---- codegen/codegen_target.c ---- */
 /* Fills machines and layout; names a bad triple, processor or feature. */
@@ -222,11 +228,14 @@ int kiln__llvm_guard(void (*run)(void *env), void *env);
 LLVMValueRef kiln__llvm_access_group(LLVMContextRef context);
 LLVMValueRef kiln__llvm_parallel_loop(LLVMContextRef context,
                                       LLVMValueRef access_group);
-/* The module as an object or as text. Code generation for our own modules does
-   without passes that cost more than they give. NULL: there is no such code. */
+/* Which passes code generation does without: those that cost more than they
+   give our own modules, and those that large functions cannot wait for. */
+#define KILN__WITHOUT_COSTLY 1u
+#define KILN__WITHOUT_SQUARE 2u
+/* The module as an object or as text. NULL: there is no such code. */
 LLVMMemoryBufferRef kiln__llvm_emit(LLVMTargetMachineRef machine,
                                     LLVMModuleRef module, int as_text,
-                                    int is_own);
+                                    unsigned without);
 /* Between these a machine makes code fast, not fast code. */
 void kiln__llvm_begin_quick(LLVMTargetMachineRef machine);
 void kiln__llvm_end_quick(LLVMTargetMachineRef machine, unsigned opt_level);
@@ -285,6 +294,23 @@ typedef struct kiln__lld_result {
 /* Inputs among the arguments are called "0.o", "1.o", as the objects. */
 void kiln__lld_link(const char *const *arguments, const kiln__object *objects,
                     kiln__lld_result *out);
+
+/* ---- backends/llvm_gap_size.cc: what large functions cost ---- */
+/* Instructions of the largest function, with all that is always inlined into
+   it. */
+uint64_t kiln__llvm_largest(LLVMModuleRef module);
+/* Inlines what always is, and drops functions that nothing calls any more. */
+void kiln__llvm_inline_always(LLVMModuleRef module);
+/* Of the functions the most: instructions of each block times values that live
+   in it at the same time, summed; what registers' allocation takes time by. */
+uint64_t kiln__llvm_crowding(LLVMModuleRef module);
+/* Of the functions the most: variables times blocks; what it takes time by to
+   make values of variables. */
+uint64_t kiln__llvm_variables(LLVMModuleRef module);
+/* Counters of loops that are not in each other become one variable. */
+void kiln__llvm_take_turns(LLVMModuleRef module);
+/* Cuts blocks into pieces of so many instructions, phis not counted. */
+void kiln__llvm_cut_blocks(LLVMModuleRef module, unsigned most);
 
 /* ---- backends/llvm_gap_spirv.cc: the same for SPIR-V ---- */
 /* Lets machines that are made, and code that is generated, from now on use

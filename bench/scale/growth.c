@@ -21,7 +21,7 @@
  * Prints a JSON object a line. Something small is compiled first, so that
  * opening the code generator is in no figure.
  */
-#define ITEMS 8
+#define ITEMS GROWTH_ITEMS
 #define ROUNDS 32
 
 /* ---- the context's memory ---- */

@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#define GROWTH_ITEMS 8 /* of the array that kernels get */
+
 /* A text that grows. */
 struct text {
     char *bytes;

@@ -110,16 +110,27 @@ static int64_t blocks(struct text *text, int size)
     return size;
 }
 
+/* Loops of one kernel, one behind the other, that run once an item of `y`. */
+static int64_t loops(struct text *text, int size)
+{
+    begin_kernel(text, "grown");
+    text_add(text, "        x = y[i]\n");
+    for (int n = 0; n < size; n++)
+        text_add(text, "        for j in 0..length(y)\n"
+                       "            x = x + f32(1)\n"
+                       "        end\n");
+    text_add(text, "        y[i] = x\n");
+    end_kernel(text);
+    return (int64_t)size * GROWTH_ITEMS;
+}
+
 int64_t growth_text(struct text *text, const char *shape, int size)
 {
     static const struct {
         const char *name;
         int64_t (*make)(struct text *text, int size);
-    } shapes[] = {{"methods", methods},
-                  {"callees", callees},
-                  {"depth", depth},
-                  {"length", length},
-                  {"blocks", blocks}};
+    } shapes[] = {{"methods", methods}, {"callees", callees}, {"depth", depth},
+                  {"length", length},   {"blocks", blocks},   {"loops", loops}};
 
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
         if (strcmp(shapes[i].name, shape) == 0)

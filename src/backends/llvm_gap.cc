@@ -254,11 +254,23 @@ static const char *const unwanted_passes[] = {
     "X86 speculative load hardening",
 };
 
-static bool is_wanted(llvm::StringRef name)
+/* The first puts blocks together again that were cut; the other looks at each
+   pair of instructions of a block that use memory. */
+static const char *const square_passes[] = {
+    "CodeGen Prepare",
+    "Post RA top-down list latency scheduler",
+};
+
+static bool is_wanted(llvm::StringRef name, unsigned without)
 {
-    for (const char *unwanted : unwanted_passes)
-        if (name == unwanted)
-            return false;
+    if (without & KILN__WITHOUT_COSTLY)
+        for (const char *unwanted : unwanted_passes)
+            if (name == unwanted)
+                return false;
+    if (without & KILN__WITHOUT_SQUARE)
+        for (const char *unwanted : square_passes)
+            if (name == unwanted)
+                return false;
     return true;
 }
 
@@ -267,38 +279,41 @@ namespace
 class choosy_manager : public llvm::legacy::PassManagerBase
 {
   public:
+    explicit choosy_manager(unsigned without) : without(without)
+    {
+    }
     void add(llvm::Pass *pass) override
     {
-        if (is_wanted(pass->getPassName()))
+        if (is_wanted(pass->getPassName(), without))
             chosen.add(pass);
         else
             delete pass;
     }
     llvm::legacy::PassManager chosen;
+
+  private:
+    unsigned without;
 };
 } // namespace
 
 /* What was made is complete once the passes are gone. */
 static bool emit_to(llvm::raw_svector_ostream &stream,
                     llvm::TargetMachine &machine, llvm::Module &module,
-                    llvm::CodeGenFileType type, bool is_own)
+                    llvm::CodeGenFileType type, unsigned without)
 {
-    choosy_manager choosy;
-    llvm::legacy::PassManager all;
-    llvm::legacy::PassManagerBase &passes =
-        is_own ? static_cast<llvm::legacy::PassManagerBase &>(choosy) : all;
+    choosy_manager passes(without);
 
     if (machine.addPassesToEmitFile(passes, stream, nullptr, type))
         return false;
-    (is_own ? choosy.chosen : all).run(module);
+    passes.chosen.run(module);
     return true;
 }
 
-/* As LLVMTargetMachineEmitToMemoryBuffer(), but for passes that are left out
-   of the modules that Kiln made. NULL: the machine cannot. */
+/* As LLVMTargetMachineEmitToMemoryBuffer(), but for passes that are left out.
+   NULL: the machine cannot. */
 extern "C" LLVMMemoryBufferRef kiln__llvm_emit(LLVMTargetMachineRef machine,
                                                LLVMModuleRef module,
-                                               int as_text, int is_own)
+                                               int as_text, unsigned without)
 {
     llvm::SmallVector<char, 0> bytes;
     llvm::raw_svector_ostream stream(bytes);
@@ -307,7 +322,7 @@ extern "C" LLVMMemoryBufferRef kiln__llvm_emit(LLVMTargetMachineRef machine,
                  *llvm::unwrap(module),
                  as_text ? llvm::CodeGenFileType::AssemblyFile
                          : llvm::CodeGenFileType::ObjectFile,
-                 is_own != 0))
+                 without))
         return nullptr;
     return LLVMCreateMemoryBufferWithMemoryRangeCopy(bytes.data(), bytes.size(),
                                                      "");
@@ -333,7 +348,8 @@ extern "C" void kiln__llvm_end_quick(LLVMTargetMachineRef machine,
     unwrap_machine(machine)->setOptLevel(
         opt_level > 2    ? llvm::CodeGenOptLevel::Aggressive
         : opt_level == 2 ? llvm::CodeGenOptLevel::Default
-                         : llvm::CodeGenOptLevel::Less);
+        : opt_level == 1 ? llvm::CodeGenOptLevel::Less
+                         : llvm::CodeGenOptLevel::None);
     unwrap_machine(machine)->setFastISel(false);
 }
 

@@ -165,5 +165,6 @@ const kiln__codegen_backend kiln__rocm_codegen = {
     .wrap = kiln__device_wrap,
     .finish = kiln__rocm_finish,
     .may_import = may_import,
+    .crowding_max = 500000,
     .is_scheduled = 1,
 };

@@ -300,7 +300,7 @@ static kiln_status finish(kiln__codegen_job *job, const kiln__object *objects,
 #define LATE SIMPLIFY("no-keep-loops;hoist-common-insts;sink-common-insts")
 #define COMBINE "instcombine<max-iterations=1;no-verify-fixpoint>"
 
-static const char *const passes[2] = {
+static const char *const passes[3] = {
     "always-inline,globaldce,function<eager-inv>(sroa<modify-cfg>,"
     "early-cse<memssa>,infer-address-spaces,simplifycfg,expand-reductions),"
     "globaldce",
@@ -313,6 +313,9 @@ static const char *const passes[2] = {
     "loop(loop-deletion,loop-unroll-full),sroa<modify-cfg>,"
     "infer-address-spaces,gvn<>," COMBINE ",adce," LATE
     ",infer-alignment,expand-reductions),globaldce",
+
+    "always-inline,globaldce,function(infer-address-spaces,simplifycfg,"
+    "expand-reductions),globaldce",
 };
 
 /* Where barriers ask for failures, drivers that take groups apart have more

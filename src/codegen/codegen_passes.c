@@ -4,6 +4,7 @@
 #include <llvm-c/Transforms/PassBuilder.h>
 
 #include "codegen_parts.h"
+#include "report.h"
 
 /*
  * What lowering makes is small and known: one function, from which everything
@@ -52,16 +53,6 @@ static const char checked[] = OWN("nontrivial;trivial", "indvars,");
 static const char quick[] =
     "always-inline,globaldce,function(sroa<modify-cfg>)";
 
-/* Many passes take time that grows with the square of a function's size. One
-   of more nodes than this gets those that do not. */
-#define LARGE 20000
-
-static const char large[] =
-    "always-inline,function(sroa,early-cse,simplifycfg),globaldce";
-static const char large_device[] =
-    "always-inline,function(sroa,early-cse,infer-address-spaces,simplifycfg),"
-    "globaldce";
-
 static const char *pipeline_of(const kiln__codegen_job *job)
 {
     static const char *const defaults[] = {"default<O0>", "default<O1>",
@@ -70,9 +61,7 @@ static const char *pipeline_of(const kiln__codegen_job *job)
         job->settings->opt_level < 3 ? job->settings->opt_level : 3;
 
     if (job->backend->passes != NULL)
-        return job->backend->passes[level > 0 && job->largest <= LARGE];
-    if (level > 0 && job->largest > LARGE)
-        return job->backend->device != NULL ? large_device : large;
+        return job->backend->passes[level > 0];
     if (level < 2 || job->request->module != NULL ||
         job->backend->device != NULL)
         return defaults[level];
@@ -102,11 +91,105 @@ static kiln_status run(kiln__codegen_job *job, LLVMModuleRef module,
     return job->status;
 }
 
+/* ---- large functions ----
+ *
+ * Most passes take time that grows with the square of a function's size, or
+ * faster. A function of more instructions than LARGE, all counted that is
+ * inlined into it, gets those that do not. One of them is left: a variable
+ * becomes values in time that grows with the blocks of the function. So
+ * counters of loops take turns in a few variables, and where there are still
+ * too many, variables stay in memory. Below the bound each of our passes, and
+ * of LLVM's, takes a second or two at most.
+ *
+ * Code generation has them, too. On processors most go through one block after
+ * the other, so blocks are cut into pieces, which is all that large functions
+ * need there but for two passes that they do without. With very many blocks
+ * code is made as it is at level 0. That is no way for all: each value that
+ * lives beyond its block gets a place of its own, and the frame grows beyond
+ * any stack. On devices, which have many registers and memory for each item, it
+ * is the way: choosing registers for AMD's takes time by how many values live
+ * at once, and for NVIDIA's the vendor's assembler does it.
+ */
+
+#define LARGE 16000
+#define LARGE_VARIABLES 10000000u /* times blocks */
+#define LARGE_CODE 24000          /* instructions that the passes left */
+#define PIECE 500                 /* instructions of a block */
+#define MANY_BLOCKS 25000
+
+static const char large[] = "function(sroa,early-cse,simplifycfg),globaldce";
+static const char large_device[] =
+    "function(sroa,early-cse,infer-address-spaces,simplifycfg),globaldce";
+static const char in_memory[] = "function(simplifycfg),globaldce";
+
+static const char *large_pipeline_of(const kiln__codegen_job *job,
+                                     LLVMModuleRef module)
+{
+    const char *const *passes = job->backend->passes;
+    const int stays = kiln__llvm_variables(module) > LARGE_VARIABLES;
+
+    if (passes != NULL)
+        return passes[stays ? 2 : 0];
+    if (stays)
+        return in_memory;
+    return job->backend->device != NULL ? large_device : large;
+}
+
+static kiln_status optimise_large(kiln__codegen_job *job, LLVMModuleRef module)
+{
+    kiln__llvm_inline_always(module);
+    kiln__llvm_take_turns(module);
+    return run(job, module, job->machine, large_pipeline_of(job, module));
+}
+
+/* At level 0 nothing is done that takes long, but for SPIR-V. */
+static kiln_status optimise(kiln__codegen_job *job, LLVMModuleRef module,
+                            const char *pipeline)
+{
+    const uint64_t size = kiln__llvm_largest(module);
+
+    if (size <= LARGE ||
+        (job->settings->opt_level == 0 && job->backend->passes == NULL))
+        return run(job, module, job->machine, pipeline);
+    kiln__job_log(job, "%s has %llu instructions: it gets fewer passes",
+                  job->request->entry, (unsigned long long)size);
+    return optimise_large(job, module);
+}
+
 kiln_status kiln__optimise(kiln__codegen_job *job)
 {
-    kiln_status status = run(job, job->module, job->machine, pipeline_of(job));
+    kiln_status status = optimise(job, job->module, pipeline_of(job));
 
     if (status == KILN_OK && job->checked_module != NULL)
-        status = run(job, job->checked_module, job->machine, quick);
+        status = optimise(job, job->checked_module, quick);
     return status;
+}
+
+int kiln__code_is_large(const kiln__codegen_job *job, LLVMModuleRef module)
+{
+    const uint64_t most = job->backend->crowding_max;
+
+    if (job->backend->emit != NULL ||
+        (kiln__llvm_largest(module) <= LARGE_CODE &&
+         (most == 0 || kiln__llvm_crowding(module) <= most)))
+        return 0;
+    kiln__llvm_cut_blocks(module, PIECE);
+    return 1;
+}
+
+static int has_many_blocks(LLVMModuleRef module)
+{
+    LLVMValueRef f;
+
+    for (f = LLVMGetFirstFunction(module); f != NULL;
+         f = LLVMGetNextFunction(f))
+        if (LLVMCountBasicBlocks(f) > MANY_BLOCKS)
+            return 1;
+    return 0;
+}
+
+int kiln__code_is_quick(const kiln__codegen_job *job, LLVMModuleRef module)
+{
+    return job->settings->opt_level > 0 &&
+           (job->backend->device != NULL || has_many_blocks(module));
 }

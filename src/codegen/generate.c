@@ -171,17 +171,34 @@ typedef struct emitted {
     size_t count;
 } emitted;
 
+static LLVMMemoryBufferRef emit_by_machine(const kiln__codegen_job *job,
+                                           LLVMModuleRef module, int as_text,
+                                           int is_large)
+{
+    const int is_own =
+        job->request->module == NULL && !job->backend->is_scheduled;
+
+    return kiln__llvm_emit(job->machine, module, as_text,
+                           (is_own ? KILN__WITHOUT_COSTLY : 0) |
+                               (is_large ? KILN__WITHOUT_SQUARE : 0));
+}
+
 static kiln_status emit_module(kiln__codegen_job *job, LLVMModuleRef module,
                                LLVMCodeGenFileType type, emitted *out)
 {
     const int as_text = type == LLVMAssemblyFile;
-    LLVMMemoryBufferRef buffer =
-        job->backend->emit != NULL
-            ? job->backend->emit(job, module, as_text)
-            : kiln__llvm_emit(job->machine, module, as_text,
-                              job->request->module == NULL &&
-                                  !job->backend->is_scheduled);
+    const int is_large = kiln__code_is_large(job, module);
+    const int is_quick = is_large ? kiln__code_is_quick(job, module)
+                                  : module == job->checked_module;
+    LLVMMemoryBufferRef buffer;
 
+    if (is_quick)
+        kiln__llvm_begin_quick(job->machine);
+    buffer = job->backend->emit != NULL
+                 ? job->backend->emit(job, module, as_text)
+                 : emit_by_machine(job, module, as_text, is_large);
+    if (is_quick)
+        kiln__llvm_end_quick(job->machine, job->settings->opt_level);
     if (buffer == NULL)
         return kiln__job_fail(job, KILN_ECODEGEN, "no code for %s",
                               job->settings->triple);
@@ -192,15 +209,10 @@ static kiln_status emit_module(kiln__codegen_job *job, LLVMModuleRef module,
 static kiln_status emit_modules(kiln__codegen_job *job,
                                 LLVMCodeGenFileType type, emitted *out)
 {
-    kiln_status status;
-
     KILN_TRY(emit_module(job, job->module, type, out));
     if (job->checked_module == NULL)
         return KILN_OK;
-    kiln__llvm_begin_quick(job->machine);
-    status = emit_module(job, job->checked_module, type, out);
-    kiln__llvm_end_quick(job->machine, job->settings->opt_level);
-    return status;
+    return emit_module(job, job->checked_module, type, out);
 }
 
 static void dispose_emitted(emitted *made)

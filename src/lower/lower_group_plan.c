@@ -103,6 +103,10 @@ static void find_facts_again(kiln__lowering *l,
     kiln__uniform_init(l->uniform, l->job->arena.alloc, functions, l->count);
 }
 
+/* A loop that is done for the group takes some forty instructions more, and a
+   kernel of more nodes than this has enough of them. */
+#define LARGE 20000
+
 static kiln_status prepare_loops(kiln__lowering *l,
                                  kiln__uniform_function *functions)
 {
@@ -110,7 +114,8 @@ static kiln_status prepare_loops(kiln__lowering *l,
     int changed = 0, found = 0;
     kiln_status status = KILN_OK;
 
-    if (l->job->settings->opt_level < 2 || l->functions[0].recursive)
+    if (l->job->settings->opt_level < 2 || l->functions[0].recursive ||
+        l->functions[0].ir.nodes.count > LARGE)
         return KILN_OK;
     status = kiln__group_finder_init(&finder, l);
     if (status == KILN_OK)

@@ -339,13 +339,6 @@ static int has_recursive(const kiln__lowering *l)
     return 0;
 }
 
-static void find_largest(const kiln__lowering *l)
-{
-    for (size_t i = 0; i < l->count; i++)
-        if (l->functions[i].size > l->job->largest)
-            l->job->largest = l->functions[i].size;
-}
-
 kiln_status kiln__lower_plan(kiln__lowering *l)
 {
     for (size_t i = 0; i < l->count; i++) {
@@ -369,6 +362,5 @@ kiln_status kiln__lower_plan(kiln__lowering *l)
         peel_roots(l);
     kiln__lower_find_effects(l);
     kiln__lower_find_failures(l);
-    find_largest(l);
     return KILN_OK;
 }
