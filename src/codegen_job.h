@@ -220,6 +220,8 @@ typedef struct kiln__foreign_rules {
     (KILN__SPACE_BIT(0) | KILN__SPACE_BIT(1) | KILN__SPACE_BIT(4))
 
 /** What a backend's codegen half does; see backends/host_codegen.c. */
+#define KILN__FAST_DIVIDE (-1)
+
 typedef struct kiln__codegen_backend {
     const char *name;
     const char *format;
@@ -267,6 +269,10 @@ typedef struct kiln__codegen_backend {
     /* May be NULL: nobody looks. An i1: hardly any stack is left. */
     LLVMValueRef (*exhausted)(kiln__codegen_job *job, LLVMBuilderRef builder,
                               LLVMValueRef item);
+    /* NULL, or makes of KILN__MATH_... on f32, or of KILN__FAST_DIVIDE, where
+       floats are fast, what is quicker than exact. NULL: nothing is. */
+    LLVMValueRef (*fast)(kiln__codegen_job *job, LLVMBuilderRef builder,
+                         int64_t operation, LLVMValueRef *arguments);
     /* NULL, or LLVM's text of the passes for level 0 and for large functions,
        for the others, and for large ones whose variables stay in memory. */
     const char *const *passes;

@@ -27,6 +27,10 @@ void kiln__nvjitlink_begin(const kiln__codegen_job *job);
 kiln_status kiln__ptxas(kiln__codegen_job *job, const kiln__object *ptx,
                         kiln_blob *out, kiln__text *said);
 
+/* ---- codegen_cuda_fast.c ---- */
+LLVMValueRef kiln__cuda_fast(kiln__codegen_job *job, LLVMBuilderRef builder,
+                             int64_t operation, LLVMValueRef *arguments);
+
 /* ---- codegen_cuda_cubin.c ---- */
 /* What a cubin needs, read from it and from what its maker said. */
 void kiln__cubin_read(kiln__codegen_job *job, const kiln_blob *cubin,

@@ -239,6 +239,7 @@ const kiln__codegen_backend kiln__cuda_codegen = {
     .wrap = kiln__device_wrap,
     .finish = finish,
     .may_import = may_import,
+    .fast = kiln__cuda_fast,
     .adapt = adapt,
     .open = kiln__nvjitlink_begin,
     .owns_machine = 1,

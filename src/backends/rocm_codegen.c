@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "codegen_rocm.h"
+#include "ir.h"
 
 /*
  * LLVM's documentation of AMDGPU names intrinsics, attributes and the implicit
@@ -151,6 +152,43 @@ static const kiln__foreign_rules foreign = {
     .has_address_numbers = 1,
 };
 
+/* ---- what is quick instead of exact ---- */
+
+/* LLVM has them all for AMD's, and with this flag takes the instructions as
+   they are: errors are about 1 unit in the last place, of sine and cosine 2^-20
+   near zero, since their operand is first divided by two pi. */
+static LLVMValueRef fast(kiln__codegen_job *job, LLVMBuilderRef builder,
+                         int64_t operation, LLVMValueRef *arguments)
+{
+    static const char *const names[KILN__MATH_COUNT] = {
+        [KILN__MATH_SQRT] = "llvm.sqrt",   [KILN__MATH_SIN] = "llvm.sin",
+        [KILN__MATH_COS] = "llvm.cos",     [KILN__MATH_EXP] = "llvm.exp",
+        [KILN__MATH_EXP2] = "llvm.exp2",   [KILN__MATH_EXP10] = "llvm.exp10",
+        [KILN__MATH_LOG] = "llvm.log",     [KILN__MATH_LOG2] = "llvm.log2",
+        [KILN__MATH_LOG10] = "llvm.log10",
+    };
+    LLVMTypeRef type = LLVMTypeOf(arguments[0]);
+    LLVMValueRef function, made;
+
+    if (operation == KILN__FAST_DIVIDE) {
+        made = LLVMBuildFDiv(builder, arguments[0], arguments[1], "");
+    } else if (names[operation] == NULL) {
+        return NULL;
+    } else {
+        function = LLVMGetIntrinsicDeclaration(
+            job->module,
+            LLVMLookupIntrinsicID(names[operation], strlen(names[operation])),
+            &type, 1);
+        made = LLVMBuildCall2(builder, LLVMGlobalGetValueType(function),
+                              function, arguments, 1, "");
+    }
+    LLVMSetFastMathFlags(
+        made, LLVMFastMathAllowReassoc | LLVMFastMathAllowContract |
+                  LLVMFastMathNoNaNs | LLVMFastMathNoInfs |
+                  LLVMFastMathAllowReciprocal | LLVMFastMathApproxFunc);
+    return made;
+}
+
 const kiln__codegen_backend kiln__rocm_codegen = {
     .name = "rocm",
     .format = "elf",
@@ -165,6 +203,7 @@ const kiln__codegen_backend kiln__rocm_codegen = {
     .wrap = kiln__device_wrap,
     .finish = kiln__rocm_finish,
     .may_import = may_import,
+    .fast = fast,
     .crowding_max = 500000,
     .is_scheduled = 1,
 };

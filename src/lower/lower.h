@@ -170,6 +170,11 @@ LLVMValueRef kiln__lower_arithmetic(kiln__lowering *l,
 LLVMValueRef kiln__lower_compare(kiln__lowering *l, const kiln__ir_node *node);
 LLVMValueRef kiln__lower_convert(kiln__lowering *l, const kiln__ir_node *node);
 LLVMValueRef kiln__lower_math(kiln__lowering *l, const kiln__ir_node *node);
+/* What the target has for KILN__MATH_... or KILN__FAST_DIVIDE where floats are
+   fast; NULL: nothing. */
+LLVMValueRef kiln__lower_fast(kiln__lowering *l, const kiln__ir_node *node,
+                              int64_t operation, LLVMValueRef *arguments,
+                              unsigned count);
 /* Sets the flags that the node's switches allow; returns `value`. */
 LLVMValueRef kiln__lower_flags(const kiln__lowering *l,
                                const kiln__ir_node *node, LLVMValueRef value);

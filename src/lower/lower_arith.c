@@ -205,8 +205,16 @@ LLVMValueRef kiln__lower_arithmetic(kiln__lowering *l,
                                             LLVMBuildFNeg(l->builder, a, ""))
                         : LLVMBuildNeg(l->builder, a, "");
     b = kiln__lower_value(l, kiln__ir_operand(l->ir, node, 1));
-    return is_float ? kiln__lower_flags(l, node, of_floats(l, node, a, b))
-                    : of_integers(l, node, a, b);
+    if (!is_float)
+        return of_integers(l, node, a, b);
+    if (node->op == KILN__IR_DIV) {
+        LLVMValueRef both[2] = {a, b}, quick;
+
+        quick = kiln__lower_fast(l, node, KILN__FAST_DIVIDE, both, 2);
+        if (quick != NULL)
+            return quick;
+    }
+    return kiln__lower_flags(l, node, of_floats(l, node, a, b));
 }
 
 /* A NaN differs from everything and compares false otherwise. */

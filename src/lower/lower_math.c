@@ -168,6 +168,36 @@ static LLVMValueRef call_library(kiln__lowering *l, const kiln__ir_node *node,
     return all;
 }
 
+/* ---- what is quick instead of exact ---- */
+
+LLVMValueRef kiln__lower_fast(kiln__lowering *l, const kiln__ir_node *node,
+                              int64_t operation, LLVMValueRef *arguments,
+                              unsigned count)
+{
+    const LLVMTypeRef type = LLVMTypeOf(arguments[0]);
+    LLVMValueRef all;
+
+    if (l->job->backend->fast == NULL || !kiln__lower_is_fast(l, node) ||
+        LLVMGetTypeKind(lane_of(type)) != LLVMFloatTypeKind)
+        return NULL;
+    if (LLVMGetTypeKind(type) != LLVMVectorTypeKind)
+        return l->job->backend->fast(l->job, l->builder, operation, arguments);
+    all = LLVMGetPoison(type);
+    for (unsigned i = 0; i < LLVMGetVectorSize(type); i++) {
+        const LLVMValueRef index = LLVMConstInt(l->i64, i, 0);
+        LLVMValueRef lane[3], made;
+
+        for (unsigned j = 0; j < count; j++)
+            lane[j] =
+                LLVMBuildExtractElement(l->builder, arguments[j], index, "");
+        made = l->job->backend->fast(l->job, l->builder, operation, lane);
+        if (made == NULL)
+            return NULL;
+        all = LLVMBuildInsertElement(l->builder, all, made, index, "");
+    }
+    return all;
+}
+
 /* ---- floats ---- */
 
 /* Asks without the switches: under "no NaN" the answer would be poison. */
@@ -204,8 +234,10 @@ static LLVMValueRef of_floats(kiln__lowering *l, const kiln__ir_node *node,
 {
     const unsigned count = node->count;
     char name[KILN__MATH_NAME_SIZE];
-    LLVMValueRef value;
+    LLVMValueRef value = kiln__lower_fast(l, node, node->imm, arguments, count);
 
+    if (value != NULL)
+        return value;
     if (function_name(l, node, lane_of(LLVMTypeOf(arguments[0])), name))
         return call_library(l, node, name, arguments, count);
     if (node->imm == KILN__MATH_FMOD)

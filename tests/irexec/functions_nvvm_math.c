@@ -505,6 +505,8 @@ const named_function nvvm_math_functions[] = {
     BOTH("cos.approx", cos_approx),
     BOTH("lg2.approx", lg2_approx),
     BOTH("div.approx", div_approx),
+    ENTRY("div.full", div_approx_f),
+    ENTRY("div.full.ftz", div_approx_ftz_f),
     ENTRY("floor.d", floor),
     ENTRY("ceil.d", ceil),
     ENTRY("trunc.d", trunc),
