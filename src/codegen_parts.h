@@ -282,6 +282,22 @@ const char *kiln__llvm_odd_constant(LLVMValueRef value);
 const char *kiln__llvm_scope_name(LLVMContextRef context, unsigned number,
                                   char *name, size_t capacity);
 
+/* ---- backends/llvm_gap_polls.cc: loops that can be stopped ---- */
+/* What a module's functions look at. The entries, by name (NULL: none), have
+   the launch as their first parameter: in it, at `offset`, is the address of
+   their flag; they return 1. The others look at the variable `alarm`, and then
+   call `look`. */
+typedef struct kiln__poll_plan {
+    const char *entries[2];
+    uint64_t offset;
+    const char *alarm;
+    const char *look;
+    int is_slow; /* the code need not be fast: each loop looks at each turn */
+} kiln__poll_plan;
+
+/* Returns 1 when a function calls `look`. */
+int kiln__llvm_add_polls(LLVMModuleRef module, const kiln__poll_plan *plan);
+
 /* What one run of lld inside the process gave. Free both with free(). */
 typedef struct kiln__lld_result {
     int succeeded;

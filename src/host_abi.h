@@ -27,7 +27,7 @@
  *
  * All code of one image reaches the process only through `launch` and through
  * the imports that host_import.c allows (C's mathematics and memcpy, memset,
- * memmove).
+ * memmove, and what stops a launch).
  */
 #define KILN__HOST_SUB_GROUP 16
 
@@ -57,12 +57,29 @@ struct kiln__host_launch {
     /* Takes a print record: {parts of kiln__host_print_part} of `count`. */
     void (*print)(struct kiln__host_launch *launch,
                   const struct kiln__host_print_part *parts, uint64_t count);
-    uint32_t failed; /* set by raise; other threads stop at the next group */
+    uint32_t failed; /* set by raise */
     void *heap;      /* heap_abi.h; of a kernel that allocates */
     /* Behind raise(), in code of debug level FULL, for each call on the way
        there, innermost first: a site without kind and message. */
     void (*frame)(struct kiln__host_launch *launch, const void *site);
+    /* Not 0: the launch is to stop. Looked at before each group, and by loops
+       that may take long; an entry that sees it returns 1. */
+    const uint32_t *stop;
 };
+
+/*
+ * Functions beside the entry know no launch. They look at KILN__HOST_ALARM, an
+ * uint32_t of the process that is not 0 while any launch is to stop, and then
+ * call KILN__HOST_LOOK, `void (void)`, which returns unless it is theirs: then
+ * what goes on is the entry's caller. For that such an image's entry does
+ * nothing but call KILN__HOST_RUN, `int32_t (its own five arguments, body)`,
+ * which calls the body with these.
+ */
+#define KILN__HOST_ALARM "kiln_host_alarm"
+#define KILN__HOST_LOOK "kiln_host_look"
+#define KILN__HOST_RUN "kiln_host_run"
+/* The body is called like the entry, and this. */
+#define KILN__HOST_BODY ".body"
 
 /* The item that code runs for. Functions take a pointer to it as their first
    parameter; inlining takes it apart. */

@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "thread.h"
 
+#include <errno.h>
 #include <sched.h>
 #include <signal.h>
 #include <time.h>
@@ -31,7 +32,16 @@ void kiln__mutex_unlock(kiln__mutex *mutex)
 
 kiln_status kiln__condition_init(kiln__condition *condition)
 {
-    return pthread_cond_init(condition, NULL) == 0 ? KILN_OK : KILN_ENOMEM;
+    pthread_condattr_t attributes;
+    int failure = pthread_condattr_init(&attributes);
+
+    if (failure != 0)
+        return KILN_ENOMEM;
+    failure = pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    if (failure == 0)
+        failure = pthread_cond_init(condition, &attributes);
+    (void)pthread_condattr_destroy(&attributes);
+    return failure == 0 ? KILN_OK : KILN_ENOMEM;
 }
 
 void kiln__condition_dispose(kiln__condition *condition)
@@ -42,6 +52,17 @@ void kiln__condition_dispose(kiln__condition *condition)
 void kiln__condition_wait(kiln__condition *condition, kiln__mutex *mutex)
 {
     (void)pthread_cond_wait(condition, mutex);
+}
+
+int kiln__condition_wait_until(kiln__condition *condition, kiln__mutex *mutex,
+                               uint64_t deadline_ns)
+{
+    const struct timespec until = {
+        .tv_sec = (time_t)(deadline_ns / 1000000000u),
+        .tv_nsec = (long)(deadline_ns % 1000000000u),
+    };
+
+    return pthread_cond_timedwait(condition, mutex, &until) != ETIMEDOUT;
 }
 
 void kiln__condition_signal(kiln__condition *condition)

@@ -26,6 +26,9 @@ void kiln__mutex_unlock(kiln__mutex *mutex);
 kiln_status kiln__condition_init(kiln__condition *condition);
 void kiln__condition_dispose(kiln__condition *condition);
 void kiln__condition_wait(kiln__condition *condition, kiln__mutex *mutex);
+/* Until kiln__clock_ns() is `deadline_ns`: then false. May return earlier. */
+int kiln__condition_wait_until(kiln__condition *condition, kiln__mutex *mutex,
+                               uint64_t deadline_ns);
 void kiln__condition_signal(kiln__condition *condition);
 void kiln__condition_broadcast(kiln__condition *condition);
 

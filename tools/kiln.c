@@ -13,7 +13,8 @@
 static const char usage[] =
     "usage: kiln run FILE KERNEL ARG... --grid N[,N[,N]] [--block N[,N[,N]]]\n"
     "                [--target T] [--print I]... [--save I=FILE.npy]...\n"
-    "                [--set NAME=VALUE]... [--heap KIB] [--stats] [--time]\n"
+    "                [--set NAME=VALUE]... [--heap KIB] [--time-limit S]\n"
+    "                [--stats] [--time]\n"
     "       kiln compile FILE KERNEL TYPE... --emit FORM [--target T] [-o "
     "OUT]\n"
     "                [--set NAME=VALUE]...\n"
@@ -37,6 +38,7 @@ static const char usage[] =
     "  TIERS   typed,runtime,binary (all of them), or some\n"
     "  --grid  counts items, --block those of a group\n"
     "  --heap  bounds what kernels allocate at a time (8192)\n"
+    "  --time-limit  seconds after which the kernel is stopped, on the host\n"
     "  I       counts arguments from 0\n"
     "\n"
     "Exit status: 0, 1 when the program or its data has an error, 2 for wrong\n"

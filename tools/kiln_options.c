@@ -135,6 +135,12 @@ static int take_heap(tool_options *out, const char *value)
     return read_count(&out->heap_kib, "--heap", value);
 }
 
+/* In seconds. */
+static int take_time_limit(tool_options *out, const char *value)
+{
+    return read_count(&out->time_limit_s, "--time-limit", value);
+}
+
 static int take_sample(tool_options *out, const char *value)
 {
     return read_count(&out->sample, "--sample", value);
@@ -184,17 +190,29 @@ static const struct option {
     int has_value;
     int (*take)(tool_options *out, const char *value);
 } options[] = {
-    {"--grid", 1, take_grid},       {"--block", 1, take_block},
-    {"--target", 1, take_target},   {"--print", 1, take_print},
-    {"--save", 1, take_save},       {"--stats", 0, take_stats},
-    {"--time", 0, take_time},       {"--emit", 1, take_emit},
-    {"-o", 1, take_output},         {"--set", 1, take_set},
-    {"--jobs", 1, take_jobs},       {"--sample", 1, take_sample},
-    {"--older", 1, take_older},     {"--workload", 1, take_workload},
-    {"--include", 1, take_include}, {"--kind", 1, take_kind},
-    {"--name", 1, take_name},       {"--namespace", 1, take_namespace},
-    {"--json", 0, take_json},       {"--repair", 0, take_repair},
-    {"--yes", 0, take_yes},         {"--heap", 1, take_heap},
+    {"--grid", 1, take_grid},
+    {"--block", 1, take_block},
+    {"--target", 1, take_target},
+    {"--print", 1, take_print},
+    {"--save", 1, take_save},
+    {"--stats", 0, take_stats},
+    {"--time", 0, take_time},
+    {"--emit", 1, take_emit},
+    {"-o", 1, take_output},
+    {"--set", 1, take_set},
+    {"--jobs", 1, take_jobs},
+    {"--sample", 1, take_sample},
+    {"--older", 1, take_older},
+    {"--workload", 1, take_workload},
+    {"--include", 1, take_include},
+    {"--kind", 1, take_kind},
+    {"--name", 1, take_name},
+    {"--namespace", 1, take_namespace},
+    {"--json", 0, take_json},
+    {"--repair", 0, take_repair},
+    {"--yes", 0, take_yes},
+    {"--heap", 1, take_heap},
+    {"--time-limit", 1, take_time_limit},
 };
 
 /* True when the list "--grid --block" holds the name. */

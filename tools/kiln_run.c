@@ -7,7 +7,8 @@
 #include "kiln_tool.h"
 
 static const char known_options[] =
-    "--grid --block --target --set --heap --print --save --stats --time";
+    "--grid --block --target --set --heap --print --save --stats --time "
+    "--time-limit";
 
 /* One run from the command line to the results. */
 typedef struct run {
@@ -101,6 +102,9 @@ static kiln_status open_device(run *r, kiln_error **error)
     if (status == KILN_OK)
         status = kiln_queue_set_heap(
             r->queue, (uint64_t)r->options.heap_kib * 1024, error);
+    if (status == KILN_OK)
+        status = kiln_queue_set_time_limit(
+            r->queue, r->options.time_limit_s * 1000, error);
     for (size_t i = 0; i < r->count && status == KILN_OK; i++)
         status = tool_argument_send(&r->arguments[i], r->device, error);
     return status;

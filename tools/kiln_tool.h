@@ -49,6 +49,7 @@ typedef struct tool_options {
     const char *include;
     uint32_t jobs; /* 0: all cores */
     uint32_t heap_kib;
+    uint32_t time_limit_s; /* 0: none */
     int json;
     const char *kind;
     const char *name;

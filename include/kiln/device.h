@@ -161,6 +161,15 @@ KILN_API KILN_NODISCARD kiln_status kiln_queue_adopt(kiln_queue **out,
 KILN_API KILN_NODISCARD kiln_status kiln_queue_set_heap(kiln_queue *queue,
                                                         uint64_t bytes,
                                                         kiln_error **error);
+/**
+ * Bounds how long each launch on this queue may run from now on: after so many
+ * milliseconds it is stopped as by kiln_queue_cancel(), and gives
+ * KILN_ETIMEDOUT. 0, as at first, is no limit. The first launch with a limit
+ * starts a thread of the device's, which looks at the clock; launches without
+ * one pay nothing. KILN_EUNSUPPORTED where kiln_queue_cancel() is.
+ */
+KILN_API KILN_NODISCARD kiln_status kiln_queue_set_time_limit(
+    kiln_queue *queue, uint32_t milliseconds, kiln_error **error);
 /** Waits for the queue's work and ends it. NULL is fine. */
 KILN_API void kiln_queue_free(kiln_queue *queue);
 
@@ -193,7 +202,9 @@ typedef struct kiln_launch {
  * thread has, and no other one could be started. KILN_EEXCEPTION: the kernel
  * raised an exception (kiln_error_exception); a device reports it at
  * kiln_queue_wait() or kiln_queue_poll(). The process and the device go on;
- * what the kernel had written stays written. KILN_EDEVICE: the driver failed.
+ * what the kernel had written stays written. KILN_ECANCELED:
+ * kiln_queue_cancel() stopped it; KILN_ETIMEDOUT: the queue's time limit did.
+ * KILN_EDEVICE: the driver failed.
  */
 KILN_API KILN_NODISCARD kiln_status kiln_queue_launch(
     kiln_queue *queue, const kiln_kernel *kernel, const kiln_launch *launch,
@@ -207,6 +218,33 @@ KILN_API KILN_NODISCARD kiln_status kiln_queue_wait(kiln_queue *queue,
  *  a runtime that waited by itself: reports exceptions raised so far. */
 KILN_API KILN_NODISCARD kiln_status kiln_queue_poll(kiln_queue *queue,
                                                     kiln_error **error);
+
+/**
+ * Stops what the queue runs at this moment, however long it would take: an
+ * endless loop or recursion, too. The launch, which another thread is in,
+ * returns KILN_ECANCELED as soon as all items have noticed, unless it had come
+ * to its end or raised an exception before. What the kernel had written stays
+ * written, what it had allocated is free again, and the queue goes on.
+ *
+ * Nothing that is launched later is stopped: with nothing running the call does
+ * nothing and gives KILN_OK. Whoever calls it while the launch has not begun on
+ * the other thread, or has just ended, stops nothing, or what that thread
+ * launches next while the call is under way; to be sure, call it again until
+ * the other thread has said that it is done.
+ *
+ * From any thread, also while another one uses the queue, which must stay for
+ * as long as the call takes. On the host the call takes no lock, allocates
+ * nothing and waits for nothing: with `error` NULL a signal handler may make
+ * it, also on the thread that runs the kernel. A function of the host's that a
+ * kernel calls is not left half way: it is waited for. Code that was made
+ * elsewhere than in Kiln's code generator does not look, nor do C's functions.
+ *
+ * KILN_EUNSUPPORTED, and nothing is stopped: the device's driver cannot stop a
+ * kernel, which is so for cuda, rocm and spirv. There nothing but its own end
+ * ends a kernel that runs; work that waits behind it runs as well. On an
+ * offline device nothing runs: KILN_OK.
+ */
+KILN_API kiln_status kiln_queue_cancel(kiln_queue *queue, kiln_error **error);
 
 #define KILN_HIDDEN_MAX 4
 

@@ -30,4 +30,9 @@ extern const kiln__codegen_groups kiln__host_groups;
 /* Tells LLVM which loops over a group's items are parallel. */
 void kiln__host_mark_loops(kiln__codegen_job *job);
 
+/* ---- codegen_host_polls.c ---- */
+/* Lets loops and recursions of the optimised modules see that the launch is to
+   stop. */
+kiln_status kiln__host_add_polls(kiln__codegen_job *job);
+
 #endif /* KILN_CODEGEN_HOST_H */

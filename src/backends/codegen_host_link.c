@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "codegen_parts.h"
+#include "host_abi.h"
 #include "host_imports.h"
 
 /*
@@ -58,6 +59,18 @@ int kiln__host_may_import(const char *name)
                    sizeof imports[0], compare) != NULL;
 }
 
+/* Beside those, what kiln__host_add_polls() refers to. */
+static int may_refer(const char *name)
+{
+    static const char *const own[] = {KILN__HOST_ALARM, KILN__HOST_LOOK,
+                                      KILN__HOST_RUN};
+
+    for (size_t i = 0; i < sizeof own / sizeof own[0]; i++)
+        if (strcmp(name, own[i]) == 0)
+            return 1;
+    return kiln__host_may_import(name);
+}
+
 kiln_status kiln__host_object_check(const kiln__object *object,
                                     const char *entry, char *message,
                                     size_t capacity)
@@ -65,7 +78,7 @@ kiln_status kiln__host_object_check(const kiln__object *object,
     const kiln__elf_rules rules = {
         .machine = EM_X86_64,
         .entry = entry,
-        .may_import = kiln__host_may_import,
+        .may_import = may_refer,
     };
 
     return kiln__elf_object_check(object, &rules, message, capacity);

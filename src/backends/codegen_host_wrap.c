@@ -9,7 +9,7 @@
  * The kernel of host_abi.h:
  *
  *     load sizes of grid and group, and every argument
- *     for group in first..last                 stop when the launch failed
+ *     for group in first..last
  *         for z, y, x of the group, clipped by the grid
  *             set the ids of the item
  *             call the item function           stop when it raised
@@ -93,22 +93,6 @@ static void leave_if(wrapper *w, LLVMValueRef condition)
 }
 
 /* ---- a group ---- */
-
-/* Another thread's item may have raised. Atomic, so that every group looks. */
-static void leave_if_failed(wrapper *w)
-{
-    LLVMTypeRef i32 = LLVMInt32TypeInContext(w->job->context);
-    LLVMValueRef flag =
-        LLVMBuildLoad2(w->builder, i32,
-                       kiln__host_member(w->job, w->builder, w->launch,
-                                         KILN__OF_LAUNCH(failed, 0)),
-                       "");
-
-    LLVMSetOrdering(flag, LLVMAtomicOrderingMonotonic);
-    LLVMSetAlignment(flag, 4);
-    leave_if(w, LLVMBuildICmp(w->builder, LLVMIntNE, flag,
-                              LLVMConstInt(i32, 0, 0), ""));
-}
 
 static void set_member(wrapper *w, LLVMValueRef item, uint64_t member,
                        uint32_t d, LLVMValueRef value)
@@ -362,8 +346,6 @@ static void build(wrapper *w)
 
     open_loop(w, &group, LLVMGetParam(w->function, 2),
               LLVMGetParam(w->function, 3), "group");
-    if (can_leave)
-        leave_if_failed(w);
     find_group(w, group.index);
     run_group(w, group.index);
     close_loop(w, &group);

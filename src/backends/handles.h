@@ -36,6 +36,7 @@ typedef struct kiln__queue_heap {
 struct kiln_queue {
     kiln_device *device;
     void *handle;
+    uint32_t time_limit_ms;
     uint64_t launches; /* taken without an error in their arguments */
     /* Of the kernel that was launched last, which may be gone by the time when
        an exception is heard of. */

@@ -87,13 +87,68 @@ void kiln__host_memory_give(kiln__host_memory *memory, kiln__host_block *block);
 /* The bytes, aligned to 64. */
 void *kiln__host_block_bytes(kiln__host_block *block);
 
+/* ---- host_stop.c: stopping a launch ---- */
+
+/* Why; KILN__HOST_GOES_ON is 0 for generated code. */
+#define KILN__HOST_GOES_ON 0
+#define KILN__HOST_RAISED 1
+#define KILN__HOST_CANCELED 2
+#define KILN__HOST_TIMED_OUT 3
+
+/* Of a queue; zero at first. */
+typedef struct kiln__host_stop {
+    uint32_t reason; /* what generated code looks at */
+    uint32_t is_running;
+} kiln__host_stop;
+
+/* Around a launch. */
+void kiln__host_stop_begin(kiln__host_stop *stop);
+void kiln__host_stop_end(kiln__host_stop *stop);
+/* Stops the launch that runs; the first reason stays. From any thread and from
+   signal handlers. */
+void kiln__host_stop_now(kiln__host_stop *stop, uint32_t reason);
+/* What images know as `name`, KILN__HOST_...; or NULL. */
+void *kiln__host_stop_import(const char *name);
+
+/* ---- host_timer.c: a launch's time limit ---- */
+
+typedef struct kiln__host_limit {
+    kiln__host_stop *stop;
+    uint64_t deadline_ns;
+    struct kiln__host_limit *next;
+    int is_listed;
+} kiln__host_limit;
+
+typedef struct kiln__host_timer {
+    kiln_context *context;
+    kiln__mutex lock;
+    kiln__condition changed;
+    kiln__host_limit *first; /* of launches that run */
+    pthread_t thread;
+    int is_started;
+    int ending;
+    kiln__fork_guard guard;
+} kiln__host_timer;
+
+kiln_status kiln__host_timer_init(kiln__host_timer *timer,
+                                  kiln_context *context);
+void kiln__host_timer_dispose(kiln__host_timer *timer);
+/* Around a launch with a limit, which is the caller's storage in between.
+   KILN_ENOMEM: there is no thread. */
+kiln_status kiln__host_timer_begin(kiln__host_timer *timer,
+                                   kiln__host_limit *limit,
+                                   kiln__host_stop *stop, uint64_t nanoseconds);
+void kiln__host_timer_end(kiln__host_timer *timer, kiln__host_limit *limit);
+
 /* ---- host_launch.c ---- */
 
 #define KILN__HOST_METHOD_SIZE 256
 #define KILN__HOST_MESSAGE_SIZE 512
 
-/* The record that a queue lends until its next launch. */
+/* What a queue keeps: the record that it lends until its next launch. */
 typedef struct kiln__host_record {
+    kiln__host_stop stop;
+    kiln__host_timer *timer; /* of launches with a limit */
     kiln_exception exception;
     char method[KILN__HOST_METHOD_SIZE];
     char message[KILN__HOST_MESSAGE_SIZE];
@@ -113,7 +168,8 @@ void kiln__host_choose_block(uint64_t block[3], const uint64_t grid[3]);
 /* Of a kernel that needs memory for each group. */
 #define KILN__HOST_MEMORY_ITEMS 256
 
-/* Runs every group. KILN_EEXCEPTION: `record` says what was raised first. */
+/* Runs every group. KILN_EEXCEPTION: `record` says what was raised first.
+   KILN_ECANCELED, KILN_ETIMEDOUT: it was stopped, and groups are left. */
 kiln_status kiln__host_launch(kiln_context *context, kiln__host_pool *pool,
                               const kiln_launch_request *request,
                               kiln__host_record *record, kiln_error **error);

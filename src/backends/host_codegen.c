@@ -505,5 +505,6 @@ const kiln__codegen_backend kiln__host_codegen = {
     .find_sites = kiln__host_find_sites,
     .may_import = kiln__host_may_import,
     .exhausted = exhausted,
+    .adapt = kiln__host_add_polls,
     .runs_tiles = 1,
 };

@@ -14,6 +14,7 @@
 typedef struct host_backend {
     kiln_context *context;
     kiln__host_pool *pool;
+    kiln__host_timer timer;
 } host_backend;
 
 typedef struct host_module {
@@ -23,7 +24,7 @@ typedef struct host_module {
 
 typedef struct host_queue {
     host_backend *backend;
-    kiln__host_record record; /* lent until the next launch */
+    kiln__host_record record;
 } host_queue;
 
 /* ---- devices ---- */
@@ -137,6 +138,7 @@ static kiln_status queue_new(void *self, void *device, void *native,
     if (made == NULL)
         return kiln__error_no_memory(error);
     made->backend = backend;
+    made->record.timer = &backend->timer;
     *queue = made;
     return KILN_OK;
 }
@@ -171,6 +173,17 @@ static kiln_status wait(void *self, void *queue, int32_t block,
     (void)exception;
     (void)error;
     return KILN_OK; /* a launch has ended when it returns */
+}
+
+/* Touches nothing but the flag: signal handlers may call it. */
+static kiln_status cancel(void *self, void *queue, kiln_error **error)
+{
+    host_queue *of = queue;
+
+    (void)self;
+    (void)error;
+    kiln__host_stop_now(&of->record.stop, KILN__HOST_CANCELED);
+    return KILN_OK;
 }
 
 /* ---- memory ---- */
@@ -232,6 +245,7 @@ static void backend_free(void *self)
 {
     host_backend *backend = self;
 
+    kiln__host_timer_dispose(&backend->timer);
     kiln__host_pool_free(backend->pool);
     kiln__deallocate(&backend->context->alloc, backend, sizeof *backend);
 }
@@ -255,6 +269,7 @@ const kiln_backend_ops kiln__host_ops = {
     .buffer_free = buffer_free,
     .copy = copy,
     .free = backend_free,
+    .cancel = cancel,
 };
 
 kiln_status kiln__host_backend_new(void **self, kiln_context *context,
@@ -266,6 +281,11 @@ kiln_status kiln__host_backend_new(void **self, kiln_context *context,
         return kiln__error_no_memory(error);
     backend->context = context;
     if (kiln__host_pool_new(&backend->pool, context) != KILN_OK) {
+        kiln__deallocate(&context->alloc, backend, sizeof *backend);
+        return kiln__error_no_memory(error);
+    }
+    if (kiln__host_timer_init(&backend->timer, context) != KILN_OK) {
+        kiln__host_pool_free(backend->pool);
         kiln__deallocate(&context->alloc, backend, sizeof *backend);
         return kiln__error_no_memory(error);
     }

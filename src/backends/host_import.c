@@ -9,9 +9,10 @@
 #include "host_imports.h"
 
 /*
- * An image reaches the process through its launch argument and through the
- * list of host_imports.h, and through nothing else: an artifact from a disk
- * cannot name system() or whatever else the process happens to have loaded.
+ * An image reaches the process through its launch argument, through the list of
+ * host_imports.h and what stops a launch, and through nothing else: an artifact
+ * from a disk cannot name system() or whatever else the process happens to have
+ * loaded.
  */
 
 /* Found in the compiler's runtime library. Only their addresses are taken
@@ -64,7 +65,7 @@ void *kiln__host_import(const char *name)
 {
     const struct import *found =
         bsearch(name, imports, IMPORT_COUNT, sizeof imports[0], compare);
-    void *address = NULL;
+    void *address = kiln__host_stop_import(name);
 
     /* C has no conversion between the two kinds of pointers; POSIX promises
        that they look the same. */

@@ -20,9 +20,10 @@
  * A launch lives on the caller's stack. Generated code gets the address of
  * its first member and comes back through raise() and print() only.
  *
- * The first item that raises wins the record; threads look at `failed` before
- * each range of groups, so a launch ends soon after. The record is written
- * before its writer leaves the pool and read after everyone has.
+ * The first item that raises wins the record, and stops the launch like who
+ * cancels it: threads look at the queue's flag before each range of groups, and
+ * generated code does within. The record is written before its writer leaves
+ * the pool and read after everyone has.
  */
 
 /* A launch with so few items is most often over before another thread has
@@ -44,7 +45,7 @@ typedef struct host_launch {
     const char *kernel;
     atomic_flag raised;
     pthread_t raiser;          /* whose the record is */
-    atomic_uint returned;      /* 1 once an entry reported a failure */
+    atomic_uint returned;      /* 1 once groups were left out */
     uint64_t done;             /* groups that are not the pool's any more */
     kiln__host_memory *memory; /* unless memory_size is 0 */
     size_t memory_size;        /* of a group */
@@ -111,6 +112,7 @@ static void take_exception(struct kiln__host_launch *launch,
     fill_record(run, item, &from, value0, value1);
     run->raiser = pthread_self();
     __atomic_store_n(&launch->failed, 1, __ATOMIC_RELEASE);
+    kiln__host_stop_now(&run->record->stop, KILN__HOST_RAISED);
 }
 
 /* Of an exception that is not the record's another thread tells, or nobody:
@@ -192,8 +194,10 @@ static void run_here(host_launch *run, uint64_t first, uint64_t last)
     kiln__host_block *block = NULL;
     void *memory = NULL;
 
-    if (__atomic_load_n(&run->launch.failed, __ATOMIC_RELAXED) != 0)
+    if (__atomic_load_n(run->launch.stop, __ATOMIC_RELAXED) != 0) {
+        atomic_store_explicit(&run->returned, 1, memory_order_relaxed);
         return;
+    }
     if (run->memory_size > 0) {
         block = kiln__host_memory_take(run->memory, run->memory_size);
         if (block == NULL) {
@@ -376,6 +380,7 @@ static void begin(host_launch *run, kiln_context *context,
     run->launch.heap =
         request->heap != NULL ? clear_heap(request->heap) : &no_heap;
     run->launch.frame = take_frame;
+    run->launch.stop = &record->stop.reason;
     run->context = context;
     run->entry = entry_of(request->function);
     run->arguments = request->arguments;
@@ -390,6 +395,77 @@ static void begin(host_launch *run, kiln_context *context,
     atomic_init(&run->no_stack, 0);
 }
 
+/* Groups were left out, and no exception is the reason. */
+static kiln_status tell_left(const host_launch *run, kiln_error **error)
+{
+    switch (__atomic_load_n(run->launch.stop, __ATOMIC_RELAXED)) {
+    case KILN__HOST_CANCELED:
+        return KILN_ECANCELED;
+    case KILN__HOST_TIMED_OUT:
+        return kiln__error_set(error, KILN_ETIMEDOUT,
+                               "kernel %s was stopped at the launch's time "
+                               "limit",
+                               run->kernel);
+    default:
+        return kiln__error_set(error, KILN_EDEVICE,
+                               "kernel %s reported a failure and raised no "
+                               "exception",
+                               run->kernel);
+    }
+}
+
+static kiln_status outcome(const host_launch *run, kiln_error **error)
+{
+    if (run->launch.failed != 0)
+        return KILN_EEXCEPTION;
+    if (atomic_load_explicit(&run->no_memory, memory_order_relaxed) != 0)
+        return kiln__error_no_memory(error);
+    if (atomic_load_explicit(&run->no_stack, memory_order_relaxed) != 0)
+        return kiln__error_set(error, KILN_ESTACK,
+                               "launch of %s: it needs %zu bytes of stack, and "
+                               "no thread that has them can be started",
+                               run->kernel, run->stack_bytes);
+    if (atomic_load_explicit(&run->returned, memory_order_relaxed) != 0)
+        return tell_left(run, error);
+    return KILN_OK;
+}
+
+/* Products are small enough: launch.c. */
+static uint64_t product(const uint64_t sizes[3])
+{
+    return sizes[0] * sizes[1] * sizes[2];
+}
+
+static kiln_status run_all(host_launch *run, kiln__host_pool *pool,
+                           kiln_error **error)
+{
+    const uint64_t groups = product(run->launch.groups);
+
+    if (product(run->launch.grid) <= FEW_ITEMS)
+        run_few(run, pool, groups);
+    else
+        kiln__host_pool_run(pool, groups, run_groups, run);
+    return outcome(run, error);
+}
+
+static kiln_status run_limited(host_launch *run, kiln__host_pool *pool,
+                               uint32_t milliseconds, kiln_error **error)
+{
+    kiln__host_record *record = run->record;
+    kiln__host_limit limit;
+    kiln_status status = kiln__host_timer_begin(
+        record->timer, &limit, &record->stop, (uint64_t)milliseconds * 1000000);
+
+    if (status != KILN_OK)
+        return kiln__error_set(error, status,
+                               "launch of %s: no thread can be started that "
+                               "looks at its time limit",
+                               run->kernel);
+    status = run_all(run, pool, error);
+    kiln__host_timer_end(record->timer, &limit);
+    return status;
+}
+
 kiln_status kiln__host_launch(kiln_context *context, kiln__host_pool *pool,
                               const kiln_launch_request *request,
                               kiln__host_record *record, kiln_error **error)
@@ -397,12 +473,11 @@ kiln_status kiln__host_launch(kiln_context *context, kiln__host_pool *pool,
     const kiln_kernel_info *info = request->kernel->info;
     const int needs_memory =
         (info->static_local_bytes | info->private_bytes) != 0;
-    host_launch run;
-    const uint64_t items =
-        request->grid[0] * request->grid[1] * request->grid[2];
+    const uint64_t items = product(request->grid);
     const uint64_t room =
         needs_memory ? KILN__HOST_MEMORY_ITEMS : KILN__HOST_GROUP_ITEMS;
-    uint64_t groups;
+    host_launch run;
+    kiln_status status;
 
     begin(&run, context, request, record);
     if (request->block[0] == 0 && items <= least(SMALL_GROUP, room))
@@ -411,24 +486,11 @@ kiln_status kiln__host_launch(kiln_context *context, kiln__host_pool *pool,
         set_shape(&run.launch, request, room);
     if (needs_memory)
         KILN_TRY(measure_memory(&run, pool, info, error));
-    groups = run.launch.groups[0] * run.launch.groups[1] * run.launch.groups[2];
-    if (items <= FEW_ITEMS)
-        run_few(&run, pool, groups);
+    kiln__host_stop_begin(&record->stop);
+    if (request->time_limit_ms != 0)
+        status = run_limited(&run, pool, request->time_limit_ms, error);
     else
-        kiln__host_pool_run(pool, groups, run_groups, &run);
-    if (run.launch.failed != 0)
-        return KILN_EEXCEPTION;
-    if (atomic_load_explicit(&run.no_memory, memory_order_relaxed) != 0)
-        return kiln__error_no_memory(error);
-    if (atomic_load_explicit(&run.no_stack, memory_order_relaxed) != 0)
-        return kiln__error_set(error, KILN_ESTACK,
-                               "launch of %s: it needs %zu bytes of stack, and "
-                               "no thread that has them can be started",
-                               run.kernel, run.stack_bytes);
-    if (atomic_load_explicit(&run.returned, memory_order_relaxed) != 0)
-        return kiln__error_set(error, KILN_EDEVICE,
-                               "kernel %s reported a failure and raised no "
-                               "exception",
-                               run.kernel);
-    return KILN_OK;
+        status = run_all(&run, pool, error);
+    kiln__host_stop_end(&record->stop);
+    return status;
 }

@@ -443,6 +443,16 @@ static kiln_status launch_large(kiln_queue *queue, kiln_launch_request *request,
     return status;
 }
 
+static kiln_status check_stop(const kiln_queue *queue, kiln_error **error)
+{
+    if (queue->device->ops->cancel != NULL)
+        return KILN_OK;
+    return kiln__error_set(error, KILN_EUNSUPPORTED,
+                           "%s: its driver cannot stop a kernel that runs, "
+                           "neither by kiln_queue_cancel() nor at a time limit",
+                           queue->device->name);
+}
+
 kiln_status kiln_queue_launch(kiln_queue *queue, const kiln_kernel *kernel,
                               const kiln_launch *launch,
                               const void *const *arguments, size_t count,
@@ -464,11 +474,32 @@ kiln_status kiln_queue_launch(kiln_queue *queue, const kiln_kernel *kernel,
             (unsigned long long)kernel->info->argument_count);
     request.function = kernel->function;
     request.argument_bytes = kernel->info->argument_bytes;
+    request.time_limit_ms = queue->time_limit_ms;
     KILN_TRY(set_grid(&request, kernel, launch, error));
     KILN_TRY(set_block(&request, kernel, launch, error));
     if (request.argument_bytes > STACK_BLOCK)
         return launch_large(queue, &request, arguments, error);
     return launch_packed(queue, &request, block, arguments, error);
+}
+
+kiln_status kiln_queue_set_time_limit(kiln_queue *queue, uint32_t milliseconds,
+                                      kiln_error **error)
+{
+    KILN_REQUIRE(queue != NULL, error);
+    if (milliseconds != 0)
+        KILN_TRY(check_stop(queue, error));
+    queue->time_limit_ms = milliseconds;
+    return KILN_OK;
+}
+
+kiln_status kiln_queue_cancel(kiln_queue *queue, kiln_error **error)
+{
+    const kiln_device *device;
+
+    KILN_REQUIRE(queue != NULL, error);
+    device = queue->device;
+    KILN_TRY(check_stop(queue, error));
+    return device->ops->cancel(device->self, queue->handle, error);
 }
 
 kiln_status kiln_queue_native(kiln_native_launch *out, kiln_queue *queue,

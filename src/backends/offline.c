@@ -54,6 +54,15 @@ static kiln_status wait(void *self, void *queue, int32_t block,
     return KILN_OK;
 }
 
+/* Nothing runs. */
+static kiln_status cancel(void *self, void *queue, kiln_error **error)
+{
+    (void)self;
+    (void)queue;
+    (void)error;
+    return KILN_OK;
+}
+
 /* A page in front of the bytes keeps the mapping's size. */
 #define HEAD_SIZE 4096
 
@@ -117,4 +126,5 @@ const kiln_backend_ops kiln__offline_ops = {
     .buffer_new = buffer_new,
     .buffer_free = buffer_free,
     .copy = copy,
+    .cancel = cancel,
 };

@@ -114,7 +114,17 @@ static int calls_another(LLVMValueRef function)
     return 0;
 }
 
-/* Whatever calls itself is called from another function: the entry is not. */
+/* The entry, or what it calls by way of the host (codegen_host_polls.c). */
+static int is_kernel(const kiln__codegen_job *job, LLVMValueRef function)
+{
+    const size_t size = strlen(job->request->entry);
+    const char *name = LLVMGetValueName(function);
+
+    return strncmp(name, job->request->entry, size) == 0 &&
+           (name[size] == '\0' || strcmp(name + size, KILN__HOST_BODY) == 0);
+}
+
+/* Whatever calls itself is called from another function: the kernel is not. */
 static int may_recur(const kiln__codegen_job *job)
 {
     LLVMValueRef f;
@@ -123,9 +133,7 @@ static int may_recur(const kiln__codegen_job *job)
         return job->recurs;
     for (f = LLVMGetFirstFunction(job->module); f != NULL;
          f = LLVMGetNextFunction(f))
-        if (!LLVMIsDeclaration(f) &&
-            strcmp(LLVMGetValueName(f), job->request->entry) != 0 &&
-            calls_another(f))
+        if (!LLVMIsDeclaration(f) && !is_kernel(job, f) && calls_another(f))
             return 1;
     return 0;
 }

@@ -110,4 +110,16 @@ says err "kiln: cache: does not use $folder/shared: "
 with KILN_CACHE=rw with KILN_CACHE_DIR="$folder/shared" \
     expect 0 compile programs.kiln choose 'u8[:]' Bool --emit asm
 says err "kiln: cache: does not use $folder/shared: "
+
+# A kernel that would not end.
+cat >endless.kiln <<'KILN'
+kernel endless(y)
+    while true
+        y[0] += 1
+    end
+end
+KILN
+expect 1 run endless.kiln endless 'i64[1]' --grid 1 --time-limit 1
+says err "was stopped at the launch's time limit"
+expect 2 run endless.kiln endless 'i64[1]' --grid 1 --time-limit 0
 exit 0

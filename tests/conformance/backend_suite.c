@@ -467,6 +467,26 @@ static void an_idle_queue_has_nothing_to_wait_for(void **state)
 
 /* A device that ran out of room for code, or gave an old kernel for a new
    one, would show here. */
+/* What a driver cannot stop it says so of, and goes on. */
+static void a_queue_is_stopped_or_refuses_to_be(void **state)
+{
+    fixture *f = with_device(state);
+    const int is_host = strcmp(subject->name, "host") == 0;
+    const kiln_status wanted = is_host ? KILN_OK : KILN_EUNSUPPORTED;
+
+    assert_int_equal(kiln_queue_cancel(f->queue, &test_error), wanted);
+    if (!is_host)
+        assert_contains(kiln_error_message(test_error), "cannot stop");
+    kiln_error_free(test_error);
+    test_error = NULL;
+    assert_int_equal(kiln_queue_set_time_limit(f->queue, 60000, &test_error),
+                     wanted);
+    kiln_error_free(test_error);
+    test_error = NULL;
+    run_count(f, &(kiln_launch){{40, 1, 1}, {8, 1, 1}});
+    assert_ok(kiln_queue_set_time_limit(f->queue, 0, &test_error));
+}
+
 static void outdated_kernels_make_room(void **state)
 {
     fixture *f = with_device(state);
@@ -560,6 +580,7 @@ int backend_suite_run(const backend_subject *of)
         IN_CONTEXT(arguments_arrive_as_c_lays_them_out),
         IN_CONTEXT(an_exception_is_a_record_and_the_device_goes_on),
         IN_CONTEXT(an_idle_queue_has_nothing_to_wait_for),
+        IN_CONTEXT(a_queue_is_stopped_or_refuses_to_be),
         IN_CONTEXT(outdated_kernels_make_room),
         IN_CONTEXT(threads_launch_one_kernel_on_their_own_queues),
     };

@@ -162,6 +162,8 @@ typedef struct launch {
     unsigned raised;
 } launch;
 
+REQUEST_UNUSED static const uint32_t goes_on = 0, stops = 1;
+
 REQUEST_UNUSED static void on_raise(struct kiln__host_launch *head,
                                     const struct kiln__host_item *item,
                                     const void *site, int64_t value0,
@@ -179,6 +181,7 @@ REQUEST_UNUSED static void on_raise(struct kiln__host_launch *head,
     snprintf(l->method, sizeof l->method, "%s", text);
     snprintf(l->message, sizeof l->message, "%s", text + strlen(text) + 1);
     head->failed = 1;
+    head->stop = &stops;
 }
 
 REQUEST_UNUSED static launch make_launch(uint64_t x, uint64_t y, uint64_t z,
@@ -192,6 +195,7 @@ REQUEST_UNUSED static launch make_launch(uint64_t x, uint64_t y, uint64_t z,
                 .groups = {(x + bx - 1) / bx, (y + by - 1) / by,
                            (z + bz - 1) / bz},
                 .raise = on_raise,
+                .stop = &goes_on,
             },
     };
 }

@@ -43,6 +43,7 @@ typedef struct kiln_launch_request {
     uint32_t argument_bytes;   /* without them */
     void *heap; /* on the device, of a kernel that allocates; the host passes
                    it on. Since 0.2. */
+    uint32_t time_limit_ms; /* 0: none; else cancel() is there. Since 0.2. */
 } kiln_launch_request;
 
 typedef struct kiln_backend_ops {
@@ -135,6 +136,13 @@ typedef struct kiln_backend_ops {
         a tool is, of those that Kiln knows, in another build than its word
         says, what was saved is not loaded. Lives as long as the module. */
     const char *(*native_tools)(void *self, void *module);
+    /** Optional. Stops what the queue runs: launch() or wait(), on another
+        thread, gives KILN_ECANCELED; or KILN_ETIMEDOUT where the backend
+        stopped a launch at its time limit. Unlike all others it may be called
+        while another call for the queue is under way, and from signal handlers
+        with no `error`. Without it launches have no time limit, and
+        kiln_queue_cancel() is KILN_EUNSUPPORTED. */
+    kiln_status (*cancel)(void *self, void *queue, kiln_error **error);
     /* The functions above exist since 0.2. */
 } kiln_backend_ops;
 

@@ -1,0 +1,328 @@
+/* test_polls.c - loops that look whether they are to stop do what they did. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* LABELS: unit codegen host */
+/* LINKS: codegen */
+#include "support/request.h"
+
+/*
+ * Loops of LLVM IR as another frontend may write them. One that is run to its
+ * end must turn as often as its text says, whatever the pieces that it is cut
+ * into; one that has no end must see that it is to stop.
+ */
+
+typedef struct block {
+    void *data;
+    int64_t size;
+    int64_t start;
+    int64_t limit;
+} block;
+
+static const char *const types[] = {"i64[:]", "i64", "i64"};
+
+static int32_t run_loop(const char *text, uint8_t level, int is_stopped,
+                        block *arguments)
+{
+    kiln__host_stop stop = {0};
+    outcome o;
+    launch l = make_launch(1, 1, 1, 1, 1, 1);
+    int32_t failed;
+
+    l.head.stop = &stop.reason;
+    prepare(&o, text, KILN_EMIT_BINARY, types, 3);
+    o.settings.opt_level = level;
+    assert_built(&o);
+    kiln__host_stop_begin(&stop);
+    if (is_stopped)
+        kiln__host_stop_now(&stop, KILN__HOST_CANCELED);
+    failed = run_image(&o, &l, arguments);
+    kiln__host_stop_end(&stop);
+    return failed;
+}
+
+/* ---- loops with an end ---- */
+
+typedef struct loop {
+    const char *predicate; /* it goes on while that holds */
+    int step;
+    int looks_ahead; /* compares what the counter is in the next turn */
+    int64_t start;
+    int64_t limit;
+} loop;
+
+/* The sum's order is in its bits, so nothing is computed without turning. */
+static void write_loop(char *text, size_t size, const loop *l)
+{
+    snprintf(text, size,
+             "define i32 @k(ptr %%item, ptr %%y, i64 %%n, i64 %%a, i64 %%b) {\n"
+             "entry:\n"
+             "  br label %%body\n"
+             "body:\n"
+             "  %%i = phi i64 [ %%a, %%entry ], [ %%next, %%body ]\n"
+             "  %%s = phi i64 [ 0, %%entry ], [ %%t, %%body ]\n"
+             "  %%c = phi i64 [ 0, %%entry ], [ %%d, %%body ]\n"
+             "  %%r = shl i64 %%s, 1\n"
+             "  %%q = lshr i64 %%s, 61\n"
+             "  %%u = xor i64 %%r, %%q\n"
+             "  %%t = xor i64 %%u, %%i\n"
+             "  %%d = add i64 %%c, 1\n"
+             "  %%next = add i64 %%i, %d\n"
+             "  %%more = icmp %s i64 %%%s, %%b\n"
+             "  br i1 %%more, label %%body, label %%end\n"
+             "end:\n"
+             "  store i64 %%t, ptr %%y\n"
+             "  %%p = getelementptr i64, ptr %%y, i64 1\n"
+             "  store i64 %%d, ptr %%p\n"
+             "  ret i32 0\n"
+             "}\n",
+             l->step, l->predicate, l->looks_ahead ? "next" : "i");
+}
+
+static int holds(const char *predicate, int64_t a, int64_t b)
+{
+    const uint64_t ua = (uint64_t)a, ub = (uint64_t)b;
+
+    switch (predicate[0]) {
+    case 'n':
+        return a != b;
+    case 's':
+        return predicate[1] == 'l' ? a < b + (predicate[2] == 'e' && a == b)
+                                   : a > b - (predicate[2] == 'e' && a == b);
+    default:
+        return predicate[1] == 'l'
+                   ? ua < ub || (predicate[2] == 'e' && ua == ub)
+                   : ua > ub || (predicate[2] == 'e' && ua == ub);
+    }
+}
+
+static void turn(const loop *l, int64_t out[2])
+{
+    uint64_t i = (uint64_t)l->start, sum = 0, count = 0, next;
+    int more;
+
+    do {
+        sum = (sum << 1) ^ (sum >> 61) ^ i;
+        count++;
+        next = i + (uint64_t)(int64_t)l->step;
+        more =
+            holds(l->predicate, (int64_t)(l->looks_ahead ? next : i), l->limit);
+        i = next;
+    } while (more);
+    out[0] = (int64_t)sum;
+    out[1] = (int64_t)count;
+}
+
+static void assert_turns(const loop *l)
+{
+    char text[2048];
+    int64_t expected[2];
+
+    write_loop(text, sizeof text, l);
+    turn(l, expected);
+    for (uint8_t level = 0; level <= 3; level = (uint8_t)(level + 3)) {
+        int64_t got[2] = {0, 0};
+        block arguments = {got, 2, l->start, l->limit};
+
+        assert_int_equal(run_loop(text, level, 0, &arguments), 0);
+        assert_int_equal(got[1], expected[1]);
+        assert_int_equal(got[0], expected[0]);
+    }
+}
+
+/* Of a piece: as llvm_gap_polls.cc has it. */
+#define PIECE 16384
+
+static const int64_t counts[] = {
+    1,         2,         PIECE - 1, PIECE,         PIECE + 1,
+    PIECE + 2, 2 * PIECE, 50000,     3 * PIECE - 1, 100003,
+};
+
+#define COUNT (sizeof counts / sizeof *counts)
+
+static void loops_upward_turn_as_often_as_before(void **state)
+{
+    static const char *const predicates[] = {"ne", "slt", "ult", "sle", "ule"};
+    const int64_t starts[] = {0, -30000, INT64_MAX - 400000, 7};
+
+    (void)state;
+    for (size_t p = 0; p < 5; p++)
+        for (size_t c = 0; c < COUNT; c++) {
+            const int step = p == 0 && c % 2 == 0 ? 1 : 1 + (int)c % 3;
+            const int64_t start = p % 2 == 0 && p > 0 ? 5 : starts[c % 4];
+
+            assert_turns(&(loop){predicates[p], step, c % 3 != 0, start,
+                                 start + counts[c] * step});
+        }
+}
+
+static void loops_downward_turn_as_often_as_before(void **state)
+{
+    static const char *const predicates[] = {"ne", "sgt", "ugt", "sge", "uge"};
+    const int64_t starts[] = {0, 30000, INT64_MIN + 400000, -7};
+
+    (void)state;
+    for (size_t p = 0; p < 5; p++)
+        for (size_t c = 0; c < COUNT; c++) {
+            const int step = -1 - (int)c % 3;
+            const int64_t start = p % 2 == 0 && p > 0 ? 500000 : starts[c % 4];
+
+            assert_turns(&(loop){predicates[p], step, c % 3 != 0, start,
+                                 start + counts[c] * step});
+        }
+}
+
+/* The first turn is made before anything is compared. */
+static void loops_that_begin_behind_their_end_turn_once(void **state)
+{
+    (void)state;
+    assert_turns(&(loop){"slt", 1, 1, 100, -100});
+    assert_turns(&(loop){"ult", 1, 1, 100, 3});
+    assert_turns(&(loop){"sgt", -1, 1, -100, 100});
+    assert_turns(&(loop){"ugt", -2, 1, 3, 100});
+    assert_turns(&(loop){"slt", 1, 0, INT64_MAX - 2, INT64_MIN});
+}
+
+/* ---- loops without one ---- */
+
+#define HEAD "define i32 @k(ptr %item, ptr %y, i64 %n, i64 %a, i64 %b) {\n"
+
+static void assert_stops(const char *text)
+{
+    for (uint8_t level = 0; level <= 3; level++) {
+        int64_t got[4] = {0};
+        block arguments = {got, 4, 1, 1};
+
+        assert_int_equal(run_loop(text, level, 1, &arguments), 1);
+    }
+}
+
+static void a_loop_without_a_way_out_stops(void **state)
+{
+    (void)state;
+    assert_stops(HEAD "  br label %l\n"
+                      "l:\n"
+                      "  store volatile i64 3, ptr %y\n"
+                      "  br label %l\n}\n");
+}
+
+static void a_loop_of_several_ways_back_stops(void **state)
+{
+    (void)state;
+    assert_stops(HEAD "  br label %l\n"
+                      "l:\n"
+                      "  %v = load volatile i64, ptr %y\n"
+                      "  switch i64 %v, label %one [ i64 1, label %two\n"
+                      "    i64 2, label %l\n    i64 3, label %l ]\n"
+                      "one:\n  store volatile i64 0, ptr %y\n  br label %l\n"
+                      "two:\n  store volatile i64 1, ptr %y\n  br label %l\n"
+                      "}\n");
+}
+
+static void a_loop_of_two_beginnings_stops(void **state)
+{
+    (void)state;
+    assert_stops(HEAD "  %c = icmp sgt i64 %a, 100\n"
+                      "  br i1 %c, label %one, label %two\n"
+                      "one:\n"
+                      "  store volatile i64 0, ptr %y\n"
+                      "  br label %two\n"
+                      "two:\n"
+                      "  store volatile i64 1, ptr %y\n"
+                      "  br label %one\n}\n");
+}
+
+static void a_loop_over_labels_stops(void **state)
+{
+    (void)state;
+    assert_stops(HEAD "  br label %one\n"
+                      "one:\n"
+                      "  %p = phi ptr [ blockaddress(@k, %two), %0 ],\n"
+                      "               [ blockaddress(@k, %one), %two ],\n"
+                      "               [ blockaddress(@k, %two), %one ]\n"
+                      "  store volatile i64 0, ptr %y\n"
+                      "  indirectbr ptr %p, [ label %one, label %two ]\n"
+                      "two:\n"
+                      "  store volatile i64 1, ptr %y\n"
+                      "  br label %one\n}\n");
+}
+
+static void a_function_that_is_called_stops(void **state)
+{
+    (void)state;
+    assert_stops("define internal void @f(ptr %y) noinline noreturn {\n"
+                 "  br label %l\n"
+                 "l:\n"
+                 "  store volatile i64 3, ptr %y\n"
+                 "  br label %l\n}\n" HEAD "  call void @f(ptr %y)\n"
+                 "  unreachable\n}\n");
+}
+
+static void functions_that_call_each_other_for_ever_stop(void **state)
+{
+    (void)state;
+    assert_stops("define internal i64 @f(ptr %y, i64 %v) noinline {\n"
+                 "  %w = load volatile i64, ptr %y\n"
+                 "  %r = musttail call i64 @g(ptr %y, i64 %w)\n"
+                 "  ret i64 %r\n}\n"
+                 "define internal i64 @g(ptr %y, i64 %v) noinline {\n"
+                 "  store volatile i64 %v, ptr %y\n"
+                 "  %r = musttail call i64 @f(ptr %y, i64 %v)\n"
+                 "  ret i64 %r\n}\n" HEAD "  %r = call i64 @f(ptr %y, i64 3)\n"
+                 "  store i64 %r, ptr %y\n"
+                 "  ret i32 0\n}\n");
+}
+
+/* Who is called is not seen. */
+static void functions_that_are_called_by_address_stop(void **state)
+{
+    (void)state;
+    assert_stops("define internal void @f(ptr %y, ptr %table) noinline {\n"
+                 "  %p = load volatile ptr, ptr %table\n"
+                 "  musttail call void %p(ptr %y, ptr %table)\n"
+                 "  ret void\n}\n" HEAD "  %t = alloca ptr\n"
+                 "  store volatile ptr @f, ptr %t\n"
+                 "  call void @f(ptr %y, ptr %t)\n"
+                 "  ret i32 0\n}\n");
+}
+
+/* A name of the module's is not the host's. */
+static void names_of_the_host_are_no_names_of_modules(void **state)
+{
+    static const char text[] =
+        "define internal i64 @kiln_host_look(i64 %v) noinline {\n"
+        "  %c = icmp slt i64 %v, 2\n"
+        "  br i1 %c, label %end, label %more\n"
+        "more:\n"
+        "  %w = sub i64 %v, 1\n"
+        "  %r = call i64 @kiln_host_look(i64 %w)\n"
+        "  %s = mul i64 %r, %v\n"
+        "  ret i64 %s\n"
+        "end:\n  ret i64 1\n}\n" HEAD
+        "  %r = call i64 @kiln_host_look(i64 10)\n"
+        "  store i64 %r, ptr %y\n"
+        "  ret i32 0\n}\n";
+    int64_t got[1] = {0};
+    block arguments = {got, 1, 0, 0};
+
+    (void)state;
+    assert_int_equal(run_loop(text, 0, 0, &arguments), 0);
+    assert_int_equal(got[0], 3628800);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(loops_upward_turn_as_often_as_before),
+        cmocka_unit_test(loops_downward_turn_as_often_as_before),
+        cmocka_unit_test(loops_that_begin_behind_their_end_turn_once),
+        cmocka_unit_test(a_loop_without_a_way_out_stops),
+        cmocka_unit_test(a_loop_of_several_ways_back_stops),
+        cmocka_unit_test(a_loop_of_two_beginnings_stops),
+        cmocka_unit_test(a_loop_over_labels_stops),
+        cmocka_unit_test(a_function_that_is_called_stops),
+        cmocka_unit_test(functions_that_call_each_other_for_ever_stop),
+        cmocka_unit_test(functions_that_are_called_by_address_stop),
+        cmocka_unit_test(names_of_the_host_are_no_names_of_modules),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
