@@ -298,6 +298,19 @@ kiln_status kiln__compile_settle(const kiln_kernel **out, int32_t *source,
     return status;
 }
 
+/* The build goes on for others: whoever asks next has its result, or waits. */
+static kiln_status leave(const kiln__compile_request *request,
+                         kiln__flight *flight, int owned, kiln_error **error)
+{
+    const kiln_status status = kiln__error_set(
+        error, KILN_ETIMEDOUT, "building %s took longer than the call may wait",
+        kiln_code_name(flight->code));
+
+    kiln__flight_cancel(request->context, flight);
+    kiln__flight_abandon(request->context, flight, owned);
+    return status;
+}
+
 static kiln_status refuse_wait(kiln__run *run, const kiln_code *code,
                                kiln_error **error)
 {
@@ -341,7 +354,9 @@ kiln_status kiln__compile_unknot(const kiln_kernel **out, int32_t *source,
         return status;
     }
     start(run, again, &anew);
-    (void)kiln__flight_wait(context, run, again);
+    if (kiln__flight_wait_until(context, run, again, request->deadline_ns) ==
+        KILN_ETIMEDOUT)
+        return leave(request, again, 1, error);
     return kiln__compile_settle(out, source, context, again, 1, error);
 }
 
@@ -357,7 +372,12 @@ static kiln_status compile_slowly(const kiln_kernel **out, int32_t *source,
         kiln__compile_begin(out, &flight, &owned, source, run, request, error);
 
     if (status == KILN_OK && flight) {
-        if (kiln__flight_wait(request->context, run, flight) == KILN_OK)
+        const kiln_status waited = kiln__flight_wait_until(
+            request->context, run, flight, request->deadline_ns);
+
+        if (waited == KILN_ETIMEDOUT)
+            status = leave(request, flight, owned, error);
+        else if (waited == KILN_OK)
             status = kiln__compile_settle(out, source, request->context, flight,
                                           owned, error);
         else
@@ -419,6 +439,9 @@ static kiln_status compile_miss(const kiln_kernel **out, kiln_context *context,
                                       .signature = *signature,
                                       .config = config,
                                       .world = options.world};
+    if (options.time_limit_ms != 0)
+        request.deadline_ns =
+            kiln__clock_ns() + (uint64_t)options.time_limit_ms * 1000000;
     status = compile_slowly(out, &source, &request, error);
     if (options.source)
         *options.source = source;

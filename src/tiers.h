@@ -98,6 +98,10 @@ kiln_status kiln__stay_check_depth(kiln__run *run, kiln_error **error);
    would never end. Takes and leaves no lock. */
 kiln_status kiln__flight_wait(kiln_context *context, kiln__run *run,
                               kiln__flight *flight);
+/* The same until kiln__clock_ns() is `deadline_ns` (0: never): then
+   KILN_ETIMEDOUT. */
+kiln_status kiln__flight_wait_until(kiln_context *context, kiln__run *run,
+                                    kiln__flight *flight, uint64_t deadline_ns);
 /* True while the run has the flight itself. */
 int kiln__flight_is_owned(kiln_context *context, const kiln__run *run,
                           const kiln__flight *flight);
@@ -366,6 +370,7 @@ typedef struct kiln__compile_request {
     const kiln_config *config;
     uint64_t world; /* 0: the current one */
     int never_wait;
+    uint64_t deadline_ns; /* of waiting for a build; 0: none */
     /* Found and loaded beforehand, or NULL. */
     kiln_kernel *kernel;
     int32_t kernel_source; /* KILN_SOURCE_... */

@@ -33,11 +33,15 @@ typedef struct kiln_compile_options {
                         one, which 0 stands for */
     int32_t *source; /* receives KILN_SOURCE_...; NULL: not wanted;
                         kiln_compile_start() leaves it alone */
+    uint32_t time_limit_ms; /* how long the call waits for code generation,
+                               counted from its beginning; 0: to its end. In
+                               no key; kiln_compile_start() has no use for
+                               it */
 } kiln_compile_options;
 
 #define KILN_COMPILE_OPTIONS_INIT \
     { \
-        sizeof(kiln_compile_options), 0, 0 \
+        sizeof(kiln_compile_options), 0, 0, 0 \
     }
 
 /**
@@ -56,7 +60,13 @@ typedef struct kiln_compile_options {
  * be opened; KILN_EMISMATCH: it is of another build. KILN_ENODEVICE: the
  * config's device is not there, or is not the target's. KILN_ERECURSION: a
  * nested compile asked for the job that it is part of, callbacks are nested
- * too deep, or a callback on a thread of Kiln's would have to wait. Failures
+ * too deep, or a callback on a thread of Kiln's would have to wait.
+ * KILN_ETIMEDOUT: `time_limit_ms` is over. Then the build goes on for others
+ * that wait, and on a thread of Kiln's in any case: what it gives is remembered
+ * for who asks next, as if nobody had left. A worker process that nobody waits
+ * for is ended (kiln_compile_cancel()). The timeout itself is remembered by
+ * nobody; kiln_context_free() waits for the thread. Inference and a frontend's
+ * lower() are this thread's and are not cut short. Failures
  * that the same input gives again are remembered until the world moves. Those
  * of the moment are not: KILN_ENOMEM, and KILN_EIO for want of descriptors,
  * processes or threads; the same call may succeed later, in the same context.

@@ -214,11 +214,30 @@ static size_t find_closing(struct kiln__tiers *tiers, const kiln__run *run,
     return i;
 }
 
+typedef struct waiting {
+    kiln__flight *const *flights;
+    size_t count;
+    uint64_t deadline_ns; /* 0: none */
+} waiting;
+
+/* False when the time is over. */
+static int sleep_until(struct kiln__tiers *tiers, uint64_t deadline_ns)
+{
+    if (deadline_ns != 0)
+        return kiln__condition_wait_until(&tiers->ended, &tiers->lock,
+                                          deadline_ns);
+    kiln__condition_wait(&tiers->ended, &tiers->lock);
+    return 1;
+}
+
 /* With the lock held. */
 static kiln_status wait_any(size_t *closing, struct kiln__tiers *tiers,
-                            kiln__run *run, kiln__flight *const *flights,
-                            size_t count)
+                            kiln__run *run, const waiting *w)
 {
+    kiln__flight *const *flights = w->flights;
+    const size_t count = w->count;
+    int in_time = 1;
+
     if (any_done(flights, count))
         return KILN_OK;
     *closing = find_closing(tiers, run, flights, count);
@@ -227,11 +246,11 @@ static kiln_status wait_any(size_t *closing, struct kiln__tiers *tiers,
     run->waits_for = flights;
     run->waits_for_count = count;
     /* SLEEP, WOKEN: the lock is held from looking to sleeping. */
-    while (!any_done(flights, count))
-        kiln__condition_wait(&tiers->ended, &tiers->lock);
+    while (!any_done(flights, count) && in_time)
+        in_time = sleep_until(tiers, w->deadline_ns);
     run->waits_for = NULL;
     run->waits_for_count = 0;
-    return KILN_OK;
+    return any_done(flights, count) ? KILN_OK : KILN_ETIMEDOUT;
 }
 
 /* With the lock held: what is waited for, to be named in a trace. What a
@@ -245,9 +264,8 @@ static const char *name_of(kiln__flight *const *flights, size_t count)
 }
 
 /* The host's brackets may call back: they stand outside of it all. */
-kiln_status kiln__flight_wait_any(size_t *closing, kiln_context *context,
-                                  kiln__run *run, kiln__flight *const *flights,
-                                  size_t count)
+static kiln_status wait_outside(size_t *closing, kiln_context *context,
+                                kiln__run *run, const waiting *w)
 {
     struct kiln__tiers *tiers = context->tiers;
     kiln__trace_note note = {.category = "wait", .verb = "wait for"};
@@ -256,15 +274,15 @@ kiln_status kiln__flight_wait_any(size_t *closing, kiln_context *context,
     int done;
 
     kiln__mutex_lock(&tiers->lock);
-    done = any_done(flights, count);
-    note.name = name_of(flights, count);
+    done = any_done(w->flights, w->count);
+    note.name = name_of(w->flights, w->count);
     kiln__mutex_unlock(&tiers->lock);
     if (done)
         return KILN_OK;
     begun = kiln__trace_begin(context);
     kiln__blocking_enter(context);
     kiln__mutex_lock(&tiers->lock);
-    status = wait_any(closing, tiers, run, flights, count);
+    status = wait_any(closing, tiers, run, w);
     kiln__mutex_unlock(&tiers->lock);
     kiln__blocking_leave(context);
     if (status == KILN_OK)
@@ -272,12 +290,29 @@ kiln_status kiln__flight_wait_any(size_t *closing, kiln_context *context,
     return status;
 }
 
+kiln_status kiln__flight_wait_any(size_t *closing, kiln_context *context,
+                                  kiln__run *run, kiln__flight *const *flights,
+                                  size_t count)
+{
+    const waiting w = {.flights = flights, .count = count};
+
+    return wait_outside(closing, context, run, &w);
+}
+
+kiln_status kiln__flight_wait_until(kiln_context *context, kiln__run *run,
+                                    kiln__flight *flight, uint64_t deadline_ns)
+{
+    const waiting w = {
+        .flights = &flight, .count = 1, .deadline_ns = deadline_ns};
+    size_t closing;
+
+    return wait_outside(&closing, context, run, &w);
+}
+
 kiln_status kiln__flight_wait(kiln_context *context, kiln__run *run,
                               kiln__flight *flight)
 {
-    size_t closing;
-
-    return kiln__flight_wait_any(&closing, context, run, &flight, 1);
+    return kiln__flight_wait_until(context, run, flight, 0);
 }
 
 int kiln__flight_is_owned(kiln_context *context, const kiln__run *run,
