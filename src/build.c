@@ -107,6 +107,7 @@ static kiln_status lower_foreign(kiln__build *build, kiln_error **error)
         return kiln__error_no_memory(error);
     status =
         frontend->ops.lower(frontend->self, &request, &build->module, error);
+    status = kiln__callback_status(status, frontend, "lower", error);
     if (status != KILN_OK)
         return status;
     if (!build->module.data)

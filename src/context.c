@@ -7,6 +7,7 @@
 #include "codegen_place.h"
 #include "core.h"
 #include "environment.h"
+#include "log.h"
 #include "options.h"
 #include "report.h"
 #include "sites.h"
@@ -355,6 +356,12 @@ void kiln_context_free(kiln_context *context)
 
     if (!context)
         return;
+    if (kiln__stays_of_thread(context)) {
+        kiln__log(context, KILN_LOG_WARNING,
+                  "kiln_context_free() in a callback of the context does "
+                  "nothing");
+        return;
+    }
     finalize = context->host_finalize;
     env = context->host_env;
     modules_end(context, MODULE_COUNT);

@@ -143,6 +143,10 @@ void kiln__types_free(kiln_context *context);
 /* Finds the frontend of the name, or NULL. */
 kiln_frontend *kiln__frontend_find(const kiln_context *context,
                                    const char *name);
+/* What a callback returned, or an error that says that this is no status. */
+kiln_status kiln__callback_status(kiln_status status,
+                                  const kiln_frontend *frontend,
+                                  const char *callback, kiln_error **error);
 kiln_status kiln__registry_new(kiln_context *context);
 void kiln__registry_free(kiln_context *context); /* ends the frontends */
 void kiln__registry_lock(const kiln_context *context);

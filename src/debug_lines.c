@@ -19,6 +19,9 @@ static const char *name_of(const char *path)
     return *path == '/' && slash ? slash + 1 : path;
 }
 
+/* Expressions behind have no place: typed IR of others may have any number. */
+#define PLACES_MAX (1u << 20)
+
 static uint32_t last_ordinal(const kiln__ir *ir)
 {
     uint32_t last = 0;
@@ -40,7 +43,8 @@ static void locate(kiln_location *out, const kiln_frontend *frontend,
 static kiln_status fill(kiln__codegen_function *out, kiln__arena *arena,
                         const kiln_frontend *frontend, const kiln__ir *ir)
 {
-    const size_t count = (size_t)last_ordinal(ir) + 1;
+    const uint32_t last = last_ordinal(ir);
+    const size_t count = last < PLACES_MAX ? (size_t)last + 1 : PLACES_MAX;
     kiln__codegen_place *places =
         kiln__arena_allocate_array(arena, count, sizeof *places);
     kiln_location at;

@@ -178,6 +178,22 @@ kiln_status kiln_frontend_add(kiln_frontend **out, kiln_context *context,
     return KILN_OK;
 }
 
+kiln_status kiln__callback_status(kiln_status status,
+                                  const kiln_frontend *frontend,
+                                  const char *callback, kiln_error **error)
+{
+    if (kiln__status_is_known(status))
+        return status;
+    if (error) {
+        kiln_error_free(*error);
+        *error = NULL;
+    }
+    return kiln__error_set(error, KILN_EINVAL,
+                           "%s() of frontend '%s' returned %d, which is no "
+                           "status",
+                           callback, frontend->name, (int)status);
+}
+
 void *kiln_frontend_self(const kiln_frontend *frontend)
 {
     return frontend->self;

@@ -351,6 +351,18 @@ const char *kiln_status_name(kiln_status status)
 #undef CASE
 }
 
+int kiln__status_is_known(kiln_status status)
+{
+#define CASE(name, number, text) case name:
+    switch (status) {
+        KILN_STATUS_MAP(CASE)
+        return 1;
+    default:
+        return 0;
+    }
+#undef CASE
+}
+
 const char *kiln_status_text(kiln_status status)
 {
 #define CASE(name, number, text) \

@@ -44,6 +44,7 @@ kiln_status kiln__error_set_diagnostics(kiln_error **error, kiln_status status,
                                         size_t count);
 /* One phrase that says what the kind means. Static storage. */
 const char *kiln__exception_text(int32_t kind);
+int kiln__status_is_known(kiln_status status);
 /* Copies the record and its strings; the message is the record's. */
 kiln_status kiln__error_set_exception(kiln_error **error,
                                       const kiln_exception *exception);

@@ -85,6 +85,8 @@ void kiln__tiers_free(kiln_context *context);
 void kiln__tiers_collect(kiln_context *context);
 
 /* ---- tiers/flight.c ---- */
+/* How many of this thread's stays keep what they see. */
+uint64_t kiln__stays_of_thread(const kiln_context *context);
 /* Opens a stay of this thread in the context, in the caller's storage, and
    ends it. Code instances on loan stay where they are meanwhile. */
 kiln__run *kiln__stay_enter(kiln__stay *stay, kiln_context *context);

@@ -34,14 +34,36 @@ static kiln_status refuse_world(const kiln_frontend *frontend, uint64_t world,
                            frontend->name, world, before);
 }
 
+/* A world() that asks Kiln of worlds asks for itself. */
+static _Thread_local int asking;
+
+#define ASKING_MAX 16
+
+static uint64_t ask(const kiln_frontend *frontend)
+{
+    uint64_t world;
+
+    if (asking >= ASKING_MAX)
+        return 0;
+    asking++;
+    world = frontend->ops.world(frontend->self);
+    asking--;
+    return world;
+}
+
 /* What was said before this question began is no more than the answer. */
 kiln_status kiln__world_now(uint64_t *out, const kiln_frontend *frontend,
                             kiln_error **error)
 {
     kiln_frontend *told = (kiln_frontend *)(uintptr_t)frontend;
     uint64_t seen = atomic_load(&told->seen_world);
-    const uint64_t world = frontend->ops.world(frontend->self);
+    uint64_t world;
 
+    if (asking >= ASKING_MAX)
+        return kiln__error_set(error, KILN_ERECURSION,
+                               "world() of frontend '%s' needs its own answer",
+                               frontend->name);
+    world = ask(frontend);
     if (world == 0 || world == UINT64_MAX || world < seen)
         return refuse_world(frontend, world, seen, error);
     while (seen < world &&
@@ -53,7 +75,7 @@ kiln_status kiln__world_now(uint64_t *out, const kiln_frontend *frontend,
 
 uint64_t kiln_world(const kiln_frontend *frontend)
 {
-    return frontend->ops.world(frontend->self);
+    return ask(frontend);
 }
 
 /* ---- the list of held worlds, under the registry's lock ---- */
@@ -177,11 +199,14 @@ static kiln_status refuse_hold(const kiln_frontend *frontend, uint64_t world,
 }
 
 /* The world may move on before the frontend holds it. One that it lets go at
-   once answers KILN_ENOTFOUND: then a newer one is to be had. */
+   once answers KILN_ENOTFOUND: then a newer one is to be had, though not for
+   ever. */
+#define TURNS_MAX 1000
+
 static kiln_status hold_now(uint64_t *out, kiln_frontend *frontend, int by_host,
                             kiln_error **error)
 {
-    for (;;) {
+    for (int turn = 1;; turn++) {
         uint64_t world, newer;
         kiln_status status;
 
@@ -191,7 +216,7 @@ static kiln_status hold_now(uint64_t *out, kiln_frontend *frontend, int by_host,
         if (status == KILN_OK)
             return KILN_OK;
         KILN_TRY(kiln__world_now(&newer, frontend, error));
-        if (status != KILN_ENOTFOUND || newer == world)
+        if (status != KILN_ENOTFOUND || newer == world || turn == TURNS_MAX)
             return refuse_hold(frontend, world, status, error);
     }
 }
@@ -201,12 +226,15 @@ kiln_status kiln_world_hold(uint64_t *out, kiln_frontend *frontend)
 {
     uint64_t world;
     kiln__stay stay;
+    kiln__run *run;
     kiln_status status;
 
     KILN_REQUIRE(out != NULL, NULL);
     KILN_REQUIRE(frontend != NULL, NULL);
-    kiln__stay_enter(&stay, frontend->context);
-    status = hold_now(&world, frontend, 1, NULL);
+    run = kiln__stay_enter(&stay, frontend->context);
+    status = kiln__stay_check_depth(run, NULL);
+    if (status == KILN_OK)
+        status = hold_now(&world, frontend, 1, NULL);
     kiln__stay_leave(&stay);
     if (status == KILN_OK)
         *out = world;

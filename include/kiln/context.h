@@ -123,7 +123,8 @@ kiln_context_new_(int32_t abi_version, kiln_context **out,
  * Ends a context and everything it lent: packages, types, configs, kernels,
  * code instances with what is attached, frontends, backends. Waits for its
  * worker threads. Queues, buffers, devices and tickets must have been freed
- * before, and no other thread may be inside the library with this context.
+ * before, and no other thread may be inside the library with this context. In
+ * a callback of the context it does nothing, and says so in the log.
  * Errors, blobs and retained artifacts stay. NULL is fine.
  */
 KILN_API void kiln_context_free(kiln_context *context);

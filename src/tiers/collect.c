@@ -176,6 +176,7 @@ void kiln__tiers_collect(kiln_context *context)
     struct kiln__tiers *tiers = context->tiers;
     kiln_kernel *kernels = NULL;
     kiln_code *codes;
+    kiln__stay stay;
 
     kiln__frontends_note_oldest(context);
     kiln__mutex_lock(&tiers->lock);
@@ -195,5 +196,8 @@ void kiln__tiers_collect(kiln_context *context)
     bury(tiers, kernels);
     codes_free(context, codes);
     kiln__tiers_trim(tiers);
+    /* Whoever collects in a collect() finds a stay. */
+    kiln__stay_enter(&stay, context);
     kiln__frontends_collect(context);
+    kiln__stay_leave(&stay);
 }

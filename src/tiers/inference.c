@@ -169,6 +169,7 @@ static kiln_status run_frontend(kiln_inference *inference, kiln_error **error)
                                  inference->config, inference->world, inference,
                                  error);
     inference->run->inference = inference->parent;
+    status = kiln__callback_status(status, frontend, "infer", error);
     if (status == KILN_OK)
         status = check_lacks(inference, error);
     if (status == KILN_OK)
@@ -416,6 +417,10 @@ kiln_status kiln__typed_infer(kiln_code **out, kiln_context *context,
         remember_failure(&inference, status, fault);
     }
     end_flights(&inference, status);
+    if (status == KILN_OK) {
+        kiln_error_free(fault); /* of what infer() went on without */
+        fault = NULL;
+    }
     if (inference.code)
         kiln__code_free(inference.code);
     kiln_error_free(inference.refusal);

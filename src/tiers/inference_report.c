@@ -15,8 +15,10 @@ void kiln_inference_set_root(kiln_inference *inference, kiln_digest method)
 kiln_status kiln_inference_set_name(kiln_inference *inference, const char *name)
 {
     const kiln_alloc *alloc = &inference->context->alloc;
-    char *copy = kiln__string_copy(alloc, name);
+    char *copy;
 
+    KILN_REQUIRE(name != NULL, NULL);
+    copy = kiln__string_copy(alloc, name);
     if (!copy)
         return KILN_ENOMEM;
     kiln__string_free(alloc, inference->code->name);
@@ -41,8 +43,10 @@ kiln_status kiln_inference_set_ir(kiln_inference *inference, const void *bytes,
 {
     const kiln_alloc *alloc = &inference->context->alloc;
     kiln_code *code = inference->code;
-    void *copy = size ? kiln__allocate(alloc, size) : NULL;
+    void *copy;
 
+    KILN_REQUIRE(bytes != NULL || size == 0, NULL);
+    copy = size ? kiln__allocate(alloc, size) : NULL;
     if (size && !copy)
         return KILN_ENOMEM;
     if (size)
@@ -110,11 +114,12 @@ kiln_status kiln_inference_add_query(kiln_inference *inference,
 {
     const kiln_alloc *alloc = &inference->context->alloc;
     kiln_code *code = inference->code;
-    kiln_query copy = *query;
+    kiln_query copy;
     void *data;
 
-    if (!query->data || query->size == 0)
-        return KILN_EINVAL;
+    KILN_REQUIRE(query != NULL, NULL);
+    KILN_REQUIRE(query->data != NULL && query->size > 0, NULL);
+    copy = *query;
     if (query_is_known(code, query))
         return KILN_OK;
     data = kiln__allocate(alloc, query->size);
@@ -231,6 +236,7 @@ kiln_status kiln_inference_callee(kiln_inference *inference,
     kiln_inference *running;
     kiln__instance *instance;
 
+    KILN_REQUIRE(out != NULL && head != NULL, error);
     KILN_TRY(kiln__compile_check(inference->context, callee, inference->config,
                                  error));
     instance = callee_instance(inference, callee);

@@ -219,6 +219,19 @@ static void end_everything(struct kiln__tiers *tiers,
     kiln__mutex_unlock(&tiers->lock);
 }
 
+/* In an answer() of an answer() of a change, without end. */
+static kiln_status end_unasked(kiln_frontend *frontend, uint64_t world,
+                               const uint64_t *subjects, size_t count,
+                               kiln__code_list *invalidated)
+{
+    struct kiln__tiers *tiers = frontend->context->tiers;
+
+    for (size_t i = 0; i < count; i++)
+        (void)note_change(tiers, frontend, subjects[i], world);
+    end_everything(tiers, frontend, world, invalidated);
+    return KILN_ERECURSION;
+}
+
 kiln_status kiln__world_changed(kiln_frontend *frontend, uint64_t world,
                                 const uint64_t *subjects, size_t count,
                                 kiln_change_report *report)
@@ -227,9 +240,12 @@ kiln_status kiln__world_changed(kiln_frontend *frontend, uint64_t world,
     kiln__code_list askers = {0};
     kiln__code_list invalidated = {0};
     kiln__stay stay;
+    kiln_status status =
+        kiln__stay_check_depth(kiln__stay_enter(&stay, context), NULL);
 
-    kiln__stay_enter(&stay, context);
-    for (size_t i = 0; i < count; i++) {
+    if (status != KILN_OK)
+        status = end_unasked(frontend, world, subjects, count, &invalidated);
+    for (size_t i = 0; status == KILN_OK && i < count; i++) {
         if (note_change(context->tiers, frontend, subjects[i], world) !=
                 KILN_OK ||
             askers_of(context->tiers, frontend, subjects[i], world, &askers) !=
@@ -244,7 +260,7 @@ kiln_status kiln__world_changed(kiln_frontend *frontend, uint64_t world,
     kiln__stay_leave(&stay);
     kiln__array_dispose(&context->alloc, &askers);
     kiln__array_dispose(&context->alloc, &invalidated);
-    return KILN_OK;
+    return status;
 }
 
 kiln_status kiln_world_changed(kiln_frontend *frontend, uint64_t world,

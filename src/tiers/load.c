@@ -220,7 +220,9 @@ static const kiln_type *type_of(loading *l, kiln_frontend *frontend,
         status = kiln__worlds_take(&world, inference->worlds, frontend, NULL);
     if (status == KILN_OK && frontend && frontend->ops.type)
         status = frontend->ops.type(frontend->self, text, world, &type);
-    return went_well(l, status) ? type : NULL;
+    if (!went_well(l, status) || (type && type->context != inference->context))
+        return NULL;
+    return type;
 }
 
 /* A type as it was written: what its text means today, if that is the same. */
@@ -351,7 +353,8 @@ static int find_function(loading *l, kiln_signature *out, const char *frontend,
         return 0;
     }
     l->is_stale =
-        !went_well(l, of->ops.function(of->self, name, &out->function));
+        !went_well(l, of->ops.function(of->self, name, &out->function)) ||
+        !out->function || out->function->frontend != of;
     return !l->is_stale;
 }
 

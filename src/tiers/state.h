@@ -321,8 +321,6 @@ void kiln__flight_end(struct kiln__tiers *tiers, kiln__flight **list,
                       kiln_error *error);
 /* True if this thread is in the run. */
 int kiln__run_is_own(const kiln__run *run);
-/* How many of this thread's stays keep what they see. */
-uint64_t kiln__stays_of_thread(const kiln_context *context);
 
 /* ---- inference.c ---- */
 /* The frame relies on what the head, a frame above it, assumes of itself. */

@@ -126,6 +126,10 @@ kiln_status kiln__attached_give(const kiln_code *code,
     if (!travels(attached) ||
         attachment->save(attachment->value, &bytes) != KILN_OK)
         return KILN_OK;
+    if (!bytes.data && bytes.size) {
+        kiln_blob_release(&bytes);
+        return KILN_OK;
+    }
     kiln__draft_init(&draft, &code->context->alloc, KILN__ENTRY_ATTACHED);
     status = kiln__key_attached(&draft.key, code->context, code->identity,
                                 attached->consumer, attached->config);

@@ -25,7 +25,12 @@ KILN_BEGIN_DECLS
  * and they may call back into Kiln: a nested kiln_compile() is fine, and what
  * it gives is finished, also when it is part of a cycle that is being inferred
  * around it. Callbacks in callbacks without end are refused with
- * KILN_ERECURSION.
+ * KILN_ERECURSION, and so is what a world() needs that asks for worlds.
+ *
+ * What callbacks give is looked at, and what cannot be is an error that names
+ * the frontend, or as if nothing was given: a status that is none
+ * (KILN_EINVAL), no bytes of some size, types and functions of others, an error
+ * beside success.
  *
  * Worlds are a frontend's own: numbers of two frontends have nothing to do with
  * each other. A result is valid in a range of worlds of its own frontend, and
