@@ -155,8 +155,8 @@ static const kiln__foreign_rules foreign = {
 /* ---- what is quick instead of exact ---- */
 
 /* LLVM has them all for AMD's, and with this flag takes the instructions as
-   they are: errors are about 1 unit in the last place, of sine and cosine 2^-20
-   near zero, since their operand is first divided by two pi. */
+   they are. Sine and cosine lose the most: their operand is first divided by
+   two pi. */
 static LLVMValueRef fast(kiln__codegen_job *job, LLVMBuilderRef builder,
                          int64_t operation, LLVMValueRef *arguments)
 {
