@@ -141,7 +141,7 @@ static kiln_status resolve(kiln_signature *out, const kiln_type **types,
 kiln_status toy_run(const toy *t, const char *call, const kiln_config *config,
                     uint64_t world, void *out, int64_t size, kiln_error **error)
 {
-    kiln_compile_options options = {sizeof options, world, NULL};
+    kiln_compile_options options = {.size = sizeof options, .world = world};
     kiln_array array = {.data = out, .sizes = {size}};
     kiln_launch launch = {.grid = {(uint64_t)size}};
     const void *arguments[] = {&array, (const float[]){5, 6, 7}};
