@@ -282,6 +282,8 @@ typedef struct kiln__codegen_backend {
     /* NULL, or makes of the modules, behind the passes, what the target's code
        generation takes; refuses what it does not. */
     kiln_status (*adapt)(kiln__codegen_job *job);
+    /* NULL, or the variable of the process that adapt() refers to. */
+    const char *own_variable;
     /* NULL, or generates code in place of kiln__llvm_emit(). NULL: the job has
        failed. */
     LLVMMemoryBufferRef (*emit)(kiln__codegen_job *job, LLVMModuleRef module,

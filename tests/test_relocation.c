@@ -423,7 +423,8 @@ static void dead_code_and_metadata_are_no_reason(void **state)
 
 static int32_t class_of_module(const char *text)
 {
-    kiln__codegen_job job = {0};
+    static const kiln__codegen_backend backend = {0};
+    kiln__codegen_job job = {.backend = &backend};
     outcome o;
     char *message = NULL;
     LLVMMemoryBufferRef buffer =

@@ -506,5 +506,6 @@ const kiln__codegen_backend kiln__host_codegen = {
     .may_import = kiln__host_may_import,
     .exhausted = exhausted,
     .adapt = kiln__host_add_polls,
+    .own_variable = KILN__HOST_ALARM,
     .runs_tiles = 1,
 };

@@ -506,6 +506,15 @@ static const char *function_holds_address(search *s, LLVMValueRef function)
     return NULL;
 }
 
+/* The loader finds it, and no frontend can name it. */
+static int is_own(const search *s, LLVMValueRef variable)
+{
+    const char *own = s->job->backend->own_variable;
+    size_t size;
+
+    return own != NULL && strcmp(LLVMGetValueName2(variable, &size), own) == 0;
+}
+
 static const char *module_holds_address(search *s, LLVMModuleRef module)
 {
     const char *found;
@@ -515,6 +524,8 @@ static const char *module_holds_address(search *s, LLVMModuleRef module)
          at = LLVMGetNextGlobal(at)) {
         LLVMValueRef initial = LLVMGetInitializer(at);
 
+        if (is_own(s, at))
+            continue;
         if (initial == NULL || LLVMIsThreadLocal(at) ||
             holds_address(s, initial, 0))
             return describe(s, NULL, at);

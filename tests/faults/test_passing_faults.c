@@ -41,11 +41,11 @@ typedef struct passing {
 
 /* A folder that it could not look at, the loader never looks into again. */
 static const passing table[] = {
-    {"openat", SYS_openat, EMFILE, 3, 1},
-    {"openat", SYS_openat, ENFILE, 11, 1},
-    {"openat", SYS_openat, ENOMEM, 11, 1},
-    {"mmap", SYS_mmap, ENOMEM, 2, 1},
-    {"fcntl", SYS_fcntl, EMFILE, 2, 1},
+    {"openat", SYS_openat, EMFILE, 7, 1},
+    {"openat", SYS_openat, ENFILE, 23, 1},
+    {"openat", SYS_openat, ENOMEM, 23, 1},
+    {"mmap", SYS_mmap, ENOMEM, 3, 1},
+    {"fcntl", SYS_fcntl, EMFILE, 5, 1},
     {"socketpair", SYS_socketpair, EMFILE, 1, 1},
     {"pipe2", SYS_pipe2, ENFILE, 1, 1},
     {"clone3", SYS_clone3, EAGAIN, 1, 1},
@@ -59,7 +59,7 @@ static const passing table[] = {
     {"poll", SYS_poll, ENOMEM, 2, 1},
     {"renameat2", SYS_renameat2, ENOMEM, 1, 1},
     {"getrandom", SYS_getrandom, EAGAIN, 3, 1},
-    {"newfstatat", SYS_newfstatat, ENOMEM, 4, 0},
+    {"newfstatat", SYS_newfstatat, ENOMEM, 11, 0},
     {"fstatfs", SYS_fstatfs, ENOMEM, 1, 1},
     {"mkdirat", SYS_mkdirat, ENOMEM, 3, 1},
     {"mkdir", SYS_mkdir, ENOMEM, 1, 1},

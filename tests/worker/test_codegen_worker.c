@@ -657,7 +657,7 @@ static void an_error_of_the_module_keeps_the_worker(void **state)
 /* The least space that a small kernel finds, then one that is not small. */
 static void a_worker_may_be_bounded_in_memory(void **state)
 {
-    enum { STATEMENTS = 60000, LINE = 64 };
+    enum { STATEMENTS = 600000, LINE = 64 };
     kiln_context_options options = setting_options(KILN_CODEGEN_WORKER);
     const kiln_kernel *kernel;
     kiln_status status = KILN_ECODEGEN;
