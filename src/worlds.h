@@ -51,10 +51,19 @@ uint64_t kiln__world_oldest(const kiln_frontend *frontend, uint64_t now);
 void kiln__worlds_free(kiln_frontend *frontend);
 
 /* ---- tiers/invalidate.c ---- */
-/* As kiln_world_changed(), of a world that may be older than today's: changes
-   may be told in another order than they were made. */
-kiln_status kiln__world_changed(kiln_frontend *frontend, uint64_t world,
-                                const uint64_t *subjects, size_t count,
+typedef struct kiln__world_change {
+    kiln_frontend *frontend;
+    uint64_t world; /* may be older than today's, or not yet today's */
+    const uint64_t *subjects;
+    size_t count;
+    void (*told)(void *env); /* NULL, or called once every result has ended
+                                that the world ends, before the host is told */
+    void *env;
+} kiln__world_change;
+
+/* As kiln_world_changed(). Changes may be told in another order than they were
+   made. */
+kiln_status kiln__world_changed(const kiln__world_change *change,
                                 kiln_change_report *report);
 
 #endif /* KILN_WORLDS_H */

@@ -287,9 +287,8 @@ static void make_visible(kiln__change *change)
         language->sources = change->node;
     }
     language->made = change->world;
-    if (kiln__language_world(language) < change->world)
-        atomic_store_explicit(&language->world, change->world,
-                              memory_order_release);
+    if (atomic_load(&language->newest) < change->world)
+        atomic_store(&language->newest, change->world);
 }
 
 static int is_empty(const kiln__change *change)
@@ -303,27 +302,56 @@ static void fill_report(const kiln__change *change, kiln_change_report *report)
 {
     if (report == NULL)
         return;
-    report->world = kiln__language_world(change->language);
+    report->world = is_empty(change) ? kiln__language_world(change->language)
+                                     : change->world;
     report->methods_added = change->added_count;
     report->methods_replaced = change->replaced_count;
     report->methods_removed = change->removed_count;
     report->methods_unchanged = change->unchanged_count;
 }
 
+/* Requests are of this world from now on, unless of a later one. */
+static void show_world(kiln__language *language, uint64_t world)
+{
+    uint64_t shown = atomic_load(&language->world);
+
+    while (shown < world &&
+           !atomic_compare_exchange_weak(&language->world, &shown, world))
+        ;
+}
+
+static void told(void *env)
+{
+    const kiln__telling *telling = env;
+
+    show_world(telling->language, telling->world);
+    if (telling->is_locked)
+        kiln__mutex_unlock(&telling->language->change);
+}
+
 /* The change is there whatever the tiers say; names of what it invalidated
    are worth less than the invalidation. */
-kiln_status kiln__change_tell(kiln__language *language, uint64_t world,
-                              const uint64_t *subjects, size_t count,
+kiln_status kiln__change_tell(const kiln__telling *telling,
                               kiln_change_report *report, kiln_error **error)
 {
-    kiln_frontend *frontend = language->frontend;
+    kiln__world_change change = {
+        .frontend = telling->language->frontend,
+        .world = telling->world,
+        .subjects = telling->subjects,
+        .count = telling->count,
+        .told = told,
+        .env = (void *)(uintptr_t)telling,
+    };
     kiln_status status;
 
-    if (count == 0)
+    if (telling->count == 0) {
+        told(change.env);
         return KILN_OK;
-    status = kiln__world_changed(frontend, world, subjects, count, report);
+    }
+    status = kiln__world_changed(&change, report);
+    change.told = NULL;
     if (status != KILN_OK && report != NULL)
-        status = kiln__world_changed(frontend, world, subjects, count, NULL);
+        status = kiln__world_changed(&change, NULL);
     if (kiln__is_shortage(status))
         return kiln__error_shortage(error, status);
     return status;
@@ -379,20 +407,28 @@ static void dispose(kiln__change *change)
     kiln__array_dispose(alloc, &change->removed);
 }
 
-/* The tiers ask the language and tell the host, so no lock is held. Two changes
-   may be told in another order than they were made: each names its world. */
+/* The tiers ask the language, which reads its tables, and learn of changes in
+   the order they were made in; the host is told without a lock. What was
+   deferred was told when it was promised. */
 kiln_status kiln__change_end(kiln__change *change, kiln_status status,
                              kiln_change_report *report, kiln_error **error)
 {
+    const kiln__telling telling = {change->language, change->world,
+                                   change->subjects.items,
+                                   change->subjects.count, 1};
+    const int is_new = change->published && !is_empty(change);
+
     forget_marks(change);
     if (!change->published)
         unlink_pending(change);
     dispose(change);
-    kiln__mutex_unlock(&change->language->change);
-    if (status == KILN_OK && !change->first && change->deferred == NULL)
-        status = kiln__change_tell(change->language, change->world,
-                                   change->subjects.items,
-                                   change->subjects.count, report, error);
+    if (is_new && !change->first && change->deferred == NULL) {
+        status = kiln__change_tell(&telling, report, error);
+    } else {
+        if (is_new && change->first)
+            show_world(change->language, change->world);
+        kiln__mutex_unlock(&change->language->change);
+    }
     kiln__array_dispose(change->language->alloc, &change->subjects);
     return status;
 }

@@ -189,13 +189,12 @@ static void promise(kiln__deferred *deferred)
         language->last->next = deferred;
     language->last = deferred;
     kiln__language_write(language);
-    deferred->world = kiln__language_world(language) + 1;
+    deferred->world = atomic_load(&language->newest) + 1;
     deferred->history = kiln__program_defined(deferred->summary.context,
                                               deferred->subject.text);
     package->history = deferred->history;
     package->is_extending |= deferred->summary.is_extending;
-    atomic_store_explicit(&language->world, deferred->world,
-                          memory_order_release);
+    atomic_store(&language->newest, deferred->world);
     kiln__language_unlock(language);
 }
 
@@ -249,8 +248,10 @@ kiln_status kiln__deferral_commit(int *done, kiln__deferred *deferred,
         report->methods_unchanged = 0;
     }
     if (*done)
-        status = kiln__change_tell(language, world, subjects.items,
-                                   subjects.count, report, error);
+        status =
+            kiln__change_tell(&(kiln__telling){language, world, subjects.items,
+                                               subjects.count, 0},
+                              report, error);
     kiln__array_dispose(language->alloc, &subjects);
     return status;
 }
@@ -347,10 +348,14 @@ static kiln_status tell_wrong(kiln__language *language,
     kiln__log(language->context, KILN_LOG_WARNING,
               "%s: what was stored about this text is not true",
               deferred->file);
-    KILN_TRY(kiln__change_tell(language, world, summary->subjects,
-                               summary->subject_count, NULL, error));
-    return kiln__change_tell(language, world, deferred->subjects.items,
-                             deferred->subjects.count, NULL, error);
+    KILN_TRY(
+        kiln__change_tell(&(kiln__telling){language, world, summary->subjects,
+                                           summary->subject_count, 0},
+                          NULL, error));
+    return kiln__change_tell(&(kiln__telling){language, world,
+                                              deferred->subjects.items,
+                                              deferred->subjects.count, 0},
+                             NULL, error);
 }
 
 static kiln_status finish(kiln__language *language, kiln__deferred *deferred,

@@ -93,13 +93,15 @@ kiln_status kiln__language_ready(kiln__language *language, kiln_error **error)
 
 kiln_status kiln__language_start(kiln__language *language, kiln_error **error)
 {
-    uint64_t none = 1;
+    uint64_t none = 1, none_made = 1;
 
     if (atomic_load_explicit(&language->ready, memory_order_acquire))
         return KILN_OK;
     if (!kiln__deferral_is_on(language))
         return kiln__language_ready(language, error);
     /* Each of core's texts makes a world. */
+    atomic_compare_exchange_strong(&language->newest, &none_made,
+                                   1 + kiln__runtime_source_count);
     atomic_compare_exchange_strong(&language->world, &none,
                                    1 + kiln__runtime_source_count);
     return KILN_OK;
@@ -455,6 +457,7 @@ static kiln__language *language_make(kiln_context *context)
     language->context = context;
     language->alloc = &context->alloc;
     atomic_init(&language->world, 1);
+    atomic_init(&language->newest, 1);
     atomic_init(&language->reclaimed, 0);
     atomic_init(&language->ready, 0);
     language->made = 1;

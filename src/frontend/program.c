@@ -289,7 +289,7 @@ kiln_status kiln__program_digest(kiln__language *language,
     *out = (kiln_digest){0};
     KILN_REQUIRE(signature->function->frontend == language->frontend, NULL);
     kiln__language_read(language);
-    if (!language->is_entangled && world == kiln__language_world(language))
+    if (!language->is_entangled && world == atomic_load(&language->newest))
         status = digest_call(language, signature, out);
     kiln__language_unlock(language);
     return status;

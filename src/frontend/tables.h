@@ -20,7 +20,9 @@
  * A change is prepared in the world after the current one, where no reader
  * looks: its versions of names are linked at once, so that the change's own
  * checks see them, and are taken out again if it fails. Publication ends what
- * they replace, links methods and advances the world; it cannot fail.
+ * they replace and links methods; it cannot fail. Requests go on in the world
+ * before, until the tiers have ended what the new one ends: else one would find
+ * results of the old world in the new one.
  *
  * What was published lives in the arena of the source it came from, and is
  * kept until the context ends, since types point to it; but for sources of
@@ -77,8 +79,9 @@ struct kiln__language {
     kiln__mutex change;   /* the change lock */
     uint64_t change_number;
     uint64_t visit_number;
-    pthread_rwlock_t lock; /* the world lock */
-    _Atomic uint64_t world;
+    pthread_rwlock_t lock;   /* the world lock */
+    _Atomic uint64_t world;  /* of requests: the tiers know of it */
+    _Atomic uint64_t newest; /* the last that is made or promised */
     uint64_t made; /* under the change lock: the last world in the tables */
     _Atomic uint64_t reclaimed; /* methods that ended before it are freed */
     _Atomic int ready;          /* core is there, and nothing is deferred */
@@ -379,10 +382,17 @@ void kiln__change_end_functions(kiln__change *change);
 kiln_status kiln__change_publish(kiln__change *change,
                                  kiln_change_report *report,
                                  kiln_error **error);
-/* Tells the tiers that answers about the subjects may be others from `world`
-   on. Without a lock. */
-kiln_status kiln__change_tell(kiln__language *language, uint64_t world,
-                              const uint64_t *subjects, size_t count,
+/* That answers about the subjects may be others from `world` on. */
+typedef struct kiln__telling {
+    kiln__language *language;
+    uint64_t world;
+    const uint64_t *subjects;
+    size_t count;
+    int is_locked; /* with the change lock, which is given back */
+} kiln__telling;
+
+/* Tells the tiers; then the world is today's, and the host is told. */
+kiln_status kiln__change_tell(const kiln__telling *telling,
                               kiln_change_report *report, kiln_error **error);
 /* Checks a report of the caller's. */
 kiln_status kiln__report_check(const kiln_change_report *report,

@@ -220,23 +220,21 @@ static void end_everything(struct kiln__tiers *tiers,
 }
 
 /* In an answer() of an answer() of a change, without end. */
-static kiln_status end_unasked(kiln_frontend *frontend, uint64_t world,
-                               const uint64_t *subjects, size_t count,
+static kiln_status end_unasked(const kiln__world_change *c,
                                kiln__code_list *invalidated)
 {
-    struct kiln__tiers *tiers = frontend->context->tiers;
+    struct kiln__tiers *tiers = c->frontend->context->tiers;
 
-    for (size_t i = 0; i < count; i++)
-        (void)note_change(tiers, frontend, subjects[i], world);
-    end_everything(tiers, frontend, world, invalidated);
+    for (size_t i = 0; i < c->count; i++)
+        (void)note_change(tiers, c->frontend, c->subjects[i], c->world);
+    end_everything(tiers, c->frontend, c->world, invalidated);
     return KILN_ERECURSION;
 }
 
-kiln_status kiln__world_changed(kiln_frontend *frontend, uint64_t world,
-                                const uint64_t *subjects, size_t count,
+kiln_status kiln__world_changed(const kiln__world_change *c,
                                 kiln_change_report *report)
 {
-    kiln_context *context = frontend->context;
+    kiln_context *context = c->frontend->context;
     kiln__code_list askers = {0};
     kiln__code_list invalidated = {0};
     kiln__stay stay;
@@ -244,18 +242,22 @@ kiln_status kiln__world_changed(kiln_frontend *frontend, uint64_t world,
         kiln__stay_check_depth(kiln__stay_enter(&stay, context), NULL);
 
     if (status != KILN_OK)
-        status = end_unasked(frontend, world, subjects, count, &invalidated);
-    for (size_t i = 0; status == KILN_OK && i < count; i++) {
-        if (note_change(context->tiers, frontend, subjects[i], world) !=
+        status = end_unasked(c, &invalidated);
+    for (size_t i = 0; status == KILN_OK && i < c->count; i++) {
+        const uint64_t subject = c->subjects[i];
+
+        if (note_change(context->tiers, c->frontend, subject, c->world) !=
                 KILN_OK ||
-            askers_of(context->tiers, frontend, subjects[i], world, &askers) !=
-                KILN_OK) {
-            end_everything(context->tiers, frontend, world, &invalidated);
+            askers_of(context->tiers, c->frontend, subject, c->world,
+                      &askers) != KILN_OK) {
+            end_everything(context->tiers, c->frontend, c->world, &invalidated);
             break;
         }
-        change_subject(context->tiers, subjects[i], world, &askers,
+        change_subject(context->tiers, subject, c->world, &askers,
                        &invalidated);
     }
+    if (c->told)
+        c->told(c->env);
     kiln__invalidated_report(context, &invalidated, report);
     kiln__stay_leave(&stay);
     kiln__array_dispose(&context->alloc, &askers);
@@ -280,7 +282,9 @@ kiln_status kiln_world_changed(kiln_frontend *frontend, uint64_t world,
                                  "%" PRIu64 ", and its world is %" PRIu64,
                                  frontend->name, world, now);
     if (status == KILN_OK)
-        return kiln__world_changed(frontend, world, subjects, count, report);
+        return kiln__world_changed(
+            &(kiln__world_change){frontend, world, subjects, count, NULL, NULL},
+            report);
     kiln__log(frontend->context, KILN_LOG_WARNING, "%s",
               kiln_error_message(error));
     kiln_error_free(error);
