@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "array.h"
@@ -38,6 +39,7 @@ struct kiln__trace {
 static const char first[] = "[\n";
 static const char last[] = "\n]\n";
 #define LAST_SIZE (sizeof last - 1)
+#define LOCK_TRIES 1000 /* a millisecond each */
 
 /* ---- making ---- */
 
@@ -270,6 +272,23 @@ static int append(int descriptor, const char *event)
     return number;
 }
 
+/* Whoever may read the file can lock it, and keep it so: nobody waits for ever.
+   Where locks are not to be had, one process is to write alone. */
+static int lock(int descriptor)
+{
+    const struct timespec pause = {0, 1000000};
+
+    for (int tries = 0; tries < LOCK_TRIES; tries++) {
+        if (flock(descriptor, LOCK_EX | LOCK_NB) == 0)
+            return 1;
+        if (errno == EWOULDBLOCK)
+            (void)nanosleep(&pause, NULL);
+        else if (errno != EINTR)
+            return 1;
+    }
+    return 0;
+}
+
 static int write_event(struct kiln__trace *trace, const char *event)
 {
     int number;
@@ -278,9 +297,8 @@ static int write_event(struct kiln__trace *trace, const char *event)
         trace->descriptor = open_file(trace->path);
     if (trace->descriptor < 0)
         return errno;
-    /* Where locks are not to be had, one process is to write alone. */
-    while (flock(trace->descriptor, LOCK_EX) != 0 && errno == EINTR)
-        ;
+    if (!lock(trace->descriptor))
+        return EBUSY;
     number = append(trace->descriptor, event);
     (void)flock(trace->descriptor, LOCK_UN);
     return number;

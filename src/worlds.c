@@ -94,6 +94,7 @@ static kiln_status held_add(kiln_frontend *frontend, uint64_t world,
                             int by_host)
 {
     struct kiln__held_world **link;
+    int is_held;
 
     kiln__registry_lock(frontend->context);
     link = held_find(frontend, world);
@@ -106,8 +107,9 @@ static kiln_status held_add(kiln_frontend *frontend, uint64_t world,
         (*link)->host++;
     else if (*link)
         (*link)->requests++;
+    is_held = *link != NULL;
     kiln__registry_unlock(frontend->context);
-    return *link ? KILN_OK : KILN_ENOMEM;
+    return is_held ? KILN_OK : KILN_ENOMEM;
 }
 
 /* True when the world was held. */

@@ -7,6 +7,8 @@
 #include "array.h"
 #include "hasher.h"
 
+#define KILN__TEXT_SIZE_MAX ((size_t)16 << 20)
+
 /*
  * Trees live in the arena of their source. One node type for expressions,
  * types and statements keeps walking short. Children by kind; NULL where

@@ -96,7 +96,8 @@ kiln_status kiln__deferral_find(kiln__deferred **out, kiln__language *language,
     kiln__deferred *deferred;
     kiln_status status;
 
-    if (!kiln__deferral_is_on(language))
+    /* Of one that is too long, parsing tells. */
+    if (!kiln__deferral_is_on(language) || size > KILN__TEXT_SIZE_MAX)
         return KILN_ENOTFOUND;
     deferred = deferred_new(language->alloc);
     if (deferred == NULL)

@@ -5,7 +5,6 @@
 
 #include "lex.h"
 
-#define KILN__TEXT_SIZE_MAX ((size_t)16 << 20)
 #define KILN__NESTING_MAX 256u   /* of brackets and blocks */
 #define KILN__HEIGHT_MAX 1000u   /* of a tree; inference recurs over it */
 #define KILN__NODES_MAX 1000000u /* of one definition */

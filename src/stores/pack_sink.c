@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "descriptor.h"
@@ -220,6 +221,16 @@ static void sync_folder(const kiln_alloc *alloc, int above, const char *path)
 }
 
 /* Everything from the last byte to the name. */
+/* A device or a pipe of that name is not to be replaced: it is the machine's.
+ */
+static int is_no_file(int folder, const char *path)
+{
+    struct stat facts;
+
+    return fstatat(folder, path, &facts, AT_SYMLINK_NOFOLLOW) == 0 &&
+           !S_ISREG(facts.st_mode) && !S_ISLNK(facts.st_mode);
+}
+
 static kiln_status finish(kiln__pack_sink *sink, const char *path)
 {
     const int descriptor = sink->descriptor;
@@ -232,6 +243,10 @@ static kiln_status finish(kiln__pack_sink *sink, const char *path)
     sink->descriptor = -1;
     if (close(descriptor) != 0 && errno != EINTR) {
         sink->number = errno;
+        return KILN_EIO;
+    }
+    if (is_no_file(sink->folder, path)) {
+        sink->number = EEXIST;
         return KILN_EIO;
     }
     if (renameat(sink->folder, sink->temporary, sink->folder, path) != 0) {

@@ -42,7 +42,10 @@ KILN_BEGIN_DECLS
  * Order of a definition: it makes itself visible from world + 1 on, then the
  * world is advanced to that, then kiln_world_changed() is called. What it
  * replaces stays visible in the worlds before. Whichever inference began too
- * early is then found out, or finds out by itself when it ends.
+ * early is then found out, or finds out by itself when it ends. But between the
+ * advance and the end of kiln_world_changed() a request of the new world may be
+ * given a result of the one before: a frontend that is used by several threads
+ * lets none of them ask in that time.
  */
 
 /** What a running inference reports to. Valid during infer(). */
