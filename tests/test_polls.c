@@ -308,6 +308,42 @@ static void names_of_the_host_are_no_names_of_modules(void **state)
     assert_int_equal(got[0], 3628800);
 }
 
+/* ---- where they look ---- */
+
+static void optimise(outcome *o, const char *text)
+{
+    prepare(o, text, KILN_EMIT_LLVM_OPT, types, 3);
+    assert_built(o);
+}
+
+/* What is left of a loop once it has become one of vectors has nothing in front
+   of it that is its own. */
+static void a_loop_of_vectors_does_not_look_at_each_turn(void **state)
+{
+    outcome o;
+    const char *body, *look, *end;
+
+    (void)state;
+    optimise(&o, HEAD "  br label %l\n"
+                      "l:\n"
+                      "  %i = phi i64 [ 0, %0 ], [ %j, %l ]\n"
+                      "  %p = getelementptr i64, ptr %y, i64 %i\n"
+                      "  %v = load i64, ptr %p\n"
+                      "  %w = add i64 %v, %a\n"
+                      "  store i64 %w, ptr %p\n"
+                      "  %j = add i64 %i, 1\n"
+                      "  %more = icmp slt i64 %j, %n\n"
+                      "  br i1 %more, label %l, label %end\n"
+                      "end:\n  ret i32 0\n}\n");
+    body = strstr(o.bytes, "\nvector.body:");
+    assert_non_null(body);
+    look = strstr(body, "load atomic i32");
+    end = strstr(body, "\n\n");
+    assert_non_null(end);
+    assert_true(look == NULL || look > end);
+    assert_non_null(strstr(o.bytes, "load atomic i32"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -322,6 +358,7 @@ int main(void)
         cmocka_unit_test(functions_that_call_each_other_for_ever_stop),
         cmocka_unit_test(functions_that_are_called_by_address_stop),
         cmocka_unit_test(names_of_the_host_are_no_names_of_modules),
+        cmocka_unit_test(a_loop_of_vectors_does_not_look_at_each_turn),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -14,6 +14,7 @@
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/MDBuilder.h>
 #include <llvm/IR/Module.h>
+#include <llvm/Transforms/Utils/LoopUtils.h>
 
 #include "codegen_parts.h"
 
@@ -601,6 +602,15 @@ void forget_attributes(llvm::Function &f)
         f.removeFnAttr(kind);
 }
 
+/* Passes leave many a loop, vectorised ones above all, without a block of its
+   own in front of it, where the limits of its pieces are computed. */
+void add_preheaders(llvm::DominatorTree &tree, llvm::LoopInfo &loops)
+{
+    for (llvm::Loop *loop : loops.getLoopsInPreorder())
+        if (loop->getLoopPreheader() == nullptr)
+            llvm::InsertPreheaderForLoop(loop, &tree, &loops, nullptr, false);
+}
+
 /* True when it looks. */
 bool add_polls(llvm::Function &f, const kiln__poll_plan &names, bool is_entry)
 {
@@ -609,6 +619,8 @@ bool add_polls(llvm::Function &f, const kiln__poll_plan &names, bool is_entry)
         llvm::DominatorTree tree(f);
         llvm::LoopInfo loops(tree);
 
+        if (names.is_slow == 0)
+            add_preheaders(tree, loops);
         for (const llvm::Loop *loop : loops)
             plan_loop(*loop, names.is_slow != 0, plans);
         llvm::ReversePostOrderTraversal<llvm::Function *> order(&f);
