@@ -337,6 +337,9 @@ int kiln__llvm_spirv_extensions(const char *const *names, size_t count,
 /* Replaces `freeze` by its operand, of which nothing is left that may be
    poison. */
 void kiln__llvm_thaw(LLVMValueRef freeze);
+/* The address of a struct's member becomes that of the byte it begins at;
+   `address` may be gone then. */
+void kiln__llvm_count_bytes(LLVMValueRef address);
 /* Values that do not come on every way to where they are used go through
    memory. */
 void kiln__llvm_restore_dominance(LLVMValueRef function);

@@ -273,6 +273,34 @@ static void an_extension_that_nobody_knows_is_named(void **state)
                    "SPV_KILN_nonsense", NULL);
 }
 
+/* ---- large kernels ---- */
+
+#define LOOPS 2000
+
+/* Passes that would take too long are left out for it, and with them those that
+   bring its state from memory into registers: what is at a state's beginning
+   has an address that SPIR-V must have a form for. */
+static void a_large_kernel_is_a_valid_module(void **state)
+{
+    const wanted w = {"spirv", "k", "i64[:] | i64", KILN_EMIT_BINARY,
+                      KILN_OPT_DEFAULT};
+    char *text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    kiln_blob module = {0};
+
+    (void)state;
+    assert_non_null(out);
+    fputs("kernel k(y, n)\n    x = y[0]\n", out);
+    for (int i = 0; i < LOOPS; i++)
+        fprintf(out, "    for j in 0..n\n        x = x + j * %d\n    end\n", i);
+    fputs("    y[0] = x\nend\n", out);
+    assert_int_equal(fclose(out), 0);
+    assert_ok(emit_text(&module, text, &w, &test_error));
+    kiln_blob_release(&module);
+    free(text);
+}
+
 /* ---- equal bytes ---- */
 
 static const char sums[] = "kernel sums(y, x)\n"
@@ -392,6 +420,7 @@ int main(void)
         TEST(what_a_target_lacks_is_named_with_its_place),
         TEST(hidden_arguments_count),
         TEST(an_extension_that_nobody_knows_is_named),
+        TEST(a_large_kernel_is_a_valid_module),
         TEST(two_compilations_give_equal_bytes),
         TEST(an_extension_of_the_target_is_used),
         TEST(threads_with_different_extensions_do_not_meet),

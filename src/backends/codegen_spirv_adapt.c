@@ -195,6 +195,9 @@ static void adapt_instruction(kiln__codegen_job *job, LLVMValueRef instruction)
 {
     if (LLVMIsAFreezeInst(instruction))
         kiln__llvm_thaw(instruction);
+    else if (LLVMIsAGetElementPtrInst(instruction))
+        kiln__llvm_count_bytes(instruction); /* LLVM counts members from
+                                                OpConstantNull, not from 0 */
     else if (LLVMIsAUnreachableInst(instruction))
         return_anything(job, instruction);
     else if (is_atomic_access(instruction))

@@ -8,11 +8,14 @@
 #include <llvm/ADT/SmallPtrSet.h>
 #include <llvm/ADT/SmallVector.h>
 #include <llvm/Analysis/TargetTransformInfo.h>
+#include <llvm/Analysis/Utils/Local.h>
 #include <llvm/CodeGen/MachineFunction.h>
 #include <llvm/CodeGen/MachineFunctionPass.h>
 #include <llvm/CodeGen/Passes.h>
 #include <llvm/IR/Constants.h>
 #include <llvm/IR/Dominators.h>
+#include <llvm/IR/GetElementPtrTypeIterator.h>
+#include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/IntrinsicInst.h>
 #include <llvm/IR/LegacyPassManager.h>
@@ -38,6 +41,29 @@ extern "C" void kiln__llvm_cut(LLVMValueRef instruction)
 
     llvm::changeToUnreachable(at);
     block->getTerminator()->eraseFromParent();
+}
+
+static bool goes_through_struct(const llvm::GetElementPtrInst &address)
+{
+    for (auto at = llvm::gep_type_begin(address);
+         at != llvm::gep_type_end(address); ++at)
+        if (at.isStruct())
+            return true;
+    return false;
+}
+
+extern "C" void kiln__llvm_count_bytes(LLVMValueRef address)
+{
+    auto *at = llvm::cast<llvm::GetElementPtrInst>(llvm::unwrap(address));
+
+    if (!goes_through_struct(*at) || at->getType()->isVectorTy())
+        return;
+    llvm::IRBuilder<> builder(at);
+    llvm::Value *offset =
+        llvm::emitGEPOffset(&builder, at->getDataLayout(), at);
+    at->replaceAllUsesWith(builder.CreatePtrAdd(at->getPointerOperand(), offset,
+                                                "", at->getNoWrapFlags()));
+    at->eraseFromParent();
 }
 
 extern "C" void kiln__llvm_restore_dominance(LLVMValueRef function)
