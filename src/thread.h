@@ -33,7 +33,7 @@ void kiln__condition_signal(kiln__condition *condition);
 void kiln__condition_broadcast(kiln__condition *condition);
 
 /* Starts a thread with all signals blocked and a stack of `stack_size` bytes
-   (0: the default). */
+   (0: the default) beside what the C library keeps there. */
 kiln_status kiln__thread_start(pthread_t *out, size_t stack_size,
                                void *(*run)(void *argument), void *argument);
 void kiln__thread_join(pthread_t thread);

@@ -216,9 +216,15 @@ static void run_here(host_launch *run, uint64_t first, uint64_t last)
 
 /* Every stack that launches has so much: most kernels ask no more. */
 #define STACK_OF_ANY ((size_t)4096)
-/* Of a thread that is started for what another one has no stack for: what the
-   C library keeps there. */
+/* Of a thread that is started for what another one has no stack for: what lies
+   above the launch, the host's callbacks among it. */
 #define STACK_MORE ((size_t)64 << 10)
+
+static int has_stack(const host_launch *run)
+{
+    kiln__stack_enter(run->context);
+    return kiln__stack_left() >= run->stack_bytes + KILN__STACK_RESERVE;
+}
 
 typedef struct piece {
     host_launch *run;
@@ -232,7 +238,10 @@ static void *run_piece(void *argument)
 
     if (context->host.thread_enter != NULL)
         context->host.thread_enter(context->host_env);
-    run_here(p->run, p->first, p->last);
+    if (has_stack(p->run))
+        run_here(p->run, p->first, p->last);
+    else
+        atomic_store_explicit(&p->run->no_stack, 1, memory_order_relaxed);
     if (context->host.thread_leave != NULL)
         context->host.thread_leave(context->host_env);
     return NULL;
@@ -255,12 +264,6 @@ static void run_elsewhere(host_launch *run, uint64_t first, uint64_t last)
     kiln__blocking_enter(run->context);
     kiln__thread_join(thread);
     kiln__blocking_leave(run->context);
-}
-
-static int has_stack(const host_launch *run)
-{
-    kiln__stack_enter(run->context);
-    return kiln__stack_left() >= run->stack_bytes + KILN__STACK_RESERVE;
 }
 
 static void run_groups(void *env, uint64_t first, uint64_t last)
