@@ -27,7 +27,8 @@ static kiln_status fail(kiln_error **error, const char *what, const char *path,
                            strerror_r(number, buffer, sizeof buffer));
 }
 
-/* Reads to the end, so that pipes and files that grow come out whole. */
+/* Reads to the end, so that files that grow come out whole, and those of which
+   the system tells no size. */
 static kiln_status read_all(kiln__text *text, int descriptor, const char *path,
                             size_t limit, kiln_error **error)
 {
@@ -56,10 +57,28 @@ static kiln_status read_all(kiln__text *text, int descriptor, const char *path,
     return status;
 }
 
+/* Nobody may ever write to a pipe, and a device may have no end. */
+static kiln_status check_regular(int descriptor, const char *path,
+                                 kiln_error **error)
+{
+    struct stat facts;
+
+    if (fstat(descriptor, &facts) != 0)
+        return fail(error, "read", path, errno);
+    if (S_ISDIR(facts.st_mode))
+        return fail(error, "read", path, EISDIR);
+    return S_ISREG(facts.st_mode)
+               ? KILN_OK
+               : kiln__error_set(error, KILN_EIO,
+                                 "cannot read %s: it is no regular file", path);
+}
+
 kiln_status kiln__file_read(kiln_blob *out, const kiln_alloc *alloc,
                             const char *path, size_t limit, kiln_error **error)
 {
-    const int descriptor = kiln__descriptor_open(AT_FDCWD, path, O_RDONLY, 0);
+    /* A pipe that nobody writes to is opened at once, to be refused. */
+    const int descriptor = kiln__descriptor_open(
+        AT_FDCWD, path, O_RDONLY | O_NONBLOCK | O_NOCTTY, 0);
     kiln_status status;
     kiln__text text;
 
@@ -67,7 +86,9 @@ kiln_status kiln__file_read(kiln_blob *out, const kiln_alloc *alloc,
     if (descriptor < 0)
         return fail(error, "open", path, errno);
     kiln__text_init(&text, alloc);
-    status = read_all(&text, descriptor, path, limit, error);
+    status = check_regular(descriptor, path, error);
+    if (status == KILN_OK)
+        status = read_all(&text, descriptor, path, limit, error);
     (void)close(descriptor);
     if (status != KILN_OK) {
         kiln__text_dispose(&text);

@@ -5,8 +5,8 @@
 
 #include "memory.h"
 
-/* Reads a file of at most `limit` bytes; the blob ends in a NUL that is not
-   counted. KILN_EIO names the path and the system's reason. */
+/* Reads a regular file of at most `limit` bytes, and waits for nobody; the blob
+   ends in a NUL that is not counted. KILN_EIO names the path and the reason. */
 kiln_status kiln__file_read(kiln_blob *out, const kiln_alloc *alloc,
                             const char *path, size_t limit, kiln_error **error);
 

@@ -61,6 +61,21 @@ static void a_folder_is_no_file(void **state)
         kiln__file_read(&blob, &kiln__malloc, *state, LIMIT, &test_error));
 }
 
+static void a_pipe_that_nobody_writes_to_is_not_waited_for(void **state)
+{
+    kiln_blob blob;
+    char path[600];
+
+    (void)snprintf(path, sizeof path, "%s/pipe", (const char *)*state);
+    assert_int_equal(mkfifo(path, 0600), 0);
+    assert_fails(
+        KILN_EIO, "pipe: it is no regular file",
+        kiln__file_read(&blob, &kiln__malloc, path, LIMIT, &test_error));
+    assert_fails(
+        KILN_EIO, "/dev/zero: it is no regular file",
+        kiln__file_read(&blob, &kiln__malloc, "/dev/zero", LIMIT, &test_error));
+}
+
 static void a_file_beyond_the_limit_is_refused(void **state)
 {
     char path[600];
@@ -137,6 +152,7 @@ int main(void)
         in_folder(an_empty_file_is_an_empty_string),
         cmocka_unit_test(a_missing_file_is_named_with_the_reason),
         in_folder(a_folder_is_no_file),
+        in_folder(a_pipe_that_nobody_writes_to_is_not_waited_for),
         in_folder(a_file_beyond_the_limit_is_refused),
         in_folder(reading_survives_a_failing_allocator),
         cmocka_unit_test(a_library_is_opened_and_asked),

@@ -3,10 +3,12 @@
 #include "npy.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 /*
  * The format: "\x93NUMPY", two bytes of version, the header's length (two
@@ -299,27 +301,36 @@ static int read_file(npy_array *out, FILE *file, reader *r)
     return fine;
 }
 
-/* Which fopen() opens as if it were a file. */
-static int is_folder(FILE *file)
+/* Why it cannot be read as a file, or NULL. */
+static const char *refusal(int descriptor)
 {
     struct stat status;
 
-    return fstat(fileno(file), &status) == 0 && S_ISDIR(status.st_mode);
+    if (fstat(descriptor, &status) != 0)
+        return strerror(errno);
+    if (S_ISDIR(status.st_mode))
+        return strerror(EISDIR);
+    return S_ISREG(status.st_mode) ? NULL : "it is no regular file";
 }
 
 int npy_read(npy_array *out, const char *path, char message[NPY_MESSAGE_SIZE])
 {
     reader r = {.path = path, .message = message};
-    FILE *file = fopen(path, "rb");
+    /* A pipe that nobody writes to is opened at once, to be refused. */
+    const int descriptor =
+        open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    const char *wrong = descriptor < 0 ? strerror(errno) : refusal(descriptor);
+    FILE *file = wrong == NULL ? fdopen(descriptor, "rb") : NULL;
     int fine;
 
     memset(out, 0, sizeof *out);
-    if (file == NULL)
-        return fail(&r, strerror(errno));
-    if (is_folder(file))
-        fine = fail(&r, strerror(EISDIR));
-    else
-        fine = read_file(out, file, &r);
+    if (file == NULL) {
+        fine = fail(&r, wrong != NULL ? wrong : strerror(errno));
+        if (descriptor >= 0)
+            (void)close(descriptor);
+        return fine;
+    }
+    fine = read_file(out, file, &r);
     (void)fclose(file);
     return fine;
 }
