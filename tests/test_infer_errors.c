@@ -375,6 +375,10 @@ static void indices_are_integers_within_bounds(void **state)
            "the index -1", NULL);
     refuse(*state, "f32[:]", "fn f(a) = a[-1]\n", "bad-index", 1, 13,
            "the index -1 is out of bounds", NULL);
+    refuse(*state, "", "fn f()\n    a = allocate(i64, -1)\nend\n", "bad-index",
+           2, 23, "the size -1 is not from 0 to 9223372036854775807", NULL);
+    refuse(*state, "f32", "fn f(x)\n    a = allocate(i64, x)\nend\n",
+           "bad-index", 2, 23, "f32 is no size", "a size is an integer");
     refuse(*state, "i32", "fn f(x) = x[0]\n", "bad-index", 1, 11,
            "i32 has no elements", NULL);
     refuse(*state, "f32[:]", "fn f(a) = size(a, 1)\n", "bad-index", 1, 19,

@@ -349,8 +349,11 @@ kiln__value kiln__infer_settle(kiln__infer *in, const kiln__value *value,
 kiln__value kiln__infer_convert(kiln__infer *in, kiln__ir_op op,
                                 const kiln_type *type, const kiln__value *given,
                                 const kiln__ast *ast);
+/* An index, and a size of what is allocated: i64s, from 0 on if known. */
 kiln__value kiln__infer_index(kiln__infer *in, const kiln__value *value,
                               const kiln__ast *ast);
+kiln__value kiln__infer_size(kiln__infer *in, const kiln__value *value,
+                             const kiln__ast *ast);
 /* Stores the integer that a compile-time value is; false: it is none. */
 int kiln__infer_known_integer(const kiln__value *value, kiln__wide *out);
 

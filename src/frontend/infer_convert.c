@@ -287,8 +287,20 @@ kiln__value kiln__infer_convert(kiln__infer *in, kiln__ir_op op,
                         &value, ast);
 }
 
-kiln__value kiln__infer_index(kiln__infer *in, const kiln__value *given,
-                              const kiln__ast *ast)
+/* What an i64 from 0 on counts, for messages. */
+typedef struct counted {
+    const char *noun;
+    const char *fault; /* of one that is not from 0 to the last i64 */
+    const char *hint;
+} counted;
+
+static const counted indices = {"index", "is out of bounds",
+                                "an index is an integer"};
+static const counted sizes = {"size", "is not from 0 to 9223372036854775807",
+                              "a size is an integer"};
+
+static kiln__value count_of(kiln__infer *in, const counted *what,
+                            const kiln__value *given, const kiln__ast *ast)
 {
     const kiln_type *i64 = kiln__infer_scalar(in, KILN_TYPE_I64);
     kiln__value value = kiln__infer_decay(in, given, ast);
@@ -301,15 +313,15 @@ kiln__value kiln__infer_index(kiln__infer *in, const kiln__value *given,
 
         if (known < 0 || !kiln__fold_fits(known, KILN_TYPE_I64))
             return kiln__infer_error(in, ast->span, "bad-index", NULL,
-                                     "the index %s is out of bounds",
-                                     constant_text(in, &constant));
+                                     "the %s %s %s", what->noun,
+                                     constant_text(in, &constant), what->fault);
         return kiln__infer_constant(i64, &constant);
     }
     if (value.kind != KILN__VALUE_TYPED ||
         !kiln__kind_is_an_integer(value.type->kind))
-        return kiln__infer_error(in, ast->span, "bad-index",
-                                 "an index is an integer", "%s is no index",
-                                 kiln__infer_describe(in, &value));
+        return kiln__infer_error(in, ast->span, "bad-index", what->hint,
+                                 "%s is no %s",
+                                 kiln__infer_describe(in, &value), what->noun);
     if (value.type == i64)
         return value;
     /* A u64 beyond i64 turns negative and so fails the bounds check. */
@@ -318,4 +330,16 @@ kiln__value kiln__infer_index(kiln__infer *in, const kiln__value *given,
                             ? KILN__IR_CONVERT
                             : KILN__IR_WRAP,
                         i64, &value, ast);
+}
+
+kiln__value kiln__infer_index(kiln__infer *in, const kiln__value *value,
+                              const kiln__ast *ast)
+{
+    return count_of(in, &indices, value, ast);
+}
+
+kiln__value kiln__infer_size(kiln__infer *in, const kiln__value *value,
+                             const kiln__ast *ast)
+{
+    return count_of(in, &sizes, value, ast);
 }

@@ -73,7 +73,7 @@ static kiln__value take(kiln__infer *in, const kiln_type *type,
 
     for (size_t i = 1; i < count; i++) {
         arguments[i] =
-            kiln__infer_index(in, &arguments[i], argument_place(ast, i));
+            kiln__infer_size(in, &arguments[i], argument_place(ast, i));
         if (kiln__value_is_vague(&arguments[i]))
             return arguments[i];
     }

@@ -117,8 +117,9 @@ kiln_status kiln__package_check_name(const char *name, size_t size,
 {
     if (!is_name(name, size))
         return kiln__error_set(error, KILN_EINVAL,
-                               "'%.*s' cannot name a package: use letters, "
-                               "digits and '_'",
+                               "'%.*s' cannot name a package: its name is "
+                               "letters, digits and '_', and begins with no "
+                               "digit",
                                (int)(size < 200 ? size : 200), name);
     if (size == 4 && memcmp(name, "core", 4) == 0)
         return kiln__error_set(error, KILN_EINVAL,
