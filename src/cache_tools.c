@@ -11,6 +11,13 @@
 #include "pack.h"
 #include "report.h"
 
+const char *kiln_cache_kind(size_t index)
+{
+    return index < KILN__ENTRY_KIND_COUNT
+               ? kiln__entry_kind_text((int32_t)index)
+               : NULL;
+}
+
 /* ---- one entry ---- */
 
 static void fill_common(kiln_cache_entry *out, const kiln__store_seen *seen)

@@ -1,13 +1,14 @@
 /* kiln.c - the kiln command: which of its commands. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include "kiln_settings.h"
 #include "kiln_tool.h"
-#include "kiln_workload.h"
 
 #include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 static const char usage[] =
@@ -31,8 +32,10 @@ static const char usage[] =
     "  TYPE    f32, f32[:,:], Static{3}, fn:NAME\n"
     "  FORM    typed, llvm, llvm-opt, asm, binary\n"
     "  T       host, host:x86-64-v3, cuda:sm_90, ...; see kiln targets\n"
-    "  NAME    opt, debug, bounds, fast, contract, math, sites, group, most,\n"
-    "          groups, entry, overlays\n"
+    "  NAME    of a setting, and the VALUE that it takes:\n";
+
+/* The names of settings come between. */
+static const char more_usage[] =
     "  LIST    a file of lines PACKAGE.KERNEL(TYPE, ...) [bounds=off ...], or "
     "-\n"
     "  TIERS   typed,runtime,binary (all of them), or some\n"
@@ -124,7 +127,7 @@ int tool_session_open(tool_session *out, const tool_options *options)
     memset(out, 0, sizeof *out);
     status = open_context(out);
     if (status == TOOL_OK)
-        status = workload_config(&out->config, out->context, options);
+        status = settings_config(&out->config, out->context, options);
     if (status != TOOL_OK)
         return status;
     if (kiln_package_load(&out->package, out->context, options->words[0], NULL,
@@ -150,10 +153,12 @@ static int show_version(void)
     return TOOL_OK;
 }
 
-static int show_help(void)
+static int show_help(FILE *file, int status)
 {
-    (void)fputs(usage, stdout);
-    return TOOL_OK;
+    (void)fputs(usage, file);
+    settings_show(file);
+    (void)fputs(more_usage, file);
+    return status;
 }
 
 static int is_help(const char *word)
@@ -167,7 +172,7 @@ static int dispatch(int count, char **words)
 
     if (is_help(command) ||
         (count == 2 && is_help(words[1]) && strcmp(command, "cache") != 0))
-        return show_help();
+        return show_help(stdout, TOOL_OK);
     if (strcmp(command, "run") == 0)
         return tool_run(count - 1, words + 1);
     if (strcmp(command, "compile") == 0)
@@ -193,15 +198,34 @@ static void keep_standard_numbers(void)
             (void)open("/dev/null", number == 0 ? O_WRONLY : O_RDONLY);
 }
 
+/* What every command has room in, with the kernels that are usual: see "Stacks"
+   in docs/embedding.md. */
+#define STACK_LEAST ((size_t)64 * 1024)
+
+/* A limit on the stack (ulimit -s) is an error here, where it can be told, and
+   a signal later. */
+static int check_stack(void)
+{
+    struct rlimit limit;
+
+    if (getrlimit(RLIMIT_STACK, &limit) != 0 || limit.rlim_cur >= STACK_LEAST)
+        return TOOL_OK;
+    return tool_complain(TOOL_FAILED,
+                         "a stack of %llu KiB is too small: %zu KiB are needed "
+                         "(ulimit -s)",
+                         (unsigned long long)limit.rlim_cur / 1024,
+                         STACK_LEAST / 1024);
+}
+
 int main(int argc, char **argv)
 {
     int status;
 
     keep_standard_numbers();
-    if (argc < 2) {
-        (void)fputs(usage, stderr);
-        return TOOL_USAGE;
-    }
+    if (check_stack() != TOOL_OK)
+        return TOOL_FAILED;
+    if (argc < 2)
+        return show_help(stderr, TOOL_USAGE);
     status = dispatch(argc - 1, argv + 1);
     /* A full disk or a closed pipe is a failure, too. */
     if (fflush(stdout) != 0 || ferror(stdout))

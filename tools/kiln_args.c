@@ -1,6 +1,7 @@
 /* kiln_args.c - the arguments of a kernel, from the command line. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,30 +22,37 @@ static int is_scalar(int32_t kind)
 
 /* ---- types ---- */
 
-static int read_function(const kiln_type **out, kiln_context *context,
-                         kiln_package *package, const char *name)
+#define FUNCTION "fn:"
+
+static int is_function(const char *text)
+{
+    return strncmp(text, FUNCTION, sizeof FUNCTION - 1) == 0;
+}
+
+kiln_status tool_type_find(const kiln_type **out, kiln_context *context,
+                           kiln_package *package, const char *text,
+                           kiln_error **error)
 {
     const kiln_function *function;
-    kiln_error *error = NULL;
+    kiln_status status;
 
-    if (kiln_package_function(&function, package, name, &error) != KILN_OK ||
-        kiln_type_function(out, context, function, &error) != KILN_OK)
-        return tool_fail(error);
-    return TOOL_OK;
+    if (!is_function(text))
+        return kiln_type_parse(out, context, package, text, error);
+    status = kiln_package_function(&function, package,
+                                   text + sizeof FUNCTION - 1, error);
+    return status == KILN_OK ? kiln_type_function(out, context, function, error)
+                             : status;
 }
 
 int tool_type_read(const kiln_type **out, kiln_context *context,
                    kiln_package *package, const char *text)
 {
-    static const char function[] = "fn:";
     kiln_error *error = NULL;
 
-    if (strncmp(text, function, sizeof function - 1) == 0)
-        return read_function(out, context, package, text + sizeof function - 1);
-    if (kiln_type_parse(out, context, package, text, &error) == KILN_OK)
+    if (tool_type_find(out, context, package, text, &error) == KILN_OK)
         return TOOL_OK;
     (void)tool_fail(error);
-    return TOOL_USAGE;
+    return is_function(text) ? TOOL_FAILED : TOOL_USAGE;
 }
 
 /* ---- values ---- */
@@ -115,26 +123,28 @@ static int set_array_type(tool_argument *out, kiln_context *context,
     return TOOL_OK;
 }
 
-/* "16,16]" into sizes; returns what follows the bracket, or NULL. */
-static const char *read_sizes(tool_argument *out, const char *text,
+/* "16,16]" into sizes. Moves behind the bracket; NULL, or what is wrong. */
+static const char *read_sizes(tool_argument *out, const char **text,
                               uint32_t *rank)
 {
+    static const char form[] = "an array has 1 to 4 sizes: f32[16,16]=zeros";
+
     for (*rank = 0; *rank < KILN_RANK_MAX;) {
         char *end;
 
-        if (*text < '0' || *text > '9')
-            return NULL;
+        if (**text < '0' || **text > '9')
+            return form;
         errno = 0;
-        out->array.sizes[(*rank)++] = strtoll(text, &end, 10);
+        out->array.sizes[(*rank)++] = strtoll(*text, &end, 10);
         if (errno != 0)
-            return NULL;
+            return "a size is at most 9223372036854775807";
+        *text = end + 1;
         if (*end == ']')
-            return end + 1;
-        if (*end != ',')
             return NULL;
-        text = end + 1;
+        if (*end != ',')
+            return form;
     }
-    return NULL;
+    return form;
 }
 
 static int allocate(tool_argument *out, const char *text, uint64_t element)
@@ -145,13 +155,15 @@ static int allocate(tool_argument *out, const char *text, uint64_t element)
         if (__builtin_mul_overflow(size, (uint64_t)out->array.sizes[i],
                                    &size) ||
             size > INT64_MAX)
-            return bad(text, "the array is too large");
+            return bad(text, "an array has at most 9223372036854775807 bytes");
     out->size = size;
     out->bytes = calloc(size > 0 ? (size_t)size : 1, 1);
     return out->bytes != NULL
                ? TOOL_OK
-               : tool_complain(TOOL_FAILED, "argument \"%s\": out of memory",
-                               text);
+               : tool_complain(TOOL_FAILED,
+                               "argument \"%s\": out of memory for its %" PRIu64
+                               " bytes",
+                               text, size);
 }
 
 static void fill_iota(const tool_argument *out, int32_t kind, size_t element)
@@ -208,7 +220,8 @@ static int read_array(tool_argument *out, kiln_context *context,
     const kiln_type *element;
     kiln_error *error = NULL;
     char name[16];
-    const char *rest;
+    const char *rest = bracket + 1;
+    const char *wrong;
     uint32_t rank;
     int status;
 
@@ -222,9 +235,9 @@ static int read_array(tool_argument *out, kiln_context *context,
     }
     if (!is_scalar(kiln_type_kind(element)))
         return bad(text, "its elements are not scalars");
-    rest = read_sizes(out, bracket + 1, &rank);
-    if (rest == NULL)
-        return bad(text, "an array has 1 to 4 sizes: f32[16,16]=zeros");
+    wrong = read_sizes(out, &rest, &rank);
+    if (wrong != NULL)
+        return bad(text, wrong);
     status = set_array_type(out, context, element, rank);
     if (status == TOOL_OK)
         status = allocate(out, text, kiln_type_size(element));
@@ -255,7 +268,7 @@ int tool_argument_read(tool_argument *out, kiln_context *context,
     memset(out, 0, sizeof *out);
     if (text[0] == '@')
         return read_npy(out, context, text + 1);
-    if (strncmp(text, "fn:", 3) == 0 || strchr(text, '{') != NULL)
+    if (is_function(text) || strchr(text, '{') != NULL)
         return read_static(out, context, package, text);
     if (bracket != NULL)
         return read_array(out, context, text, bracket);

@@ -25,8 +25,10 @@ static const char usage[] =
     "       kiln cache doctor                whether it can work there\n"
     "\n"
     "  --json            for programs; all commands\n"
-    "  --kind K          instance, program, runtime, binary, source; ls,\n"
-    "                    stat, export, import\n"
+    "  --kind K          of ls, stat, export and import: one of\n";
+
+/* The kinds come between. */
+static const char more_usage[] =
     "  --name TEXT       a part of the name; the same commands\n"
     "  --namespace NAME  instead of KILN_CACHE_NAMESPACE\n"
     "  --target T, --set NAME=VALUE\n"
@@ -181,17 +183,24 @@ static const struct command *find_command(const char *name)
 
 static int check_kind(const tool_options *options)
 {
-    static const char *const kinds[] = {"instance", "program",  "runtime",
-                                        "binary",   "source",   "attached",
-                                        "raw",      "toolchain"};
+    char kinds[256];
 
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-        if (options->kind == NULL || strcmp(options->kind, kinds[i]) == 0)
+    if (options->kind == NULL)
+        return TOOL_OK;
+    for (size_t i = 0; kiln_cache_kind(i) != NULL; i++)
+        if (strcmp(options->kind, kiln_cache_kind(i)) == 0)
             return TOOL_OK;
-    return tool_complain(TOOL_USAGE,
-                         "--kind wants instance, program, runtime, binary, "
-                         "source, attached, raw or toolchain, not \"%s\"",
+    tool_list_names(kinds, sizeof kinds, kiln_cache_kind);
+    return tool_complain(TOOL_USAGE, "--kind wants %s, not \"%s\"", kinds,
                          options->kind);
+}
+
+static int show_help(FILE *file, int status)
+{
+    (void)fputs(usage, file);
+    tool_show_names(file, 20, kiln_cache_kind);
+    (void)fputs(more_usage, file);
+    return status;
 }
 
 int tool_cache(int count, char **words)
@@ -201,10 +210,9 @@ int tool_cache(int count, char **words)
     int status;
 
     if (count == 0 || strcmp(words[0], "--help") == 0 ||
-        (count == 2 && strcmp(words[1], "--help") == 0)) {
-        (void)fputs(usage, count == 0 ? stderr : stdout);
-        return count == 0 ? TOOL_USAGE : TOOL_OK;
-    }
+        (count == 2 && strcmp(words[1], "--help") == 0))
+        return count == 0 ? show_help(stderr, TOOL_USAGE)
+                          : show_help(stdout, TOOL_OK);
     command = find_command(words[0]);
     if (command == NULL)
         return tool_complain(TOOL_USAGE,

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "kiln_workload.h"
+#include "kiln_settings.h"
 
 /* ---- show ---- */
 
@@ -227,7 +227,7 @@ static int read_job(kiln_signature *out, const kiln_type **types,
         if (status != TOOL_OK)
             return status;
     }
-    return workload_config(config, c->context, options);
+    return settings_config(config, c->context, options);
 }
 
 int cache_explain(cache_command *c)

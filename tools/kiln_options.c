@@ -109,7 +109,12 @@ static int take_set(tool_options *out, const char *value)
     return TOOL_OK;
 }
 
-static int read_count(uint32_t *out, const char *name, const char *value)
+#define COUNT_MAX 1000000
+#define JOBS_MAX 1024                /* kiln_context_options.workers */
+#define HEAP_MAX ((uint32_t)8 << 20) /* kiln_queue_set_heap(), in KiB */
+
+static int read_count(uint32_t *out, const char *what, const char *value,
+                      uint32_t most)
 {
     char *end;
     unsigned long number;
@@ -117,33 +122,34 @@ static int read_count(uint32_t *out, const char *name, const char *value)
     errno = 0;
     number = strtoul(value, &end, 10);
     if (*value < '0' || *value > '9' || *end != '\0' || errno != 0 ||
-        number == 0 || number > 1000000)
-        return tool_complain(TOOL_USAGE, "%s wants a number, not \"%s\"", name,
-                             value);
+        number == 0 || number > most)
+        return tool_complain(TOOL_USAGE, "%s from 1 to %u, not \"%s\"", what,
+                             (unsigned)most, value);
     *out = (uint32_t)number;
     return TOOL_OK;
 }
 
 static int take_jobs(tool_options *out, const char *value)
 {
-    return read_count(&out->jobs, "--jobs", value);
+    return read_count(&out->jobs, "--jobs wants a number", value, JOBS_MAX);
 }
 
-/* In KiB. */
 static int take_heap(tool_options *out, const char *value)
 {
-    return read_count(&out->heap_kib, "--heap", value);
+    return read_count(&out->heap_kib, "--heap wants a number of KiB", value,
+                      HEAP_MAX);
 }
 
-/* In seconds. */
 static int take_time_limit(tool_options *out, const char *value)
 {
-    return read_count(&out->time_limit_s, "--time-limit", value);
+    return read_count(&out->time_limit_s, "--time-limit wants seconds", value,
+                      COUNT_MAX);
 }
 
 static int take_sample(tool_options *out, const char *value)
 {
-    return read_count(&out->sample, "--sample", value);
+    return read_count(&out->sample, "--sample wants a number", value,
+                      COUNT_MAX);
 }
 
 static int take_older(tool_options *out, const char *value)

@@ -3,6 +3,8 @@
 #ifndef KILN_TOOLS_TOOL_H
 #define KILN_TOOLS_TOOL_H
 
+#include <stdio.h>
+
 #include "kiln.h"
 
 /* Exit statuses. */
@@ -60,6 +62,15 @@ typedef struct tool_options {
     uint64_t older_s;
 } tool_options;
 
+/* ---- kiln_names.c ---- */
+
+/* The names of a list, one after the other; NULL: there are no more. */
+typedef const char *(*tool_name_fn)(size_t index);
+/* "a, b or c", in `out`. */
+void tool_list_names(char *out, size_t size, tool_name_fn name);
+/* Prints "a, b, c" in lines that begin with `indent` spaces. */
+void tool_show_names(FILE *file, int indent, tool_name_fn name);
+
 /* ---- kiln_options.c ---- */
 
 /* Reads what follows the command; TOOL_OK, or TOOL_USAGE after complaining.
@@ -92,7 +103,11 @@ void tool_argument_print(const tool_argument *argument);
 int tool_argument_save(const tool_argument *argument, const char *path);
 void tool_argument_dispose(tool_argument *argument);
 
-/* Reads a TYPE: "f32[:,:]" or "fn:name". */
+/* Finds a TYPE: "f32[:,:]" or "fn:name". */
+kiln_status tool_type_find(const kiln_type **out, kiln_context *context,
+                           kiln_package *package, const char *text,
+                           kiln_error **error);
+/* As well; TOOL_... after complaining. */
 int tool_type_read(const kiln_type **out, kiln_context *context,
                    kiln_package *package, const char *text);
 

@@ -32,11 +32,4 @@ typedef struct workload {
 int workload_read(workload *out, const char *path);
 void workload_dispose(workload *list);
 
-/* "bounds=off" into the settings, which borrow the word; NULL, or what is
-   wrong with it. */
-const char *workload_setting(kiln_config_options *out, const char *word);
-/* The config of a command's --target and --set. */
-int workload_config(const kiln_config **out, kiln_context *context,
-                    const tool_options *options);
-
 #endif /* KILN_TOOLS_WORKLOAD_H */

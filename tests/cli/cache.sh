@@ -258,7 +258,12 @@ expect 2 cache fly
 says err 'unknown command "cache fly"'
 expect 2 cache show
 expect 2 cache ls --kind poem
-says err "--kind wants"
+says err "--kind wants instance, program, "
+says err ' or session, not "poem"'
+for kind in instance program source runtime binary native attached raw \
+    session toolchain; do
+    expect 0 cache ls --kind $kind
+done
 expect 2 cache compact --older soon
 says err "--older wants"
 expect 2 cache verify --sample 0

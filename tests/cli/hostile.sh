@@ -35,8 +35,13 @@ says err "huge.kiln: more than 16777216 bytes"
 { printf 'kernel set(y)\n    y[0] = '; head -c 100000 /dev/zero | tr '\0' '('; } |
     source_is deep 1
 says err "nested more than 256 levels deep"
-expect 1 run /dev/zero set 'f32[4]' --grid 1
-says err "more than 16777216 bytes"
+for name in 1bad a-b; do
+    printf 'kernel set(y)\n    y[0] = 1\nend\n' | source_is $name 1
+    says err "'$name' cannot name a package"
+    says err "letters, digits and '_', and begins with no digit"
+done
+printf 'kernel set(y)\n    a = allocate(i64, -1)\nend\n' | source_is negative 1
+says err "negative.kiln:2:23: error: the size -1 is not from 0 to 9223372036854775807"
 mkdir folder.kiln
 expect 1 run folder.kiln set 'f32[4]' --grid 1
 says err "folder.kiln: Is a directory"
@@ -49,8 +54,17 @@ for size in 1e30 -1 '' ' 4' 0x10 99999999999999999999 9223372036854775807; do
     expect 2 run set.kiln set "f32[$size]" --grid 1
     says err "argument \"f32[$size]\""
 done
+expect 2 run set.kiln set 'f32[9223372036854775808]' --grid 1
+says err "a size is at most 9223372036854775807"
+expect 2 run set.kiln set 'f32[4294967296,4294967296]' --grid 1
+says err "an array has at most 9223372036854775807 bytes"
 expect 1 run set.kiln set 'f32[1152921504606846976]' --grid 1
-says err "out of memory"
+says err "out of memory for its 4611686018427387904 bytes"
+for heap in 0 8388609 99999999999999999999; do
+    expect 2 run set.kiln set 'f32[4]' --grid 1 --heap $heap
+    says err "--heap wants a number of KiB from 1 to 8388608, not \"$heap\""
+done
+expect 0 run set.kiln set 'f32[4]' --grid 1 --heap 8388608
 expect 2 run set.kiln set 'f32[4]' --grid 9223372036854775807,2
 says err "a grid of 9223372036854775807,2,1 items; a grid has at most 9223372036854775807"
 expect 2 run set.kiln set 'f32[4]' --grid 4 --block 4294967295
@@ -69,8 +83,18 @@ says err "a tuple would have more than 2048 parts"
 mkdir folder.npy
 expect 1 run set.kiln set @folder.npy --grid 1
 says err "folder.npy: Is a directory"
-expect 1 run set.kiln set @/dev/zero --grid 1
-says err "/dev/zero: not a .npy file"
+# Nobody writes to the pipe, and a device may have no end.
+mkfifo pipe.kiln pipe.npy
+for name in pipe.kiln /dev/zero /dev/null; do
+    expect 1 run $name set 'f32[4]' --grid 1
+    says err "cannot read $name: it is no regular file"
+done
+printf 'import pipe\n' | source_is imports 1
+says err "pipe.kiln: it is no regular file"
+for name in pipe.npy /dev/zero; do
+    expect 1 run set.kiln set @$name --grid 1
+    says err "$name: it is no regular file"
+done
 printf '\223NUMPY\002\0\377\377\377\377{}' >long.npy
 expect 1 run set.kiln set @long.npy --grid 1
 says err "long.npy: the header is too long"
@@ -99,6 +123,18 @@ if [ -e /dev/full ]; then
     expect 1 run set.kiln set 'f32[4]' --grid 1 --save 0=/dev/full
     says err "/dev/full: cannot be written"
 fi
+
+# So little stack that nothing could be compiled; the system's own loader needs
+# some 14 KiB of it.
+(
+    ulimit -s 32
+    expect 1 run set.kiln set 'f32[4]' --grid 1
+    says err "a stack of 32 KiB is too small: 64 KiB are needed (ulimit -s)"
+) || exit 1
+(
+    ulimit -s 64
+    expect 0 run set.kiln set 'f32[4]' --grid 1
+) || exit 1
 
 # A file that is opened does not get the number of a stream that is closed.
 "$kiln" run set.kiln set 'f32[4]' --grid 1 --save 0=a.npy --print 0 >out 2>err

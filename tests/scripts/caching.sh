@@ -40,6 +40,9 @@ sed -n 's/^| `\([a-z]*\)` | \(typed_ir\|runtime\|binary\) | .*/\1/p' "$page" \
 sed -n 's/^    X([A-Z]*, [0-9]*, "\([a-z]*\)", [A-Z]*).*/\1/p' "$source/src/entry.h" \
     >"$folder/there"
 same kinds
+"$kiln" cache --help | sed -n '/--kind K/,/--name/s/^                    //p' |
+    tr -d ' ' | tr ',' '\n' | sed '/^$/d' >"$folder/there"
+same "kinds in kiln cache --help"
 
 sed -n 's/^The reasons for a miss.*: \(`absent`.*\)\.$/\1/p' "$page" |
     grep -o '`[a-z]*`' | tr -d '`' >"$folder/told"
@@ -97,7 +100,7 @@ kernel saxpy(y, a, x)
 end
 KILN
 awk '/^`jobs` has/ { inside = 1; next } inside && /^    / { print substr($0, 5) }
-    inside && /^The settings/ { exit }' "$page" >jobs
+    inside && /^Behind a job/ { exit }' "$page" >jobs
 test "$(wc -l <jobs)" = 3 || complain "no jobs"
 sed -n 's/^    \(kiln [a-z].*\)/\1/p' "$page" >commands
 test "$(wc -l <commands)" -ge 14 || complain "few commands"
@@ -109,9 +112,42 @@ for command in $("$kiln" cache --help | sed -n 's/.*kiln cache \([a-z]*\) .*/\1/
     grep -q "kiln cache $command\|^- \`$command\`" "$page" ||
         complain "nothing about kiln cache $command"
 done
-for setting in $(sed -n 's/^The settings are \(.*\), for a line.*/\1/p' "$page" |
-    grep -o '`[a-z]*`' | tr -d '`'); do
-    grep -q "IS(\"$setting\")" "$source/tools/kiln_workload.c" ||
-        complain "no setting $setting"
-done
+# ---- settings by name ----
+
+sed -n '/^### Settings by name/,/^### With/s/^| `\([a-z]*\)` | \(.*\) | .*/\1 \2/p' \
+    "$page" >settings
+cut -d' ' -f1 settings >told
+"$kiln" --help | sed -n '/^  NAME/,/^  LIST/s/^          \([a-z]*\) .*/\1/p' >there
+same "settings by name"
+while read -r member; do
+    grep -q "[ *]$member[;[]" "$source/include/kiln/config.h" ||
+        complain "no member $member"
+done <<MEMBERS
+$(sed -n '/^### Settings by name/,/^### With/s/^| `[a-z]*` | .* | `\([a-z_]*\)`.*/\1/p' "$page")
+MEMBERS
+
+# explains SETTING: what the cache has for the kernel with it.
+explains()
+{
+    "$kiln" cache explain saxpy.kiln saxpy 'f32[:]' f32 'f32[:]' \
+        --set "$1" >out 2>&1
+}
+
+KILN_CACHE=refresh "$kiln" run saxpy.kiln saxpy 'f32[8]' 2:f32 'f32[8]' --grid 8
+while read -r setting values; do
+    first=yes
+    for value in $(echo "$values" | sed -n 's/^\(`.*`\)$/\1/p' | tr -d '`,'); do
+        explains "$setting=$value" || complain "$setting takes no $value"
+        if [ $first = yes ]; then
+            grep -q '^binary .*: found$' out ||
+                complain "$value is not the default of $setting"
+        elif grep -q '^binary .*: found$' out; then
+            complain "$setting=$value changes nothing"
+        fi
+        first=no
+    done
+    if [ $first = no ] && explains "$setting=4"; then
+        complain "$setting takes other values, too"
+    fi
+done <settings
 exit $found

@@ -20,6 +20,10 @@ KILN_BEGIN_DECLS
 typedef void (*kiln_field_fn)(void *env, const char *section, const char *name,
                               const char *value);
 
+/** Returns the name of a kind of entry, "instance" for 0, or NULL behind the
+ *  last: what `kind` of an entry and of a filter can be. */
+KILN_API const char *kiln_cache_kind(size_t index);
+
 /** An entry as it lies in a store. Borrowed for the call that shows it. */
 typedef struct kiln_cache_entry {
     size_t size;
