@@ -42,38 +42,55 @@ int jobs_interrupted(void)
 
 /* ---- one job ---- */
 
-/* Says where the error is, then what it is. */
-static int fail_at(const workload *list, const workload_line *line,
-                   kiln_error *error)
+#define NAME_SIZE ((size_t)512)
+
+/* "main.saxpy(f32[:], f32, f32[:]) for cuda:sm_90"; a long one is cut. */
+static const char *job_name(char out[NAME_SIZE], const job_list *list,
+                            size_t job)
 {
-    (void)tool_complain(0, "%s:%u: %s.%s", list->path, line->number,
-                        line->package, line->function);
+    const workload_line *line = list->lines[job];
+    size_t at = (size_t)snprintf(out, NAME_SIZE, "%s.%s(", line->package,
+                                 line->function);
+
+    for (size_t i = 0; i < line->type_count && at < NAME_SIZE; i++)
+        at += (size_t)snprintf(out + at, NAME_SIZE - at, "%s%s",
+                               i > 0 ? ", " : "", line->types[i]);
+    if (at < NAME_SIZE)
+        (void)snprintf(out + at, NAME_SIZE - at, ") for %s",
+                       list->targets[job]);
+    return out;
+}
+
+int jobs_fail(const job_list *list, const workload *from, size_t job,
+              kiln_error *error)
+{
+    char name[NAME_SIZE];
+
+    (void)tool_complain(0, "%s:%u: %s", from->path, list->lines[job]->number,
+                        job_name(name, list, job));
     return tool_fail(error);
 }
 
-static int read_signature(kiln_batch_job *job, const kiln_type **types,
-                          kiln_context *context, const workload *list,
-                          const workload_line *line)
+static int read_signature(job_list *list, size_t at, const workload *from)
 {
+    const workload_line *line = list->lines[at];
+    const kiln_type **types = list->types + at * TOOL_ARGUMENTS_MAX;
+    kiln_batch_job *job = &list->jobs[at];
     kiln_package *package = NULL;
     kiln_error *error = NULL;
 
-    if (kiln_package_find(&package, context, line->package) != KILN_OK)
+    if (kiln_package_find(&package, list->context, line->package) != KILN_OK)
         return tool_complain(TOOL_FAILED, "%s:%u: no file gives package %s",
-                             list->path, line->number, line->package);
+                             from->path, line->number, line->package);
     if (kiln_package_function(&job->signature.function, package, line->function,
                               &error) != KILN_OK)
-        return fail_at(list, line, error);
+        return jobs_fail(list, from, at, error);
     job->signature.types = types;
     job->signature.count = line->type_count;
-    for (size_t i = 0; i < line->type_count; i++) {
-        const int status =
-            tool_type_read(&types[i], context, package, line->types[i]);
-
-        if (status != TOOL_OK)
-            return tool_complain(TOOL_FAILED, "%s:%u: argument %zu", list->path,
-                                 line->number, i);
-    }
+    for (size_t i = 0; i < line->type_count; i++)
+        if (tool_type_find(&types[i], list->context, package, line->types[i],
+                           &error) != KILN_OK)
+            return jobs_fail(list, from, at, error);
     return TOOL_OK;
 }
 
@@ -91,24 +108,25 @@ static kiln_status open_device(job_list *out, const kiln_config *config,
 static int add_job(job_list *out, const workload *list,
                    const workload_line *line, const char *target)
 {
-    kiln_batch_job *job = &out->jobs[out->count];
+    const size_t at = out->count++;
+    kiln_batch_job *job = &out->jobs[at];
     kiln_config_options settings = line->settings;
     kiln_error *error = NULL;
     kiln_status status;
 
-    out->lines[out->count] = line;
     if (settings.target == NULL)
         settings.target = target;
+    out->lines[at] = line;
+    out->targets[at] = settings.target != NULL ? settings.target : "host";
     status = kiln_config_new(&job->config, out->context, &settings, &error);
     if (status == KILN_OK) {
-        status = open_device(out, job->config, out->count, &error);
+        status = open_device(out, job->config, at, &error);
         if (status != KILN_OK)
             out->device_count--;
     }
     if (status != KILN_OK)
-        return fail_at(list, line, error);
-    return read_signature(job, out->types + out->count++ * TOOL_ARGUMENTS_MAX,
-                          out->context, list, line);
+        return jobs_fail(out, list, at, error);
+    return read_signature(out, at, list);
 }
 
 /* ---- all of them ---- */
@@ -130,9 +148,10 @@ static int allocate(job_list *out, size_t count)
 {
     out->jobs = calloc(count, sizeof *out->jobs);
     out->lines = calloc(count, sizeof *out->lines);
+    out->targets = calloc(count, sizeof *out->targets);
     out->types = calloc(count * TOOL_ARGUMENTS_MAX, sizeof *out->types);
     out->devices = calloc(count, sizeof *out->devices);
-    return out->jobs && out->lines && out->types && out->devices
+    return out->jobs && out->lines && out->targets && out->types && out->devices
                ? TOOL_OK
                : tool_complain(TOOL_FAILED, "out of memory");
 }
@@ -166,6 +185,7 @@ void jobs_close(job_list *list)
     kiln_context_free(list->context);
     free(list->jobs);
     free(list->lines);
+    free((void *)list->targets);
     free((void *)list->types);
     free(list->devices);
     memset(list, 0, sizeof *list);
@@ -183,13 +203,26 @@ static void show_step(size_t done, size_t count, const kiln_batch_job *job,
                       void *env)
 {
     const step *s = env;
-    char name[256];
+    char name[NAME_SIZE];
 
     (void)count;
-    (void)snprintf(name, sizeof name, "%s %s",
-                   kiln_function_name(job->signature.function),
-                   kiln_config_target(job->config));
-    progress_step(s->bar, s->before + done, name);
+    (void)job_name(name, s->list, (size_t)(job - s->list->jobs));
+    progress_step(s->bar, s->before + done, name, job->status == KILN_OK);
+}
+
+/* In the order of the list. */
+static void tell_failures(const job_list *list, const workload *from)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < list->count; i++)
+        if (list->jobs[i].status != KILN_OK) {
+            (void)jobs_fail(list, from, i, list->jobs[i].error);
+            list->jobs[i].error = NULL;
+            count++;
+        }
+    if (count > 0)
+        (void)tool_complain(0, "%zu of %zu jobs failed", count, list->count);
 }
 
 /* Between two slices it is seen that somebody wants an end. */
@@ -211,10 +244,6 @@ int jobs_compile(const job_list *list, const workload *from, const char *what)
             status = TOOL_FAILED;
     }
     progress_end(&bar);
-    for (size_t i = 0; i < list->count; i++)
-        if (list->jobs[i].error != NULL) {
-            (void)fail_at(from, list->lines[i], list->jobs[i].error);
-            list->jobs[i].error = NULL;
-        }
+    tell_failures(list, from);
     return interrupted ? tool_complain(TOOL_FAILED, "interrupted") : status;
 }

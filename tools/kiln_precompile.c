@@ -202,10 +202,8 @@ static int find_typed(const job_list *jobs, const workload *from)
         kiln_digest key;
 
         if (kiln_job_key(&key, jobs->context, &job->signature, job->config, 0,
-                         &error) != KILN_OK) {
-            (void)tool_complain(0, "%s:%u", from->path, jobs->lines[i]->number);
-            return tool_fail(error);
-        }
+                         &error) != KILN_OK)
+            return jobs_fail(jobs, from, i, error);
     }
     kiln_statistics_get(&statistics, jobs->context);
     if (statistics.tiers[KILN_TIER_TYPED].built == 0)

@@ -20,7 +20,7 @@ void progress_begin(progress *out, const char *what, size_t count)
                        (terminal == NULL || strcmp(terminal, "dumb") != 0);
 }
 
-void progress_step(const progress *p, size_t done, const char *name)
+void progress_step(const progress *p, size_t done, const char *name, int good)
 {
     static const char full[] = "########################";
     static const char empty[] = "........................";
@@ -31,7 +31,8 @@ void progress_step(const progress *p, size_t done, const char *name)
                       filled, full, BAR - filled, empty, done, p->count, NAME,
                       name);
     else
-        (void)fprintf(stderr, "%s %zu/%zu %s\n", p->what, done, p->count, name);
+        (void)fprintf(stderr, "%s %zu/%zu %s%s\n", p->what, done, p->count,
+                      name, good ? "" : ": failed");
 }
 
 void progress_end(const progress *p)

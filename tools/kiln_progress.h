@@ -13,7 +13,8 @@ typedef struct progress {
 } progress;
 
 void progress_begin(progress *out, const char *what, size_t count);
-void progress_step(const progress *p, size_t done, const char *name);
+/* `name` is done, or has failed. */
+void progress_step(const progress *p, size_t done, const char *name, int good);
 /* Takes the bar away. */
 void progress_end(const progress *p);
 

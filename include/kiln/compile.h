@@ -129,8 +129,8 @@ typedef struct kiln_batch_job {
     int32_t source;            /* out: KILN_SOURCE_... */
 } kiln_batch_job;
 
-/** Told after each job of a batch, on the calling thread; `job` has its
- *  results. */
+/** Told after each job of a batch, on the calling thread; `job` is the one in
+ *  the list, and has its results. */
 typedef void (*kiln_progress_fn)(size_t done, size_t count,
                                  const kiln_batch_job *job, void *env);
 

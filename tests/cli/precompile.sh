@@ -118,6 +118,7 @@ bad()
 }
 
 bad 'linear.axpy(f32[:])'
+says err "bad:2: linear.axpy(f32[:]) for host"
 bad 'linear.absent(f32[:])'
 bad 'other.axpy(f32[:], f32, f32[:])'
 bad 'linear.axpy(f31[:], f32, f32[:])'
@@ -130,6 +131,31 @@ bad 'linear.axpy(f32[:], f32, f32[:]) target=abacus'
 expect 1 precompile linear.kiln --workload list --target cuda:sm_9 -o bad.pack
 says err "cuda"
 clean "one.pack "
+
+# Each error stands below its job, with types and target, in the order of the
+# list; the steps tell which failed, and the end how many.
+cat >bad <<'LIST'
+linear.axpy((f32,f32)[:], f32, f32[:])
+linear.axpy(f32[:], f32, f32[:])
+linear.axpy(f32[:], f32, f32[:]) group=4,4,1000
+LIST
+expect 1 precompile linear.kiln --workload bad --target host \
+    --target cuda:sm_90 -o bad.pack
+grep '^kiln: ' err >told
+cat >wanted <<'TOLD'
+kiln: bad:1: linear.axpy((f32,f32)[:], f32, f32[:]) for host
+kiln: bad:1: linear.axpy((f32,f32)[:], f32, f32[:]) for cuda:sm_90
+kiln: bad:3: linear.axpy(f32[:], f32, f32[:]) for cuda:sm_90
+kiln: 3 of 6 jobs failed
+TOLD
+cmp told wanted || fail "other failures are told"
+grep -A 1 'bad:3: ' err | grep -q 'a group of 4 x 4 x 1000 items' ||
+    fail "the error is not below its job"
+grep -q '^compile [1-6]/6 linear.axpy(f32\[:\], f32, f32\[:\]) for cuda:sm_90: failed$' err ||
+    fail "the step does not tell that it failed"
+grep -q '^compile [1-6]/6 linear.axpy(f32\[:\], f32, f32\[:\]) for host$' err ||
+    fail "what did not fail is not told"
+rm told wanted
 
 # ---- one pack for targets of every kind, no device at hand ----
 
