@@ -15,14 +15,17 @@
 #include "kiln.h"
 #include "report.h"
 #include "support/signatures.h"
+#include "tiers.h"
 
 /*
  * A process that was started anew compiles some of the kernels of
  * tests/language/signatures.txt, in some order, on some threads, and writes
  * down a number for the bytes of each. Whatever else it compiled, the number of
- * a kernel is the same: a pass in the order of the list is compared with one in
- * the reverse order, with one on several threads, and with processes that
- * compile one kernel and nothing else.
+ * a kernel is the same. What all is compared with is made by a context for each
+ * kernel, which links the runtime functions that it calls, since it has read
+ * none before; and there is a pass in the reverse order, one on several
+ * threads, one that lowers all runtime functions with their kernels, and
+ * processes that compile one kernel and nothing else.
  */
 
 typedef struct product {
@@ -57,7 +60,12 @@ typedef struct plan {
     size_t step;
     size_t count;
     size_t threads;
+    size_t way;
 } plan;
+
+/* How runtime functions come into kernels: as their times advise, linked, or
+   lowered in place. */
+enum { ADVISED, LINKED, IN_PLACE };
 
 typedef struct pass {
     plan plan;
@@ -130,9 +138,20 @@ static void *compile_some(void *env)
     return NULL;
 }
 
-static void load_packages(pass *p)
+static const char *package_name(size_t index)
+{
+    const char *slash = strrchr(signatures[index].file, '/');
+
+    return slash != NULL ? slash + 1 : signatures[index].file;
+}
+
+/* All packages, or those of one name: files of one name are one package, of
+   which the last one's places are told. */
+static void load_packages(pass *p, const char *name)
 {
     for (size_t i = 0; i < signature_count; i++) {
+        if (name != NULL && strcmp(package_name(i), name) != 0)
+            continue;
         if (i > 0 && strcmp(signatures[i].file, signatures[i - 1].file) == 0)
             p->packages[i] = p->packages[i - 1];
         else
@@ -142,7 +161,28 @@ static void load_packages(pass *p)
     }
 }
 
-static void run(pass *p)
+/* A piece of any size was slower to read than to make: none is tried again. */
+static void give_up_linking(kiln_context *context)
+{
+    static const char key[] = "not a key of any function";
+    const kiln__runtime_query query = {
+        .digest = kiln_digest_bytes(key, sizeof key),
+        .encoded = key,
+        .encoded_size = sizeof key,
+        .is_optional = 1,
+        .work = (size_t)1 << 40,
+    };
+    kiln__runtime_entry *entry = NULL;
+
+    assert_int_equal(kiln__runtime_claim(&entry, context, &query),
+                     KILN__RUNTIME_OWN);
+    assert_ok(kiln__runtime_finish(context, entry, "x", 1, 0));
+    for (int i = 0; i < KILN__RUNTIME_READS; i++)
+        kiln__runtime_was_read(context, entry, 1);
+    kiln__runtime_release(context, entry);
+}
+
+static void open_context(pass *p)
 {
     const product *w = &products[p->plan.product];
     kiln_config_options options = KILN_CONFIG_OPTIONS_INIT;
@@ -152,17 +192,45 @@ static void run(pass *p)
     options.opt_level = w->opt_level;
     assert_ok(kiln_context_new(&p->context, NULL, &test_error));
     assert_ok(kiln_config_new(&p->config, p->context, &options, &test_error));
-    load_packages(p);
+    if (p->plan.way == IN_PLACE)
+        give_up_linking(p->context);
+}
+
+static void run_together(pass *p)
+{
+    open_context(p);
+    load_packages(p, NULL);
     harness_run_threads(p->plan.threads, compile_some, p);
-    assert_threads_ok(&p->report);
     kiln_context_free(p->context);
+}
+
+static void run_apart(pass *p)
+{
+    for (size_t i = 0; i < p->plan.count; i++) {
+        const size_t index =
+            (p->plan.first + i * p->plan.step) % signature_count;
+
+        open_context(p);
+        load_packages(p, package_name(index));
+        compile(p, index);
+        kiln_context_free(p->context);
+    }
+}
+
+static void run(pass *p)
+{
+    if (p->plan.way == LINKED)
+        run_apart(p);
+    else
+        run_together(p);
+    assert_threads_ok(&p->report);
 }
 
 /* ---- a process of its own ---- */
 
 static pass done = {.report = THREAD_REPORT_INIT};
 
-/* `test_reproducible FILE PRODUCT FIRST STEP COUNT THREADS` */
+/* `test_reproducible FILE PRODUCT FIRST STEP COUNT THREADS WAY` */
 static void write_numbers(void **state)
 {
     const char *path = *state;
@@ -179,31 +247,31 @@ static void write_numbers(void **state)
 
 static int serve(char **arguments)
 {
-    size_t numbers[5];
+    size_t numbers[6];
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_prestate(write_numbers, arguments[1]),
     };
 
-    for (size_t i = 0; i < 5; i++)
+    for (size_t i = 0; i < 6; i++)
         numbers[i] = strtoul(arguments[2 + i], NULL, 10);
-    done.plan =
-        (plan){numbers[0], numbers[1], numbers[2], numbers[3], numbers[4]};
+    done.plan = (plan){numbers[0], numbers[1], numbers[2],
+                       numbers[3], numbers[4], numbers[5]};
     return cmocka_run_group_tests_name("a process", tests, NULL, NULL);
 }
 
 static void start(uint64_t numbers[SIGNATURES_MAX], const char *folder,
                   plan wanted)
 {
-    const size_t words[5] = {wanted.product, wanted.first, wanted.step,
-                             wanted.count, wanted.threads};
-    char path[512], texts[5][24];
-    char *arguments[8] = {(char[]){"test_reproducible"}, path};
+    const size_t words[6] = {wanted.product, wanted.first,   wanted.step,
+                             wanted.count,   wanted.threads, wanted.way};
+    char path[512], texts[6][24];
+    char *arguments[9] = {(char[]){"test_reproducible"}, path};
     int status = 0;
     FILE *file;
     pid_t child;
 
     (void)snprintf(path, sizeof path, "%s/numbers", folder);
-    for (size_t i = 0; i < 5; i++) {
+    for (size_t i = 0; i < 6; i++) {
         (void)snprintf(texts[i], sizeof texts[i], "%zu", words[i]);
         arguments[2 + i] = texts[i];
     }
@@ -261,7 +329,8 @@ static const uint64_t *expected_of(const char *folder, size_t index)
               (plan){.product = index,
                      .step = products[index].share,
                      .count = count_of(index),
-                     .threads = 1});
+                     .threads = 1,
+                     .way = LINKED});
     return expected[index];
 }
 
@@ -297,6 +366,22 @@ static void threads_side_by_side_change_nothing(void **state)
                      .threads = 4});
         assert_int_equal(compare(&products[i], expected_of(*state, i), numbers),
                          count);
+    }
+}
+
+static void lowering_what_could_be_linked_changes_nothing(void **state)
+{
+    static uint64_t numbers[SIGNATURES_MAX];
+
+    for (size_t i = 0; i < PRODUCT_COUNT; i++) {
+        start(numbers, *state,
+              (plan){.product = i,
+                     .step = products[i].share,
+                     .count = count_of(i),
+                     .threads = 1,
+                     .way = IN_PLACE});
+        assert_int_equal(compare(&products[i], expected_of(*state, i), numbers),
+                         count_of(i));
     }
 }
 
@@ -412,12 +497,13 @@ int main(int count, char **arguments)
     const struct CMUnitTest tests[] = {
         TEST(the_order_in_a_process_changes_nothing),
         TEST(threads_side_by_side_change_nothing),
+        TEST(lowering_what_could_be_linked_changes_nothing),
         TEST(a_kernel_that_is_compiled_alone_is_the_same),
         TEST(a_cache_that_verifies_in_another_order_agrees),
     };
 
     signatures_read();
-    if (count == 7)
+    if (count == 8)
         return serve(arguments);
     /* PTX stays what it is. */
     setenv("KILN_NVJITLINK", "off", 1);

@@ -265,6 +265,39 @@ static kiln_status check_import(kiln__codegen_job *job,
     return check_layout(job, module, import->name);
 }
 
+static kiln_status name_own(kiln__codegen_job *job, LLVMValueRef global,
+                            size_t index)
+{
+    size_t size;
+    const char *name = LLVMGetValueName2(global, &size);
+
+    if (LLVMGetLinkage(global) != LLVMInternalLinkage &&
+        LLVMGetLinkage(global) != LLVMPrivateLinkage)
+        return KILN_OK;
+    name = kiln__arena_format(&job->arena, "%s.%zu", name, index);
+    if (name == NULL)
+        return kiln__job_fail(job, KILN_ENOMEM, "out of memory");
+    LLVMSetValueName2(global, name, strlen(name));
+    return KILN_OK;
+}
+
+/* Helpers of one name in two closures do not meet, and get names that tell
+   them apart. The linker's would do so by how often it met any name before,
+   and so tell how the functions of the kernel came. */
+static kiln_status name_helpers(kiln__codegen_job *job, LLVMModuleRef module,
+                                size_t index)
+{
+    LLVMValueRef at;
+
+    for (at = LLVMGetFirstGlobal(module); at != NULL;
+         at = LLVMGetNextGlobal(at))
+        KILN_TRY(name_own(job, at, index));
+    for (at = LLVMGetFirstFunction(module); at != NULL;
+         at = LLVMGetNextFunction(at))
+        KILN_TRY(name_own(job, at, index));
+    return KILN_OK;
+}
+
 static kiln_status link_import(kiln__codegen_job *job, size_t index)
 {
     const kiln__codegen_import *import = &job->request->imports[index];
@@ -278,7 +311,8 @@ static kiln_status link_import(kiln__codegen_job *job, size_t index)
                           import->bitcode_size);
     if (module == NULL)
         return job->status;
-    if (check_import(job, import, declared, module) != KILN_OK) {
+    if (check_import(job, import, declared, module) != KILN_OK ||
+        name_helpers(job, module, index) != KILN_OK) {
         LLVMDisposeModule(module);
         return job->status;
     }
