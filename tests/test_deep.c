@@ -41,11 +41,49 @@ static void add(text *t, const char *format, ...)
 
 static void repeat(text *t, const char *part, int count)
 {
-    for (int i = 0; i < count; i++)
+    for (int i = 0; part && i < count; i++)
         add(t, "%s", part);
 }
 
 /* ---- programs; `f` takes an i64 ---- */
+
+/* One part again and again, in the middle of two texts, and what closes it. */
+typedef struct nest {
+    const char *before;
+    int count;
+    const char *part;
+    const char *inside;
+    const char *closing; /* NULL: nothing does */
+    const char *after;
+} nest;
+
+static const nest long_sum = {"fn f(x) = x", 990, " + x", "", NULL, "\n"};
+static const nest signs = {"fn f(x) = ", 240, "-", "x", NULL, "\n"};
+static const nest parentheses = {"fn f(x) = ", 240, "(", "x", ")", "\n"};
+static const nest calls_in_calls = {"fn f(x) = ", 200, "max(1, ",
+                                    "x",          ")", "\n"};
+static const nest conditions = {"fn f(x) = x < 1", 900,  " && x < 2",
+                                " ? 1 : 2",        NULL, "\n"};
+static const nest static_conditions = {
+    "fn f(x)\n    static_assert(1 < 2", 900,  " && 1 < 2",
+    ")\n    return x\nend\n",           NULL, ""};
+static const nest blocks = {
+    "fn f(x)\n", 120,          "while x > 1\nif x > 2\n",
+    "x -= 1\n",  "end\nend\n", "return x\nend\n"};
+static const nest other_blocks = {
+    "fn f(x)\nif x < 1\n",  900,  "elseif x > 2\nx -= 1\n",
+    "end\nreturn x\nend\n", NULL, ""};
+static const nest types_in_text = {"fn h(x: ", 55,   "(",
+                                   "i64",      ",)", ") = 1\nfn f(x) = x\n"};
+
+static void write_nest(text *t, const nest *n)
+{
+    add(t, "%s", n->before);
+    repeat(t, n->part, n->count);
+    add(t, "%s", n->inside);
+    repeat(t, n->closing, n->count);
+    add(t, "%s", n->after);
+}
 
 static void chain_of_calls(text *t)
 {
@@ -60,78 +98,6 @@ static void cycle_of_calls(text *t)
     for (int i = 0; i < 100; i++)
         add(t, "fn g%d_(x) = x < 1 ? 0 : g%d_(x - 1)\n", i, i + 1);
     add(t, "fn g100_(x) = f(x)\n");
-}
-
-static void long_sum(text *t)
-{
-    add(t, "fn f(x) = x");
-    repeat(t, " + x", 990);
-    add(t, "\n");
-}
-
-static void signs(text *t)
-{
-    add(t, "fn f(x) = ");
-    repeat(t, "-", 240);
-    add(t, "x\n");
-}
-
-static void parentheses(text *t)
-{
-    add(t, "fn f(x) = ");
-    repeat(t, "(", 240);
-    add(t, "x");
-    repeat(t, ")", 240);
-    add(t, "\n");
-}
-
-static void calls_in_calls(text *t)
-{
-    add(t, "fn f(x) = ");
-    repeat(t, "max(1, ", 200);
-    add(t, "x");
-    repeat(t, ")", 200);
-    add(t, "\n");
-}
-
-static void conditions(text *t)
-{
-    add(t, "fn f(x) = x < 1");
-    repeat(t, " && x < 2", 900);
-    add(t, " ? 1 : 2\n");
-}
-
-static void static_conditions(text *t)
-{
-    add(t, "fn f(x)\n    static_assert(1 < 2");
-    repeat(t, " && 1 < 2", 900);
-    add(t, ")\n    return x\nend\n");
-}
-
-static void blocks(text *t)
-{
-    add(t, "fn f(x)\n");
-    repeat(t, "while x > 1\n", 120);
-    repeat(t, "if x > 2\n", 120);
-    add(t, "x -= 1\n");
-    repeat(t, "end\n", 240);
-    add(t, "return x\nend\n");
-}
-
-static void other_blocks(text *t)
-{
-    add(t, "fn f(x)\nif x < 1\n");
-    repeat(t, "elseif x > 2\nx -= 1\n", 900);
-    add(t, "end\nreturn x\nend\n");
-}
-
-static void types_in_text(text *t)
-{
-    add(t, "fn h(x: ");
-    repeat(t, "(", 55);
-    add(t, "i64");
-    repeat(t, ",)", 55);
-    add(t, ") = 1\nfn f(x) = x\n");
 }
 
 static void structs_in_structs(text *t)
@@ -175,24 +141,25 @@ static void collectives(text *t)
 
 typedef struct program {
     const char *name;
+    const nest *nest; /* or: */
     void (*write)(text *t);
 } program;
 
 static const program programs[] = {
-    {"chain_of_calls", chain_of_calls},
-    {"cycle_of_calls", cycle_of_calls},
-    {"long_sum", long_sum},
-    {"signs", signs},
-    {"parentheses", parentheses},
-    {"calls_in_calls", calls_in_calls},
-    {"conditions", conditions},
-    {"static_conditions", static_conditions},
-    {"blocks", blocks},
-    {"other_blocks", other_blocks},
-    {"types_in_text", types_in_text},
-    {"structs_in_structs", structs_in_structs},
-    {"many_structs", many_structs},
-    {"constants", constants},
+    {"chain_of_calls", NULL, chain_of_calls},
+    {"cycle_of_calls", NULL, cycle_of_calls},
+    {"long_sum", &long_sum, NULL},
+    {"signs", &signs, NULL},
+    {"parentheses", &parentheses, NULL},
+    {"calls_in_calls", &calls_in_calls, NULL},
+    {"conditions", &conditions, NULL},
+    {"static_conditions", &static_conditions, NULL},
+    {"blocks", &blocks, NULL},
+    {"other_blocks", &other_blocks, NULL},
+    {"types_in_text", &types_in_text, NULL},
+    {"structs_in_structs", NULL, structs_in_structs},
+    {"many_structs", NULL, many_structs},
+    {"constants", NULL, constants},
 };
 
 #define PROGRAMS (sizeof programs / sizeof *programs)
@@ -286,12 +253,16 @@ static kiln_status attempt_on(size_t size, attempt *a, const char *name)
     return status;
 }
 
-static void write_text(text *t, void (*write)(text *t))
+/* One of the two is NULL. */
+static void write_text(text *t, const nest *n, void (*write)(text *t))
 {
     t->bytes = malloc(TEXT_SIZE);
     t->size = 0;
     assert_non_null(t->bytes);
-    write(t);
+    if (n)
+        write_nest(t, n);
+    else
+        write(t);
 }
 
 /* ---- tests ---- */
@@ -304,7 +275,7 @@ static void nesting_is_an_error_on_any_small_stack(void **state)
         int failed = 0, worked = 0;
         text t;
 
-        write_text(&t, programs[i].write);
+        write_text(&t, programs[i].nest, programs[i].write);
         a.text = t.bytes;
         for (size_t kib = 20; !worked && kib <= 1024; kib += kib / 8)
             if (attempt_on(kib * STACKS_KIB, &a, programs[i].name) == KILN_OK)
@@ -325,7 +296,7 @@ static void collective_calls_that_nest_are_an_error(void **state)
     text t;
 
     (void)state;
-    write_text(&t, collectives);
+    write_text(&t, NULL, collectives);
     a.text = t.bytes;
     assert_int_equal(attempt_on(64 * STACKS_KIB, &a, "k"), KILN_ESTACK);
     assert_int_equal(attempt_on(1024 * STACKS_KIB, &a, "k"), KILN_OK);
@@ -361,7 +332,7 @@ static void a_coroutine_has_what_its_host_tells(void **state)
     text t;
 
     (void)state;
-    write_text(&t, chain_of_calls);
+    write_text(&t, NULL, chain_of_calls);
     a.text = t.bytes;
     assert_int_equal(attempt_in_coroutine(64 * STACKS_KIB, &a, 0), KILN_ESTACK);
     assert_int_equal(attempt_in_coroutine(64 * STACKS_KIB, &a, 1), KILN_ESTACK);
@@ -410,7 +381,7 @@ static void a_stored_chain_outlives_a_small_stack(void **state)
     attempt a = {.function = "f", .type = "i64"};
     text t;
 
-    write_text(&t, chain_of_calls);
+    write_text(&t, NULL, chain_of_calls);
     a.text = t.bytes;
     open_with_folder(&a.context, *state);
     stacks_run_thread(LARGE, try_it, &a);
@@ -438,7 +409,7 @@ static void a_deferred_text_outlives_a_small_stack(void **state)
     attempt a = {.function = "f", .type = "i64"};
     text t;
 
-    write_text(&t, parentheses);
+    write_text(&t, &parentheses, NULL);
     a.text = t.bytes;
     open_with_folder(&a.context, *state);
     stacks_run_thread(LARGE, try_it, &a);

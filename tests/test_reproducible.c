@@ -4,13 +4,10 @@
 #include "support/harness.h"
 
 #include <pthread.h>
-#include <spawn.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "kiln.h"
 #include "report.h"
@@ -265,21 +262,15 @@ static void start(uint64_t numbers[SIGNATURES_MAX], const char *folder,
     const size_t words[6] = {wanted.product, wanted.first,   wanted.step,
                              wanted.count,   wanted.threads, wanted.way};
     char path[512], texts[6][24];
-    char *arguments[9] = {(char[]){"test_reproducible"}, path};
-    int status = 0;
+    const char *arguments[8] = {path};
     FILE *file;
-    pid_t child;
 
     (void)snprintf(path, sizeof path, "%s/numbers", folder);
     for (size_t i = 0; i < 6; i++) {
         (void)snprintf(texts[i], sizeof texts[i], "%zu", words[i]);
-        arguments[2 + i] = texts[i];
+        arguments[1 + i] = texts[i];
     }
-    assert_int_equal(
-        posix_spawn(&child, "/proc/self/exe", NULL, NULL, arguments, environ),
-        0);
-    assert_int_equal(waitpid(child, &status, 0), child);
-    assert_int_equal(status, 0);
+    assert_int_equal(harness_run_self(arguments), 0);
     file = fopen(path, "rb");
     assert_non_null(file);
     assert_int_equal(fread(numbers, sizeof *numbers, signature_count, file),

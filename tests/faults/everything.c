@@ -5,8 +5,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "core.h"
+#include "support/harness.h"
 
 /* Kernels of each kind have a number. */
 static const char kinds[] = "fn step%u(x) = x + %u.0\n"
@@ -314,4 +316,19 @@ void everything_prepare(const char *folder)
         abort();
     }
     everything_end(&e);
+}
+
+int everything_try(const char *folder, const char *const *words)
+{
+    const char *all[8] = {"--one", folder};
+    char cache[600];
+
+    for (size_t i = 0; words[i] != NULL; i++) {
+        assert_true(i < 4);
+        all[2 + i] = words[i];
+    }
+    (void)snprintf(cache, sizeof cache, "%s/cache", folder);
+    if (access(cache, F_OK) == 0)
+        assert_int_equal(harness_remove_folder(cache), 0);
+    return harness_run_self(all);
 }

@@ -33,4 +33,8 @@ void everything_end(everything *e);
    and says on stderr what is not. */
 int everything_has_recovered(everything *e);
 
+/* Runs this program once more over an empty cache, with `--one`, the folder and
+   at most four words, up to NULL; ends as harness_run_self(). */
+int everything_try(const char *folder, const char *const *words);
+
 #endif /* KILN_TESTS_EVERYTHING_H */

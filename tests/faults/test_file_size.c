@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "kiln/sys/cache_tools.h"
@@ -66,24 +65,10 @@ static int try_one(char **arguments)
 
 static int run(const char *folder, unsigned long limit)
 {
-    char cache[600], text[32];
-    char *const arguments[] = {(char *)(uintptr_t) "/proc/self/exe",
-                               (char *)(uintptr_t) "--one",
-                               (char *)(uintptr_t)folder, text, NULL};
-    int ending = 0;
-    pid_t child;
+    char text[32];
 
     (void)snprintf(text, sizeof text, "%lu", limit);
-    (void)snprintf(cache, sizeof cache, "%s/cache", folder);
-    if (access(cache, F_OK) == 0)
-        assert_int_equal(harness_remove_folder(cache), 0);
-    child = fork();
-    if (child == 0) {
-        (void)execv(arguments[0], arguments);
-        _exit(127);
-    }
-    assert_int_equal(waitpid(child, &ending, 0), child);
-    return WIFSIGNALED(ending) ? 128 + WTERMSIG(ending) : WEXITSTATUS(ending);
+    return everything_try(folder, (const char *const[]){text, NULL});
 }
 
 static void whatever_the_bound_kernels_are_compiled(void **state)

@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "core.h"
@@ -109,34 +108,15 @@ static int try_one(char **arguments)
 
 /* ---- those who try ---- */
 
-static char program[512];
-
 static int run(const char *folder, size_t row, long at, long times)
 {
-    char numbers[3][32], cache[600];
-    char *const arguments[] = {program,
-                               (char *)(uintptr_t) "--one",
-                               (char *)(uintptr_t)folder,
-                               numbers[0],
-                               numbers[1],
-                               numbers[2],
-                               NULL};
-    int ending = 0;
-    pid_t child;
+    char numbers[3][32];
 
     (void)snprintf(numbers[0], sizeof *numbers, "%zu", row);
     (void)snprintf(numbers[1], sizeof *numbers, "%ld", at);
     (void)snprintf(numbers[2], sizeof *numbers, "%ld", times);
-    (void)snprintf(cache, sizeof cache, "%s/cache", folder);
-    if (access(cache, F_OK) == 0)
-        assert_int_equal(harness_remove_folder(cache), 0);
-    child = fork();
-    if (child == 0) {
-        execv(program, arguments);
-        _exit(127);
-    }
-    assert_int_equal(waitpid(child, &ending, 0), child);
-    return WIFSIGNALED(ending) ? 128 + WTERMSIG(ending) : WEXITSTATUS(ending);
+    return everything_try(folder, (const char *const[]){numbers[0], numbers[1],
+                                                        numbers[2], NULL});
 }
 
 static int tries_all;
@@ -213,6 +193,5 @@ int main(int count, char **arguments)
     if (count == 6 && strcmp(arguments[1], "--one") == 0)
         return try_one(arguments + 2);
     tries_all = count == 2 && strcmp(arguments[1], "--all") == 0;
-    (void)snprintf(program, sizeof program, "%s", "/proc/self/exe");
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -19,7 +19,6 @@
 #include <sys/mount.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -557,34 +556,13 @@ static int try_one(char **arguments)
 
 /* ---- those who try ---- */
 
-static int run(const char *folder, int row)
-{
-    char number[32];
-    char *const arguments[] = {(char *)(uintptr_t) "/proc/self/exe",
-                               (char *)(uintptr_t) "--one",
-                               (char *)(uintptr_t)folder, number, NULL};
-    int ending = 0;
-    pid_t child;
-
-    (void)snprintf(number, sizeof number, "%d", row);
-    child = fork();
-    if (child == 0) {
-        (void)execv(arguments[0], arguments);
-        _exit(127);
-    }
-    assert_int_equal(waitpid(child, &ending, 0), child);
-    return WIFSIGNALED(ending) ? 128 + WTERMSIG(ending) : WEXITSTATUS(ending);
-}
-
 static void try_row(const char *folder, int row)
 {
-    char cache[600];
+    char number[32];
     int ending;
 
-    (void)snprintf(cache, sizeof cache, "%s/cache", folder);
-    if (access(cache, F_OK) == 0)
-        assert_int_equal(harness_remove_folder(cache), 0);
-    ending = run(folder, row);
+    (void)snprintf(number, sizeof number, "%d", row);
+    ending = everything_try(folder, (const char *const[]){number, NULL});
     if (ending == CANNOT)
         test_skip(SKIP_MACHINE, "this cannot be brought about here");
     if (ending != 0)

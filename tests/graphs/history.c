@@ -1,10 +1,8 @@
 /* history.c - the versions of a program, each looked at from all sides. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "inside.h"
@@ -52,23 +50,12 @@ static void tell_program(const history *h)
                        sizeof h->now);
 }
 
-static int run_child(char *const arguments[])
-{
-    int status = -1;
-    pid_t child;
-
-    return posix_spawn(&child, "/proc/self/exe", NULL, NULL, arguments,
-                       environ) == 0 &&
-           waitpid(child, &status, 0) == child && status == 0;
-}
-
 static void compare_elsewhere(history *h)
 {
     const history_options *options = h->options;
     char seed[48], edit[48], without[48], faults[48];
-    char name[] = "graph_programs", version[] = "--version";
-    char *arguments[] = {name, version, h->folder, seed,
-                         edit, without, faults,    NULL};
+    const char *const words[] = {"--version", h->folder, seed, edit,
+                                 without,     faults,    NULL};
 
     tell_program(h);
     (void)snprintf(seed, sizeof seed, "--seed=%llu",
@@ -76,7 +63,7 @@ static void compare_elsewhere(history *h)
     (void)snprintf(edit, sizeof edit, "--edits=%d", h->edit);
     (void)snprintf(without, sizeof without, "--without=%u", options->without);
     (void)snprintf(faults, sizeof faults, "--defects=%u", options->faults);
-    if (!run_child(arguments))
+    if (harness_run_self(words) != 0)
         history_fail(h, "another process does not agree", NULL);
     h->counts->processes++;
 }

@@ -5,9 +5,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
+#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "words.h"
@@ -162,6 +164,29 @@ void harness_run_threads(size_t count, void *(*run)(void *argument),
         assert_int_equal(pthread_create(&threads[i], NULL, run, argument), 0);
     for (size_t i = 0; i < count; i++)
         assert_int_equal(pthread_join(threads[i], NULL), 0);
+}
+
+/* ---- processes ---- */
+
+#define WORDS_MAX 15
+
+int harness_run_self(const char *const *words)
+{
+    char *arguments[WORDS_MAX + 2] = {program_invocation_short_name};
+    size_t count = 0;
+    int ending = 0;
+    pid_t child;
+
+    while (words[count] != NULL) {
+        assert_true(count < WORDS_MAX);
+        arguments[count + 1] = (char *)(uintptr_t)words[count];
+        count++;
+    }
+    assert_int_equal(
+        posix_spawn(&child, "/proc/self/exe", NULL, NULL, arguments, environ),
+        0);
+    assert_int_equal(waitpid(child, &ending, 0), child);
+    return WIFSIGNALED(ending) ? 128 + WTERMSIG(ending) : WEXITSTATUS(ending);
 }
 
 /* ---- a temporary folder ---- */

@@ -151,6 +151,12 @@ void harness_threads_done(thread_report *report, const char *file, int line);
 void harness_run_threads(size_t count, void *(*run)(void *argument),
                          void *argument);
 
+/* ---- processes ---- */
+
+/* Starts this program once more, with these words behind its name, up to NULL,
+   and waits for it. Its exit status, or 128 and the signal that ended it. */
+int harness_run_self(const char *const *words);
+
 /* ---- a temporary folder ----
  *
  * cmocka_unit_test_setup_teardown(test, temporary_folder_setup,
