@@ -1,126 +1,50 @@
 /* test_frontend_faults.c - frontends that say what cannot be. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* LABELS: unit frontend fault */
-#include <stdio.h>
-#include <string.h>
-
 #include "kiln.h"
 #include "kiln/sys/frontend.h"
 #include "support/harness.h"
+#include "support/hostile_frontend.h"
 
-/* What the frontend does is what the test sets. */
-typedef struct strange {
-    kiln_context *context;
-    kiln_frontend *frontend;
-    const kiln_config *config;
-    const kiln_function *function;
-    const kiln_type *type;
-    uint64_t world;
-    int answers;
-    kiln_status (*infer)(struct strange *s, const kiln_signature *signature,
-                         kiln_inference *out, kiln_error **error);
-    const kiln_type *foreign; /* of another context */
-    char lines[1024];
-} strange;
-
-static uint64_t world_of(void *self)
+static const kiln_type *i32_of(const hostile *h)
 {
-    return ((strange *)self)->world;
-}
-
-static const uint64_t subject = 5;
-
-static kiln_status infer(void *self, const kiln_signature *signature,
-                         const kiln_config *config, uint64_t world,
-                         kiln_inference *out, kiln_error **error)
-{
-    strange *s = self;
-    const kiln_query query = {subject, "q", 1, {{1}}};
-
-    (void)config, (void)world;
-    if (s->infer)
-        return s->infer(s, signature, out, error);
-    if (kiln_inference_add_query(out, &query) != KILN_OK)
-        return KILN_ENOMEM;
-    return kiln_inference_set_ir(out, "ir", 2);
-}
-
-static kiln_status answer(void *self, const void *query, size_t size,
-                          const kiln_config *config, uint64_t world,
-                          kiln_digest *out)
-{
-    (void)query, (void)size, (void)config, (void)world;
-    ((strange *)self)->answers++;
-    *out = (kiln_digest){{1}};
-    return KILN_OK;
-}
-
-static void end(void *self)
-{
-    (void)self;
-}
-
-static const kiln_frontend_ops ops = {.size = sizeof ops,
-                                      .name = "strange 1",
-                                      .world = world_of,
-                                      .infer = infer,
-                                      .answer = answer,
-                                      .free = end};
-
-static void take_line(void *env, int32_t level, const char *line)
-{
-    strange *s = env;
-    const size_t size = strlen(s->lines);
-
-    (void)level;
-    (void)snprintf(s->lines + size, sizeof s->lines - size, "%s\n", line);
+    return kiln_type_scalar(h->context, KILN_TYPE_I32);
 }
 
 static int setup(void **state)
 {
-    static strange s;
-    const kiln_host_ops host = {.size = sizeof host, .log = take_line};
-    kiln_context_options options = KILN_CONTEXT_OPTIONS_INIT;
-
-    s = (strange){.world = 3};
-    options.host = &host;
-    options.host_env = &s;
-    assert_ok(kiln_context_new(&s.context, &options, &test_error));
-    assert_ok(kiln_frontend_add(&s.frontend, s.context, &ops, &s, &test_error));
-    assert_ok(kiln_config_new(&s.config, s.context, NULL, &test_error));
-    assert_ok(
-        kiln_function_new(&s.function, s.frontend, "f", NULL, &test_error));
-    s.type = kiln_type_scalar(s.context, KILN_TYPE_I32);
-    *state = &s;
+    *state = hostile_begin(NULL);
     return 0;
 }
 
 static int teardown(void **state)
 {
-    kiln_context_free(((strange *)*state)->context);
+    (void)state;
+    hostile_end();
     return 0;
 }
 
-static kiln_status infer_with(strange *s, const kiln_type *type,
+static kiln_status infer_with(hostile *s, const kiln_type *type,
                               kiln_error **error)
 {
-    const kiln_signature signature = {s->function, &type, 1};
+    const kiln_signature signature = {s->f, &type, 1};
     const kiln_code *code = NULL;
 
     return kiln_infer(&code, s->context, &signature, s->config, 0, error);
 }
 
-static kiln_status infer_it(strange *s, kiln_error **error)
+static kiln_status infer_it(hostile *s, kiln_error **error)
 {
-    return infer_with(s, s->type, error);
+    return infer_with(s, i32_of(s), error);
 }
 
 /* ---- world() ---- */
 
 static void a_world_of_zero_is_refused(void **state)
 {
-    strange *s = *state;
-    const kiln_signature signature = {s->function, &s->type, 1};
+    hostile *s = *state;
+    const kiln_type *type = i32_of(s);
+    const kiln_signature signature = {s->f, &type, 1};
     const kiln_kernel *kernel = NULL;
     uint64_t held = 0;
 
@@ -128,13 +52,14 @@ static void a_world_of_zero_is_refused(void **state)
     for (int i = 0; i < 2; i++) {
         assert_fails(KILN_EINVAL, "its world is 0: worlds begin at 1",
                      infer_it(s, &test_error));
-        assert_fails(KILN_EINVAL, "strange 1",
+        assert_fails(KILN_EINVAL, "hostile 1",
                      kiln_compile(&kernel, s->context, &signature, s->config,
                                   NULL, &test_error));
     }
     assert_int_equal(kiln_world_hold(&held, s->frontend), KILN_EINVAL);
-    assert_int_equal(kiln_world_changed(s->frontend, 0, &subject, 1, NULL),
-                     KILN_EINVAL);
+    assert_int_equal(
+        kiln_world_changed(s->frontend, 0, &hostile_subject, 1, NULL),
+        KILN_EINVAL);
     kiln_context_collect(s->context);
     s->world = 1;
     assert_ok(infer_it(s, &test_error));
@@ -142,7 +67,7 @@ static void a_world_of_zero_is_refused(void **state)
 
 static void a_world_without_end_is_refused(void **state)
 {
-    strange *s = *state;
+    hostile *s = *state;
 
     s->world = UINT64_MAX;
     assert_fails(KILN_EINVAL, "that stands for no end",
@@ -151,7 +76,7 @@ static void a_world_without_end_is_refused(void **state)
 
 static void a_world_that_goes_back_is_refused(void **state)
 {
-    strange *s = *state;
+    hostile *s = *state;
     uint64_t held = 0;
 
     assert_ok(infer_it(s, &test_error));
@@ -163,10 +88,10 @@ static void a_world_that_goes_back_is_refused(void **state)
     assert_ok(infer_it(s, &test_error));
 }
 
-static kiln_status call_another(strange *s, const kiln_signature *signature,
+static kiln_status call_another(hostile *s, const kiln_signature *signature,
                                 kiln_inference *out, kiln_error **error)
 {
-    const kiln_signature callee = {s->function, signature->types, 1};
+    const kiln_signature callee = {s->other->f, signature->types, 1};
     const kiln_code *code = NULL;
     kiln_inference *head = NULL;
 
@@ -176,45 +101,43 @@ static kiln_status call_another(strange *s, const kiln_signature *signature,
 /* A frontend that is right asks one that is not. */
 static void a_callees_world_is_looked_at(void **state)
 {
-    strange *s = *state;
-    kiln_frontend_ops second = ops;
-    strange caller = {.world = 9, .infer = call_another};
+    hostile *s = *state;
 
-    caller.function = s->function;
-    second.name = "caller 1";
-    assert_ok(kiln_frontend_add(&caller.frontend, s->context, &second, &caller,
-                                &test_error));
-    caller.context = s->context;
-    assert_ok(kiln_function_new(&s->function, caller.frontend, "g", NULL,
-                                &test_error));
-    s->world = 0;
-    assert_fails(KILN_EINVAL, "frontend 'strange 1' says that its world is 0",
+    s->infer = call_another;
+    s->other->world = 0;
+    assert_fails(KILN_EINVAL, "frontend 'hostile 2' says that its world is 0",
                  infer_it(s, &test_error));
+}
+
+static void count_answer(hostile *s)
+{
+    s->calls++;
 }
 
 /* ---- kiln_world_changed() ---- */
 
 static void a_change_of_another_world_is_refused(void **state)
 {
-    strange *s = *state;
+    hostile *s = *state;
     kiln_change_report report = KILN_CHANGE_REPORT_INIT;
 
     assert_ok(infer_it(s, &test_error));
+    s->answer = count_answer;
     s->world = 5;
     for (uint64_t world = 0; world < 9; world++)
-        assert_int_equal(
-            kiln_world_changed(s->frontend, world, &subject, 1, &report),
-            world == 5 ? KILN_OK : KILN_EINVAL);
-    assert_int_equal(s->answers, 1);
+        assert_int_equal(kiln_world_changed(s->frontend, world,
+                                            &hostile_subject, 1, &report),
+                         world == 5 ? KILN_OK : KILN_EINVAL);
+    assert_int_equal(s->calls, 1);
     assert_int_equal(report.invalidated_count, 0);
-    assert_contains(s->lines, "frontend 'strange 1' tells of a change of world "
+    assert_contains(s->lines, "frontend 'hostile 1' tells of a change of world "
                               "6, and its world is 5");
     kiln_change_report_dispose(&report);
 }
 
 /* ---- infer() ---- */
 
-static kiln_status say_nothing(strange *s, const kiln_signature *signature,
+static kiln_status say_nothing(hostile *s, const kiln_signature *signature,
                                kiln_inference *out, kiln_error **error)
 {
     (void)s, (void)signature, (void)out, (void)error;
@@ -223,7 +146,7 @@ static kiln_status say_nothing(strange *s, const kiln_signature *signature,
 
 static void an_inference_that_tells_nothing_is_refused(void **state)
 {
-    strange *s = *state;
+    hostile *s = *state;
 
     s->infer = say_nothing;
     assert_fails(KILN_EINVAL, "inferred f(i32) and reported no typed IR",
@@ -233,7 +156,7 @@ static void an_inference_that_tells_nothing_is_refused(void **state)
     assert_ok(infer_it(s, &test_error));
 }
 
-static kiln_status call_itself(strange *s, const kiln_signature *signature,
+static kiln_status call_itself(hostile *s, const kiln_signature *signature,
                                kiln_inference *out, kiln_error **error)
 {
     const kiln_code *code = NULL;
@@ -247,18 +170,18 @@ static kiln_status call_itself(strange *s, const kiln_signature *signature,
 
 static void a_recursion_that_tells_nothing_is_refused(void **state)
 {
-    strange *s = *state;
+    hostile *s = *state;
 
     s->infer = call_itself;
     assert_fails(KILN_EINVAL, "inferred f(i32) and reported no typed IR",
                  infer_it(s, &test_error));
 }
 
-static kiln_status report_worlds(strange *s, const kiln_signature *signature,
+static kiln_status report_worlds(hostile *s, const kiln_signature *signature,
                                  kiln_inference *out, kiln_error **error)
 {
-    const int is_later =
-        kiln_inference_signature(out) != NULL && signature->types[0] == s->type;
+    const int is_later = kiln_inference_signature(out) != NULL &&
+                         signature->types[0] == i32_of(s);
 
     (void)error;
     kiln_inference_set_worlds(out, is_later ? 4 : 1, is_later ? 9 : 2);
@@ -267,7 +190,7 @@ static kiln_status report_worlds(strange *s, const kiln_signature *signature,
 
 static void worlds_without_the_inferred_one_are_refused(void **state)
 {
-    strange *s = *state;
+    hostile *s = *state;
 
     s->infer = report_worlds;
     assert_fails(KILN_EINVAL, "in world 3 and reported worlds 4 to 9",
@@ -279,19 +202,22 @@ static void worlds_without_the_inferred_one_are_refused(void **state)
 
 /* ---- types of another context ---- */
 
-static kiln_status report_foreign(strange *s, const kiln_signature *signature,
+static const kiln_type *foreign;
+
+static kiln_status report_foreign(hostile *s, const kiln_signature *signature,
                                   kiln_inference *out, kiln_error **error)
 {
     (void)signature, (void)error;
-    kiln_inference_set_result(out, s->foreign);
+    (void)s;
+    kiln_inference_set_result(out, foreign);
     return kiln_inference_set_ir(out, "ir", 2);
 }
 
-static kiln_status call_with_foreign(strange *s,
+static kiln_status call_with_foreign(hostile *s,
                                      const kiln_signature *signature,
                                      kiln_inference *out, kiln_error **error)
 {
-    const kiln_signature callee = {s->function, &s->foreign, 1};
+    const kiln_signature callee = {s->f, &foreign, 1};
     const kiln_code *code = NULL;
     kiln_inference *head = NULL;
 
@@ -301,17 +227,17 @@ static kiln_status call_with_foreign(strange *s,
 
 static void a_type_of_another_context_is_refused(void **state)
 {
-    strange *s = *state;
-    const kiln_signature signature = {s->function, &s->foreign, 1};
+    hostile *s = *state;
+    const kiln_signature signature = {s->f, &foreign, 1};
     kiln_batch_job job = {.signature = signature, .config = s->config};
     const kiln_kernel *kernel = NULL;
     const kiln_code *code = NULL;
     kiln_context *other = NULL;
 
     assert_ok(kiln_context_new(&other, NULL, &test_error));
-    s->foreign = kiln_type_scalar(other, KILN_TYPE_I32);
+    foreign = kiln_type_scalar(other, KILN_TYPE_I32);
     assert_fails(KILN_EINVAL, "f: type i32 of argument 1 is of another context",
-                 infer_with(s, s->foreign, &test_error));
+                 infer_with(s, foreign, &test_error));
     assert_fails(KILN_EINVAL, "is of another context",
                  kiln_compile(&kernel, s->context, &signature, s->config, NULL,
                               &test_error));
@@ -330,14 +256,12 @@ static void a_type_of_another_context_is_refused(void **state)
     kiln_context_free(other);
 }
 
-static kiln_status call_nothing(strange *s, const kiln_signature *signature,
+static kiln_status call_nothing(hostile *s, const kiln_signature *signature,
                                 kiln_inference *out, kiln_error **error)
 {
-    const kiln_type *none = NULL;
-    const kiln_signature callees[] = {{NULL, NULL, 0},
-                                      {s->function, &none, 1},
-                                      {s->function, NULL, 1},
-                                      {s->function, &s->type, 99}};
+    const kiln_type *none = NULL, *type = i32_of(s);
+    const kiln_signature callees[] = {
+        {NULL, NULL, 0}, {s->f, &none, 1}, {s->f, NULL, 1}, {s->f, &type, 99}};
     const kiln_code *code = NULL;
     kiln_inference *head = NULL;
 
@@ -351,7 +275,7 @@ static kiln_status call_nothing(strange *s, const kiln_signature *signature,
 
 static void a_callee_that_is_none_is_refused(void **state)
 {
-    strange *s = *state;
+    hostile *s = *state;
 
     s->infer = call_nothing;
     assert_fails(KILN_ECOMPILE, "all four are refused",

@@ -8,203 +8,7 @@
 #include "kiln.h"
 #include "kiln/sys/frontend.h"
 #include "support/harness.h"
-
-/*
- * Two frontends whose callbacks do what the test sets; what it does not set
- * does right. Each infers any function to two bytes, and lowers it to a kernel
- * without arguments.
- */
-typedef struct hostile {
-    kiln_context *context;
-    kiln_frontend *frontend;
-    struct hostile *other;
-    const kiln_config *config;
-    const kiln_function *f, *g;
-    uint64_t world;
-    int calls; /* of whatever is tried */
-    kiln_status (*infer)(struct hostile *h, const kiln_signature *signature,
-                         kiln_inference *out, kiln_error **error);
-    kiln_status (*lower)(struct hostile *h, kiln_blob *out, kiln_error **error);
-    void (*answer)(struct hostile *h);
-    void (*ask_world)(struct hostile *h);
-    kiln_status (*hold)(struct hostile *h);
-    void (*collect)(struct hostile *h);
-    kiln_status (*type)(struct hostile *h, const kiln_type **out);
-    kiln_status (*function)(struct hostile *h, const kiln_function **out);
-    char lines[2048];
-} hostile;
-
-static hostile frontends[2];
-static const uint64_t subject = 5;
-
-static uint64_t world_of(void *self)
-{
-    hostile *h = self;
-
-    if (h->ask_world)
-        h->ask_world(h);
-    return h->world;
-}
-
-static kiln_status infer(void *self, const kiln_signature *signature,
-                         const kiln_config *config, uint64_t world,
-                         kiln_inference *out, kiln_error **error)
-{
-    hostile *h = self;
-    const kiln_query query = {subject, "q", 1, {{1}}};
-
-    (void)config, (void)world;
-    if (h->infer)
-        return h->infer(h, signature, out, error);
-    if (kiln_inference_add_query(out, &query) != KILN_OK)
-        return KILN_ENOMEM;
-    return kiln_inference_set_ir(out, "ir", 2);
-}
-
-static kiln_status answer(void *self, const void *query, size_t size,
-                          const kiln_config *config, uint64_t world,
-                          kiln_digest *out)
-{
-    hostile *h = self;
-
-    (void)query, (void)size, (void)config, (void)world;
-    if (h->answer)
-        h->answer(h);
-    *out = (kiln_digest){{1}};
-    return KILN_OK;
-}
-
-static void end(void *self)
-{
-    (void)self;
-}
-
-static void free_text(kiln_blob *blob)
-{
-    free((void *)(uintptr_t)blob->data);
-    blob->release = NULL;
-}
-
-static kiln_status lower(void *self, const kiln_lower_request *request,
-                         kiln_blob *out, kiln_error **error)
-{
-    hostile *h = self;
-    const size_t room = strlen(request->entry) + 100;
-    char *text;
-
-    if (h->lower)
-        return h->lower(h, out, error);
-    text = malloc(room);
-    if (!text)
-        return KILN_ENOMEM;
-    (void)snprintf(text, room, "define i32 @%s(ptr %%item) {\n  ret i32 0\n}\n",
-                   request->entry);
-    *out = (kiln_blob){text, strlen(text), free_text, NULL};
-    return KILN_OK;
-}
-
-static kiln_status hold(void *self, uint64_t world)
-{
-    hostile *h = self;
-
-    (void)world;
-    return h->hold ? h->hold(h) : KILN_OK;
-}
-
-static void release(void *self, uint64_t world)
-{
-    (void)self, (void)world;
-}
-
-static void collect(void *self, uint64_t oldest)
-{
-    hostile *h = self;
-
-    (void)oldest;
-    if (h->collect)
-        h->collect(h);
-}
-
-static kiln_status type(void *self, const char *text, uint64_t world,
-                        const kiln_type **out)
-{
-    hostile *h = self;
-
-    (void)world;
-    if (h->type)
-        return h->type(h, out);
-    return kiln_type_parse(out, h->context, NULL, text, NULL);
-}
-
-static kiln_status function(void *self, const char *name,
-                            const kiln_function **out)
-{
-    hostile *h = self;
-
-    if (h->function)
-        return h->function(h, out);
-    return kiln_function_new(out, h->frontend, name, NULL, NULL);
-}
-
-static void take_line(void *env, int32_t level, const char *line)
-{
-    hostile *h = env;
-    const size_t size = strlen(h->lines);
-
-    (void)level;
-    (void)snprintf(h->lines + size, sizeof h->lines - size, "%s\n", line);
-}
-
-static void add_frontend(hostile *h, const char *name)
-{
-    const kiln_frontend_ops ops = {.size = sizeof ops,
-                                   .name = name,
-                                   .world = world_of,
-                                   .infer = infer,
-                                   .answer = answer,
-                                   .free = end,
-                                   .lower = lower,
-                                   .hold = hold,
-                                   .release = release,
-                                   .collect = collect,
-                                   .type = type,
-                                   .function = function};
-
-    h->context = frontends[0].context;
-    h->world = 3;
-    assert_ok(
-        kiln_frontend_add(&h->frontend, h->context, &ops, h, &test_error));
-    assert_ok(kiln_config_new(&h->config, h->context, NULL, &test_error));
-    assert_ok(kiln_function_new(&h->f, h->frontend, "f", NULL, &test_error));
-    assert_ok(kiln_function_new(&h->g, h->frontend, "g", NULL, &test_error));
-}
-
-static hostile *begin(const char *folder)
-{
-    const kiln_host_ops host = {.size = sizeof host, .log = take_line};
-    kiln_cache_options cache = KILN_CACHE_OPTIONS_INIT;
-    kiln_context_options options = KILN_CONTEXT_OPTIONS_INIT;
-    hostile *h = &frontends[0];
-
-    memset(frontends, 0, sizeof frontends);
-    cache.mode = folder ? KILN_CACHE_MODE_READ_WRITE : KILN_CACHE_MODE_OFF;
-    cache.directory = folder;
-    options.cache = &cache;
-    options.codegen = KILN_CODEGEN_THREAD;
-    options.host = &host;
-    options.host_env = h;
-    assert_ok(kiln_context_new(&h->context, &options, &test_error));
-    add_frontend(&frontends[0], "hostile 1");
-    add_frontend(&frontends[1], "hostile 2");
-    frontends[0].other = &frontends[1];
-    frontends[1].other = &frontends[0];
-    return h;
-}
-
-static void finish(void)
-{
-    kiln_context_free(frontends[0].context);
-}
+#include "support/hostile_frontend.h"
 
 static kiln_status infer_function(hostile *h, const kiln_function *of,
                                   kiln_error **error)
@@ -238,14 +42,14 @@ static kiln_status say_error_and_go_on(hostile *h,
 
 static void an_error_beside_success_is_none(void **state)
 {
-    hostile *h = begin(NULL);
+    hostile *h = hostile_begin(NULL);
     kiln_error *error = NULL;
 
     (void)state;
     h->infer = say_error_and_go_on;
     assert_int_equal(infer_function(h, h->f, &error), KILN_OK);
     assert_null(error);
-    finish();
+    hostile_end();
 }
 
 static kiln_status return_garbage(hostile *h, const kiln_signature *signature,
@@ -265,7 +69,7 @@ static kiln_status lower_to_garbage(hostile *h, kiln_blob *out,
 
 static void a_status_that_is_none_is_refused(void **state)
 {
-    hostile *h = begin(NULL);
+    hostile *h = hostile_begin(NULL);
 
     (void)state;
     h->infer = return_garbage;
@@ -281,7 +85,7 @@ static void a_status_that_is_none_is_refused(void **state)
                  compile_function(h, h->f, &test_error));
     h->lower = NULL;
     assert_ok(compile_function(h, h->f, &test_error));
-    finish();
+    hostile_end();
 }
 
 static int refuses_reports(kiln_inference *out)
@@ -346,18 +150,18 @@ static kiln_status report_nothings(hostile *h, const kiln_signature *signature,
 
 static void reports_of_nothing_are_refused(void **state)
 {
-    hostile *h = begin(NULL);
+    hostile *h = hostile_begin(NULL);
 
     (void)state;
     h->infer = report_nothings;
     assert_ok(infer_function(h, h->f, &test_error));
     assert_int_equal(h->calls, 8 + 7 + 6);
-    finish();
+    hostile_end();
 }
 
 static void arguments_are_counted(void **state)
 {
-    hostile *h = begin(NULL);
+    hostile *h = hostile_begin(NULL);
     const size_t count = 100000;
     const kiln_type **types = calloc(count, sizeof *types);
     kiln_signature signature = {h->f, types, count};
@@ -383,7 +187,7 @@ static void arguments_are_counted(void **state)
     assert_ok(
         kiln_infer(&code, h->context, &signature, h->config, 0, &test_error));
     free(types);
-    finish();
+    hostile_end();
 }
 
 /* ---- names ---- */
@@ -398,7 +202,7 @@ static void names_are_any_bytes(void **state)
     memset(longest, 'l', 100000);
     longest[100000] = '\0';
     for (int turn = 0; turn < 2; turn++) {
-        hostile *h = begin(*state);
+        hostile *h = hostile_begin(*state);
 
         for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
             const kiln_function *named = NULL;
@@ -408,7 +212,7 @@ static void names_are_any_bytes(void **state)
             assert_ok(compile_function(h, named, &test_error));
             assert_string_equal(kiln_function_name(named), names[i]);
         }
-        finish();
+        hostile_end();
     }
     free(longest);
 }
@@ -481,7 +285,7 @@ static void what_is_found_is_looked_at(void **state)
 
     assert_ok(kiln_context_new(&elsewhere, NULL, &test_error));
     for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
-        hostile *h = begin(*state);
+        hostile *h = hostile_begin(*state);
         const kiln_type *i32 = kiln_type_scalar(h->context, KILN_TYPE_I32);
         const kiln_signature signature = {h->f, &i32, 1};
         const kiln_code *code = NULL;
@@ -497,7 +301,7 @@ static void what_is_found_is_looked_at(void **state)
             assert_in_range(h->calls, 1, 2);
         else
             assert_int_equal(h->calls, 0);
-        finish();
+        hostile_end();
     }
     kiln_context_free(elsewhere);
 }
@@ -521,7 +325,7 @@ static kiln_status hold_in_hold(hostile *h)
 
 static void holding_ends(void **state)
 {
-    hostile *h = begin(NULL);
+    hostile *h = hostile_begin(NULL);
     uint64_t world;
 
     (void)state;
@@ -537,7 +341,7 @@ static void holding_ends(void **state)
                  infer_function(h, h->f, &test_error));
     h->hold = NULL;
     assert_ok(infer_function(h, h->f, &test_error));
-    finish();
+    hostile_end();
 }
 
 static void infer_in_world(hostile *h)
@@ -554,7 +358,7 @@ static void world_in_world(hostile *h)
 
 static void a_world_that_asks_for_worlds_ends(void **state)
 {
-    hostile *h = begin(NULL);
+    hostile *h = hostile_begin(NULL);
 
     (void)state;
     h->ask_world = infer_in_world;
@@ -564,29 +368,29 @@ static void a_world_that_asks_for_worlds_ends(void **state)
     assert_in_range(h->calls, 2, 1000000);
     h->ask_world = NULL;
     assert_ok(infer_function(h, h->f, &test_error));
-    finish();
+    hostile_end();
 }
 
 static void change_in_answer(hostile *h)
 {
     h->calls++;
     h->world++;
-    (void)!kiln_world_changed(h->frontend, h->world, &subject, 1, NULL);
+    (void)!kiln_world_changed(h->frontend, h->world, &hostile_subject, 1, NULL);
 }
 
 static void changes_in_changes_end(void **state)
 {
-    hostile *h = begin(NULL);
+    hostile *h = hostile_begin(NULL);
 
     (void)state;
     assert_ok(infer_function(h, h->f, &test_error));
     h->answer = change_in_answer;
     h->world++;
-    (void)!kiln_world_changed(h->frontend, h->world, &subject, 1, NULL);
+    (void)!kiln_world_changed(h->frontend, h->world, &hostile_subject, 1, NULL);
     assert_in_range(h->calls, 2, 1000);
     h->answer = NULL;
     assert_ok(infer_function(h, h->f, &test_error));
-    finish();
+    hostile_end();
 }
 
 static void collect_in_collect(hostile *h)
@@ -597,13 +401,13 @@ static void collect_in_collect(hostile *h)
 
 static void collections_in_collections_end(void **state)
 {
-    hostile *h = begin(NULL);
+    hostile *h = hostile_begin(NULL);
 
     (void)state;
     h->collect = collect_in_collect;
     kiln_context_collect(h->context);
     assert_int_equal(h->calls, 1);
-    finish();
+    hostile_end();
 }
 
 static kiln_status free_the_context(hostile *h, const kiln_signature *signature,
@@ -616,14 +420,14 @@ static kiln_status free_the_context(hostile *h, const kiln_signature *signature,
 
 static void a_context_in_use_is_not_freed(void **state)
 {
-    hostile *h = begin(NULL);
+    hostile *h = hostile_begin(NULL);
 
     (void)state;
     h->infer = free_the_context;
     assert_ok(infer_function(h, h->f, &test_error));
     assert_contains(h->lines, "kiln_context_free() in a callback");
     assert_ok(compile_function(h, h->f, &test_error));
-    finish();
+    hostile_end();
 }
 
 /* Around: to the other frontend, whose infer() asks for this one again. */
@@ -660,7 +464,7 @@ static kiln_status lower_elsewhere(hostile *h, kiln_blob *out,
 
 static void questions_that_come_back_end(void **state)
 {
-    hostile *h = begin(NULL);
+    hostile *h = hostile_begin(NULL);
 
     (void)state;
     h->infer = h->other->infer = infer_elsewhere;
@@ -676,17 +480,17 @@ static void questions_that_come_back_end(void **state)
     assert_in_range(h->calls + h->other->calls, 3, 10000);
     h->lower = h->other->lower = NULL;
     assert_ok(compile_function(h, h->f, &test_error));
-    finish();
+    hostile_end();
 }
 
 static kiln_status define_in_infer(hostile *h, const kiln_signature *signature,
                                    kiln_inference *out, kiln_error **error)
 {
-    const kiln_query query = {subject, "q", 1, {{1}}};
+    const kiln_query query = {hostile_subject, "q", 1, {{1}}};
 
     (void)signature, (void)error;
     h->world++;
-    (void)!kiln_world_changed(h->frontend, h->world, &subject, 1, NULL);
+    (void)!kiln_world_changed(h->frontend, h->world, &hostile_subject, 1, NULL);
     kiln_context_collect(h->context);
     if (kiln_inference_add_query(out, &query) != KILN_OK)
         return KILN_ENOMEM;
@@ -695,13 +499,13 @@ static kiln_status define_in_infer(hostile *h, const kiln_signature *signature,
 
 static void definitions_while_inferring_end(void **state)
 {
-    hostile *h = begin(NULL);
+    hostile *h = hostile_begin(NULL);
 
     (void)state;
     h->infer = define_in_infer;
     for (int i = 0; i < 3; i++)
         assert_ok(infer_function(h, h->f, &test_error));
-    finish();
+    hostile_end();
 }
 
 /* ---- what is attached ---- */
@@ -715,7 +519,7 @@ static kiln_status save_nothing(void *value, kiln_blob *out)
 
 static void an_attachment_of_nothing_is_not_stored(void **state)
 {
-    hostile *h = begin(*state);
+    hostile *h = hostile_begin(*state);
     const kiln_signature signature = {h->f, NULL, 0};
     const kiln_attachment made = {.size = sizeof made,
                                   .relocation = KILN_RELOCATION_PORTABLE,
@@ -728,7 +532,7 @@ static void an_attachment_of_nothing_is_not_stored(void **state)
     assert_ok(kiln_attachment_put(NULL, code, NULL, "nobody", &made));
     (void)!kiln_delta(&delta, h->context, NULL, NULL, NULL);
     kiln_blob_release(&delta);
-    finish();
+    hostile_end();
 }
 
 #define TEST(name) cmocka_unit_test(name)
