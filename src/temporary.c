@@ -46,7 +46,8 @@ void kiln__temporary_remove(const char *path)
 {
     const struct timespec moment = {.tv_nsec = 1000000};
 
-    if (path[0] == '\0')
+    /* An empty one, as most are, goes without a descriptor and memory. */
+    if (path[0] == '\0' || rmdir(path) == 0)
         return;
     for (int i = 0; i < TRIES; i++) {
         if (nftw(path, remove_one, DESCRIPTORS, FTW_DEPTH | FTW_PHYS) == 0 ||

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -11,6 +12,7 @@
 #include "file.h"
 #include "kiln/common.h"
 #include "support/harness.h"
+#include "temporary.h"
 
 #define LIMIT ((size_t)1 << 20)
 
@@ -109,6 +111,23 @@ static void reading_survives_a_failing_allocator(void **state)
     assert_survives_failing_alloc(read_it, path);
 }
 
+/* A process that has no descriptor left leaves no folder behind. */
+static void an_empty_temporary_folder_goes_without_a_descriptor(void **state)
+{
+    struct rlimit before, none;
+    char path[600];
+
+    (void)state;
+    assert_true(kiln__temporary_new(path, sizeof path, "kiln-test"));
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+    none = before;
+    none.rlim_cur = 0;
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+    kiln__temporary_remove(path);
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+    assert_int_not_equal(access(path, F_OK), 0);
+}
+
 static void a_library_is_opened_and_asked(void **state)
 {
     void *library = NULL;
@@ -155,6 +174,7 @@ int main(void)
         in_folder(a_pipe_that_nobody_writes_to_is_not_waited_for),
         in_folder(a_file_beyond_the_limit_is_refused),
         in_folder(reading_survives_a_failing_allocator),
+        cmocka_unit_test(an_empty_temporary_folder_goes_without_a_descriptor),
         cmocka_unit_test(a_library_is_opened_and_asked),
         cmocka_unit_test(a_missing_library_is_named),
         cmocka_unit_test(an_objects_folder_is_found),

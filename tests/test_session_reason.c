@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "artifact.h"
 #include "kiln/sys/cache_tools.h"
@@ -74,15 +73,16 @@ static void nothing_is_told_of_what_is_portable(void **state)
     assert_int_equal(told, 0);
 }
 
-static char trace[] = "/tmp/kiln-session-XXXXXX";
+static char *trace_folder;
+static char trace[600];
 
 static int setup_with_trace(void **state)
 {
-    const int file = mkstemp(trace);
     int failed;
 
-    assert_true(file >= 0);
-    (void)close(file);
+    if (temporary_folder_setup((void **)&trace_folder) != 0)
+        return -1;
+    (void)snprintf(trace, sizeof trace, "%s/trace.json", trace_folder);
     assert_int_equal(setenv("KILN_TRACE", trace, 1), 0);
     failed = toys_setup(state);
     (void)unsetenv("KILN_TRACE");
@@ -91,8 +91,9 @@ static int setup_with_trace(void **state)
 
 static int teardown_with_trace(void **state)
 {
-    (void)unlink(trace);
-    return toys_teardown(state);
+    const int failed = toys_teardown(state);
+
+    return temporary_folder_teardown((void **)&trace_folder) != 0 ? -1 : failed;
 }
 
 static void the_trace_has_it_too(void **state)
@@ -101,7 +102,9 @@ static void the_trace_has_it_too(void **state)
     static char text[65536];
     FILE *file;
 
-    (void)compile(*state, body_of(&object));
+    assert_int_equal(compile(*state, body_of(&object)),
+                     KILN_RELOCATION_SESSION);
+    assert_int_equal(told, 1);
     file = fopen(trace, "r");
     assert_non_null(file);
     text[fread(text, 1, sizeof text - 1, file)] = '\0';
