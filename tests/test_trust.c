@@ -4,6 +4,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -466,6 +467,35 @@ static void nor_is_what_failed_kept_there(void **state)
 
 /* ---- the search path ---- */
 
+/* In a user namespace of its own, where no user has a number. */
+#define WITHOUT_NUMBER ((uid_t)-1)
+
+static int become(uid_t user)
+{
+    if (user == WITHOUT_NUMBER)
+        return unshare(CLONE_NEWUSER) == 0;
+    return geteuid() == user || setuid(user) == 0;
+}
+
+static int look(const stores_fixture *f, const char *searched,
+                const char *trusted)
+{
+    kiln_cache_options cache = {.size = sizeof cache,
+                                .mode = KILN_CACHE_MODE_READ_ONLY,
+                                .directory = "/nowhere",
+                                .search_path = searched,
+                                .trusted_users = trusted};
+    kiln_context_options options = KILN_CONTEXT_OPTIONS_INIT;
+    kiln_context *context = NULL;
+    kiln__stored stored;
+
+    options.cache = &cache;
+    if (kiln_context_new(&context, &options, NULL) != KILN_OK)
+        return 11;
+    return kiln__stores_get(&stored, context, f->a.entry.kind,
+                            &f->a.entry.key) != KILN_OK;
+}
+
 /* Another process, of the user: 0 when it finds `a` on the search path, 1 when
    not, 2 and more for anything else. With `trusted`, or NULL. */
 static int look_as(const stores_fixture *f, uid_t user, const char *searched,
@@ -475,26 +505,8 @@ static int look_as(const stores_fixture *f, uid_t user, const char *searched,
     int status = -1;
 
     assert_true(child >= 0);
-    if (child == 0) {
-        kiln_cache_options cache = {.size = sizeof cache,
-                                    .mode = KILN_CACHE_MODE_READ_ONLY,
-                                    .directory = "/nowhere",
-                                    .search_path = searched,
-                                    .trusted_users = trusted};
-        kiln_context_options options = KILN_CONTEXT_OPTIONS_INIT;
-        kiln_context *context = NULL;
-        kiln__stored stored;
-
-        options.cache = &cache;
-        if (geteuid() != user && setuid(user) != 0)
-            _exit(10);
-        if (kiln_context_new(&context, &options, NULL) != KILN_OK)
-            _exit(11);
-        if (kiln__stores_get(&stored, context, f->a.entry.kind,
-                             &f->a.entry.key) != KILN_OK)
-            _exit(1);
-        _exit(0);
-    }
+    if (child == 0)
+        _exit(become(user) ? look(f, searched, trusted) : 10);
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_true(WIFEXITED(status));
     return WEXITSTATUS(status);
@@ -551,6 +563,37 @@ static void what_is_searched_is_ones_own_or_roots_or_of_who_is_named(
     }
     assert_int_equal(look_as(f, ANOTHER, pack, "12345,"), 11);
     assert_int_equal(look_as(f, ANOTHER, pack, "somebody"), 11);
+}
+
+#define NOBODY 65534u /* the number of those who have none */
+
+static void nothing_is_used_where_users_cannot_be_told_apart(void **state)
+{
+    stores_fixture *f = *state;
+    char pack[400];
+
+    stores_put(f, &f->a);
+    pack_a(pack, f);
+    assert_int_equal(chmod(f->folder, 0755), 0);
+    if (look_as(f, WITHOUT_NUMBER, pack, NULL) == 10)
+        test_skip(SKIP_MACHINE, "no user namespaces can be made here");
+    for (int i = 0; i < 2; i++) {
+        const char *place = i ? pack : f->disk;
+
+        assert_int_equal(look_as(f, geteuid(), place, NULL), 0);
+        assert_int_equal(look_as(f, WITHOUT_NUMBER, place, NULL), 1);
+        if (!is_root())
+            continue;
+        give_all(f, SOMEBODY);
+        assert_int_equal(chown(pack, SOMEBODY, SOMEBODY), 0);
+        assert_int_equal(look_as(f, WITHOUT_NUMBER, place, NULL), 1);
+        assert_int_equal(look_as(f, WITHOUT_NUMBER, place, "65534"), 1);
+        give_all(f, NOBODY);
+        assert_int_equal(chown(pack, NOBODY, NOBODY), 0);
+        assert_int_equal(look_as(f, NOBODY, place, NULL), 0);
+        give_all(f, 0);
+        assert_int_equal(chown(pack, 0, 0), 0);
+    }
 }
 
 static void each_level_of_a_searched_folder_is_looked_at(void **state)
@@ -723,6 +766,7 @@ int main(void)
         WITH_STORES(nothing_is_packed_or_dropped_through_a_link),
         WITH_STORES(nor_is_what_failed_kept_there),
         WITH_STORES(what_is_searched_is_ones_own_or_roots_or_of_who_is_named),
+        WITH_STORES(nothing_is_used_where_users_cannot_be_told_apart),
         WITH_STORES(each_level_of_a_searched_folder_is_looked_at),
         WITH_STORES(a_pack_that_others_may_write_is_not_searched),
         WITH_STORES(a_link_to_a_pack_is_followed_if_it_is_ours),

@@ -5,6 +5,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -13,7 +15,30 @@
 
 /* ---- who ---- */
 
-static int is_trusted(const kiln__trust *trust, uid_t user)
+/* What the system says of all users that have no number in this process's user
+   namespace. */
+#define NOBODY ((uid_t)65534)
+
+/* Has each user a number of its own here? A line is a range: the first number
+   here, the first one outside, how many. */
+static int users_are_told_apart(void)
+{
+    const int file = kiln__descriptor_open(AT_FDCWD, "/proc/self/uid_map",
+                                           O_RDONLY | O_CLOEXEC, 0);
+    char text[64] = "";
+    unsigned long here, outside, count;
+    ssize_t size;
+
+    if (file < 0)
+        return 0;
+    size = read(file, text, sizeof text - 1);
+    (void)close(file);
+    return size > 0 &&
+           sscanf(text, "%lu %lu %lu", &here, &outside, &count) == 3 &&
+           count == UINT32_MAX;
+}
+
+static int has_trusted_number(const kiln__trust *trust, uid_t user)
 {
     if (user == geteuid())
         return 1;
@@ -27,11 +52,19 @@ static int is_trusted(const kiln__trust *trust, uid_t user)
     return 0;
 }
 
+static int is_trusted(const kiln__trust *trust, uid_t user)
+{
+    return has_trusted_number(trust, user) &&
+           (user != NOBODY || users_are_told_apart());
+}
+
 const char *kiln__trust_why_not(const kiln__trust *trust,
                                 const struct stat *facts)
 {
     if (!is_trusted(trust, facts->st_uid))
-        return "it is another user's";
+        return facts->st_uid == geteuid()
+                   ? "users cannot be told apart in this user namespace"
+                   : "it is another user's";
     if (facts->st_mode & (S_IWGRP | S_IWOTH))
         return "others may write to it";
     return NULL;
