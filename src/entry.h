@@ -22,6 +22,11 @@
  */
 #define KILN__ENTRY_VERSION 2
 #define KILN__ENTRY_HEAD_SIZE ((size_t)144) /* sections begin behind it */
+/* Longer ones are neither written to files nor read from them. */
+#define KILN__ENTRY_LARGEST ((uint64_t)1 << 30)
+/* Of one in a file that is as long as this, the head is read and looked at
+   before memory is taken for the rest: a sparse file says any size. */
+#define KILN__ENTRY_LARGE ((uint64_t)1 << 20)
 
 /*
  * How far an entry of each kind may go. MACHINE: what it says is about this
@@ -95,8 +100,8 @@ kiln_status kiln__entry_encode(kiln_blob *out, const kiln_alloc *alloc,
    be NULL: any. */
 kiln__entry_fault kiln__entry_decode(kiln__entry *out, const void *bytes,
                                      size_t size, const kiln_key *key);
-/* Of a file of `size` bytes the first KILN__ENTRY_HEAD_SIZE: do they begin an
-   envelope of that size? Says nothing else of it. */
+/* Of `size` bytes the first KILN__ENTRY_HEAD_SIZE: do they begin an envelope of
+   that size? Says nothing else of it. */
 kiln__entry_fault kiln__entry_begins(const void *head, uint64_t size);
 const char *kiln__entry_fault_text(kiln__entry_fault fault);
 const char *kiln__entry_kind_text(int32_t kind);

@@ -93,7 +93,8 @@ kiln_status kiln__pack_writer_new(kiln__pack_writer **out,
                                   const kiln_alloc *alloc);
 void kiln__pack_writer_free(kiln__pack_writer *writer); /* NULL is fine */
 /* Takes the envelope over, when it succeeds. KILN_ECORRUPT for one that is
-   damaged, KILN_EINVAL for one of class SESSION. */
+   damaged, KILN_EINVAL for one of class SESSION or of more than
+   KILN__ENTRY_LARGEST bytes. */
 kiln_status kiln__pack_writer_add(kiln__pack_writer *writer,
                                   kiln_blob *envelope, kiln_error **error);
 kiln_status kiln__pack_writer_add_entry(kiln__pack_writer *writer,

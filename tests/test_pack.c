@@ -256,6 +256,9 @@ static void what_is_damaged_or_of_this_process_is_refused(void **state)
     assert_fails(KILN_ECORRUPT, "checksum",
                  kiln__pack_writer_add(writer, &envelope, &test_error));
     assert_non_null(envelope.data);
+    envelope.size = KILN__ENTRY_LARGEST + 1;
+    assert_fails(KILN_EINVAL, "too large",
+                 kiln__pack_writer_add(writer, &envelope, &test_error));
     assert_int_equal(kiln__pack_writer_count(writer), 0);
     kiln_blob_release(&envelope);
     kiln__pack_writer_free(writer);

@@ -16,7 +16,6 @@
 
 /* A use is noted in the file's time of modification, at most so often; times
    so far in the future are wrong, and noted anew. */
-#define LARGE ((uint64_t)1 << 20) /* its head is looked at first */
 #define NOTED_S 3600
 
 /* A server may say that what was opened is another file by now. */
@@ -102,9 +101,9 @@ static outcome look_at_head(kiln__entry_fault *fault, int file, uint64_t size)
 {
     unsigned char head[KILN__ENTRY_HEAD_SIZE];
 
-    if (size > KILN__LOOSE_LARGEST)
+    if (size > KILN__ENTRY_LARGEST)
         return BAD;
-    if (size < LARGE)
+    if (size < KILN__ENTRY_LARGE)
         return FOUND;
     if (kiln__buffer_fill(file, head, sizeof head, 0) != (ssize_t)sizeof head)
         return ABSENT;

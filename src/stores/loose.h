@@ -24,9 +24,6 @@
  */
 #define KILN__LOOSE_FORMAT "v2"
 
-/* Longer ones are neither written nor read. */
-#define KILN__LOOSE_LARGEST ((uint64_t)1 << 30)
-
 /* "ab/", 62 digits, ".e" and the NUL; a temporary file has 32 digits, a dash
    and at most 16 more. */
 #define KILN__LOOSE_NAME_SIZE 96

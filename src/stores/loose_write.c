@@ -200,7 +200,7 @@ kiln_status kiln__loose_put(kiln__loose *loose, kiln_digest digest,
 
     if (!loose->options.writes || kiln__loose_rests(loose))
         return KILN_EREADONLY;
-    if (size > KILN__LOOSE_LARGEST)
+    if (size > KILN__ENTRY_LARGEST)
         return KILN_EINVAL;
     kiln__loose_name(name, digest);
     for (int i = 0; i < TRIES && is_gone(result); i++) {

@@ -14,14 +14,21 @@ static uint64_t starts_size(uint32_t bits)
     return kiln__pack_align(4 * (((uint64_t)1 << bits) + 1));
 }
 
-void kiln__pack_layout_fill(kiln__pack_layout *layout, uint64_t count,
-                            uint64_t payload, uint64_t entries_end)
+static uint32_t bits_of(uint64_t count)
 {
     uint32_t bits = 0;
 
     while (bits < KILN__PACK_BITS_MAX &&
            (uint64_t)KILN__PACK_BUCKET_ENTRIES << bits < count)
         bits++;
+    return bits;
+}
+
+void kiln__pack_layout_fill(kiln__pack_layout *layout, uint64_t count,
+                            uint64_t payload, uint64_t entries_end)
+{
+    const uint32_t bits = bits_of(count);
+
     *layout = (kiln__pack_layout){
         .count = count,
         .payload = payload,
@@ -115,7 +122,7 @@ const char *kiln__pack_header_read(kiln__pack_layout *out,
     wrong = check_footer(header, footer, size);
     if (wrong)
         return wrong;
-    if (out->bits > KILN__PACK_BITS_MAX || !fits(out))
+    if (out->bits != bits_of(out->count) || !fits(out))
         return "its header makes no sense";
     out->slots = out->index + starts_size(out->bits);
     return NULL;

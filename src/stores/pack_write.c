@@ -82,10 +82,14 @@ static kiln_status refuse_session(const kiln__entry *entry, kiln_error **error)
 kiln_status kiln__pack_writer_add(kiln__pack_writer *writer,
                                   kiln_blob *envelope, kiln_error **error)
 {
+    kiln__entry_fault fault;
     kiln__entry entry;
-    const kiln__entry_fault fault =
-        kiln__entry_decode(&entry, envelope->data, envelope->size, NULL);
 
+    if (envelope->size > KILN__ENTRY_LARGEST)
+        return kiln__error_set(error, KILN_EINVAL,
+                               "an entry of %zu bytes is too large for a pack",
+                               envelope->size);
+    fault = kiln__entry_decode(&entry, envelope->data, envelope->size, NULL);
     if (fault != KILN__FAULT_NONE)
         return kiln__error_set(error, KILN_ECORRUPT, "an entry is damaged: %s",
                                kiln__entry_fault_text(fault));
