@@ -49,14 +49,9 @@ static _Thread_local kiln__helper *current; /* that this thread uses */
 
 static void close_ends(kiln__helper *helper)
 {
-    int *const all[] = {&helper->stream, &helper->words};
-
     kiln__process_dispose(&helper->process);
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
-        if (*all[i] >= 0)
-            (void)close(*all[i]);
-        *all[i] = -1;
-    }
+    kiln__kept_close(&helper->stream);
+    kiln__kept_close(&helper->words);
 }
 
 static void helper_free(kiln__helper *helper)
@@ -141,10 +136,11 @@ kiln_status kiln__helpers_program(const kiln_context *context, char *out,
 
 static int is_alive(const kiln__helper *helper)
 {
-    struct pollfd end = {.fd = helper->stream, .events = POLLIN};
+    struct pollfd end = {.fd = helper->stream.number, .events = POLLIN};
 
     /* An idle helper has nothing to say: whatever comes is its end. */
-    return poll(&end, 1, 0) == 0;
+    return kiln__kept_is_ours(&helper->stream) &&
+           kiln__kept_is_ours(&helper->words) && poll(&end, 1, 0) == 0;
 }
 
 /* With the lock. */
@@ -183,7 +179,7 @@ static void drain(const kiln__helper *helper)
 {
     char unread[4096];
 
-    while (read(helper->words, unread, sizeof unread) > 0)
+    while (read(helper->words.number, unread, sizeof unread) > 0)
         continue;
 }
 
@@ -191,7 +187,7 @@ void kiln__helper_give_back(kiln__helper *helper)
 {
     struct kiln__helpers *helpers = helper->context->helpers;
 
-    if (helper->stream < 0) {
+    if (helper->stream.number < 0) {
         kiln__helper_end(helper, NULL);
         return;
     }
@@ -265,13 +261,13 @@ static int start(kiln__helper *helper, const char *program)
         &helper->process, &(kiln__program){program, arguments, files, 3, 1});
     (void)close(e.stream[1]);
     (void)close(e.words[1]);
-    helper->stream = e.stream[0];
-    helper->words = e.words[0];
+    helper->stream = kiln__kept_of(e.stream[0]);
+    helper->words = kiln__kept_of(e.words[0]);
     if (reason != 0)
         return reason;
     helper->is_running = 1;
-    if (helper->process.descriptor >= 0)
-        (void)lift(&helper->process.descriptor);
+    if (helper->process.file.number >= 0)
+        (void)lift(&helper->process.file.number);
     return 0;
 }
 
@@ -285,8 +281,8 @@ kiln_status kiln__helper_start(kiln__helper **out, kiln_context *context,
         return KILN_ENOMEM;
     *helper = (kiln__helper){.context = context,
                              .process = KILN__PROCESS_NONE,
-                             .stream = -1,
-                             .words = -1,
+                             .stream = KILN__KEPT_NONE,
+                             .words = KILN__KEPT_NONE,
                              .is_used = 1};
     (void)kiln__temporary_new(helper->folder, sizeof helper->folder,
                               "kiln-codegen");
@@ -330,7 +326,7 @@ static void read_words(const kiln__helper *helper, kiln__helper_ending *ending)
 
     do {
         size += (size_t)got;
-        got = read(helper->words, ending->words + size,
+        got = read(helper->words.number, ending->words + size,
                    sizeof ending->words - 1 - size);
     } while (got > 0);
     ending->words[size] = '\0';
@@ -375,7 +371,7 @@ void kiln__helper_end(kiln__helper *helper, kiln__helper_ending *ending)
     if (helper->is_running)
         end_process(helper, ending);
     kiln__temporary_remove(helper->folder);
-    if (ending && helper->words >= 0)
+    if (ending && kiln__kept_is_ours(&helper->words))
         read_words(helper, ending);
     unlist(helper->context->helpers, helper);
     if (current == helper)

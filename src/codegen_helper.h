@@ -22,8 +22,8 @@ struct kiln__helper {
     kiln_context *context;
     kiln__process process;
     int is_running;
-    int stream; /* -1: it was the parent's, and this is the child of a fork */
-    int words;  /* what it prints comes out here; the first 64 KiB */
+    kiln__kept stream; /* none: the parent's, and this is the child of a fork */
+    kiln__kept words;  /* what it prints comes out here; the first 64 KiB */
     int is_used;
     char folder[256]; /* where it and its tools put what is temporary, or "" */
     kiln__helper *next;

@@ -36,13 +36,13 @@ static int patience(const kiln__watch *watch, uint64_t now)
 static kiln__transfer wait_for(const kiln__helper *helper, short events,
                                const kiln__watch *watch)
 {
-    struct pollfd stream = {.fd = helper->stream, .events = events};
+    struct pollfd stream = {.fd = helper->stream.number, .events = events};
 
     for (;;) {
         const uint64_t now = kiln__clock_ns();
         int ready;
 
-        if (helper->stream < 0)
+        if (helper->stream.number < 0)
             return KILN__TRANSFER_ENDED;
         if (watch->is_canceled && watch->is_canceled(watch->env))
             return KILN__TRANSFER_CANCELED;
@@ -77,7 +77,7 @@ static kiln__transfer send_all(const kiln__helper *helper, const void *bytes,
 
     while (size > 0) {
         const ssize_t sent =
-            send(helper->stream, at, size, MSG_NOSIGNAL | MSG_DONTWAIT);
+            send(helper->stream.number, at, size, MSG_NOSIGNAL | MSG_DONTWAIT);
 
         if (sent >= 0) {
             at += sent;
@@ -116,7 +116,7 @@ static kiln__transfer receive_all(const kiln__helper *helper, void *bytes,
     unsigned char *at = bytes;
 
     while (size > 0) {
-        const ssize_t got = recv(helper->stream, at, size, MSG_DONTWAIT);
+        const ssize_t got = recv(helper->stream.number, at, size, MSG_DONTWAIT);
 
         if (got == 0)
             return KILN__TRANSFER_ENDED;

@@ -4,6 +4,7 @@
 #define KILN_LOCK_H
 
 #include "core.h"
+#include "kept.h"
 
 /*
  * Whoever is to build something that others may be building takes the lock of
@@ -28,7 +29,7 @@ struct kiln__lock {
     kiln__locks *locks; /* NULL: holds nothing */
     kiln_digest key;
     uint32_t slot;
-    int descriptor;     /* of a slot's own file, else -1 */
+    kiln__kept file;    /* the slot's own, or none */
     uint64_t processes; /* forks before it was taken */
     kiln__lock *next;
 };

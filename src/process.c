@@ -97,19 +97,31 @@ int kiln__process_start(kiln__process *out, const kiln__program *program)
 
     if (nothing >= 0)
         (void)close(nothing);
-    out->descriptor = -1;
+    out->file = KILN__KEPT_NONE;
     out->leads = program->leads;
     if (reason == 0)
-        out->descriptor =
-            kiln__descriptor_clear((int)syscall(SYS_pidfd_open, out->pid, 0));
+        out->file = kiln__kept_of(
+            kiln__descriptor_clear((int)syscall(SYS_pidfd_open, out->pid, 0)));
     return reason;
+}
+
+/* Older systems give one inode to all that is no file, so it is asked, too,
+   whether this is the descriptor of a process. */
+static int file_is_ours(const kiln__process *process)
+{
+    siginfo_t info;
+
+    return kiln__kept_is_ours(&process->file) &&
+           (waitid((idtype_t)P_PIDFD, (id_t)process->file.number, &info,
+                   WEXITED | WNOHANG | WNOWAIT) == 0 ||
+            errno == ECHILD);
 }
 
 void kiln__process_dispose(kiln__process *process)
 {
-    if (process->descriptor >= 0)
-        (void)close(process->descriptor);
-    process->descriptor = -1;
+    if (file_is_ours(process))
+        (void)close(process->file.number);
+    process->file = KILN__KEPT_NONE;
 }
 
 /* ---- ending ---- */
@@ -117,15 +129,17 @@ void kiln__process_dispose(kiln__process *process)
 kiln__process_end kiln__process_wait(const kiln__process *process,
                                      siginfo_t *info, int options)
 {
-    const int has_descriptor = process->descriptor >= 0;
+    const int has_file = process->file.number >= 0;
     int result;
 
     info->si_pid = 0;
+    if (has_file && !file_is_ours(process))
+        return KILN__PROCESS_UNKNOWN;
     do {
-        result = waitid(has_descriptor ? (idtype_t)P_PIDFD : P_PID,
-                        has_descriptor ? (id_t)process->descriptor
-                                       : (id_t)process->pid,
-                        info, WEXITED | options);
+        result =
+            waitid(has_file ? (idtype_t)P_PIDFD : P_PID,
+                   has_file ? (id_t)process->file.number : (id_t)process->pid,
+                   info, WEXITED | options);
     } while (result != 0 && errno == EINTR);
     if (result != 0)
         return KILN__PROCESS_UNKNOWN;
@@ -141,9 +155,9 @@ void kiln__process_kill(const kiln__process *process)
         return; /* the number may be another's by now */
     if (process->leads)
         (void)kill(-process->pid, SIGKILL);
-    if (process->descriptor >= 0)
-        (void)syscall(SYS_pidfd_send_signal, process->descriptor, SIGKILL, NULL,
-                      0);
+    if (process->file.number >= 0)
+        (void)syscall(SYS_pidfd_send_signal, process->file.number, SIGKILL,
+                      NULL, 0);
     else
         (void)kill(process->pid, SIGKILL);
 }

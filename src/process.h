@@ -7,17 +7,19 @@
 #include <stddef.h>
 #include <sys/types.h>
 
+#include "kept.h"
+
 /*
  * A child is waited for and signalled by a descriptor where the system has
  * such: a host may wait for any child, and then its number is another's.
  */
 typedef struct kiln__process {
     pid_t pid;
-    int descriptor; /* readable once it has ended; -1: the system has none */
-    int leads;      /* a session of its own, with all that it starts */
+    kiln__kept file; /* readable once it has ended; none: not the system's */
+    int leads;       /* a session of its own, with all that it starts */
 } kiln__process;
 
-#define KILN__PROCESS_NONE ((kiln__process){0, -1, 0})
+#define KILN__PROCESS_NONE ((kiln__process){.file.number = -1})
 
 typedef struct kiln__program {
     const char *path;

@@ -166,7 +166,7 @@ enum { CAME, ENDED, TOO_LATE };
 static int await_message(const workplace *w, int64_t end)
 {
     struct pollfd both[2] = {{.fd = w->printed[0], .events = POLLIN},
-                             {.fd = w->process.descriptor, .events = POLLIN}};
+                             {.fd = w->process.file.number, .events = POLLIN}};
     int64_t left;
     int found;
 

@@ -12,6 +12,7 @@
 
 #include "array.h"
 #include "descriptor.h"
+#include "kept.h"
 #include "log.h"
 #include "passing.h"
 #include "quiet.h"
@@ -32,8 +33,8 @@ struct kiln__trace {
     kiln__mutex mutex; /* guards all below but the path */
     kiln__fork_guard guard;
     char *path;
-    int descriptor; /* -1: not open */
-    int is_off;     /* it cannot be written */
+    kiln__kept file;
+    int is_off; /* it cannot be written */
 };
 
 static const char first[] = "[\n";
@@ -48,9 +49,7 @@ static void after_fork(void *env)
 {
     struct kiln__trace *trace = env;
 
-    if (trace->descriptor >= 0)
-        (void)close(trace->descriptor);
-    trace->descriptor = -1;
+    kiln__kept_close(&trace->file);
 }
 
 kiln_status kiln__trace_new(kiln_context *context, const char *path)
@@ -62,7 +61,7 @@ kiln_status kiln__trace_new(kiln_context *context, const char *path)
     trace = kiln__allocate(&context->alloc, sizeof *trace);
     if (!trace)
         return KILN_ENOMEM;
-    trace->descriptor = -1;
+    trace->file = KILN__KEPT_NONE;
     trace->path = kiln__string_copy(&context->alloc, path);
     if (!trace->path || kiln__mutex_init(&trace->mutex) != KILN_OK) {
         kiln__string_free(&context->alloc, trace->path);
@@ -84,8 +83,7 @@ void kiln__trace_free(kiln_context *context)
         return;
     context->trace = NULL;
     kiln__fork_remove(&context->fork, &trace->guard);
-    if (trace->descriptor >= 0)
-        (void)close(trace->descriptor);
+    kiln__kept_close(&trace->file);
     kiln__mutex_dispose(&trace->mutex);
     kiln__string_free(&context->alloc, trace->path);
     kiln__deallocate(&context->alloc, trace, sizeof *trace);
@@ -293,23 +291,21 @@ static int write_event(struct kiln__trace *trace, const char *event)
 {
     int number;
 
-    if (trace->descriptor < 0)
-        trace->descriptor = open_file(trace->path);
-    if (trace->descriptor < 0)
+    if (!kiln__kept_is_ours(&trace->file))
+        trace->file = kiln__kept_of(open_file(trace->path));
+    if (trace->file.number < 0)
         return errno;
-    if (!lock(trace->descriptor))
+    if (!lock(trace->file.number))
         return EBUSY;
-    number = append(trace->descriptor, event);
-    (void)flock(trace->descriptor, LOCK_UN);
+    number = append(trace->file.number, event);
+    (void)flock(trace->file.number, LOCK_UN);
     return number;
 }
 
 static void turn_off(struct kiln__trace *trace)
 {
     trace->is_off = 1;
-    if (trace->descriptor >= 0)
-        (void)close(trace->descriptor);
-    trace->descriptor = -1;
+    kiln__kept_close(&trace->file);
 }
 
 /* ---- spans ---- */

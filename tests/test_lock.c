@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "support/harness.h"
+#include "support/namespaces.h"
 
 /* What the kernel is made to say to a request for a lock, and a folder to be.
  */
@@ -354,8 +355,7 @@ static void a_child_of_fork_cannot_let_go(void **state)
 
 static int enter_namespace(void)
 {
-    return unshare(CLONE_NEWUSER | CLONE_NEWPID) == 0 ||
-           unshare(CLONE_NEWPID) == 0;
+    return namespaces_leave(CLONE_NEWPID) || unshare(CLONE_NEWPID) == 0;
 }
 
 /* In a process of its own: 0 when a holder in another namespace of process

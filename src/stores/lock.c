@@ -68,7 +68,7 @@ struct kiln__locks {
     kiln__mutex mutex; /* guards all below */
     kiln__fork_guard guard;
     lock_way way;
-    int descriptor;     /* of the lock file, or -1 */
+    kiln__kept file;    /* that has the bytes, or none */
     uint64_t processes; /* forks so far */
     kiln__lock *held;
 };
@@ -89,12 +89,10 @@ static void after_fork(void *env)
 {
     kiln__locks *locks = env;
 
-    for (const kiln__lock *at = locks->held; at; at = at->next)
-        if (at->descriptor >= 0 && !find_slot(at->next, at->slot))
-            (void)close(at->descriptor);
-    if (locks->descriptor >= 0)
-        (void)close(locks->descriptor);
-    locks->descriptor = -1;
+    for (kiln__lock *at = locks->held; at; at = at->next)
+        if (!find_slot(at->next, at->slot))
+            kiln__kept_close(&at->file);
+    kiln__kept_close(&locks->file);
     locks->held = NULL;
     locks->processes++;
 }
@@ -109,7 +107,7 @@ kiln_status kiln__locks_new(kiln__locks **out, kiln_context *context,
     locks->context = context;
     locks->folder = folder;
     locks->env = env;
-    locks->descriptor = -1;
+    locks->file = KILN__KEPT_NONE;
     if (kiln__mutex_init(&locks->mutex) != KILN_OK) {
         kiln__deallocate(&context->alloc, locks, sizeof *locks);
         return KILN_ENOMEM;
@@ -126,37 +124,38 @@ void kiln__locks_free(kiln__locks *locks)
     if (!locks)
         return;
     kiln__fork_remove(&locks->context->fork, &locks->guard);
-    if (locks->descriptor >= 0)
-        (void)close(locks->descriptor);
+    kiln__kept_close(&locks->file);
     kiln__mutex_dispose(&locks->mutex);
     kiln__deallocate(&locks->context->alloc, locks, sizeof *locks);
 }
 
 /* ---- the lock file; all with the mutex held ---- */
 
-/* A file whose name is gone is no meeting place any more. */
+/* A file whose name is gone is no meeting place any more. With a descriptor
+   that the host closed went what was held by it. */
 static int must_open(kiln__locks *locks)
 {
     struct stat facts;
 
     if (locks->way == WAY_NONE || locks->way == WAY_FILES)
         return 0;
-    if (locks->descriptor < 0)
+    if (!kiln__kept_is_ours(&locks->file)) {
+        locks->file = KILN__KEPT_NONE;
         return 1;
-    if (locks->held || fstat(locks->descriptor, &facts) != 0 ||
+    }
+    if (locks->held || fstat(locks->file.number, &facts) != 0 ||
         facts.st_nlink > 0)
         return 0;
-    (void)close(locks->descriptor);
-    locks->descriptor = -1;
+    kiln__kept_close(&locks->file);
     return 1;
 }
 
 /* Who could open another one would let this user wait. */
-static int open_in(int folder, const char *name)
+static kiln__kept open_in(int folder, const char *name)
 {
     const kiln__trust own = {0};
 
-    return kiln__trust_make(&own, folder, name, O_RDWR);
+    return kiln__kept_of(kiln__trust_make(&own, folder, name, O_RDWR));
 }
 
 /* Asks the kernel for the byte: 0, or errno. */
@@ -186,14 +185,13 @@ static void open_file(kiln__locks *locks, int folder)
         locks->way = filesystem.may_pass ? locks->way : WAY_NONE;
         return;
     }
-    locks->descriptor = open_in(folder, file_name);
-    if (locks->descriptor < 0)
+    locks->file = open_in(folder, file_name);
+    if (locks->file.number < 0)
         return;
     locks->way = WAY_BYTES;
-    if (set_byte(locks->descriptor, F_UNLCK, 0) != EINVAL)
+    if (set_byte(locks->file.number, F_UNLCK, 0) != EINVAL)
         return;
-    (void)close(locks->descriptor);
-    locks->descriptor = -1;
+    kiln__kept_close(&locks->file);
     locks->way = WAY_FILES;
 }
 
@@ -215,17 +213,16 @@ static kiln_status take_file(kiln__lock *lock, int folder)
     int failed;
 
     (void)snprintf(name, sizeof name, "%s-%02x", file_name, lock->slot);
-    lock->descriptor = open_in(folder, name);
-    if (lock->descriptor < 0)
+    lock->file = open_in(folder, name);
+    if (lock->file.number < 0)
         return KILN_EUNSUPPORTED;
     do
-        failed = flock(lock->descriptor, LOCK_EX | LOCK_NB);
+        failed = flock(lock->file.number, LOCK_EX | LOCK_NB);
     while (failed != 0 && errno == EINTR);
     if (failed == 0)
         return KILN_OK;
     status = meaning_of(errno);
-    (void)close(lock->descriptor);
-    lock->descriptor = -1;
+    kiln__kept_close(&lock->file);
     return status;
 }
 
@@ -243,7 +240,7 @@ static kiln_status take(kiln__locks *locks, kiln__lock *lock, int folder)
     const kiln__lock *same;
 
     if (locks->way == WAY_NONE ||
-        (locks->way != WAY_FILES && locks->descriptor < 0))
+        (locks->way != WAY_FILES && locks->file.number < 0))
         return KILN_EUNSUPPORTED;
     if (is_held(locks, lock->key))
         return KILN_EAGAIN;
@@ -251,12 +248,12 @@ static kiln_status take(kiln__locks *locks, kiln__lock *lock, int folder)
                             (locks->way == WAY_FILES ? FILE_SLOTS : SLOTS));
     same = find_slot(locks->held, lock->slot);
     if (same) {
-        lock->descriptor = same->descriptor;
+        lock->file = same->file;
         return KILN_OK;
     }
     if (locks->way == WAY_FILES)
         return take_file(lock, folder);
-    return meaning_of(set_byte(locks->descriptor, F_WRLCK, lock->slot));
+    return meaning_of(set_byte(locks->file.number, F_WRLCK, lock->slot));
 }
 
 /* ---- for those who build ---- */
@@ -268,7 +265,7 @@ kiln_status kiln__lock_try(kiln__lock *out, kiln__locks *locks, kiln_digest key)
     int folder = -1;
     int wanted;
 
-    *out = (kiln__lock){.key = key, .descriptor = -1};
+    *out = (kiln__lock){.key = key, .file = KILN__KEPT_NONE};
     kiln__mutex_lock(&locks->mutex);
     wanted = must_open(locks) || locks->way == WAY_FILES;
     kiln__mutex_unlock(&locks->mutex);
@@ -338,14 +335,14 @@ kiln_status kiln__lock_wait_on(kiln__lock *out, kiln__locks *locks,
 }
 
 /* With the mutex held: gives the slot back that nobody needs any more. */
-static void give_back(kiln__locks *locks, const kiln__lock *lock)
+static void give_back(kiln__locks *locks, kiln__lock *lock)
 {
     if (find_slot(locks->held, lock->slot))
         return;
-    if (lock->descriptor >= 0)
-        (void)close(lock->descriptor);
-    else if (locks->descriptor >= 0)
-        (void)set_byte(locks->descriptor, F_UNLCK, lock->slot);
+    if (lock->file.number >= 0)
+        kiln__kept_close(&lock->file);
+    else if (kiln__kept_is_ours(&locks->file))
+        (void)set_byte(locks->file.number, F_UNLCK, lock->slot);
 }
 
 /* RELEASE. */

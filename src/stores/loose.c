@@ -36,7 +36,6 @@ kiln_status kiln__loose_new(kiln__loose **out, const kiln_alloc *alloc,
     loose->context = context;
     loose->options = *options;
     loose->pid = getpid();
-    atomic_init(&loose->folder, KILN__LOOSE_UNOPENED);
     loose->directory = kiln__string_copy(alloc, options->directory);
     loose->name_space = options->name_space
                             ? kiln__string_copy(alloc, options->name_space)
@@ -54,17 +53,11 @@ kiln_status kiln__loose_new(kiln__loose **out, const kiln_alloc *alloc,
 void kiln__loose_free(kiln__loose *loose)
 {
     kiln_alloc alloc;
-    int folder;
 
     if (!loose)
         return;
     alloc = loose->alloc;
-    folder = atomic_load(&loose->folder);
-    if (folder >= 0)
-        (void)close(folder);
-    for (size_t i = 0; i < KILN__LOOSE_RETIRED_MAX; i++)
-        if (atomic_load(&loose->retired[i]) > 0)
-            (void)close(atomic_load(&loose->retired[i]) - 1);
+    kiln__loose_folder_end(loose);
     kiln__string_free(&alloc, loose->directory);
     kiln__string_free(&alloc, loose->name_space);
     kiln__deallocate(&alloc, loose, sizeof *loose);

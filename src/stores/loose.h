@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #include "filesystem.h"
+#include "kept.h"
 #include "stores.h"
 #include "trust.h"
 
@@ -39,7 +40,13 @@ typedef struct kiln__loose_options {
     uint64_t max_age_s;
 } kiln__loose_options;
 
-#define KILN__LOOSE_RETIRED_MAX 8
+/* The folder v2, as it was opened once. */
+typedef struct kiln__loose_place kiln__loose_place;
+struct kiln__loose_place {
+    kiln__kept kept;
+    int is_lost; /* the descriptor went: the number is somebody else's */
+    kiln__loose_place *next;
+};
 
 typedef struct kiln__loose {
     kiln_alloc alloc;
@@ -48,12 +55,11 @@ typedef struct kiln__loose {
     char *directory;
     char *name_space;
     pid_t pid; /* of who made it: a child of fork() scans nothing */
-    /* Of the folder v2, or KILN__LOOSE_UNOPENED or _REFUSED. Set once by
-       compare and swap; others read it without more. */
-    atomic_int folder;
-    atomic_int retired[KILN__LOOSE_RETIRED_MAX]; /* folders that vanished, plus
-                                                    one; still in use maybe */
-    atomic_uint retired_count;
+    /* Where it writes and reads: NULL, not opened. Set by compare and swap;
+       others read it without more. */
+    _Atomic(kiln__loose_place *) folder;
+    _Atomic(kiln__loose_place *) retired; /* still in use maybe */
+    atomic_uint retired_count;            /* of those that are open */
     /* While a failure lasts, the time when writing is tried again; or 0. */
     atomic_uint_least64_t rests_until;
     atomic_int is_warned;     /* of that failure */
@@ -63,8 +69,6 @@ typedef struct kiln__loose {
     atomic_uint_fast64_t random;          /* state of the draws */
     atomic_int locks;                     /* of files there: loose_usage.c */
 } kiln__loose;
-
-enum { KILN__LOOSE_UNOPENED = -1, KILN__LOOSE_REFUSED = -2 };
 
 /* `options` is copied. Opens nothing. */
 kiln_status kiln__loose_new(kiln__loose **out, const kiln_alloc *alloc,
@@ -103,6 +107,10 @@ extern const kiln_store_ops kiln__loose_ops;
 /* The folder's descriptor, or -1: it is not there, or may not be used. With
    `make` it is made. */
 int kiln__loose_folder(kiln__loose *loose, int make);
+/* It may not be used, which was found out before. */
+int kiln__loose_is_refused(const kiln__loose *loose);
+/* Closes it, at the end. */
+void kiln__loose_folder_end(kiln__loose *loose);
 /* Opens it once more, for the caller: a descriptor, or -1, where *why_not says
    that the level `path` is not to be used, or is NULL and errno says why there
    is none. */

@@ -21,8 +21,12 @@
  *
  * A folder may go away while it is open (`rm -rf`), and come back as another
  * one. A writer notices and opens it anew; the old descriptor may be in use by
- * other threads, so it is closed only at the end. Their number is bounded.
+ * other threads, so it is closed only at the end. Their number is bounded. And
+ * the descriptor may go, since the host closes it (kept.h): it is looked at
+ * whenever it is asked for.
  */
+
+#define RETIRED_MAX 8
 
 /* ---- what is not used ---- */
 
@@ -143,6 +147,9 @@ int kiln__loose_open(char path[KILN__LOOSE_PATH_SIZE], const char **why_not,
     return folder;
 }
 
+enum { UNOPENED = -1, REFUSED = -2 };
+
+/* A descriptor, or one of these. */
 static int open_folder(kiln__loose *loose, int makes)
 {
     char path[KILN__LOOSE_PATH_SIZE], buffer[128];
@@ -154,47 +161,118 @@ static int open_folder(kiln__loose *loose, int makes)
         return folder;
     if (!why_not &&
         (reason == ENOENT || reason == ESTALE || kiln__passes(reason)))
-        return KILN__LOOSE_UNOPENED;
+        return UNOPENED;
     refuse(loose, path,
            why_not ? why_not : strerror_r(reason, buffer, sizeof buffer));
     if (why_not)
-        return KILN__LOOSE_REFUSED;
+        return REFUSED;
     if (makes)
         kiln__loose_rest(loose);
-    return KILN__LOOSE_UNOPENED;
+    return UNOPENED;
+}
+
+/* ---- keeping it open ---- */
+
+/* Stands for one that may not be used. */
+static kiln__loose_place refused = {.kept.number = -1};
+
+static void place_free(kiln__loose *loose, kiln__loose_place *place)
+{
+    if (!place || place == &refused)
+        return;
+    if (!place->is_lost)
+        kiln__kept_close(&place->kept);
+    kiln__deallocate(&loose->alloc, place, sizeof *place);
+}
+
+/* NULL: there is none now. */
+static kiln__loose_place *place_new(kiln__loose *loose, int makes)
+{
+    const int folder = open_folder(loose, makes);
+    kiln__loose_place *place;
+
+    if (folder < 0)
+        return folder == REFUSED ? &refused : NULL;
+    place = kiln__allocate(&loose->alloc, sizeof *place);
+    if (!place) {
+        (void)close(folder);
+        errno = ENOMEM;
+        return NULL;
+    }
+    place->kept = kiln__kept_of(folder);
+    if (place->kept.number >= 0)
+        return place;
+    kiln__deallocate(&loose->alloc, place, sizeof *place);
+    return NULL;
+}
+
+/* Other threads may use it still: it ends with the store. */
+static void retire(kiln__loose *loose, kiln__loose_place *place, int is_lost)
+{
+    kiln__loose_place *expected = place;
+
+    if (!is_lost && atomic_load(&loose->retired_count) >= RETIRED_MAX)
+        return;
+    if (!atomic_compare_exchange_strong(&loose->folder, &expected, NULL))
+        return;
+    if (!is_lost)
+        atomic_fetch_add(&loose->retired_count, 1);
+    place->is_lost = is_lost;
+    place->next = atomic_load(&loose->retired);
+    while (!atomic_compare_exchange_weak(&loose->retired, &place->next, place))
+        continue;
+}
+
+static kiln__loose_place *open_place(kiln__loose *loose, int makes)
+{
+    kiln__loose_place *place = place_new(loose, makes);
+    kiln__loose_place *expected = NULL;
+
+    if (!place ||
+        atomic_compare_exchange_strong(&loose->folder, &expected, place))
+        return place;
+    place_free(loose, place);
+    return expected;
 }
 
 int kiln__loose_folder(kiln__loose *loose, int make)
 {
-    int folder = atomic_load_explicit(&loose->folder, memory_order_acquire);
-    int expected = KILN__LOOSE_UNOPENED;
+    kiln__loose_place *place =
+        atomic_load_explicit(&loose->folder, memory_order_acquire);
 
-    if (folder == KILN__LOOSE_UNOPENED) {
-        folder = open_folder(loose, make && !kiln__loose_rests(loose));
-        if (folder == KILN__LOOSE_UNOPENED)
-            return -1;
-        if (!atomic_compare_exchange_strong(&loose->folder, &expected,
-                                            folder)) {
-            if (folder >= 0)
-                (void)close(folder);
-            folder = expected;
-        }
+    if (place && place != &refused && !kiln__kept_is_ours(&place->kept)) {
+        retire(loose, place, 1);
+        place = NULL;
     }
-    if (folder >= 0)
-        return folder;
-    errno = EACCES;
-    return -1;
+    if (!place)
+        place = open_place(loose, make && !kiln__loose_rests(loose));
+    if (place == &refused)
+        errno = EACCES;
+    return place ? place->kept.number : -1;
+}
+
+int kiln__loose_is_refused(const kiln__loose *loose)
+{
+    return atomic_load(&loose->folder) == &refused;
 }
 
 void kiln__loose_forget(kiln__loose *loose, int folder)
 {
-    unsigned at;
+    kiln__loose_place *place = atomic_load(&loose->folder);
 
-    if (atomic_load(&loose->retired_count) >= KILN__LOOSE_RETIRED_MAX ||
-        !atomic_compare_exchange_strong(&loose->folder, &folder,
-                                        KILN__LOOSE_UNOPENED))
-        return;
-    at = atomic_fetch_add(&loose->retired_count, 1);
-    if (at < KILN__LOOSE_RETIRED_MAX)
-        atomic_store(&loose->retired[at], folder + 1);
+    if (place && place != &refused && place->kept.number == folder)
+        retire(loose, place, 0);
+}
+
+void kiln__loose_folder_end(kiln__loose *loose)
+{
+    kiln__loose_place *next = atomic_load(&loose->retired);
+
+    place_free(loose, atomic_load(&loose->folder));
+    while (next) {
+        kiln__loose_place *place = next;
+
+        next = place->next;
+        place_free(loose, place);
+    }
 }

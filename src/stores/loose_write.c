@@ -212,8 +212,7 @@ kiln_status kiln__loose_put(kiln__loose *loose, kiln_digest digest,
             kiln__loose_forget(loose, folder);
     }
     if (folder < 0)
-        return atomic_load(&loose->folder) == KILN__LOOSE_REFUSED ||
-                       kiln__loose_rests(loose)
+        return kiln__loose_is_refused(loose) || kiln__loose_rests(loose)
                    ? KILN_EREADONLY
                    : KILN_EIO;
     if (result != 0 && result != EEXIST)

@@ -32,7 +32,7 @@ static kiln_status read_piece(const kiln_pack *pack, uint64_t offset, void *to,
                               size_t size)
 {
     /* Less than there was: it has become shorter. */
-    return kiln__buffer_fill(pack->descriptor, to, size, offset) ==
+    return kiln__buffer_fill(pack->file.number, to, size, offset) ==
                    (ssize_t)size
                ? KILN_OK
                : KILN_EIO;
@@ -115,6 +115,8 @@ kiln_status kiln__pack_lend(kiln_blob *out, kiln_pack *pack, uint64_t offset,
     if (!copy)
         return KILN_ENOMEM;
     status = read_piece(pack, offset, copy, size);
+    if (status == KILN_OK && !kiln__kept_is_ours(&pack->file))
+        status = KILN_EIO;
     if (status != KILN_OK)
         kiln_blob_release(out);
     return status;
@@ -133,8 +135,7 @@ static void pack_free(kiln_pack *pack)
     const kiln_alloc alloc = pack->alloc;
 
     kiln__deallocate(&alloc, atomic_load(&pack->index), index_size(pack));
-    if (pack->descriptor >= 0)
-        (void)close(pack->descriptor);
+    kiln__kept_close(&pack->file);
     kiln__string_free(&alloc, pack->path);
     kiln__deallocate(&alloc, pack, sizeof *pack);
 }
@@ -166,22 +167,22 @@ const char *kiln__pack_name(const kiln_pack *pack)
 
 int kiln__pack_is_file(const kiln_pack *pack)
 {
-    return pack->descriptor >= 0;
+    return pack->file.number >= 0;
 }
 
 int64_t kiln__pack_used_s(const kiln_pack *pack)
 {
     struct stat facts;
 
-    return kiln__pack_is_file(pack) && fstat(pack->descriptor, &facts) == 0
+    return kiln__pack_is_file(pack) && fstat(pack->file.number, &facts) == 0
                ? facts.st_mtime
                : 0;
 }
 
 void kiln__pack_note_use(const kiln_pack *pack)
 {
-    if (kiln__pack_is_file(pack))
-        (void)futimens(pack->descriptor, NULL);
+    if (kiln__kept_is_ours(&pack->file))
+        (void)futimens(pack->file.number, NULL);
 }
 
 /* ---- opening ---- */
@@ -192,7 +193,7 @@ static kiln_pack *pack_new(const kiln_alloc *alloc)
 
     if (pack) {
         pack->alloc = *alloc;
-        pack->descriptor = -1;
+        pack->file = KILN__KEPT_NONE;
         atomic_init(&pack->references, 1);
         atomic_init(&pack->index, NULL);
         atomic_init(&pack->looks, 0);
@@ -263,7 +264,7 @@ static kiln_status look_at_file(kiln_pack *pack, const char *path,
     pack->path = kiln__string_copy(&pack->alloc, path);
     if (!pack->path)
         return kiln__error_no_memory(error);
-    if (fstat(pack->descriptor, &facts) != 0)
+    if (fstat(pack->file.number, &facts) != 0)
         return fail(error, path, errno);
     if (!S_ISREG(facts.st_mode))
         return refuse(error, path, "it is no file");
@@ -287,11 +288,11 @@ kiln_status kiln__pack_open(kiln_pack **out, const kiln_alloc *alloc,
     if (!pack)
         return kiln__error_no_memory(error);
     /* Opening something else than a file must not wait. */
-    pack->descriptor = kiln__descriptor_open(
-        AT_FDCWD, path, O_RDONLY | O_NONBLOCK | O_NOCTTY, 0);
+    pack->file = kiln__kept_of(kiln__descriptor_open(
+        AT_FDCWD, path, O_RDONLY | O_NONBLOCK | O_NOCTTY, 0));
     return finish(out, pack,
-                  pack->descriptor < 0 ? fail(error, path, errno)
-                                       : look_at_file(pack, path, error));
+                  !kiln__pack_is_file(pack) ? fail(error, path, errno)
+                                            : look_at_file(pack, path, error));
 }
 
 kiln_status kiln__pack_open_file(kiln_pack **out, const kiln_alloc *alloc,
@@ -303,6 +304,8 @@ kiln_status kiln__pack_open_file(kiln_pack **out, const kiln_alloc *alloc,
         (void)close(file);
         return kiln__error_no_memory(error);
     }
-    pack->descriptor = file;
-    return finish(out, pack, look_at_file(pack, path, error));
+    pack->file = kiln__kept_of(file);
+    return finish(out, pack,
+                  !kiln__pack_is_file(pack) ? fail(error, path, errno)
+                                            : look_at_file(pack, path, error));
 }

@@ -5,13 +5,14 @@
 
 #include <stdatomic.h>
 
+#include "kept.h"
 #include "pack_format.h"
 
 struct kiln_pack {
     kiln_alloc alloc;
     atomic_uint references;
     const unsigned char *base; /* memory of somebody else's; NULL: a file */
-    int descriptor;            /* of the file, or -1 */
+    kiln__kept file;           /* or none */
     /* A copy of the file's index, or NULL so far. Release when it is there,
        acquire when it is looked at. */
     _Atomic(unsigned char *) index;
@@ -27,7 +28,9 @@ kiln_status kiln__pack_copy_out(const kiln_pack *pack, uint64_t offset,
 kiln_status kiln__pack_look(kiln_pack *pack, uint64_t offset, void *to,
                             size_t size);
 /* Lends bytes that the pack has: of memory its own, which hold it; of a file a
-   copy, which nobody else changes. KILN_EIO, KILN_ENOMEM. */
+   copy, which nobody else changes. KILN_EIO, KILN_ENOMEM. Bytes of an entry are
+   had by this alone: they are the file's that was opened, while what is copied
+   out may be of a file that got its number. */
 kiln_status kiln__pack_lend(kiln_blob *out, kiln_pack *pack, uint64_t offset,
                             size_t size);
 

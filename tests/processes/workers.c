@@ -8,6 +8,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "support/namespaces.h"
+
 #define ARGUMENTS_MAX 400
 
 char workers_folder[64];
@@ -63,7 +65,7 @@ static void leave_namespace(void)
     int status = 0;
     pid_t child;
 
-    if (unshare(CLONE_NEWUSER | CLONE_NEWPID) != 0)
+    if (!namespaces_leave(CLONE_NEWPID))
         _exit(126);
     child = fork();
     if (child == 0)
