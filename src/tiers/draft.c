@@ -41,22 +41,38 @@ static int agrees(const kiln__entry *made, const kiln__entry *stored)
                    stored->payload_size);
 }
 
+/* An entry of a code instance may be another program's, though its key is the
+   same. */
+static kiln__entry_fault fault_of(kiln_context *context,
+                                  const kiln__entry *made,
+                                  const kiln__entry *stored)
+{
+    char digest[KILN_DIGEST_TEXT_SIZE];
+
+    if (agrees(made, stored))
+        return KILN__FAULT_NONE;
+    if (made->kind == KILN__ENTRY_INSTANCE &&
+        kiln__entries_of_two_programs(&context->alloc, made, stored))
+        return KILN__FAULT_STALE;
+    kiln_digest_text(made->key.digest, digest);
+    kiln__log(context, KILN_LOG_ERROR,
+              "cache: entry %s (%s) differs from what is built now", digest,
+              kiln__entry_kind_text(made->kind));
+    return KILN__FAULT_DIFFERENT;
+}
+
 /* Every store that has the key is looked at. */
 static void verify(kiln_context *context, const kiln__entry *made)
 {
-    char digest[KILN_DIGEST_TEXT_SIZE];
     kiln__stored stored = {0};
     kiln_status status =
         kiln__stores_get(&stored, context, made->kind, &made->key);
 
     while (status == KILN_OK) {
-        if (!agrees(made, &stored.entry)) {
-            kiln_digest_text(made->key.digest, digest);
-            kiln__log(context, KILN_LOG_ERROR,
-                      "cache: entry %s (%s) differs from what is built now",
-                      digest, kiln__entry_kind_text(made->kind));
-            kiln__stores_reject(context, &stored, KILN__FAULT_DIFFERENT);
-        }
+        const kiln__entry_fault fault = fault_of(context, made, &stored.entry);
+
+        if (fault != KILN__FAULT_NONE)
+            kiln__stores_reject(context, &stored, fault);
         status = kiln__stores_next(&stored, context, made->kind, &made->key);
     }
     kiln__stored_release(&stored);

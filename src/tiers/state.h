@@ -367,6 +367,12 @@ void kiln__draft_dispose(kiln__draft *draft);
 void kiln__query_encode(kiln__encoder *out, const kiln_query *query);
 kiln_query kiln__query_read(kiln__reader *reader);
 
+/* ---- assumptions.c ---- */
+/* Two entries of one code instance: do they rest on other answers to the same
+   questions? False also of what cannot be read, and without memory. */
+int kiln__entries_of_two_programs(const kiln_alloc *alloc, const kiln__entry *a,
+                                  const kiln__entry *b);
+
 /* ---- stored_binary.c ---- */
 /* A new artifact, as an entry has it; KILN_ECORRUPT, KILN_ENOMEM. */
 kiln_status kiln__artifact_decode(const kiln_artifact **out,

@@ -152,6 +152,29 @@ static void verify_finds_what_checksums_do_not(void **state)
     assert_contains(WORKER(PROGRAM, USE), "compile store");
 }
 
+#define LEVELS(changed) \
+    "text", "main", "main.kiln", \
+        "fn level(x) = x + " changed "\n" \
+        "fn plain(x) = x * 1.0\n" \
+        "kernel k(y)\n" \
+        "    y[global_id(0)] = f32(level(plain(f32(1))))\n" \
+        "end\n"
+
+/* The kernel's entry is what the last of these programs left. */
+static void verify_tells_another_program_from_another_result(void **state)
+{
+    const char *said;
+
+    (void)state;
+    (void)WORKER(LEVELS("1.0"), USE);
+    (void)WORKER(LEVELS("2.0"), USE);
+    said = WORKER("KILN_CACHE=verify", LEVELS("1.0"), USE);
+    assert_contains(said, RESULT);
+    assert_contains(said, "typed_different=0 ");
+    assert_contains(said, "typed_stale=1 ");
+    assert_contains(WORKER(LEVELS("1.0"), USE), "inferred=0 ");
+}
+
 /* ---- other toolchains ---- */
 
 /* Copies the code generator; the copy has another GNU build id. */
@@ -218,6 +241,7 @@ int main(void)
         TEST(must_hit_turns_a_build_into_an_error),
         TEST(refresh_builds_and_replaces),
         TEST(verify_finds_what_checksums_do_not),
+        TEST(verify_tells_another_program_from_another_result),
         TEST(a_rebuilt_code_generator_takes_nothing_of_the_old_one),
         TEST(without_a_code_generator_every_entry_serves),
     };
