@@ -124,28 +124,29 @@ static const char *error_text(int number, char buffer[128])
     return strerror_r(number, buffer, 128);
 }
 
+static void tell_folder(void *env, const char *path, const char *why_not)
+{
+    find(env, "folder", KILN_CHECK_BAD, "%s is not used: %s", path, why_not);
+}
+
+/* Whether it may be used is found out as when it is opened. */
 static void check_folder(checking *c, const char *path)
 {
-    char buffer[128];
+    const int works = kiln__stores_try_folder(c->context, tell_folder, c);
     struct stat facts;
 
-    c->folder = kiln__stores_folder(c->context);
-    if (stat(path, &facts) != 0) {
-        find(c, "folder", errno == ENOENT ? KILN_CHECK_NOTE : KILN_CHECK_BAD,
-             "%s: %s", path,
-             errno == ENOENT ? "not there yet; the first entry makes it"
-                             : error_text(errno, buffer));
+    if (works == 0)
+        find(c, "folder", KILN_CHECK_NOTE,
+             "%s: not there yet; the first entry makes it", path);
+    if (works <= 0)
         return;
-    }
+    c->folder = kiln__stores_folder(c->context);
     find(c, "folder", KILN_CHECK_OK, "%s", path);
-    find(c, "owner", facts.st_uid == geteuid() ? KILN_CHECK_OK : KILN_CHECK_BAD,
-         "user %lu, this process is of user %lu", (unsigned long)facts.st_uid,
-         (unsigned long)geteuid());
-    find(c, "permissions",
-         facts.st_mode & (S_IWGRP | S_IWOTH) ? KILN_CHECK_BAD : KILN_CHECK_OK,
-         facts.st_mode & (S_IWGRP | S_IWOTH)
-             ? "%03o: others may write, so it is not used"
-             : "%03o",
+    if (stat(path, &facts) != 0)
+        return;
+    find(c, "owner", KILN_CHECK_OK, "user %lu, like this process",
+         (unsigned long)facts.st_uid);
+    find(c, "permissions", KILN_CHECK_OK, "%03o",
          (unsigned)(facts.st_mode & 0777));
 }
 
@@ -153,16 +154,23 @@ static void check_folder(checking *c, const char *path)
 
 typedef struct refusing {
     const checking *check;
-    const char *folder; /* whose owner and permissions were told */
+    const char *folder; /* of the disk store */
     unsigned refused;
 } refusing;
+
+/* Of a folder that is not used as a whole that was told. */
+static int was_told(const refusing *r, const char *path)
+{
+    return r->check->folder < 0 &&
+           strncmp(path, r->folder, strlen(r->folder)) == 0;
+}
 
 static void tell_refused(void *env, const char *path, const char *why_not)
 {
     refusing *r = env;
 
     r->refused++;
-    if (strcmp(path, r->folder) != 0)
+    if (!was_told(r, path))
         find(r->check, "trust", KILN_CHECK_BAD, "%s is not used: %s", path,
              why_not);
 }
@@ -192,6 +200,30 @@ static void check_trust(const checking *c, const char *path)
              "nobody else may write to what is used");
     kiln__stores_places(c->context, check_above, &r);
 }
+
+/* ---- the search path ---- */
+
+static void check_place(void *env, const char *place, int32_t priority,
+                        int is_pack)
+{
+    char entries[PATH_MAX];
+    struct stat facts;
+
+    if (priority != KILN_STORE_SEARCH_PATH || is_pack)
+        return;
+    (void)snprintf(entries, sizeof entries, "%s/v2", place);
+    if (stat(entries, &facts) != 0 && errno == ENOENT)
+        find(env, "search path", KILN_CHECK_NOTE, "%s: %s", place,
+             stat(place, &facts) != 0 ? "there is no such file or folder"
+                                      : "there are no entries in it");
+}
+
+static void check_searched(checking *c)
+{
+    kiln__stores_places(c->context, check_place, c);
+}
+
+/* ---- where it lies ---- */
 
 static void check_file_system(const checking *c, const char *path)
 {
@@ -375,9 +407,9 @@ kiln_status kiln_cache_check(kiln_context *context, kiln_check_fn see,
         return KILN_EINVAL;
     path = kiln__stores_path(context);
     if (path) {
-        (void)kiln__stores_lock_folder(context); /* makes it, where it may */
         check_folder(&c, path);
         check_trust(&c, path);
+        check_searched(&c);
         check_file_system(&c, path);
         check_room(&c);
         if (kiln__stores_write(context, KILN__ENTRY_BINARY))

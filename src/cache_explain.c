@@ -26,7 +26,7 @@ typedef kiln__array_of(kiln_cache_difference) difference_list;
 
 typedef struct nearest {
     kiln_cache_entry entry; /* its texts are in `texts` */
-    char *texts[5];
+    char *texts[6];
     field_list fields;
     size_t differing;
     kiln_digest typed; /* that the entry leads to, or zero */
@@ -41,6 +41,7 @@ typedef struct explaining {
     const kiln__job_key *wanted;
     field_list fields; /* of the wanted key */
     nearest best;
+    nearest bad;        /* of the very key, and not believed */
     kiln__text session; /* why the binary is not kept; empty: nobody knows */
     kiln_cache_answer_fn see;
     void *env;
@@ -136,9 +137,9 @@ static int is_nearer(const nearest *a, const nearest *b)
 static int keep(nearest *to, const kiln_cache_entry *entry,
                 const kiln_alloc *alloc)
 {
-    const char **const shown[] = {&to->entry.place, &to->entry.kind,
-                                  &to->entry.name, &to->entry.target,
-                                  &to->entry.toolchain};
+    const char **const shown[] = {&to->entry.place,  &to->entry.path,
+                                  &to->entry.kind,   &to->entry.name,
+                                  &to->entry.target, &to->entry.toolchain};
 
     to->entry = *entry;
     to->entry.private_data = NULL;
@@ -152,6 +153,17 @@ static int keep(nearest *to, const kiln_cache_entry *entry,
     return 1;
 }
 
+/* Of one that is not believed there is nothing but its place. */
+static kiln_status note_bad(explaining *e, const kiln_cache_entry *entry,
+                            kiln_error **error)
+{
+    if (e->bad.is_there ||
+        !kiln__digest_equal(entry->digest, e->wanted->key.digest) ||
+        keep(&e->bad, entry, e->alloc))
+        return KILN_OK;
+    return kiln__error_no_memory(error);
+}
+
 static kiln_status compare(void *env, const kiln__cache_seen *seen,
                            kiln_error **error)
 {
@@ -160,9 +172,8 @@ static kiln_status compare(void *env, const kiln__cache_seen *seen,
     nearest candidate = {.entry = seen->shown};
     int is_kept = 0, is_good;
 
-    /* Of one that is not believed there is nothing but its place. */
     if (seen->shown.fault)
-        return KILN_OK;
+        return note_bad(e, &seen->shown, error);
     if (e->wanted->kind == KILN__ENTRY_BINARY)
         (void)kiln__session_reason(&e->session, entry, e->wanted->key.digest);
     if (entry->kind != e->wanted->kind)
@@ -197,9 +208,10 @@ static int add_difference(difference_list *out, const kiln_alloc *alloc,
     return kiln__array_push(alloc, out, made);
 }
 
-static int differences(difference_list *out, const explaining *e)
+static int differences(difference_list *out, const explaining *e,
+                       const field_list *found)
 {
-    const field_list *wanted = &e->fields, *found = &e->best.fields;
+    const field_list *wanted = &e->fields;
     int good = 1;
 
     for (size_t i = 0; good && i < wanted->count; i++)
@@ -217,6 +229,12 @@ static int32_t verdict_of(const explaining *e)
 {
     const nearest *best = &e->best;
 
+    if (!kiln__stores_read(e->context, e->wanted->kind))
+        return KILN_CACHE_UNREAD;
+    if (e->bad.is_there && (!best->is_there || best->differing > 0))
+        return KILN_CACHE_BAD;
+    if (!best->is_there)
+        return KILN_CACHE_ABSENT;
     if (best->differing > 0)
         return KILN_CACHE_NEAREST;
     return kiln__digest_is_zero(best->typed) ||
@@ -227,18 +245,20 @@ static int32_t verdict_of(const explaining *e)
 
 static kiln_status tell(const explaining *e, kiln_error **error)
 {
+    const field_list unknown = {0};
     difference_list list = {0};
     kiln_cache_answer answer = {
         .size = sizeof answer,
         .kind = kiln__entry_kind_text(e->wanted->kind),
         .wanted = e->wanted->key.digest,
+        .found = verdict_of(e),
     };
-    const int good = differences(&list, e);
+    const nearest *near = answer.found == KILN_CACHE_BAD ? &e->bad : &e->best;
+    int good;
 
-    if (e->best.is_there) {
-        answer.found = verdict_of(e);
-        answer.nearest = &e->best.entry;
-    }
+    if (near->is_there && answer.found != KILN_CACHE_UNREAD)
+        answer.nearest = &near->entry;
+    good = differences(&list, e, answer.nearest ? &near->fields : &unknown);
     /* A later toolchain may have made one that is kept. */
     if (answer.found != KILN_CACHE_FOUND && e->session.size > 0)
         answer.session = e->session.bytes;
@@ -269,6 +289,7 @@ static kiln_status explain_key(void *env, const kiln__job_key *wanted)
     kiln__text_dispose(&e->session);
     fields_free(&e->fields, e->alloc);
     nearest_free(&e->best, e->alloc);
+    nearest_free(&e->bad, e->alloc);
     return status;
 }
 

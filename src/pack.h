@@ -51,6 +51,7 @@ typedef struct kiln__packed {
     kiln__entry entry; /* lies in `bytes` */
     kiln_blob bytes;   /* the whole envelope */
     kiln__entry_fault fault;
+    kiln_digest digest; /* as the index has it, also of what is damaged */
 } kiln__packed;
 
 /* KILN_OK; KILN_ENOTFOUND; KILN_ECORRUPT when an entry was there that cannot

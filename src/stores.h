@@ -156,13 +156,19 @@ void kiln__stores_places(kiln_context *context,
                          void (*see)(void *env, const char *place,
                                      int32_t priority, int is_pack),
                          void *env);
-/* Something that is not used, and why: of whose it is, or who may write it. */
+/* Something that is not used, and why: of whose it is, who may write it, that
+   it cannot be opened, or is damaged. */
 typedef void (*kiln__refused_see)(void *env, const char *path,
                                   const char *why_not);
 
 /* Shows each folder and pack that is not used, and with them entries. */
 void kiln__stores_refused(kiln_context *context, int with_entries,
                           kiln__refused_see see, void *env);
+/* Opens the disk store's folder like a process that begins now, and makes it
+   where that may write. 1: it works. 0: there is none. -1: it is not to be
+   used, or to be had, which is shown. */
+int kiln__stores_try_folder(kiln_context *context, kiln__refused_see see,
+                            void *env);
 /* Shows each folder above the path in which others may put another one in its
    place. */
 void kiln__stores_above(const char *path, kiln__refused_see see, void *env);

@@ -72,6 +72,8 @@ typedef struct sight {
     size_t shown, bad;   /* entries */
     size_t fields;       /* of those that are good */
     size_t asked, found; /* keys of the job */
+    size_t unbelieved;   /* keys whose entries are there */
+    size_t unnamed;      /* entries without a digest */
     int is_whole;        /* the pack */
 } sight;
 
@@ -85,10 +87,12 @@ static void take_field(void *env, const char *section, const char *name,
 
 static int32_t take_entry(void *env, const kiln_cache_entry *entry)
 {
+    static const kiln_digest none;
     sight *s = env;
 
     s->shown++;
     s->bad += entry->fault != NULL;
+    s->unnamed += memcmp(&entry->digest, &none, sizeof none) == 0;
     assert_ok(kiln_cache_describe(entry, take_field, s));
     return 1;
 }
@@ -99,6 +103,14 @@ static void take_answer(void *env, const kiln_cache_answer *answer)
 
     s->asked++;
     s->found += answer->found == KILN_CACHE_FOUND;
+    if (answer->found != KILN_CACHE_BAD)
+        return;
+    s->unbelieved++;
+    assert_non_null(answer->nearest);
+    assert_non_null(answer->nearest->fault);
+    assert_true(strlen(answer->nearest->path) > 0);
+    assert_memory_equal(&answer->nearest->digest, &answer->wanted,
+                        sizeof answer->wanted);
 }
 
 /* In a folder, and in a pack if there is one. */
@@ -180,6 +192,7 @@ static void damaged_files_are_shown_and_not_looked_into(void **state)
         assert_int_equal(s.bad, 1);
         assert_true(s.fields < whole.fields);
         assert_true(s.found == 3 || s.found == 2);
+        assert_int_equal(s.found + s.unbelieved, 3);
         flip(path, at);
     }
     assert_int_equal(look(*state, NULL).found, 3);
@@ -201,8 +214,12 @@ static void damaged_packs_are_shown_and_not_looked_into(void **state)
     kiln_context_free(f.context);
     assert_true(look(empty, path).is_whole);
     for (off_t at = 0; at < size_of(path); at += size_of(path) / 25) {
+        sight s;
+
         flip(path, at);
-        assert_false(look(empty, path).is_whole);
+        s = look(empty, path);
+        assert_false(s.is_whole);
+        assert_int_equal(s.unnamed, 0);
         flip(path, at);
     }
     assert_int_equal(look(empty, path).found, 3);

@@ -3,6 +3,7 @@
 /* LABELS: unit tiers */
 #include "cache_settings.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -279,6 +280,35 @@ static void the_default_folder_is_where_caches_belong(void **state)
     kiln__cache_settings_free(s);
 }
 
+static void assert_below(const char *folder, const char *path, const char *made)
+{
+    char expected[2 * PATH_MAX];
+
+    (void)snprintf(expected, sizeof expected, "%s/%s", folder, path);
+    assert_string_equal(made, expected);
+}
+
+/* Where the process goes later, the cache stays. */
+static void relative_paths_are_below_the_folder_of_the_moment(void **state)
+{
+    const kiln__cache_variables v = {.directory = "d:e",
+                                     .search_path = "p::/q:../r/",
+                                     .local_directory = "./l",
+                                     .trace = "t.json"};
+    char here[PATH_MAX], list[3 * PATH_MAX];
+    kiln__cache_settings *s;
+
+    (void)state;
+    assert_non_null(getcwd(here, sizeof here));
+    s = made(NULL, &v);
+    assert_below(here, "d:e", s->directory);
+    assert_below(here, "./l", s->local_directory);
+    assert_below(here, "t.json", s->trace);
+    (void)snprintf(list, sizeof list, "%s/p::/q:%s/../r/", here, here);
+    assert_string_equal(s->search_path, list);
+    kiln__cache_settings_free(s);
+}
+
 static void without_a_home_there_is_no_disk(void **state)
 {
     kiln__cache_settings *s = made(NULL, &nothing);
@@ -407,6 +437,7 @@ static void settings_survive_a_lack_of_memory(void **state)
     assert_survives_failing_alloc(make_and_end, &v);
     v.directory = NULL;
     v.local_directory = NULL;
+    v.search_path = "a:b";
     assert_survives_failing_alloc(make_and_end, &v);
 }
 
@@ -423,6 +454,7 @@ int main(void)
         cmocka_unit_test(a_bound_may_be_none_and_a_wait_nothing),
         cmocka_unit_test(a_name_space_is_one_plain_name),
         cmocka_unit_test(the_default_folder_is_where_caches_belong),
+        cmocka_unit_test(relative_paths_are_below_the_folder_of_the_moment),
         cmocka_unit_test(without_a_home_there_is_no_disk),
         cmocka_unit_test(more_rights_than_the_user_has_mean_no_disk),
         cmocka_unit_test(the_local_folder_is_the_users_own),

@@ -51,7 +51,7 @@ static const struct command {
     {"explain", "--json --namespace --target --set", cache_explain,
      KILN_CACHE_MODE_READ_ONLY, 2, 2 + TOOL_ARGUMENTS_MAX},
     {"verify", "--json --namespace --sample --repair", cache_verify,
-     KILN_CACHE_MODE_READ_WRITE, 0, 0},
+     KILN_CACHE_MODE_READ_ONLY, 0, 0},
     {"prune", "--json --namespace", cache_prune, KILN_CACHE_MODE_READ_WRITE, 0,
      0},
     {"clear", "--json --namespace --yes", cache_clear,
@@ -139,6 +139,21 @@ int64_t cache_unused_s(const kiln_cache_entry *entry)
 
 /* ---- the context ---- */
 
+/* Only who repairs may drop what cannot be opened. What a process in such a
+   mode would find is nothing; but it must not write while that is explained. */
+static uint8_t mode_of(const struct command *command,
+                       const tool_options *options)
+{
+    const char *said = getenv("KILN_CACHE");
+
+    if (options->repair)
+        return KILN_CACHE_MODE_READ_WRITE;
+    if (command->run == cache_explain && said != NULL &&
+        (strcmp(said, "off") == 0 || strcmp(said, "refresh") == 0))
+        return KILN_CACHE_MODE_OFF;
+    return command->mode;
+}
+
 static int open_context(cache_command *c, uint8_t mode)
 {
     static const kiln_host_ops host = {.size = sizeof(kiln_host_ops),
@@ -164,7 +179,7 @@ static int run_in_context(const struct command *command,
 
     c.filter.kind = options->kind;
     c.filter.name = options->name;
-    status = open_context(&c, command->mode);
+    status = open_context(&c, mode_of(command, options));
     if (status == TOOL_OK)
         status = command->run(&c);
     kiln_context_free(c.context);

@@ -123,6 +123,8 @@ static void explain_json(json *out, const kiln_cache_answer *answer,
     json_text(out, "nearest", answer->nearest != NULL ? digest : NULL);
     json_text(out, "nearest_name",
               answer->nearest != NULL ? answer->nearest->name : NULL);
+    json_text(out, "fault",
+              answer->nearest != NULL ? answer->nearest->fault : NULL);
     json_text(out, "session", answer->session);
     json_array(out, "fields");
     for (size_t i = 0; i < answer->field_count; i++) {
@@ -150,6 +152,9 @@ static void explain_text(const kiln_cache_answer *answer, const char *wanted,
     size_t differing = 0;
 
     (void)printf("%s %s: %s\n", answer->kind, wanted, verdict);
+    if (answer->found == KILN_CACHE_BAD)
+        (void)printf("  %s: %s\n", answer->nearest->path,
+                     answer->nearest->fault);
     if (answer->session != NULL)
         (void)printf("  built again by each process: %s\n", answer->session);
     if (answer->found != KILN_CACHE_NEAREST)
@@ -172,9 +177,14 @@ static void explain_text(const kiln_cache_answer *answer, const char *wanted,
 static void explain_answer(void *env, const kiln_cache_answer *answer)
 {
     static const char *const words[] = {"absent", "other key", "found",
-                                        "stale"};
+                                        "stale",  "bad",       "unread"};
     static const char *const verdicts[] = {
-        "absent", "other key", "found", "found, but what it calls has changed"};
+        "absent",
+        "other key",
+        "found",
+        "found, but what it calls has changed",
+        "there, but not believed",
+        "not looked for: KILN_CACHE or KILN_CACHE_TIERS says so"};
     char wanted[KILN_DIGEST_TEXT_SIZE];
     cache_command *c = env;
 

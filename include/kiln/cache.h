@@ -50,7 +50,8 @@ enum { KILN_CACHE_MODE_MAP(KILN__CACHE_MODE_ENUM) KILN_CACHE_MODE_COUNT };
  * is not used: one warning names it. On the search path, root's are used as
  * well, and those of users who are named. Without HOME, or with more rights
  * than its user, a process has no disk store. Whatever goes wrong with a store
- * is a miss.
+ * is a miss. Relative paths are below the folder in which the process is when
+ * the context is made.
  */
 typedef struct kiln_cache_options {
     size_t size;             /* KILN_CACHE_OPTIONS_INIT sets it */

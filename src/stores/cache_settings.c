@@ -2,10 +2,12 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "cache_settings.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "array.h"
 #include "letters.h"
 #include "options.h"
 #include "report.h"
@@ -15,7 +17,8 @@
  * What an option says comes first, then what its variable says, then the
  * default. An option that is zero or "" says nothing, like a variable that is
  * empty. No file is opened here: folders are looked at when they are first
- * needed.
+ * needed. A path that is relative is so to the folder in which the process is
+ * now: where it goes later, the cache stays.
  */
 
 #define DEFAULT_SIZE ((uint64_t)2 << 30)
@@ -251,6 +254,56 @@ static kiln_status copy(char **out, const kiln__cache_settings *settings,
     return text && !*out ? KILN_ENOMEM : KILN_OK;
 }
 
+/* One path, or of a list the one that begins here. Where the process is in no
+   folder, it stays as it is. */
+static void add_path(kiln__text *out, const char *path, size_t size)
+{
+    if (size > 0 && *path != '/') {
+        char *here = kiln__allocate(out->alloc, PATH_MAX);
+
+        out->failed |= !here;
+        if (here && getcwd(here, PATH_MAX)) {
+            kiln__text_add(out, here);
+            kiln__text_add(out, "/");
+        }
+        kiln__deallocate(out->alloc, here, PATH_MAX);
+    }
+    kiln__text_add_n(out, path, size);
+}
+
+static void add_paths(kiln__text *out, const char *list)
+{
+    size_t size;
+
+    for (;; list += size + 1) {
+        size = strcspn(list, ":");
+        add_path(out, list, size);
+        if (list[size] == '\0')
+            return;
+        kiln__text_add(out, ":");
+    }
+}
+
+/* As copy(), of a path, or of a list of them. */
+static kiln_status copy_path(char **out, const kiln__cache_settings *settings,
+                             const char *path, int is_list)
+{
+    kiln__text made;
+    kiln_status status;
+
+    *out = NULL;
+    if (!path)
+        return KILN_OK;
+    kiln__text_init(&made, &settings->alloc);
+    if (is_list)
+        add_paths(&made, path);
+    else
+        add_path(&made, path, strlen(path));
+    status = made.failed ? KILN_ENOMEM : copy(out, settings, made.bytes);
+    kiln__text_dispose(&made);
+    return status;
+}
+
 /* FOLDER + `behind`, or NULL when out of memory. */
 static char *join(const kiln__cache_settings *settings, const char *folder,
                   const char *behind)
@@ -279,7 +332,7 @@ static kiln_status find_directory(kiln__cache_settings *settings,
     }
     settings->is_given = given != NULL;
     if (given)
-        return copy(&settings->directory, settings, given);
+        return copy_path(&settings->directory, settings, given, 0);
     if (is_absolute(variables->cache_home))
         settings->directory = join(settings, variables->cache_home, "/kiln");
     else if (is_absolute(variables->home))
@@ -296,7 +349,7 @@ static kiln_status find_local(kiln__cache_settings *settings, const char *given,
 
     settings->local_is_given = given != NULL;
     if (given)
-        return copy(&settings->local_directory, settings, given);
+        return copy_path(&settings->local_directory, settings, given, 0);
     (void)snprintf(behind, sizeof behind, "/kiln-%lu",
                    (unsigned long)geteuid());
     if (is_absolute(variables->runtime_directory))
@@ -351,12 +404,12 @@ static kiln_status read_texts(kiln__cache_settings *settings,
         settings,
         first_of(options->local_directory, variables->local_directory),
         variables));
-    KILN_TRY(copy(&settings->search_path, settings,
-                  variables->is_privileged ? NULL : path));
+    KILN_TRY(copy_path(&settings->search_path, settings,
+                       variables->is_privileged ? NULL : path, 1));
     KILN_TRY(copy(&settings->salt, settings,
                   first_of(options->salt, variables->salt)));
-    return copy(&settings->trace, settings,
-                first_of(options->trace, variables->trace));
+    return copy_path(&settings->trace, settings,
+                     first_of(options->trace, variables->trace), 0);
 }
 
 /* ---- making and ending ---- */

@@ -380,7 +380,7 @@ static void look_at_searched(const looking *l, const char *path)
     const int file = open_searched(&why_not, l->context->cache, path);
 
     if (file >= 0)
-        (void)close(file);
+        kiln__refused_pack(&l->context->alloc, file, path, l->see, l->env);
     else if (why_not)
         l->see(l->env, path, why_not);
 }

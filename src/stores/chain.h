@@ -55,9 +55,15 @@ kiln_status kiln__link_find(kiln__stored *out, kiln__entry_fault *fault,
 /* KILN_OK; KILN_EREADONLY; or another failure. */
 kiln_status kiln__link_put(kiln__store_link *link, const kiln_key *key,
                            const kiln_blob *envelope, int replace);
-/* Shows packs of the search path that are left out for whose they are. */
+/* Shows packs of the search path that are left out. */
 void kiln__chain_refused(kiln_context *context, kiln__refused_see see,
                          void *env);
+/* Shows a pack that is left out since it is none, or damaged. Closes the
+   file. */
+void kiln__refused_pack(const kiln_alloc *alloc, int file, const char *path,
+                        kiln__refused_see see, void *env);
+/* The disk store, or NULL. */
+kiln__loose *kiln__stores_disk(kiln_context *context);
 void kiln__link_drop(kiln__store_link *link, const kiln__stored *stored);
 
 #endif /* KILN_STORES_CHAIN_H */

@@ -298,17 +298,19 @@ static kiln_status open_one(folder_pack **out, kiln__loose *loose, int folder,
     folder_pack *made = kiln__allocate(&loose->alloc, sizeof *made);
     kiln_error *error = NULL;
     kiln_status status = KILN_ENOMEM;
+    int is_dropped;
 
     if (made)
         status = kiln__folder_pack_open(&made->pack, loose, folder, file->name,
                                         &error);
+    /* Like an entry that is not believed. */
+    is_dropped = status == KILN_ECORRUPT && loose->options.writes &&
+                 unlinkat(folder, file->name, 0) == 0;
     if (error && status != KILN_ENOMEM)
         kiln__log(loose->context, KILN_LOG_WARNING,
-                  "cache: a pack is left out: %s", kiln_error_message(error));
+                  "cache: a pack is left out%s: %s",
+                  is_dropped ? ", and dropped" : "", kiln_error_message(error));
     kiln_error_free(error);
-    if (status == KILN_ECORRUPT && loose->options.writes)
-        /* like an entry that is not believed */
-        (void)unlinkat(folder, file->name, 0);
     if (status != KILN_OK) {
         kiln__deallocate(&loose->alloc, made, sizeof *made);
         return status;

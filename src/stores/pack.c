@@ -187,6 +187,7 @@ kiln_status kiln__pack_at(kiln__packed *out, kiln_pack *pack, size_t index)
     if (index >= pack->layout.count)
         return KILN_ENOTFOUND;
     KILN_TRY(slot_at(&slot, &s, index));
+    out->digest = slot.digest;
     status = lend_entry(out, pack, &slot, NULL);
     if (status != KILN_OK)
         return status;

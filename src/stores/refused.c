@@ -14,6 +14,8 @@
 #include "failed.h"
 #include "folder_packs.h"
 #include "loose_scan.h"
+#include "passing.h"
+#include "report.h"
 
 /*
  * Looks at everything as readers do, level by level, and opens none that they
@@ -34,6 +36,37 @@ static void tell(const looking *l, const char *name, const char *why_not)
 
     kiln__loose_path(path, l->loose, name);
     l->see(l->env, path, why_not);
+}
+
+/* ---- packs ---- */
+
+void kiln__refused_pack(const kiln_alloc *alloc, int file, const char *path,
+                        kiln__refused_see see, void *env)
+{
+    const size_t begins = strlen("pack : ") + strlen(path); /* pack PATH: WHY */
+    kiln_error *error = NULL;
+    kiln_pack *pack = NULL;
+    const kiln_status status =
+        kiln__pack_open_file(&pack, alloc, file, path, &error);
+
+    if (status == KILN_ECORRUPT || status == KILN_EIO)
+        see(env, path, kiln_error_message(error) + begins);
+    kiln_error_free(error);
+    kiln__pack_release(pack);
+}
+
+/* One that is this user's alone. */
+static void look_at_pack(const looking *l, int folder, const char *name,
+                         const char *path)
+{
+    const kiln__trust *trust = &l->loose->options.trust;
+    const char *why_not;
+    struct stat facts;
+    const int file =
+        kiln__trust_open(&why_not, &facts, trust, folder, name, O_RDONLY);
+
+    if (file >= 0)
+        kiln__refused_pack(&l->loose->alloc, file, path, l->see, l->env);
 }
 
 /* ---- files in a folder ---- */
@@ -57,7 +90,7 @@ static void look_at_files(const looking *l, int folder, const char *level,
         return;
     }
     while ((found = readdir(opened)) != NULL) {
-        char name[sizeof found->d_name + 16];
+        char name[sizeof found->d_name + 16], path[KILN__LOOSE_PATH_SIZE];
         const char *why_not = NULL;
         struct stat facts;
 
@@ -68,8 +101,11 @@ static void look_at_files(const looking *l, int folder, const char *level,
                       ? kiln__trust_why_not(&l->loose->options.trust, &facts)
                       : "it is no file";
         (void)snprintf(name, sizeof name, "%s/%s", level, found->d_name);
+        kiln__loose_path(path, l->loose, name);
         if (why_not)
-            tell(l, name, why_not);
+            l->see(l->env, path, why_not);
+        else if (strcmp(end, KILN__FOLDER_PACK_SUFFIX) == 0)
+            look_at_pack(l, folder, found->d_name, path);
     }
     (void)closedir(opened);
 }
@@ -107,18 +143,50 @@ static void look_below(const looking *l, int folder)
     look_at_level(l, folder, KILN__FAILED, NULL);
 }
 
+/* The open folder; or -1, where errno is 0 if that was told, and ENOENT if
+   there is none. */
+static int open_loose(const looking *l, int makes)
+{
+    char path[KILN__LOOSE_PATH_SIZE], buffer[128];
+    const char *why_not;
+    const int folder = kiln__loose_open(path, &why_not, l->loose, makes);
+    const int reason = errno;
+
+    if (folder >= 0)
+        return folder;
+    errno = reason;
+    if (!why_not && (kiln__passes(reason) || (reason == ENOENT && !makes)))
+        return -1;
+    l->see(l->env, path,
+           why_not ? why_not : strerror_r(reason, buffer, sizeof buffer));
+    errno = 0;
+    return -1;
+}
+
 static void look_at_loose(const looking *l)
 {
-    char path[KILN__LOOSE_PATH_SIZE];
-    const char *why_not;
-    const int folder = kiln__loose_open(path, &why_not, l->loose, 0);
+    const int folder = open_loose(l, 0);
 
-    if (why_not)
-        l->see(l->env, path, why_not);
     if (folder < 0)
         return;
     look_below(l, folder);
     (void)close(folder);
+}
+
+int kiln__stores_try_folder(kiln_context *context, kiln__refused_see see,
+                            void *env)
+{
+    const looking l = {
+        .loose = kiln__stores_disk(context), .see = see, .env = env};
+    int folder;
+
+    if (!l.loose)
+        return 0;
+    folder = open_loose(&l, l.loose->options.writes);
+    if (folder < 0)
+        return errno ? 0 : -1;
+    (void)close(folder);
+    return 1;
 }
 
 /* ---- the way there ---- */

@@ -325,7 +325,7 @@ void kiln__stores_put(kiln_context *context, const kiln__entry *entry,
 
 /* ---- the disk ---- */
 
-static kiln__loose *disk(kiln_context *context)
+kiln__loose *kiln__stores_disk(kiln_context *context)
 {
     (void)kiln__chain_first(context);
     return context->stores->disk;
@@ -333,7 +333,7 @@ static kiln__loose *disk(kiln_context *context)
 
 int kiln__stores_lock_folder(kiln_context *context)
 {
-    kiln__loose *loose = disk(context);
+    kiln__loose *loose = kiln__stores_disk(context);
     atomic_int *known = &context->stores->disk_is_network;
     int folder;
 
@@ -354,7 +354,7 @@ int kiln__stores_lock_folder(kiln_context *context)
 
 int kiln__stores_folder(kiln_context *context)
 {
-    kiln__loose *loose = disk(context);
+    kiln__loose *loose = kiln__stores_disk(context);
 
     return loose ? kiln__loose_folder(loose, 0) : -1;
 }
@@ -364,7 +364,7 @@ kiln_status kiln__stores_each(kiln_context *context,
                                          const kiln__store_item *item),
                               void *env)
 {
-    kiln__loose *loose = disk(context);
+    kiln__loose *loose = kiln__stores_disk(context);
 
     return loose ? kiln__loose_each(loose, see, env) : KILN_OK;
 }
@@ -372,7 +372,7 @@ kiln_status kiln__stores_each(kiln_context *context,
 kiln_status kiln__stores_peek(kiln__stored *out, kiln__entry_fault *fault,
                               kiln_context *context, kiln_digest digest)
 {
-    kiln__loose *loose = disk(context);
+    kiln__loose *loose = kiln__stores_disk(context);
 
     *out = (kiln__stored){0};
     *fault = KILN__FAULT_NONE;
@@ -382,7 +382,7 @@ kiln_status kiln__stores_peek(kiln__stored *out, kiln__entry_fault *fault,
 kiln_status kiln__stores_prune(kiln_context *context,
                                kiln__store_report *report)
 {
-    kiln__loose *loose = disk(context);
+    kiln__loose *loose = kiln__stores_disk(context);
 
     *report = (kiln__store_report){0};
     if (!loose)
@@ -395,7 +395,7 @@ kiln_status kiln__stores_prune(kiln_context *context,
 kiln_status kiln__stores_clear(kiln_context *context,
                                kiln__store_report *report)
 {
-    kiln__loose *loose = disk(context);
+    kiln__loose *loose = kiln__stores_disk(context);
 
     *report = (kiln__store_report){0};
     if (!loose)
@@ -410,7 +410,7 @@ kiln_status kiln__stores_keep_failed(kiln_context *context, char *path,
                                      size_t capacity, const char *suffix,
                                      const void *bytes, size_t size)
 {
-    kiln__loose *loose = disk(context);
+    kiln__loose *loose = kiln__stores_disk(context);
 
     return loose ? kiln__failed_keep(loose, path, capacity, suffix, bytes, size)
                  : KILN_EREADONLY;
@@ -428,7 +428,7 @@ const char *kiln__stores_file_system(int *is_network, kiln_context *context,
 
 const char *kiln__stores_path(kiln_context *context)
 {
-    const kiln__loose *loose = disk(context);
+    const kiln__loose *loose = kiln__stores_disk(context);
 
     return loose ? loose->directory : NULL;
 }

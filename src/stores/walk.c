@@ -67,12 +67,12 @@ static int see_packed(const kiln__store_seen *common, kiln_pack *pack,
     int goes_on;
 
     seen.fault = found.fault;
+    seen.item.digest = found.digest;
     if (status != KILN_OK && found.fault == KILN__FAULT_NONE)
         return 1;
     if (status == KILN_OK) {
         seen.stored.entry = found.entry;
         seen.stored.bytes = found.bytes;
-        seen.item.digest = found.entry.key.digest;
         seen.item.size = seen.item.disk_size = found.bytes.size;
     }
     goes_on = see(env, &seen);
@@ -124,8 +124,7 @@ kiln_status kiln__stores_walk(kiln_context *context, uint32_t one_in,
         if (w.loose)
             status = kiln__loose_each(w.loose, see_loose, &w);
         else if (w.link->pack)
-            status = kiln__stores_walk_pack(w.link->pack, w.link->priority, see,
-                                            env);
+            status = walk_pack(&w, w.link->pack, w.link->priority);
     }
     return status == KILN_ECANCELED ? KILN_OK : status;
 }

@@ -117,6 +117,22 @@ says out "found, but what it calls has changed"
 says out "typed digest"
 json explain other/saxpy.kiln saxpy 'f32[:]' f32 'f32[:]'
 says out '"found": "stale"'
+for mode in off refresh; do
+    with KILN_CACHE=$mode expect 0 cache explain saxpy.kiln saxpy 'f32[:]' \
+        f32 'f32[:]'
+    [ "$(grep -c 'not looked for' out)" = 3 ] || fail "$mode looks for nothing"
+done
+for file in $(find cache/v2 -name '*.e'); do
+    cp "$file" "$file.kept" && printf '' | dd of="$file" bs=1 seek=200 2>/dev/null
+done
+expect 0 cache explain saxpy.kiln saxpy 'f32[:]' f32 'f32[:]'
+[ "$(grep -c 'there, but not believed' out)" = 3 ] || fail "cut entries"
+says out "truncated"
+json explain saxpy.kiln saxpy 'f32[:]' f32 'f32[:]'
+says out '"found": "bad"'
+for file in $(find cache/v2 -name '*.e'); do
+    mv "$file.kept" "$file"
+done
 expect 2 cache explain saxpy.kiln saxpy 'f32[:]' --set speed=fast
 says err "settings are opt"
 expect 1 cache explain saxpy.kiln absent 'f32[:]'
@@ -176,6 +192,16 @@ says out " 1 bad, 0 dropped"
 expect 0 cache verify --repair
 says out " 1 bad, 1 dropped"
 expect 0 cache verify
+file=$(ls cache/v2/packs/*.kilnpack)
+dd if="$file" of=whole bs=65536 2>/dev/null
+head -c 400 whole >"$file"
+expect 1 cache verify
+says out "its end is missing"
+[ -e "$file" ] || fail "it is gone, though nothing was to be repaired"
+expect 0 cache verify --repair
+says err "left out, and dropped"
+expect 0 cache verify
+cat whole >"$file"
 expect 0 cache prune
 touch -d '40 days ago' cache/v2/packs/*.kilnpack
 expect 0 cache prune
@@ -257,6 +283,7 @@ expect 2 cache
 expect 2 cache fly
 says err 'unknown command "cache fly"'
 expect 2 cache show
+expect 0 cache ls --kind native
 expect 2 cache ls --kind poem
 says err "--kind wants instance, program, "
 says err ' or session, not "poem"'

@@ -104,10 +104,12 @@ typedef void (*kiln_cache_refused_fn)(void *env, const char *path,
 
 /**
  * Shows each folder and each pack of the disk store and of the search path that
- * is not used because somebody else owns it or may write to it, or because it
- * is a link. Nothing in it is read, written or dropped. Entries that are not
- * used for such a reason are shown by kiln_cache_each(): their fault is
- * "untrusted".
+ * is not used: because somebody else owns it or may write to it, because it is
+ * a link or behind another user's, because it cannot be opened, or because it
+ * is no pack, or a damaged one. Nothing in it is read, written or dropped; but
+ * in a mode that writes, the first use of the stores has dropped damaged packs
+ * of the folder. Entries that are not used are shown by kiln_cache_each(), with
+ * their faults.
  */
 KILN_API KILN_NODISCARD kiln_status
 kiln_cache_refused(kiln_context *context, kiln_cache_refused_fn see, void *env);
@@ -197,6 +199,8 @@ typedef struct kiln_cache_difference {
 #define KILN_CACHE_NEAREST 1 /* another key: `fields` says where */
 #define KILN_CACHE_FOUND 2   /* the very key */
 #define KILN_CACHE_STALE 3   /* the very key, but what it calls has changed */
+#define KILN_CACHE_BAD 4     /* the very key, not believed: nearest->fault */
+#define KILN_CACHE_UNREAD 5  /* this context's mode or tiers read none */
 
 /** What the stores have for one key of a job. Borrowed for the call. */
 typedef struct kiln_cache_answer {
@@ -204,8 +208,9 @@ typedef struct kiln_cache_answer {
     const char *kind; /* "program", "instance", "binary" */
     kiln_digest wanted;
     int32_t found;                       /* KILN_CACHE_... */
-    const kiln_cache_entry *nearest;     /* NULL: ABSENT */
-    const kiln_cache_difference *fields; /* all of them, in the key's order */
+    const kiln_cache_entry *nearest;     /* NULL: ABSENT, or UNREAD */
+    const kiln_cache_difference *fields; /* all of them, in the key's order; of
+                                            a BAD entry none is known */
     size_t field_count;
     /* Of a binary: why the one that a process built was not kept and each
        process builds it again, as KILN_EVENT_SESSION says it; or NULL. */
