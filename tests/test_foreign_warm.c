@@ -132,6 +132,34 @@ static void with_all_callbacks_nothing_is_inferred(void **state)
     end();
 }
 
+/* A query that is of two subjects: either one ends what was found by it. */
+static void a_query_of_two_subjects_is_asked_again_for_either(void **state)
+{
+    const uint64_t second = 1000;
+    kiln_change_report report = {.size = sizeof report};
+
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        begin(TOY_ALL);
+        p.toy.second_subject[2] = second;
+        compile(0);
+        if (i == 0)
+            end();
+    }
+    assert_int_equal(p.source, KILN_SOURCE_STORE);
+    assert_int_equal(inferred(), 0);
+    p.toy.world++;
+    p.toy.versions[2][p.toy.version_counts[2]++] =
+        (struct toy_version){.world = p.toy.world, .number = 77};
+    assert_ok(
+        kiln_world_changed(p.toy.frontend, p.toy.world, &second, 1, &report));
+    assert_true(report.invalidated_count > 0);
+    kiln_change_report_dispose(&report);
+    compile(0);
+    assert_int_equal(p.source, KILN_SOURCE_BUILT);
+    end();
+}
+
 /* Every choice of callbacks is right, if not as quick. */
 static void any_choice_of_callbacks_is_right(void **state)
 {
@@ -281,6 +309,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(without_callbacks_leaves_and_kernels_are_found),
         TEST(with_all_callbacks_nothing_is_inferred),
+        TEST(a_query_of_two_subjects_is_asked_again_for_either),
         TEST(any_choice_of_callbacks_is_right),
         TEST(instances_are_found_one_by_one),
         TEST(a_callee_that_changed_is_seen_by_its_callers),

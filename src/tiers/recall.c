@@ -56,13 +56,11 @@ typedef struct gathering {
 } gathering;
 
 /* True when it was not seen before. */
-static int is_new(gathering *g, const void *bytes, size_t size)
+static int is_new(gathering *g, kiln_digest key)
 {
-    const kiln_digest digest = kiln__digest_bytes(bytes, size);
-
-    if (kiln__map_get(&g->seen, digest))
+    if (kiln__map_get(&g->seen, key))
         return 0;
-    g->failed |= !kiln__map_set(&g->seen, digest, g);
+    g->failed |= !kiln__map_set(&g->seen, key, g);
     g->count++;
     return 1;
 }
@@ -72,7 +70,10 @@ static void gather_queries(gathering *g, const kiln_code *code)
     for (size_t i = 0; i < code->queries.count; i++) {
         const kiln_query *query = &code->queries.items[i];
 
-        if (is_new(g, query->data, query->size))
+        /* Under another subject it is another query. */
+        if (is_new(g, kiln__digest_combine(
+                          kiln__digest_number(query->subject),
+                          kiln__digest_bytes(query->data, query->size))))
             kiln__query_encode(g->out, query);
     }
 }
@@ -82,7 +83,7 @@ static void gather_uses(gathering *g, const kiln_code *code)
     for (size_t i = 0; i < code->uses.count; i++) {
         const kiln__library_use *use = &code->uses.items[i];
 
-        if (!is_new(g, use->symbol, strlen(use->symbol)))
+        if (!is_new(g, kiln__digest_text(use->symbol)))
             continue;
         kiln__encode_text(g->out, use->symbol);
         kiln__encode_digest(g->out, use->digest);

@@ -123,6 +123,10 @@ static kiln_status toy_infer(void *self, const kiln_signature *signature,
         status = use_sites(toy, id, out, error);
     if (status == KILN_OK)
         status = kiln_inference_add_query(out, &query);
+    query.subject = toy->second_subject[id];
+    if (status == KILN_OK && query.subject)
+        status = kiln_inference_add_query(out, &query);
+    query.subject = (uint64_t)id;
     if (status == KILN_OK)
         status = ask_callees(toy, id, out, &version, error);
     if (status == KILN_OK && kiln_inference_is_cycle_head(out)) {

@@ -44,6 +44,8 @@ struct toy {
     toy_callback lower_callback;
     const char *body; /* of the kernels that lower() gives; NULL: empty */
     const char *head; /* what their module has in front; NULL: nothing */
+    /* Not 0: another subject that each function's query is recorded under. */
+    uint64_t second_subject[TOY_FUNCTIONS];
     const char *uses[TOY_FUNCTIONS]; /* a symbol of a runtime library each */
     /* Names of host objects, ended by NULL; functions end in "()". */
     const char *sites[TOY_FUNCTIONS][TOY_SITES + 1];
