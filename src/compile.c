@@ -244,6 +244,7 @@ static kiln_status find_code(const kiln_code **out, kiln__run *run,
         &request->signature, request->config, worlds, request->never_wait,
         /* Lines are not in a record. */
         request->config->debug_level == KILN_DEBUG_NONE};
+    kiln__worlds of_record;
     kiln_status status;
 
     KILN_TRY(kiln__typed_begin(out, run, &typed, request->world, error));
@@ -253,11 +254,14 @@ static kiln_status find_code(const kiln_code **out, kiln__run *run,
                    NULL, *out, request->config, error);
     if (status == KILN_OK && request->kernel)
         return KILN_OK;
-    kiln__worlds_end(worlds);
-    KILN_TRY(status);
-    /* A record that nothing was compiled of is no use. */
+    /* A record that nothing was compiled of is no use. Its worlds are held
+       until the others are: nobody else may hold the one that is asked for. */
+    of_record = *worlds;
     typed.for_job = 0;
-    return kiln__typed_begin(out, run, &typed, request->world, error);
+    if (status == KILN_OK)
+        status = kiln__typed_begin(out, run, &typed, request->world, error);
+    kiln__worlds_end(&of_record);
+    return status;
 }
 
 kiln_status kiln__compile_begin(const kiln_kernel **out, kiln__flight **flight,

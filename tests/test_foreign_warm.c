@@ -160,6 +160,36 @@ static void a_query_of_two_subjects_is_asked_again_for_either(void **state)
     end();
 }
 
+static void define_another(struct toy *toy)
+{
+    assert_ok(toy_define(toy, 9, 1, NULL, NULL));
+}
+
+/* It is found that a binary is missing; meanwhile another function is
+   defined, and nobody but the request holds its world. */
+static void a_world_that_passes_is_held_while_it_is_compiled_in(void **state)
+{
+    kiln_compile_options options = KILN_COMPILE_OPTIONS_INIT;
+    kiln_signature signature;
+    const kiln_kernel *kernel;
+
+    (void)state;
+    assert_int_equal(setenv("KILN_CACHE_TIERS", "typed_ir", 1), 0);
+    begin(TOY_ALL);
+    compile(0);
+    end();
+    begin(TOY_ALL);
+    assert_int_equal(unsetenv("KILN_CACHE_TIERS"), 0);
+    signature = toy_signature(&p.toy, 0);
+    options.world = kiln_world(p.toy.frontend);
+    p.toy.program_hook = define_another;
+    assert_ok(kiln_compile(&kernel, p.context, &signature, p.config, &options,
+                           &test_error));
+    assert_int_equal(kiln_world(p.toy.frontend), options.world + 1);
+    assert_int_equal(inferred(), 0);
+    end();
+}
+
 /* Every choice of callbacks is right, if not as quick. */
 static void any_choice_of_callbacks_is_right(void **state)
 {
@@ -310,6 +340,7 @@ int main(void)
         TEST(without_callbacks_leaves_and_kernels_are_found),
         TEST(with_all_callbacks_nothing_is_inferred),
         TEST(a_query_of_two_subjects_is_asked_again_for_either),
+        TEST(a_world_that_passes_is_held_while_it_is_compiled_in),
         TEST(any_choice_of_callbacks_is_right),
         TEST(instances_are_found_one_by_one),
         TEST(a_callee_that_changed_is_seen_by_its_callers),

@@ -195,21 +195,26 @@ kiln_status kiln__typed_begin(const kiln_code **out, kiln__run *run,
                               uint64_t world, kiln_error **error)
 {
     kiln_frontend *frontend = request->signature->function->frontend;
+    /* Held until the next turn holds its own: a world that is asked for may be
+       held by nobody else. */
+    kiln__worlds torn = {.alloc = &frontend->context->alloc};
 
     for (int turn = 1;; turn++) {
         kiln__lack lack = {request->worlds, KILN_OK, run->recursions};
         kiln_error *fault = NULL;
-        kiln_status status;
+        kiln_status status =
+            kiln__worlds_begin(request->worlds, frontend, world, error);
 
-        KILN_TRY(kiln__worlds_begin(request->worlds, frontend, world, error));
+        kiln__worlds_end(&torn);
+        KILN_TRY(status);
         status = kiln__typed_get(out, frontend->context, run, request, &fault);
         if (status == KILN_OK)
             return KILN_OK;
         lack.status = status;
         if (run->suspended)
             kiln__inference_goes_without(run->suspended, &lack);
-        kiln__worlds_end(request->worlds);
         if (!request->worlds->is_torn || turn == TURNS_MAX) {
+            kiln__worlds_end(request->worlds);
             if (error)
                 *error = fault;
             else
@@ -217,6 +222,7 @@ kiln_status kiln__typed_begin(const kiln_code **out, kiln__run *run,
             return status;
         }
         kiln_error_free(fault);
+        torn = *request->worlds;
     }
 }
 

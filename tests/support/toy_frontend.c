@@ -223,10 +223,15 @@ static kiln_status toy_program(void *self, const kiln_signature *signature,
                                const kiln_config *config, uint64_t world,
                                kiln_digest *out)
 {
+    struct toy *toy = self;
+    void (*hook)(struct toy *) = toy->program_hook;
     kiln_digest all[TOY_FUNCTIONS];
 
     (void)signature;
     (void)config;
+    toy->program_hook = NULL;
+    if (hook)
+        hook(toy);
     for (int id = 0; id < TOY_FUNCTIONS; id++)
         all[id] = answer_for(self, id, world);
     *out = kiln_digest_bytes(all, sizeof all);

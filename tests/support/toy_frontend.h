@@ -39,6 +39,8 @@ struct toy {
     /* Called at the start of infer(), without a lock; may be NULL. */
     void (*hook)(struct toy *toy, int id);
     void *hook_data;
+    /* Called once, when the program's digest is asked for; may be NULL. */
+    void (*program_hook)(struct toy *toy);
     /* The same, of infer() and of lower(); a failure is the function's. */
     toy_callback infer_callback;
     toy_callback lower_callback;
