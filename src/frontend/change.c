@@ -329,8 +329,7 @@ static void told(void *env)
         kiln__mutex_unlock(&telling->language->change);
 }
 
-/* The change is there whatever the tiers say; names of what it invalidated
-   are worth less than the invalidation. */
+/* The change is there whatever the tiers say. */
 kiln_status kiln__change_tell(const kiln__telling *telling,
                               kiln_change_report *report, kiln_error **error)
 {
@@ -349,12 +348,11 @@ kiln_status kiln__change_tell(const kiln__telling *telling,
         return KILN_OK;
     }
     status = kiln__world_changed(&change, report);
-    change.told = NULL;
-    if (status != KILN_OK && report != NULL)
-        status = kiln__world_changed(&change, NULL);
-    if (kiln__is_shortage(status))
-        return kiln__error_shortage(error, status);
-    return status;
+    return status == KILN_ERECURSION
+               ? kiln__error_set(error, status,
+                                 "definitions in callbacks of definitions are "
+                                 "nested too deep: everything ended")
+               : status;
 }
 
 static kiln_status finish_checks(kiln__change *change, kiln_error **error)

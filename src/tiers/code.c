@@ -45,20 +45,21 @@ void kiln__code_clear_sites(kiln_code *code)
     code->sites.count = 0;
 }
 
+void kiln__code_clear_queries(kiln_code *code)
+{
+    for (size_t i = 0; i < code->queries.count; i++)
+        kiln__deallocate(&code->context->alloc,
+                         (void *)(uintptr_t)code->queries.items[i].data,
+                         code->queries.items[i].size);
+    code->queries.count = 0;
+}
+
 void kiln__code_free(kiln_code *code)
 {
     const kiln_alloc *alloc = &code->context->alloc;
 
     kiln__attached_free(alloc, code->attached);
-    for (size_t i = 0; i < code->queries.count; i++) {
-        const kiln_query *query = &code->queries.items[i];
-        union {
-            const void *given;
-            void *owned;
-        } data = {query->data};
-
-        kiln__deallocate(alloc, data.owned, query->size);
-    }
+    kiln__code_clear_queries(code);
     kiln__array_dispose(alloc, &code->queries);
     kiln__array_dispose(alloc, &code->uses);
     kiln__code_clear_sites(code);

@@ -134,15 +134,23 @@ kiln_status kiln_inference_add_query(kiln_inference *inference,
     return KILN_OK;
 }
 
+/* Where the list has the code; its count: nowhere. */
+static size_t position(const kiln__code_list *list, const kiln_code *code)
+{
+    size_t at = 0;
+
+    while (at < list->count && list->items[at] != code)
+        at++;
+    return at;
+}
+
 /* Records a callee once; its position is its first one in call order. */
 static kiln_status add_callee(kiln_inference *inference, kiln_code *callee,
                               uint32_t *index)
 {
     kiln_code *code = inference->code;
-    size_t at = 0;
+    const size_t at = position(&code->callees, callee);
 
-    while (at < code->callees.count && code->callees.items[at] != callee)
-        at++;
     if (at == code->callees.count &&
         !kiln__array_push(&inference->context->alloc, &code->callees, callee))
         return KILN_ENOMEM;
@@ -326,14 +334,6 @@ static kiln_status check_dependency(kiln_inference *inference,
     return check_worlds(inference, code, error);
 }
 
-static int depends_already(const kiln__code_list *list, const kiln_code *code)
-{
-    for (size_t i = 0; i < list->count; i++)
-        if (list->items[i] == code)
-            return 1;
-    return 0;
-}
-
 kiln_status kiln_inference_depend(kiln_inference *inference,
                                   const kiln_code *code)
 {
@@ -341,7 +341,7 @@ kiln_status kiln_inference_depend(kiln_inference *inference,
     kiln_error *why = NULL;
     kiln_status status = check_dependency(inference, code, &why);
 
-    if (status == KILN_OK && !depends_already(list, code) &&
+    if (status == KILN_OK && position(list, code) == list->count &&
         !kiln__array_push(&inference->context->alloc, list,
                           (kiln_code *)(uintptr_t)code))
         status = kiln__error_no_memory(&why);
@@ -361,20 +361,12 @@ kiln_status kiln_inference_world(uint64_t *out, kiln_inference *inference,
 
 /* ---- beginning anew, and looking around ---- */
 
-static void queries_clear(const kiln_alloc *alloc, kiln_code *code)
-{
-    for (size_t i = 0; i < code->queries.count; i++)
-        kiln__deallocate(alloc, (void *)(uintptr_t)code->queries.items[i].data,
-                         code->queries.items[i].size);
-    code->queries.count = 0;
-}
-
 void kiln_inference_restart(kiln_inference *inference)
 {
     kiln_code *code = inference->code;
 
     kiln__inference_forget_since(inference);
-    queries_clear(&inference->context->alloc, code);
+    kiln__code_clear_queries(code);
     code->callees.count = 0;
     code->depends.count = 0;
     code->uses.count = 0;

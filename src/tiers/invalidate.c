@@ -60,36 +60,32 @@ void kiln__code_clip(struct kiln__tiers *tiers, kiln_code *code,
     }
 }
 
+static int has_same_answer(const kiln_code *code, const kiln_query *query,
+                           uint64_t world)
+{
+    const kiln_frontend *frontend = code->frontend;
+    kiln_digest answer = {0};
+
+    return frontend->ops.answer(frontend->self, query->data, query->size,
+                                code->config, world, &answer) == KILN_OK &&
+           kiln__digest_equal(answer, query->answer);
+}
+
 int kiln__code_still_holds(const kiln_code *code, uint64_t world)
 {
-    kiln_frontend *frontend = code->frontend;
-
-    for (size_t i = 0; i < code->queries.count; i++) {
-        const kiln_query *query = &code->queries.items[i];
-        kiln_digest answer = {0};
-
-        if (frontend->ops.answer(frontend->self, query->data, query->size,
-                                 code->config, world, &answer) != KILN_OK ||
-            !kiln__digest_equal(answer, query->answer))
+    for (size_t i = 0; i < code->queries.count; i++)
+        if (!has_same_answer(code, &code->queries.items[i], world))
             return 0;
-    }
     return 1;
 }
 
 static int holds_for_subject(const kiln_code *code, uint64_t subject,
                              uint64_t world)
 {
-    kiln_frontend *frontend = code->frontend;
-
     for (size_t i = 0; i < code->queries.count; i++) {
         const kiln_query *query = &code->queries.items[i];
-        kiln_digest answer = {0};
 
-        if (query->subject != subject)
-            continue;
-        if (frontend->ops.answer(frontend->self, query->data, query->size,
-                                 code->config, world, &answer) != KILN_OK ||
-            !kiln__digest_equal(answer, query->answer))
+        if (query->subject == subject && !has_same_answer(code, query, world))
             return 0;
     }
     return 1;
@@ -162,9 +158,9 @@ static kiln_status add_askers(const kiln_alloc *alloc,
     return KILN_OK;
 }
 
-/* Copies those who asked about the subject and are still valid: they are
-   asked without the lock, in a stay. One that was
-   inferred in the new world or a later one knows the answer. */
+/* Copies those who asked about the subject and are still valid: they are asked
+   without the lock, in a stay. One that was inferred in the new world or a
+   later one knows the answer. */
 static kiln_status askers_of(struct kiln__tiers *tiers,
                              const kiln_frontend *frontend, uint64_t subject,
                              uint64_t world, kiln__code_list *out)
@@ -321,7 +317,7 @@ static void tell_event(const kiln_context *context, const kiln_code *code)
         context->host.event(context->host_env, &event);
 }
 
-static void report_names(kiln_context *context, const kiln__code_list *list,
+static void report_names(const kiln__code_list *list,
                          kiln_change_report *report)
 {
     size_t old = report->invalidated_count;
@@ -340,7 +336,6 @@ static void report_names(kiln_context *context, const kiln__code_list *list,
     }
     kiln__deallocate(&kiln__malloc, report->invalidated, old * sizeof *names);
     report->invalidated = names;
-    (void)context;
 }
 
 void kiln__invalidated_report(kiln_context *context,
@@ -353,7 +348,7 @@ void kiln__invalidated_report(kiln_context *context,
     for (size_t i = 0; i < list->count; i++)
         tell_event(context, list->items[i]);
     if (report)
-        report_names(context, list, report);
+        report_names(list, report);
 }
 
 void kiln_change_report_dispose(kiln_change_report *report)

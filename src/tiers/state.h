@@ -279,6 +279,7 @@ void kiln__code_list_remove(kiln__code_list *list, const kiln_code *code);
 kiln_status kiln__code_add_site(kiln_code *code, const char *name,
                                 int32_t kind);
 void kiln__code_clear_sites(kiln_code *code);
+void kiln__code_clear_queries(kiln_code *code);
 
 /* ---- ranges.c ---- */
 /* In no frontend's worlds anything ended it. Takes no lock. */
