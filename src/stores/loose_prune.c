@@ -90,12 +90,6 @@ static uint64_t low_water(uint64_t bound)
 
 /* ---- what is counted ---- */
 
-/* A wild number is one of a damaged file: it is too much, and set right. */
-static uint64_t plus(uint64_t a, uint64_t b)
-{
-    return a + b < a ? UINT64_MAX : a + b;
-}
-
 static uint64_t entries_of(const kiln__usage *usage)
 {
     const uint64_t counted = usage->mark & KILN__USAGE_ENTRIES;
@@ -108,8 +102,9 @@ static bounds usage_sum(const kiln__usage_table *table)
     bounds sum = {0, 0};
 
     for (size_t i = 0; i < KILN__LOOSE_SHARDS; i++) {
-        sum.size = plus(sum.size, table->shards[i].bytes);
-        sum.entries = plus(sum.entries, entries_of(&table->shards[i]));
+        sum.size = kiln__usage_plus(sum.size, table->shards[i].bytes);
+        sum.entries =
+            kiln__usage_plus(sum.entries, entries_of(&table->shards[i]));
     }
     return sum;
 }
@@ -131,7 +126,9 @@ static unsigned usage_largest(const kiln__usage_table *table,
     for (unsigned i = 0; i < KILN__LOOSE_SHARDS; i++) {
         const kiln__usage *usage = &table->shards[i];
         const uint64_t size =
-            seen[i] ? 0 : plus(1, by_size ? usage->bytes : entries_of(usage));
+            seen[i] ? 0
+                    : kiln__usage_plus(1, by_size ? usage->bytes
+                                                  : entries_of(usage));
 
         if (size > most)
             largest = i;

@@ -86,11 +86,6 @@ static void write_shard(int file, unsigned shard, const kiln__usage *usage)
     kiln__quiet_end(&quiet);
 }
 
-static uint64_t sum_of(uint64_t a, uint64_t b)
-{
-    return a + b < a ? UINT64_MAX : a + b;
-}
-
 int kiln__usage_add(kiln__usage_table *table, kiln__loose *loose, int folder,
                     unsigned shard, uint64_t bytes)
 {
@@ -104,7 +99,7 @@ int kiln__usage_add(kiln__usage_table *table, kiln__loose *loose, int folder,
     lock_shard(loose, folder, file, shard);
     is_read = read_table(table, file);
     if (is_read && usage->mark != 0) {
-        usage->bytes = sum_of(usage->bytes, bytes);
+        usage->bytes = kiln__usage_plus(usage->bytes, bytes);
         usage->mark +=
             (usage->mark & KILN__USAGE_ENTRIES) != KILN__USAGE_ENTRIES;
         write_shard(file, shard, usage);
@@ -126,13 +121,13 @@ static kiln__usage usage_of(const kiln__usage *before, const kiln__usage *now,
     const uint64_t looks = (now->mark & ~KILN__USAGE_ENTRIES) + LOOKED;
 
     return (kiln__usage){
-        sum_of(found->bytes, bytes),
+        kiln__usage_plus(found->bytes, bytes),
         looks | ((found->entries + more + 1) & KILN__USAGE_ENTRIES)};
 }
 
 static int was_looked_at(const kiln__usage *before, const kiln__usage *now)
 {
-    return (before->mark ^ now->mark) & ~KILN__USAGE_ENTRIES ? 1 : 0;
+    return ((before->mark ^ now->mark) & ~KILN__USAGE_ENTRIES) != 0;
 }
 
 void kiln__usage_set(kiln__usage_table *table, kiln__loose *loose, int folder,

@@ -19,6 +19,12 @@ typedef struct kiln__usage_table {
 #define KILN__USAGE_NAME "usage"
 #define KILN__USAGE_ENTRIES ((UINT64_C(1) << 40) - 1) /* of a mark */
 
+/* A wild number is one of a damaged file: it is too much, and set right. */
+static inline uint64_t kiln__usage_plus(uint64_t a, uint64_t b)
+{
+    return a + b < a ? UINT64_MAX : a + b;
+}
+
 /* Counts a file that was put, unless its folder was never looked at. `table` is
    all that is counted then; all zero, and false, where nothing can be. */
 int kiln__usage_add(kiln__usage_table *table, kiln__loose *loose, int folder,

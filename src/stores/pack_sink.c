@@ -220,7 +220,6 @@ static void sync_folder(const kiln_alloc *alloc, int above, const char *path)
     kiln__string_free(alloc, folder);
 }
 
-/* Everything from the last byte to the name. */
 /* A device or a pipe of that name is not to be replaced: it is the machine's.
  */
 static int is_no_file(int folder, const char *path)
@@ -231,6 +230,7 @@ static int is_no_file(int folder, const char *path)
            !S_ISREG(facts.st_mode) && !S_ISLNK(facts.st_mode);
 }
 
+/* Everything from the last byte to the name. */
 static kiln_status finish(kiln__pack_sink *sink, const char *path)
 {
     const int descriptor = sink->descriptor;
