@@ -160,6 +160,33 @@ static void a_query_of_two_subjects_is_asked_again_for_either(void **state)
     end();
 }
 
+static uint64_t stale(void)
+{
+    kiln_statistics s = {.size = sizeof s};
+
+    kiln_statistics_get(&s, p.context);
+    return s.stores[KILN_TIER_TYPED].misses[KILN_MISS_STALE];
+}
+
+/* What cannot be asked now says nothing about the entry. */
+static void an_answer_that_fails_for_the_moment_drops_nothing(void **state)
+{
+    (void)state;
+    begin(TOY_ALL & ~TOY_PROGRAM);
+    compile(0);
+    end();
+    begin(TOY_ALL & ~TOY_PROGRAM);
+    p.toy.answer_fails = KILN_EIO;
+    compile(0);
+    assert_int_equal(stale(), 0);
+    end();
+    begin(TOY_ALL & ~TOY_PROGRAM);
+    p.toy.answer_fails = KILN_ENOTFOUND;
+    compile(0);
+    assert_true(stale() > 0);
+    end();
+}
+
 static void define_another(struct toy *toy)
 {
     assert_ok(toy_define(toy, 9, 1, NULL, NULL));
@@ -340,6 +367,7 @@ int main(void)
         TEST(without_callbacks_leaves_and_kernels_are_found),
         TEST(with_all_callbacks_nothing_is_inferred),
         TEST(a_query_of_two_subjects_is_asked_again_for_either),
+        TEST(an_answer_that_fails_for_the_moment_drops_nothing),
         TEST(a_world_that_passes_is_held_while_it_is_compiled_in),
         TEST(any_choice_of_callbacks_is_right),
         TEST(instances_are_found_one_by_one),

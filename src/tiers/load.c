@@ -189,11 +189,13 @@ typedef struct loading {
     int is_unsure;        /* nor is anything else */
 } loading;
 
-/* Notes a lack of memory or stack; true when there was none. */
+/* Notes a lack of memory or stack, and what failed for the moment (passing.h);
+   true when all went well. */
 static int went_well(loading *l, kiln_status status)
 {
     if (kiln__is_shortage(status))
         l->shortage = status;
+    l->is_unsure |= status == KILN_EIO;
     return status == KILN_OK;
 }
 

@@ -8,6 +8,7 @@
 #include "map.h"
 #include "metas.h"
 #include "reader.h"
+#include "stack.h"
 #include "state.h"
 #include "stores.h"
 
@@ -172,8 +173,9 @@ void kiln__code_remember(const kiln_code *code, uint64_t world)
 
 /* ---- reading ---- */
 
-/* Each stores true in `*no_memory` when it failed for lack of it. */
-static int read_queries(kiln_code *code, kiln__reader *reader, int *no_memory)
+/* Each stores true in `*is_unsure` when it failed for the moment, for lack of
+   memory say. */
+static int read_queries(kiln_code *code, kiln__reader *reader, int *is_unsure)
 {
     const kiln_alloc *alloc = &code->context->alloc;
     const size_t count = (size_t)kiln__read_u64(reader);
@@ -188,22 +190,38 @@ static int read_queries(kiln_code *code, kiln__reader *reader, int *no_memory)
         if (inner.failed)
             return 0;
         copy = kiln__allocate(alloc, query.size);
-        *no_memory |= !copy;
+        *is_unsure |= !copy;
         if (!copy)
             return 0;
         memcpy(copy, query.data, query.size);
         query.data = copy;
         if (!kiln__array_push(alloc, &code->queries, query)) {
             kiln__deallocate(alloc, copy, query.size);
-            *no_memory = 1;
+            *is_unsure = 1;
             return 0;
         }
     }
     return kiln__reader_is_done(&inner);
 }
 
+static int read_use(kiln_code *code, const char *symbol, kiln_digest digest,
+                    int *is_unsure)
+{
+    kiln__library_use use;
+    const kiln_status status =
+        kiln__library_find(&use, code->context, code->config, symbol, NULL);
+
+    *is_unsure |= kiln__is_shortage(status) || status == KILN_EIO;
+    if (status != KILN_OK || !kiln__digest_equal(use.digest, digest))
+        return 0;
+    if (kiln__array_push(&code->context->alloc, &code->uses, use))
+        return 1;
+    *is_unsure = 1;
+    return 0;
+}
+
 /* Is each symbol taken from a library that is what it was? */
-static int read_uses(kiln_code *code, kiln__reader *reader, int *no_memory)
+static int read_uses(kiln_code *code, kiln__reader *reader, int *is_unsure)
 {
     const size_t count = (size_t)kiln__read_u64(reader);
     const kiln__span_of_bytes parts = kiln__read_bytes(reader);
@@ -218,21 +236,17 @@ static int read_uses(kiln_code *code, kiln__reader *reader, int *no_memory)
         const kiln_digest digest = kiln__read_digest(&inner);
         const char *symbol =
             text.data ? kiln__arena_string(&arena, text.data, text.size) : NULL;
-        kiln__library_use use;
 
         good = !inner.failed && symbol &&
-               kiln__library_find(&use, code->context, code->config, symbol,
-                                  NULL) == KILN_OK &&
-               kiln__digest_equal(use.digest, digest) &&
-               kiln__array_push(&code->context->alloc, &code->uses, use);
+               read_use(code, symbol, digest, is_unsure);
     }
-    *no_memory |= arena.failed;
+    *is_unsure |= arena.failed;
     kiln__arena_dispose(&arena);
     return good && kiln__reader_is_done(&inner);
 }
 
 static int read_record(kiln_code *code, const kiln__entry *entry,
-                       int *no_memory)
+                       int *is_unsure)
 {
     kiln__reader reader;
     kiln__span_of_bytes name;
@@ -247,9 +261,9 @@ static int read_record(kiln_code *code, const kiln__entry *entry,
         return 0;
     code->name =
         kiln__string_copy_n(&code->context->alloc, name.data, name.size);
-    *no_memory = !code->name;
-    return code->name && read_queries(code, &reader, no_memory) &&
-           !reader.failed && read_uses(code, &reader, no_memory) &&
+    *is_unsure = !code->name;
+    return code->name && read_queries(code, &reader, is_unsure) &&
+           !reader.failed && read_uses(code, &reader, is_unsure) &&
            kiln__reader_is_done(&reader);
 }
 
@@ -261,15 +275,15 @@ static kiln_code *make_record(kiln_context *context, kiln__instance *instance,
         context, instance, request->config,
         kiln__worlds_of(request->worlds, instance->function->frontend));
     kiln_code *published = NULL;
-    int no_memory = 0;
+    int is_unsure = 0;
 
     if (!code)
         return NULL;
     code->is_record = 1;
     code->is_stored = 1;
     code->is_packed = stored->is_packed != 0;
-    if (!read_record(code, &stored->entry, &no_memory)) {
-        if (!no_memory)
+    if (!read_record(code, &stored->entry, &is_unsure)) {
+        if (!is_unsure)
             kiln__stores_reject(context, stored, KILN__FAULT_STALE);
     } else if (kiln__codes_publish(context, request->worlds, &code, 1, code,
                                    &published) == KILN_OK)

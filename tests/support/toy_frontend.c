@@ -146,11 +146,16 @@ static kiln_status toy_answer(void *self, const void *query, size_t size,
                               const kiln_config *config, uint64_t world,
                               kiln_digest *out)
 {
+    struct toy *toy = self;
+    const kiln_status failed = toy->answer_fails;
     int id;
 
     (void)config;
     if (size != sizeof id)
         return KILN_EINVAL;
+    toy->answer_fails = KILN_OK;
+    if (failed != KILN_OK)
+        return failed;
     memcpy(&id, query, sizeof id);
     *out = answer_for(self, id, world);
     return KILN_OK;

@@ -48,6 +48,7 @@ struct toy {
     const char *head; /* what their module has in front; NULL: nothing */
     /* Not 0: another subject that each function's query is recorded under. */
     uint64_t second_subject[TOY_FUNCTIONS];
+    kiln_status answer_fails;        /* once, with this */
     const char *uses[TOY_FUNCTIONS]; /* a symbol of a runtime library each */
     /* Names of host objects, ended by NULL; functions end in "()". */
     const char *sites[TOY_FUNCTIONS][TOY_SITES + 1];
