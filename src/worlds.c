@@ -52,8 +52,8 @@ static uint64_t ask(const kiln_frontend *frontend)
 }
 
 /* What was said before this question began is no more than the answer. */
-kiln_status kiln__world_now(uint64_t *out, const kiln_frontend *frontend,
-                            kiln_error **error)
+kiln_status kiln__world_newest(uint64_t *out, const kiln_frontend *frontend,
+                               kiln_error **error)
 {
     kiln_frontend *told = (kiln_frontend *)(uintptr_t)frontend;
     uint64_t seen = atomic_load(&told->seen_world);
@@ -73,9 +73,33 @@ kiln_status kiln__world_now(uint64_t *out, const kiln_frontend *frontend,
     return KILN_OK;
 }
 
+/* Of a world that the frontend named: the one that requests see. To be called
+   after the frontend was asked: a change that it may have named began before,
+   and if it has ended by now, the tiers know of it. */
+static uint64_t shown(const kiln_frontend *frontend, uint64_t world)
+{
+    uint64_t today = world;
+
+    kiln__registry_lock(frontend->context);
+    if (frontend->changes > 0 && frontend->steady_world < world)
+        today = frontend->steady_world;
+    kiln__registry_unlock(frontend->context);
+    return today;
+}
+
+kiln_status kiln__world_now(uint64_t *out, const kiln_frontend *frontend,
+                            kiln_error **error)
+{
+    uint64_t newest;
+
+    KILN_TRY(kiln__world_newest(&newest, frontend, error));
+    *out = shown(frontend, newest);
+    return KILN_OK;
+}
+
 uint64_t kiln_world(const kiln_frontend *frontend)
 {
-    return ask(frontend);
+    return shown(frontend, ask(frontend));
 }
 
 /* ---- the list of held worlds, under the registry's lock ---- */
@@ -247,6 +271,66 @@ void kiln_world_release(kiln_frontend *frontend, uint64_t world)
 {
     if (frontend)
         let_go(frontend, world, 1);
+}
+
+/* ---- changes under way ---- */
+
+/* False when the world is no more today's. What any kiln_world_changed() told
+   before is in `seen_world`. */
+static int begin_change(kiln_frontend *frontend, uint64_t world)
+{
+    int is_today;
+
+    kiln__registry_lock(frontend->context);
+    is_today = frontend->changes > 0
+                   ? world == frontend->steady_world
+                   : world >= atomic_load(&frontend->seen_world);
+    if (is_today) {
+        frontend->steady_world = world;
+        frontend->changes++;
+    }
+    kiln__registry_unlock(frontend->context);
+    return is_today;
+}
+
+/* Each change holds the world that requests see meanwhile. */
+kiln_status kiln_world_changing(kiln_frontend *frontend)
+{
+    kiln__stay stay;
+    kiln__run *run;
+    kiln_status status;
+    int has_begun = 0;
+
+    KILN_REQUIRE(frontend != NULL, NULL);
+    run = kiln__stay_enter(&stay, frontend->context);
+    status = kiln__stay_check_depth(run, NULL);
+    while (status == KILN_OK && !has_begun) {
+        uint64_t world;
+
+        status = hold_now(&world, frontend, 0, NULL);
+        if (status != KILN_OK)
+            break;
+        has_begun = begin_change(frontend, world);
+        if (!has_begun)
+            let_go(frontend, world, 0);
+    }
+    kiln__stay_leave(&stay);
+    return status;
+}
+
+void kiln__world_change_end(kiln_frontend *frontend)
+{
+    uint64_t world;
+    int was_begun;
+
+    kiln__registry_lock(frontend->context);
+    was_begun = frontend->changes > 0;
+    world = frontend->steady_world;
+    if (was_begun)
+        frontend->changes--;
+    kiln__registry_unlock(frontend->context);
+    if (was_begun)
+        let_go(frontend, world, 0);
 }
 
 /* ---- of a request ---- */

@@ -26,8 +26,12 @@ typedef struct kiln__worlds {
     int is_torn; /* something was asked about another world than these */
 } kiln__worlds;
 
-/* Today's world, as the frontend says. KILN_EINVAL when what it says cannot
-   be: worlds begin at 1 and never decrease. */
+/* The world that the frontend says. KILN_EINVAL when what it says cannot be:
+   worlds begin at 1 and never decrease. */
+kiln_status kiln__world_newest(uint64_t *out, const kiln_frontend *frontend,
+                               kiln_error **error);
+/* Today's world, that of requests: the same, or the one before the changes that
+   kiln_world_changing() told of. */
 kiln_status kiln__world_now(uint64_t *out, const kiln_frontend *frontend,
                             kiln_error **error);
 /* Takes a world of the request's own frontend: today's for 0. KILN_EINVAL for
@@ -48,6 +52,9 @@ kiln_status kiln__world_check(uint64_t *out, const kiln_frontend *frontend,
 /* With the registry's lock held: the oldest world that somebody holds, or
    `now`. */
 uint64_t kiln__world_oldest(const kiln_frontend *frontend, uint64_t now);
+/* Ends one of the changes that kiln_world_changing() told of, if there is one:
+   the tiers know of it. */
+void kiln__world_change_end(kiln_frontend *frontend);
 void kiln__worlds_free(kiln_frontend *frontend);
 
 /* ---- tiers/invalidate.c ---- */

@@ -261,6 +261,11 @@ kiln_status kiln__world_changed(const kiln__world_change *c,
     return status;
 }
 
+static void end_change(void *env)
+{
+    kiln__world_change_end(env);
+}
+
 kiln_status kiln_world_changed(kiln_frontend *frontend, uint64_t world,
                                const uint64_t *subjects, size_t count,
                                kiln_change_report *report)
@@ -271,16 +276,17 @@ kiln_status kiln_world_changed(kiln_frontend *frontend, uint64_t world,
 
     if (!frontend || (count && !subjects))
         return KILN_EINVAL;
-    status = kiln__world_now(&now, frontend, &error);
+    status = kiln__world_newest(&now, frontend, &error);
     if (status == KILN_OK && world != now)
         status = kiln__error_set(&error, KILN_EINVAL,
                                  "frontend '%s' tells of a change of world "
                                  "%" PRIu64 ", and its world is %" PRIu64,
                                  frontend->name, world, now);
     if (status == KILN_OK)
-        return kiln__world_changed(
-            &(kiln__world_change){frontend, world, subjects, count, NULL, NULL},
-            report);
+        return kiln__world_changed(&(kiln__world_change){frontend, world,
+                                                         subjects, count,
+                                                         end_change, frontend},
+                                   report);
     kiln__log(frontend->context, KILN_LOG_WARNING, "%s",
               kiln_error_message(error));
     kiln_error_free(error);

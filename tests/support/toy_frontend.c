@@ -322,12 +322,9 @@ static void version_add(struct toy *toy, int id,
     toy->versions[id][toy->version_counts[id]++] = *version;
 }
 
-kiln_status toy_define(struct toy *toy, int id, int number, const int *callees,
-                       kiln_change_report *report)
+uint64_t toy_advance(struct toy *toy, int id, int number, const int *callees)
 {
     struct toy_version version = {.number = number};
-    uint64_t subject = (uint64_t)id;
-    uint64_t world;
 
     while (callees && callees[version.callee_count] >= 0) {
         version.callees[version.callee_count] = callees[version.callee_count];
@@ -336,11 +333,24 @@ kiln_status toy_define(struct toy *toy, int id, int number, const int *callees,
     if (number < 0)
         version.fails = number;
     pthread_mutex_lock(&toy->lock);
-    world = ++toy->world;
-    version.world = world;
+    version.world = ++toy->world;
     version_add(toy, id, &version);
     pthread_mutex_unlock(&toy->lock);
-    return kiln_world_changed(toy->frontend, world, &subject, 1, report);
+    return version.world;
+}
+
+kiln_status toy_define(struct toy *toy, int id, int number, const int *callees,
+                       kiln_change_report *report)
+{
+    uint64_t subject = (uint64_t)id;
+    kiln_status status =
+        toy->tells_before ? kiln_world_changing(toy->frontend) : KILN_OK;
+
+    if (status != KILN_OK)
+        return status;
+    return kiln_world_changed(toy->frontend,
+                              toy_advance(toy, id, number, callees), &subject,
+                              1, report);
 }
 
 kiln_signature toy_signature(const struct toy *toy, int id)

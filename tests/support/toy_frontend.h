@@ -53,6 +53,7 @@ struct toy {
     /* Names of host objects, ended by NULL; functions end in "()". */
     const char *sites[TOY_FUNCTIONS][TOY_SITES + 1];
     uint64_t collected; /* the world that collect() was told last */
+    int tells_before;   /* definitions begin with kiln_world_changing() */
 };
 
 /* Adds the frontend to the context, with TOY_FUNCTIONS empty functions. */
@@ -63,6 +64,9 @@ kiln_status toy_open(struct toy *toy, kiln_context *context,
    world, and tells Kiln. `report` may be NULL. */
 kiln_status toy_define(struct toy *toy, int id, int number, const int *callees,
                        kiln_change_report *report);
+
+/* The first half of it: advances the world, and returns it. */
+uint64_t toy_advance(struct toy *toy, int id, int number, const int *callees);
 
 /* Adds another frontend of the same kind, called `name`. */
 kiln_status toy_open_as(struct toy *toy, kiln_context *context,

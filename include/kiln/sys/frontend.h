@@ -39,13 +39,14 @@ KILN_BEGIN_DECLS
  * frontend that it reaches it sees the world that is current then, one until
  * it ends.
  *
- * Order of a definition: it makes itself visible from world + 1 on, then the
- * world is advanced to that, then kiln_world_changed() is called. What it
- * replaces stays visible in the worlds before. Whichever inference began too
- * early is then found out, or finds out by itself when it ends. But between the
- * advance and the end of kiln_world_changed() a request of the new world may be
- * given a result of the one before: a frontend that is used by several threads
- * lets none of them ask in that time.
+ * Order of a definition: kiln_world_changing() is called, it makes itself
+ * visible from world + 1 on, the world is advanced to that, then
+ * kiln_world_changed() is called. What it replaces stays visible in the worlds
+ * before. Whichever inference began too early is then found out, or finds out
+ * by itself when it ends. Between the two calls the current world, for
+ * requests, is the one before: else one of the new world could be given a
+ * result that kiln_world_changed() is yet to end. A frontend that is used by
+ * one thread, or lets nobody ask in that time, may leave out the first.
  */
 
 /** What a running inference reports to. Valid during infer(). */
@@ -447,6 +448,21 @@ KILN_API void kiln_inference_set_user(kiln_inference *inference, void *user);
 KILN_API void *kiln_inference_user(const kiln_inference *inference);
 
 /**
+ * Tells that a definition is about to advance the frontend's world. Until the
+ * kiln_world_changed() that it ends with is over, the current world of
+ * requests, kiln_world() and kiln_world_hold() is what it was, and Kiln holds
+ * it; any number that the frontend's world() says meanwhile is refused like one
+ * that is yet to come. A definition that fails is ended by kiln_world_changed()
+ * of no subjects. Several may be under way: the world before the first of them
+ * stays until the last has ended. Other statuses are those of
+ * kiln_world_hold(), and nothing has begun.
+ *
+ * A frontend calls it for each of its definitions, or for none.
+ */
+KILN_API KILN_NODISCARD kiln_status
+kiln_world_changing(kiln_frontend *frontend);
+
+/**
  * Tells that `count` subjects changed with the world `world`, which is the
  * frontend's current one: code instances with queries about them are asked
  * again and end at world - 1 if the answer differs. `report` may be NULL; its
@@ -455,9 +471,10 @@ KILN_API void *kiln_inference_user(const kiln_inference *inference);
  * the question everything of the frontend ends, which is always right.
  *
  * KILN_EINVAL, and a warning in the host's log, for any other world, or when
- * the frontend's world() says what cannot be. Definitions wait for each other
- * until this has returned; or who comes late, since another one made a newer
- * world meanwhile, tells that one.
+ * the frontend's world() says what cannot be: nothing is told then, and what
+ * kiln_world_changing() began is under way still. Definitions wait for each
+ * other until this has returned; or who comes late, since another one made a
+ * newer world meanwhile, tells that one.
  */
 KILN_API KILN_NODISCARD kiln_status kiln_world_changed(
     kiln_frontend *frontend, uint64_t world, const uint64_t *subjects,
