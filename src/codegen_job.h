@@ -202,6 +202,20 @@ typedef struct kiln__codegen_device {
 
 #define KILN__SHARED_SPACE 3u
 
+/** Of an intrinsic that a target has on some types only: KILN__HAS_... */
+typedef struct kiln__foreign_limit {
+    const char *name; /* without "llvm." and types; NULL ends a list */
+    unsigned has;     /* 0: it has none */
+} kiln__foreign_limit;
+
+#define KILN__HAS_F16 1u
+#define KILN__HAS_BF16 2u
+#define KILN__HAS_F32 4u
+#define KILN__HAS_F64 8u
+#define KILN__HAS_F80 16u
+#define KILN__HAS_WIDE 32u        /* integers of more than 64 bits */
+#define KILN__HAS_APPROXIMATE 64u /* for calls with the flag afn only */
+
 /** What modules of other frontends may have on a target, beyond what all have.
  *  Of address spaces a bit for each, from 0. */
 typedef struct kiln__foreign_rules {
@@ -212,6 +226,14 @@ typedef struct kiln__foreign_rules {
     int has_long_floats;       /* x86_fp80 */
     int has_label_addresses;   /* blockaddress, indirectbr */
     int has_address_numbers;   /* initialisers may compute with addresses */
+    int has_wide_conversions;  /* floats to and from more than 64 bits */
+    int has_bit_conversions;   /* floats to i1 */
+    int has_exact_remainders;  /* frem */
+    int has_weak_updates;      /* atomicrmw of small floats has no order */
+    const kiln__foreign_limit *limits;
+    /* NULL, or why one of the target's own may not be called (or NULL), by what
+       follows after `intrinsics`. */
+    const char *(*refuse_own)(const kiln__codegen_job *job, const char *name);
 } kiln__foreign_rules;
 
 #define KILN__SPACE_BIT(space) (UINT32_C(1) << (space))

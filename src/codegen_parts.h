@@ -94,10 +94,23 @@ kiln_status kiln__foreign_refuse(kiln__codegen_job *job, const char *kind,
                                  LLVMValueRef global, const char *why);
 kiln_status kiln__foreign_check_variable(kiln__codegen_job *job,
                                          LLVMValueRef variable);
-/* NULL, or why a function of that name, which LLVM defines, may not be
-   called. */
+/* NULL, or why a call of a function of that name, which LLVM defines, is not
+   taken. */
 const char *kiln__foreign_refused_intrinsic(const kiln__codegen_job *job,
+                                            LLVMValueRef call,
                                             const char *name);
+/* NULL, or why a call of an intrinsic of that name, without "llvm." and types,
+   has no code, or code that means something else. */
+const char *kiln__foreign_unsupported(const kiln__codegen_job *job,
+                                      LLVMValueRef call, const char *name);
+/* The same of what the target limits alone. */
+const char *kiln__foreign_limited(const kiln__codegen_job *job,
+                                  LLVMValueRef call, const char *name);
+/* The same of an instruction that is no call. */
+const char *kiln__foreign_refused_code(const kiln__codegen_job *job,
+                                       LLVMValueRef instruction);
+/* Once more, behind the passes: what they made has code, too. */
+kiln_status kiln__foreign_check_code(kiln__codegen_job *job);
 /* NULL, or what is wrong with a type; the target may have none such. */
 const char *kiln__foreign_refused_type(const kiln__codegen_job *job,
                                        LLVMTypeRef type);
@@ -239,6 +252,9 @@ LLVMMemoryBufferRef kiln__llvm_emit(LLVMTargetMachineRef machine,
 /* Between these a machine makes code fast, not fast code. */
 void kiln__llvm_begin_quick(LLVMTargetMachineRef machine);
 void kiln__llvm_end_quick(LLVMTargetMachineRef machine, unsigned opt_level);
+/* Has that processor, with those features, all of `wanted`? */
+int kiln__llvm_target_has(const char *triple, const char *processor,
+                          const char *features, const char *wanted);
 int kiln__llvm_target_knows(const char *triple, const char *processor,
                             const char *features, char *unknown,
                             size_t capacity);

@@ -27,6 +27,13 @@ void kiln__nvjitlink_begin(const kiln__codegen_job *job);
 kiln_status kiln__ptxas(kiln__codegen_job *job, const kiln__object *ptx,
                         kiln_blob *out, kiln__text *said);
 
+/* ---- codegen_cuda_atomics.c ---- */
+/* Gives the module's atomic updates the order and scope that LLVM drops. */
+kiln_status kiln__cuda_order_atomics(kiln__codegen_job *job);
+
+/* ---- codegen_cuda_intrinsics.c ---- */
+extern const kiln__foreign_limit kiln__cuda_limits[];
+
 /* ---- codegen_cuda_fast.c ---- */
 LLVMValueRef kiln__cuda_fast(kiln__codegen_job *job, LLVMBuilderRef builder,
                              int64_t operation, LLVMValueRef *arguments);

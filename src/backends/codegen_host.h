@@ -30,6 +30,12 @@ extern const kiln__codegen_groups kiln__host_groups;
 /* Tells LLVM which loops over a group's items are parallel. */
 void kiln__host_mark_loops(kiln__codegen_job *job);
 
+/* ---- codegen_host_intrinsics.c ---- */
+extern const kiln__foreign_limit kiln__host_limits[];
+/* NULL, or why an intrinsic "llvm.x86.NAME" may not be called. */
+const char *kiln__host_refuse_own(const kiln__codegen_job *job,
+                                  const char *name);
+
 /* ---- codegen_host_polls.c ---- */
 /* Lets loops and recursions of the optimised modules see that the launch is to
    stop. */

@@ -78,4 +78,7 @@ typedef struct kiln__rocm_metadata {
 int kiln__rocm_metadata_read(kiln__rocm_metadata *out, const void *bytes,
                              size_t size);
 
+/* ---- codegen_rocm_intrinsics.c ---- */
+extern const kiln__foreign_limit kiln__rocm_limits[];
+
 #endif /* KILN_CODEGEN_ROCM_H */

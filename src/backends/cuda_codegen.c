@@ -170,11 +170,13 @@ static kiln_status describe(kiln__codegen_job *job, LLVMValueRef kernel)
 
 /* ---- the payload ---- */
 
-/* PTX says it to its assembler; a cubin says what became of it. */
+/* Of local memory PTX says it to its assembler; a cubin says what became of
+   it. Our own atomic operations are those that LLVM has. */
 static kiln_status adapt(kiln__codegen_job *job)
 {
     kiln__device_count_local(job);
-    return KILN_OK;
+    return job->request->module != NULL ? kiln__cuda_order_atomics(job)
+                                        : KILN_OK;
 }
 
 static kiln_status finish(kiln__codegen_job *job, const kiln__object *objects,
@@ -222,6 +224,9 @@ static const kiln__foreign_rules foreign = {
     .spaces = KILN__CONSTANT_SPACES | KILN__SPACE_BIT(3) | KILN__SPACE_BIT(5),
     .constant_spaces = KILN__CONSTANT_SPACES,
     .scopes = scopes,
+    .has_bit_conversions = 1,
+    .has_weak_updates = 1,
+    .limits = kiln__cuda_limits,
 };
 
 /* LLVM's machine numbers the calls that it makes, from its first job on, and

@@ -488,6 +488,11 @@ static const kiln__foreign_rules foreign = {
     .has_long_floats = 1,
     .has_label_addresses = 1,
     .has_address_numbers = 1,
+    .has_wide_conversions = 1,
+    .has_bit_conversions = 1,
+    .has_exact_remainders = 1,
+    .limits = kiln__host_limits,
+    .refuse_own = kiln__host_refuse_own,
 };
 
 const kiln__codegen_backend kiln__host_codegen = {

@@ -407,6 +407,21 @@ extern "C" int kiln__llvm_target_knows(const char *triple,
     return 0;
 }
 
+extern "C" int kiln__llvm_target_has(const char *triple, const char *processor,
+                                     const char *features, const char *wanted)
+{
+    const llvm::Triple parsed{llvm::StringRef(triple)};
+    std::string message;
+    const llvm::Target *target =
+        llvm::TargetRegistry::lookupTarget(parsed, message);
+
+    if (target == nullptr)
+        return 0;
+    std::unique_ptr<llvm::MCSubtargetInfo> info(
+        target->createMCSubtargetInfo(parsed, processor, features));
+    return info->checkFeatures(wanted);
+}
+
 /* ---- lld ----
  *
  * lld has no C interface, and is written for a process of its own. Linked

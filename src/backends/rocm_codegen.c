@@ -150,6 +150,9 @@ static const kiln__foreign_rules foreign = {
     .scopes = scopes,
     .has_label_addresses = 1,
     .has_address_numbers = 1,
+    .has_wide_conversions = 1,
+    .has_exact_remainders = 1,
+    .limits = kiln__rocm_limits,
 };
 
 /* ---- what is quick instead of exact ---- */

@@ -364,6 +364,8 @@ static const char *const scopes[] = {"",          "singlethread", "subgroup",
                                      "workgroup", "device",       NULL};
 
 /* What SPIR-V has not is looked at behind the passes, too. */
+static const kiln__foreign_limit limits[] = {{NULL, 0}};
+
 static const kiln__foreign_rules foreign = {
     .intrinsics = "spv.",
     .spaces = KILN__CONSTANT_SPACES | KILN__SPACE_BIT(KILN__SPACE_CONSTANT) |
@@ -371,6 +373,9 @@ static const kiln__foreign_rules foreign = {
     .constant_spaces =
         KILN__CONSTANT_SPACES | KILN__SPACE_BIT(KILN__SPACE_CONSTANT),
     .scopes = scopes,
+    .has_wide_conversions = 1,
+    .has_exact_remainders = 1,
+    .limits = limits,
 };
 
 const kiln__codegen_backend kiln__spirv_codegen = {

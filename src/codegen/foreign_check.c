@@ -173,7 +173,7 @@ static const char *refused_callee(const kiln__codegen_job *job,
                                   const char *name)
 {
     if (LLVMGetIntrinsicID(callee) != 0) {
-        const char *why = kiln__foreign_refused_intrinsic(job, name);
+        const char *why = kiln__foreign_refused_intrinsic(job, call, name);
 
         return why == NULL && rounds_otherwise(call, name)
                    ? "the mode of rounding is the thread's, to nearest"
@@ -186,6 +186,16 @@ static const char *refused_callee(const kiln__codegen_job *job,
     return NULL;
 }
 
+static kiln_status refuse_call(kiln__codegen_job *job, LLVMValueRef function,
+                               const char *name, const char *why)
+{
+    size_t size;
+
+    return kiln__job_fail(job, KILN_ECODEGEN,
+                          "function '%s' of the module calls '%s': %s",
+                          LLVMGetValueName2(function, &size), name, why);
+}
+
 static kiln_status check_callee(kiln__codegen_job *job, LLVMValueRef call,
                                 LLVMValueRef function, LLVMValueRef callee)
 {
@@ -193,11 +203,7 @@ static kiln_status check_callee(kiln__codegen_job *job, LLVMValueRef call,
     const char *name = LLVMGetValueName2(callee, &size);
     const char *why = refused_callee(job, call, callee, name);
 
-    if (why == NULL)
-        return KILN_OK;
-    return kiln__job_fail(job, KILN_ECODEGEN,
-                          "function '%s' of the module calls '%s': %s",
-                          LLVMGetValueName2(function, &size), name, why);
+    return why == NULL ? KILN_OK : refuse_call(job, function, name, why);
 }
 
 static int is_assume(LLVMValueRef callee)
@@ -283,6 +289,8 @@ static kiln_status check_instruction(kiln__codegen_job *job,
 
     if (why == NULL && has_odd_scope(job, instruction))
         why = "it has atomics of a scope that the target does not know";
+    if (why == NULL)
+        why = kiln__foreign_refused_code(job, instruction);
     if (why != NULL)
         return refuse(job, function, why);
     switch ((int)LLVMGetInstructionOpcode(instruction)) {
@@ -378,6 +386,44 @@ static kiln_status check_function(kiln__codegen_job *job, LLVMValueRef function)
     if (why != NULL)
         return refuse(job, function, why);
     return check_body(job, function);
+}
+
+/* ---- behind the passes ---- */
+
+static kiln_status check_code(kiln__codegen_job *job, LLVMValueRef function,
+                              LLVMValueRef instruction)
+{
+    LLVMValueRef callee = NULL;
+    const char *why, *name;
+    size_t size;
+
+    if (LLVMIsACallInst(instruction) != NULL)
+        callee = LLVMIsAFunction(LLVMGetCalledValue(instruction));
+    if (callee == NULL || LLVMGetIntrinsicID(callee) == 0) {
+        why = kiln__foreign_refused_code(job, instruction);
+        return why == NULL ? KILN_OK : refuse(job, function, why);
+    }
+    name = LLVMIntrinsicGetName(LLVMGetIntrinsicID(callee), &size);
+    why = kiln__foreign_limited(job, instruction, name + sizeof "llvm." - 1);
+    return why == NULL ? KILN_OK
+                       : refuse_call(job, function,
+                                     LLVMGetValueName2(callee, &size), why);
+}
+
+kiln_status kiln__foreign_check_code(kiln__codegen_job *job)
+{
+    LLVMValueRef function, instruction;
+    LLVMBasicBlockRef block;
+
+    for (function = LLVMGetFirstFunction(job->module); function != NULL;
+         function = LLVMGetNextFunction(function))
+        for (block = LLVMGetFirstBasicBlock(function); block != NULL;
+             block = LLVMGetNextBasicBlock(block))
+            for (instruction = LLVMGetFirstInstruction(block);
+                 instruction != NULL;
+                 instruction = LLVMGetNextInstruction(instruction))
+                KILN_TRY(check_code(job, function, instruction));
+    return KILN_OK;
 }
 
 /* ---- names ---- */

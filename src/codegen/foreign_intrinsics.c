@@ -133,22 +133,38 @@ static int begins(const char *name, const char *with)
     return strncmp(name, with, strlen(with)) == 0;
 }
 
-static const char *of_another_target(const kiln__codegen_job *job,
+static int is_of_a_target(const char *name)
+{
+    for (size_t i = 0; i < sizeof targets / sizeof targets[0]; i++)
+        if (begins(name, targets[i]))
+            return 1;
+    return 0;
+}
+
+static const char *refused_of_target(const kiln__codegen_job *job,
                                      const char *name)
 {
-    const char *own = job->backend->foreign->intrinsics;
+    const kiln__foreign_rules *rules = job->backend->foreign;
 
-    for (size_t i = 0; i < sizeof targets / sizeof targets[0]; i++)
-        if (begins(name, targets[i]) && strcmp(targets[i], own) != 0)
-            return "another target has it";
-    return NULL;
+    if (!begins(name, rules->intrinsics))
+        return "another target has it";
+    return rules->refuse_own != NULL
+               ? rules->refuse_own(job, name + strlen(rules->intrinsics))
+               : NULL;
 }
 
 const char *kiln__foreign_refused_intrinsic(const kiln__codegen_job *job,
-                                            const char *name)
+                                            LLVMValueRef call, const char *name)
 {
+    const unsigned id = LLVMGetIntrinsicID(LLVMGetCalledValue(call));
+    const char *base = name + sizeof "llvm." - 1;
+    size_t size;
+
     for (size_t i = 0; i < sizeof refusals / sizeof refusals[0]; i++)
         if (begins(name, refusals[i].name))
             return refusals[i].why;
-    return of_another_target(job, name + sizeof "llvm." - 1);
+    if (is_of_a_target(base))
+        return refused_of_target(job, base);
+    return kiln__foreign_unsupported(
+        job, call, LLVMIntrinsicGetName(id, &size) + sizeof "llvm." - 1);
 }

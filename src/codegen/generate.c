@@ -352,6 +352,8 @@ static kiln_status run_stages(kiln__codegen_job *job, product *out)
         return take_text(job, "llvm", out);
 
     KILN_TRY(outcome(job, kiln__optimise(job)));
+    if (job->request->module != NULL)
+        KILN_TRY(kiln__foreign_check_code(job));
     if (job->backend->adapt != NULL)
         KILN_TRY(outcome(job, job->backend->adapt(job)));
     time = stage_ended(job, KILN_STAGE_OPTIMISE, time);

@@ -260,11 +260,19 @@ typedef struct kiln_frontend_ops {
  * debugtrap, ubsantrap), or need a runtime, a collector, a linker or an
  * unwinder (eh, coro, gc, experimental.stackmap, .patchpoint, .deoptimize,
  * .guard, type.test, instrprof, objc, ptrauth and more); vscale; those of
- * another target.
+ * another target, and on the host those of instructions that the processor
+ * lacks; those that LLVM has no code for on the target, or code that is far off
+ * unless the call has the flag afn, and any that is not known to compute. On
+ * cuda and rocm mathematics comes from a library: sin, cos, pow and powi of f32
+ * have the flag (pow and powi not on cuda), exp and log are rocm's, all for at
+ * most 32 bits. On cuda frem has the flag, too, and nothing converts floats to
+ * and from more than 64 bits.
  *
- * Atomics have a scope that the target knows: cuda block, cluster, device; rocm
- * wavefront, workgroup, cluster, agent, each with -one-as; spirv subgroup,
- * workgroup, device; singlethread, none at all; the host any.
+ * Atomics have at most 64 bits, and a scope that the target knows: cuda block,
+ * cluster, device; rocm wavefront, workgroup, cluster, agent, each with
+ * -one-as; spirv subgroup, workgroup, device; singlethread, none at all; the
+ * host any. On cuda fadd of f16, bf16 and vectors is monotonic and not of the
+ * whole system.
  *
  * Sites. Of what kiln_inference_use_site() named "counter" the module declares
  *   @kiln_site_counter = external global [0 x i8]     an object; of any type

@@ -1,0 +1,229 @@
+/* test_foreign_support.c - what LLVM has no code for, or other code. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* LABELS: unit codegen host cuda rocm spirv */
+/* LINKS: codegen */
+#include "support/foreign.h"
+
+#define CALL(type, name, flags) \
+    "  %x = load " type ", @A %y\n" \
+    "  %r = call " flags " " type " @llvm." name "(" type " %x)\n" \
+    "  store " type " %r, @A %y\n"
+#define DECLARE(type, name) "declare " type " @llvm." name "(" type ")\n"
+
+static const char lacks[] = "LLVM has no code for it on this t";
+
+/* ---- intrinsics ---- */
+
+static void mathematics_that_a_target_lacks_is_refused(void **state)
+{
+    static const char calls[] = "function 'k' of the module calls 'llvm.";
+
+    (void)state;
+    foreign_refused_on(CUDA, DECLARE("float", "log2.f32"),
+                       CALL("float", "log2.f32", "afn"), lacks);
+    foreign_refused_on(CUDA, DECLARE("<4 x float>", "exp.v4f32"),
+                       CALL("<4 x float>", "exp.v4f32", ""), lacks);
+    foreign_refused_on(CUDA | ROCM, DECLARE("double", "sin.f64"),
+                       CALL("double", "sin.f64", ""), lacks);
+    foreign_refused_on(CUDA | ROCM, DECLARE("float", "tan.f32"),
+                       CALL("float", "tan.f32", ""), calls);
+    foreign_refused_on(CUDA | SPIRV, "declare i32 @llvm.lrint.i32.f32(float)\n",
+                       "  %x = load float, @A %y\n"
+                       "  %r = call i32 @llvm.lrint.i32.f32(float %x)\n"
+                       "  store i32 %r, @A %y\n",
+                       "llvm.lrint");
+    foreign_accepted(DECLARE("float", "sqrt.f32"),
+                     CALL("float", "sqrt.f32", ""));
+}
+
+static void approximate_mathematics_takes_a_flag(void **state)
+{
+    (void)state;
+    foreign_refused_on(CUDA | ROCM, DECLARE("float", "cos.f32"),
+                       CALL("float", "cos.f32", ""), "takes the flag afn");
+    foreign_accepted(DECLARE("float", "cos.f32"),
+                     CALL("float", "cos.f32", "afn"));
+    foreign_refused_on(CUDA, "",
+                       "  %x = load float, @A %y\n"
+                       "  %r = frem float %x, 3.0\n"
+                       "  store float %r, @A %y\n",
+                       "takes the flag afn");
+    foreign_accepted("", "  %x = load float, @A %y\n"
+                         "  %r = frem afn float %x, 3.0\n"
+                         "  store float %r, @A %y\n");
+}
+
+static void what_is_not_known_to_compute_is_refused(void **state)
+{
+    (void)state;
+    foreign_refused_on(ALL, "declare void @llvm.xray.customevent(ptr, i64)\n",
+                       "  call void @llvm.xray.customevent(ptr null, i64 %n)\n",
+                       "nothing is known of it");
+    foreign_refused_on(
+        ALL,
+        "declare <2 x float> @llvm.vp.copysign.v2f32(<2 x float>, <2 x float>,"
+        " <2 x i1>, i32)\n",
+        "  %x = load <2 x float>, @A %y\n"
+        "  %r = call <2 x float> @llvm.vp.copysign.v2f32(<2 x float> %x,"
+        " <2 x float> %x, <2 x i1> splat (i1 true), i32 2)\n"
+        "  store <2 x float> %r, @A %y\n",
+        "nothing is known of it");
+}
+
+/* ---- conversions ---- */
+
+static void wide_conversions_are_refused_where_they_have_no_code(void **state)
+{
+    (void)state;
+    foreign_refused_on(CUDA | SPIRV | HOST, "",
+                       "  %x = load float, @A %y\n"
+                       "  %r = fptosi float %x to i128\n"
+                       "  store i128 %r, @A %y, align 16\n",
+                       "");
+    foreign_refused_on(CUDA | SPIRV | HOST, "",
+                       "  %x = load i128, @A %y, align 16\n"
+                       "  %r = uitofp i128 %x to double\n"
+                       "  store double %r, @A %y\n",
+                       "");
+    foreign_refused_on(ROCM | SPIRV, "",
+                       "  %x = load float, @A %y\n"
+                       "  %r = fptoui float %x to i1\n"
+                       "  store i1 %r, @A %y\n",
+                       "an integer of one bit");
+}
+
+/* ---- instructions that some processors have ---- */
+
+static void build_on(outcome *o, const char *processor, const char *globals,
+                     const char *body)
+{
+    foreign_target target = *foreign_target_of(HOST);
+
+    target.processor = processor;
+    foreign_build(o, &target, globals, body, 2);
+}
+
+/* bfloat is rounded by a function of C's runtime. */
+static void small_floats_that_nothing_rounds_are_refused(void **state)
+{
+    static const char body[] = "  %x = load float, @A %y\n"
+                               "  %r = fptrunc float %x to bfloat\n"
+                               "  store bfloat %r, @A %y\n";
+    outcome o;
+
+    (void)state;
+    foreign_refused_on(HOST | SPIRV, "", body, "");
+    build_on(&o, "x86-64", "", body);
+    assert_contains(o.message, "undefined function '__truncsfbf2'");
+}
+
+static void assert_needs(const char *processor, const char *globals,
+                         const char *body)
+{
+    outcome o;
+
+    build_on(&o, "x86-64", globals, body);
+    assert_int_equal(o.status, KILN_ECODEGEN);
+    assert_contains(o.message, "the processor has no such instruction");
+    build_on(&o, processor, globals, body);
+    assert_int_equal(o.status, KILN_OK);
+    free(o.bytes);
+}
+
+static void instructions_that_the_processor_lacks_are_refused(void **state)
+{
+    outcome o;
+
+    (void)state;
+    assert_needs("haswell", "declare i64 @llvm.x86.bmi.pdep.64(i64, i64)\n",
+                 "  %r = call i64 @llvm.x86.bmi.pdep.64(i64 %n, i64 5)\n"
+                 "  store i64 %r, ptr %y\n");
+    assert_needs("haswell",
+                 "declare <16 x i16> @llvm.x86.avx2.phadd.w(<16 x i16>,"
+                 " <16 x i16>)\n",
+                 "  %x = load <16 x i16>, ptr %y\n"
+                 "  %r = call <16 x i16> @llvm.x86.avx2.phadd.w(<16 x i16> %x,"
+                 " <16 x i16> %x)\n"
+                 "  store <16 x i16> %r, ptr %y\n");
+    assert_needs("icelake-server",
+                 "declare <16 x float> @llvm.x86.avx512.sqrt.ps.512("
+                 "<16 x float>, i32)\n",
+                 "  %x = load <16 x float>, ptr %y\n"
+                 "  %r = call <16 x float> @llvm.x86.avx512.sqrt.ps.512("
+                 "<16 x float> %x, i32 4)\n"
+                 "  store <16 x float> %r, ptr %y\n");
+    build_on(&o, "x86-64", "declare void @llvm.x86.clzero(ptr)\n",
+             "  call void @llvm.x86.clzero(ptr %y)\n");
+    assert_int_equal(o.status, KILN_ECODEGEN);
+    assert_contains(o.message, "not known which processors have it");
+}
+
+/* ---- atomic operations ---- */
+
+static void assert_ptx(const char *body, const char *has, const char *has_not)
+{
+    outcome o;
+
+    foreign_build(&o, foreign_target_of(CUDA), "", body, 2);
+    if (o.status != KILN_OK)
+        fail_msg("%s\n%s", o.message, body);
+    assert_contains(o.bytes, has);
+    if (has_not != NULL && strstr(o.bytes, has_not) != NULL)
+        fail_msg("%s has '%s'", (const char *)o.bytes, has_not);
+    free(o.bytes);
+}
+
+static void updates_have_their_order_and_scope_on_cuda(void **state)
+{
+    (void)state;
+    assert_ptx("  %r = atomicrmw add ptr %y, i32 1 acq_rel\n",
+               "atom.acq_rel.sys.add.u32", NULL);
+    assert_ptx("  %r = atomicrmw max ptr %y, i64 1 syncscope(\"block\") "
+               "acquire\n",
+               "atom.acquire.cta.max.s64", NULL);
+    assert_ptx("  %r = atomicrmw sub ptr %y, i32 1 syncscope(\"device\") "
+               "release\n",
+               "atom.release.gpu.add.u32", NULL);
+    assert_ptx("  %r = atomicrmw xchg ptr %y, double 1.0 seq_cst\n",
+               "fence.sc.sys", "atom.exch.b64");
+    assert_ptx("  %r = atomicrmw fadd ptr %y, float 1.0 monotonic\n",
+               "atom.relaxed.sys.add.f32", "fence");
+    assert_ptx("  %r = atomicrmw nand ptr %y, i32 1 acq_rel\n",
+               "atom.acq_rel.sys.global.cas.b32", NULL);
+    assert_ptx("  %r = atomicrmw add ptr %y, i32 1 syncscope(\"device\") "
+               "monotonic\n",
+               "atom.global.add.u32", "atom.relaxed");
+    assert_ptx("  fence syncscope(\"singlethread\") seq_cst\n"
+               "  store i32 1, ptr %y\n",
+               "st", "fence");
+}
+
+static void atomics_without_their_order_are_refused(void **state)
+{
+    (void)state;
+    foreign_refused_on(CUDA | SPIRV, "",
+                       "  %r = atomicrmw fadd @A %y, half 1.0 seq_cst\n",
+                       "atomic");
+    foreign_refused_on(ALL, "",
+                       "  %r = atomicrmw add @A %y, i128 1 monotonic\n",
+                       "more than 64 bits");
+    foreign_refused_on(ALL, "",
+                       "  store atomic i128 1, @A %y release, align 16\n",
+                       "more than 64 bits");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(mathematics_that_a_target_lacks_is_refused),
+        cmocka_unit_test(approximate_mathematics_takes_a_flag),
+        cmocka_unit_test(what_is_not_known_to_compute_is_refused),
+        cmocka_unit_test(wide_conversions_are_refused_where_they_have_no_code),
+        cmocka_unit_test(small_floats_that_nothing_rounds_are_refused),
+        cmocka_unit_test(instructions_that_the_processor_lacks_are_refused),
+        cmocka_unit_test(updates_have_their_order_and_scope_on_cuda),
+        cmocka_unit_test(atomics_without_their_order_are_refused),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
