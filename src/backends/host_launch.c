@@ -440,11 +440,11 @@ static uint64_t product(const uint64_t sizes[3])
 }
 
 static kiln_status run_all(host_launch *run, kiln__host_pool *pool,
-                           kiln_error **error)
+                           uint64_t items, kiln_error **error)
 {
     const uint64_t groups = product(run->launch.groups);
 
-    if (product(run->launch.grid) <= FEW_ITEMS)
+    if (items <= FEW_ITEMS)
         run_few(run, pool, groups);
     else
         kiln__host_pool_run(pool, groups, run_groups, run);
@@ -452,7 +452,8 @@ static kiln_status run_all(host_launch *run, kiln__host_pool *pool,
 }
 
 static kiln_status run_limited(host_launch *run, kiln__host_pool *pool,
-                               uint32_t milliseconds, kiln_error **error)
+                               uint64_t items, uint32_t milliseconds,
+                               kiln_error **error)
 {
     kiln__host_record *record = run->record;
     kiln__host_limit limit;
@@ -464,7 +465,7 @@ static kiln_status run_limited(host_launch *run, kiln__host_pool *pool,
                                "launch of %s: no thread can be started that "
                                "looks at its time limit",
                                run->kernel);
-    status = run_all(run, pool, error);
+    status = run_all(run, pool, items, error);
     kiln__host_timer_end(record->timer, &limit);
     return status;
 }
@@ -491,9 +492,9 @@ kiln_status kiln__host_launch(kiln_context *context, kiln__host_pool *pool,
         KILN_TRY(measure_memory(&run, pool, info, error));
     kiln__host_stop_begin(&record->stop);
     if (request->time_limit_ms != 0)
-        status = run_limited(&run, pool, request->time_limit_ms, error);
+        status = run_limited(&run, pool, items, request->time_limit_ms, error);
     else
-        status = run_all(&run, pool, error);
+        status = run_all(&run, pool, items, error);
     kiln__host_stop_end(&record->stop);
     return status;
 }
