@@ -1,9 +1,13 @@
 /* test_deferred.c - texts that are known are not parsed, unseen. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* LABELS: unit frontend */
+/* LABELS: unit frontend thread */
 /* WRAPS: kiln__stores_mode kiln__stores_read kiln__stores_write */
 /* WRAPS: kiln__stores_load */
 /* WRAPS: kiln__stores_get kiln__stores_put kiln__stores_reject */
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+
 #include "support/process.h"
 
 /* ---- the same as without ---- */
@@ -358,6 +362,84 @@ static void a_new_text_is_known_the_next_time(void **state)
     assert_same(digests[0], digests[1]);
 }
 
+/* ---- several threads ---- */
+
+/* A world whose change is being told, as a thread has it that defers a text. */
+typedef struct promising {
+    process *p;
+    kiln__telling telling;
+    atomic_int is_begun, may_end, has_ended;
+} promising;
+
+static void *promise_and_tell(void *argument)
+{
+    promising *one = argument;
+    kiln__language *language = one->p->language;
+
+    kiln__mutex_lock(&language->change);
+    one->telling =
+        (kiln__telling){.language = language, .world = ++language->made};
+    atomic_store(&language->newest, one->telling.world);
+    kiln__telling_begin(&one->telling);
+    kiln__mutex_unlock(&language->change);
+    atomic_store(&one->is_begun, 1);
+    while (!atomic_load(&one->may_end))
+        sched_yield();
+    assert_ok(kiln__change_tell(&one->telling, NULL, NULL));
+    return NULL;
+}
+
+static void *define_another(void *argument)
+{
+    promising *older = argument;
+
+    (void)process_define(older->p, "main", "fn other(x) = 2\n");
+    atomic_store(&older->has_ended, 1);
+    return NULL;
+}
+
+/* Until the newer one is told, or over. */
+static void wait_for_told(promising *older)
+{
+    kiln__language *language = older->p->language;
+    int is_told = 0;
+
+    while (!is_told && !atomic_load(&older->has_ended)) {
+        kiln__mutex_lock(&language->telling);
+        is_told = language->told > older->telling.world;
+        kiln__mutex_unlock(&language->telling);
+        sched_yield();
+    }
+}
+
+static void a_world_is_shown_after_those_before_it(void **state)
+{
+    pthread_t threads[2];
+    promising older = {0};
+    uint64_t world;
+    process p;
+
+    (void)state;
+    process_start(&p);
+    older.p = &p;
+    (void)process_define(&p, "main", "fn f(x) = 1\n");
+    world = kiln_world(p.context->language);
+    assert_int_equal(
+        pthread_create(&threads[0], NULL, promise_and_tell, &older), 0);
+    while (!atomic_load(&older.is_begun))
+        sched_yield();
+    assert_int_equal(pthread_create(&threads[1], NULL, define_another, &older),
+                     0);
+    wait_for_told(&older);
+    assert_int_equal(kiln_world(p.context->language), world);
+    assert_false(atomic_load(&older.has_ended));
+    atomic_store(&older.may_end, 1);
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(pthread_join(threads[i], NULL), 0);
+    assert_int_equal(kiln_world(p.context->language), world + 2);
+    process_end(&p);
+}
+
 #define TEST(name) \
     cmocka_unit_test_setup_teardown(name, process_setup, process_teardown)
 
@@ -374,6 +456,7 @@ int main(void)
         TEST(what_replaces_is_defined_at_once),
         TEST(packages_that_meet_in_a_method_are_defined_at_once),
         TEST(a_new_text_is_known_the_next_time),
+        TEST(a_world_is_shown_after_those_before_it),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

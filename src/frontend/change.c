@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "log.h"
 #include "report.h"
 #include "stack.h"
 #include "tables.h"
@@ -310,6 +311,8 @@ static void fill_report(const kiln__change *change, kiln_change_report *report)
     report->methods_unchanged = change->unchanged_count;
 }
 
+/* ---- what the tiers are told ---- */
+
 /* Requests are of this world from now on, unless of a later one. */
 static void show_world(kiln__language *language, uint64_t world)
 {
@@ -320,17 +323,94 @@ static void show_world(kiln__language *language, uint64_t world)
         ;
 }
 
+void kiln__telling_begin(kiln__telling *telling)
+{
+    kiln__language *language = telling->language;
+
+    telling->is_begun = 1;
+    telling->teller = pthread_self();
+    kiln__mutex_lock(&language->telling);
+    telling->next = language->tellings;
+    language->tellings = telling;
+    kiln__mutex_unlock(&language->telling);
+}
+
+/* With the lock. A child of fork() has forgotten those of its parent. */
+static void telling_remove(kiln__language *language,
+                           const kiln__telling *telling)
+{
+    kiln__telling **link = &language->tellings;
+
+    while (*link != NULL && *link != telling)
+        link = &(*link)->next;
+    if (*link != NULL)
+        *link = telling->next;
+}
+
+/* With the lock: the newest world of which all is told. */
+static uint64_t find_told(const kiln__language *language)
+{
+    uint64_t world = language->told;
+
+    for (const kiln__telling *t = language->tellings; t != NULL; t = t->next)
+        if (t->world <= world)
+            world = t->world - 1;
+    return world;
+}
+
+/* With the lock. What this thread tells further out ends after it. */
+static int must_wait(const kiln__telling *telling)
+{
+    const kiln__language *language = telling->language;
+
+    for (const kiln__telling *t = language->tellings; t != NULL; t = t->next)
+        if (pthread_equal(t->teller, telling->teller))
+            return 0;
+    return kiln__language_world(language) < telling->world;
+}
+
+static void wait_for_older(const kiln__telling *telling)
+{
+    kiln__language *language = telling->language;
+
+    kiln__blocking_enter(language->context);
+    kiln__mutex_lock(&language->telling);
+    while (must_wait(telling))
+        kiln__condition_wait(&language->shown, &language->telling);
+    kiln__mutex_unlock(&language->telling);
+    kiln__blocking_leave(language->context);
+}
+
+/* True when an older one is under way, on another thread. */
+static int telling_end(const kiln__telling *telling)
+{
+    kiln__language *language = telling->language;
+    int must;
+
+    kiln__mutex_lock(&language->telling);
+    telling_remove(language, telling);
+    if (language->told < telling->world)
+        language->told = telling->world;
+    show_world(language, find_told(language));
+    kiln__condition_broadcast(&language->shown);
+    must = must_wait(telling);
+    kiln__mutex_unlock(&language->telling);
+    return must;
+}
+
 static void told(void *env)
 {
     const kiln__telling *telling = env;
+    const int must = telling->is_begun && telling_end(telling);
 
-    show_world(telling->language, telling->world);
     if (telling->is_locked)
         kiln__mutex_unlock(&telling->language->change);
+    if (must)
+        wait_for_older(telling);
 }
 
 /* The change is there whatever the tiers say. */
-kiln_status kiln__change_tell(const kiln__telling *telling,
+kiln_status kiln__change_tell(kiln__telling *telling,
                               kiln_change_report *report, kiln_error **error)
 {
     kiln__world_change change = {
@@ -339,7 +419,7 @@ kiln_status kiln__change_tell(const kiln__telling *telling,
         .subjects = telling->subjects,
         .count = telling->count,
         .told = told,
-        .env = (void *)(uintptr_t)telling,
+        .env = telling,
     };
     kiln_status status;
 
@@ -411,9 +491,11 @@ static void dispose(kiln__change *change)
 kiln_status kiln__change_end(kiln__change *change, kiln_status status,
                              kiln_change_report *report, kiln_error **error)
 {
-    const kiln__telling telling = {change->language, change->world,
-                                   change->subjects.items,
-                                   change->subjects.count, 1};
+    kiln__telling telling = {.language = change->language,
+                             .world = change->world,
+                             .subjects = change->subjects.items,
+                             .count = change->subjects.count,
+                             .is_locked = 1};
     const int is_new = change->published && !is_empty(change);
 
     forget_marks(change);
@@ -421,6 +503,7 @@ kiln_status kiln__change_end(kiln__change *change, kiln_status status,
         unlink_pending(change);
     dispose(change);
     if (is_new && !change->first && change->deferred == NULL) {
+        kiln__telling_begin(&telling);
         status = kiln__change_tell(&telling, report, error);
     } else {
         if (is_new && change->first)

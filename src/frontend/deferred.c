@@ -179,7 +179,7 @@ static int prepare(kiln__deferred *deferred, kiln_package **imports)
     return make_functions(deferred);
 }
 
-static void promise(kiln__deferred *deferred)
+static void promise(kiln__deferred *deferred, kiln__telling *telling)
 {
     kiln_package *package = deferred->package;
     kiln__language *language = package->language;
@@ -197,9 +197,11 @@ static void promise(kiln__deferred *deferred)
     package->is_extending |= deferred->summary.is_extending;
     atomic_store(&language->newest, deferred->world);
     kiln__language_unlock(language);
+    telling->world = deferred->world;
+    kiln__telling_begin(telling);
 }
 
-static int try_defer(uint64_t *world, kiln__deferred *deferred)
+static int try_defer(kiln__telling *telling, kiln__deferred *deferred)
 {
     kiln__language *language = deferred->package->language;
     const size_t count = deferred->summary.import_count;
@@ -211,8 +213,7 @@ static int try_defer(uint64_t *world, kiln__deferred *deferred)
     kiln__mutex_lock(&language->change);
     if (imports != NULL && kiln__deferral_is_on(language) &&
         prepare(deferred, imports)) {
-        promise(deferred);
-        *world = deferred->world;
+        promise(deferred, telling);
         done = 1;
     }
     kiln__mutex_unlock(&language->change);
@@ -228,8 +229,8 @@ kiln_status kiln__deferral_commit(int *done, kiln__deferred *deferred,
     kiln__language *language = package->language;
     kiln__array_of(uint64_t) subjects = {0};
     const uint32_t method_count = (uint32_t)deferred->summary.method_count;
+    kiln__telling telling = {.language = language};
     kiln_status status = KILN_OK;
-    uint64_t world = 0;
 
     /* Another thread may settle and free it as soon as it is deferred. */
     deferred->package = package;
@@ -238,21 +239,20 @@ kiln_status kiln__deferral_commit(int *done, kiln__deferred *deferred,
                                 deferred->summary.subject_count);
     for (size_t i = 0; *done && i < deferred->summary.subject_count; i++)
         subjects.items[subjects.count++] = deferred->summary.subjects[i];
-    *done = *done && try_defer(&world, deferred);
+    telling.subjects = subjects.items;
+    telling.count = subjects.count;
+    *done = *done && try_defer(&telling, deferred);
     if (!*done)
         kiln__deferred_free(deferred);
     if (*done && report != NULL) {
-        report->world = world;
+        report->world = telling.world;
         report->methods_added = method_count;
         report->methods_replaced = 0;
         report->methods_removed = 0;
         report->methods_unchanged = 0;
     }
     if (*done)
-        status =
-            kiln__change_tell(&(kiln__telling){language, world, subjects.items,
-                                               subjects.count, 0},
-                              report, error);
+        status = kiln__change_tell(&telling, report, error);
     kiln__array_dispose(language->alloc, &subjects);
     return status;
 }
@@ -344,19 +344,21 @@ static kiln_status tell_wrong(kiln__language *language,
 {
     const kiln__summary *summary = &deferred->summary;
     const uint64_t world = kiln__language_world(language);
+    kiln__telling was_said = {.language = language,
+                              .world = world,
+                              .subjects = summary->subjects,
+                              .count = summary->subject_count};
+    kiln__telling is_so = {.language = language,
+                           .world = world,
+                           .subjects = deferred->subjects.items,
+                           .count = deferred->subjects.count};
 
     kiln__summary_reject(language, &deferred->subject);
     kiln__log(language->context, KILN_LOG_WARNING,
               "%s: what was stored about this text is not true",
               deferred->file);
-    KILN_TRY(
-        kiln__change_tell(&(kiln__telling){language, world, summary->subjects,
-                                           summary->subject_count, 0},
-                          NULL, error));
-    return kiln__change_tell(&(kiln__telling){language, world,
-                                              deferred->subjects.items,
-                                              deferred->subjects.count, 0},
-                             NULL, error);
+    KILN_TRY(kiln__change_tell(&was_said, NULL, error));
+    return kiln__change_tell(&is_so, NULL, error);
 }
 
 static kiln_status finish(kiln__language *language, kiln__deferred *deferred,

@@ -44,6 +44,15 @@ static void renew_lock(void *env)
     pthread_rwlock_init(&language->lock, NULL);
 }
 
+/* What threads of the parent tell is not told here. */
+static void renew_tellings(void *env)
+{
+    kiln__language *language = env;
+
+    kiln__condition_init(&language->shown);
+    language->tellings = NULL;
+}
+
 /* ---- the object ---- */
 
 kiln_context *kiln__language_context(const kiln__language *language)
@@ -156,6 +165,8 @@ static void language_dispose(kiln__language *language)
     pthread_rwlock_destroy(&language->lock);
     kiln__mutex_dispose(&language->change);
     kiln__mutex_dispose(&language->starting);
+    kiln__mutex_dispose(&language->telling);
+    kiln__condition_dispose(&language->shown);
     kiln__deallocate(language->alloc, language, sizeof *language);
 }
 
@@ -427,6 +438,7 @@ static void language_free(void *self)
 
     kiln__fork_remove(&language->context->fork, &language->starting_guard);
     kiln__fork_remove(&language->context->fork, &language->change_guard);
+    kiln__fork_remove(&language->context->fork, &language->telling_guard);
     language_dispose(language);
 }
 
@@ -470,8 +482,16 @@ static kiln__language *language_make(kiln_context *context)
         goto no_change;
     if (kiln__mutex_init(&language->starting) != KILN_OK)
         goto no_starting;
+    if (kiln__mutex_init(&language->telling) != KILN_OK)
+        goto no_telling;
+    if (kiln__condition_init(&language->shown) != KILN_OK)
+        goto no_shown;
     return language;
 
+no_shown:
+    kiln__mutex_dispose(&language->telling);
+no_telling:
+    kiln__mutex_dispose(&language->starting);
 no_starting:
     kiln__mutex_dispose(&language->change);
 no_change:
@@ -497,6 +517,9 @@ kiln_status kiln__language_new(kiln_context *context, kiln_error **error)
     language->change_guard = (kiln__fork_guard){
         .mutex = &language->change, .child = renew_lock, .env = language};
     language->starting_guard = (kiln__fork_guard){.mutex = &language->starting};
+    language->telling_guard = (kiln__fork_guard){
+        .mutex = &language->telling, .child = renew_tellings, .env = language};
+    kiln__fork_add(&context->fork, &language->telling_guard);
     kiln__fork_add(&context->fork, &language->change_guard);
     kiln__fork_add(&context->fork, &language->starting_guard);
     context->language = language->frontend;

@@ -21,8 +21,11 @@
  * looks: its versions of names are linked at once, so that the change's own
  * checks see them, and are taken out again if it fails. Publication ends what
  * they replace and links methods; it cannot fail. Requests go on in the world
- * before, until the tiers have ended what the new one ends: else one would find
- * results of the old world in the new one.
+ * before, until the tiers have ended what the new one ends, and what those
+ * before it end: else one would find results of an old world in a new one. What
+ * is deferred is told without the change lock, so several changes may be told
+ * at once; whoever is done first waits for those of older worlds, so that its
+ * caller sees what it defined.
  *
  * What was published lives in the arena of the source it came from, and is
  * kept until the context ends, since types point to it; but for sources of
@@ -62,6 +65,7 @@ struct kiln__binding_table {
 };
 
 typedef struct kiln__deferred kiln__deferred; /* deferred.h */
+typedef struct kiln__telling kiln__telling;
 
 typedef struct kiln__source_node {
     kiln__source *source;
@@ -75,8 +79,13 @@ struct kiln__language {
     kiln_frontend *frontend;
     kiln__fork_guard change_guard;
     kiln__fork_guard starting_guard;
-    kiln__mutex starting; /* while core is made; before the others */
-    kiln__mutex change;   /* the change lock */
+    kiln__fork_guard telling_guard;
+    kiln__mutex starting;    /* while core is made; before the others */
+    kiln__mutex change;      /* the change lock */
+    kiln__mutex telling;     /* of the three that follow; after the others */
+    kiln__condition shown;   /* requests have another world */
+    kiln__telling *tellings; /* under way */
+    uint64_t told;           /* the newest world that the tiers know of */
     uint64_t change_number;
     uint64_t visit_number;
     pthread_rwlock_t lock;   /* the world lock */
@@ -383,16 +392,22 @@ kiln_status kiln__change_publish(kiln__change *change,
                                  kiln_change_report *report,
                                  kiln_error **error);
 /* That answers about the subjects may be others from `world` on. */
-typedef struct kiln__telling {
+struct kiln__telling {
     kiln__language *language;
     uint64_t world;
     const uint64_t *subjects;
     size_t count;
     int is_locked; /* with the change lock, which is given back */
-} kiln__telling;
+    int is_begun;  /* it is in the list: the world is new */
+    pthread_t teller;
+    kiln__telling *next;
+};
 
+/* Requests do not see this world, or newer ones, until it was told. With the
+   change lock, since the world was made. */
+void kiln__telling_begin(kiln__telling *telling);
 /* Tells the tiers; then the world is today's, and the host is told. */
-kiln_status kiln__change_tell(const kiln__telling *telling,
+kiln_status kiln__change_tell(kiln__telling *telling,
                               kiln_change_report *report, kiln_error **error);
 /* Checks a report of the caller's. */
 kiln_status kiln__report_check(const kiln_change_report *report,
