@@ -241,9 +241,9 @@ typedef struct kiln__foreign_rules {
 #define KILN__CONSTANT_SPACES \
     (KILN__SPACE_BIT(0) | KILN__SPACE_BIT(1) | KILN__SPACE_BIT(4))
 
-/** What a backend's codegen half does; see backends/host_codegen.c. */
-#define KILN__FAST_DIVIDE (-1)
+#define KILN__FAST_DIVIDE (-1) /* beside KILN__MATH_... */
 
+/** What a backend's codegen half does; see backends/host_codegen.c. */
 typedef struct kiln__codegen_backend {
     const char *name;
     const char *format;

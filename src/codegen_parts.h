@@ -58,8 +58,8 @@ kiln_status kiln__closure_extract(kiln__codegen_job *job);
 /* ---- codegen/codegen_passes.c ---- */
 /* Runs the passes for the job's level over its modules. */
 kiln_status kiln__optimise(kiln__codegen_job *job);
-/* True when an optimised module is large; its blocks are cut then. */
-int kiln__code_is_large(const kiln__codegen_job *job, LLVMModuleRef module);
+/* Cuts the blocks of an optimised module that is large; true of such a one. */
+int kiln__code_cut_large(const kiln__codegen_job *job, LLVMModuleRef module);
 /* True when code of a large module is made as it is at level 0. */
 int kiln__code_is_quick(const kiln__codegen_job *job, LLVMModuleRef module);
 

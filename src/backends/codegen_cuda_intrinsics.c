@@ -75,7 +75,7 @@ const kiln__foreign_limit kiln__cuda_limits[] = {
     {"sinh", 0},
     {"smul.fix", 0},
     {"tan", 0},
-    {"tanh", 0},
+    {"tanh", KILN__HAS_F32 | KILN__HAS_APPROXIMATE},
     {"udiv.fix", 0},
     {"udiv.fix.sat", 0},
     {"umul.fix", 0},

@@ -165,7 +165,7 @@ kiln_status kiln__optimise(kiln__codegen_job *job)
     return status;
 }
 
-int kiln__code_is_large(const kiln__codegen_job *job, LLVMModuleRef module)
+int kiln__code_cut_large(const kiln__codegen_job *job, LLVMModuleRef module)
 {
     const uint64_t most = job->backend->crowding_max;
 

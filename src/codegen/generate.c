@@ -187,7 +187,7 @@ static kiln_status emit_module(kiln__codegen_job *job, LLVMModuleRef module,
                                LLVMCodeGenFileType type, emitted *out)
 {
     const int as_text = type == LLVMAssemblyFile;
-    const int is_large = kiln__code_is_large(job, module);
+    const int is_large = kiln__code_cut_large(job, module);
     const int is_quick = is_large ? kiln__code_is_quick(job, module)
                                   : module == job->checked_module;
     LLVMMemoryBufferRef buffer;
