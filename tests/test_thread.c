@@ -38,8 +38,8 @@ static void an_impossible_stack_is_refused(void **state)
     pthread_t thread;
 
     (void)state;
-    assert_status(KILN_ENOMEM,
-                  kiln__thread_start(&thread, 1, blocked_signals, NULL));
+    assert_status(KILN_ENOMEM, kiln__thread_start(&thread, (size_t)1 << 62,
+                                                  blocked_signals, NULL));
 }
 
 typedef struct turns {
