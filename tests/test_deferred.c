@@ -369,6 +369,7 @@ typedef struct promising {
     process *p;
     kiln__telling telling;
     atomic_int is_begun, may_end, has_ended;
+    kiln_status statuses[2];
 } promising;
 
 static void *promise_and_tell(void *argument)
@@ -385,15 +386,20 @@ static void *promise_and_tell(void *argument)
     atomic_store(&one->is_begun, 1);
     while (!atomic_load(&one->may_end))
         sched_yield();
-    assert_ok(kiln__change_tell(&one->telling, NULL, NULL));
+    one->statuses[0] = kiln__change_tell(&one->telling, NULL, NULL);
     return NULL;
 }
 
 static void *define_another(void *argument)
 {
+    static const char text[] = "fn other(x) = 2\n";
     promising *older = argument;
+    kiln_package *package;
 
-    (void)process_define(older->p, "main", "fn other(x) = 2\n");
+    older->statuses[1] = kiln_package_find(&package, older->p->context, "main");
+    if (older->statuses[1] == KILN_OK)
+        older->statuses[1] = kiln_package_define(package, "other.kiln", text,
+                                                 strlen(text), NULL, NULL);
     atomic_store(&older->has_ended, 1);
     return NULL;
 }
@@ -436,6 +442,8 @@ static void a_world_is_shown_after_those_before_it(void **state)
     atomic_store(&older.may_end, 1);
     for (int i = 0; i < 2; i++)
         assert_int_equal(pthread_join(threads[i], NULL), 0);
+    assert_ok(older.statuses[0]);
+    assert_ok(older.statuses[1]);
     assert_int_equal(kiln_world(p.context->language), world + 2);
     process_end(&p);
 }

@@ -336,16 +336,52 @@ static int temporary_files_that_do_not_run(place *p)
     return cover(path, MS_NOEXEC | MS_NOSUID, NULL);
 }
 
+/* What lies in /tmp of the program itself, for a build that is there: the name
+   behind it, or "". */
+static void find_build(char *name, size_t size)
+{
+    const char *library = getenv("KILN_CODEGEN_PATH");
+
+    name[0] = '\0';
+    if (library != NULL && strncmp(library, "/tmp/", 5) == 0)
+        (void)snprintf(name, size, "%.*s", (int)strcspn(library + 5, "/"),
+                       library + 5);
+}
+
+/* Covers /tmp with a folder that has only this one in it. */
+static int keep_only(const char *name)
+{
+    char from[32], path[300];
+    int folder, reason = 0;
+
+    (void)snprintf(path, sizeof path, "/tmp/%s", name);
+    folder = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (folder < 0)
+        return errno;
+    (void)snprintf(from, sizeof from, "/proc/self/fd/%d", folder);
+    if (mount("none", "/tmp", "tmpfs", 0, NULL) != 0 ||
+        (name[0] != '\0' && (mkdir(path, 0700) != 0 ||
+                             mount(from, path, NULL, MS_BIND, NULL) != 0)) ||
+        mount("none", "/tmp", NULL, MS_REMOUNT | MS_RDONLY, NULL) != 0)
+        reason = errno;
+    (void)close(folder);
+    return reason;
+}
+
 /* The cache is elsewhere. */
 static int no_temporary_files(place *p)
 {
-    const int reason = own_mounts();
+    char build[200];
+    int reason = own_mounts();
 
     if (reason != 0)
         return reason;
-    if (mount(p->folder, "/mnt", NULL, MS_BIND, NULL) != 0 ||
-        mount("none", "/tmp", "tmpfs", MS_RDONLY, NULL) != 0)
+    find_build(build, sizeof build);
+    if (mount(p->folder, "/mnt", NULL, MS_BIND, NULL) != 0)
         return errno;
+    reason = keep_only(build);
+    if (reason != 0)
+        return reason;
     p->folder = "/mnt";
     return unsetenv("TMPDIR") == 0 ? 0 : errno;
 }
