@@ -245,6 +245,51 @@ static void a_loop_over_labels_stops(void **state)
                       "  br label %one\n}\n");
 }
 
+/* It goes on below a number that is the last of its type. */
+static void an_inner_loop_past_every_limit_stops(void **state)
+{
+    (void)state;
+    assert_stops(HEAD "  br label %outer\n"
+                      "outer:\n"
+                      "  %to = load volatile i64, ptr %y\n"
+                      "  %last = or i64 %to, -1\n"
+                      "  %from = load volatile i64, ptr %y\n"
+                      "  br label %l\n"
+                      "l:\n"
+                      "  %i = phi i64 [ %from, %outer ], [ %j, %l ]\n"
+                      "  store volatile i64 %i, ptr %y\n"
+                      "  %top = load volatile i64, ptr %y\n"
+                      "  %j = add i64 %i, 1\n"
+                      "  %more = icmp ule i64 %j, %last\n"
+                      "  br i1 %more, label %l, label %next\n"
+                      "next:\n"
+                      "  %again = icmp eq i64 %top, 5\n"
+                      "  br i1 %again, label %outer, label %end\n"
+                      "end:\n  ret i32 0\n}\n");
+}
+
+/* Each calls the next one twice, so the last is called 2^50 times. */
+static void calls_without_end_and_recursion_stop(void **state)
+{
+    char text[16000], *at = text;
+    const char *end = text + sizeof text;
+
+    (void)state;
+    for (int i = 0; i < 50; i++)
+        at += snprintf(at, (size_t)(end - at),
+                       "define internal void @f%d(ptr %%y) noinline {\n"
+                       "  call void @f%d(ptr %%y)\n"
+                       "  call void @f%d(ptr %%y)\n"
+                       "  ret void\n}\n",
+                       i, i + 1, i + 1);
+    snprintf(at, (size_t)(end - at), "%s",
+             "define internal void @f50(ptr %y) noinline {\n"
+             "  store volatile i64 3, ptr %y\n"
+             "  ret void\n}\n" HEAD "  call void @f0(ptr %y)\n"
+             "  ret i32 0\n}\n");
+    assert_stops(text);
+}
+
 static void a_function_that_is_called_stops(void **state)
 {
     (void)state;
@@ -354,6 +399,8 @@ int main(void)
         cmocka_unit_test(a_loop_of_several_ways_back_stops),
         cmocka_unit_test(a_loop_of_two_beginnings_stops),
         cmocka_unit_test(a_loop_over_labels_stops),
+        cmocka_unit_test(an_inner_loop_past_every_limit_stops),
+        cmocka_unit_test(calls_without_end_and_recursion_stop),
         cmocka_unit_test(a_function_that_is_called_stops),
         cmocka_unit_test(functions_that_call_each_other_for_ever_stop),
         cmocka_unit_test(functions_that_are_called_by_address_stop),

@@ -95,14 +95,11 @@ extern "C" LLVMValueRef kiln__llvm_parallel_loop(LLVMContextRef context,
     llvm::Metadata *parallel[] = {
         llvm::MDString::get(c, "llvm.loop.parallel_accesses"),
         group->getMetadata()};
-    llvm::Metadata *progress[] = {
-        llvm::MDString::get(c, "llvm.loop.mustprogress")};
     llvm::Metadata *one[] = {
         llvm::MDString::get(c, "llvm.loop.interleave.count"),
         llvm::ConstantAsMetadata::get(
             llvm::ConstantInt::get(llvm::Type::getInt32Ty(c), 1))};
     llvm::Metadata *operands[] = {nullptr, llvm::MDNode::get(c, parallel),
-                                  llvm::MDNode::get(c, progress),
                                   llvm::MDNode::get(c, one)};
     llvm::MDNode *loop = llvm::MDNode::getDistinct(c, operands);
 

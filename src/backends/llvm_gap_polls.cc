@@ -2,11 +2,14 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <optional>
 
+#include <llvm/ADT/DenseMap.h>
 #include <llvm/ADT/DepthFirstIterator.h>
 #include <llvm/ADT/PostOrderIterator.h>
+#include <llvm/ADT/SCCIterator.h>
 #include <llvm/ADT/SmallPtrSet.h>
 #include <llvm/ADT/SmallVector.h>
 #include <llvm/Analysis/CFG.h>
+#include <llvm/Analysis/CallGraph.h>
 #include <llvm/Analysis/LoopInfo.h>
 #include <llvm/IR/CFG.h>
 #include <llvm/IR/Dominators.h>
@@ -14,6 +17,7 @@
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/MDBuilder.h>
 #include <llvm/IR/Module.h>
+#include <llvm/Support/MathExtras.h>
 #include <llvm/Transforms/Utils/LoopUtils.h>
 
 #include "codegen_parts.h"
@@ -38,10 +42,11 @@
  * so its turns cost what they did, and each piece a little. An innermost loop
  * that begins again and again, often with few turns, is cut only where the
  * first piece is known before the loops around it: then what is left of the
- * cost is one comparison at its end. The others of these end by themselves, and
- * the loop around them looks. A loop that does not count looks at each turn (a
- * counter of its own would cost more than the load and the branch), and so does
- * a function that may be part of a recursion at each call.
+ * cost is one comparison at its end. Others of these, if they surely end, are
+ * left to the loop around them, which looks. A loop that does not count looks
+ * at each turn (a counter of its own would cost more than the load and the
+ * branch), and so does a function at each call that may be part of a recursion,
+ * or leads to thousands of calls.
  */
 
 namespace
@@ -192,6 +197,22 @@ void find_places(const llvm::Loop &loop, counting &c)
     c.early_first = find_early(loop, c.limit, c.start);
 }
 
+/* One that goes on for ever in spite of its limit comes past it, or turns at
+   the end of its type. */
+/* Neither comes past its limit nor begins anew at the end of its type. */
+bool surely_ends(const counting &c)
+{
+    const auto *add = llvm::cast<llvm::BinaryOperator>(
+        c.counter->getIncomingValueForBlock(c.back->getParent()));
+
+    if (c.step == 1 || c.step == -1)
+        return !llvm::CmpInst::isNonStrictPredicate(c.predicate);
+    return !llvm::CmpInst::isNonStrictPredicate(c.predicate) &&
+           c.predicate != llvm::CmpInst::ICMP_NE &&
+           (llvm::CmpInst::isSigned(c.predicate) ? add->hasNoSignedWrap()
+                                                 : add->hasNoUnsignedWrap());
+}
+
 bool is_known_early(const llvm::Loop &loop, const counting &c)
 {
     return loop.getParentLoop() == nullptr ||
@@ -286,7 +307,7 @@ inside plan_loop(const llvm::Loop &loop, bool is_slow,
     const uint64_t piece = turns_around(all);
     if (piece <= 1 || is_slow || loop.getLoopPreheader() == nullptr)
         c.reset();
-    if (all.depth > 0 || !c || is_known_early(loop, *c))
+    if (all.depth > 0 || !c || !surely_ends(*c) || is_known_early(loop, *c))
         plans.push_back({loop.getHeader(), c, piece});
     else
         result.is_blind = true;
@@ -572,24 +593,42 @@ bool can_cut(const plan &p)
 
 /* ---- functions ---- */
 
-bool may_recur(llvm::Function &f)
+using functions = llvm::SmallPtrSet<const llvm::Function *, 8>;
+
+/* Calls that one of the function leads to without a look, its own included. */
+uint64_t calls_of(const llvm::CallGraphNode &node,
+                  const llvm::DenseMap<const llvm::Function *, uint64_t> &known)
 {
-    llvm::SmallVector<llvm::Function *> ahead = {&f};
-    llvm::SmallPtrSet<llvm::Function *, 8> seen;
+    uint64_t sum = 1;
 
-    if (f.hasAddressTaken())
-        return true;
-    while (!ahead.empty())
-        for (llvm::Instruction &i : llvm::instructions(*ahead.pop_back_val())) {
-            auto *call = llvm::dyn_cast<llvm::CallBase>(&i);
-            auto *to = call != nullptr ? call->getCalledFunction() : nullptr;
+    for (const auto &record : node)
+        sum = llvm::SaturatingAdd(sum,
+                                  known.lookup(record.second->getFunction()));
+    return sum;
+}
 
-            if (to == &f)
-                return true;
-            if (to != nullptr && seen.insert(to).second)
-                ahead.push_back(to);
+/* Those that look at each call: each may be part of a recursion, or leads to so
+   many calls of others that these take long, though they end. */
+functions find_restless(llvm::Module &m)
+{
+    llvm::CallGraph graph(m);
+    llvm::DenseMap<const llvm::Function *, uint64_t> calls;
+    functions found;
+
+    for (auto at = llvm::scc_begin(&graph); !at.isAtEnd(); ++at)
+        for (const llvm::CallGraphNode *node : *at) {
+            const llvm::Function *f = node->getFunction();
+
+            if (f == nullptr || f->isDeclaration())
+                continue;
+            calls[f] = calls_of(*node, calls);
+            if (!at.hasCycle() && !f->hasAddressTaken() &&
+                calls[f] <= between_looks)
+                continue;
+            found.insert(f);
+            calls[f] = 1;
         }
-    return false;
+    return found;
 }
 
 /* What is no longer so. */
@@ -612,7 +651,8 @@ void add_preheaders(llvm::DominatorTree &tree, llvm::LoopInfo &loops)
 }
 
 /* True when it looks. */
-bool add_polls(llvm::Function &f, const kiln__poll_plan &names, bool is_entry)
+bool add_polls(llvm::Function &f, const kiln__poll_plan &names, bool is_entry,
+               bool is_restless)
 {
     llvm::SmallVector<plan, 8> plans;
     {
@@ -628,15 +668,14 @@ bool add_polls(llvm::Function &f, const kiln__poll_plan &names, bool is_entry)
             plan_tangles(f, plans);
     }
     poller p(f, names, is_entry);
-    const bool recurs = !is_entry && may_recur(f);
     for (const plan &one : plans)
         if (one.counts && can_cut(one))
             p.cut(one);
         else
             p.look_at(one.header);
-    if (recurs)
+    if (is_restless)
         p.look_at(&f.getEntryBlock());
-    if (plans.empty() && !recurs)
+    if (plans.empty() && !is_restless)
         return false;
     forget_attributes(f);
     return true;
@@ -661,10 +700,12 @@ extern "C" int kiln__llvm_add_polls(LLVMModuleRef module,
     for (llvm::Function &f : *llvm::unwrap(module))
         if (!f.isDeclaration())
             all.push_back(&f);
+    const functions restless = find_restless(*llvm::unwrap(module));
     for (llvm::Function *f : all) {
         const bool is_entry = is_named(*f, *plan);
 
-        if (add_polls(*f, *plan, is_entry) && !is_entry)
+        if (add_polls(*f, *plan, is_entry, !is_entry && restless.contains(f)) &&
+            !is_entry)
             looks = 1;
     }
     return looks;

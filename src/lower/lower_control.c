@@ -97,16 +97,16 @@ static LLVMMetadataRef property(const kiln__lowering *l, const char *name)
     return LLVMMDNodeInContext2(l->context, &text, 1);
 }
 
-/* Says that the loop ends or does something: it may be removed if it does
-   nothing. The first operand of such a node is the node itself. */
-static void mark_loop(kiln__lowering *l, LLVMValueRef jump, int is_unrolled)
+/* The first operand of such a node is the node itself. That a loop ends, which
+   LLVM could be told of those that count, would be said of loops in them, too.
+ */
+static void mark_unrolled(kiln__lowering *l, LLVMValueRef jump)
 {
-    LLVMMetadataRef operands[3], node;
+    LLVMMetadataRef operands[2], node;
 
     operands[0] = LLVMTemporaryMDNode(l->context, NULL, 0);
-    operands[1] = property(l, "llvm.loop.mustprogress");
-    operands[2] = is_unrolled ? property(l, "llvm.loop.unroll.full") : NULL;
-    node = LLVMMDNodeInContext2(l->context, operands, is_unrolled ? 3 : 2);
+    operands[1] = property(l, "llvm.loop.unroll.full");
+    node = LLVMMDNodeInContext2(l->context, operands, 2);
     LLVMMetadataReplaceAllUsesWith(operands[0], node);
     LLVMSetMetadata(jump, l->loop_kind, LLVMMetadataAsValue(l->context, node));
 }
@@ -137,14 +137,15 @@ static void part_at(kiln__lowering *l, const kiln__ir_node *node,
         kiln__lower_part(l);
 }
 
-/* A loop over a constant true may run for ever, as in C. */
+/* It may run for ever, until somebody stops the launch: nobody may take for
+   granted that what stands behind it is reached. */
 static void repeat(kiln__lowering *l, const kiln__ir_node *node)
 {
     const LLVMBasicBlockRef head = kiln__lower_block(l);
     const LLVMBasicBlockRef body = kiln__lower_block(l);
     const LLVMBasicBlockRef next = kiln__lower_block(l);
     const LLVMBasicBlockRef leave = kiln__lower_block(l);
-    LLVMValueRef condition, jump;
+    LLVMValueRef condition;
 
     assemble_at(l, node);
     LLVMBuildBr(l->builder, head);
@@ -153,9 +154,7 @@ static void repeat(kiln__lowering *l, const kiln__ir_node *node)
     LLVMBuildCondBr(l->builder, condition, body, leave);
     loop_body(l, body, kiln__ir_operand(l->ir, node, 1), next, leave);
     assemble_at(l, node);
-    jump = LLVMBuildBr(l->builder, head);
-    if (kiln__ir_operand_at(l->ir, node, 0)->op != KILN__IR_CONST)
-        mark_loop(l, jump, 0);
+    LLVMBuildBr(l->builder, head);
     part_at(l, node, leave);
 }
 
@@ -257,7 +256,7 @@ static void advance(kiln__lowering *l, counter *c, const kiln__ir_node *node,
 {
     const LLVMTypeRef type = LLVMTypeOf(c->low);
     LLVMValueRef step = kiln__lower_integer(l, c->kind, (uint64_t)c->step);
-    LLVMValueRef next, more, turn = NULL;
+    LLVMValueRef next, more, branch, turn = NULL;
     LLVMBasicBlockRef here;
 
     next = kiln__kind_is_signed(c->kind)
@@ -275,8 +274,9 @@ static void advance(kiln__lowering *l, counter *c, const kiln__ir_node *node,
     LLVMAddIncoming(c->phi, &next, &here, 1);
     if (turn != NULL)
         LLVMAddIncoming(c->turn, &turn, &here, 1);
-    mark_loop(l, LLVMBuildCondBr(l->builder, more, body, leave),
-              c->is_unrolled);
+    branch = LLVMBuildCondBr(l->builder, more, body, leave);
+    if (c->is_unrolled)
+        mark_unrolled(l, branch);
 }
 
 static void count(kiln__lowering *l, const kiln__ir_node *node)
