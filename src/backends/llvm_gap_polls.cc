@@ -205,12 +205,14 @@ bool surely_ends(const counting &c)
     const auto *add = llvm::cast<llvm::BinaryOperator>(
         c.counter->getIncomingValueForBlock(c.back->getParent()));
 
+    if (llvm::CmpInst::isNonStrictPredicate(c.predicate))
+        return false;
     if (c.step == 1 || c.step == -1)
-        return !llvm::CmpInst::isNonStrictPredicate(c.predicate);
-    return !llvm::CmpInst::isNonStrictPredicate(c.predicate) &&
-           c.predicate != llvm::CmpInst::ICMP_NE &&
-           (llvm::CmpInst::isSigned(c.predicate) ? add->hasNoSignedWrap()
-                                                 : add->hasNoUnsignedWrap());
+        return true;
+    if (c.predicate == llvm::CmpInst::ICMP_NE)
+        return add->hasNoSignedWrap() || add->hasNoUnsignedWrap();
+    return llvm::CmpInst::isSigned(c.predicate) ? add->hasNoSignedWrap()
+                                                : add->hasNoUnsignedWrap();
 }
 
 bool is_known_early(const llvm::Loop &loop, const counting &c)
