@@ -101,12 +101,15 @@ static kiln_status lower_foreign(kiln__build *build, kiln_error **error)
         .codes = build->closure,
         .code_count = build->closure_count,
     };
+    kiln__lowering lowering;
     kiln_status status;
 
     if (!request.config)
         return kiln__error_no_memory(error);
+    kiln__lowering_begin(&lowering, build->closure, build->closure_count);
     status =
         frontend->ops.lower(frontend->self, &request, &build->module, error);
+    kiln__lowering_end(&lowering);
     status = kiln__callback_status(status, frontend, "lower", error);
     if (status != KILN_OK)
         return status;

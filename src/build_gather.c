@@ -38,11 +38,6 @@ const char *kiln__build_name(kiln__arena *arena, const kiln_code *code)
     return name ? name : kiln_code_name(code);
 }
 
-static kiln_digest address_key(const kiln_code *code)
-{
-    return kiln__map_key((uintptr_t)code, 0);
-}
-
 /* The functions of a closure under way; `places` finds them by their code. */
 typedef struct gathering {
     kiln__build *build;
@@ -64,7 +59,7 @@ static kiln_status add_callees(const gathering *g,
         return KILN_ENOMEM;
     for (size_t i = 0; i < count; i++) {
         const kiln__codegen_function *callee =
-            kiln__map_get(&g->places, address_key(callees[i]));
+            kiln__map_get(&g->places, kiln__code_key(callees[i]));
 
         indices[i] = (uint32_t)(callee - g->functions);
     }
@@ -88,7 +83,7 @@ static kiln_status add_function(gathering *g, size_t index,
     if (g->with_lines)
         KILN_TRY(kiln__debug_lines(function, &g->build->arena, code));
     if (!function->symbol ||
-        !kiln__map_set(&g->places, address_key(code), function))
+        !kiln__map_set(&g->places, kiln__code_key(code), function))
         return KILN_ENOMEM;
     return KILN_OK;
 }

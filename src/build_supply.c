@@ -174,7 +174,8 @@ const kiln__supply *kiln__build_supply_of(const kiln__build *build,
                                           const kiln_code *code)
 {
     for (size_t i = 0; i < build->supply_count; i++)
-        if (build->supplies[i].code == code)
+        if (build->supplies[i].code &&
+            kiln__codes_are_one(build->supplies[i].code, code))
             return &build->supplies[i];
     return NULL;
 }

@@ -170,13 +170,32 @@ int kiln__code_is_record(const kiln_code *code);
 const kiln_code *kiln__typed_find(kiln_context *context,
                                   const kiln_signature *signature,
                                   const kiln_config *config, uint64_t world);
-/* The call closure, root first, in call order; freed by the caller. */
+/* ---- tiers/closure.c ---- */
+/* The call closure, root first, in call order; freed by the caller. Each
+   function and signature is in it once. */
 kiln_status kiln__code_closure(const kiln_code ***out, size_t *count,
                                const kiln_code *root);
 /* The same with everything that any of them depends on. */
 kiln_status kiln__code_dependencies(const kiln_code ***out, size_t *count,
                                     const kiln_code *root);
-/* Callees in call order. */
+/* Are the two one function of a closure? */
+int kiln__codes_are_one(const kiln_code *a, const kiln_code *b);
+/* The same as a key of this process: equal for those that are one. */
+kiln_digest kiln__code_key(const kiln_code *code);
+/* While lower() runs on this thread, what it lowers. */
+typedef struct kiln__lowering {
+    const kiln_code *const *closure;
+    size_t count;
+    const struct kiln__lowering *around;
+} kiln__lowering;
+
+void kiln__lowering_begin(kiln__lowering *out, const kiln_code *const *closure,
+                          size_t count);
+void kiln__lowering_end(const kiln__lowering *lowering);
+/* The one that stands for the code in what is lowered; else the code. */
+const kiln_code *kiln__code_as_lowered(const kiln_code *code);
+
+/* Callees in call order; of two that are one function, either. */
 const kiln_code *const *kiln__code_callees(const kiln_code *code,
                                            size_t *count);
 

@@ -11,7 +11,7 @@ static size_t index_of(const kiln__closure *c, const kiln_code *code)
 {
     size_t i = 0;
 
-    while (i < c->count && c->codes[i] != code)
+    while (i < c->count && !kiln__codes_are_one(c->codes[i], code))
         i++;
     return i;
 }

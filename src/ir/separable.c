@@ -99,7 +99,7 @@ static int is_settled(const uint8_t *settled, const kiln_code *const *closure,
     for (size_t i = 0; i < callee_count; i++) {
         size_t at = 0;
 
-        while (at < count && closure[at] != callees[i])
+        while (at < count && !kiln__codes_are_one(closure[at], callees[i]))
             at++;
         if (at == count || settled[at] != 2)
             return 0;

@@ -143,8 +143,9 @@ kiln_signature kiln_code_signature(const kiln_code *code)
 
 const kiln_code *kiln_code_callee(const kiln_code *code, size_t index)
 {
-    return code && index < code->callees.count ? code->callees.items[index]
-                                               : NULL;
+    return code && index < code->callees.count
+               ? kiln__code_as_lowered(code->callees.items[index])
+               : NULL;
 }
 
 kiln_digest kiln_code_digest(const kiln_code *code)

@@ -190,6 +190,47 @@ kiln_status kiln__typed_get(const kiln_code **out, kiln_context *context,
     }
 }
 
+/* Of what a request got: is all below it of the request's worlds? Something may
+   have ended before them while what calls it was inferred. Ends are set early
+   rather than late, so what has ended is asked. */
+static int is_of_worlds(const kiln_code *root, const kiln__worlds *worlds)
+{
+    const kiln_alloc *alloc = &root->context->alloc;
+    const kiln_code **list = NULL;
+    kiln_frontend *untaken;
+    size_t count = 0;
+    int good = 1;
+
+    if (kiln__code_is_for(root, worlds, &untaken))
+        return 1;
+    if (kiln__code_dependencies(&list, &count, root) != KILN_OK)
+        return 0;
+    for (size_t i = 0; good && i < count; i++) {
+        const uint64_t world = kiln__worlds_of(worlds, list[i]->frontend);
+
+        good = world != 0 && kiln__code_still_holds(list[i], world);
+    }
+    kiln__deallocate(alloc, list, count * sizeof *list);
+    return good;
+}
+
+static kiln_status get_whole(const kiln_code **out, kiln__run *run,
+                             const kiln__typed_request *request,
+                             kiln_error **error)
+{
+    kiln__worlds *worlds = request->worlds;
+
+    KILN_TRY(
+        kiln__typed_get(out, request->config->context, run, request, error));
+    if (is_of_worlds(*out, worlds))
+        return KILN_OK;
+    worlds->is_torn = 1;
+    return kiln__error_set(error, KILN_EINVAL,
+                           "%s: what it calls has changed before the world "
+                           "that it was inferred in, and nobody had said so",
+                           kiln_code_name(*out));
+}
+
 kiln_status kiln__typed_begin(const kiln_code **out, kiln__run *run,
                               const kiln__typed_request *request,
                               uint64_t world, kiln_error **error)
@@ -207,7 +248,7 @@ kiln_status kiln__typed_begin(const kiln_code **out, kiln__run *run,
 
         kiln__worlds_end(&torn);
         KILN_TRY(status);
-        status = kiln__typed_get(out, frontend->context, run, request, &fault);
+        status = get_whole(out, run, request, &fault);
         if (status == KILN_OK)
             return KILN_OK;
         lack.status = status;
@@ -257,67 +298,4 @@ const kiln_code *kiln__typed_find(kiln_context *context,
         code = kiln__instance_code(instance, &worlds, 0, &untaken);
     kiln__mutex_unlock(&tiers->lock);
     return code;
-}
-
-/* Codes that were met, in order. */
-typedef struct closure {
-    const kiln_alloc *alloc;
-    kiln__array_of(const kiln_code *) list;
-    kiln__map seen;
-} closure;
-
-static int add_new(closure *c, const kiln__code_list *edges)
-{
-    for (size_t i = 0; i < edges->count; i++) {
-        kiln_code *code = edges->items[i];
-        const kiln_digest key = kiln__map_key((uintptr_t)code, 0);
-
-        if (code == c->list.items[0] || kiln__map_get(&c->seen, key))
-            continue;
-        if (!kiln__map_set(&c->seen, key, code) ||
-            !kiln__array_push(c->alloc, &c->list, (const kiln_code *)code))
-            return 0;
-    }
-    return 1;
-}
-
-/* Breadth does not matter here, order does: a callee follows the first caller
-   that names it, so that equal programs give equal lists. */
-static kiln_status close_over(const kiln_code ***out, size_t *count,
-                              const kiln_code *root, int with_depends)
-{
-    closure c = {.alloc = &root->context->alloc};
-    int good;
-
-    kiln__map_init(&c.seen, c.alloc);
-    good = kiln__array_push(c.alloc, &c.list, root);
-    for (size_t at = 0; good && at < c.list.count; at++) {
-        const kiln_code *code = c.list.items[at];
-
-        good = add_new(&c, &code->callees) &&
-               (!with_depends || add_new(&c, &code->depends));
-    }
-    if (good)
-        *out =
-            kiln__allocate_array(c.alloc, c.list.count, sizeof *c.list.items);
-    good = good && *out;
-    if (good) {
-        memcpy(*out, c.list.items, c.list.count * sizeof *c.list.items);
-        *count = c.list.count;
-    }
-    kiln__map_dispose(&c.seen);
-    kiln__array_dispose(c.alloc, &c.list);
-    return good ? KILN_OK : KILN_ENOMEM;
-}
-
-kiln_status kiln__code_closure(const kiln_code ***out, size_t *count,
-                               const kiln_code *root)
-{
-    return close_over(out, count, root, 0);
-}
-
-kiln_status kiln__code_dependencies(const kiln_code ***out, size_t *count,
-                                    const kiln_code *root)
-{
-    return close_over(out, count, root, 1);
 }

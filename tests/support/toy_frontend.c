@@ -174,6 +174,8 @@ static kiln_status toy_lower(void *self, const kiln_lower_request *request,
     char *text;
 
     __atomic_fetch_add(&toy->lowered[id], 1, __ATOMIC_RELAXED);
+    if (toy->lower_hook)
+        toy->lower_hook(toy, request);
     if (toy->lower_callback)
         status = toy->lower_callback(toy, id, error);
     if (status != KILN_OK)

@@ -35,6 +35,8 @@ struct toy {
     const kiln_function *functions[TOY_FUNCTIONS];
     int inferred[TOY_FUNCTIONS]; /* how often infer() ran for each */
     int lowered[TOY_FUNCTIONS];  /* and lower() */
+    /* Called with what lower() is asked for; may be NULL. */
+    void (*lower_hook)(struct toy *toy, const kiln_lower_request *request);
     unsigned forgiving; /* bit `id`: it passes over callees that fail */
     /* Called at the start of infer(), without a lock; may be NULL. */
     void (*hook)(struct toy *toy, int id);

@@ -78,7 +78,8 @@ typedef struct kiln_lower_request {
     const kiln_code *root;
     const kiln_config *config;
     const char *entry;             /* symbol that the module must define */
-    const kiln_code *const *codes; /* the call closure; codes[0] is root */
+    const kiln_code *const *codes; /* the call closure, each signature once;
+                                      codes[0] is root */
     size_t code_count;
 } kiln_lower_request;
 
