@@ -184,12 +184,12 @@ int kiln__codes_are_one(const kiln_code *a, const kiln_code *b);
 kiln_digest kiln__code_key(const kiln_code *code);
 /* While lower() runs on this thread, what it lowers. */
 typedef struct kiln__lowering {
-    const kiln_code *const *closure;
+    const kiln_code *const *codes;
     size_t count;
     const struct kiln__lowering *around;
 } kiln__lowering;
 
-void kiln__lowering_begin(kiln__lowering *out, const kiln_code *const *closure,
+void kiln__lowering_begin(kiln__lowering *out, const kiln_code *const *codes,
                           size_t count);
 void kiln__lowering_end(const kiln__lowering *lowering);
 /* The one that stands for the code in what is lowered; else the code. */

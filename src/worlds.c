@@ -97,9 +97,16 @@ kiln_status kiln__world_now(uint64_t *out, const kiln_frontend *frontend,
     return KILN_OK;
 }
 
+/* In a stay, as all that calls back. */
 uint64_t kiln_world(const kiln_frontend *frontend)
 {
-    return shown(frontend, ask(frontend));
+    kiln__stay stay;
+    uint64_t world;
+
+    (void)kiln__stay_enter(&stay, frontend->context);
+    world = shown(frontend, ask(frontend));
+    kiln__stay_leave(&stay);
+    return world;
 }
 
 /* ---- the list of held worlds, under the registry's lock ---- */
@@ -269,8 +276,13 @@ kiln_status kiln_world_hold(uint64_t *out, kiln_frontend *frontend)
 
 void kiln_world_release(kiln_frontend *frontend, uint64_t world)
 {
-    if (frontend)
-        let_go(frontend, world, 1);
+    kiln__stay stay;
+
+    if (!frontend)
+        return;
+    (void)kiln__stay_enter(&stay, frontend->context);
+    let_go(frontend, world, 1);
+    kiln__stay_leave(&stay);
 }
 
 /* ---- changes under way ---- */

@@ -430,6 +430,41 @@ static void a_context_in_use_is_not_freed(void **state)
     hostile_end();
 }
 
+static void free_once(hostile *h)
+{
+    h->ask_world = h->release = NULL;
+    h->lines[0] = '\0';
+    h->calls++;
+    kiln_context_free(h->context);
+}
+
+/* Whoever asks for it, and at whichever end. */
+static void worlds_do_not_free_the_context(void **state)
+{
+    hostile *h = hostile_begin(NULL);
+    uint64_t world = 0;
+
+    (void)state;
+    h->ask_world = free_once;
+    assert_int_equal(kiln_world(h->frontend), h->world);
+    assert_contains(h->lines, "kiln_context_free() in a callback");
+    assert_ok(kiln_world_hold(&world, h->frontend));
+    h->release = free_once;
+    kiln_world_release(h->frontend, world);
+    assert_contains(h->lines, "kiln_context_free() in a callback");
+    h->world++;
+    h->ask_world = free_once;
+    assert_ok(
+        kiln_world_changed(h->frontend, h->world, &hostile_subject, 1, NULL));
+    assert_contains(h->lines, "kiln_context_free() in a callback");
+    assert_ok(kiln_world_changing(h->frontend));
+    h->release = free_once;
+    assert_ok(kiln_world_changed(h->frontend, h->world, NULL, 0, NULL));
+    assert_contains(h->lines, "kiln_context_free() in a callback");
+    assert_int_equal(h->calls, 4);
+    hostile_end();
+}
+
 /* Around: to the other frontend, whose infer() asks for this one again. */
 static kiln_status infer_elsewhere(hostile *h, const kiln_signature *signature,
                                    kiln_inference *out, kiln_error **error)
@@ -554,6 +589,7 @@ int main(void)
         TEST(changes_in_changes_end),
         TEST(collections_in_collections_end),
         TEST(a_context_in_use_is_not_freed),
+        TEST(worlds_do_not_free_the_context),
         TEST(questions_that_come_back_end),
         TEST(definitions_while_inferring_end),
         DISK_TEST(an_attachment_of_nothing_is_not_stored),

@@ -99,10 +99,10 @@ kiln_status kiln__code_dependencies(const kiln_code ***out, size_t *count,
 
 static _Thread_local const kiln__lowering *lowered;
 
-void kiln__lowering_begin(kiln__lowering *out, const kiln_code *const *closure,
+void kiln__lowering_begin(kiln__lowering *out, const kiln_code *const *codes,
                           size_t count)
 {
-    *out = (kiln__lowering){closure, count, lowered};
+    *out = (kiln__lowering){codes, count, lowered};
     lowered = out;
 }
 
@@ -114,7 +114,7 @@ void kiln__lowering_end(const kiln__lowering *lowering)
 const kiln_code *kiln__code_as_lowered(const kiln_code *code)
 {
     for (size_t i = 0; lowered && i < lowered->count; i++)
-        if (kiln__codes_are_one(lowered->closure[i], code))
-            return lowered->closure[i];
+        if (kiln__codes_are_one(lowered->codes[i], code))
+            return lowered->codes[i];
     return code;
 }

@@ -266,7 +266,7 @@ static void end_change(void *env)
     kiln__world_change_end(env);
 }
 
-kiln_status kiln_world_changed(kiln_frontend *frontend, uint64_t world,
+static kiln_status tell_change(kiln_frontend *frontend, uint64_t world,
                                const uint64_t *subjects, size_t count,
                                kiln_change_report *report)
 {
@@ -274,8 +274,6 @@ kiln_status kiln_world_changed(kiln_frontend *frontend, uint64_t world,
     uint64_t now;
     kiln_status status;
 
-    if (!frontend || (count && !subjects))
-        return KILN_EINVAL;
     status = kiln__world_newest(&now, frontend, &error);
     if (status == KILN_OK && world != now)
         status = kiln__error_set(&error, KILN_EINVAL,
@@ -290,6 +288,22 @@ kiln_status kiln_world_changed(kiln_frontend *frontend, uint64_t world,
     kiln__log(frontend->context, KILN_LOG_WARNING, "%s",
               kiln_error_message(error));
     kiln_error_free(error);
+    return status;
+}
+
+/* In a stay: world() and the log are callbacks, too. */
+kiln_status kiln_world_changed(kiln_frontend *frontend, uint64_t world,
+                               const uint64_t *subjects, size_t count,
+                               kiln_change_report *report)
+{
+    kiln__stay stay;
+    kiln_status status;
+
+    if (!frontend || (count && !subjects))
+        return KILN_EINVAL;
+    (void)kiln__stay_enter(&stay, frontend->context);
+    status = tell_change(frontend, world, subjects, count, report);
+    kiln__stay_leave(&stay);
     return status;
 }
 

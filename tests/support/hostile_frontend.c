@@ -87,7 +87,11 @@ static kiln_status hold(void *self, uint64_t world)
 
 static void release(void *self, uint64_t world)
 {
-    (void)self, (void)world;
+    hostile *h = self;
+
+    (void)world;
+    if (h->release)
+        h->release(h);
 }
 
 static void collect(void *self, uint64_t oldest)

@@ -25,6 +25,7 @@ typedef struct hostile {
     void (*answer)(struct hostile *h);
     void (*ask_world)(struct hostile *h);
     kiln_status (*hold)(struct hostile *h);
+    void (*release)(struct hostile *h);
     void (*collect)(struct hostile *h);
     kiln_status (*type)(struct hostile *h, const kiln_type **out);
     kiln_status (*function)(struct hostile *h, const kiln_function **out);
