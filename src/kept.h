@@ -4,37 +4,83 @@
 #define KILN_KEPT_H
 
 #include <errno.h>
+#include <fcntl.h>
+#include <stdint.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 /*
  * A host may close descriptors that it does not know (close_range(), as who
  * becomes a daemon does), and open files of its own, which get their numbers.
- * So what is kept from one call to another is recognised by its device and
- * inode before it is written to, locked, trusted or closed, and one that is
- * lost is opened anew. A host that does so while Kiln works in another thread
- * takes its chances, as with any library.
+ * So what is kept from one call to another is recognised by its device, inode,
+ * type and birth before it is written to, locked, trusted or closed, and one
+ * that is lost is opened anew. A host that does so while Kiln works in another
+ * thread takes its chances, as with any library.
  */
-typedef struct kiln__kept {
-    int number; /* or -1: none */
+typedef struct kiln__kept_facts {
     dev_t device;
     ino_t inode;
+    mode_t type;    /* S_IFMT */
+    int has_birth;  /* not every file system has it */
+    int64_t born_s; /* a file that is gone gives its inode to a new one */
+    uint32_t born_ns;
+} kiln__kept_facts;
+
+typedef struct kiln__kept {
+    int number; /* or -1: none */
+    kiln__kept_facts facts;
 } kiln__kept;
 
 #define KILN__KEPT_NONE ((kiln__kept){.number = -1})
+
+/* 0, or errno. */
+static inline int kiln__kept_look(kiln__kept_facts *out, int descriptor)
+{
+    struct statx now;
+    struct stat old;
+
+    if (statx(descriptor, "", AT_EMPTY_PATH, STATX_BASIC_STATS | STATX_BTIME,
+              &now) == 0) {
+        *out = (kiln__kept_facts){makedev(now.stx_dev_major, now.stx_dev_minor),
+                                  now.stx_ino,
+                                  now.stx_mode & S_IFMT,
+                                  (now.stx_mask & STATX_BTIME) != 0,
+                                  now.stx_btime.tv_sec,
+                                  now.stx_btime.tv_nsec};
+        return 0;
+    }
+    if (errno != ENOSYS && errno != EPERM) /* a filter may not know the call */
+        return errno;
+    if (fstat(descriptor, &old) != 0)
+        return errno;
+    *out = (kiln__kept_facts){.device = old.st_dev,
+                              .inode = old.st_ino,
+                              .type = old.st_mode & S_IFMT};
+    return 0;
+}
+
+static inline int kiln__kept_is_same(const kiln__kept_facts *a,
+                                     const kiln__kept_facts *b)
+{
+    return a->device == b->device && a->inode == b->inode &&
+           a->type == b->type &&
+           (!a->has_birth || !b->has_birth ||
+            (a->born_s == b->born_s && a->born_ns == b->born_ns));
+}
 
 /* Takes over a descriptor that was just opened, or -1. If that fails it is
    closed, and errno says why: none. */
 static inline kiln__kept kiln__kept_of(int descriptor)
 {
-    struct stat facts;
+    kiln__kept kept = {.number = descriptor};
     int reason;
 
     if (descriptor < 0)
         return KILN__KEPT_NONE;
-    if (fstat(descriptor, &facts) == 0)
-        return (kiln__kept){descriptor, facts.st_dev, facts.st_ino};
-    reason = errno;
+    reason = kiln__kept_look(&kept.facts, descriptor);
+    if (reason == 0)
+        return kept;
     (void)close(descriptor);
     errno = reason;
     return KILN__KEPT_NONE;
@@ -43,13 +89,13 @@ static inline kiln__kept kiln__kept_of(int descriptor)
 /* False for none, too. A server that does not answer takes nothing away. */
 static inline int kiln__kept_is_ours(const kiln__kept *kept)
 {
-    struct stat facts;
+    kiln__kept_facts now = {0};
+    int reason;
 
     if (kept->number < 0)
         return 0;
-    if (fstat(kept->number, &facts) != 0)
-        return errno != EBADF;
-    return facts.st_dev == kept->device && facts.st_ino == kept->inode;
+    reason = kiln__kept_look(&now, kept->number);
+    return reason ? reason != EBADF : kiln__kept_is_same(&now, &kept->facts);
 }
 
 static inline void kiln__kept_close(kiln__kept *kept)
