@@ -105,7 +105,8 @@ static kiln_status check_entry_name(const char *name, kiln_error **error)
     if (length == 0 || name[length] || length > NAME_MAX_SIZE)
         return kiln__error_set(error, KILN_EINVAL,
                                "entry_name is '%.300s'; it takes a name of "
-                               "letters, digits and _",
+                               "letters, digits and _ that begins with a "
+                               "letter or _",
                                name);
     return KILN_OK;
 }

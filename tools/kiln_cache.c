@@ -139,6 +139,26 @@ int64_t cache_unused_s(const kiln_cache_entry *entry)
 
 /* ---- the context ---- */
 
+/* A mode of the command's own hides the variable's: a word that is none is
+   refused as everywhere. */
+static int check_variable(void)
+{
+#define TEXT(name, value, text) (text),
+    static const char *const words[] = {KILN_CACHE_MODE_MAP(TEXT)};
+#undef TEXT
+    const char *said = getenv("KILN_CACHE");
+
+    if (said == NULL)
+        return TOOL_OK;
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strcmp(said, words[i]) == 0)
+            return TOOL_OK;
+    return tool_complain(TOOL_FAILED,
+                         "KILN_CACHE is '%s'; it takes off, ro, rw, must-hit, "
+                         "refresh or verify",
+                         said);
+}
+
 /* Only who repairs may drop what cannot be opened. What a process in such a
    mode would find is nothing; but it must not write while that is explained. */
 static uint8_t mode_of(const struct command *command,
@@ -179,7 +199,9 @@ static int run_in_context(const struct command *command,
 
     c.filter.kind = options->kind;
     c.filter.name = options->name;
-    status = open_context(&c, mode_of(command, options));
+    status = check_variable();
+    if (status == TOOL_OK)
+        status = open_context(&c, mode_of(command, options));
     if (status == TOOL_OK)
         status = command->run(&c);
     kiln_context_free(c.context);

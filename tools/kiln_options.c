@@ -142,8 +142,8 @@ static int take_heap(tool_options *out, const char *value)
 
 static int take_time_limit(tool_options *out, const char *value)
 {
-    return read_count(&out->time_limit_s, "--time-limit wants seconds", value,
-                      COUNT_MAX);
+    return read_count(&out->time_limit_s, "--time-limit wants whole seconds",
+                      value, COUNT_MAX);
 }
 
 static int take_sample(tool_options *out, const char *value)

@@ -135,8 +135,9 @@ enum { KILN_MISS_MAP(KILN__MISS_ENUM) KILN_MISS_COUNT };
 /**
  * What one tier got from stores, and gave them. An entry that was met and not
  * believed is counted by its reason, whatever the next store had: so there
- * may be more misses than requests. ABSENT is counted once a request, when no
- * store had anything.
+ * may be more misses than requests. ABSENT is counted once for each time that
+ * the stores are asked, when none had anything: a build asks again, once nobody
+ * else is at work on the same, and then there are two of one request.
  */
 typedef struct kiln_store_statistics {
     uint64_t hits;

@@ -255,6 +255,10 @@ with KILN_CACHE=off expect 0 cache doctor
 says out "none: the cache is off"
 with KILN_CACHE=off expect 0 cache ls --kind binary
 [ -s out ] || fail "entries are there, whatever the mode"
+for command in ls stat verify prune; do
+    with KILN_CACHE=bogus expect 1 cache $command
+    says err "KILN_CACHE is 'bogus'; it takes off, ro, rw"
+done
 mkdir -p home/.nv/ComputeCache && head -c 100000 /dev/zero >home/.nv/ComputeCache/x
 expect 0 cache locate
 grep -q '^CUDA driver .* KiB  ' out || fail "the size of another's cache"

@@ -122,4 +122,8 @@ KILN
 expect 1 run endless.kiln endless 'i64[1]' --grid 1 --time-limit 1
 says err "was stopped at the launch's time limit"
 expect 2 run endless.kiln endless 'i64[1]' --grid 1 --time-limit 0
+expect 2 run endless.kiln endless 'i64[1]' --grid 1 --time-limit 0.2
+says err '--time-limit wants whole seconds from 1'
+expect 2 run endless.kiln endless 'i64[1]' --grid 1 --set entry=9a
+says err 'begins with a letter or _'
 exit 0
