@@ -224,16 +224,19 @@ typedef struct kiln__foreign_rules {
     uint32_t constant_spaces;  /* of constants of the module */
     const char *const *scopes; /* of atomics, to NULL; NULL: any */
     int has_long_floats;       /* x86_fp80 */
-    int has_label_addresses;   /* blockaddress, indirectbr */
-    int has_address_numbers;   /* initialisers may compute with addresses */
-    int has_wide_conversions;  /* floats to and from more than 64 bits */
-    int has_bit_conversions;   /* floats to i1 */
-    int has_exact_remainders;  /* frem */
-    int has_weak_updates;      /* atomicrmw of small floats has no order */
+    int has_bfloats;
+    int has_label_addresses;  /* blockaddress, indirectbr */
+    int has_address_numbers;  /* initialisers may compute with addresses */
+    int has_wide_conversions; /* floats to and from more than 64 bits */
+    int has_bit_conversions;  /* floats to i1 */
+    int has_exact_remainders; /* frem */
+    int has_weak_updates;     /* atomicrmw of small floats has no order */
+    int has_fixed_frames;     /* allocas have a size when code is made */
     const kiln__foreign_limit *limits;
     /* NULL, or why one of the target's own may not be called (or NULL), by what
        follows after `intrinsics`. */
-    const char *(*refuse_own)(const kiln__codegen_job *job, const char *name);
+    const char *(*refuse_own)(const kiln__codegen_job *job, LLVMValueRef call,
+                              const char *name);
 } kiln__foreign_rules;
 
 #define KILN__SPACE_BIT(space) (UINT32_C(1) << (space))

@@ -103,18 +103,37 @@ static void build_on(outcome *o, const char *processor, const char *globals,
     foreign_build(o, &target, globals, body, 2);
 }
 
-/* bfloat is rounded by a function of C's runtime. */
+/* LLVM passes them through wider floats, back by a function of C's runtime, or
+   by an instruction that loses subnormal ones: in loops for ever. */
 static void small_floats_that_nothing_rounds_are_refused(void **state)
 {
+    static const char words[] = "it has floats that the target has not";
+    static const char move[] = "  %x = load bfloat, @A %y\n"
+                               "  store bfloat %x, @A %y\n";
     static const char body[] = "  %x = load float, @A %y\n"
                                "  %r = fptrunc float %x to bfloat\n"
                                "  store bfloat %r, @A %y\n";
+    static const char *const processors[] = {"x86-64", "sapphirerapids"};
     outcome o;
 
     (void)state;
-    foreign_refused_on(HOST | SPIRV, "", body, "");
-    build_on(&o, "x86-64", "", body);
-    assert_contains(o.message, "undefined function '__truncsfbf2'");
+    foreign_refused_on(HOST | SPIRV, "", body, words);
+    foreign_refused_on(HOST | SPIRV, "", move, words);
+    foreign_refused_on(HOST | CUDA | SPIRV, "",
+                       "  %r = atomicrmw fadd @A %y, bfloat 1.0 monotonic\n",
+                       "");
+    for (size_t i = 0; i < 2; i++) {
+        build_on(&o, processors[i], "", body);
+        assert_contains(o.message, words);
+        build_on(&o, processors[i], "",
+                 "  %r = atomicrmw fadd ptr %y, bfloat 1.0 acq_rel\n");
+        assert_contains(o.message, words);
+        build_on(&o, processors[i], "",
+                 "  %x = load <8 x bfloat>, ptr %y\n"
+                 "  %r = fadd <8 x bfloat> %x, %x\n"
+                 "  store <8 x bfloat> %r, ptr %y\n");
+        assert_contains(o.message, words);
+    }
 }
 
 static void assert_needs(const char *processor, const char *globals,
@@ -156,6 +175,118 @@ static void instructions_that_the_processor_lacks_are_refused(void **state)
              "  call void @llvm.x86.clzero(ptr %y)\n");
     assert_int_equal(o.status, KILN_ECODEGEN);
     assert_contains(o.message, "not known which processors have it");
+}
+
+static void assert_refused_on_any(const char *globals, const char *body,
+                                  const char *words)
+{
+    static const char *const processors[] = {"x86-64", "sapphirerapids"};
+    outcome o;
+
+    for (size_t i = 0; i < 2; i++) {
+        build_on(&o, processors[i], globals, body);
+        assert_int_equal(o.status, KILN_ECODEGEN);
+        assert_contains(o.message, words);
+    }
+}
+
+static void registers_that_the_thread_needs_are_left_alone(void **state)
+{
+    static const char words[] = "it changes the x87 registers of the thread";
+
+    (void)state;
+    assert_refused_on_any(
+        "declare <1 x i64> @llvm.x86.ssse3.pabs.b(<1 x i64>)\n",
+        "  %x = load <1 x i64>, ptr %y\n"
+        "  %r = call <1 x i64> @llvm.x86.ssse3.pabs.b(<1 x i64> %x)\n"
+        "  store <1 x i64> %r, ptr %y\n",
+        words);
+    assert_refused_on_any(
+        "declare <4 x float> @llvm.x86.sse.cvtpi2ps(<4 x float>, <1 x i64>)\n",
+        "  %x = load <1 x i64>, ptr %y\n"
+        "  %r = call <4 x float> @llvm.x86.sse.cvtpi2ps("
+        "<4 x float> zeroinitializer, <1 x i64> %x)\n"
+        "  store <4 x float> %r, ptr %y, align 4\n",
+        words);
+    assert_refused_on_any(
+        "declare <1 x i64> @llvm.x86.sse.cvttpd2pi(<2 x double>)\n",
+        "  %r = call <1 x i64> @llvm.x86.sse.cvttpd2pi("
+        "<2 x double> zeroinitializer)\n"
+        "  store <1 x i64> %r, ptr %y\n",
+        words);
+    foreign_accepted("", "  %x = load <1 x i64>, @A %y\n"
+                         "  %r = add <1 x i64> %x, %x\n"
+                         "  store <1 x i64> %r, @A %y\n");
+}
+
+static void instructions_of_the_system_are_refused(void **state)
+{
+    (void)state;
+    assert_refused_on_any("declare void @llvm.x86.sse3.mwait(i32, i32)\n",
+                          "  call void @llvm.x86.sse3.mwait(i32 0, i32 0)\n",
+                          "only the system may");
+    assert_refused_on_any(
+        "declare void @llvm.x86.sse3.monitor(ptr, i32, i32)\n",
+        "  call void @llvm.x86.sse3.monitor(ptr %y, i32 0, i32 0)\n",
+        "only the system may");
+}
+
+/* ---- what LLVM dies of ---- */
+
+static void arguments_are_not_fetched_by_an_instruction(void **state)
+{
+    static const char taken[] =
+        "declare void @llvm.va_start.p0(ptr)\n"
+        "define internal i64 @f(i64 %x, ...) noinline {\n"
+        "  %v = alloca [32 x i8]\n"
+        "  call void @llvm.va_start.p0(ptr %v)\n"
+        "  %y = va_arg ptr %v, {i64, i128, [3 x i64]}\n"
+        "  %z = extractvalue {i64, i128, [3 x i64]} %y, 2, 1\n"
+        "  ret i64 %z\n}\n";
+
+    (void)state;
+    foreign_refused_on(ALL, "", "  %v = va_arg @I %item, i64\n",
+                       "it has a va_arg");
+    foreign_refused_on(ALL, taken,
+                       "  %v = call i64 (i64, ...) @f(i64 1, i64 2)\n"
+                       "  store i64 %v, @A %y\n",
+                       "");
+}
+
+static void atomic_accesses_of_vectors_are_refused(void **state)
+{
+    static const char words[] = "it has an atomic load or store of a vector";
+
+    (void)state;
+    foreign_refused_on(ALL, "",
+                       "  %v = load atomic <2 x float>, @A %y seq_cst, align 8"
+                       "\n  store <2 x float> %v, @A %y\n",
+                       words);
+    foreign_refused_on(ALL, "",
+                       "  store atomic <2 x float> zeroinitializer, @A %y"
+                       " release, align 8\n",
+                       words);
+}
+
+#define DIVIDE(name, type, scale) \
+    "declare " type " @llvm." name "(" type ", " type ", i32)\n", \
+        "  %x = load " type ", @A %y, align 16\n" \
+        "  %r = call " type " @llvm." name "(" type " %x, " type \
+        " %x, i32 " scale ")\n" \
+        "  store " type " %r, @A %y, align 16\n"
+
+static void divisions_of_a_scale_without_code_are_refused(void **state)
+{
+    static const char words[] = "LLVM has no code for it ";
+
+    (void)state;
+    foreign_refused_on(ALL, DIVIDE("udiv.fix.sat.i64", "i64", "64"), words);
+    foreign_refused_on(ALL, DIVIDE("sdiv.fix.sat.i64", "i64", "63"), words);
+    foreign_refused_on(ALL, DIVIDE("udiv.fix.sat.v2i64", "<2 x i64>", "64"),
+                       words);
+    foreign_refused_on(DEVICES, DIVIDE("udiv.fix.sat.i64", "i64", "63"), "");
+    foreign_refused_on(DEVICES, DIVIDE("sdiv.fix.sat.i64", "i64", "62"), "");
+    foreign_refused_on(DEVICES, DIVIDE("udiv.fix.i64", "i64", "64"), "");
 }
 
 /* ---- atomic operations ---- */
@@ -221,6 +352,11 @@ int main(void)
         cmocka_unit_test(wide_conversions_are_refused_where_they_have_no_code),
         cmocka_unit_test(small_floats_that_nothing_rounds_are_refused),
         cmocka_unit_test(instructions_that_the_processor_lacks_are_refused),
+        cmocka_unit_test(registers_that_the_thread_needs_are_left_alone),
+        cmocka_unit_test(instructions_of_the_system_are_refused),
+        cmocka_unit_test(arguments_are_not_fetched_by_an_instruction),
+        cmocka_unit_test(atomic_accesses_of_vectors_are_refused),
+        cmocka_unit_test(divisions_of_a_scale_without_code_are_refused),
         cmocka_unit_test(updates_have_their_order_and_scope_on_cuda),
         cmocka_unit_test(atomics_without_their_order_are_refused),
     };

@@ -34,7 +34,7 @@ void kiln__host_mark_loops(kiln__codegen_job *job);
 extern const kiln__foreign_limit kiln__host_limits[];
 /* NULL, or why an intrinsic "llvm.x86.NAME" may not be called. */
 const char *kiln__host_refuse_own(const kiln__codegen_job *job,
-                                  const char *name);
+                                  LLVMValueRef call, const char *name);
 
 /* ---- codegen_host_polls.c ---- */
 /* Lets loops and recursions of the optimised modules see that the launch is to

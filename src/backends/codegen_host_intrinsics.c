@@ -53,7 +53,6 @@ static const instruction_set sets[] = {
     {"avx2.", "+avx2"},
     {"avx512.vp2intersect", "+avx512vp2intersect,+avx512vl"},
     {"avx512.", WIDE_SETS},
-    {"avx512bf16.", "+avx512bf16,+avx512vl"},
     {"avx512fp16.", "+avx512fp16,+avx512vl"},
     {"bmi.bextr.", "+bmi"},
     {"bmi.", "+bmi2"},
@@ -78,11 +77,33 @@ static const instruction_set sets[] = {
     {"vgf2p8", "+gfni," WIDE_SETS},
 };
 
+/* MMX's registers are those of the thread's x87, which computes nothing more
+   until somebody executes emms. In the types of intrinsics vectors of one
+   number stand for them, and for nothing else. */
+static int is_mmx(LLVMTypeRef type)
+{
+    return LLVMGetTypeKind(type) == LLVMVectorTypeKind &&
+           LLVMGetVectorSize(type) == 1 &&
+           LLVMGetTypeKind(LLVMGetElementType(type)) == LLVMIntegerTypeKind;
+}
+
+static int uses_mmx(LLVMValueRef call)
+{
+    const unsigned count = LLVMGetNumArgOperands(call);
+
+    for (unsigned i = 0; i < count; i++)
+        if (is_mmx(LLVMTypeOf(LLVMGetOperand(call, i))))
+            return 1;
+    return is_mmx(LLVMTypeOf(call));
+}
+
 const char *kiln__host_refuse_own(const kiln__codegen_job *job,
-                                  const char *name)
+                                  LLVMValueRef call, const char *name)
 {
     const kiln__codegen_settings *settings = job->settings;
 
+    if (uses_mmx(call))
+        return "it changes the x87 registers of the thread that runs";
     for (size_t i = 0; i < sizeof sets / sizeof sets[0]; i++)
         if (strncmp(name, sets[i].name, strlen(sets[i].name)) == 0)
             return kiln__llvm_target_has(settings->triple, settings->processor,

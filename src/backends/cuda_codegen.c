@@ -224,6 +224,7 @@ static const kiln__foreign_rules foreign = {
     .spaces = KILN__CONSTANT_SPACES | KILN__SPACE_BIT(3) | KILN__SPACE_BIT(5),
     .constant_spaces = KILN__CONSTANT_SPACES,
     .scopes = scopes,
+    .has_bfloats = 1,
     .has_bit_conversions = 1,
     .has_weak_updates = 1,
     .limits = kiln__cuda_limits,

@@ -491,6 +491,7 @@ static const kiln__foreign_rules foreign = {
     .has_wide_conversions = 1,
     .has_bit_conversions = 1,
     .has_exact_remainders = 1,
+    .has_fixed_frames = 1,
     .limits = kiln__host_limits,
     .refuse_own = kiln__host_refuse_own,
 };

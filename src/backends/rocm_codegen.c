@@ -148,6 +148,7 @@ static const kiln__foreign_rules foreign = {
               KILN__SPACE_BIT(ITEM_SPACE),
     .constant_spaces = KILN__CONSTANT_SPACES,
     .scopes = scopes,
+    .has_bfloats = 1,
     .has_label_addresses = 1,
     .has_address_numbers = 1,
     .has_wide_conversions = 1,

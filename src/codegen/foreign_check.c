@@ -45,7 +45,8 @@ static const char *refused_scalar(const kiln__codegen_job *job,
     unsigned space;
 
     if (kind == LLVMFP128TypeKind || kind == LLVMPPC_FP128TypeKind ||
-        (kind == LLVMX86_FP80TypeKind && !rules->has_long_floats))
+        (kind == LLVMX86_FP80TypeKind && !rules->has_long_floats) ||
+        (kind == LLVMBFloatTypeKind && !rules->has_bfloats))
         return "it has floats that the target has not";
     if (kind == LLVMScalableVectorTypeKind)
         return "it has vectors of unknown length";
@@ -281,6 +282,27 @@ static const char *refused_operands(const kiln__codegen_job *job,
     return kiln__foreign_refused_type(job, LLVMTypeOf(instruction));
 }
 
+/* Behind the passes a block may have been split in front of one. */
+static int is_sized(LLVMValueRef alloca)
+{
+    LLVMBasicBlockRef block = LLVMGetInstructionParent(alloca);
+
+    return LLVMIsAConstantInt(LLVMGetOperand(alloca, 0)) != NULL &&
+           block == LLVMGetEntryBasicBlock(LLVMGetBasicBlockParent(block));
+}
+
+/* What a frame grows by as code runs nobody can bound. */
+static const char *refused_alloca(const kiln__codegen_job *job,
+                                  LLVMValueRef alloca)
+{
+    if (LLVMGetIntTypeWidth(LLVMTypeOf(LLVMGetOperand(alloca, 0))) > 64)
+        return "it has an alloca of a number of more than 64 bits";
+    if (job->backend->foreign->has_fixed_frames && !is_sized(alloca))
+        return "it has an alloca whose size is not constant, or which is not "
+               "in the first block";
+    return kiln__foreign_refused_type(job, LLVMGetAllocatedType(alloca));
+}
+
 static kiln_status check_instruction(kiln__codegen_job *job,
                                      LLVMValueRef instruction,
                                      LLVMValueRef function)
@@ -297,8 +319,7 @@ static kiln_status check_instruction(kiln__codegen_job *job,
     case LLVMCall:
         return check_call(job, instruction, function);
     case LLVMAlloca:
-        why =
-            kiln__foreign_refused_type(job, LLVMGetAllocatedType(instruction));
+        why = refused_alloca(job, instruction);
         return why == NULL ? KILN_OK : refuse(job, function, why);
     case LLVMIndirectBr:
         return job->backend->foreign->has_label_addresses

@@ -30,6 +30,7 @@ static const char of_runtime[] = "it needs a runtime that is not there";
 static const char of_linker[] = "it needs a linker that knows all types";
 static const char of_lengths[] = "no target has vectors of unknown length";
 static const char of_tiles[] = "a process must ask its system for it first";
+static const char of_system[] = "only the system may, a process dies of it";
 
 static const refusal refusals[] = {
     {"llvm.addressofreturnaddress", of_stack},
@@ -103,6 +104,8 @@ static const refusal refusals[] = {
     {"llvm.x86.senduipi", of_thread},
     {"llvm.x86.sse.ldmxcsr", of_mode},
     {"llvm.x86.sse.stmxcsr", of_mode},
+    {"llvm.x86.sse3.monitor", of_system},
+    {"llvm.x86.sse3.mwait", of_system},
     {"llvm.x86.sttilecfg", of_tiles},
     {"llvm.x86.stui", of_thread},
     {"llvm.x86.tdp", of_tiles},
@@ -142,14 +145,14 @@ static int is_of_a_target(const char *name)
 }
 
 static const char *refused_of_target(const kiln__codegen_job *job,
-                                     const char *name)
+                                     LLVMValueRef call, const char *name)
 {
     const kiln__foreign_rules *rules = job->backend->foreign;
 
     if (!begins(name, rules->intrinsics))
         return "another target has it";
     return rules->refuse_own != NULL
-               ? rules->refuse_own(job, name + strlen(rules->intrinsics))
+               ? rules->refuse_own(job, call, name + strlen(rules->intrinsics))
                : NULL;
 }
 
@@ -164,7 +167,7 @@ const char *kiln__foreign_refused_intrinsic(const kiln__codegen_job *job,
         if (begins(name, refusals[i].name))
             return refusals[i].why;
     if (is_of_a_target(base))
-        return refused_of_target(job, base);
+        return refused_of_target(job, call, base);
     return kiln__foreign_unsupported(
         job, call, LLVMIntrinsicGetName(id, &size) + sizeof "llvm." - 1);
 }

@@ -341,11 +341,30 @@ static int has_long_result(LLVMValueRef call)
     return LLVMGetIntTypeWidth(type) == 64;
 }
 
+/* Dividends are widened by the scale, those that saturate by a sign, too: LLVM
+   has no code for what has more than 127 bits then. */
+static int divides_too_widely(LLVMValueRef call, const char *name)
+{
+    LLVMTypeRef type = LLVMTypeOf(call);
+    LLVMValueRef scale;
+
+    if (strcmp(name, "sdiv.fix.sat") != 0 && strcmp(name, "udiv.fix.sat") != 0)
+        return 0;
+    if (LLVMGetTypeKind(type) == LLVMVectorTypeKind)
+        type = LLVMGetElementType(type);
+    scale = LLVMGetOperand(call, 2);
+    return LLVMGetIntTypeWidth(type) + LLVMConstIntGetZExtValue(scale) +
+               (name[0] == 's') >
+           127;
+}
+
 const char *kiln__foreign_limited(const kiln__codegen_job *job,
                                   LLVMValueRef call, const char *name)
 {
     const kiln__foreign_limit *limit = job->backend->foreign->limits;
 
+    if (divides_too_widely(call, name))
+        return "LLVM has no code for it with such a scale";
     for (; limit->name != NULL; limit++)
         if (strcmp(limit->name, name) == 0)
             return refused_by_limit(limit, call);
@@ -421,9 +440,15 @@ static const char *refused_update(const kiln__codegen_job *job,
     return refused_width(job, LLVMTypeOf(update));
 }
 
-static int is_atomic(LLVMValueRef access)
+/* Of a load or store. LLVM takes vectors, and has code for a few of them. */
+static const char *refused_access(const kiln__codegen_job *job,
+                                  LLVMValueRef access, LLVMTypeRef type)
 {
-    return LLVMGetOrdering(access) != LLVMAtomicOrderingNotAtomic;
+    if (LLVMGetOrdering(access) == LLVMAtomicOrderingNotAtomic)
+        return NULL;
+    return LLVMGetTypeKind(type) == LLVMVectorTypeKind
+               ? "it has an atomic load or store of a vector"
+               : refused_width(job, type);
 }
 
 const char *kiln__foreign_refused_code(const kiln__codegen_job *job,
@@ -453,13 +478,12 @@ const char *kiln__foreign_refused_code(const kiln__codegen_job *job,
         operand = LLVMGetOperand(instruction, 1);
         return refused_width(job, LLVMTypeOf(operand));
     case LLVMLoad:
-        return is_atomic(instruction)
-                   ? refused_width(job, LLVMTypeOf(instruction))
-                   : NULL;
+        return refused_access(job, instruction, LLVMTypeOf(instruction));
     case LLVMStore:
         operand = LLVMGetOperand(instruction, 0);
-        return is_atomic(instruction) ? refused_width(job, LLVMTypeOf(operand))
-                                      : NULL;
+        return refused_access(job, instruction, LLVMTypeOf(operand));
+    case LLVMVAArg:
+        return "it has a va_arg, for which LLVM has no code on some types";
     default:
         return NULL;
     }

@@ -245,14 +245,21 @@ typedef struct kiln_frontend_ops {
  * it and by their type. Refused: assembly; exception handling and personality
  * functions; gc, prefix and prologue data, sections; naked functions and
  * coroutines; inalloca, preallocated, swifterror, swiftasync; operand bundles
- * but of llvm.assume and for convergence. Recursion, pointers to functions and
- * variable arguments are not for spirv; va_arg not for rocm; addresses of
- * labels and indirectbr for host and rocm.
+ * but of llvm.assume and for convergence; the instruction va_arg (a frontend
+ * reads the list by itself). Recursion, pointers to functions and variable
+ * arguments are not for spirv; addresses of labels and indirectbr for host and
+ * rocm.
+ *
+ * Stacks. A frame has at most 512 KiB. On the host allocas have a constant size
+ * and stand in the first block, and nobody counts how deep functions of the
+ * module recur: a thread with at least 1 MiB runs them, and the frontend looks
+ * at the depth by itself and raises (kiln_raise) before that is used up. Else
+ * the process dies of SIGSEGV.
  *
  * Types: no scalable vectors, no target types, no x86_amx, fp128, ppc_fp128;
- * x86_fp80 on the host only, arithmetic of bfloat on cuda and rocm only; on
- * spirv integers of 8, 16, 32 and 64 bits. Pointers are into spaces 0, 1, 3, 4,
- * 5 (spirv: 0 to 4).
+ * x86_fp80 on the host only, bfloat on cuda and rocm only; on spirv integers of
+ * 8, 16, 32 and 64 bits. Pointers are into spaces 0, 1, 3, 4, 5 (spirv: 0 to
+ * 4).
  *
  * Intrinsics that are refused: those that look at the running thread
  * (returnaddress, frameaddress, thread.pointer, read_register and their like),
@@ -262,18 +269,19 @@ typedef struct kiln_frontend_ops {
  * unwinder (eh, coro, gc, experimental.stackmap, .patchpoint, .deoptimize,
  * .guard, type.test, instrprof, objc, ptrauth and more); vscale; those of
  * another target, and on the host those of instructions that the processor
- * lacks; those that LLVM has no code for on the target, or code that is far off
- * unless the call has the flag afn, and any that is not known to compute. On
- * cuda and rocm mathematics comes from a library: sin, cos, pow and powi of f32
- * have the flag (pow and powi not on cuda), exp and log are rocm's, all for at
- * most 32 bits. On cuda frem has the flag, too, and nothing converts floats to
- * and from more than 64 bits.
+ * lacks, that only the system may use (mwait), or that are of MMX registers;
+ * those that LLVM has no code for on the target, or code that is far off unless
+ * the call has the flag afn, and any that is not known to compute. On cuda and
+ * rocm mathematics comes from a library: sin, cos, pow and powi of f32 have the
+ * flag (pow and powi not on cuda), exp and log are rocm's, all for at most 32
+ * bits. On cuda frem has the flag, too, and nothing converts floats to and from
+ * more than 64 bits.
  *
  * Atomics have at most 64 bits, and a scope that the target knows: cuda block,
  * cluster, device; rocm wavefront, workgroup, cluster, agent, each with
  * -one-as; spirv subgroup, workgroup, device; singlethread, none at all; the
  * host any. On cuda fadd of f16, bf16 and vectors is monotonic and not of the
- * whole system.
+ * whole system. Loads and stores of vectors are not atomic.
  *
  * Sites. Of what kiln_inference_use_site() named "counter" the module declares
  *   @kiln_site_counter = external global [0 x i8]     an object; of any type
