@@ -128,7 +128,7 @@ kiln_status kiln__foreign_sites_place(kiln__codegen_job *job,
                                       const kiln_blob *payload);
 
 /* ---- codegen/codegen_frames.c ---- */
-/* Makes LLVM tell of the module's frames, */
+/* Makes LLVM tell of the module's frames; fails where it could not count, */
 void kiln__frames_ask(kiln__codegen_job *job, LLVMModuleRef module);
 /* by diagnostics, which this takes; false: the text is about something else. */
 int kiln__frames_take(kiln__codegen_job *job, const char *text);

@@ -23,9 +23,57 @@
 /* What every frame may skip for its alignment is in that. */
 #define ALIGNMENT_OF_ANY 64
 
+/* LLVM's own count of it is of 64 bits and wraps. */
+static uint64_t times(uint64_t a, uint64_t b)
+{
+    uint64_t product;
+
+    return __builtin_mul_overflow(a, b, &product) ? UINT64_MAX : product;
+}
+
+/* At least what the type takes, or more than a frame may have. */
+static uint64_t size_of(const kiln__codegen_job *job, LLVMTypeRef type)
+{
+    uint64_t size = 0, part;
+
+    switch ((int)LLVMGetTypeKind(type)) {
+    case LLVMArrayTypeKind:
+        return times(LLVMGetArrayLength2(type),
+                     size_of(job, LLVMGetElementType(type)));
+    case LLVMStructTypeKind:
+        for (unsigned i = 0; i < LLVMCountStructElementTypes(type); i++) {
+            part = size_of(job, LLVMStructGetTypeAtIndex(type, i));
+            if (part > FRAME_MAX - size)
+                return UINT64_MAX;
+            size += part;
+        }
+        return size;
+    default:
+        return LLVMABISizeOfType(job->layout, type);
+    }
+}
+
+static uint64_t alloca_size(const kiln__codegen_job *job, LLVMValueRef alloca)
+{
+    const uint64_t size = size_of(job, LLVMGetAllocatedType(alloca));
+    LLVMValueRef count = LLVMGetOperand(alloca, 0);
+
+    return LLVMIsAConstantInt(count)
+               ? times(size, LLVMConstIntGetZExtValue(count))
+               : size;
+}
+
 static int runs_on_threads(const kiln__codegen_job *job)
 {
     return job->backend->exhausted != NULL;
+}
+
+static const char *name_of_parent(LLVMValueRef instruction)
+{
+    size_t size;
+
+    return LLVMGetValueName2(
+        LLVMGetBasicBlockParent(LLVMGetInstructionParent(instruction)), &size);
 }
 
 /* What the sizes do not tell: the bytes that an alignment skips, and memory
@@ -34,6 +82,11 @@ static void count_alloca(kiln__codegen_job *job, LLVMValueRef alloca)
 {
     const unsigned alignment = LLVMGetAlignment(alloca);
 
+    if (alloca_size(job, alloca) > FRAME_MAX)
+        kiln__job_fail(job, KILN_ECODEGEN,
+                       "stack frame size exceeds limit (%d) in function '%s', "
+                       "by one variable",
+                       FRAME_MAX, name_of_parent(alloca));
     if (alignment > ALIGNMENT_OF_ANY)
         job->frame_bytes += alignment;
     if (!LLVMIsAConstantInt(LLVMGetOperand(alloca, 0)) ||
@@ -70,8 +123,7 @@ void kiln__frames_ask(kiln__codegen_job *job, LLVMModuleRef module)
             continue;
         LLVMAddAttributeAtIndex(
             f, (LLVMAttributeIndex)LLVMAttributeFunctionIndex, limit);
-        if (runs_on_threads(job))
-            count_allocas(job, f);
+        count_allocas(job, f);
     }
 }
 

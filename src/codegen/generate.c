@@ -365,6 +365,7 @@ static kiln_status run_stages(kiln__codegen_job *job, product *out)
     kiln__frames_ask(job, job->module);
     if (job->checked_module != NULL)
         kiln__frames_ask(job, job->checked_module);
+    KILN_TRY(job->status);
     KILN_TRY(outcome(job, emit(job, out)));
     out->stack_bytes = kiln__frames_stack(job);
     KILN_TRY(job->status);
