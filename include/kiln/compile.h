@@ -53,7 +53,8 @@ typedef struct kiln_compile_options {
  * generation on a worker; the kernel is loaded on the config's device.
  *
  * KILN_EINVAL: an argument, a type of another context among them; or a world
- * that is neither current nor held; or a frontend that says what cannot be.
+ * that is neither current nor held; or a frontend that says what cannot be, or
+ * whose definitions, not told by kiln_world_changing(), keep coming between.
  * KILN_ECOMPILE: the user's code, with diagnostics. KILN_ENOTFOUND, with an
  * error: a frontend knows no method. KILN_EUNSUPPORTED: the target cannot do
  * what the code asks for. KILN_ECODEGEN: the code generator failed or cannot
