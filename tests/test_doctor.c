@@ -13,17 +13,6 @@
 
 #define SOMEBODY 12345u /* another user */
 
-static void pack_a(char path[400], const stores_fixture *f)
-{
-    kiln__pack_writer *writer = NULL;
-
-    (void)snprintf(path, 400, "%s/site.kilnpack", f->folder);
-    assert_ok(kiln__pack_writer_new(&writer, &kiln__malloc));
-    assert_ok(kiln__pack_writer_add_entry(writer, &f->a.entry, &test_error));
-    assert_ok(kiln__pack_writer_to_file(writer, path, &test_error));
-    kiln__pack_writer_free(writer);
-}
-
 typedef struct findings {
     int bad, notes;
     char text[4000];
@@ -88,7 +77,7 @@ static void the_doctor_tells_a_folder_that_cannot_be_one(void **state)
     char path[400];
     findings n;
 
-    pack_a(path, f); /* a file */
+    stores_pack(path, f); /* a file */
     f->cache.directory = path;
     n = ask_doctor(f);
     assert_int_equal(n.bad, 1);
@@ -119,7 +108,7 @@ static void the_doctor_tells_a_search_path_that_leads_nowhere(void **state)
     char pack[400], list[1200];
     findings n;
 
-    pack_a(pack, f);
+    stores_pack(pack, f);
     f->cache.search_path = pack;
     n = ask_doctor(f);
     assert_int_equal(n.bad + n.notes, 0);

@@ -512,17 +512,6 @@ static int look_as(const stores_fixture *f, uid_t user, const char *searched,
     return WEXITSTATUS(status);
 }
 
-static void pack_a(char path[400], const stores_fixture *f)
-{
-    kiln__pack_writer *writer = NULL;
-
-    (void)snprintf(path, 400, "%s/site.kilnpack", f->folder);
-    assert_ok(kiln__pack_writer_new(&writer, &kiln__malloc));
-    assert_ok(kiln__pack_writer_add_entry(writer, &f->a.entry, &test_error));
-    assert_ok(kiln__pack_writer_to_file(writer, path, &test_error));
-    kiln__pack_writer_free(writer);
-}
-
 static void give_all(const stores_fixture *f, uid_t user)
 {
     char path[800];
@@ -543,7 +532,7 @@ static void what_is_searched_is_ones_own_or_roots_or_of_who_is_named(
     if (!is_root())
         test_skip(SKIP_MACHINE, "only root gives files to others");
     stores_put(f, &f->a);
-    pack_a(pack, f);
+    stores_pack(pack, f);
     assert_int_equal(chmod(f->folder, 0755), 0);
     for (int i = 0; i < 2; i++) {
         const char *place = i ? pack : f->disk;
@@ -573,7 +562,7 @@ static void nothing_is_used_where_users_cannot_be_told_apart(void **state)
     char pack[400];
 
     stores_put(f, &f->a);
-    pack_a(pack, f);
+    stores_pack(pack, f);
     assert_int_equal(chmod(f->folder, 0755), 0);
     if (look_as(f, WITHOUT_NUMBER, pack, NULL) == 10)
         test_skip(SKIP_MACHINE, "no user namespaces can be made here");
@@ -629,7 +618,7 @@ static void a_pack_that_others_may_write_is_not_searched(void **state)
     stores_fixture *f = *state;
     char path[400];
 
-    pack_a(path, f);
+    stores_pack(path, f);
     f->cache.search_path = path;
     for (int way = 0; way <= OTHERS_WRITE; way++) {
         if (way == OF_SOMEBODY && !is_root())
@@ -650,7 +639,7 @@ static void a_link_to_a_pack_is_followed_if_it_is_ours(void **state)
     stores_fixture *f = *state;
     char path[400];
 
-    pack_a(path, f);
+    stores_pack(path, f);
     spoil(path, IS_LINK);
     f->cache.search_path = path;
     stores_reopen(f);
@@ -671,7 +660,7 @@ static void a_pack_is_not_its_groups_to_write(void **state)
     struct stat facts;
     char path[400];
 
-    pack_a(path, f);
+    stores_pack(path, f);
     (void)umask(before);
     assert_int_equal(stat(path, &facts), 0);
     assert_int_equal(facts.st_mode & 0777, 0644);
@@ -684,7 +673,7 @@ static void a_pack_that_the_program_inserts_is_the_programs(void **state)
     kiln_pack *pack = NULL;
     char path[400];
 
-    pack_a(path, f);
+    stores_pack(path, f);
     spoil(path, OTHERS_WRITE);
     assert_ok(kiln_pack_open(&pack, path, &test_error));
     assert_ok(kiln_insert(f->context, pack, &test_error));

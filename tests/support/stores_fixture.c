@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "pack.h"
 #include "support/harness.h"
 #include "support/list_store.h"
 
@@ -107,4 +108,15 @@ void stores_add_faulty(stores_fixture *f, faulty_store *faulty,
     faulty_store_init(faulty, &list_store_ops, list_store_new());
     assert_ok(kiln_context_add_store(f->context, &faulty_store_ops, faulty,
                                      priority, &test_error));
+}
+
+void stores_pack(char path[400], const stores_fixture *f)
+{
+    kiln__pack_writer *writer = NULL;
+
+    (void)snprintf(path, 400, "%s/site.kilnpack", f->folder);
+    assert_ok(kiln__pack_writer_new(&writer, &kiln__malloc));
+    assert_ok(kiln__pack_writer_add_entry(writer, &f->a.entry, &test_error));
+    assert_ok(kiln__pack_writer_to_file(writer, path, &test_error));
+    kiln__pack_writer_free(writer);
 }

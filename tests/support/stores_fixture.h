@@ -34,5 +34,7 @@ kiln_store_statistics stores_counts(const stores_fixture *f); /* of binaries */
    test. */
 void stores_add_faulty(stores_fixture *f, faulty_store *faulty,
                        int32_t priority);
+/* Writes a pack of the entry `a` into the folder, and its path. */
+void stores_pack(char path[400], const stores_fixture *f);
 
 #endif /* KILN_TESTS_STORES_FIXTURE_H */
