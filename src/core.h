@@ -72,7 +72,8 @@ struct kiln_frontend {
     void *self;
     struct kiln__held_world *held; /* under the registry's lock */
     unsigned changes;              /* the same: under way; worlds.c */
-    uint64_t steady_world;         /* the same: before the first of them */
+    _Atomic uint64_t newest_shown; /* written under the same: the world before
+                                      the first of them, or UINT64_MAX */
     _Atomic uint64_t seen_world;   /* the latest that it told */
     _Atomic uint64_t oldest_world; /* in use, when a collection began */
     uint64_t unnoted; /* under the tiers' lock: a world whose changes no

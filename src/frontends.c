@@ -133,6 +133,7 @@ static kiln_frontend *frontend_make(kiln_context *context,
     frontend->ops = *ops;
     frontend->ops.name = frontend->name;
     frontend->self = self;
+    atomic_init(&frontend->newest_shown, UINT64_MAX);
     return frontend;
 }
 

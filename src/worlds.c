@@ -75,16 +75,14 @@ kiln_status kiln__world_newest(uint64_t *out, const kiln_frontend *frontend,
 
 /* Of a world that the frontend named: the one that requests see. To be called
    after the frontend was asked: a change that it may have named began before,
-   and if it has ended by now, the tiers know of it. */
+   and if it has ended by now, the tiers know of it. No lock, for every hit of
+   typed IR asks: whoever reads a world sees what came before it, the bound that
+   begin_change() set included. */
 static uint64_t shown(const kiln_frontend *frontend, uint64_t world)
 {
-    uint64_t today = world;
+    const uint64_t bound = atomic_load(&frontend->newest_shown);
 
-    kiln__registry_lock(frontend->context);
-    if (frontend->changes > 0 && frontend->steady_world < world)
-        today = frontend->steady_world;
-    kiln__registry_unlock(frontend->context);
-    return today;
+    return world < bound ? world : bound;
 }
 
 kiln_status kiln__world_now(uint64_t *out, const kiln_frontend *frontend,
@@ -295,10 +293,10 @@ static int begin_change(kiln_frontend *frontend, uint64_t world)
 
     kiln__registry_lock(frontend->context);
     is_today = frontend->changes > 0
-                   ? world == frontend->steady_world
+                   ? world == atomic_load(&frontend->newest_shown)
                    : world >= atomic_load(&frontend->seen_world);
     if (is_today) {
-        frontend->steady_world = world;
+        atomic_store(&frontend->newest_shown, world);
         frontend->changes++;
     }
     kiln__registry_unlock(frontend->context);
@@ -337,9 +335,9 @@ void kiln__world_change_end(kiln_frontend *frontend)
 
     kiln__registry_lock(frontend->context);
     was_begun = frontend->changes > 0;
-    world = frontend->steady_world;
-    if (was_begun)
-        frontend->changes--;
+    world = atomic_load(&frontend->newest_shown);
+    if (was_begun && --frontend->changes == 0)
+        atomic_store(&frontend->newest_shown, UINT64_MAX);
     kiln__registry_unlock(frontend->context);
     if (was_begun)
         let_go(frontend, world, 0);

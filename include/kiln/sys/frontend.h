@@ -90,7 +90,8 @@ typedef struct kiln_frontend_ops {
     /**
      * Returns the current world: at least 1, below UINT64_MAX, never
      * decreasing; what it needs is KILN_EINVAL otherwise. Asked for at every
-     * miss, on any thread.
+     * miss, on any thread. Whoever reads it sees all that was done before it
+     * was advanced: an atomic (release and acquire), or one under a lock.
      */
     uint64_t (*world)(void *self);
 
