@@ -291,6 +291,9 @@ typedef struct kiln__codegen_backend {
                     uint64_t *value);
     /* True when a function of that name may stay undefined. */
     int (*may_import)(const char *name);
+    /* NULL, or true of a name that emitted code calls by: a kernel of that
+       name would be called in its place. */
+    int (*is_taken)(const char *name);
     /* May be NULL: nobody looks. An i1: hardly any stack is left. */
     LLVMValueRef (*exhausted)(kiln__codegen_job *job, LLVMBuilderRef builder,
                               LLVMValueRef item);

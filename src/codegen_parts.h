@@ -229,6 +229,8 @@ kiln_status kiln__host_object_check(const kiln__object *object,
                                     size_t capacity);
 /* True when host code may leave the function undefined. */
 int kiln__host_may_import(const char *name);
+/* The same after kiln__host_add_polls(). */
+int kiln__host_may_refer(const char *name);
 /* The linker's, NULL-terminated. */
 extern const char *const kiln__host_link_options[];
 

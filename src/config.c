@@ -108,6 +108,11 @@ static kiln_status check_entry_name(const char *name, kiln_error **error)
                                "letters, digits and _ that begins with a "
                                "letter or _",
                                name);
+    if (name[0] == '_' && name[1] == '_')
+        return kiln__error_set(error, KILN_EINVAL,
+                               "entry_name is '%s'; names that begin with __ "
+                               "are those of compilers and their libraries",
+                               name);
     return KILN_OK;
 }
 

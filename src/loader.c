@@ -78,11 +78,24 @@ static int has_room(const char *name)
     return is_usable;
 }
 
+/* What is opened waits there for a writer, if it is a pipe. */
+static int is_odd_file(const char *name)
+{
+    struct stat facts;
+
+    return strchr(name, '/') && stat(name, &facts) == 0 &&
+           !S_ISREG(facts.st_mode);
+}
+
 kiln_status kiln__loader_open(void **out, const char *name, const char **words)
 {
     const char *told;
 
     *out = NULL;
+    if (is_odd_file(name)) {
+        *words = "it is no regular file";
+        return KILN_ENOTFOUND;
+    }
     if (!has_room(name)) {
         *words = "memory has no room for it";
         return KILN_ENOMEM;

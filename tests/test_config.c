@@ -212,6 +212,7 @@ static void a_bad_setting_is_named(void **state)
     REFUSES("entry_name is '1a'", entry_name, "1a");
     REFUSES("entry_name is 'a b'", entry_name, "a b");
     REFUSES("entry_name is 'a '", entry_name, "a\n");
+    REFUSES("those of compilers", entry_name, "__divti3");
     REFUSES("overlays is 'a,'", overlays, "a,");
     REFUSES("overlays is ',a'", overlays, ",a");
     REFUSES("overlays is 'a, b'", overlays, "a, b");

@@ -195,6 +195,39 @@ static void assert_stops(const char *text)
     }
 }
 
+/* Such a limit is no end: the counter comes past it, or round. */
+static void loops_past_their_limits_stop(void **state)
+{
+    static const loop loops[] = {
+        {"ne", 2, 1, 0, 5},
+        {"ne", 3, 0, 1, 3},
+        {"ne", -2, 1, 7, 0},
+        {"sle", 1, 1, 5, INT64_MAX},
+        {"sle", 7, 0, 5, INT64_MAX - 3},
+        {"ule", 1, 1, 5, -1},
+        {"ule", 1, 0, -9, -1},
+        {"sge", -1, 1, 5, INT64_MIN},
+        {"uge", -1, 1, 5, 0},
+        {"uge", -3, 0, 5, 1},
+        {"slt", 3, 1, INT64_MAX - 5, INT64_MAX},
+        {"ult", 3, 0, -7, -1},
+        {"ugt", -3, 1, 8, 0},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof loops / sizeof *loops; i++) {
+        char text[2048];
+
+        write_loop(text, sizeof text, &loops[i]);
+        for (uint8_t level = 0; level <= 3; level++) {
+            int64_t got[2] = {0};
+            block arguments = {got, 2, loops[i].start, loops[i].limit};
+
+            assert_int_equal(run_loop(text, level, 1, &arguments), 1);
+        }
+    }
+}
+
 static void a_loop_without_a_way_out_stops(void **state)
 {
     (void)state;
@@ -353,6 +386,30 @@ static void names_of_the_host_are_no_names_of_modules(void **state)
     assert_int_equal(got[0], 3628800);
 }
 
+/* A kernel would be called in place of what it calls. */
+static void no_kernel_has_the_name_of_what_code_calls(void **state)
+{
+    static const char *const names[] = {"pow",           "sincos",
+                                        "memset",        "__divti3",
+                                        "kiln_host_run", "kiln_host_alarm"};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        char text[256];
+        outcome o;
+
+        snprintf(text, sizeof text,
+                 "define i32 @%s(ptr %%item, ptr %%y, i64 %%n, i64 %%a,"
+                 " i64 %%b) {\n  ret i32 0\n}\n",
+                 names[i]);
+        prepare(&o, text, KILN_EMIT_BINARY, types, 3);
+        o.request.entry = names[i];
+        run(&o);
+        assert_int_equal(o.status, KILN_EINVAL);
+        assert_contains(o.message, "cannot have the name");
+    }
+}
+
 /* ---- where they look ---- */
 
 static void optimise(outcome *o, const char *text)
@@ -395,6 +452,7 @@ int main(void)
         cmocka_unit_test(loops_upward_turn_as_often_as_before),
         cmocka_unit_test(loops_downward_turn_as_often_as_before),
         cmocka_unit_test(loops_that_begin_behind_their_end_turn_once),
+        cmocka_unit_test(loops_past_their_limits_stop),
         cmocka_unit_test(a_loop_without_a_way_out_stops),
         cmocka_unit_test(a_loop_of_several_ways_back_stops),
         cmocka_unit_test(a_loop_of_two_beginnings_stops),
@@ -405,6 +463,7 @@ int main(void)
         cmocka_unit_test(functions_that_call_each_other_for_ever_stop),
         cmocka_unit_test(functions_that_are_called_by_address_stop),
         cmocka_unit_test(names_of_the_host_are_no_names_of_modules),
+        cmocka_unit_test(no_kernel_has_the_name_of_what_code_calls),
         cmocka_unit_test(a_loop_of_vectors_does_not_look_at_each_turn),
     };
 

@@ -43,7 +43,10 @@ typedef struct kiln_config_options {
     size_t size;            /* KILN_CONFIG_OPTIONS_INIT sets it */
     const char *target;     /* [binary] "host", "host:x86-64-v3",
                                "cuda:sm_90a"; NULL: "host" */
-    const char *entry_name; /* [binary] of the kernel's symbol; NULL: derived */
+    const char *entry_name; /* [binary] of the kernel's symbol; NULL: derived.
+                               Not one that begins with __, nor, for a target
+                               whose code calls functions by name, one of
+                               these ("pow" on the host): KILN_EINVAL */
     const char *overlays;   /* [typed] overlay tables, "a,b", first wins; the
                                backend's own table follows, and "device" if
                                it is not the host; NULL: none */

@@ -222,11 +222,12 @@ KILN_API KILN_NODISCARD kiln_status kiln_queue_poll(kiln_queue *queue,
 /**
  * Stops what the queue runs at this moment, however long it would take: an
  * endless loop or recursion, too (recursion of a foreign module on the host as
- * far as its stack goes: kiln/sys/frontend.h). The launch, which another thread
- * is in, returns KILN_ECANCELED as soon as all items have noticed, unless it
- * had come to its end or raised an exception before. What the kernel had
- * written stays written, what it had allocated is free again, and the queue
- * goes on.
+ * far as its stack goes: kiln/sys/frontend.h), but for an innermost loop that
+ * counts to a number known only when it begins, which ends first. The launch,
+ * which another thread is in, returns KILN_ECANCELED as soon as all items have
+ * noticed, unless it had come to its end or raised an exception before. What
+ * the kernel had written stays written, what it had allocated is free again,
+ * and the queue goes on.
  *
  * Nothing that is launched later is stopped: with nothing running the call does
  * nothing and gives KILN_OK. Whoever calls it while the launch has not begun on

@@ -60,7 +60,7 @@ int kiln__host_may_import(const char *name)
 }
 
 /* Beside those, what kiln__host_add_polls() refers to. */
-static int may_refer(const char *name)
+int kiln__host_may_refer(const char *name)
 {
     static const char *const own[] = {KILN__HOST_ALARM, KILN__HOST_LOOK,
                                       KILN__HOST_RUN};
@@ -78,7 +78,7 @@ kiln_status kiln__host_object_check(const kiln__object *object,
     const kiln__elf_rules rules = {
         .machine = EM_X86_64,
         .entry = entry,
-        .may_import = may_refer,
+        .may_import = kiln__host_may_refer,
     };
 
     return kiln__elf_object_check(object, &rules, message, capacity);

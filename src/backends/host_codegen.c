@@ -510,6 +510,7 @@ const kiln__codegen_backend kiln__host_codegen = {
     .finish = finish,
     .find_sites = kiln__host_find_sites,
     .may_import = kiln__host_may_import,
+    .is_taken = kiln__host_may_refer,
     .exhausted = exhausted,
     .adapt = kiln__host_add_polls,
     .own_variable = KILN__HOST_ALARM,

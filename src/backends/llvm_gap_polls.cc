@@ -197,9 +197,8 @@ void find_places(const llvm::Loop &loop, counting &c)
     c.early_first = find_early(loop, c.limit, c.start);
 }
 
-/* One that goes on for ever in spite of its limit comes past it, or turns at
-   the end of its type. */
-/* Neither comes past its limit nor begins anew at the end of its type. */
+/* Neither comes past its limit nor begins anew at the end of its type: one that
+   does goes on for ever in spite of its limit, its last piece, too. */
 bool surely_ends(const counting &c)
 {
     const auto *add = llvm::cast<llvm::BinaryOperator>(
@@ -307,9 +306,10 @@ inside plan_loop(const llvm::Loop &loop, bool is_slow,
     if (c)
         find_places(loop, *c);
     const uint64_t piece = turns_around(all);
-    if (piece <= 1 || is_slow || loop.getLoopPreheader() == nullptr)
+    if (piece <= 1 || is_slow || loop.getLoopPreheader() == nullptr ||
+        (c && !surely_ends(*c)))
         c.reset();
-    if (all.depth > 0 || !c || !surely_ends(*c) || is_known_early(loop, *c))
+    if (all.depth > 0 || !c || is_known_early(loop, *c))
         plans.push_back({loop.getHeader(), c, piece});
     else
         result.is_blind = true;

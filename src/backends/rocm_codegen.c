@@ -149,7 +149,6 @@ static const kiln__foreign_rules foreign = {
     .constant_spaces = KILN__CONSTANT_SPACES,
     .scopes = scopes,
     .has_bfloats = 1,
-    .has_label_addresses = 1,
     .has_address_numbers = 1,
     .has_wide_conversions = 1,
     .has_exact_remainders = 1,

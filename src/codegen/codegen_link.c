@@ -253,6 +253,11 @@ static kiln_status check_import(kiln__codegen_job *job,
 {
     LLVMValueRef defined = LLVMGetNamedFunction(module, import->symbol);
 
+    if (defined != NULL && LLVMGetLinkage(defined) == LLVMInternalLinkage)
+        return kiln__job_fail(job, KILN_ECODEGEN,
+                              "'%s' is internal in its library: nobody else "
+                              "can call it",
+                              import->name);
     if (defined == NULL || LLVMIsDeclaration(defined))
         return kiln__job_fail(job, KILN_ECORRUPT, "bitcode of '%s' is damaged",
                               import->name);

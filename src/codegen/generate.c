@@ -406,6 +406,12 @@ static kiln_status job_open(kiln__codegen_job *job,
     if (!is_form(request->form))
         return kiln__job_fail(job, KILN_EINVAL, "no form %d to emit",
                               (int)request->form);
+    if (request->form <= KILN_EMIT_BINARY && job->backend->is_taken != NULL &&
+        job->backend->is_taken(request->entry))
+        return kiln__job_fail(job, KILN_EINVAL,
+                              "a kernel for backend '%s' cannot have the name "
+                              "'%s': code calls another function by it",
+                              request->settings->backend, request->entry);
 
     job->context = LLVMContextCreate();
     /* Names are for readers; the parser of texts needs them, too. */

@@ -24,7 +24,7 @@
 
 /* Raised whenever lowering, linking or the passes may make other code of the
    same input. */
-#define PIPELINE_VERSION "19"
+#define PIPELINE_VERSION "20"
 
 /* Names the library of runtime functions that binaries are linked with. */
 #define RUNTIME_LIBRARY "none"

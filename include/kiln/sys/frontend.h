@@ -248,8 +248,8 @@ typedef struct kiln_frontend_ops {
  * coroutines; inalloca, preallocated, swifterror, swiftasync; operand bundles
  * but of llvm.assume and for convergence; the instruction va_arg (a frontend
  * reads the list by itself). Recursion, pointers to functions and variable
- * arguments are not for spirv; addresses of labels and indirectbr for host and
- * rocm.
+ * arguments are not for spirv; addresses of labels and indirectbr for the host
+ * alone.
  *
  * Stacks. A frame has at most 512 KiB. On the host allocas have a constant size
  * and stand in the first block, and nobody counts how deep functions of the
