@@ -55,7 +55,7 @@ kiln_digest harness_digest(uint64_t first, uint64_t second)
 
 /* ---- statuses ---- */
 
-kiln_error *test_error;
+_Thread_local kiln_error *test_error;
 
 /* Whatever the outcome, the next assertion starts without an error. */
 static void drop_error(void)

@@ -78,9 +78,10 @@ kiln_digest harness_digest(uint64_t first, uint64_t second);
  *
  *     assert_ok(kiln_config_new(&config, context, NULL, &test_error));
  *
- * In the main thread only.
+ * Each thread has its own. An assertion that fails in another thread than the
+ * main one ends the program.
  */
-extern kiln_error *test_error;
+extern _Thread_local kiln_error *test_error; /* the calling thread's */
 
 #define assert_status(expected, expression) \
     harness_check_status((expression), (expected), #expression, __FILE__, \
