@@ -51,7 +51,8 @@ static struct {
 /*
  * A sanitizer follows stacks, and is told of each switch: to a fibre or home
  * just before it, the address sanitizer also just after. What it keeps of a
- * fibre goes when the fibre ends, or begins anew.
+ * fibre goes when the fibre ends, or begins anew. The thread sanitizer is told
+ * nothing: CMakeLists.txt keeps it out of here.
  */
 #if defined(__SANITIZE_ADDRESS__)
 #include <sanitizer/common_interface_defs.h>
@@ -86,49 +87,6 @@ static void tell_in_fibre(void *kept)
 static void tell_free(fibre *f)
 {
     (void)f;
-}
-
-#elif defined(__SANITIZE_THREAD__)
-#include <sanitizer/tsan_interface.h>
-
-static void tell_free(fibre *f)
-{
-    if (f->sanitizer != NULL)
-        __tsan_destroy_fiber(f->sanitizer);
-    f->sanitizer = NULL;
-}
-
-/* A fibre that ended did so in the midst of calls, which its record still has:
-   there is room in it for those of many, and making one takes long. */
-#define STARTS_MAX 1000
-
-static void tell_start(fibre *f)
-{
-    if (f->starts++ % STARTS_MAX == 0) {
-        tell_free(f);
-        f->sanitizer = __tsan_create_fiber(0);
-    }
-}
-
-static void tell_resume(fibre *f)
-{
-    home.sanitizer = __tsan_get_current_fiber();
-    __tsan_switch_to_fiber(f->sanitizer, 0);
-}
-
-static void tell_at_home(void)
-{
-}
-
-static void tell_leave(void **keep)
-{
-    (void)keep;
-    __tsan_switch_to_fiber(home.sanitizer, 0);
-}
-
-static void tell_in_fibre(void *kept)
-{
-    (void)kept;
 }
 
 #else

@@ -39,7 +39,6 @@ typedef struct fibre {
     char *stack; /* made at the first start */
     void *pointer;
     void *sanitizer; /* what it keeps of a fibre that does not run */
-    unsigned starts; /* with that record of a sanitizer */
 } fibre;
 
 /* Makes body() what the fibre runs when it is resumed; it must not return. */

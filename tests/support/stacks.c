@@ -33,7 +33,7 @@ static size_t taken_from_stack(void)
     assert_non_null(found);
     memcpy(&measure, &found, sizeof measure);
     assert_int_equal(pthread_attr_init(&attributes), 0);
-    size = measure(&attributes) - PTHREAD_STACK_MIN;
+    size = measure(&attributes) - (size_t)PTHREAD_STACK_MIN;
     (void)pthread_attr_destroy(&attributes);
 #endif
     return size;
