@@ -1,4 +1,4 @@
-/* artifact.c - artifacts, and how a kernel's arguments are laid out. */
+/* artifact.c - artifacts: what a launch needs to know, in one piece. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "artifact.h"
 
@@ -17,43 +17,6 @@ typedef struct owned_artifact {
     kiln_artifact artifact;
     kiln__arena arena;
 } owned_artifact;
-
-/* ---- layout of the argument block ----
- *
- * As a C struct with the arguments for members. An array counts with the size
- * of its type: data pointer, sizes and, when strided, strides.
- */
-
-static uint64_t round_up(uint64_t offset, uint64_t alignment)
-{
-    return (offset + alignment - 1) & ~(alignment - 1);
-}
-
-uint32_t kiln__argument_layout(kiln_argument_info *out,
-                               const kiln_type *const *types, size_t count)
-{
-    uint64_t offset = 0, widest = 1;
-
-    for (size_t i = 0; i < count; i++)
-        out[i] = (kiln_argument_info){.type = kiln_type_text(types[i])};
-    for (size_t i = 0; i < count; i++) {
-        const uint64_t size = kiln_type_size(types[i]);
-        const uint64_t alignment = kiln_type_alignment(types[i]);
-
-        if (size == 0)
-            continue;
-        if (alignment > widest)
-            widest = alignment;
-        offset = round_up(offset, alignment);
-        if (size > UINT32_MAX || offset + size > UINT32_MAX)
-            return UINT32_MAX;
-        out[i].offset = (uint32_t)offset;
-        out[i].size = (uint32_t)size;
-        offset += size;
-    }
-    offset = round_up(offset, widest);
-    return offset > UINT32_MAX ? UINT32_MAX : (uint32_t)offset;
-}
 
 /* ---- making ---- */
 

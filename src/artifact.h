@@ -61,11 +61,6 @@ kiln_status kiln__artifact_new(const kiln_artifact **out,
 const kiln_artifact *kiln__artifact_retain_origin(
     const kiln_artifact *artifact);
 
-/* Computes offsets, sizes and total of the packed block for argument types:
-   the one place that knows the layout. `out` has room for `count`. */
-uint32_t kiln__argument_layout(kiln_argument_info *out,
-                               const kiln_type *const *types, size_t count);
-
 /* An entry's name, where the config says none, ends in an underscore and so
    many digits of the typed digest. */
 #define KILN__ENTRY_DIGITS 8

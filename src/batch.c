@@ -43,7 +43,7 @@ static void job_start(struct batch *batch, kiln__run *run, size_t index)
 {
     kiln_batch_job *job = &batch->jobs[index];
     int owned = 0;
-    kiln_status status = kiln__compile_check(batch->context, &job->signature,
+    kiln_status status = kiln__request_check(batch->context, &job->signature,
                                              job->config, &job->error);
 
     if (status == KILN_OK) {

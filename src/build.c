@@ -17,6 +17,7 @@
 #include "thread.h"
 #include "toolchain.h"
 #include "trace.h"
+#include "types.h"
 
 static const char *entry_symbol(kiln__build *build)
 {
@@ -603,16 +604,4 @@ kiln_status kiln__build_load_found(kiln_kernel **out,
     else
         kiln_error_free(fault);
     return status;
-}
-
-void kiln__build_unload(kiln_kernel *kernel)
-{
-    kiln_context *context;
-
-    if (!kernel)
-        return;
-    context = kernel->context;
-    kiln__kernel_unload(kernel);
-    kiln_artifact_release(kernel->artifact);
-    kiln__deallocate(&context->alloc, kernel, sizeof *kernel);
 }

@@ -304,7 +304,7 @@ kiln_status kiln_cache_explain(kiln_context *context,
     kiln_status status;
 
     KILN_REQUIRE(see != NULL, error);
-    KILN_TRY(kiln__compile_check(context, signature, config, error));
+    KILN_TRY(kiln__request_check(context, signature, config, error));
     e.alloc = &context->alloc;
     kiln__text_init(&name, e.alloc);
     kiln__text_add(&name, kiln_function_name(signature->function));

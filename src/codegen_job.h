@@ -318,6 +318,15 @@ typedef struct kiln__codegen_backend {
                                 int as_text);
     /* NULL, or what the context of a job must know before all else. */
     void (*open)(const kiln__codegen_job *job);
+    /* NULL, or LLVM cannot go on: the calling thread, which never comes back,
+       lets go of what its job holds of the backend's. */
+    void (*abandon)(void);
+    /* NULL, or makes the backend's state of the process usable in children of
+       fork(). Called once. */
+    void (*guard_forks)(void);
+    /* NULL, or the table of what the job's code may report, in the arena; it is
+       NULL: there is nothing, or the job has failed. */
+    const void *(*reports)(kiln__codegen_job *job, size_t *size);
     /* NULL, or around the making of a job's own machine. */
     kiln_status (*begin_machine)(kiln__codegen_job *job);
     void (*end_machine)(void);

@@ -13,16 +13,20 @@ extern "C" {
 
 /* ---- codegen/exchange.c: the border, and LLVM's process-wide state ---- */
 
-/* Makes the request the calling thread's; NULL: none. */
-void kiln__codegen_enter(const kiln__codegen_request *request);
-/* Hands the failure to the calling thread's request and never returns; to be
-   called with no lock held. Without a request on this thread, it returns. */
-void kiln__codegen_park(const char *message);
 /* What both libraries must have been built with. */
 extern const char kiln__codegen_build_id[];
 
+/* ---- codegen/codegen_current.c ---- */
+/* Makes the request the calling thread's; NULL: none. */
+void kiln__codegen_enter(const kiln__codegen_request *request);
+/* The calling thread's, or NULL. */
+const kiln__codegen_request *kiln__codegen_current(void);
+/* Hands the failure to the calling thread's request and never returns; to be
+   called with no lock held. Without a request on this thread, it returns. */
+void kiln__codegen_park(const char *message);
+
 /* ---- codegen/codegen_fork.c ---- */
-/* Once per process: makes the library usable in children of fork(). */
+/* Once per process: a fork waits for jobs that are under way. */
 void kiln__codegen_guard_forks(void);
 /* Around each job, on its thread; also when its thread parks. `backend` and
    `gone_all_the_way` are kiln__codegen_backend_bit() or 0. */
@@ -146,6 +150,9 @@ int32_t kiln__relocation_class(kiln__codegen_job *job);
 const kiln__codegen_backend *kiln__codegen_backend_find(const char *name);
 /* A bit of its own for each; 0: there is none of that name. */
 unsigned kiln__codegen_backend_bit(const char *name);
+/* abandon() and guard_forks() of all. */
+void kiln__codegen_backends_abandon(void);
+void kiln__codegen_backends_guard_forks(void);
 
 /* ---- backends/host_codegen.c ---- */
 extern const kiln__codegen_backend kiln__host_codegen;
@@ -158,9 +165,8 @@ extern const kiln__codegen_backend kiln__rocm_codegen;
 extern const kiln__codegen_backend kiln__spirv_codegen;
 
 /* ---- backends/codegen_spirv_emit.c ---- */
-/* LLVM cannot go on: this thread lets go of its generator for SPIR-V. */
+/* The backend's abandon() and guard_forks(). */
 void kiln__spirv_abandon(void);
-/* Once per process: makes it usable in children of fork(). */
 void kiln__spirv_guard(void);
 
 /* ---- backends/codegen_host_wrap.c ---- */
@@ -214,7 +220,7 @@ kiln_status kiln__elf_link_process(const char *program,
 /* lld cannot go on: gives up lld in this process and unlocks. A no-op unless
    this thread is linking. */
 void kiln__elf_link_abandon(void);
-/* Once per process: makes lld usable in children of fork(). */
+/* Makes lld usable in children of fork(). */
 void kiln__elf_link_guard(void);
 
 /* ---- backends/codegen_host_sites.c ---- */
@@ -235,7 +241,7 @@ int kiln__host_may_refer(const char *name);
 extern const char *const kiln__host_link_options[];
 
 /* ---- backends/codegen_cuda_nvjitlink.c ---- */
-/* Once per process: makes the library usable in children of fork(). */
+/* The backend's guard_forks(). */
 void kiln__nvjitlink_guard(void);
 
 /* ---- backends/llvm_gap.cc: what LLVM's C API lacks ---- */

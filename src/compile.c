@@ -29,27 +29,6 @@
  * This file is the only one that knows frontend, tiers and backends.
  */
 
-kiln_status kiln__modules_new(kiln_context *context, kiln_error **error)
-{
-    kiln_status status = kiln__backends_new(context, error);
-
-    if (status == KILN_OK)
-        status = kiln__tiers_new(context);
-    if (status == KILN_OK)
-        status = kiln__language_new(context, error);
-    if (status != KILN_OK)
-        kiln__modules_free(context);
-    return status;
-}
-
-/* Kernels are unloaded before their backends end. The language ends with the
-   other frontends. */
-void kiln__modules_free(kiln_context *context)
-{
-    kiln__tiers_free(context);
-    kiln__backends_free(context);
-}
-
 /* A reference to the artifact that means the same, in memory or in a store;
    or NULL. */
 static const kiln_artifact *find_artifact(kiln_context *context,
@@ -282,7 +261,7 @@ kiln_status kiln__compile_begin(const kiln_kernel **out, kiln__flight **flight,
     }
     asked.world = kiln__worlds_of(&worlds, kiln__code_frontend(code));
     status = claimed(out, flight, owned, source, run, &asked, code, error);
-    kiln__build_unload(asked.kernel);
+    kiln__kernel_free(asked.kernel);
     kiln__worlds_end(&worlds);
     return status;
 }
@@ -392,30 +371,6 @@ static kiln_status compile_slowly(const kiln_kernel **out, int32_t *source,
     return status;
 }
 
-kiln_status kiln__compile_check(const kiln_context *context,
-                                const kiln_signature *signature,
-                                const kiln_config *config, kiln_error **error)
-{
-    KILN_REQUIRE(context != NULL, error);
-    KILN_REQUIRE(signature != NULL, error);
-    KILN_REQUIRE(signature->function != NULL, error);
-    KILN_REQUIRE(signature->function->frontend->context == context, error);
-    KILN_REQUIRE(signature->count <= KILN_ARGUMENTS_MAX, error);
-    KILN_REQUIRE(signature->types != NULL || signature->count == 0, error);
-    for (size_t i = 0; i < signature->count; i++) {
-        KILN_REQUIRE(signature->types[i] != NULL, error);
-        if (signature->types[i]->context != context)
-            return kiln__error_set(error, KILN_EINVAL,
-                                   "%s: type %s of argument %zu is of another "
-                                   "context",
-                                   signature->function->name,
-                                   signature->types[i]->text, i + 1);
-    }
-    KILN_REQUIRE(config != NULL, error);
-    KILN_REQUIRE(config->context == context, error);
-    return KILN_OK;
-}
-
 static kiln_status compile_miss(const kiln_kernel **out, kiln_context *context,
                                 const kiln_signature *signature,
                                 const kiln_config *config,
@@ -427,7 +382,7 @@ static kiln_status compile_miss(const kiln_kernel **out, kiln_context *context,
     int32_t source = KILN_SOURCE_NONE;
     kiln_status status;
 
-    KILN_TRY(kiln__compile_check(context, signature, config, error));
+    KILN_TRY(kiln__request_check(context, signature, config, error));
     if (kiln__options_read(&options, sizeof options, given) != KILN_OK)
         return kiln__error_argument(error, "options");
     if (!options.world) {

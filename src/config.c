@@ -544,22 +544,6 @@ static void describe_scopes(kiln__text *out, uint32_t scopes)
     kiln__text_add(out, "]\n");
 }
 
-void kiln__setting_write(kiln__text *out, const char *name, uint64_t value)
-{
-    static const char *const switches[] = {"bounds_checks", "fast_math",
-                                           "contract"};
-
-    for (size_t i = 0; i < sizeof switches / sizeof *switches; i++) {
-        if (strcmp(name, switches[i]) == 0) {
-            kiln__text_add(out, value == KILN_SWITCH_ON ? "on" : "off");
-            return;
-        }
-    }
-    if (strcmp(name, "opt_level") == 0)
-        value -= KILN_OPT_0;
-    kiln__text_format(out, "%llu", (unsigned long long)value);
-}
-
 static void describe_text(kiln__text *out, const char *value)
 {
     kiln__text_format(out, "\"%s\"", value ? value : "");

@@ -3,10 +3,12 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "artifact.h"
 #include "cache_settings.h"
 #include "codegen_place.h"
 #include "core.h"
 #include "environment.h"
+#include "frontend/language.h"
 #include "log.h"
 #include "options.h"
 #include "report.h"
@@ -25,113 +27,63 @@
  * end first: what they run uses all the others.
  */
 
-static kiln_status types_new(kiln_context *context, kiln_error **error)
+static kiln_status trace_new(kiln_context *context)
 {
-    (void)error;
-    return kiln__types_new(context);
+    return kiln__trace_new(context, context->cache->trace);
 }
 
-static kiln_status sites_new(kiln_context *context, kiln_error **error)
+static kiln_status tiers_new(kiln_context *context)
 {
-    (void)error;
-    atomic_init(&context->roots, NULL);
-    return KILN_OK;
+    return kiln__tiers_new(context, kiln__kernel_unload);
 }
 
-static kiln_status trace_new(kiln_context *context, kiln_error **error)
-{
-    (void)error;
-    return kiln__trace_new(context, kiln__stores_trace(context));
-}
-
-static kiln_status counters_new(kiln_context *context, kiln_error **error)
-{
-    (void)error;
-    return kiln__counters_new(context);
-}
-
-static kiln_status registry_new(kiln_context *context, kiln_error **error)
-{
-    (void)error;
-    return kiln__registry_new(context);
-}
-
-static kiln_status configs_new(kiln_context *context, kiln_error **error)
-{
-    (void)error;
-    return kiln__configs_new(context);
-}
-
-static kiln_status libraries_new(kiln_context *context, kiln_error **error)
-{
-    (void)error;
-    return kiln__libraries_new(context);
-}
-
-static kiln_status door_new(kiln_context *context, kiln_error **error)
-{
-    (void)error;
-    return kiln__door_new(context);
-}
-
-static kiln_status helpers_new(kiln_context *context, kiln_error **error)
-{
-    (void)error;
-    return kiln__helpers_new(context);
-}
-
-static kiln_status toolchain_new(kiln_context *context, kiln_error **error)
-{
-    (void)error;
-    return kiln__toolchain_new(context);
-}
-
-static kiln_status tools_new(kiln_context *context, kiln_error **error)
-{
-    (void)error;
-    return kiln__tools_new(context);
-}
-
-static kiln_status workers_new(kiln_context *context, kiln_error **error)
-{
-    (void)error;
-    return kiln__workers_new(context);
-}
-
+/* One of the two makes it, or nothing need be made. */
 static const struct {
-    kiln_status (*make)(kiln_context *context, kiln_error **error);
-    void (*end)(kiln_context *context);
+    kiln_status (*make)(kiln_context *context);
+    kiln_status (*make_or_tell)(kiln_context *context, kiln_error **error);
+    void (*end)(kiln_context *context); /* or NULL */
 } modules[] = {
-    {sites_new, kiln__sites_free},
-    {trace_new, kiln__trace_free},
-    {counters_new, kiln__counters_free},
-    {types_new, kiln__types_free},
-    {registry_new, kiln__registry_free},
-    {configs_new, kiln__configs_free},
-    {libraries_new, kiln__libraries_free},
-    {door_new, kiln__door_free},
-    {helpers_new, kiln__helpers_free},
-    {kiln__stores_new, kiln__stores_free},
-    {tools_new, kiln__tools_free},
-    {toolchain_new, kiln__toolchain_free},
-    /* backends, tiers and the kernel language */
-    {kiln__modules_new, kiln__modules_free},
-    {workers_new, kiln__workers_free},
+    {NULL, NULL, kiln__sites_free},
+    {trace_new, NULL, kiln__trace_free},
+    {kiln__counters_new, NULL, kiln__counters_free},
+    {kiln__types_new, NULL, kiln__types_free},
+    {kiln__registry_new, NULL, kiln__registry_free},
+    {kiln__configs_new, NULL, kiln__configs_free},
+    {kiln__libraries_new, NULL, kiln__libraries_free},
+    {kiln__door_new, NULL, kiln__door_free},
+    {kiln__helpers_new, NULL, kiln__helpers_free},
+    {NULL, kiln__stores_new, kiln__stores_free},
+    {kiln__tools_new, NULL, kiln__tools_free},
+    {kiln__toolchain_new, NULL, kiln__toolchain_free},
+    {NULL, kiln__builtin_backends_new, kiln__backends_free},
+    {tiers_new, NULL, kiln__tiers_free},
+    {NULL, kiln__language_new, NULL}, /* it ends with the other frontends */
+    {kiln__workers_new, NULL, kiln__workers_free},
 };
 
 #define MODULE_COUNT (sizeof modules / sizeof *modules)
 
 static void modules_end(kiln_context *context, size_t count)
 {
-    while (count > 0)
-        modules[--count].end(context);
+    while (count-- > 0)
+        if (modules[count].end)
+            modules[count].end(context);
+}
+
+static kiln_status module_make(kiln_context *context, size_t i,
+                               kiln_error **error)
+{
+    if (modules[i].make)
+        return modules[i].make(context);
+    return modules[i].make_or_tell ? modules[i].make_or_tell(context, error)
+                                   : KILN_OK;
 }
 
 static kiln_status modules_make(kiln_context *context, kiln_error **error)
 {
     for (size_t i = 0; i < MODULE_COUNT; i++) {
         kiln_error *cause = NULL;
-        kiln_status status = modules[i].make(context, &cause);
+        const kiln_status status = module_make(context, i, &cause);
 
         if (status == KILN_OK)
             continue;
@@ -147,35 +99,6 @@ static kiln_status modules_make(kiln_context *context, kiln_error **error)
     return KILN_OK;
 }
 
-/* A bracket of which one side is missing is no bracket. */
-static void drop_half_pairs(kiln_host_ops *host)
-{
-    if (!host->blocking_enter || !host->blocking_leave) {
-        host->blocking_enter = NULL;
-        host->blocking_leave = NULL;
-    }
-    if (!host->thread_enter || !host->thread_leave) {
-        host->thread_enter = NULL;
-        host->thread_leave = NULL;
-    }
-    if (!host->root || !host->unroot) {
-        host->root = NULL;
-        host->unroot = NULL;
-    }
-    if (!host->rank || !host->fetch) {
-        host->rank = NULL;
-        host->fetch = NULL;
-    }
-}
-
-void kiln__stack_enter(const kiln_context *context)
-{
-    const kiln_host_ops *host = &context->host;
-
-    kiln__stack_begin(host->stack_limit ? host->stack_limit(context->host_env)
-                                        : NULL);
-}
-
 static kiln_status read_tables(kiln_context *context,
                                const kiln_context_options *options,
                                kiln_error **error)
@@ -189,13 +112,7 @@ static kiln_status read_tables(kiln_context *context,
                                    "the allocator's table has no realloc or "
                                    "members that this library does not know");
     }
-    if (kiln__options_read(&context->host, sizeof context->host,
-                           options->host) != KILN_OK)
-        return kiln__error_set(error, KILN_EINVAL,
-                               "the host's table has members that this "
-                               "library does not know");
-    drop_half_pairs(&context->host);
-    context->host_env = options->host_env;
+    KILN_TRY(kiln__host_ops_read(context, options, error));
     context->codegen_exchange = options->codegen_exchange;
     return KILN_OK;
 }
@@ -243,33 +160,13 @@ static kiln_status copy_paths(kiln_context *context,
 {
     const char *codegen = options->codegen_path ? options->codegen_path
                                                 : environment->codegen_path;
+    const char *driver = options->spirv_driver ? options->spirv_driver
+                                               : environment->spirv_driver;
 
     if (copy_path(&context->codegen_path, context, codegen) != KILN_OK ||
         copy_path(&context->import_path, context, environment->import_path) !=
             KILN_OK ||
-        copy_path(&context->cuda_driver, context, environment->cuda_driver) !=
-            KILN_OK ||
-        copy_path(&context->rocm_driver, context, environment->rocm_driver) !=
-            KILN_OK)
-        return kiln__error_no_memory(error);
-    return KILN_OK;
-}
-
-static kiln_status choose_driver(kiln_context *context,
-                                 const kiln_context_options *options,
-                                 const kiln__environment *environment,
-                                 kiln_error **error)
-{
-    const char *driver = options->spirv_driver ? options->spirv_driver
-                                               : environment->spirv_driver;
-
-    if (driver && strcmp(driver, "opencl") != 0 &&
-        strcmp(driver, "level-zero") != 0)
-        return kiln__error_set(error, KILN_EINVAL,
-                               "the driver of backend spirv is '%s'; it can "
-                               "be opencl or level-zero",
-                               driver);
-    if (copy_path(&context->spirv_driver, context, driver) != KILN_OK)
+        copy_path(&context->spirv_driver, context, driver) != KILN_OK)
         return kiln__error_no_memory(error);
     return KILN_OK;
 }
@@ -282,8 +179,6 @@ static void context_release(kiln_context *context)
     kiln__string_free(&alloc, context->codegen_path);
     kiln__string_free(&alloc, context->codegen_worker);
     kiln__string_free(&alloc, context->import_path);
-    kiln__string_free(&alloc, context->cuda_driver);
-    kiln__string_free(&alloc, context->rocm_driver);
     kiln__string_free(&alloc, context->spirv_driver);
     kiln__cache_settings_free(context->cache);
     kiln__deallocate(&alloc, context, sizeof *context);
@@ -299,7 +194,6 @@ static kiln_status context_fill(kiln_context *context,
     KILN_TRY(kiln__environment_read(&environment, error));
     KILN_TRY(read_limits(context, options, &environment, error));
     KILN_TRY(copy_paths(context, options, &environment, error));
-    KILN_TRY(choose_driver(context, options, &environment, error));
     KILN_TRY(kiln__place_read(context, options, &environment, error));
     KILN_TRY(kiln__cache_settings_new(&context->cache, &context->alloc,
                                       options->cache, &environment.cache,

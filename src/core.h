@@ -34,10 +34,7 @@ struct kiln_context {
     uint64_t codegen_timeout_ns;      /* UINT64_MAX: none */
     atomic_int codegen_worker_state;  /* codegen_place.c */
     atomic_int codegen_worker_starts; /* that failed, in a row */
-    char *import_path; /* KILN_PATH: folders separated by ':', or NULL */
-    char *cuda_driver; /* path of the driver's library, or NULL */
-    char *rocm_driver; /* the same of HIP's */
-
+    char *import_path;  /* KILN_PATH: folders separated by ':', or NULL */
     char *spirv_driver; /* the only one of backend spirv, or NULL */
     struct kiln__cache_settings *cache; /* cache_settings.h */
     kiln__fork_list fork;               /* locks to hold across fork() */
@@ -58,6 +55,7 @@ struct kiln_context {
     struct kiln__toolchain *toolchain;   /* toolchain.c */
     struct kiln__tiers *tiers;           /* tiers/ */
     kiln_frontend *language;             /* frontend/language.c */
+    const struct kiln__names *names;     /* the same; types.h */
     struct kiln__trace *trace;           /* trace.c; NULL: off */
     struct kiln__workers *workers;       /* workers.c; last: running work uses
                                             everything above */
@@ -88,6 +86,12 @@ struct kiln_function {
     void *data;
     uint64_t hash; /* of the name, for tables in memory */
 };
+
+/* ---- host_ops.c ---- */
+/* Fills the context's `host` and `host_env`. */
+kiln_status kiln__host_ops_read(kiln_context *context,
+                                const kiln_context_options *options,
+                                kiln_error **error);
 
 /* ---- counters.c ---- */
 typedef enum kiln__count {
@@ -163,6 +167,11 @@ void kiln__frontends_collect(kiln_context *context);
 const kiln_function *kiln__function_find(const kiln_context *context,
                                          const char *name);
 
+/* Checks signature and config of a public call. */
+kiln_status kiln__request_check(const kiln_context *context,
+                                const kiln_signature *signature,
+                                const kiln_config *config, kiln_error **error);
+
 /* ---- config.c ---- */
 kiln_status kiln__configs_new(kiln_context *context);
 void kiln__configs_free(kiln_context *context);
@@ -206,8 +215,8 @@ int kiln__workers_have_more(kiln_context *context);
    gives its place to a new worker and parks the thread for ever. */
 _Noreturn void kiln__workers_park(kiln_context *context);
 
-/* ---- compile.c: the modules that only it knows ---- */
-kiln_status kiln__modules_new(kiln_context *context, kiln_error **error);
-void kiln__modules_free(kiln_context *context);
+/* ---- builtin_backends.c ---- */
+kiln_status kiln__builtin_backends_new(kiln_context *context,
+                                       kiln_error **error);
 
 #endif /* KILN_CORE_H */

@@ -188,6 +188,11 @@ static void read_cache(kiln__cache_variables *out)
     };
 }
 
+const char *kiln__environment_text(const char *name)
+{
+    return variable(name);
+}
+
 kiln_status kiln__environment_read(kiln__environment *out, kiln_error **error)
 {
     KILN_TRY(read_count(&out->workers, "KILN_WORKERS", error));
@@ -199,8 +204,6 @@ kiln_status kiln__environment_read(kiln__environment *out, kiln_error **error)
     out->codegen_timeout = variable("KILN_CODEGEN_TIMEOUT");
     out->codegen_memory = variable("KILN_CODEGEN_MEMORY");
     out->import_path = variable("KILN_PATH");
-    out->cuda_driver = variable("KILN_CUDA_DRIVER");
-    out->rocm_driver = variable("KILN_ROCM_DRIVER");
     read_cache(&out->cache);
     return KILN_OK;
 }

@@ -40,14 +40,16 @@ typedef struct kiln__environment {
     const char *codegen_worker;
     const char *codegen_timeout;
     const char *codegen_memory;
-    const char *cuda_driver;
-    const char *rocm_driver;
     const char *spirv_driver;
     kiln__cache_variables cache; /* borrowed from the environment */
 } kiln__environment;
 
 /* KILN_EINVAL names the variable whose value cannot be used. */
 kiln_status kiln__environment_read(kiln__environment *out, kiln_error **error);
+
+/* What a backend's own variable says now; NULL: nothing. Borrowed from the
+   environment. */
+const char *kiln__environment_text(const char *name);
 
 /* Variables whose names begin so and that nothing reads, one after the other:
    "NAME=value", or NULL behind the last one. `*at` begins as 0. */

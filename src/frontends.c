@@ -8,7 +8,9 @@
 #include "map.h"
 #include "options.h"
 #include "report.h"
+#include "settings.h"
 #include "thread.h"
+#include "types.h"
 #include "worlds.h"
 
 /*
@@ -375,4 +377,30 @@ const char *kiln_function_name(const kiln_function *function)
 kiln_frontend *kiln_function_frontend(const kiln_function *function)
 {
     return function->frontend;
+}
+
+/* ---- requests ---- */
+
+kiln_status kiln__request_check(const kiln_context *context,
+                                const kiln_signature *signature,
+                                const kiln_config *config, kiln_error **error)
+{
+    KILN_REQUIRE(context != NULL, error);
+    KILN_REQUIRE(signature != NULL, error);
+    KILN_REQUIRE(signature->function != NULL, error);
+    KILN_REQUIRE(signature->function->frontend->context == context, error);
+    KILN_REQUIRE(signature->count <= KILN_ARGUMENTS_MAX, error);
+    KILN_REQUIRE(signature->types != NULL || signature->count == 0, error);
+    for (size_t i = 0; i < signature->count; i++) {
+        KILN_REQUIRE(signature->types[i] != NULL, error);
+        if (signature->types[i]->context != context)
+            return kiln__error_set(error, KILN_EINVAL,
+                                   "%s: type %s of argument %zu is of another "
+                                   "context",
+                                   signature->function->name,
+                                   signature->types[i]->text, i + 1);
+    }
+    KILN_REQUIRE(config != NULL, error);
+    KILN_REQUIRE(config->context == context, error);
+    return KILN_OK;
 }

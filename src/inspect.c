@@ -52,7 +52,7 @@ kiln_status kiln_infer(const kiln_code **out, kiln_context *context,
     kiln_status status;
 
     KILN_REQUIRE(out != NULL, error);
-    KILN_TRY(kiln__compile_check(context, signature, config, error));
+    KILN_TRY(kiln__request_check(context, signature, config, error));
     KILN_TRY(kiln__world_check(&checked, signature->function->frontend, world,
                                error));
     around =
@@ -81,7 +81,7 @@ kiln_status kiln_code_find(const kiln_code **out, kiln_context *context,
 
     if (!out)
         return KILN_EINVAL;
-    KILN_TRY(kiln__compile_check(context, signature, config, NULL));
+    KILN_TRY(kiln__request_check(context, signature, config, NULL));
     KILN_TRY(kiln__world_check(&checked, signature->function->frontend, world,
                                NULL));
     *out = kiln__typed_find(context, signature, config, checked);
@@ -117,7 +117,7 @@ kiln_status kiln_job_key(kiln_digest *out, kiln_context *context,
     kiln_status status;
 
     KILN_REQUIRE(out != NULL, error);
-    KILN_TRY(kiln__compile_check(context, signature, config, error));
+    KILN_TRY(kiln__request_check(context, signature, config, error));
     run = kiln__stay_enter(&stay, context);
     status = infer_in(&code, &worlds, run, signature, config, world, error);
     if (status == KILN_OK) {
@@ -322,7 +322,7 @@ kiln_status kiln_emit(kiln_blob *out, kiln_context *context,
 
     KILN_REQUIRE(out != NULL, error);
     KILN_REQUIRE(form >= KILN_EMIT_TYPED && form <= KILN_EMIT_BINARY, error);
-    KILN_TRY(kiln__compile_check(context, signature, config, error));
+    KILN_TRY(kiln__request_check(context, signature, config, error));
     run = kiln__stay_enter(&stay, context);
     status = infer_in(&code, &worlds, run, signature, config, world, error);
     if (status == KILN_OK) {

@@ -70,6 +70,8 @@ kiln_status kiln__pack_verify(kiln_pack *pack, kiln_error **error);
 /* Its get() lends whole envelopes; of an entry of kind RAW the payload, which
    is what somebody else put. Its put() is KILN_EREADONLY. */
 extern const kiln_store_ops kiln__pack_store_ops;
+/* A pack as a store, which has it from then on. */
+kiln__store_source kiln__pack_source(kiln_pack *pack, int32_t priority);
 /* The table's `self`, which holds the pack until its free(). */
 void *kiln__pack_store(kiln_pack *pack);
 /* For the order of stores (kiln__store_find): an entry that is checked once,

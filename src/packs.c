@@ -167,30 +167,6 @@ void kiln_pack_close(kiln_pack *pack)
     kiln__pack_release(pack);
 }
 
-static kiln_status find(kiln__stored *out, kiln__entry_fault *fault, void *self,
-                        const kiln_key *key)
-{
-    kiln__packed found = {0};
-    const kiln_status status = kiln__pack_find(&found, self, key);
-
-    *fault = status == KILN_OK ? KILN__FAULT_NONE : found.fault;
-    if (status != KILN_OK)
-        return status;
-    out->entry = found.entry;
-    out->bytes = found.bytes;
-    return KILN_OK;
-}
-
-kiln__store_source kiln__pack_source(kiln_pack *pack, int32_t priority)
-{
-    return (kiln__store_source){.ops = &kiln__pack_store_ops,
-                                .self = pack,
-                                .find = find,
-                                .priority = priority,
-                                .is_packed = priority == KILN_STORE_PACKS,
-                                .pack = pack};
-}
-
 kiln_status kiln_insert(kiln_context *context, kiln_pack *pack,
                         kiln_error **error)
 {

@@ -66,7 +66,7 @@ struct kiln_config {
    NULL: out of memory. config.c. */
 const kiln_config *kiln__config_without_load(const kiln_config *config);
 
-/* Writes a NUMBER as people mean it: "on", "3". config.c. */
+/* Writes a NUMBER as people mean it: "on", "3". tiers/key_fields.c. */
 void kiln__setting_write(kiln__text *out, const char *name, uint64_t value);
 
 /* ---- tiers/key.c: nothing else builds a key; declared in keys.h ---- */

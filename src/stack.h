@@ -55,7 +55,7 @@ static inline int kiln__is_shortage(kiln_status status)
  * stack ends that the call is on, or NULL: nobody tells. The first asks the
  * host of the context for it.
  */
-void kiln__stack_enter(const kiln_context *context); /* context.c */
+void kiln__stack_enter(const kiln_context *context); /* host_ops.c */
 void kiln__stack_begin(const void *limit);
 /* Between 1 and -1 the calls of this thread are made by callbacks: they have
    no more than what is left of the outer call's. */

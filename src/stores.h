@@ -25,10 +25,7 @@ typedef enum kiln__cache_mode {
 } kiln__cache_mode;
 
 kiln__cache_mode kiln__stores_mode(const kiln_context *context);
-/* How stores are used, beside what they do themselves; the texts are NULL
-   where nothing is said, and live with the context. */
-const char *kiln__stores_salt(const kiln_context *context);
-const char *kiln__stores_trace(const kiln_context *context);
+/* How stores are used, beside what they do themselves. */
 uint64_t kiln__stores_mem_size(const kiln_context *context); /* in bytes */
 uint64_t kiln__stores_wait_ms(const kiln_context *context);
 int kiln__stores_locks(const kiln_context *context); /* if they can */
@@ -90,8 +87,6 @@ typedef struct kiln__store_source {
 
 kiln_status kiln__stores_add(kiln_context *context,
                              const kiln__store_source *source);
-/* A pack as a store, which has it from then on; packs.c. */
-kiln__store_source kiln__pack_source(kiln_pack *pack, int32_t priority);
 
 /* The folder of the disk store, where lock files may lie: a descriptor that
    lives with the context, or -1 when there is none or nothing can be locked

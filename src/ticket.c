@@ -50,7 +50,7 @@ kiln_status kiln_compile_start(kiln_ticket **out, kiln_context *context,
     kiln_status status;
 
     KILN_REQUIRE(out != NULL, error);
-    KILN_TRY(kiln__compile_check(context, signature, config, error));
+    KILN_TRY(kiln__request_check(context, signature, config, error));
     if (kiln__options_read(&options, sizeof options, given) != KILN_OK)
         return kiln__error_argument(error, "options");
     ticket = kiln__allocate(&context->alloc, sizeof *ticket);

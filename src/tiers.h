@@ -80,7 +80,11 @@ struct kiln__flight {
 };
 
 /* ---- tiers/state.c ---- */
-kiln_status kiln__tiers_new(kiln_context *context);
+/* `unload` is called for each kernel before it is freed. */
+kiln_status kiln__tiers_new(kiln_context *context,
+                            void (*unload)(kiln_kernel *kernel));
+/* Unloads and frees a kernel that no table holds. NULL is fine. */
+void kiln__kernel_free(kiln_kernel *kernel);
 void kiln__tiers_free(kiln_context *context);
 void kiln__tiers_collect(kiln_context *context);
 
@@ -410,10 +414,6 @@ kiln_status kiln__compile_unknot(const kiln_kernel **out, int32_t *source,
                                  kiln__run *run,
                                  const kiln__compile_request *request,
                                  kiln__flight *flight, kiln_error **error);
-/* Checks signature and config of a public call. */
-kiln_status kiln__compile_check(const kiln_context *context,
-                                const kiln_signature *signature,
-                                const kiln_config *config, kiln_error **error);
 
 typedef struct kiln__build kiln__build;
 
@@ -462,7 +462,5 @@ kiln_status kiln__build_load_found(kiln_kernel **out,
                                    const kiln_code *code,
                                    const kiln_config *config,
                                    kiln_error **error);
-/* Of a kernel that tier 3 does not own. NULL is fine. */
-void kiln__build_unload(kiln_kernel *kernel);
 
 #endif /* KILN_TIERS_H */

@@ -21,7 +21,7 @@ void kiln__type_layout_scalar(kiln_type *type)
     type->alignment = type->size ? (uint32_t)type->size : 1;
 }
 
-static uint64_t round_up(uint64_t offset, uint32_t alignment)
+static uint64_t round_up(uint64_t offset, uint64_t alignment)
 {
     return (offset + alignment - 1) / alignment * alignment;
 }
@@ -65,4 +65,36 @@ void kiln__type_layout_array(kiln_type *type)
 
     type->alignment = sizeof(void *);
     type->size = sizeof(void *) + words * sizeof(int64_t);
+}
+
+/* ---- layout of the argument block ----
+ *
+ * As a C struct with the arguments for members. An array counts with the size
+ * of its type: data pointer, sizes and, when strided, strides.
+ */
+
+uint32_t kiln__argument_layout(kiln_argument_info *out,
+                               const kiln_type *const *types, size_t count)
+{
+    uint64_t offset = 0, widest = 1;
+
+    for (size_t i = 0; i < count; i++)
+        out[i] = (kiln_argument_info){.type = kiln_type_text(types[i])};
+    for (size_t i = 0; i < count; i++) {
+        const uint64_t size = kiln_type_size(types[i]);
+        const uint64_t alignment = kiln_type_alignment(types[i]);
+
+        if (size == 0)
+            continue;
+        if (alignment > widest)
+            widest = alignment;
+        offset = round_up(offset, alignment);
+        if (size > UINT32_MAX || offset + size > UINT32_MAX)
+            return UINT32_MAX;
+        out[i].offset = (uint32_t)offset;
+        out[i].size = (uint32_t)size;
+        offset += size;
+    }
+    offset = round_up(offset, widest);
+    return offset > UINT32_MAX ? UINT32_MAX : (uint32_t)offset;
 }

@@ -283,26 +283,6 @@ static kiln_status read_type_of_type(const kiln_type **out, reader *r)
     return kiln__type_type(out, r->context, of, r->error);
 }
 
-static kiln_status find_function(const kiln_function **out, reader *r,
-                                 const char *name)
-{
-    kiln_status status = KILN_OK;
-
-    *out = kiln__function_find(r->context, name);
-    if (!*out)
-        status = kiln__language_complete(r->context);
-    if (kiln__is_shortage(status))
-        return kiln__error_shortage(r->error, status);
-    if (!*out && status == KILN_OK)
-        *out = kiln__function_find(r->context, name);
-    if (*out)
-        return KILN_OK;
-    if (r->package)
-        return kiln_package_function(out, r->package, name, r->error);
-    return kiln__error_set(r->error, KILN_EINVAL, "there is no function '%s'",
-                           name);
-}
-
 /* A function's name may be an operator: it ends at the parenthesis. */
 static kiln_status read_typeof(const kiln_type **out, reader *r)
 {
@@ -321,7 +301,8 @@ static kiln_status read_typeof(const kiln_type **out, reader *r)
     if (!name)
         return kiln__error_no_memory(r->error);
     r->at = end;
-    status = find_function(&function, r, name);
+    status = r->context->names->function(&function, r->context, r->package,
+                                         name, r->error);
     kiln__string_free(&r->context->alloc, name);
     KILN_TRY(status);
     KILN_TRY(expect(r, ')', "')'"));
@@ -335,9 +316,9 @@ static kiln_status find_named(const kiln_type **out, reader *r,
     kiln_status status = KILN_ENOTFOUND;
 
     if (r->package || memchr(name, '.', size))
-        status = kiln__language_type(out, r->context, r->package, name, size,
-                                     parameters->items, parameters->count,
-                                     r->world, r->error);
+        status = r->context->names->type(out, r->context, r->package, name,
+                                         size, parameters->items,
+                                         parameters->count, r->world, r->error);
     if (status != KILN_ENOTFOUND)
         return status;
     *out = parameters->count == 0

@@ -122,22 +122,34 @@ kiln_status kiln__type_parse_at(const kiln_type **out, kiln_context *context,
                                 kiln_package *package, const char *text,
                                 uint64_t world, kiln_error **error);
 
-/* ---- frontend/: what names mean in the kernel language ---- */
+/* ---- type_layout.c: arguments ---- */
 
-/*
- * Stores the type that `name` (of `size` bytes, "Complex" or
- * "geometry.Circle") means in `package`, or anywhere when that is NULL and the
- * name is qualified, with its parameters bound, as of `world` (0: today).
- * KILN_ENOTFOUND, without an error, when there is no such name; other failures
- * come with one.
- */
-kiln_status kiln__language_type(const kiln_type **out, kiln_context *context,
-                                kiln_package *package, const char *name,
-                                size_t size, const kiln_type *const *parameters,
-                                size_t parameter_count, uint64_t world,
-                                kiln_error **error);
+/* Computes offsets, sizes and total of the packed block for argument types:
+   the one place that knows the layout. `out` has room for `count`. */
+uint32_t kiln__argument_layout(kiln_argument_info *out,
+                               const kiln_type *const *types, size_t count);
 
-/* Makes what the language has put off: then all of its functions are there. */
-kiln_status kiln__language_complete(kiln_context *context);
+/* ---- what names mean ---- */
+
+/* Set by the kernel language, which knows: kiln_context's `names`. */
+typedef struct kiln__names {
+    /*
+     * Stores the type that `name` (of `size` bytes, "Complex" or
+     * "geometry.Circle") means in `package`, or anywhere when that is NULL and
+     * the name is qualified, with its parameters bound, as of `world` (0:
+     * today). KILN_ENOTFOUND, without an error, when there is no such name;
+     * other failures come with one.
+     */
+    kiln_status (*type)(const kiln_type **out, kiln_context *context,
+                        kiln_package *package, const char *name, size_t size,
+                        const kiln_type *const *parameters,
+                        size_t parameter_count, uint64_t world,
+                        kiln_error **error);
+    /* Stores the function that `name` means in `package`, or anywhere when that
+       is NULL or the name is qualified. */
+    kiln_status (*function)(const kiln_function **out, kiln_context *context,
+                            kiln_package *package, const char *name,
+                            kiln_error **error);
+} kiln__names;
 
 #endif /* KILN_TYPES_INSIDE_H */

@@ -7,6 +7,7 @@
 
 #include "kiln.h"
 #include "support/harness.h"
+#include "types.h"
 
 #define COUNT_OF(array) (sizeof(array) / sizeof(array)[0])
 

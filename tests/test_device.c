@@ -9,6 +9,7 @@
 #include "backends/backends.h"
 #include "kiln.h"
 #include "support/harness.h"
+#include "types.h"
 
 /* A backend that remembers the last launch stands in for a device; its kernels
    are made by hand, as tier 3 would make them. */

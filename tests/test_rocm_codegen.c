@@ -10,6 +10,7 @@
 #include "artifact.h"
 #include "backends/codegen_rocm.h"
 #include "support/devices.h"
+#include "types.h"
 
 static const char program[] =
     "struct Pair\n"

@@ -11,6 +11,7 @@
 #include "backends/codegen_rocm.h"
 #include "support/devices.h"
 #include "support/signatures.h"
+#include "types.h"
 
 static kiln_package *load(const signature *s)
 {

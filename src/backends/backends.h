@@ -58,6 +58,16 @@ struct kiln__loaded_module {
 
 /* ---- registry.c ---- */
 
+/* Makes a backend and its table, whose missing members are NULL. */
+typedef kiln_status (*kiln__backend_make)(kiln_backend_ops *ops, void **self,
+                                          kiln_context *context,
+                                          kiln_error **error);
+/* Adds one of a new name, before the context is anybody else's. `make` may be
+   NULL: this build lacks it. */
+kiln_status kiln__backend_add(kiln_context *context, const char *name,
+                              kiln__backend_make make, kiln_error **error);
+/* The entry of that place in the list, or NULL. */
+kiln__backend *kiln__backend_at(kiln_context *context, size_t index);
 /* Returns the entry, here or not, or NULL. */
 kiln__backend *kiln__backend_entry(kiln_context *context, const char *name,
                                    size_t name_size);

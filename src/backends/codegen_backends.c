@@ -26,3 +26,17 @@ unsigned kiln__codegen_backend_bit(const char *name)
             return 1u << i;
     return 0;
 }
+
+void kiln__codegen_backends_abandon(void)
+{
+    for (size_t i = 0; i < sizeof backends / sizeof backends[0]; i++)
+        if (backends[i]->abandon != NULL)
+            backends[i]->abandon();
+}
+
+void kiln__codegen_backends_guard_forks(void)
+{
+    for (size_t i = 0; i < sizeof backends / sizeof backends[0]; i++)
+        if (backends[i]->guard_forks != NULL)
+            backends[i]->guard_forks();
+}

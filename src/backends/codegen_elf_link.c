@@ -11,8 +11,8 @@
 /*
  * lld runs inside the process, from memory to memory, one link at a time: it
  * keeps its state in globals. An error that it cannot return from costs the
- * job and its thread (llvm_gap.cc), and lld in this process is given up: from
- * then on, ld.lld is run as a process of its own.
+ * job and its thread (llvm_gap_lld.cc), and lld in this process is given up:
+ * from then on, ld.lld is run as a process of its own.
  */
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -40,10 +40,18 @@ static void after_fork(void)
     pthread_mutex_unlock(&lock);
 }
 
-void kiln__elf_link_guard(void)
+static void add_guard(void)
 {
     /* Without memory for it, a child may wait for ever, as it may in LLVM. */
     (void)pthread_atfork(before_fork, after_fork, after_fork);
+}
+
+/* Each backend whose images are ELF asks for it. */
+void kiln__elf_link_guard(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+    (void)pthread_once(&once, add_guard);
 }
 
 /* Returns false when lld may not run in this process any more. */

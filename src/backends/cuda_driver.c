@@ -103,6 +103,8 @@ static void leave(const kiln__gpu_api *api, const kiln__gpu_place *before)
 
 const kiln__gpu_vendor kiln__cuda_vendor = {
     .name = "cuda",
+    .format = "cubin",
+    .variable = "KILN_CUDA_DRIVER",
     .libraries = libraries,
     .symbols = symbols,
     .major = KILN__CU_ATTRIBUTE_MAJOR,
@@ -122,3 +124,9 @@ const kiln__gpu_vendor kiln__cuda_vendor = {
     .enter = enter,
     .leave = leave,
 };
+
+kiln_status kiln__cuda_backend_new(kiln_backend_ops *ops, void **self,
+                                   kiln_context *context, kiln_error **error)
+{
+    return kiln__gpu_backend_new(ops, self, context, &kiln__cuda_vendor, error);
+}

@@ -25,4 +25,9 @@ kiln_status kiln__cuda_target_fits(const kiln__gpu_context *context,
                                    const char *target, const char *format,
                                    kiln_error **error);
 
+extern const kiln__gpu_vendor kiln__cuda_vendor;
+/* Makes the backend and its table. */
+kiln_status kiln__cuda_backend_new(kiln_backend_ops *ops, void **self,
+                                   kiln_context *context, kiln_error **error);
+
 #endif /* KILN_CUDA_DRIVER_H */

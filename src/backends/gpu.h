@@ -109,6 +109,8 @@ typedef struct kiln__gpu_place {
 
 typedef struct kiln__gpu_vendor {
     const char *name;             /* of the backend */
+    const char *format;           /* of its artifacts */
+    const char *variable;         /* that names the driver's library */
     const char *const *libraries; /* tried in order; ends with NULL */
     const kiln__gpu_symbol *symbols;
     /* Numbers of attributes; y and z of a dimension follow x. */
@@ -136,9 +138,6 @@ typedef struct kiln__gpu_vendor {
                               kiln__gpu_place *before);
     void (*leave)(const kiln__gpu_api *api, const kiln__gpu_place *before);
 } kiln__gpu_vendor;
-
-extern const kiln__gpu_vendor kiln__cuda_vendor; /* cuda_driver.c */
-extern const kiln__gpu_vendor kiln__rocm_vendor; /* rocm_driver.c */
 
 /* ---- the driver's library: gpu_library.c ---- */
 
@@ -321,7 +320,7 @@ kiln_status kiln__gpu_check_capture(kiln__gpu_context *context,
 struct kiln__gpu_backend {
     kiln_context *context;
     const kiln__gpu_vendor *vendor;
-    const char *library; /* that the user named, or NULL */
+    char *library; /* that the user named, or NULL */
     kiln__mutex lock;
     kiln__fork_guard guard;
     int is_child; /* of a fork() after the driver was opened */
@@ -331,11 +330,10 @@ struct kiln__gpu_backend {
     kiln__loaded_kernels kernels;
 };
 
-extern const kiln_backend_ops kiln__cuda_ops;
-extern const kiln_backend_ops kiln__rocm_ops;
-kiln_status kiln__cuda_backend_new(void **self, kiln_context *context,
-                                   kiln_error **error);
-kiln_status kiln__rocm_backend_new(void **self, kiln_context *context,
-                                   kiln_error **error);
+/* Makes a vendor's backend and its table. */
+kiln_status kiln__gpu_backend_new(kiln_backend_ops *ops, void **self,
+                                  kiln_context *context,
+                                  const kiln__gpu_vendor *vendor,
+                                  kiln_error **error);
 
 #endif /* KILN_GPU_H */

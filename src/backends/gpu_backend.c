@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "backends.h"
+#include "environment.h"
 #include "gpu.h"
 #include "report.h"
 
@@ -218,12 +219,44 @@ static void backend_free(void *self)
     kiln__fork_remove(&backend->context->fork, &backend->guard);
     kiln__mutex_dispose(&backend->lock);
     kiln__gpu_drivers_free(backend);
+    kiln__string_free(alloc, backend->library);
     kiln__deallocate(alloc, backend, sizeof *backend);
 }
 
-static kiln_status backend_new(void **self, kiln_context *context,
-                               const kiln__gpu_vendor *vendor,
-                               const char *library, kiln_error **error)
+static const kiln_backend_ops gpu_ops = {
+    .size = sizeof(kiln_backend_ops),
+    .describe = describe,
+    .count = count,
+    .open = open,
+    .close = close,
+    .load = load,
+    .symbol = symbol,
+    .unload = unload,
+    .queue_new = queue_new,
+    .queue_free = queue_free,
+    .launch = launch,
+    .wait = wait,
+    .buffer_new = buffer_new,
+    .buffer_free = buffer_free,
+    .copy = copy,
+    .free = backend_free,
+    .native = native,
+};
+
+/* The driver's library that the user named, if any. */
+static kiln_status copy_library(kiln__gpu_backend *backend)
+{
+    const char *named = kiln__environment_text(backend->vendor->variable);
+
+    if (named != NULL)
+        backend->library = kiln__string_copy(&backend->context->alloc, named);
+    return named != NULL && backend->library == NULL ? KILN_ENOMEM : KILN_OK;
+}
+
+kiln_status kiln__gpu_backend_new(kiln_backend_ops *ops, void **self,
+                                  kiln_context *context,
+                                  const kiln__gpu_vendor *vendor,
+                                  kiln_error **error)
 {
     kiln__gpu_backend *backend =
         kiln__allocate(&context->alloc, sizeof *backend);
@@ -232,7 +265,6 @@ static kiln_status backend_new(void **self, kiln_context *context,
         return kiln__error_no_memory(error);
     backend->context = context;
     backend->vendor = vendor;
-    backend->library = library;
     if (kiln__mutex_init(&backend->lock) != KILN_OK) {
         kiln__deallocate(&context->alloc, backend, sizeof *backend);
         return kiln__error_no_memory(error);
@@ -240,37 +272,14 @@ static kiln_status backend_new(void **self, kiln_context *context,
     backend->guard = (kiln__fork_guard){
         .mutex = &backend->lock, .child = after_fork, .env = backend};
     kiln__fork_add(&context->fork, &backend->guard);
-    if (kiln__loaded_kernels_init(&backend->kernels, context) != KILN_OK) {
+    if (copy_library(backend) != KILN_OK ||
+        kiln__loaded_kernels_init(&backend->kernels, context) != KILN_OK) {
         backend_free(backend);
         return kiln__error_no_memory(error);
     }
+    *ops = gpu_ops;
+    ops->name = vendor->name;
+    ops->format = vendor->format;
     *self = backend;
     return KILN_OK;
-}
-
-#define GPU_OPS(backend_name, payload) \
-    { \
-        .size = sizeof(kiln_backend_ops), .name = backend_name, \
-        .format = payload, .describe = describe, .count = count, .open = open, \
-        .close = close, .load = load, .symbol = symbol, .unload = unload, \
-        .queue_new = queue_new, .queue_free = queue_free, .launch = launch, \
-        .wait = wait, .buffer_new = buffer_new, .buffer_free = buffer_free, \
-        .copy = copy, .free = backend_free, .native = native \
-    }
-
-const kiln_backend_ops kiln__cuda_ops = GPU_OPS("cuda", "cubin");
-const kiln_backend_ops kiln__rocm_ops = GPU_OPS("rocm", "elf");
-
-kiln_status kiln__cuda_backend_new(void **self, kiln_context *context,
-                                   kiln_error **error)
-{
-    return backend_new(self, context, &kiln__cuda_vendor, context->cuda_driver,
-                       error);
-}
-
-kiln_status kiln__rocm_backend_new(void **self, kiln_context *context,
-                                   kiln_error **error)
-{
-    return backend_new(self, context, &kiln__rocm_vendor, context->rocm_driver,
-                       error);
 }

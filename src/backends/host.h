@@ -176,8 +176,8 @@ kiln_status kiln__host_launch(kiln_context *context, kiln__host_pool *pool,
 
 /* ---- host_driver.c ---- */
 
-extern const kiln_backend_ops kiln__host_ops;
-kiln_status kiln__host_backend_new(void **self, kiln_context *context,
-                                   kiln_error **error);
+/* Makes the backend and its table. */
+kiln_status kiln__host_backend_new(kiln_backend_ops *ops, void **self,
+                                   kiln_context *context, kiln_error **error);
 
 #endif /* KILN_HOST_BACKEND_H */

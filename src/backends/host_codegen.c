@@ -513,6 +513,8 @@ const kiln__codegen_backend kiln__host_codegen = {
     .is_taken = kiln__host_may_refer,
     .exhausted = exhausted,
     .adapt = kiln__host_add_polls,
+    .abandon = kiln__elf_link_abandon,
+    .guard_forks = kiln__elf_link_guard,
     .own_variable = KILN__HOST_ALARM,
     .runs_tiles = 1,
 };

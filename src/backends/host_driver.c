@@ -250,7 +250,7 @@ static void backend_free(void *self)
     kiln__deallocate(&backend->context->alloc, backend, sizeof *backend);
 }
 
-const kiln_backend_ops kiln__host_ops = {
+static const kiln_backend_ops host_ops = {
     .size = sizeof(kiln_backend_ops),
     .name = "host",
     .format = "elf",
@@ -272,8 +272,8 @@ const kiln_backend_ops kiln__host_ops = {
     .cancel = cancel,
 };
 
-kiln_status kiln__host_backend_new(void **self, kiln_context *context,
-                                   kiln_error **error)
+kiln_status kiln__host_backend_new(kiln_backend_ops *ops, void **self,
+                                   kiln_context *context, kiln_error **error)
 {
     host_backend *backend = kiln__allocate(&context->alloc, sizeof *backend);
 
@@ -289,6 +289,7 @@ kiln_status kiln__host_backend_new(void **self, kiln_context *context,
         kiln__deallocate(&context->alloc, backend, sizeof *backend);
         return kiln__error_no_memory(error);
     }
+    *ops = host_ops;
     *self = backend;
     return KILN_OK;
 }

@@ -66,21 +66,6 @@ extern "C" void kiln__llvm_count_bytes(LLVMValueRef address)
     at->eraseFromParent();
 }
 
-extern "C" void kiln__llvm_restore_dominance(LLVMValueRef function)
-{
-    llvm::Function &body = *llvm::unwrap<llvm::Function>(function);
-    const llvm::DominatorTree tree(body);
-    llvm::SmallVector<llvm::Instruction *, 16> missing;
-
-    for (llvm::Instruction &at : llvm::instructions(body))
-        if (llvm::any_of(at.uses(), [&](const llvm::Use &use) {
-                return !tree.dominates(&at, use);
-            }))
-            missing.push_back(&at);
-    for (llvm::Instruction *at : missing)
-        llvm::DemoteRegToStack(*at);
-}
-
 static void drop_poison(llvm::Value *value)
 {
     llvm::SmallPtrSet<llvm::Value *, 16> seen;

@@ -4,29 +4,14 @@
 
 #include <string.h>
 
-#include "gpu.h"
-#include "host.h"
 #include "options.h"
 #include "report.h"
-#include "spirv.h"
 
 /*
  * Every backend that Kiln knows has an entry, so that whoever asks for one
  * that this build lacks learns so. Entries are never removed; readers keep
  * plain pointers to them.
  */
-
-/* One line a backend. */
-static const struct builtin {
-    const char *name;
-    const kiln_backend_ops *ops; /* NULL: not in this build */
-    kiln_status (*make)(void **self, kiln_context *context, kiln_error **error);
-} builtins[] = {
-    {"host", &kiln__host_ops, kiln__host_backend_new},
-    {"cuda", &kiln__cuda_ops, kiln__cuda_backend_new},
-    {"rocm", &kiln__rocm_ops, kiln__rocm_backend_new},
-    {"spirv", &kiln__spirv_ops, kiln__spirv_backend_new},
-};
 
 /* ---- entries ---- */
 
@@ -162,19 +147,17 @@ kiln_status kiln_context_add_backend(kiln_context *context,
     return KILN_OK;
 }
 
-static kiln_status add_builtin(kiln_context *context,
-                               const struct builtin *builtin,
-                               kiln_error **error)
+kiln_status kiln__backend_add(kiln_context *context, const char *name,
+                              kiln__backend_make make, kiln_error **error)
 {
-    kiln__backend *entry = entry_new(&context->alloc, builtin->name);
+    kiln__backend *entry = entry_new(&context->alloc, name);
 
     if (entry == NULL)
         return kiln__error_no_memory(error);
     append(context->backends, entry);
-    if (builtin->ops == NULL)
+    if (make == NULL)
         return KILN_OK;
-    KILN_TRY(builtin->make(&entry->self, context, error));
-    entry->ops = *builtin->ops;
+    KILN_TRY(make(&entry->ops, &entry->self, context, error));
     entry->is_here = 1;
     entry->absent = NULL;
     return KILN_OK;
@@ -182,7 +165,6 @@ static kiln_status add_builtin(kiln_context *context,
 
 kiln_status kiln__backends_new(kiln_context *context, kiln_error **error)
 {
-    const size_t count = sizeof builtins / sizeof builtins[0];
     struct kiln__backends *backends =
         kiln__allocate(&context->alloc, sizeof *backends);
 
@@ -195,14 +177,6 @@ kiln_status kiln__backends_new(kiln_context *context, kiln_error **error)
     backends->guard = (kiln__fork_guard){.mutex = &backends->lock};
     kiln__fork_add(&context->fork, &backends->guard);
     context->backends = backends;
-    for (size_t i = 0; i < count; i++) {
-        const kiln_status status = add_builtin(context, &builtins[i], error);
-
-        if (status != KILN_OK) {
-            kiln__backends_free(context);
-            return status;
-        }
-    }
     return KILN_OK;
 }
 
@@ -280,8 +254,8 @@ kiln_status kiln__backend_find(const kiln_backend_ops **ops, void **self,
 
 /* ---- listing ---- */
 
-static kiln__backend *at_index(const struct kiln__backends *backends,
-                               size_t index)
+static kiln__backend *find_at(const struct kiln__backends *backends,
+                              size_t index)
 {
     kiln__backend *at = backends->first;
 
@@ -300,50 +274,12 @@ size_t kiln_backend_count(const kiln_context *context)
     return count;
 }
 
-/* The text of the config that names the backend only. */
-static const char *default_target(kiln_context *context,
-                                  const kiln__backend *backend)
+kiln__backend *kiln__backend_at(kiln_context *context, size_t index)
 {
-    kiln_config_options options = KILN_CONFIG_OPTIONS_INIT;
-    const kiln_config *config;
+    kiln__backend *found;
 
-    options.target = backend->name;
-    return kiln_config_new(&config, context, &options, NULL) == KILN_OK
-               ? kiln_config_target(config)
-               : NULL;
-}
-
-static int32_t can_compile(kiln_context *context, const kiln__backend *backend)
-{
-    const kiln__codegen *codegen;
-
-    return kiln__door_open(context, &codegen, NULL) == KILN_OK &&
-           codegen->supports(backend->name);
-}
-
-kiln_status kiln_backend_get_info(kiln_backend_info *out, kiln_context *context,
-                                  size_t index)
-{
-    kiln_backend_info info = {.size = sizeof info};
-    kiln__backend *backend;
-    size_t size;
-
-    if (out == NULL || context == NULL || out->size < sizeof out->size)
-        return KILN_EINVAL;
     kiln__mutex_lock(&context->backends->lock);
-    backend = at_index(context->backends, index);
+    found = find_at(context->backends, index);
     kiln__mutex_unlock(&context->backends->lock);
-    if (backend == NULL)
-        return KILN_ENOTFOUND;
-    info.name = backend->name;
-    info.reason = backend->absent;
-    if (backend->is_here) {
-        info.device_count = backend->ops.count(backend->self, &info.reason);
-        info.default_target = default_target(context, backend);
-        info.can_compile = can_compile(context, backend);
-    }
-    size = out->size < sizeof info ? out->size : sizeof info;
-    info.size = out->size;
-    memcpy(out, &info, size);
-    return KILN_OK;
+    return found;
 }

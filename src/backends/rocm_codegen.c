@@ -207,6 +207,9 @@ const kiln__codegen_backend kiln__rocm_codegen = {
     .finish = kiln__rocm_finish,
     .may_import = may_import,
     .fast = fast,
+    .abandon = kiln__elf_link_abandon,
+    .guard_forks = kiln__elf_link_guard,
+    .reports = kiln__device_reports,
     .crowding_max = 500000,
     .is_scheduled = 1,
 };

@@ -132,6 +132,8 @@ static void leave(const kiln__gpu_api *api, const kiln__gpu_place *before)
 
 const kiln__gpu_vendor kiln__rocm_vendor = {
     .name = "rocm",
+    .format = "elf",
+    .variable = "KILN_ROCM_DRIVER",
     .libraries = libraries,
     .symbols = symbols,
     .major = KILN__HIP_ATTRIBUTE_MAJOR,
@@ -152,3 +154,9 @@ const kiln__gpu_vendor kiln__rocm_vendor = {
     .enter = enter,
     .leave = leave,
 };
+
+kiln_status kiln__rocm_backend_new(kiln_backend_ops *ops, void **self,
+                                   kiln_context *context, kiln_error **error)
+{
+    return kiln__gpu_backend_new(ops, self, context, &kiln__rocm_vendor, error);
+}

@@ -29,4 +29,9 @@ kiln_status kiln__rocm_target_fits(const kiln__gpu_context *context,
 void kiln__rocm_architecture(char *out, size_t size, const char *properties,
                              size_t properties_size);
 
+extern const kiln__gpu_vendor kiln__rocm_vendor;
+/* Makes the backend and its table. */
+kiln_status kiln__rocm_backend_new(kiln_backend_ops *ops, void **self,
+                                   kiln_context *context, kiln_error **error);
+
 #endif /* KILN_ROCM_DRIVER_H */

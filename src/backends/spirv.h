@@ -213,8 +213,9 @@ typedef struct kiln__spirv_owner {
 } kiln__spirv_owner;
 
 extern const kiln_backend_ops kiln__spirv_ops;
-kiln_status kiln__spirv_backend_new(void **self, kiln_context *context,
-                                    kiln_error **error);
+/* Makes the backend and its table. */
+kiln_status kiln__spirv_backend_new(kiln_backend_ops *ops, void **self,
+                                    kiln_context *context, kiln_error **error);
 
 struct kiln__opencl_api;
 struct kiln__level_zero_api;

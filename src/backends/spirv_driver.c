@@ -450,6 +450,19 @@ static int is_wanted(const kiln_context *context, uint32_t driver)
            strcmp(context->spirv_driver, drivers[driver]->name) == 0;
 }
 
+static kiln_status check_choice(const char *driver, kiln_error **error)
+{
+    for (uint32_t i = 0; driver != NULL && i < DRIVER_COUNT; i++)
+        if (strcmp(driver, drivers[i]->name) == 0)
+            return KILN_OK;
+    return driver == NULL
+               ? KILN_OK
+               : kiln__error_set(error, KILN_EINVAL,
+                                 "the driver of backend spirv is '%s'; it can "
+                                 "be opencl or level-zero",
+                                 driver);
+}
+
 static kiln_status make_drivers(spirv_backend *backend,
                                 const struct kiln__opencl_api *opencl,
                                 const struct kiln__level_zero_api *zero,
@@ -457,6 +470,7 @@ static kiln_status make_drivers(spirv_backend *backend,
 {
     kiln_context *context = backend->context;
 
+    KILN_TRY(check_choice(context->spirv_driver, error));
     if (is_wanted(context, LEVEL_ZERO))
         KILN_TRY(kiln__level_zero_new(&backend->selves[LEVEL_ZERO], context,
                                       zero, error));
@@ -492,8 +506,9 @@ kiln_status kiln__spirv_backend_new_on(void **self, kiln_context *context,
     return KILN_OK;
 }
 
-kiln_status kiln__spirv_backend_new(void **self, kiln_context *context,
-                                    kiln_error **error)
+kiln_status kiln__spirv_backend_new(kiln_backend_ops *ops, void **self,
+                                    kiln_context *context, kiln_error **error)
 {
+    *ops = kiln__spirv_ops;
     return kiln__spirv_backend_new_on(self, context, NULL, NULL, error);
 }

@@ -60,10 +60,6 @@ static void in_child(void)
 
 void kiln__codegen_guard_forks(void)
 {
-    /* Handlers that are added later run earlier: jobs before the rest. Without
-       memory for them a child may wait for ever. */
-    kiln__elf_link_guard();
-    kiln__spirv_guard();
-    kiln__nvjitlink_guard();
+    /* Without memory for it a child may wait for ever. */
     (void)pthread_atfork(before_fork, after_fork, in_child);
 }

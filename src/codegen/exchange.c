@@ -21,30 +21,10 @@
 
 const char kiln__codegen_build_id[] = KILN_BUILD_ID;
 
-static _Thread_local const kiln__codegen_request *current;
-
 static struct {
     pthread_once_t once;
     char llvm_version[32];
 } state = {.once = PTHREAD_ONCE_INIT};
-
-void kiln__codegen_enter(const kiln__codegen_request *request)
-{
-    current = request;
-}
-
-void kiln__codegen_park(const char *message)
-{
-    const kiln__codegen_request *request = current;
-
-    if (request == NULL)
-        return;
-    current = NULL;
-    kiln__codegen_job_ends(0);
-    request->fatal(request->env, message);
-    for (;;)
-        pause();
-}
 
 /* What LLVM prints by itself when no handler is set; it exits on return. */
 static void say_as_llvm(const char *reason)
@@ -62,12 +42,11 @@ static void give_up(const char *what, const char *reason)
 {
     char message[1024];
 
-    if (current == NULL) {
+    if (kiln__codegen_current() == NULL) {
         say_as_llvm(reason);
         return;
     }
-    kiln__elf_link_abandon();
-    kiln__spirv_abandon();
+    kiln__codegen_backends_abandon();
     snprintf(message, sizeof message, "LLVM %s: %s", what, reason);
     kiln__codegen_park(message);
 }
@@ -134,6 +113,8 @@ static void set_up_llvm(void)
     LLVMResetFatalErrorHandler();
     LLVMInstallFatalErrorHandler(on_fatal_error);
     kiln__llvm_on_bad_alloc(on_bad_alloc);
+    /* Handlers that are added later run earlier: jobs before the rest. */
+    kiln__codegen_backends_guard_forks();
     kiln__codegen_guard_forks();
 }
 

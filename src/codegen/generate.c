@@ -376,9 +376,9 @@ static kiln_status run_stages(kiln__codegen_job *job, product *out)
 /* Of text forms, too: who runs them reads what they report. */
 static kiln_status take_reports(kiln__codegen_job *job, product *out)
 {
-    if (job->reports == NULL)
+    if (job->reports == NULL || job->backend->reports == NULL)
         return KILN_OK;
-    out->reports = kiln__device_reports(job, &out->report_size);
+    out->reports = job->backend->reports(job, &out->report_size);
     return job->status;
 }
 
@@ -493,8 +493,7 @@ kiln_status kiln__generate(const kiln__codegen_request *request)
 
     if (kiln__llvm_guard(run_attempt, &a) != 0) {
         /* LLVM was left half way: what it holds is never touched again. */
-        kiln__elf_link_abandon();
-        kiln__spirv_abandon();
+        kiln__codegen_backends_abandon();
         kiln__target_abandon();
         request->fail(request->env, KILN_ENOMEM, "LLVM ran out of memory");
         return KILN_ENOMEM;

@@ -7,6 +7,7 @@
 #include "device_check.h"
 #include "report.h"
 #include "settings.h"
+#include "types.h"
 
 /* The findings of device_check.c, each as a diagnostic with the chain of calls
    that leads from the kernel to it. */

@@ -496,7 +496,7 @@ kiln_status kiln__infer_remember(kiln__infer *in, const kiln_type *result);
 void kiln__infer_forget(kiln__infer *in);
 
 /* These read the program of today, and nobody would know (facts.h). */
-#pragma GCC poison kiln_type_parse kiln__type_parse_at kiln__language_type
+#pragma GCC poison kiln_type_parse kiln__type_parse_at kiln__type_of_name
 #pragma GCC poison kiln_package_find kiln_package_function kiln__function_find
 
 #endif /* KILN_INFER_H */

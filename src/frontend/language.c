@@ -116,13 +116,34 @@ kiln_status kiln__language_start(kiln__language *language, kiln_error **error)
     return KILN_OK;
 }
 
-kiln_status kiln__language_complete(kiln_context *context)
+/* A function of another frontend is found without the language; one of its own
+   may be there when what it has put off is made. */
+static kiln_status function_of_name(const kiln_function **out,
+                                    kiln_context *context,
+                                    kiln_package *package, const char *name,
+                                    kiln_error **error)
 {
     kiln__language *language = kiln__language_of(context);
+    kiln_status status = KILN_OK;
 
-    return language == NULL ? KILN_ENOTFOUND
-                            : kiln__language_ready(language, NULL);
+    *out = kiln__function_find(context, name);
+    if (*out == NULL)
+        status = language == NULL ? KILN_ENOTFOUND
+                                  : kiln__language_ready(language, NULL);
+    if (kiln__is_shortage(status))
+        return kiln__error_shortage(error, status);
+    if (*out == NULL && status == KILN_OK)
+        *out = kiln__function_find(context, name);
+    if (*out != NULL)
+        return KILN_OK;
+    if (package != NULL)
+        return kiln_package_function(out, package, name, error);
+    return kiln__error_set(error, KILN_EINVAL, "there is no function '%s'",
+                           name);
 }
+
+static const kiln__names names = {.type = kiln__type_of_name,
+                                  .function = function_of_name};
 
 void kiln__sources_free(kiln__language *language, kiln__source_node *list)
 {
@@ -523,5 +544,6 @@ kiln_status kiln__language_new(kiln_context *context, kiln_error **error)
     kiln__fork_add(&context->fork, &language->change_guard);
     kiln__fork_add(&context->fork, &language->starting_guard);
     context->language = language->frontend;
+    context->names = &names;
     return KILN_OK;
 }

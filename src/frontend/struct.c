@@ -222,11 +222,11 @@ static kiln_status find_qualified(kiln__binding *out, const kiln__facts *facts,
     return kiln__binding_find(out, package, name, facts->world);
 }
 
-kiln_status kiln__language_type(const kiln_type **out, kiln_context *context,
-                                kiln_package *package, const char *name,
-                                size_t size, const kiln_type *const *parameters,
-                                size_t parameter_count, uint64_t world,
-                                kiln_error **error)
+kiln_status kiln__type_of_name(const kiln_type **out, kiln_context *context,
+                               kiln_package *package, const char *name,
+                               size_t size, const kiln_type *const *parameters,
+                               size_t parameter_count, uint64_t world,
+                               kiln_error **error)
 {
     kiln__language *language = kiln__language_of(context);
     kiln__facts facts = {.language = language, .world = world};

@@ -199,6 +199,13 @@ void kiln__generic_free(kiln__generic *generic);
 const char *kiln__name_hint(kiln__arena *arena, const kiln_package *package,
                             const char *name, uint64_t world);
 
+/* ---- struct.c: kiln__names, for the text of types ---- */
+kiln_status kiln__type_of_name(const kiln_type **out, kiln_context *context,
+                               kiln_package *package, const char *name,
+                               size_t size, const kiln_type *const *parameters,
+                               size_t parameter_count, uint64_t world,
+                               kiln_error **error);
+
 /* ---- pattern.c ---- */
 /* Resolves a parameter's type; diagnosed on failure. NULL tree: Any. */
 kiln_status kiln__pattern_resolve(const kiln__pattern **out, kiln__arena *arena,

@@ -26,16 +26,6 @@ kiln__cache_mode kiln__stores_mode(const kiln_context *context)
     return modes[context->cache->mode];
 }
 
-const char *kiln__stores_salt(const kiln_context *context)
-{
-    return context->cache ? context->cache->salt : NULL;
-}
-
-const char *kiln__stores_trace(const kiln_context *context)
-{
-    return context->cache->trace;
-}
-
 uint64_t kiln__stores_mem_size(const kiln_context *context)
 {
     return context->cache->mem_size;

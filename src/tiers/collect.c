@@ -146,7 +146,7 @@ static void bury(struct kiln__tiers *tiers, kiln_kernel *dead)
     while (dead) {
         kiln_kernel *next = dead->next;
 
-        kiln__kernel_unload(dead);
+        tiers->unload(dead);
         kiln_artifact_release(dead->artifact);
         dead->artifact = NULL;
         dead->info = NULL;

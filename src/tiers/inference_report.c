@@ -245,7 +245,7 @@ kiln_status kiln_inference_callee(kiln_inference *inference,
     kiln__instance *instance;
 
     KILN_REQUIRE(out != NULL && head != NULL, error);
-    KILN_TRY(kiln__compile_check(inference->context, callee, inference->config,
+    KILN_TRY(kiln__request_check(inference->context, callee, inference->config,
                                  error));
     instance = callee_instance(inference, callee);
     if (!instance)

@@ -247,5 +247,5 @@ void kiln__job_finish(kiln_context *context, kiln__flight *flight,
     count_abandoned(context, flight);
     kiln__flight_drop(tiers, flight);
     kiln__mutex_unlock(&tiers->lock);
-    kiln__build_unload(extra);
+    kiln__kernel_free(extra);
 }

@@ -2,8 +2,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <stddef.h>
 
+#include "cache_settings.h"
 #include "keys.h"
-#include "stores.h"
 #include "types.h"
 
 /*
@@ -59,7 +59,7 @@ static void begin(kiln__encoder *out, const char *name)
    Kiln cannot see. */
 static void salt(kiln__encoder *out, const kiln_context *context)
 {
-    const char *text = kiln__stores_salt(context);
+    const char *text = context->cache ? context->cache->salt : NULL;
 
     if (text)
         kiln__encode_text(out, text);

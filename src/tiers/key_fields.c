@@ -309,3 +309,21 @@ kiln_status kiln__key_describe(const kiln_alloc *alloc, const void *encoded,
     kiln__text_dispose(&s.text);
     return status;
 }
+
+/* ---- for people ---- */
+
+void kiln__setting_write(kiln__text *out, const char *name, uint64_t value)
+{
+    static const char *const switches[] = {"bounds_checks", "fast_math",
+                                           "contract"};
+
+    for (size_t i = 0; i < sizeof switches / sizeof *switches; i++) {
+        if (strcmp(name, switches[i]) == 0) {
+            kiln__text_add(out, value == KILN_SWITCH_ON ? "on" : "off");
+            return;
+        }
+    }
+    if (strcmp(name, "opt_level") == 0)
+        value -= KILN_OPT_0;
+    kiln__text_format(out, "%llu", (unsigned long long)value);
+}

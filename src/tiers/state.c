@@ -65,13 +65,15 @@ uint64_t kiln__tiers_longest_build_ns(kiln_context *context)
     return atomic_load(&context->tiers->longest_build_ns);
 }
 
-kiln_status kiln__tiers_new(kiln_context *context)
+kiln_status kiln__tiers_new(kiln_context *context,
+                            void (*unload)(kiln_kernel *kernel))
 {
     struct kiln__tiers *tiers = kiln__allocate(&context->alloc, sizeof *tiers);
 
     if (!tiers)
         return KILN_ENOMEM;
     tiers->context = context;
+    tiers->unload = unload;
     if (!kiln__job_table_new(tiers))
         goto failed;
     if (kiln__locks_new(&tiers->locks, context, lock_folder, context) !=
@@ -100,14 +102,24 @@ failed:
     return KILN_ENOMEM;
 }
 
+void kiln__kernel_free(kiln_kernel *kernel)
+{
+    kiln_context *context;
+
+    if (!kernel)
+        return;
+    context = kernel->context;
+    context->tiers->unload(kernel);
+    kiln_artifact_release(kernel->artifact);
+    kiln__deallocate(&context->alloc, kernel, sizeof *kernel);
+}
+
 static void job_free(const kiln_alloc *alloc, kiln__job *job)
 {
     while (job->kernels) {
         kiln_kernel *next = job->kernels->next;
 
-        kiln__kernel_unload(job->kernels);
-        kiln_artifact_release(job->kernels->artifact);
-        kiln__deallocate(alloc, job->kernels, sizeof *job->kernels);
+        kiln__kernel_free(job->kernels);
         job->kernels = next;
     }
     kiln_error_free(job->failed_error);

@@ -179,7 +179,8 @@ typedef struct kiln__subject {
 
 struct kiln__tiers {
     kiln_context *context;
-    struct kiln__locks *locks; /* between processes */
+    void (*unload)(kiln_kernel *kernel); /* the backends' */
+    struct kiln__locks *locks;           /* between processes */
     kiln__mutex lock;
     kiln__condition ended; /* some flight ended */
     uint64_t stays;        /* that keep what they see from collection */

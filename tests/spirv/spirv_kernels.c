@@ -9,6 +9,7 @@
 #include "device_abi.h"
 #include "host_abi.h"
 #include "settings.h"
+#include "types.h"
 
 const spirv_program spirv_saxpy = {"saxpy", {"f32[:]", "f32", "f32[:]"}, 0};
 const spirv_program spirv_members = {
