@@ -14,7 +14,7 @@ set(kiln_common_sources
     src/arena.c src/array.c src/device_math.c src/loader.c src/memory.c
     src/report.c
     src/process.c src/temporary.c src/tool_files.c src/tool_run.c
-    src/ptxas.c src/stack.c
+    src/ptxas.c src/stack.c src/file_stamp.c
     src/ir/ir.c src/ir/ir_binary.c src/ir/ir_rules.c
     src/ir/ir_verify.c src/ir/ir_uniform.c
     src/ir/ir_uniform_check.c)

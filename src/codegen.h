@@ -3,10 +3,10 @@
 #ifndef KILN_CODEGEN_H
 #define KILN_CODEGEN_H
 
+#include "file_stamp.h"
 #include "kiln/config.h"
 #include "kiln/host.h"
 #include "kiln/kernel.h"
-#include "tool_files.h"
 
 /*
  * One exported function, kiln_codegen_exchange, swaps two tables and is

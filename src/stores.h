@@ -50,7 +50,11 @@ typedef struct kiln__stored {
    whatever kiln__stores_read() allows. */
 kiln_status kiln__stores_get(kiln__stored *out, kiln_context *context,
                              int32_t kind, const kiln_key *key);
-void kiln__stored_release(kiln__stored *stored);
+static inline void kiln__stored_release(kiln__stored *stored)
+{
+    kiln_blob_release(&stored->bytes);
+    stored->entry = (kiln__entry){0}; /* lay in the bytes */
+}
 /* What was got is of no use: releases it and asks the stores behind the one
    it came from. An old entry in a pack must not hide a better one on the
    disk. */

@@ -5,7 +5,6 @@
 
 #include <limits.h>
 #include <stddef.h>
-#include <stdint.h>
 
 /*
  * What takes part in an artifact beside the code generator. Both libraries
@@ -45,19 +44,6 @@ typedef enum kiln__tool_place {
 kiln__tool_place kiln__tool_find(char path[PATH_MAX], int tool);
 /* Of a library, newest first; NULL-terminated. */
 const char *const *kiln__tool_sonames(int tool);
-
-/* What tells that a file is still the one that was looked at: device, inode,
-   size, and when it was changed. All zero: there was none. */
-enum { KILN__STAMP_INODE = 1, KILN__STAMP_SIZE, KILN__STAMP_NUMBERS = 7 };
-
-typedef struct kiln__file_stamp {
-    int64_t numbers[KILN__STAMP_NUMBERS];
-} kiln__file_stamp;
-
-kiln__file_stamp kiln__file_stamp_at(const char *path);
-kiln__file_stamp kiln__file_stamp_of(int descriptor);
-int kiln__file_stamp_is_none(const kiln__file_stamp *stamp);
-int kiln__file_stamp_is(const kiln__file_stamp *a, const kiln__file_stamp *b);
 
 /* For messages: the variable, the file, and a folder that it may be in. */
 const char *kiln__tool_variable(int tool);

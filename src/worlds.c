@@ -415,15 +415,6 @@ void kiln__worlds_end(kiln__worlds *worlds)
     kiln__array_dispose(worlds->alloc, &worlds->taken);
 }
 
-uint64_t kiln__worlds_of(const kiln__worlds *worlds,
-                         const kiln_frontend *frontend)
-{
-    for (size_t i = 0; i < worlds->taken.count; i++)
-        if (worlds->taken.items[i].frontend == frontend)
-            return worlds->taken.items[i].number;
-    return 0;
-}
-
 kiln_status kiln__worlds_take(uint64_t *out, kiln__worlds *worlds,
                               kiln_frontend *frontend, kiln_error **error)
 {

@@ -44,8 +44,14 @@ void kiln__worlds_end(kiln__worlds *worlds);
 kiln_status kiln__worlds_take(uint64_t *out, kiln__worlds *worlds,
                               kiln_frontend *frontend, kiln_error **error);
 /* 0: it was not taken yet. */
-uint64_t kiln__worlds_of(const kiln__worlds *worlds,
-                         const kiln_frontend *frontend);
+static inline uint64_t kiln__worlds_of(const kiln__worlds *worlds,
+                                       const kiln_frontend *frontend)
+{
+    for (size_t i = 0; i < worlds->taken.count; i++)
+        if (worlds->taken.items[i].frontend == frontend)
+            return worlds->taken.items[i].number;
+    return 0;
+}
 /* For a look that takes nothing: KILN_EINVAL as kiln__worlds_begin(). */
 kiln_status kiln__world_check(uint64_t *out, const kiln_frontend *frontend,
                               uint64_t world, kiln_error **error);

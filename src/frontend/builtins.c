@@ -2,8 +2,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "builtins.h"
 
-#include "language.h"
-
 /* X(name, rule, least, most, data): those behind the operators. */
 #define BUILTIN_MAP(X) \
     X("global_id", QUERY, 1, 1, KILN__QUERY_GLOBAL_ID) \

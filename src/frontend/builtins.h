@@ -76,6 +76,10 @@ typedef struct kiln__builtin {
     int32_t data;
 } kiln__builtin;
 
+/* By index; 0 is unused. */
+extern const char *const kiln__builtins[];
+extern const uint32_t kiln__builtin_count;
+
 /* By the same index as kiln__builtins. */
 const kiln__builtin *kiln__builtin_at(uint32_t index);
 

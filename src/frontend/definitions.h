@@ -3,7 +3,7 @@
 #ifndef KILN_DEFINITIONS_H
 #define KILN_DEFINITIONS_H
 
-#include "language.h"
+#include "facts.h"
 
 /*
  * The inside of what facts.h keeps opaque. Who looks here reads the program

@@ -2,7 +2,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <string.h>
 
-#include "artifact.h"
 #include "closure.h"
 #include "device_check.h"
 #include "report.h"

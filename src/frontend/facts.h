@@ -80,6 +80,9 @@ typedef struct kiln__argument {
     int32_t literal;
 } kiln__argument;
 
+/* Of the language: language_state.c. */
+kiln_context *kiln__language_context(const kiln__language *language);
+
 /* ---- asking ---- */
 
 typedef struct kiln__facts {

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "infer.h"
-#include "language.h"
+#include "infer_method.h"
 #include "stack.h"
 
 /*

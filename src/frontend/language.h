@@ -16,25 +16,11 @@
 
 /* ---- language.c ---- */
 kiln_status kiln__language_new(kiln_context *context, kiln_error **error);
-kiln_context *kiln__language_context(const kiln__language *language);
 
 /* Finds the text of an expression in the method of the label, as exceptions
    name it; false when the frontend is another one, or has no such method. */
 int kiln__language_span(const kiln_frontend *frontend, const char *label,
                         uint32_t ordinal, const kiln__source **source,
                         kiln__span *span);
-
-/* ---- infer.c ---- */
-/* Infers the matched method for the signature and reports to `inference`. */
-kiln_status kiln__infer_method(kiln__language *language,
-                               kiln_inference *inference,
-                               const kiln_signature *signature,
-                               const kiln__match *match,
-                               const kiln_config *config, uint64_t world,
-                               kiln_error **error);
-
-/* ---- builtins.c: built-in functions by index; 0 is unused ---- */
-extern const char *const kiln__builtins[];
-extern const uint32_t kiln__builtin_count;
 
 #endif /* KILN_LANGUAGE_H */

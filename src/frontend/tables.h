@@ -112,7 +112,14 @@ struct kiln__language {
     kiln__source_node *sources;
 };
 
-/* ---- language.c ---- */
+/* ---- language_state.c ---- */
+/* An empty language, which nobody sees; NULL: out of memory. */
+kiln__language *kiln__language_make(kiln_context *context);
+/* Frees one that nobody sees. */
+void kiln__language_dispose(kiln__language *language);
+/* Makes it its context's, behind its frontend; and takes it from fork(). */
+void kiln__language_publish(kiln__language *language);
+void kiln__language_withdraw(kiln__language *language);
 /* Makes the core package if it is not there yet, and defines what was
    deferred. */
 kiln_status kiln__language_ready(kiln__language *language, kiln_error **error);

@@ -182,25 +182,6 @@ static void make_locals(kiln__lowering *l)
         begin_local(l, i);
 }
 
-/* What walks one function's tree, or LLVM's, has room for that. */
-#define LOWER_RESERVE ((size_t)1 << 20)
-
-int kiln__lower_is_too_deep(kiln__lowering *l)
-{
-    if (kiln__stack_left() >= LOWER_RESERVE * KILN__STACK_SCALE)
-        return 0;
-    l->no_memory = 1;
-    l->job->too_deep = 1;
-    return 1;
-}
-
-void kiln__lower_begin(kiln__lowering *l)
-{
-    LLVMSetCurrentDebugLocation2(
-        l->builder,
-        kiln__debug_place(l->job, l->f->subprogram, l->f->source, 0));
-}
-
 static kiln_status define(kiln__lowering *l, kiln__lower_function *f)
 {
     if (is_in_place(l, f) || f->source->bitcode != NULL)

@@ -91,6 +91,22 @@ typedef struct kiln__lower_waiting {
     LLVMBasicBlockRef skipping;
 } kiln__lower_waiting;
 
+struct kiln__lowering;
+
+/* What is done in another way in a function for a whole group; lower_group.c.
+ */
+typedef struct kiln__lower_as_group {
+    /* True when the block has steps; then they are emitted. */
+    int (*block)(struct kiln__lowering *l, uint32_t node);
+    /* True when the local is read at group level, from a slot; reads it. */
+    int (*is_slot)(const struct kiln__lowering *l, uint32_t local);
+    LLVMValueRef (*read)(struct kiln__lowering *l, uint32_t local);
+    /* Returns from the frame: one item, or all of the scope. */
+    void (*leave)(struct kiln__lowering *l, LLVMValueRef value);
+    /* Something was raised: leaves the function. */
+    void (*fail)(struct kiln__lowering *l);
+} kiln__lower_as_group;
+
 typedef struct kiln__lowering {
     kiln__codegen_job *job;
     LLVMContextRef context;
@@ -113,7 +129,8 @@ typedef struct kiln__lowering {
     kiln__lower_waiting waiting;
     struct kiln__uniform *uniform; /* where groups are split */
     struct kiln__group *group; /* lower_group.h; NULL: one item's function */
-    int no_memory;             /* what was made is thrown away */
+    const kiln__lower_as_group *as_group; /* where `group` is set */
+    int no_memory;                        /* what was made is thrown away */
 } kiln__lowering;
 
 /* ---- lower_plan.c: decoding, checks between functions, what can fail ---- */
@@ -192,6 +209,9 @@ void kiln__lower_attribute(const kiln__lowering *l, LLVMValueRef function,
 int kiln__lower_conversion_raises(int32_t from, int32_t to);
 
 /* ---- lower_memory.c: arrays, and elements of vectors ---- */
+/* An array of a group, where the backend has no barriers. */
+LLVMValueRef kiln__lower_local_array(kiln__lowering *l,
+                                     const kiln__ir_node *node);
 LLVMValueRef kiln__lower_memory(kiln__lowering *l, const kiln__ir_node *node);
 LLVMValueRef kiln__lower_element(kiln__lowering *l, const kiln__ir_node *node);
 
@@ -212,6 +232,8 @@ LLVMValueRef kiln__lower_atomic_loop(kiln__lowering *l, int64_t operation,
 LLVMValueRef kiln__lower_scope(const kiln__lowering *l, LLVMValueRef atomic);
 
 /* ---- lower_raise.c ---- */
+/* Notes a call of the method that failed, where frames are wanted. */
+void kiln__lower_frame(kiln__lowering *l, uint32_t ordinal, const char *method);
 /* Raises and leaves the function when `bad` is true; goes on behind. */
 void kiln__lower_check(kiln__lowering *l, const kiln__ir_node *node,
                        LLVMValueRef bad, uint32_t kind, const char *message,
@@ -256,14 +278,12 @@ void kiln__lower_end_waiting(kiln__lowering *l);
 int kiln__lower_guards(const kiln__lowering *l, const kiln__lower_function *f);
 /* Makes it look. */
 void kiln__lower_guard(kiln__lowering *l);
-
-/* ---- lower.c ---- */
-/* True when nothing may recur from here: the job fails. */
+/* True when nothing of this process may recur from here: the job fails. */
 int kiln__lower_is_too_deep(kiln__lowering *l);
-/* What is built first is at the place of the function. */
-void kiln__lower_begin(kiln__lowering *l);
 
 /* ---- lower_control.c ---- */
+/* What is built first is at the place of the function. */
+void kiln__lower_begin(kiln__lowering *l);
 void kiln__lower_statement(kiln__lowering *l, uint32_t node);
 LLVMBasicBlockRef kiln__lower_block(kiln__lowering *l);
 /* True when the current block already ends. */

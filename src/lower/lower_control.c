@@ -1,6 +1,6 @@
 /* lower_control.c - statements: blocks, branches, loops. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-#include "lower_group.h"
+#include "lower.h"
 
 #include <string.h>
 
@@ -400,6 +400,13 @@ static void block(kiln__lowering *l, const kiln__ir_node *node)
         kiln__lower_statement(l, kiln__ir_operand(l->ir, node, i));
 }
 
+void kiln__lower_begin(kiln__lowering *l)
+{
+    LLVMSetCurrentDebugLocation2(
+        l->builder,
+        kiln__debug_place(l->job, l->f->subprogram, l->f->source, 0));
+}
+
 void kiln__lower_statement(kiln__lowering *l, uint32_t index)
 {
     const kiln__ir_node *node = kiln__ir_node_at(l->ir, index);
@@ -410,7 +417,7 @@ void kiln__lower_statement(kiln__lowering *l, uint32_t index)
         (void)kiln__lower_enter(l, node);
     switch ((uint32_t)node->op) {
     case KILN__IR_BLOCK:
-        if (!kiln__group_block(l, index))
+        if (l->group == NULL || !l->as_group->block(l, index))
             block(l, node);
         break;
     case KILN__IR_SET:

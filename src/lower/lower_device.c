@@ -1,6 +1,6 @@
 /* lower_device.c - what items of a group share, where they run side by side. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-#include "lower_group.h"
+#include "lower.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* lower_expr.c - the values of expressions. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-#include "lower_group.h"
+#include "lower.h"
 
 #include <string.h>
 
@@ -36,8 +36,8 @@ static LLVMValueRef local(kiln__lowering *l, const kiln__ir_node *node)
         return LLVMConstNull(type);
     if (l->fixed[node->imm])
         return l->locals[node->imm];
-    if (kiln__group_is_slot(l, (uint32_t)node->imm))
-        return kiln__group_read(l, (uint32_t)node->imm);
+    if (l->group != NULL && l->as_group->is_slot(l, (uint32_t)node->imm))
+        return l->as_group->read(l, (uint32_t)node->imm);
     return LLVMBuildLoad2(l->builder, type, l->locals[node->imm], "");
 }
 

@@ -445,31 +445,31 @@ static void run_steps(kiln__lowering *l, const kiln__group_steps *steps)
 
 /* ---- what the other files of lowering ask ---- */
 
-int kiln__group_block(kiln__lowering *l, uint32_t node)
+static int emit_steps(kiln__lowering *l, uint32_t node)
 {
     const kiln__group *g = l->group;
 
-    if (g == NULL || g->item_end != NULL || !g->frame->steps[node].is_planned)
+    if (g->item_end != NULL || !g->frame->steps[node].is_planned)
         return 0;
     run_steps(l, &g->frame->steps[node]);
     return 1;
 }
 
-int kiln__group_is_slot(const kiln__lowering *l, uint32_t local)
+static int is_slot(const kiln__lowering *l, uint32_t local)
 {
     const kiln__group *g = l->group;
 
-    return g != NULL && g->item_end == NULL &&
+    return g->item_end == NULL &&
            variable_at(l, local)->storage == KILN__STORAGE_SLOT;
 }
 
-LLVMValueRef kiln__group_read(kiln__lowering *l, uint32_t local)
+static LLVMValueRef read_slot(kiln__lowering *l, uint32_t local)
 {
     return kiln__group_slot_read(l, variable_at(l, local), type_of(l, local),
                                  l->group->first);
 }
 
-void kiln__group_return(kiln__lowering *l, LLVMValueRef value)
+static void leave_frame(kiln__lowering *l, LLVMValueRef value)
 {
     kiln__group *g = l->group;
 
@@ -483,24 +483,22 @@ void kiln__group_return(kiln__lowering *l, LLVMValueRef value)
     LLVMBuildBr(l->builder, g->item_end);
 }
 
-LLVMValueRef kiln__lower_local_array(kiln__lowering *l,
-                                     const kiln__ir_node *node)
+/* Functions that are emitted where they are called. */
+static void leave_failed(kiln__lowering *l)
 {
-    const size_t index = (size_t)(node - l->ir->nodes.items);
-    LLVMValueRef at = hooks(l)->memory(l->job, l->builder, l->item);
-    LLVMValueRef offset = number(l, l->f->arrays[index] - 1);
-    LLVMValueRef value = LLVMGetPoison(kiln__lower_type_of(l, node->type));
-
-    at = LLVMBuildInBoundsGEP2(l->builder, LLVMInt8TypeInContext(l->context),
-                               at, &offset, 1, "");
-    value = LLVMBuildInsertValue(l->builder, value, at, 0, "");
-    for (unsigned i = 0; i < node->count; i++)
-        value = LLVMBuildInsertValue(
-            l->builder, value,
-            number(l, (uint64_t)kiln__ir_operand_at(l->ir, node, i)->imm),
-            1 + i, "");
-    return value;
+    for (const kiln__group_frame *at = l->group->frame; at->outer != NULL;
+         at = at->outer)
+        kiln__lower_frame(l, at->ordinal, at->outer->f.ir.method);
+    LLVMBuildBr(l->builder, l->group->failed);
 }
+
+static const kiln__lower_as_group as_group = {
+    .block = emit_steps,
+    .is_slot = is_slot,
+    .read = read_slot,
+    .leave = leave_frame,
+    .fail = leave_failed,
+};
 
 /* ---- the function ---- */
 
@@ -536,6 +534,7 @@ kiln_status kiln__group_define(kiln__lowering *l, kiln__lower_function *f)
     l->ir = &f->ir;
     l->item = LLVMGetParam(f->value, 0);
     l->group = &g;
+    l->as_group = &as_group;
     g.entry = kiln__lower_block(l);
     g.failed = kiln__lower_block(l);
     kiln__lower_begin(l);

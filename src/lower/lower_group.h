@@ -210,15 +210,4 @@ void kiln__group_each(kiln__lowering *l,
 /* ---- lower_group_together.c ---- */
 void kiln__group_together(kiln__lowering *l, const kiln__ir_node *set);
 
-/* ---- what the other files of lowering ask ---- */
-/* True when the block has steps; then they are emitted. */
-int kiln__group_block(kiln__lowering *l, uint32_t node);
-/* True when the local is read at group level, from a slot. */
-int kiln__group_is_slot(const kiln__lowering *l, uint32_t local);
-LLVMValueRef kiln__group_read(kiln__lowering *l, uint32_t local);
-/* Returns from the frame: one item, or all of the scope. */
-void kiln__group_return(kiln__lowering *l, LLVMValueRef value);
-LLVMValueRef kiln__lower_local_array(kiln__lowering *l,
-                                     const kiln__ir_node *node);
-
 #endif /* KILN_LOWER_GROUP_H */

@@ -228,3 +228,26 @@ LLVMValueRef kiln__lower_element(kiln__lowering *l, const kiln__ir_node *node)
                ? LLVMBuildExtractElement(l->builder, vector, index, "")
                : LLVMBuildInsertElement(l->builder, vector, value, index, "");
 }
+
+/* ---- arrays of a group ---- */
+
+LLVMValueRef kiln__lower_local_array(kiln__lowering *l,
+                                     const kiln__ir_node *node)
+{
+    const size_t index = (size_t)(node - l->ir->nodes.items);
+    LLVMValueRef at =
+        l->job->backend->groups->memory(l->job, l->builder, l->item);
+    LLVMValueRef offset = LLVMConstInt(l->i64, l->f->arrays[index] - 1, 0);
+    LLVMValueRef value = LLVMGetPoison(kiln__lower_type_of(l, node->type));
+
+    at = LLVMBuildInBoundsGEP2(l->builder, LLVMInt8TypeInContext(l->context),
+                               at, &offset, 1, "");
+    value = LLVMBuildInsertValue(l->builder, value, at, 0, "");
+    for (unsigned i = 0; i < node->count; i++)
+        value = LLVMBuildInsertValue(
+            l->builder, value,
+            LLVMConstInt(l->i64,
+                         (uint64_t)kiln__ir_operand_at(l->ir, node, i)->imm, 0),
+            1 + i, "");
+    return value;
+}

@@ -1,6 +1,6 @@
 /* lower_raise.c - failing, and returning without having failed. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-#include "lower_group.h"
+#include "lower.h"
 
 /*
  * A function that can fail gives {value, i1} or, without a value, i1. The
@@ -25,19 +25,10 @@ static int wants_frames(const kiln__lowering *l)
            l->job->backend->frame != NULL;
 }
 
-/* A call that failed, of the method. */
-static void add_frame(kiln__lowering *l, uint32_t ordinal, const char *method)
+void kiln__lower_frame(kiln__lowering *l, uint32_t ordinal, const char *method)
 {
     if (wants_frames(l))
         l->job->backend->frame(l->job, l->builder, l->item, ordinal, method);
-}
-
-/* Of the functions that are emitted where they are called. */
-static void add_group_frames(kiln__lowering *l)
-{
-    for (const kiln__group_frame *at = l->group->frame; at->outer != NULL;
-         at = at->outer)
-        add_frame(l, at->ordinal, at->outer->f.ir.method);
 }
 
 void kiln__lower_leave(kiln__lowering *l, int failed)
@@ -61,8 +52,7 @@ void kiln__lower_leave(kiln__lowering *l, int failed)
 static void return_failure(kiln__lowering *l)
 {
     if (l->group != NULL) {
-        add_group_frames(l);
-        LLVMBuildBr(l->builder, l->group->failed);
+        l->as_group->fail(l);
     } else if (l->f->gathers != NULL) {
         kiln__lower_fail(l);
     } else {
@@ -78,7 +68,7 @@ void kiln__lower_return(kiln__lowering *l, LLVMValueRef value)
         LLVMConstInt(LLVMInt1TypeInContext(l->context), 0, 0);
 
     if (l->group != NULL) {
-        kiln__group_return(l, value);
+        l->as_group->leave(l, value);
         return;
     }
     if (has_value && l->f->can_fail) {
@@ -125,7 +115,7 @@ void kiln__lower_pass_on(kiln__lowering *l, const kiln__ir_node *node,
 {
     const LLVMBasicBlockRef fine = branch(l, failed);
 
-    add_frame(l, node->ordinal, l->ir->method);
+    kiln__lower_frame(l, node->ordinal, l->ir->method);
     return_failure(l);
     LLVMPositionBuilderAtEnd(l->builder, fine);
 }

@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "kiln/error.h"
 #include "lower.h"
+#include "stack.h"
 
 /*
  * On a backend that can tell, each function that stays one looks first whether
@@ -26,4 +27,18 @@ void kiln__lower_guard(kiln__lowering *l)
     kiln__lower_check(
         l, &method, l->job->backend->exhausted(l->job, l->builder, l->item),
         KILN_EXCEPTION_MEMORY, "calls nest too deeply", none, none);
+}
+
+/* ---- the stack of this process ---- */
+
+/* What walks one function's tree, or LLVM's, has room for that. */
+#define LOWER_RESERVE ((size_t)1 << 20)
+
+int kiln__lower_is_too_deep(kiln__lowering *l)
+{
+    if (kiln__stack_left() >= LOWER_RESERVE * KILN__STACK_SCALE)
+        return 0;
+    l->no_memory = 1;
+    l->job->too_deep = 1;
+    return 1;
 }

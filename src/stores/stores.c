@@ -229,12 +229,6 @@ kiln_status kiln__stores_next(kiln__stored *stored, kiln_context *context,
                     start_ns);
 }
 
-void kiln__stored_release(kiln__stored *stored)
-{
-    kiln_blob_release(&stored->bytes);
-    stored->entry = (kiln__entry){0}; /* lay in the bytes */
-}
-
 void kiln__stores_reject(kiln_context *context, const kiln__stored *stored,
                          kiln__entry_fault fault)
 {

@@ -72,11 +72,10 @@ void kiln__tiers_trim(struct kiln__tiers *tiers)
     kiln__mutex_unlock(&tiers->lock);
 }
 
-void kiln__tiers_grew(struct kiln__tiers *tiers, size_t size)
+void kiln__tiers_bound(struct kiln__tiers *tiers)
 {
     const uint64_t most = kiln__stores_mem_size(tiers->context);
 
-    tiers->grown_bytes += size;
     if (tiers->grown_bytes > most / SLACK_PART &&
         tiers->grown_bytes >
             most - (tiers->idle_bytes < most ? tiers->idle_bytes : most))

@@ -259,8 +259,7 @@ static const char *name_of(kiln__flight *const *flights, size_t count)
 {
     if (count != 1 || !flights[0])
         return "the first of several";
-    return flights[0]->code ? kiln_code_name(flights[0]->code)
-                            : "a code instance";
+    return flights[0]->code ? flights[0]->code->name : "a code instance";
 }
 
 /* The host's brackets may call back: they stand outside of it all. */

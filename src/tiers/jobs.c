@@ -249,3 +249,15 @@ void kiln__job_finish(kiln_context *context, kiln__flight *flight,
     kiln__mutex_unlock(&tiers->lock);
     kiln__kernel_free(extra);
 }
+
+void kiln__kernel_free(kiln_kernel *kernel)
+{
+    kiln_context *context;
+
+    if (!kernel)
+        return;
+    context = kernel->context;
+    context->tiers->unload(kernel);
+    kiln_artifact_release(kernel->artifact);
+    kiln__deallocate(&context->alloc, kernel, sizeof *kernel);
+}

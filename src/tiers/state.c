@@ -74,6 +74,7 @@ kiln_status kiln__tiers_new(kiln_context *context,
         return KILN_ENOMEM;
     tiers->context = context;
     tiers->unload = unload;
+    tiers->bound = kiln__tiers_bound;
     if (!kiln__job_table_new(tiers))
         goto failed;
     if (kiln__locks_new(&tiers->locks, context, lock_folder, context) !=
@@ -100,18 +101,6 @@ failed:
     kiln__job_table_free(tiers);
     kiln__deallocate(&context->alloc, tiers, sizeof *tiers);
     return KILN_ENOMEM;
-}
-
-void kiln__kernel_free(kiln_kernel *kernel)
-{
-    kiln_context *context;
-
-    if (!kernel)
-        return;
-    context = kernel->context;
-    context->tiers->unload(kernel);
-    kiln_artifact_release(kernel->artifact);
-    kiln__deallocate(&context->alloc, kernel, sizeof *kernel);
 }
 
 static void job_free(const kiln_alloc *alloc, kiln__job *job)

@@ -193,6 +193,7 @@ struct kiln__tiers {
     uint64_t order;        /* of what was published last */
     uint64_t idle_bytes;   /* that nobody held when it was looked at last */
     uint64_t grown_bytes;  /* that were added since */
+    void (*bound)(struct kiln__tiers *tiers); /* bounds.c */
     _Atomic uint64_t longest_build_ns;
     kiln__consumer *consumers; /* of attached results */
     kiln_code *codes;          /* every published one */
@@ -451,8 +452,14 @@ typedef kiln__array_of(kiln__idle) kiln__idle_list;
 
 /* Drops what is beyond the bound of memory. */
 void kiln__tiers_trim(struct kiln__tiers *tiers);
+/* With the lock held: the same, if enough was added since. */
+void kiln__tiers_bound(struct kiln__tiers *tiers);
 /* With the lock held: so much was added, and is held. */
-void kiln__tiers_grew(struct kiln__tiers *tiers, size_t size);
+static inline void kiln__tiers_grew(struct kiln__tiers *tiers, size_t size)
+{
+    tiers->grown_bytes += size;
+    tiers->bound(tiers);
+}
 
 /* ---- binary.c ---- */
 void kiln__artifacts_free(struct kiln__tiers *tiers);
