@@ -7,7 +7,7 @@ find_library(KILN_LLVM_SUPPORT libLLVMSupport.a
 
 # kiln_take_blake3(out): the object's path. Its functions get names of ours: a
 # program that is linked with LLVM as well has those of both, and neither
-# stands in for the other. src/blake3_dispatch.c replaces LLVM's choice among
+# stands in for the other. src/base/digest/blake3_dispatch.c replaces LLVM's choice among
 # them where making it asks the processor.
 function(kiln_take_blake3 out)
     set(folder ${PROJECT_BINARY_DIR}/generated/blake3)

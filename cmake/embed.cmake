@@ -34,7 +34,7 @@ endfunction()
 embed(sources ${FILES})
 embed(packages ${PACKAGES})
 file(WRITE ${OUTPUT}
-"#include \"runtime_sources.h\"
+"#include \"frontend/program/runtime_sources.h\"
 
 ${arrays}const kiln__runtime_source kiln__runtime_sources[] = {
 ${sources}    {NULL, NULL, 0},

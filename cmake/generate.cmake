@@ -25,7 +25,8 @@ add_custom_command(
         ${PROJECT_SOURCE_DIR}/cmake/build_id.cmake
     COMMENT "Hashing the sources" VERBATIM)
 
-foreach(file IN LISTS kiln_sources kiln_codegen_sources kiln_worker_sources)
+foreach(file IN LISTS kiln_sources kiln_common_sources kiln_codegen_sources
+    kiln_worker_sources)
     set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${file})
     file(STRINGS ${file} uses REGEX "KILN_BUILD_ID" LIMIT_COUNT 1)
     if(uses)

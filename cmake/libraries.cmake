@@ -7,6 +7,8 @@ function(kiln_add_objects name)
 endfunction()
 
 kiln_add_objects(kiln-common-objects ${kiln_common_sources})
+target_include_directories(kiln-common-objects SYSTEM PRIVATE
+    ${KILN_UTHASH_INCLUDE} ${KILN_XXHASH_INCLUDE})
 kiln_add_objects(kiln-objects ${kiln_sources}
     ${kiln_generated}/runtime_sources.c)
 target_include_directories(kiln-objects SYSTEM PRIVATE
@@ -41,12 +43,12 @@ if(kiln_codegen_sources)
     # The library that libkiln opens at the first miss. It is never versioned:
     # both sides check each other's build id.
     add_library(kiln-codegen-opened SHARED
-        $<TARGET_OBJECTS:kiln-codegen-objects>
-        $<TARGET_OBJECTS:kiln-common-objects>)
+        $<TARGET_OBJECTS:kiln-codegen-objects>)
     set_target_properties(kiln-codegen-opened PROPERTIES
         OUTPUT_NAME kiln-codegen LINKER_LANGUAGE CXX EXPORT_NAME kiln-codegen)
+    add_library(kiln-common STATIC $<TARGET_OBJECTS:kiln-common-objects>)
     target_link_libraries(kiln-codegen-opened PRIVATE
-        ${kiln_opened_libraries})
+        $<BUILD_INTERFACE:kiln-common> ${kiln_opened_libraries})
     if(KILN_LLVM_STATIC)
         include(cmake/codegen_link.cmake)
     endif()
@@ -56,9 +58,9 @@ if(kiln_codegen_sources)
     # The program of worker processes, which opens that library. libkiln looks
     # for it from its own folder.
     add_executable(kiln-codegen-worker ${kiln_worker_sources}
-        ${kiln_worker_parts} $<TARGET_OBJECTS:kiln-common-objects>)
+        ${kiln_worker_parts})
     kiln_compile_as_ours(kiln-codegen-worker)
-    target_link_libraries(kiln-codegen-worker PRIVATE Threads::Threads
+    target_link_libraries(kiln-codegen-worker PRIVATE kiln-common Threads::Threads
         ${CMAKE_DL_LIBS} m)
     set_target_properties(kiln-codegen-worker PROPERTIES
         RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/libexec/kiln

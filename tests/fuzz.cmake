@@ -1,11 +1,19 @@
 # tests/fuzz/fuzz_*.c, each an LLVMFuzzerTestOneInput: under the fuzz preset a
-# libFuzzer program, otherwise a program that runs its corpus once. A comment
+# libFuzzer program, otherwise a program that runs its corpus once. A corpus is
+# many small files, kept as one archive (scripts/corpus.sh). A comment
 # line `/* SEEDS: folder... */` names other folders of tests that are inputs.
 kiln_glob(fuzz_files tests/fuzz/fuzz_*.c)
 foreach(file IN LISTS fuzz_files)
     get_filename_component(name ${file} NAME_WE)
     string(REPLACE "fuzz_" "" what ${name})
-    set(corpus ${CMAKE_CURRENT_SOURCE_DIR}/fuzz/corpus/${what})
+    set(archive ${CMAKE_CURRENT_SOURCE_DIR}/fuzz/corpus/${what}.tar.xz)
+    set(corpus ${PROJECT_BINARY_DIR}/tests/corpus/${what})
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${archive})
+    if(${archive} IS_NEWER_THAN ${corpus}.unpacked)
+        file(REMOVE_RECURSE ${corpus})
+        file(ARCHIVE_EXTRACT INPUT ${archive} DESTINATION ${corpus})
+        file(TOUCH ${corpus}.unpacked)
+    endif()
     kiln_read_comment(seeds ${PROJECT_SOURCE_DIR}/${file} SEEDS)
     list(TRANSFORM seeds PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/)
     add_executable(${name} ${PROJECT_SOURCE_DIR}/${file})

@@ -7,7 +7,7 @@
 
 #include "../bench.h"
 #include "entries.h"
-#include "stores/loose.h"
+#include "stores/loose/loose.h"
 
 /*
  * `entries` files, the first of which are large and asked for. 65,536 entries

@@ -6,7 +6,7 @@
 
 #include "../bench.h"
 #include "entries.h"
-#include "pack.h"
+#include "stores/pack/pack.h"
 
 /*
  * A pack file of so many entries, a few of which are large and asked for, in

@@ -5,10 +5,10 @@
 #include <string.h>
 
 #include "../bench.h"
-#include "file.h"
-#include "keys.h"
+#include "base/system/file.h"
+#include "context/keys/key.h"
+#include "context/keys/settings.h"
 #include "requests.h"
-#include "settings.h"
 
 /*
  * These reach behind the public interface: what one entry costs cannot be seen

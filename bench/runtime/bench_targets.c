@@ -6,11 +6,11 @@
 #include <string.h>
 
 #include "../bench.h"
+#include "base/digest/digest.h"
+#include "base/system/file.h"
+#include "base/toolchain/tool_paths.h"
 #include "closures.h"
-#include "file.h"
-#include "hasher.h"
 #include "requests.h"
-#include "tool_files.h"
 
 /*
  * `init_field` of the example tgv needs a sine and a cosine. On CUDA and ROCm

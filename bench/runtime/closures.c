@@ -4,7 +4,7 @@
 #include "closures.h"
 
 #include "../bench.h"
-#include "keys.h"
+#include "context/keys/key.h"
 
 kiln_context *closures_open(const char *folder, const char *target,
                             const kiln_config **config)

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "hasher.h"
+#include "base/digest/digest.h"
 
 kiln_key entries_key(char bytes[ENTRIES_KEY_SIZE], uint64_t number)
 {

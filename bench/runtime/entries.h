@@ -3,7 +3,7 @@
 #ifndef BENCH_ENTRIES_H
 #define BENCH_ENTRIES_H
 
-#include "entry.h"
+#include "stores/entry.h"
 
 #define ENTRIES_ASKED 256u   /* of a store, those that are asked for */
 #define ENTRIES_KEY_SIZE 200 /* as long as the keys of real jobs */

@@ -6,7 +6,8 @@
 #include <stdio.h>
 
 #include "../bench.h"
-#include "settings.h"
+#include "codegen_client/codegen_library.h"
+#include "context/keys/settings.h"
 
 static kiln_status take(void *env, const kiln__codegen_result *result)
 {
@@ -83,7 +84,8 @@ void requests_open(struct requests *r, const char *target)
     bench_check(
         kiln_config_new(&r->config, r->context, &config_options, &error),
         &error);
-    bench_check(kiln__door_open(r->context, &r->codegen, &error), &error);
+    bench_check(kiln__codegen_library_open(r->context, &r->codegen, &error),
+                &error);
     r->settings = (kiln__codegen_settings){.backend = r->config->backend,
                                            .triple = r->config->triple,
                                            .processor = r->config->processor,

@@ -3,7 +3,7 @@
 #ifndef BENCH_REQUESTS_H
 #define BENCH_REQUESTS_H
 
-#include "tiers.h"
+#include "tiers/tiers.h"
 
 /* A context with an open code generator, and what it made last. */
 struct requests {

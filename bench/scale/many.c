@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "codegen.h"
+#include "abi/codegen_abi.h"
 #include "kiln/sys/alloc.h"
 
 static const char source[] = "kernel job(a, b, c, d, e)\n"

@@ -1,11 +1,12 @@
 /* device.c - devices, buffers and queues, over whatever backend it is. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-#include "handles.h"
+#include "backends/handles.h"
 
 #include <string.h>
 
-#include "report.h"
-#include "settings.h"
+#include "backends/backend.h"
+#include "base/error.h"
+#include "context/keys/settings.h"
 
 /* ---- devices ---- */
 

@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "report.h"
-#include "report_text.h"
+#include "backends/report_text.h"
+#include "base/error.h"
 
 /* "inexact conversion: 300 is no i8"; the message is the type. */
 static void format_inexact(char *out, size_t size, const kiln__raised *from)

@@ -3,8 +3,8 @@
 #ifndef KILN_HANDLES_H
 #define KILN_HANDLES_H
 
-#include "backends.h"
-#include "workload.h"
+#include "backends/backend.h"
+#include "backends/workload.h"
 
 /* `ops` and `self` are the backend's, or those of offline.c. */
 struct kiln_device {

@@ -1,19 +1,19 @@
 /* launch.c - checks a launch, packs its arguments, reports exceptions. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-#include "handles.h"
+#include "backends/handles.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "arena.h"
-#include "code.h"
-#include "device_abi.h"
-#include "report.h"
-#include "report_text.h"
-#include "settings.h"
-#include "tiers.h"
-#include "types.h"
+#include "abi/device_abi.h"
+#include "backends/report_text.h"
+#include "base/data/arena.h"
+#include "base/error.h"
+#include "context/keys/settings.h"
+#include "context/types/types.h"
+#include "tiers/tiers.h"
+#include "tiers/typed/code_instance.h"
 
 /*
  * The way to a kernel that is warm already: one pass over the arguments that

@@ -1,11 +1,11 @@
 /* offline.c - a device that takes everything and runs nothing. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-#include "backends.h"
+#include "backends/backend.h"
 
 #include <string.h>
 #include <sys/mman.h>
 
-#include "report.h"
+#include "base/error.h"
 
 /*
  * What stands for the device is its context; queues need no state, since the

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report_text.h"
+#include "backends/report_text.h"
 
 /*
  * A record becomes one piece of text and one call of the host's callback, so

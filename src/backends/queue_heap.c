@@ -1,12 +1,12 @@
 /* queue_heap.c - the memory that kernels of a queue allocate. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-#include "handles.h"
+#include "backends/handles.h"
 
 #include <inttypes.h>
 
-#include "heap_abi.h"
-#include "memory.h"
-#include "report.h"
+#include "abi/heap_abi.h"
+#include "base/data/memory.h"
+#include "base/error.h"
 
 /*
  * A heap is a buffer like any other, made when a kernel wants it. Its launches

@@ -3,9 +3,9 @@
 #ifndef KILN_REPORT_TEXT_H
 #define KILN_REPORT_TEXT_H
 
-#include "array.h"
-#include "core.h"
-#include "host_abi.h"
+#include "abi/host_abi.h"
+#include "base/data/array.h"
+#include "context/context.h"
 
 /* ---- exception_text.c ---- */
 

@@ -1,15 +1,15 @@
 /* workload.c - which kernels an offline device was asked to launch. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-#include "workload.h"
+#include "backends/workload.h"
 
 #include <string.h>
 
-#include "array.h"
-#include "artifact.h"
-#include "hasher.h"
-#include "map.h"
-#include "settings.h"
-#include "thread.h"
+#include "base/data/array.h"
+#include "base/data/map.h"
+#include "base/digest/digest.h"
+#include "base/system/thread.h"
+#include "context/keys/settings.h"
+#include "tiers/binary/artifact.h"
 
 /*
  * One line a kernel, as text from the start: kernels go when they are

@@ -3,7 +3,7 @@
 #ifndef KILN_WORKLOAD_H
 #define KILN_WORKLOAD_H
 
-#include "core.h"
+#include "context/context.h"
 
 /* Any thread. */
 typedef struct kiln__workload kiln__workload;

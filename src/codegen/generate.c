@@ -5,11 +5,14 @@
 
 #include <llvm-c/Analysis.h>
 
-#include "array.h"
-#include "codegen_parts.h"
+#include "base/data/array.h"
+#include "base/error.h"
+#include "codegen/foreign/foreign.h"
+#include "codegen/generate.h"
+#include "codegen/lower/lower_job.h"
+#include "codegen/module/codegen_stages.h"
 #include "kiln/compile.h"
 #include "kiln/kernel.h"
-#include "report.h"
 
 /*
  * Each job has its LLVM context, module and machine to itself, so jobs run at

@@ -3,14 +3,14 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "deferred.h"
-#include "float_mode.h"
-#include "infer_method.h"
-#include "language.h"
-#include "report.h"
-#include "settings.h"
-#include "stack.h"
-#include "types.h"
+#include "base/error.h"
+#include "base/system/float_mode.h"
+#include "base/system/stack.h"
+#include "context/keys/settings.h"
+#include "context/types/types.h"
+#include "frontend/infer/infer_method.h"
+#include "frontend/language.h"
+#include "frontend/program/lazy_text.h"
 
 /* The form of typed IR and, beside it, what inference makes of a program:
    raised by whoever changes what the same text is inferred to, refused for or
@@ -166,7 +166,7 @@ static kiln_status language_function(void *self, const char *name,
                                      const kiln_function **out)
 {
     kiln__language *language = self;
-    const kiln_function *function = kiln__deferral_function(language, name);
+    const kiln_function *function = kiln__lazy_text_function(language, name);
     const kiln__generic *generic;
 
     if (function != NULL) {

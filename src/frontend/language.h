@@ -3,7 +3,8 @@
 #ifndef KILN_LANGUAGE_H
 #define KILN_LANGUAGE_H
 
-#include "facts.h"
+#include "frontend/program/facts.h"
+#include "tiers/tiers.h"
 
 /*
  * The kernel language is a frontend like any other (kiln/sys/frontend.h);
@@ -22,5 +23,10 @@ kiln_status kiln__language_new(kiln_context *context, kiln_error **error);
 int kiln__language_span(const kiln_frontend *frontend, const char *label,
                         uint32_t ordinal, const kiln__source **source,
                         kiln__span *span);
+
+/* ---- text_facts.c ---- */
+/* Gives what the kernel language knows about texts that were defined since. */
+kiln_status kiln__language_delta(kiln_context *context, uint64_t since,
+                                 const kiln__delta_taker *taker);
 
 #endif /* KILN_LANGUAGE_H */

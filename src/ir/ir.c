@@ -1,10 +1,10 @@
 /* ir.c - building typed IR, and the tables of its operations. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-#include "ir.h"
+#include "ir/ir.h"
 
 #include <string.h>
 
-#include "ir_tables.h"
+#include "ir/ir_tables.h"
 
 /* ---- tables ---- */
 

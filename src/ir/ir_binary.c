@@ -2,8 +2,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <string.h>
 
-#include "ir_tables.h"
-#include "report.h"
+#include "base/error.h"
+#include "ir/ir_tables.h"
 
 /*
  * Little-endian: "KIR\0", version, then the function's members, then each

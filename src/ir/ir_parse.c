@@ -2,10 +2,10 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <string.h>
 
-#include "ir_scan.h"
-#include "ir_text.h"
-#include "report.h"
-#include "stack.h"
+#include "base/error.h"
+#include "base/system/stack.h"
+#include "ir/ir_scan.h"
+#include "ir/ir_text.h"
 
 /* The grammar stands in ir_print.c; ir_scan.c reads its leaves. */
 

@@ -4,9 +4,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "ir_tables.h"
-#include "ir_text.h"
-#include "stack.h"
+#include "base/system/stack.h"
+#include "ir/ir_tables.h"
+#include "ir/ir_text.h"
 
 /*
  * The text form, which ir_parse.c reads back:

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "ir_tables.h"
+#include "ir/ir_tables.h"
 
 /*
  * One function a family of operations; each returns NULL or what is wrong.

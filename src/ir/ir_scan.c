@@ -1,11 +1,11 @@
 /* ir_scan.c - the words, numbers, texts and types of textual typed IR. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-#include "ir_scan.h"
+#include "ir/ir_scan.h"
 
 #include <string.h>
 
-#include "ir_text.h"
-#include "stack.h"
+#include "base/system/stack.h"
+#include "ir/ir_text.h"
 
 int kiln__scan_fail(kiln__scanner *p, const char *what)
 {

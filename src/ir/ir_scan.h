@@ -3,7 +3,7 @@
 #ifndef KILN_IR_SCAN_H
 #define KILN_IR_SCAN_H
 
-#include "ir_tables.h"
+#include "ir/ir_tables.h"
 
 /*
  * Every function returns 1, or 0 after the first failure, which `what` keeps

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "ir_tables.h"
+#include "ir/ir_tables.h"
 
 #define KILN__IR_FLAG_COUNT 6
 

@@ -1,11 +1,11 @@
 /* ir_uniform.c - what is the same for all items of a group. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-#include "ir_uniform.h"
+#include "ir/ir_uniform.h"
 
 #include <string.h>
 
-#include "ir_tables.h"
-#include "stack.h"
+#include "base/system/stack.h"
+#include "ir/ir_tables.h"
 
 static uint8_t highest(uint8_t a, uint8_t b)
 {

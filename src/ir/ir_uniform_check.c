@@ -2,9 +2,9 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <string.h>
 
-#include "ir_tables.h"
-#include "ir_uniform.h"
-#include "stack.h"
+#include "base/system/stack.h"
+#include "ir/ir_tables.h"
+#include "ir/ir_uniform.h"
 
 typedef struct checker {
     kiln__uniform *u;

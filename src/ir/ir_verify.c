@@ -1,7 +1,7 @@
 /* ir_verify.c - what lowering may rely on. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-#include "ir_tables.h"
-#include "report.h"
+#include "base/error.h"
+#include "ir/ir_tables.h"
 
 /*
  * Each pass relies on the ones before: tables, the nodes one by one (indices

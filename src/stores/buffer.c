@@ -1,6 +1,6 @@
 /* buffer.c - memory into which the bytes of a file are read. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-#include "buffer.h"
+#include "stores/buffer.h"
 
 #include <errno.h>
 #include <unistd.h>

@@ -5,7 +5,7 @@
 
 #include <sys/types.h>
 
-#include "memory.h"
+#include "base/data/memory.h"
 
 /*
  * Stores never map files. Whoever may write to a file may cut it or write it

@@ -6,12 +6,12 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "cache_settings.h"
-#include "chain.h"
-#include "folder_packs.h"
-#include "hasher.h"
-#include "report.h"
-#include "temporary.h"
+#include "base/digest/digest.h"
+#include "base/error.h"
+#include "base/system/temp_dir.h"
+#include "context/cache_settings.h"
+#include "stores/folder_packs.h"
+#include "stores/store_chain.h"
 
 /*
  * Entries are read and checked, written into a pack of another name, and that

@@ -1,13 +1,13 @@
 /* entry.c - the envelope of an entry, made and checked. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-#include "entry.h"
+#include "stores/entry.h"
 
 #include <string.h>
 
-#include "hasher.h"
+#include "base/data/sum.h"
+#include "base/digest/digest.h"
 #include "kiln/cache.h"
 #include "kiln/kernel.h"
-#include "sum.h"
 
 /*
  * The head, by offset. Whatever is added gets a new version; readers of this

@@ -1,6 +1,6 @@
 /* filesystem.c - what a file system can be trusted with. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-#include "filesystem.h"
+#include "stores/filesystem.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -11,9 +11,9 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-#include "descriptor.h"
-#include "file.h"
-#include "passing.h"
+#include "base/system/descriptor.h"
+#include "base/system/file.h"
+#include "base/system/passing.h"
 
 /*
  * File systems are told apart by the number that statfs() gives. The kernel's

@@ -3,7 +3,7 @@
 #ifndef KILN_STORES_FILESYSTEM_H
 #define KILN_STORES_FILESYSTEM_H
 
-#include "memory.h"
+#include "base/data/memory.h"
 
 typedef struct kiln__filesystem {
     /* It reaches over a network or into another program: files there are not

@@ -1,6 +1,6 @@
 /* folder_packs.c - the packs in a disk store's own folder. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-#include "folder_packs.h"
+#include "stores/folder_packs.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -11,10 +11,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "chain.h"
-#include "log.h"
-#include "passing.h"
-#include "report.h"
+#include "base/error.h"
+#include "base/system/passing.h"
+#include "context/log.h"
+#include "stores/store_chain.h"
 
 /* A use is noted at most so often. */
 #define NOTED_S 3600

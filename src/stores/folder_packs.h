@@ -3,9 +3,9 @@
 #ifndef KILN_STORES_FOLDER_PACKS_H
 #define KILN_STORES_FOLDER_PACKS_H
 
-#include "array.h"
-#include "loose.h"
-#include "pack.h"
+#include "base/data/array.h"
+#include "stores/loose/loose.h"
+#include "stores/pack/pack.h"
 
 /*
  * FOLDER/[NAME SPACE/]v2/packs/NAME.kilnpack

@@ -9,13 +9,13 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cache_settings.h"
-#include "chain.h"
-#include "failed.h"
-#include "folder_packs.h"
-#include "loose_scan.h"
-#include "passing.h"
-#include "report.h"
+#include "base/error.h"
+#include "base/system/passing.h"
+#include "context/cache_settings.h"
+#include "stores/failed_input.h"
+#include "stores/folder_packs.h"
+#include "stores/loose/loose_scan.h"
+#include "stores/store_chain.h"
 
 /*
  * Looks at everything as readers do, level by level, and opens none that they

@@ -1,14 +1,14 @@
 /* stores.c - what tiers ask of stores, and what they tell them. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-#include "stores.h"
+#include "stores/stores.h"
 
-#include "cache_settings.h"
-#include "chain.h"
-#include "failed.h"
-#include "folder_packs.h"
+#include "base/error.h"
+#include "context/cache_settings.h"
+#include "context/trace.h"
 #include "kiln/kernel.h"
-#include "report.h"
-#include "trace.h"
+#include "stores/failed_input.h"
+#include "stores/folder_packs.h"
+#include "stores/store_chain.h"
 
 /* ---- how stores are used ---- */
 

@@ -1,6 +1,6 @@
 /* trust.c - whose something is, who may write to it, and the way to it. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-#include "trust.h"
+#include "stores/trust.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -10,8 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "descriptor.h"
-#include "memory.h"
+#include "base/data/memory.h"
+#include "base/system/descriptor.h"
 
 /* ---- who ---- */
 

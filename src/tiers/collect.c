@@ -1,6 +1,7 @@
 /* collect.c - frees what no world in use can see. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-#include "state.h"
+#include "tiers/frontends.h"
+#include "tiers/tiers_state.h"
 
 /*
  * A code instance goes when its last world, of its own frontend or of another
@@ -176,7 +177,7 @@ void kiln__tiers_collect(kiln_context *context)
     struct kiln__tiers *tiers = context->tiers;
     kiln_kernel *kernels = NULL;
     kiln_code *codes;
-    kiln__stay stay;
+    kiln__call_scope stay;
 
     kiln__frontends_note_oldest(context);
     kiln__mutex_lock(&tiers->lock);
@@ -197,7 +198,7 @@ void kiln__tiers_collect(kiln_context *context)
     codes_free(context, codes);
     kiln__tiers_trim(tiers);
     /* Whoever collects in a collect() finds a stay. */
-    kiln__stay_enter(&stay, context);
+    kiln__call_scope_enter(&stay, context);
     kiln__frontends_collect(context);
-    kiln__stay_leave(&stay);
+    kiln__call_scope_leave(&stay);
 }

@@ -1,8 +1,8 @@
 /* delta.c - what was added since a mark, as entries. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-#include "artifact.h"
-#include "report.h"
-#include "state.h"
+#include "base/error.h"
+#include "tiers/binary/artifact.h"
+#include "tiers/tiers_state.h"
 
 /*
  * Everything that comes into a tier gets the next number; a mark is one. Added
@@ -72,7 +72,7 @@ static kiln_status list_records(delta *d, kiln__code_list *out)
     return status;
 }
 
-static kiln_status complete(delta *d, kiln__run *run, kiln_code *record,
+static kiln_status complete(delta *d, kiln__call_chain *run, kiln_code *record,
                             kiln_error **error)
 {
     const kiln_signature signature = kiln_code_signature(record);
@@ -89,7 +89,7 @@ static kiln_status complete(delta *d, kiln__run *run, kiln_code *record,
     return KILN_OK;
 }
 
-static kiln_status complete_records(delta *d, kiln__run *run,
+static kiln_status complete_records(delta *d, kiln__call_chain *run,
                                     kiln_error **error)
 {
     kiln__code_list records = {0};
@@ -173,31 +173,31 @@ static kiln_status list_all(delta *d, int binaries)
 /* ---- giving ---- */
 
 /* What cannot be written down for another process is left out. */
-static kiln_status give(kiln__draft *draft, kiln_status made,
+static kiln_status give(kiln__entry_writer *draft, kiln_status made,
                         const kiln__delta_taker *taker)
 {
     kiln_status status = made;
 
     if (made == KILN_OK)
         status = taker->take(taker->env, &draft->entry);
-    kiln__draft_dispose(draft);
+    kiln__entry_writer_dispose(draft);
     return status == KILN_ENOTFOUND ? KILN_OK : status;
 }
 
 static kiln_status give_code(const kiln_code *code,
                              const kiln__delta_taker *taker)
 {
-    kiln__draft draft;
+    kiln__entry_writer draft;
     uint64_t world;
 
-    KILN_TRY(give(&draft, kiln__draft_code(&draft, code), taker));
+    KILN_TRY(give(&draft, kiln__entry_writer_code(&draft, code), taker));
     if (!code->is_root ||
         kiln__world_now(&world, code->frontend, NULL) != KILN_OK)
         return KILN_OK;
-    return give(&draft, kiln__draft_record(&draft, code, world), taker);
+    return give(&draft, kiln__entry_writer_record(&draft, code, world), taker);
 }
 
-static kiln_status give_attached(void *env, const kiln__draft *draft)
+static kiln_status give_attached(void *env, const kiln__entry_writer *draft)
 {
     const kiln__delta_taker *taker = env;
 
@@ -221,21 +221,21 @@ static kiln_status give_attachments(const delta *d,
 static kiln_status give_all(const delta *d, const kiln__delta_taker *taker)
 {
     const kiln_alloc *alloc = &d->context->alloc;
-    kiln__draft draft;
+    kiln__entry_writer draft;
 
     for (size_t i = 0; i < d->codes.count; i++)
         KILN_TRY(give_code(d->codes.items[i], taker));
     for (size_t i = 0; i < d->runtime.count; i++)
-        KILN_TRY(
-            give(&draft,
-                 kiln__draft_runtime(&draft, d->context, d->runtime.items[i]),
-                 taker));
+        KILN_TRY(give(
+            &draft,
+            kiln__entry_writer_runtime(&draft, d->context, d->runtime.items[i]),
+            taker));
     for (size_t i = 0; i < d->artifacts.count; i++)
         if (d->artifacts.items[i]->relocation != KILN_RELOCATION_SESSION)
-            KILN_TRY(
-                give(&draft,
-                     kiln__draft_artifact(&draft, alloc, d->artifacts.items[i]),
-                     taker));
+            KILN_TRY(give(&draft,
+                          kiln__entry_writer_artifact(&draft, alloc,
+                                                      d->artifacts.items[i]),
+                          taker));
     return give_attachments(d, taker);
 }
 
@@ -258,8 +258,8 @@ kiln_status kiln__tiers_delta(kiln_context *context, uint64_t since,
                               kiln_error **error)
 {
     delta d = {.context = context, .since = since};
-    kiln__stay stay;
-    kiln__run *run = kiln__stay_enter(&stay, context);
+    kiln__call_scope stay;
+    kiln__call_chain *run = kiln__call_scope_enter(&stay, context);
     kiln_status status = complete_records(&d, run, error);
 
     if (status == KILN_OK)
@@ -267,6 +267,6 @@ kiln_status kiln__tiers_delta(kiln_context *context, uint64_t since,
     if (status == KILN_OK)
         status = give_all(&d, taker);
     dispose(&d);
-    kiln__stay_leave(&stay);
+    kiln__call_scope_leave(&stay);
     return status;
 }

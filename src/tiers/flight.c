@@ -1,39 +1,39 @@
 /* flight.c - builds under way, who owns them and who waits for them. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-#include "log.h"
-#include "report.h"
-#include "stack.h"
-#include "state.h"
-#include "trace.h"
+#include "base/error.h"
+#include "base/system/stack.h"
+#include "context/log.h"
+#include "context/trace.h"
+#include "tiers/tiers_state.h"
 
 /*
  * The innermost stay is kept per thread: a callback that calls back into the
  * library continues the run that called it, also when a stay in another
  * context lies between.
  */
-static _Thread_local kiln__stay *current_stay;
+static _Thread_local kiln__call_scope *current_stay;
 
-int kiln__run_is_own(const kiln__run *run)
+int kiln__run_is_own(const kiln__call_chain *run)
 {
-    const kiln__stay *stay = current_stay;
+    const kiln__call_scope *stay = current_stay;
 
     while (stay && stay->run != run)
         stay = stay->outer;
     return stay != NULL;
 }
 
-uint64_t kiln__stays_of_thread(const kiln_context *context)
+uint64_t kiln__call_scopes_of_thread(const kiln_context *context)
 {
     uint64_t count = 0;
 
-    for (const kiln__stay *at = current_stay; at; at = at->outer)
+    for (const kiln__call_scope *at = current_stay; at; at = at->outer)
         count += at->context == context && at->keeps;
     return count;
 }
 
-static kiln__run *run_in(const kiln_context *context)
+static kiln__call_chain *run_in(const kiln_context *context)
 {
-    const kiln__stay *stay = current_stay;
+    const kiln__call_scope *stay = current_stay;
 
     while (stay && stay->context != context)
         stay = stay->outer;
@@ -43,7 +43,7 @@ static kiln__run *run_in(const kiln_context *context)
 kiln__worlds *kiln__worlds_around(const kiln_context *context,
                                   kiln_frontend *frontend, uint64_t world)
 {
-    const kiln__run *run = run_in(context);
+    const kiln__call_chain *run = run_in(context);
     const kiln_inference *around = NULL;
     uint64_t own;
 
@@ -55,12 +55,13 @@ kiln__worlds *kiln__worlds_around(const kiln_context *context,
     return own == world ? around->worlds : NULL;
 }
 
-static kiln__run *enter(kiln__stay *stay, kiln_context *context, int keeps)
+static kiln__call_chain *enter(kiln__call_scope *stay, kiln_context *context,
+                               int keeps)
 {
-    kiln__run *run = run_in(context);
+    kiln__call_chain *run = run_in(context);
 
-    *stay =
-        (kiln__stay){.context = context, .keeps = keeps, .outer = current_stay};
+    *stay = (kiln__call_scope){
+        .context = context, .keeps = keeps, .outer = current_stay};
     if (!run)
         run = &stay->own;
     stay->run = run;
@@ -75,7 +76,8 @@ static kiln__run *enter(kiln__stay *stay, kiln_context *context, int keeps)
     return run;
 }
 
-kiln__run *kiln__stay_enter(kiln__stay *stay, kiln_context *context)
+kiln__call_chain *kiln__call_scope_enter(kiln__call_scope *stay,
+                                         kiln_context *context)
 {
     kiln__stack_enter(context);
     kiln__mutex_lock(&context->tiers->lock);
@@ -84,7 +86,7 @@ kiln__run *kiln__stay_enter(kiln__stay *stay, kiln_context *context)
     return enter(stay, context, 1);
 }
 
-void kiln__stay_leave(kiln__stay *stay)
+void kiln__call_scope_leave(kiln__call_scope *stay)
 {
     struct kiln__tiers *tiers = stay->context->tiers;
 
@@ -101,10 +103,10 @@ void kiln__stay_leave(kiln__stay *stay)
 }
 
 /* The flight keeps what it needs by itself: collections may go on. */
-void kiln__stay_enter_worker(kiln__stay *stay, kiln_context *context,
-                             kiln__flight *flight)
+void kiln__call_scope_enter_worker(kiln__call_scope *stay,
+                                   kiln_context *context, kiln__flight *flight)
 {
-    kiln__run *run = enter(stay, context, 0);
+    kiln__call_chain *run = enter(stay, context, 0);
 
     run->on_worker = 1;
     if (!flight)
@@ -114,7 +116,8 @@ void kiln__stay_enter_worker(kiln__stay *stay, kiln_context *context,
     kiln__mutex_unlock(&context->tiers->lock);
 }
 
-kiln_status kiln__stay_check_depth(kiln__run *run, kiln_error **error)
+kiln_status kiln__call_scope_check_depth(kiln__call_chain *run,
+                                         kiln_error **error)
 {
     if (run->stays <= KILN__STAYS_MAX)
         return KILN_OK;
@@ -125,8 +128,8 @@ kiln_status kiln__stay_check_depth(kiln__run *run, kiln_error **error)
                            KILN__STAYS_MAX);
 }
 
-kiln__flight *kiln__flight_new(struct kiln__tiers *tiers, kiln__run *owner,
-                               const void *subject)
+kiln__flight *kiln__flight_new(struct kiln__tiers *tiers,
+                               kiln__call_chain *owner, const void *subject)
 {
     kiln__flight *flight =
         kiln__allocate(&tiers->context->alloc, sizeof *flight);
@@ -177,10 +180,10 @@ void kiln__flight_end(struct kiln__tiers *tiers, kiln__flight **list,
 /* Follows owner -> waits for -> owner, past each run once. There is no cycle
    yet: a run waits only after this walk. A way that is too long for this
    thread's stack counts as one that leads back: who does not wait is safe. */
-static int leads_to(struct kiln__tiers *tiers, const kiln__run *run,
+static int leads_to(struct kiln__tiers *tiers, const kiln__call_chain *run,
                     const kiln__flight *flight)
 {
-    kiln__run *owner = flight && !flight->done ? flight->owner : NULL;
+    kiln__call_chain *owner = flight && !flight->done ? flight->owner : NULL;
 
     if (!owner || owner->visit == tiers->visit)
         return 0;
@@ -202,7 +205,8 @@ static int any_done(kiln__flight *const *flights, size_t count)
 }
 
 /* With the lock held: one that the run would wait for for ever, or `count`. */
-static size_t find_closing(struct kiln__tiers *tiers, const kiln__run *run,
+static size_t find_closing(struct kiln__tiers *tiers,
+                           const kiln__call_chain *run,
                            kiln__flight *const *flights, size_t count)
 {
     size_t i = 0;
@@ -232,7 +236,7 @@ static int sleep_until(struct kiln__tiers *tiers, uint64_t deadline_ns)
 
 /* With the lock held. */
 static kiln_status wait_any(size_t *closing, struct kiln__tiers *tiers,
-                            kiln__run *run, const waiting *w)
+                            kiln__call_chain *run, const waiting *w)
 {
     kiln__flight *const *flights = w->flights;
     const size_t count = w->count;
@@ -264,7 +268,7 @@ static const char *name_of(kiln__flight *const *flights, size_t count)
 
 /* The host's brackets may call back: they stand outside of it all. */
 static kiln_status wait_outside(size_t *closing, kiln_context *context,
-                                kiln__run *run, const waiting *w)
+                                kiln__call_chain *run, const waiting *w)
 {
     struct kiln__tiers *tiers = context->tiers;
     kiln__trace_note note = {.category = "wait", .verb = "wait for"};
@@ -290,16 +294,17 @@ static kiln_status wait_outside(size_t *closing, kiln_context *context,
 }
 
 kiln_status kiln__flight_wait_any(size_t *closing, kiln_context *context,
-                                  kiln__run *run, kiln__flight *const *flights,
-                                  size_t count)
+                                  kiln__call_chain *run,
+                                  kiln__flight *const *flights, size_t count)
 {
     const waiting w = {.flights = flights, .count = count};
 
     return wait_outside(closing, context, run, &w);
 }
 
-kiln_status kiln__flight_wait_until(kiln_context *context, kiln__run *run,
-                                    kiln__flight *flight, uint64_t deadline_ns)
+kiln_status kiln__flight_wait_until(kiln_context *context,
+                                    kiln__call_chain *run, kiln__flight *flight,
+                                    uint64_t deadline_ns)
 {
     const waiting w = {
         .flights = &flight, .count = 1, .deadline_ns = deadline_ns};
@@ -308,13 +313,13 @@ kiln_status kiln__flight_wait_until(kiln_context *context, kiln__run *run,
     return wait_outside(&closing, context, run, &w);
 }
 
-kiln_status kiln__flight_wait(kiln_context *context, kiln__run *run,
+kiln_status kiln__flight_wait(kiln_context *context, kiln__call_chain *run,
                               kiln__flight *flight)
 {
     return kiln__flight_wait_until(context, run, flight, 0);
 }
 
-int kiln__flight_is_owned(kiln_context *context, const kiln__run *run,
+int kiln__flight_is_owned(kiln_context *context, const kiln__call_chain *run,
                           const kiln__flight *flight)
 {
     int owned;

@@ -2,13 +2,13 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <string.h>
 
-#include "artifact.h"
-#include "describe.h"
-#include "keys.h"
-#include "metas.h"
-#include "reader.h"
-#include "state.h"
-#include "stores.h"
+#include "base/data/decoder.h"
+#include "context/keys/key.h"
+#include "stores/entry_versions.h"
+#include "stores/stores.h"
+#include "tiers/binary/artifact.h"
+#include "tiers/entry_describe.h"
+#include "tiers/tiers_state.h"
 
 /*
  * An artifact that holds an address of its process is built again in each one.
@@ -22,19 +22,19 @@
 void kiln__session_note(kiln_context *context, const kiln_artifact *artifact,
                         const char *reason)
 {
-    kiln__draft draft;
+    kiln__entry_writer draft;
 
     if (!reason || !kiln__stores_write(context, KILN__ENTRY_SESSION))
         return;
-    kiln__draft_init(&draft, &context->alloc, KILN__ENTRY_SESSION);
+    kiln__entry_writer_init(&draft, &context->alloc, KILN__ENTRY_SESSION);
     kiln__encode_u64(&draft.meta, KILN__META_SESSION);
     kiln__encode_text(&draft.meta, artifact->target);
     kiln__encode_text(&draft.meta, artifact->kernels[0].method);
     kiln__encode_text(&draft.meta, reason);
     if (kiln__key_session(&draft.key, artifact->key) == KILN_OK &&
-        kiln__draft_finish(&draft, NULL) == KILN_OK)
+        kiln__entry_writer_finish(&draft, NULL) == KILN_OK)
         kiln__stores_put(context, &draft.entry, 0);
-    kiln__draft_dispose(&draft);
+    kiln__entry_writer_dispose(&draft);
 }
 
 int kiln__session_reason(kiln__text *out, const kiln__entry *entry,

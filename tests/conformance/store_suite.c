@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "entry.h"
 #include "store_checks.h"
+#include "stores/entry.h"
 #include "support/harness.h"
 
 static const store_subject *subject;

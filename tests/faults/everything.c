@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "core.h"
+#include "context/context.h"
 #include "support/harness.h"
 
 /* Kernels of each kind have a number. */

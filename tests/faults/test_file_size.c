@@ -12,8 +12,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "base/system/quiet.h"
 #include "kiln/sys/cache_tools.h"
-#include "quiet.h"
 #include "support/harness.h"
 
 #define LIMIT_S 100

@@ -11,7 +11,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "core.h"
+#include "context/context.h"
 #include "support/harness.h"
 #include "support/system_calls.h"
 

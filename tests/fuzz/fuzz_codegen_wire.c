@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "codegen_wire.h"
+#include "codegen_client/codegen_wire.h"
 
 /*
  * The first byte says what the others are. What is read can be touched to its

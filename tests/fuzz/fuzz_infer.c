@@ -3,7 +3,7 @@
 /* SEEDS: language golden/infer */
 #include "fuzz_program.h"
 
-#include "ir.h"
+#include "ir/ir.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 

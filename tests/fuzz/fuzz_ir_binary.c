@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ir.h"
+#include "ir/ir.h"
 
 /*
  * Bytes that decode encode to the same bytes, and the function prints to a

@@ -3,7 +3,8 @@
 /* SEEDS: golden/infer golden/lower */
 /* LINKS: codegen */
 #include "../support/lower_fake.h"
-#include "codegen_parts.h"
+#include "backends/host/codegen/host_codegen.h"
+#include "codegen/module/codegen_stages.h"
 
 /* What the verifier lets through lowers to a module that LLVM's verifier lets
    through, or is refused with a message; proofs of tiles, too. */

@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "hasher.h"
-#include "pack.h"
-#include "sum.h"
+#include "base/data/sum.h"
+#include "base/digest/digest.h"
+#include "stores/pack/pack.h"
 
 /*
  * Whatever an index says, what is found is an entry of the key that was asked

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "frontend/ast.h"
+#include "frontend/syntax/ast.h"
 #include "kiln/compile.h"
 
 #define FUZZ_LARGEST_INPUT 4096

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "artifact.h"
-#include "backends/spirv.h"
+#include "backends/spirv/spirv.h"
+#include "tiers/binary/artifact.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -4,8 +4,8 @@
 
 #include <stdlib.h>
 
+#include "base/data/memory.h"
 #include "machine.h"
-#include "memory.h"
 
 /* ---- the call closure ---- */
 

@@ -4,7 +4,7 @@
 #define KILN_TESTS_MACHINE_H
 
 #include "interpreter.h"
-#include "ir_tables.h"
+#include "ir/ir_tables.h"
 
 /*
  * A function's tree is made a list of steps for a stack machine, so that an

@@ -1,4 +1,5 @@
-/* exchange.c - a code generator that stops before instruction selection. */
+/* exchange.c - a code generator that stops before instruction
+ * selection. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <dlfcn.h>
 #include <elf.h>
@@ -6,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "codegen.h"
+#include "abi/codegen_abi.h"
 #include "irexec.h"
 #include "kiln/compile.h"
 #include "kiln/context.h"

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "stores.h"
+#include "stores/stores.h"
 
 /* The linker sends the tiers here (--wrap). */
 kiln_status __wrap_kiln__stores_get(kiln__stored *out, kiln_context *context,

@@ -3,8 +3,8 @@
 /* LABELS: tiers host */
 #include "workers.h"
 
-#include "hasher.h"
-#include "sum.h"
+#include "base/data/sum.h"
+#include "base/digest/digest.h"
 
 /*
  * XXH3 takes text in lanes of 8 bytes. What it adds for a lane is the product

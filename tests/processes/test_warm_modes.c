@@ -6,8 +6,8 @@
 
 #include <dirent.h>
 
-#include "entry.h"
-#include "file.h"
+#include "base/system/file.h"
+#include "stores/entry.h"
 
 #define PROGRAM \
     "text", "main", "main.kiln", \

@@ -5,8 +5,8 @@
 
 #include <unistd.h>
 
-#include "hasher.h"
-#include "pack.h"
+#include "base/digest/digest.h"
+#include "stores/pack/pack.h"
 #include "support/packs.h"
 
 #define TEXT(level) \

@@ -5,8 +5,8 @@
 
 #include <dirent.h>
 
-#include "entry.h"
-#include "file.h"
+#include "base/system/file.h"
+#include "stores/entry.h"
 
 #define TEXT \
     "fn level(x) = sqrt(x) + 0.25\n" \

@@ -3,7 +3,7 @@
 #ifndef KILN_TESTS_GENERATOR_H
 #define KILN_TESTS_GENERATOR_H
 
-#include "array.h"
+#include "base/data/array.h"
 #include "kiln/type.h"
 
 /*

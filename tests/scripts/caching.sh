@@ -23,7 +23,7 @@ same()
 }
 
 sed -n 's/^| `\(KILN_[A-Z_]*\)` |.*/\1/p' "$page" >"$folder/told"
-sed -n 's/^ *{"\(KILN_[A-Z_]*\)",.*/\1/p' "$source/src/environment.c" \
+sed -n 's/^ *{"\(KILN_[A-Z_]*\)",.*/\1/p' "$source/src/context/environment.c" \
     >"$folder/there"
 same variables
 
@@ -37,7 +37,7 @@ same options
 
 sed -n 's/^| `\([a-z]*\)` | \(typed_ir\|runtime\|binary\) | .*/\1/p' "$page" \
     >"$folder/told"
-sed -n 's/^    X([A-Z]*, [0-9]*, "\([a-z]*\)", [A-Z]*).*/\1/p' "$source/src/entry.h" \
+sed -n 's/^    X([A-Z]*, [0-9]*, "\([a-z]*\)", [A-Z]*).*/\1/p' "$source/src/stores/entry.h" \
     >"$folder/there"
 same kinds
 "$kiln" cache --help | sed -n '/--kind K/,/--name/s/^                    //p' |
@@ -63,14 +63,14 @@ sed -n '/^### Entry/,/^### Pack/s/^| \([0-9]*\) | .*/\1/p' "$page" \
 {
     sed -n 's/^    AT_[A-Z_]* = \([0-9]*\).*/\1/p' "$source/src/stores/entry.c"
     sed -n 's/^#define KILN__ENTRY_HEAD_SIZE ((size_t)\([0-9]*\)).*/\1/p' \
-        "$source/src/entry.h"
+        "$source/src/stores/entry.h"
 } >"$folder/there"
 same offsets
 
 # Settings by their scopes.
 sed -n '/^### The scopes/,/^## /s/^| [a-z, ]* | \(`.*\) |$/\1/p' "$page" |
     grep -o '`[a-z_]*`' | tr -d '`' >"$folder/told"
-sed -n 's/^    X(\([a-z_]*\), [A-Z]*,.*/\1/p' "$source/src/settings.h" \
+sed -n 's/^    X(\([a-z_]*\), [A-Z]*,.*/\1/p' "$source/src/context/keys/settings.h" \
     >"$folder/there"
 same settings
 

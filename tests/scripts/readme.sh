@@ -73,7 +73,7 @@ for name in $(spans | grep -oE 'kiln_[a-z_]+' | sort -u); do
     grep -rqw "$name" "$source/include" || complain "no $name in the headers"
 done
 for name in $(spans | grep -oE 'KILN_[A-Z_]+' | sort -u); do
-    grep -rqw "$name" "$source/include" "$source/src/environment.c" \
+    grep -rqw "$name" "$source/include" "$source/src/context/environment.c" \
         "$source/cmake" || complain "no $name"
 done
 for preset in $(grep -oE -- '--preset [a-z]+' "$readme" | awk '{ print $2 }'); do
@@ -84,7 +84,7 @@ done
 # ---- the environment, both ways ----
 
 sed -n 's/^| `\(KILN_[A-Z_]*\)` |.*/\1/p' "$readme" | sort >"$folder/told"
-sed -n 's/^ *{"\(KILN_[A-Z_]*\)",.*/\1/p' "$source/src/environment.c" |
+sed -n 's/^ *{"\(KILN_[A-Z_]*\)",.*/\1/p' "$source/src/context/environment.c" |
     sort >"$folder/read"
 test -s "$folder/read"
 diff "$folder/told" "$folder/read" || complain "variables differ"

@@ -3,8 +3,8 @@
 #ifndef KILN_TESTS_FAULTY_H
 #define KILN_TESTS_FAULTY_H
 
-#include "backends/level_zero.h"
-#include "backends/opencl.h"
+#include "backends/spirv/level_zero/level_zero.h"
+#include "backends/spirv/opencl/opencl.h"
 
 /* Which call fails, and what happened; one per process. */
 typedef struct faulty_state {

@@ -6,9 +6,9 @@
 #include <unistd.h>
 
 #include "backends/handles.h"
-#include "backends/level_zero.h"
-#include "backends/opencl.h"
-#include "report.h"
+#include "backends/spirv/level_zero/level_zero.h"
+#include "backends/spirv/opencl/opencl.h"
+#include "base/error.h"
 #include "spirv_kernels.h"
 
 /*
@@ -153,10 +153,10 @@ static void load(fixture *f, const spirv_program *program)
 }
 
 /* How often the kernel's artifact is loaded beside its own device. */
-static int guests(const fixture *f)
+static int replicas(const fixture *f)
 {
     const kiln__spirv_function *function = f->kernel.kernel.function;
-    const kiln__spirv_module *at = function->module->guests;
+    const kiln__spirv_module *at = function->module->replicas;
     int count = 0;
 
     for (; at != NULL; at = at->next_of_home)
@@ -205,10 +205,10 @@ static void a_kernel_runs_on_an_adopted_queue(void **state)
     fixture *f = *state;
 
     load(f, &spirv_turn);
-    assert_int_equal(guests(f), 0);
+    assert_int_equal(replicas(f), 0);
     for (int i = 0; i < 3; i++)
         assert_ok(turn(f, f->device, f->queue, &test_error));
-    assert_int_equal(guests(f), 1);
+    assert_int_equal(replicas(f), 1);
 }
 
 static void what_it_raises_and_prints_is_its_own(void **state)
@@ -249,7 +249,7 @@ static void the_same_kernel_runs_on_its_own_device_too(void **state)
     assert_ok(turn(f, device, queue, &test_error));
     assert_ok(turn(f, f->device, f->queue, &test_error));
     assert_ok(turn(f, device, queue, &test_error));
-    assert_int_equal(guests(f), 1);
+    assert_int_equal(replicas(f), 1);
     kiln_queue_free(queue);
     kiln_device_close(device);
 }
@@ -268,7 +268,7 @@ static void the_native_function_is_of_the_queues_context(void **state)
         kiln_queue_native(&native, f->queue, &f->kernel.kernel, &test_error));
     assert_non_null(native.function);
     assert_ptr_not_equal(native.function, own);
-    assert_int_equal(guests(f), 1);
+    assert_int_equal(replicas(f), 1);
     assert_int_not_equal(native.hidden[0], 0);
 }
 
@@ -345,9 +345,9 @@ static void a_device_that_closes_takes_what_was_loaded_there_off(void **state)
     load(f, &spirv_turn);
     for (int i = 0; i < 2; i++) {
         assert_ok(turn(f, f->device, f->queue, &test_error));
-        assert_int_equal(guests(f), 1);
+        assert_int_equal(replicas(f), 1);
         part(f);
-        assert_int_equal(guests(f), 0);
+        assert_int_equal(replicas(f), 0);
         adopt(f);
     }
 }
@@ -360,7 +360,7 @@ static void a_kernel_that_is_unloaded_is_off_all_devices(void **state)
         load(f, &spirv_turn);
         assert_ok(turn(f, f->device, f->queue, &test_error));
         spirv_unload(&f->kernel);
-        assert_null(((kiln__spirv_device *)f->device->handle)->guests);
+        assert_null(((kiln__spirv_device *)f->device->handle)->replicas);
     }
 }
 
@@ -391,7 +391,7 @@ static void what_two_threads_load_at_once_is_kept_once(void **state)
     load(c.f, &spirv_turn);
     harness_run_threads(2, turn_alone, &c);
     assert_threads_ok(&c.report);
-    assert_int_equal(guests(c.f), 1);
+    assert_int_equal(replicas(c.f), 1);
 }
 
 /* ---- what the driver compiled ---- */
@@ -409,7 +409,7 @@ static void run_once(fixture *f, const char *folder)
     adopt(f);
     load(f, &spirv_turn);
     assert_ok(turn(f, f->device, f->queue, &test_error));
-    assert_int_equal(guests(f), 1);
+    assert_int_equal(replicas(f), 1);
     part(f);
     spirv_unload(&f->kernel);
     kiln_context_free(f->context);

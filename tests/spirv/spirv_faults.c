@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "context/log.h"
 #include "faulty.h"
-#include "log.h"
 #include "spirv_kernels.h"
 
 /*

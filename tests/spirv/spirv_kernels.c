@@ -6,10 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "device_abi.h"
-#include "host_abi.h"
-#include "settings.h"
-#include "types.h"
+#include "abi/device_abi.h"
+#include "abi/host_abi.h"
+#include "backends/backend.h"
+#include "context/keys/settings.h"
+#include "context/types/types.h"
 
 const spirv_program spirv_saxpy = {"saxpy", {"f32[:]", "f32", "f32[:]"}, 0};
 const spirv_program spirv_members = {

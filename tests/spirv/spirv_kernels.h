@@ -3,9 +3,9 @@
 #ifndef KILN_TESTS_SPIRV_KERNELS_H
 #define KILN_TESTS_SPIRV_KERNELS_H
 
-#include "artifact.h"
 #include "kiln.h"
 #include "support/harness.h"
+#include "tiers/binary/artifact.h"
 
 #define SPIRV_TYPES_MAX 8
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "backends/spirv.h"
+#include "backends/spirv/spirv.h"
 #include "spirv_kernels.h"
 
 typedef struct fixture {

@@ -6,16 +6,16 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "backends/backends.h"
-#include "backends/spirv.h"
-#include "describe.h"
-#include "entry.h"
-#include "keys.h"
+#include "backends/backend.h"
+#include "backends/spirv/spirv.h"
+#include "base/toolchain/tool_paths.h"
+#include "context/keys/key.h"
+#include "context/keys/settings.h"
 #include "kiln/sys/cache_tools.h"
-#include "settings.h"
 #include "spirv_kernels.h"
-#include "stores.h"
-#include "tool_files.h"
+#include "stores/entry.h"
+#include "stores/stores.h"
+#include "tiers/entry_describe.h"
 
 /*
  * A context stands for a process: what survives it lies in a folder. The

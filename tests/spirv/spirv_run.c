@@ -5,7 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "backends/device_driver.h"
+#include "backends/device/device_driver.h"
 #include "spirv_kernels.h"
 
 /*

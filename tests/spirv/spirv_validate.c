@@ -6,8 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "backends/codegen_spirv.h"
-#include "backends/codegen_spirv_validate.h"
+#include "backends/spirv/codegen/spirv_codegen.h"
+#include "backends/spirv/codegen/spirv_validate.h"
 #include "kiln.h"
 #include "spirv_kernels.h"
 

@@ -3,7 +3,7 @@
 #ifndef KILN_TESTS_AST_TEXT_H
 #define KILN_TESTS_AST_TEXT_H
 
-#include "frontend/ast.h"
+#include "frontend/syntax/ast.h"
 
 /*
  * `a + b[0] * 2.5` is "(+ a (* (index b 0) 2.5f))". A string keeps its

@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "codegen_parts.h"
+#include "base/error.h"
+#include "codegen/module/codegen_stages.h"
 #include "harness.h"
 #include "kiln.h"
-#include "report.h"
 
 /* For programs that link code generation; not every one uses everything. */
 #define DEVICES_UNUSED __attribute__((unused))

@@ -6,8 +6,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "memory.h"
-#include "report.h"
+#include "base/data/memory.h"
+#include "base/error.h"
 
 void faulty_store_init(faulty_store *faulty, const kiln_store_ops *ops,
                        void *self)

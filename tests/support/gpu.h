@@ -3,11 +3,11 @@
 #ifndef KILN_TESTS_GPU_H
 #define KILN_TESTS_GPU_H
 
-#include "artifact.h"
-#include "device_abi.h"
+#include "abi/device_abi.h"
 #include "kiln.h"
 #include "support/fake_gpu/fake_gpu.h"
 #include "support/report_table.h"
+#include "tiers/binary/artifact.h"
 
 /* One of the two vendors. */
 typedef struct gpu_vendor {

@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "array.h"
-#include "ir.h"
-#include "memory.h"
+#include "base/data/array.h"
+#include "base/data/memory.h"
+#include "ir/ir.h"
 
 #define PREFIX "grad."
 #define CALLEES 8

@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "array.h"
-#include "ir.h"
-#include "memory.h"
+#include "base/data/array.h"
+#include "base/data/memory.h"
+#include "ir/ir.h"
 #include "support/graph_inside.h"
 
 #define TEXT 2048

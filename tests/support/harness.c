@@ -12,7 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "words.h"
+#include "base/data/endian.h"
 
 /* ---- what cannot be tested here ---- */
 

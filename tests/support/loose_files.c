@@ -10,7 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "hasher.h"
+#include "base/digest/digest.h"
 #include "kiln/kernel.h"
 #include "support/harness.h"
 

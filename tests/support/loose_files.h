@@ -3,7 +3,7 @@
 #ifndef KILN_TESTS_LOOSE_FILES_H
 #define KILN_TESTS_LOOSE_FILES_H
 
-#include "stores/loose.h"
+#include "stores/loose/loose.h"
 
 /* A store without bounds that writes; NULL options of a bound are none. */
 kiln__loose_options loose_options(const char *folder);

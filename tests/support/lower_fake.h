@@ -10,8 +10,9 @@
 #include <llvm-c/Analysis.h>
 #include <llvm-c/Core.h>
 
-#include "codegen_job.h"
-#include "ir.h"
+#include "codegen/lower/lower_job.h"
+#include "codegen/module/codegen_job.h"
+#include "ir/ir.h"
 
 /*
  * For programs that link the codegen objects. Hooks become calls of

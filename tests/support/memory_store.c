@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "hasher.h"
+#include "base/digest/digest.h"
 
 typedef struct kept {
     int32_t kind;

@@ -3,7 +3,7 @@
 #ifndef KILN_TESTS_MEMORY_STORE_H
 #define KILN_TESTS_MEMORY_STORE_H
 
-#include "stores.h"
+#include "stores/stores.h"
 
 /*
  * Stands in for the stores of every context of a test that wraps kiln__stores_

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/data/endian.h"
 #include "harness.h"
-#include "words.h"
 
 #define HEADER 9 /* tag and length */
 #define TEXTS_MAX 256

@@ -3,7 +3,7 @@
 #ifndef KILN_TESTS_MUTATE_H
 #define KILN_TESTS_MUTATE_H
 
-#include "encoder.h"
+#include "base/data/encoder.h"
 
 /*
  * Fields are taken one after the other, those inside bytes too where bytes are

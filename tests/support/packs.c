@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/digest/digest.h"
 #include "harness.h"
-#include "hasher.h"
 
 #define LARGEST ((size_t)64 << 10)
 

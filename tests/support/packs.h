@@ -3,7 +3,7 @@
 #ifndef KILN_TESTS_PACKS_H
 #define KILN_TESTS_PACKS_H
 
-#include "pack.h"
+#include "stores/pack/pack.h"
 
 /* An entry that follows from its number: key, sections, payload of `size`
    bytes at most. What it points to is static, until the next call. */

@@ -11,13 +11,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "frontend/deferred.h"
-#include "hasher.h"
+#include "base/digest/digest.h"
+#include "frontend/program/lazy_text.h"
+#include "frontend/program/runtime_sources.h"
 #include "kiln.h"
 #include "kiln/sys/frontend.h"
 #include "memory_store.h"
-#include "runtime_sources.h"
-#include "tiers/state.h"
+#include "tiers/tiers_state.h"
 
 /* A context stands for a process: what survives it is in the store. */
 typedef struct process {

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "frontend/tables.h"
-#include "types.h"
+#include "context/types/types.h"
+#include "frontend/program/program_tables.h"
 
 int program_setup(void **state)
 {

@@ -4,8 +4,8 @@
 
 #include <string.h>
 
-#include "artifact.h"
 #include "support/harness.h"
+#include "tiers/binary/artifact.h"
 
 static void put_at(report_table *table, size_t at, uint32_t number)
 {

@@ -6,8 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "device_abi.h"
-#include "host_abi.h"
+#include "abi/device_abi.h"
+#include "abi/host_abi.h"
 #include "kiln/kernel.h"
 
 /* A table of a fixed number of reports, which are added in order. */

@@ -7,9 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "backends/host.h"
-#include "codegen_parts.h"
-#include "host_abi.h"
+#include "abi/host_abi.h"
+#include "backends/host/host_backend.h"
+#include "codegen/generate.h"
+#include "codegen/module/codegen_stages.h"
 #include "kiln/compile.h"
 #include "kiln/kernel.h"
 #include "support/harness.h"
@@ -152,7 +153,8 @@ REQUEST_UNUSED static void assert_built(outcome *o)
 /* ---- running what was built ---- */
 
 typedef struct launch {
-    struct kiln__host_launch head; /* first: the callbacks get its address */
+    struct kiln__host_launch_state
+        head; /* first: the callbacks get its address */
     struct kiln__host_item item;
     int64_t values[2];
     uint32_t kind;
@@ -164,7 +166,7 @@ typedef struct launch {
 
 REQUEST_UNUSED static const uint32_t goes_on = 0, stops = 1;
 
-REQUEST_UNUSED static void on_raise(struct kiln__host_launch *head,
+REQUEST_UNUSED static void on_raise(struct kiln__host_launch_state *head,
                                     const struct kiln__host_item *item,
                                     const void *site, int64_t value0,
                                     int64_t value1)

@@ -6,7 +6,7 @@
 #include <stddef.h>
 
 /* Sizes are multiplied by this where a sanitizer makes frames larger. */
-#include "stack.h"
+#include "base/system/stack.h"
 #define STACKS_KIB ((size_t)1024 * KILN__STACK_SCALE)
 
 /*

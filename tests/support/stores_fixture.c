@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "pack.h"
+#include "stores/pack/pack.h"
 #include "support/harness.h"
 #include "support/list_store.h"
 

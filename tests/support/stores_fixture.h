@@ -4,7 +4,7 @@
 #define KILN_TESTS_STORES_FIXTURE_H
 
 #include "kiln/context.h"
-#include "stores.h"
+#include "stores/stores.h"
 #include "support/faulty_store.h"
 #include "support/loose_files.h"
 

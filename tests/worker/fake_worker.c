@@ -7,7 +7,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "codegen_wire.h"
+#include "codegen_client/codegen_wire.h"
 
 /*
  * FAKE_WORKER says what: before the first exchange or at the first request.

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core.h"
+#include "context/context.h"
 #include "kiln.h"
 #include "kiln/runtime.h"
 #include "kiln/sys/cache_tools.h"

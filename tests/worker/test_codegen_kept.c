@@ -2,6 +2,7 @@
  */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* LABELS: unit codegen fault host */
+#include "codegen_client/codegen_library.h"
 #include "setting.h"
 
 #include <dirent.h>
@@ -349,7 +350,7 @@ static void what_a_library_offers_is_taken_out_in_a_worker(void **state)
                   "  store float %h, ptr %item\n";
     assert_ok(setting_compile_toy(&kernel, s, &test_error));
     assert_int_equal(setting_children(), 1);
-    assert_null(kiln__door_peek(s->context));
+    assert_null(kiln__codegen_library_peek(s->context));
 }
 
 static void without_the_program_it_is_done_here_and_said_once(void **state)

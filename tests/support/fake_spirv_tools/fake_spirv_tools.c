@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "backends/codegen_spirv_validate.h"
+#include "backends/spirv/codegen/spirv_validate.h"
 
 /*
  * FAKE_SPIRV_RESULT is what a look gives, FAKE_SPIRV_SAYS its text, if any.

@@ -8,7 +8,7 @@
 #include <level_zero/zes_ddi.h>
 #include <level_zero/zet_ddi.h>
 
-#include "backends/opencl.h"
+#include "backends/spirv/opencl/opencl.h"
 
 /*
  * The real loader opens it (ZE_ENABLE_ALT_DRIVERS) and asks for its tables of

@@ -1,0 +1,205 @@
+/* codegen_abi.h - the border between libkiln and libkiln-codegen. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#ifndef KILN_ABI_CODEGEN_ABI_H
+#define KILN_ABI_CODEGEN_ABI_H
+
+#include "base/system/file_stamp.h"
+#include "kiln/config.h"
+#include "kiln/host.h"
+#include "kiln/kernel.h"
+
+/*
+ * One exported function, kiln_codegen_exchange, swaps two tables and is
+ * checked by build id. Nothing else crosses: typed IR goes over in its binary
+ * form, artifacts come back as bytes in callbacks of the caller, so neither
+ * side frees what the other one made.
+ *
+ * generate() runs only on Kiln's worker threads. A fatal error inside LLVM
+ * calls `fatal` of the request on that thread and never returns: the callback
+ * hands the failure to whoever waits, and the thread parks for ever.
+ */
+
+#define KILN__CODEGEN_ABI 9
+
+/* Forms beside KILN_EMIT_...: bitcode of functions[0] alone, which calls the
+   others by their names; and of what a module defines under a name, with all
+   that this needs. Both define `entry` and show nothing else. */
+#define KILN__EMIT_FUNCTION 100
+#define KILN__EMIT_CLOSURE 101
+
+/** A place in a source text; 0 is unknown. */
+typedef struct kiln__codegen_place {
+    uint32_t line;
+    uint32_t column;
+} kiln__codegen_place;
+
+/** One function of the closure: typed IR in binary form, and its callees. */
+typedef struct kiln__codegen_function {
+    const void *ir;
+    size_t ir_size;
+    const char *symbol;      /* unique in the request, [A-Za-z0-9_] */
+    const uint32_t *callees; /* indices into the request's functions, in the
+                                order of the IR's callee table */
+    size_t callee_count;
+    /* Of a runtime function that may be linked: its name in bitcode; and the
+       bitcode, without which it is lowered with the others. */
+    const char *runtime;
+    const void *bitcode;
+    size_t bitcode_size;
+    /* Where debug_level asks for lines and they are known: of the definition,
+       then of expression 1, 2 and so on. */
+    const char *file; /* or NULL */
+    const kiln__codegen_place *places;
+    size_t place_count;
+} kiln__codegen_function;
+
+/** What a foreign module takes from a library. */
+typedef struct kiln__codegen_import {
+    const char *name;   /* as the module declares it */
+    const char *symbol; /* as the bitcode defines it */
+    const void *bitcode;
+    size_t bitcode_size;
+} kiln__codegen_import;
+
+/** A host object or function that a foreign module may refer to, declared as
+ *  KILN__SITE_PREFIX and its name. */
+#define KILN__SITE_PREFIX "kiln_site_"
+
+typedef struct kiln__codegen_site {
+    const char *name;
+    int32_t kind;     /* KILN_SITE_... */
+    uint64_t address; /* where sites are resolved; else 0 */
+} kiln__codegen_site;
+
+/** A tool of another's that took part in what was made. */
+typedef struct kiln__codegen_tool {
+    const char *name; /* tool_paths.h */
+    const char *path;
+    kiln__file_stamp file; /* that it was when it was opened or started */
+} kiln__codegen_tool;
+
+/** Every setting that code generation reads, resolved. */
+typedef struct kiln__codegen_settings {
+    const char *backend; /* "host" */
+    const char *triple;
+    const char *processor;
+    const char *features;
+    const char *options;   /* the backend's own */
+    uint8_t opt_level;     /* 0 to 3 */
+    uint8_t debug_level;   /* KILN_DEBUG_... */
+    uint8_t bounds_checks; /* 0 or 1 */
+    uint8_t fast_math;     /* 0 or 1 */
+    uint8_t contract;      /* 0 or 1 */
+    uint8_t entry_abi;     /* KILN_ABI_... */
+    uint8_t sites;         /* KILN_SITES_... */
+    uint8_t math;          /* KILN_MATH_... */
+    uint32_t required_group_size[3];
+    uint32_t maximum_group_size; /* 0: any */
+    uint32_t minimum_groups;     /* 0: any */
+} kiln__codegen_settings;
+
+/** What was made of one kernel; borrowed during finish(). */
+typedef struct kiln__codegen_result {
+    const void *bytes; /* payload, or text for the text forms */
+    size_t size;
+    const char *format;          /* "elf" */
+    int32_t relocation;          /* KILN_RELOCATION_... */
+    const char *session_reason;  /* of SESSION, for people; else NULL */
+    const kiln_site_info *sites; /* that the code depends on */
+    size_t site_count;
+    const void *reports; /* device_abi.h */
+    size_t report_size;
+    const kiln__codegen_tool *tools;
+    size_t tool_count;
+    int32_t can_fail;
+    uint32_t hidden_arguments;
+    uint32_t static_local_bytes;
+    uint32_t private_bytes;
+    uint32_t registers;
+    uint32_t spill_bytes;
+    uint32_t sub_group_size;
+    int32_t allocates;
+    uint32_t stack_bytes; /* of a thread, on the host */
+    uint32_t reserved;    /* zero */
+    uint64_t make_ns;     /* FUNCTION: lowering alone; CLOSURE: all of it */
+} kiln__codegen_result;
+
+typedef struct kiln__codegen_request {
+    const kiln__codegen_settings *settings;
+    const char *entry; /* symbol of the kernel, [A-Za-z0-9_] */
+    int32_t form;      /* KILN_EMIT_LLVM ... KILN_EMIT_BINARY */
+
+    /* Typed IR of Kiln's own; functions[0] is the kernel. */
+    const kiln__codegen_function *functions;
+    size_t function_count;
+    /* Or a foreign frontend's module (bitcode or text), when not NULL, and
+       then the kernel's argument types in the text form of kiln_type_text. */
+    const void *module;
+    size_t module_size;
+    const char *const *argument_types;
+    /* Of each argument in the packed block; read where the type is neither a
+       scalar nor an array. */
+    const uint64_t *argument_sizes;
+    const uint64_t *argument_alignments;
+    size_t argument_count;
+    const kiln__codegen_import *imports;
+    size_t import_count;
+    const kiln__codegen_site *sites;
+    size_t site_count;
+    /* CLOSURE: `module` is the library, called `library`; this is wanted. */
+    const char *library;
+    const char *wanted;
+
+    void *env;
+    /** Takes the result; called at most once, before generate() returns. */
+    kiln_status (*finish)(void *env, const kiln__codegen_result *result);
+    /** Optional. Takes what a tool could not digest, for people: before the
+        failure, at most once. `suffix` says what it is, ".ptx". */
+    void (*keep)(void *env, const char *suffix, const void *bytes, size_t size);
+    /** Takes a failure, message without newline. Called at most once. */
+    void (*fail)(void *env, kiln_status status, const char *message);
+    /** LLVM cannot go on: as fail(), then this thread never comes back. */
+    void (*fatal)(void *env, const char *message);
+    /** Takes how long a stage took. */
+    void (*stage)(void *env, int32_t stage, uint64_t nanoseconds);
+    /** Optional. Takes how long reading and linking bitcode took: `index` of
+        the functions, or behind these of the imports. */
+    void (*was_read)(void *env, size_t index, uint64_t nanoseconds);
+    /** Optional. Takes a line for the host's log. */
+    void (*log)(void *env, int32_t level, const char *line);
+    /** Optional. A tool that waits for its input; who made it frees it. It goes
+        to no other process. */
+    struct kiln__tool_process *begun;
+    /** Optional. Does nobody wait for the result any more? Asked by libkiln
+        itself, where code is generated in another process. */
+    int (*is_canceled)(void *env);
+} kiln__codegen_request;
+
+/** What libkiln offers to libkiln-codegen. */
+struct kiln_codegen_host {
+    size_t size;
+    uint32_t abi;         /* KILN__CODEGEN_ABI */
+    const char *build_id; /* must be equal on both sides */
+};
+
+/** What libkiln-codegen offers to libkiln. */
+struct kiln_codegen {
+    size_t size;
+    uint32_t abi;
+    const char *build_id;
+    const char *llvm_version; /* "22.1.8", of the library found at run time */
+    /** True when code for the backend can be generated. */
+    int32_t (*supports)(const char *backend);
+    /** Runs one request. Exactly one of finish(), fail() and fatal() is
+        called. KILN_OK after finish() returned KILN_OK. */
+    kiln_status (*generate)(const kiln__codegen_request *request);
+    /** An address inside of the code generator, and one inside of LLVM: the
+        objects that hold them say which builds they are. */
+    const void *code;
+    const void *llvm_code;
+};
+
+typedef struct kiln_codegen_host kiln__codegen_host;
+typedef struct kiln_codegen kiln__codegen;
+
+#endif /* KILN_ABI_CODEGEN_ABI_H */

@@ -1,0 +1,256 @@
+/* cuda_codegen.c - the codegen half of CUDA: PTX of a kernel. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include <string.h>
+
+#include "backends/cuda/codegen/cuda_codegen.h"
+#include "backends/device/codegen/device_codegen.h"
+#include "base/error.h"
+
+/*
+ * LLVM's documentation of NVPTX names the intrinsics; those of the launch's
+ * shape are 32 bits and below 2^31.
+ */
+
+#define WARP 32u
+#define KERNEL_CONVENTION 71u /* ptx_kernel */
+
+static LLVMValueRef number32(const kiln__codegen_job *job, uint32_t value)
+{
+    return LLVMConstInt(LLVMInt32TypeInContext(job->context), value, 0);
+}
+
+/* ---- the launch's shape ---- */
+
+/* A special register, known to be below `end`. */
+static LLVMValueRef read_register(kiln__codegen_job *job,
+                                  LLVMBuilderRef builder, const char *name,
+                                  uint32_t least, uint32_t end)
+{
+    return kiln__device_range(
+        job, builder, kiln__device_intrinsic(job, builder, name, NULL, 0),
+        least, end);
+}
+
+/* Of a group: at most 1024 items, 64 along the last dimension. */
+static const uint32_t group_limits[3] = {1024, 1024, 64};
+static const uint32_t grid_limits[3] = {0x7fffffff, 65535, 65535};
+
+static uint32_t group_limit(const kiln__codegen_job *job, uint32_t d)
+{
+    const uint32_t required = job->settings->required_group_size[d];
+
+    return required != 0 && required < group_limits[d] ? required
+                                                       : group_limits[d];
+}
+
+static LLVMValueRef local_id(kiln__codegen_job *job, LLVMBuilderRef builder,
+                             uint32_t d)
+{
+    static const char *const names[3] = {"llvm.nvvm.read.ptx.sreg.tid.x",
+                                         "llvm.nvvm.read.ptx.sreg.tid.y",
+                                         "llvm.nvvm.read.ptx.sreg.tid.z"};
+
+    return read_register(job, builder, names[d], 0, group_limit(job, d));
+}
+
+static LLVMValueRef group_id(kiln__codegen_job *job, LLVMBuilderRef builder,
+                             uint32_t d)
+{
+    static const char *const names[3] = {"llvm.nvvm.read.ptx.sreg.ctaid.x",
+                                         "llvm.nvvm.read.ptx.sreg.ctaid.y",
+                                         "llvm.nvvm.read.ptx.sreg.ctaid.z"};
+
+    return read_register(job, builder, names[d], 0, grid_limits[d]);
+}
+
+static LLVMValueRef group_size(kiln__codegen_job *job, LLVMBuilderRef builder,
+                               uint32_t d)
+{
+    static const char *const names[3] = {"llvm.nvvm.read.ptx.sreg.ntid.x",
+                                         "llvm.nvvm.read.ptx.sreg.ntid.y",
+                                         "llvm.nvvm.read.ptx.sreg.ntid.z"};
+
+    return read_register(job, builder, names[d], 1, group_limits[d] + 1);
+}
+
+static LLVMValueRef group_count(kiln__codegen_job *job, LLVMBuilderRef builder,
+                                uint32_t d)
+{
+    static const char *const names[3] = {"llvm.nvvm.read.ptx.sreg.nctaid.x",
+                                         "llvm.nvvm.read.ptx.sreg.nctaid.y",
+                                         "llvm.nvvm.read.ptx.sreg.nctaid.z"};
+
+    return read_register(job, builder, names[d], 1, grid_limits[d] + 1u);
+}
+
+/* ---- sub-groups ---- */
+
+static LLVMValueRef lanes(kiln__codegen_job *job, LLVMBuilderRef builder)
+{
+    (void)builder;
+    return kiln__device_number(job, WARP);
+}
+
+static LLVMValueRef lane(kiln__codegen_job *job, LLVMBuilderRef builder)
+{
+    return read_register(job, builder, "llvm.nvvm.read.ptx.sreg.laneid", 0,
+                         WARP);
+}
+
+/* All lanes that exist come here: those that do not have never begun, and a
+   mask may name them. */
+static LLVMValueRef shuffle(kiln__codegen_job *job, LLVMBuilderRef builder,
+                            LLVMValueRef word, LLVMValueRef from)
+{
+    LLVMValueRef arguments[4] = {number32(job, 0xffffffffu), word, from,
+                                 number32(job, WARP - 1)};
+
+    return kiln__device_intrinsic(job, builder, "llvm.nvvm.shfl.sync.idx.i32",
+                                  arguments, 4);
+}
+
+static void barrier(kiln__codegen_job *job, LLVMBuilderRef builder,
+                    LLVMValueRef item)
+{
+    LLVMValueRef first = number32(job, 0);
+
+    (void)item;
+    (void)kiln__device_intrinsic(
+        job, builder, "llvm.nvvm.barrier.cta.sync.aligned.all", &first, 1);
+}
+
+/* ---- the kernel ---- */
+
+/* From PTX 8.1 on kernels of sm_70 and above take more. */
+#define PARAMETERS_MAX 4096u
+#define PARAMETERS_MAX_81 32764u
+
+static kiln_status check_parameters(kiln__codegen_job *job)
+{
+    const unsigned version = kiln__cuda_ptx_version(job);
+    const char *taker = kiln__arena_format(&job->arena, "a kernel of PTX %u.%u",
+                                           version / 10, version % 10);
+
+    return kiln__device_check_arguments(
+        job, version >= 81 ? PARAMETERS_MAX_81 : PARAMETERS_MAX,
+        taker != NULL ? taker : "");
+}
+
+static kiln_status check_group(kiln__codegen_job *job)
+{
+    const uint32_t *required = job->settings->required_group_size;
+
+    if (kiln__device_group_items(job) > 1024 || required[2] > 64)
+        return kiln__job_fail(job, KILN_EUNSUPPORTED,
+                              "a group of %u x %u x %u items; CUDA has groups "
+                              "of at most 1024, and 64 along the last "
+                              "dimension",
+                              required[0], required[1], required[2]);
+    return KILN_OK;
+}
+
+static kiln_status describe(kiln__codegen_job *job, LLVMValueRef kernel)
+{
+    const kiln__codegen_settings *settings = job->settings;
+    const uint32_t *required = settings->required_group_size;
+
+    KILN_TRY(check_parameters(job));
+    KILN_TRY(check_group(job));
+    if (kiln__device_group_is_known(job))
+        kiln__device_text_attribute(job, kernel, "nvvm.reqntid", "%u,%u,%u",
+                                    required[0], required[1], required[2]);
+    else if (settings->maximum_group_size != 0)
+        kiln__device_text_attribute(job, kernel, "nvvm.maxntid", "%u",
+                                    settings->maximum_group_size);
+    if (settings->minimum_groups != 0)
+        kiln__device_text_attribute(job, kernel, "nvvm.minctasm", "%u",
+                                    settings->minimum_groups);
+    return job->status;
+}
+
+/* ---- the payload ---- */
+
+/* Of local memory PTX says it to its assembler; a cubin says what became of
+   it. Our own atomic operations are those that LLVM has. */
+static kiln_status adapt(kiln__codegen_job *job)
+{
+    kiln__device_count_local(job);
+    return job->request->module != NULL ? kiln__cuda_order_atomics(job)
+                                        : KILN_OK;
+}
+
+static kiln_status finish(kiln__codegen_job *job, const kiln__object *objects,
+                          size_t count, kiln_blob *out)
+{
+    (void)count; /* there is one module */
+    return kiln__cuda_link(job, &objects[0], out);
+}
+
+/* Functions of a math library are linked; nothing else is there, but for what
+   libdevice asks of the compiler, which a pass answers. */
+static int may_import(const char *name)
+{
+    return strcmp(name, "__nvvm_reflect") == 0;
+}
+
+static const kiln__device_hardware hardware = {
+    .device =
+        {
+            .array_space = 0,
+            .bytes_space = 0,
+            .item_space = 0,
+            .scope = "device",
+            .barrier = barrier,
+            .collective = kiln__device_collective,
+        },
+    .kernel_convention = KERNEL_CONVENTION,
+    .aggregate = "byval",
+    .group_max = 1024,
+    .local_id = local_id,
+    .group_id = group_id,
+    .group_size = group_size,
+    .group_count = group_count,
+    .lanes = lanes,
+    .lane = lane,
+    .shuffle = shuffle,
+    .describe = describe,
+};
+
+static const char *const scopes[] = {"",        "singlethread", "block",
+                                     "cluster", "device",       NULL};
+
+static const kiln__foreign_rules foreign = {
+    .intrinsics = "nvvm.",
+    .spaces = KILN__CONSTANT_SPACES | KILN__SPACE_BIT(3) | KILN__SPACE_BIT(5),
+    .constant_spaces = KILN__CONSTANT_SPACES,
+    .scopes = scopes,
+    .has_bfloats = 1,
+    .has_bit_conversions = 1,
+    .has_weak_updates = 1,
+    .limits = kiln__cuda_limits,
+};
+
+/* LLVM's machine numbers the calls that it makes, from its first job on, and
+   the numbers stand in the text. */
+const kiln__codegen_backend kiln__cuda_codegen = {
+    .name = "cuda",
+    .format = "ptx",
+    .device = &hardware.device,
+    .foreign = &foreign,
+    .query = kiln__device_query,
+    .raise = kiln__device_raise,
+    .frame = kiln__device_frame,
+    .print = kiln__device_print,
+    .heap = kiln__device_heap,
+    .wrap = kiln__device_wrap,
+    .finish = finish,
+    .may_import = may_import,
+    .fast = kiln__cuda_fast,
+    .adapt = adapt,
+    .guard_forks = kiln__nvjitlink_guard,
+    .reports = kiln__device_reports,
+    .open = kiln__nvjitlink_begin,
+    .owns_machine = 1,
+    .emits_text = 1,
+    .is_scheduled = 1,
+};

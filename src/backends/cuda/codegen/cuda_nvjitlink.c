@@ -1,0 +1,403 @@
+/* cuda_nvjitlink.c - PTX to a cubin, by NVIDIA's library. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include <dlfcn.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "backends/cuda/codegen/cuda_codegen.h"
+#include "base/system/loader.h"
+#include "base/toolchain/ptxas.h"
+#include "kiln/compile.h"
+
+/*
+ * nvJitLink is part of the CUDA toolkit from 12.0 on; its names without a
+ * version are the same in all of them. What was opened stays, since code that
+ * it started may still run. Each link has a handle of its own, so links run at
+ * the same time.
+ */
+
+typedef struct link_handle *handle;
+
+#define SUCCESS 0
+#define INPUT_PTX 2
+
+/* X(name, arguments): "nvJitLink" and the name. */
+#define FUNCTION_MAP(X) \
+    X(Create, (handle * out, uint32_t count, const char **options)) \
+    X(Destroy, (handle * link)) \
+    X(AddData, (handle link, int type, const void *data, size_t size, \
+                const char *name)) \
+    X(Complete, (handle link)) \
+    X(GetLinkedCubinSize, (handle link, size_t * size)) \
+    X(GetLinkedCubin, (handle link, void *cubin)) \
+    X(GetErrorLogSize, (handle link, size_t * size)) \
+    X(GetErrorLog, (handle link, char *log)) \
+    X(GetInfoLogSize, (handle link, size_t * size)) \
+    X(GetInfoLog, (handle link, char *log)) \
+    X(Version, (unsigned *major, unsigned *minor))
+
+#define DECLARE(name, arguments) int(*name) arguments;
+
+typedef struct library {
+    char *asked; /* a path, or "" for the loader's */
+    char *path;  /* of what was opened, or NULL */
+    kiln__file_stamp file;
+    FUNCTION_MAP(DECLARE)
+    int is_here;
+    unsigned newest_ptx; /* 83 for 8.3; 0: unknown */
+    struct library *next;
+} library;
+
+/* Grows, and is walked and grown under the lock. */
+static library *libraries;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* ---- the library ---- */
+
+static kiln_status open_file(void **out, const char *asked)
+{
+    const char *const *names = kiln__tool_sonames(KILN__TOOL_NVJITLINK);
+    kiln_status status = KILN_ENOTFOUND;
+    const char *words;
+
+    if (*asked != '\0')
+        return kiln__loader_open(out, asked, &words);
+    for (; status == KILN_ENOTFOUND && *names != NULL; names++)
+        status = kiln__loader_open(out, *names, &words);
+    return status;
+}
+
+static int find_functions(library *l, void *file)
+{
+    int found = file != NULL;
+    void *symbol;
+
+#define FIND(name, arguments) \
+    symbol = found ? dlsym(file, "nvJitLink" #name) : NULL; \
+    found = symbol != NULL; \
+    memcpy(&l->name, &symbol, sizeof symbol);
+    FUNCTION_MAP(FIND)
+#undef FIND
+    return found;
+}
+
+/* CUDA 12.x came with PTX 8.x or an older one, and 13.x with 9.x. Asked for
+   an architecture that it has never heard of, some version prints. */
+static unsigned newest_ptx(const library *l)
+{
+    unsigned major = 0, minor = 0;
+
+    if (l->Version(&major, &minor) != SUCCESS || major < 12 || major > 13 ||
+        minor > 9)
+        return 0;
+    return (major - 4) * 10 + minor;
+}
+
+/*
+ * A link takes some MiB of many pieces and gives them back. What is free at the
+ * end of a heap, glibc returns to the system when it is more than twice the
+ * largest block that ever had a mapping of its own and was freed; then the next
+ * link touches each page for the first time, which is a tenth of what it costs.
+ * So it is shown a larger block. Nothing is written there, and no setting
+ * changes of a host that has chosen its own.
+ */
+#define KEPT_HALF ((size_t)8 << 20)
+
+static void keep_memory(void)
+{
+    void *volatile block = malloc(KEPT_HALF);
+
+    free(block);
+}
+
+/* KILN_OK, whether it is here or not; else it may be another time. */
+static kiln_status open_library(library *l)
+{
+    void *file = NULL;
+    const kiln_status status = open_file(&file, l->asked);
+    Dl_info where;
+    void *symbol;
+
+    if (status != KILN_OK && status != KILN_ENOTFOUND)
+        return status;
+    if (!find_functions(l, file))
+        return KILN_OK;
+    memcpy(&symbol, &l->Create, sizeof symbol);
+    if (dladdr(symbol, &where) != 0 && where.dli_fname != NULL)
+        l->path = strdup(where.dli_fname);
+    if (l->path != NULL)
+        l->file = kiln__file_stamp_at(l->path);
+    l->newest_ptx = newest_ptx(l);
+    l->is_here = l->path != NULL;
+    if (l->is_here)
+        keep_memory();
+    return l->path != NULL ? KILN_OK : KILN_ENOMEM;
+}
+
+/* With the lock. What may pass is not kept. */
+static kiln_status add_library(const char *asked)
+{
+    library *l = calloc(1, sizeof *l);
+    kiln_status status = KILN_ENOMEM;
+
+    if (l != NULL)
+        l->asked = strdup(asked);
+    if (l != NULL && l->asked != NULL)
+        status = open_library(l);
+    if (status == KILN_OK) {
+        l->next = libraries;
+        libraries = l;
+    } else if (l != NULL) {
+        free(l->asked);
+        free(l);
+    }
+    return status;
+}
+
+static kiln_status library_at(const library **out, const char *asked)
+{
+    kiln_status status = KILN_OK;
+    const library *l;
+
+    pthread_mutex_lock(&lock);
+    for (l = libraries; l != NULL && strcmp(l->asked, asked) != 0;)
+        l = l->next;
+    if (l == NULL) {
+        status = add_library(asked);
+        l = libraries;
+    }
+    pthread_mutex_unlock(&lock);
+    if (status == KILN_OK)
+        *out = l;
+    return status;
+}
+
+static void before_fork(void)
+{
+    pthread_mutex_lock(&lock);
+}
+
+static void after_fork(void)
+{
+    pthread_mutex_unlock(&lock);
+}
+
+void kiln__nvjitlink_guard(void)
+{
+    /* Without memory for it, a child may wait for ever. */
+    (void)pthread_atfork(before_fork, after_fork, after_fork);
+}
+
+/* ---- a link ---- */
+
+typedef struct linking {
+    const library *api;
+    kiln__codegen_job *job;
+    handle link;
+    kiln__text *said;
+} linking;
+
+static void take_log(linking *l, int (*size_of)(handle, size_t *),
+                     int (*log_of)(handle, char *))
+{
+    size_t size = 0;
+    char *log;
+
+    if (l->link == NULL || size_of(l->link, &size) != SUCCESS || size < 2)
+        return;
+    log = calloc(1, size + 1);
+    if (log == NULL)
+        l->said->failed = 1;
+    else if (log_of(l->link, log) == SUCCESS)
+        kiln__text_add(l->said, log);
+    free(log);
+}
+
+static kiln_status failed(linking *l, const char *what, int error)
+{
+    take_log(l, l->api->GetErrorLogSize, l->api->GetErrorLog);
+    if (l->said->size == 0)
+        kiln__text_format(l->said, "%s failed (%d)", what, error);
+    return KILN_ECODEGEN;
+}
+
+static kiln_status take_cubin(linking *l, kiln_blob *out)
+{
+    size_t size = 0;
+    void *bytes;
+    int error = l->api->GetLinkedCubinSize(l->link, &size);
+
+    if (error != SUCCESS || size == 0)
+        return failed(l, "the cubin's size", error);
+    bytes = kiln__blob_new(out, &kiln__malloc, size);
+    if (bytes == NULL)
+        return KILN_ENOMEM;
+    error = l->api->GetLinkedCubin(l->link, bytes);
+    if (error == SUCCESS) {
+        take_log(l, l->api->GetInfoLogSize, l->api->GetInfoLog);
+        return KILN_OK;
+    }
+    out->release(out);
+    *out = (kiln_blob){0};
+    return failed(l, "the cubin", error);
+}
+
+static kiln_status complete(linking *l, const kiln__object *ptx, kiln_blob *out)
+{
+    int error = l->api->AddData(l->link, INPUT_PTX, ptx->bytes, ptx->size,
+                                l->job->request->entry);
+
+    if (error != SUCCESS)
+        return failed(l, "adding PTX", error);
+    error = l->api->Complete(l->link);
+    if (error != SUCCESS)
+        return failed(l, "linking", error);
+    return take_cubin(l, out);
+}
+
+static int create(linking *l)
+{
+    static const char *const debug[] = {NULL, "-lineinfo", "-g"};
+    const kiln__codegen_settings *settings = l->job->settings;
+    const char *options[4];
+    char arch[64], level[8];
+    uint32_t count = 3;
+
+    /* It knows no level between none and all. */
+    (void)snprintf(arch, sizeof arch, "-arch=%s", settings->processor);
+    (void)snprintf(level, sizeof level, "-O%u",
+                   kiln__cuda_level(settings) > 0 ? 3 : 0);
+    options[0] = arch;
+    options[1] = level;
+    options[2] = "-verbose";
+    if (settings->debug_level != KILN_DEBUG_NONE)
+        options[count++] = debug[settings->debug_level];
+    return l->api->Create(&l->link, count, options);
+}
+
+/* All options are what any version takes, but for the architecture. */
+static kiln_status run(linking *l, const kiln__object *ptx, kiln_blob *out)
+{
+    kiln_status status = KILN_ENOTFOUND;
+    const int error = create(l);
+
+    if (error == SUCCESS) {
+        status = complete(l, ptx, out);
+    } else {
+        (void)failed(l, "a link", error);
+        if (!l->said->failed)
+            kiln__job_log(l->job, "nvJitLink is passed over: %s",
+                          l->said->bytes);
+    }
+    if (l->link != NULL)
+        (void)l->api->Destroy(&l->link);
+    return status;
+}
+
+/* Opening it takes as long as LLVM takes for a small kernel, so it is opened
+   beside LLVM, by a thread that ends with that. Who needs it meanwhile waits
+   for the lock. Without a thread it is opened when it is needed. */
+static void *open_early(void *path)
+{
+    const library *opened;
+
+    (void)library_at(&opened, path);
+    free(path);
+    return NULL;
+}
+
+static void start_opening(char *path)
+{
+    pthread_attr_t attributes;
+    sigset_t all, before;
+    pthread_t thread;
+    int started = 0;
+
+    if (path == NULL || pthread_attr_init(&attributes) != 0) {
+        free(path);
+        return;
+    }
+    (void)sigfillset(&all);
+    (void)pthread_sigmask(SIG_SETMASK, &all, &before);
+    if (pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED) == 0)
+        started = pthread_create(&thread, &attributes, open_early, path) == 0;
+    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+    (void)pthread_attr_destroy(&attributes);
+    if (!started)
+        free(path);
+}
+
+void kiln__nvjitlink_begin(const kiln__codegen_job *job)
+{
+    static atomic_int is_begun;
+    char path[PATH_MAX] = "";
+    kiln__tool_place place;
+
+    if (job->request->form != KILN_EMIT_BINARY ||
+        !kiln__cuda_may_use(job->settings, KILN__CUDA_TOOL_NVJITLINK) ||
+        atomic_exchange(&is_begun, 1) != 0)
+        return;
+    place = kiln__tool_find(path, KILN__TOOL_NVJITLINK);
+    if (place != KILN__TOOL_ABSENT)
+        start_opening(strdup(place == KILN__TOOL_FOUND ? path : ""));
+}
+
+/* KILN_ENOTFOUND: there is none to be used. */
+static kiln_status find(const library **out, kiln__codegen_job *job)
+{
+    char path[PATH_MAX] = "";
+    kiln_status status;
+
+    if (!kiln__cuda_may_use(job->settings, KILN__CUDA_TOOL_NVJITLINK))
+        return KILN_ENOTFOUND;
+    switch (kiln__tool_find(path, KILN__TOOL_NVJITLINK)) {
+    case KILN__TOOL_ABSENT:
+        return KILN_ENOTFOUND;
+    case KILN__TOOL_BY_LOADER:
+        path[0] = '\0';
+        break;
+    case KILN__TOOL_FOUND:
+        break;
+    }
+    status = library_at(out, path);
+    if (status != KILN_OK || (*out)->is_here)
+        return status;
+    if (path[0] != '\0')
+        kiln__job_log(job, "nvJitLink is passed over: %s cannot be used", path);
+    return KILN_ENOTFOUND;
+}
+
+/* Is it too old for the PTX? */
+static int is_older(kiln__codegen_job *job, const library *l)
+{
+    const unsigned version = kiln__cuda_ptx_version(job);
+
+    if (l->newest_ptx == 0 || version <= l->newest_ptx)
+        return 0;
+    kiln__job_log(job, "nvJitLink is passed over: %s is older than PTX %u.%u",
+                  l->path, version / 10, version % 10);
+    return 1;
+}
+
+kiln_status kiln__nvjitlink(kiln__codegen_job *job, const kiln__object *ptx,
+                            kiln_blob *out, kiln__text *said)
+{
+    linking l = {.job = job, .said = said};
+    kiln_status status = find(&l.api, job);
+
+    if (status == KILN_EIO)
+        kiln__text_add(said, "it cannot be opened now");
+    if (status != KILN_OK)
+        return status;
+    if (is_older(job, l.api))
+        return KILN_ENOTFOUND;
+    status = run(&l, ptx, out);
+    if (status == KILN_OK)
+        status = kiln__job_used(job, KILN__TOOL_NVJITLINK, l.api->path,
+                                &l.api->file);
+    return status;
+}

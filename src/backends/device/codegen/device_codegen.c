@@ -1,0 +1,368 @@
+/* device_codegen.c - kernels of devices: ids, and the function around an item.
+ */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include "backends/device/codegen/device_codegen.h"
+
+#include <stdarg.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "ir/ir.h"
+
+/* ---- small things ---- */
+
+LLVMValueRef kiln__device_number(const kiln__codegen_job *job, uint64_t value)
+{
+    return LLVMConstInt(LLVMInt64TypeInContext(job->context), value, 0);
+}
+
+LLVMValueRef kiln__device_intrinsic(kiln__codegen_job *job,
+                                    LLVMBuilderRef builder, const char *name,
+                                    LLVMValueRef *arguments, unsigned count)
+{
+    const LLVMValueRef function = LLVMGetIntrinsicDeclaration(
+        job->module, LLVMLookupIntrinsicID(name, strlen(name)), NULL, 0);
+
+    return LLVMBuildCall2(builder, LLVMGlobalGetValueType(function), function,
+                          arguments, count, "");
+}
+
+LLVMValueRef kiln__device_range(kiln__codegen_job *job, LLVMBuilderRef builder,
+                                LLVMValueRef value, uint32_t least,
+                                uint32_t end)
+{
+    const LLVMTypeRef type = LLVMTypeOf(value);
+    LLVMMetadataRef range[2] = {
+        LLVMValueAsMetadata(LLVMConstInt(type, least, 0)),
+        LLVMValueAsMetadata(LLVMConstInt(type, end, 0))};
+    LLVMMetadataRef node = LLVMMDNodeInContext2(job->context, range, 2);
+
+    if (end - least == 1)
+        return kiln__device_number(job, least);
+    LLVMSetMetadata(value, LLVMGetMDKindIDInContext(job->context, "range", 5),
+                    LLVMMetadataAsValue(job->context, node));
+    return LLVMBuildZExt(builder, value, LLVMInt64TypeInContext(job->context),
+                         "");
+}
+
+static void add_attribute(const kiln__codegen_job *job, LLVMValueRef function,
+                          LLVMAttributeIndex at, const char *name,
+                          uint64_t value)
+{
+    const unsigned kind = LLVMGetEnumAttributeKindForName(name, strlen(name));
+
+    LLVMAddAttributeAtIndex(function, at,
+                            LLVMCreateEnumAttribute(job->context, kind, value));
+}
+
+void kiln__device_attribute(const kiln__codegen_job *job, LLVMValueRef function,
+                            const char *name)
+{
+    add_attribute(job, function, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
+                  name, 0);
+}
+
+void kiln__device_text_attribute(kiln__codegen_job *job, LLVMValueRef function,
+                                 const char *name, const char *format, ...)
+{
+    va_list arguments;
+    const char *value;
+
+    va_start(arguments, format);
+    value = kiln__arena_vformat(&job->arena, format, arguments);
+    va_end(arguments);
+    if (value == NULL) {
+        (void)kiln__job_fail(job, KILN_ENOMEM, "out of memory");
+        return;
+    }
+    LLVMAddAttributeAtIndex(
+        function, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
+        LLVMCreateStringAttribute(job->context, name, (unsigned)strlen(name),
+                                  value, (unsigned)strlen(value)));
+}
+
+/* ---- ids ---- */
+
+static LLVMValueRef multiply(LLVMBuilderRef builder, LLVMValueRef a,
+                             LLVMValueRef b)
+{
+    const LLVMValueRef product = LLVMBuildNSWMul(builder, a, b, "");
+
+    if (LLVMIsAInstruction(product))
+        LLVMSetNUW(product, 1);
+    return product;
+}
+
+static LLVMValueRef add(LLVMBuilderRef builder, LLVMValueRef a, LLVMValueRef b)
+{
+    const LLVMValueRef sum = LLVMBuildNSWAdd(builder, a, b, "");
+
+    if (LLVMIsAInstruction(sum))
+        LLVMSetNUW(sum, 1);
+    return sum;
+}
+
+LLVMValueRef kiln__device_group_size(kiln__codegen_job *job,
+                                     LLVMBuilderRef builder, uint32_t dimension)
+{
+    const uint32_t required = job->settings->required_group_size[dimension];
+
+    return required != 0
+               ? kiln__device_number(job, required)
+               : kiln__hardware(job)->group_size(job, builder, dimension);
+}
+
+LLVMValueRef kiln__device_item_number(kiln__codegen_job *job,
+                                      LLVMBuilderRef builder)
+{
+    const kiln__device_hardware *hardware = kiln__hardware(job);
+    LLVMValueRef id = hardware->local_id(job, builder, 2);
+
+    for (uint32_t d = 2; d-- > 0;) {
+        id = multiply(builder, id, kiln__device_group_size(job, builder, d));
+        id = add(builder, id, hardware->local_id(job, builder, d));
+    }
+    return id;
+}
+
+static LLVMValueRef global_id(kiln__codegen_job *job, LLVMBuilderRef builder,
+                              uint32_t d)
+{
+    const kiln__device_hardware *hardware = kiln__hardware(job);
+
+    return add(builder,
+               multiply(builder, hardware->group_id(job, builder, d),
+                        kiln__device_group_size(job, builder, d)),
+               hardware->local_id(job, builder, d));
+}
+
+static LLVMValueRef sub_group_id(kiln__codegen_job *job, LLVMBuilderRef builder)
+{
+    const kiln__device_hardware *hardware = kiln__hardware(job);
+
+    if (hardware->sub_group != NULL)
+        return hardware->sub_group(job, builder);
+    return LLVMBuildUDiv(builder, kiln__device_item_number(job, builder),
+                         hardware->lanes(job, builder), "");
+}
+
+LLVMValueRef kiln__device_query(kiln__codegen_job *job, LLVMBuilderRef builder,
+                                LLVMValueRef item, uint32_t query, uint32_t d)
+{
+    const kiln__device_hardware *hardware = kiln__hardware(job);
+
+    (void)item;
+    switch (query) {
+    case KILN__QUERY_GLOBAL_ID:
+        return global_id(job, builder, d);
+    case KILN__QUERY_LOCAL_ID:
+        return hardware->local_id(job, builder, d);
+    case KILN__QUERY_GROUP_ID:
+        return hardware->group_id(job, builder, d);
+    case KILN__QUERY_GLOBAL_SIZE:
+        return multiply(builder, hardware->group_count(job, builder, d),
+                        kiln__device_group_size(job, builder, d));
+    case KILN__QUERY_LOCAL_SIZE:
+        return kiln__device_group_size(job, builder, d);
+    case KILN__QUERY_GROUP_COUNT:
+        return hardware->group_count(job, builder, d);
+    case KILN__QUERY_SUB_GROUP_ID:
+        return sub_group_id(job, builder);
+    case KILN__QUERY_SUB_GROUP_SIZE:
+        return hardware->lanes(job, builder);
+    default:
+        return hardware->lane(job, builder);
+    }
+}
+
+/* ---- the kernel ---- */
+
+/* Elements of arrays that come from outside are in the device's memory. */
+#define GLOBAL_SPACE 1u
+
+#define WORDS_MAX (1 + 2 * KILN_RANK_MAX)
+
+typedef struct wrapper {
+    kiln__codegen_job *job;
+    LLVMBuilderRef builder;
+    LLVMTypeRef *types; /* of the kernel */
+    unsigned type_count;
+    LLVMValueRef kernel;
+    LLVMValueRef *values; /* of the item function */
+    unsigned value_count;
+    unsigned at; /* the kernel's parameter that is next */
+} wrapper;
+
+static void add_types(wrapper *w, const kiln__parameter *parameter)
+{
+    const LLVMContextRef context = w->job->context;
+    const size_t words = kiln__parameter_words(parameter);
+    LLVMTypeRef first = LLVMPointerTypeInContext(context, GLOBAL_SPACE);
+
+    if (words == 0)
+        return;
+    if (parameter->passing == KILN__PARAMETER_BYTES)
+        first = kiln__job_bytes_pointer(w->job);
+    else if (parameter->passing == KILN__PARAMETER_SCALAR)
+        first = parameter->kind == KILN_TYPE_BOOL
+                    ? LLVMInt8TypeInContext(context)
+                    : kiln__job_scalar(w->job, parameter->kind);
+    w->types[w->type_count++] = first;
+    for (size_t i = 1; i < words; i++)
+        w->types[w->type_count++] = LLVMInt64TypeInContext(context);
+}
+
+static kiln_status make_room(wrapper *w)
+{
+    kiln__codegen_job *job = w->job;
+    size_t count = 1 + KILN__HIDDEN_MOST;
+
+    for (size_t i = 0; i < job->parameter_count; i++)
+        count += kiln__parameter_words(&job->parameters[i]);
+    w->types = kiln__arena_allocate_array(&job->arena, count, sizeof *w->types);
+    w->values =
+        kiln__arena_allocate_array(&job->arena, count, sizeof *w->values);
+    if (w->types == NULL || w->values == NULL)
+        return kiln__job_fail(job, KILN_ENOMEM, "out of memory");
+    return KILN_OK;
+}
+
+/* An aggregate's bytes are the parameter itself. */
+static void describe_aggregate(const wrapper *w, unsigned at,
+                               const kiln__parameter *parameter)
+{
+    const LLVMContextRef context = w->job->context;
+    const char *name = kiln__hardware(w->job)->aggregate;
+    const LLVMTypeRef bytes =
+        LLVMArrayType2(LLVMInt8TypeInContext(context), parameter->size);
+
+    LLVMAddAttributeAtIndex(
+        w->kernel, at + 1,
+        LLVMCreateTypeAttribute(
+            context, LLVMGetEnumAttributeKindForName(name, strlen(name)),
+            bytes));
+    add_attribute(w->job, w->kernel, at + 1, "align", parameter->alignment);
+}
+
+static void pass(wrapper *w, const kiln__parameter *parameter)
+{
+    const size_t words = kiln__parameter_words(parameter);
+    LLVMValueRef first;
+
+    if (words == 0)
+        return;
+    first = LLVMGetParam(w->kernel, w->at);
+    if (parameter->passing == KILN__PARAMETER_BYTES)
+        describe_aggregate(w, w->at, parameter);
+    if (parameter->passing == KILN__PARAMETER_ARRAY &&
+        LLVMTypeOf(first) != kiln__job_array_pointer(w->job))
+        first = LLVMBuildAddrSpaceCast(w->builder, first,
+                                       kiln__job_array_pointer(w->job), "");
+    w->values[w->value_count++] = first;
+    for (size_t i = 1; i < words; i++)
+        w->values[w->value_count++] =
+            LLVMGetParam(w->kernel, w->at + (unsigned)i);
+    w->at += (unsigned)words;
+}
+
+/* The item: what it needs of the launch, or nothing. */
+static LLVMValueRef make_item(wrapper *w)
+{
+    const LLVMTypeRef type = kiln__device_item_type(w->job);
+    const LLVMValueRef item = LLVMBuildAlloca(w->builder, type, "item");
+    const uint32_t count = w->job->hidden_arguments;
+    LLVMValueRef hidden[KILN__HIDDEN_MOST];
+
+    for (uint32_t i = 0; i < count; i++)
+        hidden[i] = LLVMGetParam(w->kernel, w->type_count - count + i);
+    kiln__device_fill_item(w->job, w->builder, item, hidden, count);
+    return item;
+}
+
+static void add_kernel(wrapper *w)
+{
+    kiln__codegen_job *job = w->job;
+
+    w->kernel =
+        LLVMAddFunction(job->module, job->request->entry,
+                        LLVMFunctionType(LLVMVoidTypeInContext(job->context),
+                                         w->types, w->type_count, 0));
+    LLVMSetFunctionCallConv(w->kernel, kiln__hardware(job)->kernel_convention);
+    kiln__device_attribute(job, w->kernel, "nounwind");
+    kiln__device_attribute(job, w->kernel, "convergent");
+}
+
+/* Records what an item raised; the builder stands behind it. */
+static void record_if(wrapper *w, LLVMValueRef raised)
+{
+    const LLVMContextRef context = w->job->context;
+    const LLVMBasicBlockRef failed =
+        LLVMAppendBasicBlockInContext(context, w->kernel, "raised");
+    const LLVMBasicBlockRef done =
+        LLVMAppendBasicBlockInContext(context, w->kernel, "");
+    const LLVMValueRef is_fine = LLVMBuildICmp(
+        w->builder, LLVMIntEQ, raised, LLVMConstNull(LLVMTypeOf(raised)), "");
+
+    LLVMBuildCondBr(w->builder, is_fine, done, failed);
+    LLVMPositionBuilderAtEnd(w->builder, failed);
+    kiln__device_record(w->job, w->builder, w->values[0]);
+    LLVMBuildBr(w->builder, done);
+    LLVMPositionBuilderAtEnd(w->builder, done);
+}
+
+static void fill_kernel(wrapper *w)
+{
+    kiln__codegen_job *job = w->job;
+    LLVMValueRef raised;
+
+    LLVMPositionBuilderAtEnd(
+        w->builder, LLVMAppendBasicBlockInContext(job->context, w->kernel, ""));
+    kiln__debug_wrapper(job, w->builder, w->kernel);
+    w->values[w->value_count++] = make_item(w);
+    if (kiln__hardware(job)->begin != NULL)
+        kiln__hardware(job)->begin(job, w->builder, w->values[0]);
+    for (size_t i = 0; i < job->parameter_count; i++)
+        pass(w, &job->parameters[i]);
+    raised =
+        LLVMBuildCall2(w->builder, LLVMGlobalGetValueType(job->item_function),
+                       job->item_function, w->values, w->value_count, "");
+    if (job->hidden_arguments > 0 && job->can_fail)
+        record_if(w, raised);
+    LLVMBuildRetVoid(w->builder);
+}
+
+static void add_hidden(wrapper *w)
+{
+    kiln__codegen_job *job = w->job;
+    const LLVMTypeRef address =
+        LLVMPointerTypeInContext(job->context, GLOBAL_SPACE);
+
+    if (!job->uses_heap && !kiln__device_has_reports(job))
+        return;
+    w->types[w->type_count++] = address;
+    w->types[w->type_count++] = LLVMInt64TypeInContext(job->context);
+    if (job->uses_heap)
+        w->types[w->type_count++] = address;
+    job->hidden_arguments =
+        job->uses_heap ? KILN__HIDDEN_MOST : KILN__HIDDEN_COUNT;
+}
+
+kiln_status kiln__device_wrap(kiln__codegen_job *job)
+{
+    wrapper w = {.job = job};
+
+    if (job->settings->entry_abi != KILN_ABI_KERNEL)
+        return kiln__job_fail(job, KILN_EUNSUPPORTED,
+                              "%s makes kernels only, no functions for "
+                              "foreign code",
+                              job->settings->backend);
+    KILN_TRY(make_room(&w));
+    for (size_t i = 0; i < job->parameter_count; i++)
+        add_types(&w, &job->parameters[i]);
+    add_hidden(&w);
+    w.builder = LLVMCreateBuilderInContext(job->context);
+    add_kernel(&w);
+    fill_kernel(&w);
+    LLVMDisposeBuilder(w.builder);
+    return kiln__hardware(job)->describe(job, w.kernel);
+}

@@ -1,0 +1,233 @@
+/* device_group.c - what the items of a sub-group tell each other. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include "backends/device/codegen/device_codegen.h"
+
+#include "ir/ir.h"
+#include "ir/ir_tables.h"
+
+/*
+ * All is made of one thing, a word of another lane. A sub-group may have fewer
+ * items than lanes: those that there are come first, and nothing is taken from
+ * the others. A sum, least or greatest is a tree in which each lane takes in
+ * what is at twice the distance of the step before, so its order is the same
+ * every time; the first lane's is handed to all.
+ *
+ * Operations of a whole group are methods of the runtime library for devices
+ * (src/runtime/group.kiln) and do not come here.
+ */
+
+typedef struct lanes {
+    kiln__codegen_job *job;
+    LLVMBuilderRef builder;
+    LLVMValueRef lane;
+    LLVMValueRef count; /* that there are */
+} lanes;
+
+static LLVMTypeRef i32_of(const lanes *s)
+{
+    return LLVMInt32TypeInContext(s->job->context);
+}
+
+static LLVMValueRef number(const lanes *s, uint64_t value)
+{
+    return kiln__device_number(s->job, value);
+}
+
+/* ---- values as words ---- */
+
+/* The value's bits, as an integer of at least 32. */
+static LLVMValueRef bits_of(const lanes *s, LLVMValueRef value, unsigned *width)
+{
+    const LLVMContextRef context = s->job->context;
+    LLVMTypeRef type = LLVMTypeOf(value);
+
+    if (LLVMGetTypeKind(type) != LLVMIntegerTypeKind) {
+        type = LLVMIntTypeInContext(
+            context, (unsigned)LLVMSizeOfTypeInBits(s->job->layout, type));
+        value = LLVMBuildBitCast(s->builder, value, type, "");
+    }
+    *width = LLVMGetIntTypeWidth(type) > 32 ? 64 : 32;
+    return LLVMBuildZExt(s->builder, value,
+                         LLVMIntTypeInContext(context, *width), "");
+}
+
+static LLVMValueRef value_of(const lanes *s, LLVMValueRef bits,
+                             LLVMTypeRef type)
+{
+    const LLVMTypeRef own =
+        LLVMGetTypeKind(type) == LLVMIntegerTypeKind
+            ? type
+            : LLVMIntTypeInContext(
+                  s->job->context,
+                  (unsigned)LLVMSizeOfTypeInBits(s->job->layout, type));
+
+    bits = LLVMBuildTrunc(s->builder, bits, own, "");
+    return LLVMBuildBitCast(s->builder, bits, type, "");
+}
+
+static LLVMValueRef word_of_lane(const lanes *s, LLVMValueRef word,
+                                 LLVMValueRef lane)
+{
+    return kiln__hardware(s->job)->shuffle(
+        s->job, s->builder, word,
+        LLVMBuildTrunc(s->builder, lane, i32_of(s), ""));
+}
+
+/* The value of a lane that exists. */
+static LLVMValueRef of_lane(const lanes *s, LLVMValueRef value,
+                            LLVMValueRef lane)
+{
+    const LLVMTypeRef type = LLVMTypeOf(value);
+    const LLVMTypeRef i64 = LLVMInt64TypeInContext(s->job->context);
+    LLVMValueRef bits, high, low;
+    unsigned width;
+
+    bits = bits_of(s, value, &width);
+    if (width == 32)
+        return value_of(s, word_of_lane(s, bits, lane), type);
+    low = LLVMBuildTrunc(s->builder, bits, i32_of(s), "");
+    high = LLVMBuildTrunc(s->builder,
+                          LLVMBuildLShr(s->builder, bits, number(s, 32), ""),
+                          i32_of(s), "");
+    low = LLVMBuildZExt(s->builder, word_of_lane(s, low, lane), i64, "");
+    high = LLVMBuildZExt(s->builder, word_of_lane(s, high, lane), i64, "");
+    high = LLVMBuildShl(s->builder, high, number(s, 32), "");
+    return value_of(s, LLVMBuildOr(s->builder, high, low, ""), type);
+}
+
+/* The value of any lane; of one that does not exist the item's own. */
+static LLVMValueRef take(const lanes *s, LLVMValueRef value, LLVMValueRef lane)
+{
+    const LLVMValueRef exists =
+        LLVMBuildICmp(s->builder, LLVMIntULT, lane, s->count, "");
+
+    lane = LLVMBuildSelect(s->builder, exists, lane, s->lane, "");
+    return of_lane(s, value, lane);
+}
+
+/* ---- folding ---- */
+
+static LLVMValueRef least_or_greatest(const lanes *s, int is_least,
+                                      int32_t kind, LLVMValueRef a,
+                                      LLVMValueRef b)
+{
+    static const char *const names[2][3] = {
+        {"llvm.umax", "llvm.smax", "llvm.maxnum"},
+        {"llvm.umin", "llvm.smin", "llvm.minnum"},
+    };
+    const int which = kiln__kind_is_float(kind)    ? 2
+                      : kiln__kind_is_signed(kind) ? 1
+                                                   : 0;
+    const char *name = names[is_least][which];
+    LLVMTypeRef type = LLVMTypeOf(a);
+    LLVMValueRef both[2] = {a, b}, function;
+    size_t size = 0;
+
+    while (name[size] != '\0')
+        size++;
+    function = LLVMGetIntrinsicDeclaration(
+        s->job->module, LLVMLookupIntrinsicID(name, size), &type, 1);
+    return LLVMBuildCall2(s->builder, LLVMGlobalGetValueType(function),
+                          function, both, 2, "");
+}
+
+static LLVMValueRef combine(const lanes *s, uint32_t operation, int32_t kind,
+                            LLVMValueRef a, LLVMValueRef b)
+{
+    switch (operation) {
+    case KILN__GROUP_SUB_ADD:
+        return kiln__kind_is_float(kind) ? LLVMBuildFAdd(s->builder, a, b, "")
+                                         : LLVMBuildAdd(s->builder, a, b, "");
+    case KILN__GROUP_SUB_MIN:
+        return least_or_greatest(s, 1, kind, a, b);
+    case KILN__GROUP_SUB_MAX:
+        return least_or_greatest(s, 0, kind, a, b);
+    case KILN__GROUP_SUB_ANY:
+        return LLVMBuildOr(s->builder, a, b, "");
+    default: /* SUB_ALL */
+        return LLVMBuildAnd(s->builder, a, b, "");
+    }
+}
+
+/* No sub-group has more lanes. */
+#define LANES_MAX 64u
+
+static LLVMValueRef fold(const lanes *s, uint32_t operation, int32_t kind,
+                         LLVMValueRef value)
+{
+    const LLVMValueRef most = kiln__hardware(s->job)->lanes(s->job, s->builder);
+    const uint64_t steps_end =
+        LLVMIsAConstantInt(most) ? LLVMConstIntGetZExtValue(most) : LANES_MAX;
+
+    for (uint64_t distance = 1; distance < steps_end; distance *= 2) {
+        const LLVMValueRef other =
+            LLVMBuildAdd(s->builder, s->lane, number(s, distance), "");
+        const LLVMValueRef exists =
+            LLVMBuildICmp(s->builder, LLVMIntULT, other, s->count, "");
+        const LLVMValueRef both =
+            combine(s, operation, kind, value, take(s, value, other));
+
+        value = LLVMBuildSelect(s->builder, exists, both, value, "");
+    }
+    return of_lane(s, value, number(s, 0));
+}
+
+/* ---- operations ---- */
+
+static LLVMValueRef members(kiln__codegen_job *job, LLVMBuilderRef builder)
+{
+    const kiln__device_hardware *hardware = kiln__hardware(job);
+    const LLVMValueRef most = hardware->lanes(job, builder);
+    LLVMValueRef all = kiln__device_number(job, 1), left, first;
+
+    if (hardware->members != NULL)
+        return hardware->members(job, builder);
+    for (uint32_t d = 0; d < 3; d++)
+        all = LLVMBuildMul(builder, all,
+                           kiln__device_group_size(job, builder, d), "");
+    first = LLVMBuildMul(builder,
+                         LLVMBuildUDiv(builder,
+                                       kiln__device_item_number(job, builder),
+                                       most, ""),
+                         most, "");
+    left = LLVMBuildSub(builder, all, first, "");
+    return LLVMBuildSelect(builder,
+                           LLVMBuildICmp(builder, LLVMIntULT, left, most, ""),
+                           left, most, "");
+}
+
+LLVMValueRef kiln__device_collective(kiln__codegen_job *job,
+                                     LLVMBuilderRef builder, LLVMValueRef item,
+                                     uint32_t operation, int32_t kind,
+                                     LLVMValueRef value, LLVMValueRef operand)
+{
+    const lanes s = {.job = job,
+                     .builder = builder,
+                     .lane = kiln__hardware(job)->lane(job, builder),
+                     .count = members(job, builder)};
+
+    (void)item;
+    switch (operation) {
+    case KILN__GROUP_SHUFFLE:
+    case KILN__GROUP_SUB_BROADCAST:
+        return take(&s, value, operand);
+    case KILN__GROUP_SHUFFLE_XOR:
+        return take(&s, value, LLVMBuildXor(builder, s.lane, operand, ""));
+    case KILN__GROUP_SHUFFLE_UP:
+        return take(&s, value, LLVMBuildSub(builder, s.lane, operand, ""));
+    case KILN__GROUP_SHUFFLE_DOWN:
+        return take(&s, value, LLVMBuildAdd(builder, s.lane, operand, ""));
+    case KILN__GROUP_SUB_ADD:
+    case KILN__GROUP_SUB_MIN:
+    case KILN__GROUP_SUB_MAX:
+    case KILN__GROUP_SUB_ANY:
+    case KILN__GROUP_SUB_ALL:
+        return fold(&s, operation, kind, value);
+    default:
+        (void)kiln__job_fail(job, KILN_EUNSUPPORTED,
+                             "%s of a group is the runtime library's on "
+                             "devices",
+                             kiln__ir_group[operation].text);
+        return value;
+    }
+}

@@ -1,0 +1,413 @@
+/* device_raise.c - device code that raises and prints. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include "backends/device/codegen/device_codegen.h"
+
+#include <string.h>
+
+#include "abi/host_abi.h"
+#include "kiln/type.h"
+
+/*
+ * What device_abi.h says of the state, as LLVM IR. Whatever raises notes what
+ * happened in the item, and its callers return; the kernel, where all of them
+ * end, records it. So a check costs its code little, and no function is called:
+ * one of its own would make the vendor's assembler a third slower, and cost
+ * registers. A print is in place, since each has values of its own.
+ */
+
+#define STATE_SPACE 1u
+
+/* Members of an item. The report and its two values are set by what raises; two
+   are the backend's, where barriers ask for failures. */
+#define ITEM_STATE 0u
+#define ITEM_LAUNCH 1u
+#define ITEM_REPORT 2u
+#define ITEM_VALUES 3u
+#define ITEM_HEAP 5u
+#define ITEM_OWN 6u         /* and 7 */
+#define ITEM_FRAME_COUNT 8u /* these two only where frames are kept */
+#define ITEM_FRAMES 9u
+#define ITEM_MEMBERS 10u
+
+#define STATE(member) offsetof(struct kiln__device_state, member)
+
+static LLVMTypeRef i32_of(const kiln__codegen_job *job)
+{
+    return LLVMInt32TypeInContext(job->context);
+}
+
+static LLVMTypeRef i64_of(const kiln__codegen_job *job)
+{
+    return LLVMInt64TypeInContext(job->context);
+}
+
+static LLVMTypeRef state_pointer(const kiln__codegen_job *job)
+{
+    return LLVMPointerTypeInContext(job->context, STATE_SPACE);
+}
+
+static int keeps_frames(const kiln__codegen_job *job)
+{
+    return job->settings->debug_level >= KILN_DEBUG_FULL;
+}
+
+LLVMTypeRef kiln__device_item_type(const kiln__codegen_job *job)
+{
+    const LLVMTypeRef word = i64_of(job), state = state_pointer(job);
+    LLVMTypeRef members[ITEM_MEMBERS] = {
+        state, word,
+        word,  word,
+        word,  state,
+        word,  word,
+        word,  LLVMArrayType2(i32_of(job), KILN__STATE_FRAMES)};
+
+    return LLVMStructTypeInContext(
+        job->context, members,
+        keeps_frames(job) ? ITEM_MEMBERS : ITEM_FRAME_COUNT, 0);
+}
+
+static LLVMValueRef place_in(const kiln__codegen_job *job,
+                             LLVMBuilderRef builder, LLVMValueRef item,
+                             unsigned which)
+{
+    return LLVMBuildStructGEP2(builder, kiln__device_item_type(job), item,
+                               which, "");
+}
+
+LLVMValueRef kiln__device_own(const kiln__codegen_job *job,
+                              LLVMBuilderRef builder, LLVMValueRef item,
+                              unsigned number)
+{
+    return place_in(job, builder, item, ITEM_OWN + number);
+}
+
+static LLVMValueRef of_item(const kiln__codegen_job *job,
+                            LLVMBuilderRef builder, LLVMValueRef item,
+                            unsigned which)
+{
+    const int is_address = which == ITEM_STATE || which == ITEM_HEAP;
+
+    return LLVMBuildLoad2(builder,
+                          is_address ? state_pointer(job) : i64_of(job),
+                          place_in(job, builder, item, which), "");
+}
+
+void kiln__device_fill_item(const kiln__codegen_job *job,
+                            LLVMBuilderRef builder, LLVMValueRef item,
+                            const LLVMValueRef *hidden, uint32_t count)
+{
+    static const unsigned members[KILN__HIDDEN_MOST] = {ITEM_STATE, ITEM_LAUNCH,
+                                                        ITEM_HEAP};
+
+    for (uint32_t i = 0; i < count; i++)
+        LLVMBuildStore(builder, hidden[i],
+                       place_in(job, builder, item, members[i]));
+}
+
+LLVMValueRef kiln__device_heap(kiln__codegen_job *job, LLVMBuilderRef builder,
+                               LLVMValueRef item)
+{
+    const LLVMTypeRef type = kiln__job_array_pointer(job);
+    const LLVMValueRef heap = of_item(job, builder, item, ITEM_HEAP);
+
+    return LLVMTypeOf(heap) == type
+               ? heap
+               : LLVMBuildAddrSpaceCast(builder, heap, type, "");
+}
+
+static LLVMValueRef member(const kiln__codegen_job *job, LLVMBuilderRef builder,
+                           LLVMValueRef base, LLVMValueRef offset)
+{
+    return LLVMBuildInBoundsGEP2(builder, LLVMInt8TypeInContext(job->context),
+                                 base, &offset, 1, "");
+}
+
+static void put(const kiln__codegen_job *job, LLVMBuilderRef builder,
+                LLVMValueRef base, uint64_t offset, LLVMValueRef value)
+{
+    LLVMBuildStore(
+        builder, value,
+        member(job, builder, base, kiln__device_number(job, offset)));
+}
+
+/* All that was written before is there for who sees the mark. */
+static void put_mark(const kiln__codegen_job *job, LLVMBuilderRef builder,
+                     LLVMValueRef at, uint32_t mark)
+{
+    LLVMValueRef store =
+        LLVMBuildStore(builder, LLVMConstInt(i32_of(job), mark, 0), at);
+
+    LLVMSetAlignment(store, 4);
+    LLVMSetOrdering(store, LLVMAtomicOrderingRelease);
+}
+
+/* ---- exceptions ---- */
+
+/* Of a member of the state. */
+static void put_aligned(const kiln__codegen_job *job, LLVMBuilderRef builder,
+                        LLVMValueRef state, uint64_t offset, LLVMValueRef value)
+{
+    const uint64_t ends = offset | KILN__STATE_ALIGNMENT;
+    LLVMValueRef store = LLVMBuildStore(
+        builder, value,
+        member(job, builder, state, kiln__device_number(job, offset)));
+
+    LLVMSetAlignment(store, (unsigned)(ends & (~ends + 1)));
+}
+
+static void put_id(const kiln__codegen_job *job, LLVMBuilderRef builder,
+                   LLVMValueRef state, uint64_t offset, LLVMValueRef id)
+{
+    put_aligned(job, builder, state, offset,
+                LLVMBuildTrunc(builder, id, i32_of(job), ""));
+}
+
+/* In the order of the members, which the vendors' code joins. */
+static void put_ids(kiln__codegen_job *job, LLVMBuilderRef builder,
+                    LLVMValueRef state)
+{
+    const kiln__device_hardware *hardware = kiln__hardware(job);
+
+    for (uint32_t d = 0; d < 3; d++)
+        put_id(job, builder, state, STATE(local_id) + 4 * (uint64_t)d,
+               hardware->local_id(job, builder, d));
+    for (uint32_t d = 0; d < 3; d++)
+        put_id(job, builder, state, STATE(group_id) + 4 * (uint64_t)d,
+               hardware->group_id(job, builder, d));
+    for (uint32_t d = 0; d < 3; d++)
+        put_id(job, builder, state, STATE(group_size) + 4 * (uint64_t)d,
+               kiln__device_group_size(job, builder, d));
+}
+
+/* True for the one item that moved the phase. */
+static LLVMValueRef win(const kiln__codegen_job *job, LLVMBuilderRef builder,
+                        LLVMValueRef state)
+{
+    const LLVMValueRef both = LLVMBuildAtomicCmpXchg(
+        builder, state, LLVMConstInt(i32_of(job), KILN__PHASE_NONE, 0),
+        LLVMConstInt(i32_of(job), KILN__PHASE_WRITING, 0),
+        LLVMAtomicOrderingMonotonic, LLVMAtomicOrderingMonotonic, 0);
+
+    return LLVMBuildExtractValue(builder, both, 1, "");
+}
+
+_Static_assert(STATE(phase) == 0, "the state's address is the phase's");
+
+void kiln__device_raise(kiln__codegen_job *job, LLVMBuilderRef builder,
+                        LLVMValueRef item, uint32_t kind, uint32_t ordinal,
+                        const char *method, const char *message,
+                        LLVMValueRef value0, LLVMValueRef value1)
+{
+    const uint32_t report =
+        kiln__device_exception_report(job, kind, ordinal, method, message);
+    const LLVMValueRef values[3] = {kiln__device_number(job, report), value0,
+                                    value1};
+
+    for (unsigned i = 0; i < 3; i++)
+        LLVMBuildStore(builder, values[i],
+                       place_in(job, builder, item, ITEM_REPORT + i));
+    if (keeps_frames(job))
+        LLVMBuildStore(builder, kiln__device_number(job, 0),
+                       place_in(job, builder, item, ITEM_FRAME_COUNT));
+}
+
+/* Where frame `index` of an item is. */
+static LLVMValueRef frame_in(const kiln__codegen_job *job,
+                             LLVMBuilderRef builder, LLVMValueRef item,
+                             LLVMValueRef index)
+{
+    LLVMValueRef indices[2] = {kiln__device_number(job, 0), index};
+
+    return LLVMBuildInBoundsGEP2(
+        builder, LLVMArrayType2(i32_of(job), KILN__STATE_FRAMES),
+        place_in(job, builder, item, ITEM_FRAMES), indices, 2, "");
+}
+
+void kiln__device_frame(kiln__codegen_job *job, LLVMBuilderRef builder,
+                        LLVMValueRef item, uint32_t ordinal, const char *method)
+{
+    const uint32_t report = kiln__device_exception_report(
+        job, KILN_EXCEPTION_NONE, ordinal, method, "");
+    const LLVMValueRef last = kiln__device_number(job, KILN__STATE_FRAMES - 1);
+    const LLVMValueRef count = of_item(job, builder, item, ITEM_FRAME_COUNT);
+    const LLVMValueRef at = LLVMBuildSelect(
+        builder, LLVMBuildICmp(builder, LLVMIntULT, count, last, ""), count,
+        last, "");
+
+    LLVMBuildStore(builder, LLVMConstInt(i32_of(job), report, 0),
+                   frame_in(job, builder, item, at));
+    LLVMBuildStore(builder,
+                   LLVMBuildAdd(builder, at, kiln__device_number(job, 1), ""),
+                   place_in(job, builder, item, ITEM_FRAME_COUNT));
+}
+
+static void put_frames(kiln__codegen_job *job, LLVMBuilderRef builder,
+                       LLVMValueRef item, LLVMValueRef state)
+{
+    const LLVMValueRef count = of_item(job, builder, item, ITEM_FRAME_COUNT);
+
+    put(job, builder, state, STATE(frame_count),
+        LLVMBuildTrunc(builder, count, i32_of(job), ""));
+    for (uint32_t i = 0; i < KILN__STATE_FRAMES; i++)
+        put(job, builder, state, STATE(frames) + sizeof(uint32_t) * i,
+            LLVMBuildLoad2(
+                builder, i32_of(job),
+                frame_in(job, builder, item, kiln__device_number(job, i)), ""));
+}
+
+static void put_exception(kiln__codegen_job *job, LLVMBuilderRef builder,
+                          LLVMValueRef item, LLVMValueRef state)
+{
+    const LLVMValueRef report = of_item(job, builder, item, ITEM_REPORT);
+
+    put_aligned(job, builder, state, STATE(report),
+                LLVMBuildTrunc(builder, report, i32_of(job), ""));
+    put_aligned(job, builder, state, STATE(launch),
+                of_item(job, builder, item, ITEM_LAUNCH));
+    for (unsigned i = 0; i < 2; i++)
+        put_aligned(job, builder, state, STATE(values) + 8 * (uint64_t)i,
+                    of_item(job, builder, item, ITEM_VALUES + i));
+    put_ids(job, builder, state);
+    if (keeps_frames(job))
+        put_frames(job, builder, item, state);
+    put_mark(job, builder, state, KILN__PHASE_READY);
+}
+
+void kiln__device_record(kiln__codegen_job *job, LLVMBuilderRef builder,
+                         LLVMValueRef item)
+{
+    const LLVMValueRef function =
+        LLVMGetBasicBlockParent(LLVMGetInsertBlock(builder));
+    const LLVMBasicBlockRef first =
+        LLVMAppendBasicBlockInContext(job->context, function, "");
+    const LLVMBasicBlockRef done =
+        LLVMAppendBasicBlockInContext(job->context, function, "");
+    const LLVMValueRef state = of_item(job, builder, item, ITEM_STATE);
+
+    LLVMBuildCondBr(builder, win(job, builder, state), first, done);
+    LLVMPositionBuilderAtEnd(builder, first);
+    put_exception(job, builder, item, state);
+    LLVMBuildBr(builder, done);
+    LLVMPositionBuilderAtEnd(builder, done);
+}
+
+/* ---- printing ---- */
+
+/* 64 bits, whose upper half is zero for an f32: no target needs f64 for it. */
+static LLVMValueRef print_bits(const kiln__codegen_job *job,
+                               LLVMBuilderRef builder, LLVMValueRef value,
+                               uint32_t kind)
+{
+    switch (kind) {
+    case KILN__PRINT_I64:
+        return LLVMBuildIntCast2(builder, value, i64_of(job), 1, "");
+    case KILN__PRINT_F64:
+        return LLVMBuildBitCast(builder, value, i64_of(job), "");
+    case KILN__PRINT_F32:
+        value = LLVMBuildFPCast(builder, value,
+                                LLVMFloatTypeInContext(job->context), "");
+        value = LLVMBuildBitCast(builder, value, i32_of(job), "");
+        return LLVMBuildZExt(builder, value, i64_of(job), "");
+    default:
+        return LLVMBuildIntCast2(builder, value, i64_of(job), 0, "");
+    }
+}
+
+typedef struct print_job {
+    kiln__codegen_job *job;
+    LLVMBuilderRef builder;
+    LLVMValueRef state;
+    LLVMValueRef launch;
+    uint32_t report;
+    uint64_t size; /* of the record */
+} print_job;
+
+/* Asks for room; where the record begins, behind the state. */
+static LLVMValueRef take_room(const print_job *p)
+{
+    const LLVMValueRef printed =
+        member(p->job, p->builder, p->state,
+               kiln__device_number(p->job, STATE(printed)));
+
+    return LLVMBuildAtomicRMW(p->builder, LLVMAtomicRMWBinOpAdd, printed,
+                              kiln__device_number(p->job, p->size),
+                              LLVMAtomicOrderingMonotonic, 0);
+}
+
+static LLVMValueRef has_room(const print_job *p, LLVMValueRef begin)
+{
+    const LLVMValueRef room =
+        LLVMBuildLoad2(p->builder, i64_of(p->job),
+                       member(p->job, p->builder, p->state,
+                              kiln__device_number(p->job, STATE(print_room))),
+                       "");
+    const LLVMValueRef end = LLVMBuildAdd(
+        p->builder, begin, kiln__device_number(p->job, p->size), "");
+
+    return LLVMBuildICmp(p->builder, LLVMIntULE, end, room, "");
+}
+
+static void write_record(const print_job *p, LLVMValueRef begin,
+                         const LLVMValueRef *bits, size_t count)
+{
+    const LLVMValueRef at =
+        member(p->job, p->builder, p->state,
+               LLVMBuildAdd(p->builder, begin,
+                            kiln__device_number(p->job, KILN__STATE_SIZE), ""));
+
+    put(p->job, p->builder, at, offsetof(struct kiln__print_record, report),
+        LLVMConstInt(i32_of(p->job), p->report, 0));
+    put(p->job, p->builder, at, offsetof(struct kiln__print_record, launch),
+        p->launch);
+    for (size_t i = 0; i < count; i++)
+        put(p->job, p->builder, at, sizeof(struct kiln__print_record) + 8 * i,
+            bits[i]);
+    put_mark(p->job, p->builder, at, KILN__PRINT_MARK);
+}
+
+static void add_print(const print_job *p, const LLVMValueRef *bits,
+                      size_t count)
+{
+    const LLVMContextRef context = p->job->context;
+    const LLVMValueRef function =
+        LLVMGetBasicBlockParent(LLVMGetInsertBlock(p->builder));
+    const LLVMBasicBlockRef fits =
+        LLVMAppendBasicBlockInContext(context, function, "");
+    const LLVMBasicBlockRef done =
+        LLVMAppendBasicBlockInContext(context, function, "");
+    const LLVMValueRef begin = take_room(p);
+
+    LLVMBuildCondBr(p->builder, has_room(p, begin), fits, done);
+    LLVMPositionBuilderAtEnd(p->builder, fits);
+    write_record(p, begin, bits, count);
+    LLVMBuildBr(p->builder, done);
+    LLVMPositionBuilderAtEnd(p->builder, done);
+}
+
+void kiln__device_print(kiln__codegen_job *job, LLVMBuilderRef builder,
+                        LLVMValueRef item, size_t count,
+                        const char *const *texts, const LLVMValueRef *values,
+                        const int32_t *kinds)
+{
+    uint32_t *parts =
+        kiln__arena_allocate_array(&job->arena, count + 1, sizeof *parts);
+    LLVMValueRef *bits =
+        kiln__arena_allocate_array(&job->arena, count + 1, sizeof *bits);
+    print_job p = {.job = job, .builder = builder};
+    size_t value_count = 0;
+
+    if (parts == NULL || bits == NULL) {
+        (void)kiln__job_fail(job, KILN_ENOMEM, "out of memory");
+        return;
+    }
+    for (size_t i = 0; i < count; i++) {
+        parts[i] = kiln__print_kind(kinds[i]);
+        if (parts[i] != KILN__PRINT_TEXT)
+            bits[value_count++] = print_bits(job, builder, values[i], parts[i]);
+    }
+    p.report = kiln__device_print_report(job, count, texts, parts);
+    p.size = sizeof(struct kiln__print_record) + 8 * value_count;
+    p.state = of_item(job, builder, item, ITEM_STATE);
+    p.launch = of_item(job, builder, item, ITEM_LAUNCH);
+    add_print(&p, bits, value_count);
+}

@@ -1,0 +1,521 @@
+/* host_codegen.c - the host's codegen half: queries, exceptions, printing. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include <string.h>
+
+#include "backends/host/codegen/host_codegen.h"
+#include "codegen/elf/elf.h"
+#include "ir/ir.h"
+#include "kiln/type.h"
+
+/*
+ * Code knows its item through a pointer to kiln__host_item, which the kernel
+ * keeps on its stack. Once everything is inlined the item has no address any
+ * more and an id is the counter of a loop. That is why an exception, too,
+ * takes the ids as values: nothing here lets the item's address escape.
+ *
+ * Members are reached by byte offsets, so the C structs of host_abi.h are the
+ * only description of them.
+ */
+
+#define ID(member, d) \
+    (offsetof(struct kiln__host_item, member) + 8 * (uint64_t)(d))
+#define OF_LAUNCH(member, d) \
+    (offsetof(struct kiln__host_launch_state, member) + 8 * (uint64_t)(d))
+
+_Static_assert(sizeof(void *) == 8, "members of launch and item are 64 bits");
+
+static LLVMTypeRef i64_of(const kiln__codegen_job *job)
+{
+    return LLVMInt64TypeInContext(job->context);
+}
+
+static LLVMTypeRef pointer_of(const kiln__codegen_job *job)
+{
+    return LLVMPointerTypeInContext(job->context, 0);
+}
+
+static LLVMValueRef number(const kiln__codegen_job *job, uint64_t value)
+{
+    return LLVMConstInt(i64_of(job), value, 0);
+}
+
+/* ---- members ---- */
+
+LLVMValueRef kiln__host_member(const kiln__codegen_job *job,
+                               LLVMBuilderRef builder, LLVMValueRef base,
+                               uint64_t offset)
+{
+    LLVMValueRef index = number(job, offset);
+
+    if (offset == 0)
+        return base;
+    return LLVMBuildInBoundsGEP2(builder, LLVMInt8TypeInContext(job->context),
+                                 base, &index, 1, "");
+}
+
+static void set_metadata(const kiln__codegen_job *job, LLVMValueRef load,
+                         const char *kind, LLVMMetadataRef *values,
+                         size_t count)
+{
+    LLVMMetadataRef node = LLVMMDNodeInContext2(job->context, values, count);
+
+    LLVMSetMetadata(
+        load,
+        LLVMGetMDKindIDInContext(job->context, kind, (unsigned)strlen(kind)),
+        LLVMMetadataAsValue(job->context, node));
+}
+
+void kiln__host_mark_invariant(const kiln__codegen_job *job, LLVMValueRef load)
+{
+    set_metadata(job, load, "invariant.load", NULL, 0);
+    set_metadata(job, load, "noundef", NULL, 0);
+}
+
+LLVMValueRef kiln__host_constant(const kiln__codegen_job *job,
+                                 LLVMBuilderRef builder, LLVMValueRef base,
+                                 uint64_t offset, uint64_t least)
+{
+    LLVMValueRef load =
+        LLVMBuildLoad2(builder, i64_of(job),
+                       kiln__host_member(job, builder, base, offset), "");
+    LLVMMetadataRef range[] = {
+        LLVMValueAsMetadata(number(job, least)),
+        LLVMValueAsMetadata(number(job, (uint64_t)1 << 63)),
+    };
+
+    kiln__host_mark_invariant(job, load);
+    set_metadata(job, load, "range", range, 2);
+    return load;
+}
+
+LLVMValueRef kiln__host_group_size(const kiln__codegen_job *job,
+                                   LLVMBuilderRef builder, LLVMValueRef launch,
+                                   uint32_t dimension)
+{
+    const uint32_t required = job->settings->required_group_size[dimension];
+
+    if (required != 0)
+        return number(job, required);
+    return kiln__host_constant(job, builder, launch,
+                               OF_LAUNCH(block, dimension), 1);
+}
+
+void kiln__host_attribute(const kiln__codegen_job *job, LLVMValueRef function,
+                          int index, const char *name)
+{
+    const unsigned kind = LLVMGetEnumAttributeKindForName(name, strlen(name));
+
+    LLVMAddAttributeAtIndex(function, (LLVMAttributeIndex)index,
+                            LLVMCreateEnumAttribute(job->context, kind, 0));
+}
+
+static LLVMValueRef load_id(const kiln__codegen_job *job,
+                            LLVMBuilderRef builder, LLVMValueRef item,
+                            uint64_t offset)
+{
+    return LLVMBuildLoad2(builder, i64_of(job),
+                          kiln__host_member(job, builder, item, offset), "");
+}
+
+static LLVMValueRef load_launch(const kiln__codegen_job *job,
+                                LLVMBuilderRef builder, LLVMValueRef item)
+{
+    LLVMValueRef place = kiln__host_member(
+        job, builder, item, offsetof(struct kiln__host_item, launch));
+
+    return LLVMBuildLoad2(builder, pointer_of(job), place, "");
+}
+
+/* ---- queries ---- */
+
+/* Number of the item in its group, dimension 0 fastest. */
+static LLVMValueRef linear_local_id(const kiln__codegen_job *job,
+                                    LLVMBuilderRef builder, LLVMValueRef item)
+{
+    LLVMValueRef launch = load_launch(job, builder, item);
+    LLVMValueRef id = load_id(job, builder, item, ID(local_id, 2));
+
+    for (uint32_t d = 2; d-- > 0;) {
+        id = LLVMBuildMul(builder, id,
+                          kiln__host_group_size(job, builder, launch, d), "");
+        id = LLVMBuildAdd(builder, id,
+                          load_id(job, builder, item, ID(local_id, d)), "");
+    }
+    return id;
+}
+
+static LLVMValueRef query(kiln__codegen_job *job, LLVMBuilderRef builder,
+                          LLVMValueRef item, uint32_t which, uint32_t dimension)
+{
+    switch (which) {
+    case KILN__QUERY_GLOBAL_ID:
+        return load_id(job, builder, item, ID(global_id, dimension));
+    case KILN__QUERY_LOCAL_ID:
+        return load_id(job, builder, item, ID(local_id, dimension));
+    case KILN__QUERY_GROUP_ID:
+        return load_id(job, builder, item, ID(group_id, dimension));
+    case KILN__QUERY_GLOBAL_SIZE:
+        return kiln__host_constant(job, builder,
+                                   load_launch(job, builder, item),
+                                   OF_LAUNCH(grid, dimension), 1);
+    case KILN__QUERY_LOCAL_SIZE:
+        return kiln__host_group_size(
+            job, builder, load_launch(job, builder, item), dimension);
+    case KILN__QUERY_GROUP_COUNT:
+        return kiln__host_constant(job, builder,
+                                   load_launch(job, builder, item),
+                                   OF_LAUNCH(groups, dimension), 1);
+    case KILN__QUERY_SUB_GROUP_ID:
+        return LLVMBuildUDiv(builder, linear_local_id(job, builder, item),
+                             number(job, KILN__HOST_SUB_GROUP), "");
+    case KILN__QUERY_SUB_GROUP_SIZE:
+        return number(job, KILN__HOST_SUB_GROUP);
+    default:
+        return LLVMBuildURem(builder, linear_local_id(job, builder, item),
+                             number(job, KILN__HOST_SUB_GROUP), "");
+    }
+}
+
+static LLVMValueRef heap(kiln__codegen_job *job, LLVMBuilderRef builder,
+                         LLVMValueRef item)
+{
+    const LLVMValueRef launch = load_launch(job, builder, item);
+    const LLVMValueRef address = LLVMBuildLoad2(
+        builder, pointer_of(job),
+        kiln__host_member(job, builder, launch, OF_LAUNCH(heap, 0)), "");
+
+    kiln__host_mark_invariant(job, address);
+    return address;
+}
+
+/* ---- constants ---- */
+
+static LLVMValueRef add_constant(const kiln__codegen_job *job,
+                                 LLVMValueRef value, const char *name,
+                                 unsigned alignment)
+{
+    LLVMValueRef global = LLVMAddGlobal(job->module, LLVMTypeOf(value), name);
+
+    LLVMSetInitializer(global, value);
+    LLVMSetGlobalConstant(global, 1);
+    LLVMSetLinkage(global, LLVMPrivateLinkage);
+    LLVMSetUnnamedAddress(global, LLVMGlobalUnnamedAddr);
+    LLVMSetAlignment(global, alignment);
+    return global;
+}
+
+static LLVMValueRef text_constant(const kiln__codegen_job *job,
+                                  const char *text)
+{
+    return LLVMConstStringInContext2(job->context, text, strlen(text), 0);
+}
+
+/* {u32 kind, u32 ordinal, method NUL, message NUL}. Copies of one expression
+   have one site: its name tells what is in it. */
+static LLVMValueRef add_site(kiln__codegen_job *job, uint32_t kind,
+                             uint32_t ordinal, const char *method,
+                             const char *message)
+{
+    LLVMTypeRef i32 = LLVMInt32TypeInContext(job->context);
+    const char *name =
+        kiln__arena_format(&job->arena, "kiln.site.%u.%u.%zu.%s.%s", kind,
+                           ordinal, strlen(method), method, message);
+    LLVMValueRef members[] = {
+        LLVMConstInt(i32, kind, 0),
+        LLVMConstInt(i32, ordinal, 0),
+        text_constant(job, method),
+        text_constant(job, message),
+    };
+    LLVMValueRef known =
+        name == NULL ? NULL : LLVMGetNamedGlobal(job->module, name);
+
+    if (known != NULL)
+        return known;
+    return add_constant(job,
+                        LLVMConstStructInContext(job->context, members, 4, 0),
+                        name == NULL ? "kiln.site" : name, 4);
+}
+
+/* ---- exceptions ---- */
+
+#define RAISE_PARAMETERS 7 /* launch, global ids, site, values */
+
+static LLVMTypeRef raise_type(const kiln__codegen_job *job)
+{
+    LLVMTypeRef i64 = i64_of(job);
+    LLVMTypeRef pointer = pointer_of(job);
+    LLVMTypeRef parameters[RAISE_PARAMETERS] = {pointer, i64, i64, i64,
+                                                pointer, i64, i64};
+
+    return LLVMFunctionType(LLVMVoidTypeInContext(job->context), parameters,
+                            RAISE_PARAMETERS, 0);
+}
+
+/* Writes the item that has the global ids `x`, `y`, `z`. */
+static LLVMValueRef rebuild_item(const kiln__codegen_job *job,
+                                 LLVMBuilderRef builder, LLVMValueRef function)
+{
+    LLVMTypeRef bytes = LLVMArrayType2(LLVMInt8TypeInContext(job->context),
+                                       sizeof(struct kiln__host_item));
+    LLVMValueRef item = LLVMBuildAlloca(builder, bytes, "item");
+    LLVMValueRef launch = LLVMGetParam(function, 0);
+
+    LLVMSetAlignment(item, 8);
+    for (uint32_t d = 0; d < 3; d++) {
+        LLVMValueRef id = LLVMGetParam(function, 1 + d);
+        LLVMValueRef block = kiln__host_group_size(job, builder, launch, d);
+        LLVMValueRef group = LLVMBuildUDiv(builder, id, block, "");
+        LLVMValueRef local = LLVMBuildURem(builder, id, block, "");
+
+        LLVMBuildStore(builder, id,
+                       kiln__host_member(job, builder, item, ID(global_id, d)));
+        LLVMBuildStore(builder, local,
+                       kiln__host_member(job, builder, item, ID(local_id, d)));
+        LLVMBuildStore(builder, group,
+                       kiln__host_member(job, builder, item, ID(group_id, d)));
+    }
+    LLVMBuildStore(builder, launch,
+                   kiln__host_member(job, builder, item,
+                                     offsetof(struct kiln__host_item, launch)));
+    return item;
+}
+
+static void build_raise(const kiln__codegen_job *job, LLVMValueRef function)
+{
+    LLVMTypeRef pointer = pointer_of(job);
+    LLVMTypeRef i64 = i64_of(job);
+    LLVMTypeRef parameters[] = {pointer, pointer, pointer, i64, i64};
+    LLVMTypeRef type =
+        LLVMFunctionType(LLVMVoidTypeInContext(job->context), parameters, 5, 0);
+    LLVMBuilderRef builder = LLVMCreateBuilderInContext(job->context);
+    LLVMValueRef arguments[5];
+    LLVMValueRef callback;
+
+    LLVMPositionBuilderAtEnd(
+        builder, LLVMAppendBasicBlockInContext(job->context, function, ""));
+    arguments[0] = LLVMGetParam(function, 0);
+    arguments[1] = rebuild_item(job, builder, function);
+    for (unsigned i = 2; i < 5; i++)
+        arguments[i] = LLVMGetParam(function, i + 2);
+    callback = LLVMBuildLoad2(
+        builder, pointer,
+        kiln__host_member(job, builder, arguments[0], OF_LAUNCH(raise, 0)), "");
+    kiln__host_mark_invariant(job, callback);
+    LLVMBuildCall2(builder, type, callback, arguments, 5, "");
+    LLVMBuildRetVoid(builder);
+    LLVMDisposeBuilder(builder);
+}
+
+/* One function raises for all of a module: sites stay small. */
+static LLVMValueRef raise_function(const kiln__codegen_job *job)
+{
+    static const char name[] = "kiln.raise";
+    LLVMValueRef function = LLVMGetNamedFunction(job->module, name);
+
+    if (function != NULL)
+        return function;
+    function = LLVMAddFunction(job->module, name, raise_type(job));
+    LLVMSetLinkage(function, LLVMInternalLinkage);
+    kiln__host_attribute(job, function, -1, "cold");
+    kiln__host_attribute(job, function, -1, "noinline");
+    kiln__host_attribute(job, function, -1, "nounwind");
+    build_raise(job, function);
+    return function;
+}
+
+static void raise_exception(kiln__codegen_job *job, LLVMBuilderRef builder,
+                            LLVMValueRef item, uint32_t kind, uint32_t ordinal,
+                            const char *method, const char *message,
+                            LLVMValueRef value0, LLVMValueRef value1)
+{
+    LLVMValueRef function = raise_function(job);
+    LLVMValueRef arguments[RAISE_PARAMETERS] = {
+        load_launch(job, builder, item)};
+
+    for (uint32_t d = 0; d < 3; d++)
+        arguments[1 + d] = load_id(job, builder, item, ID(global_id, d));
+    arguments[4] = add_site(job, kind, ordinal, method != NULL ? method : "",
+                            message != NULL ? message : "");
+    arguments[5] = value0;
+    arguments[6] = value1;
+    LLVMBuildCall2(builder, raise_type(job), function, arguments,
+                   RAISE_PARAMETERS, "");
+}
+
+static void add_frame(kiln__codegen_job *job, LLVMBuilderRef builder,
+                      LLVMValueRef item, uint32_t ordinal, const char *method)
+{
+    LLVMTypeRef pointer = pointer_of(job);
+    LLVMTypeRef parameters[] = {pointer, pointer};
+    LLVMTypeRef type =
+        LLVMFunctionType(LLVMVoidTypeInContext(job->context), parameters, 2, 0);
+    LLVMValueRef launch = load_launch(job, builder, item);
+    LLVMValueRef callback = LLVMBuildLoad2(
+        builder, pointer,
+        kiln__host_member(job, builder, launch, OF_LAUNCH(frame, 0)), "");
+    LLVMValueRef arguments[] = {launch,
+                                add_site(job, KILN_EXCEPTION_NONE, ordinal,
+                                         method != NULL ? method : "", "")};
+
+    kiln__host_mark_invariant(job, callback);
+    LLVMBuildCall2(builder, type, callback, arguments, 2, "");
+}
+
+/* ---- recursion ---- */
+
+/* The item stands in the kernel's frame. */
+static LLVMValueRef exhausted(kiln__codegen_job *job, LLVMBuilderRef builder,
+                              LLVMValueRef item)
+{
+    static const char name[] = "llvm.frameaddress";
+    LLVMTypeRef pointer = pointer_of(job);
+    LLVMValueRef level = LLVMConstNull(LLVMInt32TypeInContext(job->context));
+    LLVMValueRef function = LLVMGetIntrinsicDeclaration(
+        job->module, LLVMLookupIntrinsicID(name, sizeof name - 1), &pointer, 1);
+    LLVMValueRef here = LLVMBuildCall2(
+        builder, LLVMGlobalGetValueType(function), function, &level, 1, "");
+    LLVMValueRef used =
+        LLVMBuildSub(builder, LLVMBuildPtrToInt(builder, item, i64_of(job), ""),
+                     LLVMBuildPtrToInt(builder, here, i64_of(job), ""), "");
+
+    return LLVMBuildICmp(builder, LLVMIntUGT, used,
+                         number(job, KILN__HOST_RECURSION), "");
+}
+
+/* ---- printing ---- */
+
+static LLVMValueRef print_bits(const kiln__codegen_job *job,
+                               LLVMBuilderRef builder, LLVMValueRef value,
+                               uint64_t kind)
+{
+    LLVMTypeRef f64 = LLVMDoubleTypeInContext(job->context);
+
+    switch (kind) {
+    case KILN__PRINT_I64:
+        return LLVMBuildIntCast2(builder, value, i64_of(job), 1, "");
+    case KILN__PRINT_F32:
+    case KILN__PRINT_F64:
+        value = LLVMBuildFPCast(builder, value, f64, "");
+        return LLVMBuildBitCast(builder, value, i64_of(job), "");
+    default:
+        return LLVMBuildIntCast2(builder, value, i64_of(job), 0, "");
+    }
+}
+
+/* The parts stand in the caller's frame, at its start, where they take room
+   once however often a loop prints. */
+static LLVMValueRef parts_alloca(const kiln__codegen_job *job,
+                                 LLVMBuilderRef at, size_t count)
+{
+    LLVMTypeRef type = LLVMArrayType2(i64_of(job), 2 * count);
+    LLVMBasicBlockRef first =
+        LLVMGetEntryBasicBlock(LLVMGetBasicBlockParent(LLVMGetInsertBlock(at)));
+    LLVMValueRef before = LLVMGetFirstInstruction(first);
+    LLVMBuilderRef builder = LLVMCreateBuilderInContext(job->context);
+    LLVMValueRef parts;
+
+    if (before != NULL)
+        LLVMPositionBuilderBefore(builder, before);
+    else
+        LLVMPositionBuilderAtEnd(builder, first);
+    parts = LLVMBuildAlloca(builder, type, "parts");
+    LLVMDisposeBuilder(builder);
+    return parts;
+}
+
+static void call_print(const kiln__codegen_job *job, LLVMBuilderRef builder,
+                       LLVMValueRef item, LLVMValueRef parts, size_t count)
+{
+    LLVMTypeRef pointer = pointer_of(job);
+    LLVMTypeRef parameters[] = {pointer, pointer, i64_of(job)};
+    LLVMTypeRef type =
+        LLVMFunctionType(LLVMVoidTypeInContext(job->context), parameters, 3, 0);
+    LLVMValueRef launch = load_launch(job, builder, item);
+    LLVMValueRef callback = LLVMBuildLoad2(
+        builder, pointer,
+        kiln__host_member(job, builder, launch, OF_LAUNCH(print, 0)), "");
+    LLVMValueRef arguments[] = {launch, parts, number(job, count)};
+
+    kiln__host_mark_invariant(job, callback);
+    LLVMBuildCall2(builder, type, callback, arguments, 3, "");
+}
+
+static void print(kiln__codegen_job *job, LLVMBuilderRef builder,
+                  LLVMValueRef item, size_t count, const char *const *texts,
+                  const LLVMValueRef *values, const int32_t *kinds)
+{
+    LLVMValueRef parts = parts_alloca(job, builder, count);
+
+    for (size_t i = 0; i < count; i++) {
+        const uint64_t kind = kiln__print_kind(kinds[i]);
+        const uint64_t offset = i * sizeof(struct kiln__host_print_part);
+        LLVMValueRef bits =
+            kind == KILN__PRINT_TEXT
+                ? add_constant(job, text_constant(job, texts[i]), "kiln.text",
+                               1)
+                : print_bits(job, builder, values[i], kind);
+
+        LLVMBuildStore(builder, number(job, kind),
+                       kiln__host_member(job, builder, parts, offset));
+        LLVMBuildStore(builder, bits,
+                       kiln__host_member(job, builder, parts, offset + 8));
+    }
+    call_print(job, builder, item, parts, count);
+}
+
+/* ---- the payload ---- */
+
+static kiln_status finish(kiln__codegen_job *job, const kiln__object *objects,
+                          size_t count, kiln_blob *out)
+{
+    char message[1024];
+    kiln_status status = KILN_OK;
+
+    for (size_t i = 0; status == KILN_OK && i < count; i++)
+        status = kiln__host_object_check(
+            &objects[i], i == 0 && count > 1 ? job->request->entry : NULL,
+            message, sizeof message);
+    if (status == KILN_OK)
+        return kiln__elf_link_job(job, kiln__host_link_options, objects, count,
+                                  out);
+    return kiln__job_fail(job, status, "%s", message);
+}
+
+/* Spaces of 256 and above are segments of the process. */
+static const kiln__foreign_rules foreign = {
+    .intrinsics = "x86.",
+    .spaces = KILN__CONSTANT_SPACES | KILN__SPACE_BIT(3) | KILN__SPACE_BIT(5),
+    .constant_spaces = KILN__CONSTANT_SPACES,
+    .has_long_floats = 1,
+    .has_label_addresses = 1,
+    .has_address_numbers = 1,
+    .has_wide_conversions = 1,
+    .has_bit_conversions = 1,
+    .has_exact_remainders = 1,
+    .has_fixed_frames = 1,
+    .limits = kiln__host_limits,
+    .refuse_own = kiln__host_refuse_own,
+};
+
+const kiln__codegen_backend kiln__host_codegen = {
+    .name = "host",
+    .format = "elf",
+    .groups = &kiln__host_groups,
+    .foreign = &foreign,
+    .query = query,
+    .raise = raise_exception,
+    .frame = add_frame,
+    .print = print,
+    .heap = heap,
+    .wrap = kiln__host_wrap,
+    .finish = finish,
+    .find_sites = kiln__host_find_sites,
+    .may_import = kiln__host_may_import,
+    .is_taken = kiln__host_may_refer,
+    .exhausted = exhausted,
+    .adapt = kiln__host_add_polls,
+    .abandon = kiln__elf_link_abandon,
+    .guard_forks = kiln__elf_link_guard,
+    .own_variable = KILN__HOST_ALARM,
+    .runs_tiles = 1,
+};

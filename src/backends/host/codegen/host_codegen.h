@@ -1,0 +1,97 @@
+/* host_codegen.h - what the files of the host's codegen half share. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#ifndef KILN_BACKENDS_HOST_CODEGEN_HOST_CODEGEN_H
+#define KILN_BACKENDS_HOST_CODEGEN_HOST_CODEGEN_H
+
+#include "abi/host_abi.h"
+#include "codegen/module/codegen_stages.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Address of a member: `offset` bytes behind `base`. */
+LLVMValueRef kiln__host_member(const kiln__codegen_job *job,
+                               LLVMBuilderRef builder, LLVMValueRef base,
+                               uint64_t offset);
+/* Loads a member of 64 bits that does not change during a launch and lies
+   between `least` and INT64_MAX. */
+LLVMValueRef kiln__host_constant(const kiln__codegen_job *job,
+                                 LLVMBuilderRef builder, LLVMValueRef base,
+                                 uint64_t offset, uint64_t least);
+/* Size of a full group along the dimension. */
+LLVMValueRef kiln__host_group_size(const kiln__codegen_job *job,
+                                   LLVMBuilderRef builder, LLVMValueRef launch,
+                                   uint32_t dimension);
+/* Marks a load as the same whenever it is done. */
+void kiln__host_mark_invariant(const kiln__codegen_job *job, LLVMValueRef load);
+/* Adds an attribute of a function (index -1) or parameter (from 1). */
+void kiln__host_attribute(const kiln__codegen_job *job, LLVMValueRef function,
+                          int index, const char *name);
+
+/* ---- host_group.c ---- */
+extern const kiln__codegen_groups kiln__host_groups;
+/* Tells LLVM which loops over a group's items are parallel. */
+void kiln__host_mark_loops(kiln__codegen_job *job);
+
+/* ---- host_intrinsics.c ---- */
+extern const kiln__foreign_limit kiln__host_limits[];
+/* NULL, or why an intrinsic "llvm.x86.NAME" may not be called. */
+const char *kiln__host_refuse_own(const kiln__codegen_job *job,
+                                  LLVMValueRef call, const char *name);
+
+/* ---- host_polls.c ---- */
+/* Lets loops and recursions of the optimised modules see that the launch is to
+   stop. */
+kiln_status kiln__host_add_polls(kiln__codegen_job *job);
+
+/* ---- host_codegen.c ---- */
+extern const kiln__codegen_backend kiln__host_codegen;
+
+/* ---- host_wrap.c ---- */
+kiln_status kiln__host_wrap(kiln__codegen_job *job);
+
+/* ---- host_private.c ---- */
+/* True when inlining and scalar replacement leave no private memory of an
+   item, so that the items of a loop touch nothing in common. */
+int kiln__host_items_are_parallel(kiln__codegen_job *job,
+                                  LLVMValueRef item_function);
+
+/* ---- host_sites.c ---- */
+kiln_status kiln__host_find_sites(kiln__codegen_job *job,
+                                  const kiln_blob *payload, size_t size,
+                                  uint64_t *offset);
+
+/* ---- host_link.c ---- */
+/* As kiln__elf_object_check(), for host code. */
+kiln_status kiln__host_object_check(const kiln__object *object,
+                                    const char *entry, char *message,
+                                    size_t capacity);
+/* True when host code may leave the function undefined. */
+int kiln__host_may_import(const char *name);
+/* The same after kiln__host_add_polls(). */
+int kiln__host_may_refer(const char *name);
+/* The linker's, NULL-terminated. */
+extern const char *const kiln__host_link_options[];
+
+/* ---- llvm_gap_polls.cc ---- */
+/* What a module's functions look at. The entries, by name (NULL: none), have
+   the launch as their first parameter: in it, at `offset`, is the address of
+   their flag; they return 1. The others look at the variable `alarm`, and then
+   call `look`. */
+typedef struct kiln__poll_plan {
+    const char *entries[2];
+    uint64_t offset;
+    const char *alarm;
+    const char *look;
+    int is_slow; /* the code need not be fast: each loop looks at each turn */
+} kiln__poll_plan;
+
+/* Returns 1 when a function calls `look`. */
+int kiln__llvm_add_polls(LLVMModuleRef module, const kiln__poll_plan *plan);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* KILN_BACKENDS_HOST_CODEGEN_HOST_CODEGEN_H */

@@ -1,0 +1,487 @@
+/* host_wrap.c - the host's kernel: loops over groups and items. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include <string.h>
+
+#include "backends/host/codegen/host_codegen.h"
+#include "backends/host/codegen/host_wrap.h"
+#include "base/error.h"
+
+/*
+ * The kernel of host_abi.h:
+ *
+ *     load sizes of grid and group, and every argument
+ *     for group in first..last
+ *         for z, y, x of the group, clipped by the grid
+ *             set the ids of the item
+ *             call the item function           stop when it raised
+ *
+ * Where lowering gave a function that clips groups, the loops are about what
+ * it leaves. Where lowering gave a proof, it is asked for each group. A group
+ * that passes is run by the safe item function; another one by a second kernel,
+ * of the same form, around the checked item function. That one and the proof
+ * are in the checked module.
+ *
+ * The loops run in the order of memory, x innermost. Their counters are known
+ * not to be negative and not to wrap, which lets a kernel's own guards replace
+ * its bounds checks. Arguments are read once: nothing that an item writes is
+ * in the packed block or in the launch.
+ *
+ * Items are independent, so the x loop is marked as parallel: the call of the
+ * item function is in an access group, inlining hands that on to its memory
+ * accesses, and the loop says that the group's accesses never conflict. That
+ * would be false for private memory of an item, which all iterations share
+ * once it is inlined; kiln__host_items_are_parallel() finds out.
+ */
+
+typedef struct loop {
+    LLVMBasicBlockRef body;
+    LLVMBasicBlockRef exit;
+    LLVMValueRef index;
+    LLVMValueRef end;
+} loop;
+
+typedef kiln__host_wrapper wrapper;
+
+/* ---- loops ---- */
+
+static LLVMBasicBlockRef add_block(const wrapper *w, const char *name)
+{
+    return LLVMAppendBasicBlockInContext(w->job->context, w->function, name);
+}
+
+/* Begins `for index in start..end`; the builder stands in the body. */
+static void open_loop(wrapper *w, loop *l, LLVMValueRef start, LLVMValueRef end,
+                      const char *name)
+{
+    LLVMBasicBlockRef before = LLVMGetInsertBlock(w->builder);
+    LLVMValueRef any = LLVMBuildICmp(w->builder, LLVMIntULT, start, end, "");
+
+    l->end = end;
+    l->body = add_block(w, name);
+    l->exit = add_block(w, "");
+    LLVMBuildCondBr(w->builder, any, l->body, l->exit);
+    LLVMPositionBuilderAtEnd(w->builder, l->body);
+    l->index = LLVMBuildPhi(w->builder, w->i64, name);
+    LLVMAddIncoming(l->index, &start, &before, 1);
+}
+
+/* Ends the loop and returns its branch; the builder stands behind it. */
+static LLVMValueRef close_loop(wrapper *w, loop *l)
+{
+    LLVMBasicBlockRef latch = LLVMGetInsertBlock(w->builder);
+    LLVMValueRef next =
+        LLVMBuildAdd(w->builder, l->index, LLVMConstInt(w->i64, 1, 0), "");
+    LLVMValueRef more;
+    LLVMValueRef branch;
+
+    LLVMSetNUW(next, 1);
+    LLVMSetNSW(next, 1);
+    more = LLVMBuildICmp(w->builder, LLVMIntULT, next, l->end, "");
+    branch = LLVMBuildCondBr(w->builder, more, l->body, l->exit);
+    LLVMAddIncoming(l->index, &next, &latch, 1);
+    LLVMMoveBasicBlockAfter(l->exit, latch);
+    LLVMPositionBuilderAtEnd(w->builder, l->exit);
+    return branch;
+}
+
+/* Leaves the kernel, with 1, when the condition holds. */
+static void leave_if(wrapper *w, LLVMValueRef condition)
+{
+    LLVMBasicBlockRef next = add_block(w, "");
+
+    LLVMBuildCondBr(w->builder, condition, w->failed, next);
+    LLVMPositionBuilderAtEnd(w->builder, next);
+}
+
+/* ---- a group ---- */
+
+static void set_member(wrapper *w, LLVMValueRef item, uint64_t member,
+                       uint32_t d, LLVMValueRef value)
+{
+    LLVMBuildStore(
+        w->builder, value,
+        kiln__host_member(w->job, w->builder, item, member + 8 * (uint64_t)d));
+}
+
+static void set_id(wrapper *w, uint64_t member, uint32_t d, LLVMValueRef value)
+{
+    set_member(w, w->item, member, d, value);
+}
+
+/* An item that knows its launch. */
+static LLVMValueRef add_item(wrapper *w, const char *name)
+{
+    LLVMTypeRef bytes = LLVMArrayType2(LLVMInt8TypeInContext(w->job->context),
+                                       sizeof(struct kiln__host_item));
+    LLVMValueRef item = LLVMBuildAlloca(w->builder, bytes, name);
+
+    LLVMSetAlignment(item, 8);
+    LLVMSetMetadata(
+        item,
+        LLVMGetMDKindIDInContext(w->job->context, KILN__ITEM_MARK,
+                                 sizeof KILN__ITEM_MARK - 1),
+        LLVMMetadataAsValue(w->job->context,
+                            LLVMMDNodeInContext2(w->job->context, NULL, 0)));
+    set_member(w, item, offsetof(struct kiln__host_item, launch), 0, w->launch);
+    return item;
+}
+
+/* Takes the group's number apart. */
+static void find_group(wrapper *w, LLVMValueRef group)
+{
+    LLVMValueRef rest;
+
+    w->group_id[0] = LLVMBuildURem(w->builder, group, w->groups[0], "");
+    rest = LLVMBuildUDiv(w->builder, group, w->groups[0], "");
+    w->group_id[1] = LLVMBuildURem(w->builder, rest, w->groups[1], "");
+    w->group_id[2] = LLVMBuildUDiv(w->builder, rest, w->groups[1], "");
+    for (uint32_t d = 0; d < 3; d++)
+        set_id(w, offsetof(struct kiln__host_item, group_id), d,
+               w->group_id[d]);
+}
+
+/* The group's items along a dimension, clipped by the grid. */
+static void find_items(wrapper *w, uint32_t d)
+{
+    LLVMValueRef inside;
+
+    w->start[d] = LLVMBuildMul(w->builder, w->group_id[d], w->block[d], "");
+    LLVMSetNUW(w->start[d], 1);
+    LLVMSetNSW(w->start[d], 1);
+    w->end[d] = LLVMBuildAdd(w->builder, w->start[d], w->block[d], "");
+    LLVMSetNUW(w->end[d], 1);
+    LLVMSetNSW(w->end[d], 1);
+    inside = LLVMBuildICmp(w->builder, LLVMIntULT, w->end[d], w->grid[d], "");
+    w->end[d] = LLVMBuildSelect(w->builder, inside, w->end[d], w->grid[d], "");
+    w->from[d] = w->start[d];
+}
+
+/* Begins the loop over the group's items along a dimension. */
+static void open_items(wrapper *w, loop *l, uint32_t d, const char *name)
+{
+    open_loop(w, l, w->from[d], w->end[d], name);
+    set_id(w, offsetof(struct kiln__host_item, global_id), d, l->index);
+    set_id(w, offsetof(struct kiln__host_item, local_id), d,
+           LLVMBuildSub(w->builder, l->index, w->start[d], ""));
+}
+
+static void set_node(const wrapper *w, LLVMValueRef instruction,
+                     const char *kind, LLVMValueRef node)
+{
+    LLVMSetMetadata(
+        instruction,
+        LLVMGetMDKindIDInContext(w->job->context, kind, (unsigned)strlen(kind)),
+        node);
+}
+
+static LLVMValueRef call_item(wrapper *w)
+{
+    LLVMValueRef raised =
+        LLVMBuildCall2(w->builder, LLVMGlobalGetValueType(w->body), w->body,
+                       w->values, w->value_count, "");
+
+    if (w->body_can_fail)
+        leave_if(w, LLVMBuildICmp(w->builder, LLVMIntNE, raised,
+                                  LLVMConstNull(LLVMTypeOf(raised)), ""));
+    return raised;
+}
+
+/* An item function for the whole group has the loops in itself. */
+static void run_together(wrapper *w)
+{
+    for (uint32_t d = 0; d < 3; d++) {
+        set_id(w, offsetof(struct kiln__host_item, local_id), d,
+               LLVMConstInt(w->i64, 0, 0));
+        set_id(w, offsetof(struct kiln__host_item, global_id), d,
+               LLVMBuildMul(w->builder, w->group_id[d], w->block[d], ""));
+    }
+    (void)call_item(w);
+}
+
+static void run_items(wrapper *w)
+{
+    loop z, y, x;
+    LLVMValueRef call;
+    LLVMValueRef branch;
+
+    open_items(w, &z, 2, "z");
+    open_items(w, &y, 1, "y");
+    open_items(w, &x, 0, "x");
+    call = call_item(w);
+    branch = close_loop(w, &x);
+    if (kiln__host_items_are_parallel(w->job, w->body)) {
+        LLVMValueRef group = kiln__llvm_access_group(w->job->context);
+
+        set_node(w, call, "llvm.access.group", group);
+        set_node(w, branch, "llvm.loop",
+                 kiln__llvm_parallel_loop(w->job->context, group));
+    }
+    close_loop(w, &y);
+    close_loop(w, &z);
+}
+
+static void run_body(wrapper *w)
+{
+    if (w->job->for_group)
+        run_together(w);
+    else
+        run_items(w);
+}
+
+/* The least and the greatest ids of the loops. */
+static void bound_items(wrapper *w, LLVMValueRef *out)
+{
+    const LLVMValueRef one = LLVMConstInt(w->i64, 1, 0);
+
+    for (uint32_t d = 0; d < 3; d++) {
+        out[d] = w->from[d];
+        out[3 + d] = LLVMBuildSub(w->builder, w->end[d], one, "");
+    }
+}
+
+/* Leaves out items that do nothing. */
+static void clip_items(wrapper *w)
+{
+    const LLVMValueRef function = w->job->clip_function;
+    LLVMValueRef box;
+
+    bound_items(w, w->values + w->value_count);
+    box = LLVMBuildCall2(w->builder, LLVMGlobalGetValueType(function), function,
+                         w->values, w->value_count + 6, "");
+    for (uint32_t d = 0; d < 3; d++) {
+        w->from[d] = LLVMBuildExtractValue(w->builder, box, d, "");
+        w->end[d] = LLVMBuildExtractValue(w->builder, box, 3 + d, "");
+    }
+}
+
+/* True when the loops have anything to do. */
+static LLVMValueRef has_items(wrapper *w)
+{
+    LLVMValueRef all =
+        LLVMConstInt(LLVMInt1TypeInContext(w->job->context), 1, 0);
+
+    for (uint32_t d = 0; d < 3; d++)
+        all = LLVMBuildAnd(
+            w->builder, all,
+            LLVMBuildICmp(w->builder, LLVMIntULT, w->from[d], w->end[d], ""),
+            "");
+    return all;
+}
+
+/* True when no item of the group fails a check. */
+static LLVMValueRef call_proof(wrapper *w)
+{
+    LLVMValueRef arguments[8] = {w->tile, w->block_arguments};
+    LLVMValueRef holds;
+
+    for (uint32_t d = 0; d < 3; d++)
+        set_member(w, w->tile, offsetof(struct kiln__host_item, group_id), d,
+                   w->group_id[d]);
+    bound_items(w, arguments + 2);
+    holds = LLVMBuildCall2(w->builder, LLVMGlobalGetValueType(w->proof),
+                           w->proof, arguments, 8, "");
+    return LLVMBuildICmp(w->builder, LLVMIntNE, holds,
+                         LLVMConstNull(LLVMTypeOf(holds)), "");
+}
+
+/* The group in the checked kernel. */
+static void call_checked(wrapper *w, LLVMValueRef group)
+{
+    const LLVMValueRef one = LLVMConstInt(w->i64, 1, 0);
+    LLVMValueRef arguments[5] = {w->launch, w->block_arguments, group,
+                                 LLVMBuildAdd(w->builder, group, one, ""),
+                                 LLVMGetParam(w->function, 4)};
+    const LLVMValueRef raised =
+        LLVMBuildCall2(w->builder, LLVMGlobalGetValueType(w->checked),
+                       w->checked, arguments, 5, "");
+
+    leave_if(w, LLVMBuildICmp(w->builder, LLVMIntNE, raised,
+                              LLVMConstNull(LLVMTypeOf(raised)), ""));
+}
+
+static void run_group(wrapper *w, LLVMValueRef group)
+{
+    LLVMBasicBlockRef some, safe, checked, done;
+
+    for (uint32_t d = 0; d < 3; d++)
+        find_items(w, d);
+    if (w->clips)
+        clip_items(w);
+    if (w->checked == NULL) {
+        run_body(w);
+        return;
+    }
+    some = add_block(w, "some");
+    safe = add_block(w, "safe");
+    checked = add_block(w, "checked");
+    done = add_block(w, "");
+    LLVMBuildCondBr(w->builder, has_items(w), some, done);
+    LLVMPositionBuilderAtEnd(w->builder, some);
+    LLVMBuildCondBr(w->builder, call_proof(w), safe, checked);
+    LLVMPositionBuilderAtEnd(w->builder, safe);
+    run_body(w);
+    LLVMBuildBr(w->builder, done);
+    LLVMPositionBuilderAtEnd(w->builder, checked);
+    call_checked(w, group);
+    LLVMBuildBr(w->builder, done);
+    LLVMPositionBuilderAtEnd(w->builder, done);
+}
+
+/* ---- the kernel ---- */
+
+static void build(wrapper *w)
+{
+    LLVMTypeRef i32 = LLVMInt32TypeInContext(w->job->context);
+    const int can_leave = w->body_can_fail || w->checked != NULL;
+    loop group;
+
+    LLVMPositionBuilderAtEnd(w->builder, add_block(w, "entry"));
+    w->failed = add_block(w, "failed");
+    w->item = add_item(w, "item");
+    set_id(w, offsetof(struct kiln__host_item, memory), 0,
+           LLVMGetParam(w->function, 4));
+    if (w->checked != NULL)
+        w->tile = add_item(w, "tile");
+    kiln__host_load_shape(w);
+    kiln__host_load_arguments(w);
+
+    open_loop(w, &group, LLVMGetParam(w->function, 2),
+              LLVMGetParam(w->function, 3), "group");
+    find_group(w, group.index);
+    run_group(w, group.index);
+    close_loop(w, &group);
+    LLVMBuildRet(w->builder, LLVMConstInt(i32, 0, 0));
+
+    LLVMMoveBasicBlockAfter(w->failed, LLVMGetInsertBlock(w->builder));
+    LLVMPositionBuilderAtEnd(w->builder, w->failed);
+    LLVMBuildRet(w->builder, LLVMConstInt(i32, 1, 0));
+    if (!can_leave)
+        LLVMDeleteBasicBlock(w->failed);
+}
+
+/* Makes the kernel that `w` describes; NULL: out of memory. */
+static LLVMValueRef make_kernel(wrapper *w, const char *name)
+{
+    kiln__codegen_job *job = w->job;
+
+    w->i64 = LLVMInt64TypeInContext(job->context);
+    w->values = kiln__arena_allocate_array(&job->arena,
+                                           6 + (size_t)LLVMCountParams(w->body),
+                                           sizeof(LLVMValueRef));
+    if (w->values == NULL || name == NULL)
+        return NULL;
+    w->builder = LLVMCreateBuilderInContext(job->context);
+    w->function = kiln__host_add_kernel(job, name);
+    kiln__debug_wrapper(job, w->builder, w->function);
+    w->launch = LLVMGetParam(w->function, 0);
+    w->block_arguments = LLVMGetParam(w->function, 1);
+    build(w);
+    LLVMDisposeBuilder(w->builder);
+    return w->function;
+}
+
+/* ---- the checked module ---- */
+
+static LLVMValueRef add_proof(const kiln__codegen_job *job, const char *name)
+{
+    LLVMTypeRef pointer = LLVMPointerTypeInContext(job->context, 0);
+    LLVMTypeRef types[8] = {pointer, pointer};
+    LLVMValueRef function;
+
+    for (unsigned i = 2; i < 8; i++)
+        types[i] = LLVMInt64TypeInContext(job->context);
+    function = LLVMAddFunction(
+        job->module, name,
+        LLVMFunctionType(LLVMInt32TypeInContext(job->context), types, 8, 0));
+    kiln__host_attribute(job, function, -1, "nounwind");
+    return function;
+}
+
+/* The proof behind the packed block. */
+static LLVMValueRef make_proof(kiln__codegen_job *job, const char *name)
+{
+    const LLVMValueRef proof = job->proof_function;
+    const unsigned count = LLVMCountParams(proof);
+    wrapper w = {.job = job, .i64 = LLVMInt64TypeInContext(job->context)};
+    LLVMValueRef holds;
+
+    w.values =
+        kiln__arena_allocate_array(&job->arena, count, sizeof(LLVMValueRef));
+    if (w.values == NULL || name == NULL)
+        return NULL;
+    w.builder = LLVMCreateBuilderInContext(job->context);
+    w.function = add_proof(job, name);
+    w.item = LLVMGetParam(w.function, 0);
+    w.block_arguments = LLVMGetParam(w.function, 1);
+    LLVMPositionBuilderAtEnd(w.builder, add_block(&w, "entry"));
+    kiln__host_load_arguments(&w);
+    for (unsigned i = 0; i < 6; i++)
+        w.values[w.value_count++] = LLVMGetParam(w.function, 2 + i);
+    holds = LLVMBuildCall2(w.builder, LLVMGlobalGetValueType(proof), proof,
+                           w.values, count, "");
+    LLVMBuildRet(w.builder,
+                 LLVMBuildZExt(w.builder, holds,
+                               LLVMInt32TypeInContext(job->context), ""));
+    LLVMDisposeBuilder(w.builder);
+    return w.function;
+}
+
+static kiln_status make_checked(kiln__codegen_job *job, const char *kernel,
+                                const char *proof)
+{
+    wrapper w = {
+        .job = job, .body = job->item_function, .body_can_fail = job->can_fail};
+    LLVMValueRef made[2];
+
+    kiln__job_switch(job);
+    made[0] = make_kernel(&w, kernel);
+    made[1] = made[0] == NULL ? NULL : make_proof(job, proof);
+    for (int i = 0; i < 2 && made[i] != NULL; i++)
+        LLVMSetVisibility(made[i], LLVMHiddenVisibility);
+    if (made[1] != NULL && job->for_group)
+        kiln__host_mark_loops(job);
+    kiln__job_switch(job);
+    return made[1] != NULL ? KILN_OK : KILN_ENOMEM;
+}
+
+/* Makes what the checked module defines for the kernel, and declares it. */
+static kiln_status add_checked(wrapper *w)
+{
+    kiln__codegen_job *job = w->job;
+    const char *kernel =
+        kiln__arena_format(&job->arena, "%s.checked", job->request->entry);
+    const char *proof =
+        kiln__arena_format(&job->arena, "%s.tile", job->request->entry);
+
+    KILN_TRY(make_checked(job, kernel, proof));
+    w->checked = kiln__host_add_kernel(job, kernel);
+    w->proof = add_proof(job, proof);
+    LLVMSetVisibility(w->checked, LLVMHiddenVisibility);
+    LLVMSetVisibility(w->proof, LLVMHiddenVisibility);
+    kiln__host_attribute(job, w->checked, -1, "cold");
+    return KILN_OK;
+}
+
+kiln_status kiln__host_wrap(kiln__codegen_job *job)
+{
+    wrapper w = {.job = job,
+                 .body = job->item_function,
+                 .body_can_fail = job->can_fail,
+                 .clips = job->clip_function != NULL};
+
+    if (job->settings->entry_abi != KILN_ABI_KERNEL)
+        return kiln__job_fail(job, KILN_EUNSUPPORTED,
+                              "the host makes kernels only, no functions for "
+                              "foreign code");
+    if (job->proof_function != NULL) {
+        w.body = job->safe_function;
+        w.body_can_fail = job->safe_can_fail;
+        if (add_checked(&w) != KILN_OK)
+            return kiln__job_fail(job, KILN_ENOMEM, "out of memory");
+    }
+    if (make_kernel(&w, job->request->entry) == NULL)
+        return kiln__job_fail(job, KILN_ENOMEM, "out of memory");
+    if (job->for_group)
+        kiln__host_mark_loops(job);
+    return KILN_OK;
+}

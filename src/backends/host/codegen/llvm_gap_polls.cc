@@ -1,0 +1,715 @@
+/* llvm_gap_polls.cc - loops and recursions of host code that can be stopped. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include <optional>
+
+#include <llvm/ADT/DenseMap.h>
+#include <llvm/ADT/DepthFirstIterator.h>
+#include <llvm/ADT/PostOrderIterator.h>
+#include <llvm/ADT/SCCIterator.h>
+#include <llvm/ADT/SmallPtrSet.h>
+#include <llvm/ADT/SmallVector.h>
+#include <llvm/Analysis/CFG.h>
+#include <llvm/Analysis/CallGraph.h>
+#include <llvm/Analysis/LoopInfo.h>
+#include <llvm/IR/CFG.h>
+#include <llvm/IR/Dominators.h>
+#include <llvm/IR/IRBuilder.h>
+#include <llvm/IR/InstIterator.h>
+#include <llvm/IR/MDBuilder.h>
+#include <llvm/IR/Module.h>
+#include <llvm/Support/MathExtras.h>
+#include <llvm/Transforms/Utils/LoopUtils.h>
+
+#include "backends/host/codegen/host_codegen.h"
+#include "codegen/module/codegen_stages.h"
+
+/*
+ * A flag says that the code is to stop (host_codegen.h). The C interface knows
+ * neither loops nor dominance, so who looks at it, and where, is decided here,
+ * behind all passes: nothing keeps a loop from being vectorised, and what is
+ * looked at in each turn of a loop is looked at once for a vector of items.
+ *
+ * A loop that surely takes few turns does not look. One that counts is cut into
+ * pieces of a number of turns,
+ *
+ *     do body(i); while (++i < end);
+ *
+ *     do {
+ *         piece = min(end, i + turns);
+ *         do body(i); while (++i < piece);
+ *         look
+ *     } while (i < end);
+ *
+ * so its turns cost what they did, and each piece a little. An innermost loop
+ * that begins again and again, often with few turns, is cut only where the
+ * first piece is known before the loops around it: then what is left of the
+ * cost is one comparison at its end. Others of these, if they surely end, are
+ * left to the loop around them, which looks. A loop that does not count looks
+ * at each turn (a counter of its own would cost more than the load and the
+ * branch), and so does a function at each call that may be part of a recursion,
+ * or leads to thousands of calls.
+ */
+
+namespace
+{
+
+/* Simple turns between two looks: some microseconds. */
+constexpr uint64_t between_looks = 16384;
+/* Turns of a loop around those, which begin to count each time; and around some
+   that do not look. */
+constexpr uint64_t around_loops = 1024;
+constexpr uint64_t around_blind_loops = 64;
+
+/* ---- loops that count ---- */
+
+/* The loop goes on while `tested predicate limit`. */
+struct counting {
+    llvm::BranchInst *back;
+    llvm::PHINode *counter;
+    llvm::Value *tested; /* the counter, or what it is in the next turn */
+    llvm::Value *limit;
+    llvm::CmpInst::Predicate predicate;
+    int64_t step;
+    /* Where limits of pieces may be computed, and where the first piece's may,
+       which begins at `start`; NULL: when the loop begins. */
+    llvm::Instruction *early = nullptr;
+    llvm::Instruction *early_first = nullptr;
+    llvm::Value *start = nullptr;
+};
+
+struct plan {
+    llvm::BasicBlock *header;
+    std::optional<counting> counts; /* else it looks at each turn */
+    uint64_t turns;
+};
+
+/* The counter that the value is of, and by how much it grows a turn. */
+llvm::PHINode *counter_of(const llvm::Loop &loop, llvm::Value *tested,
+                          int64_t &step)
+{
+    auto *phi = llvm::dyn_cast<llvm::PHINode>(tested);
+    auto *next = llvm::dyn_cast<llvm::BinaryOperator>(tested);
+
+    if (phi == nullptr && next != nullptr)
+        phi = llvm::dyn_cast<llvm::PHINode>(next->getOperand(0));
+    if (phi == nullptr || phi->getParent() != loop.getHeader())
+        return nullptr;
+    llvm::Value *after = phi->getIncomingValueForBlock(loop.getLoopLatch());
+    auto *add = llvm::dyn_cast<llvm::BinaryOperator>(after);
+    if (add == nullptr || add->getOpcode() != llvm::Instruction::Add ||
+        add->getOperand(0) != phi || (tested != phi && tested != add))
+        return nullptr;
+    auto *by = llvm::dyn_cast<llvm::ConstantInt>(add->getOperand(1));
+    if (by == nullptr || by->getBitWidth() > 64 || by->isZero())
+        return nullptr;
+    step = by->getSExtValue();
+    return phi;
+}
+
+bool goes_right_way(llvm::CmpInst::Predicate predicate, int64_t step)
+{
+    switch (predicate) {
+    case llvm::CmpInst::ICMP_NE:
+        return true;
+    case llvm::CmpInst::ICMP_ULT:
+    case llvm::CmpInst::ICMP_ULE:
+    case llvm::CmpInst::ICMP_SLT:
+    case llvm::CmpInst::ICMP_SLE:
+        return step > 0;
+    case llvm::CmpInst::ICMP_UGT:
+    case llvm::CmpInst::ICMP_UGE:
+    case llvm::CmpInst::ICMP_SGT:
+    case llvm::CmpInst::ICMP_SGE:
+        return step < 0;
+    default:
+        return false;
+    }
+}
+
+/* The loop's last branch and its comparison, or nothing. */
+std::optional<counting> find_test(const llvm::Loop &loop)
+{
+    llvm::BasicBlock *latch = loop.getLoopLatch();
+    auto *back = latch != nullptr
+                     ? llvm::dyn_cast<llvm::BranchInst>(latch->getTerminator())
+                     : nullptr;
+
+    if (back == nullptr || !back->isConditional() ||
+        loop.contains(back->getSuccessor(0)) ==
+            loop.contains(back->getSuccessor(1)))
+        return std::nullopt;
+    auto *test = llvm::dyn_cast<llvm::ICmpInst>(back->getCondition());
+    if (test == nullptr || !test->getOperand(0)->getType()->isIntegerTy())
+        return std::nullopt;
+    counting c = {back,
+                  nullptr,
+                  test->getOperand(0),
+                  test->getOperand(1),
+                  test->getPredicate(),
+                  0};
+    if (loop.isLoopInvariant(c.tested)) {
+        std::swap(c.tested, c.limit);
+        c.predicate = llvm::CmpInst::getSwappedPredicate(c.predicate);
+    }
+    if (!loop.contains(back->getSuccessor(0)))
+        c.predicate = llvm::CmpInst::getInversePredicate(c.predicate);
+    return c;
+}
+
+std::optional<counting> find_counting(const llvm::Loop &loop)
+{
+    std::optional<counting> c = find_test(loop);
+
+    if (!c || !loop.isLoopInvariant(c->limit))
+        return std::nullopt;
+    c->counter = counter_of(loop, c->tested, c->step);
+    if (c->counter == nullptr || !goes_right_way(c->predicate, c->step))
+        return std::nullopt;
+    return c;
+}
+
+/* The end of the block before the outermost loop around this one in which none
+   of the values changes; NULL: there is no such block. */
+llvm::Instruction *find_early(const llvm::Loop &loop, llvm::Value *a,
+                              llvm::Value *b)
+{
+    llvm::Instruction *found = nullptr;
+
+    for (const llvm::Loop *at = &loop; at != nullptr;
+         at = at->getParentLoop()) {
+        llvm::BasicBlock *before = at->getLoopPreheader();
+
+        if (before == nullptr || !at->isLoopInvariant(a) ||
+            !at->isLoopInvariant(b))
+            break;
+        found = before->getTerminator();
+    }
+    return found;
+}
+
+void find_places(const llvm::Loop &loop, counting &c)
+{
+    llvm::BasicBlock *before = loop.getLoopPreheader();
+
+    if (before == nullptr)
+        return;
+    c.start = c.counter->getIncomingValueForBlock(before);
+    c.early = find_early(loop, c.limit, c.limit);
+    c.early_first = find_early(loop, c.limit, c.start);
+}
+
+/* Neither comes past its limit nor begins anew at the end of its type: one that
+   does goes on for ever in spite of its limit, its last piece, too. */
+bool surely_ends(const counting &c)
+{
+    const auto *add = llvm::cast<llvm::BinaryOperator>(
+        c.counter->getIncomingValueForBlock(c.back->getParent()));
+
+    if (llvm::CmpInst::isNonStrictPredicate(c.predicate))
+        return false;
+    if (c.step == 1 || c.step == -1)
+        return true;
+    if (c.predicate == llvm::CmpInst::ICMP_NE)
+        return add->hasNoSignedWrap() || add->hasNoUnsignedWrap();
+    return llvm::CmpInst::isSigned(c.predicate) ? add->hasNoSignedWrap()
+                                                : add->hasNoUnsignedWrap();
+}
+
+bool is_known_early(const llvm::Loop &loop, const counting &c)
+{
+    return loop.getParentLoop() == nullptr ||
+           (c.early_first != nullptr &&
+            !loop.getParentLoop()->contains(c.early_first));
+}
+
+/* How often it turns at most; 0: it is not known, or often. */
+uint64_t turns_of(const llvm::Loop &loop, const counting &c)
+{
+    llvm::BasicBlock *before = loop.getLoopPredecessor();
+    auto *limit = llvm::dyn_cast<llvm::ConstantInt>(c.limit);
+    auto *start = before != nullptr
+                      ? llvm::dyn_cast<llvm::ConstantInt>(
+                            c.counter->getIncomingValueForBlock(before))
+                      : nullptr;
+
+    if (limit == nullptr || start == nullptr || limit->getBitWidth() < 32 ||
+        limit->getValue().abs().ugt(1 << 30) ||
+        llvm::CmpInst::isNonStrictPredicate(c.predicate))
+        return 0; /* or it may go round */
+    const llvm::APInt first = start->getValue().sext(128);
+    const llvm::APInt last = limit->getValue().sext(128);
+    const llvm::APInt distance = c.step > 0 ? last - first : first - last;
+    const uint64_t step = c.step > 0 ? (uint64_t)c.step : 0 - (uint64_t)c.step;
+
+    if (distance.isNegative() || distance.ugt(between_looks))
+        return 0;
+    if (c.predicate == llvm::CmpInst::ICMP_NE &&
+        distance.getZExtValue() % step != 0)
+        return 0;
+    return distance.getZExtValue() / step + 2;
+}
+
+/* ---- what a loop costs ---- */
+
+bool calls_functions(const llvm::Loop &loop)
+{
+    for (llvm::BasicBlock *block : loop.blocks())
+        for (llvm::Instruction &instruction : *block) {
+            auto *call = llvm::dyn_cast<llvm::CallBase>(&instruction);
+
+            if (call != nullptr &&
+                (call->getCalledFunction() == nullptr ||
+                 !call->getCalledFunction()->isDeclaration()))
+                return true;
+        }
+    return false;
+}
+
+/* Simple turns that the short loops in a loop take together in one of its
+   turns; how deep others are nested; and whether one of them does not look. */
+struct inside {
+    uint64_t turns = 1;
+    unsigned depth = 0;
+    bool is_blind = false;
+};
+
+/* Turns of a loop between two looks. */
+uint64_t turns_around(const inside &all)
+{
+    if (all.depth == 0)
+        return between_looks / all.turns;
+    if (all.depth == 1)
+        return all.is_blind ? around_blind_loops : around_loops;
+    return 1;
+}
+
+/* Plans the loops, innermost first; returns what this one is to one around. */
+inside plan_loop(const llvm::Loop &loop, bool is_slow,
+                 llvm::SmallVectorImpl<plan> &plans)
+{
+    inside all, result;
+
+    for (const llvm::Loop *sub : loop) {
+        const inside one = plan_loop(*sub, is_slow, plans);
+
+        all.turns += one.turns;
+        all.depth = std::max(all.depth, one.depth);
+        all.is_blind |= one.is_blind;
+    }
+    if (calls_functions(loop))
+        all.depth = 2;
+    std::optional<counting> c = find_counting(loop);
+    const uint64_t turns = c ? turns_of(loop, *c) : 0;
+    if (all.depth == 0 && turns > 0 && turns * all.turns <= between_looks) {
+        result.turns = turns * all.turns;
+        return result;
+    }
+    if (c)
+        find_places(loop, *c);
+    const uint64_t piece = turns_around(all);
+    if (piece <= 1 || is_slow || loop.getLoopPreheader() == nullptr ||
+        (c && !surely_ends(*c)))
+        c.reset();
+    if (all.depth > 0 || !c || is_known_early(loop, *c))
+        plans.push_back({loop.getHeader(), c, piece});
+    else
+        result.is_blind = true;
+    result.depth = all.depth + 1;
+    return result;
+}
+
+/* Blocks to which a path comes back without passing a loop's header. */
+void plan_tangles(llvm::Function &f, llvm::SmallVectorImpl<plan> &plans)
+{
+    llvm::SmallVector<
+        std::pair<const llvm::BasicBlock *, const llvm::BasicBlock *>>
+        edges;
+    llvm::SmallPtrSet<llvm::BasicBlock *, 8> planned;
+
+    for (const plan &p : plans)
+        planned.insert(p.header);
+    llvm::FindFunctionBackedges(f, edges);
+    for (const auto &edge : edges) {
+        auto *to = const_cast<llvm::BasicBlock *>(edge.second);
+
+        if (planned.insert(to).second)
+            plans.push_back({to, std::nullopt, 1});
+    }
+}
+
+/* ---- one function ---- */
+
+class poller
+{
+  public:
+    poller(llvm::Function &f, const kiln__poll_plan &names, bool is_entry)
+        : f(f), names(names), is_entry(is_entry)
+    {
+    }
+    void look_at(llvm::BasicBlock *block);
+    void cut(const plan &p);
+
+  private:
+    llvm::Function &f;
+    const kiln__poll_plan &names;
+    const bool is_entry;
+    llvm::Value *flag = nullptr;
+    llvm::BasicBlock *stopped = nullptr;
+    llvm::Value *distance = nullptr; /* of the turns of a piece */
+
+    llvm::Value *find_flag();
+    llvm::BasicBlock *find_stopped(llvm::BasicBlock *next);
+    llvm::BasicBlock *add_look(llvm::BasicBlock *at);
+    llvm::BasicBlock *add_block();
+    llvm::Value *find_piece(llvm::IRBuilder<> &b, const counting &c,
+                            llvm::Value *start, llvm::Value *last);
+    llvm::Value *find_last(llvm::IRBuilder<> &b, const counting &c);
+    llvm::Value *add_pieces(const counting &c, llvm::BasicBlock *outer,
+                            llvm::BasicBlock *next, llvm::Value *start);
+    llvm::BasicBlock *add_outer(const plan &p, llvm::BasicBlock *next,
+                                llvm::Value **start);
+};
+
+llvm::BasicBlock *poller::add_block()
+{
+    return llvm::BasicBlock::Create(f.getContext(), "", &f);
+}
+
+/* Where the flag is. The entry reads that once. */
+llvm::Value *poller::find_flag()
+{
+    llvm::Module &m = *f.getParent();
+
+    if (flag != nullptr)
+        return flag;
+    if (!is_entry)
+        return flag = m.getOrInsertGlobal(
+                   names.alarm, llvm::Type::getInt32Ty(m.getContext()));
+    llvm::BasicBlock &first = f.getEntryBlock();
+    llvm::IRBuilder<> b(&first, first.getFirstNonPHIOrDbgOrAlloca());
+    llvm::Value *place =
+        b.CreateConstInBoundsGEP1_64(b.getInt8Ty(), f.getArg(0), names.offset);
+    return flag = b.CreateAlignedLoad(b.getPtrTy(), place, llvm::Align(8));
+}
+
+/* Where code goes that sees the flag. */
+llvm::BasicBlock *poller::find_stopped(llvm::BasicBlock *next)
+{
+    if (is_entry && stopped != nullptr)
+        return stopped;
+    llvm::BasicBlock *block = add_block();
+    llvm::IRBuilder<> b(block);
+    if (is_entry) {
+        b.CreateRet(b.getInt32(1));
+        return stopped = block;
+    }
+    b.CreateCall(f.getParent()->getOrInsertFunction(
+        names.look, llvm::FunctionType::get(b.getVoidTy(), false)));
+    b.CreateBr(next);
+    return block;
+}
+
+/* Ends the block, which has no end, with a look; returns where it goes on. */
+llvm::BasicBlock *poller::add_look(llvm::BasicBlock *at)
+{
+    llvm::Value *place = find_flag();
+    llvm::BasicBlock *next = add_block();
+    llvm::IRBuilder<> b(at);
+    llvm::LoadInst *load =
+        b.CreateAlignedLoad(b.getInt32Ty(), place, llvm::Align(4));
+
+    load->setAtomic(llvm::AtomicOrdering::Monotonic);
+    b.CreateCondBr(
+        b.CreateICmpNE(load, b.getInt32(0)), find_stopped(next), next,
+        llvm::MDBuilder(f.getContext()).createUnlikelyBranchWeights());
+    next->moveAfter(at);
+    return next;
+}
+
+/* Looks at the beginning of the block. */
+void poller::look_at(llvm::BasicBlock *block)
+{
+    auto at = block == &f.getEntryBlock() ? block->getFirstNonPHIOrDbgOrAlloca()
+                                          : block->getFirstInsertionPt();
+
+    if (at == block->end())
+        return;
+    llvm::BasicBlock *rest = block->splitBasicBlock(at);
+    block->getTerminator()->eraseFromParent();
+    llvm::BasicBlock *next = add_look(block);
+    llvm::IRBuilder<>(next).CreateBr(rest);
+}
+
+/* ---- cutting ---- */
+
+/* The limit of the turns that begin at `start`. It is never beyond the loop's
+   own: so whenever the loop ends, its piece does. */
+llvm::Value *poller::find_piece(llvm::IRBuilder<> &b, const counting &c,
+                                llvm::Value *start, llvm::Value *last)
+{
+    const bool up = c.step > 0;
+
+    if (c.predicate != llvm::CmpInst::ICMP_NE) {
+        const auto before = llvm::CmpInst::getStrictPredicate(c.predicate);
+        llvm::Value *end =
+            up ? b.CreateAdd(start, distance) : b.CreateSub(start, distance);
+
+        return b.CreateSelect(b.CreateICmp(before, start, last), end, c.limit);
+    }
+    llvm::Value *left =
+        up ? b.CreateSub(c.limit, start) : b.CreateSub(start, c.limit);
+    left = b.CreateBinaryIntrinsic(llvm::Intrinsic::umin, left, distance);
+    return up ? b.CreateAdd(start, left) : b.CreateSub(start, left);
+}
+
+/* Turns that begin before this value make a whole piece. */
+llvm::Value *poller::find_last(llvm::IRBuilder<> &b, const counting &c)
+{
+    const bool is_signed = llvm::CmpInst::isSigned(c.predicate);
+    namespace intrinsic = llvm::Intrinsic;
+
+    if (c.predicate == llvm::CmpInst::ICMP_NE)
+        return nullptr;
+    if (c.step > 0)
+        return b.CreateBinaryIntrinsic(is_signed ? intrinsic::ssub_sat
+                                                 : intrinsic::usub_sat,
+                                       c.limit, distance);
+    return b.CreateBinaryIntrinsic(is_signed ? intrinsic::sadd_sat
+                                             : intrinsic::uadd_sat,
+                                   c.limit, distance);
+}
+
+/* The block before the header, to which all ways lead from outside the loop,
+   and the one from `next`, which comes back from a piece. */
+llvm::BasicBlock *poller::add_outer(const plan &p, llvm::BasicBlock *next,
+                                    llvm::Value **start)
+{
+    llvm::BasicBlock *latch = p.counts->back->getParent();
+    llvm::BasicBlock *outer = add_block();
+
+    outer->moveBefore(p.header);
+    for (llvm::PHINode &phi : p.header->phis()) {
+        llvm::PHINode *made =
+            llvm::PHINode::Create(phi.getType(), phi.getNumIncomingValues());
+
+        made->insertInto(outer, outer->end());
+        for (unsigned i = phi.getNumIncomingValues(); i-- > 0;) {
+            if (phi.getIncomingBlock(i) == latch)
+                continue;
+            made->addIncoming(phi.getIncomingValue(i), phi.getIncomingBlock(i));
+            phi.removeIncomingValue(i, false);
+        }
+        made->addIncoming(phi.getIncomingValueForBlock(latch), next);
+        phi.addIncoming(made, outer);
+        if (&phi == p.counts->counter)
+            *start = made;
+    }
+    llvm::SmallVector<llvm::BasicBlock *> before(llvm::predecessors(p.header));
+    for (llvm::BasicBlock *block : before)
+        if (block != latch)
+            block->getTerminator()->replaceSuccessorWith(p.header, outer);
+    return outer;
+}
+
+/* The limit of each piece, in `outer`, which has no end yet: of the first one
+   it is known early if it can be, of others `next` finds it. */
+llvm::Value *poller::add_pieces(const counting &c, llvm::BasicBlock *outer,
+                                llvm::BasicBlock *next, llvm::Value *start)
+{
+    llvm::IRBuilder<> b(outer);
+    llvm::Value *last = nullptr;
+
+    if (c.early != nullptr) {
+        b.SetInsertPoint(c.early);
+        last = find_last(b, c);
+    }
+    if (c.early_first == nullptr) {
+        b.SetInsertPoint(outer);
+        return find_piece(b, c, start,
+                          last != nullptr ? last : find_last(b, c));
+    }
+    llvm::Value *after =
+        llvm::cast<llvm::PHINode>(start)->getIncomingValueForBlock(next);
+    auto *piece = llvm::PHINode::Create(c.limit->getType(), 2, "", outer);
+    b.SetInsertPoint(c.early_first);
+    llvm::Value *first = find_piece(b, c, c.start, last);
+    for (llvm::BasicBlock *before : llvm::cast<llvm::PHINode>(start)->blocks())
+        if (before != next)
+            piece->addIncoming(first, before);
+    b.SetInsertPoint(next);
+    piece->addIncoming(find_piece(b, c, after, last), next);
+    return piece;
+}
+
+void poller::cut(const plan &p)
+{
+    const counting &c = *p.counts;
+    llvm::BasicBlock *latch = c.back->getParent();
+    const unsigned out = c.back->getSuccessor(0) == p.header ? 1 : 0;
+    llvm::BasicBlock *exit = c.back->getSuccessor(out);
+    llvm::BasicBlock *turn = add_block();
+    llvm::BasicBlock *ahead = add_block();
+    llvm::BasicBlock *next = add_look(ahead);
+    llvm::Value *start = nullptr;
+    llvm::BasicBlock *outer = add_outer(p, next, &start);
+    auto *test = llvm::cast<llvm::Instruction>(c.back->getCondition());
+
+    distance = llvm::ConstantInt::get(
+        c.limit->getType(),
+        p.turns * (c.step > 0 ? (uint64_t)c.step : 0 - (uint64_t)c.step));
+    llvm::Value *piece = add_pieces(c, outer, next, start);
+    llvm::IRBuilder<> b(next);
+    b.CreateBr(outer);
+    b.SetInsertPoint(outer);
+    b.CreateBr(p.header);
+
+    turn->moveAfter(latch);
+    exit->replacePhiUsesWith(latch, turn);
+    b.SetInsertPoint(turn);
+    b.CreateCondBr(b.CreateICmp(c.predicate, c.tested, c.limit), ahead, exit);
+
+    b.SetInsertPoint(c.back);
+    c.back->setCondition(b.CreateICmp(c.predicate, c.tested, piece));
+    c.back->setSuccessor(0, p.header);
+    c.back->setSuccessor(1, turn);
+    c.back->setMetadata(llvm::LLVMContext::MD_prof, nullptr);
+    if (test->use_empty())
+        test->eraseFromParent();
+}
+
+/* A block whose ways in can be led elsewhere, and steps that stay numbers. */
+bool can_cut(const plan &p)
+{
+    const counting &c = *p.counts;
+    const uint64_t step = c.step > 0 ? (uint64_t)c.step : 0 - (uint64_t)c.step;
+    const unsigned bits = c.counter->getType()->getIntegerBitWidth();
+    const uint64_t most = (uint64_t)1 << (bits < 63 ? bits - 2 : 61);
+
+    if (bits < 16 || step > most / p.turns || p.header->hasAddressTaken())
+        return false;
+    for (llvm::BasicBlock *block : llvm::predecessors(p.header))
+        if (!llvm::isa<llvm::BranchInst>(block->getTerminator()) &&
+            !llvm::isa<llvm::SwitchInst>(block->getTerminator()))
+            return false;
+    return true;
+}
+
+/* ---- functions ---- */
+
+using functions = llvm::SmallPtrSet<const llvm::Function *, 8>;
+
+/* Calls that one of the function leads to without a look, its own included. */
+uint64_t calls_of(const llvm::CallGraphNode &node,
+                  const llvm::DenseMap<const llvm::Function *, uint64_t> &known)
+{
+    uint64_t sum = 1;
+
+    for (const auto &record : node)
+        sum = llvm::SaturatingAdd(sum,
+                                  known.lookup(record.second->getFunction()));
+    return sum;
+}
+
+/* Those that look at each call: each may be part of a recursion, or leads to so
+   many calls of others that these take long, though they end. */
+functions find_restless(llvm::Module &m)
+{
+    llvm::CallGraph graph(m);
+    llvm::DenseMap<const llvm::Function *, uint64_t> calls;
+    functions found;
+
+    for (auto at = llvm::scc_begin(&graph); !at.isAtEnd(); ++at)
+        for (const llvm::CallGraphNode *node : *at) {
+            const llvm::Function *f = node->getFunction();
+
+            if (f == nullptr || f->isDeclaration())
+                continue;
+            calls[f] = calls_of(*node, calls);
+            if (!at.hasCycle() && !f->hasAddressTaken() &&
+                calls[f] <= between_looks)
+                continue;
+            found.insert(f);
+            calls[f] = 1;
+        }
+    return found;
+}
+
+/* What is no longer so. */
+void forget_attributes(llvm::Function &f)
+{
+    for (auto kind :
+         {llvm::Attribute::Memory, llvm::Attribute::WillReturn,
+          llvm::Attribute::NoSync, llvm::Attribute::NoFree,
+          llvm::Attribute::NoCallback, llvm::Attribute::Speculatable})
+        f.removeFnAttr(kind);
+}
+
+/* Passes leave many a loop, vectorised ones above all, without a block of its
+   own in front of it, where the limits of its pieces are computed. */
+void add_preheaders(llvm::DominatorTree &tree, llvm::LoopInfo &loops)
+{
+    for (llvm::Loop *loop : loops.getLoopsInPreorder())
+        if (loop->getLoopPreheader() == nullptr)
+            llvm::InsertPreheaderForLoop(loop, &tree, &loops, nullptr, false);
+}
+
+/* True when it looks. */
+bool add_polls(llvm::Function &f, const kiln__poll_plan &names, bool is_entry,
+               bool is_restless)
+{
+    llvm::SmallVector<plan, 8> plans;
+    {
+        llvm::DominatorTree tree(f);
+        llvm::LoopInfo loops(tree);
+
+        if (names.is_slow == 0)
+            add_preheaders(tree, loops);
+        for (const llvm::Loop *loop : loops)
+            plan_loop(*loop, names.is_slow != 0, plans);
+        llvm::ReversePostOrderTraversal<llvm::Function *> order(&f);
+        if (llvm::containsIrreducibleCFG<llvm::BasicBlock *>(order, loops))
+            plan_tangles(f, plans);
+    }
+    poller p(f, names, is_entry);
+    for (const plan &one : plans)
+        if (one.counts && can_cut(one))
+            p.cut(one);
+        else
+            p.look_at(one.header);
+    if (is_restless)
+        p.look_at(&f.getEntryBlock());
+    if (plans.empty() && !is_restless)
+        return false;
+    forget_attributes(f);
+    return true;
+}
+
+bool is_named(const llvm::Function &f, const kiln__poll_plan &names)
+{
+    for (const char *name : names.entries)
+        if (name != nullptr && f.getName() == name)
+            return true;
+    return false;
+}
+
+} // namespace
+
+extern "C" int kiln__llvm_add_polls(LLVMModuleRef module,
+                                    const kiln__poll_plan *plan)
+{
+    llvm::SmallVector<llvm::Function *> all;
+    int looks = 0;
+
+    for (llvm::Function &f : *llvm::unwrap(module))
+        if (!f.isDeclaration())
+            all.push_back(&f);
+    const functions restless = find_restless(*llvm::unwrap(module));
+    for (llvm::Function *f : all) {
+        const bool is_entry = is_named(*f, *plan);
+
+        if (add_polls(*f, *plan, is_entry, !is_entry && restless.contains(f)) &&
+            !is_entry)
+            looks = 1;
+    }
+    return looks;
+}

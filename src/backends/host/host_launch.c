@@ -1,0 +1,501 @@
+/* host_launch.c - runs the groups of one launch on the host's threads. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "abi/heap_abi.h"
+#include "backends/host/host_backend.h"
+#include "backends/report_text.h"
+#include "base/error.h"
+#include "base/system/float_mode.h"
+#include "base/system/stack.h"
+#include "base/system/thread.h"
+#include "context/log.h"
+#include "tiers/binary/artifact.h"
+
+/*
+ * A launch lives on the caller's stack. Generated code gets the address of
+ * its first member and comes back through raise() and print() only.
+ *
+ * The first item that raises wins the record, and stops the launch like who
+ * cancels it: threads look at the queue's flag before each range of groups, and
+ * generated code does within. The record is written before its writer leaves
+ * the pool and read after everyone has.
+ */
+
+/* A launch with so few items is most often over before another thread has
+   begun. Its first group tells: the others are shared if they will take as
+   long as this. */
+#define FEW_ITEMS 4096
+#define WORTH_SHARING_NS 4000
+
+/* A grid gets so many groups, for threads to share, unless they are small. */
+#define FEW_GROUPS 4
+#define SMALL_GROUP 1024
+
+typedef struct host_launch {
+    struct kiln__host_launch_state launch; /* first: code knows its address */
+    kiln_context *context;
+    kiln__host_entry entry;
+    const void *arguments;
+    kiln__host_record *record;
+    const char *kernel;
+    atomic_flag raised;
+    pthread_t raiser;          /* whose the record is */
+    atomic_uint returned;      /* 1 once groups were left out */
+    uint64_t done;             /* groups that are not the pool's any more */
+    kiln__host_memory *memory; /* unless memory_size is 0 */
+    size_t memory_size;        /* of a group */
+    atomic_uint no_memory;
+    size_t stack_bytes; /* that the entry needs */
+    atomic_uint no_stack;
+} host_launch;
+
+/* ---- exceptions ---- */
+
+/* What stands in an exception's site: kind, ordinal, method, message. */
+typedef struct site {
+    uint32_t kind;
+    uint32_t ordinal;
+    const char *method;
+    const char *message;
+} site;
+
+static void read_site(site *out, const void *bytes)
+{
+    const char *text = (const char *)bytes + 2 * sizeof(uint32_t);
+
+    memcpy(&out->kind, bytes, sizeof out->kind);
+    memcpy(&out->ordinal, (const char *)bytes + sizeof out->kind,
+           sizeof out->ordinal);
+    out->method = text;
+    out->message = text + strlen(text) + 1;
+}
+
+static void fill_record(host_launch *run, const struct kiln__host_item *item,
+                        const site *from, int64_t value0, int64_t value1)
+{
+    kiln__host_record *record = run->record;
+    kiln_exception *exception = &record->exception;
+
+    (void)snprintf(record->method, sizeof record->method, "%s", from->method);
+    kiln__exception_format(record->message, sizeof record->message,
+                           &(kiln__raised){.kind = from->kind,
+                                           .message = from->message,
+                                           .values = {value0, value1}});
+    *exception = (kiln_exception){
+        .size = sizeof *exception,
+        .kind = (int32_t)from->kind,
+        .message = record->message,
+        .kernel = run->kernel,
+        .method = record->method,
+        .ordinal = from->ordinal,
+        .values = {value0, value1},
+    };
+    memcpy(exception->group, item->group_id, sizeof exception->group);
+    memcpy(exception->item, item->global_id, sizeof exception->item);
+}
+
+static void take_exception(struct kiln__host_launch_state *launch,
+                           const struct kiln__host_item *item,
+                           const void *bytes, int64_t value0, int64_t value1)
+{
+    host_launch *run = (host_launch *)(void *)launch;
+    site from;
+
+    if (atomic_flag_test_and_set(&run->raised))
+        return;
+    read_site(&from, bytes);
+    fill_record(run, item, &from, value0, value1);
+    run->raiser = pthread_self();
+    __atomic_store_n(&launch->failed, 1, __ATOMIC_RELEASE);
+    kiln__host_stop_now(&run->record->stop, KILN__HOST_RAISED);
+}
+
+/* Of an exception that is not the record's another thread tells, or nobody:
+   behind a failure a thread runs nothing more of the launch. */
+static void take_frame(struct kiln__host_launch_state *launch,
+                       const void *bytes)
+{
+    host_launch *run = (host_launch *)(void *)launch;
+    site from;
+
+    if (__atomic_load_n(&launch->failed, __ATOMIC_ACQUIRE) == 0 ||
+        !pthread_equal(run->raiser, pthread_self()))
+        return;
+    read_site(&from, bytes);
+    kiln__frames_add(&run->record->frames, &run->record->exception, from.method,
+                     from.ordinal);
+}
+
+static void take_print(struct kiln__host_launch_state *launch,
+                       const struct kiln__host_print_part *parts,
+                       uint64_t count)
+{
+    const host_launch *run = (const host_launch *)(const void *)launch;
+    kiln__text text;
+
+    if (run->context->host.print == NULL)
+        return;
+    kiln__text_init(&text, &run->context->alloc);
+    for (uint64_t i = 0; i < count; i++)
+        kiln__print_part(&text, parts[i].kind,
+                         (const char *)(uintptr_t)parts[i].bits, parts[i].bits);
+    kiln__print_send(run->context, &text);
+    kiln__text_dispose(&text);
+}
+
+/* ---- running ---- */
+
+static uint64_t least(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+static uint64_t most(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+static void choose_block(uint64_t block[3], const uint64_t grid[3],
+                         uint64_t room)
+{
+    const uint64_t items = grid[0] * grid[1] * grid[2];
+
+    if (items / FEW_GROUPS < room)
+        room = most(items / FEW_GROUPS, least(SMALL_GROUP, room));
+    for (int i = 0; i < 3; i++) {
+        block[i] = least(grid[i], room);
+        room /= block[i];
+    }
+}
+
+void kiln__host_choose_block(uint64_t block[3], const uint64_t grid[3])
+{
+    choose_block(block, grid, KILN__HOST_GROUP_ITEMS);
+}
+
+/* What the host has set for its own sums is not for kernels. */
+static int32_t call_entry(host_launch *run, uint64_t first, uint64_t last,
+                          void *memory)
+{
+    const kiln__float_mode mode = kiln__float_enter();
+    const int32_t failed =
+        run->entry(&run->launch, run->arguments, first, last, memory);
+
+    kiln__float_leave(mode);
+    return failed;
+}
+
+static void run_here(host_launch *run, uint64_t first, uint64_t last)
+{
+    kiln__host_block *block = NULL;
+    void *memory = NULL;
+
+    if (__atomic_load_n(run->launch.stop, __ATOMIC_RELAXED) != 0) {
+        atomic_store_explicit(&run->returned, 1, memory_order_relaxed);
+        return;
+    }
+    if (run->memory_size > 0) {
+        block = kiln__host_memory_take(run->memory, run->memory_size);
+        if (block == NULL) {
+            atomic_store_explicit(&run->no_memory, 1, memory_order_relaxed);
+            return;
+        }
+        memory = kiln__host_block_bytes(block);
+    }
+    if (call_entry(run, run->done + first, run->done + last, memory) != 0)
+        atomic_store_explicit(&run->returned, 1, memory_order_relaxed);
+    if (block != NULL)
+        kiln__host_memory_give(run->memory, block);
+}
+
+/* ---- stacks ---- */
+
+/* Every stack that launches has so much: most kernels ask no more. */
+#define STACK_OF_ANY ((size_t)4096)
+/* Of a thread that is started for what another one has no stack for: what lies
+   above the launch, the host's callbacks among it. */
+#define STACK_MORE ((size_t)64 << 10)
+
+static int has_stack(const host_launch *run)
+{
+    kiln__stack_enter(run->context);
+    return kiln__stack_left() >= run->stack_bytes + KILN__STACK_RESERVE;
+}
+
+typedef struct piece {
+    host_launch *run;
+    uint64_t first, last;
+} piece;
+
+static void *run_piece(void *argument)
+{
+    const piece *p = argument;
+    const kiln_context *context = p->run->context;
+
+    if (context->host.thread_enter != NULL)
+        context->host.thread_enter(context->host_env);
+    if (has_stack(p->run))
+        run_here(p->run, p->first, p->last);
+    else
+        atomic_store_explicit(&p->run->no_stack, 1, memory_order_relaxed);
+    if (context->host.thread_leave != NULL)
+        context->host.thread_leave(context->host_env);
+    return NULL;
+}
+
+/* A kernel gives the same on any thread that launches it. */
+static void run_elsewhere(host_launch *run, uint64_t first, uint64_t last)
+{
+    piece p = {run, first, last};
+    pthread_t thread;
+
+    if (atomic_load_explicit(&run->no_stack, memory_order_relaxed) != 0)
+        return;
+    if (kiln__thread_start(&thread,
+                           run->stack_bytes + KILN__STACK_RESERVE + STACK_MORE,
+                           run_piece, &p) != KILN_OK) {
+        atomic_store_explicit(&run->no_stack, 1, memory_order_relaxed);
+        return;
+    }
+    kiln__blocking_enter(run->context);
+    kiln__thread_join(thread);
+    kiln__blocking_leave(run->context);
+}
+
+static void run_groups(void *env, uint64_t first, uint64_t last)
+{
+    host_launch *run = env;
+
+    if (run->stack_bytes <= STACK_OF_ANY || has_stack(run))
+        run_here(run, first, last);
+    else
+        run_elsewhere(run, first, last);
+}
+
+static void run_few(host_launch *run, kiln__host_pool *pool, uint64_t groups)
+{
+    const uint64_t start = groups > 1 ? kiln__clock_ns() : 0;
+
+    run_groups(run, 0, 1);
+    if (groups == 1)
+        return;
+    run->done = 1;
+    if ((kiln__clock_ns() - start) * (groups - 1) < WORTH_SHARING_NS)
+        run_groups(run, 0, groups - 1);
+    else
+        kiln__host_pool_run(pool, groups - 1, run_groups, run);
+}
+
+/* Local arrays and slots of one group: host_abi.h. */
+static kiln_status measure_memory(host_launch *run, kiln__host_pool *pool,
+                                  const kiln_kernel_info *info,
+                                  kiln_error **error)
+{
+    const uint64_t *block = run->launch.block;
+    const uint64_t room = KILN__HOST_MEMORY_MAX -
+                          (info->static_local_bytes < KILN__HOST_MEMORY_MAX
+                               ? info->static_local_bytes
+                               : KILN__HOST_MEMORY_MAX);
+    uint64_t items = block[0];
+
+    for (int i = 1; i < 3; i++)
+        items = items > UINT64_MAX / block[i] ? UINT64_MAX : items * block[i];
+    if (items < UINT64_MAX - 63)
+        items = (items + 63) & ~(uint64_t)63;
+    if (room == 0 ||
+        (info->private_bytes > 0 && items > room / info->private_bytes))
+        return kiln__error_set(error, KILN_EINVAL,
+                               "a group of %" PRIu64 " x %" PRIu64 " x %" PRIu64
+                               " items is too large for kernel %s: it needs "
+                               "%" PRIu32 " bytes, and %" PRIu32
+                               " for each item; a group has at most %" PRIu64,
+                               block[0], block[1], block[2], run->kernel,
+                               info->static_local_bytes, info->private_bytes,
+                               (uint64_t)KILN__HOST_MEMORY_MAX);
+    run->memory = kiln__host_pool_memory(pool);
+    run->memory_size = info->static_local_bytes;
+    if (info->private_bytes > 0)
+        run->memory_size += (size_t)items * info->private_bytes;
+    return KILN_OK;
+}
+
+/* As choose_block() has it for a grid of one group, without divisions, which
+   take as long as much of a small launch. */
+static void set_one_group(struct kiln__host_launch_state *launch,
+                          const uint64_t grid[3])
+{
+    for (int i = 0; i < 3; i++) {
+        launch->grid[i] = launch->block[i] = grid[i];
+        launch->groups[i] = 1;
+    }
+}
+
+static void set_shape(struct kiln__host_launch_state *launch,
+                      const kiln_launch_request *request, uint64_t most)
+{
+    memcpy(launch->grid, request->grid, sizeof launch->grid);
+    if (request->block[0] == 0)
+        choose_block(launch->block, launch->grid, most);
+    else
+        for (int i = 0; i < 3; i++)
+            launch->block[i] = request->block[i];
+    for (int i = 0; i < 3; i++)
+        launch->groups[i] = (launch->grid[i] - 1) / launch->block[i] + 1;
+}
+
+/* What the launch before did not free is free again. */
+static void *clear_heap(void *address)
+{
+    struct kiln__heap *heap = address;
+    const kiln__heap_shape shape =
+        kiln__heap_measure((uint64_t)heap->pages * KILN__HEAP_PAGE);
+
+    memset(&heap->changes, 0, (size_t)shape.cleared);
+    return heap;
+}
+
+/* Of a kernel that says that it allocates nothing: if that is a lie, there is
+   no room. */
+static struct kiln__heap no_heap;
+
+static kiln__host_entry entry_of(void *function)
+{
+    kiln__host_entry entry;
+
+    /* C has no conversion between the two kinds of pointers; POSIX promises
+       that they look the same. */
+    memcpy(&entry, &function, sizeof entry);
+    return entry;
+}
+
+/* Member by member, but for the shape, the memory, which few need, and the
+   raiser, who comes later: to clear it all first would take as long again. */
+static void begin(host_launch *run, kiln_context *context,
+                  const kiln_launch_request *request, kiln__host_record *record)
+{
+    run->launch.raise = take_exception;
+    run->launch.print = take_print;
+    run->launch.failed = 0;
+    run->launch.heap =
+        request->heap != NULL ? clear_heap(request->heap) : &no_heap;
+    run->launch.frame = take_frame;
+    run->launch.stop = &record->stop.reason;
+    run->context = context;
+    run->entry = entry_of(request->function);
+    run->arguments = request->arguments;
+    run->record = record;
+    run->kernel = request->kernel->info->method;
+    atomic_flag_clear_explicit(&run->raised, memory_order_relaxed);
+    atomic_init(&run->returned, 0);
+    run->done = 0;
+    run->memory_size = 0;
+    atomic_init(&run->no_memory, 0);
+    run->stack_bytes = request->kernel->info->stack_bytes;
+    atomic_init(&run->no_stack, 0);
+}
+
+/* Groups were left out, and no exception is the reason. */
+static kiln_status tell_left(const host_launch *run, kiln_error **error)
+{
+    switch (__atomic_load_n(run->launch.stop, __ATOMIC_RELAXED)) {
+    case KILN__HOST_CANCELED:
+        return KILN_ECANCELED;
+    case KILN__HOST_TIMED_OUT:
+        return kiln__error_set(error, KILN_ETIMEDOUT,
+                               "kernel %s was stopped at the launch's time "
+                               "limit",
+                               run->kernel);
+    default:
+        return kiln__error_set(error, KILN_EDEVICE,
+                               "kernel %s reported a failure and raised no "
+                               "exception",
+                               run->kernel);
+    }
+}
+
+static kiln_status outcome(const host_launch *run, kiln_error **error)
+{
+    if (run->launch.failed != 0)
+        return KILN_EEXCEPTION;
+    if (atomic_load_explicit(&run->no_memory, memory_order_relaxed) != 0)
+        return kiln__error_no_memory(error);
+    if (atomic_load_explicit(&run->no_stack, memory_order_relaxed) != 0)
+        return kiln__error_set(error, KILN_ESTACK,
+                               "launch of %s: it needs %zu bytes of stack, and "
+                               "no thread that has them can be started",
+                               run->kernel, run->stack_bytes);
+    if (atomic_load_explicit(&run->returned, memory_order_relaxed) != 0)
+        return tell_left(run, error);
+    return KILN_OK;
+}
+
+/* Products are small enough: launch.c. */
+static uint64_t product(const uint64_t sizes[3])
+{
+    return sizes[0] * sizes[1] * sizes[2];
+}
+
+static kiln_status run_all(host_launch *run, kiln__host_pool *pool,
+                           uint64_t items, kiln_error **error)
+{
+    const uint64_t groups = product(run->launch.groups);
+
+    if (items <= FEW_ITEMS)
+        run_few(run, pool, groups);
+    else
+        kiln__host_pool_run(pool, groups, run_groups, run);
+    return outcome(run, error);
+}
+
+static kiln_status run_limited(host_launch *run, kiln__host_pool *pool,
+                               uint64_t items, uint32_t milliseconds,
+                               kiln_error **error)
+{
+    kiln__host_record *record = run->record;
+    kiln__host_limit limit;
+    kiln_status status = kiln__host_timer_begin(
+        record->timer, &limit, &record->stop, (uint64_t)milliseconds * 1000000);
+
+    if (status != KILN_OK)
+        return kiln__error_set(error, status,
+                               "launch of %s: no thread can be started that "
+                               "looks at its time limit",
+                               run->kernel);
+    status = run_all(run, pool, items, error);
+    kiln__host_timer_end(record->timer, &limit);
+    return status;
+}
+
+kiln_status kiln__host_launch(kiln_context *context, kiln__host_pool *pool,
+                              const kiln_launch_request *request,
+                              kiln__host_record *record, kiln_error **error)
+{
+    const kiln_kernel_info *info = request->kernel->info;
+    const int needs_memory =
+        (info->static_local_bytes | info->private_bytes) != 0;
+    const uint64_t items = product(request->grid);
+    const uint64_t room =
+        needs_memory ? KILN__HOST_MEMORY_ITEMS : KILN__HOST_GROUP_ITEMS;
+    host_launch run;
+    kiln_status status;
+
+    begin(&run, context, request, record);
+    if (request->block[0] == 0 && items <= least(SMALL_GROUP, room))
+        set_one_group(&run.launch, request->grid);
+    else
+        set_shape(&run.launch, request, room);
+    if (needs_memory)
+        KILN_TRY(measure_memory(&run, pool, info, error));
+    kiln__host_stop_begin(&record->stop);
+    if (request->time_limit_ms != 0)
+        status = run_limited(&run, pool, items, request->time_limit_ms, error);
+    else
+        status = run_all(&run, pool, items, error);
+    kiln__host_stop_end(&record->stop);
+    return status;
+}

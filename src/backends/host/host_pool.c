@@ -1,0 +1,482 @@
+/* host_pool.c - the host backend's threads: fork, join, nothing else. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include <sched.h>
+#include <stdatomic.h>
+
+#include "backends/host/host_backend.h"
+#include "base/error.h"
+#include "base/system/stack.h"
+#include "base/system/thread.h"
+#include "context/log.h"
+
+/*
+ * One job at a time. The caller publishes it by setting `open` to the job's
+ * number, works along, sets `open` to 0 when no range is left, and waits
+ * until nobody is `inside`. A worker announces itself in `inside` first and
+ * looks at `open` second; the caller does the opposite, all sequentially
+ * consistent. So either the worker sees 0 and goes away, or the caller sees
+ * the worker and waits. Between `inside` and 0 in `open` nobody reads the
+ * job's members, and only then does the caller write them.
+ *
+ * A worker that wakes too late finds the job closed: the caller never waits
+ * for a thread that did no work. The same order of announcing and looking
+ * joins sleepers with the waker, and the waiting caller with the last worker.
+ *
+ * Each thread has a share of the indices, the same one for each job of a size,
+ * so what it wrote in one launch is still in its cache in the next. Who has
+ * done his share takes pieces of the others'.
+ *
+ * Whoever finds the pool taken runs its job alone: launches from several
+ * threads share the cores that way, without waiting for each other.
+ */
+
+/* A launch often follows another one closely. More threads than cores would
+   only take these from each other. */
+#define SPIN_NS 200000
+#define SPIN_PAUSES 64 /* between two looks at the clock */
+#define RANGES_PER_THREAD 8
+
+/* About what it takes until new threads work: a job that has as much left gets
+   them, and so do later ones when the caller was alone for as long. */
+#define START_NS 400000
+#define START_EACH_NS 50000
+#define PACE_NS 30000 /* in which a job's pace shows */
+
+/* What is left of a thread's share; nothing else is in its cache line. */
+typedef struct share {
+    atomic_uint_least64_t next; /* first index that nobody took */
+    uint64_t end;
+    char apart[112];
+} share;
+
+struct kiln__host_pool {
+    kiln_context *context;
+    uint32_t thread_limit; /* the caller included */
+    uint64_t spin_ns;
+    atomic_int taken;
+
+    /* The job: written while closed. */
+    void (*work)(void *env, uint64_t first, uint64_t last);
+    void *env;
+    uint64_t step;
+    share *shares;   /* thread_limit; the caller's is the first */
+    uint64_t number; /* of the last job */
+
+    atomic_uint_least64_t open; /* number of the open job, or 0 */
+    atomic_uint inside;         /* workers that may look at the job */
+    atomic_uint sleepers;       /* workers that need a signal */
+    atomic_int waiting;         /* the caller needs one */
+    atomic_int ending;
+
+    kiln__mutex lock;
+    kiln__condition wake; /* for workers */
+    kiln__condition idle; /* for the caller */
+    pthread_t *threads;
+    uint32_t thread_count; /* started, the caller not counted */
+    uint64_t alone_ns;     /* spent without them, until they are started */
+    atomic_uint named;     /* of these, have found out which one they are */
+    kiln__host_memory memory;
+    kiln__fork_guard guard;
+};
+
+/* ---- the job ---- */
+
+static void work_on(const kiln__host_pool *pool, share *s)
+{
+    const uint64_t end = s->end, step = pool->step;
+
+    for (;;) {
+        const uint64_t first =
+            atomic_fetch_add_explicit(&s->next, step, memory_order_relaxed);
+
+        if (first >= end)
+            return;
+        pool->work(pool->env, first, end - first < step ? end : first + step);
+    }
+}
+
+/* The thread's own share, and then what others have left. */
+static void work_along(const kiln__host_pool *pool, uint32_t thread)
+{
+    for (uint32_t i = 0; i < pool->thread_limit; i++)
+        work_on(pool, &pool->shares[(thread + i) % pool->thread_limit]);
+}
+
+/* The indices from `first` on. */
+static void deal(const kiln__host_pool *pool, uint64_t first, uint64_t count)
+{
+    const uint64_t threads = pool->thread_limit;
+    const uint64_t each = (count - first) / threads;
+    const uint64_t more = (count - first) % threads;
+
+    for (uint64_t i = 0; i < threads; i++) {
+        share *s = &pool->shares[i];
+
+        atomic_store_explicit(&s->next, first, memory_order_relaxed);
+        first += each + (i < more);
+        s->end = first;
+    }
+}
+
+static void pause_a_moment(void)
+{
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#else
+    sched_yield();
+#endif
+}
+
+/* Spins until is_ready(pool, argument) or the time is over. */
+static int spin(const kiln__host_pool *pool, uint64_t argument,
+                int (*is_ready)(const kiln__host_pool *pool, uint64_t argument))
+{
+    const uint64_t start = kiln__clock_ns();
+
+    do {
+        for (int i = 0; i < SPIN_PAUSES; i++) {
+            if (is_ready(pool, argument))
+                return 1;
+            pause_a_moment();
+        }
+    } while (kiln__clock_ns() - start < pool->spin_ns);
+    return 0;
+}
+
+/* ---- a worker ---- */
+
+/* True when there is a job other than the one that was seen, or the end. */
+static int has_news(const kiln__host_pool *pool, uint64_t seen)
+{
+    const uint64_t open = atomic_load(&pool->open);
+
+    return (open != 0 && open != seen) || atomic_load(&pool->ending);
+}
+
+static void await_news(kiln__host_pool *pool, uint64_t seen)
+{
+    if (spin(pool, seen, has_news))
+        return;
+    kiln__mutex_lock(&pool->lock);
+    atomic_fetch_add(&pool->sleepers, 1);
+    while (!has_news(pool, seen))
+        kiln__condition_wait(&pool->wake, &pool->lock);
+    atomic_fetch_sub(&pool->sleepers, 1);
+    kiln__mutex_unlock(&pool->lock);
+}
+
+/* Returns the number of the job that was open, or `seen`. */
+static uint64_t enter(kiln__host_pool *pool, uint32_t thread, uint64_t seen)
+{
+    uint64_t open;
+
+    atomic_fetch_add(&pool->inside, 1);
+    open = atomic_load(&pool->open);
+    if (open != 0 && open != seen)
+        work_along(pool, thread);
+    if (atomic_fetch_sub(&pool->inside, 1) == 1 &&
+        atomic_load(&pool->waiting)) {
+        kiln__mutex_lock(&pool->lock);
+        kiln__condition_signal(&pool->idle);
+        kiln__mutex_unlock(&pool->lock);
+    }
+    return open != 0 ? open : seen;
+}
+
+static void *run_worker(void *argument)
+{
+    kiln__host_pool *pool = argument;
+    const kiln_context *context = pool->context;
+    const uint32_t thread = 1 + atomic_fetch_add(&pool->named, 1);
+    uint64_t seen = 0;
+
+    if (context->host.thread_enter != NULL)
+        context->host.thread_enter(context->host_env);
+    while (!atomic_load(&pool->ending)) {
+        await_news(pool, seen);
+        seen = enter(pool, thread, seen);
+    }
+    if (context->host.thread_leave != NULL)
+        context->host.thread_leave(context->host_env);
+    return NULL;
+}
+
+/* ---- the caller ---- */
+
+static int is_idle(const kiln__host_pool *pool, uint64_t ignored)
+{
+    (void)ignored;
+    return atomic_load(&pool->inside) == 0;
+}
+
+static void await_idle(kiln__host_pool *pool)
+{
+    if (spin(pool, 0, is_idle))
+        return;
+    kiln__blocking_enter(pool->context);
+    kiln__mutex_lock(&pool->lock);
+    atomic_store(&pool->waiting, 1);
+    while (!is_idle(pool, 0))
+        kiln__condition_wait(&pool->idle, &pool->lock);
+    atomic_store(&pool->waiting, 0);
+    kiln__mutex_unlock(&pool->lock);
+    kiln__blocking_leave(pool->context);
+}
+
+static void wake_workers(kiln__host_pool *pool, uint64_t wanted)
+{
+    const uint32_t sleepers = atomic_load(&pool->sleepers);
+
+    if (sleepers == 0)
+        return;
+    kiln__mutex_lock(&pool->lock);
+    if (wanted >= sleepers)
+        kiln__condition_broadcast(&pool->wake);
+    else
+        for (uint64_t i = 0; i < wanted; i++)
+            kiln__condition_signal(&pool->wake);
+    kiln__mutex_unlock(&pool->lock);
+}
+
+/* Threads that cannot be had are done without. */
+static void start_threads(kiln__host_pool *pool)
+{
+    const kiln_alloc *alloc = &pool->context->alloc;
+    const uint32_t wanted = pool->thread_limit - 1;
+
+    if (pool->threads == NULL)
+        pool->threads =
+            kiln__allocate_array(alloc, wanted, sizeof *pool->threads);
+    while (pool->threads != NULL && pool->thread_count < wanted &&
+           kiln__thread_start(&pool->threads[pool->thread_count],
+                              KILN__STACK_TO_RUN, run_worker, pool) == KILN_OK)
+        pool->thread_count++;
+}
+
+static uint64_t step_for(uint64_t count, uint64_t threads)
+{
+    const uint64_t step = count / (threads * RANGES_PER_THREAD);
+
+    return step > 0 ? step : 1;
+}
+
+static void run_together(kiln__host_pool *pool, uint64_t first, uint64_t count,
+                         void (*work)(void *env, uint64_t first, uint64_t last),
+                         void *env)
+{
+    start_threads(pool);
+    pool->work = work;
+    pool->env = env;
+    pool->step = step_for(count - first, pool->thread_limit);
+    deal(pool, first, count);
+    atomic_store(&pool->open, ++pool->number);
+    wake_workers(pool, count - first - 1);
+    work_along(pool, 0);
+    atomic_store(&pool->open, 0);
+    await_idle(pool);
+}
+
+static uint64_t cost_of_start(const kiln__host_pool *pool)
+{
+    return START_NS + (uint64_t)START_EACH_NS * (pool->thread_limit - 1);
+}
+
+/* What a job with this pace can do until its pace is looked at again: as many
+   indices as were done, until these took a while. */
+static uint64_t steps_ahead(uint64_t spent, uint64_t done)
+{
+    const uint64_t step =
+        spent > PACE_NS ? (uint64_t)((double)done * PACE_NS / (double)spent)
+                        : done;
+
+    return step > 0 ? step : 1;
+}
+
+static int is_left_enough(const kiln__host_pool *pool, uint64_t spent,
+                          uint64_t done, uint64_t count)
+{
+    return spent >= PACE_NS &&
+           (double)spent * (double)(count - done) / (double)done >=
+               (double)cost_of_start(pool);
+}
+
+/* While there are no threads, the caller begins alone; returns the first index
+   that is left for all. Threads that a later job will want start when this one
+   is done: they would take the caller's core from it. */
+static uint64_t begin_alone(kiln__host_pool *pool, uint64_t count,
+                            void (*work)(void *env, uint64_t first,
+                                         uint64_t last),
+                            void *env)
+{
+    const uint64_t enough = cost_of_start(pool);
+    uint64_t start, done = 0, spent = 0;
+
+    if (pool->alone_ns >= enough)
+        return 0;
+    start = kiln__clock_ns();
+    while (done < count && !is_left_enough(pool, spent, done, count)) {
+        const uint64_t step = steps_ahead(spent, done);
+        const uint64_t last = count - done < step ? count : done + step;
+
+        work(env, done, last);
+        done = last;
+        spent = kiln__clock_ns() - start;
+    }
+    pool->alone_ns = done < count ? enough : pool->alone_ns + spent;
+    if (done == count && pool->alone_ns >= enough)
+        start_threads(pool);
+    return done;
+}
+
+/* ---- the host's own threads ---- */
+
+typedef struct host_job {
+    void (*work)(void *env, uint64_t first, uint64_t last);
+    void *env;
+    uint64_t count;
+    uint64_t step;
+} host_job;
+
+static void run_piece(void *argument, size_t index)
+{
+    const host_job *job = argument;
+    const uint64_t first = index * job->step;
+    const uint64_t rest = job->count - first;
+
+    job->work(job->env, first,
+              rest < job->step ? job->count : first + job->step);
+}
+
+static void run_on_host(const kiln__host_pool *pool, uint64_t count,
+                        void (*work)(void *env, uint64_t first, uint64_t last),
+                        void *env)
+{
+    const kiln_context *context = pool->context;
+    host_job job = {
+        .work = work,
+        .env = env,
+        .count = count,
+        .step = step_for(count, pool->thread_limit),
+    };
+    const uint64_t pieces = count / job.step + (count % job.step != 0);
+
+    context->host.parallel_for(context->host_env, (size_t)pieces, run_piece,
+                               &job);
+}
+
+/* ---- whole pools ---- */
+
+static kiln_status init_parts(kiln__host_pool *pool)
+{
+    pool->shares = kiln__allocate_array(
+        &pool->context->alloc, pool->thread_limit, sizeof *pool->shares);
+    if (pool->shares == NULL)
+        return KILN_ENOMEM;
+    KILN_TRY(kiln__mutex_init(&pool->lock));
+    KILN_TRY(kiln__condition_init(&pool->wake));
+    KILN_TRY(kiln__condition_init(&pool->idle));
+    return kiln__host_memory_init(&pool->memory, pool->context);
+}
+
+static void free_arrays(kiln__host_pool *pool)
+{
+    const kiln_alloc *alloc = &pool->context->alloc;
+
+    kiln__deallocate(alloc, pool->threads,
+                     (pool->thread_limit - 1) * sizeof *pool->threads);
+    kiln__deallocate(alloc, pool->shares,
+                     pool->thread_limit * sizeof *pool->shares);
+    kiln__deallocate(alloc, pool, sizeof *pool);
+}
+
+/* The child of a fork has none of the threads, and whatever they were doing
+   is frozen in memory: the next run starts new ones. */
+static void after_fork(void *env)
+{
+    kiln__host_pool *pool = env;
+
+    pool->thread_count = 0;
+    atomic_store(&pool->named, 0);
+    atomic_store(&pool->open, 0);
+    atomic_store(&pool->inside, 0);
+    atomic_store(&pool->sleepers, 0);
+    atomic_store(&pool->waiting, 0);
+    atomic_store(&pool->taken, 0);
+    (void)kiln__condition_init(&pool->wake);
+    (void)kiln__condition_init(&pool->idle);
+}
+
+kiln_status kiln__host_pool_new(kiln__host_pool **out, kiln_context *context)
+{
+    kiln__host_pool *pool = kiln__allocate(&context->alloc, sizeof *pool);
+
+    if (pool == NULL)
+        return KILN_ENOMEM;
+    pool->context = context;
+    pool->thread_limit =
+        context->thread_limit != 0 ? context->thread_limit : kiln__core_count();
+    pool->spin_ns = pool->thread_limit > kiln__core_count() ? 0 : SPIN_NS;
+    if (init_parts(pool) != KILN_OK) {
+        free_arrays(pool);
+        return KILN_ENOMEM;
+    }
+    pool->guard = (kiln__fork_guard){
+        .mutex = &pool->lock, .child = after_fork, .env = pool};
+    kiln__fork_add(&context->fork, &pool->guard);
+    *out = pool;
+    return KILN_OK;
+}
+
+kiln__host_memory *kiln__host_pool_memory(kiln__host_pool *pool)
+{
+    return &pool->memory;
+}
+
+void kiln__host_pool_run(kiln__host_pool *pool, uint64_t count,
+                         void (*work)(void *env, uint64_t first, uint64_t last),
+                         void *env)
+{
+    uint64_t first;
+
+    if (count == 0)
+        return;
+    if (count == 1 || pool->thread_limit == 1) {
+        work(env, 0, count);
+        return;
+    }
+    if (pool->context->host.parallel_for != NULL) {
+        run_on_host(pool, count, work, env);
+        return;
+    }
+    if (atomic_exchange(&pool->taken, 1) != 0) {
+        work(env, 0, count);
+        return;
+    }
+    first = begin_alone(pool, count, work, env);
+    if (first < count)
+        run_together(pool, first, count, work, env);
+    atomic_store(&pool->taken, 0);
+}
+
+static void join_threads(kiln__host_pool *pool)
+{
+    kiln__mutex_lock(&pool->lock);
+    atomic_store(&pool->ending, 1);
+    kiln__condition_broadcast(&pool->wake);
+    kiln__mutex_unlock(&pool->lock);
+    for (uint32_t i = 0; i < pool->thread_count; i++)
+        kiln__thread_join(pool->threads[i]);
+}
+
+void kiln__host_pool_free(kiln__host_pool *pool)
+{
+    if (pool == NULL)
+        return;
+    join_threads(pool);
+    kiln__fork_remove(&pool->context->fork, &pool->guard);
+    kiln__host_memory_dispose(&pool->memory);
+    kiln__condition_dispose(&pool->idle);
+    kiln__condition_dispose(&pool->wake);
+    kiln__mutex_dispose(&pool->lock);
+    free_arrays(pool);
+}

@@ -1,0 +1,105 @@
+/* host_stop.c - stopping what a queue of the host runs. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include <setjmp.h>
+#include <string.h>
+
+#include "backends/host/host_backend.h"
+
+/*
+ * A queue has a flag, which its launch clears when it begins and when it has
+ * ended. Who wants to stop the launch sets the flag, if one runs; generated
+ * code looks at it (host_abi.h). A flag that is set just before a launch begins
+ * is cleared by it: so nothing is stopped that comes later, and who sets it
+ * needs no lock, waits for nobody, and may be a signal handler.
+ *
+ * Functions that know no launch look at `alarm`, the number of flags of the
+ * process that are set. Behind it they find their launch by their thread, and
+ * leave by longjmp(): between kiln_host_run() and kiln_host_look() there are
+ * only frames of the image, which hold nothing. To return through them, each of
+ * their calls would have to look again.
+ */
+
+typedef struct running {
+    jmp_buf back;
+    const struct kiln__host_launch_state *launch;
+    struct running *outer;
+} running;
+
+static _Thread_local running *innermost;
+
+static uint32_t alarm;
+
+/* ---- the flag ---- */
+
+static void clear(kiln__host_stop *stop)
+{
+    if (__atomic_exchange_n(&stop->reason, 0, __ATOMIC_SEQ_CST) != 0)
+        __atomic_fetch_sub(&alarm, 1, __ATOMIC_RELAXED);
+}
+
+void kiln__host_stop_begin(kiln__host_stop *stop)
+{
+    if (__atomic_load_n(&stop->reason, __ATOMIC_RELAXED) != 0)
+        clear(stop);
+    __atomic_store_n(&stop->is_running, 1, __ATOMIC_RELEASE);
+}
+
+void kiln__host_stop_end(kiln__host_stop *stop)
+{
+    __atomic_store_n(&stop->is_running, 0, __ATOMIC_RELAXED);
+    if (__atomic_load_n(&stop->reason, __ATOMIC_RELAXED) != 0)
+        clear(stop);
+}
+
+void kiln__host_stop_now(kiln__host_stop *stop, uint32_t reason)
+{
+    uint32_t none = 0;
+
+    if (__atomic_load_n(&stop->is_running, __ATOMIC_ACQUIRE) == 0)
+        return;
+    if (__atomic_compare_exchange_n(&stop->reason, &none, reason, 0,
+                                    __ATOMIC_SEQ_CST, __ATOMIC_RELAXED))
+        __atomic_fetch_add(&alarm, 1, __ATOMIC_RELEASE);
+}
+
+/* ---- what images call ---- */
+
+static int32_t run(struct kiln__host_launch_state *launch,
+                   const void *arguments, uint64_t first, uint64_t last,
+                   void *memory, kiln__host_entry body)
+{
+    running here = {.launch = launch, .outer = innermost};
+    int32_t failed = 1;
+
+    innermost = &here;
+    if (_setjmp(here.back) == 0)
+        failed = body(launch, arguments, first, last, memory);
+    innermost = here.outer;
+    return failed;
+}
+
+static void look(void)
+{
+    running *here = innermost;
+
+    if (here != NULL &&
+        __atomic_load_n(here->launch->stop, __ATOMIC_ACQUIRE) != 0)
+        longjmp(here->back, 1);
+}
+
+void *kiln__host_stop_import(const char *name)
+{
+    int32_t (*const run_address)(struct kiln__host_launch_state *, const void *,
+                                 uint64_t, uint64_t, void *, kiln__host_entry) =
+        run;
+    void (*const look_address)(void) = look;
+    void *address = NULL;
+
+    if (strcmp(name, KILN__HOST_ALARM) == 0)
+        address = &alarm;
+    else if (strcmp(name, KILN__HOST_LOOK) == 0)
+        memcpy(&address, &look_address, sizeof address);
+    else if (strcmp(name, KILN__HOST_RUN) == 0)
+        memcpy(&address, &run_address, sizeof address);
+    return address;
+}

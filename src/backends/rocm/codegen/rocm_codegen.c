@@ -1,0 +1,217 @@
+/* rocm_codegen.c - the codegen half of ROCm: code for AMD's GPUs. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include <string.h>
+
+#include "backends/device/codegen/device_codegen.h"
+#include "backends/rocm/codegen/rocm_codegen.h"
+#include "codegen/elf/elf.h"
+#include "ir/ir.h"
+
+/*
+ * LLVM's documentation of AMDGPU names intrinsics, attributes and the implicit
+ * arguments of a kernel, which the runtime adds behind ours. The launch's shape
+ * is read there, by the loads that read the arguments; what the packet of the
+ * launch has is farther away, and counts items where groups are asked for.
+ */
+
+#define KERNEL_CONVENTION 91u /* amdgpu_kernel */
+
+#define CONSTANT_SPACE 4u
+#define ITEM_SPACE 5u
+
+/* ---- the launch's shape ---- */
+
+/* Offsets of the implicit arguments, along dimension 0. */
+#define GROUP_COUNTS 0u /* u32 each */
+#define GROUP_SIZES 12u /* u16 each */
+
+/* Items of a grid along a dimension have a number of 32 bits. */
+#define GRID_MAX 0xffffffffu
+
+static LLVMValueRef read_implicit(kiln__codegen_job *job,
+                                  LLVMBuilderRef builder, uint32_t offset,
+                                  uint32_t width, uint32_t end)
+{
+    const LLVMValueRef base = kiln__device_intrinsic(
+        job, builder, "llvm.amdgcn.implicitarg.ptr", NULL, 0);
+    LLVMValueRef at = kiln__device_number(job, offset);
+    LLVMValueRef value;
+
+    at = LLVMBuildInBoundsGEP2(builder, LLVMInt8TypeInContext(job->context),
+                               base, &at, 1, "");
+    value = LLVMBuildLoad2(builder, LLVMIntTypeInContext(job->context, width),
+                           at, "");
+    LLVMSetAlignment(value, width / 8);
+    LLVMSetMetadata(
+        value,
+        LLVMGetMDKindIDInContext(job->context, "invariant.load",
+                                 sizeof "invariant.load" - 1),
+        LLVMMetadataAsValue(job->context,
+                            LLVMMDNodeInContext2(job->context, NULL, 0)));
+    return kiln__device_range(job, builder, value, 1, end);
+}
+
+static LLVMValueRef local_id(kiln__codegen_job *job, LLVMBuilderRef builder,
+                             uint32_t d)
+{
+    static const char *const names[3] = {"llvm.amdgcn.workitem.id.x",
+                                         "llvm.amdgcn.workitem.id.y",
+                                         "llvm.amdgcn.workitem.id.z"};
+
+    return kiln__device_range(
+        job, builder, kiln__device_intrinsic(job, builder, names[d], NULL, 0),
+        0, kiln__device_size_most(job, d));
+}
+
+static LLVMValueRef group_id(kiln__codegen_job *job, LLVMBuilderRef builder,
+                             uint32_t d)
+{
+    static const char *const names[3] = {"llvm.amdgcn.workgroup.id.x",
+                                         "llvm.amdgcn.workgroup.id.y",
+                                         "llvm.amdgcn.workgroup.id.z"};
+
+    return kiln__device_range(
+        job, builder, kiln__device_intrinsic(job, builder, names[d], NULL, 0),
+        0, GRID_MAX);
+}
+
+static LLVMValueRef group_size(kiln__codegen_job *job, LLVMBuilderRef builder,
+                               uint32_t d)
+{
+    return read_implicit(job, builder, GROUP_SIZES + 2 * d, 16,
+                         kiln__device_size_most(job, d) + 1);
+}
+
+static LLVMValueRef group_count(kiln__codegen_job *job, LLVMBuilderRef builder,
+                                uint32_t d)
+{
+    return read_implicit(job, builder, GROUP_COUNTS + 4 * d, 32, GRID_MAX);
+}
+
+/* ---- barriers, atomics ---- */
+
+static void barrier(kiln__codegen_job *job, LLVMBuilderRef builder,
+                    LLVMValueRef item)
+{
+    (void)item;
+    kiln__rocm_fence(job, builder, "workgroup", LLVMAtomicOrderingRelease);
+    (void)kiln__device_intrinsic(job, builder, "llvm.amdgcn.s.barrier", NULL,
+                                 0);
+    kiln__rocm_fence(job, builder, "workgroup", LLVMAtomicOrderingAcquire);
+}
+
+/* Functions of a math library are linked; nothing else is there. */
+static int may_import(const char *name)
+{
+    (void)name;
+    return 0;
+}
+
+static const kiln__device_hardware hardware = {
+    .device =
+        {
+            .array_space = 0,
+            .bytes_space = CONSTANT_SPACE,
+            .item_space = ITEM_SPACE,
+            .scope = "agent",
+            .barrier = barrier,
+            .collective = kiln__device_collective,
+        },
+    .kernel_convention = KERNEL_CONVENTION,
+    .aggregate = "byref",
+    .group_max = 1024,
+    .local_id = local_id,
+    .group_id = group_id,
+    .group_size = group_size,
+    .group_count = group_count,
+    .lanes = kiln__rocm_lane_count,
+    .lane = kiln__rocm_lane,
+    .shuffle = kiln__rocm_shuffle,
+    .describe = kiln__rocm_describe_kernel,
+};
+
+static const char *const scopes[] = {"",
+                                     "singlethread",
+                                     "wavefront",
+                                     "workgroup",
+                                     "cluster",
+                                     "agent",
+                                     "one-as",
+                                     "singlethread-one-as",
+                                     "wavefront-one-as",
+                                     "workgroup-one-as",
+                                     "cluster-one-as",
+                                     "agent-one-as",
+                                     NULL};
+
+static const kiln__foreign_rules foreign = {
+    .intrinsics = "amdgcn.",
+    .spaces = KILN__CONSTANT_SPACES | KILN__SPACE_BIT(3) |
+              KILN__SPACE_BIT(ITEM_SPACE),
+    .constant_spaces = KILN__CONSTANT_SPACES,
+    .scopes = scopes,
+    .has_bfloats = 1,
+    .has_address_numbers = 1,
+    .has_wide_conversions = 1,
+    .has_exact_remainders = 1,
+    .limits = kiln__rocm_limits,
+};
+
+/* ---- what is quick instead of exact ---- */
+
+/* LLVM has them all for AMD's, and with this flag takes the instructions as
+   they are. Sine and cosine lose the most: their operand is first divided by
+   two pi. */
+static LLVMValueRef fast(kiln__codegen_job *job, LLVMBuilderRef builder,
+                         int64_t operation, LLVMValueRef *arguments)
+{
+    static const char *const names[KILN__MATH_COUNT] = {
+        [KILN__MATH_SQRT] = "llvm.sqrt",   [KILN__MATH_SIN] = "llvm.sin",
+        [KILN__MATH_COS] = "llvm.cos",     [KILN__MATH_EXP] = "llvm.exp",
+        [KILN__MATH_EXP2] = "llvm.exp2",   [KILN__MATH_EXP10] = "llvm.exp10",
+        [KILN__MATH_LOG] = "llvm.log",     [KILN__MATH_LOG2] = "llvm.log2",
+        [KILN__MATH_LOG10] = "llvm.log10",
+    };
+    LLVMTypeRef type = LLVMTypeOf(arguments[0]);
+    LLVMValueRef function, made;
+
+    if (operation == KILN__FAST_DIVIDE) {
+        made = LLVMBuildFDiv(builder, arguments[0], arguments[1], "");
+    } else if (names[operation] == NULL) {
+        return NULL;
+    } else {
+        function = LLVMGetIntrinsicDeclaration(
+            job->module,
+            LLVMLookupIntrinsicID(names[operation], strlen(names[operation])),
+            &type, 1);
+        made = LLVMBuildCall2(builder, LLVMGlobalGetValueType(function),
+                              function, arguments, 1, "");
+    }
+    LLVMSetFastMathFlags(
+        made, LLVMFastMathAllowReassoc | LLVMFastMathAllowContract |
+                  LLVMFastMathNoNaNs | LLVMFastMathNoInfs |
+                  LLVMFastMathAllowReciprocal | LLVMFastMathApproxFunc);
+    return made;
+}
+
+const kiln__codegen_backend kiln__rocm_codegen = {
+    .name = "rocm",
+    .format = "elf",
+    .device = &hardware.device,
+    .foreign = &foreign,
+    .query = kiln__device_query,
+    .raise = kiln__device_raise,
+    .frame = kiln__device_frame,
+    .print = kiln__device_print,
+    .heap = kiln__device_heap,
+    .constant = kiln__rocm_constant,
+    .wrap = kiln__device_wrap,
+    .finish = kiln__rocm_finish,
+    .may_import = may_import,
+    .fast = fast,
+    .abandon = kiln__elf_link_abandon,
+    .guard_forks = kiln__elf_link_guard,
+    .reports = kiln__device_reports,
+    .crowding_max = 500000,
+    .is_scheduled = 1,
+};

@@ -1,0 +1,141 @@
+/* rocm_kernel.c - what is said of a kernel, and what it may ask for. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include <stdlib.h>
+#include <string.h>
+
+#include "backends/rocm/codegen/rocm_codegen.h"
+#include "base/error.h"
+
+/* ---- limits ---- */
+
+#define ARGUMENTS_MAX 4096u
+
+static kiln_status check_local(kiln__codegen_job *job)
+{
+    const uint32_t most = kiln__rocm_local_limit(job);
+
+    kiln__device_count_local(job);
+    if (job->static_local_bytes <= most)
+        return KILN_OK;
+    return kiln__job_fail(job, KILN_EUNSUPPORTED,
+                          "local arrays take %u bytes; a group of %s has %u",
+                          job->static_local_bytes, job->settings->processor,
+                          most);
+}
+
+static kiln_status check(kiln__codegen_job *job)
+{
+    KILN_TRY(kiln__rocm_check_target(job));
+    KILN_TRY(kiln__device_check_group(job, "ROCm"));
+    KILN_TRY(check_local(job));
+    return kiln__device_check_arguments(job, ARGUMENTS_MAX, "a kernel of ROCm");
+}
+
+/* ---- the module ---- */
+
+static const char object_version[] = "amdhsa_code_object_version";
+
+/* What a foreign module was made for, in hundreds; 0: it does not say. */
+static uint64_t given_version(kiln__codegen_job *job)
+{
+    LLVMMetadataRef flag = LLVMGetModuleFlag(job->module, object_version,
+                                             sizeof object_version - 1);
+    LLVMValueRef node, number;
+
+    if (flag == NULL)
+        return 0;
+    node = LLVMMetadataAsValue(job->context, flag);
+    if (LLVMGetMDNodeNumOperands(node) != 1)
+        return UINT64_MAX;
+    LLVMGetMDNodeOperands(node, &number);
+    return number != NULL && LLVMIsAConstantInt(number)
+               ? LLVMConstIntGetZExtValue(number)
+               : UINT64_MAX;
+}
+
+/* Implicit arguments have had their places since version 5: what reads them is
+   right in whatever object it comes to stand. */
+static kiln_status set_object_version(kiln__codegen_job *job)
+{
+    const unsigned version = 100 * kiln__rocm_object_version(job);
+    const uint64_t given = given_version(job);
+
+    if (given != 0 && (given < 500 || given > 600))
+        return kiln__job_fail(job, KILN_EUNSUPPORTED,
+                              "the module is for code objects of version "
+                              "%llu.%02llu (%s), and these are 5 or 6",
+                              (unsigned long long)(given / 100),
+                              (unsigned long long)(given % 100),
+                              object_version);
+    kiln__llvm_set_flag(job->module, object_version, version);
+    return KILN_OK;
+}
+
+/* What the hardware and the runtime prepare for a kernel unless it is said
+   that nobody asks. The optimiser finds out by itself where it runs; our own
+   code is known to ask for none of these. */
+static const char *const unasked[] = {
+    "amdgpu-no-completion-action", "amdgpu-no-default-queue",
+    "amdgpu-no-dispatch-id",       "amdgpu-no-dispatch-ptr",
+    "amdgpu-no-heap-ptr",          "amdgpu-no-hostcall-ptr",
+    "amdgpu-no-lds-kernel-id",     "amdgpu-no-multigrid-sync-arg",
+    "amdgpu-no-queue-ptr",
+};
+
+static int asks_for_shape(const kiln__codegen_job *job)
+{
+    return LLVMGetNamedFunction(job->module, "llvm.amdgcn.implicitarg.ptr") !=
+           NULL;
+}
+
+static void say_what_is_unasked(kiln__codegen_job *job)
+{
+    const int has_shape = asks_for_shape(job);
+    LLVMValueRef f;
+
+    for (f = LLVMGetFirstFunction(job->module); f != NULL;
+         f = LLVMGetNextFunction(f)) {
+        if (LLVMIsDeclaration(f))
+            continue;
+        for (size_t i = 0; i < sizeof unasked / sizeof *unasked; i++)
+            kiln__device_text_attribute(job, f, unasked[i], "%s", "");
+        if (!has_shape)
+            kiln__device_text_attribute(job, f, "amdgpu-no-implicitarg-ptr",
+                                        "%s", "");
+    }
+}
+
+/* ---- the kernel ---- */
+
+/* Says how large groups are, and how many a processor shall hold. */
+static void set_group(kiln__codegen_job *job, LLVMValueRef kernel)
+{
+    const kiln__codegen_settings *settings = job->settings;
+    const uint32_t most = kiln__device_group_most(job);
+
+    kiln__device_text_attribute(job, kernel, "amdgpu-flat-work-group-size",
+                                "%u,%u", kiln__device_group_items(job), most);
+    kiln__device_text_attribute(job, kernel, "uniform-work-group-size", "%s",
+                                "true");
+    kiln__device_require_group(job, kernel);
+    if (settings->minimum_groups != 0)
+        kiln__device_text_attribute(
+            job, kernel, "amdgpu-waves-per-eu", "%u",
+            kiln__rocm_waves(job, settings->minimum_groups, most));
+}
+
+kiln_status kiln__rocm_describe_kernel(kiln__codegen_job *job,
+                                       LLVMValueRef kernel)
+{
+    KILN_TRY(check(job));
+    KILN_TRY(set_object_version(job));
+    /* The runtime finds the kernel by its name, and no other object may take
+       its place. */
+    LLVMSetVisibility(kernel, LLVMProtectedVisibility);
+    set_group(job, kernel);
+    if (job->request->module == NULL) {
+        say_what_is_unasked(job);
+        kiln__rocm_describe_atomics(job);
+    }
+    return job->status;
+}

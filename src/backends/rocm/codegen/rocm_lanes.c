@@ -1,0 +1,170 @@
+/* rocm_lanes.c - lanes of a sub-group, and words of other lanes. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include <string.h>
+
+#include "backends/rocm/codegen/rocm_codegen.h"
+
+/*
+ * Processors permute the lanes of a sub-group at once, but for 64 lanes of the
+ * generations 10 and 11, which are two halves there. The 11th swaps halves, so
+ * a word of the other half is found among the swapped ones; on the 10th words
+ * go through the memory of the group, where each item has a place.
+ */
+
+#define NEAR 32u /* lanes of a half */
+
+static LLVMTypeRef i32_of(const kiln__codegen_job *job)
+{
+    return LLVMInt32TypeInContext(job->context);
+}
+
+static LLVMValueRef number32(const kiln__codegen_job *job, uint32_t value)
+{
+    return LLVMConstInt(i32_of(job), value, 0);
+}
+
+LLVMValueRef kiln__rocm_lane_count(kiln__codegen_job *job,
+                                   LLVMBuilderRef builder)
+{
+    (void)builder;
+    return kiln__device_number(job, kiln__rocm_lanes(job));
+}
+
+/* How many lanes there are before this one. */
+static LLVMValueRef lane32(kiln__codegen_job *job, LLVMBuilderRef builder)
+{
+    LLVMValueRef arguments[2] = {number32(job, 0xffffffffu), number32(job, 0)};
+
+    arguments[1] = kiln__device_intrinsic(job, builder, "llvm.amdgcn.mbcnt.lo",
+                                          arguments, 2);
+    if (kiln__rocm_lanes(job) == NEAR)
+        return arguments[1];
+    return kiln__device_intrinsic(job, builder, "llvm.amdgcn.mbcnt.hi",
+                                  arguments, 2);
+}
+
+LLVMValueRef kiln__rocm_lane(kiln__codegen_job *job, LLVMBuilderRef builder)
+{
+    return kiln__device_range(job, builder, lane32(job, builder), 0,
+                              kiln__rocm_lanes(job));
+}
+
+/* ---- permuting ---- */
+
+/* The word of a lane, whose number is given as that of a byte. */
+static LLVMValueRef permute(kiln__codegen_job *job, LLVMBuilderRef builder,
+                            LLVMValueRef word, LLVMValueRef from)
+{
+    LLVMValueRef arguments[2] = {
+        LLVMBuildShl(builder, from, number32(job, 2), ""), word};
+
+    return kiln__device_intrinsic(job, builder, "llvm.amdgcn.ds.bpermute",
+                                  arguments, 2);
+}
+
+static LLVMValueRef swap_halves(kiln__codegen_job *job, LLVMBuilderRef builder,
+                                LLVMValueRef word)
+{
+    static const char name[] = "llvm.amdgcn.permlane64";
+    LLVMTypeRef type = LLVMTypeOf(word);
+    const LLVMValueRef function = LLVMGetIntrinsicDeclaration(
+        job->module, LLVMLookupIntrinsicID(name, sizeof name - 1), &type, 1);
+
+    return LLVMBuildCall2(builder, LLVMGlobalGetValueType(function), function,
+                          &word, 1, "");
+}
+
+static LLVMValueRef permute_halves(kiln__codegen_job *job,
+                                   LLVMBuilderRef builder, LLVMValueRef word,
+                                   LLVMValueRef from)
+{
+    const LLVMValueRef other =
+        permute(job, builder, swap_halves(job, builder, word), from);
+    const LLVMValueRef own = permute(job, builder, word, from);
+    const LLVMValueRef is_near =
+        LLVMBuildICmp(builder, LLVMIntULT,
+                      LLVMBuildXor(builder, from, lane32(job, builder), ""),
+                      number32(job, NEAR), "");
+
+    return LLVMBuildSelect(builder, is_near, own, other, "");
+}
+
+/* ---- through memory ---- */
+
+static LLVMValueRef places_of_items(kiln__codegen_job *job)
+{
+    static const char name[] = "kiln.lanes";
+    LLVMValueRef places = LLVMGetNamedGlobal(job->module, name);
+    const uint32_t lanes = kiln__rocm_lanes(job);
+    const uint32_t count =
+        (kiln__device_group_most(job) + lanes - 1) / lanes * lanes;
+    LLVMTypeRef type;
+
+    if (places != NULL)
+        return places;
+    type = LLVMArrayType2(i32_of(job), count);
+    places = LLVMAddGlobalInAddressSpace(job->module, type, name,
+                                         KILN__SHARED_SPACE);
+    LLVMSetLinkage(places, LLVMInternalLinkage);
+    LLVMSetInitializer(places, LLVMGetUndef(type));
+    LLVMSetAlignment(places, 4);
+    job->static_local_bytes += 4 * count;
+    return places;
+}
+
+static LLVMValueRef place_of(kiln__codegen_job *job, LLVMBuilderRef builder,
+                             LLVMValueRef item)
+{
+    return LLVMBuildInBoundsGEP2(builder, i32_of(job), places_of_items(job),
+                                 &item, 1, "");
+}
+
+/* All lanes have come here, and what they wrote can be read. */
+static void wait_for_lanes(kiln__codegen_job *job, LLVMBuilderRef builder)
+{
+    kiln__rocm_fence(job, builder, "wavefront", LLVMAtomicOrderingRelease);
+    (void)kiln__device_intrinsic(job, builder, "llvm.amdgcn.wave.barrier", NULL,
+                                 0);
+    kiln__rocm_fence(job, builder, "wavefront", LLVMAtomicOrderingAcquire);
+}
+
+static LLVMValueRef through_memory(kiln__codegen_job *job,
+                                   LLVMBuilderRef builder, LLVMValueRef word,
+                                   LLVMValueRef from)
+{
+    const LLVMValueRef item = LLVMBuildTrunc(
+        builder, kiln__device_item_number(job, builder), i32_of(job), "");
+    const LLVMValueRef first =
+        LLVMBuildSub(builder, item, lane32(job, builder), "");
+    LLVMValueRef result;
+
+    wait_for_lanes(job, builder);
+    LLVMBuildStore(builder, word, place_of(job, builder, item));
+    wait_for_lanes(job, builder);
+    result = LLVMBuildLoad2(
+        builder, i32_of(job),
+        place_of(job, builder, LLVMBuildAdd(builder, first, from, "")), "");
+    wait_for_lanes(job, builder);
+    return result;
+}
+
+LLVMValueRef kiln__rocm_shuffle(kiln__codegen_job *job, LLVMBuilderRef builder,
+                                LLVMValueRef word, LLVMValueRef from)
+{
+    const unsigned generation = kiln__rocm_generation(job);
+
+    if (kiln__rocm_lanes(job) == NEAR || generation < 10 || generation > 11)
+        return permute(job, builder, word, from);
+    return generation == 11 ? permute_halves(job, builder, word, from)
+                            : through_memory(job, builder, word, from);
+}
+
+/* ---- fences ---- */
+
+void kiln__rocm_fence(kiln__codegen_job *job, LLVMBuilderRef builder,
+                      const char *scope, LLVMAtomicOrdering ordering)
+{
+    LLVMSetAtomicSyncScopeID(
+        LLVMBuildFence(builder, ordering, 0, ""),
+        LLVMGetSyncScopeID(job->context, scope, strlen(scope)));
+}

@@ -1,0 +1,406 @@
+/* spirv_codegen.c - the codegen half of SPIR-V: kernels for OpenCL's drivers.
+ */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include <string.h>
+
+#include "backends/device/codegen/device_codegen.h"
+#include "backends/spirv/codegen/spirv_codegen.h"
+#include "base/error.h"
+#include "context/targets/spirv_limits.h"
+#include "ir/ir.h"
+
+/*
+ * What OpenCL C's functions do, SPIR-V has variables and instructions for: LLVM
+ * knows them by their mangled names. An array may lie in the device's memory or
+ * in a group's, so a pointer to its elements is generic; once functions are
+ * inlined, LLVM finds out which it is.
+ */
+
+static LLVMTypeRef i32_of(const kiln__codegen_job *job)
+{
+    return LLVMInt32TypeInContext(job->context);
+}
+
+static LLVMValueRef number32(const kiln__codegen_job *job, uint32_t value)
+{
+    return LLVMConstInt(i32_of(job), value, 0);
+}
+
+/* ---- ids ---- */
+
+/* A size_t of OpenCL's for a dimension. */
+static LLVMValueRef of_dimension(kiln__codegen_job *job, LLVMBuilderRef builder,
+                                 const char *name, uint32_t d)
+{
+    LLVMTypeRef i32 = i32_of(job);
+    LLVMValueRef dimension = number32(job, d);
+    const LLVMValueRef function = kiln__spirv_builtin(
+        job, name, LLVMInt64TypeInContext(job->context), &i32, 1);
+
+    return LLVMBuildCall2(builder, LLVMGlobalGetValueType(function), function,
+                          &dimension, 1, "");
+}
+
+static LLVMValueRef local_id(kiln__codegen_job *job, LLVMBuilderRef builder,
+                             uint32_t d)
+{
+    return of_dimension(job, builder, "_Z12get_local_idj", d);
+}
+
+static LLVMValueRef group_id(kiln__codegen_job *job, LLVMBuilderRef builder,
+                             uint32_t d)
+{
+    return of_dimension(job, builder, "_Z12get_group_idj", d);
+}
+
+static LLVMValueRef group_size(kiln__codegen_job *job, LLVMBuilderRef builder,
+                               uint32_t d)
+{
+    return of_dimension(job, builder, "_Z14get_local_sizej", d);
+}
+
+static LLVMValueRef group_count(kiln__codegen_job *job, LLVMBuilderRef builder,
+                                uint32_t d)
+{
+    return of_dimension(job, builder, "_Z14get_num_groupsj", d);
+}
+
+/* ---- sub-groups ---- */
+
+static int needs_sub_groups(kiln__codegen_job *job)
+{
+    if (kiln__spirv_has(job, "subgroups"))
+        return 1;
+    (void)kiln__job_fail(job, KILN_EUNSUPPORTED,
+                         "sub-groups need the target's option subgroups");
+    return 0;
+}
+
+/* A uint of OpenCL's, as i64. */
+static LLVMValueRef of_sub_group(kiln__codegen_job *job, LLVMBuilderRef builder,
+                                 const char *name)
+{
+    LLVMValueRef function, value;
+
+    if (!needs_sub_groups(job))
+        return kiln__device_number(job, 0);
+    function = kiln__spirv_builtin(job, name, i32_of(job), NULL, 0);
+    value = LLVMBuildCall2(builder, LLVMGlobalGetValueType(function), function,
+                           NULL, 0, "");
+    return LLVMBuildZExt(builder, value, LLVMInt64TypeInContext(job->context),
+                         "");
+}
+
+static LLVMValueRef lanes(kiln__codegen_job *job, LLVMBuilderRef builder)
+{
+    return of_sub_group(job, builder, "_Z22get_max_sub_group_sizev");
+}
+
+static LLVMValueRef lane(kiln__codegen_job *job, LLVMBuilderRef builder)
+{
+    return of_sub_group(job, builder, "_Z22get_sub_group_local_idv");
+}
+
+static LLVMValueRef sub_group(kiln__codegen_job *job, LLVMBuilderRef builder)
+{
+    return of_sub_group(job, builder, "_Z16get_sub_group_idv");
+}
+
+static LLVMValueRef members(kiln__codegen_job *job, LLVMBuilderRef builder)
+{
+    return of_sub_group(job, builder, "_Z18get_sub_group_sizev");
+}
+
+/* What all items of a group must come to is not moved between conditions. */
+static LLVMValueRef call_together(kiln__codegen_job *job,
+                                  LLVMBuilderRef builder, const char *name,
+                                  LLVMTypeRef result, LLVMValueRef *arguments,
+                                  unsigned count)
+{
+    LLVMTypeRef types[2] = {i32_of(job), i32_of(job)};
+    LLVMValueRef function = LLVMGetNamedFunction(job->module, name);
+
+    if (function == NULL) {
+        function = LLVMAddFunction(job->module, name,
+                                   LLVMFunctionType(result, types, count, 0));
+        kiln__device_attribute(job, function, "nounwind");
+        kiln__device_attribute(job, function, "convergent");
+    }
+    return LLVMBuildCall2(builder, LLVMGlobalGetValueType(function), function,
+                          arguments, count, "");
+}
+
+#define SHUFFLE_MINOR 3u /* of the SPIR-V that has it without an extension */
+
+static LLVMValueRef shuffle(kiln__codegen_job *job, LLVMBuilderRef builder,
+                            LLVMValueRef word, LLVMValueRef from)
+{
+    LLVMValueRef arguments[2] = {word, from};
+
+    if (!needs_sub_groups(job))
+        return word;
+    if (kiln__spirv_minor(job) < SHUFFLE_MINOR) {
+        (void)kiln__job_fail(job, KILN_EUNSUPPORTED,
+                             "items of a sub-group exchange values from "
+                             "SPIR-V 1.%u on",
+                             SHUFFLE_MINOR);
+        return word;
+    }
+    return call_together(job, builder, "_Z17sub_group_shufflejj", i32_of(job),
+                         arguments, 2);
+}
+
+/* ---- barriers and atomics ---- */
+
+#define FENCE_LOCAL 1u
+#define FENCE_GLOBAL 2u
+
+static void barrier(kiln__codegen_job *job, LLVMBuilderRef builder,
+                    LLVMValueRef item)
+{
+    LLVMValueRef both = number32(job, FENCE_LOCAL | FENCE_GLOBAL);
+
+    /* The fence says nothing new. But Intel's compiler for processors takes
+       barriers for functions that no local array is known to, and moves loads
+       over them; a fence stops it. */
+    (void)item;
+    (void)call_together(job, builder, "_Z7barrierj",
+                        LLVMVoidTypeInContext(job->context), &both, 1);
+    LLVMSetAtomicSyncScopeID(
+        LLVMBuildFence(builder, LLVMAtomicOrderingAcquireRelease, 0, ""),
+        LLVMGetSyncScopeID(job->context, "workgroup", 9));
+}
+
+static int has_atomic(const kiln__codegen_job *job, uint32_t operation,
+                      int32_t kind)
+{
+    if (kind != KILN_TYPE_F32 && kind != KILN_TYPE_F64)
+        return kind != KILN_TYPE_F16;
+    switch (operation) {
+    case KILN__ATOMIC_EXCHANGE:
+        return kind == KILN_TYPE_F32;
+    case KILN__ATOMIC_ADD:
+    case KILN__ATOMIC_SUB:
+        return kiln__spirv_has(job, "SPV_EXT_shader_atomic_float_add");
+    case KILN__ATOMIC_MIN:
+    case KILN__ATOMIC_MAX:
+        return kiln__spirv_has(job, "SPV_EXT_shader_atomic_float_min_max");
+    default:
+        return 0;
+    }
+}
+
+/* ---- the kernel ---- */
+
+/* What a driver sees of an aggregate that is passed by value: words as wide as
+   its alignment, in a struct, since Intel's driver takes a bare array for the
+   address of a buffer. */
+static LLVMTypeRef seen_of(const kiln__codegen_job *job,
+                           const kiln__parameter *parameter)
+{
+    const uint32_t unit = parameter->alignment < 8 ? parameter->alignment : 8;
+    LLVMTypeRef words = LLVMArrayType2(
+        LLVMIntTypeInContext(job->context, 8 * unit), parameter->size / unit);
+
+    return LLVMStructTypeInContext(job->context, &words, 1, 0);
+}
+
+static void set_aggregates(const kiln__codegen_job *job, LLVMValueRef kernel)
+{
+    const unsigned byval = LLVMGetEnumAttributeKindForName("byval", 5);
+    unsigned at = 0;
+
+    for (size_t i = 0; i < job->parameter_count; i++) {
+        const kiln__parameter *parameter = &job->parameters[i];
+
+        if (parameter->passing == KILN__PARAMETER_EMPTY)
+            continue;
+        at++;
+        if (parameter->passing == KILN__PARAMETER_ARRAY)
+            at += parameter->rank * (1 + parameter->strided);
+        if (parameter->passing != KILN__PARAMETER_BYTES)
+            continue;
+        LLVMRemoveEnumAttributeAtIndex(kernel, at, byval);
+        LLVMAddAttributeAtIndex(
+            kernel, at,
+            LLVMCreateTypeAttribute(job->context, byval,
+                                    seen_of(job, parameter)));
+    }
+}
+
+/* Hidden arguments, too, which nobody has counted before. */
+static kiln_status check_arguments(kiln__codegen_job *job, LLVMValueRef kernel)
+{
+    const int is_large = kiln__spirv_has(job, KILN__SPIRV_LARGE);
+    const unsigned most =
+        is_large ? KILN__SPIRV_LARGE_PARAMETERS : KILN__SPIRV_PARAMETERS;
+    const char *taker = is_large ? "a kernel of SPIR-V"
+                                 : "a kernel of SPIR-V without the target's "
+                                   "option " KILN__SPIRV_LARGE;
+
+    if (LLVMCountParams(kernel) > most)
+        return kiln__job_fail(job, KILN_EUNSUPPORTED,
+                              "%u parameters, an array's sizes and strides "
+                              "among them; %s has at most %u",
+                              LLVMCountParams(kernel), taker, most);
+    return kiln__device_check_arguments(
+        job, is_large ? KILN__SPIRV_LARGE_BYTES : KILN__SPIRV_ARGUMENT_BYTES,
+        taker);
+}
+
+static kiln_status describe(kiln__codegen_job *job, LLVMValueRef kernel)
+{
+    KILN_TRY(check_arguments(job, kernel));
+    kiln__device_require_group(job, kernel);
+    set_aggregates(job, kernel);
+    return job->status;
+}
+
+/* LLVM's generator keeps the numbers that scopes have in the first module that
+   it sees, so they must be the same in all. */
+static void name_scopes(const kiln__codegen_job *job)
+{
+    (void)LLVMGetSyncScopeID(job->context, "subgroup", 8);
+    (void)LLVMGetSyncScopeID(job->context, "workgroup", 9);
+    (void)LLVMGetSyncScopeID(job->context, "device", 6);
+}
+
+static kiln_status wrap(kiln__codegen_job *job)
+{
+    KILN_TRY(kiln__device_wrap(job));
+    KILN_TRY(kiln__spirv_bind_calls(job));
+    return kiln__spirv_take_in(job);
+}
+
+/* ---- the payload ---- */
+
+static kiln_status finish(kiln__codegen_job *job, const kiln__object *objects,
+                          size_t count, kiln_blob *out)
+{
+    kiln__object copy; /* which lies where words may lie */
+
+    (void)count; /* there is one module */
+    KILN_TRY(kiln__spirv_check_module(job, &objects[0]));
+    if (kiln__blob_copy(out, &kiln__malloc, objects[0].bytes,
+                        objects[0].size) != KILN_OK)
+        return kiln__job_fail(job, KILN_ENOMEM, "out of memory");
+    copy = (kiln__object){out->data, out->size};
+    return kiln__spirv_validate(job, &copy);
+}
+
+/*
+ * Drivers run passes of their own over all this, with the device in view. What
+ * is done here makes code small and its address spaces known. Passes that make
+ * tables of switches, sums of loops in odd widths or copies of memory are left
+ * out: SPIR-V has no good way to say what they make.
+ */
+#define SIMPLIFY(more) \
+    "simplifycfg<bonus-inst-threshold=1;switch-range-to-icmp;" \
+    "no-switch-to-lookup;speculate-blocks;simplify-cond-branch;" more ">"
+#define EARLY SIMPLIFY("keep-loops;no-hoist-common-insts;no-sink-common-insts")
+#define LATE SIMPLIFY("no-keep-loops;hoist-common-insts;sink-common-insts")
+#define COMBINE "instcombine<max-iterations=1;no-verify-fixpoint>"
+
+static const char *const passes[3] = {
+    "always-inline,globaldce,function<eager-inv>(sroa<modify-cfg>,"
+    "early-cse<memssa>,infer-address-spaces,simplifycfg,expand-reductions),"
+    "globaldce",
+
+    "always-inline,globaldce,function<eager-inv>("
+    "sroa<modify-cfg>,early-cse<memssa>,infer-address-spaces," EARLY "," COMBINE
+    ","
+    "loop-mssa(licm<allowspeculation>,simple-loop-unswitch<no-nontrivial;"
+    "trivial>)," EARLY "," COMBINE ","
+    "loop(loop-deletion,loop-unroll-full),sroa<modify-cfg>,"
+    "infer-address-spaces,gvn<>," COMBINE ",adce," LATE
+    ",infer-alignment,expand-reductions),globaldce",
+
+    "always-inline,globaldce,function(infer-address-spaces,simplifycfg,"
+    "expand-reductions),globaldce",
+};
+
+/* Where barriers ask for failures, drivers that take groups apart have more
+   ways to follow than some can; so these are made few at level 0, too. */
+static kiln_status adapt(kiln__codegen_job *job)
+{
+    if (job->settings->opt_level == 0 && kiln__spirv_converges(job))
+        KILN_TRY(kiln__spirv_run_passes(job, passes[1]));
+    KILN_TRY(kiln__spirv_adapt(job));
+    kiln__device_count_local(job);
+    return KILN_OK;
+}
+
+static const kiln__device_hardware hardware = {
+    .device =
+        {
+            .array_space = KILN__SPACE_GENERIC,
+            .bytes_space = KILN__SPACE_PRIVATE,
+            .item_space = KILN__SPACE_PRIVATE,
+            .scope = "device",
+            .barrier = barrier,
+            .collective = kiln__device_collective,
+            .has_atomic = has_atomic,
+            .fail = kiln__spirv_fail,
+            .converge = kiln__spirv_converge,
+            .end = kiln__spirv_end,
+            .group_failed = kiln__spirv_group_failed,
+        },
+    .kernel_convention = KILN__SPIR_KERNEL,
+    .aggregate = "byval",
+    .group_max = 1024,
+    .local_id = local_id,
+    .group_id = group_id,
+    .group_size = group_size,
+    .group_count = group_count,
+    .lanes = lanes,
+    .lane = lane,
+    .sub_group = sub_group,
+    .members = members,
+    .shuffle = shuffle,
+    .begin = kiln__spirv_begin,
+    .describe = describe,
+};
+
+static const char *const scopes[] = {"",          "singlethread", "subgroup",
+                                     "workgroup", "device",       NULL};
+
+/* What SPIR-V has not is looked at behind the passes, too. */
+static const kiln__foreign_limit limits[] = {{NULL, 0}};
+
+static const kiln__foreign_rules foreign = {
+    .intrinsics = "spv.",
+    .spaces = KILN__CONSTANT_SPACES | KILN__SPACE_BIT(KILN__SPACE_CONSTANT) |
+              KILN__SPACE_BIT(3),
+    .constant_spaces =
+        KILN__CONSTANT_SPACES | KILN__SPACE_BIT(KILN__SPACE_CONSTANT),
+    .scopes = scopes,
+    .has_wide_conversions = 1,
+    .has_exact_remainders = 1,
+    .limits = limits,
+};
+
+const kiln__codegen_backend kiln__spirv_codegen = {
+    .name = "spirv",
+    .format = "spirv",
+    .device = &hardware.device,
+    .foreign = &foreign,
+    .query = kiln__device_query,
+    .raise = kiln__device_raise,
+    .frame = kiln__device_frame,
+    .print = kiln__device_print,
+    .heap = kiln__device_heap,
+    .wrap = wrap,
+    .finish = finish,
+    .may_import = kiln__spirv_may_import,
+    .open = name_scopes,
+    .passes = passes,
+    .adapt = adapt,
+    .emit = kiln__spirv_emit,
+    .abandon = kiln__spirv_abandon,
+    .guard_forks = kiln__spirv_guard,
+    .reports = kiln__device_reports,
+    .begin_machine = kiln__spirv_begin_machine,
+    .end_machine = kiln__spirv_end_machine,
+    .owns_machine = 1,
+    .is_scheduled = 1,
+};

@@ -1,0 +1,150 @@
+/* spirv_converge.c - a group that leaves together when an item has failed.
+ */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include "backends/spirv/codegen/spirv_codegen.h"
+
+/*
+ * SPIR-V gives no meaning to a barrier that an item of the group never reaches.
+ * So who fails records it and comes to the next barrier, behind which all look
+ * at a word of the group's memory. If it is set, all that is left to do is over
+ * for all of them (lower_converge.c).
+ *
+ * There are two such words, and barriers that ask use them in turn: one item
+ * may fail behind a barrier while another still looks at the word of that
+ * barrier. The word is free again at the next but one, which nobody reaches
+ * before all have come to the next; and it is zero, or all would be over.
+ */
+
+#define WORDS 2u
+
+static const char words_name[] = "kiln.failed";
+
+static LLVMTypeRef i32_of(const kiln__codegen_job *job)
+{
+    return LLVMInt32TypeInContext(job->context);
+}
+
+static LLVMTypeRef words_type(const kiln__codegen_job *job)
+{
+    return LLVMArrayType2(i32_of(job), WORDS);
+}
+
+static LLVMValueRef words_of(kiln__codegen_job *job)
+{
+    LLVMValueRef words = LLVMGetNamedGlobal(job->module, words_name);
+
+    if (words != NULL)
+        return words;
+    words = LLVMAddGlobalInAddressSpace(job->module, words_type(job),
+                                        words_name, KILN__SHARED_SPACE);
+    LLVMSetLinkage(words, LLVMInternalLinkage);
+    LLVMSetInitializer(words, LLVMGetUndef(words_type(job)));
+    LLVMSetAlignment(words, 8);
+    job->static_local_bytes += WORDS * 4;
+    return words;
+}
+
+static LLVMValueRef word_at(kiln__codegen_job *job, LLVMBuilderRef builder,
+                            LLVMValueRef number)
+{
+    LLVMValueRef indices[2] = {kiln__device_number(job, 0), number};
+
+    return LLVMBuildInBoundsGEP2(builder, words_type(job), words_of(job),
+                                 indices, 2, "");
+}
+
+/* What an item has of its own: the number of the word that is next, and
+   whether all is over. */
+#define OWN_TURN 0u
+#define OWN_OVER 1u
+
+static LLVMValueRef own(kiln__codegen_job *job, LLVMBuilderRef builder,
+                        LLVMValueRef item, unsigned which)
+{
+    return LLVMBuildLoad2(builder, LLVMInt64TypeInContext(job->context),
+                          kiln__device_own(job, builder, item, which), "");
+}
+
+static void set_own(kiln__codegen_job *job, LLVMBuilderRef builder,
+                    LLVMValueRef item, unsigned which, LLVMValueRef value)
+{
+    LLVMBuildStore(builder, value, kiln__device_own(job, builder, item, which));
+}
+
+void kiln__spirv_fail(kiln__codegen_job *job, LLVMBuilderRef builder,
+                      LLVMValueRef item)
+{
+    LLVMValueRef store;
+
+    kiln__device_record(job, builder, item);
+    store = LLVMBuildStore(
+        builder, LLVMConstInt(i32_of(job), 1, 0),
+        word_at(job, builder, own(job, builder, item, OWN_TURN)));
+    LLVMSetAlignment(store, 4);
+    LLVMSetOrdering(store, LLVMAtomicOrderingMonotonic);
+    LLVMSetAtomicSyncScopeID(store,
+                             LLVMGetSyncScopeID(job->context, "workgroup", 9));
+}
+
+void kiln__spirv_converge(kiln__codegen_job *job, LLVMBuilderRef builder,
+                          LLVMValueRef item)
+{
+    const LLVMTypeRef i64 = LLVMInt64TypeInContext(job->context);
+    LLVMValueRef turn, failed, over;
+
+    kiln__hardware(job)->device.barrier(job, builder, item);
+    turn = own(job, builder, item, OWN_TURN);
+    failed =
+        LLVMBuildLoad2(builder, i32_of(job), word_at(job, builder, turn), "");
+    over = LLVMBuildOr(builder, own(job, builder, item, OWN_OVER),
+                       LLVMBuildZExt(builder, failed, i64, ""), "");
+    set_own(job, builder, item, OWN_OVER, over);
+    turn = LLVMBuildXor(builder, turn, kiln__device_number(job, 1), "");
+    set_own(job, builder, item, OWN_TURN, turn);
+}
+
+void kiln__spirv_end(kiln__codegen_job *job, LLVMBuilderRef builder,
+                     LLVMValueRef item)
+{
+    set_own(job, builder, item, OWN_OVER, kiln__device_number(job, 1));
+}
+
+LLVMValueRef kiln__spirv_group_failed(kiln__codegen_job *job,
+                                      LLVMBuilderRef builder, LLVMValueRef item)
+{
+    return LLVMBuildICmp(builder, LLVMIntNE, own(job, builder, item, OWN_OVER),
+                         kiln__device_number(job, 0), "");
+}
+
+int kiln__spirv_converges(const kiln__codegen_job *job)
+{
+    return LLVMGetNamedGlobal(job->module, words_name) != NULL;
+}
+
+/* The group's first item clears the words; the others wait for it. */
+void kiln__spirv_begin(kiln__codegen_job *job, LLVMBuilderRef builder,
+                       LLVMValueRef item)
+{
+    const LLVMValueRef kernel =
+        LLVMGetBasicBlockParent(LLVMGetInsertBlock(builder));
+    LLVMBasicBlockRef first, all;
+
+    set_own(job, builder, item, OWN_TURN, kiln__device_number(job, 0));
+    set_own(job, builder, item, OWN_OVER, kiln__device_number(job, 0));
+    if (!kiln__spirv_converges(job))
+        return;
+    first = LLVMAppendBasicBlockInContext(job->context, kernel, "");
+    all = LLVMAppendBasicBlockInContext(job->context, kernel, "");
+    LLVMBuildCondBr(builder,
+                    LLVMBuildICmp(builder, LLVMIntEQ,
+                                  kiln__device_item_number(job, builder),
+                                  kiln__device_number(job, 0), ""),
+                    first, all);
+    LLVMPositionBuilderAtEnd(builder, first);
+    for (uint64_t i = 0; i < WORDS; i++)
+        LLVMBuildStore(builder, LLVMConstNull(i32_of(job)),
+                       word_at(job, builder, kiln__device_number(job, i)));
+    LLVMBuildBr(builder, all);
+    LLVMPositionBuilderAtEnd(builder, all);
+    kiln__hardware(job)->device.barrier(job, builder, item);
+}

@@ -1,0 +1,68 @@
+/* level_zero_kernel.c - kernels of Level Zero. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include <string.h>
+
+#include "backends/spirv/level_zero/level_zero.h"
+#include "base/error.h"
+
+/* What the arguments point at may point at more memory. */
+static ze_result_t allow_reach(const kiln__level_zero_api *api,
+                               ze_kernel_handle_t kernel)
+{
+    return api->zeKernelSetIndirectAccess(
+        kernel, ZE_KERNEL_INDIRECT_ACCESS_FLAG_HOST |
+                    ZE_KERNEL_INDIRECT_ACCESS_FLAG_DEVICE |
+                    ZE_KERNEL_INDIRECT_ACCESS_FLAG_SHARED);
+}
+
+kiln_status kiln__level_zero_kernel_new(void **native,
+                                        const kiln__spirv_module *module,
+                                        const char *name, kiln_error **error)
+{
+    const kiln__level_zero_api *api = kiln__level_zero_of(module->device)->api;
+    const ze_kernel_desc_t request = {.stype = ZE_STRUCTURE_TYPE_KERNEL_DESC,
+                                      .pKernelName = name};
+    ze_kernel_handle_t kernel = NULL;
+    ze_result_t code = api->zeKernelCreate(module->native, &request, &kernel);
+
+    if (code == ZE_RESULT_SUCCESS) {
+        code = allow_reach(api, kernel);
+        if (code == ZE_RESULT_SUCCESS) {
+            *native = kernel;
+            return KILN_OK;
+        }
+        (void)api->zeKernelDestroy(kernel);
+    }
+    if (code == ZE_RESULT_ERROR_INVALID_KERNEL_NAME)
+        return kiln__error_set(error, KILN_ECORRUPT,
+                               "Level Zero: the module has no kernel "
+                               "\"%.128s\"",
+                               name);
+    return kiln__level_zero_failed(error, code, "kernel");
+}
+
+void kiln__level_zero_kernel_free(const kiln__spirv_device *device,
+                                  void *native)
+{
+    (void)kiln__level_zero_of(device)->api->zeKernelDestroy(native);
+}
+
+/* What the compiler knows of the kernel comes before what the device has. */
+void kiln__level_zero_ask_limits(kiln__spirv_function *function, void *native)
+{
+    const kiln__level_zero_device *device =
+        kiln__level_zero_of(function->module->device);
+    kiln__group_limits *limits = &function->limits;
+    ze_kernel_properties_t found = {.stype =
+                                        ZE_STRUCTURE_TYPE_KERNEL_PROPERTIES};
+
+    limits->items = device->facts.group_items;
+    limits->width = device->facts.width;
+    memcpy(limits->sizes, device->facts.local_sizes, sizeof limits->sizes);
+    for (int i = 0; i < 3; i++)
+        limits->groups[i] = UINT32_MAX; /* of ze_group_count_t */
+    if (device->api->zeKernelGetProperties(native, &found) ==
+            ZE_RESULT_SUCCESS &&
+        found.maxSubgroupSize != 0)
+        limits->width = found.maxSubgroupSize;
+}

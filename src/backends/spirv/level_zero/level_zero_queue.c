@@ -1,0 +1,337 @@
+/* level_zero_queue.c - launches in order, and what kernels leave behind. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include <string.h>
+
+#include "backends/spirv/level_zero/level_zero.h"
+#include "base/error.h"
+
+/*
+ * A queue is an immediate command list. What is appended to one may run side
+ * by side, so a barrier follows every launch; and a wait or a look appends one
+ * more, which signals the queue's event.
+ */
+
+typedef struct zero_queue {
+    kiln__spirv_owner owner;
+    kiln__level_zero_device *device;
+    ze_command_list_handle_t native;
+    int is_adopted;
+    ze_event_pool_handle_t pool;
+    ze_event_handle_t event;
+    int is_marked; /* the event will be signalled */
+    int is_stale;  /* but stands in front of a later launch */
+    int is_busy;   /* something was launched since the last wait */
+    int is_lent;   /* and others may launch, nobody knows when */
+    void *state;   /* NULL: not made yet */
+    kiln__launch_shape shape;
+    kiln__device_record record;
+} zero_queue;
+
+/* ---- queues ---- */
+
+static ze_result_t event_new(zero_queue *queue)
+{
+    const kiln__level_zero_device *device = queue->device;
+    const kiln__level_zero_api *api = device->api;
+    const ze_event_pool_desc_t pool = {.stype =
+                                           ZE_STRUCTURE_TYPE_EVENT_POOL_DESC,
+                                       .flags = ZE_EVENT_POOL_FLAG_HOST_VISIBLE,
+                                       .count = 1};
+    const ze_event_desc_t event = {.stype = ZE_STRUCTURE_TYPE_EVENT_DESC,
+                                   .signal = ZE_EVENT_SCOPE_FLAG_HOST,
+                                   .wait = ZE_EVENT_SCOPE_FLAG_HOST};
+    ze_device_handle_t id = device->facts.id;
+    ze_result_t code =
+        api->zeEventPoolCreate(device->native, &pool, 1, &id, &queue->pool);
+
+    if (code == ZE_RESULT_SUCCESS)
+        code = api->zeEventCreate(queue->pool, &event, &queue->event);
+    return code;
+}
+
+static void queue_free(zero_queue *queue)
+{
+    const kiln__level_zero_api *api = queue->device->api;
+
+    kiln__level_zero_release(queue->device, queue->state);
+    if (queue->native != NULL && !queue->is_adopted)
+        (void)api->zeCommandListDestroy(queue->native);
+    if (queue->event != NULL)
+        (void)api->zeEventDestroy(queue->event);
+    if (queue->pool != NULL)
+        (void)api->zeEventPoolDestroy(queue->pool);
+    kiln__deallocate(&queue->device->base.context->alloc, queue, sizeof *queue);
+}
+
+kiln_status kiln__level_zero_queue_new(void *self, void *device, void *native,
+                                       void **out, kiln_error **error)
+{
+    kiln__level_zero_device *on = device;
+    const kiln_alloc *alloc = &on->base.context->alloc;
+    zero_queue *queue = kiln__allocate(alloc, sizeof *queue);
+    ze_result_t code = ZE_RESULT_SUCCESS;
+
+    (void)self;
+    if (queue == NULL)
+        return kiln__error_no_memory(error);
+    queue->owner = on->base.owner;
+    queue->device = on;
+    queue->native = native;
+    queue->is_adopted = native != NULL;
+    if (native == NULL)
+        code = kiln__level_zero_list_new(&queue->native, on,
+                                         ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS);
+    if (code == ZE_RESULT_SUCCESS)
+        code = event_new(queue);
+    if (code != ZE_RESULT_SUCCESS) {
+        queue_free(queue);
+        return kiln__level_zero_failed(error, code, "queue");
+    }
+    *out = queue;
+    return KILN_OK;
+}
+
+/* The event is signalled behind all that is there by now. */
+static ze_result_t mark(zero_queue *queue)
+{
+    const ze_result_t code = queue->device->api->zeCommandListAppendBarrier(
+        queue->native, queue->event, 0, NULL);
+
+    queue->is_marked = code == ZE_RESULT_SUCCESS;
+    queue->is_stale = 0;
+    return code;
+}
+
+/* Waits for the mark, or looks (`timeout_ns` 0), and takes it away. */
+static ze_result_t meet_mark(zero_queue *queue, uint64_t timeout_ns)
+{
+    const kiln__level_zero_api *api = queue->device->api;
+    const ze_result_t code =
+        timeout_ns == 0 ? api->zeEventQueryStatus(queue->event)
+                        : api->zeEventHostSynchronize(queue->event, timeout_ns);
+
+    if (code == ZE_RESULT_NOT_READY)
+        return code;
+    queue->is_marked = 0;
+    return code == ZE_RESULT_SUCCESS ? api->zeEventHostReset(queue->event)
+                                     : code;
+}
+
+/* A mark that stands in front of a later launch makes room for another. */
+static ze_result_t finish(zero_queue *queue, uint64_t timeout_ns)
+{
+    ze_result_t code = ZE_RESULT_SUCCESS;
+
+    if (queue->is_marked && queue->is_stale)
+        code = meet_mark(queue, timeout_ns);
+    if (code == ZE_RESULT_SUCCESS && !queue->is_marked)
+        code = mark(queue);
+    return code == ZE_RESULT_SUCCESS ? meet_mark(queue, timeout_ns) : code;
+}
+
+void kiln__level_zero_queue_free(void *self, void *queue)
+{
+    zero_queue *old = queue;
+
+    (void)self;
+    /* Nobody may signal the event any more, nor use the state. */
+    if (old->is_marked)
+        (void)meet_mark(old, UINT64_MAX);
+    if (old->is_busy)
+        (void)finish(old, UINT64_MAX);
+    queue_free(old);
+}
+
+/* ---- launching ---- */
+
+/* What the driver suggests; zeros: nothing. */
+static void suggest(uint32_t block[3], const zero_queue *queue,
+                    ze_kernel_handle_t kernel,
+                    const kiln_launch_request *request)
+{
+    const uint64_t *grid = request->grid;
+
+    memset(block, 0, 3 * sizeof *block);
+    if (grid[0] <= UINT32_MAX && grid[1] <= UINT32_MAX &&
+        grid[2] <= UINT32_MAX &&
+        queue->device->api->zeKernelSuggestGroupSize(
+            kernel, (uint32_t)grid[0], (uint32_t)grid[1], (uint32_t)grid[2],
+            &block[0], &block[1], &block[2]) != ZE_RESULT_SUCCESS)
+        memset(block, 0, 3 * sizeof *block);
+}
+
+static kiln_status find_shape(zero_queue *queue, ze_kernel_handle_t kernel,
+                              const kiln__spirv_function *function,
+                              const kiln_launch_request *request,
+                              kiln_error **error)
+{
+    uint32_t suggested[3] = {0};
+
+    if (kiln__launch_shape_is(&queue->shape, function->number, request))
+        return KILN_OK;
+    if ((request->block[0] | request->block[1] | request->block[2]) == 0)
+        suggest(suggested, queue, kernel, request);
+    return kiln__launch_shape_find(&queue->shape, function->number, request,
+                                   &function->limits, suggested, error);
+}
+
+static ze_result_t set_arguments(const zero_queue *queue,
+                                 ze_kernel_handle_t kernel,
+                                 const kiln__spirv_function *function,
+                                 const void *arguments)
+{
+    ze_result_t code = ZE_RESULT_SUCCESS;
+
+    for (size_t i = 0;
+         i < function->parameter_count && code == ZE_RESULT_SUCCESS; i++) {
+        const kiln__spirv_parameter *at = &function->parameters[i];
+
+        code = queue->device->api->zeKernelSetArgumentValue(
+            kernel, (uint32_t)i, at->size,
+            (const unsigned char *)arguments + at->offset);
+    }
+    return code;
+}
+
+static ze_result_t append(const zero_queue *queue, ze_kernel_handle_t kernel,
+                          const kiln__spirv_function *function,
+                          const void *arguments)
+{
+    const kiln__level_zero_api *api = queue->device->api;
+    const uint32_t *block = queue->shape.block;
+    const uint64_t *counts = queue->shape.groups;
+    const ze_group_count_t groups = {(uint32_t)counts[0], (uint32_t)counts[1],
+                                     (uint32_t)counts[2]};
+    ze_result_t code = set_arguments(queue, kernel, function, arguments);
+
+    if (code == ZE_RESULT_SUCCESS)
+        code = api->zeKernelSetGroupSize(kernel, block[0], block[1], block[2]);
+    if (code == ZE_RESULT_SUCCESS)
+        code = api->zeCommandListAppendLaunchKernel(queue->native, kernel,
+                                                    &groups, NULL, 0, NULL);
+    if (code == ZE_RESULT_SUCCESS)
+        code = api->zeCommandListAppendBarrier(queue->native, NULL, 0, NULL);
+    return code;
+}
+
+static kiln_status state_new(zero_queue *queue, kiln_error **error)
+{
+    KILN_TRY(kiln__level_zero_shared_new(&queue->state, queue->device,
+                                         KILN__STATE_BYTES, error));
+    kiln__device_state_init(queue->state);
+    return KILN_OK;
+}
+
+static kiln_status need_state(zero_queue *queue,
+                              const kiln__spirv_function *function,
+                              kiln_error **error)
+{
+    return function->info->hidden_arguments != 0 && queue->state == NULL
+               ? state_new(queue, error)
+               : KILN_OK;
+}
+
+static kiln_status launch_with(zero_queue *queue, ze_kernel_handle_t kernel,
+                               const kiln__spirv_function *function,
+                               const kiln_launch_request *request,
+                               kiln_error **error)
+{
+    const uint32_t *block = queue->shape.block;
+    ze_result_t code;
+
+    KILN_TRY(find_shape(queue, kernel, function, request, error));
+    KILN_TRY(need_state(queue, function, error));
+    (void)kiln__device_hidden(request, (uint64_t)(uintptr_t)queue->state,
+                              function->number);
+    queue->is_busy = 1;
+    queue->is_stale = 1;
+    code = append(queue, kernel, function, request->arguments);
+    if (code == ZE_RESULT_SUCCESS)
+        return KILN_OK;
+    return kiln__error_set(error, kiln__level_zero_status(code),
+                           "Level Zero: launch of %s: groups of %u,%u,%u "
+                           "items: %s (%#x)",
+                           function->info->method, block[0], block[1], block[2],
+                           kiln__level_zero_code_name(code), (unsigned)code);
+}
+
+kiln_status kiln__level_zero_launch(void *self, void *queue,
+                                    const kiln_launch_request *request,
+                                    kiln_exception *exception,
+                                    kiln_error **error)
+{
+    zero_queue *to = queue;
+    kiln__spirv_function *function;
+    kiln__spirv_kernel *kernel;
+    kiln_status status;
+
+    (void)self;
+    (void)exception;
+    KILN_TRY(kiln__spirv_function_on(&function, request->function,
+                                     &to->device->base, error));
+    KILN_TRY(kiln__spirv_kernel_take(&kernel, function, error));
+    status = launch_with(to, kernel->native, function, request, error);
+    kiln__spirv_kernel_give(function, kernel);
+    return status;
+}
+
+kiln_status kiln__level_zero_native(void *self, void *queue, void *function,
+                                    kiln_native_launch *out, kiln_error **error)
+{
+    zero_queue *to = queue;
+    kiln__spirv_function *of = function;
+    kiln__spirv_kernel *kernel;
+
+    (void)self;
+    if (to != NULL)
+        KILN_TRY(kiln__spirv_function_on(&of, of, &to->device->base, error));
+    KILN_TRY(kiln__spirv_kernel_own(&kernel, of, error));
+    out->function = kernel->native;
+    if (to == NULL)
+        return KILN_OK;
+    KILN_TRY(need_state(to, of, error));
+    to->is_lent = 1;
+    out->hidden[0] = (uint64_t)(uintptr_t)to->state;
+    out->hidden[1] = of->number;
+    return KILN_OK;
+}
+
+/* ---- waiting ---- */
+
+/* A launch of somebody else's may stand behind the mark: that it is met says
+   nothing about today. A fresh one needs a moment in an idle list, too, and
+   polls that never gave it one would never find the list idle. */
+#define LOOK_NS 100000u
+
+static ze_result_t ask(zero_queue *queue, int block)
+{
+    if (!block && !queue->is_busy && !queue->is_lent)
+        return ZE_RESULT_SUCCESS;
+    if (queue->is_lent)
+        queue->is_stale = 1;
+    if (block)
+        return finish(queue, UINT64_MAX);
+    return finish(queue, queue->is_lent ? LOOK_NS : 0);
+}
+
+kiln_status kiln__level_zero_wait(void *self, void *queue, int32_t block,
+                                  kiln_exception *exception, kiln_error **error)
+{
+    zero_queue *to = queue;
+    kiln__loaded_kernels *kernels = &to->device->base.kernels;
+    const ze_result_t code = ask(to, block);
+    const int is_left = code == ZE_RESULT_NOT_READY;
+    kiln_status status = KILN_OK;
+
+    (void)self;
+    if (code != ZE_RESULT_SUCCESS && !is_left)
+        return kiln__level_zero_failed(error, code, "wait");
+    to->is_busy &= is_left;
+    if (to->state != NULL && !is_left)
+        status = kiln__device_state_take(to->state, kernels, &to->record);
+    else if (to->state != NULL && to->is_lent)
+        status = kiln__device_state_look(to->state, kernels, &to->record);
+    if (status == KILN_EEXCEPTION)
+        *exception = to->record.exception;
+    return status == KILN_OK && is_left ? KILN_EAGAIN : status;
+}

@@ -1,0 +1,153 @@
+/* opencl_kernel.c - kernels of OpenCL, and how they get their arguments. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include <string.h>
+
+#include "backends/spirv/opencl/opencl.h"
+#include "base/error.h"
+
+/* ---- one of OpenCL's kernels ---- */
+
+/* What the arguments point at may point at more memory. */
+static cl_int allow_reach(const kiln__opencl_device *device, cl_kernel kernel)
+{
+    static const cl_kernel_exec_info kinds[] = {
+        CL_KERNEL_EXEC_INFO_INDIRECT_HOST_ACCESS_INTEL,
+        CL_KERNEL_EXEC_INFO_INDIRECT_DEVICE_ACCESS_INTEL,
+        CL_KERNEL_EXEC_INFO_INDIRECT_SHARED_ACCESS_INTEL};
+    const cl_bool yes = CL_TRUE;
+    cl_int code = CL_SUCCESS;
+
+    if (device->facts.memory != KILN__OPENCL_MEMORY_USM ||
+        device->api->clSetKernelExecInfo == NULL)
+        return CL_SUCCESS;
+    for (size_t i = 0; i < 3 && code == CL_SUCCESS; i++)
+        code = device->api->clSetKernelExecInfo(kernel, kinds[i], sizeof yes,
+                                                &yes);
+    return code;
+}
+
+kiln_status kiln__opencl_kernel_new(void **native,
+                                    const kiln__spirv_module *module,
+                                    const char *name, kiln_error **error)
+{
+    const kiln__opencl_device *device = kiln__opencl_of(module->device);
+    cl_int code = CL_SUCCESS;
+    const cl_kernel kernel =
+        device->api->clCreateKernel(module->native, name, &code);
+
+    if (kernel != NULL)
+        code = allow_reach(device, kernel);
+    if (kernel != NULL && code == CL_SUCCESS) {
+        *native = kernel;
+        return KILN_OK;
+    }
+    if (kernel != NULL)
+        (void)device->api->clReleaseKernel(kernel);
+    if (code == CL_INVALID_KERNEL_NAME)
+        return kiln__error_set(error, KILN_ECORRUPT,
+                               "OpenCL: the module has no kernel \"%.128s\"",
+                               name);
+    return kiln__opencl_failed(
+        error, code == CL_SUCCESS ? CL_INVALID_KERNEL : code, "kernel");
+}
+
+void kiln__opencl_kernel_free(const kiln__spirv_device *device, void *native)
+{
+    (void)kiln__opencl_of(device)->api->clReleaseKernel(native);
+}
+
+/* ---- arguments ---- */
+
+static cl_int set_pointer(const kiln__opencl_device *device, cl_kernel kernel,
+                          cl_uint index, const void *value)
+{
+    void *pointer;
+
+    memcpy(&pointer, value, sizeof pointer);
+    if (device->facts.memory == KILN__OPENCL_MEMORY_USM)
+        return device->facts.extensions.clSetKernelArgMemPointerINTEL(
+            kernel, index, pointer);
+    return device->api->clSetKernelArgSVMPointer(kernel, index, pointer);
+}
+
+/* Memory whose address is passed as a number is not seen by the driver among
+   the arguments. */
+kiln_status kiln__opencl_kernel_tell(kiln__spirv_kernel *kernel,
+                                     const kiln__opencl_device *device,
+                                     void *state, void *heap,
+                                     kiln_error **error)
+{
+    void *const reach[2] = {state, heap};
+    const size_t count = heap != NULL ? 2 : 1; /* no heap without a state */
+    cl_int code;
+
+    if (state == NULL || memcmp(kernel->reach, reach, sizeof reach) == 0 ||
+        device->facts.memory == KILN__OPENCL_MEMORY_USM)
+        return KILN_OK;
+    code = device->api->clSetKernelExecInfo(kernel->native,
+                                            CL_KERNEL_EXEC_INFO_SVM_PTRS,
+                                            count * sizeof *reach, reach);
+    if (code != CL_SUCCESS)
+        return kiln__opencl_failed(error, code, "state");
+    memcpy(kernel->reach, reach, sizeof reach);
+    return KILN_OK;
+}
+
+static kiln_status bad_argument(const kiln__spirv_function *function,
+                                cl_int code, size_t index, kiln_error **error)
+{
+    return kiln__error_set(error, KILN_EDEVICE,
+                           "OpenCL: launch of %s: parameter %llu: %s (%d)",
+                           function->info->method, (unsigned long long)index,
+                           kiln__opencl_code_name(code), (int)code);
+}
+
+kiln_status kiln__opencl_kernel_set(const kiln__spirv_kernel *kernel,
+                                    const kiln__spirv_function *function,
+                                    const void *block, kiln_error **error)
+{
+    const kiln__opencl_device *device =
+        kiln__opencl_of(function->module->device);
+    cl_int code;
+
+    for (size_t i = 0; i < function->parameter_count; i++) {
+        const kiln__spirv_parameter *at = &function->parameters[i];
+        const void *value = (const unsigned char *)block + at->offset;
+
+        code = at->is_pointer
+                   ? set_pointer(device, kernel->native, (cl_uint)i, value)
+                   : device->api->clSetKernelArg(kernel->native, (cl_uint)i,
+                                                 at->size, value);
+        if (code != CL_SUCCESS)
+            return bad_argument(function, code, i, error);
+    }
+    return KILN_OK;
+}
+
+/* ---- limits ---- */
+
+static uint32_t group_number(const kiln__opencl_device *device,
+                             cl_kernel kernel, cl_kernel_work_group_info what)
+{
+    size_t number = 0;
+
+    if (device->api->clGetKernelWorkGroupInfo(kernel, device->facts.id, what,
+                                              sizeof number, &number,
+                                              NULL) != CL_SUCCESS ||
+        number == 0)
+        return 1;
+    return number < UINT32_MAX ? (uint32_t)number : UINT32_MAX;
+}
+
+void kiln__opencl_ask_limits(kiln__spirv_function *function, void *native)
+{
+    const kiln__opencl_device *device =
+        kiln__opencl_of(function->module->device);
+    kiln__group_limits *limits = &function->limits;
+
+    limits->items = group_number(device, native, CL_KERNEL_WORK_GROUP_SIZE);
+    limits->width = group_number(device, native,
+                                 CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE);
+    memcpy(limits->sizes, device->facts.local_sizes, sizeof limits->sizes);
+    memset(limits->groups, 0xff, sizeof limits->groups);
+}

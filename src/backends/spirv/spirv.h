@@ -1,0 +1,369 @@
+/* spirv.h - the parts of the SPIR-V backend's driver half. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#ifndef KILN_SPIRV_BACKEND_H
+#define KILN_SPIRV_BACKEND_H
+
+#include <stdatomic.h>
+
+#include "backends/device/device_driver.h"
+#include "base/build_id.h"
+#include "context/targets/spirv_limits.h"
+
+/*
+ * One backend, two drivers below it: Level Zero and OpenCL. Each of them is a
+ * table of a backend's functions of its own, behind which it keeps its
+ * devices; spirv_driver.c numbers them all and passes calls on.
+ */
+
+/* ---- spirv_target.c: what modules may use ---- */
+
+/*
+ * X(id, name): what a target may have, in the canonical order. An extension's
+ * name is that of the SPIR-V registry.
+ */
+#define KILN__SPIRV_FEATURE_MAP(X) \
+    X(FP16, "fp16") \
+    X(FP64, "fp64") \
+    X(INT64_ATOMICS, "int64_atomics") \
+    X(SUBGROUPS, "subgroups") \
+    X(LARGE_ARGUMENTS, KILN__SPIRV_LARGE) \
+    X(ATOMIC_FLOAT16_ADD, "SPV_EXT_shader_atomic_float16_add") \
+    X(ATOMIC_FLOAT_ADD, "SPV_EXT_shader_atomic_float_add") \
+    X(ATOMIC_FLOAT_MIN_MAX, "SPV_EXT_shader_atomic_float_min_max") \
+    X(FUNCTION_POINTERS, "SPV_INTEL_function_pointers") \
+    X(OPTNONE, "SPV_INTEL_optnone") \
+    X(INTEL_SUBGROUPS, "SPV_INTEL_subgroups") \
+    X(BIT_INSTRUCTIONS, "SPV_KHR_bit_instructions") \
+    X(EXPECT_ASSUME, "SPV_KHR_expect_assume") \
+    X(FLOAT_CONTROLS, "SPV_KHR_float_controls") \
+    X(INTEGER_DOT_PRODUCT, "SPV_KHR_integer_dot_product") \
+    X(LINKONCE_ODR, "SPV_KHR_linkonce_odr") \
+    X(NO_INTEGER_WRAP, "SPV_KHR_no_integer_wrap_decoration") \
+    X(SHADER_CLOCK, "SPV_KHR_shader_clock") \
+    X(SUBGROUP_ROTATE, "SPV_KHR_subgroup_rotate") \
+    X(UNIFORM_GROUP, "SPV_KHR_uniform_group_instructions")
+
+enum {
+#define KILN__SPIRV_FEATURE_ENUM(id, name) KILN__SPIRV_##id,
+    KILN__SPIRV_FEATURE_MAP(KILN__SPIRV_FEATURE_ENUM) KILN__SPIRV_FEATURE_COUNT
+#undef KILN__SPIRV_FEATURE_ENUM
+};
+
+#define KILN__SPIRV_BIT(id) ((uint64_t)1 << KILN__SPIRV_##id)
+/* What drivers can be asked about; they judge extensions when they build. */
+#define KILN__SPIRV_ASKED \
+    (KILN__SPIRV_BIT(FP16) | KILN__SPIRV_BIT(FP64) | \
+     KILN__SPIRV_BIT(INT64_ATOMICS) | KILN__SPIRV_BIT(SUBGROUPS) | \
+     KILN__SPIRV_BIT(LARGE_ARGUMENTS))
+
+/* The version is 1.`minor`. */
+typedef struct kiln__spirv_level {
+    uint32_t minor;
+    uint64_t features; /* bits */
+} kiln__spirv_level;
+
+#define KILN__SPIRV_MINOR_LEAST 2u
+#define KILN__SPIRV_MINOR_USUAL 4u
+#define KILN__SPIRV_MINOR_MOST 6u
+
+/* Resolves "1.4+fp64+SPV_KHR_expect_assume"; NULL or what begins with a sign:
+   the usual version with what `there` has, or fp64 and int64_atomics. */
+kiln_status kiln__spirv_target(kiln_target *out, const char *name,
+                               const kiln__spirv_level *there,
+                               kiln_error **error);
+/* Checks that code for `target`, "spirv:…", can run where `there` is. */
+kiln_status kiln__spirv_target_runs(const char *target,
+                                    const kiln__spirv_level *there,
+                                    kiln_error **error);
+
+/* ---- spirv_reflect.c: modules as words, of any origin ---- */
+
+#define KILN__SPIRV_MAGIC 0x07230203u
+#define KILN__SPIRV_HEAD_WORDS 5u
+
+/* One instruction: `words[0]` holds its length and opcode. */
+typedef struct kiln__spirv_instruction {
+    const uint32_t *words;
+    uint32_t count;
+    uint32_t opcode;
+} kiln__spirv_instruction;
+
+/* A walk over the instructions of a module. The words are borrowed. */
+typedef struct kiln__spirv_walk {
+    const uint32_t *words;
+    size_t count;
+    size_t at;
+    int failed; /* an instruction has no length or goes beyond the end */
+} kiln__spirv_walk;
+
+/* KILN_ECORRUPT for what is no module of SPIR-V 1.x in this machine's byte
+   order, aligned to 4. */
+kiln_status kiln__spirv_walk_init(kiln__spirv_walk *walk, const void *bytes,
+                                  size_t size, kiln_error **error);
+/* The next instruction; false at the end, and when `failed`. */
+int kiln__spirv_walk_next(kiln__spirv_walk *walk, kiln__spirv_instruction *out);
+/* The module's version, 1.`minor`. */
+uint32_t kiln__spirv_walk_minor(const kiln__spirv_walk *walk);
+
+/* One parameter of a kernel: where its value lies in the packed block. */
+typedef struct kiln__spirv_parameter {
+    uint32_t offset;
+    uint32_t size;
+    int is_pointer; /* to memory of the device */
+} kiln__spirv_parameter;
+
+/* Fills `out`, which has room for KILN__SPIRV_LARGE_PARAMETERS, with the
+   parameters of the artifact's kernel, hidden ones last. KILN_ECORRUPT when
+   module and metadata do not agree. */
+kiln_status kiln__spirv_parameters(kiln__spirv_parameter *out, size_t *count,
+                                   const kiln_artifact *artifact,
+                                   const kiln_kernel_info *info,
+                                   kiln_error **error);
+
+/* ---- spirv_legalise.c ---- */
+
+/* Makes a copy of a module that says the same without what the older
+   translator does not take: zeros of scalar types that have no value. The
+   caller releases it. KILN_ECORRUPT, KILN_ENOMEM. */
+kiln_status kiln__spirv_legalise(kiln_blob *out, const kiln_alloc *alloc,
+                                 const void *bytes, size_t size,
+                                 kiln_error **error);
+
+/* ---- spirv_translate.c ---- */
+
+#define KILN__SPIRV_TOOLS_SIZE (16 + KILN__BUILD_ID_TEXT_SIZE)
+
+/* Turns a module into LLVM bitcode of the form that drivers without SPIR-V
+   take, by running the translator. The caller releases it. `tools` receives
+   the translator's word, where what comes of it may be kept. KILN_EUNSUPPORTED:
+   there is no translator. */
+kiln_status kiln__spirv_translate(kiln_blob *out,
+                                  char tools[KILN__SPIRV_TOOLS_SIZE],
+                                  kiln_context *context, const void *bytes,
+                                  size_t size, kiln_error **error);
+/* The newest version that the translator reads. */
+#define KILN__SPIRV_TRANSLATED_MINOR 4u
+
+/* ---- spirv_driver.c ---- */
+
+/* What tells devices apart that several drivers show. */
+typedef struct kiln__spirv_place {
+    int has_uuid, has_pci;
+    unsigned char uuid[16];
+    uint32_t pci[4]; /* domain, bus, device, function */
+} kiln__spirv_place;
+
+/* What a driver knows of a device begins with this. */
+typedef struct kiln__spirv_facts {
+    kiln__spirv_level level;
+    uint64_t argument_bytes; /* that a kernel may take; 0: unknown */
+    kiln__spirv_place place;
+} kiln__spirv_facts;
+
+typedef struct kiln__spirv_list {
+    void *facts; /* of the driver's own size */
+    uint32_t count;
+    uint32_t capacity;
+    char reason[320]; /* why there is none */
+} kiln__spirv_list;
+
+typedef struct kiln__spirv_finder kiln__spirv_finder;
+typedef struct kiln__spirv_device kiln__spirv_device;
+typedef struct kiln__spirv_module kiln__spirv_module;
+typedef struct kiln__spirv_function kiln__spirv_function;
+
+/*
+ * A driver below the backend. `ops.describe` is not used; `native` in
+ * `ops.open` is a kiln_spirv_native. The members behind `ops` serve what both
+ * drivers share; `native` there is the driver's own handle.
+ */
+typedef struct kiln__spirv_driver {
+    const char *name; /* "opencl", "level-zero" */
+    const char *title;
+    const kiln_backend_ops *ops;
+    size_t facts_size;
+    size_t finder_size;
+    size_t device_size;
+    /* Opens the driver; else the list's reason is set. KILN_ENOTFOUND: there is
+       none; KILN_EIO: it may be opened another time. */
+    kiln_status (*open)(kiln__spirv_finder *finder);
+    /* Lists the devices, or the reason why there is none. KILN_ENOMEM. */
+    kiln_status (*probe)(kiln__spirv_finder *finder);
+    /* Fill in a device, of which all else is zero, and its name; what they
+       made until they failed is given back by device_free(). */
+    kiln_status (*device_open)(kiln__spirv_device *device, void *self,
+                               uint32_t ordinal, kiln_error **error);
+    kiln_status (*device_adopt)(kiln__spirv_device *device, void *self,
+                                const kiln_spirv_native *native,
+                                kiln_error **error);
+    void (*device_free)(kiln__spirv_device *device);
+    void (*program_free)(const kiln__spirv_device *device, void *native);
+    kiln_status (*kernel_new)(void **native, const kiln__spirv_module *module,
+                              const char *name, kiln_error **error);
+    void (*kernel_free)(const kiln__spirv_device *device, void *native);
+    /* Fills the function's limits; `native` is a kernel of it. */
+    void (*ask_limits)(kiln__spirv_function *function, void *native);
+} kiln__spirv_driver;
+
+/* What the handles of devices, modules and queues begin with: by it calls find
+   back to the driver. */
+typedef struct kiln__spirv_owner {
+    const kiln__spirv_driver *driver;
+    void *self;
+} kiln__spirv_owner;
+
+extern const kiln_backend_ops kiln__spirv_ops;
+/* Makes the backend and its table. */
+kiln_status kiln__spirv_backend_new(kiln_backend_ops *ops, void **self,
+                                    kiln_context *context, kiln_error **error);
+
+struct kiln__opencl_api;
+struct kiln__level_zero_api;
+/* For tests, that bring tables of their own; NULL: opened at the first use.
+   They are borrowed. */
+kiln_status kiln__spirv_backend_new_on(void **self, kiln_context *context,
+                                       const struct kiln__opencl_api *opencl,
+                                       const struct kiln__level_zero_api *zero,
+                                       kiln_error **error);
+
+/* ---- spirv_device.c: what both drivers' devices have ---- */
+
+typedef struct kiln__spirv_import {
+    const char *name;
+    size_t member; /* offset in the table of functions */
+    int needed;
+} kiln__spirv_import;
+
+/* Opens a loader's library, which is never closed, as drivers keep threads,
+   and fills the table; false, with a reason. */
+kiln_status kiln__spirv_library_open(void *table, const char *library,
+                                     const kiln__spirv_import *imports,
+                                     size_t count, char *reason,
+                                     size_t capacity);
+
+/* A driver's `self` begins with this. Devices are looked for once, when they
+   are first asked about: a driver that is opened starts threads. */
+struct kiln__spirv_finder {
+    const kiln__spirv_driver *driver;
+    kiln_context *context;
+    kiln__mutex lock; /* held while the driver is asked; fork() waits for it */
+    kiln__fork_guard guard;
+    int is_known;
+    kiln__spirv_list list;
+};
+
+/* Facts behind the last ones of a list, for the caller to fill and to count;
+   NULL: out of memory. */
+void *kiln__spirv_list_room(kiln__spirv_list *list, size_t facts_size,
+                            const kiln_alloc *alloc);
+void kiln__spirv_list_dispose(kiln__spirv_list *list, size_t facts_size,
+                              const kiln_alloc *alloc);
+/* Of a device that was found. */
+const kiln__spirv_facts *kiln__spirv_facts_of(const kiln__spirv_finder *finder,
+                                              uint32_t ordinal);
+
+/* A driver's `self`, of its own size, with all else zero. */
+kiln_status kiln__spirv_finder_new(kiln__spirv_finder **out,
+                                   const kiln__spirv_driver *driver,
+                                   kiln_context *context, kiln_error **error);
+void kiln__spirv_finder_free(void *self);
+
+/* The driver's device begins with this. */
+struct kiln__spirv_device {
+    kiln__spirv_owner owner;
+    kiln_context *context;
+    kiln__spirv_level level;
+    uint64_t argument_bytes;
+    const char *name;
+    kiln__loaded_kernels kernels;
+    kiln__spirv_module *replicas; /* spirv_replica.c */
+    uint32_t guests_leaving;      /* are being unloaded */
+};
+
+/* Of the table of a backend. */
+uint32_t kiln__spirv_count(void *self, const char **reason);
+/* Is it known what it counts? Else it is asked for again. */
+int kiln__spirv_is_settled(const void *self);
+kiln_status kiln__spirv_open(void *self, uint32_t ordinal, void *native,
+                             void **device, const char **device_name,
+                             kiln_error **error);
+void kiln__spirv_close(void *self, void *device);
+
+/* ---- spirv_kernel.c: what both drivers' modules and kernels have ---- */
+
+/* One of the driver's kernels. Its arguments are its own until it is launched,
+   so it is one caller's at a time. */
+typedef struct kiln__spirv_kernel {
+    void *native;
+    void *reach[2]; /* state and heap, that the driver was told of */
+    struct kiln__spirv_kernel *next;
+} kiln__spirv_kernel;
+
+struct kiln__spirv_function {
+    kiln__spirv_module *module;
+    const kiln_kernel_info *info; /* the artifact's */
+    uint64_t number;              /* among the device's kernels */
+    kiln__spirv_parameter *parameters;
+    size_t parameter_count;
+    kiln__group_limits limits;
+    kiln__mutex lock; /* of the kernels */
+    kiln__fork_guard guard;
+    kiln__spirv_kernel *idle;
+    kiln__spirv_kernel *own; /* of who launches by himself, or NULL */
+    kiln__spirv_function *next;
+};
+
+struct kiln__spirv_module {
+    kiln__spirv_owner owner;
+    kiln__spirv_device *device;
+    const kiln_artifact *artifact; /* retained */
+    void *native;                  /* the driver's program or module */
+    kiln__mutex lock;              /* of the list */
+    kiln__fork_guard guard;
+    kiln__spirv_function *functions;
+    char tools[KILN__SPIRV_TOOLS_SIZE]; /* who made `native` */
+    atomic_int was_launched;
+    atomic_int is_saved;          /* or was loaded from what had been saved */
+    kiln__spirv_module *replicas; /* the same on adopted devices */
+    kiln__spirv_module *home;     /* of a replica */
+    kiln__spirv_module *next_of_home, *next_of_device; /* likewise */
+};
+
+/* A module for the artifact, if the device runs its target; the driver sets
+   `native`. */
+kiln_status kiln__spirv_module_new(kiln__spirv_module **out,
+                                   kiln__spirv_device *device,
+                                   const kiln_artifact *artifact,
+                                   kiln_error **error);
+/* Takes the outcome of filling a module: passes it on, or frees it. */
+kiln_status kiln__spirv_module_done(void **out, kiln__spirv_module *module,
+                                    kiln_status status);
+/* Of the table of a backend: finds a kernel, which the first call makes. */
+kiln_status kiln__spirv_symbol(void *self, void *module, const char *name,
+                               void **function, kiln_error **error);
+void kiln__spirv_unload(void *self, void *module);
+
+/* A kernel of this function that nobody else has, and back. */
+kiln_status kiln__spirv_kernel_take(kiln__spirv_kernel **out,
+                                    kiln__spirv_function *function,
+                                    kiln_error **error);
+void kiln__spirv_kernel_give(kiln__spirv_function *function,
+                             kiln__spirv_kernel *kernel);
+/* The one that is for who launches by himself; Kiln never does with it. */
+kiln_status kiln__spirv_kernel_own(kiln__spirv_kernel **out,
+                                   kiln__spirv_function *function,
+                                   kiln_error **error);
+
+/* ---- spirv_replica.c: kernels on devices that were adopted ---- */
+
+/* The function on that device; loads the artifact there if need be. */
+kiln_status kiln__spirv_function_on(kiln__spirv_function **out,
+                                    kiln__spirv_function *of,
+                                    kiln__spirv_device *device,
+                                    kiln_error **error);
+/* Ends the replicas of a module that is unloaded. */
+void kiln__spirv_guests_end(kiln__spirv_module *home);
+/* Ends those of a device that is closed. */
+void kiln__spirv_guests_leave(kiln__spirv_device *device);
+
+#endif /* KILN_SPIRV_BACKEND_H */

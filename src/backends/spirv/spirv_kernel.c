@@ -1,0 +1,327 @@
+/* spirv_kernel.c - what the modules of both SPIR-V drivers have. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include <string.h>
+
+#include "backends/spirv/spirv.h"
+#include "base/error.h"
+#include "tiers/binary/artifact.h"
+
+/*
+ * Each function keeps a list of idle kernels: a launch takes one off, sets its
+ * arguments, launches and gives it back. The lock is held for the list alone,
+ * not while the driver runs; another kernel is made only when more threads
+ * than ever before launch the function at once.
+ */
+
+static const kiln__spirv_driver *driver_of(const kiln__spirv_device *device)
+{
+    return device->owner.driver;
+}
+
+/* ---- the driver's kernels ---- */
+
+static kiln_status kernel_new(kiln__spirv_kernel **out,
+                              const kiln__spirv_function *function,
+                              kiln_error **error)
+{
+    const kiln__spirv_device *device = function->module->device;
+    kiln__spirv_kernel *kernel =
+        kiln__allocate(&device->context->alloc, sizeof *kernel);
+    kiln_status status;
+
+    if (kernel == NULL)
+        return kiln__error_no_memory(error);
+    status = driver_of(device)->kernel_new(&kernel->native, function->module,
+                                           function->info->name, error);
+    if (status != KILN_OK) {
+        kiln__deallocate(&device->context->alloc, kernel, sizeof *kernel);
+        return status;
+    }
+    *out = kernel;
+    return KILN_OK;
+}
+
+static void kernel_free(const kiln__spirv_device *device,
+                        kiln__spirv_kernel *kernel)
+{
+    driver_of(device)->kernel_free(device, kernel->native);
+    kiln__deallocate(&device->context->alloc, kernel, sizeof *kernel);
+}
+
+kiln_status kiln__spirv_kernel_take(kiln__spirv_kernel **out,
+                                    kiln__spirv_function *function,
+                                    kiln_error **error)
+{
+    kiln__spirv_kernel *kernel;
+
+    kiln__mutex_lock(&function->lock);
+    kernel = function->idle;
+    if (kernel != NULL)
+        function->idle = kernel->next;
+    kiln__mutex_unlock(&function->lock);
+    if (kernel == NULL)
+        return kernel_new(out, function, error);
+    *out = kernel;
+    return KILN_OK;
+}
+
+void kiln__spirv_kernel_give(kiln__spirv_function *function,
+                             kiln__spirv_kernel *kernel)
+{
+    kiln__mutex_lock(&function->lock);
+    kernel->next = function->idle;
+    function->idle = kernel;
+    kiln__mutex_unlock(&function->lock);
+}
+
+kiln_status kiln__spirv_kernel_own(kiln__spirv_kernel **out,
+                                   kiln__spirv_function *function,
+                                   kiln_error **error)
+{
+    kiln__spirv_kernel *kernel = NULL;
+
+    KILN_TRY(kiln__spirv_kernel_take(&kernel, function, error));
+    kiln__mutex_lock(&function->lock);
+    if (function->own == NULL) {
+        function->own = kernel;
+        kernel = NULL;
+    }
+    *out = function->own;
+    kiln__mutex_unlock(&function->lock);
+    if (kernel != NULL)
+        kiln__spirv_kernel_give(function, kernel);
+    return KILN_OK;
+}
+
+/* ---- functions ---- */
+
+static kiln_status read_parameters(kiln__spirv_function *function,
+                                   kiln_error **error)
+{
+    const kiln__spirv_module *module = function->module;
+    kiln__spirv_parameter all[KILN__SPIRV_LARGE_PARAMETERS];
+    size_t count = 0;
+
+    KILN_TRY(kiln__spirv_parameters(all, &count, module->artifact,
+                                    function->info, error));
+    function->parameters =
+        kiln__allocate_array(&module->device->context->alloc, count + 1,
+                             sizeof *function->parameters);
+    if (function->parameters == NULL)
+        return kiln__error_no_memory(error);
+    memcpy(function->parameters, all, count * sizeof *all);
+    function->parameter_count = count;
+    return KILN_OK;
+}
+
+static void function_free(kiln__spirv_function *function)
+{
+    kiln__spirv_device *device = function->module->device;
+    const kiln_alloc *alloc = &device->context->alloc;
+
+    if (function->number != 0)
+        kiln__loaded_kernels_remove(&device->kernels, function->number);
+    while (function->idle != NULL) {
+        kiln__spirv_kernel *kernel = function->idle;
+
+        function->idle = kernel->next;
+        kernel_free(device, kernel);
+    }
+    if (function->own != NULL)
+        kernel_free(device, function->own);
+    if (function->parameters != NULL)
+        kiln__deallocate(alloc, function->parameters,
+                         (function->parameter_count + 1) *
+                             sizeof *function->parameters);
+    kiln__fork_remove(&device->context->fork, &function->guard);
+    kiln__mutex_dispose(&function->lock);
+    kiln__deallocate(alloc, function, sizeof *function);
+}
+
+static kiln__spirv_function *function_new(kiln__spirv_module *module,
+                                          const kiln_kernel_info *info)
+{
+    kiln_context *context = module->device->context;
+    kiln__spirv_function *function =
+        kiln__allocate(&context->alloc, sizeof *function);
+
+    if (function == NULL)
+        return NULL;
+    if (kiln__mutex_init(&function->lock) != KILN_OK) {
+        kiln__deallocate(&context->alloc, function, sizeof *function);
+        return NULL;
+    }
+    function->guard.mutex = &function->lock;
+    kiln__fork_add(&context->fork, &function->guard);
+    function->module = module;
+    function->info = info;
+    return function;
+}
+
+/* Drivers say no more than that an argument is wrong. */
+static kiln_status check_arguments(const kiln__spirv_function *function,
+                                   kiln_error **error)
+{
+    const kiln__spirv_device *device = function->module->device;
+    const kiln_kernel_info *info = function->info;
+    const uint64_t most = device->argument_bytes;
+    const uint64_t bytes = ((uint64_t)info->argument_bytes + 7) / 8 * 8 +
+                           8 * (uint64_t)info->hidden_arguments;
+
+    if (most == 0 || bytes <= most)
+        return KILN_OK;
+    return kiln__error_set(error, KILN_ENODEVICE,
+                           "arguments of %s take %llu bytes; a kernel on %s "
+                           "takes at most %llu",
+                           info->method, (unsigned long long)bytes,
+                           device->name, (unsigned long long)most);
+}
+
+static kiln_status fill(kiln__spirv_function *function, kiln_error **error)
+{
+    const kiln__spirv_module *module = function->module;
+    kiln__spirv_kernel *first = NULL;
+
+    KILN_TRY(check_arguments(function, error));
+    KILN_TRY(read_parameters(function, error));
+    KILN_TRY(kernel_new(&first, function, error));
+    driver_of(module->device)->ask_limits(function, first->native);
+    kiln__spirv_kernel_give(function, first);
+    function->number = kiln__loaded_kernels_add(
+        &module->device->kernels, module->artifact, function->info->name);
+    return function->number != 0 ? KILN_OK : kiln__error_no_memory(error);
+}
+
+/* With the lock held. */
+static kiln__spirv_function *find_named(const kiln__spirv_module *module,
+                                        const char *name)
+{
+    kiln__spirv_function *at = module->functions;
+
+    while (at != NULL && strcmp(at->info->name, name) != 0)
+        at = at->next;
+    return at;
+}
+
+static kiln__spirv_function *find(kiln__spirv_module *module, const char *name)
+{
+    kiln__spirv_function *found;
+
+    kiln__mutex_lock(&module->lock);
+    found = find_named(module, name);
+    kiln__mutex_unlock(&module->lock);
+    return found;
+}
+
+/* Publishes `fresh`, or gives the one that another thread published. */
+static kiln__spirv_function *keep(kiln__spirv_module *module,
+                                  kiln__spirv_function *fresh)
+{
+    kiln__spirv_function *kept;
+
+    kiln__mutex_lock(&module->lock);
+    kept = find_named(module, fresh->info->name);
+    if (kept == NULL) {
+        fresh->next = module->functions;
+        module->functions = kept = fresh;
+    }
+    kiln__mutex_unlock(&module->lock);
+    if (kept != fresh)
+        function_free(fresh);
+    return kept;
+}
+
+static kiln_status add(kiln__spirv_function **out, kiln__spirv_module *module,
+                       const char *name, kiln_error **error)
+{
+    const kiln_kernel_info *info =
+        kiln__artifact_kernel_named(module->artifact, name);
+    kiln__spirv_function *function;
+    kiln_status status;
+
+    if (info == NULL)
+        return kiln__error_set(error, KILN_ECORRUPT,
+                               "SPIR-V: the artifact has no kernel \"%.128s\"",
+                               name);
+    function = function_new(module, info);
+    if (function == NULL)
+        return kiln__error_no_memory(error);
+    status = fill(function, error);
+    if (status != KILN_OK) {
+        function_free(function);
+        return status;
+    }
+    *out = keep(module, function);
+    return KILN_OK;
+}
+
+kiln_status kiln__spirv_symbol(void *self, void *module, const char *name,
+                               void **function, kiln_error **error)
+{
+    kiln__spirv_function *found = find(module, name);
+
+    (void)self;
+    if (found == NULL)
+        KILN_TRY(add(&found, module, name, error));
+    *function = found;
+    return KILN_OK;
+}
+
+/* ---- modules ---- */
+
+kiln_status kiln__spirv_module_new(kiln__spirv_module **out,
+                                   kiln__spirv_device *device,
+                                   const kiln_artifact *artifact,
+                                   kiln_error **error)
+{
+    const kiln_alloc *alloc = &device->context->alloc;
+    kiln__spirv_module *module;
+
+    KILN_TRY(kiln__spirv_target_runs(kiln_artifact_target(artifact),
+                                     &device->level, error));
+    module = kiln__allocate(alloc, sizeof *module);
+    if (module == NULL)
+        return kiln__error_no_memory(error);
+    if (kiln__mutex_init(&module->lock) != KILN_OK) {
+        kiln__deallocate(alloc, module, sizeof *module);
+        return kiln__error_no_memory(error);
+    }
+    module->guard.mutex = &module->lock;
+    kiln__fork_add(&device->context->fork, &module->guard);
+    module->owner = device->owner;
+    module->device = device;
+    module->artifact = kiln_artifact_retain(artifact);
+    *out = module;
+    return KILN_OK;
+}
+
+kiln_status kiln__spirv_module_done(void **out, kiln__spirv_module *module,
+                                    kiln_status status)
+{
+    if (status == KILN_OK)
+        *out = module;
+    else
+        kiln__spirv_unload(NULL, module);
+    return status;
+}
+
+void kiln__spirv_unload(void *self, void *module)
+{
+    kiln__spirv_module *old = module;
+    kiln_context *context = old->device->context;
+
+    (void)self;
+    kiln__spirv_guests_end(old);
+    while (old->functions != NULL) {
+        kiln__spirv_function *function = old->functions;
+
+        old->functions = function->next;
+        function_free(function);
+    }
+    if (old->native != NULL)
+        driver_of(old->device)->program_free(old->device, old->native);
+    kiln__fork_remove(&context->fork, &old->guard);
+    kiln__mutex_dispose(&old->lock);
+    kiln_artifact_release(old->artifact);
+    kiln__deallocate(&context->alloc, old, sizeof *old);
+}

@@ -1,0 +1,177 @@
+/* spirv_replica.c - kernels on devices that were adopted, beside their own. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include <sched.h>
+
+#include "backends/backend.h"
+#include "backends/spirv/spirv.h"
+#include "base/error.h"
+
+/*
+ * A kernel is loaded on the device that its config names. In the context of an
+ * adopted device that function is of no use, even if the device is the same:
+ * the first launch there loads the artifact once more, as a replica of that
+ * device. The replica stays until the kernel is unloaded or the device closes,
+ * whichever comes first; who takes it off the lists ends it. What the driver
+ * compiles for it is kept as for the kernel's own device: at once, or at the
+ * replica's end if that came with a launch.
+ *
+ * The lists are the lock's, which is never held while a driver runs. What two
+ * threads load at once is kept once.
+ */
+
+static kiln__mutex *lock_of(const kiln__spirv_device *device)
+{
+    return &device->context->backends->lock;
+}
+
+/* ---- the lists, with the lock held ---- */
+
+static kiln__spirv_module *find(const kiln__spirv_module *home,
+                                const kiln__spirv_device *device)
+{
+    kiln__spirv_module *at = home->replicas;
+
+    while (at != NULL && at->device != device)
+        at = at->next_of_home;
+    return at;
+}
+
+static void link_guest(kiln__spirv_module *replica, kiln__spirv_module *home)
+{
+    replica->home = home;
+    replica->next_of_home = home->replicas;
+    home->replicas = replica;
+    replica->next_of_device = replica->device->replicas;
+    replica->device->replicas = replica;
+}
+
+/* The device waits for what is about to end. */
+static void unlink_guest(kiln__spirv_module *replica)
+{
+    kiln__spirv_module **at = &replica->home->replicas;
+
+    while (*at != replica)
+        at = &(*at)->next_of_home;
+    *at = replica->next_of_home;
+    at = &replica->device->replicas;
+    while (*at != replica)
+        at = &(*at)->next_of_device;
+    *at = replica->next_of_device;
+    replica->device->guests_leaving++;
+}
+
+/* ---- replicas ---- */
+
+static kiln__spirv_module *find_guest(const kiln__spirv_module *home,
+                                      const kiln__spirv_device *device)
+{
+    kiln__spirv_module *found;
+
+    kiln__mutex_lock(lock_of(device));
+    found = find(home, device);
+    kiln__mutex_unlock(lock_of(device));
+    return found;
+}
+
+static kiln__native_load load_of(kiln__spirv_device *device,
+                                 const kiln_artifact *artifact,
+                                 const kiln_kernel_info *kernel)
+{
+    return (kiln__native_load){.ops = device->owner.driver->ops,
+                               .self = device->owner.self,
+                               .device = device,
+                               .context = device->context,
+                               .artifact = artifact,
+                               .kernel = kernel};
+}
+
+/* The device's driver need not be that of the kernel's own device. */
+static kiln_status load_guest(kiln__spirv_module **out,
+                              const kiln__spirv_function *of,
+                              kiln__spirv_device *device, kiln_error **error)
+{
+    kiln__spirv_module *home = of->module;
+    kiln__native_load l = load_of(device, home->artifact, of->info);
+
+    KILN_TRY(kiln__native_load_or_compile(&l, error));
+    kiln__mutex_lock(lock_of(device));
+    *out = find(home, device);
+    if (*out == NULL) {
+        *out = l.module;
+        link_guest(l.module, home);
+    }
+    kiln__mutex_unlock(lock_of(device));
+    if (*out != l.module)
+        kiln__spirv_unload(NULL, l.module);
+    return KILN_OK;
+}
+
+kiln_status kiln__spirv_function_on(kiln__spirv_function **out,
+                                    kiln__spirv_function *of,
+                                    kiln__spirv_device *device,
+                                    kiln_error **error)
+{
+    kiln__spirv_module *replica;
+    void *function = of;
+
+    if (of->module->device != device) {
+        replica = find_guest(of->module, device);
+        if (replica == NULL)
+            KILN_TRY(load_guest(&replica, of, device, error));
+        KILN_TRY(kiln__spirv_symbol(NULL, replica, of->info->name, &function,
+                                    error));
+    }
+    *out = function;
+    return KILN_OK;
+}
+
+/* ---- their end ---- */
+
+/* Nobody else has it any more. */
+static void end_guest(kiln__spirv_module *replica)
+{
+    kiln__spirv_device *device = replica->device;
+    kiln__native_load l = load_of(device, replica->artifact, NULL);
+
+    l.module = replica;
+    if (l.ops->native_grew != NULL && l.ops->native_grew(l.self, replica))
+        kiln__native_keep(&l, 1);
+    kiln__spirv_unload(NULL, replica);
+    kiln__mutex_lock(lock_of(device));
+    device->guests_leaving--;
+    kiln__mutex_unlock(lock_of(device));
+}
+
+void kiln__spirv_guests_end(kiln__spirv_module *home)
+{
+    kiln__spirv_module *replica;
+
+    do {
+        kiln__mutex_lock(lock_of(home->device));
+        replica = home->replicas;
+        if (replica != NULL)
+            unlink_guest(replica);
+        kiln__mutex_unlock(lock_of(home->device));
+        if (replica != NULL)
+            end_guest(replica);
+    } while (replica != NULL);
+}
+
+void kiln__spirv_guests_leave(kiln__spirv_device *device)
+{
+    kiln__spirv_module *replica;
+    uint32_t leaving;
+
+    do {
+        kiln__mutex_lock(lock_of(device));
+        replica = device->replicas;
+        if (replica != NULL)
+            unlink_guest(replica);
+        leaving = device->guests_leaving;
+        kiln__mutex_unlock(lock_of(device));
+        if (replica != NULL)
+            end_guest(replica);
+        else if (leaving > 0)
+            (void)sched_yield();
+    } while (replica != NULL || leaving > 0);
+}

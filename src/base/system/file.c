@@ -1,0 +1,100 @@
+/* file.c - whole files. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include "base/system/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/data/array.h"
+#include "base/error.h"
+#include "base/system/descriptor.h"
+
+#define READ_SIZE ((size_t)65536)
+
+/* strerror() is not safe in threads; the GNU strerror_r() returns the text
+   and need not use the buffer. */
+static kiln_status fail(kiln_error **error, const char *what, const char *path,
+                        int number)
+{
+    char buffer[128];
+
+    return kiln__error_set(error, KILN_EIO, "cannot %s %s: %s", what, path,
+                           strerror_r(number, buffer, sizeof buffer));
+}
+
+/* Reads to the end, so that files that grow come out whole, and those of which
+   the system tells no size. */
+static kiln_status read_all(kiln__text *text, int descriptor, const char *path,
+                            size_t limit, kiln_error **error)
+{
+    char *buffer = kiln__allocate(text->alloc, READ_SIZE);
+    kiln_status status = KILN_OK;
+    ssize_t got = 1;
+
+    if (buffer == NULL)
+        return kiln__error_no_memory(error);
+    while (got != 0 && status == KILN_OK) {
+        got = read(descriptor, buffer, READ_SIZE);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0)
+            status = fail(error, "read", path, errno);
+        else if ((size_t)got > limit - text->size)
+            status = kiln__error_set(error, KILN_EIO,
+                                     "cannot read %s: more than %zu bytes",
+                                     path, limit);
+        else
+            kiln__text_add_n(text, buffer, (size_t)got);
+        if (text->failed)
+            status = kiln__error_no_memory(error);
+    }
+    kiln__deallocate(text->alloc, buffer, READ_SIZE);
+    return status;
+}
+
+/* Nobody may ever write to a pipe, and a device may have no end. */
+static kiln_status check_regular(int descriptor, const char *path,
+                                 kiln_error **error)
+{
+    struct stat facts;
+
+    if (fstat(descriptor, &facts) != 0)
+        return fail(error, "read", path, errno);
+    if (S_ISDIR(facts.st_mode))
+        return fail(error, "read", path, EISDIR);
+    return S_ISREG(facts.st_mode)
+               ? KILN_OK
+               : kiln__error_set(error, KILN_EIO,
+                                 "cannot read %s: it is no regular file", path);
+}
+
+kiln_status kiln__file_read(kiln_blob *out, const kiln_alloc *alloc,
+                            const char *path, size_t limit, kiln_error **error)
+{
+    /* A pipe that nobody writes to is opened at once, to be refused. */
+    const int descriptor = kiln__descriptor_open(
+        AT_FDCWD, path, O_RDONLY | O_NONBLOCK | O_NOCTTY, 0);
+    kiln_status status;
+    kiln__text text;
+
+    *out = (kiln_blob){0};
+    if (descriptor < 0)
+        return fail(error, "open", path, errno);
+    kiln__text_init(&text, alloc);
+    status = check_regular(descriptor, path, error);
+    if (status == KILN_OK)
+        status = read_all(&text, descriptor, path, limit, error);
+    (void)close(descriptor);
+    if (status != KILN_OK) {
+        kiln__text_dispose(&text);
+        return status;
+    }
+    if (kiln__text_to_blob(&text, out) != KILN_OK)
+        return kiln__error_no_memory(error);
+    return KILN_OK;
+}

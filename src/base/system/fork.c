@@ -1,0 +1,153 @@
+/* fork.c - what a context does so that a child of fork() may use it. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include "base/system/fork.h"
+
+#include <sched.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <unistd.h>
+
+/*
+ * Before fork() the forking thread takes every registered lock of every
+ * context, and lets go of them on both sides. It does not know in which order
+ * others take them, so it never waits for one while it holds another: it
+ * tries them all, and when one is taken it gives back everything it has,
+ * yields, and starts again. That cannot deadlock, whatever order the others
+ * keep; locks here are held for moments, or for one dlopen().
+ *
+ * Every state that these locks guard is therefore whole in the child. Work
+ * that other threads had under way is not there any more: each guard's
+ * `child` forgets it. The forking thread must hold none of the locks itself,
+ * which is so because no callback ever runs under one.
+ */
+
+static kiln__mutex lists_lock = KILN__MUTEX_INIT;
+static kiln__fork_list *lists; /* under lists_lock */
+
+/* Unlocks the guards up to, and without, `end` of list `end_list`. */
+static void unlock_until(const kiln__fork_list *end_list,
+                         const kiln__fork_guard *end)
+{
+    for (const kiln__fork_list *list = lists; list; list = list->next) {
+        for (const kiln__fork_guard *g = list->guards; g; g = g->next) {
+            if (list == end_list && g == end)
+                return;
+            if (g->mutex)
+                kiln__mutex_unlock(g->mutex);
+        }
+    }
+}
+
+static int try_lock_all(void)
+{
+    for (const kiln__fork_list *list = lists; list; list = list->next) {
+        for (const kiln__fork_guard *g = list->guards; g; g = g->next) {
+            if (g->mutex && pthread_mutex_trylock(g->mutex) != 0) {
+                unlock_until(list, g);
+                return 0;
+            }
+        }
+    }
+    return 1;
+}
+
+static void prepare(void)
+{
+    kiln__mutex_lock(&lists_lock);
+    while (!try_lock_all()) {
+        kiln__mutex_unlock(&lists_lock);
+        sched_yield();
+        kiln__mutex_lock(&lists_lock);
+    }
+}
+
+static void parent(void)
+{
+    unlock_until(NULL, NULL);
+    kiln__mutex_unlock(&lists_lock);
+}
+
+static void child(void)
+{
+    unlock_until(NULL, NULL);
+    for (const kiln__fork_list *list = lists; list; list = list->next)
+        for (const kiln__fork_guard *g = list->guards; g; g = g->next)
+            if (g->child)
+                g->child(g->env);
+    kiln__mutex_unlock(&lists_lock);
+}
+
+/* Once for the process; but who finds no memory for it leaves it to the next
+   one. A child of fork() may find that a thread which it does not have is at
+   it: until it is done, no handler takes locks for the child. */
+static int install(void)
+{
+    enum { NOBODY = 0, DONE = -1 }; /* else the process of who is at it */
+    static atomic_long installer;
+    const long own = getpid();
+    long now = NOBODY;
+    int is_installed;
+
+    while (now != DONE) {
+        if (now != own &&
+            atomic_compare_exchange_strong(&installer, &now, own)) {
+            is_installed = pthread_atfork(prepare, parent, child) == 0;
+            atomic_store(&installer, is_installed ? DONE : NOBODY);
+            return is_installed;
+        }
+        if (now == own) {
+            (void)sched_yield();
+            now = atomic_load(&installer);
+        }
+    }
+    return 1;
+}
+
+kiln_status kiln__fork_list_add(kiln__fork_list *list)
+{
+    const kiln__fork_list *at;
+
+    if (!install())
+        return KILN_ENOMEM;
+    kiln__mutex_lock(&lists_lock);
+    for (at = lists; at && at != list;)
+        at = at->next;
+    if (!at) {
+        list->next = lists;
+        lists = list;
+    }
+    kiln__mutex_unlock(&lists_lock);
+    return KILN_OK;
+}
+
+void kiln__fork_list_remove(kiln__fork_list *list)
+{
+    kiln__mutex_lock(&lists_lock);
+    for (kiln__fork_list **at = &lists; *at; at = &(*at)->next) {
+        if (*at == list) {
+            *at = list->next;
+            break;
+        }
+    }
+    kiln__mutex_unlock(&lists_lock);
+}
+
+void kiln__fork_add(kiln__fork_list *list, kiln__fork_guard *guard)
+{
+    kiln__mutex_lock(&lists_lock);
+    guard->next = list->guards;
+    list->guards = guard;
+    kiln__mutex_unlock(&lists_lock);
+}
+
+void kiln__fork_remove(kiln__fork_list *list, kiln__fork_guard *guard)
+{
+    kiln__mutex_lock(&lists_lock);
+    for (kiln__fork_guard **at = &list->guards; *at; at = &(*at)->next) {
+        if (*at == guard) {
+            *at = guard->next;
+            break;
+        }
+    }
+    kiln__mutex_unlock(&lists_lock);
+}

@@ -1,0 +1,162 @@
+/* thread.c - threads, locks and the clock, over pthreads. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include "base/system/thread.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <sched.h>
+#include <signal.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/system/float_mode.h"
+
+kiln_status kiln__mutex_init(kiln__mutex *mutex)
+{
+    return pthread_mutex_init(mutex, NULL) == 0 ? KILN_OK : KILN_ENOMEM;
+}
+
+void kiln__mutex_dispose(kiln__mutex *mutex)
+{
+    (void)pthread_mutex_destroy(mutex);
+}
+
+void kiln__mutex_lock(kiln__mutex *mutex)
+{
+    (void)pthread_mutex_lock(mutex);
+}
+
+void kiln__mutex_unlock(kiln__mutex *mutex)
+{
+    (void)pthread_mutex_unlock(mutex);
+}
+
+kiln_status kiln__condition_init(kiln__condition *condition)
+{
+    pthread_condattr_t attributes;
+    int failure = pthread_condattr_init(&attributes);
+
+    if (failure != 0)
+        return KILN_ENOMEM;
+    failure = pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    if (failure == 0)
+        failure = pthread_cond_init(condition, &attributes);
+    (void)pthread_condattr_destroy(&attributes);
+    return failure == 0 ? KILN_OK : KILN_ENOMEM;
+}
+
+void kiln__condition_dispose(kiln__condition *condition)
+{
+    (void)pthread_cond_destroy(condition);
+}
+
+void kiln__condition_wait(kiln__condition *condition, kiln__mutex *mutex)
+{
+    (void)pthread_cond_wait(condition, mutex);
+}
+
+int kiln__condition_wait_until(kiln__condition *condition, kiln__mutex *mutex,
+                               uint64_t deadline_ns)
+{
+    const struct timespec until = {
+        .tv_sec = (time_t)(deadline_ns / 1000000000u),
+        .tv_nsec = (long)(deadline_ns % 1000000000u),
+    };
+
+    return pthread_cond_timedwait(condition, mutex, &until) != ETIMEDOUT;
+}
+
+void kiln__condition_signal(kiln__condition *condition)
+{
+    (void)pthread_cond_signal(condition);
+}
+
+void kiln__condition_broadcast(kiln__condition *condition)
+{
+    (void)pthread_cond_broadcast(condition);
+}
+
+/* The new thread inherits the mask of its maker, so the signals are blocked
+   around its making: there is no moment at which it could take one. It
+   inherits how its maker computes, too. */
+static int create_masked(pthread_t *out, const pthread_attr_t *attributes,
+                         void *(*run)(void *argument), void *argument)
+{
+    sigset_t all, before;
+    fenv_t mode;
+    int failure;
+
+    sigfillset(&all);
+    failure = pthread_sigmask(SIG_SETMASK, &all, &before);
+    if (failure != 0)
+        return failure;
+    kiln__float_begin(&mode);
+    failure = pthread_create(out, attributes, run, argument);
+    kiln__float_end(&mode);
+    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return failure;
+}
+
+/* Bytes of a new thread's stack that are not its own: thread-local variables of
+   all libraries that are loaded lie there, sanitizers' alone a megabyte. glibc
+   has the number in a function that no header declares. */
+static size_t taken_from_stack(void)
+{
+    size_t (*measure)(const pthread_attr_t *) = NULL;
+    void *found = dlsym(RTLD_DEFAULT, "__pthread_get_minstack");
+    pthread_attr_t attributes;
+    size_t size = 0;
+
+    if (found == NULL || pthread_attr_init(&attributes) != 0)
+        return 0;
+    memcpy(&measure, &found, sizeof measure);
+    size = measure(&attributes);
+    (void)pthread_attr_destroy(&attributes);
+    return size;
+}
+
+kiln_status kiln__thread_start(pthread_t *out, size_t stack_size,
+                               void *(*run)(void *argument), void *argument)
+{
+    pthread_attr_t attributes;
+    int failure;
+
+    if (pthread_attr_init(&attributes) != 0)
+        return KILN_ENOMEM;
+    failure = stack_size == 0
+                  ? 0
+                  : pthread_attr_setstacksize(&attributes,
+                                              stack_size + taken_from_stack());
+    if (failure == 0)
+        failure = create_masked(out, &attributes, run, argument);
+    (void)pthread_attr_destroy(&attributes);
+    return failure == 0 ? KILN_OK : KILN_ENOMEM;
+}
+
+void kiln__thread_join(pthread_t thread)
+{
+    (void)pthread_join(thread, NULL);
+}
+
+uint32_t kiln__core_count(void)
+{
+    cpu_set_t set;
+    long count = 0;
+
+    /* Machines beyond CPU_SETSIZE cores refuse the fixed set. */
+    if (sched_getaffinity(0, sizeof set, &set) == 0)
+        count = CPU_COUNT(&set);
+    if (count < 1)
+        count = sysconf(_SC_NPROCESSORS_ONLN);
+    return count < 1 ? 1 : (uint32_t)count;
+}
+
+uint64_t kiln__clock_ns(void)
+{
+    struct timespec now;
+
+    if (clock_gettime(CLOCK_MONOTONIC, &now) != 0)
+        return 0;
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}

@@ -1,0 +1,472 @@
+/* tool_run.c - a tool of another as a process: bytes in, bytes out. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include "base/toolchain/tool_run.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/system/descriptor.h"
+#include "base/system/passing.h"
+#include "base/system/process.h"
+#include "base/system/quiet.h"
+#include "base/system/temp_dir.h"
+
+#define OUTPUT_MAX ((size_t)1 << 30)
+#define SAID_MAX ((size_t)64 << 10) /* of messages, the first */
+#define ARGUMENTS_MAX 48
+
+#define INPUT_FD 3 /* the first, in the tool's process */
+
+typedef struct workplace {
+    int inputs[KILN__RUN_INPUTS_MAX]; /* memory files, or -1 */
+    size_t count;
+    int printed[2]; /* pipe of what the tool prints, or -1 */
+    kiln__process process;
+    bool is_running;
+    char folder[PATH_MAX - 16];
+    char output[PATH_MAX];
+    char late[PATH_MAX]; /* a FIFO, until its bytes are a file */
+    int late_fd;         /* for both, or -1 */
+    kiln__text *said;
+} workplace;
+
+/* A tool that cannot be run is as good as absent, unless that may pass. */
+static kiln_status failed(workplace *w, const char *what)
+{
+    const kiln_status status = kiln__passing_status(errno, KILN_ENOTFOUND);
+    char buffer[128];
+
+    kiln__text_format(w->said, "%s: %s", what,
+                      strerror_r(errno, buffer, sizeof buffer));
+    return status;
+}
+
+/* ---- files ---- */
+
+static bool write_all(int fd, const char *bytes, size_t size)
+{
+    kiln__quiet quiet;
+    ssize_t written = 0;
+
+    kiln__quiet_begin(&quiet);
+    while (size > 0) {
+        written = write(fd, bytes, size);
+        if (written < 0 && errno == EINTR)
+            continue;
+        if (written <= 0)
+            break;
+        bytes += written;
+        size -= (size_t)written;
+    }
+    kiln__quiet_end(&quiet);
+    return size == 0;
+}
+
+/* Away from the numbers that the tool's process is given. */
+static bool move_up(int *fd)
+{
+    return kiln__descriptor_lift(fd, INPUT_FD + KILN__RUN_INPUTS_MAX) != 0;
+}
+
+/* Tools read it from its beginning, since they open it anew. */
+static bool open_input(workplace *w, size_t i, const kiln__object *input)
+{
+    w->inputs[i] = memfd_create("input", MFD_CLOEXEC);
+    return w->inputs[i] >= 0 && move_up(&w->inputs[i]) &&
+           write_all(w->inputs[i], input->bytes, input->size);
+}
+
+static kiln_status open_workplace(workplace *w, const kiln__tool_command *run)
+{
+    if (!kiln__temporary_new(w->folder, sizeof w->folder, "kiln-run"))
+        return failed(w, "temporary folder");
+    (void)snprintf(w->output, sizeof w->output, "%s/output", w->folder);
+    (void)snprintf(w->late, sizeof w->late, "%s" KILN__RUN_LATE_NAME,
+                   w->folder);
+    for (size_t i = 0; i < w->count; i++)
+        if (!open_input(w, i, &run->inputs[i]))
+            return failed(w, "memory file");
+    if (pipe2(w->printed, O_CLOEXEC) != 0 || !move_up(&w->printed[0]) ||
+        !move_up(&w->printed[1]))
+        return failed(w, "pipe");
+    return KILN_OK;
+}
+
+/* A child of fork() may look between the two. */
+static void close_fd(int *fd)
+{
+    const int old = *fd;
+
+    *fd = -1;
+    if (old >= 0)
+        close(old);
+}
+
+static void close_workplace(workplace *w)
+{
+    for (size_t i = 0; i < KILN__RUN_INPUTS_MAX; i++)
+        close_fd(&w->inputs[i]);
+    close_fd(&w->printed[0]);
+    close_fd(&w->printed[1]);
+    close_fd(&w->late_fd);
+    kiln__process_dispose(&w->process);
+    kiln__temporary_remove(w->folder);
+}
+
+/* ---- the process ---- */
+
+static int start(workplace *w, const kiln__tool_command *run)
+{
+    char *arguments[ARGUMENTS_MAX];
+    int files[2 + KILN__RUN_INPUTS_MAX] = {w->printed[1], w->printed[1]};
+    const kiln__program program = {.path = run->program,
+                                   .arguments = arguments,
+                                   .files = files,
+                                   .file_count = 2 + w->count};
+    size_t count = 0;
+
+    for (; run->arguments[count] != NULL; count++) {
+        if (count + 1 == ARGUMENTS_MAX)
+            return E2BIG;
+        if (strcmp(run->arguments[count], KILN__RUN_OUTPUT) == 0)
+            arguments[count] = w->output;
+        else if (strcmp(run->arguments[count], KILN__RUN_LATE) == 0)
+            arguments[count] = w->late;
+        else /* posix_spawn leaves them as they are */
+            memcpy(&arguments[count], &run->arguments[count],
+                   sizeof arguments[count]);
+    }
+    arguments[count] = NULL;
+    memcpy(&files[2], w->inputs, w->count * sizeof *files);
+    return kiln__process_start(&w->process, &program);
+}
+
+static int64_t now_ms(void)
+{
+    struct timespec now;
+
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+enum { CAME, ENDED, TOO_LATE };
+
+/* The end of the process is what counts: who else has the pipe open, a child
+   of a fork() in a bad moment say, is not waited for. */
+static int await_message(const workplace *w, int64_t end)
+{
+    struct pollfd both[2] = {{.fd = w->printed[0], .events = POLLIN},
+                             {.fd = w->process.file.number, .events = POLLIN}};
+    int64_t left;
+    int found;
+
+    do {
+        left = end - now_ms();
+        found = poll(both, 2, left > 0 ? (int)left : 0);
+    } while (found < 0 && errno == EINTR);
+    if (found == 0)
+        return TOO_LATE;
+    return both[0].revents == 0 ? ENDED : CAME;
+}
+
+/* Until the tool has ended; keeps the first of it. False: it has not by the
+   end of the time. */
+static bool read_messages(workplace *w, int limit_ms)
+{
+    const int64_t end = now_ms() + limit_ms;
+    char bytes[4096];
+    ssize_t got;
+
+    do {
+        const int what = await_message(w, end);
+
+        if (what != CAME)
+            return what == ENDED;
+        got = read(w->printed[0], bytes, sizeof bytes);
+        for (ssize_t i = 0; i < got; i++)
+            if (bytes[i] == '\0')
+                bytes[i] = ' ';
+        if (got > 0 && w->said->size < SAID_MAX)
+            kiln__text_add_n(w->said, bytes, (size_t)got);
+    } while (got > 0 || (got < 0 && errno == EINTR));
+    return true;
+}
+
+/* For want of memory, or beyond a limit that the host has set. */
+static bool is_from_outside(int number)
+{
+    return number == SIGKILL || number == SIGXFSZ || number == SIGXCPU;
+}
+
+/* What is done to a tool is no verdict of its. */
+static kiln_status ended(workplace *w)
+{
+    siginfo_t info;
+
+    /* A host that reaps every child leaves nothing to ask: then the output
+       alone tells. */
+    if (kiln__process_wait(&w->process, &info, 0) == KILN__PROCESS_UNKNOWN ||
+        (info.si_code == CLD_EXITED && info.si_status == 0))
+        return KILN_OK;
+    if (info.si_code != CLD_EXITED)
+        kiln__text_format(w->said, "%sended by signal %d",
+                          w->said->size > 0 ? " " : "", info.si_status);
+    else if (w->said->size == 0)
+        kiln__text_format(w->said, "ended with status %d", info.si_status);
+    if (w->said->size > 0 && kiln__tells_of_memory(w->said->bytes))
+        return KILN_ENOMEM;
+    return info.si_code != CLD_EXITED && is_from_outside(info.si_status)
+               ? KILN_EIO
+               : KILN_ECODEGEN;
+}
+
+static int limit_of(const kiln__tool_command *run)
+{
+    return run->limit_ms > 0 ? run->limit_ms : KILN__RUN_LIMIT_MS;
+}
+
+static kiln_status start_process(workplace *w, const kiln__tool_command *run)
+{
+    errno = start(w, run);
+    if (errno != 0)
+        return failed(w, "cannot be started");
+    w->is_running = true;
+    close_fd(&w->printed[1]);
+    return KILN_OK;
+}
+
+static kiln_status await_process(workplace *w, int limit_ms)
+{
+    kiln_status status = KILN_ETIMEDOUT;
+
+    if (read_messages(w, limit_ms)) {
+        status = ended(w);
+    } else {
+        kiln__process_kill(&w->process);
+        (void)ended(w);
+        kiln__text_format(w->said, ": it had not ended after %d ms", limit_ms);
+    }
+    w->is_running = false;
+    return status;
+}
+
+/* ---- the output ---- */
+
+static bool read_all(int fd, char *bytes, size_t size)
+{
+    while (size > 0) {
+        const ssize_t got = read(fd, bytes, size);
+
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got <= 0)
+            return false;
+        bytes += got;
+        size -= (size_t)got;
+    }
+    return true;
+}
+
+static kiln_status take_output(workplace *w, const kiln_alloc *alloc,
+                               kiln_blob *out)
+{
+    int fd =
+        kiln__descriptor_open(AT_FDCWD, w->output, O_RDONLY | O_NOFOLLOW, 0);
+    kiln_status status = KILN_OK;
+    struct stat info;
+    char *bytes;
+
+    if (fd < 0 && kiln__passes(errno)) {
+        status = failed(w, "output");
+        return status;
+    }
+    if (fd < 0 || fstat(fd, &info) != 0 || info.st_size <= 0 ||
+        (uint64_t)info.st_size > OUTPUT_MAX) {
+        kiln__text_add(w->said, w->said->size > 0 ? " no output" : "no output");
+        close_fd(&fd);
+        return KILN_ECODEGEN;
+    }
+    bytes = kiln__blob_new(out, alloc, (size_t)info.st_size);
+    if (bytes == NULL) {
+        status = KILN_ENOMEM;
+    } else if (!read_all(fd, bytes, (size_t)info.st_size)) {
+        (void)failed(w, "output");
+        out->release(out);
+        *out = (kiln_blob){0};
+        status = KILN_ECODEGEN;
+    }
+    close_fd(&fd);
+    return status;
+}
+
+kiln_status kiln__run_tool(const kiln__tool_command *run, kiln_blob *out,
+                           kiln__text *said)
+{
+    workplace w = {
+        .inputs = {-1, -1},
+        .count = run->input_count,
+        .printed = {-1, -1},
+        .process = KILN__PROCESS_NONE,
+        .late_fd = -1,
+        .said = said,
+    };
+    kiln_status status = open_workplace(&w, run);
+
+    if (status == KILN_OK)
+        status = start_process(&w, run);
+    if (status == KILN_OK)
+        status = await_process(&w, limit_of(run));
+    if (status == KILN_OK)
+        status = take_output(
+            &w, run->alloc != NULL ? run->alloc : &kiln__malloc, out);
+    close_workplace(&w);
+    if (said->failed && status == KILN_OK) {
+        out->release(out);
+        *out = (kiln_blob){0};
+    }
+    return said->failed ? KILN_ENOMEM : status;
+}
+
+/* ---- an input that comes later ----
+ *
+ * The tool is given a FIFO, which this side holds open for both, so neither
+ * opening it nor asking who reads it ever blocks; when this process goes, the
+ * tool finds the end. Some tools open their input twice: so all of it is a
+ * file, too, which takes the FIFO's name before a byte is in the FIFO. Whenever
+ * the tool opens that name, it reads the whole.
+ */
+
+struct kiln__tool_process {
+    workplace w;
+    int limit_ms;
+    kiln__text said;
+};
+
+static bool open_late(workplace *w)
+{
+    if (mkfifo(w->late, 0600) != 0)
+        return false;
+    w->late_fd = open(w->late, O_RDWR | O_CLOEXEC | O_NONBLOCK);
+    return w->late_fd >= 0 && move_up(&w->late_fd);
+}
+
+kiln__tool_process *kiln__tool_process_begin(const kiln__tool_command *run)
+{
+    kiln__tool_process *begun = calloc(1, sizeof *begun);
+
+    if (begun == NULL)
+        return NULL;
+    kiln__text_init(&begun->said, &kiln__malloc);
+    begun->limit_ms = limit_of(run);
+    begun->w = (workplace){.inputs = {-1, -1},
+                           .printed = {-1, -1},
+                           .process = KILN__PROCESS_NONE,
+                           .late_fd = -1,
+                           .said = &begun->said};
+    if (open_workplace(&begun->w, run) == KILN_OK && open_late(&begun->w) &&
+        start_process(&begun->w, run) == KILN_OK)
+        return begun;
+    kiln__tool_process_drop(begun);
+    return NULL;
+}
+
+static bool make_file(const workplace *w, const kiln__object *input)
+{
+    char whole[PATH_MAX + 8];
+    bool made;
+    int fd;
+
+    (void)snprintf(whole, sizeof whole, "%s.whole", w->late);
+    fd = kiln__descriptor_open(AT_FDCWD, whole, O_WRONLY | O_CREAT | O_EXCL,
+                               0600);
+    made = fd >= 0 && write_all(fd, input->bytes, input->size);
+    close_fd(&fd);
+    if (made && rename(whole, w->late) == 0)
+        return true;
+    (void)unlink(whole);
+    return false;
+}
+
+/* Waits for room in the FIFO. False: the tool has ended, or time is over. */
+static bool await_room(workplace *w, int64_t end)
+{
+    struct pollfd both[2] = {{.fd = w->late_fd, .events = POLLOUT},
+                             {.fd = w->printed[0], .events = 0}};
+    const int64_t left = end - now_ms();
+    const int found = poll(both, 2, left > 0 ? (int)left : 0);
+
+    if (found < 0)
+        return errno == EINTR;
+    return found > 0 && (both[1].revents & POLLHUP) == 0;
+}
+
+/* A tool that has found the file reads nothing here, and ends. */
+static void fill_late(workplace *w, const kiln__object *input, int limit_ms)
+{
+    const int64_t end = now_ms() + limit_ms;
+    const char *bytes = input->bytes;
+    size_t size = input->size;
+
+    while (size > 0) {
+        const ssize_t written = write(w->late_fd, bytes, size);
+
+        if (written > 0) {
+            bytes += written;
+            size -= (size_t)written;
+        } else if ((errno != EAGAIN && errno != EINTR) || !await_room(w, end)) {
+            return;
+        }
+    }
+}
+
+kiln_status kiln__tool_process_end(kiln__tool_process *begun,
+                                   const kiln__object *input, kiln_blob *out,
+                                   kiln__text *said)
+{
+    workplace *w = &begun->w;
+    kiln_status status;
+
+    if (!make_file(w, input))
+        return KILN_ENOTFOUND;
+    w->said = said;
+    fill_late(w, input, begun->limit_ms);
+    close_fd(&w->late_fd);
+    status = await_process(w, begun->limit_ms);
+    if (status == KILN_OK)
+        status = take_output(w, &kiln__malloc, out);
+    w->said = &begun->said;
+    if (said->failed && status == KILN_OK) {
+        out->release(out);
+        *out = (kiln_blob){0};
+    }
+    return said->failed ? KILN_ENOMEM : status;
+}
+
+void kiln__run_forget(void *begun)
+{
+    close_fd(&((kiln__tool_process *)begun)->w.late_fd);
+}
+
+void kiln__tool_process_drop(kiln__tool_process *begun)
+{
+    if (begun == NULL)
+        return;
+    close_fd(&begun->w.late_fd);
+    if (begun->w.is_running) {
+        kiln__process_kill(&begun->w.process);
+        (void)await_process(&begun->w, begun->limit_ms);
+    }
+    close_workplace(&begun->w);
+    kiln__text_dispose(&begun->said);
+    free(begun);
+}

@@ -1,0 +1,115 @@
+/* elf_link.c - from objects to an image, by lld. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "codegen/elf/elf.h"
+#include "codegen/module/codegen_stages.h"
+
+/*
+ * lld runs inside the process, from memory to memory, one link at a time: it
+ * keeps its state in globals. An error that it cannot return from costs the
+ * job and its thread (llvm_gap_lld.cc), and lld in this process is given up:
+ * from then on, ld.lld is run as a process of its own.
+ */
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static bool given_up; /* under the lock */
+static _Thread_local bool linking;
+
+void kiln__elf_link_abandon(void)
+{
+    if (!linking)
+        return;
+    linking = false;
+    given_up = true;
+    pthread_mutex_unlock(&lock);
+}
+
+/* A fork waits for the link that is under way, so that its child finds lld as
+   it was before or after. */
+static void before_fork(void)
+{
+    pthread_mutex_lock(&lock);
+}
+
+static void after_fork(void)
+{
+    pthread_mutex_unlock(&lock);
+}
+
+static void add_guard(void)
+{
+    /* Without memory for it, a child may wait for ever, as it may in LLVM. */
+    (void)pthread_atfork(before_fork, after_fork, after_fork);
+}
+
+/* Each backend whose images are ELF asks for it. */
+void kiln__elf_link_guard(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+    (void)pthread_once(&once, add_guard);
+}
+
+/* Returns false when lld may not run in this process any more. */
+static bool run_lld(const char *const *options, const kiln__object *objects,
+                    size_t object_count, kiln__lld_result *out)
+{
+    /* Names for messages; no file is read. */
+    static const char *const names[KILN__ELF_OBJECTS_MAX] = {"0.o", "1.o"};
+    const char *arguments[KILN__ELF_OPTIONS_MAX + 3 + KILN__ELF_OBJECTS_MAX];
+    size_t count = 0;
+    bool usable;
+
+    for (; options[count] != NULL; count++)
+        arguments[count] = options[count];
+    arguments[count++] = "-o";
+    arguments[count++] = "kernel";
+    for (size_t i = 0; i < object_count; i++)
+        arguments[count++] = names[i];
+    arguments[count] = NULL;
+
+    pthread_mutex_lock(&lock);
+    usable = !given_up;
+    if (usable) {
+        linking = true;
+        kiln__lld_link(arguments, objects, out);
+        linking = false;
+        given_up = !out->usable;
+    }
+    pthread_mutex_unlock(&lock);
+    return usable;
+}
+
+/* The first line, without the linker's own name. */
+static void copy_message(char *to, size_t capacity, const char *messages)
+{
+    const char *text = messages != NULL ? messages : "";
+
+    snprintf(to, capacity, "linker: %.*s", (int)strcspn(text, "\n"),
+             *text != '\0' ? text : "no reason given");
+}
+
+kiln_status kiln__elf_link(const char *const *options,
+                           const kiln__object *objects, size_t count,
+                           kiln_blob *out, char *message, size_t capacity)
+{
+    kiln__lld_result result = {0};
+    kiln_status status = KILN_ECODEGEN;
+
+    if (!run_lld(options, objects, count, &result))
+        return KILN_ENOTFOUND;
+    if (result.succeeded)
+        status = kiln__blob_copy(out, &kiln__malloc, result.image, result.size);
+    if (status == KILN_ENOMEM)
+        snprintf(message, capacity, "out of memory");
+    else if (status != KILN_OK)
+        copy_message(message, capacity, result.messages);
+    free(result.image);
+    free(result.messages);
+    return status;
+}

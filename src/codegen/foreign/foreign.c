@@ -1,0 +1,210 @@
+/* foreign.c - a module that another frontend lowered becomes the job's own. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include <string.h>
+
+#include <llvm-c/Analysis.h>
+#include <llvm-c/DebugInfo.h>
+#include <llvm-c/IRReader.h>
+
+#include "base/error.h"
+#include "codegen/foreign/foreign.h"
+#include "codegen/module/codegen_stages.h"
+
+/*
+ * The module is parsed, verified, trimmed and checked (kiln/sys/frontend.h,
+ * "The module"); then its entry becomes the item function, and calls of device
+ * functions become the backend's code. After that nothing can be told from
+ * what Kiln lowered itself.
+ */
+
+static kiln_status parse(kiln__codegen_job *job)
+{
+    const kiln__codegen_request *request = job->request;
+    LLVMMemoryBufferRef buffer = LLVMCreateMemoryBufferWithMemoryRangeCopy(
+        request->module, request->module_size, "module");
+    LLVMModuleRef module = NULL;
+    char *message = NULL;
+    LLVMBool failed =
+        LLVMParseIRInContext2(job->context, buffer, &module, &message);
+
+    LLVMDisposeMemoryBuffer(buffer);
+    if (failed)
+        return kiln__job_fail_llvm(job, KILN_ECODEGEN, "LLVM IR", message);
+    LLVMDisposeMessage(message);
+    LLVMDisposeModule(job->module);
+    job->module = module;
+    return job->status;
+}
+
+/* A layout that is given must be the target's, since offsets that depend on
+   it are in the code already. */
+static kiln_status set_target(kiln__codegen_job *job)
+{
+    char *layout = LLVMCopyStringRepOfTargetData(job->layout);
+    const char *given = LLVMGetDataLayoutStr(job->module);
+
+    if (*given != '\0' && strcmp(given, layout) != 0)
+        kiln__job_fail(job, KILN_ECODEGEN,
+                       "data layout '%s' of the module is not the target's "
+                       "'%s'",
+                       given, layout);
+    LLVMSetTarget(job->module, job->settings->triple);
+    LLVMSetDataLayout(job->module, layout);
+    LLVMDisposeMessage(layout);
+    return job->status;
+}
+
+static kiln_status verify(kiln__codegen_job *job)
+{
+    char *message = NULL;
+
+    if (LLVMVerifyModule(job->module, LLVMReturnStatusAction, &message) != 0)
+        return kiln__job_fail_llvm(job, KILN_ECODEGEN, "invalid LLVM IR",
+                                   message);
+    LLVMDisposeMessage(message);
+    return KILN_OK;
+}
+
+/* ---- the entry ---- */
+
+static kiln_status check_type(kiln__codegen_job *job, LLVMValueRef entry)
+{
+    LLVMTypeRef wanted = kiln__parameters_function_type(job);
+    LLVMTypeRef given = LLVMGlobalGetValueType(entry);
+    char *wanted_text;
+    char *given_text;
+
+    if (wanted == NULL)
+        return kiln__job_fail(job, KILN_ENOMEM, "out of memory");
+    if (wanted == given)
+        return KILN_OK;
+    wanted_text = LLVMPrintTypeToString(wanted);
+    given_text = LLVMPrintTypeToString(given);
+    kiln__job_fail(job, KILN_ECODEGEN, "entry '%s' is %s and must be %s",
+                   job->request->entry, given_text, wanted_text);
+    LLVMDisposeMessage(given_text);
+    LLVMDisposeMessage(wanted_text);
+    return job->status;
+}
+
+/* Attributes that pass a parameter otherwise than its type says. */
+static kiln_status check_attributes(kiln__codegen_job *job, LLVMValueRef entry)
+{
+    static const char *const names[] = {
+        "byval",        "byref", "sret",       "inreg",     "inalloca",
+        "preallocated", "nest",  "swifterror", "swiftself", "swiftasync"};
+    const unsigned count = LLVMCountParams(entry);
+
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        unsigned kind =
+            LLVMGetEnumAttributeKindForName(names[i], strlen(names[i]));
+
+        for (unsigned index = 1; kind != 0 && index <= count; index++)
+            if (LLVMGetEnumAttributeAtIndex(entry, index, kind) != NULL)
+                return kiln__job_fail(job, KILN_ECODEGEN,
+                                      "entry '%s': parameter %u is '%s'",
+                                      job->request->entry, index, names[i]);
+    }
+    return KILN_OK;
+}
+
+static kiln_status check_entry(kiln__codegen_job *job, LLVMValueRef entry)
+{
+    if (entry == NULL || LLVMIsDeclaration(entry))
+        return kiln__job_fail(job, KILN_ECODEGEN,
+                              "the module does not define '%s'",
+                              job->request->entry);
+    if (LLVMGetFunctionCallConv(entry) != LLVMCCallConv)
+        return kiln__job_fail(job, KILN_ECODEGEN,
+                              "entry '%s' has not C's calling convention",
+                              job->request->entry);
+    KILN_TRY(check_type(job, entry));
+    return check_attributes(job, entry);
+}
+
+/* False when every return says that nothing was raised. */
+static int may_fail(LLVMValueRef function)
+{
+    LLVMBasicBlockRef block;
+
+    for (block = LLVMGetFirstBasicBlock(function); block != NULL;
+         block = LLVMGetNextBasicBlock(block)) {
+        LLVMValueRef end = LLVMGetBasicBlockTerminator(block);
+        LLVMValueRef value;
+
+        if (LLVMGetInstructionOpcode(end) != LLVMRet)
+            continue;
+        value = LLVMGetOperand(end, 0);
+        if (!LLVMIsAConstantInt(value) || LLVMConstIntGetZExtValue(value) != 0)
+            return 1;
+    }
+    return 0;
+}
+
+/* A function that calls itself cannot be inlined everywhere; one that does so
+   by way of another is noticed by the inliner. */
+static int calls_itself(LLVMValueRef function)
+{
+    LLVMUseRef use;
+
+    for (use = LLVMGetFirstUse(function); use != NULL;
+         use = LLVMGetNextUse(use)) {
+        LLVMValueRef user = LLVMGetUser(use);
+
+        if (LLVMIsAInstruction(user) == NULL ||
+            LLVMGetBasicBlockParent(LLVMGetInstructionParent(user)) == function)
+            return 1;
+    }
+    return 0;
+}
+
+static void remove_attribute(LLVMValueRef function, const char *name)
+{
+    LLVMRemoveEnumAttributeAtIndex(
+        function, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
+        LLVMGetEnumAttributeKindForName(name, strlen(name)));
+}
+
+static kiln_status adopt(kiln__codegen_job *job, LLVMValueRef entry)
+{
+    static const char always_inline[] = "alwaysinline";
+    const char *name =
+        kiln__arena_format(&job->arena, "%s.item", job->request->entry);
+
+    if (name == NULL)
+        return kiln__job_fail(job, KILN_ENOMEM, "out of memory");
+    LLVMSetValueName2(entry, name, strlen(name));
+    LLVMSetLinkage(entry, LLVMInternalLinkage);
+    if (!calls_itself(entry)) {
+        const unsigned kind = LLVMGetEnumAttributeKindForName(
+            always_inline, sizeof always_inline - 1);
+
+        remove_attribute(entry, "noinline");
+        remove_attribute(entry, "optnone");
+        LLVMAddAttributeAtIndex(entry,
+                                (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
+                                LLVMCreateEnumAttribute(job->context, kind, 0));
+    }
+    job->item_function = entry;
+    job->can_fail = may_fail(entry);
+    return KILN_OK;
+}
+
+kiln_status kiln__foreign_lower(kiln__codegen_job *job)
+{
+    LLVMValueRef entry;
+
+    KILN_TRY(kiln__parameters_read(job));
+    KILN_TRY(parse(job));
+    KILN_TRY(set_target(job));
+    KILN_TRY(verify(job));
+    if (job->settings->debug_level == KILN_DEBUG_NONE)
+        LLVMStripModuleDebugInfo(job->module);
+    entry = LLVMGetNamedFunction(job->module, job->request->entry);
+    KILN_TRY(check_entry(job, entry));
+    KILN_TRY(kiln__foreign_trim(job, entry));
+    KILN_TRY(kiln__foreign_check(job, entry));
+    KILN_TRY(kiln__foreign_sites(job));
+    KILN_TRY(kiln__foreign_bind(job));
+    return adopt(job, entry);
+}

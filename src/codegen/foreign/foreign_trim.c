@@ -1,0 +1,314 @@
+/* foreign_trim.c - what a foreign module has that says nothing to a kernel. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include <string.h>
+
+#include <llvm-c/Comdat.h>
+#include <llvm-c/Error.h>
+#include <llvm-c/Transforms/PassBuilder.h>
+
+#include "base/error.h"
+#include "codegen/foreign/foreign.h"
+#include "codegen/module/codegen_stages.h"
+
+/*
+ * A kernel is one image, whose only name is the kernel's. So nothing in it is
+ * looked up, replaced or merged by a linker: every definition is internal,
+ * whatever its linkage, comdat or visibility; an alias is what it stands for;
+ * lists of names that must stay are empty. What is not reached from the entry
+ * is gone before anything is judged.
+ *
+ * Attributes in text form mean something to one target each, and say what was
+ * true where the module was made: which processor has it, which registers hold
+ * ids, what instruments the code. Those that are kept are about the numbers
+ * themselves and about inlining.
+ */
+
+/* ---- attributes ---- */
+
+static const char *const kept_texts[] = {
+    "approx-func-fp-math",        "frame-pointer",    "less-precise-fpmad",
+    "min-legal-vector-width",     "no-builtins",      "no-infs-fp-math",
+    "no-inline-line-tables",      "no-jump-tables",   "no-nans-fp-math",
+    "no-signed-zeros-fp-math",    "no-trapping-math", "prefer-vector-width",
+    "strict-float-cast-overflow", "unsafe-fp-math",
+};
+
+static const char *const dropped_kinds[] = {
+    "disable_sanitizer_instrumentation",
+    "fn_ret_thunk_extern",
+    "hybrid_patchable",
+    "jumptable",
+    "nocf_check",
+    "safestack",
+    "sanitize_address",
+    "sanitize_alloc_token",
+    "sanitize_hwaddress",
+    "sanitize_memory",
+    "sanitize_memtag",
+    "sanitize_numerical_stability",
+    "sanitize_realtime",
+    "sanitize_realtime_blocking",
+    "sanitize_thread",
+    "sanitize_type",
+    "shadowcallstack",
+    "ssp",
+    "sspreq",
+    "sspstrong",
+    "uwtable",
+};
+
+static int is_kept(const char *name, size_t size)
+{
+    static const char builtin[] = "no-builtin-";
+
+    if (strncmp(name, builtin, sizeof builtin - 1) == 0)
+        return 1;
+    for (size_t i = 0; i < sizeof kept_texts / sizeof kept_texts[0]; i++)
+        if (strlen(kept_texts[i]) == size &&
+            memcmp(kept_texts[i], name, size) == 0)
+            return 1;
+    return 0;
+}
+
+static unsigned kind_of(const char *name)
+{
+    return LLVMGetEnumAttributeKindForName(name, strlen(name));
+}
+
+/* The attributes at an index of a function or of a call, in the arena. */
+static LLVMAttributeRef *list_attributes(kiln__codegen_job *job,
+                                         LLVMValueRef of,
+                                         LLVMAttributeIndex index,
+                                         unsigned *count)
+{
+    const int is_function = LLVMIsAFunction(of) != NULL;
+    LLVMAttributeRef *list;
+
+    *count = is_function ? LLVMGetAttributeCountAtIndex(of, index)
+                         : LLVMGetCallSiteAttributeCount(of, index);
+    if (*count == 0)
+        return NULL;
+    list = kiln__arena_allocate_array(&job->arena, *count, sizeof *list);
+    if (list == NULL) {
+        *count = 0;
+        (void)kiln__job_fail(job, KILN_ENOMEM, "out of memory");
+        return NULL;
+    }
+    if (is_function)
+        LLVMGetAttributesAtIndex(of, index, list);
+    else
+        LLVMGetCallSiteAttributes(of, index, list);
+    return list;
+}
+
+static void drop_texts(kiln__codegen_job *job, LLVMValueRef of,
+                       LLVMAttributeIndex index)
+{
+    const int is_function = LLVMIsAFunction(of) != NULL;
+    unsigned count, size;
+    const LLVMAttributeRef *list = list_attributes(job, of, index, &count);
+
+    for (unsigned i = 0; i < count; i++) {
+        const char *name;
+
+        if (!LLVMIsStringAttribute(list[i]))
+            continue;
+        name = LLVMGetStringAttributeKind(list[i], &size);
+        if (is_kept(name, size))
+            continue;
+        if (is_function)
+            LLVMRemoveStringAttributeAtIndex(of, index, name, size);
+        else
+            LLVMRemoveCallSiteStringAttribute(of, index, name, size);
+    }
+}
+
+static void plain_attributes(kiln__codegen_job *job, LLVMValueRef function)
+{
+    const LLVMAttributeIndex self =
+        (LLVMAttributeIndex)LLVMAttributeFunctionIndex;
+    const unsigned count = LLVMCountParams(function);
+
+    drop_texts(job, function, self);
+    for (unsigned i = 0; i <= count; i++)
+        drop_texts(job, function, i);
+    for (size_t i = 0; i < sizeof dropped_kinds / sizeof dropped_kinds[0]; i++)
+        LLVMRemoveEnumAttributeAtIndex(function, self,
+                                       kind_of(dropped_kinds[i]));
+    LLVMAddAttributeAtIndex(
+        function, self,
+        LLVMCreateEnumAttribute(job->context, kind_of("nounwind"), 0));
+}
+
+/* SPIR's own convention for functions is C's. */
+#define SPIR_FUNCTION 75u
+
+static void plain_call(kiln__codegen_job *job, LLVMValueRef call)
+{
+    const unsigned count = LLVMGetNumArgOperands(call);
+
+    drop_texts(job, call, (LLVMAttributeIndex)LLVMAttributeFunctionIndex);
+    for (unsigned i = 0; i <= count; i++)
+        drop_texts(job, call, i);
+    if (LLVMGetInstructionCallConv(call) == SPIR_FUNCTION)
+        LLVMSetInstructionCallConv(call, LLVMCCallConv);
+}
+
+static void plain_body(kiln__codegen_job *job, LLVMValueRef function)
+{
+    LLVMBasicBlockRef block;
+    LLVMValueRef at;
+
+    for (block = LLVMGetFirstBasicBlock(function); block != NULL;
+         block = LLVMGetNextBasicBlock(block))
+        for (at = LLVMGetFirstInstruction(block); at != NULL;
+             at = LLVMGetNextInstruction(at))
+            if (LLVMIsACallInst(at))
+                plain_call(job, at);
+}
+
+/* ---- what runs or resolves by itself ---- */
+
+/* Lists of names for linkers and tools, and no use of what they list. */
+static int is_list_of_names(const char *name)
+{
+    static const char *const names[] = {"llvm.used", "llvm.compiler.used",
+                                        "llvm.global.annotations"};
+
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (strcmp(names[i], name) == 0)
+            return 1;
+    return 0;
+}
+
+static kiln_status trim_special(kiln__codegen_job *job, LLVMValueRef global,
+                                const char *name)
+{
+    if (is_list_of_names(name)) {
+        LLVMDeleteGlobal(global);
+        return KILN_OK;
+    }
+    if (strcmp(name, "llvm.global_ctors") == 0 ||
+        strcmp(name, "llvm.global_dtors") == 0)
+        return kiln__foreign_refuse(job, "variable", global,
+                                    "constructors are not run");
+    return kiln__foreign_refuse(job, "variable", global,
+                                "it means something to a linker only");
+}
+
+static kiln_status trim_variables(kiln__codegen_job *job)
+{
+    LLVMValueRef at, next;
+    size_t size;
+
+    for (at = LLVMGetFirstGlobal(job->module); at != NULL; at = next) {
+        const char *name = LLVMGetValueName2(at, &size);
+
+        next = LLVMGetNextGlobal(at);
+        if (strncmp(name, "llvm.", 5) == 0) {
+            KILN_TRY(trim_special(job, at, name));
+            continue;
+        }
+        kiln__llvm_plain_global(at);
+        if (LLVMIsDeclaration(at) || LLVMGetLinkage(at) == LLVMAppendingLinkage)
+            continue; /* which are looked at when the dead ones are gone */
+        LLVMSetComdat(at, NULL);
+        LLVMSetLinkage(at, LLVMInternalLinkage);
+        LLVMSetVisibility(at, LLVMDefaultVisibility);
+    }
+    return KILN_OK;
+}
+
+static void trim_functions(kiln__codegen_job *job, LLVMValueRef root)
+{
+    LLVMValueRef at;
+
+    for (at = LLVMGetFirstFunction(job->module); at != NULL;
+         at = LLVMGetNextFunction(at)) {
+        kiln__llvm_plain_global(at);
+        if (LLVMGetFunctionCallConv(at) == SPIR_FUNCTION)
+            LLVMSetFunctionCallConv(at, LLVMCCallConv);
+        if (LLVMIsDeclaration(at))
+            continue;
+        LLVMSetComdat(at, NULL);
+        LLVMSetLinkage(at,
+                       at == root ? LLVMExternalLinkage : LLVMInternalLinkage);
+        LLVMSetVisibility(at, LLVMDefaultVisibility);
+        plain_attributes(job, at);
+        plain_body(job, at);
+    }
+}
+
+static kiln_status trim_aliases(kiln__codegen_job *job)
+{
+    LLVMValueRef at = LLVMGetFirstGlobalIFunc(job->module), next;
+
+    if (at != NULL)
+        return kiln__foreign_refuse(job, "ifunc", at,
+                                    "it is resolved by a loader");
+    for (at = LLVMGetFirstGlobalAlias(job->module); at != NULL; at = next) {
+        next = LLVMGetNextGlobalAlias(at);
+        if (LLVMIsThreadLocal(at))
+            return kiln__foreign_refuse(job, "alias", at, "it is thread-local");
+        kiln__llvm_replace_alias(at);
+    }
+    return KILN_OK;
+}
+
+/* ---- dead code ---- */
+
+static int uses_matrices(const kiln__codegen_job *job)
+{
+    static const char prefix[] = "llvm.matrix.";
+    LLVMValueRef at;
+    size_t size;
+
+    for (at = LLVMGetFirstFunction(job->module); at != NULL;
+         at = LLVMGetNextFunction(at))
+        if (strncmp(LLVMGetValueName2(at, &size), prefix, sizeof prefix - 1) ==
+            0)
+            return 1;
+    return 0;
+}
+
+/* Matrices of LLVM's are loads, stores and arithmetic of vectors, but only a
+   pass that no level runs by itself says so. */
+static kiln_status drop_dead_code(kiln__codegen_job *job)
+{
+    LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
+    LLVMErrorRef error = LLVMRunPasses(
+        job->module,
+        uses_matrices(job)
+            ? "globaldce,function(simplifycfg,lower-matrix-intrinsics),"
+              "globaldce"
+            : "globaldce,function(simplifycfg),globaldce",
+        job->machine, options);
+
+    LLVMDisposePassBuilderOptions(options);
+    if (error != NULL) {
+        char *text = LLVMGetErrorMessage(error);
+
+        (void)kiln__job_fail(job, KILN_ECODEGEN, "optimiser: %s", text);
+        LLVMDisposeErrorMessage(text);
+    }
+    return job->status;
+}
+
+kiln_status kiln__foreign_trim(kiln__codegen_job *job, LLVMValueRef root)
+{
+    static const char *const names[] = {"llvm.dbg.cu", NULL};
+    static const char *const flags[] = {"Debug Info Version", "Dwarf Version",
+                                        "amdhsa_code_object_version", NULL};
+    size_t size = 0;
+
+    (void)LLVMGetModuleInlineAsm(job->module, &size);
+    if (size > 0)
+        return kiln__job_fail(job, KILN_ECODEGEN,
+                              "the module contains assembly");
+    kiln__llvm_keep_metadata(job->module, names, flags);
+    KILN_TRY(trim_aliases(job));
+    KILN_TRY(trim_variables(job));
+    trim_functions(job, root);
+    KILN_TRY(job->status);
+    return drop_dead_code(job);
+}

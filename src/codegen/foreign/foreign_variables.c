@@ -1,0 +1,194 @@
+/* foreign_variables.c - which variables a foreign module may have. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include <string.h>
+
+#include "base/error.h"
+#include "codegen/foreign/foreign.h"
+#include "codegen/module/codegen_stages.h"
+
+/*
+ * Constants, and nothing else: what can be written would be one variable for
+ * all launches, queues and processes that share an image, and on the host even
+ * for all groups that run. What a kernel keeps stands in its arguments, or in
+ * host objects that are named as sites.
+ */
+
+/* A loader puts an image on a page, and code may count on what is told it. */
+#define ALIGNMENT_MAX 4096u
+
+static kiln_status refuse(kiln__codegen_job *job, LLVMValueRef variable,
+                          const char *why)
+{
+    return kiln__foreign_refuse(job, "variable", variable, why);
+}
+
+/* A constant of a vendor's library, which depends on the target: closures that
+   are kept for all processors stay without its value. */
+static int is_left_to_us(const kiln__codegen_job *job, LLVMValueRef variable)
+{
+    uint64_t value;
+    size_t size;
+
+    return job->request->form == KILN__EMIT_CLOSURE &&
+           job->backend->constant != NULL &&
+           job->backend->constant(job, LLVMGetValueName2(variable, &size),
+                                  &value);
+}
+
+/* ---- initialisers ---- */
+
+#define DEPTH_MAX 64
+
+/* NULL, or what is wrong with it. */
+static const char *refused_initialiser(const kiln__codegen_job *job,
+                                       LLVMValueRef constant, unsigned depth)
+{
+    const kiln__foreign_rules *rules = job->backend->foreign;
+    const int count = LLVMGetNumOperands(constant);
+
+    if (LLVMIsAGlobalValue(constant))
+        return NULL;
+    if (depth > DEPTH_MAX)
+        return "its initialiser is nested too deeply";
+    if (kiln__llvm_odd_constant(constant) != NULL)
+        return "its initialiser has an address that only a linker understands";
+    if (LLVMIsABlockAddress(constant))
+        return rules->has_label_addresses
+                   ? NULL
+                   : "its initialiser has the address of a label, which the "
+                     "target has not";
+    if (LLVMIsAConstantExpr(constant) && !rules->has_address_numbers &&
+        LLVMGetTypeKind(LLVMTypeOf(constant)) != LLVMPointerTypeKind)
+        return "its initialiser computes with addresses, which the target "
+               "cannot";
+    for (int i = 0; i < count; i++) {
+        const char *why = refused_initialiser(
+            job, LLVMGetOperand(constant, (unsigned)i), depth + 1);
+
+        if (why != NULL)
+            return why;
+    }
+    return NULL;
+}
+
+/* ---- what nobody writes ----
+ *
+ * A table that the source did not call constant is one all the same where all
+ * that is done with it is reading.
+ */
+
+static int copies_from(LLVMValueRef call, LLVMValueRef pointer)
+{
+    static const char *const names[] = {"llvm.memcpy", "llvm.memmove",
+                                        "llvm.memcpy.inline"};
+    LLVMValueRef callee = LLVMGetCalledValue(call);
+    const unsigned id =
+        LLVMIsAFunction(callee) != NULL ? LLVMGetIntrinsicID(callee) : 0;
+
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (id != 0 && id == LLVMLookupIntrinsicID(names[i], strlen(names[i])))
+            return LLVMGetOperand(call, 1) == pointer &&
+                   LLVMGetOperand(call, 0) != pointer;
+    return 0;
+}
+
+static int is_only_read(LLVMValueRef pointer, unsigned depth);
+
+static int only_reads(LLVMValueRef user, LLVMValueRef pointer, unsigned depth)
+{
+    LLVMOpcode opcode;
+
+    if (LLVMIsAInstruction(user) != NULL)
+        opcode = LLVMGetInstructionOpcode(user);
+    else if (LLVMIsAConstantExpr(user) != NULL)
+        opcode = LLVMGetConstOpcode(user);
+    else
+        return 0;
+    switch ((int)opcode) {
+    case LLVMLoad:
+        return !LLVMGetVolatile(user);
+    case LLVMCall:
+        return copies_from(user, pointer);
+    case LLVMGetElementPtr:
+    case LLVMBitCast:
+    case LLVMAddrSpaceCast:
+        return is_only_read(user, depth + 1);
+    default:
+        return 0;
+    }
+}
+
+static int is_only_read(LLVMValueRef pointer, unsigned depth)
+{
+    LLVMUseRef use;
+
+    if (depth > DEPTH_MAX)
+        return 0;
+    for (use = LLVMGetFirstUse(pointer); use != NULL; use = LLVMGetNextUse(use))
+        if (!only_reads(LLVMGetUser(use), pointer, depth))
+            return 0;
+    return 1;
+}
+
+/* ---- the rules ---- */
+
+static const char *refused_memory(const kiln__codegen_job *job,
+                                  LLVMValueRef variable)
+{
+    const unsigned space = LLVMGetPointerAddressSpace(LLVMTypeOf(variable));
+
+    if (LLVMIsThreadLocal(variable))
+        return "it is thread-local";
+    if (space == KILN__SHARED_SPACE)
+        return "it is in the memory of a group, of which modules cannot have "
+               "variables";
+    if (!LLVMIsGlobalConstant(variable))
+        return "it can be written; what a kernel keeps stands in its arguments "
+               "or in host objects that are named as sites";
+    if (space >= 32 ||
+        (job->backend->foreign->constant_spaces & KILN__SPACE_BIT(space)) == 0)
+        return "constants are not in this address space";
+    return NULL;
+}
+
+static const char *refused_definition(const kiln__codegen_job *job,
+                                      LLVMValueRef variable)
+{
+    const char *section = LLVMGetSection(variable);
+    const char *why = refused_memory(job, variable);
+
+    if (why != NULL)
+        return why;
+    if (LLVMGetLinkage(variable) == LLVMAppendingLinkage)
+        return "a linker would make it longer";
+    if (section != NULL && *section != '\0')
+        return "it names a section";
+    if (LLVMIsExternallyInitialized(variable))
+        return "it is initialised elsewhere";
+    if (LLVMGetAlignment(variable) > ALIGNMENT_MAX)
+        return "it is aligned to more than 4096 bytes";
+    why = kiln__foreign_refused_type(job, LLVMGlobalGetValueType(variable));
+    if (why != NULL)
+        return why;
+    return refused_initialiser(job, LLVMGetInitializer(variable), 0);
+}
+
+kiln_status kiln__foreign_check_variable(kiln__codegen_job *job,
+                                         LLVMValueRef variable)
+{
+    const char *why;
+
+    if (kiln__foreign_is_site(job, variable))
+        return KILN_OK; /* foreign_sites.c looks at it */
+    if (LLVMIsDeclaration(variable))
+        return is_left_to_us(job, variable)
+                   ? KILN_OK
+                   : refuse(job, variable,
+                            "it is not defined; host objects are named as "
+                            "sites");
+    if (!LLVMIsThreadLocal(variable) &&
+        !LLVMIsExternallyInitialized(variable) && is_only_read(variable, 0))
+        LLVMSetGlobalConstant(variable, 1);
+    why = refused_definition(job, variable);
+    return why == NULL ? KILN_OK : refuse(job, variable, why);
+}

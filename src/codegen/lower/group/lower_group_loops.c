@@ -1,0 +1,245 @@
+/* lower_group_loops.c - loops that are better outside of the items. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include "codegen/lower/group/lower_group.h"
+
+/*
+ * A loop that all items of a group go through together, and in which
+ * neighbours read and write neighbouring elements, is no loop that vectors are
+ * made of: its turns lie far apart. Done once for the group, with the items
+ * inside, every turn is a loop over neighbours. (A dot product with a stride
+ * of the whole grid became 3 to 33 times as fast, a plain matrix product
+ * twice.) Items do not race, so the order of their turns does not matter.
+ *
+ * It is done for a kernel that has nothing collective, for FOR loops of some
+ * length under uniform control (lower_group_guards.c makes it so), if every
+ * access in them is either the same for the items of a row or at a distance
+ * of one element, and what they call only computes. Some access has to be of
+ * the second sort, or a float to be summed up, in an order that vectors would
+ * not keep.
+ */
+
+#define FEW_TURNS 16 /* are unrolled by LLVM */
+
+typedef enum stride {
+    STRIDE_NONE, /* the same along dimension 0 */
+    STRIDE_ONE,
+    STRIDE_OTHER
+} stride;
+
+typedef kiln__group_finder finder;
+
+/* What speaks for a loop. */
+typedef struct reasons {
+    int neighbours; /* some access is at STRIDE_ONE */
+    int floats;     /* it sets floats, one after the other: no vectors */
+} reasons;
+
+static stride stride_of(const finder *f, uint32_t index, unsigned depth);
+
+static stride sum_stride(const finder *f, const kiln__ir_node *node,
+                         unsigned depth)
+{
+    const stride a = stride_of(f, kiln__ir_operand(f->ir, node, 0), depth);
+    const stride b = stride_of(f, kiln__ir_operand(f->ir, node, 1), depth);
+
+    if (b == STRIDE_NONE)
+        return a;
+    return a == STRIDE_NONE && node->op == KILN__IR_ADD ? b : STRIDE_OTHER;
+}
+
+static stride query_stride(const kiln__ir_node *node)
+{
+    const int64_t query = node->imm / 4;
+
+    if (query != KILN__QUERY_GLOBAL_ID && query != KILN__QUERY_LOCAL_ID)
+        return STRIDE_OTHER;
+    return node->imm % 4 == 0 ? STRIDE_ONE : STRIDE_NONE;
+}
+
+/* A counter is the same for all wherever the loop's bounds are, also under a
+   guard that is still to be moved. */
+static stride counter_stride(const finder *f, uint32_t loop, unsigned depth)
+{
+    const kiln__ir_node *node = kiln__ir_node_at(f->ir, loop);
+
+    for (size_t i = 0; i < 2; i++)
+        if (stride_of(f, kiln__ir_operand(f->ir, node, i), depth) !=
+            STRIDE_NONE)
+            return STRIDE_OTHER;
+    return STRIDE_NONE;
+}
+
+static stride stride_of(const finder *f, uint32_t index, unsigned depth)
+{
+    const kiln__ir_node *node = kiln__ir_node_at(f->ir, index);
+
+    if (f->view->values[index] == KILN__UNIFORM_GROUP)
+        return STRIDE_NONE;
+    if (depth > 16)
+        return STRIDE_OTHER;
+    switch ((uint32_t)node->op) {
+    case KILN__IR_QUERY:
+        return query_stride(node);
+    case KILN__IR_ADD:
+    case KILN__IR_SUB:
+        return sum_stride(f, node, depth + 1);
+    case KILN__IR_MUL:
+        return sum_stride(f, node, depth + 1) == STRIDE_NONE ? STRIDE_NONE
+                                                             : STRIDE_OTHER;
+    case KILN__IR_LOCAL:
+        if (f->loops[node->imm] != 0)
+            return counter_stride(f, f->loops[node->imm] - 1, depth + 1);
+        if (f->sets[node->imm] == 0)
+            return STRIDE_OTHER;
+        return stride_of(
+            f,
+            kiln__ir_operand(
+                f->ir, kiln__ir_node_at(f->ir, f->sets[node->imm] - 1), 0),
+            depth + 1);
+    default:
+        return STRIDE_OTHER;
+    }
+}
+
+static int access_fits(const finder *f, const kiln__ir_node *node, reasons *r)
+{
+    const kiln__ir_node *array = kiln__ir_operand_at(f->ir, node, 0);
+    const uint32_t rank = kiln__ir_type_at(f->ir, array->type)->length;
+    const stride first = stride_of(f, kiln__ir_operand(f->ir, node, 1), 0);
+
+    if (f->view->values[kiln__ir_operand(f->ir, node, 0)] !=
+            KILN__UNIFORM_GROUP ||
+        first == STRIDE_OTHER)
+        return 0;
+    for (size_t i = 2; i <= rank; i++)
+        if (stride_of(f, kiln__ir_operand(f->ir, node, i), 0) != STRIDE_NONE)
+            return 0;
+    r->neighbours |= first == STRIDE_ONE;
+    return 1;
+}
+
+/* True for calls of what only computes. */
+static int call_fits(const finder *f, const kiln__ir_node *node)
+{
+    return (kiln__lower_effect(f->l, &f->l->functions[0], node) &
+            (KILN__READS | KILN__WRITES | KILN__PRINTS | KILN__CONVERGENT |
+             KILN__SHARES | KILN__RECURS)) == 0;
+}
+
+/* True when nothing in the loop speaks against it. */
+static int fits(const finder *f, uint32_t index, reasons *r)
+{
+    const kiln__ir_node *node = kiln__ir_node_at(f->ir, index);
+
+    switch ((uint32_t)node->op) {
+    case KILN__IR_PRINT:
+    case KILN__IR_ATOMIC:
+    case KILN__IR_FENCE:
+    case KILN__IR_BREAK:
+    case KILN__IR_CONTINUE:
+    case KILN__IR_RETURN:
+        return 0;
+    case KILN__IR_CALL:
+        if (!call_fits(f, node))
+            return 0;
+        break;
+    case KILN__IR_SET:
+        r->floats |= kiln__kind_is_float(
+            kiln__ir_kind(f->ir, f->ir->locals.items[node->imm].type));
+        break;
+    case KILN__IR_LOAD:
+    case KILN__IR_STORE:
+        if (!access_fits(f, node, r))
+            return 0;
+        break;
+    default:
+        break;
+    }
+    for (size_t i = 0; i < node->count; i++)
+        if (!fits(f, kiln__ir_operand(f->ir, node, i), r))
+            return 0;
+    return 1;
+}
+
+static int has_few_turns(const finder *f, const kiln__ir_node *node)
+{
+    const kiln__ir_node *low = kiln__ir_operand_at(f->ir, node, 0);
+    const kiln__ir_node *high = kiln__ir_operand_at(f->ir, node, 1);
+    const int64_t step = kiln__ir_operand_at(f->ir, node, 2)->imm;
+
+    return low->op == KILN__IR_CONST && high->op == KILN__IR_CONST &&
+           step > 0 && low->imm >= 0 && low->imm < INT32_MAX &&
+           high->imm <= low->imm + FEW_TURNS * (step < 64 ? step : 64);
+}
+
+int kiln__group_loop_fits(const kiln__group_finder *f, uint32_t index)
+{
+    const kiln__ir_node *node = kiln__ir_node_at(f->ir, index);
+    reasons r = {0, 0};
+
+    if (node->op != KILN__IR_FOR || has_few_turns(f, node))
+        return 0;
+    for (size_t i = 0; i < 2; i++)
+        if (f->view->values[kiln__ir_operand(f->ir, node, i)] !=
+            KILN__UNIFORM_GROUP)
+            return 0;
+    return fits(f, index, &r) && (r.neighbours || r.floats);
+}
+
+static int mark(const finder *f, uint32_t index)
+{
+    kiln__ir_node *node = &f->ir->nodes.items[index];
+    int marked = f->view->controls[index] == KILN__UNIFORM_GROUP &&
+                 kiln__group_loop_fits(f, index);
+
+    if (marked)
+        node->flags |= KILN__GROUP_OUTSIDE;
+    for (size_t i = 0; i < node->count; i++)
+        marked |= mark(f, kiln__ir_operand(f->ir, node, i));
+    return marked;
+}
+
+void kiln__group_mark_loops(const kiln__group_finder *f, int *found)
+{
+    *found = mark(f, f->ir->body);
+}
+
+static void find_sets(const finder *f)
+{
+    uint32_t *sets = f->sets;
+
+    for (uint32_t i = 1; i < f->ir->nodes.count; i++) {
+        const kiln__ir_node *node = &f->ir->nodes.items[i];
+
+        if (node->op != KILN__IR_SET && node->op != KILN__IR_FOR)
+            continue;
+        f->loops[node->imm] =
+            node->op == KILN__IR_FOR && sets[node->imm] == 0 ? i + 1 : 0;
+        sets[node->imm] = sets[node->imm] == 0 ? i + 1 : UINT32_MAX;
+    }
+    for (uint32_t i = 0; i < f->ir->locals.count; i++) {
+        if (sets[i] == UINT32_MAX || i < f->ir->parameter_count)
+            sets[i] = f->loops[i] = 0;
+        if (f->loops[i] != 0)
+            sets[i] = 0;
+    }
+}
+
+kiln_status kiln__group_finder_init(kiln__group_finder *f, kiln__lowering *l)
+{
+    kiln__lower_function *root = &l->functions[0];
+
+    *f = (kiln__group_finder){
+        .l = l,
+        .ir = &root->ir,
+        .view = kiln__uniform_entry(l->uniform),
+        .sets = kiln__arena_allocate_array(
+            &l->job->arena, root->ir.locals.count + 1, sizeof *f->sets),
+        .loops = kiln__arena_allocate_array(
+            &l->job->arena, root->ir.locals.count + 1, sizeof *f->loops),
+    };
+    if (f->sets == NULL || f->loops == NULL || f->view == NULL)
+        return kiln__job_fail(l->job, KILN_ENOMEM, "out of memory");
+    find_sets(f);
+    return KILN_OK;
+}

@@ -1,0 +1,312 @@
+/* lower_math.c - mathematical functions. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include "codegen/lower/lower.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "ir/ir_math_names.h"
+
+/*
+ * Where LLVM has an intrinsic it is used: LLVM folds, vectorises and lowers it
+ * to an instruction or to a call of C's function. The others are called by
+ * their C name, with f for f32. Code for a device calls the functions of its
+ * library (ir_math_names.h). f16 is computed in f32 and rounded.
+ */
+
+typedef struct method {
+    const char *intrinsic; /* or NULL */
+    const char *function;  /* C's name for f64, or NULL */
+} method;
+
+static const method floats[KILN__MATH_COUNT] = {
+    [KILN__MATH_SQRT] = {"llvm.sqrt", NULL},
+    [KILN__MATH_RSQRT] = {"llvm.sqrt", NULL},
+    [KILN__MATH_CBRT] = {NULL, "cbrt"},
+    [KILN__MATH_EXP] = {"llvm.exp", NULL},
+    [KILN__MATH_EXP2] = {"llvm.exp2", NULL},
+    [KILN__MATH_EXP10] = {"llvm.exp10", NULL},
+    [KILN__MATH_EXPM1] = {NULL, "expm1"},
+    [KILN__MATH_LOG] = {"llvm.log", NULL},
+    [KILN__MATH_LOG2] = {"llvm.log2", NULL},
+    [KILN__MATH_LOG10] = {"llvm.log10", NULL},
+    [KILN__MATH_LOG1P] = {NULL, "log1p"},
+    [KILN__MATH_SIN] = {"llvm.sin", NULL},
+    [KILN__MATH_COS] = {"llvm.cos", NULL},
+    [KILN__MATH_TAN] = {"llvm.tan", NULL},
+    [KILN__MATH_ASIN] = {"llvm.asin", NULL},
+    [KILN__MATH_ACOS] = {"llvm.acos", NULL},
+    [KILN__MATH_ATAN] = {"llvm.atan", NULL},
+    [KILN__MATH_ATAN2] = {"llvm.atan2", NULL},
+    [KILN__MATH_SINH] = {"llvm.sinh", NULL},
+    [KILN__MATH_COSH] = {"llvm.cosh", NULL},
+    [KILN__MATH_TANH] = {"llvm.tanh", NULL},
+    [KILN__MATH_ASINH] = {NULL, "asinh"},
+    [KILN__MATH_ACOSH] = {NULL, "acosh"},
+    [KILN__MATH_ATANH] = {NULL, "atanh"},
+    [KILN__MATH_ERF] = {NULL, "erf"},
+    [KILN__MATH_ERFC] = {NULL, "erfc"},
+    [KILN__MATH_TGAMMA] = {NULL, "tgamma"},
+    [KILN__MATH_LGAMMA] = {NULL, "lgamma"},
+    [KILN__MATH_POW] = {"llvm.pow", NULL},
+    [KILN__MATH_HYPOT] = {NULL, "hypot"},
+    [KILN__MATH_FMA] = {"llvm.fma", NULL},
+    [KILN__MATH_FLOOR] = {"llvm.floor", NULL},
+    [KILN__MATH_CEIL] = {"llvm.ceil", NULL},
+    [KILN__MATH_ROUND] = {"llvm.round", NULL},
+    [KILN__MATH_RINT] = {"llvm.rint", NULL},
+    [KILN__MATH_TRUNC] = {"llvm.trunc", NULL},
+    [KILN__MATH_COPYSIGN] = {"llvm.copysign", NULL},
+    [KILN__MATH_ABS] = {"llvm.fabs", NULL},
+    [KILN__MATH_MIN] = {"llvm.minnum", NULL},
+    [KILN__MATH_MAX] = {"llvm.maxnum", NULL},
+};
+
+LLVMValueRef kiln__lower_intrinsic(kiln__lowering *l, const char *name,
+                                   LLVMTypeRef type, LLVMValueRef *arguments,
+                                   unsigned count)
+{
+    const unsigned id = LLVMLookupIntrinsicID(name, strlen(name));
+    const LLVMValueRef function =
+        LLVMGetIntrinsicDeclaration(l->job->module, id, &type, 1);
+
+    return LLVMBuildCall2(l->builder, LLVMGlobalGetValueType(function),
+                          function, arguments, count, "");
+}
+
+/* ---- functions of C ---- */
+
+void kiln__lower_attribute(const kiln__lowering *l, LLVMValueRef function,
+                           const char *name)
+{
+    const unsigned kind = LLVMGetEnumAttributeKindForName(name, strlen(name));
+
+    LLVMAddAttributeAtIndex(function,
+                            (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
+                            LLVMCreateEnumAttribute(l->context, kind, 0));
+}
+
+/* Declares TYPE name(TYPE, ...), of whose errno and rounding mode nothing is
+   seen: it may be moved and repeated. */
+static LLVMValueRef declare(kiln__lowering *l, const char *name,
+                            LLVMTypeRef type, unsigned count)
+{
+    LLVMTypeRef parameters[3] = {type, type, type};
+    LLVMValueRef function = LLVMGetNamedFunction(l->job->module, name);
+
+    if (function != NULL)
+        return function;
+    function = LLVMAddFunction(l->job->module, name,
+                               LLVMFunctionType(type, parameters, count, 0));
+    kiln__lower_attribute(l, function, "nounwind");
+    kiln__lower_attribute(l, function, "willreturn");
+    kiln__lower_attribute(l, function, "memory");
+    return function;
+}
+
+static LLVMValueRef call_scalar(kiln__lowering *l, const kiln__ir_node *node,
+                                LLVMValueRef function, LLVMValueRef *arguments,
+                                unsigned count)
+{
+    return kiln__lower_flags(l, node,
+                             LLVMBuildCall2(l->builder,
+                                            LLVMGlobalGetValueType(function),
+                                            function, arguments, count, ""));
+}
+
+/* What a device's library, or else C's, calls the function; 0: there is none,
+   but an intrinsic. */
+static int function_name(const kiln__lowering *l, const kiln__ir_node *node,
+                         LLVMTypeRef lane, char out[KILN__MATH_NAME_SIZE])
+{
+    const kiln__codegen_settings *settings = l->job->settings;
+    const int is_f32 = LLVMGetTypeKind(lane) == LLVMFloatTypeKind;
+    const char *name = floats[node->imm].function;
+
+    if (l->job->backend->device != NULL)
+        return kiln__device_math_name(
+            out, kiln__device_math_names(settings->backend, settings->math),
+            (uint32_t)node->imm, is_f32 ? KILN_TYPE_F32 : KILN_TYPE_F64);
+    if (name == NULL)
+        return 0;
+    (void)snprintf(out, KILN__MATH_NAME_SIZE, "%s%s", name, is_f32 ? "f" : "");
+    return 1;
+}
+
+static LLVMTypeRef lane_of(LLVMTypeRef type)
+{
+    return LLVMGetTypeKind(type) == LLVMVectorTypeKind
+               ? LLVMGetElementType(type)
+               : type;
+}
+
+/* Calls a library's function, once an element for vectors. */
+static LLVMValueRef call_library(kiln__lowering *l, const kiln__ir_node *node,
+                                 const char *name, LLVMValueRef *arguments,
+                                 unsigned count)
+{
+    const LLVMTypeRef type = LLVMTypeOf(arguments[0]);
+    const int is_vector = LLVMGetTypeKind(type) == LLVMVectorTypeKind;
+    const LLVMValueRef function = declare(l, name, lane_of(type), count);
+    LLVMValueRef all;
+
+    if (!is_vector)
+        return call_scalar(l, node, function, arguments, count);
+    all = LLVMGetPoison(type);
+    for (unsigned i = 0; i < LLVMGetVectorSize(type); i++) {
+        const LLVMValueRef index = LLVMConstInt(l->i64, i, 0);
+        LLVMValueRef lane[3];
+
+        for (unsigned j = 0; j < count; j++)
+            lane[j] =
+                LLVMBuildExtractElement(l->builder, arguments[j], index, "");
+        all = LLVMBuildInsertElement(
+            l->builder, all, call_scalar(l, node, function, lane, count), index,
+            "");
+    }
+    return all;
+}
+
+/* ---- what is quick instead of exact ---- */
+
+LLVMValueRef kiln__lower_fast(kiln__lowering *l, const kiln__ir_node *node,
+                              int64_t operation, LLVMValueRef *arguments,
+                              unsigned count)
+{
+    const LLVMTypeRef type = LLVMTypeOf(arguments[0]);
+    LLVMValueRef all;
+
+    if (l->job->backend->fast == NULL || !kiln__lower_is_fast(l, node) ||
+        LLVMGetTypeKind(lane_of(type)) != LLVMFloatTypeKind)
+        return NULL;
+    if (LLVMGetTypeKind(type) != LLVMVectorTypeKind)
+        return l->job->backend->fast(l->job, l->builder, operation, arguments);
+    all = LLVMGetPoison(type);
+    for (unsigned i = 0; i < LLVMGetVectorSize(type); i++) {
+        const LLVMValueRef index = LLVMConstInt(l->i64, i, 0);
+        LLVMValueRef lane[3], made;
+
+        for (unsigned j = 0; j < count; j++)
+            lane[j] =
+                LLVMBuildExtractElement(l->builder, arguments[j], index, "");
+        made = l->job->backend->fast(l->job, l->builder, operation, lane);
+        if (made == NULL)
+            return NULL;
+        all = LLVMBuildInsertElement(l->builder, all, made, index, "");
+    }
+    return all;
+}
+
+/* ---- floats ---- */
+
+/* Asks without the switches: under "no NaN" the answer would be poison. */
+static LLVMValueRef test(kiln__lowering *l, int64_t math, LLVMValueRef value)
+{
+    const LLVMTypeRef type = LLVMTypeOf(value);
+    LLVMValueRef size, infinity;
+
+    if (math == KILN__MATH_ISNAN)
+        return LLVMBuildFCmp(l->builder, LLVMRealUNO, value, value, "");
+    size = kiln__lower_intrinsic(l, "llvm.fabs", type, &value, 1);
+    infinity = LLVMGetTypeKind(type) == LLVMVectorTypeKind
+                   ? LLVMConstReal(LLVMGetElementType(type), HUGE_VAL)
+                   : LLVMConstReal(type, HUGE_VAL);
+    infinity = kiln__lower_spread(l, type, infinity);
+    return LLVMBuildFCmp(l->builder,
+                         math == KILN__MATH_ISINF ? LLVMRealOEQ : LLVMRealOLT,
+                         size, infinity, "");
+}
+
+static LLVMValueRef one_over(kiln__lowering *l, const kiln__ir_node *node,
+                             LLVMValueRef value)
+{
+    const LLVMTypeRef type = LLVMTypeOf(value);
+    const LLVMValueRef one =
+        kiln__lower_spread(l, type, LLVMConstReal(lane_of(type), 1));
+
+    return kiln__lower_flags(l, node,
+                             LLVMBuildFDiv(l->builder, one, value, ""));
+}
+
+static LLVMValueRef of_floats(kiln__lowering *l, const kiln__ir_node *node,
+                              LLVMValueRef *arguments)
+{
+    const unsigned count = node->count;
+    char name[KILN__MATH_NAME_SIZE];
+    LLVMValueRef value = kiln__lower_fast(l, node, node->imm, arguments, count);
+
+    if (value != NULL)
+        return value;
+    if (function_name(l, node, lane_of(LLVMTypeOf(arguments[0])), name))
+        return call_library(l, node, name, arguments, count);
+    if (node->imm == KILN__MATH_FMOD)
+        return kiln__lower_flags(
+            l, node, LLVMBuildFRem(l->builder, arguments[0], arguments[1], ""));
+    value = kiln__lower_intrinsic(l, floats[node->imm].intrinsic,
+                                  LLVMTypeOf(arguments[0]), arguments, count);
+    value = kiln__lower_flags(l, node, value);
+    return node->imm == KILN__MATH_RSQRT ? one_over(l, node, value) : value;
+}
+
+/* ---- integers ---- */
+
+/* The intrinsic's second argument is false: it is defined for every value. */
+static LLVMValueRef with_no(kiln__lowering *l, const char *name,
+                            LLVMValueRef value)
+{
+    LLVMValueRef both[2] = {
+        value, LLVMConstInt(LLVMInt1TypeInContext(l->context), 0, 0)};
+
+    return kiln__lower_intrinsic(l, name, LLVMTypeOf(value), both, 2);
+}
+
+static LLVMValueRef of_integers(kiln__lowering *l, const kiln__ir_node *node,
+                                LLVMValueRef *arguments, int32_t kind)
+{
+    const int is_signed = kiln__kind_is_signed(kind);
+    const LLVMTypeRef type = LLVMTypeOf(arguments[0]);
+
+    switch (node->imm) {
+    case KILN__MATH_ABS: /* of MIN is MIN */
+        return is_signed ? with_no(l, "llvm.abs", arguments[0]) : arguments[0];
+    case KILN__MATH_MIN:
+        return kiln__lower_intrinsic(l, is_signed ? "llvm.smin" : "llvm.umin",
+                                     type, arguments, 2);
+    case KILN__MATH_MAX:
+        return kiln__lower_intrinsic(l, is_signed ? "llvm.smax" : "llvm.umax",
+                                     type, arguments, 2);
+    case KILN__MATH_POPCOUNT:
+        return kiln__lower_intrinsic(l, "llvm.ctpop", type, arguments, 1);
+    case KILN__MATH_CLZ:
+        return with_no(l, "llvm.ctlz", arguments[0]);
+    case KILN__MATH_CTZ:
+        return with_no(l, "llvm.cttz", arguments[0]);
+    case KILN__MATH_BITREVERSE:
+        return kiln__lower_intrinsic(l, "llvm.bitreverse", type, arguments, 1);
+    default: /* BYTESWAP: of one byte nothing */
+        return kiln__kind_width(kind) == 8
+                   ? arguments[0]
+                   : kiln__lower_intrinsic(l, "llvm.bswap", type, arguments, 1);
+    }
+}
+
+LLVMValueRef kiln__lower_math(kiln__lowering *l, const kiln__ir_node *node)
+{
+    const int32_t kind =
+        kiln__lower_lane(l, kiln__ir_operand_at(l->ir, node, 0));
+    const int32_t in = kind == KILN_TYPE_F16 ? KILN_TYPE_F32 : kind;
+    LLVMValueRef arguments[3] = {NULL, NULL, NULL};
+
+    for (size_t i = 0; i < node->count; i++) {
+        arguments[i] = kiln__lower_value(l, kiln__ir_operand(l->ir, node, i));
+        if (kiln__kind_is_float(kind))
+            arguments[i] = kiln__lower_float(l, arguments[i], kind, in);
+    }
+    if (!kiln__kind_is_float(kind))
+        return of_integers(l, node, arguments, kind);
+    if (node->imm == KILN__MATH_ISNAN || node->imm == KILN__MATH_ISINF ||
+        node->imm == KILN__MATH_ISFINITE)
+        return test(l, node->imm, arguments[0]);
+    return kiln__lower_float(l, of_floats(l, node, arguments), in, kind);
+}

@@ -1,0 +1,121 @@
+/* lower_raise.c - failing, and returning without having failed. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include "codegen/lower/lower.h"
+
+/*
+ * A function that can fail gives {value, i1} or, without a value, i1. The
+ * value beside a set flag is poison; no caller looks at it.
+ */
+
+LLVMTypeRef kiln__lower_result(const kiln__lowering *l,
+                               const kiln__lower_function *f)
+{
+    const LLVMTypeRef flag = LLVMInt1TypeInContext(l->context);
+    LLVMTypeRef members[2] = {f->types[f->ir.result].registers, flag};
+
+    if (kiln__ir_type_is_empty(&f->ir, f->ir.result))
+        return f->can_fail ? flag : LLVMVoidTypeInContext(l->context);
+    return f->can_fail ? LLVMStructTypeInContext(l->context, members, 2, 0)
+                       : members[0];
+}
+
+static int wants_frames(const kiln__lowering *l)
+{
+    return l->job->settings->debug_level >= KILN_DEBUG_FULL &&
+           l->job->backend->frame != NULL;
+}
+
+void kiln__lower_frame(kiln__lowering *l, uint32_t ordinal, const char *method)
+{
+    if (wants_frames(l))
+        l->job->backend->frame(l->job, l->builder, l->item, ordinal, method);
+}
+
+void kiln__lower_leave(kiln__lowering *l, int failed)
+{
+    const LLVMTypeRef result = kiln__lower_result(l, l->f);
+    const LLVMValueRef flag = LLVMConstInt(LLVMInt1TypeInContext(l->context),
+                                           (unsigned long long)failed, 0);
+
+    if (!l->f->can_fail && LLVMGetTypeKind(result) == LLVMVoidTypeKind)
+        LLVMBuildRetVoid(l->builder);
+    else if (!l->f->can_fail)
+        LLVMBuildRet(l->builder, LLVMGetPoison(result));
+    else if (LLVMGetTypeKind(result) != LLVMStructTypeKind)
+        LLVMBuildRet(l->builder, flag);
+    else
+        LLVMBuildRet(l->builder,
+                     LLVMBuildInsertValue(l->builder, LLVMGetPoison(result),
+                                          flag, 1, ""));
+}
+
+static void return_failure(kiln__lowering *l)
+{
+    if (l->group != NULL) {
+        l->as_group->fail(l);
+    } else if (l->f->converges != NULL) {
+        kiln__lower_fail(l);
+    } else {
+        kiln__lower_leave(l, 1);
+    }
+}
+
+void kiln__lower_return(kiln__lowering *l, LLVMValueRef value)
+{
+    const LLVMTypeRef result = kiln__lower_result(l, l->f);
+    const int has_value = !kiln__ir_type_is_empty(l->ir, l->ir->result);
+    const LLVMValueRef fine =
+        LLVMConstInt(LLVMInt1TypeInContext(l->context), 0, 0);
+
+    if (l->group != NULL) {
+        l->as_group->leave(l, value);
+        return;
+    }
+    if (has_value && l->f->can_fail) {
+        LLVMValueRef both = LLVMBuildInsertValue(
+            l->builder, LLVMGetPoison(result), value, 0, "");
+
+        LLVMBuildRet(l->builder,
+                     LLVMBuildInsertValue(l->builder, both, fine, 1, ""));
+    } else if (has_value)
+        LLVMBuildRet(l->builder, value);
+    else if (l->f->can_fail)
+        LLVMBuildRet(l->builder, fine);
+    else
+        LLVMBuildRetVoid(l->builder);
+}
+
+/* Goes to a new block that fails if `bad`; the builder stands in it, and
+   `fine` is where to go on. */
+static LLVMBasicBlockRef branch(kiln__lowering *l, LLVMValueRef bad)
+{
+    const LLVMBasicBlockRef fail = kiln__lower_block(l);
+    const LLVMBasicBlockRef fine = kiln__lower_block(l);
+    const LLVMValueRef jump = LLVMBuildCondBr(l->builder, bad, fail, fine);
+
+    LLVMSetMetadata(jump, l->prof_kind, l->cold);
+    LLVMPositionBuilderAtEnd(l->builder, fail);
+    return fine;
+}
+
+void kiln__lower_check(kiln__lowering *l, const kiln__ir_node *node,
+                       LLVMValueRef bad, uint32_t kind, const char *message,
+                       LLVMValueRef value0, LLVMValueRef value1)
+{
+    const LLVMBasicBlockRef fine = branch(l, bad);
+
+    l->job->backend->raise(l->job, l->builder, l->item, kind, node->ordinal,
+                           l->ir->method, message, value0, value1);
+    return_failure(l);
+    LLVMPositionBuilderAtEnd(l->builder, fine);
+}
+
+void kiln__lower_pass_on(kiln__lowering *l, const kiln__ir_node *node,
+                         LLVMValueRef failed)
+{
+    const LLVMBasicBlockRef fine = branch(l, failed);
+
+    kiln__lower_frame(l, node->ordinal, l->ir->method);
+    return_failure(l);
+    LLVMPositionBuilderAtEnd(l->builder, fine);
+}

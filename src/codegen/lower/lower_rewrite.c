@@ -1,0 +1,42 @@
+/* lower_rewrite.c - new nodes of typed IR, for what lowering rewrites. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include "codegen/lower/lower_rewrite.h"
+
+void kiln__rewrite_append(kiln__rewrite *r, kiln__node_list *to, uint32_t node)
+{
+    if (!kiln__array_push(r->ir->alloc, to, node))
+        r->no_memory = 1;
+}
+
+void kiln__rewrite_dispose(const kiln__rewrite *r, kiln__node_list *list)
+{
+    kiln__array_dispose(r->ir->alloc, list);
+}
+
+uint32_t kiln__rewrite_add(kiln__rewrite *r, kiln__ir_node node,
+                           const uint32_t *operands, size_t count)
+{
+    uint32_t index = 0;
+
+    if (kiln__ir_add_node(r->ir, &node, operands, count, &index) != KILN_OK)
+        r->no_memory = 1;
+    return index;
+}
+
+uint32_t kiln__rewrite_nothing(kiln__rewrite *r)
+{
+    uint32_t type = 0;
+
+    if (kiln__ir_scalar(r->ir, KILN_TYPE_NONE, &type) != KILN_OK)
+        r->no_memory = 1;
+    return type;
+}
+
+uint32_t kiln__rewrite_block(kiln__rewrite *r,
+                             const kiln__node_list *statements)
+{
+    const kiln__ir_node node = {.op = KILN__IR_BLOCK,
+                                .type = kiln__rewrite_nothing(r)};
+
+    return kiln__rewrite_add(r, node, statements->items, statements->count);
+}

@@ -1,0 +1,294 @@
+/* lower_prove.c - a cheap test that no check of a tile can fail. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include "codegen/lower/prove/lower_prove.h"
+
+#include <string.h>
+
+/*
+ * The test pays when it covers every check of bounds; a body that keeps one of
+ * them is no faster than the checked one. Other checks that cannot be proved,
+ * asserts say, stay in the second body.
+ */
+
+#define OBLIGATIONS_MAX 1000 /* they are searched one by one */
+
+typedef struct kiln__obligation {
+    const kiln__lower_function *f;
+    uint32_t node;
+    const kiln__prove_path *path;
+    const kiln__prove_symbol *condition;
+    LLVMValueRef holds;
+    int hopeless; /* holds only where no item comes */
+    struct kiln__obligation *next;
+} kiln__obligation;
+
+static int is_access(uint32_t op)
+{
+    return op == KILN__IR_LOAD || op == KILN__IR_STORE ||
+           op == KILN__IR_ATOMIC || op == KILN__IR_ELEMENT ||
+           op == KILN__IR_WITH_ELEMENT;
+}
+
+static size_t index_of(const kiln__prover *p, const kiln__lower_function *f)
+{
+    return (size_t)(f - p->l->functions);
+}
+
+/* The same condition was asked for on the path. */
+static LLVMValueRef find_holding(const kiln__prover *p,
+                                 const kiln__prove_path *path,
+                                 const kiln__prove_symbol *condition)
+{
+    for (const kiln__obligation *o = p->obligations; o != NULL; o = o->next)
+        if (o->path == path && o->condition == condition)
+            return o->holds;
+    return NULL;
+}
+
+static void add(kiln__prover *p, const kiln__obligation *obligation)
+{
+    kiln__obligation *o = kiln__arena_copy(p->arena, obligation, sizeof *o);
+
+    p->failed |= o == NULL;
+    if (o == NULL)
+        return;
+    o->next = p->obligations;
+    p->obligations = o;
+    if (++p->obligation_count > OBLIGATIONS_MAX)
+        p->budget = -1;
+}
+
+/* A check that no range decides stays in the second body; only an access may
+   be one that a tile can keep away from. What a program asserts is its own
+   business, too. */
+void kiln__prove_require(kiln__prover *p, const kiln__frame *frame,
+                         kiln__prove_path *path, uint32_t node,
+                         kiln__prove_symbol *condition)
+{
+    const uint32_t op = kiln__ir_node_at(frame->ir, node)->op;
+    const LLVMValueRef certain = kiln__prove_path_range(p, path, condition).low;
+    kiln__obligation o = {.f = frame->f,
+                          .node = node,
+                          .path = path,
+                          .condition = condition,
+                          .holds = find_holding(p, path, condition)};
+
+    if (p->failed || p->budget < 0)
+        return;
+    o.hopeless = certain == NULL || kiln__prove_is(certain, 0);
+    if (o.holds == NULL)
+        o.holds =
+            o.hopeless ? path->dead : kiln__prove_or(p, path->dead, certain);
+    if (kiln__prove_is(o.holds, 1))
+        return;
+    if (op == KILN__IR_ASSERT || kiln__prove_is(o.holds, 0) ||
+        (o.hopeless && !is_access(op))) {
+        p->lost[index_of(p, frame->f)][node] = 1;
+        p->moves_failed |= op == KILN__IR_SET;
+        return;
+    }
+    add(p, &o);
+}
+
+/* ---- the function ---- */
+
+LLVMValueRef kiln__prove_function(kiln__lowering *l, const char *suffix,
+                                  LLVMTypeRef result)
+{
+    const kiln__codegen_job *job = l->job;
+    const LLVMTypeRef item = kiln__lower_signature(l);
+    const unsigned count = item == NULL ? 0 : LLVMCountParamTypes(item);
+    LLVMTypeRef *types = kiln__arena_allocate_array(
+        &l->job->arena, (size_t)count + 6, sizeof(LLVMTypeRef));
+    const char *name = kiln__arena_format(&l->job->arena, "%s.%s",
+                                          job->request->entry, suffix);
+    LLVMValueRef function;
+
+    if (item == NULL || types == NULL || name == NULL)
+        return NULL;
+    LLVMGetParamTypes(item, types);
+    for (unsigned i = 0; i < 6; i++)
+        types[count + i] = l->i64;
+    function = LLVMAddFunction(job->module, name,
+                               LLVMFunctionType(result, types, count + 6, 0));
+    LLVMSetLinkage(function, LLVMInternalLinkage);
+    kiln__lower_attribute(l, function, "nounwind");
+    kiln__lower_attribute(l, function, "alwaysinline");
+    LLVMPositionBuilderAtEnd(
+        l->builder, LLVMAppendBasicBlockInContext(l->context, function, ""));
+    return function;
+}
+
+static int begin_marks(kiln__prover *p)
+{
+    const size_t count = p->l->count;
+
+    p->seen = kiln__arena_allocate_array(p->arena, count, sizeof *p->seen);
+    p->lost = kiln__arena_allocate_array(p->arena, count, sizeof *p->lost);
+    if (p->seen == NULL || p->lost == NULL)
+        return 0;
+    for (size_t i = 0; i < count; i++) {
+        const size_t nodes = p->l->functions[i].ir.nodes.count;
+
+        p->seen[i] = kiln__arena_allocate(p->arena, nodes);
+        p->lost[i] = kiln__arena_allocate(p->arena, nodes);
+        if (p->seen[i] == NULL || p->lost[i] == NULL)
+            return 0;
+    }
+    return 1;
+}
+
+kiln__prove_symbol **kiln__prove_begin(kiln__prover *p, LLVMValueRef function)
+{
+    kiln__lowering *l = p->l;
+    const unsigned bounds = LLVMCountParams(function) - 6;
+    LLVMValueRef *values = kiln__lower_gather(l, function);
+    kiln__prove_symbol **arguments = kiln__arena_allocate_array(
+        p->arena, l->ir->parameter_count, sizeof *arguments);
+
+    if (values == NULL || arguments == NULL || !begin_marks(p))
+        return NULL;
+    p->item = values[0];
+    for (unsigned d = 0; d < 3; d++) {
+        p->first[d] = LLVMGetParam(function, bounds + d);
+        p->last[d] = LLVMGetParam(function, bounds + 3 + d);
+    }
+    for (uint32_t i = 0; i < l->ir->parameter_count; i++)
+        arguments[i] = kiln__prove_symbol_of(
+            p, l->ir, l->ir->locals.items[i].type, values[1 + i]);
+    return arguments;
+}
+
+/* Interprets the kernel; its parameters are those of `function`. */
+static int interpret(kiln__prover *p, LLVMValueRef function)
+{
+    kiln__prove_symbol **arguments = kiln__prove_begin(p, function);
+    kiln__prove_path *root =
+        kiln__prove_path_new(p, NULL, kiln__prove_truth(p, 0));
+
+    if (arguments == NULL || root == NULL)
+        return 0;
+    (void)kiln__prove_call(p, NULL, root, p->l->f, arguments);
+    return !p->failed;
+}
+
+/* ---- what came out ---- */
+
+static int is_below(const kiln__prove_path *path, const kiln__prove_path *above)
+{
+    while (path != NULL && path != above)
+        path = path->parent;
+    return path != NULL;
+}
+
+/* True when a tile that stays away from the hopeless access still does
+   something that is checked. */
+static int can_avoid(const kiln__prover *p, const kiln__obligation *hopeless)
+{
+    for (const kiln__obligation *o = p->obligations; o != NULL; o = o->next)
+        if (!o->hopeless && !is_below(o->path, hopeless->path))
+            return 1;
+    return 0;
+}
+
+static int is_hopeless(const kiln__prover *p)
+{
+    for (const kiln__obligation *o = p->obligations; o != NULL; o = o->next)
+        if (o->hopeless && !can_avoid(p, o))
+            return 1;
+    return 0;
+}
+
+/* True when every check of bounds is proved, and some check is. */
+static int pays(const kiln__prover *p)
+{
+    int any = 0;
+
+    if (p->budget < 0 || p->moves_failed || is_hopeless(p))
+        return 0;
+    for (size_t i = 0; i < p->l->count; i++) {
+        const kiln__lower_function *f = &p->l->functions[i];
+
+        for (size_t n = 1; n < f->ir.nodes.count; n++) {
+            const kiln__ir_node *node = &f->ir.nodes.items[n];
+
+            const int is_proved = p->seen[i][n] && !p->lost[i][n];
+
+            if (node->op == KILN__IR_CALL || !kiln__lower_raises(p->l, f, node))
+                continue;
+            if (is_access(node->op) && !is_proved)
+                return 0;
+            any |= is_proved;
+        }
+    }
+    return any;
+}
+
+/* Each condition once; later ones stand first. */
+static int is_first(const kiln__obligation *o)
+{
+    for (const kiln__obligation *i = o->next; i != NULL; i = i->next)
+        if (i->holds == o->holds)
+            return 0;
+    return 1;
+}
+
+static void finish(kiln__prover *p)
+{
+    LLVMValueRef all = kiln__prove_truth(p, 1);
+
+    for (const kiln__obligation *o = p->obligations; o != NULL; o = o->next)
+        if (!p->lost[index_of(p, o->f)][o->node] && is_first(o))
+            all = kiln__prove_and(p, all, o->holds);
+    if (p->sizes != NULL)
+        all = kiln__prove_and(
+            p, all,
+            LLVMBuildICmp(p->l->builder, LLVMIntULE, p->sizes,
+                          kiln__prove_number(p, KILN__PROVE_SIZE_MAX), ""));
+    LLVMBuildRet(p->l->builder, all);
+    for (size_t i = 0; i < p->l->count; i++) {
+        kiln__lower_function *f = &p->l->functions[i];
+
+        f->proved = p->seen[i];
+        for (size_t n = 0; n < f->ir.nodes.count; n++)
+            f->proved[n] &= !p->lost[i][n];
+    }
+}
+
+static kiln_status attempt(kiln__lowering *l, kiln__prover *p)
+{
+    LLVMValueRef function;
+
+    l->f = &l->functions[0];
+    l->ir = &l->f->ir;
+    function = kiln__prove_function(l, "proof", p->i1);
+    if (function == NULL || !interpret(p, function))
+        return kiln__job_fail(l->job, KILN_ENOMEM, "out of memory");
+    if (pays(p)) {
+        finish(p);
+        l->job->proof_function = function;
+    } else {
+        LLVMDeleteFunction(function);
+    }
+    return KILN_OK;
+}
+
+kiln_status kiln__lower_prove(kiln__lowering *l)
+{
+    kiln_status status = KILN_OK;
+
+    for (int moves = 1; moves >= 0; moves--) {
+        kiln__prover p = {.l = l,
+                          .arena = &l->job->arena,
+                          .i1 = LLVMInt1TypeInContext(l->context),
+                          .top = KILN__PROVE_HERE,
+                          .budget = KILN__PROVE_STEPS_MAX,
+                          .moves = moves,
+                          .learns = 1};
+
+        status = attempt(l, &p);
+        if (status != KILN_OK || !p.moves_failed)
+            break;
+    }
+    return status;
+}

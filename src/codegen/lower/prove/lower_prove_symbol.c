@@ -1,0 +1,317 @@
+/* lower_prove_symbol.c - what expressions stand for. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include <string.h>
+
+#include "codegen/lower/prove/lower_prove.h"
+
+#define BUCKETS 1024
+#define FIELDS_MAX 64 /* larger aggregates are not taken apart */
+
+static kiln__prove_symbol *allocate(kiln__prover *p)
+{
+    /* Whoever fails to get one works on a spare and is thrown away. */
+    static const kiln__prove_symbol none;
+    kiln__prove_symbol *s = kiln__arena_allocate(p->arena, sizeof *s);
+
+    if (s == NULL) {
+        p->failed = 1;
+        return NULL;
+    }
+    *s = none;
+    s->id = p->symbol_count++;
+    return s;
+}
+
+kiln__prove_symbol *kiln__prove_symbol_leaf(kiln__prover *p, int32_t kind,
+                                            kiln__range range)
+{
+    kiln__prove_symbol *s = allocate(p);
+
+    if (s == NULL)
+        return NULL;
+    s->kind = kind;
+    s->range = range;
+    kiln__prove_symbol_bound(s);
+    return s;
+}
+
+void kiln__prove_size(kiln__prover *p, kiln__prove_symbol *s, LLVMValueRef most)
+{
+    s->least = 0;
+    s->greatest = KILN__PROVE_SIZE_MAX;
+    p->sizes = p->sizes == NULL
+                   ? most
+                   : LLVMBuildOr(p->l->builder, p->sizes, most, "");
+}
+
+/* ---- equal symbols once ---- */
+
+static uint32_t id_of(const kiln__prove_symbol *s)
+{
+    return s == NULL ? UINT32_MAX : s->id;
+}
+
+static kiln__prove_symbol **bucket(kiln__prover *p, uint32_t op, int32_t kind,
+                                   int64_t imm,
+                                   kiln__prove_symbol *const operands[3])
+{
+    uint64_t hash = op;
+
+    if (p->symbols == NULL) {
+        p->symbols =
+            kiln__arena_allocate_array(p->arena, BUCKETS, sizeof *p->symbols);
+        p->failed |= p->symbols == NULL;
+    }
+    hash = hash * 31 + (uint64_t)kind;
+    hash = hash * 1000003 + (uint64_t)imm;
+    for (int i = 0; i < 3; i++)
+        hash = hash * 1000003 + id_of(operands[i]);
+    hash ^= hash >> 32;
+    return p->symbols == NULL ? NULL
+                              : &p->symbols[(hash ^ hash >> 16) % BUCKETS];
+}
+
+/* A constant is found by its value. */
+kiln__prove_symbol *kiln__prove_symbol_constant(kiln__prover *p, int32_t kind,
+                                                int64_t value)
+{
+    kiln__prove_symbol *s = kiln__prove_symbol_make(p, KILN__IR_CONST, kind,
+                                                    value, NULL, NULL, NULL);
+
+    if (s != NULL && s->range.low == NULL) {
+        s->op = KILN__IR_CONST;
+        s->range = kiln__range_point(kind == KILN_TYPE_BOOL
+                                         ? kiln__prove_truth(p, value != 0)
+                                         : kiln__prove_number(p, value));
+    }
+    return s;
+}
+
+kiln__prove_symbol *kiln__prove_symbol_make(kiln__prover *p, uint32_t op,
+                                            int32_t kind, int64_t imm,
+                                            kiln__prove_symbol *a,
+                                            kiln__prove_symbol *b,
+                                            kiln__prove_symbol *c)
+{
+    kiln__prove_symbol *const operands[3] = {a, b, c};
+    kiln__prove_symbol **head = bucket(p, op, kind, imm, operands), *s;
+
+    if (head == NULL)
+        return NULL;
+    for (s = *head; s != NULL; s = s->chain)
+        if (s->op == op && s->kind == kind && s->imm == imm &&
+            memcmp(s->operands, operands, sizeof operands) == 0)
+            return s;
+    s = allocate(p);
+    if (s == NULL)
+        return NULL;
+    s->op = op;
+    s->kind = kind;
+    s->imm = imm;
+    memcpy(s->operands, operands, sizeof operands);
+    kiln__prove_symbol_bound(s);
+    s->chain = *head;
+    *head = s;
+    return s;
+}
+
+/* ---- aggregates ---- */
+
+kiln__prove_symbol *kiln__prove_symbol_fields(kiln__prover *p, uint32_t count)
+{
+    kiln__prove_symbol *s = allocate(p);
+
+    if (s == NULL)
+        return NULL;
+    s->op = KILN__SYMBOL_FIELDS;
+    s->field_count = count;
+    s->fields = kiln__arena_allocate_array(p->arena, count, sizeof *s->fields);
+    p->failed |= s->fields == NULL;
+    return s->fields == NULL ? NULL : s;
+}
+
+/* The number of fields a type is taken apart into; 0: it stays whole. */
+static uint32_t fields_of(const kiln__ir_type *type)
+{
+    const int has_fields =
+        kiln__kind_has_fields(type->kind) || type->kind == KILN_TYPE_ARRAY;
+
+    return has_fields && type->length <= FIELDS_MAX ? type->length : 0;
+}
+
+/* Makes a symbol of the type, field by field, from scalars by `scalar`. */
+static kiln__prove_symbol *build(kiln__prover *p, const kiln__ir *ir,
+                                 uint32_t index, int is_zero)
+{
+    const kiln__ir_type *type = kiln__ir_type_at(ir, index);
+    const uint32_t count = fields_of(type);
+    kiln__prove_symbol *s;
+    kiln__range full;
+
+    if (count == 0) {
+        full = kiln__range_full(p, type->kind);
+        return is_zero && full.low != NULL
+                   ? kiln__prove_symbol_constant(p, type->kind, 0)
+                   : kiln__prove_symbol_leaf(p, type->kind, full);
+    }
+    s = kiln__prove_symbol_fields(p, count);
+    for (uint32_t i = 0; s != NULL && i < count; i++) {
+        if (type->kind == KILN_TYPE_ARRAY) {
+            full = kiln__range_full(p, KILN_TYPE_I64);
+            full.low = kiln__prove_number(p, 0);
+            s->fields[i] = kiln__prove_symbol_leaf(p, KILN_TYPE_I64, full);
+        } else {
+            s->fields[i] = build(p, ir, kiln__ir_field(ir, type, i), is_zero);
+        }
+        if (s->fields[i] == NULL)
+            return NULL;
+    }
+    return s;
+}
+
+kiln__prove_symbol *kiln__prove_symbol_unknown(kiln__prover *p,
+                                               const kiln__ir *ir,
+                                               uint32_t type)
+{
+    return build(p, ir, type, 0);
+}
+
+kiln__prove_symbol *kiln__prove_symbol_zero(kiln__prover *p, const kiln__ir *ir,
+                                            uint32_t type)
+{
+    return build(p, ir, type, 1);
+}
+
+static kiln__prove_symbol *scalar_of(kiln__prover *p, int32_t kind,
+                                     LLVMValueRef value)
+{
+    if (kiln__range_full(p, kind).low == NULL)
+        return kiln__prove_symbol_leaf(p, kind, kiln__range_full(p, kind));
+    if (kind != KILN_TYPE_BOOL)
+        value = LLVMBuildIntCast2(p->l->builder, value, p->l->i64,
+                                  kiln__kind_is_signed(kind), "");
+    return kiln__prove_symbol_leaf(p, kind, kiln__range_point(value));
+}
+
+static kiln__prove_symbol *size_of(kiln__prover *p, LLVMValueRef value)
+{
+    kiln__prove_symbol *s =
+        kiln__prove_symbol_leaf(p, KILN_TYPE_I64, kiln__range_point(value));
+
+    if (s != NULL)
+        kiln__prove_size(p, s, value);
+    return s;
+}
+
+kiln__prove_symbol *kiln__prove_symbol_of(kiln__prover *p, const kiln__ir *ir,
+                                          uint32_t index, LLVMValueRef value)
+{
+    const kiln__ir_type *type = kiln__ir_type_at(ir, index);
+    const uint32_t count = fields_of(type);
+    kiln__prove_symbol *s;
+
+    if (count == 0)
+        return scalar_of(p, type->kind, value);
+    s = kiln__prove_symbol_fields(p, count);
+    for (uint32_t i = 0; s != NULL && i < count; i++) {
+        const int is_array = type->kind == KILN_TYPE_ARRAY;
+        LLVMValueRef part = LLVMBuildExtractValue(p->l->builder, value,
+                                                  is_array ? 1 + i : i, "");
+
+        s->fields[i] = is_array ? size_of(p, part)
+                                : kiln__prove_symbol_of(
+                                      p, ir, kiln__ir_field(ir, type, i), part);
+        if (s->fields[i] == NULL)
+            return NULL;
+    }
+    return s;
+}
+
+/* ---- one of two ---- */
+
+static int both_have_fields(const kiln__prove_symbol *a,
+                            const kiln__prove_symbol *b)
+{
+    return a->op == KILN__SYMBOL_FIELDS && b->op == KILN__SYMBOL_FIELDS &&
+           a->field_count == b->field_count;
+}
+
+/* A whole aggregate: nothing is known of it. */
+static kiln__prove_symbol *opaque(kiln__prover *p)
+{
+    return kiln__prove_symbol_leaf(p, KILN_TYPE_NONE,
+                                   kiln__range_full(p, KILN_TYPE_NONE));
+}
+
+kiln__prove_symbol *kiln__prove_symbol_choose(kiln__prover *p,
+                                              kiln__prove_symbol *condition,
+                                              kiln__prove_symbol *a,
+                                              kiln__prove_symbol *b)
+{
+    kiln__prove_symbol *s;
+
+    if (a == b || condition == NULL || a == NULL || b == NULL)
+        return a;
+    if (!both_have_fields(a, b))
+        return a->kind != b->kind || a->kind == KILN_TYPE_NONE
+                   ? opaque(p)
+                   : kiln__prove_symbol_make(p, KILN__IR_SELECT, a->kind, 0,
+                                             condition, a, b);
+    s = kiln__prove_symbol_fields(p, a->field_count);
+    for (uint32_t i = 0; s != NULL && i < a->field_count; i++)
+        s->fields[i] =
+            kiln__prove_symbol_choose(p, condition, a->fields[i], b->fields[i]);
+    return s;
+}
+
+static kiln__range join_ranges(kiln__prover *p, kiln__prove_path *from_a,
+                               kiln__range a, kiln__prove_path *from_b,
+                               kiln__range b)
+{
+    kiln__range both = kiln__range_join(p, a, b);
+
+    if (both.low == NULL)
+        return both;
+    both = kiln__range_select(p, from_b->dead, a, both);
+    return kiln__range_select(p, from_a->dead, b, both);
+}
+
+static kiln__prove_symbol *join_scalars(kiln__prover *p,
+                                        kiln__prove_path *from_a,
+                                        const kiln__prove_symbol *a,
+                                        kiln__prove_path *from_b,
+                                        const kiln__prove_symbol *b)
+{
+    kiln__prove_symbol *s = kiln__prove_symbol_leaf(
+        p, a->kind,
+        join_ranges(p, from_a, kiln__prove_path_range(p, from_a, a), from_b,
+                    kiln__prove_path_range(p, from_b, b)));
+
+    if (s != NULL) {
+        s->least = a->least < b->least ? a->least : b->least;
+        s->greatest = a->greatest > b->greatest ? a->greatest : b->greatest;
+    }
+    return s;
+}
+
+kiln__prove_symbol *kiln__prove_symbol_join(kiln__prover *p,
+                                            kiln__prove_path *from_a,
+                                            kiln__prove_symbol *a,
+                                            kiln__prove_path *from_b,
+                                            kiln__prove_symbol *b)
+{
+    kiln__prove_symbol *s;
+
+    if (a == b || a == NULL || b == NULL)
+        return a;
+    if (!both_have_fields(a, b)) {
+        if (a->kind != b->kind || a->kind == KILN_TYPE_NONE)
+            return opaque(p);
+        return join_scalars(p, from_a, a, from_b, b);
+    }
+    s = kiln__prove_symbol_fields(p, a->field_count);
+    for (uint32_t i = 0; s != NULL && i < a->field_count; i++)
+        s->fields[i] = kiln__prove_symbol_join(p, from_a, a->fields[i], from_b,
+                                               b->fields[i]);
+    return s;
+}

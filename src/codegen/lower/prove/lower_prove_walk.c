@@ -1,0 +1,556 @@
+/* lower_prove_walk.c - statements, loops and calls on paths. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include <string.h>
+
+#include "codegen/lower/prove/lower_prove.h"
+
+/*
+ * A loop's body is interpreted once, for all of its turns: what it sets may
+ * have any value when it begins and when it has ended. The locals of loops
+ * over ranges are bounded by these. A local that a loop's condition looks at
+ * and that its body only moves in one direction is taken to stay on its side
+ * of where it began; that each turn leaves it there is one more thing to
+ * prove.
+ */
+
+#define DEPTH_MAX 64     /* of calls */
+#define COPIES_A_STEP 16 /* of locals, or looks at nodes */
+
+static kiln__prove_symbol *value(kiln__prover *p, kiln__frame *frame,
+                                 kiln__prove_path *path,
+                                 const kiln__ir_node *node, size_t i)
+{
+    return kiln__prove_value(p, frame, path,
+                             kiln__ir_operand(frame->ir, node, i));
+}
+
+/* What is never reached is never wrong. */
+static void skip(kiln__prover *p, const kiln__frame *frame, uint32_t index)
+{
+    const kiln__ir_node *node = kiln__ir_node_at(frame->ir, index);
+
+    p->seen[frame->f - p->l->functions][index] = 1;
+    for (uint32_t i = 0; i < node->count; i++)
+        skip(p, frame, kiln__ir_operand(frame->ir, node, i));
+}
+
+static kiln__prove_symbol **copy_locals(kiln__prover *p,
+                                        const kiln__frame *frame)
+{
+    const size_t count = frame->ir->locals.count;
+    kiln__prove_symbol **copy;
+
+    p->budget -= (int64_t)(count / COPIES_A_STEP);
+    if (p->budget < 0)
+        return frame->locals; /* nothing comes of it any more */
+    copy = kiln__arena_allocate_array(p->arena, count, sizeof *copy);
+    if (copy == NULL)
+        p->failed = 1;
+    else if (count > 0)
+        memcpy(copy, frame->locals, count * sizeof *copy);
+    return copy;
+}
+
+/* ---- branches ---- */
+
+static kiln__prove_path *meet_again(kiln__prover *p, kiln__frame *frame,
+                                    kiln__prove_path *before,
+                                    kiln__prove_path *a,
+                                    kiln__prove_symbol **locals_a,
+                                    kiln__prove_path *b)
+{
+    if (a == NULL)
+        return b;
+    if (b == NULL) {
+        frame->locals = locals_a;
+        return a;
+    }
+    for (size_t i = 0; i < frame->ir->locals.count; i++)
+        frame->locals[i] =
+            kiln__prove_symbol_join(p, a, locals_a[i], b, frame->locals[i]);
+    return kiln__prove_path_new(p, before,
+                                kiln__prove_and(p, a->dead, b->dead));
+}
+
+/* A guard that no item of the tile is stopped by. */
+static kiln__prove_path *pass(kiln__prover *p, kiln__frame *frame,
+                              kiln__prove_path *path, const kiln__ir_node *node,
+                              int truth)
+{
+    const uint32_t block = kiln__ir_operand(frame->ir, node, 1);
+
+    (void)value(p, frame, path, node, 0);
+    if (truth == KILN__KNOWN_TRUE)
+        return kiln__prove_statement(p, frame, path, block);
+    skip(p, frame, block);
+    return path;
+}
+
+static kiln__prove_path *branch(kiln__prover *p, kiln__frame *frame,
+                                kiln__prove_path *path,
+                                const kiln__ir_node *node)
+{
+    const size_t locals_size = frame->ir->locals.count * sizeof *frame->locals;
+    kiln__prove_symbol *condition = value(p, frame, path, node, 0);
+    kiln__prove_symbol **before = copy_locals(p, frame), **locals_a;
+    kiln__prove_path *a = kiln__prove_path_refine(p, path, condition, 1),
+                     *b = path;
+
+    if (p->failed)
+        return path;
+    a = kiln__prove_statement(p, frame, a,
+                              kiln__ir_operand(frame->ir, node, 1));
+    locals_a = frame->locals;
+    frame->locals = before;
+    /* The way past the block matters where something differs on it. */
+    if (p->failed || a == NULL || node->count == 3 ||
+        memcmp(before, locals_a, locals_size) != 0)
+        b = kiln__prove_path_refine(p, path, condition, 0);
+    if (node->count == 3)
+        b = kiln__prove_statement(p, frame, b,
+                                  kiln__ir_operand(frame->ir, node, 2));
+    return p->failed ? path : meet_again(p, frame, path, a, locals_a, b);
+}
+
+/* ---- loops ---- */
+
+/* Forgets every local that is set below the node. */
+static void forget(kiln__prover *p, kiln__frame *frame, uint32_t index)
+{
+    const kiln__ir_node *node = kiln__ir_node_at(frame->ir, index);
+    const int sets = node->op == KILN__IR_SET || node->op == KILN__IR_FOR;
+
+    if (!kiln__prove_step(p))
+        return;
+    if (sets)
+        frame->locals[node->imm] = kiln__prove_symbol_unknown(
+            p, frame->ir, frame->ir->locals.items[node->imm].type);
+    for (uint32_t i = 0; i < node->count; i++)
+        forget(p, frame, kiln__ir_operand(frame->ir, node, i));
+}
+
+/* A local's one way through a loop: local = local OP amount. */
+typedef struct motion {
+    uint32_t local;
+    const kiln__ir_node *update; /* NULL: none yet */
+    int is_other;                /* it is set in another way, too */
+} motion;
+
+static int is_constant_above(const kiln__ir_node *node, int64_t least)
+{
+    return node->op == KILN__IR_CONST && node->imm >= least;
+}
+
+/* An amount that is likely not negative; whether it is, is proved later. */
+static int is_amount(const kiln__ir_node *node)
+{
+    return is_constant_above(node, 0) || node->op == KILN__IR_QUERY ||
+           node->op == KILN__IR_SIZE || node->op == KILN__IR_LENGTH;
+}
+
+/* 1: up; -1: towards 0; 0: neither. */
+static int direction(const kiln__ir *ir, const kiln__ir_node *update,
+                     uint32_t local)
+{
+    const kiln__ir_node *a, *b;
+
+    if (update->count != 2)
+        return 0;
+    a = kiln__ir_operand_at(ir, update, 0);
+    b = kiln__ir_operand_at(ir, update, 1);
+    if (update->op == KILN__IR_ADD && b->op == KILN__IR_LOCAL)
+        return b->imm == (int64_t)local && is_amount(a);
+    if (a->op != KILN__IR_LOCAL || a->imm != (int64_t)local)
+        return 0;
+    if (update->op == KILN__IR_ADD)
+        return is_amount(b);
+    if (update->op == KILN__IR_SHR)
+        return -is_constant_above(b, 0);
+    return -(update->op == KILN__IR_IDIV && is_constant_above(b, 1));
+}
+
+/* True when the expression reads the local. */
+static int reads(const kiln__ir *ir, uint32_t index, uint32_t local)
+{
+    const kiln__ir_node *node = kiln__ir_node_at(ir, index);
+
+    if (node->op == KILN__IR_LOCAL && node->imm == (int64_t)local)
+        return 1;
+    for (uint32_t i = 0; i < node->count; i++)
+        if (reads(ir, kiln__ir_operand(ir, node, i), local))
+            return 1;
+    return 0;
+}
+
+static void find_motion(const kiln__ir *ir, uint32_t index, motion *out)
+{
+    const kiln__ir_node *node = kiln__ir_node_at(ir, index);
+    const int is_set = node->op == KILN__IR_SET || node->op == KILN__IR_FOR;
+
+    if (is_set && node->imm == (int64_t)out->local) {
+        const kiln__ir_node *update = kiln__ir_operand_at(ir, node, 0);
+
+        if (node->op == KILN__IR_FOR || out->update != NULL ||
+            direction(ir, update, out->local) == 0)
+            out->is_other = 1;
+        out->update = update;
+    }
+    for (uint32_t i = 0; i < node->count; i++)
+        find_motion(ir, kiln__ir_operand(ir, node, i), out);
+}
+
+/* What the local may be at the start of any turn. */
+static kiln__range moved_range(kiln__prover *p, kiln__prove_path *path,
+                               const kiln__prove_symbol *start, int way)
+{
+    const kiln__range full = kiln__range_full(p, start->kind);
+    const kiln__range begin = kiln__prove_path_range(p, path, start);
+
+    if (begin.low == NULL)
+        return full;
+    if (way > 0)
+        return (kiln__range){begin.low, full.high};
+    return kiln__range_join(p, begin,
+                            kiln__range_point(kiln__prove_number(p, 0)));
+}
+
+/* Gives a local that moves one way its bounds. */
+static void begin_motion(kiln__prover *p, kiln__frame *frame,
+                         kiln__prove_path *path, uint32_t loop, uint32_t local,
+                         const kiln__prove_symbol *start,
+                         kiln__prove_symbol **moving)
+{
+    const kiln__ir *ir = frame->ir;
+    const kiln__ir_node *node = kiln__ir_node_at(ir, loop);
+    motion m = {.local = local};
+
+    p->budget -= (int64_t)(ir->nodes.count / COPIES_A_STEP);
+    if (p->budget < 0 || !kiln__kind_is_integer(start->kind) ||
+        !reads(ir, kiln__ir_operand(ir, node, 0), local))
+        return;
+    find_motion(ir, loop, &m);
+    if (m.is_other || m.update == NULL)
+        return;
+    moving[local] = kiln__prove_symbol_leaf(
+        p, start->kind,
+        moved_range(p, path, start, direction(ir, m.update, local)));
+    if (moving[local] != NULL)
+        frame->locals[local] = moving[local];
+}
+
+/* Forgets what the loop sets; where its first operand is a condition, what
+   moves one way keeps its bounds, which are noted in `moving`. */
+static int begin_turns(kiln__prover *p, kiln__frame *frame,
+                       kiln__prove_path *path, uint32_t loop,
+                       kiln__prove_symbol **moving)
+{
+    const kiln__ir_node *node = kiln__ir_node_at(frame->ir, loop);
+    kiln__prove_symbol **before = copy_locals(p, frame);
+
+    if (before == NULL || moving == NULL)
+        return 0;
+    forget(p, frame, loop);
+    if (node->op != KILN__IR_WHILE || !p->moves)
+        return 1;
+    for (uint32_t i = 0; i < frame->ir->locals.count; i++)
+        if (before[i] != frame->locals[i] && before[i] != NULL)
+            begin_motion(p, frame, path, loop, i, before[i], moving);
+    return 1;
+}
+
+/* Each SET of a moving local must leave it within its bounds. */
+static void oblige_bounds(kiln__prover *p, kiln__frame *frame,
+                          kiln__prove_path *path, uint32_t index,
+                          kiln__prove_symbol *next,
+                          const kiln__prove_symbol *bounds)
+{
+    kiln__range range;
+    kiln__prove_symbol *low, *high;
+
+    if (next == NULL || next->kind != bounds->kind)
+        return;
+    range = bounds->range;
+    if (range.low == NULL)
+        return;
+    low = kiln__prove_symbol_leaf(p, next->kind, kiln__range_point(range.low));
+    high =
+        kiln__prove_symbol_leaf(p, next->kind, kiln__range_point(range.high));
+    kiln__prove_require(
+        p, frame, path, index,
+        kiln__prove_symbol_make(
+            p, KILN__IR_AND, KILN_TYPE_BOOL, 0,
+            kiln__prove_symbol_make(p, KILN__IR_GE, KILN_TYPE_BOOL, 0, next,
+                                    low, NULL),
+            kiln__prove_symbol_make(p, KILN__IR_LE, KILN_TYPE_BOOL, 0, next,
+                                    high, NULL),
+            NULL));
+}
+
+static kiln__prove_symbol **moving_locals(kiln__prover *p,
+                                          const kiln__frame *frame)
+{
+    kiln__prove_symbol **moving = kiln__arena_allocate_array(
+        p->arena, frame->ir->locals.count, sizeof *moving);
+
+    p->failed |= moving == NULL;
+    return moving;
+}
+
+/* Interprets the block as one turn of a loop. Bounds of an outer loop hold
+   in the inner one; its own lie within them. */
+static void turn(kiln__prover *p, kiln__frame *frame, kiln__prove_path *path,
+                 uint32_t block, kiln__prove_symbol **moving)
+{
+    kiln__prove_symbol **outer = frame->moving;
+
+    for (size_t i = 0; outer != NULL && i < frame->ir->locals.count; i++)
+        if (moving[i] == NULL)
+            moving[i] = outer[i];
+    frame->moving = moving;
+    (void)kiln__prove_statement(p, frame, path, block);
+    frame->moving = outer;
+}
+
+static kiln__prove_path *repeat(kiln__prover *p, kiln__frame *frame,
+                                kiln__prove_path *path, uint32_t index)
+{
+    const kiln__ir_node *node = kiln__ir_node_at(frame->ir, index);
+    kiln__prove_symbol **moving = moving_locals(p, frame), *condition;
+
+    if (!begin_turns(p, frame, path, index, moving))
+        return path;
+    condition = value(p, frame, path, node, 0);
+    turn(p, frame, kiln__prove_path_refine(p, path, condition, 1),
+         kiln__ir_operand(frame->ir, node, 1), moving);
+    forget(p, frame, index);
+    return path;
+}
+
+/* The local's range: from `low` up to before `high`, or down. */
+static kiln__prove_symbol *counter(kiln__prover *p, kiln__prove_path *path,
+                                   const kiln__prove_symbol *low,
+                                   const kiln__prove_symbol *high, int is_up)
+{
+    const kiln__range a = kiln__prove_path_range(p, path, low);
+    const kiln__range b = kiln__prove_path_range(p, path, high);
+    kiln__range range = {NULL, NULL};
+    kiln__prove_symbol *s;
+
+    if (a.low != NULL && b.low != NULL)
+        range = is_up ? (kiln__range){a.low, kiln__prove_plus(p, b.high, -1)}
+                      : (kiln__range){kiln__prove_plus(p, b.low, 1), a.high};
+    s = kiln__prove_symbol_leaf(p, low->kind, range);
+    if (s != NULL && is_up) {
+        s->least = low->least;
+        s->greatest = high->greatest - (high->greatest > INT64_MIN);
+    }
+    return s;
+}
+
+static kiln__prove_path *count(kiln__prover *p, kiln__frame *frame,
+                               kiln__prove_path *path, uint32_t index)
+{
+    const kiln__ir_node *node = kiln__ir_node_at(frame->ir, index);
+    const kiln__ir_node *step = kiln__ir_operand_at(frame->ir, node, 2);
+    kiln__prove_symbol *low = value(p, frame, path, node, 0);
+    kiln__prove_symbol *high = value(p, frame, path, node, 1);
+    kiln__prove_symbol **moving = moving_locals(p, frame), *any;
+    kiln__prove_path *inside;
+    int is_up;
+
+    (void)value(p, frame, path, node, 2);
+    if (low == NULL || high == NULL ||
+        !begin_turns(p, frame, path, index, moving))
+        return path;
+    is_up = !kiln__kind_is_signed(low->kind) || step->imm > 0;
+    any = kiln__prove_symbol_make(p, is_up ? KILN__IR_LT : KILN__IR_GT,
+                                  KILN_TYPE_BOOL, 0, low, high, NULL);
+    inside = kiln__prove_path_refine(p, path, any, 1);
+    frame->locals[node->imm] = counter(p, inside, low, high, is_up);
+    turn(p, frame, inside, kiln__ir_operand(frame->ir, node, 3), moving);
+    forget(p, frame, index);
+    return path;
+}
+
+/* True when a BREAK or CONTINUE below the node leaves it. */
+static int jumps(const kiln__ir *ir, uint32_t index)
+{
+    const kiln__ir_node *node = kiln__ir_node_at(ir, index);
+
+    if (node->op == KILN__IR_BREAK || node->op == KILN__IR_CONTINUE)
+        return 1;
+    if (node->op == KILN__IR_WHILE || node->op == KILN__IR_FOR ||
+        node->op == KILN__IR_UNROLLED)
+        return 0;
+    for (uint32_t i = 0; i < node->count; i++)
+        if (jumps(ir, kiln__ir_operand(ir, node, i)))
+            return 1;
+    return 0;
+}
+
+static kiln__prove_path *unroll(kiln__prover *p, kiln__frame *frame,
+                                kiln__prove_path *path, uint32_t index)
+{
+    const kiln__ir_node *node = kiln__ir_node_at(frame->ir, index);
+    kiln__prove_path *at = path;
+    int jump = 0;
+
+    for (uint32_t i = 0; i < node->count; i++)
+        jump |= jumps(frame->ir, kiln__ir_operand(frame->ir, node, i));
+    for (uint32_t i = 0; i < node->count; i++) {
+        const uint32_t block = kiln__ir_operand(frame->ir, node, i);
+
+        if (jump)
+            forget(p, frame, index);
+        if (at == NULL) {
+            skip(p, frame, block);
+            continue;
+        }
+        at = kiln__prove_statement(p, frame, at, block);
+        if (jump)
+            at = path;
+    }
+    if (jump)
+        forget(p, frame, index);
+    return at;
+}
+
+/* ---- calls ---- */
+
+static void give_back(kiln__prover *p, kiln__frame *frame,
+                      kiln__prove_path *path, const kiln__ir_node *node)
+{
+    kiln__prove_symbol *result =
+        node->count > 0 ? value(p, frame, path, node, 0) : NULL;
+
+    if (frame->returned == NULL) {
+        frame->returned = path;
+        frame->result = result;
+        return;
+    }
+    if (result != NULL && frame->result != NULL)
+        frame->result = kiln__prove_symbol_join(p, frame->returned,
+                                                frame->result, path, result);
+    frame->returned = kiln__prove_path_new(
+        p, frame->root, kiln__prove_and(p, frame->returned->dead, path->dead));
+}
+
+int kiln__prove_locals(kiln__prover *p, kiln__frame *frame,
+                       kiln__prove_symbol **arguments)
+{
+    const kiln__ir *ir = frame->ir;
+
+    frame->locals = kiln__arena_allocate_array(p->arena, ir->locals.count,
+                                               sizeof *frame->locals);
+    if (frame->locals == NULL) {
+        p->failed = 1;
+        return 0;
+    }
+    for (uint32_t i = 0; i < ir->locals.count; i++)
+        frame->locals[i] =
+            i < ir->parameter_count
+                ? arguments[i]
+                : kiln__prove_symbol_zero(p, ir, ir->locals.items[i].type);
+    return 1;
+}
+
+kiln__prove_symbol *kiln__prove_call(kiln__prover *p, const kiln__frame *caller,
+                                     kiln__prove_path *path,
+                                     const kiln__lower_function *f,
+                                     kiln__prove_symbol **arguments)
+{
+    kiln__frame frame = {.f = f,
+                         .ir = &f->ir,
+                         .root = path,
+                         .depth = caller == NULL ? 0 : caller->depth + 1};
+
+    if (f->recursive || frame.depth > DEPTH_MAX)
+        return kiln__prove_symbol_unknown(p, &f->ir, f->ir.result);
+    if (!kiln__prove_locals(p, &frame, arguments))
+        return NULL;
+    (void)kiln__prove_statement(p, &frame, path, f->ir.body);
+    return frame.result != NULL
+               ? frame.result
+               : kiln__prove_symbol_unknown(p, &f->ir, f->ir.result);
+}
+
+/* ---- statements ---- */
+
+static kiln__prove_path *block(kiln__prover *p, kiln__frame *frame,
+                               kiln__prove_path *path,
+                               const kiln__ir_node *node)
+{
+    for (uint32_t i = 0; i < node->count; i++) {
+        const uint32_t statement = kiln__ir_operand(frame->ir, node, i);
+
+        if (path == NULL)
+            skip(p, frame, statement);
+        else
+            path = kiln__prove_statement(p, frame, path, statement);
+    }
+    return path;
+}
+
+static void set(kiln__prover *p, kiln__frame *frame, kiln__prove_path *path,
+                uint32_t index)
+{
+    const kiln__ir_node *node = kiln__ir_node_at(frame->ir, index);
+    kiln__prove_symbol *next = value(p, frame, path, node, 0);
+
+    if (frame->moving != NULL && frame->moving[node->imm] != NULL)
+        oblige_bounds(p, frame, path, index, next, frame->moving[node->imm]);
+    frame->locals[node->imm] = next;
+}
+
+static kiln__prove_path *assert_true(kiln__prover *p, kiln__frame *frame,
+                                     kiln__prove_path *path, uint32_t index)
+{
+    kiln__prove_symbol *condition =
+        value(p, frame, path, kiln__ir_node_at(frame->ir, index), 0);
+
+    kiln__prove_require(p, frame, path, index, condition);
+    return kiln__prove_path_refine(p, path, condition, 1);
+}
+
+kiln__prove_path *kiln__prove_statement(kiln__prover *p, kiln__frame *frame,
+                                        kiln__prove_path *path, uint32_t index)
+{
+    const kiln__ir_node *node = kiln__ir_node_at(frame->ir, index);
+
+    if (p->failed || path == NULL || !kiln__prove_step(p))
+        return NULL;
+    p->seen[frame->f - p->l->functions][index] = 1;
+    switch ((uint32_t)node->op) {
+    case KILN__IR_BLOCK:
+        return block(p, frame, path, node);
+    case KILN__IR_SET:
+        set(p, frame, path, index);
+        return path;
+    case KILN__IR_STORE:
+        kiln__prove_access(p, frame, path, index);
+        return path;
+    case KILN__IR_IF:
+        return kiln__lower_known(frame->f, index) != 0
+                   ? pass(p, frame, path, node,
+                          kiln__lower_known(frame->f, index))
+                   : branch(p, frame, path, node);
+    case KILN__IR_WHILE:
+        return repeat(p, frame, path, index);
+    case KILN__IR_FOR:
+        return count(p, frame, path, index);
+    case KILN__IR_UNROLLED:
+        return unroll(p, frame, path, index);
+    case KILN__IR_BREAK:
+    case KILN__IR_CONTINUE:
+        return NULL;
+    case KILN__IR_RETURN:
+        give_back(p, frame, path, node);
+        return NULL;
+    case KILN__IR_ASSERT:
+        return assert_true(p, frame, path, index);
+    default: /* EVAL, PRINT, BARRIER */
+        for (uint32_t i = 0; i < node->count; i++)
+            (void)value(p, frame, path, node, i);
+        return path;
+    }
+}

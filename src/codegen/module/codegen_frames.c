@@ -1,0 +1,210 @@
+/* codegen_frames.c - what compiled functions need of a thread's stack. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include <stdlib.h>
+#include <string.h>
+
+#include "abi/host_abi.h"
+#include "codegen/module/codegen_stages.h"
+
+/*
+ * A frame's size is known when machine code is made, and LLVM tells it of each
+ * function whose frame is above a limit: as a warning, for which the limit is
+ * none on the host. Kernels run on threads of the host's there, whatever stack
+ * these have: the launcher compares it with what a kernel needs.
+ */
+
+/* What one function may need, in bytes. */
+#define FRAME_MAX 524288
+#define TEXT_OF(number) #number
+#define TEXT(macro) TEXT_OF(macro)
+
+/* Beside its frame: saved registers, the return address, alignment. */
+#define FRAME_MORE 128
+/* What every frame may skip for its alignment is in that. */
+#define ALIGNMENT_OF_ANY 64
+
+/* LLVM's own count of it is of 64 bits and wraps. */
+static uint64_t times(uint64_t a, uint64_t b)
+{
+    uint64_t product;
+
+    return __builtin_mul_overflow(a, b, &product) ? UINT64_MAX : product;
+}
+
+/* At least what the type takes, or more than a frame may have. */
+static uint64_t size_of(const kiln__codegen_job *job, LLVMTypeRef type)
+{
+    uint64_t size = 0, part;
+
+    switch ((int)LLVMGetTypeKind(type)) {
+    case LLVMArrayTypeKind:
+        return times(LLVMGetArrayLength2(type),
+                     size_of(job, LLVMGetElementType(type)));
+    case LLVMStructTypeKind:
+        for (unsigned i = 0; i < LLVMCountStructElementTypes(type); i++) {
+            part = size_of(job, LLVMStructGetTypeAtIndex(type, i));
+            if (part > FRAME_MAX - size)
+                return UINT64_MAX;
+            size += part;
+        }
+        return size;
+    default:
+        return LLVMABISizeOfType(job->layout, type);
+    }
+}
+
+static uint64_t alloca_size(const kiln__codegen_job *job, LLVMValueRef alloca)
+{
+    const uint64_t size = size_of(job, LLVMGetAllocatedType(alloca));
+    LLVMValueRef count = LLVMGetOperand(alloca, 0);
+
+    return LLVMIsAConstantInt(count)
+               ? times(size, LLVMConstIntGetZExtValue(count))
+               : size;
+}
+
+static int runs_on_threads(const kiln__codegen_job *job)
+{
+    return job->backend->exhausted != NULL;
+}
+
+static const char *name_of_parent(LLVMValueRef instruction)
+{
+    size_t size;
+
+    return LLVMGetValueName2(
+        LLVMGetBasicBlockParent(LLVMGetInstructionParent(instruction)), &size);
+}
+
+/* What the sizes do not tell: the bytes that an alignment skips, and memory
+   whose size is known when the code runs. */
+static void count_alloca(kiln__codegen_job *job, LLVMValueRef alloca)
+{
+    const unsigned alignment = LLVMGetAlignment(alloca);
+
+    if (alloca_size(job, alloca) > FRAME_MAX)
+        kiln__job_fail(job, KILN_ECODEGEN,
+                       "stack frame size exceeds limit (%d) in function '%s', "
+                       "by one variable",
+                       FRAME_MAX, name_of_parent(alloca));
+    if (alignment > ALIGNMENT_OF_ANY)
+        job->frame_bytes += alignment;
+    if (!LLVMIsAConstantInt(LLVMGetOperand(alloca, 0)) ||
+        LLVMGetInstructionParent(alloca) !=
+            LLVMGetEntryBasicBlock(
+                LLVMGetBasicBlockParent(LLVMGetInstructionParent(alloca))))
+        job->grows = 1;
+}
+
+static void count_allocas(kiln__codegen_job *job, LLVMValueRef function)
+{
+    LLVMBasicBlockRef b;
+    LLVMValueRef i;
+
+    for (b = LLVMGetFirstBasicBlock(function); b != NULL;
+         b = LLVMGetNextBasicBlock(b))
+        for (i = LLVMGetFirstInstruction(b); i != NULL;
+             i = LLVMGetNextInstruction(i))
+            if (LLVMIsAAllocaInst(i) != NULL)
+                count_alloca(job, i);
+}
+
+void kiln__frames_ask(kiln__codegen_job *job, LLVMModuleRef module)
+{
+    static const char name[] = "warn-stack-size";
+    const char *most = runs_on_threads(job) ? "0" : TEXT(FRAME_MAX);
+    LLVMAttributeRef limit = LLVMCreateStringAttribute(
+        job->context, name, sizeof name - 1, most, (unsigned)strlen(most));
+    LLVMValueRef f;
+
+    for (f = LLVMGetFirstFunction(module); f != NULL;
+         f = LLVMGetNextFunction(f)) {
+        if (LLVMIsDeclaration(f))
+            continue;
+        LLVMAddAttributeAtIndex(
+            f, (LLVMAttributeIndex)LLVMAttributeFunctionIndex, limit);
+        count_allocas(job, f);
+    }
+}
+
+/* "stack frame size (96) exceeds limit (0) in function 'f'" */
+int kiln__frames_take(kiln__codegen_job *job, const char *text)
+{
+    static const char words[] = "stack frame size (";
+    const char *at = strstr(text, words), *of;
+    unsigned long long size;
+
+    if (at == NULL)
+        return 0;
+    size = strtoull(at + sizeof words - 1, NULL, 10);
+    of = strstr(at, " in function");
+    if (size == 0 || size > FRAME_MAX)
+        kiln__job_fail(job, KILN_ECODEGEN,
+                       "LLVM: stack frame size (%llu) exceeds limit (%d)%s",
+                       size, FRAME_MAX, of != NULL ? of : "");
+    job->frame_bytes += size + FRAME_MORE;
+    return 1;
+}
+
+/* True when the function calls what the module defines, or nobody knows what:
+   code of others may recur by that. */
+static int calls_another(LLVMValueRef function)
+{
+    LLVMBasicBlockRef b;
+    LLVMValueRef i, callee;
+
+    for (b = LLVMGetFirstBasicBlock(function); b != NULL;
+         b = LLVMGetNextBasicBlock(b))
+        for (i = LLVMGetFirstInstruction(b); i != NULL;
+             i = LLVMGetNextInstruction(i)) {
+            callee = LLVMIsACallInst(i) != NULL ? LLVMGetCalledValue(i) : NULL;
+            if (callee == NULL || LLVMIsAInlineAsm(callee) != NULL)
+                continue;
+            if (LLVMIsAFunction(callee) == NULL || !LLVMIsDeclaration(callee))
+                return 1;
+        }
+    return 0;
+}
+
+/* The entry, or what it calls by way of the host (host_polls.c). */
+static int is_kernel(const kiln__codegen_job *job, LLVMValueRef function)
+{
+    const size_t size = strlen(job->request->entry);
+    const char *name = LLVMGetValueName(function);
+
+    return strncmp(name, job->request->entry, size) == 0 &&
+           (name[size] == '\0' || strcmp(name + size, KILN__HOST_BODY) == 0);
+}
+
+/* Whatever calls itself is called from another function: the kernel is not. */
+static int may_recur(const kiln__codegen_job *job)
+{
+    LLVMValueRef f;
+
+    if (job->request->module == NULL)
+        return job->recurs;
+    for (f = LLVMGetFirstFunction(job->module); f != NULL;
+         f = LLVMGetNextFunction(f))
+        if (!LLVMIsDeclaration(f) && !is_kernel(job, f) && calls_another(f))
+            return 1;
+    return 0;
+}
+
+uint32_t kiln__frames_stack(kiln__codegen_job *job)
+{
+    uint64_t all = job->frame_bytes;
+
+    if (!runs_on_threads(job))
+        return 0;
+    /* The last call that is within the bound may end beyond it, and the one
+       that raises has a frame, too. */
+    if (job->grows || may_recur(job))
+        all = 2 * all + KILN__HOST_RECURSION;
+    if (all <= KILN__HOST_STACK_MAX)
+        return (uint32_t)all;
+    kiln__job_fail(job, KILN_ECODEGEN,
+                   "the functions of the kernel need %llu bytes of stack, of "
+                   "%u at most",
+                   (unsigned long long)all, KILN__HOST_STACK_MAX);
+    return 0;
+}

@@ -1,0 +1,174 @@
+/* codegen_job.c - what every stage of a job needs. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "abi/host_abi.h"
+#include "codegen/module/codegen_stages.h"
+#include "kiln/type.h"
+
+/* ---- failures ---- */
+
+kiln_status kiln__job_fail(kiln__codegen_job *job, kiln_status status,
+                           const char *format, ...)
+{
+    va_list arguments;
+
+    if (job->status != KILN_OK)
+        return job->status;
+    if (job->too_deep) {
+        job->message = "the code is nested too deeply to be compiled";
+        return job->status = KILN_ECODEGEN;
+    }
+    va_start(arguments, format);
+    job->message = kiln__arena_vformat(&job->arena, format, arguments);
+    va_end(arguments);
+    job->status = job->message != NULL ? status : KILN_ENOMEM;
+    return job->status;
+}
+
+/* LLVM's messages may have several lines; a failure has one. */
+void kiln__join_lines(char *text)
+{
+    size_t end = strlen(text);
+
+    while (end > 0 && text[end - 1] == '\n')
+        text[--end] = '\0';
+    for (; *text != '\0'; text++)
+        if (*text == '\n')
+            *text = ' ';
+}
+
+kiln_status kiln__job_fail_llvm(kiln__codegen_job *job, kiln_status status,
+                                const char *what, char *message)
+{
+    if (message != NULL)
+        kiln__join_lines(message);
+    kiln__job_fail(job, status, "%s: %s", what,
+                   message != NULL ? message : "no reason given");
+    LLVMDisposeMessage(message);
+    return job->status;
+}
+
+/* ---- tools of others ---- */
+
+kiln_status kiln__job_used(kiln__codegen_job *job, int tool, const char *path,
+                           const kiln__file_stamp *file)
+{
+    const char *name = kiln__tool_name(tool);
+
+    for (size_t i = 0; i < job->tool_count; i++)
+        if (strcmp(job->tools[i].name, name) == 0)
+            return KILN_OK;
+    path = kiln__arena_string(&job->arena, path, strlen(path));
+    if (path == NULL)
+        return kiln__job_fail(job, KILN_ENOMEM, "out of memory");
+    job->tools[job->tool_count++] = (kiln__codegen_tool){name, path, *file};
+    return KILN_OK;
+}
+
+void kiln__job_keep(const kiln__codegen_job *job, const char *suffix,
+                    const kiln__object *input)
+{
+    if (job->request->keep != NULL)
+        job->request->keep(job->request->env, suffix, input->bytes,
+                           input->size);
+}
+
+void kiln__job_log(const kiln__codegen_job *job, const char *format, ...)
+{
+    char line[1024];
+    va_list arguments;
+
+    if (job->request->log == NULL)
+        return;
+    va_start(arguments, format);
+    (void)vsnprintf(line, sizeof line, format, arguments);
+    va_end(arguments);
+    kiln__join_lines(line);
+    job->request->log(job->request->env, KILN_LOG_DEBUG, line);
+}
+
+/* ---- types that every stage needs ---- */
+
+LLVMTypeRef kiln__job_scalar(const kiln__codegen_job *job, int32_t kind)
+{
+    switch (kind) {
+    case KILN_TYPE_BOOL:
+        return LLVMInt1TypeInContext(job->context);
+    case KILN_TYPE_I8:
+    case KILN_TYPE_U8:
+        return LLVMInt8TypeInContext(job->context);
+    case KILN_TYPE_I16:
+    case KILN_TYPE_U16:
+        return LLVMInt16TypeInContext(job->context);
+    case KILN_TYPE_I32:
+    case KILN_TYPE_U32:
+        return LLVMInt32TypeInContext(job->context);
+    case KILN_TYPE_F16:
+        return LLVMHalfTypeInContext(job->context);
+    case KILN_TYPE_F32:
+        return LLVMFloatTypeInContext(job->context);
+    case KILN_TYPE_F64:
+        return LLVMDoubleTypeInContext(job->context);
+    default:
+        return LLVMInt64TypeInContext(job->context);
+    }
+}
+
+/* The host has one address space, 0. */
+#define SPACE(job, which) \
+    ((job)->backend->device != NULL ? (job)->backend->device->which : 0)
+
+LLVMTypeRef kiln__job_array_pointer(const kiln__codegen_job *job)
+{
+    return LLVMPointerTypeInContext(job->context, SPACE(job, array_space));
+}
+
+LLVMTypeRef kiln__job_bytes_pointer(const kiln__codegen_job *job)
+{
+    return LLVMPointerTypeInContext(job->context, SPACE(job, bytes_space));
+}
+
+LLVMTypeRef kiln__job_item_pointer(const kiln__codegen_job *job)
+{
+    return LLVMPointerTypeInContext(job->context, SPACE(job, item_space));
+}
+
+void kiln__job_switch(kiln__codegen_job *job)
+{
+    const LLVMModuleRef other = job->checked_module;
+    struct kiln__debug *debug = job->checked_debug;
+
+    if (other == NULL)
+        return;
+    job->checked_module = job->module;
+    job->module = other;
+    job->checked_debug = job->debug;
+    job->debug = debug;
+}
+
+/* ---- printing ---- */
+
+uint32_t kiln__print_kind(int32_t kind)
+{
+    switch (kind) {
+    case KILN_TYPE_NONE:
+        return KILN__PRINT_TEXT;
+    case KILN_TYPE_BOOL:
+        return KILN__PRINT_BOOL;
+    case KILN_TYPE_I8:
+    case KILN_TYPE_I16:
+    case KILN_TYPE_I32:
+    case KILN_TYPE_I64:
+        return KILN__PRINT_I64;
+    case KILN_TYPE_F16:
+    case KILN_TYPE_F32:
+        return KILN__PRINT_F32;
+    case KILN_TYPE_F64:
+        return KILN__PRINT_F64;
+    default:
+        return KILN__PRINT_U64;
+    }
+}

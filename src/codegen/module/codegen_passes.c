@@ -1,0 +1,195 @@
+/* codegen_passes.c - the passes that a module goes through. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include <llvm-c/Error.h>
+#include <llvm-c/Transforms/PassBuilder.h>
+
+#include "base/error.h"
+#include "codegen/module/codegen_stages.h"
+
+/*
+ * What lowering makes is small and known: one function, from which everything
+ * internal has been called once, with loops over items whose counters do not
+ * wrap and whose bodies hold no redundant arithmetic. So its passes are a
+ * fraction of LLVM's own, for the same speed of code; each of them is there
+ * because something gets slower without it:
+ *
+ *   always-inline     the item function into the loops
+ *   sroa, early-cse   the item's ids and locals into registers
+ *   licm, unswitch    rows' and grids' arithmetic and guards out of the loops
+ *   unroll            loops of a few turns, so that the item loop is innermost
+ *   gvn               loads that the frontend wrote twice
+ *   loop-vectorize    the item loop; instcombine and simplifycfg before and
+ *                     after, licm for what vectorising left inside
+ *
+ * Where checks are left in the loop, unswitching takes those of rows out of it,
+ * which costs as much as all else together.
+ *
+ * What others made goes through LLVM's own passes for the level, and so do the
+ * levels 0 and 1, and code for devices, to which targets add passes of theirs,
+ * but for SPIR-V, which has its own. A device's items are its vectors.
+ */
+
+#define SIMPLIFY(more) \
+    "simplifycfg<bonus-inst-threshold=1;switch-range-to-icmp;" \
+    "no-switch-to-lookup;speculate-blocks;simplify-cond-branch;" more ">"
+#define EARLY SIMPLIFY("keep-loops;no-hoist-common-insts;no-sink-common-insts")
+#define MIDDLE SIMPLIFY("keep-loops;hoist-common-insts;sink-common-insts")
+#define LATE SIMPLIFY("no-keep-loops;hoist-common-insts;sink-common-insts")
+#define COMBINE "instcombine<max-iterations=1;no-verify-fixpoint>"
+
+#define OWN(unswitch, loops) \
+    "always-inline,globaldce,function<eager-inv>(" \
+    "sroa<modify-cfg>,early-cse<memssa>," EARLY "," COMBINE "," \
+    "loop-mssa(licm<allowspeculation>,simple-loop-unswitch<" unswitch \
+    ">)," EARLY "," COMBINE "," \
+    "loop(" loops "loop-deletion,loop-unroll-full),sroa<modify-cfg>," \
+    "gvn<>," COMBINE ",adce," MIDDLE "," \
+    "loop-vectorize,infer-alignment," COMBINE "," LATE "," \
+    "loop-mssa(licm<allowspeculation>)," LATE ")"
+
+static const char unchecked[] = OWN("no-nontrivial;trivial", "");
+static const char checked[] = OWN("nontrivial;trivial", "indvars,");
+/* Machine code without optimisation wants no more than values in registers. */
+static const char quick[] =
+    "always-inline,globaldce,function(sroa<modify-cfg>)";
+
+static const char *pipeline_of(const kiln__codegen_job *job)
+{
+    static const char *const defaults[] = {"default<O0>", "default<O1>",
+                                           "default<O2>", "default<O3>"};
+    const unsigned level =
+        job->settings->opt_level < 3 ? job->settings->opt_level : 3;
+
+    if (job->backend->passes != NULL)
+        return job->backend->passes[level > 0];
+    if (level < 2 || job->request->module != NULL ||
+        job->backend->device != NULL)
+        return defaults[level];
+    if (job->proof_function != NULL ? job->safe_can_fail : job->can_fail)
+        return checked;
+    return unchecked;
+}
+
+static kiln_status run(kiln__codegen_job *job, LLVMModuleRef module,
+                       LLVMTargetMachineRef machine, const char *pipeline)
+{
+    LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
+    const unsigned level = job->settings->opt_level;
+    const int has_vectors = level >= 2 && job->backend->device == NULL;
+    LLVMErrorRef error;
+
+    LLVMPassBuilderOptionsSetSLPVectorization(options, has_vectors);
+    LLVMPassBuilderOptionsSetLoopVectorization(options, has_vectors);
+    error = LLVMRunPasses(module, pipeline, machine, options);
+    LLVMDisposePassBuilderOptions(options);
+    if (error != NULL) {
+        char *text = LLVMGetErrorMessage(error);
+
+        kiln__job_fail(job, KILN_ECODEGEN, "optimiser: %s", text);
+        LLVMDisposeErrorMessage(text);
+    }
+    return job->status;
+}
+
+/* ---- large functions ----
+ *
+ * Most passes take time that grows with the square of a function's size, or
+ * faster. A function of more instructions than LARGE, all counted that is
+ * inlined into it, gets those that do not. One of them is left: a variable
+ * becomes values in time that grows with the blocks of the function. So
+ * counters of loops take turns in a few variables, and where there are still
+ * too many, variables stay in memory. Below the bound each of our passes, and
+ * of LLVM's, takes a second or two at most.
+ *
+ * Code generation has them, too. On processors most go through one block after
+ * the other, so blocks are cut into pieces, which is all that large functions
+ * need there but for two passes that they do without. With very many blocks
+ * code is made as it is at level 0. That is no way for all: each value that
+ * lives beyond its block gets a place of its own, and the frame grows beyond
+ * any stack. On devices, which have many registers and memory for each item, it
+ * is the way: choosing registers for AMD's takes time by how many values live
+ * at once, and for NVIDIA's the vendor's assembler does it.
+ */
+
+#define LARGE 16000
+#define LARGE_VARIABLES 10000000u /* times blocks */
+#define LARGE_CODE 24000          /* instructions that the passes left */
+#define PIECE 500                 /* instructions of a block */
+#define MANY_BLOCKS 25000
+
+static const char large[] = "function(sroa,early-cse,simplifycfg),globaldce";
+static const char large_device[] =
+    "function(sroa,early-cse,infer-address-spaces,simplifycfg),globaldce";
+static const char in_memory[] = "function(simplifycfg),globaldce";
+
+static const char *large_pipeline_of(const kiln__codegen_job *job,
+                                     LLVMModuleRef module)
+{
+    const char *const *passes = job->backend->passes;
+    const int stays = kiln__llvm_variables(module) > LARGE_VARIABLES;
+
+    if (passes != NULL)
+        return passes[stays ? 2 : 0];
+    if (stays)
+        return in_memory;
+    return job->backend->device != NULL ? large_device : large;
+}
+
+static kiln_status optimise_large(kiln__codegen_job *job, LLVMModuleRef module)
+{
+    kiln__llvm_inline_always(module);
+    kiln__llvm_take_turns(module);
+    return run(job, module, job->machine, large_pipeline_of(job, module));
+}
+
+/* At level 0 nothing is done that takes long, but for SPIR-V. */
+static kiln_status optimise(kiln__codegen_job *job, LLVMModuleRef module,
+                            const char *pipeline)
+{
+    const uint64_t size = kiln__llvm_largest(module);
+
+    if (size <= LARGE ||
+        (job->settings->opt_level == 0 && job->backend->passes == NULL))
+        return run(job, module, job->machine, pipeline);
+    kiln__job_log(job, "%s has %llu instructions: it gets fewer passes",
+                  job->request->entry, (unsigned long long)size);
+    return optimise_large(job, module);
+}
+
+kiln_status kiln__optimise(kiln__codegen_job *job)
+{
+    kiln_status status = optimise(job, job->module, pipeline_of(job));
+
+    if (status == KILN_OK && job->checked_module != NULL)
+        status = optimise(job, job->checked_module, quick);
+    return status;
+}
+
+int kiln__code_cut_large(const kiln__codegen_job *job, LLVMModuleRef module)
+{
+    const uint64_t most = job->backend->crowding_max;
+
+    if (job->backend->emit != NULL ||
+        (kiln__llvm_largest(module) <= LARGE_CODE &&
+         (most == 0 || kiln__llvm_crowding(module) <= most)))
+        return 0;
+    kiln__llvm_cut_blocks(module, PIECE);
+    return 1;
+}
+
+static int has_many_blocks(LLVMModuleRef module)
+{
+    LLVMValueRef f;
+
+    for (f = LLVMGetFirstFunction(module); f != NULL;
+         f = LLVMGetNextFunction(f))
+        if (LLVMCountBasicBlocks(f) > MANY_BLOCKS)
+            return 1;
+    return 0;
+}
+
+int kiln__code_is_quick(const kiln__codegen_job *job, LLVMModuleRef module)
+{
+    return job->settings->opt_level > 0 &&
+           (job->backend->device != NULL || has_many_blocks(module));
+}

@@ -1,0 +1,571 @@
+/* codegen_relocation.c - whether an optimised module holds an address. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include <string.h>
+
+#include "codegen/module/codegen_stages.h"
+
+/*
+ * Of a process's addresses only those count that the frontend wrote into the
+ * module; what comes with a launch, in arguments and in the memory that they
+ * lead to, is nobody's constant, and pointers to what the module defines are
+ * the loader's. Two things are looked for.
+ *
+ * A number that is where systems put programs, heaps, libraries and stacks is
+ * taken for an address wherever it stands in code or data, whole: stored,
+ * compared, given to a function, in a table, in the bits of a double. Numbers
+ * that programs compute with are hardly ever there.
+ *
+ * A number that becomes a pointer (inttoptr, an offset from null) is followed
+ * back to what it is made of. A sum of constants is an address unless it is
+ * below all that a system maps. Beside an argument, or whatever else is known
+ * at a launch only, a constant is a distance, unless it is too large for one;
+ * but not beside an index, since then it is where a table begins.
+ *
+ * When the search grows beyond its budget, the answer is SESSION: such an
+ * artifact is right, but stays in the process.
+ */
+
+#define LOWEST_ADDRESS UINT64_C(0x10000) /* Linux maps nothing below it */
+#define FARTHEST (UINT64_C(1) << 32)     /* that a field is from its object */
+#define BUDGET 200000                    /* values looked at */
+#define ON_THE_WAY_MAX 512               /* to where one number comes from */
+#define DEPTH_MAX 64
+
+typedef struct search {
+    unsigned budget;
+    const kiln__codegen_job *job;
+    kiln__codegen_job *told; /* the same: whose arena has what is told */
+    LLVMValueRef on_the_way[ON_THE_WAY_MAX];
+    unsigned count;
+} search;
+
+/* ---- numbers that look like addresses ---- */
+
+/* Where Linux on x86-64 puts a program that may stand anywhere, with its heap;
+   and libraries, mappings and stacks. */
+static int is_in_layout(uint64_t number)
+{
+    return (number >= UINT64_C(0x550000000000) &&
+            number < UINT64_C(0x570000000000)) ||
+           (number >= UINT64_C(0x7e0000000000) &&
+            number < UINT64_C(0x7ffffffff000));
+}
+
+/* One run of ones, which is a mask. */
+static int is_mask(uint64_t number)
+{
+    const uint64_t end = number + (number & (~number + 1));
+
+    return (end & (end - 1)) == 0;
+}
+
+static int looks_like_address(uint64_t number)
+{
+    const uint64_t negative = ~number + 1;
+
+    return (is_in_layout(number) && !is_mask(number)) ||
+           (is_in_layout(negative) && !is_mask(negative));
+}
+
+/* A pointer that was put into the bits of a double which is no number. */
+static int is_boxed(uint64_t bits)
+{
+    const uint64_t exponent = bits & UINT64_C(0x7ff0000000000000);
+
+    return (exponent == 0 || exponent == UINT64_C(0x7ff0000000000000)) &&
+           looks_like_address(bits & UINT64_C(0xffffffffffff));
+}
+
+static int integer_looks_so(LLVMValueRef integer)
+{
+    const unsigned width = LLVMGetIntTypeWidth(LLVMTypeOf(integer));
+
+    if (width < 48)
+        return 0;
+    if (width <= 64)
+        return looks_like_address(
+                   (uint64_t)LLVMConstIntGetSExtValue(integer)) ||
+               is_boxed(LLVMConstIntGetZExtValue(integer));
+    return !LLVMIsNull(integer); /* too wide to be taken apart here */
+}
+
+static int real_looks_so(LLVMValueRef real)
+{
+    LLVMBool loses;
+    uint64_t bits;
+    double value;
+
+    if (LLVMGetTypeKind(LLVMTypeOf(real)) != LLVMDoubleTypeKind)
+        return 0;
+    value = LLVMConstRealGetDouble(real, &loses);
+    memcpy(&bits, &value, sizeof bits);
+    return looks_like_address(bits) || is_boxed(bits);
+}
+
+/* Bytes of a table, wherever eight of them begin. */
+static int data_looks_so(LLVMValueRef data)
+{
+    size_t size;
+    const char *bytes = LLVMGetRawDataValues(data, &size);
+    const LLVMTypeRef element = LLVMGetElementType(LLVMTypeOf(data));
+    const int is_double = LLVMGetTypeKind(element) == LLVMDoubleTypeKind;
+    uint64_t word;
+
+    for (size_t i = 0; i + sizeof word <= size; i++) {
+        memcpy(&word, bytes + i, sizeof word);
+        if (is_in_layout(word) && !is_mask(word))
+            return 1;
+        if (is_double && i % sizeof word == 0 && is_boxed(word))
+            return 1;
+    }
+    return 0;
+}
+
+static int go_on(search *s, unsigned depth)
+{
+    if (s->budget == 0 || depth > DEPTH_MAX)
+        return 0;
+    s->budget--;
+    return 1;
+}
+
+/* ---- what a number is made of ----
+ *
+ * There may be several ways to it. On some of them it is known at a launch
+ * only; `offset` is the most that constants add there. On others it is made of
+ * constants, and of indices, which count as nothing: `alone` is the most. */
+
+typedef struct number {
+    int is_given, is_alone;
+    uint64_t offset, alone;
+} number;
+
+static const number given = {1, 0, 0, 0};
+static const number nothing = {0, 1, 0, 0}; /* an index, too */
+static const number anything = {1, 1, UINT64_MAX, UINT64_MAX};
+
+static uint64_t greater(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+static uint64_t sum(uint64_t a, uint64_t b)
+{
+    return a + b < a ? UINT64_MAX : a + b;
+}
+
+static number either(number a, number b)
+{
+    return (number){a.is_given | b.is_given, a.is_alone | b.is_alone,
+                    greater(a.offset, b.offset), greater(a.alone, b.alone)};
+}
+
+static number both(number a, number b)
+{
+    const uint64_t most =
+        sum(greater(a.offset, a.alone), greater(b.offset, b.alone));
+
+    return (number){a.is_given | b.is_given, a.is_alone & b.is_alone, most,
+                    a.is_alone & b.is_alone ? sum(a.alone, b.alone) : 0};
+}
+
+static number constant(uint64_t value)
+{
+    const uint64_t negative = ~value + 1;
+
+    if ((value & UINT64_C(0xffffffffffff)) == 0)
+        return nothing; /* a tag above an address */
+    return (number){0, 1, 0, value < negative ? value : negative};
+}
+
+/* Whatever is given becomes an index. */
+static number as_index(number n, unsigned shift)
+{
+    const uint64_t most = greater(n.is_given ? n.offset : 0, n.alone);
+
+    if (shift >= 64 || most > UINT64_MAX >> shift)
+        return (number){0, 1, 0, most == 0 ? 0 : UINT64_MAX};
+    return (number){0, 1, 0, most << shift};
+}
+
+static number number_of(search *s, LLVMValueRef value);
+
+static int is_of_kernel(const search *s, LLVMValueRef parameter)
+{
+    size_t size;
+    const char *name = LLVMGetValueName2(LLVMGetParamParent(parameter), &size);
+
+    return strcmp(name, s->job->request->entry) == 0;
+}
+
+/* What callers pass. */
+static number argument_number(search *s, LLVMValueRef parameter)
+{
+    LLVMValueRef function = LLVMGetParamParent(parameter);
+    number n = {0};
+    unsigned index = 0;
+    LLVMUseRef use;
+
+    if (is_of_kernel(s, parameter))
+        return given;
+    while (LLVMGetParam(function, index) != parameter)
+        index++;
+    for (use = LLVMGetFirstUse(function); use != NULL;
+         use = LLVMGetNextUse(use)) {
+        LLVMValueRef call = LLVMGetUser(use);
+
+        if (LLVMIsACallInst(call) == NULL ||
+            LLVMGetCalledValue(call) != function ||
+            LLVMGetNumArgOperands(call) <= index)
+            n = either(n, given);
+        else
+            n = either(n, number_of(s, LLVMGetOperand(call, index)));
+    }
+    return n;
+}
+
+static number all_operands(search *s, LLVMValueRef value, unsigned count)
+{
+    number n = nothing;
+
+    for (unsigned i = 0; i < count; i++)
+        n = both(n, number_of(s, LLVMGetOperand(value, i)));
+    return n;
+}
+
+/* What a function of the module's returns. */
+static number result_number(search *s, LLVMValueRef call)
+{
+    LLVMValueRef callee = LLVMGetCalledValue(call);
+    LLVMBasicBlockRef block;
+    number n = {0};
+
+    if (LLVMIsAFunction(callee) == NULL)
+        return given;
+    if (LLVMGetIntrinsicID(callee) != 0)
+        return all_operands(s, call, LLVMGetNumArgOperands(call));
+    if (LLVMIsDeclaration(callee))
+        return given;
+    for (block = LLVMGetFirstBasicBlock(callee); block != NULL;
+         block = LLVMGetNextBasicBlock(block)) {
+        LLVMValueRef end = LLVMGetBasicBlockTerminator(block);
+
+        if (LLVMIsAReturnInst(end) != NULL && LLVMGetNumOperands(end) == 1)
+            n = either(n, number_of(s, LLVMGetOperand(end, 0)));
+    }
+    return n;
+}
+
+static number any_incoming(search *s, LLVMValueRef phi)
+{
+    const unsigned count = LLVMCountIncoming(phi);
+    number n = {0};
+
+    for (unsigned i = 0; i < count; i++)
+        n = either(n, number_of(s, LLVMGetIncomingValue(phi, i)));
+    return n;
+}
+
+static number masked(number a, number b)
+{
+    const number n = both(a, b);
+    const uint64_t most =
+        a.is_given || b.is_given ? 0 : (a.alone < b.alone ? a.alone : b.alone);
+
+    return (number){n.is_given, n.is_alone, 0, most};
+}
+
+static number shifted(search *s, LLVMValueRef value)
+{
+    LLVMValueRef by = LLVMGetOperand(value, 1);
+    const number n = number_of(s, LLVMGetOperand(value, 0));
+
+    if (LLVMIsAConstantInt(by) == NULL)
+        return as_index(n, 63);
+    return as_index(n, (unsigned)LLVMConstIntGetZExtValue(by) & 127);
+}
+
+static int is_narrow(LLVMValueRef value)
+{
+    LLVMTypeRef type = LLVMTypeOf(value);
+
+    return LLVMGetTypeKind(type) == LLVMIntegerTypeKind &&
+           LLVMGetIntTypeWidth(type) < 64;
+}
+
+static number product(number a, number b)
+{
+    if (a.is_given || b.is_given || a.alone == 0 || b.alone == 0)
+        return nothing;
+    return (number){0, 1, 0,
+                    a.alone > UINT64_MAX / b.alone ? UINT64_MAX
+                                                   : a.alone * b.alone};
+}
+
+static number operation_number(search *s, LLVMValueRef value, LLVMOpcode opcode)
+{
+    number a, b;
+
+    switch ((int)opcode) {
+    case LLVMPtrToInt:
+        return given; /* the pointer is looked at where it is made */
+    case LLVMLoad:    /* so are numbers in the module's own memory */
+        return is_narrow(value) ? nothing : given;
+    case LLVMCall:
+        return result_number(s, value);
+    case LLVMPHI:
+        return any_incoming(s, value);
+    case LLVMSelect:
+        return either(number_of(s, LLVMGetOperand(value, 1)),
+                      number_of(s, LLVMGetOperand(value, 2)));
+    case LLVMAnd:
+    case LLVMMul:
+        a = number_of(s, LLVMGetOperand(value, 0));
+        b = number_of(s, LLVMGetOperand(value, 1));
+        return opcode == LLVMAnd ? masked(a, b) : product(a, b);
+    case LLVMShl:
+        return shifted(s, value);
+    case LLVMLShr:
+    case LLVMAShr:
+    case LLVMUDiv:
+    case LLVMURem:
+    case LLVMTrunc:
+    case LLVMZExt:
+    case LLVMSExt:
+    case LLVMFreeze:
+    case LLVMBitCast:
+        a = number_of(s, LLVMGetOperand(value, 0));
+        return is_narrow(LLVMGetOperand(value, 0)) ? as_index(a, 0) : a;
+    default:
+        return all_operands(s, value, (unsigned)LLVMGetNumOperands(value));
+    }
+}
+
+static number made_number(search *s, LLVMValueRef value)
+{
+    number n;
+
+    for (unsigned i = 0; i < s->count; i++)
+        if (s->on_the_way[i] == value)
+            return (number){0}; /* what comes round again adds nothing */
+    if (s->count == ON_THE_WAY_MAX)
+        return anything;
+    s->on_the_way[s->count++] = value;
+    if (LLVMIsAArgument(value))
+        n = argument_number(s, value);
+    else if (LLVMIsAConstantExpr(value))
+        n = operation_number(s, value, LLVMGetConstOpcode(value));
+    else
+        n = operation_number(s, value, LLVMGetInstructionOpcode(value));
+    s->count--;
+    return n;
+}
+
+static number number_of(search *s, LLVMValueRef value)
+{
+    const LLVMTypeRef type = LLVMTypeOf(value);
+    number n = nothing;
+
+    if (!go_on(s, 0))
+        return anything;
+    if (LLVMGetTypeKind(type) == LLVMPointerTypeKind)
+        return given;
+    if (LLVMIsAConstantInt(value))
+        return LLVMGetIntTypeWidth(type) > 64
+                   ? anything
+                   : constant((uint64_t)LLVMConstIntGetSExtValue(value));
+    if (LLVMIsAArgument(value) || LLVMIsAInstruction(value) ||
+        LLVMIsAConstantExpr(value))
+        return made_number(s, value);
+    if (LLVMIsAConstantDataSequential(value)) {
+        const unsigned size = LLVMGetTypeKind(type) == LLVMVectorTypeKind
+                                  ? LLVMGetVectorSize(type)
+                                  : (unsigned)LLVMGetArrayLength2(type);
+
+        for (unsigned i = 0; i < size; i++)
+            n = either(n, number_of(s, LLVMGetAggregateElement(value, i)));
+        return n;
+    }
+    if (LLVMIsAConstant(value) && !LLVMIsAGlobalValue(value))
+        for (int i = 0; i < LLVMGetNumOperands(value); i++)
+            n = either(n, number_of(s, LLVMGetOperand(value, (unsigned)i)));
+    return n;
+}
+
+static int may_be_address(search *s, LLVMValueRef value)
+{
+    const number n = number_of(s, value);
+
+    return (n.is_alone && n.alone >= LOWEST_ADDRESS) ||
+           (n.is_given && n.offset >= FARTHEST);
+}
+
+/* ---- where pointers are made ---- */
+
+/* An offset from null, or from a pointer that is made of a number. */
+static int is_offset_from_number(search *s, LLVMValueRef value)
+{
+    LLVMValueRef base = LLVMGetOperand(value, 0);
+    const int count = LLVMGetNumOperands(value);
+
+    if (!LLVMIsNull(base) && LLVMIsAIntToPtrInst(base) == NULL &&
+        (LLVMIsAConstantExpr(base) == NULL ||
+         LLVMGetConstOpcode(base) != LLVMIntToPtr))
+        return 0;
+    for (int i = 1; i < count; i++)
+        if (may_be_address(s, LLVMGetOperand(value, (unsigned)i)))
+            return 1;
+    return 0;
+}
+
+/* An instruction or constant expression that may make a pointer of numbers. */
+static int makes_address(search *s, LLVMValueRef value, LLVMOpcode opcode)
+{
+    if (opcode == LLVMIntToPtr)
+        return may_be_address(s, LLVMGetOperand(value, 0));
+    if (opcode == LLVMGetElementPtr)
+        return is_offset_from_number(s, value);
+    return 0;
+}
+
+/* ---- all of a module ---- */
+
+static int holds_address(search *s, LLVMValueRef value, unsigned depth)
+{
+    const int count = LLVMGetNumOperands(value);
+
+    if (!go_on(s, depth))
+        return 1;
+    if (LLVMIsAGlobalValue(value))
+        return 0;
+    if (LLVMIsAConstantInt(value))
+        return integer_looks_so(value);
+    if (LLVMIsAConstantFP(value))
+        return real_looks_so(value);
+    if (LLVMIsAConstantDataSequential(value))
+        return data_looks_so(value);
+    if (LLVMIsAConstantExpr(value) &&
+        makes_address(s, value, LLVMGetConstOpcode(value)))
+        return 1;
+    for (int i = 0; i < count; i++) {
+        LLVMValueRef operand = LLVMGetOperand(value, (unsigned)i);
+
+        if (operand != NULL && LLVMIsAConstant(operand) &&
+            holds_address(s, operand, depth + 1))
+            return 1;
+    }
+    return 0;
+}
+
+static int instruction_holds_address(search *s, LLVMValueRef instruction)
+{
+    const int count = LLVMGetNumOperands(instruction);
+
+    if (makes_address(s, instruction, LLVMGetInstructionOpcode(instruction)))
+        return 1;
+    for (int i = 0; i < count; i++) {
+        LLVMValueRef operand = LLVMGetOperand(instruction, (unsigned)i);
+
+        if (operand != NULL && LLVMIsAConstant(operand) &&
+            holds_address(s, operand, 0))
+            return 1;
+    }
+    return 0;
+}
+
+/* For people: what was found, in one line. */
+static const char *describe(const search *s, LLVMValueRef function,
+                            LLVMValueRef found)
+{
+    char *text = LLVMPrintValueToString(found);
+    const char *told, *begin = text + strspn(text, " ");
+    size_t size;
+
+    kiln__join_lines(text);
+    told = function == NULL
+               ? kiln__arena_format(&s->told->arena,
+                                    "a number in variable %.200s", begin)
+               : kiln__arena_format(&s->told->arena,
+                                    "a number in function '%s': %.200s",
+                                    LLVMGetValueName2(function, &size), begin);
+    LLVMDisposeMessage(text);
+    return told != NULL ? told : "a number";
+}
+
+static const char *function_holds_address(search *s, LLVMValueRef function)
+{
+    LLVMBasicBlockRef block;
+    LLVMValueRef at;
+
+    for (block = LLVMGetFirstBasicBlock(function); block != NULL;
+         block = LLVMGetNextBasicBlock(block))
+        for (at = LLVMGetFirstInstruction(block); at != NULL;
+             at = LLVMGetNextInstruction(at))
+            if (instruction_holds_address(s, at))
+                return describe(s, function, at);
+    return NULL;
+}
+
+/* The loader finds it, and no frontend can name it. */
+static int is_own(const search *s, LLVMValueRef variable)
+{
+    const char *own = s->job->backend->own_variable;
+    size_t size;
+
+    return own != NULL && strcmp(LLVMGetValueName2(variable, &size), own) == 0;
+}
+
+static const char *module_holds_address(search *s, LLVMModuleRef module)
+{
+    const char *found;
+    LLVMValueRef at;
+
+    for (at = LLVMGetFirstGlobal(module); at != NULL;
+         at = LLVMGetNextGlobal(at)) {
+        LLVMValueRef initial = LLVMGetInitializer(at);
+
+        if (is_own(s, at))
+            continue;
+        if (initial == NULL || LLVMIsThreadLocal(at) ||
+            holds_address(s, initial, 0))
+            return describe(s, NULL, at);
+    }
+    for (at = LLVMGetFirstGlobalAlias(module); at != NULL;
+         at = LLVMGetNextGlobalAlias(at))
+        if (holds_address(s, LLVMAliasGetAliasee(at), 0))
+            return describe(s, NULL, at);
+    for (at = LLVMGetFirstFunction(module); at != NULL;
+         at = LLVMGetNextFunction(at)) {
+        found = function_holds_address(s, at);
+        if (found != NULL)
+            return found;
+    }
+    return NULL;
+}
+
+static int32_t stays(kiln__codegen_job *job, const char *why)
+{
+    job->session_reason = why;
+    kiln__job_log(job, "stays in this process: %s", why);
+    return KILN_RELOCATION_SESSION;
+}
+
+int32_t kiln__relocation_class(kiln__codegen_job *job)
+{
+    search s = {.budget = BUDGET, .job = job, .told = job};
+    const int is_patched = job->settings->sites == KILN_SITES_PATCH;
+    const char *why;
+
+    /* Code may depend on addresses that are not in it any more. */
+    if (job->site_count > 0 && !is_patched)
+        return stays(job, "its sites are resolved (the setting sites)");
+    why = module_holds_address(&s, job->module);
+    if (why == NULL && job->checked_module != NULL)
+        why = module_holds_address(&s, job->checked_module);
+    if (why != NULL && s.budget == 0)
+        why = "it is too large to be searched for addresses";
+    if (why != NULL)
+        return stays(job, why);
+    return job->site_count > 0 ? KILN_RELOCATION_RELOCATABLE
+                               : KILN_RELOCATION_PORTABLE;
+}

@@ -1,0 +1,278 @@
+/* codegen_target.c - LLVM's targets and the machine of a job. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "codegen/module/codegen_stages.h"
+
+/*
+ * A target is initialised when the first job needs it: each one registers
+ * passes and tables, and a process rarely needs more than one. But all of them
+ * are named at once: the list of names is LLVM's, has no lock, and is walked by
+ * every job.
+ */
+
+static void name_targets(void)
+{
+    LLVMInitializeX86TargetInfo();
+    LLVMInitializeNVPTXTargetInfo();
+    LLVMInitializeAMDGPUTargetInfo();
+    LLVMInitializeSPIRVTargetInfo();
+}
+
+static void initialise_x86(void)
+{
+    LLVMInitializeX86Target();
+    LLVMInitializeX86TargetMC();
+    LLVMInitializeX86AsmPrinter();
+}
+
+static void initialise_nvptx(void)
+{
+    LLVMInitializeNVPTXTarget();
+    LLVMInitializeNVPTXTargetMC();
+    LLVMInitializeNVPTXAsmPrinter();
+}
+
+static void initialise_amdgpu(void)
+{
+    LLVMInitializeAMDGPUTarget();
+    LLVMInitializeAMDGPUTargetMC();
+    LLVMInitializeAMDGPUAsmPrinter();
+}
+
+static void initialise_spirv(void)
+{
+    LLVMInitializeSPIRVTarget();
+    LLVMInitializeSPIRVTargetMC();
+    LLVMInitializeSPIRVAsmPrinter();
+}
+
+static void initialise_target(const char *triple)
+{
+    static pthread_once_t names = PTHREAD_ONCE_INIT;
+    static pthread_once_t x86 = PTHREAD_ONCE_INIT;
+    static pthread_once_t nvptx = PTHREAD_ONCE_INIT;
+    static pthread_once_t amdgpu = PTHREAD_ONCE_INIT;
+    static pthread_once_t spirv = PTHREAD_ONCE_INIT;
+
+    pthread_once(&names, name_targets);
+    if (strncmp(triple, "x86_64-", 7) == 0)
+        pthread_once(&x86, initialise_x86);
+    else if (strncmp(triple, "nvptx64-", 8) == 0)
+        pthread_once(&nvptx, initialise_nvptx);
+    else if (strncmp(triple, "amdgcn-", 7) == 0)
+        pthread_once(&amdgpu, initialise_amdgpu);
+    else if (strncmp(triple, "spirv64", 7) == 0)
+        pthread_once(&spirv, initialise_spirv);
+}
+
+static LLVMCodeGenOptLevel machine_level(uint8_t opt_level)
+{
+    switch (opt_level) {
+    case 0:
+        return LLVMCodeGenLevelNone;
+    case 1:
+        return LLVMCodeGenLevelLess;
+    case 2:
+        return LLVMCodeGenLevelDefault;
+    default:
+        return LLVMCodeGenLevelAggressive;
+    }
+}
+
+/* Code is position independent, since the loader puts it anywhere, and one
+   image is far below 2 GiB. */
+static LLVMTargetMachineRef machine_new(const kiln__codegen_settings *settings,
+                                        LLVMTargetRef target)
+{
+    LLVMTargetMachineOptionsRef options = LLVMCreateTargetMachineOptions();
+    LLVMTargetMachineRef machine;
+
+    LLVMTargetMachineOptionsSetCPU(options, settings->processor);
+    LLVMTargetMachineOptionsSetFeatures(options, settings->features);
+    LLVMTargetMachineOptionsSetCodeGenOptLevel(
+        options, machine_level(settings->opt_level));
+    LLVMTargetMachineOptionsSetRelocMode(options, LLVMRelocPIC);
+    LLVMTargetMachineOptionsSetCodeModel(options, LLVMCodeModelSmall);
+    machine =
+        LLVMCreateTargetMachineWithOptions(target, settings->triple, options);
+    LLVMDisposeTargetMachineOptions(options);
+    return machine;
+}
+
+/* ---- machines of a thread ----
+ *
+ * A machine describes a processor to the last detail, and making one takes a
+ * good part of the time that a small kernel does. A thread keeps those of the
+ * settings that it saw last.
+ */
+
+typedef struct machines {
+    char *triple;
+    char *processor;
+    char *features;
+    uint8_t opt_level;
+    LLVMTargetMachineRef machine;
+} machines;
+
+static pthread_key_t machines_key;
+static int has_key;
+
+static void machines_free(void *bytes)
+{
+    machines *kept = bytes;
+
+    free(kept->triple);
+    free(kept->processor);
+    free(kept->features);
+    if (kept->machine != NULL)
+        LLVMDisposeTargetMachine(kept->machine);
+    free(kept);
+}
+
+static void make_key(void)
+{
+    has_key = pthread_key_create(&machines_key, machines_free) == 0;
+}
+
+static int are_for(const machines *kept, const kiln__codegen_settings *settings)
+{
+    return strcmp(kept->triple, settings->triple) == 0 &&
+           strcmp(kept->processor, settings->processor) == 0 &&
+           strcmp(kept->features, settings->features) == 0 &&
+           kept->opt_level == settings->opt_level;
+}
+
+static machines *machines_new(const kiln__codegen_settings *settings,
+                              LLVMTargetRef target)
+{
+    machines *made = calloc(1, sizeof *made);
+
+    if (made == NULL)
+        return NULL;
+    *made = (machines){
+        .triple = strdup(settings->triple),
+        .processor = strdup(settings->processor),
+        .features = strdup(settings->features),
+        .opt_level = settings->opt_level,
+        .machine = machine_new(settings, target),
+    };
+    if (made->triple != NULL && made->processor != NULL &&
+        made->features != NULL && made->machine != NULL)
+        return made;
+    machines_free(made);
+    return NULL;
+}
+
+static kiln_status find_target(kiln__codegen_job *job, LLVMTargetRef *out)
+{
+    const kiln__codegen_settings *settings = job->settings;
+    char *message = NULL;
+    char unknown[128];
+
+    initialise_target(settings->triple);
+    if (LLVMGetTargetFromTriple(settings->triple, out, &message) != 0)
+        return kiln__job_fail_llvm(job, KILN_EUNSUPPORTED, "target", message);
+    if (!kiln__llvm_target_knows(settings->triple, settings->processor,
+                                 settings->features, unknown, sizeof unknown))
+        return kiln__job_fail(job, KILN_EUNSUPPORTED,
+                              "%s has no processor or feature '%s'",
+                              settings->triple, unknown);
+    return KILN_OK;
+}
+
+static kiln_status no_machine(kiln__codegen_job *job)
+{
+    return kiln__job_fail(job, KILN_EUNSUPPORTED, "no code for %s",
+                          job->settings->triple);
+}
+
+static kiln_status machines_make(kiln__codegen_job *job, machines **out)
+{
+    LLVMTargetRef target = NULL;
+
+    KILN_TRY(find_target(job, &target));
+    *out = machines_new(job->settings, target);
+    return *out != NULL ? KILN_OK : no_machine(job);
+}
+
+void kiln__target_abandon(void)
+{
+    if (has_key)
+        (void)pthread_setspecific(machines_key, NULL);
+}
+
+static kiln_status machines_get(kiln__codegen_job *job, machines **out)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    machines *kept;
+
+    pthread_once(&once, make_key);
+    if (!has_key)
+        return kiln__job_fail(job, KILN_ENOMEM, "out of memory");
+    kept = pthread_getspecific(machines_key);
+    if (kept != NULL && are_for(kept, job->settings)) {
+        *out = kept;
+        return KILN_OK;
+    }
+    KILN_TRY(machines_make(job, out));
+    if (pthread_setspecific(machines_key, *out) != 0) {
+        machines_free(*out);
+        return kiln__job_fail(job, KILN_ENOMEM, "out of memory");
+    }
+    if (kept != NULL)
+        machines_free(kept);
+    return KILN_OK;
+}
+
+/* ---- a job's target ---- */
+
+/* A foreign module that comes later is given the same. */
+static void describe_module(kiln__codegen_job *job)
+{
+    char *layout = LLVMCopyStringRepOfTargetData(job->layout);
+
+    LLVMSetTarget(job->module, job->settings->triple);
+    LLVMSetDataLayout(job->module, layout);
+    LLVMDisposeMessage(layout);
+}
+
+/* Some machines are of use once. */
+static kiln_status make_own_machine(kiln__codegen_job *job)
+{
+    const kiln__codegen_backend *backend = job->backend;
+    LLVMTargetRef target = NULL;
+
+    KILN_TRY(find_target(job, &target));
+    if (backend->begin_machine != NULL)
+        KILN_TRY(backend->begin_machine(job));
+    job->own_machine = machine_new(job->settings, target);
+    if (backend->end_machine != NULL)
+        backend->end_machine();
+    job->machine = job->own_machine;
+    return job->machine != NULL ? KILN_OK : no_machine(job);
+}
+
+static kiln_status open_machine(kiln__codegen_job *job)
+{
+    machines *own = NULL;
+
+    if (job->backend->owns_machine)
+        return make_own_machine(job);
+    KILN_TRY(machines_get(job, &own));
+    job->machine = own->machine;
+    return KILN_OK;
+}
+
+kiln_status kiln__target_open(kiln__codegen_job *job)
+{
+    if (job->backend->open != NULL)
+        job->backend->open(job);
+    KILN_TRY(open_machine(job));
+    job->layout = LLVMCreateTargetDataLayout(job->machine);
+    describe_module(job);
+    return KILN_OK;
+}

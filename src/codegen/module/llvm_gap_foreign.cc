@@ -1,0 +1,133 @@
+/* llvm_gap_foreign.cc - what LLVM's C interface lacks for modules of others. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include <cstring>
+#include <optional>
+
+#include <llvm/ADT/SmallVector.h>
+#include <llvm/IR/Constants.h>
+#include <llvm/IR/GlobalAlias.h>
+#include <llvm/IR/GlobalVariable.h>
+#include <llvm/IR/LLVMContext.h>
+#include <llvm/IR/Metadata.h>
+#include <llvm/IR/Module.h>
+
+#include "codegen/module/codegen_stages.h"
+
+/* ---- what is said of a whole module ----
+ *
+ * The C interface adds named metadata and flags, and takes none away.
+ */
+
+static bool is_one_of(llvm::StringRef name, const char *const *names)
+{
+    for (; *names != nullptr; names++)
+        if (name == *names)
+            return true;
+    return false;
+}
+
+static void drop_flags(llvm::Module &m, const char *const *kept)
+{
+    llvm::SmallVector<llvm::Module::ModuleFlagEntry, 8> flags;
+    llvm::NamedMDNode *list = m.getModuleFlagsMetadata();
+
+    if (list == nullptr)
+        return;
+    m.getModuleFlagsMetadata(flags);
+    m.eraseNamedMetadata(list);
+    for (const llvm::Module::ModuleFlagEntry &flag : flags)
+        if (is_one_of(flag.Key->getString(), kept))
+            m.addModuleFlag(flag.Behavior, flag.Key->getString(), flag.Val);
+}
+
+extern "C" void kiln__llvm_keep_metadata(LLVMModuleRef module,
+                                         const char *const *names,
+                                         const char *const *flags)
+{
+    static const char flag_list[] = "llvm.module.flags";
+    llvm::Module &m = *llvm::unwrap(module);
+    llvm::SmallVector<llvm::NamedMDNode *, 8> dropped;
+
+    for (llvm::NamedMDNode &node : m.named_metadata())
+        if (node.getName() != flag_list && !is_one_of(node.getName(), names))
+            dropped.push_back(&node);
+    for (llvm::NamedMDNode *node : dropped)
+        m.eraseNamedMetadata(node);
+    drop_flags(m, flags);
+}
+
+/* A flag that is there is replaced. */
+extern "C" void kiln__llvm_set_flag(LLVMModuleRef module, const char *name,
+                                    uint32_t value)
+{
+    llvm::unwrap(module)->setModuleFlag(llvm::Module::Error, name, value);
+}
+
+/* ---- globals ----
+ *
+ * The C interface has no word for partitions, code models and attributes of
+ * variables, and cannot delete an alias.
+ */
+
+extern "C" void kiln__llvm_plain_global(LLVMValueRef global)
+{
+    llvm::GlobalValue *value =
+        llvm::cast<llvm::GlobalValue>(llvm::unwrap(global));
+    auto *variable = llvm::dyn_cast<llvm::GlobalVariable>(value);
+
+    value->setPartition("");
+    value->setDLLStorageClass(llvm::GlobalValue::DefaultStorageClass);
+    if (variable == nullptr)
+        return;
+    variable->setAttributes(llvm::AttributeSet());
+    variable->clearMetadata();
+    if (variable->getCodeModel().has_value())
+        variable->clearCodeModel();
+}
+
+extern "C" void kiln__llvm_replace_alias(LLVMValueRef alias)
+{
+    auto *value = llvm::cast<llvm::GlobalAlias>(llvm::unwrap(alias));
+
+    value->replaceAllUsesWith(value->getAliasee());
+    value->eraseFromParent();
+}
+
+/* ---- constants ----
+ *
+ * The C interface has no names for some of them, and asking it for their kind
+ * is undefined.
+ */
+
+extern "C" const char *kiln__llvm_odd_constant(LLVMValueRef value)
+{
+    const llvm::Value *constant = llvm::unwrap(value);
+
+    if (llvm::isa<llvm::ConstantPtrAuth>(constant))
+        return "ptrauth";
+    if (llvm::isa<llvm::DSOLocalEquivalent>(constant))
+        return "dso_local_equivalent";
+    if (llvm::isa<llvm::NoCFIValue>(constant))
+        return "no_cfi";
+    return nullptr;
+}
+
+/* ---- scopes of atomics ----
+ *
+ * The C interface has their numbers only.
+ */
+
+extern "C" const char *kiln__llvm_scope_name(LLVMContextRef context,
+                                             unsigned number, char *name,
+                                             size_t capacity)
+{
+    const std::optional<llvm::StringRef> known =
+        llvm::unwrap(context)->getSyncScopeName(
+            static_cast<llvm::SyncScope::ID>(number));
+
+    if (!known.has_value() || known->size() >= capacity)
+        return nullptr;
+    memcpy(name, known->data(), known->size());
+    name[known->size()] = '\0';
+    return name;
+}

@@ -1,0 +1,194 @@
+/* codegen_place.c - where code is generated: on this thread, or elsewhere. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include "codegen_client/codegen_place.h"
+
+#include <string.h>
+
+#include "base/data/units.h"
+#include "base/error.h"
+#include "codegen_client/codegen_library.h"
+#include "codegen_client/codegen_process.h"
+#include "context/log.h"
+
+/*
+ * LLVM is made for IR that a front end has checked. Of Kiln's own that is so,
+ * and its code is generated on threads of this process. IR of somebody else may
+ * bring LLVM down, so a worker process takes it, where its program is there.
+ * Whether it is turns out at the first such build, and is not asked again.
+ *
+ * What may pass says nothing about that. For want of descriptors, processes or
+ * memory the build fails, and may be asked for again. A program that starts and
+ * ends by itself, for a reason that nobody tells, is passed over for this
+ * build; one that does so three times in a row is none.
+ */
+
+#define STARTS_MAX 3
+
+#define DEFAULT_TIMEOUT_S ((uint64_t)120)
+#define SECOND ((uint64_t)1000000000)
+
+enum { WORKER_UNKNOWN, WORKER_THERE, WORKER_MISSING };
+
+/* ---- settings ---- */
+
+static const char *const modes[] = {"", "auto", "thread", "worker"};
+
+static kiln_status read_mode(kiln_context *context, uint32_t option,
+                             const char *variable, kiln_error **error)
+{
+    if (option > KILN_CODEGEN_WORKER)
+        return kiln__error_set(error, KILN_EINVAL,
+                               "codegen is %u; it takes KILN_CODEGEN_...",
+                               option);
+    context->codegen_mode = option ? option : KILN_CODEGEN_AUTO;
+    if (option || !variable)
+        return KILN_OK;
+    for (uint32_t i = KILN_CODEGEN_AUTO; i <= KILN_CODEGEN_WORKER; i++)
+        if (strcmp(variable, modes[i]) == 0) {
+            context->codegen_mode = i;
+            return KILN_OK;
+        }
+    return kiln__error_set(error, KILN_EINVAL,
+                           "KILN_CODEGEN is '%s'; it takes auto, thread or "
+                           "worker",
+                           variable);
+}
+
+static kiln_status read_timeout(kiln_context *context, uint32_t option,
+                                const char *variable, kiln_error **error)
+{
+    uint64_t seconds = option ? option : DEFAULT_TIMEOUT_S;
+
+    if (option == KILN_CODEGEN_NO_TIMEOUT)
+        seconds = 0;
+    if (!option && variable && strcmp(variable, "none") == 0)
+        seconds = 0;
+    else if (!option && variable &&
+             !kiln__units_read(&seconds, variable, kiln__time_units))
+        return kiln__error_set(
+            error, KILN_EINVAL,
+            "KILN_CODEGEN_TIMEOUT is '%s'; it takes " KILN__TIME_TAKES
+            ", or none",
+            variable);
+    context->codegen_timeout_ns = seconds && seconds < UINT64_MAX / SECOND
+                                      ? seconds * SECOND
+                                      : UINT64_MAX;
+    return KILN_OK;
+}
+
+static kiln_status read_memory(kiln_context *context, uint64_t option,
+                               const char *variable, kiln_error **error)
+{
+    context->codegen_memory = option;
+    if (option || !variable || strcmp(variable, "none") == 0)
+        return KILN_OK;
+    if (kiln__units_read(&context->codegen_memory, variable, kiln__size_units))
+        return KILN_OK;
+    return kiln__error_set(
+        error, KILN_EINVAL,
+        "KILN_CODEGEN_MEMORY is '%s'; it takes " KILN__SIZE_TAKES ", or none",
+        variable);
+}
+
+kiln_status kiln__place_read(kiln_context *context,
+                             const kiln_context_options *options,
+                             const kiln__environment *environment,
+                             kiln_error **error)
+{
+    const char *worker = options->codegen_worker ? options->codegen_worker
+                                                 : environment->codegen_worker;
+
+    KILN_TRY(read_mode(context, options->codegen, environment->codegen, error));
+    KILN_TRY(read_timeout(context, options->codegen_timeout_s,
+                          environment->codegen_timeout, error));
+    KILN_TRY(read_memory(context, options->codegen_memory,
+                         environment->codegen_memory, error));
+    if (worker) {
+        context->codegen_worker = kiln__string_copy(&context->alloc, worker);
+        if (!context->codegen_worker)
+            return kiln__error_no_memory(error);
+    }
+    return KILN_OK;
+}
+
+/* ---- the choice ---- */
+
+static void note_missing(kiln_context *context, const kiln_error *error)
+{
+    if (atomic_exchange(&context->codegen_worker_state, WORKER_MISSING) !=
+        WORKER_MISSING)
+        kiln__log(context, KILN_LOG_INFO,
+                  "code of other frontends is generated in this process: %s",
+                  kiln_error_message(error));
+}
+
+/* Has it been tried often enough to be none? */
+static int is_hopeless(kiln_context *context, kiln_status status)
+{
+    return status == KILN_ECODEGEN || status == KILN_EMISMATCH ||
+           atomic_fetch_add(&context->codegen_worker_starts, 1) + 1 >=
+               STARTS_MAX;
+}
+
+/* KILN_OK and `there`; or a failure that may pass. */
+static kiln_status find_worker(int *there, kiln_context *context,
+                               kiln_error **error)
+{
+    const int state = atomic_load(&context->codegen_worker_state);
+    kiln_error *reason = NULL;
+    int is_started;
+    kiln_status status;
+
+    *there = state == WORKER_THERE;
+    if (state != WORKER_UNKNOWN)
+        return KILN_OK;
+    status = kiln__process_try(context, &is_started, &reason);
+    if (status == KILN_OK) {
+        atomic_store(&context->codegen_worker_state, WORKER_THERE);
+        *there = 1;
+        return KILN_OK;
+    }
+    /* Who bounds its memory does not want it to be done without a bound. */
+    if (status == KILN_EMISMATCH ||
+        (context->codegen_memory == 0 &&
+         (status == KILN_ECODEGEN || (status == KILN_EIO && is_started)))) {
+        if (is_hopeless(context, status))
+            note_missing(context, reason);
+        status = KILN_OK;
+    } else if (error) {
+        *error = kiln__error_retain(reason);
+    }
+    kiln_error_free(reason);
+    return status;
+}
+
+/* A code generator that the host has linked is the one it wants. */
+static kiln_status choose(int *in_process, kiln_context *context,
+                          int is_foreign, kiln_error **error)
+{
+    *in_process = context->codegen_mode == KILN_CODEGEN_WORKER;
+    if (context->codegen_mode == KILN_CODEGEN_AUTO && is_foreign &&
+        !context->codegen_exchange)
+        return find_worker(in_process, context, error);
+    return KILN_OK;
+}
+
+kiln_status kiln__generator_open(kiln__generator *out, kiln_context *context,
+                                 int is_foreign, kiln_error **error)
+{
+    int in_process = 0;
+
+    *out = (kiln__generator){.context = context};
+    KILN_TRY(choose(&in_process, context, is_foreign, error));
+    return in_process
+               ? KILN_OK
+               : kiln__codegen_library_open(context, &out->inside, error);
+}
+
+kiln_status kiln__generate_by(const kiln__generator *generator,
+                              const kiln__codegen_request *request)
+{
+    return generator->inside
+               ? generator->inside->generate(request)
+               : kiln__process_generate(generator->context, request);
+}

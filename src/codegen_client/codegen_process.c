@@ -1,0 +1,531 @@
+/* codegen_process.c - a request goes to a helper, and what may become of it. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include "codegen_client/codegen_process.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/system/passing.h"
+#include "base/system/thread.h"
+#include "codegen_client/codegen_library.h"
+#include "codegen_client/codegen_wire.h"
+#include "codegen_client/codegen_worker.h"
+#include "context/log.h"
+#include "kiln/compile.h"
+#include "stores/stores.h"
+
+/*
+ * What a helper answers comes in messages, which become the request's
+ * callbacks on this thread. A helper that answered in full is kept; any other
+ * one is ended, so that the next request begins with one that is whole. So is
+ * one whose LLVM ran out of memory.
+ *
+ * Where LLVM is at fault, the request is kept as a file, and the message of
+ * the failure says where: a worker program runs it again.
+ *
+ * A crash is told as KILN_ECODEGEN: the same input will crash again, and is
+ * not tried before the program changes. An end that came from outside, and
+ * what took too long, may go well another time.
+ */
+
+#ifndef KILN_BUILD_ID
+#error "the build gives KILN_BUILD_ID to this file"
+#endif
+
+#define THE_WORKER "the code generator's worker"
+
+static kiln__watch watch_until(const kiln_context *context)
+{
+    const uint64_t most = context->codegen_timeout_ns;
+    const uint64_t now = kiln__clock_ns();
+
+    return (kiln__watch){.deadline_ns =
+                             most < UINT64_MAX - now ? now + most : UINT64_MAX};
+}
+
+/* ---- endings ---- */
+
+/* A message under way, in one line. */
+typedef struct line {
+    char text[1024 + PATH_MAX];
+    size_t size;
+} line;
+
+__attribute__((format(printf, 2, 3))) static void say(line *l,
+                                                      const char *format, ...)
+{
+    const size_t room = sizeof l->text - l->size;
+    va_list arguments;
+    int size;
+
+    va_start(arguments, format);
+    size = vsnprintf(l->text + l->size, room, format, arguments);
+    va_end(arguments);
+    if (size > 0)
+        l->size += (size_t)size < room ? (size_t)size : room - 1;
+}
+
+/* The first line that it printed, if there is one. */
+static void say_words(line *l, const char *words)
+{
+    const char *begin = words + strspn(words, " \t\r\n");
+    const size_t size = strcspn(begin, "\r\n");
+
+    if (size > 0)
+        say(l, ": %.*s", size > 512 ? 512 : (int)size, begin);
+}
+
+/* Signals that a program gets by its own doing. */
+static int is_crash(int number)
+{
+    static const int crashes[] = {SIGSEGV, SIGABRT, SIGBUS, SIGILL,
+                                  SIGFPE,  SIGTRAP, SIGSYS};
+
+    for (size_t i = 0; i < sizeof crashes / sizeof *crashes; i++)
+        if (crashes[i] == number)
+            return 1;
+    return 0;
+}
+
+static kiln_status say_own_end(line *l,
+                               const kiln__worker_process_ending *ending)
+{
+    const char *name = sigdescr_np(ending->signal);
+
+    if (kiln__tells_of_memory(ending->words)) {
+        say(l, THE_WORKER " ran out of memory");
+        return KILN_ENOMEM;
+    }
+    if (ending->signal) {
+        say(l, THE_WORKER " %s (signal %d, %s)",
+            is_crash(ending->signal) ? "crashed" : "was ended", ending->signal,
+            name ? name : "unknown");
+        say_words(l, ending->words);
+        return is_crash(ending->signal) ? KILN_ECODEGEN : KILN_EIO;
+    }
+    if (ending->status == KILN__WIRE_LOST)
+        say(l, THE_WORKER " lost its connection");
+    else if (ending->status >= 0)
+        say(l, THE_WORKER " ended by itself (status %d)", ending->status);
+    else
+        say(l, THE_WORKER " is gone");
+    say_words(l, ending->words);
+    return ending->status >= 0 && ending->status != KILN__WIRE_LOST
+               ? KILN_ECODEGEN
+               : KILN_EIO;
+}
+
+/* Says what was wrong, and returns the status of that. */
+static kiln_status say_ending(line *l, const kiln_context *context,
+                              kiln__transfer transfer,
+                              const kiln__worker_process_ending *ending)
+{
+    switch (transfer) {
+    case KILN__TRANSFER_LATE:
+        say(l, THE_WORKER " took longer than %g s and was ended",
+            (double)context->codegen_timeout_ns / 1e9);
+        return KILN_ETIMEDOUT;
+    case KILN__TRANSFER_CANCELED:
+        say(l, "canceled");
+        return KILN_ECANCELED;
+    case KILN__TRANSFER_NO_MEMORY:
+        say(l, "out of memory");
+        return KILN_ENOMEM;
+    case KILN__TRANSFER_NONSENSE:
+        say(l, THE_WORKER " answered nonsense");
+        return KILN_ECORRUPT;
+    case KILN__TRANSFER_ENDED:
+    case KILN__TRANSFER_DONE:
+        break;
+    }
+    return say_own_end(l, ending);
+}
+
+/* Only whose stream has ended may be about to end by itself. */
+static void end_helper(kiln__worker_process *helper, kiln__transfer transfer,
+                       kiln__worker_process_ending *ending)
+{
+    const kiln_context *context = helper->context;
+
+    *ending = (kiln__worker_process_ending){.status = -1};
+    kiln__own_blocking_enter(context);
+    kiln__worker_process_end(helper,
+                             transfer == KILN__TRANSFER_ENDED ? ending : NULL);
+    kiln__own_blocking_leave(context);
+}
+
+/* ---- hello ---- */
+
+static kiln_status put_hello(kiln__encoder *out, const kiln_context *context)
+{
+    kiln__wire_hello hello = {.abi = KILN__CODEGEN_ABI,
+                              .build_id = KILN_BUILD_ID,
+                              .is_given = context->codegen_path != NULL,
+                              .memory = context->codegen_memory};
+    char path[PATH_MAX];
+
+    if (kiln__codegen_library_library(context, path) != KILN_OK)
+        path[0] = '\0';
+    hello.library = path;
+    kiln__wire_put_hello(out, &hello);
+    return out->failed ? KILN_ENOMEM : KILN_OK;
+}
+
+static void copy_id(char *out, size_t capacity, const char *text)
+{
+    if (strlen(text) < capacity)
+        memcpy(out, text, strlen(text) + 1);
+}
+
+static kiln_status take_ready(kiln_context *context, kiln__arena *arena,
+                              const kiln__message *message, kiln_error **error)
+{
+    kiln__builds_loaded tools = {{{0}, {0}}, {0}};
+    kiln__wire_ready ready;
+    const kiln_status status =
+        kiln__wire_get_ready(&ready, arena, message->bytes, message->size);
+
+    if (status != KILN_OK)
+        return kiln__error_set(error, status, THE_WORKER " answered nonsense");
+    if (ready.abi != KILN__CODEGEN_ABI ||
+        strcmp(ready.build_id, KILN_BUILD_ID) != 0)
+        return kiln__error_set(error, KILN_EMISMATCH,
+                               THE_WORKER " is of build %s, this library of "
+                                          "build " KILN_BUILD_ID,
+                               ready.build_id);
+    copy_id(tools.ids.codegen, sizeof tools.ids.codegen, ready.codegen_id);
+    copy_id(tools.ids.llvm, sizeof tools.ids.llvm, ready.llvm_id);
+    copy_id(tools.llvm_path, sizeof tools.llvm_path, ready.llvm_path);
+    kiln__worker_processes_note_tools(context, &tools);
+    return KILN_OK;
+}
+
+static kiln_status take_refusal(kiln__arena *arena,
+                                const kiln__message *message,
+                                kiln_error **error)
+{
+    kiln__wire_note note;
+
+    if (kiln__wire_get_note(&note, arena, message->bytes, message->size) !=
+            KILN_OK ||
+        (note.number != KILN_ECODEGEN && note.number != KILN_EMISMATCH &&
+         note.number != KILN_ENOMEM && note.number != KILN_EIO))
+        return kiln__error_set(error, KILN_ECORRUPT,
+                               THE_WORKER " answered nonsense");
+    return kiln__error_set(error, (kiln_status)note.number, "%s", note.text);
+}
+
+static kiln_status take_answer(kiln_context *context,
+                               const kiln__message *message, kiln_error **error)
+{
+    kiln_status status = KILN_ECORRUPT;
+    kiln__arena arena;
+
+    kiln__arena_init(&arena, &context->alloc);
+    if (message->kind == KILN__WIRE_READY)
+        status = take_ready(context, &arena, message, error);
+    else if (message->kind == KILN__WIRE_REFUSED)
+        status = take_refusal(&arena, message, error);
+    else
+        kiln__error_set(error, status, THE_WORKER " answered nonsense");
+    kiln__arena_dispose(&arena);
+    return status;
+}
+
+/* Ends the helper if they do not come to terms. */
+static kiln_status greet(kiln__worker_process *helper, const kiln__watch *watch,
+                         kiln_error **error)
+{
+    kiln_context *context = helper->context;
+    kiln__worker_process_ending ending;
+    kiln__message answer = {0};
+    kiln__transfer transfer;
+    kiln__encoder hello;
+    kiln_status status;
+    line l = {.size = 0};
+
+    kiln__encoder_init(&hello, &context->alloc);
+    if (put_hello(&hello, context) != KILN_OK)
+        transfer = KILN__TRANSFER_NO_MEMORY;
+    else
+        transfer = kiln__worker_process_send(helper, KILN__WIRE_HELLO,
+                                             hello.bytes, hello.size, watch);
+    if (transfer == KILN__TRANSFER_DONE)
+        transfer = kiln__worker_process_receive(&answer, helper, watch);
+    kiln__encoder_dispose(&hello);
+    if (transfer == KILN__TRANSFER_DONE) {
+        status = take_answer(context, &answer, error);
+        kiln__message_dispose(&answer, &context->alloc);
+        if (status != KILN_OK)
+            kiln__worker_process_end(helper, NULL);
+        return status;
+    }
+    end_helper(helper, transfer, &ending);
+    status = say_ending(&l, context, transfer, &ending);
+    /* It has seen no request yet: its end is no job's fault. */
+    return kiln__error_set(error, status == KILN_ECODEGEN ? KILN_EIO : status,
+                           "%s", l.text);
+}
+
+static kiln_status start_helper(kiln__worker_process **out,
+                                kiln_context *context, kiln_error **error)
+{
+    char program[PATH_MAX], buffer[128];
+    int reason = 0;
+    kiln_status status =
+        kiln__worker_processes_program(context, program, sizeof program);
+
+    if (status != KILN_OK)
+        return kiln__error_set(error, KILN_ECODEGEN,
+                               "it is not known where " THE_WORKER " is");
+    status = kiln__worker_process_start(out, context, program, &reason);
+    if (status == KILN_ENOMEM)
+        return kiln__error_no_memory(error);
+    if (status != KILN_OK)
+        return kiln__error_set(
+            error, kiln__passing_status(reason, KILN_ECODEGEN),
+            THE_WORKER ", %s, cannot be started: %s", program,
+            strerror_r(reason, buffer, sizeof buffer));
+    return KILN_OK;
+}
+
+static kiln_status take_helper(kiln__worker_process **out,
+                               kiln_context *context, const kiln__watch *watch,
+                               kiln_error **error)
+{
+    *out = kiln__worker_process_idle(context);
+    if (*out)
+        return KILN_OK;
+    KILN_TRY(start_helper(out, context, error));
+    return greet(*out, watch, error);
+}
+
+kiln_status kiln__process_try(kiln_context *context, int *is_started,
+                              kiln_error **error)
+{
+    const kiln__watch watch = watch_until(context);
+    kiln__worker_process *helper = kiln__worker_process_idle(context);
+    const int is_new = helper == NULL;
+
+    *is_started = 0;
+    if (is_new)
+        KILN_TRY(start_helper(&helper, context, error));
+    *is_started = 1;
+    if (is_new)
+        KILN_TRY(greet(helper, &watch, error));
+    kiln__worker_process_give_back(helper);
+    return KILN_OK;
+}
+
+/* ---- a request ---- */
+
+typedef struct call {
+    kiln_context *context;
+    const kiln__codegen_request *request;
+    kiln__encoder sent; /* the request as bytes */
+    kiln__watch watch;
+    kiln__worker_process *helper;
+    kiln__arena arena; /* of one message */
+    kiln_status status;
+    int is_over;  /* finish() or fail() was called */
+    int is_spent; /* the helper has served its last */
+} call;
+
+/* Keeps the request, says so, and fails. */
+static void fail_and_keep(call *c, kiln_status status, line *l)
+{
+    char path[PATH_MAX];
+
+    if (kiln__stores_keep_failed(c->context, path, sizeof path, ".request",
+                                 c->sent.bytes, c->sent.size) == KILN_OK)
+        say(l, "; its input is kept in %s", path);
+    c->status = status;
+    c->is_over = 1;
+    c->request->fail(c->request->env, status, l->text);
+}
+
+static kiln__transfer take_result(call *c, const kiln__message *message)
+{
+    kiln__codegen_result result;
+    const kiln_status status = kiln__wire_get_result(
+        &result, &c->arena, message->bytes, message->size);
+
+    if (status == KILN_ENOMEM)
+        return KILN__TRANSFER_NO_MEMORY;
+    if (status != KILN_OK)
+        return KILN__TRANSFER_NONSENSE;
+    c->is_over = 1;
+    c->status = c->request->finish(c->request->env, &result);
+    return KILN__TRANSFER_DONE;
+}
+
+/* What it is called is part of a file's name: letters and a dot. */
+static int is_suffix(const char *text)
+{
+    return *text == '.' &&
+           text[1 + strspn(text + 1, "abcdefghijklmnopqrstuvwxyz")] == '\0';
+}
+
+static kiln__transfer take_kept(call *c, const kiln__message *message)
+{
+    kiln__wire_kept kept;
+    const kiln_status status =
+        kiln__wire_get_kept(&kept, &c->arena, message->bytes, message->size);
+
+    if (status == KILN_ENOMEM)
+        return KILN__TRANSFER_NO_MEMORY;
+    if (status != KILN_OK || !is_suffix(kept.suffix))
+        return KILN__TRANSFER_NONSENSE;
+    if (c->request->keep)
+        c->request->keep(c->request->env, kept.suffix, kept.bytes, kept.size);
+    return KILN__TRANSFER_DONE;
+}
+
+/* A failure of the job's, or of LLVM's. */
+static kiln__transfer take_failure(call *c, int kind,
+                                   const kiln__wire_note *note)
+{
+    const int is_fatal = kind == KILN__WIRE_FATAL;
+    const int is_short = note->number == KILN_ENOMEM ||
+                         (is_fatal && kiln__tells_of_memory(note->text));
+    line l = {.size = 0};
+
+    if (!is_fatal && (note->number >= KILN_OK || note->number < INT32_MIN))
+        return KILN__TRANSFER_NONSENSE;
+    c->is_spent = is_fatal || is_short;
+    if (c->is_spent) {
+        say(&l, "%.1000s", note->text);
+        fail_and_keep(c, is_short ? KILN_ENOMEM : KILN_ECODEGEN, &l);
+        return KILN__TRANSFER_DONE;
+    }
+    c->is_over = 1;
+    c->status = (kiln_status)note->number;
+    c->request->fail(c->request->env, c->status, note->text);
+    return KILN__TRANSFER_DONE;
+}
+
+static kiln__transfer take_note(call *c, int kind, const kiln__wire_note *note)
+{
+    const kiln__codegen_request *request = c->request;
+    const int64_t which = note->number;
+
+    switch (kind) {
+    case KILN__WIRE_STAGE:
+        if (which < 0 || which >= KILN_STAGE_COUNT)
+            return KILN__TRANSFER_NONSENSE;
+        if (request->stage)
+            request->stage(request->env, (int32_t)which, note->value);
+        return KILN__TRANSFER_DONE;
+    case KILN__WIRE_WAS_READ:
+        if (which < 0)
+            return KILN__TRANSFER_NONSENSE;
+        if (request->was_read)
+            request->was_read(request->env, (size_t)which, note->value);
+        return KILN__TRANSFER_DONE;
+    case KILN__WIRE_LOG:
+        if (which < KILN_LOG_ERROR || which > KILN_LOG_DEBUG)
+            return KILN__TRANSFER_NONSENSE;
+        if (request->log)
+            request->log(request->env, (int32_t)which, note->text);
+        return KILN__TRANSFER_DONE;
+    case KILN__WIRE_FAIL:
+    case KILN__WIRE_FATAL:
+        return take_failure(c, kind, note);
+    default:
+        return KILN__TRANSFER_NONSENSE;
+    }
+}
+
+static kiln__transfer take_message(call *c, const kiln__message *message)
+{
+    kiln__wire_note note;
+    kiln_status status;
+
+    if (message->kind == KILN__WIRE_FINISH)
+        return take_result(c, message);
+    if (message->kind == KILN__WIRE_KEEP)
+        return take_kept(c, message);
+    status =
+        kiln__wire_get_note(&note, &c->arena, message->bytes, message->size);
+    if (status == KILN_ENOMEM)
+        return KILN__TRANSFER_NO_MEMORY;
+    return status == KILN_OK ? take_note(c, message->kind, &note)
+                             : KILN__TRANSFER_NONSENSE;
+}
+
+/* Until the answer is whole. */
+static kiln__transfer converse(call *c)
+{
+    kiln__transfer transfer = kiln__worker_process_send(
+        c->helper, KILN__WIRE_REQUEST, c->sent.bytes, c->sent.size, &c->watch);
+
+    while (transfer == KILN__TRANSFER_DONE && !c->is_over) {
+        kiln__message message;
+
+        transfer = kiln__worker_process_receive(&message, c->helper, &c->watch);
+        if (transfer != KILN__TRANSFER_DONE)
+            break;
+        kiln__arena_init(&c->arena, &c->context->alloc);
+        transfer = take_message(c, &message);
+        kiln__arena_dispose(&c->arena);
+        kiln__message_dispose(&message, &c->context->alloc);
+    }
+    return transfer;
+}
+
+static void run(call *c)
+{
+    const kiln__transfer transfer = converse(c);
+    kiln__worker_process_ending ending;
+    kiln_status status;
+    line l = {.size = 0};
+
+    if (transfer == KILN__TRANSFER_DONE && !c->is_spent) {
+        kiln__worker_process_give_back(c->helper);
+        return;
+    }
+    end_helper(c->helper, transfer, &ending);
+    if (c->is_over)
+        return;
+    status = say_ending(&l, c->context, transfer, &ending);
+    if (transfer != KILN__TRANSFER_CANCELED &&
+        transfer != KILN__TRANSFER_NO_MEMORY) {
+        fail_and_keep(c, status, &l);
+        return;
+    }
+    c->status = status;
+    c->request->fail(c->request->env, status, l.text);
+}
+
+kiln_status kiln__process_generate(kiln_context *context,
+                                   const kiln__codegen_request *request)
+{
+    call c = {
+        .context = context, .request = request, .watch = watch_until(context)};
+    kiln_error *error = NULL;
+
+    c.watch.is_canceled = request->is_canceled;
+    c.watch.env = request->env;
+    kiln__encoder_init(&c.sent, &context->alloc);
+    kiln__wire_put_request(&c.sent, request);
+    if (c.sent.failed)
+        c.status = kiln__error_no_memory(&error);
+    else if (c.sent.size > KILN__WIRE_LARGEST)
+        c.status = kiln__error_set(&error, KILN_EUNSUPPORTED,
+                                   "what is to be compiled takes %zu bytes, "
+                                   "and a worker process takes at most %zu",
+                                   c.sent.size, (size_t)KILN__WIRE_LARGEST);
+    else
+        c.status = take_helper(&c.helper, context, &c.watch, &error);
+    if (c.status == KILN_OK)
+        run(&c);
+    else
+        request->fail(request->env, c.status, kiln_error_message(error));
+    kiln_error_free(error);
+    kiln__encoder_dispose(&c.sent);
+    return c.status;
+}

@@ -1,0 +1,176 @@
+/* codegen_stream.c - messages to and from a helper, with a deadline. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include <errno.h>
+#include <poll.h>
+#include <sys/socket.h>
+
+#include "base/system/thread.h"
+#include "codegen_client/codegen_wire.h"
+#include "codegen_client/codegen_worker.h"
+#include "context/log.h"
+
+/*
+ * Nothing here blocks but poll(), and that never beyond the deadline. Whoever
+ * gives a job up is noticed at the next look, a hundredth of a second later at
+ * most: no thread has to be woken, and beside a compile it costs nothing.
+ */
+
+#define LOOK_NS ((uint64_t)10000000)
+#define MS ((uint64_t)1000000)
+
+/* In milliseconds, for poll(); -1: for ever. */
+static int patience(const kiln__watch *watch, uint64_t now)
+{
+    uint64_t left = UINT64_MAX;
+
+    if (watch->deadline_ns != UINT64_MAX)
+        left = watch->deadline_ns > now ? watch->deadline_ns - now : 0;
+    if (watch->is_canceled && left > LOOK_NS)
+        left = LOOK_NS;
+    if (left == UINT64_MAX)
+        return -1;
+    left = left / MS + (left % MS != 0);
+    return left > INT32_MAX ? INT32_MAX : (int)left;
+}
+
+static kiln__transfer wait_for(const kiln__worker_process *helper, short events,
+                               const kiln__watch *watch)
+{
+    struct pollfd stream = {.fd = helper->stream.number, .events = events};
+
+    for (;;) {
+        const uint64_t now = kiln__clock_ns();
+        int ready;
+
+        if (helper->stream.number < 0)
+            return KILN__TRANSFER_ENDED;
+        if (watch->is_canceled && watch->is_canceled(watch->env))
+            return KILN__TRANSFER_CANCELED;
+        ready = poll(&stream, 1, patience(watch, now));
+        if (ready > 0)
+            return KILN__TRANSFER_DONE;
+        if (ready < 0 && errno != EINTR)
+            return KILN__TRANSFER_ENDED;
+        /* What is there already is never too late. */
+        if (ready == 0 && now >= watch->deadline_ns)
+            return KILN__TRANSFER_LATE;
+    }
+}
+
+/* What to do after a call that moved nothing. */
+static kiln__transfer after(const kiln__worker_process *helper, short events,
+                            const kiln__watch *watch)
+{
+    if (errno == EINTR)
+        return KILN__TRANSFER_DONE;
+    if (errno != EAGAIN)
+        return KILN__TRANSFER_ENDED;
+    return wait_for(helper, events, watch);
+}
+
+/* ---- sending ---- */
+
+static kiln__transfer send_all(const kiln__worker_process *helper,
+                               const void *bytes, size_t size,
+                               const kiln__watch *watch)
+{
+    const unsigned char *at = bytes;
+
+    while (size > 0) {
+        const ssize_t sent =
+            send(helper->stream.number, at, size, MSG_NOSIGNAL | MSG_DONTWAIT);
+
+        if (sent >= 0) {
+            at += sent;
+            size -= (size_t)sent;
+        } else {
+            const kiln__transfer next = after(helper, POLLOUT, watch);
+
+            if (next != KILN__TRANSFER_DONE)
+                return next;
+        }
+    }
+    return KILN__TRANSFER_DONE;
+}
+
+kiln__transfer kiln__worker_process_send(const kiln__worker_process *helper,
+                                         int kind, const void *bytes,
+                                         size_t size, const kiln__watch *watch)
+{
+    unsigned char head[KILN__WIRE_HEAD_SIZE];
+    kiln__transfer result;
+
+    kiln__wire_put_head(head, kind, size);
+    kiln__own_blocking_enter(helper->context);
+    result = send_all(helper, head, sizeof head, watch);
+    if (result == KILN__TRANSFER_DONE)
+        result = send_all(helper, bytes, size, watch);
+    kiln__own_blocking_leave(helper->context);
+    return result;
+}
+
+/* ---- receiving ---- */
+
+static kiln__transfer receive_all(const kiln__worker_process *helper,
+                                  void *bytes, size_t size,
+                                  const kiln__watch *watch)
+{
+    unsigned char *at = bytes;
+
+    while (size > 0) {
+        const ssize_t got = recv(helper->stream.number, at, size, MSG_DONTWAIT);
+
+        if (got == 0)
+            return KILN__TRANSFER_ENDED;
+        if (got > 0) {
+            at += got;
+            size -= (size_t)got;
+        } else {
+            const kiln__transfer next = after(helper, POLLIN, watch);
+
+            if (next != KILN__TRANSFER_DONE)
+                return next;
+        }
+    }
+    return KILN__TRANSFER_DONE;
+}
+
+static kiln__transfer receive(kiln__message *out,
+                              const kiln__worker_process *helper,
+                              const kiln__watch *watch)
+{
+    unsigned char head[KILN__WIRE_HEAD_SIZE];
+    kiln__transfer result = receive_all(helper, head, sizeof head, watch);
+
+    if (result != KILN__TRANSFER_DONE)
+        return result;
+    out->kind = kiln__wire_get_head(head, &out->size);
+    if (!out->kind)
+        return KILN__TRANSFER_NONSENSE;
+    out->bytes = kiln__allocate(&helper->context->alloc, out->size + 1);
+    if (!out->bytes)
+        return KILN__TRANSFER_NO_MEMORY;
+    return receive_all(helper, out->bytes, out->size, watch);
+}
+
+kiln__transfer kiln__worker_process_receive(kiln__message *out,
+                                            const kiln__worker_process *helper,
+                                            const kiln__watch *watch)
+{
+    kiln__transfer result;
+
+    *out = (kiln__message){0};
+    kiln__own_blocking_enter(helper->context);
+    result = receive(out, helper, watch);
+    kiln__own_blocking_leave(helper->context);
+    if (result != KILN__TRANSFER_DONE)
+        kiln__message_dispose(out, &helper->context->alloc);
+    return result;
+}
+
+void kiln__message_dispose(kiln__message *message, const kiln_alloc *alloc)
+{
+    if (message->bytes)
+        kiln__deallocate(alloc, message->bytes, message->size + 1);
+    *message = (kiln__message){0};
+}

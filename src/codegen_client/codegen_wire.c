@@ -1,0 +1,616 @@
+/* codegen_wire.c - requests and results as bytes, and back. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include "codegen_client/codegen_wire.h"
+
+#include <string.h>
+
+#include "base/error.h"
+
+/*
+ * Each put_ has a get_ below it that reads the same fields in the same order.
+ * Reading goes on after a fault, with zeros and empty texts, and is judged at
+ * the end; so nothing here may follow a count or an index that was not checked.
+ */
+
+#define FIELD_SIZE ((size_t)9) /* the least that a field takes */
+#define NUMBER_SIZE (FIELD_SIZE + 8)
+
+/* Whoever adds a member to one of these adds it here, and to the numbers. What
+   was begun stays in its process. */
+_Static_assert(sizeof(kiln__codegen_settings) == 9 * sizeof(void *),
+               "settings");
+_Static_assert(sizeof(kiln__codegen_function) == 11 * sizeof(void *),
+               "function");
+_Static_assert(sizeof(kiln__codegen_import) == 4 * sizeof(void *), "import");
+_Static_assert(sizeof(kiln__codegen_site) == 3 * sizeof(void *), "site");
+_Static_assert(sizeof(kiln__codegen_request) == 27 * sizeof(void *), "request");
+_Static_assert(sizeof(kiln__codegen_result) == 17 * sizeof(void *), "result");
+
+/* ---- heads ---- */
+
+static const unsigned char magic[4] = {'K', 'i', 'l', 'n'};
+
+void kiln__wire_put_head(unsigned char head[KILN__WIRE_HEAD_SIZE], int kind,
+                         size_t size)
+{
+    memset(head, 0, KILN__WIRE_HEAD_SIZE);
+    memcpy(head, magic, sizeof magic);
+    head[4] = (unsigned char)kind;
+    for (int i = 0; i < 8; i++)
+        head[8 + i] = (unsigned char)((uint64_t)size >> (8 * i));
+}
+
+int kiln__wire_get_head(const unsigned char head[KILN__WIRE_HEAD_SIZE],
+                        size_t *size)
+{
+    uint64_t stated = 0;
+
+    for (int i = 0; i < 8; i++)
+        stated |= (uint64_t)head[8 + i] << (8 * i);
+    if (memcmp(head, magic, sizeof magic) != 0 || head[4] == 0 ||
+        head[4] >= KILN__WIRE_KIND_END || head[5] || head[6] || head[7] ||
+        stated > KILN__WIRE_LARGEST)
+        return 0;
+    *size = (size_t)stated;
+    return head[4];
+}
+
+/* ---- reading ---- */
+
+typedef struct reading {
+    kiln__reader reader;
+    kiln__arena *arena;
+    int no_memory;
+} reading;
+
+static void begin(reading *r, kiln__arena *arena, const void *bytes,
+                  size_t size)
+{
+    *r = (reading){.arena = arena};
+    kiln__reader_init(&r->reader, bytes, size);
+}
+
+static kiln_status end(const reading *r)
+{
+    if (r->no_memory)
+        return KILN_ENOMEM;
+    return kiln__reader_is_done(&r->reader) ? KILN_OK : KILN_ECORRUPT;
+}
+
+/* A text that may be NULL. */
+static const char *get_text_or_none(reading *r)
+{
+    const kiln__span_of_bytes span = kiln__read_text(&r->reader);
+    const char *text;
+
+    if (!span.data)
+        return NULL;
+    text = kiln__arena_string(r->arena, span.data, span.size);
+    r->no_memory |= !text;
+    return text;
+}
+
+static const char *get_text(reading *r)
+{
+    const char *text = get_text_or_none(r);
+
+    if (text)
+        return text;
+    r->reader.failed |= !r->no_memory;
+    return "";
+}
+
+/* Where NULL and no bytes mean different things, a number says which. */
+static void put_bytes(kiln__encoder *out, const void *bytes, size_t size)
+{
+    kiln__encode_u64(out, bytes != NULL);
+    kiln__encode_bytes(out, bytes, bytes ? size : 0);
+}
+
+static const void *get_bytes(reading *r, size_t *size)
+{
+    const uint64_t is_there = kiln__read_u64(&r->reader);
+    const kiln__span_of_bytes span = kiln__read_bytes(&r->reader);
+
+    *size = span.size;
+    r->reader.failed |= is_there > 1 || (!is_there && span.size > 0);
+    return is_there ? span.data : NULL;
+}
+
+static uint64_t get_at_most(reading *r, uint64_t most)
+{
+    const uint64_t value = kiln__read_u64(&r->reader);
+
+    if (value <= most)
+        return value;
+    r->reader.failed = 1;
+    return 0;
+}
+
+static int32_t get_i32(reading *r)
+{
+    const int64_t value = kiln__read_i64(&r->reader);
+
+    if (value >= INT32_MIN && value <= INT32_MAX)
+        return (int32_t)value;
+    r->reader.failed = 1;
+    return 0;
+}
+
+/* An array for so many things as are there, each of `least` bytes at least. */
+static void *get_array(reading *r, size_t *count, size_t least, size_t size)
+{
+    void *array;
+
+    *count = kiln__read_count(&r->reader, least);
+    array = kiln__arena_allocate_array(r->arena, *count + 1, size);
+    if (!array) {
+        r->no_memory = 1;
+        *count = 0;
+    }
+    return array;
+}
+
+/* ---- hello, ready, notes ---- */
+
+void kiln__wire_put_hello(kiln__encoder *out, const kiln__wire_hello *hello)
+{
+    kiln__encode_u64(out, hello->abi);
+    kiln__encode_text(out, hello->build_id);
+    kiln__encode_text(out, hello->library);
+    kiln__encode_u64(out, hello->is_given);
+    kiln__encode_u64(out, hello->memory);
+}
+
+kiln_status kiln__wire_get_hello(kiln__wire_hello *out, kiln__arena *arena,
+                                 const void *bytes, size_t size)
+{
+    reading r;
+
+    begin(&r, arena, bytes, size);
+    out->abi = kiln__read_u64(&r.reader);
+    out->build_id = get_text(&r);
+    out->library = get_text(&r);
+    out->is_given = get_at_most(&r, 1);
+    out->memory = kiln__read_u64(&r.reader);
+    return end(&r);
+}
+
+void kiln__wire_put_ready(kiln__encoder *out, const kiln__wire_ready *ready)
+{
+    kiln__encode_u64(out, ready->abi);
+    kiln__encode_text(out, ready->build_id);
+    kiln__encode_text(out, ready->codegen_id);
+    kiln__encode_text(out, ready->llvm_id);
+    kiln__encode_text(out, ready->llvm_path);
+}
+
+kiln_status kiln__wire_get_ready(kiln__wire_ready *out, kiln__arena *arena,
+                                 const void *bytes, size_t size)
+{
+    reading r;
+
+    begin(&r, arena, bytes, size);
+    out->abi = kiln__read_u64(&r.reader);
+    out->build_id = get_text(&r);
+    out->codegen_id = get_text(&r);
+    out->llvm_id = get_text(&r);
+    out->llvm_path = get_text(&r);
+    return end(&r);
+}
+
+void kiln__wire_put_note(kiln__encoder *out, const kiln__wire_note *note)
+{
+    kiln__encode_i64(out, note->number);
+    kiln__encode_u64(out, note->value);
+    kiln__encode_text(out, note->text ? note->text : "");
+}
+
+kiln_status kiln__wire_get_note(kiln__wire_note *out, kiln__arena *arena,
+                                const void *bytes, size_t size)
+{
+    reading r;
+
+    begin(&r, arena, bytes, size);
+    out->number = kiln__read_i64(&r.reader);
+    out->value = kiln__read_u64(&r.reader);
+    out->text = get_text(&r);
+    return end(&r);
+}
+
+/* ---- requests ---- */
+
+/* The first field of each: a kept request says what it is. */
+#define REQUEST_NAME "Kiln codegen request"
+
+static void put_settings(kiln__encoder *out,
+                         const kiln__codegen_settings *settings)
+{
+    kiln__encode_text(out, settings->backend);
+    kiln__encode_text(out, settings->triple);
+    kiln__encode_text(out, settings->processor);
+    kiln__encode_text(out, settings->features);
+    kiln__encode_text(out, settings->options);
+    kiln__encode_u64(out, settings->opt_level);
+    kiln__encode_u64(out, settings->debug_level);
+    kiln__encode_u64(out, settings->bounds_checks);
+    kiln__encode_u64(out, settings->fast_math);
+    kiln__encode_u64(out, settings->contract);
+    kiln__encode_u64(out, settings->entry_abi);
+    kiln__encode_u64(out, settings->sites);
+    kiln__encode_u64(out, settings->math);
+    for (int i = 0; i < 3; i++)
+        kiln__encode_u64(out, settings->required_group_size[i]);
+    kiln__encode_u64(out, settings->maximum_group_size);
+    kiln__encode_u64(out, settings->minimum_groups);
+}
+
+static const kiln__codegen_settings *get_settings(reading *r)
+{
+    kiln__codegen_settings *out = kiln__arena_allocate(r->arena, sizeof *out);
+
+    if (!out) {
+        r->no_memory = 1;
+        return NULL;
+    }
+    out->backend = get_text(r);
+    out->triple = get_text(r);
+    out->processor = get_text(r);
+    out->features = get_text(r);
+    out->options = get_text_or_none(r);
+    if (!out->options)
+        out->options = "";
+    out->opt_level = (uint8_t)get_at_most(r, 3);
+    out->debug_level = (uint8_t)get_at_most(r, KILN_DEBUG_FULL);
+    out->bounds_checks = (uint8_t)get_at_most(r, 1);
+    out->fast_math = (uint8_t)get_at_most(r, 1);
+    out->contract = (uint8_t)get_at_most(r, 1);
+    out->entry_abi = (uint8_t)get_at_most(r, UINT8_MAX);
+    out->sites = (uint8_t)get_at_most(r, UINT8_MAX);
+    out->math = (uint8_t)get_at_most(r, UINT8_MAX);
+    for (int i = 0; i < 3; i++)
+        out->required_group_size[i] = (uint32_t)get_at_most(r, UINT32_MAX);
+    out->maximum_group_size = (uint32_t)get_at_most(r, UINT32_MAX);
+    out->minimum_groups = (uint32_t)get_at_most(r, UINT32_MAX);
+    return out;
+}
+
+/* A place is one number. */
+static void put_places(kiln__encoder *out, const kiln__codegen_function *f)
+{
+    kiln__encode_text(out, f->file);
+    kiln__encode_u64(out, f->place_count);
+    for (size_t i = 0; i < f->place_count; i++)
+        kiln__encode_u64(out, (uint64_t)f->places[i].line << 32 |
+                                  f->places[i].column);
+}
+
+static void get_places(reading *r, kiln__codegen_function *f)
+{
+    kiln__codegen_place *places;
+
+    f->file = get_text_or_none(r);
+    places = get_array(r, &f->place_count, NUMBER_SIZE, sizeof *places);
+    for (size_t i = 0; i < f->place_count; i++) {
+        const uint64_t place = kiln__read_u64(&r->reader);
+
+        places[i].line = (uint32_t)(place >> 32);
+        places[i].column = (uint32_t)place;
+    }
+    f->places = places;
+    /* The definition has one. */
+    r->reader.failed |= f->file && f->place_count == 0;
+}
+
+static void put_functions(kiln__encoder *out,
+                          const kiln__codegen_request *request)
+{
+    kiln__encode_u64(out, request->function_count);
+    for (size_t i = 0; i < request->function_count; i++) {
+        const kiln__codegen_function *f = &request->functions[i];
+
+        kiln__encode_bytes(out, f->ir, f->ir_size);
+        kiln__encode_text(out, f->symbol);
+        kiln__encode_u64(out, f->callee_count);
+        for (size_t k = 0; k < f->callee_count; k++)
+            kiln__encode_u64(out, f->callees[k]);
+        kiln__encode_text(out, f->runtime);
+        put_bytes(out, f->bitcode, f->bitcode_size);
+        put_places(out, f);
+    }
+}
+
+static void get_callees(reading *r, kiln__codegen_function *f, size_t functions)
+{
+    uint32_t *callees =
+        get_array(r, &f->callee_count, NUMBER_SIZE, sizeof *callees);
+
+    for (size_t i = 0; i < f->callee_count; i++) {
+        const uint64_t callee = kiln__read_u64(&r->reader);
+
+        r->reader.failed |= callee >= functions || callee > UINT32_MAX;
+        callees[i] = (uint32_t)callee;
+    }
+    f->callees = callees;
+}
+
+static void get_functions(reading *r, kiln__codegen_request *out)
+{
+    kiln__codegen_function *functions =
+        get_array(r, &out->function_count, 4 * FIELD_SIZE, sizeof *functions);
+
+    for (size_t i = 0; i < out->function_count; i++) {
+        kiln__codegen_function *f = &functions[i];
+        const kiln__span_of_bytes ir = kiln__read_bytes(&r->reader);
+
+        f->ir = ir.data;
+        f->ir_size = ir.size;
+        f->symbol = get_text(r);
+        get_callees(r, f, out->function_count);
+        f->runtime = get_text_or_none(r);
+        f->bitcode = get_bytes(r, &f->bitcode_size);
+        get_places(r, f);
+    }
+    out->functions = functions;
+}
+
+static void put_arguments(kiln__encoder *out,
+                          const kiln__codegen_request *request)
+{
+    const int has_sizes =
+        request->argument_sizes && request->argument_alignments;
+
+    kiln__encode_u64(out, (uint64_t)has_sizes);
+    kiln__encode_u64(out, request->argument_count);
+    for (size_t i = 0; i < request->argument_count; i++) {
+        kiln__encode_text(out, request->argument_types[i]);
+        kiln__encode_u64(out, has_sizes ? request->argument_sizes[i] : 0);
+        kiln__encode_u64(out, has_sizes ? request->argument_alignments[i] : 0);
+    }
+}
+
+static void get_arguments(reading *r, kiln__codegen_request *out)
+{
+    const uint64_t has_sizes = get_at_most(r, 1);
+    const char **types =
+        get_array(r, &out->argument_count, FIELD_SIZE, sizeof *types);
+    uint64_t *sizes = kiln__arena_allocate_array(
+        r->arena, out->argument_count + 1, sizeof *sizes);
+    uint64_t *alignments = kiln__arena_allocate_array(
+        r->arena, out->argument_count + 1, sizeof *alignments);
+
+    if (!types || !sizes || !alignments) {
+        r->no_memory = 1;
+        return;
+    }
+    for (size_t i = 0; i < out->argument_count; i++) {
+        types[i] = get_text(r);
+        sizes[i] = kiln__read_u64(&r->reader);
+        alignments[i] = kiln__read_u64(&r->reader);
+    }
+    out->argument_types = types;
+    out->argument_sizes = has_sizes ? sizes : NULL;
+    out->argument_alignments = has_sizes ? alignments : NULL;
+}
+
+static void put_imports(kiln__encoder *out,
+                        const kiln__codegen_request *request)
+{
+    kiln__encode_u64(out, request->import_count);
+    for (size_t i = 0; i < request->import_count; i++) {
+        const kiln__codegen_import *import = &request->imports[i];
+
+        kiln__encode_text(out, import->name);
+        kiln__encode_text(out, import->symbol);
+        put_bytes(out, import->bitcode, import->bitcode_size);
+    }
+}
+
+static void get_imports(reading *r, kiln__codegen_request *out)
+{
+    kiln__codegen_import *imports =
+        get_array(r, &out->import_count, 4 * FIELD_SIZE, sizeof *imports);
+
+    for (size_t i = 0; i < out->import_count; i++) {
+        imports[i].name = get_text(r);
+        imports[i].symbol = get_text(r);
+        imports[i].bitcode = get_bytes(r, &imports[i].bitcode_size);
+    }
+    out->imports = imports;
+}
+
+static void put_sites(kiln__encoder *out, const kiln__codegen_request *request)
+{
+    kiln__encode_u64(out, request->site_count);
+    for (size_t i = 0; i < request->site_count; i++) {
+        kiln__encode_text(out, request->sites[i].name);
+        kiln__encode_i64(out, request->sites[i].kind);
+        kiln__encode_u64(out, request->sites[i].address);
+    }
+}
+
+static void get_sites(reading *r, kiln__codegen_request *out)
+{
+    kiln__codegen_site *sites =
+        get_array(r, &out->site_count, 3 * FIELD_SIZE, sizeof *sites);
+
+    for (size_t i = 0; i < out->site_count; i++) {
+        sites[i].name = get_text(r);
+        sites[i].kind = get_i32(r);
+        sites[i].address = kiln__read_u64(&r->reader);
+    }
+    out->sites = sites;
+}
+
+/* The module comes last: the NUL behind the message is behind it, too, which
+   texts need. */
+void kiln__wire_put_request(kiln__encoder *out,
+                            const kiln__codegen_request *request)
+{
+    kiln__encode_text(out, REQUEST_NAME);
+    kiln__encode_u64(out, KILN__CODEGEN_ABI);
+    put_settings(out, request->settings);
+    kiln__encode_text(out, request->entry);
+    kiln__encode_i64(out, request->form);
+    put_functions(out, request);
+    put_arguments(out, request);
+    put_imports(out, request);
+    put_sites(out, request);
+    kiln__encode_text(out, request->library);
+    kiln__encode_text(out, request->wanted);
+    put_bytes(out, request->module, request->module_size);
+}
+
+/* What generate() takes for granted of each form. */
+static void check_form(reading *r, const kiln__codegen_request *request)
+{
+    const int is_closure = request->form == KILN__EMIT_CLOSURE;
+
+    r->reader.failed |= is_closure && (!request->module || !request->library ||
+                                       !request->wanted);
+    r->reader.failed |= !request->module && request->function_count == 0;
+}
+
+kiln_status kiln__wire_get_request(kiln__codegen_request *out,
+                                   kiln__arena *arena, const void *bytes,
+                                   size_t size)
+{
+    reading r;
+    const char *name;
+
+    *out = (kiln__codegen_request){0};
+    begin(&r, arena, bytes, size);
+    name = get_text(&r);
+    if (strcmp(name, REQUEST_NAME) != 0 ||
+        kiln__read_u64(&r.reader) != KILN__CODEGEN_ABI)
+        return KILN_ECORRUPT;
+    out->settings = get_settings(&r);
+    out->entry = get_text(&r);
+    out->form = get_i32(&r);
+    get_functions(&r, out);
+    get_arguments(&r, out);
+    get_imports(&r, out);
+    get_sites(&r, out);
+    out->library = get_text_or_none(&r);
+    out->wanted = get_text_or_none(&r);
+    out->module = get_bytes(&r, &out->module_size);
+    check_form(&r, out);
+    return end(&r);
+}
+
+/* ---- results ---- */
+
+void kiln__wire_put_result(kiln__encoder *out,
+                           const kiln__codegen_result *result)
+{
+    kiln__encode_text(out, result->format);
+    kiln__encode_i64(out, result->relocation);
+    kiln__encode_text(out, result->session_reason);
+    kiln__encode_u64(out, result->site_count);
+    for (size_t i = 0; i < result->site_count; i++) {
+        kiln__encode_text(out, result->sites[i].name);
+        kiln__encode_u64(out, result->sites[i].offset);
+        kiln__encode_u64(out, result->sites[i].size);
+        kiln__encode_u64(out, result->sites[i].strategy);
+    }
+    kiln__encode_u64(out, result->tool_count);
+    for (size_t i = 0; i < result->tool_count; i++) {
+        kiln__encode_text(out, result->tools[i].name);
+        kiln__encode_text(out, result->tools[i].path);
+        for (int k = 0; k < KILN__STAMP_NUMBERS; k++)
+            kiln__encode_i64(out, result->tools[i].file.numbers[k]);
+    }
+    put_bytes(out, result->reports, result->report_size);
+    kiln__encode_i64(out, result->can_fail);
+    kiln__encode_i64(out, result->allocates);
+    kiln__encode_u64(out, result->hidden_arguments);
+    kiln__encode_u64(out, result->static_local_bytes);
+    kiln__encode_u64(out, result->private_bytes);
+    kiln__encode_u64(out, result->registers);
+    kiln__encode_u64(out, result->spill_bytes);
+    kiln__encode_u64(out, result->sub_group_size);
+    kiln__encode_u64(out, result->stack_bytes);
+    kiln__encode_u64(out, result->make_ns);
+    kiln__encode_bytes(out, result->bytes, result->size);
+}
+
+static void get_result_sites(reading *r, kiln__codegen_result *out)
+{
+    kiln_site_info *sites =
+        get_array(r, &out->site_count, 4 * FIELD_SIZE, sizeof *sites);
+
+    for (size_t i = 0; i < out->site_count; i++) {
+        sites[i].name = get_text(r);
+        sites[i].offset = kiln__read_u64(&r->reader);
+        sites[i].size = (uint32_t)get_at_most(r, UINT32_MAX);
+        sites[i].strategy = (uint32_t)get_at_most(r, UINT32_MAX);
+    }
+    out->sites = sites;
+}
+
+static void get_result_tools(reading *r, kiln__codegen_result *out)
+{
+    kiln__codegen_tool *tools = get_array(
+        r, &out->tool_count, 2 * FIELD_SIZE + KILN__STAMP_NUMBERS * NUMBER_SIZE,
+        sizeof *tools);
+
+    for (size_t i = 0; i < out->tool_count; i++) {
+        tools[i].name = get_text(r);
+        tools[i].path = get_text(r);
+        for (int k = 0; k < KILN__STAMP_NUMBERS; k++)
+            tools[i].file.numbers[k] = kiln__read_i64(&r->reader);
+    }
+    out->tools = tools;
+}
+
+kiln_status kiln__wire_get_result(kiln__codegen_result *out, kiln__arena *arena,
+                                  const void *bytes, size_t size)
+{
+    kiln__span_of_bytes payload;
+    reading r;
+
+    *out = (kiln__codegen_result){0};
+    begin(&r, arena, bytes, size);
+    out->format = get_text(&r);
+    out->relocation = get_i32(&r);
+    out->session_reason = get_text_or_none(&r);
+    get_result_sites(&r, out);
+    get_result_tools(&r, out);
+    out->reports = get_bytes(&r, &out->report_size);
+    out->can_fail = get_i32(&r);
+    out->allocates = get_i32(&r);
+    out->hidden_arguments = (uint32_t)get_at_most(&r, UINT32_MAX);
+    out->static_local_bytes = (uint32_t)get_at_most(&r, UINT32_MAX);
+    out->private_bytes = (uint32_t)get_at_most(&r, UINT32_MAX);
+    out->registers = (uint32_t)get_at_most(&r, UINT32_MAX);
+    out->spill_bytes = (uint32_t)get_at_most(&r, UINT32_MAX);
+    out->sub_group_size = (uint32_t)get_at_most(&r, UINT32_MAX);
+    out->stack_bytes = (uint32_t)get_at_most(&r, UINT32_MAX);
+    out->make_ns = kiln__read_u64(&r.reader);
+    payload = kiln__read_bytes(&r.reader);
+    out->bytes = payload.data ? payload.data : "";
+    out->size = payload.size;
+    return end(&r);
+}
+
+/* ---- what a tool failed on ---- */
+
+void kiln__wire_put_kept(kiln__encoder *out, const kiln__wire_kept *kept)
+{
+    kiln__encode_text(out, kept->suffix);
+    kiln__encode_bytes(out, kept->bytes, kept->size);
+}
+
+kiln_status kiln__wire_get_kept(kiln__wire_kept *out, kiln__arena *arena,
+                                const void *bytes, size_t size)
+{
+    kiln__span_of_bytes input;
+    reading r;
+
+    begin(&r, arena, bytes, size);
+    out->suffix = get_text(&r);
+    input = kiln__read_bytes(&r.reader);
+    out->bytes = input.data ? input.data : "";
+    out->size = input.size;
+    return end(&r);
+}

@@ -1,0 +1,414 @@
+/* codegen_worker.c - starting, keeping and ending the processes. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include "codegen_client/codegen_worker.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/system/descriptor.h"
+#include "base/system/dynlib.h"
+#include "base/system/temp_dir.h"
+#include "base/system/thread.h"
+
+/*
+ * Helpers are in one list, idle or not, so that a child of fork() can close
+ * what it inherits of them: the parent's helpers would not notice their
+ * parent's end otherwise. A helper gets into the list under the lock under
+ * which its descriptors are made, and fork() waits for that lock.
+ *
+ * A host may have closed its standard descriptors, or put others in their
+ * place, and prints to them. So ours are never among the first ten.
+ */
+
+#define PROGRAM "../libexec/kiln/kiln-codegen-worker"
+#define FIRST_DESCRIPTOR 10
+#define STREAM_DESCRIPTOR 3 /* in the helper */
+#define OWN_END_MS 1000     /* that a helper takes to end, once it does */
+
+struct kiln__worker_processes {
+    kiln_context *context;
+    kiln__mutex lock;
+    kiln__worker_process *list;
+    int knows_tools;
+    kiln__builds_loaded tools;
+    kiln__fork_guard guard;
+};
+
+static _Thread_local kiln__worker_process *current; /* that this thread uses */
+
+/* ---- the pool ---- */
+
+static void close_ends(kiln__worker_process *helper)
+{
+    kiln__process_dispose(&helper->process);
+    kiln__kept_close(&helper->stream);
+    kiln__kept_close(&helper->words);
+}
+
+static void helper_free(kiln__worker_process *helper)
+{
+    close_ends(helper);
+    kiln__deallocate(&helper->context->alloc, helper, sizeof *helper);
+}
+
+/* The parent's helpers are none of the child's. One that is in use by the
+   thread that forked is let go of when that thread finds its stream closed. */
+static void after_fork(void *env)
+{
+    struct kiln__worker_processes *helpers = env;
+    kiln__worker_process *next;
+
+    for (kiln__worker_process *h = helpers->list; h; h = next) {
+        next = h->next;
+        close_ends(h);
+        h->is_running = 0;
+        h->folder[0] = '\0';
+        if (h != current)
+            helper_free(h);
+    }
+    helpers->list = NULL;
+    if (current && current->context == helpers->context) {
+        current->next = NULL;
+        helpers->list = current;
+    }
+}
+
+kiln_status kiln__worker_processes_new(kiln_context *context)
+{
+    struct kiln__worker_processes *helpers =
+        kiln__allocate(&context->alloc, sizeof *helpers);
+
+    if (!helpers)
+        return KILN_ENOMEM;
+    if (kiln__mutex_init(&helpers->lock) != KILN_OK) {
+        kiln__deallocate(&context->alloc, helpers, sizeof *helpers);
+        return KILN_ENOMEM;
+    }
+    helpers->context = context;
+    helpers->guard = (kiln__fork_guard){
+        .mutex = &helpers->lock, .child = after_fork, .env = helpers};
+    kiln__fork_add(&context->fork, &helpers->guard);
+    context->worker_processes = helpers;
+    return KILN_OK;
+}
+
+void kiln__worker_processes_free(kiln_context *context)
+{
+    struct kiln__worker_processes *helpers = context->worker_processes;
+
+    if (!helpers)
+        return;
+    while (helpers->list)
+        kiln__worker_process_end(helpers->list, NULL);
+    kiln__fork_remove(&context->fork, &helpers->guard);
+    kiln__mutex_dispose(&helpers->lock);
+    kiln__deallocate(&context->alloc, helpers, sizeof *helpers);
+    context->worker_processes = NULL;
+}
+
+kiln_status kiln__worker_processes_program(const kiln_context *context,
+                                           char *out, size_t capacity)
+{
+    static const char here;
+    char folder[PATH_MAX];
+    int size;
+
+    if (context->codegen_worker) {
+        size = snprintf(out, capacity, "%s", context->codegen_worker);
+    } else {
+        if (kiln__dynlib_folder(folder, &here) != KILN_OK)
+            return KILN_ENOTFOUND;
+        size = snprintf(out, capacity, "%s/" PROGRAM, folder);
+    }
+    return size > 0 && (size_t)size < capacity ? KILN_OK : KILN_ENOTFOUND;
+}
+
+/* ---- taking and giving back ---- */
+
+static int is_alive(const kiln__worker_process *helper)
+{
+    struct pollfd end = {.fd = helper->stream.number, .events = POLLIN};
+
+    /* An idle helper has nothing to say: whatever comes is its end. */
+    return kiln__kept_is_ours(&helper->stream) &&
+           kiln__kept_is_ours(&helper->words) && poll(&end, 1, 0) == 0;
+}
+
+/* With the lock. */
+static kiln__worker_process *find_idle(struct kiln__worker_processes *helpers)
+{
+    kiln__worker_process *found = helpers->list;
+
+    while (found && found->is_used)
+        found = found->next;
+    if (found)
+        found->is_used = 1;
+    return found;
+}
+
+kiln__worker_process *kiln__worker_process_idle(kiln_context *context)
+{
+    struct kiln__worker_processes *helpers = context->worker_processes;
+    kiln__worker_process *found;
+
+    for (;;) {
+        kiln__mutex_lock(&helpers->lock);
+        found = find_idle(helpers);
+        kiln__mutex_unlock(&helpers->lock);
+        if (!found)
+            return NULL;
+        if (is_alive(found))
+            break;
+        kiln__worker_process_end(found, NULL);
+    }
+    current = found;
+    return found;
+}
+
+/* What it printed with success is nobody's. */
+static void drain(const kiln__worker_process *helper)
+{
+    char unread[4096];
+
+    while (read(helper->words.number, unread, sizeof unread) > 0)
+        continue;
+}
+
+void kiln__worker_process_give_back(kiln__worker_process *helper)
+{
+    struct kiln__worker_processes *helpers = helper->context->worker_processes;
+
+    if (helper->stream.number < 0) {
+        kiln__worker_process_end(helper, NULL);
+        return;
+    }
+    drain(helper);
+    current = NULL;
+    kiln__mutex_lock(&helpers->lock);
+    helper->is_used = 0;
+    kiln__mutex_unlock(&helpers->lock);
+}
+
+/* ---- starting ---- */
+
+/* Ours, then theirs. */
+typedef struct ends {
+    int stream[2];
+    int words[2];
+} ends;
+
+/* Moves a descriptor out of the way of the standard ones. */
+static int lift(int *descriptor)
+{
+    return kiln__descriptor_lift(descriptor, FIRST_DESCRIPTOR);
+}
+
+static void close_pair(int pair[2])
+{
+    for (int i = 0; i < 2; i++)
+        if (pair[i] >= 0)
+            (void)close(pair[i]);
+}
+
+static int lift_pair(int pair[2])
+{
+    const int lifted = lift(&pair[0]) && lift(&pair[1]);
+    const int reason = errno;
+
+    if (!lifted)
+        close_pair(pair);
+    errno = reason;
+    return lifted;
+}
+
+/* 0, or errno. */
+static int open_ends(ends *e)
+{
+    int reason;
+
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, e->stream) != 0 ||
+        !lift_pair(e->stream))
+        return errno;
+    if (pipe2(e->words, O_CLOEXEC | O_NONBLOCK) == 0 && lift_pair(e->words))
+        return 0;
+    reason = errno;
+    close_pair(e->stream);
+    return reason;
+}
+
+/* With the lock: 0, or errno. */
+static int start(kiln__worker_process *helper, const char *program)
+{
+    char *const arguments[] = {(char *)(uintptr_t)program,
+                               (char *)(uintptr_t) "--serve",
+                               helper->folder[0] ? helper->folder : NULL, NULL};
+    ends e;
+    int reason = open_ends(&e);
+    const int files[] = {e.words[1], e.words[1], e.stream[1]};
+
+    if (reason != 0)
+        return reason;
+    reason = kiln__process_start(
+        &helper->process, &(kiln__program){program, arguments, files, 3, 1});
+    (void)close(e.stream[1]);
+    (void)close(e.words[1]);
+    helper->stream = kiln__kept_of(e.stream[0]);
+    helper->words = kiln__kept_of(e.words[0]);
+    if (reason != 0)
+        return reason;
+    helper->is_running = 1;
+    if (helper->process.file.number >= 0)
+        (void)lift(&helper->process.file.number);
+    return 0;
+}
+
+kiln_status kiln__worker_process_start(kiln__worker_process **out,
+                                       kiln_context *context,
+                                       const char *program, int *reason)
+{
+    struct kiln__worker_processes *helpers = context->worker_processes;
+    kiln__worker_process *helper =
+        kiln__allocate(&context->alloc, sizeof *helper);
+
+    if (!helper)
+        return KILN_ENOMEM;
+    *helper = (kiln__worker_process){.context = context,
+                                     .process = KILN__PROCESS_NONE,
+                                     .stream = KILN__KEPT_NONE,
+                                     .words = KILN__KEPT_NONE,
+                                     .is_used = 1};
+    (void)kiln__temporary_new(helper->folder, sizeof helper->folder,
+                              "kiln-codegen");
+    kiln__mutex_lock(&helpers->lock);
+    *reason = start(helper, program);
+    if (*reason == 0) {
+        helper->next = helpers->list;
+        helpers->list = helper;
+    }
+    kiln__mutex_unlock(&helpers->lock);
+    if (*reason != 0) {
+        kiln__temporary_remove(helper->folder);
+        helper_free(helper);
+        return *reason == ENOMEM ? KILN_ENOMEM : KILN_EIO;
+    }
+    current = helper;
+    *out = helper;
+    return KILN_OK;
+}
+
+/* ---- ending ---- */
+
+static kiln__process_end wait_for_own_end(const kiln__worker_process *helper,
+                                          siginfo_t *info)
+{
+    const struct timespec moment = {.tv_nsec = 1000000};
+    kiln__process_end found =
+        kiln__process_wait(&helper->process, info, WNOHANG | WNOWAIT);
+
+    for (int ms = 0; ms < OWN_END_MS && found == KILN__PROCESS_RUNS; ms++) {
+        (void)nanosleep(&moment, NULL);
+        found = kiln__process_wait(&helper->process, info, WNOHANG | WNOWAIT);
+    }
+    return found;
+}
+
+static void read_words(const kiln__worker_process *helper,
+                       kiln__worker_process_ending *ending)
+{
+    size_t size = 0;
+    ssize_t got = 0;
+
+    do {
+        size += (size_t)got;
+        got = read(helper->words.number, ending->words + size,
+                   sizeof ending->words - 1 - size);
+    } while (got > 0);
+    ending->words[size] = '\0';
+}
+
+static void tell(kiln__worker_process_ending *ending, const siginfo_t *info)
+{
+    if (info->si_code == CLD_EXITED)
+        ending->status = info->si_status;
+    else
+        ending->signal = info->si_status;
+}
+
+/* With what it started, a linker say, also when it has ended by itself. */
+static void end_process(const kiln__worker_process *helper,
+                        kiln__worker_process_ending *ending)
+{
+    siginfo_t info;
+
+    if (ending && wait_for_own_end(helper, &info) == KILN__PROCESS_ENDED)
+        tell(ending, &info);
+    kiln__process_kill(&helper->process);
+    (void)kiln__process_wait(&helper->process, &info, 0);
+}
+
+static void unlist(struct kiln__worker_processes *helpers,
+                   const kiln__worker_process *gone)
+{
+    kiln__worker_process **at;
+
+    kiln__mutex_lock(&helpers->lock);
+    at = &helpers->list;
+    while (*at && *at != gone)
+        at = &(*at)->next;
+    if (*at)
+        *at = gone->next;
+    kiln__mutex_unlock(&helpers->lock);
+}
+
+void kiln__worker_process_end(kiln__worker_process *helper,
+                              kiln__worker_process_ending *ending)
+{
+    if (ending)
+        *ending = (kiln__worker_process_ending){.status = -1};
+    if (helper->is_running)
+        end_process(helper, ending);
+    kiln__temporary_remove(helper->folder);
+    if (ending && kiln__kept_is_ours(&helper->words))
+        read_words(helper, ending);
+    unlist(helper->context->worker_processes, helper);
+    if (current == helper)
+        current = NULL;
+    helper_free(helper);
+}
+
+/* ---- what helpers tell of themselves ---- */
+
+void kiln__worker_processes_note_tools(kiln_context *context,
+                                       const kiln__builds_loaded *tools)
+{
+    struct kiln__worker_processes *helpers = context->worker_processes;
+
+    kiln__mutex_lock(&helpers->lock);
+    if (!helpers->knows_tools)
+        helpers->tools = *tools;
+    helpers->knows_tools = 1;
+    kiln__mutex_unlock(&helpers->lock);
+}
+
+int kiln__worker_processes_tools(kiln_context *context,
+                                 kiln__builds_loaded *out)
+{
+    struct kiln__worker_processes *helpers = context->worker_processes;
+    int known;
+
+    kiln__mutex_lock(&helpers->lock);
+    known = helpers->knows_tools;
+    if (known)
+        *out = helpers->tools;
+    kiln__mutex_unlock(&helpers->lock);
+    return known;
+}

@@ -1,0 +1,31 @@
+/* worker.h - the two ways to run the program kiln-codegen-worker. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#ifndef KILN_WORKER_H
+#define KILN_WORKER_H
+
+#include "codegen_client/codegen_wire.h"
+#include "kiln/context.h"
+
+/* ---- worker_library.c ---- */
+/* What is opened, once. */
+typedef struct worker_library {
+    const kiln__codegen *table;
+    char reason[1024]; /* why not */
+} worker_library;
+
+/* KILN_ECODEGEN when it cannot be opened, KILN_EMISMATCH when it is another
+   one. `may_search`: the loader may look for it, too. */
+kiln_status worker_open(worker_library *out, const char *path, int may_search);
+extern const char worker_build_id[];
+
+/* ---- worker_serve.c ---- */
+/* Serves whoever is at the other end of descriptor 3, until that ends. What is
+   temporary is put into the folder (NULL: where it always is), which goes. */
+int worker_serve(const char *folder);
+
+/* ---- worker_replay.c ---- */
+/* Runs the request that a file keeps; writes what comes of it to `out`, which
+   may be NULL. Returns the program's status. */
+int worker_replay(const char *file, const char *library, const char *out);
+
+#endif /* KILN_WORKER_H */

@@ -1,0 +1,140 @@
+/* worker_replay.c - a kept request is run again. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/system/dynlib.h"
+#include "base/system/file.h"
+#include "base/system/stack.h"
+#include "base/system/thread.h"
+#include "codegen_client/worker/worker.h"
+
+/*
+ * In one process that somebody looks at, so that it crashes where the worker
+ * crashed: under a debugger, say. LLVM runs on a thread with the stack that it
+ * has there.
+ */
+
+#define LIBRARY "../../lib/libkiln-codegen.so"
+
+typedef struct replay {
+    const kiln__codegen *table;
+    kiln__codegen_request request;
+    const char *out;
+    int status;
+} replay;
+
+static kiln_status finish(void *env, const kiln__codegen_result *result)
+{
+    replay *r = env;
+    FILE *file = r->out ? fopen(r->out, "wb") : NULL;
+    int written = 1;
+
+    (void)printf("%s: %s, %zu bytes\n", r->request.entry, result->format,
+                 result->size);
+    if (r->out)
+        written = file &&
+                  fwrite(result->bytes, 1, result->size, file) == result->size;
+    if (file && fclose(file) != 0)
+        written = 0;
+    if (!written)
+        (void)fprintf(stderr, "cannot write %s\n", r->out);
+    r->status = written ? 0 : 1;
+    return KILN_OK;
+}
+
+static void fail(void *env, kiln_status status, const char *message)
+{
+    replay *r = env;
+
+    (void)fprintf(stderr, "%s: %s (%s)\n", r->request.entry, message,
+                  kiln_status_name(status));
+    r->status = 1;
+}
+
+static void fatal(void *env, const char *message)
+{
+    fail(env, KILN_ECODEGEN, message);
+    _exit(1); /* LLVM was left half way */
+}
+
+static void stage(void *env, int32_t which, uint64_t nanoseconds)
+{
+    (void)env;
+    (void)which;
+    (void)nanoseconds;
+}
+
+static void *run(void *env)
+{
+    replay *r = env;
+
+    (void)r->table->generate(&r->request);
+    return NULL;
+}
+
+static int run_request(replay *r)
+{
+    pthread_t thread;
+
+    r->request.env = r;
+    r->request.finish = finish;
+    r->request.fail = fail;
+    r->request.fatal = fatal;
+    r->request.stage = stage;
+    r->status = 1;
+    if (kiln__thread_start(&thread, KILN__STACK_TO_COMPILE, run, r) !=
+        KILN_OK) {
+        (void)fprintf(stderr, "no thread can be started\n");
+        return 1;
+    }
+    kiln__thread_join(thread);
+    return r->status;
+}
+
+/* The one that is given, else libkiln's variable, else that of the build. */
+static int open_library(worker_library *library, const char *given)
+{
+    static const char here;
+    const char *path = given ? given : secure_getenv("KILN_CODEGEN_PATH");
+    char beside[PATH_MAX + sizeof "/" LIBRARY];
+
+    if (kiln__dynlib_folder(beside, &here) != KILN_OK)
+        beside[0] = '\0';
+    (void)strcat(beside, "/" LIBRARY);
+    if (worker_open(library, path ? path : beside, !path) == KILN_OK)
+        return 1;
+    (void)fprintf(stderr, "%s\n", library->reason);
+    return 0;
+}
+
+int worker_replay(const char *file, const char *library, const char *out)
+{
+    worker_library opened = {.table = NULL};
+    replay r = {.out = out};
+    kiln_error *error = NULL;
+    kiln_blob bytes = {0};
+    kiln__arena arena;
+    int status = 1;
+
+    if (kiln__file_read(&bytes, &kiln__malloc, file, KILN__WIRE_LARGEST,
+                        &error) != KILN_OK) {
+        (void)fprintf(stderr, "%s\n", kiln_error_message(error));
+        kiln_error_free(error);
+        return 1;
+    }
+    kiln__arena_init(&arena, &kiln__malloc);
+    if (kiln__wire_get_request(&r.request, &arena, bytes.data, bytes.size) !=
+        KILN_OK)
+        (void)fprintf(stderr, "%s is no request of this version\n", file);
+    else if (open_library(&opened, library)) {
+        r.table = opened.table;
+        status = run_request(&r);
+    }
+    kiln__arena_dispose(&arena);
+    if (bytes.release)
+        bytes.release(&bytes);
+    return status;
+}

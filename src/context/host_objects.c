@@ -1,0 +1,226 @@
+/* host_objects.c - host objects that code refers to: resolved, and kept in
+ * place. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include "context/host_objects.h"
+
+#include <sched.h>
+#include <string.h>
+
+#include "base/data/arena.h"
+#include "base/error.h"
+
+/*
+ * Between resolve() and root() a collector may move the object. So the host is
+ * asked once more when it is rooted: the same answer is then good until it is
+ * let go, another one begins anew.
+ *
+ * A loaded kernel's roots go when it is unloaded. Those of an artifact go with
+ * it; but it may outlive its context, whose host is not called any more then.
+ * Such roots have a second reference in a list of the context, and whoever
+ * comes first lets go: the artifact's last user or the context's end.
+ */
+
+#define TURNS_MAX 64 /* an object that moves each time is never still */
+
+enum { ROOTED, LETTING_GO, GONE };
+
+typedef struct root {
+    const char *name;
+    void *address;
+} root;
+
+struct kiln__roots {
+    kiln_context *context; /* good while it is ROOTED */
+    kiln__arena arena;     /* of all this, over malloc */
+    atomic_uint references;
+    atomic_int state;
+    kiln__roots *next; /* of the context's list */
+    size_t count;
+    root *items;
+};
+
+/* ---- the host ---- */
+
+/* Statuses that are remembered elsewhere would hide an object that is there
+   the next time; so all of them are one that is not. */
+static kiln_status ask(void **address, const kiln_context *context,
+                       const char *user, const char *name, kiln_error **error)
+{
+    kiln_status status;
+
+    if (context->host.resolve == NULL)
+        return kiln__error_set(error, KILN_ENOTFOUND,
+                               "%s: site \"%s\": the host has no resolve "
+                               "callback",
+                               user, name);
+    *address = NULL;
+    status = context->host.resolve(context->host_env, name, address);
+    if (status == KILN_OK && *address != NULL)
+        return KILN_OK;
+    if (status == KILN_ENOMEM)
+        return kiln__error_no_memory(error);
+    if (status == KILN_OK || status == KILN_ENOTFOUND)
+        return kiln__error_set(error, KILN_ENOTFOUND,
+                               "%s: site \"%s\": the host has no such object",
+                               user, name);
+    return kiln__error_set(error, KILN_ENOTFOUND,
+                           "%s: site \"%s\": the host cannot resolve it: %s",
+                           user, name, kiln_status_text(status));
+}
+
+static void unroot(const kiln_context *context, const root *r)
+{
+    if (context->host.unroot != NULL)
+        context->host.unroot(context->host_env, r->name, r->address);
+}
+
+static kiln_status settle(root *r, const kiln_context *context,
+                          const char *user, kiln_error **error)
+{
+    for (int turn = 0; turn < TURNS_MAX; turn++) {
+        void *again = NULL;
+        kiln_status status;
+
+        KILN_TRY(ask(&r->address, context, user, r->name, error));
+        if (context->host.root == NULL)
+            return KILN_OK;
+        context->host.root(context->host_env, r->name, r->address);
+        status = ask(&again, context, user, r->name, error);
+        if (status == KILN_OK && again == r->address)
+            return KILN_OK;
+        unroot(context, r);
+        KILN_TRY(status);
+    }
+    return kiln__error_set(error, KILN_EAGAIN,
+                           "%s: site \"%s\": the object moves whenever it is "
+                           "rooted",
+                           user, r->name);
+}
+
+/* ---- roots ---- */
+
+static kiln__roots *allocate(kiln_context *context, const char *const *names,
+                             size_t count)
+{
+    kiln__arena arena;
+    kiln__roots *roots;
+
+    kiln__arena_init(&arena, &kiln__malloc);
+    roots = kiln__arena_allocate(&arena, sizeof *roots);
+    if (roots != NULL)
+        roots->items =
+            kiln__arena_allocate_array(&arena, count, sizeof *roots->items);
+    for (size_t i = 0; !arena.failed && i < count; i++)
+        roots->items[i].name =
+            kiln__arena_string(&arena, names[i], strlen(names[i]));
+    if (arena.failed) {
+        kiln__arena_dispose(&arena);
+        return NULL;
+    }
+    roots->context = context;
+    atomic_init(&roots->references, 1);
+    atomic_init(&roots->state, ROOTED);
+    roots->arena = arena;
+    return roots;
+}
+
+static void release(kiln__roots *roots)
+{
+    kiln__arena arena;
+
+    if (atomic_fetch_sub_explicit(&roots->references, 1,
+                                  memory_order_acq_rel) != 1)
+        return;
+    arena = roots->arena; /* it holds the roots, too */
+    kiln__arena_dispose(&arena);
+}
+
+kiln_status kiln__roots_new(kiln__roots **out, kiln_context *context,
+                            const char *user, const char *const *names,
+                            size_t count, kiln_error **error)
+{
+    kiln__roots *roots = allocate(context, names, count);
+
+    if (roots == NULL)
+        return kiln__error_no_memory(error);
+    for (size_t i = 0; i < count; i++) {
+        const kiln_status status =
+            settle(&roots->items[i], context, user, error);
+
+        if (status != KILN_OK) {
+            kiln__roots_free(roots);
+            return status;
+        }
+        roots->count++;
+    }
+    *out = roots;
+    return KILN_OK;
+}
+
+size_t kiln__roots_count(const kiln__roots *roots)
+{
+    return roots->count;
+}
+
+void *kiln__roots_address(const kiln__roots *roots, size_t index)
+{
+    return roots->items[index].address;
+}
+
+int kiln__roots_still_hold(const kiln__roots *roots)
+{
+    for (size_t i = 0; i < roots->count; i++) {
+        void *address = NULL;
+
+        if (ask(&address, roots->context, "", roots->items[i].name, NULL) !=
+                KILN_OK ||
+            address != roots->items[i].address)
+            return 0;
+    }
+    return 1;
+}
+
+void kiln__roots_let_go(kiln__roots *roots)
+{
+    int state = ROOTED;
+
+    if (atomic_compare_exchange_strong(&roots->state, &state, LETTING_GO)) {
+        for (size_t i = roots->count; i > 0; i--)
+            unroot(roots->context, &roots->items[i - 1]);
+        atomic_store(&roots->state, GONE);
+    }
+    /* Another thread is at it: the context must not end before it is done. */
+    while (atomic_load(&roots->state) != GONE)
+        sched_yield();
+}
+
+void kiln__roots_free(kiln__roots *roots)
+{
+    if (roots == NULL)
+        return;
+    kiln__roots_let_go(roots);
+    release(roots);
+}
+
+void kiln__roots_end_with_context(kiln__roots *roots)
+{
+    kiln_context *context = roots->context;
+
+    atomic_fetch_add(&roots->references, 1);
+    roots->next = atomic_load(&context->roots);
+    while (
+        !atomic_compare_exchange_weak(&context->roots, &roots->next, roots)) {
+    }
+}
+
+void kiln__sites_free(kiln_context *context)
+{
+    kiln__roots *roots = atomic_exchange(&context->roots, NULL);
+
+    while (roots != NULL) {
+        kiln__roots *next = roots->next;
+
+        kiln__roots_free(roots);
+        roots = next;
+    }
+}

@@ -1,0 +1,49 @@
+/* host_ops.c - the functions that the host gave. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include "base/error.h"
+#include "base/options.h"
+#include "base/system/stack.h"
+#include "context/context.h"
+
+/* A bracket of which one side is missing is no bracket. */
+static void drop_half_pairs(kiln_host_ops *host)
+{
+    if (!host->blocking_enter || !host->blocking_leave) {
+        host->blocking_enter = NULL;
+        host->blocking_leave = NULL;
+    }
+    if (!host->thread_enter || !host->thread_leave) {
+        host->thread_enter = NULL;
+        host->thread_leave = NULL;
+    }
+    if (!host->root || !host->unroot) {
+        host->root = NULL;
+        host->unroot = NULL;
+    }
+    if (!host->rank || !host->fetch) {
+        host->rank = NULL;
+        host->fetch = NULL;
+    }
+}
+
+kiln_status kiln__host_ops_read(kiln_context *context,
+                                const kiln_context_options *options,
+                                kiln_error **error)
+{
+    if (kiln__options_read(&context->host, sizeof context->host,
+                           options->host) != KILN_OK)
+        return kiln__error_set(error, KILN_EINVAL,
+                               "the host's table has members that this "
+                               "library does not know");
+    drop_half_pairs(&context->host);
+    context->host_env = options->host_env;
+    return KILN_OK;
+}
+
+void kiln__stack_enter(const kiln_context *context)
+{
+    const kiln_host_ops *host = &context->host;
+
+    kiln__stack_begin(host->stack_limit ? host->stack_limit(context->host_env)
+                                        : NULL);
+}

@@ -1,0 +1,68 @@
+/* settings.h - every setting of a config, once, with its scopes. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#ifndef KILN_SETTINGS_H
+#define KILN_SETTINGS_H
+
+#include "base/data/array.h"
+#include "context/context.h"
+
+#define KILN__SCOPE_TYPED 1u
+#define KILN__SCOPE_RUNTIME 2u
+#define KILN__SCOPE_BINARY 4u
+#define KILN__SCOPE_LOAD 8u
+
+/*
+ * X(member, kind, scopes): TEXT (char *) or NUMBER (uint64_t) of struct
+ * kiln_config. config.c resolves defaults first; keys encode every member
+ * whose mask has the key's scope, in this order, under its name.
+ *
+ * Numbers are those of kiln/config.h, but never a DEFAULT. entry_name alone
+ * may be NULL: derived from the kernel.
+ */
+#define KILN__SETTING_MAP(X) \
+    X(overlays, TEXT, KILN__SCOPE_TYPED) \
+    X(backend, TEXT, KILN__SCOPE_RUNTIME | KILN__SCOPE_BINARY) \
+    X(triple, TEXT, KILN__SCOPE_RUNTIME | KILN__SCOPE_BINARY) \
+    X(processor, TEXT, KILN__SCOPE_BINARY) \
+    X(features, TEXT, KILN__SCOPE_BINARY) \
+    X(options, TEXT, KILN__SCOPE_RUNTIME | KILN__SCOPE_BINARY) \
+    X(math, NUMBER, KILN__SCOPE_RUNTIME | KILN__SCOPE_BINARY) \
+    X(opt_level, NUMBER, KILN__SCOPE_BINARY) \
+    X(debug_level, NUMBER, KILN__SCOPE_RUNTIME | KILN__SCOPE_BINARY) \
+    X(bounds_checks, NUMBER, KILN__SCOPE_RUNTIME | KILN__SCOPE_BINARY) \
+    X(fast_math, NUMBER, KILN__SCOPE_RUNTIME | KILN__SCOPE_BINARY) \
+    X(contract, NUMBER, KILN__SCOPE_RUNTIME | KILN__SCOPE_BINARY) \
+    X(entry_abi, NUMBER, KILN__SCOPE_BINARY) \
+    X(entry_name, TEXT, KILN__SCOPE_BINARY) \
+    X(sites, NUMBER, KILN__SCOPE_BINARY) \
+    X(required_group_x, NUMBER, KILN__SCOPE_BINARY) \
+    X(required_group_y, NUMBER, KILN__SCOPE_BINARY) \
+    X(required_group_z, NUMBER, KILN__SCOPE_BINARY) \
+    X(maximum_group, NUMBER, KILN__SCOPE_BINARY) \
+    X(minimum_groups, NUMBER, KILN__SCOPE_BINARY) \
+    X(device, NUMBER, KILN__SCOPE_LOAD)
+
+#define KILN__SETTING_TEXT(member) char *member;
+#define KILN__SETTING_NUMBER(member) uint64_t member;
+#define KILN__SETTING_MEMBER(member, kind, scopes) KILN__SETTING_##kind(member)
+
+/* The table that is looked up behind those of backends that are devices. */
+#define KILN__DEVICE_OVERLAY "device"
+
+/* Immutable and interned; lives with the context. `overlays` holds the tables
+   in order, the backend's own last: "mine,host", "mine,cuda,device". */
+struct kiln_config {
+    kiln_context *context;
+    KILN__SETTING_MAP(KILN__SETTING_MEMBER)
+    char *target; /* "host:x86-64+avx2": for people and entries, in no key */
+    kiln_digest owner;   /* TYPED */
+    kiln_digest runtime; /* TYPED and RUNTIME */
+    kiln_digest full;    /* TYPED, RUNTIME and BINARY */
+    uint64_t hash;       /* of the address-free full digest, for tables */
+    kiln_config *next;
+};
+
+/* Writes a NUMBER as people mean it: "on", "3". context/keys/key_fields.c. */
+void kiln__setting_write(kiln__text *out, const char *name, uint64_t value);
+
+#endif /* KILN_SETTINGS_H */

@@ -1,0 +1,348 @@
+/* trace.c - a timeline in Chrome's trace event format. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include "context/trace.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/data/array.h"
+#include "base/system/descriptor.h"
+#include "base/system/kept.h"
+#include "base/system/passing.h"
+#include "base/system/quiet.h"
+#include "context/log.h"
+
+/*
+ * The file is a JSON array of events, one a line, and always whole: whoever
+ * adds one writes it over the bracket at the end, with a new bracket behind
+ * it, in one write. So a process may end at any moment, and several contexts,
+ * processes and children of fork() may write to one file. They take turns by
+ * a lock of the file (flock), each through a description of its own.
+ *
+ * Times are of the monotonic clock, which processes of one machine share.
+ *
+ * A file that is there and is no such array is left alone.
+ */
+
+struct kiln__trace {
+    kiln__mutex mutex; /* guards all below but the path */
+    kiln__fork_guard guard;
+    char *path;
+    kiln__kept file;
+    int is_off; /* it cannot be written */
+};
+
+static const char first[] = "[\n";
+static const char last[] = "\n]\n";
+#define LAST_SIZE (sizeof last - 1)
+#define LOCK_TRIES 1000 /* a millisecond each */
+
+/* ---- making ---- */
+
+/* The child opens the file for itself. */
+static void after_fork(void *env)
+{
+    struct kiln__trace *trace = env;
+
+    kiln__kept_close(&trace->file);
+}
+
+kiln_status kiln__trace_new(kiln_context *context, const char *path)
+{
+    struct kiln__trace *trace;
+
+    if (!path)
+        return KILN_OK;
+    trace = kiln__allocate(&context->alloc, sizeof *trace);
+    if (!trace)
+        return KILN_ENOMEM;
+    trace->file = KILN__KEPT_NONE;
+    trace->path = kiln__string_copy(&context->alloc, path);
+    if (!trace->path || kiln__mutex_init(&trace->mutex) != KILN_OK) {
+        kiln__string_free(&context->alloc, trace->path);
+        kiln__deallocate(&context->alloc, trace, sizeof *trace);
+        return KILN_ENOMEM;
+    }
+    trace->guard = (kiln__fork_guard){
+        .mutex = &trace->mutex, .child = after_fork, .env = trace};
+    kiln__fork_add(&context->fork, &trace->guard);
+    context->trace = trace;
+    return KILN_OK;
+}
+
+void kiln__trace_free(kiln_context *context)
+{
+    struct kiln__trace *trace = context->trace;
+
+    if (!trace)
+        return;
+    context->trace = NULL;
+    kiln__fork_remove(&context->fork, &trace->guard);
+    kiln__kept_close(&trace->file);
+    kiln__mutex_dispose(&trace->mutex);
+    kiln__string_free(&context->alloc, trace->path);
+    kiln__deallocate(&context->alloc, trace, sizeof *trace);
+}
+
+/* ---- text ---- */
+
+/* What the first byte of a character of UTF-8 says of its length. */
+static size_t stated_size(unsigned char byte)
+{
+    if (byte < 0x80)
+        return 1;
+    if (byte < 0xc0 || byte >= 0xf8)
+        return 0;
+    if (byte < 0xe0)
+        return 2;
+    return byte < 0xf0 ? 3 : 4;
+}
+
+/* The length of the well-formed character that begins here; 0: it is none. */
+static size_t character_size(const unsigned char *at)
+{
+    static const unsigned least[] = {0, 0, 0x80, 0x800, 0x10000};
+    const size_t size = stated_size(at[0]);
+    unsigned code = at[0] & (0x7fu >> size);
+
+    if (size == 1)
+        return 1;
+    for (size_t i = 1; i < size; i++) {
+        if ((at[i] & 0xc0) != 0x80)
+            return 0;
+        code = code << 6 | (at[i] & 0x3f);
+    }
+    if (code < least[size] || code > 0x10ffff ||
+        (code >= 0xd800 && code < 0xe000))
+        return 0;
+    return size;
+}
+
+/* The inside of a JSON string. */
+static void add_escaped(kiln__text *text, const char *string)
+{
+    const unsigned char *at = (const unsigned char *)string;
+
+    while (*at) {
+        const size_t size = character_size(at);
+
+        if (*at == '"' || *at == '\\')
+            kiln__text_format(text, "\\%c", *at);
+        else if (*at < 0x20 || *at == 0x7f)
+            kiln__text_format(text, "\\u%04x", *at);
+        else if (size == 0)
+            kiln__text_add(text, "?");
+        else
+            kiln__text_add_n(text, (const char *)at, size);
+        at += size ? size : 1;
+    }
+}
+
+static void add_member(kiln__text *text, int *count, const char *name,
+                       const char *value)
+{
+    if (!value)
+        return;
+    kiln__text_format(text, "%s\"%s\": \"", (*count)++ ? ", " : "", name);
+    add_escaped(text, value);
+    kiln__text_add(text, "\"");
+}
+
+/* Microseconds with three decimals, whatever the locale. */
+static void add_time(kiln__text *text, const char *name, uint64_t nanoseconds)
+{
+    kiln__text_format(text, ", \"%s\": %llu.%03u", name,
+                      (unsigned long long)(nanoseconds / 1000),
+                      (unsigned)(nanoseconds % 1000));
+}
+
+static void add_title(kiln__text *text, const kiln__trace_note *note)
+{
+    kiln__text_add(text, "{\"name\": \"");
+    if (note->verb)
+        add_escaped(text, note->verb);
+    if (note->verb && note->name)
+        kiln__text_add(text, " ");
+    if (note->name)
+        add_escaped(text, note->name);
+    kiln__text_add(text, "\", \"cat\": \"");
+    add_escaped(text, note->category);
+    kiln__text_add(text, "\"");
+}
+
+static void add_event(kiln__text *text, uint64_t begin_ns, uint64_t end_ns,
+                      const kiln__trace_note *note)
+{
+    int count = 0;
+
+    add_title(text, note);
+    kiln__text_format(text, ", \"ph\": \"X\", \"pid\": %ld, \"tid\": %ld",
+                      (long)getpid(), (long)gettid());
+    add_time(text, "ts", begin_ns);
+    add_time(text, "dur", end_ns > begin_ns ? end_ns - begin_ns : 0);
+    kiln__text_add(text, ", \"args\": {");
+    add_member(text, &count, "name", note->name);
+    add_member(text, &count, note->category, note->verb);
+    add_member(text, &count, "tier", note->tier);
+    add_member(text, &count, "outcome", note->outcome);
+    if (note->bytes)
+        kiln__text_format(text, "%s\"bytes\": %llu", count ? ", " : "",
+                          (unsigned long long)note->bytes);
+    kiln__text_add(text, "}}");
+}
+
+/* ---- the file; all with the mutex held ---- */
+
+static int open_file(const char *path)
+{
+    const int descriptor = kiln__descriptor_open(
+        AT_FDCWD, path, O_RDWR | O_CREAT | O_NOCTTY | O_NONBLOCK, 0666);
+    struct stat facts;
+
+    if (descriptor < 0)
+        return -1;
+    if (fstat(descriptor, &facts) == 0 && S_ISREG(facts.st_mode))
+        return descriptor;
+    (void)close(descriptor);
+    errno = EINVAL;
+    return -1;
+}
+
+/* Where the next event goes, and whether it is the first one: 0, or errno. */
+static int find_end(int descriptor, off_t *end, int *is_first)
+{
+    char head[sizeof first - 1], tail[LAST_SIZE];
+    struct stat facts;
+
+    if (fstat(descriptor, &facts) != 0)
+        return errno;
+    *end = facts.st_size - (off_t)sizeof tail;
+    *is_first = facts.st_size == 0;
+    if (*is_first)
+        return 0;
+    if (*end < (off_t)sizeof head ||
+        pread(descriptor, head, sizeof head, 0) != (ssize_t)sizeof head ||
+        pread(descriptor, tail, sizeof tail, *end) != (ssize_t)sizeof tail ||
+        memcmp(head, first, sizeof head) != 0 ||
+        memcmp(tail, last, sizeof tail) != 0)
+        return EINVAL;
+    return 0;
+}
+
+/* Adds the event between what is there and the end. */
+static int append(int descriptor, const char *event)
+{
+    kiln__text line;
+    int is_first = 0, number;
+    kiln__quiet quiet;
+    ssize_t done;
+    off_t end = 0;
+
+    number = find_end(descriptor, &end, &is_first);
+    if (number != 0)
+        return number;
+    kiln__text_init(&line, &kiln__malloc);
+    kiln__text_add(&line, is_first ? first : ",\n");
+    kiln__text_add(&line, event);
+    kiln__text_add(&line, last);
+    if (line.failed) {
+        kiln__text_dispose(&line);
+        return 0;
+    }
+    if (is_first)
+        end = 0;
+    kiln__quiet_begin(&quiet);
+    done = pwrite(descriptor, line.bytes, line.size, end);
+    if (done < 0)
+        number = errno;
+    else if ((size_t)done < line.size)
+        number = ENOSPC;
+    /* Whole again, or empty. */
+    if (done > 0 && number != 0 && ftruncate(descriptor, end) == 0 && !is_first)
+        (void)!pwrite(descriptor, last, LAST_SIZE, end);
+    kiln__quiet_end(&quiet);
+    kiln__text_dispose(&line);
+    return number;
+}
+
+/* Whoever may read the file can lock it, and keep it so: nobody waits for ever.
+   Where locks are not to be had, one process is to write alone. */
+static int lock(int descriptor)
+{
+    const struct timespec pause = {0, 1000000};
+
+    for (int tries = 0; tries < LOCK_TRIES; tries++) {
+        if (flock(descriptor, LOCK_EX | LOCK_NB) == 0)
+            return 1;
+        if (errno == EWOULDBLOCK)
+            (void)nanosleep(&pause, NULL);
+        else if (errno != EINTR)
+            return 1;
+    }
+    return 0;
+}
+
+static int write_event(struct kiln__trace *trace, const char *event)
+{
+    int number;
+
+    if (!kiln__kept_is_ours(&trace->file))
+        trace->file = kiln__kept_of(open_file(trace->path));
+    if (trace->file.number < 0)
+        return errno;
+    if (!lock(trace->file.number))
+        return EBUSY;
+    number = append(trace->file.number, event);
+    (void)flock(trace->file.number, LOCK_UN);
+    return number;
+}
+
+static void turn_off(struct kiln__trace *trace)
+{
+    trace->is_off = 1;
+    kiln__kept_close(&trace->file);
+}
+
+/* ---- spans ---- */
+
+void kiln__trace_span(kiln_context *context, uint64_t begin_ns, uint64_t end_ns,
+                      const kiln__trace_note *note)
+{
+    struct kiln__trace *trace = context->trace;
+    kiln__text event;
+    char reason[128];
+    int number = 0;
+
+    kiln__text_init(&event, &context->alloc);
+    add_event(&event, begin_ns, end_ns, note);
+    kiln__mutex_lock(&trace->mutex);
+    if (!trace->is_off && !event.failed)
+        number = write_event(trace, event.bytes);
+    /* What may pass costs this event alone. */
+    if (kiln__passes(number))
+        number = 0;
+    else if (number != 0)
+        turn_off(trace);
+    kiln__mutex_unlock(&trace->mutex);
+    kiln__text_dispose(&event);
+    if (number == EINVAL)
+        kiln__log(context, KILN_LOG_WARNING,
+                  "trace: %s is no timeline and is left alone", trace->path);
+    else if (number != 0)
+        kiln__log(context, KILN_LOG_WARNING, "trace: cannot write %s: %s",
+                  trace->path, strerror_r(number, reason, sizeof reason));
+}
+
+const char *kiln__trace_tier(int32_t tier)
+{
+#define NAME(name, text) text,
+    static const char *const names[] = {KILN_TIER_MAP(NAME)};
+#undef NAME
+
+    return tier >= 0 && tier < KILN_TIER_COUNT ? names[tier] : NULL;
+}

@@ -1,0 +1,409 @@
+/* workers.c - Kiln's own threads: those that compile, those that fetch. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include <stddef.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/system/stack.h"
+#include "base/system/thread.h"
+#include "context/context.h"
+#include "context/log.h"
+
+/*
+ * Two pools of one kind: workers compile, fetchers wait for other processes of
+ * the job (ranks.c), so that no worker does. Fetchers may give work to workers,
+ * never the other way round: whoever waits for a build of ours gets it.
+ *
+ * One queue each, served in order. A worker is started by a submission that
+ * finds no idle one while fewer than the limit live, and lives until the
+ * context ends: LLVM runs on these threads alone, and warms up once for each.
+ *
+ * A worker that parks leaves the books first: after it let go of the lock it
+ * touches nothing of the context's, so the context may end without it. Its
+ * thread is detached and sleeps until the process ends, because code of
+ * LLVM's is left unfinished on its stack.
+ *
+ * The child of a fork has no workers. Work queued in the parent belongs to
+ * callers that the child does not have; it is forgotten.
+ */
+
+#define FETCHERS 16
+
+typedef struct task {
+    void (*run)(void *env);
+    void *env;
+    struct task *next;
+} task;
+
+typedef struct worker {
+    struct kiln__workers *pool;
+    pthread_t thread;
+    struct worker *next;
+} worker;
+
+struct kiln__workers {
+    kiln_context *context;
+    size_t limit; /* of threads */
+    kiln__mutex lock;
+    kiln__condition work;  /* a task was queued, or the end has come */
+    kiln__condition fewer; /* a worker left */
+    task *first;
+    task **last;
+    worker *list; /* of the living */
+    worker *left; /* have ended, to be joined */
+    size_t alive;
+    size_t idle;   /* of these, waiting for a task */
+    size_t queued; /* tasks */
+    int ending;
+    kiln__fork_guard guard;
+};
+
+static _Thread_local worker *current; /* on a worker: itself */
+
+/* ---- making ---- */
+
+static void forget(struct kiln__workers *workers)
+{
+    workers->first = NULL;
+    workers->last = &workers->first;
+    workers->list = NULL;
+    workers->left = NULL;
+    workers->alive = 0;
+    workers->idle = 0;
+    workers->queued = 0;
+}
+
+static void list_free(kiln_context *context, worker *list)
+{
+    while (list) {
+        worker *next = list->next;
+
+        if (list != current)
+            kiln__deallocate(&context->alloc, list, sizeof *list);
+        list = next;
+    }
+}
+
+/* The memory of the parent's workers and tasks is given back: nobody in the
+   child can reach it any more. A worker that forked by itself lives on. */
+static void after_fork(void *env)
+{
+    struct kiln__workers *workers = env;
+    kiln_context *context = workers->context;
+    task *next;
+
+    list_free(context, workers->list);
+    list_free(context, workers->left);
+    for (task *t = workers->first; t; t = next) {
+        next = t->next;
+        kiln__deallocate(&context->alloc, t, sizeof *t);
+    }
+    forget(workers);
+    (void)kiln__condition_init(&workers->work);
+    (void)kiln__condition_init(&workers->fewer);
+    if (current && current->pool == workers) {
+        current->next = NULL;
+        workers->list = current;
+        workers->alive = 1;
+    }
+}
+
+static kiln_status locks_init(struct kiln__workers *workers)
+{
+    KILN_TRY(kiln__mutex_init(&workers->lock));
+    if (kiln__condition_init(&workers->work) != KILN_OK) {
+        kiln__mutex_dispose(&workers->lock);
+        return KILN_ENOMEM;
+    }
+    if (kiln__condition_init(&workers->fewer) != KILN_OK) {
+        kiln__condition_dispose(&workers->work);
+        kiln__mutex_dispose(&workers->lock);
+        return KILN_ENOMEM;
+    }
+    return KILN_OK;
+}
+
+static struct kiln__workers *pool_new(kiln_context *context, size_t limit)
+{
+    struct kiln__workers *workers =
+        kiln__allocate(&context->alloc, sizeof *workers);
+
+    if (!workers)
+        return NULL;
+    if (locks_init(workers) != KILN_OK) {
+        kiln__deallocate(&context->alloc, workers, sizeof *workers);
+        return NULL;
+    }
+    forget(workers);
+    workers->context = context;
+    workers->limit = limit;
+    workers->guard = (kiln__fork_guard){
+        .mutex = &workers->lock, .child = after_fork, .env = workers};
+    kiln__fork_add(&context->fork, &workers->guard);
+    return workers;
+}
+
+kiln_status kiln__workers_new(kiln_context *context)
+{
+    context->workers = pool_new(context, context->worker_limit);
+    context->fetchers = pool_new(context, FETCHERS);
+    if (context->workers && context->fetchers)
+        return KILN_OK;
+    kiln__workers_free(context);
+    return KILN_ENOMEM;
+}
+
+/* ---- the worker's life ---- */
+
+/* Waits for a task and takes it; NULL when there will be none. */
+static task *task_take(struct kiln__workers *workers)
+{
+    task *taken;
+
+    kiln__mutex_lock(&workers->lock);
+    while (!workers->first && !workers->ending) {
+        workers->idle++;
+        kiln__condition_wait(&workers->work, &workers->lock);
+        workers->idle--;
+    }
+    taken = workers->first;
+    if (taken) {
+        workers->first = taken->next;
+        if (!workers->first)
+            workers->last = &workers->first;
+        workers->queued--;
+    }
+    kiln__mutex_unlock(&workers->lock);
+    return taken;
+}
+
+static task *task_await(struct kiln__workers *workers)
+{
+    kiln_context *context = workers->context;
+    task *taken;
+
+    kiln__own_blocking_enter(context);
+    taken = task_take(workers);
+    kiln__own_blocking_leave(context);
+    return taken;
+}
+
+static void unlist(struct kiln__workers *workers, const worker *gone)
+{
+    worker **at = &workers->list;
+
+    while (*at && *at != gone)
+        at = &(*at)->next;
+    if (*at)
+        *at = gone->next;
+    workers->alive--;
+}
+
+/* The last thing that a worker does with its context. */
+static void leave(struct kiln__workers *workers, worker *self)
+{
+    kiln__mutex_lock(&workers->lock);
+    unlist(workers, self);
+    self->next = workers->left;
+    workers->left = self;
+    kiln__condition_broadcast(&workers->fewer);
+    kiln__mutex_unlock(&workers->lock);
+}
+
+static void *worker_main(void *argument)
+{
+    struct kiln__workers *workers = ((worker *)argument)->pool;
+    kiln_context *context = workers->context;
+    task *taken;
+
+    current = argument;
+    if (context->host.thread_enter)
+        context->host.thread_enter(context->host_env);
+    while ((taken = task_await(workers)) != NULL) {
+        const task now = *taken;
+
+        kiln__deallocate(&context->alloc, taken, sizeof *taken);
+        now.run(now.env);
+    }
+    if (context->host.thread_leave)
+        context->host.thread_leave(context->host_env);
+    leave(workers, argument);
+    return NULL;
+}
+
+/* Starts one more, with the lock held. */
+static kiln_status worker_start(struct kiln__workers *workers)
+{
+    kiln_context *context = workers->context;
+    worker *made = kiln__allocate(&context->alloc, sizeof *made);
+    kiln_status status;
+
+    if (!made)
+        return KILN_ENOMEM;
+    made->pool = workers;
+    status = kiln__thread_start(&made->thread, KILN__STACK_TO_COMPILE,
+                                worker_main, made);
+    if (status != KILN_OK) {
+        kiln__deallocate(&context->alloc, made, sizeof *made);
+        return status;
+    }
+    made->next = workers->list;
+    workers->list = made;
+    workers->alive++;
+    return KILN_OK;
+}
+
+/* ---- submitting ---- */
+
+/* Makes sure that somebody will run what is queued, with the lock held. */
+static kiln_status staff(struct kiln__workers *workers)
+{
+    if (workers->idle >= workers->queued || workers->alive >= workers->limit)
+        return KILN_OK;
+    if (worker_start(workers) != KILN_OK && workers->alive == 0)
+        return KILN_ENOMEM;
+    return KILN_OK;
+}
+
+static void task_append(struct kiln__workers *workers, task *added)
+{
+    *workers->last = added;
+    workers->last = &added->next;
+    workers->queued++;
+}
+
+/* Takes back the task that was appended last. */
+static void task_withdraw(struct kiln__workers *workers, const task *added)
+{
+    task **at = &workers->first;
+
+    while (*at != added)
+        at = &(*at)->next;
+    *at = NULL;
+    workers->last = at;
+    workers->queued--;
+}
+
+static kiln_status submit(struct kiln__workers *workers, void (*run)(void *env),
+                          void *env, kiln_error **error)
+{
+    kiln_context *context = workers->context;
+    task *added = kiln__allocate(&context->alloc, sizeof *added);
+    kiln_status status;
+
+    if (!added)
+        return kiln__error_no_memory(error);
+    added->run = run;
+    added->env = env;
+    kiln__mutex_lock(&workers->lock);
+    task_append(workers, added);
+    status = staff(workers);
+    if (status == KILN_OK)
+        kiln__condition_signal(&workers->work);
+    else
+        task_withdraw(workers, added);
+    kiln__mutex_unlock(&workers->lock);
+    if (status != KILN_OK) {
+        kiln__deallocate(&context->alloc, added, sizeof *added);
+        return kiln__error_set(error, status,
+                               "no thread can be started to generate code");
+    }
+    return KILN_OK;
+}
+
+kiln_status kiln__workers_submit(kiln_context *context, void (*run)(void *env),
+                                 void *env, kiln_error **error)
+{
+    return submit(context->workers, run, env, error);
+}
+
+kiln_status kiln__fetchers_submit(kiln_context *context, void (*run)(void *env),
+                                  void *env, kiln_error **error)
+{
+    return submit(context->fetchers, run, env, error);
+}
+
+int kiln__workers_have_more(kiln_context *context)
+{
+    struct kiln__workers *workers = context->workers;
+    int more;
+
+    kiln__mutex_lock(&workers->lock);
+    more = workers->queued > 0;
+    kiln__mutex_unlock(&workers->lock);
+    return more;
+}
+
+/* ---- parking ---- */
+
+static void wait_a_moment(void)
+{
+    const struct timespec moment = {.tv_nsec = 10 * 1000 * 1000};
+
+    (void)nanosleep(&moment, NULL);
+}
+
+_Noreturn void kiln__workers_park(kiln_context *context)
+{
+    worker *self = current;
+    struct kiln__workers *workers = self->pool;
+
+    /* The host must not wait for a thread that never comes back. */
+    if (context->host.thread_leave)
+        context->host.thread_leave(context->host_env);
+    kiln__mutex_lock(&workers->lock);
+    unlist(workers, self);
+    /* Nothing may stay queued with nobody to run it. This thread has all the
+       time there is to wait for memory. */
+    while (staff(workers) != KILN_OK) {
+        workers->alive++;
+        kiln__mutex_unlock(&workers->lock);
+        wait_a_moment();
+        kiln__mutex_lock(&workers->lock);
+        workers->alive--;
+    }
+    (void)pthread_detach(pthread_self());
+    kiln__deallocate(&context->alloc, self, sizeof *self);
+    kiln__condition_broadcast(&workers->fewer);
+    kiln__mutex_unlock(&workers->lock);
+    for (;;)
+        (void)pause();
+}
+
+/* ---- the end ---- */
+
+static void wait_until_all_left(struct kiln__workers *workers)
+{
+    kiln__mutex_lock(&workers->lock);
+    workers->ending = 1;
+    kiln__condition_broadcast(&workers->work);
+    while (workers->alive > 0)
+        kiln__condition_wait(&workers->fewer, &workers->lock);
+    kiln__mutex_unlock(&workers->lock);
+}
+
+static void pool_free(kiln_context *context, struct kiln__workers *workers)
+{
+    if (!workers)
+        return;
+    kiln__blocking_enter(context);
+    wait_until_all_left(workers);
+    for (worker *w = workers->left; w; w = w->next)
+        kiln__thread_join(w->thread);
+    kiln__blocking_leave(context);
+    list_free(context, workers->left);
+    kiln__fork_remove(&context->fork, &workers->guard);
+    kiln__condition_dispose(&workers->work);
+    kiln__condition_dispose(&workers->fewer);
+    kiln__mutex_dispose(&workers->lock);
+    kiln__deallocate(&context->alloc, workers, sizeof *workers);
+}
+
+void kiln__workers_free(kiln_context *context)
+{
+    pool_free(context, context->fetchers);
+    context->fetchers = NULL;
+    pool_free(context, context->workers);
+    context->workers = NULL;
+}

@@ -1,0 +1,367 @@
+/* fold.c - arithmetic on constants, exact or refused. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include "frontend/infer/fold.h"
+
+#include <math.h>
+#include <string.h>
+
+/*
+ * Literals are integers without a width and doubles. Integer arithmetic is
+ * exact within 128 bits and refused beyond; a literal meets its width when it
+ * meets a type. Shifts of untyped integers are exact as well.
+ */
+
+static double wide_to_real(const kiln__constant *c)
+{
+    return c->is_float ? c->real : (double)c->integer;
+}
+
+static void set_integer(kiln__constant *out, kiln__wide value)
+{
+    *out = (kiln__constant){.integer = value};
+}
+
+static void set_real(kiln__constant *out, double value)
+{
+    *out = (kiln__constant){.is_float = 1, .real = value};
+}
+
+static kiln__fold power(kiln__wide *out, kiln__wide base, kiln__wide exponent)
+{
+    kiln__wide result = 1;
+
+    if (exponent < 0)
+        return KILN__FOLD_REFUSED;
+    while (exponent > 0) {
+        if ((exponent & 1) != 0 &&
+            __builtin_mul_overflow(result, base, &result))
+            return KILN__FOLD_RANGE;
+        exponent >>= 1;
+        if (exponent > 0 && __builtin_mul_overflow(base, base, &base))
+            return KILN__FOLD_RANGE;
+    }
+    *out = result;
+    return KILN__FOLD_OK;
+}
+
+static kiln__fold shift(kiln__wide *out, kiln__ir_op op, kiln__wide a,
+                        kiln__wide b)
+{
+    if (b < 0 || b > 126)
+        return KILN__FOLD_RANGE;
+    if (op == KILN__IR_SHR) {
+        *out = a >> b;
+        return KILN__FOLD_OK;
+    }
+    return __builtin_mul_overflow(a, (kiln__wide)1 << b, out) ? KILN__FOLD_RANGE
+                                                              : KILN__FOLD_OK;
+}
+
+static kiln__fold divide(kiln__wide *out, kiln__ir_op op, kiln__wide a,
+                         kiln__wide b)
+{
+    if (b == 0)
+        return KILN__FOLD_ZERO;
+    /* The one quotient that does not fit. */
+    if (b == -1)
+        return op == KILN__IR_IREM
+                   ? (*out = 0, KILN__FOLD_OK)
+                   : (__builtin_sub_overflow((kiln__wide)0, a, out)
+                          ? KILN__FOLD_RANGE
+                          : KILN__FOLD_OK);
+    *out = op == KILN__IR_IREM ? a % b : a / b;
+    return KILN__FOLD_OK;
+}
+
+static kiln__fold integers(kiln__wide *out, kiln__ir_op op, kiln__wide a,
+                           kiln__wide b)
+{
+    int overflows = 0;
+
+    switch ((uint32_t)op) {
+    case KILN__IR_ADD:
+        overflows = __builtin_add_overflow(a, b, out);
+        break;
+    case KILN__IR_SUB:
+        overflows = __builtin_sub_overflow(a, b, out);
+        break;
+    case KILN__IR_MUL:
+        overflows = __builtin_mul_overflow(a, b, out);
+        break;
+    case KILN__IR_IDIV:
+    case KILN__IR_IREM:
+        return divide(out, op, a, b);
+    case KILN__IR_AND:
+        *out = a & b;
+        break;
+    case KILN__IR_OR:
+        *out = a | b;
+        break;
+    case KILN__IR_XOR:
+        *out = a ^ b;
+        break;
+    case KILN__IR_SHL:
+    case KILN__IR_SHR:
+        return shift(out, op, a, b);
+    default: /* DIV */
+        return KILN__FOLD_REFUSED;
+    }
+    return overflows ? KILN__FOLD_RANGE : KILN__FOLD_OK;
+}
+
+static kiln__fold reals(double *out, kiln__ir_op op, double a, double b)
+{
+    switch ((uint32_t)op) {
+    case KILN__IR_ADD:
+        *out = a + b;
+        return KILN__FOLD_OK;
+    case KILN__IR_SUB:
+        *out = a - b;
+        return KILN__FOLD_OK;
+    case KILN__IR_MUL:
+        *out = a * b;
+        return KILN__FOLD_OK;
+    case KILN__IR_DIV:
+        *out = a / b;
+        return KILN__FOLD_OK;
+    case KILN__IR_IREM:
+        *out = fmod(a, b);
+        return KILN__FOLD_OK;
+    default:
+        return KILN__FOLD_REFUSED;
+    }
+}
+
+/* -1, 0 or 1; 2 when one is NaN. */
+static int compare(const kiln__constant *a, const kiln__constant *b)
+{
+    double x, y;
+
+    if (!a->is_float && !b->is_float)
+        return (a->integer > b->integer) - (a->integer < b->integer);
+    x = wide_to_real(a);
+    y = wide_to_real(b);
+    if (isnan(x) || isnan(y))
+        return 2;
+    return (x > y) - (x < y);
+}
+
+static int comparison_holds(kiln__ir_op op, int order)
+{
+    switch ((uint32_t)op) {
+    case KILN__IR_EQ:
+        return order == 0;
+    case KILN__IR_NE:
+        return order != 0;
+    case KILN__IR_LT:
+        return order == -1;
+    case KILN__IR_LE:
+        return order == -1 || order == 0;
+    case KILN__IR_GT:
+        return order == 1;
+    default: /* GE */
+        return order == 1 || order == 0;
+    }
+}
+
+/* A literal power of reals is one multiplication after another where the
+   exponent is a small integer, so that 2.0 ** 3 is exact everywhere. */
+static double real_power(double a, double b)
+{
+    double result = 1;
+
+    if (fabs(b) > 64 || b < trunc(b) || b > trunc(b))
+        return pow(a, b);
+    for (int i = 0; i < (int)fabs(b); i++)
+        result *= a;
+    return b < 0 ? 1 / result : result;
+}
+
+kiln__fold kiln__fold_binary(kiln__constant *out,
+                             const kiln__operator *operator,
+                             const kiln__constant * a, const kiln__constant *b)
+{
+    const int is_float = a->is_float || b->is_float;
+    kiln__fold fold;
+    kiln__wide integer = 0;
+    double real = 0;
+
+    if (operator->class == KILN__OPERATOR_EQUALITY || operator->class ==
+        KILN__OPERATOR_ORDER) {
+        set_integer(out, comparison_holds(operator->op, compare(a, b)));
+        return KILN__FOLD_OK;
+    }
+    if (operator->class == KILN__OPERATOR_POWER) {
+        real = is_float ? real_power(wide_to_real(a), wide_to_real(b)) : 0;
+        fold =
+            is_float ? KILN__FOLD_OK : power(&integer, a->integer, b->integer);
+    } else if (is_float) {
+        fold = reals(&real, operator->op, wide_to_real(a), wide_to_real(b));
+    } else {
+        fold = integers(&integer, operator->op, a->integer, b->integer);
+    }
+    if (is_float)
+        set_real(out, real);
+    else
+        set_integer(out, integer);
+    return fold;
+}
+
+kiln__fold kiln__fold_unary(kiln__constant *out, char operator,
+                            const kiln__constant * a)
+{
+    kiln__wide value;
+
+    if (a->is_float) {
+        set_real(out, -a->real);
+        return operator== '-' ? KILN__FOLD_OK : KILN__FOLD_REFUSED;
+    }
+    if (operator== '~') {
+        set_integer(out, ~a->integer);
+        return KILN__FOLD_OK;
+    }
+    if (__builtin_sub_overflow((kiln__wide)0, a->integer, &value))
+        return KILN__FOLD_RANGE;
+    set_integer(out, value);
+    return KILN__FOLD_OK;
+}
+
+/* ---- kinds ---- */
+
+static int is_integer(int32_t kind)
+{
+    return kind >= KILN_TYPE_I8 && kind <= KILN_TYPE_U64;
+}
+
+static int width_of(int32_t kind)
+{
+    const int first = kind >= KILN_TYPE_U8 ? KILN_TYPE_U8 : KILN_TYPE_I8;
+
+    return 8 << (kind - first);
+}
+
+kiln__wide kiln__fold_least(int32_t kind)
+{
+    if (kind == KILN_TYPE_BOOL || kind >= KILN_TYPE_U8)
+        return 0;
+    return -((kiln__wide)1 << (width_of(kind) - 1));
+}
+
+kiln__wide kiln__fold_most(int32_t kind)
+{
+    if (kind == KILN_TYPE_BOOL)
+        return 1;
+    return ((kiln__wide)1 << (width_of(kind) - (kind < KILN_TYPE_U8))) - 1;
+}
+
+int kiln__fold_fits(kiln__wide value, int32_t kind)
+{
+    return value >= kiln__fold_least(kind) && value <= kiln__fold_most(kind);
+}
+
+kiln__wide kiln__fold_wrap(kiln__wide value, int32_t kind)
+{
+    const int width = width_of(kind);
+    const kiln__wide low = value & (((kiln__wide)1 << width) - 1);
+
+    if (kind < KILN_TYPE_U8 && (low >> (width - 1)) != 0)
+        return low - ((kiln__wide)1 << width);
+    return low;
+}
+
+/* Rounds to 11 significant bits, halves to even, down to 2^-24. */
+static double round_half(double value)
+{
+    int exponent;
+    double unit, rounded;
+
+    if (!isfinite(value) || fpclassify(value) == FP_ZERO)
+        return value;
+    (void)frexp(value, &exponent);
+    unit = ldexp(1.0, exponent < -13 ? -24 : exponent - 11);
+    rounded = nearbyint(value / unit) * unit;
+    return fabs(rounded) > 65504.0 ? copysign(HUGE_VAL, value) : rounded;
+}
+
+double kiln__fold_round(double value, int32_t kind)
+{
+    if (kind == KILN_TYPE_F16)
+        return round_half(value);
+    if (kind != KILN_TYPE_F32 || !isfinite(value))
+        return value;
+    /* Half a unit above the largest float and beyond rounds to infinity;
+       the conversion itself would be undefined. */
+    if (fabs(value) >= 0x1.ffffffp+127)
+        return copysign(HUGE_VAL, value);
+    if (fabs(value) > 0x1.fffffep+127)
+        return copysign(0x1.fffffep+127, value);
+    return (double)(float)value;
+}
+
+int kiln__fold_integral(double value, kiln__wide *out)
+{
+    if (!(fabs(value) < 0x1p126) || value < trunc(value) ||
+        value > trunc(value))
+        return 0;
+    *out = (kiln__wide)value;
+    return 1;
+}
+
+static int convert_to_float(kiln__constant *out, const kiln__constant *from,
+                            int32_t kind, int is_explicit)
+{
+    const double value = wide_to_real(from);
+    const double rounded = kiln__fold_round(value, kind);
+    kiln__wide back;
+
+    set_real(out, rounded);
+    if (is_explicit)
+        return 1;
+    if (from->is_float)
+        return isfinite(rounded) || !isfinite(value);
+    return kiln__fold_integral(rounded, &back) && back == from->integer;
+}
+
+int kiln__fold_convert(kiln__constant *out, const kiln__constant *from,
+                       int32_t kind, int is_explicit)
+{
+    kiln__wide value = from->integer;
+
+    if (kind >= KILN_TYPE_F16 && kind <= KILN_TYPE_F64)
+        return convert_to_float(out, from, kind, is_explicit);
+    if (kind != KILN_TYPE_BOOL && !is_integer(kind))
+        return 0;
+    if (from->is_float &&
+        (!is_explicit || !kiln__fold_integral(from->real, &value)))
+        return 0;
+    set_integer(out, value);
+    return kiln__fold_fits(value, kind);
+}
+
+int64_t kiln__fold_bits(const kiln__constant *constant, int32_t kind)
+{
+    int64_t bits;
+
+    if (kind >= KILN_TYPE_F16 && kind <= KILN_TYPE_F64) {
+        memcpy(&bits, &constant->real, sizeof bits);
+        return bits;
+    }
+    return (int64_t)(uint64_t)constant->integer;
+}
+
+const char *kiln__wide_text(char text[KILN__WIDE_TEXT], kiln__wide value)
+{
+    char *at = text + KILN__WIDE_TEXT;
+    int negative = value < 0;
+
+    *--at = '\0';
+    do {
+        const int digit = (int)(value % 10);
+
+        *--at = (char)('0' + (digit < 0 ? -digit : digit));
+        value /= 10;
+    } while (value != 0);
+    if (negative)
+        *--at = '-';
+    return at;
+}

@@ -1,0 +1,336 @@
+/* infer.c - infers one method for one signature. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include <stddef.h>
+#include <string.h>
+
+#include "base/system/stack.h"
+#include "frontend/infer/infer.h"
+#include "frontend/infer/infer_method.h"
+
+/*
+ * An attempt declares parameters and locals, walks the body and finds the
+ * result's type. Most methods take one attempt; the head of a cycle of calls
+ * takes as many as its assumptions need to hold (infer_cycle.c).
+ */
+
+/* ---- parameters ---- */
+
+static int holds_foreign(const kiln_type *type)
+{
+    if (type->kind == KILN_TYPE_FOREIGN || type->kind == KILN_TYPE_NONE)
+        return 1;
+    if (type->kind == KILN_TYPE_ARRAY)
+        return holds_foreign(type->element);
+    for (size_t i = 0; i < type->field_count; i++)
+        if (holds_foreign(type->fields[i].type))
+            return 1;
+    return 0;
+}
+
+static void check_parameter(kiln__infer *in, const kiln__ast_parameter *p,
+                            const kiln_type *type)
+{
+    if (holds_foreign(type))
+        (void)kiln__infer_error(
+            in, p->span, "unsupported-type", "it belongs to another language",
+            "the parameter `%s` cannot be %s", p->name, kiln_type_text(type));
+}
+
+static void declare_parameter(kiln__infer *in, size_t i)
+{
+    const kiln__ast_parameter *p = &in->definition->parameters[i];
+    const kiln_type *type = in->signature->types[i];
+    kiln__symbol *symbol = kiln__infer_symbol(in, in->package, p->name);
+    kiln__variable *variable =
+        symbol == NULL ? NULL
+                       : kiln__infer_declare(in, symbol, KILN__VARIABLE_LOCAL);
+
+    if (variable == NULL)
+        return;
+    variable->type = type;
+    variable->place = p->span;
+    variable->assigned = 1;
+    check_parameter(in, p, type);
+    if (holds_foreign(type)) {
+        variable->poisoned = 1;
+        return;
+    }
+    variable->local = kiln__infer_local(in, p->name, type);
+}
+
+static void declare_type_parameter(kiln__infer *in, size_t i)
+{
+    const kiln_type *type = in->match->parameters[i];
+    kiln__symbol *symbol = kiln__infer_symbol(
+        in, in->package, in->definition->type_parameters[i].name);
+    kiln__variable *variable =
+        symbol == NULL || type == NULL
+            ? NULL
+            : kiln__infer_declare(in, symbol, KILN__VARIABLE_VALUE);
+
+    if (variable == NULL)
+        return;
+    variable->value = type->kind == KILN_TYPE_STATIC
+                          ? kiln__infer_typed(type, 0)
+                          : kiln__infer_type_value(in, type);
+}
+
+/* A compile-time integer that the method assigns is a plain one from here. */
+static void decay_parameter(kiln__infer *in, const kiln__ast_parameter *p)
+{
+    const kiln__symbol *symbol = kiln__infer_symbol(in, in->package, p->name);
+    kiln__variable *variable = symbol == NULL ? NULL : symbol->variable;
+    kiln__value value;
+
+    if (variable == NULL || variable->kind != KILN__VARIABLE_LOCAL ||
+        !variable->decays || variable->type == NULL ||
+        variable->type->kind != KILN_TYPE_STATIC)
+        return;
+    value = kiln__infer_typed(variable->type, 0);
+    value = kiln__infer_decay(in, &value, NULL);
+    value = kiln__infer_settle(in, &value, NULL);
+    variable->type = kiln__infer_scalar(in, KILN_TYPE_I64);
+    variable->local = kiln__infer_local(in, p->name, variable->type);
+    kiln__infer_set(in, variable->local, kiln__infer_use(in, &value, NULL),
+                    NULL);
+}
+
+static void declare_all(kiln__infer *in)
+{
+    const kiln__definition *definition = in->definition;
+
+    for (size_t i = 0; i < definition->type_parameter_count; i++)
+        declare_type_parameter(in, i);
+    for (size_t i = 0; i < definition->parameter_count; i++)
+        declare_parameter(in, i);
+    kiln__infer_scan(in, definition->body);
+    for (size_t i = 0; i < definition->parameter_count; i++)
+        decay_parameter(in, &definition->parameters[i]);
+    if (definition->result != NULL)
+        in->declared = kiln__infer_resolve(in, definition->result);
+    if (in->declared != NULL && definition->kernel)
+        (void)kiln__infer_error(
+            in, definition->result->span, "kernel-returns-value",
+            "store the value in an array", "a kernel returns nothing");
+}
+
+/* ---- one attempt ---- */
+
+static void name_ir(kiln__infer *in)
+{
+    in->ir.name = kiln__infer_label(&in->ir.arena, in->signature);
+    in->ir.method = kiln__method_label(&in->ir.arena, in->method);
+    in->ir.kernel = in->definition->kernel != 0;
+    in->ir.parameter_count = (uint32_t)in->definition->parameter_count;
+    if (in->ir.name == NULL || in->ir.method == NULL)
+        (void)kiln__infer_fail(in, KILN_ENOMEM);
+}
+
+/* Stores the result's type; NULL: bottom, or there were errors. */
+static void run_attempt(kiln__infer *in, const kiln_type **result)
+{
+    *result = NULL;
+    if (kiln__infer_begin(in) != KILN_OK)
+        return;
+    name_ir(in);
+    declare_all(in);
+    if (in->status != KILN_OK)
+        return;
+    kiln__infer_statements(in, in->definition->body);
+    in->ir.body = kiln__infer_close_block(in, 0);
+    if (in->status != KILN_OK)
+        return;
+    *result = kiln__infer_result(in);
+    if (*result != NULL)
+        in->ir.result = kiln__infer_type(in, *result);
+}
+
+/* Back to what holds for all attempts: those members come first. */
+static void reset_attempt(kiln__infer *in)
+{
+    const size_t kept = offsetof(kiln__infer, declared);
+
+    kiln__infer_end(in);
+    memset((char *)in + kept, 0, sizeof *in - kept);
+}
+
+/* ---- the outcome ---- */
+
+static kiln_status failed(kiln__infer *in)
+{
+    if (in->diagnostics.list.count > 0 &&
+        (in->status == KILN_OK || in->status == KILN_ECOMPILE))
+        return kiln__diagnostics_finish(&in->diagnostics, KILN_ECOMPILE,
+                                        in->error);
+    if (in->error != NULL && *in->error != NULL)
+        return in->status;
+    if (kiln__is_shortage(in->status))
+        return kiln__error_shortage(in->error, in->status);
+    return kiln__error_set(in->error, in->status, "%s could not be inferred",
+                           in->definition->name);
+}
+
+static kiln_status without_base(kiln__infer *in)
+{
+    (void)kiln__infer_error(
+        in, in->definition->name_span, "recursion-without-base",
+        "some path must return without calling again",
+        "nothing says what `%s` returns: %s", in->definition->name,
+        in->cycle[0] != '\0' ? in->cycle : "it only calls itself");
+    return failed(in);
+}
+
+/* A tree may grow in inference, by conversions say: deep ones are measured. */
+static int is_too_deep(kiln__infer *in)
+{
+    if (in->definition->body->height < KILN__IR_DEPTH_MAX / 4 ||
+        kiln__ir_verify(&in->ir, NULL) == KILN_OK)
+        return 0;
+    (void)kiln__infer_error(in, in->definition->name_span, "too-deep",
+                            "split its longest expression",
+                            "`%s` is nested too deeply", in->definition->name);
+    return 1;
+}
+
+static kiln_status report(kiln__infer *in, const kiln_type *result)
+{
+    kiln_blob bytes = {0};
+    kiln_status status;
+
+    if (result != NULL)
+        kiln_inference_set_result(in->inference, result);
+    if (in->broken)
+        return KILN_OK; /* provisional: it is inferred again */
+    if (is_too_deep(in))
+        return failed(in);
+    status = kiln__ir_encode(&in->ir, &bytes);
+    if (status == KILN_OK)
+        status = kiln_inference_set_ir(in->inference, bytes.data, bytes.size);
+    kiln_blob_release(&bytes);
+    if (status == KILN_ENOMEM)
+        return kiln__error_no_memory(in->error);
+    return status;
+}
+
+/* A member of a cycle whose head is further up: what it assumed of itself is
+   settled there. */
+static kiln_status report_provisional(kiln__infer *in, const kiln_type *result,
+                                      int changed)
+{
+    if (changed && kiln__infer_remember(in, result) != KILN_OK)
+        return kiln__error_no_memory(in->error);
+    if ((changed || in->unsettled) && in->parent != NULL)
+        in->parent->unsettled = 1;
+    return report(in, result);
+}
+
+/* One attempt and what follows from it: `*again` asks for another. */
+static kiln_status attempt(kiln__infer *in, int *again)
+{
+    const kiln_type *result;
+    int changed;
+
+    *again = 0;
+    run_attempt(in, &result);
+    if (in->status != KILN_OK || in->diagnostics.list.count > 0)
+        return failed(in);
+    changed = kiln_inference_is_cycle_head(in->inference) &&
+              in->declared == NULL && result != in->assumed;
+    if (kiln_inference_is_provisional(in->inference))
+        return report_provisional(in, result, changed);
+    if (changed || in->unsettled) {
+        in->assumed = result;
+        *again = 1;
+        return KILN_OK;
+    }
+    if (in->bottom || result == NULL)
+        return without_base(in);
+    if (in->broken)
+        return kiln__error_set(in->error, KILN_ECORRUPT, "%s gave no typed IR",
+                               in->definition->name);
+    return report(in, result);
+}
+
+/* Forgets what was reported; that the call gets this method was asked before
+   the first attempt. */
+static kiln_status begin_again(kiln__infer *in)
+{
+    kiln__facts facts = kiln__infer_facts(in);
+    kiln__match match;
+
+    kiln_inference_restart(in->inference);
+    reset_attempt(in);
+    if (kiln__ask_signature(&match, &facts, in->signature) != KILN_OK)
+        return kiln__error_no_memory(in->error);
+    return KILN_OK;
+}
+
+static kiln_status attempt_until_settled(kiln__infer *in)
+{
+    kiln_status status = KILN_OK;
+    int again = 1;
+
+    for (int i = 0; again && status == KILN_OK; i++) {
+        if (i == KILN__INFER_ATTEMPTS_MAX)
+            return without_base(in);
+        if (i > 0)
+            status = begin_again(in);
+        if (status == KILN_OK)
+            status = attempt(in, &again);
+    }
+    return status;
+}
+
+/* The frame that asked for this one, if it is of this frontend. */
+static kiln__infer *parent_of(const kiln__infer *in)
+{
+    kiln_inference *parent = kiln_inference_parent(in->inference);
+    const kiln_signature *signature =
+        parent == NULL ? NULL : kiln_inference_signature(parent);
+
+    return signature != NULL && signature->function->frontend ==
+                                    in->signature->function->frontend
+               ? kiln_inference_user(parent)
+               : NULL;
+}
+
+kiln_status kiln__infer_method(kiln__language *language,
+                               kiln_inference *inference,
+                               const kiln_signature *signature,
+                               const kiln__match *match,
+                               const kiln_config *config, uint64_t world,
+                               kiln_error **error)
+{
+    kiln_context *context = kiln__language_context(language);
+    kiln__infer *in = kiln__allocate(&context->alloc, sizeof *in);
+    kiln_status status;
+
+    if (in == NULL)
+        return kiln__error_no_memory(error);
+    *in = (kiln__infer){.language = language,
+                        .context = context,
+                        .alloc = &context->alloc,
+                        .inference = inference,
+                        .signature = signature,
+                        .match = match,
+                        .method = match->method,
+                        .definition = kiln__method_definition(match->method),
+                        .config = config,
+                        .world = world,
+                        .error = error};
+    in->parent = parent_of(in);
+    in->depth = in->parent == NULL ? 0 : in->parent->depth + 1;
+    in->root = in->parent == NULL ? in : in->parent->root;
+    in->root->inferred++;
+    in->assumed = kiln__infer_recall(in);
+    kiln_inference_set_root(inference, kiln__method_digest(match->method));
+    if (kiln__method_is_runtime(match->method))
+        kiln_inference_set_runtime(inference);
+    kiln_inference_set_user(inference, in);
+    status = attempt_until_settled(in);
+    kiln_inference_set_user(inference, NULL);
+    kiln__infer_end(in);
+    kiln__infer_forget(in);
+    kiln__deallocate(&context->alloc, in, sizeof *in);
+    return status;
+}

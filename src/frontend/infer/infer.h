@@ -1,0 +1,503 @@
+/* infer.h - one attempt at inferring a method, shared by the infer files. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#ifndef KILN_INFER_H
+#define KILN_INFER_H
+
+#include "base/error.h"
+#include "context/keys/settings.h"
+#include "context/types/types.h"
+#include "frontend/infer/fold.h"
+#include "frontend/program/facts.h"
+#include "ir/ir.h"
+#include "tiers/frontends.h"
+
+/*
+ * An attempt walks the tree once and builds typed IR as it goes. Errors are
+ * collected: a faulty expression becomes POISON, which nothing complains about
+ * again. Running out of memory and failures that are not the user's set
+ * `status`, after which every function returns at once.
+ *
+ * A call into an unfinished cycle of calls has no type yet: BOTTOM. Neither
+ * POISON nor BOTTOM has a node; `broken` then says that the IR is no program,
+ * and it is thrown away.
+ */
+
+#define KILN__INFER_CHAIN_MAX 200     /* inferences that wait for another */
+#define KILN__INFER_NESTING_MAX 1000  /* of one method's tree */
+#define KILN__INFER_STACK_MAX 2500    /* of all trees of a chain */
+#define KILN__INFER_METHODS_MAX 10000 /* inferred for one request */
+#define KILN__INFER_NODES_MAX 1000000
+#define KILN__INFER_NODES_ALL_MAX 2000000 /* of one request */
+#define KILN__INFER_COPIES_MAX 4096       /* of one static loop */
+#define KILN__INFER_CONSTANTS_MAX 1000    /* evaluated in one method */
+#define KILN__INFER_ATTEMPTS_MAX 16
+#define KILN__INFER_ERRORS_MAX 20 /* of one method */
+
+typedef enum kiln__value_kind {
+    KILN__VALUE_POISON,  /* reported already */
+    KILN__VALUE_BOTTOM,  /* no type yet; `type` may be a guess */
+    KILN__VALUE_NOTHING, /* what a function without a result gives */
+    KILN__VALUE_LITERAL, /* an untyped number: constant */
+    KILN__VALUE_TYPED
+} kiln__value_kind;
+
+/* What an expression gave. A node is made by kiln__infer_use(), once. */
+typedef struct kiln__value {
+    kiln__value_kind kind;
+    const kiln_type *type; /* TYPED */
+    uint32_t node;         /* TYPED; 0 for constants and empty types */
+    int32_t known;         /* TYPED: a scalar whose value is `constant` */
+    int32_t is_static;     /* Bool: from Static integers, types, functions */
+    kiln__constant constant;
+} kiln__value;
+
+typedef enum kiln__variable_kind {
+    KILN__VARIABLE_LOCAL, /* also parameters */
+    KILN__VARIABLE_LOOP,  /* of a loop: cannot be assigned */
+    KILN__VARIABLE_VALUE /* stands for `value`: type parameters, static loops */
+} kiln__variable_kind;
+
+typedef struct kiln__variable kiln__variable;
+struct kiln__variable {
+    kiln__variable_kind kind;
+    const char *name;
+    const kiln_type *type; /* NULL: not known yet */
+    uint32_t local;        /* in the IR, if the type has bytes */
+    kiln__span place;      /* that gave it its type */
+    int32_t decays;        /* assigned at several places: no Static */
+    int32_t poisoned;      /* its type is unknown after an error */
+    int32_t checked;       /* its name may be assigned */
+    int32_t assigned;      /* on every path to here */
+    uint32_t stamp;        /* infer_flow.c */
+    kiln__value value;
+    kiln__variable *outer; /* what the name meant outside of the loop */
+};
+
+/* What a name means in a package and in the method. */
+typedef struct kiln__symbol kiln__symbol;
+struct kiln__symbol {
+    const char *name;
+    const kiln_package *package;
+    uint64_t hash;
+    kiln__variable *variable; /* NULL: none */
+    int32_t is_bound;         /* `binding` is set */
+    kiln__binding binding;
+    int32_t evaluating;  /* a constant: on the way */
+    int32_t is_constant; /* a constant: `constant` is its value */
+    kiln__value constant;
+};
+
+/* Variables assigned on one path, and whether the path goes on. */
+typedef struct kiln__path {
+    int32_t reachable;
+    kiln__variable **variables;
+    size_t count;
+} kiln__path;
+
+/* A loop around the statement. */
+typedef struct kiln__loop kiln__loop;
+struct kiln__loop {
+    kiln__loop *outer;
+    size_t mark; /* of the trail, where the loop began */
+    int32_t has_exit;
+    kiln__path exit; /* common to all breaks */
+    int32_t has_next;
+    kiln__path next; /* common to all continues of this turn */
+};
+
+/* A literal or Static that is returned: its type is that of the others. */
+typedef struct kiln__pending {
+    uint32_t node;
+    kiln__value value;
+    const kiln__ast *ast;
+} kiln__pending;
+
+/* What some method of a cycle gave in the last attempt. */
+typedef struct kiln__recalled {
+    kiln_signature signature;
+    const kiln_type *result;
+} kiln__recalled;
+
+typedef struct kiln__infer kiln__infer;
+struct kiln__infer {
+    /* What is inferred; the same in all attempts. */
+    kiln__language *language;
+    kiln_context *context;
+    const kiln_alloc *alloc;
+    kiln_inference *inference;
+    const kiln_signature *signature;
+    const kiln__match *match;
+    const kiln__method *method;
+    const kiln__definition *definition;
+    const kiln_config *config;
+    uint64_t world;
+    kiln__infer *parent, *root; /* of the chain */
+    uint32_t depth;             /* in it */
+    uint32_t inferred;          /* methods of the chain; in its root */
+    uint32_t nodes;             /* of them all; in the root, too */
+    const kiln_type *assumed;   /* of a recursive call's result; NULL: none */
+    char cycle[512];            /* "f -> g -> f", or "" */
+    kiln__array_of(kiln__recalled) recalled; /* of the chain: in its root */
+    kiln_error **error;
+
+    /* The attempt; all from here on begins anew. */
+    const kiln_type *declared; /* -> T, or NULL */
+    kiln__facts facts;         /* the program, as this attempt reads it */
+
+    /* Where the walk is: these follow into constants' definitions. */
+    const kiln__source *source;
+    kiln_package *package;
+    kiln__span span;  /* of the call that is being inferred */
+    uint32_t ordinal; /* of the constant's name; used in constants only */
+    int32_t in_constant;
+    uint32_t constants_left; /* evaluations before it is too much */
+    const kiln__ast *here;   /* what was entered last */
+    uint32_t nesting;        /* of the walk in this method */
+    uint32_t nesting_all;    /* with those that wait for it */
+    int32_t too_deep;        /* reported */
+    int32_t conditional;     /* what is evaluated may run never or often */
+    uint16_t flags;          /* KILN__IR_ switches */
+
+    kiln_status status;
+    int32_t broken;    /* the IR is incomplete */
+    int32_t bottom;    /* met an unfinished cycle */
+    int32_t unsettled; /* what some callee assumed of itself did not hold */
+    kiln__ir ir;
+    kiln__arena arena;
+    kiln__diagnostics diagnostics;
+    kiln__symbol **symbols; /* open addressing */
+    size_t symbol_count, symbol_capacity;
+    struct kiln__type_entry *types; /* kiln_type -> IR type */
+    size_t type_count, type_capacity;
+    uint32_t none;                       /* the IR type of no value */
+    kiln__array_of(uint32_t) statements; /* of all open blocks */
+    kiln__array_of(kiln__variable *) trail;
+    int32_t reachable;
+    int32_t cut; /* unreachable by a compile-time condition */
+    uint32_t stamp;
+    kiln__loop *loop;
+
+    /* What is returned. */
+    const kiln_type *returned; /* typed */
+    kiln__span returned_at;
+    const kiln_type *guessed; /* what bottom may turn out to be */
+    int32_t returns_nothing, returns_bottom, returns_poison;
+    kiln__span returned_nothing;
+    kiln__array_of(kiln__pending) pending;
+};
+
+static inline kiln__value kiln__value_of(kiln__value_kind kind)
+{
+    return (kiln__value){.kind = kind};
+}
+
+static inline int kiln__value_is_static(const kiln__value *value)
+{
+    return value->kind == KILN__VALUE_TYPED &&
+           value->type->kind == KILN_TYPE_STATIC;
+}
+
+/* Nothing can be said about what depends on it. */
+static inline int kiln__value_is_vague(const kiln__value *value)
+{
+    return value->kind == KILN__VALUE_POISON ||
+           value->kind == KILN__VALUE_BOTTOM;
+}
+
+static inline int kiln__kind_is_signed_integer(int32_t kind)
+{
+    return kind >= KILN_TYPE_I8 && kind <= KILN_TYPE_I64;
+}
+
+static inline int kiln__kind_is_an_integer(int32_t kind)
+{
+    return kind >= KILN_TYPE_I8 && kind <= KILN_TYPE_U64;
+}
+
+static inline int kiln__kind_is_a_float(int32_t kind)
+{
+    return kind >= KILN_TYPE_F16 && kind <= KILN_TYPE_F64;
+}
+
+/* ---- infer_errors.c: what is said about the program ---- */
+/* Reports at a place of the current source; gives POISON. */
+kiln__value kiln__infer_error(kiln__infer *in, kiln__span span,
+                              const char *code, const char *hint,
+                              const char *format, ...)
+    __attribute__((format(printf, 5, 6)));
+/* A failure that is not the user's, out of memory say. */
+kiln__value kiln__infer_fail(kiln__infer *in, kiln_status status);
+/* Takes over a callee's diagnostics, each once, and frees the error. */
+kiln__value kiln__infer_adopt(kiln__infer *in, kiln_error *error);
+/* A text in the attempt's arena; "" when out of memory. */
+const char *kiln__infer_format(kiln__infer *in, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+/* "f32", "an integer literal": for messages. */
+const char *kiln__infer_describe(kiln__infer *in, const kiln__value *value);
+/* "main.fill(f32[:], i64)"; in `arena`. */
+const char *kiln__infer_label(kiln__arena *arena,
+                              const kiln_signature *signature);
+const char *kiln__infer_place(kiln__infer *in, kiln__span span);
+kiln__value kiln__infer_unknown_name(kiln__infer *in, const kiln__ast *ast);
+
+/* ---- infer_node.c: building IR ---- */
+/* The program as the inference sees it; nothing is kept. */
+kiln__facts kiln__infer_facts(const kiln__infer *in);
+kiln_status kiln__infer_begin(kiln__infer *in);
+void kiln__infer_end(kiln__infer *in);
+uint32_t kiln__infer_type(kiln__infer *in, const kiln_type *type);
+const kiln_type *kiln__infer_scalar(const kiln__infer *in, int32_t kind);
+/* Makes a node; 0 when an operand is missing. `type` NULL: a statement. */
+uint32_t kiln__infer_node(kiln__infer *in, kiln__ir_op op,
+                          const kiln_type *type, const kiln__ast *ast,
+                          int64_t imm, const uint32_t *operands, size_t count);
+kiln__value kiln__infer_typed(const kiln_type *type, uint32_t node);
+kiln__value kiln__infer_made(kiln__infer *in, kiln__ir_op op,
+                             const kiln_type *type, const kiln__ast *ast,
+                             int64_t imm, const uint32_t *operands,
+                             size_t count);
+/* The value's node, literals by default i64 and f64; 0 if it has none. */
+uint32_t kiln__infer_use(kiln__infer *in, const kiln__value *value,
+                         const kiln__ast *ast);
+kiln__value kiln__infer_constant(const kiln_type *type,
+                                 const kiln__constant *constant);
+kiln__value kiln__infer_boolean(kiln__infer *in, int truth, int is_static);
+/* The compile-time integer; reported at `span` when it does not fit. */
+kiln__value kiln__infer_static(kiln__infer *in, kiln__wide value,
+                               kiln__span span);
+uint32_t kiln__infer_local(kiln__infer *in, const char *name,
+                           const kiln_type *type);
+uint32_t kiln__infer_read(kiln__infer *in, uint32_t local,
+                          const kiln_type *type);
+/* Adds a statement to the open block. */
+void kiln__infer_emit(kiln__infer *in, uint32_t statement);
+void kiln__infer_set(kiln__infer *in, uint32_t local, uint32_t value,
+                     const kiln__ast *ast);
+size_t kiln__infer_open_block(kiln__infer *in);
+uint32_t kiln__infer_close_block(kiln__infer *in, size_t mark);
+/* A place to return to when what was built since is not wanted. */
+typedef struct kiln__ir_mark {
+    size_t nodes, operands, statements;
+} kiln__ir_mark;
+kiln__ir_mark kiln__infer_mark(const kiln__infer *in);
+void kiln__infer_rollback(kiln__infer *in, kiln__ir_mark mark);
+/* Evaluates for the effect only, if it has one. */
+void kiln__infer_discard(kiln__infer *in, const kiln__value *value,
+                         const kiln__ast *ast);
+/* Stores the value where it can be read often, if need be. */
+typedef struct kiln__again {
+    const kiln_type *type;
+    int32_t is_local; /* else `value` is constant or empty */
+    uint32_t local;
+    kiln__value value;
+} kiln__again;
+kiln__again kiln__infer_again(kiln__infer *in, const kiln__value *value,
+                              const kiln__ast *ast);
+/* The same, in a place of its own: what it was read from may change. */
+kiln__again kiln__infer_keep(kiln__infer *in, const kiln__value *value,
+                             const kiln__ast *ast);
+uint32_t kiln__infer_again_read(kiln__infer *in, const kiln__again *again);
+
+/* ---- infer_names.c: names and constants ---- */
+kiln__symbol *kiln__infer_symbol(kiln__infer *in, const kiln_package *package,
+                                 const char *name);
+const kiln__binding *kiln__infer_binding(kiln__infer *in, kiln__symbol *symbol);
+kiln__variable *kiln__infer_declare(kiln__infer *in, kiln__symbol *symbol,
+                                    kiln__variable_kind kind);
+/* Declares what the method assigns, and counts the places. */
+void kiln__infer_scan(kiln__infer *in, const kiln__ast *body);
+kiln__value kiln__infer_name(kiln__infer *in, const kiln__ast *ast);
+/* Gives what a name that is no variable, or package.name, is bound to; NULL:
+   something else. */
+kiln__symbol *kiln__infer_bound(kiln__infer *in, const kiln__ast *ast);
+/* The value of what such a symbol is bound to. */
+kiln__value kiln__infer_bound_value(kiln__infer *in, kiln__symbol *symbol,
+                                    const kiln__ast *ast);
+kiln__value kiln__infer_function_value(kiln__infer *in,
+                                       const kiln__generic *generic);
+kiln__value kiln__infer_type_value(kiln__infer *in, const kiln_type *type);
+kiln_package *kiln__infer_core(const kiln__infer *in);
+kiln__type_scope kiln__infer_scope(kiln__infer *in);
+const kiln_type *kiln__infer_resolve(kiln__infer *in, const kiln__ast *tree);
+
+/* ---- infer_flow.c: definite assignment ---- */
+void kiln__flow_assign(kiln__infer *in, kiln__variable *variable);
+/* Undoes what was assigned since the trail was `mark` long. */
+kiln__path kiln__flow_cut(kiln__infer *in, size_t mark);
+/* Goes on with what both paths assigned. */
+void kiln__flow_join(kiln__infer *in, const kiln__path *a, const kiln__path *b);
+void kiln__flow_follow(kiln__infer *in, const kiln__path *path);
+void kiln__flow_break(kiln__infer *in);
+void kiln__flow_continue(kiln__infer *in);
+
+/* ---- infer_convert.c: from one type to another ---- */
+/* Can a literal, Static or value of the very type stand for `type`? */
+int kiln__infer_adapts(const kiln__value *value, const kiln_type *type);
+/* The value as one of `type`, or POISON, reported with `what` it is for. */
+kiln__value kiln__infer_adapt(kiln__infer *in, const kiln__value *value,
+                              const kiln_type *type, const kiln__ast *ast,
+                              const char *what);
+/* Converts as arithmetic does: widening, integers to floats. */
+kiln__value kiln__infer_widen(kiln__infer *in, const kiln__value *value,
+                              const kiln_type *type, const kiln__ast *ast);
+/* A Static as the integer literal that it stands for; others as they are. */
+kiln__value kiln__infer_decay(kiln__infer *in, const kiln__value *value,
+                              const kiln__ast *ast);
+/* Literals get their default types: i64 and f64. */
+kiln__value kiln__infer_settle(kiln__infer *in, const kiln__value *value,
+                               const kiln__ast *ast);
+/* T(x), and wrap(T, x), trunc(T, x), bitcast(T, x) by their operations. */
+kiln__value kiln__infer_convert(kiln__infer *in, kiln__ir_op op,
+                                const kiln_type *type, const kiln__value *given,
+                                const kiln__ast *ast);
+/* An index, and a size of what is allocated: i64s, from 0 on if known. */
+kiln__value kiln__infer_index(kiln__infer *in, const kiln__value *value,
+                              const kiln__ast *ast);
+kiln__value kiln__infer_size(kiln__infer *in, const kiln__value *value,
+                             const kiln__ast *ast);
+/* Stores the integer that a compile-time value is; false: it is none. */
+int kiln__infer_known_integer(const kiln__value *value, kiln__wide *out);
+
+/* ---- infer_arithmetic.c: operators on built-in types ---- */
+const kiln__operator *kiln__operator_find(const char *text);
+int kiln__infer_is_plain(const kiln__value *value);
+/* Are all of types that operators have rules for? */
+int kiln__infer_has_rule(const kiln__value *values, size_t count);
+/* May a method take them in place of the operator's own rule? */
+int kiln__infer_is_replaced(kiln__infer *in, const kiln__operator *operator,
+                            const kiln__value * values, size_t count);
+/* What the operator itself makes of one value or two that it has a rule for. */
+kiln__value kiln__infer_by_rule(kiln__infer *in, const kiln__operator *operator,
+                                const kiln__value * values, size_t count,
+                                const kiln__ast *ast);
+/* Brings numbers to the type that arithmetic gives; false: reported, or
+   vague. */
+int kiln__infer_unify(kiln__infer *in, kiln__value *values, size_t count,
+                      const kiln__ast *ast, const char *what);
+kiln__value kiln__infer_power(kiln__infer *in, const kiln__value *a,
+                              const kiln__value *b, const kiln__ast *ast);
+
+/* ---- infer_expression.c ---- */
+kiln__value kiln__infer_expression(kiln__infer *in, const kiln__ast *ast);
+/* As _expression, but something must come out of it. */
+kiln__value kiln__infer_operand(kiln__infer *in, const kiln__ast *ast);
+/* A Bool; POISON after reporting. */
+kiln__value kiln__infer_condition(kiln__infer *in, const kiln__ast *ast);
+/* False: the tree is too deep, reported, or the thread's stack is too small.
+   Otherwise leave later. */
+int kiln__infer_enter(kiln__infer *in, const kiln__ast *ast);
+void kiln__infer_leave(kiln__infer *in);
+/* CHOOSE and SELECT: brings both values to one type. */
+kiln__value kiln__infer_choose(kiln__infer *in, kiln__ir_op op,
+                               uint32_t condition, kiln__value *a,
+                               kiln__value *b, const kiln__ast *ast);
+/* The type of an expression that is not evaluated, as a value. */
+kiln__value kiln__infer_typeof(kiln__infer *in, const kiln__ast *ast);
+
+/* ---- infer_call.c ---- */
+kiln__value kiln__infer_call(kiln__infer *in, const kiln__ast *ast);
+/* Calls the generic function: user methods first, then the built-in rule. */
+kiln__value kiln__infer_apply(kiln__infer *in, const kiln__generic *generic,
+                              kiln__value *arguments, size_t count,
+                              const kiln__ast *ast);
+/* infer_callee.c: a call with its result's type, once the callee has one. */
+kiln__value kiln__infer_callee(kiln__infer *in, const kiln_signature *signature,
+                               const uint32_t *nodes, const kiln__ast *ast);
+/* Applies the operator to one value or two: a method, or its own rule. */
+kiln__value kiln__infer_operate(kiln__infer *in, const char *name,
+                                kiln__value *values, size_t count,
+                                const kiln__ast *ast);
+/* Calls a function of package core. */
+kiln__value kiln__infer_apply_name(kiln__infer *in, const char *name,
+                                   kiln__value *arguments, size_t count,
+                                   const kiln__ast *ast);
+
+/* ---- infer_builtin.c and infer_group.c ---- */
+typedef struct kiln__builtin kiln__builtin;
+kiln__value kiln__infer_builtin(kiln__infer *in, const kiln__builtin *builtin,
+                                kiln__value *arguments, size_t count,
+                                const kiln__ast *ast);
+kiln__value kiln__infer_atomic(kiln__infer *in, const kiln__builtin *builtin,
+                               kiln__value *arguments, size_t count,
+                               const kiln__ast *ast);
+kiln__value kiln__infer_group(kiln__infer *in, const kiln__builtin *builtin,
+                              kiln__value *arguments, const kiln__ast *ast);
+kiln__value kiln__infer_query(kiln__infer *in, const kiln__builtin *builtin,
+                              kiln__value *arguments, size_t count,
+                              const kiln__ast *ast);
+
+/* ---- infer_heap.c: ALLOCATE, FREE, FENCE and HEAP ---- */
+kiln__value kiln__infer_heap(kiln__infer *in, const kiln__builtin *builtin,
+                             kiln__value *arguments, size_t count,
+                             const kiln__ast *ast);
+
+/* ---- infer_aggregate.c ---- */
+kiln__value kiln__infer_tuple(kiln__infer *in, const kiln__ast *ast);
+kiln__value kiln__infer_vector(kiln__infer *in, kiln__value *values,
+                               size_t count, const kiln__ast *ast);
+/* Makes a value of `type` from parts, as T(...) does. */
+kiln__value kiln__infer_construct(kiln__infer *in, const kiln_type *type,
+                                  kiln__value *values, size_t count,
+                                  const kiln__ast *ast);
+kiln__value kiln__infer_member(kiln__infer *in, const kiln__ast *ast);
+/* The number of a struct's field; reported if there is none. */
+int kiln__infer_field_number(kiln__infer *in, const kiln_type *type,
+                             const kiln__ast *ast, size_t *out);
+kiln__value kiln__infer_field(kiln__infer *in, const kiln__value *object,
+                              size_t field, const kiln__ast *ast);
+/* A constant index within `count`; reported if it is none. */
+int kiln__infer_position(kiln__infer *in, const kiln__value *index,
+                         const kiln_type *type, const kiln__ast *ast,
+                         size_t *out);
+
+/* ---- infer_array.c ---- */
+kiln__value kiln__infer_indexed(kiln__infer *in, const kiln__ast *ast);
+/* Fills the i64 nodes of a[i, j]; false: reported, or vague. */
+int kiln__infer_indices(kiln__infer *in, const kiln_type *array,
+                        const kiln__ast *ast, kiln__value *indices);
+void kiln__infer_local_array(kiln__infer *in, const kiln__ast *ast);
+
+/* ---- infer_statement.c, infer_loop.c, infer_assign.c ---- */
+void kiln__infer_statement(kiln__infer *in, const kiln__ast *ast);
+void kiln__infer_statements(kiln__infer *in, const kiln__ast *block);
+uint32_t kiln__infer_block(kiln__infer *in, const kiln__ast *block);
+void kiln__infer_while(kiln__infer *in, const kiln__ast *ast);
+void kiln__infer_for(kiln__infer *in, const kiln__ast *ast);
+void kiln__infer_static_for(kiln__infer *in, const kiln__ast *ast);
+void kiln__infer_assignment(kiln__infer *in, const kiln__ast *ast);
+void kiln__infer_unpack(kiln__infer *in, const kiln__ast *ast);
+/* Binds a local to a value. */
+void kiln__infer_bind(kiln__infer *in, const char *name,
+                      const kiln__value *value, const kiln__ast *ast);
+/* The local that may be assigned, or NULL after reporting. */
+kiln__variable *kiln__infer_assignable(kiln__infer *in, const char *name,
+                                       const kiln__ast *ast);
+/* Reports "`name` is `what` and cannot be assigned"; NULL. */
+kiln__variable *kiln__infer_not_assignable(kiln__infer *in,
+                                           const kiln__ast *ast,
+                                           const char *hint, const char *what,
+                                           const char *name);
+/* x op= e: what x becomes. */
+kiln__value kiln__infer_combine(kiln__infer *in, const kiln__value *old,
+                                const kiln__ast *ast);
+
+/* ---- infer_place.c ---- */
+/* Assigns to a part of a local or of an array. */
+void kiln__infer_assign_part(kiln__infer *in, const kiln__ast *ast);
+
+/* ---- infer_result.c ---- */
+void kiln__infer_return(kiln__infer *in, const kiln__ast *ast);
+/* The result's type when the walk is over; NULL: bottom or errors. */
+const kiln_type *kiln__infer_result(kiln__infer *in);
+
+/* ---- infer_cycle.c: assumptions about recursive calls ---- */
+/* What the last attempt found for the method, or NULL. */
+const kiln_type *kiln__infer_recall(const kiln__infer *in);
+kiln_status kiln__infer_remember(kiln__infer *in, const kiln_type *result);
+void kiln__infer_forget(kiln__infer *in);
+
+/* These read the program of today, and nobody would know (facts.h). */
+#pragma GCC poison kiln_type_parse kiln__type_parse_at kiln__type_of_name
+#pragma GCC poison kiln_package_find kiln_package_function kiln__function_find
+
+#endif /* KILN_INFER_H */

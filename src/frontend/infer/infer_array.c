@@ -1,0 +1,174 @@
+/* infer_array.c - elements of arrays, vectors and tuples; local arrays. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include "base/system/stack.h"
+#include "frontend/infer/infer.h"
+
+int kiln__infer_indices(kiln__infer *in, const kiln_type *array,
+                        const kiln__ast *ast, kiln__value *indices)
+{
+    const size_t count = ast->count - 1;
+    int good = 1;
+
+    if (count != array->rank) {
+        (void)kiln__infer_error(in, ast->span, "bad-index", NULL,
+                                "%s takes %u ind%s, not %zu",
+                                kiln_type_text(array), array->rank,
+                                array->rank == 1 ? "ex" : "ices", count);
+        return 0;
+    }
+    for (size_t i = 0; i < count; i++) {
+        indices[i] = kiln__infer_operand(in, ast->children[i + 1]);
+        indices[i] = kiln__infer_index(in, &indices[i], ast->children[i + 1]);
+        good = good && !kiln__value_is_vague(&indices[i]);
+    }
+    return good;
+}
+
+static kiln__value load(kiln__infer *in, const kiln__value *array,
+                        const kiln__ast *ast)
+{
+    kiln__value indices[KILN_RANK_MAX] = {{0}};
+    uint32_t nodes[1 + KILN_RANK_MAX] = {0};
+
+    if (in->in_constant)
+        return kiln__infer_error(in, ast->span, "not-constant", NULL,
+                                 "an element is no constant");
+    nodes[0] = kiln__infer_use(in, array, ast);
+    if (!kiln__infer_indices(in, array->type, ast, indices))
+        return in->broken = 1, kiln__value_of(KILN__VALUE_POISON);
+    for (size_t i = 0; i < array->type->rank; i++)
+        nodes[i + 1] = kiln__infer_use(in, &indices[i], ast);
+    return kiln__infer_made(in, KILN__IR_LOAD, array->type->element, ast, 0,
+                            nodes, 1 + array->type->rank);
+}
+
+static kiln__value vector_element(kiln__infer *in, const kiln__value *vector,
+                                  const kiln__ast *ast)
+{
+    const kiln__ast *place = ast->children[1];
+    kiln__value index = kiln__infer_operand(in, place);
+    kiln__wide known;
+    size_t position = 0;
+    uint32_t nodes[2];
+
+    if (kiln__infer_known_integer(&index, &known)) {
+        kiln__infer_discard(in, &index, place);
+        return kiln__infer_position(in, &index, vector->type, place, &position)
+                   ? kiln__infer_field(in, vector, position, ast)
+                   : kiln__value_of(KILN__VALUE_POISON);
+    }
+    index = kiln__infer_index(in, &index, place);
+    if (kiln__value_is_vague(&index))
+        return index;
+    nodes[0] = kiln__infer_use(in, vector, ast);
+    nodes[1] = kiln__infer_use(in, &index, ast);
+    return kiln__infer_made(in, KILN__IR_ELEMENT, vector->type->element, ast, 0,
+                            nodes, 2);
+}
+
+static kiln__value tuple_element(kiln__infer *in, const kiln__value *tuple,
+                                 const kiln__ast *ast)
+{
+    const kiln__ast *place = ast->children[1];
+    const kiln__value index = kiln__infer_operand(in, place);
+    size_t position = 0;
+
+    if (kiln__value_is_vague(&index))
+        return index;
+    kiln__infer_discard(in, &index, place);
+    if (!kiln__infer_position(in, &index, tuple->type, place, &position))
+        return kiln__value_of(KILN__VALUE_POISON);
+    return kiln__infer_field(in, tuple, position, ast);
+}
+
+kiln__value kiln__infer_indexed(kiln__infer *in, const kiln__ast *ast)
+{
+    const kiln__value object = kiln__infer_operand(in, ast->children[0]);
+    const int32_t kind =
+        object.kind == KILN__VALUE_TYPED ? object.type->kind : KILN_TYPE_NONE;
+
+    if (kiln__value_is_vague(&object)) {
+        for (size_t i = 1; i < ast->count; i++)
+            (void)kiln__infer_operand(in, ast->children[i]);
+        return object;
+    }
+    if (kind == KILN_TYPE_ARRAY)
+        return load(in, &object, ast);
+    if (ast->count != 2 &&
+        (kind == KILN_TYPE_VECTOR || kind == KILN_TYPE_TUPLE))
+        return kiln__infer_error(in, ast->span, "bad-index", NULL,
+                                 "%s takes one index",
+                                 kiln_type_text(object.type));
+    if (kind == KILN_TYPE_VECTOR)
+        return vector_element(in, &object, ast);
+    if (kind == KILN_TYPE_TUPLE)
+        return tuple_element(in, &object, ast);
+    return kiln__infer_error(in, ast->children[0]->span, "bad-index", NULL,
+                             "%s has no elements",
+                             kiln__infer_describe(in, &object));
+}
+
+/* ---- local t = f32[16, 16] ---- */
+
+/* The size as an i64 constant's node; 0: reported. */
+static uint32_t local_size(kiln__infer *in, const kiln__ast *ast)
+{
+    const kiln__value value = kiln__infer_operand(in, ast);
+    kiln__constant constant = {0};
+    kiln__value size;
+
+    if (kiln__value_is_vague(&value))
+        return 0;
+    if (!kiln__infer_known_integer(&value, &constant.integer)) {
+        (void)kiln__infer_error(in, ast->span, "not-constant", NULL,
+                                "the size of a local array is a constant");
+        return 0;
+    }
+    if (constant.integer < 1 ||
+        !kiln__fold_fits(constant.integer, KILN_TYPE_I32)) {
+        (void)kiln__infer_error(in, ast->span, "bad-index", NULL,
+                                "the size of a local array is at least 1 and "
+                                "below 2**31");
+        return 0;
+    }
+    kiln__infer_discard(in, &value, ast);
+    size =
+        kiln__infer_constant(kiln__infer_scalar(in, KILN_TYPE_I64), &constant);
+    return kiln__infer_use(in, &size, ast);
+}
+
+void kiln__infer_local_array(kiln__infer *in, const kiln__ast *ast)
+{
+    const kiln__ast *tree = ast->children[0];
+    const kiln_type *element = kiln__infer_resolve(in, tree->children[0]);
+    const size_t rank = tree->count - 1;
+    uint32_t nodes[KILN_RANK_MAX] = {0};
+    const kiln_type *type = NULL;
+    kiln_error *error = NULL;
+    kiln_status status;
+    kiln__value value;
+
+    if (rank < 1 || rank > KILN_RANK_MAX) {
+        (void)kiln__infer_error(in, tree->span, "invalid-type", NULL,
+                                "a local array has 1 to %d sizes",
+                                KILN_RANK_MAX);
+        return;
+    }
+    for (size_t i = 0; i < rank; i++)
+        nodes[i] = local_size(in, tree->children[i + 1]);
+    if (element == NULL)
+        return;
+    status =
+        kiln_type_array(&type, in->context, element, (uint32_t)rank, 0, &error);
+    if (kiln__is_shortage(status))
+        (void)kiln__infer_fail(in, status);
+    else if (status != KILN_OK)
+        (void)kiln__infer_error(in, tree->span, "invalid-type", NULL, "%s",
+                                kiln_error_message(error));
+    kiln_error_free(error);
+    if (status != KILN_OK)
+        return;
+    value =
+        kiln__infer_made(in, KILN__IR_LOCAL_ARRAY, type, ast, 0, nodes, rank);
+    kiln__infer_bind(in, ast->text, &value, ast);
+}

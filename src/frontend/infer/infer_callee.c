@@ -1,0 +1,130 @@
+/* infer_callee.c - the method that is called, inferred through tier 1. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include <stdio.h>
+
+#include "frontend/infer/infer.h"
+
+/*
+ * A callee that is being inferred further up gives the type that its frame
+ * assumes of it at present; while there is none, the call has no type yet.
+ */
+
+/* "a -> b -> a": from the head of the cycle down to here and back. */
+static const char *cycle_text(kiln__infer *in, const kiln__infer *head)
+{
+    const char *text = kiln__infer_label(&in->arena, head->signature);
+    const kiln__infer *at = in;
+
+    for (; at != NULL; at = at == head ? NULL : at->parent) {
+        const char *label = kiln__infer_label(&in->arena, at->signature);
+
+        if (text == NULL || label == NULL)
+            return NULL;
+        text = kiln__infer_format(in, "%s -> %s", label, text);
+    }
+    return text;
+}
+
+static void remember_cycle(kiln__infer *in, kiln__infer *head)
+{
+    const char *text;
+
+    if (head->cycle[0] != '\0')
+        return;
+    text = cycle_text(in, head);
+    if (text != NULL)
+        (void)snprintf(head->cycle, sizeof head->cycle, "%s", text);
+}
+
+/* The assumption about a method that is being inferred; NULL: none yet. */
+static const kiln_type *assumption(kiln__infer *in, kiln_inference *head)
+{
+    kiln__infer *frame = kiln_inference_user(head);
+
+    if (frame == NULL)
+        return NULL;
+    remember_cycle(in, frame);
+    return frame->declared != NULL ? frame->declared : frame->assumed;
+}
+
+/* A failure of the callee: the user's is taken over, others end this too. */
+static kiln__value callee_failed(kiln__infer *in, kiln_status status,
+                                 kiln_error *error)
+{
+    if (status == KILN_ECOMPILE && error != NULL)
+        return kiln__infer_adopt(in, error);
+    if (in->error != NULL && *in->error == NULL)
+        *in->error = error;
+    else
+        kiln_error_free(error);
+    return kiln__infer_fail(in, status);
+}
+
+/* Stores the callee's index and result; false: poison or bottom in `out`. */
+static int ask_callee(kiln__infer *in, const kiln_signature *signature,
+                      uint32_t *index, const kiln_type **result,
+                      kiln__value *out)
+{
+    const kiln_code *code = NULL;
+    kiln_inference *head = NULL;
+    kiln_error *error = NULL;
+    const kiln_status status = kiln_inference_callee(
+        in->inference, signature, &code, index, &head, &error);
+
+    if (status == KILN_OK) {
+        *result = kiln_code_result(code);
+    } else if (status == KILN_ERECURSION && head != NULL) {
+        *result = assumption(in, head);
+    } else {
+        *out = callee_failed(in, status, error);
+        return 0;
+    }
+    if (*result != NULL)
+        return 1;
+    in->bottom = 1;
+    in->broken = 1;
+    *out = kiln__value_of(KILN__VALUE_BOTTOM);
+    return 0;
+}
+
+/* The IR's callees stand in the order in which the inference knows them. */
+static int add_callee(kiln__infer *in, const kiln_signature *signature,
+                      uint32_t index, const kiln_type *result)
+{
+    const char *label;
+    uint32_t made = 0;
+    kiln_status status;
+
+    if (in->broken || in->status != KILN_OK)
+        return 0;
+    if (index < in->ir.callees.count)
+        return 1;
+    label = kiln__infer_label(&in->arena, signature);
+    status = label == NULL
+                 ? KILN_ENOMEM
+                 : kiln__ir_add_callee(&in->ir, label,
+                                       kiln__infer_type(in, result), &made);
+    if (status == KILN_OK && made != index)
+        status = KILN_EMISMATCH;
+    if (status != KILN_OK)
+        (void)kiln__infer_fail(in, status);
+    return status == KILN_OK;
+}
+
+kiln__value kiln__infer_callee(kiln__infer *in, const kiln_signature *signature,
+                               const uint32_t *nodes, const kiln__ast *ast)
+{
+    const kiln_type *result = NULL;
+    kiln__value value;
+    uint32_t index = 0, node = 0;
+
+    if (!ask_callee(in, signature, &index, &result, &value))
+        return value;
+    if (add_callee(in, signature, index, result))
+        node = kiln__infer_node(in, KILN__IR_CALL, result, ast, index, nodes,
+                                signature->count);
+    value = kiln__infer_typed(result, node);
+    if (result->kind == KILN_TYPE_NONE)
+        value.kind = KILN__VALUE_NOTHING;
+    return value;
+}

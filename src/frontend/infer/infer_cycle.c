@@ -1,0 +1,72 @@
+/* infer_cycle.c - what is assumed of methods that call themselves. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include <string.h>
+
+#include "frontend/infer/infer.h"
+
+/*
+ * The head of a cycle infers its body again until what it assumed of itself,
+ * and what every other member that calls itself assumed, is what came out.
+ * Members end after one attempt; the chain's root keeps what they found for
+ * the next one. So the attempts of nested cycles do not multiply.
+ */
+
+static kiln__recalled *find(const kiln__infer *in)
+{
+    kiln__infer *root = in->root;
+    const kiln_signature *own = in->signature;
+
+    for (size_t i = 0; i < root->recalled.count; i++) {
+        kiln__recalled *at = &root->recalled.items[i];
+
+        if (at->signature.function == own->function &&
+            at->signature.count == own->count &&
+            (own->count == 0 || memcmp(at->signature.types, own->types,
+                                       own->count * sizeof *own->types) == 0))
+            return at;
+    }
+    return NULL;
+}
+
+const kiln_type *kiln__infer_recall(const kiln__infer *in)
+{
+    const kiln__recalled *found = find(in);
+
+    return found == NULL ? NULL : found->result;
+}
+
+kiln_status kiln__infer_remember(kiln__infer *in, const kiln_type *result)
+{
+    kiln__infer *root = in->root;
+    kiln__recalled *found = find(in);
+    kiln__recalled recalled = {*in->signature, result};
+
+    if (found != NULL) {
+        found->result = result;
+        return KILN_OK;
+    }
+    recalled.signature.types = kiln__allocate_array(
+        in->alloc, in->signature->count + 1, sizeof(kiln_type *));
+    if (recalled.signature.types == NULL)
+        return KILN_ENOMEM;
+    if (in->signature->count > 0)
+        memcpy((void *)(uintptr_t)recalled.signature.types,
+               in->signature->types,
+               in->signature->count * sizeof(kiln_type *));
+    if (kiln__array_push(root->alloc, &root->recalled, recalled))
+        return KILN_OK;
+    kiln__deallocate(in->alloc, (void *)(uintptr_t)recalled.signature.types,
+                     (in->signature->count + 1) * sizeof(kiln_type *));
+    return KILN_ENOMEM;
+}
+
+void kiln__infer_forget(kiln__infer *in)
+{
+    for (size_t i = 0; i < in->recalled.count; i++) {
+        const kiln_signature *s = &in->recalled.items[i].signature;
+
+        kiln__deallocate(in->alloc, (void *)(uintptr_t)s->types,
+                         (s->count + 1) * sizeof(kiln_type *));
+    }
+    kiln__array_dispose(in->alloc, &in->recalled);
+}

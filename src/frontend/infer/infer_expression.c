@@ -1,0 +1,318 @@
+/* infer_expression.c - expressions other than calls and parts of values. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include <string.h>
+
+#include "base/system/stack.h"
+#include "frontend/infer/infer.h"
+
+int kiln__infer_enter(kiln__infer *in, const kiln__ast *ast)
+{
+    uint32_t around = 0;
+
+    if (in->status != KILN_OK)
+        return 0;
+    in->here = ast;
+    if (in->parent != NULL)
+        around = in->parent->nesting_all;
+    if (kiln__stack_is_low()) {
+        (void)kiln__infer_fail(in, KILN_ESTACK);
+        return 0;
+    }
+    if (in->nesting < KILN__INFER_NESTING_MAX &&
+        around + in->nesting < KILN__INFER_STACK_MAX) {
+        in->nesting++;
+        in->nesting_all = around + in->nesting;
+        return 1;
+    }
+    if (!in->too_deep)
+        (void)kiln__infer_error(in, ast->span, "too-deep",
+                                "split it into several statements",
+                                "the method is nested too deeply here");
+    in->too_deep = 1;
+    return 0;
+}
+
+void kiln__infer_leave(kiln__infer *in)
+{
+    in->nesting--;
+    in->nesting_all--;
+}
+
+static kiln__value literal(const kiln__ast *ast)
+{
+    kiln__value value = kiln__value_of(KILN__VALUE_LITERAL);
+
+    value.constant.is_float = ast->kind == KILN__AST_FLOAT;
+    if (value.constant.is_float)
+        value.constant.real = ast->real;
+    else
+        value.constant.integer = ast->integer;
+    return value;
+}
+
+kiln__value kiln__infer_operand(kiln__infer *in, const kiln__ast *ast)
+{
+    const kiln__value value = kiln__infer_expression(in, ast);
+
+    if (value.kind == KILN__VALUE_NOTHING)
+        return kiln__infer_error(in, ast->span, "no-value", NULL,
+                                 "this call gives no value");
+    return value;
+}
+
+kiln__value kiln__infer_condition(kiln__infer *in, const kiln__ast *ast)
+{
+    const kiln__value value = kiln__infer_operand(in, ast);
+    const int is_number = value.kind == KILN__VALUE_LITERAL ||
+                          (value.kind == KILN__VALUE_TYPED &&
+                           (kiln__type_is_scalar(value.type) ||
+                            value.type->kind == KILN_TYPE_STATIC));
+
+    if (kiln__value_is_vague(&value) ||
+        (value.kind == KILN__VALUE_TYPED && value.type->kind == KILN_TYPE_BOOL))
+        return value;
+    return kiln__infer_error(in, ast->span, "condition-not-bool",
+                             is_number ? "compare it: x != 0" : NULL,
+                             "a condition is Bool, but this is %s",
+                             kiln__infer_describe(in, &value));
+}
+
+/* ---- operators ---- */
+
+/* The operator's own function, with whatever methods it has. */
+static kiln__value call_operator(kiln__infer *in, const char *name,
+                                 kiln__value *values, size_t count,
+                                 const kiln__ast *ast)
+{
+    kiln__symbol *symbol = kiln__infer_symbol(in, in->package, name);
+    const kiln__binding *binding;
+
+    if (symbol == NULL)
+        return kiln__value_of(KILN__VALUE_POISON);
+    binding = kiln__infer_binding(in, symbol);
+    if (in->status != KILN_OK || binding->kind != KILN__BINDING_FUNCTION)
+        return kiln__infer_unknown_name(in, ast);
+    return kiln__infer_apply(in, binding->generic, values, count, ast);
+}
+
+kiln__value kiln__infer_operate(kiln__infer *in, const char *name,
+                                kiln__value *values, size_t count,
+                                const kiln__ast *ast)
+{
+    const kiln__operator *operator= kiln__operator_find(name);
+
+    if (operator!= NULL && kiln__infer_has_rule(values, count) &&
+        !kiln__infer_is_replaced(in, operator, values, count))
+        return kiln__infer_by_rule(in, operator, values, count, ast);
+    return call_operator(in, name, values, count, ast);
+}
+
+/* Expressions recur, so kinds of them that do are not inlined where all meet:
+   a level then has room for its own kind alone. */
+#define APART __attribute__((noinline))
+
+APART static kiln__value unary(kiln__infer *in, const kiln__ast *ast)
+{
+    kiln__value value = kiln__infer_operand(in, ast->children[0]);
+
+    return kiln__infer_operate(in, ast->text, &value, 1, ast);
+}
+
+APART static kiln__value binary(kiln__infer *in, const kiln__ast *ast)
+{
+    kiln__value sides[2];
+
+    sides[0] = kiln__infer_operand(in, ast->children[0]);
+    sides[1] = kiln__infer_operand(in, ast->children[1]);
+    return kiln__infer_operate(in, ast->text, sides, 2, ast);
+}
+
+/* && and ||: a compile-time left side decides whether there is a right. */
+APART static kiln__value logic(kiln__infer *in, const kiln__ast *ast)
+{
+    const int is_and = ast->text[0] == '&';
+    const kiln_type *boolean = kiln__infer_scalar(in, KILN_TYPE_BOOL);
+    kiln__value left = kiln__infer_condition(in, ast->children[0]);
+    kiln__value right;
+    uint32_t nodes[2];
+
+    if (left.kind == KILN__VALUE_TYPED && left.is_static) {
+        if ((left.constant.integer != 0) != is_and)
+            return left;
+        return kiln__infer_condition(in, ast->children[1]);
+    }
+    nodes[0] = kiln__infer_use(in, &left, ast);
+    in->conditional++;
+    right = kiln__infer_condition(in, ast->children[1]);
+    in->conditional--;
+    if (kiln__value_is_vague(&left))
+        return left;
+    nodes[1] = kiln__infer_use(in, &right, ast);
+    if (kiln__value_is_vague(&right))
+        return right;
+    return kiln__infer_made(in, is_and ? KILN__IR_ANDALSO : KILN__IR_ORELSE,
+                            boolean, ast, 0, nodes, 2);
+}
+
+/* ---- one of two ---- */
+
+static const kiln_type *type_or_null(const kiln__value *value)
+{
+    return value->kind == KILN__VALUE_TYPED ? value->type : NULL;
+}
+
+static kiln__value no_common_type(kiln__infer *in, const kiln__value *a,
+                                  const kiln__value *b, const kiln__ast *ast)
+{
+    const int scalars = kiln__infer_is_plain(a) && kiln__infer_is_plain(b);
+    const char *hint = scalars && type_or_null(a) != NULL
+                           ? kiln__infer_format(in, "convert one: %s(...)",
+                                                kiln_type_text(a->type))
+                           : NULL;
+
+    return kiln__infer_error(in, ast->span, "wrong-type", hint,
+                             "both sides need one type, these are %s and %s",
+                             kiln__infer_describe(in, a),
+                             kiln__infer_describe(in, b));
+}
+
+/* Brings two values to one type without converting typed ones. */
+static int merge(kiln__infer *in, kiln__value *a, kiln__value *b,
+                 const kiln__ast *ast)
+{
+    kiln__value floats = {.kind = KILN__VALUE_LITERAL};
+
+    if (a->kind == KILN__VALUE_TYPED && b->kind == KILN__VALUE_TYPED &&
+        a->type == b->type)
+        return 1;
+    *a = kiln__infer_decay(in, a, ast);
+    *b = kiln__infer_decay(in, b, ast);
+    if (a->kind == KILN__VALUE_LITERAL && b->kind == KILN__VALUE_LITERAL) {
+        floats.constant.is_float = a->constant.is_float || b->constant.is_float;
+        floats = kiln__infer_settle(in, &floats, ast);
+        *a = kiln__infer_adapt(in, a, floats.type, ast, "the other side");
+        *b = kiln__infer_adapt(in, b, floats.type, ast, "the other side");
+    } else if (a->kind == KILN__VALUE_LITERAL) {
+        *a = kiln__infer_adapt(in, a, b->type, ast, "the other side");
+    } else if (b->kind == KILN__VALUE_LITERAL) {
+        *b = kiln__infer_adapt(in, b, a->type, ast, "the other side");
+    } else {
+        (void)no_common_type(in, a, b, ast);
+        return 0;
+    }
+    return !kiln__value_is_vague(a) && !kiln__value_is_vague(b);
+}
+
+kiln__value kiln__infer_choose(kiln__infer *in, kiln__ir_op op,
+                               uint32_t condition, kiln__value *a,
+                               kiln__value *b, const kiln__ast *ast)
+{
+    uint32_t nodes[3] = {condition, 0, 0};
+
+    if (a->kind == KILN__VALUE_POISON || b->kind == KILN__VALUE_POISON)
+        return in->broken = 1, kiln__value_of(KILN__VALUE_POISON);
+    if (a->kind == KILN__VALUE_BOTTOM || b->kind == KILN__VALUE_BOTTOM) {
+        in->broken = 1;
+        if (in->guessed == NULL && a->kind != b->kind)
+            in->guessed = a->kind == KILN__VALUE_BOTTOM ? a->type : b->type;
+        return a->kind == KILN__VALUE_BOTTOM ? *b : *a;
+    }
+    if (!merge(in, a, b, ast))
+        return in->broken = 1, kiln__value_of(KILN__VALUE_POISON);
+    nodes[1] = kiln__infer_use(in, a, ast);
+    nodes[2] = kiln__infer_use(in, b, ast);
+    return kiln__infer_made(in, op, a->type, ast, 0, nodes, 3);
+}
+
+APART static kiln__value choice(kiln__infer *in, const kiln__ast *ast)
+{
+    kiln__value condition = kiln__infer_condition(in, ast->children[0]);
+    kiln__value sides[2];
+    uint32_t node;
+
+    if (condition.kind == KILN__VALUE_TYPED && condition.is_static)
+        return kiln__infer_operand(
+            in, ast->children[condition.constant.integer != 0 ? 1 : 2]);
+    node = kiln__infer_use(in, &condition, ast);
+    in->conditional++;
+    sides[0] = kiln__infer_operand(in, ast->children[1]);
+    sides[1] = kiln__infer_operand(in, ast->children[2]);
+    in->conditional--;
+    return kiln__infer_choose(in, KILN__IR_CHOOSE, node, &sides[0], &sides[1],
+                              ast);
+}
+
+/* ---- everything ---- */
+
+kiln__value kiln__infer_typeof(kiln__infer *in, const kiln__ast *ast)
+{
+    const kiln__ir_mark mark = kiln__infer_mark(in);
+    kiln__value value = kiln__infer_operand(in, ast);
+
+    value = kiln__infer_settle(in, &value, ast);
+    if (in->status == KILN_OK)
+        kiln__infer_rollback(in, mark);
+    return kiln__value_is_vague(&value)
+               ? value
+               : kiln__infer_type_value(in, value.type);
+}
+
+static kiln__value type_value(kiln__infer *in, const kiln__ast *ast)
+{
+    const kiln_type *type = kiln__infer_resolve(in, ast);
+
+    return type == NULL ? kiln__value_of(KILN__VALUE_POISON)
+                        : kiln__infer_type_value(in, type);
+}
+
+static kiln__value by_kind(kiln__infer *in, const kiln__ast *ast)
+{
+    switch ((uint32_t)ast->kind) {
+    case KILN__AST_INTEGER:
+    case KILN__AST_FLOAT:
+        return literal(ast);
+    case KILN__AST_BOOLEAN:
+        return kiln__infer_boolean(in, ast->integer != 0, 0);
+    case KILN__AST_NAME:
+        return kiln__infer_name(in, ast);
+    case KILN__AST_MEMBER:
+        return kiln__infer_member(in, ast);
+    case KILN__AST_CALL:
+        return kiln__infer_call(in, ast);
+    case KILN__AST_UNARY:
+        return unary(in, ast);
+    case KILN__AST_BINARY:
+        return binary(in, ast);
+    case KILN__AST_LOGIC:
+        return logic(in, ast);
+    case KILN__AST_CHOICE:
+        return choice(in, ast);
+    case KILN__AST_INDEX:
+        return kiln__infer_indexed(in, ast);
+    case KILN__AST_TUPLE:
+        return kiln__infer_tuple(in, ast);
+    case KILN__AST_TYPEOF:
+        return kiln__infer_typeof(in, ast->children[0]);
+    case KILN__AST_APPLY:
+    case KILN__AST_ARRAY_TYPE:
+        return type_value(in, ast);
+    case KILN__AST_STRING:
+        return kiln__infer_error(in, ast->span, "string-value",
+                                 "texts stand in print and assert only",
+                                 "a text is no value");
+    default:
+        return kiln__infer_error(in, ast->span, "not-an-expression", NULL,
+                                 "this is no expression");
+    }
+}
+
+kiln__value kiln__infer_expression(kiln__infer *in, const kiln__ast *ast)
+{
+    kiln__value value;
+
+    if (!kiln__infer_enter(in, ast))
+        return in->broken = 1, kiln__value_of(KILN__VALUE_POISON);
+    value = by_kind(in, ast);
+    kiln__infer_leave(in);
+    return in->status == KILN_OK ? value : kiln__value_of(KILN__VALUE_POISON);
+}

@@ -1,0 +1,118 @@
+/* infer_flow.c - which variables are assigned on every path. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include "frontend/infer/infer.h"
+
+/*
+ * The trail lists the variables in the order in which they became assigned on
+ * the current path. A branch is walked, cut off the trail as a path of its
+ * own, and joined with the other: what both assigned is assigned. The cost is
+ * that of the assignments, not of branches times variables.
+ */
+
+void kiln__flow_assign(kiln__infer *in, kiln__variable *variable)
+{
+    if (variable->assigned || !in->reachable)
+        return;
+    if (!kiln__array_push(in->alloc, &in->trail, variable)) {
+        (void)kiln__infer_fail(in, KILN_ENOMEM);
+        return;
+    }
+    variable->assigned = 1;
+}
+
+/* The path since `mark`, left as it is. */
+static kiln__path path_since(kiln__infer *in, size_t mark)
+{
+    kiln__path path = {.reachable = in->reachable,
+                       .count = in->trail.count - mark};
+
+    if (path.count == 0)
+        return path;
+    path.variables = kiln__arena_copy(&in->arena, &in->trail.items[mark],
+                                      path.count * sizeof *path.variables);
+    if (path.variables == NULL) {
+        path.count = 0;
+        (void)kiln__infer_fail(in, KILN_ENOMEM);
+    }
+    return path;
+}
+
+kiln__path kiln__flow_cut(kiln__infer *in, size_t mark)
+{
+    const kiln__path path = path_since(in, mark);
+
+    for (size_t i = mark; i < in->trail.count; i++)
+        in->trail.items[i]->assigned = 0;
+    in->trail.count = mark;
+    return path;
+}
+
+void kiln__flow_follow(kiln__infer *in, const kiln__path *path)
+{
+    in->reachable = 1;
+    for (size_t i = 0; i < path->count; i++)
+        kiln__flow_assign(in, path->variables[i]);
+    in->reachable = path->reachable;
+}
+
+/* Keeps in `a` what `b` has too. */
+static void intersect(kiln__infer *in, kiln__path *a, const kiln__path *b)
+{
+    size_t kept = 0;
+
+    if (!b->reachable)
+        return;
+    if (!a->reachable) {
+        *a = *b;
+        return;
+    }
+    in->stamp++;
+    for (size_t i = 0; i < b->count; i++)
+        b->variables[i]->stamp = in->stamp;
+    for (size_t i = 0; i < a->count; i++)
+        if (a->variables[i]->stamp == in->stamp)
+            a->variables[kept++] = a->variables[i];
+    a->count = kept;
+}
+
+void kiln__flow_join(kiln__infer *in, const kiln__path *a, const kiln__path *b)
+{
+    kiln__path both = *a;
+
+    intersect(in, &both, b);
+    kiln__flow_follow(in, &both);
+}
+
+/* Keeps what is assigned here as well: an entry of `path` is, exactly when its
+   mark is set. */
+static void narrow(kiln__path *path)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < path->count; i++)
+        if (path->variables[i]->assigned)
+            path->variables[kept++] = path->variables[i];
+    path->count = kept;
+}
+
+static void leave(kiln__infer *in, kiln__path *path, int32_t *has_path)
+{
+    if (!in->reachable)
+        return;
+    if (*has_path)
+        narrow(path);
+    else
+        *path = path_since(in, in->loop->mark);
+    *has_path = 1;
+    in->reachable = in->cut = 0;
+}
+
+void kiln__flow_break(kiln__infer *in)
+{
+    leave(in, &in->loop->exit, &in->loop->has_exit);
+}
+
+void kiln__flow_continue(kiln__infer *in)
+{
+    leave(in, &in->loop->next, &in->loop->has_next);
+}

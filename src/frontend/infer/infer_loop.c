@@ -1,0 +1,278 @@
+/* infer_loop.c - while, for, and static loops, which are unrolled. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include "frontend/infer/infer.h"
+
+/*
+ * A local has one type in the whole method and is only ever assigned more of,
+ * so one walk of a loop's body is enough. A static loop is walked once a
+ * turn: each has another compile-time integer.
+ */
+
+static void begin_loop(kiln__infer *in, kiln__loop *loop)
+{
+    *loop = (kiln__loop){.outer = in->loop, .mark = in->trail.count};
+    in->loop = loop;
+}
+
+/* A loop's body as a block, and what was assigned before it. */
+static uint32_t loop_body(kiln__infer *in, kiln__loop *loop,
+                          const kiln__ast *block)
+{
+    uint32_t node;
+
+    node = kiln__infer_block(in, block);
+    (void)kiln__flow_cut(in, loop->mark);
+    in->loop = loop->outer;
+    return node;
+}
+
+void kiln__infer_while(kiln__infer *in, const kiln__ast *ast)
+{
+    const int reachable = in->reachable;
+    kiln__value condition;
+    kiln__loop loop;
+    uint32_t nodes[2];
+    int endless;
+
+    in->conditional++;
+    condition = kiln__infer_condition(in, ast->children[0]);
+    in->conditional--;
+    if (condition.kind == KILN__VALUE_TYPED && condition.is_static &&
+        condition.constant.integer == 0)
+        return; /* by a compile-time condition there is no loop */
+    nodes[0] = kiln__infer_use(in, &condition, ast);
+    begin_loop(in, &loop);
+    nodes[1] = loop_body(in, &loop, ast->children[1]);
+    endless = condition.kind == KILN__VALUE_TYPED && condition.known &&
+              condition.constant.integer != 0;
+    in->reachable = reachable;
+    if (endless && loop.has_exit)
+        kiln__flow_follow(in, &loop.exit);
+    else if (endless)
+        in->reachable = 0;
+    kiln__infer_emit(
+        in, kiln__infer_node(in, KILN__IR_WHILE, NULL, ast, 0, nodes, 2));
+}
+
+/* ---- for ---- */
+
+/* The step as a constant of the loop's type; false: reported. */
+static int loop_step(kiln__infer *in, const kiln__ast *ast,
+                     const kiln_type *type, kiln__value *out)
+{
+    kiln__constant constant = {.integer = 1};
+
+    if (ast != NULL) {
+        const kiln__value value = kiln__infer_operand(in, ast);
+
+        if (kiln__value_is_vague(&value))
+            return 0;
+        if (!kiln__infer_known_integer(&value, &constant.integer)) {
+            (void)kiln__infer_error(in, ast->span, "not-constant", NULL,
+                                    "the step of a loop is a constant "
+                                    "integer");
+            return 0;
+        }
+        kiln__infer_discard(in, &value, ast);
+        if (constant.integer == 0) {
+            (void)kiln__infer_error(in, ast->span, "zero-step", NULL,
+                                    "the step of a loop is not zero");
+            return 0;
+        }
+    }
+    if (!kiln__fold_fits(constant.integer, type->kind)) {
+        (void)kiln__infer_error(
+            in, ast == NULL ? in->span : ast->span, "literal-range",
+            "convert the bounds to a signed type", "the step does not fit %s",
+            kiln_type_text(type));
+        return 0;
+    }
+    *out = kiln__infer_constant(type, &constant);
+    return 1;
+}
+
+/* Both bounds as values of one integer type; false: reported, or vague. */
+static int loop_bounds(kiln__infer *in, const kiln__ast *ast,
+                       kiln__value *bounds)
+{
+    bounds[0] = kiln__infer_operand(in, ast->children[0]);
+    bounds[1] = kiln__infer_operand(in, ast->children[1]);
+    for (size_t i = 0; i < 2; i++)
+        if (bounds[i].kind == KILN__VALUE_LITERAL &&
+            bounds[i].constant.is_float) {
+            (void)kiln__infer_error(in, ast->children[i]->span, "wrong-type",
+                                    NULL, "the bounds of a loop are integers");
+            return 0;
+        }
+    if (!kiln__infer_unify(in, bounds, 2, ast, ".."))
+        return 0;
+    if (kiln__kind_is_an_integer(bounds[0].type->kind))
+        return 1;
+    (void)kiln__infer_error(in, ast->children[0]->span, "wrong-type", NULL,
+                            "the bounds of a loop are integers, not %s",
+                            kiln_type_text(bounds[0].type));
+    return 0;
+}
+
+/* Declares the loop's variable; undone by setting symbol->variable back. */
+static kiln__variable *declare_loop(kiln__infer *in, kiln__symbol *symbol,
+                                    kiln__variable_kind kind)
+{
+    kiln__variable *variable =
+        symbol == NULL ? NULL : kiln__infer_declare(in, symbol, kind);
+
+    if (variable != NULL)
+        variable->assigned = 1;
+    return variable;
+}
+
+void kiln__infer_for(kiln__infer *in, const kiln__ast *ast)
+{
+    kiln__symbol *symbol = kiln__infer_symbol(in, in->package, ast->text);
+    kiln__value values[3] = {{0}};
+    const int good =
+        loop_bounds(in, ast, values) &&
+        loop_step(in, ast->children[2], values[0].type, &values[2]);
+    const int reachable = in->reachable;
+    kiln__variable *variable = declare_loop(in, symbol, KILN__VARIABLE_LOOP);
+    uint32_t nodes[4] = {0};
+    kiln__loop loop;
+
+    if (variable == NULL)
+        return;
+    variable->place = ast->span;
+    variable->poisoned = !good;
+    if (good) {
+        variable->type = values[0].type;
+        variable->local = kiln__infer_local(in, ast->text, variable->type);
+        for (size_t i = 0; i < 3; i++)
+            nodes[i] = kiln__infer_use(in, &values[i], ast);
+    } else {
+        in->broken = 1;
+    }
+    begin_loop(in, &loop);
+    nodes[3] = loop_body(in, &loop, ast->children[3]);
+    in->reachable = reachable;
+    symbol->variable = variable->outer;
+    kiln__infer_emit(in, kiln__infer_node(in, KILN__IR_FOR, NULL, ast,
+                                          variable->local, nodes, 4));
+}
+
+/* ---- static loops ---- */
+
+static int static_bound(kiln__infer *in, const kiln__ast *ast, kiln__wide *out)
+{
+    const kiln__value value = kiln__infer_operand(in, ast);
+
+    if (kiln__value_is_vague(&value))
+        return 0;
+    if (!kiln__infer_known_integer(&value, out)) {
+        (void)kiln__infer_error(in, ast->span, "not-constant", NULL,
+                                "a static loop takes compile-time integers, "
+                                "but this is %s",
+                                kiln__infer_describe(in, &value));
+        return 0;
+    }
+    kiln__infer_discard(in, &value, ast);
+    return 1;
+}
+
+typedef struct static_range {
+    kiln__wide low, step;
+    size_t turns;
+} static_range;
+
+static int static_bounds(kiln__infer *in, const kiln__ast *ast,
+                         static_range *out)
+{
+    kiln__wide high = 0, span, turns;
+
+    out->step = 1;
+    if (!static_bound(in, ast->children[0], &out->low) ||
+        !static_bound(in, ast->children[1], &high) ||
+        (ast->children[2] != NULL &&
+         !static_bound(in, ast->children[2], &out->step)))
+        return 0;
+    if (out->step == 0 || !kiln__fold_fits(out->step, KILN_TYPE_I64) ||
+        !kiln__fold_fits(out->low, KILN_TYPE_I64) ||
+        !kiln__fold_fits(high, KILN_TYPE_I64)) {
+        (void)kiln__infer_error(in, ast->span,
+                                out->step == 0 ? "zero-step" : "literal-range",
+                                NULL, "the range of this loop cannot be");
+        return 0;
+    }
+    span = out->step > 0 ? high - out->low : out->low - high;
+    turns = span <= 0
+                ? 0
+                : (span - 1) / (out->step > 0 ? out->step : -out->step) + 1;
+    if (turns > KILN__INFER_COPIES_MAX) {
+        (void)kiln__infer_error(
+            in, ast->span, "too-large", "leave `static` out",
+            "a static loop of %llu turns; it has at most %d",
+            turns > UINT64_MAX ? ULLONG_MAX : (unsigned long long)turns,
+            KILN__INFER_COPIES_MAX);
+        return 0;
+    }
+    out->turns = (size_t)turns;
+    return 1;
+}
+
+/* One turn: `continue` goes on behind it. */
+static uint32_t turn(kiln__infer *in, kiln__loop *loop, const kiln__ast *block)
+{
+    const uint32_t node = kiln__infer_block(in, block);
+    kiln__path end;
+
+    if (loop->has_next) {
+        end = kiln__flow_cut(in, loop->mark);
+        kiln__flow_join(in, &end, &loop->next);
+        loop->has_next = 0;
+    }
+    return node;
+}
+
+static void unroll(kiln__infer *in, const kiln__ast *ast,
+                   const static_range *range, kiln__variable *variable)
+{
+    uint32_t *nodes =
+        kiln__arena_allocate_array(&in->arena, range->turns + 1, sizeof *nodes);
+    size_t count = 0;
+    kiln__loop loop;
+    kiln__path end;
+
+    if (nodes == NULL) {
+        (void)kiln__infer_fail(in, KILN_ENOMEM);
+        return;
+    }
+    begin_loop(in, &loop);
+    while (count < range->turns && in->reachable && in->status == KILN_OK &&
+           in->diagnostics.list.count < in->diagnostics.limit) {
+        variable->value = kiln__infer_static(
+            in, range->low + (kiln__wide)count * range->step, ast->span);
+        nodes[count++] = turn(in, &loop, ast->children[3]);
+    }
+    in->loop = loop.outer;
+    if (loop.has_exit) {
+        end = kiln__flow_cut(in, loop.mark);
+        kiln__flow_join(in, &end, &loop.exit);
+    }
+    kiln__infer_emit(in, kiln__infer_node(in, KILN__IR_UNROLLED, NULL, ast, 0,
+                                          nodes, count));
+}
+
+void kiln__infer_static_for(kiln__infer *in, const kiln__ast *ast)
+{
+    kiln__symbol *symbol = kiln__infer_symbol(in, in->package, ast->text);
+    static_range range = {0};
+    kiln__variable *variable;
+
+    if (!static_bounds(in, ast, &range)) {
+        in->broken = 1;
+        return;
+    }
+    variable = declare_loop(in, symbol, KILN__VARIABLE_VALUE);
+    if (variable == NULL)
+        return;
+    unroll(in, ast, &range, variable);
+    symbol->variable = variable->outer;
+}

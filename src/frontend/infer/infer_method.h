@@ -1,0 +1,16 @@
+/* infer_method.h - inference, as the frontend's table calls it. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#ifndef KILN_INFER_METHOD_H
+#define KILN_INFER_METHOD_H
+
+#include "frontend/program/facts.h"
+
+/* Infers the matched method for the signature and reports to `inference`. */
+kiln_status kiln__infer_method(kiln__language *language,
+                               kiln_inference *inference,
+                               const kiln_signature *signature,
+                               const kiln__match *match,
+                               const kiln_config *config, uint64_t world,
+                               kiln_error **error);
+
+#endif /* KILN_INFER_METHOD_H */

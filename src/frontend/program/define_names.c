@@ -1,0 +1,265 @@
+/* define_names.c - imports and constants of a text. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include <string.h>
+
+#include "frontend/program/program_tables.h"
+
+static const char *kind_text(const kiln__version *version)
+{
+    if (version->import != NULL)
+        return "an imported name";
+    switch (version->binding.kind) {
+    case KILN__BINDING_FUNCTION:
+        return "a function";
+    case KILN__BINDING_TYPE:
+    case KILN__BINDING_SCALAR:
+        return "a type";
+    case KILN__BINDING_CONST:
+        return "a constant";
+    case KILN__BINDING_PACKAGE:
+        return "an imported package";
+    case KILN__BINDING_NONE:
+        break;
+    }
+    return "something else";
+}
+
+/* A type that is built in has its name everywhere. */
+static int is_reserved(const kiln__change *change, const char *name)
+{
+    const kiln_package *core = change->language->core;
+    const kiln__version *version;
+
+    version = kiln__slot_version(kiln__slot_get(core, name), change->world);
+    return version != NULL && (version->binding.kind == KILN__BINDING_SCALAR ||
+                               (version->binding.kind == KILN__BINDING_TYPE &&
+                                version->binding.named->package == NULL));
+}
+
+int kiln__define_is_taken(kiln__change *change, const kiln__slot *slot,
+                          kiln__span span, kiln__binding_kind kind)
+{
+    const kiln__version *version = kiln__slot_version(slot, change->world);
+
+    if (is_reserved(change, slot->name)) {
+        kiln__diagnose(&change->diagnostics, change->source, span,
+                       "built-in-name", "choose another name",
+                       "`%s` is a built-in type", slot->name);
+        return 1;
+    }
+    if (version == NULL)
+        return 0;
+    if (slot->mark == change->language->change_number) {
+        kiln__diagnose(&change->diagnostics, change->source, span,
+                       "duplicate-definition", NULL,
+                       "`%s` is defined twice in this text", slot->name);
+        return 1;
+    }
+    /* An import by name has the kind NONE here. */
+    if ((version->import != NULL ? KILN__BINDING_NONE
+                                 : version->binding.kind) == kind)
+        return 0;
+    kiln__diagnose(&change->diagnostics, change->source, span,
+                   "already-defined", "choose another name",
+                   "`%s` is %s in %s already", slot->name, kind_text(version),
+                   change->package->name);
+    return 1;
+}
+
+/* Mostly all definitions of a text come from one other: compared once. */
+int kiln__define_is_moved(kiln__change *change, const kiln__source *old)
+{
+    const kiln__source *now = change->source;
+
+    if (change->compared != old) {
+        change->compared = old;
+        change->compared_moved = old->size != now->size ||
+                                 strcmp(old->file, now->file) != 0 ||
+                                 memcmp(old->text, now->text, now->size) != 0;
+    }
+    return change->compared_moved;
+}
+
+/* ---- imports ---- */
+
+/* Is the package's file being read further up, so that its names come? */
+static int is_loading(const kiln__change *change, const kiln_package *package)
+{
+    const kiln__loading *loading = change->loading;
+
+    while (loading != NULL && loading->package != package)
+        loading = loading->importer;
+    return loading != NULL;
+}
+
+static void diagnose_package(kiln__change *change,
+                             const kiln__definition *definition)
+{
+    kiln__diagnose(&change->diagnostics, change->source, definition->name_span,
+                   "unknown-package",
+                   "load it first, or put its file beside this one or into a "
+                   "folder of KILN_PATH",
+                   "there is no package `%s`", definition->name);
+}
+
+static void import_package(kiln__change *change,
+                           const kiln__definition *definition,
+                           kiln_package *package)
+{
+    const kiln__version meaning = {
+        .binding = {.kind = KILN__BINDING_PACKAGE, .package = package},
+        .digest = kiln__digest_texts("package", package->name)};
+    const kiln__version *version;
+    kiln__slot *slot;
+
+    if (kiln__slot_make(&slot, change->package, definition->name) != KILN_OK) {
+        change->status = KILN_ENOMEM;
+        return;
+    }
+    version = kiln__slot_version(slot, change->world);
+    if (version != NULL && version->import == NULL &&
+        version->binding.kind == KILN__BINDING_PACKAGE)
+        return;
+    if (kiln__define_is_taken(change, slot, definition->name_span,
+                              KILN__BINDING_PACKAGE))
+        return;
+    if (kiln__change_name(change, slot, &meaning) != NULL)
+        kiln__change_touch_name(change, slot);
+}
+
+static void diagnose_import(kiln__change *change,
+                            const kiln__definition *definition,
+                            const kiln_package *package, const char *name)
+{
+    kiln__arena *arena = &change->diagnostics.arena;
+    size_t count = 0;
+    const char *const *names =
+        kiln__binding_names(arena, package, change->world, &count);
+    const char *near =
+        names == NULL ? NULL : kiln__nearest_name(name, names, count);
+    const char *hint =
+        near == NULL ? NULL
+                     : kiln__arena_format(arena, "did you mean `%s`?", near);
+
+    kiln__diagnose(&change->diagnostics, change->source, definition->span,
+                   "unknown-name", hint, "package `%s` defines no `%s`",
+                   package->name, name);
+}
+
+/* A function that is built in, an operator say, has its name in every package,
+   and the methods that the package gave to it. */
+static int is_everywhere(const kiln__change *change, const kiln__slot *slot)
+{
+    const kiln__version *version =
+        kiln__name_meaning(slot->package, slot->name, change->world);
+
+    return version != NULL && version->binding.kind == KILN__BINDING_FUNCTION &&
+           version->binding.generic->builtin != 0;
+}
+
+static void import_name(kiln__change *change,
+                        const kiln__definition *definition,
+                        kiln_package *package, const char *name)
+{
+    kiln__version meaning = {0};
+    const kiln__version *version;
+    kiln__slot *slot;
+
+    if (kiln__slot_make(&slot, change->package, name) != KILN_OK ||
+        kiln__slot_make(&meaning.import, package, name) != KILN_OK) {
+        change->status = KILN_ENOMEM;
+        return;
+    }
+    if (is_everywhere(change, meaning.import))
+        return;
+    if (kiln__slot_meaning(meaning.import, change->world) == NULL &&
+        !is_loading(change, package)) {
+        diagnose_import(change, definition, package, name);
+        return;
+    }
+    if (kiln__slot_meaning(meaning.import, change->world) == NULL)
+        change->is_peculiar = 1;
+    version = kiln__slot_version(slot, change->world);
+    if (version != NULL && version->import == meaning.import)
+        return;
+    if (kiln__define_is_taken(change, slot, definition->span,
+                              KILN__BINDING_NONE))
+        return;
+    if (kiln__change_name(change, slot, &meaning) != NULL)
+        kiln__change_touch_name(change, slot);
+}
+
+static void define_import(kiln__change *change,
+                          const kiln__definition *definition)
+{
+    kiln_package *package = kiln__package_get(
+        change->language, definition->name, strlen(definition->name));
+
+    if (package == NULL || !package->loaded) {
+        diagnose_package(change, definition);
+        return;
+    }
+    if (package == change->package) {
+        kiln__diagnose(&change->diagnostics, change->source, definition->span,
+                       "self-import", NULL, "package `%s` imports itself",
+                       package->name);
+        return;
+    }
+    import_package(change, definition, package);
+    for (size_t i = 0; i < definition->name_count; i++)
+        import_name(change, definition, package, definition->names[i]);
+}
+
+void kiln__define_imports(kiln__change *change)
+{
+    const kiln__source *source = change->source;
+
+    for (size_t i = 0; i < source->definition_count; i++)
+        if (source->definitions[i].kind == KILN__DEFINE_IMPORT)
+            define_import(change, &source->definitions[i]);
+}
+
+/* ---- constants ---- */
+
+static void define_constant(kiln__change *change,
+                            const kiln__definition *definition)
+{
+    const kiln__version meaning = {
+        .binding = {.kind = KILN__BINDING_CONST,
+                    .definition = definition,
+                    .source = change->source,
+                    .package = change->package},
+        .digest = kiln__digest_combine(kiln__digest_text(change->package->name),
+                                       definition->digest)};
+    const kiln__version *version;
+    kiln__slot *slot;
+    int same;
+
+    if (kiln__slot_make(&slot, change->package, definition->name) != KILN_OK) {
+        change->status = KILN_ENOMEM;
+        return;
+    }
+    if (kiln__define_is_taken(change, slot, definition->name_span,
+                              KILN__BINDING_CONST))
+        return;
+    version = kiln__slot_version(slot, change->world);
+    same =
+        version != NULL && kiln__digest_equal(version->digest, meaning.digest);
+    change->is_peculiar |= same;
+    if (same && !kiln__define_is_moved(change, version->binding.source)) {
+        slot->mark = change->language->change_number;
+        return;
+    }
+    /* What only moved means the same: a new version shows today's place. */
+    if (kiln__change_name(change, slot, &meaning) != NULL && !same)
+        kiln__change_touch_name(change, slot);
+}
+
+void kiln__define_constants(kiln__change *change)
+{
+    const kiln__source *source = change->source;
+
+    for (size_t i = 0; i < source->definition_count; i++)
+        if (source->definitions[i].kind == KILN__DEFINE_CONST)
+            define_constant(change, &source->definitions[i]);
+}

@@ -1,0 +1,193 @@
+/* ast.h - the syntax tree that the parser gives and inference walks. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#ifndef KILN_AST_H
+#define KILN_AST_H
+
+#include "base/data/arena.h"
+#include "base/data/array.h"
+#include "base/digest/digest.h"
+
+#define KILN__TEXT_SIZE_MAX ((size_t)16 << 20)
+
+/*
+ * Trees live in the arena of their source. One node type for expressions,
+ * types and statements keeps walking short. Children by kind; NULL where
+ * optional and absent. Lists are `children`.
+ */
+#define KILN__AST_MAP(X) \
+    /* expressions */ \
+    X(INTEGER)    /* integer: u64 */ \
+    X(FLOAT)      /* real */ \
+    X(BOOLEAN)    /* integer: 0 or 1 */ \
+    X(STRING)     /* text (unescaped) */ \
+    X(NAME)       /* text; operators as values too: "+" */ \
+    X(MEMBER)     /* [object] . text: a field, or package.name */ \
+    X(CALL)       /* [callee, arguments...] */ \
+    X(UNARY)      /* text: "-", "!", "~"; [operand] */ \
+    X(BINARY)     /* text: "+", "&&" excluded; [left, right] */ \
+    X(LOGIC)      /* text: "&&" or "||"; [left, right] */ \
+    X(CHOICE)     /* [condition, then, else] */ \
+    X(INDEX)      /* [object, indices...] */ \
+    X(TUPLE)      /* [elements...] */ \
+    X(APPLY)      /* T{...}: [name or member, arguments...]: types, INTEGER, \
+                     or UNARY "-" of an INTEGER */ \
+    X(ARRAY_TYPE) /* rank; f32[:, :]: [element], strided set or not; \
+                     f32[16, 16], in LOCAL only: [element, sizes...] */ \
+    X(TYPEOF)     /* typeof(e) where a type is expected: [e] */ \
+    /* statements */ \
+    X(BLOCK)      /* [statements...] */ \
+    X(ASSIGN)     /* text: "" or the operator of `+=`; [target, value, type or \
+                     NULL] */ \
+    X(UNPACK)     /* a, b = e: [e, names...] */ \
+    X(EXPRESSION) /* [e] */ \
+    X(IF)         /* [condition, block, else block or IF, or NULL] */ \
+    X(WHILE)      /* [condition, block] */ \
+    X(FOR) /* text: variable; flag: static; [low, high, step or NULL, block] \
+            */ \
+    X(BREAK) \
+    X(CONTINUE) \
+    X(RETURN)        /* [e or NULL] */ \
+    X(LOCAL)         /* text: name; [ARRAY_TYPE with sizes] */ \
+    X(SWITCH)        /* flag: KILN__IR_ bit of ir.h; [block] */ \
+    X(ASSERT)        /* [condition, STRING or NULL] */ \
+    X(PRINT)         /* [STRING or expression...] */ \
+    X(STATIC_ASSERT) /* [condition, STRING or NULL] */ \
+    X(ERROR) /* stands for what did not parse; never leaves the parser */
+
+typedef enum kiln__ast_kind {
+#define KILN__X(name) KILN__AST_##name,
+    KILN__AST_MAP(KILN__X)
+#undef KILN__X
+        KILN__AST_COUNT
+} kiln__ast_kind;
+
+/* A place in a source, in bytes from its start. */
+typedef struct kiln__span {
+    uint32_t start;
+    uint32_t size;
+} kiln__span;
+
+typedef struct kiln__ast kiln__ast;
+struct kiln__ast {
+    kiln__ast_kind kind;
+    uint32_t flag;
+    uint32_t rank;    /* ARRAY_TYPE */
+    uint32_t strided; /* ARRAY_TYPE */
+    uint32_t ordinal; /* of every node of a definition's body: from 1, in
+                         source order, parents first; elsewhere 0 */
+    kiln__span span;
+    uint32_t height; /* of the tree below, a leaf's is 1; at most 1000 */
+    const char *text;
+    uint64_t integer;
+    double real;
+    kiln__ast **children;
+    size_t count;
+};
+
+/* `where T: Real`; bound NULL: Any. */
+typedef struct kiln__ast_type_parameter {
+    const char *name;
+    kiln__ast *bound;
+    kiln__span span;
+} kiln__ast_type_parameter;
+
+typedef struct kiln__ast_parameter {
+    const char *name;
+    kiln__ast *type; /* NULL: Any */
+    kiln__span span;
+} kiln__ast_parameter;
+
+typedef enum kiln__definition_kind {
+    KILN__DEFINE_FUNCTION, /* also kernels */
+    KILN__DEFINE_STRUCT,
+    KILN__DEFINE_ABSTRACT,
+    KILN__DEFINE_CONST,
+    KILN__DEFINE_IMPORT
+} kiln__definition_kind;
+
+/* One top-level definition. */
+typedef struct kiln__definition kiln__definition;
+struct kiln__definition {
+    kiln__definition_kind kind;
+    const char *name;
+    const char *package; /* `fn geometry.dot`: "geometry"; else NULL.
+                            IMPORT: NULL */
+    const char *overlay; /* table, or NULL */
+    int kernel;
+    kiln__ast_type_parameter *type_parameters; /* where, or struct's {T} */
+    size_t type_parameter_count;
+    kiln__ast_parameter *parameters; /* or the struct's fields */
+    size_t parameter_count;
+    kiln__ast *result;  /* `-> f32`, or the abstract or struct's parent */
+    kiln__ast *body;    /* FUNCTION: BLOCK; CONST: the expression */
+    const char **names; /* IMPORT: the names behind the colon */
+    size_t name_count;
+    kiln__span span; /* of the whole definition */
+    kiln__span name_span;
+    kiln__span *places; /* by ordinal: places[ordinal - 1] */
+    uint32_t place_count;
+    kiln_digest digest; /* of the canonical tree, without spans, comments
+                           and places; names, literals and structure only */
+};
+
+/* A text and what it defines; kept as long as a method of it lives. */
+typedef struct kiln__source {
+    const kiln_alloc *alloc;
+    kiln__arena arena;
+    const char *file;
+    const char *text; /* NUL-terminated copy */
+    size_t size;
+    uint32_t *lines; /* start of each line, for places */
+    size_t line_count;
+    kiln__definition *definitions;
+    size_t definition_count;
+    int needed; /* reclaim.c: some world sees what it defines */
+} kiln__source;
+
+/* Diagnostics of one run over a source; turned into one kiln_error. */
+typedef struct kiln__diagnostics {
+    const kiln_alloc *alloc;
+    kiln__arena arena;
+    kiln__array_of(kiln_diagnostic) list;
+    size_t limit; /* further ones are dropped; _init() sets 20 */
+} kiln__diagnostics;
+
+/* ---- diagnose.c ---- */
+void kiln__diagnostics_init(kiln__diagnostics *diagnostics,
+                            const kiln_alloc *alloc);
+void kiln__diagnostics_dispose(kiln__diagnostics *diagnostics);
+/* Adds an error at a place; `hint` may be NULL, and `source` too: then the
+   error has no place. Strings are copied. */
+void kiln__diagnose(kiln__diagnostics *diagnostics, const kiln__source *source,
+                    kiln__span span, const char *code, const char *hint,
+                    const char *format, ...)
+    __attribute__((format(printf, 6, 7)));
+/* The same with an inference chain, innermost first. */
+void kiln__diagnose_chain(kiln__diagnostics *diagnostics,
+                          const kiln__source *source, kiln__span span,
+                          const char *code, const char *hint,
+                          const kiln_frame *frames, size_t frame_count,
+                          const char *message);
+/* Makes the error and returns `status`; KILN_OK when the list is empty. */
+kiln_status kiln__diagnostics_finish(const kiln__diagnostics *diagnostics,
+                                     kiln_status status, kiln_error **error);
+/* Line and column of a place; strings borrowed from the source. */
+void kiln__source_locate(const kiln__source *source, kiln__span span,
+                         kiln_location *out);
+/* Finds the nearest of `names` to `name` by edit distance, or NULL. */
+const char *kiln__nearest_name(const char *name, const char *const *names,
+                               size_t count);
+
+/* ---- parse.c ---- */
+/* Parses a text; both are copied. With errors in the text, KILN_ESYNTAX and a
+   diagnostic for each; no source is made. */
+kiln_status kiln__source_parse(kiln__source **out, const kiln_alloc *alloc,
+                               const char *file, const char *text, size_t size,
+                               kiln_error **error);
+void kiln__source_free(kiln__source *source);
+/* Parses a single type as it stands in annotations: "f32[:]", "Complex{T}".
+   The tree lives in `arena`. */
+kiln_status kiln__type_tree_parse(kiln__ast **out, kiln__arena *arena,
+                                  const char *text, kiln_error **error);
+
+#endif /* KILN_AST_H */

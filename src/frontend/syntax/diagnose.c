@@ -1,0 +1,267 @@
+/* diagnose.c - diagnostics of one run, places in a source, nearest names. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include <stdarg.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "frontend/syntax/ast.h"
+
+#define LIMIT 20u
+/* A longer source line is cut behind; a mark beyond it is shown without. */
+#define LINE_MAX_SHOWN ((size_t)4096)
+
+void kiln__diagnostics_init(kiln__diagnostics *diagnostics,
+                            const kiln_alloc *alloc)
+{
+    *diagnostics = (kiln__diagnostics){.alloc = alloc, .limit = LIMIT};
+    kiln__arena_init(&diagnostics->arena, alloc);
+}
+
+void kiln__diagnostics_dispose(kiln__diagnostics *diagnostics)
+{
+    kiln__array_dispose(diagnostics->alloc, &diagnostics->list);
+    kiln__arena_dispose(&diagnostics->arena);
+}
+
+/* ---- places ---- */
+
+/* Index of the line that holds the byte at `at`. */
+static size_t line_of(const kiln__source *source, size_t at)
+{
+    size_t low = 0, high = source->line_count;
+
+    while (high - low > 1) {
+        const size_t middle = low + (high - low) / 2;
+
+        if (source->lines[middle] <= at)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* Size of a line without what ends it. */
+static size_t line_size(const kiln__source *source, size_t line)
+{
+    const size_t start = source->lines[line];
+    size_t end = line + 1 < source->line_count ? source->lines[line + 1] - 1
+                                               : source->size;
+
+    if (end > start && source->text[end - 1] == '\r')
+        end--;
+    return end - start;
+}
+
+void kiln__source_locate(const kiln__source *source, kiln__span span,
+                         kiln_location *out)
+{
+    size_t line, column, size;
+
+    *out = (kiln_location){.file = source->file};
+    if (source->line_count == 0)
+        return;
+    line = line_of(source, span.start);
+    column = span.start - source->lines[line];
+    size = line_size(source, line);
+    out->line = (uint32_t)line + 1;
+    out->column = (uint32_t)column + 1;
+    if (column < size)
+        out->length =
+            (uint32_t)(span.size < size - column ? span.size : size - column);
+}
+
+static const char *copy_line(kiln__arena *arena, const kiln__source *source,
+                             const kiln_location *location)
+{
+    const char *text;
+    size_t size;
+
+    if (location->line == 0 || location->column > LINE_MAX_SHOWN)
+        return NULL;
+    text = source->text + source->lines[location->line - 1];
+    size = line_size(source, location->line - 1);
+    if (size > LINE_MAX_SHOWN) {
+        size = LINE_MAX_SHOWN;
+        while (size > 0 && ((unsigned char)text[size] & 0xC0) == 0x80)
+            size--; /* not inside a character */
+    }
+    return kiln__arena_string(arena, text, size);
+}
+
+/* ---- collecting ---- */
+
+static const char *copy_text(kiln__arena *arena, const char *text)
+{
+    return text == NULL ? NULL : kiln__arena_string(arena, text, strlen(text));
+}
+
+static const kiln_frame *copy_frames(kiln__arena *arena,
+                                     const kiln_frame *frames, size_t count)
+{
+    kiln_frame *copy;
+
+    if (count == 0)
+        return NULL;
+    copy = kiln__arena_allocate_array(arena, count, sizeof *copy);
+    for (size_t i = 0; copy != NULL && i < count; i++) {
+        copy[i] = frames[i];
+        copy[i].function = copy_text(arena, frames[i].function);
+        copy[i].location.file = copy_text(arena, frames[i].location.file);
+    }
+    return copy;
+}
+
+/* Adds a diagnostic whose message lies in the arena already. Without a source
+   it has no place. */
+static void add(kiln__diagnostics *diagnostics, const kiln__source *source,
+                kiln__span span, kiln_diagnostic *diagnostic)
+{
+    kiln__arena *arena = &diagnostics->arena;
+
+    if (source != NULL) {
+        kiln__source_locate(source, span, &diagnostic->location);
+        diagnostic->source_line =
+            copy_line(arena, source, &diagnostic->location);
+        diagnostic->location.file = copy_text(arena, source->file);
+    }
+    diagnostic->severity = KILN_SEVERITY_ERROR;
+    diagnostic->code = copy_text(arena, diagnostic->code);
+    diagnostic->hint = copy_text(arena, diagnostic->hint);
+    diagnostic->frames =
+        copy_frames(arena, diagnostic->frames, diagnostic->frame_count);
+    if (diagnostic->frames == NULL)
+        diagnostic->frame_count = 0;
+    if (!kiln__array_push(diagnostics->alloc, &diagnostics->list, *diagnostic))
+        arena->failed = 1;
+}
+
+void kiln__diagnose(kiln__diagnostics *diagnostics, const kiln__source *source,
+                    kiln__span span, const char *code, const char *hint,
+                    const char *format, ...)
+{
+    kiln_diagnostic diagnostic = {.code = code, .hint = hint};
+    va_list arguments;
+
+    if (diagnostics->list.count >= diagnostics->limit)
+        return;
+    va_start(arguments, format);
+    diagnostic.message =
+        kiln__arena_vformat(&diagnostics->arena, format, arguments);
+    va_end(arguments);
+    add(diagnostics, source, span, &diagnostic);
+}
+
+void kiln__diagnose_chain(kiln__diagnostics *diagnostics,
+                          const kiln__source *source, kiln__span span,
+                          const char *code, const char *hint,
+                          const kiln_frame *frames, size_t frame_count,
+                          const char *message)
+{
+    kiln_diagnostic diagnostic = {
+        .code = code,
+        .hint = hint,
+        .frames = frames,
+        .frame_count = frame_count,
+    };
+
+    if (diagnostics->list.count >= diagnostics->limit)
+        return;
+    diagnostic.message = copy_text(&diagnostics->arena, message);
+    add(diagnostics, source, span, &diagnostic);
+}
+
+kiln_status kiln__diagnostics_finish(const kiln__diagnostics *diagnostics,
+                                     kiln_status status, kiln_error **error)
+{
+    if (diagnostics->arena.failed)
+        return kiln__error_no_memory(error);
+    if (diagnostics->list.count == 0)
+        return KILN_OK;
+    return kiln__error_set_diagnostics(
+        error, status, diagnostics->list.items[0].message,
+        diagnostics->list.items, diagnostics->list.count);
+}
+
+/* ---- nearest names ---- */
+
+#define NAME_MAX_COMPARED 40u
+/* Names that differ in upper and lower case only are half an edit apart. */
+#define EDIT 2u
+#define CASE 1u
+
+static unsigned lower(char c)
+{
+    return (unsigned)(c >= 'A' && c <= 'Z' ? c + ('a' - 'A') : c);
+}
+
+static unsigned change_cost(char a, char b)
+{
+    return lower(a) == lower(b) ? 0 : EDIT;
+}
+
+static unsigned least(unsigned a, unsigned b)
+{
+    return a < b ? a : b;
+}
+
+/* Edits between two names: insert, delete, change, or swap of neighbours. */
+static unsigned distance(const char *a, size_t a_size, const char *b,
+                         size_t b_size)
+{
+    unsigned rows[3][NAME_MAX_COMPARED + 1];
+    unsigned *before = rows[0], *above = rows[1], *row = rows[2];
+
+    for (size_t j = 0; j <= b_size; j++)
+        above[j] = (unsigned)j * EDIT;
+    for (size_t i = 1; i <= a_size; i++) {
+        unsigned *oldest = before;
+
+        row[0] = (unsigned)i * EDIT;
+        for (size_t j = 1; j <= b_size; j++) {
+            row[j] = least(above[j], row[j - 1]) + EDIT;
+            row[j] =
+                least(row[j], above[j - 1] + change_cost(a[i - 1], b[j - 1]));
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+                row[j] = least(row[j], before[j - 2] + EDIT);
+        }
+        before = above;
+        above = row;
+        row = oldest;
+    }
+    if (above[b_size] == 0 && memcmp(a, b, a_size) != 0)
+        return CASE;
+    return above[b_size];
+}
+
+/* How many edits still look like a slip: one in three letters, and for the
+   shortest names a swap of case only. */
+static unsigned tolerated(size_t size)
+{
+    return size < 2 ? 0 : size < 3 ? CASE : (unsigned)((size + 1) / 3) * EDIT;
+}
+
+const char *kiln__nearest_name(const char *name, const char *const *names,
+                               size_t count)
+{
+    const size_t size = strlen(name);
+    unsigned best = tolerated(size) + 1;
+    const char *nearest = NULL;
+
+    if (size > NAME_MAX_COMPARED)
+        return NULL;
+    for (size_t i = 0; i < count; i++) {
+        const size_t other = strlen(names[i]);
+        const size_t gap = other > size ? other - size : size - other;
+        unsigned edits;
+
+        if (other > NAME_MAX_COMPARED || gap * EDIT >= best)
+            continue;
+        edits = distance(name, size, names[i], other);
+        if (edits > 0 && edits < best) {
+            best = edits;
+            nearest = names[i];
+        }
+    }
+    return nearest;
+}

@@ -1,0 +1,147 @@
+/* lex.h - from text to tokens. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#ifndef KILN_LEX_H
+#define KILN_LEX_H
+
+#include "frontend/syntax/ast.h"
+
+/* X(NAME, text), sorted: those with one first letter stand together. */
+#define KILN__KEYWORD_MAP(X) \
+    X(ABSTRACT, "abstract") \
+    X(BREAK, "break") \
+    X(BY, "by") \
+    X(CHECKBOUNDS, "checkbounds") \
+    X(CONST, "const") \
+    X(CONTINUE, "continue") \
+    X(CONTRACT, "contract") \
+    X(ELSE, "else") \
+    X(ELSEIF, "elseif") \
+    X(END, "end") \
+    X(FALSE, "false") \
+    X(FASTMATH, "fastmath") \
+    X(FN, "fn") \
+    X(FOR, "for") \
+    X(IF, "if") \
+    X(IMPORT, "import") \
+    X(IN, "in") \
+    X(INBOUNDS, "inbounds") \
+    X(KERNEL, "kernel") \
+    X(LOCAL, "local") \
+    X(OVERLAY, "overlay") \
+    X(RETURN, "return") \
+    X(STATIC, "static") \
+    X(STRICT, "strict") \
+    X(STRUCT, "struct") \
+    X(TRUE, "true") \
+    X(WHERE, "where") \
+    X(WHILE, "while")
+
+/* X(NAME, text): with one first character together, the longer first. */
+#define KILN__PUNCTUATION_MAP(X) \
+    X(NOT_EQUAL, "!=") \
+    X(NOT, "!") \
+    X(PERCENT_ASSIGN, "%=") \
+    X(PERCENT, "%") \
+    X(AND_AND, "&&") \
+    X(AND_ASSIGN, "&=") \
+    X(AND, "&") \
+    X(LEFT_PAREN, "(") \
+    X(RIGHT_PAREN, ")") \
+    X(STAR_STAR, "**") \
+    X(STAR_ASSIGN, "*=") \
+    X(STAR, "*") \
+    X(PLUS_ASSIGN, "+=") \
+    X(PLUS, "+") \
+    X(COMMA, ",") \
+    X(ARROW, "->") \
+    X(MINUS_ASSIGN, "-=") \
+    X(MINUS, "-") \
+    X(DOT_DOT, "..") \
+    X(DOT, ".") \
+    X(SLASH_SLASH_ASSIGN, "//=") \
+    X(SLASH_SLASH, "//") \
+    X(SLASH_ASSIGN, "/=") \
+    X(SLASH, "/") \
+    X(COLON_COLON, "::") \
+    X(COLON, ":") \
+    X(SHIFT_LEFT_ASSIGN, "<<=") \
+    X(SHIFT_LEFT, "<<") \
+    X(LESS_EQUAL, "<=") \
+    X(LESS, "<") \
+    X(EQUAL, "==") \
+    X(ASSIGN, "=") \
+    X(SHIFT_RIGHT_ASSIGN, ">>=") \
+    X(SHIFT_RIGHT, ">>") \
+    X(GREATER_EQUAL, ">=") \
+    X(GREATER, ">") \
+    X(QUESTION, "?") \
+    X(LEFT_BRACKET, "[") \
+    X(RIGHT_BRACKET, "]") \
+    X(XOR_ASSIGN, "^=") \
+    X(XOR, "^") \
+    X(LEFT_BRACE, "{") \
+    X(OR_OR, "||") \
+    X(OR_ASSIGN, "|=") \
+    X(OR, "|") \
+    X(RIGHT_BRACE, "}") \
+    X(TILDE, "~")
+
+typedef enum kiln__token_kind {
+    KILN__TOKEN_END_OF_TEXT,
+    KILN__TOKEN_NEWLINE, /* also `;` */
+    KILN__TOKEN_NAME,
+    KILN__TOKEN_INTEGER,
+    KILN__TOKEN_FLOAT,
+    KILN__TOKEN_STRING,
+#define KILN__X(name, text) KILN__TOKEN_##name,
+    KILN__KEYWORD_MAP(KILN__X) KILN__PUNCTUATION_MAP(KILN__X)
+#undef KILN__X
+        KILN__TOKEN_COUNT
+} kiln__token_kind;
+
+/* The text of keywords and punctuation; NULL for the other kinds. */
+extern const char *const kiln__token_text[KILN__TOKEN_COUNT];
+
+typedef struct kiln__token {
+    kiln__token_kind kind;
+    int line_start;  /* the first token of its line */
+    kiln__span span; /* a string's with its quotes */
+    uint64_t integer;
+    double real;
+} kiln__token;
+
+/*
+ * Gives tokens one by one. A newline is a token where it ends a statement, and
+ * only then; several in a row are one. A word that can only begin or end a
+ * statement closes all open brackets, so that a forgotten one does not swallow
+ * the rest of the text. What is no token is reported and left out.
+ */
+typedef struct kiln__lexer {
+    const kiln__source *source;
+    kiln__diagnostics *diagnostics;
+    uint32_t at;    /* of the next byte */
+    uint32_t depth; /* of open brackets */
+    kiln__token_kind last;
+    int line_start; /* no token since the last newline */
+} kiln__lexer;
+
+/* ---- lex.c ---- */
+void kiln__lexer_init(kiln__lexer *lexer, const kiln__source *source,
+                      kiln__diagnostics *diagnostics);
+/* After the text's end every further token is END_OF_TEXT. */
+void kiln__lexer_next(kiln__lexer *lexer, kiln__token *out);
+
+/* ---- lex_literal.c ---- */
+/* Each begins at the lexer's place and moves behind what it took. */
+void kiln__lex_number(kiln__lexer *lexer, kiln__token *out);
+void kiln__lex_string(kiln__lexer *lexer, kiln__token *out);
+/* Size of the UTF-8 sequence that begins at `at`; 0 when it is none. */
+uint32_t kiln__utf8_size(const kiln__source *source, uint32_t at);
+/* Reports the bytes from `start` to `end` that are NUL or no UTF-8. */
+void kiln__lex_check_bytes(kiln__lexer *lexer, uint32_t start, uint32_t end);
+/* Copies a string token's text without quotes and escapes; NULL when out of
+   memory. */
+const char *kiln__string_value(kiln__arena *arena, const kiln__source *source,
+                               kiln__span span);
+
+#endif /* KILN_LEX_H */

@@ -1,0 +1,128 @@
+/* ir_tables.h - typed IR's operations as arrays, and short ways to look. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#ifndef KILN_IR_TABLES_H
+#define KILN_IR_TABLES_H
+
+#include "ir/ir.h"
+
+typedef enum kiln__ir_immediate {
+    KILN__IMMEDIATE_NONE,
+    KILN__IMMEDIATE_BITS,
+    KILN__IMMEDIATE_LOCAL,
+    KILN__IMMEDIATE_CALLEE,
+    KILN__IMMEDIATE_FIELD,
+    KILN__IMMEDIATE_DIMENSION,
+    KILN__IMMEDIATE_STRING,
+    KILN__IMMEDIATE_MATH,
+    KILN__IMMEDIATE_QUERY,
+    KILN__IMMEDIATE_ATOMIC,
+    KILN__IMMEDIATE_GROUP
+} kiln__ir_immediate;
+
+#define KILN__DOMAIN_FLOAT 1
+#define KILN__DOMAIN_INTEGER 2
+#define KILN__DOMAIN_BOTH 3
+
+typedef struct kiln__ir_op_info {
+    const char *text;
+    int32_t statement;
+    int32_t least;
+    int32_t most; /* -1: any number */
+    kiln__ir_immediate immediate;
+} kiln__ir_op_info;
+
+/* What MATH, QUERY, ATOMIC and GROUP stand for. */
+typedef struct kiln__ir_name_info {
+    const char *text;
+    int32_t count;  /* operands, values; of a query: 1 with a dimension */
+    int32_t domain; /* MATH: KILN__DOMAIN_... */
+} kiln__ir_name_info;
+
+extern const kiln__ir_op_info kiln__ir_ops[KILN__IR_OP_COUNT];
+extern const kiln__ir_name_info kiln__ir_math[KILN__MATH_COUNT];
+extern const kiln__ir_name_info kiln__ir_query[KILN__QUERY_COUNT];
+extern const kiln__ir_name_info kiln__ir_atomic[KILN__ATOMIC_COUNT];
+extern const kiln__ir_name_info kiln__ir_group[KILN__GROUP_COUNT];
+
+/* The names behind an immediate, or NULL; stores how many. */
+const kiln__ir_name_info *kiln__ir_names(kiln__ir_immediate immediate,
+                                         size_t *count);
+
+static inline const kiln__ir_type *kiln__ir_type_at(const kiln__ir *ir,
+                                                    uint32_t type)
+{
+    return &ir->types.items[type];
+}
+
+static inline int32_t kiln__ir_kind(const kiln__ir *ir, uint32_t type)
+{
+    return ir->types.items[type].kind;
+}
+
+static inline const kiln__ir_node *kiln__ir_node_at(const kiln__ir *ir,
+                                                    uint32_t node)
+{
+    return &ir->nodes.items[node];
+}
+
+/* The index of operand `i`, and the operand itself. */
+static inline uint32_t kiln__ir_operand(const kiln__ir *ir,
+                                        const kiln__ir_node *node, size_t i)
+{
+    return ir->operands.items[node->operands + i];
+}
+
+static inline const kiln__ir_node *kiln__ir_operand_at(
+    const kiln__ir *ir, const kiln__ir_node *node, size_t i)
+{
+    return &ir->nodes.items[kiln__ir_operand(ir, node, i)];
+}
+
+/* The type of field `i` of a struct, tuple or vector. */
+static inline uint32_t kiln__ir_field(const kiln__ir *ir,
+                                      const kiln__ir_type *type, size_t i)
+{
+    return type->kind == KILN_TYPE_VECTOR
+               ? type->element
+               : ir->type_fields.items[type->fields + i];
+}
+
+static inline int kiln__kind_is_signed(int32_t kind)
+{
+    return kind >= KILN_TYPE_I8 && kind <= KILN_TYPE_I64;
+}
+
+static inline int kiln__kind_is_integer(int32_t kind)
+{
+    return kind >= KILN_TYPE_I8 && kind <= KILN_TYPE_U64;
+}
+
+static inline int kiln__kind_is_float(int32_t kind)
+{
+    return kind >= KILN_TYPE_F16 && kind <= KILN_TYPE_F64;
+}
+
+static inline int kiln__kind_is_scalar(int32_t kind)
+{
+    return kind >= KILN_TYPE_BOOL && kind <= KILN_TYPE_F64;
+}
+
+static inline int kiln__kind_has_fields(int32_t kind)
+{
+    return kind == KILN_TYPE_TUPLE || kind == KILN_TYPE_STRUCT;
+}
+
+/* In bits: 1 for Bool, 0 for what is no scalar. */
+uint32_t kiln__kind_width(int32_t kind);
+
+/* The kind of a scalar, or of a vector's elements; else KILN_TYPE_NONE. */
+int32_t kiln__ir_lane_kind(const kiln__ir *ir, uint32_t type);
+
+/* Checks an operation against ir_ops.h: NULL, or what is wrong. Indices and
+   counts are known to be in range. (ir_rules.c) */
+const char *kiln__ir_rule(const kiln__ir *ir, const kiln__ir_node *node);
+
+/* True when the constant stands for a value of the scalar `kind`. */
+int kiln__ir_constant_fits(int32_t kind, int64_t bits);
+
+#endif /* KILN_IR_TABLES_H */

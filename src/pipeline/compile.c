@@ -1,0 +1,456 @@
+/* compile.c - the way of a kernel, from a signature to a loaded entry. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include "pipeline/compile.h"
+#include "base/error.h"
+#include "base/options.h"
+#include "context/host_objects.h"
+#include "context/keys/key.h"
+#include "context/types/types.h"
+#include "frontend/language.h"
+#include "ir/ir.h"
+#include "pipeline/build.h"
+#include "pipeline/build_task.h"
+#include "pipeline/debug_lines.h"
+#include "stores/stores.h"
+#include "tiers/binary/artifact.h"
+#include "tiers/frontends.h"
+#include "tiers/tiers.h"
+
+/*
+ *   kiln_compile
+ *     lookup      tier 3 by addresses: a hit ends here
+ *     infer       tier 1: the code instance of the signature's world
+ *     claim       tier 3: this job's kernel, its builder, or our turn
+ *     reuse       tier 3 by binary key: another job with the same meaning, or
+ *                 what a store has
+ *     gather      the call closure; a foreign frontend lowers here
+ *   on a worker (build_task.c)
+ *     lock        of the key: one process builds, the others wait for it
+ *     generate    lower, link, optimise, emit
+ *     load        the backend puts it on the device
+ *     publish     tier 3 keeps artifact and kernel; waiters go on
+ *
+ * This file is the only one that knows frontend, tiers and backends.
+ */
+
+/* A reference to the artifact that means the same, in memory or in a store;
+   or NULL. */
+static const kiln_artifact *find_artifact(kiln_context *context,
+                                          const kiln_code *code,
+                                          const kiln_config *config,
+                                          int32_t *source)
+{
+    const kiln_artifact *artifact = NULL;
+    kiln_digest digest;
+    kiln__encoder key;
+
+    kiln__encoder_init(&key, &context->alloc);
+    if (kiln__job_digest(&digest, code, config) == KILN_OK &&
+        kiln__key_binary(&key, digest, config) == KILN_OK) {
+        const kiln_key wanted = {kiln__encoder_digest(&key), key.bytes,
+                                 key.size};
+
+        *source = KILN_SOURCE_MEMORY;
+        artifact =
+            kiln__artifact_find(context, wanted.digest, key.bytes, key.size);
+        if (!artifact) {
+            *source = KILN_SOURCE_STORE;
+            artifact = kiln__artifact_recall(context, &wanted);
+        }
+    }
+    kiln__encoder_dispose(&key);
+    if (artifact && artifact->roots &&
+        !kiln__roots_still_hold(artifact->roots)) {
+        kiln_artifact_release(artifact); /* its constants are out of date */
+        return NULL;
+    }
+    return artifact;
+}
+
+/* Loads what is there, in memory or in a store: KILN_OK and no kernel when
+   there is nothing, or nothing that can be used. `flight` may be NULL. */
+static kiln_status reuse(kiln_kernel **out, int32_t *source,
+                         kiln_context *context, kiln__flight *flight,
+                         const kiln_code *code, const kiln_config *config,
+                         kiln_error **error)
+{
+    const kiln_artifact *artifact =
+        find_artifact(context, code, config, source);
+    kiln_status status;
+
+    *out = NULL;
+    if (!artifact)
+        return KILN_OK;
+    if (*source == KILN_SOURCE_STORE)
+        status = kiln__build_load_found(out, artifact, code, config, error);
+    else
+        status = kiln__build_load(out, artifact, code, config, error);
+    if (flight)
+        kiln__flight_bind(flight, artifact);
+    kiln_artifact_release(artifact);
+    return status;
+}
+
+/* Kernels are declared as such: others return values or expect to be
+   called. */
+static kiln_status check_entry(const kiln_code *code, const kiln_config *config,
+                               kiln_error **error)
+{
+    kiln_frontend *frontend = kiln__code_frontend(code);
+    size_t size;
+    const void *bytes = kiln_code_ir(code, &size);
+    kiln__ir ir;
+    uint32_t kernel;
+
+    if (frontend->ops.lower || config->entry_abi != KILN_ABI_KERNEL)
+        return KILN_OK;
+    KILN_TRY(kiln__ir_decode(&ir, &config->context->alloc, bytes, size, error));
+    kernel = ir.kernel;
+    kiln__ir_dispose(&ir);
+    if (kernel)
+        return KILN_OK;
+    return kiln__error_set(error, KILN_ECOMPILE,
+                           "%s is a function, not a kernel: declare it with "
+                           "`kernel` to launch it",
+                           kiln_code_name(code));
+}
+
+static kiln_status gather(kiln__build **out, kiln__call_chain *run,
+                          kiln__flight *flight, const kiln_config *config,
+                          kiln_error **error)
+{
+    const uint64_t recursions = run->recursions;
+    kiln_status status = check_entry(flight->code, config, error);
+
+    if (status == KILN_OK)
+        status =
+            kiln__build_new(out, flight->code, config, KILN_EMIT_BINARY, error);
+    flight->is_bound =
+        run->recursions != recursions || status == KILN_ENOTFOUND;
+    return status;
+}
+
+static kiln_status refuse_build(const kiln_code *code, kiln_error **error)
+{
+    return kiln__error_set(error, KILN_ENOTFOUND,
+                           "%s is not in the cache, and must be (must-hit)",
+                           kiln_code_name(code));
+}
+
+/* Generates what no tier has; the flight ends on a worker. */
+static void build(kiln_context *context, kiln__call_chain *run,
+                  kiln__flight *flight, const kiln_config *config)
+{
+    const int is_refused = kiln__stores_mode(context) == KILN__CACHE_MUST_HIT;
+    kiln__build *made = NULL;
+    kiln_error *error = NULL;
+    const kiln_status status = is_refused
+                                   ? refuse_build(flight->code, &error)
+                                   : gather(&made, run, flight, config, &error);
+
+    if (status == KILN_OK)
+        kiln__task_start(context, flight, made);
+    else
+        kiln__task_fail(context, flight, status, error);
+}
+
+/* Takes the flight off; it ends here or on a worker. */
+static void start(kiln__call_chain *run, kiln__flight *flight,
+                  kiln__compile_request *request)
+{
+    kiln_context *context = request->context;
+    kiln_kernel *kernel = request->kernel;
+    int32_t source = request->kernel_source;
+    kiln_error *error = NULL;
+    kiln_status status = KILN_OK;
+
+    request->kernel = NULL;
+    if (!kernel)
+        status = reuse(&kernel, &source, context, flight, flight->code,
+                       request->config, &error);
+    if (kernel || status != KILN_OK)
+        kiln__job_finish(context, flight, kernel, source, status, error);
+    else
+        build(context, run, flight, request->config);
+}
+
+static void count(kiln_context *context, kiln__count outcome)
+{
+    kiln__count_request(context, KILN_TIER_BINARY, outcome);
+}
+
+static kiln_status claimed(const kiln_kernel **out, kiln__flight **flight,
+                           int *owned, int32_t *source, kiln__call_chain *run,
+                           kiln__compile_request *request,
+                           const kiln_code *code, kiln_error **error)
+{
+    kiln_context *context = request->context;
+    kiln__claim_result claim =
+        kiln__job_claim(context, run, &request->signature, request->config,
+                        code, request->world);
+
+    switch (claim.outcome) {
+    case KILN__CLAIM_HIT:
+        count(context, KILN__COUNT_HIT);
+        *source = KILN_SOURCE_MEMORY;
+        *out = claim.kernel;
+        return KILN_OK;
+    case KILN__CLAIM_FAILED:
+        count(context, KILN__COUNT_FAILED);
+        if (error)
+            *error = claim.error;
+        else
+            kiln_error_free(claim.error);
+        return claim.status;
+    case KILN__CLAIM_OWN:
+        *flight = claim.flight;
+        *owned = 1;
+        start(run, claim.flight, request);
+        return KILN_OK;
+    case KILN__CLAIM_WAIT:
+        *flight = claim.flight;
+        return KILN_OK;
+    case KILN__CLAIM_NO_MEMORY:
+        break;
+    }
+    count(context, KILN__COUNT_FAILED);
+    return kiln__error_no_memory(error);
+}
+
+/* The code instance of the job, in worlds that the caller ends; or a record,
+   with the kernel that was found for it. */
+static kiln_status find_code(const kiln_code **out, kiln__call_chain *run,
+                             kiln__compile_request *request,
+                             kiln__worlds *worlds, kiln_error **error)
+{
+    kiln__typed_request typed = {
+        &request->signature, request->config, worlds, request->never_wait,
+        /* Lines are not in a record. */
+        request->config->debug_level == KILN_DEBUG_NONE};
+    kiln__worlds of_record;
+    kiln_status status;
+
+    KILN_TRY(kiln__typed_begin(out, run, &typed, request->world, error));
+    if (!kiln__code_is_record(*out))
+        return KILN_OK;
+    status = reuse(&request->kernel, &request->kernel_source, request->context,
+                   NULL, *out, request->config, error);
+    if (status == KILN_OK && request->kernel)
+        return KILN_OK;
+    /* A record that nothing was compiled of is no use. Its worlds are held
+       until the others are: nobody else may hold the one that is asked for. */
+    of_record = *worlds;
+    typed.for_job = 0;
+    if (status == KILN_OK)
+        status = kiln__typed_begin(out, run, &typed, request->world, error);
+    kiln__worlds_end(&of_record);
+    return status;
+}
+
+kiln_status kiln__compile_begin(const kiln_kernel **out, kiln__flight **flight,
+                                int *owned, int32_t *source,
+                                kiln__call_chain *run,
+                                const kiln__compile_request *request,
+                                kiln_error **error)
+{
+    kiln__compile_request asked = *request;
+    const kiln_code *code = NULL;
+    kiln__worlds worlds;
+    kiln_status status = find_code(&code, run, &asked, &worlds, error);
+
+    *flight = NULL;
+    *owned = 0;
+    if (status != KILN_OK) {
+        count(request->context, KILN__COUNT_FAILED);
+        return status;
+    }
+    asked.world = kiln__worlds_of(&worlds, kiln__code_frontend(code));
+    status = claimed(out, flight, owned, source, run, &asked, code, error);
+    kiln__kernel_free(asked.kernel);
+    kiln__worlds_end(&worlds);
+    return status;
+}
+
+kiln_status kiln__compile_take_result(const kiln_kernel **out, int32_t *source,
+                                      kiln_context *context,
+                                      kiln__flight *flight, int owned,
+                                      kiln_error **error)
+{
+    kiln_status status = kiln__flight_status(context, flight, error);
+
+    if (status == KILN_OK) {
+        *out = flight->kernel;
+        *source = owned ? flight->source : KILN_SOURCE_WAITED;
+    }
+    count(context, kiln__flight_outcome(flight, owned));
+    kiln__flight_release(context, flight);
+    return status;
+}
+
+/* The build goes on for others: whoever asks next has its result, or waits. */
+static kiln_status leave(const kiln__compile_request *request,
+                         kiln__flight *flight, int owned, kiln_error **error)
+{
+    const kiln_status status = kiln__error_set(
+        error, KILN_ETIMEDOUT, "building %s took longer than the call may wait",
+        kiln_code_name(flight->code));
+
+    kiln__flight_cancel(request->context, flight);
+    kiln__flight_abandon(request->context, flight, owned);
+    return status;
+}
+
+static kiln_status refuse_wait(kiln__call_chain *run, const kiln_code *code,
+                               kiln_error **error)
+{
+    const char *name = kiln_code_name(code);
+
+    run->recursions++;
+    if (run->on_worker)
+        return kiln__error_set(error, KILN_ERECURSION,
+                               "a callback on a compiling thread cannot wait "
+                               "for %s",
+                               name);
+    return kiln__error_set(error, KILN_ERECURSION,
+                           "compiling %s needs %s itself", name, name);
+}
+
+/* Either the request is part of the very job that it asks for, which is an
+   error, or two threads need each other's kernels while they lower their own:
+   then this one is built a second time. */
+kiln_status kiln__compile_break_cycle(const kiln_kernel **out, int32_t *source,
+                                      kiln__call_chain *run,
+                                      const kiln__compile_request *request,
+                                      kiln__flight *flight, kiln_error **error)
+{
+    kiln_context *context = request->context;
+    kiln_status status = KILN_OK;
+    kiln__flight *again = NULL;
+    kiln__compile_request anew = *request;
+
+    if (run->on_worker || kiln__flight_is_owned(context, run, flight)) {
+        status = refuse_wait(run, flight->code, error);
+    } else {
+        again =
+            kiln__flight_private(context, run, &request->signature,
+                                 request->config, flight->code, flight->world);
+        if (!again)
+            status = kiln__error_no_memory(error);
+    }
+    kiln__flight_release(context, flight);
+    if (status != KILN_OK) {
+        count(context, KILN__COUNT_FAILED);
+        return status;
+    }
+    start(run, again, &anew);
+    if (kiln__flight_wait_until(context, run, again, request->deadline_ns) ==
+        KILN_ETIMEDOUT)
+        return leave(request, again, 1, error);
+    return kiln__compile_take_result(out, source, context, again, 1, error);
+}
+
+static kiln_status compile_slowly(const kiln_kernel **out, int32_t *source,
+                                  const kiln__compile_request *request,
+                                  kiln_error **error)
+{
+    kiln__call_scope stay;
+    kiln__call_chain *run = kiln__call_scope_enter(&stay, request->context);
+    kiln__flight *flight;
+    int owned;
+    kiln_status status =
+        kiln__compile_begin(out, &flight, &owned, source, run, request, error);
+
+    if (status == KILN_OK && flight) {
+        const kiln_status waited = kiln__flight_wait_until(
+            request->context, run, flight, request->deadline_ns);
+
+        if (waited == KILN_ETIMEDOUT)
+            status = leave(request, flight, owned, error);
+        else if (waited == KILN_OK)
+            status = kiln__compile_take_result(out, source, request->context,
+                                               flight, owned, error);
+        else
+            status = kiln__compile_break_cycle(out, source, run, request,
+                                               flight, error);
+    }
+    kiln__call_scope_leave(&stay);
+    return status;
+}
+
+static kiln_status compile_miss(const kiln_kernel **out, kiln_context *context,
+                                const kiln_signature *signature,
+                                const kiln_config *config,
+                                const kiln_compile_options *given,
+                                kiln_error **error)
+{
+    kiln_compile_options options;
+    kiln__compile_request request;
+    int32_t source = KILN_SOURCE_NONE;
+    kiln_status status;
+
+    KILN_TRY(kiln__request_check(context, signature, config, error));
+    if (kiln__options_read(&options, sizeof options, given) != KILN_OK)
+        return kiln__error_argument(error, "options");
+    if (!options.world) {
+        *out = kiln__job_lookup(context, signature, config);
+        if (*out) {
+            count(context, KILN__COUNT_HIT);
+            if (options.source)
+                *options.source = KILN_SOURCE_MEMORY;
+            return KILN_OK;
+        }
+    }
+    request = (kiln__compile_request){.context = context,
+                                      .signature = *signature,
+                                      .config = config,
+                                      .world = options.world};
+    if (options.time_limit_ms != 0)
+        request.deadline_ns =
+            kiln__clock_ns() + (uint64_t)options.time_limit_ms * 1000000;
+    status = compile_slowly(out, &source, &request, error);
+    if (options.source)
+        *options.source = source;
+    return status;
+}
+
+kiln_status kiln_compile(const kiln_kernel **out, kiln_context *context,
+                         const kiln_signature *signature,
+                         const kiln_config *config,
+                         const kiln_compile_options *options,
+                         kiln_error **error)
+{
+    const kiln_kernel *kernel;
+
+    KILN_REQUIRE(out != NULL, error);
+    if (options || !context || !signature || !signature->function ||
+        signature->count > KILN_ARGUMENTS_MAX ||
+        (signature->count && !signature->types))
+        return compile_miss(out, context, signature, config, options, error);
+    kernel = kiln__job_lookup(context, signature, config);
+    if (!kernel)
+        return compile_miss(out, context, signature, config, NULL, error);
+    kiln__count_request(context, KILN_TIER_BINARY, KILN__COUNT_HIT);
+    *out = kernel;
+    return KILN_OK;
+}
+
+kiln_status kiln_call_site_compile(const kiln_kernel **out,
+                                   kiln_call_site *site, kiln_context *context,
+                                   const kiln_signature *signature,
+                                   const kiln_config *config,
+                                   const kiln_compile_options *options,
+                                   kiln_error **error)
+{
+    const kiln_kernel *kernel;
+
+    KILN_REQUIRE(out != NULL, error);
+    KILN_REQUIRE(site != NULL, error);
+    kernel = kiln_call_site_get(site);
+    if (!kernel) {
+        KILN_TRY(
+            kiln_compile(&kernel, context, signature, config, options, error));
+        __atomic_store_n(&site->kernel, kernel, __ATOMIC_RELEASE);
+    }
+    *out = kernel;
+    return KILN_OK;
+}

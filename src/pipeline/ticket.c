@@ -1,0 +1,142 @@
+/* ticket.c - compiling without waiting. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include "base/error.h"
+#include "base/options.h"
+#include "pipeline/compile.h"
+#include "tiers/frontends.h"
+#include "tiers/tiers.h"
+
+/* Belongs to one thread at a time. */
+struct kiln_ticket {
+    kiln_context *context;
+    kiln__flight *flight; /* NULL: ended */
+    int owned;
+    int canceled;
+    const kiln_kernel *kernel;
+    kiln_status status;
+    kiln_error *error;
+};
+
+static kiln_status ticket_start(kiln_ticket *ticket,
+                                const kiln_signature *signature,
+                                const kiln_config *config, uint64_t world,
+                                kiln_error **error)
+{
+    kiln__compile_request request = {.context = ticket->context,
+                                     .signature = *signature,
+                                     .config = config,
+                                     .world = world,
+                                     .never_wait = 1};
+    kiln__call_scope stay;
+    kiln__call_chain *run = kiln__call_scope_enter(&stay, ticket->context);
+    int before = run->never_wait;
+    int32_t source;
+    kiln_status status;
+
+    run->never_wait = 1;
+    status = kiln__compile_begin(&ticket->kernel, &ticket->flight,
+                                 &ticket->owned, &source, run, &request, error);
+    run->never_wait = before;
+    kiln__call_scope_leave(&stay);
+    return status;
+}
+
+kiln_status kiln_compile_start(kiln_ticket **out, kiln_context *context,
+                               const kiln_signature *signature,
+                               const kiln_config *config,
+                               const kiln_compile_options *given,
+                               kiln_error **error)
+{
+    kiln_compile_options options;
+    kiln_ticket *ticket;
+    kiln_status status;
+
+    KILN_REQUIRE(out != NULL, error);
+    KILN_TRY(kiln__request_check(context, signature, config, error));
+    if (kiln__options_read(&options, sizeof options, given) != KILN_OK)
+        return kiln__error_argument(error, "options");
+    ticket = kiln__allocate(&context->alloc, sizeof *ticket);
+    if (!ticket)
+        return kiln__error_no_memory(error);
+    ticket->context = context;
+    status = ticket_start(ticket, signature, config, options.world, error);
+    if (status == KILN_OK)
+        *out = ticket;
+    else
+        kiln_ticket_free(ticket);
+    return status;
+}
+
+static void settle(kiln_ticket *ticket)
+{
+    int32_t source;
+
+    ticket->status = kiln__compile_take_result(&ticket->kernel, &source,
+                                               ticket->context, ticket->flight,
+                                               ticket->owned, &ticket->error);
+    ticket->flight = NULL;
+}
+
+static kiln_status answer(const kiln_kernel **out, const kiln_ticket *ticket,
+                          kiln_error **error)
+{
+    if (ticket->status == KILN_OK)
+        *out = ticket->kernel;
+    else if (error && !(ticket->canceled && ticket->status == KILN_ECANCELED))
+        *error = kiln__error_retain(ticket->error);
+    return ticket->status;
+}
+
+kiln_status kiln_compile_poll(const kiln_kernel **out, kiln_ticket *ticket,
+                              kiln_error **error)
+{
+    KILN_REQUIRE(out != NULL, error);
+    KILN_REQUIRE(ticket != NULL, error);
+    if (ticket->flight && kiln__flight_is_done(ticket->context, ticket->flight))
+        settle(ticket);
+    if (!ticket->flight)
+        return answer(out, ticket, error);
+    return ticket->canceled ? KILN_ECANCELED : KILN_EAGAIN;
+}
+
+kiln_status kiln_compile_wait(const kiln_kernel **out, kiln_ticket *ticket,
+                              kiln_error **error)
+{
+    kiln__call_scope stay;
+    kiln_status status = KILN_OK;
+
+    KILN_REQUIRE(out != NULL, error);
+    KILN_REQUIRE(ticket != NULL, error);
+    if (ticket->flight && ticket->canceled)
+        return kiln_compile_poll(out, ticket, error);
+    if (ticket->flight) {
+        kiln__call_chain *run = kiln__call_scope_enter(&stay, ticket->context);
+
+        status = kiln__flight_wait(ticket->context, run, ticket->flight);
+        kiln__call_scope_leave(&stay);
+    }
+    if (status != KILN_OK)
+        return kiln__error_set(error, status,
+                               "waiting for this ticket would never end");
+    return kiln_compile_poll(out, ticket, error);
+}
+
+void kiln_compile_cancel(kiln_ticket *ticket)
+{
+    if (!ticket || ticket->canceled)
+        return;
+    ticket->canceled = 1;
+    if (ticket->flight)
+        kiln__flight_cancel(ticket->context, ticket->flight);
+}
+
+/* The build goes on: its result is remembered, whoever asks next. */
+void kiln_ticket_free(kiln_ticket *ticket)
+{
+    if (!ticket)
+        return;
+    if (ticket->flight)
+        kiln__flight_abandon(ticket->context, ticket->flight, ticket->owned);
+    kiln_error_free(ticket->error);
+    kiln__deallocate(&ticket->context->alloc, ticket, sizeof *ticket);
+}

@@ -1,0 +1,114 @@
+/* pack_format.h - where everything lies in a pack. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#ifndef KILN_PACK_FORMAT_H
+#define KILN_PACK_FORMAT_H
+
+#include "base/data/sum.h"
+#include "stores/pack/pack.h"
+
+/*
+ * Version 2, all numbers little-endian:
+ *
+ *     header    128 bytes, by the offsets below
+ *     entries   envelopes (entry.h), each at a multiple of 64 bytes, sorted
+ *               by the bytes of the key's digest, then by the encoded key;
+ *               gaps are zeros
+ *     index     starts: for each bucket, and once more at the end, the number
+ *                   of the first entry in it (4 bytes each); then zeros up to
+ *                   a multiple of 64
+ *               slots: for each entry digest, offset and size (48 bytes), in
+ *                   the order of the entries
+ *     footer    32 bytes: sum of the header, size of the file, magic
+ *
+ * Digests are of 32 bytes (digest.h), in version 1 they were of 16, of which
+ * two contents can be made to have one; sums are XXH3-128.
+ *
+ * The bucket of a digest is its highest bits: there are about four entries in
+ * each, so looking one up costs the same whatever the number of entries.
+ * Digests that are not spread evenly make it a binary search.
+ */
+#define KILN__PACK_VERSION 2
+#define KILN__PACK_ALIGNMENT 64u
+#define KILN__PACK_HEADER_SIZE 128u
+#define KILN__PACK_FOOTER_SIZE 32u
+#define KILN__PACK_SLOT_SIZE 48u
+#define KILN__PACK_BUCKET_ENTRIES 4u /* about */
+#define KILN__PACK_BITS_MAX 30u
+
+enum {
+    KILN__PACK_AT_MAGIC = 0,
+    KILN__PACK_AT_VERSION = 8,  /* 4 bytes */
+    KILN__PACK_AT_BITS = 12,    /* 4 bytes: there are 2^bits buckets */
+    KILN__PACK_AT_SIZE = 16,    /* of the file */
+    KILN__PACK_AT_COUNT = 24,   /* of entries */
+    KILN__PACK_AT_INDEX = 32,   /* its offset: entries end before it */
+    KILN__PACK_AT_PAYLOAD = 40, /* sum of the sizes of all envelopes */
+    KILN__PACK_AT_INDEX_SUM = 48,
+    KILN__PACK_AT_RESERVED = 64, /* zeros */
+    KILN__PACK_AT_SUM = 112      /* of all of the header before it */
+};
+
+enum {
+    KILN__PACK_FOOT_SUM = 0, /* equal to the header's */
+    KILN__PACK_FOOT_SIZE = 16,
+    KILN__PACK_FOOT_MAGIC = 24
+};
+
+/* A header as numbers; what follows from it is computed. */
+typedef struct kiln__pack_layout {
+    uint64_t size;
+    uint64_t count;
+    uint64_t index; /* offset of the starts */
+    uint64_t payload;
+    uint64_t slots; /* offset */
+    uint32_t bits;
+    kiln__sum index_sum;
+    kiln__sum sum;
+} kiln__pack_layout;
+
+typedef struct kiln__pack_slot {
+    kiln_digest digest;
+    uint64_t offset;
+    uint64_t size;
+} kiln__pack_slot;
+
+/* Fills everything but the sums, from the count, and from where the entries
+   end: there the index begins. */
+void kiln__pack_layout_fill(kiln__pack_layout *layout, uint64_t count,
+                            uint64_t payload, uint64_t entries_end);
+/* Writes header and footer, and the header's sum into `layout`. */
+void kiln__pack_header_write(unsigned char *header, unsigned char *footer,
+                             kiln__pack_layout *layout);
+/* Reads and checks both against the size of what they were found in. NULL, or
+   what is wrong with them. */
+const char *kiln__pack_header_read(kiln__pack_layout *out,
+                                   const unsigned char *header,
+                                   const unsigned char *footer, uint64_t size);
+void kiln__pack_slot_write(unsigned char *to, const kiln__pack_slot *slot);
+void kiln__pack_slot_read(kiln__pack_slot *out, const unsigned char *from);
+uint64_t kiln__pack_bucket(kiln_digest digest, uint32_t bits);
+/* Below 0, 0 or above, byte by byte. */
+int kiln__pack_compare(kiln_digest a, kiln_digest b);
+
+static inline uint64_t kiln__pack_align(uint64_t offset)
+{
+    return (offset + KILN__PACK_ALIGNMENT - 1) &
+           ~(uint64_t)(KILN__PACK_ALIGNMENT - 1);
+}
+
+static inline void kiln__pack_put(unsigned char *to, uint64_t value, int size)
+{
+    for (int i = 0; i < size; i++)
+        to[i] = (unsigned char)(value >> (8 * i));
+}
+
+static inline uint64_t kiln__pack_take(const unsigned char *from, int size)
+{
+    uint64_t value = 0;
+
+    for (int i = 0; i < size; i++)
+        value |= (uint64_t)from[i] << (8 * i);
+    return value;
+}
+
+#endif /* KILN_PACK_FORMAT_H */

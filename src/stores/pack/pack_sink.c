@@ -1,0 +1,271 @@
+/* pack_sink.c - writes a pack into memory, or into a file beside its place. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include "stores/pack/pack_sink.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/system/descriptor.h"
+#include "base/system/quiet.h"
+#include "base/system/temp_dir.h"
+
+/*
+ * A process may be killed, or the machine, between any two of these calls:
+ *
+ *     open      a temporary name that nobody else has
+ *     fallocate no room: found out before anything is written
+ *     write     as often as it takes
+ *     fsync     the bytes are on the disk before the name is
+ *     close     where network file systems tell of failures
+ *     rename    the pack is there, whole
+ *     fsync     of the folder: the name is on the disk, too
+ *
+ * Before rename() there is the old pack, or none, and a file of a temporary
+ * name that no reader looks at; after it there is the new one.
+ */
+
+#define BUFFER_SIZE ((size_t)256 << 10)
+
+kiln_status kiln__pack_sink_pad(kiln__pack_sink *sink)
+{
+    static const unsigned char zeros[KILN__PACK_ALIGNMENT];
+
+    return sink->write(sink, zeros,
+                       (size_t)(kiln__pack_align(sink->offset) - sink->offset));
+}
+
+/* ---- memory ---- */
+
+static kiln_status write_memory(kiln__pack_sink *sink, const void *bytes,
+                                size_t size)
+{
+    if (size > 0)
+        memcpy(sink->bytes + sink->offset, bytes, size);
+    sink->offset += size;
+    return KILN_OK;
+}
+
+kiln_status kiln__pack_sink_memory(kiln__pack_sink *sink, kiln_blob *out,
+                                   const kiln_alloc *alloc, uint64_t size)
+{
+    *sink = (kiln__pack_sink){.write = write_memory, .descriptor = -1};
+    sink->bytes = kiln__blob_new(out, alloc, (size_t)size);
+    return sink->bytes ? KILN_OK : KILN_ENOMEM;
+}
+
+/* ---- a file ---- */
+
+static kiln_status write_loud(kiln__pack_sink *sink, const void *bytes,
+                              size_t size)
+{
+    const char *at = bytes;
+
+    while (size > 0) {
+        const ssize_t done = write(sink->descriptor, at, size);
+
+        if (done < 0 && errno == EINTR)
+            continue;
+        if (done <= 0) {
+            sink->number = done < 0 ? errno : ENOSPC;
+            return KILN_EIO;
+        }
+        at += done;
+        size -= (size_t)done;
+    }
+    return KILN_OK;
+}
+
+static kiln_status write_through(kiln__pack_sink *sink, const void *bytes,
+                                 size_t size)
+{
+    kiln__quiet quiet;
+    kiln_status status;
+
+    kiln__quiet_begin(&quiet);
+    status = write_loud(sink, bytes, size);
+    kiln__quiet_end(&quiet);
+    return status;
+}
+
+static kiln_status flush(kiln__pack_sink *sink)
+{
+    const size_t held = sink->held;
+
+    sink->held = 0;
+    return write_through(sink, sink->bytes, held);
+}
+
+static kiln_status write_file(kiln__pack_sink *sink, const void *bytes,
+                              size_t size)
+{
+    sink->offset += size;
+    if (size > BUFFER_SIZE - sink->held)
+        KILN_TRY(flush(sink));
+    if (size > BUFFER_SIZE)
+        return write_through(sink, bytes, size);
+    if (size > 0)
+        memcpy(sink->bytes + sink->held, bytes, size);
+    sink->held += size;
+    return KILN_OK;
+}
+
+static kiln_status fail(kiln_error **error, const char *path, int number)
+{
+    char buffer[128];
+
+    return kiln__error_set(error, KILN_EIO, "pack %s: cannot be written: %s",
+                           path, strerror_r(number, buffer, sizeof buffer));
+}
+
+#define NAME_SIZE (sizeof ".kiln-.tmp" - 1 + KILN__RANDOM_NAME_SIZE)
+
+/* A name in the same folder that no other process on any machine has. */
+static char *temporary_name(const kiln_alloc *alloc, const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    const size_t folder = slash ? (size_t)(slash - path) + 1 : 0;
+    char random[KILN__RANDOM_NAME_SIZE];
+    char *name;
+
+    if (!kiln__random_name(random))
+        return NULL;
+    name = kiln__allocate(alloc, folder + NAME_SIZE);
+    if (!name)
+        return NULL;
+    memcpy(name, path, folder);
+    (void)snprintf(name + folder, NAME_SIZE, ".kiln-%s.tmp", random);
+    return name;
+}
+
+static void dispose(kiln__pack_sink *sink)
+{
+    if (sink->descriptor >= 0)
+        (void)close(sink->descriptor);
+    kiln__string_free(sink->alloc, sink->temporary);
+    kiln__deallocate(sink->alloc, sink->bytes, BUFFER_SIZE);
+}
+
+/* Not posix_fallocate(): it would write zeros where this is not known. */
+static int reserve(int descriptor, uint64_t size)
+{
+    kiln__quiet quiet;
+    int failed;
+
+    kiln__quiet_begin(&quiet);
+    do
+        failed = fallocate(descriptor, 0, 0, (off_t)size);
+    while (failed != 0 && errno == EINTR);
+    kiln__quiet_end(&quiet);
+    return failed != 0 && (errno == ENOSPC || errno == EDQUOT || errno == EFBIG)
+               ? errno
+               : 0;
+}
+
+/* A pack is never changed, so its group need not be able to: where that is so,
+   others may put what they like into it, and it is not used. */
+#define MODE 0644
+
+kiln_status kiln__pack_sink_open(kiln__pack_sink *sink, const kiln_alloc *alloc,
+                                 int folder, const char *path, uint64_t size,
+                                 kiln_error **error)
+{
+    *sink = (kiln__pack_sink){.write = write_file,
+                              .folder = folder,
+                              .descriptor = -1,
+                              .alloc = alloc};
+    sink->temporary = temporary_name(alloc, path);
+    sink->bytes = kiln__allocate(alloc, BUFFER_SIZE);
+    if (!sink->temporary || !sink->bytes) {
+        dispose(sink);
+        return kiln__error_no_memory(error);
+    }
+    sink->descriptor =
+        kiln__descriptor_open(folder, sink->temporary,
+                              O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, MODE);
+    if (sink->descriptor < 0) {
+        fail(error, path, errno);
+        (void)unlinkat(folder, sink->temporary, 0);
+        dispose(sink);
+        return KILN_EIO;
+    }
+    sink->number = reserve(sink->descriptor, size);
+    if (sink->number == 0)
+        return KILN_OK;
+    return kiln__pack_sink_close(sink, path, KILN_EIO, error);
+}
+
+/* The rename is on the disk when its folder is. What fails here changes
+   nothing for those who read. */
+static void sync_folder(const kiln_alloc *alloc, int above, const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    char *folder =
+        slash ? kiln__string_copy_n(alloc, path, (size_t)(slash - path) + 1)
+              : kiln__string_copy(alloc, ".");
+    int descriptor;
+
+    if (!folder)
+        return;
+    descriptor =
+        kiln__descriptor_open(above, folder, O_RDONLY | O_DIRECTORY, 0);
+    if (descriptor >= 0) {
+        (void)fsync(descriptor);
+        (void)close(descriptor);
+    }
+    kiln__string_free(alloc, folder);
+}
+
+/* A device or a pipe of that name is not to be replaced: it is the machine's.
+ */
+static int is_no_file(int folder, const char *path)
+{
+    struct stat facts;
+
+    return fstatat(folder, path, &facts, AT_SYMLINK_NOFOLLOW) == 0 &&
+           !S_ISREG(facts.st_mode) && !S_ISLNK(facts.st_mode);
+}
+
+/* Everything from the last byte to the name. */
+static kiln_status finish(kiln__pack_sink *sink, const char *path)
+{
+    const int descriptor = sink->descriptor;
+
+    KILN_TRY(flush(sink));
+    if (fsync(descriptor) != 0) {
+        sink->number = errno;
+        return KILN_EIO;
+    }
+    sink->descriptor = -1;
+    if (close(descriptor) != 0 && errno != EINTR) {
+        sink->number = errno;
+        return KILN_EIO;
+    }
+    if (is_no_file(sink->folder, path)) {
+        sink->number = EEXIST;
+        return KILN_EIO;
+    }
+    if (renameat(sink->folder, sink->temporary, sink->folder, path) != 0) {
+        sink->number = errno;
+        return KILN_EIO;
+    }
+    sync_folder(sink->alloc, sink->folder, path);
+    return KILN_OK;
+}
+
+kiln_status kiln__pack_sink_close(kiln__pack_sink *sink, const char *path,
+                                  kiln_status status, kiln_error **error)
+{
+    if (status == KILN_OK)
+        status = finish(sink, path);
+    if (status != KILN_OK) {
+        (void)unlinkat(sink->folder, sink->temporary, 0);
+        fail(error, path, sink->number);
+    }
+    dispose(sink);
+    return status;
+}

@@ -1,0 +1,69 @@
+/* store_chain.h - the stores behind the tiers, in the order of asking. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#ifndef KILN_STORES_STORE_CHAIN_H
+#define KILN_STORES_STORE_CHAIN_H
+
+#include <stdatomic.h>
+
+#include "stores/loose/loose.h"
+
+/*
+ * Links are only ever added, under the lock, and live with the context: who
+ * asks walks them without it.
+ */
+typedef struct kiln__store_link kiln__store_link;
+struct kiln__store_link {
+    kiln_store_ops ops; /* missing members are NULL */
+    void *self;
+    kiln__store_find find; /* NULL: ops.get */
+    int32_t priority;
+    int is_packed;
+    int is_host;        /* a host's: takes puts, and is not trusted */
+    kiln__loose *loose; /* if it is the disk's own */
+    kiln_pack *pack;    /* if it is one */
+    atomic_int takes_none;
+    /* Release when a link is added, acquire in those who walk. */
+    _Atomic(kiln__store_link *) next;
+};
+
+struct kiln__stores {
+    kiln__mutex lock; /* of adding */
+    kiln__fork_guard guard;
+    atomic_int is_ready; /* the built-in links are there */
+    /* Which are there so far, under the lock. */
+    int has_network, has_disk, has_packs;
+    size_t searched; /* so many of the search path */
+    _Atomic(kiln__store_link *) first;
+    kiln__loose *disk;          /* or NULL; its link is among the others */
+    atomic_int disk_is_network; /* nothing is locked there; -1: not asked */
+};
+
+/* The first link; the first time, finds out which stores there are. */
+kiln__store_link *kiln__chain_first(kiln_context *context);
+static inline kiln__store_link *kiln__chain_next(const kiln__store_link *link)
+{
+    return atomic_load_explicit(&link->next, memory_order_acquire);
+}
+
+/* Adds a link, under the lock. KILN_ENOMEM. */
+kiln_status kiln__chain_add(kiln_context *context,
+                            const kiln__store_source *source);
+/* KILN_OK, or KILN_ENOTFOUND and why an entry was not believed: a store that
+   could not answer stores KILN__FAULT_COUNT. */
+kiln_status kiln__link_find(kiln__stored *out, kiln__entry_fault *fault,
+                            kiln__store_link *link, const kiln_key *key);
+/* KILN_OK; KILN_EREADONLY; or another failure. */
+kiln_status kiln__link_put(kiln__store_link *link, const kiln_key *key,
+                           const kiln_blob *envelope, int replace);
+/* Shows packs of the search path that are left out. */
+void kiln__chain_refused(kiln_context *context, kiln__refused_see see,
+                         void *env);
+/* Shows a pack that is left out since it is none, or damaged. Closes the
+   file. */
+void kiln__refused_pack(const kiln_alloc *alloc, int file, const char *path,
+                        kiln__refused_see see, void *env);
+/* The disk store, or NULL. */
+kiln__loose *kiln__stores_disk(kiln_context *context);
+void kiln__link_drop(kiln__store_link *link, const kiln__stored *stored);
+
+#endif /* KILN_STORES_STORE_CHAIN_H */

@@ -1,0 +1,170 @@
+/* binary_table.c - tier 3's artifacts, by binary key. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include <string.h>
+
+#include "tiers/tiers_state.h"
+
+/*
+ * Two jobs with one meaning share an artifact: a method redefined to what it
+ * was before, or one function under two names. The full encoded key is
+ * compared on every hit, so that a collision of digests is only a miss. One
+ * that holds addresses of the host's objects is replaced: a newer one is made
+ * only where those are out of date.
+ */
+
+static int key_is(const kiln_artifact *artifact, const void *encoded,
+                  size_t encoded_size)
+{
+    return artifact->encoded_key_size == encoded_size &&
+           memcmp(artifact->encoded_key, encoded, encoded_size) == 0;
+}
+
+const kiln_artifact *kiln__artifact_find(kiln_context *context, kiln_digest key,
+                                         const void *encoded,
+                                         size_t encoded_size)
+{
+    struct kiln__tiers *tiers = context->tiers;
+    const kiln_artifact *found = NULL;
+    const kiln__kept_artifact *kept;
+
+    kiln__mutex_lock(&tiers->lock);
+    kept = kiln__map_get(&tiers->artifacts, key);
+    if (kept && key_is(kept->artifact, encoded, encoded_size))
+        found = kiln_artifact_retain(kept->artifact);
+    kiln__mutex_unlock(&tiers->lock);
+    return found;
+}
+
+/* With the lock held: false when out of memory. Constants of a resolved
+   artifact may be out of date: it makes room for the next one, and comes back
+   for the caller to release. */
+static int keep(struct kiln__tiers *tiers, const kiln_artifact *artifact,
+                int is_packed, const kiln_artifact **dropped)
+{
+    kiln__kept_artifact *kept = kiln__map_get(&tiers->artifacts, artifact->key);
+
+    if (kept) {
+        *dropped = kept->artifact;
+    } else {
+        kept = kiln__allocate(&tiers->context->alloc, sizeof *kept);
+        if (!kept)
+            return 0;
+        if (!kiln__map_set(&tiers->artifacts, artifact->key, kept)) {
+            kiln__deallocate(&tiers->context->alloc, kept, sizeof *kept);
+            return 0;
+        }
+    }
+    *kept = (kiln__kept_artifact){kiln_artifact_retain(artifact),
+                                  ++tiers->order, is_packed};
+    kiln__tiers_grew(tiers, artifact->size);
+    return 1;
+}
+
+/* With the lock held. */
+static int is_wanted(const struct kiln__tiers *tiers,
+                     const kiln_artifact *artifact)
+{
+    const kiln__kept_artifact *earlier =
+        kiln__map_get(&tiers->artifacts, artifact->key);
+
+    return !earlier || earlier->artifact->roots;
+}
+
+kiln_status kiln__artifact_keep(kiln_context *context,
+                                const kiln_artifact *artifact, int is_packed)
+{
+    struct kiln__tiers *tiers = context->tiers;
+    const kiln_artifact *dropped = NULL;
+    kiln_status status = KILN_OK;
+    int wanted;
+
+    kiln__mutex_lock(&tiers->lock);
+    wanted = is_wanted(tiers, artifact);
+    if (wanted && !keep(tiers, artifact, is_packed, &dropped))
+        status = KILN_ENOMEM;
+    kiln__mutex_unlock(&tiers->lock);
+    if (wanted && status == KILN_OK)
+        kiln__count_held(context, KILN_TIER_BINARY, 1, (int64_t)artifact->size);
+    if (dropped)
+        kiln__count_held(context, KILN_TIER_BINARY, -1,
+                         -(int64_t)dropped->size);
+    kiln_artifact_release(dropped);
+    return status;
+}
+
+/* ---- what nobody holds ---- */
+
+typedef struct listing {
+    kiln__idle_list *out;
+    const kiln_alloc *alloc;
+    int failed;
+} listing;
+
+/* Ours is the only reference: no kernel has it, and nobody can take another
+   one without the lock. One with roots is not let go under a lock: the host is
+   told of it. */
+static void list_idle(kiln_digest key, void *value, void *env)
+{
+    kiln__kept_artifact *kept = value;
+    listing *l = env;
+    const kiln__idle idle = {
+        .order = kept->order, .size = kept->artifact->size, .artifact = kept};
+
+    (void)key;
+    if (atomic_load(&kept->artifact->references) == 1 && !kept->artifact->roots)
+        l->failed |= !kiln__array_push(l->alloc, l->out, idle);
+}
+
+kiln_status kiln__artifacts_idle(kiln__idle_list *out,
+                                 struct kiln__tiers *tiers)
+{
+    listing l = {.out = out, .alloc = &tiers->context->alloc};
+
+    kiln__map_each(&tiers->artifacts, list_idle, &l);
+    return l.failed ? KILN_ENOMEM : KILN_OK;
+}
+
+void kiln__artifact_drop(struct kiln__tiers *tiers, kiln__kept_artifact *kept)
+{
+    kiln__count_held(tiers->context, KILN_TIER_BINARY, -1,
+                     -(int64_t)kept->artifact->size);
+    (void)kiln__map_remove(&tiers->artifacts, kept->artifact->key);
+    kiln_artifact_release(kept->artifact);
+    kiln__deallocate(&tiers->context->alloc, kept, sizeof *kept);
+}
+
+void kiln__artifact_forget(kiln_context *context, const kiln_artifact *artifact)
+{
+    struct kiln__tiers *tiers = context->tiers;
+    kiln__kept_artifact *kept;
+
+    kiln__mutex_lock(&tiers->lock);
+    kept = kiln__map_get(&tiers->artifacts, artifact->key);
+    if (kept && kept->artifact == artifact)
+        kiln__map_remove(&tiers->artifacts, artifact->key);
+    else
+        kept = NULL;
+    kiln__mutex_unlock(&tiers->lock);
+    if (!kept)
+        return;
+    kiln__count_held(context, KILN_TIER_BINARY, -1, -(int64_t)artifact->size);
+    kiln_artifact_release(kept->artifact);
+    kiln__deallocate(&context->alloc, kept, sizeof *kept);
+}
+
+static void free_kept(kiln_digest key, void *value, void *env)
+{
+    kiln__kept_artifact *kept = value;
+
+    (void)key;
+    kiln_artifact_release(kept->artifact);
+    kiln__deallocate(env, kept, sizeof *kept);
+}
+
+void kiln__artifacts_free(struct kiln__tiers *tiers)
+{
+    kiln_alloc alloc = tiers->context->alloc;
+
+    kiln__map_each(&tiers->artifacts, free_kept, &alloc);
+    kiln__map_dispose(&tiers->artifacts);
+}

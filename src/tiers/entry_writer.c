@@ -1,0 +1,114 @@
+/* entry_writer.c - entries on their way to the stores. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include <string.h>
+
+#include "base/error.h"
+#include "context/log.h"
+#include "stores/stores.h"
+#include "tiers/tiers_state.h"
+
+void kiln__entry_writer_init(kiln__entry_writer *draft, const kiln_alloc *alloc,
+                             int32_t kind)
+{
+    *draft = (kiln__entry_writer){.entry = {.kind = kind}};
+    kiln__encoder_init(&draft->key, alloc);
+    kiln__encoder_init(&draft->meta, alloc);
+}
+
+kiln_status kiln__entry_writer_finish(kiln__entry_writer *draft,
+                                      const kiln_key *key)
+{
+    if (draft->key.failed || draft->meta.failed)
+        return KILN_ENOMEM;
+    draft->entry.key = key ? *key
+                           : (kiln_key){kiln__encoder_digest(&draft->key),
+                                        draft->key.bytes, draft->key.size};
+    draft->entry.meta = draft->meta.bytes;
+    draft->entry.meta_size = draft->meta.size;
+    return KILN_OK;
+}
+
+static int is_same(const void *a, size_t a_size, const void *b, size_t b_size)
+{
+    return a_size == b_size && (a_size == 0 || memcmp(a, b, a_size) == 0);
+}
+
+/* What was built again must be what is there; how long it took may differ. */
+static int agrees(const kiln__entry *made, const kiln__entry *stored)
+{
+    return made->relocation == stored->relocation &&
+           is_same(made->meta, made->meta_size, stored->meta,
+                   stored->meta_size) &&
+           is_same(made->payload, made->payload_size, stored->payload,
+                   stored->payload_size);
+}
+
+/* An entry of a code instance may be another program's, though its key is the
+   same. */
+static kiln__entry_fault fault_of(kiln_context *context,
+                                  const kiln__entry *made,
+                                  const kiln__entry *stored)
+{
+    char digest[KILN_DIGEST_TEXT_SIZE];
+
+    if (agrees(made, stored))
+        return KILN__FAULT_NONE;
+    if (made->kind == KILN__ENTRY_INSTANCE &&
+        kiln__entries_of_two_programs(&context->alloc, made, stored))
+        return KILN__FAULT_STALE;
+    kiln_digest_text(made->key.digest, digest);
+    kiln__log(context, KILN_LOG_ERROR,
+              "cache: entry %s (%s) differs from what is built now", digest,
+              kiln__entry_kind_text(made->kind));
+    return KILN__FAULT_DIFFERENT;
+}
+
+/* Every store that has the key is looked at. */
+static void verify(kiln_context *context, const kiln__entry *made)
+{
+    kiln__stored stored = {0};
+    kiln_status status =
+        kiln__stores_get(&stored, context, made->kind, &made->key);
+
+    while (status == KILN_OK) {
+        const kiln__entry_fault fault = fault_of(context, made, &stored.entry);
+
+        if (fault != KILN__FAULT_NONE)
+            kiln__stores_reject(context, &stored, fault);
+        status = kiln__stores_next(&stored, context, made->kind, &made->key);
+    }
+    kiln__stored_release(&stored);
+}
+
+void kiln__entry_writer_put(kiln_context *context,
+                            const kiln__entry_writer *draft)
+{
+    if (kiln__stores_mode(context) == KILN__CACHE_VERIFY)
+        verify(context, &draft->entry);
+    kiln__stores_put(context, &draft->entry, 0);
+}
+
+void kiln__entry_writer_dispose(kiln__entry_writer *draft)
+{
+    kiln__encoder_dispose(&draft->key);
+    kiln__encoder_dispose(&draft->meta);
+}
+
+void kiln__query_encode(kiln__encoder *out, const kiln_query *query)
+{
+    kiln__encode_u64(out, query->subject);
+    kiln__encode_bytes(out, query->data, query->size);
+    kiln__encode_digest(out, query->answer);
+}
+
+kiln_query kiln__query_read(kiln__reader *reader)
+{
+    kiln_query query = {.subject = kiln__read_u64(reader)};
+    const kiln__span_of_bytes data = kiln__read_bytes(reader);
+
+    query.data = data.data;
+    query.size = data.size;
+    query.answer = kiln__read_digest(reader);
+    reader->failed |= query.size == 0;
+    return query;
+}

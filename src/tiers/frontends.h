@@ -1,0 +1,33 @@
+/* frontends.h - frontends and functions, as registered. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#ifndef KILN_TIERS_FRONTENDS_H
+#define KILN_TIERS_FRONTENDS_H
+
+#include "context/context.h"
+
+/* ---- frontends.c ---- */
+/* Finds the frontend of the name, or NULL. */
+kiln_frontend *kiln__frontend_find(const kiln_context *context,
+                                   const char *name);
+/* What a callback returned, or an error that says that this is no status. */
+kiln_status kiln__callback_status(kiln_status status,
+                                  const kiln_frontend *frontend,
+                                  const char *callback, kiln_error **error);
+kiln_status kiln__registry_new(kiln_context *context);
+void kiln__registry_free(kiln_context *context); /* ends the frontends */
+void kiln__registry_lock(const kiln_context *context);
+void kiln__registry_unlock(const kiln_context *context);
+/* The two ends of a collection: stores in each frontend the oldest world that
+   somebody holds, else the current one; and lets each free what is older. */
+void kiln__frontends_note_oldest(kiln_context *context);
+void kiln__frontends_collect(kiln_context *context);
+/* Finds the function of the qualified name, the kernel language's before
+   another frontend's, or NULL; makes none. */
+const kiln_function *kiln__function_find(const kiln_context *context,
+                                         const char *name);
+/* Checks signature and config of a public call. */
+kiln_status kiln__request_check(const kiln_context *context,
+                                const kiln_signature *signature,
+                                const kiln_config *config, kiln_error **error);
+
+#endif /* KILN_TIERS_FRONTENDS_H */

@@ -1,0 +1,136 @@
+/* attachment.c - results that other consumers attach to a code instance. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include <string.h>
+
+#include "base/options.h"
+#include "tiers/tiers_state.h"
+
+/* With the lock held. */
+static kiln__attached *find(const kiln_code *code, const kiln_config *config,
+                            const char *consumer)
+{
+    kiln__attached *at = code->attached;
+
+    while (at && (at->config != config || strcmp(at->consumer, consumer)))
+        at = at->next;
+    return at;
+}
+
+static void attached_free_one(const kiln_alloc *alloc, kiln__attached *attached,
+                              int destroy)
+{
+    if (destroy && attached->attachment.destroy)
+        attached->attachment.destroy(attached->attachment.value);
+    kiln__string_free(alloc, attached->consumer);
+    kiln__deallocate(alloc, attached, sizeof *attached);
+}
+
+void kiln__attached_free(const kiln_alloc *alloc, kiln__attached *attached)
+{
+    while (attached) {
+        kiln__attached *next = attached->next;
+
+        attached_free_one(alloc, attached, 1);
+        attached = next;
+    }
+}
+
+static kiln__attached *attached_new(const kiln_alloc *alloc,
+                                    const kiln_config *config,
+                                    const char *consumer,
+                                    const kiln_attachment *attachment)
+{
+    kiln__attached *made = kiln__allocate(alloc, sizeof *made);
+
+    if (!made)
+        return NULL;
+    made->config = config;
+    made->attachment = *attachment;
+    made->consumer = kiln__string_copy(alloc, consumer);
+    if (!made->consumer) {
+        kiln__deallocate(alloc, made, sizeof *made);
+        return NULL;
+    }
+    return made;
+}
+
+/* Puts the value there unless another one is; `made` is the code's, then. */
+static kiln__attached *attach(const kiln_code *code, kiln__attached *made)
+{
+    struct kiln__tiers *tiers = code->context->tiers;
+    kiln_code *owner = (kiln_code *)(uintptr_t)code;
+    kiln__attached *earlier;
+
+    kiln__mutex_lock(&tiers->lock);
+    earlier = find(code, made->config, made->consumer);
+    if (!earlier) {
+        made->order = ++tiers->order;
+        made->next = owner->attached;
+        owner->attached = made;
+    }
+    kiln__mutex_unlock(&tiers->lock);
+    return earlier;
+}
+
+kiln_status kiln_attachment_put(void **out, const kiln_code *code,
+                                const kiln_config *config, const char *consumer,
+                                const kiln_attachment *attachment)
+{
+    kiln_attachment given;
+    kiln__attached *made;
+    kiln__attached *earlier;
+
+    if (!code || !consumer || !attachment ||
+        kiln__options_read(&given, sizeof given, attachment) != KILN_OK)
+        return KILN_EINVAL;
+    made = attached_new(&code->context->alloc, config, consumer, &given);
+    if (!made)
+        return KILN_ENOMEM;
+    earlier = attach(code, made);
+    if (earlier)
+        attached_free_one(&code->context->alloc, made, 1);
+    else
+        kiln__attached_save(code, made);
+    if (out)
+        *out = earlier ? earlier->attachment.value : given.value;
+    return KILN_OK;
+}
+
+/* What a store has is attached like anything else: the first one wins. */
+static kiln_status bring_in(void **out, const kiln_code *code,
+                            const kiln_config *config, const char *consumer)
+{
+    kiln_attachment found;
+    kiln__attached *made, *earlier;
+    int is_packed = 0;
+
+    KILN_TRY(kiln__attached_recall(&found, &is_packed, code, config, consumer));
+    made = attached_new(&code->context->alloc, config, consumer, &found);
+    if (!made) {
+        if (found.destroy)
+            found.destroy(found.value);
+        return KILN_ENOMEM;
+    }
+    made->is_packed = is_packed;
+    earlier = attach(code, made);
+    if (earlier)
+        attached_free_one(&code->context->alloc, made, 1);
+    *out = earlier ? earlier->attachment.value : found.value;
+    return KILN_OK;
+}
+
+kiln_status kiln_attachment_get(void **out, const kiln_code *code,
+                                const kiln_config *config, const char *consumer)
+{
+    const kiln__attached *found;
+
+    if (!out || !code || !consumer)
+        return KILN_EINVAL;
+    kiln__mutex_lock(&code->context->tiers->lock);
+    found = find(code, config, consumer);
+    kiln__mutex_unlock(&code->context->tiers->lock);
+    if (!found)
+        return bring_in(out, code, config, consumer);
+    *out = found->attachment.value;
+    return KILN_OK;
+}

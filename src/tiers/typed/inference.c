@@ -1,0 +1,434 @@
+/* inference.c - one inference under way: begun, ended, published. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "base/data/array.h"
+#include "base/system/stack.h"
+#include "context/types/types.h"
+#include "tiers/frontends.h"
+#include "tiers/runtime/bitcode_library.h"
+#include "tiers/tiers_state.h"
+
+/*
+ * Inferences form a chain per thread: each frame asked for the next. A frame
+ * that is asked for by one below it is the head of a cycle; all frames from
+ * there up to the head rely on an assumption about the head, so their results
+ * are provisional: they wait in the head's `members` and are published with
+ * it. When the head relies on a frame above itself, it hands its members on.
+ *
+ * What was begun under a frame may rely on it, wherever it waits: it goes when
+ * the frame fails or starts again. Sequence numbers tell.
+ *
+ * What the frontend reports meanwhile is taken down by inference_report.c.
+ */
+
+void kiln__inference_rely_on(kiln_inference *from, const kiln_inference *head)
+{
+    for (kiln_inference *at = from; at && at != head; at = at->parent)
+        if (head->depth < at->cycle_depth)
+            at->cycle_depth = head->depth;
+}
+
+void kiln__inference_forget_since(kiln_inference *inference)
+{
+    for (kiln_inference *at = inference; at; at = at->parent) {
+        kiln__code_list *members = &at->members;
+        size_t kept = 0;
+
+        for (size_t i = 0; i < members->count; i++)
+            if (members->items[i]->sequence >= inference->sequence)
+                kiln__code_free(members->items[i]);
+            else
+                members->items[kept++] = members->items[i];
+        members->count = kept;
+    }
+}
+
+/* ---- running one ---- */
+
+static kiln_status name_by_default(kiln_inference *inference)
+{
+    const kiln_signature *signature = &inference->signature;
+    kiln__text text;
+    kiln_status status;
+
+    if (inference->code->name)
+        return KILN_OK;
+    kiln__text_init(&text, &inference->context->alloc);
+    kiln__text_format(&text, "%s(", signature->function->name);
+    for (size_t i = 0; i < signature->count; i++)
+        kiln__text_format(&text, "%s%s", i ? ", " : "",
+                          kiln_type_text(signature->types[i]));
+    kiln__text_add(&text, ")");
+    status = text.failed ? KILN_ENOMEM
+                         : kiln_inference_set_name(inference, text.bytes);
+    kiln__text_dispose(&text);
+    return status;
+}
+
+static kiln_status refuse_report(const kiln_code *code, const char *what,
+                                 kiln_error **error)
+{
+    return kiln__error_set(error, KILN_EINVAL, "frontend '%s' inferred %s %s",
+                           code->frontend->name, code->name, what);
+}
+
+/* A frontend may say anything. */
+static kiln_status check_report(const kiln_inference *inference,
+                                kiln_error **error)
+{
+    const kiln_code *code = inference->code;
+    const uint64_t last = atomic_load(&code->max_world);
+
+    if (code->result && code->result->context != inference->context)
+        return refuse_report(code, "with a result type of another context",
+                             error);
+    if (inference->world < code->min_world || inference->world > last)
+        return kiln__error_set(error, KILN_EINVAL,
+                               "frontend '%s' inferred %s in world %" PRIu64
+                               " and reported worlds %" PRIu64 " to %" PRIu64,
+                               code->frontend->name, code->name,
+                               inference->world, code->min_world, last);
+    return KILN_OK;
+}
+
+/* What went on without something that failed would perhaps find it in any other
+   world: nothing that was asked below is recorded here. */
+static kiln_status end_with_moment(const kiln_inference *inference)
+{
+    const kiln__worlds *worlds = inference->worlds;
+    kiln_code *code = inference->code;
+
+    if (code->lacks == KILN__LACKS_NOTHING)
+        return KILN_OK;
+    (void)kiln__code_end(code, code->frontend, inference->world);
+    code->min_world = inference->world;
+    for (size_t i = 0; i < worlds->taken.count; i++) {
+        const kiln__world *taken = &worlds->taken.items[i];
+
+        if (taken->frontend != code->frontend)
+            KILN_TRY(kiln__ranges_narrow(worlds->alloc, &code->others,
+                                         taken->frontend, taken->number,
+                                         taken->number));
+    }
+    return code->lacks == KILN__LACKS_MEMORY ? KILN_ENOMEM : KILN_OK;
+}
+
+void kiln__inference_goes_without(kiln_inference *inference,
+                                  const kiln__lack *lack)
+{
+    const kiln__worlds *worlds = lack->worlds;
+    kiln_code *code = inference->code;
+
+    if (!kiln__status_is_final(lack->status))
+        inference->passing = lack->status;
+    else if (inference->run->recursions != lack->recursions)
+        inference->passing = KILN_ERECURSION;
+    if (code->lacks == KILN__LACKS_NOTHING)
+        code->lacks = KILN__LACKS_SOMETHING;
+    for (size_t i = 0; i < worlds->taken.count; i++) {
+        const kiln__world *taken = &worlds->taken.items[i];
+
+        if (taken->frontend != code->frontend &&
+            kiln__ranges_narrow(worlds->alloc, &code->others, taken->frontend,
+                                taken->number, taken->number) != KILN_OK)
+            code->lacks = KILN__LACKS_MEMORY;
+    }
+}
+
+/* A result without what there was no memory for, say, is none. */
+static kiln_status check_lacks(const kiln_inference *inference,
+                               kiln_error **error)
+{
+    if (inference->passing == KILN_OK)
+        return KILN_OK;
+    return kiln__error_set(error, inference->passing,
+                           "%s goes on without what failed for the moment: %s",
+                           inference->code->name,
+                           kiln_status_text(inference->passing));
+}
+
+static kiln_status run_frontend(kiln_inference *inference, kiln_error **error)
+{
+    kiln_frontend *frontend = inference->code->frontend;
+    uint64_t start = kiln__clock_ns();
+    kiln_status status;
+
+    if (inference->level >= KILN__INFERENCE_DEPTH_MAX) {
+        inference->run->recursions++;
+        return kiln__error_set(error, KILN_ECOMPILE,
+                               "calls nest too deep to infer: %s",
+                               inference->signature.function->name);
+    }
+    status = name_by_default(inference);
+    if (status != KILN_OK)
+        return kiln__error_no_memory(error);
+    inference->run->inference = inference;
+    kiln__libraries_close(inference->context);
+    status = frontend->ops.infer(frontend->self, &inference->signature,
+                                 inference->config, inference->world, inference,
+                                 error);
+    inference->run->inference = inference->parent;
+    status = kiln__callback_status(status, frontend, "infer", error);
+    if (status == KILN_OK)
+        status = check_lacks(inference, error);
+    if (status == KILN_OK)
+        status = check_report(inference, error);
+    if (status == KILN_OK)
+        status = end_with_moment(inference);
+    /* Nested inferences are part of the outermost one's time. */
+    if (!inference->parent)
+        kiln__stage_ended(inference->context, KILN_STAGE_INFER,
+                          inference->code->name, kiln__clock_ns() - start);
+    return status;
+}
+
+/* Hands a provisional result, its members and its flight to the head. */
+static kiln_status park(kiln_inference *inference)
+{
+    const kiln_alloc *alloc = &inference->context->alloc;
+    kiln_inference *head = inference->parent;
+
+    while (head->depth != inference->cycle_depth)
+        head = head->parent;
+    if (!kiln__array_reserve(alloc, &head->members,
+                             inference->members.count + 1))
+        return KILN_ENOMEM;
+    for (size_t i = 0; i < inference->members.count; i++)
+        head->members.items[head->members.count++] =
+            inference->members.items[i];
+    head->members.items[head->members.count++] = inference->code;
+    inference->members.count = 0;
+    /* Rely on the head all the way: those between are provisional too. */
+    kiln__inference_rely_on(inference->parent, head);
+    while (inference->held) {
+        kiln__flight *flight = inference->held;
+
+        inference->held = flight->held_next;
+        flight->held_next = head->held;
+        head->held = flight;
+    }
+    if (inference->flight) {
+        inference->flight->held_next = head->held;
+        head->held = inference->flight;
+        inference->flight = NULL;
+    }
+    return KILN_OK;
+}
+
+/* Members of a cycle may have told nothing while what they relied on was not
+   known yet; now it is. */
+static kiln_status check_members(kiln_inference *inference)
+{
+    const kiln__code_list *members = &inference->members;
+
+    for (size_t i = 0; i < members->count; i++) {
+        if (members->items[i]->has_ir)
+            continue;
+        kiln_error_free(inference->refusal);
+        inference->refusal = NULL;
+        return refuse_report(members->items[i], "and reported no typed IR",
+                             &inference->refusal);
+    }
+    return KILN_OK;
+}
+
+static kiln_status publish(kiln_inference *inference, kiln_code **out)
+{
+    const kiln_alloc *alloc = &inference->context->alloc;
+    kiln__code_list *members = &inference->members;
+    kiln_code *own = inference->code;
+    kiln_status status;
+
+    if (!kiln__array_push(alloc, members, own))
+        return KILN_ENOMEM;
+    inference->code = NULL;
+    status = check_members(inference);
+    if (status == KILN_OK)
+        status = kiln__code_seal(members->items, members->count);
+    if (status == KILN_OK &&
+        !kiln__codes_are_as_stored(members->items, members->count)) {
+        kiln__code_list_remove(members, own); /* sealing moved it */
+        inference->code = own;
+        return KILN_ENOTFOUND;
+    }
+    if (status == KILN_OK)
+        status = kiln__codes_publish(inference->context, inference->worlds,
+                                     members->items, members->count, own, out);
+    if (status == KILN_OK && *out == own)
+        kiln__codes_save(members->items, members->count);
+    if (status == KILN_OK)
+        members->count = 0;
+    return status;
+}
+
+/* Ends the flights of a frame and of what it held: those who waited look
+   again. */
+static void end_flights(kiln_inference *inference, kiln_status status)
+{
+    struct kiln__tiers *tiers = inference->context->tiers;
+
+    if (inference->flight) {
+        inference->flight->held_next = inference->held;
+        inference->held = inference->flight;
+        inference->flight = NULL;
+    }
+    kiln__mutex_lock(&tiers->lock);
+    while (inference->held) {
+        kiln__flight *flight = inference->held;
+        kiln__instance *instance = (kiln__instance *)(uintptr_t)flight->subject;
+
+        inference->held = flight->held_next;
+        kiln__flight_end(tiers, &instance->flights, flight, status, NULL);
+        kiln__flight_drop(tiers, flight);
+    }
+    kiln__mutex_unlock(&tiers->lock);
+}
+
+/* Would the same request fail again? Not for certain if it relied on what a
+   frame above it assumes, or if something was refused because of what is
+   around. */
+static int fails_again(const kiln_inference *inference, kiln_status status)
+{
+    const kiln__call_chain *run = inference->run;
+    const int is_outermost = inference->level == 0 && run->stays == 1;
+
+    if (!kiln__status_is_final(status) ||
+        inference->cycle_depth < inference->depth)
+        return 0;
+    return is_outermost || run->recursions == inference->recursions;
+}
+
+static void remember_failure(const kiln_inference *inference,
+                             kiln_status status, kiln_error *error)
+{
+    struct kiln__tiers *tiers = inference->context->tiers;
+    kiln__instance *instance = inference->instance;
+
+    if (!fails_again(inference, status))
+        return;
+    kiln__mutex_lock(&tiers->lock);
+    kiln__instance_remember(instance, inference->worlds, status, error);
+    kiln__mutex_unlock(&tiers->lock);
+}
+
+static kiln_status publish_or_park(kiln_inference *inference, kiln_code **out)
+{
+    if (inference->cycle_depth == inference->depth)
+        return publish(inference, out);
+    *out = inference->code;
+    KILN_TRY(park(inference));
+    inference->code = NULL;
+    return KILN_OK;
+}
+
+/* Takes what a store has: KILN_ENOTFOUND leaves the frame as it was. */
+static kiln_status load(kiln_inference *inference, kiln_code **out)
+{
+    kiln_status status;
+
+    KILN_TRY(kiln__inference_load(inference));
+    status = publish_or_park(inference, out);
+    if (status == KILN_ENOTFOUND)
+        kiln__inference_unload(inference);
+    return status;
+}
+
+/* Loads it, or runs the frontend; then the result is parked or published. */
+static kiln_status infer(kiln_inference *inference, kiln_code **out,
+                         kiln_error **error)
+{
+    kiln_status status;
+
+    inference->code = kiln__code_new(inference->context, inference->instance,
+                                     inference->config, inference->world);
+    if (!inference->code)
+        return kiln__error_no_memory(error);
+    inference->code->sequence = inference->sequence;
+    status = load(inference, out);
+    if (status == KILN_ENOTFOUND) {
+        KILN_TRY(run_frontend(inference, error));
+        status = publish_or_park(inference, out);
+    }
+    /* Of what was reported, inference->refusal says it. */
+    if (status == KILN_OK || status == KILN_EINVAL)
+        return status;
+    return kiln__error_shortage(error, status);
+}
+
+/* The level goes on over suspended chains; the rest begins anew with one. */
+static void begin(kiln_inference *inference, kiln__call_chain *run)
+{
+    const kiln_inference *around =
+        run->inference ? run->inference : run->suspended;
+
+    inference->run = run;
+    inference->parent = run->inference;
+    inference->around = around;
+    inference->sequence = ++run->inferred;
+    inference->recursions = run->recursions;
+    inference->level = around ? around->level + 1 : 0;
+    inference->depth = run->inference ? run->inference->depth + 1 : 0;
+    inference->cycle_depth = inference->depth;
+}
+
+static kiln_status find_or_infer(kiln_inference *inference, kiln_code **out,
+                                 const kiln__typed_request *request,
+                                 kiln_error **error)
+{
+    if (kiln__stack_is_low())
+        return kiln__stack_error(error);
+    if (request->for_job)
+        *out =
+            kiln__code_recall(inference->context, inference->instance, request);
+    return *out ? KILN_OK : infer(inference, out, error);
+}
+
+kiln_status kiln__typed_infer(kiln_code **out, kiln_context *context,
+                              kiln__call_chain *run, kiln__instance *instance,
+                              const kiln__typed_request *request,
+                              kiln__flight *flight, kiln_error **error)
+{
+    kiln_inference inference = {
+        .context = context,
+        .instance = instance,
+        .signature = {instance->function, instance->types, instance->count},
+        .config = request->config,
+        .worlds = request->worlds,
+        .world = kiln__worlds_of(request->worlds, instance->function->frontend),
+        .flight = flight,
+    };
+    kiln_error *fault = NULL;
+    kiln_status status;
+
+    begin(&inference, run);
+    *out = NULL;
+    status = find_or_infer(&inference, out, request, &fault);
+    if (status != KILN_OK) {
+        if (!fault && inference.refusal) {
+            fault = inference.refusal;
+            inference.refusal = NULL;
+        }
+        if (!fault)
+            kiln__error_set(&fault, status, "%s: %s",
+                            inference.signature.function->name,
+                            kiln_status_text(status));
+        kiln__inference_forget_since(&inference);
+        remember_failure(&inference, status, fault);
+    }
+    end_flights(&inference, status);
+    if (status == KILN_OK) {
+        kiln_error_free(fault); /* of what infer() went on without */
+        fault = NULL;
+    }
+    if (inference.code)
+        kiln__code_free(inference.code);
+    kiln_error_free(inference.refusal);
+    kiln__array_dispose(&context->alloc, &inference.members);
+    if (error && fault)
+        *error = fault;
+    else
+        kiln_error_free(fault);
+    return status;
+}

@@ -1,0 +1,261 @@
+/* publish.c - puts code instances into tier 1, against today's world. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include "base/error.h"
+#include "tiers/tiers_state.h"
+
+/*
+ * A definition may come while an inference runs. What was inferred is good for
+ * its own world in any case; is it good for those after it? The queries are
+ * asked again in today's world, without the lock. Then, in one step under the
+ * lock, the result is put under its subjects with the last world in which it
+ * holds: either a subject says that it changed after the world of the
+ * inference, which ends the result with that world, or the definition's
+ * kiln_world_changed() is yet to come and will find it there.
+ *
+ * Each of a group's members is asked about in its own frontend's worlds. The
+ * group as a whole holds, in the worlds of each frontend that anything in it or
+ * below it is of, as long as all of that does.
+ */
+
+/* Subjects are a frontend's own numbers. */
+static kiln_digest subject_key(const kiln_frontend *frontend, uint64_t subject)
+{
+    return kiln__map_key(subject, (uintptr_t)frontend);
+}
+
+kiln__subject *kiln__subject_get(struct kiln__tiers *tiers,
+                                 const kiln_frontend *frontend,
+                                 uint64_t subject)
+{
+    const kiln_alloc *alloc = &tiers->context->alloc;
+    kiln_digest key = subject_key(frontend, subject);
+    kiln__subject *found = kiln__map_get(&tiers->subjects, key);
+
+    if (found)
+        return found;
+    found = kiln__allocate(alloc, sizeof *found);
+    if (!found)
+        return NULL;
+    if (!kiln__map_set(&tiers->subjects, key, found)) {
+        kiln__deallocate(alloc, found, sizeof *found);
+        return NULL;
+    }
+    return found;
+}
+
+kiln__subject *kiln__subject_find(struct kiln__tiers *tiers,
+                                  const kiln_frontend *frontend,
+                                  uint64_t subject)
+{
+    return kiln__map_get(&tiers->subjects, subject_key(frontend, subject));
+}
+
+static int list_ends_with(const kiln__code_list *list, const kiln_code *code)
+{
+    return list->count && list->items[list->count - 1] == code;
+}
+
+static int link_edges(const kiln_alloc *alloc, const kiln__code_list *edges,
+                      kiln_code *code)
+{
+    for (size_t i = 0; i < edges->count; i++) {
+        kiln__code_list *callers = &edges->items[i]->callers;
+
+        if (!list_ends_with(callers, code) &&
+            !kiln__array_push(alloc, callers, code))
+            return 0;
+    }
+    return 1;
+}
+
+static int link_code(struct kiln__tiers *tiers, kiln_code *code)
+{
+    const kiln_alloc *alloc = &tiers->context->alloc;
+
+    for (size_t i = 0; i < code->queries.count; i++) {
+        kiln__subject *subject = kiln__subject_get(
+            tiers, code->frontend, code->queries.items[i].subject);
+
+        if (!subject || (!list_ends_with(&subject->codes, code) &&
+                         !kiln__array_push(alloc, &subject->codes, code)))
+            return 0;
+    }
+    return link_edges(alloc, &code->callees, code) &&
+           link_edges(alloc, &code->depends, code);
+}
+
+static void unlink_code(struct kiln__tiers *tiers, const kiln_code *code)
+{
+    for (size_t i = 0; i < code->queries.count; i++) {
+        kiln__subject *subject = kiln__subject_find(
+            tiers, code->frontend, code->queries.items[i].subject);
+
+        if (subject)
+            kiln__code_list_remove(&subject->codes, code); /* not aside yet */
+    }
+    for (size_t i = 0; i < code->callees.count; i++)
+        kiln__code_list_remove(&code->callees.items[i]->callers, code);
+    for (size_t i = 0; i < code->depends.count; i++)
+        kiln__code_list_remove(&code->depends.items[i]->callers, code);
+}
+
+static kiln_status link_group(struct kiln__tiers *tiers, kiln_code **group,
+                              size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (!link_code(tiers, group[i])) {
+            for (size_t j = 0; j <= i; j++)
+                unlink_code(tiers, group[j]);
+            return KILN_ENOMEM;
+        }
+    return KILN_OK;
+}
+
+/* Did something that it asked about change after its world? That the answers
+   are the same today says nothing about the worlds between. */
+static int was_overtaken(struct kiln__tiers *tiers, const kiln_code *code)
+{
+    if (code->frontend->unnoted > code->inferred_world)
+        return 1;
+    for (size_t i = 0; i < code->queries.count; i++) {
+        const kiln__subject *subject = kiln__subject_find(
+            tiers, code->frontend, code->queries.items[i].subject);
+
+        if (subject && subject->changed > code->inferred_world)
+            return 1;
+    }
+    return 0;
+}
+
+/* Without the lock: have all queries the same answers today? */
+static void ask_again(kiln_code *const *group, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        kiln_code *code = group[i];
+        uint64_t now;
+
+        code->still_holds =
+            kiln__world_now(&now, code->frontend, NULL) == KILN_OK &&
+            (now == code->inferred_world || kiln__code_still_holds(code, now));
+    }
+}
+
+static kiln_status narrow_by_edges(const kiln_alloc *alloc,
+                                   kiln__range_list *ranges,
+                                   const kiln__code_list *edges)
+{
+    for (size_t i = 0; i < edges->count; i++)
+        if (edges->items[i]->published)
+            KILN_TRY(kiln__ranges_narrow_by(alloc, ranges, edges->items[i]));
+    return KILN_OK;
+}
+
+/* With the lock held: by what one member asked, and by what it calls and
+   depends on outside of its cycle. */
+static kiln_status narrow_by_member(kiln__range_list *ranges,
+                                    struct kiln__tiers *tiers, kiln_code *code)
+{
+    const kiln_alloc *alloc = &tiers->context->alloc;
+
+    if (!code->still_holds || was_overtaken(tiers, code))
+        (void)kiln__code_end(code, code->frontend, code->inferred_world);
+    KILN_TRY(kiln__ranges_narrow_by(alloc, ranges, code));
+    KILN_TRY(narrow_by_edges(alloc, ranges, &code->callees));
+    return narrow_by_edges(alloc, ranges, &code->depends);
+}
+
+static kiln_status set_ranges(kiln_code *code, const kiln__range_list *ranges)
+{
+    const kiln_alloc *alloc = &code->context->alloc;
+
+    code->others.count = 0;
+    for (size_t i = 0; i < ranges->count; i++) {
+        const kiln__range *range = &ranges->items[i];
+        const uint64_t last = atomic_load(&range->maximum);
+
+        if (range->frontend == code->frontend) {
+            code->min_world = range->minimum;
+            atomic_store(&code->max_world, last);
+            continue;
+        }
+        KILN_TRY(kiln__ranges_narrow(alloc, &code->others, range->frontend,
+                                     range->minimum, last));
+    }
+    return KILN_OK;
+}
+
+/* The members of a cycle end together. */
+static kiln_status find_ranges(struct kiln__tiers *tiers,
+                               kiln_code *const *group, size_t count)
+{
+    const kiln_alloc *alloc = &tiers->context->alloc;
+    kiln__range_list ranges = {0};
+    kiln_status status = KILN_OK;
+
+    for (size_t i = 0; status == KILN_OK && i < count; i++)
+        status = narrow_by_member(&ranges, tiers, group[i]);
+    for (size_t i = 0; status == KILN_OK && i < count; i++)
+        status = set_ranges(group[i], &ranges);
+    kiln__array_dispose(alloc, &ranges);
+    return status;
+}
+
+/* With the lock held. */
+static kiln_status put(struct kiln__tiers *tiers, kiln_code **group,
+                       size_t count)
+{
+    KILN_TRY(find_ranges(tiers, group, count));
+    KILN_TRY(link_group(tiers, group, count));
+    for (size_t i = 0; i < count; i++) {
+        kiln_code *code = group[i];
+
+        kiln__instance_add(code->instance, code);
+        code->next_all = tiers->codes;
+        tiers->codes = code;
+        code->order = ++tiers->order;
+        code->published = 1;
+    }
+    return KILN_OK;
+}
+
+/* What another thread has published meanwhile for the very worlds. */
+static kiln_code *find_earlier(const kiln_code *own, const kiln__worlds *worlds)
+{
+    kiln_frontend *untaken;
+    kiln_code *code =
+        kiln__instance_code(own->instance, worlds, own->is_record, &untaken);
+
+    return untaken ? NULL : code;
+}
+
+kiln_status kiln__codes_publish(kiln_context *context,
+                                const kiln__worlds *worlds, kiln_code **group,
+                                size_t count, kiln_code *own, kiln_code **out)
+{
+    struct kiln__tiers *tiers = context->tiers;
+    kiln_code *earlier;
+    kiln_status status = KILN_OK;
+    int64_t bytes = 0;
+
+    for (size_t i = 0; i < count; i++)
+        bytes += (int64_t)group[i]->ir_size;
+    ask_again(group, count);
+    kiln__mutex_lock(&tiers->lock);
+    /* A private inference may have been overtaken; a cycle as a whole, since
+       its members are published together. */
+    earlier = find_earlier(own, worlds);
+    if (!earlier)
+        status = put(tiers, group, count);
+    kiln__mutex_unlock(&tiers->lock);
+    if (status != KILN_OK)
+        return status;
+    if (earlier) {
+        for (size_t i = 0; i < count; i++)
+            kiln__code_free(group[i]);
+        *out = earlier;
+        return KILN_OK;
+    }
+    kiln__count_held(context, KILN_TIER_TYPED, (int64_t)count, bytes);
+    *out = own;
+    return KILN_OK;
+}

@@ -1,0 +1,227 @@
+/* stored_attachment.c - attached results as entries of stores. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include <string.h>
+
+#include "base/data/decoder.h"
+#include "base/error.h"
+#include "base/options.h"
+#include "context/keys/key.h"
+#include "stores/entry_versions.h"
+#include "stores/stores.h"
+#include "tiers/tiers_state.h"
+
+/*
+ * A consumer that is known to the context finds what it attached in another
+ * process to an instance of the same identity: what it made may depend on
+ * anything that can be seen of one. What travels is what its save() wrote of a
+ * PORTABLE result; everything else stays where it was made.
+ *
+ * Meta is a version; the payload is the consumer's own.
+ */
+
+struct kiln__consumer {
+    char *name;
+    kiln_attachment_consumer ops;
+    kiln__consumer *next;
+};
+
+/* ---- consumers ---- */
+
+static const kiln__consumer *find_consumer(struct kiln__tiers *tiers,
+                                           const char *name)
+{
+    const kiln__consumer *at;
+
+    kiln__mutex_lock(&tiers->lock);
+    at = tiers->consumers;
+    while (at && strcmp(at->name, name) != 0)
+        at = at->next;
+    kiln__mutex_unlock(&tiers->lock);
+    return at;
+}
+
+static void free_consumer(const kiln_alloc *alloc, kiln__consumer *consumer)
+{
+    kiln__string_free(alloc, consumer->name);
+    kiln__deallocate(alloc, consumer, sizeof *consumer);
+}
+
+/* They stay as long as the tiers do: readers keep what they found. */
+static kiln_status add_consumer(struct kiln__tiers *tiers,
+                                kiln__consumer *consumer)
+{
+    kiln__consumer *at;
+
+    kiln__mutex_lock(&tiers->lock);
+    at = tiers->consumers;
+    while (at && strcmp(at->name, consumer->name) != 0)
+        at = at->next;
+    if (!at) {
+        consumer->next = tiers->consumers;
+        tiers->consumers = consumer;
+    }
+    kiln__mutex_unlock(&tiers->lock);
+    return at ? KILN_EINVAL : KILN_OK;
+}
+
+kiln_status kiln_attachment_consumer_add(kiln_context *context,
+                                         const kiln_attachment_consumer *given,
+                                         kiln_error **error)
+{
+    kiln_attachment_consumer ops;
+    kiln__consumer *consumer;
+    kiln_status status;
+
+    KILN_REQUIRE(context != NULL, error);
+    KILN_REQUIRE(given != NULL, error);
+    if (kiln__options_read(&ops, sizeof ops, given) != KILN_OK)
+        return kiln__error_argument(error, "consumer");
+    KILN_REQUIRE(ops.name != NULL && ops.load != NULL, error);
+    consumer = kiln__allocate(&context->alloc, sizeof *consumer);
+    if (!consumer)
+        return kiln__error_no_memory(error);
+    consumer->name = kiln__string_copy(&context->alloc, ops.name);
+    if (!consumer->name) {
+        free_consumer(&context->alloc, consumer);
+        return kiln__error_no_memory(error);
+    }
+    consumer->ops = ops;
+    consumer->ops.name = consumer->name;
+    status = add_consumer(context->tiers, consumer);
+    if (status == KILN_OK)
+        return KILN_OK;
+    free_consumer(&context->alloc, consumer);
+    return kiln__error_set(error, status, "a consumer %s is there already",
+                           ops.name);
+}
+
+void kiln__consumers_free(struct kiln__tiers *tiers)
+{
+    while (tiers->consumers) {
+        kiln__consumer *next = tiers->consumers->next;
+
+        free_consumer(&tiers->context->alloc, tiers->consumers);
+        tiers->consumers = next;
+    }
+}
+
+/* ---- writing ---- */
+
+static int travels(const kiln__attached *attached)
+{
+    return attached->attachment.save &&
+           attached->attachment.relocation == KILN_RELOCATION_PORTABLE;
+}
+
+kiln_status kiln__attached_give(
+    const kiln_code *code, const kiln__attached *attached, void *env,
+    kiln_status (*take)(void *env, const kiln__entry_writer *draft))
+{
+    const kiln_attachment *attachment = &attached->attachment;
+    kiln_blob bytes = {0};
+    kiln__entry_writer draft;
+    kiln_status status;
+
+    if (!travels(attached) ||
+        attachment->save(attachment->value, &bytes) != KILN_OK)
+        return KILN_OK;
+    if (!bytes.data && bytes.size) {
+        kiln_blob_release(&bytes);
+        return KILN_OK;
+    }
+    kiln__entry_writer_init(&draft, &code->context->alloc,
+                            KILN__ENTRY_ATTACHED);
+    status = kiln__key_attached(&draft.key, code->context, code->identity,
+                                attached->consumer, attached->config);
+    kiln__encode_u64(&draft.meta, KILN__META_ATTACHED);
+    draft.entry.relocation = KILN_RELOCATION_PORTABLE;
+    draft.entry.payload = bytes.data;
+    draft.entry.payload_size = bytes.size;
+    if (status == KILN_OK)
+        status = kiln__entry_writer_finish(&draft, NULL);
+    if (status == KILN_OK)
+        status = take(env, &draft);
+    kiln__entry_writer_dispose(&draft);
+    kiln_blob_release(&bytes);
+    return status;
+}
+
+static kiln_status put(void *env, const kiln__entry_writer *draft)
+{
+    kiln__entry_writer_put(env, draft);
+    return KILN_OK;
+}
+
+void kiln__attached_save(const kiln_code *code, const kiln__attached *attached)
+{
+    kiln_context *context = code->context;
+
+    /* Without memory it is not kept. */
+    if (kiln__stores_write(context, KILN__ENTRY_ATTACHED))
+        (void)kiln__attached_give(code, attached, context, put);
+}
+
+/* ---- reading ---- */
+
+/* Makes the value again; false: the entry is of no use. */
+static int load(kiln_attachment *out, const kiln__consumer *consumer,
+                const kiln__entry *entry)
+{
+    kiln__reader reader;
+    void *value = NULL;
+
+    kiln__reader_init(&reader, entry->meta, entry->meta_size);
+    if (kiln__read_u64(&reader) != KILN__META_ATTACHED ||
+        !kiln__reader_is_done(&reader) ||
+        consumer->ops.load(entry->payload, entry->payload_size, &value) !=
+            KILN_OK)
+        return 0;
+    *out = (kiln_attachment){.size = sizeof *out,
+                             .value = value,
+                             .destroy = consumer->ops.destroy,
+                             .relocation = KILN_RELOCATION_PORTABLE,
+                             .save = consumer->ops.save,
+                             .load = consumer->ops.load};
+    return 1;
+}
+
+static kiln_status recall(kiln_attachment *out, int *is_packed,
+                          const kiln__consumer *consumer, kiln_context *context,
+                          const kiln_key *key)
+{
+    kiln__stored stored = {0};
+    kiln_status status =
+        kiln__stores_get(&stored, context, KILN__ENTRY_ATTACHED, key);
+
+    while (status == KILN_OK && !load(out, consumer, &stored.entry)) {
+        kiln__stores_reject(context, &stored, KILN__FAULT_MALFORMED);
+        status = kiln__stores_next(&stored, context, KILN__ENTRY_ATTACHED, key);
+    }
+    if (status == KILN_OK)
+        *is_packed = stored.is_packed;
+    kiln__stored_release(&stored);
+    return status;
+}
+
+kiln_status kiln__attached_recall(kiln_attachment *out, int *is_packed,
+                                  const kiln_code *code,
+                                  const kiln_config *config, const char *name)
+{
+    kiln_context *context = code->context;
+    const kiln__consumer *consumer = find_consumer(context->tiers, name);
+    kiln_status status;
+    kiln__encoder key;
+
+    if (!consumer || !kiln__stores_load(context, KILN__ENTRY_ATTACHED))
+        return KILN_ENOTFOUND;
+    kiln__encoder_init(&key, &context->alloc);
+    status = kiln__key_attached(&key, context, code->identity, name, config);
+    if (status == KILN_OK) {
+        const kiln_key wanted = {kiln__encoder_digest(&key), key.bytes,
+                                 key.size};
+
+        status = recall(out, is_packed, consumer, context, &wanted);
+    }
+    kiln__encoder_dispose(&key);
+    return status;
+}
