@@ -6,24 +6,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/data/utf8.h"
+
 /* ---- texts ---- */
 
-/* How many bytes the character at `text` has; 0: it is none. */
-static int character_size(const unsigned char *text)
-{
-    const int size = text[0] < 0x80                      ? 1
-                     : text[0] >= 0xc2 && text[0] < 0xe0 ? 2
-                     : text[0] >= 0xe0 && text[0] < 0xf0 ? 3
-                     : text[0] >= 0xf0 && text[0] < 0xf5 ? 4
-                                                         : 0;
-
-    for (int i = 1; i < size; i++)
-        if ((text[i] & 0xc0) != 0x80)
-            return 0;
-    return size;
-}
-
-static void write_character(const unsigned char *at, int size)
+static void write_character(const unsigned char *at, size_t size)
 {
     if (size == 0)
         (void)fputs("\\ufffd", stdout);
@@ -34,19 +21,18 @@ static void write_character(const unsigned char *at, int size)
     else if (*at < 0x20 || *at == 0x7f)
         (void)printf("\\u%04x", *at);
     else
-        (void)fwrite(at, 1, (size_t)size, stdout);
+        (void)fwrite(at, 1, size, stdout);
 }
 
 static void write_text(const char *text)
 {
     const unsigned char *at = (const unsigned char *)text;
+    size_t left = strlen(text), size;
 
     (void)fputc('"', stdout);
-    while (*at != '\0') {
-        const int size = character_size(at);
-
+    for (; left > 0; at += size > 0 ? size : 1, left -= size > 0 ? size : 1) {
+        size = kiln__utf8_size(at, left);
         write_character(at, size);
-        at += size > 0 ? size : 1;
     }
     (void)fputc('"', stdout);
 }

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/data/array.h"
+#include "base/data/utf8.h"
 #include "base/system/descriptor.h"
 #include "base/system/kept.h"
 #include "base/system/passing.h"
@@ -91,45 +92,14 @@ void kiln__trace_free(kiln_context *context)
 
 /* ---- text ---- */
 
-/* What the first byte of a character of UTF-8 says of its length. */
-static size_t stated_size(unsigned char byte)
-{
-    if (byte < 0x80)
-        return 1;
-    if (byte < 0xc0 || byte >= 0xf8)
-        return 0;
-    if (byte < 0xe0)
-        return 2;
-    return byte < 0xf0 ? 3 : 4;
-}
-
-/* The length of the well-formed character that begins here; 0: it is none. */
-static size_t character_size(const unsigned char *at)
-{
-    static const unsigned least[] = {0, 0, 0x80, 0x800, 0x10000};
-    const size_t size = stated_size(at[0]);
-    unsigned code = at[0] & (0x7fu >> size);
-
-    if (size == 1)
-        return 1;
-    for (size_t i = 1; i < size; i++) {
-        if ((at[i] & 0xc0) != 0x80)
-            return 0;
-        code = code << 6 | (at[i] & 0x3f);
-    }
-    if (code < least[size] || code > 0x10ffff ||
-        (code >= 0xd800 && code < 0xe000))
-        return 0;
-    return size;
-}
-
 /* The inside of a JSON string. */
 static void add_escaped(kiln__text *text, const char *string)
 {
     const unsigned char *at = (const unsigned char *)string;
+    size_t left = strlen(string), size;
 
-    while (*at) {
-        const size_t size = character_size(at);
+    for (; left > 0; at += size ? size : 1, left -= size ? size : 1) {
+        size = kiln__utf8_size(at, left);
 
         if (*at == '"' || *at == '\\')
             kiln__text_format(text, "\\%c", *at);
@@ -139,7 +109,6 @@ static void add_escaped(kiln__text *text, const char *string)
             kiln__text_add(text, "?");
         else
             kiln__text_add_n(text, (const char *)at, size);
-        at += size ? size : 1;
     }
 }
 

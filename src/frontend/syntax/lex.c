@@ -335,7 +335,7 @@ static uint32_t quoted_size(const kiln__lexer *l)
 static void skip_stranger(kiln__lexer *l)
 {
     const unsigned char c = peek(l, 0);
-    uint32_t size = kiln__utf8_size(l->source, l->at);
+    uint32_t size = kiln__lex_character_size(l->source, l->at);
 
     if (c == 0 || size == 0) {
         kiln__lex_check_bytes(l, l->at, l->at + 1);

@@ -136,7 +136,7 @@ void kiln__lexer_next(kiln__lexer *lexer, kiln__token *out);
 void kiln__lex_number(kiln__lexer *lexer, kiln__token *out);
 void kiln__lex_string(kiln__lexer *lexer, kiln__token *out);
 /* Size of the UTF-8 sequence that begins at `at`; 0 when it is none. */
-uint32_t kiln__utf8_size(const kiln__source *source, uint32_t at);
+uint32_t kiln__lex_character_size(const kiln__source *source, uint32_t at);
 /* Reports the bytes from `start` to `end` that are NUL or no UTF-8. */
 void kiln__lex_check_bytes(kiln__lexer *lexer, uint32_t start, uint32_t end);
 /* Copies a string token's text without quotes and escapes; NULL when out of

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/data/utf8.h"
 #include "frontend/syntax/lex.h"
 
 /* Digits of a float literal: more than any f64 needs. */
@@ -17,30 +18,11 @@ static unsigned char byte_at(const kiln__source *source, uint32_t at)
 
 /* ---- UTF-8 ---- */
 
-static int continues(const kiln__source *source, uint32_t at)
+uint32_t kiln__lex_character_size(const kiln__source *source, uint32_t at)
 {
-    return (byte_at(source, at) & 0xC0) == 0x80;
-}
-
-/* Overlong forms, surrogates and what is above U+10FFFF are no UTF-8. */
-uint32_t kiln__utf8_size(const kiln__source *source, uint32_t at)
-{
-    const unsigned char first = byte_at(source, at);
-    const unsigned char second = byte_at(source, at + 1);
-    uint32_t size;
-
-    if (first < 0x80)
-        return 1;
-    if (first < 0xC2 || first > 0xF4)
-        return 0;
-    size = first < 0xE0 ? 2 : first < 0xF0 ? 3 : 4;
-    for (uint32_t i = 1; i < size; i++)
-        if (!continues(source, at + i))
-            return 0;
-    if ((first == 0xE0 && second < 0xA0) || (first == 0xED && second > 0x9F) ||
-        (first == 0xF0 && second < 0x90) || (first == 0xF4 && second > 0x8F))
-        return 0;
-    return size;
+    return at < source->size
+               ? (uint32_t)kiln__utf8_size(source->text + at, source->size - at)
+               : 1;
 }
 
 static void report_byte(kiln__lexer *l, uint32_t at)
@@ -63,7 +45,8 @@ void kiln__lex_check_bytes(kiln__lexer *l, uint32_t start, uint32_t end)
 
     for (uint32_t at = start; at < end;) {
         const unsigned char byte = (unsigned char)l->source->text[at];
-        const uint32_t size = byte == 0 ? 0 : kiln__utf8_size(l->source, at);
+        const uint32_t size =
+            byte == 0 ? 0 : kiln__lex_character_size(l->source, at);
 
         if (size == 0 && !bad)
             report_byte(l, at);
@@ -300,7 +283,7 @@ void kiln__lex_number(kiln__lexer *l, kiln__token *out)
 static void check_escape(kiln__lexer *l, uint32_t at)
 {
     const unsigned char c = byte_at(l->source, at + 1);
-    const uint32_t size = kiln__utf8_size(l->source, at + 1);
+    const uint32_t size = kiln__lex_character_size(l->source, at + 1);
 
     if (c != 'n' && c != 't' && c != '"' && c != '\\' && c != 0 && size > 0)
         kiln__diagnose(
