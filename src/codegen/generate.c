@@ -1,12 +1,12 @@
 /* generate.c - one request through its stages, from typed IR to a payload. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <string.h>
-#include <time.h>
 
 #include <llvm-c/Analysis.h>
 
 #include "base/data/array.h"
 #include "base/error.h"
+#include "base/system/thread.h"
 #include "codegen/foreign/foreign.h"
 #include "codegen/generate.h"
 #include "codegen/lower/lower_job.h"
@@ -267,19 +267,11 @@ static kiln_status emit(kiln__codegen_job *job, product *out)
 
 /* ---- the row ---- */
 
-static uint64_t now_ns(void)
-{
-    struct timespec time;
-
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
-}
-
 /* Tells the request how long the stage took; returns the time it ended. */
 static uint64_t stage_ended(const kiln__codegen_job *job, int32_t stage,
                             uint64_t began)
 {
-    const uint64_t now = now_ns();
+    const uint64_t now = kiln__clock_ns();
 
     if (job->request->stage != NULL)
         job->request->stage(job->request->env, stage, now - began);
@@ -305,16 +297,16 @@ static kiln_status lower_alone(kiln__codegen_job *job)
     LLVMDisposeModule(job->module);
     job->module = kept;
     KILN_TRY(outcome(job, status));
-    start = now_ns();
+    start = kiln__clock_ns();
     status = kiln__lower_alone(job);
-    job->make_ns = now_ns() - start;
+    job->make_ns = kiln__clock_ns() - start;
     return outcome(job, status);
 }
 
 /* Bitcode of one runtime function. */
 static kiln_status run_function(kiln__codegen_job *job, product *out)
 {
-    const uint64_t time = now_ns();
+    const uint64_t time = kiln__clock_ns();
 
     KILN_TRY(kiln__target_open(job));
     KILN_TRY(lower_alone(job));
@@ -327,7 +319,7 @@ static kiln_status run_function(kiln__codegen_job *job, product *out)
 /* Bitcode of what a library defines. */
 static kiln_status run_closure(kiln__codegen_job *job, product *out)
 {
-    const uint64_t time = now_ns();
+    const uint64_t time = kiln__clock_ns();
 
     KILN_TRY(outcome(job, kiln__closure_extract(job)));
     KILN_TRY(kiln__write_bitcode(job, &out->bytes));
@@ -337,7 +329,7 @@ static kiln_status run_closure(kiln__codegen_job *job, product *out)
 
 static kiln_status run_stages(kiln__codegen_job *job, product *out)
 {
-    uint64_t time = now_ns();
+    uint64_t time = kiln__clock_ns();
 
     out->format = "bitcode";
     if (job->request->form == KILN__EMIT_FUNCTION)

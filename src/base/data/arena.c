@@ -150,6 +150,11 @@ char *kiln__arena_string(kiln__arena *arena, const char *text, size_t size)
     return copy;
 }
 
+char *kiln__arena_text(kiln__arena *arena, const char *text)
+{
+    return text != NULL ? kiln__arena_string(arena, text, strlen(text)) : NULL;
+}
+
 char *kiln__arena_vformat(kiln__arena *arena, const char *format,
                           va_list arguments)
 {

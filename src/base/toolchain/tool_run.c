@@ -12,7 +12,6 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/system/descriptor.h"
@@ -20,6 +19,7 @@
 #include "base/system/process.h"
 #include "base/system/quiet.h"
 #include "base/system/temp_dir.h"
+#include "base/system/thread.h"
 
 #define OUTPUT_MAX ((size_t)1 << 30)
 #define SAID_MAX ((size_t)64 << 10) /* of messages, the first */
@@ -153,10 +153,7 @@ static int start(workplace *w, const kiln__tool_command *run)
 
 static int64_t now_ms(void)
 {
-    struct timespec now;
-
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+    return (int64_t)(kiln__clock_ns() / 1000000u);
 }
 
 enum { CAME, ENDED, TOO_LATE };

@@ -363,6 +363,11 @@ LLVMTypeRef kiln__job_array_pointer(const kiln__codegen_job *job);
 LLVMTypeRef kiln__job_bytes_pointer(const kiln__codegen_job *job);
 LLVMTypeRef kiln__job_item_pointer(const kiln__codegen_job *job);
 
+static inline LLVMTypeRef kiln__job_i32(const kiln__codegen_job *job)
+{
+    return LLVMInt32TypeInContext(job->context);
+}
+
 /* Returns the LLVM type of a scalar kind in registers (Bool: i1). */
 LLVMTypeRef kiln__job_scalar(const kiln__codegen_job *job, int32_t kind);
 

@@ -1,12 +1,12 @@
 /* codegen_link.c - bitcode from tier 2 becomes part of the module. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <string.h>
-#include <time.h>
 
 #include <llvm-c/BitReader.h>
 #include <llvm-c/Linker.h>
 
 #include "base/error.h"
+#include "base/system/thread.h"
 #include "codegen/module/codegen_stages.h"
 
 /*
@@ -19,14 +19,6 @@
  * The linker keeps the attributes of the definition; how a function is inlined
  * is decided for the kernel, and is on the declaration.
  */
-
-static uint64_t now_ns(void)
-{
-    struct timespec time;
-
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
-}
 
 static LLVMModuleRef read_bitcode(kiln__codegen_job *job, const char *symbol,
                                   const void *bytes, size_t size)
@@ -56,7 +48,8 @@ static kiln_status link_module(kiln__codegen_job *job, LLVMModuleRef from,
 static void was_read(const kiln__codegen_job *job, size_t index, uint64_t start)
 {
     if (job->request->was_read != NULL && !job->linked)
-        job->request->was_read(job->request->env, index, now_ns() - start);
+        job->request->was_read(job->request->env, index,
+                               kiln__clock_ns() - start);
 }
 
 /* ---- runtime functions ---- */
@@ -84,7 +77,7 @@ static kiln_status link_function(kiln__codegen_job *job, size_t index)
     const kiln__codegen_function *source = &job->request->functions[index];
     const char *way =
         way_of(LLVMGetNamedFunction(job->module, source->runtime));
-    const uint64_t start = now_ns();
+    const uint64_t start = kiln__clock_ns();
     LLVMModuleRef module = read_bitcode(job, source->runtime, source->bitcode,
                                         source->bitcode_size);
 
@@ -307,7 +300,7 @@ static kiln_status link_import(kiln__codegen_job *job, size_t index)
 {
     const kiln__codegen_import *import = &job->request->imports[index];
     LLVMValueRef declared = LLVMGetNamedFunction(job->module, import->name);
-    const uint64_t start = now_ns();
+    const uint64_t start = kiln__clock_ns();
     LLVMModuleRef module;
 
     if (!is_missing(declared))

@@ -87,11 +87,6 @@ void kiln__type_encode(kiln__encoder *encoder, const kiln_type *type)
 
 /* ---- from draft to type, with the lock held ---- */
 
-static const char *copy_text(kiln__arena *arena, const char *text)
-{
-    return text ? kiln__arena_string(arena, text, strlen(text)) : NULL;
-}
-
 static const kiln__type_field *copy_fields(kiln__arena *arena,
                                            const kiln_type *draft)
 {
@@ -102,7 +97,7 @@ static const kiln__type_field *copy_fields(kiln__arena *arena,
     fields = kiln__arena_copy(arena, draft->fields,
                               draft->field_count * sizeof *fields);
     for (size_t i = 0; fields && i < draft->field_count; i++)
-        fields[i].name = copy_text(arena, fields[i].name);
+        fields[i].name = kiln__arena_text(arena, fields[i].name);
     return fields;
 }
 
@@ -112,8 +107,8 @@ static kiln_type *type_copy(kiln__arena *arena, const kiln_type *draft)
 
     if (!type)
         return NULL;
-    type->package = copy_text(arena, draft->package);
-    type->name = copy_text(arena, draft->name);
+    type->package = kiln__arena_text(arena, draft->package);
+    type->name = kiln__arena_text(arena, draft->name);
     type->fields = copy_fields(arena, draft);
     type->parameters = draft->parameter_count == 0
                            ? NULL

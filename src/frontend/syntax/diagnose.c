@@ -91,11 +91,6 @@ static const char *copy_line(kiln__arena *arena, const kiln__source *source,
 
 /* ---- collecting ---- */
 
-static const char *copy_text(kiln__arena *arena, const char *text)
-{
-    return text == NULL ? NULL : kiln__arena_string(arena, text, strlen(text));
-}
-
 static const kiln_frame *copy_frames(kiln__arena *arena,
                                      const kiln_frame *frames, size_t count)
 {
@@ -106,8 +101,9 @@ static const kiln_frame *copy_frames(kiln__arena *arena,
     copy = kiln__arena_allocate_array(arena, count, sizeof *copy);
     for (size_t i = 0; copy != NULL && i < count; i++) {
         copy[i] = frames[i];
-        copy[i].function = copy_text(arena, frames[i].function);
-        copy[i].location.file = copy_text(arena, frames[i].location.file);
+        copy[i].function = kiln__arena_text(arena, frames[i].function);
+        copy[i].location.file =
+            kiln__arena_text(arena, frames[i].location.file);
     }
     return copy;
 }
@@ -123,11 +119,11 @@ static void add(kiln__diagnostics *diagnostics, const kiln__source *source,
         kiln__source_locate(source, span, &diagnostic->location);
         diagnostic->source_line =
             copy_line(arena, source, &diagnostic->location);
-        diagnostic->location.file = copy_text(arena, source->file);
+        diagnostic->location.file = kiln__arena_text(arena, source->file);
     }
     diagnostic->severity = KILN_SEVERITY_ERROR;
-    diagnostic->code = copy_text(arena, diagnostic->code);
-    diagnostic->hint = copy_text(arena, diagnostic->hint);
+    diagnostic->code = kiln__arena_text(arena, diagnostic->code);
+    diagnostic->hint = kiln__arena_text(arena, diagnostic->hint);
     diagnostic->frames =
         copy_frames(arena, diagnostic->frames, diagnostic->frame_count);
     if (diagnostic->frames == NULL)
@@ -167,7 +163,7 @@ void kiln__diagnose_chain(kiln__diagnostics *diagnostics,
 
     if (diagnostics->list.count >= diagnostics->limit)
         return;
-    diagnostic.message = copy_text(&diagnostics->arena, message);
+    diagnostic.message = kiln__arena_text(&diagnostics->arena, message);
     add(diagnostics, source, span, &diagnostic);
 }
 

@@ -20,11 +20,6 @@ typedef struct owned_artifact {
 
 /* ---- making ---- */
 
-static char *copy_text(kiln__arena *arena, const char *text)
-{
-    return text == NULL ? NULL : kiln__arena_string(arena, text, strlen(text));
-}
-
 static const kiln_argument_info *copy_arguments(kiln__arena *arena,
                                                 const kiln_kernel_info *from)
 {
@@ -33,7 +28,7 @@ static const kiln_argument_info *copy_arguments(kiln__arena *arena,
 
     for (size_t i = 0; copies != NULL && i < from->argument_count; i++) {
         copies[i] = from->arguments[i];
-        copies[i].type = copy_text(arena, from->arguments[i].type);
+        copies[i].type = kiln__arena_text(arena, from->arguments[i].type);
     }
     return copies;
 }
@@ -49,8 +44,8 @@ static kiln_kernel_info *copy_kernels(kiln__arena *arena,
 
         copies[i] = *from;
         copies[i].size = sizeof copies[i];
-        copies[i].name = copy_text(arena, from->name);
-        copies[i].method = copy_text(arena, from->method);
+        copies[i].name = kiln__arena_text(arena, from->name);
+        copies[i].method = kiln__arena_text(arena, from->method);
         copies[i].arguments = copy_arguments(arena, from);
     }
     return copies;
@@ -67,7 +62,7 @@ static kiln_site_info *copy_sites(kiln__arena *arena,
         kiln__arena_allocate_array(arena, source->site_count, sizeof *copies);
     for (size_t i = 0; copies != NULL && i < source->site_count; i++) {
         copies[i] = source->sites[i];
-        copies[i].name = copy_text(arena, source->sites[i].name);
+        copies[i].name = kiln__arena_text(arena, source->sites[i].name);
     }
     return copies;
 }
@@ -79,8 +74,8 @@ static void fill(kiln_artifact *artifact, kiln__arena *arena,
     artifact->encoded_key =
         kiln__arena_copy(arena, source->encoded_key, source->encoded_key_size);
     artifact->encoded_key_size = source->encoded_key_size;
-    artifact->format = copy_text(arena, source->format);
-    artifact->target = copy_text(arena, source->target);
+    artifact->format = kiln__arena_text(arena, source->format);
+    artifact->target = kiln__arena_text(arena, source->target);
     artifact->relocation = source->relocation;
     artifact->bytes = kiln__arena_copy(arena, source->bytes, source->size);
     artifact->size = source->size;
@@ -93,8 +88,8 @@ static void fill(kiln_artifact *artifact, kiln__arena *arena,
             kiln__arena_copy(arena, source->reports, source->report_size);
     artifact->report_size = source->report_size;
     artifact->compile_ns = source->compile_ns;
-    artifact->toolchain =
-        copy_text(arena, source->toolchain == NULL ? "" : source->toolchain);
+    artifact->toolchain = kiln__arena_text(
+        arena, source->toolchain == NULL ? "" : source->toolchain);
 }
 
 kiln_status kiln__artifact_new(const kiln_artifact **out,

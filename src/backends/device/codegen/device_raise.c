@@ -31,11 +31,6 @@
 
 #define STATE(member) offsetof(struct kiln__device_state, member)
 
-static LLVMTypeRef i32_of(const kiln__codegen_job *job)
-{
-    return LLVMInt32TypeInContext(job->context);
-}
-
 static LLVMTypeRef i64_of(const kiln__codegen_job *job)
 {
     return LLVMInt64TypeInContext(job->context);
@@ -59,7 +54,7 @@ LLVMTypeRef kiln__device_item_type(const kiln__codegen_job *job)
         word,  word,
         word,  state,
         word,  word,
-        word,  LLVMArrayType2(i32_of(job), KILN__STATE_FRAMES)};
+        word,  LLVMArrayType2(kiln__job_i32(job), KILN__STATE_FRAMES)};
 
     return LLVMStructTypeInContext(
         job->context, members,
@@ -135,7 +130,7 @@ static void put_mark(const kiln__codegen_job *job, LLVMBuilderRef builder,
                      LLVMValueRef at, uint32_t mark)
 {
     LLVMValueRef store =
-        LLVMBuildStore(builder, LLVMConstInt(i32_of(job), mark, 0), at);
+        LLVMBuildStore(builder, LLVMConstInt(kiln__job_i32(job), mark, 0), at);
 
     LLVMSetAlignment(store, 4);
     LLVMSetOrdering(store, LLVMAtomicOrderingRelease);
@@ -159,7 +154,7 @@ static void put_id(const kiln__codegen_job *job, LLVMBuilderRef builder,
                    LLVMValueRef state, uint64_t offset, LLVMValueRef id)
 {
     put_aligned(job, builder, state, offset,
-                LLVMBuildTrunc(builder, id, i32_of(job), ""));
+                LLVMBuildTrunc(builder, id, kiln__job_i32(job), ""));
 }
 
 /* In the order of the members, which the vendors' code joins. */
@@ -184,8 +179,8 @@ static LLVMValueRef win(const kiln__codegen_job *job, LLVMBuilderRef builder,
                         LLVMValueRef state)
 {
     const LLVMValueRef both = LLVMBuildAtomicCmpXchg(
-        builder, state, LLVMConstInt(i32_of(job), KILN__PHASE_NONE, 0),
-        LLVMConstInt(i32_of(job), KILN__PHASE_WRITING, 0),
+        builder, state, LLVMConstInt(kiln__job_i32(job), KILN__PHASE_NONE, 0),
+        LLVMConstInt(kiln__job_i32(job), KILN__PHASE_WRITING, 0),
         LLVMAtomicOrderingMonotonic, LLVMAtomicOrderingMonotonic, 0);
 
     return LLVMBuildExtractValue(builder, both, 1, "");
@@ -219,7 +214,7 @@ static LLVMValueRef frame_in(const kiln__codegen_job *job,
     LLVMValueRef indices[2] = {kiln__device_number(job, 0), index};
 
     return LLVMBuildInBoundsGEP2(
-        builder, LLVMArrayType2(i32_of(job), KILN__STATE_FRAMES),
+        builder, LLVMArrayType2(kiln__job_i32(job), KILN__STATE_FRAMES),
         place_in(job, builder, item, ITEM_FRAMES), indices, 2, "");
 }
 
@@ -234,7 +229,7 @@ void kiln__device_frame(kiln__codegen_job *job, LLVMBuilderRef builder,
         builder, LLVMBuildICmp(builder, LLVMIntULT, count, last, ""), count,
         last, "");
 
-    LLVMBuildStore(builder, LLVMConstInt(i32_of(job), report, 0),
+    LLVMBuildStore(builder, LLVMConstInt(kiln__job_i32(job), report, 0),
                    frame_in(job, builder, item, at));
     LLVMBuildStore(builder,
                    LLVMBuildAdd(builder, at, kiln__device_number(job, 1), ""),
@@ -247,11 +242,11 @@ static void put_frames(kiln__codegen_job *job, LLVMBuilderRef builder,
     const LLVMValueRef count = of_item(job, builder, item, ITEM_FRAME_COUNT);
 
     put(job, builder, state, STATE(frame_count),
-        LLVMBuildTrunc(builder, count, i32_of(job), ""));
+        LLVMBuildTrunc(builder, count, kiln__job_i32(job), ""));
     for (uint32_t i = 0; i < KILN__STATE_FRAMES; i++)
         put(job, builder, state, STATE(frames) + sizeof(uint32_t) * i,
             LLVMBuildLoad2(
-                builder, i32_of(job),
+                builder, kiln__job_i32(job),
                 frame_in(job, builder, item, kiln__device_number(job, i)), ""));
 }
 
@@ -261,7 +256,7 @@ static void put_exception(kiln__codegen_job *job, LLVMBuilderRef builder,
     const LLVMValueRef report = of_item(job, builder, item, ITEM_REPORT);
 
     put_aligned(job, builder, state, STATE(report),
-                LLVMBuildTrunc(builder, report, i32_of(job), ""));
+                LLVMBuildTrunc(builder, report, kiln__job_i32(job), ""));
     put_aligned(job, builder, state, STATE(launch),
                 of_item(job, builder, item, ITEM_LAUNCH));
     for (unsigned i = 0; i < 2; i++)
@@ -306,7 +301,7 @@ static LLVMValueRef print_bits(const kiln__codegen_job *job,
     case KILN__PRINT_F32:
         value = LLVMBuildFPCast(builder, value,
                                 LLVMFloatTypeInContext(job->context), "");
-        value = LLVMBuildBitCast(builder, value, i32_of(job), "");
+        value = LLVMBuildBitCast(builder, value, kiln__job_i32(job), "");
         return LLVMBuildZExt(builder, value, i64_of(job), "");
     default:
         return LLVMBuildIntCast2(builder, value, i64_of(job), 0, "");
@@ -356,7 +351,7 @@ static void write_record(const print_job *p, LLVMValueRef begin,
                             kiln__device_number(p->job, KILN__STATE_SIZE), ""));
 
     put(p->job, p->builder, at, offsetof(struct kiln__print_record, report),
-        LLVMConstInt(i32_of(p->job), p->report, 0));
+        LLVMConstInt(kiln__job_i32(p->job), p->report, 0));
     put(p->job, p->builder, at, offsetof(struct kiln__print_record, launch),
         p->launch);
     for (size_t i = 0; i < count; i++)

@@ -13,14 +13,9 @@
 
 #define NEAR 32u /* lanes of a half */
 
-static LLVMTypeRef i32_of(const kiln__codegen_job *job)
-{
-    return LLVMInt32TypeInContext(job->context);
-}
-
 static LLVMValueRef number32(const kiln__codegen_job *job, uint32_t value)
 {
-    return LLVMConstInt(i32_of(job), value, 0);
+    return LLVMConstInt(kiln__job_i32(job), value, 0);
 }
 
 LLVMValueRef kiln__rocm_lane_count(kiln__codegen_job *job,
@@ -102,7 +97,7 @@ static LLVMValueRef places_of_items(kiln__codegen_job *job)
 
     if (places != NULL)
         return places;
-    type = LLVMArrayType2(i32_of(job), count);
+    type = LLVMArrayType2(kiln__job_i32(job), count);
     places = LLVMAddGlobalInAddressSpace(job->module, type, name,
                                          KILN__SHARED_SPACE);
     LLVMSetLinkage(places, LLVMInternalLinkage);
@@ -115,8 +110,8 @@ static LLVMValueRef places_of_items(kiln__codegen_job *job)
 static LLVMValueRef place_of(kiln__codegen_job *job, LLVMBuilderRef builder,
                              LLVMValueRef item)
 {
-    return LLVMBuildInBoundsGEP2(builder, i32_of(job), places_of_items(job),
-                                 &item, 1, "");
+    return LLVMBuildInBoundsGEP2(builder, kiln__job_i32(job),
+                                 places_of_items(job), &item, 1, "");
 }
 
 /* All lanes have come here, and what they wrote can be read. */
@@ -132,8 +127,9 @@ static LLVMValueRef through_memory(kiln__codegen_job *job,
                                    LLVMBuilderRef builder, LLVMValueRef word,
                                    LLVMValueRef from)
 {
-    const LLVMValueRef item = LLVMBuildTrunc(
-        builder, kiln__device_item_number(job, builder), i32_of(job), "");
+    const LLVMValueRef item =
+        LLVMBuildTrunc(builder, kiln__device_item_number(job, builder),
+                       kiln__job_i32(job), "");
     const LLVMValueRef first =
         LLVMBuildSub(builder, item, lane32(job, builder), "");
     LLVMValueRef result;
@@ -142,7 +138,7 @@ static LLVMValueRef through_memory(kiln__codegen_job *job,
     LLVMBuildStore(builder, word, place_of(job, builder, item));
     wait_for_lanes(job, builder);
     result = LLVMBuildLoad2(
-        builder, i32_of(job),
+        builder, kiln__job_i32(job),
         place_of(job, builder, LLVMBuildAdd(builder, first, from, "")), "");
     wait_for_lanes(job, builder);
     return result;

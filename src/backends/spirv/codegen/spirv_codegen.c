@@ -16,14 +16,9 @@
  * inlined, LLVM finds out which it is.
  */
 
-static LLVMTypeRef i32_of(const kiln__codegen_job *job)
-{
-    return LLVMInt32TypeInContext(job->context);
-}
-
 static LLVMValueRef number32(const kiln__codegen_job *job, uint32_t value)
 {
-    return LLVMConstInt(i32_of(job), value, 0);
+    return LLVMConstInt(kiln__job_i32(job), value, 0);
 }
 
 /* ---- ids ---- */
@@ -32,7 +27,7 @@ static LLVMValueRef number32(const kiln__codegen_job *job, uint32_t value)
 static LLVMValueRef of_dimension(kiln__codegen_job *job, LLVMBuilderRef builder,
                                  const char *name, uint32_t d)
 {
-    LLVMTypeRef i32 = i32_of(job);
+    LLVMTypeRef i32 = kiln__job_i32(job);
     LLVMValueRef dimension = number32(job, d);
     const LLVMValueRef function = kiln__spirv_builtin(
         job, name, LLVMInt64TypeInContext(job->context), &i32, 1);
@@ -84,7 +79,7 @@ static LLVMValueRef of_sub_group(kiln__codegen_job *job, LLVMBuilderRef builder,
 
     if (!needs_sub_groups(job))
         return kiln__device_number(job, 0);
-    function = kiln__spirv_builtin(job, name, i32_of(job), NULL, 0);
+    function = kiln__spirv_builtin(job, name, kiln__job_i32(job), NULL, 0);
     value = LLVMBuildCall2(builder, LLVMGlobalGetValueType(function), function,
                            NULL, 0, "");
     return LLVMBuildZExt(builder, value, LLVMInt64TypeInContext(job->context),
@@ -117,7 +112,7 @@ static LLVMValueRef call_together(kiln__codegen_job *job,
                                   LLVMTypeRef result, LLVMValueRef *arguments,
                                   unsigned count)
 {
-    LLVMTypeRef types[2] = {i32_of(job), i32_of(job)};
+    LLVMTypeRef types[2] = {kiln__job_i32(job), kiln__job_i32(job)};
     LLVMValueRef function = LLVMGetNamedFunction(job->module, name);
 
     if (function == NULL) {
@@ -146,8 +141,8 @@ static LLVMValueRef shuffle(kiln__codegen_job *job, LLVMBuilderRef builder,
                              SHUFFLE_MINOR);
         return word;
     }
-    return call_together(job, builder, "_Z17sub_group_shufflejj", i32_of(job),
-                         arguments, 2);
+    return call_together(job, builder, "_Z17sub_group_shufflejj",
+                         kiln__job_i32(job), arguments, 2);
 }
 
 /* ---- barriers and atomics ---- */

@@ -19,14 +19,9 @@
 
 static const char words_name[] = "kiln.failed";
 
-static LLVMTypeRef i32_of(const kiln__codegen_job *job)
-{
-    return LLVMInt32TypeInContext(job->context);
-}
-
 static LLVMTypeRef words_type(const kiln__codegen_job *job)
 {
-    return LLVMArrayType2(i32_of(job), WORDS);
+    return LLVMArrayType2(kiln__job_i32(job), WORDS);
 }
 
 static LLVMValueRef words_of(kiln__codegen_job *job)
@@ -78,7 +73,7 @@ void kiln__spirv_fail(kiln__codegen_job *job, LLVMBuilderRef builder,
 
     kiln__device_record(job, builder, item);
     store = LLVMBuildStore(
-        builder, LLVMConstInt(i32_of(job), 1, 0),
+        builder, LLVMConstInt(kiln__job_i32(job), 1, 0),
         word_at(job, builder, own(job, builder, item, OWN_TURN)));
     LLVMSetAlignment(store, 4);
     LLVMSetOrdering(store, LLVMAtomicOrderingMonotonic);
@@ -94,8 +89,8 @@ void kiln__spirv_converge(kiln__codegen_job *job, LLVMBuilderRef builder,
 
     kiln__hardware(job)->device.barrier(job, builder, item);
     turn = own(job, builder, item, OWN_TURN);
-    failed =
-        LLVMBuildLoad2(builder, i32_of(job), word_at(job, builder, turn), "");
+    failed = LLVMBuildLoad2(builder, kiln__job_i32(job),
+                            word_at(job, builder, turn), "");
     over = LLVMBuildOr(builder, own(job, builder, item, OWN_OVER),
                        LLVMBuildZExt(builder, failed, i64, ""), "");
     set_own(job, builder, item, OWN_OVER, over);
@@ -142,7 +137,7 @@ void kiln__spirv_begin(kiln__codegen_job *job, LLVMBuilderRef builder,
                     first, all);
     LLVMPositionBuilderAtEnd(builder, first);
     for (uint64_t i = 0; i < WORDS; i++)
-        LLVMBuildStore(builder, LLVMConstNull(i32_of(job)),
+        LLVMBuildStore(builder, LLVMConstNull(kiln__job_i32(job)),
                        word_at(job, builder, kiln__device_number(job, i)));
     LLVMBuildBr(builder, all);
     LLVMPositionBuilderAtEnd(builder, all);
