@@ -35,7 +35,7 @@ KILN_BEGIN_DECLS
 
 /**
  * Settings of a config. Zero is the default everywhere. Each setting belongs
- * to one or more scopes (docs/design.md, "Keys"): `[typed]` enters the owner
+ * to one or more scopes (docs/design/keys.md): `[typed]` enters the owner
  * token and so the typed IR's key, `[runtime]` the runtime functions' key,
  * `[binary]` the full config key, `[load]` none.
  */
