@@ -1,15 +1,18 @@
 #!/bin/sh
-# Holds README.md against what is there: readme.sh SOURCE-FOLDER BIN-FOLDER
+# Holds README.md, docs/settings.md and docs/extending.md against what is there:
+# readme.sh SOURCE-FOLDER BIN-FOLDER
 set -eu
 source=$1 bin=$2
 readme=$source/README.md
+settings=$source/docs/settings.md
+extending=$source/docs/extending.md
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 found=0
 
 complain()
 {
-    echo "README.md: $*"
+    echo "README.md, docs/settings.md or docs/extending.md: $*"
     found=1
 }
 
@@ -30,17 +33,40 @@ commands()
         "$readme"
 }
 
-# spans: what stands between backquotes outside of fenced blocks.
+# spans: what stands between backquotes outside of fenced blocks, on both pages.
 spans()
 {
-    awk '/^```/ { inside = !inside } !inside' "$readme" |
+    awk 'FNR == 1 { inside = 0 } /^```/ { inside = !inside } !inside' \
+        "$readme" "$settings" |
         grep -oE '`[^`]+`' | tr -d '`'
+}
+
+# anchors PAGE: the names of its headings, as links have them.
+anchors()
+{
+    sed -n 's/^##* //p' "$1" | tr 'A-Z ' 'a-z-' | tr -dc 'a-z0-9_\n-'
+}
+
+# links PAGE: each link's file leads somewhere from the page's folder, and its
+# anchor to a heading.
+links()
+{
+    for link in $(grep -oE '\]\([^)]*\)' "$1" | tr -d ']()'); do
+        to=${link%%#*}
+        to=${to:+${1%/*}/$to}
+        to=${to:-$1}
+        test -e "$to" || complain "no $link"
+        case $link in
+        *'#'*) anchors "$to" | grep -qx -- "${link#*#}" ||
+            complain "no heading for $link" ;;
+        esac
+    done
 }
 
 # ---- layout ----
 
-awk 'length($0) > 80 && !/^\|/ { print "README.md:" FNR ": over 80 columns"; bad = 1 }
-    END { exit bad }' "$readme" || found=1
+awk 'length($0) > 80 && !/^\|/ { print FILENAME ":" FNR ": over 80 columns"; bad = 1 }
+    END { exit bad }' "$readme" "$settings" "$extending" || found=1
 
 # ---- the example ----
 
@@ -51,9 +77,9 @@ test "$(wc -l <"$folder/readme.c")" -le 43 || complain "the example is long"
 
 # ---- links, scripts, paths ----
 
-for link in $(grep -oE '\]\([^)]*\)' "$readme" | tr -d ']()'); do
-    test -e "$source/$link" || complain "no $link"
-done
+links "$readme"
+links "$settings"
+links "$extending"
 for script in $(commands sh | awk '{ print $2 }'); do
     test -f "$source/$script" || complain "no $script"
 done
@@ -81,13 +107,55 @@ for preset in $(grep -oE -- '--preset [a-z]+' "$readme" | awk '{ print $2 }'); d
         complain "no preset $preset"
 done
 
+# ---- where things are added: paths, and names of the source ----
+
+grep -oE '`[^`]+`' "$extending" | tr -d '`' >"$folder/named"
+grep -E '^(src|tests|tools|include|cmake|docs)/' "$folder/named" |
+    grep -v 'NAME\|\*' | sort -u >"$folder/paths"
+test "$(wc -l <"$folder/paths")" -ge 40 || complain "few paths"
+while read -r path; do
+    test -e "$source/$path" || complain "no $path"
+done <"$folder/paths"
+sed -n 's/^\([A-Za-z_][A-Za-z0-9_]*\)\(()\)\{0,1\}$/\1/p' "$folder/named" |
+    grep -i '_' | grep -v '\.\.\.' | sort -u >"$folder/names"
+test "$(wc -l <"$folder/names")" -ge 40 || complain "few names"
+while read -r name; do
+    grep -rqw -- "$name" "$source/include" "$source/src" "$source/tools" \
+        "$source/tests" || complain "no $name"
+done <"$folder/names"
+
 # ---- the environment, both ways ----
 
-sed -n 's/^| `\(KILN_[A-Z_]*\)` |.*/\1/p' "$readme" | sort >"$folder/told"
+sed -n 's/^| `\(KILN_[A-Z_]*\)` |.*/\1/p' "$settings" | sort >"$folder/told"
 sed -n 's/^ *{"\(KILN_[A-Z_]*\)",.*/\1/p' "$source/src/context/environment.c" |
     sort >"$folder/read"
 test -s "$folder/read"
 diff "$folder/told" "$folder/read" || complain "variables differ"
+
+# members STRUCT HEADER: the names of its members.
+members()
+{
+    awk -v struct="$1" '
+        $0 ~ "^typedef struct " struct " " { inside = 1; next }
+        $0 ~ "^} " struct ";" { exit }
+        inside && /;/ { sub(/;.*/, ""); sub(/.*[ *]/, ""); print }' \
+        "$source/include/kiln/$2"
+}
+
+# Options that the page tells of are members of the structs, and each option of
+# the cache is told.
+sed -n 's/^| `KILN_[A-Z_]*` | `\([a-z_.]*\)` |.*/\1/p' "$settings" |
+    sort -u >"$folder/options"
+{
+    members kiln_context_options context.h
+    members kiln_cache_options cache.h | grep -vx 'size\|reserved.*' |
+        sed 's/^/cache./'
+} | sort -u >"$folder/members"
+comm -23 "$folder/options" "$folder/members" >"$folder/unknown"
+test ! -s "$folder/unknown" || complain "no option $(cat "$folder/unknown")"
+grep '^cache\.' "$folder/members" |
+    comm -13 "$folder/options" - >"$folder/untold"
+test ! -s "$folder/untold" || complain "nothing of $(cat "$folder/untold")"
 
 # ---- the command ----
 
