@@ -8,27 +8,8 @@
 #include "kiln/sys/cache_tools.h"
 
 /*
- * owner token  = H(TYPED settings)
- * instance key = H(schema, frontend, owner token, function, type ids, root
- *                method digest)
- * program key  = H(frontend, owner token, function, type ids, digest of the
- *                program text): finds the typed digest without inference
- * typed digest = H(typed IR of the root and, in call order, the typed digests
- *                of what it calls, and those of what it depends on); of a
- *                frontend that lowers by itself H(all that lower() may read of
- *                an instance, owner token)
- * runtime key  = H(owner token, RUNTIME settings, function's typed digest,
- *                codegen identity)
- * closure key  = H(library's digest, symbol, RUNTIME settings, codegen
- *                identity): of what a kernel takes from a bitcode library
- * source key   = H(frontend, runtime texts, package, its history, text): finds
- *                what a text defines without parsing it
- * attached key = H(consumer, the instance's identity, all settings of a config
- *                or none)
- * binary key   = H(typed digest, runtime library's digest, BINARY settings,
- *                codegen identity)
- * native key   = H(binary key, digest of its payload, driver and device)
- * session key  = H(binary key): finds why there is no binary
+ * What each key is made of, and why: docs/design/keys.md. What of it can be
+ * read back: key_fields.c.
  */
 #define KILN__KEY_SCHEMA 2
 
