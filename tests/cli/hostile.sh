@@ -145,7 +145,7 @@ cmp -s a.npy b.npy || fail "something else was written into the array's file"
 
 # Half of a pair of UTF-16, in UTF-8, is no text, nor is a character cut off.
 mkdir "$(printf 'a\355\240\200b\303')"
-KILN_CACHE=on KILN_CACHE_DIR="$PWD/$(printf 'a\355\240\200b\303')" \
+KILN_CACHE=rw KILN_CACHE_DIR="$PWD/$(printf 'a\355\240\200b\303')" \
     "$kiln" cache doctor --json >out 2>err || true
 grep -q 'a\\ufffd\\ufffd\\ufffdb\\ufffd' out || fail "JSON of bytes that are no text"
 if iconv -f UTF-8 -t UTF-16 <out >/dev/null 2>&1; then :; else
