@@ -241,6 +241,7 @@ static kiln__codegen_settings settings_of(const kiln__build *build)
 
     memset(settings.required_group_size, 0,
            sizeof settings.required_group_size);
+    settings.opt_level = 3; /* passes run over what it is linked into */
     settings.maximum_group_size = 0;
     settings.minimum_groups = 0;
     settings.entry_abi = KILN_ABI_KERNEL;
