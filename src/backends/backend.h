@@ -87,7 +87,7 @@ kiln_status kiln__patch(kiln__patched **patched, const kiln_kernel *kernel,
 /* Frees the copy and lets go of the roots. NULL is fine. */
 void kiln__patched_free(kiln__patched *patched, const kiln_context *context);
 
-/* ---- load.c ---- */
+/* ---- kernel_load.c ---- */
 
 /* Opens a device, or gives the one that was opened before. */
 kiln_status kiln__driver_device_get(const kiln__driver_device **out,

@@ -13,10 +13,10 @@
 #include "tiers/tiers_state.h"
 
 /*
- * The other end of load.c, stored_program.c, stored_binary.c, provenance.c and
- * the summaries of texts: each says how its meta is laid out, behind a version.
- * What is of another version, or is cut short, is shown as far as it is
- * understood.
+ * The other end of stored_typed.c, stored_program.c, stored_binary.c,
+ * provenance.c and the summaries of texts: each says how its meta is laid out,
+ * behind a version. What is of another version, or is cut short, is shown as
+ * far as it is understood.
  */
 
 /* Zero: no version begins the meta of that kind. */

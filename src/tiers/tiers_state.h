@@ -387,7 +387,7 @@ kiln_status kiln__entry_writer_artifact(kiln__entry_writer *out,
                                         const kiln_alloc *alloc,
                                         const kiln_artifact *artifact);
 
-/* ---- load.c: code instances from the stores ---- */
+/* ---- stored_typed.c: code instances from the stores ---- */
 /* Fills the inference with what a store has under its instance key, if every
    query in it has the same answer today and what it calls is what it was.
    Else the inference is as it was. KILN_ENOTFOUND: there is none; KILN_ESTACK:

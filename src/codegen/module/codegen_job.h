@@ -215,6 +215,12 @@ typedef struct kiln__foreign_limit {
 #define KILN__HAS_F80 16u
 #define KILN__HAS_WIDE 32u        /* integers of more than 64 bits */
 #define KILN__HAS_APPROXIMATE 64u /* for calls with the flag afn only */
+/* Several of them; the last for calls with that flag, and no double. */
+#define KILN__HAS_FLOATS \
+    (KILN__HAS_F16 | KILN__HAS_BF16 | KILN__HAS_F32 | KILN__HAS_F64)
+#define KILN__HAS_SINGLE_AND_DOUBLE (KILN__HAS_F32 | KILN__HAS_F64)
+#define KILN__HAS_QUICK_FLOATS \
+    (KILN__HAS_F16 | KILN__HAS_BF16 | KILN__HAS_F32 | KILN__HAS_APPROXIMATE)
 
 /** What modules of other frontends may have on a target, beyond what all have.
  *  Of address spaces a bit for each, from 0. */

@@ -10,9 +10,9 @@
 /*
  * Two entries of one key may differ because the program is another one, which
  * is as it should be, or though it is the same, which is a fault. An entry's
- * meta (load.c says what is in it) has questions with their answers: queries,
- * uses of libraries, edges. Where both entries ask the same and have other
- * answers, they are of two programs. What only one of them asks it asked
+ * meta (stored_typed.c says what is in it) has questions with their answers:
+ * queries, uses of libraries, edges. Where both entries ask the same and have
+ * other answers, they are of two programs. What only one of them asks it asked
  * because an answer before that was another one.
  */
 

@@ -7,23 +7,18 @@
  * library.
  */
 
-#define FLOATS (KILN__HAS_F16 | KILN__HAS_BF16 | KILN__HAS_F32 | KILN__HAS_F64)
-#define EXACT (KILN__HAS_F32 | KILN__HAS_F64)
-#define APPROXIMATE \
-    (KILN__HAS_F16 | KILN__HAS_BF16 | KILN__HAS_F32 | KILN__HAS_APPROXIMATE)
-
 const kiln__foreign_limit kiln__cuda_limits[] = {
     {"acos", 0},
     {"asin", 0},
     {"atan", 0},
     {"atan2", 0},
-    {"canonicalize", EXACT},
+    {"canonicalize", KILN__HAS_SINGLE_AND_DOUBLE},
     {"clmul", 0},
-    {"cos", APPROXIMATE},
+    {"cos", KILN__HAS_QUICK_FLOATS},
     {"cosh", 0},
     {"exp", 0},
     {"exp10", 0},
-    {"exp2", FLOATS & ~KILN__HAS_F64},
+    {"exp2", KILN__HAS_FLOATS & ~KILN__HAS_F64},
     {"experimental.constrained.acos", 0},
     {"experimental.constrained.asin", 0},
     {"experimental.constrained.atan", 0},
@@ -55,9 +50,9 @@ const kiln__foreign_limit kiln__cuda_limits[] = {
     {"experimental.constrained.tan", 0},
     {"experimental.constrained.tanh", 0},
     {"experimental.constrained.uitofp", 0},
-    {"fptosi.sat", FLOATS},
-    {"fptoui.sat", FLOATS},
-    {"frexp", EXACT},
+    {"fptosi.sat", KILN__HAS_FLOATS},
+    {"fptoui.sat", KILN__HAS_FLOATS},
+    {"frexp", KILN__HAS_SINGLE_AND_DOUBLE},
     {"llrint", 0},
     {"llround", 0},
     {"log", 0},
@@ -70,7 +65,7 @@ const kiln__foreign_limit kiln__cuda_limits[] = {
     {"powi", 0},
     {"sdiv.fix", 0},
     {"sdiv.fix.sat", 0},
-    {"sin", APPROXIMATE},
+    {"sin", KILN__HAS_QUICK_FLOATS},
     {"sincos", 0},
     {"sinh", 0},
     {"smul.fix", 0},

@@ -13,12 +13,12 @@
  * nobody asked for, or no business of a kernel's.
  */
 
-#define NARROW (KILN__HAS_F16 | KILN__HAS_BF16 | KILN__HAS_F32 | KILN__HAS_F64)
-#define EXACT (KILN__HAS_F32 | KILN__HAS_F64)
+/* Without KILN__HAS_WIDE: integers of at most 64 bits. */
+#define NARROW KILN__HAS_FLOATS
 
 const kiln__foreign_limit kiln__host_limits[] = {
-    {"experimental.constrained.frem", EXACT},
-    {"modf", EXACT},
+    {"experimental.constrained.frem", KILN__HAS_SINGLE_AND_DOUBLE},
+    {"modf", KILN__HAS_SINGLE_AND_DOUBLE},
     {"sdiv.fix", NARROW},
     {"sdiv.fix.sat", NARROW},
     {"udiv.fix", NARROW},
