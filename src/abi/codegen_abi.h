@@ -19,7 +19,7 @@
  * hands the failure to whoever waits, and the thread parks for ever.
  */
 
-#define KILN__CODEGEN_ABI 9
+#define KILN__CODEGEN_ABI 10
 
 /* Forms beside KILN_EMIT_...: bitcode of functions[0] alone, which calls the
    others by their names; and of what a module defines under a name, with all
@@ -78,25 +78,37 @@ typedef struct kiln__codegen_tool {
     kiln__file_stamp file; /* that it was when it was opened or started */
 } kiln__codegen_tool;
 
+/**
+ * X(type, member, most): the numbers among the settings. They go over to
+ * workers by this map, so a new one needs no other line there; `most` is what
+ * a worker takes.
+ */
+#define KILN__CODEGEN_NUMBER_MAP(X) \
+    X(uint8_t, opt_level, 3) \
+    X(uint8_t, debug_level, KILN_DEBUG_FULL) \
+    X(uint8_t, bounds_checks, 1) \
+    X(uint8_t, fast_math, 1) \
+    X(uint8_t, contract, 1) \
+    X(uint8_t, entry_abi, UINT8_MAX)            /* KILN_ABI_... */ \
+    X(uint8_t, sites, UINT8_MAX)                /* KILN_SITES_... */ \
+    X(uint8_t, math_names, UINT8_MAX)           /* KILN__NAMES_... */ \
+    X(uint32_t, maximum_group_size, UINT32_MAX) /* 0: any */ \
+    X(uint32_t, minimum_groups, UINT32_MAX)     /* 0: any */
+
+#define KILN__CODEGEN_NUMBER(type, member, most) type member;
+
 /** Every setting that code generation reads, resolved. */
 typedef struct kiln__codegen_settings {
     const char *backend; /* "host" */
     const char *triple;
     const char *processor;
     const char *features;
-    const char *options;   /* the backend's own */
-    uint8_t opt_level;     /* 0 to 3 */
-    uint8_t debug_level;   /* KILN_DEBUG_... */
-    uint8_t bounds_checks; /* 0 or 1 */
-    uint8_t fast_math;     /* 0 or 1 */
-    uint8_t contract;      /* 0 or 1 */
-    uint8_t entry_abi;     /* KILN_ABI_... */
-    uint8_t sites;         /* KILN_SITES_... */
-    uint8_t math;          /* KILN_MATH_... */
+    const char *options; /* the backend's own */
     uint32_t required_group_size[3];
-    uint32_t maximum_group_size; /* 0: any */
-    uint32_t minimum_groups;     /* 0: any */
+    KILN__CODEGEN_NUMBER_MAP(KILN__CODEGEN_NUMBER)
 } kiln__codegen_settings;
+
+#undef KILN__CODEGEN_NUMBER
 
 /** What was made of one kernel; borrowed during finish(). */
 typedef struct kiln__codegen_result {

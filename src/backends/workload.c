@@ -9,6 +9,7 @@
 #include "base/digest/digest.h"
 #include "base/system/thread.h"
 #include "context/keys/settings.h"
+#include "context/targets/target_traits.h"
 #include "tiers/binary/artifact.h"
 
 /*
@@ -86,7 +87,7 @@ static void add_overlays(kiln__text *out, const kiln_config *config)
 {
     size_t size = strlen(config->overlays);
 
-    if (strcmp(config->backend, "host") != 0)
+    if (kiln__target_traits_of(config)->is_device)
         size = without(config->overlays, size, KILN__DEVICE_OVERLAY);
     size = without(config->overlays, size, config->backend);
     if (size == 0)

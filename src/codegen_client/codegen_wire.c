@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "codegen_client/codegen_wire.h"
 
+#include <stddef.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -15,9 +16,11 @@
 #define FIELD_SIZE ((size_t)9) /* the least that a field takes */
 #define NUMBER_SIZE (FIELD_SIZE + 8)
 
-/* Whoever adds a member to one of these adds it here, and to the numbers. What
-   was begun stays in its process. */
-_Static_assert(sizeof(kiln__codegen_settings) == 9 * sizeof(void *),
+/* Whoever adds a member to one of these adds it here, and to the numbers; the
+   settings' own numbers go over by their map. What was begun stays in its
+   process. */
+_Static_assert(offsetof(kiln__codegen_settings, opt_level) ==
+                   5 * sizeof(void *) + 3 * sizeof(uint32_t),
                "settings");
 _Static_assert(sizeof(kiln__codegen_function) == 11 * sizeof(void *),
                "function");
@@ -231,18 +234,11 @@ static void put_settings(kiln__encoder *out,
     kiln__encode_text(out, settings->processor);
     kiln__encode_text(out, settings->features);
     kiln__encode_text(out, settings->options);
-    kiln__encode_u64(out, settings->opt_level);
-    kiln__encode_u64(out, settings->debug_level);
-    kiln__encode_u64(out, settings->bounds_checks);
-    kiln__encode_u64(out, settings->fast_math);
-    kiln__encode_u64(out, settings->contract);
-    kiln__encode_u64(out, settings->entry_abi);
-    kiln__encode_u64(out, settings->sites);
-    kiln__encode_u64(out, settings->math);
     for (int i = 0; i < 3; i++)
         kiln__encode_u64(out, settings->required_group_size[i]);
-    kiln__encode_u64(out, settings->maximum_group_size);
-    kiln__encode_u64(out, settings->minimum_groups);
+#define PUT(type, member, most) kiln__encode_u64(out, settings->member);
+    KILN__CODEGEN_NUMBER_MAP(PUT)
+#undef PUT
 }
 
 static const kiln__codegen_settings *get_settings(reading *r)
@@ -260,18 +256,11 @@ static const kiln__codegen_settings *get_settings(reading *r)
     out->options = get_text_or_none(r);
     if (!out->options)
         out->options = "";
-    out->opt_level = (uint8_t)get_at_most(r, 3);
-    out->debug_level = (uint8_t)get_at_most(r, KILN_DEBUG_FULL);
-    out->bounds_checks = (uint8_t)get_at_most(r, 1);
-    out->fast_math = (uint8_t)get_at_most(r, 1);
-    out->contract = (uint8_t)get_at_most(r, 1);
-    out->entry_abi = (uint8_t)get_at_most(r, UINT8_MAX);
-    out->sites = (uint8_t)get_at_most(r, UINT8_MAX);
-    out->math = (uint8_t)get_at_most(r, UINT8_MAX);
     for (int i = 0; i < 3; i++)
         out->required_group_size[i] = (uint32_t)get_at_most(r, UINT32_MAX);
-    out->maximum_group_size = (uint32_t)get_at_most(r, UINT32_MAX);
-    out->minimum_groups = (uint32_t)get_at_most(r, UINT32_MAX);
+#define GET(type, member, most) out->member = (type)get_at_most(r, most);
+    KILN__CODEGEN_NUMBER_MAP(GET)
+#undef GET
     return out;
 }
 

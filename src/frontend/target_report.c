@@ -139,7 +139,7 @@ kiln_status kiln__device_findings(const kiln_code *root,
     kiln__closure c;
     kiln_status status;
 
-    if (strcmp(config->backend, "host") == 0)
+    if (!kiln__target_traits_of(config)->is_device)
         return KILN_OK;
     status = kiln__closure_read(&c, root, alloc, error);
     if (status == KILN_OK)

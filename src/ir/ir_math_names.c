@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "ir/ir.h"
-#include "kiln/config.h"
 
 /* C's name, which the others are made of, and the number of operands. */
 static const struct function {
@@ -30,17 +29,6 @@ static const struct function {
     [KILN__MATH_FMOD] = {"fmod", 2},
 };
 
-int kiln__device_math_names(const char *backend, uint32_t math)
-{
-    const int is_vendor = math == KILN_MATH_VENDOR;
-
-    if (strcmp(backend, "cuda") == 0)
-        return is_vendor ? KILN__NAMES_LIBDEVICE : KILN__NAMES_OPENCL;
-    if (strcmp(backend, "rocm") == 0)
-        return is_vendor ? KILN__NAMES_OCML : KILN__NAMES_OPENCL;
-    return strcmp(backend, "spirv") == 0 ? KILN__NAMES_OPENCL : -1;
-}
-
 int kiln__device_math_name(char out[KILN__MATH_NAME_SIZE], int names,
                            uint32_t operation, int32_t kind)
 {
@@ -48,7 +36,7 @@ int kiln__device_math_name(char out[KILN__MATH_NAME_SIZE], int names,
     const int is_f32 = kind == KILN_TYPE_F32;
     const char *letters = is_f32 ? "ff" : "dd";
 
-    if (f->name == NULL || names < 0)
+    if (f->name == NULL || names == KILN__NAMES_NONE)
         return 0;
     if (names == KILN__NAMES_LIBDEVICE)
         snprintf(out, KILN__MATH_NAME_SIZE, "__nv_%s%s", f->name,

@@ -15,13 +15,10 @@
 
 #define KILN__MATH_NAME_SIZE 32
 
-#define KILN__NAMES_OPENCL 0
-#define KILN__NAMES_LIBDEVICE 1
-#define KILN__NAMES_OCML 2
-
-/* How a backend's functions are called, `math` being KILN_MATH_...; -1: as
-   the host's. */
-int kiln__device_math_names(const char *backend, uint32_t math);
+#define KILN__NAMES_NONE 0 /* the host's */
+#define KILN__NAMES_OPENCL 1
+#define KILN__NAMES_LIBDEVICE 2
+#define KILN__NAMES_OCML 3
 
 /* Writes the name of the function for KILN__MATH_... on f32 or f64. Returns 0
    where every device has an instruction, or LLVM a short way, instead. */

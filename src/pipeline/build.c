@@ -13,6 +13,7 @@
 #include "context/host_objects.h"
 #include "context/keys/key.h"
 #include "context/log.h"
+#include "context/targets/target_traits.h"
 #include "context/trace.h"
 #include "context/types/types.h"
 #include "frontend/typed_reports.h"
@@ -59,7 +60,7 @@ static void fill_settings(kiln__build *build)
         .contract = is_on(config->contract),
         .entry_abi = (uint8_t)config->entry_abi,
         .sites = (uint8_t)config->sites,
-        .math = (uint8_t)config->math,
+        .math_names = kiln__target_math(config).names,
         .maximum_group_size = (uint32_t)config->maximum_group,
         .minimum_groups = (uint32_t)config->minimum_groups,
         .required_group_size = {(uint32_t)config->required_group_x,
@@ -422,10 +423,13 @@ void kiln__build_free(kiln__build *build)
    be, starts its own tools. */
 static void begin_tools(kiln__build *build)
 {
-    if (build->request.form != KILN_EMIT_BINARY || build->request.module ||
+    const kiln__target_traits *traits = kiln__target_traits_of(build->config);
+
+    if (traits->begin_tool == NULL || build->request.form != KILN_EMIT_BINARY ||
+        build->request.module ||
         build->context->codegen_mode == KILN_CODEGEN_WORKER)
         return;
-    build->begun = kiln__ptxas_begin(&build->settings);
+    build->begun = traits->begin_tool(&build->settings);
     build->request.begun = build->begun;
     build->begun_guard =
         (kiln__fork_guard){NULL, kiln__ptxas_forget, build->begun, NULL};

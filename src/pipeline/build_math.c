@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "context/keys/settings.h"
+#include "context/targets/target_traits.h"
 #include "ir/ir.h"
 #include "ir/ir_math_names.h"
 #include "ir/ir_tables.h"
@@ -12,7 +13,7 @@
 
 /*
  * Found on typed IR, as lowering will declare them: an f16 is computed in f32,
- * a vector element by element. SPIR-V has its functions in itself.
+ * a vector element by element.
  */
 
 typedef struct planning {
@@ -82,15 +83,15 @@ kiln_status kiln__build_plan_math(const kiln__library_use **out, size_t *count,
                                   kiln__build *build, kiln_error **error)
 {
     const kiln_config *config = build->config;
+    const kiln__math_source source = kiln__target_math(config);
     planning p = {
         .build = build,
-        .names =
-            kiln__device_math_names(config->backend, (uint32_t)config->math),
+        .names = source.names,
     };
     kiln__library_use *uses = NULL;
 
     *count = 0;
-    if (p.names < 0 || strcmp(config->backend, "spirv") == 0)
+    if (!source.links)
         return KILN_OK;
     for (size_t i = 0; i < build->closure_count; i++)
         if (look_at(&p, build->closure[i]) != KILN_OK)

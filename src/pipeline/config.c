@@ -13,6 +13,7 @@
 #include "base/system/thread.h"
 #include "context/keys/key.h"
 #include "context/keys/settings.h"
+#include "context/targets/target_traits.h"
 #include "pipeline/config.h"
 #include "tiers/binary/artifact.h"
 
@@ -281,7 +282,7 @@ static kiln_status resolve_overlays(kiln_config *config, const char *given)
 {
     const kiln_alloc *alloc = &config->context->alloc;
     const char *own[] = {config->backend, KILN__DEVICE_OVERLAY};
-    const size_t count = strcmp(config->backend, "host") == 0 ? 1 : 2;
+    const size_t count = kiln__target_traits_of(config)->is_device ? 2 : 1;
 
     config->overlays = kiln__string_copy(alloc, given);
     for (size_t i = 0; config->overlays && i < count; i++) {

@@ -7,25 +7,8 @@
 #include "base/error.h"
 #include "base/toolchain/tool_paths.h"
 #include "context/keys/settings.h"
-#include "ir/ir_math_names.h"
+#include "context/targets/target_traits.h"
 #include "tiers/runtime/bitcode_library.h"
-
-/* The file that has the functions of the config's library, or -1. */
-static int file_of(const kiln_config *config)
-{
-    const int is_cuda = strcmp(config->backend, "cuda") == 0;
-
-    switch (kiln__device_math_names(config->backend, (uint32_t)config->math)) {
-    case KILN__NAMES_OPENCL:
-        return is_cuda ? KILN__TOOL_LIBCLC_NVPTX64 : KILN__TOOL_LIBCLC_AMDGCN;
-    case KILN__NAMES_LIBDEVICE:
-        return KILN__TOOL_LIBDEVICE;
-    case KILN__NAMES_OCML:
-        return KILN__TOOL_OCML;
-    default:
-        return -1;
-    }
-}
 
 /* For people: the same whatever it was made for. */
 static const char *name_of(int tool)
@@ -39,10 +22,11 @@ kiln_status kiln__math_library(const struct kiln__library **out,
                                kiln_context *context, const kiln_config *config,
                                kiln_error **error)
 {
-    const int tool = file_of(config);
+    const kiln__math_source source = kiln__target_math(config);
+    const int tool = source.tool;
     char path[PATH_MAX];
 
-    if (tool < 0)
+    if (!source.links)
         return kiln__error_set(error, KILN_EUNSUPPORTED,
                                "%s has no mathematical functions of the "
                                "vendor's in this version",

@@ -24,7 +24,7 @@ static const kiln__codegen_settings settings = {
     .contract = 1,
     .entry_abi = 2,
     .sites = 3,
-    .math = 4,
+    .math_names = 4,
     .required_group_size = {5, 6, 7},
     .maximum_group_size = 8,
     .minimum_groups = 9,
@@ -87,17 +87,19 @@ static kiln_status decode(kiln__codegen_request *out, kiln__arena *arena,
 static void assert_equal_settings(const kiln__codegen_settings *a,
                                   const kiln__codegen_settings *b)
 {
-    const size_t numbers = offsetof(kiln__codegen_settings, opt_level);
-    const size_t end = offsetof(kiln__codegen_settings, minimum_groups) +
-                       sizeof a->minimum_groups;
-
     assert_string_equal(a->backend, b->backend);
     assert_string_equal(a->triple, b->triple);
     assert_string_equal(a->processor, b->processor);
     assert_string_equal(a->features, b->features);
     assert_string_equal(a->options, b->options);
-    assert_memory_equal((const char *)a + numbers, (const char *)b + numbers,
-                        end - numbers);
+    assert_memory_equal(a->required_group_size, b->required_group_size,
+                        sizeof a->required_group_size);
+    /* A number of zero would be equal though it was not sent. */
+#define ASSERT_EQUAL_NUMBER(type, member, most) \
+    assert_int_not_equal(a->member, 0); \
+    assert_int_equal(a->member, b->member);
+    KILN__CODEGEN_NUMBER_MAP(ASSERT_EQUAL_NUMBER)
+#undef ASSERT_EQUAL_NUMBER
 }
 
 static void assert_equal_functions(const kiln__codegen_request *made)

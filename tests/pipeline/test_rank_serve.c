@@ -181,11 +181,19 @@ static void the_owner_compiles_what_it_never_asked_for(void **state)
 static void every_setting_goes_over(void **state)
 {
     kiln_config_options settings[] = {
-        {.target = "host:x86-64-v2"},       {.entry_name = "start"},
-        {.overlays = "mine,host"},          {.opt_level = KILN_OPT_1},
-        {.debug_level = KILN_DEBUG_LINES},  {.bounds_checks = KILN_SWITCH_OFF},
-        {.fast_math = KILN_SWITCH_ON},      {.contract = KILN_SWITCH_OFF},
-        {.required_group_size = {8, 2, 1}}, {.sites = KILN_SITES_PATCH},
+        {.target = "host:x86-64-v2"},
+        {.entry_name = "start"},
+        {.overlays = "mine,host"},
+        {.opt_level = KILN_OPT_1},
+        {.debug_level = KILN_DEBUG_LINES},
+        {.bounds_checks = KILN_SWITCH_OFF},
+        {.fast_math = KILN_SWITCH_ON},
+        {.contract = KILN_SWITCH_OFF},
+        {.required_group_size = {8, 2, 1}},
+        {.sites = KILN_SITES_PATCH},
+        {.math = KILN_MATH_VENDOR},
+        {.maximum_group_size = 64},
+        {.minimum_groups = 2},
     };
     const size_t count = sizeof settings / sizeof settings[0];
 

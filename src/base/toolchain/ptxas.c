@@ -75,8 +75,7 @@ kiln__tool_process *kiln__ptxas_begin(const kiln__codegen_settings *settings)
     command c;
     const kiln__tool_command run = {.program = path, .arguments = c.arguments};
 
-    if (strcmp(settings->backend, "cuda") != 0 ||
-        !kiln__cuda_may_use(settings, KILN__CUDA_TOOL_PTXAS))
+    if (!kiln__cuda_may_use(settings, KILN__CUDA_TOOL_PTXAS))
         return NULL;
     if (kiln__cuda_may_use(settings, KILN__CUDA_TOOL_NVJITLINK) &&
         kiln__tool_find(path, KILN__TOOL_NVJITLINK) != KILN__TOOL_ABSENT)

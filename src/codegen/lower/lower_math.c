@@ -125,9 +125,9 @@ static int function_name(const kiln__lowering *l, const kiln__ir_node *node,
     const char *name = floats[node->imm].function;
 
     if (l->job->backend->device != NULL)
-        return kiln__device_math_name(
-            out, kiln__device_math_names(settings->backend, settings->math),
-            (uint32_t)node->imm, is_f32 ? KILN_TYPE_F32 : KILN_TYPE_F64);
+        return kiln__device_math_name(out, settings->math_names,
+                                      (uint32_t)node->imm,
+                                      is_f32 ? KILN_TYPE_F32 : KILN_TYPE_F64);
     if (name == NULL)
         return 0;
     (void)snprintf(out, KILN__MATH_NAME_SIZE, "%s%s", name, is_f32 ? "f" : "");

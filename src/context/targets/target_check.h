@@ -3,8 +3,8 @@
 #ifndef KILN_CONTEXT_TARGETS_TARGET_CHECK_H
 #define KILN_CONTEXT_TARGETS_TARGET_CHECK_H
 
+#include "context/targets/target_traits.h"
 #include "ir/ir_uniform.h"
-#include "kiln/config.h"
 #include "kiln/kernel.h"
 
 /*
@@ -13,27 +13,6 @@
  * What only code generation knows, a frame that is too large or arguments that
  * it adds, is still found there.
  */
-
-/* What a target has. Of a number 0 is "no bound that is known here". */
-typedef struct kiln__device_limits {
-    const char *target; /* for people: "cuda:sm_90:ptx80" */
-    uint8_t has_f16;
-    uint8_t has_f64;
-    uint8_t has_wide_atomics;  /* 64 bits */
-    uint8_t has_small_atomics; /* 8 and 16 bits, be it by loops */
-    uint8_t has_sub_groups;
-    uint8_t has_recursion;
-    const char *options[5]; /* of the target that would give f16, f64, wide
-                               atomics, sub-groups, larger arguments; or NULL */
-    uint64_t argument_bytes;
-    uint32_t parameters;  /* of a kernel */
-    uint64_t local_bytes; /* of a group, in arrays of the program's */
-    uint32_t group_items;
-    uint32_t group_depth; /* along the last dimension */
-} kiln__device_limits;
-
-void kiln__device_limits_of(kiln__device_limits *out,
-                            const kiln_config *config);
 
 /* What is asked of it from outside of the typed IR. */
 typedef struct kiln__device_launch {

@@ -2,10 +2,9 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <string.h>
 
-#include "abi/host_abi.h"
 #include "base/error.h"
 #include "context/keys/settings.h"
-#include "context/targets/target_check.h"
+#include "context/targets/target_traits.h"
 #include "tiers/binary/artifact.h"
 #include "tiers/tiers.h"
 
@@ -21,27 +20,17 @@
 /* Of any target's numbers, more than there will be. */
 #define REGISTERS_MOST 4096u
 #define SUB_GROUP_MOST 1024u
-#define PRIVATE_MOST ((uint64_t)INT32_MAX)
+#define SPILL_MOST ((uint64_t)INT32_MAX)
 
 static uint64_t local_bytes_most(const kiln_config *config)
 {
+    const uint64_t most = kiln__target_traits_of(config)->local_bytes;
     kiln__device_limits limits;
 
-    if (strcmp(config->backend, "host") == 0)
-        return KILN__HOST_MEMORY_MAX - 1;
+    if (most != 0)
+        return most;
     kiln__device_limits_of(&limits, config);
     return limits.local_bytes ? limits.local_bytes : INT32_MAX;
-}
-
-static uint64_t private_bytes_most(const kiln_config *config)
-{
-    return strcmp(config->backend, "host") == 0 ? KILN__HOST_MEMORY_MAX
-                                                : PRIVATE_MOST;
-}
-
-static uint64_t stack_bytes_most(const kiln_config *config)
-{
-    return strcmp(config->backend, "host") == 0 ? KILN__HOST_STACK_MAX : 0;
 }
 
 /* As build.c makes it: the config's, or one that ends in the digest's begin. */
@@ -64,6 +53,7 @@ static int is_entry_name(const char *name, const kiln_code *code,
 static const char *wrong_number(const kiln_kernel_info *info,
                                 const kiln_config *config)
 {
+    const kiln__target_traits *traits = kiln__target_traits_of(config);
     const uint64_t required[3] = {config->required_group_x,
                                   config->required_group_y,
                                   config->required_group_z};
@@ -81,10 +71,10 @@ static const char *wrong_number(const kiln_kernel_info *info,
          config->maximum_group},
         {"static_local_bytes", info->static_local_bytes, 0,
          local_bytes_most(config)},
-        {"private_bytes", info->private_bytes, 0, private_bytes_most(config)},
-        {"stack_bytes", info->stack_bytes, 0, stack_bytes_most(config)},
+        {"private_bytes", info->private_bytes, 0, traits->private_bytes},
+        {"stack_bytes", info->stack_bytes, 0, traits->stack_bytes},
         {"registers", info->registers, 0, REGISTERS_MOST},
-        {"spill_bytes", info->spill_bytes, 0, PRIVATE_MOST},
+        {"spill_bytes", info->spill_bytes, 0, SPILL_MOST},
         {"sub_group_size", info->sub_group_size, 0, SUB_GROUP_MOST},
     };
 

@@ -1,4 +1,4 @@
-/* target_limits.c - groups, their memory, and argument lists. */
+/* device_limits.c - groups, their memory, and argument lists. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "backends/device/codegen/device_codegen.h"
 

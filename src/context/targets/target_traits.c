@@ -1,11 +1,15 @@
-/* target_limits.c - what each backend's targets have. */
+/* target_traits.c - what each backend's targets have, in one table. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <stdlib.h>
 #include <string.h>
 
+#include "abi/host_abi.h"
+#include "base/toolchain/ptxas.h"
+#include "base/toolchain/tool_paths.h"
 #include "context/keys/settings.h"
 #include "context/targets/spirv_limits.h"
-#include "context/targets/target_check.h"
+#include "context/targets/target_traits.h"
+#include "ir/ir_math_names.h"
 
 /*
  * Numbers of the vendors' programming guides. What depends on a device, and
@@ -42,17 +46,17 @@ static uint8_t has_word(const char *text, const char *word)
     return 0;
 }
 
-static unsigned long number_behind(const char *text, const char *word)
+static unsigned long number_after(const char *text, const char *word)
 {
     const char *at = strstr(text, word);
 
     return at != NULL ? strtoul(at + strlen(word), NULL, 10) : 0;
 }
 
-static void of_cuda(kiln__device_limits *out, const kiln_config *config)
+static void limit_cuda(kiln__device_limits *out, const kiln_config *config)
 {
-    const unsigned long model = number_behind(config->processor, "sm_");
-    const unsigned long ptx = number_behind(config->features, "+ptx");
+    const unsigned long model = number_after(config->processor, "sm_");
+    const unsigned long ptx = number_after(config->features, "+ptx");
 
     out->argument_bytes =
         model >= 70 && ptx >= 81 ? CUDA_PARAMETERS_81 : CUDA_PARAMETERS;
@@ -61,7 +65,7 @@ static void of_cuda(kiln__device_limits *out, const kiln_config *config)
     out->group_depth = CUDA_DEPTH;
 }
 
-static void of_rocm(kiln__device_limits *out, const kiln_config *config)
+static void limit_rocm(kiln__device_limits *out, const kiln_config *config)
 {
     out->argument_bytes = ROCM_PARAMETERS;
     out->local_bytes = strncmp(config->processor, "gfx950", 6) == 0
@@ -70,7 +74,7 @@ static void of_rocm(kiln__device_limits *out, const kiln_config *config)
     out->group_items = GROUP_ITEMS;
 }
 
-static void of_spirv(kiln__device_limits *out, const kiln_config *config)
+static void limit_spirv(kiln__device_limits *out, const kiln_config *config)
 {
     static const char *const words[4] = {"fp16", "fp64", "int64_atomics",
                                          "subgroups"};
@@ -91,8 +95,69 @@ static void of_spirv(kiln__device_limits *out, const kiln_config *config)
     out->local_bytes = SPIRV_LOCAL;
 }
 
+/* ---- the table ---- */
+
+#define DEVICE_PRIVATE ((uint64_t)INT32_MAX)
+
+static const kiln__target_traits known[] = {
+    {
+        .backend = "host",
+        .local_bytes = KILN__HOST_MEMORY_MAX - 1,
+        .private_bytes = KILN__HOST_MEMORY_MAX,
+        .stack_bytes = KILN__HOST_STACK_MAX,
+    },
+    {
+        .backend = "cuda",
+        .is_device = 1,
+        .open = {KILN__NAMES_OPENCL, 1, KILN__TOOL_LIBCLC_NVPTX64},
+        .vendor = {KILN__NAMES_LIBDEVICE, 1, KILN__TOOL_LIBDEVICE},
+        .private_bytes = DEVICE_PRIVATE,
+        .limit = limit_cuda,
+        .begin_tool = kiln__ptxas_begin,
+    },
+    {
+        .backend = "rocm",
+        .is_device = 1,
+        .open = {KILN__NAMES_OPENCL, 1, KILN__TOOL_LIBCLC_AMDGCN},
+        .vendor = {KILN__NAMES_OCML, 1, KILN__TOOL_OCML},
+        .private_bytes = DEVICE_PRIVATE,
+        .limit = limit_rocm,
+    },
+    {
+        .backend = "spirv",
+        .is_device = 1,
+        .open = {.names = KILN__NAMES_OPENCL},
+        .vendor = {.names = KILN__NAMES_OPENCL},
+        .private_bytes = DEVICE_PRIVATE,
+        .limit = limit_spirv,
+    },
+};
+
+static const kiln__target_traits unknown = {
+    .backend = "",
+    .is_device = 1,
+    .private_bytes = DEVICE_PRIVATE,
+};
+
+const kiln__target_traits *kiln__target_traits_of(const kiln_config *config)
+{
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (strcmp(known[i].backend, config->backend) == 0)
+            return &known[i];
+    return &unknown;
+}
+
+kiln__math_source kiln__target_math(const kiln_config *config)
+{
+    const kiln__target_traits *traits = kiln__target_traits_of(config);
+
+    return config->math == KILN_MATH_VENDOR ? traits->vendor : traits->open;
+}
+
 void kiln__device_limits_of(kiln__device_limits *out, const kiln_config *config)
 {
+    const kiln__target_traits *traits = kiln__target_traits_of(config);
+
     *out = (kiln__device_limits){
         .target = config->target,
         .has_f16 = 1,
@@ -102,10 +167,6 @@ void kiln__device_limits_of(kiln__device_limits *out, const kiln_config *config)
         .has_sub_groups = 1,
         .has_recursion = 1,
     };
-    if (strcmp(config->backend, "cuda") == 0)
-        of_cuda(out, config);
-    else if (strcmp(config->backend, "rocm") == 0)
-        of_rocm(out, config);
-    else if (strcmp(config->backend, "spirv") == 0)
-        of_spirv(out, config);
+    if (traits->limit != NULL)
+        traits->limit(out, config);
 }
