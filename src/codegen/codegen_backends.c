@@ -9,6 +9,13 @@
 #include "codegen/generate.h"
 #include "codegen/module/codegen_stages.h"
 
+/*
+ * The table names every backend that this build can generate code for. It is
+ * written out here, so that adding a backend to libkiln-codegen is one include
+ * and one line. A backend's bit follows from its place in the table; it is
+ * valid in this process only, and nothing stores it.
+ */
+
 static const kiln__codegen_backend *const backends[] = {
     &kiln__host_codegen,
     &kiln__cuda_codegen,

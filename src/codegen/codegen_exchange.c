@@ -1,5 +1,4 @@
-/* codegen_exchange.c - the one exported function, and LLVM's state of the
- * process. */
+/* codegen_exchange.c - the one exported function, and LLVM's fatal errors. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <pthread.h>
 #include <stdio.h>
@@ -13,12 +12,12 @@
 #include "kiln/compile.h"
 
 /*
- * LLVM has one fatal error handler for the process, and the host may use the
- * same libLLVM on threads of its own. So the handler looks whether the thread
- * that it is called on runs a request of ours: if so, the failure is the
- * request's and the thread never returns into LLVM, whose state on it is
- * lost; if not, it does what LLVM does without a handler. LLVM has no way to
- * ask for a handler that was set before; that one is replaced.
+ * LLVM has one fatal error handler per process, and the host may use the same
+ * libLLVM on its own threads. So the handler checks whether the calling thread
+ * is running one of our requests. If it is, the request fails, and the thread
+ * never returns into LLVM, because LLVM's state on that thread is lost. If it
+ * is not, the handler does what LLVM does without one. LLVM offers no way to
+ * ask for a handler that was installed earlier, so ours replaces it.
  */
 
 const char kiln__codegen_build_id[] = KILN_BUILD_ID;
@@ -28,7 +27,7 @@ static struct {
     char llvm_version[32];
 } state = {.once = PTHREAD_ONCE_INIT};
 
-/* What LLVM prints by itself when no handler is set; it exits on return. */
+/* Prints what LLVM prints when no handler is installed. LLVM exits after it. */
 static void say_as_llvm(const char *reason)
 {
     static const char head[] = "LLVM ERROR: ";
@@ -92,7 +91,8 @@ static kiln__codegen table = {
     .generate = generate,
 };
 
-/* Addresses of functions as those of objects, which C has no conversion for. */
+/* Returns the address of a function as an object pointer. C has no conversion
+   between the two. */
 static const void *address_of_llvm(void)
 {
     void (*function)(unsigned *, unsigned *, unsigned *) = LLVMGetVersion;
@@ -115,7 +115,8 @@ static void set_up_llvm(void)
     LLVMResetFatalErrorHandler();
     LLVMInstallFatalErrorHandler(on_fatal_error);
     kiln__llvm_on_bad_alloc(on_bad_alloc);
-    /* Handlers that are added later run earlier: jobs before the rest. */
+    /* pthread_atfork() runs handlers in reverse order of their registration, so
+       the handler for jobs, which is added last, runs first. */
     kiln__codegen_backends_guard_forks();
     kiln__codegen_guard_forks();
 }

@@ -1,4 +1,5 @@
-/* codegen_extract.c - one function of a library, with all that it needs. */
+/* codegen_extract.c - extracts one function of a library with all that it
+   needs. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <string.h>
 
@@ -11,17 +12,18 @@
 #include "codegen/module/codegen_stages.h"
 
 /*
- * A module that declares the wanted function is linked with the library, of
- * which LLVM then reads what this needs and no more: a library of ten thousand
- * functions is not read for one. What comes of it is checked like any other
- * foreign code, hides all names but the wanted one, and has that one under the
- * name that the request gives it.
+ * The wanted function is declared in an empty module, and that module is linked
+ * with the library. LLVM then reads only what the function needs: a library of
+ * ten thousand functions is not read for one of them. The result is checked
+ * like any other foreign code. All names but the wanted one are hidden, and the
+ * wanted function gets the name that the request asks for.
  */
 
 static LLVMModuleRef open_library(kiln__codegen_job *job)
 {
     const kiln__codegen_request *request = job->request;
-    /* libkiln's bytes end in a NUL, as texts must. */
+    /* LLVM requires a NUL after the buffer. libkiln appends one to its
+       bytes. */
     LLVMMemoryBufferRef buffer = LLVMCreateMemoryBufferWithMemoryRange(
         request->module, request->module_size, request->library, 1);
     char *message = NULL;
@@ -54,7 +56,7 @@ static kiln_status find_wanted(kiln__codegen_job *job, LLVMModuleRef library,
                           job->request->library, name, problem);
 }
 
-/* job->module becomes the closure. */
+/* Makes the closure of the wanted function the job's module. */
 static kiln_status take(kiln__codegen_job *job, LLVMModuleRef library)
 {
     LLVMValueRef wanted = NULL;

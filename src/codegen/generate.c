@@ -1,4 +1,5 @@
-/* generate.c - one request through its stages, from typed IR to a payload. */
+/* generate.c - runs one request through its stages, from typed IR to a
+   payload. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <string.h>
 
@@ -15,12 +16,15 @@
 #include "kiln/kernel.h"
 
 /*
- * Each job has its LLVM context, module and machine to itself, so jobs run at
- * the same time. Everything that LLVM has to say comes to on_diagnostic();
- * the first error is the job's.
+ * This is the map of libkiln-codegen: run_stages() is the list of stages, and
+ * codegen_job.h describes what passes between them. Each job has its own LLVM
+ * context, module and machine, so jobs run in parallel. Every message of LLVM
+ * reaches on_diagnostic(); the first error becomes the job's. All of a job runs
+ * inside kiln__llvm_guard(), since LLVM throws when memory runs out. After that
+ * the job is abandoned, and what LLVM holds is neither used nor freed.
  */
 
-/* What a job has made; the payload or text, and how it is called. */
+/* What a job produces: the payload or a text, with its format. */
 typedef struct product {
     kiln_blob bytes;
     const char *format;
@@ -61,9 +65,10 @@ static kiln_status lower(kiln__codegen_job *job)
                                         : kiln__lower(job);
 }
 
-#define UNDEFINED_MAX 20 /* that one message names */
+/* At most so many undefined functions are named in one message. */
+#define UNDEFINED_MAX 20
 
-/* What is hidden is in the other module. */
+/* A hidden declaration does not count: the job's other module defines it. */
 static int is_undefined(const kiln__codegen_job *job, LLVMValueRef f,
                         const char *name)
 {
@@ -72,8 +77,8 @@ static int is_undefined(const kiln__codegen_job *job, LLVMValueRef f,
            !job->backend->may_import(name);
 }
 
-/* What is still undefined must be an intrinsic or a function that the
-   backend's images may import. All that are not are named. */
+/* What is still undefined must be an intrinsic or a function that the backend's
+   images may import. The message names all others. */
 static kiln_status check_undefined(kiln__codegen_job *job, LLVMModuleRef module)
 {
     const char *list = "";
@@ -95,7 +100,7 @@ static kiln_status check_undefined(kiln__codegen_job *job, LLVMModuleRef module)
                           count > UNDEFINED_MAX ? ", and more" : "");
 }
 
-/* Foreign modules always; our own where asserts are on. */
+/* Foreign modules are always verified, our own only where asserts are on. */
 static kiln_status verify(kiln__codegen_job *job, LLVMModuleRef module)
 {
     char *message = NULL;
@@ -135,9 +140,9 @@ static kiln_status link(kiln__codegen_job *job)
     return verify(job, job->module);
 }
 
-/* ---- what a job gives ---- */
+/* ---- the product of a job ---- */
 
-/* Texts of the module and of the checked module, one behind the other. */
+/* Joins the text of the module and that of the checked module. */
 static kiln_status join_texts(kiln__codegen_job *job, const char *first,
                               const char *second, const char *format,
                               product *out)
@@ -168,7 +173,7 @@ static kiln_status take_text(kiln__codegen_job *job, const char *format,
     return status;
 }
 
-/* What code generation makes of the two modules; the second may be absent. */
+/* What code generation makes of the two modules. The second may be absent. */
 typedef struct emitted {
     LLVMMemoryBufferRef buffers[2];
     size_t count;
@@ -206,7 +211,7 @@ static kiln_status emit_module(kiln__codegen_job *job, LLVMModuleRef module,
         return kiln__job_fail(job, KILN_ECODEGEN, "no code for %s",
                               job->settings->triple);
     out->buffers[out->count++] = buffer;
-    return job->status; /* a diagnostic, and no error */
+    return job->status; /* a diagnostic may have failed the job */
 }
 
 static kiln_status emit_modules(kiln__codegen_job *job,
@@ -265,7 +270,7 @@ static kiln_status emit(kiln__codegen_job *job, product *out)
     return emit_binary(job, out);
 }
 
-/* ---- the row ---- */
+/* ---- the list of stages ---- */
 
 /* Tells the request how long the stage took; returns the time it ended. */
 static uint64_t stage_ended(const kiln__codegen_job *job, int32_t stage,
@@ -278,14 +283,14 @@ static uint64_t stage_ended(const kiln__codegen_job *job, int32_t stage,
     return now;
 }
 
-/* A stage that returns KILN_OK after LLVM reported an error has failed. */
+/* Fails a stage that returned KILN_OK although LLVM reported an error. */
 static kiln_status outcome(const kiln__codegen_job *job, kiln_status status)
 {
     return status != KILN_OK ? status : job->status;
 }
 
-/* What comes first in a process is slow, whatever it is: so the function is
-   lowered twice, and the second time is what a kernel pays that lowers it. */
+/* Whatever a process does first is slow. So the function is lowered twice, and
+   the second run tells what a kernel would pay to lower it. */
 static kiln_status lower_alone(kiln__codegen_job *job)
 {
     LLVMModuleRef kept = job->module;
@@ -303,7 +308,7 @@ static kiln_status lower_alone(kiln__codegen_job *job)
     return outcome(job, status);
 }
 
-/* Bitcode of one runtime function. */
+/* Makes bitcode of one runtime function. */
 static kiln_status run_function(kiln__codegen_job *job, product *out)
 {
     const uint64_t time = kiln__clock_ns();
@@ -316,7 +321,7 @@ static kiln_status run_function(kiln__codegen_job *job, product *out)
     return KILN_OK;
 }
 
-/* Bitcode of what a library defines. */
+/* Makes bitcode of what a library defines. */
 static kiln_status run_closure(kiln__codegen_job *job, product *out)
 {
     const uint64_t time = kiln__clock_ns();
@@ -368,7 +373,8 @@ static kiln_status run_stages(kiln__codegen_job *job, product *out)
     return KILN_OK;
 }
 
-/* Of text forms, too: who runs them reads what they report. */
+/* Reports are taken for text forms, too: whoever runs the text has to decode
+   what the code reports. */
 static kiln_status take_reports(kiln__codegen_job *job, product *out)
 {
     if (job->reports == NULL || job->backend->reports == NULL)
@@ -377,7 +383,7 @@ static kiln_status take_reports(kiln__codegen_job *job, product *out)
     return job->status;
 }
 
-/* ---- a job's life ---- */
+/* ---- opening and closing a job ---- */
 
 static int is_form(int32_t form)
 {
@@ -409,7 +415,8 @@ static kiln_status job_open(kiln__codegen_job *job,
                               request->settings->backend, request->entry);
 
     job->context = LLVMContextCreate();
-    /* Names are for readers; the parser of texts needs them, too. */
+    /* Names are kept for readers of the text. The parser of texts needs them,
+       too. */
     LLVMContextSetDiscardValueNames(job->context,
                                     request->form == KILN_EMIT_BINARY &&
                                         request->module == NULL);
@@ -464,7 +471,7 @@ static kiln_status hand_over(const kiln__codegen_job *job, const product *made)
     return job->request->finish(job->request->env, &result);
 }
 
-/* What is run inside the guard. */
+/* A request's job and its result, for run_attempt(). */
 typedef struct attempt {
     kiln__codegen_job job;
     product made;
@@ -487,7 +494,8 @@ kiln_status kiln__generate(const kiln__codegen_request *request)
     attempt a = {.job = {.request = request}};
 
     if (kiln__llvm_guard(run_attempt, &a) != 0) {
-        /* LLVM was left half way: what it holds is never touched again. */
+        /* LLVM was left in an unknown state. What it holds is never touched
+           again. */
         kiln__codegen_backends_abandon();
         kiln__target_abandon();
         request->fail(request->env, KILN_ENOMEM, "LLVM ran out of memory");

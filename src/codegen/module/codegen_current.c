@@ -1,13 +1,13 @@
-/* codegen_current.c - the request that a thread is at work for. */
+/* codegen_current.c - the request that a thread works for. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <unistd.h>
 
 #include "codegen/module/codegen_stages.h"
 
 /*
- * LLVM and lld end a process, or a thread, where they cannot go on. What takes
- * the place of that (codegen_exchange.c, llvm_gap_lld.cc) hands the failure to
- * the request of the thread that it is called on, and never returns.
+ * LLVM and lld end the process or the thread where they cannot go on. Their
+ * handlers are replaced (codegen_exchange.c, llvm_gap_lld.cc): the replacements
+ * pass the failure to the request of the calling thread and never return.
  */
 
 static _Thread_local const kiln__codegen_request *current;

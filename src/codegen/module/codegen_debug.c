@@ -1,4 +1,4 @@
-/* codegen_debug.c - line tables of what Kiln lowered itself. */
+/* codegen_debug.c - line tables of the code that Kiln lowered itself. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <string.h>
 
@@ -10,19 +10,22 @@
 #include "kiln/type.h"
 
 /*
- * Each module of a job has a builder of its own, made when its first function
- * is described. A function that others made, runtime functions included, has
- * no lines: then its code has those of who calls it.
+ * Each module of a job has its own builder, made when the module's first
+ * function is described. A function that Kiln did not lower in this job, such
+ * as a runtime function, has no lines: after inlining, its code has the lines
+ * of its caller.
  */
 
 struct kiln__debug {
     LLVMDIBuilderRef builder;
     LLVMMetadataRef unit;
-    LLVMMetadataRef signature; /* nobody looks at types of functions */
+    /* one for all: nobody looks at types of functions */
+    LLVMMetadataRef signature;
 };
 
-/* LLVM has one more kind than its C interface names: directives in assembly
-   and no sections. PTX with sections would mean code for a debugger. */
+/* LLVM has one more kind than its C interface names: line directives in
+   assembly and no sections. PTX with sections would mean code for a
+   debugger. */
 #define DIRECTIVES_ONLY ((LLVMDWARFEmissionKind)3)
 
 static LLVMDWARFEmissionKind kind_of(const kiln__codegen_job *job)
@@ -68,7 +71,7 @@ static struct kiln__debug *begin(kiln__codegen_job *job, const char *path)
         debug->builder, file, NULL, 0, LLVMDIFlagZero);
     add_flag(job, "Debug Info Version", LLVMDebugMetadataVersion());
     if (job->backend->emits_text)
-        add_flag(job, "Dwarf Version", 2); /* what PTX takes */
+        add_flag(job, "Dwarf Version", 2); /* the version that PTX takes */
     job->debug = debug;
     return debug;
 }
@@ -141,7 +144,7 @@ static LLVMMetadataRef scalar_type(const struct kiln__debug *debug,
 #undef KILN__X
     };
     const unsigned width = kiln__kind_width(kind);
-    /* DWARF's DW_ATE_boolean, _float, _signed and _unsigned. */
+    /* These are DWARF's DW_ATE_boolean, _float, _signed and _unsigned. */
     const LLVMDWARFTypeEncoding encoding = kind == KILN_TYPE_BOOL       ? 2
                                            : kiln__kind_is_float(kind)  ? 4
                                            : kiln__kind_is_signed(kind) ? 5

@@ -1,4 +1,4 @@
-/* codegen_fork.c - fork() while LLVM gets ready. */
+/* codegen_fork.c - makes fork() safe while LLVM initialises itself. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <pthread.h>
 #include <stdatomic.h>
@@ -6,17 +6,17 @@
 #include "codegen/module/codegen_stages.h"
 
 /*
- * LLVM registers its passes when they are first asked for, each under a flag
- * that other threads wait for. A child of fork() in that moment would wait for
- * a thread that it does not have. So until one job of a backend has gone all
- * the way, fork() waits for that backend's jobs that are under way. After that
- * nothing in LLVM is made for the first time for it, and fork() waits for lld
- * and for SPIR-V's translator alone.
+ * LLVM registers each pass at its first use, under a flag that other threads
+ * wait for. A child of a fork() in that moment would wait for a thread that it
+ * does not have. So until one job of a backend has run to its end, fork() waits
+ * for all jobs of that backend that are under way. From then on, nothing in
+ * LLVM is initialised for that backend any more, and fork() waits for lld and
+ * for the SPIR-V translator alone.
  */
 
 static pthread_rwlock_t getting_ready = PTHREAD_RWLOCK_INITIALIZER;
 static atomic_uint ready;          /* a bit for each backend */
-static _Thread_local int has_read; /* this thread's job holds it */
+static _Thread_local int has_read; /* this thread's job holds the read lock */
 static _Thread_local int has_write;
 
 void kiln__codegen_job_begins(unsigned backend)
@@ -34,8 +34,9 @@ void kiln__codegen_job_ends(unsigned gone_all_the_way)
     has_read = 0;
 }
 
-/* Nobody holds it where all jobs are of backends that are ready. A callback of
-   a job may fork: then there is nothing to wait for but itself. */
+/* When the backends of all running jobs are ready, nobody holds the lock. A
+   callback of a job may fork: its own thread holds the lock, and there is
+   nothing else to wait for. */
 static void before_fork(void)
 {
     if (!has_read)
@@ -49,7 +50,8 @@ static void after_fork(void)
     has_write = 0;
 }
 
-/* The owner's number is in the lock, and the child's thread has another. */
+/* The lock records the thread that owns it, and the child's thread has another
+   number. So the child gets a fresh lock. */
 static void in_child(void)
 {
     static const pthread_rwlock_t fresh = PTHREAD_RWLOCK_INITIALIZER;
@@ -60,6 +62,7 @@ static void in_child(void)
 
 void kiln__codegen_guard_forks(void)
 {
-    /* Without memory for it a child may wait for ever. */
+    /* Failure means no memory for the handlers; then a child may wait for
+       ever. */
     (void)pthread_atfork(before_fork, after_fork, in_child);
 }

@@ -1,4 +1,5 @@
-/* codegen_frames.c - what compiled functions need of a thread's stack. */
+/* codegen_frames.c - how much of a thread's stack the compiled functions
+   need. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <stdlib.h>
 #include <string.h>
@@ -7,23 +8,24 @@
 #include "codegen/module/codegen_stages.h"
 
 /*
- * A frame's size is known when machine code is made, and LLVM tells it of each
- * function whose frame is above a limit: as a warning, for which the limit is
- * none on the host. Kernels run on threads of the host's there, whatever stack
- * these have: the launcher compares it with what a kernel needs.
+ * The size of a frame is known only when machine code is made. LLVM then warns
+ * of each function whose frame is above a limit, and on the host this limit is
+ * zero, so every frame is reported. The number matters there because kernels
+ * run on threads of the host process, whatever stack these have: the launcher
+ * compares it with what a kernel needs.
  */
 
-/* What one function may need, in bytes. */
+/* The largest frame that one function may have, in bytes. */
 #define FRAME_MAX 524288
 #define TEXT_OF(number) #number
 #define TEXT(macro) TEXT_OF(macro)
 
-/* Beside its frame: saved registers, the return address, alignment. */
+/* Bytes beside the frame: saved registers, the return address, alignment. */
 #define FRAME_MORE 128
-/* What every frame may skip for its alignment is in that. */
+/* Alignments up to this are covered by FRAME_MORE. */
 #define ALIGNMENT_OF_ANY 64
 
-/* LLVM's own count of it is of 64 bits and wraps. */
+/* LLVM's own product is a 64-bit number that wraps; this one saturates. */
 static uint64_t times(uint64_t a, uint64_t b)
 {
     uint64_t product;
@@ -31,7 +33,7 @@ static uint64_t times(uint64_t a, uint64_t b)
     return __builtin_mul_overflow(a, b, &product) ? UINT64_MAX : product;
 }
 
-/* At least what the type takes, or more than a frame may have. */
+/* Returns at least the size of the type, or more than a frame may have. */
 static uint64_t size_of(const kiln__codegen_job *job, LLVMTypeRef type)
 {
     uint64_t size = 0, part;
@@ -76,8 +78,8 @@ static const char *name_of_parent(LLVMValueRef instruction)
         LLVMGetBasicBlockParent(LLVMGetInstructionParent(instruction)), &size);
 }
 
-/* What the sizes do not tell: the bytes that an alignment skips, and memory
-   whose size is known when the code runs. */
+/* Counts what LLVM's frame sizes do not tell: the bytes that an alignment may
+   skip, and memory whose size is known only when the code runs. */
 static void count_alloca(kiln__codegen_job *job, LLVMValueRef alloca)
 {
     const unsigned alignment = LLVMGetAlignment(alloca);
@@ -127,7 +129,7 @@ void kiln__frames_ask(kiln__codegen_job *job, LLVMModuleRef module)
     }
 }
 
-/* "stack frame size (96) exceeds limit (0) in function 'f'" */
+/* Parses "stack frame size (96) exceeds limit (0) in function 'f'". */
 int kiln__frames_take(kiln__codegen_job *job, const char *text)
 {
     static const char words[] = "stack frame size (";
@@ -146,8 +148,8 @@ int kiln__frames_take(kiln__codegen_job *job, const char *text)
     return 1;
 }
 
-/* True when the function calls what the module defines, or nobody knows what:
-   code of others may recur by that. */
+/* True when the function calls a function of the module or an unknown one.
+   Foreign code may recur in either case. */
 static int calls_another(LLVMValueRef function)
 {
     LLVMBasicBlockRef b;
@@ -166,7 +168,8 @@ static int calls_another(LLVMValueRef function)
     return 0;
 }
 
-/* The entry, or what it calls by way of the host (host_polls.c). */
+/* True for the entry and for the body that the entry calls by way of the host
+   (host_polls.c). */
 static int is_kernel(const kiln__codegen_job *job, LLVMValueRef function)
 {
     const size_t size = strlen(job->request->entry);
@@ -176,7 +179,9 @@ static int is_kernel(const kiln__codegen_job *job, LLVMValueRef function)
            (name[size] == '\0' || strcmp(name + size, KILN__HOST_BODY) == 0);
 }
 
-/* Whatever calls itself is called from another function: the kernel is not. */
+/* A function that calls itself is always called from another function first,
+   and that other one need not be the kernel. So the kernel's own calls do not
+   count. */
 static int may_recur(const kiln__codegen_job *job)
 {
     LLVMValueRef f;
@@ -196,8 +201,8 @@ uint32_t kiln__frames_stack(kiln__codegen_job *job)
 
     if (!runs_on_threads(job))
         return 0;
-    /* The last call that is within the bound may end beyond it, and the one
-       that raises has a frame, too. */
+    /* The last call that is within the bound may end beyond it, and the
+       function that raises has a frame, too. */
     if (job->grows || may_recur(job))
         all = 2 * all + KILN__HOST_RECURSION;
     if (all <= KILN__HOST_STACK_MAX)

@@ -1,4 +1,5 @@
-/* codegen_job.c - what every stage of a job needs. */
+/* codegen_job.c - failures, logging and types that every stage of a job
+   uses. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <stdarg.h>
 #include <stdio.h>
@@ -28,7 +29,7 @@ kiln_status kiln__job_fail(kiln__codegen_job *job, kiln_status status,
     return job->status;
 }
 
-/* LLVM's messages may have several lines; a failure has one. */
+/* Joins the lines of a message of LLVM: a failure's message has one line. */
 void kiln__join_lines(char *text)
 {
     size_t end = strlen(text);
@@ -51,7 +52,7 @@ kiln_status kiln__job_fail_llvm(kiln__codegen_job *job, kiln_status status,
     return job->status;
 }
 
-/* ---- tools of others ---- */
+/* ---- external tools ---- */
 
 kiln_status kiln__job_used(kiln__codegen_job *job, int tool, const char *path,
                            const kiln__file_stamp *file)

@@ -23,32 +23,35 @@
  *   optimise  LLVM's pipeline for the level
  *   emit      object, assembly or text; the backend makes the payload
  *
- * The item function is `i32 @ENTRY.item(ptr %item, <flattened arguments>)`,
- * internal, alwaysinline unless it recurs. Flattened: a scalar as itself
- * (Bool as i8), a struct, tuple, vector or foreign value as a pointer to its
- * bytes, an array as data pointer, rank sizes and, when strided, rank strides
- * (i64 each); what has no bytes is left out. It returns 0, or 1 after raising.
+ * The item function is `i32 @ENTRY.item(ptr %item, <flattened arguments>)`. It
+ * is internal, and alwaysinline unless it recurs. Flattened means: a scalar is
+ * passed as itself (Bool as i8); a struct, tuple, vector or foreign value as a
+ * pointer to its bytes; an array as data pointer, rank sizes and, when strided,
+ * rank strides (i64 each). What has no bytes is left out. The function returns
+ * 0, or 1 after it raised an exception.
  *
- * Where `runs_tiles` asks for it and it pays, there are two more functions:
- * `i1 @ENTRY.proof(ptr %item, <flattened arguments>, i64 x 6)`, which gets the
- * least global ids of a tile and the greatest and says that none of its items
- * fails a check of bounds, and @ENTRY.safe.item, the item function for such a
- * tile. Of %item the launch and the group's ids must be set.
+ * Where the backend has `runs_tiles` and a proof of bounds pays off, there are
+ * two more functions. `i1 @ENTRY.proof(ptr %item, <flattened arguments>,
+ * i64 x 6)` takes the least and the greatest global ids of a tile, and returns
+ * true if none of the tile's items fails a check of bounds. @ENTRY.safe.item is
+ * the item function for such a tile. Both need only the launch and the group's
+ * ids set in %item.
  *
- * A proof comes in a module of its own, with all that groups need that are not
- * proved: the item function with its checks. Such groups are few and the proof
- * is short, so code for that module is made quickly, and the linker joins the
- * two. What one module defines for the other is hidden.
+ * The proof is in a module of its own, the "checked module". With it is all
+ * that the groups need for which the proof fails: the item function with its
+ * checks. Such groups are few and the proof is short, so that module's code is
+ * generated quickly rather than well, and the linker joins both modules. What
+ * one module defines for the other is hidden.
  *
- * There may also be `[6 x i64] @ENTRY.clip(...)`, with the same parameters. Of
- * the tile's items all those do nothing that are not in the box that it gives:
- * the least global ids, then those behind the greatest, none negative. Then
- * the item function, or the safe one beside a proof, is only for items of the
- * box, and so is the proof; the box may be empty.
+ * There may also be `[6 x i64] @ENTRY.clip(...)`, with the same parameters. It
+ * returns a box: the least global ids, then one more than the greatest ones,
+ * none negative. Items of the tile outside the box do nothing. Then the item
+ * function, the safe one and the proof are called for items of the box only.
+ * The box may be empty.
  */
 
-/* Metadata of the backend's variable for the item that runs, which holds no
-   number of a foreign module's. */
+/* Metadata that marks the backend's variable for the running item. No foreign
+   module has metadata of this number. */
 #define KILN__ITEM_MARK "kiln.item"
 
 /* Section of the slots that a load fills with addresses. */
@@ -70,7 +73,7 @@ typedef struct kiln__parameter {
 
 struct kiln__codegen_backend;
 
-/* A loop over the items of a group, the backend's own. */
+/* A loop over the items of a group, as the backend builds it. */
 typedef struct kiln__codegen_items {
     LLVMValueRef number;    /* of the item in its group, as i64 */
     LLVMBasicBlockRef next; /* where an item ends */
@@ -80,82 +83,84 @@ typedef struct kiln__codegen_items {
         LLVMValueRef index;
         LLVMValueRef end;
     } loops[3];
-    LLVMBasicBlockRef before; /* the last block when it began */
+    LLVMBasicBlockRef before; /* the last block before the loop */
 } kiln__codegen_items;
 
 typedef struct kiln__codegen_job {
     const kiln__codegen_request *request;
     const kiln__codegen_settings *settings;
     const struct kiln__codegen_backend *backend;
-    kiln__arena arena; /* for the job's whole life, over malloc */
+    kiln__arena arena; /* lives as long as the job; allocates by malloc */
     LLVMContextRef context;
     LLVMModuleRef module;
-    LLVMTargetMachineRef machine; /* the thread's, or */
+    LLVMTargetMachineRef machine; /* the thread's, or own_machine */
     LLVMTargetMachineRef own_machine;
     LLVMTargetDataRef layout;
     kiln__parameter *parameters; /* set by lowering or from the request */
     size_t parameter_count;
-    LLVMValueRef item_function;  /* set by lowering */
-    int linked;                  /* one module is; reading is counted once */
-    int can_fail;                /* set by lowering */
+    LLVMValueRef item_function; /* set by lowering */
+    int linked;   /* one of two modules is: reading bitcode is counted once */
+    int can_fail; /* set by lowering */
     LLVMValueRef clip_function;  /* set by lowering, or NULL */
-    LLVMValueRef proof_function; /* the same */
-    LLVMValueRef safe_function;  /* beside it */
+    LLVMValueRef proof_function; /* the same; the proof of bounds */
+    LLVMValueRef safe_function;  /* set beside proof_function */
     int safe_can_fail;
-    LLVMModuleRef checked_module; /* beside a proof: see below */
-    struct kiln__debug *debug;    /* of `module`; NULL: none yet */
+    LLVMModuleRef checked_module; /* set beside proof_function: see above */
+    struct kiln__debug *debug;    /* line tables of `module`; NULL: none yet */
     struct kiln__debug *checked_debug;
-    /* The item function is for a whole group: it is called once for each, with
-       the ids of the group's first item. Set by lowering. */
+    /* The item function is for a whole group: it is called once for each group,
+       with the ids of the group's first item. Set by lowering. */
     int for_group;
-    uint32_t static_local_bytes;   /* of a group */
-    uint32_t private_bytes;        /* of an item */
-    uint64_t frame_bytes;          /* of all functions, on the host */
-    int recurs;                    /* some function may; set by lowering */
-    int grows;                     /* some frame does, by what code asks for */
-    uint32_t sub_group_size;       /* 0: it does not matter */
-    LLVMValueRef access_group;     /* the backend's, of loops over items */
-    struct kiln__reports *reports; /* of a device's code; device_codegen.h */
+    uint32_t static_local_bytes; /* of a group */
+    uint32_t private_bytes;      /* of an item */
+    uint64_t frame_bytes;        /* sum over all functions, on the host */
+    int recurs;                  /* some function may recur; set by lowering */
+    int grows; /* the size of some frame is known at run time only */
+    uint32_t sub_group_size;   /* 0: it does not matter */
+    LLVMValueRef access_group; /* the backend's, for loops over items */
+    /* of code for a device; see device_codegen.h */
+    struct kiln__reports *reports;
     uint32_t hidden_arguments;
-    int uses_heap;         /* set by lowering */
-    uint32_t registers;    /* of an item; 0: unknown */
-    uint32_t spill_bytes;  /* the same */
-    const char *format;    /* of the payload, if not the backend's */
-    kiln_site_info *sites; /* that the code depends on, in the arena */
+    int uses_heap;        /* set by lowering */
+    uint32_t registers;   /* of an item; 0: unknown */
+    uint32_t spill_bytes; /* of an item */
+    const char *format;   /* of the payload, if it is not the backend's */
+    /* the sites that the code depends on, in the arena */
+    kiln_site_info *sites;
     size_t site_count;
-    const char *session_reason; /* of the class SESSION, or NULL */
-    kiln__codegen_tool tools[KILN__TOOL_COUNT]; /* that took part */
+    const char *session_reason; /* why the class is SESSION, or NULL */
+    kiln__codegen_tool tools[KILN__TOOL_COUNT]; /* that took part in the job */
     size_t tool_count;
-    uint64_t make_ns;    /* of bitcode: what kiln__codegen_result says */
-    int too_deep;        /* what lacked was not memory, but the stack */
+    uint64_t make_ns;    /* of bitcode: see kiln__codegen_result */
+    int too_deep;        /* the stack ran out, not memory */
     kiln_status status;  /* the first failure */
     const char *message; /* in the arena */
 } kiln__codegen_job;
 
 /**
  * How a backend without barriers runs the items of a group in loops. Items are
- * numbered with dimension 0 fastest, as in a full group: where the grid ends
+ * numbered with dimension 0 fastest, as in a full group. Where the grid ends
  * inside the group, some numbers have no item.
  */
 typedef struct kiln__codegen_groups {
     uint32_t sub_group_size;
-    /* Address of the group's memory, aligned to 64 bytes: static_local_bytes,
-       then private_bytes for each item of a full group, their number made a
-       multiple of 64. */
+    /* Returns the address of the group's memory, aligned to 64 bytes. It has
+       static_local_bytes, then private_bytes for each item of a full group,
+       whose count is rounded up to a multiple of 64. */
     LLVMValueRef (*memory)(kiln__codegen_job *job, LLVMBuilderRef builder,
                            LLVMValueRef item);
-    /* Number of items of a full group. */
+    /* Returns the number of items of a full group. */
     LLVMValueRef (*count)(kiln__codegen_job *job, LLVMBuilderRef builder,
                           LLVMValueRef item);
-    /* i1: the group has an item of that number. */
+    /* Returns an i1: the group has an item of that number. */
     LLVMValueRef (*exists)(kiln__codegen_job *job, LLVMBuilderRef builder,
                            LLVMValueRef item, LLVMValueRef number);
-    /* Sets the ids of `item`. */
+    /* Sets the ids of `item` to those of the item of that number. */
     void (*set_item)(kiln__codegen_job *job, LLVMBuilderRef builder,
                      LLVMValueRef item, LLVMValueRef number);
-    /* Begins a loop over the items; the builder stands in its body. Behind the
-       loop `item` is the group's first one again. Parallel: the items' memory
-       accesses are independent. */
+    /* Begins a loop over the items and leaves the builder in its body. After
+       the loop, `item` is the group's first one again. In a parallel loop the
+       memory accesses of the items are independent. */
     void (*open)(kiln__codegen_job *job, LLVMBuilderRef builder,
                  LLVMValueRef item, kiln__codegen_items *loop);
     void (*close)(kiln__codegen_job *job, LLVMBuilderRef builder,
@@ -165,47 +170,52 @@ typedef struct kiln__codegen_groups {
 
 /**
  * What lowering asks of a backend whose items run side by side. Address spaces
- * are LLVM's: pointers to the elements of any array, and to the bytes of an
- * aggregate that is passed by value. Of memory that a group shares it is 3.
+ * are LLVM's numbers. Pointers to the elements of any array have one, and so
+ * have pointers to the bytes of an aggregate that is passed by value. Memory
+ * that a group shares has KILN__SHARED_SPACE.
  */
 typedef struct kiln__codegen_device {
     unsigned array_space;
     unsigned bytes_space;
-    unsigned item_space; /* of variables of an item, of which the item is one */
+    unsigned item_space; /* of an item's variables; the item is one itself */
     const char *scope;   /* syncscope of atomics between items of a launch */
     void (*barrier)(kiln__codegen_job *job, LLVMBuilderRef builder,
                     LLVMValueRef item);
-    /* An operation KILN__GROUP_...; `operand` is its second one, or NULL. */
+    /* Builds an operation KILN__GROUP_...; `operand` is its second operand or
+       NULL. */
     LLVMValueRef (*collective)(kiln__codegen_job *job, LLVMBuilderRef builder,
                                LLVMValueRef item, uint32_t operation,
                                int32_t kind, LLVMValueRef value,
                                LLVMValueRef operand);
     /* True when the target has the atomic operation KILN__ATOMIC_... on
-       elements of the kind; else lowering compares and swaps. NULL: LLVM makes
-       a loop itself of what a processor lacks. */
+       elements of the kind; otherwise lowering builds a loop of compare and
+       swap. NULL: LLVM itself builds such a loop where the processor lacks an
+       operation. */
     int (*has_atomic)(const kiln__codegen_job *job, uint32_t operation,
                       int32_t kind);
-    /* NULL: items that raised may leave, and barriers wait for the others.
-       Else the item has raised and comes to a barrier, */
+    /* Builds what an item that raised does on its way to the next barrier: it
+       records the failure for the group. NULL: items that raised may leave, and
+       barriers wait only for the others; then the three functions below are
+       unused. */
     void (*fail)(kiln__codegen_job *job, LLVMBuilderRef builder,
                  LLVMValueRef item);
-    /* which is over for all when any has. */
+    /* Builds a barrier after which the group is over if any item has failed. */
     void (*converge)(kiln__codegen_job *job, LLVMBuilderRef builder,
                      LLVMValueRef item);
-    /* For all it is over without a failure. */
+    /* Builds the end of the group's work where no item has failed: a return. */
     void (*end)(kiln__codegen_job *job, LLVMBuilderRef builder,
                 LLVMValueRef item);
-    /* An i1: it is over. */
+    /* Returns an i1: the group is over. */
     LLVMValueRef (*group_failed)(kiln__codegen_job *job, LLVMBuilderRef builder,
                                  LLVMValueRef item);
 } kiln__codegen_device;
 
 #define KILN__SHARED_SPACE 3u
 
-/** Of an intrinsic that a target has on some types only: KILN__HAS_... */
+/** On which types a target has an intrinsic: KILN__HAS_... */
 typedef struct kiln__foreign_limit {
     const char *name; /* without "llvm." and types; NULL ends a list */
-    unsigned has;     /* 0: it has none */
+    unsigned has;     /* 0: the target does not have it */
 } kiln__foreign_limit;
 
 #define KILN__HAS_F16 1u
@@ -214,67 +224,76 @@ typedef struct kiln__foreign_limit {
 #define KILN__HAS_F64 8u
 #define KILN__HAS_F80 16u
 #define KILN__HAS_WIDE 32u        /* integers of more than 64 bits */
-#define KILN__HAS_APPROXIMATE 64u /* for calls with the flag afn only */
-/* Several of them; the last for calls with that flag, and no double. */
+#define KILN__HAS_APPROXIMATE 64u /* only for calls with the flag afn */
+/* Sets of several. The last one has no double and counts for calls with the
+   flag afn only. */
 #define KILN__HAS_FLOATS \
     (KILN__HAS_F16 | KILN__HAS_BF16 | KILN__HAS_F32 | KILN__HAS_F64)
 #define KILN__HAS_SINGLE_AND_DOUBLE (KILN__HAS_F32 | KILN__HAS_F64)
 #define KILN__HAS_QUICK_FLOATS \
     (KILN__HAS_F16 | KILN__HAS_BF16 | KILN__HAS_F32 | KILN__HAS_APPROXIMATE)
 
-/** What modules of other frontends may have on a target, beyond what all have.
- *  Of address spaces a bit for each, from 0. */
+/**
+ * What modules of other frontends may use on a target, beyond what every target
+ * has. Sets of address spaces have one bit for each, beginning with 0.
+ */
 typedef struct kiln__foreign_rules {
-    const char *intrinsics;    /* "nvvm.": the target's own */
-    uint32_t spaces;           /* of pointers */
-    uint32_t constant_spaces;  /* of constants of the module */
-    const char *const *scopes; /* of atomics, to NULL; NULL: any */
-    int has_long_floats;       /* x86_fp80 */
+    const char *intrinsics;   /* prefix of the target's own: "nvvm." */
+    uint32_t spaces;          /* that pointers may have */
+    uint32_t constant_spaces; /* that constants of the module may be in */
+    /* that atomics may have; NULL ends the list; NULL: any */
+    const char *const *scopes;
+    int has_long_floats; /* type x86_fp80 */
     int has_bfloats;
-    int has_label_addresses;  /* blockaddress, indirectbr */
-    int has_address_numbers;  /* initialisers may compute with addresses */
-    int has_wide_conversions; /* floats to and from more than 64 bits */
+    int has_label_addresses; /* blockaddress, indirectbr */
+    int has_address_numbers; /* initialisers may compute with addresses */
+    /* between floats and integers of more than 64 bits */
+    int has_wide_conversions;
     int has_bit_conversions;  /* floats to i1 */
     int has_exact_remainders; /* frem */
-    int has_weak_updates;     /* atomicrmw of small floats has no order */
-    int has_fixed_frames;     /* allocas have a size when code is made */
+    int has_weak_updates;     /* atomicrmw of small floats has no ordering */
+    int has_fixed_frames;     /* the sizes of allocas must be constants */
     const kiln__foreign_limit *limits;
-    /* NULL, or why one of the target's own may not be called (or NULL), by what
-       follows after `intrinsics`. */
+    /* NULL, or returns why a call of one of the target's own intrinsics is not
+       allowed, or NULL. `name` is what follows the prefix `intrinsics`. */
     const char *(*refuse_own)(const kiln__codegen_job *job, LLVMValueRef call,
                               const char *name);
 } kiln__foreign_rules;
 
 #define KILN__SPACE_BIT(space) (UINT32_C(1) << (space))
-/* Generic, global and constant memory, which have one number everywhere. */
+/* Generic, global and constant memory have the same numbers on every target. */
 #define KILN__CONSTANT_SPACES \
     (KILN__SPACE_BIT(0) | KILN__SPACE_BIT(1) | KILN__SPACE_BIT(4))
 
-#define KILN__FAST_DIVIDE (-1) /* beside KILN__MATH_... */
+#define KILN__FAST_DIVIDE (-1) /* an operation beside KILN__MATH_... */
 
-/** What a backend's codegen half does; see
- * backends/host/codegen/host_codegen.c. */
+/**
+ * What a backend's codegen half does. backends/host/codegen/host_codegen.c is
+ * the example to read.
+ */
 typedef struct kiln__codegen_backend {
     const char *name;
     const char *format;
-    const kiln__codegen_groups *groups; /* NULL: it has barriers, */
-    const kiln__codegen_device *device; /* and this */
+    const kiln__codegen_groups *groups; /* NULL: the target has barriers */
+    const kiln__codegen_device *device; /* set where `groups` is NULL */
     const kiln__foreign_rules *foreign;
-    /* A query as i64; `item` is the function's first parameter. */
+    /* Returns the answer to a query as i64. `item` is the function's first
+       parameter. */
     LLVMValueRef (*query)(kiln__codegen_job *job, LLVMBuilderRef builder,
                           LLVMValueRef item, uint32_t query,
                           uint32_t dimension);
-    /* Records an exception (cold); the caller returns the flag by itself.
-       `method` and `message` are the texts. Values are i64. */
+    /* Builds cold code that records an exception; the caller itself returns the
+       flag. `method` and `message` are the texts, the values are i64. */
     void (*raise)(kiln__codegen_job *job, LLVMBuilderRef builder,
                   LLVMValueRef item, uint32_t kind, uint32_t ordinal,
                   const char *method, const char *message, LLVMValueRef value0,
                   LLVMValueRef value1);
-    /* Notes, behind an exception that was raised, that the expression of the
-       method is a call on the way to it. */
+    /* Builds code that runs after an exception was raised. It notes that the
+       expression of the method is a call on the way to the exception. */
     void (*frame)(kiln__codegen_job *job, LLVMBuilderRef builder,
                   LLVMValueRef item, uint32_t ordinal, const char *method);
-    /* Where the launch's heap begins, as a pointer to an array's elements. */
+    /* Returns where the launch's heap begins, as a pointer to an array's
+       elements. */
     LLVMValueRef (*heap)(kiln__codegen_job *job, LLVMBuilderRef builder,
                          LLVMValueRef item);
     /* Prints the parts in order; a part with text has no value. `kinds` are
@@ -284,68 +303,74 @@ typedef struct kiln__codegen_backend {
                   const LLVMValueRef *values, const int32_t *kinds);
     /* Adds the kernel around job->item_function. */
     kiln_status (*wrap)(kiln__codegen_job *job);
-    /* Makes the payload of the emitted objects, of which a second is that of
-       the checked module: check, link. */
+    /* Checks and links the emitted objects and makes the payload of them. A
+       second object is that of the checked module. */
     kiln_status (*finish)(kiln__codegen_job *job, const kiln__object *objects,
                           size_t count, kiln_blob *out);
-    /* Finds the offset in the payload of the table of slots for sites, the
-       section KILN__SITE_TABLE of `size` bytes. NULL: it cannot have one. */
+    /* Finds where in the payload the table of slots for sites is: the section
+       KILN__SITE_TABLE of `size` bytes. NULL: a payload cannot have one. */
     kiln_status (*find_sites)(kiln__codegen_job *job, const kiln_blob *payload,
                               size_t size, uint64_t *offset);
-    /* NULL, or stores the value of a constant that a vendor's library leaves to
-       who links it; false: it is none. */
+    /* NULL, or stores the value of a constant that a vendor's library
+       expects its linker to define, and returns true. Returns false for any
+       other name. */
     int (*constant)(const kiln__codegen_job *job, const char *name,
                     uint64_t *value);
     /* True when a function of that name may stay undefined. */
     int (*may_import)(const char *name);
-    /* NULL, or true of a name that emitted code calls by: a kernel of that
-       name would be called in its place. */
+    /* NULL, or true when emitted code itself calls a function of that name. A
+       kernel of that name would be called in its place. */
     int (*is_taken)(const char *name);
-    /* May be NULL: nobody looks. An i1: hardly any stack is left. */
+    /* Returns an i1: hardly any stack is left. NULL: the target does not
+       check. */
     LLVMValueRef (*exhausted)(kiln__codegen_job *job, LLVMBuilderRef builder,
                               LLVMValueRef item);
-    /* NULL, or makes of KILN__MATH_... on f32, or of KILN__FAST_DIVIDE, where
-       floats are fast, what is quicker than exact. NULL: nothing is. */
+    /* NULL, or builds a fast form of KILN__MATH_... on f32 or of
+       KILN__FAST_DIVIDE, where floats are fast. Returns NULL when the target
+       has nothing that is faster than the exact form. */
     LLVMValueRef (*fast)(kiln__codegen_job *job, LLVMBuilderRef builder,
                          int64_t operation, LLVMValueRef *arguments);
-    /* NULL, or LLVM's text of the passes for level 0 and for large functions,
-       for the others, and for large ones whose variables stay in memory. */
+    /* NULL, or three pipelines in LLVM's text form: for level 0 and for large
+       functions; for all others; for large functions whose variables stay in
+       memory. */
     const char *const *passes;
-    /* Of a module (kiln__llvm_crowding): beyond it choosing registers takes
-       too long. 0: it does not. */
+    /* Above this value of kiln__llvm_crowding(), register allocation takes too
+       long for a module. 0: there is no limit. */
     uint64_t crowding_max;
-    /* NULL, or makes of the modules, behind the passes, what the target's code
-       generation takes; refuses what it does not. */
+    /* NULL, or rewrites the modules after the passes into what the target's
+       code generation takes, and refuses what it cannot take. */
     kiln_status (*adapt)(kiln__codegen_job *job);
-    /* NULL, or the variable of the process that adapt() refers to. */
+    /* NULL, or the name of the process's variable that adapt() refers to. */
     const char *own_variable;
-    /* NULL, or generates code in place of kiln__llvm_emit(). NULL: the job has
-       failed. */
+    /* NULL, or generates code in place of kiln__llvm_emit(). Returns NULL when
+       the job has failed. */
     LLVMMemoryBufferRef (*emit)(kiln__codegen_job *job, LLVMModuleRef module,
                                 int as_text);
-    /* NULL, or what the context of a job must know before all else. */
+    /* NULL, or prepares the context of a job before anything else is done. */
     void (*open)(const kiln__codegen_job *job);
-    /* NULL, or LLVM cannot go on: the calling thread, which never comes back,
-       lets go of what its job holds of the backend's. */
+    /* NULL, or releases what the calling thread's job holds of the backend's
+       state. LLVM cannot go on, and the thread never comes back. */
     void (*abandon)(void);
     /* NULL, or makes the backend's state of the process usable in children of
        fork(). Called once. */
     void (*guard_forks)(void);
-    /* NULL, or the table of what the job's code may report, in the arena; it is
-       NULL: there is nothing, or the job has failed. */
+    /* NULL, or returns the table of what the job's code may report, in the
+       arena. Returns NULL when there is nothing to report, or when the job has
+       failed. */
     const void *(*reports)(kiln__codegen_job *job, size_t *size);
-    /* NULL, or around the making of a job's own machine. */
+    /* NULL, or called before and after the job's own machine is made. */
     kiln_status (*begin_machine)(kiln__codegen_job *job);
     void (*end_machine)(void);
-    /* What LLVM's machine keeps of one job is seen in the code of the next:
-       each job has its own. */
+    /* Each job has its own machine, because LLVM's machine keeps state of one
+       job that would show in the code of the next. */
     int owns_machine;
-    int runs_tiles;   /* wrap() knows what to do with a proof */
-    int emits_text;   /* what finish() takes is assembly */
+    int runs_tiles;   /* wrap() can use a proof */
+    int emits_text;   /* finish() takes assembly */
     int is_scheduled; /* no pass of LLVM's code generation is left out */
 } kiln__codegen_backend;
 
-/* Until it is called again, what is added goes to the job's other module. */
+/* Makes the job's other module the current one: what is built from now on goes
+   there, until the next call. */
 void kiln__job_switch(kiln__codegen_job *job);
 
 /* Records the job's first failure, formatted, and returns `status`. */
@@ -353,18 +378,19 @@ kiln_status kiln__job_fail(kiln__codegen_job *job, kiln_status status,
                            const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* The tool, of this file, made something of the job; the path is copied. */
+/* Notes that the tool, with this file, took part in the job. The path is
+   copied. */
 kiln_status kiln__job_used(kiln__codegen_job *job, int tool, const char *path,
                            const kiln__file_stamp *file);
-/* Hands over what a tool failed on, for people. */
+/* Hands over the input that a tool failed on, so that people can look at it. */
 void kiln__job_keep(const kiln__codegen_job *job, const char *suffix,
                     const kiln__object *input);
-/* A line for the host's log. */
+/* Writes a line to the host's log. */
 void kiln__job_log(const kiln__codegen_job *job, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* Pointers to elements of arrays, to bytes of an aggregate that is passed by
-   value, and to the item. */
+/* Types of pointers to elements of arrays, to the bytes of an aggregate that is
+   passed by value, and to the item. */
 LLVMTypeRef kiln__job_array_pointer(const kiln__codegen_job *job);
 LLVMTypeRef kiln__job_bytes_pointer(const kiln__codegen_job *job);
 LLVMTypeRef kiln__job_item_pointer(const kiln__codegen_job *job);
@@ -381,25 +407,25 @@ LLVMTypeRef kiln__job_scalar(const kiln__codegen_job *job, int32_t kind);
  * them ----
  *
  * Where it does not, or a function has none, subprograms and places are NULL
- * and nothing is done.
+ * and these functions do nothing.
  */
 
 /* Describes a function that is made of `source`. */
 LLVMMetadataRef kiln__debug_function(kiln__codegen_job *job,
                                      LLVMValueRef function,
                                      const kiln__codegen_function *source);
-/* The place of an expression, in that function. */
+/* Returns the place of an expression in that function. */
 LLVMMetadataRef kiln__debug_place(const kiln__codegen_job *job,
                                   LLVMMetadataRef subprogram,
                                   const kiln__codegen_function *source,
                                   uint32_t ordinal);
-/* Describes a function around the entry, and where `builder` builds it. */
+/* Describes a function around the entry, and gives `builder` its place. */
 void kiln__debug_wrapper(kiln__codegen_job *job, LLVMBuilderRef builder,
                          LLVMValueRef function);
 
 typedef struct kiln__debug_local {
     const char *name;
-    int32_t kind; /* a scalar, or nothing is said */
+    int32_t kind; /* KILN_TYPE_... of a scalar; other kinds are not described */
     LLVMValueRef address;
 } kiln__debug_local;
 
@@ -407,7 +433,7 @@ void kiln__debug_variable(const kiln__codegen_job *job, LLVMBuilderRef builder,
                           LLVMMetadataRef subprogram,
                           const kiln__codegen_function *source,
                           const kiln__debug_local *local);
-/* No more functions come. */
+/* Completes the line tables: no more functions follow. */
 void kiln__debug_end(kiln__codegen_job *job);
 
 #endif /* KILN_CODEGEN_JOB_H */

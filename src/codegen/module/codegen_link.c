@@ -1,4 +1,4 @@
-/* codegen_link.c - bitcode from tier 2 becomes part of the module. */
+/* codegen_link.c - links bitcode from tier 2 into the job's module. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <string.h>
 
@@ -10,14 +10,15 @@
 #include "codegen/module/codegen_stages.h"
 
 /*
- * A runtime function stands in the module under the name that its bitcode has:
- * declared, and to be linked; or defined, where lowering made it. After linking
- * nothing tells the one from the other. What is used is put behind all else,
- * in the request's order, so that a kernel is the same bytes whichever way its
- * functions came.
+ * A runtime function has the same name in the module as in its bitcode. It is
+ * either declared, and linked here, or defined, because lowering made it. After
+ * linking nothing tells the two apart. The functions that are used are put
+ * after everything else, in the request's order, so that a kernel has the same
+ * bytes whichever way its functions came.
  *
- * The linker keeps the attributes of the definition; how a function is inlined
- * is decided for the kernel, and is on the declaration.
+ * The linker keeps the attributes of the definition. How a function is inlined
+ * is decided for the kernel, and that decision is on the declaration;
+ * link_function() carries it over.
  */
 
 static LLVMModuleRef read_bitcode(kiln__codegen_job *job, const char *symbol,
@@ -35,7 +36,7 @@ static LLVMModuleRef read_bitcode(kiln__codegen_job *job, const char *symbol,
     return module;
 }
 
-/* Takes `from`. */
+/* Links `from` into the job's module and consumes it. */
 static kiln_status link_module(kiln__codegen_job *job, LLVMModuleRef from,
                                const char *symbol)
 {
@@ -61,7 +62,8 @@ static unsigned attribute_kind(const char *name)
     return LLVMGetEnumAttributeKindForName(name, strlen(name));
 }
 
-/* How the kernel's plan wants the function inlined, or NULL. */
+/* Returns the attribute by which the kernel's plan decided on inlining the
+   function, or NULL. */
 static const char *way_of(LLVMValueRef function)
 {
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++)
@@ -93,7 +95,7 @@ static kiln_status link_function(kiln__codegen_job *job, size_t index)
     return KILN_OK;
 }
 
-/* The function of the request as the module has it, or NULL. */
+/* Returns the module's function for that function of the request, or NULL. */
 static LLVMValueRef function_at(const kiln__codegen_job *job, size_t index)
 {
     const char *name = job->request->functions[index].runtime;
@@ -107,7 +109,8 @@ static int is_missing(LLVMValueRef function)
            LLVMGetFirstUse(function) != NULL;
 }
 
-/* What is linked may use what nobody used before. */
+/* Links until nothing is missing: what is linked may use functions that were
+   unused before. */
 static kiln_status link_used(kiln__codegen_job *job)
 {
     int changed = 1;
@@ -125,8 +128,8 @@ static kiln_status link_used(kiln__codegen_job *job)
     return KILN_OK;
 }
 
-/* Collective callers take functions in by themselves; then nothing is left
-   that calls them. */
+/* Drops runtime functions without callers. Lowering has inlined those with
+   collective operations into their callers already. */
 static void drop_unused(kiln__codegen_job *job)
 {
     int changed = 1;
@@ -169,7 +172,7 @@ kiln_status kiln__link_functions(kiln__codegen_job *job)
 
 /* ---- what a foreign module takes from libraries ---- */
 
-/* The types that functions of libraries are made of. */
+/* How many types functions of libraries are made of. */
 #define LAYOUT_TYPES 9
 
 static void list_types(LLVMTypeRef types[LAYOUT_TYPES], LLVMContextRef context)
@@ -185,8 +188,9 @@ static void list_types(LLVMTypeRef types[LAYOUT_TYPES], LLVMContextRef context)
     types[8] = LLVMPointerTypeInContext(context, 1);
 }
 
-/* Layouts of different versions of LLVM need not be the same text: that of
-   libdevice is older than any of them. */
+/* Compares data layouts by what they say of each type. Different versions of
+   LLVM need not write the same text, and libdevice's is older than any of
+   them. */
 static int lays_out_alike(const kiln__codegen_job *job, const char *layout)
 {
     LLVMTargetDataRef theirs = LLVMCreateTargetData(layout);
@@ -279,9 +283,9 @@ static kiln_status name_own(kiln__codegen_job *job, LLVMValueRef global,
     return KILN_OK;
 }
 
-/* Helpers of one name in two closures do not meet, and get names that tell
-   them apart. The linker's would do so by how often it met any name before,
-   and so tell how the functions of the kernel came. */
+/* Renames the helpers of a closure, so that helpers of the same name in two
+   closures stay apart. The linker would number them by how often it has seen a
+   name, and the kernel's bytes would depend on how its functions came. */
 static kiln_status name_helpers(kiln__codegen_job *job, LLVMModuleRef module,
                                 size_t index)
 {
@@ -322,7 +326,8 @@ static kiln_status link_import(kiln__codegen_job *job, size_t index)
     return KILN_OK;
 }
 
-/* What a vendor's library leaves to who links it. */
+/* Defines the constants that a vendor's library expects its linker to
+   define. */
 static void define_constants(const kiln__codegen_job *job)
 {
     LLVMValueRef at = LLVMGetFirstGlobal(job->module);

@@ -1,4 +1,4 @@
-/* codegen_parameters.c - argument types, as code passes them. */
+/* codegen_parameters.c - how the arguments of a kernel are passed to code. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <stdbool.h>
 #include <string.h>
@@ -7,9 +7,10 @@
 #include "codegen/module/codegen_stages.h"
 
 /*
- * The text of a type is canonical (kiln_type_text), so a scalar is its name
- * and an array ends in "[:]", "[:, :]" or, strided, in "[strided :]": nothing
- * else ends in a bracket. All the rest is bytes.
+ * The types are read from their text. The text of a type is canonical
+ * (kiln_type_text): a scalar is its name, and an array ends in "[:]", "[:, :]"
+ * or, strided, in "[strided :]". Nothing else ends in a bracket, and everything
+ * else is passed as bytes.
  */
 
 static const struct scalar {
@@ -126,7 +127,7 @@ size_t kiln__parameter_words(const kiln__parameter *parameter)
     return 1 + (size_t)parameter->rank * (parameter->strided != 0 ? 2 : 1);
 }
 
-/* At most a pointer, KILN_RANK_MAX sizes and as many strides. */
+/* At most one pointer, KILN_RANK_MAX sizes and as many strides. */
 #define FLAT_MAX (1 + 2 * KILN_RANK_MAX)
 
 static size_t flatten(const kiln__codegen_job *job, const kiln__parameter *from,

@@ -1,4 +1,4 @@
-/* codegen_passes.c - the passes that a module goes through. */
+/* codegen_passes.c - the optimisation passes that a module goes through. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <llvm-c/Error.h>
 #include <llvm-c/Transforms/PassBuilder.h>
@@ -8,10 +8,10 @@
 
 /*
  * What lowering makes is small and known: one function, from which everything
- * internal has been called once, with loops over items whose counters do not
- * wrap and whose bodies hold no redundant arithmetic. So its passes are a
- * fraction of LLVM's own, for the same speed of code; each of them is there
- * because something gets slower without it:
+ * internal is called once, with loops over items whose counters do not wrap
+ * and whose bodies hold no redundant arithmetic. So Kiln runs a fraction of
+ * LLVM's own passes and gets code of the same speed. Each pass is there because
+ * something gets slower without it:
  *
  *   always-inline     the item function into the loops
  *   sroa, early-cse   the item's ids and locals into registers
@@ -21,12 +21,13 @@
  *   loop-vectorize    the item loop; instcombine and simplifycfg before and
  *                     after, licm for what vectorising left inside
  *
- * Where checks are left in the loop, unswitching takes those of rows out of it,
- * which costs as much as all else together.
+ * Where checks are left in the loop, unswitching moves those of a row out of
+ * it. That costs as much time as all other passes together.
  *
- * What others made goes through LLVM's own passes for the level, and so do the
- * levels 0 and 1, and code for devices, to which targets add passes of theirs,
- * but for SPIR-V, which has its own. A device's items are its vectors.
+ * Three kinds of modules get LLVM's own passes for their level: modules that
+ * Kiln did not lower, levels 0 and 1, and code for devices. Devices do not need
+ * the list above, since their items are their vectors. Targets add passes of
+ * their own to LLVM's; SPIR-V replaces them.
  */
 
 #define SIMPLIFY(more) \
@@ -49,7 +50,8 @@
 
 static const char unchecked[] = OWN("no-nontrivial;trivial", "");
 static const char checked[] = OWN("nontrivial;trivial", "indvars,");
-/* Machine code without optimisation wants no more than values in registers. */
+/* For machine code without optimisation: values only have to be in
+   registers. */
 static const char quick[] =
     "always-inline,globaldce,function(sroa<modify-cfg>)";
 
@@ -94,25 +96,25 @@ static kiln_status run(kiln__codegen_job *job, LLVMModuleRef module,
 /* ---- large functions ----
  *
  * Most passes take time that grows with the square of a function's size, or
- * faster. A function of more instructions than LARGE, all counted that is
- * inlined into it, gets those that do not. One of them is left: a variable
- * becomes values in time that grows with the blocks of the function. So
- * counters of loops take turns in a few variables, and where there are still
- * too many, variables stay in memory. Below the bound each of our passes, and
- * of LLVM's, takes a second or two at most.
+ * faster. A function of more than LARGE instructions, counted with everything
+ * that is inlined into it, gets only passes that do not. One of those that
+ * remain is still slow: turning variables into values takes time that grows
+ * with the blocks of the function. So counters of loops share a few variables,
+ * and where there are still too many, variables stay in memory. Below the
+ * bound, each of our passes and of LLVM's takes a second or two at most.
  *
- * Code generation has them, too. On processors most go through one block after
- * the other, so blocks are cut into pieces, which is all that large functions
- * need there but for two passes that they do without. With very many blocks
- * code is made as it is at level 0. That is no way for all: each value that
- * lives beyond its block gets a place of its own, and the frame grows beyond
- * any stack. On devices, which have many registers and memory for each item, it
- * is the way: choosing registers for AMD's takes time by how many values live
- * at once, and for NVIDIA's the vendor's assembler does it.
+ * Code generation has such passes, too. On processors most of them handle one
+ * block after the other. So blocks are cut into pieces, and two passes are left
+ * out; large functions need no more there. With very many blocks, code is
+ * generated as at level 0. That cannot be done for all large functions: each
+ * value that lives beyond its block gets a place of its own, and the frame
+ * would outgrow any stack. On devices, which have many registers and memory for
+ * each item, level 0 is right: for AMD's, register allocation takes time by how
+ * many values live at once, and for NVIDIA's the vendor's assembler allocates.
  */
 
 #define LARGE 16000
-#define LARGE_VARIABLES 10000000u /* times blocks */
+#define LARGE_VARIABLES 10000000u /* variables times blocks */
 #define LARGE_CODE 24000          /* instructions that the passes left */
 #define PIECE 500                 /* instructions of a block */
 #define MANY_BLOCKS 25000
@@ -142,7 +144,8 @@ static kiln_status optimise_large(kiln__codegen_job *job, LLVMModuleRef module)
     return run(job, module, job->machine, large_pipeline_of(job, module));
 }
 
-/* At level 0 nothing is done that takes long, but for SPIR-V. */
+/* Large functions get fewer passes. At level 0 no pass takes long, except for
+   SPIR-V. */
 static kiln_status optimise(kiln__codegen_job *job, LLVMModuleRef module,
                             const char *pipeline)
 {

@@ -1,48 +1,53 @@
-/* codegen_relocation.c - whether an optimised module holds an address. */
+/* codegen_relocation.c - finds out whether an optimised module holds an
+   address. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <string.h>
 
 #include "codegen/module/codegen_stages.h"
 
 /*
- * Of a process's addresses only those count that the frontend wrote into the
- * module; what comes with a launch, in arguments and in the memory that they
- * lead to, is nobody's constant, and pointers to what the module defines are
- * the loader's. Two things are looked for.
+ * Only those addresses of a process count that the frontend wrote into the
+ * module. What comes with a launch, in arguments and in the memory that they
+ * lead to, is no constant of the code; and pointers to what the module defines
+ * are the loader's business. The search looks for two things.
  *
- * A number that is where systems put programs, heaps, libraries and stacks is
- * taken for an address wherever it stands in code or data, whole: stored,
- * compared, given to a function, in a table, in the bits of a double. Numbers
- * that programs compute with are hardly ever there.
+ * First, a number in the ranges where systems put programs, heaps, libraries
+ * and stacks is taken for an address wherever the whole of it stands in code or
+ * data: stored, compared, passed to a function, in a table, in the bits of a
+ * double. Numbers that programs compute with are hardly ever in these ranges.
  *
- * A number that becomes a pointer (inttoptr, an offset from null) is followed
- * back to what it is made of. A sum of constants is an address unless it is
- * below all that a system maps. Beside an argument, or whatever else is known
- * at a launch only, a constant is a distance, unless it is too large for one;
- * but not beside an index, since then it is where a table begins.
+ * Second, a number that becomes a pointer (inttoptr, an offset from null) is
+ * followed back to what it is made of. A sum of constants is an address, unless
+ * it is below everything that a system maps. Added to an argument, or to
+ * anything else that is known only at a launch, a constant is a distance,
+ * unless it is too large for one. Added to an index it is not a distance, since
+ * then it is where a table begins.
  *
- * When the search grows beyond its budget, the answer is SESSION: such an
- * artifact is right, but stays in the process.
+ * When the search exceeds its budget, the answer is SESSION: such an artifact
+ * is correct, but is not stored.
  */
 
 #define LOWEST_ADDRESS UINT64_C(0x10000) /* Linux maps nothing below it */
-#define FARTHEST (UINT64_C(1) << 32)     /* that a field is from its object */
-#define BUDGET 200000                    /* values looked at */
-#define ON_THE_WAY_MAX 512               /* to where one number comes from */
+/* the farthest that a field is from its object */
+#define FARTHEST (UINT64_C(1) << 32)
+#define BUDGET 200000 /* how many values are looked at */
+/* values on the way back from a number to its origin */
+#define ON_THE_WAY_MAX 512
 #define DEPTH_MAX 64
 
 typedef struct search {
     unsigned budget;
     const kiln__codegen_job *job;
-    kiln__codegen_job *told; /* the same: whose arena has what is told */
+    kiln__codegen_job *told; /* the same job: its arena holds the messages */
     LLVMValueRef on_the_way[ON_THE_WAY_MAX];
     unsigned count;
 } search;
 
 /* ---- numbers that look like addresses ---- */
 
-/* Where Linux on x86-64 puts a program that may stand anywhere, with its heap;
-   and libraries, mappings and stacks. */
+/* True in the ranges of Linux on x86-64: where it puts position-independent
+   programs with their heap, and where it puts libraries, mappings and
+   stacks. */
 static int is_in_layout(uint64_t number)
 {
     return (number >= UINT64_C(0x550000000000) &&
@@ -51,7 +56,7 @@ static int is_in_layout(uint64_t number)
             number < UINT64_C(0x7ffffffff000));
 }
 
-/* One run of ones, which is a mask. */
+/* True for a single run of ones, which is a mask. */
 static int is_mask(uint64_t number)
 {
     const uint64_t end = number + (number & (~number + 1));
@@ -67,7 +72,8 @@ static int looks_like_address(uint64_t number)
            (is_in_layout(negative) && !is_mask(negative));
 }
 
-/* A pointer that was put into the bits of a double which is no number. */
+/* True for a pointer in the bits of a double whose exponent is all ones or
+   zero, as in a NaN: programs do not compute with such doubles. */
 static int is_boxed(uint64_t bits)
 {
     const uint64_t exponent = bits & UINT64_C(0x7ff0000000000000);
@@ -102,7 +108,7 @@ static int real_looks_so(LLVMValueRef real)
     return looks_like_address(bits) || is_boxed(bits);
 }
 
-/* Bytes of a table, wherever eight of them begin. */
+/* Looks at eight bytes of a table from every offset. */
 static int data_looks_so(LLVMValueRef data)
 {
     size_t size;
@@ -131,9 +137,11 @@ static int go_on(search *s, unsigned depth)
 
 /* ---- what a number is made of ----
  *
- * There may be several ways to it. On some of them it is known at a launch
- * only; `offset` is the most that constants add there. On others it is made of
- * constants, and of indices, which count as nothing: `alone` is the most. */
+ * A number may be made in several ways. In some of them (`is_given`) a part is
+ * known only at a launch; `offset` is the most that constants add to it. In
+ * others (`is_alone`) it is made only of constants and of indices, which count
+ * as nothing; `alone` is the most that the constants make.
+ */
 
 typedef struct number {
     int is_given, is_alone;
@@ -141,7 +149,7 @@ typedef struct number {
 } number;
 
 static const number given = {1, 0, 0, 0};
-static const number nothing = {0, 1, 0, 0}; /* an index, too */
+static const number nothing = {0, 1, 0, 0}; /* also stands for an index */
 static const number anything = {1, 1, UINT64_MAX, UINT64_MAX};
 
 static uint64_t greater(uint64_t a, uint64_t b)
@@ -178,7 +186,8 @@ static number constant(uint64_t value)
     return (number){0, 1, 0, value < negative ? value : negative};
 }
 
-/* Whatever is given becomes an index. */
+/* The result of such an operation is an index: what is known only at a launch
+   counts as nothing in it. */
 static number as_index(number n, unsigned shift)
 {
     const uint64_t most = greater(n.is_given ? n.offset : 0, n.alone);
@@ -198,7 +207,7 @@ static int is_of_kernel(const search *s, LLVMValueRef parameter)
     return strcmp(name, s->job->request->entry) == 0;
 }
 
-/* What callers pass. */
+/* Looks at what the callers pass. */
 static number argument_number(search *s, LLVMValueRef parameter)
 {
     LLVMValueRef function = LLVMGetParamParent(parameter);
@@ -233,7 +242,7 @@ static number all_operands(search *s, LLVMValueRef value, unsigned count)
     return n;
 }
 
-/* What a function of the module's returns. */
+/* Looks at what the called function of the module returns. */
 static number result_number(search *s, LLVMValueRef call)
 {
     LLVMValueRef callee = LLVMGetCalledValue(call);
@@ -308,7 +317,7 @@ static number operation_number(search *s, LLVMValueRef value, LLVMOpcode opcode)
 
     switch ((int)opcode) {
     case LLVMPtrToInt:
-        return given; /* the pointer is looked at where it is made */
+        return given; /* the pointer is examined where it is made */
     case LLVMLoad:    /* so are numbers in the module's own memory */
         return is_narrow(value) ? nothing : given;
     case LLVMCall:
@@ -402,7 +411,7 @@ static int may_be_address(search *s, LLVMValueRef value)
 
 /* ---- where pointers are made ---- */
 
-/* An offset from null, or from a pointer that is made of a number. */
+/* True for an offset from null, or from a pointer that is made of a number. */
 static int is_offset_from_number(search *s, LLVMValueRef value)
 {
     LLVMValueRef base = LLVMGetOperand(value, 0);
@@ -418,7 +427,8 @@ static int is_offset_from_number(search *s, LLVMValueRef value)
     return 0;
 }
 
-/* An instruction or constant expression that may make a pointer of numbers. */
+/* True for an instruction or constant expression that may make a pointer of
+   numbers. */
 static int makes_address(search *s, LLVMValueRef value, LLVMOpcode opcode)
 {
     if (opcode == LLVMIntToPtr)
@@ -428,7 +438,7 @@ static int makes_address(search *s, LLVMValueRef value, LLVMOpcode opcode)
     return 0;
 }
 
-/* ---- all of a module ---- */
+/* ---- the whole module ---- */
 
 static int holds_address(search *s, LLVMValueRef value, unsigned depth)
 {
@@ -473,7 +483,7 @@ static int instruction_holds_address(search *s, LLVMValueRef instruction)
     return 0;
 }
 
-/* For people: what was found, in one line. */
+/* Describes in one line, for people, what was found. */
 static const char *describe(const search *s, LLVMValueRef function,
                             LLVMValueRef found)
 {
@@ -506,7 +516,7 @@ static const char *function_holds_address(search *s, LLVMValueRef function)
     return NULL;
 }
 
-/* The loader finds it, and no frontend can name it. */
+/* True for what the loader finds and no frontend can name. */
 static int is_own(const search *s, LLVMValueRef variable)
 {
     const char *own = s->job->backend->own_variable;
@@ -556,7 +566,8 @@ int32_t kiln__relocation_class(kiln__codegen_job *job)
     const int is_patched = job->settings->sites == KILN_SITES_PATCH;
     const char *why;
 
-    /* Code may depend on addresses that are not in it any more. */
+    /* Resolved sites stand for addresses that may have shaped the code, even
+       where they do not appear in it any more. */
     if (job->site_count > 0 && !is_patched)
         return stays(job, "its sites are resolved (the setting sites)");
     why = module_holds_address(&s, job->module);

@@ -1,4 +1,4 @@
-/* codegen_target.c - LLVM's targets and the machine of a job. */
+/* codegen_target.c - LLVM's targets and the target machine of a job. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <pthread.h>
 #include <stdlib.h>
@@ -9,9 +9,9 @@
 
 /*
  * A target is initialised when the first job needs it: each one registers
- * passes and tables, and a process rarely needs more than one. But all of them
- * are named at once: the list of names is LLVM's, has no lock, and is walked by
- * every job.
+ * passes and tables, and a process rarely needs more than one. But the names of
+ * all targets are registered at once. LLVM keeps them in one list without a
+ * lock, and every job walks that list.
  */
 
 static void name_targets(void)
@@ -83,8 +83,8 @@ static LLVMCodeGenOptLevel machine_level(uint8_t opt_level)
     }
 }
 
-/* Code is position independent, since the loader puts it anywhere, and one
-   image is far below 2 GiB. */
+/* Code is position independent, because the loader puts it anywhere. The code
+   model is the small one: an image is far below 2 GiB. */
 static LLVMTargetMachineRef machine_new(const kiln__codegen_settings *settings,
                                         LLVMTargetRef target)
 {
@@ -105,9 +105,9 @@ static LLVMTargetMachineRef machine_new(const kiln__codegen_settings *settings,
 
 /* ---- machines of a thread ----
  *
- * A machine describes a processor to the last detail, and making one takes a
- * good part of the time that a small kernel does. A thread keeps those of the
- * settings that it saw last.
+ * A machine describes a processor to the last detail. Making one takes a good
+ * part of the time that a small kernel does, so a thread keeps the machines of
+ * the settings that it used last.
  */
 
 typedef struct machines {
@@ -230,7 +230,8 @@ static kiln_status machines_get(kiln__codegen_job *job, machines **out)
 
 /* ---- a job's target ---- */
 
-/* A foreign module that comes later is given the same. */
+/* Sets the module's target. A foreign module that is read later gets the
+   same. */
 static void describe_module(kiln__codegen_job *job)
 {
     char *layout = LLVMCopyStringRepOfTargetData(job->layout);
@@ -240,7 +241,7 @@ static void describe_module(kiln__codegen_job *job)
     LLVMDisposeMessage(layout);
 }
 
-/* Some machines are of use once. */
+/* Makes a machine that this job alone uses. */
 static kiln_status make_own_machine(kiln__codegen_job *job)
 {
     const kiln__codegen_backend *backend = job->backend;

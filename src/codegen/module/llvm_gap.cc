@@ -32,11 +32,11 @@
 
 /* ---- exceptions ----
  *
- * The C++ library that LLVM is built on throws when memory ends. C cannot
- * catch it, and an exception that leaves a thread ends the process.
+ * The C++ library that LLVM is built on throws when memory runs out. C cannot
+ * catch that, and an exception that leaves a thread ends the process.
  */
 
-/* Returns 0, or 1 when run() was left by an exception. */
+/* Returns 0, or 1 when an exception left run(). */
 extern "C" int kiln__llvm_guard(void (*run)(void *env), void *env)
 {
     try {
@@ -49,8 +49,8 @@ extern "C" int kiln__llvm_guard(void (*run)(void *env), void *env)
     }
 }
 
-/* LLVM's own allocations abort unless this handler is set; the C interface
-   has the handler of other fatal errors only. */
+/* LLVM's own allocations abort unless this handler is set. The C interface has
+   only the handler of other fatal errors. */
 static void (*bad_alloc_handler)(const char *reason);
 
 static void on_bad_alloc(void *, const char *reason, bool)
@@ -67,8 +67,8 @@ extern "C" void kiln__llvm_on_bad_alloc(void (*handler)(const char *reason))
 
 /* ---- metadata ----
  *
- * Access groups and loops are distinct nodes; the C interface makes uniqued
- * ones only.
+ * Access groups and loops are distinct nodes. The C interface makes only
+ * uniqued ones.
  */
 
 extern "C" LLVMValueRef kiln__llvm_access_group(LLVMContextRef context)
@@ -79,9 +79,10 @@ extern "C" LLVMValueRef kiln__llvm_access_group(LLVMContextRef context)
         llvm::MetadataAsValue::get(c, llvm::MDNode::getDistinct(c, {})));
 }
 
-/* A loop whose memory accesses of the group are independent. Its iterations are
-   not interleaved: processors do that by themselves, and code for one vector
-   is made in a fraction of the time. */
+/* Makes the metadata of a loop whose memory accesses of the group are
+   independent. Its iterations are not interleaved: processors overlap them
+   by themselves, and code for one vector takes a fraction of the time to
+   generate. */
 extern "C" LLVMValueRef kiln__llvm_parallel_loop(LLVMContextRef context,
                                                  LLVMValueRef access_group)
 {
@@ -98,7 +99,7 @@ extern "C" LLVMValueRef kiln__llvm_parallel_loop(LLVMContextRef context,
                                   llvm::MDNode::get(c, one)};
     llvm::MDNode *loop = llvm::MDNode::getDistinct(c, operands);
 
-    loop->replaceOperandWith(0, loop); /* a loop's node names itself */
+    loop->replaceOperandWith(0, loop); /* the node of a loop refers to itself */
     return llvm::wrap(llvm::MetadataAsValue::get(c, loop));
 }
 
@@ -117,7 +118,7 @@ extern "C" void kiln__llvm_expand_users(LLVMValueRef constant)
 /* ---- bitcode ----
  *
  * The C interface reads whole modules, links whole modules, and writes bitcode
- * that forgets the order of uses, on which passes may depend.
+ * that loses the order of uses, on which passes may depend.
  */
 
 extern "C" LLVMModuleRef kiln__llvm_read_lazily(LLVMContextRef context,
@@ -187,17 +188,20 @@ extern "C" LLVMMemoryBufferRef kiln__llvm_write_bitcode(LLVMModuleRef module)
 
 /* ---- code generation ----
  *
- * Which of code generation's passes run is a matter of global options in LLVM,
- * but they are added to a manager one by one, and that may decline.
+ * LLVM decides by global options which passes of code generation run. But the
+ * passes are added to a manager one by one, and this manager declines those
+ * that are not wanted.
  */
 
-/* Loop strength reduction and its helper take a good part of the time that code
-   generation does, and loops over items are no faster for them: x86 has
-   addresses of base, scaled index and displacement. So it is with the other
-   passes that only make code better: together they cost as much as choosing
-   instructions, and no kernel of a solver was measurably slower without them.
-   The rest is for what our modules never have: garbage collection, tiles,
-   thread-local storage, hardening, instrumentation. */
+/*
+ * Loop strength reduction and the pass that prepares it take a good part of
+ * code generation's time, and loops over items are no faster for them, because
+ * x86 has addresses of base, scaled index and displacement. The same holds for
+ * the other passes that only improve code: together they cost as much as
+ * instruction selection, and no kernel of a solver was measurably slower
+ * without them. The rest of the list is for what our modules never have:
+ * garbage collection, tiles, thread-local storage, hardening, instrumentation.
+ */
 static const char *const unwanted_passes[] = {
     "Loop Strength Reduction",
     "Canonicalize Freeze Instructions in Loops",
@@ -246,8 +250,8 @@ static const char *const unwanted_passes[] = {
     "X86 speculative load hardening",
 };
 
-/* The first puts blocks together again that were cut; the other looks at each
-   pair of instructions of a block that use memory. */
+/* The first one would join blocks again that were cut. The other one looks at
+   each pair of instructions of a block that use memory. */
 static const char *const square_passes[] = {
     "CodeGen Prepare",
     "Post RA top-down list latency scheduler",
@@ -288,7 +292,8 @@ class choosy_manager : public llvm::legacy::PassManagerBase
 };
 } // namespace
 
-/* What was made is complete once the passes are gone. */
+/* Emits to the stream. The output is complete only when the pass manager is
+   destroyed. */
 static bool emit_to(llvm::raw_svector_ostream &stream,
                     llvm::TargetMachine &machine, llvm::Module &module,
                     llvm::CodeGenFileType type, unsigned without)
@@ -301,8 +306,8 @@ static bool emit_to(llvm::raw_svector_ostream &stream,
     return true;
 }
 
-/* As LLVMTargetMachineEmitToMemoryBuffer(), but for passes that are left out.
-   NULL: the machine cannot. */
+/* As LLVMTargetMachineEmitToMemoryBuffer(), but some passes are left out.
+   Returns NULL when the machine cannot emit such a file. */
 extern "C" LLVMMemoryBufferRef kiln__llvm_emit(LLVMTargetMachineRef machine,
                                                LLVMModuleRef module,
                                                int as_text, unsigned without)
@@ -320,8 +325,9 @@ extern "C" LLVMMemoryBufferRef kiln__llvm_emit(LLVMTargetMachineRef machine,
                                                      "");
 }
 
-/* A machine's level is given when it is made; one for each level would take
-   twice the time, most of it for the same description of the processor. */
+/* A machine gets its level when it is made. Keeping one machine for each level
+   would take twice the time, most of it for the same description of the
+   processor. */
 
 static llvm::TargetMachine *unwrap_machine(LLVMTargetMachineRef machine)
 {
@@ -333,7 +339,8 @@ extern "C" void kiln__llvm_begin_quick(LLVMTargetMachineRef machine)
     unwrap_machine(machine)->setOptLevel(llvm::CodeGenOptLevel::None);
 }
 
-/* Generating code at level 0 turns on the selector that goes with it. */
+/* Generating code at level 0 turns on the instruction selector of that
+   level. */
 extern "C" void kiln__llvm_end_quick(LLVMTargetMachineRef machine,
                                      unsigned opt_level)
 {
@@ -347,8 +354,8 @@ extern "C" void kiln__llvm_end_quick(LLVMTargetMachineRef machine,
 
 /* ---- targets ----
  *
- * LLVM prints a line and goes on when it does not know a processor or a
- * feature; asking first needs the tables behind the C interface.
+ * When LLVM does not know a processor or a feature, it prints a line and goes
+ * on. Asking first needs tables that the C interface does not show.
  */
 
 static bool knows_feature(const llvm::MCSubtargetInfo &info,
@@ -362,8 +369,8 @@ static bool knows_feature(const llvm::MCSubtargetInfo &info,
     return false;
 }
 
-/* Returns 1 when the target's tables have the processor (may be "") and each
-   of the features; else writes the unknown word. */
+/* Returns 1 when the target's tables have the processor (may be "") and each of
+   the features; otherwise writes the unknown word. */
 extern "C" int kiln__llvm_target_knows(const char *triple,
                                        const char *processor,
                                        const char *features, char *unknown,

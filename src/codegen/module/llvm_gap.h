@@ -1,4 +1,4 @@
-/* llvm_gap.h - what LLVM's C API lacks. */
+/* llvm_gap.h - functions that LLVM's C API lacks. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #ifndef KILN_LLVM_GAP_H
 #define KILN_LLVM_GAP_H
@@ -18,82 +18,90 @@ int kiln__llvm_guard(void (*run)(void *env), void *env);
 LLVMValueRef kiln__llvm_access_group(LLVMContextRef context);
 LLVMValueRef kiln__llvm_parallel_loop(LLVMContextRef context,
                                       LLVMValueRef access_group);
-/* Which passes code generation does without: those that cost more than they
-   give our own modules, and those that large functions cannot wait for. */
+/* Sets of passes that code generation leaves out: those that cost more than
+   they bring to the modules that Kiln lowers, and those that take too long for
+   large functions. */
 #define KILN__WITHOUT_COSTLY 1u
 #define KILN__WITHOUT_SQUARE 2u
-/* The module as an object or as text. NULL: there is no such code. */
+/* Returns the module as an object or as text; NULL: the machine cannot. */
 LLVMMemoryBufferRef kiln__llvm_emit(LLVMTargetMachineRef machine,
                                     LLVMModuleRef module, int as_text,
                                     unsigned without);
-/* Between these a machine makes code fast, not fast code. */
+/* Between these two calls the machine generates code quickly instead of
+   generating fast code. */
 void kiln__llvm_begin_quick(LLVMTargetMachineRef machine);
 void kiln__llvm_end_quick(LLVMTargetMachineRef machine, unsigned opt_level);
-/* Has that processor, with those features, all of `wanted`? */
+/* True when the processor, with those features, has all of `wanted`. */
 int kiln__llvm_target_has(const char *triple, const char *processor,
                           const char *features, const char *wanted);
 int kiln__llvm_target_knows(const char *triple, const char *processor,
                             const char *features, char *unknown,
                             size_t capacity);
-/* What is made of the constant becomes instructions where these use it; what
-   is left are initialisers. */
+/* Replaces the constant expressions that use the constant by instructions, at
+   the instructions that use them. Those in initialisers are left. */
 void kiln__llvm_expand_users(LLVMValueRef constant);
 void kiln__llvm_on_bad_alloc(void (*handler)(const char *reason));
 
-/* Reads bitcode, of which functions are only read when they are linked, or
-   text; takes the buffer. On failure NULL, and a message for
+/* Reads text, or bitcode whose functions are read only when they are linked.
+   Takes the buffer. On failure it returns NULL and a message for
    LLVMDisposeMessage(). */
 LLVMModuleRef kiln__llvm_read_lazily(LLVMContextRef context,
                                      LLVMMemoryBufferRef buffer,
                                      char **message);
 /* Links into `into` what it declares and `from` defines, with all that this
-   needs; takes `from`. */
+   needs. Takes `from`. */
 int kiln__llvm_link_needed(LLVMModuleRef into, LLVMModuleRef from);
-/* Named metadata says things about a whole library. */
+/* Drops named metadata, which describes a whole library. */
 void kiln__llvm_drop_named_metadata(LLVMModuleRef module);
-/* Puts the functions and the private constants that they use behind all
+/* Puts the functions, and the private constants that they use, after all
    others, in this order. */
 void kiln__llvm_put_last(const LLVMValueRef *functions, size_t count);
-/* Bitcode that reads back as the very same module, order of uses included. */
+/* Writes bitcode that reads back as the very same module, with the same order
+   of uses. */
 LLVMMemoryBufferRef kiln__llvm_write_bitcode(LLVMModuleRef module);
 
-/* Values that do not come on every way to where they are used go through
-   memory. */
+/* Moves a value into memory when its definition no longer dominates all its
+   uses. */
 void kiln__llvm_restore_dominance(LLVMValueRef function);
 
 /* ---- llvm_gap_foreign.cc: modules of others ---- */
-/* Drops all named metadata but these, and all flags of the module but these;
-   both lists end in NULL. */
+/* Drops all named metadata and all flags of the module except those listed.
+   Both lists end in NULL. */
 void kiln__llvm_keep_metadata(LLVMModuleRef module, const char *const *names,
                               const char *const *flags);
-/* Sets a flag of the module; one that is there is replaced. */
+/* Sets a flag of the module, or replaces it. */
 void kiln__llvm_set_flag(LLVMModuleRef module, const char *name,
                          uint32_t value);
-/* Forgets what linkers and loaders would make of a global. */
+/* Drops from a global what only linkers and loaders would interpret. */
 void kiln__llvm_plain_global(LLVMValueRef global);
-/* What the alias stands for takes its place. */
+/* Replaces the alias by what it stands for. */
 void kiln__llvm_replace_alias(LLVMValueRef alias);
-/* NULL, or the name of a kind of constants that only linkers understand. */
+/* Returns NULL, or the name of a kind of constants that only linkers
+   understand. */
 const char *kiln__llvm_odd_constant(LLVMValueRef value);
-/* The name of a scope, in `name`; NULL: it has none, or a longer one. */
+/* Writes the name of a scope to `name` and returns it; NULL: the scope has
+   none, or a longer one. */
 const char *kiln__llvm_scope_name(LLVMContextRef context, unsigned number,
                                   char *name, size_t capacity);
 
 /* ---- llvm_gap_size.cc: what large functions cost ---- */
-/* Instructions of the largest function, with all that is always inlined into
-   it. */
+/* Returns the instructions of the largest function, counted with all that is
+   always inlined into it. */
 uint64_t kiln__llvm_largest(LLVMModuleRef module);
-/* Inlines what always is, and drops functions that nothing calls any more. */
+/* Inlines every alwaysinline function, and drops functions that nothing calls
+   any more. */
 void kiln__llvm_inline_always(LLVMModuleRef module);
-/* Of the functions the most: instructions of each block times values that live
-   in it at the same time, summed; what registers' allocation takes time by. */
+/* Returns the largest value of any function: for each block, its instructions
+   times the values that live in it at the same time, summed. Register
+   allocation takes time by this number. */
 uint64_t kiln__llvm_crowding(LLVMModuleRef module);
-/* Of the functions the most: variables times blocks; what it takes time by to
-   make values of variables. */
+/* Returns the largest value of any function: variables times blocks. Turning
+   variables into values takes time by this number. */
 uint64_t kiln__llvm_variables(LLVMModuleRef module);
-/* Counters of loops that are not in each other become one variable. */
+/* Lets counters of loops that are not nested in each other share one
+   variable. */
 void kiln__llvm_take_turns(LLVMModuleRef module);
-/* Cuts blocks into pieces of so many instructions, phis not counted. */
+/* Cuts blocks into pieces of at most so many instructions, phis not counted. */
 void kiln__llvm_cut_blocks(LLVMModuleRef module, unsigned most);
 
 #ifdef __cplusplus

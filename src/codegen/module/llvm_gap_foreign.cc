@@ -13,9 +13,9 @@
 
 #include "codegen/module/codegen_stages.h"
 
-/* ---- what is said of a whole module ----
+/* ---- metadata of a whole module ----
  *
- * The C interface adds named metadata and flags, and takes none away.
+ * The C interface adds named metadata and flags, but cannot remove them.
  */
 
 static bool is_one_of(llvm::StringRef name, const char *const *names)
@@ -56,7 +56,7 @@ extern "C" void kiln__llvm_keep_metadata(LLVMModuleRef module,
     drop_flags(m, flags);
 }
 
-/* A flag that is there is replaced. */
+/* Sets the flag, or replaces it. */
 extern "C" void kiln__llvm_set_flag(LLVMModuleRef module, const char *name,
                                     uint32_t value)
 {
@@ -65,7 +65,7 @@ extern "C" void kiln__llvm_set_flag(LLVMModuleRef module, const char *name,
 
 /* ---- globals ----
  *
- * The C interface has no word for partitions, code models and attributes of
+ * The C interface does not reach partitions, code models and attributes of
  * variables, and cannot delete an alias.
  */
 
@@ -95,8 +95,8 @@ extern "C" void kiln__llvm_replace_alias(LLVMValueRef alias)
 
 /* ---- constants ----
  *
- * The C interface has no names for some of them, and asking it for their kind
- * is undefined.
+ * The C interface has no names for some kinds of constants, and asking it for
+ * their kind is undefined.
  */
 
 extern "C" const char *kiln__llvm_odd_constant(LLVMValueRef value)
@@ -114,7 +114,7 @@ extern "C" const char *kiln__llvm_odd_constant(LLVMValueRef value)
 
 /* ---- scopes of atomics ----
  *
- * The C interface has their numbers only.
+ * The C interface has only their numbers.
  */
 
 extern "C" const char *kiln__llvm_scope_name(LLVMContextRef context,

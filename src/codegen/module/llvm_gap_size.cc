@@ -1,4 +1,5 @@
-/* llvm_gap_size.cc - how large functions are, and what makes them smaller. */
+/* llvm_gap_size.cc - measures how large functions are, and makes them
+   smaller. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <algorithm>
 #include <vector>
@@ -20,17 +21,18 @@
 #include "codegen/module/codegen_stages.h"
 
 /*
- * Passes of LLVM's take time that grows with the square of a function's size,
- * or worse. What they depend on is found here, in time that grows with it: the
- * C interface has neither a graph of calls nor loops nor dominance.
+ * Some of LLVM's passes take time that grows with the square of a function's
+ * size, or faster. This file finds the numbers that their time depends on, and
+ * does so in linear time. It is C++ because the C interface has no call graph,
+ * no loops and no dominance.
  */
 
 /* ---- instructions ---- */
 
 using function_sizes = llvm::DenseMap<const llvm::Function *, uint64_t>;
 
-/* Callees that become a part of the caller are known already, but for those
-   that are on a cycle. */
+/* The callees that are inlined into the caller are measured already, except for
+   those on a cycle. */
 static uint64_t size_of(const llvm::Function &function,
                         const function_sizes &known)
 {
@@ -45,7 +47,8 @@ static uint64_t size_of(const llvm::Function &function,
         if (callee != nullptr &&
             callee->hasFnAttribute(llvm::Attribute::AlwaysInline))
             sum += known.lookup(callee);
-        if (sum > UINT32_MAX) /* callees of callees: it may grow with 2^n */
+        /* the sizes of nested callees can grow with 2^n */
+        if (sum > UINT32_MAX)
             return UINT32_MAX;
     }
     return sum;
@@ -73,9 +76,9 @@ extern "C" uint64_t kiln__llvm_largest(LLVMModuleRef module)
 
 /* ---- inlining ---- */
 
-/* Beside what "always-inline" does, that notes where variables of a callee live
-   and end: an end for each variable before each return, which is one behind
-   each check. */
+/* Inlines without lifetime markers. The pass "always-inline" marks where
+   variables of a callee begin and end to live: one end for each variable before
+   each return, and there is a return after each check. */
 extern "C" void kiln__llvm_inline_always(LLVMModuleRef module)
 {
     llvm::LoopAnalysisManager loops;
@@ -97,7 +100,8 @@ extern "C" void kiln__llvm_inline_always(LLVMModuleRef module)
 
 /* ---- values that live at the same time ---- */
 
-/* How many there are in a block at most, of those that it makes or uses. */
+/* Returns the most values that live in a block at one time, of those that it
+   makes or uses. */
 static uint64_t most_alive(const llvm::BasicBlock &block)
 {
     llvm::SmallPtrSet<const llvm::Value *, 32> alive;
@@ -130,22 +134,24 @@ extern "C" uint64_t kiln__llvm_crowding(LLVMModuleRef module)
     return largest;
 }
 
-/* ---- variables that take turns ----
+/* ---- variables that share ----
  *
- * A variable becomes values in time that grows with the blocks of the function,
- * so a thousand loops with a counter each take a thousand times that. Counters
- * of loops that are not in each other become one variable.
+ * Turning a variable into values takes time that grows with the blocks of the
+ * function, so a thousand loops with a counter each take a thousand times that.
+ * Counters of loops that are not nested in each other become one variable.
  *
- * A counter is one that is stored to in the block before a loop, and used there
- * behind that store and in the loop, nowhere else. That block is the only one
- * that leads into the loop from outside, so nothing else runs between the store
- * and the last use. Loops of one depth have no block in common, and the blocks
- * before them are not in any; those must be different ones.
+ * A counter is a variable that is stored to in the block before a loop, and is
+ * used only there, after that store, and in the loop. That block is the only
+ * one that leads into the loop from outside, so nothing else runs between the
+ * store and the last use. Loops of one depth have no block in common, and the
+ * blocks before them are not in any of these loops; the blocks before them must
+ * differ.
  */
 
 namespace
 {
-/* Counters of one loop and type, counted through, are at different places. */
+/* A variable that several counters share, and the blocks before their loops.
+   Counters with the same block before the loop never share one. */
 struct turn {
     llvm::AllocaInst *place;
     llvm::DenseSet<const llvm::BasicBlock *> before;
@@ -186,7 +192,7 @@ static bool is_simple(const llvm::AllocaInst *place, const llvm::User *user)
 static bool is_plain(const llvm::AllocaInst *place)
 {
     return place->isStaticAlloca() && !place->isArrayAllocation() &&
-           !place->isUsedByMetadata() && /* debuggers look at it */
+           !place->isUsedByMetadata() && /* a debugger may look at it */
            llvm::all_of(place->users(), [&](const llvm::User *user) {
                return is_simple(place, user);
            });
@@ -197,7 +203,8 @@ static const llvm::BasicBlock *block_of(const llvm::User *user)
     return llvm::cast<llvm::Instruction>(user)->getParent();
 }
 
-/* Is the first of what the block does with it a store? */
+/* True when the first thing that the block does with the variable is a
+   store. */
 static bool is_made_in(const llvm::AllocaInst *place,
                        const llvm::BasicBlock *block)
 {
@@ -207,7 +214,7 @@ static bool is_made_in(const llvm::AllocaInst *place,
     return false;
 }
 
-/* The loop that it counts, or NULL. */
+/* Returns the loop that the variable counts, or NULL. */
 const llvm::Loop *turns::loop_of(const llvm::AllocaInst *place) const
 {
     const llvm::Loop *loop = nullptr;
@@ -270,9 +277,9 @@ extern "C" void kiln__llvm_take_turns(LLVMModuleRef module)
             turns(function).share();
 }
 
-/* ---- what variables cost ---- */
+/* ---- the cost of variables ---- */
 
-/* How many there are, times the blocks. */
+/* Counts the variables and multiplies them with the blocks. */
 extern "C" uint64_t kiln__llvm_variables(LLVMModuleRef module)
 {
     uint64_t largest = 0;
@@ -289,9 +296,10 @@ extern "C" uint64_t kiln__llvm_variables(LLVMModuleRef module)
     return largest;
 }
 
-/* ---- blocks that are cut ---- */
+/* ---- cutting blocks ---- */
 
-/* Blocks begin with what has to be there: phis, variables of the function. */
+/* Returns the first instruction after those that must begin a block: phis and
+   variables of the function. */
 static llvm::BasicBlock::iterator begin_of(llvm::BasicBlock &block)
 {
     llvm::BasicBlock::iterator first = block.getFirstNonPHIIt();
@@ -304,13 +312,13 @@ static llvm::BasicBlock::iterator begin_of(llvm::BasicBlock &block)
     return first;
 }
 
-/* Nothing comes between such a call and the return. */
+/* True when the block ends in a call that must stay right before the return. */
 static bool ends_in_tail_call(const llvm::BasicBlock &block)
 {
     return block.getTerminatingMustTailCall() != nullptr;
 }
 
-/* From the last one on, so that each instruction is moved once. */
+/* Cuts from the end, so that each instruction is moved once. */
 static void cut(llvm::BasicBlock &block, unsigned most)
 {
     std::vector<llvm::Instruction *> first_ones;
