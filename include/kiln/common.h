@@ -30,8 +30,8 @@
 
 /**
  * True when the table `ops` of type `type` is long enough to hold `member` and
- * the member is set. A table made by an older caller ends earlier: what lies
- * behind its end counts as NULL.
+ * the member is set. A table made by an older caller is shorter: members past
+ * its end count as NULL.
  */
 #define KILN_HAS(ops, type, member) \
     ((ops)->size >= offsetof(type, member) + sizeof((ops)->member) && \
@@ -40,26 +40,27 @@
 /*
  * The rules that every header keeps.
  *
- * Statuses: a function that can fail returns a kiln_status. What a header
- * lists are the statuses that a caller may want to tell apart; besides these,
- * any such function may return KILN_ENOMEM, and KILN_EINVAL for an argument
- * that is missing or of another context. What `out` holds after a failure
- * means nothing, unless the function says otherwise.
+ * Statuses: a function that can fail returns a kiln_status. A header lists the
+ * statuses that a caller may want to tell apart. Any such function may also
+ * return KILN_ENOMEM, and KILN_EINVAL for an argument that is missing or
+ * belongs to another context. After a failure the content of `out` is
+ * undefined, unless the function says otherwise.
  *
- * Structs that begin with `size` are versioned. The caller stores the
- * sizeof that it was compiled with; zero is the default of every other
- * member; a library that is older than its caller returns KILN_EINVAL for a
- * member that it does not know, unless it is zero. Other structs do not
- * change within one KILN_ABI_VERSION.
+ * Structs that begin with `size` are versioned. The caller stores the sizeof
+ * that it was compiled with. Zero is the default of every other member. A
+ * library that is older than its caller returns KILN_EINVAL if a member that it
+ * does not know is not zero. Other structs do not change within one
+ * KILN_ABI_VERSION.
  *
- * Ownership: _new() makes what _free() ends, _open() what _close() ends, and
- * both take NULL. What is "borrowed" or "lent" stays its owner's. What a
- * function takes is borrowed for the call, unless it says otherwise, and
- * strings are NUL-terminated UTF-8. A pointer that is not said to be
- * optional is not NULL; functions without a status need not check theirs.
+ * Ownership: an object made by _new() is ended by _free(), one made by _open()
+ * by _close(); _free() and _close() accept NULL. Something "borrowed" or "lent"
+ * still belongs to its owner. A function borrows its arguments for the call,
+ * unless it says otherwise. Strings are NUL-terminated UTF-8. A pointer must
+ * not be NULL unless it is said to be optional; functions without a status need
+ * not check theirs.
  *
- * Headers in kiln/sys/ are for those who extend Kiln; there a minor version
- * may change things. Before version 1.0 it may do so everywhere.
+ * Headers in kiln/sys/ are for code that extends Kiln. A minor version may
+ * change these headers; before version 1.0 it may change all headers.
  */
 
 KILN_BEGIN_DECLS
@@ -68,17 +69,18 @@ KILN_BEGIN_DECLS
 KILN_API const char *kiln_version(void);
 
 /**
- * A cryptographic digest of 256 bits, which names content: texts, definitions,
- * typed IR, keys. Kiln's own are BLAKE3 over a canonical encoding. One that a
- * host makes must be as hard to construct, since what has an equal digest is
- * taken for the same thing, by other processes and machines as well. All zero
- * is none.
+ * A cryptographic digest of 256 bits, which identifies content: texts,
+ * definitions, typed IR, keys. Kiln's own digests are BLAKE3 over a canonical
+ * encoding. Digests that a host makes must resist collisions as well as these,
+ * because this and other processes and machines treat things of equal digest as
+ * the same thing. A digest of all zeros means "none".
  */
 typedef struct kiln_digest {
     uint8_t bytes[32];
 } kiln_digest;
 
-/** Returns the digest of the bytes: BLAKE3, which everybody can compute. */
+/** Returns the digest of the bytes: the plain BLAKE3 hash, which other tools
+ *  can compute too. */
 KILN_API kiln_digest kiln_digest_bytes(const void *bytes, size_t size);
 
 /** Room for a digest in hexadecimal and the terminating NUL. */
@@ -92,7 +94,7 @@ KILN_API void kiln_digest_text(kiln_digest digest,
 /**
  * Bytes on loan.
  *
- * `data` stays valid until release() is called, exactly once, by whoever holds
+ * `data` stays valid until release() is called, exactly once, by the holder of
  * the blob; kiln_blob_release() does so and zeroes the blob. A zeroed blob
  * holds nothing.
  */
@@ -101,7 +103,7 @@ struct kiln_blob {
     const void *data;
     size_t size; /* in bytes */
     void (*release)(kiln_blob *blob);
-    void *private_data; /* of whoever made the blob */
+    void *private_data; /* belongs to the maker of the blob */
 };
 
 /** Gives the bytes back and zeroes the blob. NULL and a zeroed blob are

@@ -21,22 +21,21 @@ typedef struct kiln_signature {
 } kiln_signature;
 
 /* Where a kernel came from. */
-#define KILN_SOURCE_NONE 0   /* from nowhere: it failed */
-#define KILN_SOURCE_MEMORY 1 /* it, or an artifact to load, was there */
+#define KILN_SOURCE_NONE 0   /* nowhere: the job failed */
+#define KILN_SOURCE_MEMORY 1 /* the kernel, or its artifact, was in memory */
 #define KILN_SOURCE_WAITED 2 /* another thread was building it */
 #define KILN_SOURCE_STORE 3  /* the artifact came from a store */
 #define KILN_SOURCE_BUILT 4  /* compiled now */
 
 typedef struct kiln_compile_options {
     size_t size;     /* KILN_COMPILE_OPTIONS_INIT sets it */
-    uint64_t world;  /* of the function's frontend: a held one, or the current
-                        one, which 0 stands for */
+    uint64_t world;  /* a held world of the function's frontend; 0: the current
+                        one */
     int32_t *source; /* receives KILN_SOURCE_...; NULL: not wanted;
                         kiln_compile_start() leaves it alone */
     uint32_t time_limit_ms; /* how long the call waits for code generation,
-                               counted from its beginning; 0: to its end. In
-                               no key; kiln_compile_start() has no use for
-                               it */
+                               counted from the start of the call; 0: no limit.
+                               Enters no key; kiln_compile_start() ignores it */
 } kiln_compile_options;
 
 #define KILN_COMPILE_OPTIONS_INIT \
@@ -52,25 +51,33 @@ typedef struct kiln_compile_options {
  * On a miss, inference and a frontend's lower() run on this thread, code
  * generation on a worker; the kernel is loaded on the config's device.
  *
- * KILN_EINVAL: an argument, a type of another context among them; or a world
- * that is neither current nor held; or a frontend that says what cannot be, or
- * whose definitions, not told by kiln_world_changing(), keep coming between.
- * KILN_ECOMPILE: the user's code, with diagnostics. KILN_ENOTFOUND, with an
- * error: a frontend knows no method. KILN_EUNSUPPORTED: the target cannot do
- * what the code asks for. KILN_ECODEGEN: the code generator failed or cannot
- * be opened; KILN_EMISMATCH: it is of another build. KILN_ENODEVICE: the
- * config's device is not there, or is not the target's. KILN_ERECURSION: a
- * nested compile asked for the job that it is part of, callbacks are nested
- * too deep, or a callback on a thread of Kiln's would have to wait.
- * KILN_ETIMEDOUT: `time_limit_ms` is over. Then the build goes on for others
- * that wait, and on a thread of Kiln's in any case: what it gives is remembered
- * for who asks next, as if nobody had left. A worker process that nobody waits
- * for is ended (kiln_compile_cancel()). The timeout itself is remembered by
- * nobody; kiln_context_free() waits for the thread. Inference and a frontend's
- * lower() are this thread's and are not cut short. Failures
- * that the same input gives again are remembered until the world moves. Those
- * of the moment are not: KILN_ENOMEM, and KILN_EIO for want of descriptors,
- * processes or threads; the same call may succeed later, in the same context.
+ * - KILN_EINVAL: a bad argument, such as a type of another context; a world
+ *   that is neither current nor held; a frontend that returns something
+ *   impossible; or definitions of a frontend that does not call
+ *   kiln_world_changing() kept interfering.
+ * - KILN_ECOMPILE: the user's code has an error; with diagnostics.
+ * - KILN_ENOTFOUND, with an error: a frontend knows no method.
+ * - KILN_EUNSUPPORTED: the target cannot do what the code asks for.
+ * - KILN_ECODEGEN: the code generator failed or cannot be opened.
+ * - KILN_EMISMATCH: the code generator is of another build.
+ * - KILN_ENODEVICE: the config's device does not exist, or does not fit the
+ *   target.
+ * - KILN_ERECURSION: a nested compile asked for the job that it is part of,
+ *   callbacks are nested too deep, or a callback on a thread of Kiln's would
+ *   have to wait.
+ * - KILN_ETIMEDOUT: `time_limit_ms` is over.
+ *
+ * After KILN_ETIMEDOUT a build goes on if other callers wait for it, or if it
+ * runs on a thread of Kiln's. Its result is remembered for later callers, as if
+ * nobody had left; kiln_context_free() waits for that thread. A build in a
+ * worker process that nobody waits for any more is ended, as by
+ * kiln_compile_cancel(). The timeout itself is not remembered. Inference and a
+ * frontend's lower() run on the calling thread and are not cut short.
+ *
+ * Failures that the same input would give again are remembered until the world
+ * advances. Temporary failures are not: KILN_ENOMEM, and KILN_EIO for want of
+ * descriptors, processes or threads; the same call may succeed later in the
+ * same context.
  */
 KILN_API KILN_NODISCARD kiln_status
 kiln_compile(const kiln_kernel **out, kiln_context *context,
@@ -78,24 +85,25 @@ kiln_compile(const kiln_kernel **out, kiln_context *context,
              const kiln_compile_options *options, kiln_error **error);
 
 /**
- * A call site's own memory of its kernel. Zero it, then fill it with
- * kiln_call_site_compile(); it may be read by many threads while one of them
- * refreshes it. It owns nothing and must not be used after its context.
+ * A call site's own reference to its kernel. Zero it, then fill it with
+ * kiln_call_site_compile(). Many threads may read it while one of them
+ * refreshes it. It owns nothing and must not be used after its context has
+ * ended.
  */
 typedef struct kiln_call_site {
     const kiln_kernel *kernel;
 } kiln_call_site;
 
 /*
- * The head of every kernel: the one member that kiln_call_site_get() reads.
- * Other members are not part of the interface.
+ * The first member of every kernel, which kiln_call_site_get() reads. The other
+ * members are not part of the interface.
  */
 typedef struct kiln_kernel_head {
     uint32_t valid; /* written once, from 1 to 0; read atomically */
 } kiln_kernel_head;
 
-/** Returns the site's kernel while it is valid, else NULL. Some loads, no
- *  call: the cheapest hit there is. It enters no counter. */
+/** Returns the site's kernel while it is valid, else NULL. A few loads and no
+ *  call: the cheapest hit there is. It is not counted in the statistics. */
 static inline const kiln_kernel *kiln_call_site_get(const kiln_call_site *site)
 {
     const kiln_kernel *kernel =
@@ -111,17 +119,18 @@ static inline const kiln_kernel *kiln_call_site_get(const kiln_call_site *site)
 /**
  * As kiln_compile(), through the site: fast while the site's kernel is valid,
  * and otherwise refreshes it. A site always serves one signature, config and
- * world: while its kernel is valid the other arguments are not looked at, and
- * `options->source` stays as it was.
+ * world: while its kernel is valid, the other arguments are not read, and
+ * `options->source` is not written.
  */
 KILN_API KILN_NODISCARD kiln_status kiln_call_site_compile(
     const kiln_kernel **out, kiln_call_site *site, kiln_context *context,
     const kiln_signature *signature, const kiln_config *config,
     const kiln_compile_options *options, kiln_error **error);
 
-/** One job of a batch, and what became of it. */
+/** One job of a batch, and its result. */
 typedef struct kiln_batch_job {
-    kiln_signature signature; /* its types stay until the batch returns */
+    kiln_signature signature; /* its types must stay valid until the batch
+                                 returns */
     const kiln_config *config;
     uint64_t world;            /* a held world; 0: the current one */
     const kiln_kernel *kernel; /* out: NULL when the job failed */
@@ -130,58 +139,60 @@ typedef struct kiln_batch_job {
     int32_t source;            /* out: KILN_SOURCE_... */
 } kiln_batch_job;
 
-/** Told after each job of a batch, on the calling thread; `job` is the one in
- *  the list, and has its results. */
+/** Called after each job of a batch, on the calling thread. `job` points into
+ *  the list and has its results. */
 typedef void (*kiln_progress_fn)(size_t done, size_t count,
                                  const kiln_batch_job *job, void *env);
 
 /**
  * Compiles a list of jobs on all workers and returns when each has ended.
- * Inference runs on the calling thread, job after job. KILN_OK when all
- * succeeded; else the status of the first job in the list that failed, while
- * the others are still compiled. `progress` may be NULL. KILN_ENOMEM with
- * every job at KILN_ENOMEM: none was started.
+ * Inference runs on the calling thread, job after job. Returns KILN_OK when all
+ * jobs succeeded, else the status of the first job in the list that failed; the
+ * others are compiled nevertheless. `progress` may be NULL. KILN_ENOMEM, in the
+ * result and in every job, means that no job was started.
  */
 KILN_API KILN_NODISCARD kiln_status
 kiln_compile_batch(kiln_context *context, kiln_batch_job *jobs, size_t count,
                    kiln_progress_fn progress, void *env);
 
 /**
- * Starts a job without waiting for others. Inference runs on the calling
- * thread, code generation on a worker. The caller frees the ticket. Faults
- * that inference finds are returned here, without a ticket. `options` may be
- * NULL.
+ * Starts a job without waiting for its end. Inference runs on the calling
+ * thread, code generation on a worker. The caller frees the ticket. Errors that
+ * inference finds are returned here, without a ticket. `options` may be NULL.
  */
 KILN_API KILN_NODISCARD kiln_status
 kiln_compile_start(kiln_ticket **out, kiln_context *context,
                    const kiln_signature *signature, const kiln_config *config,
                    const kiln_compile_options *options, kiln_error **error);
 
-/** Stores the kernel when it is ready; KILN_EAGAIN before, KILN_ECANCELED when
- *  it was given up before, else as kiln_compile(). Never blocks. */
+/** Stores the kernel when it is ready. KILN_EAGAIN until then; KILN_ECANCELED
+ *  when the job was canceled before it was finished; else as kiln_compile().
+ *  Never blocks. */
 KILN_API KILN_NODISCARD kiln_status kiln_compile_poll(const kiln_kernel **out,
                                                       kiln_ticket *ticket,
                                                       kiln_error **error);
 
-/** As kiln_compile_poll(), but waits for the end of what was not given up.
- *  KILN_ERECURSION when the wait would never end. */
+/** As kiln_compile_poll(), but waits until the job has ended, unless it was
+ *  canceled. KILN_ERECURSION when the wait would never end. */
 KILN_API KILN_NODISCARD kiln_status kiln_compile_wait(const kiln_kernel **out,
                                                       kiln_ticket *ticket,
                                                       kiln_error **error);
 
-/** Gives the job up: polls say KILN_ECANCELED unless it is finished already.
- *  The build goes on, and what it makes is remembered; but one in a worker
+/** Cancels the job: polls give KILN_ECANCELED unless it is finished already.
+ *  The build goes on, and its result is remembered; but a build in a worker
  *  process ends at once if nobody else waits for it. NULL is fine. */
 KILN_API void kiln_compile_cancel(kiln_ticket *ticket);
 
-/** Ends a ticket; work that is under way goes on. NULL is fine. Never waits. */
+/** Frees a ticket; work that is under way goes on. NULL is fine. Never
+ *  waits. */
 KILN_API void kiln_ticket_free(kiln_ticket *ticket);
 
 /**
  * Stores the binary key of a job in `world` (0: the current one): stable
  * between processes and machines as long as neither the meaning of the code nor
  * a [binary] setting nor the code generator's version changes. Infers if need
- * be, generates no code and opens no LLVM. Statuses are those of inference.
+ * be, but generates no code and does not open LLVM. The statuses are those of
+ * inference.
  */
 KILN_API KILN_NODISCARD kiln_status kiln_job_key(
     kiln_digest *out, kiln_context *context, const kiln_signature *signature,
@@ -194,12 +205,12 @@ KILN_API KILN_NODISCARD kiln_status kiln_job_key(
 #define KILN_EMIT_BINARY 4   /* the artifact's payload */
 
 /**
- * Shows a job at one of its stages, KILN_EMIT_..., in `world` (0: the
- * current one): an inspection aid. Inference is remembered; code is generated
- * each time, on a worker, and not kept. Needs no device. The caller releases
- * `*out`, whose bytes end in a NUL that is not counted. Statuses are those of
- * kiln_compile(); KILN_EUNSUPPORTED too for the typed IR of a frontend that
- * lowers by itself.
+ * Shows a job at one of its stages, KILN_EMIT_..., in `world` (0: the current
+ * one), for inspection. The result of inference is remembered. Code is
+ * generated each time, on a worker, and not kept. Needs no device. The caller
+ * releases `*out`, whose bytes end in a NUL that is not counted. The statuses
+ * are those of kiln_compile(), and KILN_EUNSUPPORTED for the typed IR of a
+ * frontend that has its own lower().
  */
 KILN_API KILN_NODISCARD kiln_status kiln_emit(kiln_blob *out,
                                               kiln_context *context,
@@ -209,12 +220,13 @@ KILN_API KILN_NODISCARD kiln_status kiln_emit(kiln_blob *out,
                                               kiln_error **error);
 
 /*
- * Code instances: a method instance inferred for one owner token. They are
- * lent like kernels.
+ * Code instances: a method instance inferred for one owner token. Like kernels,
+ * they are lent.
  */
 
 /** Lends the code instance of a signature, inferring it if need be, in a held
- *  world or, for 0, in the current one. Statuses as kiln_compile(). */
+ *  world or, for 0, in the current one. The statuses are those of
+ *  kiln_compile(). */
 KILN_API KILN_NODISCARD kiln_status kiln_infer(const kiln_code **out,
                                                kiln_context *context,
                                                const kiln_signature *signature,
@@ -223,49 +235,52 @@ KILN_API KILN_NODISCARD kiln_status kiln_infer(const kiln_code **out,
                                                kiln_error **error);
 
 /** Lends the code instance if tier 1 has it for that world; infers nothing.
- *  KILN_ENOTFOUND; KILN_EINVAL as kiln_infer(). */
+ *  KILN_ENOTFOUND if it has none; KILN_EINVAL as kiln_infer(). */
 KILN_API KILN_NODISCARD kiln_status kiln_code_find(
     const kiln_code **out, kiln_context *context,
     const kiln_signature *signature, const kiln_config *config, uint64_t world);
 
 /** Returns "main.saxpy(f32[:], f32, f32[:])". Borrowed. */
 KILN_API const char *kiln_code_name(const kiln_code *code);
-/** Returns the signature that it was inferred for. Its types are borrowed. */
+/** Returns the signature that the code was inferred for. Its types are
+ *  borrowed. */
 KILN_API kiln_signature kiln_code_signature(const kiln_code *code);
 /** Returns callee `index`, in the order in which inference recorded them
  *  (kiln_inference_callee), or NULL beyond the last. */
 KILN_API const kiln_code *kiln_code_callee(const kiln_code *code, size_t index);
-/** Returns the typed digest: its IR and that of everything it calls. Of a
- *  frontend that lowers by itself also all else that its lower() may read. */
+/** Returns the typed digest: of the code's IR and of the IR of everything it
+ *  calls. For a frontend with its own lower() it also covers everything else
+ *  that lower() may read. */
 KILN_API kiln_digest kiln_code_digest(const kiln_code *code);
 /** Returns the typed IR in its binary form, or as the frontend gave it; `size`
  *  in bytes, may be NULL. Borrowed. */
 KILN_API const void *kiln_code_ir(const kiln_code *code, size_t *size);
-/** Returns the type of the result, or NULL if the frontend told none. */
+/** Returns the type of the result, or NULL if the frontend gave none. */
 KILN_API const kiln_type *kiln_code_result(const kiln_code *code);
-/** Stores the first and last world of its own frontend in which the instance is
- *  valid; the last is UINT64_MAX as long as nothing ended it there. Either may
- *  be NULL. What it calls and depends on of other frontends may end it, too. */
+/** Stores the first and last world of the instance's own frontend in which it
+ *  is valid. The last one is UINT64_MAX until a definition ends the instance.
+ *  Either pointer may be NULL. The end of something that the instance calls or
+ *  depends on in another frontend also ends it. */
 KILN_API void kiln_code_worlds(const kiln_code *code, uint64_t *minimum,
                                uint64_t *maximum);
-/** True until a definition, of its own frontend or of one that anything below
- * it is of, ends the instance's validity. */
+/** True until a definition ends the instance's validity: one of its own
+ *  frontend, or of a frontend of something that it calls or depends on. */
 KILN_API int32_t kiln_code_is_valid(const kiln_code *code);
 
 /**
- * Results that other consumers attach to a code instance: an automatic
- * differentiation tool's beside a compiler's, say. Keyed by instance, config
+ * A result that a consumer other than the compiler attaches to a code instance,
+ * such as a tool for automatic differentiation. It is keyed by instance, config
  * (or NULL) and consumer name, which is copied. `destroy`, which may be NULL,
  * runs once, when the instance is collected or the context ends, and must not
  * call Kiln.
  *
- * A result with a `save` and of class PORTABLE is written down when it is
- * attached, if stores take it, and goes into deltas. `save` gives bytes without
- * addresses, which Kiln releases; equal results give equal bytes. It may run
- * at any time, on any thread, while others read the value. A failure of it
- * keeps the result in this process. `load` here is not called: a consumer that
- * is to find results of other processes says how to read them
- * (kiln_attachment_consumer_add).
+ * A result of class PORTABLE that has a `save` function is offered to the
+ * stores when it is attached, and goes into deltas. `save` gives bytes without
+ * addresses, which Kiln releases; equal results must give equal bytes. It may
+ * run at any time, on any thread, while others read the value. If it fails, the
+ * result stays in this process. This struct's `load` is not called: to find
+ * results of other processes, a consumer says with
+ * kiln_attachment_consumer_add() how to read them.
  */
 typedef struct kiln_attachment {
     size_t size;
@@ -276,35 +291,38 @@ typedef struct kiln_attachment {
     kiln_status (*load)(const void *bytes, size_t size, void **value);
 } kiln_attachment;
 
-/** What reads a consumer's results of other processes. */
+/** Functions that read a consumer's results of other processes. */
 typedef struct kiln_attachment_consumer {
     size_t size;
-    const char *name; /* change it with the form of what `save` writes */
-    /* Makes a value of what `save` wrote. A failure: as if it was not there. */
+    const char *name; /* change it when the form of what `save` writes
+                         changes */
+    /* Makes a value from what `save` wrote. If it fails, the result counts as
+       not there. */
     kiln_status (*load)(const void *bytes, size_t size, void **value);
     void (*destroy)(void *value); /* or NULL; as in kiln_attachment */
-    kiln_status (*save)(void *value, kiln_blob *out); /* for deltas, or NULL */
+    kiln_status (*save)(void *value, kiln_blob *out); /* for deltas; may be
+                                                         NULL */
 } kiln_attachment_consumer;
 
-/** Tells how results of a consumer are read that another process attached to
- *  an instance of the same function, types, name, result, typed IR and
- *  callees. KILN_EINVAL for a name that is there already. Any thread. */
+/** Registers how results of a consumer are read that another process attached
+ *  to an instance of the same function, types, name, result, typed IR and
+ *  callees. KILN_EINVAL if the name is registered already. Any thread. */
 KILN_API KILN_NODISCARD kiln_status kiln_attachment_consumer_add(
     kiln_context *context, const kiln_attachment_consumer *consumer,
     kiln_error **error);
 
-/** Lends the attached value as long as the instance is; KILN_ENOTFOUND. What a
- *  store has for a consumer that was added is attached by this. Any thread, as
- *  kiln_attachment_put(). */
+/** Lends the attached value for as long as the instance lives; KILN_ENOTFOUND
+ *  if there is none. For a registered consumer this also searches the stores,
+ *  and attaches what it finds. Any thread, as kiln_attachment_put(). */
 KILN_API KILN_NODISCARD kiln_status
 kiln_attachment_get(void **out, const kiln_code *code,
                     const kiln_config *config, const char *consumer);
 
 /**
- * Attaches a value and stores it in `*out`, which may be NULL. The first one
- * wins: when there is one already, `*out` receives that, the new value is
- * destroyed and KILN_OK returned. Stores are not asked. After a failure the
- * value is still the caller's.
+ * Attaches a value and stores it in `*out`, which may be NULL. The first value
+ * wins: when there is one already, `*out` receives it, the new value is
+ * destroyed and KILN_OK is returned. Stores are not searched. After a failure
+ * the value still belongs to the caller.
  */
 KILN_API KILN_NODISCARD kiln_status kiln_attachment_put(
     void **out, const kiln_code *code, const kiln_config *config,

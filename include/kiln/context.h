@@ -11,10 +11,10 @@ KILN_BEGIN_DECLS
 /*
  * Threads.
  *
- * A context may be used from any thread at any time. Types, configs,
- * functions, kernels, artifacts and errors are immutable once you hold them
- * and may be shared; a `const` pointer parameter means that concurrent use is
- * fine. Queues, buffers' contents and tickets belong to one thread at a time.
+ * A context may be used from any thread at any time. Types, configs, functions,
+ * kernels, artifacts and errors are immutable once you hold them and may be
+ * shared. A `const` pointer parameter means that concurrent use is safe.
+ * Queues, buffers' contents and tickets belong to one thread at a time.
  *
  * Several contexts may live in one process; they share nothing but the loaded
  * libraries. LLVM runs only on threads that Kiln starts, with all signals
@@ -22,12 +22,12 @@ KILN_BEGIN_DECLS
  * below). Kiln installs no signal handler and changes neither locale,
  * floating-point mode, working directory nor environment.
  *
- * After fork() the child may use the context's tiers and the host backend; it
- * has no worker threads until its first miss starts them anew, nor processes,
- * and what other threads were building is forgotten. LLVM and lld have locks of
- * their own, which fork() may leave taken: a child that is to compile must be
- * forked while nothing is being built. A GPU backend that was loaded before the
- * fork must not be used in the child.
+ * After fork() the child may use the context's tiers and the host backend. It
+ * has no worker threads and no worker processes until its first miss starts
+ * them anew. Builds that other threads had under way are forgotten in the
+ * child. LLVM and lld have locks of their own, which fork() may leave taken:
+ * fork a child that is to compile only while nothing is being built. A GPU
+ * backend that was loaded before the fork must not be used in the child.
  *
  * Kernels are lent, not counted: a kernel stays usable until
  * kiln_context_collect() finds it outdated, or until the context ends.
@@ -38,8 +38,9 @@ struct kiln_codegen;
 struct kiln_cache_options; /* kiln/cache.h */
 
 /**
- * The door of the code generation library; see `codegen_exchange` below.
- * Opaque to embedders, who declare it and only pass it on:
+ * The entry point of the code generation library; see `codegen_exchange` below.
+ * The two structs are opaque to embedders, who only declare the function and
+ * pass its address on:
  *
  *     kiln_status kiln_codegen_exchange(const struct kiln_codegen_host *host,
  *                                       const struct kiln_codegen **out);
@@ -48,8 +49,8 @@ typedef kiln_status (*kiln_codegen_exchange_fn)(
     const struct kiln_codegen_host *host, const struct kiln_codegen **out);
 
 /**
- * The door of a code generation library that is linked into the program. It
- * is defined in libkiln-codegen, not in libkiln.
+ * The entry point of a code generation library that is linked into the program.
+ * It is defined in libkiln-codegen, not in libkiln.
  */
 KILN_API kiln_status kiln_codegen_exchange(const struct kiln_codegen_host *host,
                                            const struct kiln_codegen **out);
@@ -57,7 +58,7 @@ KILN_API kiln_status kiln_codegen_exchange(const struct kiln_codegen_host *host,
 typedef struct kiln_context_options {
     size_t size;               /* KILN_CONTEXT_OPTIONS_INIT sets it */
     const kiln_alloc *alloc;   /* copied; NULL: malloc */
-    const kiln_host_ops *host; /* copied; NULL: nothing offered */
+    const kiln_host_ops *host; /* copied; NULL: no callbacks */
     void *host_env;            /* first argument of every host callback */
     void (*host_finalize)(void *env); /* called once when the context ends;
                                          not if it was never made */
@@ -65,12 +66,14 @@ typedef struct kiln_context_options {
     uint32_t threads; /* of the host backend; 0: KILN_THREADS, else cores */
     const char *codegen_path; /* libkiln-codegen.so; NULL: KILN_CODEGEN_PATH,
                                  else beside libkiln, else the loader's path */
-    /* Statically linked code generation: pass kiln_codegen_exchange. NULL:
-       open the library at the first miss. */
+    /* For a code generation library that is linked statically: pass
+       kiln_codegen_exchange. NULL: the shared library is opened at the first
+       miss. */
     kiln_codegen_exchange_fn codegen_exchange;
     const struct kiln_cache_options *cache; /* copied; NULL: all defaults */
-    /* Of code generation in worker processes; a worker is a program of Kiln's
-       that is started when it is first needed and kept. */
+    /* The members below configure code generation in worker processes. A worker
+       process runs a program of Kiln's; it is started when it is first needed,
+       and kept. */
     uint32_t codegen;           /* KILN_CODEGEN_... */
     uint32_t codegen_timeout_s; /* of one job; 0: KILN_CODEGEN_TIMEOUT, else
                                    120; or KILN_CODEGEN_NO_TIMEOUT */
@@ -80,19 +83,19 @@ typedef struct kiln_context_options {
                                    ../libexec/kiln/ from libkiln's folder */
     const char *spirv_driver;   /* of backend spirv: "level-zero" or "opencl"
                                    alone; NULL: KILN_SPIRV_DRIVER, else both */
-    /* Not 0: a kernel for a target with an open offline device is for that
-       alone, and loaded nowhere, though a device could run it: for programs
-       that make packs. */
+    /* Not 0: while an offline device for a target is open, kernels for that
+       target are made for offline devices alone, and are loaded nowhere, even
+       where a device could run them. For programs that make packs. */
     uint32_t offline_only;
 } kiln_context_options;
 
 /* Where code is generated. In a worker process LLVM may crash, hang or take all
-   the memory there is: that is an error of the job, with a file that keeps its
-   input, and the next job finds a fresh worker. */
-#define KILN_CODEGEN_DEFAULT 0 /* KILN_CODEGEN says; else AUTO */
-#define KILN_CODEGEN_AUTO \
-    1 /* of other frontends' LLVM IR in a worker, if its \
-         program is there; else on threads of Kiln's */
+   the memory there is: that is an error of that one job, with a file that keeps
+   its input, and the next job gets a fresh worker. */
+#define KILN_CODEGEN_DEFAULT 0 /* the variable KILN_CODEGEN, else AUTO */
+/* Code from other frontends' LLVM IR in a worker process, if the worker's
+   program is installed; all other code on threads of Kiln's. */
+#define KILN_CODEGEN_AUTO 1
 #define KILN_CODEGEN_THREAD 2 /* on threads of Kiln's, in this process */
 #define KILN_CODEGEN_WORKER 3 /* in worker processes */
 #define KILN_CODEGEN_NO_TIMEOUT UINT32_MAX
@@ -105,13 +108,13 @@ typedef struct kiln_context_options {
 
 /**
  * Creates a context. `options` may be NULL: all defaults. Opens no device, no
- * LLVM and no file, and starts no thread. Reads the environment; what the
- * options say comes first.
+ * LLVM and no file, and starts no thread. Reads the environment; the options
+ * take precedence over it.
  *
  * Use the macro kiln_context_new(), which passes the headers' ABI version:
- * KILN_EMISMATCH when the library is of another one. KILN_EINVAL for options
- * or variables that make no sense, more than 1024 threads, say. A variable
- * that begins with KILN_CACHE and is none of the list is a warning.
+ * KILN_EMISMATCH when the library has another one. KILN_EINVAL for options or
+ * variables with a value that is not allowed, such as more than 1024 threads.
+ * An unknown variable whose name begins with KILN_CACHE gives a warning.
  */
 KILN_API KILN_NODISCARD kiln_status
 kiln_context_new_(int32_t abi_version, kiln_context **out,
@@ -120,11 +123,11 @@ kiln_context_new_(int32_t abi_version, kiln_context **out,
     kiln_context_new_(KILN_ABI_VERSION, (out), (options), (error))
 
 /**
- * Ends a context and everything it lent: packages, types, configs, kernels,
- * code instances with what is attached, frontends, backends. Waits for its
- * worker threads. Queues, buffers, devices and tickets must have been freed
- * before, and no other thread may be inside the library with this context. In
- * a callback of the context it does nothing, and says so in the log.
+ * Ends a context and everything that it lent: packages, types, configs,
+ * kernels, code instances with what is attached, frontends, backends. Waits for
+ * its worker threads. Queues, buffers, devices and tickets must have been freed
+ * before, and no other thread may be inside the library with this context. In a
+ * callback of the context it does nothing but write a warning to the log.
  * Errors, blobs and retained artifacts stay. NULL is fine.
  */
 KILN_API void kiln_context_free(kiln_context *context);
@@ -136,9 +139,9 @@ KILN_API void kiln_context_free(kiln_context *context);
  * The caller promises that during the call no other thread is inside the
  * library with this context, and that it uses no kernel or code instance
  * obtained before, except kernels through call-site handles, which revalidate
- * themselves. What is still valid stays where it is. Work of Kiln's own
- * threads goes on, and keeps what it needs. From within a callback it frees
- * nothing. NULL is fine.
+ * themselves. Objects that are still valid keep their addresses. Kiln's own
+ * threads go on working, and the objects that they need are kept. Within a
+ * callback the function frees nothing. NULL is fine.
  */
 KILN_API void kiln_context_collect(kiln_context *context);
 

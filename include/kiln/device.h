@@ -8,9 +8,10 @@
 KILN_BEGIN_DECLS
 
 /*
- * Enough for a harness or a small runtime. A runtime that owns its device
- * adopts its own context and stream, passes raw device pointers, or takes the
- * native function (kiln_kernel_native) and launches by itself.
+ * This interface suffices for a harness or a small runtime. A runtime that
+ * manages the device itself can have Kiln adopt its context and stream, pass
+ * raw device pointers, or take the native function (kiln_kernel_native) and
+ * launch by itself.
  *
  * A device may be used from any thread, and opened more than once. A queue and
  * the contents of a buffer belong to one thread at a time. Several queues of
@@ -23,22 +24,22 @@ typedef struct kiln_backend_info {
     const char *name;           /* "host", "cuda" */
     const char *default_target; /* "host:…", "cuda:sm_75"; NULL: none */
     uint32_t device_count;
-    const char *reason;  /* why there is no device, or NULL */
-    int32_t can_compile; /* code for it can be generated here */
+    const char *reason;  /* why there are no devices, or NULL */
+    int32_t can_compile; /* code for it can be generated in this process */
 } kiln_backend_info;
 
 /** Returns how many backends the library knows. */
 KILN_API size_t kiln_backend_count(const kiln_context *context);
-/** Describes backend `index`; `out->size` is set by the caller. Opens its
- *  driver to count devices, and the code generation library to ask what it can
- *  do. KILN_ENOTFOUND beyond the last. */
+/** Describes backend `index`; `out->size` is set by the caller. This opens the
+ *  backend's driver to count devices, and the code generation library to ask
+ *  whether it can generate code. KILN_ENOTFOUND beyond the last. */
 KILN_API KILN_NODISCARD kiln_status kiln_backend_get_info(
     kiln_backend_info *out, kiln_context *context, size_t index);
 
 /**
  * Opens device `ordinal` of a backend. KILN_ENODEVICE, with the driver's
  * reason, when there is none, or when the backend is not in this build;
- * KILN_EINVAL for a backend that nobody knows.
+ * KILN_EINVAL for an unknown backend.
  */
 KILN_API KILN_NODISCARD kiln_status kiln_device_open(kiln_device **out,
                                                      kiln_context *context,
@@ -47,8 +48,9 @@ KILN_API KILN_NODISCARD kiln_status kiln_device_open(kiln_device **out,
                                                      kiln_error **error);
 
 /**
- * What a device of backend "spirv" is adopted from, which two drivers serve:
- * `native_context` of kiln_device_adopt() is the address of one of these.
+ * What a device of backend "spirv" is adopted from. Two drivers serve this
+ * backend, so `native_context` of kiln_device_adopt() is the address of one of
+ * these structs.
  */
 typedef struct kiln_spirv_native {
     size_t size;
@@ -60,8 +62,8 @@ typedef struct kiln_spirv_native {
 
 /**
  * Adopts the caller's own native context (CUcontext, hipCtx_t, or what a
- * kiln_spirv_native names), which must outlive the device.
- * KILN_EUNSUPPORTED from a backend that cannot.
+ * kiln_spirv_native names), which must outlive the device. KILN_EUNSUPPORTED
+ * from a backend that cannot adopt one.
  */
 KILN_API KILN_NODISCARD kiln_status kiln_device_adopt(kiln_device **out,
                                                       kiln_context *context,
@@ -71,9 +73,10 @@ KILN_API KILN_NODISCARD kiln_status kiln_device_adopt(kiln_device **out,
 
 /**
  * Opens an offline device for `config`'s target: it compiles, validates and
- * records launches (kiln_device_workload), and runs nothing. Buffers are there,
- * from zero on. While it is open, kernels for that target compile even where
- * no device can run them; they then launch on offline devices only.
+ * records launches (kiln_device_workload), and runs nothing. Its buffers are
+ * real memory, which begins as zeros. While it is open, kernels for that target
+ * compile even where no device can run them; they then launch on offline
+ * devices only.
  */
 KILN_API KILN_NODISCARD kiln_status
 kiln_device_open_offline(kiln_device **out, kiln_context *context,
@@ -83,10 +86,11 @@ kiln_device_open_offline(kiln_device **out, kiln_context *context,
  * Gives what an offline device recorded as the text that `kiln precompile`
  * reads: one line for each kernel that was launched, in the order of the first
  * launches, "main.saxpy(f32[:], f32, f32[:]) bounds=off", with the settings
- * that are not the default; the target, in a comment, is `kiln precompile`'s
- * to choose. So a host runs its program on a machine without the hardware, and
- * has the list of what to precompile. The caller releases `*out`, whose bytes
- * end in a NUL that is not counted. KILN_EUNSUPPORTED of a device that runs.
+ * that are not the default; the target stands in a comment, because `kiln
+ * precompile` chooses it. So a host can run its program on a machine without
+ * the hardware, and gets the list of what to precompile. The caller releases
+ * `*out`, whose bytes end in a NUL that is not counted. KILN_EUNSUPPORTED for a
+ * device that is not offline.
  */
 KILN_API KILN_NODISCARD kiln_status kiln_device_workload(
     kiln_blob *out, const kiln_device *device, kiln_error **error);
@@ -98,27 +102,28 @@ KILN_API void kiln_device_close(kiln_device *device);
  *  its target. Borrowed. */
 KILN_API const char *kiln_device_name(const kiln_device *device);
 
-/** Makes a buffer of `size` bytes, aligned to 64, contents undefined. On the
- *  host it is memory of the context's allocator. */
+/** Makes a buffer of `size` bytes, aligned to 64, with undefined content. On
+ *  the host its memory comes from the context's allocator. */
 KILN_API KILN_NODISCARD kiln_status kiln_buffer_new(kiln_buffer **out,
                                                     kiln_device *device,
                                                     uint64_t size,
                                                     kiln_error **error);
 /** Ends a buffer. No launch may be using it. NULL is fine. */
 KILN_API void kiln_buffer_free(kiln_buffer *buffer);
-/** Returns the buffer's address on the device; the host may read and write
+/** Returns the buffer's address on the device; host code may read and write
  *  there only if the device is the host. */
 KILN_API void *kiln_buffer_address(const kiln_buffer *buffer);
 /** Returns the buffer's size in bytes. */
 KILN_API uint64_t kiln_buffer_size(const kiln_buffer *buffer);
-/** Copies host memory into the buffer at `offset`; all in bytes. Done on
- *  return; no launch may be using that part. KILN_EINVAL if it does not fit. */
+/** Copies host memory into the buffer at `offset`; sizes are in bytes. The copy
+ *  is complete on return. No launch may be using that part. KILN_EINVAL if it
+ *  does not fit. */
 KILN_API KILN_NODISCARD kiln_status kiln_buffer_write(kiln_buffer *buffer,
                                                       uint64_t offset,
                                                       const void *from,
                                                       uint64_t size,
                                                       kiln_error **error);
-/** Copies from the buffer at `offset` to host memory, likewise. */
+/** Copies from the buffer at `offset` to host memory, in the same way. */
 KILN_API KILN_NODISCARD kiln_status kiln_buffer_read(const kiln_buffer *buffer,
                                                      uint64_t offset, void *to,
                                                      uint64_t size,
@@ -127,8 +132,8 @@ KILN_API KILN_NODISCARD kiln_status kiln_buffer_read(const kiln_buffer *buffer,
 /**
  * An array argument of rank N: the first N sizes and strides count. Both count
  * elements; the first index is the contiguous one. A dense array ignores
- * `strides`. `data` is aligned as the element's type is. Nothing is copied or
- * kept: it must stay until the launch has ended.
+ * `strides`. `data` is aligned as the element's type is. The data is not
+ * copied: it must stay valid until the launch has ended.
  */
 typedef struct kiln_array {
     void *data; /* device address: kiln_buffer_address() or your own */
@@ -140,69 +145,73 @@ typedef struct kiln_array {
 KILN_API KILN_NODISCARD kiln_status kiln_queue_new(kiln_queue **out,
                                                    kiln_device *device,
                                                    kiln_error **error);
-/** Adopts the caller's own stream or queue, which must outlive the queue.
- *  KILN_EUNSUPPORTED from a backend that cannot. While a stream is captured,
- *  launches become part of the capture; nothing is loaded, and waiting is
- *  KILN_EBUSY. */
+/** Adopts the caller's own stream or queue, which must outlive the kiln_queue.
+ *  KILN_EUNSUPPORTED from a backend that cannot adopt one. While a stream is
+ *  being captured, launches become part of the capture; no kernel can be loaded
+ *  then, and waiting is KILN_EBUSY. */
 KILN_API KILN_NODISCARD kiln_status kiln_queue_adopt(kiln_queue **out,
                                                      kiln_device *device,
                                                      void *native_stream,
                                                      kiln_error **error);
 /**
  * Bounds what kernels on this queue can allocate at a time: `bytes` in whole
- * pages of 4096, up to 8 GiB; 0 is the default, 8 MiB. The memory, and a
- * hundredth of it for its management, is made at the first launch of a kernel
- * that allocates, and kept; other kernels pay nothing for it. An array that a
- * kernel has not freed is free again when a wait or a poll has found all work
- * done; on the host, at the next launch. KILN_EINVAL beyond 8 GiB; KILN_EBUSY
- * when launches that used the heap were not waited for, or its address was
- * told by kiln_queue_native().
+ * pages of 4096, up to 8 GiB; 0 is the default, 8 MiB. The memory, and another
+ * hundredth of it for bookkeeping, is allocated at the first launch of a kernel
+ * that allocates, and kept; it costs nothing for other kernels. Arrays that a
+ * kernel has not freed are freed when a wait or a poll finds all work done; on
+ * the host, at the next launch. KILN_EINVAL beyond 8 GiB; KILN_EBUSY when
+ * launches that used the heap have not been waited for, or when
+ * kiln_queue_native() has given its address away.
  */
 KILN_API KILN_NODISCARD kiln_status kiln_queue_set_heap(kiln_queue *queue,
                                                         uint64_t bytes,
                                                         kiln_error **error);
 /**
- * Bounds how long each launch on this queue may run from now on: after so many
- * milliseconds it is stopped as by kiln_queue_cancel(), and gives
- * KILN_ETIMEDOUT. 0, as at first, is no limit. The first launch with a limit
- * starts a thread of the device's, which looks at the clock; launches without
- * one pay nothing. KILN_EUNSUPPORTED where kiln_queue_cancel() is.
+ * Bounds how long each launch on this queue may run from now on: after that
+ * many milliseconds it is stopped as by kiln_queue_cancel(), and gives
+ * KILN_ETIMEDOUT. 0, the default, is no limit. The first launch with a limit
+ * starts a thread of the device, which watches the clock; launches without a
+ * limit pay nothing. KILN_EUNSUPPORTED where kiln_queue_cancel() is
+ * unsupported.
  */
 KILN_API KILN_NODISCARD kiln_status kiln_queue_set_time_limit(
     kiln_queue *queue, uint32_t milliseconds, kiln_error **error);
 /** Waits for the queue's work and ends it. NULL is fine. */
 KILN_API void kiln_queue_free(kiln_queue *queue);
 
-/** Returns how many launches passed the checks and were handed to the device:
- *  what an offline one recorded. */
+/** Returns how many launches passed the checks and were handed to the device,
+ *  or recorded by an offline device. */
 KILN_API uint64_t kiln_queue_launch_count(const kiln_queue *queue);
 
 /**
- * How often a kernel runs, and in which groups. A block of zeros is the
- * config's required group size, else the backend's choice. The host then takes
- * as many items along x as the grid has, then along y and z, while the group
- * has at most 4096 items or, of a grid of less than 16384, at most a quarter of
- * them, but not below 1024; at most 256 in a group of a kernel with
- * static_local_bytes or private_bytes. A grid has any number of items.
+ * How many items of a kernel run, and in which groups. A block of zeros means
+ * the config's required group size, else the backend's choice. A grid may have
+ * any number of items.
+ *
+ * The host chooses as follows. A group extends along x, then along y and z, as
+ * far as the grid does, up to 4096 items. In a grid of fewer than 16384 items a
+ * group has at most a quarter of the items, but may always have 1024. If the
+ * kernel has static_local_bytes or private_bytes, a group has at most 256
+ * items.
  */
 typedef struct kiln_launch {
     uint64_t grid[3];  /* items; 0 counts as 1; INT64_MAX at most in all */
-    uint32_t block[3]; /* items of a group; else 0 counts as 1 */
+    uint32_t block[3]; /* items of a group; if not all are 0, a 0 counts as 1 */
 } kiln_launch;
 
 /**
  * Launches a kernel. `arguments[i]` points at the i-th argument's value as C
- * lays it out (an array: at a kiln_array); it is read before the call
- * returns, and is ignored for arguments of size 0. The host backend runs the
- * kernel before it returns, on this thread and, when it is worth it, others.
+ * lays it out (an array: at a kiln_array); it is read before the call returns,
+ * and is ignored for arguments of size 0. The host backend runs the kernel
+ * before the call returns, on this thread and, when that pays, on others.
  *
- * KILN_EINVAL: the kernel is of another device or target, or arguments or
- * shape do not fit it; nothing ran. KILN_ENODEVICE: it is for an offline
- * device. KILN_ESTACK: on the host, the kernel needs more stack than this
- * thread has, and no other one could be started. KILN_EEXCEPTION: the kernel
- * raised an exception (kiln_error_exception); a device reports it at
+ * KILN_EINVAL: the kernel belongs to another device or target, or the arguments
+ * or the shape do not fit it; nothing ran. KILN_ENODEVICE: the kernel is for an
+ * offline device. KILN_ESTACK: on the host, the kernel needs more stack than
+ * this thread has, and no other one could be started. KILN_EEXCEPTION: the
+ * kernel raised an exception (kiln_error_exception); a device reports it at
  * kiln_queue_wait() or kiln_queue_poll(). The process and the device go on;
- * what the kernel had written stays written. KILN_ECANCELED:
+ * what the kernel wrote before the exception stays written. KILN_ECANCELED:
  * kiln_queue_cancel() stopped it; KILN_ETIMEDOUT: the queue's time limit did.
  * KILN_EDEVICE: the driver failed.
  */

@@ -8,8 +8,8 @@
 KILN_BEGIN_DECLS
 
 /**
- * Every fallible function returns one of these. The numbers are part of the
- * binary interface and are never reused.
+ * Every function that can fail returns one of these statuses. The numbers are
+ * part of the binary interface and are never reused.
  *
  * KILN_EAGAIN and KILN_ECANCELED are expected outcomes and come without an
  * error object. So does KILN_ENOTFOUND, unless the function says otherwise.
@@ -51,19 +51,19 @@ KILN_API const char *kiln_status_text(kiln_status status);
 
 /*
  * Errors. A function that takes a `kiln_error **error` leaves it untouched on
- * success; on failure it stores an error that the caller frees, without
- * looking at what was there. `error` may be NULL. Start with
- * `kiln_error *error = NULL;`. An error is immutable, may be read from any
- * thread, and may outlive its context. Accessors take NULL for "no error".
+ * success. On failure it overwrites it with a new error, which the caller
+ * frees. `error` may be NULL. Start with `kiln_error *error = NULL;`. An error
+ * is immutable, may be read from any thread, and may outlive its context.
+ * Accessors take NULL for "no error".
  */
 
 /** Ends an error. NULL is fine. */
 KILN_API void kiln_error_free(kiln_error *error);
 
-/** Returns the status that the failing function returned; KILN_OK of NULL. */
+/** Returns the status that the failing function returned; KILN_OK for NULL. */
 KILN_API kiln_status kiln_error_status(const kiln_error *error);
 
-/** Returns one line without a final newline, borrowed from the error; "" of
+/** Returns one line without a final newline, borrowed from the error; "" for
  *  NULL. */
 KILN_API const char *kiln_error_message(const kiln_error *error);
 
@@ -89,14 +89,14 @@ typedef struct kiln_frame {
 } kiln_frame;
 
 /**
- * What a compiler has to say about one place. All pointers are borrowed from
- * the error.
+ * What the compiler reports about one place in the source. All pointers are
+ * borrowed from the error.
  */
 typedef struct kiln_diagnostic {
     int32_t severity;    /* KILN_SEVERITY_... */
     const char *code;    /* stable: "no-method", "unstable-variable" */
     const char *message; /* one line */
-    const char *hint;    /* what to do about it, in some lines, or NULL */
+    const char *hint;    /* how to mend it, one or more lines, or NULL */
     kiln_location location;
     const char *source_line; /* the line's text without newline, or NULL */
     const kiln_frame *frames;
@@ -114,10 +114,11 @@ KILN_API const kiln_diagnostic *kiln_error_diagnostic(const kiln_error *error,
 #define KILN_RENDER_COLOR 1u
 
 /**
- * Renders message, diagnostics with source line and caret, chain, hints and
- * causes as text, each line ended by a newline. KILN_RENDER_COLOR adds
- * terminal escapes. The caller releases `*out`, whose bytes are
- * NUL-terminated (not counted in its size). KILN_EINVAL without an error.
+ * Renders the message, the diagnostics with source line and caret, the chain of
+ * frames, hints and causes as text. Each line ends with a newline.
+ * KILN_RENDER_COLOR adds terminal escapes. The caller releases `*out`, whose
+ * bytes are NUL-terminated (not counted in its size). KILN_EINVAL if `error` is
+ * NULL.
  */
 KILN_API KILN_NODISCARD kiln_status kiln_error_render(kiln_blob *out,
                                                       const kiln_error *error,
@@ -137,7 +138,8 @@ KILN_API KILN_NODISCARD kiln_status kiln_error_render(kiln_blob *out,
 enum { KILN_EXCEPTION_MAP(KILN__EXCEPTION_ENUM) KILN__EXCEPTION_END };
 #undef KILN__EXCEPTION_ENUM
 
-/** How to read the value of an inexact conversion. */
+/** How to read the value of an inexact conversion: the second of its
+ *  `values`. */
 #define KILN_VALUE_I64 0
 #define KILN_VALUE_U64 1
 #define KILN_VALUE_F64 2 /* its bits */
@@ -152,22 +154,25 @@ typedef struct kiln_exception {
     const char *message;      /* one line, values included */
     const char *kernel;       /* "main.saxpy(f32[:], f32, f32[:])" */
     const char *method;       /* method that raised it, "main.saxpy" */
-    uint32_t ordinal;         /* of the expression in that method */
+    uint32_t ordinal;         /* number of the expression in that method */
     uint64_t group[3];        /* work-group */
     uint64_t item[3];         /* item within the grid */
     int64_t values[2];        /* bounds: index and size; inexact: the value and
-                                 KILN_VALUE_...; division: the dividend; of
-                                 kiln_raise(): what it was given */
-    kiln_location location;   /* by today's source map; file NULL if unknown */
-    const kiln_frame *frames; /* the calls that led there, innermost first, of
-                                 code of debug level FULL: which method called,
-                                 and where; of more than 16 the innermost 15
-                                 and the kernel's own */
+                                 KILN_VALUE_...; division: the dividend; user
+                                 exceptions: the two values given to
+                                 kiln_raise() */
+    kiln_location location;   /* by the current source map; file NULL if
+                                 unknown */
+    const kiln_frame *frames; /* the calls that led to the exception,
+                                 innermost first, if the code has debug level
+                                 FULL: which method called, and where. Of
+                                 more than 16 frames: the innermost 15 and
+                                 the kernel's own */
     size_t frame_count;
 } kiln_exception;
 
 /**
- * Returns the exception behind a KILN_EEXCEPTION error, or NULL. Borrowed
+ * Returns the exception that a KILN_EEXCEPTION error reports, or NULL. Borrowed
  * from the error.
  */
 KILN_API const kiln_exception *kiln_error_exception(const kiln_error *error);

@@ -29,7 +29,7 @@ enum { KILN_STAGE_MAP(KILN__STAGE_ENUM) KILN_STAGE_COUNT };
 #define KILN_EVENT_STAGE 0      /* a stage of a job ended */
 #define KILN_EVENT_JOB 1        /* a job ended, built or failed */
 #define KILN_EVENT_INVALIDATE 2 /* a code instance lost its validity */
-#define KILN_EVENT_SESSION 3    /* what was built stays in this process */
+#define KILN_EVENT_SESSION 3    /* an artifact stays in this process */
 
 /** Something that happened. Pointers are borrowed for the call. */
 typedef struct kiln_event {
@@ -37,35 +37,37 @@ typedef struct kiln_event {
     int32_t kind;         /* KILN_EVENT_... */
     int32_t stage;        /* KILN_STAGE_..., of a KILN_EVENT_STAGE */
     kiln_status status;   /* of a KILN_EVENT_JOB */
-    const char *name;     /* "main.saxpy(f32[:], …)"; of a parse: the file */
+    const char *name;     /* "main.saxpy(f32[:], …)"; for the stage PARSE: the
+                             file */
     uint64_t nanoseconds; /* how long the stage or job took */
-    const char *reason;   /* of a KILN_EVENT_SESSION: which function or variable
-                             holds which number, for people; else NULL */
+    const char *reason;   /* for KILN_EVENT_SESSION: which function or
+                             variable holds which number, for people to read;
+                             else NULL */
 } kiln_event;
 
 /**
- * What the host offers. Every member is optional; NULL is "not offered".
- * Members are called from any thread unless they say otherwise, must not
- * unwind or jump out, and may call back into Kiln unless they say otherwise.
+ * What the host offers. Every member is optional; NULL means "not offered".
+ * Members are called from any thread unless they say otherwise, must not unwind
+ * or jump out, and may call back into Kiln unless they say otherwise.
  */
 typedef struct kiln_host_ops {
     size_t size; /* sizeof(kiln_host_ops), as the host compiled it */
 
     /**
-     * Bracket the waits of a calling thread (a safepoint region, say): for a
-     * build, for the end of a launch, for worker threads to end. A compiling
-     * thread that was announced by thread_enter is bracketed while it waits
-     * for work. Short waits for a lock of Kiln's are not, nor is the wait of
-     * one definition for another. Only when both are given; they must not
-     * call Kiln.
+     * Enclose the waits of a calling thread, so that a host can make them a
+     * safepoint region: waits for a build, for the end of a launch, and for
+     * worker threads to end. A compiling thread for which thread_enter was
+     * called is enclosed while it waits for work. Short waits for Kiln's locks
+     * are not enclosed, nor is the wait of one definition for another. Used
+     * only when both are given. They must not call Kiln.
      */
     void (*blocking_enter)(void *env);
     void (*blocking_leave)(void *env);
 
     /**
-     * Bracket the life of each thread that Kiln starts, to compile or to run
-     * kernels on the host. Only when both are given may frontend callbacks
-     * run on Kiln's threads; in this version they never do.
+     * Enclose the life of each thread that Kiln starts to compile or to run
+     * kernels on the host. Only when both are given may frontend callbacks run
+     * on Kiln's threads; in this version they never do.
      */
     void (*thread_enter)(void *env);
     void (*thread_leave)(void *env);
@@ -80,11 +82,12 @@ typedef struct kiln_host_ops {
      */
     kiln_status (*resolve)(void *env, const char *name, void **address);
     /**
-     * Keep the object behind `name` alive and unmoved / let it go; once each
-     * for every load, or for as long as the artifact lives and its context.
-     * Kiln asks resolve() again after root(), and lets go and begins anew if
-     * the answer has changed: a collector may move the object until root()
-     * returns. Only when both are given. They must not call Kiln.
+     * root() keeps the object that `name` means alive and at its address;
+     * unroot() lets it go. Each is called once for every load, or once for the
+     * life of the artifact in its context. After root(), Kiln calls resolve()
+     * again; if the answer has changed, it calls unroot() and starts again,
+     * because a collector may move the object until root() returns. Used only
+     * when both are given. They must not call Kiln.
      */
     void (*root)(void *env, const char *name, void *address);
     void (*unroot)(void *env, const char *name, void *address);
@@ -99,15 +102,15 @@ typedef struct kiln_host_ops {
     void (*event)(void *env, const kiln_event *event);
 
     /**
-     * Takes what kernels print, one print statement a call: whole lines are
-     * not promised. Calls may come from several threads at once. Without it
-     * what is printed is lost.
+     * Takes the output of kernels, one print statement a call; a call need not
+     * be a whole line. Calls may come from several threads at once. Without
+     * this member the output is lost.
      */
     void (*print)(void *env, const char *text, size_t size);
 
     /**
      * Runs body(argument, i) for 0 <= i < count, on any threads, and returns
-     * when all are done: replaces the host backend's own thread pool. Called
+     * when all are done. It replaces the host backend's own thread pool. Called
      * on the launching thread, for launches that are worth several threads.
      */
     void (*parallel_for)(void *env, size_t count,
@@ -117,36 +120,36 @@ typedef struct kiln_host_ops {
     /**
      * For a job of many processes ("ranks") that compile the same program, on
      * one machine or on many: each kernel is built by one of them, its owner,
-     * and fetched by the others. Only when both are given.
+     * and fetched by the others. Used only when both are given.
      *
      * rank() returns the number of this process, from 0, and stores how many
      * there are; all must say the same. It must not call Kiln.
      */
     uint32_t (*rank)(void *env, uint32_t *count);
     /**
-     * Sends `request` to rank `owner` and waits for the bytes that its host
-     * got for it from kiln_rank_serve() (kiln/cache.h); Kiln releases `*reply`.
-     * Called on threads of Kiln's own that do nothing else, 16 at most at
-     * once, and not under a lock. It must return within `timeout_ms`; any
-     * failure means that the kernel is built here.
+     * Sends `request` to rank `owner` and waits for the bytes that
+     * kiln_rank_serve() (kiln/cache.h) gives there; Kiln releases `*reply`.
+     * Called on threads of Kiln's that do nothing else, at most 16 at once, and
+     * not under a lock. It must return within `timeout_ms`. After any failure
+     * the kernel is built in this process.
      *
-     * Requests of other ranks must be served meanwhile, also while every other
-     * thread of the host waits for Kiln: with MPI, for example, by a thread
-     * that receives them (MPI_THREAD_MULTIPLE). There is no collective call,
-     * so ranks may ask for kernels in any order, or for different ones.
+     * Requests of other ranks must be served at all times, even while every
+     * other thread of the host waits for Kiln: with MPI, for example, by a
+     * thread that receives them (MPI_THREAD_MULTIPLE). There is no collective
+     * call, so ranks may ask for kernels in any order, or for different ones.
      */
     kiln_status (*fetch)(void *env, uint32_t owner, const void *request,
                          size_t size, uint32_t timeout_ms, kiln_blob *reply);
 
     /**
      * Returns the lowest address of the stack that the calling code runs on;
-     * NULL: of the thread's own stack, which Kiln measures. For a host that
-     * switches stacks (coroutines, fibres): what nests deeply ends with
-     * KILN_ESTACK before that address. Asked once for each public call that
-     * may nest, and where a kernel with a large frame, or that recurs, is about
-     * to run: there on Kiln's threads, too, which are on their own stacks.
-     * Without it, of a stack that is not the thread's own, 48 KiB below each
-     * call are taken for granted. It must not call Kiln.
+     * NULL means the thread's own stack, which Kiln measures. For a host that
+     * switches stacks (coroutines, fibres): deep nesting ends with KILN_ESTACK
+     * before that address is reached. Called once for each public call that may
+     * nest, and before a kernel runs that has a large frame or recurses; the
+     * latter also on Kiln's own threads, which run on their own stacks. Without
+     * this member, Kiln assumes that a stack other than the thread's own has 48
+     * KiB left below each call. It must not call Kiln.
      */
     const void *(*stack_limit)(void *env);
 } kiln_host_ops;

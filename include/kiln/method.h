@@ -9,22 +9,24 @@ KILN_BEGIN_DECLS
 
 /*
  * The world. Every definition, redefinition, deletion and unload advances the
- * frontend's world counter. A method is visible in a range of worlds, and so
- * is each result of inference. Calls work in the current world unless they
- * say otherwise; whoever holds a world keeps its methods and results usable.
+ * frontend's world counter. A method is visible in a range of worlds, and so is
+ * each result of inference. Calls work in the current world unless they say
+ * otherwise. Holding a world keeps its methods and results usable.
  *
  * Threads: all of these may be called from any thread. Definitions wait for
- * each other; lookups and inference go on meanwhile, in the world before.
+ * each other. Meanwhile lookups and inference go on in the previous world.
  */
 
 /**
- * What a definition or removal did. Start each with KILN_CHANGE_REPORT_INIT,
- * KILN_EINVAL otherwise, and dispose of it before the next; names live until
- * then. Names for which there was no memory are left out.
+ * What a definition or removal did. Initialise each report with
+ * KILN_CHANGE_REPORT_INIT (KILN_EINVAL otherwise), and dispose of it before you
+ * reuse it; the names live until then. Names for which there was no memory are
+ * left out.
  */
 typedef struct kiln_change_report {
     size_t size;
-    uint64_t world; /* the one that the change made; nothing changed: today's */
+    uint64_t world; /* the world that the change made; if nothing changed, the
+                       current one */
     uint32_t methods_added;
     uint32_t methods_replaced;
     uint32_t methods_removed;
@@ -57,16 +59,16 @@ KILN_API KILN_NODISCARD kiln_status kiln_package_new(kiln_package **out,
  * defines. `file` names the text in diagnostics and exceptions only. All of it
  * takes effect in one new world, or, when there is an error, nothing does:
  * KILN_ESYNTAX or KILN_ECOMPILE with one diagnostic per fault, 20 at most.
- * Bodies of methods are inferred when they are asked for, not here. What the
- * text imports must be there, or come with Kiln as `reduce` does: no file is
- * looked for. `report` may be NULL.
+ * Bodies of methods are inferred when they are asked for, not here. Packages
+ * that the text imports must be defined already, or come with Kiln as `reduce`
+ * does: no files are searched. `report` may be NULL.
  *
- * A text of which the stores know what it defines is parsed when something
- * needs it; nothing else tells it from one that was parsed.
+ * If the stores know what a text defines, it is parsed only when something
+ * needs it. There is no other difference to a text that was parsed at once.
  *
- * A definition with the signature of an earlier one replaces it; one that
- * means the same changes nothing but places. Definitions of the package that
- * the text does not mention stay. KILN_EINVAL after kiln_package_unload().
+ * A definition with the signature of an earlier one replaces it; one with the
+ * same meaning changes nothing but source locations. Definitions of the package
+ * that the text does not mention stay. KILN_EINVAL after kiln_package_unload().
  */
 KILN_API KILN_NODISCARD kiln_status kiln_package_define(
     kiln_package *package, const char *file, const char *text, size_t size,
@@ -74,11 +76,11 @@ KILN_API KILN_NODISCARD kiln_status kiln_package_define(
 
 /**
  * Reads `path` and defines it in the package of the file's base name (made if
- * need be), as kiln_package_define() does. Imports that name no package are
- * looked for as `name.kiln` in the file's folder, then in the folders of
- * KILN_PATH, then among the packages that come with Kiln. They are defined
- * first, each in a world of its own; they stay when the file itself has an
- * error, and are not in the report.
+ * need be), as kiln_package_define() does. An import that names no existing
+ * package is searched as `name.kiln` in the file's folder, then in the folders
+ * of KILN_PATH, then among the packages that come with Kiln. Packages found so
+ * are defined first, each in a world of its own. They stay when the file itself
+ * has an error, and are not in the report.
  *
  * KILN_EIO if unreadable, KILN_EINVAL if its name cannot name a package.
  */
@@ -87,10 +89,11 @@ kiln_package_load(kiln_package **out, kiln_context *context, const char *path,
                   kiln_change_report *report, kiln_error **error);
 
 /**
- * Removes everything the package defined, methods of others' functions too, in
- * one new world. Then nobody finds the package, and defining in it is
- * KILN_EINVAL, until kiln_package_new() or kiln_package_load() of its name
- * gives the same object again, empty. `report` may be NULL.
+ * Removes everything that the package defined, including its methods of other
+ * packages' functions, in one new world. From then on the package is not found,
+ * and defining in it is KILN_EINVAL, until kiln_package_new() or
+ * kiln_package_load() with its name returns the same object again, empty.
+ * `report` may be NULL.
  */
 KILN_API KILN_NODISCARD kiln_status kiln_package_unload(
     kiln_package *package, kiln_change_report *report, kiln_error **error);
@@ -104,9 +107,9 @@ KILN_API KILN_NODISCARD kiln_status kiln_package_find(kiln_package **out,
 KILN_API const char *kiln_package_name(const kiln_package *package);
 
 /**
- * Stores the generic function that `name` means in the package today: its
- * own, an imported or a built-in one ("sqrt", "+"). It lives with the context,
- * whatever becomes of its methods. KILN_ENOTFOUND otherwise, with an error
+ * Stores the generic function that `name` means in the package today: its own,
+ * an imported or a built-in one ("sqrt", "+"). It lives as long as the context,
+ * even when its methods are removed. KILN_ENOTFOUND otherwise, with an error
  * that suggests similar names.
  */
 KILN_API KILN_NODISCARD kiln_status
@@ -116,9 +119,9 @@ kiln_package_function(const kiln_function **out, kiln_package *package,
 /**
  * Deletes the method that `package` defined and whose parameter types, written
  * as in the source and separated by commas, are `parameters` ("f32[:], T";
- * "Any" for one without a type, "" for none). `overlay` names its table; NULL
- * is the global one. `report` may be NULL. KILN_ENOTFOUND, with an error that
- * lists the methods, when there is none.
+ * "Any" for one without a type, "" for none). `overlay` names the method's
+ * table; NULL is the global one. `report` may be NULL. KILN_ENOTFOUND, with an
+ * error that lists the methods, when there is none.
  */
 KILN_API KILN_NODISCARD kiln_status
 kiln_method_delete(kiln_package *package, const kiln_function *function,
@@ -139,10 +142,10 @@ KILN_API kiln_frontend *kiln_context_language(kiln_context *context);
 KILN_API uint64_t kiln_world(const kiln_frontend *frontend);
 
 /**
- * Keeps the current world usable and stores its number, until
- * kiln_world_release() is called as often. Other statuses are the frontend's.
- * Releasing frees nothing by itself: kiln_context_collect() does. A world that
- * is not held is ignored.
+ * Stores the number of the current world and keeps that world usable until
+ * kiln_world_release() has been called as often as this function. Other
+ * statuses come from the frontend. Releasing a world frees nothing by itself;
+ * kiln_context_collect() does. Releasing a world that is not held does nothing.
  */
 KILN_API KILN_NODISCARD kiln_status kiln_world_hold(uint64_t *out,
                                                     kiln_frontend *frontend);

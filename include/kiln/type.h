@@ -16,8 +16,9 @@ KILN_BEGIN_DECLS
  * a kiln_array (kiln/device.h). Static values, types and functions are of
  * size zero and are not passed to kernels.
  *
- * Making a type is KILN_EINVAL, with the reason, for parts that it cannot
- * have: arrays are no parts of other types, vectors hold scalars.
+ * Making a type fails with KILN_EINVAL, and an error that gives the reason, if
+ * its parts are not allowed: arrays cannot be parts of other types, and vectors
+ * hold scalars only.
  */
 #define KILN_TYPE_KIND_MAP(X) \
     X(NONE, "none") /* the type of no value */ \
@@ -53,14 +54,15 @@ enum { KILN_TYPE_KIND_MAP(KILN__TYPE_ENUM) KILN_TYPE_KIND_COUNT };
 KILN_API const kiln_type *kiln_type_scalar(const kiln_context *context,
                                            int32_t kind);
 
-/** Stores the type of arrays of `rank` 1 to KILN_RANK_MAX over `element`:
- *  dense, or with a stride for each dimension when `strided` is not 0. */
+/** Stores the type of arrays of `rank` 1 to KILN_RANK_MAX over `element`: dense
+ *  if `strided` is 0, else with a stride for each dimension. */
 KILN_API KILN_NODISCARD kiln_status kiln_type_array(
     const kiln_type **out, kiln_context *context, const kiln_type *element,
     uint32_t rank, int32_t strided, kiln_error **error);
 
-/** Stores the tuple type of `count` elements. Values of a type have at most
- *  64 KiB, 2048 parts with the parts of parts, and 62 levels of them. */
+/** Stores the tuple type of `count` elements. A value of any type has at
+ *  most 64 KiB, 2048 parts (counting the parts of parts), and 62 levels of
+ *  nesting. */
 KILN_API KILN_NODISCARD kiln_status kiln_type_tuple(
     const kiln_type **out, kiln_context *context,
     const kiln_type *const *elements, size_t count, kiln_error **error);
@@ -78,16 +80,18 @@ KILN_API KILN_NODISCARD kiln_status kiln_type_static(const kiln_type **out,
                                                      int64_t value,
                                                      kiln_error **error);
 
-/** Stores the type of `function` as a value; of any frontend. */
+/** Stores the type of `function` as a value. The function may belong to any
+ *  frontend. */
 KILN_API KILN_NODISCARD kiln_status
 kiln_type_function(const kiln_type **out, kiln_context *context,
                    const kiln_function *function, kiln_error **error);
 
 /**
  * Reads a type from its text as the kernel language writes it: "f32[:,:]",
- * "Complex{f32}". Names are looked up in `package`; NULL is for built-in types
- * and qualified names ("main.Complex{f32}") alone. Texts of foreign types that
- * exist are read too. KILN_EINVAL, with the place in the text, otherwise.
+ * "Complex{f32}". Names are looked up in `package`; with NULL only built-in
+ * types and qualified names ("main.Complex{f32}") are found. Texts of foreign
+ * types that exist are read too. KILN_EINVAL, with the place in the text, if
+ * the text is no type.
  */
 KILN_API KILN_NODISCARD kiln_status kiln_type_parse(const kiln_type **out,
                                                     kiln_context *context,
@@ -95,7 +99,7 @@ KILN_API KILN_NODISCARD kiln_status kiln_type_parse(const kiln_type **out,
                                                     const char *text,
                                                     kiln_error **error);
 
-/** A type that another frontend brings along. Everything is copied. */
+/** A type that another frontend defines. Everything is copied. */
 typedef struct kiln_foreign_type {
     size_t size;
     const char *package;      /* where it is defined, "toy" */
@@ -113,15 +117,17 @@ kiln_type_foreign(const kiln_type **out, kiln_context *context,
 
 /** Returns KILN_TYPE_... */
 KILN_API int32_t kiln_type_kind(const kiln_type *type);
-/** Returns the canonical text, "f32[:,:]", which parses back to the same type;
- *  of two foreign types with one text, to the newer. Lives with the context. */
+/** Returns the canonical text, "f32[:,:]", which parses back to the same type.
+ *  If two foreign types have one text, it parses to the newer. Lives with the
+ *  context. */
 KILN_API const char *kiln_type_text(const kiln_type *type);
-/** Returns the size of a value in bytes; 0 for what is not passed. An array's
- *  is that of its pointer, sizes and, when strided, strides. */
+/** Returns the size of a value in bytes; 0 for a type that is not passed.
+ *  The size of an array is that of its pointer, sizes and, when strided,
+ *  strides. */
 KILN_API uint64_t kiln_type_size(const kiln_type *type);
 /** Returns the alignment of a value in bytes. */
 KILN_API uint32_t kiln_type_alignment(const kiln_type *type);
-/** Returns element type of array or vector, else NULL. */
+/** Returns the element type of an array or vector, else NULL. */
 KILN_API const kiln_type *kiln_type_element(const kiln_type *type);
 /** Returns the rank of an array, else 0. */
 KILN_API uint32_t kiln_type_rank(const kiln_type *type);

@@ -16,9 +16,9 @@ KILN_BEGIN_DECLS
  * means out of memory and leaves `p` as it was. Called from any thread, at
  * times under a lock of Kiln's: it must not call back into Kiln.
  *
- * What may outlive the context comes from malloc() instead: errors and their
- * texts, artifacts, names in change reports, what kiln_emit() gives of
- * generated code. LLVM and GPU drivers allocate for themselves.
+ * Objects that may outlive the context come from malloc() instead: errors and
+ * their texts, artifacts, names in change reports, and generated code that
+ * kiln_emit() gives. LLVM and GPU drivers allocate for themselves.
  */
 typedef struct kiln_alloc {
     size_t size; /* sizeof(kiln_alloc) */
