@@ -1,4 +1,4 @@
-/* elf_link.c - from objects to an image, by lld. */
+/* elf_link.c - links objects into an image, by lld. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <pthread.h>
 #include <stdbool.h>
@@ -10,10 +10,10 @@
 #include "codegen/module/codegen_stages.h"
 
 /*
- * lld runs inside the process, from memory to memory, one link at a time: it
- * keeps its state in globals. An error that it cannot return from costs the
- * job and its thread (llvm_gap_lld.cc), and lld in this process is given up:
- * from then on, ld.lld is run as a process of its own.
+ * lld runs inside the process, from memory to memory. It keeps its state in
+ * globals, so there is one link at a time. An error that it cannot return from
+ * costs the job and its thread (llvm_gap_lld.cc). After that lld is given up in
+ * this process, and ld.lld is run as a process of its own.
  */
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -29,8 +29,8 @@ void kiln__elf_link_abandon(void)
     pthread_mutex_unlock(&lock);
 }
 
-/* A fork waits for the link that is under way, so that its child finds lld as
-   it was before or after. */
+/* A fork waits for the link under way, so that its child finds lld in a usable
+   state. */
 static void before_fork(void)
 {
     pthread_mutex_lock(&lock);
@@ -43,11 +43,12 @@ static void after_fork(void)
 
 static void add_guard(void)
 {
-    /* Without memory for it, a child may wait for ever, as it may in LLVM. */
+    /* Failure means no memory for the handlers; then a child may wait for ever,
+       as it may in LLVM. */
     (void)pthread_atfork(before_fork, after_fork, after_fork);
 }
 
-/* Each backend whose images are ELF asks for it. */
+/* Called by each backend whose images are ELF; registers the handlers once. */
 void kiln__elf_link_guard(void)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -59,7 +60,7 @@ void kiln__elf_link_guard(void)
 static bool run_lld(const char *const *options, const kiln__object *objects,
                     size_t object_count, kiln__lld_result *out)
 {
-    /* Names for messages; no file is read. */
+    /* Names for messages. No file of these names is read. */
     static const char *const names[KILN__ELF_OBJECTS_MAX] = {"0.o", "1.o"};
     const char *arguments[KILN__ELF_OPTIONS_MAX + 3 + KILN__ELF_OBJECTS_MAX];
     size_t count = 0;
@@ -85,7 +86,7 @@ static bool run_lld(const char *const *options, const kiln__object *objects,
     return usable;
 }
 
-/* The first line, without the linker's own name. */
+/* Copies the first line of the messages, without the linker's own name. */
 static void copy_message(char *to, size_t capacity, const char *messages)
 {
     const char *text = messages != NULL ? messages : "";

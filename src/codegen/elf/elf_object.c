@@ -1,4 +1,4 @@
-/* elf_object.c - looks over an object before a linker does. */
+/* elf_object.c - checks an object before a linker reads it. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <elf.h>
 #include <stdbool.h>
@@ -9,10 +9,10 @@
 #include "codegen/module/codegen_stages.h"
 
 /*
- * lld is written for files that a compiler made: a damaged one can bring it
- * down, and here that is the host's process. So every table that it will walk
- * is checked to lie in the file and to name only what exists; and a function
- * that the loader would refuse is refused now, by name.
+ * lld is written for files that a compiler made. A damaged file can crash it,
+ * and here that would be the host's process. So every table that lld will read
+ * is checked: it must lie in the file and refer only to what exists. A function
+ * that the loader would refuse is refused here, by name.
  */
 
 typedef struct elf_object {
@@ -32,7 +32,7 @@ static bool damaged(elf_object *o, const char *what)
     return false;
 }
 
-/* `size` bytes from `offset` lie in the file. */
+/* True when `size` bytes from `offset` lie in the file. */
 static bool inside(const elf_object *o, uint64_t offset, uint64_t size)
 {
     return offset <= o->size && size <= o->size - offset;
@@ -83,7 +83,7 @@ static bool check_header(elf_object *o)
     return true;
 }
 
-/* A table of NUL-terminated strings. */
+/* True for a table of NUL-terminated strings. */
 static bool is_strings(const elf_object *o, uint32_t index)
 {
     Elf64_Shdr s;
@@ -96,7 +96,7 @@ static bool is_strings(const elf_object *o, uint32_t index)
            o->bytes[s.sh_offset + s.sh_size - 1] == '\0';
 }
 
-/* A function of the other object. */
+/* True for a function that the other object defines. */
 static bool is_of_entry(const elf_object *o, const char *name)
 {
     const char *entry = o->rules->entry;
@@ -163,8 +163,8 @@ static bool check_relocations(elf_object *o, const Elf64_Shdr *table)
     return true;
 }
 
-/* Kinds that code generation makes; whatever has code that runs by itself,
-   or that lld would treat in a special way, is not among them. */
+/* Checks that the section is of a kind that code generation makes. Code that
+   runs by itself, and sections that lld treats in a special way, are not. */
 static bool check_section(elf_object *o, const Elf64_Shdr *s)
 {
     const Elf64_Shdr names = section(o, o->header.e_shstrndx);
@@ -183,7 +183,7 @@ static bool check_section(elf_object *o, const Elf64_Shdr *s)
     case SHT_NOTE:
     case SHT_STRTAB:
     case SHT_X86_64_UNWIND:
-    case 0x6fff4c03: /* SHT_LLVM_ADDRSIG, which symbols' addresses matter */
+    case 0x6fff4c03: /* SHT_LLVM_ADDRSIG: which symbols' addresses are used */
         return true;
     case SHT_SYMTAB:
         return check_symbols(o, s);

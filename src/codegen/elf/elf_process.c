@@ -7,14 +7,15 @@
 #include "codegen/elf/elf.h"
 #include "codegen/module/codegen_stages.h"
 
-/* For when lld cannot run in this process any more. */
+/* This is used when lld cannot run in this process any more (elf_link.c).
+   Objects and image go through files in a private temporary folder. */
 
 #define ARGUMENTS_MAX (KILN__ELF_OPTIONS_MAX + 3 + KILN__ELF_OBJECTS_MAX)
 
 _Static_assert(KILN__ELF_OBJECTS_MAX <= KILN__RUN_INPUTS_MAX,
                "a place for each object");
 
-/* The first line of what was printed. */
+/* Copies the first line of the program's output. */
 static void copy_message(char *to, size_t capacity, const kiln__text *said)
 {
     const char *text = said->size > 0 ? said->bytes : "no reason given";

@@ -1,4 +1,4 @@
-/* llvm_gap_lld.cc - lld, which has no C interface, inside the process. */
+/* llvm_gap_lld.cc - runs lld, which has no C interface, inside the process. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <cstdlib>
 #include <cstring>
@@ -21,11 +21,11 @@
 LLD_HAS_DRIVER(elf)
 
 /*
- * lld has no C interface, and is written for a process of its own. Linked
- * from its archives, it takes some functions of LLVM from here instead of
- * from libLLVM, under their own names, hidden from everyone else: so it reads
- * its input from memory, writes its output to memory, leaves LLVM's global
- * options and state alone, and does not end the process.
+ * lld is written for a process of its own. Here it is linked from its archives,
+ * and some functions of LLVM that it calls are replaced by those below. They
+ * have the same names and are hidden, so libLLVM keeps its own. With them lld
+ * reads its input from memory, writes its output to memory, leaves LLVM's
+ * global options and state alone, and does not end the process.
  *
  * One link at a time; the caller holds the lock.
  */
@@ -84,7 +84,7 @@ using input = llvm::ErrorOr<std::unique_ptr<llvm::MemoryBuffer>>;
 
 #define HIDDEN __attribute__((visibility("hidden"), used))
 
-/* llvm::FileOutputBuffer::create */
+/* Replaces llvm::FileOutputBuffer::create. */
 HIDDEN expected_output
 instead_of_create(llvm::StringRef path, size_t size, unsigned flags) __asm__(
     "_ZN4llvm16FileOutputBuffer6createENS_9StringRefEmj");
@@ -100,7 +100,7 @@ HIDDEN expected_output instead_of_create(llvm::StringRef path, size_t size,
         new memory_output(path, static_cast<uint8_t *>(bytes), size));
 }
 
-/* llvm::MemoryBuffer::getFile */
+/* Replaces llvm::MemoryBuffer::getFile. */
 HIDDEN input instead_of_get_file(
     const llvm::Twine &name, bool text, bool terminated, bool may_change,
     std::optional<llvm::Align>
@@ -116,21 +116,23 @@ HIDDEN input instead_of_get_file(const llvm::Twine &name, bool, bool, bool,
     return llvm::MemoryBuffer::getMemBuffer(bytes, path, false);
 }
 
-/* llvm::cl::ResetAllOptionOccurrences would undo the host's options. */
+/* Replaces llvm::cl::ResetAllOptionOccurrences, which would undo the host's
+   options. */
 HIDDEN void instead_of_reset() __asm__(
     "_ZN4llvm2cl25ResetAllOptionOccurrencesEv");
 HIDDEN void instead_of_reset()
 {
 }
 
-/* llvm::llvm_shutdown would end LLVM for the host. */
+/* Replaces llvm::llvm_shutdown, which would end LLVM for the host. */
 HIDDEN void instead_of_shutdown() __asm__("_ZN4llvm13llvm_shutdownEv");
 HIDDEN void instead_of_shutdown()
 {
 }
 
-/* lld makes every target ready that LLVM has, for the sake of bitcode among
-   its inputs: the greater part of a process's first link. */
+/* lld initialises every target that LLVM has, because its inputs may be
+   bitcode. That is the greater part of a process's first link, and nothing here
+   needs it. */
 #define LEAVE_OUT(what, symbol) \
     HIDDEN void instead_of_##what() __asm__(symbol); \
     HIDDEN void instead_of_##what() \
@@ -142,16 +144,17 @@ LEAVE_OUT(target_mcs, "_ZN4llvm22InitializeAllTargetMCsEv")
 LEAVE_OUT(asm_printers, "_ZN4llvm24InitializeAllAsmPrintersEv")
 LEAVE_OUT(asm_parsers, "_ZN4llvm23InitializeAllAsmParsersEv")
 
-/* Where LLVM's archives are linked, its link-time optimiser asks for a part of
-   theirs that is packaged elsewhere; nothing here gets to it. */
+/* Where LLVM's archives are linked, its link-time optimiser refers to a
+   function of an archive that is packaged separately. It is never called
+   here. */
 extern "C" HIDDEN void *instead_of_polly() __asm__("_Z18getPollyPluginInfov");
 extern "C" HIDDEN void *instead_of_polly()
 {
     return nullptr;
 }
 
-/* llvm::sys::Process::Exit: lld met an error it cannot return from. Its state
-   is lost, and this thread with it; the process goes on. */
+/* Replaces llvm::sys::Process::Exit: lld met an error it cannot return from.
+   Its state and this thread are lost, but the process goes on. */
 HIDDEN void instead_of_exit(int status, bool no_cleanup) __asm__(
     "_ZN4llvm3sys7Process4ExitEib");
 HIDDEN void instead_of_exit(int, bool)
@@ -178,7 +181,8 @@ extern "C" void kiln__lld_link(const char *const *arguments,
 
     for (size_t i = 0; arguments[i] != nullptr; i++)
         list.push_back(arguments[i]);
-    /* lld sets LLVM's number of threads for everyone. */
+    /* lld sets LLVM's number of threads, which is global; it is restored
+       below. */
     const llvm::ThreadPoolStrategy threads = llvm::parallel::strategy;
     run = {objects, nullptr, 0, false, &errors};
     lld::Result result = lld::lldMain(list, output_stream, error_stream,

@@ -1,4 +1,4 @@
-/* foreign.c - a module that another frontend lowered becomes the job's own. */
+/* foreign.c - turns a module of another frontend into the job's own. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <string.h>
 
@@ -12,9 +12,9 @@
 
 /*
  * The module is parsed, verified, trimmed and checked (kiln/sys/frontend.h,
- * "The module"); then its entry becomes the item function, and calls of device
- * functions become the backend's code. After that nothing can be told from
- * what Kiln lowered itself.
+ * "The module"). Then its entry becomes the item function, and calls of device
+ * functions become code of the backend. After that nothing distinguishes it
+ * from a module that Kiln lowered.
  */
 
 static kiln_status parse(kiln__codegen_job *job)
@@ -36,8 +36,8 @@ static kiln_status parse(kiln__codegen_job *job)
     return job->status;
 }
 
-/* A layout that is given must be the target's, since offsets that depend on
-   it are in the code already. */
+/* Sets the module's target. If it has a data layout, that must be the target's,
+   since its code contains offsets that depend on the layout. */
 static kiln_status set_target(kiln__codegen_job *job)
 {
     char *layout = LLVMCopyStringRepOfTargetData(job->layout);
@@ -87,7 +87,7 @@ static kiln_status check_type(kiln__codegen_job *job, LLVMValueRef entry)
     return job->status;
 }
 
-/* Attributes that pass a parameter otherwise than its type says. */
+/* Refuses attributes by which a parameter is not passed as its type says. */
 static kiln_status check_attributes(kiln__codegen_job *job, LLVMValueRef entry)
 {
     static const char *const names[] = {
@@ -141,8 +141,8 @@ static int may_fail(LLVMValueRef function)
     return 0;
 }
 
-/* A function that calls itself cannot be inlined everywhere; one that does so
-   by way of another is noticed by the inliner. */
+/* True when the function calls itself directly: it cannot be inlined
+   everywhere. The inliner notices indirect recursion. */
 static int calls_itself(LLVMValueRef function)
 {
     LLVMUseRef use;

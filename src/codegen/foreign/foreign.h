@@ -1,4 +1,4 @@
-/* foreign.h - modules of other frontends: what they may hold, and may do. */
+/* foreign.h - modules of other frontends: what they may contain and do. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #ifndef KILN_CODEGEN_FOREIGN_FOREIGN_H
 #define KILN_CODEGEN_FOREIGN_FOREIGN_H
@@ -6,25 +6,25 @@
 #include "codegen/module/codegen_job.h"
 
 /* ---- foreign.c ---- */
-/* As kiln__lower, for the request's own module. */
+/* As kiln__lower(), for the module of the request. */
 kiln_status kiln__foreign_lower(kiln__codegen_job *job);
 
 /* ---- foreign_trim.c ---- */
-/* Takes out what says nothing to a kernel, dead code above all: what is left
-   is internal but for `root`. Refuses what would run or be resolved by a
+/* Removes what means nothing to a kernel, above all dead code, and makes
+   everything internal except `root`. Refuses what would run or be resolved by a
    loader. */
 kiln_status kiln__foreign_trim(kiln__codegen_job *job, LLVMValueRef root);
 
 /* ---- foreign_check.c ---- */
-/* Refuses what a foreign module may not contain; no name that is left means
-   anything to LLVM. */
+/* Refuses what a foreign module may not contain, and renames what it defines,
+   so that no name means anything to LLVM. */
 kiln_status kiln__foreign_check(kiln__codegen_job *job, LLVMValueRef root);
-/* KILN_ECODEGEN: KIND 'NAME' of the module: WHY. */
+/* Fails with KILN_ECODEGEN and "KIND 'NAME' of the module: WHY". */
 kiln_status kiln__foreign_refuse(kiln__codegen_job *job, const char *kind,
                                  LLVMValueRef global, const char *why);
-/* Once more, behind the passes: what they made has code, too. */
+/* Checks the code again after the passes, which may have made new code. */
 kiln_status kiln__foreign_check_code(kiln__codegen_job *job);
-/* NULL, or what is wrong with a type; the target may have none such. */
+/* Returns NULL, or why a type cannot be used; a target may lack it. */
 const char *kiln__foreign_refused_type(const kiln__codegen_job *job,
                                        LLVMTypeRef type);
 
@@ -33,36 +33,37 @@ kiln_status kiln__foreign_check_variable(kiln__codegen_job *job,
                                          LLVMValueRef variable);
 
 /* ---- foreign_intrinsics.c ---- */
-/* NULL, or why a call of a function of that name, which LLVM defines, is not
-   taken. */
+/* Returns NULL, or why a function of that name, which LLVM defines, may not be
+   called. */
 const char *kiln__foreign_refused_intrinsic(const kiln__codegen_job *job,
                                             LLVMValueRef call,
                                             const char *name);
 
 /* ---- foreign_support.c ---- */
-/* NULL, or why a call of an intrinsic of that name, without "llvm." and types,
-   has no code, or code that means something else. */
+/* Returns NULL, or why a call of an intrinsic of that name, without "llvm." and
+   types, has no code or code that means something else. */
 const char *kiln__foreign_unsupported(const kiln__codegen_job *job,
                                       LLVMValueRef call, const char *name);
-/* The same of what the target limits alone. */
+/* As the function above, but only for limits of the target. */
 const char *kiln__foreign_limited(const kiln__codegen_job *job,
                                   LLVMValueRef call, const char *name);
-/* The same of an instruction that is no call. */
+/* As the function above, for an instruction other than a call. */
 const char *kiln__foreign_refused_code(const kiln__codegen_job *job,
                                        LLVMValueRef instruction);
 
 /* ---- foreign_device.c ---- */
-/* Replaces calls of kiln_global_id() and its kin by the backend's code. */
+/* Replaces calls of kiln_global_id() and similar functions by the backend's
+   code. */
 kiln_status kiln__foreign_bind(kiln__codegen_job *job);
 
 /* ---- foreign_sites.c ---- */
 /* True for a global that stands for a site of the request. */
 int kiln__foreign_is_site(const kiln__codegen_job *job, LLVMValueRef global);
-/* Replaces sites by their addresses, or by what their slots hold. */
+/* Replaces sites by their addresses, or by what their slots contain. */
 kiln_status kiln__foreign_sites(kiln__codegen_job *job);
-/* After the passes: defines the slots that are still read. */
+/* Defines the slots that are still read after the passes. */
 void kiln__foreign_sites_define(kiln__codegen_job *job);
-/* Completes job->sites, for the payload that was made. */
+/* Completes job->sites for the finished payload. */
 kiln_status kiln__foreign_sites_place(kiln__codegen_job *job,
                                       const kiln_blob *payload);
 

@@ -1,4 +1,4 @@
-/* foreign_check.c - what a foreign module may not contain. */
+/* foreign_check.c - refuses what a foreign module may not contain. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <string.h>
 
@@ -7,15 +7,15 @@
 #include "codegen/module/codegen_stages.h"
 
 /*
- * Kernel code reaches nothing but its arguments and the functions it may
- * import. So there is no assembly, no constructor, no variable of the process,
- * no exception handling, and nothing that LLVM has no code for or, worse, code
- * that means something else. Undefined functions are looked at later, for every
- * module.
+ * Kernel code may use nothing but its arguments and the functions that it may
+ * import. So there may be no assembly, no constructor, no variable of the
+ * process, no exception handling, and nothing that LLVM has no code for or,
+ * worse, code that means something else. Undefined functions are checked later,
+ * for every module.
  *
- * When all has been looked at, what the module defines is renamed: LLVM knows
- * C's functions by their names, calls some of them by itself, and would take a
- * function of the module's for one of them.
+ * When everything has been checked, what the module defines is renamed. LLVM
+ * knows C's functions by their names and calls some of them by itself; it would
+ * take a function of the module for one of them.
  */
 
 kiln_status kiln__foreign_refuse(kiln__codegen_job *job, const char *kind,
@@ -85,8 +85,9 @@ const char *kiln__foreign_refused_type(const kiln__codegen_job *job,
 
 /* ---- calls ---- */
 
-/* What a library has for a device: text that the vendor's assembler reads, and
-   that no processor of the host ever sees. libdevice has such functions. */
+/* True for what a library contains for a device only: text that the vendor's
+   assembler reads and no processor of the host sees. libdevice has such
+   functions. */
 static int is_of_a_device(const kiln__codegen_job *job)
 {
     return job->request->form == KILN__EMIT_CLOSURE &&
@@ -98,7 +99,8 @@ static int is_text(const char *text, unsigned size, const char *wanted)
     return strlen(wanted) == size && memcmp(text, wanted, size) == 0;
 }
 
-/* Modes of rounding are the thread's, and nobody may change them. */
+/* True for a call that asks for another rounding mode. The mode is the
+   thread's, and no kernel may change it. */
 static int rounds_otherwise(LLVMValueRef call, const char *name)
 {
     static const char prefix[] = "llvm.experimental.constrained.";
@@ -137,7 +139,7 @@ static int has_odd_bundle(LLVMValueRef call)
     return odd > 0;
 }
 
-/* Arguments that are passed as only some targets can. */
+/* True for arguments that only some targets can pass in this way. */
 static int passes_oddly(LLVMValueRef of, unsigned count)
 {
     static const char *const names[] = {"inalloca", "preallocated",
@@ -169,7 +171,7 @@ static int is_convention(unsigned convention)
 static const char odd_convention[] =
     "its calling convention is not C's, fast or cold";
 
-/* NULL, or what is wrong with a call of a function that is known. */
+/* Returns NULL, or why a known function may not be called so. */
 static const char *refused_callee(const kiln__codegen_job *job,
                                   LLVMValueRef call, LLVMValueRef callee,
                                   const char *name)
@@ -240,7 +242,8 @@ static kiln_status check_call(kiln__codegen_job *job, LLVMValueRef call,
 
 /* ---- instructions ---- */
 
-/* Scopes that a target does not know it takes for another one, or dies of. */
+/* True for a scope that the target does not know. Code generation would take it
+   for another scope, or end the process. */
 static int has_odd_scope(const kiln__codegen_job *job, LLVMValueRef instruction)
 {
     const char *const *known = job->backend->foreign->scopes;
@@ -283,7 +286,8 @@ static const char *refused_operands(const kiln__codegen_job *job,
     return kiln__foreign_refused_type(job, LLVMTypeOf(instruction));
 }
 
-/* Behind the passes a block may have been split in front of one. */
+/* True for an alloca of constant size in the first block, which is a part of the
+   fixed frame. */
 static int is_sized(LLVMValueRef alloca)
 {
     LLVMBasicBlockRef block = LLVMGetInstructionParent(alloca);
@@ -292,7 +296,8 @@ static int is_sized(LLVMValueRef alloca)
            block == LLVMGetEntryBasicBlock(LLVMGetBasicBlockParent(block));
 }
 
-/* What a frame grows by as code runs nobody can bound. */
+/* An alloca whose size is known only at run time is refused: nobody could bound
+   the frame. */
 static const char *refused_alloca(const kiln__codegen_job *job,
                                   LLVMValueRef alloca)
 {
@@ -362,7 +367,7 @@ static int has_attribute(LLVMValueRef function, const char *name)
                LLVMGetEnumAttributeKindForName(name, strlen(name))) != NULL;
 }
 
-/* NULL, or what is wrong with a function that is defined. */
+/* Returns NULL, or why a function cannot be defined so. */
 static const char *refused_head(const kiln__codegen_job *job,
                                 LLVMValueRef function)
 {
@@ -410,7 +415,7 @@ static kiln_status check_function(kiln__codegen_job *job, LLVMValueRef function)
     return check_body(job, function);
 }
 
-/* ---- behind the passes ---- */
+/* ---- after the passes ---- */
 
 static kiln_status check_code(kiln__codegen_job *job, LLVMValueRef function,
                               LLVMValueRef instruction)
@@ -450,7 +455,7 @@ kiln_status kiln__foreign_check_code(kiln__codegen_job *job)
 
 /* ---- names ---- */
 
-/* Names of Kiln's are refused where they are looked up. */
+/* Renames a global. Kiln's own names are refused where they are looked up. */
 static kiln_status rename_global(kiln__codegen_job *job, LLVMValueRef global)
 {
     size_t size;

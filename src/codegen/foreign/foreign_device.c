@@ -1,4 +1,4 @@
-/* foreign_device.c - the device functions that a foreign module may call. */
+/* foreign_device.c - device functions that a foreign module may call. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <string.h>
 
@@ -8,21 +8,21 @@
 #include "ir/ir.h"
 
 /*
- * They are no functions: each call is replaced by what the backend's hooks
- * build at its place. So they are called directly, and what describes an
- * exception is constant.
+ * These are no real functions: each call is replaced by code that the backend
+ * builds at that place. So they must be called directly, and what describes an
+ * exception must be constant.
  *
- * A frontend may well declare that an id reads no memory, and its optimiser
- * then says so of every function that asks for one. But what is built here
- * reads the item, which the host writes for each of its items: so whoever
- * comes to such a call loses what was said of its memory. LLVM finds out again
- * what is true.
+ * A frontend may declare that asking for an id reads no memory, and its
+ * optimiser then says the same of every function that asks for one. But the
+ * code built here reads the item, which the host changes from item to item. So
+ * all functions that reach such a call lose what was said of their memory
+ * accesses, and LLVM infers again what is true.
  */
 
 typedef struct device_function {
     const char *name;
     uint32_t query;
-    uint64_t beyond; /* what a dimension above 2 gives */
+    uint64_t beyond; /* the value for a dimension above 2 */
 } device_function;
 
 static const device_function queries[] = {
@@ -80,7 +80,7 @@ static kiln_status bind_query(kiln__codegen_job *job, LLVMBuilderRef builder,
 
 /* ---- exceptions ---- */
 
-/* The characters of a constant, NUL-terminated string, or NULL. */
+/* Returns the characters of a constant, NUL-terminated string, or NULL. */
 static const char *constant_text(kiln__codegen_job *job, LLVMValueRef value)
 {
     LLVMValueRef initial;
@@ -103,7 +103,8 @@ static const char *constant_text(kiln__codegen_job *job, LLVMValueRef value)
     return kiln__arena_string(&job->arena, text, strlen(text));
 }
 
-/* What follows would be unreachable, and it is where the function returns. */
+/* True for a call after which the module expects no code. But raising returns,
+   and the function has to return then. */
 static int is_noreturn(LLVMValueRef call)
 {
     static const char name[] = "noreturn";
@@ -141,7 +142,7 @@ static kiln_status bind_raise(kiln__codegen_job *job, LLVMBuilderRef builder,
     return KILN_OK;
 }
 
-/* ---- what was said of memory ---- */
+/* ---- attributes of memory accesses ---- */
 
 static const char *const said_of_memory[] = {"memory", "readnone", "readonly",
                                              "speculatable", "writeonly"};
@@ -170,9 +171,9 @@ static void forget_memory(LLVMValueRef of, unsigned count)
 
 typedef struct reaching {
     kiln__codegen_job *job;
-    LLVMValueRef *functions; /* that come to a device function */
+    LLVMValueRef *functions; /* functions that reach a device function */
     size_t count;
-    int is_anything_called; /* one of them has its address taken */
+    int is_anything_called; /* the address of one of them is taken */
 } reaching;
 
 static void add_reaching(reaching *r, LLVMValueRef function)
@@ -183,7 +184,8 @@ static void add_reaching(reaching *r, LLVMValueRef function)
     r->functions[r->count++] = function;
 }
 
-/* Functions that use the function; calls of it lose what they say. */
+/* Adds the functions that use the function; calls of it lose their
+   attributes. */
 static void add_users(reaching *r, LLVMValueRef function)
 {
     LLVMUseRef use;
@@ -233,7 +235,8 @@ static size_t count_functions(const kiln__codegen_job *job)
     return count;
 }
 
-/* Whoever calls `function`, a device function, or comes to such a call. */
+/* Removes the attributes of all functions that reach a call of `function`, a
+   device function. */
 static kiln_status forget_of_callers(kiln__codegen_job *job,
                                      LLVMValueRef function)
 {
@@ -306,7 +309,7 @@ static kiln_status replace_call(kiln__codegen_job *job, LLVMValueRef call,
     return status;
 }
 
-/* `query` is NULL for kiln_raise. */
+/* Replaces all calls of a device function. `query` is NULL for kiln_raise. */
 static kiln_status bind(kiln__codegen_job *job, const char *name,
                         LLVMTypeRef type, const device_function *query)
 {

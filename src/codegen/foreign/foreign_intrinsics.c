@@ -1,4 +1,4 @@
-/* foreign_intrinsics.c - which functions of LLVM's own a module may call. */
+/* foreign_intrinsics.c - which intrinsics of LLVM a module may call. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <string.h>
 
@@ -6,11 +6,12 @@
 #include "codegen/module/codegen_stages.h"
 
 /*
- * Most of LLVM's intrinsics compute, and are left to LLVM. Refused are those
- * that look at the thread which happens to run the code, or change it behind
- * its owner's back; that end a process; that rely on a runtime which is not
- * there; and those of another target, for which LLVM would die. Names are
- * matched by their beginning: what is overloaded on types has them at its end.
+ * Most of LLVM's intrinsics only compute, and foreign_support.c knows which of
+ * them have code. This file refuses those that read or change the state of the
+ * thread which happens to run the code; those that end a process; those that
+ * need a runtime which is not there; and those of another target, on which LLVM
+ * would end the process. Names are compared by their beginning, since
+ * overloaded intrinsics have their types at the end.
  */
 
 typedef struct refusal {
@@ -94,7 +95,7 @@ static const refusal refusals[] = {
     {"llvm.vscale", of_lengths},
     {"llvm.write_register", of_thread},
     {"llvm.write_volatile_register", of_thread},
-    /* Of x86: registers of the thread, tiles, transactions. */
+    /* On x86: registers of the thread, tiles, transactions. */
     {"llvm.x86.clui", of_thread},
     {"llvm.x86.flags.", of_thread},
     {"llvm.x86.fxrstor", of_mode},
@@ -125,7 +126,7 @@ static const refusal refusals[] = {
     {"llvm.x86.xsetbv", of_mode},
 };
 
-/* What stands behind "llvm." in intrinsics that one target has. */
+/* What follows "llvm." in intrinsics of one target. */
 static const char *const targets[] = {
     "aarch64.",   "amdgcn.", "arm.",  "bpf.",  "dx.",   "hexagon.",
     "loongarch.", "mips.",   "nvvm.", "ppc.",  "r600.", "riscv.",

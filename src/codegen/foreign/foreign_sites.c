@@ -1,4 +1,5 @@
-/* foreign_sites.c - host objects and functions that a foreign module names. */
+/* foreign_sites.c - objects and functions of the host that a module refers
+   to. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <string.h>
 
@@ -8,19 +9,19 @@
 #include "kiln/sys/frontend.h"
 
 /*
- * A module declares a site as a global of the site's name, and LLVM knows much
- * of globals: that two of them differ, that none is null. Of host objects that
- * may all be false, so no such global meets the optimiser. Where sites are
- * resolved, each use becomes the address, a constant. Where they are patched,
- * it becomes a load from a slot, one load at the start of each function that
- * needs it.
+ * A module declares a site as a global of the site's name. LLVM assumes much
+ * about globals: that two of them differ, that none is null. For host objects
+ * all of that may be false, so these globals are removed before optimisation.
+ * Where sites are resolved, each use becomes the address, a constant. Where
+ * they are patched, it becomes a load from a slot, with one load at the start
+ * of each function that needs it.
  *
- * While the passes run the table of slots is a constant that is defined
- * elsewhere: a load can be moved and merged as if nobody ever wrote to it,
- * while of what it gives nothing can be known. Afterwards the table is defined,
- * as zeros that are "initialised elsewhere", in a section of its own, where
- * the payload is looked up for it. If the passes left no use of it, the code
- * depends on no site.
+ * During the passes the table of slots is a constant that is defined elsewhere.
+ * So LLVM may move and merge loads as if nobody ever wrote to the table, but
+ * can assume nothing about the values. After the passes the table is defined,
+ * as zeros that are "initialised elsewhere", in a section of its own; the
+ * payload is then searched for this section. If the passes left no use of the
+ * table, the code depends on no site.
  */
 
 #define SLOT_SIZE 8
@@ -36,7 +37,7 @@ typedef struct binding {
     kiln__codegen_job *job;
     used_site *used;
     size_t count;
-    LLVMValueRef table; /* NULL: addresses are known */
+    LLVMValueRef table; /* NULL: the addresses are known */
 } binding;
 
 static kiln_status refuse(kiln__codegen_job *job, const char *name,
@@ -70,7 +71,7 @@ int kiln__foreign_is_site(const kiln__codegen_job *job, LLVMValueRef global)
     return name != NULL && find_site(job, name) != NULL;
 }
 
-/* ---- what a declaration may be ---- */
+/* ---- which declarations are allowed ---- */
 
 static kiln_status check_global(kiln__codegen_job *job, LLVMValueRef global,
                                 const kiln__codegen_site *site)
@@ -94,8 +95,8 @@ static kiln_status check_global(kiln__codegen_job *job, LLVMValueRef global,
     return KILN_OK;
 }
 
-/* Constants that are made of the site become instructions; an initialiser
-   cannot. */
+/* Checks the uses of a site. Constant expressions become instructions; uses in
+   an initialiser are refused. */
 static kiln_status check_uses(kiln__codegen_job *job, LLVMValueRef global,
                               const kiln__codegen_site *site)
 {
@@ -126,7 +127,7 @@ static void delete_global(LLVMValueRef global)
         LLVMDeleteGlobal(global);
 }
 
-/* Finds what the module uses, in the request's order. */
+/* Lists the sites that the module uses, in the request's order. */
 static kiln_status find_used(binding *b)
 {
     kiln__codegen_job *job = b->job;
@@ -151,7 +152,7 @@ static kiln_status find_used(binding *b)
     return KILN_OK;
 }
 
-/* ---- what stands for a site ---- */
+/* ---- the value of a site ---- */
 
 static void mark_invariant(const kiln__codegen_job *job, LLVMValueRef load)
 {
@@ -163,7 +164,7 @@ static void mark_invariant(const kiln__codegen_job *job, LLVMValueRef load)
                             LLVMMDNodeInContext2(job->context, NULL, 0)));
 }
 
-/* A load of slot `index` at the start of the function. */
+/* Loads slot `index` at the start of the function. */
 static LLVMValueRef load_slot(const binding *b, LLVMValueRef function,
                               size_t index)
 {
@@ -198,8 +199,9 @@ static LLVMValueRef address_of(const binding *b, const kiln__codegen_site *site)
 
 /* ---- calls ----
  *
- * A call of a known function takes over what its declaration says, which is
- * lost with the function: how arguments are extended or passed, above all.
+ * A call of a known function takes its attributes from the declaration, which
+ * is removed. So they are copied to the call: above all, how arguments are
+ * extended or passed.
  */
 
 static void copy_attributes(LLVMValueRef call, LLVMValueRef function,
@@ -249,7 +251,7 @@ static void settle_call(const kiln__codegen_job *job, LLVMValueRef call,
     copy_function_attributes(call, function);
 }
 
-/* ---- putting it in place ---- */
+/* ---- replacing a site ---- */
 
 static void replace_operands(LLVMValueRef user, LLVMValueRef old,
                              LLVMValueRef fresh)
@@ -261,7 +263,7 @@ static void replace_operands(LLVMValueRef user, LLVMValueRef old,
             LLVMSetOperand(user, (unsigned)i, fresh);
 }
 
-/* All uses in the function of the first use. */
+/* Replaces all uses in the function that contains the first use. */
 static void replace_in_function(const binding *b, size_t index,
                                 LLVMValueRef function)
 {
@@ -281,7 +283,7 @@ static void replace_in_function(const binding *b, size_t index,
         if (LLVMIsACallInst(user) && LLVMGetCalledValue(user) == global)
             settle_call(b->job, user, global);
         replace_operands(user, global, fresh);
-        use = LLVMGetFirstUse(global); /* the list has changed */
+        use = LLVMGetFirstUse(global); /* the list of uses has changed */
     }
 }
 
@@ -297,7 +299,7 @@ static void replace(const binding *b, size_t index)
     delete_global(global);
 }
 
-/* Hidden, so that its address needs no table of the linker's. */
+/* The table is hidden, so that its address needs no table of the linker. */
 static void add_table(binding *b)
 {
     LLVMTypeRef type =
@@ -327,7 +329,7 @@ static kiln_status list_used(const binding *b)
     return KILN_OK;
 }
 
-/* A name of this kind that inference did not give. */
+/* Refuses a declared name of a site's form that inference did not report. */
 static kiln_status check_unnamed(kiln__codegen_job *job)
 {
     LLVMValueRef f;

@@ -1,4 +1,4 @@
-/* foreign_support.c - which intrinsics LLVM has code for, on which targets. */
+/* foreign_support.c - which intrinsics LLVM has code for, on which target. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <stdlib.h>
 #include <string.h>
@@ -7,16 +7,16 @@
 #include "codegen/module/codegen_stages.h"
 
 /*
- * What a target's selection of instructions does not have it mostly ends the
- * process for, and now and then has code for that means something else. So an
- * intrinsic is used if it is known here to compute, and if the target's list of
- * limits (kiln__foreign_rules) does not take it away. The lists were found by
- * compiling each one of them on each type, alone, with passes and without.
+ * When a target cannot select instructions for something, LLVM mostly ends the
+ * process, and now and then it emits code that means something else. So an
+ * intrinsic may be used only if it is known here and the target's list of
+ * limits (kiln__foreign_rules) does not exclude it. The lists were found by
+ * compiling each intrinsic on each type, alone, with passes and without.
  *
- * Names are those of all types, without "llvm.".
+ * Names stand for all types and have no "llvm.".
  */
 
-/* Sorted. */
+/* The list is sorted. */
 static const char *const known[] = {
     "abs",
     "acos",
@@ -266,7 +266,7 @@ static int is_known(const char *name)
 
 /* ---- types ---- */
 
-/* KILN__HAS_... that a target needs for the type. */
+/* Returns KILN__HAS_... that a target needs for the type. */
 static unsigned needs_of(LLVMTypeRef type)
 {
     unsigned needs = 0;
@@ -327,7 +327,7 @@ static const char *refused_by_limit(const kiln__foreign_limit *limit,
     return NULL;
 }
 
-/* C's `long long` has 64 bits, and so has what it is rounded to. */
+/* True for intrinsics that round to C's `long long`, which has 64 bits. */
 static int is_long_long(const char *name)
 {
     return strcmp(name, "llrint") == 0 || strcmp(name, "llround") == 0;
@@ -342,8 +342,9 @@ static int has_long_result(LLVMValueRef call)
     return LLVMGetIntTypeWidth(type) == 64;
 }
 
-/* Dividends are widened by the scale, those that saturate by a sign, too: LLVM
-   has no code for what has more than 127 bits then. */
+/* True for a division with a scale that LLVM has no code for. The dividend is
+   widened by the scale and, if the division saturates, by a sign; the result
+   may have at most 127 bits. */
 static int divides_too_widely(LLVMValueRef call, const char *name)
 {
     LLVMTypeRef type = LLVMTypeOf(call);
@@ -408,7 +409,7 @@ static const char *refused_conversion(const kiln__foreign_rules *rules,
     return NULL;
 }
 
-#define SYSTEM_SCOPE 1 /* in every context of LLVM's */
+#define SYSTEM_SCOPE 1 /* its number in every context of LLVM */
 
 static const char *refused_width(const kiln__codegen_job *job, LLVMTypeRef type)
 {
@@ -417,8 +418,8 @@ static const char *refused_width(const kiln__codegen_job *job, LLVMTypeRef type)
                : NULL;
 }
 
-/* LLVM drops order and scope of the instructions that it has for these. Of
-   other operations it makes loops, which are as they should be. */
+/* True for an atomic update whose ordering and scope LLVM drops, because it has
+   an instruction for it. Other updates become loops, which are correct. */
 static int is_weak(LLVMValueRef update)
 {
     const LLVMTypeKind kind = LLVMGetTypeKind(LLVMTypeOf(update));
@@ -441,7 +442,8 @@ static const char *refused_update(const kiln__codegen_job *job,
     return refused_width(job, LLVMTypeOf(update));
 }
 
-/* Of a load or store. LLVM takes vectors, and has code for a few of them. */
+/* Returns NULL, or why a load or store cannot be used. LLVM accepts atomic
+   vectors, but has code for few of them. */
 static const char *refused_access(const kiln__codegen_job *job,
                                   LLVMValueRef access, LLVMTypeRef type)
 {

@@ -1,4 +1,5 @@
-/* foreign_trim.c - what a foreign module has that says nothing to a kernel. */
+/* foreign_trim.c - removes from a foreign module what a kernel does not
+   need. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <string.h>
 
@@ -11,15 +12,15 @@
 #include "codegen/module/codegen_stages.h"
 
 /*
- * A kernel is one image, whose only name is the kernel's. So nothing in it is
- * looked up, replaced or merged by a linker: every definition is internal,
- * whatever its linkage, comdat or visibility; an alias is what it stands for;
- * lists of names that must stay are empty. What is not reached from the entry
- * is gone before anything is judged.
+ * A kernel is one image whose only name is the kernel's. No linker looks
+ * anything up in it, replaces or merges it. So every definition becomes
+ * internal, whatever its linkage, comdat or visibility; an alias is replaced by
+ * what it stands for; lists of names that must be kept are emptied. What the
+ * entry does not reach is removed before anything is checked.
  *
- * Attributes in text form mean something to one target each, and say what was
- * true where the module was made: which processor has it, which registers hold
- * ids, what instruments the code. Those that are kept are about the numbers
+ * An attribute in text form means something to one target only, and describes
+ * where the module was made: which processor has it, which registers hold ids,
+ * what instruments the code. Only those are kept that are about numbers
  * themselves and about inlining.
  */
 
@@ -75,7 +76,8 @@ static unsigned kind_of(const char *name)
     return LLVMGetEnumAttributeKindForName(name, strlen(name));
 }
 
-/* The attributes at an index of a function or of a call, in the arena. */
+/* Returns the attributes at an index of a function or of a call, in the
+   arena. */
 static LLVMAttributeRef *list_attributes(kiln__codegen_job *job,
                                          LLVMValueRef of,
                                          LLVMAttributeIndex index,
@@ -140,7 +142,7 @@ static void plain_attributes(kiln__codegen_job *job, LLVMValueRef function)
         LLVMCreateEnumAttribute(job->context, kind_of("nounwind"), 0));
 }
 
-/* SPIR's own convention for functions is C's. */
+/* SPIR's own calling convention; it is C's. */
 #define SPIR_FUNCTION 75u
 
 static void plain_call(kiln__codegen_job *job, LLVMValueRef call)
@@ -169,7 +171,8 @@ static void plain_body(kiln__codegen_job *job, LLVMValueRef function)
 
 /* ---- what runs or resolves by itself ---- */
 
-/* Lists of names for linkers and tools, and no use of what they list. */
+/* True for lists of names for linkers and tools. They do not count as uses of
+   what they list. */
 static int is_list_of_names(const char *name)
 {
     static const char *const names[] = {"llvm.used", "llvm.compiler.used",
@@ -211,7 +214,7 @@ static kiln_status trim_variables(kiln__codegen_job *job)
         }
         kiln__llvm_plain_global(at);
         if (LLVMIsDeclaration(at) || LLVMGetLinkage(at) == LLVMAppendingLinkage)
-            continue; /* which are looked at when the dead ones are gone */
+            continue; /* checked when the dead ones are gone */
         LLVMSetComdat(at, NULL);
         LLVMSetLinkage(at, LLVMInternalLinkage);
         LLVMSetVisibility(at, LLVMDefaultVisibility);
@@ -271,8 +274,8 @@ static int uses_matrices(const kiln__codegen_job *job)
     return 0;
 }
 
-/* Matrices of LLVM's are loads, stores and arithmetic of vectors, but only a
-   pass that no level runs by itself says so. */
+/* LLVM's matrix intrinsics stand for loads, stores and arithmetic of vectors,
+   but only a pass that no level runs by itself replaces them. */
 static kiln_status drop_dead_code(kiln__codegen_job *job)
 {
     LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();

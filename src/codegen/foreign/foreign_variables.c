@@ -1,4 +1,4 @@
-/* foreign_variables.c - which variables a foreign module may have. */
+/* foreign_variables.c - which variables a foreign module may define. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <string.h>
 
@@ -7,13 +7,14 @@
 #include "codegen/module/codegen_stages.h"
 
 /*
- * Constants, and nothing else: what can be written would be one variable for
- * all launches, queues and processes that share an image, and on the host even
- * for all groups that run. What a kernel keeps stands in its arguments, or in
- * host objects that are named as sites.
+ * Only constants are allowed. A variable that can be written would be shared by
+ * all launches, queues and processes that use the image, and on the host by all
+ * groups that run. What a kernel keeps is in its arguments, or in host objects
+ * that it refers to as sites.
  */
 
-/* A loader puts an image on a page, and code may count on what is told it. */
+/* A loader aligns an image to a page, and code may rely on alignments that it
+   is told. */
 #define ALIGNMENT_MAX 4096u
 
 static kiln_status refuse(kiln__codegen_job *job, LLVMValueRef variable,
@@ -22,8 +23,8 @@ static kiln_status refuse(kiln__codegen_job *job, LLVMValueRef variable,
     return kiln__foreign_refuse(job, "variable", variable, why);
 }
 
-/* A constant of a vendor's library, which depends on the target: closures that
-   are kept for all processors stay without its value. */
+/* True for a constant of a vendor's library that depends on the target.
+   Closures are kept for all processors, so they stay without its value. */
 static int is_left_to_us(const kiln__codegen_job *job, LLVMValueRef variable)
 {
     uint64_t value;
@@ -39,7 +40,7 @@ static int is_left_to_us(const kiln__codegen_job *job, LLVMValueRef variable)
 
 #define DEPTH_MAX 64
 
-/* NULL, or what is wrong with it. */
+/* Returns NULL, or why the initialiser cannot be used. */
 static const char *refused_initialiser(const kiln__codegen_job *job,
                                        LLVMValueRef constant, unsigned depth)
 {
@@ -71,10 +72,10 @@ static const char *refused_initialiser(const kiln__codegen_job *job,
     return NULL;
 }
 
-/* ---- what nobody writes ----
+/* ---- variables that nobody writes ----
  *
- * A table that the source did not call constant is one all the same where all
- * that is done with it is reading.
+ * A variable that the source did not declare constant is treated as one if all
+ * its uses only read it.
  */
 
 static int copies_from(LLVMValueRef call, LLVMValueRef pointer)
@@ -179,7 +180,7 @@ kiln_status kiln__foreign_check_variable(kiln__codegen_job *job,
     const char *why;
 
     if (kiln__foreign_is_site(job, variable))
-        return KILN_OK; /* foreign_sites.c looks at it */
+        return KILN_OK; /* foreign_sites.c checks it */
     if (LLVMIsDeclaration(variable))
         return is_left_to_us(job, variable)
                    ? KILN_OK

@@ -1,4 +1,4 @@
-/* lower.c - typed IR to LLVM IR. */
+/* lower.c - lowers typed IR to LLVM IR. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "codegen/lower/group/lower_group.h"
 
@@ -11,9 +11,10 @@
 #include "codegen/lower/prove/lower_prove.h"
 
 /*
- * A request becomes internal functions, one for each of its own, that take a
- * pointer to the item and their parameters in register form (lower.h), and the
- * item function in front of the first of them (lower_item.c).
+ * A request becomes internal functions, one for each function of the request,
+ * and the item function, which calls the first of them (lower_item.c). The
+ * internal functions take a pointer to the item and their parameters in
+ * register form (lower.h). The steps are:
  *
  *   plan      decode, check, decide (lower_plan.c): all that can go wrong
  *   declare   types and signatures
@@ -44,7 +45,8 @@ static void add_attributes(const kiln__lowering *l,
     add_attribute(l, f->value, all, "nounwind");
     if (l->job->backend->device != NULL && (f->effects & KILN__CONVERGENT) != 0)
         add_attribute(l, f->value, all, "convergent");
-    /* In bitcode that any kernel links, the kernel decides. */
+    /* Bitcode of a runtime function gets no such attribute: the kernel that
+       links it decides how it is inlined. */
     if (l->job->request->form != KILN__EMIT_FUNCTION)
         add_attribute(l, f->value, all,
                       f->recursive ? "noinline"
@@ -54,22 +56,23 @@ static void add_attributes(const kiln__lowering *l,
     add_attribute(l, f->value, 1, "noundef");
 }
 
-/* Collective functions are emitted where they are called. */
+/* True for a collective function: its code is emitted at each call. */
 static int is_in_place(const kiln__lowering *l, const kiln__lower_function *f)
 {
     return f->collective && f != &l->functions[0];
 }
 
-/* A runtime function is made once in a module, whatever is proved: by the name
-   under which bitcode defines or calls it, which linking makes the module's
-   own. */
+/* True when the module has the runtime function already. Unlike others it is
+   made once in a module, whatever is proved, under the name that bitcode
+   defines or calls it by. Linking makes it internal. */
 static int is_made(const kiln__lowering *l, const kiln__lower_function *f)
 {
     return f->source->runtime != NULL && f->value != NULL &&
            LLVMGetGlobalParent(f->value) == l->job->module;
 }
 
-/* A function's name in the module cannot be the entry's, nor one of C's. */
+/* Declares the function, unless the module has it. Its name in the module has a
+   suffix, so it can be neither the entry's nor that of a function of C. */
 static kiln_status declare(kiln__lowering *l, kiln__lower_function *f,
                            const char *suffix)
 {
@@ -102,7 +105,7 @@ static kiln_status declare(kiln__lowering *l, kiln__lower_function *f,
     return KILN_OK;
 }
 
-/* Parameters that nothing sets need no memory. */
+/* Marks parameters that nothing sets: they need no memory. */
 static void find_fixed(kiln__lowering *l)
 {
     memset(l->fixed, 1, l->ir->parameter_count);
@@ -128,11 +131,11 @@ static void make_local(kiln__lowering *l, uint32_t index)
 }
 
 /*
- * Locals begin as zeros: a function that reads one before it sets it is wrong,
- * but does the same thing each time. LLVM drops what is set anyway. A device's
- * array has no elements, at an address that nobody need know: where paths of
- * items that failed come together with others, LLVM then sees that the array
- * is the others' in any case.
+ * Returns the first value of a local. Locals begin as zeros: a function that
+ * reads one before setting it is wrong, but does the same thing each time. LLVM
+ * drops zeros that are not read. A device's array begins with no elements at an
+ * undefined address: where the paths of failed items join those of others, LLVM
+ * then sees that the array is always the others'.
  */
 static LLVMValueRef first_of(kiln__lowering *l, uint32_t type)
 {
@@ -159,7 +162,7 @@ static void begin_local(kiln__lowering *l, uint32_t index)
                    l->locals[index]);
 }
 
-/* What stands in memory has an address for a debugger. */
+/* Describes a local for a debugger, if it is in memory. */
 static void describe_local(kiln__lowering *l, uint32_t index)
 {
     const kiln__ir_local *local = &l->ir->locals.items[index];
@@ -215,9 +218,10 @@ static kiln_status define(kiln__lowering *l, kiln__lower_function *f)
                         : KILN_OK;
 }
 
-/* ---- a whole request ---- */
+/* ---- the whole request ---- */
 
-/* Weights for a branch whose first way is all but never taken. */
+/* Returns branch weights for a branch whose first successor is hardly ever
+   taken. */
 static LLVMValueRef cold_weights(LLVMContextRef context)
 {
     const LLVMTypeRef i32 = LLVMInt32TypeInContext(context);
@@ -286,8 +290,8 @@ static int wants_tiles(const kiln__lowering *l)
     return l->job->backend->runs_tiles && l->job->settings->opt_level > 0;
 }
 
-/* The loops over items replace the entry's guards where they can; an entry for
-   a whole group has the loops in itself. */
+/* Lets the loops over items replace the entry's guards where they can. An entry
+   for a whole group contains these loops itself and is left as it is. */
 static kiln_status clip(kiln__lowering *l)
 {
     LLVMMetadataRef subprogram;
@@ -297,14 +301,14 @@ static kiln_status clip(kiln__lowering *l)
     l->ir = &l->f->ir;
     if (l->f->collective)
         return KILN_OK;
-    subprogram = l->f->subprogram; /* what clips has no lines */
+    subprogram = l->f->subprogram; /* code of the clip function has no lines */
     l->f->subprogram = NULL;
     status = kiln__lower_clip(l);
     l->f->subprogram = subprogram;
     return status;
 }
 
-/* A module like the job's, for what comes beside a proof. */
+/* Adds the checked module, for the same target as the job's own. */
 static void add_module(kiln__codegen_job *job)
 {
     const LLVMModuleRef module =
@@ -315,7 +319,8 @@ static void add_module(kiln__codegen_job *job)
     job->checked_module = module;
 }
 
-/* The one body does everything after all. */
+/* Removes the checked module: there is no proof, so one body does
+   everything. */
 static void remove_module(kiln__lowering *l)
 {
     LLVMDisposeModule(l->job->checked_module);
@@ -324,7 +329,8 @@ static void remove_module(kiln__lowering *l)
     l->functions[0].known = NULL;
 }
 
-/* The body that is there keeps its module, the checked one from now on. */
+/* Makes the proof and the clip function. If there is a proof, the body that
+   exists stays in its module, which becomes the checked one. */
 static kiln_status prove(kiln__lowering *l)
 {
     kiln_status status;
@@ -342,6 +348,8 @@ static kiln_status prove(kiln__lowering *l)
     return status;
 }
 
+/* Makes the second body, without the checks that the proof makes
+   superfluous. */
 static kiln_status lower_again(kiln__lowering *l)
 {
     const uint32_t private_bytes = l->job->private_bytes;
@@ -350,7 +358,7 @@ static kiln_status lower_again(kiln__lowering *l)
     if (status != KILN_OK || l->job->proof_function == NULL)
         return status;
     kiln__lower_find_failures(l);
-    l->job->private_bytes = 0; /* of one body or the other */
+    l->job->private_bytes = 0; /* of one body or the other, not of both */
     status = declare_all(l, "safe.fn");
     if (status == KILN_OK)
         status = define_all(l);

@@ -1,10 +1,10 @@
-/* lower_arith.c - arithmetic, bits and comparisons. */
+/* lower_arith.c - lowers arithmetic, bit operations and comparisons. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "codegen/lower/lower.h"
 
 #include "kiln/error.h"
 
-/* Integers wrap, so nothing here is nsw. */
+/* Integers of the language wrap, so nothing here is nsw or nuw. */
 
 int32_t kiln__lower_lane(const kiln__lowering *l, const kiln__ir_node *node)
 {
@@ -59,7 +59,7 @@ LLVMValueRef kiln__lower_flags(const kiln__lowering *l,
 
 /* ---- division ---- */
 
-/* True in an i1 when any element is true. */
+/* Returns an i1: any element is true. */
 static LLVMValueRef any(kiln__lowering *l, LLVMValueRef truths)
 {
     const LLVMTypeRef type = LLVMTypeOf(truths);
@@ -69,7 +69,7 @@ static LLVMValueRef any(kiln__lowering *l, LLVMValueRef truths)
     return kiln__lower_intrinsic(l, "llvm.vector.reduce.or", type, &truths, 1);
 }
 
-/* The dividend as an exception's value. */
+/* Returns the dividend as a value of an exception. */
 static LLVMValueRef shown(kiln__lowering *l, const kiln__ir_node *node,
                           LLVMValueRef value)
 {
@@ -104,8 +104,8 @@ static LLVMValueRef divide_plain(kiln__lowering *l, const kiln__ir_node *node,
                      : LLVMBuildURem(l->builder, a, b, "");
 }
 
-/* LLVM leaves MIN by -1 undefined: -1 becomes 1 before and the result is put
-   right behind. */
+/* Divides. LLVM leaves MIN / -1 undefined: a divisor of -1 is replaced by 1,
+   and the right result is selected after the division. */
 static LLVMValueRef divide(kiln__lowering *l, const kiln__ir_node *node,
                            LLVMValueRef a, LLVMValueRef b)
 {
@@ -135,7 +135,7 @@ static LLVMValueRef divide(kiln__lowering *l, const kiln__ir_node *node,
                            plain, "");
 }
 
-/* ---- the rest ---- */
+/* ---- other operations ---- */
 
 static LLVMValueRef shift(kiln__lowering *l, const kiln__ir_node *node,
                           LLVMValueRef a, LLVMValueRef b)
@@ -217,7 +217,8 @@ LLVMValueRef kiln__lower_arithmetic(kiln__lowering *l,
     return kiln__lower_flags(l, node, of_floats(l, node, a, b));
 }
 
-/* A NaN differs from everything and compares false otherwise. */
+/* A NaN is unequal to everything, and every other comparison with it is
+   false. */
 LLVMValueRef kiln__lower_compare(kiln__lowering *l, const kiln__ir_node *node)
 {
     static const LLVMIntPredicate signed_ones[] = {

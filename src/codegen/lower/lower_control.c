@@ -1,4 +1,4 @@
-/* lower_control.c - statements: blocks, branches, loops. */
+/* lower_control.c - lowers statements: blocks, branches, loops. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "codegen/lower/lower.h"
 
@@ -7,6 +7,15 @@
 #include <llvm-c/DebugInfo.h>
 
 #include "kiln/error.h"
+
+/*
+ * Statements are lowered into basic blocks as structured control flow: each one
+ * begins where the builder stands and leaves the builder where control goes on.
+ * After a jump the block has a terminator (kiln__lower_is_done) and the rest of
+ * the source block is dropped. BREAK and CONTINUE find their blocks in
+ * `l->loop`. Where items of a group may wait for failed ones, conditions are
+ * decided and turns begun by all items together (lower_converge.c).
+ */
 
 LLVMBasicBlockRef kiln__lower_block(kiln__lowering *l)
 {
@@ -24,7 +33,8 @@ static LLVMValueRef operand(kiln__lowering *l, const kiln__ir_node *node,
     return kiln__lower_value(l, kiln__ir_operand(l->ir, node, i));
 }
 
-/* Lowers a block in `at` and then goes to `next`, if it comes to its end. */
+/* Lowers a block in `at`. If control reaches the block's end, it goes to
+   `next`. */
 static void in_block(kiln__lowering *l, LLVMBasicBlockRef at, uint32_t node,
                      LLVMBasicBlockRef next)
 {
@@ -34,7 +44,8 @@ static void in_block(kiln__lowering *l, LLVMBasicBlockRef at, uint32_t node,
         LLVMBuildBr(l->builder, next);
 }
 
-/* A condition; where others may wait behind it, for all items. */
+/* Returns the condition; if others may wait after it, it is one for all
+   items. */
 static LLVMValueRef decide(kiln__lowering *l, const kiln__ir_node *node,
                            LLVMValueRef condition)
 {
@@ -42,7 +53,8 @@ static LLVMValueRef decide(kiln__lowering *l, const kiln__ir_node *node,
                                           : condition;
 }
 
-/* The other way of a branch, which those go, too, who skip. */
+/* Lowers the other side of a branch, which items for which the group is over
+   take, too. */
 static void other_together(kiln__lowering *l, const kiln__ir_node *node,
                            LLVMBasicBlockRef other, LLVMBasicBlockRef done)
 {
@@ -97,9 +109,9 @@ static LLVMMetadataRef property(const kiln__lowering *l, const char *name)
     return LLVMMDNodeInContext2(l->context, &text, 1);
 }
 
-/* The first operand of such a node is the node itself. That a loop ends, which
-   LLVM could be told of those that count, would be said of loops in them, too.
- */
+/* Marks a loop to be unrolled. The first operand of such a node is the node
+   itself. LLVM could also be told that a counting loop ends, but the statement
+   would be taken to hold for loops inside it, too. */
 static void mark_unrolled(kiln__lowering *l, LLVMValueRef jump)
 {
     LLVMMetadataRef operands[2], node;
@@ -137,8 +149,8 @@ static void part_at(kiln__lowering *l, const kiln__ir_node *node,
         kiln__lower_part(l);
 }
 
-/* It may run for ever, until somebody stops the launch: nobody may take for
-   granted that what stands behind it is reached. */
+/* Lowers a WHILE. It may run for ever, until somebody stops the launch, so LLVM
+   must not assume that the code after it is reached. */
 static void repeat(kiln__lowering *l, const kiln__ir_node *node)
 {
     const LLVMBasicBlockRef head = kiln__lower_block(l);
@@ -158,24 +170,24 @@ static void repeat(kiln__lowering *l, const kiln__ir_node *node)
     part_at(l, node, leave);
 }
 
-/* A FOR on its way. Its value never overflows: a step of one ends at `high`
-   exactly, any other counts its turns. */
+/* A FOR while it is lowered. Its counter never overflows: a step of one ends at
+   `high` exactly, and with any other step the turns are counted. */
 typedef struct counter {
     int32_t kind;
     int64_t step;
     int up;
     LLVMValueRef low;
     LLVMValueRef high;
-    LLVMValueRef last; /* number of turns less one; NULL for steps of one */
-    LLVMValueRef phi;  /* the local's value */
-    LLVMValueRef turn; /* a phi, with `last` */
+    LLVMValueRef last; /* number of turns minus one; NULL for steps of one */
+    LLVMValueRef phi;  /* the value of the counter's local */
+    LLVMValueRef turn; /* a phi that counts turns; set where `last` is */
     int is_unrolled;
 } counter;
 
-/* The loop over items is vectorised where it is the innermost one, so a loop
-   inside it of few turns, whose number is known, is better taken apart. */
+/* The loop over items is vectorised when it is the innermost one. So a loop
+   inside it is unrolled when the number of its turns is known and small. */
 #define TURNS_MAX 8
-#define UNROLLED_MAX 2000 /* nodes */
+#define UNROLLED_MAX 2000 /* in nodes */
 
 static size_t nodes_below(const kiln__lowering *l, uint32_t index)
 {
@@ -206,7 +218,7 @@ static int is_short(const kiln__lowering *l, const kiln__ir_node *node)
            UNROLLED_MAX;
 }
 
-/* True in an i1 when `a` comes before `b` in the loop's direction. */
+/* Returns an i1: `a` comes before `b` in the loop's direction. */
 static LLVMValueRef comes_before(kiln__lowering *l, const counter *c,
                                  LLVMValueRef a, LLVMValueRef b)
 {
@@ -218,7 +230,8 @@ static LLVMValueRef comes_before(kiln__lowering *l, const counter *c,
                          "");
 }
 
-/* (distance - 1) / |step|, unsigned: right for every distance above 0. */
+/* Returns (distance - 1) / |step|, unsigned: right for every distance above
+   0. */
 static LLVMValueRef count_turns(kiln__lowering *l, const counter *c)
 {
     const LLVMTypeRef type = LLVMTypeOf(c->low);
@@ -249,8 +262,8 @@ static void enter(kiln__lowering *l, counter *c, LLVMBasicBlockRef before,
     LLVMAddIncoming(c->turn, &zero, &before, 1);
 }
 
-/* Behind the body: steps and goes on or leaves. The last step may overflow,
-   but then nothing looks at it. */
+/* Ends a turn: steps, and goes on or leaves. The step after the last turn may
+   overflow, but nothing uses its value. */
 static void advance(kiln__lowering *l, counter *c, const kiln__ir_node *node,
                     LLVMBasicBlockRef body, LLVMBasicBlockRef leave)
 {
@@ -320,7 +333,7 @@ static void unroll(kiln__lowering *l, const kiln__ir_node *node)
     LLVMPositionBuilderAtEnd(l->builder, leave);
 }
 
-/* ---- the rest ---- */
+/* ---- other statements ---- */
 
 static void set(kiln__lowering *l, const kiln__ir_node *node)
 {
@@ -330,7 +343,7 @@ static void set(kiln__lowering *l, const kiln__ir_node *node)
         LLVMBuildStore(l->builder, value, l->locals[node->imm]);
 }
 
-/* No item that failed is left behind by a jump. */
+/* Before a jump, makes sure that no failed item is left behind it. */
 static void settle(kiln__lowering *l, const kiln__ir_node *node)
 {
     if (kiln__lower_converges(l, node))
@@ -461,7 +474,7 @@ void kiln__lower_statement(kiln__lowering *l, uint32_t index)
     case KILN__IR_FENCE:
         kiln__lower_fence(l);
         break;
-    default: /* PRINT; the plan refused what else there is */
+    default: /* PRINT; the plan refused everything else */
         print(l, node);
         break;
     }

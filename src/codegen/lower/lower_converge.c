@@ -1,4 +1,4 @@
-/* lower_converge.c - items that fail come to where others wait for them. */
+/* lower_converge.c - items that fail meet the others at the next barrier. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "codegen/lower/lower.h"
 
@@ -6,31 +6,33 @@
 #include "codegen/module/codegen_stages.h"
 
 /*
- * An item that fails leaves the kernel. Where a target gives no meaning to a
- * barrier that some items never reach, it comes to the next *meeting* instead,
- * and from there on all is *over* for the whole group: it still goes through
- * the barriers that are left, but does nothing between them, and every
- * condition that leads to some is taken for false. So loops end, items stay
- * together, and nothing is ever evaluated on behalf of an item that failed.
- * No barrier becomes conditional that was not, and no loop gets another way
- * out: that is what drivers that take groups apart are good at. So a return of
- * the entry that leads past barriers is done in the same way.
+ * Some targets give no meaning to a barrier that some items of a group never
+ * reach. There, an item that fails does not leave the kernel but goes to the
+ * next *meeting*. From there on the group is *over* for all its items: they
+ * still go through the barriers that are left, but do nothing between them, and
+ * every condition that leads to a barrier is taken for false. So loops end,
+ * items stay together, and nothing is ever evaluated on behalf of an item that
+ * failed. No barrier becomes conditional that was not, and no loop gets another
+ * exit; drivers that compile groups into loops over items need that. A return
+ * of the entry that leads past barriers is done in the same way.
  *
- * A meeting is a barrier behind which each item asks whether any came because
- * it failed. A node *converges* when others may wait in it: a barrier, a call
- * of a function that has one, what has such a node in it. A jump converges when
- * it leads past a node that does. All items take the same way through what
- * converges, or the kernel would have been refused; so a meeting can stand in
- * front of it, and does if any item may have failed since the one before.
+ * A meeting is a barrier after which each item asks whether any item came
+ * because it failed. A node *converges* when others may wait in it: a barrier,
+ * a call of a function that has one, or a node that contains such a node. A
+ * jump converges when it leads past a node that does. All items take the same
+ * path through what converges, or the kernel would have been refused. So a
+ * meeting can be put before it, and is put there if any item may have failed
+ * since the last one.
  *
- * Items arrive at `l->failing` that failed since the last meeting, and at
- * `l->skipping` when all is over; NULL: none do. Both wait for the next place
- * where a group is together; ways that join have one of each in common. What a
- * skipped way would have made is not there behind it, which is put right in
- * the end: values that are in the way go through memory.
+ * Items that failed since the last meeting arrive at `l->waiting.failing`, and
+ * items for which the group is over at `l->waiting.skipping`; NULL: there are
+ * none. Both wait for the next place where the group is together. Where paths
+ * join, these blocks join, too. A value that a skipped path would have made
+ * does not dominate its uses after it; this is mended at the end of the
+ * function, by moving such values into memory.
  */
 
-/* ---- which nodes gather ---- */
+/* ---- which nodes converge ---- */
 
 static int calls_gathering(const kiln__lowering *l,
                            const kiln__lower_function *f,
@@ -64,8 +66,8 @@ static uint8_t mark(const kiln__lowering *l, kiln__lower_function *f,
     return converges;
 }
 
-/* What may gather behind a statement: in this turn of the innermost loop, in
-   its later turns, and behind that loop. */
+/* What may converge after a statement: in this turn of the innermost loop, in
+   its later turns, and after that loop. */
 typedef struct behind {
     uint8_t turn;
     uint8_t loop;
@@ -74,7 +76,8 @@ typedef struct behind {
 
 static int mark_jumps(kiln__lower_function *f, uint32_t index, behind b);
 
-/* The operands of a node, of which each may have what follows behind it. */
+/* Marks the operands of a node. What follows an operand in a block is added to
+   `b`. */
 static int mark_operands(kiln__lower_function *f, const kiln__ir_node *node,
                          behind b)
 {
@@ -91,7 +94,7 @@ static int mark_operands(kiln__lower_function *f, const kiln__ir_node *node,
     return changed;
 }
 
-/* True when any mark is new. */
+/* Marks the jumps below a node; true when any mark is new. */
 static int mark_jumps(kiln__lower_function *f, uint32_t index, behind b)
 {
     const kiln__ir_node *node = kiln__ir_node_at(&f->ir, index);
@@ -141,7 +144,8 @@ static int ends_early(const kiln__lower_function *f)
     return 0;
 }
 
-/* Functions of a kernel that cannot end early need nothing of all this. */
+/* Drops all marks of a kernel whose items cannot end early: it needs no
+   meetings. */
 static void forget_if_needless(kiln__lowering *l)
 {
     if (ends_early(&l->functions[0]))
@@ -226,7 +230,8 @@ void kiln__lower_join(kiln__lowering *l, kiln__lower_waiting other)
     l->waiting.skipping = join(l, l->waiting.skipping, other.skipping);
 }
 
-/* Who skips comes here, where all do the same. */
+/* Brings the items for which the group is over here, where all items do the
+   same. */
 static void assemble(kiln__lowering *l)
 {
     const LLVMBasicBlockRef all = kiln__lower_block(l);
@@ -260,7 +265,7 @@ void kiln__lower_part(kiln__lowering *l)
 
 /* ---- meetings ---- */
 
-/* All items come here, those that failed, too. */
+/* Builds a meeting: all items come here, the failed ones, too. */
 static void meet(kiln__lowering *l)
 {
     const kiln__codegen_device *device = l->job->backend->device;
@@ -303,7 +308,7 @@ void kiln__lower_settle(kiln__lowering *l)
     kiln__lower_part(l);
 }
 
-/* From the entry, that is as if a failure had ended all. */
+/* A return of the entry ends the group's work as a failure does. */
 void kiln__lower_end(kiln__lowering *l, LLVMValueRef value)
 {
     LLVMBasicBlockRef over;

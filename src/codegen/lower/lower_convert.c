@@ -1,4 +1,4 @@
-/* lower_convert.c - from one scalar type to another. */
+/* lower_convert.c - lowers conversions from one scalar type to another. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "codegen/lower/lower.h"
 
@@ -7,10 +7,10 @@
 #include "kiln/error.h"
 
 /*
- * An LLVM conversion whose result does not fit is poison, so a float is only
- * converted, or its conversion only looked at, behind a check of its range.
- * Ranges are compared in f32 or f64, where every power of two that bounds an
- * integer type is exact; f16 is widened first.
+ * An LLVM conversion whose result does not fit is poison. So a float is
+ * converted, or its conversion used, only after a check of its range. Ranges
+ * are compared in f32 or f64, where every power of two that bounds an integer
+ * type is exact; f16 is widened first.
  */
 
 static int32_t from_kind(const kiln__lowering *l, const kiln__ir_node *node)
@@ -18,7 +18,7 @@ static int32_t from_kind(const kiln__lowering *l, const kiln__ir_node *node)
     return kiln__lower_lane(l, kiln__ir_operand_at(l->ir, node, 0));
 }
 
-/* A Bool counts as an unsigned integer of one bit here. */
+/* Resizes an integer. A Bool counts as an unsigned integer of one bit here. */
 static LLVMValueRef resize(kiln__lowering *l, LLVMValueRef value, int32_t from,
                            int32_t to)
 {
@@ -40,7 +40,8 @@ LLVMValueRef kiln__lower_float(kiln__lowering *l, LLVMValueRef value,
                : LLVMBuildFPTrunc(l->builder, value, type, "");
 }
 
-/* Through f32 for f16: an integer that f32 rounds is beyond f16's range. */
+/* Converts an integer to f16 through f32: an integer that f32 has to round is
+   beyond f16's range. */
 static LLVMValueRef to_float(kiln__lowering *l, LLVMValueRef value,
                              int32_t from, int32_t to)
 {
@@ -62,7 +63,7 @@ static LLVMValueRef convert(kiln__lowering *l, LLVMValueRef value, int32_t from,
                                    : resize(l, value, from, to);
 }
 
-/* ---- checked ---- */
+/* ---- checked conversions ---- */
 
 static int64_t highest(int32_t kind)
 {
@@ -70,7 +71,8 @@ static int64_t highest(int32_t kind)
 
     if (kiln__kind_is_signed(kind))
         return (int64_t)(UINT64_MAX >> (65 - width));
-    return (int64_t)(UINT64_MAX >> (64 - width)); /* as bits */
+    /* All ones, as a signed number. */
+    return (int64_t)(UINT64_MAX >> (64 - width));
 }
 
 int kiln__lower_conversion_raises(int32_t from, int32_t to)
@@ -86,7 +88,7 @@ int kiln__lower_conversion_raises(int32_t from, int32_t to)
                                     : to_width < from_width;
 }
 
-/* An i1: the integer or Bool `value` is one of `to` too. */
+/* Returns an i1: the integer or Bool `value` is a value of `to`, too. */
 static LLVMValueRef integer_fits(kiln__lowering *l, LLVMValueRef value,
                                  int32_t from, int32_t to)
 {
@@ -114,7 +116,7 @@ static LLVMValueRef to_integer(kiln__lowering *l, LLVMValueRef value,
                : LLVMBuildFPToUI(l->builder, value, type, "");
 }
 
-/* An i1: lowest <= value < 2^n, false for a NaN. */
+/* Returns an i1: lowest <= value < 2^n. It is false for a NaN. */
 static LLVMValueRef in_range(kiln__lowering *l, LLVMValueRef value, int32_t to)
 {
     const LLVMTypeRef type = LLVMTypeOf(value);
@@ -130,8 +132,8 @@ static LLVMValueRef in_range(kiln__lowering *l, LLVMValueRef value, int32_t to)
     return LLVMBuildAnd(l->builder, low, high, "");
 }
 
-/* An i1: the f32 or f64 `value` is an integer of `to`. The conversion is
-   poison out of range, and then the select does not look at it. */
+/* Returns an i1: the f32 or f64 `value` is an integer of `to`. Out of range the
+   conversion is poison, and the select does not use it. */
 static LLVMValueRef float_fits(kiln__lowering *l, LLVMValueRef value,
                                int32_t from, int32_t to)
 {
@@ -145,7 +147,8 @@ static LLVMValueRef float_fits(kiln__lowering *l, LLVMValueRef value,
     return LLVMBuildSelect(l->builder, inside, whole, no, "");
 }
 
-/* How an exception is to read the value: see kiln_exception. */
+/* Returns how an exception's reader is to interpret the value: see
+   kiln_exception. */
 static LLVMValueRef reading(kiln__lowering *l, int32_t from)
 {
     unsigned long long as = kiln__kind_is_float(from)    ? 2
@@ -161,7 +164,8 @@ static const char *const kind_names[] = {
 #undef KILN__X
 };
 
-/* The value as an exception shows it: an integer, or the bits of the f64. */
+/* Returns the value as an exception shows it: an integer, or the bits of the
+   f64. */
 static LLVMValueRef shown(kiln__lowering *l, LLVMValueRef value, int32_t from)
 {
     if (!kiln__kind_is_float(from))
@@ -198,7 +202,7 @@ static LLVMValueRef checked(kiln__lowering *l, const kiln__ir_node *node,
                                      : resize(l, value, from, to);
 }
 
-/* ---- saturating ---- */
+/* ---- saturating conversions ---- */
 
 static LLVMValueRef clamp(kiln__lowering *l, const char *name,
                           LLVMValueRef value, LLVMValueRef bound)

@@ -1,4 +1,5 @@
-/* lower_device.c - what items of a group share, where they run side by side. */
+/* lower_device.c - memory and atomics of groups whose items run side by
+   side. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "codegen/lower/lower.h"
 
@@ -7,7 +8,7 @@
 
 /*
  * A local array is a variable in the memory of the group, one for each place
- * that makes one. Barriers and what items tell each other are the backend's.
+ * that makes one. Barriers and collective operations are the backend's.
  */
 
 static LLVMValueRef number(const kiln__lowering *l, uint64_t value)
@@ -86,7 +87,7 @@ LLVMValueRef kiln__lower_scope(const kiln__lowering *l, LLVMValueRef atomic)
     return atomic;
 }
 
-/* What an operation that a target may lack makes of the old value. */
+/* Returns op(old, value) for an operation that a target may lack. */
 static LLVMValueRef apply(kiln__lowering *l, int64_t operation,
                           LLVMValueRef old, LLVMValueRef value)
 {
@@ -108,7 +109,7 @@ static LLVMValueRef apply(kiln__lowering *l, int64_t operation,
     }
 }
 
-/* Compares bits, so that the loop ends where a NaN is in memory. */
+/* The loop compares bits, so that it also ends when a NaN is in memory. */
 LLVMValueRef kiln__lower_atomic_loop(kiln__lowering *l, int64_t operation,
                                      int32_t kind, LLVMValueRef at,
                                      LLVMValueRef value)

@@ -1,10 +1,11 @@
-/* lower_effects.c - what evaluating typed IR does besides giving a value. */
+/* lower_effects.c - the effects of evaluating typed IR. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "codegen/lower/lower.h"
 
 /*
- * Functions are looked at once, callees before callers as far as recursion
- * allows: a program may call in a way that has exponentially many paths.
+ * Each function is examined once, callees before callers as far as recursion
+ * allows. Following calls instead could take exponential time, since a program
+ * may have exponentially many paths of calls.
  */
 
 static int costs(const kiln__ir *ir, const kiln__ir_node *node)
@@ -17,7 +18,8 @@ static int costs(const kiln__ir *ir, const kiln__ir_node *node)
            node->imm != KILN__MATH_ABS;
 }
 
-/* Of the operation alone; nothing of callees, and no exceptions. */
+/* Returns the effects of the operation alone, without those of callees and
+   without exceptions. */
 static uint32_t own_effects(const kiln__ir *ir, const kiln__ir_node *node)
 {
     switch ((uint32_t)node->op) {
@@ -51,7 +53,7 @@ static uint32_t own_effects(const kiln__ir *ir, const kiln__ir_node *node)
     }
 }
 
-/* The least fixpoint, as for what can fail. */
+/* Finds the least fixpoint, as kiln__lower_find_failures() does. */
 void kiln__lower_find_effects(kiln__lowering *l)
 {
     int changed = 1;

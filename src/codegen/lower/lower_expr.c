@@ -1,4 +1,4 @@
-/* lower_expr.c - the values of expressions. */
+/* lower_expr.c - lowers expressions to values. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "codegen/lower/lower.h"
 
@@ -8,7 +8,8 @@
 
 /*
  * Operands are evaluated from left to right. Lowering a value may begin new
- * basic blocks, so whoever needs the current one asks the builder behind it.
+ * basic blocks. So code that needs the current block asks the builder for it
+ * after the value was lowered.
  */
 
 static LLVMValueRef operand(kiln__lowering *l, const kiln__ir_node *node,
@@ -43,7 +44,8 @@ static LLVMValueRef local(kiln__lowering *l, const kiln__ir_node *node)
 
 /* ---- choices ---- */
 
-/* `a` comes from block `from_a`, `b` from `from_b`, into the current one. */
+/* Joins the value `a` from block `from_a` and `b` from `from_b` in the current
+   block. */
 static LLVMValueRef join(kiln__lowering *l, LLVMValueRef a,
                          LLVMBasicBlockRef from_a, LLVMValueRef b,
                          LLVMBasicBlockRef from_b)
@@ -58,7 +60,8 @@ static LLVMValueRef join(kiln__lowering *l, LLVMValueRef a,
     return phi;
 }
 
-/* Behind a way that not all came, where others may have waited. */
+/* Joins the waiting items after a path that only some items took and where
+   others may have waited. */
 static void join_waiting(kiln__lowering *l)
 {
     const kiln__lower_waiting waiting = l->waiting;
@@ -234,7 +237,8 @@ LLVMMetadataRef kiln__lower_enter(const kiln__lowering *l,
     return before;
 }
 
-/* Which file knows the operation; op numbers follow the table's order. */
+/* Lowers a value in the file that knows the operation. The numbers of
+   operations follow the order of the table in ir_ops.h. */
 static LLVMValueRef value_of(kiln__lowering *l, const kiln__ir_node *node)
 {
     const uint32_t op = node->op;
@@ -278,7 +282,7 @@ static LLVMValueRef value_of(kiln__lowering *l, const kiln__ir_node *node)
     case KILN__IR_HEAP_OFFSET:
     case KILN__IR_HEAP_ARRAY:
         return kiln__lower_heap(l, node);
-    default: /* UNIT; the plan refused what else there is */
+    default: /* UNIT; the plan refused everything else */
         return LLVMConstNull(kiln__lower_type_of(l, node->type));
     }
 }

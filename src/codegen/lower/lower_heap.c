@@ -7,8 +7,8 @@
 #include "abi/heap_abi.h"
 #include "kiln/error.h"
 
-/* heap_abi.h says how the heap begins. Where arrays in it begin is a matter of
-   src/runtime/heap.kiln alone. */
+/* heap_abi.h describes the beginning of the heap. Only src/runtime/heap.kiln
+   decides where in the heap an array begins. */
 
 static LLVMValueRef address_of_heap(kiln__lowering *l)
 {
@@ -48,7 +48,8 @@ static LLVMValueRef offset(kiln__lowering *l, const kiln__ir_node *node)
                         LLVMBuildPtrToInt(l->builder, begin, l->i64, ""), "");
 }
 
-/* Of what did not fit heap.kiln gives the size in bytes, minus 1, negated. */
+/* For an array that did not fit, heap.kiln returns ~size in bytes instead of an
+   offset. The exception shows the size. */
 static LLVMValueRef array(kiln__lowering *l, const kiln__ir_node *node)
 {
     const uint32_t rank = kiln__ir_type_at(l->ir, node->type)->length;

@@ -1,15 +1,16 @@
-/* lower_item.c - the item function: the kernel behind flat arguments. */
+/* lower_item.c - makes the item function: the kernel with flat arguments. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "codegen/lower/lower.h"
 
 #include <string.h>
 
 /*
- * What codegen_job.h says about arguments, for each parameter three times:
- * its description, its types in the signature, and its value put together.
+ * codegen_job.h says how arguments are flattened. This file applies that three
+ * times to each parameter: to describe it, to add its types to the signature,
+ * and to build its value in register form.
  */
 
-/* Flat types or values, added one after the other. */
+/* A list of flat types or values that grows. */
 typedef struct flat {
     LLVMTypeRef *types;
     size_t count;
@@ -127,7 +128,8 @@ static void add_attribute(const kiln__lowering *l, LLVMValueRef function,
                             LLVMCreateEnumAttribute(l->context, kind, value));
 }
 
-/* The bytes of an aggregate lie in the argument block, which nobody writes. */
+/* Tells LLVM that the bytes of an aggregate are in the argument block, which
+   nobody writes. */
 static void describe_bytes(const kiln__lowering *l, LLVMValueRef function,
                            unsigned at, const kiln__parameter *parameter)
 {
@@ -138,7 +140,7 @@ static void describe_bytes(const kiln__lowering *l, LLVMValueRef function,
     add_attribute(l, function, at + 1, "dereferenceable", parameter->size);
 }
 
-/* The register form of a parameter whose flat values begin at `at`. */
+/* Returns the register form of a parameter whose flat values begin at `at`. */
 static LLVMValueRef gather(kiln__lowering *l, LLVMValueRef function,
                            unsigned at, uint32_t type,
                            const kiln__parameter *parameter)

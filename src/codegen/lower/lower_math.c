@@ -1,4 +1,4 @@
-/* lower_math.c - mathematical functions. */
+/* lower_math.c - lowers mathematical functions. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "codegen/lower/lower.h"
 
@@ -9,10 +9,11 @@
 #include "ir/ir_math_names.h"
 
 /*
- * Where LLVM has an intrinsic it is used: LLVM folds, vectorises and lowers it
- * to an instruction or to a call of C's function. The others are called by
- * their C name, with f for f32. Code for a device calls the functions of its
- * library (ir_math_names.h). f16 is computed in f32 and rounded.
+ * Where LLVM has an intrinsic, it is used: LLVM folds it, vectorises it, and
+ * lowers it to an instruction or to a call of C's function. The other functions
+ * are called by their C name, with an f for f32. Code for a device calls the
+ * functions of its library (ir_math_names.h). f16 is computed in f32 and
+ * rounded.
  */
 
 typedef struct method {
@@ -87,8 +88,8 @@ void kiln__lower_attribute(const kiln__lowering *l, LLVMValueRef function,
                             LLVMCreateEnumAttribute(l->context, kind, 0));
 }
 
-/* Declares TYPE name(TYPE, ...), of whose errno and rounding mode nothing is
-   seen: it may be moved and repeated. */
+/* Declares TYPE name(TYPE, ...). Nothing depends on its errno and rounding
+   mode, so calls may be moved and repeated. */
 static LLVMValueRef declare(kiln__lowering *l, const char *name,
                             LLVMTypeRef type, unsigned count)
 {
@@ -115,8 +116,8 @@ static LLVMValueRef call_scalar(kiln__lowering *l, const kiln__ir_node *node,
                                             function, arguments, count, ""));
 }
 
-/* What a device's library, or else C's, calls the function; 0: there is none,
-   but an intrinsic. */
+/* Writes the function's name in the device's library, or else in C's. Returns 0
+   when there is only an intrinsic. */
 static int function_name(const kiln__lowering *l, const kiln__ir_node *node,
                          LLVMTypeRef lane, char out[KILN__MATH_NAME_SIZE])
 {
@@ -141,7 +142,7 @@ static LLVMTypeRef lane_of(LLVMTypeRef type)
                : type;
 }
 
-/* Calls a library's function, once an element for vectors. */
+/* Calls a library's function, for vectors once for each element. */
 static LLVMValueRef call_library(kiln__lowering *l, const kiln__ir_node *node,
                                  const char *name, LLVMValueRef *arguments,
                                  unsigned count)
@@ -168,7 +169,7 @@ static LLVMValueRef call_library(kiln__lowering *l, const kiln__ir_node *node,
     return all;
 }
 
-/* ---- what is quick instead of exact ---- */
+/* ---- fast forms ---- */
 
 LLVMValueRef kiln__lower_fast(kiln__lowering *l, const kiln__ir_node *node,
                               int64_t operation, LLVMValueRef *arguments,
@@ -200,7 +201,8 @@ LLVMValueRef kiln__lower_fast(kiln__lowering *l, const kiln__ir_node *node,
 
 /* ---- floats ---- */
 
-/* Asks without the switches: under "no NaN" the answer would be poison. */
+/* Tests a float without the node's switches: under "no NaN" the answer would be
+   poison. */
 static LLVMValueRef test(kiln__lowering *l, int64_t math, LLVMValueRef value)
 {
     const LLVMTypeRef type = LLVMTypeOf(value);
@@ -251,7 +253,8 @@ static LLVMValueRef of_floats(kiln__lowering *l, const kiln__ir_node *node,
 
 /* ---- integers ---- */
 
-/* The intrinsic's second argument is false: it is defined for every value. */
+/* Calls an intrinsic whose second argument is false, which makes it defined for
+   every value. */
 static LLVMValueRef with_no(kiln__lowering *l, const char *name,
                             LLVMValueRef value)
 {
@@ -268,7 +271,7 @@ static LLVMValueRef of_integers(kiln__lowering *l, const kiln__ir_node *node,
     const LLVMTypeRef type = LLVMTypeOf(arguments[0]);
 
     switch (node->imm) {
-    case KILN__MATH_ABS: /* of MIN is MIN */
+    case KILN__MATH_ABS: /* of MIN it is MIN */
         return is_signed ? with_no(l, "llvm.abs", arguments[0]) : arguments[0];
     case KILN__MATH_MIN:
         return kiln__lower_intrinsic(l, is_signed ? "llvm.smin" : "llvm.umin",
@@ -284,7 +287,7 @@ static LLVMValueRef of_integers(kiln__lowering *l, const kiln__ir_node *node,
         return with_no(l, "llvm.cttz", arguments[0]);
     case KILN__MATH_BITREVERSE:
         return kiln__lower_intrinsic(l, "llvm.bitreverse", type, arguments, 1);
-    default: /* BYTESWAP: of one byte nothing */
+    default: /* BYTESWAP; of one byte it is the byte */
         return kiln__kind_width(kind) == 8
                    ? arguments[0]
                    : kiln__lower_intrinsic(l, "llvm.bswap", type, arguments, 1);

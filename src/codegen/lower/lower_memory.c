@@ -1,18 +1,19 @@
-/* lower_memory.c - elements of arrays and of vectors. */
+/* lower_memory.c - lowers accesses to elements of arrays and of vectors. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "codegen/lower/lower.h"
 
 #include "kiln/error.h"
 
 /*
- * Indices are compared unsigned, so one comparison catches negative ones too.
- * An access that is not checked and out of bounds is undefined, as in C; so
- * the offset never overflows when the access is defined, and says so to LLVM.
+ * Indices are compared as unsigned numbers, so one comparison also finds
+ * negative ones. An access that is not checked and is out of bounds is
+ * undefined, as in C. So the offset of a defined access never overflows, and
+ * LLVM is told so.
  */
 
 typedef struct access {
     const kiln__ir_type *type;
-    LLVMValueRef array; /* in registers */
+    LLVMValueRef array; /* in register form */
     LLVMValueRef indices[KILN_RANK_MAX];
 } access;
 
@@ -48,7 +49,7 @@ static LLVMValueRef multiply(kiln__lowering *l, LLVMValueRef a, LLVMValueRef b)
     return LLVMBuildNSWMul(l->builder, a, b, "");
 }
 
-/* The first index is contiguous. */
+/* The first index is the contiguous one. */
 static LLVMValueRef dense_offset(kiln__lowering *l, const access *to)
 {
     uint32_t i = to->type->length - 1;
@@ -75,7 +76,8 @@ static LLVMValueRef strided_offset(kiln__lowering *l, const access *to)
     return offset;
 }
 
-/* Checks the indices where asked for and gives the element's address. */
+/* Checks the indices where that is asked for, and returns the element's
+   address. */
 static LLVMValueRef address(kiln__lowering *l, const kiln__ir_node *node,
                             const access *to)
 {
@@ -121,7 +123,7 @@ static LLVMAtomicRMWBinOp atomic_op(int64_t atomic, int32_t kind)
     }
 }
 
-/* Compares bits, also of floats. */
+/* Compares bits, also those of floats. */
 static LLVMValueRef compare_and_swap(kiln__lowering *l, LLVMValueRef at,
                                      LLVMTypeRef type, LLVMValueRef expected,
                                      LLVMValueRef desired, uint32_t width)

@@ -7,19 +7,19 @@
 /*
  * Everything that can go wrong in lowering goes wrong here: functions that do
  * not decode, calls that do not fit, constructs that the backend lacks. Then
- * comes what lowering wants to know of a function before it makes one that
- * calls it: whether it can fail, whether it can reach itself, and whether its
- * callers take it in.
+ * the file finds out what must be known of a function before code that calls it
+ * is made: whether it can fail, whether it can reach itself, and whether it is
+ * inlined.
  */
 
-/* Functions of one caller, and those that stay below this many nodes with all
-   that they take in themselves, become part of their callers: a device cannot
-   keep an item's ids in registers across a call. */
+/* Functions with one caller are inlined, and so are those below this many
+   nodes, counted with all that they inline themselves. A device cannot keep an
+   item's ids in registers across a call. */
 #define INLINED_MAX 2000
 
 /* ---- what nodes can do ---- */
 
-/* True when indices of the node are checked. */
+/* True when the indices of the node are checked. */
 static int is_checked(const kiln__lowering *l, const kiln__ir_node *node)
 {
     if (node->flags & KILN__IR_BOUNDS_ON)
@@ -49,7 +49,7 @@ int kiln__lower_divisor(const kiln__ir *ir, const kiln__ir_node *node,
     return 1;
 }
 
-/* True when a vector's index is a constant within it. */
+/* True when the index into a vector is a constant within its length. */
 static int is_inside(const kiln__ir *ir, const kiln__ir_node *node)
 {
     const kiln__ir_node *index = kiln__ir_operand_at(ir, node, 1);
@@ -93,7 +93,7 @@ int kiln__lower_raises(const kiln__lowering *l, const kiln__lower_function *f,
     }
 }
 
-/* ---- reading ---- */
+/* ---- decoding ---- */
 
 static kiln_status decode(kiln__lowering *l, kiln__lower_function *f)
 {
@@ -146,7 +146,7 @@ static kiln_status check_supported(kiln__lowering *l, const kiln__ir *ir)
 
 /* ---- calls ---- */
 
-/* Compares types of two functions, by what they are made of. */
+/* Compares types of two functions by their structure. */
 static int same_type(const kiln__ir *a, uint32_t a_type, const kiln__ir *b,
                      uint32_t b_type)
 {
@@ -207,7 +207,7 @@ static kiln_status check_calls(kiln__lowering *l, kiln__lower_function *f)
     return KILN_OK;
 }
 
-/* ---- what can fail ---- */
+/* ---- which functions can fail ---- */
 
 static int finds_failure(const kiln__lowering *l, const kiln__lower_function *f)
 {
@@ -236,7 +236,7 @@ static int is_recursive(const kiln__lower_function *f)
     return f->recursive;
 }
 
-/* The least fixpoint: failing spreads from callees to callers. */
+/* Finds the least fixpoint: failing spreads from callees to callers. */
 void kiln__lower_find_failures(kiln__lowering *l)
 {
     int changed = 1;
@@ -258,7 +258,8 @@ void kiln__lower_find_failures(kiln__lowering *l)
 
 /* ---- recursion and inlining ---- */
 
-/* Callees of `f` are known. */
+/* Computes the size with inlined callees, and decides whether `f` is inlined.
+   The decisions for its callees are made. */
 static void decide_inlining(const kiln__lowering *l, kiln__lower_function *f)
 {
     const kiln__ir *ir = &f->ir;
@@ -277,8 +278,8 @@ static void decide_inlining(const kiln__lowering *l, kiln__lower_function *f)
     f->inlined = !f->recursive && (f->callers <= 1 || f->size <= INLINED_MAX);
 }
 
-/* Takes functions off that call no others that are left; what stays is
-   recursive or calls what is. */
+/* Unmarks, again and again, functions that call no marked function. What stays
+   marked recurs or calls what does. */
 static void peel_leaves(kiln__lowering *l)
 {
     int changed = 1;
@@ -311,8 +312,8 @@ static int is_called_by_any(const kiln__lowering *l, size_t index)
     return 0;
 }
 
-/* Of what is left, takes off what nothing left calls. Functions between two
-   cycles stay marked, which costs them their inlining and nothing else. */
+/* Unmarks, again and again, functions that no marked function calls. Functions
+   between two cycles stay marked, which costs them only their inlining. */
 static void peel_roots(kiln__lowering *l)
 {
     int changed = 1;

@@ -1,10 +1,10 @@
-/* lower_raise.c - failing, and returning without having failed. */
+/* lower_raise.c - leaves a function by an exception or a return. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "codegen/lower/lower.h"
 
 /*
- * A function that can fail gives {value, i1} or, without a value, i1. The
- * value beside a set flag is poison; no caller looks at it.
+ * A function that can fail returns {value, i1} or, without a value, i1. When
+ * the flag is set, the value beside it is poison, and no caller uses it.
  */
 
 LLVMTypeRef kiln__lower_result(const kiln__lowering *l,
@@ -85,8 +85,8 @@ void kiln__lower_return(kiln__lowering *l, LLVMValueRef value)
         LLVMBuildRetVoid(l->builder);
 }
 
-/* Goes to a new block that fails if `bad`; the builder stands in it, and
-   `fine` is where to go on. */
+/* Branches to a new block if `bad`, and leaves the builder in that block.
+   Returns the block for the other case. */
 static LLVMBasicBlockRef branch(kiln__lowering *l, LLVMValueRef bad)
 {
     const LLVMBasicBlockRef fail = kiln__lower_block(l);

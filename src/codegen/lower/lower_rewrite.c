@@ -1,6 +1,12 @@
-/* lower_rewrite.c - new nodes of typed IR, for what lowering rewrites. */
+/* lower_rewrite.c - makes new nodes of typed IR, for passes that rewrite it. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "codegen/lower/lower_rewrite.h"
+
+/*
+ * Passes that rewrite a function collect statements in lists and append nodes
+ * to the function's arrays; old nodes keep their indices. No function here
+ * returns a status: `no_memory` is set instead (lower_rewrite.h).
+ */
 
 void kiln__rewrite_append(kiln__rewrite *r, kiln__node_list *to, uint32_t node)
 {

@@ -1,4 +1,4 @@
-/* lower_rewrite.h - new nodes of typed IR, for what lowering rewrites. */
+/* lower_rewrite.h - makes new nodes of typed IR, for passes that rewrite it. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #ifndef KILN_LOWER_REWRITE_H
 #define KILN_LOWER_REWRITE_H
@@ -6,9 +6,9 @@
 #include "ir/ir.h"
 
 /*
- * New nodes stand behind the old ones, against the order that ir.h asks of
- * stored functions; a walk from the body meets them in their order. Running
- * out of memory is noted, and found out at the end.
+ * New nodes stand after the old ones, contrary to the order that ir.h demands
+ * of stored functions; a walk from the body still meets them in the right
+ * order. `no_memory` notes that memory ran out; callers look at it at the end.
  */
 typedef struct kiln__rewrite {
     kiln__ir *ir;
@@ -25,7 +25,7 @@ void kiln__rewrite_append(kiln__rewrite *r, kiln__node_list *to, uint32_t node);
 void kiln__rewrite_dispose(const kiln__rewrite *r, kiln__node_list *list);
 uint32_t kiln__rewrite_add(kiln__rewrite *r, kiln__ir_node node,
                            const uint32_t *operands, size_t count);
-/* The type of statements. */
+/* Returns the type of statements. */
 uint32_t kiln__rewrite_nothing(kiln__rewrite *r);
 uint32_t kiln__rewrite_block(kiln__rewrite *r,
                              const kiln__node_list *statements);

@@ -1,14 +1,14 @@
-/* lower_stack.c - calls that need more stack than there is raise. */
+/* lower_stack.c - raises when calls need more stack than there is. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "base/system/stack.h"
 #include "codegen/lower/lower.h"
 #include "kiln/error.h"
 
 /*
- * On a backend that can tell, each function that stays one looks first whether
- * there is stack left: it may be part of a recursion that does not end. Its
- * own frame is bounded when it is emitted. Runtime functions that tier 2 keeps
- * are never part of one.
+ * A recursion need not end. So on a backend that can tell how much stack is
+ * left, each function that is not inlined checks it first. How large one frame
+ * may be is checked when machine code is made (codegen_frames.c). Runtime
+ * functions that tier 2 keeps are never part of a recursion and do not check.
  */
 
 int kiln__lower_guards(const kiln__lowering *l, const kiln__lower_function *f)
@@ -19,7 +19,8 @@ int kiln__lower_guards(const kiln__lowering *l, const kiln__lower_function *f)
 
 void kiln__lower_guard(kiln__lowering *l)
 {
-    static const kiln__ir_node method = {.ordinal = 0}; /* its name */
+    /* Ordinal 0: the exception names the method. */
+    static const kiln__ir_node method = {.ordinal = 0};
     const LLVMValueRef none = LLVMConstNull(l->i64);
 
     if (!kiln__lower_guards(l, l->f))
@@ -31,7 +32,7 @@ void kiln__lower_guard(kiln__lowering *l)
 
 /* ---- the stack of this process ---- */
 
-/* What walks one function's tree, or LLVM's, has room for that. */
+/* Room that a walk over one function's tree, or over LLVM's, may need. */
 #define LOWER_RESERVE ((size_t)1 << 20)
 
 int kiln__lower_is_too_deep(kiln__lowering *l)

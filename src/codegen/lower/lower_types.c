@@ -1,11 +1,11 @@
-/* lower_types.c - types in registers and in memory, and between the two. */
+/* lower_types.c - types in registers and in memory, and moves between them. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "codegen/lower/lower.h"
 
 /*
- * The memory form is computed here and not left to LLVM's data layout: it is
- * C's on the host for every target (kiln/type.h), and an LLVM vector has
- * another alignment and size than an array.
+ * The memory form is computed here and not by LLVM's data layout. It is C's on
+ * the host for every target (kiln/type.h), and an LLVM vector has another
+ * alignment and size than an array.
  */
 
 static LLVMTypeRef array_registers(const kiln__lowering *l,
@@ -109,9 +109,10 @@ LLVMTypeRef kiln__lower_cell(const kiln__lowering *l, uint32_t type)
                                       : LLVMArrayType2(byte, described->size);
 }
 
-/* ---- moving ---- */
+/* ---- moving values ---- */
 
-/* What is loaded and stored for a scalar or vector: bytes for Bool. */
+/* Returns the type that is loaded and stored for a scalar or vector: a byte for
+   a Bool. */
 static LLVMTypeRef moved_type(const kiln__lowering *l, uint32_t type)
 {
     const LLVMTypeRef byte = LLVMInt8TypeInContext(l->context);
@@ -151,8 +152,8 @@ static void write_plain(kiln__lowering *l, uint32_t type, LLVMValueRef address,
 typedef struct field_walk {
     const kiln__ir_type *type;
     unsigned index;
-    uint32_t field;       /* its type */
-    uint64_t end;         /* of the bytes so far */
+    uint32_t field;       /* type of the field */
+    uint64_t end;         /* end of the fields so far, in bytes */
     LLVMValueRef address; /* of the field */
 } field_walk;
 

@@ -3,13 +3,13 @@
 #include "codegen/lower/group/lower_group.h"
 
 /*
- * Statements at group level go through the same code as an item's: an IF is
- * the same branch, only that its blocks are steps. Between regions `item` is
- * the scope's first item, so what raises there has its ids.
+ * Statements at group level go through the same code as those of an item: an IF
+ * is the same branch, except that its blocks are steps. Between regions, `item`
+ * is the scope's first item, so what raises there has the ids of that item.
  *
- * A region is one loop. Its variables are registers of the item: slots are
- * read when the item begins and written when it ends, and LLVM drops what
- * nobody needs. An item that raises ends the whole group.
+ * A region is one loop. Its variables are registers of the item: slots are read
+ * when an item begins and written when it ends, and LLVM drops unused reads and
+ * writes. An item that raises ends the whole group.
  */
 
 static const kiln__codegen_groups *hooks(const kiln__lowering *l)
@@ -53,7 +53,7 @@ static kiln__group_variable *variable_at(const kiln__lowering *l,
 
 /* ---- loops over items ---- */
 
-/* The lanes of a sub-group from its first item on. */
+/* Opens a loop over the lanes of a sub-group, beginning with its first item. */
 static void open_lanes(kiln__lowering *l, kiln__group_loop *loop)
 {
     kiln__group *g = l->group;
@@ -110,8 +110,8 @@ void kiln__group_close(kiln__lowering *l, kiln__group_loop *loop,
     l->group->number = NULL;
 }
 
-/* The number of the sub-group's first item that exists; goes to `none` when
-   there is no such item. */
+/* Returns the number of the sub-group's first existing item; goes to `none`
+   when there is no such item. */
 static LLVMValueRef find_first(kiln__lowering *l, LLVMValueRef begin,
                                LLVMValueRef end, LLVMBasicBlockRef none)
 {
@@ -137,7 +137,7 @@ static LLVMValueRef find_first(kiln__lowering *l, LLVMValueRef begin,
     return phi;
 }
 
-/* Sets the scope to the sub-group that begins at `begin`. */
+/* Makes the sub-group that begins at `begin` the scope. */
 static void enter_sub_group(kiln__lowering *l, LLVMValueRef begin,
                             LLVMBasicBlockRef next)
 {
@@ -204,7 +204,7 @@ static LLVMValueRef first_value(kiln__lowering *l,
     return LLVMConstNull(kiln__lower_type_of(l, type));
 }
 
-/* Brings the region's variables into registers. */
+/* Reads the region's variables into registers. */
 static void begin_item(kiln__lowering *l, const kiln__group_step *step)
 {
     for (const kiln__group_touch *t = step->touches; t != NULL; t = t->next) {
@@ -234,8 +234,8 @@ static void end_item(kiln__lowering *l, const kiln__group_step *step)
     }
 }
 
-/* Leaves for `away` when one of the guards' flags is up; they are in their
-   places, or in the slots of item `first`. */
+/* Branches to `away` when a guard's flag is set. The flags are in their places,
+   or in the slots of item `first`. */
 static void heed_guards(kiln__lowering *l, const kiln__group_step *step,
                         LLVMBasicBlockRef away, LLVMValueRef first)
 {
@@ -343,7 +343,8 @@ static void make_variable(kiln__lowering *l, uint32_t local)
         LLVMBuildStore(l->builder, LLVMConstNull(registers), v->place);
 }
 
-/* The entry's parameters are values: nothing sets them. */
+/* Makes the places of the frame's locals. The entry's parameters need none:
+   nothing sets them. */
 static void make_locals(kiln__lowering *l, const kiln__group_frame *frame)
 {
     for (uint32_t i = 0; i < l->ir->locals.count; i++) {
@@ -443,7 +444,7 @@ static void run_steps(kiln__lowering *l, const kiln__group_steps *steps)
         run_step(l, step);
 }
 
-/* ---- what the other files of lowering ask ---- */
+/* ---- what other files of lowering call ---- */
 
 static int emit_steps(kiln__lowering *l, uint32_t node)
 {
@@ -483,7 +484,7 @@ static void leave_frame(kiln__lowering *l, LLVMValueRef value)
     LLVMBuildBr(l->builder, g->item_end);
 }
 
-/* Functions that are emitted where they are called. */
+/* Leaves a function that is emitted where it is called. */
 static void leave_failed(kiln__lowering *l)
 {
     for (const kiln__group_frame *at = l->group->frame; at->outer != NULL;
@@ -500,7 +501,7 @@ static const kiln__lower_as_group as_group = {
     .fail = leave_failed,
 };
 
-/* ---- the function ---- */
+/* ---- the whole function ---- */
 
 static void begin(kiln__lowering *l)
 {

@@ -1,19 +1,19 @@
-/* lower_group_collective.c - operations of a group or sub-group. */
+/* lower_group_collective.c - emits operations of a group or sub-group. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "codegen/lower/group/lower_group.h"
 
 #include <math.h>
 
 /*
- * Reductions go through the items in the order of their numbers, so a sum of
- * floats is the same each time. What a shuffle asks of a lane that does not
- * exist is the item's own value.
+ * A reduction takes the items in the order of their numbers, so a sum of floats
+ * is the same each time. A shuffle from a lane that does not exist returns the
+ * item's own value.
  */
 
 typedef struct operation {
     const kiln__ir_node *group;
-    const kiln__ir_node *from; /* LOCAL or CONST */
-    const kiln__ir_node *lane; /* the same, or NULL */
+    const kiln__ir_node *from; /* a LOCAL or CONST */
+    const kiln__ir_node *lane; /* a LOCAL or CONST, or NULL */
     const kiln__group_variable *to;
     uint32_t type;
 } operation;
@@ -23,7 +23,7 @@ static LLVMValueRef number(const kiln__lowering *l, uint64_t value)
     return LLVMConstInt(l->i64, value, 0);
 }
 
-/* An operand as the item of that number has it. */
+/* Reads an operand as the item of that number has it. */
 static LLVMValueRef read_at(kiln__lowering *l, const kiln__ir_node *node,
                             LLVMValueRef item)
 {
@@ -52,7 +52,7 @@ static int is_add(int64_t group)
     return group == KILN__GROUP_SUB_ADD || group == KILN__GROUP_GROUP_ADD;
 }
 
-/* What changes no value that it is combined with. */
+/* Returns the neutral element of the operation. */
 static LLVMValueRef neutral(const kiln__lowering *l, const operation *o)
 {
     const int32_t kind = kiln__ir_kind(l->ir, o->type);
@@ -118,7 +118,7 @@ static LLVMValueRef combine(kiln__lowering *l, const operation *o,
     }
 }
 
-/* Over the scope's items. */
+/* Reduces over the scope's items. */
 static LLVMValueRef reduce(kiln__lowering *l, const operation *o)
 {
     const LLVMTypeRef type = kiln__lower_type_of(l, o->type);
@@ -173,7 +173,7 @@ static LLVMValueRef choose_lane(kiln__lowering *l, const operation *o,
     }
 }
 
-/* The number of the item that the current one reads from. */
+/* Returns the number of the item that the current one reads from. */
 static LLVMValueRef source(kiln__lowering *l, const operation *o)
 {
     const kiln__codegen_groups *hooks = l->job->backend->groups;
@@ -202,7 +202,8 @@ static void shuffle(kiln__lowering *l, const operation *o)
     kiln__group_close(l, &loop, 1);
 }
 
-/* From the item with that id in dimension 0, or else from the first one. */
+/* Takes the value of the item with that id in dimension 0; if there is none,
+   that of the first item. */
 static void broadcast(kiln__lowering *l, const operation *o)
 {
     const kiln__codegen_groups *hooks = l->job->backend->groups;

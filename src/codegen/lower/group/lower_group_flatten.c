@@ -1,4 +1,4 @@
-/* lower_group_flatten.c - collective operations out of expressions. */
+/* lower_group_flatten.c - moves collective operations out of expressions. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "codegen/lower/group/lower_group.h"
 #include "codegen/lower/lower_rewrite.h"
@@ -10,12 +10,12 @@
  *
  *     (set %t (group ...))  (set %t (call ...))  (eval (call ...))
  *
- * with locals and constants as operands, every argument of a call a local of
- * its own. What is evaluated before it goes into locals of the item, && || ?:
- * with such an operand become IF, and WHILE with such a condition a loop over
- * true with a BREAK. For the callee's side, parameters that are set become
- * other locals, and so do the variables of loops: both then have one place
- * that sets them.
+ * Its operands are locals and constants, and every argument of a call is a
+ * local of its own. What is evaluated before it goes into locals of the item.
+ * An && || ?: with such an operand becomes IF, and a WHILE with such a
+ * condition becomes a loop over true with a BREAK. In callees, parameters that
+ * are set are copied to other locals, and so are the variables of loops: then
+ * each of them is set in one place.
  */
 
 typedef kiln__node_list list;
@@ -25,9 +25,9 @@ typedef struct flat {
     kiln__lower_function *f;
     kiln__ir *ir;
     const kiln__uniform_function *functions;
-    uint8_t *carries;  /* by node of the original: has a collective one */
-    uint32_t original; /* number of those */
-    list *out;         /* the statements of the block under way */
+    uint8_t *carries;  /* by original node: contains a collective one */
+    uint32_t original; /* number of the original nodes */
+    list *out;         /* the statements of the block that is being rewritten */
     kiln__rewrite rewrite;
 } flat;
 
@@ -60,7 +60,7 @@ static uint32_t add_set(flat *f, uint32_t local, uint32_t value)
     return kiln__rewrite_add(&f->rewrite, node, &value, 1);
 }
 
-/* A local with the value, set here. */
+/* Adds a local and a statement that sets it to the value. Returns the local. */
 static uint32_t spill(flat *f, uint32_t value)
 {
     const uint32_t local = add_local(f, kiln__ir_node_at(f->ir, value)->type);
@@ -69,7 +69,7 @@ static uint32_t spill(flat *f, uint32_t value)
     return read_local(f, local);
 }
 
-/* ---- what there is ---- */
+/* ---- what expressions do ---- */
 
 static int carries(const flat *f, uint32_t index)
 {
@@ -91,8 +91,8 @@ static void find_carriers(flat *f)
     }
 }
 
-/* Values that are the same when they are evaluated later: they read nothing
-   that changes, and do not raise. */
+/* True when the value is the same if evaluated later: it reads nothing that
+   changes, and does not raise. */
 static int is_stable(const flat *f, uint32_t index)
 {
     return (kiln__lower_effects(f->l, f->f, index) &
@@ -102,7 +102,7 @@ static int is_stable(const flat *f, uint32_t index)
 
 /* ---- expressions ---- */
 
-/* Then what is made is of no use. */
+/* True when the expression nests too deeply; then the result is discarded. */
 static int is_too_deep(flat *f)
 {
     f->rewrite.no_memory |= kiln__lower_is_too_deep(f->l);
@@ -111,8 +111,9 @@ static int is_too_deep(flat *f)
 
 static uint32_t value(flat *f, uint32_t index);
 
-/* The node's first `count` operands without collective ones, in the arena;
-   what is evaluated before one of these is kept. NULL when out of memory. */
+/* Returns the node's first `count` operands without collective operations, in
+   the arena. What is evaluated before such an operation is kept in locals.
+   NULL: out of memory. */
 static uint32_t *operands(flat *f, uint32_t index, size_t count)
 {
     const kiln__ir_node node = *kiln__ir_node_at(f->ir, index);
@@ -138,7 +139,7 @@ static uint32_t *operands(flat *f, uint32_t index, size_t count)
     return out;
 }
 
-/* The node over operands without collective ones. */
+/* Copies the node with operands without collective operations. */
 static uint32_t copy(flat *f, uint32_t index)
 {
     const kiln__ir_node node = *kiln__ir_node_at(f->ir, index);
@@ -171,7 +172,7 @@ static uint32_t collective(flat *f, uint32_t index)
     return kiln__rewrite_add(&f->rewrite, unit, NULL, 0);
 }
 
-/* A block that sets `local` to the value. */
+/* Makes a block that sets `local` to the value. */
 static uint32_t block_that_sets(flat *f, uint32_t local, uint32_t index)
 {
     list *outer = f->out;
@@ -220,7 +221,7 @@ static uint32_t choice(flat *f, uint32_t index)
     return read_local(f, local);
 }
 
-/* The value of an expression that has a collective one. */
+/* Rewrites an expression that has a collective operation; returns its value. */
 static uint32_t value(flat *f, uint32_t index)
 {
     const kiln__ir_node *node = kiln__ir_node_at(f->ir, index);
@@ -246,7 +247,7 @@ static uint32_t value(flat *f, uint32_t index)
 
 static void statement(flat *f, uint32_t index);
 
-/* Rewrites a block where it is. */
+/* Rewrites a block in its place. */
 static void block(flat *f, uint32_t index)
 {
     const kiln__ir_node node = *kiln__ir_node_at(f->ir, index);
@@ -268,7 +269,7 @@ static void block(flat *f, uint32_t index)
     kiln__rewrite_dispose(&f->rewrite, &inner);
 }
 
-/* Puts a statement in front of a block's others. */
+/* Puts a statement before a block's others. */
 static void prepend(flat *f, uint32_t index, uint32_t first)
 {
     const kiln__ir_node node = *kiln__ir_node_at(f->ir, index);
@@ -287,7 +288,7 @@ static void prepend(flat *f, uint32_t index, uint32_t first)
     kiln__rewrite_dispose(&f->rewrite, &all);
 }
 
-/* while c ... end: while true if c else break end ... end */
+/* Makes `while true if c else break end ... end` of `while c ... end`. */
 static void repeat(flat *f, uint32_t index)
 {
     kiln__ir_node node = *kiln__ir_node_at(f->ir, index);
@@ -325,7 +326,7 @@ static void repeat(flat *f, uint32_t index)
     kiln__rewrite_dispose(&f->rewrite, &inner);
 }
 
-/* A loop that counts gets a variable of its own. */
+/* Gives a loop that counts a variable of its own. */
 static void count(flat *f, uint32_t index)
 {
     kiln__ir_node node = *kiln__ir_node_at(f->ir, index);
@@ -360,7 +361,7 @@ static void evaluate(flat *f, uint32_t index)
     const kiln__ir_node node = *kiln__ir_node_at(f->ir, index);
     const uint32_t left = value(f, kiln__ir_operand(f->ir, &node, 0));
 
-    if (!is_stable(f, left)) /* may still raise */
+    if (!is_stable(f, left)) /* it may still raise */
         kiln__rewrite_append(&f->rewrite, f->out,
                              kiln__rewrite_add(&f->rewrite, node, &left, 1));
 }
@@ -402,7 +403,7 @@ static void statement(flat *f, uint32_t index)
     kiln__rewrite_append(&f->rewrite, f->out, index);
 }
 
-/* ---- parameters, and the locals that lowering wants ---- */
+/* ---- parameters, and locals that lowering needs ---- */
 
 static int is_set(const kiln__ir *ir, uint32_t local)
 {
@@ -431,8 +432,8 @@ static void move_parameter(flat *f, uint32_t parameter)
     prepend(f, f->ir->body, add_set(f, moved, read_local(f, parameter)));
 }
 
-/* A flag for those who have returned, and one for each loop for those who
-   have gone to its next turn. */
+/* Adds a flag for items that have returned, and one for each loop for items
+   that have gone to its next turn. */
 static void add_flags(flat *f)
 {
     const size_t count = f->ir->nodes.count;

@@ -1,10 +1,11 @@
-/* lower_group_guards.c - guards into the loops that they are around. */
+/* lower_group_guards.c - moves guards into the loops that they are around. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "codegen/lower/group/lower_group.h"
 #include "codegen/lower/lower_rewrite.h"
 
 /*
- * A kernel guards itself, and so no loop in it is under uniform control:
+ * Most kernels guard their whole body, and so no loop in it is under uniform
+ * control:
  *
  *     if i < n                         if i < n a end
  *         a                            for k in 0..m
@@ -12,11 +13,11 @@
  *         c                            end
  *     end                              if i < n c end
  *
- * Written like that, the loop may be done once for the group. Its bounds are
- * the same for all items and cannot raise; the condition is quickly evaluated
- * again, and nothing inside changes it. `if i >= n return end` guards what is
- * behind it. Only guards around loops that are then better outside of the
- * items are taken apart.
+ * In the form on the right, the loop may run once for the group. This is done
+ * where its bounds are the same for all items and cannot raise, the condition
+ * is cheap to evaluate again, and nothing inside changes it. A statement
+ * `if i >= n return end` guards what follows it. Only guards around loops that
+ * are then better outside of the items are split.
  */
 
 typedef kiln__node_list list;
@@ -26,14 +27,14 @@ typedef struct splitter {
     const kiln__lower_function *f;
     kiln__ir *ir;
     const kiln__group_finder *finder;
-    uint32_t original; /* number of the nodes that there were */
+    uint32_t original; /* number of the original nodes */
     int changed;
     kiln__rewrite rewrite;
 } splitter;
 
 /* ---- making nodes ---- */
 
-/* The expression once more: a node has one user. */
+/* Copies an expression: a node has one user. */
 static uint32_t copy(splitter *s, uint32_t index)
 {
     const kiln__ir_node node = *kiln__ir_node_at(s->ir, index);
@@ -49,10 +50,10 @@ static uint32_t copy(splitter *s, uint32_t index)
     return kiln__rewrite_add(&s->rewrite, node, operands, node.count);
 }
 
-/* ---- what there is ---- */
+/* ---- what expressions do ---- */
 
-/* True when evaluating it again, anywhere, gives the same and hurts nobody,
-   as long as its locals stay as they are. */
+/* True when the expression can be evaluated again, anywhere, with the same
+   value and without harm, as long as its locals do not change. */
 static int is_plain(const splitter *s, uint32_t index)
 {
     return (kiln__lower_effects(s->l, s->f, index) &
@@ -92,7 +93,7 @@ static int is_movable(const splitter *s, uint32_t index)
 
     if (node->op != KILN__IR_FOR)
         return 0;
-    if (index >= s->original) /* one that was moved */
+    if (index >= s->original) /* a node that was moved */
         return 1;
     return is_plain(s, kiln__ir_operand(s->ir, node, 0)) &&
            is_plain(s, kiln__ir_operand(s->ir, node, 1)) &&
@@ -152,7 +153,7 @@ static uint32_t guarded(splitter *s, uint32_t condition, uint32_t block)
     return kiln__rewrite_add(&s->rewrite, node, parts, 2);
 }
 
-/* Puts what has gathered under a guard of its own. */
+/* Puts the collected statements under a guard of their own. */
 static void flush(splitter *s, uint32_t condition, list *pending, list *out)
 {
     if (pending->count > 0)
@@ -178,7 +179,7 @@ static uint32_t move_guard_in(splitter *s, uint32_t condition, uint32_t loop)
 
 static void split_statements(splitter *s, uint32_t block, list *out);
 
-/* Adds what the guard guards, loops outside of it. */
+/* Adds what the guard guards, with loops outside of it. */
 static void split_guard(splitter *s, uint32_t condition, uint32_t block,
                         list *out)
 {
@@ -216,7 +217,8 @@ static void split_statements(splitter *s, uint32_t block, list *out)
     }
 }
 
-/* `if c return end` at the kernel's own level: the rest is under `not c`. */
+/* True for `if c return end` at the kernel's own level: what follows is then
+   under `not c`. */
 static int is_exit(const splitter *s, uint32_t index)
 {
     const kiln__ir_node *node = kiln__ir_node_at(s->ir, index);
@@ -229,7 +231,7 @@ static int is_exit(const splitter *s, uint32_t index)
            kiln__ir_operand_at(s->ir, block, 0)->op == KILN__IR_RETURN;
 }
 
-/* Makes guards of the body's exits, from the last to the first. */
+/* Turns the body's exits into guards, from the last to the first. */
 static uint32_t without_exits(splitter *s, uint32_t body)
 {
     const kiln__ir_node node = *kiln__ir_node_at(s->ir, body);
@@ -268,7 +270,8 @@ static uint32_t without_exits(splitter *s, uint32_t body)
     return made;
 }
 
-/* True when some loop would be better outside, but is not reached by all. */
+/* True when some loop would be better outside the items, but is not reached by
+   all of them. */
 static int is_worth_it(const splitter *s)
 {
     for (uint32_t i = 1; i < s->original; i++)

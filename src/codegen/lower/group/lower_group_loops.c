@@ -1,24 +1,24 @@
-/* lower_group_loops.c - loops that are better outside of the items. */
+/* lower_group_loops.c - finds loops that are better outside of the items. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "codegen/lower/group/lower_group.h"
 
 /*
- * A loop that all items of a group go through together, and in which
- * neighbours read and write neighbouring elements, is no loop that vectors are
- * made of: its turns lie far apart. Done once for the group, with the items
- * inside, every turn is a loop over neighbours. (A dot product with a stride
- * of the whole grid became 3 to 33 times as fast, a plain matrix product
- * twice.) Items do not race, so the order of their turns does not matter.
+ * Take a loop that all items of a group run together, in which neighbours read
+ * and write neighbouring elements. It cannot be vectorised itself, since what
+ * its turns access lies far apart. Run once for the group, with the items
+ * inside, each turn is a loop over neighbours. (A dot product with a stride of
+ * the whole grid became 3 to 33 times as fast, a plain matrix product twice.)
+ * Items do not race, so the order of their turns does not matter.
  *
- * It is done for a kernel that has nothing collective, for FOR loops of some
- * length under uniform control (lower_group_guards.c makes it so), if every
- * access in them is either the same for the items of a row or at a distance
- * of one element, and what they call only computes. Some access has to be of
- * the second sort, or a float to be summed up, in an order that vectors would
- * not keep.
+ * This is done in a kernel without collective operations, for FOR loops of some
+ * length under uniform control (lower_group_guards.c makes it uniform). Every
+ * access in the loop must be either the same for the items of a row or at a
+ * distance of one element, and its callees must only compute. At least one
+ * access has to be of the second sort; or a float is summed up, in an order
+ * that vectors would not keep.
  */
 
-#define FEW_TURNS 16 /* are unrolled by LLVM */
+#define FEW_TURNS 16 /* LLVM unrolls these */
 
 typedef enum stride {
     STRIDE_NONE, /* the same along dimension 0 */
@@ -28,10 +28,10 @@ typedef enum stride {
 
 typedef kiln__group_finder finder;
 
-/* What speaks for a loop. */
+/* What a loop has that makes moving it worth while. */
 typedef struct reasons {
     int neighbours; /* some access is at STRIDE_ONE */
-    int floats;     /* it sets floats, one after the other: no vectors */
+    int floats;     /* it accumulates floats, in order: no vectors */
 } reasons;
 
 static stride stride_of(const finder *f, uint32_t index, unsigned depth);
@@ -56,8 +56,8 @@ static stride query_stride(const kiln__ir_node *node)
     return node->imm % 4 == 0 ? STRIDE_ONE : STRIDE_NONE;
 }
 
-/* A counter is the same for all wherever the loop's bounds are, also under a
-   guard that is still to be moved. */
+/* Returns the stride of a counter. It is the same for all items where the
+   loop's bounds are, also under a guard that is yet to be moved. */
 static stride counter_stride(const finder *f, uint32_t loop, unsigned depth)
 {
     const kiln__ir_node *node = kiln__ir_node_at(f->ir, loop);
@@ -118,7 +118,7 @@ static int access_fits(const finder *f, const kiln__ir_node *node, reasons *r)
     return 1;
 }
 
-/* True for calls of what only computes. */
+/* True when the callee only computes. */
 static int call_fits(const finder *f, const kiln__ir_node *node)
 {
     return (kiln__lower_effect(f->l, &f->l->functions[0], node) &
@@ -126,7 +126,7 @@ static int call_fits(const finder *f, const kiln__ir_node *node)
              KILN__SHARES | KILN__RECURS)) == 0;
 }
 
-/* True when nothing in the loop speaks against it. */
+/* True when nothing in the loop prevents moving it. */
 static int fits(const finder *f, uint32_t index, reasons *r)
 {
     const kiln__ir_node *node = kiln__ir_node_at(f->ir, index);

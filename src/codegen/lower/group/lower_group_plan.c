@@ -1,20 +1,21 @@
-/* lower_group_plan.c - what is done once for a group, and where locals live. */
+/* lower_group_plan.c - what runs once for a group, and where locals live. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "codegen/lower/group/lower_group.h"
 
 /*
- * A statement is *split*, its control flow done once for the scope, when
- * something collective is in it, or a jump out of it that all items of the
- * scope take together. All other statements go to regions.
+ * A statement is *split*, which means that its control flow runs once for the
+ * scope, in two cases: when something collective is in it, or a jump out of it
+ * that all items of the scope take together. All other statements go to
+ * regions.
  *
- * A local becomes a scalar of the group when each item would have the same
- * value, every statement that sets it is done at group level, and either
- * control at that level needs it or setting it costs a region nothing.
+ * A local becomes a scalar of the group when three things hold: each item would
+ * have the same value; every statement that sets it is at group level; and
+ * either control at that level needs it, or setting it costs no region.
  */
 
 /* ---- the whole request ---- */
 
-/* One piece of the group's memory for each LOCAL_ARRAY. */
+/* Gives each LOCAL_ARRAY its own piece of the group's memory. */
 static kiln_status place_arrays(kiln__lowering *l, kiln__lower_function *f)
 {
     const uint64_t limit = UINT32_MAX / 2;
@@ -103,7 +104,7 @@ static void find_facts_again(kiln__lowering *l,
     kiln__uniform_init(l->uniform, l->job->arena.alloc, functions, l->count);
 }
 
-/* A loop that is done for the group takes some forty instructions more, and a
+/* A loop that runs once for the group takes some forty instructions more. A
    kernel of more nodes than this has enough of them. */
 #define LARGE 20000
 
@@ -158,7 +159,7 @@ kiln_status kiln__group_prepare(kiln__lowering *l)
     return KILN_OK;
 }
 
-/* ---- what is split ---- */
+/* ---- which statements are split ---- */
 
 int kiln__group_carries(const kiln__lowering *l, const kiln__group_frame *frame,
                         uint32_t index)
@@ -185,11 +186,11 @@ typedef struct decider {
     const kiln__ir *ir;
     uint8_t scope;
     /* By local. */
-    uint32_t *sets;                    /* statements that set it */
-    uint32_t *level_sets;              /* those at group level */
+    uint32_t *sets;                    /* number of statements that set it */
+    uint32_t *level_sets;              /* number of those at group level */
     uint8_t *costs;                    /* setting it may cost a region */
-    uint8_t *needed;                   /* by control at group level */
-    kiln__array_of(uint32_t) at_level; /* the SETs */
+    uint8_t *needed;                   /* control at group level needs it */
+    kiln__array_of(uint32_t) at_level; /* the SETs at group level */
 } decider;
 
 static int is_loop(uint32_t op)
@@ -198,7 +199,7 @@ static int is_loop(uint32_t op)
            op == KILN__IR_UNROLLED;
 }
 
-/* A jump out of the statement that the scope takes together. */
+/* True for a jump out of the statement that the scope takes together. */
 static int jumps_together(const decider *d, uint32_t index, int inside)
 {
     const kiln__ir_node *node = kiln__ir_node_at(d->ir, index);
@@ -274,7 +275,7 @@ static void note_set(decider *d, uint32_t index)
 
 static void mark_block(decider *d, uint32_t index);
 
-/* Marks a statement with blocks, whose conditions come first. */
+/* Marks a statement with blocks; its conditions come first. */
 static void mark_control(decider *d, uint32_t index)
 {
     const kiln__ir_node *node = kiln__ir_node_at(d->ir, index);
@@ -345,7 +346,7 @@ static void count_sets(decider *d, uint32_t index, uint8_t in_loop)
         d->frame->has_exits = 1;
 }
 
-/* What a needed local is made of is needed, too. */
+/* Marks as needed what needed locals are made of. */
 static void spread_need(decider *d)
 {
     size_t before, after = 0;

@@ -1,23 +1,23 @@
-/* lower_group_remat.c - variables of items that are cheaper to compute. */
+/* lower_group_remat.c - rematerialises variables instead of storing them. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "codegen/lower/group/lower_group.h"
 
 /*
- * A variable that several regions use would live in the group's memory. Where
- * a single SET makes it, in a few steps, of the item's ids and of what does
- * not change while its frame runs, each region computes it anew instead. That
- * saves memory, and more: an index that is computed is seen to be the
- * neighbour of the next item's index, one that was loaded is not.
+ * A variable that several regions use would live in the group's memory. If a
+ * single SET makes it in a few steps, of the item's ids and of values that do
+ * not change while its frame runs, each region computes it again instead. That
+ * saves memory. More important, LLVM sees that a computed index is the
+ * neighbour of the next item's index; of a loaded one it cannot know that.
  */
 
-#define NODES_MAX 32 /* of a value, with those that it is made of */
+#define NODES_MAX 32 /* in a value, with the values that it is made of */
 
 typedef struct searcher {
     const kiln__lowering *l;
     size_t nodes;
 } searcher;
 
-/* True for operations that are quick and always give the same. */
+/* True for operations that are quick and always return the same. */
 static int is_quick(const searcher *s, const kiln__lower_function *f,
                     const kiln__ir_node *node)
 {
@@ -36,7 +36,7 @@ static int is_quick(const searcher *s, const kiln__lower_function *f,
 
 static int variable_repeats(searcher *s, const kiln__group_variable *v);
 
-/* True when the value of the frame's expression is the same at any time. */
+/* True when the expression has the same value at any time in the frame. */
 static int value_repeats(searcher *s, const kiln__group_frame *frame,
                          uint32_t index)
 {

@@ -1,10 +1,10 @@
-/* lower_group_slot.c - variables of items in the group's memory. */
+/* lower_group_slot.c - keeps variables of items in the group's memory. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "codegen/lower/group/lower_group.h"
 
 /*
- * A slot is one array over the group's items for each scalar in the value, so
- * that neighbours lie side by side: a loop over items moves vectors.
+ * A slot is one array over the group's items for each scalar of the value.
+ * Neighbours are side by side, so a loop over items moves vectors.
  */
 
 static uint64_t word_count(const kiln__ir_type *array)
@@ -26,7 +26,7 @@ uint64_t kiln__group_slot_size(const kiln__lower_function *f, uint32_t type)
     return size;
 }
 
-/* Moves one value; `offset` goes along. */
+/* Moves one value; `offset` advances with each scalar. */
 typedef struct mover {
     kiln__lowering *l;
     LLVMValueRef number;

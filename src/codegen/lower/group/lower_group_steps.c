@@ -1,21 +1,21 @@
-/* lower_group_steps.c - the steps of a group, frame by frame. */
+/* lower_group_steps.c - plans the steps of a group, frame by frame. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "codegen/lower/group/lower_group.h"
 
 #include <string.h>
 
 /*
- * Every step has a number of its own, its unit, as far as variables go: what
- * two units touch gets a slot. A statement for the items joins the region
- * before it; one that sets a scalar goes in front of that region if nothing in
- * it reads the scalar.
+ * Every step has a number, its unit: a variable that two units touch gets a
+ * slot. A statement for the items joins the region before it. A statement that
+ * sets a scalar is put before that region if nothing in the region reads the
+ * scalar.
  *
  * Items that returned, or went on to the next turn of a loop, before others
- * have a flag. Nothing collective comes after, but there may be regions.
+ * have a flag set. Nothing collective follows then, but regions may.
  */
 
 #define FRAMES_MAX 4096            /* calls that are emitted in place */
-#define SLOTS_MAX (UINT32_MAX / 2) /* bytes of an item */
+#define SLOTS_MAX (UINT32_MAX / 2) /* in bytes, of an item */
 
 typedef struct planner {
     kiln__lowering *l;
@@ -24,12 +24,12 @@ typedef struct planner {
     uint8_t scope;
     uint32_t units;
     uint32_t frames;
-    kiln__group_steps *out;  /* of the block under way */
-    kiln__group_step *open;  /* its last region, which may grow */
-    kiln__group_step *front; /* the step before that, or NULL */
+    kiln__group_steps *out;  /* steps of the block that is being planned */
+    kiln__group_step *open;  /* its last region, which may still grow */
+    kiln__group_step *front; /* the step before that region, or NULL */
     uint32_t open_unit;
     uint32_t loop;    /* the innermost split loop of the frame, or 0 */
-    uint32_t *guards; /* flags of loops around, by depth */
+    uint32_t *guards; /* flags of the enclosing loops, by depth */
     size_t guard_count;
     kiln__group_variable *variables; /* of all frames, the last one first */
     uint8_t exits_seen;
@@ -60,7 +60,8 @@ static void make_slot(kiln__group_variable *variable)
         variable->storage = KILN__STORAGE_SLOT;
 }
 
-/* Others than regions read or set it in the group's memory. */
+/* Keeps the variable in the group's memory, because something other than a
+   region reads or sets it there. */
 static void keep_slot(kiln__group_variable *variable)
 {
     variable->is_kept = 1;
@@ -99,7 +100,7 @@ static kiln__group_touch *touch(planner *p, kiln__group_step *step,
     return t;
 }
 
-/* What an expression at group level reads. */
+/* Notes what an expression at group level reads. */
 static void touch_alone(planner *p, uint32_t index)
 {
     const kiln__ir_node *node = node_at(p, index);
@@ -175,7 +176,8 @@ static void open_region(planner *p)
     add_guards(p, region, p->open_unit);
 }
 
-/* Notes what the node does for an item; `inside` a loop of the region. */
+/* Notes what the node does for an item. `inside`: it is in a loop of the
+   region. */
 static void touch_all(planner *p, uint32_t index, int inside)
 {
     const kiln__ir_node *node = node_at(p, index);
@@ -198,7 +200,7 @@ static void touch_all(planner *p, uint32_t index, int inside)
         touch_all(p, operand(p, index, i), inside);
 }
 
-/* False when out of memory. */
+/* Appends a node to the region; false when out of memory. */
 static int append(planner *p, kiln__group_step *region, uint32_t index)
 {
     if (region->count == region->capacity) {
@@ -230,7 +232,8 @@ static void add_to_region(planner *p, uint32_t index)
 
 /* ---- scalars ---- */
 
-/* True when the value is made of constants and scalars, and cannot raise. */
+/* True when the value is made of constants and scalars only and cannot
+   raise. */
 static int is_free(const planner *p, uint32_t index)
 {
     const kiln__ir_node *node = node_at(p, index);
@@ -317,7 +320,7 @@ static void jump(planner *p, uint32_t index)
     add_step(p, KILN__STEP_NEXT, 0);
 }
 
-/* True when some item jumps alone: to the loop's next turn, or returns. */
+/* True when some items jump alone: to the loop's next turn, or by a return. */
 static int jumps_alone(const planner *p, uint32_t index, uint32_t op,
                        int inside, uint8_t level)
 {
@@ -334,7 +337,7 @@ static int jumps_alone(const planner *p, uint32_t index, uint32_t op,
     return 0;
 }
 
-/* The blocks of a split loop. */
+/* Plans the blocks of a split loop. */
 static void plan_turns(planner *p, uint32_t index)
 {
     const kiln__ir_node *node = node_at(p, index);
@@ -389,7 +392,7 @@ static void call(planner *p, uint32_t index)
         p->too_many = 1;
     if (levels == NULL || made == NULL || step == NULL || p->too_many) {
         p->l->no_memory |= !p->too_many;
-        p->out->last = NULL; /* nobody looks at the plan any more */
+        p->out->last = NULL; /* nobody uses the plan any more */
         p->out->first = NULL;
         return;
     }
@@ -422,7 +425,7 @@ static void call(planner *p, uint32_t index)
     plan_frame(p, made);
 }
 
-/* An operation of all items: it reads what regions have set, and a region
+/* Adds an operation of all items. It reads what regions have set, and a region
    reads what it sets. */
 static void together(planner *p, uint32_t index)
 {
@@ -470,7 +473,7 @@ static void split_statement(planner *p, uint32_t index)
     }
 }
 
-/* True when only the sub-groups come to the statement together. */
+/* True when only the items of a sub-group reach the statement together. */
 static int is_for_sub_groups(const planner *p, uint32_t index)
 {
     const uint32_t op = node_at(p, index)->op;
@@ -559,7 +562,8 @@ static kiln__group_variable *make_variable(planner *p, kiln__group_frame *frame,
     return variable;
 }
 
-/* Everything by node and by local; parameters of calls are there already. */
+/* Allocates the tables by node and by local. The parameters of a call are set
+   already. */
 static int fill_frame(planner *p, kiln__group_frame *frame)
 {
     kiln__arena *arena = &p->l->job->arena;
@@ -607,7 +611,7 @@ static void plan_frame(planner *p, kiln__group_frame *frame)
     *p = outer;
 }
 
-/* Gives the slots their places, those that are needed. */
+/* Gives the slots that are needed their places. */
 static void place_slots(planner *p)
 {
     uint64_t bytes = p->l->job->private_bytes;

@@ -1,4 +1,5 @@
-/* lower_clip.c - a kernel's guards, as bounds of the loops over items. */
+/* lower_clip.c - turns a kernel's guards into bounds of the loops over
+   items. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "codegen/lower/prove/lower_prove.h"
 
@@ -10,17 +11,18 @@
  *     i = global_id(0)                        i = global_id(0)
  *     if i < length(y) ... end                if i >= length(y) return end
  *
- * An item that is not does nothing. So where everything before such a guard
- * has no effect, and the guard compares ids, moved by something small and
- * uniform, with something uniform, the loops over a group's items can leave
- * these items out, and the body needs no guard: it is a straight line for a
- * vectoriser, and what a proof has to show is shown for those items alone.
+ * An item that is not in range does nothing. The loops over a group's items can
+ * leave these items out on two conditions: everything before the guard has no
+ * effect, and the guard compares ids, plus something small and uniform, with
+ * something uniform. Then the body needs no guard. It is straight code for a
+ * vectoriser, and a proof has to hold only for the items that are left.
  *
- * The bounds are computed once for each group, by @ENTRY.clip. Sums and
- * differences of bounds saturate: an id is never so large that this matters.
+ * @ENTRY.clip computes the bounds once for each group. Sums and differences of
+ * bounds saturate: an id is never so large that this matters.
  */
 
-#define MOVED_MAX ((int64_t)1 << 40) /* by what is uniform */
+#define MOVED_MAX ((int64_t)1 << 40) /* the most that something uniform adds \
+                                      */
 #define GUARDS_MAX 8
 
 typedef struct clip {
@@ -28,12 +30,12 @@ typedef struct clip {
     kiln__prove_path *path;
     LLVMValueRef from[3]; /* the items that are left */
     LLVMValueRef end[3];
-    LLVMValueRef open; /* i1: some may be */
+    LLVMValueRef open; /* i1: some items may be left */
 } clip;
 
 /* ---- without effect ---- */
 
-/* True when nobody sees whether the node was evaluated. */
+/* True when nobody can tell whether the node was evaluated. */
 static int is_pure(const kiln__lowering *l, const kiln__lower_function *f,
                    uint32_t index)
 {
@@ -67,7 +69,7 @@ static void begin_at(clip *c, uint32_t d, LLVMValueRef from)
     c->from[d] = saturating(c, "llvm.smax", c->from[d], from);
 }
 
-/* Leaves the items whose id compares so with the value. */
+/* Keeps only the items whose id compares so with the value. */
 static int keep(clip *c, uint32_t op, uint32_t d, LLVMValueRef value)
 {
     switch (op) {
@@ -111,8 +113,8 @@ static int move(const clip *c, const kiln__prove_symbol *s,
 
 static int is_moved_id(const clip *c, const kiln__prove_symbol *s, moved *out)
 {
-    /* What is uniform has no id in it; so of two parts of a sum only one is
-       looked into. */
+    /* A uniform symbol has no id in it, so only one of the two parts of a sum
+       is searched. */
     if (s == NULL || s->kind != KILN_TYPE_I64 ||
         kiln__range_is_point(kiln__prove_path_range(c->p, c->path, s)))
         return 0;
@@ -166,7 +168,7 @@ static int comparison(clip *c, const kiln__prove_symbol *s, int truth)
                    s->operands[0]);
 }
 
-/* A condition that is the same for all items. */
+/* True for a condition that is the same for all items. */
 static int is_uniform(clip *c, const kiln__prove_symbol *s, int truth)
 {
     const kiln__range range = kiln__prove_path_range(c->p, c->path, s);
@@ -178,8 +180,8 @@ static int is_uniform(clip *c, const kiln__prove_symbol *s, int truth)
     return 1;
 }
 
-/* Leaves exactly the items for which the condition is `truth`; false where
-   that cannot be done. */
+/* Keeps exactly the items for which the condition is `truth`. Returns false
+   where that cannot be done. */
 static int need(clip *c, const kiln__prove_symbol *s, int truth)
 {
     if (s == NULL || s->kind != KILN_TYPE_BOOL || !kiln__prove_step(c->p))
@@ -202,7 +204,7 @@ static const kiln__ir_node *statement_at(const kiln__ir *ir,
     return kiln__ir_node_at(ir, kiln__ir_operand(ir, block, i));
 }
 
-/* `if ... return end` */
+/* True for `if ... return end`. */
 static int is_way_out(const kiln__ir *ir, const kiln__ir_node *node)
 {
     const kiln__ir_node *block = kiln__ir_operand_at(ir, node, 1);
@@ -212,7 +214,7 @@ static int is_way_out(const kiln__ir *ir, const kiln__ir_node *node)
            statement_at(ir, block, 0)->op == KILN__IR_RETURN;
 }
 
-/* Nothing but the block of the guard comes. */
+/* True when the guard is the last statement of the body. */
 static int is_last(const kiln__ir *ir, const kiln__ir_node *body, uint32_t i)
 {
     return statement_at(ir, body, i)->count == 2 &&
@@ -220,8 +222,8 @@ static int is_last(const kiln__ir *ir, const kiln__ir_node *body, uint32_t i)
             statement_at(ir, body, i + 1)->op == KILN__IR_RETURN);
 }
 
-/* True when the statement is a guard that the loops can have from now on; then
-   notes which way it goes in the items that are left. */
+/* True when the statement is a guard that the loops can replace. Then notes
+   which way it goes in the items that are left. */
 static int take_guard(clip *c, kiln__frame *frame, const kiln__ir_node *body,
                       uint32_t i, unsigned char *known)
 {
@@ -239,7 +241,7 @@ static int take_guard(clip *c, kiln__frame *frame, const kiln__ir_node *body,
     return 1;
 }
 
-/* Goes through the kernel's beginning; returns the number of its guards. */
+/* Walks over the kernel's beginning; returns the number of its guards. */
 static int find_guards(clip *c, kiln__frame *frame, unsigned char *known)
 {
     const kiln__ir *ir = frame->ir;
@@ -270,7 +272,7 @@ static void give_back(clip *c)
     c->end[2] = kiln__prove_select(c->p, c->open, c->end[2],
                                    kiln__prove_number(c->p, 0));
     for (unsigned d = 0; d < 3; d++) {
-        /* No bound is negative, as the loops want it. */
+        /* The loops require that no bound is negative. */
         if (!LLVMIsAArgument(c->end[d]))
             c->end[d] = saturating(c, "llvm.smax", c->end[d],
                                    kiln__prove_number(c->p, 0));

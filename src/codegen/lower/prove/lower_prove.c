@@ -1,16 +1,16 @@
-/* lower_prove.c - a cheap test that no check of a tile can fail. */
+/* lower_prove.c - makes a cheap test that no check of a tile can fail. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "codegen/lower/prove/lower_prove.h"
 
 #include <string.h>
 
 /*
- * The test pays when it covers every check of bounds; a body that keeps one of
- * them is no faster than the checked one. Other checks that cannot be proved,
- * asserts say, stay in the second body.
+ * The test pays only when it covers every check of bounds: a body that keeps
+ * one of them is no faster than the checked one. Other checks that cannot be
+ * proved, such as those of asserts, stay in the second body.
  */
 
-#define OBLIGATIONS_MAX 1000 /* they are searched one by one */
+#define OBLIGATIONS_MAX 1000 /* they are searched linearly */
 
 typedef struct kiln__obligation {
     const kiln__lower_function *f;
@@ -18,7 +18,7 @@ typedef struct kiln__obligation {
     const kiln__prove_path *path;
     const kiln__prove_symbol *condition;
     LLVMValueRef holds;
-    int hopeless; /* holds only where no item comes */
+    int hopeless; /* true only where no item comes */
     struct kiln__obligation *next;
 } kiln__obligation;
 
@@ -34,7 +34,7 @@ static size_t index_of(const kiln__prover *p, const kiln__lower_function *f)
     return (size_t)(f - p->l->functions);
 }
 
-/* The same condition was asked for on the path. */
+/* Returns the value of an obligation for the same condition on this path. */
 static LLVMValueRef find_holding(const kiln__prover *p,
                                  const kiln__prove_path *path,
                                  const kiln__prove_symbol *condition)
@@ -58,9 +58,9 @@ static void add(kiln__prover *p, const kiln__obligation *obligation)
         p->budget = -1;
 }
 
-/* A check that no range decides stays in the second body; only an access may
-   be one that a tile can keep away from. What a program asserts is its own
-   business, too. */
+/* Adds an obligation that the check holds. A check that no range decides stays
+   in the second body, unless it is an access that a tile can avoid. What a
+   program asserts stays there, too. */
 void kiln__prove_require(kiln__prover *p, const kiln__frame *frame,
                          kiln__prove_path *path, uint32_t node,
                          kiln__prove_symbol *condition)
@@ -159,7 +159,7 @@ kiln__prove_symbol **kiln__prove_begin(kiln__prover *p, LLVMValueRef function)
     return arguments;
 }
 
-/* Interprets the kernel; its parameters are those of `function`. */
+/* Interprets the kernel, whose parameters are those of `function`. */
 static int interpret(kiln__prover *p, LLVMValueRef function)
 {
     kiln__prove_symbol **arguments = kiln__prove_begin(p, function);
@@ -172,7 +172,7 @@ static int interpret(kiln__prover *p, LLVMValueRef function)
     return !p->failed;
 }
 
-/* ---- what came out ---- */
+/* ---- the result ---- */
 
 static int is_below(const kiln__prove_path *path, const kiln__prove_path *above)
 {
@@ -181,8 +181,8 @@ static int is_below(const kiln__prove_path *path, const kiln__prove_path *above)
     return path != NULL;
 }
 
-/* True when a tile that stays away from the hopeless access still does
-   something that is checked. */
+/* True when a tile that avoids the hopeless access still does something that is
+   checked. */
 static int can_avoid(const kiln__prover *p, const kiln__obligation *hopeless)
 {
     for (const kiln__obligation *o = p->obligations; o != NULL; o = o->next)
@@ -199,7 +199,7 @@ static int is_hopeless(const kiln__prover *p)
     return 0;
 }
 
-/* True when every check of bounds is proved, and some check is. */
+/* True when every check of bounds is proved, and there is at least one. */
 static int pays(const kiln__prover *p)
 {
     int any = 0;
@@ -224,7 +224,7 @@ static int pays(const kiln__prover *p)
     return any;
 }
 
-/* Each condition once; later ones stand first. */
+/* True for one obligation of each condition, so that each is tested once. */
 static int is_first(const kiln__obligation *o)
 {
     for (const kiln__obligation *i = o->next; i != NULL; i = i->next)

@@ -1,8 +1,10 @@
-/* lower_prove_bounds.c - bounds of symbols that hold for all arguments. */
+/* lower_prove_bounds.c - finds bounds of symbols that hold for all
+   arguments. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "codegen/lower/prove/lower_prove.h"
 
-/* These only save instructions: what cannot overflow needs no test of it. */
+/* These bounds only save instructions: what cannot overflow needs no test for
+   overflow. */
 
 static int64_t lesser(int64_t a, int64_t b)
 {
@@ -20,7 +22,7 @@ static void set(kiln__prove_symbol *s, int64_t least, int64_t greatest)
     s->greatest = lesser(s->greatest, greatest);
 }
 
-/* Both ends of a sum or difference; false where one overflows. */
+/* Computes both ends of a sum or difference; false where one overflows. */
 static int linear(const kiln__prove_symbol *s, const kiln__prove_symbol *a,
                   const kiln__prove_symbol *b, int64_t *low, int64_t *high)
 {
@@ -78,7 +80,7 @@ static void arithmetic(kiln__prove_symbol *s, const kiln__prove_symbol *a,
     set(s, low, high);
 }
 
-/* Results on the dividend's side of zero, or on both. */
+/* Results are on the dividend's side of zero, or on both. */
 static void divided(kiln__prove_symbol *s, const kiln__prove_symbol *a,
                     const kiln__prove_symbol *b)
 {
@@ -125,7 +127,7 @@ static void combined(kiln__prove_symbol *s, const kiln__prove_symbol *a,
     }
 }
 
-/* A conversion of what fits changes nothing. */
+/* A conversion does not change a value that fits. */
 static void converted(kiln__prove_symbol *s, const kiln__prove_symbol *a)
 {
     if (s->op == KILN__IR_CHECKED)

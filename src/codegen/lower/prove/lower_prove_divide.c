@@ -3,8 +3,8 @@
 #include "codegen/lower/prove/lower_prove.h"
 
 /*
- * Divisors are understood where they are positive throughout; the range is
- * the full one where, at run time, they are not.
+ * Only divisors that are always positive are understood. If at run time some
+ * divisor is not, the range is the full one.
  */
 
 static LLVMValueRef at_least(kiln__prover *p, LLVMValueRef a, int64_t b)
@@ -13,14 +13,14 @@ static LLVMValueRef at_least(kiln__prover *p, LLVMValueRef a, int64_t b)
                          "");
 }
 
-/* `a` where the condition holds, else the kind's full range. */
+/* Returns `a` where the condition holds, else the kind's full range. */
 static kiln__range provided(kiln__prover *p, int32_t kind,
                             LLVMValueRef condition, kiln__range a)
 {
     return kiln__range_select(p, condition, a, kiln__range_full(p, kind));
 }
 
-/* a / b, truncated; a divisor that is not positive counts as 1. */
+/* Returns a / b, truncated. A divisor that is not positive counts as 1. */
 static LLVMValueRef quotient(kiln__prover *p, LLVMValueRef a, LLVMValueRef b)
 {
     const LLVMValueRef one = kiln__prove_number(p, 1);
@@ -29,8 +29,8 @@ static LLVMValueRef quotient(kiln__prover *p, LLVMValueRef a, LLVMValueRef b)
     return LLVMBuildSDiv(p->l->builder, a, b, "");
 }
 
-/* Truncation keeps the order of dividends; a negative quotient is the least
-   for the least divisor. */
+/* Truncation keeps the order of the dividends. A negative quotient is least for
+   the least divisor. */
 kiln__range kiln__range_divide(kiln__prover *p, int32_t kind, kiln__range a,
                                kiln__range b)
 {
@@ -50,8 +50,8 @@ kiln__range kiln__range_divide(kiln__prover *p, int32_t kind, kiln__range a,
     return provided(p, kind, is_positive, out);
 }
 
-/* The dividend's sign, and less than the divisor; what is small enough stays
-   as it is. */
+/* The remainder has the dividend's sign and is less than the divisor. A
+   dividend that is small enough does not change. */
 kiln__range kiln__range_remainder(kiln__prover *p, int32_t kind, kiln__range a,
                                   kiln__range b)
 {
@@ -94,7 +94,7 @@ kiln__range kiln__range_shift_right(kiln__prover *p, int32_t kind,
     return out;
 }
 
-/* With a value that is not negative, 0 to that value. */
+/* With one operand not negative, the result is from 0 to that operand. */
 kiln__range kiln__range_and(kiln__prover *p, int32_t kind, kiln__range a,
                             kiln__range b)
 {
@@ -108,7 +108,7 @@ kiln__range kiln__range_and(kiln__prover *p, int32_t kind, kiln__range a,
     return kiln__range_meet(p, by_a, by_b);
 }
 
-/* The least number has no positive one. */
+/* The least number has no positive counterpart. */
 kiln__range kiln__range_abs(kiln__prover *p, int32_t kind, kiln__range a)
 {
     const kiln__range full = kiln__range_full(p, kind);

@@ -1,14 +1,14 @@
-/* lower_prove_path.c - what is known of symbols at a place of the program. */
+/* lower_prove_path.c - what is known of symbols at a place in the program. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "codegen/lower/prove/lower_prove.h"
 
 /*
- * A range on a path is the range on its parent, unless the path's own fact is
- * about the symbol, or the range of one of its operands has become another:
- * then it is computed anew. Both are remembered.
+ * The range of a symbol on a path is that on the path's parent, with two
+ * exceptions: the path's own fact is about the symbol, or the range of one of
+ * its operands differs. Then it is computed again. Both results are remembered.
  *
- * A range may turn out empty, low above high: then no item comes here, and
- * whatever follows from it is true.
+ * A range may turn out empty, with low above high. Then no item comes here, and
+ * anything that follows from the range is true.
  */
 
 #define BUCKETS 4096
@@ -45,7 +45,7 @@ kiln__prove_path *kiln__prove_path_new(kiln__prover *p,
 
 /* ---- computing ---- */
 
-/* Each way on its own path: i - 1 where i is not 0, say. */
+/* Computes each side on its own path: i - 1 where i is not 0, for example. */
 static kiln__range choice(kiln__prover *p, kiln__prove_path *path,
                           const kiln__prove_symbol *s)
 {
@@ -72,7 +72,7 @@ static kiln__range convert(kiln__prover *p, const kiln__prove_symbol *s,
     if (a.low == NULL || s->operands[0]->kind == KILN_TYPE_BOOL ||
         s->kind == KILN_TYPE_BOOL)
         return kiln__range_fit(p, a, s->kind);
-    if (s->op == KILN__IR_CHECKED) /* or it raises */
+    if (s->op == KILN__IR_CHECKED) /* otherwise it raises */
         return kiln__range_meet(p, kiln__range_full(p, s->kind), a);
     return s->op == KILN__IR_SATURATE ? kiln__range_clamp(p, a, s->kind)
                                       : kiln__range_fit(p, a, s->kind);
@@ -83,7 +83,7 @@ static kiln__range unary(kiln__prover *p, const kiln__prove_symbol *s,
 {
     if (s->op == KILN__IR_MATH)
         return kiln__range_abs(p, s->kind, a);
-    if (s->op == KILN__IR_INVERT) /* of Bool */
+    if (s->op == KILN__IR_INVERT) /* of a Bool */
         return kiln__range_is_point(a)
                    ? kiln__range_point(kiln__prove_not(p, a.low))
                    : (kiln__range){kiln__prove_not(p, a.high),
@@ -91,8 +91,9 @@ static kiln__range unary(kiln__prover *p, const kiln__prove_symbol *s,
     return convert(p, s, a);
 }
 
-/* What is computed as any number of its type still keeps to the bounds that
-   hold for all arguments: exact sums rely on these and look for no overflow. */
+/* Limits a range to the bounds that hold for all arguments. A range that was
+   computed for any number of the type may be wider, but exact sums rely on
+   these bounds and are not tested for overflow. */
 static kiln__range keep_bounds(kiln__prover *p, const kiln__prove_symbol *s,
                                kiln__range range)
 {
@@ -211,7 +212,8 @@ kiln__range kiln__prove_path_range(kiln__prover *p, kiln__prove_path *path,
 static kiln__prove_path *learn(kiln__prover *p, kiln__prove_path *path,
                                kiln__prove_symbol *s, kiln__range bound);
 
-/* What x + by in a range says of x, unless it may have overflown. */
+/* Derives from the range of x + by what that says of x, unless the sum may have
+   overflowed. */
 static kiln__prove_path *learn_behind(kiln__prover *p, kiln__prove_path *path,
                                       kiln__prove_symbol *s, kiln__range bound)
 {
@@ -239,7 +241,7 @@ static kiln__prove_path *learn_behind(kiln__prover *p, kiln__prove_path *path,
     return learn(p, path, x, moved);
 }
 
-/* The symbol is also within `bound`. */
+/* Adds the fact that the symbol is within `bound`. */
 static kiln__prove_path *learn(kiln__prover *p, kiln__prove_path *path,
                                kiln__prove_symbol *s, kiln__range bound)
 {
@@ -261,8 +263,8 @@ static kiln__prove_path *learn(kiln__prover *p, kiln__prove_path *path,
     return learn_behind(p, next, s, now);
 }
 
-/* a < b, or a <= b with `distance` 0. The last of all numbers wraps to what
-   says nothing. */
+/* Adds the fact a < b, or a <= b where `distance` is 0. At the greatest number
+   the bound wraps to one that says nothing. */
 static kiln__prove_path *learn_less(kiln__prover *p, kiln__prove_path *path,
                                     kiln__prove_symbol *a,
                                     kiln__prove_symbol *b, int64_t distance)
@@ -289,7 +291,7 @@ static kiln__prove_path *learn_equal(kiln__prover *p, kiln__prove_path *path,
     return learn(p, path, b, from_a);
 }
 
-/* Takes a value off the end of a range. */
+/* Removes a value from the end of a range. */
 static kiln__prove_path *learn_other(kiln__prover *p, kiln__prove_path *path,
                                      kiln__prove_symbol *a,
                                      kiln__prove_symbol *b)
@@ -340,7 +342,7 @@ static kiln__prove_path *learn_comparison(kiln__prover *p,
     }
 }
 
-/* What the condition says beyond itself. */
+/* Adds what the condition implies beyond itself. */
 static kiln__prove_path *learn_more(kiln__prover *p, kiln__prove_path *path,
                                     const kiln__prove_symbol *c, int truth)
 {

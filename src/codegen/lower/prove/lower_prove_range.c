@@ -3,8 +3,8 @@
 #include "codegen/lower/prove/lower_prove.h"
 
 /*
- * Constants are folded here, for two reasons: LLVM's builder leaves calls of
- * intrinsics alone, and a check that can never be proved must be seen while
+ * Constants are folded here, for two reasons: LLVM's builder does not fold
+ * calls of intrinsics, and a check that can never be proved must be seen while
  * the kernel is compiled.
  */
 
@@ -193,7 +193,7 @@ static kiln__range opposite(kiln__prover *p, kiln__range a)
     return (kiln__range){low, kiln__prove_not(p, a.low)};
 }
 
-/* Equal for certain only when both are one value. */
+/* They are certainly equal only when both are one value. */
 static kiln__range equals(kiln__prover *p, kiln__range a, kiln__range b)
 {
     return (kiln__range){
@@ -216,7 +216,7 @@ static kiln__range compare_points(kiln__prover *p, uint32_t op, LLVMValueRef a,
 kiln__range kiln__range_compare(kiln__prover *p, uint32_t op, kiln__range a,
                                 kiln__range b)
 {
-    /* Bools compare only for equality. */
+    /* Bools are compared only for equality. */
     if (a.low == NULL || b.low == NULL)
         return kiln__range_full(p, KILN_TYPE_BOOL);
     if (kiln__range_is_point(a) && kiln__range_is_point(b))
@@ -245,7 +245,7 @@ kiln__range kiln__range_compare(kiln__prover *p, uint32_t op, kiln__range a,
 
 /* ---- arithmetic ---- */
 
-/* Adds, subtracts or multiplies, and collects overflows of i64 in `bad`. */
+/* Adds, subtracts or multiplies, and adds overflows of i64 to `bad`. */
 static LLVMValueRef carefully(kiln__prover *p, uint32_t op, LLVMValueRef a,
                               LLVMValueRef b, LLVMValueRef *bad)
 {
@@ -271,7 +271,7 @@ static LLVMValueRef carefully(kiln__prover *p, uint32_t op, LLVMValueRef a,
     return LLVMBuildExtractValue(p->l->builder, result, 0, "");
 }
 
-/* The range, or the full one where it is `bad` or goes beyond the kind. */
+/* Returns the range; the full one where it is `bad` or exceeds the kind. */
 static kiln__range settle(kiln__prover *p, int32_t kind, kiln__range a,
                           LLVMValueRef bad)
 {
@@ -306,7 +306,7 @@ kiln__range kiln__range_fit(kiln__prover *p, kiln__range a, int32_t kind)
         return kiln__range_full(p, kind);
     if (!kiln__range_is_point(a) || kind == KILN_TYPE_I64)
         return settle(p, kind, a, kiln__prove_truth(p, 0));
-    /* One value is what it becomes. */
+    /* A single value wraps to what the program would compute. */
     a.low = LLVMBuildIntCast2(p->l->builder, a.low,
                               kiln__job_scalar(p->l->job, kind), 1, "");
     a.low = LLVMBuildIntCast2(p->l->builder, a.low, p->l->i64,
@@ -327,7 +327,7 @@ kiln__range kiln__range_clamp(kiln__prover *p, kiln__range a, int32_t kind)
     return a;
 }
 
-/* carefully(), where it may overflow at all. */
+/* Calls carefully() if the operation may overflow at all. */
 static LLVMValueRef apply(kiln__prover *p, const kiln__prove_symbol *s,
                           uint32_t op, LLVMValueRef a, LLVMValueRef b,
                           LLVMValueRef *bad)
@@ -412,7 +412,8 @@ kiln__range kiln__range_inside(kiln__prover *p, kiln__range index,
     return out;
 }
 
-/* The same for all items, so exact: it wraps as the program's does. */
+/* Both are the same for all items, so the result is exact: it wraps as the
+   program's does. */
 static kiln__range of_points(kiln__prover *p, const kiln__prove_symbol *s,
                              LLVMValueRef a, LLVMValueRef b)
 {
@@ -535,7 +536,7 @@ kiln__range kiln__range_binary(kiln__prover *p, const kiln__prove_symbol *s,
     if (is_exact(s->op))
         return of_points(p, s, a.low, b.low);
     out = of_integers(p, s, a, b);
-    if (s->op == KILN__IR_MATH) /* twice the same */
+    if (s->op == KILN__IR_MATH) /* twice the same operand */
         out.high = out.low;
     return out;
 }

@@ -1,15 +1,21 @@
-/* lower_prove_symbol.c - what expressions stand for. */
+/* lower_prove_symbol.c - makes symbols, the values of the interpretation. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <string.h>
 
 #include "codegen/lower/prove/lower_prove.h"
 
+/*
+ * Symbols are kept in a hash table, so that equal expressions are one symbol.
+ * Aggregates are split into symbols of their fields, up to FIELDS_MAX. All
+ * memory is the arena's. When it runs out, `failed` is set, functions return
+ * NULL, and the proof is given up as a whole.
+ */
+
 #define BUCKETS 1024
-#define FIELDS_MAX 64 /* larger aggregates are not taken apart */
+#define FIELDS_MAX 64 /* larger aggregates are not split */
 
 static kiln__prove_symbol *allocate(kiln__prover *p)
 {
-    /* Whoever fails to get one works on a spare and is thrown away. */
     static const kiln__prove_symbol none;
     kiln__prove_symbol *s = kiln__arena_allocate(p->arena, sizeof *s);
 
@@ -44,7 +50,7 @@ void kiln__prove_size(kiln__prover *p, kiln__prove_symbol *s, LLVMValueRef most)
                    : LLVMBuildOr(p->l->builder, p->sizes, most, "");
 }
 
-/* ---- equal symbols once ---- */
+/* ---- one symbol for equal expressions ---- */
 
 static uint32_t id_of(const kiln__prove_symbol *s)
 {
@@ -71,7 +77,7 @@ static kiln__prove_symbol **bucket(kiln__prover *p, uint32_t op, int32_t kind,
                               : &p->symbols[(hash ^ hash >> 16) % BUCKETS];
 }
 
-/* A constant is found by its value. */
+/* Constants are found by their value. */
 kiln__prove_symbol *kiln__prove_symbol_constant(kiln__prover *p, int32_t kind,
                                                 int64_t value)
 {
@@ -130,7 +136,7 @@ kiln__prove_symbol *kiln__prove_symbol_fields(kiln__prover *p, uint32_t count)
     return s->fields == NULL ? NULL : s;
 }
 
-/* The number of fields a type is taken apart into; 0: it stays whole. */
+/* Returns the number of fields that a type is split into; 0: it stays whole. */
 static uint32_t fields_of(const kiln__ir_type *type)
 {
     const int has_fields =
@@ -139,7 +145,7 @@ static uint32_t fields_of(const kiln__ir_type *type)
     return has_fields && type->length <= FIELDS_MAX ? type->length : 0;
 }
 
-/* Makes a symbol of the type, field by field, from scalars by `scalar`. */
+/* Makes a symbol of the type, field by field: zeros or unknown scalars. */
 static kiln__prove_symbol *build(kiln__prover *p, const kiln__ir *ir,
                                  uint32_t index, int is_zero)
 {
@@ -236,7 +242,7 @@ static int both_have_fields(const kiln__prove_symbol *a,
            a->field_count == b->field_count;
 }
 
-/* A whole aggregate: nothing is known of it. */
+/* Makes a symbol for a whole aggregate of which nothing is known. */
 static kiln__prove_symbol *opaque(kiln__prover *p)
 {
     return kiln__prove_symbol_leaf(p, KILN_TYPE_NONE,

@@ -1,10 +1,11 @@
-/* lower_prove_value.c - expressions as symbols, and what they check. */
+/* lower_prove_value.c - turns expressions into symbols, and finds their
+   checks. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "codegen/lower/prove/lower_prove.h"
 
 /*
- * A check is proved when the condition that it asks for is true on its path,
- * or the path is dead. What memory holds is unknown each time it is read.
+ * A check is proved when the condition that it tests is true on its path, or
+ * when the path is dead. What memory holds is unknown each time it is read.
  */
 
 static kiln__prove_symbol *operand(kiln__prover *p, kiln__frame *frame,
@@ -33,7 +34,7 @@ static void check_index(kiln__prover *p, const kiln__frame *frame,
                                                 NULL));
 }
 
-/* Of an array that was not taken apart nothing is known. */
+/* Nothing is known of an array that was not split into fields. */
 static kiln__prove_symbol *size_of(kiln__prover *p,
                                    const kiln__prove_symbol *array,
                                    uint32_t dimension)
@@ -103,7 +104,7 @@ static kiln__prove_symbol *arithmetic(kiln__prover *p, kiln__frame *frame,
 
     if (node->count == 2)
         b = operand(p, frame, path, node, 1);
-    if (kiln__lower_raises(p->l, frame->f, node)) /* a zero divisor */
+    if (kiln__lower_raises(p->l, frame->f, node)) /* the divisor is zero */
         kiln__prove_require(
             p, frame, path, index,
             is_scalar(b) ? kiln__prove_symbol_make(
@@ -136,7 +137,7 @@ static kiln__prove_symbol *compare(kiln__prover *p, kiln__frame *frame,
     return kiln__prove_symbol_make(p, node->op, KILN_TYPE_BOOL, 0, a, b, NULL);
 }
 
-/* Each way on its own path; a SELECT evaluates both on this one. */
+/* Evaluates each side on its own path; a SELECT evaluates both on this one. */
 static kiln__prove_symbol *choice(kiln__prover *p, kiln__frame *frame,
                                   kiln__prove_path *path,
                                   const kiln__ir_node *node)
@@ -309,7 +310,7 @@ static kiln__prove_symbol *local_array(kiln__prover *p, kiln__frame *frame,
     return s;
 }
 
-/* Whether there is room shows when it is asked for. */
+/* Whether there is room in the heap is known only when it is asked for. */
 static kiln__prove_symbol *heap_array(kiln__prover *p, kiln__frame *frame,
                                       kiln__prove_path *path, uint32_t index)
 {
@@ -328,7 +329,7 @@ static kiln__prove_symbol *heap_array(kiln__prover *p, kiln__frame *frame,
     return s;
 }
 
-/* ---- the rest ---- */
+/* ---- other expressions ---- */
 
 static kiln__prove_symbol *call(kiln__prover *p, kiln__frame *frame,
                                 kiln__prove_path *path,
@@ -345,7 +346,7 @@ static kiln__prove_symbol *call(kiln__prover *p, kiln__frame *frame,
     }
     for (uint32_t i = 0; i < node->count; i++)
         arguments[i] = operand(p, frame, path, node, i);
-    /* What looks for room in the heap tells nothing of a tile. */
+    /* Code that asks for room in the heap says nothing about a tile. */
     return f->has_heap ? kiln__prove_symbol_unknown(p, frame->ir, node->type)
                        : kiln__prove_call(p, frame, path, f, arguments);
 }

@@ -1,20 +1,19 @@
-/* lower_prove_walk.c - statements, loops and calls on paths. */
+/* lower_prove_walk.c - interprets statements, loops and calls along paths. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <string.h>
 
 #include "codegen/lower/prove/lower_prove.h"
 
 /*
- * A loop's body is interpreted once, for all of its turns: what it sets may
- * have any value when it begins and when it has ended. The locals of loops
- * over ranges are bounded by these. A local that a loop's condition looks at
- * and that its body only moves in one direction is taken to stay on its side
- * of where it began; that each turn leaves it there is one more thing to
- * prove.
+ * The body of a loop is interpreted once for all of its turns: what it sets may
+ * have any value when a turn begins and after the loop. A counter of a FOR is
+ * bounded by the loop's bounds. A local that a loop's condition reads and that
+ * its body moves in one direction only is assumed to stay on its side of where
+ * it began; that each turn leaves it there becomes one more thing to prove.
  */
 
 #define DEPTH_MAX 64     /* of calls */
-#define COPIES_A_STEP 16 /* of locals, or looks at nodes */
+#define COPIES_A_STEP 16 /* copies of locals, or looks at nodes */
 
 static kiln__prove_symbol *value(kiln__prover *p, kiln__frame *frame,
                                  kiln__prove_path *path,
@@ -24,7 +23,7 @@ static kiln__prove_symbol *value(kiln__prover *p, kiln__frame *frame,
                              kiln__ir_operand(frame->ir, node, i));
 }
 
-/* What is never reached is never wrong. */
+/* Checks that are never reached never fail. */
 static void skip(kiln__prover *p, const kiln__frame *frame, uint32_t index)
 {
     const kiln__ir_node *node = kiln__ir_node_at(frame->ir, index);
@@ -42,7 +41,7 @@ static kiln__prove_symbol **copy_locals(kiln__prover *p,
 
     p->budget -= (int64_t)(count / COPIES_A_STEP);
     if (p->budget < 0)
-        return frame->locals; /* nothing comes of it any more */
+        return frame->locals; /* the result is unused from now on */
     copy = kiln__arena_allocate_array(p->arena, count, sizeof *copy);
     if (copy == NULL)
         p->failed = 1;
@@ -72,7 +71,7 @@ static kiln__prove_path *meet_again(kiln__prover *p, kiln__frame *frame,
                                 kiln__prove_and(p, a->dead, b->dead));
 }
 
-/* A guard that no item of the tile is stopped by. */
+/* Interprets a guard that stops no item of the tile. */
 static kiln__prove_path *pass(kiln__prover *p, kiln__frame *frame,
                               kiln__prove_path *path, const kiln__ir_node *node,
                               int truth)
@@ -102,7 +101,7 @@ static kiln__prove_path *branch(kiln__prover *p, kiln__frame *frame,
                               kiln__ir_operand(frame->ir, node, 1));
     locals_a = frame->locals;
     frame->locals = before;
-    /* The way past the block matters where something differs on it. */
+    /* The path around the block matters only if something differs on it. */
     if (p->failed || a == NULL || node->count == 3 ||
         memcmp(before, locals_a, locals_size) != 0)
         b = kiln__prove_path_refine(p, path, condition, 0);
@@ -129,11 +128,11 @@ static void forget(kiln__prover *p, kiln__frame *frame, uint32_t index)
         forget(p, frame, kiln__ir_operand(frame->ir, node, i));
 }
 
-/* A local's one way through a loop: local = local OP amount. */
+/* A local's only update in a loop: local = local OP amount. */
 typedef struct motion {
     uint32_t local;
-    const kiln__ir_node *update; /* NULL: none yet */
-    int is_other;                /* it is set in another way, too */
+    const kiln__ir_node *update; /* NULL: none found yet */
+    int is_other;                /* the loop also sets it in another way */
 } motion;
 
 static int is_constant_above(const kiln__ir_node *node, int64_t least)
@@ -141,14 +140,15 @@ static int is_constant_above(const kiln__ir_node *node, int64_t least)
     return node->op == KILN__IR_CONST && node->imm >= least;
 }
 
-/* An amount that is likely not negative; whether it is, is proved later. */
+/* True for an amount that is likely not negative; that it is not is proved
+   later. */
 static int is_amount(const kiln__ir_node *node)
 {
     return is_constant_above(node, 0) || node->op == KILN__IR_QUERY ||
            node->op == KILN__IR_SIZE || node->op == KILN__IR_LENGTH;
 }
 
-/* 1: up; -1: towards 0; 0: neither. */
+/* Returns 1: up; -1: towards 0; 0: neither. */
 static int direction(const kiln__ir *ir, const kiln__ir_node *update,
                      uint32_t local)
 {
@@ -199,7 +199,7 @@ static void find_motion(const kiln__ir *ir, uint32_t index, motion *out)
         find_motion(ir, kiln__ir_operand(ir, node, i), out);
 }
 
-/* What the local may be at the start of any turn. */
+/* Returns what the local may be at the start of any turn. */
 static kiln__range moved_range(kiln__prover *p, kiln__prove_path *path,
                                const kiln__prove_symbol *start, int way)
 {
@@ -214,7 +214,7 @@ static kiln__range moved_range(kiln__prover *p, kiln__prove_path *path,
                             kiln__range_point(kiln__prove_number(p, 0)));
 }
 
-/* Gives a local that moves one way its bounds. */
+/* Gives a local that moves in one direction its bounds. */
 static void begin_motion(kiln__prover *p, kiln__frame *frame,
                          kiln__prove_path *path, uint32_t loop, uint32_t local,
                          const kiln__prove_symbol *start,
@@ -238,8 +238,8 @@ static void begin_motion(kiln__prover *p, kiln__frame *frame,
         frame->locals[local] = moving[local];
 }
 
-/* Forgets what the loop sets; where its first operand is a condition, what
-   moves one way keeps its bounds, which are noted in `moving`. */
+/* Forgets what the loop sets. Where its first operand is a condition, locals
+   that move in one direction keep bounds, which are noted in `moving`. */
 static int begin_turns(kiln__prover *p, kiln__frame *frame,
                        kiln__prove_path *path, uint32_t loop,
                        kiln__prove_symbol **moving)
@@ -258,7 +258,7 @@ static int begin_turns(kiln__prover *p, kiln__frame *frame,
     return 1;
 }
 
-/* Each SET of a moving local must leave it within its bounds. */
+/* Requires that each SET of a moving local leaves it within its bounds. */
 static void oblige_bounds(kiln__prover *p, kiln__frame *frame,
                           kiln__prove_path *path, uint32_t index,
                           kiln__prove_symbol *next,
@@ -296,8 +296,8 @@ static kiln__prove_symbol **moving_locals(kiln__prover *p,
     return moving;
 }
 
-/* Interprets the block as one turn of a loop. Bounds of an outer loop hold
-   in the inner one; its own lie within them. */
+/* Interprets the block as one turn of a loop. Bounds of an outer loop hold in
+   the inner one, whose own bounds lie within them. */
 static void turn(kiln__prover *p, kiln__frame *frame, kiln__prove_path *path,
                  uint32_t block, kiln__prove_symbol **moving)
 {
@@ -326,7 +326,7 @@ static kiln__prove_path *repeat(kiln__prover *p, kiln__frame *frame,
     return path;
 }
 
-/* The local's range: from `low` up to before `high`, or down. */
+/* Returns the local's range: from `low` up to before `high`, or down. */
 static kiln__prove_symbol *counter(kiln__prover *p, kiln__prove_path *path,
                                    const kiln__prove_symbol *low,
                                    const kiln__prove_symbol *high, int is_up)
@@ -372,7 +372,7 @@ static kiln__prove_path *count(kiln__prover *p, kiln__frame *frame,
     return path;
 }
 
-/* True when a BREAK or CONTINUE below the node leaves it. */
+/* True when a BREAK or CONTINUE below the node leaves the node. */
 static int jumps(const kiln__ir *ir, uint32_t index)
 {
     const kiln__ir_node *node = kiln__ir_node_at(ir, index);
