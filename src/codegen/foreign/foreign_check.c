@@ -286,8 +286,8 @@ static const char *refused_operands(const kiln__codegen_job *job,
     return kiln__foreign_refused_type(job, LLVMTypeOf(instruction));
 }
 
-/* True for an alloca of constant size in the first block, which is a part of the
-   fixed frame. */
+/* True for an alloca of constant size in the first block, which is a part of
+   the fixed frame. */
 static int is_sized(LLVMValueRef alloca)
 {
     LLVMBasicBlockRef block = LLVMGetInstructionParent(alloca);

@@ -21,8 +21,8 @@
  * bounds saturate: an id is never so large that this matters.
  */
 
-#define MOVED_MAX ((int64_t)1 << 40) /* the most that something uniform adds \
-                                      */
+/* The most that something uniform adds to an id. */
+#define MOVED_MAX ((int64_t)1 << 40)
 #define GUARDS_MAX 8
 
 typedef struct clip {
