@@ -9,21 +9,22 @@
 #include "kiln/kernel.h"
 
 /*
- * One exported function, kiln_codegen_exchange, swaps two tables and is
- * checked by build id. Nothing else crosses: typed IR goes over in its binary
- * form, artifacts come back as bytes in callbacks of the caller, so neither
- * side frees what the other one made.
+ * One exported function, kiln_codegen_exchange, swaps two tables of functions
+ * and compares build ids. Nothing else crosses the border: typed IR goes over
+ * in its binary form, and artifacts come back as bytes in callbacks of the
+ * caller. So neither side frees what the other one made.
  *
  * generate() runs only on Kiln's worker threads. A fatal error inside LLVM
  * calls `fatal` of the request on that thread and never returns: the callback
- * hands the failure to whoever waits, and the thread parks for ever.
+ * passes the failure to the waiting threads, and the thread sleeps for ever.
  */
 
 #define KILN__CODEGEN_ABI 10
 
 /* Forms beside KILN_EMIT_...: bitcode of functions[0] alone, which calls the
-   others by their names; and of what a module defines under a name, with all
-   that this needs. Both define `entry` and show nothing else. */
+   others by their names; and bitcode of what a module defines under a name,
+   with all that this needs. Both define the symbol `entry`; all other
+   definitions are private. */
 #define KILN__EMIT_FUNCTION 100
 #define KILN__EMIT_CLOSURE 101
 
@@ -41,19 +42,19 @@ typedef struct kiln__codegen_function {
     const uint32_t *callees; /* indices into the request's functions, in the
                                 order of the IR's callee table */
     size_t callee_count;
-    /* Of a runtime function that may be linked: its name in bitcode; and the
-       bitcode, without which it is lowered with the others. */
+    /* For a runtime function that may be linked: its name in bitcode, and the
+       bitcode; without bitcode it is lowered with the others. */
     const char *runtime;
     const void *bitcode;
     size_t bitcode_size;
-    /* Where debug_level asks for lines and they are known: of the definition,
-       then of expression 1, 2 and so on. */
+    /* Source places, if debug_level asks for lines and they are known: of the
+       definition, then of expressions 1, 2 and so on. */
     const char *file; /* or NULL */
     const kiln__codegen_place *places;
     size_t place_count;
 } kiln__codegen_function;
 
-/** What a foreign module takes from a library. */
+/** A symbol that a foreign module takes from a library. */
 typedef struct kiln__codegen_import {
     const char *name;   /* as the module declares it */
     const char *symbol; /* as the bitcode defines it */
@@ -71,17 +72,17 @@ typedef struct kiln__codegen_site {
     uint64_t address; /* where sites are resolved; else 0 */
 } kiln__codegen_site;
 
-/** A tool of another's that took part in what was made. */
+/** A tool of another project that took part in making the result. */
 typedef struct kiln__codegen_tool {
-    const char *name; /* tool_paths.h */
+    const char *name; /* as in tool_paths.h */
     const char *path;
-    kiln__file_stamp file; /* that it was when it was opened or started */
+    kiln__file_stamp file; /* the file's stamp when it was opened or started */
 } kiln__codegen_tool;
 
 /**
- * X(type, member, most): the numbers among the settings. They go over to
- * workers by this map, so a new one needs no other line there; `most` is what
- * a worker takes.
+ * X(type, member, most): the numbers among the settings. This map also sends
+ * them to worker processes, so a new one needs no other line there. `most` is
+ * the largest value that a worker accepts.
  */
 #define KILN__CODEGEN_NUMBER_MAP(X) \
     X(uint8_t, opt_level, 3) \
@@ -103,21 +104,22 @@ typedef struct kiln__codegen_settings {
     const char *triple;
     const char *processor;
     const char *features;
-    const char *options; /* the backend's own */
+    const char *options; /* the backend's own options */
     uint32_t required_group_size[3];
     KILN__CODEGEN_NUMBER_MAP(KILN__CODEGEN_NUMBER)
 } kiln__codegen_settings;
 
 #undef KILN__CODEGEN_NUMBER
 
-/** What was made of one kernel; borrowed during finish(). */
+/** What was made from one kernel; borrowed during finish(). */
 typedef struct kiln__codegen_result {
     const void *bytes; /* payload, or text for the text forms */
     size_t size;
     const char *format;          /* "elf" */
     int32_t relocation;          /* KILN_RELOCATION_... */
-    const char *session_reason;  /* of SESSION, for people; else NULL */
-    const kiln_site_info *sites; /* that the code depends on */
+    const char *session_reason;  /* for SESSION: the reason, for people; else
+                                    NULL */
+    const kiln_site_info *sites; /* sites that the code depends on */
     size_t site_count;
     const void *reports; /* device_abi.h */
     size_t report_size;
@@ -131,9 +133,11 @@ typedef struct kiln__codegen_result {
     uint32_t spill_bytes;
     uint32_t sub_group_size;
     int32_t allocates;
-    uint32_t stack_bytes; /* of a thread, on the host */
+    uint32_t stack_bytes; /* stack of a thread that the kernel needs, on the
+                             host */
     uint32_t reserved;    /* zero */
-    uint64_t make_ns;     /* FUNCTION: lowering alone; CLOSURE: all of it */
+    uint64_t make_ns;     /* FUNCTION: time of lowering; CLOSURE: time of
+                             everything */
 } kiln__codegen_result;
 
 typedef struct kiln__codegen_request {
@@ -144,13 +148,14 @@ typedef struct kiln__codegen_request {
     /* Typed IR of Kiln's own; functions[0] is the kernel. */
     const kiln__codegen_function *functions;
     size_t function_count;
-    /* Or a foreign frontend's module (bitcode or text), when not NULL, and
-       then the kernel's argument types in the text form of kiln_type_text. */
+    /* Or a foreign frontend's module (bitcode or text), when it is not NULL.
+       Then the kernel's argument types are given, in the text form of
+       kiln_type_text. */
     const void *module;
     size_t module_size;
     const char *const *argument_types;
-    /* Of each argument in the packed block; read where the type is neither a
-       scalar nor an array. */
+    /* Size and alignment of each argument in the packed block. They are read
+       where the type is neither a scalar nor an array. */
     const uint64_t *argument_sizes;
     const uint64_t *argument_alignments;
     size_t argument_count;
@@ -158,32 +163,35 @@ typedef struct kiln__codegen_request {
     size_t import_count;
     const kiln__codegen_site *sites;
     size_t site_count;
-    /* CLOSURE: `module` is the library, called `library`; this is wanted. */
+    /* CLOSURE: `module` is the library, called `library`, and `wanted` is the
+       symbol to take from it. */
     const char *library;
     const char *wanted;
 
     void *env;
     /** Takes the result; called at most once, before generate() returns. */
     kiln_status (*finish)(void *env, const kiln__codegen_result *result);
-    /** Optional. Takes what a tool could not digest, for people: before the
-        failure, at most once. `suffix` says what it is, ".ptx". */
+    /** Optional. Takes an input that made a tool fail, for people to look at;
+        called before the failure, at most once. `suffix` says what it is,
+        ".ptx". */
     void (*keep)(void *env, const char *suffix, const void *bytes, size_t size);
     /** Takes a failure, message without newline. Called at most once. */
     void (*fail)(void *env, kiln_status status, const char *message);
-    /** LLVM cannot go on: as fail(), then this thread never comes back. */
+    /** LLVM cannot go on. As fail(), but afterwards this thread never
+        returns. */
     void (*fatal)(void *env, const char *message);
     /** Takes how long a stage took. */
     void (*stage)(void *env, int32_t stage, uint64_t nanoseconds);
-    /** Optional. Takes how long reading and linking bitcode took: `index` of
-        the functions, or behind these of the imports. */
+    /** Optional. Takes how long reading and linking of bitcode took. `index`
+        counts the functions, then the imports. */
     void (*was_read)(void *env, size_t index, uint64_t nanoseconds);
     /** Optional. Takes a line for the host's log. */
     void (*log)(void *env, int32_t level, const char *line);
-    /** Optional. A tool that waits for its input; who made it frees it. It goes
-        to no other process. */
+    /** Optional. A tool that was started early and waits for its input. Its
+        maker frees it. It is not sent to a worker process. */
     struct kiln__tool_process *begun;
-    /** Optional. Does nobody wait for the result any more? Asked by libkiln
-        itself, where code is generated in another process. */
+    /** Optional. Returns whether nobody waits for the result any more. libkiln
+        itself calls it, when code is generated in another process. */
     int (*is_canceled)(void *env);
 } kiln__codegen_request;
 
@@ -200,13 +208,13 @@ struct kiln_codegen {
     uint32_t abi;
     const char *build_id;
     const char *llvm_version; /* "22.1.8", of the library found at run time */
-    /** True when code for the backend can be generated. */
+    /** True when it can generate code for the backend. */
     int32_t (*supports)(const char *backend);
     /** Runs one request. Exactly one of finish(), fail() and fatal() is
         called. KILN_OK after finish() returned KILN_OK. */
     kiln_status (*generate)(const kiln__codegen_request *request);
-    /** An address inside of the code generator, and one inside of LLVM: the
-        objects that hold them say which builds they are. */
+    /** An address inside the code generator, and one inside LLVM. The build ids
+        of the objects that hold them are read from there. */
     const void *code;
     const void *llvm_code;
 };

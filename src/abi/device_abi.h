@@ -11,13 +11,13 @@
  * kernels. Its parameters are the members of the packed block, one by one and
  * in order: a scalar; a struct, tuple, vector or foreign value by value; an
  * array as a pointer to device memory, rank sizes and, when strided, rank
- * strides (i64 each). So, where a driver takes arguments as one block, the
- * packed block is it.
+ * strides (i64 each). So a driver that takes arguments as one block takes the
+ * packed block as it is.
  *
- * Behind them, if the kernel may raise an exception or print, come the hidden
- * arguments, 64 bits each, aligned to 8: the address of a state, which is for
- * the launches of one queue, and a number that tells launches apart; then, if
- * it allocates, the address of the queue's heap (heap_abi.h).
+ * If the kernel may raise an exception or print, the hidden arguments follow,
+ * 64 bits each, aligned to 8: the address of a state, which all launches of one
+ * queue share, and a number that tells launches apart. If the kernel allocates,
+ * the address of the queue's heap (heap_abi.h) is the third one.
  *
  * The grid is a whole number of groups.
  */
@@ -31,17 +31,19 @@ static inline int kiln__hidden_fits(uint32_t count, int allocates)
 }
 
 /*
- * Device code writes an exception if it can move `phase` from NONE to WRITING,
- * and then sets it to READY; whoever comes later writes nothing. Every item
- * that raises leaves the kernel afterwards, its callers on the way by a flag.
- * Ids are written as registers have them, side by side, so that few stores do:
- * this code is in every kernel with a check, and its assembler's time too. The
- * state's address is a multiple of KILN__STATE_ALIGNMENT.
+ * Device code writes an exception if it can change `phase` from NONE to
+ * WRITING, and then sets it to READY; an item that comes later writes nothing.
+ * Every item that raises then leaves the kernel; its callers see a flag and
+ * return. The ids are stored side by side, as registers hold them, so that a
+ * few wide stores suffice: every kernel with a check contains this code, and
+ * assembling it takes time. The state's address is a multiple of
+ * KILN__STATE_ALIGNMENT.
  *
  * A print takes room by adding its size to `printed`. If the room is within
- * `print_room`, it writes its record there, `mark` last; else what it prints
- * is lost. Both sides see the memory, the device's writes at the latest when
- * its work has ended. The host starts with zeros but for `print_room`.
+ * `print_room`, it writes its record there, `mark` last; else its output is
+ * lost. Host and device both see this memory; the host sees the device's writes
+ * at the latest when the device's work has ended. The host initialises all but
+ * `print_room` to zero.
  */
 #define KILN__PHASE_NONE 0u
 #define KILN__PHASE_WRITING 1u
@@ -56,26 +58,27 @@ struct kiln__device_state {
     int64_t values[2]; /* as in kiln_exception */
     uint32_t local_id[3];
     uint32_t group_id[3];
-    uint32_t group_size[3]; /* what a global id is made of */
+    uint32_t group_size[3]; /* a global id is computed from these three */
     uint32_t reserved_ids[9];
-    uint64_t printed; /* bytes asked for, lost ones too */
+    uint64_t printed; /* bytes asked for, including lost ones */
     uint64_t print_room;
     uint32_t frame_count;                /* calls on the way to the exception */
-    uint32_t frames[KILN__STATE_FRAMES]; /* their reports, innermost first; of
-                                            more than there is room for the
-                                            last is the kernel's */
+    uint32_t frames[KILN__STATE_FRAMES]; /* their reports, innermost first; if
+                                            there are more than fit, the last
+                                            one is the kernel's */
     uint32_t padding;
     uint64_t reserved[8];
 };
 
 #define KILN__STATE_ALIGNMENT 16u
-#define KILN__STATE_SIZE 256u /* behind it, the records of prints */
+#define KILN__STATE_SIZE 256u /* the records of prints follow */
 
 _Static_assert(sizeof(struct kiln__device_state) == KILN__STATE_SIZE,
                "records begin right behind the state");
 
-/* A record: this, then 8 bytes for each value, in the order of the parts: what
-   host_abi.h says of its kind, but of an f32 its own bits. */
+/* A record: this head, then 8 bytes for each value, in the order of the
+   parts. host_abi.h describes the bits of each kind, but an f32 has its own
+   bits here. */
 struct kiln__print_record {
     uint32_t mark; /* KILN__PRINT_MARK once it is written */
     uint32_t report;
@@ -86,7 +89,7 @@ struct kiln__print_record {
 
 /*
  * The table of reports is a part of the artifact (kiln_artifact_reports). All
- * numbers are u32, little endian, wherever they stand:
+ * numbers are u32, little-endian, without alignment:
  *
  *     count, then for each report where it begins, in bytes from the table's
  *     start; each report a number that tells what it is, then

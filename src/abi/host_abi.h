@@ -11,33 +11,35 @@
  *     int32_t entry(struct kiln__host_launch_state *launch, const void
  * *arguments, uint64_t first_group, uint64_t last_group, void *memory)
  *
- * It runs the groups first_group <= g < last_group, numbered with dimension 0
- * fastest, one item after the other, and returns 0, or 1 as soon as an item
+ * It runs the groups first_group <= g < last_group, one item after the other;
+ * dimension 0 is counted fastest. It returns 0, or 1 as soon as an item has
  * raised an exception. Groups of one launch run on several threads.
  *
  * `memory` is for the group under way, 64-byte aligned and undefined at first:
- * static_local_bytes of the kernel's metadata, then private_bytes for each
- * item of a full group, their number made a multiple of 64. It is NULL for a
- * kernel that needs none. Consecutive items, KILN__HOST_SUB_GROUP of them in
+ * static_local_bytes of the kernel's metadata, then private_bytes for each item
+ * of a full group, their number rounded up to a multiple of 64. It is NULL for
+ * a kernel that needs none. Consecutive items, KILN__HOST_SUB_GROUP of them in
  * the order of their numbers, are a sub-group.
  *
  * `arguments` is the packed block: each argument at its natural alignment, as
  * kiln_kernel_info describes: scalars, structs and tuples as C lays them out,
  * an array as data pointer, rank sizes and, when strided, rank strides (i64).
  *
- * All code of one image reaches the process only through `launch` and through
- * the imports that host_import.c allows (C's mathematics and memcpy, memset,
- * memmove, and what stops a launch).
+ * The code of an image reaches the process only through `launch` and through
+ * the imports that host_import.c allows: C's mathematics, memcpy, memset,
+ * memmove, and the functions that stop a launch.
  */
 #define KILN__HOST_SUB_GROUP 16
 
 /*
- * stack_bytes of the metadata is what code needs below the frame that calls the
- * entry, without what the callbacks take: the frames of all functions, as if
- * each called the next one; and if any may recur, KILN__HOST_RECURSION and the
- * frames once more. A function that may be part of a recursion raises where its
- * frame is further than that from the kernel's. Foreign code does not: its
- * recursions, and memory it takes of the stack as it runs, have so much.
+ * stack_bytes of the metadata is the stack that code needs below the frame that
+ * calls the entry, without the stack of the callbacks. It is the sum of the
+ * frames of all functions, as if each called the next one; if any function may
+ * recurse, it is KILN__HOST_RECURSION and twice the sum. A function that may be
+ * part of a recursion raises an exception when its frame is further than
+ * KILN__HOST_RECURSION from the kernel's. Foreign code does not check that: its
+ * recursions, and the stack that it allocates dynamically, must do with that
+ * much.
  */
 #define KILN__HOST_RECURSION ((uint32_t)1 << 20)
 #define KILN__HOST_STACK_MAX ((uint32_t)64 << 20)
@@ -49,40 +51,43 @@ struct kiln__host_launch_state {
     uint64_t grid[3];   /* items */
     uint64_t block[3];  /* items of a full group */
     uint64_t groups[3]; /* ceil(grid / block) */
-    /* Records an exception of this launch; the first one stays. `site` is
-       {u32 kind, u32 ordinal, method NUL, message NUL} in constant memory. */
+    /* Records an exception of this launch; only the first one is kept.
+       `site` is {u32 kind, u32 ordinal, method NUL, message NUL} in constant
+       memory. */
     void (*raise)(struct kiln__host_launch_state *launch,
                   const struct kiln__host_item *item, const void *site,
                   int64_t value0, int64_t value1);
-    /* Takes a print record: {parts of kiln__host_print_part} of `count`. */
+    /* Takes a print record: `count` parts. */
     void (*print)(struct kiln__host_launch_state *launch,
                   const struct kiln__host_print_part *parts, uint64_t count);
     uint32_t failed; /* set by raise */
-    void *heap;      /* heap_abi.h; of a kernel that allocates */
-    /* Behind raise(), in code of debug level FULL, for each call on the way
-       there, innermost first: a site without kind and message. */
+    void *heap;      /* as in heap_abi.h; for a kernel that allocates */
+    /* Called after raise(), in code of debug level FULL, for each call on the
+       path to the exception, innermost first, with a site without kind and
+       message. */
     void (*frame)(struct kiln__host_launch_state *launch, const void *site);
-    /* Not 0: the launch is to stop. Looked at before each group, and by loops
-       that may take long; an entry that sees it returns 1. */
+    /* Not 0: the launch is to stop. Code reads it before each group, and in
+       loops that may take long; an entry that sees it returns 1. */
     const uint32_t *stop;
 };
 
 /*
- * Functions beside the entry know no launch. They look at KILN__HOST_ALARM, an
- * uint32_t of the process that is not 0 while any launch is to stop, and then
- * call KILN__HOST_LOOK, `void (void)`, which returns unless it is theirs: then
- * what goes on is the entry's caller. For that such an image's entry does
- * nothing but call KILN__HOST_RUN, `int32_t (its own five arguments, body)`,
- * which calls the body with these.
+ * Functions other than the entry have no pointer to the launch. They read
+ * KILN__HOST_ALARM, a uint32_t of the process that is not 0 while any launch is
+ * to stop. If it is set they call KILN__HOST_LOOK, `void (void)`. It returns
+ * unless their own launch is to stop; in that case it does not return, and
+ * execution continues in the entry's caller. To make this possible, the entry
+ * of such an image only calls KILN__HOST_RUN, `int32_t (its own five arguments,
+ * body)`, which calls the body with these arguments.
  */
 #define KILN__HOST_ALARM "kiln_host_alarm"
 #define KILN__HOST_LOOK "kiln_host_look"
 #define KILN__HOST_RUN "kiln_host_run"
-/* The body is called like the entry, and this. */
+/* The body's symbol is the entry's name and this suffix. */
 #define KILN__HOST_BODY ".body"
 
 /* The item that code runs for. Functions take a pointer to it as their first
-   parameter; inlining takes it apart. */
+   parameter; after inlining its members are separate values. */
 struct kiln__host_item {
     uint64_t global_id[3];
     uint64_t local_id[3];
@@ -103,7 +108,7 @@ struct kiln__host_print_part {
     uint64_t bits;
 };
 
-/* What one group may have of memory, its items' included. */
+/* The most memory that one group may have, including that of its items. */
 #define KILN__HOST_MEMORY_MAX ((uint64_t)64 << 20)
 
 #endif /* KILN_HOST_ABI_H */

@@ -5,9 +5,10 @@
 
 /*
  * X(name): C's mathematics for f64 and f32, the memory functions that code
- * generators call by themselves, and what the compiler's runtime library has
- * for arithmetic that a processor lacks. The loader resolves these and refuses
- * all others; code generation refuses them earlier, with a better message.
+ * generators call by themselves, and functions of the compiler's runtime
+ * library for arithmetic that a processor lacks. The loader resolves these and
+ * refuses all others; code generation refuses the others earlier, with a better
+ * message.
  *
  * Sorted by name as strcmp() does.
  */

@@ -1,4 +1,5 @@
-/* build_id.c - which build of a library or program a file or address is of. */
+/* build_id.c - finds out which build a file, or the object at an address,
+   is. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "base/build_id.h"
 
@@ -14,7 +15,8 @@
 #include "base/system/descriptor.h"
 #include "base/system/passing.h"
 
-#define NOTES_MAX ((size_t)4096) /* of one segment; more are not looked at */
+#define NOTES_MAX ((size_t)4096) /* of one segment; the rest is not searched \
+                                  */
 #define SEGMENTS_MAX 64
 
 /* ---- notes ---- */
@@ -78,7 +80,7 @@ static int is_elf(const ElfW(Ehdr) * head)
            head->e_phnum <= SEGMENTS_MAX;
 }
 
-/* What is read of a file: too much for a small stack. */
+/* The parts of a file that are read; too large for a small stack. */
 typedef struct parts {
     ElfW(Phdr) segments[SEGMENTS_MAX];
     unsigned char notes[NOTES_MAX];

@@ -10,11 +10,11 @@
 
 /*
  * An error and all its strings lie in an arena of its own over malloc, so it
- * outlives any context and goes away in one piece. Nothing changes after it
- * was handed out but the count of its holders.
+ * outlives any context and goes away in one piece. After it was handed out,
+ * only the count of its holders changes.
  */
 struct kiln_error {
-    atomic_uint holders; /* the last release frees; acquire meets release */
+    atomic_uint holders; /* the last holder frees it; released and acquired */
     kiln_status status;
     const char *message;
     kiln_error *cause;
@@ -45,7 +45,7 @@ static kiln_error *error_new(kiln_status status, kiln_error *cause)
     return error;
 }
 
-/* Hands `made` out, or the static error when making it failed. */
+/* Gives `made` to the caller, or the static error if making it failed. */
 static kiln_status finish(kiln_error **out, kiln_error *made,
                           kiln_status status)
 {
@@ -57,7 +57,8 @@ static kiln_status finish(kiln_error **out, kiln_error *made,
     return status;
 }
 
-/* A message is one line, whatever a library's own message looked like. */
+/* A message is one line, even if it quotes a library's message of several
+   lines. */
 static char *one_line(char *text)
 {
     size_t size = text == NULL ? 0 : strlen(text);
@@ -79,7 +80,7 @@ static kiln_status make(kiln_error **out, kiln_status status, kiln_error *cause,
                         const char *format, va_list arguments)
     __attribute__((format(printf, 4, 0)));
 
-/* Makes an error with `cause`, which it takes over even when it fails. */
+/* Makes an error with `cause`, which it takes over even on failure. */
 static kiln_status make(kiln_error **out, kiln_status status, kiln_error *cause,
                         const char *format, va_list arguments)
 {
@@ -233,7 +234,7 @@ const char *kiln__exception_text(int32_t kind)
 #undef CASE
 }
 
-/* The record may come from an older plug-in and end earlier. */
+/* A record from an older plug-in may be shorter. */
 static void read_exception(kiln_exception *to, const kiln_exception *from)
 {
     const size_t size = from->size < sizeof *to ? from->size : sizeof *to;

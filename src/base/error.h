@@ -7,7 +7,8 @@
 
 #include "kiln/error.h"
 
-/* Returns on failure; the only macro that does, with KILN_REQUIRE. */
+/* Returns the status on failure. Only this macro and KILN_REQUIRE return from
+   the function that uses them. */
 #define KILN_TRY(expression) \
     do { \
         kiln_status kiln__status_ = (expression); \
@@ -15,7 +16,8 @@
             return kiln__status_; \
     } while (0)
 
-/* At the public border: a wrong argument is KILN_EINVAL that names it. */
+/* For public functions: a wrong argument is KILN_EINVAL, with an error that
+   names it. */
 #define KILN_REQUIRE(condition, error) \
     do { \
         if (!(condition)) \
@@ -24,9 +26,9 @@
 
 kiln_status kiln__error_argument(kiln_error **error, const char *condition);
 
-/* Makes an error unless `error` is NULL; returns `status`. Errors live in
-   malloc, not in a context: they may outlive it. Out of memory gives the
-   static out-of-memory error. */
+/* Makes an error unless `error` is NULL; returns `status`. Errors come from
+   malloc, not from a context, because they may outlive it. Without memory, the
+   error is a static one. */
 kiln_status kiln__error_set(kiln_error **error, kiln_status status,
                             const char *format, ...)
     __attribute__((format(printf, 3, 4)));
@@ -45,7 +47,7 @@ kiln_status kiln__error_set_diagnostics(kiln_error **error, kiln_status status,
 /* One phrase that says what the kind means. Static storage. */
 const char *kiln__exception_text(int32_t kind);
 int kiln__status_is_known(kiln_status status);
-/* Copies the record and its strings; the message is the record's. */
+/* Copies the record and its strings. The error's message is the record's. */
 kiln_status kiln__error_set_exception(kiln_error **error,
                                       const kiln_exception *exception);
 /* Errors are immutable and counted: many waiters may hold one. */

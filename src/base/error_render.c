@@ -14,13 +14,13 @@
  *          = hint: did you mean `full`?
  *          = in main.saxpy(f32[:], f32, f32[:]) at saxpy.kiln:4:16
  *
- * Columns count bytes; the caret stands by display cells: a tab reaches the
- * next multiple of four, the later bytes of a UTF-8 sequence take no cell, and
- * other control characters show as one blank.
+ * Columns count bytes, but the caret is placed by display cells: a tab reaches
+ * the next multiple of four, the second and later bytes of a UTF-8 sequence
+ * take no cell, and other control characters are shown as one blank.
  */
 
 #define TAB_CELLS 4u
-/* Of a longer line only the surroundings of the mark are shown. */
+/* Of a longer line only the part around the mark is shown. */
 #define LONGEST_LINE ((size_t)160)
 #define BEFORE_MARK ((size_t)60)
 
@@ -108,7 +108,7 @@ static unsigned cells_of(char byte, unsigned cell)
     return continues(byte) ? 0 : 1;
 }
 
-/* Writes `count` times `fill`; a NUL stands for nothing. */
+/* Writes `fill` `count` times; NUL writes nothing. */
 static void add_cells(renderer *r, char fill, unsigned count)
 {
     for (unsigned i = 0; i < count; i++)
@@ -210,7 +210,7 @@ static void render_frame(renderer *r, const kiln_frame *frame)
     add(r, "\n");
 }
 
-/* Further lines of a hint stand below its first word. */
+/* Further lines of a hint are aligned with its first word. */
 static void render_hint(renderer *r, const char *hint)
 {
     add(r, "      = ");
@@ -261,8 +261,8 @@ static void render_exception(renderer *r, const kiln_exception *e)
         render_frame(r, &e->frames[i]);
 }
 
-/* The error's own line is left out when its first diagnostic says the same
-   with a place. */
+/* The error's own line is left out when its first diagnostic says the same,
+   with a source location. */
 static int headline_is_needed(const kiln_error *error)
 {
     const kiln_diagnostic *first = kiln_error_diagnostic(error, 0);

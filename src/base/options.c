@@ -4,8 +4,8 @@
 
 #include <string.h>
 
-/* No struct of ours comes near it: a size above is a struct that was never
-   initialised, and reading that far would leave its memory. */
+/* No struct of ours is nearly this large: a larger size means a struct that was
+   never initialised, and reading that far would go beyond its memory. */
 #define LARGEST_STRUCT ((size_t)65536)
 
 kiln_status kiln__options_read(void *to, size_t to_size, const void *from)

@@ -6,9 +6,9 @@
 #include "kiln/error.h"
 
 /*
- * Copies `from` (NULL: all zero) into `to` of `to_size` bytes. What an older
- * caller did not know becomes zero; what a newer one asks for and this
- * library does not know is KILN_EINVAL unless it is zero.
+ * Copies `from` (NULL: all zero) into `to` of `to_size` bytes. Members that an
+ * older caller does not know become zero. Members of a newer caller that this
+ * library does not know are KILN_EINVAL unless they are zero.
  */
 kiln_status kiln__options_read(void *to, size_t to_size, const void *from);
 

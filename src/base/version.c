@@ -1,4 +1,4 @@
-/* version.c - what kiln/common.h declares. */
+/* version.c - the version of the library. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "kiln/common.h"
 

@@ -6,9 +6,10 @@
 #include <string.h>
 
 /*
- * Chunks double from 1 KiB (an error object fits in one) up to 1 MiB. What is
- * larger than a quarter of the next chunk gets a chunk of its own, filed
- * behind the current one, whose rest stays in use.
+ * Chunks double from 1 KiB (an error object fits in one) up to 1 MiB. An
+ * allocation larger than a quarter of the next chunk gets a chunk of its own,
+ * which is linked after the current one, so that the rest of the current one
+ * stays in use.
  */
 
 #define ALIGNMENT ((size_t)16)

@@ -27,7 +27,7 @@ void *kiln__arena_allocate_array(kiln__arena *arena, size_t count,
                                  size_t element_size);
 void *kiln__arena_copy(kiln__arena *arena, const void *bytes, size_t size);
 char *kiln__arena_string(kiln__arena *arena, const char *text, size_t size);
-/* The same of a whole text; NULL of NULL. */
+/* Copies a whole text; NULL for NULL. */
 char *kiln__arena_text(kiln__arena *arena, const char *text);
 char *kiln__arena_format(kiln__arena *arena, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

@@ -18,7 +18,7 @@ static size_t next_capacity(size_t capacity, size_t needed)
     return next < needed ? needed : next;
 }
 
-/* `items` is really a T **, so the pointer is moved as bytes. */
+/* `items` is really a T **, so the pointer is copied as bytes. */
 int kiln__array_grow(const kiln_alloc *alloc, void **items, size_t count,
                      size_t *capacity, size_t extra, size_t item_size)
 {

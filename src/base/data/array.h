@@ -7,7 +7,7 @@
 
 /*
  * A growing array of T: declare `kiln__array_of(T) names;`, zero it, then
- * append. `items` moves when it grows. Not for more than one thread.
+ * append. `items` moves when it grows. Only for one thread at a time.
  */
 #define kiln__array_of(T) \
     struct { \
@@ -35,8 +35,8 @@
 int kiln__array_grow(const kiln_alloc *alloc, void **items, size_t count,
                      size_t *capacity, size_t extra, size_t item_size);
 
-/* Text that grows; always NUL-terminated once written to. After a failed
-   write `failed` stays set and further writes do nothing. */
+/* Text that grows. It is always NUL-terminated once something was written.
+   After a failed write `failed` stays set, and further writes do nothing. */
 typedef struct kiln__text {
     const kiln_alloc *alloc;
     char *bytes;
@@ -51,7 +51,8 @@ void kiln__text_add(kiln__text *text, const char *string);
 void kiln__text_add_n(kiln__text *text, const char *bytes, size_t size);
 void kiln__text_format(kiln__text *text, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-/* Moves the text into a blob, or returns KILN_ENOMEM; disposes either way. */
+/* Moves the text into a blob, or returns KILN_ENOMEM. In both cases the text is
+   disposed of. */
 kiln_status kiln__text_to_blob(kiln__text *text, kiln_blob *out);
 
 #endif /* KILN_ARRAY_H */

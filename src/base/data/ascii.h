@@ -4,8 +4,8 @@
 #define KILN_BASE_DATA_ASCII_H
 
 /*
- * What <ctype.h> says depends on the host's locale, and a thread of another
- * copy of the C library may not even have its tables.
+ * The functions of <ctype.h> depend on the host's locale, and a thread that
+ * runs another copy of the C library may not even have its tables.
  */
 
 static inline int kiln__is_digit(char c)

@@ -1,4 +1,5 @@
-/* decoder.c - reads back what encoder.c encodes, and trusts none of it. */
+/* decoder.c - reads the fields that encoder.c wrote, without trusting the
+   bytes. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "base/data/decoder.h"
 
@@ -14,8 +15,8 @@ void kiln__reader_init(kiln__reader *reader, const void *bytes, size_t size)
     *reader = (kiln__reader){.bytes = bytes, .size = size};
 }
 
-/* Returns the bytes of the next field, which must have one of the tags; NULL
-   when it is another one. */
+/* Returns the bytes of the next field, which must have one of the tags, else
+   NULL. */
 static const unsigned char *field(kiln__reader *reader, unsigned char *tag,
                                   size_t *size)
 {

@@ -1,4 +1,5 @@
-/* decoder.h - reads back what encoder.h encodes, from bytes of any origin. */
+/* decoder.h - reads the fields that encoder.h writes, from bytes of any
+   origin. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #ifndef KILN_BASE_DATA_DECODER_H
 #define KILN_BASE_DATA_DECODER_H
@@ -7,20 +8,21 @@
 
 /*
  * Fields are read in the order in which they were written. A field of another
- * kind, one that goes beyond the end, or a text with a NUL inside sets
- * `failed`, which stays set; reading goes on with zeros, so that the caller
- * checks once. Nothing is copied: texts and bytes lie in what is read.
+ * kind, a field that goes beyond the end, or a text with a NUL inside sets
+ * `failed`, which stays set. Reading then goes on with zeros, so that the
+ * caller needs to check only once. Nothing is copied: texts and bytes point
+ * into the input.
  *
- * A text of the encoding does not end in NUL: it is given as a span.
+ * A text of the encoding does not end in NUL: it is returned as a span.
  */
 typedef struct kiln__reader {
     const unsigned char *bytes;
-    size_t size; /* what is left */
+    size_t size; /* bytes left to read */
     int failed;
 } kiln__reader;
 
 typedef struct kiln__span_of_bytes {
-    const char *data; /* NULL: there was no text, which is not an empty one */
+    const char *data; /* NULL: no text, which differs from an empty text */
     size_t size;
 } kiln__span_of_bytes;
 
@@ -30,8 +32,9 @@ int64_t kiln__read_i64(kiln__reader *reader);
 kiln__span_of_bytes kiln__read_text(kiln__reader *reader);
 kiln__span_of_bytes kiln__read_bytes(kiln__reader *reader);
 kiln_digest kiln__read_digest(kiln__reader *reader);
-/* A count of things of which each takes at least `least` bytes: fails when
-   there cannot be so many, so that nothing is allocated for them. */
+/* Reads a count of things of which each takes at least `least` bytes. It fails
+   if the input is too short for that many, so that nothing is allocated for
+   them. */
 size_t kiln__read_count(kiln__reader *reader, size_t least);
 /* True when everything was read and nothing failed. */
 int kiln__reader_is_done(const kiln__reader *reader);

@@ -8,7 +8,7 @@
 #include "base/data/endian.h"
 
 #define HEADER_SIZE ((size_t)9)  /* tag and length */
-#define FIRST_SIZE ((size_t)256) /* most keys fit, and need not grow */
+#define FIRST_SIZE ((size_t)256) /* most keys fit without growing */
 
 void kiln__encoder_init(kiln__encoder *encoder, const kiln_alloc *alloc)
 {
@@ -29,7 +29,8 @@ static int make_room(kiln__encoder *encoder, size_t size)
                             encoder->size, &encoder->capacity, size, 1);
 }
 
-/* Writes a field's header and returns where its `size` bytes go, or NULL. */
+/* Writes a field's header and returns where its `size` bytes must go, or
+   NULL. */
 static unsigned char *field_begin(kiln__encoder *encoder, unsigned char tag,
                                   size_t size)
 {

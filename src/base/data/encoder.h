@@ -11,8 +11,8 @@
  * Numbers are fixed-width little-endian. After a failed allocation `failed`
  * stays set.
  *
- * The encoding is part of all that is stored: tags and layout may be added to
- * but never change their meaning. decoder.h reads it back.
+ * Everything that is stored uses this encoding: tags may be added, but tags and
+ * layout must never change their meaning. decoder.h reads it back.
  */
 enum {
     KILN__TAG_U64 = 1,

@@ -1,12 +1,12 @@
-/* endian.h - numbers of 64 bits as bytes, the lowest first. */
+/* endian.h - 64-bit numbers as little-endian bytes. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #ifndef KILN_BASE_DATA_ENDIAN_H
 #define KILN_BASE_DATA_ENDIAN_H
 
 #include <stdint.h>
 
-/* Written out, each is one instruction where the processor's order is this
-   one; as a loop it is not. */
+/* Written out, each function is one instruction on a little-endian processor;
+   written as a loop it is not. */
 static inline void kiln__word_put(unsigned char *to, uint64_t value)
 {
     to[0] = (unsigned char)value;

@@ -8,9 +8,9 @@
 #include "base/digest/digest.h"
 
 /*
- * uthash ends the process when out of memory unless it is told otherwise, and
- * allocates by macros, which find the map and the flag of failure under the
- * names `map` and `failed` in the function that uses them.
+ * uthash ends the process when out of memory unless it is told otherwise. It
+ * allocates by macros, which find the map and the failure flag as `map` and
+ * `failed` in the function that uses them.
  */
 #define HASH_NONFATAL_OOM 1
 #define uthash_nonfatal_oom(entry) (failed = 1)
@@ -66,7 +66,7 @@ kiln_digest kiln__map_words(const uint64_t *words, size_t count)
     return key;
 }
 
-/* The numbers themselves, behind a hash for the table. */
+/* The key is a hash for the table, then the numbers themselves. */
 kiln_digest kiln__map_key(uint64_t first, uint64_t second)
 {
     const uint64_t numbers[2] = {first, second};
@@ -97,8 +97,8 @@ void *kiln__map_get(const kiln__map *map, kiln_digest key)
     return entry == NULL ? NULL : entry->value;
 }
 
-/* The key is written and read as words here: passed on as a whole it would have
-   to wait for its own stores. */
+/* The key is written and read as words here: if it were passed as a struct, the
+   load would have to wait for its own stores. */
 void *kiln__map_get_words(const kiln__map *map, const uint64_t *words,
                           size_t count)
 {

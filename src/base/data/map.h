@@ -14,27 +14,30 @@ typedef struct kiln__map {
     struct kiln__map_entry *entries;
 } kiln__map;
 
-/* Keys of this process alone, for a table that has no others and whose values
-   are compared: a hash of bytes, a tenth of a digest's work. */
+/* A key for a table of this process whose other keys are made in the same way
+   and whose values are compared. It is a hash of the bytes, a tenth of a
+   digest's work. */
 kiln_digest kiln__map_bytes(const void *bytes, size_t size);
 kiln_digest kiln__map_text(const char *text);
-/* Of a few words; what meets under one key is told apart by its values. */
+/* The same of a few words; different words with one key are told apart by the
+   values. */
 kiln_digest kiln__map_words(const uint64_t *words, size_t count);
-/* A key that is two numbers of this process, addresses say: for a table that
-   has no other keys. */
+/* A key that is two numbers of this process, such as addresses, for a table
+   without other kinds of keys. */
 kiln_digest kiln__map_key(uint64_t first, uint64_t second);
 
 void kiln__map_init(kiln__map *map, const kiln_alloc *alloc);
-void kiln__map_dispose(kiln__map *map); /* values are the caller's */
+void kiln__map_dispose(kiln__map *map); /* does not free the values */
 void *kiln__map_get(const kiln__map *map, kiln_digest key);
-/* The same by kiln__map_words(words, count), in half the time. */
+/* The same as a get of kiln__map_words(words, count), in half the time. */
 void *kiln__map_get_words(const kiln__map *map, const uint64_t *words,
                           size_t count);
 /* Sets or replaces; `value` is not NULL. False when out of memory. */
 int kiln__map_set(kiln__map *map, kiln_digest key, void *value);
 void *kiln__map_remove(kiln__map *map, kiln_digest key);
 size_t kiln__map_count(const kiln__map *map);
-/* Calls visit for each entry in insertion order; visit may not change map. */
+/* Calls visit for each entry in insertion order; visit must not change the
+   map. */
 void kiln__map_each(const kiln__map *map,
                     void (*visit)(kiln_digest key, void *value, void *env),
                     void *env);

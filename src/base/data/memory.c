@@ -6,9 +6,9 @@
 #include <string.h>
 
 /*
- * Nobody else calls an allocator's realloc(). Zero bytes are asked for as one,
- * so that NULL always means out of memory, and the size that is repeated when
- * freeing is rounded the same way.
+ * Only this file calls an allocator's realloc(). A request for zero bytes
+ * becomes one for one byte, so that NULL always means out of memory; the size
+ * given when freeing is rounded the same way.
  */
 
 static size_t asked(size_t size)
@@ -91,8 +91,8 @@ void kiln__string_free(const kiln_alloc *alloc, char *text)
         kiln__deallocate(alloc, text, strlen(text) + 1);
 }
 
-/* Stands in front of a blob's bytes; the allocator is copied, since a blob
-   may outlive the object whose allocator made it. */
+/* Stands before a blob's bytes. The allocator is copied, because a blob may
+   outlive the object whose allocator made it. */
 typedef struct blob_header {
     kiln_alloc alloc;
     size_t total;

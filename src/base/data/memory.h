@@ -6,10 +6,11 @@
 #include "kiln/error.h"
 #include "kiln/sys/alloc.h"
 
-/* The allocator over malloc; never fails to exist. */
+/* The allocator over malloc. */
 extern const kiln_alloc kiln__malloc;
 
-/* Returns zeroed memory, or NULL. Sizes are repeated when freeing. */
+/* Returns zeroed memory, or NULL. The caller passes the size again when
+   freeing. */
 void *kiln__allocate(const kiln_alloc *alloc, size_t size);
 void *kiln__allocate_array(const kiln_alloc *alloc, size_t count,
                            size_t element_size); /* NULL on overflow */

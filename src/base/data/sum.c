@@ -43,7 +43,7 @@ kiln__sum kiln__sum_take(const unsigned char *from)
     return (kiln__sum){kiln__word_take(from), kiln__word_take(from + 8)};
 }
 
-/* The system gives each process 16 random bytes. */
+/* The system gives each process 16 random bytes (AT_RANDOM). */
 static uint64_t process_secret(void)
 {
     static atomic_uint_fast64_t known; /* 0: not asked */

@@ -7,8 +7,9 @@
 #include <stdint.h>
 
 /*
- * XXH3-128. Whoever wants to can construct two contents with one sum: a sum
- * stands beside the content that it is of, and never for it (digest.h does).
+ * XXH3-128. An attacker can construct two contents with the same sum: so a sum
+ * is only used beside its content, and never identifies content (digest.h
+ * does).
  */
 #define KILN__SUM_SIZE ((size_t)16)
 
@@ -25,8 +26,8 @@ int kiln__sum_equal(kiln__sum a, kiln__sum b);
 void kiln__sum_put(unsigned char *to, kiln__sum sum);
 kiln__sum kiln__sum_take(const unsigned char *from);
 
-/* For tables in memory, with a secret of the process: nobody can construct two
-   contents that meet there. Never stored. */
+/* A hash for tables in memory, with a secret of the process, so that nobody
+   outside can construct two contents with the same hash. Never stored. */
 kiln__sum kiln__hash_bytes(const void *bytes, size_t size);
 /* A quick 64-bit hash for tables in memory; never stored. */
 uint64_t kiln__hash_words(const uint64_t *words, size_t count);

@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-/* Lists end with the letter '\0', which stands for no letter. */
+/* A list ends with the letter '\0', which means "no letter". */
 typedef struct kiln__unit {
     char letter; /* in lower case */
     uint64_t factor;
@@ -18,7 +18,8 @@ extern const kiln__unit kiln__time_units[]; /* of seconds */
 #define KILN__SIZE_TAKES "bytes, with K, M, G or T behind the number if need be"
 #define KILN__TIME_TAKES "seconds, or a time such as 90s, 15m, 12h or 30d"
 
-/* A number and at most one of the letters; false if it is anything else. */
+/* Reads a number and at most one of the letters; false if it is anything
+   else. */
 int kiln__units_read(uint64_t *out, const char *text, const kiln__unit *units);
 
 #endif /* KILN_UNITS_H */

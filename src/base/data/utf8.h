@@ -1,13 +1,13 @@
-/* utf8.h - characters of UTF-8, told from bytes that are none. */
+/* utf8.h - finds characters of UTF-8 and bytes that are none. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #ifndef KILN_UTF8_H
 #define KILN_UTF8_H
 
 #include <stddef.h>
 
-/* How many bytes the character at `text` has, of which `left` are there; 0: it
-   is none. Overlong forms, surrogates and what is above U+10FFFF are none
-   (RFC 3629). */
+/* Returns how many bytes the character at `text` has, if `left` bytes are
+   there; 0 if it is no character. Overlong forms, surrogates and values above
+   U+10FFFF are no characters (RFC 3629). */
 static inline size_t kiln__utf8_size(const void *text, size_t left)
 {
     const unsigned char *at = text;

@@ -3,8 +3,8 @@
 #ifndef KILN_BLAKE3_H
 #define KILN_BLAKE3_H
 
-/* cmake/blake3.cmake renames the functions, so that they are another library's
-   neither by accident nor in a program that is linked with LLVM, too. */
+/* cmake/blake3.cmake renames the functions, so that they clash with no other
+   library, and not with LLVM when a program is linked with it, too. */
 #define llvm_blake3_hasher_init kiln__blake3_hasher_init
 #define llvm_blake3_hasher_update kiln__blake3_hasher_update
 #define llvm_blake3_hasher_finalize kiln__blake3_hasher_finalize

@@ -9,11 +9,11 @@
 #include "base/digest/processor.h"
 
 /*
- * LLVM's own dispatch executes cpuid, which leaves a virtual machine each time:
- * that is some 5 % of a process that finds its kernel in the cache. This one
- * asks processor.h, which knows what the C library was told. Everything here
- * has the names and the arguments that blake3.c of LLVM calls; the link fails
- * when one of them is missing or there twice.
+ * LLVM's own dispatch executes cpuid, which causes an exit from a virtual
+ * machine each time: that is some 5 % of a process that finds its kernel in the
+ * cache. This dispatch asks processor.h instead, which reads what the C library
+ * stored. Everything here has the names and the arguments that blake3.c of LLVM
+ * calls; the link fails when one of them is missing or there twice.
  */
 #define COMPRESS_ARGUMENTS \
     const uint8_t *block, uint8_t size, uint64_t counter, uint8_t flags
@@ -44,7 +44,7 @@ void kiln__blake3_xof_many(const uint32_t *value, COMPRESS_ARGUMENTS,
 
 /* ---- what this processor has ---- */
 
-/* Each has those before it; every x86-64 has SSE2. */
+/* Each level includes those before it; every x86-64 has SSE2. */
 enum { UNKNOWN, SSE2, SSE41, AVX2, AVX512 };
 
 #define LEAF1_SSE41 (1u << 19)
@@ -118,7 +118,7 @@ void kiln__blake3_compress_xof(const uint32_t *value, COMPRESS_ARGUMENTS,
         kiln__blake3_compress_xof_sse2(value, block, size, counter, flags, out);
 }
 
-/* For results of more than 64 bytes, of which there are none here. */
+/* For results of more than 64 bytes, which Kiln never asks for. */
 void kiln__blake3_xof_many(const uint32_t *value, COMPRESS_ARGUMENTS,
                            uint8_t *out, size_t count)
 {
@@ -140,7 +140,7 @@ void kiln__blake3_hash_many(MANY_ARGUMENTS)
                   first_flags, last_flags, out);
 }
 
-/* How many inputs are worth giving to it at once. */
+/* How many inputs at once make full use of the instructions. */
 size_t kiln__blake3_simd_degree(void)
 {
     const int has = level();

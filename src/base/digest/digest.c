@@ -26,7 +26,7 @@ kiln_digest kiln__digest_text(const char *text)
     return kiln__digest_bytes(text, strlen(text));
 }
 
-/* The NUL of the first parts them. */
+/* The NUL of the first text separates the two. */
 kiln_digest kiln__digest_texts(const char *first, const char *second)
 {
     llvm_blake3_hasher hasher;

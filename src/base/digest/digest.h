@@ -1,4 +1,4 @@
-/* digest.h - digests: what names content. */
+/* digest.h - digests, which identify content. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #ifndef KILN_BASE_DIGEST_DIGEST_H
 #define KILN_BASE_DIGEST_DIGEST_H
@@ -9,14 +9,14 @@
 #include "base/data/endian.h"
 
 /*
- * BLAKE3-256. A digest stands for a text, a tree, typed IR, a library or a key
- * from one process and machine to another, and nobody can construct two of
- * them that have one. What only finds damage, or a place in a table, is in
- * sum.h and takes a tenth of the time.
+ * BLAKE3-256. A digest stands for a text, a tree, typed IR, a library or a key,
+ * across processes and machines, and nobody can construct two contents with the
+ * same digest. Checksums and hashes for tables are in sum.h; they take a tenth
+ * of the time.
  */
 kiln_digest kiln__digest_bytes(const void *bytes, size_t size);
 kiln_digest kiln__digest_text(const char *text);
-/* Of both together, and of which is which. */
+/* The digest of both texts, in this order. */
 kiln_digest kiln__digest_texts(const char *first, const char *second);
 kiln_digest kiln__digest_number(uint64_t number);
 kiln_digest kiln__encoder_digest(const kiln__encoder *encoder);
@@ -27,7 +27,7 @@ static inline int kiln__digest_equal(kiln_digest a, kiln_digest b)
 {
     uint64_t x[4], y[4];
 
-    /* As words: a call of memcmp() takes longer than the comparison. */
+    /* Compared as words, because a call of memcmp() takes longer. */
     memcpy(x, a.bytes, sizeof x);
     memcpy(y, b.bytes, sizeof y);
     return ((x[0] ^ y[0]) | (x[1] ^ y[1]) | (x[2] ^ y[2]) | (x[3] ^ y[3])) == 0;
@@ -38,8 +38,8 @@ static inline int kiln__digest_is_zero(kiln_digest digest)
     return kiln__digest_equal(digest, (kiln_digest){0});
 }
 
-/* 64 bits of it, to choose among few or to find a list of candidates: they
-   name nothing. */
+/* 64 bits of the digest, to choose among few things or to find a list of
+   candidates. They do not identify content. */
 static inline uint64_t kiln__digest_word(kiln_digest digest)
 {
     return kiln__word_take(digest.bytes);

@@ -26,8 +26,8 @@ static uint64_t read_xcr0(void)
 }
 
 /*
- * A virtual machine is left for each cpuid, which takes microseconds. The C
- * library asked when the process began, and keeps what it was told.
+ * Each cpuid causes an exit from a virtual machine, which takes microseconds.
+ * The C library has executed it when the process began, and keeps the results.
  */
 #if defined(LIBRARY_KNOWS)
 static const unsigned *leaf(unsigned index)

@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-/* Registers of the processor that features are read from. */
+/* Registers of cpuid that contain the processor's features. */
 typedef struct kiln__cpuid {
     uint32_t leaf1_ecx;
     uint32_t leaf7_ebx;

@@ -1,4 +1,4 @@
-/* descriptor.h - descriptors of ours, away from the standard ones. */
+/* descriptor.h - keeps Kiln's descriptors away from the standard ones. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #ifndef KILN_DESCRIPTOR_H
 #define KILN_DESCRIPTOR_H
@@ -9,20 +9,20 @@
 
 /*
  * A host may have closed its standard descriptors. The system gives their
- * numbers to whoever opens something next, and then what the host prints goes
- * into a file of ours; or the host opens /dev/null in their place, which closes
- * ours. So a descriptor of ours is moved away from 0, 1 and 2 before it is
- * used.
+ * numbers to the next file that is opened. If that is a file of Kiln's, the
+ * host's output goes into it; or the host opens /dev/null in place of a
+ * standard descriptor, which closes Kiln's file. So a descriptor of ours is
+ * moved away from 0, 1 and 2 before it is used.
  */
 
-/* Moves a descriptor to `least` or above, still closed by exec. False: it
-   stays, and errno says why. */
+/* Moves a descriptor to `least` or above; exec still closes it. False: it was
+   not moved, and errno gives the reason. */
 static inline int kiln__descriptor_lift(int *descriptor, int least)
 {
     const int lifted = fcntl(*descriptor, F_DUPFD_CLOEXEC, least);
 
     if (lifted < 0) {
-        /* The process may have no number that is so large. */
+        /* The process's limit of descriptors may be lower than that. */
         if (errno == EINVAL)
             errno = EMFILE;
         return 0;
@@ -32,8 +32,8 @@ static inline int kiln__descriptor_lift(int *descriptor, int least)
     return 1;
 }
 
-/* Moves one that was just opened above 2; passes -1 on. -1 and errno: it is
-   closed. */
+/* Moves a descriptor that was just opened above 2; passes -1 on. On failure it
+   is closed, and the result is -1 with errno. */
 static inline int kiln__descriptor_clear(int descriptor)
 {
     int reason;
@@ -47,8 +47,8 @@ static inline int kiln__descriptor_clear(int descriptor)
     return -1;
 }
 
-/* openat(), with O_CLOEXEC, once more after a signal. Above 2; or -1 and errno,
-   and then a file that was to be made may be there. */
+/* openat() with O_CLOEXEC, repeated after a signal. The result is above 2, or
+   -1 with errno; after a failure a file that was to be made may exist. */
 static inline int kiln__descriptor_open(int folder, const char *path, int flags,
                                         mode_t mode)
 {

@@ -28,10 +28,10 @@ void *kiln__dynlib_symbol(void *library, const char *name)
     return dlsym(library, name);
 }
 
-/* The loader knows the main program by its argv[0], which is for the caller of
-   the program to say: the system is asked for it. Where the process has more
-   rights than its user, that does not do either: who may link to the program's
-   file decides what lies beside it. */
+/* The loader knows the main program by its argv[0], which the program's caller
+   chooses; so the system is asked for the path. Where the process has more
+   rights than its user, even that is not safe: a user who may make a hard link
+   to the program's file decides what lies beside it. */
 static const char *object_path(const void *address)
 {
     struct link_map *object = NULL;

@@ -1,4 +1,4 @@
-/* file.c - whole files. */
+/* file.c - reads whole files. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "base/system/file.h"
 
@@ -27,8 +27,8 @@ static kiln_status fail(kiln_error **error, const char *what, const char *path,
                            strerror_r(number, buffer, sizeof buffer));
 }
 
-/* Reads to the end, so that files that grow come out whole, and those of which
-   the system tells no size. */
+/* Reads to the end, so that growing files are read completely, and files whose
+   size the system does not know. */
 static kiln_status read_all(kiln__text *text, int descriptor, const char *path,
                             size_t limit, kiln_error **error)
 {
@@ -57,7 +57,7 @@ static kiln_status read_all(kiln__text *text, int descriptor, const char *path,
     return status;
 }
 
-/* Nobody may ever write to a pipe, and a device may have no end. */
+/* A pipe may never get a writer, and a device may have no end. */
 static kiln_status check_regular(int descriptor, const char *path,
                                  kiln_error **error)
 {
@@ -76,7 +76,8 @@ static kiln_status check_regular(int descriptor, const char *path,
 kiln_status kiln__file_read(kiln_blob *out, const kiln_alloc *alloc,
                             const char *path, size_t limit, kiln_error **error)
 {
-    /* A pipe that nobody writes to is opened at once, to be refused. */
+    /* O_NONBLOCK: a pipe without a writer opens at once, and is then
+       refused. */
     const int descriptor = kiln__descriptor_open(
         AT_FDCWD, path, O_RDONLY | O_NONBLOCK | O_NOCTTY, 0);
     kiln_status status;

@@ -1,4 +1,4 @@
-/* file_stamp.c - what tells that a file is still the one that was looked at. */
+/* file_stamp.c - numbers that show whether a file has changed. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "base/system/file_stamp.h"
 

@@ -1,11 +1,11 @@
-/* file_stamp.h - what tells that a file is still the one that was looked at. */
+/* file_stamp.h - numbers that show whether a file has changed. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #ifndef KILN_FILE_STAMP_H
 #define KILN_FILE_STAMP_H
 
 #include <stdint.h>
 
-/* Device, inode, size, and when it was changed. All zero: there was none. */
+/* Device, inode, size, and times of change. All zero: there was no file. */
 enum { KILN__STAMP_INODE = 1, KILN__STAMP_SIZE, KILN__STAMP_NUMBERS = 7 };
 
 typedef struct kiln__file_stamp {

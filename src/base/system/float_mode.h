@@ -1,4 +1,5 @@
-/* float_mode.h - computing as the standard says, whatever the host has set. */
+/* float_mode.h - computes in the default mode, whatever mode the host has
+   set. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #ifndef KILN_FLOAT_MODE_H
 #define KILN_FLOAT_MODE_H
@@ -7,13 +8,13 @@
 #include <stdint.h>
 
 /*
- * A host may round upward, flush what is subnormal, or trap a division by
- * zero, and Kiln and its kernels run on the host's threads. Between these
- * calls a thread rounds to nearest and traps nothing, so that equal programs
- * give equal results; afterwards all is as it was, flags too.
+ * A host may round upward, flush subnormal numbers, or trap a division by zero,
+ * and Kiln and its kernels run on the host's threads. Between these calls a
+ * thread rounds to nearest and traps nothing, so that equal programs give equal
+ * results. Afterwards the mode is as it was before, including the flags.
  */
 
-/* Around what reads and folds numbers, or starts threads. */
+/* Used around code that reads and folds numbers, or that starts threads. */
 static inline void kiln__float_begin(fenv_t *before)
 {
     (void)fegetenv(before);
@@ -25,14 +26,14 @@ static inline void kiln__float_end(const fenv_t *before)
     (void)fesetenv(before);
 }
 
-/* Around kernels: the same for the register that these use. Writing it takes
-   longer than reading it, and is seldom needed: most hosts have set nothing,
-   and have the flags that a kernel would raise already. */
+/* Used around kernels: the same, for the one register that kernels use. Writing
+   it takes longer than reading it, and is seldom needed: most hosts have not
+   changed the mode, and have the flags set that a kernel would raise. */
 #if defined(__x86_64__)
 
 typedef uint32_t kiln__float_mode;
 
-#define KILN__FLOAT_DEFAULT 0x1f80u /* of MXCSR: to nearest, no traps */
+#define KILN__FLOAT_DEFAULT 0x1f80u /* MXCSR: round to nearest, no traps */
 #define KILN__FLOAT_FLAGS 0x3fu     /* what happened; nothing depends on it */
 
 static inline kiln__float_mode kiln__float_enter(void)

@@ -1,4 +1,4 @@
-/* fork.c - what a context does so that a child of fork() may use it. */
+/* fork.c - keeps contexts usable in a child of fork(). */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "base/system/fork.h"
 
@@ -9,22 +9,23 @@
 
 /*
  * Before fork() the forking thread takes every registered lock of every
- * context, and lets go of them on both sides. It does not know in which order
- * others take them, so it never waits for one while it holds another: it
- * tries them all, and when one is taken it gives back everything it has,
- * yields, and starts again. That cannot deadlock, whatever order the others
- * keep; locks here are held for moments, or for one dlopen().
+ * context. After fork() it releases them in the parent and in the child. It
+ * does not know in which order other threads take them, so it never waits for
+ * one while it holds another: it tries them all, and when one is taken it
+ * releases everything, yields, and starts again. That cannot deadlock, whatever
+ * the order of others is; these locks are held for moments, or for one
+ * dlopen().
  *
- * Every state that these locks guard is therefore whole in the child. Work
- * that other threads had under way is not there any more: each guard's
- * `child` forgets it. The forking thread must hold none of the locks itself,
- * which is so because no callback ever runs under one.
+ * So every state that these locks guard is consistent in the child. Work that
+ * other threads had under way does not go on there: each guard's `child`
+ * forgets it. The forking thread must hold none of the locks itself; that is
+ * ensured because no callback ever runs under one.
  */
 
 static kiln__mutex lists_lock = KILN__MUTEX_INIT;
 static kiln__fork_list *lists; /* under lists_lock */
 
-/* Unlocks the guards up to, and without, `end` of list `end_list`. */
+/* Unlocks the guards before `end` of list `end_list`. */
 static void unlock_until(const kiln__fork_list *end_list,
                          const kiln__fork_guard *end)
 {
@@ -77,12 +78,13 @@ static void child(void)
     kiln__mutex_unlock(&lists_lock);
 }
 
-/* Once for the process; but who finds no memory for it leaves it to the next
-   one. A child of fork() may find that a thread which it does not have is at
-   it: until it is done, no handler takes locks for the child. */
+/* Installs the handlers, once for the process; a caller that has no memory for
+   it leaves it to the next caller. In a child of fork() the thread that was
+   installing them may not exist; while installation was not complete, no
+   handler has taken locks for the child. */
 static int install(void)
 {
-    enum { NOBODY = 0, DONE = -1 }; /* else the process of who is at it */
+    enum { NOBODY = 0, DONE = -1 }; /* else the process id of the installer */
     static atomic_long installer;
     const long own = getpid();
     long now = NOBODY;

@@ -1,4 +1,4 @@
-/* kept.h - descriptors that are kept, and may be somebody else's by now. */
+/* kept.h - descriptors that are kept, and that the host may have closed. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #ifndef KILN_KEPT_H
 #define KILN_KEPT_H
@@ -11,19 +11,21 @@
 #include <unistd.h>
 
 /*
- * A host may close descriptors that it does not know (close_range(), as who
- * becomes a daemon does), and open files of its own, which get their numbers.
- * So what is kept from one call to another is recognised by its device, inode,
- * type and birth before it is written to, locked, trusted or closed, and one
- * that is lost is opened anew. A host that does so while Kiln works in another
- * thread takes its chances, as with any library.
+ * A host may close descriptors that it does not know (close_range(), as a
+ * process does that becomes a daemon), and then open files of its own, which
+ * get the same numbers. So a descriptor that is kept between calls is checked
+ * by its file's device, inode, type and time of birth before it is written to,
+ * locked, trusted or closed. A descriptor that was lost is opened anew. A host
+ * that closes descriptors while Kiln works in another thread is not protected,
+ * as with any library.
  */
 typedef struct kiln__kept_facts {
     dev_t device;
     ino_t inode;
     mode_t type;    /* S_IFMT */
-    int has_birth;  /* not every file system has it */
-    int64_t born_s; /* a file that is gone gives its inode to a new one */
+    int has_birth;  /* not every file system has times of birth */
+    int64_t born_s; /* needed because a new file may get the inode of a removed
+                       one */
     uint32_t born_ns;
 } kiln__kept_facts;
 
@@ -34,7 +36,7 @@ typedef struct kiln__kept {
 
 #define KILN__KEPT_NONE ((kiln__kept){.number = -1})
 
-/* 0, or errno. */
+/* Returns 0 or an errno. */
 static inline int kiln__kept_look(kiln__kept_facts *out, int descriptor)
 {
     struct statx now;
@@ -50,7 +52,8 @@ static inline int kiln__kept_look(kiln__kept_facts *out, int descriptor)
                                   now.stx_btime.tv_nsec};
         return 0;
     }
-    if (errno != ENOSYS && errno != EPERM) /* a filter may not know the call */
+    if (errno != ENOSYS && errno != EPERM) /* a seccomp filter may not know the
+                                              call */
         return errno;
     if (fstat(descriptor, &old) != 0)
         return errno;
@@ -69,8 +72,8 @@ static inline int kiln__kept_is_same(const kiln__kept_facts *a,
             (a->born_s == b->born_s && a->born_ns == b->born_ns));
 }
 
-/* Takes over a descriptor that was just opened, or -1. If that fails it is
-   closed, and errno says why: none. */
+/* Takes over a descriptor that was just opened, or -1. On failure it is closed,
+   the result is none, and errno gives the reason. */
 static inline kiln__kept kiln__kept_of(int descriptor)
 {
     kiln__kept kept = {.number = descriptor};
@@ -86,7 +89,8 @@ static inline kiln__kept kiln__kept_of(int descriptor)
     return KILN__KEPT_NONE;
 }
 
-/* False for none, too. A server that does not answer takes nothing away. */
+/* False for none, too. If a file server does not answer, the descriptor still
+   counts as ours. */
 static inline int kiln__kept_is_ours(const kiln__kept *kept)
 {
     kiln__kept_facts now = {0};

@@ -1,4 +1,4 @@
-/* loader.c - libraries that the loader did not open. */
+/* loader.c - opens libraries, and says why one cannot be opened. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "base/system/loader.h"
 
@@ -13,9 +13,10 @@
 #include "base/system/passing.h"
 
 /*
- * The loader tells why as text in the user's language, and no number. Its words
- * end in the system's for a number where it has one. Of a piece that could not
- * be mapped it says that alone, in words that it has translated itself.
+ * The loader gives the reason as text in the user's language, without an error
+ * number. If it has a number, the text ends with the system's message for it.
+ * If a segment could not be mapped, the text says only that, in the loader's
+ * own translation.
  */
 
 static int ends_in(const char *words, int number)
@@ -55,11 +56,13 @@ static kiln_status meaning_of(const char *words)
     return tells_of_mapping(words) ? KILN_ENOMEM : KILN_ENOTFOUND;
 }
 
-/* What the constructors of a library get: those of LLVM take 15 MiB. */
+/* Memory that the constructors of a library may need: those of LLVM take 15
+   MiB. */
 #define ROOM ((size_t)32 << 20)
 
-/* Constructors that get no memory end the process: those of LLVM do, which
-   vendors' libraries have inside, too. So they are not begun without. */
+/* Constructors that get no memory may end the process: those of LLVM do, and
+   vendors' libraries contain LLVM, too. So a library is opened only if there is
+   memory. */
 static int has_room(const char *name)
 {
     struct stat facts;
@@ -78,7 +81,7 @@ static int has_room(const char *name)
     return is_usable;
 }
 
-/* What is opened waits there for a writer, if it is a pipe. */
+/* If it is a pipe, opening it would wait for a writer. */
 static int is_odd_file(const char *name)
 {
     struct stat facts;

@@ -1,4 +1,4 @@
-/* passing.h - failures of the system that say something of the moment. */
+/* passing.h - which failures of the system are temporary. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #ifndef KILN_PASSING_H
 #define KILN_PASSING_H
@@ -10,9 +10,10 @@
 
 /*
  * A call that fails for want of descriptors, memory, processes or threads, or
- * since it was interrupted, may succeed the next time. So nothing is concluded
- * from it: whoever remembers a failure (a driver that is not there, a job that
- * cannot be built, a folder that is not used) remembers none of these.
+ * because it was interrupted, may succeed the next time. So nothing is
+ * concluded from it: code that remembers failures (a driver that is not there,
+ * a job that cannot be built, a folder that is not used) does not remember
+ * these.
  */
 
 static inline int kiln__passes(int number)
@@ -31,14 +32,15 @@ static inline int kiln__passes(int number)
     }
 }
 
-/* Does it say that something is not there, or not for this user? */
+/* True when something does not exist, or is not accessible to this user. */
 static inline int kiln__is_absent(int number)
 {
     return number == ENOENT || number == ENOTDIR || number == EACCES ||
            number == ELOOP || number == ENAMETOOLONG;
 }
 
-/* Of a failure that may be remembered, `lasting`; else one that never is. */
+/* Returns the status for a failure of the system: KILN_ENOMEM or KILN_EIO if it
+   is temporary, else `lasting`. */
 static inline kiln_status kiln__passing_status(int number, kiln_status lasting)
 {
     if (number == ENOMEM)
@@ -46,7 +48,8 @@ static inline kiln_status kiln__passing_status(int number, kiln_status lasting)
     return kiln__passes(number) ? KILN_EIO : lasting;
 }
 
-/* Do the words of LLVM, or of a program's end, say that memory ran out? */
+/* True when a message of LLVM, or of a program that ended, says that memory ran
+   out. */
 static inline int kiln__tells_of_memory(const char *words)
 {
     return strstr(words, "out of memory") != NULL ||
@@ -54,8 +57,8 @@ static inline int kiln__tells_of_memory(const char *words)
            strstr(words, "Cannot allocate memory") != NULL;
 }
 
-/* Of what LLVM cannot go on from: the same input brings it there again, unless
-   memory was short. */
+/* The status of a fatal error of LLVM: the same input would cause it again,
+   unless memory was short. */
 static inline kiln_status kiln__fatal_status(const char *words)
 {
     return kiln__tells_of_memory(words) ? KILN_ENOMEM : KILN_ECODEGEN;

@@ -18,7 +18,7 @@
 
 /* ---- starting ---- */
 
-/* What reads nothing, in processes without /dev, too. */
+/* Opens a file that reads nothing; works in processes without /dev, too. */
 static int open_nothing(void)
 {
     const int nothing =
@@ -44,14 +44,15 @@ static int add_actions(posix_spawn_file_actions_t *actions,
         reason =
             posix_spawn_file_actions_adddup2(actions, program->files[i], 1 + i);
 #if defined(__GLIBC__) && __GLIBC_PREREQ(2, 34)
-    /* What the host forgot to close is not the program's. */
+    /* Files that the host forgot to close must not reach the program. */
     if (reason == 0)
         reason = posix_spawn_file_actions_addclosefrom_np(actions, 1 + count);
 #endif
     return reason;
 }
 
-/* Threads of Kiln's block all signals, and a host may ignore some. */
+/* Threads of Kiln's block all signals, and a host may ignore some: the child
+   starts with the defaults. */
 static int set_attributes(posix_spawnattr_t *attributes, int leads)
 {
     const int flags = POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF |
@@ -105,8 +106,8 @@ int kiln__process_start(kiln__process *out, const kiln__program *program)
     return reason;
 }
 
-/* Older systems give one inode to all that is no file, so it is asked, too,
-   whether this is the descriptor of a process. */
+/* Older systems give one inode to everything that is no file, so this also
+   checks that the descriptor is that of a process. */
 static int file_is_ours(const kiln__process *process)
 {
     siginfo_t info;
@@ -152,7 +153,7 @@ void kiln__process_kill(const kiln__process *process)
 
     if (kiln__process_wait(process, &info, WNOHANG | WNOWAIT) ==
         KILN__PROCESS_UNKNOWN)
-        return; /* the number may be another's by now */
+        return; /* the number may belong to another process by now */
     if (process->leads)
         (void)kill(-process->pid, SIGKILL);
     if (process->file.number >= 0)

@@ -1,4 +1,4 @@
-/* quiet.h - writing to files beyond a limit of the process's is no signal. */
+/* quiet.h - writes beyond the process's file size limit without a signal. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #ifndef KILN_QUIET_H
 #define KILN_QUIET_H
@@ -8,12 +8,12 @@
 #include <time.h>
 
 /*
- * A host may bound the size of its files (RLIMIT_FSIZE). Whoever makes one
- * larger, by write(), ftruncate() or fallocate(), even in memory, gets EFBIG;
- * and SIGXFSZ, which ends the process. The signal goes to the calling thread
- * alone. So that thread blocks it around its writes, and takes the one that it
- * caused; one that was pending before is the host's, and stays. No handler and
- * no setting of the process is touched.
+ * A host may limit the size of its files (RLIMIT_FSIZE). A thread that makes a
+ * file larger than that, by write(), ftruncate() or fallocate(), even a file in
+ * memory, gets EFBIG and also SIGXFSZ, which ends the process. The signal is
+ * sent to the calling thread alone. So that thread blocks it during its writes,
+ * and consumes the one that it caused. A signal that was pending before belongs
+ * to the host, and stays. No handler and no setting of the process is changed.
  */
 typedef struct kiln__quiet {
     sigset_t before;
@@ -31,7 +31,7 @@ static inline void kiln__quiet_begin(kiln__quiet *quiet)
         sigpending(&pending) != 0 || sigismember(&pending, SIGXFSZ) == 1;
 }
 
-/* Leaves errno as it is. */
+/* Does not change errno. */
 static inline void kiln__quiet_end(const kiln__quiet *quiet)
 {
     const struct timespec at_once = {0, 0};

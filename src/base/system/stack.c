@@ -1,4 +1,4 @@
-/* stack.c - what is left of the stack that the calling code runs on. */
+/* stack.c - how much of the calling code's stack is left. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "base/system/stack.h"
 
@@ -12,8 +12,8 @@
 
 /*
  * Each thread keeps a window: for a frame between `low` and `high` the stack
- * ends at `low`. A frame elsewhere is on another stack than the last one was,
- * and a new window is opened for it.
+ * ends at `low`. A frame outside the window is on another stack than the last
+ * one, and a new window is made for it.
  */
 typedef struct window {
     uintptr_t low, high;
@@ -28,14 +28,14 @@ static _Thread_local window now;
 
 /* ---- the thread's own stack ---- */
 
-/* The system promises a gap of 128 MiB below the first thread's stack, so a
-   limit up to this can be used in full. */
+/* The system keeps a gap of 128 MiB below the first thread's stack, so a limit
+   up to this size can be used in full. */
 #define FIRST_MAX ((uintptr_t)64 << 20)
 #define PAGE ((uintptr_t)4096)
 
-/* The first thread's stack grows as it is used, up to a limit. Its highest
-   page has the path of the program. pthread_getattr_np() would read a file of
-   /proc to know that. */
+/* The first thread's stack grows as it is used, up to a limit. Its highest page
+   contains the path of the program (AT_EXECFN). pthread_getattr_np() would read
+   a file of /proc to find the stack. */
 static int find_first(uintptr_t frame)
 {
     const char *path = (const char *)(uintptr_t)getauxval(AT_EXECFN);

@@ -10,7 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define DESCRIPTORS 8 /* that are open at once */
+#define DESCRIPTORS 8 /* open at once, for nftw() */
 #define TRIES 100     /* a millisecond each */
 
 static int make_below(char *path, size_t capacity, const char *parent,
@@ -46,7 +46,7 @@ void kiln__temporary_remove(const char *path)
 {
     const struct timespec moment = {.tv_nsec = 1000000};
 
-    /* An empty one, as most are, goes without a descriptor and memory. */
+    /* Most folders are empty: rmdir() needs no descriptor and no memory. */
     if (path[0] == '\0' || rmdir(path) == 0)
         return;
     for (int i = 0; i < TRIES; i++) {
@@ -57,8 +57,8 @@ void kiln__temporary_remove(const char *path)
     }
 }
 
-/* Early after the machine's start there may be no bits. Waiting for them would
-   stop a host for as long as that takes. */
+/* Soon after the machine's start there may be no random bits. Waiting for them
+   would stop the host for as long as that takes. */
 int kiln__random_name(char name[KILN__RANDOM_NAME_SIZE])
 {
     static const char digits[] = "0123456789abcdef";

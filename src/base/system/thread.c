@@ -77,9 +77,9 @@ void kiln__condition_broadcast(kiln__condition *condition)
     (void)pthread_cond_broadcast(condition);
 }
 
-/* The new thread inherits the mask of its maker, so the signals are blocked
-   around its making: there is no moment at which it could take one. It
-   inherits how its maker computes, too. */
+/* A new thread inherits the signal mask of its creator, so signals are blocked
+   while it is created: there is no moment at which it could take one. It also
+   inherits its creator's floating-point mode. */
 static int create_masked(pthread_t *out, const pthread_attr_t *attributes,
                          void *(*run)(void *argument), void *argument)
 {
@@ -98,9 +98,9 @@ static int create_masked(pthread_t *out, const pthread_attr_t *attributes,
     return failure;
 }
 
-/* Bytes of a new thread's stack that are not its own: thread-local variables of
-   all libraries that are loaded lie there, sanitizers' alone a megabyte. glibc
-   has the number in a function that no header declares. */
+/* Bytes of a new thread's stack that it cannot use: the thread-local variables
+   of all loaded libraries are there, those of sanitizers alone take a megabyte.
+   glibc returns the number from a function that no header declares. */
 static size_t taken_from_stack(void)
 {
     size_t (*measure)(const pthread_attr_t *) = NULL;
@@ -144,7 +144,7 @@ uint32_t kiln__core_count(void)
     cpu_set_t set;
     long count = 0;
 
-    /* Machines beyond CPU_SETSIZE cores refuse the fixed set. */
+    /* Machines of more than CPU_SETSIZE cores refuse the fixed set. */
     if (sched_getaffinity(0, sizeof set, &set) == 0)
         count = CPU_COUNT(&set);
     if (count < 1)

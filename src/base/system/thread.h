@@ -26,14 +26,15 @@ void kiln__mutex_unlock(kiln__mutex *mutex);
 kiln_status kiln__condition_init(kiln__condition *condition);
 void kiln__condition_dispose(kiln__condition *condition);
 void kiln__condition_wait(kiln__condition *condition, kiln__mutex *mutex);
-/* Until kiln__clock_ns() is `deadline_ns`: then false. May return earlier. */
+/* Waits until kiln__clock_ns() is `deadline_ns`, and returns false then. May
+   return earlier. */
 int kiln__condition_wait_until(kiln__condition *condition, kiln__mutex *mutex,
                                uint64_t deadline_ns);
 void kiln__condition_signal(kiln__condition *condition);
 void kiln__condition_broadcast(kiln__condition *condition);
 
 /* Starts a thread with all signals blocked and a stack of `stack_size` bytes
-   (0: the default) beside what the C library keeps there. */
+   (0: the default), in addition to what the C library keeps on it. */
 kiln_status kiln__thread_start(pthread_t *out, size_t stack_size,
                                void *(*run)(void *argument), void *argument);
 void kiln__thread_join(pthread_t thread);

@@ -10,9 +10,9 @@
 #include "base/toolchain/tool_run.h"
 
 /*
- * Two thirds of the time that it takes for a small kernel it spends before it
- * opens its input. So where nothing but it can make the cubin, a build starts
- * it first of all, and opens the code generator meanwhile.
+ * For a small kernel ptxas spends two thirds of its time before it opens its
+ * input. So if only ptxas can make the cubin, a build starts it first, and
+ * opens the code generator in the meantime.
  */
 
 #define ARGUMENTS_MAX 10
@@ -23,7 +23,7 @@ typedef struct command {
     char level[8];
 } command;
 
-/* Full debugging of code that it optimises is what ptxas refuses. */
+/* ptxas refuses full debugging of code that it optimises. */
 unsigned kiln__cuda_level(const kiln__codegen_settings *settings)
 {
     return settings->debug_level == KILN_DEBUG_FULL ? 0 : settings->opt_level;

@@ -9,31 +9,31 @@
 #include "abi/codegen_abi.h"
 #include "base/data/array.h"
 
-/* Of tool_run.h. */
+/* From tool_run.h. */
 struct kiln__object;
 struct kiln__tool_process;
 
-/* Words of a CUDA target that choose who makes a cubin, as they stand among
-   the settings' options. With neither, nvJitLink comes first. */
+/* Words of a CUDA target that choose which tool makes a cubin, as they stand
+   among the settings' options. With neither, nvJitLink comes first. */
 #define KILN__CUDA_TOOL_NVJITLINK "tool=nvjitlink"
 #define KILN__CUDA_TOOL_PTXAS "tool=ptxas"
 
-/* How far a tool optimises, 0 to 3. */
+/* The tool's optimisation level, 0 to 3. */
 unsigned kiln__cuda_level(const kiln__codegen_settings *settings);
-/* True when the settings leave the choice open, or have made this one. */
+/* True when the settings leave the choice open, or have chosen this tool. */
 int kiln__cuda_may_use(const kiln__codegen_settings *settings,
                        const char *tool);
 
-/* Runs it over the PTX. KILN_ENOTFOUND: `path` cannot be started. */
+/* Runs ptxas on the PTX. KILN_ENOTFOUND: `path` cannot be started. */
 kiln_status kiln__ptxas_run(const kiln__codegen_settings *settings,
                             const char *path, const struct kiln__object *ptx,
                             kiln_blob *out, kiln__text *said);
-/* Starts it where it is the one that will be used, or returns NULL. */
+/* Starts ptxas if it is the tool that will be used, else returns NULL. */
 struct kiln__tool_process *kiln__ptxas_begin(
     const kiln__codegen_settings *settings);
-/* In a child of fork(): lets go of the input. */
+/* In a child of fork(): closes the input. */
 void kiln__ptxas_forget(void *begun);
-/* Ends it if it was given nothing, and frees it. NULL is fine. */
+/* Ends it if it has got no input, and frees it. NULL is fine. */
 void kiln__ptxas_drop(struct kiln__tool_process *begun);
 
 #endif /* KILN_PTXAS_H */

@@ -1,4 +1,4 @@
-/* tool_paths.c - where the tools and libraries of others are. */
+/* tool_paths.c - finds the tools and libraries of other projects. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "base/toolchain/tool_paths.h"
 
@@ -11,17 +11,19 @@
 #define NAMES_MAX 4
 #define FOLDERS_MAX 4
 
-/* How the last place to look in is searched. */
+/* Which search comes last. */
 enum { NOWHERE, PROGRAMS, LOADER };
 
 typedef struct tool {
     const char *name;
     const char *variable;
-    int names_folder; /* the variable does, not a file */
+    int names_folder; /* the variable names a folder, not a file */
     int search;
-    int is_amds;                  /* whose toolkit may have it */
+    int is_amds;                  /* whether AMD's toolkit may have it, not
+                                     NVIDIA's */
     const char *files[NAMES_MAX]; /* names of the same thing, best first */
-    /* Below a toolkit's folder, which variables of its own may name. */
+    /* Folders below a toolkit's folder. Variables of the toolkit may name
+       that. */
     const char *below[NAMES_MAX];
     const char *folders[FOLDERS_MAX];
 } tool;
@@ -161,7 +163,8 @@ static int is_file(const char *path, const tool *t)
            access(path, t->search == PROGRAMS ? X_OK : R_OK) == 0;
 }
 
-/* FOLDER of so many letters, perhaps a folder in it, and one of the names. */
+/* Tries `folder`, of `letters` characters, perhaps a folder below it, and each
+   of the file names. */
 static int is_in(char path[PATH_MAX], const tool *t, const char *folder,
                  size_t letters, const char *below)
 {
@@ -191,8 +194,8 @@ static int is_in_toolkit(char path[PATH_MAX], const tool *t)
     return 0;
 }
 
-/* An empty part of PATH is the folder that the process happens to be in, where
-   nobody means a compiler to be. */
+/* An empty part of PATH means the current folder, where nobody expects a
+   compiler: it is skipped. */
 static int is_in_search_path(char path[PATH_MAX], const tool *t)
 {
     const char *at = value_of("PATH");

@@ -1,4 +1,4 @@
-/* tool_paths.h - where the tools and libraries of others are. */
+/* tool_paths.h - finds the tools and libraries of other projects. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #ifndef KILN_BASE_TOOLCHAIN_TOOL_PATHS_H
 #define KILN_BASE_TOOLCHAIN_TOOL_PATHS_H
@@ -7,15 +7,15 @@
 #include <stddef.h>
 
 /*
- * What takes part in an artifact beside the code generator. Both libraries
- * look: libkiln-codegen to use it, libkiln to know whether what made an entry
- * is what is here. So both must find the same, and nothing is opened or
- * started to find it.
+ * The tools that take part in making an artifact, besides the code generator.
+ * Both libraries search for them: libkiln-codegen to use them, libkiln to know
+ * whether the tool that made an entry is the one installed here. So both must
+ * find the same file, and the search opens and starts nothing.
  *
  * A variable of Kiln's names the file, or the folder of a library's bitcode;
- * "off" says that the tool is not to be used. Otherwise the toolkit that
- * CUDA_PATH or CUDA_HOME, of AMD's ROCM_PATH or HIP_PATH names, then the usual
- * folders, then the search path.
+ * "off" means that the tool is not to be used. Without the variable, the search
+ * goes through the toolkit that CUDA_PATH or CUDA_HOME names (for AMD's tools
+ * ROCM_PATH or HIP_PATH), then the usual folders, then the search path.
  */
 enum {
     KILN__TOOL_NVJITLINK,
@@ -30,9 +30,9 @@ enum {
     KILN__TOOL_COUNT
 };
 
-/* Its word in what an entry says about who made it, "ptxas". */
+/* The tool's name in the identity of an entry's makers, "ptxas". */
 const char *kiln__tool_name(int tool);
-/* The tool of that name, or -1. */
+/* Returns the tool of that name, or -1. */
 int kiln__tool_named(const char *name, size_t size);
 
 typedef enum kiln__tool_place {
@@ -42,10 +42,10 @@ typedef enum kiln__tool_place {
 } kiln__tool_place;
 
 kiln__tool_place kiln__tool_find(char path[PATH_MAX], int tool);
-/* Of a library, newest first; NULL-terminated. */
+/* Sonames of a library, newest first; NULL-terminated. */
 const char *const *kiln__tool_sonames(int tool);
 
-/* For messages: the variable, the file, and a folder that it may be in. */
+/* For messages: the variable, the file, and a folder where it may be. */
 const char *kiln__tool_variable(int tool);
 const char *kiln__tool_file(int tool);
 const char *kiln__tool_folder(int tool);

@@ -1,4 +1,4 @@
-/* tool_run.c - a tool of another as a process: bytes in, bytes out. */
+/* tool_run.c - runs an external tool as a process: bytes in, bytes out. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "base/toolchain/tool_run.h"
 
@@ -22,25 +22,26 @@
 #include "base/system/thread.h"
 
 #define OUTPUT_MAX ((size_t)1 << 30)
-#define SAID_MAX ((size_t)64 << 10) /* of messages, the first */
+#define SAID_MAX ((size_t)64 << 10) /* only so much of the messages is kept */
 #define ARGUMENTS_MAX 48
 
-#define INPUT_FD 3 /* the first, in the tool's process */
+#define INPUT_FD 3 /* the first one in the tool's process */
 
 typedef struct workplace {
     int inputs[KILN__RUN_INPUTS_MAX]; /* memory files, or -1 */
     size_t count;
-    int printed[2]; /* pipe of what the tool prints, or -1 */
+    int printed[2]; /* pipe for what the tool prints, or -1 */
     kiln__process process;
     bool is_running;
     char folder[PATH_MAX - 16];
     char output[PATH_MAX];
-    char late[PATH_MAX]; /* a FIFO, until its bytes are a file */
-    int late_fd;         /* for both, or -1 */
+    char late[PATH_MAX]; /* path of a FIFO, until its bytes are a file */
+    int late_fd;         /* the FIFO, open for reading and writing, or -1 */
     kiln__text *said;
 } workplace;
 
-/* A tool that cannot be run is as good as absent, unless that may pass. */
+/* A tool that cannot be run counts as absent, unless the failure is
+   temporary. */
 static kiln_status failed(workplace *w, const char *what)
 {
     const kiln_status status = kiln__passing_status(errno, KILN_ENOTFOUND);
@@ -72,13 +73,13 @@ static bool write_all(int fd, const char *bytes, size_t size)
     return size == 0;
 }
 
-/* Away from the numbers that the tool's process is given. */
+/* Moves a descriptor above the numbers that the tool's process is given. */
 static bool move_up(int *fd)
 {
     return kiln__descriptor_lift(fd, INPUT_FD + KILN__RUN_INPUTS_MAX) != 0;
 }
 
-/* Tools read it from its beginning, since they open it anew. */
+/* Tools open the file anew, so they read it from its beginning. */
 static bool open_input(workplace *w, size_t i, const kiln__object *input)
 {
     w->inputs[i] = memfd_create("input", MFD_CLOEXEC);
@@ -102,7 +103,8 @@ static kiln_status open_workplace(workplace *w, const kiln__tool_command *run)
     return KILN_OK;
 }
 
-/* A child of fork() may look between the two. */
+/* Clears the variable first: a child of fork() may look between the two
+   steps. */
 static void close_fd(int *fd)
 {
     const int old = *fd;
@@ -142,7 +144,7 @@ static int start(workplace *w, const kiln__tool_command *run)
             arguments[count] = w->output;
         else if (strcmp(run->arguments[count], KILN__RUN_LATE) == 0)
             arguments[count] = w->late;
-        else /* posix_spawn leaves them as they are */
+        else /* posix_spawn does not change the strings */
             memcpy(&arguments[count], &run->arguments[count],
                    sizeof arguments[count]);
     }
@@ -158,8 +160,9 @@ static int64_t now_ms(void)
 
 enum { CAME, ENDED, TOO_LATE };
 
-/* The end of the process is what counts: who else has the pipe open, a child
-   of a fork() in a bad moment say, is not waited for. */
+/* Waits for a message or the end of the process. The end of the process
+   decides: another holder of the pipe, such as a child that was forked at a bad
+   moment, is not waited for. */
 static int await_message(const workplace *w, int64_t end)
 {
     struct pollfd both[2] = {{.fd = w->printed[0], .events = POLLIN},
@@ -176,8 +179,8 @@ static int await_message(const workplace *w, int64_t end)
     return both[0].revents == 0 ? ENDED : CAME;
 }
 
-/* Until the tool has ended; keeps the first of it. False: it has not by the
-   end of the time. */
+/* Reads until the tool has ended, and keeps the first part. False: the tool has
+   not ended in time. */
 static bool read_messages(workplace *w, int limit_ms)
 {
     const int64_t end = now_ms() + limit_ms;
@@ -199,19 +202,19 @@ static bool read_messages(workplace *w, int limit_ms)
     return true;
 }
 
-/* For want of memory, or beyond a limit that the host has set. */
+/* Ended for want of memory, or by a limit that the host has set. */
 static bool is_from_outside(int number)
 {
     return number == SIGKILL || number == SIGXFSZ || number == SIGXCPU;
 }
 
-/* What is done to a tool is no verdict of its. */
+/* A tool that was stopped from outside has not failed by itself. */
 static kiln_status ended(workplace *w)
 {
     siginfo_t info;
 
-    /* A host that reaps every child leaves nothing to ask: then the output
-       alone tells. */
+    /* If the host reaps every child, the exit status is lost: then only the
+       output tells. */
     if (kiln__process_wait(&w->process, &info, 0) == KILN__PROCESS_UNKNOWN ||
         (info.si_code == CLD_EXITED && info.si_status == 0))
         return KILN_OK;
@@ -334,13 +337,15 @@ kiln_status kiln__run_tool(const kiln__tool_command *run, kiln_blob *out,
     return said->failed ? KILN_ENOMEM : status;
 }
 
-/* ---- an input that comes later ----
+/*
+ * ---- an input that comes later ----
  *
- * The tool is given a FIFO, which this side holds open for both, so neither
- * opening it nor asking who reads it ever blocks; when this process goes, the
- * tool finds the end. Some tools open their input twice: so all of it is a
- * file, too, which takes the FIFO's name before a byte is in the FIFO. Whenever
- * the tool opens that name, it reads the whole.
+ * The tool is given a FIFO. This process holds it open for reading and writing,
+ * so that neither opening it nor finding out who reads it ever blocks; if this
+ * process dies, the tool reads the end of the file. Some tools open their input
+ * twice: so the whole input is also written to a file, which takes the FIFO's
+ * name before a byte is in the FIFO. A tool that opens that name at any time
+ * reads everything.
  */
 
 struct kiln__tool_process {
@@ -394,7 +399,8 @@ static bool make_file(const workplace *w, const kiln__object *input)
     return false;
 }
 
-/* Waits for room in the FIFO. False: the tool has ended, or time is over. */
+/* Waits for room in the FIFO. False: the tool has ended, or the time is
+   over. */
 static bool await_room(workplace *w, int64_t end)
 {
     struct pollfd both[2] = {{.fd = w->late_fd, .events = POLLOUT},
@@ -407,7 +413,7 @@ static bool await_room(workplace *w, int64_t end)
     return found > 0 && (both[1].revents & POLLHUP) == 0;
 }
 
-/* A tool that has found the file reads nothing here, and ends. */
+/* A tool that opened the file instead reads nothing here, and ends. */
 static void fill_late(workplace *w, const kiln__object *input, int limit_ms)
 {
     const int64_t end = now_ms() + limit_ms;
