@@ -15,8 +15,7 @@
 #include "base/system/descriptor.h"
 #include "base/system/passing.h"
 
-#define NOTES_MAX ((size_t)4096) /* of one segment; the rest is not searched \
-                                  */
+#define NOTES_MAX ((size_t)4096) /* of one segment; more are not searched */
 #define SEGMENTS_MAX 64
 
 /* ---- notes ---- */

@@ -80,8 +80,9 @@ static void child(void)
 
 /* Installs the handlers, once for the process; a caller that has no memory for
    it leaves it to the next caller. In a child of fork() the thread that was
-   installing them may not exist; while installation was not complete, no
-   handler has taken locks for the child. */
+   installing them may not exist: so a child, which has another process id,
+   installs them itself. Until they are installed, no handler takes locks for a
+   child. */
 static int install(void)
 {
     enum { NOBODY = 0, DONE = -1 }; /* else the process id of the installer */

@@ -22,8 +22,8 @@ typedef struct tool {
     int is_amds;                  /* whether AMD's toolkit may have it, not
                                      NVIDIA's */
     const char *files[NAMES_MAX]; /* names of the same thing, best first */
-    /* Folders below a toolkit's folder. Variables of the toolkit may name
-       that. */
+    /* Folders below the toolkit's folder, which the toolkit's variables
+       name. */
     const char *below[NAMES_MAX];
     const char *folders[FOLDERS_MAX];
 } tool;
@@ -194,8 +194,8 @@ static int is_in_toolkit(char path[PATH_MAX], const tool *t)
     return 0;
 }
 
-/* An empty part of PATH means the current folder, where nobody expects a
-   compiler: it is skipped. */
+/* Only absolute parts of PATH are searched: an empty one means the current
+   folder, where nobody expects a compiler. */
 static int is_in_search_path(char path[PATH_MAX], const tool *t)
 {
     const char *at = value_of("PATH");
