@@ -14,11 +14,12 @@
 #include "base/options.h"
 
 /*
- * What an option says comes first, then what its variable says, then the
- * default. An option that is zero or "" says nothing, like a variable that is
- * empty. No file is opened here: folders are looked at when they are first
- * needed. A path that is relative is so to the folder in which the process is
- * now: where it goes later, the cache stays.
+ * An option has precedence over its variable, and the variable over the
+ * default. An option that is zero or "" is not set, nor is a variable that is
+ * empty. This file opens no files: folders are looked at when they are first
+ * needed. Relative paths are resolved against the folder in which the process
+ * is now, so that the cache stays where it is when the process changes its
+ * folder.
  */
 
 #define DEFAULT_SIZE ((uint64_t)2 << 30)
@@ -27,7 +28,7 @@
 #define DEFAULT_MEM_SIZE ((uint64_t)256 << 20)
 #define DEFAULT_WAIT_MS ((uint64_t)30 * 1000)
 
-/* A name becomes a part of a path. */
+/* The name becomes a part of a path. */
 #define NAME_SPACE_MAX 64
 
 /* ---- numbers ---- */
@@ -151,7 +152,7 @@ static kiln_status read_lock(kiln__cache_settings *settings, uint8_t option,
 
 #define ALL_TIERS ((UINT32_C(1) << KILN_TIER_COUNT) - 1)
 
-/* Which tier has the name, or KILN_TIER_COUNT. */
+/* Returns the tier of that name, or KILN_TIER_COUNT. */
 static uint32_t find_tier(const char *name, size_t size)
 {
 #define TEXT(name, text) text,
@@ -196,8 +197,8 @@ static kiln_status read_tiers(kiln__cache_settings *settings, uint32_t option,
 
 /* ---- users ---- */
 
-/* The number of a user at `text`, behind which a ',' or the end must be; its
-   length, or 0. */
+/* Reads the number of a user at `text`, which must be followed by ',' or the
+   end. Returns its length, or 0. */
 static size_t read_user(uid_t *out, const char *text)
 {
     uint64_t user = 0;
@@ -205,7 +206,7 @@ static size_t read_user(uid_t *out, const char *text)
 
     for (; kiln__is_digit(text[size]) && user <= UINT32_MAX; size++)
         user = user * 10 + (uint64_t)(text[size] - '0');
-    /* The highest is nobody's: it means "no change" to the system. */
+    /* The highest number is no user: it means "no change" to the system. */
     if (user >= UINT32_MAX || (text[size] != ',' && text[size] != '\0'))
         return 0;
     *out = (uid_t)user;
@@ -254,8 +255,8 @@ static kiln_status copy(char **out, const kiln__cache_settings *settings,
     return text && !*out ? KILN_ENOMEM : KILN_OK;
 }
 
-/* One path, or of a list the one that begins here. Where the process is in no
-   folder, it stays as it is. */
+/* Adds one path, or the first path of a list, made absolute. If the current
+   folder does not exist, it stays as it is. */
 static void add_path(kiln__text *out, const char *path, size_t size)
 {
     if (size > 0 && *path != '/') {
@@ -284,7 +285,7 @@ static void add_paths(kiln__text *out, const char *list)
     }
 }
 
-/* As copy(), of a path, or of a list of them. */
+/* As copy(), for a path or a list of paths. */
 static kiln_status copy_path(char **out, const kiln__cache_settings *settings,
                              const char *path, int is_list)
 {
@@ -304,7 +305,7 @@ static kiln_status copy_path(char **out, const kiln__cache_settings *settings,
     return status;
 }
 
-/* FOLDER + `behind`, or NULL when out of memory. */
+/* Returns `folder` followed by `behind`, or NULL when out of memory. */
 static char *join(const kiln__cache_settings *settings, const char *folder,
                   const char *behind)
 {
@@ -316,7 +317,7 @@ static char *join(const kiln__cache_settings *settings, const char *folder,
     return path;
 }
 
-/* XDG folders must be absolute; others are as if they were not set. */
+/* XDG folders must be absolute; others count as not set. */
 static int is_absolute(const char *folder)
 {
     return folder && *folder == '/';
@@ -369,7 +370,7 @@ static int is_name(const char *text)
 
     if (size == 0 || size > NAME_SPACE_MAX || *text == '.')
         return 0;
-    /* Would look like the folder of a format. */
+    /* It would look like the folder of a format. */
     if (*text == 'v' && kiln__is_digit(text[1]))
         return 0;
     return strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"

@@ -14,27 +14,30 @@ typedef struct kiln__cache_settings {
     kiln_alloc alloc;
     int32_t mode; /* KILN_CACHE_MODE_..., never DEFAULT */
     int locks;
-    uint32_t tiers_off; /* 1 << KILN_TIER_... */
+    uint32_t tiers_off; /* bits 1 << KILN_TIER_... */
     uint64_t max_size;
     uint64_t max_entries;
     uint64_t max_age_s;
     uint64_t mem_size;
     uint64_t wait_ms;
-    char *directory;       /* or NULL: there is no disk, `why_not` says why */
-    int is_given;          /* `directory` was, and is not the default */
-    const char *why_not;   /* static */
+    char *directory;       /* NULL: there is no disk store, and `why_not` gives
+                              the reason */
+    int is_given;          /* whether `directory` was given and is not the
+                              default */
+    const char *why_not;   /* a static string */
     char *local_directory; /* or NULL */
     int local_is_given;
     char *search_path; /* or NULL */
-    uid_t *trusted;    /* users whose folders and packs there are used */
+    uid_t *trusted;    /* users whose folders and packs on the search path are
+                          used */
     size_t trusted_count;
     char *salt;       /* or NULL */
     char *name_space; /* or NULL */
     char *trace;      /* or NULL */
 } kiln__cache_settings;
 
-/* `options` may be NULL. KILN_EINVAL names the member or the variable whose
-   value cannot be used. */
+/* `options` may be NULL. KILN_EINVAL, with an error that names the member or
+   variable whose value cannot be used. */
 kiln_status kiln__cache_settings_new(kiln__cache_settings **out,
                                      const kiln_alloc *alloc,
                                      const kiln_cache_options *options,

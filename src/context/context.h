@@ -1,4 +1,4 @@
-/* context.h - the context's members, and who owns each. */
+/* context.h - the context's members, and which file owns each. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #ifndef KILN_CONTEXT_CONTEXT_H
 #define KILN_CONTEXT_CONTEXT_H
@@ -16,8 +16,8 @@
 
 #define KILN__QUIET_RANKS 64
 
-/* Set up in this order and torn down in the reverse; each module knows the
-   inside of its own state only. */
+/* Members are set up in this order and torn down in reverse order. Each file
+   knows only the inside of its own state. */
 struct kiln_context {
     kiln_alloc alloc;
     kiln_host_ops host; /* missing members are NULL */
@@ -30,15 +30,15 @@ struct kiln_context {
     uint32_t codegen_mode;            /* KILN_CODEGEN_..., never DEFAULT */
     char *codegen_worker;             /* path of the program, or NULL */
     uint64_t codegen_memory;          /* 0: no bound */
-    int offline_only;                 /* of kiln_context_options */
+    int offline_only;                 /* as in kiln_context_options */
     uint64_t codegen_timeout_ns;      /* UINT64_MAX: none */
     atomic_int codegen_worker_state;  /* codegen_place.c */
-    atomic_int codegen_worker_starts; /* that failed, in a row */
+    atomic_int codegen_worker_starts; /* starts that failed in a row */
     char *import_path;  /* KILN_PATH: folders separated by ':', or NULL */
-    char *spirv_driver; /* the only one of backend spirv, or NULL */
+    char *spirv_driver; /* the only driver of backend spirv, or NULL */
     struct kiln__cache_settings *cache; /* cache_settings.h */
     kiln__fork_list fork;               /* locks to hold across fork() */
-    /* ranks.c: until when those that did not answer are left alone. */
+    /* ranks.c: until when ranks that did not answer are not asked. */
     _Atomic uint64_t quiet_ranks[KILN__QUIET_RANKS];
 
     _Atomic(struct kiln__roots *) roots; /* host_objects.c */
@@ -57,29 +57,35 @@ struct kiln_context {
     kiln_frontend *language;                         /* frontend/language.c */
     const struct kiln__names *names;                 /* the same; types.h */
     struct kiln__trace *trace;                       /* trace.c; NULL: off */
-    struct kiln__workers *workers;  /* workers.c; last: running work uses
-                                       everything above */
-    struct kiln__workers *fetchers; /* the same; may give work to those */
+    struct kiln__workers *workers;  /* workers.c; set up last, because running
+                                       tasks use everything above */
+    struct kiln__workers *fetchers; /* workers.c; its tasks may submit work to
+                                       `workers` */
 };
 
-/* A frontend as registered; frontends.c. */
+/* A registered frontend; frontends.c. */
 struct kiln_frontend {
     kiln_context *context;
     kiln_frontend_ops ops; /* missing members are NULL */
     char *name;
     void *self;
     struct kiln__held_world *held; /* under the registry's lock */
-    unsigned changes;              /* the same: under way; worlds.c */
-    _Atomic uint64_t newest_shown; /* written under the same: the world before
-                                      the first of them, or UINT64_MAX */
-    _Atomic uint64_t seen_world;   /* the latest that it told */
-    _Atomic uint64_t oldest_world; /* in use, when a collection began */
-    uint64_t unnoted; /* under the tiers' lock: a world whose changes no
-                         memory was left to note */
+    unsigned changes;              /* how many changes are under way (worlds.c);
+                                      under the registry's lock */
+    _Atomic uint64_t newest_shown; /* the world before the first of those
+                                      changes, or UINT64_MAX; written under the
+                                      registry's lock */
+    _Atomic uint64_t seen_world;   /* the latest world that the frontend
+                                      returned */
+    _Atomic uint64_t oldest_world; /* the oldest world in use when a collection
+                                      began */
+    uint64_t unnoted; /* a world whose changes could not be noted for want of
+                         memory; under the tiers' lock */
     kiln_frontend *next;
 };
 
-/* A generic function; one per frontend and name; lives with the context. */
+/* A generic function. There is one per frontend and name; it lives with the
+   context. */
 struct kiln_function {
     kiln_frontend *frontend;
     char *name; /* "main.saxpy" */
@@ -106,23 +112,23 @@ typedef enum kiln__count {
 
 kiln_status kiln__counters_new(kiln_context *context);
 void kiln__counters_free(kiln_context *context);
-/* Adds one request and its outcome in the calling thread's own block: no
-   lock, no shared line. A thread's first call may allocate; out of memory
-   falls back to a shared atomic block. */
+/* Adds one request and its outcome in the calling thread's own block, without a
+   lock or a shared cache line. A thread's first call may allocate; if that
+   fails, a shared atomic block is used. */
 void kiln__count_request(kiln_context *context, int32_t tier,
                          kiln__count outcome);
 void kiln__count_stage(kiln_context *context, int32_t stage,
                        uint64_t nanoseconds);
 void kiln__count_invalidated(kiln_context *context, uint64_t count);
-/* Entries and bytes held; deltas may be negative. */
+/* Adds to the entries and bytes held; deltas may be negative. */
 void kiln__count_held(kiln_context *context, int32_t tier, int64_t entries,
                       int64_t bytes);
-/* Whether an entry that was read several times turned out to be worth keeping,
-   and what one reading saved. */
+/* Counts whether an entry that was read several times was found worth keeping,
+   and the time that one reading saved. */
 void kiln__count_judged(kiln_context *context, int32_t tier, int is_kept);
 void kiln__count_saved(kiln_context *context, int32_t tier,
                        uint64_t nanoseconds);
-/* What a tier had to do with stores. */
+/* Counters of a tier's use of stores. */
 enum {
     KILN__STORE_HITS,
     KILN__STORE_PUTS,
@@ -135,7 +141,7 @@ enum {
     KILN__STORE_MISSES, /* + KILN_MISS_... */
     KILN__STORE_COUNT_END = KILN__STORE_MISSES + KILN_MISS_COUNT
 };
-/* Adds to two of the counters; values may be negative. */
+/* Adds to two of these counters; values may be negative. */
 void kiln__count_store(kiln_context *context, int32_t tier, int first,
                        int64_t first_value, int second, int64_t second_value);
 /* Counts the stage and tells the host's event callback. */
@@ -145,16 +151,17 @@ void kiln__stage_ended(kiln_context *context, int32_t stage, const char *name,
 /* ---- workers.c: Kiln's own compiling threads ---- */
 kiln_status kiln__workers_new(kiln_context *context);
 void kiln__workers_free(kiln_context *context); /* waits for running work */
-/* Queues run(env) for a worker; starts one while fewer than the limit run. */
+/* Queues run(env) for a worker; starts a worker while fewer than the limit
+   exist. */
 kiln_status kiln__workers_submit(kiln_context *context, void (*run)(void *env),
                                  void *env, kiln_error **error);
 /* The same for threads that wait for other processes of the job. */
 kiln_status kiln__fetchers_submit(kiln_context *context, void (*run)(void *env),
                                   void *env, kiln_error **error);
-/* True when somebody else's work is queued. */
+/* True when other work is queued. */
 int kiln__workers_have_more(kiln_context *context);
-/* Called on a worker that will never come back (a fatal error in LLVM):
-   gives its place to a new worker and parks the thread for ever. */
+/* Called on a worker that will never return (after a fatal error in LLVM):
+   gives its place to a new worker and lets the thread sleep for ever. */
 _Noreturn void kiln__workers_park(kiln_context *context);
 
 #endif /* KILN_CONTEXT_CONTEXT_H */

@@ -1,4 +1,4 @@
-/* counters.c - what the tiers did, counted without a shared line. */
+/* counters.c - counts what the tiers do, without shared cache lines. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <pthread.h>
 #include <stdatomic.h>
@@ -11,18 +11,18 @@
 
 /*
  * Each thread adds to a block of its own, which it finds through a small
- * thread-local table. Blocks belong to the context and are only ever added to
- * its list, by compare and swap, until the context ends. So a thread may end
- * first and what it counted stays; a later thread of the same pthread_t takes
- * its block over, which bounds their number by the threads alive at once.
+ * thread-local table. Blocks belong to the context; they are added to its list
+ * by compare and swap, and removed only when the context ends. So the counts of
+ * a thread that has ended stay. A later thread with the same pthread_t takes
+ * over its block, so that there are no more blocks than threads alive at once.
  *
  * A context is known by a serial number that is never given twice: a
- * thread-local slot that points into a context long ended has a serial that no
- * context asks for, and is never followed.
+ * thread-local slot that points into a context that has ended has a serial
+ * number that no context uses, so its pointer is never followed.
  *
  * A counter has one writer, so adding is a relaxed load and a relaxed store.
- * Only the shared block, for threads that could get none of their own, is
- * added to with atomic operations.
+ * Atomic additions are needed only for the shared block, which serves threads
+ * that could not get a block of their own.
  */
 
 #define CACHE_LINE 64
@@ -49,12 +49,12 @@ typedef struct block {
     atomic_uint_fast64_t invalidated;
     pthread_t owner;
     struct block *next;
-    void *memory; /* what was allocated; the block is aligned inside */
+    void *memory; /* the allocation; the block is aligned inside it */
 } block;
 
 struct kiln__counters {
     uint64_t serial;
-    _Atomic(block *) blocks; /* release in block_add, acquire in readers */
+    _Atomic(block *) blocks; /* released in block_add(), acquired by readers */
     block shared;
 };
 
@@ -67,7 +67,7 @@ static const char *const miss_names[] = {KILN_MISS_MAP(NAME)};
 #define BLOCK_SIZE \
     ((sizeof(block) + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE + CACHE_LINE)
 
-/* A thread that works with several contexts at once keeps each in its slot. */
+/* A thread that works with several contexts has a slot for each. */
 #define SLOT_COUNT 4
 
 typedef struct slot {
@@ -138,8 +138,8 @@ static void block_add(struct kiln__counters *counters, block *added)
 static block *block_find(kiln_context *context)
     __attribute__((noinline, cold)); /* off the hit path */
 
-/* Only the thread itself adds blocks that it owns, so between the search and
-   the addition nobody else can. */
+/* Only the thread itself adds blocks that it owns, so no other thread can add
+   one between the search and the addition. */
 static block *block_find(kiln_context *context)
 {
     struct kiln__counters *counters = context->counters;
@@ -158,7 +158,7 @@ static block *block_find(kiln_context *context)
     return found;
 }
 
-/* Returns the thread's block; NULL: use the shared one. */
+/* Returns the thread's block; NULL: use the shared block. */
 static inline block *block_get(kiln_context *context)
 {
     const uint64_t serial = context->counters->serial;
@@ -181,8 +181,8 @@ static void add_shared(atomic_uint_fast64_t *counter, uint64_t value)
     atomic_fetch_add_explicit(counter, value, memory_order_relaxed);
 }
 
-/* Adds to two counters of whichever block this thread may write; each is
-   named by a member of the block. */
+/* Adds to two counters of the block that this thread may write. The counters
+   are named as members of the block. */
 #define ADD(context, first, first_value, second, second_value) \
     do { \
         block *b = block_get(context); \
@@ -346,7 +346,7 @@ void kiln_statistics_get(kiln_statistics *out, const kiln_context *context)
     out->size = size;
 }
 
-/* Reasons that never came up are left out. */
+/* Reasons with count 0 are left out. */
 static void render_store(kiln__text *text, const kiln_store_statistics *store)
 {
     const char *separator = "";

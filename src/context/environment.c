@@ -1,4 +1,4 @@
-/* environment.c - the environment variables, read once per context. */
+/* environment.c - reads the environment variables, once per context. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "context/environment.h"
 
@@ -11,11 +11,10 @@
 #include "kiln/context.h"
 
 /*
- * Nothing else in the library asks the environment, but tool_paths.c for the
- * places of tools and tool_run.c for that of their output, on both sides of the
- * border. Variables of a process
- * that runs with more rights than its user are not believed
- * (secure_getenv). An empty value counts as none.
+ * Other code of the library reads only two things from the environment:
+ * tool_paths.c the places of tools, and tool_run.c the folder for their output,
+ * on both sides of the border. In a process with more rights than its user no
+ * variable is used (secure_getenv). An empty value counts as not set.
  */
 
 static const kiln_environment_variable variables[] = {

@@ -5,9 +5,9 @@
 
 #include "kiln/error.h"
 
-#define KILN__THREADS_MAX 1024u /* of a pool */
+#define KILN__THREADS_MAX 1024u /* of one pool */
 
-/* What is said about the cache, as it stands there; NULL: nothing. */
+/* Values of the variables about the cache; NULL: not set. */
 typedef struct kiln__cache_variables {
     const char *mode;
     const char *directory;
@@ -28,7 +28,7 @@ typedef struct kiln__cache_variables {
     const char *cache_home;        /* XDG_CACHE_HOME */
     const char *runtime_directory; /* XDG_RUNTIME_DIR */
     const char *temporary;         /* TMPDIR */
-    int is_privileged; /* the process has more rights than its user */
+    int is_privileged; /* whether the process has more rights than its user */
 } kiln__cache_variables;
 
 typedef struct kiln__environment {
@@ -36,7 +36,8 @@ typedef struct kiln__environment {
     uint32_t threads;         /* 0: not set */
     const char *codegen_path; /* borrowed from the environment, or NULL */
     const char *import_path;  /* borrowed from the environment, or NULL */
-    const char *codegen;      /* as it stands there, or NULL; so are: */
+    const char *codegen;      /* the variable's text, or NULL; the same holds
+                                 for the next four */
     const char *codegen_worker;
     const char *codegen_timeout;
     const char *codegen_memory;
@@ -44,15 +45,16 @@ typedef struct kiln__environment {
     kiln__cache_variables cache; /* borrowed from the environment */
 } kiln__environment;
 
-/* KILN_EINVAL names the variable whose value cannot be used. */
+/* KILN_EINVAL, with an error that names the variable whose value cannot be
+   used. */
 kiln_status kiln__environment_read(kiln__environment *out, kiln_error **error);
 
-/* What a backend's own variable says now; NULL: nothing. Borrowed from the
-   environment. */
+/* Returns the value of a backend's own variable; NULL: not set. Borrowed from
+   the environment. */
 const char *kiln__environment_text(const char *name);
 
-/* Variables whose names begin so and that nothing reads, one after the other:
-   "NAME=value", or NULL behind the last one. `*at` begins as 0. */
+/* Returns the next variable that begins with `prefix` and that nothing reads,
+   as "NAME=value"; NULL after the last one. `*at` begins as 0. */
 const char *kiln__environment_unknown(const char *prefix, size_t *at);
 
 #endif /* KILN_ENVIRONMENT_H */

@@ -1,5 +1,5 @@
-/* host_objects.c - host objects that code refers to: resolved, and kept in
- * place. */
+/* host_objects.c - resolves host objects that code refers to, and roots
+ * them. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "context/host_objects.h"
 
@@ -11,16 +11,17 @@
 
 /*
  * Between resolve() and root() a collector may move the object. So the host is
- * asked once more when it is rooted: the same answer is then good until it is
- * let go, another one begins anew.
+ * asked again after root(): if the answer is the same, it is valid until
+ * unroot(); if not, the object is unrooted and the procedure starts again.
  *
- * A loaded kernel's roots go when it is unloaded. Those of an artifact go with
- * it; but it may outlive its context, whose host is not called any more then.
- * Such roots have a second reference in a list of the context, and whoever
- * comes first lets go: the artifact's last user or the context's end.
+ * The roots of a loaded kernel are released when it is unloaded. Those of an
+ * artifact are released with it; but the artifact may outlive its context, and
+ * the host must not be called then. Such roots have a second reference in a
+ * list of the context. They are released by whichever ends first, the
+ * artifact's last user or the context.
  */
 
-#define TURNS_MAX 64 /* an object that moves each time is never still */
+#define TURNS_MAX 64 /* gives up on an object that keeps moving */
 
 enum { ROOTED, LETTING_GO, GONE };
 
@@ -30,19 +31,19 @@ typedef struct root {
 } root;
 
 struct kiln__roots {
-    kiln_context *context; /* good while it is ROOTED */
-    kiln__arena arena;     /* of all this, over malloc */
+    kiln_context *context; /* valid while the state is ROOTED */
+    kiln__arena arena;     /* holds all of this; over malloc */
     atomic_uint references;
     atomic_int state;
-    kiln__roots *next; /* of the context's list */
+    kiln__roots *next; /* in the context's list */
     size_t count;
     root *items;
 };
 
 /* ---- the host ---- */
 
-/* Statuses that are remembered elsewhere would hide an object that is there
-   the next time; so all of them are one that is not. */
+/* Other failures of the host count as "not there", because a remembered status
+   would hide an object that can be found the next time. */
 static kiln_status ask(void **address, const kiln_context *context,
                        const char *user, const char *name, kiln_error **error)
 {
@@ -131,7 +132,7 @@ static void release(kiln__roots *roots)
     if (atomic_fetch_sub_explicit(&roots->references, 1,
                                   memory_order_acq_rel) != 1)
         return;
-    arena = roots->arena; /* it holds the roots, too */
+    arena = roots->arena; /* the arena holds the roots, too */
     kiln__arena_dispose(&arena);
 }
 
@@ -189,7 +190,8 @@ void kiln__roots_let_go(kiln__roots *roots)
             unroot(roots->context, &roots->items[i - 1]);
         atomic_store(&roots->state, GONE);
     }
-    /* Another thread is at it: the context must not end before it is done. */
+    /* Another thread is releasing them: the context must not end before it is
+       done. */
     while (atomic_load(&roots->state) != GONE)
         sched_yield();
 }

@@ -1,11 +1,11 @@
-/* host_ops.c - the functions that the host gave. */
+/* host_ops.c - reads the callbacks that the host gave. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "base/error.h"
 #include "base/options.h"
 #include "base/system/stack.h"
 #include "context/context.h"
 
-/* A bracket of which one side is missing is no bracket. */
+/* A pair of callbacks with one missing is not used. */
 static void drop_half_pairs(kiln_host_ops *host)
 {
     if (!host->blocking_enter || !host->blocking_leave) {

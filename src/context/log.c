@@ -1,4 +1,4 @@
-/* log.c - lines and events for the host. */
+/* log.c - passes log lines and events to the host. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "context/log.h"
 
@@ -7,8 +7,8 @@
 
 #include "context/context.h"
 
-/* A line is cut here: logging allocates nothing, so that it works when
-   memory is what ran out. */
+/* Longer lines are cut: logging allocates nothing, so that it works when memory
+   has run out. */
 #define LINE_SIZE 1024
 
 struct kiln__held_line {
@@ -17,7 +17,7 @@ struct kiln__held_line {
     struct kiln__held_line *next;
 };
 
-static _Thread_local kiln__held_lines *held; /* of this thread, innermost */
+static _Thread_local kiln__held_lines *held; /* of this thread; the innermost */
 
 void kiln__log_hold(kiln__held_lines *lines)
 {

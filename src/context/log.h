@@ -1,4 +1,4 @@
-/* log.h - lines and events for the host. */
+/* log.h - passes log lines and events to the host. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #ifndef KILN_LOG_H
 #define KILN_LOG_H
@@ -8,22 +8,22 @@
 void kiln__log(kiln_context *context, int32_t level, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* The host's brackets around a wait; nothing when it gave none. */
+/* Call the host's callbacks around a wait, if it gave any. */
 void kiln__blocking_enter(const kiln_context *context);
 void kiln__blocking_leave(const kiln_context *context);
-/* The same on a thread of Kiln's: only one that the host knows is bracketed. */
+/* The same on a thread of Kiln's, if the host knows the thread. */
 void kiln__own_blocking_enter(const kiln_context *context);
 void kiln__own_blocking_leave(const kiln_context *context);
 
-/* Lines that wait: a host's callback may do anything, and must not be called
-   with a lock held. */
+/* Lines that are kept for later, because a host's callback may do anything and
+   must not be called with a lock held. */
 typedef struct kiln__held_lines {
     struct kiln__held_line *first, *last;
     struct kiln__held_lines *outer;
 } kiln__held_lines;
 
-/* Until they are let go, this thread's lines are kept; without memory they are
-   lost. May be nested. */
+/* Between these calls the lines of this thread are kept; without memory they
+   are lost. May be nested. */
 void kiln__log_hold(kiln__held_lines *lines);
 void kiln__log_let_go(kiln__held_lines *lines, const kiln_context *context);
 

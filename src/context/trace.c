@@ -1,4 +1,4 @@
-/* trace.c - a timeline in Chrome's trace event format. */
+/* trace.c - writes a timeline in Chrome's trace event format. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "context/trace.h"
 
@@ -19,23 +19,24 @@
 #include "context/log.h"
 
 /*
- * The file is a JSON array of events, one a line, and always whole: whoever
- * adds one writes it over the bracket at the end, with a new bracket behind
- * it, in one write. So a process may end at any moment, and several contexts,
- * processes and children of fork() may write to one file. They take turns by
- * a lock of the file (flock), each through a description of its own.
+ * The file is a JSON array of events, one a line, and always complete: an event
+ * is written over the closing bracket, followed by a new bracket, in one write.
+ * So a process may end at any moment. Several contexts, processes and children
+ * of fork() may write to one file: they take turns with a lock of the file
+ * (flock), each through an open file description of its own.
  *
- * Times are of the monotonic clock, which processes of one machine share.
+ * Times are those of the monotonic clock, which all processes of a machine
+ * share.
  *
- * A file that is there and is no such array is left alone.
+ * An existing file that is not such an array is not touched.
  */
 
 struct kiln__trace {
-    kiln__mutex mutex; /* guards all below but the path */
+    kiln__mutex mutex; /* guards all members below except the path */
     kiln__fork_guard guard;
     char *path;
     kiln__kept file;
-    int is_off; /* it cannot be written */
+    int is_off; /* whether the file cannot be written */
 };
 
 static const char first[] = "[\n";
@@ -45,7 +46,7 @@ static const char last[] = "\n]\n";
 
 /* ---- making ---- */
 
-/* The child opens the file for itself. */
+/* The child must open the file for itself. */
 static void after_fork(void *env)
 {
     struct kiln__trace *trace = env;
@@ -92,7 +93,7 @@ void kiln__trace_free(kiln_context *context)
 
 /* ---- text ---- */
 
-/* The inside of a JSON string. */
+/* Writes the content of a JSON string. */
 static void add_escaped(kiln__text *text, const char *string)
 {
     const unsigned char *at = (const unsigned char *)string;
@@ -182,7 +183,8 @@ static int open_file(const char *path)
     return -1;
 }
 
-/* Where the next event goes, and whether it is the first one: 0, or errno. */
+/* Finds where the next event goes, and whether it is the first one. Returns 0
+   or an errno. */
 static int find_end(int descriptor, off_t *end, int *is_first)
 {
     char head[sizeof first - 1], tail[LAST_SIZE];
@@ -203,7 +205,7 @@ static int find_end(int descriptor, off_t *end, int *is_first)
     return 0;
 }
 
-/* Adds the event between what is there and the end. */
+/* Adds the event before the closing bracket. */
 static int append(int descriptor, const char *event)
 {
     kiln__text line;
@@ -231,7 +233,7 @@ static int append(int descriptor, const char *event)
         number = errno;
     else if ((size_t)done < line.size)
         number = ENOSPC;
-    /* Whole again, or empty. */
+    /* Restore a complete array, or an empty file. */
     if (done > 0 && number != 0 && ftruncate(descriptor, end) == 0 && !is_first)
         (void)!pwrite(descriptor, last, LAST_SIZE, end);
     kiln__quiet_end(&quiet);
@@ -239,8 +241,8 @@ static int append(int descriptor, const char *event)
     return number;
 }
 
-/* Whoever may read the file can lock it, and keep it so: nobody waits for ever.
-   Where locks are not to be had, one process is to write alone. */
+/* Another process that may read the file can keep it locked, so waiting has a
+   limit. Where locks are not supported, only one process should write. */
 static int lock(int descriptor)
 {
     const struct timespec pause = {0, 1000000};
@@ -292,7 +294,7 @@ void kiln__trace_span(kiln_context *context, uint64_t begin_ns, uint64_t end_ns,
     kiln__mutex_lock(&trace->mutex);
     if (!trace->is_off && !event.failed)
         number = write_event(trace, event.bytes);
-    /* What may pass costs this event alone. */
+    /* A temporary failure loses only this event. */
     if (kiln__passes(number))
         number = 0;
     else if (number != 0)

@@ -1,4 +1,4 @@
-/* workers.c - Kiln's own threads: those that compile, those that fetch. */
+/* workers.c - Kiln's own threads: those that compile and those that fetch. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <stddef.h>
 #include <time.h>
@@ -11,21 +11,22 @@
 #include "context/log.h"
 
 /*
- * Two pools of one kind: workers compile, fetchers wait for other processes of
- * the job (ranks.c), so that no worker does. Fetchers may give work to workers,
- * never the other way round: whoever waits for a build of ours gets it.
+ * There are two pools: workers compile, and fetchers wait for other processes
+ * of the job (ranks.c), so that no worker has to. Fetchers may give work to
+ * workers, but not the other way round: so every wait for a build ends.
  *
- * One queue each, served in order. A worker is started by a submission that
- * finds no idle one while fewer than the limit live, and lives until the
- * context ends: LLVM runs on these threads alone, and warms up once for each.
+ * Each pool has one queue, which is served in order. A submission starts a
+ * worker if none is idle and fewer than the limit exist. A worker lives until
+ * the context ends: LLVM runs only on these threads, and warms up once for
+ * each.
  *
- * A worker that parks leaves the books first: after it let go of the lock it
- * touches nothing of the context's, so the context may end without it. Its
- * thread is detached and sleeps until the process ends, because code of
- * LLVM's is left unfinished on its stack.
+ * A worker that parks (after a fatal error of LLVM) first removes itself from
+ * the pool. After it has released the lock it touches nothing of the context,
+ * so the context may end without it. Its thread is detached and sleeps until
+ * the process ends, because unfinished code of LLVM's is on its stack.
  *
  * The child of a fork has no workers. Work queued in the parent belongs to
- * callers that the child does not have; it is forgotten.
+ * callers that do not exist in the child, so it is forgotten.
  */
 
 #define FETCHERS 16
@@ -46,20 +47,21 @@ struct kiln__workers {
     kiln_context *context;
     size_t limit; /* of threads */
     kiln__mutex lock;
-    kiln__condition work;  /* a task was queued, or the end has come */
-    kiln__condition fewer; /* a worker left */
+    kiln__condition work;  /* a task was queued, or the pool is ending */
+    kiln__condition fewer; /* a worker has left */
     task *first;
     task **last;
-    worker *list; /* of the living */
-    worker *left; /* have ended, to be joined */
+    worker *list; /* of the living workers */
+    worker *left; /* workers that have ended, to be joined */
     size_t alive;
-    size_t idle;   /* of these, waiting for a task */
-    size_t queued; /* tasks */
+    size_t idle;   /* how many of these wait for a task */
+    size_t queued; /* number of tasks */
     int ending;
     kiln__fork_guard guard;
 };
 
-static _Thread_local worker *current; /* on a worker: itself */
+static _Thread_local worker *current; /* the worker whose thread this is, or
+                                         NULL */
 
 /* ---- making ---- */
 
@@ -85,8 +87,8 @@ static void list_free(kiln_context *context, worker *list)
     }
 }
 
-/* The memory of the parent's workers and tasks is given back: nobody in the
-   child can reach it any more. A worker that forked by itself lives on. */
+/* Frees the memory of the parent's workers and tasks, because nothing in the
+   child can reach it any more. A worker that called fork() itself stays. */
 static void after_fork(void *env)
 {
     struct kiln__workers *workers = env;
@@ -156,7 +158,7 @@ kiln_status kiln__workers_new(kiln_context *context)
 
 /* ---- the worker's life ---- */
 
-/* Waits for a task and takes it; NULL when there will be none. */
+/* Waits for a task and takes it; NULL when there will be no more. */
 static task *task_take(struct kiln__workers *workers)
 {
     task *taken;
@@ -200,7 +202,7 @@ static void unlist(struct kiln__workers *workers, const worker *gone)
     workers->alive--;
 }
 
-/* The last thing that a worker does with its context. */
+/* The last use of the context by a worker. */
 static void leave(struct kiln__workers *workers, worker *self)
 {
     kiln__mutex_lock(&workers->lock);
@@ -232,7 +234,7 @@ static void *worker_main(void *argument)
     return NULL;
 }
 
-/* Starts one more, with the lock held. */
+/* Starts one more worker, with the lock held. */
 static kiln_status worker_start(struct kiln__workers *workers)
 {
     kiln_context *context = workers->context;
@@ -256,7 +258,7 @@ static kiln_status worker_start(struct kiln__workers *workers)
 
 /* ---- submitting ---- */
 
-/* Makes sure that somebody will run what is queued, with the lock held. */
+/* Makes sure that some worker will run the queued tasks. With the lock held. */
 static kiln_status staff(struct kiln__workers *workers)
 {
     if (workers->idle >= workers->queued || workers->alive >= workers->limit)
@@ -273,7 +275,7 @@ static void task_append(struct kiln__workers *workers, task *added)
     workers->queued++;
 }
 
-/* Takes back the task that was appended last. */
+/* Removes the task that was appended last. */
 static void task_withdraw(struct kiln__workers *workers, const task *added)
 {
     task **at = &workers->first;
@@ -349,13 +351,13 @@ _Noreturn void kiln__workers_park(kiln_context *context)
     worker *self = current;
     struct kiln__workers *workers = self->pool;
 
-    /* The host must not wait for a thread that never comes back. */
+    /* The host must not wait for a thread that never returns. */
     if (context->host.thread_leave)
         context->host.thread_leave(context->host_env);
     kiln__mutex_lock(&workers->lock);
     unlist(workers, self);
-    /* Nothing may stay queued with nobody to run it. This thread has all the
-       time there is to wait for memory. */
+    /* No task may stay queued without a worker to run it. This thread can wait
+       for memory as long as it takes. */
     while (staff(workers) != KILN_OK) {
         workers->alive++;
         kiln__mutex_unlock(&workers->lock);

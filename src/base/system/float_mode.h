@@ -33,10 +33,8 @@ static inline void kiln__float_end(const fenv_t *before)
 
 typedef uint32_t kiln__float_mode;
 
-#define KILN__FLOAT_DEFAULT \
-    0x1f80u                     /* what happened; no result depends on it \
-                                 */
-#define KILN__FLOAT_FLAGS 0x3fu /* what happened; nothing depends on it */
+#define KILN__FLOAT_DEFAULT 0x1f80u /* MXCSR: round to nearest, no traps */
+#define KILN__FLOAT_FLAGS 0x3fu     /* what happened; nothing depends on it */
 
 static inline kiln__float_mode kiln__float_enter(void)
 {

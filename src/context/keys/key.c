@@ -1,4 +1,4 @@
-/* key.c - every key there is, built here alone. */
+/* key.c - builds all keys. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <stddef.h>
 
@@ -8,22 +8,23 @@
 
 /*
  * A key is a list of fields in the encoding of encoder.h: its name and schema,
- * then what key.h says. Settings go in by value, each behind its name, so
- * the full comparison of two keys compares the settings themselves; the
- * digests in a config only stand for them in tables.
+ * then the fields that key.h lists. Settings go in by value, each after its
+ * name, so that the full comparison of two keys compares the settings
+ * themselves; the digests in a config only stand for settings in tables in
+ * memory.
  *
- * No address, display name or [load] setting enters, nor anything that is not
+ * No address, display name or [load] setting enters a key. Everything in it is
  * a function of the program, the settings and this build's own versions.
  */
 
-/* The LLVM release that code generation is built for. Compiled in, so that a
-   machine without LLVM forms the same keys. */
+/* The LLVM release that code generation is built for. It is compiled in, so
+   that a machine without LLVM forms the same keys. */
 #ifndef KILN_LLVM_VERSION
 #define KILN_LLVM_VERSION "22.1.8"
 #endif
 
-/* Raised whenever lowering, linking or the passes may make other code of the
-   same input. */
+/* Must be raised whenever lowering, linking or the passes may make other code
+   from the same input. */
 #define PIPELINE_VERSION "20"
 
 /* Names the library of runtime functions that binaries are linked with. */
@@ -55,8 +56,8 @@ static void begin(kiln__encoder *out, const char *name)
     kiln__encode_u64(out, KILN__KEY_SCHEMA);
 }
 
-/* What a user mixes into the keys of whatever is stored, to tell apart what
-   Kiln cannot see. */
+/* Adds the user's salt: a text that tells stored things apart where Kiln cannot
+   see a difference. */
 static void salt(kiln__encoder *out, const kiln_context *context)
 {
     const char *text = context->cache ? context->cache->salt : NULL;
@@ -142,7 +143,7 @@ kiln_status kiln__key_binary(kiln__encoder *out, kiln_digest typed,
     return end(out);
 }
 
-/* The salt is in the binary key. */
+/* The salt is already in the binary key. */
 kiln_status kiln__key_native(kiln__encoder *out, kiln_digest binary,
                              kiln_digest payload, const char *driver)
 {

@@ -1,4 +1,4 @@
-/* key_fields.c - what an encoded key says, field by field. */
+/* key_fields.c - shows an encoded key field by field. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <stdio.h>
 #include <string.h>
@@ -8,17 +8,17 @@
 #include "context/keys/key.h"
 
 /*
- * The counterpart of key.c: a table says which fields a key of a name has, in
- * the order in which key.c writes them. A key of another name or schema, or
- * one that is not as the table says, is shown by the numbers of its fields:
- * the encoding tells what each of them is.
+ * The counterpart of key.c: a table says which fields a key of each name has,
+ * in the order in which key.c writes them. A key with another name or schema,
+ * or one that does not fit the table, is shown with numbered fields; the
+ * encoding tells the type of each.
  */
 
 typedef enum part_kind {
     FIELD,     /* any value */
     SETTINGS,  /* pairs of a name and a value */
-    MAYBE,     /* whether there are settings, and those */
-    ARGUMENTS, /* a count and so many types */
+    MAYBE,     /* whether there are settings, and the settings */
+    ARGUMENTS, /* a count and that many types */
     END
 } part_kind;
 
@@ -99,7 +99,7 @@ static const struct shape {
 typedef struct showing {
     kiln__reader reader;
     kiln__text text;
-    kiln_field_fn see; /* NULL: only whether the table holds */
+    kiln_field_fn see; /* NULL: only check against the table */
     void *env;
 } showing;
 
@@ -121,7 +121,7 @@ static void write_bytes(kiln__text *out, kiln__span_of_bytes bytes)
         kiln__text_format(out, "%02x", at[i]);
 }
 
-/* Reads the next field, whatever it is, as text. */
+/* Reads the next field, of any type, as text. */
 static void read_value(showing *s, const char *name)
 {
     const int tag = s->reader.size ? s->reader.bytes[0] : 0;
@@ -143,7 +143,7 @@ static void read_value(showing *s, const char *name)
     case KILN__TAG_DIGEST:
         write_digest(&s->text, kiln__read_digest(&s->reader));
         break;
-    default: /* a text, or nothing that can be read */
+    default: /* a text, or something unreadable */
         span = kiln__read_text(&s->reader);
         if (span.data)
             kiln__text_add_n(&s->text, span.data, span.size);
@@ -192,8 +192,9 @@ static void take_settings(showing *s, uint32_t scopes)
     }
 }
 
-/* Text, package, name, digest of the definition, id: the first says the
-   package and the name, the last follows from the others. */
+/* The argument is: text, package, name, digest of the definition, id. Only text
+   and digest are shown: the text contains package and name, and the id follows
+   from the others. */
 static void take_argument(showing *s, size_t index)
 {
     char name[NAME_MAX_SIZE];
@@ -262,7 +263,8 @@ static const struct shape *find_shape(const char *name, uint64_t schema)
     return NULL;
 }
 
-/* False when the key is not as its name promises; maybe some was shown. */
+/* False when the key does not fit its name; some fields may have been shown
+   then. */
 static int take_named(showing *s)
 {
     const struct shape *shape;

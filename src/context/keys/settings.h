@@ -12,12 +12,12 @@
 #define KILN__SCOPE_LOAD 8u
 
 /*
- * X(member, kind, scopes): TEXT (char *) or NUMBER (uint64_t) of struct
- * kiln_config. config.c resolves defaults first; keys encode every member
- * whose mask has the key's scope, in this order, under its name.
+ * X(member, kind, scopes): a member of struct kiln_config, TEXT (char *) or
+ * NUMBER (uint64_t). config.c resolves defaults first. A key encodes every
+ * member that has the key's scope, in this order, with its name.
  *
- * Numbers are those of kiln/config.h, but never a DEFAULT. entry_name alone
- * may be NULL: derived from the kernel.
+ * Numbers are those of kiln/config.h, but never a DEFAULT. Only entry_name may
+ * be NULL: then it is derived from the kernel.
  */
 #define KILN__SETTING_MAP(X) \
     X(overlays, TEXT, KILN__SCOPE_TYPED) \
@@ -46,7 +46,8 @@
 #define KILN__SETTING_NUMBER(member) uint64_t member;
 #define KILN__SETTING_MEMBER(member, kind, scopes) KILN__SETTING_##kind(member)
 
-/* The table that is looked up behind those of backends that are devices. */
+/* The overlay table of all backends that are devices; it comes after the
+   backend's own. */
 #define KILN__DEVICE_OVERLAY "device"
 
 /* Immutable and interned; lives with the context. `overlays` holds the tables
@@ -54,15 +55,16 @@
 struct kiln_config {
     kiln_context *context;
     KILN__SETTING_MAP(KILN__SETTING_MEMBER)
-    char *target; /* "host:x86-64+avx2": for people and entries, in no key */
+    char *target; /* "host:x86-64+avx2": for people and entries; in no key */
     kiln_digest owner;   /* TYPED */
     kiln_digest runtime; /* TYPED and RUNTIME */
     kiln_digest full;    /* TYPED, RUNTIME and BINARY */
-    uint64_t hash;       /* of the address-free full digest, for tables */
+    uint64_t hash;       /* of `full`, for tables in memory */
     kiln_config *next;
 };
 
-/* Writes a NUMBER as people mean it: "on", "3". context/keys/key_fields.c. */
+/* Writes a NUMBER as text for people: "on", "3". In
+   context/keys/key_fields.c. */
 void kiln__setting_write(kiln__text *out, const char *name, uint64_t value);
 
 #endif /* KILN_SETTINGS_H */

@@ -1,4 +1,4 @@
-/* target_check.c - what a kernel asks for that its target has not. */
+/* target_check.c - finds what a kernel uses and its target lacks. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <string.h>
 
@@ -34,10 +34,10 @@ static const char *option_hint(kiln__device_check *c, int which)
                      &c->arena, "a target with the option %s has it", option);
 }
 
-/* ---- the way from the kernel ---- */
+/* ---- the path from the kernel ---- */
 
-/* Callees follow their first caller in the closure, so one pass is enough for
-   all that are not reached by recursion alone. */
+/* A callee comes after its first caller in the closure, so one pass finds all
+   functions except those that only recursion reaches. */
 static int find_calls(kiln__device_check *c)
 {
     c->calls =
@@ -155,7 +155,8 @@ static void check_group(kiln__device_check *c,
 
 /* ---- types ---- */
 
-/* Is there a value of the kind in the type? An array's are elsewhere. */
+/* True if a value of the type contains one of the kind. The elements of an
+   array are elsewhere and do not count. */
 static int holds(const kiln__ir *ir, uint32_t type, int32_t kind)
 {
     const kiln__ir_type *t = kiln__ir_type_at(ir, type);
@@ -171,7 +172,8 @@ static int holds(const kiln__ir *ir, uint32_t type, int32_t kind)
     return 0;
 }
 
-/* The first in the text; the first at all if none has a place. */
+/* The first one in the source text, or the first one of all if none has a
+   place. */
 static uint32_t first_of_kind(const kiln__ir *ir, int32_t kind)
 {
     uint32_t first = 0;
@@ -213,7 +215,7 @@ static void check_kind(kiln__device_check *c, size_t f, int32_t kind,
 
 /* ---- operations ---- */
 
-/* As a program writes it. */
+/* Returns the kind's name in the language. */
 static const char *kind_name(kiln__device_check *c, int32_t kind)
 {
     const char letter = kiln__kind_is_float(kind)    ? 'f'
@@ -300,7 +302,7 @@ static void check_function(kiln__device_check *c, size_t f)
 
 typedef struct frame {
     size_t function;
-    uint32_t next; /* node to look at */
+    uint32_t next; /* the next node to look at */
 } frame;
 
 enum { UNSEEN, OPEN, DONE };
@@ -319,7 +321,7 @@ static void found_cycle(kiln__device_check *c, const frame *at, size_t callee)
                             name, c->limits->target));
 }
 
-/* Goes down one call, or says that the function is done. */
+/* Follows one call, or marks the function as done. */
 static int step(kiln__device_check *c, frame *stack, size_t *depth,
                 uint8_t *states)
 {
@@ -396,11 +398,11 @@ static uint64_t array_bytes(const kiln__ir *ir, const kiln__ir_node *node)
         if (__builtin_mul_overflow(
                 bytes, (uint64_t)kiln__ir_operand_at(ir, node, i)->imm, &bytes))
             return UINT64_MAX;
-    /* Each begins at a multiple of 8. */
+    /* Each array begins at a multiple of 8. */
     return bytes > UINT64_MAX - 7 ? UINT64_MAX : (bytes + 7) & ~(uint64_t)7;
 }
 
-/* Said once, of the array that is too much. */
+/* Reports the first array that exceeds the limit, once. */
 static void check_local(kiln__device_check *c)
 {
     const uint64_t most = c->limits->local_bytes;

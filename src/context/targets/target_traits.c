@@ -1,4 +1,4 @@
-/* target_traits.c - what each backend's targets have, in one table. */
+/* target_traits.c - the properties of each backend's targets, in one table. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <stdlib.h>
 #include <string.h>
@@ -12,26 +12,27 @@
 #include "ir/ir_math_names.h"
 
 /*
- * Numbers of the vendors' programming guides. What depends on a device, and
- * not on the target that code is made for, has no bound here: its driver says
- * so when a kernel is loaded or launched.
+ * The numbers come from the vendors' programming guides. Limits that depend on
+ * the device and not on the target have no bound here: the driver reports them
+ * when a kernel is loaded or launched.
  */
 
-/* CUDA: parameters of a kernel, and memory that a group declares. From PTX 8.1
-   on kernels of sm_70 and above take more parameters. */
+/* CUDA: parameters of a kernel in bytes, and memory that a group declares. From
+   PTX 8.1 on, kernels for sm_70 and above take more parameters. */
 #define CUDA_PARAMETERS 4096
 #define CUDA_PARAMETERS_81 32764
 #define CUDA_SHARED (48u << 10)
 #define CUDA_DEPTH 64
 #define GROUP_ITEMS 1024
-/* HIP: arguments of a kernel. AMD: the local data share of a work-group. */
+/* HIP: arguments of a kernel in bytes. AMD: local data share of a
+   work-group. */
 #define ROCM_PARAMETERS 4096
 #define ROCM_LOCAL (64u << 10)
 #define ROCM_LOCAL_950 (160u << 10)
-/* SPIR-V has no bounds of its own; but sizes must not wrap. */
+/* SPIR-V has no bound of its own, but sizes must not wrap. */
 #define SPIRV_LOCAL INT32_MAX
 
-/* Is it among words with commas between them? */
+/* True if `word` is in `text`, a list separated by commas. */
 static uint8_t has_word(const char *text, const char *word)
 {
     const size_t size = strlen(word);

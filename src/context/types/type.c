@@ -1,4 +1,4 @@
-/* type.c - making types: what each kind may be made of. */
+/* type.c - makes types, and checks what each kind may be made of. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "base/error.h"
 #include "base/options.h"
@@ -17,7 +17,7 @@ static kiln_status check_owner(const kiln_type *type,
                            type->text);
 }
 
-/* What may stand inside another value. */
+/* Checks that the type may be a part of another type. */
 static kiln_status check_part(const kiln_type *type,
                               const kiln_context *context, const char *whole,
                               kiln_error **error)
@@ -77,7 +77,7 @@ kiln_status kiln_type_array(const kiln_type **out, kiln_context *context,
     return kiln__type_make(out, context, &draft, error);
 }
 
-/* Lays `fields` out and interns; they are the caller's. */
+/* Lays out `fields` and interns the type. The caller frees `fields`. */
 static kiln_status make_fields(const kiln_type **out, kiln_context *context,
                                kiln_type *draft, kiln__type_field *fields,
                                size_t count, kiln_error **error)
@@ -93,8 +93,8 @@ static kiln_status make_fields(const kiln_type **out, kiln_context *context,
     return kiln__type_make(out, context, draft, error);
 }
 
-/* Copies types and names (or NULL) into fields, which are the caller's to
-   free; NULL when out of memory. */
+/* Copies types and names (or NULL) into new fields, which the caller frees;
+   NULL when out of memory. */
 static kiln__type_field *fields_new(const kiln_context *context,
                                     const kiln_type *const *types,
                                     const char *const *names, size_t count)

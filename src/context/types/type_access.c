@@ -1,4 +1,4 @@
-/* type_access.c - reading types. */
+/* type_access.c - the public functions that read types. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "context/types/types.h"
 

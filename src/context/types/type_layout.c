@@ -3,9 +3,9 @@
 #include "context/types/types.h"
 
 /*
- * A tuple is a C struct of its elements; a vector is a C array. What has no
- * bytes (static values, types, functions) takes no room in a struct, which C
- * has no word for. The empty struct has size 0 and alignment 1.
+ * A tuple is a C struct of its elements; a vector is a C array. Parts without
+ * bytes (static values, types, functions) take no room in a struct; C has no
+ * such members. The empty struct has size 0 and alignment 1.
  */
 
 void kiln__type_layout_scalar(kiln_type *type)
@@ -67,9 +67,10 @@ void kiln__type_layout_array(kiln_type *type)
     type->size = sizeof(void *) + words * sizeof(int64_t);
 }
 
-/* ---- layout of the argument block ----
+/*
+ * ---- layout of the argument block ----
  *
- * As a C struct with the arguments for members. An array counts with the size
+ * The block is a C struct with the arguments as members. An array has the size
  * of its type: data pointer, sizes and, when strided, strides.
  */
 

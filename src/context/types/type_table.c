@@ -1,4 +1,4 @@
-/* type_table.c - the table in which each type stands once. */
+/* type_table.c - the table that interns types. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <string.h>
 
@@ -10,21 +10,22 @@
 #include "context/types/types.h"
 
 /*
- * Whoever makes a type fills a draft on the stack, whose pointers are the
- * caller's. Its identity is written in the encoding of keys, children by
- * their ids; the identity's digest is the type's id (but a scalar's). Under the
- * lock the table is asked for the id, identities are compared in full, and only
- * a new type is copied, with everything behind its pointers, into the arena. A
- * draft that memory ran out on leaves its part of the arena unused until the
- * end. Scalars are made with the table, and drafts are of other kinds.
+ * A caller makes a type by filling a draft on the stack, whose pointers still
+ * belong to the caller. The draft's identity is written in the encoding of
+ * keys, with child types as their ids. The digest of the identity is the type's
+ * id, except for scalars. Under the lock the table looks the id up and compares
+ * identities in full. Only a new type is copied into the arena, with everything
+ * that it points to. If memory runs out during the copy, a part of the arena
+ * stays unused until the end. Scalars are made with the table; drafts are of
+ * other kinds.
  */
 
 struct kiln__types {
     kiln__mutex lock;
     kiln__arena arena;
     kiln__map by_id;   /* -> kiln_type */
-    kiln__map foreign; /* digest of the text -> the latest of that text */
-    kiln_type scalars[KILN_TYPE_F64 + 1]; /* known by their kinds */
+    kiln__map foreign; /* digest of the text -> the latest type of that text */
+    kiln_type scalars[KILN_TYPE_F64 + 1]; /* indexed by their kinds */
     kiln__fork_guard guard;
 };
 
@@ -56,7 +57,8 @@ static void encode_function(kiln__encoder *encoder,
     kiln__encode_text(encoder, function->name);
 }
 
-/* Every member of a draft that tells types apart; absent ones are zero. */
+/* Encodes every member of a draft that distinguishes types; absent ones are
+   zero. */
 static void encode_identity(kiln__encoder *encoder, const kiln_type *type)
 {
     kiln__encode_text(encoder, kiln__type_kind_text(type->kind));
@@ -210,8 +212,8 @@ static kiln_status type_intern(const kiln_type **out, kiln_context *context,
 
 /* ---- the module ---- */
 
-/* No digest of an identity begins like a name: that would be a preimage. So a
-   scalar's id is its name, and costs nothing in each context. */
+/* A scalar's id is its name, so that it costs no hashing in each context. It
+   cannot equal the digest of an identity: that would be a preimage. */
 static kiln_digest scalar_id(const char *name)
 {
     kiln_digest id = {{0}};

@@ -1,4 +1,4 @@
-/* type_text.c - the text of types, written and read. */
+/* type_text.c - writes and reads the text of types. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <inttypes.h>
 #include <string.h>
@@ -17,9 +17,9 @@
  *             | name { "." name } [ "{" part { "," part } "}" ]
  *     part    = type | number
  *
- * A number among a struct's parameters means the static type of it, and a
- * parenthesised type alone that type. What is written is canonical: it reads
- * back as the same type, in any package.
+ * A number among a struct's parameters means the static type of that number. A
+ * single type in parentheses means that type. Written texts are canonical: they
+ * read back as the same type, in any package.
  */
 
 /* ---- writing ---- */
@@ -109,7 +109,7 @@ typedef struct reader {
     const char *text;      /* for messages */
     const char *at;
     uint32_t depth;
-    uint64_t world; /* of the language's names; 0: today */
+    uint64_t world; /* of the language's names; 0: the current one */
     kiln_error **error;
 } reader;
 
@@ -166,7 +166,8 @@ static kiln_status read_number(int64_t *out, reader *r)
             __builtin_sub_overflow(value, digit, &value))
             return unexpected(r, "a number of 64 bits");
     }
-    /* Counted downwards, since the least number has no positive twin. */
+    /* Counted downwards, because the least number has no positive
+       counterpart. */
     if (!negative && __builtin_sub_overflow(0, value, &value))
         return unexpected(r, "a number of 64 bits");
     *out = value;
@@ -199,7 +200,7 @@ static kiln_status read_into(type_list *list, reader *r,
     return KILN_OK;
 }
 
-/* Reads up to and with `end`; `*comma`: one stood before it. */
+/* Reads up to and including `end`. Sets `*comma` if a comma stood before it. */
 static kiln_status read_list(type_list *list, int *comma, reader *r, char end,
                              kiln_status (*read)(const kiln_type **out,
                                                  reader *r))
@@ -283,7 +284,7 @@ static kiln_status read_type_of_type(const kiln_type **out, reader *r)
     return kiln__type_type(out, r->context, of, r->error);
 }
 
-/* A function's name may be an operator: it ends at the parenthesis. */
+/* A function's name may be an operator, so it ends at the parenthesis. */
 static kiln_status read_typeof(const kiln_type **out, reader *r)
 {
     const kiln_function *function = NULL;
@@ -445,7 +446,7 @@ kiln_status kiln__type_parse_at(const kiln_type **out, kiln_context *context,
                                KILN__TYPE_TEXT_MAX);
     status = read_whole(&type, &r);
     if (status != KILN_OK && !kiln__is_shortage(status)) {
-        /* A foreign type's name is free to look like anything. */
+        /* A foreign type's name may have any form. */
         type = kiln__type_foreign_find(context, text, strlen(text));
         if (type)
             status = KILN_OK;

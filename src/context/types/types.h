@@ -1,4 +1,4 @@
-/* types.h - the inside of types, and how structs become types. */
+/* types.h - the members of types, and how structs become types. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #ifndef KILN_TYPES_INSIDE_H
 #define KILN_TYPES_INSIDE_H
@@ -6,9 +6,9 @@
 #include "base/digest/digest.h"
 #include "context/context.h"
 
-/* Larger values and texts are refused. A type of two, made of a type of two,
-   doubles each time; values live in registers and on stacks, and what code
-   generation does to one takes time that grows faster than its parts. */
+/* Larger values and texts are refused. A type with two fields of a type with
+   two fields doubles at each level. Values live in registers and on stacks, and
+   the time of code generation grows faster than the number of parts. */
 #define KILN__TYPE_SIZE_MAX ((uint64_t)1 << 16)
 #define KILN__TYPE_PARTS_MAX 2048 /* with the parts of parts, and itself */
 #define KILN__TYPE_DEPTH_MAX 62   /* the typed IR has room for two more */
@@ -22,49 +22,53 @@ typedef struct kiln__type_field {
     uint64_t offset; /* in bytes */
 } kiln__type_field;
 
-/* Immutable and interned; everything in it lives with the context. Members
-   that a kind does not have are zero. */
+/* Immutable and interned; everything that it points to lives with the context.
+   Members that a kind does not have are zero. */
 struct kiln_type {
     kiln_context *context;
     int32_t kind;
     uint32_t alignment;
     uint64_t size;    /* 0: not passed */
     const char *text; /* canonical */
-    kiln_digest id;   /* the same in every process that defines the same */
+    kiln_digest id;   /* the same in all processes with the same definitions */
     uint64_t hash;    /* for tables in memory */
-    uint32_t parts;   /* of a tuple or struct, all told; else 0 */
-    uint32_t depth;   /* of them; without any 0 */
-    const kiln_type *element; /* array, vector; T of Type{T} */
+    uint32_t parts;   /* of a tuple or struct: all parts at all levels; else
+                         0 */
+    uint32_t depth;   /* levels of those parts; 0 if there are none */
+    const kiln_type *element; /* of an array or vector; T of Type{T} */
     uint32_t rank;            /* array */
     uint32_t strided;         /* array */
     uint32_t length;          /* vector */
     int64_t value;            /* static */
     const kiln_function *function;
-    const char *package;                /* struct, foreign */
-    const char *name;                   /* struct, foreign; without package */
+    const char *package;                /* of a struct or foreign type; also the
+                                           next two */
+    const char *name;                   /* without the package */
     kiln_digest definition;             /* struct, foreign */
-    const kiln_type *const *parameters; /* struct: {...}; Static for numbers */
+    const kiln_type *const *parameters; /* struct: {...}; numbers are STATIC
+                                           types */
     size_t parameter_count;
     const kiln__type_field *fields; /* tuple, struct */
     size_t field_count;
-    const void *origin; /* struct: as its description said */
-    /* The interning table's own: what makes the type this one. */
+    const void *origin; /* struct: `origin` of its description */
+    /* For the interning table: the encoded identity of the type. */
     const void *identity;
     size_t identity_size;
-    kiln_type *alias; /* another type whose id is the same */
+    kiln_type *alias; /* another type with the same id */
 };
 
 /* ---- type_table.c ---- */
 
-/* Stores the type that is like the draft, made if need be: everything behind
-   the draft's pointers is copied. Size, alignment and offsets are set already,
-   and the rest up to `origin`, but for context, text and id. */
+/* Stores the type that equals the draft, made if need be: everything that the
+   draft points to is copied. The caller has set size, alignment, offsets and
+   all other members up to `origin`, except context, text and id. */
 kiln_status kiln__type_make(const kiln_type **out, kiln_context *context,
                             kiln_type *draft, kiln_error **error);
-/* Writes what a key says about a type: text, package, name, definition digest
-   and id. No address enters. */
+/* Writes a type into a key: text, package, name, definition digest and id. No
+   address enters. */
 void kiln__type_encode(kiln__encoder *encoder, const kiln_type *type);
-/* Finds a foreign type by its text, the latest described, or NULL. */
+/* Finds a foreign type by its text, or NULL. Of several the latest
+   described. */
 const kiln_type *kiln__type_foreign_find(kiln_context *context,
                                          const char *text, size_t size);
 
@@ -75,13 +79,13 @@ typedef struct kiln__struct_type {
     const char *package;
     const char *name;                   /* "Complex" */
     kiln_digest definition;             /* changes when the definition does */
-    const kiln_type *const *parameters; /* kinds STATIC for numbers */
+    const kiln_type *const *parameters; /* numbers are STATIC types */
     size_t parameter_count;
     const kiln_type *const *field_types;
     const char *const *field_names;
     size_t field_count;
-    const void *origin; /* the definer's own; must live with the context. The
-                           first description of equal ones keeps it. */
+    const void *origin; /* private to the definer; must live with the context.
+                           Of equal descriptions the first one's is kept. */
 } kiln__struct_type;
 
 /* Stores the struct type: equal package, name, definition, parameters and
@@ -102,8 +106,9 @@ static inline int kiln__type_is_scalar(const kiln_type *type)
 
 /* Size and alignment of kinds NONE to F64. */
 void kiln__type_layout_scalar(kiln_type *type);
-/* Sets offsets of the fields, size and alignment as C does, parts and depth.
-   They may be beyond the limits: what fields are of is not. */
+/* Sets the offsets of the fields, and size and alignment as in C, parts and
+   depth. The results may exceed the limits, but they do not overflow, because
+   the fields' types are within the limits. */
 void kiln__type_layout_fields(kiln_type *type, kiln__type_field *fields,
                               size_t count);
 void kiln__type_layout_vector(kiln_type *type);
@@ -113,31 +118,32 @@ void kiln__type_layout_array(kiln_type *type);
 /* ---- type_text.c ---- */
 
 struct kiln__text;
-/* The kind's own text, "f32". */
+/* The kind's text, "f32". */
 const char *kiln__type_kind_text(int32_t kind);
 /* Writes the canonical text of a type whose other members are set. */
 void kiln__type_print(struct kiln__text *out, const kiln_type *type);
-/* kiln_type_parse() as of a world of the kernel language; 0: today. */
+/* kiln_type_parse() in a world of the kernel language; 0: the current one. */
 kiln_status kiln__type_parse_at(const kiln_type **out, kiln_context *context,
                                 kiln_package *package, const char *text,
                                 uint64_t world, kiln_error **error);
 
 /* ---- type_layout.c: arguments ---- */
 
-/* Computes offsets, sizes and total of the packed block for argument types:
-   the one place that knows the layout. `out` has room for `count`. */
+/* Computes offsets, sizes and total of the packed block for argument types. No
+   other code computes this layout. `out` has room for `count`. */
 uint32_t kiln__argument_layout(kiln_argument_info *out,
                                const kiln_type *const *types, size_t count);
 
-/* ---- what names mean ---- */
+/* ---- name lookup ---- */
 
-/* Set by the kernel language, which knows: kiln_context's `names`. */
+/* Set by the kernel language as the context's `names`; it knows what names
+   mean. */
 typedef struct kiln__names {
     /*
      * Stores the type that `name` (of `size` bytes, "Complex" or
-     * "geometry.Circle") means in `package`, or anywhere when that is NULL and
-     * the name is qualified, with its parameters bound, as of `world` (0:
-     * today). KILN_ENOTFOUND, without an error, when there is no such name;
+     * "geometry.Circle") means in `package`, with its parameters bound, as of
+     * `world` (0: the current one). If `package` is NULL, the name must be
+     * qualified. KILN_ENOTFOUND, without an error, when there is no such name;
      * other failures come with one.
      */
     kiln_status (*type)(const kiln_type **out, kiln_context *context,
@@ -145,8 +151,8 @@ typedef struct kiln__names {
                         const kiln_type *const *parameters,
                         size_t parameter_count, uint64_t world,
                         kiln_error **error);
-    /* Stores the function that `name` means in `package`, or anywhere when that
-       is NULL or the name is qualified. */
+    /* Stores the function that `name` means in `package`. A qualified name is
+       found everywhere, also when `package` is NULL. */
     kiln_status (*function)(const kiln_function **out, kiln_context *context,
                             kiln_package *package, const char *name,
                             kiln_error **error);
