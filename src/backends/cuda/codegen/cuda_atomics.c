@@ -1,4 +1,4 @@
-/* cuda_atomics.c - atomic updates with the order they were given. */
+/* cuda_atomics.c - gives atomic updates the ordering that LLVM drops. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <string.h>
 
@@ -6,14 +6,15 @@
 #include "base/error.h"
 
 /*
- * LLVM's machine has one instruction for an `atomicrmw`: relaxed, among the
- * threads of one device, whatever order and scope it was given. Loads, stores,
- * fences, cmpxchg, and the loops that it makes of the operations which PTX does
- * not have, are as they should be. So an update that is more than that is
- * written down here, in PTX, with its order and scope; one that is sequentially
- * consistent begins with a fence, as the loops do.
+ * LLVM's machine has one instruction for an `atomicrmw`: relaxed, between the
+ * threads of one device, whatever ordering and scope it was given. Loads,
+ * stores, fences, cmpxchg, and the loops that LLVM makes of operations which
+ * PTX lacks, are correct. So an update with a stronger ordering or another
+ * scope is written here as PTX text. One that is sequentially consistent begins
+ * with a fence, as LLVM's loops do.
  *
- * A fence for one thread is none, and the machine has nothing for it.
+ * A fence for a single thread does nothing, and the machine cannot emit it; it
+ * is removed.
  */
 
 typedef struct update {
@@ -26,7 +27,7 @@ typedef struct update {
 
 typedef struct operation {
     LLVMAtomicRMWBinOp op;
-    const char *texts[2]; /* on 32 and on 64 bits */
+    const char *texts[2]; /* for 32 and for 64 bits */
 } operation;
 
 static const operation integers[] = {
@@ -44,7 +45,7 @@ static const operation integers[] = {
     {LLVMAtomicRMWBinOpUDecWrap, {"dec.u32", NULL}},
 };
 
-/* NULL: the machine makes a loop of it. */
+/* Returns the PTX of the update. NULL: the machine makes a loop of it. */
 static const char *text_of(const update *u)
 {
     const LLVMAtomicRMWBinOp op = LLVMGetAtomicRMWBinOp(u->instruction);
@@ -93,7 +94,7 @@ static const char *scope_of(const update *u)
     return "sys";
 }
 
-/* What the machine's own instruction is. */
+/* True when the machine's own instruction is correct for the update. */
 static int is_weak(const update *u)
 {
     return LLVMGetOrdering(u->instruction) == LLVMAtomicOrderingMonotonic &&

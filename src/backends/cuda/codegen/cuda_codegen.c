@@ -1,4 +1,4 @@
-/* cuda_codegen.c - the codegen half of CUDA: PTX of a kernel. */
+/* cuda_codegen.c - the codegen half of CUDA: makes PTX of a kernel. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <string.h>
 
@@ -7,8 +7,8 @@
 #include "base/error.h"
 
 /*
- * LLVM's documentation of NVPTX names the intrinsics; those of the launch's
- * shape are 32 bits and below 2^31.
+ * The intrinsics are those in LLVM's documentation of NVPTX. The numbers of a
+ * launch's shape are 32 bits and below 2^31.
  */
 
 #define WARP 32u
@@ -21,7 +21,7 @@ static LLVMValueRef number32(const kiln__codegen_job *job, uint32_t value)
 
 /* ---- the launch's shape ---- */
 
-/* A special register, known to be below `end`. */
+/* Reads a special register, known to be at least `least` and below `end`. */
 static LLVMValueRef read_register(kiln__codegen_job *job,
                                   LLVMBuilderRef builder, const char *name,
                                   uint32_t least, uint32_t end)
@@ -31,7 +31,7 @@ static LLVMValueRef read_register(kiln__codegen_job *job,
         least, end);
 }
 
-/* Of a group: at most 1024 items, 64 along the last dimension. */
+/* Limits of a group: 1024 items, 64 along the last dimension. */
 static const uint32_t group_limits[3] = {1024, 1024, 64};
 static const uint32_t grid_limits[3] = {0x7fffffff, 65535, 65535};
 
@@ -97,8 +97,8 @@ static LLVMValueRef lane(kiln__codegen_job *job, LLVMBuilderRef builder)
                          WARP);
 }
 
-/* All lanes that exist come here: those that do not have never begun, and a
-   mask may name them. */
+/* All existing lanes come here. The mask names all 32: lanes that do not exist
+   never began, and a mask may name them. */
 static LLVMValueRef shuffle(kiln__codegen_job *job, LLVMBuilderRef builder,
                             LLVMValueRef word, LLVMValueRef from)
 {
@@ -121,7 +121,8 @@ static void barrier(kiln__codegen_job *job, LLVMBuilderRef builder,
 
 /* ---- the kernel ---- */
 
-/* From PTX 8.1 on kernels of sm_70 and above take more. */
+/* From PTX 8.1 on, kernels for sm_70 and above take more bytes of
+   parameters. */
 #define PARAMETERS_MAX 4096u
 #define PARAMETERS_MAX_81 32764u
 
@@ -170,8 +171,8 @@ static kiln_status describe(kiln__codegen_job *job, LLVMValueRef kernel)
 
 /* ---- the payload ---- */
 
-/* Of local memory PTX says it to its assembler; a cubin says what became of
-   it. Our own atomic operations are those that LLVM has. */
+/* PTX declares a group's static memory to its assembler, and a cubin says what
+   it takes. Modules that Kiln lowers have only atomics that LLVM gets right. */
 static kiln_status adapt(kiln__codegen_job *job)
 {
     kiln__device_count_local(job);
@@ -186,8 +187,8 @@ static kiln_status finish(kiln__codegen_job *job, const kiln__object *objects,
     return kiln__cuda_link(job, &objects[0], out);
 }
 
-/* Functions of a math library are linked; nothing else is there, but for what
-   libdevice asks of the compiler, which a pass answers. */
+/* Functions of a math library are linked, so they need no import. What
+   libdevice asks of the compiler by this function, a pass of LLVM answers. */
 static int may_import(const char *name)
 {
     return strcmp(name, "__nvvm_reflect") == 0;
@@ -230,8 +231,8 @@ static const kiln__foreign_rules foreign = {
     .limits = kiln__cuda_limits,
 };
 
-/* LLVM's machine numbers the calls that it makes, from its first job on, and
-   the numbers stand in the text. */
+/* LLVM's machine numbers the calls that it makes, beginning with its first job,
+   and the numbers are in the text. So each job has a machine of its own. */
 const kiln__codegen_backend kiln__cuda_codegen = {
     .name = "cuda",
     .format = "ptx",

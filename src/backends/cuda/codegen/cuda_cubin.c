@@ -1,4 +1,4 @@
-/* cuda_cubin.c - what a kernel in a cubin needs of the device. */
+/* cuda_cubin.c - reads from a cubin what its kernel needs of the device. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <elf.h>
 #include <stdlib.h>
@@ -7,23 +7,24 @@
 #include "backends/cuda/codegen/cuda_codegen.h"
 
 /*
- * A cubin is an ELF file. Its section .nv.info is a list of attributes: a byte
- * of form, a byte that names the attribute, and two more bytes, which are the
- * value or, in form 4, the size of the value behind them. Attributes of a
- * function begin with its symbol's number. .nv.shared.KERNEL is what a group
- * of the kernel shares. NVIDIA documents the tools that print all this
- * (cuobjdump -elf, -res-usage) and not the numbers; whatever looks different
- * is left as it was.
+ * A cubin is an ELF file. Its section .nv.info is a list of attributes. Each
+ * has a byte for its form, a byte that names the attribute, and two more bytes;
+ * these are the value or, in form 4, the size of the value that follows.
+ * Attributes of a function begin with its symbol's number. .nv.shared.KERNEL is
+ * the memory that a group of the kernel shares. NVIDIA documents the tools that
+ * print all this (cuobjdump -elf, -res-usage), but not the numbers. What has
+ * another form than expected is ignored, and the job's fields keep their
+ * values.
  *
- * Spills stand nowhere in it: the assembler tells them, function by function.
+ * Spills are not in the file: the assembler prints them, function by function.
  */
 
 #define FORM_SIZED 4
 #define REGISTERS 0x2f
-#define FRAME 0x11 /* of this function */
-#define STACK 0x12 /* with all that it calls */
+#define FRAME 0x11 /* of this function alone */
+#define STACK 0x12 /* of this function with all that it calls */
 
-/* From sm_90 on the first bytes of a group's memory are the system's. */
+/* From sm_90 on, the first bytes of a group's memory are the system's. */
 #define SYSTEM_SHARED 1024u
 
 typedef struct cubin {
@@ -48,7 +49,8 @@ static int read_section(const cubin *c, size_t index, Elf64_Shdr *out)
            is_inside(c, out->sh_offset, out->sh_size);
 }
 
-/* The NUL-terminated text in a section of texts, or "". */
+/* Returns the NUL-terminated text at the offset in a section of texts, or
+   "". */
 static const char *text_at(const cubin *c, size_t section, uint64_t offset)
 {
     Elf64_Shdr texts;
@@ -60,7 +62,7 @@ static const char *text_at(const cubin *c, size_t section, uint64_t offset)
     return (const char *)c->bytes + texts.sh_offset + offset;
 }
 
-/* The section called PREFIX and NAME. */
+/* Finds the section whose name is `prefix` and `name`. */
 static int find_section(const cubin *c, const char *prefix, const char *name,
                         Elf64_Shdr *out)
 {
@@ -79,7 +81,7 @@ static int find_section(const cubin *c, const char *prefix, const char *name,
     return 0;
 }
 
-/* The number of the symbol, or 0. */
+/* Returns the number of the symbol, or 0. */
 static uint32_t find_symbol(const cubin *c, const char *name)
 {
     Elf64_Shdr table;
@@ -172,7 +174,7 @@ static uint32_t read_shared(const cubin *c, const kiln__codegen_job *job)
 
 /* ---- spills ---- */
 
-/* The sum of all "<number> bytes spill stores". */
+/* Returns the sum of all "<number> bytes spill stores". */
 static uint32_t read_spills(const char *said)
 {
     static const char behind[] = " bytes spill stores";

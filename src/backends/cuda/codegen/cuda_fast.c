@@ -1,4 +1,4 @@
-/* cuda_fast.c - instructions that are quick, and approximate. */
+/* cuda_fast.c - fast, approximate instructions. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <string.h>
 
@@ -6,15 +6,15 @@
 #include "ir/ir.h"
 
 /*
- * The tables of the PTX ISA say how large errors are: of division 2 units in
- * the last place, of the square root about 1, of sine and cosine 2^-20.5 near
- * zero, of the exponential 2 units, of the logarithm 2^-22. Where all floats of
- * the config are fast, subnormal numbers become zeros in these instructions;
- * in a block of the program that asks for it, they do not.
+ * The tables of the PTX ISA give the errors: division 2 units in the last
+ * place, the square root about 1, sine and cosine 2^-20.5 near zero, the
+ * exponential 2 units, the logarithm 2^-22. Where all floats of the config are
+ * fast, subnormal numbers become zeros in these instructions. Where only a
+ * block of the program asks for fast floats, they do not.
  */
 
 typedef struct quick {
-    const char *names[2]; /* the second flushes subnormal numbers */
+    const char *names[2]; /* the second one flushes subnormal numbers */
     int operands;
     int is_overloaded;
     double before; /* factor of the operand; 0: none */

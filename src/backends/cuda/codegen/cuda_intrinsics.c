@@ -1,10 +1,10 @@
-/* cuda_intrinsics.c - what LLVM has for NVIDIA's of its intrinsics. */
+/* cuda_intrinsics.c - LLVM's intrinsics that its target for NVIDIA lacks. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "backends/cuda/codegen/cuda_codegen.h"
 
 /*
- * For whatever is not here it ends the process. Mathematics comes from a
- * library.
+ * LLVM ends the process when it has no code for an intrinsic. Mathematical
+ * functions come from a library.
  */
 
 const kiln__foreign_limit kiln__cuda_limits[] = {

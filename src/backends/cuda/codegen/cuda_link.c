@@ -1,4 +1,4 @@
-/* cuda_link.c - what becomes of PTX. */
+/* cuda_link.c - decides which tool makes a cubin of PTX. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "backends/cuda/codegen/cuda_codegen.h"
 
@@ -6,11 +6,11 @@
 #include <string.h>
 
 /*
- * Once it is open, nvJitLink takes half of the time of ptxas, which is a
- * process for each kernel. A tool that is older than what is asked for is
- * passed over, since the driver may be newer than it; one that understands the
- * target and refuses the code has found a fault of ours, which the next one
- * must not hide.
+ * Once it is open, nvJitLink takes half of the time of ptxas, which needs a
+ * process for each kernel. A tool that is older than the target or the PTX is
+ * passed over, since the driver may be newer than the tool. A tool that knows
+ * the target and refuses the code has found a fault in Kiln's code; the next
+ * tool must not hide it.
  */
 
 typedef struct linker {
@@ -63,7 +63,7 @@ static kiln_status refused(kiln__codegen_job *job, const linker *by,
                           said->size > 0 ? said->bytes : "no reason given");
 }
 
-/* KILN_ENOTFOUND: the next one's turn. */
+/* Tries one tool. KILN_ENOTFOUND: the next one is tried. */
 static kiln_status try_linker(kiln__codegen_job *job, const linker *by,
                               const kiln__object *ptx, kiln_blob *out)
 {

@@ -1,4 +1,4 @@
-/* cuda_nvjitlink.c - PTX to a cubin, by NVIDIA's library. */
+/* cuda_nvjitlink.c - makes a cubin of PTX by NVIDIA's library nvJitLink. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <dlfcn.h>
 #include <pthread.h>
@@ -14,10 +14,10 @@
 #include "kiln/compile.h"
 
 /*
- * nvJitLink is part of the CUDA toolkit from 12.0 on; its names without a
- * version are the same in all of them. What was opened stays, since code that
- * it started may still run. Each link has a handle of its own, so links run at
- * the same time.
+ * nvJitLink is part of the CUDA toolkit since 12.0. Its unversioned names are
+ * the same in all versions. A library that was opened is never closed, since
+ * code that it started may still run. Each link has a handle of its own, so
+ * links run in parallel.
  */
 
 typedef struct link_handle *handle;
@@ -25,7 +25,7 @@ typedef struct link_handle *handle;
 #define SUCCESS 0
 #define INPUT_PTX 2
 
-/* X(name, arguments): "nvJitLink" and the name. */
+/* X(name, arguments) stands for the function "nvJitLink" + name. */
 #define FUNCTION_MAP(X) \
     X(Create, (handle * out, uint32_t count, const char **options)) \
     X(Destroy, (handle * link)) \
@@ -43,8 +43,8 @@ typedef struct link_handle *handle;
 #define DECLARE(name, arguments) int(*name) arguments;
 
 typedef struct library {
-    char *asked; /* a path, or "" for the loader's */
-    char *path;  /* of what was opened, or NULL */
+    char *asked; /* path, or "": the loader finds it */
+    char *path;  /* path of the opened library, or NULL */
     kiln__file_stamp file;
     FUNCTION_MAP(DECLARE)
     int is_here;
@@ -52,7 +52,7 @@ typedef struct library {
     struct library *next;
 } library;
 
-/* Grows, and is walked and grown under the lock. */
+/* The list only grows. It is walked and grown under the lock. */
 static library *libraries;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -85,8 +85,9 @@ static int find_functions(library *l, void *file)
     return found;
 }
 
-/* CUDA 12.x came with PTX 8.x or an older one, and 13.x with 9.x. Asked for
-   an architecture that it has never heard of, some version prints. */
+/* Returns the newest version of PTX that the library knows. CUDA 12.x came with
+   PTX 8.x or older, and 13.x with 9.x. Some versions print a line when asked
+   for an architecture that they do not know, so they are not asked. */
 static unsigned newest_ptx(const library *l)
 {
     unsigned major = 0, minor = 0;
@@ -98,12 +99,13 @@ static unsigned newest_ptx(const library *l)
 }
 
 /*
- * A link takes some MiB of many pieces and gives them back. What is free at the
- * end of a heap, glibc returns to the system when it is more than twice the
- * largest block that ever had a mapping of its own and was freed; then the next
- * link touches each page for the first time, which is a tenth of what it costs.
- * So it is shown a larger block. Nothing is written there, and no setting
- * changes of a host that has chosen its own.
+ * Raises glibc's threshold for giving memory back. A link allocates some MiB in
+ * many pieces and frees them. glibc returns free memory at the end of a heap to
+ * the system when it is more than twice the largest block that had a mapping of
+ * its own and was freed. Then the next link touches each page for the first
+ * time, which is a tenth of its cost. So a larger block is allocated and freed
+ * here. Nothing is written to it, and if the host has set the threshold itself,
+ * that setting stays.
  */
 #define KEPT_HALF ((size_t)8 << 20)
 
@@ -114,7 +116,8 @@ static void keep_memory(void)
     free(block);
 }
 
-/* KILN_OK, whether it is here or not; else it may be another time. */
+/* Returns KILN_OK when it is known whether the library is here. On any other
+   status, a later call may find out. */
 static kiln_status open_library(library *l)
 {
     void *file = NULL;
@@ -138,7 +141,8 @@ static kiln_status open_library(library *l)
     return l->path != NULL ? KILN_OK : KILN_ENOMEM;
 }
 
-/* With the lock. What may pass is not kept. */
+/* Called with the lock held. After a failure that may pass, nothing is
+   added. */
 static kiln_status add_library(const char *asked)
 {
     library *l = calloc(1, sizeof *l);
@@ -188,7 +192,8 @@ static void after_fork(void)
 
 void kiln__nvjitlink_guard(void)
 {
-    /* Without memory for it, a child may wait for ever. */
+    /* Failure means no memory for the handlers; then a child may wait for
+       ever. */
     (void)pthread_atfork(before_fork, after_fork, after_fork);
 }
 
@@ -267,7 +272,7 @@ static int create(linking *l)
     char arch[64], level[8];
     uint32_t count = 3;
 
-    /* It knows no level between none and all. */
+    /* nvJitLink has no level between no optimisation and all of it. */
     (void)snprintf(arch, sizeof arch, "-arch=%s", settings->processor);
     (void)snprintf(level, sizeof level, "-O%u",
                    kiln__cuda_level(settings) > 0 ? 3 : 0);
@@ -279,7 +284,7 @@ static int create(linking *l)
     return l->api->Create(&l->link, count, options);
 }
 
-/* All options are what any version takes, but for the architecture. */
+/* All options but the architecture are known to every version. */
 static kiln_status run(linking *l, const kiln__object *ptx, kiln_blob *out)
 {
     kiln_status status = KILN_ENOTFOUND;
@@ -298,9 +303,10 @@ static kiln_status run(linking *l, const kiln__object *ptx, kiln_blob *out)
     return status;
 }
 
-/* Opening it takes as long as LLVM takes for a small kernel, so it is opened
-   beside LLVM, by a thread that ends with that. Who needs it meanwhile waits
-   for the lock. Without a thread it is opened when it is needed. */
+/* Opening the library takes as long as LLVM takes for a small kernel. So a
+   thread opens it while LLVM works, and ends. A job that needs the library in
+   the meantime waits for the lock. Without such a thread, the library is opened
+   when it is needed. */
 static void *open_early(void *path)
 {
     const library *opened;
@@ -346,7 +352,7 @@ void kiln__nvjitlink_begin(const kiln__codegen_job *job)
         start_opening(strdup(place == KILN__TOOL_FOUND ? path : ""));
 }
 
-/* KILN_ENOTFOUND: there is none to be used. */
+/* Finds the library to use. KILN_ENOTFOUND: there is none. */
 static kiln_status find(const library **out, kiln__codegen_job *job)
 {
     char path[PATH_MAX] = "";
@@ -371,7 +377,7 @@ static kiln_status find(const library **out, kiln__codegen_job *job)
     return KILN_ENOTFOUND;
 }
 
-/* Is it too old for the PTX? */
+/* True when the library is too old for the PTX. */
 static int is_older(kiln__codegen_job *job, const library *l)
 {
     const unsigned version = kiln__cuda_ptx_version(job);

@@ -1,4 +1,4 @@
-/* cuda_ptxas.c - PTX to a cubin, by NVIDIA's assembler. */
+/* cuda_ptxas.c - makes a cubin of PTX by NVIDIA's assembler. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <string.h>
 
@@ -6,7 +6,8 @@
 #include "base/toolchain/ptxas.h"
 #include "base/toolchain/tool_run.h"
 
-/* It calls its input by the path that it was given, which says nothing. */
+/* Replaces the path of the input file in messages, which means nothing to
+   readers, by "ptx". */
 static void name_path(kiln__text *said, const char *end)
 {
     static const char name[] = "ptx";
@@ -32,7 +33,8 @@ static void name_input(kiln__text *said)
     name_path(said, KILN__RUN_LATE_NAME);
 }
 
-/* What was begun may have gone wrong before its input was given. */
+/* Gives the PTX to the process that was started early, or runs ptxas now if
+   that process failed before it had its input. */
 static kiln_status assemble(const kiln__codegen_job *job, const char *path,
                             const kiln__object *ptx, kiln_blob *out,
                             kiln__text *said)

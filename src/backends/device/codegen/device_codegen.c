@@ -1,5 +1,5 @@
-/* device_codegen.c - kernels of devices: ids, and the function around an item.
- */
+/* device_codegen.c - kernels for devices: ids, and the function around an
+   item. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "backends/device/codegen/device_codegen.h"
 
@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "ir/ir.h"
 
-/* ---- small things ---- */
+/* ---- helpers ---- */
 
 LLVMValueRef kiln__device_number(const kiln__codegen_job *job, uint64_t value)
 {
@@ -177,7 +177,7 @@ LLVMValueRef kiln__device_query(kiln__codegen_job *job, LLVMBuilderRef builder,
 
 /* ---- the kernel ---- */
 
-/* Elements of arrays that come from outside are in the device's memory. */
+/* Elements of arrays that are arguments are in the device's memory. */
 #define GLOBAL_SPACE 1u
 
 #define WORDS_MAX (1 + 2 * KILN_RANK_MAX)
@@ -185,12 +185,12 @@ LLVMValueRef kiln__device_query(kiln__codegen_job *job, LLVMBuilderRef builder,
 typedef struct wrapper {
     kiln__codegen_job *job;
     LLVMBuilderRef builder;
-    LLVMTypeRef *types; /* of the kernel */
+    LLVMTypeRef *types; /* of the kernel's parameters */
     unsigned type_count;
     LLVMValueRef kernel;
-    LLVMValueRef *values; /* of the item function */
+    LLVMValueRef *values; /* arguments for the item function */
     unsigned value_count;
-    unsigned at; /* the kernel's parameter that is next */
+    unsigned at; /* number of the kernel's next parameter */
 } wrapper;
 
 static void add_types(wrapper *w, const kiln__parameter *parameter)
@@ -227,7 +227,7 @@ static kiln_status make_room(wrapper *w)
     return KILN_OK;
 }
 
-/* An aggregate's bytes are the parameter itself. */
+/* Describes an aggregate, whose bytes are the parameter itself. */
 static void describe_aggregate(const wrapper *w, unsigned at,
                                const kiln__parameter *parameter)
 {
@@ -265,7 +265,7 @@ static void pass(wrapper *w, const kiln__parameter *parameter)
     w->at += (unsigned)words;
 }
 
-/* The item: what it needs of the launch, or nothing. */
+/* Makes the item: the hidden arguments that code needs, or an empty one. */
 static LLVMValueRef make_item(wrapper *w)
 {
     const LLVMTypeRef type = kiln__device_item_type(w->job);
@@ -292,7 +292,7 @@ static void add_kernel(wrapper *w)
     kiln__device_attribute(job, w->kernel, "convergent");
 }
 
-/* Records what an item raised; the builder stands behind it. */
+/* Records the exception if an item raised one; the builder goes on after it. */
 static void record_if(wrapper *w, LLVMValueRef raised)
 {
     const LLVMContextRef context = w->job->context;

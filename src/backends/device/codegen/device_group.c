@@ -1,4 +1,4 @@
-/* device_group.c - what the items of a sub-group tell each other. */
+/* device_group.c - operations of a sub-group. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "backends/device/codegen/device_codegen.h"
 
@@ -6,11 +6,12 @@
 #include "ir/ir_tables.h"
 
 /*
- * All is made of one thing, a word of another lane. A sub-group may have fewer
- * items than lanes: those that there are come first, and nothing is taken from
- * the others. A sum, least or greatest is a tree in which each lane takes in
- * what is at twice the distance of the step before, so its order is the same
- * every time; the first lane's is handed to all.
+ * Everything is built from one operation: reading a word of another lane. A
+ * sub-group may have fewer items than lanes. Existing items have the first
+ * lanes, and no other lane is ever read. A sum, minimum or maximum is a tree:
+ * in each step a lane combines its value with that of the lane at twice the
+ * distance of the step before. So the order is the same every time. The first
+ * lane's result is then passed to all.
  *
  * Operations of a whole group are methods of the runtime library for devices
  * (src/runtime/group.kiln) and do not come here.
@@ -20,7 +21,7 @@ typedef struct lanes {
     kiln__codegen_job *job;
     LLVMBuilderRef builder;
     LLVMValueRef lane;
-    LLVMValueRef count; /* that there are */
+    LLVMValueRef count; /* how many lanes exist */
 } lanes;
 
 static LLVMTypeRef i32_of(const lanes *s)
@@ -35,7 +36,7 @@ static LLVMValueRef number(const lanes *s, uint64_t value)
 
 /* ---- values as words ---- */
 
-/* The value's bits, as an integer of at least 32. */
+/* Returns the value's bits as an integer of at least 32 bits. */
 static LLVMValueRef bits_of(const lanes *s, LLVMValueRef value, unsigned *width)
 {
     const LLVMContextRef context = s->job->context;
@@ -73,7 +74,7 @@ static LLVMValueRef word_of_lane(const lanes *s, LLVMValueRef word,
         LLVMBuildTrunc(s->builder, lane, i32_of(s), ""));
 }
 
-/* The value of a lane that exists. */
+/* Returns the value of a lane that exists. */
 static LLVMValueRef of_lane(const lanes *s, LLVMValueRef value,
                             LLVMValueRef lane)
 {
@@ -95,7 +96,8 @@ static LLVMValueRef of_lane(const lanes *s, LLVMValueRef value,
     return value_of(s, LLVMBuildOr(s->builder, high, low, ""), type);
 }
 
-/* The value of any lane; of one that does not exist the item's own. */
+/* Returns the value of any lane; for a lane that does not exist, the item's
+   own. */
 static LLVMValueRef take(const lanes *s, LLVMValueRef value, LLVMValueRef lane)
 {
     const LLVMValueRef exists =
@@ -105,7 +107,7 @@ static LLVMValueRef take(const lanes *s, LLVMValueRef value, LLVMValueRef lane)
     return of_lane(s, value, lane);
 }
 
-/* ---- folding ---- */
+/* ---- reductions ---- */
 
 static LLVMValueRef least_or_greatest(const lanes *s, int is_least,
                                       int32_t kind, LLVMValueRef a,
@@ -149,7 +151,7 @@ static LLVMValueRef combine(const lanes *s, uint32_t operation, int32_t kind,
     }
 }
 
-/* No sub-group has more lanes. */
+/* The most lanes of any sub-group. */
 #define LANES_MAX 64u
 
 static LLVMValueRef fold(const lanes *s, uint32_t operation, int32_t kind,

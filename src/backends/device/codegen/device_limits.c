@@ -1,4 +1,4 @@
-/* device_limits.c - groups, their memory, and argument lists. */
+/* device_limits.c - limits of groups, of their memory, and of arguments. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "backends/device/codegen/device_codegen.h"
 

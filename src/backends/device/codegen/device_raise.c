@@ -1,4 +1,4 @@
-/* device_raise.c - device code that raises and prints. */
+/* device_raise.c - code for devices that raises and prints. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "backends/device/codegen/device_codegen.h"
 
@@ -8,24 +8,25 @@
 #include "kiln/type.h"
 
 /*
- * What device_abi.h says of the state, as LLVM IR. Whatever raises notes what
- * happened in the item, and its callers return; the kernel, where all of them
- * end, records it. So a check costs its code little, and no function is called:
- * one of its own would make the vendor's assembler a third slower, and cost
- * registers. A print is in place, since each has values of its own.
+ * This builds the protocol of device_abi.h as LLVM IR. Code that raises stores
+ * what happened in the item, and its callers return. The kernel, where all of
+ * these paths end, records it in the state. So a check costs little code, and
+ * no function is called: with a function of its own, the vendor's assembler
+ * would take a third longer, and code would need more registers. A print is
+ * built in place, since each one has values of its own.
  */
 
 #define STATE_SPACE 1u
 
-/* Members of an item. The report and its two values are set by what raises; two
-   are the backend's, where barriers ask for failures. */
+/* Members of an item. Code that raises sets the report and its two values. Two
+   words are the backend's own, where barriers ask for failures. */
 #define ITEM_STATE 0u
 #define ITEM_LAUNCH 1u
 #define ITEM_REPORT 2u
 #define ITEM_VALUES 3u
 #define ITEM_HEAP 5u
-#define ITEM_OWN 6u         /* and 7 */
-#define ITEM_FRAME_COUNT 8u /* these two only where frames are kept */
+#define ITEM_OWN 6u         /* numbers 6 and 7 */
+#define ITEM_FRAME_COUNT 8u /* these two exist only where frames are kept */
 #define ITEM_FRAMES 9u
 #define ITEM_MEMBERS 10u
 
@@ -125,7 +126,8 @@ static void put(const kiln__codegen_job *job, LLVMBuilderRef builder,
         member(job, builder, base, kiln__device_number(job, offset)));
 }
 
-/* All that was written before is there for who sees the mark. */
+/* Stores a mark with release ordering: whoever sees the mark sees all that was
+   written before it. */
 static void put_mark(const kiln__codegen_job *job, LLVMBuilderRef builder,
                      LLVMValueRef at, uint32_t mark)
 {
@@ -138,7 +140,7 @@ static void put_mark(const kiln__codegen_job *job, LLVMBuilderRef builder,
 
 /* ---- exceptions ---- */
 
-/* Of a member of the state. */
+/* Stores to a member of the state. */
 static void put_aligned(const kiln__codegen_job *job, LLVMBuilderRef builder,
                         LLVMValueRef state, uint64_t offset, LLVMValueRef value)
 {
@@ -157,7 +159,8 @@ static void put_id(const kiln__codegen_job *job, LLVMBuilderRef builder,
                 LLVMBuildTrunc(builder, id, kiln__job_i32(job), ""));
 }
 
-/* In the order of the members, which the vendors' code joins. */
+/* Stores the ids in the order of the members, so that the vendors' compilers
+   can merge the stores. */
 static void put_ids(kiln__codegen_job *job, LLVMBuilderRef builder,
                     LLVMValueRef state)
 {
@@ -174,7 +177,7 @@ static void put_ids(kiln__codegen_job *job, LLVMBuilderRef builder,
                kiln__device_group_size(job, builder, d));
 }
 
-/* True for the one item that moved the phase. */
+/* Returns true for the one item that changed the phase. */
 static LLVMValueRef win(const kiln__codegen_job *job, LLVMBuilderRef builder,
                         LLVMValueRef state)
 {
@@ -206,7 +209,7 @@ void kiln__device_raise(kiln__codegen_job *job, LLVMBuilderRef builder,
                        place_in(job, builder, item, ITEM_FRAME_COUNT));
 }
 
-/* Where frame `index` of an item is. */
+/* Returns the address of frame `index` of an item. */
 static LLVMValueRef frame_in(const kiln__codegen_job *job,
                              LLVMBuilderRef builder, LLVMValueRef item,
                              LLVMValueRef index)
@@ -288,7 +291,8 @@ void kiln__device_record(kiln__codegen_job *job, LLVMBuilderRef builder,
 
 /* ---- printing ---- */
 
-/* 64 bits, whose upper half is zero for an f32: no target needs f64 for it. */
+/* Returns 64 bits. For an f32 the upper half is zero, so that no target needs
+   f64 to print one. */
 static LLVMValueRef print_bits(const kiln__codegen_job *job,
                                LLVMBuilderRef builder, LLVMValueRef value,
                                uint32_t kind)
@@ -314,10 +318,10 @@ typedef struct print_job {
     LLVMValueRef state;
     LLVMValueRef launch;
     uint32_t report;
-    uint64_t size; /* of the record */
+    uint64_t size; /* of the record, in bytes */
 } print_job;
 
-/* Asks for room; where the record begins, behind the state. */
+/* Reserves room; returns where the record begins after the state. */
 static LLVMValueRef take_room(const print_job *p)
 {
     const LLVMValueRef printed =

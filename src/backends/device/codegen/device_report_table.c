@@ -1,4 +1,4 @@
-/* device_report_table.c - the table of what a device's code may report. */
+/* device_report_table.c - the table of what code for a device may report. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "backends/device/codegen/device_codegen.h"
 
@@ -9,8 +9,9 @@
 #include "base/error.h"
 
 /*
- * Each report is kept as the bytes that it has in the table. One that is there
- * already gets the same number: copies of one expression are one report.
+ * Each report is kept as the bytes that it has in the table. A report with the
+ * same bytes as an earlier one gets its number, so copies of one expression are
+ * one report.
  */
 
 typedef struct report {
@@ -23,7 +24,7 @@ struct kiln__reports {
     report *first;
     report **end;
     uint32_t count;
-    size_t size; /* of all bytes */
+    size_t size; /* of all reports, in bytes */
 };
 
 static void add_u32(kiln__text *out, uint32_t value)
@@ -56,7 +57,8 @@ static uint32_t out_of_memory(kiln__codegen_job *job)
     return 0;
 }
 
-/* Disposes of the text. */
+/* Keeps the text's bytes as a report, returns its number, and disposes of the
+   text. */
 static uint32_t keep(kiln__codegen_job *job, kiln__text *text)
 {
     struct kiln__reports *reports = reports_of(job);

@@ -8,13 +8,13 @@
 #include "kiln/type.h"
 
 /*
- * Code knows its item through a pointer to kiln__host_item, which the kernel
- * keeps on its stack. Once everything is inlined the item has no address any
- * more and an id is the counter of a loop. That is why an exception, too,
- * takes the ids as values: nothing here lets the item's address escape.
+ * Code reaches its item through a pointer to kiln__host_item, which the kernel
+ * has on its stack. When everything is inlined, the item has no address any
+ * more, and an id is the counter of a loop. That is why even an exception gets
+ * the ids as values: nothing here lets the item's address escape.
  *
- * Members are reached by byte offsets, so the C structs of host_abi.h are the
- * only description of them.
+ * Members are addressed by byte offsets, so the C structs of host_abi.h are
+ * their only description.
  */
 
 #define ID(member, d) \
@@ -128,7 +128,7 @@ static LLVMValueRef load_launch(const kiln__codegen_job *job,
 
 /* ---- queries ---- */
 
-/* Number of the item in its group, dimension 0 fastest. */
+/* Returns the number of the item in its group, dimension 0 fastest. */
 static LLVMValueRef linear_local_id(const kiln__codegen_job *job,
                                     LLVMBuilderRef builder, LLVMValueRef item)
 {
@@ -210,8 +210,8 @@ static LLVMValueRef text_constant(const kiln__codegen_job *job,
     return LLVMConstStringInContext2(job->context, text, strlen(text), 0);
 }
 
-/* {u32 kind, u32 ordinal, method NUL, message NUL}. Copies of one expression
-   have one site: its name tells what is in it. */
+/* Adds a constant {u32 kind, u32 ordinal, method NUL, message NUL}. Its name
+   says what it contains, so copies of one expression share it. */
 static LLVMValueRef add_site(kiln__codegen_job *job, uint32_t kind,
                              uint32_t ordinal, const char *method,
                              const char *message)
@@ -238,7 +238,7 @@ static LLVMValueRef add_site(kiln__codegen_job *job, uint32_t kind,
 
 /* ---- exceptions ---- */
 
-#define RAISE_PARAMETERS 7 /* launch, global ids, site, values */
+#define RAISE_PARAMETERS 7 /* launch, 3 global ids, site, 2 values */
 
 static LLVMTypeRef raise_type(const kiln__codegen_job *job)
 {
@@ -251,7 +251,7 @@ static LLVMTypeRef raise_type(const kiln__codegen_job *job)
                             RAISE_PARAMETERS, 0);
 }
 
-/* Writes the item that has the global ids `x`, `y`, `z`. */
+/* Builds an item with the global ids `x`, `y`, `z`. */
 static LLVMValueRef rebuild_item(const kiln__codegen_job *job,
                                  LLVMBuilderRef builder, LLVMValueRef function)
 {
@@ -306,7 +306,8 @@ static void build_raise(const kiln__codegen_job *job, LLVMValueRef function)
     LLVMDisposeBuilder(builder);
 }
 
-/* One function raises for all of a module: sites stay small. */
+/* Returns the one function of the module that raises. With it, the code of each
+   check stays small. */
 static LLVMValueRef raise_function(const kiln__codegen_job *job)
 {
     static const char name[] = "kiln.raise";
@@ -363,7 +364,8 @@ static void add_frame(kiln__codegen_job *job, LLVMBuilderRef builder,
 
 /* ---- recursion ---- */
 
-/* The item stands in the kernel's frame. */
+/* Compares the address of the frame with that of the item, which is in the
+   kernel's frame. */
 static LLVMValueRef exhausted(kiln__codegen_job *job, LLVMBuilderRef builder,
                               LLVMValueRef item)
 {
@@ -402,8 +404,8 @@ static LLVMValueRef print_bits(const kiln__codegen_job *job,
     }
 }
 
-/* The parts stand in the caller's frame, at its start, where they take room
-   once however often a loop prints. */
+/* Allocates the parts at the start of the caller's frame, where they take room
+   once, however often a loop prints. */
 static LLVMValueRef parts_alloca(const kiln__codegen_job *job,
                                  LLVMBuilderRef at, size_t count)
 {
@@ -481,7 +483,7 @@ static kiln_status finish(kiln__codegen_job *job, const kiln__object *objects,
     return kiln__job_fail(job, status, "%s", message);
 }
 
-/* Spaces of 256 and above are segments of the process. */
+/* Address spaces of 256 and above are segments of the process. */
 static const kiln__foreign_rules foreign = {
     .intrinsics = "x86.",
     .spaces = KILN__CONSTANT_SPACES | KILN__SPACE_BIT(3) | KILN__SPACE_BIT(5),

@@ -10,22 +10,22 @@
 extern "C" {
 #endif
 
-/* Address of a member: `offset` bytes behind `base`. */
+/* Returns the address of a member, `offset` bytes after `base`. */
 LLVMValueRef kiln__host_member(const kiln__codegen_job *job,
                                LLVMBuilderRef builder, LLVMValueRef base,
                                uint64_t offset);
-/* Loads a member of 64 bits that does not change during a launch and lies
-   between `least` and INT64_MAX. */
+/* Loads a member of 64 bits that does not change during a launch and is between
+   `least` and INT64_MAX. */
 LLVMValueRef kiln__host_constant(const kiln__codegen_job *job,
                                  LLVMBuilderRef builder, LLVMValueRef base,
                                  uint64_t offset, uint64_t least);
-/* Size of a full group along the dimension. */
+/* Returns the size of a full group along the dimension. */
 LLVMValueRef kiln__host_group_size(const kiln__codegen_job *job,
                                    LLVMBuilderRef builder, LLVMValueRef launch,
                                    uint32_t dimension);
-/* Marks a load as the same whenever it is done. */
+/* Tells LLVM that a load gives the same value whenever it is done. */
 void kiln__host_mark_invariant(const kiln__codegen_job *job, LLVMValueRef load);
-/* Adds an attribute of a function (index -1) or parameter (from 1). */
+/* Adds an attribute to a function (index -1) or a parameter (from 1). */
 void kiln__host_attribute(const kiln__codegen_job *job, LLVMValueRef function,
                           int index, const char *name);
 
@@ -36,13 +36,13 @@ void kiln__host_mark_loops(kiln__codegen_job *job);
 
 /* ---- host_intrinsics.c ---- */
 extern const kiln__foreign_limit kiln__host_limits[];
-/* NULL, or why an intrinsic "llvm.x86.NAME" may not be called. */
+/* Returns NULL, or why an intrinsic "llvm.x86.NAME" may not be called. */
 const char *kiln__host_refuse_own(const kiln__codegen_job *job,
                                   LLVMValueRef call, const char *name);
 
 /* ---- host_polls.c ---- */
-/* Lets loops and recursions of the optimised modules see that the launch is to
-   stop. */
+/* Makes loops and recursions of the optimised modules check whether the launch
+   is to stop. */
 kiln_status kiln__host_add_polls(kiln__codegen_job *job);
 
 /* ---- host_codegen.c ---- */
@@ -52,8 +52,8 @@ extern const kiln__codegen_backend kiln__host_codegen;
 kiln_status kiln__host_wrap(kiln__codegen_job *job);
 
 /* ---- host_private.c ---- */
-/* True when inlining and scalar replacement leave no private memory of an
-   item, so that the items of a loop touch nothing in common. */
+/* True when inlining and scalar replacement leave no private memory of an item,
+   so that the items of a loop share no memory of that kind. */
 int kiln__host_items_are_parallel(kiln__codegen_job *job,
                                   LLVMValueRef item_function);
 
@@ -69,25 +69,25 @@ kiln_status kiln__host_object_check(const kiln__object *object,
                                     size_t capacity);
 /* True when host code may leave the function undefined. */
 int kiln__host_may_import(const char *name);
-/* The same after kiln__host_add_polls(). */
+/* As kiln__host_may_import(), after kiln__host_add_polls(). */
 int kiln__host_may_refer(const char *name);
-/* The linker's, NULL-terminated. */
+/* Options of the linker; NULL ends the list. */
 extern const char *const kiln__host_link_options[];
 
 /* ---- llvm_gap_polls.cc ---- */
-/* What a module's functions look at. The entries, by name (NULL: none), have
-   the launch as their first parameter: in it, at `offset`, is the address of
-   their flag; they return 1. The others look at the variable `alarm`, and then
-   call `look`. */
+/* What the functions of a module check. The first parameter of the entries,
+   given by name (NULL: none), is the launch. At `offset` in it is the address
+   of their flag, and they return 1 when it is set. Other functions check the
+   variable `alarm`, and call `look` when it is set. */
 typedef struct kiln__poll_plan {
     const char *entries[2];
     uint64_t offset;
     const char *alarm;
     const char *look;
-    int is_slow; /* the code need not be fast: each loop looks at each turn */
+    int is_slow; /* speed does not matter: each loop checks at each turn */
 } kiln__poll_plan;
 
-/* Returns 1 when a function calls `look`. */
+/* Returns 1 when any function calls `look`. */
 int kiln__llvm_add_polls(LLVMModuleRef module, const kiln__poll_plan *plan);
 
 #ifdef __cplusplus

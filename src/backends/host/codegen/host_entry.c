@@ -1,10 +1,10 @@
-/* host_entry.c - what the host's kernel is given. */
+/* host_entry.c - the arguments of the host's kernel. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "backends/host/codegen/host_wrap.h"
 
 /*
- * Everything is read once, before the first group, and marked as what no
- * item changes: neither the packed block nor the launch is written.
+ * Everything is loaded once, before the first group, and marked as invariant:
+ * nothing writes the packed block or the launch while the kernel runs.
  */
 
 typedef kiln__host_wrapper wrapper;

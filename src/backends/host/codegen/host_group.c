@@ -1,4 +1,4 @@
-/* host_group.c - the items of a group, one after the other. */
+/* host_group.c - runs the items of a group one after the other. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <string.h>
 
@@ -6,12 +6,12 @@
 #include "ir/ir.h"
 
 /*
- * What lowering asks to emit a kernel for a whole group (codegen_job.h). The
- * loops are those of host_wrap.c: z, y, x, clipped by the grid. They
- * lie in the item function, so a loop whose items are independent is only
- * marked here, with metadata of our own; when the function is complete and
- * shows that nothing private of an item stays in memory,
- * kiln__host_mark_loops() tells LLVM.
+ * This implements what lowering needs to emit a kernel for a whole group
+ * (kiln__codegen_groups in codegen_job.h). The loops have the form of those in
+ * host_wrap.c: z, y, x, clipped by the grid. They are in the item function, so
+ * a loop with independent items is only marked here, with metadata of our own.
+ * When the function is complete, and no private variable of an item stays in
+ * memory, kiln__host_mark_loops() tells LLVM.
  */
 
 #define ID(member, d) \
@@ -21,7 +21,7 @@
 
 static const char marker[] = "kiln.items";
 
-/* What every function here is given. */
+/* The arguments that every function here has. */
 typedef struct maker {
     kiln__codegen_job *job;
     LLVMBuilderRef builder;
@@ -71,7 +71,7 @@ static LLVMValueRef grid_of(const maker *m, uint32_t d)
                                OF_LAUNCH(grid, d), 1);
 }
 
-/* None of what is counted here overflows. */
+/* Marks an addition or multiplication that never overflows. */
 static LLVMValueRef exact(LLVMValueRef value)
 {
     if (LLVMIsAInstruction(value)) {
@@ -81,7 +81,7 @@ static LLVMValueRef exact(LLVMValueRef value)
     return value;
 }
 
-/* The group's first global id along the dimension. */
+/* Returns the group's first global id along the dimension. */
 static LLVMValueRef start_of(const maker *m, uint32_t d)
 {
     return exact(LLVMBuildMul(m->builder, load_id(m, ID(group_id, d)),
@@ -109,7 +109,7 @@ static LLVMValueRef count(kiln__codegen_job *job, LLVMBuilderRef builder,
     return exact(LLVMBuildMul(builder, plane, block_of(&m, 2), ""));
 }
 
-/* The local ids of the item of that number. */
+/* Computes the local ids of the item of that number. */
 static void split_number(const maker *m, LLVMValueRef value,
                          LLVMValueRef local[3])
 {
@@ -162,7 +162,8 @@ static LLVMBasicBlockRef add_block(const maker *m)
         LLVMGetBasicBlockParent(LLVMGetInsertBlock(m->builder)), "");
 }
 
-/* A group has an item along every dimension, so each loop has a turn. */
+/* Opens a loop. A group has an item along every dimension, so each loop has at
+   least one turn. */
 static void open_loop(const maker *m, kiln__codegen_items *loop, uint32_t d)
 {
     LLVMBasicBlockRef before = LLVMGetInsertBlock(m->builder);
@@ -233,7 +234,8 @@ static int touches_memory(LLVMValueRef instruction)
            LLVMIsAAtomicCmpXchgInst(instruction);
 }
 
-/* Puts the accesses of every block made since then into the access group. */
+/* Adds the memory accesses of all blocks made since that one to the access
+   group. */
 static void add_to_group(kiln__codegen_job *job, LLVMBasicBlockRef block)
 {
     const unsigned kind = kind_of(job, "llvm.access.group");

@@ -1,5 +1,4 @@
-/* host_intrinsics.c - what LLVM has for processors of its intrinsics.
- */
+/* host_intrinsics.c - LLVM's intrinsics that its x86 target lacks. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "backends/host/codegen/host_codegen.h"
 
@@ -8,9 +7,10 @@
 #include "codegen/module/codegen_stages.h"
 
 /*
- * What a processor lacks LLVM's machine ends the process for. Processors have
- * instructions of their own by sets; whatever is not told here is of one that
- * nobody asked for, or no business of a kernel's.
+ * LLVM's machine ends the process when the processor lacks an instruction for
+ * an intrinsic. Intrinsics of x86 need instruction sets. Those that are not
+ * listed here belong to a set that no target asks for, or do nothing that a
+ * kernel needs.
  */
 
 /* Without KILN__HAS_WIDE: integers of at most 64 bits. */
@@ -26,13 +26,14 @@ const kiln__foreign_limit kiln__host_limits[] = {
     {NULL, 0},
 };
 
-/* What begins like that, the first that does, needs these. */
+/* Intrinsics whose names begin with `name` need these features. The first entry
+   that matches counts. */
 typedef struct instruction_set {
     const char *name;
     const char *features;
 } instruction_set;
 
-/* The sets of 512 bits overlap: a processor with all of them. */
+/* The sets of 512 bits overlap; a processor with all of them is required. */
 #define WIDE_SETS \
     "+avx512f,+avx512vl,+avx512bw,+avx512dq,+avx512cd,+avx512vbmi," \
     "+avx512vbmi2,+avx512ifma,+avx512vnni,+avx512bitalg,+avx512vpopcntdq"
@@ -77,9 +78,9 @@ static const instruction_set sets[] = {
     {"vgf2p8", "+gfni," WIDE_SETS},
 };
 
-/* MMX's registers are those of the thread's x87, which computes nothing more
-   until somebody executes emms. In the types of intrinsics vectors of one
-   number stand for them, and for nothing else. */
+/* MMX uses the registers of the thread's x87 unit, which computes nothing until
+   somebody executes emms. In the types of intrinsics, vectors of one number
+   stand for MMX registers and for nothing else. */
 static int is_mmx(LLVMTypeRef type)
 {
     return LLVMGetTypeKind(type) == LLVMVectorTypeKind &&

@@ -1,4 +1,4 @@
-/* host_link.c - what objects of host code may be, and their image. */
+/* host_link.c - checks objects of host code, and how they are linked. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <elf.h>
 #include <stdlib.h>
@@ -11,8 +11,8 @@
 #include "codegen/module/codegen_stages.h"
 
 /*
- * The image is small: one read-only segment with code and constants, one for
- * what is relocated. Every symbol but the kernel is local already.
+ * The image is small: one read-only segment with code and constants, and one
+ * for what is relocated. Every symbol but the kernel is local already.
  */
 
 const char *const kiln__host_link_options[] = {
@@ -61,7 +61,7 @@ int kiln__host_may_import(const char *name)
                    sizeof imports[0], compare) != NULL;
 }
 
-/* Beside those, what kiln__host_add_polls() refers to. */
+/* Besides those functions, true for what kiln__host_add_polls() refers to. */
 int kiln__host_may_refer(const char *name)
 {
     static const char *const own[] = {KILN__HOST_ALARM, KILN__HOST_LOOK,

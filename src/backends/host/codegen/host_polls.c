@@ -1,4 +1,4 @@
-/* host_polls.c - host code that can be stopped while it runs. */
+/* host_polls.c - makes host code stoppable while it runs. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <string.h>
 
@@ -7,9 +7,10 @@
 
 /*
  * The kernels of both modules know their launch, and return when it is to stop.
- * Functions that were not inlined into them do not know it, and leave through
- * the host's own function: then the kernel becomes the body of another one that
- * calls it in such a way that this is possible (host_abi.h).
+ * Functions that were not inlined into them do not know it. They leave by a
+ * function of the host that does not return. For that, the kernel becomes the
+ * body of another kernel, which calls it in a way that allows this
+ * (host_abi.h).
  */
 
 static void rename_body(const kiln__codegen_job *job, LLVMValueRef body,
@@ -54,7 +55,8 @@ static kiln_status wrap_kernel(kiln__codegen_job *job)
     return KILN_OK;
 }
 
-/* A foreign function may be called like one of the host's: it is internal. */
+/* Renames foreign functions that have the name of one of the host's; they are
+   internal. */
 static void free_names(LLVMModuleRef module)
 {
     static const char *const names[] = {KILN__HOST_ALARM, KILN__HOST_LOOK,

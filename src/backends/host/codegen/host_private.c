@@ -1,16 +1,16 @@
-/* host_private.c - whether an item's private memory goes away. */
+/* host_private.c - whether the private memory of items becomes registers. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <string.h>
 
 #include "backends/host/codegen/host_codegen.h"
 
 /*
- * After inlining, the variables of an item stand in the kernel's frame, once
- * for all iterations of the loop. Marking the loop as parallel is right only
- * if the optimiser turns each of them into registers. It does so for a
- * variable whose every use reads or writes a fixed range of it, where two
- * ranges are equal or apart; that is what is checked here, through the
- * functions that get its address. All else counts as staying in memory.
+ * After inlining, the variables of an item are in the kernel's frame, once for
+ * all iterations of the loop. Marking the loop as parallel is correct only if
+ * the optimiser turns each of them into registers. It does so for a variable
+ * all of whose uses read or write a fixed range of it, where any two ranges are
+ * equal or disjoint. This file checks that, also through the functions that get
+ * the variable's address. Any other variable counts as staying in memory.
  */
 
 #define RANGES_MAX 128
@@ -103,7 +103,7 @@ static int constant_offset(const variable *v, LLVMValueRef gep,
     return 1;
 }
 
-/* Fills and copies of a constant size are split as needed. */
+/* Fills and copies of a constant size are split by the optimiser as needed. */
 static int intrinsic_is_simple(LLVMValueRef call, LLVMValueRef function)
 {
     size_t size;
@@ -181,7 +181,7 @@ static int uses_are_simple(variable *v, LLVMValueRef pointer, uint64_t offset,
 
 /* ---- functions ---- */
 
-/* The functions that an item runs, the item function first. */
+/* The functions that an item runs, beginning with the item function. */
 typedef struct closure {
     LLVMValueRef functions[FUNCTIONS_MAX];
     size_t count;
@@ -198,7 +198,8 @@ static int add_function(closure *c, LLVMValueRef function)
     return 1;
 }
 
-/* Its variables are its own: a loop that calls it is not vectorised. */
+/* True for a function that is never inlined. Its variables are its own, and a
+   loop that calls it is not vectorised. */
 static int is_never_inlined(LLVMValueRef function)
 {
     static const char name[] = "noinline";
@@ -218,8 +219,8 @@ static int variable_is_simple(const kiln__codegen_job *job, LLVMValueRef alloca)
            uses_are_simple(&v, alloca, 0, 0);
 }
 
-/* Only calls of functions that are known end in registers; an unknown one
-   keeps the loop from being vectorised anyway. */
+/* Variables become registers only past calls of known functions. A call of an
+   unknown function keeps the loop from being vectorised anyway. */
 static int instruction_is_simple(const kiln__codegen_job *job, closure *c,
                                  LLVMValueRef instruction)
 {

@@ -1,4 +1,4 @@
-/* host_sites.c - where the slots for sites are in a host image. */
+/* host_sites.c - finds the slots for sites in a host image. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <elf.h>
 #include <string.h>
@@ -7,8 +7,8 @@
 #include "base/error.h"
 
 /*
- * The linker's image still has its table of sections. One that is not as it
- * must be is refused here, where nothing has been stored yet.
+ * The linker's image still has its section headers. They are checked here,
+ * before anything is stored: an image that is not as expected is refused.
  */
 
 typedef struct image {

@@ -15,19 +15,19 @@
  *             set the ids of the item
  *             call the item function           stop when it raised
  *
- * Where lowering gave a function that clips groups, the loops are about what
- * it leaves. Where lowering gave a proof, it is asked for each group. A group
- * that passes is run by the safe item function; another one by a second kernel,
- * of the same form, around the checked item function. That one and the proof
- * are in the checked module.
+ * If lowering made a clip function, the loops run over the box that it returns.
+ * If lowering made a proof, it is evaluated for each group. A group for which
+ * it is true is run by the safe item function. Any other group is run by a
+ * second kernel of the same form around the checked item function. That kernel
+ * and the proof are in the checked module.
  *
  * The loops run in the order of memory, x innermost. Their counters are known
- * not to be negative and not to wrap, which lets a kernel's own guards replace
- * its bounds checks. Arguments are read once: nothing that an item writes is
- * in the packed block or in the launch.
+ * not to be negative and not to wrap, which lets LLVM remove checks of bounds
+ * that a kernel's own guards imply. Arguments are read once: nothing that an
+ * item writes is in the packed block or in the launch.
  *
  * Items are independent, so the x loop is marked as parallel: the call of the
- * item function is in an access group, inlining hands that on to its memory
+ * item function is in an access group, inlining passes that on to its memory
  * accesses, and the loop says that the group's accesses never conflict. That
  * would be false for private memory of an item, which all iterations share
  * once it is inlined; kiln__host_items_are_parallel() finds out.
@@ -49,7 +49,7 @@ static LLVMBasicBlockRef add_block(const wrapper *w, const char *name)
     return LLVMAppendBasicBlockInContext(w->job->context, w->function, name);
 }
 
-/* Begins `for index in start..end`; the builder stands in the body. */
+/* Begins `for index in start..end`; leaves the builder in the body. */
 static void open_loop(wrapper *w, loop *l, LLVMValueRef start, LLVMValueRef end,
                       const char *name)
 {
@@ -65,7 +65,7 @@ static void open_loop(wrapper *w, loop *l, LLVMValueRef start, LLVMValueRef end,
     LLVMAddIncoming(l->index, &start, &before, 1);
 }
 
-/* Ends the loop and returns its branch; the builder stands behind it. */
+/* Ends the loop and returns its branch; leaves the builder after the loop. */
 static LLVMValueRef close_loop(wrapper *w, loop *l)
 {
     LLVMBasicBlockRef latch = LLVMGetInsertBlock(w->builder);
@@ -84,7 +84,7 @@ static LLVMValueRef close_loop(wrapper *w, loop *l)
     return branch;
 }
 
-/* Leaves the kernel, with 1, when the condition holds. */
+/* Returns 1 from the kernel when the condition holds. */
 static void leave_if(wrapper *w, LLVMValueRef condition)
 {
     LLVMBasicBlockRef next = add_block(w, "");
@@ -108,7 +108,7 @@ static void set_id(wrapper *w, uint64_t member, uint32_t d, LLVMValueRef value)
     set_member(w, w->item, member, d, value);
 }
 
-/* An item that knows its launch. */
+/* Allocates an item and stores the launch in it. */
 static LLVMValueRef add_item(wrapper *w, const char *name)
 {
     LLVMTypeRef bytes = LLVMArrayType2(LLVMInt8TypeInContext(w->job->context),
@@ -126,7 +126,7 @@ static LLVMValueRef add_item(wrapper *w, const char *name)
     return item;
 }
 
-/* Takes the group's number apart. */
+/* Splits the group's number into its ids. */
 static void find_group(wrapper *w, LLVMValueRef group)
 {
     LLVMValueRef rest;
@@ -140,7 +140,7 @@ static void find_group(wrapper *w, LLVMValueRef group)
                w->group_id[d]);
 }
 
-/* The group's items along a dimension, clipped by the grid. */
+/* Finds the group's items along a dimension, clipped by the grid. */
 static void find_items(wrapper *w, uint32_t d)
 {
     LLVMValueRef inside;
@@ -186,7 +186,7 @@ static LLVMValueRef call_item(wrapper *w)
     return raised;
 }
 
-/* An item function for the whole group has the loops in itself. */
+/* Calls an item function for the whole group: it contains the loops. */
 static void run_together(wrapper *w)
 {
     for (uint32_t d = 0; d < 3; d++) {
@@ -228,7 +228,7 @@ static void run_body(wrapper *w)
         run_items(w);
 }
 
-/* The least and the greatest ids of the loops. */
+/* Adds the least and the greatest ids of the loops. */
 static void bound_items(wrapper *w, LLVMValueRef *out)
 {
     const LLVMValueRef one = LLVMConstInt(w->i64, 1, 0);
@@ -239,7 +239,7 @@ static void bound_items(wrapper *w, LLVMValueRef *out)
     }
 }
 
-/* Leaves out items that do nothing. */
+/* Narrows the loops to the box of the clip function. */
 static void clip_items(wrapper *w)
 {
     const LLVMValueRef function = w->job->clip_function;
@@ -254,7 +254,7 @@ static void clip_items(wrapper *w)
     }
 }
 
-/* True when the loops have anything to do. */
+/* Returns true when the loops have any item. */
 static LLVMValueRef has_items(wrapper *w)
 {
     LLVMValueRef all =
@@ -268,7 +268,7 @@ static LLVMValueRef has_items(wrapper *w)
     return all;
 }
 
-/* True when no item of the group fails a check. */
+/* Returns true when no item of the group fails a check. */
 static LLVMValueRef call_proof(wrapper *w)
 {
     LLVMValueRef arguments[8] = {w->tile, w->block_arguments};
@@ -284,7 +284,7 @@ static LLVMValueRef call_proof(wrapper *w)
                          LLVMConstNull(LLVMTypeOf(holds)), "");
 }
 
-/* The group in the checked kernel. */
+/* Runs the group by the checked kernel. */
 static void call_checked(wrapper *w, LLVMValueRef group)
 {
     const LLVMValueRef one = LLVMConstInt(w->i64, 1, 0);
@@ -397,7 +397,8 @@ static LLVMValueRef add_proof(const kiln__codegen_job *job, const char *name)
     return function;
 }
 
-/* The proof behind the packed block. */
+/* Makes a function that loads the arguments from the packed block and evaluates
+   the proof. */
 static LLVMValueRef make_proof(kiln__codegen_job *job, const char *name)
 {
     const LLVMValueRef proof = job->proof_function;

@@ -1,4 +1,4 @@
-/* host_wrap.h - the host's kernel while it is made. */
+/* host_wrap.h - the host's kernel while it is being built. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #ifndef KILN_BACKENDS_HOST_CODEGEN_HOST_WRAP_H
 #define KILN_BACKENDS_HOST_CODEGEN_HOST_WRAP_H
@@ -13,21 +13,21 @@ typedef struct kiln__host_wrapper {
     LLVMValueRef launch;
     LLVMValueRef block_arguments; /* the packed block */
     LLVMValueRef item;
-    LLVMValueRef tile;    /* an item for the proof: it is not inlined */
-    LLVMValueRef *values; /* of calls: the item, the flat arguments */
+    LLVMValueRef tile;    /* the item of the proof, which is not inlined */
+    LLVMValueRef *values; /* arguments of calls: the item, the flat arguments */
     unsigned value_count;
     LLVMValueRef grid[3];
     LLVMValueRef block[3];
     LLVMValueRef groups[2];
     LLVMValueRef group_id[3];
-    LLVMValueRef start[3]; /* the group's items */
-    LLVMValueRef from[3];  /* those that do something */
+    LLVMValueRef start[3]; /* where the group's items begin */
+    LLVMValueRef from[3];  /* where the loops begin, after clipping */
     LLVMValueRef end[3];
     LLVMBasicBlockRef failed;
     LLVMValueRef body; /* the item function to call */
     int body_can_fail;
     LLVMValueRef checked; /* the kernel for groups without a proof, or NULL */
-    LLVMValueRef proof;   /* beside it: i32 (tile, packed block, i64 x 6) */
+    LLVMValueRef proof;   /* set beside it: i32 (tile, packed block, i64 x 6) */
     int clips;
 } kiln__host_wrapper;
 
@@ -38,7 +38,7 @@ typedef struct kiln__host_wrapper {
 /* Declares a kernel of host_abi.h. */
 LLVMValueRef kiln__host_add_kernel(const kiln__codegen_job *job,
                                    const char *name);
-/* Loads the launch's sizes, and every argument behind the item. */
+/* Load the launch's sizes, and every argument to `values`, after the item. */
 void kiln__host_load_shape(kiln__host_wrapper *w);
 void kiln__host_load_arguments(kiln__host_wrapper *w);
 

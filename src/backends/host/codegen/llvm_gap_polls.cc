@@ -1,4 +1,4 @@
-/* llvm_gap_polls.cc - loops and recursions of host code that can be stopped. */
+/* llvm_gap_polls.cc - adds checks to host code so that it can be stopped. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <optional>
 
@@ -24,13 +24,14 @@
 #include "codegen/module/codegen_stages.h"
 
 /*
- * A flag says that the code is to stop (host_codegen.h). The C interface knows
- * neither loops nor dominance, so who looks at it, and where, is decided here,
- * behind all passes: nothing keeps a loop from being vectorised, and what is
- * looked at in each turn of a loop is looked at once for a vector of items.
+ * A flag says that the code is to stop (host_codegen.h). Reading it is called a
+ * *look*. This file decides where code looks. It runs after all passes, so it
+ * keeps no loop from being vectorised, and a look at each turn of a loop is one
+ * look for a vector of items. It is C++ because LLVM's C interface has neither
+ * loops nor dominance.
  *
- * A loop that surely takes few turns does not look. One that counts is cut into
- * pieces of a number of turns,
+ * A loop that surely takes few turns does not look. A loop that counts is cut
+ * into pieces of a number of turns,
  *
  *     do body(i); while (++i < end);
  *
@@ -40,38 +41,39 @@
  *         look
  *     } while (i < end);
  *
- * so its turns cost what they did, and each piece a little. An innermost loop
- * that begins again and again, often with few turns, is cut only where the
- * first piece is known before the loops around it: then what is left of the
- * cost is one comparison at its end. Others of these, if they surely end, are
+ * so its turns cost what they did, and each piece a little more. An innermost
+ * loop may run again and again, often with few turns. It is cut only where the
+ * first piece is known before the loops around it: then the remaining cost is
+ * one comparison at its end. Other innermost loops, if they surely end, are
  * left to the loop around them, which looks. A loop that does not count looks
- * at each turn (a counter of its own would cost more than the load and the
- * branch), and so does a function at each call that may be part of a recursion,
- * or leads to thousands of calls.
+ * at each turn; a counter of its own would cost more than the load and the
+ * branch. A function looks at each call if it may be part of a recursion, or
+ * leads to thousands of calls.
  */
 
 namespace
 {
 
-/* Simple turns between two looks: some microseconds. */
+/* Turns without inner loops between two looks: some microseconds. */
 constexpr uint64_t between_looks = 16384;
-/* Turns of a loop around those, which begin to count each time; and around some
-   that do not look. */
+/* Turns between two looks of a loop around loops that look, which begin to
+   count each time; and of a loop around loops that do not look. */
 constexpr uint64_t around_loops = 1024;
 constexpr uint64_t around_blind_loops = 64;
 
 /* ---- loops that count ---- */
 
-/* The loop goes on while `tested predicate limit`. */
+/* A loop that counts: it goes on while `tested predicate limit`. */
 struct counting {
     llvm::BranchInst *back;
     llvm::PHINode *counter;
-    llvm::Value *tested; /* the counter, or what it is in the next turn */
+    llvm::Value *tested; /* the counter, or its value in the next turn */
     llvm::Value *limit;
     llvm::CmpInst::Predicate predicate;
     int64_t step;
-    /* Where limits of pieces may be computed, and where the first piece's may,
-       which begins at `start`; NULL: when the loop begins. */
+    /* Where the limits of pieces may be computed, and where the limit of the
+       first piece may be, which begins at `start`. NULL: when the loop
+       begins. */
     llvm::Instruction *early = nullptr;
     llvm::Instruction *early_first = nullptr;
     llvm::Value *start = nullptr;
@@ -79,11 +81,13 @@ struct counting {
 
 struct plan {
     llvm::BasicBlock *header;
-    std::optional<counting> counts; /* else it looks at each turn */
+    /* If not set, the loop looks at each turn. */
+    std::optional<counting> counts;
     uint64_t turns;
 };
 
-/* The counter that the value is of, and by how much it grows a turn. */
+/* Returns the counter that the value is or comes from, and by how much it grows
+   in a turn. */
 llvm::PHINode *counter_of(const llvm::Loop &loop, llvm::Value *tested,
                           int64_t &step)
 {
@@ -126,7 +130,7 @@ bool goes_right_way(llvm::CmpInst::Predicate predicate, int64_t step)
     }
 }
 
-/* The loop's last branch and its comparison, or nothing. */
+/* Returns the loop's last branch and its comparison, or nothing. */
 std::optional<counting> find_test(const llvm::Loop &loop)
 {
     llvm::BasicBlock *latch = loop.getLoopLatch();
@@ -168,8 +172,8 @@ std::optional<counting> find_counting(const llvm::Loop &loop)
     return c;
 }
 
-/* The end of the block before the outermost loop around this one in which none
-   of the values changes; NULL: there is no such block. */
+/* Returns the end of the block before the outermost enclosing loop in which
+   none of the values changes; NULL: there is no such block. */
 llvm::Instruction *find_early(const llvm::Loop &loop, llvm::Value *a,
                               llvm::Value *b)
 {
@@ -198,8 +202,9 @@ void find_places(const llvm::Loop &loop, counting &c)
     c.early_first = find_early(loop, c.limit, c.start);
 }
 
-/* Neither comes past its limit nor begins anew at the end of its type: one that
-   does goes on for ever in spite of its limit, its last piece, too. */
+/* True when the counter neither skips its limit nor wraps at the end of its
+   type. A counter that does goes on for ever in spite of its limit, and so
+   would its last piece. */
 bool surely_ends(const counting &c)
 {
     const auto *add = llvm::cast<llvm::BinaryOperator>(
@@ -222,7 +227,7 @@ bool is_known_early(const llvm::Loop &loop, const counting &c)
             !loop.getParentLoop()->contains(c.early_first));
 }
 
-/* How often it turns at most; 0: it is not known, or often. */
+/* Returns the most turns that the loop takes; 0: unknown, or many. */
 uint64_t turns_of(const llvm::Loop &loop, const counting &c)
 {
     llvm::BasicBlock *before = loop.getLoopPredecessor();
@@ -235,7 +240,7 @@ uint64_t turns_of(const llvm::Loop &loop, const counting &c)
     if (limit == nullptr || start == nullptr || limit->getBitWidth() < 32 ||
         limit->getValue().abs().ugt(1 << 30) ||
         llvm::CmpInst::isNonStrictPredicate(c.predicate))
-        return 0; /* or it may go round */
+        return 0; /* or the counter may wrap */
     const llvm::APInt first = start->getValue().sext(128);
     const llvm::APInt last = limit->getValue().sext(128);
     const llvm::APInt distance = c.step > 0 ? last - first : first - last;
@@ -249,7 +254,7 @@ uint64_t turns_of(const llvm::Loop &loop, const counting &c)
     return distance.getZExtValue() / step + 2;
 }
 
-/* ---- what a loop costs ---- */
+/* ---- the cost of a loop ---- */
 
 bool calls_functions(const llvm::Loop &loop)
 {
@@ -265,15 +270,16 @@ bool calls_functions(const llvm::Loop &loop)
     return false;
 }
 
-/* Simple turns that the short loops in a loop take together in one of its
-   turns; how deep others are nested; and whether one of them does not look. */
+/* What is inside a loop: how many turns its short loops take together in one of
+   its turns; how deep other loops are nested; and whether one of them does not
+   look. */
 struct inside {
     uint64_t turns = 1;
     unsigned depth = 0;
     bool is_blind = false;
 };
 
-/* Turns of a loop between two looks. */
+/* Returns the turns of a loop between two looks. */
 uint64_t turns_around(const inside &all)
 {
     if (all.depth == 0)
@@ -283,7 +289,8 @@ uint64_t turns_around(const inside &all)
     return 1;
 }
 
-/* Plans the loops, innermost first; returns what this one is to one around. */
+/* Plans the loops, innermost first. Returns what this loop adds to the one
+   around it. */
 inside plan_loop(const llvm::Loop &loop, bool is_slow,
                  llvm::SmallVectorImpl<plan> &plans)
 {
@@ -318,7 +325,8 @@ inside plan_loop(const llvm::Loop &loop, bool is_slow,
     return result;
 }
 
-/* Blocks to which a path comes back without passing a loop's header. */
+/* Plans looks for blocks to which a path returns without passing the header of
+   a loop. */
 void plan_tangles(llvm::Function &f, llvm::SmallVectorImpl<plan> &plans)
 {
     llvm::SmallVector<
@@ -355,7 +363,8 @@ class poller
     const bool is_entry;
     llvm::Value *flag = nullptr;
     llvm::BasicBlock *stopped = nullptr;
-    llvm::Value *distance = nullptr; /* of the turns of a piece */
+    /* By how much the counter grows in a piece. */
+    llvm::Value *distance = nullptr;
 
     llvm::Value *find_flag();
     llvm::BasicBlock *find_stopped(llvm::BasicBlock *next);
@@ -375,7 +384,7 @@ llvm::BasicBlock *poller::add_block()
     return llvm::BasicBlock::Create(f.getContext(), "", &f);
 }
 
-/* Where the flag is. The entry reads that once. */
+/* Returns where the flag is. The entry reads that address once. */
 llvm::Value *poller::find_flag()
 {
     llvm::Module &m = *f.getParent();
@@ -392,7 +401,7 @@ llvm::Value *poller::find_flag()
     return flag = b.CreateAlignedLoad(b.getPtrTy(), place, llvm::Align(8));
 }
 
-/* Where code goes that sees the flag. */
+/* Returns the block for code that has seen the flag set. */
 llvm::BasicBlock *poller::find_stopped(llvm::BasicBlock *next)
 {
     if (is_entry && stopped != nullptr)
@@ -409,7 +418,8 @@ llvm::BasicBlock *poller::find_stopped(llvm::BasicBlock *next)
     return block;
 }
 
-/* Ends the block, which has no end, with a look; returns where it goes on. */
+/* Adds a look to a block without a terminator; returns the block that
+   follows. */
 llvm::BasicBlock *poller::add_look(llvm::BasicBlock *at)
 {
     llvm::Value *place = find_flag();
@@ -426,7 +436,7 @@ llvm::BasicBlock *poller::add_look(llvm::BasicBlock *at)
     return next;
 }
 
-/* Looks at the beginning of the block. */
+/* Adds a look at the beginning of the block. */
 void poller::look_at(llvm::BasicBlock *block)
 {
     auto at = block == &f.getEntryBlock() ? block->getFirstNonPHIOrDbgOrAlloca()
@@ -440,10 +450,10 @@ void poller::look_at(llvm::BasicBlock *block)
     llvm::IRBuilder<>(next).CreateBr(rest);
 }
 
-/* ---- cutting ---- */
+/* ---- cutting loops ---- */
 
-/* The limit of the turns that begin at `start`. It is never beyond the loop's
-   own: so whenever the loop ends, its piece does. */
+/* Returns the limit of the piece that begins at `start`. It is never beyond the
+   loop's own limit, so when the loop ends, its piece ends, too. */
 llvm::Value *poller::find_piece(llvm::IRBuilder<> &b, const counting &c,
                                 llvm::Value *start, llvm::Value *last)
 {
@@ -462,7 +472,7 @@ llvm::Value *poller::find_piece(llvm::IRBuilder<> &b, const counting &c,
     return up ? b.CreateAdd(start, left) : b.CreateSub(start, left);
 }
 
-/* Turns that begin before this value make a whole piece. */
+/* Returns the value before which a whole piece may begin. */
 llvm::Value *poller::find_last(llvm::IRBuilder<> &b, const counting &c)
 {
     const bool is_signed = llvm::CmpInst::isSigned(c.predicate);
@@ -479,8 +489,8 @@ llvm::Value *poller::find_last(llvm::IRBuilder<> &b, const counting &c)
                                    c.limit, distance);
 }
 
-/* The block before the header, to which all ways lead from outside the loop,
-   and the one from `next`, which comes back from a piece. */
+/* Adds the block before the header. All edges from outside the loop lead to it,
+   and one from `next`, which comes back after a piece. */
 llvm::BasicBlock *poller::add_outer(const plan &p, llvm::BasicBlock *next,
                                     llvm::Value **start)
 {
@@ -511,8 +521,8 @@ llvm::BasicBlock *poller::add_outer(const plan &p, llvm::BasicBlock *next,
     return outer;
 }
 
-/* The limit of each piece, in `outer`, which has no end yet: of the first one
-   it is known early if it can be, of others `next` finds it. */
+/* Returns the limit of each piece, in `outer`, which has no terminator yet. The
+   first one is computed early if possible, the others in `next`. */
 llvm::Value *poller::add_pieces(const counting &c, llvm::BasicBlock *outer,
                                 llvm::BasicBlock *next, llvm::Value *start)
 {
@@ -577,7 +587,8 @@ void poller::cut(const plan &p)
         test->eraseFromParent();
 }
 
-/* A block whose ways in can be led elsewhere, and steps that stay numbers. */
+/* True when the header's incoming edges can be redirected, and the step of a
+   piece fits the counter's type. */
 bool can_cut(const plan &p)
 {
     const counting &c = *p.counts;
@@ -598,7 +609,8 @@ bool can_cut(const plan &p)
 
 using functions = llvm::SmallPtrSet<const llvm::Function *, 8>;
 
-/* Calls that one of the function leads to without a look, its own included. */
+/* Returns how many calls one call of the function leads to without a look, its
+   own included. */
 uint64_t calls_of(const llvm::CallGraphNode &node,
                   const llvm::DenseMap<const llvm::Function *, uint64_t> &known)
 {
@@ -610,8 +622,9 @@ uint64_t calls_of(const llvm::CallGraphNode &node,
     return sum;
 }
 
-/* Those that look at each call: each may be part of a recursion, or leads to so
-   many calls of others that these take long, though they end. */
+/* Finds the functions that look at each call: those that may be part of a
+   recursion, and those that lead to so many calls that these take long, though
+   they end. */
 functions find_restless(llvm::Module &m)
 {
     llvm::CallGraph graph(m);
@@ -634,7 +647,7 @@ functions find_restless(llvm::Module &m)
     return found;
 }
 
-/* What is no longer so. */
+/* Removes attributes that do not hold any more. */
 void forget_attributes(llvm::Function &f)
 {
     for (auto kind :
@@ -644,8 +657,8 @@ void forget_attributes(llvm::Function &f)
         f.removeFnAttr(kind);
 }
 
-/* Passes leave many a loop, vectorised ones above all, without a block of its
-   own in front of it, where the limits of its pieces are computed. */
+/* Gives each loop a preheader, where the limits of its pieces are computed.
+   Passes leave many loops without one, above all vectorised ones. */
 void add_preheaders(llvm::DominatorTree &tree, llvm::LoopInfo &loops)
 {
     for (llvm::Loop *loop : loops.getLoopsInPreorder())
@@ -653,7 +666,7 @@ void add_preheaders(llvm::DominatorTree &tree, llvm::LoopInfo &loops)
             llvm::InsertPreheaderForLoop(loop, &tree, &loops, nullptr, false);
 }
 
-/* True when it looks. */
+/* Returns true when the function looks. */
 bool add_polls(llvm::Function &f, const kiln__poll_plan &names, bool is_entry,
                bool is_restless)
 {

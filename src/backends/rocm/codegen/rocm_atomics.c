@@ -1,4 +1,4 @@
-/* rocm_atomics.c - what is known of the memory of atomics. */
+/* rocm_atomics.c - tells LLVM which memory atomics are applied to. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <string.h>
 
@@ -6,11 +6,12 @@
 
 /*
  * Elements of arrays are in the device's own memory, where all operations on
- * integers work; LLVM has to be told, since in the host's or another device's
- * memory most do nothing. Operations on floating-point numbers may also differ
- * in how they treat the smallest ones, so they are loops that compare and swap
- * unless the option "unsafe_fp_atomics" is given. What tells the host of
- * exceptions and prints has a wider scope, and is left as it is.
+ * integers work. LLVM has to be told, since in the memory of the host or of
+ * another device most of them do nothing. Operations on floating-point numbers
+ * may also treat the smallest numbers differently, so they are loops of compare
+ * and swap unless the option "unsafe_fp_atomics" is given. The atomics that
+ * tell the host of exceptions and prints have a wider scope and are left
+ * unchanged.
  */
 
 static void say(const kiln__codegen_job *job, LLVMValueRef atomic,

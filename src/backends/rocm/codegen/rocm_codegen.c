@@ -8,10 +8,11 @@
 #include "ir/ir.h"
 
 /*
- * LLVM's documentation of AMDGPU names intrinsics, attributes and the implicit
- * arguments of a kernel, which the runtime adds behind ours. The launch's shape
- * is read there, by the loads that read the arguments; what the packet of the
- * launch has is farther away, and counts items where groups are asked for.
+ * The intrinsics, attributes and implicit arguments of a kernel are those in
+ * LLVM's documentation of AMDGPU. The runtime adds the implicit arguments after
+ * ours. The launch's shape is read from them, by the loads that also read the
+ * arguments. The launch's packet has it, too, but is farther away, and counts
+ * items where the group count is needed.
  */
 
 #define KERNEL_CONVENTION 91u /* amdgpu_kernel */
@@ -25,7 +26,7 @@
 #define GROUP_COUNTS 0u /* u32 each */
 #define GROUP_SIZES 12u /* u16 each */
 
-/* Items of a grid along a dimension have a number of 32 bits. */
+/* The most items of a grid along a dimension: their number has 32 bits. */
 #define GRID_MAX 0xffffffffu
 
 static LLVMValueRef read_implicit(kiln__codegen_job *job,
@@ -100,7 +101,7 @@ static void barrier(kiln__codegen_job *job, LLVMBuilderRef builder,
     kiln__rocm_fence(job, builder, "workgroup", LLVMAtomicOrderingAcquire);
 }
 
-/* Functions of a math library are linked; nothing else is there. */
+/* Functions of a math library are linked; there is nothing else to import. */
 static int may_import(const char *name)
 {
     (void)name;
@@ -157,11 +158,10 @@ static const kiln__foreign_rules foreign = {
     .limits = kiln__rocm_limits,
 };
 
-/* ---- what is quick instead of exact ---- */
+/* ---- fast forms ---- */
 
-/* LLVM has them all for AMD's, and with this flag takes the instructions as
-   they are. Sine and cosine lose the most: their operand is first divided by
-   two pi. */
+/* With this flag, LLVM uses AMD's instructions as they are. Sine and cosine
+   lose most precision: their operand is first divided by two pi. */
 static LLVMValueRef fast(kiln__codegen_job *job, LLVMBuilderRef builder,
                          int64_t operation, LLVMValueRef *arguments)
 {

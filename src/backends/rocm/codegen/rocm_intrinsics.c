@@ -1,10 +1,10 @@
-/* rocm_intrinsics.c - what LLVM has for AMD's of its intrinsics. */
+/* rocm_intrinsics.c - LLVM's intrinsics that its target for AMD lacks. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "backends/rocm/codegen/rocm_codegen.h"
 
 /*
- * For whatever is not here it ends the process, or has instructions that are
- * far off for large operands. Mathematics comes from a library.
+ * For these, LLVM ends the process, or uses instructions that are far off for
+ * large operands. Mathematical functions come from a library.
  */
 
 const kiln__foreign_limit kiln__rocm_limits[] = {

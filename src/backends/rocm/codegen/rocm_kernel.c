@@ -1,4 +1,4 @@
-/* rocm_kernel.c - what is said of a kernel, and what it may ask for. */
+/* rocm_kernel.c - attributes of a kernel, and limits of what it may need. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <stdlib.h>
 #include <string.h>
@@ -35,7 +35,8 @@ static kiln_status check(kiln__codegen_job *job)
 
 static const char object_version[] = "amdhsa_code_object_version";
 
-/* What a foreign module was made for, in hundreds; 0: it does not say. */
+/* Returns the version of code objects that a foreign module was made for, in
+   hundreds; 0: it does not say. */
 static uint64_t given_version(kiln__codegen_job *job)
 {
     LLVMMetadataRef flag = LLVMGetModuleFlag(job->module, object_version,
@@ -53,8 +54,8 @@ static uint64_t given_version(kiln__codegen_job *job)
                : UINT64_MAX;
 }
 
-/* Implicit arguments have had their places since version 5: what reads them is
-   right in whatever object it comes to stand. */
+/* The offsets of implicit arguments have been the same since version 5. So code
+   that reads them is right in an object of any later version. */
 static kiln_status set_object_version(kiln__codegen_job *job)
 {
     const unsigned version = 100 * kiln__rocm_object_version(job);
@@ -71,9 +72,10 @@ static kiln_status set_object_version(kiln__codegen_job *job)
     return KILN_OK;
 }
 
-/* What the hardware and the runtime prepare for a kernel unless it is said
-   that nobody asks. The optimiser finds out by itself where it runs; our own
-   code is known to ask for none of these. */
+/* Inputs that the hardware and the runtime prepare for a kernel unless
+   attributes say that it does not use them. Where LLVM's optimiser runs, it
+   finds that out itself; code that Kiln lowers is known to use none of
+   these. */
 static const char *const unasked[] = {
     "amdgpu-no-completion-action", "amdgpu-no-default-queue",
     "amdgpu-no-dispatch-id",       "amdgpu-no-dispatch-ptr",
@@ -107,7 +109,7 @@ static void say_what_is_unasked(kiln__codegen_job *job)
 
 /* ---- the kernel ---- */
 
-/* Says how large groups are, and how many a processor shall hold. */
+/* Sets how large groups are, and how many of them a processor is to hold. */
 static void set_group(kiln__codegen_job *job, LLVMValueRef kernel)
 {
     const kiln__codegen_settings *settings = job->settings;
@@ -129,8 +131,8 @@ kiln_status kiln__rocm_describe_kernel(kiln__codegen_job *job,
 {
     KILN_TRY(check(job));
     KILN_TRY(set_object_version(job));
-    /* The runtime finds the kernel by its name, and no other object may take
-       its place. */
+    /* The runtime finds the kernel by its name, and no other object may replace
+       it. */
     LLVMSetVisibility(kernel, LLVMProtectedVisibility);
     set_group(job, kernel);
     if (job->request->module == NULL) {

@@ -1,14 +1,15 @@
-/* rocm_lanes.c - lanes of a sub-group, and words of other lanes. */
+/* rocm_lanes.c - lanes of a sub-group, and reading words of other lanes. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <string.h>
 
 #include "backends/rocm/codegen/rocm_codegen.h"
 
 /*
- * Processors permute the lanes of a sub-group at once, but for 64 lanes of the
- * generations 10 and 11, which are two halves there. The 11th swaps halves, so
- * a word of the other half is found among the swapped ones; on the 10th words
- * go through the memory of the group, where each item has a place.
+ * Processors permute all lanes of a sub-group at once. The exception is a
+ * sub-group of 64 lanes on generations 10 and 11, where it consists of two
+ * halves. Generation 11 can swap the halves, so a word of the other half is
+ * taken from the swapped ones. On generation 10 words go through the memory of
+ * the group, where each item has a place.
  */
 
 #define NEAR 32u /* lanes of a half */
@@ -25,7 +26,7 @@ LLVMValueRef kiln__rocm_lane_count(kiln__codegen_job *job,
     return kiln__device_number(job, kiln__rocm_lanes(job));
 }
 
-/* How many lanes there are before this one. */
+/* Returns how many lanes there are before this one. */
 static LLVMValueRef lane32(kiln__codegen_job *job, LLVMBuilderRef builder)
 {
     LLVMValueRef arguments[2] = {number32(job, 0xffffffffu), number32(job, 0)};
@@ -46,7 +47,8 @@ LLVMValueRef kiln__rocm_lane(kiln__codegen_job *job, LLVMBuilderRef builder)
 
 /* ---- permuting ---- */
 
-/* The word of a lane, whose number is given as that of a byte. */
+/* Returns the word of a lane. The instruction takes the number of a byte: four
+   times the lane's. */
 static LLVMValueRef permute(kiln__codegen_job *job, LLVMBuilderRef builder,
                             LLVMValueRef word, LLVMValueRef from)
 {
@@ -114,7 +116,7 @@ static LLVMValueRef place_of(kiln__codegen_job *job, LLVMBuilderRef builder,
                                  places_of_items(job), &item, 1, "");
 }
 
-/* All lanes have come here, and what they wrote can be read. */
+/* Waits until all lanes have come here and their words can be read. */
 static void wait_for_lanes(kiln__codegen_job *job, LLVMBuilderRef builder)
 {
     kiln__rocm_fence(job, builder, "wavefront", LLVMAtomicOrderingRelease);

@@ -1,4 +1,4 @@
-/* rocm_link.c - from an object to a code object. */
+/* rocm_link.c - makes a code object of an object. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <elf.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "codegen/elf/elf.h"
 
 /*
- * Symbols stay: there are few, and debuggers and profilers look for them. What
+ * Symbols are kept: there are few, and debuggers and profilers use them. What
  * the code object says of its kernel goes into the artifact, and must agree
  * with how drivers pack arguments.
  */
@@ -49,7 +49,7 @@ static kiln_status link_object(kiln__codegen_job *job,
     return kiln__job_fail(job, status, "%s", message);
 }
 
-/* ---- what it says ---- */
+/* ---- what the code object says ---- */
 
 static const kiln__rocm_argument *next_argument(const kiln__rocm_metadata *said,
                                                 size_t *at)
@@ -66,7 +66,8 @@ static int is_at(const kiln__rocm_argument *argument, uint64_t offset,
            argument->size == size;
 }
 
-/* Is each argument where the packed block has it, and then the hidden ones? */
+/* True when each argument is where the packed block has it, followed by the
+   hidden ones. */
 static int agrees(const kiln__codegen_job *job, const kiln__rocm_metadata *said)
 {
     uint64_t end = 0;

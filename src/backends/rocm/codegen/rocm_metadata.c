@@ -8,10 +8,10 @@
 #include "backends/rocm/codegen/rocm_codegen.h"
 
 /*
- * A code object has a note of MessagePack: a map in which "amdhsa.kernels" is
- * an array with a map for each kernel. Maps are walked in place; a value that
- * nobody asked for is skipped by counting what is still to come, so depth costs
- * nothing. Every length is checked against the bytes that are left.
+ * A code object has a note in MessagePack: a map in which "amdhsa.kernels" is
+ * an array with a map for each kernel. Maps are walked in place. Unneeded
+ * values are skipped by counting the values that are still to come, so nesting
+ * needs no stack. Every length is checked against the bytes that are left.
  */
 
 typedef struct bytes {
@@ -35,7 +35,7 @@ static bool take(bytes *in, size_t size, bytes *out)
     return true;
 }
 
-/* `size` bytes from `offset`. */
+/* Takes `size` bytes from `offset`. */
 static bool part(const bytes *of, uint64_t offset, uint64_t size, bytes *out)
 {
     if (offset > of->left || size > of->left - offset)
@@ -44,7 +44,7 @@ static bool part(const bytes *of, uint64_t offset, uint64_t size, bytes *out)
     return true;
 }
 
-/* Sizes of names and of what follows them are filled up to 4. */
+/* Names and contents of notes are padded to multiples of 4. */
 static uint64_t filled(uint32_t size)
 {
     return ((uint64_t)size + 3) & ~(uint64_t)3;
@@ -105,8 +105,8 @@ enum { OTHER, NUMBER, TEXT, ARRAY, MAP };
 
 typedef struct value {
     int type;
-    uint64_t number; /* NUMBER; of ARRAY and MAP, how many */
-    bytes text;      /* TEXT */
+    uint64_t number; /* of a NUMBER; of ARRAY and MAP, the count */
+    bytes text;      /* of a TEXT */
 } value;
 
 static bool take_number(bytes *in, size_t size, uint64_t *out)
@@ -127,7 +127,7 @@ static bool take_text(bytes *in, uint64_t size, value *out)
     return size <= in->left && take(in, (size_t)size, &out->text);
 }
 
-/* A length of 1, 2 or 4 bytes, and then as many bytes and `more`. */
+/* Skips bytes that follow a length of 1, 2 or 4 bytes, and `more` bytes. */
 static bool skip_bytes(bytes *in, size_t width, size_t more)
 {
     uint64_t size;
@@ -136,7 +136,7 @@ static bool skip_bytes(bytes *in, size_t width, size_t more)
            take(in, (size_t)size + more, NULL);
 }
 
-/* What begins with one of 0xc0 to 0xdf. */
+/* Takes a value that begins with one of 0xc0 to 0xdf. */
 static bool take_long(bytes *in, unsigned tag, value *out)
 {
     uint64_t size;
@@ -188,7 +188,7 @@ static bool take_long(bytes *in, unsigned tag, value *out)
     }
 }
 
-/* A value; of an array or map only its head. */
+/* Takes a value; of an array or map only its head. */
 static bool take_value(bytes *in, value *out)
 {
     bytes head;
@@ -209,7 +209,7 @@ static bool take_value(bytes *in, value *out)
     return true;
 }
 
-/* What is inside of a value whose head was taken. */
+/* Skips the contents of a value whose head was taken. */
 static bool skip_inside(bytes *in, const value *of)
 {
     uint64_t left = of->type == ARRAY ? of->number
@@ -218,7 +218,7 @@ static bool skip_inside(bytes *in, const value *of)
     value v;
 
     while (left > 0) {
-        /* Each value takes a byte at least. */
+        /* Each value takes at least one byte. */
         if (left > in->left || !take_value(in, &v))
             return false;
         left--;
@@ -259,7 +259,7 @@ static const struct {
 
 #define COUNT(table) (sizeof(table) / sizeof *(table))
 
-/* A key, and the head of its value. */
+/* Takes a key, and the head of its value. */
 static bool take_pair(bytes *in, value *key, value *out)
 {
     return take_value(in, key) && key->type == TEXT && take_value(in, out);

@@ -1,4 +1,4 @@
-/* rocm_processor.c - what AMD's processors are like. */
+/* rocm_processor.c - properties of AMD's processors. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <stdlib.h>
 #include <string.h>
@@ -7,8 +7,9 @@
 #include "base/error.h"
 
 /*
- * Names are LLVM's: "gfx", the generation in decimal, a digit for the model and
- * one for the stepping; or "gfx9-4-generic", the generation and a family.
+ * Names are LLVM's. They are "gfx", the generation in decimal, a digit for the
+ * model and one for the stepping; or, as in "gfx9-4-generic", the generation
+ * and a family.
  */
 
 #define GFX "gfx"
@@ -31,7 +32,7 @@ unsigned kiln__rocm_generation(const kiln__codegen_job *job)
     return (unsigned)strtoul(digits, NULL, 10);
 }
 
-/* Is it one of the processors "gfx90a", "gfx942"? */
+/* True for one of the processors in the list, such as "gfx90a" or "gfx942". */
 static int is_one_of(const kiln__codegen_job *job, const char *const *names)
 {
     for (; *names != NULL; names++)
@@ -40,7 +41,7 @@ static int is_one_of(const kiln__codegen_job *job, const char *const *names)
     return 0;
 }
 
-/* True when the list has the word between its commas. */
+/* True when the comma-separated list has the word. */
 static int has_word(const char *list, const char *word)
 {
     const size_t size = strlen(word);
@@ -71,7 +72,8 @@ unsigned kiln__rocm_object_version(const kiln__codegen_job *job)
 
 /* ---- AMD's libraries ---- */
 
-/* As these number processors: of gfx90a 9010, of gfx1030 10300. */
+/* Returns the number that AMD's libraries use: gfx90a is 9010, gfx1030 is
+   10300. */
 static uint64_t processor_number(const kiln__codegen_job *job)
 {
     const char *name = job->settings->processor;
@@ -84,7 +86,7 @@ static uint64_t processor_number(const kiln__codegen_job *job)
     return number;
 }
 
-/* Nothing is given up: infinities, subnormal numbers and NaNs are there. */
+/* Nothing is given up: infinities, subnormal numbers and NaNs are handled. */
 int kiln__rocm_constant(const kiln__codegen_job *job, const char *name,
                         uint64_t *value)
 {
@@ -120,7 +122,7 @@ uint32_t kiln__rocm_lanes(const kiln__codegen_job *job)
     return kiln__rocm_generation(job) < 10 ? 64 : 32;
 }
 
-/* Processors whose vector registers are one file of 512. */
+/* True for processors whose vector registers are one file of 512. */
 static int has_unified_registers(const kiln__codegen_job *job)
 {
     static const char *const names[] = {"gfx90a", "gfx942", "gfx950",
@@ -146,8 +148,8 @@ static uint32_t waves_max(const kiln__codegen_job *job)
     return is_first_rdna(job) ? 20 : 16;
 }
 
-/* A group's sub-groups are spread over four units; over two where the settings
-   keep it on one half of a pair of compute units. */
+/* The sub-groups of a group are spread over four units; over two where the
+   settings keep a group on one half of a pair of compute units. */
 uint32_t kiln__rocm_waves(const kiln__codegen_job *job, uint32_t groups,
                           uint32_t items)
 {

@@ -31,8 +31,8 @@
 
 /* ---- instructions ----
  *
- * The C interface cannot cut a block, drops flags one by one, and has none of
- * LLVM's utilities.
+ * The C interface cannot truncate a block, drops flags only one by one, and has
+ * none of LLVM's utilities.
  */
 
 extern "C" void kiln__llvm_cut(LLVMValueRef instruction)
@@ -113,10 +113,11 @@ extern "C" int kiln__llvm_expand_memory(LLVMValueRef call)
 
 /* ---- extensions ----
  *
- * Which extensions a machine may use is read from an option of the process,
- * when the machine is made and again when code is generated. The option would
- * print what it does not know, so a function that has its own list, and tells,
- * is asked first. What the host itself has set stays as it is.
+ * LLVM reads which extensions a machine may use from an option of the process:
+ * when the machine is made, and again when code is generated. The option would
+ * print a name that it does not know. So a function with a list of its own,
+ * which returns an error, is called first. What the host itself has set is
+ * restored.
  */
 
 extern "C" bool SPIRVTranslateModule(llvm::Module *module, std::string &bytes,
@@ -126,7 +127,7 @@ extern "C" bool SPIRVTranslateModule(llvm::Module *module, std::string &bytes,
 
 #define OPTION "spirv-ext"
 
-static bool is_ours; /* what the option says; under the caller's lock */
+static bool is_ours; /* the option has our list; under the caller's lock */
 
 static llvm::cl::Option *find_option()
 {
@@ -187,12 +188,12 @@ extern "C" int kiln__llvm_spirv_extensions(const char *const *names,
  * The ids of labels are kept in a table of the process, by a function's address
  * and a block's number, and stay there when the function is gone. Another
  * function at the same address would be given the labels of the old one, and
- * they may be ids of something else in its module. So no number of a block is
- * used twice: one pass gives new ones before code is written, and a second one
- * gives the old ones back.
+ * these may be ids of something else in its module. So no number of a block is
+ * used twice: one pass renumbers the blocks before code is written, and a
+ * second one restores the numbers.
  *
- * And one pass is left out that prepares code for instructions of processors:
- * it makes sums with carries, which older translators of SPIR-V do not know.
+ * One pass is left out. It prepares code for instructions of processors and
+ * makes sums with carries, which older translators of SPIR-V do not know.
  */
 
 static int next_number; /* under the lock of spirv_emit.c */
@@ -270,7 +271,8 @@ class numbering_manager : public llvm::legacy::PassManagerBase
 };
 } // namespace
 
-/* What was made is complete once the passes are gone. */
+/* Emits to the stream. The output is complete only when the pass manager is
+   destroyed. */
 static bool emit_to(llvm::raw_svector_ostream &stream,
                     llvm::TargetMachine &machine, llvm::Module &module,
                     llvm::CodeGenFileType type)

@@ -1,4 +1,4 @@
-/* llvm_gap_spirv.h - what LLVM's C API lacks for SPIR-V. */
+/* llvm_gap_spirv.h - functions for SPIR-V that LLVM's C API lacks. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #ifndef KILN_LLVM_GAP_SPIRV_H
 #define KILN_LLVM_GAP_SPIRV_H
@@ -9,22 +9,23 @@
 extern "C" {
 #endif
 
-/* Lets machines that are made, and code that is generated, from now on use
-   these extensions of SPIR-V; with a count of 0 none but what the host itself
-   has set. Returns 0, or 1 with a message from malloc. */
+/* Sets which extensions of SPIR-V may be used by machines that are made, and
+   code that is generated, from now on. With a count of 0 only those are left
+   that the host itself has set. Returns 0, or 1 with a message from malloc. */
 int kiln__llvm_spirv_extensions(const char *const *names, size_t count,
                                 char **message);
-/* Replaces `freeze` by its operand, of which nothing is left that may be
+/* Replaces `freeze` by its operand, changed so that nothing of it may be
    poison. */
 void kiln__llvm_thaw(LLVMValueRef freeze);
-/* The address of a struct's member becomes that of the byte it begins at;
-   `address` may be gone then. */
+/* Replaces the address of a struct's member by a byte offset from the struct;
+   `address` may be erased. */
 void kiln__llvm_count_bytes(LLVMValueRef address);
-/* Drops the instruction and all behind it; the block has no end then. */
+/* Erases the instruction and all after it; the block has no terminator then. */
 void kiln__llvm_cut(LLVMValueRef instruction);
-/* A copy or fill of memory becomes a loop; 0: it cannot. */
+/* Replaces a copy or fill of memory by a loop; returns 0 when that is
+   impossible. */
 int kiln__llvm_expand_memory(LLVMValueRef call);
-/* As kiln__llvm_emit() for machines of SPIR-V, one thread at a time. */
+/* As kiln__llvm_emit(), for machines of SPIR-V; one thread at a time. */
 LLVMMemoryBufferRef kiln__llvm_emit_spirv(LLVMTargetMachineRef machine,
                                           LLVMModuleRef module, int as_text);
 

@@ -1,4 +1,4 @@
-/* spirv_adapt.c - from LLVM IR to what SPIR-V can express. */
+/* spirv_adapt.c - turns LLVM IR into what SPIR-V can express. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <string.h>
 
@@ -10,12 +10,12 @@
 #include "base/error.h"
 
 /*
- * Behind the passes, nothing of LLVM's looks at the module any more but the
- * generator. So here go what only passes understand, and what the generator
- * would take for something else without a word:
+ * This runs after the passes, right before the generator. It removes what only
+ * passes understand, and what the generator would silently take for something
+ * else:
  *
  *   freeze            has no instruction: its operand, made defined
- *   unreachable       returns nothing in particular
+ *   unreachable       becomes a return, of zero if of a value
  *   atomic load, store  would become plain ones: atomic read-modify-writes
  *   pointers at the head of an alloca  would make it one of a pointer
  *   scopes            none is wider than a device, which needs no more
@@ -23,6 +23,7 @@
  *   structs           spirv_aggregates.c
  *   vectors           of 2, 3, 4, 8 and 16 elements; others one by one
  *   intrinsics        spirv_expand.c
+ *
  */
 
 /* ---- atomics ---- */
@@ -64,7 +65,7 @@ static LLVMValueRef from_word(LLVMBuilderRef builder, LLVMValueRef word,
     return LLVMBuildBitCast(builder, word, type, "");
 }
 
-/* One kind of store, one of load: an exchange, and an addition of nothing. */
+/* Replaces a store by an exchange, and a load by an addition of zero. */
 static void replace_access(kiln__codegen_job *job, LLVMValueRef access)
 {
     const int is_load = LLVMIsALoadInst(access) != NULL;
@@ -100,8 +101,8 @@ static int is_atomic_access(LLVMValueRef instruction)
 
 /* ---- pointers in memory ---- */
 
-/* LLVM 22's generator takes what a pointer is stored to, or loaded from, for
-   memory of one pointer, also where an alloca says that there is more. */
+/* LLVM 22's generator takes memory that a pointer is stored to, or loaded from,
+   for memory of one pointer, even where an alloca says that there is more. */
 static int is_pointer_at_head(LLVMValueRef instruction)
 {
     const int is_load = LLVMIsALoadInst(instruction) != NULL;
@@ -116,7 +117,7 @@ static int is_pointer_at_head(LLVMValueRef instruction)
            LLVMGetTypeKind(LLVMGetAllocatedType(at)) != LLVMPointerTypeKind;
 }
 
-/* The same access, of a number. */
+/* Replaces the access of a pointer by the same access of a number. */
 static void access_number(const kiln__codegen_job *job, LLVMValueRef access)
 {
     const int is_load = LLVMIsALoadInst(access) != NULL;
@@ -159,8 +160,8 @@ static void return_anything(const kiln__codegen_job *job, LLVMValueRef end)
 
 /* ---- instructions ---- */
 
-/* Before SPIR-V 1.4 vectors are chosen element by element, and the generator
-   does not mind. */
+/* Before SPIR-V 1.4 a select chooses element by element and cannot choose a
+   whole vector by one Bool. The generator does not check that. */
 #define WHOLE_SELECT_MINOR 4u
 
 static int selects_whole_vectors(const kiln__codegen_job *job, LLVMValueRef at)
@@ -197,8 +198,8 @@ static void adapt_instruction(kiln__codegen_job *job, LLVMValueRef instruction)
     if (LLVMIsAFreezeInst(instruction))
         kiln__llvm_thaw(instruction);
     else if (LLVMIsAGetElementPtrInst(instruction))
-        kiln__llvm_count_bytes(instruction); /* LLVM counts members from
-                                                OpConstantNull, not from 0 */
+        /* LLVM counts members from OpConstantNull, not from 0. */
+        kiln__llvm_count_bytes(instruction);
     else if (LLVMIsAUnreachableInst(instruction))
         return_anything(job, instruction);
     else if (is_atomic_access(instruction))
@@ -228,7 +229,8 @@ static void adapt_body(kiln__codegen_job *job, LLVMValueRef function)
         }
 }
 
-/* Erases what uses the conversion, wherever that stands. */
+/* Expands one conversion to f64; false when there is none. This erases users of
+   the conversion wherever they are, so the caller begins again. */
 static int expand_one(kiln__codegen_job *job, LLVMValueRef function)
 {
     LLVMBasicBlockRef block;
@@ -245,8 +247,8 @@ static int expand_one(kiln__codegen_job *job, LLVMValueRef function)
 
 /* ---- tables ----
  *
- * A constant of a module has its own address space, of which nothing can be
- * cast to another one. So what reads it must be found.
+ * A constant of a module has its own address space, which cannot be cast to any
+ * other. So all code that reads it must be found.
  */
 
 static kiln_status move_users(kiln__codegen_job *job, LLVMValueRef from,
@@ -397,7 +399,8 @@ kiln_status kiln__spirv_run_passes(kiln__codegen_job *job, const char *passes)
     return job->status;
 }
 
-/* What is not wanted whole is not put together. */
+/* Splits aggregates. The passes then remove those that nobody needs as a
+   whole. */
 static kiln_status split_aggregates(kiln__codegen_job *job)
 {
     LLVMValueRef f;
@@ -457,7 +460,7 @@ static int has_exact(LLVMValueRef function)
     return 0;
 }
 
-/* A kernel may contract all or nothing. */
+/* Sets the execution mode: a kernel contracts all operations or none. */
 static void set_contraction(const kiln__codegen_job *job)
 {
     LLVMValueRef f;

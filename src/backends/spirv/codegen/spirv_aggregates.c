@@ -1,19 +1,20 @@
-/* spirv_aggregates.c - structs in registers, taken apart. */
+/* spirv_aggregates.c - splits structs in registers into their parts. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "backends/spirv/codegen/spirv_codegen.h"
 #include "base/error.h"
 
 /*
- * Lowering keeps structs, tuples and arrays' sizes in values of LLVM's, and
- * passes let them flow together. LLVM's generator for SPIR-V confuses their
- * types there. So what chooses among such values chooses among their parts, and
- * is put together again for who wants the whole: mostly nobody, since who takes
- * a part out of it meets the part. Loads and stores go part by part, too.
+ * Lowering keeps structs, tuples and sizes of arrays in LLVM values, and passes
+ * join them by phis and selects. LLVM's generator for SPIR-V confuses the types
+ * of such values. So a phi or select of a struct becomes one for each part, and
+ * the struct is put together again for its users. Mostly there are none left,
+ * because code that extracts a part gets it directly. Loads and stores are
+ * split, too.
  */
 
 #define DEPTH_MAX 64
 
-/* The way to a part that is no struct or array: an index at each level. */
+/* The path to a part that is no struct or array: an index for each level. */
 typedef struct part {
     unsigned path[DEPTH_MAX];
     unsigned depth;
@@ -41,8 +42,8 @@ static LLVMTypeRef member_type(LLVMTypeRef type, unsigned index)
                : LLVMGetElementType(type);
 }
 
-/* The first part of `type` below the way that `p` holds; 0: there is none, or
-   it lies too deep. */
+/* Goes down to the first part of `type` below the path in `p`. Returns 0 when
+   there is none, or when it is nested too deeply. */
 static int descend(part *p, LLVMTypeRef type)
 {
     while (is_aggregate(type)) {
@@ -62,7 +63,7 @@ static LLVMTypeRef type_at(LLVMTypeRef type, const part *p, unsigned depth)
     return type;
 }
 
-/* The next part, in order; 0: that was the last. */
+/* Goes to the next part, in order. Returns 0 after the last one. */
 static int advance(part *p, LLVMTypeRef whole)
 {
     while (p->depth > 0) {
@@ -72,7 +73,7 @@ static int advance(part *p, LLVMTypeRef whole)
         if (++*index < count_members(type)) {
             if (descend(p, member_type(type, *index)))
                 return 1;
-            continue; /* it has no parts: the one behind it */
+            continue; /* it has no parts: try the next one */
         }
         p->depth--;
     }
@@ -190,8 +191,8 @@ static void split_store(kiln__codegen_job *job, LLVMBuilderRef builder,
     }
 }
 
-/* What has come from that block already: a switch may come more than once, and
-   must bring one value. */
+/* Returns the value that the phi already has from that block. A switch may lead
+   here by several edges, which must bring the same value. */
 static LLVMValueRef known_from(LLVMValueRef phi, LLVMBasicBlockRef from)
 {
     for (unsigned i = 0; i < LLVMCountIncoming(phi); i++)
@@ -200,7 +201,8 @@ static LLVMValueRef known_from(LLVMValueRef phi, LLVMBasicBlockRef from)
     return NULL;
 }
 
-/* Incoming values are taken apart at the ends of their blocks. */
+/* Makes a phi of one part. Parts of incoming values are extracted at the ends
+   of their blocks. */
 static LLVMValueRef phi_of_part(LLVMBuilderRef builder, LLVMValueRef phi,
                                 const part *p)
 {
@@ -244,7 +246,7 @@ static LLVMValueRef split_phi(LLVMBuilderRef builder, LLVMValueRef phi)
     return whole;
 }
 
-/* True if it was one to take apart; then it is gone. */
+/* Splits the instruction and erases it; false if there is nothing to split. */
 static int split(kiln__codegen_job *job, LLVMBuilderRef builder,
                  LLVMValueRef instruction)
 {

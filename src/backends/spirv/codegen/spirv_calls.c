@@ -1,4 +1,4 @@
-/* spirv_calls.c - functions that SPIR-V can call. */
+/* spirv_calls.c - makes calls such as SPIR-V allows. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <string.h>
 
@@ -7,12 +7,12 @@
 #include "base/error.h"
 
 /*
- * A call whose convention is not its callee's has no meaning to LLVM, which
- * makes it a place that is never reached: nothing is left of what the caller
- * meant, and nobody is told. So modules that come with such a call are refused,
- * and then all functions get the two conventions that SPIR-V has.
+ * A call with another convention than its callee has no meaning to LLVM. LLVM
+ * makes the place unreachable: what the caller meant is lost, and nobody is
+ * told. So modules with such calls are refused. Then all functions get the two
+ * conventions that SPIR-V has.
  *
- * SPIR-V knows no pointer to a function and no recursion.
+ * SPIR-V has no pointers to functions and no recursion.
  */
 
 /* ---- walking ---- */
@@ -50,7 +50,7 @@ static int is_intrinsic(LLVMValueRef function)
     return LLVMGetIntrinsicID(function) != 0;
 }
 
-/* The function that the instruction calls, or NULL. */
+/* Returns the function that the instruction calls, or NULL. */
 static LLVMValueRef callee_of(LLVMValueRef instruction)
 {
     LLVMValueRef callee =
@@ -118,8 +118,7 @@ void kiln__spirv_set_conventions(kiln__codegen_job *job)
 
 #define CHAIN_MAX 64
 
-/* Functions from the one that the search began at down to the one it looks
-   at. */
+/* The functions from the one where the search began to the current one. */
 typedef struct chain {
     LLVMValueRef functions[CHAIN_MAX];
     size_t count;
@@ -155,7 +154,7 @@ static kiln_status descend(kiln__codegen_job *job, LLVMValueRef function,
     return search(job, callee, c);
 }
 
-/* Functions that lead to no recursion are marked, and not searched again. */
+/* Marks functions that lead to no recursion, so that they are searched once. */
 static const char mark[] = "kiln-calls-checked";
 
 static kiln_status search(kiln__codegen_job *job, LLVMValueRef function,
@@ -208,12 +207,12 @@ kiln_status kiln__spirv_bind_calls(kiln__codegen_job *job)
 
 /* ---- one function ----
  *
- * A call's structs, and pointers of which nothing tells what they point to, are
- * where SPIR-V's drivers and LLVM's generator for it have their faults, and
- * drivers take all functions in anyway. So everything is a part of the kernel.
+ * Structs that are passed to calls, and pointers to unknown types, are where
+ * SPIR-V's drivers and LLVM's generator have faults, and drivers inline all
+ * functions anyway. So everything is inlined into the kernel.
  *
- * Modules of other frontends may stop an item where it stands. SPIR-V cannot;
- * but a kernel that has everything in it can return.
+ * Modules of other frontends may stop an item by a trap. SPIR-V has none; but
+ * when everything is inlined, the kernel can return instead.
  */
 
 static unsigned attribute_kind(const char *name)
@@ -263,7 +262,8 @@ static kiln_status find_trap(kiln__codegen_job *job, LLVMValueRef function,
     return KILN_OK;
 }
 
-/* Ends a block before a trap by returning; false when there is none. */
+/* Replaces one trap and what follows it by a return; false when there is
+   none. */
 static int leave(kiln__codegen_job *job, LLVMValueRef kernel)
 {
     LLVMBasicBlockRef block;

@@ -1,4 +1,5 @@
-/* spirv_capabilities.c - a last look at a module's words. */
+/* spirv_capabilities.c - checks a finished module's version and
+   capabilities. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <string.h>
 
@@ -7,12 +8,13 @@
 
 /*
  * The generator declares what a module needs as capabilities, and a driver
- * refuses a module with one that its device lacks. That would be a failure at
- * load, far from who caused it. So the words are walked over once, which takes
- * microseconds: they are whole, of the target's version, ask for nothing that
- * the target has not, and none of them says that it is never reached.
+ * refuses a module with a capability that its device lacks. That would be a
+ * failure at load, far from its cause. So the words of the module are walked
+ * over once, which takes microseconds. They must be complete and of the
+ * target's version, declare only capabilities that the target has, and contain
+ * no OpUnreachable.
  *
- * Whether they mean something is what SPIRV-Tools is asked next.
+ * Whether the module is valid is asked of SPIRV-Tools next (spirv_validate.c).
  */
 
 #define MAGIC 0x07230203u
@@ -21,7 +23,7 @@
 #define OP_CAPABILITY 17u
 #define OP_UNREACHABLE 255u
 
-/* Capabilities of SPIR-V that modules of Kiln's may declare. */
+/* Capabilities of SPIR-V that Kiln's modules may declare. */
 static const struct capability {
     uint32_t number;
     const char *name;
@@ -62,7 +64,8 @@ static const struct capability *find(uint32_t number)
     return NULL;
 }
 
-/* True when the target lists an extension; then it may bring capabilities. */
+/* True when the target lists an extension; an extension may bring
+   capabilities. */
 static int has_extensions(const kiln__codegen_job *job)
 {
     return strstr(job->settings->options, "SPV_") != NULL;

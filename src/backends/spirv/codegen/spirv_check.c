@@ -1,4 +1,4 @@
-/* spirv_check.c - what a SPIR-V target does not have. */
+/* spirv_check.c - refuses what a SPIR-V target does not have. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <stdio.h>
 #include <string.h>
@@ -7,10 +7,10 @@
 #include "base/error.h"
 
 /*
- * The generator ends the process for most of what it does not know, and says
- * nothing of what a device lacks. So everything that it will see is looked at
- * first: types, instructions, intrinsics. All that is found is reported at
- * once, each thing once for each function.
+ * The generator ends the process for most of what it does not know, and does
+ * not report what a device lacks. So everything that it will see is checked
+ * first: types, instructions, intrinsics. All findings are reported at once,
+ * each thing once for each function.
  */
 
 #define FINDINGS_MAX 8
@@ -196,8 +196,8 @@ static void check_update(findings *f, LLVMValueRef update)
 
 /* ---- calls ---- */
 
-/* Intrinsics that the generator has code for on every type that is left, by
-   the beginnings of their names. */
+/* Intrinsics that the generator has code for on every type that is left, by the
+   beginnings of their names. */
 static const char *const known[] = {
     "llvm.abs.",        "llvm.acos.",   "llvm.asin.",      "llvm.atan.",
     "llvm.atan2.",      "llvm.bswap.",  "llvm.ceil.",      "llvm.copysign.",
@@ -214,7 +214,7 @@ static const char *const known[] = {
     "llvm.ucmp.",       "llvm.umax.",   "llvm.umin.",      "llvm.usub.sat.",
 };
 
-/* Of these it ends the process on one bit. */
+/* For these the generator ends the process when the type has one bit. */
 static const char *const wider[] = {
     "llvm.abs.i1",  "llvm.ctlz.i1", "llvm.cttz.i1",     "llvm.sadd.sat.i1",
     "llvm.smax.i1", "llvm.smin.i1", "llvm.ssub.sat.i1", "llvm.uadd.sat.i1",

@@ -1,5 +1,5 @@
-/* spirv_codegen.c - the codegen half of SPIR-V: kernels for OpenCL's drivers.
- */
+/* spirv_codegen.c - the codegen half of SPIR-V: kernels for OpenCL's
+   drivers. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <string.h>
 
@@ -10,10 +10,10 @@
 #include "ir/ir.h"
 
 /*
- * What OpenCL C's functions do, SPIR-V has variables and instructions for: LLVM
- * knows them by their mangled names. An array may lie in the device's memory or
- * in a group's, so a pointer to its elements is generic; once functions are
- * inlined, LLVM finds out which it is.
+ * For what functions of OpenCL C do, SPIR-V has variables and instructions, and
+ * LLVM knows the functions by their mangled names. An array may be in the
+ * device's memory or in a group's, so a pointer to its elements is generic.
+ * Once functions are inlined, LLVM finds out which memory it is.
  */
 
 static LLVMValueRef number32(const kiln__codegen_job *job, uint32_t value)
@@ -23,7 +23,7 @@ static LLVMValueRef number32(const kiln__codegen_job *job, uint32_t value)
 
 /* ---- ids ---- */
 
-/* A size_t of OpenCL's for a dimension. */
+/* Calls a function of OpenCL that returns a size_t for a dimension. */
 static LLVMValueRef of_dimension(kiln__codegen_job *job, LLVMBuilderRef builder,
                                  const char *name, uint32_t d)
 {
@@ -71,7 +71,7 @@ static int needs_sub_groups(kiln__codegen_job *job)
     return 0;
 }
 
-/* A uint of OpenCL's, as i64. */
+/* Calls a function of OpenCL that returns a uint; returns it as i64. */
 static LLVMValueRef of_sub_group(kiln__codegen_job *job, LLVMBuilderRef builder,
                                  const char *name)
 {
@@ -106,7 +106,8 @@ static LLVMValueRef members(kiln__codegen_job *job, LLVMBuilderRef builder)
     return of_sub_group(job, builder, "_Z18get_sub_group_sizev");
 }
 
-/* What all items of a group must come to is not moved between conditions. */
+/* Calls a function that all items of a group must reach together. It is marked
+   convergent, so that passes do not move it under a condition. */
 static LLVMValueRef call_together(kiln__codegen_job *job,
                                   LLVMBuilderRef builder, const char *name,
                                   LLVMTypeRef result, LLVMValueRef *arguments,
@@ -125,7 +126,8 @@ static LLVMValueRef call_together(kiln__codegen_job *job,
                           arguments, count, "");
 }
 
-#define SHUFFLE_MINOR 3u /* of the SPIR-V that has it without an extension */
+/* Minor version of the SPIR-V that has it without an extension. */
+#define SHUFFLE_MINOR 3u
 
 static LLVMValueRef shuffle(kiln__codegen_job *job, LLVMBuilderRef builder,
                             LLVMValueRef word, LLVMValueRef from)
@@ -155,9 +157,9 @@ static void barrier(kiln__codegen_job *job, LLVMBuilderRef builder,
 {
     LLVMValueRef both = number32(job, FENCE_LOCAL | FENCE_GLOBAL);
 
-    /* The fence says nothing new. But Intel's compiler for processors takes
-       barriers for functions that no local array is known to, and moves loads
-       over them; a fence stops it. */
+    /* The fence adds no meaning. But Intel's compiler for processors treats
+       barriers as functions that know no local array, and moves loads over
+       them; a fence stops it. */
     (void)item;
     (void)call_together(job, builder, "_Z7barrierj",
                         LLVMVoidTypeInContext(job->context), &both, 1);
@@ -187,9 +189,9 @@ static int has_atomic(const kiln__codegen_job *job, uint32_t operation,
 
 /* ---- the kernel ---- */
 
-/* What a driver sees of an aggregate that is passed by value: words as wide as
-   its alignment, in a struct, since Intel's driver takes a bare array for the
-   address of a buffer. */
+/* Returns the type that a driver sees for an aggregate passed by value: words
+   as wide as its alignment, in a struct. Intel's driver takes a bare array for
+   the address of a buffer. */
 static LLVMTypeRef seen_of(const kiln__codegen_job *job,
                            const kiln__parameter *parameter)
 {
@@ -223,7 +225,7 @@ static void set_aggregates(const kiln__codegen_job *job, LLVMValueRef kernel)
     }
 }
 
-/* Hidden arguments, too, which nobody has counted before. */
+/* Checks all arguments, also the hidden ones, which were not counted before. */
 static kiln_status check_arguments(kiln__codegen_job *job, LLVMValueRef kernel)
 {
     const int is_large = kiln__spirv_has(job, KILN__SPIRV_LARGE);
@@ -252,7 +254,7 @@ static kiln_status describe(kiln__codegen_job *job, LLVMValueRef kernel)
 }
 
 /* LLVM's generator keeps the numbers that scopes have in the first module that
-   it sees, so they must be the same in all. */
+   it sees, so they must be the same in all modules. */
 static void name_scopes(const kiln__codegen_job *job)
 {
     (void)LLVMGetSyncScopeID(job->context, "subgroup", 8);
@@ -272,7 +274,7 @@ static kiln_status wrap(kiln__codegen_job *job)
 static kiln_status finish(kiln__codegen_job *job, const kiln__object *objects,
                           size_t count, kiln_blob *out)
 {
-    kiln__object copy; /* which lies where words may lie */
+    kiln__object copy; /* the payload's bytes, which are aligned to words */
 
     (void)count; /* there is one module */
     KILN_TRY(kiln__spirv_check_module(job, &objects[0]));
@@ -284,10 +286,10 @@ static kiln_status finish(kiln__codegen_job *job, const kiln__object *objects,
 }
 
 /*
- * Drivers run passes of their own over all this, with the device in view. What
- * is done here makes code small and its address spaces known. Passes that make
+ * Drivers run passes of their own over the module, and know the device. The
+ * passes here make code small and its address spaces known. Passes that make
  * tables of switches, sums of loops in odd widths or copies of memory are left
- * out: SPIR-V has no good way to say what they make.
+ * out: SPIR-V has no good way to express their results.
  */
 #define SIMPLIFY(more) \
     "simplifycfg<bonus-inst-threshold=1;switch-range-to-icmp;" \
@@ -314,8 +316,9 @@ static const char *const passes[3] = {
     "expand-reductions),globaldce",
 };
 
-/* Where barriers ask for failures, drivers that take groups apart have more
-   ways to follow than some can; so these are made few at level 0, too. */
+/* Where barriers ask for failures, a kernel has more paths than some drivers
+   that compile groups into loops can follow. So the passes that reduce paths
+   are run at level 0, too. */
 static kiln_status adapt(kiln__codegen_job *job)
 {
     if (job->settings->opt_level == 0 && kiln__spirv_converges(job))
@@ -359,7 +362,7 @@ static const kiln__device_hardware hardware = {
 static const char *const scopes[] = {"",          "singlethread", "subgroup",
                                      "workgroup", "device",       NULL};
 
-/* What SPIR-V has not is looked at behind the passes, too. */
+/* What SPIR-V lacks is checked after the passes, too (spirv_check.c). */
 static const kiln__foreign_limit limits[] = {{NULL, 0}};
 
 static const kiln__foreign_rules foreign = {

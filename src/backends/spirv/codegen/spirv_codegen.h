@@ -5,7 +5,7 @@
 
 #include "backends/device/codegen/device_codegen.h"
 
-/* LLVM's numbers of conventions and address spaces. */
+/* LLVM's numbers of calling conventions and address spaces. */
 #define KILN__SPIR_FUNCTION 75u
 #define KILN__SPIR_KERNEL 76u
 
@@ -16,29 +16,30 @@
 
 /* ---- spirv_options.c: the target's options ---- */
 
-/* "fp16", "SPV_EXT_shader_atomic_float_add": the target has it. */
+/* True when the target has the option: "fp16",
+   "SPV_EXT_shader_atomic_float_add". */
 int kiln__spirv_has(const kiln__codegen_job *job, const char *option);
-/* X of SPIR-V 1.X. */
+/* Returns the X of SPIR-V 1.X. */
 unsigned kiln__spirv_minor(const kiln__codegen_job *job);
-/* How error messages call a function: its method, or its own name. */
+/* Returns how messages name a function: by its method, or by its own name. */
 const char *kiln__spirv_name(kiln__codegen_job *job, LLVMValueRef function);
 
 /* ---- spirv_calls.c: before the passes ---- */
 
-/* Refuses calls that SPIR-V has none of, recursion among them; then gives all
-   functions and calls their conventions. */
+/* Refuses calls that SPIR-V does not allow, recursion among them. Then gives
+   all functions and calls their conventions. */
 kiln_status kiln__spirv_bind_calls(kiln__codegen_job *job);
-/* Every call has its callee's convention. */
+/* Gives every call its callee's convention. */
 void kiln__spirv_set_conventions(kiln__codegen_job *job);
-/* All becomes a part of the kernel; where code would stop an item, that
+/* Inlines everything into the kernel. Where code would stop an item, the kernel
    returns. */
 kiln_status kiln__spirv_take_in(kiln__codegen_job *job);
 
-/* ---- spirv_adapt.c: behind the passes ---- */
+/* ---- spirv_adapt.c: after the passes ---- */
 kiln_status kiln__spirv_adapt(kiln__codegen_job *job);
 kiln_status kiln__spirv_run_passes(kiln__codegen_job *job, const char *passes);
 
-/* ---- spirv_converge.c: what barriers have to do with failures ---- */
+/* ---- spirv_converge.c: barriers and failed items ---- */
 void kiln__spirv_fail(kiln__codegen_job *job, LLVMBuilderRef builder,
                       LLVMValueRef item);
 void kiln__spirv_converge(kiln__codegen_job *job, LLVMBuilderRef builder,
@@ -54,42 +55,42 @@ void kiln__spirv_begin(kiln__codegen_job *job, LLVMBuilderRef builder,
 
 /* ---- spirv_aggregates.c ---- */
 
-/* Phis, selects, loads and stores of structs and arrays become ones of their
-   parts; how many there were. */
+/* Splits phis, selects, loads and stores of structs and arrays into those of
+   their parts; returns how many were split. */
 int kiln__spirv_split_aggregates(kiln__codegen_job *job, LLVMValueRef function);
 
 /* ---- spirv_expand.c ---- */
 
-/* What the generator has no instruction for becomes simpler ones. The call is
-   erased if it could be; returns true then. */
+/* Replaces a call that the generator has no instruction for by simpler
+   instructions. Returns true if that was possible; then the call is erased. */
 int kiln__spirv_expand(kiln__codegen_job *job, LLVMValueRef call);
-/* The conversion of an f32 to the bits of an f64, for targets without these.
-   Returns true if `value` was one, which is erased. */
+/* Replaces the conversion of an f32 to the bits of an f64, for targets without
+   f64. Returns true if `value` was one; then it is erased. */
 int kiln__spirv_expand_bits(kiln__codegen_job *job, LLVMValueRef value);
-/* Declares a function of OpenCL that only looks at its arguments. */
+/* Declares a function of OpenCL that only uses its arguments. */
 LLVMValueRef kiln__spirv_builtin(kiln__codegen_job *job, const char *name,
                                  LLVMTypeRef result, LLVMTypeRef *parameters,
                                  unsigned count);
-/* True when OpenCL has a function of that name which we use. */
+/* True for a function of OpenCL that Kiln uses. */
 int kiln__spirv_may_import(const char *name);
 
 /* ---- spirv_check.c ---- */
 
-/* Refuses what the generator or the target has none of. */
+/* Refuses what the generator or the target lacks. */
 kiln_status kiln__spirv_check(kiln__codegen_job *job);
 
 /* ---- spirv_capabilities.c ---- */
 
-/* Walks over the module's words: its version, instructions and capabilities
-   must be those of the target. */
+/* Checks the module's words: version, instructions and capabilities must be
+   those of the target. */
 kiln_status kiln__spirv_check_module(kiln__codegen_job *job,
                                      const kiln__object *module);
 
 /* ---- spirv_validate.c ---- */
 
-/* Asks SPIRV-Tools whether the module, at an address for words, is valid; who
-   has none takes it as it is. A finding is KILN_ECODEGEN, and the module is
-   kept. */
+/* Asks SPIRV-Tools whether the module, at an address for words, is valid. Where
+   SPIRV-Tools is missing, the module is accepted. After a finding, the module
+   is kept for people to look at, and the status is KILN_ECODEGEN. */
 kiln_status kiln__spirv_validate(kiln__codegen_job *job,
                                  const kiln__object *module);
 

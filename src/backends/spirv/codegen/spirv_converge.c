@@ -1,18 +1,18 @@
-/* spirv_converge.c - a group that leaves together when an item has failed.
- */
+/* spirv_converge.c - ends the work of a whole group when an item has failed. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "backends/spirv/codegen/spirv_codegen.h"
 
 /*
  * SPIR-V gives no meaning to a barrier that an item of the group never reaches.
- * So who fails records it and comes to the next barrier, behind which all look
- * at a word of the group's memory. If it is set, all that is left to do is over
- * for all of them (lower_converge.c).
+ * So an item that fails sets a word of the group's memory and comes to the next
+ * barrier. After the barrier all items read the word. If it is set, the group
+ * is over for all of them (lower_converge.c).
  *
- * There are two such words, and barriers that ask use them in turn: one item
- * may fail behind a barrier while another still looks at the word of that
- * barrier. The word is free again at the next but one, which nobody reaches
- * before all have come to the next; and it is zero, or all would be over.
+ * There are two such words, and barriers that read one use them in turn,
+ * because one item may fail after a barrier while another still reads that
+ * barrier's word. A word is used again at the next but one barrier. No item
+ * reaches that before all have come to the next one, and by then the word is
+ * zero, or the group would be over.
  */
 
 #define WORDS 2u
@@ -48,8 +48,8 @@ static LLVMValueRef word_at(kiln__codegen_job *job, LLVMBuilderRef builder,
                                  indices, 2, "");
 }
 
-/* What an item has of its own: the number of the word that is next, and
-   whether all is over. */
+/* Each item has two words of its own: which word of the group is next, and
+   whether the group is over. */
 #define OWN_TURN 0u
 #define OWN_OVER 1u
 
@@ -116,7 +116,7 @@ int kiln__spirv_converges(const kiln__codegen_job *job)
     return LLVMGetNamedGlobal(job->module, words_name) != NULL;
 }
 
-/* The group's first item clears the words; the others wait for it. */
+/* The group's first item clears the words; the others wait at a barrier. */
 void kiln__spirv_begin(kiln__codegen_job *job, LLVMBuilderRef builder,
                        LLVMValueRef item)
 {

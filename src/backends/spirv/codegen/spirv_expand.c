@@ -1,5 +1,5 @@
-/* spirv_expand.c - what the generator lacks, in simpler instructions.
- */
+/* spirv_expand.c - replaces what the generator lacks by simpler
+   instructions. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <string.h>
 
@@ -9,8 +9,8 @@
 #include "ir/ir_math_names.h"
 
 /*
- * LLVM's generator for SPIR-V ends the process when it meets an intrinsic that
- * it has no instruction for; some it takes for others, whose results differ. A
+ * LLVM's generator for SPIR-V ends the process when it has no instruction for
+ * an intrinsic. Some intrinsics it takes for others, whose results differ. A
  * few have instructions that older drivers do not read.
  */
 
@@ -18,7 +18,7 @@ typedef struct expansion {
     kiln__codegen_job *job;
     LLVMBuilderRef builder;
     LLVMValueRef call;
-    LLVMTypeRef type; /* of the first argument */
+    LLVMTypeRef type; /* type of the first argument */
     LLVMValueRef a, b;
 } expansion;
 
@@ -34,7 +34,7 @@ static unsigned width_of(const expansion *e)
     return (unsigned)LLVMSizeOfTypeInBits(e->job->layout, lane_of(e->type));
 }
 
-/* The number in every element of a type. */
+/* Returns the number in every element of a type. */
 static LLVMValueRef number_of(LLVMTypeRef type, uint64_t value)
 {
     LLVMValueRef all[256];
@@ -109,11 +109,11 @@ LLVMValueRef kiln__spirv_builtin(kiln__codegen_job *job, const char *name,
                                LLVMFunctionType(result, parameters, count, 0));
     attribute(job, function, "nounwind");
     attribute(job, function, "willreturn");
-    attribute(job, function, "memory"); /* touches none */
+    attribute(job, function, "memory"); /* reads and writes no memory */
     return function;
 }
 
-/* Calls it once for each element. */
+/* Calls the function once for each element. */
 static LLVMValueRef call_builtin(const expansion *e, const char *name,
                                  LLVMValueRef *arguments, unsigned count)
 {
@@ -160,7 +160,7 @@ static LLVMValueRef call_intrinsic(const expansion *e, const char *name,
 
 /* ---- integers ---- */
 
-/* Halves change places, then halves of halves, down to bits. */
+/* Swaps halves, then halves of halves, down to bits. */
 static LLVMValueRef reverse_bits(const expansion *e)
 {
     const unsigned width = width_of(e);
@@ -188,7 +188,7 @@ static LLVMValueRef is_negative(const expansion *e, LLVMValueRef value)
     return LLVMBuildICmp(e->builder, LLVMIntSLT, value, number(e, 0), "");
 }
 
-/* A pair {result, overflow}, where there is an intrinsic of such. */
+/* Returns a pair {result, overflow}, as intrinsics with overflow do. */
 static LLVMValueRef pair(const expansion *e, LLVMValueRef result,
                          LLVMValueRef overflow)
 {
@@ -211,7 +211,7 @@ static LLVMValueRef unsigned_subtract(const expansion *e)
                 LLVMBuildICmp(e->builder, LLVMIntULT, e->a, e->b, ""));
 }
 
-/* A sum whose sign is neither operand's. */
+/* Adds. The sum has overflowed when its sign is neither operand's. */
 static LLVMValueRef signed_add(const expansion *e)
 {
     const LLVMValueRef sum = LLVMBuildAdd(e->builder, e->a, e->b, "");
@@ -232,7 +232,8 @@ static LLVMValueRef signed_subtract(const expansion *e)
     return pair(e, rest, is_negative(e, changes));
 }
 
-/* The upper half of a product, of numbers up to 32 bits by one of 64. */
+/* Returns the upper half of a product. Numbers up to 32 bits are multiplied
+   with 64 bits. */
 static LLVMValueRef high_half(const expansion *e, int is_signed)
 {
     LLVMValueRef both[2] = {e->a, e->b};
@@ -266,7 +267,8 @@ static LLVMValueRef multiply(const expansion *e, int is_signed)
                               expected, ""));
 }
 
-/* Bits that are lost make it the most or the least number. */
+/* Saturates: when bits are lost, the result is the greatest or the least
+   number. */
 static LLVMValueRef shift_left(const expansion *e, int is_signed)
 {
     const unsigned width = width_of(e);
@@ -278,7 +280,7 @@ static LLVMValueRef shift_left(const expansion *e, int is_signed)
         LLVMBuildICmp(e->builder, LLVMIntEQ, back, e->a, "");
     LLVMValueRef limit = number(e, ~(uint64_t)0);
 
-    if (is_signed) /* the most, but its complement below zero */
+    if (is_signed) /* the greatest number, or its complement below zero */
         limit = LLVMBuildXor(
             e->builder, number(e, ((uint64_t)1 << (width - 1)) - 1),
             LLVMBuildAShr(e->builder, e->a, number(e, width - 1), ""), "");
@@ -287,7 +289,7 @@ static LLVMValueRef shift_left(const expansion *e, int is_signed)
 
 /* ---- floats ---- */
 
-/* OpenCL's fmin and fmax take no care of the signs of zeros. */
+/* OpenCL's fmin and fmax do not respect the signs of zeros. */
 static LLVMValueRef ordered(const expansion *e, int is_least)
 {
     LLVMValueRef both[2] = {e->a, e->b};
@@ -309,7 +311,7 @@ static LLVMValueRef ordered(const expansion *e, int is_least)
                            "");
 }
 
-/* A NaN among the operands is the result. */
+/* If an operand is a NaN, the result is a NaN. */
 static LLVMValueRef ordered_or_nan(const expansion *e, int is_least)
 {
     const LLVMValueRef has_nan =
@@ -325,7 +327,7 @@ static LLVMValueRef scale(const expansion *e)
     LLVMValueRef both[2] = {e->a, e->b};
 
     if (width_of(e) == 16)
-        return NULL; /* the check says so */
+        return NULL; /* spirv_check.c refuses it */
     return call_builtin(e, width_of(e) == 32 ? "_Z5ldexpfi" : "_Z5ldexpdi",
                         both, 2);
 }
@@ -340,7 +342,7 @@ static LLVMValueRef power_of_ten(const expansion *e)
                         &value, 1);
 }
 
-/* ---- which is which ---- */
+/* ---- the list of intrinsics ---- */
 
 typedef enum way {
     WAY_REVERSE,
@@ -359,11 +361,11 @@ typedef enum way {
     WAY_SCALE,
     WAY_POWER,
     WAY_FIRST,   /* the first argument is the result */
-    WAY_NOTHING, /* it says something to passes alone */
+    WAY_NOTHING, /* only passes use it */
     WAY_MEMORY
 } way;
 
-/* By the beginning of the name. */
+/* Intrinsics, by the beginning of the name. */
 static const struct intrinsic {
     const char *name;
     way way;
@@ -399,7 +401,7 @@ static const struct intrinsic {
     {"llvm.memset.", WAY_MEMORY},
 };
 
-/* NULL: it cannot be. */
+/* Makes the replacement; NULL: it is impossible. */
 static LLVMValueRef make(const expansion *e, way as)
 {
     switch (as) {
@@ -450,8 +452,8 @@ static const struct intrinsic *find(LLVMValueRef call)
     return NULL;
 }
 
-/* A copy of a constant number of bytes between places that do not overlap is an
-   instruction. */
+/* True for a copy of a constant number of bytes between places that do not
+   overlap: SPIR-V has an instruction for it. */
 static int is_simple_copy(LLVMValueRef call)
 {
     const LLVMValueRef callee = LLVMGetCalledValue(call);
@@ -505,8 +507,8 @@ int kiln__spirv_expand(kiln__codegen_job *job, LLVMValueRef call)
 
 /* ---- the bits of an f64 ----
  *
- * An exception shows a float as an f64, in two words that only the host looks
- * at. Kernels of f32 alone should not need f64 for that.
+ * An exception shows a float as an f64, in two words that only the host reads.
+ * Kernels that use only f32 should not need f64 for that.
  */
 
 static LLVMValueRef constant64(const expansion *e, uint64_t value)
@@ -514,14 +516,15 @@ static LLVMValueRef constant64(const expansion *e, uint64_t value)
     return kiln__device_number(e->job, value);
 }
 
-/* Exponent and fraction of a number whose exponent is 0: it is below the least
-   normal one, so it is normal as an f64. */
+/* Returns exponent and fraction, as an f64, of a number whose exponent is 0. It
+   is below the least normal f32, but normal as an f64. */
 static LLVMValueRef small_bits(const expansion *e, LLVMValueRef fraction)
 {
     LLVMValueRef arguments[2] = {
         fraction, LLVMConstInt(LLVMInt1TypeInContext(e->job->context), 0, 0)};
     const LLVMValueRef zeros = call_intrinsic(e, "llvm.ctlz", arguments, 2);
-    /* The highest bit, number 63 - zeros of 0 to 22, stands for 2^(n - 149). */
+    /* The highest set bit has the number n = 63 - zeros, 0 to 22, and stands
+       for 2^(n - 149). */
     const LLVMValueRef by =
         LLVMBuildSub(e->builder, zeros, constant64(e, 11), "");
     const LLVMValueRef exponent =

@@ -1,4 +1,4 @@
-/* spirv_options.c - what a SPIR-V target has, and names for errors. */
+/* spirv_options.c - options of a SPIR-V target, and names for messages. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <stdlib.h>
 #include <string.h>
@@ -30,7 +30,7 @@ unsigned kiln__spirv_minor(const kiln__codegen_job *job)
 
 /* ---- names ---- */
 
-/* The method that the request's function was inferred of, or NULL. */
+/* Returns the method that the request's function was inferred from, or NULL. */
 static const char *method_name(kiln__codegen_job *job,
                                const kiln__codegen_function *function)
 {

@@ -1,4 +1,4 @@
-/* spirv_validate.c - modules are valid, or SPIRV-Tools says why not. */
+/* spirv_validate.c - asks SPIRV-Tools whether a module is valid. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "backends/spirv/codegen/spirv_validate.h"
 
@@ -8,19 +8,20 @@
 #include "backends/spirv/codegen/spirv_codegen.h"
 
 /*
- * What spirv-val does is in a library, too, and takes a fraction of a
- * millisecond there instead of a process. Where its archive was when Kiln was
- * built, it is inside; else the one that the loader finds is opened, if any.
- * What it says changes no byte of a module, so no entry tells of it.
+ * The library of SPIRV-Tools does what spirv-val does, in a fraction of a
+ * millisecond and without a process. If its archive was there when Kiln was
+ * built, it is linked in. Otherwise the library that the loader finds is
+ * opened, if there is one. Its answer changes no byte of a module, so entries
+ * do not record it.
  *
- * Each look has a context of its own, so many may look at a time, and nothing
- * is kept but the loader's own knowledge of what was opened.
+ * Each validation has a context of its own, so several may run in parallel.
+ * Nothing is kept, except what the loader knows of libraries that were opened.
  */
 
 #define DECLARE(name, result, arguments) result(*name) arguments;
 
 typedef struct validator {
-    const char *path; /* for the log */
+    const char *path; /* of the library, for the log */
     KILN__SPV_FUNCTION_MAP(DECLARE)
 } validator;
 
@@ -62,7 +63,8 @@ static int find_functions(validator *v, void *file)
     return found;
 }
 
-/* It is counted once and stays, however often it is opened. */
+/* Opens and closes the library. It stays loaded (RTLD_NODELETE), and its count
+   does not grow, however often this is done. */
 static int use_file(validator *v, const char *path)
 {
     void *file = dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
@@ -76,7 +78,7 @@ static int use_file(validator *v, const char *path)
     return found;
 }
 
-/* `path` is room for one. */
+/* Finds the library. `path` has room for a path. */
 static int find(kiln__codegen_job *job, validator *v, char path[PATH_MAX])
 {
     switch (kiln__tool_find(path, KILN__TOOL_SPIRV_TOOLS)) {
@@ -94,7 +96,7 @@ static int find(kiln__codegen_job *job, validator *v, char path[PATH_MAX])
     return 0;
 }
 
-/* ---- a look ---- */
+/* ---- one validation ---- */
 
 static int environment_of(unsigned minor)
 {
@@ -105,7 +107,8 @@ static int environment_of(unsigned minor)
     return environments[minor < count ? minor : count - 1];
 }
 
-/* One that is older than an extension does not know all its words. */
+/* True when the library may be older than an extension that the module uses:
+   then it does not know all its words. */
 static int is_too_old(const kiln__codegen_job *job, int result)
 {
     return result == KILN__SPV_WRONG_VERSION ||

@@ -1,4 +1,4 @@
-/* spirv_validate.h - what Kiln knows of SPIRV-Tools' library. */
+/* spirv_validate.h - the part of SPIRV-Tools' interface that Kiln uses. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #ifndef KILN_BACKENDS_SPIRV_CODEGEN_SPIRV_VALIDATE_H
 #define KILN_BACKENDS_SPIRV_CODEGEN_SPIRV_VALIDATE_H
@@ -7,9 +7,9 @@
 #include <stdint.h>
 
 /*
- * Declarations of our own, since the library may be opened at run time, where
- * no header is. A test compares them with spirv-tools/libspirv.h where that is
- * installed.
+ * These are Kiln's own declarations, since the library may be opened at run
+ * time on a machine without its header. A test compares them with
+ * spirv-tools/libspirv.h where that is installed.
  */
 
 typedef struct kiln__spv_context *kiln__spv_context;
@@ -22,7 +22,7 @@ typedef struct kiln__spv_diagnostic {
     _Bool is_text;
 } kiln__spv_diagnostic;
 
-/* X(name, result, arguments): "spv" and the name. */
+/* X(name, result, arguments) stands for the function "spv" + name. */
 #define KILN__SPV_FUNCTION_MAP(X) \
     X(ContextCreate, kiln__spv_context, (int environment)) \
     X(ContextDestroy, void, (kiln__spv_context context)) \
@@ -31,10 +31,10 @@ typedef struct kiln__spv_diagnostic {
        kiln__spv_diagnostic **out)) \
     X(DiagnosticDestroy, void, (kiln__spv_diagnostic * diagnostic))
 
-/* Results. */
+/* Results of the functions. */
 #define KILN__SPV_SUCCESS 0
 #define KILN__SPV_OUT_OF_MEMORY (-2)
-#define KILN__SPV_INVALID_BINARY (-4) /* also: of words that it has not met */
+#define KILN__SPV_INVALID_BINARY (-4) /* also: of unknown words */
 #define KILN__SPV_WRONG_VERSION (-16)
 
 /* X(minor, environment): SPIR-V 1.minor, whatever runs it. What OpenCL demands
