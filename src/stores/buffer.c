@@ -1,13 +1,13 @@
-/* buffer.c - memory into which the bytes of a file are read. */
+/* buffer.c - memory for the bytes that are read from a file. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "stores/buffer.h"
 
 #include <errno.h>
 #include <unistd.h>
 
-#define ALIGNMENT ((size_t)64) /* of an envelope, and so of its payload */
+#define ALIGNMENT ((size_t)64) /* of an envelope and its payload */
 
-/* Stands in front of the bytes. */
+/* Stands before the bytes. */
 typedef struct head {
     kiln_alloc alloc;
     void *memory;

@@ -1,4 +1,4 @@
-/* buffer.h - memory into which the bytes of a file are read. */
+/* buffer.h - memory for the bytes that are read from a file. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #ifndef KILN_STORES_BUFFER_H
 #define KILN_STORES_BUFFER_H
@@ -8,18 +8,19 @@
 #include "base/data/memory.h"
 
 /*
- * Stores never map files. Whoever may write to a file may cut it or write it
- * anew in place (`cp new old`): touching a mapped page past its new end would
- * end the process by a signal, and bytes that passed their checks would change
- * under those who use them. What is read into memory of ours does neither; a
- * file that became shorter is a short read.
+ * Stores never map files. Another process that may write to a file may truncate
+ * or overwrite it in place (`cp new old`). Then touching a mapped page past the
+ * new end would end this process with a signal, and bytes that had passed their
+ * checks would change during use. Bytes that were read into memory are safe
+ * from both; a file that became shorter is a short read.
  */
 
-/* Memory for `size` bytes, not cleared, at a multiple of 64, as envelopes want
-   it; the blob may outlive everything but its allocator. NULL: no memory. */
+/* Allocates `size` bytes, not cleared, at a multiple of 64, as envelopes
+   require. The blob may outlive everything but its allocator. NULL: no
+   memory. */
 char *kiln__buffer_new(kiln_blob *out, const kiln_alloc *alloc, size_t size);
-/* Reads from the offset on: how many bytes there were, up to `size`, or -1 and
-   errno. */
+/* Reads from `offset` on. Returns how many bytes there were, up to `size`, or
+   -1 with errno. */
 ssize_t kiln__buffer_fill(int file, void *bytes, size_t size, uint64_t offset);
 
 #endif /* KILN_STORES_BUFFER_H */

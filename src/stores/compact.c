@@ -1,4 +1,4 @@
-/* compact.c - loose entries that rest go into packs. */
+/* compact.c - moves loose entries that are not in use into packs. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <errno.h>
 #include <stdio.h>
@@ -14,18 +14,18 @@
 #include "stores/store_chain.h"
 
 /*
- * Entries are read and checked, written into a pack of another name, and that
- * is read back as a whole before it counts and before any file goes. So at
- * each moment every entry is in a file that can be read; two processes that do
- * this at once leave entries twice, which the next time makes one again.
- * Damaged entries of packs do not come along.
+ * Entries are read, checked, and written into a new pack. The pack is read back
+ * completely before any file is dropped; if it is damaged, it is removed. So at
+ * each moment every entry is in a file that can be read. If two processes
+ * compact at once, entries are left twice; the next compaction removes the
+ * duplicates. Damaged entries of packs are left out.
  *
- * A loose entry goes only if it is still the file that was read. Processes
- * that opened the cache before do not know the new pack: what they miss, they
- * make again.
+ * A loose entry is dropped only if it is still the file that was read.
+ * Processes that opened the cache earlier do not know the new pack: they build
+ * again what they miss.
  */
 
-/* A pack of a size that can be held in memory, and read back in a second. */
+/* A pack of this size can be held in memory, and read back in a second. */
 #define PACK_SIZE ((uint64_t)256 << 20)
 #define ROUNDS 256u
 
@@ -37,13 +37,13 @@ typedef struct moved {
 
 typedef struct compaction {
     kiln__loose *loose;
-    int folder; /* of the packs */
+    int folder; /* the folder of the packs */
     kiln__pack_writer *writer;
     kiln__array_of(moved) moved;
     kiln__folder_pack_list merged;
     uint64_t bytes;
     size_t damaged;   /* entries of packs that were left out */
-    int64_t before_s; /* used last before that */
+    int64_t before_s; /* entries used since then stay */
     int is_full;
     kiln_status status;
     kiln_error **error;
@@ -52,7 +52,8 @@ typedef struct compaction {
 
 /* ---- collecting ---- */
 
-/* Notes about this machine change, and are read at each start. */
+/* Notes about this machine stay loose, because they change and are read at each
+   start. */
 static int may_rest(const kiln__entry *entry)
 {
     return entry->kind != KILN__ENTRY_TOOLCHAIN;
@@ -96,16 +97,16 @@ static kiln_status merge(compaction *c, const kiln__folder_pack_file *file)
         kiln__folder_pack_open(&pack, c->loose, c->folder, file->name, NULL);
 
     if (status != KILN_OK)
-        return KILN_OK; /* the next process that opens it drops it */
+        return KILN_OK; /* the next process that opens the pack drops it */
     status = kiln__pack_writer_add_pack(c->writer, pack, &c->damaged, c->error);
-    kiln__pack_release(pack); /* the writer holds what it has of it */
+    kiln__pack_release(pack); /* the writer holds the entries that it took */
     if (status == KILN_OK &&
         !kiln__array_push(&c->loose->alloc, &c->merged, *file))
         status = kiln__error_no_memory(c->error);
     return status;
 }
 
-/* Packs that are not large yet, as far as there is room. */
+/* Adds packs that are still small, as far as there is room. */
 static kiln_status merge_small(compaction *c)
 {
     kiln__folder_pack_list list = {0};
@@ -127,7 +128,7 @@ static kiln_status merge_small(compaction *c)
 
 /* ---- writing ---- */
 
-/* Its name is one that no other process has. */
+/* The name is unique among all processes. */
 static kiln_status write_checked(const compaction *c)
 {
     char random[KILN__RANDOM_NAME_SIZE];
@@ -168,7 +169,7 @@ static void drop_moved(const compaction *c)
         (void)unlinkat(c->folder, c->merged.items[i].name, 0);
 }
 
-/* One pack's worth. */
+/* Makes one pack. */
 static kiln_status compact_once(compaction *c)
 {
     kiln_status status = kiln__loose_each(c->loose, see_loose, c);
@@ -225,7 +226,8 @@ kiln_status kiln__stores_compact(kiln_context *context, uint64_t unused_s,
         return kiln__error_set(error, KILN_EIO,
                                "no packs can be written in %s: %s",
                                plan.loose->directory, strerrordesc_np(errno));
-    /* What cannot be dropped would be moved again and again. */
+    /* The limit is for entries that cannot be dropped: they would be moved
+       again and again. */
     while (status == KILN_OK && is_full && rounds++ < ROUNDS)
         status = compact_some(&plan, &is_full);
     (void)close(plan.folder);

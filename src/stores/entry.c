@@ -1,4 +1,4 @@
-/* entry.c - the envelope of an entry, made and checked. */
+/* entry.c - makes and checks the envelope of an entry. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "stores/entry.h"
 
@@ -10,8 +10,8 @@
 #include "kiln/kernel.h"
 
 /*
- * The head, by offset. Whatever is added gets a new version; readers of this
- * one refuse what they do not know.
+ * The head, by offset. Any addition needs a new version; readers of this
+ * version refuse others.
  */
 enum {
     AT_MAGIC = 0,
@@ -28,7 +28,7 @@ enum {
     AT_BUILD_NS = 72,
     AT_KEY = 80,
     AT_PAYLOAD_SUM = 112,
-    AT_HEAD_SUM = 128 /* of all before it, and of the sections */
+    AT_HEAD_SUM = 128 /* of the head before it, and of the sections */
 };
 
 #define HEAD_SIZE KILN__ENTRY_HEAD_SIZE
@@ -56,7 +56,7 @@ static uint64_t read_number(const unsigned char *from, int size)
 
 /* ---- sections ---- */
 
-/* Adds up sizes of unknown origin; SIZE_MAX when they are too many bytes. */
+/* Adds sizes of unknown origin; SIZE_MAX on overflow. */
 static size_t sum_of(size_t a, size_t b)
 {
     size_t sum;
@@ -149,7 +149,8 @@ static size_t size_at(const unsigned char *bytes, int at)
     return size < SIZE_MAX ? (size_t)size : SIZE_MAX;
 }
 
-/* Is it one of ours, and all there? Stores where the payload begins. */
+/* Checks that it is an envelope of Kiln's and complete. Stores where the
+   payload begins. */
 static kiln__entry_fault check_frame(const unsigned char *bytes, size_t size,
                                      size_t *payload)
 {
@@ -218,7 +219,7 @@ static void read_head(kiln__entry *out, const unsigned char *bytes,
     out->payload = bytes + payload;
 }
 
-/* Sums say that it was written so, not that it makes sense. */
+/* Correct checksums do not mean that the content makes sense. */
 static int makes_sense(const kiln__entry *entry, const unsigned char *bytes)
 {
     return entry->kind >= 0 && entry->kind < KILN__ENTRY_KIND_COUNT &&

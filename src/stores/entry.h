@@ -1,4 +1,4 @@
-/* entry.h - what a store keeps: one self-describing envelope per entry. */
+/* entry.h - the form of an entry in stores: a self-describing envelope. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #ifndef KILN_ENTRY_H
 #define KILN_ENTRY_H
@@ -15,25 +15,25 @@
  *     sections  encoded key, toolchain, log, meta
  *     payload   at a multiple of 64 bytes
  *
- * The encoding adds no time and no path: equal entries are equal bytes.
- * The digest is of 32 bytes (digest.h). Checksums are XXH3-128: they find
- * damage, not forgery. Version 1 had digests of 16 bytes, of which two contents
- * can be made to have one: its entries are missed.
+ * The encoding adds no time and no path: equal entries have equal bytes. The
+ * digest has 32 bytes (digest.h). Checksums are XXH3-128: they detect damage,
+ * not forgery. Version 1 had digests of 16 bytes, for which collisions can be
+ * constructed: its entries are misses.
  */
 #define KILN__ENTRY_VERSION 2
-#define KILN__ENTRY_HEAD_SIZE ((size_t)144) /* sections begin behind it */
-/* Longer ones are neither written to files nor read from them. */
+#define KILN__ENTRY_HEAD_SIZE ((size_t)144) /* the sections follow */
+/* Larger entries are neither written to files nor read from them. */
 #define KILN__ENTRY_LARGEST ((uint64_t)1 << 30)
-/* Of one in a file that is as long as this, the head is read and looked at
-   before memory is taken for the rest: a sparse file says any size. */
+/* In a file of at least this size, the head is read and checked before memory
+   is allocated for the rest, because a sparse file may claim any size. */
 #define KILN__ENTRY_LARGE ((uint64_t)1 << 20)
 
 /*
- * How far an entry of each kind may go. MACHINE: what it says is about this
- * machine, names files of it, or is not known; it stays in this user's folder
- * and is looked for there alone. ASKED: of use on an equal machine; it goes
- * into a pack if somebody asks for that kind. ANYWHERE: into packs, to stores
- * of the host, to other ranks.
+ * How far an entry of each kind may travel. MACHINE: it concerns this machine,
+ * names files of it, or is of unknown content; it stays in this user's folder
+ * and is searched only there. ASKED: useful on an equal machine; it goes into a
+ * pack if the caller asks for that kind. ANYWHERE: into packs, to stores of the
+ * host, and to other ranks.
  */
 #define KILN__ENTRY_KIND_MAP(X) \
     X(INSTANCE, 0, "instance", ANYWHERE) /* typed IR, queries it rests on */ \
@@ -62,18 +62,19 @@ typedef struct kiln__entry {
     int32_t kind;
     int32_t relocation; /* KILN_RELOCATION_... */
     kiln_key key;
-    uint64_t build_ns;     /* what making it took */
-    const char *toolchain; /* one line of NAME=IDENTITY words; "": none */
+    uint64_t build_ns;     /* time that making it took */
+    const char *toolchain; /* words NAME=IDENTITY in one line; "": none */
     size_t toolchain_size;
     const char *log; /* of the compilation, or "" */
     size_t log_size;
-    const void *meta; /* of its kind, in the encoding of encoder.h */
+    const void *meta; /* content depends on the kind, in the encoding of
+                         encoder.h */
     size_t meta_size;
     const void *payload;
     size_t payload_size;
 } kiln__entry;
 
-/* Why an envelope is not believed. */
+/* Why an envelope is rejected. */
 #define KILN__ENTRY_FAULT_MAP(X) \
     X(NONE, "none") \
     X(TRUNCATED, "truncated") /* shorter than it says, or empty */ \
@@ -93,21 +94,21 @@ typedef enum kiln__entry_fault {
 } kiln__entry_fault;
 #undef KILN__ENTRY_FAULT_ENUM
 
-/* Makes the envelope; the caller releases it. KILN_ENOMEM. */
+/* Makes the envelope, which the caller releases. KILN_ENOMEM. */
 kiln_status kiln__entry_encode(kiln_blob *out, const kiln_alloc *alloc,
                                const kiln__entry *entry);
-/* Reads and checks everything; what `out` points to lies in `bytes`. `key` may
-   be NULL: any. */
+/* Reads and checks everything; `out` points into `bytes`. `key` may be NULL:
+   any key. */
 kiln__entry_fault kiln__entry_decode(kiln__entry *out, const void *bytes,
                                      size_t size, const kiln_key *key);
-/* Of `size` bytes the first KILN__ENTRY_HEAD_SIZE: do they begin an envelope of
-   that size? Says nothing else of it. */
+/* Given the first KILN__ENTRY_HEAD_SIZE of `size` bytes: checks that they begin
+   an envelope of that size, and nothing else. */
 kiln__entry_fault kiln__entry_begins(const void *head, uint64_t size);
 const char *kiln__entry_fault_text(kiln__entry_fault fault);
 const char *kiln__entry_kind_text(int32_t kind);
-/* Of a kind that is not known: MACHINE. */
+/* MACHINE for an unknown kind. */
 kiln__entry_reach kiln__entry_reach_of(int32_t kind);
-/* KILN_TIER_... that an entry of the kind belongs to. */
+/* Returns the tier, KILN_TIER_..., that entries of the kind belong to. */
 int32_t kiln__entry_tier(int32_t kind);
 
 #endif /* KILN_ENTRY_H */

@@ -1,5 +1,4 @@
-/* entry_versions.h - versions of what entries of each kind say of themselves.
- */
+/* entry_versions.h - the version of the meta of each kind of entry. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #ifndef KILN_STORES_ENTRY_VERSIONS_H
 #define KILN_STORES_ENTRY_VERSIONS_H
@@ -7,10 +6,10 @@
 #include "stores/entry.h"
 
 /*
- * An entry's meta is written and read by one file and described for people by
- * tiers/entry_describe.c. It begins with a version, which is raised by whoever
- * changes what follows it: an entry of another version is a miss. Kinds that
- * are not listed have no meta, or one without a version.
+ * An entry's meta is written and read by one file, and described for people by
+ * tiers/entry_describe.c. It begins with a version. A change of what follows
+ * must raise that version: an entry of another version is a miss. Kinds that
+ * are not listed have no meta, or meta without a version.
  */
 #define KILN__META_MAP(X) \
     X(INSTANCE, 3) /* tiers/typed/stored_typed.c */ \

@@ -1,4 +1,4 @@
-/* failed_input.c - inputs on which code generation failed. */
+/* failed_input.c - keeps inputs on which code generation failed. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "stores/failed_input.h"
 
@@ -16,22 +16,22 @@
 #include "base/system/temp_dir.h"
 
 /*
- * A file is named after what is in it, so the same failure is kept once. It is
- * written under another name and renamed; other processes may do the same, or
- * drop what is there, at any time. The other name begins with a dot: whoever
- * keeps a file after the writer died drops that one.
+ * A file is named by the digest of its content, so that the same failure is
+ * kept once. It is written under a temporary name and renamed; other processes
+ * may do the same, or drop files, at any time. The temporary name begins with a
+ * dot. If its writer dies, the next process that keeps a file drops it.
  */
 
 #define FOLDER_FLAGS (O_RDONLY | O_DIRECTORY | O_CLOEXEC)
 #define FILE_FLAGS (O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW)
-#define SUFFIX_MAX ((size_t)15) /* of letters, and the dot */
+#define SUFFIX_MAX ((size_t)15) /* letters and the dot */
 #define NAME_SIZE (KILN_DIGEST_TEXT_SIZE + SUFFIX_MAX)
 #define DIGITS ((size_t)KILN_DIGEST_TEXT_SIZE - 1)
 #define TEMPORARY_S 3600 /* no writer takes longer */
 
 /* ---- the folder ---- */
 
-/* A descriptor, or -1. */
+/* Returns a descriptor, or -1. */
 static int open_folder(kiln__loose *loose, int makes)
 {
     const int above = kiln__loose_folder(loose, makes);
@@ -58,8 +58,8 @@ static int is_temporary(const char *name)
            strspn(name + 1, "0123456789abcdef") == KILN__RANDOM_NAME_SIZE - 1;
 }
 
-/* The oldest of ours, and how many there are; `oldest` is "" when the folder
-   cannot be read. Temporary files from before that second go. Takes a
+/* Finds the oldest file and returns how many there are; `oldest` is "" if the
+   folder cannot be read. Drops temporary files older than `before`. Opens a
    descriptor of its own. */
 static size_t look(int folder, char oldest[NAME_SIZE], time_t before)
 {
@@ -96,8 +96,8 @@ static size_t look(int folder, char oldest[NAME_SIZE], time_t before)
     return count;
 }
 
-/* Drops the oldest until so many are left, and what writers left behind; of
-   none, what others still write as well. */
+/* Drops the oldest files until `most` are left, and temporary files of dead
+   writers. With `most` 0 it also drops files that others are still writing. */
 static void drop_beyond(int folder, size_t most)
 {
     const time_t now = time(NULL);

@@ -1,4 +1,4 @@
-/* filesystem.c - what a file system can be trusted with. */
+/* filesystem.c - what Kiln may rely on in a file system. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "stores/filesystem.h"
 
@@ -16,8 +16,8 @@
 #include "base/system/passing.h"
 
 /*
- * File systems are told apart by the number that statfs() gives. The kernel's
- * own list has not all of them: parallel file systems are outside it.
+ * File systems are identified by the number that statfs() returns. The kernel's
+ * own list is incomplete: parallel file systems are developed outside it.
  */
 
 #define OVERLAY 0x794c7630u
@@ -60,8 +60,8 @@ static int magic_of(uint32_t *out, int descriptor)
 #define MOUNTS_MAX ((size_t)4 << 20)
 #define UPPER "upperdir="
 
-/* Undoes the octal escapes of /proc/self/mountinfo up to the end of an option.
-   False if it is too long. */
+/* Decodes the octal escapes of /proc/self/mountinfo up to the end of an option.
+   False if the text is too long. */
 static int read_path(char *to, size_t capacity, const char *from)
 {
     size_t size = 0;
@@ -83,7 +83,7 @@ static int read_path(char *to, size_t capacity, const char *from)
     return size > 0;
 }
 
-/* Finds where the overlay with the device number writes to. */
+/* Finds the upper folder of the overlay with the device number. */
 static int find_upper(char *to, size_t capacity, const char *mounts, dev_t of)
 {
     for (const char *line = mounts; line && *line;) {
@@ -100,8 +100,8 @@ static int find_upper(char *to, size_t capacity, const char *mounts, dev_t of)
     return 0;
 }
 
-/* The upper folder is often out of sight, in a container: it is where the
-   machine keeps its containers, and that is local. */
+/* In a container the upper folder is often not visible. It is where the machine
+   keeps its containers, which is local. */
 static kiln__filesystem behind_overlay(const kiln_alloc *alloc, int descriptor)
 {
     kiln__filesystem found = {0, "local", 0};

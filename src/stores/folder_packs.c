@@ -16,7 +16,7 @@
 #include "context/log.h"
 #include "stores/store_chain.h"
 
-/* A use is noted at most so often. */
+/* A use is noted at most once in this many seconds. */
 #define NOTED_S 3600
 
 #define NAME_SIZE sizeof((kiln__folder_pack_file *)0)->name
@@ -145,7 +145,7 @@ static int is_too_old(const kiln__loose *loose,
            (uint64_t)(now - file->used_s) > loose->options.max_age_s;
 }
 
-/* Of a pack that cannot be opened: none. */
+/* Returns the number of entries; 0 for a pack that cannot be opened. */
 static uint64_t entries_of(kiln__loose *loose, int folder, const char *name)
 {
     kiln_pack *pack = NULL;
@@ -157,7 +157,7 @@ static uint64_t entries_of(kiln__loose *loose, int folder, const char *name)
     return count;
 }
 
-/* Drops it, or keeps it, and says so to who wants to know. */
+/* Drops or keeps the pack, and adds it to the report if there is one. */
 static void settle(kiln__loose *loose, int folder,
                    const kiln__folder_pack_file *file, int is_kept,
                    kiln__store_report *report)
@@ -175,7 +175,7 @@ static void settle(kiln__loose *loose, int folder,
     }
 }
 
-/* Drops what is beyond the bounds from the list, too. `report` may be NULL. */
+/* Drops packs beyond the bounds, from the list too. `report` may be NULL. */
 static void evict(kiln__folder_pack_list *list, kiln__loose *loose,
                   uint64_t max_size, kiln__store_report *report)
 {
@@ -230,7 +230,7 @@ void kiln__folder_packs_clear(kiln__loose *loose, kiln__store_report *report)
 
 /* ---- as stores ---- */
 
-/* A pack, and where it lies; stands for it in the order of stores. */
+/* A pack and where it is; the `self` of its store. */
 typedef struct folder_pack {
     kiln_alloc alloc;
     kiln_pack *pack;
@@ -303,7 +303,7 @@ static kiln_status open_one(folder_pack **out, kiln__loose *loose, int folder,
     if (made)
         status = kiln__folder_pack_open(&made->pack, loose, folder, file->name,
                                         &error);
-    /* Like an entry that is not believed. */
+    /* A damaged pack is dropped, as a rejected entry is. */
     is_dropped = status == KILN_ECORRUPT && loose->options.writes &&
                  unlinkat(folder, file->name, 0) == 0;
     if (error && status != KILN_ENOMEM)
@@ -335,7 +335,7 @@ static kiln_status add_one(kiln_context *context, folder_pack *opened)
 
 typedef kiln__array_of(folder_pack *) folder_pack_array;
 
-/* All that the list has, but for those that are left out. */
+/* Opens all packs of the list, except those that are not used. */
 static kiln_status open_all(folder_pack_array *out, kiln__loose *loose,
                             int folder, const kiln__folder_pack_list *list)
 {
@@ -356,8 +356,8 @@ static kiln_status open_all(folder_pack_array *out, kiln__loose *loose,
     return status;
 }
 
-/* All of them or none, since those that are tried again are found anew. What
-   is not added, for want of memory for its link, is closed. */
+/* Adds all of the list or none, because a later try lists all again. A pack
+   whose link gets no memory is closed. */
 static kiln_status add_all(kiln_context *context, kiln__loose *loose,
                            int folder, const kiln__folder_pack_list *list)
 {

@@ -17,36 +17,38 @@
 #include "stores/trust.h"
 
 /*
- * There is one lock file in the folder, empty for ever. The lock of a key is
- * an exclusive lock of the byte number `hash of the key modulo 2^20`, of the
+ * There is one lock file in the folder; it is always empty. The lock of a key
+ * is an exclusive lock of the byte number `hash of the key modulo 2^20`, of the
  * kind that belongs to an open file description (F_OFD_SETLK): it excludes
  * other processes, and other contexts and copies of the library in this one,
- * which open the file for themselves. The kernel takes it back when the
- * description is closed for the last time: at the end of the process,
- * whatever ended it. Locks of the older kind (F_SETLK) would belong to the
- * process, and go when any other part of it closes the file; a file made with
+ * which open the file for themselves. The kernel releases it when the
+ * description is closed for the last time: at the end of the process, however
+ * it ended. Locks of the older kind (F_SETLK) would belong to the process, and
+ * would be lost when any other part of it closes the file; a file made with
  * O_EXCL would stay when its maker dies.
  *
- * fork() gives the child a descriptor of the same description. The child
- * closes it first of all: so the parent's death still gives its locks back,
- * and no call in the child can let go of them. Its copies of what the parent
- * held count as nothing, since `processes` has moved on.
+ * fork() gives the child a descriptor of the same description. The child closes
+ * it before anything else: so the parent's death still releases its locks, and
+ * no call in the child can release them. The child's copies of the parent's
+ * locks are ignored, because `processes` has changed.
  *
- * Keys that meet in one byte: the second one of this process takes part in the
- * lock, and the last one lets go. Another process waits for both; that costs
- * time once in a million, and nothing else.
+ * Two keys may share a byte. The second one of this process then shares the
+ * lock, and the last one releases it. Another process waits for both; that
+ * costs time once in a million, and nothing else.
  *
  * Where the kernel does not know such locks, one of 256 files is locked as a
  * whole (flock), opened for each lock that is taken.
  *
- * The lock file may be removed while it is open. Others would then lock a new
- * one, so a file without a name is opened anew as soon as nothing is held.
+ * The lock file may be removed while it is open. Other processes would then
+ * lock a new one, so a file without a name is replaced as soon as nothing is
+ * held.
  *
- * Waiting is trying again. F_OFD_SETLKW would wait without a deadline, but for
- * a signal, which a library cannot use, or for another thread to hold the
- * lock in our place. Each pause is a sixteenth of the time waited so far,
- * within 0.1 and 5 ms: what is built is noticed after at most a sixteenth of
- * the time that it took, and a waiter costs less than a thousandth of a core.
+ * Waiting means trying repeatedly. F_OFD_SETLKW waits without a deadline; to
+ * interrupt it takes a signal, which a library cannot use, or another thread
+ * that would hold the lock instead of this one. Each pause is a sixteenth of
+ * the time waited so far, but between 0.1 and 5 ms: so the delay after a build
+ * is at most a sixteenth of the time that the build took, and a waiter costs
+ * less than a thousandth of a core.
  *
  * tests/protocol/one_build.pml is a model of this, and of build_task.c, in
  * every order of its steps. Words in capitals below are the model's.
@@ -68,14 +70,14 @@ struct kiln__locks {
     kiln__mutex mutex; /* guards all below */
     kiln__fork_guard guard;
     lock_way way;
-    kiln__kept file;    /* that has the bytes, or none */
-    uint64_t processes; /* forks so far */
+    kiln__kept file;    /* the file with the bytes to lock, or none */
+    uint64_t processes; /* number of forks so far */
     kiln__lock *held;
 };
 
 /* ---- making ---- */
 
-/* The first lock of the slot from `at` on, or NULL. */
+/* Returns the first lock of the slot from `at` on, or NULL. */
 static const kiln__lock *find_slot(const kiln__lock *at, uint32_t slot)
 {
     while (at && at->slot != slot)
@@ -83,7 +85,7 @@ static const kiln__lock *find_slot(const kiln__lock *at, uint32_t slot)
     return at;
 }
 
-/* CHILD_CLOSES. In the child: what it has of the parent's locks is closed, not
+/* CHILD_CLOSES. In the child: the copies of the parent's locks are closed, not
    unlocked. */
 static void after_fork(void *env)
 {
@@ -131,8 +133,8 @@ void kiln__locks_free(kiln__locks *locks)
 
 /* ---- the lock file; all with the mutex held ---- */
 
-/* A file whose name is gone is no meeting place any more. With a descriptor
-   that the host closed went what was held by it. */
+/* A file that was removed is useless, because other processes do not find it.
+   If the host closed the descriptor, the locks held through it were lost. */
 static int must_open(kiln__locks *locks)
 {
     struct stat facts;
@@ -150,7 +152,8 @@ static int must_open(kiln__locks *locks)
     return 1;
 }
 
-/* Who could open another one would let this user wait. */
+/* The file must belong to this user, because another user who could open it
+   could make this one wait. */
 static kiln__kept open_in(int folder, const char *name)
 {
     const kiln__trust own = {0};
@@ -158,7 +161,7 @@ static kiln__kept open_in(int folder, const char *name)
     return kiln__kept_of(kiln__trust_make(&own, folder, name, O_RDWR));
 }
 
-/* Asks the kernel for the byte: 0, or errno. */
+/* Asks the kernel for the byte: returns 0 or an errno. */
 static int set_byte(int descriptor, int type, uint32_t slot)
 {
     struct flock range = {
@@ -175,7 +178,7 @@ static int set_byte(int descriptor, int type, uint32_t slot)
     return failed != 0 ? errno : 0;
 }
 
-/* The kernel says EINVAL to kinds of locks that it does not know. */
+/* The kernel returns EINVAL for kinds of locks that it does not know. */
 static void open_file(kiln__locks *locks, int folder)
 {
     const kiln__filesystem filesystem =
@@ -205,7 +208,7 @@ static kiln_status meaning_of(int number)
                                                 : KILN_EUNSUPPORTED;
 }
 
-/* Opens the slot's file for this lock alone, and locks it. */
+/* Opens the slot's file for this lock only, and locks it. */
 static kiln_status take_file(kiln__lock *lock, int folder)
 {
     kiln_status status;
@@ -256,7 +259,7 @@ static kiln_status take(kiln__locks *locks, kiln__lock *lock, int folder)
     return meaning_of(set_byte(locks->file.number, F_WRLCK, lock->slot));
 }
 
-/* ---- for those who build ---- */
+/* ---- for builds ---- */
 
 /* TRY. */
 kiln_status kiln__lock_try(kiln__lock *out, kiln__locks *locks, kiln_digest key)
@@ -287,7 +290,7 @@ kiln_status kiln__lock_try(kiln__lock *out, kiln__locks *locks, kiln_digest key)
     return status;
 }
 
-/* The next pause, or 0: TIME_OUT. */
+/* Returns the next pause, or 0: TIME_OUT. */
 static uint64_t pause_after(uint64_t since, uint64_t deadline)
 {
     const uint64_t now = kiln__clock_ns();
@@ -334,7 +337,7 @@ kiln_status kiln__lock_wait_on(kiln__lock *out, kiln__locks *locks,
     return status;
 }
 
-/* With the mutex held: gives the slot back that nobody needs any more. */
+/* With the mutex held: releases the slot unless another key uses it. */
 static void give_back(kiln__locks *locks, kiln__lock *lock)
 {
     if (find_slot(locks->held, lock->slot))

@@ -7,57 +7,60 @@
 #include "context/context.h"
 
 /*
- * Whoever is to build something that others may be building takes the lock of
- * its key, looks into the stores once more, builds, puts, and lets go. A lock
- * is a promise of saved work, not of exclusion that anything rests on: who
- * cannot have one, or has waited long enough, builds all the same.
+ * Before a process builds something that others may be building, it takes the
+ * lock of the key, looks into the stores once more, builds, stores the result,
+ * and releases the lock. Correctness does not depend on locks; they only save
+ * work. A process that cannot get a lock, or that has waited long enough,
+ * builds nevertheless.
  *
- * A process that ends, however it ends, lets go of its locks at once. One that
- * is stopped holds them, so waiting has a deadline. A child of fork() holds
- * none of its parent's and cannot let go of them.
+ * When a process ends, in whatever way, its locks are released at once. A
+ * stopped process keeps its locks, so waiting has a deadline. A child of fork()
+ * holds none of its parent's locks and cannot release them.
  *
- * Everything may be called from any thread. Within one kiln__locks a thread
- * does not get a key that another one has, but keys that meet in one slot do
- * not hinder each other.
+ * All functions may be called from any thread. Within one kiln__locks a thread
+ * does not get a key that another one has; but keys that share a slot do not
+ * hinder each other.
  */
 typedef struct kiln__locks kiln__locks;
 
-/* A lock that is held, in the caller's storage, which stays where it is until
-   it is released. */
+/* A lock, in the caller's memory, which must not move until the lock is
+   released. */
 typedef struct kiln__lock kiln__lock;
 struct kiln__lock {
     kiln__locks *locks; /* NULL: holds nothing */
     kiln_digest key;
     uint32_t slot;
-    kiln__kept file;    /* the slot's own, or none */
-    uint64_t processes; /* forks before it was taken */
+    kiln__kept file;    /* the slot's own file, or none */
+    uint64_t processes; /* number of forks before it was taken */
     kiln__lock *next;
 };
 
-/* Gives the open folder that the locks are to be in, or -1: there is none.
-   Called with no lock held, until there is one; it is not closed here. */
+/* Gives the open folder for the lock files, or -1: there is none. It is called
+   with no lock held, until there is a folder; the folder is not closed here. */
 typedef int (*kiln__locks_folder)(void *env);
 
 /* Opens nothing. KILN_ENOMEM. */
 kiln_status kiln__locks_new(kiln__locks **out, kiln_context *context,
                             kiln__locks_folder folder, void *env);
-/* No lock is held any more. NULL is fine. */
+/* No lock may be held any more. NULL is fine. */
 void kiln__locks_free(kiln__locks *locks);
 
-/* Never waits. KILN_OK: it is held. KILN_EAGAIN: another one has it.
-   KILN_EUNSUPPORTED: nothing can be locked here, so the caller goes alone. */
+/* Never waits. KILN_OK: the caller holds the lock. KILN_EAGAIN: another one
+   holds it. KILN_EUNSUPPORTED: nothing can be locked here, so the caller builds
+   without a lock. */
 kiln_status kiln__lock_try(kiln__lock *out, kiln__locks *locks,
                            kiln_digest key);
 /* As kiln__lock_try(), but waits until kiln__clock_ns() is `deadline`:
-   KILN_EAGAIN then. The host's blocking brackets are the caller's business. */
+   KILN_EAGAIN then. The caller must call the host's functions around a blocking
+   wait. */
 kiln_status kiln__lock_wait(kiln__lock *out, kiln__locks *locks,
                             kiln_digest key, uint64_t deadline);
-/* Goes on with a wait that began at `since`: pauses grow with what was waited,
-   so that many who wait leave the cores to the one that builds. */
+/* Continues a wait that began at `since`. Pauses grow with the time waited, so
+   that many waiters leave the cores to the one that builds. */
 kiln_status kiln__lock_wait_on(kiln__lock *out, kiln__locks *locks,
                                kiln_digest key, uint64_t since,
                                uint64_t deadline);
-/* Of one that holds nothing: does nothing. */
+/* Does nothing for a lock that holds nothing. */
 void kiln__lock_release(kiln__lock *lock);
 
 #endif /* KILN_LOCK_H */

@@ -1,4 +1,4 @@
-/* refused.c - what of the cache is not used, for those who look after it. */
+/* refused.c - reports which parts of the cache are not used, for tools. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <dirent.h>
 #include <errno.h>
@@ -18,9 +18,9 @@
 #include "stores/store_chain.h"
 
 /*
- * Looks at everything as readers do, level by level, and opens none that they
- * would not open. What a process has found out before is not asked for: the
- * answer is that of a process that begins now.
+ * This looks at everything in the way that readers do, level by level, and
+ * opens nothing that they would not open. Earlier findings of this process are
+ * ignored: the result is that of a process that starts now.
  */
 
 typedef struct looking {
@@ -43,7 +43,8 @@ static void tell(const looking *l, const char *name, const char *why_not)
 void kiln__refused_pack(const kiln_alloc *alloc, int file, const char *path,
                         kiln__refused_see see, void *env)
 {
-    const size_t begins = strlen("pack : ") + strlen(path); /* pack PATH: WHY */
+    /* The message is "pack PATH: WHY"; only WHY is shown. */
+    const size_t begins = strlen("pack : ") + strlen(path);
     kiln_error *error = NULL;
     kiln_pack *pack = NULL;
     const kiln_status status =
@@ -55,7 +56,7 @@ void kiln__refused_pack(const kiln_alloc *alloc, int file, const char *path,
     kiln__pack_release(pack);
 }
 
-/* One that is this user's alone. */
+/* Looks at a pack that must belong to this user only. */
 static void look_at_pack(const looking *l, int folder, const char *name,
                          const char *path)
 {
@@ -78,7 +79,8 @@ static int ends_in(const char *name, const char *end)
     return size > end_size && strcmp(name + size - end_size, end) == 0;
 }
 
-/* Those that are used by their names; `level` is the folder's name. */
+/* Looks at files that are used because of their names; `level` is the folder's
+   name. */
 static void look_at_files(const looking *l, int folder, const char *level,
                           const char *end)
 {
@@ -112,7 +114,8 @@ static void look_at_files(const looking *l, int folder, const char *level,
 
 /* ---- folders ---- */
 
-/* A folder below v2, and the files in it whose names end so (NULL: none). */
+/* Looks at a folder below v2, and at the files in it whose names end with `end`
+   (NULL: none). */
 static void look_at_level(const looking *l, int folder, const char *name,
                           const char *end)
 {
@@ -138,13 +141,13 @@ static void look_below(const looking *l, int folder)
         look_at_level(l, folder, name, l->with_entries ? ".e" : NULL);
     }
     if (l->loose->options.trust.is_shared)
-        return; /* nobody looks for these there */
+        return; /* nothing is read from these folders there */
     look_at_level(l, folder, KILN__FOLDER_PACKS, KILN__FOLDER_PACK_SUFFIX);
     look_at_level(l, folder, KILN__FAILED, NULL);
 }
 
-/* The open folder; or -1, where errno is 0 if that was told, and ENOENT if
-   there is none. */
+/* Returns the open folder or -1. With -1, errno is 0 if the reason was
+   reported, and ENOENT if there is no folder. */
 static int open_loose(const looking *l, int makes)
 {
     char path[KILN__LOOSE_PATH_SIZE], buffer[128];
@@ -189,10 +192,10 @@ int kiln__stores_try_folder(kiln_context *context, kiln__refused_see see,
     return 1;
 }
 
-/* ---- the way there ---- */
+/* ---- the path ---- */
 
-/* Where somebody else may rename what is in a folder; the sticky bit lets only
-   the owners do so. */
+/* True if another user may rename what is in the folder. With the sticky bit
+   only owners may. */
 static int is_open_to_others(const struct stat *facts)
 {
     if (facts->st_uid != 0 && facts->st_uid != geteuid())

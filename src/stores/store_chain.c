@@ -1,4 +1,4 @@
-/* store_chain.c - the stores behind the tiers, in the order of asking. */
+/* store_chain.c - the list of stores, in the order in which they are asked. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "stores/store_chain.h"
 
@@ -17,17 +17,17 @@
 #include "stores/pack/pack.h"
 
 /*
- * Which stores there are is found out at the first request. What cannot be
- * opened then, for want of descriptors or memory, is opened at a later one, and
- * what comes behind it in the order not before it: so the order stays. Where
- * the default folder lies on a network file system, thousands of processes
- * would write to one server: there, it is only read, and a folder of this
- * machine is written.
+ * The first request finds out which stores there are. A store that cannot be
+ * opened then, for want of descriptors or memory, is opened at a later request,
+ * and stores after it in the order are not opened before it: so the order is
+ * kept. If the default folder is on a network file system, thousands of
+ * processes would write to one server. Then that folder is only read, and a
+ * folder on this machine is written.
  */
 
 /* ---- links ---- */
 
-/* Under the lock. Behind links of the same priority. */
+/* Under the lock. Adds a link after others of the same priority. */
 static void link_add(struct kiln__stores *stores, kiln__store_link *added)
 {
     _Atomic(kiln__store_link *) *at = &stores->first;
@@ -100,7 +100,8 @@ kiln_status kiln__link_find(kiln__stored *out, kiln__entry_fault *fault,
     out->from = link;
     out->is_packed = link->is_packed;
     if (status == KILN_ECORRUPT) {
-        /* By the key that was asked for: it may say that it has another. */
+        /* Remove it by the key that was asked for, because the entry may claim
+           another. */
         if (link->is_host && link->ops.remove && out->entry.key.encoded)
             (void)link->ops.remove(link->self, key, NULL);
         kiln__stored_release(out);
@@ -141,9 +142,10 @@ void kiln__link_drop(kiln__store_link *link, const kiln__stored *stored)
         (void)link->ops.remove(link->self, &stored->entry.key, NULL);
 }
 
-/* ---- the built-in ones ----
+/*
+ * ---- the built-in ones ----
  *
- * Each of these adds what there is, or returns false: it is to be tried again.
+ * Each function adds what exists. It returns false if it must be tried again.
  */
 
 /* NULL: out of memory. */
@@ -174,7 +176,7 @@ static int mode_writes(int32_t mode)
            mode == KILN_CACHE_MODE_REFRESH || mode == KILN_CACHE_MODE_VERIFY;
 }
 
-/* The default folder, on a network. */
+/* Adds the default folder on a network file system. */
 static int add_network(kiln_context *context,
                        const kiln__loose_options *written, const char *name)
 {
@@ -260,7 +262,7 @@ kiln_status kiln__chain_add(kiln_context *context,
     return KILN_OK;
 }
 
-/* The pack in an open file, which it has from then on. */
+/* Adds the pack in an open file, which it takes over. */
 static int add_pack(kiln_context *context, int file, const char *path)
 {
     kiln__store_source source;
@@ -282,8 +284,9 @@ static int add_pack(kiln_context *context, int file, const char *path)
     return 0;
 }
 
-/* An open pack; or -1: it is a folder, or one may come to be there, or
- *why_not says that it is not to be used, or errno that nobody knows. */
+/* Returns an open pack, or -1. With -1 it is a folder, or a folder may be made
+ * there; or *why_not says that it must not be used; or errno says that this is
+ * not known. */
 static int open_searched(const char **why_not,
                          const kiln__cache_settings *settings, const char *path)
 {
@@ -322,8 +325,8 @@ static int add_searched(kiln_context *context, const char *path)
     return 1;
 }
 
-/* The path that begins here; the caller frees it. *next is where the next one
-   does. NULL: it is empty, or there is no memory for it. */
+/* Returns the path that begins here, which the caller frees. *next is set to
+   the next path's start. NULL: the path is empty, or there is no memory. */
 static char *path_at(const char **next, const kiln_alloc *alloc,
                      const char *list)
 {

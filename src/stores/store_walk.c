@@ -1,4 +1,4 @@
-/* store_walk.c - every entry where it lies, for tools. */
+/* store_walk.c - shows every entry and where it is, for tools. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <string.h>
 
@@ -12,7 +12,7 @@ typedef struct walk {
     kiln__store_see see;
     void *env;
     uint32_t one_in; /* 0: all */
-    uint64_t offset; /* of the sample */
+    uint64_t offset; /* start of the sample */
     int goes_on;
 } walk;
 
@@ -21,7 +21,8 @@ static int is_in_sample(const walk *w, uint64_t number)
     return w->one_in < 2 || (number + w->offset) % w->one_in == 0;
 }
 
-/* A store of loose files, be it written or only read. */
+/* Returns the link's store of loose files, or NULL. It may be written or only
+   read. */
 static kiln__loose *loose_of(const kiln__store_link *link)
 {
     return link->ops.get == kiln__loose_ops.get ? link->self : NULL;
@@ -47,7 +48,7 @@ static int see_loose(void *env, const kiln__store_item *item)
     kiln__loose_path(path, w->loose, name);
     status =
         kiln__loose_peek(&seen.stored, &seen.fault, w->loose, item->digest);
-    /* It went meanwhile, or nobody can tell. */
+    /* The entry was dropped in the meantime, or cannot be read. */
     if (status != KILN_OK && seen.fault == KILN__FAULT_NONE)
         return 1;
     seen.stored.from = w->link;

@@ -1,4 +1,4 @@
-/* stores.c - what tiers ask of stores, and what they tell them. */
+/* stores.c - gets, puts and rejects entries for the tiers. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "stores/stores.h"
 
@@ -106,7 +106,7 @@ static void count_miss(kiln_context *context, int32_t kind, int reason)
                       KILN__STORE_MISSES + reason, 1, KILN__STORE_HITS, 0);
 }
 
-/* What a store of the host's had is kept on the disk. */
+/* Copies an entry from a store of the host to the disk. */
 static void keep(kiln_context *context, const kiln__stored *stored)
 {
     for (kiln__store_link *link = kiln__chain_first(context); link;
@@ -118,17 +118,16 @@ static void keep(kiln_context *context, const kiln__stored *stored)
                               (int64_t)stored->bytes.size, KILN__STORE_HITS, 0);
 }
 
-/* An entry of another kind has another key; one that holds addresses was
-   never put anywhere by us. */
+/* An entry of another kind would have another key, and Kiln never stores
+   entries that hold addresses. */
 static int is_right(const kiln__stored *stored, int32_t kind)
 {
     return stored->entry.kind == kind &&
            stored->entry.relocation != KILN_RELOCATION_SESSION;
 }
 
-/* What is about this machine was put into this user's folder, and is believed
-   from there alone; what goes to equal machines, from no store of the host's.
- */
+/* Entries about this machine are accepted only from this user's folder. Entries
+   for equal machines are not accepted from stores of the host. */
 static int may_have(const kiln__store_link *link, int32_t kind)
 {
     const kiln__entry_reach reach = kiln__entry_reach_of(kind);
@@ -243,7 +242,8 @@ void kiln__stores_reject(kiln_context *context, const kiln__stored *stored,
 
 /* ---- putting ---- */
 
-/* A host's store is outside. */
+/* Whether the kind may be put into the link's store; a store of the host is
+   outside this machine. */
 static int may_get(const kiln__store_link *link, int32_t kind)
 {
     return !link->is_host || kiln__entry_reach_of(kind) == KILN__REACH_ANYWHERE;
@@ -258,7 +258,7 @@ static int anybody_takes(kiln_context *context, int32_t kind)
     return 0;
 }
 
-/* True when some store took it. */
+/* True if some store took it. */
 static int put_everywhere(kiln_context *context, const kiln__entry *entry,
                           int replace)
 {
@@ -372,7 +372,8 @@ kiln_status kiln__stores_prune(kiln_context *context,
     if (!loose)
         return KILN_OK;
     KILN_TRY(kiln__loose_prune(loose, report));
-    kiln__folder_packs_prune(loose, report); /* in what is left of the room */
+    kiln__folder_packs_prune(loose, report); /* packs get the room that is
+                                                left */
     return KILN_OK;
 }
 

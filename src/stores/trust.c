@@ -1,4 +1,4 @@
-/* trust.c - whose something is, who may write to it, and the way to it. */
+/* trust.c - checks owners and permissions of files and the path to them. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "stores/trust.h"
 
@@ -13,14 +13,15 @@
 #include "base/data/memory.h"
 #include "base/system/descriptor.h"
 
-/* ---- who ---- */
+/* ---- users ---- */
 
-/* What the system says of all users that have no number in this process's user
-   namespace. */
+/* The system reports this number for all users that have no number in this
+   process's user namespace. */
 #define NOBODY ((uid_t)65534)
 
-/* Has each user a number of its own here? A line is a range: the first number
-   here, the first one outside, how many. */
+/* True if every user has a number of its own in this namespace. A line of
+   uid_map is a range: the first number inside, the first number outside, the
+   count. */
 static int users_are_told_apart(void)
 {
     const int file = kiln__descriptor_open(AT_FDCWD, "/proc/self/uid_map",
@@ -72,7 +73,7 @@ const char *kiln__trust_why_not(const kiln__trust *trust,
 
 /* ---- one level ---- */
 
-/* Opening something else than a file must not wait. */
+/* Opening anything that is not a regular file must not block. */
 #define CAREFUL (O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY)
 
 static int open_again(int folder, const char *name, int flags)
@@ -87,7 +88,7 @@ static const char *wrong_kind(const struct stat *facts, int flags)
     return S_ISREG(facts->st_mode) ? NULL : "it is no file";
 }
 
-/* What could not be opened, or is not to be: what is it? */
+/* Finds out what it is that could not be opened, or must not be. */
 static void look_at_name(const char **why_not, struct stat *facts,
                          const kiln__trust *trust, int folder, const char *name,
                          int flags)
@@ -153,10 +154,10 @@ typedef struct walk {
     const kiln__trust *trust;
     const char **why_not;
     int makes;
-    int at; /* the folder so far */
+    int at; /* the folder reached so far */
     unsigned links;
-    char rest[PATH_MAX]; /* what is left of the path */
-    char link[PATH_MAX]; /* what a link says */
+    char rest[PATH_MAX]; /* the rest of the path */
+    char link[PATH_MAX]; /* the target of a link */
 } walk;
 
 static void step(walk *w, int next)
@@ -169,7 +170,7 @@ static void step(walk *w, int next)
     errno = reason;
 }
 
-/* At the beginning of a path. */
+/* Opens the start of the path. */
 static int begin(walk *w)
 {
     step(w, open_again(AT_FDCWD, *w->rest == '/' ? "/" : ".",
@@ -177,7 +178,7 @@ static int begin(walk *w)
     return w->at >= 0;
 }
 
-/* Puts what the link says in front of `behind`: false, and errno. */
+/* Puts the link's target before `behind`. False, with errno, on failure. */
 static int read_link(walk *w, int link, const char *behind)
 {
     const ssize_t size = readlinkat(link, "", w->link, sizeof w->link);
@@ -195,8 +196,8 @@ static int read_link(walk *w, int link, const char *behind)
     return *w->rest != '/' || begin(w);
 }
 
-/* Follows the name, if it is a link: true, and the rest begins anew. False: it
-   is none, or not to be followed. */
+/* If the name is a link that may be followed, restarts with its target and
+   returns true. False: it is no link, or must not be followed. */
 static int follow(walk *w, const char *name, const char *behind)
 {
     const int reason = errno;
@@ -224,7 +225,8 @@ static int is_no_folder(int reason)
     return reason == ENOTDIR || reason == ELOOP;
 }
 
-/* Opens the name below, after making it if it is to be made. */
+/* Opens the name below the current folder, after making it if it is to be
+   made. */
 static int enter(const walk *w, const char *name, int flags)
 {
     int opened = open_again(w->at, name, flags | CAREFUL);
@@ -235,7 +237,8 @@ static int enter(const walk *w, const char *name, int flags)
     return opened;
 }
 
-/* Goes one name on: what it opens with `flags` at the path's end. */
+/* Advances by one name. At the end of the path it opens the name with
+   `flags`. */
 static int go_on(walk *w, int flags, int *is_done)
 {
     char *name = w->rest + strspn(w->rest, "/");
@@ -273,7 +276,7 @@ static int walk_path(walk *w, const char *path, int flags)
     return w->at;
 }
 
-/* Two paths are much for a small stack. */
+/* The paths are allocated, because two of them are much for a small stack. */
 int kiln__trust_open_path(const char **why_not, const kiln__trust *trust,
                           const char *path, int flags, int makes)
 {

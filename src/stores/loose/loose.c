@@ -1,4 +1,4 @@
-/* loose.c - the store of loose files: reading, and as anybody's store. */
+/* loose.c - reads loose entries, and serves as a store of arbitrary bytes. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "stores/loose/loose.h"
 
@@ -14,11 +14,12 @@
 #include "kiln/kernel.h"
 #include "stores/buffer.h"
 
-/* A use is noted in the file's time of modification, at most so often; times
-   so far in the future are wrong, and noted anew. */
+/* The time of modification notes a use, at most once in this many seconds. A
+   time that is further in the future is wrong, and is set anew. */
 #define NOTED_S 3600
 
-/* A server may say that what was opened is another file by now. */
+/* A network file server may say that the opened file is stale; then it is
+   opened again, this often. */
 #define TRIES 4
 
 /* ---- making and ending ---- */
@@ -67,10 +68,10 @@ void kiln__loose_free(kiln__loose *loose)
 
 typedef enum outcome {
     FOUND,
-    ABSENT,  /* nothing that could be read */
-    BAD,     /* something that is not believed */
-    REFUSED, /* what is there is not looked at */
-    STALE,   /* what was opened is not there any more */
+    ABSENT,  /* there is nothing that can be read */
+    BAD,     /* an entry was rejected */
+    REFUSED, /* there is something that must not be read */
+    STALE,   /* the opened file no longer exists */
     NO_MEMORY
 } outcome;
 
@@ -89,7 +90,7 @@ static void note_use(int file, const struct stat *facts)
         (void)futimens(file, NULL);
 }
 
-/* A file that is large for no reason, a sparse one say, is not read. */
+/* A file that is large without reason, such as a sparse one, is not read. */
 static outcome look_at_head(kiln__entry_fault *fault, int file, uint64_t size)
 {
     unsigned char head[KILN__ENTRY_HEAD_SIZE];
@@ -136,7 +137,8 @@ static outcome read_open(kiln__stored *out, kiln__entry_fault *fault,
     return FOUND;
 }
 
-/* A file that is not to be used; anything else was never put there. */
+/* Logs a file that must not be used. Anything that is not a file was never
+   stored. */
 static outcome refuse(kiln__entry_fault *fault, kiln__loose *loose,
                       const char *name, const struct stat *facts,
                       const char *why_not)
@@ -172,7 +174,7 @@ static outcome read_in(kiln__stored *out, kiln__entry_fault *fault,
     return result;
 }
 
-/* What lies in a folder that is not used is not there to be dropped. */
+/* Entries in a folder that is not used must not be dropped. */
 static outcome read_one(kiln__stored *out, kiln__entry_fault *fault,
                         kiln__loose *loose, int folder, const char *name,
                         const kiln_key *key)
@@ -202,9 +204,9 @@ static int is_file(int shard, const char *name, const uint64_t identity[2])
             S_ISLNK(facts.st_mode));
 }
 
-/* Between looking and unlinking, another writer may have put a good one there.
-   So the file is first moved away, looked at again, and put back if it is not
-   the one that was meant. */
+/* Between check and unlink another writer may have stored a good entry. So the
+   file is first renamed, checked again, and put back if it is not the one that
+   was meant. */
 static void drop_in(int shard, const char *name, const uint64_t identity[2])
 {
     char aside[KILN__LOOSE_NAME_SIZE];
@@ -249,7 +251,7 @@ int kiln__loose_unlink(kiln__loose *loose, int folder, const char *name)
 
 /* ---- getting ---- */
 
-/* Stores in `is_bad` whether there is something to drop. */
+/* Stores in `is_bad` whether there is an entry to drop. */
 static kiln_status find(kiln__stored *out, kiln__entry_fault *fault,
                         int *is_bad, kiln__loose *loose, const kiln_key *key)
 {
@@ -297,7 +299,7 @@ kiln_status kiln__loose_peek(kiln__stored *out, kiln__entry_fault *fault,
     return find(out, fault, &is_bad, loose, &any);
 }
 
-/* ---- as a store of anybody's bytes ---- */
+/* ---- as a store of arbitrary bytes ---- */
 
 static kiln_status store_get(void *self, const kiln_key *key, kiln_blob *out,
                              kiln_error **error)
@@ -335,7 +337,7 @@ static kiln_status put_raw(kiln__loose *loose, const kiln_key *key,
     return status;
 }
 
-/* An envelope is filed as it is; other bytes get one around them. */
+/* An envelope is stored as it is; other bytes are wrapped in one. */
 static kiln_status store_put(void *self, const kiln_key *key, const void *bytes,
                              size_t size, kiln_error **error)
 {

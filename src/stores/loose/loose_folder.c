@@ -1,4 +1,4 @@
-/* loose_folder.c - where loose entries lie: opened and checked. */
+/* loose_folder.c - opens and checks the folders of loose entries. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <errno.h>
 #include <fcntl.h>
@@ -11,19 +11,19 @@
 #include "stores/loose/loose.h"
 
 /*
- * The folder v2 is opened once, and everything below it is reached through
- * that descriptor, which a child of fork() may share: nothing seeks in it. The
- * path to it may lead through links; nothing below it may.
+ * The folder v2 is opened once, and everything below it is reached through that
+ * descriptor. A child of fork() may share it, because nothing seeks in it. The
+ * path to v2 may contain links; nothing below v2 may be a link.
  *
- * Each level of ours is looked at as it is opened (trust.h): the folder, that
- * of the name space, v2; the 256 folders, packs and what failed in it, each
- * time. One that is not to be used is left as it is, with all that is in it.
+ * Each level is checked when it is opened (trust.h): the folder, that of the
+ * name space, and v2 once; the 256 folders, packs and failed inputs each time.
+ * A level that must not be used is left unchanged, with everything in it.
  *
- * A folder may go away while it is open (`rm -rf`), and come back as another
- * one. A writer notices and opens it anew; the old descriptor may be in use by
- * other threads, so it is closed only at the end. Their number is bounded. And
- * the descriptor may go, since the host closes it (kept.h): it is looked at
- * whenever it is asked for.
+ * A folder may be removed while it is open (`rm -rf`), and be made again. A
+ * writer notices that and opens it anew. Other threads may still use the old
+ * descriptor, so it is closed only at the end; the number of such descriptors
+ * is bounded. The host may also close the descriptor (kept.h), so it is checked
+ * at each use.
  */
 
 #define RETIRED_MAX 8
@@ -116,7 +116,8 @@ static int open_top(const char **why_not, const kiln__loose *loose, int makes)
     return -1;
 }
 
-/* Opens `name` below the folder, which is closed; or -1, and errno. */
+/* Opens `name` below the folder, which is then closed. Returns a descriptor, or
+   -1 with errno. */
 static int enter(const char **why_not, const kiln__loose *loose, int folder,
                  const char *name, int makes)
 {
@@ -149,7 +150,7 @@ int kiln__loose_open(char path[KILN__LOOSE_PATH_SIZE], const char **why_not,
 
 enum { UNOPENED = -1, REFUSED = -2 };
 
-/* A descriptor, or one of these. */
+/* Returns a descriptor or one of these. */
 static int open_folder(kiln__loose *loose, int makes)
 {
     char path[KILN__LOOSE_PATH_SIZE], buffer[128];
@@ -173,7 +174,7 @@ static int open_folder(kiln__loose *loose, int makes)
 
 /* ---- keeping it open ---- */
 
-/* Stands for one that may not be used. */
+/* Stands for a folder that must not be used. */
 static kiln__loose_place refused = {.kept.number = -1};
 
 static void place_free(kiln__loose *loose, kiln__loose_place *place)
@@ -206,7 +207,7 @@ static kiln__loose_place *place_new(kiln__loose *loose, int makes)
     return NULL;
 }
 
-/* Other threads may use it still: it ends with the store. */
+/* Other threads may still use the place, so it lives until the store ends. */
 static void retire(kiln__loose *loose, kiln__loose_place *place, int is_lost)
 {
     kiln__loose_place *expected = place;

@@ -1,4 +1,4 @@
-/* loose_name.c - what loose entries are called, and how they get a name. */
+/* loose_name.c - names of loose entries, and giving a file its name. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <errno.h>
 #include <fcntl.h>
@@ -20,8 +20,8 @@ void kiln__loose_name(char name[KILN__LOOSE_NAME_SIZE], kiln_digest digest)
     memcpy(name + 65, ".e", 3);
 }
 
-/* Hosts that share a file system share process ids: what tells two writers
-   apart is 128 random bits. */
+/* Hosts that share a file system may have equal process ids: 128 random bits
+   distinguish their writers. */
 int kiln__loose_temporary(char out[KILN__LOOSE_NAME_SIZE])
 {
     char random[KILN__RANDOM_NAME_SIZE];
@@ -40,7 +40,8 @@ static int exists(int shard, const char *name)
     return faccessat(shard, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
-/* Renames, but not over another file: as the file system can. */
+/* Renames, but not over another file, with whatever call the file system
+   supports. */
 static int publish_new(int shard, const char *temporary, const char *name)
 {
     if (renameat2(shard, temporary, shard, name, RENAME_NOREPLACE) == 0)
@@ -56,7 +57,7 @@ static int publish_new(int shard, const char *temporary, const char *name)
     return renameat(shard, temporary, shard, name) == 0 ? 0 : errno;
 }
 
-/* A server's answer may get lost: what counts is whether the name is there. */
+/* A server's answer may get lost, so this checks whether the name exists. */
 int kiln__loose_publish(int shard, const char *temporary, const char *name,
                         int replace)
 {

@@ -1,4 +1,4 @@
-/* loose_prune.c - a loose store stays within its bounds. */
+/* loose_prune.c - keeps a loose store within its bounds. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <errno.h>
 #include <fcntl.h>
@@ -13,39 +13,42 @@
 #include "stores/loose/loose_usage.h"
 
 /*
- * Nobody scans the store when it is opened, read or closed, nor, where bounds
- * are large, when something is put. What is in each of the 256 folders is
- * counted in a small file (loose_usage.h): a put adds what it put, and when all
- * together is too much, looks at the fullest folder and evicts there, then at
- * the next. That frees a fifth of a folder's share, so of many puts one looks.
- * Who looks sets the count right, and looks before it evicts.
+ * No process scans the store when it opens, reads or closes it; with large
+ * bounds not even when it stores an entry. The content of each of the 256
+ * folders is counted in a small file (loose_usage.h). Storing an entry adds to
+ * the count. When the sum is too large, the process scans the fullest folder
+ * and evicts there, then in the next one. Eviction frees a fifth of a folder's
+ * share, so only one of many stored entries causes a scan. A scan corrects the
+ * count, and precedes any eviction.
  *
- * Nothing is counted of a folder that nobody has looked at since the file is
- * there. A put looks at a few of these, so after the first puts there are none.
- * And some puts look at their folder without need, drawn by lot, the larger
- * what they put, the likelier: that finds what a process that died did not
- * count, and what was unused for too long.
+ * A folder that was not scanned since the file of counts was made has no count.
+ * Each stored entry causes scans of a few such folders, so soon there are none
+ * left. Moreover, some stored entries cause a scan of their folder without
+ * need, at random; large entries more likely. These scans find entries that a
+ * process did not count because it died, and entries that were unused for too
+ * long.
  *
- * Keys are digests, so the folders fill alike, and each has its share of the
+ * Keys are digests, so the folders fill evenly, and each has its share of the
  * bounds. But entries differ in size: one folder may hold more than its share
- * while the whole has room.
+ * while the whole store has room.
  *
- * A store whose bounds are small is looked at as a whole, by each put: a
- * folder's share would be an entry or two. Whoever is the last to put sees what
- * all others put before. So with small bounds and with large ones, when nobody
- * puts any more, the bounds hold, however many processes there were.
+ * With small bounds a folder's share would be an entry or two, so every stored
+ * entry causes a scan of the whole store. The last process that stores
+ * something sees what all others stored before. So when no process stores
+ * entries any more, the bounds hold, small or large, however many processes
+ * there were.
  *
- * What was unused for too long goes, but at most half of a folder at a time: a
- * clock that jumps ahead makes everything look old, and what is used
- * meanwhile is young again.
+ * Entries that were unused for too long are dropped, but at most half of a
+ * folder at a time: if a clock jumps ahead, everything looks old, and entries
+ * that are used get a new time before the next scan.
  */
 
 #define SMALL_ENTRIES ((uint64_t)4096)
 #define SMALL_SIZE ((uint64_t)64 << 20)
-#define BLOCK ((uint64_t)4096)      /* what the smallest file takes */
-#define LOOKS 2.0                   /* by lot, while a folder is filled once */
-#define FILES_MAX ((size_t)1 << 16) /* looked at in one folder */
-#define UNSEEN_MAX 8                /* folders nobody had looked at, of a put */
+#define BLOCK ((uint64_t)4096)      /* space that the smallest file takes */
+#define LOOKS 2.0                   /* at random, per filling of a folder */
+#define FILES_MAX ((size_t)1 << 16) /* scanned in one folder */
+#define UNSEEN_MAX 8                /* uncounted folders scanned per entry */
 
 /* ---- the bounds ---- */
 
@@ -66,8 +69,8 @@ static uint64_t filesystem_size(kiln__loose *loose, int folder)
     return size;
 }
 
-/* At most one part in twenty of the file system; one without a size has no
-   such bound. */
+/* At most one twentieth of the file system; no such bound if its size is
+   unknown. */
 static bounds bounds_of(kiln__loose *loose, int folder)
 {
     const uint64_t part = filesystem_size(loose, folder) / 20;
@@ -88,7 +91,7 @@ static uint64_t low_water(uint64_t bound)
     return bound == KILN_CACHE_UNBOUNDED ? bound : bound - bound / 5;
 }
 
-/* ---- what is counted ---- */
+/* ---- counts ---- */
 
 static uint64_t entries_of(const kiln__usage *usage)
 {
@@ -116,7 +119,7 @@ static int is_too_much(const kiln__usage_table *table, bounds of)
     return sum.size > of.size || sum.entries > of.entries;
 }
 
-/* Of those that were not looked at yet. */
+/* Returns the largest folder that was not scanned yet. */
 static unsigned usage_largest(const kiln__usage_table *table,
                               const uint8_t *seen, int by_size)
 {
@@ -139,11 +142,11 @@ static unsigned usage_largest(const kiln__usage_table *table,
 
 /* ---- one folder ---- */
 
-/* All that a put knows while it keeps the bounds. */
+/* The state of one call that keeps the bounds. */
 typedef struct keeping {
     kiln__loose *loose;
     int folder;
-    const char *keep; /* what was put */
+    const char *keep; /* name of the entry that was stored */
     bounds of;
     kiln__usage_table table;
     uint8_t seen[KILN__LOOSE_SHARDS];
@@ -166,8 +169,8 @@ static void evict(keeping *k, kiln__loose_scan *scan, unsigned shard)
                            (scan->files.count + 1) / 2);
 }
 
-/* Looks at a folder; evicts down to its share if there is too much in all.
-   Counts what is left. */
+/* Scans a folder. If there is too much in all, evicts down to the folder's
+   share. Counts what is left. */
 static kiln_status look(keeping *k, unsigned shard)
 {
     kiln__loose_scan scan;
@@ -231,7 +234,7 @@ static void keep_bounds(keeping *k, unsigned shard, uint64_t bytes,
 
 /* ---- all folders ---- */
 
-/* `low`: once there is too much, down to the low water mark. */
+/* `low`: if there is too much, evict down to the low-water mark. */
 static kiln_status look_at_all(kiln__loose *loose, bounds of, int low,
                                const char *keep, kiln__store_report *report)
 {
@@ -292,10 +295,10 @@ kiln_status kiln__loose_clear(kiln__loose *loose, kiln__store_report *report)
     return status;
 }
 
-/* ---- drawing ---- */
+/* ---- random numbers ---- */
 
-/* From 0 to 1. The state moves by an odd step, so each thread gets another
-   value, and is mixed for the result. */
+/* Returns a number from 0 to 1. The state advances by an odd step, so that each
+   thread gets another value, which is mixed for the result. */
 static double draw(kiln__loose *loose)
 {
     uint64_t at = atomic_fetch_add(&loose->random, 0x9e3779b97f4a7c15u);
@@ -309,7 +312,7 @@ static double draw(kiln__loose *loose)
     return (double)(at >> 11) * 0x1p-53;
 }
 
-/* How much of a folder's share of a bound is filled by so much. */
+/* Returns which part of a folder's share of a bound `amount` is. */
 static double part_of(uint64_t amount, uint64_t bound)
 {
     return bound == KILN_CACHE_UNBOUNDED
@@ -317,7 +320,7 @@ static double part_of(uint64_t amount, uint64_t bound)
                : (double)amount * KILN__LOOSE_SHARDS / (double)bound;
 }
 
-/* With large bounds. */
+/* Used with large bounds. */
 static void count(kiln__loose *loose, int folder, const char *name,
                   uint64_t bytes, bounds of)
 {

@@ -1,4 +1,4 @@
-/* loose_scan.c - what lies in the folders of a loose store. */
+/* loose_scan.c - lists and evicts the files of a loose store. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "stores/loose/loose_scan.h"
 
@@ -12,21 +12,22 @@
 #include <unistd.h>
 
 /*
- * A file that is neither an entry by its name nor a temporary file of ours is
- * not touched. What a scan sees may be gone, or used again, when it acts:
- * other processes are at work. That costs an entry at worst.
+ * A file whose name is neither that of an entry nor that of one of Kiln's
+ * temporary files is not touched. Other processes are at work: a file may be
+ * gone or used again by the time the scan acts on it. At worst that loses an
+ * entry.
  *
- * Clocks jump. A file from the future would be the newest for years: its time
- * is set to now, and it ages from there.
+ * Clocks jump. A file with a time in the future would stay the newest one for
+ * years, so its time is set to now.
  */
 
 #define TEMPORARY_S 3600 /* no writer takes longer */
 #define FUTURE_S 3600    /* clocks of two machines differ by less */
-#define DIGITS 62        /* of a name in a shard */
+#define DIGITS 62        /* of a name inside a shard */
 
 #define SECOND INT64_C(1000000000)
 
-/* The end of time is as good as any time beyond it. */
+/* Times that do not fit become the largest value. */
 static int64_t nanoseconds(const struct timespec *time)
 {
     int64_t sum;
@@ -64,7 +65,7 @@ static int hex_value(char digit)
     return digit >= 'a' && digit <= 'f' ? digit - 'a' + 10 : -1;
 }
 
-/* False for a name that is no entry's. */
+/* False for a name that is not an entry's. */
 static int read_name(kiln_digest *digest, unsigned shard, const char *name)
 {
     digest->bytes[0] = (uint8_t)shard;
@@ -81,7 +82,7 @@ static int read_name(kiln_digest *digest, unsigned shard, const char *name)
 
 /* ---- looking ---- */
 
-/* When the file was used last; a time in the future is set right. */
+/* Returns when the file was last used; corrects a time in the future. */
 static int64_t used_ns(const kiln__loose_scan *scan, int shard,
                        const char *name, const struct stat *facts)
 {
@@ -124,7 +125,7 @@ static kiln_status look_at(kiln__loose_scan *scan, int descriptor,
         return KILN_OK;
     }
     file.size = (uint64_t)facts.st_size;
-    /* Some file systems tell only later. */
+    /* Some file systems know the blocks only later. */
     file.disk_size =
         facts.st_blocks ? (uint64_t)facts.st_blocks * 512 : file.size;
     if (!kiln__array_push(&scan->loose->alloc, &scan->files, file))
@@ -184,7 +185,8 @@ void kiln__loose_scan_keep(kiln__loose_scan *scan, const char *name)
     }
 }
 
-/* By use; and, so that all processes drop the same ones, by name. */
+/* Sorts by time of use, then by name, so that all processes drop the same
+   files. */
 static int compare(const void *a, const void *b)
 {
     const kiln__loose_file *first = a, *second = b;

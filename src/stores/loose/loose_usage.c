@@ -1,4 +1,4 @@
-/* loose_usage.c - how much is in a loose store, without looking. */
+/* loose_usage.c - counts what a loose store holds, without scanning it. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "stores/loose/loose_usage.h"
 
@@ -11,17 +11,18 @@
 #include "base/system/quiet.h"
 
 /*
- * One small file has two numbers for each of the 256 folders. Who puts an entry
- * adds it there, after the entry has its name; who looks at a folder sets what
- * he found. Adding is reading, and writing 16 bytes, under a lock of these
- * bytes that belongs to the open file: it ends with its holder, and is held for
- * microseconds. Nobody waits long for it: of a holder that was stopped, or
- * where files are not locked, an addition may be lost.
+ * One small file has two numbers for each of the 256 folders. A process that
+ * stores an entry adds to them after the entry has its name; a process that
+ * scans a folder sets them to what it found. An addition reads and writes 16
+ * bytes under a lock of these bytes. The lock belongs to the open file
+ * description: it ends with its holder, and is held for microseconds. Waiting
+ * for it is limited: if a holder was stopped, or where files cannot be locked,
+ * an addition may be lost.
  *
- * What goes is not counted, so there may be less than the sum says, until the
- * folder is looked at; who finds too much looks first. There is more than it
- * says by the entries whose writers died, or are about to count them; a look
- * finds them, too.
+ * Removed entries are not subtracted, so there may be less than the sum says
+ * until the folder is scanned; before evicting, a process scans. There may be
+ * more than the sum says: entries whose writers died or have not counted them
+ * yet. A scan finds them, too.
  */
 
 #define TRIES 100
@@ -43,7 +44,7 @@ static int may_lock(kiln__loose *loose, int folder)
     return known == LOCKS;
 }
 
-/* The lock goes when the file is closed. */
+/* Closing the file releases the lock. */
 static void lock_shard(kiln__loose *loose, int folder, int file, unsigned shard)
 {
     const struct timespec pause = {.tv_nsec = PAUSE_NS};
@@ -70,7 +71,7 @@ static int open_file(const kiln__loose *loose, int folder)
                             O_RDWR);
 }
 
-/* A file that is too short has zeros behind its end. */
+/* A file that is too short is read as if zeros followed. */
 static int read_table(kiln__usage_table *table, int file)
 {
     memset(table, 0, sizeof *table);
@@ -108,7 +109,7 @@ int kiln__usage_add(kiln__usage_table *table, kiln__loose *loose, int folder,
     return is_read;
 }
 
-#define LOOKED (KILN__USAGE_ENTRIES + 1) /* once more */
+#define LOOKED (KILN__USAGE_ENTRIES + 1) /* adds one to the number of scans */
 
 static kiln__usage usage_of(const kiln__usage *before, const kiln__usage *now,
                             const kiln__store_report *found)

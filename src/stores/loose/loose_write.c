@@ -1,4 +1,4 @@
-/* loose_write.c - a loose entry comes into being. */
+/* loose_write.c - writes a loose entry. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <errno.h>
 #include <fcntl.h>
@@ -13,19 +13,20 @@
 #include "stores/loose/loose.h"
 
 /*
- * A temporary file in the entry's own folder; room for all of it; the bytes;
- * its end, which is where some file systems report what went wrong; the
- * entry's name. A process that dies between any two of these steps leaves a
- * temporary file, or the whole entry.
+ * The steps: a temporary file in the entry's own folder; space for all of it;
+ * the bytes; closing it, where some file systems report failures; the entry's
+ * name. A process that dies between two steps leaves a temporary file or the
+ * whole entry.
  *
- * The first writer wins. The others have what they wrote in their own memory
- * and do not read it again.
+ * The first writer wins. The others have the bytes in their own memory and do
+ * not read the file.
  */
 
-#define REFUSED (-1) /* beside errno: the folder is not to be used */
+#define REFUSED (-1) /* a result besides errno: the folder must not be used */
 #define FILE_FLAGS (O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW)
 
-/* Not every file system can; what counts is what write() says then. */
+/* Not every file system supports this; without it, write() reports a lack of
+   space. */
 static int reserve(int file, size_t size)
 {
     int result = 0;
@@ -58,7 +59,7 @@ static int write_all(int file, const void *bytes, size_t size)
     return 0;
 }
 
-/* 0 or errno. Closing is not tried again: the descriptor is gone. */
+/* Returns 0 or an errno. close() is not repeated: the descriptor is gone. */
 static int fill(int file, const void *bytes, size_t size)
 {
     kiln__quiet quiet;
@@ -91,7 +92,7 @@ static int write_entry(int shard, const char *name, const void *bytes,
     return result;
 }
 
-/* Is something there that readers would use? What they would not is replaced;
+/* True if there is an entry that readers would use. Anything else is replaced;
    a folder cannot be. */
 static int is_there(const kiln__loose *loose, int shard, const char *file,
                     int *replace)
@@ -105,7 +106,7 @@ static int is_there(const kiln__loose *loose, int shard, const char *file,
     return !*replace;
 }
 
-/* 0, errno or REFUSED. */
+/* Returns 0, an errno or REFUSED. */
 static int put_in(kiln__loose *loose, int folder, const char *name,
                   const kiln_blob *bytes, int replace)
 {
@@ -124,8 +125,8 @@ static int put_in(kiln__loose *loose, int folder, const char *name,
 
 /* ---- what failed ---- */
 
-/* A full disk is emptied, a file system is mounted anew: that is noticed after
-   so long, and costs an attempt each time it is not. */
+/* A full disk may get room again, and a file system may be mounted anew. That
+   is noticed after this time; every attempt that fails has a cost. */
 #define REST_NS ((uint64_t)10 * 1000000000)
 
 int kiln__loose_rests(const kiln__loose *loose)
@@ -155,14 +156,15 @@ static int is_gone(int reason)
     return reason == ENOENT || reason == ESTALE || reason == ENOTDIR;
 }
 
-/* Of the process or the moment; the next entry may succeed. */
+/* The failure concerns only this process or this moment; the next entry may
+   succeed. */
 static int is_passing(int reason)
 {
     return is_gone(reason) || kiln__passes(reason);
 }
 
 /* The entry is larger than this process may make a file (RLIMIT_FSIZE), or than
-   the file system has them: smaller ones succeed. */
+   the file system allows; smaller ones succeed. */
 static void leave_out(kiln__loose *loose, size_t size)
 {
     if (!atomic_exchange(&loose->is_large_told, 1))
@@ -189,7 +191,7 @@ static kiln_status give_up(kiln__loose *loose, int reason, size_t size)
     return KILN_EREADONLY;
 }
 
-#define TRIES 3 /* a folder that vanishes more often is left alone */
+#define TRIES 3 /* a folder that vanishes more often is given up */
 
 kiln_status kiln__loose_put(kiln__loose *loose, kiln_digest digest,
                             const void *bytes, size_t size, int replace)

@@ -1,4 +1,4 @@
-/* pack.c - finds an entry in a pack, and believes it when it proves itself. */
+/* pack.c - finds entries in a pack and checks them. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "stores/pack/pack.h"
 
@@ -9,19 +9,20 @@
 #include "stores/pack/pack_reader.h"
 
 /*
- * Nothing in a pack's index is trusted: numbers are held against the header,
- * which was checked when the pack was opened, and the header against the size
- * of the file. What an index leads to must be an envelope of the very key.
+ * Nothing in a pack's index is trusted: its numbers are checked against the
+ * header, which was checked against the size of the file when the pack was
+ * opened. What the index leads to must be an envelope of exactly the wanted
+ * key.
  */
 
 /* ---- the index ---- */
 
-/* A bucket has about four slots: they are looked at together. */
+/* A bucket has about four slots, so several are read together. */
 #define SLOTS_AT_ONCE 16u
 
 typedef struct slots {
     kiln_pack *pack;
-    uint64_t first, count; /* that are here */
+    uint64_t first, count; /* which ones are in `bytes` */
     unsigned char bytes[SLOTS_AT_ONCE * KILN__PACK_SLOT_SIZE];
 } slots;
 
@@ -49,7 +50,7 @@ static kiln_status slot_at(kiln__pack_slot *out, slots *s, uint64_t index)
     return KILN_OK;
 }
 
-/* The slots among which the digest would be; maybe none. */
+/* Finds the slots among which the digest would be; there may be none. */
 static kiln_status find_bucket(uint64_t *first, uint64_t *end, kiln_pack *pack,
                                kiln_digest digest)
 {
@@ -67,12 +68,12 @@ static kiln_status find_bucket(uint64_t *first, uint64_t *end, kiln_pack *pack,
     return KILN_OK;
 }
 
-/* The first slot from `first` on, and before `end`, that is not below. */
+/* Finds the first slot in [first, end) that is not below the digest. */
 static kiln_status find_slot(uint64_t *out, slots *s, kiln_digest digest,
                              uint64_t first, uint64_t end)
 {
     while (first < end) {
-        /* Of few, the first: those behind it come along. */
+        /* If few are left, start at the first: one read gets all. */
         const uint64_t middle =
             end - first <= SLOTS_AT_ONCE ? first : first + (end - first) / 2;
         kiln__pack_slot slot;
@@ -97,15 +98,15 @@ static int lies_within(const kiln_pack *pack, const kiln__pack_slot *slot)
            slot->size <= pack->layout.index - slot->offset;
 }
 
-/* With the bytes goes what lies in them. */
+/* Releases the bytes; the entry pointed into them. */
 static void let_go(kiln__packed *found)
 {
     kiln_blob_release(&found->bytes);
     found->entry = (kiln__entry){0};
 }
 
-/* Of what is large for no reason, where a pack is sparse say, the head is all
-   that is read. KILN_ECORRUPT, and the fault. */
+/* For an entry that is large without reason, for example in a sparse pack, only
+   the head is read. KILN_ECORRUPT with the fault. */
 static kiln_status look_at_head(kiln__entry_fault *fault, const kiln_pack *pack,
                                 const kiln__pack_slot *slot)
 {
@@ -122,7 +123,7 @@ static kiln_status look_at_head(kiln__entry_fault *fault, const kiln_pack *pack,
     return *fault == KILN__FAULT_NONE ? KILN_OK : KILN_ECORRUPT;
 }
 
-/* Lends what the slot points to, if it is an entry of the key (NULL: any). */
+/* Lends the entry of the slot, if it has the key (NULL: any key). */
 static kiln_status lend_entry(kiln__packed *out, kiln_pack *pack,
                               const kiln__pack_slot *slot, const kiln_key *key)
 {
@@ -137,13 +138,13 @@ static kiln_status lend_entry(kiln__packed *out, kiln_pack *pack,
     return KILN_ECORRUPT;
 }
 
-/* Nobody can make two keys of one digest, but a damaged pack may say that it
-   has millions of them: so many are looked at, and bytes read for them. */
+/* Nobody can make two keys with one digest, but a damaged pack may claim to
+   have millions: this bounds how many slots, and how many bytes, are read. */
 #define ALIKE_MOST 64u
 #define ALIKE_BYTES_MOST KILN__ENTRY_LARGEST
 
-/* Of keys with one digest each has a slot. One that is damaged does not hide
-   those behind it; that it was there is the answer if none of them fits. */
+/* Every key has a slot, also if several have one digest. A damaged entry does
+   not hide those after it; if none of them fits, its fault is the result. */
 kiln_status kiln__pack_find(kiln__packed *out, kiln_pack *pack,
                             const kiln_key *key)
 {
@@ -200,7 +201,7 @@ kiln_status kiln__pack_at(kiln__packed *out, kiln_pack *pack, size_t index)
 
 /* ---- all of it ---- */
 
-/* The ends may be others by now than those that were read at the opening. */
+/* Header and footer may have changed since the pack was opened. */
 static kiln_status verify_ends(const kiln_pack *pack, kiln_error **error)
 {
     const uint64_t size = pack->layout.size;
@@ -268,7 +269,7 @@ static kiln_status verify_entry(kiln_pack *pack, size_t index,
     return KILN_OK;
 }
 
-/* Are there zeros, and nothing else, between two entries? */
+/* True if there are only zeros between two entries. */
 static int is_gap(const kiln_pack *pack, uint64_t from, uint64_t to)
 {
     static const unsigned char zeros[KILN__PACK_ALIGNMENT];
@@ -280,7 +281,7 @@ static int is_gap(const kiln_pack *pack, uint64_t from, uint64_t to)
            memcmp(bytes, zeros, (size_t)(to - from)) == 0;
 }
 
-/* Entries lie one behind the other, from the header to the index. */
+/* Checks that the entries follow one another from the header to the index. */
 static kiln_status verify_places(kiln_pack *pack, kiln_error **error)
 {
     slots s;
@@ -309,8 +310,8 @@ static kiln_status verify_places(kiln_pack *pack, kiln_error **error)
 kiln_status kiln__pack_verify(kiln_pack *pack, kiln_error **error)
 {
     KILN_TRY(verify_ends(pack, error));
-    /* Slots that make sense are not a hole in a file, so that there is as much
-       on the disk as is read next. */
+    /* Slots in this order cannot come from a hole in a sparse file, so the file
+       really has the bytes that are read next. */
     KILN_TRY(verify_places(pack, error));
     KILN_TRY(verify_index(pack, error));
     for (size_t i = 0; i < kiln__pack_count(pack); i++)

@@ -1,4 +1,4 @@
-/* pack_format.c - the header, the footer and the index's numbers. */
+/* pack_format.c - writes and reads header, footer and the index's numbers. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "stores/pack/pack_format.h"
 
@@ -59,7 +59,7 @@ void kiln__pack_header_write(unsigned char *header, unsigned char *footer,
     memcpy(footer + KILN__PACK_FOOT_MAGIC, seal, sizeof seal);
 }
 
-/* Numbers of unknown origin: nothing here may overflow. */
+/* The numbers are of unknown origin, so nothing here may overflow. */
 static int fits(const kiln__pack_layout *layout)
 {
     uint64_t room = layout->size - KILN__PACK_FOOTER_SIZE;

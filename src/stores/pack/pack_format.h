@@ -1,4 +1,4 @@
-/* pack_format.h - where everything lies in a pack. */
+/* pack_format.h - the layout of a pack. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #ifndef KILN_PACK_FORMAT_H
 #define KILN_PACK_FORMAT_H
@@ -20,12 +20,12 @@
  *                   the order of the entries
  *     footer    32 bytes: sum of the header, size of the file, magic
  *
- * Digests are of 32 bytes (digest.h), in version 1 they were of 16, of which
- * two contents can be made to have one; sums are XXH3-128.
+ * Digests have 32 bytes (digest.h); in version 1 they had 16, for which
+ * collisions can be constructed. Sums are XXH3-128.
  *
- * The bucket of a digest is its highest bits: there are about four entries in
- * each, so looking one up costs the same whatever the number of entries.
- * Digests that are not spread evenly make it a binary search.
+ * A digest's bucket is given by its highest bits. Each bucket has about four
+ * entries, so a look-up costs the same for any number of entries. If digests
+ * are spread unevenly, a look-up is a binary search.
  */
 #define KILN__PACK_VERSION 2
 #define KILN__PACK_ALIGNMENT 64u
@@ -41,11 +41,11 @@ enum {
     KILN__PACK_AT_BITS = 12,    /* 4 bytes: there are 2^bits buckets */
     KILN__PACK_AT_SIZE = 16,    /* of the file */
     KILN__PACK_AT_COUNT = 24,   /* of entries */
-    KILN__PACK_AT_INDEX = 32,   /* its offset: entries end before it */
+    KILN__PACK_AT_INDEX = 32,   /* offset; the entries end before it */
     KILN__PACK_AT_PAYLOAD = 40, /* sum of the sizes of all envelopes */
     KILN__PACK_AT_INDEX_SUM = 48,
     KILN__PACK_AT_RESERVED = 64, /* zeros */
-    KILN__PACK_AT_SUM = 112      /* of all of the header before it */
+    KILN__PACK_AT_SUM = 112      /* sum of the header before it */
 };
 
 enum {
@@ -54,7 +54,7 @@ enum {
     KILN__PACK_FOOT_MAGIC = 24
 };
 
-/* A header as numbers; what follows from it is computed. */
+/* A header as numbers; other values are computed from it. */
 typedef struct kiln__pack_layout {
     uint64_t size;
     uint64_t count;
@@ -72,22 +72,22 @@ typedef struct kiln__pack_slot {
     uint64_t size;
 } kiln__pack_slot;
 
-/* Fills everything but the sums, from the count, and from where the entries
-   end: there the index begins. */
+/* Fills everything but the sums, from the count and the end of the entries,
+   where the index begins. */
 void kiln__pack_layout_fill(kiln__pack_layout *layout, uint64_t count,
                             uint64_t payload, uint64_t entries_end);
-/* Writes header and footer, and the header's sum into `layout`. */
+/* Writes header and footer, and stores the header's sum in `layout`. */
 void kiln__pack_header_write(unsigned char *header, unsigned char *footer,
                              kiln__pack_layout *layout);
-/* Reads and checks both against the size of what they were found in. NULL, or
-   what is wrong with them. */
+/* Reads both and checks them against the size of the whole. NULL, or what is
+   wrong with them. */
 const char *kiln__pack_header_read(kiln__pack_layout *out,
                                    const unsigned char *header,
                                    const unsigned char *footer, uint64_t size);
 void kiln__pack_slot_write(unsigned char *to, const kiln__pack_slot *slot);
 void kiln__pack_slot_read(kiln__pack_slot *out, const unsigned char *from);
 uint64_t kiln__pack_bucket(kiln_digest digest, uint32_t bits);
-/* Below 0, 0 or above, byte by byte. */
+/* Compares byte by byte; the result is below 0, 0 or above. */
 int kiln__pack_compare(kiln_digest a, kiln_digest b);
 
 static inline uint64_t kiln__pack_align(uint64_t offset)

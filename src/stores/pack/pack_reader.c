@@ -1,4 +1,4 @@
-/* pack_reader.c - opens a pack, and holds it while somebody looks at it. */
+/* pack_reader.c - opens packs, reads from them, and counts their users. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "stores/pack/pack_reader.h"
 
@@ -14,13 +14,14 @@
 #include "stores/buffer.h"
 
 /*
- * The caller's memory is looked at where it is. A file is read piece by piece,
- * each piece into memory of its own (buffer.h says why it is not mapped): a
- * look-up reads a bucket's place, its slots, and the entry. Most processes want
- * a few entries. Of a pack that is asked more often the index is read as a
- * whole, once the looks at it have cost about what that costs, and a look-up is
- * one read, or none if the entry is not there. A damaged index is not kept: its
- * pieces still lead to entries, which prove themselves.
+ * A pack in the caller's memory is read in place. A pack in a file is read
+ * piece by piece, each piece into memory of its own (buffer.h says why it is
+ * not mapped). A look-up reads the start of a bucket, its slots, and the entry,
+ * because most processes want only a few entries. For a pack that is asked more
+ * often, the whole index is read once the look-ups have cost about as much as
+ * that would. From then on a look-up is one read, or none if there is no entry.
+ * A damaged index is not kept: its pieces still lead to entries, which are
+ * checked themselves.
  */
 #define LOOKS_LEAST ((size_t)16)
 #define LOOK_WORTH ((size_t)4096) /* bytes read in the time of a look */
@@ -31,7 +32,7 @@
 static kiln_status read_piece(const kiln_pack *pack, uint64_t offset, void *to,
                               size_t size)
 {
-    /* Less than there was: it has become shorter. */
+    /* Less than there was before: the file has become shorter. */
     return kiln__buffer_fill(pack->file.number, to, size, offset) ==
                    (ssize_t)size
                ? KILN_OK
@@ -69,7 +70,7 @@ static unsigned char *read_index(const kiln_pack *pack)
     return index;
 }
 
-/* Whoever comes to the number reads it. */
+/* The look-up that reaches the number reads the index. */
 static const unsigned char *index_in_time(kiln_pack *pack)
 {
     unsigned char *index =
@@ -144,7 +145,7 @@ void kiln__pack_release(kiln_pack *pack)
 {
     if (!pack)
         return;
-    /* Acquire: what others did with the pack comes before its end. */
+    /* Acquire: all uses by other threads come before the end of the pack. */
     if (atomic_fetch_sub_explicit(&pack->references, 1, memory_order_acq_rel) ==
         1)
         pack_free(pack);
@@ -207,7 +208,7 @@ static kiln_status refuse(kiln_error **error, const char *name,
     return kiln__error_set(error, KILN_ECORRUPT, "pack %s: %s", name, reason);
 }
 
-/* Reads both ends of something of `size` bytes. */
+/* Reads and checks header and footer of a pack of `size` bytes. */
 static kiln_status read_ends(kiln_pack *pack, uint64_t size, const char *name,
                              kiln_error **error)
 {
@@ -287,7 +288,7 @@ kiln_status kiln__pack_open(kiln_pack **out, const kiln_alloc *alloc,
 
     if (!pack)
         return kiln__error_no_memory(error);
-    /* Opening something else than a file must not wait. */
+    /* Opening anything that is not a regular file must not block. */
     pack->file = kiln__kept_of(kiln__descriptor_open(
         AT_FDCWD, path, O_RDONLY | O_NONBLOCK | O_NOCTTY, 0));
     return finish(out, pack,

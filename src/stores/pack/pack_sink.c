@@ -15,7 +15,7 @@
 #include "base/system/temp_dir.h"
 
 /*
- * A process may be killed, or the machine, between any two of these calls:
+ * The process or the machine may stop between any two of these calls:
  *
  *     open      a temporary name that nobody else has
  *     fallocate no room: found out before anything is written
@@ -25,8 +25,8 @@
  *     rename    the pack is there, whole
  *     fsync     of the folder: the name is on the disk, too
  *
- * Before rename() there is the old pack, or none, and a file of a temporary
- * name that no reader looks at; after it there is the new one.
+ * Before rename() there is the old pack, or none, and a file with a temporary
+ * name that no reader looks at. After it there is the new pack.
  */
 
 #define BUFFER_SIZE ((size_t)256 << 10)
@@ -124,7 +124,8 @@ static kiln_status fail(kiln_error **error, const char *path, int number)
 
 #define NAME_SIZE (sizeof ".kiln-.tmp" - 1 + KILN__RANDOM_NAME_SIZE)
 
-/* A name in the same folder that no other process on any machine has. */
+/* Makes a name in the same folder that is unique among all processes on all
+   machines. */
 static char *temporary_name(const kiln_alloc *alloc, const char *path)
 {
     const char *slash = strrchr(path, '/');
@@ -150,7 +151,8 @@ static void dispose(kiln__pack_sink *sink)
     kiln__deallocate(sink->alloc, sink->bytes, BUFFER_SIZE);
 }
 
-/* Not posix_fallocate(): it would write zeros where this is not known. */
+/* posix_fallocate() is not used, because it writes zeros where the file system
+   does not support it. */
 static int reserve(int descriptor, uint64_t size)
 {
     kiln__quiet quiet;
@@ -166,8 +168,7 @@ static int reserve(int descriptor, uint64_t size)
                : 0;
 }
 
-/* A pack is never changed, so its group need not be able to: where that is so,
-   others may put what they like into it, and it is not used. */
+/* Not writable by the group: a pack that its group may write to is not used. */
 #define MODE 0644
 
 kiln_status kiln__pack_sink_open(kiln__pack_sink *sink, const kiln_alloc *alloc,
@@ -199,8 +200,8 @@ kiln_status kiln__pack_sink_open(kiln__pack_sink *sink, const kiln_alloc *alloc,
     return kiln__pack_sink_close(sink, path, KILN_EIO, error);
 }
 
-/* The rename is on the disk when its folder is. What fails here changes
-   nothing for those who read. */
+/* The rename is on the disk when its folder is synced. A failure here has no
+   effect on readers. */
 static void sync_folder(const kiln_alloc *alloc, int above, const char *path)
 {
     const char *slash = strrchr(path, '/');
@@ -220,8 +221,8 @@ static void sync_folder(const kiln_alloc *alloc, int above, const char *path)
     kiln__string_free(alloc, folder);
 }
 
-/* A device or a pipe of that name is not to be replaced: it is the machine's.
- */
+/* A device or a pipe of that name must not be replaced: it belongs to the
+ * machine. */
 static int is_no_file(int folder, const char *path)
 {
     struct stat facts;
@@ -230,7 +231,7 @@ static int is_no_file(int folder, const char *path)
            !S_ISREG(facts.st_mode) && !S_ISLNK(facts.st_mode);
 }
 
-/* Everything from the last byte to the name. */
+/* Does everything from the last byte to the name. */
 static kiln_status finish(kiln__pack_sink *sink, const char *path)
 {
     const int descriptor = sink->descriptor;

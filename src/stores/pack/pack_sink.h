@@ -1,4 +1,4 @@
-/* pack_sink.h - where a pack's bytes go, one after the other. */
+/* pack_sink.h - the destination of a pack's bytes: memory or a file. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #ifndef KILN_PACK_SINK_H
 #define KILN_PACK_SINK_H
@@ -7,30 +7,31 @@
 
 typedef struct kiln__pack_sink kiln__pack_sink;
 struct kiln__pack_sink {
-    /* KILN_OK or KILN_EIO, whose reason is told when the sink is closed. */
+    /* KILN_OK or KILN_EIO; closing the sink gives the reason. */
     kiln_status (*write)(kiln__pack_sink *sink, const void *bytes, size_t size);
     uint64_t offset; /* of the next byte */
     const kiln_alloc *alloc;
-    unsigned char *bytes; /* memory: all of them; file: a buffer */
+    unsigned char *bytes; /* memory: all bytes; file: a buffer */
     size_t held;          /* in the buffer */
-    int folder;           /* that the names are below; AT_FDCWD, say */
+    int folder;           /* names are relative to this folder; may be
+                             AT_FDCWD */
     int descriptor;
-    int number; /* errno of what failed */
+    int number; /* errno of the failure */
     char *temporary;
 };
 
-/* Zeros up to a multiple of 64 bytes. */
+/* Writes zeros up to a multiple of 64 bytes. */
 kiln_status kiln__pack_sink_pad(kiln__pack_sink *sink);
 
-/* Memory of `size` bytes: KILN_ENOMEM. Nothing is to be closed. */
+/* Allocates `size` bytes: KILN_ENOMEM. Such a sink is not closed. */
 kiln_status kiln__pack_sink_memory(kiln__pack_sink *sink, kiln_blob *out,
                                    const kiln_alloc *alloc, uint64_t size);
-/* A file beside `path`, which is below the open folder, with room for `size`
-   bytes. */
+/* Makes a file beside `path`, which is relative to the open folder, with room
+   for `size` bytes. */
 kiln_status kiln__pack_sink_open(kiln__pack_sink *sink, const kiln_alloc *alloc,
                                  int folder, const char *path, uint64_t size,
                                  kiln_error **error);
-/* `status` is how writing went. Gives the file its name, or removes it. */
+/* `status` is the result of writing. Gives the file its name, or removes it. */
 kiln_status kiln__pack_sink_close(kiln__pack_sink *sink, const char *path,
                                   kiln_status status, kiln_error **error);
 

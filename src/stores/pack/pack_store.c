@@ -1,4 +1,4 @@
-/* pack_store.c - a pack as a store, which takes nothing. */
+/* pack_store.c - a pack as a read-only store. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "base/error.h"
 #include "stores/pack/pack.h"

@@ -1,4 +1,4 @@
-/* pack_writer.c - collects entries, and makes a pack of them. */
+/* pack_writer.c - collects entries and makes a pack of them. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <fcntl.h>
 #include <stdlib.h>
@@ -11,15 +11,15 @@
 #include "stores/pack/pack_sink.h"
 
 /*
- * Everything is known before the first byte is written: entries are sorted,
- * their places follow from their sizes, and so the header can come first. A
- * pack is thus written from its beginning to its end, into memory or a file.
+ * Everything is known before the first byte is written: entries are sorted, and
+ * their offsets follow from their sizes, so the header can come first. A pack
+ * is therefore written from beginning to end, into memory or a file.
  */
 
 typedef struct item {
-    kiln_key key; /* lies in `envelope` */
+    kiln_key key; /* points into `envelope` */
     kiln_blob envelope;
-    uint64_t order; /* of adding */
+    uint64_t order; /* number in the order of adding */
 } item;
 
 struct kiln__pack_writer {
@@ -56,7 +56,7 @@ void kiln__pack_writer_free(kiln__pack_writer *writer)
 
 /* ---- adding ---- */
 
-/* Takes over an envelope that was checked, and whose key is `key`. */
+/* Takes over an envelope that was checked and has the key `key`. */
 static kiln_status add_checked(kiln__pack_writer *writer, const kiln_key *key,
                                kiln_blob *envelope, kiln_error **error)
 {
@@ -70,7 +70,7 @@ static kiln_status add_checked(kiln__pack_writer *writer, const kiln_key *key,
     return KILN_OK;
 }
 
-/* What holds addresses of this process has no place in a file. */
+/* An entry with addresses of this process must not go into a file. */
 static kiln_status refuse_session(const kiln__entry *entry, kiln_error **error)
 {
     if (entry->relocation != KILN_RELOCATION_SESSION)
@@ -182,7 +182,7 @@ static int by_key_and_age(const void *a, const void *b)
                        (first->order < second->order);
 }
 
-/* Sorts, and lets go of what came later under a key that was there. */
+/* Sorts the items, and releases later ones of equal keys. */
 static void sort(kiln__pack_writer *writer)
 {
     item *items = writer->items.items;
@@ -240,7 +240,7 @@ static void write_slots(unsigned char *slots, const kiln__pack_writer *writer)
     }
 }
 
-/* Makes the index, and fills the layout up to its sums. */
+/* Makes the index, and fills the layout except for its sums. */
 static kiln_status make_index(kiln_blob *out, kiln__pack_layout *layout,
                               const kiln__pack_writer *writer)
 {
@@ -279,7 +279,8 @@ static kiln_status write_entries(kiln__pack_sink *sink,
     return KILN_OK;
 }
 
-/* What is written after the last entry is at a multiple of 64 bytes. */
+/* Writes everything. What follows the last entry begins at a multiple of 64
+   bytes. */
 static kiln_status write_all(kiln__pack_sink *sink,
                              const kiln__pack_writer *writer,
                              kiln__pack_layout *layout, const kiln_blob *index)
@@ -294,7 +295,8 @@ static kiln_status write_all(kiln__pack_sink *sink,
     return sink->write(sink, footer, sizeof footer);
 }
 
-/* Fills the layout and the index; what a sink needs before it begins. */
+/* Computes the layout and the index, which a sink needs before the first
+   byte. */
 static kiln_status prepare(kiln_blob *index, kiln__pack_layout *layout,
                            kiln__pack_writer *writer, kiln_error **error)
 {
