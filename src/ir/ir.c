@@ -1,4 +1,4 @@
-/* ir.c - building typed IR, and the tables of its operations. */
+/* ir.c - builds typed IR; the tables of its operations. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "ir/ir.h"
 
@@ -91,7 +91,7 @@ int32_t kiln__ir_lane_kind(const kiln__ir *ir, uint32_t type)
     return kiln__kind_is_scalar(kind) ? kind : KILN_TYPE_NONE;
 }
 
-/* Types are built from earlier ones, so this ends. */
+/* Types consist of earlier ones, so the recursion ends. */
 int kiln__ir_type_is_empty(const kiln__ir *ir, uint32_t type)
 {
     const kiln__ir_type *t = kiln__ir_type_at(ir, type);
@@ -147,7 +147,7 @@ void kiln__ir_dispose(kiln__ir *ir)
     *ir = (kiln__ir){.alloc = ir->alloc};
 }
 
-/* Copies `text`, which may be NULL; false when out of memory. */
+/* Copies `text`, which may be NULL; false: out of memory. */
 static int copy_text(kiln__ir *ir, const char *text, const char **out)
 {
     *out = NULL;

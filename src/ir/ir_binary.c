@@ -1,4 +1,4 @@
-/* ir_binary.c - the persistent form of typed IR. */
+/* ir_binary.c - writes and reads the persistent form of typed IR. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <string.h>
 
@@ -6,11 +6,11 @@
 #include "ir/ir_tables.h"
 
 /*
- * Little-endian: "KIR\0", version, then the function's members, then each
- * table as its count and its rows, in the order of struct kiln__ir. A text is
- * its size plus one and its bytes; 0 stands for no text. What follows from the
- * order (where operands and fields begin) is left out, so every byte means
- * something: decoding and encoding give the same bytes back.
+ * The form is little-endian: "KIR\0", version, the function's members, then
+ * each table as its count and its rows, in the order of struct kiln__ir. A text
+ * is its size plus one and its bytes; 0 stands for no text. What follows from
+ * the order, such as where operands and fields begin, is left out. So every
+ * byte means something: decoding and encoding give the same bytes back.
  */
 
 #define MAGIC 0x0052494bu /* "KIR\0" */
@@ -133,12 +133,12 @@ kiln_status kiln__ir_encode(const kiln__ir *ir, kiln_blob *out)
 
 /* ---- decoding ---- */
 
-/* Reads go on with zeros after the first failure, which `what` keeps. */
+/* After the first failure, which `what` keeps, every read returns zeros. */
 typedef struct reader {
     const unsigned char *bytes;
     size_t size;
     size_t at;
-    const char *what; /* or NULL: fine so far */
+    const char *what; /* NULL: no failure so far */
     int no_memory;
     kiln__arena *arena; /* of texts */
     kiln__ir *ir;
@@ -186,7 +186,7 @@ static int64_t get_i64(reader *r)
     return value;
 }
 
-/* A count of rows, each of which takes at least `row` bytes. */
+/* Reads a count of rows, each of which takes at least `row` bytes. */
 static size_t get_count(reader *r, size_t row)
 {
     const size_t count = get_u32(r);
@@ -220,7 +220,7 @@ static const char *get_text(reader *r)
     return text;
 }
 
-/* Makes an array as long as the count that comes next. */
+/* Reads a count and makes the array that long. */
 #define get_array(r, array, row) \
     do { \
         const size_t count_ = get_count((r), (row)); \

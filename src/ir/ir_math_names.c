@@ -1,4 +1,4 @@
-/* ir_math_names.c - what devices' libraries call mathematical functions. */
+/* ir_math_names.c - names of mathematical functions in devices' libraries. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "ir/ir_math_names.h"
 
@@ -7,9 +7,9 @@
 
 #include "ir/ir.h"
 
-/* C's name, which the others are made of, and the number of operands. */
+/* C's name, from which the other names are made, and the number of operands. */
 static const struct function {
-    const char *name; /* NULL: no function */
+    const char *name; /* NULL: there is no function */
     int operands;
 } functions[KILN__MATH_COUNT] = {
     [KILN__MATH_CBRT] = {"cbrt", 1},     [KILN__MATH_EXP] = {"exp", 1},

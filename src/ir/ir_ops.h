@@ -17,9 +17,9 @@
     X(CONST, "const", VALUE, 0, 0, BITS) \
     X(UNIT, "unit", VALUE, 0, 0, NONE) /* the value of a type of size 0 */ \
     X(LOCAL, "local", VALUE, 0, 0, LOCAL) \
-    /* Arithmetic on scalars and, element by element, on vectors; integers \
-       wrap. IDIV and IREM truncate, raise for a zero divisor, and give MIN \
-       and 0 for MIN by -1. Shift counts are taken modulo the width. */ \
+    /* Arithmetic on scalars and, element by element, on vectors. Integers \
+       wrap. IDIV and IREM truncate, and raise for a zero divisor; for MIN \
+       by -1 they return MIN and 0. Shift counts are modulo the width. */ \
     X(NEG, "neg", VALUE, 1, 1, NONE) \
     X(ADD, "add", VALUE, 2, 2, NONE) \
     X(SUB, "sub", VALUE, 2, 2, NONE) \
@@ -46,8 +46,8 @@
     X(CHOOSE, "choose", VALUE, 3, 3, NONE) /* condition, then, else */ \
     X(SELECT, "select", VALUE, 3, 3, NONE) /* evaluates both */ \
     /* Conversions between scalars, to the node's type. CONVERT rounds floats \
-       to nearest and is for what loses no integer bits, or Bool to 0 and 1. \
-     */ \
+       to nearest. It is for conversions that lose no bits of an integer, \
+       and of Bool to 0 and 1. */ \
     X(CONVERT, "convert", VALUE, 1, 1, NONE) \
     X(CHECKED, "checked", VALUE, 1, 1, NONE)   /* raises inexact conversion */ \
     X(SATURATE, "saturate", VALUE, 1, 1, NONE) /* NaN gives 0 */ \
@@ -66,11 +66,12 @@
     X(SIZE, "size", VALUE, 1, 1, DIMENSION) /* i64 */ \
     X(LOAD, "load", VALUE, 2, 5, NONE) /* array, indices; bounds-checked */ \
     X(LOCAL_ARRAY, "local_array", VALUE, 1, 4, NONE) /* constant sizes */ \
-    X(ATOMIC, "atomic", VALUE, 3, 7, ATOMIC) /* array, indices, values: gives \
-       the old value; bounds-checked; cas takes expected, desired */ \
-    /* The heap of a launch: its words, u32[:]; where in it an array begins, \
-       in bytes from its beginning; and the dense array that begins there, \
-       of a tuple of that number and the sizes. A negative number raises. */ \
+    X(ATOMIC, "atomic", VALUE, 3, 7, ATOMIC) /* array, indices, values; \
+       returns the old value; bounds-checked; cas takes expected, desired */ \
+    /* The heap of a launch. HEAP is its words, u32[:]. HEAP_OFFSET is where \
+       an array begins, in bytes from the heap's beginning. HEAP_ARRAY is \
+       the dense array for a tuple of that number and the sizes; it raises \
+       for a negative number. */ \
     X(HEAP, "heap", VALUE, 0, 0, NONE) \
     X(HEAP_OFFSET, "heap_offset", VALUE, 1, 1, NONE) /* i64 */ \
     X(HEAP_ARRAY, "heap_array", VALUE, 1, 1, NONE) \
@@ -85,9 +86,9 @@
     X(IF, "if", STATEMENT, 2, 3, NONE)       /* condition, block[, block] */ \
     X(WHILE, "while", STATEMENT, 2, 2, NONE) /* condition, block */ \
     X(FOR, "for", STATEMENT, 4, 4, LOCAL)    /* low, high, step (a non-zero \
-          CONST), block: half-open, the three of the local's integer type */ \
-    X(UNROLLED, "unrolled", STATEMENT, 0, -1, NONE) /* the blocks in turn; \
-       continue goes to the next block, break behind the last */ \
+          CONST), block; half-open; the three have the local's integer type */ \
+    X(UNROLLED, "unrolled", STATEMENT, 0, -1, NONE) /* the blocks, one after \
+       the other; continue goes to the next block, break after the last */ \
     X(BREAK, "break", STATEMENT, 0, 0, NONE) \
     X(CONTINUE, "continue", STATEMENT, 0, 0, NONE) \
     X(RETURN, "return", STATEMENT, 0, 1, NONE) \
@@ -97,9 +98,10 @@
     X(BARRIER, "barrier", STATEMENT, 0, 0, NONE) \
     X(FENCE, "fence", STATEMENT, 0, 0, NONE) /* between items of a launch */
 
-/* X(NAME, text, operands, domain): FLOAT, INTEGER or BOTH. Scalars; vectors
-   element by element. The result has the operands' type, but ISNAN, ISINF and
-   ISFINITE give Bool. min and max return the other operand for a NaN. */
+/* X(NAME, text, operands, domain): domain is FLOAT, INTEGER or BOTH. Operands
+   are scalars, or vectors element by element. The result has the operands'
+   type, except that ISNAN, ISINF and ISFINITE return Bool. If one operand of
+   min or max is a NaN, the result is the other. */
 #define KILN__MATH_MAP(X) \
     X(SQRT, "sqrt", 1, FLOAT) \
     X(RSQRT, "rsqrt", 1, FLOAT) \
@@ -151,7 +153,8 @@
     X(BITREVERSE, "bitreverse", 1, INTEGER) \
     X(BYTESWAP, "byteswap", 1, INTEGER)
 
-/* X(NAME, text, has a dimension). Names of the language's functions. */
+/* X(NAME, text, has a dimension). The texts are the language's function
+   names. */
 #define KILN__QUERY_MAP(X) \
     X(GLOBAL_ID, "global_id", 1) \
     X(LOCAL_ID, "local_id", 1) \
@@ -175,7 +178,7 @@
     X(EXCHANGE, "atomic_exchange", 1) \
     X(CAS, "atomic_cas", 2)
 
-/* X(NAME, text, operands): the second operand is i64 (lane, mask, delta). */
+/* X(NAME, text, operands): the second operand is an i64 (lane, mask, delta). */
 #define KILN__GROUP_MAP(X) \
     X(SHUFFLE, "shuffle", 2) \
     X(SHUFFLE_XOR, "shuffle_xor", 2) \
@@ -190,6 +193,7 @@
     X(GROUP_ADD, "group_add", 1) \
     X(GROUP_MIN, "group_min", 1) \
     X(GROUP_MAX, "group_max", 1) \
-    X(GROUP_BROADCAST, "group_broadcast", 2) /* from local id in dim 0 */
+/* From the item of that local id in dimension 0. */
+X(GROUP_BROADCAST, "group_broadcast", 2)
 
 #endif /* KILN_IR_OPS_H */

@@ -1,4 +1,4 @@
-/* ir_parse.c - typed IR from its text. */
+/* ir_parse.c - reads the text form of typed IR. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <string.h>
 
@@ -7,11 +7,13 @@
 #include "ir/ir_scan.h"
 #include "ir/ir_text.h"
 
-/* The grammar stands in ir_print.c; ir_scan.c reads its leaves. */
+/* ir_print.c describes the grammar; ir_scan.c reads tokens, types and
+   constants. */
 
 /* ---- immediates ---- */
 
-/* Reads %name.3 or %3; the name stays in scratch, empty if there is none. */
+/* Reads %name.3 or %3. The name is left in scratch, which is empty without
+   one. */
 static int local_index(kiln__scanner *p, uint64_t *out)
 {
     if (!kiln__scan_expect(p, '%', "a local is missing"))
@@ -226,7 +228,7 @@ static int node(kiln__scanner *p, uint32_t *out)
 
 /* ---- the function ---- */
 
-/* Reads the type of a local and, for a name that cannot stand behind %, the
+/* Reads the type of a local and, where the name could not follow %, the quoted
    name; adds the local. */
 static int local_rest(kiln__scanner *p, const char *plain_name)
 {
@@ -245,7 +247,7 @@ static int local_rest(kiln__scanner *p, const char *plain_name)
            kiln__scan_expect(p, ')', "a parenthesis is missing");
 }
 
-/* Behind "(param" or "(local". */
+/* Reads what follows "(param" or "(local". */
 static int local_declaration(kiln__scanner *p)
 {
     char *name = NULL;
@@ -302,7 +304,7 @@ static int parameter_declaration(kiln__scanner *p)
     return local_declaration(p);
 }
 
-/* In the order in which they come; only the first comes at most once. */
+/* Declarations come in this order. Only the first comes at most once. */
 static const struct {
     const char *word;
     int (*read)(kiln__scanner *p);
@@ -315,8 +317,9 @@ static const struct {
 
 #define DECLARATION_COUNT (sizeof declarations / sizeof *declarations)
 
-/* Reads one declaration, which may not come before `*stage`; stores what may
-   come next, DECLARATION_COUNT at the body, of which it takes nothing. */
+/* Reads one declaration, which may not belong before `*stage`. Stores the first
+   stage that may come next, or DECLARATION_COUNT at the body, which it does not
+   read. */
 static int declaration(kiln__scanner *p, size_t *stage)
 {
     const char *begin;
@@ -379,7 +382,7 @@ static int function(kiln__scanner *p)
                : kiln__scan_fail(p, "something follows the function");
 }
 
-/* ---- what is wrong ---- */
+/* ---- failures ---- */
 
 static kiln_status report(kiln__scanner *p, const char *file,
                           kiln_error **error)

@@ -1,4 +1,4 @@
-/* ir_print.c - typed IR as text. */
+/* ir_print.c - writes typed IR as text. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <inttypes.h>
 #include <math.h>
@@ -24,12 +24,12 @@
  *             (store@3-bounds %y.0 %i.2
  *               (mul+fast f32 (load@2 f32 %y.0 %i.2) %a.1))))))
  *
- * An operation may carry @ordinal and the switches +bounds, -bounds, +fast
- * and -fast; its type (but of statements and texts), its immediate and its
- * operands follow. A function with a result has (result TYPE) behind kernel;
- * the declarations come in this order.
- * %2 and $0 alone mean the same as %i.2; (local TYPE %i.2) is the long form of
- * %i.2, for when it carries something. `;` begins a comment.
+ * An operation may have @ordinal and the switches +bounds, -bounds, +fast and
+ * -fast. Its type follows (except for statements and texts), then its immediate
+ * and its operands. A function with a result has (result TYPE) after kernel.
+ * Declarations come in this order. %2 and $0 alone mean the same as %i.2 and
+ * $0 with a name. (local TYPE %i.2) is the long form of %i.2, for a node that
+ * has an ordinal or switches. `;` begins a comment.
  */
 
 typedef struct printer {
@@ -78,7 +78,7 @@ static void print_array(printer *p, const kiln__ir_type *type)
     kiln__text_add(p->out, "]");
 }
 
-/* Types are at most KILN__IR_TYPE_DEPTH_MAX deep. */
+/* Recursion is bounded: types nest at most KILN__IR_TYPE_DEPTH_MAX deep. */
 static void print_type(printer *p, uint32_t index)
 {
     const kiln__ir_type *type = kiln__ir_type_at(p->ir, index);
@@ -119,8 +119,8 @@ static void print_type(printer *p, uint32_t index)
 
 /* ---- leaves ---- */
 
-/* The shortest decimal that reads back exactly, or hexadecimal. Numbers are
-   made here and not by printf, whose decimal point is the locale's. */
+/* Prints the shortest decimal that reads back exactly, or hexadecimal. printf
+   is not used for decimals, since its decimal point depends on the locale. */
 static void print_float(printer *p, int32_t kind, double value)
 {
     double scale = 1, magnitude = fabs(value);
@@ -221,7 +221,8 @@ static void print_immediate(printer *p, const kiln__ir_node *node)
 
 /* ---- the tree ---- */
 
-/* Deep trees are not indented further, or the text would be mostly blanks. */
+/* Nodes deeper than this are not indented further, or the text would be mostly
+   blanks. */
 #define INDENT_MAX 40
 
 static void new_line(printer *p, size_t indent)

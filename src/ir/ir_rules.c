@@ -1,4 +1,4 @@
-/* ir_rules.c - what each operation of typed IR asks of its operands. */
+/* ir_rules.c - which operands each operation of typed IR requires. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <math.h>
 #include <string.h>
@@ -6,9 +6,9 @@
 #include "ir/ir_tables.h"
 
 /*
- * One function a family of operations; each returns NULL or what is wrong.
- * Indices, counts, immediates' ranges and places in the tree were checked
- * before (ir_verify.c); here are the types.
+ * There is one function for each family of operations; it returns NULL or what
+ * is wrong. Indices, counts, ranges of immediates and places in the tree were
+ * checked before (ir_verify.c); this file checks types.
  */
 
 static uint32_t type_of(const kiln__ir *ir, const kiln__ir_node *node, size_t i)
@@ -155,7 +155,8 @@ static const char *choice(const kiln__ir *ir, const kiln__ir_node *node)
 
 /* ---- conversions ---- */
 
-/* True when every value of integer or Bool kind `from` is one of `to`. */
+/* True when every value of the integer or Bool kind `from` is a value of
+   `to`. */
 static int widens(int32_t from, int32_t to)
 {
     const uint32_t from_width = kiln__kind_width(from);
@@ -309,7 +310,8 @@ static const char *shape(const kiln__ir *ir, const kiln__ir_node *node)
     return NULL;
 }
 
-/* Array, then as many i64 as its rank, then `values` of its element type. */
+/* Checks operands: an array, as many i64 as its rank, then `values` values of
+   its element type. */
 static const char *access_array(const kiln__ir *ir, const kiln__ir_node *node,
                                 size_t values)
 {
@@ -348,7 +350,7 @@ static const char *local_array(const kiln__ir *ir, const kiln__ir_node *node)
     return NULL;
 }
 
-/* A tuple of where an array begins and its sizes. */
+/* Checks a tuple of where an array begins and its sizes. */
 static const char *place_of_array(const kiln__ir *ir, uint32_t rank,
                                   uint32_t place)
 {
@@ -395,7 +397,7 @@ static const char *atomic(const kiln__ir *ir, const kiln__ir_node *node)
     return access_array(ir, node, (size_t)kiln__ir_atomic[node->imm].count);
 }
 
-/* ---- the rest ---- */
+/* ---- other operations ---- */
 
 static const char *call(const kiln__ir *ir, const kiln__ir_node *node)
 {
@@ -546,7 +548,8 @@ static const char *arithmetic(const kiln__ir *ir, const kiln__ir_node *node)
     }
 }
 
-/* The one switch over families; op numbers follow the table's order. */
+/* Selects the function by family; the numbers of operations follow the order of
+   the table. */
 const char *kiln__ir_rule(const kiln__ir *ir, const kiln__ir_node *node)
 {
     const uint32_t op = node->op;

@@ -1,4 +1,4 @@
-/* ir_scan.c - the words, numbers, texts and types of textual typed IR. */
+/* ir_scan.c - reads words, numbers, texts and types of textual typed IR. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "ir/ir_scan.h"
 
@@ -51,7 +51,7 @@ void kiln__scan_skip(kiln__scanner *p)
     }
 }
 
-/* The next character, 0 at the end. */
+/* Returns the next character, 0 at the end. */
 char kiln__scan_peek(const kiln__scanner *p)
 {
     return p->next < p->end ? *p->next : '\0';
@@ -65,7 +65,7 @@ int kiln__scan_take(kiln__scanner *p, char c)
     return 1;
 }
 
-/* Takes `c` behind blanks. */
+/* Takes `c` after blanks, if it comes next. */
 int kiln__scan_accept(kiln__scanner *p, char c)
 {
     kiln__scan_skip(p);
@@ -301,7 +301,7 @@ static int word_type(kiln__scanner *p, uint32_t *out)
     return kiln__scan_fail(p, "the type is unknown");
 }
 
-/* What stands between the brackets behind an element type. */
+/* Reads what is between the brackets after an element type. */
 static int dimensions(kiln__scanner *p, kiln__ir_type *array)
 {
     kiln__scan_skip(p);
@@ -338,12 +338,12 @@ int kiln__scan_type(kiln__scanner *p, uint32_t *out)
 
 /* ---- constants ---- */
 
-/* Digits as they are read; both parts of the quotient are exact in f64. */
+/* Digits as they are read. Both parts of the quotient are exact in f64. */
 typedef struct decimal {
     double digits, scale;
-    int count;  /* of digits from the first that is not 0 */
-    int behind; /* the point */
-    int zeros;  /* behind the point, which count when a digit follows */
+    int count;  /* of digits, beginning with the first that is not 0 */
+    int behind; /* the decimal point was read */
+    int zeros;  /* zeros after the point; they count when a digit follows */
 } decimal;
 
 static int add_digit(kiln__scanner *p, decimal *d, int digit)
@@ -356,7 +356,7 @@ static int add_digit(kiln__scanner *p, decimal *d, int digit)
     return kiln__scan_fail(p, "more than 15 digits: give the bits, 0x...");
 }
 
-/* Zeros at the end say nothing: those of "2.0" are left out. */
+/* Reads a decimal. Zeros at the end, as in "2.0", are left out. */
 static int read_decimal(kiln__scanner *p, double *out)
 {
     decimal d = {.scale = 1};

@@ -1,4 +1,4 @@
-/* ir_tables.h - typed IR's operations as arrays, and short ways to look. */
+/* ir_tables.h - operations of typed IR as arrays, and short accessors. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #ifndef KILN_IR_TABLES_H
 #define KILN_IR_TABLES_H
@@ -31,11 +31,12 @@ typedef struct kiln__ir_op_info {
     kiln__ir_immediate immediate;
 } kiln__ir_op_info;
 
-/* What MATH, QUERY, ATOMIC and GROUP stand for. */
+/* Names that the immediates of MATH, QUERY, ATOMIC and GROUP stand for. */
 typedef struct kiln__ir_name_info {
     const char *text;
-    int32_t count;  /* operands, values; of a query: 1 with a dimension */
-    int32_t domain; /* MATH: KILN__DOMAIN_... */
+    /* Of operands or values; of a query, 1: it has a dimension. */
+    int32_t count;
+    int32_t domain; /* of MATH: KILN__DOMAIN_... */
 } kiln__ir_name_info;
 
 extern const kiln__ir_op_info kiln__ir_ops[KILN__IR_OP_COUNT];
@@ -44,7 +45,8 @@ extern const kiln__ir_name_info kiln__ir_query[KILN__QUERY_COUNT];
 extern const kiln__ir_name_info kiln__ir_atomic[KILN__ATOMIC_COUNT];
 extern const kiln__ir_name_info kiln__ir_group[KILN__GROUP_COUNT];
 
-/* The names behind an immediate, or NULL; stores how many. */
+/* Returns the names that an immediate stands for, or NULL; stores their
+   number. */
 const kiln__ir_name_info *kiln__ir_names(kiln__ir_immediate immediate,
                                          size_t *count);
 
@@ -65,7 +67,7 @@ static inline const kiln__ir_node *kiln__ir_node_at(const kiln__ir *ir,
     return &ir->nodes.items[node];
 }
 
-/* The index of operand `i`, and the operand itself. */
+/* Return the index of operand `i`, and the operand itself. */
 static inline uint32_t kiln__ir_operand(const kiln__ir *ir,
                                         const kiln__ir_node *node, size_t i)
 {
@@ -78,7 +80,7 @@ static inline const kiln__ir_node *kiln__ir_operand_at(
     return &ir->nodes.items[kiln__ir_operand(ir, node, i)];
 }
 
-/* The type of field `i` of a struct, tuple or vector. */
+/* Returns the type of field `i` of a struct, tuple or vector. */
 static inline uint32_t kiln__ir_field(const kiln__ir *ir,
                                       const kiln__ir_type *type, size_t i)
 {
@@ -112,14 +114,15 @@ static inline int kiln__kind_has_fields(int32_t kind)
     return kind == KILN_TYPE_TUPLE || kind == KILN_TYPE_STRUCT;
 }
 
-/* In bits: 1 for Bool, 0 for what is no scalar. */
+/* Returns the width in bits: 1 for Bool, 0 for a kind that is no scalar. */
 uint32_t kiln__kind_width(int32_t kind);
 
-/* The kind of a scalar, or of a vector's elements; else KILN_TYPE_NONE. */
+/* Returns the kind of a scalar or of a vector's elements; else
+   KILN_TYPE_NONE. */
 int32_t kiln__ir_lane_kind(const kiln__ir *ir, uint32_t type);
 
-/* Checks an operation against ir_ops.h: NULL, or what is wrong. Indices and
-   counts are known to be in range. (ir_rules.c) */
+/* Checks an operation against ir_ops.h; returns NULL, or what is wrong. Indices
+   and counts must be in range. (ir_rules.c) */
 const char *kiln__ir_rule(const kiln__ir *ir, const kiln__ir_node *node);
 
 /* True when the constant stands for a value of the scalar `kind`. */

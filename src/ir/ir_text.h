@@ -9,11 +9,12 @@
 
 #define KILN__IR_FLAG_COUNT 6
 
-/* By bit: KILN__IR_BOUNDS_ON first. */
+/* By bit; KILN__IR_BOUNDS_ON is the first. */
 static const char *const kiln__ir_flag_texts[KILN__IR_FLAG_COUNT] = {
     "+bounds", "-bounds", "+fast", "-fast", "+contract", "-contract"};
 
-/* The language's name of a kind that is written as a plain word, or NULL. */
+/* Returns the language's name of a kind that is written as one word, or
+   NULL. */
 static inline const char *kiln__ir_kind_text(int32_t kind)
 {
     static const char *const texts[] = {
@@ -31,7 +32,7 @@ static inline int kiln__ir_is_word(char c)
            (c >= '0' && c <= '9') || c == '_';
 }
 
-/* True for a name that can stand behind % unquoted. */
+/* True for a name that can follow % without quotes. */
 static inline int kiln__ir_is_plain_name(const char *name)
 {
     if (*name >= '0' && *name <= '9')
@@ -42,7 +43,7 @@ static inline int kiln__ir_is_plain_name(const char *name)
     return *name != '\0';
 }
 
-/* A decimal is read as f64 and then rounded to f32 if that is its type. */
+/* Decimals are read as f64 and then rounded to f32 if that is their type. */
 static inline double kiln__ir_round(int32_t kind, double value)
 {
     return kind == KILN_TYPE_F32 ? (double)(float)value : value;

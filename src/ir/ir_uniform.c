@@ -1,4 +1,4 @@
-/* ir_uniform.c - what is the same for all items of a group. */
+/* ir_uniform.c - finds what is the same for all items of a group. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "ir/ir_uniform.h"
 
@@ -47,7 +47,7 @@ static void find_own(kiln__uniform_function *f)
     }
 }
 
-/* Hands facts from callees on; true when something changed. */
+/* Adds the facts of callees to their callers; true when something changed. */
 static int find_callees(const kiln__uniform *u, kiln__uniform_function *f)
 {
     const uint8_t collective = f->collective, shares = f->shares,
@@ -73,8 +73,8 @@ static int calls_recursive(const kiln__uniform *u,
     return 0;
 }
 
-/* Takes functions off that call no others that are left; those that stay
-   reach a cycle, and none of them can be emitted in place. */
+/* Unmarks functions that call no marked function. Those that stay marked reach
+   a cycle and cannot be emitted in place. */
 static int peel(const kiln__uniform *u)
 {
     int changed = 0;
@@ -97,7 +97,7 @@ static int is_called_by_left(const kiln__uniform *u, size_t index)
     return 0;
 }
 
-/* Of what is left, takes off what nothing left calls. */
+/* Unmarks functions that no marked function calls. */
 static int peel_roots(const kiln__uniform *u)
 {
     int changed = 0;
@@ -139,7 +139,8 @@ void kiln__uniform_dispose(kiln__uniform *u)
 typedef struct loop {
     struct loop *outer;
     uint32_t node;
-    uint8_t skipped; /* of those who went to the next turn already */
+    /* Level for which some items are in their next turn already. */
+    uint8_t skipped;
 } loop;
 
 typedef struct walk {
@@ -147,7 +148,7 @@ typedef struct walk {
     kiln__uniform_view *view;
     const kiln__ir *ir;
     loop *loop;
-    uint8_t returned; /* of those who have returned so far */
+    uint8_t returned; /* level for which some items have returned */
     int changed;
     int no_memory;
 } walk;
@@ -250,7 +251,7 @@ static uint8_t level_of(walk *w, const kiln__ir_node *node, uint8_t control)
     }
 }
 
-/* True when the walk cannot go deeper; it is of no use then. */
+/* True when the walk cannot go deeper. Its result is not used then. */
 static int is_too_deep(walk *w)
 {
     if (kiln__stack_is_low())
@@ -291,7 +292,7 @@ static void repeat(walk *w, uint32_t index, const kiln__ir_node *node,
     const uint32_t condition = kiln__ir_operand(w->ir, node, 0);
     loop l;
 
-    /* Whoever comes back to the condition is still in the loop. */
+    /* Items that evaluate the condition again are still in the loop. */
     control = highest(control, w->view->values[index]);
     control = highest(control, w->view->values[condition]);
     control = highest(control, expression(w, condition, control));

@@ -7,14 +7,14 @@
 
 /*
  * A *collective* operation is done by all items of a group together (BARRIER,
- * group_...) or by all of a sub-group (shuffles, sub_group_...): no item may
- * stay away. Whether it does is decided by the level of a value, which says
- * for whom it is the same, and by the level of the control that leads to a
- * node, which says who gets there together.
+ * group_...) or by all items of a sub-group (shuffles, sub_group_...). Every
+ * item has to take part. Whether that holds is decided by two levels: the level
+ * of a value says for which items it is the same, and the level of the control
+ * that leads to a node says which items get there together.
  *
- * Functions are looked at in *views*: with the levels of the arguments and the
- * level of the call that lead there, so what one caller does costs another one
- * nothing. Levels only rise, until nothing changes.
+ * A function is examined in *views*: for given levels of the arguments and of
+ * the call. So what one caller passes does not affect other callers. Levels
+ * only rise, until nothing changes.
  *
  * Loads at uniform indices are uniform: items of a launch do not race between
  * barriers.
@@ -28,14 +28,14 @@
 #define KILN__COLLECTIVE_SUB_GROUP 1
 #define KILN__COLLECTIVE_GROUP 2
 
-/* One function of a closure; the first three are given. */
+/* One function of a closure. The caller sets the first three members. */
 typedef struct kiln__uniform_function {
     const kiln__ir *ir;
-    const uint32_t *callees; /* by the IR's callee table */
+    const uint32_t *callees; /* by index in the IR's table of callees */
     size_t callee_count;
-    uint8_t collective; /* KILN__COLLECTIVE_..., with what it calls */
+    uint8_t collective; /* KILN__COLLECTIVE_..., including its callees */
     uint8_t shares;     /* it or a callee has a LOCAL_ARRAY */
-    uint8_t varies;     /* may give uniform arguments various results */
+    uint8_t varies;     /* may return different results for uniform arguments */
     uint8_t recursive;
 } kiln__uniform_function;
 
@@ -43,12 +43,13 @@ typedef struct kiln__uniform_view {
     struct kiln__uniform_view *next;
     const kiln__uniform_function *function;
     const uint8_t *parameters; /* levels of the arguments */
-    uint8_t control;           /* of the call */
+    uint8_t control;           /* level of the call */
     uint8_t result;
     uint8_t is_checked;
-    uint8_t *locals;   /* levels, by local */
-    uint8_t *values;   /* by node; of a loop: who leaves it early together */
-    uint8_t *controls; /* by node */
+    uint8_t *locals; /* by local: its level */
+    /* By node: its level; of a loop: who leaves it early together. */
+    uint8_t *values;
+    uint8_t *controls; /* by node: the level of its control */
 } kiln__uniform_view;
 
 typedef struct kiln__uniform {
@@ -56,30 +57,32 @@ typedef struct kiln__uniform {
     kiln__uniform_function *functions; /* the caller's */
     size_t count;
     kiln__uniform_view *views;
-    int no_stack; /* why there was not enough memory */
+    int no_stack; /* the stack was too small, not memory */
 } kiln__uniform;
 
-/* Finds the facts of all functions; they must outlive `u`. */
+/* Finds the facts of all functions. The functions must live as long as `u`. */
 void kiln__uniform_init(kiln__uniform *u, const kiln_alloc *alloc,
                         kiln__uniform_function *functions, size_t count);
 void kiln__uniform_dispose(kiln__uniform *u);
-/* What an operation is: KILN__COLLECTIVE_..., calls not counted. */
+/* Returns the kind of an operation, KILN__COLLECTIVE_...; calls are not
+   followed. */
 uint8_t kiln__ir_collective(const kiln__ir_node *node);
-/* The view of a function that is not recursive; NULL when out of memory, or of
-   the thread's stack (`no_stack`). */
+/* Returns the view of a function that is not recursive. NULL: out of memory, or
+   out of stack (`no_stack`). */
 const kiln__uniform_view *kiln__uniform_look(kiln__uniform *u, size_t function,
                                              const uint8_t *parameters,
                                              uint8_t control);
-/* Of the entry: its arguments are uniform. */
+/* Returns the view of the entry, whose arguments are uniform. */
 const kiln__uniform_view *kiln__uniform_entry(kiln__uniform *u);
 
 /* ---- ir_uniform_check.c: collective operations in the wrong place ---- */
 
 typedef enum kiln__uniform_problem {
     KILN__PROBLEM_NONE,
-    KILN__PROBLEM_CONDITION, /* `cause` is a condition that differs */
+    /* `cause` is a condition that differs between items. */
+    KILN__PROBLEM_CONDITION,
     KILN__PROBLEM_JUMP,      /* `cause`: some items have left */
-    KILN__PROBLEM_LANE,      /* a broadcast from no single item */
+    KILN__PROBLEM_LANE,      /* a broadcast that is not from one single item */
     KILN__PROBLEM_RECURSION, /* the callee is collective and recursive */
     KILN__PROBLEM_MEMORY
 } kiln__uniform_problem;
@@ -96,14 +99,14 @@ typedef struct kiln__uniform_error {
     kiln__uniform_problem problem;
     kiln__uniform_place at;
     uint32_t cause; /* a node of the same function, or 0 */
-    uint8_t level;  /* at which it should be uniform */
-    /* The calls that lead there, the entry's first. */
+    uint8_t level;  /* the level at which it should be uniform */
+    /* The calls that lead there, beginning with the entry's. */
     kiln__uniform_place calls[KILN__PLACES_MAX];
-    size_t call_count; /* may be more than are kept */
+    size_t call_count; /* may exceed the number that is kept */
 } kiln__uniform_error;
 
-/* Looks at everything that the entry, function 0, calls; false with the first
-   problem found. */
+/* Examines everything that the entry, function 0, calls. Returns false with the
+   first problem that it finds. */
 int kiln__uniform_check(kiln__uniform *u, kiln__uniform_error *out);
 
 #endif /* KILN_IR_UNIFORM_H */

@@ -1,4 +1,4 @@
-/* ir_uniform_check.c - collective operations in the wrong place. */
+/* ir_uniform_check.c - finds collective operations in the wrong place. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <string.h>
 
@@ -11,7 +11,7 @@ typedef struct checker {
     kiln__uniform_error *out;
 } checker;
 
-/* Who must come to an operation of that kind together. */
+/* Returns who must reach an operation of that kind together. */
 static uint8_t level_for(uint8_t collective)
 {
     return collective == KILN__COLLECTIVE_GROUP ? KILN__UNIFORM_GROUP
@@ -31,7 +31,8 @@ static int fails(checker *c, const kiln__uniform_view *view,
 
 /* ---- why control differs ---- */
 
-/* The node that each node is an operand of; NULL: out of memory. */
+/* Returns, for each node, the node that has it as an operand; NULL: out of
+   memory. */
 static uint32_t *find_users(checker *c, const kiln__ir *ir)
 {
     uint32_t *users = kiln__arena_allocate_array(&c->u->arena, ir->nodes.count,
@@ -46,8 +47,8 @@ static uint32_t *find_users(checker *c, const kiln__ir *ir)
     return users;
 }
 
-/* True when the node decides for whom its other operands are evaluated, and
-   does so differently for some. */
+/* True when the node decides which items evaluate its other operands, and items
+   within the level differ. */
 static int divides(const kiln__uniform_view *view, uint32_t index,
                    uint8_t level)
 {
@@ -75,7 +76,8 @@ static int divides(const kiln__uniform_view *view, uint32_t index,
     return 0;
 }
 
-/* A jump that only some take: nodes stand in the order of the text. */
+/* Finds a jump that only some items take. Nodes are in the order of the
+   text. */
 static uint32_t find_jump(const kiln__uniform_view *view, uint8_t level)
 {
     const kiln__ir *ir = view->function->ir;

@@ -1,27 +1,27 @@
-/* ir_verify.c - what lowering may rely on. */
+/* ir_verify.c - checks everything that lowering relies on. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "base/error.h"
 #include "ir/ir_tables.h"
 
 /*
- * Each pass relies on the ones before: tables, the nodes one by one (indices
- * first, then the rules of ir_rules.c), the places of nodes from the root
- * down, and the ends of blocks from the leaves up. No pass recurs, so depth
- * costs no stack.
+ * Each pass relies on those before it: the tables; the nodes one by one
+ * (indices first, then the rules of ir_rules.c); the places of nodes, from the
+ * root down; and the ends of blocks, from the leaves up. No pass recurses, so
+ * depth costs no stack.
  */
 
 /* What is known of one node. */
 typedef struct note {
     uint32_t user;     /* 0: none yet */
-    uint32_t loop;     /* the innermost loop or UNROLLED around, or 0 */
+    uint32_t loop;     /* the innermost enclosing loop or UNROLLED, or 0 */
     uint32_t turn;     /* the block of that UNROLLED, or 0 */
-    uint16_t depth;    /* of the tree below */
+    uint16_t depth;    /* of the tree below the node */
     uint8_t broken;    /* a loop that a BREAK leaves */
     uint8_t continued; /* a block of UNROLLED that a CONTINUE leaves */
-    uint8_t ends;      /* control does not come out behind it */
+    uint8_t ends;      /* control never continues after it */
 } note;
 
-/* How big a type is, all told. */
+/* The size of a type with everything in it. */
 typedef struct extent {
     uint32_t leaves;
     uint16_t depth;
@@ -117,7 +117,8 @@ static const char *vector_fault(const verifier *v, const kiln__ir_type *type)
     return NULL;
 }
 
-/* Members that a kind does not use are zero, so equal types are equal. */
+/* Members that a kind does not use must be zero, so that equal types are equal
+   bytes. */
 static const char *unused_fault(const kiln__ir_type *type)
 {
     const int32_t kind = type->kind;
@@ -138,7 +139,7 @@ static const char *unused_fault(const kiln__ir_type *type)
     return NULL;
 }
 
-/* Adds what a part of type `part` brings to type `index`. */
+/* Adds to type `index` what a part of type `part` contributes. */
 static const char *add_part(const verifier *v, size_t index, uint32_t part)
 {
     extent *all = &v->extents[index];
@@ -280,7 +281,7 @@ static const char *immediate_fault(const kiln__ir *ir,
     case KILN__IMMEDIATE_BITS:
     case KILN__IMMEDIATE_FIELD:
     case KILN__IMMEDIATE_DIMENSION:
-    default: /* the rules look at these */
+    default: /* the rules check these */
         return NULL;
     }
     return node->imm >= 0 && (uint64_t)node->imm < limit
@@ -288,8 +289,9 @@ static const char *immediate_fault(const kiln__ir *ir,
                : "the immediate is out of range";
 }
 
-/* Which operands are blocks: of a structured statement all but the first
-   `values`; a BLOCK holds statements, everything else values. */
+/* Checks the place of an operand. In a structured statement all operands after
+   the first `values` ones are blocks. A BLOCK contains statements; all else has
+   values. */
 static const char *place_fault(const kiln__ir_node *node, size_t i,
                                const kiln__ir_node *operand)
 {
@@ -348,7 +350,7 @@ static const char *flags_fault(uint32_t flags)
     const uint32_t on =
         KILN__IR_BOUNDS_ON | KILN__IR_FAST_ON | KILN__IR_CONTRACT_ON;
 
-    /* Each switch that is on has its "off" in the next bit. */
+    /* The bit after each "on" switch is its "off". */
     if ((flags & ~all) != 0 || ((flags & on) << 1 & flags) != 0)
         return "the flags contradict each other";
     return NULL;

@@ -12,17 +12,17 @@
 #include "kiln/sys/backend.h"
 
 /*
- * A device has a table of the kernels that are loaded on it. Each launch
- * passes its kernel's number as a hidden argument, and what comes back with
- * that number, an exception or a print, is read by the kernel's own table of
- * reports, whatever was launched since.
+ * A device has a table of the kernels that are loaded on it. Each launch passes
+ * the number of its kernel as a hidden argument. An exception or a print comes
+ * back with that number and is read by the kernel's own table of reports,
+ * whatever was launched since.
  */
 
 /* ---- device_kernels.c ---- */
 
-/* One kernel that is loaded. The artifact is retained. */
+/* A loaded kernel. The artifact is retained. */
 typedef struct kiln__loaded_kernel {
-    uint64_t number; /* never used twice by a device */
+    uint64_t number; /* a device never uses a number twice */
     const kiln_artifact *artifact;
     const kiln_kernel_info *info;
     struct kiln__loaded_kernel *next;
@@ -39,22 +39,23 @@ typedef struct kiln__loaded_kernels {
 kiln_status kiln__loaded_kernels_init(kiln__loaded_kernels *kernels,
                                       kiln_context *context);
 void kiln__loaded_kernels_dispose(kiln__loaded_kernels *kernels);
-/* Adds the artifact's kernel of that name; its number, or 0: out of memory or
-   there is none. */
+/* Adds the artifact's kernel of that name and returns its number; 0: out of
+   memory, or there is no such kernel. */
 uint64_t kiln__loaded_kernels_add(kiln__loaded_kernels *kernels,
                                   const kiln_artifact *artifact,
                                   const char *name);
 void kiln__loaded_kernels_remove(kiln__loaded_kernels *kernels,
                                  uint64_t number);
-/* The artifact of a kernel, which the caller releases, and its metadata, which
-   is the artifact's; NULL: it is not loaded any more, or never was. */
+/* Returns the artifact of a kernel, which the caller releases, and stores its
+   metadata, which lives as long as the artifact. NULL: the kernel is not
+   loaded. */
 const kiln_artifact *kiln__loaded_kernels_find(kiln__loaded_kernels *kernels,
                                                uint64_t number,
                                                const kiln_kernel_info **info);
 
 /* ---- device_reports.c: tables of reports ---- */
 
-/* An exception as the table has it. The texts are the table's. */
+/* An exception as the table describes it. The texts are the table's. */
 typedef struct kiln__exception_report {
     uint32_t kind;
     uint32_t ordinal;
@@ -62,27 +63,30 @@ typedef struct kiln__exception_report {
     const char *message;
 } kiln__exception_report;
 
-/* The parts of a print: where they begin, and how many values it has. */
+/* A print as the table describes it: where its parts begin, and how many values
+   it has. */
 typedef struct kiln__print_report {
     const unsigned char *parts;
     uint32_t part_count;
     uint32_t value_count;
 } kiln__print_report;
 
-/* Read report `number` of a table that may be damaged: KILN_ECORRUPT when
-   there is none, it is of the other kind, or it does not end in the table. */
+/* Read report `number` of a table that may be damaged. KILN_ECORRUPT: there
+   is no such report, it is of the other kind, or it does not end within the
+   table. */
 kiln_status kiln__report_exception(kiln__exception_report *out,
                                    const void *table, size_t size,
                                    uint32_t number);
 kiln_status kiln__report_print(kiln__print_report *out, const void *table,
                                size_t size, uint32_t number);
-/* The next part of a print that was read: moves `*at` behind it. `*text` is
-   set when the part is a text. */
+/* Returns the kind of the next part of a print and moves `*at` after it.
+   `*text` is set when the part is a text. */
 uint32_t kiln__report_part(const unsigned char **at, const char **text);
 
-/* ---- device_state.c: what kernels left in a queue's state ---- */
+/* ---- device_state.c: what kernels have left in a queue's state ---- */
 
-/* What was read of a queue's state: lent until it is read again. */
+/* What was read from a queue's state; it is lent until the state is read
+   again. */
 typedef struct kiln__device_record {
     kiln_exception exception;
     char message[512];
@@ -91,43 +95,45 @@ typedef struct kiln__device_record {
     kiln__frame_record frames;
 } kiln__device_record;
 
-/* Bytes that a state takes with room for prints. */
+/* Size of a state with its room for prints. */
 #define KILN__PRINT_ROOM 65536u
 #define KILN__STATE_BYTES (KILN__STATE_SIZE + KILN__PRINT_ROOM)
 
-/* Makes memory of KILN__STATE_BYTES, which the host can write, aligned to
-   KILN__STATE_ALIGNMENT, a state. */
+/* Initialises memory as a state: KILN__STATE_BYTES that the host can write,
+   aligned to KILN__STATE_ALIGNMENT. */
 void kiln__device_state_init(void *state);
-/* After all work of the queue has ended: hands what was printed to the
-   context's callback, says how much was lost in the log, and begins anew.
-   KILN_EEXCEPTION: `record` is filled. */
+/* Called when all work of the queue has ended. Passes what was printed to the
+   context's callback, logs how much was lost, and resets the state.
+   KILN_EEXCEPTION: there was an exception, and `record` describes it. */
 kiln_status kiln__device_state_take(void *state, kiln__loaded_kernels *kernels,
                                     kiln__device_record *record);
-/* True when an exception is ready, whatever else still runs. */
+/* True when an exception is ready. Work may still run. */
 int kiln__device_state_has_exception(const void *state);
-/* The same while work may be left, and for exceptions alone: KILN_OK when none
-   is ready. Kernels that still run may raise the next one. */
+/* As kiln__device_state_take(), while work may still run, and for exceptions
+   only. KILN_OK: none is ready. Kernels that still run may raise the next
+   one. */
 kiln_status kiln__device_state_look(void *state, kiln__loaded_kernels *kernels,
                                     kiln__device_record *record);
 
-/* Behind the packed block of the request: writes the hidden arguments if the
+/* Writes the hidden arguments after the packed block of the request, if the
    kernel has any; returns the size of the whole block. */
 uint32_t kiln__device_hidden(const kiln_launch_request *request, uint64_t state,
                              uint64_t number);
 
 /* ---- device_shape.c ---- */
 
-/* What groups a device, or one kernel on it, can have. */
+/* Which groups a device, or one kernel on it, can have. */
 typedef struct kiln__group_limits {
-    uint32_t items;     /* in all */
-    uint32_t width;     /* of a sub-group; a multiple of it is best */
-    uint32_t sizes[3];  /* in each dimension */
-    uint64_t groups[3]; /* of a grid */
+    uint32_t items;     /* most items of a group */
+    uint32_t width;     /* of a sub-group; multiples of it are best */
+    uint32_t sizes[3];  /* most items along each dimension */
+    uint64_t groups[3]; /* most groups of a grid */
 } kiln__group_limits;
 
-/* The shape of a queue's last launch: most that follow have the same. */
+/* The shape of a queue's last launch. Most launches that follow have the
+   same. */
 typedef struct kiln__launch_shape {
-    uint64_t number; /* of the kernel; 0: none */
+    uint64_t number; /* the kernel's number; 0: no shape is known */
     uint64_t grid[3];
     uint32_t asked[3]; /* the block of the request */
     uint32_t block[3];
@@ -143,11 +149,14 @@ static inline int kiln__launch_shape_is(const kiln__launch_shape *shape,
            memcmp(shape->asked, request->block, sizeof shape->asked) == 0;
 }
 
-/* Fills the shape of a request for kernel `number`. A block of zeros becomes a
-   group that divides the grid, within the limits and the kernel's maximum, if
-   possible a multiple of the width: `suggested`, where it is not NULL and one
-   within the limits. KILN_EINVAL, and no shape is known: a block that is given
-   does not divide the grid or is too large, or there are too many groups. */
+/*
+ * Fills the shape of a request for kernel `number`. A block of zeros is
+ * replaced by a group that divides the grid, is within the limits and the
+ * kernel's maximum, and is, if possible, a multiple of the width. If
+ * `suggested` is not NULL and is such a group, it is taken. KILN_EINVAL, and no
+ * shape is known: a given block does not divide the grid or is too large, or
+ * there are too many groups.
+ */
 kiln_status kiln__launch_shape_find(kiln__launch_shape *shape, uint64_t number,
                                     const kiln_launch_request *request,
                                     const kiln__group_limits *limits,

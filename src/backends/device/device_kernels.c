@@ -1,4 +1,4 @@
-/* device_kernels.c - the kernels that are loaded on a device. */
+/* device_kernels.c - the table of kernels that are loaded on a device. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "backends/device/device_driver.h"
 
@@ -7,9 +7,9 @@
 #include "tiers/binary/artifact.h"
 
 /*
- * The newest stands first: what is taken off soon was mostly put on late.
- * Whoever reads a kernel's table of reports holds its artifact meanwhile, so
- * that taking the kernel off waits for nobody.
+ * The newest kernel is the first in the list, because kernels that are removed
+ * soon were mostly added late. Code that reads a kernel's table of reports
+ * holds the artifact meanwhile, so removing a kernel waits for nobody.
  */
 
 kiln_status kiln__loaded_kernels_init(kiln__loaded_kernels *kernels,

@@ -7,9 +7,9 @@
 #include "abi/host_abi.h"
 
 /*
- * device_abi.h has the table's form. An artifact may come from anywhere: no
- * length, number or end of a text is believed before it was compared with the
- * end of the table.
+ * device_abi.h describes the table. An artifact may come from anywhere: every
+ * length, number and end of a text is compared with the end of the table before
+ * it is used.
  */
 
 typedef struct cursor {
@@ -55,7 +55,7 @@ static const char *take_text(cursor *from)
     return text;
 }
 
-/* Behind the number that tells what the report is. */
+/* Returns a cursor after the number that tells the report's kind. */
 static cursor find_report(const void *table, size_t size, uint32_t number,
                           uint32_t kind)
 {
@@ -67,7 +67,8 @@ static cursor find_report(const void *table, size_t size, uint32_t number,
         return from;
     }
     from.end = from.at + size;
-    /* As many as the table could hold, whatever it says. */
+    /* The number may be wrong, so it is compared with what the table has room
+       for. */
     if (number >= take_number(&from) || number >= size / NUMBER_SIZE - 1) {
         from.failed = 1;
         return from;

@@ -1,4 +1,4 @@
-/* device_shape.c - groups for a grid. */
+/* device_shape.c - chooses groups for a grid. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "backends/device/device_driver.h"
 
@@ -7,10 +7,10 @@
 #include "base/error.h"
 
 /*
- * On a device a grid is a whole number of groups. So a group is chosen from
- * the divisors of the grid, dimension by dimension: the largest one that makes
- * the group whole sub-groups, else the largest. For a grid whose x is a
- * multiple of the limit, the usual one, that is the first that is tried.
+ * On a device a grid is a whole number of groups. So a group is chosen from the
+ * divisors of the grid, dimension by dimension: the largest divisor that makes
+ * the group a whole number of sub-groups, or else the largest. Usually the
+ * grid's x is a multiple of the limit, and the first candidate fits.
  */
 
 static uint64_t least(uint64_t a, uint64_t b)
@@ -23,8 +23,8 @@ static uint32_t at_least_one(uint32_t number)
     return number > 0 ? number : 1;
 }
 
-/* The largest divisor of `size`, at most `room`, whose product with `items`
-   is a multiple of `width`; 0: there is none. */
+/* Returns the largest divisor of `size`, at most `room`, whose product with
+   `items` is a multiple of `width`; 0: there is none. */
 static uint32_t divisor(uint64_t size, uint32_t room, uint32_t items,
                         uint32_t width)
 {

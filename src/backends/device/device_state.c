@@ -1,4 +1,4 @@
-/* device_state.c - exceptions and prints that kernels left in a state. */
+/* device_state.c - reads exceptions and prints that kernels left in a state. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "backends/device/device_driver.h"
 
@@ -11,9 +11,9 @@
 #include "context/log.h"
 
 /*
- * Kernels write the state, and a kernel that went wrong may have written
- * anything anywhere in it. So each number is read once, into memory of our
- * own, and compared with what can be before it is used.
+ * Kernels write the state, and a faulty kernel may have written anything
+ * anywhere in it. So each number is copied once, into memory that kernels
+ * cannot reach, and checked before it is used.
  */
 
 static void *room_of(void *state)
@@ -49,7 +49,7 @@ static void set_place(kiln_exception *out,
     memcpy(out->values, from->values, sizeof out->values);
 }
 
-/* Where nothing is known but that there was one. */
+/* Fills a record when it is only known that there was an exception. */
 static void fill_unknown(kiln__device_record *record, const char *kernel)
 {
     (void)snprintf(record->message, sizeof record->message,
@@ -121,7 +121,8 @@ static void fill_record(kiln__device_record *record,
 
 /* ---- prints ---- */
 
-/* The kernel whose records are being read; most follow one of the same. */
+/* The kernel whose records are being read. Most records follow one of the same
+   kernel. */
 typedef struct reader {
     kiln__loaded_kernels *kernels;
     uint64_t launch;
@@ -145,7 +146,7 @@ static void turn_to(reader *to, uint64_t launch)
         to->table = kiln_artifact_reports(to->artifact, &to->size);
 }
 
-/* Of the f64 that equals an f32, given its bits. */
+/* Returns the bits of the f64 that equals an f32, given the bits of that. */
 static uint64_t bits_of_f64(uint64_t bits)
 {
     const uint32_t low = (uint32_t)bits;
@@ -183,8 +184,8 @@ static void send_print(const kiln_context *context,
     kiln__text_dispose(&text);
 }
 
-/* Hands one record over; its size, or 0: here stands none that can be read,
-   and so none behind it either. */
+/* Hands one record over and returns its size. Returns 0 when no record can be
+   read here; then none can be read after it either. */
 static uint64_t take_print(reader *from, const unsigned char *at, uint64_t left)
 {
     struct kiln__print_record head;
@@ -237,7 +238,7 @@ kiln_status kiln__device_state_take(void *state, kiln__loaded_kernels *kernels,
     memcpy(&seen, state, sizeof seen);
     if (seen.phase == KILN__PHASE_NONE && seen.printed == 0)
         return KILN_OK;
-    /* Nobody is left to finish a record that was begun. */
+    /* No work is left that could finish an incomplete record. */
     if (seen.phase != KILN__PHASE_READY)
         seen.report = UINT32_MAX;
     memcpy(state, &fresh, sizeof fresh);

@@ -1,4 +1,4 @@
-/* gpu.h - the driver of CUDA and of HIP, which are one under two names. */
+/* gpu.h - one driver for CUDA and HIP. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #ifndef KILN_GPU_H
 #define KILN_GPU_H
@@ -8,22 +8,25 @@
 #include "backends/device/device_driver.h"
 
 /*
- * HIP has CUDA's functions, arguments and numbers, so both backends are one
- * driver over a table of functions. What differs is a vendor's: names of
- * symbols and targets, how a context is made current, some constants.
+ * HIP has the functions, arguments and numbers of CUDA under other names, so
+ * both backends are one driver over a table of functions. The differences are
+ * in kiln__gpu_vendor: names of symbols and targets, how a context is made
+ * current, some constants.
  *
- * A native context (of HIP: a device) has one kiln__gpu_context, whoever
- * opened or adopted it. A module is loaded into each context in which it is
- * used: where it was compiled for at once, elsewhere at the first launch.
+ * A native context (for HIP: a device) has one kiln__gpu_context, whoever
+ * opened or adopted it. A module is loaded into each context that uses it: at
+ * once into the context that it was compiled for, and into others at the first
+ * launch.
  *
- * Locks: the backend's is held for lists only, never while a driver runs.
+ * The backend's lock is held only to read and change lists, never while a
+ * driver runs.
  */
 
 /* ---- the functions of a driver ---- */
 
-typedef int32_t kiln__gpu_result; /* CUresult, hipError_t; 0 is success */
+typedef int32_t kiln__gpu_result; /* a CUresult or hipError_t; 0 is success */
 
-/* CUlaunchConfig. */
+/* The same as CUlaunchConfig. */
 typedef struct kiln__gpu_launch_config {
     unsigned grid[3];
     unsigned block[3];
@@ -33,7 +36,7 @@ typedef struct kiln__gpu_launch_config {
     unsigned attribute_count;
 } kiln__gpu_launch_config;
 
-/* Handles are pointers, devices ints, device addresses 64 bits. */
+/* Handles are pointers, devices are ints, device addresses have 64 bits. */
 #define KILN__GPU_API(X) \
     X(init, (unsigned flags)) \
     X(device_count, (int *count)) \
@@ -82,7 +85,7 @@ typedef struct kiln__gpu_launch_config {
 enum { KILN__GPU_API(KILN__GPU_INDEX) KILN__GPU_API_COUNT };
 #undef KILN__GPU_INDEX
 
-/* What this driver lacks is NULL. */
+/* A function that this driver lacks is NULL. */
 #define KILN__GPU_MEMBER(name, parameters) kiln__gpu_result(*name) parameters;
 typedef struct kiln__gpu_api {
     KILN__GPU_API(KILN__GPU_MEMBER)
@@ -90,7 +93,7 @@ typedef struct kiln__gpu_api {
 #undef KILN__GPU_MEMBER
 
 typedef struct kiln__gpu_symbol {
-    const char *name; /* NULL: this vendor has no such function */
+    const char *name; /* NULL: this vendor does not have the function */
     int is_optional;
 } kiln__gpu_symbol;
 
@@ -99,7 +102,7 @@ typedef struct kiln__gpu_symbol {
 typedef struct kiln__gpu_backend kiln__gpu_backend;
 typedef struct kiln__gpu_context kiln__gpu_context;
 
-/* What was current before. */
+/* What was current on the thread before kiln__gpu_enter(). */
 typedef struct kiln__gpu_place {
     int device;
     int is_changed;
@@ -108,29 +111,32 @@ typedef struct kiln__gpu_place {
 } kiln__gpu_place;
 
 typedef struct kiln__gpu_vendor {
-    const char *name;             /* of the backend */
-    const char *format;           /* of its artifacts */
-    const char *variable;         /* that names the driver's library */
+    const char *name;   /* of the backend */
+    const char *format; /* of its artifacts */
+    /* Environment variable that names the driver's library. */
+    const char *variable;
     const char *const *libraries; /* tried in order; ends with NULL */
     const kiln__gpu_symbol *symbols;
-    /* Numbers of attributes; y and z of a dimension follow x. */
+    /* Numbers of attributes. Those of y and z follow that of x. */
     int major, minor, threads, block_x, grid_x, width;
-    unsigned host_flags; /* of memory that both sides see */
+    unsigned host_flags; /* flags for memory that host and device both see */
     void *launch_end;    /* ends the extra arguments of a launch */
 
     kiln_status (*describe)(kiln__gpu_backend *backend, const char *name,
                             kiln_target *out, kiln_error **error);
-    /* KILN_ENODEVICE: code of this target and format does not run there. */
+    /* KILN_ENODEVICE: code of this target and format does not run on that
+       device. */
     kiln_status (*fits)(const kiln__gpu_context *context, const char *target,
                         const char *format, kiln_error **error);
-    /* Fills `architecture`, after the attributes. */
+    /* Sets `architecture`. Called after the attributes are read. */
     kiln__gpu_result (*identify)(const kiln__gpu_api *api,
                                  kiln__gpu_context *context);
-    /* The native context of a device, and its end. */
+    /* Retain and release the native context of a device. */
     kiln__gpu_result (*retain)(const kiln__gpu_api *api, int device,
                                void **native);
     void (*release)(const kiln__gpu_api *api, int device);
-    /* The device of a native context; `*native` is what tells it apart. */
+    /* Finds the device of a native context, and stores to `*native` what
+       identifies that context. */
     kiln__gpu_result (*adopt)(const kiln__gpu_api *api, void **native,
                               int *device);
     kiln__gpu_result (*enter)(const kiln__gpu_api *api,
@@ -143,35 +149,37 @@ typedef struct kiln__gpu_vendor {
 
 typedef struct kiln__gpu_driver {
     kiln__gpu_api api;
-    uint32_t device_count;            /* 0: `reason` says why */
-    int may_pass;                     /* so it is tried again */
-    struct kiln__gpu_driver *earlier; /* that was, and whose reason is lent */
+    uint32_t device_count; /* 0: `reason` says why */
+    int may_pass;          /* the failure may pass, so it is tried again */
+    struct kiln__gpu_driver *earlier; /* the one before, whose reason is lent */
     char reason[512];
 } kiln__gpu_driver;
 
-/* Opens the library at the first call; a failure is remembered in the driver,
-   if it lasts. NULL: out of memory. */
+/* Opens the library at the first call. The driver remembers a failure if that
+   is lasting. NULL: out of memory. */
 const kiln__gpu_driver *kiln__gpu_driver_get(kiln__gpu_backend *backend);
 void kiln__gpu_drivers_free(kiln__gpu_backend *backend);
 
 /* ---- errors: gpu_error.c ---- */
 
-/* "NAME (text)" of a result; the driver's words or, without them, ours. */
+/* Writes "NAME (text)" for a result, in the driver's words if it has any. */
 void kiln__gpu_result_text(char *text, size_t size, const kiln__gpu_api *api,
                            kiln__gpu_result result);
-/* What a result means, and whether the device is lost with it. */
+/* Returns the status for a result, and stores whether the device is lost with
+   it. */
 kiln_status kiln__gpu_result_status(kiln__gpu_result result, int *is_lasting);
-/* Of beginning: may it go well another time? */
+/* True when a driver that failed to initialise with this result may succeed
+   later. */
 int kiln__gpu_result_may_pass(kiln__gpu_result result);
-/* An error of the backend's: "cuda: WHAT: NAME (text)". A device that is lost
-   stays so. */
+/* Makes an error of the backend: "cuda: WHAT: NAME (text)". Notes when the
+   device is lost; then it stays lost. */
 kiln_status kiln__gpu_fail(kiln__gpu_context *context, kiln__gpu_result result,
                            kiln_error **error, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
-/* KILN_EDEVICE in the child of a fork(), whose driver the parent has. */
+/* KILN_EDEVICE in the child of a fork(): the driver belongs to the parent. */
 kiln_status kiln__gpu_check_process(const kiln__gpu_context *context,
                                     kiln_error **error);
-/* The same, or once the device was lost. */
+/* As kiln__gpu_check_process(), and KILN_EDEVICE when the device is lost. */
 kiln_status kiln__gpu_check(const kiln__gpu_context *context,
                             kiln_error **error);
 
@@ -188,19 +196,19 @@ struct kiln__gpu_context {
     const kiln__gpu_api *api;
     void *native;
     int device;
-    int is_retained; /* the vendor's release() is owed */
+    int is_retained; /* the vendor's release() has to be called */
     uint32_t references;
     char name[256];
-    char architecture[64]; /* "sm_90", "gfx90a:sramecc+:xnack-" */
+    char architecture[64]; /* such as "sm_90" or "gfx90a:sramecc+:xnack-" */
     int major, minor;
     kiln__group_limits limits;
-    _Atomic int32_t lost;            /* the result with which it was, or 0 */
-    struct kiln__gpu_queue *adopted; /* queues whose streams are the caller's */
+    _Atomic int32_t lost;            /* the result by which it was lost, or 0 */
+    struct kiln__gpu_queue *adopted; /* queues over streams of the caller */
     kiln__gpu_context *next;
 };
 
-/* The architecture of device 0; "" when there is none. KILN_EIO: nobody can
-   tell now. */
+/* Writes the architecture of device 0; "" when there is none. KILN_EIO: that
+   cannot be told now. */
 kiln_status kiln__gpu_first_architecture(char *text, size_t size,
                                          kiln__gpu_backend *backend,
                                          kiln_error **error);
@@ -212,17 +220,19 @@ kiln_status kiln__gpu_context_adopt(kiln__gpu_context **out,
                                     kiln_error **error);
 void kiln__gpu_context_close(kiln__gpu_context *context);
 
-/* Makes it current. Every call of the driver stands between these two, which
-   leave the caller's own context current afterwards. */
+/* Make the context current, and the caller's own one again. Every call of the
+   driver is between these two. */
 kiln_status kiln__gpu_enter(kiln__gpu_context *context, kiln__gpu_place *before,
                             kiln_error **error);
 void kiln__gpu_leave(const kiln__gpu_context *context,
                      const kiln__gpu_place *before);
-/* The same around calls that would end a capture that is under way. */
+/* As kiln__gpu_enter(), for calls that would end a capture that is under
+   way. */
 kiln_status kiln__gpu_enter_apart(kiln__gpu_context *context,
                                   kiln__gpu_place *before, kiln_error **error);
 
-/* The same to free something: tries once more, and says whether it is in. */
+/* As kiln__gpu_enter_apart(), to free something: tries a second time, and
+   returns whether the context is current. */
 int kiln__gpu_enter_to_free(kiln__gpu_context *context,
                             kiln__gpu_place *before);
 
@@ -235,19 +245,19 @@ typedef struct kiln__gpu_loaded {
     struct kiln__gpu_loaded *next;
 } kiln__gpu_loaded;
 
-/* A function in one context; never freed before the function, so that it can
-   be looked for without a lock. */
+/* A function in one context. An entry lives as long as its function, so that it
+   can be looked up without a lock. */
 typedef struct kiln__gpu_entry {
-    _Atomic(kiln__gpu_context *) context; /* NULL: it was closed */
+    _Atomic(kiln__gpu_context *) context; /* NULL: the context was closed */
     void *handle;
-    uint32_t threads; /* of a group at most */
+    uint32_t threads; /* most items of a group */
     _Atomic(struct kiln__gpu_entry *) next;
 } kiln__gpu_entry;
 
 typedef struct kiln__gpu_function {
     struct kiln__gpu_module *module;
     char *name;
-    uint64_t number; /* among the loaded kernels */
+    uint64_t number; /* number in the table of loaded kernels */
     kiln__gpu_entry first;
     struct kiln__gpu_function *next;
 } kiln__gpu_function;
@@ -255,7 +265,7 @@ typedef struct kiln__gpu_function {
 typedef struct kiln__gpu_module {
     kiln__gpu_backend *backend;
     const kiln_artifact *artifact; /* retained */
-    void *image;                   /* what drivers read */
+    void *image;                   /* the copy that drivers read */
     size_t image_size;
     kiln__gpu_loaded *loaded;
     kiln__gpu_function *functions;
@@ -270,19 +280,19 @@ void kiln__gpu_module_free(kiln__gpu_module *module);
 kiln_status kiln__gpu_function_new(kiln__gpu_function **out,
                                    kiln__gpu_module *module, const char *name,
                                    kiln_error **error);
-/* The function in that context; loads the module there if need be. */
+/* Finds the function in that context, and loads the module there if need be. */
 kiln_status kiln__gpu_function_in(const kiln__gpu_entry **out,
                                   kiln__gpu_function *function,
                                   kiln__gpu_context *context,
                                   kiln_error **error);
-/* Takes all modules off a context that ends. */
+/* Unloads all modules from a context that is being closed. */
 void kiln__gpu_modules_leave(kiln__gpu_context *context);
 
 /* ---- images: gpu_image.c ---- */
 
-/* Copies an artifact's payload for drivers, which are told no size: an ELF
-   image ends where its headers say, a text with a NUL. KILN_ECORRUPT for an
-   image that goes on behind its end. */
+/* Copies an artifact's payload for a driver. Drivers are told no size: an ELF
+   image ends where its headers say, and a text at its NUL. KILN_ECORRUPT: the
+   headers refer to bytes after the image. */
 kiln_status kiln__gpu_image_copy(void **out, size_t *out_size,
                                  const kiln_alloc *alloc,
                                  const kiln_artifact *artifact,
@@ -294,12 +304,12 @@ typedef struct kiln__gpu_queue {
     kiln__gpu_context *context;
     void *stream;
     int is_adopted;
-    void *state;            /* as the host sees it */
-    uint64_t state_address; /* as the device does */
+    void *state;            /* address for the host */
+    uint64_t state_address; /* address for the device */
     kiln__launch_shape shape;
     kiln__device_record record;
-    uint32_t pins; /* under the backend's lock: somebody looks at it */
-    struct kiln__gpu_queue *next; /* of the context's adopted ones */
+    uint32_t pins; /* under the backend's lock: how many callers use it */
+    struct kiln__gpu_queue *next; /* next adopted queue of the context */
 } kiln__gpu_queue;
 
 kiln_status kiln__gpu_queue_new(kiln__gpu_queue **out,
@@ -311,7 +321,7 @@ kiln_status kiln__gpu_queue_launch(kiln__gpu_queue *queue,
                                    kiln_error **error);
 kiln_status kiln__gpu_queue_wait(kiln__gpu_queue *queue, int block,
                                  kiln_exception *exception, kiln_error **error);
-/* KILN_EBUSY while a stream of the context is being captured. */
+/* KILN_EBUSY while any stream of the context is being captured. */
 kiln_status kiln__gpu_check_capture(kiln__gpu_context *context,
                                     kiln_error **error);
 
@@ -320,17 +330,19 @@ kiln_status kiln__gpu_check_capture(kiln__gpu_context *context,
 struct kiln__gpu_backend {
     kiln_context *context;
     const kiln__gpu_vendor *vendor;
-    char *library; /* that the user named, or NULL */
+    char *library; /* path that the user gave, or NULL */
     kiln__mutex lock;
     kiln__fork_guard guard;
-    int is_child; /* of a fork() after the driver was opened */
+    /* This is the child of a fork() that happened after the driver was
+       opened. */
+    int is_child;
     _Atomic(kiln__gpu_driver *) driver;
     kiln__gpu_context *contexts;
     kiln__gpu_module *modules;
     kiln__loaded_kernels kernels;
 };
 
-/* Makes a vendor's backend and its table. */
+/* Makes a vendor's backend, and fills its table of functions. */
 kiln_status kiln__gpu_backend_new(kiln_backend_ops *ops, void **self,
                                   kiln_context *context,
                                   const kiln__gpu_vendor *vendor,

@@ -1,4 +1,4 @@
-/* gpu_backend.c - the tables of the backends cuda and rocm. */
+/* gpu_backend.c - the functions of the backends cuda and rocm. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <string.h>
 
@@ -115,8 +115,8 @@ static kiln_status wait(void *self, void *queue, int32_t block,
     return kiln__gpu_queue_wait(queue, block != 0, exception, error);
 }
 
-/* Without a queue: in the context where the module was loaded at first, and
-   without a state to report to. */
+/* Without a queue, the launch is for the context where the module was loaded
+   first, and has no state to report to. */
 static kiln_status native(void *self, void *queue, void *function,
                           kiln_native_launch *out, kiln_error **error)
 {
@@ -147,7 +147,7 @@ static kiln_status buffer_new(void *self, void *device, uint64_t size,
     (void)self;
     KILN_TRY(kiln__gpu_check(context, error));
     KILN_TRY(kiln__gpu_enter_apart(context, &before, error));
-    /* Drivers refuse to make nothing. */
+    /* Drivers refuse to allocate 0 bytes. */
     result = context->api->memory_allocate(&made, size > 0 ? (size_t)size : 1);
     kiln__gpu_leave(context, &before);
     if (result != 0)
@@ -169,7 +169,7 @@ static void buffer_free(void *self, void *device, void *address)
     kiln__gpu_leave(context, &before);
 }
 
-/* hipMemcpyDefault: the driver knows which address is whose. */
+/* hipMemcpyDefault: the driver finds out which memory an address is in. */
 #define COPY_DEFAULT 4
 
 static kiln_status copy(void *self, void *device, void *to, const void *from,
@@ -200,7 +200,7 @@ static kiln_status copy(void *self, void *device, void *to, const void *from,
 /* ---- the backend ---- */
 
 /* A driver does not work in the child of a fork(). One that was not opened
-   yet may be opened there. */
+   before may be opened in the child. */
 static void after_fork(void *env)
 {
     kiln__gpu_backend *backend = env;
@@ -243,7 +243,7 @@ static const kiln_backend_ops gpu_ops = {
     .native = native,
 };
 
-/* The driver's library that the user named, if any. */
+/* Copies the path of the driver's library, if the user gave one. */
 static kiln_status copy_library(kiln__gpu_backend *backend)
 {
     const char *named = kiln__environment_text(backend->vendor->variable);

@@ -1,15 +1,15 @@
-/* gpu_context.c - native contexts, opened or adopted, and being in them. */
+/* gpu_context.c - opens and adopts native contexts, and makes them current. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <stdio.h>
 
 #include "backends/gpu/gpu.h"
 #include "base/error.h"
 
-/* Of the mode in which a thread is not told off for calls that would end a
-   capture in another mode. */
+/* The capture mode in which a thread may make calls that would end a capture in
+   another mode. */
 #define CAPTURE_RELAXED 2
 
-/* ---- being in one ---- */
+/* ---- making one current ---- */
 
 kiln_status kiln__gpu_enter(kiln__gpu_context *context, kiln__gpu_place *before,
                             kiln_error **error)
@@ -51,7 +51,8 @@ kiln_status kiln__gpu_enter_apart(kiln__gpu_context *context,
     return KILN_OK;
 }
 
-/* What is to be given back is given back, if it can be. */
+/* Tries once more, since what is to be freed should be freed if at all
+   possible. */
 int kiln__gpu_enter_to_free(kiln__gpu_context *context, kiln__gpu_place *before)
 {
     if (kiln__gpu_enter(context, before, NULL) != KILN_OK &&
@@ -61,7 +62,7 @@ int kiln__gpu_enter_to_free(kiln__gpu_context *context, kiln__gpu_place *before)
     return 1;
 }
 
-/* ---- what a device is ---- */
+/* ---- attributes of a device ---- */
 
 static kiln__gpu_result read_attributes(kiln__gpu_context *context)
 {
@@ -140,7 +141,7 @@ static void release(const kiln__gpu_context *context)
         context->backend->vendor->release(context->api, context->device);
 }
 
-/* With the lock held. */
+/* Called with the lock held. */
 static kiln__gpu_context *find(kiln__gpu_backend *backend, const void *native)
 {
     for (kiln__gpu_context *at = backend->contexts; at != NULL; at = at->next)
@@ -149,8 +150,9 @@ static kiln__gpu_context *find(kiln__gpu_backend *backend, const void *native)
     return NULL;
 }
 
-/* Gives the one that is known for the same native context, or publishes
-   `fresh`. One retains, or nobody: never each who opened it. */
+/* Returns the known context for the same native one, or publishes `fresh`.
+   The native context is retained once or not at all, however many have
+   opened it. */
 static kiln__gpu_context *keep(kiln__gpu_backend *backend,
                                kiln__gpu_context *fresh)
 {
@@ -204,7 +206,7 @@ static kiln_status get_driver(const kiln__gpu_driver **out,
     return KILN_OK;
 }
 
-/* Identifies what was opened, and gives it up where that fails. */
+/* Identifies a context that was opened, and closes it if that fails. */
 static kiln_status finish(kiln__gpu_context **out, kiln__gpu_context *fresh,
                           kiln_error **error)
 {

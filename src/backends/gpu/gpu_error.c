@@ -1,4 +1,4 @@
-/* gpu_error.c - what a driver's results mean. */
+/* gpu_error.c - the meaning of a driver's results. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <stdarg.h>
 #include <stdio.h>
@@ -7,9 +7,9 @@
 #include "base/error.h"
 
 /*
- * HIP took over CUDA's numbers, and gives its own names to them. Everything
- * that is not here is KILN_EDEVICE, and may go well the next time. A lasting
- * failure has killed all that the process has on the device.
+ * HIP has the numbers of CUDA under its own names. A result that is not listed
+ * is KILN_EDEVICE and may not occur the next time. A lasting failure has
+ * destroyed everything that the process has on the device.
  */
 static const struct meaning {
     kiln__gpu_result result;
@@ -88,8 +88,8 @@ kiln_status kiln__gpu_result_status(kiln__gpu_result result, int *is_lasting)
     return known != NULL ? known->status : KILN_EDEVICE;
 }
 
-/* That there is no device stays true; a system that is not ready gets ready,
-   and a device that is taken is given back. */
+/* A missing device stays missing. A system that is not ready becomes ready, and
+   a device that is in use is released. */
 int kiln__gpu_result_may_pass(kiln__gpu_result result)
 {
     const struct meaning *known = find(result);

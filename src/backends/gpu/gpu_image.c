@@ -1,4 +1,4 @@
-/* gpu_image.c - payloads as drivers read them: without a size. */
+/* gpu_image.c - copies payloads for drivers, which are told no size. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <elf.h>
 #include <string.h>
@@ -7,9 +7,9 @@
 #include "base/error.h"
 
 /*
- * A driver is given an address alone. It takes the extent of an ELF image
- * from its headers, and that of a text from its NUL. An artifact may come from
- * anywhere, so an image must not speak of bytes that it does not have.
+ * A driver gets only an address. It takes the extent of an ELF image from its
+ * headers, and that of a text from its NUL. An artifact may come from anywhere,
+ * so an image must not refer to bytes that it does not have.
  */
 
 static int is_within(uint64_t offset, uint64_t size, uint64_t end)

@@ -8,14 +8,15 @@
 #include "base/system/dynlib.h"
 
 /*
- * A driver that is missing, too old or without devices is no error: it is
- * remembered with its reason, which those get who ask for a device. Drivers
- * are never closed.
+ * A driver that is missing, too old or without devices is no error. It is
+ * remembered with its reason, which is reported to callers that ask for a
+ * device. Drivers are never closed.
  *
- * What may pass is told, and tried again by the next one who asks: a library
- * that could not be opened for want of descriptors, a driver that could not
- * begin for want of memory. The reason must live, since it is lent: so that
- * failure stands behind the next one that has another reason.
+ * A failure that may pass is reported, too, and the next caller tries again: a
+ * library that could not be opened for want of descriptors, a driver that could
+ * not initialise for want of memory. The reason must stay alive, because it is
+ * lent. So a record of a failure is kept after the next one with another reason
+ * (`earlier`).
  */
 
 static void say(kiln__gpu_driver *driver, const char *what, const char *more)
@@ -23,7 +24,8 @@ static void say(kiln__gpu_driver *driver, const char *what, const char *more)
     (void)snprintf(driver->reason, sizeof driver->reason, "%s%s", what, more);
 }
 
-/* The first of the vendor's names that opens, or the one that was given. */
+/* Opens the first of the vendor's names that can be opened, or the given
+   library. */
 static void *open_library(kiln__gpu_driver *driver, kiln__gpu_backend *backend)
 {
     const char *const named[] = {backend->library, NULL};
@@ -36,7 +38,7 @@ static void *open_library(kiln__gpu_driver *driver, kiln__gpu_backend *backend)
 
         if (kiln__dynlib_open(&library, *at, &error) == KILN_OK)
             break;
-        /* Of several, the reason of the first stays. */
+        /* Of several failures, the reason of the first one is kept. */
         if (driver->reason[0] == '\0')
             say(driver, kiln_error_message(error), "");
         driver->may_pass |= kiln_error_status(error) != KILN_ENOTFOUND;
@@ -64,7 +66,7 @@ static int take_symbols(kiln__gpu_driver *driver, void *library,
                 symbol->name);
             return 0;
         }
-        /* All members are pointers to functions, one behind the other. */
+        /* All members are pointers to functions, without gaps. */
         memcpy(members + (size_t)i * sizeof address, &address, sizeof address);
     }
     return 1;
@@ -134,8 +136,8 @@ const kiln__gpu_driver *kiln__gpu_driver_get(kiln__gpu_backend *backend)
     fresh = open_driver(backend);
     if (fresh == NULL)
         return NULL;
-    /* Another thread may have been as fast: drivers do not mind being opened
-       and begun twice. */
+    /* Another thread may have done the same. Drivers may be opened and
+       initialised twice. */
     while (!is_settled(known, fresh)) {
         fresh->earlier = known;
         if (atomic_compare_exchange_strong_explicit(&backend->driver, &known,

@@ -1,4 +1,4 @@
-/* gpu_module.c - modules and functions, in each context that uses them. */
+/* gpu_module.c - loads modules and functions in each context that uses them. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <string.h>
 
@@ -8,25 +8,25 @@
 #include "tiers/binary/artifact.h"
 
 /*
- * What a launch looks for, a function in its context, lies in a list that only
- * grows while the function lives: read without a lock. A context that closes
- * leaves its entry behind, empty, for the next one.
+ * A launch looks up a function in its context. The list of these entries only
+ * grows while the function lives, so it is read without a lock. A context that
+ * closes empties its entry, and the next context may use it.
  *
- * Drivers are called without the lock. What two threads load at once is kept
- * once.
+ * Drivers are called without the lock. When two threads load the same thing at
+ * once, one result is kept.
  */
 
 #define LOG_SIZE 8192
 
 /* ---- loading ---- */
 
-/* Logs of the driver's compiler: of what went wrong, and of the rest. */
+/* Logs of the driver's compiler: errors, and everything else. */
 typedef struct load_logs {
     char errors[LOG_SIZE];
     char notes[LOG_SIZE];
 } load_logs;
 
-/* Options of cuModuleLoadDataEx and hipModuleLoadDataEx. */
+/* Numbers of options of cuModuleLoadDataEx and hipModuleLoadDataEx. */
 enum { NOTES = 3, NOTES_SIZE = 4, ERRORS = 5, ERRORS_SIZE = 6 };
 
 static kiln__gpu_result load_once(const kiln__gpu_module *module,
@@ -41,7 +41,7 @@ static kiln__gpu_result load_once(const kiln__gpu_module *module,
     return context->api->module_load(handle, module->image, 4, names, values);
 }
 
-/* One line; what compilers say ends in newlines. */
+/* Cuts newlines off the end of a compiler's message. */
 static void trim(char *text)
 {
     size_t size = strlen(text);
@@ -71,7 +71,9 @@ static kiln_status report_load(const kiln__gpu_module *module,
                           logs->errors[0] != '\0' ? ": " : "", logs->errors);
 }
 
-/* Memory that is waiting to be freed may be there when work has ended. */
+/* Loads the module in the context. Memory may be waiting to be freed until work
+   has ended, so if there is too little, all work is awaited and the load
+   repeated. */
 static kiln_status load_in(const kiln__gpu_module *module,
                            kiln__gpu_context *context, void **handle,
                            kiln_error **error)
@@ -107,7 +109,7 @@ static void unload_from(kiln__gpu_context *context, void *handle)
     kiln__gpu_leave(context, &before);
 }
 
-/* With the lock held. */
+/* Called with the lock held. */
 static kiln__gpu_loaded *find_loaded(const kiln__gpu_module *module,
                                      const kiln__gpu_context *context)
 {
@@ -130,7 +132,7 @@ static void *handle_in(kiln__gpu_module *module,
     return handle;
 }
 
-/* Publishes a module that was loaded; gives the one to use. */
+/* Publishes a loaded module; returns the one to use. */
 static void *keep_loaded(kiln__gpu_module *module, kiln__gpu_loaded *fresh)
 {
     kiln__gpu_loaded *found;
@@ -150,7 +152,7 @@ static void *keep_loaded(kiln__gpu_module *module, kiln__gpu_loaded *fresh)
     return found->handle;
 }
 
-/* The module in that context; loads it if need be. */
+/* Finds the module in that context, and loads it if need be. */
 static kiln_status module_in(void **handle, kiln__gpu_module *module,
                              kiln__gpu_context *context, kiln_error **error)
 {
@@ -193,7 +195,8 @@ static void link_module(kiln__gpu_module *module)
     kiln__mutex_unlock(&backend->lock);
 }
 
-/* Also takes the list of where it is loaded. */
+/* Removes the module from the backend's list, and returns the list of its
+   contexts. */
 static kiln__gpu_loaded *unlink_module(kiln__gpu_module *module)
 {
     kiln__gpu_backend *backend = module->backend;
@@ -313,7 +316,7 @@ static kiln__gpu_entry *find_entry(kiln__gpu_function *function,
     return at;
 }
 
-/* With the lock held: fills an empty entry, or appends `*spare`. */
+/* Called with the lock held. Fills an empty entry, or appends `*spare`. */
 static kiln__gpu_entry *keep_entry(kiln__gpu_function *function,
                                    kiln__gpu_context *context,
                                    const kiln__gpu_entry *values,
@@ -338,7 +341,8 @@ static kiln__gpu_entry *keep_entry(kiln__gpu_function *function,
     return at;
 }
 
-/* As many threads in a group as its registers allow. */
+/* Looks the function up in the module, with the most items of a group that its
+   registers allow. */
 static kiln_status look_up(kiln__gpu_entry *out, kiln__gpu_context *context,
                            void *module, const char *name, kiln_error **error)
 {
@@ -359,7 +363,7 @@ static kiln_status look_up(kiln__gpu_entry *out, kiln__gpu_context *context,
         status = kiln__gpu_fail(context, result, error,
                                 "finding function %.128s", name);
     out->threads = context->limits.items;
-    /* Attribute 0: the most threads of a group. */
+    /* Attribute 0 is the most threads of a group. */
     if (status == KILN_OK && api->function_attribute != NULL &&
         api->function_attribute(&threads, 0, out->handle) == 0 && threads > 0 &&
         (uint32_t)threads < out->threads)
@@ -393,8 +397,8 @@ kiln_status kiln__gpu_function_in(const kiln__gpu_entry **out,
     return KILN_OK;
 }
 
-/* Where the module was loaded at last: while its function is being made, that
-   is where it was loaded at first, for nobody else has it yet. */
+/* Returns the context where the module was loaded last. While its function is
+   being made, that is the only one: no other thread has the module yet. */
 static kiln__gpu_context *home_of(kiln__gpu_module *module)
 {
     kiln__gpu_context *context;
@@ -463,7 +467,8 @@ static void empty_entries(const kiln__gpu_module *module,
     }
 }
 
-/* With the lock held: what is loaded in the context, off its module. */
+/* Called with the lock held. Removes from the module what is loaded in the
+   context, and returns it. */
 static kiln__gpu_loaded *take_loaded(kiln__gpu_module *module,
                                      const kiln__gpu_context *context)
 {

@@ -1,4 +1,4 @@
-/* gpu_queue.c - streams, launches, waits, and what kernels left behind. */
+/* gpu_queue.c - streams, launches, waits, and reading what kernels left. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "backends/gpu/gpu.h"
 
@@ -8,11 +8,11 @@
 #include "context/log.h"
 
 /*
- * A launch of a known kernel in a known shape is a look at the function's
- * first context, the hidden arguments written behind the packed block, and the
- * driver's call over that block: nothing is copied, locked or allocated.
+ * To launch a known kernel in a known shape takes three steps: look at the
+ * function's first context, write the hidden arguments after the packed block,
+ * call the driver with that block. Nothing is copied, locked or allocated.
  *
- * The state lies in memory of the host that the device sees, so that it can be
+ * The state is in memory of the host that the device sees, so that it can be
  * read while kernels run and after the device was lost.
  */
 
@@ -21,8 +21,9 @@
 
 /* ---- captures ---- */
 
-/* A stream under capture must be asked nothing else. That the legacy stream
-   may not be asked says that another one is being captured. */
+/* True when the stream is being captured; then nothing else may be asked about
+   it. If even this may not be asked of the legacy stream, another stream is
+   being captured. */
 static int is_capturing(const kiln__gpu_context *context, void *stream)
 {
     int status = 0;
@@ -42,8 +43,8 @@ static kiln_status busy(const kiln__gpu_context *context, const char *what,
                            context->backend->vendor->name, what);
 }
 
-/* The adopted queue behind `last`, or the first one; it stays until it is
-   given back. */
+/* Returns the adopted queue after `last`, or the first one, and pins it: it
+   stays until it is unpinned. Unpins `last`. */
 static kiln__gpu_queue *pin_next(kiln__gpu_context *context,
                                  kiln__gpu_queue *last)
 {
@@ -118,7 +119,7 @@ static void unlink_adopted(kiln__gpu_queue *queue)
 
 /* ---- making ---- */
 
-/* Takes back what was made; nothing can be done about a driver's refusal. */
+/* Frees what was made. Nothing can be done if the driver refuses. */
 static void end_native(const kiln__gpu_queue *queue)
 {
     const kiln__gpu_api *api = queue->context->api;
@@ -219,11 +220,12 @@ static kiln__gpu_result call_driver(const kiln__gpu_queue *queue,
 {
     const kiln__gpu_api *api = queue->context->api;
     const kiln__launch_shape *shape = &queue->shape;
-    /* CU_LAUNCH_PARAM_BUFFER_POINTER, ..._SIZE and ..._END, and HIP's. */
+    /* CU_LAUNCH_PARAM_BUFFER_POINTER, ..._SIZE and ..._END, and those of
+       HIP. */
     void *extra[] = {(void *)(uintptr_t)1, arguments, (void *)(uintptr_t)2,
                      &size, queue->context->backend->vendor->launch_end};
     void **const block = size > 0 ? extra : NULL;
-    /* At most what the device takes. */
+    /* The shape was checked: each number is within the device's limits. */
     const uint32_t groups[3] = {(uint32_t)shape->groups[0],
                                 (uint32_t)shape->groups[1],
                                 (uint32_t)shape->groups[2]};
@@ -277,8 +279,8 @@ static kiln_status lend(kiln_status status, const kiln__gpu_queue *queue,
     return status;
 }
 
-/* Nothing runs any more: reads all that is left. What was printed before a
-   device was lost is often what tells why. */
+/* Reads everything that is left, when nothing runs any more. What was printed
+   before a device was lost often tells why. */
 static kiln_status settle(kiln__gpu_queue *queue, kiln_exception *exception)
 {
     return lend(kiln__device_state_take(queue->state,
@@ -301,7 +303,8 @@ static kiln__gpu_result ask(const kiln__gpu_queue *queue, int block)
     return result;
 }
 
-/* The driver's answer, unless a capture would be ended by asking. */
+/* Asks the driver whether the stream is done, unless asking would end a
+   capture. */
 static kiln_status wait_native(kiln__gpu_queue *queue, int block,
                                kiln__gpu_result *result, kiln_error **error)
 {
