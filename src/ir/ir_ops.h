@@ -193,7 +193,6 @@
     X(GROUP_ADD, "group_add", 1) \
     X(GROUP_MIN, "group_min", 1) \
     X(GROUP_MAX, "group_max", 1) \
-/* From the item of that local id in dimension 0. */
-X(GROUP_BROADCAST, "group_broadcast", 2)
+    X(GROUP_BROADCAST, "group_broadcast", 2) /* from local id in dim 0 */
 
 #endif /* KILN_IR_OPS_H */
