@@ -11,15 +11,16 @@
 #include "context/context.h"
 
 /*
- * The only place that knows where the code generator is. The library brings
- * LLVM along and is never closed, so whatever one context opened serves the
- * others: the loader gives the same library for the same path. Opening runs
- * under one lock of the process, since loading LLVM twice at a time helps
- * nobody and the exchange may set something up.
+ * The only file that knows where the code generator is. The library loads LLVM
+ * and is never closed, so what one context has opened serves the others: the
+ * loader returns the same library for the same path. Opening runs under one
+ * lock of the process, because loading LLVM twice at once is useless and the
+ * exchange may initialise something.
  *
- * What a context found, it keeps. A failure it does not: descriptors or memory
- * may be short for a moment, and the library may be installed later. Looking
- * for one that is missing takes some microseconds, and only who misses does so.
+ * A context keeps the table that it found. It does not keep a failure:
+ * descriptors or memory may be short for a moment, and the library may be
+ * installed later. A search for a missing library takes some microseconds, and
+ * happens at misses only.
  */
 
 #ifndef KILN_BUILD_ID
@@ -57,8 +58,8 @@ void kiln__codegen_library_free(kiln_context *context)
 
 /* ---- finding the library ---- */
 
-/* Beside libkiln, else where the loader looks. The reason that is told is that
-   of the first place: the likelier one. */
+/* Searches beside libkiln, then where the loader looks. The error is that of
+   the first place, because the library is more likely to be there. */
 static kiln_status open_default(void **out, kiln_error **error)
 {
     char path[PATH_MAX + sizeof "/" LIBRARY];
@@ -183,7 +184,7 @@ kiln_status kiln__codegen_library_open(kiln_context *context,
         status = open_table(&door->table, context, error);
     kiln__mutex_unlock(&door_lock);
     if (status == KILN_OK)
-        *out = door->table; /* which does not change any more */
+        *out = door->table; /* it does not change any more */
     return status;
 }
 

@@ -1,4 +1,5 @@
-/* codegen_place.c - where code is generated: on this thread, or elsewhere. */
+/* codegen_place.c - decides where code is generated: in this process or
+   another. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "codegen_client/codegen_place.h"
 
@@ -11,15 +12,15 @@
 #include "context/log.h"
 
 /*
- * LLVM is made for IR that a front end has checked. Of Kiln's own that is so,
- * and its code is generated on threads of this process. IR of somebody else may
- * bring LLVM down, so a worker process takes it, where its program is there.
- * Whether it is turns out at the first such build, and is not asked again.
+ * LLVM expects IR that a frontend has checked. Kiln's own IR is checked, and
+ * its code is generated on threads of this process. Foreign IR may crash LLVM,
+ * so it goes to a worker process, if the program for that exists. The first
+ * such build finds that out, and later builds do not ask again.
  *
- * What may pass says nothing about that. For want of descriptors, processes or
- * memory the build fails, and may be asked for again. A program that starts and
- * ends by itself, for a reason that nobody tells, is passed over for this
- * build; one that does so three times in a row is none.
+ * Temporary failures do not decide it. For want of descriptors, processes or
+ * memory the build fails, and may be tried again. If the program starts and
+ * ends by itself for an unknown reason, it is not used for this build; after
+ * three times in a row it counts as missing.
  */
 
 #define STARTS_MAX 3
@@ -122,7 +123,7 @@ static void note_missing(kiln_context *context, const kiln_error *error)
                   kiln_error_message(error));
 }
 
-/* Has it been tried often enough to be none? */
+/* True if the program counts as missing now. */
 static int is_hopeless(kiln_context *context, kiln_status status)
 {
     return status == KILN_ECODEGEN || status == KILN_EMISMATCH ||
@@ -130,7 +131,7 @@ static int is_hopeless(kiln_context *context, kiln_status status)
                STARTS_MAX;
 }
 
-/* KILN_OK and `there`; or a failure that may pass. */
+/* KILN_OK and `there`; or a temporary failure. */
 static kiln_status find_worker(int *there, kiln_context *context,
                                kiln_error **error)
 {
@@ -148,7 +149,8 @@ static kiln_status find_worker(int *there, kiln_context *context,
         *there = 1;
         return KILN_OK;
     }
-    /* Who bounds its memory does not want it to be done without a bound. */
+    /* If the host bounds the worker's memory, code must not be generated
+       without that bound. */
     if (status == KILN_EMISMATCH ||
         (context->codegen_memory == 0 &&
          (status == KILN_ECODEGEN || (status == KILN_EIO && is_started)))) {
@@ -162,7 +164,7 @@ static kiln_status find_worker(int *there, kiln_context *context,
     return status;
 }
 
-/* A code generator that the host has linked is the one it wants. */
+/* A code generator that the host has linked is always used in this process. */
 static kiln_status choose(int *in_process, kiln_context *context,
                           int is_foreign, kiln_error **error)
 {

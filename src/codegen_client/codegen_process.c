@@ -1,4 +1,5 @@
-/* codegen_process.c - a request goes to a helper, and what may become of it. */
+/* codegen_process.c - sends a request to a worker process and takes the
+   result. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "codegen_client/codegen_process.h"
 
@@ -19,17 +20,17 @@
 #include "stores/stores.h"
 
 /*
- * What a helper answers comes in messages, which become the request's
- * callbacks on this thread. A helper that answered in full is kept; any other
- * one is ended, so that the next request begins with one that is whole. So is
- * one whose LLVM ran out of memory.
+ * A worker process answers in messages, which become calls of the request's
+ * callbacks on this thread. A process that has answered completely is kept. Any
+ * other one is ended, so that the next request gets a process in a defined
+ * state; so is one whose LLVM ran out of memory.
  *
- * Where LLVM is at fault, the request is kept as a file, and the message of
- * the failure says where: a worker program runs it again.
+ * If LLVM is at fault, the request is kept as a file, and the message of the
+ * failure names it: the worker program can run it again.
  *
- * A crash is told as KILN_ECODEGEN: the same input will crash again, and is
- * not tried before the program changes. An end that came from outside, and
- * what took too long, may go well another time.
+ * A crash is reported as KILN_ECODEGEN: the same input would crash again, and
+ * is not tried until the program changes. If the process was ended from
+ * outside, or took too long, the same request may succeed another time.
  */
 
 #ifndef KILN_BUILD_ID
@@ -49,7 +50,7 @@ static kiln__watch watch_until(const kiln_context *context)
 
 /* ---- endings ---- */
 
-/* A message under way, in one line. */
+/* A message under construction, in one line. */
 typedef struct line {
     char text[1024 + PATH_MAX];
     size_t size;
@@ -69,7 +70,7 @@ __attribute__((format(printf, 2, 3))) static void say(line *l,
         l->size += (size_t)size < room ? (size_t)size : room - 1;
 }
 
-/* The first line that it printed, if there is one. */
+/* Adds the first line that the process printed, if there is one. */
 static void say_words(line *l, const char *words)
 {
     const char *begin = words + strspn(words, " \t\r\n");
@@ -79,7 +80,7 @@ static void say_words(line *l, const char *words)
         say(l, ": %.*s", size > 512 ? 512 : (int)size, begin);
 }
 
-/* Signals that a program gets by its own doing. */
+/* Signals that a program causes by itself. */
 static int is_crash(int number)
 {
     static const int crashes[] = {SIGSEGV, SIGABRT, SIGBUS, SIGILL,
@@ -119,7 +120,7 @@ static kiln_status say_own_end(line *l,
                : KILN_EIO;
 }
 
-/* Says what was wrong, and returns the status of that. */
+/* Describes what went wrong, and returns the status for it. */
 static kiln_status say_ending(line *l, const kiln_context *context,
                               kiln__transfer transfer,
                               const kiln__worker_process_ending *ending)
@@ -145,7 +146,7 @@ static kiln_status say_ending(line *l, const kiln_context *context,
     return say_own_end(l, ending);
 }
 
-/* Only whose stream has ended may be about to end by itself. */
+/* Only a process whose stream has ended may be ending by itself. */
 static void end_helper(kiln__worker_process *helper, kiln__transfer transfer,
                        kiln__worker_process_ending *ending)
 {
@@ -236,7 +237,7 @@ static kiln_status take_answer(kiln_context *context,
     return status;
 }
 
-/* Ends the helper if they do not come to terms. */
+/* Ends the process if the two sides do not fit together. */
 static kiln_status greet(kiln__worker_process *helper, const kiln__watch *watch,
                          kiln_error **error)
 {
@@ -266,7 +267,8 @@ static kiln_status greet(kiln__worker_process *helper, const kiln__watch *watch,
     }
     end_helper(helper, transfer, &ending);
     status = say_ending(&l, context, transfer, &ending);
-    /* It has seen no request yet: its end is no job's fault. */
+    /* The process has seen no request yet, so its end is not a fault of the
+       job. */
     return kiln__error_set(error, status == KILN_ECODEGEN ? KILN_EIO : status,
                            "%s", l.text);
 }
@@ -329,13 +331,13 @@ typedef struct call {
     kiln__encoder sent; /* the request as bytes */
     kiln__watch watch;
     kiln__worker_process *helper;
-    kiln__arena arena; /* of one message */
+    kiln__arena arena; /* holds one message */
     kiln_status status;
-    int is_over;  /* finish() or fail() was called */
-    int is_spent; /* the helper has served its last */
+    int is_over;  /* whether finish() or fail() was called */
+    int is_spent; /* whether the process must not get another request */
 } call;
 
-/* Keeps the request, says so, and fails. */
+/* Keeps the request as a file, adds that to the message, and fails. */
 static void fail_and_keep(call *c, kiln_status status, line *l)
 {
     char path[PATH_MAX];
@@ -363,7 +365,7 @@ static kiln__transfer take_result(call *c, const kiln__message *message)
     return KILN__TRANSFER_DONE;
 }
 
-/* What it is called is part of a file's name: letters and a dot. */
+/* Checks the suffix, which becomes part of a file's name: a dot and letters. */
 static int is_suffix(const char *text)
 {
     return *text == '.' &&
@@ -385,7 +387,7 @@ static kiln__transfer take_kept(call *c, const kiln__message *message)
     return KILN__TRANSFER_DONE;
 }
 
-/* A failure of the job's, or of LLVM's. */
+/* Handles a failure of the job or of LLVM. */
 static kiln__transfer take_failure(call *c, int kind,
                                    const kiln__wire_note *note)
 {
@@ -457,7 +459,7 @@ static kiln__transfer take_message(call *c, const kiln__message *message)
                              : KILN__TRANSFER_NONSENSE;
 }
 
-/* Until the answer is whole. */
+/* Talks to the process until the answer is complete. */
 static kiln__transfer converse(call *c)
 {
     kiln__transfer transfer = kiln__worker_process_send(

@@ -1,4 +1,4 @@
-/* codegen_stream.c - messages to and from a helper, with a deadline. */
+/* codegen_stream.c - messages to and from a worker process, with a deadline. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <errno.h>
 #include <poll.h>
@@ -10,15 +10,15 @@
 #include "context/log.h"
 
 /*
- * Nothing here blocks but poll(), and that never beyond the deadline. Whoever
- * gives a job up is noticed at the next look, a hundredth of a second later at
- * most: no thread has to be woken, and beside a compile it costs nothing.
+ * Only poll() blocks here, and never beyond the deadline. Cancellation is
+ * checked every hundredth of a second: no thread has to be woken, and compared
+ * with a compile it costs nothing.
  */
 
 #define LOOK_NS ((uint64_t)10000000)
 #define MS ((uint64_t)1000000)
 
-/* In milliseconds, for poll(); -1: for ever. */
+/* How long poll() may wait, in milliseconds; -1: without limit. */
 static int patience(const kiln__watch *watch, uint64_t now)
 {
     uint64_t left = UINT64_MAX;
@@ -51,13 +51,13 @@ static kiln__transfer wait_for(const kiln__worker_process *helper, short events,
             return KILN__TRANSFER_DONE;
         if (ready < 0 && errno != EINTR)
             return KILN__TRANSFER_ENDED;
-        /* What is there already is never too late. */
+        /* data that has arrived is never too late */
         if (ready == 0 && now >= watch->deadline_ns)
             return KILN__TRANSFER_LATE;
     }
 }
 
-/* What to do after a call that moved nothing. */
+/* Decides what to do after a call that transferred nothing. */
 static kiln__transfer after(const kiln__worker_process *helper, short events,
                             const kiln__watch *watch)
 {

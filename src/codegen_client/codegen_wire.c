@@ -1,4 +1,4 @@
-/* codegen_wire.c - requests and results as bytes, and back. */
+/* codegen_wire.c - encodes and decodes requests and results. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "codegen_client/codegen_wire.h"
 
@@ -8,17 +8,18 @@
 #include "base/error.h"
 
 /*
- * Each put_ has a get_ below it that reads the same fields in the same order.
- * Reading goes on after a fault, with zeros and empty texts, and is judged at
- * the end; so nothing here may follow a count or an index that was not checked.
+ * Each put_ function is followed by a get_ function that reads the same fields
+ * in the same order. Reading goes on after a fault, with zeros and empty texts,
+ * and is judged at the end; so nothing here may use a count or an index that
+ * was not checked.
  */
 
-#define FIELD_SIZE ((size_t)9) /* the least that a field takes */
+#define FIELD_SIZE ((size_t)9) /* the least bytes of a field */
 #define NUMBER_SIZE (FIELD_SIZE + 8)
 
-/* Whoever adds a member to one of these adds it here, and to the numbers; the
-   settings' own numbers go over by their map. What was begun stays in its
-   process. */
+/* A new member of one of these structs must be added to this file and to these
+   numbers; the numbers among the settings are covered by their map. `begun` of
+   a request is not sent: the tool belongs to its own process. */
 _Static_assert(offsetof(kiln__codegen_settings, opt_level) ==
                    5 * sizeof(void *) + 3 * sizeof(uint32_t),
                "settings");
@@ -80,7 +81,7 @@ static kiln_status end(const reading *r)
     return kiln__reader_is_done(&r->reader) ? KILN_OK : KILN_ECORRUPT;
 }
 
-/* A text that may be NULL. */
+/* Reads a text that may be NULL. */
 static const char *get_text_or_none(reading *r)
 {
     const kiln__span_of_bytes span = kiln__read_text(&r->reader);
@@ -103,7 +104,7 @@ static const char *get_text(reading *r)
     return "";
 }
 
-/* Where NULL and no bytes mean different things, a number says which. */
+/* A number tells NULL from an empty list of bytes. */
 static void put_bytes(kiln__encoder *out, const void *bytes, size_t size)
 {
     kiln__encode_u64(out, bytes != NULL);
@@ -140,7 +141,8 @@ static int32_t get_i32(reading *r)
     return 0;
 }
 
-/* An array for so many things as are there, each of `least` bytes at least. */
+/* Allocates an array for as many things as the message has, each of at least
+   `least` bytes. */
 static void *get_array(reading *r, size_t *count, size_t least, size_t size)
 {
     void *array;
@@ -223,7 +225,7 @@ kiln_status kiln__wire_get_note(kiln__wire_note *out, kiln__arena *arena,
 
 /* ---- requests ---- */
 
-/* The first field of each: a kept request says what it is. */
+/* The first field of each request, so that a kept file says what it is. */
 #define REQUEST_NAME "Kiln codegen request"
 
 static void put_settings(kiln__encoder *out,
@@ -264,7 +266,7 @@ static const kiln__codegen_settings *get_settings(reading *r)
     return out;
 }
 
-/* A place is one number. */
+/* A source place is encoded as one number. */
 static void put_places(kiln__encoder *out, const kiln__codegen_function *f)
 {
     kiln__encode_text(out, f->file);
@@ -287,7 +289,7 @@ static void get_places(reading *r, kiln__codegen_function *f)
         places[i].column = (uint32_t)place;
     }
     f->places = places;
-    /* The definition has one. */
+    /* The definition always has a place. */
     r->reader.failed |= f->file && f->place_count == 0;
 }
 
@@ -431,8 +433,8 @@ static void get_sites(reading *r, kiln__codegen_request *out)
     out->sites = sites;
 }
 
-/* The module comes last: the NUL behind the message is behind it, too, which
-   texts need. */
+/* The module comes last, so that the NUL after the message is also after the
+   module; texts need it. */
 void kiln__wire_put_request(kiln__encoder *out,
                             const kiln__codegen_request *request)
 {
@@ -450,7 +452,7 @@ void kiln__wire_put_request(kiln__encoder *out,
     put_bytes(out, request->module, request->module_size);
 }
 
-/* What generate() takes for granted of each form. */
+/* Checks what generate() assumes about each form. */
 static void check_form(reading *r, const kiln__codegen_request *request)
 {
     const int is_closure = request->form == KILN__EMIT_CLOSURE;
@@ -582,7 +584,7 @@ kiln_status kiln__wire_get_result(kiln__codegen_result *out, kiln__arena *arena,
     return end(&r);
 }
 
-/* ---- what a tool failed on ---- */
+/* ---- inputs that a tool failed on ---- */
 
 void kiln__wire_put_kept(kiln__encoder *out, const kiln__wire_kept *kept)
 {

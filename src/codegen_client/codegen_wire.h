@@ -1,5 +1,4 @@
-/* codegen_wire.h - what libkiln and a codegen worker process tell each other.
- */
+/* codegen_wire.h - the messages between libkiln and a worker process. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #ifndef KILN_CODEGEN_WIRE_H
 #define KILN_CODEGEN_WIRE_H
@@ -21,19 +20,18 @@
  *                              <-    FINISH, FAIL or FATAL
  *     REQUEST ...
  *
- * After FATAL the worker ends; whenever the stream ends, so does the work. A
- * message is a head of KILN__WIRE_HEAD_SIZE bytes and then fields as encoder.c
- * encodes them. Builds are compared in the first exchange, but nothing that is
- * read is believed for that: lengths, counts, texts and indices are checked
- * here, on both sides.
+ * After FATAL the worker process ends; it also ends whenever the stream does. A
+ * message is a head of KILN__WIRE_HEAD_SIZE bytes, followed by fields in the
+ * encoding of encoder.c. Builds are compared in the first exchange.
+ * Nevertheless both sides check all lengths, counts, texts and indices here.
  *
- * What is decoded lies in the arena and in the message, whose bytes must be
+ * Decoded values point into the arena and into the message, whose bytes must be
  * followed by a NUL that is not counted.
  */
 #define KILN__WIRE_HEAD_SIZE ((size_t)16)
 #define KILN__WIRE_LARGEST ((size_t)1 << 31) /* of a message, in bytes */
-/* With what a worker ends whose stream fails or has ended: says nothing of the
-   request. */
+/* Exit status of a worker whose stream failed or ended; it says nothing about
+   the request. */
 #define KILN__WIRE_LOST 74
 
 enum {
@@ -55,11 +53,13 @@ typedef struct kiln__wire_hello {
     uint64_t abi; /* KILN__CODEGEN_ABI */
     const char *build_id;
     const char *library; /* path of libkiln-codegen */
-    uint64_t is_given;   /* the path was; else the loader may look, too */
+    uint64_t is_given;   /* whether the path was given; if not, the loader may
+                            search as well */
     uint64_t memory;     /* of the worker, in bytes; 0: no bound */
 } kiln__wire_hello;
 
-/* Builds of what the worker opened; "" where there is none of its own. */
+/* Builds of what the worker opened; "" for what it has not opened
+   separately. */
 typedef struct kiln__wire_ready {
     uint64_t abi;
     const char *build_id;
@@ -68,15 +68,15 @@ typedef struct kiln__wire_ready {
     const char *llvm_path;
 } kiln__wire_ready;
 
-/* REFUSED, FAIL: status and message. FATAL: message. STAGE, WAS_READ: which,
-   and nanoseconds. LOG: level and line. */
+/* REFUSED, FAIL: status and message. FATAL: message. STAGE, WAS_READ: index and
+   nanoseconds. LOG: level and line. */
 typedef struct kiln__wire_note {
     int64_t number;
     uint64_t value;
     const char *text;
 } kiln__wire_note;
 
-/* KEEP: what a tool failed on. The suffix is ".ptx", or the like. */
+/* KEEP: an input on which a tool failed. The suffix is ".ptx" or the like. */
 typedef struct kiln__wire_kept {
     const char *suffix;
     const void *bytes;
@@ -85,11 +85,11 @@ typedef struct kiln__wire_kept {
 
 void kiln__wire_put_head(unsigned char head[KILN__WIRE_HEAD_SIZE], int kind,
                          size_t size);
-/* The kind, and how many bytes follow; 0: these are no head. */
+/* Returns the kind, and how many bytes follow; 0: the bytes are no head. */
 int kiln__wire_get_head(const unsigned char head[KILN__WIRE_HEAD_SIZE],
                         size_t *size);
 
-/* Failures to allocate stay in the encoder. */
+/* A failed allocation is noted in the encoder. */
 void kiln__wire_put_hello(kiln__encoder *out, const kiln__wire_hello *hello);
 void kiln__wire_put_ready(kiln__encoder *out, const kiln__wire_ready *ready);
 void kiln__wire_put_note(kiln__encoder *out, const kiln__wire_note *note);
@@ -99,8 +99,8 @@ void kiln__wire_put_result(kiln__encoder *out,
                            const kiln__codegen_result *result);
 void kiln__wire_put_kept(kiln__encoder *out, const kiln__wire_kept *kept);
 
-/* KILN_ECORRUPT or KILN_ENOMEM. Texts are never NULL but where the request's
-   may be; callbacks of a request are left NULL. */
+/* KILN_ECORRUPT or KILN_ENOMEM. Texts are not NULL, except where the request's
+   may be. The callbacks of a request are left NULL. */
 kiln_status kiln__wire_get_hello(kiln__wire_hello *out, kiln__arena *arena,
                                  const void *bytes, size_t size);
 kiln_status kiln__wire_get_ready(kiln__wire_ready *out, kiln__arena *arena,

@@ -1,4 +1,4 @@
-/* codegen_worker.c - starting, keeping and ending the processes. */
+/* codegen_worker.c - starts, keeps and ends worker processes. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "codegen_client/codegen_worker.h"
 
@@ -20,19 +20,21 @@
 #include "base/system/thread.h"
 
 /*
- * Helpers are in one list, idle or not, so that a child of fork() can close
- * what it inherits of them: the parent's helpers would not notice their
- * parent's end otherwise. A helper gets into the list under the lock under
- * which its descriptors are made, and fork() waits for that lock.
+ * All worker processes are in one list, idle or not, so that a child of fork()
+ * can close the descriptors that it inherits: otherwise the parent's worker
+ * processes would not notice the parent's end. A process is added to the list
+ * under the same lock under which its descriptors are made, and fork() waits
+ * for that lock.
  *
  * A host may have closed its standard descriptors, or put others in their
- * place, and prints to them. So ours are never among the first ten.
+ * place, and prints to them. So Kiln's descriptors are never among the first
+ * ten.
  */
 
 #define PROGRAM "../libexec/kiln/kiln-codegen-worker"
 #define FIRST_DESCRIPTOR 10
-#define STREAM_DESCRIPTOR 3 /* in the helper */
-#define OWN_END_MS 1000     /* that a helper takes to end, once it does */
+#define STREAM_DESCRIPTOR 3 /* in the worker process */
+#define OWN_END_MS 1000     /* time for a process to end by itself */
 
 struct kiln__worker_processes {
     kiln_context *context;
@@ -43,7 +45,8 @@ struct kiln__worker_processes {
     kiln__fork_guard guard;
 };
 
-static _Thread_local kiln__worker_process *current; /* that this thread uses */
+static _Thread_local kiln__worker_process *current; /* the process that this
+                                                       thread uses */
 
 /* ---- the pool ---- */
 
@@ -60,8 +63,8 @@ static void helper_free(kiln__worker_process *helper)
     kiln__deallocate(&helper->context->alloc, helper, sizeof *helper);
 }
 
-/* The parent's helpers are none of the child's. One that is in use by the
-   thread that forked is let go of when that thread finds its stream closed. */
+/* The child has none of the parent's worker processes. If the forking thread
+   was using one, it lets go of it when it finds the stream closed. */
 static void after_fork(void *env)
 {
     struct kiln__worker_processes *helpers = env;
@@ -138,12 +141,12 @@ static int is_alive(const kiln__worker_process *helper)
 {
     struct pollfd end = {.fd = helper->stream.number, .events = POLLIN};
 
-    /* An idle helper has nothing to say: whatever comes is its end. */
+    /* An idle process sends nothing: any event is its end. */
     return kiln__kept_is_ours(&helper->stream) &&
            kiln__kept_is_ours(&helper->words) && poll(&end, 1, 0) == 0;
 }
 
-/* With the lock. */
+/* With the lock held. */
 static kiln__worker_process *find_idle(struct kiln__worker_processes *helpers)
 {
     kiln__worker_process *found = helpers->list;
@@ -174,7 +177,7 @@ kiln__worker_process *kiln__worker_process_idle(kiln_context *context)
     return found;
 }
 
-/* What it printed with success is nobody's. */
+/* Reads and drops what it printed, because the job succeeded. */
 static void drain(const kiln__worker_process *helper)
 {
     char unread[4096];
@@ -200,13 +203,13 @@ void kiln__worker_process_give_back(kiln__worker_process *helper)
 
 /* ---- starting ---- */
 
-/* Ours, then theirs. */
+/* This side's descriptor, then the other side's. */
 typedef struct ends {
     int stream[2];
     int words[2];
 } ends;
 
-/* Moves a descriptor out of the way of the standard ones. */
+/* Moves a descriptor away from the standard ones. */
 static int lift(int *descriptor)
 {
     return kiln__descriptor_lift(descriptor, FIRST_DESCRIPTOR);
@@ -230,7 +233,7 @@ static int lift_pair(int pair[2])
     return lifted;
 }
 
-/* 0, or errno. */
+/* Returns 0 or an errno. */
 static int open_ends(ends *e)
 {
     int reason;
@@ -245,7 +248,7 @@ static int open_ends(ends *e)
     return reason;
 }
 
-/* With the lock: 0, or errno. */
+/* With the lock held. Returns 0 or an errno. */
 static int start(kiln__worker_process *helper, const char *program)
 {
     char *const arguments[] = {(char *)(uintptr_t)program,
@@ -343,7 +346,8 @@ static void tell(kiln__worker_process_ending *ending, const siginfo_t *info)
         ending->signal = info->si_status;
 }
 
-/* With what it started, a linker say, also when it has ended by itself. */
+/* Ends the process with all processes that it started, such as a linker, even
+   if it has ended by itself. */
 static void end_process(const kiln__worker_process *helper,
                         kiln__worker_process_ending *ending)
 {
@@ -385,7 +389,7 @@ void kiln__worker_process_end(kiln__worker_process *helper,
     helper_free(helper);
 }
 
-/* ---- what helpers tell of themselves ---- */
+/* ---- builds that worker processes report ---- */
 
 void kiln__worker_processes_note_tools(kiln_context *context,
                                        const kiln__builds_loaded *tools)

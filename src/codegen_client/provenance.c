@@ -1,4 +1,4 @@
-/* provenance.c - who made an entry, and is that what is here today? */
+/* provenance.c - which tools made an entry, and are they the installed ones? */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "codegen_client/provenance.h"
 
@@ -13,14 +13,15 @@
 
 #define ID KILN__BUILD_ID_TEXT_SIZE
 
-/* libLLVM's id is looked up for entries that have one. */
+/* How much was looked up: libLLVM's id only when an entry has one. */
 enum { NOTHING, SOME, ALL };
 
 struct kiln__toolchain {
     kiln__mutex lock;
     kiln__fork_guard guard;
-    int is_opened; /* `here` is what is loaded */
-    int looked_up; /* else what files say, so far: SOME of it, or ALL */
+    int is_opened; /* whether `here` describes what is loaded */
+    int looked_up; /* if not: how much of `here` was read from files, SOME or
+                      ALL */
     kiln__build_ids here;
     char text[2 * ID + 32];
 };
@@ -54,7 +55,7 @@ void kiln__toolchain_free(kiln_context *context)
     context->toolchain = NULL;
 }
 
-/* Where libLLVM is, the code generator's last use has left a note about. */
+/* Finds libLLVM through a note that the last use of the code generator left. */
 static kiln_status look_up_llvm(kiln_context *context, kiln__build_ids *here)
 {
     kiln__tool_note *note = kiln__allocate(&context->alloc, sizeof *note);
@@ -74,7 +75,7 @@ static kiln_status look_up_llvm(kiln_context *context, kiln__build_ids *here)
     return status;
 }
 
-/* ---- what is here ---- */
+/* ---- the installed builds ---- */
 
 static kiln_status look_up_codegen(kiln_context *context, kiln__build_ids *here)
 {
@@ -99,8 +100,9 @@ static void write_text(struct kiln__toolchain *toolchain)
              here->llvm[0] ? " llvm=" : "", here->llvm);
 }
 
-/* With the lock; true when what is loaded was looked at for the first time. In
-   a worker process it is loaded there, which tells what it is. */
+/* With the lock held. True when the loaded libraries were examined for the
+   first time. Those of a worker process are loaded there, and it reports
+   them. */
 static int note_loaded(kiln__builds_loaded *out, kiln_context *context)
 {
     struct kiln__toolchain *toolchain = context->toolchain;
@@ -119,7 +121,7 @@ static int note_loaded(kiln__builds_loaded *out, kiln_context *context)
     return out->llvm_path[0] != '\0';
 }
 
-/* Unless another file has its path by now. */
+/* Leaves no note if another file has its path by now. */
 static void leave_llvm_note(kiln_context *context,
                             const kiln__builds_loaded *here)
 {
@@ -146,13 +148,13 @@ const char *kiln__toolchain_text(kiln_context *context)
     return toolchain->text;
 }
 
-/* Else it is looked up again. */
+/* Otherwise it is looked up again. */
 static int is_settled(kiln_status status)
 {
     return status == KILN_OK || status == KILN_ENOTFOUND;
 }
 
-/* Stores are asked without the lock; two threads find the same. */
+/* Stores are asked without the lock held; two threads find the same. */
 static kiln__build_ids what_is_here(kiln_context *context, int wanted)
 {
     struct kiln__toolchain *toolchain = context->toolchain;
@@ -183,8 +185,8 @@ static kiln__build_ids what_is_here(kiln_context *context, int wanted)
 
 /* ---- comparing ---- */
 
-/* What is here of the tool that the word names; "": nothing, or it is not
-   known. */
+/* Gives the installed build of the tool that the word names; "": there is none,
+   or it is unknown. */
 static void find_here(char id[ID], kiln_context *context, const char *name,
                       size_t size)
 {
@@ -204,7 +206,7 @@ static void find_here(char id[ID], kiln_context *context, const char *name,
     }
 }
 
-/* NAME=ID: is another one here? */
+/* True if the word NAME=ID names another build than the installed one. */
 static int differs(kiln_context *context, const char *word, size_t size)
 {
     const char *equals = memchr(word, '=', size);

@@ -1,4 +1,4 @@
-/* provenance.h - who made an entry, and is that what is here today? */
+/* provenance.h - which tools made an entry, and are they the installed ones? */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #ifndef KILN_CODEGEN_CLIENT_PROVENANCE_H
 #define KILN_CODEGEN_CLIENT_PROVENANCE_H
@@ -7,28 +7,28 @@
 #include "codegen_client/tool_identity.h"
 
 /*
- * Keys say what is wanted; they are the same on a machine without any compiler.
- * What made an entry stands in it, as NAME=IDENTITY words: the code generator,
- * and libLLVM where that is a library of its own, by their GNU build ids; and
- * of the tools of tool_paths.h those that took part, by their contents. A tool
- * that is here and is another build of the same makes the entry a miss. One
- * that is not here is no objection, and neither is that another tool would do
- * the same work now.
+ * Keys do not contain the compiler: they are the same on a machine without one.
+ * The tools that made an entry are named in the entry, as NAME=IDENTITY words:
+ * the code generator, and libLLVM if that is a separate library, by their GNU
+ * build ids; and those tools of tool_paths.h that took part, by a digest of
+ * their content. If a tool is installed here in another build, the entry is a
+ * miss. If it is not installed, or if another tool would do the same work now,
+ * the entry is used.
  *
- * Nothing is started or loaded to find out, and what was read once is noted
- * with the file's status (tool_identity.h): as long as that is unchanged, so
- * is the tool.
+ * Nothing is started or loaded to find that out. What was read once is noted
+ * with the file's stamp (tool_identity.h): as long as that is unchanged, so is
+ * the tool.
  */
 kiln_status kiln__toolchain_new(kiln_context *context);
 void kiln__toolchain_free(kiln_context *context);
-/* The words for entries that are made now, after the code generator was
-   opened; "" before. Lives with the context. */
+/* The words for entries that are made now. "" before the code generator is
+   opened. Lives with the context. */
 const char *kiln__toolchain_text(kiln_context *context);
-/* The same for an entry that these tools took part in; in the arena, or
-   living with the context. NULL: out of memory. */
+/* The same for an entry that these tools took part in. The text is in the arena
+   or lives with the context. NULL: out of memory. */
 const char *kiln__toolchain_words(kiln_context *context, kiln__arena *arena,
                                   const kiln__tool_use *uses, size_t count);
-/* May an entry with these words be used? */
+/* True if an entry with these words may be used. */
 int kiln__toolchain_accepts(kiln_context *context, const char *text,
                             size_t size);
 

@@ -1,4 +1,4 @@
-/* tool_identity.c - which builds of others' tools are here. */
+/* tool_identity.c - finds out which builds of external tools are installed. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "codegen_client/tool_identity.h"
 
@@ -20,12 +20,12 @@
 
 /* ---- files ---- */
 
-/* A file that is open, or what was read of one. */
+/* An open file, or the bytes that were read of one. */
 typedef struct source {
     int file;
     const char *bytes; /* or NULL */
     size_t size;
-    void *piece; /* room for one of the file */
+    void *piece; /* buffer for a piece of the file */
 } source;
 
 static int read_piece(const void **out, const source *s, size_t at, size_t size)
@@ -41,7 +41,7 @@ static int read_piece(const void **out, const source *s, size_t at, size_t size)
     return got == (ssize_t)size;
 }
 
-/* Of its size and the digests of its pieces. */
+/* The digest of the size and of the digests of the pieces. */
 static int digest_source(kiln_digest *out, const source *s)
 {
     kiln_digest digest = kiln__digest_number(s->size);
@@ -59,7 +59,7 @@ static int digest_source(kiln_digest *out, const source *s)
     return 1;
 }
 
-/* If the file is that one, and stays it while it is read. */
+/* False unless the file has that stamp, before and after it is read. */
 static int digest_file(kiln_digest *out, const kiln_context *context,
                        const char *path, const kiln__file_stamp *stamp)
 {
@@ -126,7 +126,7 @@ void kiln__tool_note_leave(kiln_context *context, const char *asked,
     kiln__encoder_dispose(&meta);
 }
 
-/* Whatever cannot be read is as good as no note. */
+/* A note that cannot be read counts as none. */
 static kiln_status decode_note(kiln__tool_note *out, const kiln__entry *entry)
 {
     kiln__file_stamp today;
@@ -173,7 +173,7 @@ kiln_status kiln__tool_note_read(kiln__tool_note *out, kiln_context *context,
 typedef struct known {
     int is_here_known;
     char here[ID];
-    char *used_path; /* of what was used last, or NULL */
+    char *used_path; /* of the tool that was used last, or NULL */
     kiln__file_stamp used_file;
     char used[ID];
 } known;
@@ -238,7 +238,8 @@ static void digest_anew(char id[ID], kiln_context *context, const char *asked,
         kiln__tool_note_leave(context, asked, use->path, &use->file, id);
 }
 
-/* From a note, or read and noted. "": the file is another one by now. */
+/* Takes the digest from a note, or reads the file and leaves a note. "":
+   another file has the path by now. */
 static void digest_of(char id[ID], kiln_context *context, const char *asked,
                       const kiln__tool_use *use)
 {
@@ -252,8 +253,9 @@ static void digest_of(char id[ID], kiln_context *context, const char *asked,
     kiln__deallocate(&context->alloc, note, sizeof *note);
 }
 
-/* Of a file that is found at its path; and of what the loader finds, whose
-   path only the note tells. */
+/* The text that a note is found under: for a file with a known path, name and
+   path; for a file that the loader finds, the name, and the note gives the
+   path. */
 #define ASKED_SIZE (PATH_MAX + 32)
 
 static void ask_for_path(char asked[ASKED_SIZE], const char *name,
@@ -277,7 +279,7 @@ static void keep_known(known *tool, const kiln_context *context,
     memcpy(tool->used, id, ID);
 }
 
-/* A tool that the loader found is noted under its name alone as well. */
+/* A tool that the loader found gets a second note under its name alone. */
 static void note_place(kiln_context *context, int number,
                        const kiln__tool_use *use, const char *id)
 {
@@ -317,9 +319,9 @@ void kiln__tool_used(char id[ID], kiln_context *context,
     kiln__mutex_unlock(&tools->lock);
 }
 
-/* ---- what is here ---- */
+/* ---- the installed tool ---- */
 
-/* A file that is replaced while it is read is looked at again. */
+/* If the file is replaced while it is read, it is read again. */
 static void digest_today(char id[ID], kiln_context *context, const char *asked,
                          const char *path)
 {
@@ -332,13 +334,13 @@ static void digest_today(char id[ID], kiln_context *context, const char *asked,
     }
 }
 
-/* Paths are long, and the caller's stack may be small. */
+/* On the heap, because paths are long and the caller's stack may be small. */
 typedef struct looking {
     char path[PATH_MAX], asked[ASKED_SIZE];
     kiln__tool_note note;
 } looking;
 
-/* False: it is here, and nobody can read it now. */
+/* False: it exists, but cannot be read now. */
 static int look_up(char id[ID], kiln_context *context, int number,
                    looking *room)
 {
@@ -360,7 +362,7 @@ static int look_up(char id[ID], kiln_context *context, int number,
     return 1;
 }
 
-/* Stores are asked without the lock; two threads find the same. */
+/* Stores are asked without the lock held; two threads find the same. */
 void kiln__tool_here(char id[ID], kiln_context *context, int number)
 {
     struct kiln__tools *tools = context->tools;

@@ -7,25 +7,26 @@
 #include "kiln/context.h"
 
 /* ---- worker_library.c ---- */
-/* What is opened, once. */
+/* The library, opened once. */
 typedef struct worker_library {
     const kiln__codegen *table;
-    char reason[1024]; /* why not */
+    char reason[1024]; /* why it could not be opened */
 } worker_library;
 
-/* KILN_ECODEGEN when it cannot be opened, KILN_EMISMATCH when it is another
-   one. `may_search`: the loader may look for it, too. */
+/* KILN_ECODEGEN when it cannot be opened, KILN_EMISMATCH when it is of another
+   build. `may_search`: the loader may search for it, too. */
 kiln_status worker_open(worker_library *out, const char *path, int may_search);
 extern const char worker_build_id[];
 
 /* ---- worker_serve.c ---- */
-/* Serves whoever is at the other end of descriptor 3, until that ends. What is
-   temporary is put into the folder (NULL: where it always is), which goes. */
+/* Serves the process at the other end of descriptor 3 until the stream ends.
+   Temporary files go into the folder, which is removed at the end (NULL: the
+   usual place). */
 int worker_serve(const char *folder);
 
 /* ---- worker_replay.c ---- */
-/* Runs the request that a file keeps; writes what comes of it to `out`, which
-   may be NULL. Returns the program's status. */
+/* Runs the request in a file; writes the result to `out`, which may be NULL.
+   Returns the program's exit status. */
 int worker_replay(const char *file, const char *library, const char *out);
 
 #endif /* KILN_WORKER_H */

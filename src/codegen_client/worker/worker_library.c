@@ -1,4 +1,4 @@
-/* worker_library.c - a worker opens libkiln-codegen. */
+/* worker_library.c - opens libkiln-codegen in a worker process. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <stdio.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* worker_replay.c - a kept request is run again. */
+/* worker_replay.c - runs a request that was kept in a file. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,9 +12,9 @@
 #include "codegen_client/worker/worker.h"
 
 /*
- * In one process that somebody looks at, so that it crashes where the worker
- * crashed: under a debugger, say. LLVM runs on a thread with the stack that it
- * has there.
+ * The request runs in one process that a person observes, for example under a
+ * debugger, so that it crashes where the worker crashed. LLVM runs on a thread
+ * with the same size of stack as there.
  */
 
 #define LIBRARY "../../lib/libkiln-codegen.so"
@@ -57,7 +57,7 @@ static void fail(void *env, kiln_status status, const char *message)
 static void fatal(void *env, const char *message)
 {
     fail(env, KILN_ECODEGEN, message);
-    _exit(1); /* LLVM was left half way */
+    _exit(1); /* LLVM stopped in the middle of something */
 }
 
 static void stage(void *env, int32_t which, uint64_t nanoseconds)
@@ -94,7 +94,8 @@ static int run_request(replay *r)
     return r->status;
 }
 
-/* The one that is given, else libkiln's variable, else that of the build. */
+/* Opens the library that was given, else that of libkiln's variable, else that
+   of the build. */
 static int open_library(worker_library *library, const char *given)
 {
     static const char here;

@@ -19,24 +19,26 @@
 #include "codegen_client/worker/worker.h"
 
 /*
- * One thread reads requests and runs them; the first thread does nothing but
- * look whether the other side is still there. So a worker never outlives its
- * libkiln, also if LLVM never comes back, and a crash is this process's alone.
- * What it started ends with it, and what that left behind goes.
+ * One thread reads requests and runs them. The first thread only watches
+ * whether the other side still exists. So a worker never outlives its libkiln,
+ * even if LLVM hangs, and a crash ends only this process. The processes that it
+ * started end with it, and their temporary files are removed.
  *
- * Whatever cannot be answered ends the process: the other side sees that.
+ * If something cannot be answered, the process ends, and the other side notices
+ * that.
  */
 
 #define STREAM 3
 
-/* Worse than any other process's, so that the system ends this one first. */
+/* Higher than other processes have, so that the system ends this one first when
+   memory runs out. */
 #define OUT_OF_MEMORY_SCORE "500"
 
-static const char *temporary; /* folder, or NULL */
+static const char *temporary; /* folder for temporary files, or NULL */
 
-/* A libkiln that ends this process does so before it closes the stream: it has
-   been killed. Both threads may find that; the first one has the lock for
-   good. */
+/* A libkiln that ends this process kills it before it closes the stream. So if
+   the stream has ended, libkiln is gone. Both threads may find that; the first
+   one keeps the lock for ever. */
 __attribute__((noreturn)) static void end_alone(void)
 {
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -69,7 +71,8 @@ static void send_all(const void *bytes, size_t size)
     }
 }
 
-/* What libkiln makes an error of: it may be sending, and read no message. */
+/* Prints the reason for libkiln's error. No message is sent, because libkiln
+   may be sending itself and not read one. */
 __attribute__((noreturn)) static void end_with(const char *words)
 {
     const ssize_t written = write(STDERR_FILENO, words, strlen(words));
@@ -118,7 +121,7 @@ static void receive_all(void *bytes, size_t size)
     }
 }
 
-/* The bytes are followed by a NUL; the caller frees them. */
+/* A NUL follows the bytes; the caller frees them. */
 static unsigned char *receive(int kind, size_t *size)
 {
     unsigned char head[KILN__WIRE_HEAD_SIZE];
@@ -220,7 +223,7 @@ static void keep(void *env, const char *suffix, const void *bytes, size_t size)
     (void)env;
     kiln__encoder_init(&fields, &kiln__malloc);
     kiln__wire_put_kept(&fields, &kept);
-    if (!fields.failed) /* the failure itself matters more */
+    if (!fields.failed) /* the failure itself is more important */
         send_message(KILN__WIRE_KEEP, &fields);
     kiln__encoder_dispose(&fields);
 }
@@ -308,7 +311,7 @@ static void prepare_process(void)
     if (score < 0)
         return;
     written = write(score, OUT_OF_MEMORY_SCORE, sizeof OUT_OF_MEMORY_SCORE - 1);
-    (void)written; /* or it cannot be set */
+    (void)written; /* if it cannot be set, nothing is lost */
     (void)close(score);
 }
 
