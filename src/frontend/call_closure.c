@@ -1,5 +1,4 @@
-/* call_closure.c - the typed IR of all that a kernel calls, and where it
- * stands. */
+/* call_closure.c - the typed IR of everything that a kernel calls. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "frontend/call_closure.h"
 
@@ -7,6 +6,13 @@
 #include "frontend/language.h"
 #include "ir/ir_tables.h"
 #include "tiers/tiers.h"
+
+/*
+ * The code instances of the closure are decoded once, and each becomes a
+ * kiln__uniform_function whose callees are indices in the same array. The
+ * checks before compilation (collective_report.c, target_report.c) walk that
+ * array and ask kiln__closure_find() where in a text a node comes from.
+ */
 
 static size_t index_of(const kiln__closure *c, const kiln_code *code)
 {

@@ -1,5 +1,5 @@
-/* collective_report.c - says which operation of a group not all items come to.
- */
+/* collective_report.c - reports operations of a group that some items never
+   reach. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <string.h>
 
@@ -10,11 +10,12 @@
 #include "ir/ir_tables.h"
 
 /*
- * The check of ir_uniform_check.c over a kernel's call closure, with its
- * finding as a diagnostic.
+ * Runs the check of ir_uniform_check.c over a kernel's call closure, and turns
+ * what it finds into one diagnostic: the operation, why items differ, and the
+ * calls that lead there.
  */
 
-/* ---- words ---- */
+/* ---- messages ---- */
 
 static const char *operation_text(kiln__closure *c,
                                   const kiln__uniform_place *at)
@@ -88,7 +89,8 @@ static const char *hint_of(kiln__closure *c, const kiln__uniform_error *e)
         cause.location.line);
 }
 
-/* The method at fault first, then each caller with its call. */
+/* Makes the list of frames: the method at fault, then each caller with its
+   call. */
 static kiln_frame *chain_of(kiln__closure *c, const kiln__uniform_error *e,
                             const kiln__closure_place *at, size_t *count)
 {

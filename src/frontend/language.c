@@ -12,21 +12,22 @@
 #include "frontend/language.h"
 #include "frontend/program/lazy_text.h"
 
-/* The form of typed IR and, beside it, what inference makes of a program:
-   raised by whoever changes what the same text is inferred to, refused for or
-   asked about, as PIPELINE_VERSION is for code. Both enter keys. */
+/* IR_VERSION is the version of typed IR's form. INFERENCE_VERSION is that of
+   what inference makes of a program. Any change in what the same text is
+   inferred to, refused for, or asked about has to raise it, as PIPELINE_VERSION
+   is raised for changes in code. Both enter keys. */
 #define IR_VERSION "2"
 #define INFERENCE_VERSION "4"
 #define LANGUAGE_NAME "kiln " IR_VERSION " inference " INFERENCE_VERSION
 
-/* ---- the frontend's table ---- */
+/* ---- the table of functions ---- */
 
 static uint64_t language_world(void *self)
 {
     return kiln__language_world(self);
 }
 
-/* The call that a signature makes. */
+/* The call that a signature stands for. */
 typedef struct root {
     const kiln__generic *generic;
     kiln__argument arguments[KILN_ARGUMENTS_MAX];
@@ -69,8 +70,8 @@ static void root_init(root *r, const kiln_signature *signature,
             (kiln__argument){signature->types[i], KILN__LITERAL_NONE};
 }
 
-/* Inference recurs, over chains of calls: a root is too large for its frames.
- */
+/* Infers the root. Inference calls itself along chains of calls, and a root is
+   too large to be in each frame, so it is passed by a pointer. */
 static kiln_status infer_root(root *r, kiln__language *language,
                               kiln_inference *inference,
                               const kiln_config *config, kiln_error **error)
@@ -191,8 +192,8 @@ static kiln_status language_program(void *self, const kiln_signature *signature,
     return kiln__program_digest(self, signature, world, out);
 }
 
-/* Worlds need no keeping: methods go only in a collection, which knows the
-   oldest world that is held. */
+/* Nothing has to be done to hold a world: methods are freed only in a
+   collection, which knows the oldest world that is held. */
 static kiln_status language_hold(void *self, uint64_t world)
 {
     kiln__language *language = self;
@@ -227,7 +228,8 @@ static const kiln__method *find_digest(const kiln__method *method,
     return method;
 }
 
-/* "main.saxpy#0123456789abcdef": the newest method of that digest. */
+/* Finds the newest method of that digest, for a label such as
+   "main.saxpy#0123456789abcdef". */
 static kiln_status find_span(kiln__language *language, const char *label,
                              uint32_t ordinal, const kiln__source **source,
                              kiln__span *span)
@@ -280,7 +282,7 @@ int kiln__language_span(const kiln_frontend *frontend, const char *label,
            find_span(frontend->self, label, ordinal, source, span) == KILN_OK;
 }
 
-/* The context frees its fork list's owner after the frontends. */
+/* The context frees the owner of its fork list after the frontends. */
 static void language_free(void *self)
 {
     kiln__language *language = self;

@@ -1,4 +1,5 @@
-/* language.h - the kernel language as a frontend: what others call. */
+/* language.h - the kernel language as a frontend: functions for other
+   layers. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #ifndef KILN_LANGUAGE_H
 #define KILN_LANGUAGE_H
@@ -8,24 +9,26 @@
 
 /*
  * The kernel language is a frontend like any other (kiln/sys/frontend.h);
- * language.c implements the table. Definitions are immutable once published
- * and carry the range of worlds in which they are visible, so readers of a
- * world see one consistent program. The world lock is held for reading while
- * tables are walked and for writing while a change is published, never while
- * inference or a callback runs.
+ * language.c implements the table of functions. Definitions do not change once
+ * they are published. Each has the range of worlds in which it is visible, so
+ * readers of one world see one consistent program. The world lock is held for
+ * reading while tables are walked, and for writing while a change is published,
+ * but never while inference or a callback runs.
  */
 
 /* ---- language.c ---- */
 kiln_status kiln__language_new(kiln_context *context, kiln_error **error);
 
-/* Finds the text of an expression in the method of the label, as exceptions
-   name it; false when the frontend is another one, or has no such method. */
+/* Finds the text of an expression in the method of a label, as exceptions name
+   it. False when the label belongs to another frontend, or there is no such
+   method. */
 int kiln__language_span(const kiln_frontend *frontend, const char *label,
                         uint32_t ordinal, const kiln__source **source,
                         kiln__span *span);
 
 /* ---- text_facts.c ---- */
-/* Gives what the kernel language knows about texts that were defined since. */
+/* Passes on what the kernel language knows about texts that were defined
+   since. */
 kiln_status kiln__language_delta(kiln_context *context, uint64_t since,
                                  const kiln__delta_taker *taker);
 

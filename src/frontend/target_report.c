@@ -1,4 +1,4 @@
-/* target_report.c - says where a kernel asks for what its target has not. */
+/* target_report.c - reports where a kernel needs what its target lacks. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <string.h>
 
@@ -9,10 +9,10 @@
 #include "frontend/call_closure.h"
 #include "frontend/typed_reports.h"
 
-/* The findings of target_check.c, each as a diagnostic with the chain of calls
-   that leads from the kernel to it. */
+/* Turns each finding of target_check.c into a diagnostic, with the chain of
+   calls that leads from the kernel to it. */
 
-#define FRAMES_MAX 32 /* of a longer chain the kernel's end is left out */
+#define FRAMES_MAX 32 /* of a longer chain, the kernel's end is left out */
 
 typedef struct finding {
     kiln__closure_place at;
@@ -29,7 +29,7 @@ static void add_frame(finding *out, const kiln__closure *c, size_t function,
                          .location = at->location};
 }
 
-/* The method at fault first, then each caller with its call. */
+/* Sets the frames: the method at fault, then each caller with its call. */
 static void place(finding *out, const kiln__closure *c,
                   const kiln__device_check *check,
                   const kiln__device_finding *found)
@@ -43,7 +43,7 @@ static void place(finding *out, const kiln__closure *c,
         const kiln__device_call *call = &check->calls[function];
         kiln__closure_place at;
 
-        /* Callers come before what they call. */
+        /* Callers come before their callees. */
         if (call->node == 0 || call->caller >= function)
             return;
         function = call->caller;

@@ -1,4 +1,4 @@
-/* ast.h - the syntax tree that the parser gives and inference walks. */
+/* ast.h - the syntax tree, which the parser makes and inference walks. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #ifndef KILN_AST_H
 #define KILN_AST_H
@@ -10,9 +10,10 @@
 #define KILN__TEXT_SIZE_MAX ((size_t)16 << 20)
 
 /*
- * Trees live in the arena of their source. One node type for expressions,
- * types and statements keeps walking short. Children by kind; NULL where
- * optional and absent. Lists are `children`.
+ * Trees are in the arena of their source. There is one type of node for
+ * expressions, types and statements, which keeps walks short. The list below
+ * gives the members of each kind, and its children in brackets (`children`). An
+ * optional child that is absent is NULL.
  */
 #define KILN__AST_MAP(X) \
     /* expressions */ \
@@ -61,7 +62,7 @@ typedef enum kiln__ast_kind {
         KILN__AST_COUNT
 } kiln__ast_kind;
 
-/* A place in a source, in bytes from its start. */
+/* A range of a source, in bytes from its start. */
 typedef struct kiln__span {
     uint32_t start;
     uint32_t size;
@@ -71,12 +72,14 @@ typedef struct kiln__ast kiln__ast;
 struct kiln__ast {
     kiln__ast_kind kind;
     uint32_t flag;
-    uint32_t rank;    /* ARRAY_TYPE */
-    uint32_t strided; /* ARRAY_TYPE */
-    uint32_t ordinal; /* of every node of a definition's body: from 1, in
-                         source order, parents first; elsewhere 0 */
+    uint32_t rank;    /* of an ARRAY_TYPE */
+    uint32_t strided; /* of an ARRAY_TYPE */
+    /* In the body of a definition, nodes are numbered from 1, in source order,
+       parents first. Elsewhere 0. */
+    uint32_t ordinal;
     kiln__span span;
-    uint32_t height; /* of the tree below, a leaf's is 1; at most 1000 */
+    /* Of the tree below the node, at most 1000; a leaf has 1. */
+    uint32_t height;
     const char *text;
     uint64_t integer;
     double real;
@@ -84,7 +87,7 @@ struct kiln__ast {
     size_t count;
 };
 
-/* `where T: Real`; bound NULL: Any. */
+/* `where T: Real`; a bound of NULL is Any. */
 typedef struct kiln__ast_type_parameter {
     const char *name;
     kiln__ast *bound;
@@ -98,95 +101,98 @@ typedef struct kiln__ast_parameter {
 } kiln__ast_parameter;
 
 typedef enum kiln__definition_kind {
-    KILN__DEFINE_FUNCTION, /* also kernels */
+    KILN__DEFINE_FUNCTION, /* also for kernels */
     KILN__DEFINE_STRUCT,
     KILN__DEFINE_ABSTRACT,
     KILN__DEFINE_CONST,
     KILN__DEFINE_IMPORT
 } kiln__definition_kind;
 
-/* One top-level definition. */
+/* A top-level definition. */
 typedef struct kiln__definition kiln__definition;
 struct kiln__definition {
     kiln__definition_kind kind;
     const char *name;
-    const char *package; /* `fn geometry.dot`: "geometry"; else NULL.
-                            IMPORT: NULL */
-    const char *overlay; /* table, or NULL */
+    const char *package; /* "geometry" of `fn geometry.dot`; else NULL */
+    const char *overlay; /* table of the overlay, or NULL */
     int kernel;
-    kiln__ast_type_parameter *type_parameters; /* where, or struct's {T} */
+    /* Of `where`, or of a struct's {T}. */
+    kiln__ast_type_parameter *type_parameters;
     size_t type_parameter_count;
-    kiln__ast_parameter *parameters; /* or the struct's fields */
+    kiln__ast_parameter *parameters; /* of a function, or a struct's fields */
     size_t parameter_count;
-    kiln__ast *result;  /* `-> f32`, or the abstract or struct's parent */
-    kiln__ast *body;    /* FUNCTION: BLOCK; CONST: the expression */
-    const char **names; /* IMPORT: the names behind the colon */
+    /* `-> f32`, or the parent of an abstract type or struct. */
+    kiln__ast *result;
+    kiln__ast *body;    /* of a FUNCTION a BLOCK, of a CONST the expression */
+    const char **names; /* of an IMPORT: the names after the colon */
     size_t name_count;
     kiln__span span; /* of the whole definition */
     kiln__span name_span;
     kiln__span *places; /* by ordinal: places[ordinal - 1] */
     uint32_t place_count;
-    kiln_digest digest; /* of the canonical tree, without spans, comments
-                           and places; names, literals and structure only */
+    /* Digest of the tree: names, literals and structure, without spans,
+       comments and places. */
+    kiln_digest digest;
 };
 
-/* A text and what it defines; kept as long as a method of it lives. */
+/* A text and what it defines. It lives as long as a method of it. */
 typedef struct kiln__source {
     const kiln_alloc *alloc;
     kiln__arena arena;
     const char *file;
-    const char *text; /* NUL-terminated copy */
+    const char *text; /* a copy that ends in a NUL */
     size_t size;
-    uint32_t *lines; /* start of each line, for places */
+    uint32_t *lines; /* where each line starts */
     size_t line_count;
     kiln__definition *definitions;
     size_t definition_count;
-    int needed; /* reclaim.c: some world sees what it defines */
+    int needed; /* for reclaim.c: some world sees what it defines */
 } kiln__source;
 
-/* Diagnostics of one run over a source; turned into one kiln_error. */
+/* The diagnostics of one run over a source, which become one kiln_error. */
 typedef struct kiln__diagnostics {
     const kiln_alloc *alloc;
     kiln__arena arena;
     kiln__array_of(kiln_diagnostic) list;
-    size_t limit; /* further ones are dropped; _init() sets 20 */
+    size_t limit; /* more than these are dropped; _init() sets 20 */
 } kiln__diagnostics;
 
 /* ---- diagnose.c ---- */
 void kiln__diagnostics_init(kiln__diagnostics *diagnostics,
                             const kiln_alloc *alloc);
 void kiln__diagnostics_dispose(kiln__diagnostics *diagnostics);
-/* Adds an error at a place; `hint` may be NULL, and `source` too: then the
-   error has no place. Strings are copied. */
+/* Adds an error at a place. `hint` may be NULL. `source` may be NULL, too; then
+   the error has no place. Strings are copied. */
 void kiln__diagnose(kiln__diagnostics *diagnostics, const kiln__source *source,
                     kiln__span span, const char *code, const char *hint,
                     const char *format, ...)
     __attribute__((format(printf, 6, 7)));
-/* The same with an inference chain, innermost first. */
+/* As kiln__diagnose(), with an inference chain, innermost first. */
 void kiln__diagnose_chain(kiln__diagnostics *diagnostics,
                           const kiln__source *source, kiln__span span,
                           const char *code, const char *hint,
                           const kiln_frame *frames, size_t frame_count,
                           const char *message);
-/* Makes the error and returns `status`; KILN_OK when the list is empty. */
+/* Makes the error and returns `status`; KILN_OK when there is no diagnostic. */
 kiln_status kiln__diagnostics_finish(const kiln__diagnostics *diagnostics,
                                      kiln_status status, kiln_error **error);
-/* Line and column of a place; strings borrowed from the source. */
+/* Finds line and column of a place. The strings are lent by the source. */
 void kiln__source_locate(const kiln__source *source, kiln__span span,
                          kiln_location *out);
-/* Finds the nearest of `names` to `name` by edit distance, or NULL. */
+/* Returns the one of `names` that is nearest to `name` by edit distance, or
+   NULL when none is near. */
 const char *kiln__nearest_name(const char *name, const char *const *names,
                                size_t count);
 
 /* ---- parse.c ---- */
-/* Parses a text; both are copied. With errors in the text, KILN_ESYNTAX and a
-   diagnostic for each; no source is made. */
+/* Parses a text; `file` and `text` are copied. If the text has errors,
+   KILN_ESYNTAX with a diagnostic for each, and no source is made. */
 kiln_status kiln__source_parse(kiln__source **out, const kiln_alloc *alloc,
                                const char *file, const char *text, size_t size,
                                kiln_error **error);
 void kiln__source_free(kiln__source *source);
-/* Parses a single type as it stands in annotations: "f32[:]", "Complex{T}".
-   The tree lives in `arena`. */
+/* Parses a single type as it is written in annotations: "f32[:]", "Complex{T}".
+   The tree is in `arena`. */
 kiln_status kiln__type_tree_parse(kiln__ast **out, kiln__arena *arena,
                                   const char *text, kiln_error **error);
 

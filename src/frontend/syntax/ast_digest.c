@@ -1,4 +1,4 @@
-/* ast_digest.c - what a definition says, without where it says it. */
+/* ast_digest.c - the digest of a definition, without its place. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <string.h>
 
@@ -6,17 +6,18 @@
 #include "frontend/syntax/parse.h"
 
 /*
- * The tree is written parents first, each node with its kind, its number of
- * children, and whatever its kind carries, texts with their lengths. What
- * follows a node is decided by the node, so that two different trees never
- * give the same bytes. The digest enters persisted keys: whoever renumbers the
- * kinds of ast.h or changes what is written takes the next VERSION.
+ * The tree is written parents first: each node with its kind, its number of
+ * children, and whatever its kind carries, texts with their lengths. The bytes
+ * before a point decide what follows, so two different trees never give the
+ * same bytes. The digest is in stored keys: after a change in what is written,
+ * or in the numbers of ast.h's kinds, VERSION must be raised.
  */
 #define VERSION 1u
 
-#define ABSENT 0xFFu /* in place of a kind */
+#define ABSENT 0xFFu /* stands in place of a kind */
 
-/* Grows for the largest field of a node at once. */
+/* Makes room for `size` bytes more. Callers reserve for the largest field of a
+   node at once. */
 static unsigned char *reserve(kiln__tree_writer *w, size_t size)
 {
     unsigned char *to;
@@ -54,7 +55,7 @@ static void write_u64(kiln__tree_writer *w, uint64_t value)
         put_number(to, value, 8);
 }
 
-/* A NULL differs from an empty text. */
+/* Writes a text; NULL differs from an empty text. */
 static void write_text(kiln__tree_writer *w, const char *text)
 {
     const size_t size = text == NULL ? 0 : strlen(text);

@@ -4,9 +4,9 @@
 #include "frontend/syntax/parse.h"
 
 /*
- * From 1, parents before children, otherwise by where they begin. Equal
- * digests mean equal trees, and so equal numbers: what was compiled names a
- * place by its number, and today's text says where that is.
+ * Nodes are numbered from 1: parents before children, otherwise by where they
+ * begin. Equal digests mean equal trees, and so equal numbers. Compiled code
+ * refers to a place by its number, and the current text says where that is.
  */
 
 typedef struct numbering {
@@ -25,14 +25,14 @@ static void number(numbering *n, kiln__ast *node)
         return;
     n->places[n->count] = node->span;
     node->ordinal = ++n->count;
-    if (node->kind == KILN__AST_ASSIGN) { /* target, type, value */
+    if (node->kind == KILN__AST_ASSIGN) { /* children are target, type, value */
         number(n, node->children[0]);
         number(n, node->children[2]);
         number(n, node->children[1]);
         return;
     }
     if (node->kind == KILN__AST_UNPACK)
-        first = 1; /* the names stand before the value */
+        first = 1; /* the names are written before the value */
     for (size_t i = first; i < node->count; i++)
         number(n, node->children[i]);
     if (first == 1)

@@ -1,4 +1,4 @@
-/* diagnose.c - diagnostics of one run, places in a source, nearest names. */
+/* diagnose.c - collects diagnostics; places in a source; nearest names. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <stdarg.h>
 #include <string.h>
@@ -6,8 +6,16 @@
 #include "base/error.h"
 #include "frontend/syntax/ast.h"
 
+/*
+ * A run over a source adds diagnostics to a list, up to a limit, and goes on.
+ * kiln__diagnostics_finish() makes one error of them. All their texts are in
+ * the arena of the list. Running out of memory is noted and reported at the
+ * end.
+ */
+
 #define LIMIT 20u
-/* A longer source line is cut behind; a mark beyond it is shown without. */
+/* A longer source line is cut. A diagnostic beyond the cut is shown without the
+   line. */
 #define LINE_MAX_SHOWN ((size_t)4096)
 
 void kiln__diagnostics_init(kiln__diagnostics *diagnostics,
@@ -25,7 +33,7 @@ void kiln__diagnostics_dispose(kiln__diagnostics *diagnostics)
 
 /* ---- places ---- */
 
-/* Index of the line that holds the byte at `at`. */
+/* Returns the index of the line that contains the byte at `at`. */
 static size_t line_of(const kiln__source *source, size_t at)
 {
     size_t low = 0, high = source->line_count;
@@ -41,7 +49,7 @@ static size_t line_of(const kiln__source *source, size_t at)
     return low;
 }
 
-/* Size of a line without what ends it. */
+/* Returns the size of a line without its line end. */
 static size_t line_size(const kiln__source *source, size_t line)
 {
     const size_t start = source->lines[line];
@@ -84,7 +92,7 @@ static const char *copy_line(kiln__arena *arena, const kiln__source *source,
     if (size > LINE_MAX_SHOWN) {
         size = LINE_MAX_SHOWN;
         while (size > 0 && ((unsigned char)text[size] & 0xC0) == 0x80)
-            size--; /* not inside a character */
+            size--; /* do not cut inside a character */
     }
     return kiln__arena_string(arena, text, size);
 }
@@ -108,8 +116,8 @@ static const kiln_frame *copy_frames(kiln__arena *arena,
     return copy;
 }
 
-/* Adds a diagnostic whose message lies in the arena already. Without a source
-   it has no place. */
+/* Adds a diagnostic whose message is in the arena. Without a source it has no
+   place. */
 static void add(kiln__diagnostics *diagnostics, const kiln__source *source,
                 kiln__span span, kiln_diagnostic *diagnostic)
 {
@@ -182,7 +190,7 @@ kiln_status kiln__diagnostics_finish(const kiln__diagnostics *diagnostics,
 /* ---- nearest names ---- */
 
 #define NAME_MAX_COMPARED 40u
-/* Names that differ in upper and lower case only are half an edit apart. */
+/* Names that differ only in upper and lower case are half an edit apart. */
 #define EDIT 2u
 #define CASE 1u
 
@@ -201,7 +209,8 @@ static unsigned least(unsigned a, unsigned b)
     return a < b ? a : b;
 }
 
-/* Edits between two names: insert, delete, change, or swap of neighbours. */
+/* Counts the edits between two names: insert, delete, change, or swap
+   neighbours. */
 static unsigned distance(const char *a, size_t a_size, const char *b,
                          size_t b_size)
 {
@@ -230,8 +239,8 @@ static unsigned distance(const char *a, size_t a_size, const char *b,
     return above[b_size];
 }
 
-/* How many edits still look like a slip: one in three letters, and for the
-   shortest names a swap of case only. */
+/* Returns how many edits still look like a slip: one for three letters; for the
+   shortest names, only a difference of case. */
 static unsigned tolerated(size_t size)
 {
     return size < 2 ? 0 : size < 3 ? CASE : (unsigned)((size + 1) / 3) * EDIT;

@@ -1,8 +1,16 @@
-/* lex.c - tokens one by one: names, operators, and which newlines count. */
+/* lex.c - makes tokens of names and operators; decides which newlines count. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "frontend/syntax/lex.h"
 
 #include <string.h>
+
+/*
+ * The lexer is called for one token at a time. Names and operators are looked
+ * up in tables indexed by character; numbers and strings are read by
+ * lex_literal.c. Each kind of token has traits, which say how it affects the
+ * newlines that follow. What is no token is reported, with a hint where other
+ * languages have it, and skipped: the parser never sees it.
+ */
 
 const char *const kiln__token_text[KILN__TOKEN_COUNT] = {
 #define KILN__X(name, text) [KILN__TOKEN_##name] = text,
@@ -16,7 +24,7 @@ static const uint8_t token_size[KILN__TOKEN_COUNT] = {
 #undef KILN__X
 };
 
-/* The first keyword or operator that begins with a character. */
+/* By character: the first keyword or operator that begins with it. */
 static const uint8_t first_token[256] = {
     ['a'] = KILN__TOKEN_ABSTRACT,       ['b'] = KILN__TOKEN_BREAK,
     ['c'] = KILN__TOKEN_CHECKBOUNDS,    ['e'] = KILN__TOKEN_ELSE,
@@ -38,9 +46,9 @@ static const uint8_t first_token[256] = {
     ['}'] = KILN__TOKEN_RIGHT_BRACE,    ['~'] = KILN__TOKEN_TILDE,
 };
 
-#define OPENS 1u     /* a bracket */
-#define CLOSES 2u    /* a bracket */
-#define CONTINUES 4u /* a newline behind it does not count */
+#define OPENS 1u     /* an opening bracket */
+#define CLOSES 2u    /* a closing bracket */
+#define CONTINUES 4u /* a newline after it does not count */
 #define STATEMENT 8u /* only begins or ends statements and definitions */
 
 static const uint8_t token_traits[KILN__TOKEN_COUNT] = {
@@ -126,7 +134,7 @@ void kiln__lexer_init(kiln__lexer *lexer, const kiln__source *source,
         lexer->at = 3; /* a byte order mark */
 }
 
-/* What can begin or continue a name. */
+/* Which characters can begin or continue a name. */
 #define LETTER 1u
 #define DIGIT 2u
 
@@ -159,7 +167,7 @@ static int is_digit(unsigned char c)
     return (character[c] & DIGIT) != 0;
 }
 
-/* The text is NUL-terminated, so looking one byte ahead is always fine. */
+/* Returns the byte `ahead` of the lexer, 0 after the end of the text. */
 static unsigned char peek(const kiln__lexer *l, uint32_t ahead)
 {
     const size_t at = (size_t)l->at + ahead;
@@ -221,14 +229,15 @@ static void emit(kiln__lexer *l, kiln__token *out, kiln__token_kind kind,
     l->line_start = 0;
 }
 
-/* The newline that ends a statement before what stands at the place. */
+/* Emits the newline that ends a statement. */
 static void emit_newline(kiln__lexer *l, kiln__token *out, uint32_t size)
 {
     emit(l, out, KILN__TOKEN_NEWLINE, size);
     l->depth = 0;
 }
 
-/* Skips what is no token; true when a newline was emitted. */
+/* Skips blanks, comments and newlines that do not count. True when a newline
+   was emitted. */
 static int skip_blanks(kiln__lexer *l, kiln__token *out)
 {
     while (l->at < l->source->size) {
@@ -257,7 +266,7 @@ static int skip_blanks(kiln__lexer *l, kiln__token *out)
     return 0;
 }
 
-/* ---- names, operators, strangers ---- */
+/* ---- names, operators, unexpected characters ---- */
 
 static kiln__token_kind keyword_of(const char *text, uint32_t size)
 {
@@ -279,7 +288,7 @@ static void lex_word(kiln__lexer *l, kiln__token *out)
     uint32_t size = 1;
 
     while (character[(unsigned char)text[size]] != 0)
-        size++; /* the NUL behind the text is no character of a name */
+        size++; /* the NUL after the text cannot continue a name */
     kind = keyword_of(text, size);
     if ((token_traits[kind] & STATEMENT) != 0 &&
         l->last != KILN__TOKEN_NEWLINE && (l->depth > 0 || l->line_start)) {
@@ -324,7 +333,7 @@ static const char *stranger_hint(unsigned char c)
     }
 }
 
-/* `'a'` and `'\n'` of C in one piece. */
+/* Returns the size of C's `'a'` and `'\n'`, which are reported as one piece. */
 static uint32_t quoted_size(const kiln__lexer *l)
 {
     const uint32_t close = peek(l, 1) == '\\' ? 3 : 2;
@@ -358,8 +367,8 @@ static void skip_stranger(kiln__lexer *l)
     l->at += size;
 }
 
-/* `i++` and `i--` of C: never right, since there is no unary `+`, and nothing
-   ends in an operator. */
+/* Reports and skips C's `i++` and `i--`. They are never correct, since there is
+   no unary `+`, and no expression ends in an operator. */
 static int skip_increment(kiln__lexer *l)
 {
     const unsigned char c = peek(l, 0);

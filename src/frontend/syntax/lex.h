@@ -1,11 +1,12 @@
-/* lex.h - from text to tokens. */
+/* lex.h - the lexer, which makes tokens of a text. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #ifndef KILN_LEX_H
 #define KILN_LEX_H
 
 #include "frontend/syntax/ast.h"
 
-/* X(NAME, text), sorted: those with one first letter stand together. */
+/* X(NAME, text), sorted, so that keywords with the same first letter follow
+   each other. */
 #define KILN__KEYWORD_MAP(X) \
     X(ABSTRACT, "abstract") \
     X(BREAK, "break") \
@@ -36,7 +37,8 @@
     X(WHERE, "where") \
     X(WHILE, "while")
 
-/* X(NAME, text): with one first character together, the longer first. */
+/* X(NAME, text). Those with the same first character follow each other, longer
+   ones first. */
 #define KILN__PUNCTUATION_MAP(X) \
     X(NOT_EQUAL, "!=") \
     X(NOT, "!") \
@@ -88,7 +90,7 @@
 
 typedef enum kiln__token_kind {
     KILN__TOKEN_END_OF_TEXT,
-    KILN__TOKEN_NEWLINE, /* also `;` */
+    KILN__TOKEN_NEWLINE, /* also for `;` */
     KILN__TOKEN_NAME,
     KILN__TOKEN_INTEGER,
     KILN__TOKEN_FLOAT,
@@ -99,48 +101,49 @@ typedef enum kiln__token_kind {
         KILN__TOKEN_COUNT
 } kiln__token_kind;
 
-/* The text of keywords and punctuation; NULL for the other kinds. */
+/* The text of keywords and punctuation; NULL for other kinds. */
 extern const char *const kiln__token_text[KILN__TOKEN_COUNT];
 
 typedef struct kiln__token {
     kiln__token_kind kind;
-    int line_start;  /* the first token of its line */
-    kiln__span span; /* a string's with its quotes */
+    int line_start;  /* it is the first token of its line */
+    kiln__span span; /* of a string, with its quotes */
     uint64_t integer;
     double real;
 } kiln__token;
 
 /*
- * Gives tokens one by one. A newline is a token where it ends a statement, and
- * only then; several in a row are one. A word that can only begin or end a
- * statement closes all open brackets, so that a forgotten one does not swallow
- * the rest of the text. What is no token is reported and left out.
+ * The lexer returns tokens one by one. A newline is a token only where it ends
+ * a statement, and several in a row are one token. A word that can only begin
+ * or end a statement closes all open brackets, so that a forgotten bracket does
+ * not swallow the rest of the text. What is no token is reported and skipped.
  */
 typedef struct kiln__lexer {
     const kiln__source *source;
     kiln__diagnostics *diagnostics;
-    uint32_t at;    /* of the next byte */
-    uint32_t depth; /* of open brackets */
+    uint32_t at;    /* place of the next byte */
+    uint32_t depth; /* number of open brackets */
     kiln__token_kind last;
-    int line_start; /* no token since the last newline */
+    int line_start; /* no token came since the last newline */
 } kiln__lexer;
 
 /* ---- lex.c ---- */
 void kiln__lexer_init(kiln__lexer *lexer, const kiln__source *source,
                       kiln__diagnostics *diagnostics);
-/* After the text's end every further token is END_OF_TEXT. */
+/* After the end of the text, every further token is END_OF_TEXT. */
 void kiln__lexer_next(kiln__lexer *lexer, kiln__token *out);
 
 /* ---- lex_literal.c ---- */
-/* Each begins at the lexer's place and moves behind what it took. */
+/* These begin at the lexer's place and move it after what they read. */
 void kiln__lex_number(kiln__lexer *lexer, kiln__token *out);
 void kiln__lex_string(kiln__lexer *lexer, kiln__token *out);
-/* Size of the UTF-8 sequence that begins at `at`; 0 when it is none. */
+/* Returns the size of the UTF-8 sequence that begins at `at`; 0 when it is
+   invalid. */
 uint32_t kiln__lex_character_size(const kiln__source *source, uint32_t at);
-/* Reports the bytes from `start` to `end` that are NUL or no UTF-8. */
+/* Reports the bytes from `start` to `end` that are NUL or invalid UTF-8. */
 void kiln__lex_check_bytes(kiln__lexer *lexer, uint32_t start, uint32_t end);
-/* Copies a string token's text without quotes and escapes; NULL when out of
-   memory. */
+/* Returns a copy of a string token's text, without quotes and with escapes
+   replaced; NULL: out of memory. */
 const char *kiln__string_value(kiln__arena *arena, const kiln__source *source,
                                kiln__span span);
 

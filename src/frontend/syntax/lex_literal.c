@@ -1,4 +1,4 @@
-/* lex_literal.c - numbers, strings, and bytes that are no text. */
+/* lex_literal.c - reads numbers and strings, and checks UTF-8. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <locale.h>
 #include <math.h>
@@ -8,7 +8,7 @@
 #include "base/data/utf8.h"
 #include "frontend/syntax/lex.h"
 
-/* Digits of a float literal: more than any f64 needs. */
+/* The most digits of a float literal, which is more than any f64 needs. */
 #define DIGITS_MAX 255u
 
 static unsigned char byte_at(const kiln__source *source, uint32_t at)
@@ -38,7 +38,7 @@ static void report_byte(kiln__lexer *l, uint32_t at)
                        "the byte 0x%02X is not UTF-8", byte);
 }
 
-/* One report for a run of bad bytes. */
+/* A run of bad bytes is reported once. */
 void kiln__lex_check_bytes(kiln__lexer *l, uint32_t start, uint32_t end)
 {
     int bad = 0;
@@ -91,7 +91,8 @@ static void bad_number(kiln__lexer *l, uint32_t end, const char *hint,
                    "invalid-number", hint, "%s", what);
 }
 
-/* The end of digits of `base`, single underscores between them. */
+/* Returns the end of the digits of `base`, with single underscores between
+   them. */
 static uint32_t skip_digits(const kiln__lexer *l, uint32_t at, unsigned base)
 {
     while (digit_of(byte_at(l->source, at), base) >= 0 ||
@@ -102,7 +103,7 @@ static uint32_t skip_digits(const kiln__lexer *l, uint32_t at, unsigned base)
     return at;
 }
 
-/* The end of what is glued to a number, and its complaint. */
+/* Returns the end of what directly follows a number, and reports it. */
 static uint32_t check_tail(kiln__lexer *l, uint32_t end)
 {
     const unsigned char c = byte_at(l->source, end);
@@ -165,7 +166,7 @@ static uint64_t decimal_value(kiln__lexer *l, uint32_t end)
     return value;
 }
 
-/* As strtod() in the C locale, whatever the host's is. */
+/* Does what strtod() does in the C locale, whatever locale the host has set. */
 static double real_value(kiln__lexer *l, uint32_t end)
 {
     char digits[DIGITS_MAX + 1];
@@ -197,8 +198,8 @@ static double real_value(kiln__lexer *l, uint32_t end)
     return value;
 }
 
-/* The end of `.digits` and `e+digits`, or `at` when neither stands there. A
-   dot before another dot or a name is none of the number's. */
+/* Returns the end of `.digits` and `e+digits`, or `at` when neither is there. A
+   dot before another dot or a name does not belong to the number. */
 static uint32_t skip_fraction(const kiln__lexer *l, uint32_t at)
 {
     uint32_t exponent;
@@ -225,7 +226,7 @@ static void lex_float(kiln__lexer *l, kiln__token *out, uint32_t end)
     finish(l, out, KILN__TOKEN_FLOAT, tail);
 }
 
-/* `1.` of C: a dot that nothing of ours follows. */
+/* True for C's `1.`: a dot that is followed by nothing that could use it. */
 static int is_bare_dot(const kiln__lexer *l, uint32_t at)
 {
     const unsigned char next = byte_at(l->source, at + 1);

@@ -1,4 +1,4 @@
-/* parse.c - from a text to its definitions. */
+/* parse.c - parses a text into its definitions. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <string.h>
 
@@ -72,7 +72,7 @@ typedef struct definitions {
     kiln_status status;
 } definitions;
 
-/* What stands between definitions and is none. */
+/* Reports what is between definitions and is none. */
 static void report_stranger(kiln__parser *p)
 {
     const kiln__token token = p->token;
@@ -141,7 +141,8 @@ static void parse_definitions(kiln__parser *p, definitions *d)
     }
 }
 
-/* The lexer is one token ahead of the parser: puts reports in text order. */
+/* Sorts diagnostics by place. The lexer is a token ahead of the parser, so its
+   reports come too early. */
 static void sort_diagnostics(kiln__diagnostics *diagnostics)
 {
     kiln_diagnostic *list = diagnostics->list.items;

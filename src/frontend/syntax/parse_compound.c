@@ -1,4 +1,4 @@
-/* parse_compound.c - if, while, for and the lexical switches. */
+/* parse_compound.c - parses if, while, for and the lexical switches. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <stdio.h>
 
@@ -7,7 +7,8 @@
 
 /* ---- headers ---- */
 
-/* Skips a broken line and stands in for what it should have held. */
+/* Skips a broken line, and returns a node in place of what it should
+   contain. */
 static kiln__ast *parse_wreck(kiln__parser *p)
 {
     (void)kiln__parser_skip_line(p);
@@ -33,7 +34,7 @@ void kiln__parser_end_header(kiln__parser *p)
     (void)kiln__parser_take(p, KILN__TOKEN_NEWLINE);
 }
 
-/* A condition and the end of its line. */
+/* Parses a condition and the end of its line. */
 static kiln__ast *parse_condition(kiln__parser *p)
 {
     kiln__ast *condition = kiln__parse_expression(p);
@@ -68,8 +69,8 @@ static void end_is_missing(kiln__parser *p, kiln__span opener)
     p->end_missing = 1;
 }
 
-/* An `end` further left than what it closes: if one is missing in the end,
-   it is this block's. */
+/* Notes a block whose `end` is indented less than its beginning. If an `end`
+   turns out to be missing, it is probably that block's. */
 static void check_indent(kiln__parser *p, kiln__span opener)
 {
     if (p->suspect.size == 0 && p->token.line_start &&
@@ -101,7 +102,7 @@ static kiln__ast *parse_body(kiln__parser *p, kiln__span opener)
 
 /* ---- if ---- */
 
-/* Takes `elseif`, or an `else if` that must have meant it. */
+/* Takes `elseif`, or an `else if` that must have been meant as one. */
 static int take_elseif(kiln__parser *p)
 {
     if (kiln__parser_take(p, KILN__TOKEN_ELSEIF))
@@ -125,7 +126,7 @@ static int take_elseif(kiln__parser *p)
     return 1;
 }
 
-/* `condition` newline block, as an IF without else. */
+/* Parses `condition` newline block into an IF without else. */
 static kiln__ast *parse_arm(kiln__parser *p, uint32_t start)
 {
     kiln__ast *parts[3] = {parse_condition(p), NULL, NULL};
@@ -136,7 +137,7 @@ static kiln__ast *parse_arm(kiln__parser *p, uint32_t start)
     return kiln__parser_node(p, KILN__AST_IF, start, NULL, parts, 3);
 }
 
-/* Hangs each arm on the one before, from the last on. */
+/* Makes each arm the else of the one before, beginning with the last. */
 static kiln__ast *join_arms(kiln__parser *p, size_t mark, kiln__ast *otherwise)
 {
     while (p->stack.count > mark) {
@@ -223,7 +224,7 @@ static int expect_dots(kiln__parser *p)
     return 0;
 }
 
-/* `static(lo..hi)`, or an expression that begins with `static(...)`. */
+/* Parses `static(lo..hi)`, or an expression that begins with `static(...)`. */
 static int parse_static_range(kiln__parser *p, range *out)
 {
     const uint32_t start = p->token.span.start;
@@ -275,7 +276,7 @@ static int parse_range(kiln__parser *p, range *out)
     return 1;
 }
 
-/* `i in lo..hi by s` */
+/* Parses `i in lo..hi by s`. */
 static int parse_for_header(kiln__parser *p, range *out)
 {
     if (p->token.kind == KILN__TOKEN_LEFT_PAREN) {
@@ -296,7 +297,7 @@ static int parse_for_header(kiln__parser *p, range *out)
     return kiln__parser_expect(p, KILN__TOKEN_IN) && parse_range(p, out);
 }
 
-/* Also over the `;` of `for (i = 0; i < n; i++)`. */
+/* Skips a broken header, also past the `;` of `for (i = 0; i < n; i++)`. */
 static void skip_for_header(kiln__parser *p)
 {
     (void)kiln__parser_skip_line(p);
@@ -375,7 +376,8 @@ static kiln__ast *parse_by_keyword(kiln__parser *p)
     }
 }
 
-/* Blocks too deep to follow: their ends would close the wrong ones. */
+/* Skips a definition whose blocks nest too deeply. Otherwise their ends would
+   close other blocks. */
 static void skip_definition(kiln__parser *p)
 {
     while (p->token.kind != KILN__TOKEN_END_OF_TEXT &&

@@ -1,9 +1,16 @@
-/* parse_definition.c - imports, constants, types, functions and kernels. */
+/* parse_definition.c - parses imports, constants, types, functions and
+   kernels. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <string.h>
 
 #include "frontend/syntax/parse.h"
 #include "kiln/compile.h"
+
+/*
+ * Each function fills members of a kiln__definition and returns false after an
+ * error. A body is parsed even if the header is broken, as long as its end can
+ * be found: so its errors are reported, too, and the next definition is parsed.
+ */
 
 int kiln__begins_definition(kiln__token_kind kind)
 {
@@ -15,7 +22,7 @@ int kiln__begins_definition(kiln__token_kind kind)
 
 /* ---- names ---- */
 
-/* A name or an operator that can be defined. */
+/* Parses a name, or an operator that can be defined. */
 static const char *parse_function_name(kiln__parser *p)
 {
     const char *name = kiln__operator_name(p->token.kind);
@@ -26,7 +33,7 @@ static const char *parse_function_name(kiln__parser *p)
     return name;
 }
 
-/* Reports a name that stood in the list before. */
+/* Reports a name that occurred before in the list. */
 static int check_unique(kiln__parser *p, const char *name, kiln__span span,
                         const char *earlier, const char *what)
 {
@@ -39,7 +46,7 @@ static int check_unique(kiln__parser *p, const char *name, kiln__span span,
 
 /* ---- type parameters ---- */
 
-/* `T: Real, N` into the arena. */
+/* Parses `T: Real, N` into the arena. */
 static int parse_type_parameters(kiln__parser *p, kiln__definition *out)
 {
     kiln__ast_type_parameter list[KILN__TYPE_PARAMETERS_MAX];
@@ -137,7 +144,7 @@ static int parse_const(kiln__parser *p, kiln__definition *out)
     return out->body != NULL;
 }
 
-/* `: Parent`, when it is there. */
+/* Parses `: Parent` if it is there. */
 static int parse_parent(kiln__parser *p, kiln__definition *out)
 {
     if (!kiln__parser_take(p, KILN__TOKEN_COLON))
@@ -185,7 +192,7 @@ static int parse_field(kiln__parser *p, kiln__ast_parameter *out)
     return 0;
 }
 
-/* Fields up to `end`; broken ones are reported one by one. */
+/* Adds a field; reports a name that another field has. */
 static int add_field(kiln__parser *p, const kiln__ast_parameter *field)
 {
     for (size_t i = 0; i < p->fields.count; i++)
@@ -198,6 +205,7 @@ static int add_field(kiln__parser *p, const kiln__ast_parameter *field)
     return 0;
 }
 
+/* Parses fields up to `end`. Broken ones are reported one by one. */
 static int parse_fields(kiln__parser *p, kiln__definition *out)
 {
     p->fields.count = 0;
@@ -341,7 +349,7 @@ static int parse_parameters(kiln__parser *p, kiln__definition *out)
     return out->parameters != NULL;
 }
 
-/* `name`, `package.name`, `+` */
+/* Parses `name`, `package.name` or `+`. */
 static int parse_whole_name(kiln__parser *p, kiln__definition *out)
 {
     out->name_span = p->token.span;
@@ -385,7 +393,7 @@ static int parse_function_header(kiln__parser *p, kiln__definition *out)
            parse_type_parameters(p, out);
 }
 
-/* `= e`: a block of one return. */
+/* Parses `= e` into a block of one return. */
 static int parse_short_body(kiln__parser *p, kiln__definition *out)
 {
     const kiln__span assign = p->token.span;
@@ -419,12 +427,12 @@ static int parse_function(kiln__parser *p, kiln__definition *out,
     if (fine && p->token.kind == KILN__TOKEN_ASSIGN)
         return parse_short_body(p, out);
     if (!fine && kiln__parser_skip_line(p))
-        return 0; /* a broken short form */
+        return 0; /* it was a broken short form */
     kiln__parser_end_header(p);
     out->body = kiln__parse_block(p, 0);
     if (!fine && p->token.kind != KILN__TOKEN_END && out->body != NULL &&
         out->body->count == 0)
-        return 0; /* the broken line was all there is */
+        return 0; /* the broken line was all of it */
     kiln__parse_end(p, opener);
     return fine && out->body != NULL;
 }

@@ -1,11 +1,11 @@
-/* parse_expression.c - expressions, by precedence. */
+/* parse_expression.c - parses expressions, by precedence. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "frontend/syntax/parse.h"
 #include "kiln/compile.h"
 
 /*
- * From loose to tight: `c ? a : b`; the binary operators of the table; the
- * unary ones; `**`; calls, indices, fields and type parameters.
+ * From low to high precedence: `c ? a : b`; the binary operators of the table;
+ * the unary ones; `**`; calls, indices, fields and type parameters.
  */
 
 #define COMPARISON 3u
@@ -74,7 +74,7 @@ kiln__ast *kiln__parse_name(kiln__parser *p)
     return kiln__parser_node(p, KILN__AST_NAME, start, name, NULL, 0);
 }
 
-/* An operator or the word `static`, as a name. */
+/* Takes an operator or the word `static` as a name. */
 static kiln__ast *parse_token_name(kiln__parser *p)
 {
     const uint32_t start = p->token.span.start;
@@ -86,7 +86,7 @@ static kiln__ast *parse_token_name(kiln__parser *p)
 
 /*
  * Pushes expressions up to `closer`, which it takes; false after an error.
- * `commas` counts those that were read; one may stand behind the last.
+ * `commas` counts the commas; one may follow the last expression.
  */
 static int parse_list(kiln__parser *p, kiln__token_kind closer,
                       kiln__span opener, uint32_t limit, uint32_t *commas)
@@ -156,7 +156,8 @@ static kiln__ast *no_expression(kiln__parser *p)
     }
 }
 
-/* `(+)`, `reduce(x, +)`: an operator that nothing follows is its name. */
+/* True for an operator that nothing follows, as in `(+)` and `reduce(x, +)`: it
+   is the operator's name. */
 static int at_operator_value(const kiln__parser *p)
 {
     return (p->ahead.kind == KILN__TOKEN_RIGHT_PAREN ||
@@ -232,7 +233,7 @@ static kiln__ast *parse_call(kiln__parser *p, uint32_t start, kiln__ast *callee)
     return kiln__parser_node_of(p, KILN__AST_CALL, start, NULL, mark);
 }
 
-/* `a[i, j]`, and `f32[:]` where a type is meant. */
+/* Parses `a[i, j]`, or `f32[:]` where a type is meant. */
 static kiln__ast *parse_index(kiln__parser *p, uint32_t start,
                               kiln__ast *object)
 {
@@ -255,7 +256,7 @@ static kiln__ast *parse_index(kiln__parser *p, uint32_t start,
     return kiln__parser_node_of(p, KILN__AST_INDEX, start, NULL, mark);
 }
 
-/* `s.f`, `package.name`, `package.+` as a value. */
+/* Parses `s.f`, `package.name`, or `package.+` as a value. */
 static kiln__ast *parse_member(kiln__parser *p, uint32_t start,
                                kiln__ast *object)
 {
@@ -299,7 +300,7 @@ static kiln__ast *parse_postfix(kiln__parser *p, uint32_t start, kiln__ast *e)
 
 /* ---- operators ---- */
 
-/* `a ** b`: from right to left; the exponent may have a sign. */
+/* Parses `a ** b`, from right to left; the exponent may have a sign. */
 static kiln__ast *parse_power(kiln__parser *p, uint32_t start, kiln__ast *e)
 {
     kiln__ast *sides[2] = {parse_postfix(p, start, e), NULL};
@@ -345,7 +346,7 @@ static kiln__ast *chained(kiln__parser *p)
                               "comparisons do not chain");
 }
 
-/* Operators of at least the precedence `least` behind `left`. */
+/* Parses operators of at least the precedence `least` after `left`. */
 static kiln__ast *parse_binary(kiln__parser *p, uint32_t start, kiln__ast *left,
                                unsigned least)
 {
@@ -374,7 +375,7 @@ static kiln__ast *parse_binary(kiln__parser *p, uint32_t start, kiln__ast *left,
     return NULL;
 }
 
-/* `c ? a : b` behind c. */
+/* Parses `? a : b` after c. */
 static kiln__ast *parse_choice(kiln__parser *p, uint32_t start, kiln__ast *c)
 {
     kiln__ast *parts[3] = {c, NULL, NULL};

@@ -1,12 +1,20 @@
-/* parse_hints.c - misspelt keywords, and those of other languages. */
+/* parse_hints.c - corrects misspelt keywords, and those of other languages. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <string.h>
 
 #include "frontend/syntax/parse.h"
 
+/*
+ * A statement or definition that begins with an unknown name may be meant for a
+ * keyword. Words of other languages are looked up in tables; others are
+ * compared with the keywords that fit what follows. The word is reported with a
+ * hint, and parsing goes on as if the keyword were there, so one slip is one
+ * error.
+ */
+
 typedef struct word {
     const char *text;
-    kiln__token_kind kind; /* what it stands for; END_OF_TEXT: none */
+    kiln__token_kind kind; /* what the word stands for; END_OF_TEXT: nothing */
     const char *hint;
 } word;
 
@@ -28,7 +36,7 @@ static void unknown_word(kiln__parser *p, const char *hint)
                              p->source->text + p->token.span.start);
 }
 
-/* Goes on as if the right keyword stood there. */
+/* Goes on as if the right keyword were there. */
 static kiln__token_kind stand_for(kiln__parser *p, kiln__token_kind kind)
 {
     p->token.kind = kind;
@@ -36,7 +44,8 @@ static kiln__token_kind stand_for(kiln__parser *p, kiln__token_kind kind)
     return kind;
 }
 
-/* The nearest of the keywords, reported, or the token's own kind. */
+/* Returns the nearest of the keywords, after reporting it, or the token's own
+   kind. */
 static kiln__token_kind correct(kiln__parser *p, const kiln__token_kind *kinds,
                                 size_t count)
 {
@@ -128,7 +137,7 @@ static const word declaration_words[] = {
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
-/* Keywords that an operand follows, and those that stand alone. */
+/* Keywords that are followed by an operand, and keywords that stand alone. */
 static const kiln__token_kind operand_keywords[] = {
     KILN__TOKEN_IF,     KILN__TOKEN_ELSEIF, KILN__TOKEN_FOR,
     KILN__TOKEN_RETURN, KILN__TOKEN_WHILE,  KILN__TOKEN_LOCAL,

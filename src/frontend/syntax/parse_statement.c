@@ -1,11 +1,11 @@
-/* parse_statement.c - statements, and where their lines end. */
+/* parse_statement.c - parses statements, and where their lines end. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "frontend/syntax/parse.h"
 #include "kiln/compile.h"
 
 /* ---- assignments and calls ---- */
 
-/* The operator of a compound assignment, "" for `=`, or NULL. */
+/* Returns the operator of a compound assignment, "" for `=`, or NULL. */
 static const char *assignment_operator(kiln__token_kind kind)
 {
     switch ((int)kind) {
@@ -69,7 +69,7 @@ static kiln__ast *parse_assignment(kiln__parser *p, uint32_t start,
     return kiln__parser_node(p, KILN__AST_ASSIGN, start, operator, parts, 3);
 }
 
-/* `x: f32 = e` */
+/* Parses `x: f32 = e`. */
 static kiln__ast *parse_annotated(kiln__parser *p)
 {
     const kiln__span name = p->token.span;
@@ -91,7 +91,7 @@ static kiln__ast *parse_annotated(kiln__parser *p)
     return kiln__parser_node(p, KILN__AST_ASSIGN, name.start, "", parts, 3);
 }
 
-/* `a, b = e` behind a. */
+/* Parses `a, b = e` after a. */
 static kiln__ast *parse_unpack(kiln__parser *p, uint32_t start,
                                kiln__ast *first)
 {
@@ -238,7 +238,7 @@ static kiln__ast *parse_return(kiln__parser *p)
     return kiln__parser_node(p, KILN__AST_RETURN, start, NULL, &value, 1);
 }
 
-/* `local t = f32[16, 16]` */
+/* Parses `local t = f32[16, 16]`. */
 static kiln__ast *parse_local(kiln__parser *p)
 {
     const uint32_t start = p->token.span.start;
@@ -319,7 +319,7 @@ kiln__ast *kiln__parse_statement(kiln__parser *p)
     }
 }
 
-/* True for what no statement of this block begins with. */
+/* True for a token that ends the block: no statement of it begins so. */
 static int ends_block(const kiln__parser *p)
 {
     const kiln__token_kind kind = p->token.kind;
@@ -331,7 +331,7 @@ static int ends_block(const kiln__parser *p)
             kind != KILN__TOKEN_IMPORT);
 }
 
-/* An arm that belongs to no `if`: reported and stepped over. */
+/* Reports and skips an arm that belongs to no `if`. */
 static int skip_stray_arm(kiln__parser *p, int arms)
 {
     if (arms || (p->token.kind != KILN__TOKEN_ELSE &&

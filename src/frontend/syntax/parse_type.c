@@ -1,7 +1,14 @@
-/* parse_type.c - types as they stand in annotations. */
+/* parse_type.c - parses types as they are written in annotations. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "frontend/syntax/parse.h"
 #include "kiln/type.h"
+
+/*
+ * A type is an element type and any number of dimensions in brackets. `f32[:]`
+ * is an array, `f32[16, 16]` a local array, and only kiln__parse_sized_type()
+ * allows the second form. Names and their arguments are not resolved here
+ * (resolve_type.c).
+ */
 
 static kiln__ast *parse_typeof(kiln__parser *p, uint32_t start)
 {
@@ -16,7 +23,7 @@ static kiln__ast *parse_typeof(kiln__parser *p, uint32_t start)
     return kiln__parser_node(p, KILN__AST_TYPEOF, start, NULL, &e, 1);
 }
 
-/* `(f32, i64)`, `(f32,)`, `()`; `(f32)` is f32. */
+/* `(f32, i64)`, `(f32,)` and `()` are tuples; `(f32)` is f32. */
 static kiln__ast *parse_tuple_type(kiln__parser *p, uint32_t start)
 {
     const kiln__span opener = p->token.span;
@@ -52,7 +59,7 @@ failed:
 
 /* ---- T{...} ---- */
 
-/* A type, or a number with or without a minus. */
+/* Parses a type, or a number with or without a minus. */
 static kiln__ast *parse_type_argument(kiln__parser *p)
 {
     const uint32_t start = p->token.span.start;
@@ -174,7 +181,7 @@ static kiln__ast *parse_named_type(kiln__parser *p, uint32_t start)
     return type;
 }
 
-/* A type up to the first `[`. */
+/* Parses a type up to the first `[`. */
 static kiln__ast *parse_element_type(kiln__parser *p)
 {
     const uint32_t start = p->token.span.start;

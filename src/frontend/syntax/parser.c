@@ -7,14 +7,22 @@
 #include "base/system/stack.h"
 #include "frontend/syntax/parse.h"
 
+/*
+ * These are the tools that the files of the grammar share. Errors are reported
+ * once for each statement or definition: after an error the parser is
+ * `panicking`, and silent until kiln__parser_skip_line() has found where to go
+ * on. That place is found by line ends and, inside open brackets, by
+ * indentation.
+ */
+
 static int is_literal(kiln__token_kind kind)
 {
     return kind == KILN__TOKEN_INTEGER || kind == KILN__TOKEN_FLOAT ||
            kind == KILN__TOKEN_STRING;
 }
 
-/* Reads the token behind the next one, and notes whether the text before it,
-   or a literal itself, was bad. */
+/* Reads the token after the next one, and notes whether the text before it, or
+   a literal itself, was bad. */
 static void fetch(kiln__parser *p)
 {
     const size_t known = p->diagnostics->list.count;
@@ -23,7 +31,8 @@ static void fetch(kiln__parser *p)
     if (p->diagnostics->list.count != known)
         p->bad = p->ahead.span.start + (is_literal(p->ahead.kind) ? 1 : 0);
     if (p->diagnostics->list.count >= p->diagnostics->limit)
-        p->lexer.at = (uint32_t)p->source->size; /* nothing more to say */
+        /* No more errors will be reported. */
+        p->lexer.at = (uint32_t)p->source->size;
 }
 
 void kiln__parser_init(kiln__parser *p, kiln__arena *arena,
@@ -135,7 +144,7 @@ kiln__ast *kiln__parser_error(kiln__parser *p, kiln__span span,
     const char *message;
     va_list arguments;
 
-    /* What follows a bad token is rarely worth a second report. */
+    /* Errors that follow a bad token are rarely worth a second report. */
     if (p->panicking || p->bad > p->line)
         return NULL;
     p->panicking = 1;
@@ -167,7 +176,7 @@ static const word_hint word_hints[] = {
     {"extends", "a parent stands behind `:`"},
 };
 
-/* What to do about a token that fits nowhere here. */
+/* Returns a hint about a token that fits nowhere here. */
 static const char *hint_for(const kiln__parser *p)
 {
     for (size_t i = 0; i < sizeof word_hints / sizeof *word_hints; i++)
@@ -242,7 +251,7 @@ uint32_t kiln__parser_line_of(const kiln__parser *p, uint32_t at)
     return location.line;
 }
 
-/* Further right than this is all the same. */
+/* Indentation beyond this counts as this. */
 #define INDENT_MAX 255u
 
 uint32_t kiln__parser_indent_of(const kiln__parser *p, uint32_t at)
@@ -263,8 +272,8 @@ static int is_closer(kiln__token_kind kind)
            kind == KILN__TOKEN_RIGHT_BRACKET || kind == KILN__TOKEN_RIGHT_BRACE;
 }
 
-/* Inside open brackets newlines do not count, so a line that begins no
-   further right than the statement is taken for the next one. */
+/* Inside open brackets newlines do not count. So a line that is indented no
+   more than the statement is taken for the next statement. */
 int kiln__parser_skip_line(kiln__parser *p)
 {
     const uint32_t indent = kiln__parser_indent_of(p, p->line);
@@ -292,7 +301,7 @@ int kiln__parser_skip_line(kiln__parser *p)
 _Static_assert(sizeof(kiln__ast) % sizeof(kiln__ast *) == 0,
                "a node's children lie behind it");
 
-/* The rest of the text is skipped: it would be of no use. */
+/* Skips the rest of the text, since its tree could not be used. */
 static void run_out_of_stack(kiln__parser *p)
 {
     p->no_stack = 1;
