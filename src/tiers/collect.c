@@ -4,27 +4,29 @@
 #include "tiers/tiers_state.h"
 
 /*
- * A code instance goes when its last world, of its own frontend or of another
- * that it depends on, lies before every world of that one that is held and
- * before the current one, unless a kernel flight needs it: workers go on during
- * a collection. What it calls and depends on stays with it. Its callers' worlds
- * end no later than its own, so that they go with it, or a flight keeps it for
- * them: nothing that stays points at what goes, except lists that are swept
- * here. Kernels go with their code instance; their heads stay readable, since
- * a call site may still look at `valid`. Artifacts stay: the same meaning may
- * come back, and a redefinition to and fro costs one load. What tier 2 keeps
- * goes when no code instance is left that asks for it.
+ * A code instance is freed when its last world lies before all held worlds and
+ * before the current one, either of its own frontend or of another frontend
+ * that it depends on. A kernel flight that needs it prevents that, because
+ * workers go on during a collection. What a kept instance calls and depends on
+ * is kept. Its callers' worlds end no later than its own, so they are freed
+ * with it, unless a flight keeps them, and then it is kept for them: nothing
+ * that stays points to something that is freed, except lists, which are swept
+ * here. Kernels are freed with their code instance, but their heads stay
+ * readable, because a call site may still read `valid`. Artifacts stay: the
+ * same meaning may come back, and a redefinition that is undone then costs one
+ * load. An entry of tier 2 is dropped when no code instance is left that asks
+ * for it.
  *
- * The caller of kiln_context_collect() promised that nobody else is inside. If
- * somebody is all the same, or if it is a callback that collects, this
- * collection frees nothing.
+ * The caller of kiln_context_collect() promises that no other thread is inside
+ * the library with the context. If one is nevertheless, or if a callback
+ * collects, this collection frees nothing.
  *
- * Frontends' worlds are asked before the lock is taken, and drivers unload
- * after it is given back.
+ * Frontends are asked for their worlds before the lock is taken, and drivers
+ * unload after it is released.
  */
 
-/* Keeps the code and puts it on the stack of those whose callees are to be
-   kept as well. */
+/* Keeps the code instance, and pushes it on the stack of instances whose
+   callees must be kept as well. */
 static void keep(kiln_code **stack, kiln_code *code)
 {
     if (code->kept)
@@ -34,7 +36,7 @@ static void keep(kiln_code **stack, kiln_code *code)
     *stack = code;
 }
 
-/* Can a world that is held, or today's, of each frontend see it? */
+/* True if a held world or the current one can see it, in each frontend. */
 static int is_in_use(const kiln_code *code)
 {
     int in_use = atomic_load(&code->max_world) >=
@@ -120,7 +122,7 @@ static void sweep_job(kiln__job *job, kiln_kernel **dead)
     }
 }
 
-/* Takes the dead codes out of the list of all and returns them. */
+/* Removes the dead code instances from the list of all, and returns them. */
 static kiln_code *take_dead(struct kiln__tiers *tiers)
 {
     kiln_code **link = &tiers->codes;
@@ -141,7 +143,7 @@ static kiln_code *take_dead(struct kiln__tiers *tiers)
     return dead;
 }
 
-/* Unloads kernels that nobody finds any more; their heads stay. */
+/* Unloads kernels that nobody can find any more; their heads stay. */
 static void bury(struct kiln__tiers *tiers, kiln_kernel *dead)
 {
     while (dead) {
@@ -197,7 +199,8 @@ void kiln__tiers_collect(kiln_context *context)
     bury(tiers, kernels);
     codes_free(context, codes);
     kiln__tiers_trim(tiers);
-    /* Whoever collects in a collect() finds a stay. */
+    /* So that a collection inside collect() finds a call scope and frees
+       nothing. */
     kiln__call_scope_enter(&stay, context);
     kiln__frontends_collect(context);
     kiln__call_scope_leave(&stay);

@@ -1,20 +1,20 @@
-/* delta.c - what was added since a mark, as entries. */
+/* delta.c - lists the entries that were added since a mark. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "base/error.h"
 #include "tiers/binary/artifact.h"
 #include "tiers/tiers_state.h"
 
 /*
- * Everything that comes into a tier gets the next number; a mark is one. Added
- * is what has a greater number, was not in a pack already, and is good for
- * every world from now on: code instances, what is known about those that jobs
- * asked for, their artifacts, what consumers attached to them and can write
- * down, and bitcode of runtime functions. An artifact
- * counts by its own number, since a kernel of an old code instance may have
- * been compiled for a new config.
+ * Everything that enters a tier gets the next number, and a mark is such a
+ * number. A delta has everything with a greater number that did not come from a
+ * pack and is valid in all worlds from now on: code instances, what is known
+ * about those that jobs asked for, their artifacts, what consumers attached to
+ * them and can save, and bitcode of runtime functions. An artifact counts by
+ * its own number, because a kernel of an old code instance may have been
+ * compiled for a new config.
  *
- * Records are no more than names: the code instances behind them are brought
- * in first, from the stores or by inference.
+ * Records are incomplete: the code instances that they stand for are first
+ * loaded from the stores or inferred.
  */
 
 typedef kiln__array_of(const kiln_artifact *) artifact_list;
@@ -27,10 +27,11 @@ typedef struct attachment_of {
 typedef struct delta {
     kiln_context *context;
     uint64_t since;
-    kiln__code_list codes;                     /* kept by the stay */
-    artifact_list artifacts;                   /* a reference each */
+    kiln__code_list codes;                     /* the call scope keeps them from
+                                                  collection */
+    artifact_list artifacts;                   /* one reference each */
     kiln__runtime_list runtime;                /* lent */
-    kiln__array_of(attachment_of) attachments; /* the codes' */
+    kiln__array_of(attachment_of) attachments; /* of these code instances */
 } delta;
 
 uint64_t kiln__tiers_order(kiln_context *context)
@@ -172,7 +173,7 @@ static kiln_status list_all(delta *d, int binaries)
 
 /* ---- giving ---- */
 
-/* What cannot be written down for another process is left out. */
+/* Gives the entry. One that cannot be saved for another process is left out. */
 static kiln_status give(kiln__entry_writer *draft, kiln_status made,
                         const kiln__delta_taker *taker)
 {

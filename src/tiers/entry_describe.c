@@ -1,4 +1,4 @@
-/* entry_describe.c - what the tiers keep in entries, for people. */
+/* entry_describe.c - shows the content of the tiers' entries to people. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "tiers/entry_describe.h"
 
@@ -13,13 +13,13 @@
 #include "tiers/tiers_state.h"
 
 /*
- * The other end of stored_typed.c, stored_program.c, stored_binary.c,
- * provenance.c and the summaries of texts: each says how its meta is laid out,
- * behind a version. What is of another version, or is cut short, is shown as
- * far as it is understood.
+ * The counterpart of stored_typed.c, stored_program.c, stored_binary.c,
+ * provenance.c and frontend/program/text_entry.c, which define the layout of
+ * their meta after a version number. Meta of another version, or meta that was
+ * cut short, is shown as far as it is understood.
  */
 
-/* Zero: no version begins the meta of that kind. */
+/* Returns 0 for kinds whose meta does not begin with a version. */
 static uint64_t meta_version(int32_t kind)
 {
 #define VERSION_OF(name, version) [KILN__ENTRY_##name] = (version),
@@ -139,14 +139,15 @@ static void take_sites(showing *s)
     }
 }
 
-/* A type's text; its id is for programs. */
+/* Adds a type's text; its id is of no use to people. */
 static void add_type(showing *s)
 {
     add_span(&s->text, kiln__read_text(&s->reader));
     skip_digest(s);
 }
 
-/* The frontend whose entry it is stands in the key, behind name and schema. */
+/* True if the entry belongs to this frontend, whose name is in the key after
+   name and schema. */
 static int is_of(const showing *s, kiln__span_of_bytes frontend)
 {
     kiln__span_of_bytes own;
@@ -346,7 +347,7 @@ kiln_digest kiln__entry_typed(const kiln__entry *entry)
 
 /* ---- titles ---- */
 
-/* Some have their name in the key. */
+/* Some kinds of entries have their name in the key. */
 static void pick_name(void *env, const char *section, const char *field,
                       const char *value)
 {

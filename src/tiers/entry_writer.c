@@ -1,4 +1,4 @@
-/* entry_writer.c - entries on their way to the stores. */
+/* entry_writer.c - makes entries and puts them into the stores. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <string.h>
 
@@ -6,6 +6,13 @@
 #include "context/log.h"
 #include "stores/stores.h"
 #include "tiers/tiers_state.h"
+
+/*
+ * The files stored_*.c fill a kiln__entry_writer: they encode key and meta, and
+ * point to the payload. Nothing is copied before the stores encode the
+ * envelope. In mode VERIFY the entry is first compared with what each store
+ * has: an entry that differs is reported in the log and rejected.
+ */
 
 void kiln__entry_writer_init(kiln__entry_writer *draft, const kiln_alloc *alloc,
                              int32_t kind)
@@ -33,7 +40,7 @@ static int is_same(const void *a, size_t a_size, const void *b, size_t b_size)
     return a_size == b_size && (a_size == 0 || memcmp(a, b, a_size) == 0);
 }
 
-/* What was built again must be what is there; how long it took may differ. */
+/* Compares a new entry with a stored one; the time of building may differ. */
 static int agrees(const kiln__entry *made, const kiln__entry *stored)
 {
     return made->relocation == stored->relocation &&
@@ -43,8 +50,8 @@ static int agrees(const kiln__entry *made, const kiln__entry *stored)
                    stored->payload_size);
 }
 
-/* An entry of a code instance may be another program's, though its key is the
-   same. */
+/* An entry of a code instance may belong to another program although its key is
+   the same. */
 static kiln__entry_fault fault_of(kiln_context *context,
                                   const kiln__entry *made,
                                   const kiln__entry *stored)
@@ -63,7 +70,7 @@ static kiln__entry_fault fault_of(kiln_context *context,
     return KILN__FAULT_DIFFERENT;
 }
 
-/* Every store that has the key is looked at. */
+/* Compares with every store that has the key. */
 static void verify(kiln_context *context, const kiln__entry *made)
 {
     kiln__stored stored = {0};

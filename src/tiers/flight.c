@@ -1,4 +1,4 @@
-/* flight.c - builds under way, who owns them and who waits for them. */
+/* flight.c - builds under way: who owns them and who waits for them. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "base/error.h"
 #include "base/system/stack.h"
@@ -7,9 +7,16 @@
 #include "tiers/tiers_state.h"
 
 /*
- * The innermost stay is kept per thread: a callback that calls back into the
- * library continues the run that called it, also when a stay in another
- * context lies between.
+ * The file has three parts: call scopes and call chains of threads, flights,
+ * and waiting. The protocol: a flight is owned by one call chain or queued for
+ * a worker; other chains wait until it is done, on one condition of the tiers.
+ * Before a chain waits, it follows the owners (leads_to()): a wait that leads
+ * back to itself would never end, and is refused with KILN_ERECURSION.
+ * tests/protocol/flights.pml is a model of this.
+ *
+ * The innermost call scope is kept per thread: a callback that calls back into
+ * the library continues the chain that called it, also when a call scope in
+ * another context is between them.
  */
 static _Thread_local kiln__call_scope *current_stay;
 
@@ -102,7 +109,7 @@ void kiln__call_scope_leave(kiln__call_scope *stay)
     kiln__mutex_unlock(&tiers->lock);
 }
 
-/* The flight keeps what it needs by itself: collections may go on. */
+/* The flight itself keeps what it needs, so collections may go on. */
 void kiln__call_scope_enter_worker(kiln__call_scope *stay,
                                    kiln_context *context, kiln__flight *flight)
 {
@@ -174,12 +181,12 @@ void kiln__flight_end(struct kiln__tiers *tiers, kiln__flight **list,
     kiln__condition_broadcast(&tiers->ended);
 }
 
-/* The steps CLAIM, SLEEP, WOKEN and PUBLISH, and this walk, are modelled in
-   tests/protocol/flights.pml. */
+/* CLAIM, SLEEP, WOKEN and PUBLISH, and this walk, are steps of the model. */
 
-/* Follows owner -> waits for -> owner, past each run once. There is no cycle
-   yet: a run waits only after this walk. A way that is too long for this
-   thread's stack counts as one that leads back: who does not wait is safe. */
+/* Follows owner -> waits for -> owner, and visits each call chain once. There
+   is no cycle yet, because a chain waits only after this walk. If the path is
+   too long for this thread's stack, the result is true: not waiting is always
+   safe. */
 static int leads_to(struct kiln__tiers *tiers, const kiln__call_chain *run,
                     const kiln__flight *flight)
 {
@@ -204,7 +211,8 @@ static int any_done(kiln__flight *const *flights, size_t count)
     return 0;
 }
 
-/* With the lock held: one that the run would wait for for ever, or `count`. */
+/* With the lock held. Returns the index of a flight for which the chain would
+   wait for ever, or `count`. */
 static size_t find_closing(struct kiln__tiers *tiers,
                            const kiln__call_chain *run,
                            kiln__flight *const *flights, size_t count)
@@ -224,7 +232,7 @@ typedef struct waiting {
     uint64_t deadline_ns; /* 0: none */
 } waiting;
 
-/* False when the time is over. */
+/* False when the deadline has passed. */
 static int sleep_until(struct kiln__tiers *tiers, uint64_t deadline_ns)
 {
     if (deadline_ns != 0)
@@ -249,7 +257,7 @@ static kiln_status wait_any(size_t *closing, struct kiln__tiers *tiers,
         return KILN_ERECURSION;
     run->waits_for = flights;
     run->waits_for_count = count;
-    /* SLEEP, WOKEN: the lock is held from looking to sleeping. */
+    /* SLEEP, WOKEN: the lock is held between the check and the sleep. */
     while (!any_done(flights, count) && in_time)
         in_time = sleep_until(tiers, w->deadline_ns);
     run->waits_for = NULL;
@@ -257,8 +265,8 @@ static kiln_status wait_any(size_t *closing, struct kiln__tiers *tiers,
     return any_done(flights, count) ? KILN_OK : KILN_ETIMEDOUT;
 }
 
-/* With the lock held: what is waited for, to be named in a trace. What a
-   flight builds from stays while somebody has the flight. */
+/* With the lock held. Returns the name of what is waited for, for a trace. What
+   a flight is built from stays while somebody refers to the flight. */
 static const char *name_of(kiln__flight *const *flights, size_t count)
 {
     if (count != 1 || !flights[0])
@@ -266,7 +274,7 @@ static const char *name_of(kiln__flight *const *flights, size_t count)
     return flights[0]->code ? flights[0]->code->name : "a code instance";
 }
 
-/* The host's brackets may call back: they stand outside of it all. */
+/* The host's callbacks around the wait may call Kiln, so no lock is held. */
 static kiln_status wait_outside(size_t *closing, kiln_context *context,
                                 kiln__call_chain *run, const waiting *w)
 {

@@ -1,4 +1,4 @@
-/* frontends.c - frontends and their functions. */
+/* frontends.c - the registry of frontends and their functions. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <stddef.h>
 #include <string.h>
@@ -15,15 +15,16 @@
 #include "tiers/worlds.h"
 
 /*
- * Frontends are few: a list, newest first. Functions are many: a map from the
- * digest of (frontend, name). Both only grow until the context ends, so what
- * was found may be used without the lock.
+ * There are few frontends: they are in a list, newest first. There are many
+ * functions: they are in a map by the digest of (frontend, name). Both only
+ * grow until the context ends, so results of a search may be used without the
+ * lock.
  */
 
 typedef struct function_entry {
-    kiln_function function;       /* first: its address is the entry's */
-    struct function_entry *alias; /* another name of the same digest */
-    struct function_entry *next;  /* of all, for the end */
+    kiln_function function;       /* first: its address is that of the entry */
+    struct function_entry *alias; /* another name with the same digest */
+    struct function_entry *next;  /* in the list of all, for freeing */
 } function_entry;
 
 struct kiln__registry {
@@ -140,7 +141,7 @@ static kiln_frontend *frontend_make(kiln_context *context,
     return frontend;
 }
 
-/* Adds unless there is one of that name. */
+/* Adds the frontend unless there is one of that name. */
 static int frontend_publish(struct kiln__registry *registry,
                             kiln_frontend *frontend)
 {
@@ -208,7 +209,7 @@ kiln_frontend *kiln_context_language(kiln_context *context)
     return context ? context->language : NULL;
 }
 
-/* ---- the ends of a collection ---- */
+/* ---- the two ends of a collection ---- */
 
 static uint64_t oldest_world(kiln_frontend *frontend)
 {
@@ -283,7 +284,7 @@ static function_entry *entry_make(kiln_frontend *frontend, const char *name,
     return entry;
 }
 
-/* Finds or makes, with the lock held; NULL when out of memory. */
+/* With the lock held. Finds or makes the entry; NULL when out of memory. */
 static function_entry *entry_intern(struct kiln__registry *registry,
                                     kiln_frontend *frontend, const char *name,
                                     void *data)

@@ -1,4 +1,4 @@
-/* frontends.h - frontends and functions, as registered. */
+/* frontends.h - the registered frontends and functions. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #ifndef KILN_TIERS_FRONTENDS_H
 #define KILN_TIERS_FRONTENDS_H
@@ -9,20 +9,22 @@
 /* Finds the frontend of the name, or NULL. */
 kiln_frontend *kiln__frontend_find(const kiln_context *context,
                                    const char *name);
-/* What a callback returned, or an error that says that this is no status. */
+/* Returns the status that a callback returned, or an error if that is no
+   status. */
 kiln_status kiln__callback_status(kiln_status status,
                                   const kiln_frontend *frontend,
                                   const char *callback, kiln_error **error);
 kiln_status kiln__registry_new(kiln_context *context);
-void kiln__registry_free(kiln_context *context); /* ends the frontends */
+void kiln__registry_free(kiln_context *context); /* also frees the frontends */
 void kiln__registry_lock(const kiln_context *context);
 void kiln__registry_unlock(const kiln_context *context);
-/* The two ends of a collection: stores in each frontend the oldest world that
-   somebody holds, else the current one; and lets each free what is older. */
+/* The two ends of a collection. The first stores in each frontend the oldest
+   world that is held, else the current one. The second lets each frontend free
+   what is older. */
 void kiln__frontends_note_oldest(kiln_context *context);
 void kiln__frontends_collect(kiln_context *context);
-/* Finds the function of the qualified name, the kernel language's before
-   another frontend's, or NULL; makes none. */
+/* Finds the function of the qualified name, or NULL; the kernel language's
+   comes before other frontends'. Makes none. */
 const kiln_function *kiln__function_find(const kiln_context *context,
                                          const char *name);
 /* Checks signature and config of a public call. */

@@ -1,4 +1,4 @@
-/* memory_bounds.c - how much the tiers keep in memory that nobody holds. */
+/* memory_bounds.c - bounds what the tiers keep in memory without users. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <stdlib.h>
 
@@ -6,13 +6,13 @@
 #include "tiers/tiers_state.h"
 
 /*
- * An artifact is held by its loaded kernels, bitcode by the builds that read
- * it. What nobody holds is kept for those who come back to it, up to the bytes
- * that the settings allow; beyond that, what was kept first goes first. It may
- * come back from a store, or is built again.
+ * An artifact is in use by its loaded kernels, bitcode by the builds that read
+ * it. What is not in use is kept for later requests, up to the number of bytes
+ * that the settings allow. Beyond that the oldest is dropped first; it may come
+ * back from a store, or is built again.
  *
- * It is looked at when a collection has unloaded kernels, and whenever enough
- * was added that the bound may be passed by a sixteenth.
+ * This is checked when a collection has unloaded kernels, and whenever enough
+ * was added that the bound may be exceeded by a sixteenth.
  */
 #define SLACK_PART 16
 
@@ -41,7 +41,7 @@ static void drop(struct kiln__tiers *tiers, const kiln__idle *idle)
         kiln__artifact_drop(tiers, idle->artifact);
 }
 
-/* With the lock held. Without memory to find out everything stays. */
+/* With the lock held. If there is no memory for the list, everything stays. */
 static void trim(struct kiln__tiers *tiers, uint64_t most)
 {
     const kiln_alloc *alloc = &tiers->context->alloc;

@@ -1,4 +1,4 @@
-/* session.c - why an artifact is not kept, for who asks later. */
+/* session.c - notes why an artifact is not stored. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <string.h>
 
@@ -11,10 +11,10 @@
 #include "tiers/tiers_state.h"
 
 /*
- * An artifact that holds an address of its process is built again in each one.
- * The process that built it left this note, so that another one can tell why.
- * Nothing else reads it. It stays in this user's folder: the reason names a
- * number of the process that wrote it.
+ * An artifact that contains an address of its process is built again in each
+ * process. The process that built it leaves this note, so that another one can
+ * give the reason. Nothing else reads it. It stays in this user's folder,
+ * because the reason names a number of the process that wrote it.
  *
  * Meta, after a version: target, kernel, reason. There is no payload.
  */

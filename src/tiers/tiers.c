@@ -1,10 +1,17 @@
-/* tiers.c - the tiers' life: made, swept, ended. */
+/* tiers.c - makes and ends the tiers, and repairs them after fork(). */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "stores/lock.h"
 #include "stores/stores.h"
 #include "tiers/tiers_state.h"
 
-/* A ticket may still hold one: it ends as canceled. */
+/*
+ * The three tiers share one struct and one lock: code instances (typed/),
+ * bitcode (runtime/), and jobs with artifacts (binary/). The files there have
+ * the operations; the order in which everything is freed at the end is here.
+ */
+
+/* Ends and drops flights of other threads. A ticket may still refer to one: the
+   flight ends as canceled. */
 static void drop_foreign_flights(struct kiln__tiers *tiers, kiln__flight **link)
 {
     while (*link) {
@@ -26,8 +33,9 @@ static void forget_instance(kiln_digest key, void *value, void *env)
         drop_foreign_flights(env, &at->flights);
 }
 
-/* In a child of fork(): what other threads were building never ends there, so
-   it is claimed anew. What they had in hand is left to the child's exit. */
+/* In a child of fork(), what other threads were building never ends, so it can
+   be claimed anew. Memory that these threads were using stays allocated until
+   the child exits. */
 static void forget_flights(void *env)
 {
     struct kiln__tiers *tiers = env;

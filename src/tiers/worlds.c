@@ -1,4 +1,5 @@
-/* worlds.c - frontends' worlds: today's, those held, those of a request. */
+/* worlds.c - worlds of frontends: the current ones, held ones, those of a
+   request. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "tiers/worlds.h"
 
@@ -8,8 +9,17 @@
 #include "tiers/frontends.h"
 #include "tiers/tiers.h"
 
-/* A world that somebody holds: the host by kiln_world_hold(), or requests. The
-   host cannot let go of what a request holds. */
+/*
+ * Only the frontend knows its newest world; requests see that one, or during
+ * announced changes the one before them (shown()). A world is held by a count
+ * per world in the frontend's list, under the registry's lock, and by the
+ * frontend's own hold() and release(), which are called without it. A request
+ * takes a world of each frontend that it reaches and holds it until it ends.
+ */
+
+/* A held world, with the counts of both kinds of holders: the host, by
+   kiln_world_hold(), and requests. The host cannot release what a request
+   holds. */
 struct kiln__held_world {
     uint64_t world;
     uint64_t host;
@@ -17,7 +27,7 @@ struct kiln__held_world {
     struct kiln__held_world *next;
 };
 
-/* ---- today's world ---- */
+/* ---- the current world ---- */
 
 static kiln_status refuse_world(const kiln_frontend *frontend, uint64_t world,
                                 uint64_t before, kiln_error **error)
@@ -35,7 +45,8 @@ static kiln_status refuse_world(const kiln_frontend *frontend, uint64_t world,
                            frontend->name, world, before);
 }
 
-/* A world() that asks Kiln of worlds asks for itself. */
+/* How many questions for a world are nested on this thread: a world() that
+   makes requests would need its own answer. */
 static _Thread_local int asking;
 
 #define ASKING_MAX 16
@@ -52,7 +63,7 @@ static uint64_t ask(const kiln_frontend *frontend)
     return world;
 }
 
-/* What was said before this question began is no more than the answer. */
+/* `seen` is read before the question, so the answer must not be less. */
 kiln_status kiln__world_newest(uint64_t *out, const kiln_frontend *frontend,
                                kiln_error **error)
 {
@@ -74,11 +85,14 @@ kiln_status kiln__world_newest(uint64_t *out, const kiln_frontend *frontend,
     return KILN_OK;
 }
 
-/* Of a world that the frontend named: the one that requests see. To be called
-   after the frontend was asked: a change that it may have named began before,
-   and if it has ended by now, the tiers know of it. No lock, for every hit of
-   typed IR asks: whoever reads a world sees what came before it, the bound that
-   begin_change() set included. */
+/*
+ * Returns the world that requests see when the frontend's newest one is
+ * `world`. Call it after the frontend was asked: a change that made this world
+ * began earlier, and if it has ended by now, the tiers know about it. There is
+ * no lock, because every hit of typed IR comes here: a thread that reads a
+ * world also sees what was done before it, including the bound that
+ * begin_change() set.
+ */
 static uint64_t shown(const kiln_frontend *frontend, uint64_t world)
 {
     const uint64_t bound = atomic_load(&frontend->newest_shown);
@@ -96,7 +110,7 @@ kiln_status kiln__world_now(uint64_t *out, const kiln_frontend *frontend,
     return KILN_OK;
 }
 
-/* In a stay, as all that calls back. */
+/* Opens a call scope, as everything that runs callbacks does. */
 uint64_t kiln_world(const kiln_frontend *frontend)
 {
     kiln__call_scope stay;
@@ -230,9 +244,9 @@ static kiln_status refuse_hold(const kiln_frontend *frontend, uint64_t world,
         frontend->name, world, kiln_status_text(status));
 }
 
-/* The world may move on before the frontend holds it. One that it lets go at
-   once answers KILN_ENOTFOUND: then a newer one is to be had, though not for
-   ever. */
+/* The world may advance before the frontend holds it. If the frontend has let
+   go of it already, it returns KILN_ENOTFOUND, and a newer world is tried;
+   there is a limit to that. */
 #define TURNS_MAX 1000
 
 static kiln_status hold_now(uint64_t *out, kiln_frontend *frontend, int by_host,
@@ -253,7 +267,7 @@ static kiln_status hold_now(uint64_t *out, kiln_frontend *frontend, int by_host,
     }
 }
 
-/* In a stay: nothing is collected meanwhile. */
+/* Opens a call scope, so that nothing is collected in the meantime. */
 kiln_status kiln_world_hold(uint64_t *out, kiln_frontend *frontend)
 {
     uint64_t world;
@@ -286,8 +300,8 @@ void kiln_world_release(kiln_frontend *frontend, uint64_t world)
 
 /* ---- changes under way ---- */
 
-/* False when the world is no more today's. What any kiln_world_changed() told
-   before is in `seen_world`. */
+/* False when the world is no longer current. Every change that
+   kiln_world_changed() told before is in `seen_world`. */
 static int begin_change(kiln_frontend *frontend, uint64_t world)
 {
     int is_today;
@@ -304,7 +318,7 @@ static int begin_change(kiln_frontend *frontend, uint64_t world)
     return is_today;
 }
 
-/* Each change holds the world that requests see meanwhile. */
+/* Each change holds the world that requests see until it ends. */
 kiln_status kiln_world_changing(kiln_frontend *frontend)
 {
     kiln__call_scope stay;
@@ -344,7 +358,7 @@ void kiln__world_change_end(kiln_frontend *frontend)
         let_go(frontend, world, 0);
 }
 
-/* ---- of a request ---- */
+/* ---- worlds of a request ---- */
 
 kiln_status kiln__world_check(uint64_t *out, const kiln_frontend *frontend,
                               uint64_t world, kiln_error **error)

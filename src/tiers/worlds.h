@@ -1,4 +1,5 @@
-/* worlds.h - frontends' worlds: today's, those held, those of a request. */
+/* worlds.h - worlds of frontends: the current ones, held ones, those of a
+   request. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #ifndef KILN_WORLDS_H
 #define KILN_WORLDS_H
@@ -8,12 +9,13 @@
 
 /*
  * Each frontend counts its own worlds. A request is answered in one world of
- * each frontend that it reaches: in the one that was asked for of the
- * function's own frontend, and in that of any other which is today's when it is
- * reached first. All of them are held until the request ends. So what it asks
- * on its way, be it more than once and of whomever, it asks of one program.
+ * each frontend that it reaches: of the function's own frontend in the world
+ * that was asked for, of any other in the one that was current when the request
+ * first reached that frontend. All of them are held until the request ends. So
+ * everything that the request asks, of any frontend and any number of times, it
+ * asks of one program.
  *
- * Belongs to one thread.
+ * A kiln__worlds belongs to one thread.
  */
 typedef struct kiln__world {
     kiln_frontend *frontend;
@@ -26,24 +28,24 @@ typedef struct kiln__worlds {
     int is_torn; /* something was asked about another world than these */
 } kiln__worlds;
 
-/* The world that the frontend says. KILN_EINVAL when what it says cannot be:
+/* Asks the frontend for its world. KILN_EINVAL when the answer is impossible:
    worlds begin at 1 and never decrease. */
 kiln_status kiln__world_newest(uint64_t *out, const kiln_frontend *frontend,
                                kiln_error **error);
-/* Today's world, that of requests: the same, or the one before the changes that
-   kiln_world_changing() told of. */
+/* The current world for requests: the same, or the one before changes that
+   kiln_world_changing() announced. */
 kiln_status kiln__world_now(uint64_t *out, const kiln_frontend *frontend,
                             kiln_error **error);
-/* Takes a world of the request's own frontend: today's for 0. KILN_EINVAL for
-   one that is neither today's nor held by anybody. On failure nothing is to be
-   ended. */
+/* Takes a world of the request's own frontend; 0 means the current one.
+   KILN_EINVAL for a world that is neither current nor held. After a failure
+   there is nothing to end. */
 kiln_status kiln__worlds_begin(kiln__worlds *out, kiln_frontend *frontend,
                                uint64_t world, kiln_error **error);
 void kiln__worlds_end(kiln__worlds *worlds);
-/* The world of any frontend, taken if need be. */
+/* Gives the world of any frontend, and takes it if need be. */
 kiln_status kiln__worlds_take(uint64_t *out, kiln__worlds *worlds,
                               kiln_frontend *frontend, kiln_error **error);
-/* 0: it was not taken yet. */
+/* 0: it has not been taken. */
 static inline uint64_t kiln__worlds_of(const kiln__worlds *worlds,
                                        const kiln_frontend *frontend)
 {
@@ -52,25 +54,25 @@ static inline uint64_t kiln__worlds_of(const kiln__worlds *worlds,
             return worlds->taken.items[i].number;
     return 0;
 }
-/* For a look that takes nothing: KILN_EINVAL as kiln__worlds_begin(). */
+/* Checks a world without taking it: KILN_EINVAL as kiln__worlds_begin(). */
 kiln_status kiln__world_check(uint64_t *out, const kiln_frontend *frontend,
                               uint64_t world, kiln_error **error);
-/* With the registry's lock held: the oldest world that somebody holds, or
-   `now`. */
+/* With the registry's lock held. Returns the oldest held world, or `now`. */
 uint64_t kiln__world_oldest(const kiln_frontend *frontend, uint64_t now);
-/* Ends one of the changes that kiln_world_changing() told of, if there is one:
-   the tiers know of it. */
+/* Ends one of the changes that kiln_world_changing() announced, if there is
+   one: the tiers know about it now. */
 void kiln__world_change_end(kiln_frontend *frontend);
 void kiln__worlds_free(kiln_frontend *frontend);
 
 /* ---- tiers/typed/invalidate.c ---- */
 typedef struct kiln__world_change {
     kiln_frontend *frontend;
-    uint64_t world; /* may be older than today's, or not yet today's */
+    uint64_t world; /* may be older than the current one, or not yet current */
     const uint64_t *subjects;
     size_t count;
-    void (*told)(void *env); /* NULL, or called once every result has ended
-                                that the world ends, before the host is told */
+    void (*told)(void *env); /* may be NULL; called when all results that the
+                                world ends have ended, before the host is
+                                told */
     void *env;
 } kiln__world_change;
 

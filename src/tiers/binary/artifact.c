@@ -1,4 +1,4 @@
-/* artifact.c - artifacts: what a launch needs to know, in one piece. */
+/* artifact.c - makes, counts and reads artifacts. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "tiers/binary/artifact.h"
 
@@ -9,9 +9,10 @@
 #include "context/host_objects.h"
 
 /*
- * An artifact and all that it holds lie in one arena over malloc, so it
- * outlives its context and goes away in one piece with its last reference.
- * The arena stands behind the public part, which nobody else allocates.
+ * An artifact and everything that it holds are in one arena over malloc, so
+ * that it outlives its context and is freed in one piece with its last
+ * reference. The arena follows the public part; only this file allocates
+ * artifacts.
  */
 typedef struct owned_artifact {
     kiln_artifact artifact;
@@ -111,8 +112,8 @@ kiln_status kiln__artifact_new(const kiln_artifact **out,
     return KILN_OK;
 }
 
-/* The count is the one thing that changes in an artifact, and the only
-   reason to write through a pointer to const. */
+/* The count is the only member of an artifact that changes, and the only reason
+   to write through a pointer to const. */
 static kiln_artifact *writable(const kiln_artifact *artifact)
 {
     union {
@@ -141,7 +142,7 @@ void kiln_artifact_release(const kiln_artifact *artifact)
 {
     owned_artifact *owned = (owned_artifact *)(void *)writable(artifact);
 
-    /* Acquire meets the release of every other holder's last use. */
+    /* acquired: sees the last uses of all other holders */
     if (artifact == NULL ||
         atomic_fetch_sub_explicit(&owned->artifact.references, 1,
                                   memory_order_acq_rel) != 1)

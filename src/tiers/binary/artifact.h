@@ -1,4 +1,4 @@
-/* artifact.h - the inside of artifacts, kernels and code instances' heads. */
+/* artifact.h - the structs of artifacts and kernels. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #ifndef KILN_ARTIFACT_H
 #define KILN_ARTIFACT_H
@@ -8,7 +8,8 @@
 #include "context/context.h"
 #include "kiln/kernel.h"
 
-/* Immutable once made, counted. Lives in malloc: it may outlive the context. */
+/* Immutable once made, and counted. It is allocated by malloc, because it may
+   outlive the context. */
 struct kiln_artifact {
     atomic_uint references;
     kiln_digest key;   /* the binary key */
@@ -19,19 +20,21 @@ struct kiln_artifact {
     int32_t relocation;
     void *bytes;
     size_t size;
-    kiln_kernel_info *kernels; /* everything inside is the artifact's */
+    kiln_kernel_info *kernels; /* the artifact owns everything in it */
     size_t kernel_count;
     kiln_site_info *sites;
     size_t site_count;
     const void *reports; /* device_abi.h */
     size_t report_size;
-    struct kiln__roots *roots; /* of resolved sites, or NULL; host_objects.h */
+    struct kiln__roots *roots; /* roots of resolved sites, or NULL;
+                                  host_objects.h */
     uint64_t compile_ns;
-    char *toolchain;             /* that made it: provenance.h */
-    const kiln_artifact *origin; /* of a copy for one load, or NULL */
+    char *toolchain;             /* that made it; see provenance.h */
+    const kiln_artifact *origin; /* for a copy made for one load: the original;
+                                    else NULL */
 };
 
-/* What artifact_new copies. */
+/* The argument of kiln__artifact_new(), which copies it. */
 typedef struct kiln__artifact_source {
     kiln_digest key;
     const void *encoded_key;
@@ -56,22 +59,23 @@ typedef struct kiln__artifact_source {
 kiln_status kiln__artifact_new(const kiln_artifact **out,
                                const kiln__artifact_source *source);
 
-/* Adds a reference to the artifact, or to the one that it is a copy of for one
-   load, and returns that. */
+/* Adds a reference to the artifact, or if it is a copy for one load, to the
+   original, and returns that one. */
 const kiln_artifact *kiln__artifact_retain_origin(
     const kiln_artifact *artifact);
 
-/* An entry's name, where the config says none, ends in an underscore and so
+/* If the config gives no entry name, the name ends with an underscore and this
    many digits of the typed digest. */
 #define KILN__ENTRY_DIGITS 8
 
-/* Can what an artifact of a store says of its kernel be true of the job?
-   KILN_ECORRUPT. Arguments are looked at when it is loaded. */
+/* Checks whether what an artifact from a store says about its kernel can be
+   true of the job. KILN_ECORRUPT. Arguments are checked when it is loaded. */
 kiln_status kiln__artifact_check(const kiln_artifact *artifact,
                                  const kiln_code *code,
                                  const kiln_config *config, kiln_error **error);
 
-/* Is it the artifact's own fault that loading it ended so? */
+/* True if the artifact itself is the reason why loading it failed with this
+   status. */
 int kiln__artifact_is_unusable(const kiln_artifact *artifact,
                                kiln_status status);
 
@@ -79,22 +83,24 @@ int kiln__artifact_is_unusable(const kiln_artifact *artifact,
 const kiln_kernel_info *kiln__artifact_kernel_named(
     const kiln_artifact *artifact, const char *name);
 
-/* One entry of an artifact, loaded on one device. The head is public layout:
-   kiln_call_site_get() reads it. Owned by tier 3; unloaded when collected. */
+/* One entry function of an artifact, loaded on one device. The head is part of
+   the public interface: kiln_call_site_get() reads it. Tier 3 owns the kernel,
+   and collections unload it. */
 struct kiln_kernel {
     kiln_kernel_head head; /* read with __atomic builtins */
     kiln_context *context;
     const kiln_artifact *artifact; /* one reference */
-    const kiln_kernel_info *info;  /* the artifact's, or */
-    kiln_kernel_info own_info;     /* the same with the method's own name */
+    const kiln_kernel_info *info;  /* the artifact's, or `own_info` */
+    kiln_kernel_info own_info;     /* the same with the name of this method */
     const kiln_config *config;
     const kiln_code *code;
-    const kiln_type *const *types;      /* of the arguments; the code's */
+    const kiln_type *const *types;      /* of the arguments; owned by the code
+                                           instance */
     struct kiln__loaded_module *module; /* backends/kernel_load.c */
     void *function;                     /* from the backend's symbol() */
     struct kiln__job *job;              /* in tier 3 */
-    kiln_kernel *next;                  /* of its job */
-    kiln_kernel *next_of_code;          /* of its code instance */
+    kiln_kernel *next;                  /* in the list of its job */
+    kiln_kernel *next_of_code;          /* in the list of its code instance */
 };
 
 #endif /* KILN_ARTIFACT_H */

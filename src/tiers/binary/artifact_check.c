@@ -1,4 +1,4 @@
-/* artifact_check.c - what an artifact of a store says of itself can be true. */
+/* artifact_check.c - checks whether an artifact from a store can be right. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <string.h>
 
@@ -9,15 +9,14 @@
 #include "tiers/tiers.h"
 
 /*
- * The sums of an entry are right, so somebody meant what it says; but that need
- * not have been us. What follows from the job is compared with it; arguments
- * are, where the artifact is loaded. What only code generation knows is held
- * against what the target has: a launch that asks for more would fail, and
- * would fail again in each process that finds the entry. What is within these
- * bounds is the code's own business.
+ * The entry's checksums are correct, but it need not have been made by Kiln.
+ * What follows from the job is compared with it; arguments are compared when
+ * the artifact is loaded. What only code generation knows is checked against
+ * the target's limits: a launch that asks for more would fail, in each process
+ * that finds the entry. Within these limits any value is accepted.
  */
 
-/* Of any target's numbers, more than there will be. */
+/* More than any target has or will have. */
 #define REGISTERS_MOST 4096u
 #define SUB_GROUP_MOST 1024u
 #define SPILL_MOST ((uint64_t)INT32_MAX)
@@ -33,7 +32,8 @@ static uint64_t local_bytes_most(const kiln_config *config)
     return limits.local_bytes ? limits.local_bytes : INT32_MAX;
 }
 
-/* As build.c makes it: the config's, or one that ends in the digest's begin. */
+/* build.c makes the name: it is the config's, or it ends with the beginning of
+   the digest. */
 static int is_entry_name(const char *name, const kiln_code *code,
                          const kiln_config *config)
 {
@@ -49,7 +49,7 @@ static int is_entry_name(const char *name, const kiln_code *code,
                   KILN__ENTRY_DIGITS) == 0;
 }
 
-/* The member that cannot be true, or NULL. */
+/* Returns the name of a member that cannot be right, or NULL. */
 static const char *wrong_number(const kiln_kernel_info *info,
                                 const kiln_config *config)
 {
@@ -105,8 +105,8 @@ static int is_site_of(const kiln_code *const *closure, size_t count,
     return 0;
 }
 
-/* Another object's address would be put into the code. A record does not know
-   what its closure refers to. */
+/* A wrong site would put another object's address into the code. A record does
+   not know what its closure refers to. */
 static kiln_status find_wrong_site(const char **wrong,
                                    const kiln_artifact *artifact,
                                    const kiln_code *code,

@@ -1,15 +1,16 @@
-/* binary_table.c - tier 3's artifacts, by binary key. */
+/* binary_table.c - the artifacts of tier 3, by binary key. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <string.h>
 
 #include "tiers/tiers_state.h"
 
 /*
- * Two jobs with one meaning share an artifact: a method redefined to what it
- * was before, or one function under two names. The full encoded key is
- * compared on every hit, so that a collision of digests is only a miss. One
- * that holds addresses of the host's objects is replaced: a newer one is made
- * only where those are out of date.
+ * Two jobs with the same meaning share an artifact: for example a method that
+ * was redefined to an earlier version, or one function under two names. The
+ * full encoded key is compared on every hit, so that a collision of digests is
+ * only a miss. An artifact that contains addresses of the host's objects is
+ * replaced by a newer one, which is made only when the addresses are out of
+ * date.
  */
 
 static int key_is(const kiln_artifact *artifact, const void *encoded,
@@ -35,9 +36,9 @@ const kiln_artifact *kiln__artifact_find(kiln_context *context, kiln_digest key,
     return found;
 }
 
-/* With the lock held: false when out of memory. Constants of a resolved
-   artifact may be out of date: it makes room for the next one, and comes back
-   for the caller to release. */
+/* With the lock held. False when out of memory. A resolved artifact whose
+   constants may be out of date is replaced, and given to the caller, which
+   releases it. */
 static int keep(struct kiln__tiers *tiers, const kiln_artifact *artifact,
                 int is_packed, const kiln_artifact **dropped)
 {
@@ -92,7 +93,7 @@ kiln_status kiln__artifact_keep(kiln_context *context,
     return status;
 }
 
-/* ---- what nobody holds ---- */
+/* ---- artifacts that are not in use ---- */
 
 typedef struct listing {
     kiln__idle_list *out;
@@ -100,9 +101,9 @@ typedef struct listing {
     int failed;
 } listing;
 
-/* Ours is the only reference: no kernel has it, and nobody can take another
-   one without the lock. One with roots is not let go under a lock: the host is
-   told of it. */
+/* If the table's reference is the only one, no kernel uses the artifact, and
+   nobody can take a reference without the lock. An artifact with roots is not
+   dropped under a lock, because the host is called for it. */
 static void list_idle(kiln_digest key, void *value, void *env)
 {
     kiln__kept_artifact *kept = value;

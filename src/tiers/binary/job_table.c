@@ -6,23 +6,25 @@
 #include "tiers/tiers_state.h"
 
 /*
- * Types, functions and configs are interned: a job is a few addresses, and a
- * hit is a probe that compares them. With many jobs each line of memory that a
- * hit has to wait for costs more than the rest, so a slot is one line, and has
- * all of it: what is asked for, and the kernel. Neither the job nor the kernel
- * is looked at, unless a signature is too long for a slot.
+ * Types, functions and configs are interned, so a job is a few addresses, and a
+ * hit is a probe that compares them. With many jobs, every cache line that a
+ * hit has to wait for costs more than everything else. So a slot is one line
+ * and contains everything: what is asked for, and the kernel. Job and kernel
+ * themselves are not read, unless a signature is too long for a slot.
  *
- * Writers hold the lock. Readers see a slot's job by an acquire load of its
- * function, which writers released behind the rest, and its kernel likewise. A
- * kernel is taken out of its slot when it is no longer valid. Who finds a
- * table, and is late, sees what a hit was when it came.
+ * Writers hold the lock. Readers load a slot's function with acquire, which
+ * writers stored with release after the other members, and its kernel in the
+ * same way. A kernel is removed from its slot when it is no longer valid. A
+ * reader of a table that has been replaced sees the hits of the time when it
+ * got the table.
  */
 #define FIRST_SLOTS 64
 #define LINE 64
 
 _Static_assert(sizeof(kiln__job_slot) == LINE, "a slot is a line");
 
-/* Behind the last type, and in the place of types that have no room. */
+/* The first follows the last type; the second stands for types that do not
+   fit. */
 static const kiln_type end_of_types, more_types;
 
 static uint64_t mix(uint64_t hash, const void *address)
@@ -44,7 +46,7 @@ static uint64_t job_hash(const kiln_signature *signature,
 
 /* ---- finding ---- */
 
-/* What a long signature has beyond its slot. */
+/* Compares the types of a long signature that do not fit into its slot. */
 static int job_has_rest(const kiln__job *job, const kiln_signature *signature)
 {
     if (job->count != signature->count)
@@ -77,7 +79,7 @@ static int slot_is(const kiln__job_table *table, size_t at,
            job_has_rest(table->jobs[at], signature);
 }
 
-/* The slot, or a free one. */
+/* Returns the slot of the job, or a free one. */
 static size_t table_find(const kiln__job_table *table,
                          const kiln_signature *signature,
                          const kiln_config *config)
@@ -165,7 +167,7 @@ static void table_insert(kiln__job_table *table, kiln__job *job)
     table->used++;
 }
 
-/* Doubles the table when it is half full: probes stay short. */
+/* Doubles the table when it is half full, so that probes stay short. */
 static int table_reserve(struct kiln__tiers *tiers)
 {
     kiln__job_table *table = atomic_load(&tiers->table);

@@ -1,4 +1,4 @@
-/* jobs.c - tier 3 by signature and config: claims, and who builds. */
+/* jobs.c - tier 3 by signature and config: claims and flights. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <string.h>
 
@@ -6,7 +6,7 @@
 
 /*
  * A job has the kernels of all code instances that it was compiled from, and
- * the flights of those that are being compiled. What hits see is in
+ * the flights of those that are being compiled. The part that hits read is in
  * job_table.c.
  */
 
@@ -54,7 +54,8 @@ static kiln__job *job_get(struct kiln__tiers *tiers,
     return job;
 }
 
-/* A job may have had many code instances; a code instance has few jobs. */
+/* A job may have had many code instances, but a code instance has few jobs; so
+   its list of kernels is searched. */
 static kiln_kernel *kernel_of(const kiln__job *job, const kiln_code *code)
 {
     kiln_kernel *kernel = code->kernels;
@@ -73,8 +74,7 @@ static kiln__flight *flight_of(const kiln__job *job, const kiln_code *code)
     return flight;
 }
 
-/* What a foreign frontend's lower() says may be another thing in another
-   world. */
+/* A foreign frontend's lower() may give another result in another world. */
 static uint64_t world_of_outcome(const kiln_code *code, uint64_t world)
 {
     return code->frontend->ops.lower ? world : 0;
@@ -89,7 +89,8 @@ static kiln__flight *flight_for(struct kiln__tiers *tiers,
 
     if (!flight)
         return NULL;
-    flight->references = 2; /* one for the caller, one for who ends it */
+    flight->references = 2; /* one for the caller, one for the thread that ends
+                               it */
     flight->wanted = 1;
     flight->code = (kiln_code *)(uintptr_t)code;
     flight->code->pins++;
@@ -185,8 +186,8 @@ kiln__flight *kiln__flight_private(kiln_context *context, kiln__call_chain *run,
     return flight;
 }
 
-/* Puts a kernel into its job. A code instance that ended meanwhile gives a
-   kernel that is good for whoever holds its world, and no hit. */
+/* Adds a kernel to its job. If the code instance has ended in the meantime, the
+   kernel is valid for requests in its old worlds, but not as a hit. */
 static void job_add(kiln__job *job, kiln_kernel *kernel)
 {
     kiln_code *code = (kiln_code *)(uintptr_t)kernel->code;
@@ -213,7 +214,7 @@ static void remember_failure(kiln__job *job, const kiln__flight *flight,
     job->failed_world = flight->world;
 }
 
-/* Those who gave up waiting. */
+/* Counts the requests that stopped waiting. */
 static void count_abandoned(kiln_context *context, const kiln__flight *flight)
 {
     for (int owned = 0; owned < 2; owned++)

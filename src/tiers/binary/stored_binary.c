@@ -1,4 +1,4 @@
-/* stored_binary.c - artifacts as entries of stores. */
+/* stored_binary.c - stores and loads artifacts. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <string.h>
 
@@ -14,7 +14,7 @@
 /*
  * Meta, after a version: format, target, kernels {name, method, arguments
  * {type, offset, size}, numbers}, sites {name, offset, size, strategy},
- * reports. The payload is the artifact's own.
+ * reports. The payload is the artifact's payload.
  */
 
 /* Every number of a kernel's metadata, in the order of the encoding. */
@@ -120,7 +120,7 @@ static const char *read_text(decoding *d)
                      : NULL;
 }
 
-/* A required text: without it the entry is of no use. */
+/* Reads a required text; without it the entry is of no use. */
 static const char *read_name(decoding *d)
 {
     const char *text = read_text(d);
@@ -289,7 +289,7 @@ void kiln__artifact_reject(kiln_context *context, const kiln_artifact *artifact)
     kiln__stored_release(&stored);
 }
 
-/* ---- between ranks ---- */
+/* ---- artifacts from other ranks ---- */
 
 kiln_status kiln__artifact_envelope(kiln_blob *out, const kiln_context *context,
                                     const kiln_artifact *artifact)
@@ -304,8 +304,8 @@ kiln_status kiln__artifact_envelope(kiln_blob *out, const kiln_context *context,
     return status;
 }
 
-/* The same job on the same code generator: whoever has another one than the
-   owner builds for himself. */
+/* The sender must have compiled with the same code generator; a rank with
+   another one than the owner builds for itself. */
 const kiln_artifact *kiln__artifact_receive(kiln_context *context,
                                             const void *bytes, size_t size,
                                             const kiln_key *key)

@@ -1,4 +1,4 @@
-/* stored_native.c - what drivers made of artifacts, as entries of stores. */
+/* stored_native.c - stores and loads what drivers made from artifacts. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <string.h>
 
@@ -12,15 +12,15 @@
 #include "tiers/tiers_state.h"
 
 /*
- * A driver that compiles what it loads is spared that in the next process: its
- * own binary is kept beside the artifact, under a key that names the artifact,
- * driver and device. It is never needed: whatever is wrong with it, the
- * artifact is loaded instead. What made it beside the driver stands in it: a
- * translator that is here in another build makes it a miss.
+ * A driver may compile what it loads. To save that in the next process, its own
+ * binary is stored beside the artifact, under a key that names artifact, driver
+ * and device. It is optional: if anything is wrong with it, the artifact is
+ * loaded instead. The entry names the tools besides the driver that made it: if
+ * a translator is installed here in another build, the entry is a miss.
  *
- * Meta, after a version: target, kernel. The payload is the driver's. It means
- * nothing on another machine, so that no delta holds it; nor is it compared by
- * mode VERIFY, since drivers need not write the same bytes twice.
+ * Meta, after a version: target, kernel. The payload belongs to the driver. It
+ * is useless on another machine, so no delta contains it. Mode VERIFY does not
+ * compare it, because a driver need not write the same bytes twice.
  */
 
 static int has_addresses(const kiln_artifact *artifact)
@@ -58,7 +58,8 @@ static kiln_status use(kiln_context *context, const kiln__stored *stored,
     return status;
 }
 
-/* Says what is wrong with the entry; without memory or device, nothing is. */
+/* Sets `fault` to what is wrong with the entry; nothing is wrong if only memory
+   or the device was lacking. */
 static kiln_status try(kiln__entry_fault *fault, kiln_context *context,
                        const kiln__stored *stored,
                        const kiln__native_user *user)

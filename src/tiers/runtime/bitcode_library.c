@@ -1,4 +1,4 @@
-/* bitcode_library.c - bitcode libraries: added, found by symbol, read once. */
+/* bitcode_library.c - bitcode libraries, found by symbol and read once. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "tiers/runtime/bitcode_library.h"
 
@@ -13,9 +13,9 @@
 #include "kiln/runtime.h"
 
 /*
- * The list grows until the first inference and is walked without a lock after
- * that. A file is read when a symbol of it is used first: from then on the
- * library is what was read, whatever becomes of the file.
+ * Libraries are added until the first inference; after that the list is walked
+ * without a lock. A file is read when one of its symbols is first used. From
+ * then on the library is what was read, even if the file changes.
  */
 
 #define FILE_SIZE_MAX ((size_t)1 << 30)
@@ -24,12 +24,13 @@ struct kiln__library {
     char *name;
     char *backend;         /* or NULL */
     char *path;            /* or NULL */
-    kiln__file_stamp file; /* that was read; none: it changed meanwhile */
+    kiln__file_stamp file; /* stamp of the file that was read; empty: it changed
+                              during reading */
     char **symbols;
     size_t symbol_count;
     kiln_blob bytes;
     kiln_digest digest;
-    _Atomic int is_read; /* bytes and digest are there */
+    _Atomic int is_read; /* whether bytes and digest are set */
     struct kiln__library *next;
 };
 
@@ -208,8 +209,8 @@ kiln_status kiln_runtime_add_library(kiln_context *context,
 
 /* ---- finding ---- */
 
-/* The backend is no setting that inference reads, but its name is among the
-   overlay tables, and they are. */
+/* Inference must not read the setting `backend`; but the backend's name is
+   among the overlay tables, which inference may read. */
 static int serves(const struct kiln__library *library,
                   const kiln_config *config)
 {
@@ -237,7 +238,7 @@ static const char *offered(const struct kiln__library *library,
     return NULL;
 }
 
-/* Two threads may read it at once; the first one's bytes stay. */
+/* Two threads may read it at once; the bytes of the first one are kept. */
 static kiln_status library_read(struct kiln__library *library,
                                 kiln_context *context, kiln_error **error)
 {
@@ -297,7 +298,7 @@ static struct kiln__library *find_opened(const struct kiln__libraries *all,
     return at;
 }
 
-/* Adds `fresh`, or gives the one that another thread added. */
+/* Adds `fresh`, or returns the library that another thread has added. */
 static struct kiln__library *keep_opened(struct kiln__libraries *all,
                                          struct kiln__library **fresh)
 {

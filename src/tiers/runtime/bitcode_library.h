@@ -6,21 +6,22 @@
 #include "codegen_client/tool_identity.h"
 #include "tiers/typed/code_instance.h"
 
-/* Finds the newest library that offers the symbol to the config's backend,
-   and reads it if need be. KILN_ENOTFOUND names the symbol. */
+/* Finds the newest library that offers the symbol to the config's backend, and
+   reads it if need be. KILN_ENOTFOUND, with an error that names the symbol. */
 kiln_status kiln__library_find(kiln__library_use *out, kiln_context *context,
                                const kiln_config *config, const char *symbol,
                                kiln_error **error);
-/* The library in a file, read once in a context; lives with it. */
+/* The library in a file. It is read once in a context and lives with it. */
 kiln_status kiln__library_open(const struct kiln__library **out,
                                kiln_context *context, const char *name,
                                const char *path, kiln_error **error);
 /* From now on no library can be added. */
 void kiln__libraries_close(kiln_context *context);
 
-/* Of a library that was found. */
+/* For a library that was found. */
 const char *kiln__library_name(const struct kiln__library *library);
-/* One of Kiln's own, as what took part in an artifact. */
+/* Describes one of Kiln's own libraries as a tool that took part in an
+   artifact. */
 kiln__tool_use kiln__library_as_tool(const struct kiln__library *library);
 const void *kiln__library_bytes(const struct kiln__library *library,
                                 size_t *size);

@@ -8,15 +8,16 @@
 #include "tiers/runtime/runtime_bitcode.h"
 
 /*
- * An entry is built by one thread while others wait for it, is lent to builds,
- * and goes when a collection finds nobody who could ask for it. Some entries
- * are in no map: those whose key has the digest of another key. They serve
- * their builder alone.
+ * An entry is built by one thread while others wait for it. It is lent to
+ * builds, and is dropped when a collection finds no code that could ask for it.
+ * An entry whose digest is also that of another key is in no map, and serves
+ * its builder only.
  *
- * Reading bitcode and linking it takes time, too. An entry that can be lowered
- * with the kernel just as well is judged by its fastest reading, once there
- * were a few: the first ones in a process are slow for other reasons. Whatever
- * is no more work than one that was given up is not tried any more.
+ * Reading and linking bitcode takes time, too. An entry that could also be
+ * lowered with the kernel is judged after a few readings, by the fastest one,
+ * because the first readings in a process are slow for other reasons. If it is
+ * slower to read than to make, it is given up. Then entries that take no more
+ * work to make than that one are not tried any more.
  */
 
 static void count(kiln_context *context, kiln__count outcome)
@@ -43,7 +44,7 @@ static kiln__runtime_entry *entry_new(const kiln_alloc *alloc,
     return entry;
 }
 
-/* The context no longer holds the bitcode; nobody has it on loan. */
+/* Frees the bitcode; no build may have it on loan. */
 static void drop_bitcode(kiln_context *context, kiln__runtime_entry *entry)
 {
     if (!entry->bitcode)
@@ -79,8 +80,8 @@ static int is_for(const kiln__runtime_entry *entry,
            memcmp(entry->encoded, query->encoded, entry->encoded_size) == 0;
 }
 
-/* With the lock held: the entry of the key; `*other` when another key has its
-   place. */
+/* With the lock held. Finds the entry of the key; sets `*other` when another
+   key has the digest. */
 static kiln__runtime_entry *find(struct kiln__tiers *tiers,
                                  const kiln__runtime_query *query, int *other)
 {
@@ -211,7 +212,7 @@ const void *kiln__runtime_bitcode(const kiln__runtime_entry *entry,
     return entry->bitcode;
 }
 
-/* With the lock held; -1: not yet, or again. */
+/* With the lock held. -1: it is too early, or the entry was judged already. */
 static int judge(struct kiln__tiers *tiers, kiln__runtime_entry *entry)
 {
     if (entry->is_judged || !entry->is_optional ||
@@ -273,7 +274,7 @@ int kiln__runtime_reject(kiln_context *context, kiln__runtime_entry *entry)
     return 1;
 }
 
-/* ---- what is saved with a package ---- */
+/* ---- entries of a delta ---- */
 
 typedef struct listing {
     kiln__runtime_list *out;
@@ -306,7 +307,7 @@ kiln_status kiln__runtime_since(kiln__runtime_list *out,
     return l.failed ? KILN_ENOMEM : KILN_OK;
 }
 
-/* ---- what goes ---- */
+/* ---- dropping ---- */
 
 typedef struct sweep {
     const kiln__map *askers;
@@ -350,7 +351,7 @@ static int note_askers(kiln__map *askers, kiln_code *codes)
     return noted;
 }
 
-/* Without memory to find out everything stays. */
+/* If there is no memory for the list of askers, everything stays. */
 void kiln__runtime_sweep(struct kiln__tiers *tiers)
 {
     kiln__map askers;

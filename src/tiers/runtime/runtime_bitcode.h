@@ -1,4 +1,5 @@
-/* runtime_bitcode.h - the inside of tier 2's entries. */
+/* runtime_bitcode.h - the entries of tier 2, for the files that implement
+   it. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #ifndef KILN_TIERS_RUNTIME_RUNTIME_BITCODE_H
 #define KILN_TIERS_RUNTIME_RUNTIME_BITCODE_H
@@ -9,7 +10,7 @@
 typedef enum kiln__runtime_state {
     KILN__RUNTIME_BUILDING,
     KILN__RUNTIME_READY,
-    KILN__RUNTIME_GIVEN_UP /* slower to read than to make */
+    KILN__RUNTIME_GIVEN_UP /* it is slower to read than to make */
 } kiln__runtime_state;
 
 struct kiln__runtime_entry {
@@ -24,30 +25,34 @@ struct kiln__runtime_entry {
     kiln_digest asker;
     size_t work;
     uint64_t make_ns;
-    uint64_t read_ns; /* the least */
+    uint64_t read_ns; /* the shortest of the readings */
     void *bitcode;
     size_t size;
-    kiln__lock lock;                  /* of its builder, between processes */
-    uint64_t order;                   /* in which they came; 0: not yet */
-    int is_packed;                    /* from a pack that was inserted */
-    int is_recalled;                  /* from a store */
-    char *toolchain;                  /* that made it; NULL: today's */
-    struct kiln__runtime_entry *next; /* of those that go */
+    kiln__lock lock;                  /* of the builder, between processes */
+    uint64_t order;                   /* number in the order of arrival; 0: none
+                                         yet */
+    int is_packed;                    /* it came from an inserted pack */
+    int is_recalled;                  /* it came from a store */
+    char *toolchain;                  /* the toolchain that made it; NULL: the
+                                         current one */
+    struct kiln__runtime_entry *next; /* in the list of entries to be dropped */
     size_t encoded_size;
     unsigned char encoded[];
 };
 
 /* ---- stored_runtime.c: tier 2 and the stores ---- */
-/* The entry keeps a copy of the bitcode, and is ready for all. */
+/* Copies the bitcode into the entry, which other threads can use from now
+   on. */
 kiln_status kiln__runtime_keep(kiln_context *context,
                                kiln__runtime_entry *entry, const void *bitcode,
                                size_t size, uint64_t make_ns);
-/* By a builder: true when a store had it, and it need not be built. Else the
-   builder may have the lock of the key, which other processes wait for. */
+/* Called by a builder. True when a store had the bitcode, so that it need not
+   be built. Otherwise the builder may have got the lock of the key, for which
+   other processes wait. */
 int kiln__runtime_recall(kiln_context *context, kiln__runtime_entry *entry);
 void kiln__runtime_save(kiln_context *context,
                         const kiln__runtime_entry *entry);
-/* Drops it wherever a store has it with that very bitcode. */
+/* Drops it from every store that has exactly this bitcode. */
 void kiln__runtime_unsave(kiln_context *context,
                           const kiln__runtime_entry *entry);
 

@@ -1,4 +1,4 @@
-/* stored_runtime.c - tier 2 and the stores. */
+/* stored_runtime.c - connects tier 2 with the stores. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <string.h>
 
@@ -9,13 +9,13 @@
 #include "tiers/runtime/runtime_bitcode.h"
 
 /*
- * Stores have what has no other way than to be built, and of the rest what was
- * judged to be worth it. The payload of an entry is the bitcode; there is no
- * meta.
+ * Stores hold all bitcode that a kernel cannot do without, and of the optional
+ * bitcode what was judged to be worth storing. The payload of an entry is the
+ * bitcode; there is no meta.
  */
 #define LOCK_WAIT_NS ((uint64_t)2000000000)
 
-/* With the lock held: the bitcode is there. */
+/* With the lock held. Marks the entry as ready, with its bitcode. */
 static void make_ready(struct kiln__tiers *tiers, kiln__runtime_entry *entry,
                        void *bitcode, size_t size, uint64_t make_ns)
 {
@@ -90,7 +90,7 @@ static int take_stored(kiln_context *context, kiln__runtime_entry *entry,
                               stored->entry.build_ns) == KILN_OK;
 }
 
-/* By a builder: what a store has need not be built. */
+/* Called by a builder: bitcode from a store need not be built. */
 static int recall(kiln_context *context, kiln__runtime_entry *entry)
 {
     const kiln_key key = key_of(entry);
@@ -111,7 +111,8 @@ static int recall(kiln_context *context, kiln__runtime_entry *entry)
     return found;
 }
 
-/* As long as for a short build, and no longer than the settings allow. */
+/* Waits as long as a short build takes, but no longer than the settings
+   allow. */
 static kiln_status wait_for_lock(kiln_context *context,
                                  kiln__runtime_entry *entry)
 {
@@ -127,7 +128,8 @@ static kiln_status wait_for_lock(kiln_context *context,
     return status;
 }
 
-/* One process builds what has no other way, too; the others wait for it. */
+/* If the bitcode is not optional, only one process builds it, and the others
+   wait. */
 int kiln__runtime_recall(kiln_context *context, kiln__runtime_entry *entry)
 {
     int found = recall(context, entry);

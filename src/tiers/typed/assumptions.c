@@ -1,4 +1,4 @@
-/* assumptions.c - what an entry of a code instance took for granted. */
+/* assumptions.c - compares what two entries of a code instance assumed. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <string.h>
 
@@ -8,18 +8,18 @@
 #include "tiers/tiers_state.h"
 
 /*
- * Two entries of one key may differ because the program is another one, which
- * is as it should be, or though it is the same, which is a fault. An entry's
- * meta (stored_typed.c says what is in it) has questions with their answers:
- * queries, uses of libraries, edges. Where both entries ask the same and have
- * other answers, they are of two programs. What only one of them asks it asked
- * because an answer before that was another one.
+ * Two entries of one key may differ because they belong to two programs, which
+ * is legitimate, or although the program is the same, which is a fault. An
+ * entry's meta (stored_typed.c describes it) has questions with their answers:
+ * queries, uses of libraries, edges. If both entries ask the same question and
+ * have different answers, they belong to two programs. Questions that only one
+ * entry has follow from an earlier answer that differs.
  */
 
 typedef struct assumption {
-    const unsigned char *question, *answer; /* lie in the meta */
+    const unsigned char *question, *answer; /* point into the meta */
     size_t question_size, answer_size;
-    int list; /* that it is in */
+    int list; /* index of its list */
 } assumption;
 
 typedef struct reading {
@@ -82,7 +82,7 @@ static void read_identity_and_type(kiln__reader *reader)
 
 typedef void (*read_fn)(kiln__reader *reader);
 
-/* In the order of the meta. */
+/* In the order in which they are in the meta. */
 static const struct list {
     read_fn question, answer;
 } lists[] = {

@@ -1,9 +1,17 @@
-/* attachment.c - results that other consumers attach to a code instance. */
+/* attachment.c - results that consumers attach to code instances. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <string.h>
 
 #include "base/options.h"
 #include "tiers/tiers_state.h"
+
+/*
+ * Each code instance has a list of attached values, by config and consumer.
+ * Under the tiers' lock the first value of a consumer wins: the value of a
+ * later put, or one that a store had, is destroyed, and the caller gets the
+ * first one. Values are freed with their code instance; stored_attachment.c
+ * saves and loads them.
+ */
 
 /* With the lock held. */
 static kiln__attached *find(const kiln_code *code, const kiln_config *config,
@@ -54,7 +62,8 @@ static kiln__attached *attached_new(const kiln_alloc *alloc,
     return made;
 }
 
-/* Puts the value there unless another one is; `made` is the code's, then. */
+/* Attaches the value unless there is one already, which is returned. NULL:
+   `made` now belongs to the code instance. */
 static kiln__attached *attach(const kiln_code *code, kiln__attached *made)
 {
     struct kiln__tiers *tiers = code->context->tiers;
@@ -96,7 +105,7 @@ kiln_status kiln_attachment_put(void **out, const kiln_code *code,
     return KILN_OK;
 }
 
-/* What a store has is attached like anything else: the first one wins. */
+/* Attaches what a store has; here, too, the first value wins. */
 static kiln_status bring_in(void **out, const kiln_code *code,
                             const kiln_config *config, const char *consumer)
 {

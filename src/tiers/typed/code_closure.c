@@ -1,16 +1,16 @@
-/* code_closure.c - what a code instance calls and depends on, all the way down.
- */
+/* code_closure.c - lists what a code instance calls and depends on,
+ * transitively. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <string.h>
 
 #include "tiers/tiers_state.h"
 
 /*
- * Two instances of one signature may be good for one world: one was inferred in
- * a world that is held, after the other, say, or one ended earlier than it had
- * to. Callers of either may meet in one closure. The two have one digest then,
- * and are one function of the closure: the one that is met first stands for
- * both, so that equal digests give equal lists.
+ * Two instances of one signature may be valid in one world: for example, if one
+ * of them was inferred in a held older world after the other, or was ended
+ * earlier than necessary. The callers of both may be in one closure. The two
+ * then have one digest and are one function of the closure. The first one found
+ * represents both, so that equal digests give equal lists.
  */
 typedef struct closure {
     const kiln_alloc *alloc;
@@ -31,7 +31,8 @@ int kiln__codes_are_one(const kiln_code *a, const kiln_code *b)
                       kiln__digest_equal(a->digest, b->digest));
 }
 
-/* Of two that are one function, each has asked for itself. */
+/* In a list of dependencies, each of two such instances is listed, because each
+   has asked queries of its own. */
 static kiln_digest key_of(const closure *c, const kiln_code *code)
 {
     return c->with_depends ? kiln__map_key((uintptr_t)code, 0)
@@ -55,8 +56,8 @@ static int add_all(closure *c, const kiln__code_list *edges)
     return 1;
 }
 
-/* Breadth does not matter here, order does: a callee follows the first caller
-   that names it, so that equal programs give equal lists. */
+/* The order matters: a callee comes after the first caller that names it, so
+   that equal programs give equal lists. */
 static kiln_status close_over(const kiln_code ***out, size_t *count,
                               const kiln_code *root, int with_depends)
 {
@@ -96,7 +97,7 @@ kiln_status kiln__code_dependencies(const kiln_code ***out, size_t *count,
     return close_over(out, count, root, 1);
 }
 
-/* ---- as lower() sees it ---- */
+/* ---- the view of lower() ---- */
 
 static _Thread_local const kiln__lowering *lowered;
 

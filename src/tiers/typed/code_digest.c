@@ -1,4 +1,4 @@
-/* code_digest.c - the digests of code instances. */
+/* code_digest.c - computes the digests of code instances. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <stdlib.h>
 #include <string.h>
@@ -7,20 +7,19 @@
 #include "tiers/tiers_state.h"
 
 /*
- * A code instance has two digests. The typed digest is of what Kiln makes code
- * of: typed IR, what it takes from elsewhere, and the typed digests of what it
- * calls. Its names are those that stand in the IR, so two functions with one
- * IR share their code. The identity is of all that the accessors of
- * kiln/compile.h tell of the instance and of what it calls, but for numbers of
- * worlds, which mean nothing elsewhere: what others make of an instance may
- * depend on any of it. A frontend that lowers by itself is such another one:
- * its instances have no typed digest but one of the identity and of the
- * settings that inference and lower() read.
+ * A code instance has two digests. The typed digest covers everything from
+ * which Kiln makes code: typed IR, what the code takes from elsewhere, and the
+ * typed digests of its callees. It contains no names but those in the IR, so
+ * two functions with equal IR share their code. The identity covers everything
+ * that the accessors of kiln/compile.h show of the instance and of its callees,
+ * except numbers of worlds, which mean nothing elsewhere: what others make from
+ * an instance may depend on any of it. A frontend with its own lower() is such
+ * a case: its instances have no typed digest of that kind, but one of the
+ * identity and of the settings that inference and lower() read.
  *
- * A digest of a cycle covers every member, so that none of them keeps its
- * digest when another one changes. Members are put in an order that depends
- * on their content alone; calls within the cycle are written as positions in
- * that order, calls out of it as digests.
+ * A digest of a cycle covers every member, so that when one member changes, all
+ * digests change. Members are sorted by their content only. Calls inside the
+ * cycle are encoded as positions in that order, calls out of it as digests.
  */
 
 typedef struct sealing {
@@ -42,7 +41,8 @@ static int by_types(const kiln__instance *a, const kiln__instance *b)
     return order;
 }
 
-/* One inference has one result for an instance: no two members are equal. */
+/* No two members are equal, because one inference has one result for an
+   instance. */
 static int by_content(const void *left, const void *right)
 {
     const kiln_code *a = *(kiln_code *const *)left;
@@ -92,8 +92,8 @@ static void encode_callees(sealing *s, const kiln_code *member, digest_of of)
     }
 }
 
-/* Code without such edges is encoded as if there were no such thing; behind
-   what may follow sites, it is not taken for them. */
+/* Code without such edges is encoded as if edges of this kind did not exist.
+   The text written first separates them from sites. */
 static void encode_depends(kiln__encoder *encoder, const kiln_code *member,
                            digest_of of)
 {
@@ -104,7 +104,7 @@ static void encode_depends(kiln__encoder *encoder, const kiln_code *member,
         kiln__encode_digest(encoder, of(member->depends.items[i]));
 }
 
-/* Code without sites is encoded as if there were no such thing. */
+/* Code without sites is encoded as if sites did not exist. */
 static void encode_sites(kiln__encoder *encoder, const kiln_code *member)
 {
     if (member->sites.count == 0)
@@ -128,7 +128,7 @@ static void encode_typed(sealing *s, const kiln_code *member)
     encode_depends(&s->encoder, member, typed_of);
 }
 
-/* Behind the typed digest of Kiln's own reading. */
+/* Encoded after the typed digest. */
 static void encode_identity(sealing *s, const kiln_code *member)
 {
     const kiln__instance *instance = member->instance;
@@ -164,7 +164,7 @@ static kiln_status digest_group(kiln_digest *out, sealing *s,
     return failed ? KILN_ENOMEM : KILN_OK;
 }
 
-/* A member's own part of the group's digest. */
+/* Computes a member's digest from the group's. */
 static kiln_digest part_of(kiln_digest whole, size_t place, size_t count)
 {
     return count > 1 ? kiln__digest_combine(whole, kiln__digest_number(place))

@@ -1,8 +1,15 @@
-/* code_instance.c - code instances: made, freed, read. */
+/* code_instance.c - makes, frees and reads code instances. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <string.h>
 
 #include "tiers/tiers_state.h"
+
+/*
+ * A code instance is filled by one inference (inference.c, inference_report.c)
+ * and immutable after it was published, except for the members named in
+ * tiers_state.h. It owns its name, IR, queries and sites; code instances in its
+ * lists belong to the tiers. Collections free it (collect.c).
+ */
 
 kiln_code *kiln__code_new(kiln_context *context, kiln__instance *instance,
                           const kiln_config *config, uint64_t world)

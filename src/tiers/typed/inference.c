@@ -1,4 +1,4 @@
-/* inference.c - one inference under way: begun, ended, published. */
+/* inference.c - runs one inference, from its beginning to its publication. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <inttypes.h>
 #include <stdio.h>
@@ -11,16 +11,18 @@
 #include "tiers/tiers_state.h"
 
 /*
- * Inferences form a chain per thread: each frame asked for the next. A frame
- * that is asked for by one below it is the head of a cycle; all frames from
- * there up to the head rely on an assumption about the head, so their results
- * are provisional: they wait in the head's `members` and are published with
- * it. When the head relies on a frame above itself, it hands its members on.
+ * Inferences of a thread form a chain: each frame was asked for by the previous
+ * one. If a frame is asked for again from further down, it is the head of a
+ * cycle. All frames from there up to the head rely on an assumption about the
+ * head, so their results are provisional: they are kept in the head's `members`
+ * and published together with it. If the head itself relies on a frame above
+ * it, it passes its members on to that frame.
  *
- * What was begun under a frame may rely on it, wherever it waits: it goes when
- * the frame fails or starts again. Sequence numbers tell.
+ * Provisional results that began after a frame may rely on it, wherever they
+ * are kept; they are dropped when the frame fails or restarts. Sequence numbers
+ * show which they are.
  *
- * What the frontend reports meanwhile is taken down by inference_report.c.
+ * inference_report.c records what the frontend reports.
  */
 
 void kiln__inference_rely_on(kiln_inference *from, const kiln_inference *head)
@@ -74,7 +76,7 @@ static kiln_status refuse_report(const kiln_code *code, const char *what,
                            code->frontend->name, code->name, what);
 }
 
-/* A frontend may say anything. */
+/* A frontend may report anything, so it is checked. */
 static kiln_status check_report(const kiln_inference *inference,
                                 kiln_error **error)
 {
@@ -93,8 +95,9 @@ static kiln_status check_report(const kiln_inference *inference,
     return KILN_OK;
 }
 
-/* What went on without something that failed would perhaps find it in any other
-   world: nothing that was asked below is recorded here. */
+/* A result that went on without something that failed is valid in the
+   inference's own worlds only: in another world that thing might exist, and no
+   query tells. */
 static kiln_status end_with_moment(const kiln_inference *inference)
 {
     const kiln__worlds *worlds = inference->worlds;
@@ -137,7 +140,8 @@ void kiln__inference_goes_without(kiln_inference *inference,
     }
 }
 
-/* A result without what there was no memory for, say, is none. */
+/* If something failed for a temporary reason, such as want of memory, the
+   result is discarded. */
 static kiln_status check_lacks(const kiln_inference *inference,
                                kiln_error **error)
 {
@@ -177,14 +181,14 @@ static kiln_status run_frontend(kiln_inference *inference, kiln_error **error)
         status = check_report(inference, error);
     if (status == KILN_OK)
         status = end_with_moment(inference);
-    /* Nested inferences are part of the outermost one's time. */
+    /* The time of nested inferences is part of the outermost one's. */
     if (!inference->parent)
         kiln__stage_ended(inference->context, KILN_STAGE_INFER,
                           inference->code->name, kiln__clock_ns() - start);
     return status;
 }
 
-/* Hands a provisional result, its members and its flight to the head. */
+/* Passes a provisional result, its members and its flight to the head. */
 static kiln_status park(kiln_inference *inference)
 {
     const kiln_alloc *alloc = &inference->context->alloc;
@@ -200,7 +204,8 @@ static kiln_status park(kiln_inference *inference)
             inference->members.items[i];
     head->members.items[head->members.count++] = inference->code;
     inference->members.count = 0;
-    /* Rely on the head all the way: those between are provisional too. */
+    /* The frames between rely on the head as well: they are provisional,
+       too. */
     kiln__inference_rely_on(inference->parent, head);
     while (inference->held) {
         kiln__flight *flight = inference->held;
@@ -217,8 +222,8 @@ static kiln_status park(kiln_inference *inference)
     return KILN_OK;
 }
 
-/* Members of a cycle may have told nothing while what they relied on was not
-   known yet; now it is. */
+/* A member of a cycle may report no typed IR as long as what it relies on is
+   not known. Now it is known, so every member must have its IR. */
 static kiln_status check_members(kiln_inference *inference)
 {
     const kiln__code_list *members = &inference->members;
@@ -249,7 +254,7 @@ static kiln_status publish(kiln_inference *inference, kiln_code **out)
         status = kiln__code_seal(members->items, members->count);
     if (status == KILN_OK &&
         !kiln__codes_are_as_stored(members->items, members->count)) {
-        kiln__code_list_remove(members, own); /* sealing moved it */
+        kiln__code_list_remove(members, own); /* sealing sorted the list */
         inference->code = own;
         return KILN_ENOTFOUND;
     }
@@ -263,8 +268,8 @@ static kiln_status publish(kiln_inference *inference, kiln_code **out)
     return status;
 }
 
-/* Ends the flights of a frame and of what it held: those who waited look
-   again. */
+/* Ends the flights of a frame and those that it held; the waiting threads look
+   for the instance again. */
 static void end_flights(kiln_inference *inference, kiln_status status)
 {
     struct kiln__tiers *tiers = inference->context->tiers;
@@ -286,9 +291,9 @@ static void end_flights(kiln_inference *inference, kiln_status status)
     kiln__mutex_unlock(&tiers->lock);
 }
 
-/* Would the same request fail again? Not for certain if it relied on what a
-   frame above it assumes, or if something was refused because of what is
-   around. */
+/* True if the same request would certainly fail again: not if it relied on the
+   assumption of a frame above, nor if something was refused because of the
+   calls around it. */
 static int fails_again(const kiln_inference *inference, kiln_status status)
 {
     const kiln__call_chain *run = inference->run;
@@ -323,7 +328,8 @@ static kiln_status publish_or_park(kiln_inference *inference, kiln_code **out)
     return KILN_OK;
 }
 
-/* Takes what a store has: KILN_ENOTFOUND leaves the frame as it was. */
+/* Loads the instance from a store. KILN_ENOTFOUND leaves the frame as it
+   was. */
 static kiln_status load(kiln_inference *inference, kiln_code **out)
 {
     kiln_status status;
@@ -335,7 +341,8 @@ static kiln_status load(kiln_inference *inference, kiln_code **out)
     return status;
 }
 
-/* Loads it, or runs the frontend; then the result is parked or published. */
+/* Loads the instance or runs the frontend, then parks or publishes the
+   result. */
 static kiln_status infer(kiln_inference *inference, kiln_code **out,
                          kiln_error **error)
 {
@@ -351,13 +358,15 @@ static kiln_status infer(kiln_inference *inference, kiln_code **out,
         KILN_TRY(run_frontend(inference, error));
         status = publish_or_park(inference, out);
     }
-    /* Of what was reported, inference->refusal says it. */
+    /* inference->refusal has the reason if the frontend's report was
+       refused. */
     if (status == KILN_OK || status == KILN_EINVAL)
         return status;
     return kiln__error_shortage(error, status);
 }
 
-/* The level goes on over suspended chains; the rest begins anew with one. */
+/* `level` counts on across suspended chains; the other counters begin anew with
+   each chain. */
 static void begin(kiln_inference *inference, kiln__call_chain *run)
 {
     const kiln_inference *around =
@@ -419,7 +428,8 @@ kiln_status kiln__typed_infer(kiln_code **out, kiln_context *context,
     }
     end_flights(&inference, status);
     if (status == KILN_OK) {
-        kiln_error_free(fault); /* of what infer() went on without */
+        kiln_error_free(fault); /* the error of something that infer() did
+                                   without */
         fault = NULL;
     }
     if (inference.code)

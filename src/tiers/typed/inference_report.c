@@ -1,4 +1,4 @@
-/* inference_report.c - what a frontend tells of what it infers. */
+/* inference_report.c - records what a frontend reports about an inference. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <inttypes.h>
 #include <string.h>
@@ -7,6 +7,16 @@
 #include "tiers/frontends.h"
 #include "tiers/runtime/bitcode_library.h"
 #include "tiers/tiers_state.h"
+
+/*
+ * The functions that infer() calls: they record results, queries, uses, sites,
+ * callees and dependencies in the code instance that is being inferred. Callees
+ * are looked up through tier 1, in the worlds of the whole chain.
+ *
+ * Loading an entry uses the same functions, in a frame of its own
+ * (stored_typed.c). What is loaded may rely only on what is loaded as well, and
+ * an inference does not see frames that are loading.
+ */
 
 void kiln_inference_set_root(kiln_inference *inference, kiln_digest method)
 {
@@ -135,7 +145,7 @@ kiln_status kiln_inference_add_query(kiln_inference *inference,
     return KILN_OK;
 }
 
-/* Where the list has the code; its count: nowhere. */
+/* Returns the position of the code in the list, or the list's count. */
 static size_t position(const kiln__code_list *list, const kiln_code *code)
 {
     size_t at = 0;
@@ -145,7 +155,7 @@ static size_t position(const kiln__code_list *list, const kiln_code *code)
     return at;
 }
 
-/* Records a callee once; its position is its first one in call order. */
+/* Records a callee once; `index` receives its first position in call order. */
 static kiln_status add_callee(kiln_inference *inference, kiln_code *callee,
                               uint32_t *index)
 {
@@ -160,8 +170,8 @@ static kiln_status add_callee(kiln_inference *inference, kiln_code *callee,
     return KILN_OK;
 }
 
-/* A frame that is loading has no frontend behind it: whoever infers does not
-   see it, and infers what it needs on its own. */
+/* No frontend runs for a frame that is loading: an inference does not see such
+   a frame, and infers what it needs itself. */
 static kiln_inference *find_running(kiln_inference *inference,
                                     const kiln__instance *instance)
 {
@@ -182,9 +192,9 @@ static kiln_code *member_of(const kiln_inference *head,
     return NULL;
 }
 
-/* A provisional result of some frame above is good for its cycle alone; of one
-   that is loading, for what is loaded. KILN_ENOTFOUND: what is loaded would
-   rely on what is not. */
+/* Finds a provisional result of a frame above: it is valid for its cycle only,
+   and one of a loading frame only for what is loaded. KILN_ENOTFOUND: loaded
+   code would rely on code that is not. */
 static kiln_status find_member(kiln_code **out, kiln_inference *inference,
                                const kiln__instance *instance)
 {
@@ -215,7 +225,7 @@ static kiln__instance *callee_instance(const kiln_inference *inference,
     return instance;
 }
 
-/* Lends what is good for the worlds of the chain, whoever knows it. */
+/* Lends the callee that is valid in the worlds of the chain. */
 static kiln_status get_callee(const kiln_code **out, kiln_inference *inference,
                               const kiln_signature *callee, kiln_error **error)
 {
@@ -253,7 +263,7 @@ kiln_status kiln_inference_callee(kiln_inference *inference,
         return kiln__error_no_memory(error);
     running = find_running(inference, instance);
     if (running) {
-        /* What is loaded may rely on what is loaded alone. */
+        /* Loaded code may rely on loaded code only. */
         if (inference->is_loading && !running->is_loading)
             return KILN_ENOTFOUND;
         running->is_head = 1;
@@ -266,7 +276,7 @@ kiln_status kiln_inference_callee(kiln_inference *inference,
     code = member;
     if (!code)
         KILN_TRY(get_callee(&code, inference, callee, error));
-    /* Nor on what was inferred, and relies on something further up. */
+    /* nor on inferred code that relies on something further up */
     if (inference->is_loading && !code->published && !code->is_stored)
         return KILN_ENOTFOUND;
     *out = code;
@@ -286,8 +296,8 @@ static kiln_status refuse_dependency(const kiln_inference *inference,
                            why);
 }
 
-/* A dependency is of the program that the chain sees: of one world of each
-   frontend that has a part in it, be the chain there already or not. */
+/* A dependency belongs to the program that the chain sees: to one world of each
+   frontend concerned, whether the chain has reached that frontend or not. */
 static kiln_status take_worlds_of(const kiln_code *code, kiln__worlds *worlds,
                                   kiln_error **error)
 {
@@ -360,7 +370,7 @@ kiln_status kiln_inference_world(uint64_t *out, kiln_inference *inference,
     return kiln__worlds_take(out, inference->worlds, frontend, error);
 }
 
-/* ---- beginning anew, and looking around ---- */
+/* ---- restarting, and reading the chain ---- */
 
 void kiln_inference_restart(kiln_inference *inference)
 {

@@ -1,4 +1,4 @@
-/* invalidate.c - what a definition ends, and what it leaves alone. */
+/* invalidate.c - ends the code instances that a definition affects. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <inttypes.h>
 #include <string.h>
@@ -7,11 +7,11 @@
 #include "tiers/tiers_state.h"
 
 /*
- * A definition names the subjects it touched. The code instances that asked
- * about one of them are asked again: those that get another answer end with
- * the world before, and so does everything that calls them or depends on them,
- * of any frontend, in the worlds of the one that told the change. Nobody else
- * does.
+ * A definition names the subjects that it changed. The queries of code
+ * instances about these subjects are asked again. Instances with a changed
+ * answer end with the previous world, and so does everything that calls them or
+ * depends on them, in any frontend, in the worlds of the frontend with the
+ * definition. Nothing else ends.
  */
 
 static void end_kernels(const kiln_code *code)
@@ -24,8 +24,8 @@ static void end_kernels(const kiln_code *code)
     }
 }
 
-/* Ends one code instance and puts it on the stack of those whose callers are
-   yet to be looked at: once, since it is ended by then. */
+/* Ends one code instance and pushes it on the stack of instances whose callers
+   must be visited. That happens once, because it is ended then. */
 static void clip_one(struct kiln__tiers *tiers, kiln_code **stack,
                      kiln_code *code, const kiln__world *last,
                      kiln__code_list *list)
@@ -42,7 +42,7 @@ static void clip_one(struct kiln__tiers *tiers, kiln_code **stack,
     *stack = code;
 }
 
-/* An explicit stack: call chains may be long. */
+/* The stack is explicit, because call chains may be long. */
 void kiln__code_clip(struct kiln__tiers *tiers, kiln_code *code,
                      const kiln_frontend *frontend, uint64_t maximum,
                      kiln__code_list *list)
@@ -91,7 +91,7 @@ static int holds_for_subject(const kiln_code *code, uint64_t subject,
     return 1;
 }
 
-/* Inferences under way find the world noted when they publish. */
+/* Running inferences find this note when they publish their results. */
 static kiln_status note_change(struct kiln__tiers *tiers,
                                kiln_frontend *frontend, uint64_t subject,
                                uint64_t world)
@@ -114,10 +114,10 @@ static int has_ended_elsewhere(const kiln_code *code)
            !kiln__code_is_good(code);
 }
 
-/* Those whose worlds have an end are of no interest to changes after it, and
-   however many they are, they are not in the way. One that ended in the worlds
-   of another frontend alone ends here as well: who is asked again for nobody's
-   sake costs as much. */
+/* Moves instances that have ended out of the list, because later changes do not
+   concern them and there may be many. An instance that ended only in another
+   frontend's worlds is moved, too: it would be asked again for no user, at the
+   same cost. */
 static void set_ended_aside(struct kiln__tiers *tiers, kiln__subject *subject,
                             uint64_t world)
 {
@@ -158,9 +158,9 @@ static kiln_status add_askers(const kiln_alloc *alloc,
     return KILN_OK;
 }
 
-/* Copies those who asked about the subject and are still valid: they are asked
-   without the lock, in a stay. One that was inferred in the new world or a
-   later one knows the answer. */
+/* Copies the valid instances with queries about the subject: they are asked
+   without the lock, inside a call scope. An instance that was inferred in the
+   new world or a later one is left out, because its answers are new. */
 static kiln_status askers_of(struct kiln__tiers *tiers,
                              const kiln_frontend *frontend, uint64_t subject,
                              uint64_t world, kiln__code_list *out)
@@ -176,7 +176,7 @@ static kiln_status askers_of(struct kiln__tiers *tiers,
         set_ended_aside(tiers, found, world);
         status = add_askers(alloc, &found->codes, world, out);
     }
-    /* Told late, after changes of newer worlds. */
+    /* The change is told after changes of newer worlds. */
     if (found && status == KILN_OK && found->last_ended >= world)
         status = add_askers(alloc, &found->ended, world, out);
     kiln__mutex_unlock(&tiers->lock);
@@ -193,7 +193,7 @@ static void change_subject(struct kiln__tiers *tiers, uint64_t subject,
 
         if (holds_for_subject(code, subject, world))
             continue;
-        /* Another definition may have come between. */
+        /* Another definition may have come in between. */
         if (!holds_for_subject(code, subject, last_good))
             last_good = code->inferred_world;
         kiln__mutex_lock(&tiers->lock);
@@ -202,8 +202,8 @@ static void change_subject(struct kiln__tiers *tiers, uint64_t subject,
     }
 }
 
-/* Out of memory while listing: everything of the frontend ends, which is
-   always right. */
+/* Out of memory while listing: ends all instances of the frontend, which is
+   always correct. */
 static void end_everything(struct kiln__tiers *tiers,
                            const kiln_frontend *frontend, uint64_t world,
                            kiln__code_list *invalidated)
@@ -215,7 +215,8 @@ static void end_everything(struct kiln__tiers *tiers,
     kiln__mutex_unlock(&tiers->lock);
 }
 
-/* In an answer() of an answer() of a change, without end. */
+/* The change was told too deep in nested callbacks, for example by an answer()
+   during a change: the queries cannot be asked. */
 static kiln_status end_unasked(const kiln__world_change *c,
                                kiln__code_list *invalidated)
 {
@@ -291,7 +292,7 @@ static kiln_status tell_change(kiln_frontend *frontend, uint64_t world,
     return status;
 }
 
-/* In a stay: world() and the log are callbacks, too. */
+/* Opens a call scope, because world() and the log are callbacks, too. */
 kiln_status kiln_world_changed(kiln_frontend *frontend, uint64_t world,
                                const uint64_t *subjects, size_t count,
                                kiln_change_report *report)

@@ -1,11 +1,19 @@
-/* method_instance.c - method instances, and what is known of each. */
+/* method_instance.c - the table of method instances, and their code
+   instances. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <string.h>
 
 #include "tiers/tiers_state.h"
 
-/* Types, functions and configs are interned, so addresses are identity within
-   a context. What is stored outside uses key.h instead. */
+/*
+ * A method instance is a signature with an owner token. It has all its code
+ * instances, in two lists: those that nothing has ended, and the others. It
+ * also remembers a failure with the worlds of that failure. All functions are
+ * called with the tiers' lock held.
+ */
+
+/* Types, functions and configs are interned, so within a context addresses
+   identify them. What is stored uses the keys of key.h instead. */
 typedef struct addresses {
     uint64_t words[2 + KILN_ARGUMENTS_MAX];
     size_t count;
@@ -87,9 +95,9 @@ kiln__instance *kiln__instance_get(struct kiln__tiers *tiers,
 /* ---- its code instances ---- */
 
 /*
- * Those that something ended are of use to whoever holds an old world, and to
- * nobody else, however many they are: `last_worlds` tells when they need not be
- * looked at. One that was of use is looked at first the next time.
+ * Code instances that have ended matter only to requests in old worlds, and
+ * there may be many of them. `last_worlds` says for which worlds they need not
+ * be searched. The one that was used last comes first in the list.
  */
 
 static int may_have_ended(const kiln__instance *instance,
@@ -105,7 +113,7 @@ static int may_have_ended(const kiln__instance *instance,
     return instance->is_vague;
 }
 
-/* The link to a complete one, else to a record, else NULL. */
+/* Returns the link to a complete instance, else to a record, else NULL. */
 static kiln_code **find_for(kiln_code **list, const kiln__worlds *worlds,
                             int or_record, kiln_frontend **untaken)
 {
@@ -144,7 +152,8 @@ kiln_code *kiln__instance_code(kiln__instance *instance,
     return code;
 }
 
-/* Without memory they are looked at each time. */
+/* If there is no memory for the note, ended instances are searched each
+   time. */
 static void note_last(kiln__instance *instance, kiln_frontend *frontend,
                       uint64_t world)
 {
@@ -225,7 +234,7 @@ void kiln__instance_sweep(kiln__instance *instance)
     instance->is_vague = 0;
 }
 
-/* ---- its failure ---- */
+/* ---- failures ---- */
 
 int kiln__instance_fails(const kiln__instance *instance,
                          const kiln__worlds *worlds, kiln_frontend **untaken)

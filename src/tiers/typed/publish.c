@@ -1,23 +1,23 @@
-/* publish.c - puts code instances into tier 1, against today's world. */
+/* publish.c - adds inferred code instances to tier 1. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "base/error.h"
 #include "tiers/tiers_state.h"
 
 /*
- * A definition may come while an inference runs. What was inferred is good for
- * its own world in any case; is it good for those after it? The queries are
- * asked again in today's world, without the lock. Then, in one step under the
- * lock, the result is put under its subjects with the last world in which it
- * holds: either a subject says that it changed after the world of the
- * inference, which ends the result with that world, or the definition's
- * kiln_world_changed() is yet to come and will find it there.
+ * A definition may come while an inference runs. The result is valid in the
+ * inference's own world in any case; is it also valid in later ones? First the
+ * queries are asked again in the current world, without the lock. Then, in one
+ * step under the lock, the result is added under its subjects, with the last
+ * world in which it holds. Either a subject has changed after the world of the
+ * inference, and the result ends with that world; or the kiln_world_changed()
+ * of the definition is yet to come, and will find the result.
  *
- * Each of a group's members is asked about in its own frontend's worlds. The
- * group as a whole holds, in the worlds of each frontend that anything in it or
- * below it is of, as long as all of that does.
+ * Each member of a group is checked in the worlds of its own frontend. The
+ * group as a whole is valid as long as everything in it and below it is, in the
+ * worlds of each frontend concerned.
  */
 
-/* Subjects are a frontend's own numbers. */
+/* Numbers of subjects are private to a frontend. */
 static kiln_digest subject_key(const kiln_frontend *frontend, uint64_t subject)
 {
     return kiln__map_key(subject, (uintptr_t)frontend);
@@ -91,7 +91,8 @@ static void unlink_code(struct kiln__tiers *tiers, const kiln_code *code)
             tiers, code->frontend, code->queries.items[i].subject);
 
         if (subject)
-            kiln__code_list_remove(&subject->codes, code); /* not aside yet */
+            kiln__code_list_remove(&subject->codes, code); /* it is not in
+                                                              `ended` yet */
     }
     for (size_t i = 0; i < code->callees.count; i++)
         kiln__code_list_remove(&code->callees.items[i]->callers, code);
@@ -111,8 +112,8 @@ static kiln_status link_group(struct kiln__tiers *tiers, kiln_code **group,
     return KILN_OK;
 }
 
-/* Did something that it asked about change after its world? That the answers
-   are the same today says nothing about the worlds between. */
+/* True if a subject of its queries changed after its world. Equal answers in
+   the current world say nothing about the worlds between. */
 static int was_overtaken(struct kiln__tiers *tiers, const kiln_code *code)
 {
     if (code->frontend->unnoted > code->inferred_world)
@@ -127,7 +128,8 @@ static int was_overtaken(struct kiln__tiers *tiers, const kiln_code *code)
     return 0;
 }
 
-/* Without the lock: have all queries the same answers today? */
+/* Without the lock held. Notes whether all queries have the same answers
+   now. */
 static void ask_again(kiln_code *const *group, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
@@ -150,8 +152,8 @@ static kiln_status narrow_by_edges(const kiln_alloc *alloc,
     return KILN_OK;
 }
 
-/* With the lock held: by what one member asked, and by what it calls and
-   depends on outside of its cycle. */
+/* With the lock held. Narrows the ranges by one member's queries, and by what
+   it calls and depends on outside its cycle. */
 static kiln_status narrow_by_member(kiln__range_list *ranges,
                                     struct kiln__tiers *tiers, kiln_code *code)
 {
@@ -184,7 +186,7 @@ static kiln_status set_ranges(kiln_code *code, const kiln__range_list *ranges)
     return KILN_OK;
 }
 
-/* The members of a cycle end together. */
+/* Finds the ranges that all members of a cycle share. */
 static kiln_status find_ranges(struct kiln__tiers *tiers,
                                kiln_code *const *group, size_t count)
 {
@@ -218,7 +220,8 @@ static kiln_status put(struct kiln__tiers *tiers, kiln_code **group,
     return KILN_OK;
 }
 
-/* What another thread has published meanwhile for the very worlds. */
+/* Returns what another thread has published in the meantime for these
+   worlds. */
 static kiln_code *find_earlier(const kiln_code *own, const kiln__worlds *worlds)
 {
     kiln_frontend *untaken;
@@ -241,8 +244,9 @@ kiln_status kiln__codes_publish(kiln_context *context,
         bytes += (int64_t)group[i]->ir_size;
     ask_again(group, count);
     kiln__mutex_lock(&tiers->lock);
-    /* A private inference may have been overtaken; a cycle as a whole, since
-       its members are published together. */
+    /* Another inference may have published a result while this private one ran.
+       The result of a cycle is replaced as a whole, because its members are
+       published together. */
     earlier = find_earlier(own, worlds);
     if (!earlier)
         status = put(tiers, group, count);

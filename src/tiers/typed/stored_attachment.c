@@ -1,4 +1,4 @@
-/* stored_attachment.c - attached results as entries of stores. */
+/* stored_attachment.c - stores and loads attached results. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <string.h>
 
@@ -11,12 +11,13 @@
 #include "tiers/tiers_state.h"
 
 /*
- * A consumer that is known to the context finds what it attached in another
- * process to an instance of the same identity: what it made may depend on
- * anything that can be seen of one. What travels is what its save() wrote of a
- * PORTABLE result; everything else stays where it was made.
+ * A consumer that is registered in the context finds what it attached in
+ * another process to an instance with the same identity; the identity is used
+ * because the result may depend on anything that is visible of an instance.
+ * Stored are the bytes that save() wrote of a PORTABLE result; other results
+ * stay in their process.
  *
- * Meta is a version; the payload is the consumer's own.
+ * The meta is a version; the payload belongs to the consumer.
  */
 
 struct kiln__consumer {
@@ -46,7 +47,8 @@ static void free_consumer(const kiln_alloc *alloc, kiln__consumer *consumer)
     kiln__deallocate(alloc, consumer, sizeof *consumer);
 }
 
-/* They stay as long as the tiers do: readers keep what they found. */
+/* Consumers are never removed while the tiers live, so readers may keep
+   pointers to them. */
 static kiln_status add_consumer(struct kiln__tiers *tiers,
                                 kiln__consumer *consumer)
 {
@@ -156,14 +158,14 @@ void kiln__attached_save(const kiln_code *code, const kiln__attached *attached)
 {
     kiln_context *context = code->context;
 
-    /* Without memory it is not kept. */
+    /* If there is no memory, the result is not stored. */
     if (kiln__stores_write(context, KILN__ENTRY_ATTACHED))
         (void)kiln__attached_give(code, attached, context, put);
 }
 
 /* ---- reading ---- */
 
-/* Makes the value again; false: the entry is of no use. */
+/* Makes the value from the entry; false: the entry is of no use. */
 static int load(kiln_attachment *out, const kiln__consumer *consumer,
                 const kiln__entry *entry)
 {

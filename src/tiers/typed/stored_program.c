@@ -1,4 +1,4 @@
-/* stored_program.c - what a job means under one program text, without
+/* stored_program.c - finds a job's digest under one program text, without
  * inference. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <string.h>
@@ -14,18 +14,20 @@
 #include "tiers/tiers_state.h"
 
 /*
- * A frontend that can tell a digest of all that matters to a signature makes
- * the shortest way: the same text gives the same typed digest, and with it the
- * binary key. What is recalled is a record: it has the queries of its whole
- * call closure and of all that anything in it depends on, so that a definition
- * ends it like any other code instance. It has no typed IR; whoever needs that
- * asks tier 1 for the complete one.
+ * If a frontend gives a digest of everything that matters to a signature, there
+ * is a shortcut: the same text gives the same typed digest, and with it the
+ * binary key. What is found is a record: it has the queries of its whole call
+ * closure and of all dependencies, so that a definition ends it like any other
+ * code instance. It has no typed IR; callers that need it ask tier 1 for the
+ * complete instance.
  *
- * Libraries are no part of the text: each use is looked up again. Other
- * frontends are no part of it either: what reaches into one has no record.
+ * Libraries are not part of the text: each use is looked up again. Other
+ * frontends are not part of it either: code that reaches into another frontend
+ * has no record.
  *
- * What was inferred in an older world may have ended, and nobody has said so
- * yet. Here that would be written down for ever, so it is asked again.
+ * What was inferred in an older world may have ended without a
+ * kiln_world_changed() so far. A record would keep that error for ever, so the
+ * queries are asked again before it is written.
  *
  * Meta, after a version: digest, root, name, queries {subject, data, answer},
  * uses {symbol, digest}. There is no payload.
@@ -57,7 +59,7 @@ typedef struct gathering {
     int failed;
 } gathering;
 
-/* True when it was not seen before. */
+/* True when the key was not seen before. */
 static int is_new(gathering *g, kiln_digest key)
 {
     if (kiln__map_get(&g->seen, key))
@@ -72,7 +74,7 @@ static void gather_queries(gathering *g, const kiln_code *code)
     for (size_t i = 0; i < code->queries.count; i++) {
         const kiln_query *query = &code->queries.items[i];
 
-        /* Under another subject it is another query. */
+        /* with another subject it is another query */
         if (is_new(g, kiln__digest_combine(
                           kiln__digest_number(query->subject),
                           kiln__digest_bytes(query->data, query->size))))
@@ -92,7 +94,7 @@ static void gather_uses(gathering *g, const kiln_code *code)
     }
 }
 
-/* Writes each part of each code once, behind their number. */
+/* Writes each part of each code instance once, after the number of parts. */
 static kiln_status encode_parts(kiln__encoder *out, const kiln_alloc *alloc,
                                 const kiln_code *const *closure, size_t count,
                                 void (*gather)(gathering *g,
@@ -114,7 +116,7 @@ static kiln_status encode_parts(kiln__encoder *out, const kiln_alloc *alloc,
     return status;
 }
 
-/* In the world that the key is of. */
+/* Checks the closure in the world that the key belongs to. */
 static kiln_status check_closure(const kiln_code *const *closure, size_t count,
                                  uint64_t world)
 {
@@ -174,8 +176,8 @@ void kiln__code_remember(const kiln_code *code, uint64_t world)
 
 /* ---- reading ---- */
 
-/* Each stores true in `*is_unsure` when it failed for the moment, for lack of
-   memory say. */
+/* Each function sets `*is_unsure` if it failed for a temporary reason, such as
+   want of memory. */
 static int read_queries(kiln_code *code, kiln__reader *reader, int *is_unsure)
 {
     const kiln_alloc *alloc = &code->context->alloc;
@@ -221,7 +223,7 @@ static int read_use(kiln_code *code, const char *symbol, kiln_digest digest,
     return 0;
 }
 
-/* Is each symbol taken from a library that is what it was? */
+/* True if each symbol comes from a library with unchanged content. */
 static int read_uses(kiln_code *code, kiln__reader *reader, int *is_unsure)
 {
     const size_t count = (size_t)kiln__read_u64(reader);

@@ -1,5 +1,4 @@
-/* stored_typed.c - code instances that stores have: read, checked, and written.
- */
+/* stored_typed.c - stores, loads and checks code instances. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <string.h>
 
@@ -15,37 +14,38 @@
 #include "tiers/tiers_state.h"
 
 /*
- * An entry is filed under the instance key, whose root digest is asked of the
- * frontend first. It has what inference reported: typed IR, queries with their
- * answers, and its edges, callees and what it depends on without a call, as
- * signatures of their frontends with their identities and results. It holds
- * today if every query has the same answer, what it takes from libraries is
- * what it was, and what is at the end of every edge, gone through the tier like
- * in an inference, has the identity and gives the type that it had. So an edit
- * is found by whoever asked about it, and by all that rely on him, of whatever
- * frontend.
+ * An entry is stored under the instance key, which contains the root digest
+ * that the frontend gives. It has what inference reported: typed IR; queries
+ * with their answers; and its edges, which are callees and dependencies without
+ * a call, as signatures of their frontends with identities and result types.
+ * The entry is valid now if every query has the same answer, what it takes from
+ * libraries is unchanged, and the target of every edge, looked up through the
+ * tier as in an inference, has the same identity and result type. So an edit is
+ * detected by everything with a query about it, and by all that relies on that,
+ * in any frontend.
  *
  * A type is written as its text and its id. The text says which type it would
- * be today, the id is that of all that makes it up, fields' names and order
- * too: an edited type has its old text and another id. Typed IR has no names
- * of fields, so a caller's may have gone by what its callee's digest does not
- * tell; that the result is the very type is told by the id.
+ * be now. The id covers everything that makes up the type, including names and
+ * order of fields: an edited type has the old text and another id. Typed IR has
+ * no names of fields, so a caller may depend on names that its callee's digest
+ * does not cover; comparing the id of the result type covers them.
  *
- * Loading is an inference whose body was written down: it has a frame of its
- * own, and recursion is met like in any other. Within a cycle digests are
- * known when it is sealed: they are compared then. What is loaded relies only
- * on what is loaded as well, and no frontend sees a frame that is. What it
- * depends on without a call was whole when it was inferred, and is asked for in
- * a stay of its own, as the frontend did.
+ * Loading is an inference whose result was written down: it has a frame of its
+ * own, and recursion is handled as in any other. The digests of a cycle are
+ * known only when it is sealed, and are compared then. Loaded code relies only
+ * on loaded code, and no frontend sees a frame that is loading. A dependency
+ * without a call was complete when the entry was inferred, so it is requested
+ * in a call scope of its own, as the frontend did.
  *
- * What fails for what is around it says nothing about the entry, which stays.
- * An entry that is being loaded further out is not tried again: who needs its
- * own result finds that out as quickly as without entries.
+ * Temporary failures say nothing about the entry, which stays. An entry that is
+ * being loaded further up is not tried again: a request that needs its own
+ * result finds that out as quickly as without entries.
  *
- * Meta, after a version: digest, identity, name, result's type, mark of a
+ * Meta, after a version: digest, identity, name, type of the result, mark of a
  * runtime function, queries {subject, data, answer}, uses {symbol, digest},
  * sites {name, kind}, callees and dependencies {frontend, function, types,
- * identity, result's type}; a type is {text, id}. The payload is the typed IR.
+ * identity, type of the result}; a type is {text, id}. The payload is the typed
+ * IR.
  */
 
 /* ---- writing ---- */
@@ -75,7 +75,7 @@ static void encode_sites(kiln__encoder *out, const kiln_code *code)
     }
 }
 
-/* NULL: none. */
+/* NULL means no type. */
 static void encode_type(kiln__encoder *out, const kiln_type *type)
 {
     const kiln_digest none = {0};
@@ -123,16 +123,16 @@ static int can_be_found(const kiln__code_list *edges)
     return 1;
 }
 
-/* Frontends that cannot find what another process wrote down about them get no
-   entries that refer to them. Nor is written down what went on without
-   something: no edge says so. */
+/* No entry is made if it refers to a frontend that cannot find functions or
+   types of another process, or if the inference went on without something: no
+   edge shows that. */
 static int can_be_loaded(const kiln_code *code)
 {
     return !code->is_record && !code->lacks && kiln__code_is_good(code) &&
            can_be_found(&code->callees) && can_be_found(&code->depends);
 }
 
-/* Only a frontend that tells roots beforehand finds entries by them. */
+/* Only a frontend that gives roots in advance finds entries by them. */
 static kiln_status make_key(kiln__encoder *out, const kiln_frontend *frontend,
                             const kiln_signature *signature,
                             const kiln_config *config, kiln_digest root)
@@ -187,13 +187,13 @@ typedef struct loading {
     kiln_inference *inference;
     kiln__reader reader;
     kiln__arena arena;
-    int is_stale;         /* the entry is well made, and true no more */
-    kiln_status shortage; /* nothing is known about it */
-    int is_unsure;        /* nor is anything else */
+    int is_stale;         /* the entry is well-formed but no longer valid */
+    kiln_status shortage; /* memory or stack was short, so nothing is known */
+    int is_unsure;        /* something else failed temporarily */
 } loading;
 
-/* Notes a lack of memory or stack, and what failed for the moment (passing.h);
-   true when all went well. */
+/* Notes a lack of memory or stack, and other temporary failures (passing.h).
+   True if there was none. */
 static int went_well(loading *l, kiln_status status)
 {
     if (kiln__is_shortage(status))
@@ -210,7 +210,8 @@ static const char *read_text(loading *l)
                      : NULL;
 }
 
-/* As the frontend reads it; NULL: as everybody does. */
+/* The type as `frontend` reads the text; NULL: as the kernel language's
+   text. */
 static const kiln_type *type_of(loading *l, kiln_frontend *frontend,
                                 const char *text)
 {
@@ -230,9 +231,10 @@ static const kiln_type *type_of(loading *l, kiln_frontend *frontend,
     return type;
 }
 
-/* A type as it was written: what its text means today, if that is the same. */
+/* A type as it was written: valid if its text still means a type with this
+   id. */
 typedef struct written_type {
-    const char *text; /* NULL: there was none */
+    const char *text; /* NULL: there was no type */
     kiln_digest id;
 } written_type;
 
@@ -245,7 +247,7 @@ static written_type read_type(loading *l)
     return written;
 }
 
-/* Notes that a type is another one today; true when it is not. */
+/* Notes if the type has changed; true if it has not. */
 static int is_as_written(loading *l, const written_type *written,
                          const kiln_type *type)
 {
@@ -257,8 +259,8 @@ static int is_as_written(loading *l, const written_type *written,
     return is_same;
 }
 
-/* A signature has types of whoever asks and of whoever is asked. NULL: there
-   was none, or the entry is stale. */
+/* A type of a signature may belong to the caller's or to the callee's frontend.
+   NULL: there was no type, or the entry is stale. */
 static const kiln_type *load_type(loading *l, kiln_frontend *asked)
 {
     kiln_frontend *readers[] = {asked, l->inference->code->frontend, NULL};
@@ -278,7 +280,7 @@ static const kiln_type *load_type(loading *l, kiln_frontend *asked)
     return NULL;
 }
 
-/* Each part returns false when the entry is of no use. */
+/* Each of these functions returns false when the entry is of no use. */
 static int load_head(loading *l)
 {
     kiln_code *code = l->inference->code;
@@ -346,7 +348,8 @@ typedef struct written_edge {
     written_type result;
 } written_edge;
 
-/* A frontend that is not here today may be tomorrow. */
+/* A frontend that is not registered now may be registered later, so the entry
+   stays. */
 static int find_function(loading *l, kiln_signature *out, const char *frontend,
                          const char *name)
 {
@@ -393,8 +396,8 @@ static int read_edge(loading *l, written_edge *out)
     return !l->reader.failed;
 }
 
-/* Whether what was got is what it was; of a member of an open cycle the digest
-   is not known yet. */
+/* True if the edge leads to what it led to when it was written. For a member of
+   an open cycle the digest is not known yet. */
 static int is_edge_as_written(loading *l, const written_edge *edge,
                               kiln_status status, const kiln_code *code)
 {
@@ -420,7 +423,7 @@ static int load_callee(loading *l)
     return is_edge_as_written(l, &edge, status, callee);
 }
 
-/* Is it under way further out, in this chain or around it? */
+/* True if it is under way further up, in this chain or in one around it. */
 static int is_under_way(const kiln_inference *inference,
                         const kiln__instance *instance)
 {
@@ -512,7 +515,7 @@ void kiln__inference_unload(kiln_inference *inference)
     code->name = NULL;
 }
 
-/* Callees are asked for in the frame, as if the frontend ran. */
+/* Callees are looked up in the frame, as if the frontend ran. */
 static kiln_status load_from(kiln_inference *inference,
                              const kiln__stored *stored)
 {
@@ -560,7 +563,7 @@ static int may_load(const kiln_inference *inference)
            kiln__stores_load(inference->context, KILN__ENTRY_INSTANCE);
 }
 
-/* False: there is no method, or nobody can tell. */
+/* False: there is no method, or this is not known. */
 static int find_root(kiln_inference *inference)
 {
     const kiln_frontend *frontend = inference->code->frontend;
@@ -573,7 +576,7 @@ static int find_root(kiln_inference *inference)
            !kiln__digest_is_zero(inference->code->root);
 }
 
-/* Of what the stores have, the first that holds. */
+/* Loads the first of the stores' entries that is valid. */
 static kiln_status load_first(kiln_inference *inference, const kiln_key *wanted)
 {
     kiln_context *context = inference->context;

@@ -5,26 +5,26 @@
 #include "tiers/tiers_state.h"
 
 /*
- * A request finds a code instance of its worlds, or a flight of another run to
- * wait for, or claims the instance and infers. A thread that cannot wait (it
- * would wait for itself, or must never block) infers privately; whichever
- * result is published first stays.
+ * A request finds a code instance of its worlds, or a flight of another call
+ * chain to wait for, or it claims the instance and infers. A thread that cannot
+ * wait (it would wait for itself, or must never block) infers privately; the
+ * result that is published first is kept.
  *
- * A callback that asks for what is being inferred around it, be it in the
- * chain that its stay suspended, waits for itself in this sense. If it always
- * asks again, the number of nested stays puts an end to it.
+ * A callback may ask for an instance that is being inferred around it, also in
+ * the chain that its call scope suspended: it would wait for itself in this
+ * sense. If it asks again each time, the limit of nested call scopes ends that.
  *
- * What is found may rely on a frontend that the request has not come to yet.
- * Then that one's world is taken, which is no business of a lock's, and the
- * request looks again.
+ * An instance that is found may rely on a frontend that the request has not
+ * reached yet. Then the request takes that frontend's world, without the lock,
+ * and looks again.
  */
 
-#define TURNS_MAX 4 /* of a request that definitions come between */
+#define TURNS_MAX 4 /* turns of a request that definitions interrupt */
 
 typedef enum lookup {
     FOUND,
     FAILED,
-    TAKE, /* the world of `untaken` decides */
+    TAKE, /* the world of `untaken` must be taken first */
     WAIT,
     CLAIMED,
     PRIVATE,
@@ -108,7 +108,7 @@ static kiln_status infer_counted(kiln_code **out, kiln_context *context,
     return status;
 }
 
-/* KILN_OK asks the caller to look again, KILN_ERECURSION to infer. */
+/* KILN_OK: the caller must look again. KILN_ERECURSION: it must infer. */
 static kiln_status wait_for(kiln_context *context, kiln__call_chain *run,
                             lookup_result *found, int *waited)
 {
@@ -121,7 +121,7 @@ static kiln_status wait_for(kiln_context *context, kiln__call_chain *run,
     return status;
 }
 
-/* A request that ends at once: with what is there, or with a failure. */
+/* Answers a request that ends at once, with an instance or a failure. */
 static kiln_status answer(const kiln_code **out, kiln_context *context,
                           const lookup_result *found, lookup outcome,
                           int waited, kiln_error **error)
@@ -192,9 +192,10 @@ kiln_status kiln__typed_get(const kiln_code **out, kiln_context *context,
     }
 }
 
-/* Of what a request got: is all below it of the request's worlds? Something may
-   have ended before them while what calls it was inferred. Ends are set early
-   rather than late, so what has ended is asked. */
+/* True if all that the instance depends on is valid in the request's worlds.
+   Something may have ended before them while its callers were being inferred.
+   Ends may be set too early, but never too late; so an instance that has ended
+   is checked by its queries. */
 static int is_of_worlds(const kiln_code *root, const kiln__worlds *worlds)
 {
     const kiln_alloc *alloc = &root->context->alloc;
@@ -238,8 +239,8 @@ kiln_status kiln__typed_begin(const kiln_code **out, kiln__call_chain *run,
                               uint64_t world, kiln_error **error)
 {
     kiln_frontend *frontend = request->signature->function->frontend;
-    /* Held until the next turn holds its own: a world that is asked for may be
-       held by nobody else. */
+    /* Held until the next turn holds its worlds, because nobody else may hold
+       them. */
     kiln__worlds torn = {.alloc = &frontend->context->alloc};
 
     for (int turn = 1;; turn++) {
@@ -269,7 +270,8 @@ kiln_status kiln__typed_begin(const kiln_code **out, kiln__call_chain *run,
     }
 }
 
-/* What is torn begins anew further out. */
+/* A request whose worlds turned out inconsistent is restarted by the outer
+   call. */
 kiln_status kiln__typed_around(const kiln_code **out, kiln__call_chain *run,
                                const kiln__typed_request *request,
                                kiln_error **error)

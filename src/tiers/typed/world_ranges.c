@@ -1,6 +1,13 @@
-/* world_ranges.c - the worlds in which code instances are valid. */
+/* world_ranges.c - the ranges of worlds in which code instances are valid. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "tiers/tiers_state.h"
+
+/*
+ * A code instance has a range in the worlds of its own frontend, and one for
+ * each other frontend of anything below it. Ranges only shrink, those of
+ * published instances only under the tiers' lock. Their ends are atomic, so
+ * that they can be read without it.
+ */
 
 int kiln__code_is_good(const kiln_code *code)
 {
@@ -40,7 +47,7 @@ kiln_status kiln__code_range(const kiln_code *code,
     return KILN_OK;
 }
 
-/* ---- is it good for these worlds? ---- */
+/* ---- tests ---- */
 
 static int includes(uint64_t minimum, uint64_t maximum, kiln_frontend *frontend,
                     const kiln__worlds *worlds, kiln_frontend **untaken)
