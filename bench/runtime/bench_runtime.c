@@ -9,6 +9,7 @@
 #include "context/keys/key.h"
 #include "context/keys/settings.h"
 #include "requests.h"
+#include "tiers/runtime/runtime_bitcode.h"
 
 /*
  * These reach behind the public interface: what one entry costs cannot be seen

@@ -5,6 +5,7 @@
 
 #include "../bench.h"
 #include "context/keys/key.h"
+#include "tiers/runtime/runtime_bitcode.h"
 
 kiln_context *closures_open(const char *folder, const char *target,
                             const kiln_config **config)

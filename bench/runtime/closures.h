@@ -4,7 +4,7 @@
 #ifndef BENCH_CLOSURES_H
 #define BENCH_CLOSURES_H
 
-#include "tiers/tiers.h"
+#include "context/context.h"
 
 struct closure {
     kiln_digest library;

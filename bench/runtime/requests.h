@@ -3,7 +3,8 @@
 #ifndef BENCH_REQUESTS_H
 #define BENCH_REQUESTS_H
 
-#include "tiers/tiers.h"
+#include "codegen_client/codegen_library.h"
+#include "context/context.h"
 
 /* A context with an open code generator, and what it made last. */
 struct requests {

@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "base/system/thread.h"
 #include "context/keys/settings.h"
-#include "tiers/tiers.h"
+#include "tiers/binary/stored_native.h"
 
 /*
  * A driver is called without the lock: what two threads open at once is kept

@@ -12,7 +12,7 @@
 #include "base/error.h"
 #include "context/keys/settings.h"
 #include "context/types/types.h"
-#include "tiers/tiers.h"
+#include "tiers/binary/stored_binary.h"
 #include "tiers/typed/code_instance.h"
 
 /*

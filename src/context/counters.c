@@ -6,6 +6,7 @@
 
 #include "base/data/array.h"
 #include "context/context.h"
+#include "context/counters.h"
 #include "context/log.h"
 #include "context/trace.h"
 

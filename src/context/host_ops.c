@@ -1,5 +1,6 @@
 /* host_ops.c - reads the callbacks that the host gave. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include "context/host_ops.h"
 #include "base/error.h"
 #include "base/options.h"
 #include "base/system/stack.h"

@@ -9,6 +9,7 @@
 #include "base/system/thread.h"
 #include "context/context.h"
 #include "context/log.h"
+#include "context/workers.h"
 
 /*
  * There are two pools: workers compile, and fetchers wait for other processes

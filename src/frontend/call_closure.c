@@ -5,7 +5,8 @@
 #include "base/error.h"
 #include "frontend/language.h"
 #include "ir/ir_tables.h"
-#include "tiers/tiers.h"
+#include "tiers/typed/code_closure.h"
+#include "tiers/typed/code_instance.h"
 
 /*
  * The code instances of the closure are decoded once, and each becomes a

@@ -5,7 +5,6 @@
 #define KILN_LANGUAGE_H
 
 #include "frontend/program/facts.h"
-#include "tiers/tiers.h"
 
 /*
  * The kernel language is a frontend like any other (kiln/sys/frontend.h);
@@ -16,7 +15,6 @@
  * but never while inference or a callback runs.
  */
 
-/* ---- language.c ---- */
 kiln_status kiln__language_new(kiln_context *context, kiln_error **error);
 
 /* Finds the text of an expression in the method of a label, as exceptions name
@@ -25,11 +23,5 @@ kiln_status kiln__language_new(kiln_context *context, kiln_error **error);
 int kiln__language_span(const kiln_frontend *frontend, const char *label,
                         uint32_t ordinal, const kiln__source **source,
                         kiln__span *span);
-
-/* ---- text_facts.c ---- */
-/* Passes on what the kernel language knows about texts that were defined
-   since. */
-kiln_status kiln__language_delta(kiln_context *context, uint64_t since,
-                                 const kiln__delta_taker *taker);
 
 #endif /* KILN_LANGUAGE_H */

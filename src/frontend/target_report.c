@@ -8,6 +8,7 @@
 #include "context/types/types.h"
 #include "frontend/call_closure.h"
 #include "frontend/typed_reports.h"
+#include "tiers/typed/code_instance.h"
 
 /* Turns each finding of target_check.c into a diagnostic, with the chain of
    calls that leads from the kernel to it. */

@@ -2,8 +2,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "base/error.h"
 #include "pipeline/compile.h"
+#include "tiers/flight.h"
 #include "tiers/frontends.h"
-#include "tiers/tiers.h"
 
 /*
  * The calling thread infers one job after the other and hands each to the

@@ -10,6 +10,7 @@
 #include "base/system/thread.h"
 #include "base/toolchain/ptxas.h"
 #include "codegen_client/provenance.h"
+#include "context/counters.h"
 #include "context/host_objects.h"
 #include "context/keys/key.h"
 #include "context/log.h"
@@ -21,8 +22,12 @@
 #include "pipeline/config.h"
 #include "pipeline/debug_lines.h"
 #include "stores/stores.h"
+#include "tiers/binary/stored_binary.h"
 #include "tiers/frontends.h"
 #include "tiers/runtime/bitcode_library.h"
+#include "tiers/session.h"
+#include "tiers/typed/code_closure.h"
+#include "tiers/typed/code_instance.h"
 
 static const char *entry_symbol(kiln__build *build)
 {
@@ -107,15 +112,15 @@ static kiln_status lower_foreign(kiln__build *build, kiln_error **error)
         .codes = build->closure,
         .code_count = build->closure_count,
     };
-    kiln__lowering lowering;
+    kiln__lower_call lowering;
     kiln_status status;
 
     if (!request.config)
         return kiln__error_no_memory(error);
-    kiln__lowering_begin(&lowering, build->closure, build->closure_count);
+    kiln__lower_call_begin(&lowering, build->closure, build->closure_count);
     status =
         frontend->ops.lower(frontend->self, &request, &build->module, error);
-    kiln__lowering_end(&lowering);
+    kiln__lower_call_end(&lowering);
     status = kiln__callback_status(status, frontend, "lower", error);
     if (status != KILN_OK)
         return status;

@@ -6,7 +6,8 @@
 #include "base/data/arena.h"
 #include "base/digest/digest.h"
 #include "codegen_client/codegen_place.h"
-#include "tiers/tiers.h"
+#include "tiers/runtime/runtime_bitcode.h"
+#include "tiers/typed/code_instance.h"
 
 /* What tier 2 gives to a build: a runtime function of its closure, or what it
    takes from a library. */

@@ -8,6 +8,8 @@
 #include "ir/ir.h"
 #include "pipeline/build.h"
 #include "pipeline/debug_lines.h"
+#include "tiers/typed/code_closure.h"
+#include "tiers/typed/code_instance.h"
 
 const char *kiln__build_symbol(kiln__arena *arena, const char *prefix,
                                const char *name, const char *suffix)

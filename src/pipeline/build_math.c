@@ -10,6 +10,7 @@
 #include "ir/ir_tables.h"
 #include "pipeline/build.h"
 #include "pipeline/math_library.h"
+#include "tiers/typed/code_instance.h"
 
 /*
  * Found on typed IR, as lowering will declare them: an f16 is computed in f32,

@@ -4,7 +4,9 @@
 
 #include "base/error.h"
 #include "context/host_objects.h"
+#include "context/keys/settings.h"
 #include "pipeline/build.h"
+#include "tiers/typed/code_instance.h"
 
 /*
  * The sites of a call closure are listed in its order, each once, so that the

@@ -6,12 +6,16 @@
 #include "base/error.h"
 #include "base/system/passing.h"
 #include "base/system/thread.h"
+#include "context/counters.h"
 #include "context/keys/key.h"
 #include "context/keys/settings.h"
 #include "context/log.h"
 #include "pipeline/build.h"
 #include "pipeline/runtime_separable.h"
 #include "tiers/runtime/bitcode_library.h"
+#include "tiers/runtime/runtime_bitcode.h"
+#include "tiers/typed/code_closure.h"
+#include "tiers/typed/code_instance.h"
 
 /*
  * A supply is planned on the caller's thread, without LLVM: which function or

@@ -8,13 +8,19 @@
 #include "context/keys/key.h"
 #include "context/log.h"
 #include "context/trace.h"
+#include "context/workers.h"
 #include "pipeline/build.h"
 #include "pipeline/debug_lines.h"
 #include "pipeline/ranks.h"
 #include "stores/lock.h"
 #include "stores/stores.h"
 #include "tiers/binary/artifact.h"
+#include "tiers/binary/binary_table.h"
+#include "tiers/binary/jobs.h"
+#include "tiers/binary/stored_binary.h"
+#include "tiers/flight.h"
 #include "tiers/tiers.h"
+#include "tiers/typed/code_instance.h"
 
 /*
  * Before a worker opens the code generator it takes the lock of the binary

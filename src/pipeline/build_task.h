@@ -4,6 +4,7 @@
 #define KILN_PIPELINE_BUILD_TASK_H
 
 #include "pipeline/build.h"
+#include "tiers/flight.h"
 
 /* Takes the build over, and ends the flight, whatever happens. */
 void kiln__task_start(kiln_context *context, kiln__flight *flight,

@@ -3,6 +3,7 @@
 #include "pipeline/compile.h"
 #include "base/error.h"
 #include "base/options.h"
+#include "context/counters.h"
 #include "context/host_objects.h"
 #include "context/keys/key.h"
 #include "context/types/types.h"
@@ -13,8 +14,15 @@
 #include "pipeline/debug_lines.h"
 #include "stores/stores.h"
 #include "tiers/binary/artifact.h"
+#include "tiers/binary/binary_table.h"
+#include "tiers/binary/job_table.h"
+#include "tiers/binary/jobs.h"
+#include "tiers/binary/stored_binary.h"
+#include "tiers/flight.h"
 #include "tiers/frontends.h"
-#include "tiers/tiers.h"
+#include "tiers/typed/code_instance.h"
+#include "tiers/typed/typed.h"
+#include "tiers/worlds.h"
 
 /*
  *   kiln_compile

@@ -3,7 +3,7 @@
 #ifndef KILN_PIPELINE_COMPILE_H
 #define KILN_PIPELINE_COMPILE_H
 
-#include "tiers/tiers.h"
+#include "tiers/flight.h"
 
 typedef struct kiln__compile_request {
     kiln_context *context;

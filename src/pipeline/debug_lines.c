@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "context/keys/settings.h"
 #include "ir/ir.h"
-#include "tiers/tiers.h"
+#include "tiers/typed/code_closure.h"
 #include "tiers/typed/code_instance.h"
 
 /* The same bytes on every machine: no folder of one. */

@@ -5,13 +5,19 @@
 #include "base/system/float_mode.h"
 #include "base/system/stack.h"
 #include "base/system/thread.h"
+#include "context/counters.h"
 #include "context/keys/key.h"
 #include "context/log.h"
+#include "context/workers.h"
 #include "ir/ir.h"
 #include "pipeline/build.h"
 #include "pipeline/debug_lines.h"
+#include "tiers/flight.h"
 #include "tiers/frontends.h"
-#include "tiers/tiers.h"
+#include "tiers/typed/code_closure.h"
+#include "tiers/typed/code_instance.h"
+#include "tiers/typed/typed.h"
+#include "tiers/worlds.h"
 
 /* In a stay, which keeps what is lent, and in worlds that the caller ends. */
 static kiln_status infer_in(const kiln_code **out, kiln__worlds *worlds,

@@ -5,7 +5,7 @@
 #include "context/keys/key.h"
 #include "pipeline/debug_lines.h"
 #include "tiers/entry_describe.h"
-#include "tiers/tiers_state.h"
+#include "tiers/worlds.h"
 
 typedef struct asking {
     kiln_context *context;

@@ -5,9 +5,10 @@
 #include "base/options.h"
 #include "context/keys/key.h"
 #include "frontend/language.h"
+#include "frontend/program/text_facts.h"
 #include "stores/pack/pack.h"
 #include "stores/stores.h"
-#include "tiers/tiers.h"
+#include "tiers/delta.h"
 
 /*
  * A mark is the number of what came into a tier last. A delta is written by

@@ -11,10 +11,13 @@
 #include "base/error.h"
 #include "base/system/stack.h"
 #include "base/system/thread.h"
+#include "context/host_ops.h"
 #include "context/log.h"
 #include "context/trace.h"
+#include "tiers/binary/binary_table.h"
+#include "tiers/binary/stored_binary.h"
 #include "tiers/frontends.h"
-#include "tiers/tiers.h"
+#include "tiers/worlds.h"
 
 /*
  * A key belongs to the rank that its digest says. Whoever needs the kernel

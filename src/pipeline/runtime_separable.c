@@ -8,7 +8,8 @@
 #include "ir/ir.h"
 #include "ir/ir_tables.h"
 #include "pipeline/runtime_separable.h"
-#include "tiers/tiers.h"
+#include "tiers/typed/code_closure.h"
+#include "tiers/typed/code_instance.h"
 
 /*
  * A runtime function is compiled apart from its callers unless that would make

@@ -3,8 +3,8 @@
 #include "base/error.h"
 #include "base/options.h"
 #include "pipeline/compile.h"
+#include "tiers/flight.h"
 #include "tiers/frontends.h"
-#include "tiers/tiers.h"
 
 /* Belongs to one thread at a time. */
 struct kiln_ticket {

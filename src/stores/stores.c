@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "context/cache_settings.h"
+#include "context/counters.h"
 #include "context/trace.h"
 #include "kiln/kernel.h"
 #include "stores/failed_input.h"

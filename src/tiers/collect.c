@@ -1,7 +1,17 @@
 /* collect.c - frees what no world in use can see. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include "context/counters.h"
+#include "tiers/binary/artifact.h"
+#include "tiers/binary/job_table.h"
+#include "tiers/flight.h"
 #include "tiers/frontends.h"
+#include "tiers/memory_bounds.h"
+#include "tiers/runtime/runtime_bitcode.h"
+#include "tiers/tiers.h"
 #include "tiers/tiers_state.h"
+#include "tiers/typed/code_state.h"
+#include "tiers/typed/method_instance.h"
+#include "tiers/typed/publish.h"
 
 /*
  * A code instance is freed when its last world lies before all held worlds and
@@ -43,7 +53,7 @@ static int is_in_use(const kiln_code *code)
                  atomic_load(&code->frontend->oldest_world);
 
     for (size_t i = 0; in_use && i < code->others.count; i++) {
-        const kiln__range *range = &code->others.items[i];
+        const kiln__world_range *range = &code->others.items[i];
 
         in_use = atomic_load(&range->maximum) >=
                  atomic_load(&range->frontend->oldest_world);

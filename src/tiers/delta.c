@@ -1,8 +1,21 @@
 /* delta.c - lists the entries that were added since a mark. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include "tiers/delta.h"
 #include "base/error.h"
 #include "tiers/binary/artifact.h"
+#include "tiers/binary/binary_table.h"
+#include "tiers/binary/stored_binary.h"
+#include "tiers/entry_writer.h"
+#include "tiers/flight.h"
+#include "tiers/runtime/runtime_bitcode.h"
+#include "tiers/runtime/runtime_entry.h"
 #include "tiers/tiers_state.h"
+#include "tiers/typed/attachment.h"
+#include "tiers/typed/code_state.h"
+#include "tiers/typed/stored_program.h"
+#include "tiers/typed/stored_typed.h"
+#include "tiers/typed/typed.h"
+#include "tiers/worlds.h"
 
 /*
  * Everything that enters a tier gets the next number, and a mark is such a

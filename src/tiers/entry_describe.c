@@ -10,7 +10,8 @@
 #include "context/keys/key.h"
 #include "kiln/kernel.h"
 #include "stores/entry_versions.h"
-#include "tiers/tiers_state.h"
+#include "tiers/binary/stored_binary.h"
+#include "tiers/entry_writer.h"
 
 /*
  * The counterpart of stored_typed.c, stored_program.c, stored_binary.c,

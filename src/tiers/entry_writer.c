@@ -5,7 +5,8 @@
 #include "base/error.h"
 #include "context/log.h"
 #include "stores/stores.h"
-#include "tiers/tiers_state.h"
+#include "tiers/entry_writer.h"
+#include "tiers/typed/assumptions.h"
 
 /*
  * The files stored_*.c fill a kiln__entry_writer: they encode key and meta, and

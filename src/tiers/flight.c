@@ -1,10 +1,18 @@
 /* flight.c - builds under way: who owns them and who waits for them. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include "tiers/flight.h"
 #include "base/error.h"
 #include "base/system/stack.h"
+#include "context/counters.h"
+#include "context/host_ops.h"
 #include "context/log.h"
 #include "context/trace.h"
+#include "tiers/tiers.h"
 #include "tiers/tiers_state.h"
+#include "tiers/typed/code_state.h"
+#include "tiers/typed/inference.h"
+#include "tiers/typed/typed.h"
+#include "tiers/worlds.h"
 
 /*
  * The file has three parts: call scopes and call chains of threads, flights,

@@ -3,6 +3,9 @@
 #include <stdlib.h>
 
 #include "stores/stores.h"
+#include "tiers/binary/binary_table.h"
+#include "tiers/memory_bounds.h"
+#include "tiers/runtime/runtime_bitcode.h"
 #include "tiers/tiers_state.h"
 
 /*

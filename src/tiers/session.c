@@ -7,8 +7,10 @@
 #include "stores/entry_versions.h"
 #include "stores/stores.h"
 #include "tiers/binary/artifact.h"
+#include "tiers/binary/stored_binary.h"
 #include "tiers/entry_describe.h"
-#include "tiers/tiers_state.h"
+#include "tiers/entry_writer.h"
+#include "tiers/session.h"
 
 /*
  * An artifact that contains an address of its process is built again in each

@@ -1,8 +1,19 @@
 /* tiers.c - makes and ends the tiers, and repairs them after fork(). */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include "tiers/tiers.h"
 #include "stores/lock.h"
 #include "stores/stores.h"
+#include "tiers/binary/binary_table.h"
+#include "tiers/binary/job_table.h"
+#include "tiers/binary/jobs.h"
+#include "tiers/flight.h"
+#include "tiers/memory_bounds.h"
+#include "tiers/runtime/runtime_bitcode.h"
 #include "tiers/tiers_state.h"
+#include "tiers/typed/attachment.h"
+#include "tiers/typed/code_state.h"
+#include "tiers/typed/method_instance.h"
+#include "tiers/typed/publish.h"
 
 /*
  * The three tiers share one struct and one lock: code instances (typed/),

@@ -6,8 +6,8 @@
 #include <inttypes.h>
 
 #include "base/error.h"
+#include "tiers/flight.h"
 #include "tiers/frontends.h"
-#include "tiers/tiers.h"
 
 /*
  * Only the frontend knows its newest world; requests see that one, or during

@@ -64,21 +64,4 @@ uint64_t kiln__world_oldest(const kiln_frontend *frontend, uint64_t now);
 void kiln__world_change_end(kiln_frontend *frontend);
 void kiln__worlds_free(kiln_frontend *frontend);
 
-/* ---- tiers/typed/invalidate.c ---- */
-typedef struct kiln__world_change {
-    kiln_frontend *frontend;
-    uint64_t world; /* may be older than the current one, or not yet current */
-    const uint64_t *subjects;
-    size_t count;
-    void (*told)(void *env); /* may be NULL; called when all results that the
-                                world ends have ended, before the host is
-                                told */
-    void *env;
-} kiln__world_change;
-
-/* As kiln_world_changed(). Changes may be told in another order than they were
-   made. */
-kiln_status kiln__world_changed(const kiln__world_change *change,
-                                kiln_change_report *report);
-
 #endif /* KILN_WORLDS_H */

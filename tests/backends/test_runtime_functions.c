@@ -11,7 +11,8 @@
 #include "context/keys/key.h"
 #include "kiln.h"
 #include "support/kernels.h"
-#include "tiers/tiers.h"
+#include "tiers/runtime/runtime_bitcode.h"
+#include "tiers/typed/code_instance.h"
 
 static const char program[] = "kernel scale(y, n)\n"
                               "    i = global_id(0)\n"

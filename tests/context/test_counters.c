@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "context/context.h"
+#include "context/counters.h"
 #include "support/harness.h"
 
 #define THREADS 8

@@ -7,6 +7,7 @@
 
 #include "base/system/thread.h"
 #include "context/context.h"
+#include "context/workers.h"
 #include "support/harness.h"
 
 typedef struct tally {

@@ -9,6 +9,7 @@
 #include <stdatomic.h>
 
 #include "support/process.h"
+#include "tiers/typed/code_state.h"
 
 /* ---- the same as without ---- */
 

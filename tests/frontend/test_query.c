@@ -7,7 +7,8 @@
 
 #include "context/keys/settings.h"
 #include "frontend/program/program_tables.h"
-#include "tiers/tiers_state.h"
+#include "tiers/typed/code_state.h"
+#include "tiers/typed/inference.h"
 
 /* An inference that only records. */
 typedef struct recorder {

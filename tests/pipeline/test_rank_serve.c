@@ -12,7 +12,8 @@
 #include "support/harness.h"
 #include "support/toy_frontend.h"
 #include "tiers/binary/artifact.h"
-#include "tiers/tiers_state.h"
+#include "tiers/binary/stored_binary.h"
+#include "tiers/entry_writer.h"
 
 /*
  * Two contexts of one process are two ranks: what one fetches the other one

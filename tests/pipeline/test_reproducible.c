@@ -12,7 +12,7 @@
 #include "base/error.h"
 #include "kiln.h"
 #include "support/signatures.h"
-#include "tiers/tiers.h"
+#include "tiers/runtime/runtime_bitcode.h"
 
 /*
  * A process that was started anew compiles some of the kernels of

@@ -17,7 +17,6 @@
 #include "kiln.h"
 #include "kiln/sys/frontend.h"
 #include "memory_store.h"
-#include "tiers/tiers_state.h"
 
 /* A context stands for a process: what survives it is in the store. */
 typedef struct process {

@@ -7,7 +7,7 @@
 #include "support/harness.h"
 #include "support/toy_frontend.h"
 #include "tiers/binary/artifact.h"
-#include "tiers/tiers_state.h"
+#include "tiers/runtime/runtime_bitcode.h"
 
 static kiln_context *context;
 static const kiln_config *config;

@@ -11,7 +11,7 @@
 #include "context/types/types.h"
 #include "kiln/compile.h"
 #include "kiln/runtime.h"
-#include "tiers/tiers_state.h"
+#include "tiers/typed/code_state.h"
 
 /* A call of a function of package main, with up to two arguments. */
 typedef struct call {

@@ -16,8 +16,8 @@
 #include "support/loose_files.h"
 #include "support/mutate.h"
 #include "tiers/binary/artifact.h"
-#include "tiers/tiers.h"
-#include "tiers/tiers_state.h"
+#include "tiers/binary/stored_binary.h"
+#include "tiers/entry_writer.h"
 
 /*
  * Sums find damage. An entry that somebody else wrote, or another version

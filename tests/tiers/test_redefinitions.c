@@ -10,7 +10,10 @@
 #include "support/graph.h"
 #include "support/harness.h"
 #include "support/program.h"
-#include "tiers/tiers_state.h"
+#include "tiers/typed/code_state.h"
+#include "tiers/typed/method_instance.h"
+#include "tiers/typed/publish.h"
+#include "tiers/worlds.h"
 
 /*
  * Time is no measure here: what a redefinition goes through is counted, and

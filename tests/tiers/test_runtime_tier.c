@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "kiln.h"
-#include "tiers/tiers.h"
+#include "tiers/runtime/runtime_bitcode.h"
 
 static int open_context(void **state)
 {

@@ -13,8 +13,8 @@
 #include "stores/entry.h"
 #include "support/harness.h"
 #include "tiers/binary/artifact.h"
-#include "tiers/tiers.h"
-#include "tiers/tiers_state.h"
+#include "tiers/binary/stored_binary.h"
+#include "tiers/entry_writer.h"
 
 /*
  * Sums find damage. An entry that another program wrote wrongly has right sums

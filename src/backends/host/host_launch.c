@@ -13,6 +13,7 @@
 #include "base/system/float_mode.h"
 #include "base/system/stack.h"
 #include "base/system/thread.h"
+#include "context/host_ops.h"
 #include "context/log.h"
 #include "tiers/binary/artifact.h"
 

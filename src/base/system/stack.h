@@ -52,10 +52,8 @@ static inline int kiln__is_shortage(kiln_status status)
 
 /*
  * Called at the beginning of each public call that may recurse. `limit` is the
- * end of the stack that the call runs on, or NULL if it is not reported. The
- * first function asks the context's host for it.
+ * end of the stack that the call runs on, or NULL if it is not reported.
  */
-void kiln__stack_enter(const kiln_context *context); /* host_ops.c */
 void kiln__stack_begin(const void *limit);
 /* Between a call with 1 and one with -1, public calls of this thread come from
    callbacks: they have only what is left of the outer call's stack. */

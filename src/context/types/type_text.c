@@ -7,6 +7,7 @@
 #include "base/data/ascii.h"
 #include "base/error.h"
 #include "base/system/stack.h"
+#include "context/host_ops.h"
 #include "context/types/types.h"
 
 /*

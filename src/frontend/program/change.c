@@ -7,6 +7,7 @@
 #include "base/system/stack.h"
 #include "context/log.h"
 #include "frontend/program/program_tables.h"
+#include "tiers/typed/invalidate.h"
 #include "tiers/worlds.h"
 
 /* The protocol is told in program_tables.h. */

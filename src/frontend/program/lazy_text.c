@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "base/system/stack.h"
+#include "context/counters.h"
 #include "context/log.h"
 #include "frontend/program/lazy_text.h"
 #include "stores/stores.h"

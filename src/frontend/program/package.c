@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "base/system/stack.h"
+#include "context/host_ops.h"
 #include "frontend/program/lazy_text.h"
 #include "kiln/runtime.h"
 

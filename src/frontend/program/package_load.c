@@ -8,6 +8,8 @@
 #include "base/system/file.h"
 #include "base/system/passing.h"
 #include "base/system/stack.h"
+#include "context/counters.h"
+#include "context/host_ops.h"
 #include "frontend/program/lazy_text.h"
 #include "frontend/program/runtime_sources.h"
 

@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "base/system/stack.h"
+#include "context/host_ops.h"
 #include "frontend/program/program_tables.h"
 
 /* ---- a method, by its parameters' types as text ---- */

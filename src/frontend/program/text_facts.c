@@ -5,8 +5,9 @@
 #include "base/error.h"
 #include "frontend/language.h"
 #include "frontend/program/lazy_text.h"
+#include "frontend/program/text_facts.h"
 #include "stores/stores.h"
-#include "tiers/tiers.h"
+#include "tiers/delta.h"
 
 /*
  * A pack that spares a process parsing has the summaries of the texts beside

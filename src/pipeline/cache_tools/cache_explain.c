@@ -8,7 +8,6 @@
 #include "pipeline/job_keys.h"
 #include "tiers/entry_describe.h"
 #include "tiers/frontends.h"
-#include "tiers/tiers.h"
 
 /*
  * Keys are lists of named fields. Each entry of the wanted kind is compared

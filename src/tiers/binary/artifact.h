@@ -7,6 +7,7 @@
 
 #include "context/context.h"
 #include "kiln/kernel.h"
+#include "tiers/binary/job_table.h"
 
 /* Immutable once made, and counted. It is allocated by malloc, because it may
    outlive the context. */

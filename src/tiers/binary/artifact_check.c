@@ -6,7 +6,8 @@
 #include "context/keys/settings.h"
 #include "context/targets/target_traits.h"
 #include "tiers/binary/artifact.h"
-#include "tiers/tiers.h"
+#include "tiers/typed/code_closure.h"
+#include "tiers/typed/code_instance.h"
 
 /*
  * The entry's checksums are correct, but it need not have been made by Kiln.

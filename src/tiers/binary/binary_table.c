@@ -2,6 +2,9 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <string.h>
 
+#include "context/counters.h"
+#include "tiers/binary/binary_table.h"
+#include "tiers/memory_bounds.h"
 #include "tiers/tiers_state.h"
 
 /*

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "context/types/types.h"
+#include "tiers/binary/job_table.h"
 #include "tiers/tiers_state.h"
 
 /*

@@ -2,7 +2,15 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <string.h>
 
+#include "base/error.h"
+#include "context/counters.h"
+#include "tiers/binary/artifact.h"
+#include "tiers/binary/job_table.h"
+#include "tiers/binary/jobs.h"
+#include "tiers/flight.h"
+#include "tiers/tiers.h"
 #include "tiers/tiers_state.h"
+#include "tiers/typed/code_state.h"
 
 /*
  * A job has the kernels of all code instances that it was compiled from, and

@@ -9,7 +9,10 @@
 #include "stores/entry_versions.h"
 #include "stores/stores.h"
 #include "tiers/binary/artifact.h"
-#include "tiers/tiers_state.h"
+#include "tiers/binary/binary_table.h"
+#include "tiers/binary/stored_binary.h"
+#include "tiers/entry_writer.h"
+#include "tiers/tiers.h"
 
 /*
  * Meta, after a version: format, target, kernels {name, method, arguments

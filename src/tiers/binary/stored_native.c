@@ -9,7 +9,8 @@
 #include "stores/entry_versions.h"
 #include "stores/stores.h"
 #include "tiers/binary/artifact.h"
-#include "tiers/tiers_state.h"
+#include "tiers/binary/stored_native.h"
+#include "tiers/entry_writer.h"
 
 /*
  * A driver may compile what it loads. To save that in the next process, its own

@@ -11,6 +11,7 @@
 #include "base/system/thread.h"
 #include "context/keys/settings.h"
 #include "kiln/runtime.h"
+#include "tiers/typed/code_instance.h"
 
 /*
  * Libraries are added until the first inference; after that the list is walked

@@ -4,8 +4,12 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "context/counters.h"
 #include "context/log.h"
+#include "tiers/memory_bounds.h"
 #include "tiers/runtime/runtime_bitcode.h"
+#include "tiers/runtime/runtime_entry.h"
+#include "tiers/typed/code_state.h"
 
 /*
  * An entry is built by one thread while others wait for it. It is lent to

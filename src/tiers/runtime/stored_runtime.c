@@ -4,9 +4,13 @@
 
 #include "base/error.h"
 #include "codegen_client/provenance.h"
+#include "context/counters.h"
 #include "context/log.h"
 #include "stores/stores.h"
+#include "tiers/entry_writer.h"
+#include "tiers/memory_bounds.h"
 #include "tiers/runtime/runtime_bitcode.h"
+#include "tiers/runtime/runtime_entry.h"
 
 /*
  * Stores hold all bitcode that a kernel cannot do without, and of the optional

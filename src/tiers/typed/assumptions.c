@@ -5,7 +5,7 @@
 #include "base/data/array.h"
 #include "base/data/decoder.h"
 #include "stores/entry_versions.h"
-#include "tiers/tiers_state.h"
+#include "tiers/typed/assumptions.h"
 
 /*
  * Two entries of one key may differ because they belong to two programs, which

@@ -2,8 +2,11 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <string.h>
 
+#include "base/error.h"
 #include "base/options.h"
 #include "tiers/tiers_state.h"
+#include "tiers/typed/attachment.h"
+#include "tiers/typed/code_state.h"
 
 /*
  * Each code instance has a list of attached values, by config and consumer.

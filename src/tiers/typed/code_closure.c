@@ -3,7 +3,10 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <string.h>
 
-#include "tiers/tiers_state.h"
+#include "base/data/map.h"
+#include "base/digest/digest.h"
+#include "tiers/typed/code_closure.h"
+#include "tiers/typed/code_state.h"
 
 /*
  * Two instances of one signature may be valid in one world: for example, if one
@@ -99,16 +102,16 @@ kiln_status kiln__code_dependencies(const kiln_code ***out, size_t *count,
 
 /* ---- the view of lower() ---- */
 
-static _Thread_local const kiln__lowering *lowered;
+static _Thread_local const kiln__lower_call *lowered;
 
-void kiln__lowering_begin(kiln__lowering *out, const kiln_code *const *codes,
-                          size_t count)
+void kiln__lower_call_begin(kiln__lower_call *out,
+                            const kiln_code *const *codes, size_t count)
 {
-    *out = (kiln__lowering){codes, count, lowered};
+    *out = (kiln__lower_call){codes, count, lowered};
     lowered = out;
 }
 
-void kiln__lowering_end(const kiln__lowering *lowering)
+void kiln__lower_call_end(const kiln__lower_call *lowering)
 {
     lowered = lowering->around;
 }

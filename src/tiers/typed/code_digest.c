@@ -3,8 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/error.h"
 #include "context/types/types.h"
-#include "tiers/tiers_state.h"
+#include "tiers/typed/code_state.h"
+#include "tiers/typed/method_instance.h"
 
 /*
  * A code instance has two digests. The typed digest covers everything from

@@ -2,7 +2,11 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <string.h>
 
-#include "tiers/tiers_state.h"
+#include "tiers/typed/attachment.h"
+#include "tiers/typed/code_closure.h"
+#include "tiers/typed/code_instance.h"
+#include "tiers/typed/code_state.h"
+#include "tiers/typed/method_instance.h"
 
 /*
  * A code instance is filled by one inference (inference.c, inference_report.c)

@@ -30,5 +30,11 @@ const kiln__library_use *kiln__code_uses(const kiln_code *code, size_t *count);
 
 /* Sites in their order; the names belong to the code. */
 const kiln__site_use *kiln__code_sites(const kiln_code *code, size_t *count);
+/* A record has a digest, a name and all queries of its call closure, but no
+   typed IR: no code can be generated from it. */
+int kiln__code_is_record(const kiln_code *code);
+/* Callees in call order; of two that are one function, either. */
+const kiln_code *const *kiln__code_callees(const kiln_code *code,
+                                           size_t *count);
 
 #endif /* KILN_TIERS_TYPED_CODE_INSTANCE_H */

@@ -4,11 +4,23 @@
 #include <stdio.h>
 
 #include "base/data/array.h"
+#include "base/error.h"
 #include "base/system/stack.h"
+#include "context/counters.h"
 #include "context/types/types.h"
+#include "tiers/flight.h"
 #include "tiers/frontends.h"
 #include "tiers/runtime/bitcode_library.h"
+#include "tiers/tiers.h"
 #include "tiers/tiers_state.h"
+#include "tiers/typed/code_state.h"
+#include "tiers/typed/inference.h"
+#include "tiers/typed/method_instance.h"
+#include "tiers/typed/publish.h"
+#include "tiers/typed/stored_program.h"
+#include "tiers/typed/stored_typed.h"
+#include "tiers/typed/typed.h"
+#include "tiers/worlds.h"
 
 /*
  * Inferences of a thread form a chain: each frame was asked for by the previous

@@ -4,9 +4,17 @@
 #include <string.h>
 
 #include "base/data/array.h"
+#include "base/digest/digest.h"
+#include "base/error.h"
 #include "tiers/frontends.h"
 #include "tiers/runtime/bitcode_library.h"
 #include "tiers/tiers_state.h"
+#include "tiers/typed/code_instance.h"
+#include "tiers/typed/code_state.h"
+#include "tiers/typed/inference.h"
+#include "tiers/typed/method_instance.h"
+#include "tiers/typed/typed.h"
+#include "tiers/worlds.h"
 
 /*
  * The functions that infer() calls: they record results, queries, uses, sites,

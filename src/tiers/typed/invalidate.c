@@ -3,8 +3,19 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/digest/digest.h"
+#include "base/error.h"
+#include "context/counters.h"
 #include "context/log.h"
+#include "tiers/binary/artifact.h"
+#include "tiers/binary/job_table.h"
+#include "tiers/flight.h"
 #include "tiers/tiers_state.h"
+#include "tiers/typed/code_state.h"
+#include "tiers/typed/invalidate.h"
+#include "tiers/typed/method_instance.h"
+#include "tiers/typed/publish.h"
+#include "tiers/worlds.h"
 
 /*
  * A definition names the subjects that it changed. The queries of code

@@ -3,7 +3,12 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <string.h>
 
+#include "base/digest/digest.h"
+#include "base/error.h"
 #include "tiers/tiers_state.h"
+#include "tiers/typed/code_state.h"
+#include "tiers/typed/method_instance.h"
+#include "tiers/worlds.h"
 
 /*
  * A method instance is a signature with an owner token. It has all its code

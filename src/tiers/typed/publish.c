@@ -1,7 +1,13 @@
 /* publish.c - adds inferred code instances to tier 1. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include "tiers/typed/publish.h"
 #include "base/error.h"
+#include "context/counters.h"
 #include "tiers/tiers_state.h"
+#include "tiers/typed/code_state.h"
+#include "tiers/typed/invalidate.h"
+#include "tiers/typed/method_instance.h"
+#include "tiers/worlds.h"
 
 /*
  * A definition may come while an inference runs. The result is valid in the
@@ -143,7 +149,7 @@ static void ask_again(kiln_code *const *group, size_t count)
 }
 
 static kiln_status narrow_by_edges(const kiln_alloc *alloc,
-                                   kiln__range_list *ranges,
+                                   kiln__world_range_list *ranges,
                                    const kiln__code_list *edges)
 {
     for (size_t i = 0; i < edges->count; i++)
@@ -154,7 +160,7 @@ static kiln_status narrow_by_edges(const kiln_alloc *alloc,
 
 /* With the lock held. Narrows the ranges by one member's queries, and by what
    it calls and depends on outside its cycle. */
-static kiln_status narrow_by_member(kiln__range_list *ranges,
+static kiln_status narrow_by_member(kiln__world_range_list *ranges,
                                     struct kiln__tiers *tiers, kiln_code *code)
 {
     const kiln_alloc *alloc = &tiers->context->alloc;
@@ -166,13 +172,14 @@ static kiln_status narrow_by_member(kiln__range_list *ranges,
     return narrow_by_edges(alloc, ranges, &code->depends);
 }
 
-static kiln_status set_ranges(kiln_code *code, const kiln__range_list *ranges)
+static kiln_status set_ranges(kiln_code *code,
+                              const kiln__world_range_list *ranges)
 {
     const kiln_alloc *alloc = &code->context->alloc;
 
     code->others.count = 0;
     for (size_t i = 0; i < ranges->count; i++) {
-        const kiln__range *range = &ranges->items[i];
+        const kiln__world_range *range = &ranges->items[i];
         const uint64_t last = atomic_load(&range->maximum);
 
         if (range->frontend == code->frontend) {
@@ -191,7 +198,7 @@ static kiln_status find_ranges(struct kiln__tiers *tiers,
                                kiln_code *const *group, size_t count)
 {
     const kiln_alloc *alloc = &tiers->context->alloc;
-    kiln__range_list ranges = {0};
+    kiln__world_range_list ranges = {0};
     kiln_status status = KILN_OK;
 
     for (size_t i = 0; status == KILN_OK && i < count; i++)

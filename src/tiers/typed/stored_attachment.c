@@ -8,7 +8,10 @@
 #include "context/keys/key.h"
 #include "stores/entry_versions.h"
 #include "stores/stores.h"
+#include "tiers/entry_writer.h"
 #include "tiers/tiers_state.h"
+#include "tiers/typed/attachment.h"
+#include "tiers/typed/code_state.h"
 
 /*
  * A consumer that is registered in the context finds what it attached in
@@ -20,11 +23,11 @@
  * The meta is a version; the payload belongs to the consumer.
  */
 
-struct kiln__consumer {
+typedef struct kiln__consumer {
     char *name;
     kiln_attachment_consumer ops;
-    kiln__consumer *next;
-};
+    struct kiln__consumer *next;
+} kiln__consumer;
 
 /* ---- consumers ---- */
 

@@ -6,12 +6,21 @@
 #include "base/data/arena.h"
 #include "base/data/decoder.h"
 #include "base/data/map.h"
+#include "base/error.h"
 #include "base/system/stack.h"
 #include "context/keys/key.h"
 #include "stores/entry_versions.h"
 #include "stores/stores.h"
+#include "tiers/entry_writer.h"
 #include "tiers/runtime/bitcode_library.h"
-#include "tiers/tiers_state.h"
+#include "tiers/typed/code_closure.h"
+#include "tiers/typed/code_instance.h"
+#include "tiers/typed/code_state.h"
+#include "tiers/typed/invalidate.h"
+#include "tiers/typed/publish.h"
+#include "tiers/typed/stored_program.h"
+#include "tiers/typed/typed.h"
+#include "tiers/worlds.h"
 
 /*
  * If a frontend gives a digest of everything that matters to a signature, there

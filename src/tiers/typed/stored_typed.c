@@ -10,8 +10,16 @@
 #include "context/types/types.h"
 #include "stores/entry_versions.h"
 #include "stores/stores.h"
+#include "tiers/entry_writer.h"
+#include "tiers/flight.h"
 #include "tiers/frontends.h"
 #include "tiers/tiers_state.h"
+#include "tiers/typed/code_state.h"
+#include "tiers/typed/inference.h"
+#include "tiers/typed/method_instance.h"
+#include "tiers/typed/stored_typed.h"
+#include "tiers/typed/typed.h"
+#include "tiers/worlds.h"
 
 /*
  * An entry is stored under the instance key, which contains the root digest

@@ -2,7 +2,18 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <string.h>
 
+#include "base/error.h"
+#include "context/counters.h"
+#include "tiers/flight.h"
 #include "tiers/tiers_state.h"
+#include "tiers/typed/code_closure.h"
+#include "tiers/typed/code_state.h"
+#include "tiers/typed/inference.h"
+#include "tiers/typed/invalidate.h"
+#include "tiers/typed/method_instance.h"
+#include "tiers/typed/stored_program.h"
+#include "tiers/typed/typed.h"
+#include "tiers/worlds.h"
 
 /*
  * A request finds a code instance of its worlds, or a flight of another call

@@ -1,6 +1,9 @@
 /* world_ranges.c - the ranges of worlds in which code instances are valid. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-#include "tiers/tiers_state.h"
+
+#include "base/error.h"
+#include "tiers/typed/code_state.h"
+#include "tiers/worlds.h"
 
 /*
  * A code instance has a range in the worlds of its own frontend, and one for
@@ -19,8 +22,8 @@ int kiln__code_is_good(const kiln_code *code)
     return 1;
 }
 
-static kiln__range *find(const kiln__range_list *list,
-                         const kiln_frontend *frontend)
+static kiln__world_range *find(const kiln__world_range_list *list,
+                               const kiln_frontend *frontend)
 {
     for (size_t i = 0; i < list->count; i++)
         if (list->items[i].frontend == frontend)
@@ -32,7 +35,7 @@ kiln_status kiln__code_range(const kiln_code *code,
                              const kiln_frontend *frontend, uint64_t *minimum,
                              uint64_t *maximum)
 {
-    const kiln__range *other;
+    const kiln__world_range *other;
 
     if (frontend == code->frontend) {
         *minimum = code->min_world;
@@ -69,7 +72,7 @@ int kiln__code_is_for(const kiln_code *code, const kiln__worlds *worlds,
                   code->frontend, worlds, untaken))
         return 0;
     for (size_t i = 0; i < code->others.count; i++) {
-        const kiln__range *range = &code->others.items[i];
+        const kiln__world_range *range = &code->others.items[i];
 
         if (!includes(range->minimum, atomic_load(&range->maximum),
                       range->frontend, worlds, untaken))
@@ -88,11 +91,12 @@ static int lower(_Atomic uint64_t *maximum, uint64_t to)
     return 1;
 }
 
-kiln_status kiln__ranges_narrow(const kiln_alloc *alloc, kiln__range_list *list,
+kiln_status kiln__ranges_narrow(const kiln_alloc *alloc,
+                                kiln__world_range_list *list,
                                 kiln_frontend *frontend, uint64_t minimum,
                                 uint64_t maximum)
 {
-    kiln__range *range = find(list, frontend);
+    kiln__world_range *range = find(list, frontend);
 
     if (!range) {
         if (!kiln__array_reserve(alloc, list, 1))
@@ -110,13 +114,13 @@ kiln_status kiln__ranges_narrow(const kiln_alloc *alloc, kiln__range_list *list,
 }
 
 kiln_status kiln__ranges_narrow_by(const kiln_alloc *alloc,
-                                   kiln__range_list *list,
+                                   kiln__world_range_list *list,
                                    const kiln_code *code)
 {
     KILN_TRY(kiln__ranges_narrow(alloc, list, code->frontend, code->min_world,
                                  atomic_load(&code->max_world)));
     for (size_t i = 0; i < code->others.count; i++) {
-        const kiln__range *range = &code->others.items[i];
+        const kiln__world_range *range = &code->others.items[i];
 
         KILN_TRY(kiln__ranges_narrow(alloc, list, range->frontend,
                                      range->minimum,
@@ -128,7 +132,7 @@ kiln_status kiln__ranges_narrow_by(const kiln_alloc *alloc,
 int kiln__code_end(kiln_code *code, const kiln_frontend *frontend,
                    uint64_t maximum)
 {
-    kiln__range *other;
+    kiln__world_range *other;
 
     if (frontend == code->frontend)
         return lower(&code->max_world, maximum);
