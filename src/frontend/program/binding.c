@@ -1,4 +1,4 @@
-/* binding.c - what names mean, package by package and world by world. */
+/* binding.c - what names mean, for each package and world. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <string.h>
 
@@ -6,8 +6,9 @@
 #include "frontend/program/program_tables.h"
 
 /*
- * A package has a slot for each name that it ever defined or imported; a slot
- * has versions. A name that the package does not know is looked up in core.
+ * A package has a slot for each name that it has ever defined or imported, and
+ * a slot has versions. A name that the package does not know is looked up in
+ * core.
  */
 
 static int visible(const kiln__version *version, uint64_t world)
@@ -23,7 +24,7 @@ kiln__slot *kiln__slot_get(const kiln_package *package, const char *name)
     return slot != NULL && strcmp(slot->name, name) == 0 ? slot : NULL;
 }
 
-/* Of a name that has no slot yet, too. */
+/* Returns the subject of a name, also of one that has no slot yet. */
 uint64_t kiln__binding_subject(const kiln_package *package, const char *name)
 {
     const kiln__slot *slot = kiln__slot_get(package, name);
@@ -171,8 +172,9 @@ static kiln__generic *generic_new(kiln_package *package, const char *name)
     return generic;
 }
 
-/* The function keeps its data for ever, so the table, which may run out of
-   memory, comes first; a generic without function is not found. */
+/* Makes the function of a generic. The function refers to its data for ever, so
+   the table, which may run out of memory, is extended first. A generic without
+   a function is not found. */
 static kiln_status generic_register(kiln__language *language,
                                     kiln__generic *generic,
                                     const char *qualified)
@@ -199,7 +201,7 @@ static kiln_status generic_register(kiln__language *language,
     return status;
 }
 
-/* Under the change lock. */
+/* Called under the change lock. */
 kiln_status kiln__generic_make(kiln__generic **out, kiln_package *package,
                                const char *name)
 {
@@ -266,7 +268,7 @@ static void name_add(kiln_digest key, void *value, void *env)
         list->names[list->count++] = slot->name;
 }
 
-/* Slots live with the context, so the names need no copy. */
+/* Slots live as long as the context, so their names are not copied. */
 const char *const *kiln__binding_names(kiln__arena *arena,
                                        const kiln_package *package,
                                        uint64_t world, size_t *count)

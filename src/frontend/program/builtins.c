@@ -2,7 +2,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "frontend/program/builtins.h"
 
-/* X(name, rule, least, most, data): those behind the operators. */
+/* X(name, rule, least, most, data): the built-in functions that are no
+   operators. */
 #define BUILTIN_MAP(X) \
     X("global_id", QUERY, 1, 1, KILN__QUERY_GLOBAL_ID) \
     X("local_id", QUERY, 1, 1, KILN__QUERY_LOCAL_ID) \

@@ -1,12 +1,13 @@
-/* builtins.h - the built-in functions, and by which rule each is inferred. */
+/* builtins.h - the built-in functions, and the rules by which they are
+   inferred. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #ifndef KILN_BUILTINS_H
 #define KILN_BUILTINS_H
 
 #include "ir/ir.h"
 
-/* X(text, least, most, operation, class): operators are functions, and the
-   first of the built-in ones. */
+/* X(text, least, most, operation, class). Operators are functions, and come
+   first among the built-in ones. */
 #define KILN__OPERATOR_MAP(X) \
     X("+", 2, 2, ADD, ARITHMETIC) \
     X("-", 1, 2, SUB, ARITHMETIC) \
@@ -40,8 +41,8 @@ typedef enum kiln__builtin_rule {
     KILN__RULE_LENGTH,
     KILN__RULE_SIZE,
     KILN__RULE_RANK,
-    KILN__RULE_MATH, /* data: KILN__MATH_, of one type of its domain */
-    KILN__RULE_TEST, /* data: KILN__MATH_, gives Bool */
+    KILN__RULE_MATH, /* data: KILN__MATH_, on one type of its domain */
+    KILN__RULE_TEST, /* data: KILN__MATH_, returns Bool */
     KILN__RULE_CLAMP,
     KILN__RULE_SIGN,
     KILN__RULE_SELECT,
@@ -57,7 +58,7 @@ typedef enum kiln__builtin_rule {
     KILN__RULE_ALLOCATE,
     KILN__RULE_FREE,
     KILN__RULE_FENCE,
-    KILN__RULE_HEAP /* of the heap's words, for package core */
+    KILN__RULE_HEAP /* on the heap's words, for package core */
 } kiln__builtin_rule;
 
 enum {
@@ -71,7 +72,7 @@ enum {
 typedef struct kiln__builtin {
     const char *name;
     kiln__builtin_rule rule;
-    uint8_t least; /* arguments */
+    uint8_t least; /* least number of arguments */
     uint8_t most;
     int32_t data;
 } kiln__builtin;
@@ -80,7 +81,7 @@ typedef struct kiln__builtin {
 extern const char *const kiln__builtins[];
 extern const uint32_t kiln__builtin_count;
 
-/* By the same index as kiln__builtins. */
+/* Uses the same index as kiln__builtins. */
 const kiln__builtin *kiln__builtin_at(uint32_t index);
 
 #endif /* KILN_BUILTINS_H */

@@ -1,4 +1,5 @@
-/* change.c - preparing a change of the program, and publishing it. */
+/* change.c - prepares a change of the program, publishes it, tells the
+   tiers. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +11,7 @@
 #include "tiers/typed/invalidate.h"
 #include "tiers/worlds.h"
 
-/* The protocol is told in program_tables.h. */
+/* program_tables.h describes the protocol of changes. */
 
 void kiln__change_begin(kiln__change *change, kiln__language *language,
                         kiln_package *package, kiln__source *source)
@@ -32,7 +33,8 @@ void kiln__change_begin(kiln__change *change, kiln__language *language,
         change->node->source = source;
 }
 
-/* Takes the pending versions out again; the newest of each slot is ours. */
+/* Removes the pending versions. In each slot, the newest version is this
+   change's. */
 static void unlink_pending(kiln__change *change)
 {
     kiln__language_write(change->language);
@@ -79,8 +81,8 @@ void kiln__change_touch_name(kiln__change *change, const kiln__slot *slot)
         kiln__change_touch(change, kiln__binding_subject(package, slot->name));
 }
 
-/* A slot that was an import once stays in the list, which is walked to find
-   whose meaning changes with an imported name. */
+/* Adds a slot to the list of imports. The list is walked to find whose meaning
+   changes with an imported name. A slot that was ever an import stays in it. */
 static void list_import(kiln__language *language, kiln__slot *slot)
 {
     if (slot->listed)
@@ -157,8 +159,9 @@ void kiln__change_remove_method(kiln__change *change, kiln__method *method)
         method->leaving = 1;
 }
 
-/* A function is a name of its package as long as the package has a method of
-   it: what a name means depends on what is defined, not on what once was. */
+/* Ends names of functions that have no method left. A function is a name of its
+   package as long as the package has a method of it: what a name means depends
+   on what is defined, not on what was defined before. */
 void kiln__change_end_functions(kiln__change *change)
 {
     for (size_t i = 0; i < change->removed.count; i++) {
@@ -183,7 +186,7 @@ void kiln__change_end_functions(kiln__change *change)
     }
 }
 
-/* ---- who is concerned ---- */
+/* ---- what a change affects ---- */
 
 static void touch_open_generic(kiln_digest key, void *value, void *env)
 {
@@ -215,7 +218,8 @@ static int is_touched(const kiln__change *change, uint64_t subject)
     return 0;
 }
 
-/* A name imported from a name that changed changes too, and so on. */
+/* A name that is imported from a changed name changes, too, and so do names
+   that are imported from it. */
 static void touch_importers(kiln__change *change)
 {
     const kiln__slot *slot;
@@ -262,7 +266,8 @@ static void tidy_subjects(kiln__change *change)
 
 /* ---- publication ---- */
 
-/* With the world lock for writing; nothing here can fail. */
+/* Makes the change visible. Called with the world lock for writing; nothing
+   here can fail. */
 static void make_visible(kiln__change *change)
 {
     kiln__language *language = change->language;
@@ -312,9 +317,9 @@ static void fill_report(const kiln__change *change, kiln_change_report *report)
     report->methods_unchanged = change->unchanged_count;
 }
 
-/* ---- what the tiers are told ---- */
+/* ---- telling the tiers ---- */
 
-/* Requests are of this world from now on, unless of a later one. */
+/* Makes this the world of requests, unless they have a later one already. */
 static void show_world(kiln__language *language, uint64_t world)
 {
     uint64_t shown = atomic_load(&language->world);
@@ -336,7 +341,8 @@ void kiln__telling_begin(kiln__telling *telling)
     kiln__mutex_unlock(&language->telling);
 }
 
-/* With the lock. A child of fork() has forgotten those of its parent. */
+/* Called with the lock. In a child of fork(), the notices of the parent's
+   threads are not in the list. */
 static void telling_remove(kiln__language *language,
                            const kiln__telling *telling)
 {
@@ -348,7 +354,7 @@ static void telling_remove(kiln__language *language,
         *link = telling->next;
 }
 
-/* With the lock: the newest world of which all is told. */
+/* Called with the lock. Returns the newest world up to which all is told. */
 static uint64_t find_told(const kiln__language *language)
 {
     uint64_t world = language->told;
@@ -359,7 +365,8 @@ static uint64_t find_told(const kiln__language *language)
     return world;
 }
 
-/* With the lock. What this thread tells further out ends after it. */
+/* Called with the lock. A thread does not wait for a notice of its own, which
+   surrounds this one and ends after it. */
 static int must_wait(const kiln__telling *telling)
 {
     const kiln__language *language = telling->language;
@@ -382,7 +389,8 @@ static void wait_for_older(const kiln__telling *telling)
     kiln__blocking_leave(language->context);
 }
 
-/* True when an older one is under way, on another thread. */
+/* Ends the notice. True when one of an older world is under way, on another
+   thread. */
 static int telling_end(const kiln__telling *telling)
 {
     kiln__language *language = telling->language;
@@ -410,7 +418,7 @@ static void told(void *env)
         wait_for_older(telling);
 }
 
-/* The change is there whatever the tiers say. */
+/* The change stays published, whatever the tiers return. */
 kiln_status kiln__change_tell(kiln__telling *telling,
                               kiln_change_report *report, kiln_error **error)
 {
@@ -486,9 +494,9 @@ static void dispose(kiln__change *change)
     kiln__array_dispose(alloc, &change->removed);
 }
 
-/* The tiers ask the language, which reads its tables, and learn of changes in
-   the order they were made in; the host is told without a lock. What was
-   deferred was told when it was promised. */
+/* The tiers ask the language, which reads its tables, and they learn of changes
+   in the order in which these were made. The host is told without a lock. A
+   change that defines a lazy text was told when the text was accepted. */
 kiln_status kiln__change_end(kiln__change *change, kiln_status status,
                              kiln_change_report *report, kiln_error **error)
 {

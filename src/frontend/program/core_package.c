@@ -1,4 +1,4 @@
-/* core_package.c - the package that every package sees: what is built in. */
+/* core_package.c - the package core, which every package sees. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <string.h>
 
@@ -7,11 +7,11 @@
 #include "frontend/program/runtime_sources.h"
 
 /*
- * The core package is made when something is asked of the language for the
- * first time: creating a context parses nothing. It holds the scalar types,
- * the tree of abstract types, a function for each built-in one, and what the
- * embedded runtime sources define. Everything here may be done again: an
- * attempt that ran out of memory is gone on with.
+ * The core package is made when the language is asked something for the first
+ * time, so creating a context parses nothing. It holds the scalar types, the
+ * tree of abstract types, a function for each built-in one, and what the
+ * embedded runtime sources define. Every step may be repeated: after an attempt
+ * that ran out of memory, the next one continues.
  */
 
 #define KIND(name) (1u << KILN_TYPE_##name)
@@ -19,7 +19,7 @@
 #define UNSIGNED (KIND(U8) | KIND(U16) | KIND(U32) | KIND(U64))
 #define FLOAT (KIND(F16) | KIND(F32) | KIND(F64))
 
-/* Parents stand before their children. */
+/* Parents come before their children. */
 static const struct abstract_type {
     const char *name;
     const char *parent;
@@ -164,7 +164,8 @@ static kiln_status add_sources(kiln__language *language, kiln_error **error)
     return KILN_OK;
 }
 
-/* Others may walk the packages already. */
+/* Takes the lock, because other threads may already walk the list of
+   packages. */
 static kiln_status make_package(kiln__language *language)
 {
     kiln_package *core;

@@ -1,4 +1,5 @@
-/* define.c - one text becomes one change: its functions, and the whole. */
+/* define.c - turns a parsed text into a change: the functions, and the
+   whole. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <string.h>
 
@@ -9,18 +10,18 @@
 #include "stores/stores.h"
 
 /*
- * Imports first, then constants, types and functions, since each may name the
- * ones before. Every definition is checked even after one has failed, so that
- * one run shows all faults.
+ * Imports come first, then constants, types and functions, since each kind may
+ * use those before it. Every definition is checked, also after one has failed,
+ * so that one run reports all errors.
  *
- * A function that means the same as before (its digest says so) keeps its
- * results. If its text stands elsewhere now, the method is replaced all the
- * same, silently: positions are read from the newest one.
+ * A function with the same meaning as before (which its digest tells) keeps its
+ * results. If its place in the text has changed, the method is still replaced,
+ * without a report, because places are read from the newest method.
  */
 
-/* ---- which function is meant ---- */
+/* ---- finding the function ---- */
 
-/* The function of another package: `fn geometry.dot`. */
+/* Finds the function of another package: `fn geometry.dot`. */
 static kiln__generic *foreign_generic(kiln__change *change,
                                       const kiln__definition *definition)
 {
@@ -49,7 +50,7 @@ static kiln__generic *foreign_generic(kiln__change *change,
     return NULL;
 }
 
-/* A function of the package's own, made if need be. */
+/* Finds or makes a function of this package. */
 static kiln__generic *own_generic(kiln__change *change, kiln__slot *slot)
 {
     kiln__version meaning = {.binding = {.kind = KILN__BINDING_FUNCTION}};
@@ -68,7 +69,8 @@ static kiln__generic *own_generic(kiln__change *change, kiln__slot *slot)
     return *generic;
 }
 
-/* Own, imported by name or built in; otherwise a new one. */
+/* Finds a function of this package, an imported or a built-in one; else makes a
+   new one. */
 static kiln__generic *named_generic(kiln__change *change,
                                     const kiln__definition *definition)
 {
@@ -94,7 +96,7 @@ static kiln__generic *named_generic(kiln__change *change,
     return own_generic(change, slot);
 }
 
-/* ---- one method ---- */
+/* ---- making a method ---- */
 
 static kiln__method *method_new(kiln__change *change,
                                 const kiln__definition *definition,
@@ -158,7 +160,8 @@ kiln_status kiln__define_signature(kiln__change *change, kiln__method *method,
     return result;
 }
 
-/* The result's names must be known too; what it is, inference finds. */
+/* Checks that the names in the result's type are known. Inference finds out
+   which type it is. */
 static void check_result(kiln__change *change, const kiln__method *method)
 {
     const kiln__ast *tree = method->definition->result;
@@ -192,7 +195,7 @@ static void check_type_parameters(kiln__change *change,
     }
 }
 
-/* What core defines may be replaced in core; what is built in, nowhere. */
+/* Refuses to replace methods of core, except in core, and what is built in. */
 static void check_piracy(kiln__change *change, const kiln__method *method)
 {
     const kiln_package *core = change->language->core;
@@ -260,7 +263,7 @@ static void digest_method(kiln__change *change, kiln__method *method)
     method->replaces = kiln__method_replaces(method);
 }
 
-/* ---- a method among others ---- */
+/* ---- adding a method ---- */
 
 static kiln__method *find_same(kiln__change *change, const kiln__method *method,
                                int is_pending)
@@ -300,7 +303,8 @@ static void add_method(kiln__change *change, kiln__method *method)
     kiln__change_add_method(change, method);
 }
 
-/* Inference asks for no method of what is a part of the language. */
+/* Refuses a function that is a part of the language: inference never looks for
+   methods of it. */
 static int check_definable(kiln__change *change,
                            const kiln__definition *definition,
                            const kiln__generic *generic)
@@ -381,8 +385,8 @@ kiln_status kiln__define_first(kiln_package *package, kiln__source *source,
     return kiln__change_end(&change, status, NULL, error);
 }
 
-/* A summary is written while the change has its lists, and kept when no lock
-   is held. Without memory there is none. */
+/* Writes a text entry while the change still has its lists. It is kept later,
+   when no lock is held. Returns false when memory runs out. */
 static int summarise(kiln__encoder *out, const kiln__change *change)
 {
     return kiln__stores_mode(change->language->context) != KILN__CACHE_OFF &&
@@ -416,7 +420,8 @@ kiln_status kiln__define(kiln_package *package, kiln__source *source,
     return status;
 }
 
-/* Notes whether the change did what was promised, and what instead. */
+/* Notes whether the change did what the text entry said, and if not, which
+   subjects it changed. */
 static void compare_promise(kiln__lazy_text *deferred, kiln__change *change)
 {
     const kiln__text_entry *promised = &deferred->summary;

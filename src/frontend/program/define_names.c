@@ -1,8 +1,15 @@
-/* define_names.c - imports and constants of a text. */
+/* define_names.c - defines the imports and constants of a text. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <string.h>
 
 #include "frontend/program/program_tables.h"
+
+/*
+ * Each definition gives a slot of the package a new meaning, unless the name is
+ * taken or means the same already. An import by name refers to another
+ * package's slot, so its meaning changes with that slot. A constant keeps its
+ * tree; inference evaluates it where it is used.
+ */
 
 static const char *kind_text(const kiln__version *version)
 {
@@ -24,7 +31,7 @@ static const char *kind_text(const kiln__version *version)
     return "something else";
 }
 
-/* A type that is built in has its name everywhere. */
+/* Names of built-in types are reserved in every package. */
 static int is_reserved(const kiln__change *change, const char *name)
 {
     const kiln_package *core = change->language->core;
@@ -55,7 +62,7 @@ int kiln__define_is_taken(kiln__change *change, const kiln__slot *slot,
                        "`%s` is defined twice in this text", slot->name);
         return 1;
     }
-    /* An import by name has the kind NONE here. */
+    /* Here, an import by name has the kind NONE. */
     if ((version->import != NULL ? KILN__BINDING_NONE
                                  : version->binding.kind) == kind)
         return 0;
@@ -66,7 +73,8 @@ int kiln__define_is_taken(kiln__change *change, const kiln__slot *slot,
     return 1;
 }
 
-/* Mostly all definitions of a text come from one other: compared once. */
+/* Most definitions of a text replace those of one other text, so the result for
+   the last one is kept. */
 int kiln__define_is_moved(kiln__change *change, const kiln__source *old)
 {
     const kiln__source *now = change->source;
@@ -82,7 +90,8 @@ int kiln__define_is_moved(kiln__change *change, const kiln__source *old)
 
 /* ---- imports ---- */
 
-/* Is the package's file being read further up, so that its names come? */
+/* True when the package's file is being read in an outer call, which will
+   define its names. */
 static int is_loading(const kiln__change *change, const kiln_package *package)
 {
     const kiln__loading *loading = change->loading;
@@ -146,8 +155,8 @@ static void diagnose_import(kiln__change *change,
                    package->name, name);
 }
 
-/* A function that is built in, an operator say, has its name in every package,
-   and the methods that the package gave to it. */
+/* True for a function that every package sees under its own name, such as a
+   built-in operator, with methods that any package has given it. */
 static int is_everywhere(const kiln__change *change, const kiln__slot *slot)
 {
     const kiln__version *version =
@@ -250,7 +259,8 @@ static void define_constant(kiln__change *change,
         slot->mark = change->language->change_number;
         return;
     }
-    /* What only moved means the same: a new version shows today's place. */
+    /* A constant that only moved means the same; its new version has the new
+       place. */
     if (kiln__change_name(change, slot, &meaning) != NULL && !same)
         kiln__change_touch_name(change, slot);
 }

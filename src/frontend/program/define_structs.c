@@ -1,19 +1,18 @@
-/* define_structs.c - what structs are made of: names, digests, fields. */
+/* define_structs.c - the contents of structs: names, digests, fields. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "base/system/stack.h"
 #include "context/types/types.h"
 #include "frontend/program/defining.h"
 
 /*
- * A struct's digest covers what its fields name: the digests of structs, the
- * values of constants, functions. When one of these comes to mean something
- * else, the structs that name it get a new version too, in whatever package
- * they stand.
+ * The digest of a struct covers what its fields refer to: digests of structs,
+ * values of constants, functions. When one of these changes its meaning, every
+ * struct that refers to it gets a new version, too, in whatever package it is.
  */
 
-/* ---- what a struct's fields name ---- */
+/* ---- names in a struct's fields ---- */
 
-/* A name in a type's tree, and what it means. */
+/* A name in the tree of a type, and what it means. */
 typedef struct mention {
     const kiln__type_scope *scope;
     const kiln__ast *tree;
@@ -22,7 +21,8 @@ typedef struct mention {
 
 typedef int (*visit_fn)(kiln__defining *d, const mention *name, void *env);
 
-/* Visits each name in a type's tree; stops at non-zero. */
+/* Visits each name in the tree of a type; stops when a visit returns
+   non-zero. */
 static int visit_tree(kiln__defining *d, const kiln__type_scope *scope,
                       const kiln__ast *tree, visit_fn visit, void *env)
 {
@@ -72,7 +72,7 @@ static int is_own_struct(const kiln__binding *binding)
     return binding->kind == KILN__BINDING_TYPE && binding->named->is_struct;
 }
 
-/* ---- a struct that contains itself ---- */
+/* ---- structs that contain themselves ---- */
 
 typedef struct search {
     const kiln__slot *slot;
@@ -95,7 +95,7 @@ static int reaches(kiln__defining *d, const mention *name, void *env)
     if (slot == NULL || slot->visit == s->visit)
         return 0;
     slot->visit = s->visit;
-    /* Deeper than any chain of structs that a person writes. */
+    /* This is deeper than any chain of structs that people write. */
     if (++inner.depth > 256)
         return 1;
     found = visit_names(d, binding->named, reaches, &inner);
@@ -117,16 +117,16 @@ int kiln__defining_check_size(kiln__defining *d, const kiln__defined *p)
     return 0;
 }
 
-/* ---- structs around something that changes ---- */
+/* ---- structs that refer to what changes ---- */
 
-/* Stores the number that a constant is; 0: it is none. */
+/* Stores the number that a constant is; returns 0 if it is none. */
 static int number_of(int64_t *out, const kiln__type_scope *scope,
                      const kiln__ast *tree)
 {
     return kiln__type_number(out, scope, tree) == KILN_OK;
 }
 
-/* Do both mean the same, as far as a type can tell? */
+/* True when both mean the same for a type. */
 static int is_same_meaning(const mention *a, const mention *b)
 {
     int64_t x = 0, y = 0;
@@ -191,7 +191,7 @@ void kiln__defining_follow(kiln__defining *d)
 
 /* ---- digests ---- */
 
-/* Of a constant its value counts, not how it is written. */
+/* The digest has a constant's value, not how it is written. */
 static void encode_constant(kiln__encoder *encoder, const mention *name)
 {
     int64_t number = 0;
@@ -228,7 +228,7 @@ static int encode_name(kiln__defining *d, const mention *name, void *env)
     return 0;
 }
 
-/* Containment was checked: the recursion ends. */
+/* The recursion ends, since containment was checked. */
 void kiln__defining_digest(kiln__defining *d, kiln__defined *p)
 {
     const kiln__named_type *parent = p->named->parent;
@@ -274,7 +274,7 @@ static int parts_have_layout(const kiln__pattern *pattern)
     return 1;
 }
 
-/* Is it one type, as soon as the struct's parameters are known? */
+/* True when it is one type as soon as the struct's parameters are known. */
 static int has_layout(const kiln__pattern *pattern)
 {
     switch (pattern->kind) {
@@ -298,7 +298,8 @@ static int has_layout(const kiln__pattern *pattern)
     return 0;
 }
 
-/* Then a type parameter is no way out: a struct has no array in it. */
+/* A type parameter cannot stand for an array then: a struct contains no
+   arrays. */
 static int holds_array(const kiln__pattern *pattern)
 {
     if (pattern->kind == KILN__PATTERN_ARRAY)
@@ -355,8 +356,8 @@ static kiln__method *constructor_new(kiln__defining *d, kiln__defined *p)
     return arena->failed ? NULL : method;
 }
 
-/* A struct that only follows is not refused here: if its fields' types are none
-   any more, whoever makes a value is told. */
+/* A struct that only follows another change is not refused here. If the types
+   of its fields are gone, code that makes a value of it gets the error. */
 static void renew_constructor(kiln__defining *d, kiln__defined *p)
 {
     kiln__method *constructor = constructor_new(d, p);

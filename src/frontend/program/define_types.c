@@ -1,13 +1,13 @@
-/* define_types.c - structs and abstract types of a text. */
+/* define_types.c - defines the structs and abstract types of a text. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <string.h>
 
 #include "frontend/program/defining.h"
 
 /*
- * All types of the text are linked first, so that they can name each other;
- * then parents, cycles, fields, digests. What structs are made of is the matter
- * of define_structs.c.
+ * All types of the text are linked first, so that they can refer to each other.
+ * Then parents, cycles, fields and digests are checked. define_structs.c knows
+ * what structs contain.
  */
 
 kiln__type_scope kiln__defining_scope(const kiln__defining *d,
@@ -111,7 +111,7 @@ static void find_parent(kiln__defining *d, kiln__defined *p)
     p->named->parent = binding.named;
 }
 
-/* Old versions of a parent stand for its newest one. */
+/* An old version of a parent stands for its newest one. */
 static const kiln__named_type *parent_of(const kiln__defining *d,
                                          const kiln__named_type *named)
 {
@@ -120,7 +120,7 @@ static const kiln__named_type *parent_of(const kiln__defining *d,
                : kiln__slot_type(named->parent->slot, d->change->world);
 }
 
-/* The type that the slot stood for last: its values may still be around. */
+/* Returns the type that the slot had last: values of it may still exist. */
 static const kiln__named_type *last_type(const kiln__defined *p)
 {
     const kiln__version *version = p->version->next;
@@ -153,9 +153,9 @@ static void check_parents(kiln__defining *d, kiln__defined *p)
         d->change->hierarchy = 1;
 }
 
-/* ---- the whole ---- */
+/* ---- all types of a text ---- */
 
-/* What means the same as before stays as it was. */
+/* Drops the new version of a type that means the same as before. */
 static void settle(kiln__defining *d, kiln__defined *p)
 {
     kiln__slot *slot = kiln__slot_get(p->named->package, p->named->name);
@@ -185,7 +185,7 @@ static void check_types(kiln__defining *d)
         kiln__defining_digest(d, p);
 }
 
-/* Does some name, a constant's, say, mean something else from now on? */
+/* True when some name, such as a constant's, gets another meaning. */
 static int changes_names(const kiln__change *change)
 {
     const kiln_package *core = change->language->core;

@@ -1,24 +1,24 @@
-/* defining.h - types on their way into the program, between two files. */
+/* defining.h - types that are being defined, between two files. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #ifndef KILN_DEFINING_H
 #define KILN_DEFINING_H
 
 #include "frontend/program/program_tables.h"
 
-/* A type that the change defines, or defines again. */
+/* A type that the change defines or redefines. */
 typedef struct kiln__defined kiln__defined;
 struct kiln__defined {
     kiln__named_type *named;
     kiln__version *version;
-    const kiln__version *older; /* visible before, or NULL */
+    const kiln__version *older; /* the version visible before, or NULL */
     int digested;
-    int follows; /* not in the text: something that it names changes */
+    int follows; /* not in the text: something that it refers to changes */
     kiln__defined *next;
 };
 
 typedef struct kiln__defining {
     kiln__change *change;
-    kiln__facts before; /* of the world that the change replaces */
+    kiln__facts before; /* of the world before the change */
     kiln__defined *first;
     kiln__defined **last;
 } kiln__defining;
@@ -27,24 +27,24 @@ typedef struct kiln__defining {
 /* Gives the name a new version of the type. */
 void kiln__defining_link(kiln__defining *d, kiln__slot *slot,
                          const kiln__named_type *model, int follows);
-/* The definition of a type that is under way, or NULL. */
+/* Returns the definition of a type that is being defined, or NULL. */
 static inline kiln__defined *kiln__defined_of(const kiln__slot *slot)
 {
     return slot->work;
 }
-/* Where the names of a type's definition stand. */
+/* Returns the scope for names in the definition of a type. */
 kiln__type_scope kiln__defining_scope(const kiln__defining *d,
                                       const kiln__named_type *named);
 
 /* ---- define_structs.c ---- */
-/* Links the structs of all packages that name what comes to mean something
-   else. */
+/* Links the structs of all packages that refer to names which get another
+   meaning. */
 void kiln__defining_follow(kiln__defining *d);
-/* False: the struct would contain itself; diagnosed. */
+/* Returns false, after a diagnostic, when the struct would contain itself. */
 int kiln__defining_check_size(kiln__defining *d, const kiln__defined *p);
-/* Makes the method that takes a struct's fields, and checks them. */
+/* Makes the method that takes a struct's fields, and checks the fields. */
 void kiln__defining_construct(kiln__defining *d, kiln__defined *p);
-/* Sets the definition digest. */
+/* Sets the digest of the definition. */
 void kiln__defining_digest(kiln__defining *d, kiln__defined *p);
 
 #endif /* KILN_DEFINING_H */

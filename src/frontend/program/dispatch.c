@@ -1,4 +1,4 @@
-/* dispatch.c - the most specific method for the types of a call. */
+/* dispatch.c - finds the most specific method for the types of a call. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <string.h>
 
@@ -6,13 +6,14 @@
 #include "frontend/program/program_tables.h"
 
 /*
- * A call is tried three times, each time with softer arguments, until some
- * method takes it: with the types as they are; with Static integers as i64;
- * with literals (and Static integers) adapting to a parameter's one scalar
- * type, or to the type that firm arguments gave to its type parameter.
+ * A call is tried up to three times, each time with more freedom for the
+ * arguments, until some method takes it: with the types as they are; with
+ * Static integers as i64; with literals (and Static integers) adapting to a
+ * parameter's one scalar type, or to the type that other arguments gave to its
+ * type parameter.
  *
- * Nothing is allocated, but for the type Static{n} of a vector's length when
- * a pattern asks for it the first time.
+ * Nothing is allocated, except the type Static{n} for a vector's length, when a
+ * pattern needs it for the first time.
  */
 enum { AS_IS, DECAYED, ADAPTED };
 
@@ -26,7 +27,7 @@ typedef struct call {
     int failed;
 } call;
 
-/* ---- one pattern, one type ---- */
+/* ---- one pattern and one type ---- */
 
 int kiln__type_descends(const kiln__named_type *named, const kiln__slot *slot,
                         kiln__facts *facts)
@@ -148,7 +149,7 @@ int kiln__pattern_takes(kiln__matching *matching, const kiln__pattern *pattern,
     return 0;
 }
 
-/* ---- one method, all arguments ---- */
+/* ---- one method and all arguments ---- */
 
 static int is_float(const kiln_type *type)
 {
@@ -160,7 +161,7 @@ static int is_integer(const kiln_type *type)
     return type->kind >= KILN_TYPE_I8 && type->kind <= KILN_TYPE_U64;
 }
 
-/* What kind of literal the argument acts as. */
+/* Returns which kind of literal the argument acts as. */
 static int32_t softness_of(const kiln__argument *argument)
 {
     if (argument->literal == KILN__LITERAL_NONE &&
@@ -175,7 +176,8 @@ static int is_firm(const call *c, size_t index)
            softness_of(&c->arguments[index]) == KILN__LITERAL_NONE;
 }
 
-/* The scalar that a literal at this pattern would become, or NULL. */
+/* Returns the scalar type that a literal would get for this pattern, or
+   NULL. */
 static const kiln_type *adapted(const kiln__matching *matching,
                                 const kiln__pattern *pattern, int32_t literal)
 {
@@ -190,7 +192,7 @@ static const kiln_type *adapted(const kiln__matching *matching,
     return is_float(type) || is_integer(type) ? type : NULL;
 }
 
-/* Stores the type that a soft argument takes on; false if none fits. */
+/* Stores the type that an adaptable argument gets; false if none fits. */
 static int soft_takes(const call *c, kiln__matching *matching,
                       const kiln__pattern *pattern, size_t index,
                       const kiln_type **out)
@@ -273,7 +275,7 @@ int kiln__method_is_seen(const kiln__method *method, const char *overlays,
     return 0;
 }
 
-/* A method takes another type than the argument's only where that is soft. */
+/* Only arguments that may adapt can match a parameter of another type. */
 static kiln__method_walk walk_of(const call *c, int is_full)
 {
     kiln__method_walk walk = {.generic = c->generic,
@@ -311,7 +313,8 @@ static int beats(call *c, const kiln__method *a, const kiln__method *b)
     return covers(c, b, a) && !covers(c, a, b);
 }
 
-/* Every other applicable method must be wider than the best one. */
+/* Returns a method that keeps `best` from being the most specific: every other
+   applicable method must be wider than the best one. */
 static const kiln__method *rival_of(call *c, table_name table,
                                     const kiln__method *best, int is_full,
                                     kiln__match *scratch)
@@ -326,8 +329,8 @@ static const kiln__method *rival_of(call *c, table_name table,
     return NULL;
 }
 
-/* The one that beats all others is found in any order. If there is none, which
-   two are told depends on it. */
+/* If one method is more specific than all others, any order finds it. Otherwise
+   the order decides which two are reported. */
 static void find_best(call *c, table_name table, int is_full, kiln__match *out)
 {
     kiln__method_walk walk = walk_of(c, is_full);
@@ -360,7 +363,7 @@ static kiln_status select_method(call *c, table_name table, kiln__match *out)
     return KILN_OK;
 }
 
-/* ---- all tables, all degrees of softness ---- */
+/* ---- all tables, all degrees of freedom ---- */
 
 static kiln_status select_overlay(call *c, const char *overlays,
                                   kiln__match *out)
@@ -388,7 +391,7 @@ static kiln_status select_any(call *c, const char *overlays, kiln__match *out)
     return status;
 }
 
-/* The softest way that makes a difference for these arguments. */
+/* Returns the last try that makes a difference for these arguments. */
 static int softest(const kiln__argument *arguments, size_t count)
 {
     int result = AS_IS;
@@ -425,7 +428,8 @@ kiln_status kiln__dispatch(kiln__match *out, const kiln__generic *generic,
                            const char *overlays, uint64_t world)
 {
     kiln__language *language = generic->package->language;
-    /* The question is the call's, as a whole: what is above types, too. */
+    /* The question is that of the whole call, so what is above types is not
+       recorded separately. */
     kiln__facts facts = {.language = language, .world = world};
     call c = {.generic = generic,
               .arguments = arguments,

@@ -1,4 +1,4 @@
-/* dispatch_explain.c - methods and failed calls, in words. */
+/* dispatch_explain.c - describes methods and failed calls in words. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <stdio.h>
 #include <string.h>
@@ -6,7 +6,7 @@
 #include "context/types/types.h"
 #include "frontend/program/program_tables.h"
 
-/* More candidates than these are counted, not shown. */
+/* At most so many candidates are shown; the rest is counted. */
 #define CANDIDATES_SHOWN 8
 
 const char *kiln__method_label(kiln__arena *arena, const kiln__method *method)
@@ -52,7 +52,7 @@ static void print_method(kiln__text *out, const kiln__method *method)
     print_type_parameters(out, method);
 }
 
-/* Moves a text into the arena; NULL when either ran out of memory. */
+/* Moves a text into the arena; NULL: one of both ran out of memory. */
 static const char *keep(kiln__arena *arena, kiln__text *text)
 {
     const char *copy =
@@ -95,7 +95,7 @@ static void print_call(kiln__text *out, const kiln__generic *generic,
     kiln__text_add(out, ")");
 }
 
-/* Names the first argument that does not fit. */
+/* Describes the first argument that does not fit. */
 static void print_reason(kiln__text *out, const kiln__method *method,
                          const kiln__argument *arguments, size_t count,
                          uint64_t world)
@@ -122,7 +122,7 @@ static void print_reason(kiln__text *out, const kiln__method *method,
     }
 }
 
-/* Current candidates first, one a line. */
+/* Lists candidates, current ones first, one on each line. */
 static const char *candidates(kiln__arena *arena, const kiln__generic *generic,
                               const kiln__argument *arguments, size_t count,
                               const char *overlays, uint64_t world)

@@ -1,7 +1,13 @@
-/* facts.c - parts of what was asked for, for those who see no tables. */
+/* facts.c - accessors of packages, functions and methods for inference. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "context/types/types.h"
 #include "frontend/program/program_tables.h"
+
+/*
+ * The types that answers refer to are opaque in facts.h. These functions read
+ * the members that an answer's digest covers, so reading them needs no
+ * question.
+ */
 
 const kiln_function *kiln__generic_function(const kiln__generic *generic)
 {

@@ -1,4 +1,5 @@
-/* language_state.c - the program of the kernel language: locks and life. */
+/* language_state.c - the program of the kernel language: its locks and
+   lifetime. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <string.h>
 
@@ -26,8 +27,9 @@ void kiln__language_unlock(kiln__language *language)
     pthread_rwlock_unlock(&language->lock);
 }
 
-/* Writers hold the change lock, which fork() takes; readers of the parent are
-   still counted in the child's copy, so the lock is made anew. */
+/* Makes the world lock again in a child of fork(). Writers hold the change
+   lock, which fork() takes, so none is active. But readers of the parent would
+   still be counted in the child's copy. */
 static void renew_lock(void *env)
 {
     kiln__language *language = env;
@@ -35,7 +37,8 @@ static void renew_lock(void *env)
     pthread_rwlock_init(&language->lock, NULL);
 }
 
-/* What threads of the parent tell is not told here. */
+/* The notices of the parent's threads never end in the child, so they are
+   dropped. */
 static void renew_tellings(void *env)
 {
     kiln__language *language = env;
@@ -61,7 +64,7 @@ uint64_t kiln__language_world(const kiln__language *language)
     return atomic_load_explicit(&language->world, memory_order_acquire);
 }
 
-/* With `starting`. */
+/* Called with `starting` held. */
 static kiln_status make_ready(kiln__language *language,
                               kiln__lazy_text **settled, kiln_error **error)
 {
@@ -99,7 +102,7 @@ kiln_status kiln__language_start(kiln__language *language, kiln_error **error)
         return KILN_OK;
     if (!kiln__lazy_text_is_on(language))
         return kiln__language_ready(language, error);
-    /* Each of core's texts makes a world. */
+    /* Each of core's texts will make a world. */
     atomic_compare_exchange_strong(&language->newest, &none_made,
                                    1 + kiln__runtime_source_count);
     atomic_compare_exchange_strong(&language->world, &none,
@@ -118,10 +121,10 @@ void kiln__sources_free(kiln__language *language, kiln__source_node *list)
     }
 }
 
-/* ---- names in the text of types ---- */
+/* ---- names in the texts of types ---- */
 
-/* A function of another frontend is found without the language; one of its own
-   may be there when what it has put off is made. */
+/* A function of another frontend is found without the language. One of the
+   language may only be there after lazy texts are defined. */
 static kiln_status function_of_name(const kiln_function **out,
                                     kiln_context *context,
                                     kiln_package *package, const char *name,
@@ -149,7 +152,7 @@ static kiln_status function_of_name(const kiln_function **out,
 static const kiln__names names = {.type = kiln__type_of_name,
                                   .function = function_of_name};
 
-/* ---- life ---- */
+/* ---- making and freeing ---- */
 
 kiln__language *kiln__language_make(kiln_context *context)
 {

@@ -10,20 +10,22 @@
 #include "stores/stores.h"
 
 /*
- * Until something is asked of the language that needs it, core is not made,
- * and a text of which a store knows what it will define (text_entry.c) is kept
- * as it is: its world, its report, its functions and its package's history are
- * those that the definition will have. kiln__language_ready() makes all of it
- * true, in order; from then on texts are defined at once.
+ * Until something is asked of the language that needs it, core is not made. A
+ * text for which a store has a text entry, which says what the text will define
+ * (text_entry.c), is kept without parsing it. Its world, its report, its
+ * functions and its package's history are those that the definition will have.
+ * kiln__language_ready() defines all such texts, in order. From then on, texts
+ * are defined at once.
  *
- * The list, and whether the language is ready, belong to `starting`; worlds
- * and histories to the change lock and the world lock as ever. The order of
- * locks is `starting`, change, world.
+ * The lock `starting` guards the list, and whether the language is ready.
+ * Worlds and histories are guarded by the change lock and the world lock, as
+ * always. The order of locks is `starting`, change, world.
  *
- * A summary may be wrong, if it was made by something else than this
- * language. Then the definition is what the text says, or does not take place
- * when it has an error, which is the error of the call that needed it; what
- * relied on the summary is told, and the program has no digest any more.
+ * An entry may be wrong, if something other than this language made it. Then
+ * the definition is what the text says. If the text has an error, nothing is
+ * defined, and the error goes to the call that needed the definition.
+ * Everything that relied on the entry is told, and the program has no digest
+ * any more.
  */
 
 int kiln__lazy_text_is_on(const kiln__language *language)
@@ -34,7 +36,7 @@ int kiln__lazy_text_is_on(const kiln__language *language)
            kiln__stores_load(context, KILN__ENTRY_SOURCE);
 }
 
-/* ---- one text ---- */
+/* ---- one lazy text ---- */
 
 static kiln__lazy_text *deferred_new(const kiln_alloc *alloc)
 {
@@ -98,7 +100,7 @@ kiln_status kiln__lazy_text_find(kiln__lazy_text **out,
     kiln__lazy_text *deferred;
     kiln_status status;
 
-    /* Of one that is too long, parsing tells. */
+    /* Parsing reports a text that is too long. */
     if (!kiln__lazy_text_is_on(language) || size > KILN__TEXT_SIZE_MAX)
         return KILN_ENOTFOUND;
     deferred = deferred_new(language->alloc);
@@ -112,7 +114,7 @@ kiln_status kiln__lazy_text_find(kiln__lazy_text **out,
     return status;
 }
 
-/* ---- deferring it, with `starting` and the change lock ---- */
+/* ---- accepting it, with `starting` and the change lock ---- */
 
 static int find_imports(kiln_package **out, const kiln__lazy_text *deferred)
 {
@@ -128,7 +130,7 @@ static int find_imports(kiln_package **out, const kiln__lazy_text *deferred)
     return 1;
 }
 
-/* Is all as it was when the summary was made? */
+/* True when everything is as it was when the entry was made. */
 static int is_as_before(const kiln__lazy_text *deferred,
                         kiln_package *const *imports)
 {
@@ -164,7 +166,7 @@ static int make_functions(const kiln__lazy_text *deferred)
     return 1;
 }
 
-/* What may fail comes first; what it leaves behind says nothing. */
+/* Does everything that may fail. What is left after a failure has no effect. */
 static int prepare(kiln__lazy_text *deferred, kiln_package **imports)
 {
     kiln__language *language = deferred->package->language;
@@ -234,7 +236,8 @@ kiln_status kiln__lazy_text_commit(int *done, kiln__lazy_text *deferred,
     kiln__telling telling = {.language = language};
     kiln_status status = KILN_OK;
 
-    /* Another thread may settle and free it as soon as it is deferred. */
+    /* As soon as the text is in the list, another thread may define and free
+       it. So everything that is needed later is read before. */
     deferred->package = package;
     deferred->is_new = is_new;
     *done = kiln__array_reserve(language->alloc, &subjects,
@@ -275,9 +278,9 @@ const kiln_function *kiln__lazy_text_function(kiln__language *language,
     return function;
 }
 
-/* ---- making it true ---- */
+/* ---- defining it ---- */
 
-/* The world is used up even when nothing came of it. */
+/* The world is used up even if nothing was defined. */
 static void pass_world(kiln__language *language, uint64_t world)
 {
     kiln__mutex_lock(&language->change);
@@ -285,7 +288,7 @@ static void pass_world(kiln__language *language, uint64_t world)
     kiln__mutex_unlock(&language->change);
 }
 
-/* Without its text the program is not what histories say. */
+/* Gives the text up. Without it, the program is not what the histories say. */
 static void give_up(kiln__lazy_text *deferred)
 {
     kiln_package *package = deferred->package;
@@ -340,7 +343,8 @@ kiln_status kiln__lazy_text_settle(kiln__language *language,
     return KILN_OK;
 }
 
-/* What was found in stores may rest on what the summary said. */
+/* What was found in stores may rely on the wrong entry, so both the subjects
+   that it named and those that really changed are told. */
 static kiln_status tell_wrong(kiln__language *language,
                               kiln__lazy_text *deferred, kiln_error **error)
 {

@@ -7,30 +7,31 @@
 #include "frontend/program/program_tables.h"
 
 /*
- * A function with few methods has lists of them and nothing else. One with many
- * has two tables besides, which say where to look: by shape, which methods may
- * be the same as another, and by types, which may take a call.
+ * A function with few methods has only lists of them. One with many has two
+ * tables, too, which say where to look: by shape, for methods that may be the
+ * same as another; and by types, for methods that may take a call.
  *
- * For calls, methods are in groups: those of one group have the same number of
- * parameters, and the same of these say by themselves which type they take.
- * What the types are decides about the list in the group, and so do the types
- * of a call. There is no list to look at where an argument may become another
- * type than it has, as literals do; numbers, which they become, count only in
- * methods that have nothing else.
+ * For calls, methods are in groups. The methods of a group have the same number
+ * of parameters, and the same of their parameters are *deciding*: they take one
+ * type, or the types of one struct. The deciding types select a list in the
+ * group, for a method and for a call alike. Where an argument may become
+ * another type than it has, as literals may, the lists cannot be used. Literals
+ * become numbers, so a parameter that takes a number decides only in methods
+ * without other deciding parameters.
  *
- * A table that finds no memory is left out, or as small as it was: what is
- * found is the same, later.
+ * When a table cannot get memory, it is left out or stays small. Then the same
+ * methods are found, but more slowly.
  */
-#define METHODS_FEW 8 /* walked as they are */
-#define GROUPS_MAX 16 /* that know types */
+#define METHODS_FEW 8 /* up to so many are walked as a list */
+#define GROUPS_MAX 16 /* groups with deciding parameters */
 #define FIRST_CAPACITY 16
 
 struct kiln__method_group {
     size_t parameter_count;
-    uint64_t mask; /* bit i: parameter i decides */
-    size_t count;  /* methods */
+    uint64_t mask; /* bit i: parameter i is deciding */
+    size_t count;  /* number of methods */
     kiln__method **lists;
-    size_t capacity; /* lists, a power of two */
+    size_t capacity; /* number of lists, a power of two */
     kiln__method_group *next;
 };
 
@@ -75,7 +76,7 @@ static void same_dispose(kiln__generic *generic)
     generic->same_capacity = 0;
 }
 
-/* Makes the table of all that are linked, twice as large as need be. */
+/* Makes the table for all linked methods, twice as large as needed. */
 static void same_make(kiln__generic *generic)
 {
     size_t capacity = FIRST_CAPACITY;
@@ -121,7 +122,8 @@ void kiln__method_add(kiln__method *method)
         same_make(generic);
 }
 
-/* All of them are taken back, so the list of them goes at once. */
+/* All pending methods are taken back together, so the first call empties the
+   list. */
 void kiln__method_take_back(kiln__method *method)
 {
     kiln__generic *generic = method->generic;
@@ -157,9 +159,10 @@ kiln__method *kiln__method_find_same(const kiln__method *method, int is_pending,
     return list;
 }
 
-/* ---- what decides about a call ---- */
+/* ---- deciding parameters ---- */
 
-/* The same for types that a deciding pattern cannot tell apart. */
+/* Returns a number that is equal for types which a deciding pattern cannot tell
+   apart. */
 static uint64_t type_head(const kiln_type *type)
 {
     uint64_t head;
@@ -183,8 +186,8 @@ static uint64_t type_head(const kiln_type *type)
     }
 }
 
-/* Does the pattern take one type alone, or those of one struct? Then stores
-   what type_head() says of them. */
+/* True when the pattern takes one type, or the types of one struct. Stores what
+   type_head() returns for them. */
 static int pattern_head(uint64_t *out, const kiln__pattern *pattern)
 {
     uint64_t part = 0;
@@ -216,7 +219,7 @@ static int pattern_head(uint64_t *out, const kiln__pattern *pattern)
         return 1;
     case KILN__PATTERN_ANY:
     case KILN__PATTERN_ABSTRACT:
-    case KILN__PATTERN_PARAMETER: /* a Static is taken beyond its bound */
+    case KILN__PATTERN_PARAMETER: /* it takes a Static even beyond its bound */
     case KILN__PATTERN_VECTOR:
     case KILN__PATTERN_STATIC:
         break;
@@ -230,7 +233,8 @@ static int is_number(const kiln__pattern *pattern)
            kiln__type_is_scalar(pattern->type);
 }
 
-/* The parameters that decide: numbers only if nothing else does. */
+/* Returns the deciding parameters. Those that take numbers decide only if no
+   others do. */
 static uint64_t deciding(const kiln__method *method)
 {
     uint64_t mask = 0, numbers = 0, head;
@@ -274,7 +278,7 @@ static void group_put(kiln__method_group *group, kiln__method *method)
     *list = method;
 }
 
-/* The lists of a group that has become too large for them are made anew. */
+/* Replaces the lists of a group that has too many methods for them. */
 static void group_grow(const kiln_alloc *alloc, kiln__method_group *group)
 {
     const kiln__method_group old = *group;
@@ -324,8 +328,8 @@ static kiln__method_group *group_new(kiln__generic *generic,
     return group;
 }
 
-/* Finds or makes the group of a method. When there are many, what decides
-   about the others does not matter. */
+/* Finds or makes the group of a method. When there are too many groups, the
+   method goes to one without deciding parameters. */
 static kiln__method_group *group_of(kiln__generic *generic,
                                     const kiln__method *method, uint64_t mask)
 {
@@ -367,7 +371,7 @@ static void groups_dispose(kiln__generic *generic)
     }
 }
 
-/* All current methods, or none, are in groups. */
+/* Puts all current methods into groups, or none of them. */
 static void groups_make(kiln__generic *generic)
 {
     kiln__method *method = generic->methods;
@@ -468,7 +472,7 @@ static int is_certain(const kiln__method_walk *walk)
     return walk->generic->groups != NULL;
 }
 
-/* Goes to the list of the group, or of the next one that has one. */
+/* Enters the list of this group, or of the next group that has one. */
 static void enter_group(kiln__method_walk *walk,
                         const kiln__method_group *group)
 {
@@ -492,7 +496,8 @@ void kiln__method_walk_begin(kiln__method_walk *walk)
         walk->next = walk->generic->methods;
 }
 
-/* Behind the current methods come those that an older world still sees. */
+/* After the current methods come retired ones that an older world still
+   sees. */
 static int enter_next(kiln__method_walk *walk)
 {
     if (walk->group != NULL) {
@@ -506,8 +511,8 @@ static int enter_next(kiln__method_walk *walk)
     return 1;
 }
 
-/* They were retired one after the other, the last one first in the list: those
-   behind it ended no later. */
+/* Methods were retired one after the other, and the last one is the first in
+   the list. So those after an ended one have ended, too. */
 static int has_ended(const kiln__method *method, uint64_t world)
 {
     return __atomic_load_n(&method->max_world, __ATOMIC_RELAXED) < world;

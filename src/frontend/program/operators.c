@@ -1,4 +1,4 @@
-/* operators.c - is something built in of an operator replaced? */
+/* operators.c - whether built-in meanings of operators are replaced. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "context/types/types.h"
 #include "frontend/program/builtins.h"
@@ -6,12 +6,12 @@
 
 /*
  * An operator is a generic function whose methods for built-in types are not
- * written down. Mostly there are no others for these, and then no call needs
- * to be dispatched: inference asks once whether there are any.
+ * written down. Usually nothing replaces them, and then calls on built-in types
+ * need no dispatch: inference asks once whether anything does.
  *
- * Plain are the types that inference has rules for: scalars, vectors,
+ * Plain types are those that inference has rules for: scalars, vectors,
  * compile-time integers, types and functions. A pattern that may take one of
- * them counts, even if the call at hand gets another method or none: dispatch
+ * them counts, even if a given call gets another method or none, since dispatch
  * is asked then.
  */
 
@@ -20,7 +20,8 @@
 #define PLAIN \
     (SCALARS | KIND(VECTOR) | KIND(STATIC) | KIND(TYPE) | KIND(FUNCTION))
 
-/* A type parameter takes what its bound takes; bounds may name each other. */
+/* Returns what the parameter is bound to. A type parameter takes what its bound
+   takes, and bounds may refer to each other. */
 static const kiln__pattern *bound_of(const kiln__method *method,
                                      const kiln__pattern *pattern)
 {

@@ -1,4 +1,4 @@
-/* package.c - packages: made, defined, loaded, found and unloaded. */
+/* package.c - makes, defines, finds and unloads packages. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <string.h>
 
@@ -202,7 +202,7 @@ const char *kiln_package_name(const kiln_package *package)
     return package->name;
 }
 
-/* The function that a deferred text of the package defines, or NULL. */
+/* Returns the function that a lazy text of the package will define, or NULL. */
 static const kiln_function *promised_function(kiln_package *package,
                                               const char *name)
 {
@@ -267,7 +267,7 @@ kiln_status kiln_package_function(const kiln_function **out,
 
 /* ---- texts ---- */
 
-/* Parses, and defines at once. */
+/* Parses the text and defines it at once. */
 static kiln_status define_now(kiln_package *package, const char *file,
                               const char *text, size_t size,
                               kiln_change_report *report, kiln_error **error)

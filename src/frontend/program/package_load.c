@@ -1,4 +1,5 @@
-/* package_load.c - packages from files, and the files of what they import. */
+/* package_load.c - loads packages from files, with the files that they
+   import. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <errno.h>
 #include <string.h>
@@ -14,10 +15,11 @@
 #include "frontend/program/runtime_sources.h"
 
 /*
- * An import takes the package that is there; else the one of a file, beside
- * the importing one or on the path; else one that is embedded in the library.
- * Embedded ones import nothing. One is shown when it is complete; two threads
- * that bring it in at once define the same text twice, which is once.
+ * An import finds a package in this order: one that is loaded; one from a file,
+ * beside the importing file or on the path; one that is embedded in the
+ * library. Embedded packages import nothing. A package becomes visible when it
+ * is complete. Two threads that load it at once define the same text twice,
+ * which has the effect of once.
  */
 
 kiln_status kiln__package_parse(kiln__source **out, kiln__language *language,
@@ -37,7 +39,7 @@ kiln_status kiln__package_parse(kiln__source **out, kiln__language *language,
 #define FILE_SUFFIX ".kiln"
 #define LOADING_DEPTH_MAX 64
 
-/* A file on its way into a package. */
+/* A file that is to be loaded into a package. */
 typedef struct file {
     const char *path;
     const kiln__loading *importer;
@@ -47,7 +49,8 @@ typedef struct file {
 static kiln_status load(kiln_package **out, kiln__language *language,
                         const file *f, kiln_error **error);
 
-/* The folder of a path, with its slash; empty for the current one. */
+/* Returns the size of a path's folder with its slash; 0 for the current
+   folder. */
 static size_t folder_size(const char *path)
 {
     const char *slash = strrchr(path, '/');
@@ -55,8 +58,8 @@ static size_t folder_size(const char *path)
     return slash == NULL ? 0 : (size_t)(slash - path) + 1;
 }
 
-/* Nobody knows whether it is there: taking another one of its name, from the
-   next folder or from the library, would be another program. */
+/* It is unknown whether the file is there. A file of that name in the next
+   folder, or in the library, would be another program, so this is an error. */
 static kiln_status cannot_look(const char *path, int number, kiln_error **error)
 {
     char buffer[128];
@@ -66,7 +69,7 @@ static kiln_status cannot_look(const char *path, int number, kiln_error **error)
                            strerror_r(number, buffer, sizeof buffer));
 }
 
-/* Tries one folder; KILN_ENOTFOUND when the file is not there. */
+/* Tries one folder. KILN_ENOTFOUND: the file is not there. */
 static kiln_status load_from(kiln__language *language, const char *folder,
                              size_t size, const char *name,
                              const kiln__loading *importer, kiln_error **error)
@@ -90,7 +93,7 @@ static kiln_status load_from(kiln__language *language, const char *folder,
     return status;
 }
 
-/* ---- embedded ones ---- */
+/* ---- embedded packages ---- */
 
 static const kiln__runtime_source *find_embedded(const char *name)
 {
@@ -103,7 +106,7 @@ static const kiln__runtime_source *find_embedded(const char *name)
     return at->name == NULL ? NULL : at;
 }
 
-/* KILN_ENOTFOUND when there is none of that name. */
+/* KILN_ENOTFOUND: there is no embedded package of that name. */
 static kiln_status load_embedded(kiln__language *language, const char *name,
                                  kiln_error **error)
 {
@@ -133,7 +136,7 @@ static kiln_status load_embedded(kiln__language *language, const char *name,
 
 /* ---- imports ---- */
 
-/* Without a path, files are not looked for. */
+/* Without a path, no files are searched. */
 static kiln_status load_import(kiln__language *language, const char *path,
                                const char *name, const kiln__loading *importer,
                                kiln_error **error)
@@ -156,7 +159,7 @@ static kiln_status load_import(kiln__language *language, const char *path,
                                     : status;
 }
 
-/* What is not found anywhere is diagnosed where the import stands. */
+/* A package that is not found is diagnosed at the import. */
 static kiln_status find_import(kiln__language *language, const char *path,
                                const char *name, const kiln__loading *importer,
                                kiln_error **error)
@@ -191,7 +194,7 @@ kiln_status kiln__package_load_embedded(kiln__language *language,
     return load_imports(language, NULL, source, NULL, error);
 }
 
-/* ---- deferred texts ---- */
+/* ---- lazy texts ---- */
 
 static int is_too_deep(const kiln__loading *importer)
 {
@@ -250,7 +253,7 @@ static kiln_status load_source(kiln_package *package, const file *f,
     return kiln__define(package, source, &loading, f->report, error);
 }
 
-/* A file's text, and the package that it goes into. */
+/* The text of a file, and the package that it is for. */
 typedef struct reading {
     kiln__language *language;
     const file *file;
@@ -260,7 +263,8 @@ typedef struct reading {
     int is_new;
 } reading;
 
-/* One that was made for a file that cannot be defined goes again. */
+/* If a package was made for a file that cannot be defined, it is removed
+   again. */
 static kiln_status make_package(reading *r, kiln_error **error)
 {
     r->is_new =
@@ -299,7 +303,8 @@ static kiln_status parse_text(reading *r, kiln_error **error)
     return status;
 }
 
-/* A package that was made for a file that cannot be defined goes again. */
+/* If a package was made for a file that cannot be defined, it is removed
+   again. */
 static kiln_status load_text(reading *r, kiln_error **error)
 {
     kiln_status status = KILN_OK;

@@ -1,5 +1,4 @@
-/* program_digest.c - digests of what a call could depend on, from texts alone.
- */
+/* program_digest.c - digests of what a call may depend on, from texts alone. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <stdlib.h>
 #include <string.h>
@@ -11,17 +10,17 @@
 
 /*
  * A package has a history: the digest of each text that was defined in it, in
- * order, together with what the text could refer to at that time. What changed
- * no meaning leaves it alone. Places and labels of texts do not enter.
+ * order, together with what the text could refer to at that time. A text that
+ * changed no meaning is not in it, and neither are places and labels of texts.
  *
  * What is inferred for a call depends on the packages of its function and of
- * its types, on core, on whatever these import, and on packages that give
- * methods to the functions of others: those may be chosen by any call. The
- * histories of all of them, by name, are the program's digest.
+ * its types, on core, on everything that these import, and on packages that add
+ * methods to functions of others, since any call may get these. The histories
+ * of all of them, by name, make the program's digest.
  *
- * That says it all as long as the outcome is the same whichever of two
- * packages came first. It is not when one replaces the other's method: then
- * the program is entangled and has no digest any more.
+ * This is complete as long as the order in which two packages were loaded does
+ * not matter. It matters when one replaces a method of the other. Then the
+ * program is entangled, and has no digest any more.
  */
 
 kiln_digest kiln__program_core(void)
@@ -33,9 +32,11 @@ kiln_digest kiln__program_core(void)
 
 typedef struct closure {
     const kiln__language *language;
-    const kiln_package *home; /* whose text is defined: loaded soon, or NULL */
-    const kiln_package **packages; /* in the order of finding, then by name */
-    uint8_t *known;                /* by number */
+    /* Package whose text is being defined and which will be loaded, or NULL. */
+    const kiln_package *home;
+    /* In the order in which they were found, then by name. */
+    const kiln_package **packages;
+    uint8_t *known; /* by number of a package */
     size_t count;
     const kiln_package *room[64];
     uint8_t known_room[64];
@@ -93,7 +94,8 @@ static int compare_names(const void *a, const void *b)
     return strcmp((*x)->name, (*y)->name);
 }
 
-/* Zero: no memory. Core counts always, as it comes with Kiln or as it is. */
+/* Returns zero when out of memory. Core always counts: as Kiln ships it, or as
+   it is now. */
 static kiln_digest closure_digest(closure *c)
 {
     const kiln_package *core = c->language->core;
@@ -180,7 +182,7 @@ static int note_imports(const kiln__change *change)
     return 1;
 }
 
-/* What a removal says of itself: the methods that go. */
+/* Describes a removal by the methods that are removed. */
 static kiln_digest removal_digest(const kiln__change *change)
 {
     kiln_digest digest =
@@ -260,7 +262,7 @@ static void add_extending(closure *c)
             closure_add(c, package);
 }
 
-/* With the world lock. */
+/* Called with the world lock held. */
 static kiln_status digest_call(const kiln__language *language,
                                const kiln_signature *signature,
                                kiln_digest *out)

@@ -1,4 +1,4 @@
-/* query.c - the questions of inference, as bytes, and their answers. */
+/* query.c - the questions of inference as bytes, and their answers. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <string.h>
 
@@ -17,14 +17,14 @@
  *   B main STEPS                                what does a name mean?
  *   O core.*                                    may methods of the operator (of
  *                                               any, if none is named) take
- *                                               built-in types alone?
+ *                                               only built-in types?
  *
- * Which overlay tables count is a setting that inference reads: it is in the
- * owner token, and the config that comes with a question says it again.
+ * Which overlay tables count is a setting that inference reads. It is in the
+ * owner token, and the config of a question has it, too.
  *
- * Whoever asks in the name of an inference leaves the question with it. What
- * can have no other answer, ever, is not written down: names of types that are
- * built in are taken in every package.
+ * Asking on behalf of an inference records the question with it. A question
+ * whose answer can never change is not recorded: names of built-in types are
+ * reserved in every package.
  */
 #define DISPATCH 'D'
 #define BINDING 'B'
@@ -36,7 +36,7 @@ static const char literal_letters[] = {
     [KILN__LITERAL_FLOAT] = 'f',
 };
 
-/* Bytes on the stack, and in the heap when those are not enough. */
+/* Bytes on the stack, or in the heap when the stack's are not enough. */
 typedef struct question {
     const kiln_alloc *alloc;
     char *bytes;
@@ -101,7 +101,7 @@ static kiln_digest ambiguous_digest(void)
     return kiln__digest_text("ambiguous");
 }
 
-/* A failure to remember is the caller's failure; a failure to find is not. */
+/* A failure to record fails the caller; an answer "not found" does not. */
 static kiln_status record(const kiln__facts *facts, question *q,
                           uint64_t subject, kiln_digest answer)
 {
@@ -178,7 +178,7 @@ kiln_status kiln__ask_signature(kiln__match *out, kiln__facts *facts,
 
 /* ---- names ---- */
 
-/* With the world lock. */
+/* Called with the world lock held. */
 static kiln_digest binding_answer(const kiln_package *package, const char *name,
                                   uint64_t world, kiln__binding *out)
 {
@@ -229,8 +229,8 @@ kiln_status kiln__ask_binding(kiln__binding *out, kiln__facts *facts,
     return out->kind == KILN__BINDING_NONE ? KILN_ENOTFOUND : KILN_OK;
 }
 
-/* What a type's name means covers its parent. A slot that means something else
-   by now keeps its last type (kiln__slot_type) until it means another one. */
+/* Recording a type's name covers its parent. A slot that means something else
+   now keeps its last type (kiln__slot_type) until it means another one. */
 void kiln__ask_above(kiln__facts *facts, const kiln__named_type *named)
 {
     const kiln__slot *slot = named->slot;
@@ -265,7 +265,8 @@ static kiln_status record_operator(const kiln__facts *facts, const char *name,
     return record(facts, &q, subject, operator_answer(is_replaced));
 }
 
-/* Mostly no operator is replaced at all: one question for them together. */
+/* Usually no operator is replaced at all, so one question is asked for all of
+   them. */
 static kiln_status ask_any_operator(kiln__facts *facts)
 {
     const kiln__language *language = facts->language;
@@ -306,7 +307,7 @@ kiln_status kiln__ask_operator(int *replaced, kiln__facts *facts,
 
 /* ---- answering ---- */
 
-/* What is left of a question; texts are checked for their NUL. */
+/* The rest of a question. Texts are checked for their NUL. */
 typedef struct reading {
     const char *bytes;
     size_t size;

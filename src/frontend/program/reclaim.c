@@ -1,13 +1,14 @@
-/* reclaim.c - frees the texts whose methods no world sees any more. */
+/* reclaim.c - frees texts whose methods are visible in no world any more. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "frontend/program/program_tables.h"
 
 /*
- * A method lives in its source, with the whole text that defined it, so a
- * source goes as a whole: when it gave no name a meaning (types, constants and
- * other names point into it for ever), and each of its methods was replaced or
- * deleted before the oldest world that is still asked about. Redefining one
- * function over and over keeps as many texts as are in use.
+ * A method is in its source, with the whole text that defined it, so a source
+ * is freed as a whole. Two conditions must hold. It gave no name a meaning,
+ * since types, constants and other names refer to it for ever. And each of its
+ * methods was replaced or deleted before the oldest world that is still in use.
+ * So redefining one function again and again keeps only as many texts as are in
+ * use.
  */
 
 static void mark_generic(kiln_digest key, void *value, void *env)

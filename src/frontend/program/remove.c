@@ -1,4 +1,4 @@
-/* remove.c - deleting a method, unloading a package. */
+/* remove.c - deletes methods and unloads packages. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <string.h>
 
@@ -7,9 +7,9 @@
 #include "context/host_ops.h"
 #include "frontend/program/program_tables.h"
 
-/* ---- a method, by its parameters' types as text ---- */
+/* ---- finding a method by the text of its parameters' types ---- */
 
-/* What is asked for. */
+/* The method that is asked for. */
 typedef struct wanted {
     const kiln__generic *generic;
     const char *parameters; /* as written */
@@ -36,7 +36,7 @@ static kiln_status add_tree(wanted *w, kiln__arena *arena, const char *text,
     return KILN_OK;
 }
 
-/* Splits at the commas that stand in no bracket. */
+/* Splits the text at commas outside of brackets. */
 static kiln_status parse_types(wanted *w, kiln__arena *arena,
                                kiln_error **error)
 {
@@ -59,7 +59,7 @@ static kiln_status parse_types(wanted *w, kiln__arena *arena,
     }
 }
 
-/* Reads the types as the method's own definition would, and compares. */
+/* Reads the types in the scope of the method's own definition, and compares. */
 static kiln_status is_wanted(int *out, kiln__change *change, kiln__arena *arena,
                              const wanted *w, const kiln__method *method)
 {
@@ -194,7 +194,7 @@ kiln_status kiln_method_delete(kiln_package *package,
     return status;
 }
 
-/* ---- a whole package ---- */
+/* ---- unloading a package ---- */
 
 static void remove_methods(kiln_digest key, void *value, void *env)
 {

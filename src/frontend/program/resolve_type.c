@@ -1,4 +1,4 @@
-/* resolve_type.c - from the trees of annotations to types. */
+/* resolve_type.c - makes types of the trees of annotations. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <string.h>
 
@@ -7,12 +7,12 @@
 #include "context/types/types.h"
 #include "frontend/program/program_tables.h"
 
-/* Constants may name each other; so many steps are followed. */
+/* Constants may refer to each other; at most so many steps are followed. */
 #define CONSTANT_CHAIN_MAX 32
-/* Of types within types. */
+/* How deep types may be nested in types. */
 #define RESOLVE_DEPTH_MAX 64
 
-/* One resolution under way. */
+/* A resolution under way. */
 typedef struct resolving {
     const kiln__type_scope *scope;
     int depth;
@@ -36,7 +36,7 @@ int kiln__type_parameter_index(const kiln__definition *definition,
     return 0;
 }
 
-/* Canonical texts name packages that nobody imported. */
+/* Canonical texts refer to packages that nothing has imported. */
 static kiln_status find_package(kiln__binding *out,
                                 const kiln__type_scope *scope, const char *name)
 {
@@ -78,7 +78,7 @@ kiln_status kiln__tree_meaning(kiln__binding *out,
     return status == KILN_ENOTFOUND ? KILN_OK : status;
 }
 
-/* ---- what is wrong ---- */
+/* ---- diagnostics ---- */
 
 static kiln_status diagnose(const kiln__type_scope *scope,
                             const kiln__ast *tree, const char *code,
@@ -91,7 +91,7 @@ static kiln_status diagnose(const kiln__type_scope *scope,
     return KILN_ECOMPILE;
 }
 
-/* `name` (may be NULL) is whose they are. */
+/* `name` (may be NULL) is the type or function that has them. */
 static kiln_status too_many(const kiln__type_scope *scope,
                             const kiln__ast *tree, const char *code,
                             const char *name, size_t count, size_t most)
@@ -139,7 +139,7 @@ kiln_status kiln__not_a_type(const kiln__type_scope *scope,
     return status;
 }
 
-/* Passes on what making a type said. */
+/* Passes on the error of making a type. */
 static kiln_status made(const kiln__type_scope *scope, const kiln__ast *tree,
                         kiln_status status, kiln_error *error)
 {
@@ -203,9 +203,9 @@ static kiln_status resolve_number(const kiln_type **out, resolving *r,
     return made(r->scope, tree, status, error);
 }
 
-/* ---- types made of types ---- */
+/* ---- types with parts ---- */
 
-/* A parameter of a type: a type, or a number as its Static type. */
+/* Resolves a parameter of a type: a type, or a number as its Static type. */
 static kiln_status resolve_argument(const kiln_type **out, resolving *r,
                                     const kiln__ast *tree)
 {
@@ -293,7 +293,7 @@ static kiln_status make_vector(const kiln_type **out, resolving *r,
     return made(r->scope, tree, status, error);
 }
 
-/* Vec{...}, Static{...}, Type{...}. */
+/* Makes Vec{...}, Static{...} and Type{...}. */
 static kiln_status apply_builtin(const kiln_type **out, resolving *r,
                                  const kiln__ast *tree,
                                  const kiln__named_type *named,

@@ -1,19 +1,19 @@
-/* specificity.c - which of two methods is the more specific one. */
+/* specificity.c - decides which of two methods is the more specific one. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "context/types/types.h"
 #include "frontend/program/program_tables.h"
 
 /*
  * A wide method covers a narrow one when it takes every call that the narrow
- * one takes. The narrow method's type parameters stand for unknown types; the
- * wide one's are bound to terms: types, or parts of the narrow method's
- * patterns. A parameter that is bound twice must be bound to one and the same
- * type, so two terms are equal only when each stands for a single type: Any
+ * one takes. The type parameters of the narrow method stand for unknown types.
+ * Those of the wide method are bound to terms: types, or parts of the narrow
+ * method's patterns. A parameter that is bound twice must be bound to the same
+ * type. So two terms are equal only when each stands for a single type: Any
  * does not equal Any.
  */
 typedef struct term {
-    const kiln_type *type;        /* or NULL, */
-    const kiln__pattern *pattern; /* then this */
+    const kiln_type *type;        /* if not NULL, the term is this type */
+    const kiln__pattern *pattern; /* otherwise the term is this pattern */
 } term;
 
 typedef struct covering {
@@ -35,11 +35,11 @@ static term term_of(const kiln__pattern *pattern)
     return (term){NULL, pattern};
 }
 
-/* ---- do two terms stand for the same single type? ---- */
+/* ---- whether two terms stand for the same single type ---- */
 
 static int is_same(const covering *c, term a, term b);
 
-/* Of a struct as it is now: a pattern may be older. */
+/* True for a struct with parameters, as it is now: a pattern may be older. */
 static int has_parameters(const covering *c, const kiln__named_type *named)
 {
     named = kiln__slot_type(named->slot, c->facts.world);
@@ -93,7 +93,7 @@ static int is_same(const covering *c, term a, term b)
     return is_same_pattern(c, a.pattern, b.pattern);
 }
 
-/* ---- does a pattern take everything that a term stands for? ---- */
+/* ---- whether a pattern takes everything that a term stands for ---- */
 
 static int pattern_covers(covering *c, const kiln__pattern *wide, term narrow);
 
@@ -134,8 +134,8 @@ static int abstract_covers(covering *c, const kiln__named_type *wide,
     return (wide->kinds & (1u << kind)) != 0;
 }
 
-/* The parts of a term that a pattern of the same kind has: 1, or 0 when the
-   term is of another kind. Missing parts (of `Vec`, `Complex`) are Any. */
+/* Returns 1 when the term has the parts of a pattern of that kind, 0 when it is
+   of another kind. Missing parts (of `Vec`, `Complex`) are Any. */
 static int term_kind_is(term narrow, int32_t kind,
                         kiln__pattern_kind pattern_kind)
 {

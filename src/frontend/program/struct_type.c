@@ -1,4 +1,4 @@
-/* struct_type.c - from the definition of a struct to its types. */
+/* struct_type.c - makes the types of a struct from its definition. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <string.h>
 
@@ -8,11 +8,12 @@
 #include "frontend/program/program_tables.h"
 
 /*
- * A struct's constructor is a method that takes its fields: dispatch's own
- * matching infers type parameters and checks their bounds.
+ * A struct's constructor is a method that takes its fields, so dispatch infers
+ * type parameters and checks their bounds.
  *
- * What an inference asks for here is asked of all that the definition names:
- * its digest does not tell what became of that since.
+ * When an inference asks for a struct, it also asks for everything that the
+ * definition refers to: the definition's digest does not tell what became of
+ * that later.
  */
 
 static kiln_status check_bounds(kiln__facts *facts,
@@ -39,7 +40,7 @@ static kiln_status check_bounds(kiln__facts *facts,
                                   named->name);
 }
 
-/* What a struct's fields are, once its parameters are known. */
+/* The fields of a struct whose parameters are known. */
 typedef struct field_list {
     kiln__arena arena;
     const kiln_type **types;
@@ -105,7 +106,7 @@ static kiln_status make_struct(const kiln_type **out, field_list *fields,
                              error);
 }
 
-/* ---- what was asked for before ---- */
+/* ---- types that were asked for before ---- */
 
 struct kiln__known_struct {
     const kiln__named_type *named;
@@ -129,7 +130,7 @@ static const kiln_type *find_known(const kiln__facts *facts,
     return at == NULL ? NULL : at->type;
 }
 
-/* Without memory it will be asked for again. */
+/* Without memory, the type will be asked for again. */
 static void keep_known(kiln__facts *facts, const kiln__named_type *named,
                        const kiln_type *type)
 {
@@ -199,7 +200,7 @@ kiln_status kiln__ask_fields(const kiln_type **out, kiln__facts *facts,
                                                           : KILN_ENOTFOUND;
 }
 
-/* ---- types that are named from outside ---- */
+/* ---- types that are named by a qualified name ---- */
 
 /* Splits "geometry.Circle" and finds what it means. */
 static kiln_status find_qualified(kiln__binding *out, const kiln__facts *facts,

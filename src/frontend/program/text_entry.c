@@ -1,4 +1,4 @@
-/* text_entry.c - what a text defines, kept so that it need not be parsed. */
+/* text_entry.c - stores what a text defines, so that it need not be parsed. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <string.h>
 
@@ -12,19 +12,20 @@
 #include "stores/stores.h"
 
 /*
- * A text, the history of its package and what it can refer to decide what a
- * definition does. The first two are in the key; the third, the context, is
- * known as soon as the imports are, and stands in the summary.
+ * Three things decide what a definition does: the text, the history of its
+ * package, and what the text can refer to. The first two are in the key. The
+ * third, the context, is known once the imports are, and is in the entry.
  *
- * Meta, after a version: context, number of methods, whether others' functions
- * are among them, imports, functions, places, subjects; each list behind its
- * length. There is no payload.
+ * The meta of an entry has, after a version: context, number of methods,
+ * whether methods of other packages' functions are among them, imports,
+ * functions, places, subjects. Each list begins with its length. There is no
+ * payload.
  */
 
 /* ---- writing ---- */
 
-/* Which other method would be the same one. Equal for methods that take the
-   same types in the same table, in every process. */
+/* Returns a digest that is equal, in every process, for methods that take the
+   same types in the same table: these would replace each other. */
 static kiln_digest place_of(kiln__encoder *encoder, const kiln__method *method)
 {
     encoder->size = 0;
@@ -34,8 +35,9 @@ static kiln_digest place_of(kiln__encoder *encoder, const kiln__method *method)
     return kiln__encoder_digest(encoder);
 }
 
-/* A package that was empty before has functions that no other package knows:
-   only what it adds to others' can meet another's method. */
+/* True for a method that may collide with one of another text. In a package
+   that was empty before, only methods of other packages' functions can; its own
+   functions are known to no other package. */
 static int has_place(const kiln__change *change, const kiln__method *method)
 {
     return method->generic->package != change->package ||
@@ -127,7 +129,7 @@ int kiln__text_entry_write(kiln__encoder *out, const kiln__change *change)
 
 /* ---- reading ---- */
 
-/* Bytes that a field takes at least: its tag and its length. */
+/* The least bytes of a field: its tag and its length. */
 #define FIELD_SIZE 9
 
 static const char **read_texts(kiln__reader *reader, kiln__arena *arena,
@@ -163,7 +165,7 @@ static void read_numbers(kiln__text_entry *out, kiln__reader *reader,
         out->subjects[i] = kiln__read_u64(reader);
 }
 
-/* A name becomes a file's. */
+/* Checks the names of packages, since a name becomes that of a file. */
 static int are_packages(const kiln__text_entry *summary)
 {
     for (size_t i = 0; i < summary->import_count; i++)
@@ -174,7 +176,7 @@ static int are_packages(const kiln__text_entry *summary)
     return 1;
 }
 
-/* KILN_ECORRUPT: it cannot be meant. */
+/* KILN_ECORRUPT: no entry that Kiln wrote looks like this. */
 static kiln_status read_summary(kiln__text_entry *out, kiln__arena *arena,
                                 const kiln__entry *entry)
 {
@@ -259,7 +261,7 @@ void kiln__text_entry_reject(kiln__language *language,
     kiln__stored_release(&stored);
 }
 
-/* 0: there is none, 1: another one, 2: this one. */
+/* Returns 0: there is none; 1: there is another one; 2: there is this one. */
 static int compare_kept(kiln__language *language,
                         const kiln__text_entry_subject *subject,
                         const kiln__encoder *summary)

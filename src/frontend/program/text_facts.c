@@ -1,4 +1,4 @@
-/* text_facts.c - what was found out about texts, for packs. */
+/* text_facts.c - text entries that are written to packs. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <string.h>
 
@@ -10,15 +10,16 @@
 #include "tiers/delta.h"
 
 /*
- * A pack that spares a process parsing has the summaries of the texts beside
- * what was compiled of them. They are small, and kept as long as the language.
+ * A pack that saves a process from parsing needs the entries of its texts,
+ * beside what was compiled from them. They are small, and kept as long as the
+ * language lives.
  */
 struct kiln__known_text {
-    kiln__arena arena; /* of all below */
+    kiln__arena arena; /* for everything below */
     kiln__text_entry_subject subject;
     const void *bytes;
     size_t size;
-    uint64_t order; /* among all that came into the tiers */
+    uint64_t order; /* position among everything that came into the tiers */
     struct kiln__known_text *next;
 };
 
@@ -64,7 +65,7 @@ void kiln__text_facts_free(kiln__language *language)
     }
 }
 
-/* A pack that was inserted since the text was parsed may have it. */
+/* A pack that was added since the text was parsed may have it. */
 static int is_packed(kiln_context *context, const kiln_key *key)
 {
     kiln__stored stored = {0};
@@ -96,7 +97,7 @@ static kiln_status give(const kiln__language *language,
     return status;
 }
 
-/* The list only grows, at its head: what is there needs no lock. */
+/* The list grows only at its head, so walking it needs no lock. */
 kiln_status kiln__language_delta(kiln_context *context, uint64_t since,
                                  const kiln__delta_taker *taker)
 {

@@ -1,4 +1,4 @@
-/* type_pattern.c - what a parameter's annotation takes. */
+/* type_pattern.c - which types an annotation of a parameter takes. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <string.h>
 
@@ -9,10 +9,10 @@
 #include "frontend/program/program_tables.h"
 
 /*
- * Patterns name structs and abstract types by their slots, not by a version:
- * a method written for Complex goes on taking Complex when that is redefined.
- * So a struct is never an EXACT pattern, not even without parameters; every
- * other annotation without free parameters is.
+ * Patterns refer to structs and abstract types by their slots, not by a
+ * version: a method for Complex still takes Complex after that is redefined. So
+ * a struct is never an EXACT pattern, not even without parameters. Every other
+ * annotation without free parameters is.
  */
 #define PATTERN_DEPTH_MAX 64
 
@@ -110,7 +110,7 @@ static int is_parameter(const building *b, const kiln__ast *tree)
            kiln__type_parameter_index(b->scope->definition, tree->text, &index);
 }
 
-/* A number, or the type parameter that stands for one. */
+/* Makes the pattern of a number, or of a type parameter that stands for one. */
 static kiln_status build_number(const kiln__pattern **out, building *b,
                                 const kiln__ast *tree)
 {
@@ -120,7 +120,7 @@ static kiln_status build_number(const kiln__pattern **out, building *b,
 
     if (is_parameter(b, tree))
         return build_name(out, b, tree);
-    /* Static{tree}, which knows constants. */
+    /* Build Static{tree}, which resolves constants. */
     name.kind = KILN__AST_NAME;
     name.text = "Static";
     children[1] = (kiln__ast *)(uintptr_t)tree;
@@ -139,7 +139,7 @@ static kiln_status build_parts(kiln__pattern *pattern, building *b,
     return KILN_OK;
 }
 
-/* A literal, or a constant by name. */
+/* Tells whether the tree is a literal, or a constant by name. */
 static kiln_status is_number(int *out, const building *b, const kiln__ast *tree)
 {
     kiln__binding binding = {0};
@@ -219,7 +219,8 @@ static kiln_status build_array(kiln__pattern **out, building *b,
     return build(&(*out)->children[0], b, tree->children[0]);
 }
 
-/* Does nothing in the tree depend on parameters, structs or abstract types? */
+/* True when nothing in the pattern depends on parameters, structs or abstract
+   types. */
 static int is_exact(const kiln__pattern *pattern)
 {
     for (size_t i = 0; i < pattern->count; i++)
@@ -321,7 +322,7 @@ int kiln__pattern_is_open(const kiln__pattern *pattern)
 static uint64_t pattern_shape(const kiln__method *method,
                               const kiln__pattern *pattern);
 
-/* Parts that take everything may as well not be there. */
+/* A part that takes everything counts as missing. */
 static uint64_t parts_shape(const kiln__method *method,
                             const kiln__pattern *pattern, uint64_t shape)
 {
@@ -336,8 +337,9 @@ static uint64_t parts_shape(const kiln__method *method,
     return is_any ? shape : words[0];
 }
 
-/* A number that two patterns share whenever each takes what the other does, in
-   every process: `T` is its bound, `Vec{T,N}` may be `Vec`. 1: takes all. */
+/* Returns a number that is the same, in every process, for two patterns each of
+   which takes what the other does. `T` counts as its bound, and `Vec{T,N}` may
+   count as `Vec`. 1: the pattern takes everything. */
 static uint64_t pattern_shape(const kiln__method *method,
                               const kiln__pattern *pattern)
 {
@@ -413,7 +415,7 @@ void kiln__pattern_encode(kiln__encoder *encoder, const kiln__pattern *pattern)
         kiln__pattern_encode(encoder, pattern->children[i]);
 }
 
-/* Numbers in braces are written as numbers. */
+/* Prints a part. Numbers in braces are printed as numbers. */
 static void print_part(kiln__text *out, const kiln__pattern *part,
                        const kiln__definition *definition)
 {
