@@ -1,4 +1,4 @@
-/* batch.c - many jobs on all workers, with progress. */
+/* batch.c - compiles many jobs on all workers, with progress. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "base/error.h"
 #include "pipeline/compile.h"
@@ -8,7 +8,8 @@
 /*
  * The calling thread infers one job after the other and hands each to the
  * workers at once, so that inference and code generation overlap. Between two
- * inferences it takes in what has ended; at the end it waits for the rest.
+ * inferences it takes the results that are ready; at the end it waits for the
+ * rest.
  */
 struct batch {
     kiln_context *context;
@@ -77,7 +78,7 @@ static void take_in(struct batch *batch, size_t limit)
     }
 }
 
-/* The wait for this job would never end. */
+/* Waiting for this job would never end. */
 static void unknot(struct batch *batch, kiln__call_chain *run, size_t index)
 {
     const kiln__compile_request request = request_of(batch, index);
@@ -131,7 +132,7 @@ kiln_status kiln_compile_batch(kiln_context *context, kiln_batch_job *jobs,
     for (size_t i = 0; i < count; i++) {
         jobs[i].kernel = NULL;
         jobs[i].error = NULL;
-        jobs[i].status = KILN_ENOMEM; /* until it ends */
+        jobs[i].status = KILN_ENOMEM; /* until the job ends */
         jobs[i].source = KILN_SOURCE_NONE;
     }
     if (count == 0)

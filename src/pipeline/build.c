@@ -1,4 +1,4 @@
-/* build.c - from a code instance to an artifact and a loaded kernel. */
+/* build.c - builds an artifact from a code instance, and loads it. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <limits.h>
 #include <stdio.h>
@@ -99,8 +99,9 @@ static kiln_status fill_argument_types(kiln__build *build)
     return KILN_OK;
 }
 
-/* All that lower() may read of the codes is in their digests; of the config,
-   everything but what is hidden here is in the binary key. */
+/* lower() may read everything of the code instances that is in their digests;
+   and of the config everything that is in the binary key, because [load]
+   settings are hidden here. */
 static kiln_status lower_foreign(kiln__build *build, kiln_error **error)
 {
     kiln_frontend *frontend = kiln__code_frontend(build->code);
@@ -135,7 +136,8 @@ static kiln_status lower_foreign(kiln__build *build, kiln_error **error)
 
 /* ---- what the code generator calls back ---- */
 
-/* Who made it: the code generator, libraries of the vendors, and tools. */
+/* Names what made the artifact: code generator, vendors' libraries, and
+   tools. */
 static const char *words(kiln__build *build, const kiln__codegen_result *result)
 {
     kiln__tool_use uses[KILN__TOOL_COUNT + 1];
@@ -150,7 +152,7 @@ static const char *words(kiln__build *build, const kiln__codegen_result *result)
     return kiln__toolchain_words(build->context, &build->arena, uses, count);
 }
 
-/* But its arguments. */
+/* Describes the kernel, without its arguments. */
 static kiln_kernel_info describe_kernel(kiln__build *build,
                                         const kiln__codegen_result *result)
 {
@@ -223,7 +225,7 @@ static kiln_status make_artifact(kiln__build *build,
     return status;
 }
 
-/* Each process builds it again: that is not to go unseen. */
+/* Each process builds such an artifact again, so the host is told. */
 static void tell_session(const kiln__build *build, const char *reason)
 {
     kiln_context *context = build->context;
@@ -261,7 +263,8 @@ static kiln_status finish(void *env, const kiln__codegen_result *result)
     return KILN_OK;
 }
 
-/* What a tool failed on; the failure that follows says where it is. */
+/* Keeps an input that a tool failed on; the error that follows names the
+   file. */
 static void keep(void *env, const char *suffix, const void *bytes, size_t size)
 {
     kiln__build *build = env;
@@ -424,8 +427,8 @@ void kiln__build_free(kiln__build *build)
     kiln__deallocate(alloc, build, sizeof *build);
 }
 
-/* Before anything that takes time. What is generated in another process, or may
-   be, starts its own tools. */
+/* Starts tools before anything that takes time. If code is, or may be,
+   generated in a worker process, that process starts its own tools. */
 static void begin_tools(kiln__build *build)
 {
     const kiln__target_traits *traits = kiln__target_traits_of(build->config);
@@ -449,8 +452,8 @@ static kiln_status generate(kiln__build *build,
     return kiln__generate_by(generator, &build->request);
 }
 
-/* Bitcode of a store has right sums, and may be nonsense all the same: then
-   the build is tried with what is made here. */
+/* Bitcode from a store may be useless although its checksums are correct: then
+   the build is repeated with bitcode made here. */
 static int is_supplied_badly(kiln__build *build, kiln_status status)
 {
     return (status == KILN_ECODEGEN || status == KILN_ECORRUPT) &&
@@ -520,7 +523,7 @@ kiln_status kiln__build_text(const kiln__build *build, kiln_blob *out)
                            build->text.size);
 }
 
-/* An artifact of a store may say anything of its kernel. */
+/* An artifact from a store may describe its kernel wrongly. */
 static kiln_status check_arguments(const kiln_kernel_info *info,
                                    const kiln_code *code, kiln_error **error)
 {
@@ -541,7 +544,7 @@ static kiln_status check_arguments(const kiln_kernel_info *info,
                            kiln_code_name(code));
 }
 
-/* One artifact may serve two methods: each kernel says its own. */
+/* One artifact may serve two methods: each kernel has its own method's name. */
 static void name_kernel(kiln_kernel *kernel)
 {
     kernel->info = kiln_artifact_kernel(kernel->artifact, 0);
@@ -585,8 +588,8 @@ kiln_status kiln__build_load(kiln_kernel **out, const kiln_artifact *artifact,
     return KILN_OK;
 }
 
-/* It may be code for another device than the one that is here. Where nothing
-   may be built instead, the driver's words are worth more. */
+/* The artifact may be for another device than the one here. In mode MUST_HIT
+   nothing can be built instead, and the driver's error is more useful. */
 static int is_for_other_device(const kiln_config *config, kiln_status status)
 {
     return status == KILN_ENODEVICE &&

@@ -1,4 +1,5 @@
-/* build.h - the inside of a build, for its own files. */
+/* build.h - the struct of a build, and its functions, for the build's own
+   files. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #ifndef KILN_BUILD_H
 #define KILN_BUILD_H
@@ -9,25 +10,25 @@
 #include "tiers/runtime/runtime_bitcode.h"
 #include "tiers/typed/code_instance.h"
 
-/* What tier 2 gives to a build: a runtime function of its closure, or what it
-   takes from a library. */
+/* An input of a build from tier 2: a runtime function of its closure, or a
+   symbol of a library. */
 typedef struct kiln__build_input {
-    const kiln_code *code; /* a function of Kiln's own typed IR, or NULL */
-    const kiln__library_use *use; /* else what is taken */
-    size_t place;                 /* of the code in the closure */
-    const char *symbol;           /* under which the bitcode defines it */
-    const char *name;             /* for people */
+    const kiln_code *code; /* a function in Kiln's own typed IR, or NULL */
+    const kiln__library_use *use; /* else the symbol of a library */
+    size_t place;                 /* index of the code in the closure */
+    const char *symbol;           /* the symbol that the bitcode defines */
+    const char *name;             /* for messages */
     kiln__encoder key;
     kiln__runtime_entry *entry; /* on loan or being built, or NULL */
     int is_building;
-    int is_rejected; /* what a store had of it was of no use */
+    int is_rejected; /* the store's bitcode was of no use */
 } kiln__build_input;
 
 /*
- * A build gathers what the code generator needs while it is on the thread of
- * the caller, where a foreign frontend's lower() may run; it is generated on
- * a worker. It owns copies of nothing but names: code instances stay until a
- * collection, and none happens while a build is under way.
+ * A build collects what the code generator needs on the caller's thread, where
+ * a foreign frontend's lower() may run. The code is generated on a worker. A
+ * build copies only names: code instances stay until a collection, and none
+ * happens while a build is under way.
  */
 typedef struct kiln__build kiln__build;
 struct kiln__build {
@@ -39,107 +40,110 @@ struct kiln__build {
     size_t closure_count;
     kiln__build_input *supplies;
     size_t supply_count;
-    kiln__codegen_function *functions; /* the request's */
-    kiln_digest digest; /* of what is built, with the lines that it has */
+    kiln__codegen_function *functions; /* of the request */
+    kiln_digest digest; /* of what is built, including its lines */
     kiln__codegen_import *imports;
     size_t import_count;
-    kiln__codegen_site *sites; /* of the closure; the request's */
+    kiln__codegen_site *sites; /* of the closure; used by the request */
     size_t site_count;
-    const struct kiln__library *math; /* of the vendors', or NULL */
-    struct kiln__roots *roots;        /* of sites that are resolved, or NULL */
-    kiln_blob module;                 /* of a foreign frontend */
+    const struct kiln__library *math; /* a vendor's library, or NULL */
+    struct kiln__roots *roots;        /* of resolved sites, or NULL */
+    kiln_blob module;                 /* from a foreign frontend */
     kiln__codegen_settings settings;
     kiln__codegen_request request;
     struct kiln__tool_process
-        *begun; /* the request's, and freed with the build */
+        *begun; /* used by the request, and freed with the build */
     kiln__fork_guard begun_guard;
     uint64_t start_ns;
 
     const kiln_artifact *artifact;
     kiln_blob text;
     kiln_error *error;
-    const char *kept; /* path of what a tool failed on, or NULL */
+    const char *kept; /* path of the input that a tool failed on, or NULL */
     void (*fatal)(void *env, kiln_error *error);
     void *fatal_env;
     int (*is_canceled)(void *env); /* or NULL */
     void *canceled_env;
 };
 
-/* ---- build_gather.c: typed IR as the code generator takes it ---- */
-/* PREFIX, the letters, digits and single underscores of `name` up to its
-   arguments, SUFFIX; NULL: out of memory. */
+/* ---- build_gather.c: typed IR for the code generator ---- */
+/* Returns `prefix`, then letters, digits and single underscores of `name` up to
+   its arguments, then `suffix`; NULL: out of memory. */
 const char *kiln__build_symbol(kiln__arena *arena, const char *prefix,
                                const char *name, const char *suffix);
-/* The name that stands in what is built. Two functions of one typed digest may
-   have two names, and share what is built: then it is the one in their IR. */
+/* Returns the name that the code will have. Two functions with one typed digest
+   may have two names and share code: then it is the name in their IR. */
 const char *kiln__build_name(kiln__arena *arena, const kiln_code *code);
-/* Makes functions of a closure, in its order, in the arena; with lines where
-   the config asks for them, if `with_lines`, which a frontend is asked for. */
+/* Makes the functions of a closure, in its order, in the arena. With
+   `with_lines` they get source lines if the config asks for them, for which
+   frontends are called. */
 kiln_status kiln__build_gather(kiln__codegen_function **out, kiln__build *build,
                                const kiln_code *const *closure, size_t count,
                                int with_lines);
 
-/* ---- build_supply.c: what tier 2 has for the build ---- */
-/* Finds what the closure can be given, with keys and symbols. */
+/* ---- build_supply.c: inputs from tier 2 ---- */
+/* Plans the inputs of the closure, with keys and symbols. */
 kiln_status kiln__build_plan_supplies(kiln__build *build, kiln_error **error);
-/* The supply of a function, or NULL. */
+/* Returns the input for a function, or NULL. */
 const kiln__build_input *kiln__build_supply_of(const kiln__build *build,
                                                const kiln_code *code);
-/* On the worker: gets each from tier 2, building what is not there. What
-   cannot be built is lowered with the kernel; what cannot be taken from its
-   library is an error. */
+/* On the worker: gets each input from tier 2, and builds missing ones. A
+   function that cannot be built is lowered with the kernel; a symbol that
+   cannot be taken from its library is an error. */
 kiln_status kiln__build_get_supplies(kiln__build *build,
                                      const kiln__generator *generator,
                                      kiln_error **error);
-/* The build failed: what stores gave for it may be why, and is dropped. False:
-   they gave nothing. */
+/* The build failed, perhaps because of inputs from stores: these are dropped.
+   False: there were none. */
 int kiln__build_reject_supplies(kiln__build *build);
-/* The code generator read one: `index` of the request's functions or
-   imports. */
+/* The code generator has read one: `index` counts the request's functions, then
+   its imports. */
 void kiln__build_was_read(void *env, size_t index, uint64_t nanoseconds);
-/* Gives everything back; gives up what is being built. */
+/* Releases all inputs, and gives up those that are being built. */
 void kiln__build_free_supplies(kiln__build *build);
 
 /* ---- build_math.c ---- */
-/* What the kernel's closure takes of the config's library of mathematics; each
-   once, in the build's arena. */
+/* Lists what the kernel's closure needs from the config's library of
+   mathematics, each symbol once, in the build's arena. */
 kiln_status kiln__build_plan_math(const kiln__library_use **out, size_t *count,
                                   kiln__build *build, kiln_error **error);
 
 /* ---- build_sites.c: host objects that the code refers to ---- */
 /* Lists the closure's sites, each once; resolves and roots them if the config
-   says so. KILN_ENOTFOUND names one that the host does not have. */
+   asks for it. KILN_ENOTFOUND, with an error that names a site that the host
+   does not have. */
 kiln_status kiln__build_plan_sites(kiln__build *build, kiln_error **error);
 
 /* ---- build.c ---- */
-/* Prepares the request for the code generator; runs a foreign frontend's
+/* Prepares the request for the code generator, and runs a foreign frontend's
    lower(). `form` is KILN_EMIT_... */
 kiln_status kiln__build_new(kiln__build **out, const kiln_code *code,
                             const kiln_config *config, int32_t form,
                             kiln_error **error);
 void kiln__build_free(kiln__build *build);
-/* Generates on the calling worker. On success the artifact or, for text
-   forms, the bytes are in the build. `fatal` runs if LLVM cannot go on: it
-   must not return, and the build is then lost. */
+/* Generates code on the calling worker. On success the artifact or, for text
+   forms, the bytes are in the build. `fatal` is called if LLVM cannot go on: it
+   must not return, and the build is lost then. */
 kiln_status kiln__build_run(kiln__build *build,
                             void (*fatal)(void *env, kiln_error *error),
                             void *env, kiln_error **error);
-/* Before it is run: what says that nobody waits for it any more. */
+/* Sets, before the build runs, the function that says that nobody waits for it
+   any more. */
 void kiln__build_watch(kiln__build *build, int (*canceled)(void *env),
                        void *env);
 const kiln_config *kiln__build_config(const kiln__build *build);
-/* What stands for it in its binary key, kiln__job_digest(). */
+/* The digest for its binary key, kiln__job_digest(). */
 kiln_digest kiln__build_digest(const kiln__build *build);
-/* True when addresses of host objects become constants in it. */
+/* True when addresses of host objects become constants in its code. */
 int kiln__build_is_bound(const kiln__build *build);
 const kiln_artifact *kiln__build_artifact(const kiln__build *build);
 kiln_status kiln__build_text(const kiln__build *build, kiln_blob *out);
-/* Makes a kernel of an artifact and loads it. */
+/* Makes a kernel from an artifact and loads it. */
 kiln_status kiln__build_load(kiln_kernel **out, const kiln_artifact *artifact,
                              const kiln_code *code, const kiln_config *config,
                              kiln_error **error);
-/* The same for what another process built: KILN_OK and no kernel when it is of
-   no use, and dropped where it came from. `*out` is NULL before. */
+/* The same for an artifact of another process. KILN_OK without a kernel: it was
+   of no use, and was dropped where it came from. `*out` must be NULL before. */
 kiln_status kiln__build_load_found(kiln_kernel **out,
                                    const kiln_artifact *artifact,
                                    const kiln_code *code,

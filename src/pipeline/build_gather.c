@@ -1,4 +1,4 @@
-/* build_gather.c - a call closure as the code generator takes it. */
+/* build_gather.c - makes the code generator's form of a call closure. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <stdio.h>
 
@@ -40,7 +40,8 @@ const char *kiln__build_name(kiln__arena *arena, const kiln_code *code)
     return name ? name : kiln_code_name(code);
 }
 
-/* The functions of a closure under way; `places` finds them by their code. */
+/* The functions of a closure that is being converted; `places` finds them by
+   their code instances. */
 typedef struct gathering {
     kiln__build *build;
     kiln__codegen_function *functions;

@@ -1,4 +1,5 @@
-/* build_math.c - which mathematical functions of a library a kernel calls. */
+/* build_math.c - lists the library's mathematical functions that a kernel
+   calls. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <string.h>
 
@@ -13,15 +14,15 @@
 #include "tiers/typed/code_instance.h"
 
 /*
- * Found on typed IR, as lowering will declare them: an f16 is computed in f32,
- * a vector element by element.
+ * They are found in typed IR, in the form in which lowering declares them: an
+ * f16 is computed in f32, a vector element by element.
  */
 
 typedef struct planning {
     kiln__build *build;
     const struct kiln__library *library;
     int names;
-    /* By operation, for f32 and f64. */
+    /* By operation, then for f32 and f64. */
     unsigned char seen[KILN__MATH_COUNT][2];
     size_t count;
 } planning;
@@ -49,7 +50,7 @@ static kiln_status look_at(planning *p, const kiln_code *code)
     kiln__ir ir;
 
     status = kiln__ir_decode(&ir, &p->build->context->alloc, bytes, size, NULL);
-    if (status != KILN_OK) /* lowering says what is wrong */
+    if (status != KILN_OK) /* lowering reports what is wrong */
         return status == KILN_ENOMEM ? status : KILN_OK;
     for (size_t i = 1; i < ir.nodes.count; i++)
         if (ir.nodes.items[i].op == KILN__IR_MATH)

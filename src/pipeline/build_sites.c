@@ -1,4 +1,4 @@
-/* build_sites.c - host objects that the code of a build refers to. */
+/* build_sites.c - the host objects that the code of a build refers to. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <string.h>
 
@@ -9,9 +9,9 @@
 #include "tiers/typed/code_instance.h"
 
 /*
- * The sites of a call closure are listed in its order, each once, so that the
- * code which is made of them is the same in every process. Where they are
- * constants of the session, they are resolved here, on the caller's thread.
+ * The sites of a call closure are listed in the closure's order, each once, so
+ * that the code is the same in every process. If sites become constants of the
+ * session, they are resolved here, on the caller's thread.
  */
 
 static kiln_status add_site(kiln__build *build, const kiln__site_use *site,

@@ -1,4 +1,4 @@
-/* build_supply.c - what a build takes from tier 2, or makes for it. */
+/* build_supply.c - the inputs of a build from tier 2. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <stdio.h>
 #include <string.h>
@@ -18,11 +18,12 @@
 #include "tiers/typed/code_instance.h"
 
 /*
- * A supply is planned on the caller's thread, without LLVM: which function or
- * symbol, under which key. It is got on the worker, just before the kernel's
- * own code is generated. Whoever finds it missing makes it there and then, by
- * a request of its own, and asks for nothing meanwhile; so whoever waits for
- * him waits for one piece of work.
+ * An input is bitcode of one function or symbol. Inputs and their keys are
+ * planned on the caller's thread, without LLVM. They are fetched from tier 2 on
+ * the worker, just before the kernel's own code is generated. If one is missing
+ * there, the worker makes it at once, by a request of its own, and requests
+ * nothing else meanwhile: so a thread that waits for an input waits for one
+ * piece of work only.
  */
 
 /* ---- planning ---- */
@@ -41,7 +42,7 @@ static kiln_status supply_finish(kiln__build *build, kiln__build_input *supply,
     return supply->symbol ? KILN_OK : KILN_ENOMEM;
 }
 
-/* Counts at once, so that the key is disposed of whatever happens. */
+/* Increments the count at once, so that the key is disposed of in any case. */
 static kiln__build_input *supply_add(kiln__build *build)
 {
     kiln__build_input *supply = &build->supplies[build->supply_count++];
@@ -110,7 +111,8 @@ static kiln_status add_imports(kiln__build *build)
     return KILN_OK;
 }
 
-/* Runtime functions, and what a device's library of mathematics has. */
+/* Plans runtime functions, and what the kernel needs from the device's library
+   of mathematics. */
 static kiln_status plan_own(kiln__build *build, const kiln__library_use *math,
                             size_t math_count)
 {
@@ -212,7 +214,8 @@ static void fail(void *env, kiln_status status, const char *message)
     kiln__error_set(&m->error, status, "%s: %s", m->supply->name, message);
 }
 
-/* The build is freed by whoever takes the failure: it gives up the entry. */
+/* The build is lost; the code that handles the failure frees it, and with it
+   the entry is given up. */
 static void fatal(void *env, const char *message)
 {
     making *m = env;
@@ -237,15 +240,15 @@ static void take_log(void *env, int32_t level, const char *line)
     kiln__log(m->build->context, level, "%s: %s", m->supply->name, line);
 }
 
-/* Every setting that is in the runtime key, and none that is not; but for the
-   processor, which a function alone does not depend on. */
+/* The settings that are in the runtime key, and no others, except for the
+   processor, on which a function alone does not depend. */
 static kiln__codegen_settings settings_of(const kiln__build *build)
 {
     kiln__codegen_settings settings = build->settings;
 
     memset(settings.required_group_size, 0,
            sizeof settings.required_group_size);
-    settings.opt_level = 3; /* passes run over what it is linked into */
+    settings.opt_level = 3; /* the passes run when it is linked into a kernel */
     settings.maximum_group_size = 0;
     settings.minimum_groups = 0;
     settings.entry_abi = KILN_ABI_KERNEL;
@@ -261,7 +264,8 @@ static kiln_status fill_function(kiln__codegen_request *request, making *m)
     kiln_status status = kiln__code_closure(&closure, &count, m->supply->code);
 
     if (status == KILN_OK)
-        /* This is a worker's thread; and such a function keeps no lines. */
+        /* Without lines: this is a worker's thread, and such a function has
+           none. */
         status = kiln__build_gather(&functions, m->build, closure, count, 0);
     kiln__deallocate(&m->build->context->alloc, closure,
                      count * sizeof *closure);

@@ -23,21 +23,21 @@
 #include "tiers/typed/code_instance.h"
 
 /*
- * Before a worker opens the code generator it takes the lock of the binary
- * key, and looks into the stores once more: another process may have built the
- * kernel meanwhile. Who finds the lock taken does other queued work first; with
- * none, it waits, looking up whenever more is queued. A wait ends in any case:
- * at twice the longest build seen here, but not before LEAST_WAIT_NS or a
- * fifteenth of what the settings allow, nor after what they allow. Then the
- * kernel is built all the same.
+ * Before a worker opens the code generator it takes the lock of the binary key,
+ * and looks into the stores once more: another process may have built the
+ * kernel in the meantime. A worker that finds the lock taken does other queued
+ * work first; if there is none, it waits, and interrupts the wait whenever work
+ * is queued. Every wait ends: after twice the longest build seen here, but not
+ * before LEAST_WAIT_NS or a fifteenth of what the settings allow, and not after
+ * what they allow. Then the kernel is built nevertheless.
  *
- * In a job of many ranks that have one owner for each kernel, a kernel of
- * another one's is asked for first, on a thread that builds nothing and without
- * the lock, which the owner may need.
+ * In a job of many ranks each kernel has one rank that owns it. A kernel of
+ * another rank is first requested from that rank, on a thread that builds
+ * nothing, and without the lock, which the owner may need.
  *
- * A foreign frontend's kernel may turn out to belong to this process alone. If
- * such a one is not in the stores after a wait, the lock is no use: everybody
- * builds at once instead of one after the other.
+ * A foreign frontend's kernel may turn out to be of class SESSION. If such a
+ * kernel is not in the stores after a wait, the lock is useless: all processes
+ * then build at once instead of one after the other.
  *
  * Steps of tests/protocol/one_build.pml and ranks.pml are in capitals below.
  */
@@ -47,12 +47,12 @@
 
 typedef struct task {
     kiln_context *context;
-    kiln__flight *flight; /* a reference */
+    kiln__flight *flight; /* holds a reference */
     kiln__build *build;
     uint64_t start_ns;
     uint64_t wait_ns;     /* when waiting began */
-    uint64_t deadline_ns; /* of waiting; 0: not waiting */
-    kiln__encoder key;    /* the binary key, if somebody needs it */
+    uint64_t deadline_ns; /* end of the wait; 0: not waiting */
+    kiln__encoder key;    /* the binary key, if it is needed */
     int takes_lock;
     kiln__lock lock;
 } task;
@@ -108,8 +108,8 @@ static void task_end(task *t, kiln_kernel *kernel, int32_t source,
     kiln__job_finish(context, flight, kernel, source, status, error);
 }
 
-/* LLVM cannot go on: the job fails, LLVM's own memory of it is lost, and this
-   thread never returns. */
+/* LLVM cannot go on: the job fails, LLVM's own memory is lost, and this thread
+   never returns. */
 static void task_fatal(void *env, kiln_error *error)
 {
     task *lost = env;
@@ -162,15 +162,15 @@ static kiln_status wait_a_slice(task *t, uint64_t until_ns)
 
 static void task_run(void *env);
 
-/* True when the task is in the queue again, behind others. */
+/* True when the task was queued again, after other work. */
 static int stand_back(task *t)
 {
     return kiln__workers_have_more(t->context) &&
            kiln__workers_submit(t->context, task_run, t, NULL) == KILN_OK;
 }
 
-/* TRY, WAIT, TIME_OUT. KILN_OK: build, with the lock or without; KILN_EAGAIN:
-   the task is queued. */
+/* TRY, WAIT, TIME_OUT. KILN_OK: build, with or without the lock. KILN_EAGAIN:
+   the task was queued again. */
 static kiln_status take_lock(task *t)
 {
     kiln_status status;
@@ -197,7 +197,7 @@ static kiln_status take_lock(task *t)
     }
 }
 
-/* LOOK: what another process put there since, or NULL. */
+/* LOOK: returns what another process has stored in the meantime, or NULL. */
 static const kiln_artifact *look_again(task *t)
 {
     const kiln_key key = key_of(t);
@@ -211,7 +211,8 @@ static const kiln_artifact *look_again(task *t)
 
 /* ---- building ---- */
 
-/* False when what another process built is of no use: the kernel is built. */
+/* Loads an artifact from another process. False: it is of no use, so the kernel
+   must be built. */
 static int load(task *t, const kiln_artifact *artifact, int32_t source)
 {
     const kiln_config *config = kiln__build_config(t->build);
@@ -240,8 +241,8 @@ static int is_unwanted(void *env)
     return kiln__flight_give_up(t->context, t->flight);
 }
 
-/* BUILD, PUBLISH, RELEASE: in this order, so that who gets the lock next finds
-   what was built. */
+/* BUILD, PUBLISH, RELEASE: in this order, so that the next holder of the lock
+   finds the result. */
 static void make(task *t)
 {
     kiln_context *context = t->context;
@@ -259,7 +260,7 @@ static void make(task *t)
     }
     kiln__tiers_note_build(context, kiln__clock_ns() - start);
     artifact = kiln__build_artifact(t->build);
-    /* Not keeping it costs a later build, and nothing else. */
+    /* The failure only costs a later build. */
     if (kiln__artifact_keep(context, artifact, 0) != KILN_OK)
         kiln__log(context, KILN_LOG_WARNING, "%s: artifact is not kept",
                   kiln_code_name(t->flight->code));
@@ -300,7 +301,7 @@ static void submit_build(task *t)
     }
 }
 
-/* ASK; GIVE_UP: the build is queued like any other. */
+/* ASK. After GIVE_UP the build is queued like any other. */
 static void task_fetch(void *env)
 {
     task *t = env;
@@ -323,7 +324,7 @@ static void task_fetch(void *env)
         submit_build(t);
 }
 
-/* Modes that build whatever there is ask nobody. */
+/* Modes that build everything do not ask other ranks. */
 static int is_fetched(const task *t)
 {
     const kiln__cache_mode mode = kiln__stores_mode(t->context);
@@ -334,12 +335,13 @@ static int is_fetched(const task *t)
 
 /* ---- the beginning ---- */
 
-/* Without memory for the key the build goes alone. */
+/* Makes the binary key. If there is no memory for it, the build neither locks
+   nor asks. */
 static void make_key(task *t)
 {
     kiln_context *context = t->context;
 
-    /* Nothing is waited for that would not be found. */
+    /* The result of such a build is not stored, so waiting would be useless. */
     if (kiln__build_is_bound(t->build))
         return;
     t->takes_lock = kiln__stores_share(context, KILN__ENTRY_BINARY);

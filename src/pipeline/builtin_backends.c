@@ -1,4 +1,4 @@
-/* builtin_backends.c - the backends that Kiln brings, and what they can do. */
+/* builtin_backends.c - the backends that are part of Kiln. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <string.h>
 
@@ -11,8 +11,8 @@
 #include "codegen_client/codegen_library.h"
 #include "pipeline/builtin_backends.h"
 
-/* One line a backend. One that a build lacks is here without a function, so
-   that whoever asks for it learns so. */
+/* One line for each backend. A backend that this build lacks is listed without
+   a function, so that a request for it gets that as the reason. */
 static const struct {
     const char *name;
     kiln__backend_make make;
@@ -39,9 +39,9 @@ kiln_status kiln__builtin_backends_new(kiln_context *context,
     return KILN_OK;
 }
 
-/* ---- for users ---- */
+/* ---- public functions ---- */
 
-/* The text of the config that names the backend only. */
+/* Returns the target of a config that names only the backend. */
 static const char *default_target(kiln_context *context,
                                   const kiln__backend *backend)
 {

@@ -1,4 +1,4 @@
-/* builtin_backends.h - the backends that Kiln brings. */
+/* builtin_backends.h - the backends that are part of Kiln. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #ifndef KILN_PIPELINE_BUILTIN_BACKENDS_H
 #define KILN_PIPELINE_BUILTIN_BACKENDS_H

@@ -1,4 +1,4 @@
-/* compile.c - the way of a kernel, from a signature to a loaded entry. */
+/* compile.c - the path from a signature to a loaded kernel. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "pipeline/compile.h"
 #include "base/error.h"
@@ -41,8 +41,8 @@
  * This file is the only one that knows frontend, tiers and backends.
  */
 
-/* A reference to the artifact that means the same, in memory or in a store;
-   or NULL. */
+/* Returns a reference to an artifact with the same meaning, from memory or a
+   store; or NULL. */
 static const kiln_artifact *find_artifact(kiln_context *context,
                                           const kiln_code *code,
                                           const kiln_config *config,
@@ -75,8 +75,8 @@ static const kiln_artifact *find_artifact(kiln_context *context,
     return artifact;
 }
 
-/* Loads what is there, in memory or in a store: KILN_OK and no kernel when
-   there is nothing, or nothing that can be used. `flight` may be NULL. */
+/* Loads an existing artifact from memory or a store. KILN_OK without a kernel:
+   there is none, or none that can be used. `flight` may be NULL. */
 static kiln_status reuse(kiln_kernel **out, int32_t *source,
                          kiln_context *context, kiln__flight *flight,
                          const kiln_code *code, const kiln_config *config,
@@ -99,8 +99,8 @@ static kiln_status reuse(kiln_kernel **out, int32_t *source,
     return status;
 }
 
-/* Kernels are declared as such: others return values or expect to be
-   called. */
+/* A kernel must be declared as one: other functions return values or expect to
+   be called by code. */
 static kiln_status check_entry(const kiln_code *code, const kiln_config *config,
                                kiln_error **error)
 {
@@ -145,7 +145,7 @@ static kiln_status refuse_build(const kiln_code *code, kiln_error **error)
                            kiln_code_name(code));
 }
 
-/* Generates what no tier has; the flight ends on a worker. */
+/* Starts generating code; the flight ends on a worker. */
 static void build(kiln_context *context, kiln__call_chain *run,
                   kiln__flight *flight, const kiln_config *config)
 {
@@ -162,7 +162,7 @@ static void build(kiln_context *context, kiln__call_chain *run,
         kiln__task_fail(context, flight, status, error);
 }
 
-/* Takes the flight off; it ends here or on a worker. */
+/* Starts the flight, which ends here or on a worker. */
 static void start(kiln__call_chain *run, kiln__flight *flight,
                   kiln__compile_request *request)
 {
@@ -225,15 +225,15 @@ static kiln_status claimed(const kiln_kernel **out, kiln__flight **flight,
     return kiln__error_no_memory(error);
 }
 
-/* The code instance of the job, in worlds that the caller ends; or a record,
-   with the kernel that was found for it. */
+/* Finds the code instance of the job, in worlds that the caller ends; or a
+   record together with the kernel that was found for it. */
 static kiln_status find_code(const kiln_code **out, kiln__call_chain *run,
                              kiln__compile_request *request,
                              kiln__worlds *worlds, kiln_error **error)
 {
     kiln__typed_request typed = {
         &request->signature, request->config, worlds, request->never_wait,
-        /* Lines are not in a record. */
+        /* a record has no lines */
         request->config->debug_level == KILN_DEBUG_NONE};
     kiln__worlds of_record;
     kiln_status status;
@@ -245,8 +245,9 @@ static kiln_status find_code(const kiln_code **out, kiln__call_chain *run,
                    NULL, *out, request->config, error);
     if (status == KILN_OK && request->kernel)
         return KILN_OK;
-    /* A record that nothing was compiled of is no use. Its worlds are held
-       until the others are: nobody else may hold the one that is asked for. */
+    /* A record without a compiled kernel is of no use. Its worlds stay held
+       until those of the complete instance are, because nobody else may hold
+       the world that was asked for. */
     of_record = *worlds;
     typed.for_job = 0;
     if (status == KILN_OK)
@@ -295,7 +296,8 @@ kiln_status kiln__compile_take_result(const kiln_kernel **out, int32_t *source,
     return status;
 }
 
-/* The build goes on for others: whoever asks next has its result, or waits. */
+/* The call ends, but the build goes on if others need it: later requests get
+   its result, or wait. */
 static kiln_status leave(const kiln__compile_request *request,
                          kiln__flight *flight, int owned, kiln_error **error)
 {
@@ -323,9 +325,9 @@ static kiln_status refuse_wait(kiln__call_chain *run, const kiln_code *code,
                            "compiling %s needs %s itself", name, name);
 }
 
-/* Either the request is part of the very job that it asks for, which is an
-   error, or two threads need each other's kernels while they lower their own:
-   then this one is built a second time. */
+/* Either the request is part of the job that it asks for, which is an error; or
+   two threads need each other's kernels while they lower their own: then this
+   kernel is built a second time. */
 kiln_status kiln__compile_break_cycle(const kiln_kernel **out, int32_t *source,
                                       kiln__call_chain *run,
                                       const kiln__compile_request *request,

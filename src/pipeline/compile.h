@@ -1,4 +1,4 @@
-/* compile.h - from a request to a flight, and to its kernel. */
+/* compile.h - the slow path of a request: to a flight, and to its kernel. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #ifndef KILN_PIPELINE_COMPILE_H
 #define KILN_PIPELINE_COMPILE_H
@@ -11,26 +11,28 @@ typedef struct kiln__compile_request {
     const kiln_config *config;
     uint64_t world; /* 0: the current one */
     int never_wait;
-    uint64_t deadline_ns; /* of waiting for a build; 0: none */
-    /* Found and loaded beforehand, or NULL. */
+    uint64_t deadline_ns; /* for waiting for a build; 0: none */
+    /* A kernel that was found and loaded before, or NULL. */
     kiln_kernel *kernel;
     int32_t kernel_source; /* KILN_SOURCE_... */
 } kiln__compile_request;
 
-/* The slow path of kiln_compile: a kernel at once, or a flight to wait for
-   (`*flight`, referenced). Counts the request unless it gives a flight, then
-   kiln__compile_take_result() does. */
+/* The slow path of kiln_compile(). It gives a kernel at once, or a flight to
+   wait for (`*flight`, referenced). It counts the request unless it gives a
+   flight; then kiln__compile_take_result() counts it. */
 kiln_status kiln__compile_begin(const kiln_kernel **out, kiln__flight **flight,
                                 int *owned, int32_t *source,
                                 kiln__call_chain *run,
                                 const kiln__compile_request *request,
                                 kiln_error **error);
-/* Takes the result of a done flight, counts the request, releases it. */
+/* Takes the result of a flight that is done, counts the request, and releases
+   the flight. */
 kiln_status kiln__compile_take_result(const kiln_kernel **out, int32_t *source,
                                       kiln_context *context,
                                       kiln__flight *flight, int owned,
                                       kiln_error **error);
-/* Instead of settling: the run would wait for the flight for ever. */
+/* Called instead of kiln__compile_take_result() when the call chain would wait
+   for the flight for ever. */
 kiln_status kiln__compile_break_cycle(const kiln_kernel **out, int32_t *source,
                                       kiln__call_chain *run,
                                       const kiln__compile_request *request,

@@ -1,4 +1,4 @@
-/* config.c - configs: checked, resolved, interned. */
+/* config.c - checks, resolves and interns configs. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <stddef.h>
 #include <string.h>
@@ -18,11 +18,11 @@
 #include "tiers/binary/artifact.h"
 
 /*
- * A config is made in three steps: the options are read and each is checked,
- * defaults and target are resolved, and the result is looked up among those
- * that exist. Two configs are one when all their settings are equal, those of
- * scope [load] too; the text of the target is not a setting. A backend is
- * asked without the lock.
+ * A config is made in three steps: the options are read and checked, defaults
+ * and target are resolved, and the result is looked up among the existing
+ * configs. Two configs are one when all their settings are equal, including
+ * those of scope [load]; the text of the target is not a setting. Backends are
+ * called without the lock.
  */
 
 #define NAME_MAX_SIZE ((size_t)255) /* of an entry's symbol or an overlay */
@@ -86,7 +86,8 @@ void kiln__configs_free(kiln_context *context)
 
 /* ---- checking ---- */
 
-/* Length of the name that `text` starts with; a digit does not begin one. */
+/* Returns the length of the name at the start of `text`; a name does not begin
+   with a digit. */
 static size_t name_length(const char *text)
 {
     size_t length = 0;
@@ -119,7 +120,7 @@ static kiln_status check_entry_name(const char *name, kiln_error **error)
     return KILN_OK;
 }
 
-/* Is the name of `length` bytes among those of the list up to `end`? */
+/* True if the name of `length` bytes is in the list, before `end`. */
 static int is_listed(const char *list, const char *end, const char *name,
                      size_t length)
 {
@@ -221,7 +222,7 @@ static uint64_t resolved_switch(uint8_t value, uint8_t by_default)
     return value == KILN_SWITCH_DEFAULT ? by_default : value;
 }
 
-/* A size of 0 beside others is 1, so each group has one form in keys. */
+/* A single size of 0 means 1, so that each group size has one form in keys. */
 static uint64_t resolved_size(const uint32_t size[3], int dimension)
 {
     const int is_any = (size[0] | size[1] | size[2]) == 0;
@@ -254,7 +255,7 @@ static void resolve_numbers(kiln_config *config,
     config->device = options->device;
 }
 
-/* Joins the texts with the separator between those that are not empty. */
+/* Joins two texts, with the separator between them if neither is empty. */
 static kiln_status join(char **out, const kiln_alloc *alloc, const char *first,
                         const char *separator, const char *second)
 {
@@ -276,8 +277,8 @@ static kiln_status copy(char **out, const kiln_config *config, const char *text)
     return *out ? KILN_OK : KILN_ENOMEM;
 }
 
-/* The backend's own table comes last, and behind it, for all backends but the
-   host, what is so on any device; both only if they are not in the list. */
+/* Appends the backend's own table and then, for all backends but the host, the
+   table "device"; each only if it is not in the list. */
 static kiln_status resolve_overlays(kiln_config *config, const char *given)
 {
     const kiln_alloc *alloc = &config->context->alloc;
@@ -336,7 +337,7 @@ static kiln_status resolve_target(kiln_config *config,
     return KILN_OK;
 }
 
-/* What follows from the settings. */
+/* Computes digests and hash from the settings. */
 static kiln_status finish(kiln_config *config)
 {
     KILN_TRY(kiln__key_config(config));
@@ -383,7 +384,8 @@ static kiln_digest table_key(const kiln_config *config)
                                 kiln__digest_number(config->device));
 }
 
-/* Takes over `config`; the one that stays, or NULL when out of memory. */
+/* Takes over `config`. Returns the interned config, or NULL when out of
+   memory. */
 static const kiln_config *config_intern(struct kiln__configs *configs,
                                         kiln_config *config)
 {

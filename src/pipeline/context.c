@@ -1,4 +1,4 @@
-/* context.c - making and ending the one long-lived object. */
+/* context.c - makes and ends a context. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <stddef.h>
 #include <string.h>
@@ -33,10 +33,10 @@
 #include "tiers/tiers.h"
 
 /*
- * A context is its options and one state per module. Modules are set up in
- * the order of the table below and torn down in the reverse; each module's
- * free function takes a state that was never made. Workers come last and so
- * end first: what they run uses all the others.
+ * A context is its options and one state per module. The table below lists the
+ * modules in the order in which they are set up; they are torn down in reverse.
+ * A module's free function accepts a state that was never made. The workers
+ * come last and so end first, because their tasks use all the others.
  */
 
 static kiln_status trace_new(kiln_context *context)
@@ -49,7 +49,8 @@ static kiln_status tiers_new(kiln_context *context)
     return kiln__tiers_new(context, kiln__kernel_unload);
 }
 
-/* One of the two makes it, or nothing need be made. */
+/* At most one of the first two functions is set; without them nothing need be
+   made. */
 static const struct {
     kiln_status (*make)(kiln_context *context);
     kiln_status (*make_or_tell)(kiln_context *context, kiln_error **error);
@@ -183,7 +184,7 @@ static kiln_status copy_paths(kiln_context *context,
     return KILN_OK;
 }
 
-/* Ends what is not a module's. */
+/* Frees what does not belong to a module. */
 static void context_release(kiln_context *context)
 {
     const kiln_alloc alloc = context->alloc;
@@ -249,7 +250,7 @@ kiln_status kiln_context_new_(int32_t abi_version, kiln_context **out,
         context_release(context);
         return status;
     }
-    /* From here on the environment is the context's to end. */
+    /* From here on the context ends the host's environment. */
     context->host_finalize = known.host_finalize;
     *out = context;
     return KILN_OK;

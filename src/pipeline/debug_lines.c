@@ -1,4 +1,4 @@
-/* debug_lines.c - lines of the source for code that keeps them. */
+/* debug_lines.c - source lines of code, for debug levels that need them. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "pipeline/debug_lines.h"
 
@@ -11,7 +11,7 @@
 #include "tiers/typed/code_closure.h"
 #include "tiers/typed/code_instance.h"
 
-/* The same bytes on every machine: no folder of one. */
+/* The name without folders, so that the bytes are the same on every machine. */
 static const char *name_of(const char *path)
 {
     const char *slash = strrchr(path, '/');
@@ -19,7 +19,8 @@ static const char *name_of(const char *path)
     return *path == '/' && slash ? slash + 1 : path;
 }
 
-/* Expressions behind have no place: typed IR of others may have any number. */
+/* Later expressions get no place, because typed IR from elsewhere may have any
+   number of them. */
 #define PLACES_MAX (1u << 20)
 
 static uint32_t last_ordinal(const kiln__ir *ir)
@@ -76,7 +77,7 @@ kiln_status kiln__debug_lines(kiln__codegen_function *out, kiln__arena *arena,
         bytes == NULL)
         return KILN_OK;
     status = kiln__ir_decode(&ir, arena->alloc, bytes, size, NULL);
-    if (status != KILN_OK) /* lowering says what is wrong */
+    if (status != KILN_OK) /* lowering reports what is wrong */
         return status == KILN_ENOMEM ? status : KILN_OK;
     status = fill(out, arena, frontend, &ir);
     kiln__ir_dispose(&ir);

@@ -1,4 +1,4 @@
-/* inspect.c - keys, code instances and stages, without filling tier 3. */
+/* inspect.c - shows keys, code instances and stages, without filling tier 3. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "base/data/array.h"
 #include "base/error.h"
@@ -19,7 +19,8 @@
 #include "tiers/typed/typed.h"
 #include "tiers/worlds.h"
 
-/* In a stay, which keeps what is lent, and in worlds that the caller ends. */
+/* Called inside a call scope, which keeps what is lent, with worlds that the
+   caller ends. */
 static kiln_status infer_in(const kiln_code **out, kiln__worlds *worlds,
                             kiln__call_chain *run,
                             const kiln_signature *signature,
@@ -31,7 +32,8 @@ static kiln_status infer_in(const kiln_code **out, kiln__worlds *worlds,
     return kiln__typed_begin(out, run, &request, world, error);
 }
 
-/* As a callback of an inference, in the worlds of that one. */
+/* Called in a callback of an inference; infers in the worlds of that
+   inference. */
 static kiln_status infer_around(const kiln_code **out, kiln__worlds *worlds,
                                 const kiln_signature *signature,
                                 const kiln_config *config, kiln_error **error)
@@ -45,9 +47,9 @@ static kiln_status infer_around(const kiln_code **out, kiln__worlds *worlds,
     return status;
 }
 
-/* What is there needs no stay: nothing is lent on the way. Without one, the
-   world of a moment ago may be one that nobody holds, so it is asked for once
-   more. */
+/* An existing instance is returned without a call scope, because nothing is
+   lent on the way. Without a call scope, the world that was just read may be
+   held by nobody, so it is read again below. */
 kiln_status kiln_infer(const kiln_code **out, kiln_context *context,
                        const kiln_signature *signature,
                        const kiln_config *config, uint64_t world,
@@ -189,8 +191,8 @@ static kiln_status emit_typed(kiln_blob *out, const kiln_code *code,
     return KILN_OK;
 }
 
-/* One build on a worker, which the calling thread waits for. The flight is
-   nobody else's. */
+/* One build on a worker, for which the calling thread waits. The flight is
+   private. */
 struct emission {
     kiln_context *context;
     kiln__build *build;

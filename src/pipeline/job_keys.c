@@ -1,4 +1,4 @@
-/* job_keys.c - every key under which a job is looked for. */
+/* job_keys.c - lists the keys under which a job is looked up. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "pipeline/job_keys.h"
 #include "base/error.h"
@@ -18,7 +18,7 @@ typedef struct asking {
     void *env;
 } asking;
 
-/* `made` is how making the key in the encoder went. */
+/* `made` is the status of making the key in the encoder. */
 static kiln_status give(const asking *a, kiln__encoder *key, int32_t kind,
                         kiln_status made)
 {
@@ -37,7 +37,7 @@ typedef kiln_status (*digest_fn)(void *self, const kiln_signature *signature,
                                  const kiln_config *config, uint64_t world,
                                  kiln_digest *out);
 
-/* False when the frontend promises nothing. */
+/* False when the frontend gives no digest. */
 static int ask(kiln_digest *out, const asking *a, digest_fn function)
 {
     const kiln_frontend *frontend = a->signature->function->frontend;

@@ -1,4 +1,4 @@
-/* math_library.c - where a device's mathematical functions come from. */
+/* math_library.c - finds the library with a device's mathematical functions. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "pipeline/math_library.h"
 
@@ -10,7 +10,7 @@
 #include "context/targets/target_traits.h"
 #include "tiers/runtime/bitcode_library.h"
 
-/* For people: the same whatever it was made for. */
+/* For messages: one name, whatever target the library is for. */
 static const char *name_of(int tool)
 {
     return tool == KILN__TOOL_LIBDEVICE ? "libdevice"

@@ -1,4 +1,4 @@
-/* math_library.h - where a device's mathematical functions come from. */
+/* math_library.h - finds the library with a device's mathematical functions. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #ifndef KILN_MATH_LIBRARY_H
 #define KILN_MATH_LIBRARY_H
@@ -7,8 +7,9 @@
 
 struct kiln__library;
 
-/* The library that holds the functions of ir_math_names.h for the config, read
-   once in a context. KILN_ENOTFOUND says where it was looked for. */
+/* Gives the library that contains the functions of ir_math_names.h for the
+   config; it is read once in a context. KILN_ENOTFOUND, with an error that says
+   where it was searched. */
 kiln_status kiln__math_library(const struct kiln__library **out,
                                kiln_context *context, const kiln_config *config,
                                kiln_error **error);

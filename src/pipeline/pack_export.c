@@ -1,4 +1,4 @@
-/* pack_export.c - what a package adds is saved as a pack, and put back. */
+/* pack_export.c - saves what a package adds as a pack, and inserts packs. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "pipeline/pack_export.h"
 #include "base/error.h"
@@ -11,9 +11,9 @@
 #include "tiers/delta.h"
 
 /*
- * A mark is the number of what came into a tier last. A delta is written by
- * the pack writer, whose bytes depend on what was added alone: the same
- * workload gives the same entries in each process.
+ * A mark is the number of the last addition to a tier. A delta is written by
+ * the pack writer, whose bytes depend only on the entries: the same workload
+ * gives the same bytes in each process.
  */
 
 struct kiln_mark {

@@ -1,4 +1,4 @@
-/* ranks.c - the owner of a key builds it, the other ranks get its bytes. */
+/* ranks.c - each kernel is built by the rank that owns its key. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "pipeline/ranks.h"
 
@@ -20,22 +20,23 @@
 #include "tiers/worlds.h"
 
 /*
- * A key belongs to the rank that its digest says. Whoever needs the kernel
- * asks the owner and waits, on a thread that builds nothing; the owner answers
- * from its tiers, or compiles it. Owners wait for nobody: so ranks may ask for
- * kernels in any order, each for another one's, and every wait ends.
+ * The digest of a key determines the rank that owns it. A rank that needs the
+ * kernel asks the owner and waits, on a thread that builds nothing. The owner
+ * answers from its tiers, or compiles the kernel. Owners wait for no other
+ * rank: so ranks may ask for kernels in any order, also for each other's, and
+ * every wait ends.
  *
- * The request tells the job by names, since an owner need not have asked for it
- * itself. An owner that does not know the program (yet) says so, and is asked
- * again until the time is over. One that gave no answer in its time is left
- * alone for a while; what it owns is built by each machine for itself.
+ * The request names the job, because the owner need not have met it itself. An
+ * owner that does not know the program (yet) says so, and is asked again until
+ * the time is over. An owner that gave no answer in time is not asked for a
+ * while; in that time every rank builds that owner's kernels itself.
  *
  * Request: version, encoded key, frontend, function, types, settings. Reply:
  * version, status, an envelope (entry.h).
  *
- * tests/protocol/ranks.pml is a model of it: ASK is ask() here, FLIGHT is what
- * kiln_compile() does for compile(), GIVE_UP is give_up() and the build behind
- * it.
+ * tests/protocol/ranks.pml is a model of this: ASK is ask() here, FLIGHT is
+ * what kiln_compile() does for compile(), GIVE_UP is give_up() and the build
+ * after it.
  */
 #define VERSION 2
 #define QUIET_NS ((uint64_t)30 * 1000000000)
@@ -44,7 +45,8 @@
 
 /* ---- owners ---- */
 
-/* The number of the owner; *self is ours. No others: both are the same. */
+/* Returns the number of the owner; *self is this rank. If there are no other
+   ranks, both are the same. */
 static uint32_t owner_of(kiln_context *context, kiln_digest key, uint32_t *self)
 {
     uint32_t count = 1;
@@ -118,7 +120,8 @@ static void encode_request(kiln__encoder *out, const kiln__rank_job *job)
 
 /* ---- asking ---- */
 
-/* KILN_OK with an artifact; KILN_ENOTFOUND: not yet; else never. */
+/* KILN_OK with an artifact; KILN_ENOTFOUND: not yet; any other status:
+   never. */
 static kiln_status read_reply(const kiln_artifact **out, kiln_context *context,
                               const kiln_blob *reply, const kiln_key *key)
 {
@@ -150,7 +153,8 @@ static kiln_status ask_once(const kiln_artifact **out, kiln_context *context,
         context->host_env, owner, request->bytes, request->size,
         left_ms < UINT32_MAX ? (uint32_t)left_ms : UINT32_MAX, &reply);
 
-    /* That it is not there is for the owner to say, not for the way to it. */
+    /* Any failure of the transport is KILN_EIO: only the owner itself may say
+       KILN_ENOTFOUND. */
     if (status != KILN_OK)
         return KILN_EIO;
     status = read_reply(out, context, &reply, key);
@@ -191,7 +195,7 @@ static kiln_status ask(const kiln_artifact **out, kiln_context *context,
     }
 }
 
-/* Whoever does not answer is not asked for a while. */
+/* An owner that does not answer is not asked for a while. */
 static void give_up(kiln_context *context, uint32_t owner, kiln_status status,
                     const kiln__rank_job *job)
 {
@@ -241,7 +245,7 @@ typedef struct serving {
     const kiln_config *config;
 } serving;
 
-/* NULL: none, or a failure. */
+/* NULL: there was no text, or a failure. */
 static const char *read_text(serving *s)
 {
     const kiln__span_of_bytes text = kiln__read_text(&s->reader);
@@ -290,7 +294,7 @@ static const kiln_type *find_type(const kiln_frontend *frontend,
     return status == KILN_OK ? type : NULL;
 }
 
-/* KILN_ENOTFOUND: not in this program, or not yet. */
+/* KILN_ENOTFOUND: this program does not have the function, or not yet. */
 static kiln_status read_signature(serving *s)
 {
     const char *name = read_text(s);
@@ -341,8 +345,8 @@ static const kiln_artifact *find_artifact(const serving *s)
     return artifact ? artifact : kiln__artifact_recall(s->context, &s->key);
 }
 
-/* The job, as this program understands it, must have the very key. That
-   loading fails here says nothing about the one who asks. */
+/* In this program the job must have the same key. If loading fails here, that
+   says nothing about the rank that asked. */
 static kiln_status compile(const serving *s)
 {
     const kiln_kernel *kernel = NULL;

@@ -1,4 +1,4 @@
-/* runtime_separable.c - runtime functions that are the same code in every
+/* runtime_separable.c - finds runtime functions that are the same in every
  * kernel. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <string.h>
@@ -12,22 +12,21 @@
 #include "tiers/typed/code_instance.h"
 
 /*
- * A runtime function is compiled apart from its callers unless that would make
- * other code than compiling it with them:
+ * A runtime function is compiled apart from its callers, unless that gives
+ * other code than compiling it together with them:
  *
- *   operations of a group or sub-group   are emitted where they are called,
- *                                        on backends without barriers
- *   checks that the ranges of a tile     have a second body without them
- *   can prove: bounds, divisors,         (codegen/lower/prove/lower_prove.h)
- *   conversions, asserts
- *   ids, sizes, printing                 depend on the kernel's settings
- *   recursion                            is seen in the whole closure alone
+ *   operations of a group or sub-group are emitted where they are called, on
+ *   backends without barriers checks that the ranges of a tile have a second
+ *   body without them can prove: bounds, divisors,
+ *   (codegen/lower/prove/lower_prove.h) conversions, asserts ids, sizes,
+ *   printing depend on the kernel's settings recursion is visible only in the
+ *   whole closure
  *
- * and a function is only separable when all that it calls is. What remains is
+ * A function is separable only if all that it calls is. What remains is
  * arithmetic and control flow, which cannot fail.
  */
 
-/* As lowering sees it (lower_plan.c). */
+/* True if lowering emits a check for the node (lower_plan.c). */
 static int is_checked(const kiln__ir_node *node, const kiln_config *config)
 {
     if (node->flags & KILN__IR_BOUNDS_ON)
@@ -84,7 +83,7 @@ static kiln_status is_plain_code(uint8_t *out, const kiln_code *code,
     if (!kiln__code_is_runtime(code) || kiln__code_frontend(code)->ops.lower)
         return KILN_OK;
     status = kiln__ir_decode(&ir, &config->context->alloc, bytes, size, NULL);
-    if (status != KILN_OK) /* lowering says what is wrong */
+    if (status != KILN_OK) /* lowering reports what is wrong */
         return status == KILN_ENOMEM ? status : KILN_OK;
     *out = !ir.kernel;
     for (size_t i = 1; *out && i < ir.nodes.count; i++)
@@ -110,7 +109,7 @@ static int is_settled(const uint8_t *settled, const kiln_code *const *closure,
     return 1;
 }
 
-/* From the leaves up, so that what is in a cycle never comes to it. */
+/* Starts at the leaves, so that members of cycles are never marked. */
 static void settle(uint8_t *marks, const kiln_code *const *closure,
                    size_t count)
 {

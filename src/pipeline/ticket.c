@@ -1,10 +1,17 @@
-/* ticket.c - compiling without waiting. */
+/* ticket.c - compiles without waiting. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "base/error.h"
 #include "base/options.h"
 #include "pipeline/compile.h"
 #include "tiers/flight.h"
 #include "tiers/frontends.h"
+
+/*
+ * A ticket holds one request for a flight. Starting it infers on the calling
+ * thread, without waiting for other threads (never_wait), and hands the build
+ * to a worker. The first poll or wait that finds the flight done takes its
+ * result into the ticket.
+ */
 
 /* Belongs to one thread at a time. */
 struct kiln_ticket {
@@ -130,7 +137,7 @@ void kiln_compile_cancel(kiln_ticket *ticket)
         kiln__flight_cancel(ticket->context, ticket->flight);
 }
 
-/* The build goes on: its result is remembered, whoever asks next. */
+/* The build goes on, and its result is remembered for later requests. */
 void kiln_ticket_free(kiln_ticket *ticket)
 {
     if (!ticket)

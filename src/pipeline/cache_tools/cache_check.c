@@ -1,4 +1,5 @@
-/* cache_check.c - where the cache is, and whether it can work there. */
+/* cache_check.c - shows where the cache is and checks whether it can work
+   there. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <errno.h>
 #include <fcntl.h>
@@ -55,7 +56,7 @@ static const char *mode_text(int32_t mode)
     return texts[mode];
 }
 
-/* Why the folder is this one. */
+/* Why this folder is used. */
 static const char *reason(const kiln__cache_settings *settings,
                           const char *path)
 {
@@ -103,7 +104,7 @@ typedef struct checking {
     kiln_context *context;
     kiln_check_fn see;
     void *env;
-    int folder; /* -1: none; the store's */
+    int folder; /* of the store; -1: there is none */
 } checking;
 
 __attribute__((format(printf, 4, 5))) static void find(const checking *c,
@@ -130,7 +131,7 @@ static void tell_folder(void *env, const char *path, const char *why_not)
     find(env, "folder", KILN_CHECK_BAD, "%s is not used: %s", path, why_not);
 }
 
-/* Whether it may be used is found out as when it is opened. */
+/* Opens the folder in the usual way, which finds out whether it may be used. */
 static void check_folder(checking *c, const char *path)
 {
     const int works = kiln__stores_try_folder(c->context, tell_folder, c);
@@ -151,7 +152,7 @@ static void check_folder(checking *c, const char *path)
          (unsigned)(facts.st_mode & 0777));
 }
 
-/* ---- whose it is ---- */
+/* ---- owners and permissions ---- */
 
 typedef struct refusing {
     const checking *check;
@@ -159,7 +160,7 @@ typedef struct refusing {
     unsigned refused;
 } refusing;
 
-/* Of a folder that is not used as a whole that was told. */
+/* If the whole folder is not used, that was reported already. */
 static int was_told(const refusing *r, const char *path)
 {
     return r->check->folder < 0 &&
@@ -224,7 +225,7 @@ static void check_searched(checking *c)
     kiln__stores_places(c->context, check_place, c);
 }
 
-/* ---- where it lies ---- */
+/* ---- file system ---- */
 
 static void check_file_system(const checking *c, const char *path)
 {
@@ -258,7 +259,7 @@ static void check_room(const checking *c)
 
 #define CLOCK_S 10
 
-/* A file's time comes from whoever has the disk. */
+/* The time of a file comes from the machine that has the disk. */
 static void check_clock(const checking *c, int64_t written_s)
 {
     const int64_t away = written_s - (int64_t)time(NULL);

@@ -1,4 +1,4 @@
-/* cache_entries.c - entries are shown, described and dropped. */
+/* cache_entries.c - shows, describes and drops entries. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <stdio.h>
 #include <string.h>
@@ -10,6 +10,13 @@
 #include "pipeline/cache_tools/cache_entries.h"
 #include "stores/pack/pack.h"
 #include "tiers/entry_describe.h"
+
+/*
+ * A walk over the stores (store_walk.c) reads and checks each entry. Here it
+ * becomes a kiln_cache_entry for the public callback, after the filter. What is
+ * shown points into the entry and into texts made for it; both are released
+ * when the callback has returned.
+ */
 
 const char *kiln_cache_kind(size_t index)
 {
@@ -167,7 +174,7 @@ kiln_status kiln__cache_walk_pack(kiln_pack *pack, const kiln__cache_walk *walk,
     return finish(&w, status, error);
 }
 
-/* ---- the public ones ---- */
+/* ---- public walks ---- */
 
 typedef struct showing {
     kiln_cache_entry_fn see;

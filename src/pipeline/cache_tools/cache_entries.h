@@ -1,4 +1,4 @@
-/* cache_entries.h - entries as the tools of the cache show them. */
+/* cache_entries.h - entries as the cache tools show them. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #ifndef KILN_PIPELINE_CACHE_TOOLS_CACHE_ENTRIES_H
 #define KILN_PIPELINE_CACHE_TOOLS_CACHE_ENTRIES_H
@@ -7,7 +7,7 @@
 #include "kiln/sys/cache_tools.h"
 #include "stores/stores.h"
 
-/* An entry that is shown, with what was found out for it. */
+/* An entry that is shown, with the texts made for it. */
 typedef struct kiln__cache_seen {
     kiln_cache_entry shown;
     const kiln__store_seen *seen;
@@ -17,20 +17,20 @@ typedef struct kiln__cache_seen {
     kiln__text toolchain;
 } kiln__cache_seen;
 
-/* Fills it from what a walk shows; KILN_ENOMEM. Disposed of in any case. */
+/* Fills it from an entry of a walk; KILN_ENOMEM. Dispose of it in any case. */
 kiln_status kiln__cache_seen_init(kiln__cache_seen *out,
                                   const kiln_alloc *alloc,
                                   const kiln__store_seen *seen);
 void kiln__cache_seen_dispose(kiln__cache_seen *seen);
 
-/* Reads a filter of a caller of any version; NULL: all. */
+/* Reads a filter from a caller of any version; NULL: all entries. */
 kiln_status kiln__cache_filter_read(kiln_cache_filter *out,
                                     const kiln_cache_filter *given,
                                     kiln_error **error);
 
-/* A walk over what a filter lets through. The callback gets a status back by
-   returning it: anything but KILN_OK ends the walk, and KILN_ECANCELED does so
-   without a failure. */
+/* Called for each entry that passes a filter. Any result but KILN_OK ends
+   the walk and is its result, except that KILN_ECANCELED ends it without a
+   failure. */
 typedef kiln_status (*kiln__cache_fn)(void *env, const kiln__cache_seen *seen,
                                       kiln_error **error);
 

@@ -1,4 +1,4 @@
-/* cache_explain.c - why stores do not have what a job wants. */
+/* cache_explain.c - explains why stores do not have what a job wants. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <string.h>
 
@@ -11,9 +11,9 @@
 
 /*
  * Keys are lists of named fields. Each entry of the wanted kind is compared
- * with the job's key by them; the nearest one is of the same function, if there
- * is one, and has the fewest other fields; of equally near ones, the one that
- * was used last.
+ * with the job's key, field by field. The nearest entry is one of the same
+ * function, if there is one, and the one with the fewest different fields; of
+ * several, the one that was used last.
  */
 
 typedef struct field {
@@ -30,7 +30,7 @@ typedef struct nearest {
     char *texts[6];
     field_list fields;
     size_t differing;
-    kiln_digest typed; /* that the entry leads to, or zero */
+    kiln_digest typed; /* the digest that the entry leads to, or zero */
     int is_named;
     int is_there;
 } nearest;
@@ -38,12 +38,12 @@ typedef struct nearest {
 typedef struct explaining {
     kiln_context *context;
     const kiln_alloc *alloc;
-    const char *name; /* of the function, with "(" behind it */
+    const char *name; /* of the function, including "(" */
     const kiln__job_key *wanted;
     field_list fields; /* of the wanted key */
     nearest best;
-    nearest bad;        /* of the very key, and not believed */
-    kiln__text session; /* why the binary is not kept; empty: nobody knows */
+    nearest bad;        /* the entry of this very key, if it is rejected */
+    kiln__text session; /* why the binary is not stored; empty: unknown */
     kiln_cache_answer_fn see;
     void *env;
     int failed;
@@ -99,8 +99,8 @@ static const char *value_of(const field_list *fields, const char *name)
     return NULL;
 }
 
-/* How many fields of the one the other one has not, or has with another
-   value. */
+/* Returns how many fields of the first list are missing in the second, or have
+   another value there. */
 static size_t count_differing(const field_list *a, const field_list *b)
 {
     size_t count = 0;
@@ -134,7 +134,7 @@ static int is_nearer(const nearest *a, const nearest *b)
     return a->entry.used_s > b->entry.used_s;
 }
 
-/* Keeps copies of what the entry shows. */
+/* Copies what the entry shows. */
 static int keep(nearest *to, const kiln_cache_entry *entry,
                 const kiln_alloc *alloc)
 {
@@ -154,7 +154,7 @@ static int keep(nearest *to, const kiln_cache_entry *entry,
     return 1;
 }
 
-/* Of one that is not believed there is nothing but its place. */
+/* Of a rejected entry only the place is known. */
 static kiln_status note_bad(explaining *e, const kiln_cache_entry *entry,
                             kiln_error **error)
 {
@@ -197,7 +197,7 @@ static kiln_status compare(void *env, const kiln__cache_seen *seen,
     return is_good ? KILN_OK : kiln__error_no_memory(error);
 }
 
-/* ---- telling ---- */
+/* ---- reporting ---- */
 
 static int add_difference(difference_list *out, const kiln_alloc *alloc,
                           const char *name, const char *wanted,
@@ -260,7 +260,7 @@ static kiln_status tell(const explaining *e, kiln_error **error)
     if (near->is_there && answer.found != KILN_CACHE_UNREAD)
         answer.nearest = &near->entry;
     good = differences(&list, e, answer.nearest ? &near->fields : &unknown);
-    /* A later toolchain may have made one that is kept. */
+    /* A later toolchain may have made a binary that can be stored. */
     if (answer.found != KILN_CACHE_FOUND && e->session.size > 0)
         answer.session = e->session.bytes;
     answer.fields = list.items;

@@ -1,4 +1,5 @@
-/* cache_move.c - entries go from stores to packs, back, and away. */
+/* cache_move.c - moves entries from stores to packs and back, and drops
+   entries. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <string.h>
 
@@ -80,11 +81,11 @@ typedef struct exporting {
     kiln__pack_writer *writer;
     kiln_cache_export_options options;
     kiln_cache_report report;
-    const char *kind; /* that is asked for, or NULL */
+    const char *kind; /* the kind that the caller asked for, or NULL */
 } exporting;
 
-/* Of a kind that may go further only if it is asked for, it is asked for by
-   naming just that. */
+/* A kind that leaves the machine only on request is exported only if the filter
+   names it. */
 static int is_left_out(const exporting *e, int32_t kind)
 {
     const kiln__entry_reach reach = kiln__entry_reach_of(kind);
