@@ -1,4 +1,4 @@
-/* kiln.c - the kiln command: which of its commands. */
+/* kiln.c - the kiln command: finds and calls the command that is asked for. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "kiln_settings.h"
 #include "kiln_tool.h"
@@ -34,7 +34,7 @@ static const char usage[] =
     "  T       host, host:x86-64-v3, cuda:sm_90, ...; see kiln targets\n"
     "  NAME    of a setting, and the VALUE that it takes:\n";
 
-/* The names of settings come between. */
+/* The names of settings are printed before this. */
 static const char more_usage[] =
     "  LIST    a file of lines PACKAGE.KERNEL(TYPE, ...) [bounds=off ...], or "
     "-\n"
@@ -51,7 +51,7 @@ int tool_complain(int status, const char *format, ...)
 {
     va_list arguments;
 
-    flockfile(stderr); /* threads of Kiln's warn, too */
+    flockfile(stderr); /* Kiln's own threads print warnings, too. */
     (void)fputs("kiln: ", stderr);
     va_start(arguments, format);
     (void)vfprintf(stderr, format, arguments);
@@ -96,7 +96,7 @@ void tool_log(void *env, int32_t level, const char *message)
 
 /* ---- sessions ---- */
 
-/* What kernels print goes where results go. */
+/* What kernels print goes to the same stream as results. */
 static void print_to_output(void *env, const char *text, size_t size)
 {
     (void)env;
@@ -189,8 +189,8 @@ static int dispatch(int count, char **words)
                          command);
 }
 
-/* A stream that is closed keeps its number, so that no file of ours gets it;
-   writing to it fails as before. */
+/* A closed stream keeps its number, so that no file opened later gets it.
+   Writing to the stream still fails. */
 static void keep_standard_numbers(void)
 {
     for (int number = 0; number <= 2; number++)
@@ -198,12 +198,12 @@ static void keep_standard_numbers(void)
             (void)open("/dev/null", number == 0 ? O_WRONLY : O_RDONLY);
 }
 
-/* What every command has room in, with the kernels that are usual: see "Stacks"
-   in docs/embedding.md. */
+/* Every command fits into this much stack with common kernels: see "Stacks" in
+   docs/embedding.md. */
 #define STACK_LEAST ((size_t)64 * 1024)
 
-/* A limit on the stack (ulimit -s) is an error here, where it can be told, and
-   a signal later. */
+/* Too small a limit on the stack (ulimit -s) is reported here; later it would
+   be a signal. */
 static int check_stack(void)
 {
     struct rlimit limit;
@@ -227,7 +227,7 @@ int main(int argc, char **argv)
     if (argc < 2)
         return show_help(stderr, TOOL_USAGE);
     status = dispatch(argc - 1, argv + 1);
-    /* A full disk or a closed pipe is a failure, too. */
+    /* A full disk or a closed pipe is a failure. */
     if (fflush(stdout) != 0 || ferror(stdout))
         status = tool_complain(TOOL_FAILED, "cannot write standard output");
     return status;

@@ -1,4 +1,4 @@
-/* kiln_args.c - the arguments of a kernel, from the command line. */
+/* kiln_args.c - reads the arguments of a kernel from the command line. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <errno.h>
 #include <inttypes.h>
@@ -65,7 +65,7 @@ static int read_value(tool_argument *out, const char *text, const char *value,
     return fault == NULL ? TOOL_OK : bad(text, fault);
 }
 
-/* "2.5:f32". */
+/* Reads "2.5:f32". */
 static int read_typed_value(tool_argument *out, kiln_context *context,
                             kiln_package *package, const char *text,
                             const char *colon)
@@ -85,7 +85,7 @@ static int read_typed_value(tool_argument *out, kiln_context *context,
     return read_value(out, text, value, kiln_type_kind(out->type));
 }
 
-/* "true", "3" and "2.5" have the types that the language gives them. */
+/* Reads "true", "3" or "2.5", with the type that the language gives it. */
 static int read_plain_value(tool_argument *out, const kiln_context *context,
                             const char *text)
 {
@@ -99,7 +99,7 @@ static int read_plain_value(tool_argument *out, const kiln_context *context,
     return read_value(out, text, text, kind);
 }
 
-/* "Static{3}": a value that is its type. */
+/* Reads "Static{3}", a value that is its type. */
 static int read_static(tool_argument *out, kiln_context *context,
                        kiln_package *package, const char *text)
 {
@@ -123,7 +123,8 @@ static int set_array_type(tool_argument *out, kiln_context *context,
     return TOOL_OK;
 }
 
-/* "16,16]" into sizes. Moves behind the bracket; NULL, or what is wrong. */
+/* Reads sizes such as "16,16]", and moves after the bracket. Returns NULL, or
+   what is wrong. */
 static const char *read_sizes(tool_argument *out, const char **text,
                               uint32_t *rank)
 {
@@ -213,7 +214,7 @@ static int fill(const tool_argument *out, const char *text, const char *how)
     return TOOL_OK;
 }
 
-/* "f32[16,16]=iota". */
+/* Reads "f32[16,16]=iota". */
 static int read_array(tool_argument *out, kiln_context *context,
                       const char *text, const char *bracket)
 {
@@ -244,7 +245,7 @@ static int read_array(tool_argument *out, kiln_context *context,
     return status == TOOL_OK ? fill(out, text, rest) : status;
 }
 
-/* "@file.npy". */
+/* Reads "@file.npy". */
 static int read_npy(tool_argument *out, kiln_context *context, const char *path)
 {
     char message[NPY_MESSAGE_SIZE];

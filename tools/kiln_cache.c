@@ -1,4 +1,4 @@
-/* kiln_cache.c - kiln cache: which command, over which context. */
+/* kiln_cache.c - kiln cache: finds the command and opens its context. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "kiln_cache.h"
 
@@ -27,7 +27,7 @@ static const char usage[] =
     "  --json            for programs; all commands\n"
     "  --kind K          of ls, stat, export and import: one of\n";
 
-/* The kinds come between. */
+/* The names of kinds are printed before this. */
 static const char more_usage[] =
     "  --name TEXT       a part of the name; the same commands\n"
     "  --namespace NAME  instead of KILN_CACHE_NAMESPACE\n"
@@ -41,8 +41,8 @@ static const struct command {
     const char *name;
     const char *options;
     int (*run)(cache_command *c);
-    uint8_t mode; /* KILN_CACHE_MODE_...; DEFAULT: what a program would do */
-    size_t least; /* words behind the name */
+    uint8_t mode; /* KILN_CACHE_MODE_...; DEFAULT: as for any program */
+    size_t least; /* least number of words after the name */
     size_t most;
 } commands[] = {
     {"stat", LISTING, cache_stat, KILN_CACHE_MODE_READ_ONLY, 0, 0},
@@ -139,8 +139,8 @@ int64_t cache_unused_s(const kiln_cache_entry *entry)
 
 /* ---- the context ---- */
 
-/* A mode of the command's own hides the variable's: a word that is none is
-   refused as everywhere. */
+/* Checks the variable for the mode. A command with a mode of its own would
+   ignore it, but an unknown word is refused here as everywhere. */
 static int check_variable(void)
 {
 #define TEXT(name, value, text) (text),
@@ -159,8 +159,9 @@ static int check_variable(void)
                          said);
 }
 
-/* Only who repairs may drop what cannot be opened. What a process in such a
-   mode would find is nothing; but it must not write while that is explained. */
+/* Only a repair may drop what cannot be opened. Where KILN_CACHE is off or
+   refresh, a process finds nothing. `explain` explains that, and must not write
+   either, so it runs in the mode OFF. */
 static uint8_t mode_of(const struct command *command,
                        const tool_options *options)
 {

@@ -7,15 +7,15 @@
 #include "kiln_json.h"
 #include "kiln_tool.h"
 
-/* One command of kiln cache, with its options and a context. */
+/* A command of kiln cache, with its options and a context. */
 typedef struct cache_command {
     const tool_options *options;
     kiln_context *context;
-    kiln_cache_filter filter; /* of --kind and --name */
-    json json;                /* written to if options->json */
+    kiln_cache_filter filter; /* from --kind and --name */
+    json json;                /* for output if options->json is set */
 } cache_command;
 
-/* Each returns TOOL_... after complaining. */
+/* Each function reports its errors and returns TOOL_... */
 
 /* kiln_cache_list.c */
 int cache_stat(cache_command *c);
@@ -36,12 +36,12 @@ int cache_doctor(cache_command *c);
 /* kiln_vendors.c: the caches of drivers and of other compilers */
 void cache_show_vendors(cache_command *c);
 
-/* kiln_cache.c: numbers for people, in `out` */
+/* kiln_cache.c: writes numbers for people to `out` */
 #define CACHE_TEXT_SIZE 32
 const char *cache_bytes(char out[CACHE_TEXT_SIZE], uint64_t bytes);
 const char *cache_seconds(char out[CACHE_TEXT_SIZE], int64_t seconds);
 const char *cache_nanoseconds(char out[CACHE_TEXT_SIZE], uint64_t ns);
-/* "15m", "1d": false if it is no time. */
+/* Reads "15m" or "1d"; false: it is no time. */
 int cache_read_time(uint64_t *seconds, const char *text);
 int64_t cache_unused_s(const kiln_cache_entry *entry);
 

@@ -1,4 +1,5 @@
-/* kiln_cache_care.c - kiln cache verify, prune, clear, and moving entries. */
+/* kiln_cache_care.c - kiln cache verify, prune, clear, and commands that move
+   entries. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "kiln_cache.h"
 
@@ -13,8 +14,8 @@ typedef struct verifying {
     uint64_t read;
     uint64_t bad;
     uint64_t dropped;
-    uint64_t packed;  /* bad ones in packs of the cache's own folder */
-    uint64_t refused; /* folders and packs that are not used */
+    uint64_t packed;  /* bad entries in packs of the cache's own folder */
+    uint64_t refused; /* folders and packs that are not read */
 } verifying;
 
 static int32_t verify_entry(void *env, const kiln_cache_entry *entry)
@@ -49,7 +50,7 @@ static int32_t verify_entry(void *env, const kiln_cache_entry *entry)
     return 1;
 }
 
-/* A folder or pack that is not looked into. */
+/* Reports a folder or pack that is not read. */
 static void verify_refused(void *env, const char *path, const char *reason)
 {
     verifying *v = env;
@@ -67,7 +68,7 @@ static void verify_refused(void *env, const char *path, const char *reason)
     }
 }
 
-/* A pack with bad entries is written anew, without them. */
+/* Rewrites packs that have bad entries, without them. */
 static kiln_status repair_packs(verifying *v, kiln_error **error)
 {
     kiln_cache_report report = {.size = sizeof report};
@@ -113,7 +114,7 @@ int cache_verify(cache_command *c)
     return v.bad > v.dropped || v.refused > 0 ? TOOL_FAILED : TOOL_OK;
 }
 
-/* ---- what became of entries ---- */
+/* ---- the result ---- */
 
 static int show_report(cache_command *c, const kiln_cache_report *report,
                        const char *what)

@@ -1,4 +1,4 @@
-/* kiln_cache_list.c - kiln cache stat, ls: what there is. */
+/* kiln_cache_list.c - kiln cache stat, ls: lists what the cache has. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "kiln_cache.h"
 
@@ -11,10 +11,10 @@
 
 #define GROUPS_MAX 32
 
-/* Entries of one kind, or that are not believed for one reason. */
+/* Entries of one kind, or entries that are rejected for one reason. */
 typedef struct group {
     char name[32];
-    int32_t tier; /* -1: not believed */
+    int32_t tier; /* -1: rejected */
     uint64_t entries;
     uint64_t packed;
     uint64_t bytes;
@@ -68,7 +68,7 @@ static int by_tier(const void *a, const void *b)
     const group *first = a, *second = b;
     const uint32_t one = (uint32_t)first->tier, other = (uint32_t)second->tier;
 
-    /* -1 is the last one. */
+    /* Rejected ones (-1) come last. */
     return one != other ? (one > other) - (one < other)
                         : strcmp(first->name, second->name);
 }

@@ -1,4 +1,5 @@
-/* kiln_cache_places.c - kiln cache locate, doctor: where, and how well. */
+/* kiln_cache_places.c - kiln cache locate, doctor: where the cache is, and its
+   state. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "kiln_cache.h"
 

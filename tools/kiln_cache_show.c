@@ -1,4 +1,4 @@
-/* kiln_cache_show.c - kiln cache show, explain: what keys say. */
+/* kiln_cache_show.c - kiln cache show, explain: what keys contain. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "kiln_cache.h"
 
@@ -13,7 +13,7 @@
 
 typedef struct showing {
     cache_command *command;
-    const char *digest; /* or its beginning */
+    const char *digest; /* a digest, or the beginning of one */
     size_t found;
     char section[16];
     int status;
@@ -195,7 +195,7 @@ static void explain_answer(void *env, const kiln_cache_answer *answer)
         explain_text(answer, wanted, verdicts[answer->found]);
 }
 
-/* "2.5:f32", "f32[8]=ones", "@x.npy": as kiln run takes it. */
+/* True for a value as kiln run takes it: "2.5:f32", "f32[8]=ones", "@x.npy". */
 static int is_value(const char *word)
 {
     return strchr(word, '=') != NULL || word[0] == '@' ||

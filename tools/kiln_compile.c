@@ -1,4 +1,4 @@
-/* kiln_compile.c - kiln compile: show a job at one of its stages. */
+/* kiln_compile.c - kiln compile: prints a job at one of its stages. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <errno.h>
 #include <stdio.h>
@@ -44,7 +44,7 @@ static int write_output(const kiln_blob *blob, const char *path)
         return tool_complain(TOOL_FAILED, "%s: %s", path, strerror(errno));
     fine = fwrite(blob->data, 1, blob->size, file) == blob->size;
     if (path == NULL)
-        return TOOL_OK; /* main() looks whether it was written */
+        return TOOL_OK; /* main() checks whether it was written */
     fine &= fclose(file) == 0;
     if (!fine)
         return tool_complain(TOOL_FAILED, "%s: cannot be written", path);

@@ -1,4 +1,4 @@
-/* kiln_jobs.c - the jobs of a workload, compiled without a device. */
+/* kiln_jobs.c - compiles the jobs of a workload without a device. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <signal.h>
 #include <stdio.h>
@@ -9,8 +9,8 @@
 #include "kiln_progress.h"
 
 /*
- * An offline device of each config stands for the hardware, so a kernel for
- * another processor compiles like one for this.
+ * An offline device of each config stands for the hardware. So a kernel for
+ * another processor is compiled in the same way as one for this machine's.
  */
 
 /* ---- signals ---- */
@@ -29,7 +29,7 @@ void jobs_catch_signals(void)
 
     memset(&action, 0, sizeof action);
     action.sa_handler = note_signal;
-    action.sa_flags = (int)SA_RESETHAND; /* the second one ends the process */
+    action.sa_flags = (int)SA_RESETHAND; /* a second signal ends the process */
     (void)sigaction(SIGINT, &action, NULL);
     (void)sigaction(SIGTERM, &action, NULL);
     (void)sigaction(SIGHUP, &action, NULL);
@@ -44,7 +44,8 @@ int jobs_interrupted(void)
 
 #define NAME_SIZE ((size_t)512)
 
-/* "main.saxpy(f32[:], f32, f32[:]) for cuda:sm_90"; a long one is cut. */
+/* Returns "main.saxpy(f32[:], f32, f32[:]) for cuda:sm_90"; a long name is
+   cut. */
 static const char *job_name(char out[NAME_SIZE], const job_list *list,
                             size_t job)
 {
@@ -129,7 +130,7 @@ static int add_job(job_list *out, const workload *list,
     return read_signature(out, at, list);
 }
 
-/* ---- all of them ---- */
+/* ---- all jobs ---- */
 
 static int load_files(kiln_context *context, const tool_options *options)
 {
@@ -196,7 +197,7 @@ void jobs_close(job_list *list)
 typedef struct step {
     const progress *bar;
     const job_list *list;
-    size_t before; /* jobs of the slices that are done */
+    size_t before; /* jobs in finished slices */
 } step;
 
 static void show_step(size_t done, size_t count, const kiln_batch_job *job,
@@ -210,7 +211,7 @@ static void show_step(size_t done, size_t count, const kiln_batch_job *job,
     progress_step(s->bar, s->before + done, name, job->status == KILN_OK);
 }
 
-/* In the order of the list. */
+/* Reports failures in the order of the list. */
 static void tell_failures(const job_list *list, const workload *from)
 {
     size_t count = 0;
@@ -225,7 +226,7 @@ static void tell_failures(const job_list *list, const workload *from)
         (void)tool_complain(0, "%zu of %zu jobs failed", count, list->count);
 }
 
-/* Between two slices it is seen that somebody wants an end. */
+/* Jobs are compiled in slices; signals are checked between two slices. */
 #define SLICE ((size_t)16)
 
 int jobs_compile(const job_list *list, const workload *from, const char *what)

@@ -7,19 +7,20 @@
 
 #define JSON_DEPTH 16
 
-/* Zeroed, it writes a value at the top; members of an object have a key, those
-   of an array NULL. */
+/* Set all members to zero to write a value at the top level. Members of an
+   object have a key; those of an array have the key NULL. */
 typedef struct json {
     int depth;
-    int count[JSON_DEPTH]; /* of members so far */
+    int count[JSON_DEPTH]; /* number of members so far */
     char close[JSON_DEPTH];
 } json;
 
 void json_object(json *out, const char *key);
 void json_array(json *out, const char *key);
-/* Ends the innermost object or array; the outermost one with a newline. */
+/* Ends the innermost object or array; after the outermost one, writes a
+   newline. */
 void json_end(json *out);
-/* NULL is null. Bytes that are no UTF-8 become U+FFFD. */
+/* NULL is written as null. Bytes that are invalid UTF-8 become U+FFFD. */
 void json_text(json *out, const char *key, const char *value);
 void json_number(json *out, const char *key, uint64_t value);
 void json_signed(json *out, const char *key, int64_t value);

@@ -1,4 +1,4 @@
-/* kiln_options.c - options of the kiln command. */
+/* kiln_options.c - reads the options of the kiln command. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <errno.h>
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 #include "kiln_cache.h"
 #include "kiln_tool.h"
 
-/* "64", "64,8" or "64,8,1"; each number from 1 to `most`. */
+/* Reads "64", "64,8" or "64,8,1", with each number from 1 to `most`. */
 static int read_shape(uint64_t out[3], const char *text, uint64_t most)
 {
     for (int i = 0; i < 3; i++) {
@@ -28,7 +28,7 @@ static int read_shape(uint64_t out[3], const char *text, uint64_t most)
     return 0;
 }
 
-/* The number of an argument, and where it ends. */
+/* Reads the number of an argument, and stores where it ends. */
 static int read_index(size_t *out, const char *text, const char **end)
 {
     char *stop;
@@ -162,7 +162,7 @@ static int take_older(tool_options *out, const char *value)
                          value);
 }
 
-/* Options that are a text, or are given or not. */
+/* Options with a text, and options without a value. */
 #define TAKE_TEXT(name, member) \
     static int take_##name(tool_options *out, const char *value) \
     { \
@@ -221,7 +221,7 @@ static const struct option {
     {"--time-limit", 1, take_time_limit},
 };
 
-/* True when the list "--grid --block" holds the name. */
+/* True when a list such as "--grid --block" has the name. */
 static int lists(const char *known, const char *name, size_t size)
 {
     while (*known != '\0') {
@@ -245,7 +245,7 @@ static const struct option *find_option(const char *known, const char *name,
     return NULL;
 }
 
-/* A number below zero is an argument, not an option. */
+/* A negative number is an argument, not an option. */
 static int is_option(const char *word)
 {
     return word[0] == '-' && word[1] != '\0' &&
@@ -253,7 +253,7 @@ static int is_option(const char *word)
            strncmp(word, "-inf", 4) != 0;
 }
 
-/* Reads the option at words[*at], "--name value" or "--name=value". */
+/* Reads the option at words[*at]: "--name value" or "--name=value". */
 static int read_option(tool_options *out, int count, char **words, int *at,
                        const char *known)
 {

@@ -1,4 +1,4 @@
-/* kiln_precompile.c - kiln precompile: a workload becomes a pack. */
+/* kiln_precompile.c - kiln precompile: makes a pack of a workload. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "kiln_precompile.h"
 
@@ -12,11 +12,11 @@
 #include "kiln/sys/cache_tools.h"
 
 /*
- * The workload runs over a cache of its own, in a folder beside the pack, so
- * that nothing of this machine's past gets into it: then the cache's entries
- * are written as a pack. Before that gets its name, a second context without a
- * code generator and with nothing but the pack runs the workload again, and
- * must find everything there.
+ * The workload runs over a cache of its own in a folder beside the pack, so
+ * that nothing gets into the pack from earlier work on this machine. Then the
+ * cache's entries are written as a pack. Before that gets its name, a second
+ * context runs the workload again. It has no code generator and only the pack,
+ * and must find everything in it.
  */
 
 static const char known_options[] = "--workload --target --include --jobs -o";
@@ -91,7 +91,8 @@ static void remove_folder(const precompile *p)
         (void)nftw(p->folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
 }
 
-/* In the pack's folder, so that it can be renamed from there. */
+/* The folder is in the pack's folder, so that the pack can be renamed from
+   there. */
 static int make_folder(precompile *p)
 {
     const char *slash = strrchr(p->options.output, '/');
@@ -113,7 +114,8 @@ static int make_folder(precompile *p)
 
 /* ---- contexts ---- */
 
-/* Neither the user's cache nor a search path, whatever variables say. */
+/* Makes a context that uses neither the user's cache nor a search path,
+   whatever the environment says. */
 static int new_context(kiln_context **out, const precompile *p, uint8_t mode,
                        const char *codegen)
 {
@@ -151,7 +153,7 @@ static int compile(const precompile *p)
         status = jobs_open(&jobs, context, &p->list, &p->options);
     if (status == TOOL_OK)
         status = jobs_compile(&jobs, &p->list, "compile");
-    jobs_close(&jobs); /* waits until all is written */
+    jobs_close(&jobs); /* waits until everything is written */
     return status;
 }
 
@@ -191,7 +193,8 @@ static int insert(kiln_context *context, const char *path)
     return tool_fail(error);
 }
 
-/* Without binaries nothing can be compiled there, but all is inferred. */
+/* Without binaries in the pack, nothing can be compiled from it. But everything
+   must be inferred. */
 static int find_typed(const job_list *jobs, const workload *from)
 {
     kiln_statistics statistics = {.size = sizeof statistics};
@@ -224,7 +227,7 @@ static int find_all(const precompile *p, const job_list *jobs)
         return jobs_compile(jobs, &p->list, "verify");
     if (!(p->tiers_off & typed))
         return find_typed(jobs, &p->list);
-    return TOOL_OK; /* its keys need typed IR, which others have */
+    return TOOL_OK; /* its keys need typed IR, which the pack does not have */
 }
 
 static int verify(const precompile *p)
@@ -249,7 +252,7 @@ static int verify(const precompile *p)
     return status;
 }
 
-/* ---- the row ---- */
+/* ---- the steps ---- */
 
 static int name_pack(const precompile *p)
 {

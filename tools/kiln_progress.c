@@ -1,4 +1,4 @@
-/* kiln_progress.c - how far something has come, on standard error. */
+/* kiln_progress.c - shows progress on standard error. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "kiln_progress.h"
 

@@ -1,4 +1,5 @@
-/* kiln_run.c - kiln run: compile a kernel, launch it, show its arguments. */
+/* kiln_run.c - kiln run: compiles a kernel, launches it, prints its
+   arguments. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <stdio.h>
 #include <string.h>
@@ -10,12 +11,12 @@ static const char known_options[] =
     "--grid --block --target --set --heap --print --save --stats --time "
     "--time-limit";
 
-/* One run from the command line to the results. */
+/* One run, from the command line to the results. */
 typedef struct run {
     tool_options options;
     tool_session session;
     tool_argument arguments[TOOL_ARGUMENTS_MAX];
-    size_t count; /* of arguments */
+    size_t count; /* number of arguments */
     const kiln_kernel *kernel;
     kiln_device *device;
     kiln_queue *queue;
@@ -32,7 +33,7 @@ static uint64_t clock_ns(void)
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-/* ---- before ---- */
+/* ---- before the launch ---- */
 
 static int check_options(const tool_options *options)
 {
@@ -89,7 +90,7 @@ static int compile(run *r)
     return TOOL_OK;
 }
 
-/* ---- on the device ---- */
+/* ---- the launch ---- */
 
 static kiln_status open_device(run *r, kiln_error **error)
 {
@@ -143,7 +144,7 @@ static int execute(run *r)
     return status == KILN_EINVAL ? TOOL_USAGE : TOOL_FAILED;
 }
 
-/* ---- after ---- */
+/* ---- after the launch ---- */
 
 static int show_results(const run *r)
 {
@@ -168,7 +169,7 @@ static void show_times(const run *r)
                   (double)r->compile_ns / 1e6, (double)r->launch_ns / 1e6);
 }
 
-/* The counters as one JSON object, the last line of the output. */
+/* Prints the counters as one JSON object, the last line of the output. */
 static int show_statistics(const run *r)
 {
     kiln_blob json;

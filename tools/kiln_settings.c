@@ -1,4 +1,4 @@
-/* kiln_settings.c - settings as words: NAME=VALUE, for --set and workloads. */
+/* kiln_settings.c - reads settings, NAME=VALUE, for --set and workloads. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "kiln_settings.h"
 
@@ -19,7 +19,7 @@ static int read_number(uint8_t *out, const char *text, unsigned first,
     return 1;
 }
 
-/* One of two words, which stand for numbers. */
+/* Reads one of two words, each of which stands for a number. */
 static int read_word(uint8_t *out, const char *text, const char *one,
                      uint8_t number, const char *other, uint8_t other_number)
 {
@@ -96,7 +96,7 @@ READ(entry, read_text(&out->entry_name, text))
 READ(overlays, read_text(&out->overlays, text))
 READ(target, read_text(&out->target, text))
 
-/* docs/caching.md has the same table, for people. */
+/* docs/caching.md has the same table for people. */
 static const struct setting {
     const char *name;
     const char *takes;

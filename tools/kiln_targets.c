@@ -1,4 +1,5 @@
-/* kiln_targets.c - kiln targets: what can be compiled for and run on. */
+/* kiln_targets.c - kiln targets: what kernels can be compiled for and run
+   on. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <stdio.h>
 #include <string.h>
@@ -10,7 +11,7 @@ static const char *or_dash(const char *text)
     return text != NULL ? text : "-";
 }
 
-/* The longest text of the column, and of its head. */
+/* Returns the length of the longest text of the column and its head. */
 static int width_of_targets(kiln_context *context, const char *head)
 {
     size_t width = strlen(head);

@@ -9,7 +9,7 @@
 
 /* Exit statuses. */
 #define TOOL_OK 0
-#define TOOL_FAILED 1 /* the user's code, files or device */
+#define TOOL_FAILED 1 /* errors in the user's code, files or device */
 #define TOOL_USAGE 2
 
 #define TOOL_ARGUMENTS_MAX KILN_ARGUMENTS_MAX
@@ -22,10 +22,10 @@ int tool_complain(int status, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 /* Prints an error with its diagnostics, frees it, and returns TOOL_FAILED. */
 int tool_fail(kiln_error *error);
-/* A context's log: warnings, and what is worse, go to standard error. */
+/* A context's log: prints warnings and errors on standard error. */
 void tool_log(void *env, int32_t level, const char *message);
 
-/* The options that follow a command; what is no option is in `words`. */
+/* The options of a command; `words` are the other arguments. */
 typedef struct tool_options {
     const char *words[2 + TOOL_ARGUMENTS_MAX]; /* file, kernel, arguments */
     size_t word_count;
@@ -43,9 +43,9 @@ typedef struct tool_options {
         const char *path;
     } saves[TOOL_ARGUMENTS_MAX];
     size_t save_count;
-    const char *targets[TOOL_TARGETS_MAX]; /* each --target */
+    const char *targets[TOOL_TARGETS_MAX]; /* one for each --target */
     size_t target_count;
-    const char *sets[TOOL_TARGETS_MAX]; /* NAME=VALUE */
+    const char *sets[TOOL_TARGETS_MAX]; /* NAME=VALUE texts */
     size_t set_count;
     const char *workload;
     const char *include;
@@ -56,7 +56,7 @@ typedef struct tool_options {
     const char *kind;
     const char *name;
     const char *name_space;
-    uint32_t sample; /* one in so many; 0: all */
+    uint32_t sample; /* one entry in so many; 0: all */
     int repair;
     int yes;
     uint64_t older_s;
@@ -64,17 +64,17 @@ typedef struct tool_options {
 
 /* ---- kiln_names.c ---- */
 
-/* The names of a list, one after the other; NULL: there are no more. */
+/* Returns the names of a list one after the other; NULL: there are no more. */
 typedef const char *(*tool_name_fn)(size_t index);
-/* "a, b or c", in `out`. */
+/* Writes "a, b or c" to `out`. */
 void tool_list_names(char *out, size_t size, tool_name_fn name);
 /* Prints "a, b, c" in lines that begin with `indent` spaces. */
 void tool_show_names(FILE *file, int indent, tool_name_fn name);
 
 /* ---- kiln_options.c ---- */
 
-/* Reads what follows the command; TOOL_OK, or TOOL_USAGE after complaining.
-   `known` lists the options that the command has, "--grid --block". */
+/* Reads what follows the command. Returns TOOL_OK, or TOOL_USAGE after
+   reporting an error. `known` lists the command's options: "--grid --block". */
 int tool_read_options(tool_options *out, int count, char **words,
                       const char *known);
 
@@ -83,14 +83,14 @@ int tool_read_options(tool_options *out, int count, char **words,
 typedef struct tool_argument {
     const kiln_type *type;
     unsigned char scalar[8];
-    kiln_array array;    /* data: the buffer's address */
-    void *bytes;         /* what the buffer starts with; from malloc */
-    uint64_t size;       /* of `bytes` */
+    kiln_array array;    /* its data is the buffer's address */
+    void *bytes;         /* initial content of the buffer; from malloc */
+    uint64_t size;       /* size of `bytes` */
     kiln_buffer *buffer; /* NULL: no array */
 } tool_argument;
 
-/* Reads one ARG: a value, an array, a file or a function. Returns TOOL_...
-   after complaining. */
+/* Reads an ARG: a value, an array, a file or a function. Reports errors and
+   returns TOOL_... */
 int tool_argument_read(tool_argument *out, kiln_context *context,
                        kiln_package *package, const char *text);
 /* Makes the array's buffer and fills it. */
@@ -103,17 +103,17 @@ void tool_argument_print(const tool_argument *argument);
 int tool_argument_save(const tool_argument *argument, const char *path);
 void tool_argument_dispose(tool_argument *argument);
 
-/* Finds a TYPE: "f32[:,:]" or "fn:name". */
+/* Finds the type for a TYPE: "f32[:,:]" or "fn:name". */
 kiln_status tool_type_find(const kiln_type **out, kiln_context *context,
                            kiln_package *package, const char *text,
                            kiln_error **error);
-/* As well; TOOL_... after complaining. */
+/* As tool_type_find(), but reports errors and returns TOOL_... */
 int tool_type_read(const kiln_type **out, kiln_context *context,
                    kiln_package *package, const char *text);
 
 /* ---- commands ---- */
 
-/* What every command that has a kernel begins with. */
+/* What every command with a kernel begins with. */
 typedef struct tool_session {
     kiln_context *context;
     kiln_package *package;
@@ -121,7 +121,7 @@ typedef struct tool_session {
     const kiln_config *config;
 } tool_session;
 
-/* Loads the file and finds the kernel; TOOL_... after complaining. */
+/* Loads the file and finds the kernel. Reports errors and returns TOOL_... */
 int tool_session_open(tool_session *out, const tool_options *options);
 void tool_session_close(tool_session *session);
 

@@ -1,4 +1,4 @@
-/* kiln_values.c - scalars as text and as bytes. */
+/* kiln_values.c - converts scalars between text and bytes. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "kiln_values.h"
 
@@ -10,13 +10,13 @@
 
 #include "kiln/type.h"
 
-/* ---- f16, which C11 does not have ---- */
+/* ---- f16, which C11 lacks ---- */
 
 #define HALF_INFINITY 0x7c00u
-#define HALF_OVERFLOW 65520.0 /* rounds to infinity from here */
+#define HALF_OVERFLOW 65520.0 /* from here on, numbers round to infinity */
 #define HALF_EXPONENT_MIN (-14)
 
-/* To nearest, ties to even. Scaling by a power of two is exact. */
+/* Rounds to nearest, ties to even. Scaling by a power of two is exact. */
 static uint16_t half_of(double value)
 {
     const unsigned sign = signbit(value) ? 0x8000u : 0;
@@ -32,7 +32,8 @@ static uint16_t half_of(double value)
     exponent -= 1;
     if (exponent < HALF_EXPONENT_MIN || size <= 0)
         exponent = HALF_EXPONENT_MIN;
-    /* Units of the last place; a carry into the exponent comes out right. */
+    /* Counts units of the last place. A carry into the exponent gives the right
+       bits. */
     bits = (unsigned)rint(ldexp(size, 10 - exponent));
     bits += (unsigned)(exponent - HALF_EXPONENT_MIN) << 10;
     return (uint16_t)(sign | bits);
@@ -98,7 +99,7 @@ static int is_signed(int32_t kind)
     return kind >= KILN_TYPE_I8 && kind <= KILN_TYPE_I64;
 }
 
-/* The low bytes come first: Kiln's hosts are little-endian. */
+/* The low bytes are the first ones, since Kiln's hosts are little-endian. */
 void value_from_integer(void *out, int32_t kind, uint64_t number)
 {
     if (kind == KILN_TYPE_BOOL)
@@ -109,7 +110,7 @@ void value_from_integer(void *out, int32_t kind, uint64_t number)
         memcpy(out, &number, integer_size(kind));
 }
 
-/* One step of a 64-bit counter, then a mixing of its bits. */
+/* Advances a 64-bit counter by one step, and mixes its bits. */
 static uint64_t next_random(uint64_t *state)
 {
     uint64_t bits = *state += 0x9e3779b97f4a7c15u;
@@ -119,7 +120,7 @@ static uint64_t next_random(uint64_t *state)
     return bits ^ bits >> 32;
 }
 
-/* As many bits as the type holds exactly. */
+/* Returns how many bits the type holds exactly. */
 static int precision(int32_t kind)
 {
     switch (kind) {
@@ -224,7 +225,7 @@ static int same(double value, double other)
     return !(value < other) && !(value > other);
 }
 
-/* True when `text` reads back as the value of this type. */
+/* True when `text` reads back as the same value of this type. */
 static int reads_back(const char *text, int32_t kind, double value)
 {
     if (kind == KILN_TYPE_F64)
@@ -247,7 +248,8 @@ static void print_float(FILE *file, int32_t kind, double value)
         if (reads_back(text, kind, value))
             break;
     }
-    /* "1e+02" is short but hard to read: print such numbers as integers. */
+    /* "1e+02" is short but hard to read, so such numbers are printed as
+       integers. */
     if (fabs(value) < 1e15 && same(value, rint(value)))
         (void)snprintf(text, sizeof text, "%.0f", value);
     (void)fputs(text, file);

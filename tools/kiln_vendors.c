@@ -1,4 +1,4 @@
-/* kiln_vendors.c - the caches of drivers and of other compilers. */
+/* kiln_vendors.c - shows the caches of drivers and of other compilers. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <ftw.h>
 #include <limits.h>
@@ -10,9 +10,9 @@
 #include "kiln_cache.h"
 
 /*
- * A cold start of Kiln may be a warm one of theirs, and a full disk may be
- * theirs, too. Where a variable moves the cache, its value comes first; names
- * and defaults are those of each project's manual.
+ * When Kiln's cache is cold, those of the others may be warm; and when the disk
+ * is full, they may be the cause. If a variable moves a cache, its value is
+ * looked at first. Names and defaults are those of each project's manual.
  */
 
 typedef enum base {
@@ -23,11 +23,11 @@ typedef enum base {
 
 static const struct vendor {
     const char *name;
-    const char *variable; /* that moves it */
-    const char *behind;   /* what follows the variable's value */
+    const char *variable; /* environment variable that moves the cache */
+    const char *behind;   /* what follows the variable's value in the path */
     base base;
     const char *folder;
-    const char *off; /* what switches it off */
+    const char *off; /* how it is switched off */
 } vendors[] = {
     {"CUDA driver", "CUDA_CACHE_PATH", "", IN_HOME, ".nv/ComputeCache",
      "CUDA_CACHE_DISABLE=1"},
@@ -50,7 +50,7 @@ static const struct vendor {
      "julia --compiled-modules=no"},
 };
 
-/* ---- where ---- */
+/* ---- places ---- */
 
 static const char *value_of(const char *variable)
 {
@@ -74,7 +74,7 @@ static int default_path(char out[PATH_MAX], const struct vendor *of)
     return 1;
 }
 
-/* The first one, of a list of folders. */
+/* Finds the first existing folder of a list. */
 static int find_path(char out[PATH_MAX], const struct vendor *of)
 {
     const char *value = value_of(of->variable);
@@ -86,7 +86,7 @@ static int find_path(char out[PATH_MAX], const struct vendor *of)
     return 1;
 }
 
-/* ---- how much ---- */
+/* ---- sizes ---- */
 
 static uint64_t sum; /* nftw() has no argument for it */
 
@@ -100,7 +100,7 @@ static int add_file(const char *path, const struct stat *facts, int kind,
     return 0;
 }
 
-/* False when there is nothing. */
+/* Returns false when there is nothing at the path. */
 static int measure(uint64_t *out, const char *path)
 {
     struct stat facts;
@@ -113,7 +113,7 @@ static int measure(uint64_t *out, const char *path)
     return 1;
 }
 
-/* ---- telling ---- */
+/* ---- output ---- */
 
 static void show_vendor(cache_command *c, const struct vendor *of)
 {

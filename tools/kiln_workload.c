@@ -1,4 +1,4 @@
-/* kiln_workload.c - a list of jobs, as text. */
+/* kiln_workload.c - reads a list of jobs from a text. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "kiln_workload.h"
 
@@ -25,7 +25,7 @@ static char *trim(char *text)
     return text;
 }
 
-/* The bracket that ends what the one at `text` begins, or NULL. */
+/* Returns the bracket that closes the one at `text`, or NULL. */
 static char *closing(char *text)
 {
     int depth = 0;
@@ -48,7 +48,7 @@ static int add_type(workload_line *line, char *text)
     return 1;
 }
 
-/* "f32[:,:], (i64, f32)": by the commas outside of brackets. */
+/* Splits "f32[:,:], (i64, f32)" at the commas outside of brackets. */
 static const char *split_types(workload_line *line, char *text)
 {
     char *begin = text;
@@ -84,7 +84,7 @@ static const char *read_settings(workload_line *line, char *text)
     return NULL;
 }
 
-/* NULL, or what is wrong. Cuts the text into pieces. */
+/* Returns NULL, or what is wrong. Cuts the text into pieces. */
 static const char *read_line(workload_line *line, char *text)
 {
     char *open = strchr(text, '(');

@@ -1,4 +1,4 @@
-/* npy.c - reading and writing .npy files. */
+/* npy.c - reads and writes .npy files. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "npy.h"
 
@@ -11,21 +11,21 @@
 #include <unistd.h>
 
 /*
- * The format: "\x93NUMPY", two bytes of version, the header's length (two
- * bytes in version 1, four later, little-endian), the header, the elements.
+ * A file has: "\x93NUMPY"; two bytes of version; the header's length (two bytes
+ * in version 1, four in later ones, little-endian); the header; the elements.
  * The header is a dictionary in Python's notation with the keys descr,
- * fortran_order and shape, ended by a newline.
+ * fortran_order and shape. It ends in a newline.
  */
 
 static const char magic[6] = {'\x93', 'N', 'U', 'M', 'P', 'Y'};
 
-#define MAGIC_SIZE 8     /* with the version */
-#define HEADER_MAX 65536 /* of bytes that are believed to be a header */
+#define MAGIC_SIZE 8     /* with the two bytes of version */
+#define HEADER_MAX 65536 /* a longer header is not believed */
 #define HEADER_ALIGNMENT 64
 
 static const struct element {
     int32_t kind;
-    char descr[4]; /* without byte order */
+    char descr[4]; /* without the byte order */
     size_t size;
 } elements[] = {
     {KILN_TYPE_BOOL, "b1", 1}, {KILN_TYPE_I8, "i1", 1},
@@ -59,13 +59,13 @@ typedef struct header {
     const struct element *element;
     int is_fortran;
     uint32_t rank;
-    int64_t shape[KILN_RANK_MAX]; /* as in the file */
+    int64_t shape[KILN_RANK_MAX]; /* as the file has it */
     int has_descr, has_order, has_shape;
 } header;
 
-/* What is read, and how far. */
+/* What is being read, and how far. */
 typedef struct reader {
-    const char *at; /* ends in a NUL */
+    const char *at; /* the text ends in a NUL */
     const char *path;
     char *message;
 } reader;
@@ -90,7 +90,8 @@ static int accept(reader *r, char expected)
     return 1;
 }
 
-/* 'text' or "text"; longer ones than `capacity` are not ours. */
+/* Reads 'text' or "text". A text longer than `capacity` is none that this file
+   knows. */
 static int read_string(reader *r, char *out, size_t capacity)
 {
     const char *end;
@@ -224,7 +225,7 @@ static int take_shape(npy_array *out, const header *from, const reader *r)
     return 1;
 }
 
-/* Reads the header's text, ended by a NUL. */
+/* Reads the header's text, and ends it with a NUL. */
 static char *read_header_text(FILE *file, const reader *r)
 {
     unsigned char head[MAGIC_SIZE], length[4] = {0};
@@ -260,7 +261,7 @@ static char *read_header_text(FILE *file, const reader *r)
     return NULL;
 }
 
-/* The size is compared first: a header may claim anything. */
+/* The file's size is compared first, since a header may claim anything. */
 static int read_data(npy_array *out, FILE *file, const reader *r)
 {
     const long start = ftell(file);
@@ -301,7 +302,7 @@ static int read_file(npy_array *out, FILE *file, reader *r)
     return fine;
 }
 
-/* Why it cannot be read as a file, or NULL. */
+/* Returns NULL, or why the descriptor cannot be read as a file. */
 static const char *refusal(int descriptor)
 {
     struct stat status;
@@ -316,7 +317,8 @@ static const char *refusal(int descriptor)
 int npy_read(npy_array *out, const char *path, char message[NPY_MESSAGE_SIZE])
 {
     reader r = {.path = path, .message = message};
-    /* A pipe that nobody writes to is opened at once, to be refused. */
+    /* O_NONBLOCK: a pipe without a writer is opened at once, and then
+       refused. */
     const int descriptor =
         open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
     const char *wrong = descriptor < 0 ? strerror(errno) : refusal(descriptor);
@@ -337,7 +339,7 @@ int npy_read(npy_array *out, const char *path, char message[NPY_MESSAGE_SIZE])
 
 /* ---- writing ---- */
 
-/* Everything in front of the elements, padded so that they are aligned. */
+/* Writes everything before the elements, padded so that they are aligned. */
 static size_t format_head(char *out, size_t capacity, const npy_array *array,
                           const struct element *element)
 {
