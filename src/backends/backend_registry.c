@@ -1,4 +1,4 @@
-/* backend_registry.c - which backends there are. */
+/* backend_registry.c - the list of backends. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "backends/backend.h"
 
@@ -8,14 +8,14 @@
 #include "base/options.h"
 
 /*
- * Every backend that Kiln knows has an entry, so that whoever asks for one
- * that this build lacks learns so. Entries are never removed; readers keep
- * plain pointers to them.
+ * Every backend that Kiln knows has an entry, so that a request for one that
+ * this build lacks gets that as the reason. Entries are never removed; readers
+ * keep plain pointers to them.
  */
 
 /* ---- entries ---- */
 
-/* With the lock held, or before the context is anybody else's. */
+/* With the lock held, or before other threads know the context. */
 static kiln__backend *find(const struct kiln__backends *backends,
                            const char *name, size_t size)
 {
@@ -67,7 +67,7 @@ static void entry_free(const kiln_alloc *alloc, kiln__backend *entry)
     kiln__deallocate(alloc, entry, sizeof *entry);
 }
 
-/* Entries keep the order in which they came. */
+/* Entries keep the order in which they were added. */
 static void append(struct kiln__backends *backends, kiln__backend *entry)
 {
     kiln__backend **end = &backends->first;
@@ -80,7 +80,7 @@ static void append(struct kiln__backends *backends, kiln__backend *entry)
 
 /* ---- adding ---- */
 
-/* An older caller's table ends earlier: what is behind its end is NULL. */
+/* An older caller's table is shorter: members past its end are NULL. */
 static kiln_status read_ops(kiln_backend_ops *to, const kiln_backend_ops *ops,
                             kiln_error **error)
 {
@@ -100,8 +100,8 @@ static kiln_status read_ops(kiln_backend_ops *to, const kiln_backend_ops *ops,
     return KILN_OK;
 }
 
-/* With the lock held. Fills the entry of a name that was absent, else takes
-   `fresh`; false when the name is taken. */
+/* With the lock held. Fills the entry of a backend that this build lacks, else
+   adds `fresh`; false when the name is taken. */
 static int take_place(struct kiln__backends *backends, kiln__backend **fresh,
                       const kiln_backend_ops *ops, void *self)
 {
@@ -207,7 +207,7 @@ void kiln__backends_free(kiln_context *context)
 
 /* ---- finding ---- */
 
-/* Writes "host, cuda, rocm"; what does not fit is left out. */
+/* Writes "host, cuda, rocm"; names that do not fit are left out. */
 static void list_names(char *text, size_t capacity, kiln_context *context)
 {
     struct kiln__backends *backends = context->backends;

@@ -1,4 +1,4 @@
-/* device.c - devices, buffers and queues, over whatever backend it is. */
+/* device.c - devices, buffers and queues, on top of any backend. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "backends/handles.h"
 
@@ -8,9 +8,16 @@
 #include "base/error.h"
 #include "context/keys/settings.h"
 
+/*
+ * The public functions check their arguments and call the backend's table, or
+ * that of offline.c for an offline device. Devices that a driver opened are
+ * shared and stay until the context ends (kernel_load.c); a kiln_device refers
+ * to one. Queues and buffers hold the backend's handle.
+ */
+
 /* ---- devices ---- */
 
-/* Finds a backend whose devices may be opened. */
+/* Finds a backend whose devices can be opened. */
 static kiln_status find_backend(kiln__backend **out, kiln_context *context,
                                 const char *name, kiln_error **error)
 {

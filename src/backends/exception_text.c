@@ -1,4 +1,4 @@
-/* exception_text.c - what a kernel raised, as one line. */
+/* exception_text.c - writes an exception of a kernel as one line. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <inttypes.h>
 #include <stdio.h>
@@ -7,7 +7,7 @@
 #include "backends/report_text.h"
 #include "base/error.h"
 
-/* "inexact conversion: 300 is no i8"; the message is the type. */
+/* "inexact conversion: 300 is no i8"; the message is the type's name. */
 static void format_inexact(char *out, size_t size, const kiln__raised *from)
 {
     const char *kind = kiln__exception_text((int32_t)from->kind);

@@ -1,4 +1,4 @@
-/* handles.h - the inside of devices, buffers and queues. */
+/* handles.h - the structs of devices, buffers and queues. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #ifndef KILN_HANDLES_H
 #define KILN_HANDLES_H
@@ -15,8 +15,8 @@ struct kiln_device {
     const char *name;
     kiln__backend *backend;
     const kiln__driver_device *shared; /* NULL: adopted or offline */
-    const kiln_config *offline;        /* NULL: real */
-    kiln__workload *workload;          /* of an offline one */
+    const kiln_config *offline;        /* NULL: a real device */
+    kiln__workload *workload;          /* of an offline device */
 };
 
 struct kiln_buffer {
@@ -25,32 +25,33 @@ struct kiln_buffer {
     uint64_t size;
 };
 
-/* Memory that kernels of a queue allocate. */
+/* The heap of a queue. */
 typedef struct kiln__queue_heap {
-    void *address;  /* on the device; NULL: not made yet */
+    void *address;  /* what kernels can allocate; 0: the default */
     uint64_t bytes; /* that kernels can have; 0: the default */
     int is_used;    /* by launches since it was last cleared */
-    int is_lent;    /* who launches by himself knows its address for ever */
+    int is_lent;    /* a caller that launches by itself has its address */
 } kiln__queue_heap;
 
 struct kiln_queue {
     kiln_device *device;
     void *handle;
     uint32_t time_limit_ms;
-    uint64_t launches; /* taken without an error in their arguments */
-    /* Of the kernel that was launched last, which may be gone by the time when
-       an exception is heard of. */
+    uint64_t launches; /* launches whose arguments were accepted */
+    /* The frontend of the kernel that was launched last; the kernel itself may
+       be gone when an exception is reported. */
     const kiln_frontend *frontend;
     kiln__queue_heap heap;
-    kiln_exception exception; /* all zero but its size, for the next one */
+    kiln_exception exception; /* all zero but its size, for the next
+                                 exception */
 };
 
 /* ---- queue_heap.c ---- */
 
-/* Makes the heap at the first call. Gives its address. */
+/* Gives the heap's address; the first call makes the heap. */
 kiln_status kiln__queue_heap_get(void **out, kiln_queue *queue,
                                  kiln_error **error);
-/* All work has ended: what kernels did not free is free again. */
+/* Called when all work has ended: frees what kernels did not free. */
 void kiln__queue_heap_rest(kiln_queue *queue);
 void kiln__queue_heap_dispose(kiln_queue *queue);
 

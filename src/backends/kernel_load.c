@@ -1,4 +1,4 @@
-/* kernel_load.c - devices that drivers opened, and kernels put on them. */
+/* kernel_load.c - opens drivers' devices and loads kernels on them. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "backends/backend.h"
 
@@ -10,10 +10,10 @@
 #include "tiers/binary/stored_native.h"
 
 /*
- * A driver is called without the lock: what two threads open at once is kept
- * once. A kernel for a target of which no device is here is loaded all the
- * same while an offline device for that target is open: it has no function,
- * and only offline devices take it.
+ * Drivers are called without the lock: if two threads open the same device at
+ * once, one is kept. While an offline device for a target is open, a kernel for
+ * that target is made even if no device of that target exists: it has no
+ * function, and only offline devices accept it.
  */
 
 /* ---- devices of drivers ---- */
@@ -41,7 +41,7 @@ static kiln__driver_device *find_device(kiln_context *context,
     return device;
 }
 
-/* Publishes `fresh`, or gives the one that another thread published. */
+/* Publishes `fresh`, or returns the device that another thread published. */
 static kiln__driver_device *keep_device(kiln_context *context,
                                         kiln__backend *backend,
                                         kiln__driver_device *fresh)
@@ -142,8 +142,8 @@ void kiln__offline_remove(kiln_context *context, const kiln_config *config)
 
 /* ---- loading ---- */
 
-/* Many drivers look at a program's kernels only when they are asked for one:
-   a binary that lacks it is of no use either. */
+/* Many drivers look at a program's kernels only when they are asked for one, so
+   a binary that lacks the kernel is found here to be of no use. */
 static kiln_status use_native(void *env, const void *bytes, size_t size)
 {
     kiln__native_load *l = env;
@@ -179,7 +179,7 @@ void kiln__native_keep(const kiln__native_load *l, int replace)
     kiln_blob_release(&made.bytes);
 }
 
-/* A driver that compiles does so once for all processes. */
+/* If a driver compiles, it does so once for all processes. */
 kiln_status kiln__native_load_or_compile(kiln__native_load *l,
                                          kiln_error **error)
 {
@@ -229,8 +229,8 @@ void kiln__growth_note(const kiln_queue *queue, const kiln_kernel *kernel)
     kiln__mutex_unlock(&backends->lock);
 }
 
-/* Takes off the list what grew in the queue (NULL: in any), if it is `only`
-   (NULL: any). */
+/* Removes from the list a module that grew in the queue (NULL: in any), and
+   that is `only` (NULL: any). */
 static struct kiln__loaded_module *take_grown(
     struct kiln__backends *backends, const kiln_queue *queue,
     const struct kiln__loaded_module *only)
@@ -263,8 +263,8 @@ void kiln__growth_save(const kiln_queue *queue, kiln_context *context)
     }
 }
 
-/* The driver reads the payload, with host objects' addresses in its slots, and
-   may keep it until it unloads. */
+/* The driver reads the payload, with addresses of host objects in its slots,
+   and may keep it until it unloads. */
 static kiln_status read_payload(struct kiln__loaded_module *module,
                                 const kiln_kernel *kernel, kiln_error **error)
 {
@@ -308,7 +308,7 @@ int kiln__kernel_has_device(const kiln_config *config)
                                    (uint32_t)config->device, NULL) == KILN_OK;
 }
 
-/* Whatever fails, no host object stays rooted for it. */
+/* After any failure no host object stays rooted for the load. */
 static kiln_status load(struct kiln__loaded_module *module, kiln_kernel *kernel,
                         kiln_error **error)
 {
@@ -321,7 +321,7 @@ static kiln_status load(struct kiln__loaded_module *module, kiln_kernel *kernel,
     return status;
 }
 
-/* Without the device, a kernel is still good for an offline one. */
+/* If the device is missing, the kernel can still be used on an offline one. */
 static kiln_status load_or_record(struct kiln__loaded_module *module,
                                   kiln_kernel *kernel, kiln_error **error)
 {

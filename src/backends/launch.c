@@ -16,14 +16,14 @@
 #include "tiers/typed/code_instance.h"
 
 /*
- * The way to a kernel that is warm already: one pass over the arguments that
- * checks and packs them into a block on the stack, and the backend's call.
- * Nothing is allocated unless the block is unusually large.
+ * The hot path, for a kernel that was launched before: one pass over the
+ * arguments that checks and packs them into a block on the stack, and the
+ * backend's call. Nothing is allocated unless the block is unusually large.
  */
 
 #define STACK_BLOCK 1024
 #define BLOCK_ALIGNMENT 64
-/* Behind the packed block, from a multiple of 8 on. */
+/* Room after the packed block, from a multiple of 8 on. */
 #define HIDDEN_ROOM (8 + 8 * KILN__HIDDEN_MOST)
 
 /* ---- arguments ---- */
@@ -37,7 +37,8 @@ static kiln_status bad_argument(kiln_error **error, const kiln_kernel *kernel,
                            kernel->info->arguments[index].type, what);
 }
 
-/* The distance between first and last element must be a number, too. */
+/* The distance between the first and the last element must fit a number,
+   too. */
 static int strides_fit(const kiln_array *array, uint32_t rank,
                        int64_t element_size)
 {
@@ -99,7 +100,7 @@ static const char *pack_array(unsigned char *to, const kiln_type *type,
     return NULL;
 }
 
-/* The same for the array that most are: dense, of one dimension. */
+/* The same for the usual kind of array: dense, with one dimension. */
 static const char *pack_vector(unsigned char *to, const kiln_type *type,
                                const kiln_array *array)
 {
@@ -118,7 +119,8 @@ static const char *pack_vector(unsigned char *to, const kiln_type *type,
     return NULL;
 }
 
-/* Most are numbers, for which a call of memcpy() takes longer than they do. */
+/* Most values are numbers, for which a call of memcpy() takes longer than the
+   copy. */
 static void pack_value(unsigned char *to, const void *value, uint32_t size)
 {
     if (size == 4)
@@ -129,7 +131,7 @@ static void pack_value(unsigned char *to, const void *value, uint32_t size)
         memcpy(to, value, size);
 }
 
-/* Returns what is wrong with it, or NULL. */
+/* Returns what is wrong with the argument, or NULL. */
 static const char *pack_argument(unsigned char *to, const kiln_type *type,
                                  uint32_t size, const void *value)
 {
@@ -171,10 +173,10 @@ static kiln_status bad_shape(kiln_error **error, const kiln_kernel *kernel,
                            kernel->info->method, what);
 }
 
-/* Three sizes below this have a product that is an i64. */
+/* The product of three sizes below this fits an i64. */
 #define SMALL_SIZE ((uint64_t)1 << 21)
 
-/* Items are numbered by i64, so the product must be one. */
+/* Items are numbered with i64, so the product must fit. */
 static kiln_status set_grid(kiln_launch_request *request,
                             const kiln_kernel *kernel,
                             const kiln_launch *launch, kiln_error **error)
@@ -222,7 +224,8 @@ static uint32_t at_least_one(uint32_t size)
     return size == 0 ? 1 : size;
 }
 
-/* Nothing asked for and nothing required: the backend chooses. */
+/* If the caller asks for no group size and the kernel requires none, the
+   backend chooses. */
 static kiln_status set_block(kiln_launch_request *request,
                              const kiln_kernel *kernel,
                              const kiln_launch *launch, kiln_error **error)
@@ -260,8 +263,8 @@ static const kiln_frontend *frontend_of(const kiln_kernel *kernel)
     return kernel->code != NULL ? kiln__code_frontend(kernel->code) : NULL;
 }
 
-/* What stands behind a `#` in a method's name tells the frontend which one it
-   was, and people nothing. */
+/* The part of a method's name after a `#` is for the frontend and not shown to
+   people. */
 static const char *name_for_people(kiln__arena *arena, const char *method)
 {
     const char *name = kiln__arena_string(arena, method, strcspn(method, "#"));
@@ -269,7 +272,7 @@ static const char *name_for_people(kiln__arena *arena, const char *method)
     return name != NULL ? name : method;
 }
 
-/* In place of the ordinals, by which frames come from kernels. */
+/* Replaces the ordinals that kernels report by locations. */
 static size_t locate_frames(kiln_frame *out, kiln__arena *arena,
                             const kiln_exception *exception,
                             const kiln_frontend *frontend)
@@ -291,7 +294,7 @@ static size_t locate_frames(kiln_frame *out, kiln__arena *arena,
     return count;
 }
 
-/* A backend that was compiled before there were frames fills none. */
+/* A backend that was compiled before frames existed does not fill them. */
 static void forget_unknown(kiln_exception *exception)
 {
     const size_t known =
@@ -301,7 +304,7 @@ static void forget_unknown(kiln_exception *exception)
         exception->frame_count = 0;
 }
 
-/* Adds the place that the frontend's source map has today. */
+/* Adds the location from the frontend's current source map. */
 static kiln_status report_exception(kiln_exception *exception,
                                     const kiln_frontend *frontend,
                                     kiln_error **error)
@@ -327,8 +330,8 @@ static kiln_status report_exception(kiln_exception *exception,
     return status;
 }
 
-/* The queue's record is empty again before anybody else is called, whatever
-   the backend has left in it. */
+/* Empties the queue's record before anything else is called, whatever the
+   backend has left in it. */
 static kiln_status fail(kiln_queue *queue, kiln_status status,
                         kiln_error **error)
 {
@@ -340,8 +343,9 @@ static kiln_status fail(kiln_queue *queue, kiln_status status,
                : status;
 }
 
-/* Only who allocates can find no room for so many bytes: the artifact is a
-   store's, and lies. The next one who looks for it builds it. */
+/* Only a kernel that allocates can run out of memory in this way: so the
+   artifact came from a store and its metadata are wrong. It is dropped; the
+   next request builds it. */
 static void reject_liar(const kiln_queue *queue, const kiln_kernel *kernel)
 {
     if (queue->exception.kind == KILN_EXCEPTION_MEMORY &&
@@ -351,14 +355,15 @@ static void reject_liar(const kiln_queue *queue, const kiln_kernel *kernel)
 
 /* ---- launching ---- */
 
-/* The devices that a driver opened are each there once. */
+/* Each device that a driver opened exists once, so pointers can be compared. */
 static int is_at_home(const kiln_device *device, const kiln_kernel *kernel)
 {
     return device->shared != NULL && kernel->module != NULL &&
            kernel->module->device == device->shared;
 }
 
-/* Of a kernel that is not: a device may be offline, or adopted. */
+/* Checks a kernel that belongs to another device, because the device may be
+   offline or adopted. */
 static kiln_status check_home(const kiln_device *device,
                               const kiln_kernel *kernel, kiln_error **error)
 {
@@ -384,8 +389,8 @@ static kiln_status check_home(const kiln_device *device,
     return KILN_OK;
 }
 
-/* No stale byte of the stack is passed on between arguments. A block has room
-   for a whole number of these steps. */
+/* Clears the block, so that no old bytes of the stack are passed between
+   arguments. A block has room for a whole number of these steps. */
 static void clear(unsigned char *block, uint32_t size)
 {
     for (size_t i = 0; i < size; i += BLOCK_ALIGNMENT)

@@ -1,4 +1,4 @@
-/* offline.c - a device that takes everything and runs nothing. */
+/* offline.c - a device that accepts launches and runs nothing. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "backends/backend.h"
 
@@ -8,10 +8,11 @@
 #include "base/error.h"
 
 /*
- * What stands for the device is its context; queues need no state, since the
- * launches are counted where they are checked. Buffers are memory that the
- * system provides when it is first touched, so a program may set up a large
- * problem on a small machine. They read as they were written, from zero on.
+ * The device's handle is the context. Queues need no state, because launches
+ * are counted where they are checked. Buffers are memory that the system
+ * provides when it is first touched, so that a program may set up a large
+ * problem on a small machine. They begin as zeros, and reading gives what was
+ * written.
  */
 
 static kiln_status queue_new(void *self, void *device, void *native,
@@ -54,7 +55,7 @@ static kiln_status wait(void *self, void *queue, int32_t block,
     return KILN_OK;
 }
 
-/* Nothing runs. */
+/* Nothing is running. */
 static kiln_status cancel(void *self, void *queue, kiln_error **error)
 {
     (void)self;
@@ -63,7 +64,7 @@ static kiln_status cancel(void *self, void *queue, kiln_error **error)
     return KILN_OK;
 }
 
-/* A page in front of the bytes keeps the mapping's size. */
+/* The page before the bytes holds the size of the mapping. */
 #define HEAD_SIZE 4096
 
 static kiln_status buffer_new(void *self, void *device, uint64_t size,
@@ -113,7 +114,7 @@ static void close(void *self, void *device)
     (void)device;
 }
 
-/* Never registered: what would find and open devices is not needed. */
+/* It is not registered, so it needs no functions that find and open devices. */
 const kiln_backend_ops kiln__offline_ops = {
     .size = sizeof(kiln_backend_ops),
     .name = "offline",

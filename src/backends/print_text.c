@@ -1,4 +1,4 @@
-/* print_text.c - what kernels print, as text. */
+/* print_text.c - writes what kernels print as text. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <inttypes.h>
 #include <math.h>
@@ -11,8 +11,9 @@
 /*
  * A record becomes one piece of text and one call of the host's callback, so
  * records of several threads never mix. Floats are written with the fewest
- * digits that read back as the same value. The process's locale has no say:
- * C's functions see it, but only their digits are used.
+ * digits that read back as the same value. The result does not depend on the
+ * process's locale: C's functions use it, but only the digits of their output
+ * are taken.
  */
 
 #define DIGITS_MAX 17 /* enough for every f64; 9 for every f32 */
@@ -20,7 +21,7 @@
 #define POINT_MIN (-3) /* from 0.0001 ... */
 #define POINT_MAX 16   /* ... to below 1e16: written without an exponent */
 
-/* A decimal number: 0.d1d2d3… times ten to `point`. */
+/* A decimal number: 0.d1d2d3… times ten to the power of `point`. */
 typedef struct decimal {
     char digits[DIGITS_MAX + 1];
     int count;
@@ -35,8 +36,8 @@ static int reads_back(const char *text, double value, int is_f32)
     return !(strtod(text, NULL) < value) && !(strtod(text, NULL) > value);
 }
 
-/* Takes the digits and the exponent out of "1.234e+05", whatever stands for
-   the point. */
+/* Takes digits and exponent from "1.234e+05", whatever the locale's decimal
+   point is. */
 static void take_digits(decimal *out, const char *text)
 {
     const char *exponent = strchr(text, 'e');
@@ -53,7 +54,8 @@ static void take_digits(decimal *out, const char *text)
         out->point += (int)strtol(exponent + 1, NULL, 10);
 }
 
-/* The fewest digits that read back as `value`, which is finite and >= 0. */
+/* Finds the fewest digits that read back as `value`, which is finite and >=
+   0. */
 static void shortest(decimal *out, double value, int is_f32)
 {
     const int most = is_f32 ? DIGITS_MAX_F32 : DIGITS_MAX;
@@ -152,7 +154,7 @@ void kiln__print_part(kiln__text *out, uint64_t kind, const char *text,
 
 void kiln__print_send(const kiln_context *context, const kiln__text *text)
 {
-    /* Without memory for it the record is lost, and nothing else. */
+    /* If there was no memory for the text, only this record is lost. */
     if (context->host.print != NULL && !text->failed && text->size > 0)
         context->host.print(context->host_env, text->bytes, text->size);
 }

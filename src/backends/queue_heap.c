@@ -1,4 +1,4 @@
-/* queue_heap.c - the memory that kernels of a queue allocate. */
+/* queue_heap.c - the heaps of queues, from which kernels allocate. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "backends/handles.h"
 
@@ -9,13 +9,14 @@
 #include "base/error.h"
 
 /*
- * A heap is a buffer like any other, made when a kernel wants it. Its launches
- * come one after the other, and an array cannot outlive its kernel, so when
- * all work is done nothing in it is needed any more: then, and at first, its
- * tables are cleared by a copy of zeros. A heap that could not be cleared is
- * given up; the next launch makes another one. But one whose address was told
- * to who launches by himself, without Kiln's knowing when, stays where it is,
- * and is cleared whenever nothing is left to run.
+ * A heap is an ordinary buffer, made at the first launch of a kernel that
+ * allocates. The launches of a queue run one after the other, and an array
+ * cannot outlive its kernel. So when all work is done nothing in the heap is
+ * needed any more: then, and at the start, its tables are cleared by copying
+ * zeros. A heap that could not be cleared is dropped, and the next launch makes
+ * a new one. An exception is a heap whose address was given to a caller that
+ * launches by itself, at times that Kiln does not know: it is never moved, and
+ * is cleared whenever no work is left.
  */
 
 static void drop(kiln_queue *queue)
@@ -34,7 +35,7 @@ static uint64_t bytes_of(const kiln_queue *queue)
     return queue->heap.bytes != 0 ? queue->heap.bytes : KILN__HEAP_DEFAULT;
 }
 
-/* The head and, behind it, zeros up to the pages. */
+/* Writes the head, followed by zeros up to the pages. */
 static kiln_status write_tables(kiln_queue *queue, kiln_error **error)
 {
     const kiln_device *device = queue->device;

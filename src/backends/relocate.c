@@ -1,4 +1,4 @@
-/* relocate.c - addresses of host objects put into a payload for one load. */
+/* relocate.c - fills the slots of a payload for one load. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "backends/backend.h"
 
@@ -8,12 +8,12 @@
 #include "context/host_objects.h"
 
 /*
- * A slot is a word of the payload that is zero, which an artifact lists with
- * the name of a host object. The artifact is shared and may be stored: only a
- * copy of its bytes ever holds an address, for as long as the driver reads it.
- * So no driver has to know of sites.
+ * A slot is a word of the payload that is zero; the artifact lists it with the
+ * name of a host object. The artifact is shared and may be stored: so addresses
+ * are only written into a copy of its bytes, which exists as long as the driver
+ * reads it. Drivers need not know about sites.
  *
- * Artifacts come from disks, so no offset is believed.
+ * Artifacts come from disks, so every offset is checked.
  */
 
 #define SLOT_SIZE 8
@@ -37,7 +37,7 @@ static kiln_status check_slot(const kiln_artifact *artifact,
     return KILN_OK;
 }
 
-/* Names of the sites that are patched; their slots are good. */
+/* Lists the names of the sites to patch, and checks their slots. */
 static kiln_status list_names(const char **names, size_t *count,
                               const kiln_artifact *artifact, kiln_error **error)
 {
@@ -72,7 +72,8 @@ static void fill_slots(void *bytes, const kiln_artifact *artifact,
     }
 }
 
-/* All that drivers read. Who keeps the artifact keeps the shared one. */
+/* Copies the members that drivers read. kiln__artifact_retain_origin() of the
+   copy retains the shared artifact. */
 static void borrow(kiln_artifact *to, const kiln_artifact *from, void *bytes)
 {
     atomic_init(&to->references, 1);

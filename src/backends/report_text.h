@@ -1,4 +1,5 @@
-/* report_text.h - exceptions and prints as text, on the host and devices. */
+/* report_text.h - writes exceptions and prints as text, for host and
+   devices. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #ifndef KILN_REPORT_TEXT_H
 #define KILN_REPORT_TEXT_H
@@ -9,36 +10,37 @@
 
 /* ---- exception_text.c ---- */
 
-/* What the program says of an exception, where it stands in the code. */
+/* What the code says about an exception at its place. */
 typedef struct kiln__raised {
-    uint32_t kind; /* KILN_EXCEPTION_..., or anything */
+    uint32_t kind; /* KILN_EXCEPTION_...; may be any number */
     const char *message;
     int64_t values[2];
 } kiln__raised;
 
-/* Writes one line: what happened, the program's own words, and the values. */
+/* Writes one line: the kind, the program's own message, and the values. */
 void kiln__exception_format(char *out, size_t size, const kiln__raised *from);
 
 #define KILN__FRAMES_MAX 16u
 
-/* The calls on the way to an exception, by method and expression. */
+/* The calls that led to an exception, by method and expression. */
 typedef struct kiln__frame_record {
     kiln_frame frames[KILN__FRAMES_MAX];
     char methods[KILN__FRAMES_MAX][256];
 } kiln__frame_record;
 
-/* Adds a call to the exception, whose frames are the record's; beyond the last
-   one in its place. Until the source map is asked, the line is
-   the expression's ordinal. */
+/* Adds a call to the exception, whose frames are in the record; if it is full,
+   the last one is replaced. Until the source map is read, the line of a frame
+   is the expression's ordinal. */
 void kiln__frames_add(kiln__frame_record *record, kiln_exception *exception,
                       const char *method, uint32_t ordinal);
 
 /* ---- print_text.c ---- */
 
-/* Appends a part of a print; `text` is used when its kind is TEXT. */
+/* Appends a part of a print; `text` is used when the kind is TEXT. */
 void kiln__print_part(kiln__text *out, uint64_t kind, const char *text,
                       uint64_t bits);
-/* Hands a record to the host in one piece; an empty one is not. */
+/* Gives the text of a record to the host in one call; an empty text is not
+   sent. */
 void kiln__print_send(const kiln_context *context, const kiln__text *text);
 
 #endif /* KILN_REPORT_TEXT_H */

@@ -1,4 +1,4 @@
-/* workload.c - which kernels an offline device was asked to launch. */
+/* workload.c - records which kernels an offline device was asked to launch. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "backends/workload.h"
 
@@ -13,8 +13,8 @@
 #include "tiers/binary/artifact.h"
 
 /*
- * One line a kernel, as text from the start: kernels go when they are
- * collected. What is launched again is recognised by the digest of its line.
+ * There is one line for each kernel, kept as text, because collections free
+ * kernels. A repeated launch is recognised by the digest of its line.
  */
 
 struct kiln__workload {
@@ -70,7 +70,7 @@ static void add_switch(kiln__text *out, const char *name, uint64_t value,
                           value == KILN_SWITCH_ON ? "on" : "off");
 }
 
-/* Length of the list without `name` at its end. */
+/* Returns the length of the list without `name` at its end. */
 static size_t without(const char *list, size_t size, const char *name)
 {
     const size_t own = strlen(name);
@@ -82,7 +82,7 @@ static size_t without(const char *list, size_t size, const char *name)
     return list[size - own - 1] == ',' ? size - own - 1 : size;
 }
 
-/* The overlay tables end with the backend's own, which need no word. */
+/* The backend's own tables at the end of the overlays need no word. */
 static void add_overlays(kiln__text *out, const kiln_config *config)
 {
     size_t size = strlen(config->overlays);
@@ -96,7 +96,7 @@ static void add_overlays(kiln__text *out, const kiln_config *config)
     kiln__text_add_n(out, config->overlays, size);
 }
 
-/* Every setting that is not what zero means. */
+/* Adds every setting that is not the default. */
 static void add_settings(kiln__text *out, const kiln_config *config)
 {
     add_overlays(out, config);

@@ -1,11 +1,17 @@
-/* cuda_driver.c - what CUDA's driver has of its own: names and contexts. */
+/* cuda_driver.c - the part of the GPU driver that is specific to CUDA. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "backends/cuda/cuda_driver.h"
 
 #include <stdio.h>
 
-/* Names as the library exports them: those that a newer meaning replaced end
-   in _v2. What came after CUDA 10 is optional, as are the texts. */
+/*
+ * The driver for GPUs (backends/gpu) calls CUDA through a table of symbols and
+ * constants, which is filled here, and through functions for contexts.
+ */
+
+/* Names as the library exports them; functions that a new version replaced end
+   in _v2. Functions newer than CUDA 10 are optional, and so are those for
+   texts. */
 static const kiln__gpu_symbol symbols[KILN__GPU_API_COUNT] = {
     [KILN__GPU_init] = {"cuInit", 0},
     [KILN__GPU_device_count] = {"cuDeviceGetCount", 0},
@@ -78,7 +84,8 @@ static kiln__gpu_result adopt(const kiln__gpu_api *api, void **native,
     return result;
 }
 
-/* Most callers are in the context already: asking costs less than pushing. */
+/* Most callers are in the context already, and asking costs less than
+   pushing. */
 static kiln__gpu_result enter(const kiln__gpu_api *api,
                               const kiln__gpu_context *context,
                               kiln__gpu_place *before)

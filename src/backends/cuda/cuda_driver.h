@@ -1,12 +1,12 @@
-/* cuda_driver.h - numbers of CUDA's driver, and its targets. */
+/* cuda_driver.h - constants of CUDA's driver, and targets of CUDA. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #ifndef KILN_CUDA_DRIVER_H
 #define KILN_CUDA_DRIVER_H
 
 #include "backends/gpu/gpu.h"
 
-/* Of the driver's binary interface. A test compares them with the vendor's
-   header where there is one. */
+/* Constants of the driver's binary interface. A test compares them with the
+   vendor's header, if there is one. */
 #define KILN__CU_ATTRIBUTE_THREADS 1
 #define KILN__CU_ATTRIBUTE_BLOCK_X 2
 #define KILN__CU_ATTRIBUTE_GRID_X 5

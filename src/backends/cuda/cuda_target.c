@@ -1,4 +1,4 @@
-/* cuda_target.c - architectures of CUDA devices, and versions of PTX. */
+/* cuda_target.c - targets of CUDA: architectures and versions of PTX. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "backends/cuda/cuda_driver.h"
 
@@ -11,12 +11,13 @@
 /*
  * A target is "sm_90a:ptx80": an architecture and a version of the PTX
  * instruction set. Code for a plain architecture runs on devices of the same
- * major version from its minor version on; as PTX, on all newer ones. An `f`
- * architecture is for its family only, an `a` architecture for that one
- * device. Behind these ":ptxas" or ":nvjitlink" says who makes cubins of it.
+ * major version from its minor version on; as PTX, on all newer ones. Code for
+ * an `f` architecture runs in its family only, code for an `a` architecture on
+ * that one device only. A final ":ptxas" or ":nvjitlink" chooses the tool that
+ * makes cubins.
  */
 
-/* What LLVM 22 knows, each with the oldest PTX that has it. */
+/* The architectures of LLVM 22, each with the oldest PTX that has it. */
 typedef struct architecture {
     const char *name;
     int major, minor;
@@ -45,9 +46,9 @@ static const int versions[] = {63, 64, 65, 70, 71, 72, 73, 74, 75, 76, 77,
 
 #define COUNT_OF(array) (sizeof(array) / sizeof(array)[0])
 
-/* Where nothing newer is needed: the assembler of every CUDA 12 takes it, and
-   every driver since CUDA 11.8; what came after it are instructions that only
-   the newest architectures have, whose own least version is higher. */
+/* The default unless a newer one is needed: the assembler of every CUDA 12 and
+   every driver since CUDA 11.8 accept it. Later versions added only
+   instructions of the newest architectures, whose own minimum is higher. */
 #define USUAL_PTX 78
 #define FALLBACK "sm_75" /* the oldest in the table: its PTX runs on all */
 
@@ -77,7 +78,7 @@ static kiln_status unknown_name(const char *name, kiln_error **error)
                            name, list);
 }
 
-/* The number behind "ptx", or 0 when it is no version that there is. */
+/* Returns the number after "ptx", or 0 if there is no such version. */
 static int read_version(const char *text)
 {
     char *end = NULL;
@@ -114,7 +115,7 @@ static kiln_status resolve_version(int *out, const architecture *of,
 typedef struct words {
     const architecture *of;
     int ptx;
-    const char *tool; /* "ptxas", or NULL: whichever is there */
+    const char *tool; /* "ptxas"; NULL: whichever is installed */
 } words;
 
 static const char *tool_named(const char *text)
@@ -147,8 +148,8 @@ static kiln_status resolve(words *out, const char *name, kiln_error **error)
                            error);
 }
 
-/* The device's own architecture or, of one that is newer than the table, the
-   newest whose PTX it takes. */
+/* The device's own architecture or, if it is newer than the table, the newest
+   one whose PTX it accepts. */
 static kiln_status default_name(char *name, size_t size,
                                 kiln__gpu_backend *backend, kiln_error **error)
 {
@@ -191,7 +192,7 @@ kiln_status kiln__cuda_target(kiln__gpu_backend *backend, const char *name,
 
 /* ---- devices ---- */
 
-/* sm_101 has a family of its own within its major version. */
+/* sm_101 is a family of its own within its major version. */
 static int same_family(const architecture *of, int major, int minor)
 {
     const int is_apart = of->major == 10 && (of->minor == 1) != (minor == 1);

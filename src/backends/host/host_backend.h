@@ -1,4 +1,4 @@
-/* host_backend.h - the parts of the host backend's driver half. */
+/* host_backend.h - the internal interface of the host backend's driver half. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #ifndef KILN_BACKENDS_HOST_HOST_BACKEND_H
 #define KILN_BACKENDS_HOST_HOST_BACKEND_H
@@ -15,7 +15,8 @@
 /* A set of features, one bit each in the order of the table. */
 typedef uint64_t kiln__host_features;
 
-/* What may be used: the processor has it and the system saves its state. */
+/* Returns the features that may be used: the processor has them, and the system
+   saves their state. */
 kiln__host_features kiln__host_features_of(const kiln__cpuid *cpuid);
 /* Writes "+avx,+avx2" in the order of names; false when it does not fit. */
 int kiln__host_features_text(char *text, size_t capacity,
@@ -31,7 +32,7 @@ kiln_status kiln__host_target_runs_on(const char *target,
 
 /* ---- host_import.c: what images may refer to ---- */
 
-/* Returns the function that images know as `name`, or NULL. */
+/* Returns the function that images call `name`, or NULL. */
 void *kiln__host_import(const char *name);
 /* For tests: the name of entry `index`, or NULL beyond the last. */
 const char *kiln__host_import_name(size_t index);
@@ -40,9 +41,9 @@ const char *kiln__host_import_name(size_t index);
 
 typedef struct kiln__host_image kiln__host_image;
 
-/* Maps an image. `bytes` are copied; they may come from anywhere:
-   KILN_ECORRUPT for what is damaged, KILN_EUNSUPPORTED for what is not for
-   this loader. */
+/* Maps an image. `bytes` are copied, and may come from anywhere: KILN_ECORRUPT
+   for a damaged image, KILN_EUNSUPPORTED for one that this loader does not
+   support. */
 kiln_status kiln__host_image_load(kiln__host_image **out,
                                   const kiln_alloc *alloc, const void *bytes,
                                   size_t size, kiln_error **error);
@@ -54,60 +55,61 @@ void kiln__host_image_unload(kiln__host_image *image);
 
 typedef struct kiln__host_pool kiln__host_pool;
 
-/* Starts no thread; the first run that needs them does. */
+/* Starts no threads; the first run that needs them does. */
 kiln_status kiln__host_pool_new(kiln__host_pool **out, kiln_context *context);
 void kiln__host_pool_free(kiln__host_pool *pool);
 /* Splits [0, count) into ranges, calls work(env, first, last) for each, on
-   several threads, the caller's among them, and returns when all are done.
-   From any thread; whoever finds the pool taken works alone. */
+   several threads, the caller's among them, and returns when all are done. May
+   be called from any thread; if the pool is in use, the caller works alone. */
 void kiln__host_pool_run(kiln__host_pool *pool, uint64_t count,
                          void (*work)(void *env, uint64_t first, uint64_t last),
                          void *env);
-/* The memory of its threads' groups. */
+/* Returns the memory for the groups that the pool's threads run. */
 struct kiln__host_memory *kiln__host_pool_memory(kiln__host_pool *pool);
 
-/* ---- host_memory.c: what groups need beside their items' registers ---- */
+/* ---- host_memory.c: memory for groups ---- */
 
 typedef struct kiln__host_block kiln__host_block;
 
 typedef struct kiln__host_memory {
     kiln_context *context;
     kiln__mutex lock;
-    kiln__host_block *blocks; /* that nobody uses */
+    kiln__host_block *blocks; /* not in use */
     kiln__fork_guard guard;
 } kiln__host_memory;
 
 kiln_status kiln__host_memory_init(kiln__host_memory *memory,
                                    kiln_context *context);
 void kiln__host_memory_dispose(kiln__host_memory *memory);
-/* A block of at least `size` bytes, of any content; NULL: out of memory. */
+/* Takes a block of at least `size` bytes, with any content; NULL: out of
+   memory. */
 kiln__host_block *kiln__host_memory_take(kiln__host_memory *memory,
                                          size_t size);
 void kiln__host_memory_give(kiln__host_memory *memory, kiln__host_block *block);
-/* The bytes, aligned to 64. */
+/* Returns the block's bytes, aligned to 64. */
 void *kiln__host_block_bytes(kiln__host_block *block);
 
 /* ---- host_stop.c: stopping a launch ---- */
 
-/* Why; KILN__HOST_GOES_ON is 0 for generated code. */
+/* Reasons for stopping; KILN__HOST_GOES_ON must be 0 for generated code. */
 #define KILN__HOST_GOES_ON 0
 #define KILN__HOST_RAISED 1
 #define KILN__HOST_CANCELED 2
 #define KILN__HOST_TIMED_OUT 3
 
-/* Of a queue; zero at first. */
+/* Member of a queue; all zero at first. */
 typedef struct kiln__host_stop {
-    uint32_t reason; /* what generated code looks at */
+    uint32_t reason; /* read by generated code */
     uint32_t is_running;
 } kiln__host_stop;
 
-/* Around a launch. */
+/* Called at the beginning and the end of a launch. */
 void kiln__host_stop_begin(kiln__host_stop *stop);
 void kiln__host_stop_end(kiln__host_stop *stop);
-/* Stops the launch that runs; the first reason stays. From any thread and from
-   signal handlers. */
+/* Stops the running launch; the first reason is kept. May be called from any
+   thread and from signal handlers. */
 void kiln__host_stop_now(kiln__host_stop *stop, uint32_t reason);
-/* What images know as `name`, KILN__HOST_...; or NULL. */
+/* Returns what images call `name`, KILN__HOST_...; or NULL. */
 void *kiln__host_stop_import(const char *name);
 
 /* ---- host_timer.c: a launch's time limit ---- */
@@ -123,7 +125,7 @@ typedef struct kiln__host_timer {
     kiln_context *context;
     kiln__mutex lock;
     kiln__condition changed;
-    kiln__host_limit *first; /* of launches that run */
+    kiln__host_limit *first; /* limits of running launches */
     pthread_t thread;
     int is_started;
     int ending;
@@ -133,8 +135,9 @@ typedef struct kiln__host_timer {
 kiln_status kiln__host_timer_init(kiln__host_timer *timer,
                                   kiln_context *context);
 void kiln__host_timer_dispose(kiln__host_timer *timer);
-/* Around a launch with a limit, which is the caller's storage in between.
-   KILN_ENOMEM: there is no thread. */
+/* Called at the beginning and the end of a launch with a limit; in between,
+   `limit` stays in the caller's memory. KILN_ENOMEM: the thread could not be
+   started. */
 kiln_status kiln__host_timer_begin(kiln__host_timer *timer,
                                    kiln__host_limit *limit,
                                    kiln__host_stop *stop, uint64_t nanoseconds);
@@ -148,7 +151,7 @@ void kiln__host_timer_end(kiln__host_timer *timer, kiln__host_limit *limit);
 /* What a queue keeps: the record that it lends until its next launch. */
 typedef struct kiln__host_record {
     kiln__host_stop stop;
-    kiln__host_timer *timer; /* of launches with a limit */
+    kiln__host_timer *timer; /* for launches with a limit */
     kiln_exception exception;
     char method[KILN__HOST_METHOD_SIZE];
     char message[KILN__HOST_MESSAGE_SIZE];
@@ -160,16 +163,16 @@ typedef int32_t (*kiln__host_entry)(struct kiln__host_launch_state *launch,
                                     uint64_t last_group, void *memory);
 
 /* Chooses a group for a grid: as many items along x as the grid has, at most
-   KILN__HOST_GROUP_ITEMS or, if that is less, the greater of 1024 and a
-   quarter of the grid; then along y and z while the group keeps within that
-   number. A function of the grid alone. */
+   KILN__HOST_GROUP_ITEMS or, if that is less, the greater of 1024 and a quarter
+   of the grid; then along y and z as long as the group has at most that many.
+   The result depends on the grid only. */
 #define KILN__HOST_GROUP_ITEMS 4096
 void kiln__host_choose_block(uint64_t block[3], const uint64_t grid[3]);
-/* Of a kernel that needs memory for each group. */
+/* The most items in a group of a kernel that needs memory for each group. */
 #define KILN__HOST_MEMORY_ITEMS 256
 
-/* Runs every group. KILN_EEXCEPTION: `record` says what was raised first.
-   KILN_ECANCELED, KILN_ETIMEDOUT: it was stopped, and groups are left. */
+/* Runs every group. KILN_EEXCEPTION: `record` has the first exception.
+   KILN_ECANCELED, KILN_ETIMEDOUT: it was stopped before all groups had run. */
 kiln_status kiln__host_launch(kiln_context *context, kiln__host_pool *pool,
                               const kiln_launch_request *request,
                               kiln__host_record *record, kiln_error **error);

@@ -1,4 +1,4 @@
-/* host_driver.c - the host as a device: the driver half of its backend. */
+/* host_driver.c - the driver half of the host backend. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <string.h>
 
@@ -6,9 +6,9 @@
 #include "base/error.h"
 
 /*
- * The one device is this process. Its memory is the process's, its queues run
- * each launch before it returns, and its modules are ELF images. Adopting a
- * context or a stream of somebody else means nothing here.
+ * The only device is this process. Its memory is that of the process, its
+ * queues run each launch before the call returns, and its modules are ELF
+ * images. There is nothing to adopt.
  */
 
 typedef struct host_backend {
@@ -175,7 +175,7 @@ static kiln_status wait(void *self, void *queue, int32_t block,
     return KILN_OK; /* a launch has ended when it returns */
 }
 
-/* Touches nothing but the flag: signal handlers may call it. */
+/* Accesses only the flag, because signal handlers may call it. */
 static kiln_status cancel(void *self, void *queue, kiln_error **error)
 {
     host_queue *of = queue;
@@ -188,9 +188,9 @@ static kiln_status cancel(void *self, void *queue, kiln_error **error)
 
 /* ---- memory ---- */
 
-/* Stands right before a buffer's first byte. */
+/* Stands directly before a buffer's first byte. */
 typedef struct buffer_head {
-    void *memory; /* as the allocator gave it */
+    void *memory; /* as the allocator returned it */
     size_t size;
 } buffer_head;
 

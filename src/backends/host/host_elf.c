@@ -1,4 +1,4 @@
-/* host_elf.c - the dynamic section of host images: symbols, relocations. */
+/* host_elf.c - reads the dynamic section of host images, and relocates them. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "backends/host/host_elf.h"
 
@@ -7,10 +7,10 @@
 #include "base/error.h"
 
 /*
- * Works on the mapping, before it is protected, and reads each record by
- * memcpy: tables of a damaged file may stand at any address. Of the many
- * dynamic tags those are refused that would run code or need something that
- * images never have; harmless ones are passed over.
+ * This works on the mapping before it is protected, and reads each record with
+ * memcpy, because tables of a damaged file may be at any address. Dynamic tags
+ * that would run code, or that images never need, are refused; harmless ones
+ * are ignored.
  */
 
 static kiln_status corrupt(kiln_error **error, const char *what)
@@ -23,7 +23,7 @@ static kiln_status unsupported(kiln_error **error, const char *what)
     return kiln__error_set(error, KILN_EUNSUPPORTED, "host image: %s", what);
 }
 
-/* Copies a record of the mapping; false when it lies outside. */
+/* Copies a record of the mapping; false when it is outside. */
 static int read_at(const elf_file *file, void *to, uint64_t address,
                    size_t size)
 {
@@ -33,8 +33,8 @@ static int read_at(const elf_file *file, void *to, uint64_t address,
     return 1;
 }
 
-/* True when a table may be read at any time and never changes. Relocations
-   write to the mapping, and so does the code later on. */
+/* True when a table can always be read and never changes: relocations write to
+   the mapping, and so does the code later. */
 static int is_constant(const elf_file *file, uint64_t address, uint64_t size)
 {
     const Elf64_Phdr *segment = elf_in_segment(file, address, size, PF_R);
@@ -44,7 +44,7 @@ static int is_constant(const elf_file *file, uint64_t address, uint64_t size)
 
 /* ---- the dynamic section ---- */
 
-/* What the tags said, before it is checked. */
+/* Values of the tags before they are checked. */
 typedef struct tags {
     uint64_t hash;
     uint64_t gnu_hash;
@@ -132,7 +132,7 @@ static kiln_status read_tags(elf_file *file, tags *seen, kiln_error **error)
     return corrupt(error, "dynamic section without an end");
 }
 
-/* The older table says how many symbols there are. */
+/* The older hash table contains the number of symbols. */
 static int count_by_hash(uint64_t *count, const elf_file *file,
                          uint64_t address)
 {
@@ -161,8 +161,8 @@ static int last_of_chain(uint64_t *count, const elf_file *file, uint64_t chains,
     }
 }
 
-/* The newer one has the hashed symbols at the end: the greatest index that a
-   bucket or its chain names is the last symbol. */
+/* In the newer hash table the hashed symbols come last: the greatest index in a
+   bucket or its chain is the last symbol. */
 static int count_by_gnu_hash(uint64_t *count, const elf_file *file,
                              uint64_t address)
 {
@@ -230,7 +230,7 @@ kiln_status kiln__elf_read_dynamic(elf_file *file, kiln_error **error)
 
 /* ---- symbols ---- */
 
-/* The string table ends in a NUL, so every name in it does too. */
+/* The string table ends with a NUL, so every name in it does too. */
 static const char *symbol_name(const elf_file *file, const Elf64_Sym *symbol)
 {
     if (symbol->st_name >= file->strings_size)

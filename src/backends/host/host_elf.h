@@ -1,4 +1,4 @@
-/* host_elf.h - what the two halves of the ELF loader share. */
+/* host_elf.h - the structs that the two halves of the ELF loader share. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #ifndef KILN_HOST_ELF_H
 #define KILN_HOST_ELF_H
@@ -9,21 +9,24 @@
 
 #define ELF_SEGMENTS_MAX 16
 
-/* An image while it is loaded, and after. Addresses in it are relative. */
+/* An image during loading, and afterwards. Addresses in it are relative to
+   `base`. */
 typedef struct elf_file {
-    const unsigned char *bytes; /* of the file; only while loading */
+    const unsigned char *bytes; /* of the file; only during loading */
     uint64_t size;
     uint64_t page; /* size of a page */
 
-    unsigned char *base; /* of the mapping */
-    uint64_t span;       /* its size: behind the last segment */
+    unsigned char *base; /* start of the mapping */
+    uint64_t span;       /* size of the mapping, up to the end of the last
+                            segment */
     Elf64_Phdr segments[ELF_SEGMENTS_MAX];
     size_t segment_count;
     Elf64_Phdr dynamic;
-    Elf64_Phdr relro; /* p_type 0: none */
+    Elf64_Phdr relro; /* p_type 0: there is none */
 
-    /* Addresses of the dynamic section's tables; checked to lie where nothing
-       can be written, so that they stay what they were when checked. */
+    /* Addresses of the dynamic section's tables. They are checked to be where
+       nothing can be written, so that the tables cannot change after they were
+       checked. */
     uint64_t symbols;
     uint64_t symbol_count;
     uint64_t strings;
@@ -32,7 +35,7 @@ typedef struct elf_file {
     uint64_t relocations_size[2];
 } elf_file;
 
-/* Returns the segment that holds [address, address + size) and has all of
+/* Returns the segment that contains [address, address + size) and has all of
    `flags`, or NULL. */
 static inline const Elf64_Phdr *elf_in_segment(const elf_file *file,
                                                uint64_t address, uint64_t size,

@@ -1,4 +1,4 @@
-/* host_image.c - puts ELF images in memory, and takes them out again. */
+/* host_image.c - maps and unmaps ELF images. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "backends/host/host_elf.h"
 
@@ -10,16 +10,15 @@
 
 /*
  * An image is a position-independent ELF file for x86-64 without libraries,
- * constructors, thread-local storage or indirect functions. It may come from
- * a disk or a network, so nothing in it is believed: every offset, size and
- * index is checked against the file or against the mapping before it is used.
- * (What the code in it does is another matter: a host kernel is trusted as
- * the process itself is.)
+ * constructors, thread-local storage or indirect functions. It may come from a
+ * disk or a network, so nothing in it is trusted: every offset, size and index
+ * is checked against the file or the mapping before it is used. (The code
+ * itself is not checked: a host kernel is trusted like the process.)
  *
- * One anonymous mapping holds all segments. It is filled and relocated while
- * it can be written and not executed; then each segment gets its own
- * protection. No page is ever writable and executable. Nothing refers to the
- * file afterwards, and unloading is one munmap().
+ * One anonymous mapping contains all segments. It is filled and relocated while
+ * it is writable and not executable; then each segment gets its own protection.
+ * No page is ever writable and executable. Nothing refers to the file
+ * afterwards, and unloading is one munmap().
  */
 
 #define PROGRAM_HEADERS_MAX 64
@@ -54,8 +53,8 @@ static kiln_status check_header(const Elf64_Ehdr *header, kiln_error **error)
     return KILN_OK;
 }
 
-/* A segment must lie in the file, behind its predecessor in memory and on
-   pages of its own, since a page has one protection. */
+/* A segment must be inside the file, after its predecessor in memory, and on
+   pages of its own, because a page has one protection. */
 static kiln_status check_segment(const elf_file *file,
                                  const Elf64_Phdr *segment, kiln_error **error)
 {
@@ -139,8 +138,8 @@ static kiln_status read_headers(elf_file *file, kiln_error **error)
 
 /* ---- the mapping ---- */
 
-/* Most kernels are a few pages, all of which are written at once: that costs
-   a fault each, unless the system is told. */
+/* Most kernels have a few pages, all of which are written at once. Each would
+   cost a page fault, unless the system is told. */
 #define SMALL_SPAN ((uint64_t)32 << 10)
 
 static kiln_status map_segments(elf_file *file, kiln_error **error)
@@ -169,7 +168,7 @@ static int protection(uint32_t flags)
            ((flags & PF_X) != 0 ? PROT_EXEC : 0);
 }
 
-/* The mapping can be read and written as it is. */
+/* The mapping is already readable and writable. */
 static int protect(const elf_file *file, uint64_t first, uint64_t end,
                    int flags)
 {
@@ -187,8 +186,8 @@ static uint64_t page_up(const elf_file *file, uint64_t address)
     return page_down(file, address + file->page - 1);
 }
 
-/* The range that is only read once relocated: whole pages of a segment that
-   can be written. Linkers may round its end up to the segment's last page. */
+/* The range that is read-only after relocation: whole pages of a writable
+   segment. Linkers may round its end up to the segment's last page. */
 static int protect_relro(const elf_file *file)
 {
     const Elf64_Phdr *relro = &file->relro;
@@ -206,7 +205,7 @@ static int protect_relro(const elf_file *file)
     return first >= end || protect(file, first, end, PROT_READ);
 }
 
-/* Gaps between segments can neither be read nor written. */
+/* Gaps between segments can be neither read nor written. */
 static kiln_status protect_all(const elf_file *file, kiln_error **error)
 {
     uint64_t done = 0;
@@ -233,7 +232,7 @@ static kiln_status protect_all(const elf_file *file, kiln_error **error)
 
 struct kiln__host_image {
     const kiln_alloc *alloc;
-    elf_file file; /* `bytes` are the caller's and gone after loading */
+    elf_file file; /* `bytes` belong to the caller and are gone after loading */
 };
 
 static kiln_status load(elf_file *file, kiln_error **error)

@@ -1,4 +1,4 @@
-/* host_import.c - the functions that host images may refer to. */
+/* host_import.c - the functions that host images may import. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <math.h>
 #include <stdlib.h>
@@ -9,14 +9,14 @@
 #include "backends/host/host_backend.h"
 
 /*
- * An image reaches the process through its launch argument, through the list of
- * host_imports.h and what stops a launch, and through nothing else: an artifact
- * from a disk cannot name system() or whatever else the process happens to have
- * loaded.
+ * An image reaches the process only through its launch argument, through the
+ * list of host_imports.h, and through the functions that stop a launch: so an
+ * artifact from a disk cannot call system() or anything else that the process
+ * has loaded.
  */
 
-/* Found in the compiler's runtime library. Only their addresses are taken
-   here, so that nothing depends on the types of their operands. */
+/* Functions of the compiler's runtime library. Only their addresses are taken
+   here, so their types do not matter. */
 void __divti3(void);
 void __extendhfsf2(void);
 void __modti3(void);
@@ -25,7 +25,8 @@ void __truncsfhf2(void);
 void __udivti3(void);
 void __umodti3(void);
 
-/* C's own write the sign into a variable of the process, from every thread. */
+/* C's own functions write the sign into a variable of the process, from every
+   thread. */
 static double lgamma_alone(double x)
 {
     int sign;
@@ -67,8 +68,8 @@ void *kiln__host_import(const char *name)
         bsearch(name, imports, IMPORT_COUNT, sizeof imports[0], compare);
     void *address = kiln__host_stop_import(name);
 
-    /* C has no conversion between the two kinds of pointers; POSIX promises
-       that they look the same. */
+    /* C has no conversion between pointers to objects and to functions; POSIX
+       guarantees that they have the same form. */
     if (found != NULL)
         memcpy(&address, &found->address, sizeof address);
     return address;

@@ -18,46 +18,48 @@
 #include "tiers/binary/artifact.h"
 
 /*
- * A launch lives on the caller's stack. Generated code gets the address of
- * its first member and comes back through raise() and print() only.
+ * A launch is on the caller's stack. Generated code gets the address of its
+ * first member, and calls back only through raise(), print() and frame().
  *
- * The first item that raises wins the record, and stops the launch like who
- * cancels it: threads look at the queue's flag before each range of groups, and
- * generated code does within. The record is written before its writer leaves
- * the pool and read after everyone has.
+ * The first item that raises gets the record, and stops the launch as a cancel
+ * does: threads read the queue's flag before each range of groups, and
+ * generated code reads it inside. The record is written before its writer
+ * leaves the pool, and read after all threads have left.
  */
 
-/* A launch with so few items is most often over before another thread has
-   begun. Its first group tells: the others are shared if they will take as
-   long as this. */
+/* A launch with so few items has usually ended before another thread has begun.
+   The time of its first group decides: the others are shared if they will take
+   at least this long. */
 #define FEW_ITEMS 4096
 #define WORTH_SHARING_NS 4000
 
-/* A grid gets so many groups, for threads to share, unless they are small. */
+/* A grid gets at least this many groups, for threads to share, unless the
+   groups would be small. */
 #define FEW_GROUPS 4
 #define SMALL_GROUP 1024
 
 typedef struct host_launch {
-    struct kiln__host_launch_state launch; /* first: code knows its address */
+    struct kiln__host_launch_state launch; /* first: generated code knows its
+                                              address */
     kiln_context *context;
     kiln__host_entry entry;
     const void *arguments;
     kiln__host_record *record;
     const char *kernel;
     atomic_flag raised;
-    pthread_t raiser;          /* whose the record is */
-    atomic_uint returned;      /* 1 once groups were left out */
-    uint64_t done;             /* groups that are not the pool's any more */
-    kiln__host_memory *memory; /* unless memory_size is 0 */
-    size_t memory_size;        /* of a group */
+    pthread_t raiser;          /* the thread that wrote the record */
+    atomic_uint returned;      /* 1 if groups were left out */
+    uint64_t done;             /* groups that ran before the pool was used */
+    kiln__host_memory *memory; /* unused if memory_size is 0 */
+    size_t memory_size;        /* for one group */
     atomic_uint no_memory;
-    size_t stack_bytes; /* that the entry needs */
+    size_t stack_bytes; /* needed by the entry */
     atomic_uint no_stack;
 } host_launch;
 
 /* ---- exceptions ---- */
 
-/* What stands in an exception's site: kind, ordinal, method, message. */
+/* The content of an exception's site: kind, ordinal, method, message. */
 typedef struct site {
     uint32_t kind;
     uint32_t ordinal;
@@ -116,8 +118,9 @@ static void take_exception(struct kiln__host_launch_state *launch,
     kiln__host_stop_now(&run->record->stop, KILN__HOST_RAISED);
 }
 
-/* Of an exception that is not the record's another thread tells, or nobody:
-   behind a failure a thread runs nothing more of the launch. */
+/* Frames of other exceptions than the recorded one are ignored. Those were
+   raised on other threads, because after a failure a thread runs nothing more
+   of the launch. */
 static void take_frame(struct kiln__host_launch_state *launch,
                        const void *bytes)
 {
@@ -179,7 +182,7 @@ void kiln__host_choose_block(uint64_t block[3], const uint64_t grid[3])
     choose_block(block, grid, KILN__HOST_GROUP_ITEMS);
 }
 
-/* What the host has set for its own sums is not for kernels. */
+/* The floating-point mode that the host has set must not apply to kernels. */
 static int32_t call_entry(host_launch *run, uint64_t first, uint64_t last,
                           void *memory)
 {
@@ -216,10 +219,10 @@ static void run_here(host_launch *run, uint64_t first, uint64_t last)
 
 /* ---- stacks ---- */
 
-/* Every stack that launches has so much: most kernels ask no more. */
+/* Every stack that launches has this much, and most kernels need no more. */
 #define STACK_OF_ANY ((size_t)4096)
-/* Of a thread that is started for what another one has no stack for: what lies
-   above the launch, the host's callbacks among it. */
+/* Additional stack of a thread that is started because the current one has too
+   little: for what is above the launch, including the host's callbacks. */
 #define STACK_MORE ((size_t)64 << 10)
 
 static int has_stack(const host_launch *run)
@@ -249,7 +252,8 @@ static void *run_piece(void *argument)
     return NULL;
 }
 
-/* A kernel gives the same on any thread that launches it. */
+/* Runs the groups on a new thread with enough stack; a kernel gives the same
+   results on any thread. */
 static void run_elsewhere(host_launch *run, uint64_t first, uint64_t last)
 {
     piece p = {run, first, last};
@@ -292,7 +296,8 @@ static void run_few(host_launch *run, kiln__host_pool *pool, uint64_t groups)
         kiln__host_pool_run(pool, groups - 1, run_groups, run);
 }
 
-/* Local arrays and slots of one group: host_abi.h. */
+/* Computes the memory of one group for local arrays and private memory, as in
+   host_abi.h. */
 static kiln_status measure_memory(host_launch *run, kiln__host_pool *pool,
                                   const kiln_kernel_info *info,
                                   kiln_error **error)
@@ -325,8 +330,8 @@ static kiln_status measure_memory(host_launch *run, kiln__host_pool *pool,
     return KILN_OK;
 }
 
-/* As choose_block() has it for a grid of one group, without divisions, which
-   take as long as much of a small launch. */
+/* The same result as choose_block() for a grid of one group, without divisions,
+   which take as long as much of a small launch. */
 static void set_one_group(struct kiln__host_launch_state *launch,
                           const uint64_t grid[3])
 {
@@ -349,7 +354,8 @@ static void set_shape(struct kiln__host_launch_state *launch,
         launch->groups[i] = (launch->grid[i] - 1) / launch->block[i] + 1;
 }
 
-/* What the launch before did not free is free again. */
+/* Clears the heap, so that what the previous launch did not free is free
+   again. */
 static void *clear_heap(void *address)
 {
     struct kiln__heap *heap = address;
@@ -360,22 +366,22 @@ static void *clear_heap(void *address)
     return heap;
 }
 
-/* Of a kernel that says that it allocates nothing: if that is a lie, there is
-   no room. */
+/* The heap of a kernel whose metadata say that it allocates nothing: if that is
+   wrong, there is no room. */
 static struct kiln__heap no_heap;
 
 static kiln__host_entry entry_of(void *function)
 {
     kiln__host_entry entry;
 
-    /* C has no conversion between the two kinds of pointers; POSIX promises
-       that they look the same. */
+    /* C has no conversion between pointers to objects and to functions; POSIX
+       guarantees that they have the same form. */
     memcpy(&entry, &function, sizeof entry);
     return entry;
 }
 
-/* Member by member, but for the shape, the memory, which few need, and the
-   raiser, who comes later: to clear it all first would take as long again. */
+/* Sets member by member. Shape, memory, which few launches need, and raiser are
+   set later: clearing everything first would take as long again. */
 static void begin(host_launch *run, kiln_context *context,
                   const kiln_launch_request *request, kiln__host_record *record)
 {
@@ -400,7 +406,7 @@ static void begin(host_launch *run, kiln_context *context,
     atomic_init(&run->no_stack, 0);
 }
 
-/* Groups were left out, and no exception is the reason. */
+/* Groups were left out, but not because of an exception. */
 static kiln_status tell_left(const host_launch *run, kiln_error **error)
 {
     switch (__atomic_load_n(run->launch.stop, __ATOMIC_RELAXED)) {
@@ -435,7 +441,7 @@ static kiln_status outcome(const host_launch *run, kiln_error **error)
     return KILN_OK;
 }
 
-/* Products are small enough: launch.c. */
+/* launch.c has checked that the product fits. */
 static uint64_t product(const uint64_t sizes[3])
 {
     return sizes[0] * sizes[1] * sizes[2];

@@ -1,4 +1,4 @@
-/* host_memory.c - memory of groups, kept for the next launch. */
+/* host_memory.c - memory for groups, kept for the next launch. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <string.h>
 
@@ -6,16 +6,16 @@
 #include "base/data/memory.h"
 
 /*
- * Each thread that runs groups of a kernel with local arrays or slots has one
- * block of memory. Blocks come back to a list, the last one first, and only
- * grow: a warm launch allocates nothing.
+ * Each thread that runs groups of a kernel with local arrays or private memory
+ * uses one block. Blocks are returned to a list, the last one first, and only
+ * grow: a later launch of the same kernel allocates nothing.
  */
 
 #define ALIGNMENT ((size_t)64)
 
 struct kiln__host_block {
     struct kiln__host_block *next;
-    size_t size; /* behind this header, from the next aligned address on */
+    size_t size; /* without this header, from the next aligned address on */
 };
 
 kiln_status kiln__host_memory_init(kiln__host_memory *memory,

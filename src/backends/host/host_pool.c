@@ -1,4 +1,4 @@
-/* host_pool.c - the host backend's threads: fork, join, nothing else. */
+/* host_pool.c - the host backend's threads: fork and join. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <sched.h>
 #include <stdatomic.h>
@@ -10,71 +10,74 @@
 #include "context/log.h"
 
 /*
- * One job at a time. The caller publishes it by setting `open` to the job's
- * number, works along, sets `open` to 0 when no range is left, and waits
- * until nobody is `inside`. A worker announces itself in `inside` first and
- * looks at `open` second; the caller does the opposite, all sequentially
- * consistent. So either the worker sees 0 and goes away, or the caller sees
- * the worker and waits. Between `inside` and 0 in `open` nobody reads the
- * job's members, and only then does the caller write them.
+ * There is one job at a time. The caller publishes it by setting `open` to the
+ * job's number, works itself, sets `open` to 0 when no range is left, and waits
+ * until no worker is `inside`. A worker first announces itself in `inside` and
+ * then reads `open`; the caller does the opposite, and all accesses are
+ * sequentially consistent. So either the worker sees 0 and leaves, or the
+ * caller sees the worker and waits. When `open` is 0 and nobody is `inside`, no
+ * thread reads the job's members, and only then does the caller write them.
  *
- * A worker that wakes too late finds the job closed: the caller never waits
- * for a thread that did no work. The same order of announcing and looking
- * joins sleepers with the waker, and the waiting caller with the last worker.
+ * A worker that wakes too late finds the job closed: the caller never waits for
+ * a thread that did no work. The same order of announcing and reading is used
+ * between sleeping workers and the thread that wakes them, and between the
+ * waiting caller and the last worker.
  *
- * Each thread has a share of the indices, the same one for each job of a size,
- * so what it wrote in one launch is still in its cache in the next. Who has
- * done his share takes pieces of the others'.
+ * Each thread has a share of the indices, the same one in each job of a size,
+ * so that what it wrote in one launch is still in its cache in the next. A
+ * thread that has finished its share takes pieces of the others'.
  *
- * Whoever finds the pool taken runs its job alone: launches from several
- * threads share the cores that way, without waiting for each other.
+ * If the pool is in use, a caller runs its job alone: so launches from several
+ * threads share the cores without waiting for each other.
  */
 
-/* A launch often follows another one closely. More threads than cores would
-   only take these from each other. */
+/* Workers spin for a while, because a launch often follows another one
+   closely. With more threads than cores they would only take the cores from
+   each other. */
 #define SPIN_NS 200000
-#define SPIN_PAUSES 64 /* between two looks at the clock */
+#define SPIN_PAUSES 64 /* between two readings of the clock */
 #define RANGES_PER_THREAD 8
 
-/* About what it takes until new threads work: a job that has as much left gets
-   them, and so do later ones when the caller was alone for as long. */
+/* Roughly the time until new threads work: threads are started for a job with
+   this much work left, and for later jobs when callers have worked alone for
+   this long. */
 #define START_NS 400000
 #define START_EACH_NS 50000
-#define PACE_NS 30000 /* in which a job's pace shows */
+#define PACE_NS 30000 /* time after which a job's pace is known */
 
-/* What is left of a thread's share; nothing else is in its cache line. */
+/* The rest of a thread's share; alone in its cache line. */
 typedef struct share {
-    atomic_uint_least64_t next; /* first index that nobody took */
+    atomic_uint_least64_t next; /* first index that is not taken */
     uint64_t end;
     char apart[112];
 } share;
 
 struct kiln__host_pool {
     kiln_context *context;
-    uint32_t thread_limit; /* the caller included */
+    uint32_t thread_limit; /* includes the caller */
     uint64_t spin_ns;
     atomic_int taken;
 
-    /* The job: written while closed. */
+    /* The job; written only while it is closed. */
     void (*work)(void *env, uint64_t first, uint64_t last);
     void *env;
     uint64_t step;
-    share *shares;   /* thread_limit; the caller's is the first */
+    share *shares;   /* thread_limit of them; the caller's is the first */
     uint64_t number; /* of the last job */
 
     atomic_uint_least64_t open; /* number of the open job, or 0 */
-    atomic_uint inside;         /* workers that may look at the job */
+    atomic_uint inside;         /* workers that may read the job */
     atomic_uint sleepers;       /* workers that need a signal */
-    atomic_int waiting;         /* the caller needs one */
+    atomic_int waiting;         /* whether the caller needs a signal */
     atomic_int ending;
 
     kiln__mutex lock;
     kiln__condition wake; /* for workers */
     kiln__condition idle; /* for the caller */
     pthread_t *threads;
-    uint32_t thread_count; /* started, the caller not counted */
-    uint64_t alone_ns;     /* spent without them, until they are started */
-    atomic_uint named;     /* of these, have found out which one they are */
+    uint32_t thread_count; /* started ones, without the caller */
+    uint64_t alone_ns;     /* time without threads, until they are started */
+    atomic_uint named;     /* how many of them know their number */
     kiln__host_memory memory;
     kiln__fork_guard guard;
 };
@@ -95,14 +98,14 @@ static void work_on(const kiln__host_pool *pool, share *s)
     }
 }
 
-/* The thread's own share, and then what others have left. */
+/* Works on the thread's own share, then on what others have left. */
 static void work_along(const kiln__host_pool *pool, uint32_t thread)
 {
     for (uint32_t i = 0; i < pool->thread_limit; i++)
         work_on(pool, &pool->shares[(thread + i) % pool->thread_limit]);
 }
 
-/* The indices from `first` on. */
+/* Deals out the indices from `first` on. */
 static void deal(const kiln__host_pool *pool, uint64_t first, uint64_t count)
 {
     const uint64_t threads = pool->thread_limit;
@@ -127,7 +130,7 @@ static void pause_a_moment(void)
 #endif
 }
 
-/* Spins until is_ready(pool, argument) or the time is over. */
+/* Spins until is_ready(pool, argument) or until the time is over. */
 static int spin(const kiln__host_pool *pool, uint64_t argument,
                 int (*is_ready)(const kiln__host_pool *pool, uint64_t argument))
 {
@@ -145,7 +148,7 @@ static int spin(const kiln__host_pool *pool, uint64_t argument,
 
 /* ---- a worker ---- */
 
-/* True when there is a job other than the one that was seen, or the end. */
+/* True when there is a job with another number, or the pool is ending. */
 static int has_news(const kiln__host_pool *pool, uint64_t seen)
 {
     const uint64_t open = atomic_load(&pool->open);
@@ -238,7 +241,7 @@ static void wake_workers(kiln__host_pool *pool, uint64_t wanted)
     kiln__mutex_unlock(&pool->lock);
 }
 
-/* Threads that cannot be had are done without. */
+/* If threads cannot be started, the pool works without them. */
 static void start_threads(kiln__host_pool *pool)
 {
     const kiln_alloc *alloc = &pool->context->alloc;
@@ -281,8 +284,8 @@ static uint64_t cost_of_start(const kiln__host_pool *pool)
     return START_NS + (uint64_t)START_EACH_NS * (pool->thread_limit - 1);
 }
 
-/* What a job with this pace can do until its pace is looked at again: as many
-   indices as were done, until these took a while. */
+/* How many indices a job at this pace can do before the pace is checked again:
+   as many as were done so far, until these have taken a while. */
 static uint64_t steps_ahead(uint64_t spent, uint64_t done)
 {
     const uint64_t step =
@@ -300,9 +303,9 @@ static int is_left_enough(const kiln__host_pool *pool, uint64_t spent,
                (double)cost_of_start(pool);
 }
 
-/* While there are no threads, the caller begins alone; returns the first index
-   that is left for all. Threads that a later job will want start when this one
-   is done: they would take the caller's core from it. */
+/* As long as there are no threads, the caller begins alone; returns the first
+   index that is left for all. Threads that later jobs will need are started
+   when this job is done, because they would take the caller's core from it. */
 static uint64_t begin_alone(kiln__host_pool *pool, uint64_t count,
                             void (*work)(void *env, uint64_t first,
                                          uint64_t last),
@@ -389,8 +392,8 @@ static void free_arrays(kiln__host_pool *pool)
     kiln__deallocate(alloc, pool, sizeof *pool);
 }
 
-/* The child of a fork has none of the threads, and whatever they were doing
-   is frozen in memory: the next run starts new ones. */
+/* A child of fork() has none of the threads, and what they were doing is frozen
+   in memory: the next run starts new ones. */
 static void after_fork(void *env)
 {
     kiln__host_pool *pool = env;

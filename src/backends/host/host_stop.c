@@ -1,4 +1,4 @@
-/* host_stop.c - stopping what a queue of the host runs. */
+/* host_stop.c - stops the launch that a queue of the host runs. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <setjmp.h>
 #include <string.h>
@@ -6,17 +6,18 @@
 #include "backends/host/host_backend.h"
 
 /*
- * A queue has a flag, which its launch clears when it begins and when it has
- * ended. Who wants to stop the launch sets the flag, if one runs; generated
- * code looks at it (host_abi.h). A flag that is set just before a launch begins
- * is cleared by it: so nothing is stopped that comes later, and who sets it
- * needs no lock, waits for nobody, and may be a signal handler.
+ * A queue has a flag, which a launch clears when it begins and when it ends. A
+ * thread that wants to stop the launch sets the flag, if a launch is running;
+ * generated code reads it (host_abi.h). If the flag is set just before a launch
+ * begins, that launch clears it: so no later launch is stopped, and setting the
+ * flag needs no lock and no waiting, and is allowed in a signal handler.
  *
- * Functions that know no launch look at `alarm`, the number of flags of the
- * process that are set. Behind it they find their launch by their thread, and
- * leave by longjmp(): between kiln_host_run() and kiln_host_look() there are
- * only frames of the image, which hold nothing. To return through them, each of
- * their calls would have to look again.
+ * Functions without a pointer to the launch read `alarm`, the number of flags
+ * in the process that are set. If it is not 0, they find their launch through
+ * their thread, and leave it with longjmp(). Between kiln_host_run() and
+ * kiln_host_look() there are only frames of the image, which own nothing. If
+ * they returned normally instead, every call in the image would have to check
+ * afterwards.
  */
 
 typedef struct running {

@@ -1,4 +1,4 @@
-/* host_target.c - host targets: what this processor has, or another one. */
+/* host_target.c - host targets: sets of processor features. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <stdio.h>
 #include <string.h>
@@ -8,16 +8,17 @@
 
 /*
  * A host target is a set of features over the base "x86-64", never a
- * processor's name: names are somebody's opinion and change with LLVM. The
- * set is closed under implication and written in the order of names, so equal
- * sets give equal keys however they were asked for. Its own name is the
- * highest level that it contains and what it has beyond: "x86-64-v3+gfni".
+ * processor's name, because the meaning of such names changes with LLVM. The
+ * set is closed under implication and written in the order of names, so that
+ * equal sets give equal keys, however they were given. Its canonical name is
+ * the highest level that it contains, followed by the other features:
+ * "x86-64-v3+gfni".
  *
  * X(id, LLVM's name, level, register, bit, state, implied)
  *   level    2 to 4: part of x86-64-v<level> and above; 0: of none
  *   state    what the system must save: NONE, YMM, ZMM
  *   implied  the features that it needs, transitively closed when used
- * In the order of names: the list is the canonical order.
+ * The list is sorted by name, which is the canonical order.
  */
 #define NONE 0u
 #define YMM 0x6u
@@ -86,7 +87,8 @@ static int has(kiln__host_features set, size_t index)
     return (set >> index & 1) != 0;
 }
 
-/* Adds what the members need. A chain is shorter than the table. */
+/* Adds the features that the members need. A chain of needs is shorter than the
+   table. */
 static kiln__host_features closure(kiln__host_features set)
 {
     kiln__host_features before;
@@ -100,7 +102,7 @@ static kiln__host_features closure(kiln__host_features set)
     return set;
 }
 
-/* Takes away a feature and all that cannot be without it. */
+/* Removes a feature and all features that need it. */
 static kiln__host_features without(kiln__host_features set, size_t index)
 {
     for (size_t i = 0; i < FEATURE_COUNT; i++) {
@@ -155,7 +157,8 @@ kiln__host_features kiln__host_features_of(const kiln__cpuid *cpuid)
     FEATURE_MAP(ENTRY)
 #undef ENTRY
 
-    /* A hypervisor may hide a part of a family: what lacks a need is out. */
+    /* A hypervisor may hide some features of a family: remove those whose needs
+       are missing. */
     if (closure(set) == set)
         return set;
     for (size_t i = 0; i < FEATURE_COUNT; i++)
@@ -212,7 +215,7 @@ static kiln_status parse_features(kiln__host_features *set, const char *text,
     return KILN_OK;
 }
 
-/* Reads the base, "x86-64" or "x86-64-v2" to "-v4"; returns what follows. */
+/* Reads the base, "x86-64" or "x86-64-v2" to "-v4"; returns the rest. */
 static const char *parse_level(kiln__host_features *set, const char *name)
 {
     static const size_t base = sizeof BASE - 1;
@@ -230,7 +233,7 @@ static const char *parse_level(kiln__host_features *set, const char *name)
     return *name == '\0' || strchr("+-,", *name) != NULL ? name : NULL;
 }
 
-/* The canonical name; parses back to the same set. */
+/* Writes the canonical name, which parses back to the same set. */
 static int write_name(char *name, size_t capacity, kiln__host_features set)
 {
     char extra[1024];

@@ -1,15 +1,16 @@
-/* host_timer.c - a thread that stops launches whose time is over. */
+/* host_timer.c - a thread that stops launches at their time limit. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "backends/host/host_backend.h"
 #include "base/error.h"
 
 /*
- * The launch's thread computes, so somebody else must look at the clock. The
- * thread starts at the first launch that has a limit, and ends with the
- * backend. Limits are the launches' own, in a list: there are as many as
- * threads that launch, and none is touched after its launch has left the list.
+ * The launch's thread is computing, so another thread must watch the clock. It
+ * starts at the first launch with a limit, and ends with the backend. The
+ * limits are in a list, in the memory of their launches: there are at most as
+ * many as threads that launch, and none is accessed after its launch has
+ * removed it from the list.
  *
- * A child of fork() has no such thread, nor launches of others.
+ * A child of fork() has neither this thread nor launches of other threads.
  */
 
 static void forget(void *env)
@@ -52,7 +53,8 @@ void kiln__host_timer_dispose(kiln__host_timer *timer)
     kiln__mutex_dispose(&timer->lock);
 }
 
-/* With the lock held. Stops what is due; returns when the next one is. */
+/* With the lock held. Stops launches whose time is over; returns when the next
+   one is due. */
 static uint64_t stop_due(kiln__host_timer *timer)
 {
     const uint64_t now = kiln__clock_ns();

@@ -1,11 +1,13 @@
-/* rocm_driver.c - what the HIP runtime has of its own: names and devices. */
+/* rocm_driver.c - the part of the GPU driver that is specific to HIP. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "backends/rocm/rocm_driver.h"
 
 /*
- * HIP's contexts are deprecated, and leaving one does not bring back the
- * device that was current. So a context is its device here; one that is
- * adopted is only asked for it.
+ * The driver for GPUs (backends/gpu) calls HIP through a table of symbols and
+ * constants, which is filled here, and through functions for contexts. HIP's
+ * contexts are deprecated, and leaving one does not restore the device that was
+ * current. So a context stands for its device here; an adopted context is used
+ * only to find out its device.
  */
 
 static const kiln__gpu_symbol symbols[KILN__GPU_API_COUNT] = {
@@ -43,12 +45,12 @@ static const kiln__gpu_symbol symbols[KILN__GPU_API_COUNT] = {
     [KILN__GPU_error_text] = {"hipDrvGetErrorString", 1},
 };
 
-/* Without a number it is in installations for developers only. */
+/* The name without a number exists only in installations for developers. */
 static const char *const libraries[] = {"libamdhip64.so", "libamdhip64.so.7",
                                         "libamdhip64.so.6", "libamdhip64.so.5",
                                         NULL};
 
-/* Larger than the structure of any version. */
+/* Larger than the structure in any version. */
 #define PROPERTIES_SIZE 8192
 
 static kiln__gpu_result identify(const kiln__gpu_api *api,
@@ -70,7 +72,7 @@ static kiln__gpu_result identify(const kiln__gpu_api *api,
 
 /* ---- contexts ---- */
 
-/* Something of the device's own that is not NULL. */
+/* Returns a value that identifies the device and is not NULL. */
 static void *native_of(int device)
 {
     return (void *)((uintptr_t)(unsigned)device + 1);

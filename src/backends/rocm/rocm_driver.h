@@ -1,11 +1,11 @@
-/* rocm_driver.h - numbers of the HIP runtime, and its targets. */
+/* rocm_driver.h - constants of the HIP runtime, and targets of ROCm. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #ifndef KILN_ROCM_DRIVER_H
 #define KILN_ROCM_DRIVER_H
 
 #include "backends/gpu/gpu.h"
 
-/* Of the runtime's binary interface, the same since ROCm 5. */
+/* Constants of the runtime's binary interface, unchanged since ROCm 5. */
 #define KILN__HIP_ATTRIBUTE_MAJOR 23
 #define KILN__HIP_ATTRIBUTE_BLOCK_X 26
 #define KILN__HIP_ATTRIBUTE_GRID_X 29
@@ -24,7 +24,7 @@ kiln_status kiln__rocm_target(kiln__gpu_backend *backend, const char *name,
 kiln_status kiln__rocm_target_fits(const kiln__gpu_context *context,
                                    const char *target, const char *format,
                                    kiln_error **error);
-/* Finds "gfx90a:sramecc+:xnack-" in what a driver says of a device; "" when it
+/* Finds "gfx90a:sramecc+:xnack-" in a driver's properties of a device; "" if it
    is not there. */
 void kiln__rocm_architecture(char *out, size_t size, const char *properties,
                              size_t properties_size);

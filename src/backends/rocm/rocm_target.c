@@ -1,4 +1,4 @@
-/* rocm_target.c - processors of ROCm devices, and how they are switched. */
+/* rocm_target.c - targets of ROCm: processors and their switches. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "backends/rocm/rocm_driver.h"
 
@@ -8,16 +8,16 @@
 #include "base/error.h"
 
 /*
- * A target is "gfx90a:sramecc+:xnack-:wave64:cov5": a processor, what is
- * switched on or off where the processor has the switch, the width of a
- * sub-group, and the version of code objects. A switch that is not given has
- * no word in the resolved name: such code runs whichever way it stands.
+ * A target is "gfx90a:sramecc+:xnack-:wave64:cov5": a processor, its switches
+ * (on or off), the width of a sub-group, and the version of code objects. A
+ * switch that is not given has no word in the resolved name: such code runs
+ * with either setting.
  */
 
 typedef struct processor {
     const char *name;
     int has_switches; /* sramecc and xnack */
-    int has_wave32;   /* by default; wave64 is there always */
+    int has_wave32;   /* as the default; wave64 always exists */
 } processor;
 
 static const processor processors[] = {
@@ -29,15 +29,16 @@ static const processor processors[] = {
 
 #define COUNT_OF(array) (sizeof(array) / sizeof(array)[0])
 
-/* Every runtime since ROCm 5.7 takes version 5, those before ROCm 6.3 take no
-   version 6, and 6 has nothing that a single processor's code needs. */
+/* Every runtime since ROCm 5.7 accepts version 5, those before ROCm 6.3 do
+   not accept version 6, and code for a single processor needs nothing of
+   version 6. */
 #define USUAL_COV 5
 #define FALLBACK "gfx90a"
-/* Sums of floating-point numbers as instructions, which may treat the smallest
-   ones in their own way, and do nothing in memory of the host. */
+/* Additions of floating-point numbers as atomic instructions, which may treat
+   subnormal numbers differently and have no effect in host memory. */
 #define UNSAFE_ATOMICS "unsafe_fp_atomics"
 
-/* What stands behind the processor; 0: nothing was said. */
+/* The words after the processor; 0: not given. */
 typedef struct switches {
     char sramecc; /* '+', '-' or 0 */
     char xnack;
@@ -70,7 +71,7 @@ static kiln_status unknown_name(const char *name, kiln_error **error)
                            list);
 }
 
-/* Is the word `name` with a sign? Each may be given once. */
+/* If the word is `name` with a sign, takes the sign. Each may be given once. */
 static int take_sign(char *out, const char *word, size_t size, const char *name)
 {
     const size_t length = strlen(name);
@@ -188,13 +189,13 @@ kiln_status kiln__rocm_target(kiln__gpu_backend *backend, const char *name,
 
 /* ---- devices ---- */
 
-/* The structure's layout has changed with the runtime's versions, and its name
-   for the processor has always been the one text like this in it. */
+/* The layout of this structure changed between versions of the runtime. But the
+   processor's name has always been the only text of this form in it. */
 void kiln__rocm_architecture(char *out, size_t size, const char *properties,
                              size_t properties_size)
 {
     out[0] = '\0';
-    /* It begins with the device's name, which people choose. */
+    /* It begins with the device's name, which may be any text. */
     for (size_t i = 256; i + 4 < properties_size; i++) {
         size_t length = 0;
 

@@ -1,4 +1,4 @@
-/* spirv.h - the parts of the SPIR-V backend's driver half. */
+/* spirv.h - the internal interface of the SPIR-V backend's driver half. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #ifndef KILN_SPIRV_BACKEND_H
 #define KILN_SPIRV_BACKEND_H
@@ -10,16 +10,16 @@
 #include "context/targets/spirv_limits.h"
 
 /*
- * One backend, two drivers below it: Level Zero and OpenCL. Each of them is a
- * table of a backend's functions of its own, behind which it keeps its
- * devices; spirv_driver.c numbers them all and passes calls on.
+ * One backend uses two drivers: Level Zero and OpenCL. Each driver has a table
+ * of a backend's functions and its own list of devices; spirv_driver.c numbers
+ * all devices and passes calls on.
  */
 
-/* ---- spirv_target.c: what modules may use ---- */
+/* ---- spirv_target.c: targets ---- */
 
 /*
- * X(id, name): what a target may have, in the canonical order. An extension's
- * name is that of the SPIR-V registry.
+ * X(id, name): features of targets, in the canonical order. The name of an
+ * extension is that of the SPIR-V registry.
  */
 #define KILN__SPIRV_FEATURE_MAP(X) \
     X(FP16, "fp16") \
@@ -50,7 +50,8 @@ enum {
 };
 
 #define KILN__SPIRV_BIT(id) ((uint64_t)1 << KILN__SPIRV_##id)
-/* What drivers can be asked about; they judge extensions when they build. */
+/* Features that drivers can be asked about; whether they accept an extension
+   shows when they build a module. */
 #define KILN__SPIRV_ASKED \
     (KILN__SPIRV_BIT(FP16) | KILN__SPIRV_BIT(FP64) | \
      KILN__SPIRV_BIT(INT64_ATOMICS) | KILN__SPIRV_BIT(SUBGROUPS) | \
@@ -66,17 +67,19 @@ typedef struct kiln__spirv_level {
 #define KILN__SPIRV_MINOR_USUAL 4u
 #define KILN__SPIRV_MINOR_MOST 6u
 
-/* Resolves "1.4+fp64+SPV_KHR_expect_assume"; NULL or what begins with a sign:
-   the usual version with what `there` has, or fp64 and int64_atomics. */
+/* Resolves "1.4+fp64+SPV_KHR_expect_assume". NULL, or a name that begins with a
+   sign: the usual version with the features of `there`, or fp64 and
+   int64_atomics if that is not given. */
 kiln_status kiln__spirv_target(kiln_target *out, const char *name,
                                const kiln__spirv_level *there,
                                kiln_error **error);
-/* Checks that code for `target`, "spirv:…", can run where `there` is. */
+/* Checks that code for `target`, "spirv:…", can run on a device with the level
+   `there`. */
 kiln_status kiln__spirv_target_runs(const char *target,
                                     const kiln__spirv_level *there,
                                     kiln_error **error);
 
-/* ---- spirv_reflect.c: modules as words, of any origin ---- */
+/* ---- spirv_reflect.c: reads modules of any origin ---- */
 
 #define KILN__SPIRV_MAGIC 0x07230203u
 #define KILN__SPIRV_HEAD_WORDS 5u
@@ -88,33 +91,33 @@ typedef struct kiln__spirv_instruction {
     uint32_t opcode;
 } kiln__spirv_instruction;
 
-/* A walk over the instructions of a module. The words are borrowed. */
+/* A walk over the instructions of a module, whose words are borrowed. */
 typedef struct kiln__spirv_walk {
     const uint32_t *words;
     size_t count;
     size_t at;
-    int failed; /* an instruction has no length or goes beyond the end */
+    int failed; /* an instruction has no length or exceeds the module */
 } kiln__spirv_walk;
 
-/* KILN_ECORRUPT for what is no module of SPIR-V 1.x in this machine's byte
-   order, aligned to 4. */
+/* KILN_ECORRUPT unless it is a module of SPIR-V 1.x, in this machine's byte
+   order and aligned to 4. */
 kiln_status kiln__spirv_walk_init(kiln__spirv_walk *walk, const void *bytes,
                                   size_t size, kiln_error **error);
-/* The next instruction; false at the end, and when `failed`. */
+/* Gives the next instruction; false at the end, and when `failed`. */
 int kiln__spirv_walk_next(kiln__spirv_walk *walk, kiln__spirv_instruction *out);
-/* The module's version, 1.`minor`. */
+/* Returns the minor version of the module, 1.`minor`. */
 uint32_t kiln__spirv_walk_minor(const kiln__spirv_walk *walk);
 
-/* One parameter of a kernel: where its value lies in the packed block. */
+/* A parameter of a kernel, and where its value is in the packed block. */
 typedef struct kiln__spirv_parameter {
     uint32_t offset;
     uint32_t size;
-    int is_pointer; /* to memory of the device */
+    int is_pointer; /* whether it points to memory of the device */
 } kiln__spirv_parameter;
 
 /* Fills `out`, which has room for KILN__SPIRV_LARGE_PARAMETERS, with the
    parameters of the artifact's kernel, hidden ones last. KILN_ECORRUPT when
-   module and metadata do not agree. */
+   module and metadata disagree. */
 kiln_status kiln__spirv_parameters(kiln__spirv_parameter *out, size_t *count,
                                    const kiln_artifact *artifact,
                                    const kiln_kernel_info *info,
@@ -122,9 +125,9 @@ kiln_status kiln__spirv_parameters(kiln__spirv_parameter *out, size_t *count,
 
 /* ---- spirv_legalise.c ---- */
 
-/* Makes a copy of a module that says the same without what the older
-   translator does not take: zeros of scalar types that have no value. The
-   caller releases it. KILN_ECORRUPT, KILN_ENOMEM. */
+/* Makes a copy of a module with the same meaning, without what the older
+   translator does not accept: OpConstantNull of scalar types, and memory
+   barriers. The caller releases it. KILN_ECORRUPT, KILN_ENOMEM. */
 kiln_status kiln__spirv_legalise(kiln_blob *out, const kiln_alloc *alloc,
                                  const void *bytes, size_t size,
                                  kiln_error **error);
@@ -133,38 +136,37 @@ kiln_status kiln__spirv_legalise(kiln_blob *out, const kiln_alloc *alloc,
 
 #define KILN__SPIRV_TOOLS_SIZE (16 + KILN__BUILD_ID_TEXT_SIZE)
 
-/* Turns a module into LLVM bitcode of the form that drivers without SPIR-V
-   take, by running the translator. The caller releases it. `tools` receives
-   the translator's word, where what comes of it may be kept. KILN_EUNSUPPORTED:
-   there is no translator. */
+/* Turns a module into LLVM bitcode for drivers without SPIR-V, by running the
+   translator. The caller releases it. `tools` receives the translator's word if
+   the result may be stored. KILN_EUNSUPPORTED: there is no translator. */
 kiln_status kiln__spirv_translate(kiln_blob *out,
                                   char tools[KILN__SPIRV_TOOLS_SIZE],
                                   kiln_context *context, const void *bytes,
                                   size_t size, kiln_error **error);
-/* The newest version that the translator reads. */
+/* The newest minor version that the translator reads. */
 #define KILN__SPIRV_TRANSLATED_MINOR 4u
 
 /* ---- spirv_driver.c ---- */
 
-/* What tells devices apart that several drivers show. */
+/* Identifies a device that several drivers list. */
 typedef struct kiln__spirv_place {
     int has_uuid, has_pci;
     unsigned char uuid[16];
     uint32_t pci[4]; /* domain, bus, device, function */
 } kiln__spirv_place;
 
-/* What a driver knows of a device begins with this. */
+/* A driver's facts about a device begin with this. */
 typedef struct kiln__spirv_facts {
     kiln__spirv_level level;
-    uint64_t argument_bytes; /* that a kernel may take; 0: unknown */
+    uint64_t argument_bytes; /* that a kernel may have; 0: unknown */
     kiln__spirv_place place;
 } kiln__spirv_facts;
 
 typedef struct kiln__spirv_list {
-    void *facts; /* of the driver's own size */
+    void *facts; /* array of the driver's structs */
     uint32_t count;
     uint32_t capacity;
-    char reason[320]; /* why there is none */
+    char reason[320]; /* why there are no devices */
 } kiln__spirv_list;
 
 typedef struct kiln__spirv_finder kiln__spirv_finder;
@@ -173,9 +175,9 @@ typedef struct kiln__spirv_module kiln__spirv_module;
 typedef struct kiln__spirv_function kiln__spirv_function;
 
 /*
- * A driver below the backend. `ops.describe` is not used; `native` in
- * `ops.open` is a kiln_spirv_native. The members behind `ops` serve what both
- * drivers share; `native` there is the driver's own handle.
+ * A driver of the backend. `ops.describe` is not used; `native` in `ops.open`
+ * is a kiln_spirv_native. The members after `ops` serve the code that both
+ * drivers share; there `native` is the driver's own handle.
  */
 typedef struct kiln__spirv_driver {
     const char *name; /* "opencl", "level-zero" */
@@ -184,13 +186,14 @@ typedef struct kiln__spirv_driver {
     size_t facts_size;
     size_t finder_size;
     size_t device_size;
-    /* Opens the driver; else the list's reason is set. KILN_ENOTFOUND: there is
-       none; KILN_EIO: it may be opened another time. */
+    /* Opens the driver; on failure it sets the list's reason. KILN_ENOTFOUND:
+       it does not exist; KILN_EIO: it may be opened later. */
     kiln_status (*open)(kiln__spirv_finder *finder);
-    /* Lists the devices, or the reason why there is none. KILN_ENOMEM. */
+    /* Lists the devices, or gives the reason why there are none.
+       KILN_ENOMEM. */
     kiln_status (*probe)(kiln__spirv_finder *finder);
-    /* Fill in a device, of which all else is zero, and its name; what they
-       made until they failed is given back by device_free(). */
+    /* Fill in a device, which is otherwise zero, and its name. After a failure
+       device_free() frees what they had made. */
     kiln_status (*device_open)(kiln__spirv_device *device, void *self,
                                uint32_t ordinal, kiln_error **error);
     kiln_status (*device_adopt)(kiln__spirv_device *device, void *self,
@@ -201,12 +204,12 @@ typedef struct kiln__spirv_driver {
     kiln_status (*kernel_new)(void **native, const kiln__spirv_module *module,
                               const char *name, kiln_error **error);
     void (*kernel_free)(const kiln__spirv_device *device, void *native);
-    /* Fills the function's limits; `native` is a kernel of it. */
+    /* Fills the function's limits; `native` is one of its kernels. */
     void (*ask_limits)(kiln__spirv_function *function, void *native);
 } kiln__spirv_driver;
 
-/* What the handles of devices, modules and queues begin with: by it calls find
-   back to the driver. */
+/* Handles of devices, modules and queues begin with this, which leads to the
+   driver. */
 typedef struct kiln__spirv_owner {
     const kiln__spirv_driver *driver;
     void *self;
@@ -219,14 +222,14 @@ kiln_status kiln__spirv_backend_new(kiln_backend_ops *ops, void **self,
 
 struct kiln__opencl_api;
 struct kiln__level_zero_api;
-/* For tests, that bring tables of their own; NULL: opened at the first use.
-   They are borrowed. */
+/* For tests, which give tables of their own, borrowed; NULL: opened at the
+   first use. */
 kiln_status kiln__spirv_backend_new_on(void **self, kiln_context *context,
                                        const struct kiln__opencl_api *opencl,
                                        const struct kiln__level_zero_api *zero,
                                        kiln_error **error);
 
-/* ---- spirv_device.c: what both drivers' devices have ---- */
+/* ---- spirv_device.c: devices of both drivers ---- */
 
 typedef struct kiln__spirv_import {
     const char *name;
@@ -234,15 +237,15 @@ typedef struct kiln__spirv_import {
     int needed;
 } kiln__spirv_import;
 
-/* Opens a loader's library, which is never closed, as drivers keep threads,
-   and fills the table; false, with a reason. */
+/* Opens a loader's library and fills the table; false, with a reason. The
+   library is never closed, because drivers keep threads. */
 kiln_status kiln__spirv_library_open(void *table, const char *library,
                                      const kiln__spirv_import *imports,
                                      size_t count, char *reason,
                                      size_t capacity);
 
-/* A driver's `self` begins with this. Devices are looked for once, when they
-   are first asked about: a driver that is opened starts threads. */
+/* A driver's `self` begins with this. Devices are searched once, when something
+   first asks about them, because an opened driver starts threads. */
 struct kiln__spirv_finder {
     const kiln__spirv_driver *driver;
     kiln_context *context;
@@ -252,23 +255,23 @@ struct kiln__spirv_finder {
     kiln__spirv_list list;
 };
 
-/* Facts behind the last ones of a list, for the caller to fill and to count;
-   NULL: out of memory. */
+/* Returns room for facts at the end of a list. The caller fills them and
+   increments the count. NULL: out of memory. */
 void *kiln__spirv_list_room(kiln__spirv_list *list, size_t facts_size,
                             const kiln_alloc *alloc);
 void kiln__spirv_list_dispose(kiln__spirv_list *list, size_t facts_size,
                               const kiln_alloc *alloc);
-/* Of a device that was found. */
+/* Returns the facts of a device that was found. */
 const kiln__spirv_facts *kiln__spirv_facts_of(const kiln__spirv_finder *finder,
                                               uint32_t ordinal);
 
-/* A driver's `self`, of its own size, with all else zero. */
+/* Makes a driver's `self`, of the driver's own size, otherwise zero. */
 kiln_status kiln__spirv_finder_new(kiln__spirv_finder **out,
                                    const kiln__spirv_driver *driver,
                                    kiln_context *context, kiln_error **error);
 void kiln__spirv_finder_free(void *self);
 
-/* The driver's device begins with this. */
+/* A driver's device begins with this. */
 struct kiln__spirv_device {
     kiln__spirv_owner owner;
     kiln_context *context;
@@ -277,39 +280,39 @@ struct kiln__spirv_device {
     const char *name;
     kiln__loaded_kernels kernels;
     kiln__spirv_module *replicas; /* spirv_replica.c */
-    uint32_t guests_leaving;      /* are being unloaded */
+    uint32_t guests_leaving;      /* replicas that are being unloaded */
 };
 
-/* Of the table of a backend. */
+/* Functions of a backend's table. */
 uint32_t kiln__spirv_count(void *self, const char **reason);
-/* Is it known what it counts? Else it is asked for again. */
+/* False if the count may change: then devices will be searched again. */
 int kiln__spirv_is_settled(const void *self);
 kiln_status kiln__spirv_open(void *self, uint32_t ordinal, void *native,
                              void **device, const char **device_name,
                              kiln_error **error);
 void kiln__spirv_close(void *self, void *device);
 
-/* ---- spirv_kernel.c: what both drivers' modules and kernels have ---- */
+/* ---- spirv_kernel.c: modules and kernels of both drivers ---- */
 
-/* One of the driver's kernels. Its arguments are its own until it is launched,
-   so it is one caller's at a time. */
+/* A kernel object of the driver. It holds the arguments of a launch, so one
+   caller uses it at a time. */
 typedef struct kiln__spirv_kernel {
     void *native;
-    void *reach[2]; /* state and heap, that the driver was told of */
+    void *reach[2]; /* state and heap that the driver was told about */
     struct kiln__spirv_kernel *next;
 } kiln__spirv_kernel;
 
 struct kiln__spirv_function {
     kiln__spirv_module *module;
-    const kiln_kernel_info *info; /* the artifact's */
+    const kiln_kernel_info *info; /* belongs to the artifact */
     uint64_t number;              /* among the device's kernels */
     kiln__spirv_parameter *parameters;
     size_t parameter_count;
     kiln__group_limits limits;
-    kiln__mutex lock; /* of the kernels */
+    kiln__mutex lock; /* protects the kernels */
     kiln__fork_guard guard;
     kiln__spirv_kernel *idle;
-    kiln__spirv_kernel *own; /* of who launches by himself, or NULL */
+    kiln__spirv_kernel *own; /* of a caller that launches by itself, or NULL */
     kiln__spirv_function *next;
 };
 
@@ -318,52 +321,54 @@ struct kiln__spirv_module {
     kiln__spirv_device *device;
     const kiln_artifact *artifact; /* retained */
     void *native;                  /* the driver's program or module */
-    kiln__mutex lock;              /* of the list */
+    kiln__mutex lock;              /* protects the list */
     kiln__fork_guard guard;
     kiln__spirv_function *functions;
-    char tools[KILN__SPIRV_TOOLS_SIZE]; /* who made `native` */
+    char tools[KILN__SPIRV_TOOLS_SIZE]; /* that made `native` */
     atomic_int was_launched;
-    atomic_int is_saved;          /* or was loaded from what had been saved */
-    kiln__spirv_module *replicas; /* the same on adopted devices */
-    kiln__spirv_module *home;     /* of a replica */
-    kiln__spirv_module *next_of_home, *next_of_device; /* likewise */
+    atomic_int is_saved;          /* or was loaded from a saved binary */
+    kiln__spirv_module *replicas; /* replicas on adopted devices */
+    kiln__spirv_module *home;     /* of a replica: the original */
+    kiln__spirv_module *next_of_home, *next_of_device; /* for replicas */
 };
 
-/* A module for the artifact, if the device runs its target; the driver sets
-   `native`. */
+/* Makes a module for the artifact, if the device runs its target; the driver
+   sets `native`. */
 kiln_status kiln__spirv_module_new(kiln__spirv_module **out,
                                    kiln__spirv_device *device,
                                    const kiln_artifact *artifact,
                                    kiln_error **error);
-/* Takes the outcome of filling a module: passes it on, or frees it. */
+/* Takes the result of filling a module: gives the module to the caller, or
+   frees it. */
 kiln_status kiln__spirv_module_done(void **out, kiln__spirv_module *module,
                                     kiln_status status);
-/* Of the table of a backend: finds a kernel, which the first call makes. */
+/* For a backend's table: finds a function, which the first call makes. */
 kiln_status kiln__spirv_symbol(void *self, void *module, const char *name,
                                void **function, kiln_error **error);
 void kiln__spirv_unload(void *self, void *module);
 
-/* A kernel of this function that nobody else has, and back. */
+/* Takes an idle kernel object of the function, and puts it back. */
 kiln_status kiln__spirv_kernel_take(kiln__spirv_kernel **out,
                                     kiln__spirv_function *function,
                                     kiln_error **error);
 void kiln__spirv_kernel_give(kiln__spirv_function *function,
                              kiln__spirv_kernel *kernel);
-/* The one that is for who launches by himself; Kiln never does with it. */
+/* Gives the kernel object for a caller that launches by itself; Kiln never uses
+   it. */
 kiln_status kiln__spirv_kernel_own(kiln__spirv_kernel **out,
                                    kiln__spirv_function *function,
                                    kiln_error **error);
 
-/* ---- spirv_replica.c: kernels on devices that were adopted ---- */
+/* ---- spirv_replica.c: kernels on adopted devices ---- */
 
-/* The function on that device; loads the artifact there if need be. */
+/* Gives the function on that device; loads the artifact there if need be. */
 kiln_status kiln__spirv_function_on(kiln__spirv_function **out,
                                     kiln__spirv_function *of,
                                     kiln__spirv_device *device,
                                     kiln_error **error);
-/* Ends the replicas of a module that is unloaded. */
+/* Frees the replicas of a module that is unloaded. */
 void kiln__spirv_guests_end(kiln__spirv_module *home);
-/* Ends those of a device that is closed. */
+/* Frees the replicas on a device that is closed. */
 void kiln__spirv_guests_leave(kiln__spirv_device *device);
 
 #endif /* KILN_SPIRV_BACKEND_H */

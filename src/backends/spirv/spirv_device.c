@@ -1,4 +1,4 @@
-/* spirv_device.c - what the devices of both SPIR-V drivers have. */
+/* spirv_device.c - devices and their search, for both SPIR-V drivers. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <stdio.h>
 #include <string.h>
@@ -6,6 +6,13 @@
 #include "backends/spirv/spirv.h"
 #include "base/error.h"
 #include "base/system/dynlib.h"
+
+/*
+ * Each driver lists its devices once, under a lock that fork() waits for. A
+ * list without devices that may be temporary is made again at the next call.
+ * Here are also the parts of opening and closing a device that do not depend on
+ * the driver.
+ */
 
 /* ---- the loader's library ---- */
 
@@ -107,8 +114,8 @@ void kiln__spirv_finder_free(void *self)
     kiln__deallocate(&context->alloc, finder, finder->driver->finder_size);
 }
 
-/* Who has no memory for the list, or cannot open the library now, may have it
-   another time. */
+/* If there was no memory for the list, or the library could not be opened now,
+   the next call searches again. */
 static void find_devices(kiln__spirv_finder *finder)
 {
     kiln__spirv_list *list = &finder->list;
@@ -176,7 +183,7 @@ static kiln_status device_new(kiln__spirv_device **out,
     return KILN_OK;
 }
 
-/* What is adopted need not be among those that were found. */
+/* An adopted device need not be one of those that were found. */
 kiln_status kiln__spirv_open(void *self, uint32_t ordinal, void *native,
                              void **device, const char **device_name,
                              kiln_error **error)

@@ -1,4 +1,5 @@
-/* spirv_driver.c - the SPIR-V backend: devices of two drivers as one. */
+/* spirv_driver.c - the SPIR-V backend: the devices of two drivers as one
+   list. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <stdio.h>
 #include <string.h>
@@ -10,12 +11,12 @@
 #include "base/options.h"
 
 /*
- * Devices are counted through: those of Level Zero, then those of OpenCL that
- * Level Zero does not show, as their places tell. The drivers are asked when
- * somebody wants to know about devices, not before.
+ * Devices are numbered through: first those of Level Zero, then those of OpenCL
+ * that Level Zero does not have; their places identify equal ones. The drivers
+ * are opened only when something asks about devices.
  *
- * In the child of a fork() the drivers are not called any more, not even to
- * give something back: what their threads held there is held for ever.
+ * In a child of fork() the drivers are not called any more, not even to free
+ * something: locks that their threads held are held there for ever.
  */
 
 enum { LEVEL_ZERO, OPENCL, DRIVER_COUNT };
@@ -25,17 +26,17 @@ static const kiln__spirv_driver *const drivers[DRIVER_COUNT] = {
 
 typedef struct spirv_device {
     uint32_t driver;
-    uint32_t ordinal; /* of the driver's own */
+    uint32_t ordinal; /* the driver's own number */
 } spirv_device;
 
 typedef struct spirv_backend {
     kiln_context *context;
-    void *selves[DRIVER_COUNT]; /* NULL: not wanted */
-    kiln__mutex lock;           /* of the list */
+    void *selves[DRIVER_COUNT]; /* NULL: the driver is not to be used */
+    kiln__mutex lock;           /* protects the list */
     kiln__fork_guard guard;
     int is_forked;
     int is_known;
-    int has_adopted; /* or tried to: a driver was opened for that */
+    int has_adopted; /* adopting was tried, which opened a driver */
     spirv_device devices[128];
     uint32_t count;
     char reason[512];
@@ -93,8 +94,8 @@ static void add_reason(spirv_backend *backend, uint32_t driver,
                    reason != NULL ? reason : "no device");
 }
 
-/* Where there is none, and a driver may only not be there now, they are looked
-   for again. */
+/* If there are no devices, and a driver may be missing only temporarily, the
+   search is repeated at the next call. */
 static void find_devices(spirv_backend *backend)
 {
     int is_settled = 1;
@@ -128,7 +129,7 @@ static uint32_t count(void *self, const char **reason)
     return backend->count;
 }
 
-/* After fork(), with no other thread. */
+/* Called after fork(), when there is no other thread. */
 static void forget(void *env)
 {
     spirv_backend *backend = env;
@@ -152,7 +153,7 @@ static kiln_status check_alive(const spirv_backend *backend, kiln_error **error)
 
 /* ---- targets ---- */
 
-/* Only what leaves something open asks what is there. */
+/* Devices are searched only if the name leaves something open. */
 static kiln_status describe(void *self, const char *name, kiln_target *out,
                             kiln_error **error)
 {

@@ -1,4 +1,4 @@
-/* spirv_kernel.c - what the modules of both SPIR-V drivers have. */
+/* spirv_kernel.c - modules and kernels, for both SPIR-V drivers. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <string.h>
 
@@ -7,10 +7,11 @@
 #include "tiers/binary/artifact.h"
 
 /*
- * Each function keeps a list of idle kernels: a launch takes one off, sets its
- * arguments, launches and gives it back. The lock is held for the list alone,
- * not while the driver runs; another kernel is made only when more threads
- * than ever before launch the function at once.
+ * A driver's kernel object holds the arguments of one launch. So each function
+ * keeps a list of idle kernel objects: a launch takes one, sets its arguments,
+ * launches, and puts it back. The lock is held for the list only, not while the
+ * driver runs. A new object is made only when more threads than ever before
+ * launch the function at once.
  */
 
 static const kiln__spirv_driver *driver_of(const kiln__spirv_device *device)
@@ -158,7 +159,8 @@ static kiln__spirv_function *function_new(kiln__spirv_module *module,
     return function;
 }
 
-/* Drivers say no more than that an argument is wrong. */
+/* Drivers report only that some argument is wrong, so sizes are checked
+   first. */
 static kiln_status check_arguments(const kiln__spirv_function *function,
                                    kiln_error **error)
 {
@@ -213,7 +215,7 @@ static kiln__spirv_function *find(kiln__spirv_module *module, const char *name)
     return found;
 }
 
-/* Publishes `fresh`, or gives the one that another thread published. */
+/* Publishes `fresh`, or returns the function that another thread published. */
 static kiln__spirv_function *keep(kiln__spirv_module *module,
                                   kiln__spirv_function *fresh)
 {

@@ -1,4 +1,4 @@
-/* spirv_legalise.c - rewrites modules for a translator that takes less. */
+/* spirv_legalise.c - rewrites modules for the older translator. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <string.h>
 
@@ -7,16 +7,16 @@
 #include "base/error.h"
 
 /*
- * OpConstantNull of a number or a Bool is right SPIR-V, and the usual zero of
- * LLVM's own generator; the translator of LLVM 15 takes it for types without
- * values only and ends its process otherwise. OpConstant 0 and OpConstantFalse
- * say the same.
+ * OpConstantNull of a number or a Bool is valid SPIR-V, and LLVM's generator
+ * uses it for zero. The translator of LLVM 15 accepts it only for types without
+ * values, and otherwise ends its process. OpConstant 0 and OpConstantFalse mean
+ * the same.
  *
- * OpMemoryBarrier becomes a call of mem_fence(), which PoCL's library has under
- * no such name. It is left out: all of PoCL's atomics are sequentially
- * consistent, and nothing else than atomics makes memory of one item another's.
+ * OpMemoryBarrier becomes a call of mem_fence(), which PoCL's library does not
+ * have under that name. It is removed: all of PoCL's atomics are sequentially
+ * consistent, and only atomics make the memory of one item visible to another.
  *
- * Ids stay, so all else is copied.
+ * Ids do not change, so everything else is copied.
  */
 
 enum {
@@ -35,7 +35,7 @@ enum {
 typedef struct scalar {
     uint32_t id;
     uint32_t opcode;
-    uint32_t width; /* in bits; of a Bool 0 */
+    uint32_t width; /* in bits; 0 for a Bool */
 } scalar;
 
 typedef struct rewriting {

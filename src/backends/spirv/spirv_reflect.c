@@ -1,4 +1,4 @@
-/* spirv_reflect.c - reads what a SPIR-V module says of its kernels. */
+/* spirv_reflect.c - reads the parameters of kernels from a SPIR-V module. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <string.h>
 
@@ -8,16 +8,16 @@
 #include "kiln/kernel.h"
 
 /*
- * Modules come from stores and from foreign generators: nothing is believed.
- * An instruction is read only when all of its words are there, and an id is
- * never an index.
+ * Modules come from stores and from foreign generators, so nothing in them is
+ * trusted. An instruction is read only if all of its words are there, and an id
+ * is never used as an index.
  *
- * Which arguments are pointers, drivers must be told one by one. The module
- * says it, in the types of its kernel's parameters; where each value lies in
- * the packed block, the artifact's metadata says.
+ * Drivers must be told for each argument whether it is a pointer. The types of
+ * the kernel's parameters in the module say that; the artifact's metadata say
+ * where each value is in the packed block.
  */
 
-/* Numbers of the SPIR-V specification, sections 3.7 and 3.32. */
+/* Constants of the SPIR-V specification, sections 3.7 and 3.32. */
 enum {
     OP_ENTRY_POINT = 15,
     OP_TYPE_INT = 21,
@@ -80,7 +80,7 @@ uint32_t kiln__spirv_walk_minor(const kiln__spirv_walk *walk)
 
 /* ---- finding ---- */
 
-/* A literal string ends with a NUL within its words. */
+/* A literal string ends with a NUL inside its words. */
 static int is_named(const kiln__spirv_instruction *at, uint32_t first,
                     const char *name)
 {
@@ -91,7 +91,7 @@ static int is_named(const kiln__spirv_instruction *at, uint32_t first,
            memcmp(at->words + first, name, size) == 0;
 }
 
-/* The id of the function behind the entry point, or 0. */
+/* Returns the id of the entry point's function, or 0. */
 static uint32_t find_entry(kiln__spirv_walk walk, const char *name)
 {
     kiln__spirv_instruction at;
@@ -102,7 +102,7 @@ static uint32_t find_entry(kiln__spirv_walk walk, const char *name)
     return 0;
 }
 
-/* Moves behind the OpFunction of that id. */
+/* Moves to the position after the OpFunction with that id. */
 static int find_function(kiln__spirv_walk *walk, uint32_t id)
 {
     kiln__spirv_instruction at;
@@ -113,7 +113,7 @@ static int find_function(kiln__spirv_walk *walk, uint32_t id)
     return 0;
 }
 
-/* Finds the declaration of a type that a parameter can have. */
+/* Finds the declaration of a type that a parameter may have. */
 static int find_type(kiln__spirv_walk walk, uint32_t type,
                      kiln__spirv_instruction *out)
 {
@@ -127,8 +127,8 @@ static int find_type(kiln__spirv_walk walk, uint32_t type,
 /* ---- parameters ---- */
 
 typedef struct reading {
-    kiln__spirv_walk start; /* of the module */
-    kiln__spirv_walk at;    /* in the function */
+    kiln__spirv_walk start; /* the module's beginning */
+    kiln__spirv_walk at;    /* position in the function */
     kiln__spirv_parameter *out;
     size_t count;
     const kiln_kernel_info *info;
@@ -141,7 +141,7 @@ static kiln_status disagree(const reading *r, const char *what)
                            r->info->name, what);
 }
 
-/* A struct's size is the driver's to check. */
+/* The size of a struct is left to the driver's check. */
 static kiln_status judge_type(reading *r, const kiln__spirv_instruction *type,
                               uint32_t size, int *is_pointer)
 {
@@ -161,7 +161,7 @@ static kiln_status judge_type(reading *r, const kiln__spirv_instruction *type,
     return KILN_OK;
 }
 
-/* The next parameter of the function takes `size` bytes at `offset`. */
+/* Reads the function's next parameter, which takes `size` bytes at `offset`. */
 static kiln_status take(reading *r, uint32_t offset, uint32_t size,
                         int *is_pointer)
 {
@@ -182,7 +182,7 @@ static kiln_status take(reading *r, uint32_t offset, uint32_t size,
     return KILN_OK;
 }
 
-/* An array is a pointer and numbers, anything else one value. */
+/* An array is a pointer and numbers; anything else is one value. */
 static kiln_status take_argument(reading *r, const kiln_argument_info *argument)
 {
     int is_pointer;

@@ -1,4 +1,4 @@
-/* spirv_replica.c - kernels on devices that were adopted, beside their own. */
+/* spirv_replica.c - loads kernels once more, on adopted devices. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <sched.h>
 
@@ -8,15 +8,16 @@
 
 /*
  * A kernel is loaded on the device that its config names. In the context of an
- * adopted device that function is of no use, even if the device is the same:
- * the first launch there loads the artifact once more, as a replica of that
- * device. The replica stays until the kernel is unloaded or the device closes,
- * whichever comes first; who takes it off the lists ends it. What the driver
- * compiles for it is kept as for the kernel's own device: at once, or at the
- * replica's end if that came with a launch.
+ * adopted device that function cannot be used, even if the physical device is
+ * the same. So the first launch there loads the artifact again, as a replica
+ * for that device. A replica lives until the kernel is unloaded or the device
+ * is closed, whichever comes first; the thread that removes it from the lists
+ * frees it. What the driver compiles for a replica is stored in the same way as
+ * for the kernel's own device: at once, or at the replica's end if a launch
+ * made the driver compile.
  *
- * The lists are the lock's, which is never held while a driver runs. What two
- * threads load at once is kept once.
+ * The lock protects the lists, and is never held while a driver runs. If two
+ * threads load the same replica at once, one is kept.
  */
 
 static kiln__mutex *lock_of(const kiln__spirv_device *device)
@@ -45,7 +46,8 @@ static void link_guest(kiln__spirv_module *replica, kiln__spirv_module *home)
     replica->device->replicas = replica;
 }
 
-/* The device waits for what is about to end. */
+/* Removes the replica from both lists. Its device must wait until it has been
+   freed. */
 static void unlink_guest(kiln__spirv_module *replica)
 {
     kiln__spirv_module **at = &replica->home->replicas;
@@ -85,7 +87,7 @@ static kiln__native_load load_of(kiln__spirv_device *device,
                                .kernel = kernel};
 }
 
-/* The device's driver need not be that of the kernel's own device. */
+/* The device may belong to the other driver. */
 static kiln_status load_guest(kiln__spirv_module **out,
                               const kiln__spirv_function *of,
                               kiln__spirv_device *device, kiln_error **error)
@@ -127,7 +129,7 @@ kiln_status kiln__spirv_function_on(kiln__spirv_function **out,
 
 /* ---- their end ---- */
 
-/* Nobody else has it any more. */
+/* Frees a replica that is in no list any more. */
 static void end_guest(kiln__spirv_module *replica)
 {
     kiln__spirv_device *device = replica->device;

@@ -7,10 +7,10 @@
 #include "base/error.h"
 
 /*
- * A target is a version and a set of features and extensions. It is written
- * in the order of the table, so equal sets give equal keys however they were
- * asked for, and its name spells all of it: what device was there when a
- * default was resolved does not matter afterwards.
+ * A target is a version and a set of features and extensions. It is written in
+ * the order of the table, so that equal sets give equal keys, however they were
+ * given. Its name contains everything: it does not matter later which device
+ * was there when a default was resolved.
  */
 
 static const char *const names[KILN__SPIRV_FEATURE_COUNT] = {
@@ -27,8 +27,8 @@ static int has(uint64_t set, size_t index)
     return (set >> index & 1) != 0;
 }
 
-/* Writes the members, each behind the separator but for the first, which is
-   behind `first`; false when they do not fit. */
+/* Writes the members, the first one after `first`, the others after the
+   separator; false when they do not fit. */
 static int write_features(char *text, size_t capacity, uint64_t set,
                           const char *first, const char *separator)
 {
@@ -105,7 +105,7 @@ static kiln_status unknown_version(kiln_error **error, const char *name)
                            KILN__SPIRV_MINOR_MOST);
 }
 
-/* Reads "1.4"; returns what follows, or NULL. */
+/* Reads "1.4"; returns the rest, or NULL. */
 static const char *parse_version(uint32_t *minor, const char *name)
 {
     if (strncmp(name, "1.", 2) != 0 ||

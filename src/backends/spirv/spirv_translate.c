@@ -1,4 +1,4 @@
-/* spirv_translate.c - SPIR-V to bitcode, by the translator's own program. */
+/* spirv_translate.c - turns SPIR-V into bitcode with the translator program. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <stdio.h>
 #include <string.h>
@@ -10,10 +10,10 @@
 #include "context/log.h"
 #include "stores/stores.h"
 
-/* The translator may end its process when it meets something new to it, so it
-   gets one of its own. */
+/* The translator may end its process on input that it does not know, so it runs
+   in a process of its own. */
 
-/* A device that was opened waits for it. */
+/* An opened device waits for the translation. */
 #define LIMIT_MS (60 * 1000)
 
 static kiln_status run_one(kiln_blob *out, const kiln_context *context,
@@ -39,7 +39,7 @@ static kiln_status run_one(kiln_blob *out, const kiln_context *context,
     return status;
 }
 
-/* What it said: the first lines, without those of a stack. */
+/* Returns the first lines of its messages, without a stack trace. */
 static const char *words_of(const kiln__text *said)
 {
     char *stack, *end;

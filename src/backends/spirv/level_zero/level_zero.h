@@ -1,4 +1,4 @@
-/* level_zero.h - the Level Zero driver below the SPIR-V backend. */
+/* level_zero.h - the Level Zero driver of the SPIR-V backend. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #ifndef KILN_LEVEL_ZERO_H
 #define KILN_LEVEL_ZERO_H
@@ -10,7 +10,7 @@
 
 /* ---- level_zero_api.c: the loader's functions ---- */
 
-/* X(needed, function): one that is not needed may be missing. */
+/* X(needed, function): a function that is not needed may be missing. */
 #define KILN__LEVEL_ZERO_MAP(X) \
     X(1, zeInit) \
     X(1, zeDriverGet) \
@@ -58,24 +58,24 @@ typedef struct kiln__level_zero_api {
 #undef KILN__LEVEL_ZERO_MEMBER
 } kiln__level_zero_api;
 
-/* Opens the loader's library; `reason` says why it cannot be. */
+/* Opens the loader's library; if it cannot be opened, `reason` says why. */
 kiln_status kiln__level_zero_api_open(kiln__level_zero_api *api, char *reason,
                                       size_t capacity);
 
-/* "ZE_RESULT_ERROR_DEVICE_LOST"; "" for what is unknown. */
+/* "ZE_RESULT_ERROR_DEVICE_LOST"; "" for an unknown code. */
 const char *kiln__level_zero_code_name(ze_result_t code);
-/* Makes an error of what the driver answered. */
+/* Makes an error from a result of the driver. */
 kiln_status kiln__level_zero_failed(kiln_error **error, ze_result_t code,
                                     const char *what);
 kiln_status kiln__level_zero_status(ze_result_t code);
 
-/* ---- level_zero_probe.c: which devices there are ---- */
+/* ---- level_zero_probe.c: devices ---- */
 
 typedef struct kiln__level_zero_facts {
     kiln__spirv_facts base;
     ze_driver_handle_t driver; /* NULL: of an adopted context */
     ze_device_handle_t id;
-    uint32_t group_items; /* at most */
+    uint32_t group_items; /* the most in a group */
     uint32_t local_sizes[3];
     uint32_t width;   /* of a sub-group */
     uint32_t ordinal; /* of the command queue group for kernels */
@@ -83,12 +83,12 @@ typedef struct kiln__level_zero_facts {
     char identity[640]; /* names driver and device */
 } kiln__level_zero_facts;
 
-/* Asks a device of a driver; the driver may be NULL. */
+/* Asks a device for its facts; the driver may be NULL. */
 ze_result_t kiln__level_zero_ask(kiln__level_zero_facts *out,
                                  const kiln__level_zero_api *api,
                                  ze_driver_handle_t driver,
                                  ze_device_handle_t id);
-/* Devices of all drivers. */
+/* Lists the devices of all drivers. */
 kiln_status kiln__level_zero_probe(kiln__spirv_list *out,
                                    const kiln__level_zero_api *api,
                                    const kiln_alloc *alloc);
@@ -101,7 +101,7 @@ typedef struct kiln__level_zero {
     kiln__level_zero_api own_api;
 } kiln__level_zero;
 
-/* A command list that copies and waits; one caller's at a time. */
+/* A command list for a copy and its wait; used by one caller at a time. */
 typedef struct kiln__level_zero_copier {
     ze_command_list_handle_t list;
     struct kiln__level_zero_copier *next;
@@ -114,7 +114,7 @@ typedef struct kiln__level_zero_device {
     ze_context_handle_t native;
     int is_adopted;
     int has_lock;
-    kiln__mutex lock; /* of the list */
+    kiln__mutex lock; /* protects the list */
     kiln__fork_guard guard;
     kiln__level_zero_copier *idle;
 } kiln__level_zero_device;
@@ -132,8 +132,8 @@ kiln_status kiln__level_zero_new(void **self, kiln_context *context,
                                  kiln_error **error);
 
 /*
- * What follows are functions of the table of a backend (kiln/sys/backend.h),
- * members of kiln__spirv_driver, and what they share.
+ * The functions below are those of a backend's table (kiln/sys/backend.h) and
+ * of kiln__spirv_driver, and functions that they share.
  */
 
 /* ---- level_zero_memory.c ---- */
@@ -144,21 +144,21 @@ void kiln__level_zero_memory_free(void *self, void *device, void *address);
 kiln_status kiln__level_zero_copy(void *self, void *device, void *to,
                                   const void *from, uint64_t size,
                                   kiln_error **error);
-/* Memory of the host that the device sees. */
+/* Allocates host memory that the device can access. */
 kiln_status kiln__level_zero_shared_new(void **address,
                                         const kiln__level_zero_device *device,
                                         uint64_t size, kiln_error **error);
 void kiln__level_zero_release(const kiln__level_zero_device *device,
                               void *address);
 void kiln__level_zero_copiers_free(kiln__level_zero_device *device);
-/* A command list that runs what is appended at once. */
+/* Makes a command list that runs commands as soon as they are appended. */
 ze_result_t kiln__level_zero_list_new(ze_command_list_handle_t *out,
                                       const kiln__level_zero_device *device,
                                       ze_command_queue_mode_t mode);
 
 /* ---- level_zero_module.c ---- */
 
-/* What the driver's compiler says is in the error. */
+/* The error contains the messages of the driver's compiler. */
 kiln_status kiln__level_zero_load(void *self, void *device,
                                   const kiln_artifact *artifact, void **module,
                                   kiln_error **error);

@@ -1,7 +1,13 @@
-/* level_zero_driver.c - Level Zero as a driver below the SPIR-V backend. */
+/* level_zero_driver.c - opens devices of Level Zero for the SPIR-V backend. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "backends/spirv/level_zero/level_zero.h"
 #include "base/error.h"
+
+/*
+ * A device has a Level Zero context: one of its own, or the adopted one. The
+ * table of functions at the end of the file makes this driver known to
+ * spirv_driver.c.
+ */
 
 /* ---- devices ---- */
 
@@ -82,7 +88,7 @@ static kiln_status open_own(kiln__spirv_device *base, void *self,
     return kiln__level_zero_failed(error, code, "context");
 }
 
-/* A device that was found has a driver to name; another one is asked. */
+/* A device that was found before has its facts; another one is asked. */
 static ze_result_t find_facts(kiln__level_zero_facts *out,
                               const kiln__level_zero *driver,
                               ze_device_handle_t id)

@@ -1,11 +1,16 @@
-/* level_zero_kernel.c - kernels of Level Zero. */
+/* level_zero_kernel.c - kernel objects of Level Zero. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <string.h>
 
 #include "backends/spirv/level_zero/level_zero.h"
 #include "base/error.h"
 
-/* What the arguments point at may point at more memory. */
+/*
+ * Makes the driver's kernel objects for spirv_kernel.c, and finds a function's
+ * limits. Arguments are set by level_zero_queue.c.
+ */
+
+/* Memory that the arguments point to may contain pointers to more memory. */
 static ze_result_t allow_reach(const kiln__level_zero_api *api,
                                ze_kernel_handle_t kernel)
 {
@@ -47,7 +52,8 @@ void kiln__level_zero_kernel_free(const kiln__spirv_device *device,
     (void)kiln__level_zero_of(device)->api->zeKernelDestroy(native);
 }
 
-/* What the compiler knows of the kernel comes before what the device has. */
+/* What the compiler knows about the kernel has precedence over the device's
+   properties. */
 void kiln__level_zero_ask_limits(kiln__spirv_function *function, void *native)
 {
     const kiln__level_zero_device *device =
@@ -60,7 +66,8 @@ void kiln__level_zero_ask_limits(kiln__spirv_function *function, void *native)
     limits->width = device->facts.width;
     memcpy(limits->sizes, device->facts.local_sizes, sizeof limits->sizes);
     for (int i = 0; i < 3; i++)
-        limits->groups[i] = UINT32_MAX; /* of ze_group_count_t */
+        limits->groups[i] = UINT32_MAX; /* members of ze_group_count_t have 32
+                                           bits */
     if (device->api->zeKernelGetProperties(native, &found) ==
             ZE_RESULT_SUCCESS &&
         found.maxSubgroupSize != 0)

@@ -3,6 +3,12 @@
 #include "backends/spirv/level_zero/level_zero.h"
 #include "base/error.h"
 
+/*
+ * Buffers are memory of the device; the state of a queue is host memory that
+ * the device can access. A copy needs a command list, which runs one copy at a
+ * time, so each device keeps a list of idle ones.
+ */
+
 #define ALIGNMENT 64
 
 static kiln_status judge(void *const *address, ze_result_t code, uint64_t size,
@@ -78,7 +84,7 @@ ze_result_t kiln__level_zero_list_new(ze_command_list_handle_t *out,
         device->native, device->facts.id, &request, out);
 }
 
-/* NULL: `*code` says why, or that there is no memory. */
+/* NULL: `*code` gives the reason, which may be a lack of memory. */
 static kiln__level_zero_copier *copier_new(
     const kiln__level_zero_device *device, ze_result_t *code)
 {

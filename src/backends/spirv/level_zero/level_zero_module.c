@@ -1,4 +1,4 @@
-/* level_zero_module.c - modules of Level Zero, with what its compiler says. */
+/* level_zero_module.c - loads modules with Level Zero. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <stdio.h>
 #include <string.h>
@@ -6,11 +6,16 @@
 #include "backends/spirv/level_zero/level_zero.h"
 #include "base/error.h"
 
+/*
+ * The driver compiles a module when it is loaded. Its binary can be saved and
+ * loaded again, which saves that work in the next process.
+ */
+
 #define LOG_MAX 4096
 
 /* ---- building ---- */
 
-/* The end is cut off. */
+/* Reads the compiler's messages; a long text is cut off. */
 static void read_log(char *text, size_t capacity,
                      const kiln__level_zero_device *device,
                      ze_module_build_log_handle_t log)

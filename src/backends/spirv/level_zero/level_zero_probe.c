@@ -1,14 +1,21 @@
-/* level_zero_probe.c - which Level Zero devices there are. */
+/* level_zero_probe.c - finds Level Zero devices and their properties. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <stdio.h>
 #include <string.h>
 
 #include "backends/spirv/level_zero/level_zero.h"
 
+/*
+ * Each device of each driver is asked once, and its answers are kept as facts:
+ * features, limits, the queue group for kernels, the place that identifies it
+ * among the devices of all drivers, and a text that names driver and device for
+ * stored binaries.
+ */
+
 #define DRIVERS_MAX 16
 #define DEVICES_MAX 64
 
-/* ---- what one can do ---- */
+/* ---- capabilities ---- */
 
 static void read_modules(kiln__level_zero_facts *out,
                          const ze_device_module_properties_t *modules)
@@ -47,7 +54,7 @@ static void read_groups(kiln__level_zero_facts *out,
     }
 }
 
-/* The first group of queues that runs kernels. */
+/* Finds the first queue group that runs kernels. */
 static ze_result_t find_ordinal(kiln__level_zero_facts *out,
                                 const kiln__level_zero_api *api)
 {
@@ -70,7 +77,7 @@ static ze_result_t find_ordinal(kiln__level_zero_facts *out,
     return ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
 }
 
-/* ---- what it is ---- */
+/* ---- identity ---- */
 
 static void read_place(kiln__level_zero_facts *out,
                        const kiln__level_zero_api *api,

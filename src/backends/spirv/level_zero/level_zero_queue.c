@@ -1,4 +1,4 @@
-/* level_zero_queue.c - launches in order, and what kernels leave behind. */
+/* level_zero_queue.c - queues of Level Zero: launches, waits, exceptions. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <string.h>
 
@@ -6,9 +6,9 @@
 #include "base/error.h"
 
 /*
- * A queue is an immediate command list. What is appended to one may run side
- * by side, so a barrier follows every launch; and a wait or a look appends one
- * more, which signals the queue's event.
+ * A queue is an immediate command list. Commands in it may run side by side, so
+ * a barrier follows every launch. A wait or a poll appends one more barrier,
+ * which signals the queue's event.
  */
 
 typedef struct zero_queue {
@@ -19,9 +19,9 @@ typedef struct zero_queue {
     ze_event_pool_handle_t pool;
     ze_event_handle_t event;
     int is_marked; /* the event will be signalled */
-    int is_stale;  /* but stands in front of a later launch */
+    int is_stale;  /* but it comes before a later launch */
     int is_busy;   /* something was launched since the last wait */
-    int is_lent;   /* and others may launch, nobody knows when */
+    int is_lent;   /* others may launch as well, at unknown times */
     void *state;   /* NULL: not made yet */
     kiln__launch_shape shape;
     kiln__device_record record;
@@ -91,7 +91,7 @@ kiln_status kiln__level_zero_queue_new(void *self, void *device, void *native,
     return KILN_OK;
 }
 
-/* The event is signalled behind all that is there by now. */
+/* Has the event signalled after everything that was appended so far. */
 static ze_result_t mark(zero_queue *queue)
 {
     const ze_result_t code = queue->device->api->zeCommandListAppendBarrier(
@@ -102,7 +102,8 @@ static ze_result_t mark(zero_queue *queue)
     return code;
 }
 
-/* Waits for the mark, or looks (`timeout_ns` 0), and takes it away. */
+/* Waits for the mark, or only checks it (`timeout_ns` 0), and resets the
+   event. */
 static ze_result_t meet_mark(zero_queue *queue, uint64_t timeout_ns)
 {
     const kiln__level_zero_api *api = queue->device->api;
@@ -117,7 +118,8 @@ static ze_result_t meet_mark(zero_queue *queue, uint64_t timeout_ns)
                                      : code;
 }
 
-/* A mark that stands in front of a later launch makes room for another. */
+/* A mark that comes before a later launch is awaited first; then a new one is
+   made. */
 static ze_result_t finish(zero_queue *queue, uint64_t timeout_ns)
 {
     ze_result_t code = ZE_RESULT_SUCCESS;
@@ -134,7 +136,7 @@ void kiln__level_zero_queue_free(void *self, void *queue)
     zero_queue *old = queue;
 
     (void)self;
-    /* Nobody may signal the event any more, nor use the state. */
+    /* The event must not be signalled any more, and the state not be used. */
     if (old->is_marked)
         (void)meet_mark(old, UINT64_MAX);
     if (old->is_busy)
@@ -144,7 +146,7 @@ void kiln__level_zero_queue_free(void *self, void *queue)
 
 /* ---- launching ---- */
 
-/* What the driver suggests; zeros: nothing. */
+/* The group that the driver suggests; zeros: none. */
 static void suggest(uint32_t block[3], const zero_queue *queue,
                     ze_kernel_handle_t kernel,
                     const kiln_launch_request *request)
@@ -298,9 +300,9 @@ kiln_status kiln__level_zero_native(void *self, void *queue, void *function,
 
 /* ---- waiting ---- */
 
-/* A launch of somebody else's may stand behind the mark: that it is met says
-   nothing about today. A fresh one needs a moment in an idle list, too, and
-   polls that never gave it one would never find the list idle. */
+/* If others may launch, the mark may come before one of their launches, and
+   says nothing about now. A fresh mark needs a moment even in an idle list: if
+   polls did not give it that moment, they would never find the list idle. */
 #define LOOK_NS 100000u
 
 static ze_result_t ask(zero_queue *queue, int block)

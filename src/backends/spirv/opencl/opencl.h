@@ -1,4 +1,4 @@
-/* opencl.h - the OpenCL driver below the SPIR-V backend. */
+/* opencl.h - the OpenCL driver of the SPIR-V backend. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #ifndef KILN_OPENCL_H
 #define KILN_OPENCL_H
@@ -13,8 +13,8 @@
 
 /* ---- opencl_api.c: the loader's functions ---- */
 
-/* X(needed, function): every function of the library that is called here. One
-   that is not needed may be missing, and is not called on a device of an older
+/* X(needed, function): the functions of the library that are called. A function
+   that is not needed may be missing; it is not called on devices of an older
    OpenCL. */
 #define KILN__OPENCL_MAP(X) \
     X(1, clGetPlatformIDs) \
@@ -58,17 +58,17 @@ typedef struct kiln__opencl_api {
 #undef KILN__OPENCL_MEMBER
 } kiln__opencl_api;
 
-/* Opens the loader's library; `reason` says why it cannot be. */
+/* Opens the loader's library; if it cannot be opened, `reason` says why. */
 kiln_status kiln__opencl_api_open(kiln__opencl_api *api, char *reason,
                                   size_t capacity);
 
-/* "CL_OUT_OF_RESOURCES"; "" for what is unknown. */
+/* "CL_OUT_OF_RESOURCES"; "" for an unknown code. */
 const char *kiln__opencl_code_name(cl_int code);
-/* Makes an error of what the driver answered: "OpenCL: WHAT: CL_..., -5". */
+/* Makes an error from a result of the driver: "OpenCL: WHAT: CL_..., -5". */
 kiln_status kiln__opencl_failed(kiln_error **error, cl_int code,
                                 const char *what);
 
-/* X(function): of extensions; NULL where a platform lacks them. */
+/* X(function): functions of extensions; NULL where a platform lacks them. */
 #define KILN__OPENCL_EXTENSION_MAP(X) \
     X(clCreateProgramWithILKHR) \
     X(clDeviceMemAllocINTEL) \
@@ -83,36 +83,37 @@ typedef struct kiln__opencl_extensions {
 #undef KILN__OPENCL_MEMBER
 } kiln__opencl_extensions;
 
-/* ---- opencl_probe.c: which devices there are ---- */
+/* ---- opencl_probe.c: devices ---- */
 
 typedef enum kiln__opencl_memory {
     KILN__OPENCL_MEMORY_NONE,
-    KILN__OPENCL_MEMORY_FINE,   /* shared, seen by both sides */
-    KILN__OPENCL_MEMORY_USM,    /* the device's own, and the host's */
-    KILN__OPENCL_MEMORY_COARSE, /* shared, seen by one side at a time */
+    KILN__OPENCL_MEMORY_FINE,   /* shared, always visible to both sides */
+    KILN__OPENCL_MEMORY_USM,    /* of the device, and of the host */
+    KILN__OPENCL_MEMORY_COARSE, /* shared, visible to one side at a time */
 } kiln__opencl_memory;
 
-/* A device that can run modules, and all that was asked about it. */
+/* The facts about a device that can run modules. */
 typedef struct kiln__opencl_facts {
     kiln__spirv_facts base;
     cl_platform_id platform;
     cl_device_id id;
     kiln__opencl_extensions extensions;
     kiln__opencl_memory memory;
-    uint32_t il_minors; /* bit n: takes SPIR-V 1.n as it is */
-    int takes_bitcode;  /* of a translated module */
+    uint32_t il_minors; /* bit n: accepts SPIR-V 1.n directly */
+    int takes_bitcode;  /* accepts bitcode of a translated module */
     uint32_t version;   /* 100 * major + minor of OpenCL */
     uint32_t local_sizes[3];
-    int specialises; /* compiles again for each size of groups (PoCL) */
+    int specialises; /* compiles again for each group size (PoCL) */
     char name[192];
     char identity[768]; /* names driver and device */
 } kiln__opencl_facts;
 
-/* Asks a device; false, with a reason, when it is of no use. */
+/* Asks a device for its facts; false, with a reason, when it cannot be used. */
 int kiln__opencl_ask(kiln__opencl_facts *out, const kiln__opencl_api *api,
                      cl_device_id id, char *reason, size_t capacity);
 
-/* Devices of all platforms: GPUs, then accelerators, then processors. */
+/* Lists the devices of all platforms: GPUs, then accelerators, then
+   processors. */
 kiln_status kiln__opencl_probe(kiln__spirv_list *out,
                                const kiln__opencl_api *api,
                                const kiln_alloc *alloc);
@@ -130,7 +131,7 @@ typedef struct kiln__opencl_device {
     const kiln__opencl_api *api;
     kiln__opencl_facts facts;
     cl_context native;
-    cl_command_queue copies; /* of copy() alone */
+    cl_command_queue copies; /* used by copy() only */
 } kiln__opencl_device;
 
 static inline const kiln__opencl_device *kiln__opencl_of(
@@ -145,8 +146,8 @@ kiln_status kiln__opencl_new(void **self, kiln_context *context,
                              const kiln__opencl_api *api, kiln_error **error);
 
 /*
- * What follows are functions of the table of a backend (kiln/sys/backend.h),
- * members of kiln__spirv_driver, and what they share.
+ * The functions below are those of a backend's table (kiln/sys/backend.h) and
+ * of kiln__spirv_driver, and functions that they share.
  */
 
 /* ---- opencl_memory.c ---- */
@@ -157,13 +158,13 @@ void kiln__opencl_memory_free(void *self, void *device, void *address);
 kiln_status kiln__opencl_copy(void *self, void *device, void *to,
                               const void *from, uint64_t size,
                               kiln_error **error);
-/* Memory that host and device see; NULL in `*host`: the host cannot, and must
-   copy. */
+/* Allocates memory that host and device see. `*host` NULL: the host cannot
+   access it and must copy. */
 kiln_status kiln__opencl_shared_new(void **address, void **host,
                                     const kiln__opencl_device *device,
                                     uint64_t size, kiln_error **error);
 void kiln__opencl_release(const kiln__opencl_device *device, void *address);
-/* Copies either way, and waits. */
+/* Copies in either direction, and waits. */
 kiln_status kiln__opencl_copy_on(const kiln__opencl_device *device,
                                  cl_command_queue queue, void *to,
                                  const void *from, uint64_t size,
@@ -171,7 +172,7 @@ kiln_status kiln__opencl_copy_on(const kiln__opencl_device *device,
 
 /* ---- opencl_program.c ---- */
 
-/* What the driver's compiler says is in the error. */
+/* The error contains the messages of the driver's compiler. */
 kiln_status kiln__opencl_load(void *self, void *device,
                               const kiln_artifact *artifact, void **module,
                               kiln_error **error);
@@ -197,7 +198,7 @@ void kiln__opencl_ask_limits(kiln__spirv_function *function, void *native);
 kiln_status kiln__opencl_kernel_set(const kiln__spirv_kernel *kernel,
                                     const kiln__spirv_function *function,
                                     const void *block, kiln_error **error);
-/* Tells the driver that the kernel reaches a state and a heap; NULL: none. */
+/* Tells the driver that the kernel accesses a state and a heap; NULL: none. */
 kiln_status kiln__opencl_kernel_tell(kiln__spirv_kernel *kernel,
                                      const kiln__opencl_device *device,
                                      void *state, void *heap,

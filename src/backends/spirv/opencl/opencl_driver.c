@@ -1,7 +1,13 @@
-/* opencl_driver.c - OpenCL as a driver below the SPIR-V backend. */
+/* opencl_driver.c - opens devices of OpenCL for the SPIR-V backend. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "backends/spirv/opencl/opencl.h"
 #include "base/error.h"
+
+/*
+ * A device has an OpenCL context: one of its own, or the adopted one, and a
+ * queue for copies. The table of functions at the end of the file makes this
+ * driver known to spirv_driver.c.
+ */
 
 /* ---- devices ---- */
 
@@ -34,7 +40,7 @@ static void device_free(kiln__spirv_device *device)
         (void)old->api->clReleaseContext(old->native);
 }
 
-/* With its facts and its context, a device is complete but for this. */
+/* Completes a device that has its facts and its context. */
 static kiln_status complete(kiln__opencl_device *device, kiln_error **error)
 {
     cl_int code = CL_SUCCESS;
@@ -49,7 +55,7 @@ static kiln_status complete(kiln__opencl_device *device, kiln_error **error)
                : kiln__opencl_failed(error, code, "queue for copies");
 }
 
-/* A context of our own with the one device in it. */
+/* Makes a context with this device only. */
 static kiln_status open_own(kiln__spirv_device *base, void *self,
                             uint32_t ordinal, kiln_error **error)
 {
@@ -70,7 +76,7 @@ static kiln_status open_own(kiln__spirv_device *base, void *self,
                                   : kiln__opencl_failed(error, code, "context");
 }
 
-/* The device that is named, or the first one of a context. */
+/* Gives the named device, or the first one of the context. */
 static kiln_status device_of(cl_device_id *out, const kiln__opencl_api *api,
                              const kiln_spirv_native *native,
                              kiln_error **error)

@@ -1,13 +1,13 @@
-/* opencl_kernel.c - kernels of OpenCL, and how they get their arguments. */
+/* opencl_kernel.c - kernel objects of OpenCL, their arguments and limits. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <string.h>
 
 #include "backends/spirv/opencl/opencl.h"
 #include "base/error.h"
 
-/* ---- one of OpenCL's kernels ---- */
+/* ---- kernel objects ---- */
 
-/* What the arguments point at may point at more memory. */
+/* Memory that the arguments point to may contain pointers to more memory. */
 static cl_int allow_reach(const kiln__opencl_device *device, cl_kernel kernel)
 {
     static const cl_kernel_exec_info kinds[] = {
@@ -70,15 +70,16 @@ static cl_int set_pointer(const kiln__opencl_device *device, cl_kernel kernel,
     return device->api->clSetKernelArgSVMPointer(kernel, index, pointer);
 }
 
-/* Memory whose address is passed as a number is not seen by the driver among
-   the arguments. */
+/* The driver does not see memory whose address is passed as a number, so it is
+   told about it. */
 kiln_status kiln__opencl_kernel_tell(kiln__spirv_kernel *kernel,
                                      const kiln__opencl_device *device,
                                      void *state, void *heap,
                                      kiln_error **error)
 {
     void *const reach[2] = {state, heap};
-    const size_t count = heap != NULL ? 2 : 1; /* no heap without a state */
+    const size_t count = heap != NULL ? 2 : 1; /* there is no heap without a
+                                                  state */
     cl_int code;
 
     if (state == NULL || memcmp(kernel->reach, reach, sizeof reach) == 0 ||

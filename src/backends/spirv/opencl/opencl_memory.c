@@ -1,7 +1,14 @@
-/* opencl_memory.c - memory that kernels know by its addresses. */
+/* opencl_memory.c - memory of OpenCL that kernels access by address. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "backends/spirv/opencl/opencl.h"
 #include "base/error.h"
+
+/*
+ * OpenCL has three kinds of such memory (kiln__opencl_memory): unified shared
+ * memory of an extension, and shared virtual memory, fine- or coarse-grained. A
+ * device has one of them. With the coarse-grained kind the host cannot see the
+ * memory while the device uses it, so it copies.
+ */
 
 #define ALIGNMENT 64
 

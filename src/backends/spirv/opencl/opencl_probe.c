@@ -1,4 +1,4 @@
-/* opencl_probe.c - which OpenCL devices there are, and what they can do. */
+/* opencl_probe.c - finds OpenCL devices and their properties. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,9 +7,9 @@
 #include "backends/spirv/opencl/opencl.h"
 
 /*
- * A device is of use if it takes modules, as they are or as bitcode, and has
- * memory that is known by addresses. Whatever else it lacks is a feature that
- * its targets lack.
+ * A device is used if it accepts modules, directly or as bitcode, and has
+ * memory that is accessed by addresses. Anything else that it lacks is a
+ * feature that its targets lack.
  */
 
 #define PLATFORMS_MAX 16
@@ -19,7 +19,7 @@
 typedef struct asking {
     const kiln__opencl_api *api;
     cl_device_id id;
-    char *extensions; /* of the device, between blanks */
+    char *extensions; /* the device's, separated by blanks */
 } asking;
 
 /* ---- asking ---- */
@@ -57,7 +57,7 @@ static int has(const asking *a, const char *extension)
     return 0;
 }
 
-/* ---- what it can do ---- */
+/* ---- capabilities ---- */
 
 static void ask_version(kiln__opencl_facts *out, const asking *a)
 {
@@ -73,7 +73,8 @@ static void ask_version(kiln__opencl_facts *out, const asking *a)
         out->version += (uint32_t)strtoul(end + 1, NULL, 10);
 }
 
-/* "SPIR-V_1.0 SPIR-V_1.2": a list of what may go into a program as it is. */
+/* Reads "SPIR-V_1.0 SPIR-V_1.2", the list of accepted intermediate
+   languages. */
 static uint32_t il_minors(const asking *a)
 {
     static const char prefix[] = "SPIR-V_1.";
@@ -105,13 +106,14 @@ static void ask_modules(kiln__opencl_facts *out, const asking *a)
             out->base.level.minor = minor;
 }
 
-/* Of cl_ext_float_atomics, which older headers do not have. */
+/* Constants of cl_ext_float_atomics, which older headers lack. */
 #define SINGLE_FP_ATOMICS 0x4231
 #define DOUBLE_FP_ATOMICS 0x4232
 #define FP_ATOMIC_ADD ((uint64_t)1 << 1 | (uint64_t)1 << 17)
 #define FP_ATOMIC_MIN_MAX ((uint64_t)1 << 2 | (uint64_t)1 << 18)
 
-/* In global and in local memory, for every type of float that there is. */
+/* True bits: supported in global and in local memory, for all of the device's
+   floating-point types. */
 static uint64_t float_atomics(const asking *a, uint64_t set)
 {
     uint64_t able;
@@ -204,7 +206,7 @@ static void ask_extensions(kiln__opencl_facts *out, const asking *a)
     for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
         void *function = NULL;
 
-        /* The first one is of another extension than the rest. */
+        /* the first function is from another extension than the rest */
         if (i == 0 ? has_il : has_usm)
             function = a->api->clGetExtensionFunctionAddressForPlatform(
                 out->platform, functions[i].name);
@@ -213,7 +215,7 @@ static void ask_extensions(kiln__opencl_facts *out, const asking *a)
     }
 }
 
-/* ---- what it is ---- */
+/* ---- identity ---- */
 
 static void ask_place(kiln__opencl_facts *out, const asking *a)
 {

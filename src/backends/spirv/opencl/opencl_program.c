@@ -1,4 +1,4 @@
-/* opencl_program.c - modules as programs of OpenCL, built for one device. */
+/* opencl_program.c - loads modules as programs of OpenCL. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <stdio.h>
 #include <string.h>
@@ -7,11 +7,11 @@
 #include "base/error.h"
 
 /*
- * A device that takes modules as they are is given them so. One that takes
- * bitcode of an older kind gets what the translator makes of them. Either way
- * the driver's compiler runs when the program is built; what came of it can be
- * saved and is loaded again without translator and, where the driver keeps
- * machine code in it, without compiler.
+ * A device that accepts SPIR-V gets modules unchanged. A device that accepts
+ * only bitcode of an older kind gets the translator's output. In both cases the
+ * driver's compiler runs when the program is built. The result can be saved and
+ * loaded again, without the translator and, if the driver puts machine code in
+ * it, without the compiler.
  */
 
 #define BITCODE_OPTIONS "-x spir -spir-std=1.2"
@@ -53,7 +53,7 @@ static kiln_status no_program(kiln_error **error, cl_int code, const char *what)
         error, code == CL_SUCCESS ? CL_INVALID_PROGRAM : code, what);
 }
 
-/* What the driver's compiler said; the end is cut off. */
+/* Reads the compiler's messages; a long text is cut off. */
 static void read_log(char *text, size_t capacity,
                      const kiln__opencl_device *device, cl_program program)
 {
@@ -113,7 +113,7 @@ static kiln_status translate(kiln__spirv_module *module, const void *bytes,
                : no_program(error, code, "program of bitcode");
 }
 
-/* Makes the module's program, which is built with `options`. */
+/* Makes the module's program, which is then built with `options`. */
 static kiln_status make_program(kiln__spirv_module *module,
                                 const char **options, kiln_error **error)
 {
@@ -166,9 +166,9 @@ void kiln__opencl_program_free(const kiln__spirv_device *device, void *native)
 /* ---- the driver's own binaries ---- */
 
 /*
- * PoCL compiles a kernel when it is first launched in groups of a size, and
- * makes the program's binary but once. So that the binary has that in it, it
- * is not asked for before something was launched.
+ * PoCL compiles a kernel when it is first launched with a group size, and makes
+ * the program's binary only once. So the binary is not requested before
+ * something was launched: then it contains that code.
  */
 
 int32_t kiln__opencl_grew(void *self, void *module)

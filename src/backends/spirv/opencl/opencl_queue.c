@@ -1,4 +1,4 @@
-/* opencl_queue.c - launches in order, and what kernels leave behind. */
+/* opencl_queue.c - queues of OpenCL: launches, waits, exceptions. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <sched.h>
 
@@ -6,25 +6,25 @@
 #include "base/error.h"
 
 /*
- * Whether work is left is asked with a marker, which is put into the queue by
- * the first look after a launch: launches themselves make no events.
+ * A marker tells whether work is left. The first poll after a launch puts it
+ * into the queue: launches themselves make no events.
  *
- * Where the host cannot see the state as the device does, it has a view of
- * its own, into which it copies the head, and the rest if there is anything.
+ * If the host cannot see the state as the device does, it has a copy of its
+ * own: it copies the head, and the rest only if there is something in it.
  */
 
-#define LOOKS 256 /* of one poll, at most */
+#define LOOKS 256 /* the most looks of one poll */
 
 typedef struct opencl_queue {
     kiln__spirv_owner owner;
     kiln__opencl_device *device;
     cl_command_queue native;
-    void *state;     /* as the device knows it; NULL: not made yet */
-    void *host;      /* the same memory for the host, or NULL */
-    void *view;      /* the host's copy, where it needs one */
-    cl_event marker; /* behind what was launched, or NULL */
+    void *state;     /* address on the device; NULL: not made yet */
+    void *host;      /* address of the same memory on the host, or NULL */
+    void *view;      /* the host's copy, if it needs one */
+    cl_event marker; /* comes after what was launched; may be NULL */
     int is_busy;     /* something was launched since the last wait */
-    int is_lent;     /* and others may launch, nobody knows when */
+    int is_lent;     /* others may launch as well, at unknown times */
     kiln__launch_shape shape;
     kiln__device_record record;
 } opencl_queue;
@@ -52,7 +52,7 @@ static void state_free(opencl_queue *queue)
     queue->view = NULL;
 }
 
-/* Before the first launch of a kernel that needs one. */
+/* Called before the first launch of a kernel that needs a state. */
 static kiln_status state_new(opencl_queue *queue, kiln_error **error)
 {
     const kiln__opencl_device *device = queue->device;
@@ -75,7 +75,8 @@ static kiln_status state_new(opencl_queue *queue, kiln_error **error)
     return status;
 }
 
-/* With nothing left to run: reads what kernels wrote, and begins anew. */
+/* Called when no work is left: reads what kernels wrote, and clears the
+   state. */
 static kiln_status take_state(opencl_queue *queue, kiln_exception *exception,
                               kiln_error **error)
 {
@@ -159,7 +160,7 @@ void kiln__opencl_queue_free(void *self, void *queue)
 
     (void)self;
     drop_marker(old);
-    if (old->is_busy) /* a wait has failed: kernels may use the state */
+    if (old->is_busy) /* a wait has failed, so kernels may be using the state */
         (void)api->clFinish(old->native);
     state_free(old);
     (void)api->clReleaseCommandQueue(old->native);
@@ -300,9 +301,10 @@ static kiln_status look(opencl_queue *queue, kiln_error **error)
                               : kiln__opencl_failed(error, code, "poll");
 }
 
-/* A launch of somebody else's may stand behind the marker: that it is through
-   says nothing about today. A fresh one needs a moment in an idle queue, too,
-   and polls that never gave it one would never find the queue idle. */
+/* If others may launch, the marker may come before one of their launches,
+   and says nothing about now. A fresh marker needs a moment even in an idle
+   queue: if polls did not give it that moment, they would never find the
+   queue idle. */
 static kiln_status look_anew(opencl_queue *queue, kiln_error **error)
 {
     kiln_status status;
@@ -317,8 +319,8 @@ static kiln_status look_anew(opencl_queue *queue, kiln_error **error)
     return status;
 }
 
-/* While work is left, or may be: an exception can be read all the same, if the
-   host sees the state. */
+/* Work is, or may be, left: an exception can be read nevertheless, if the host
+   sees the state. */
 static kiln_status peek(opencl_queue *queue, kiln_exception *exception)
 {
     if (!queue->is_lent || queue->host == NULL ||
