@@ -1,4 +1,4 @@
-/* ast_text.c - syntax trees as short texts that tests compare. */
+/* ast_text.c - writes syntax trees as short texts that tests compare. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "ast_text.h"
 
@@ -26,7 +26,7 @@ put(writer *w, const char *format, ...)
                                                      : w->size - w->used - 1;
 }
 
-/* The word behind `(`; NULL for leaves. */
+/* Returns the word after `(`; NULL for leaves. */
 static const char *head_of(const kiln__ast *tree)
 {
     static const char *const heads[KILN__AST_COUNT] = {
@@ -85,7 +85,7 @@ static int put_leaf(writer *w, const kiln__ast *tree)
     }
 }
 
-/* What a node carries beside its children. */
+/* Writes what a node has beside its children. */
 static void put_details(writer *w, const kiln__ast *tree)
 {
     if ((tree->kind == KILN__AST_MEMBER || tree->kind == KILN__AST_FOR ||

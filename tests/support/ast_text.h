@@ -1,4 +1,4 @@
-/* ast_text.h - syntax trees as short texts that tests compare. */
+/* ast_text.h - writes syntax trees as short texts that tests compare. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #ifndef KILN_TESTS_AST_TEXT_H
 #define KILN_TESTS_AST_TEXT_H
@@ -6,8 +6,8 @@
 #include "frontend/syntax/ast.h"
 
 /*
- * `a + b[0] * 2.5` is "(+ a (* (index b 0) 2.5f))". A string keeps its
- * quotes, an absent child is "-".
+ * `a + b[0] * 2.5` becomes "(+ a (* (index b 0) 2.5f))". A string keeps its
+ * quotes, and an absent child is "-".
  */
 void ast_text(const kiln__ast *tree, char *out, size_t size);
 

@@ -1,4 +1,4 @@
-/* devices.h - code for devices that need not be there, through kiln.h. */
+/* devices.h - compiles for devices that need not be present, through kiln.h. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #ifndef KILN_TESTS_DEVICES_H
 #define KILN_TESTS_DEVICES_H
@@ -12,24 +12,25 @@
 #include "harness.h"
 #include "kiln.h"
 
-/* For programs that link code generation; not every one uses everything. */
+/* For programs that link code generation. Not every program uses all of
+   this. */
 #define DEVICES_UNUSED __attribute__((unused))
 
 /*
- * Kernels are compiled for the backend's default target, and code is generated
- * for the processor that a test asks for: so a test chooses what the code
- * generator is told, whatever the names of targets are.
+ * Kernels are compiled for the backend's default target, but code is generated
+ * for the processor that a test asks for. So a test chooses what the code
+ * generator is told, whatever names of targets exist.
  */
 
 typedef struct devices {
     kiln_context *context;
     const char *backend;
-    kiln_config_options options; /* of the config, but for its target */
-    /* What code is generated for. */
+    kiln_config_options options; /* of the config, except its target */
+    /* The processor that code is generated for. */
     const char *processor;
     const char *features;
     const char *backend_options;
-    /* What the last one was told. */
+    /* The last message of the code generator. */
     char message[1024];
     uint32_t registers;
     uint32_t static_local_bytes;
@@ -39,9 +40,10 @@ typedef struct devices {
     char format[16];
 } devices;
 
-static devices devices_now; /* the exchange has no environment */
+/* A global, because the exchange has no environment. */
+static devices devices_now;
 
-/* ---- between libkiln and the code generator ---- */
+/* ---- between libkiln and libkiln-codegen ---- */
 
 DEVICES_UNUSED static kiln_status devices_finish(
     void *env, const kiln__codegen_result *result)
@@ -121,7 +123,7 @@ DEVICES_UNUSED static const kiln_config *devices_config(void)
     return config;
 }
 
-/* For setups. */
+/* For setup functions. */
 DEVICES_UNUSED static void devices_open_context(const char *backend)
 {
     kiln_context_options options = KILN_CONTEXT_OPTIONS_INIT;
@@ -158,7 +160,8 @@ DEVICES_UNUSED static kiln_package *devices_define(const char *name,
 
 #define DEVICES_ARGUMENTS_MAX 16
 
-/* Fills the list of types, and the signature; types are separated by " | ". */
+/* Fills the list of types, which are separated by " | " in the text, and the
+   signature. */
 DEVICES_UNUSED static void devices_signature(
     kiln_signature *out, const kiln_type *list[DEVICES_ARGUMENTS_MAX],
     kiln_package *package, const char *kernel, const char *types)
@@ -181,7 +184,7 @@ DEVICES_UNUSED static void devices_signature(
     free(rest);
 }
 
-/* What becomes of a kernel. */
+/* Compiles a kernel and returns it in the given form. */
 DEVICES_UNUSED static kiln_status devices_emit(kiln_blob *out,
                                                kiln_package *package,
                                                const char *kernel,
@@ -196,7 +199,7 @@ DEVICES_UNUSED static kiln_status devices_emit(kiln_blob *out,
                      form, error);
 }
 
-/* The same, of which the text is returned; the caller frees it. */
+/* As devices_emit(), but returns a text, which the caller frees. */
 DEVICES_UNUSED static char *devices_text(kiln_package *package,
                                          const char *kernel, const char *types,
                                          int32_t form)

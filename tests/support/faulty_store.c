@@ -1,4 +1,4 @@
-/* faulty_store.c - a store that fails, lies, cuts and delays when told to. */
+/* faulty_store.c - a store that fails, lies, truncates and delays on demand. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "support/faulty_store.h"
 
@@ -35,7 +35,7 @@ static kiln_status fail(atomic_int *how, kiln_error **error)
                : kiln__error_set(error, status, "the store was told to fail");
 }
 
-/* ---- what is lent: a copy, so that it can be spoilt ---- */
+/* ---- what is lent: a copy, so that it can be damaged ---- */
 
 typedef struct loan {
     faulty_store *from;

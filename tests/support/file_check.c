@@ -1,4 +1,4 @@
-/* file_check.c - LLVM's FileCheck, for golden tests. */
+/* file_check.c - runs LLVM's FileCheck, for golden tests. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "file_check.h"
 

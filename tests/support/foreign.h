@@ -1,4 +1,4 @@
-/* foreign.h - modules of another frontend, on every target. */
+/* foreign.h - compiles modules of another frontend for every target. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #ifndef KILN_TESTS_FOREIGN_H
 #define KILN_TESTS_FOREIGN_H
@@ -8,10 +8,10 @@
 #define FOREIGN_UNUSED __attribute__((unused))
 
 /*
- * Texts of modules are written once for all targets: of `@I` becomes the type
- * of a pointer to the item, of `@A` that of a pointer to an array's elements,
- * and of `@S` behind an alloca's type the address space of an item's variables.
- * An entry `k` takes the item, an array of i32 and its size.
+ * The text of a module is written once for all targets. `@I` is replaced by the
+ * type of a pointer to the item, `@A` by that of a pointer to an array's
+ * elements, and `@S` after an alloca's type by the address space of an item's
+ * variables. An entry `k` takes the item, an array of i32 and its size.
  */
 
 enum { HOST = 1, CUDA = 2, ROCM = 4, SPIRV = 8, DEVICES = 14, ALL = 15 };
@@ -23,7 +23,7 @@ typedef struct foreign_target {
     const char *processor;
     const char *features;
     const char *options;
-    int32_t form; /* that needs no tool of a vendor's */
+    int32_t form; /* a form that needs no tool of a vendor */
     const char *item;
     const char *array;
     const char *space;
@@ -58,7 +58,7 @@ FOREIGN_UNUSED static const char *foreign_word(const foreign_target *target,
     }
 }
 
-/* The text for a target. */
+/* Writes the text for a target. */
 FOREIGN_UNUSED static void foreign_write(char text[FOREIGN_TEXT_MAX],
                                          const foreign_target *target,
                                          const char *from)
@@ -89,7 +89,7 @@ FOREIGN_UNUSED static void foreign_settings(outcome *o,
     o->settings.options = target->options;
 }
 
-/* Builds what is before the entry and what is in it, on one target. */
+/* Builds a module for one target, of globals and the body of its entry. */
 FOREIGN_UNUSED static void foreign_build(outcome *o,
                                          const foreign_target *target,
                                          const char *globals, const char *body,
@@ -117,8 +117,8 @@ FOREIGN_UNUSED static const foreign_target *foreign_target_of(int bit)
     return &foreign_targets[i];
 }
 
-/* Refused with these words on each of the targets, built on all others, at
-   levels with and without passes. */
+/* Asserts that the module is refused with these words on each of the targets,
+   and built on all others, at levels with and without passes. */
 FOREIGN_UNUSED static void foreign_refused_on(int targets, const char *globals,
                                               const char *body,
                                               const char *words)
@@ -147,7 +147,8 @@ FOREIGN_UNUSED static void foreign_accepted(const char *globals,
     foreign_refused_on(0, globals, body, "");
 }
 
-/* Runs one item on the host, of an array of four; returns its first. */
+/* Runs one item on the host, with an array of four elements, and returns the
+   first. */
 FOREIGN_UNUSED static int32_t foreign_run(const char *globals, const char *body,
                                           uint8_t level)
 {
@@ -167,7 +168,8 @@ FOREIGN_UNUSED static int32_t foreign_run(const char *globals, const char *body,
     return y[0];
 }
 
-/* What an optimised text on the target has, and has not (NULL: anything). */
+/* Asserts what the optimised text for the target contains and what it does not
+   (NULL: not checked). */
 FOREIGN_UNUSED static void foreign_text(int target, const char *globals,
                                         const char *body, const char *has,
                                         const char *has_not)

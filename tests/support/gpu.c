@@ -36,7 +36,7 @@ const gpu_vendor gpu_rocm_old = ROCM("fake_gpu_old");
 
 /* ---- the driver ---- */
 
-/* C has no conversion from pointers to objects to those to functions. */
+/* C has no conversion from an object pointer to a function pointer. */
 static void take_symbol(void *to, void *library, const char *name)
 {
     void *address = dlsym(library, name);
@@ -209,7 +209,7 @@ void gpu_end(gpu_fixture *f)
     kiln_artifact_release(f->artifact);
 }
 
-/* ---- what kernels do ---- */
+/* ---- what kernels do when launched ---- */
 
 void gpu_raise(const gpu_block *block, uint32_t report, int64_t value0,
                int64_t value1)

@@ -12,21 +12,23 @@
 /* One of the two vendors. */
 typedef struct gpu_vendor {
     const char *backend;
-    const char *variable; /* that names the driver's library */
-    const char *folder;   /* of it, in the build folder's tests */
+    /* Environment variable that names the driver's library. */
+    const char *variable;
+    const char *folder; /* folder of the fakes, in the build folder's tests */
     const char *library;
-    const char *target; /* without the backend */
+    const char *target; /* without the backend's name */
     const char *format;
-    const char *load, *launch, *wait, *query, *allocate; /* functions' names */
+    /* Names of functions. */
+    const char *load, *launch, *wait, *query, *allocate;
 } gpu_vendor;
 
 extern const gpu_vendor gpu_cuda, gpu_cuda_old, gpu_cuda_broken;
 extern const gpu_vendor gpu_rocm, gpu_rocm_old;
 
-/* What the host was told. */
+/* What the host received. */
 typedef struct gpu_heard {
-    char text[4096]; /* printed */
-    char log[512];   /* the last line */
+    char text[4096]; /* what was printed */
+    char log[512];   /* the last line of the log */
 } gpu_heard;
 
 typedef struct gpu_fixture {
@@ -47,7 +49,7 @@ typedef struct gpu_fixture {
     const kiln_type *types[2];
     kiln_kernel kernel; /* entry(i64[:], i64), with exceptions and prints */
     gpu_heard heard;
-    int allocates; /* the kernel does; set before gpu_open() */
+    int allocates; /* the kernel allocates; set before gpu_open() */
 } gpu_fixture;
 
 /* The block of the kernel's arguments, hidden ones included. */
@@ -62,30 +64,31 @@ typedef struct gpu_block {
 /* Reports of the kernel's table. */
 enum { GPU_BOUNDS, GPU_PRINT, GPU_ASSERTION };
 
-/* Opens the fake, whose counts begin anew; the driver is there, and the
-   context; `alloc` may be NULL. KILN_OK, or what making a context gave. */
+/* Opens the fake, with all counts at zero, and makes a context. `alloc` may be
+   NULL. Returns what making the context returned. */
 kiln_status gpu_begin(gpu_fixture *f, const gpu_vendor *of,
                       const kiln_alloc *alloc);
 /* Opens device 0, loads the kernel, makes a queue. */
 kiln_status gpu_open(gpu_fixture *f, kiln_error **error);
-/* Fills the kernel for that device; loads it. */
+/* Fills the kernel for that device and loads it. */
 kiln_status gpu_load(gpu_fixture *f, kiln_kernel *kernel, int32_t device,
                      kiln_error **error);
 kiln_status gpu_launch(gpu_fixture *f, kiln_queue *queue, uint64_t items,
                        int64_t *data, int64_t value, kiln_error **error);
-/* Ends what of all that is there. */
+/* Ends everything of this that exists. */
 void gpu_end(gpu_fixture *f);
-/* Nothing is left in the driver. */
+/* Asserts that nothing is left in the driver. */
 void gpu_assert_balanced(const fake_gpu *fake);
 
-/* For "kernels": raises as device code does, and prints two values. */
+/* For the test's "kernels": raises as device code does, and prints two
+   values. */
 void gpu_raise(const gpu_block *block, uint32_t report, int64_t value0,
                int64_t value1);
 void gpu_print(const gpu_block *block, int64_t value, double other);
 
-/* As fixtures of cmocka: *state is a gpu_fixture, opened. */
+/* Fixtures for cmocka: *state is an opened gpu_fixture. */
 int gpu_setup_cuda(void **state);
 int gpu_setup_rocm(void **state);
-int gpu_teardown(void **state); /* checks the balance */
+int gpu_teardown(void **state); /* asserts that nothing is left */
 
 #endif /* KILN_TESTS_GPU_H */

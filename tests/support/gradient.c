@@ -14,15 +14,16 @@
 #define PREFIX "grad."
 #define CALLEES 8
 
-/* A derivative under way: the primal's IR, and what is called for it. */
+/* A derivative that is being made: the primal's IR, and what is called for
+   it. */
 typedef struct deriving {
     gradient *g;
     kiln_inference *inference;
     const kiln_code *primal;
     kiln__ir ir;
     kiln__text text;
-    uint32_t values[CALLEES]; /* of the primal's callees: their own places */
-    uint32_t slopes[CALLEES]; /* and those of their derivatives */
+    uint32_t values[CALLEES];       /* place of each of the primal's callees */
+    uint32_t slopes[CALLEES];       /* place of each of their derivatives */
     const char *names[2 * CALLEES]; /* by place */
     uint32_t count;
 } deriving;
@@ -165,7 +166,7 @@ static kiln_status primal_of(kiln_signature *out, const gradient *g,
     return kiln_package_function(&out->function, package, dot + 1, error);
 }
 
-/* The primal as it is in the worlds of this inference, which depends on it. */
+/* Finds the primal in the world of this inference, which will depend on it. */
 static kiln_status find_primal(deriving *d, const kiln_signature *primal,
                                const kiln_config *config, kiln_error **error)
 {
@@ -196,7 +197,7 @@ static kiln_status add_callee(deriving *d, uint32_t *place,
     return KILN_OK;
 }
 
-/* What the primal calls is called, and its derivative as well. */
+/* Adds the primal's callees, and their derivatives, as callees. */
 static kiln_status add_callees(deriving *d, kiln_error **error)
 {
     kiln_status status = KILN_OK;
@@ -223,7 +224,7 @@ static void write_callees(deriving *d)
                           d->names[i]);
 }
 
-/* Of a body that is one expression. */
+/* For a body that is one expression. */
 static void write_derivative(deriving *d, const char *name)
 {
     const kiln__ir_node *block = node_at(d, d->ir.body);

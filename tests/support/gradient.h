@@ -8,12 +8,12 @@
 #include "kiln/sys/frontend.h"
 
 /*
- * For each function of the kernel language that takes and gives an f64 there
- * are grad.NAME(x: f64), its derivative, and the kernel grad.NAME(y: f64[:],
- * x: f64), which writes that to y[0]. Both are Kiln's typed IR. The compiler
- * has no definitions of its own, one world, and asks no queries: all that its
- * results depend on are the functions that they were derived from, which they
- * do not call, or not only.
+ * For each function of the kernel language that takes and returns an f64, there
+ * are grad.NAME(x: f64), its derivative, and the kernel grad.NAME(y: f64[:], x:
+ * f64), which writes the derivative to y[0]. Both are Kiln's typed IR. The
+ * compiler has no definitions of its own, has one world, and asks no queries.
+ * All that its results depend on are the functions that they were derived from,
+ * which they need not call.
  */
 typedef struct gradient {
     kiln_context *context;
@@ -23,7 +23,7 @@ typedef struct gradient {
 
 kiln_status gradient_open(gradient *g, kiln_context *context,
                           kiln_error **error);
-/* The derivative of a function, "main.f". */
+/* Finds the derivative of a function such as "main.f". */
 kiln_status gradient_of(const kiln_function **out, gradient *g,
                         const char *function, kiln_error **error);
 

@@ -1,4 +1,5 @@
-/* graph.c - frontends whose programs call and derive from each other's. */
+/* graph.c - frontends whose programs call and derive from each other's
+   functions. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <stddef.h>
 #include <stdio.h>
@@ -38,12 +39,12 @@ static kiln_digest digest_of(graph_frontend *f, int function, uint64_t world)
     graph_definition d = graph_definition_at(f, function, world);
 
     d.world = 0;
-    /* Behind its edges it may have bytes that mean nothing. */
+    /* What follows the used edges may be meaningless bytes. */
     return kiln_digest_bytes(&d, offsetof(graph_definition, edges) +
                                      sizeof d.edges);
 }
 
-/* With the lock; a full history forgets its older half. */
+/* Called with the lock. A full history drops its older half. */
 static void add_definition(graph_frontend *f, int function,
                            const graph_definition *definition, uint64_t world)
 {
@@ -57,7 +58,7 @@ static void add_definition(graph_frontend *f, int function,
         *count = GRAPH_HISTORY / 2;
     }
     made = &versions[(*count)++];
-    memset(made, 0, sizeof *made); /* padding and unused edges, too */
+    memset(made, 0, sizeof *made); /* clears padding and unused edges, too */
     made->world = world;
     made->number = definition->number;
     made->fails = definition->fails;
@@ -166,8 +167,8 @@ static void collect(void *self, uint64_t oldest)
     pthread_mutex_unlock(&f->lock);
 }
 
-/* Today's world, the one before, and held ones may be asked about, but none
-   that was collected. */
+/* Requests may be about the current world, the one before, and held ones, but
+   about none that was collected. */
 static void check_world(graph_frontend *f, uint64_t world)
 {
     int known;
@@ -195,7 +196,8 @@ static kiln_digest answer_at(graph_frontend *f, int function, uint64_t world)
 
 /* ---- following edges ---- */
 
-/* Whose kernel, if it is one of a frontend's with Kiln's typed IR. */
+/* Returns whose kernel it is, if it is one of a frontend with Kiln's typed
+   IR. */
 static int function_of(const graph_frontend *f, const kiln_function *function,
                        int *is_kernel)
 {
@@ -207,7 +209,7 @@ static int function_of(const graph_frontend *f, const kiln_function *function,
     abort();
 }
 
-/* Functions of those that lower are kernels themselves. */
+/* The functions of frontends that lower are kernels themselves. */
 kiln_signature graph_signature(const graph *g, const graph_job *job,
                                int is_kernel)
 {
@@ -239,7 +241,7 @@ static kiln_config_options options_of(const kiln_config *config)
     return options;
 }
 
-/* What the settings add to the number of a function. */
+/* Returns what the settings add to the number of a function. */
 static uint64_t number_under(const graph_frontend *f, const kiln_config *config)
 {
     const kiln_config_options options = options_of(config);
@@ -366,7 +368,7 @@ static kiln_status report(const making *m, int is_kernel)
     return status;
 }
 
-/* The definition of a kernel of typed IR. */
+/* Returns the definition of a kernel of typed IR. */
 static graph_definition call_of(const graph_frontend *f, int function)
 {
     const graph_edge own = {0, f->which, function, 0};
@@ -374,7 +376,7 @@ static graph_definition call_of(const graph_frontend *f, int function)
     return (graph_definition){.edge_count = 1, .edges = {own}};
 }
 
-/* What goes wrong once. KILN_OK: nothing does. */
+/* Causes the trouble that is set, once. KILN_OK: none is set. */
 static kiln_status meet_trouble(graph_frontend *f, int *trouble,
                                 kiln_error **error)
 {
@@ -483,7 +485,7 @@ static kiln_status root(void *self, const kiln_signature *signature,
     return KILN_OK;
 }
 
-/* Of its own functions, whatever they call of others'. */
+/* Covers this frontend's own functions, whatever they call of others. */
 static kiln_status program(void *self, const kiln_signature *signature,
                            const kiln_config *config, uint64_t world,
                            kiln_digest *out)
@@ -526,7 +528,7 @@ static kiln_status find_function(void *self, const char *name,
 
 /* ---- opening ---- */
 
-/* The graph frees itself. */
+/* The graph itself frees the frontends, so this does nothing. */
 static void end(void *self)
 {
     (void)self;

@@ -5,13 +5,13 @@
 
 #include "support/graph.h"
 
-/* What typed IR is made of: a definition, and of its edges those that have an
-   end. */
+/* What typed IR is made of: a definition, and those of its edges that lead to a
+   function. */
 typedef struct graph_made {
     int which;
     int function;
     uint64_t number;
-    uint64_t derived; /* of all that it derives from */
+    uint64_t derived; /* hash of all that it derives from */
     graph_edge called[GRAPH_EDGES];
     int factors[GRAPH_EDGES];
     int called_count;
@@ -22,7 +22,7 @@ int graph_lowers(int which);
 graph_definition graph_definition_at(graph_frontend *f, int function,
                                      uint64_t world);
 
-/* The signature of the kernel, or of the function itself. */
+/* Returns the signature of the kernel, or of the function itself. */
 kiln_signature graph_signature(const graph *g, const graph_job *job,
                                int is_kernel);
 
@@ -31,18 +31,18 @@ kiln_status graph_open_context(graph *g, const kiln_cache_options *cache,
                                kiln_error **error);
 
 /* ---- graph_ir.c ---- */
-/* What the settings add to the number of a function. */
+/* Returns what the settings add to the number of a function. */
 uint64_t graph_number_under(int settings);
-/* What a kernel of a frontend that lowers begins with. */
+/* Returns the first hash value of a kernel that is lowered. */
 uint64_t graph_hash_settings(int settings);
-/* Adds what the typed IR of another function, of that hash, does to it. */
+/* Adds a derivation from another function, whose typed IR has that hash. */
 void graph_derive(graph_made *made, uint64_t hash);
 void graph_call(graph_made *made, int edge, const graph_edge *to);
-/* The typed IR of a function, but of the language. */
+/* Returns the typed IR of a function, except one of the language. */
 kiln_blob graph_ir(const graph_made *made);
-/* The typed IR of a kernel of GRAPH_TYPED. */
+/* Returns the typed IR of a kernel of GRAPH_TYPED. */
 kiln_blob graph_kernel_ir(int function);
-/* What a kernel of a frontend that lowers makes of one code. */
+/* Adds a code instance to the hash of a kernel that is lowered. */
 uint64_t graph_hash_code(uint64_t h, const char *function, const char *type,
                          uint64_t ir);
 

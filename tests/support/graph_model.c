@@ -1,4 +1,5 @@
-/* graph_model.c - what programs of graphs mean, by their definitions alone. */
+/* graph_model.c - what programs of graphs mean, computed from definitions
+   alone. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <stdio.h>
 #include <string.h>
@@ -7,8 +8,8 @@
 
 /*
  * The functions of all frontends are nodes, one for each of their types. First
- * it is found out which have an error, by going round until nothing changes,
- * and whether anything derives from itself; then values follow from
+ * it is found out which nodes have an error, by repeating until nothing
+ * changes, and whether any derives from itself. Then values are computed from
  * definitions.
  */
 #define NODES (GRAPH_COUNT * GRAPH_FUNCTIONS * GRAPH_TYPES)
@@ -16,8 +17,8 @@
 typedef struct model {
     graph_definition definitions[NODES];
     int fails[NODES];
-    int with_failing;        /* those whose ends have one, too */
-    uint64_t reaches[NODES]; /* by edges whose ends have no error */
+    int with_failing; /* including those that lead to nodes with errors */
+    uint64_t reaches[NODES]; /* by edges to nodes without errors */
     int settings;
     graph_language_ir language_ir;
     void *env;
@@ -46,7 +47,7 @@ static int end_of(const graph_edge *edge)
 
 /* ---- errors ---- */
 
-/* True when something changed. */
+/* Returns true when something changed. */
 static int spread_failures(model *m)
 {
     int changed = 0;
@@ -83,7 +84,7 @@ static int spread_reach(model *m)
     return changed;
 }
 
-/* Does anything below the node derive from what leads back to it? */
+/* True when something below the node derives from what leads back to it. */
 static int derives_from_itself(const model *m, int root)
 {
     const uint64_t below = m->reaches[root] | UINT64_C(1) << root;
@@ -146,7 +147,7 @@ static kiln_status ir_of(const model *m, int node, uint64_t *hash)
     return KILN_OK;
 }
 
-/* What a function of typed IR, or of the language, returns. */
+/* Computes what a function of typed IR, or of the language, returns. */
 static kiln_status sum_of(const model *m, int node, uint64_t *value)
 {
     graph_made made;
@@ -171,7 +172,8 @@ static const char *type_of(int node)
     return node % GRAPH_TYPES ? "u64[:]" : "i64[:]";
 }
 
-/* What lower() makes of it and all that it calls, breadth first. */
+/* Computes what lower() makes of the node and all that it calls, breadth
+   first. */
 static kiln_status hash_of(const model *m, int root, uint64_t *value)
 {
     int list[NODES] = {root};

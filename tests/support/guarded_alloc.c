@@ -1,4 +1,4 @@
-/* guarded_alloc.c - an allocator that ends whoever uses what he freed. */
+/* guarded_alloc.c - an allocator that catches uses of freed memory. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "guarded_alloc.h"
 
@@ -16,7 +16,7 @@ typedef struct region {
 } region;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static region kept[GUARDED_KEPT]; /* freed, in a ring */
+static region kept[GUARDED_KEPT]; /* the last freed ones, in a ring */
 static size_t next_kept;
 
 static size_t page_size(void)
@@ -24,8 +24,8 @@ static size_t page_size(void)
     return (size_t)sysconf(_SC_PAGESIZE);
 }
 
-/* Where the pages of a block of so many bytes begin, and how many bytes they
-   are with the guard behind them. */
+/* Returns where the pages of a block of that size begin, and their size with
+   the guard page after them. */
 static region region_of(void *block, size_t size)
 {
     const size_t page = page_size();

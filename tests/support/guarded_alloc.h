@@ -1,4 +1,4 @@
-/* guarded_alloc.h - an allocator that ends whoever uses what he freed. */
+/* guarded_alloc.h - an allocator that catches uses of freed memory. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #ifndef KILN_TESTS_GUARDED_ALLOC_H
 #define KILN_TESTS_GUARDED_ALLOC_H
@@ -6,9 +6,9 @@
 #include "kiln/sys/alloc.h"
 
 /*
- * Each block has pages of its own, at whose end it lies: what is read or
- * written past it, or after it was freed, is SIGSEGV in every build. The last
- * GUARDED_KEPT blocks that were freed stay out of use. Slow, and greedy of
+ * Each block has its own pages and lies at their end. Reading or writing past a
+ * block, or after it was freed, is SIGSEGV in every build. The last
+ * GUARDED_KEPT freed blocks are not used again. This is slow, and takes much
  * address space.
  */
 #define GUARDED_KEPT 8192

@@ -14,9 +14,10 @@
 
 #include "base/data/endian.h"
 
-/* ---- what cannot be tested here ---- */
+/* ---- skipping ---- */
 
-/* One write, so that programs beside one another do not mix their lines. */
+/* Adds the line by one write, so that concurrent programs do not mix their
+   lines. */
 static void add_line(const char *path, const char *line)
 {
     const size_t size = strlen(line);
@@ -57,7 +58,7 @@ kiln_digest harness_digest(uint64_t first, uint64_t second)
 
 _Thread_local kiln_error *test_error;
 
-/* Whatever the outcome, the next assertion starts without an error. */
+/* The next assertion starts without an error, whatever this one's result. */
 static void drop_error(void)
 {
     kiln_error_free(test_error);
@@ -240,7 +241,7 @@ void harness_write_file(char *path, size_t capacity, const char *folder,
 
 /* ---- an allocator that fails ---- */
 
-/* Stands in front of each allocation and knows its size. */
+/* Stands before each allocation and knows its size. */
 typedef union header {
     size_t size;
     max_align_t alignment;
@@ -328,7 +329,7 @@ void harness_check_leaks(const failing_alloc *failing, const char *file,
     _fail(file, line);
 }
 
-/* What every run must hold. */
+/* Checks what must hold after every run. */
 static void check_run(const failing_alloc *failing, kiln_status status,
                       const char *name, const char *file, int line)
 {

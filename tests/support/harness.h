@@ -3,7 +3,7 @@
 #ifndef KILN_TESTS_HARNESS_H
 #define KILN_TESTS_HARNESS_H
 
-/* cmocka wants these four before it. */
+/* cmocka requires these four before its own header. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -29,22 +29,23 @@
 #define SKIP_SANITIZER "sanitizer"
 #define SKIP_MACHINE "machine"
 
-/* Ends the test. */
+/* Skips the rest of the test. */
 #define test_skip(kind, why) \
     do { \
         harness_note_skip((kind), __func__, (why)); \
         skip(); \
     } while (0)
-/* Returns what main() returns, which ctest takes for "skipped". */
+/* Returns what main() has to return so that ctest takes it for "skipped". */
 #define program_skip(kind, why) harness_note_skip((kind), "all of it", (why))
 int harness_note_skip(const char *kind, const char *what, const char *why);
 
-/* What ctest takes for "skipped": what a child tells its parent, too. */
+/* The exit status that ctest takes for "skipped"; a child returns it to its
+   parent, too. */
 #define HARNESS_SKIP 77
 
-/* What sanitizers cannot do in the child of a fork of several threads: the
-   address sanitizer's allocator has locks that another thread may have taken,
-   and the thread sanitizer takes no new threads. */
+/* What sanitizers cannot do in the child of a fork of a process with several
+   threads. The address sanitizer's allocator has locks that another thread may
+   hold, and the thread sanitizer allows no new threads. */
 #if defined(__SANITIZE_ADDRESS__)
 #define HARNESS_MALLOC_AFTER_FORK 0
 #elif defined(__has_feature)
@@ -67,8 +68,8 @@ int harness_note_skip(const char *kind, const char *what, const char *why);
 #define HARNESS_THREADS_AFTER_FORK 1
 #endif
 
-/* A digest that nothing has, made of two numbers: the first in its first eight
-   bytes. */
+/* Returns a digest that nothing else has, made of two numbers; the first is in
+   its first eight bytes. */
 kiln_digest harness_digest(uint64_t first, uint64_t second);
 
 /* ---- statuses ----
@@ -81,7 +82,7 @@ kiln_digest harness_digest(uint64_t first, uint64_t second);
  * Each thread has its own. An assertion that fails in another thread than the
  * main one ends the program.
  */
-extern _Thread_local kiln_error *test_error; /* the calling thread's */
+extern _Thread_local kiln_error *test_error; /* of the calling thread */
 
 #define assert_status(expected, expression) \
     harness_check_status((expression), (expected), #expression, __FILE__, \
@@ -138,7 +139,7 @@ typedef struct thread_report {
 #define thread_assert_ok(report, expression) \
     harness_thread_status((report), (expression), #expression, __FILE__, \
                           __LINE__)
-/* In the main thread: fails with what the threads recorded. */
+/* Called in the main thread: fails with what the threads have recorded. */
 #define assert_threads_ok(report) \
     harness_threads_done((report), __FILE__, __LINE__)
 
@@ -154,8 +155,8 @@ void harness_run_threads(size_t count, void *(*run)(void *argument),
 
 /* ---- processes ---- */
 
-/* Starts this program once more, with these words behind its name, up to NULL,
-   and waits for it. Its exit status, or 128 and the signal that ended it. */
+/* Runs this program again with these words as arguments, up to NULL, and waits
+   for it. Returns its exit status, or 128 plus the signal that ended it. */
 int harness_run_self(const char *const *words);
 
 /* ---- a temporary folder ----
@@ -166,45 +167,45 @@ int harness_run_self(const char *const *words);
  */
 int temporary_folder_setup(void **state);
 int temporary_folder_teardown(void **state);
-/* Removes a folder with all that is in it: 0, or something else. */
+/* Removes a folder with everything in it. Returns 0 on success. */
 int harness_remove_folder(const char *path);
-/* Writes a file into `folder`; returns its path in `path`. */
+/* Writes a file into `folder`, and its path to `path`. */
 void harness_write_file(char *path, size_t capacity, const char *folder,
                         const char *name, const void *bytes, size_t size);
 
 /* ---- an allocator that fails ----
  *
- * Counts live bytes and checks the sizes that are handed back. Call number
- * `fail_at`, counted from 1, returns NULL; 0: never. Calls while it is held
- * do not count.
+ * Counts live bytes and checks the sizes that are passed when memory is freed.
+ * Call number `fail_at`, counted from 1, returns NULL; 0: none does. Calls
+ * while it is held do not count.
  */
 typedef struct failing_alloc {
-    kiln_alloc alloc; /* hand this out */
+    kiln_alloc alloc; /* pass this on */
     pthread_mutex_t lock;
-    uint64_t calls; /* that asked for memory */
+    uint64_t calls; /* calls that asked for memory */
     uint64_t fail_at;
-    int lasting; /* all calls from `fail_at` on fail, not that one alone */
+    int lasting; /* all calls from `fail_at` on fail */
     int held;
     int64_t live_bytes;
     int64_t live_count;
-    int size_mismatches; /* an old size that was never asked for */
+    int size_mismatches; /* old sizes that differ from what was asked for */
 } failing_alloc;
 
 void failing_alloc_init(failing_alloc *failing, uint64_t fail_at);
-/* Holds, or no longer holds, what is behind `alloc`: for the parts of a body
-   that get ready, and those that look whether all is well afterwards. */
+/* Holds the allocator behind `alloc`, or ends that: for the parts of a body
+   that prepare, and those that check afterwards whether all is well. */
 void failing_alloc_hold(const kiln_alloc *alloc, int held);
-/* Fails the test when memory is left or a size did not match. */
+/* Fails the test when memory is left or a size differed. */
 #define assert_nothing_leaked(failing) \
     harness_check_leaks((failing), __FILE__, __LINE__)
 void harness_check_leaks(const failing_alloc *failing, const char *file,
                          int line);
 
 /*
- * Runs body(alloc, env) with the first allocation failing, then the second,
- * and so on, until one run is so short that nothing failed: that run must
- * return KILN_OK, the others KILN_OK or KILN_ENOMEM, and none may leak. Then
- * again, with every allocation from the first, the second, ... on failing.
+ * Runs body(alloc, env) with the first allocation failing, then with the
+ * second, and so on, until in one run nothing fails. That run must return
+ * KILN_OK, the others KILN_OK or KILN_ENOMEM, and none may leak. Then repeats
+ * all of it with every allocation from the first, the second, ... on failing.
  */
 #define assert_survives_failing_alloc(body, env) \
     harness_fail_each((body), (env), #body, __FILE__, __LINE__)

@@ -1,4 +1,5 @@
-/* hostile_frontend.c - frontends whose callbacks do what a test sets. */
+/* hostile_frontend.c - frontends whose callbacks misbehave as a test
+   demands. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "support/hostile_frontend.h"
 

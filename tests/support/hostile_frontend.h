@@ -1,4 +1,5 @@
-/* hostile_frontend.h - frontends whose callbacks do what a test sets. */
+/* hostile_frontend.h - frontends whose callbacks misbehave as a test
+   demands. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #ifndef KILN_TESTS_HOSTILE_FRONTEND_H
 #define KILN_TESTS_HOSTILE_FRONTEND_H
@@ -7,9 +8,9 @@
 #include "kiln/sys/frontend.h"
 
 /*
- * Two frontends whose callbacks do what the test sets; what it does not set
- * does right. Each infers any function to two bytes, and lowers it to a kernel
- * without arguments.
+ * There are two frontends. Their callbacks do what the test sets, and work
+ * correctly otherwise. Each infers any function to two bytes, and lowers it to
+ * a kernel without arguments.
  */
 typedef struct hostile {
     kiln_context *context;
@@ -18,7 +19,7 @@ typedef struct hostile {
     const kiln_config *config;
     const kiln_function *f, *g;
     uint64_t world;
-    int calls; /* of whatever is tried */
+    int calls; /* calls of whatever callback is tried */
     kiln_status (*infer)(struct hostile *h, const kiln_signature *signature,
                          kiln_inference *out, kiln_error **error);
     kiln_status (*lower)(struct hostile *h, kiln_blob *out, kiln_error **error);
@@ -32,11 +33,11 @@ typedef struct hostile {
     char lines[2048];
 } hostile;
 
-/* What the query asks about that each inference tells. */
+/* The subject of the query that each inference records. */
 extern const uint64_t hostile_subject;
 
-/* A context with both frontends, in world 3, over a cache in `folder`, or
-   without one; the first of them, whose `lines` have the log. */
+/* Makes a context with both frontends, in world 3, over a cache in `folder`, or
+   without one. Returns the first frontend, whose `lines` have the log. */
 hostile *hostile_begin(const char *folder);
 void hostile_end(void);
 

@@ -1,4 +1,4 @@
-/* list_store.c - the smallest store there is: a list in memory. */
+/* list_store.c - the smallest possible store: a list in memory. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "support/list_store.h"
 
@@ -6,14 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A list of entries, each counted by the blobs that show it. */
+/* An entry of the list; it counts the blobs that show it. */
 typedef struct entry {
     kiln_digest digest;
     size_t key_size;
     size_t size;
     int references;
     struct entry *next;
-    char bytes[]; /* the key's, then the value's */
+    char bytes[]; /* bytes of the key, then those of the value */
 } entry;
 
 typedef struct list {
@@ -32,7 +32,8 @@ static void blob_end(kiln_blob *blob)
     entry_drop(blob->private_data);
 }
 
-/* With the lock held: the link to the entry, or the list's end. */
+/* Called with the lock held. Returns the link to the entry, or the end of the
+   list. */
 static entry **find(list *l, const kiln_key *key)
 {
     entry **at = &l->entries;

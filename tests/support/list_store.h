@@ -1,4 +1,4 @@
-/* list_store.h - the smallest store there is: a list in memory. */
+/* list_store.h - the smallest possible store: a list in memory. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #ifndef KILN_TESTS_LIST_STORE_H
 #define KILN_TESTS_LIST_STORE_H
@@ -6,7 +6,8 @@
 #include "kiln/sys/store.h"
 
 extern const kiln_store_ops list_store_ops;
-/* The table's `self`, or NULL when out of memory; its free() ends it. */
+/* Returns the `self` for the table, or NULL: out of memory. The table's free()
+   frees it. */
 void *list_store_new(void);
 
 #endif /* KILN_TESTS_LIST_STORE_H */

@@ -5,17 +5,17 @@
 
 #include "stores/loose/loose.h"
 
-/* A store without bounds that writes; NULL options of a bound are none. */
+/* Options of a store without bounds that writes. */
 kiln__loose_options loose_options(const char *folder);
 kiln__loose *loose_open(const kiln__loose_options *options);
 kiln__loose *loose_at(const char *folder);
 
-/* Temporary folders from now on lie in memory, where that is possible and
-   TMPDIR says nothing else: a disk may take milliseconds for each of thousands
-   of files that are dropped. */
+/* From now on, temporary folders are in memory, where that is possible and
+   TMPDIR does not say otherwise. A disk may take milliseconds for each of
+   thousands of files that are deleted. */
 void loose_prefer_memory(void);
 
-/* An envelope whose key is `name` and whose payload is `size` bytes that
+/* An envelope whose key is `name`, and whose payload is `size` bytes that
    depend on the name. */
 typedef struct loose_entry {
     char text[32];
@@ -27,19 +27,19 @@ typedef struct loose_entry {
 void loose_entry_make(loose_entry *made, const char *name, size_t size);
 void loose_entry_end(loose_entry *made);
 void loose_put(kiln__loose *loose, const loose_entry *entry);
-/* The path of the entry's file. */
+/* Writes the path of the entry's file. */
 void loose_path(char *path, size_t capacity, const char *folder,
                 const loose_entry *entry);
-/* True when the store has the entry, byte for byte; the reason why not is in
- *fault. */
+/* True when the store has the entry, byte for byte. Otherwise `fault` says why
+   not. */
 int loose_has(kiln__loose *loose, const loose_entry *entry,
               kiln__entry_fault *fault);
-/* Files in all folders of the store whose names begin so; "": all. The note of
-   what is there, which a put may make, is none of them. */
+/* Counts the files in all folders of the store whose names begin with `begin`;
+   "": all. The note of what is there, which a put may write, does not count. */
 size_t loose_count(const char *folder, const char *begin);
-/* Sets when the file was used last, in seconds from now. */
+/* Sets when the file was last used, in seconds from now. */
 void loose_set_age(const char *path, long seconds);
-/* Of all files whose names begin so. */
+/* As loose_set_age(), for all files whose names begin with `begin`. */
 void loose_set_ages(const char *folder, const char *begin, long seconds);
 
 #endif /* KILN_TESTS_LOOSE_FILES_H */

@@ -15,18 +15,19 @@
 #include "ir/ir.h"
 
 /*
- * For programs that link the codegen objects. Hooks become calls of
+ * For programs that link the codegen objects. The backend's hooks become calls
+ * of
  *
  *     i64 @test_query(ptr item, i32 query, i32 dimension)
  *     void @test_raise(ptr item, i32 kind, i32 ordinal, ptr method,
  *                      ptr message, i64 value0, i64 value1)
- *     void @test_print(ptr item, ptr text, i64 bits, i32 kind), once a part
+ *     void @test_print(ptr item, ptr text, i64 bits, i32 kind), for each part
  */
 
-#define LOWER_FAKE_MAX 16 /* functions of one text */
+#define LOWER_FAKE_MAX 16 /* functions in one text */
 
 typedef struct lower_fake {
-    const kiln_alloc *alloc; /* of the job */
+    const kiln_alloc *alloc; /* for the job */
     const kiln__codegen_backend *backend;
     kiln__codegen_settings settings;
     kiln__codegen_request request;
@@ -145,7 +146,7 @@ static const kiln__codegen_backend lower_fake_backend = {
 
 /* ---- functions ---- */
 
-/* "main.f(i64)" -> "main_f_i64_". */
+/* Makes "main_f_i64_" of "main.f(i64)". */
 static inline char *lower_fake_symbol(const char *name)
 {
     char *symbol = strdup(name);
@@ -184,7 +185,7 @@ static inline void lower_fake_connect(lower_fake *fake, size_t index)
     f->callee_count = count;
 }
 
-/* Reads one function after the other; each begins a line. */
+/* Reads all functions of the text; each begins a line. */
 static inline kiln_status lower_fake_parse(lower_fake *fake, const char *file,
                                            const char *text, kiln_error **error)
 {
@@ -214,7 +215,8 @@ static inline kiln_status lower_fake_parse(lower_fake *fake, const char *file,
     return KILN_OK;
 }
 
-/* Bounds checks and contraction are on, fast mathematics off, as usual. */
+/* As usual, bounds checks and contraction are on, and fast mathematics is
+   off. */
 static inline void lower_fake_init(lower_fake *fake)
 {
     memset(fake, 0, sizeof *fake);

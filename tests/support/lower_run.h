@@ -16,15 +16,15 @@
 #include "support/lower_fake.h"
 
 /*
- * Each text is lowered and run twice, as it is and after LLVM's optimiser,
- * whose use of undefined behaviour would show. The item functions get their
- * flat arguments from C.
+ * Each text is lowered and run twice: as it is, and after LLVM's optimiser,
+ * which would expose undefined behaviour. The item functions get their flat
+ * arguments from C.
  */
 
-/* What the hooks of lower_fake.h leave behind. */
+/* What the hooks of lower_fake.h have recorded. */
 typedef struct test_item {
     int64_t ids[3];
-    uint32_t kind; /* of the exception; 0: none */
+    uint32_t kind; /* of the exception; 0: there was none */
     uint32_t ordinal;
     char method[32];
     char message[32];
@@ -73,7 +73,7 @@ static inline void on_print(test_item *item, const char *text, int64_t bits,
 typedef struct program {
     lower_fake fake;
     LLVMExecutionEngineRef engine;
-    uint64_t address; /* of the item function */
+    uint64_t address; /* address of the item function */
 } program;
 
 static inline void optimise(LLVMModuleRef module)
@@ -129,7 +129,7 @@ static inline void program_init(program *p, const char *text, int optimised)
     map(p, "test_raise", address_of((void (*)(void))on_raise));
     map(p, "test_print", address_of((void (*)(void))on_print));
     p->address = LLVMGetFunctionAddress(p->engine, "entry.item");
-    p->fake.job.module = NULL; /* the engine's now */
+    p->fake.job.module = NULL; /* the engine owns it now */
     assert_true(p->address != 0);
 }
 
@@ -152,10 +152,10 @@ static inline int32_t run(const program *p, test_item *item, const void *in,
     return function(item, in, in_size, out, out_size);
 }
 
-#define MORE 24 /* elements, more than any of these kernels takes */
+#define MORE 24 /* more elements than any of these kernels takes */
 
-/* Runs a kernel both ways on copies of `in`; it must not raise, and `out`
-   must become `expected`. */
+/* Runs a kernel both ways on copies of `in`. It must not raise, and must write
+   `expected` to `out`. */
 static inline void gives(const char *text, const void *in, size_t in_size,
                          const void *expected, size_t out_size)
 {
@@ -193,7 +193,7 @@ static inline test_item raises(const char *text, const void *in,
 
 /* ---- texts ---- */
 
-/* A kernel with in[T] and out[U] whose body is `body`. */
+/* Returns a kernel with arrays in[T] and out[U] and the given body. */
 static inline const char *kernel(const char *in, const char *out,
                                  const char *locals, const char *body)
 {

@@ -158,7 +158,7 @@ void memory_store_alter(void (*change)(unsigned char *meta, size_t size,
     pthread_mutex_unlock(&lock);
 }
 
-/* ---- in place of stores.h ---- */
+/* ---- replacements for functions of stores.h ---- */
 
 kiln__cache_mode __wrap_kiln__stores_mode(const kiln_context *context);
 int __wrap_kiln__stores_read(const kiln_context *context, int32_t kind);
@@ -178,7 +178,7 @@ kiln__cache_mode __wrap_kiln__stores_mode(const kiln_context *context)
     return memory_store_mode;
 }
 
-/* Results of inference are not kept: only texts are the matter here. */
+/* Results of inference are not kept: these tests are about texts only. */
 int __wrap_kiln__stores_read(const kiln_context *context, int32_t kind)
 {
     (void)context;

@@ -6,7 +6,7 @@
 #include "stores/stores.h"
 
 /*
- * Stands in for the stores of every context of a test that wraps kiln__stores_
+ * Replaces the stores of every context, for a test that wraps kiln__stores_
  * mode, read, write, get, put and reject. Only what texts define is kept.
  */
 extern kiln__cache_mode memory_store_mode;
@@ -17,7 +17,7 @@ typedef struct memory_store_counts {
 
 void memory_store_clear(void);
 memory_store_counts memory_store_counted(void);
-/* Calls `change` for each entry's meta, which it may alter in place. */
+/* Calls `change` for each entry's meta, which it may change in place. */
 void memory_store_alter(void (*change)(unsigned char *meta, size_t size,
                                        void *env),
                         void *env);

@@ -1,4 +1,4 @@
-/* mutate.c - hostile variants of what encoder.h encodes. */
+/* mutate.c - makes hostile variants of what encoder.h encodes. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "mutate.h"
 
@@ -11,9 +11,9 @@
 
 #define HEADER 9 /* tag and length */
 #define TEXTS_MAX 256
-#define OTHER_TEXTS 4   /* of which a text becomes each */
-#define OTHER_DIGESTS 4 /* and a digest */
-#define WORDS 8         /* of bytes that are changed one by one */
+#define OTHER_TEXTS 4   /* texts that replace each text */
+#define OTHER_DIGESTS 4 /* digests that replace each digest */
+#define WORDS 8         /* words of bytes that are changed one by one */
 #define WORD_VALUES 4
 #define LONG_TEXT 70000
 
@@ -81,14 +81,15 @@ static void put_field(kiln__encoder *out, unsigned char tag, const void *bytes,
         break;
     }
     default:
-        /* A text is bytes of another tag: encoders take texts that end. */
+        /* Written as bytes with another tag, since the encoder takes texts that
+           end in a NUL. */
         kiln__encode_bytes(out, bytes, size);
         if (!out->failed)
             out->bytes[out->size - size - HEADER] = tag;
     }
 }
 
-/* ---- what each type of field becomes ---- */
+/* ---- the variants of each type of field ---- */
 
 static const uint64_t numbers[] = {
     0,         1,          2,          127,           255,
@@ -136,7 +137,7 @@ static void write_long(mutating *m)
     free(text);
 }
 
-/* One of the others that stand nearby, chosen by what this one is. */
+/* Returns one of the other texts nearby, selected by this one. */
 static const field *other_text(const mutating *m, const field *of, size_t which)
 {
     size_t at = 0;
@@ -211,7 +212,8 @@ static size_t word_count(const field *of)
     return (words < WORDS ? words : WORDS) * WORD_VALUES;
 }
 
-/* Of bytes that are no fields: cut, empty, longer, with other words. */
+/* Variants of bytes that contain no fields: cut, empty, longer, with other
+   words. */
 static size_t bytes_count(const field *of)
 {
     return 4 + word_count(of);
@@ -335,7 +337,8 @@ static void list_texts(mutating *m, const unsigned char *bytes, size_t size)
     }
 }
 
-/* Copies fields; the one that the number falls into becomes another. */
+/* Copies the fields; the one that the number falls into is replaced by its
+   variant. */
 static void write_all(mutating *m, const unsigned char *bytes, size_t size,
                       size_t *number);
 

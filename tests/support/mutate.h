@@ -1,4 +1,4 @@
-/* mutate.h - hostile variants of what encoder.h encodes. */
+/* mutate.h - makes hostile variants of what encoder.h encodes. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #ifndef KILN_TESTS_MUTATE_H
 #define KILN_TESTS_MUTATE_H
@@ -6,14 +6,15 @@
 #include "base/data/encoder.h"
 
 /*
- * Fields are taken one after the other, those inside bytes too where bytes are
- * fields, and each becomes what a reader might trip over: a number near a
- * power of two, a text of another field, one that is not UTF-8 or very long,
- * the digest of something else; it is left out, doubled, or of another type.
- * Variants have numbers from zero; the same number is the same variant.
+ * Fields are taken one after the other, and also those inside bytes that
+ * consist of fields. Each is replaced by values that a reader might not expect:
+ * a number near a power of two; the text of another field, or one that is not
+ * UTF-8 or very long; the digest of something else. Or it is left out, doubled,
+ * or given another type. Variants are numbered from zero; the same number is
+ * always the same variant.
  */
 typedef struct mutate_pool {
-    const kiln_digest *digests; /* that mean something elsewhere */
+    const kiln_digest *digests; /* digests that mean something elsewhere */
     size_t digest_count;
 } mutate_pool;
 

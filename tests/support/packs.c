@@ -1,4 +1,4 @@
-/* packs.c - entries and packs for tests. */
+/* packs.c - makes entries and packs for tests. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "packs.h"
 

@@ -81,7 +81,7 @@ kiln_digest process_program(process *p, const char *package, const char *name)
 
 /* ---- programs, as lists of texts ---- */
 
-/* Each text stands for things that others may refer to. The last one has f. */
+/* Each text defines things that others may refer to. The last one has f. */
 const process_text process_sample[PROCESS_SAMPLE_COUNT] = {
     {"shapes", "# lines\n\nabstract Shape\nstruct Square{T} : Shape\n"
                "    side: T\nend\nconst sides = 4\n"
@@ -109,7 +109,7 @@ void process_define_sample(process *p, kiln_change_report *reports)
     }
 }
 
-/* Fills the store with what is known of the texts. */
+/* Fills the store with entries for the texts. */
 void process_learn(void)
 {
     process p;

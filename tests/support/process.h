@@ -25,13 +25,13 @@ typedef struct process {
     const kiln_config *config;
 } process;
 
-/* Fixture: an empty store, which is read and written. */
+/* Fixture: an empty store that is read and written. */
 int process_setup(void **state);
 int process_teardown(void **state);
 
 void process_start(process *p);
 void process_end(process *p);
-/* Was anything parsed that might have waited? */
+/* True when something was parsed that might have waited. */
 int process_is_ready(const process *p);
 kiln_package *process_package(process *p, const char *name);
 kiln_change_report process_define(process *p, const char *package,
@@ -54,16 +54,17 @@ typedef struct process_text {
     const char *text;
 } process_text;
 
-/* Each text stands for things that others may refer to. The last has f, h. */
+/* Each text defines things that others may refer to. The last one has f and
+   h. */
 #define PROCESS_SAMPLE_COUNT 5
 extern const process_text process_sample[PROCESS_SAMPLE_COUNT];
 
 /* `reports` has room for each text, or is NULL. */
 void process_define_sample(process *p, kiln_change_report *reports);
-/* Fills the store with what is known of the texts. */
+/* Fills the store with entries for the texts. */
 void process_learn(void);
 
-/* What can be seen of a program. */
+/* What can be observed of a program. */
 typedef struct process_observed {
     kiln_change_report reports[PROCESS_SAMPLE_COUNT];
     uint64_t world;

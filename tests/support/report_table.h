@@ -21,23 +21,23 @@ void report_table_begin(report_table *table, uint32_t count);
 void report_table_exception(report_table *table, uint32_t kind,
                             uint32_t ordinal, const char *method,
                             const char *message);
-/* `format` is text with a value at each of: %i i64, %u u64, %d f64, %f f32,
-   %b bool. */
+/* `format` is text with a value at each of: %i i64, %u u64, %d f64, %f f32, %b
+   bool. */
 void report_table_print(report_table *table, const char *format);
 
-/* An artifact of one kernel with bytes that only a fake driver takes. */
+/* An artifact of one kernel, with bytes that only a fake driver takes. */
 typedef struct report_artifact {
     const char *format; /* NULL: "cubin" */
     const char *target; /* NULL: "cuda:sm_80:ptx78" */
     const char *bytes;
-    size_t size;        /* of the bytes */
+    size_t size;        /* size of the bytes */
     const char *kernel; /* NULL: "entry" */
     const kiln_argument_info *arguments;
     size_t argument_count;
-    uint32_t argument_bytes; /* of its block */
+    uint32_t argument_bytes; /* size of the packed block */
     uint32_t hidden_arguments;
     int32_t allocates;
-    const report_table *reports; /* NULL: none */
+    const report_table *reports; /* NULL: there are none */
 } report_artifact;
 
 const kiln_artifact *report_artifact_new(const report_artifact *from);

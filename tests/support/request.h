@@ -1,4 +1,4 @@
-/* request.h - requests to libkiln-codegen, and running what comes back. */
+/* request.h - makes requests to libkiln-codegen, and runs the results. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #ifndef KILN_TESTS_REQUEST_H
 #define KILN_TESTS_REQUEST_H
@@ -15,15 +15,16 @@
 #include "kiln/kernel.h"
 #include "support/harness.h"
 
-/* For programs that link code generation; not every one uses everything. */
+/* For programs that link code generation. Not every program uses all of
+   this. */
 #define REQUEST_UNUSED __attribute__((unused))
 
-/* ---- a request and what comes back ---- */
+/* ---- a request and its result ---- */
 
 typedef struct outcome {
     kiln__codegen_settings settings;
     kiln__codegen_request request;
-    kiln_status status; /* of generate() */
+    kiln_status status; /* what generate() returned */
     int finished;
     int failed;
     void *bytes;
@@ -104,7 +105,7 @@ REQUEST_UNUSED static const kiln__codegen *codegen(void)
     return table;
 }
 
-/* A request for `module`, whose entry is "k". */
+/* Makes a request for `module`, whose entry is "k". */
 REQUEST_UNUSED static void prepare(outcome *o, const char *module, int32_t form,
                                    const char *const *types, size_t count)
 {
@@ -154,7 +155,7 @@ REQUEST_UNUSED static void assert_built(outcome *o)
 
 typedef struct launch {
     struct kiln__host_launch_state
-        head; /* first: the callbacks get its address */
+        head; /* the first member: callbacks get its address */
     struct kiln__host_item item;
     int64_t values[2];
     uint32_t kind;

@@ -1,4 +1,5 @@
-/* signatures.c - kernels that every backend is tried with, and their types. */
+/* signatures.c - kernels, and argument types that every backend is tested
+   with. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "signatures.h"
 

@@ -1,4 +1,5 @@
-/* signatures.h - kernels that every backend is tried with, and their types. */
+/* signatures.h - kernels, and argument types that every backend is tested
+   with. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #ifndef KILN_TESTS_SIGNATURES_H
 #define KILN_TESTS_SIGNATURES_H
@@ -7,14 +8,14 @@
 
 /*
  * tests/language/signatures.txt has a line for each kernel of that folder, of
- * the examples and of the golden programs, and each list of types that it is
- * tried with: "file kernel | type | type". A file with a slash is named from
- * the project's folder on.
+ * the examples and of the golden programs, and for each list of types that it
+ * is tested with: "file kernel | type | type". The path of a file with a slash
+ * is relative to the project's folder.
  */
 typedef struct signature {
     char file[64];
     char kernel[48];
-    char types[256]; /* with " | " between them */
+    char types[256]; /* separated by " | " */
 } signature;
 
 #define SIGNATURES_MAX 640
@@ -22,11 +23,11 @@ typedef struct signature {
 extern signature signatures[SIGNATURES_MAX];
 extern size_t signature_count;
 
-/* Fills the two, once. */
+/* Reads both lists, once. */
 void signatures_read(void);
-/* Is it the first list of its kernel? */
+/* True for the first list of types of its kernel. */
 int signature_is_first(size_t i);
-/* The path of its file, until the next call. */
+/* Returns the path of its file, valid until the next call. */
 const char *signature_path(const signature *s);
 
 #endif /* KILN_TESTS_SIGNATURES_H */

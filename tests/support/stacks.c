@@ -20,8 +20,8 @@
 
 #define PAGE ((size_t)4096)
 
-/* What the C library takes of a thread's stack before it runs: thread-local
-   variables, of which a sanitizer has a megabyte. */
+/* Returns what the C library takes of a thread's stack before the thread runs,
+   for thread-local variables; a sanitizer has a megabyte of them. */
 static size_t taken_from_stack(void)
 {
     size_t size = 0;
@@ -102,8 +102,8 @@ static _Thread_local struct {
     void *home_fibre, *away_fibre;
 } coroutine;
 
-/* The sanitizer counts the calls of each fibre: who is called on one and
-   returns on another is not for it to see. */
+/* The thread sanitizer counts calls on each fibre. A function that is called on
+   one and returns on another must not be instrumented. */
 #if defined(__SANITIZE_THREAD__)
 #define SWITCHES __attribute__((no_sanitize_thread))
 #else

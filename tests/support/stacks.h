@@ -5,20 +5,21 @@
 
 #include <stddef.h>
 
-/* Sizes are multiplied by this where a sanitizer makes frames larger. */
+/* A sanitizer makes frames larger, so sizes are multiplied by this. */
 #include "base/system/stack.h"
 #define STACKS_KIB ((size_t)1024 * KILN__STACK_SCALE)
 
 /*
- * Each runs body(env) on a new stack of `size` bytes, above memory that ends
- * the process when it is touched, and returns when the body has.
+ * Each of these runs body(env) on a new stack of `size` bytes and returns when
+ * the body has. Touching the memory below that stack ends the process.
  */
 
-/* A thread's. */
+/* Uses the stack of a new thread. */
 void stacks_run_thread(size_t size, void (*body)(void *env), void *env);
-/* A coroutine's of the calling thread, which stands in allocated memory. */
+/* Uses the stack of a coroutine of the calling thread, in allocated memory. */
 void stacks_run_coroutine(size_t size, void (*body)(void *env), void *env);
-/* The lowest address of the coroutine that runs on this thread, or NULL. */
+/* Returns the lowest address of the coroutine's stack that runs on this thread,
+   or NULL. */
 const void *stacks_coroutine_limit(void);
 
 #endif /* KILN_TESTS_STACKS_H */

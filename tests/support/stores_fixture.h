@@ -11,7 +11,7 @@
 typedef struct stores_fixture {
     char *folder;
     char disk[300];
-    char lines[2000]; /* of the log, since the context began */
+    char lines[2000]; /* of the log, since the context was made */
     kiln_host_ops host;
     kiln_cache_options cache;
     kiln_context *context;
@@ -21,20 +21,20 @@ typedef struct stores_fixture {
 /* cmocka's fixture: *state is a stores_fixture. */
 int stores_setup(void **state);
 int stores_teardown(void **state);
-/* Ends the context and makes another one of `cache`: a process that comes
-   later, as far as stores can tell. */
+/* Ends the context and makes another one with `cache`. For stores, that is a
+   process which comes later. */
 void stores_reopen(stores_fixture *f);
 void stores_reopen_as(stores_fixture *f, uint8_t mode);
-/* Puts and gets as tiers do. */
+/* Put and get as tiers do. */
 void stores_put(stores_fixture *f, const loose_entry *e);
 int stores_has(stores_fixture *f, const loose_entry *e);
 kiln_store_statistics stores_counts_of(const stores_fixture *f, int32_t tier);
-kiln_store_statistics stores_counts(const stores_fixture *f); /* of binaries */
-/* Before a list in memory. It ends with the context, which is after the
-   test. */
+kiln_store_statistics stores_counts(const stores_fixture *f); /* for binaries */
+/* Adds a faulty store before a list in memory. That ends with the context,
+   which is after the test. */
 void stores_add_faulty(stores_fixture *f, faulty_store *faulty,
                        int32_t priority);
-/* Writes a pack of the entry `a` into the folder, and its path. */
+/* Writes a pack of the entry `a` into the folder, and its path to `path`. */
 void stores_pack(char path[400], const stores_fixture *f);
 
 #endif /* KILN_TESTS_STORES_FIXTURE_H */

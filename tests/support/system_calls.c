@@ -1,4 +1,4 @@
-/* system_calls.c - system calls of this process that fail. */
+/* system_calls.c - lets system calls of this process fail. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "system_calls.h"
 
@@ -17,16 +17,17 @@
 #define WATCHED_MAX 64
 
 static struct {
-    pthread_mutex_t lock; /* guards the two */
+    pthread_mutex_t lock; /* guards the next two */
     system_fault fault;
     int is_set;
     atomic_long seen, failed;
-    atomic_int listener; /* -1: not yet */
+    atomic_int listener; /* -1: not there yet */
 } calls = {.lock = PTHREAD_MUTEX_INITIALIZER, .listener = -1};
 
-/* ---- deciding ---- */
+/* ---- decisions ---- */
 
-/* A path of this process can be read: the thread whose it is waits. */
+/* The path can be read because it is in this process, and the thread that made
+   the call waits. */
 static int has_path(const struct seccomp_notif *call, const char *path)
 {
     const char *asked = (const char *)(uintptr_t)call->data.args[1];
@@ -42,7 +43,7 @@ static int is_concerned(const system_fault *fault,
            (!fault->path || has_path(call, fault->path));
 }
 
-/* 0, or what the call fails with. */
+/* Returns 0, or the error that the call is to return. */
 static int reason_of(const struct seccomp_notif *call)
 {
     int reason = 0;
@@ -62,7 +63,7 @@ static int reason_of(const struct seccomp_notif *call)
     return reason;
 }
 
-/* Allocates nothing and opens nothing: others may hold what that needs. */
+/* Allocates and opens nothing: another thread may hold what that needs. */
 static void *answer(void *argument)
 {
     (void)argument;
@@ -114,7 +115,8 @@ static int install(const int *numbers, size_t count)
                         SECCOMP_FILTER_FLAG_NEW_LISTENER, &program);
 }
 
-/* The thread that answers is started before it, so nobody watches it. */
+/* The thread that answers is started before the filter, so its calls are not
+   watched. */
 int system_calls_watch(const int *numbers, size_t count)
 {
     pthread_t thread;

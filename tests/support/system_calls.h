@@ -1,4 +1,4 @@
-/* system_calls.h - system calls of this process that fail. */
+/* system_calls.h - lets system calls of this process fail. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #ifndef KILN_TESTS_SYSTEM_CALLS_H
 #define KILN_TESTS_SYSTEM_CALLS_H
@@ -6,30 +6,32 @@
 #include <stddef.h>
 
 /*
- * Whoever makes them: Kiln, the C library, the loader, LLVM; on any thread, and
- * in processes that these start. The kernel asks a thread of ours about each
- * call that is watched (seccomp's user notification), and that thread lets it
- * happen or says what it fails with. This stays so until the process ends.
+ * Calls are watched whoever makes them: Kiln, the C library, the loader or
+ * LLVM; on any thread, and in processes that these start. The kernel asks a
+ * thread of ours about each watched call (seccomp's user notification), and
+ * that thread lets it proceed or returns an error. This lasts until the process
+ * ends.
  */
 
-/* Watches calls of these numbers, by threads that are started from now on and
-   by the caller. Once, before other threads are. 0 where the kernel cannot. */
+/* Watches calls of these numbers, made by the caller and by threads that are
+   started from now on. Call it once, before other threads are started. Returns
+   0 where the kernel cannot do this. */
 int system_calls_watch(const int *numbers, size_t count);
 
-/* Calls `number` fail with `reason`: from the one on that is the `at`-th from
-   now on, `times` of them; -1: all. Those whose path does not begin with `path`
-   are not concerned; NULL: all are. A call that is interrupted counts again. */
+/* Lets `times` calls of `number` fail with `reason`, beginning with the `at`-th
+   from now on; -1: all of them. Only calls whose path begins with `path` count;
+   NULL: all do. A call that is interrupted counts again. */
 typedef struct system_fault {
     int number;
     int reason;
     long at;
     long times;
-    const char *path; /* of openat() and its kind: the second argument */
+    const char *path; /* of openat() and similar calls: the second argument */
 } system_fault;
 
-/* NULL: none fails. */
+/* NULL: no call fails. */
 void system_calls_fail(const system_fault *fault);
-/* How many have failed since then. */
+/* Returns how many have failed since then. */
 long system_calls_failed(void);
 
 #endif /* KILN_TESTS_SYSTEM_CALLS_H */

@@ -130,7 +130,8 @@ static kiln_status toy_infer(void *self, const kiln_signature *signature,
     if (status == KILN_OK)
         status = ask_callees(toy, id, out, &version, error);
     if (status == KILN_OK && kiln_inference_is_cycle_head(out)) {
-        /* A second pass, as a frontend makes whose assumption changed. */
+        /* Makes a second pass, as a frontend does after an assumption has
+           changed. */
         kiln_inference_restart(out);
         status = kiln_inference_add_query(out, &query);
         if (status == KILN_OK)
@@ -161,7 +162,8 @@ static kiln_status toy_answer(void *self, const void *query, size_t size,
     return KILN_OK;
 }
 
-/* A kernel that takes nothing and does nothing, unless the test has one. */
+/* Lowers to a kernel that takes nothing and does nothing, unless the test sets
+   one. */
 static kiln_status toy_lower(void *self, const kiln_lower_request *request,
                              kiln_blob *out, kiln_error **error)
 {
@@ -212,7 +214,7 @@ static const kiln_frontend_ops toy_ops = {
     .collect = toy_collect,
 };
 
-/* ---- what other processes ask ---- */
+/* ---- questions of other processes ---- */
 
 static kiln_status toy_root(void *self, const kiln_signature *signature,
                             const kiln_config *config, uint64_t world,
@@ -225,7 +227,7 @@ static kiln_status toy_root(void *self, const kiln_signature *signature,
     return KILN_OK;
 }
 
-/* Of all functions: whoever changes one changes the program. */
+/* The program is all functions: a change of any of them changes it. */
 static kiln_status toy_program(void *self, const kiln_signature *signature,
                                const kiln_config *config, uint64_t world,
                                kiln_digest *out)
@@ -312,7 +314,7 @@ kiln_status toy_open_with(struct toy *toy, kiln_context *context,
     return KILN_OK;
 }
 
-/* A full history forgets its oldest version. */
+/* A full history drops its oldest version. */
 static void version_add(struct toy *toy, int id,
                         const struct toy_version *version)
 {

@@ -12,13 +12,13 @@
 #define TOY_HISTORY 32
 #define TOY_SITES 4
 
-/* What a function is from some world on. */
+/* What a function is, beginning with some world. */
 struct toy_version {
     uint64_t world;
-    int number; /* its meaning: enters IR and answers */
+    int number; /* its meaning, which is in its IR and in answers */
     int callees[TOY_CALLEES];
     int callee_count;
-    int fails; /* 0, or a status that infer() returns */
+    int fails; /* 0, or the status that infer() returns */
 };
 
 struct toy;
@@ -33,49 +33,51 @@ struct toy {
     struct toy_version versions[TOY_FUNCTIONS][TOY_HISTORY];
     int version_counts[TOY_FUNCTIONS];
     const kiln_function *functions[TOY_FUNCTIONS];
-    int inferred[TOY_FUNCTIONS]; /* how often infer() ran for each */
-    int lowered[TOY_FUNCTIONS];  /* and lower() */
-    /* Called with what lower() is asked for; may be NULL. */
+    int inferred[TOY_FUNCTIONS]; /* by function: how often infer() ran */
+    int lowered[TOY_FUNCTIONS];  /* by function: how often lower() ran */
+    /* Called with the request for lower(); may be NULL. */
     void (*lower_hook)(struct toy *toy, const kiln_lower_request *request);
-    unsigned forgiving; /* bit `id`: it passes over callees that fail */
+    unsigned forgiving; /* bit `id`: the function ignores callees that fail */
     /* Called at the start of infer(), without a lock; may be NULL. */
     void (*hook)(struct toy *toy, int id);
     void *hook_data;
     /* Called once, when the program's digest is asked for; may be NULL. */
     void (*program_hook)(struct toy *toy);
-    /* The same, of infer() and of lower(); a failure is the function's. */
+    /* Called in infer() and in lower(); a failure is the function's. */
     toy_callback infer_callback;
     toy_callback lower_callback;
-    const char *body; /* of the kernels that lower() gives; NULL: empty */
-    const char *head; /* what their module has in front; NULL: nothing */
-    /* Not 0: another subject that each function's query is recorded under. */
+    const char *body; /* body of the kernels that lower() makes; NULL: empty */
+    const char *head; /* what precedes it in their module; NULL: nothing */
+    /* If not 0, the query of each function is recorded under this subject,
+       too. */
     uint64_t second_subject[TOY_FUNCTIONS];
-    kiln_status answer_fails;        /* once, with this */
-    const char *uses[TOY_FUNCTIONS]; /* a symbol of a runtime library each */
-    /* Names of host objects, ended by NULL; functions end in "()". */
+    kiln_status answer_fails; /* answer() returns this once */
+    /* By function: a symbol of a runtime library. */
+    const char *uses[TOY_FUNCTIONS];
+    /* Names of host objects; NULL ends the list. Functions end in "()". */
     const char *sites[TOY_FUNCTIONS][TOY_SITES + 1];
-    uint64_t collected; /* the world that collect() was told last */
-    int tells_before;   /* definitions begin with kiln_world_changing() */
+    uint64_t collected; /* the world that collect() was last called with */
+    int tells_before;   /* definitions call kiln_world_changing() first */
 };
 
 /* Adds the frontend to the context, with TOY_FUNCTIONS empty functions. */
 kiln_status toy_open(struct toy *toy, kiln_context *context,
                      kiln_error **error);
 
-/* Gives function `id` a meaning and callees (a list ended by -1), in a new
-   world, and tells Kiln. `report` may be NULL. */
+/* Gives function `id` a meaning and callees (-1 ends the list), in a new world,
+   and tells Kiln. `report` may be NULL. */
 kiln_status toy_define(struct toy *toy, int id, int number, const int *callees,
                        kiln_change_report *report);
 
-/* The first half of it: advances the world, and returns it. */
+/* Does the first half of toy_define(): advances the world, and returns it. */
 uint64_t toy_advance(struct toy *toy, int id, int number, const int *callees);
 
-/* Adds another frontend of the same kind, called `name`. */
+/* Adds another frontend of the same kind, with the name `name`. */
 kiln_status toy_open_as(struct toy *toy, kiln_context *context,
                         const char *name, kiln_error **error);
 
-/* The callbacks by which results of another process are found; toy_open()
-   offers none of them. */
+/* The callbacks that find results of another process; toy_open() offers none of
+   them. */
 #define TOY_ROOT 1u
 #define TOY_PROGRAM 2u
 #define TOY_TYPE 4u
@@ -85,7 +87,7 @@ kiln_status toy_open_with(struct toy *toy, kiln_context *context,
                           const char *name, unsigned offers,
                           kiln_error **error);
 
-/* The signature of function `id`, which takes nothing. */
+/* Returns the signature of function `id`, which takes no arguments. */
 kiln_signature toy_signature(const struct toy *toy, int id);
 
 #endif /* KILN_TESTS_TOY_FRONTEND_H */

@@ -16,38 +16,39 @@ typedef struct toys {
     int waits_left;
     int jobs_ended;
     int stages_ended;
-    /* May be set by the test: called by the host's callbacks of that name. */
+    /* May be set by the test; called by the host's callbacks of that name. */
     void (*on_blocking)(struct toys *toys);
     void (*on_event)(struct toys *toys, const kiln_event *event);
 } toys;
 
 #define CALLS(...) ((const int[]){__VA_ARGS__, -1})
 
-/* Test fixture: *state is the toys, with two workers, or one. */
+/* Fixtures: *state is the toys, with two workers, or with one. */
 int toys_setup(void **state);
 int toys_setup_one_worker(void **state);
 int toys_teardown(void **state);
-/* The toys of the running test, for the toy's callbacks. */
+/* Returns the toys of the running test, for the toy's callbacks. */
 toys *toys_of(struct toy *toy);
 
 void toys_define(toys *t, int id, int number, const int *callees);
-/* In any thread; `error` may be NULL. */
+/* May be called in any thread; `error` may be NULL. */
 kiln_status toys_infer(toys *t, int id, const kiln_code **out,
                        kiln_error **error);
 kiln_status toys_compile(toys *t, int id, const kiln_kernel **out,
                          kiln_error **error);
 kiln_batch_job toys_job(toys *t, int id);
-/* What a tier counted; fails unless each request has one outcome. */
+/* Returns what a tier counted. Fails unless each request has exactly one
+   outcome. */
 kiln_tier_statistics toys_counts(const toys *t, int32_t tier);
 
-/* Runs `count` threads that compile (or infer) ids[i], all at once. */
+/* Runs `count` threads that compile (or infer) ids[i], all at the same time. */
 typedef struct toys_caller {
     toys *toys;
     int id;
     int infers;
     pthread_barrier_t *start;
     kiln_status status;
-    kiln_error *error; /* freed by toys_callers_end() */
+    kiln_error *error; /* toys_callers_end() frees it */
     const kiln_kernel *kernel;
     const kiln_code *code;
 } toys_caller;
@@ -55,8 +56,8 @@ void toys_call(toys *t, toys_caller *callers, const int *ids, size_t count,
                int infers);
 void toys_callers_end(toys_caller *callers, size_t count);
 
-/* Makes each of `count` threads wait here until all have come, once each:
-   bit `index` of *arrived. */
+/* Lets each of `count` threads wait here until all have come, each once: bit
+   `index` of *arrived. */
 void toys_meet(int *arrived, int index, int count);
 
 #endif /* KILN_TESTS_TOYS_H */

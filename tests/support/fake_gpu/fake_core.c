@@ -1,4 +1,4 @@
-/* fake_core.c - a driver in memory, under nobody's names. */
+/* fake_core.c - a driver in memory, without the names of a vendor. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "fake_core.h"
 
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* CUresult and hipError_t have these in common. */
+/* Results that CUresult and hipError_t have in common. */
 enum {
     INVALID_VALUE = 1,
     OUT_OF_MEMORY = 2,
@@ -52,7 +52,7 @@ static __thread fake_context *stack[DEPTH_MAX];
 static __thread int depth;
 static __thread int mode;
 
-/* ---- what tests call ---- */
+/* ---- functions that tests call ---- */
 
 FAKE_EXPORT fake_gpu *fake_gpu_reset(void);
 FAKE_EXPORT void *fake_gpu_context(int device);
@@ -77,7 +77,7 @@ fake_gpu *fake_gpu_reset(void)
     return &fake_state;
 }
 
-/* Whoever only opens the library finds a device, too. */
+/* A test that only opens the library finds a device, too. */
 __attribute__((constructor)) static void begin(void)
 {
     (void)fake_gpu_reset();
@@ -141,7 +141,7 @@ void fake_gpu_capture(void *stream, int is_capturing)
 
 /* ---- calls ---- */
 
-/* Which context is current is known without the device. */
+/* True for calls about the current context: they work without a device. */
 static int is_of_thread(const char *name)
 {
     return strncmp(name, "cuCtx", 5) == 0 || strncmp(name, "hipCtx", 6) == 0 ||
@@ -179,7 +179,7 @@ int32_t fake_call(const char *name)
     return result;
 }
 
-/* With the lock held. */
+/* Called with the lock held. */
 static int any_capture(int blocking_only)
 {
     for (int i = 0; i < STREAMS_MAX; i++)
@@ -263,7 +263,7 @@ int32_t fake_device_name(char *name, int size, int device)
 
 /* ---- modules ---- */
 
-/* As the driver's compiler would tell. */
+/* Writes what a driver's compiler would print. */
 static void write_log(unsigned options, const int *names, void *const *values,
                       const char *text)
 {
@@ -370,7 +370,8 @@ int32_t fake_stream_destroy(void *stream)
     return 0;
 }
 
-/* Asking a stream that is captured ends the capture, in every mode. */
+/* Asks about a stream. If it is being captured, that ends the capture, in every
+   mode. */
 static int32_t ask(const fake_stream *stream, const char *name)
 {
     int32_t result = 0;
@@ -475,7 +476,8 @@ int32_t fake_run(fake_launch *launch, void *handle, void **extra, void *end)
 
 /* ---- memory ---- */
 
-/* With its size in front, so that what is beyond its end is another's. */
+/* The size is stored before the block, so that addresses after its end are
+   found to belong to no block. */
 int32_t fake_memory_allocate(uint64_t *address, size_t size)
 {
     void *memory;
@@ -536,7 +538,7 @@ int32_t fake_host_free(void *memory)
     return 0;
 }
 
-/* ---- words ---- */
+/* ---- texts ---- */
 
 int32_t fake_error_name(int32_t result, const char **name)
 {

@@ -1,4 +1,4 @@
-/* fake_core.h - what the fake drivers are made of. */
+/* fake_core.h - what both fake drivers share. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #ifndef KILN_TESTS_FAKE_CORE_H
 #define KILN_TESTS_FAKE_CORE_H
@@ -14,12 +14,12 @@ typedef struct fake_context {
 
 extern fake_gpu fake_state;
 
-/* Counts a call; what it is to return when it is to fail, else 0. */
+/* Counts a call. Returns what it has to return if it is to fail, else 0. */
 int32_t fake_call(const char *name);
-/* The same of one that a capture forbids. */
+/* As fake_call(), for a call that a capture forbids. */
 int32_t fake_forbidden_call(const char *name);
 
-/* Of the calling thread. */
+/* The context of the calling thread. */
 fake_context *fake_current(void);
 void fake_set_current(fake_context *context);
 int32_t fake_push(fake_context *context);
@@ -38,7 +38,7 @@ int32_t fake_stream_synchronize(void *stream);
 int32_t fake_stream_query(void *stream);
 int32_t fake_stream_is_capturing(void *stream, int *status);
 int32_t fake_synchronize(void);
-/* `extra` ends with `end`. */
+/* `extra` is a list that ends with `end`. */
 int32_t fake_run(fake_launch *launch, void *function, void **extra, void *end);
 int32_t fake_memory_allocate(uint64_t *address, size_t size);
 int32_t fake_memory_free(uint64_t address);
@@ -48,7 +48,7 @@ int32_t fake_host_free(void *memory);
 int32_t fake_error_name(int32_t result, const char **name);
 int32_t fake_error_text(int32_t result, const char **text);
 
-/* ---- for the two drivers ---- */
+/* ---- for both drivers ---- */
 
 #define CALL(name) \
     do { \

@@ -1,12 +1,12 @@
-/* fake_cuda.c - the fake under the names of CUDA's driver. */
+/* fake_cuda.c - the fake driver under the names of CUDA's driver. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <string.h>
 
 #include "fake_core.h"
 
 /*
- * FAKE_OLD leaves out what an old driver lacks, FAKE_BROKEN a function that
- * every driver has.
+ * With FAKE_OLD it lacks what an old driver lacks; with FAKE_BROKEN, a function
+ * that every driver has.
  */
 
 void *fake_gpu_current(void)
@@ -252,10 +252,10 @@ ENTRY(cuMemHostGetDevicePointer_v2,
     return flags == 0 ? 0 : 1;
 }
 
-/* ---- what came later ---- */
+/* ---- functions of newer drivers ---- */
 
 #ifndef FAKE_OLD
-/* CUlaunchConfig, as the vendor lays it out. */
+/* CUlaunchConfig in the vendor's layout. */
 struct launch_config {
     unsigned grid_x, grid_y, grid_z, block_x, block_y, block_z, shared_bytes;
     void *stream;
@@ -299,7 +299,7 @@ ENTRY(cuThreadExchangeStreamCaptureMode, (int *mode))
     return fake_exchange_mode(mode);
 }
 
-/* Asking for words fails for no reason of a test's, and is not counted. */
+/* Asking for texts never fails in a test, and is not counted. */
 ENTRY(cuGetErrorName, (int32_t result, const char **name))
 {
     return fake_error_name(result, name);

@@ -1,13 +1,13 @@
-/* fake_hip.c - the fake under the names of the HIP runtime. */
+/* fake_hip.c - the fake driver under the names of the HIP runtime. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <stdio.h>
 #include <string.h>
 
 #include "fake_core.h"
 
-/* FAKE_OLD leaves out what an old runtime lacks. */
+/* With FAKE_OLD it lacks what an old runtime lacks. */
 
-/* A thread is on device 0 until it chooses another. */
+/* A thread uses device 0 until it selects another. */
 static int current_device(void)
 {
     return fake_current() != NULL ? fake_current()->device : 0;
@@ -89,8 +89,8 @@ ENTRY(hipDeviceGetAttribute, (int *value, int number, int device))
     return *value < 0 ? 1 : 0;
 }
 
-/* The name in front is the device's; the processor's stands where versions of
-   the structure have it. */
+/* Writes the structure: the device's name at its start, the processor's name
+   where that version of the structure has it. */
 static int32_t properties(char *out, size_t size, size_t at, int device)
 {
     memset(out, 0x7f, size);
@@ -137,7 +137,7 @@ ENTRY(hipDeviceSynchronize, (void))
 }
 
 #ifndef FAKE_OLD
-/* As the real ones: leaving a context keeps its device. */
+/* As in the real runtime, popping a context keeps its device selected. */
 ENTRY(hipCtxPushCurrent, (void *context))
 {
     CALL("hipCtxPushCurrent");
@@ -165,7 +165,7 @@ ENTRY(hipCtxGetDevice, (int *device))
 
 /* ---- modules ---- */
 
-/* Whatever is done is done on a device. */
+/* Selects the device, because every function works on one. */
 static void choose(void)
 {
     set_device(current_device());
@@ -293,7 +293,7 @@ ENTRY(hipHostGetDevicePointer,
     return flags == 0 ? 0 : 1;
 }
 
-/* ---- what came later ---- */
+/* ---- functions of newer runtimes ---- */
 
 #ifndef FAKE_OLD
 ENTRY(hipFuncGetAttribute, (int *value, int number, void *function))

@@ -1,4 +1,4 @@
-/* fake_spirv_tools.c - a validator that says what a test asks it to say. */
+/* fake_spirv_tools.c - a validator with the answers that a test asks for. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <stdlib.h>
 #include <string.h>
@@ -6,9 +6,9 @@
 #include "backends/spirv/codegen/spirv_validate.h"
 
 /*
- * FAKE_SPIRV_RESULT is what a look gives, FAKE_SPIRV_SAYS its text, if any.
- * FAKE_SPIRV_KNOWS is the number of the one environment that it knows, of all
- * if not given.
+ * FAKE_SPIRV_RESULT is the result, FAKE_SPIRV_SAYS its text, if set.
+ * FAKE_SPIRV_KNOWS is the number of the only environment that it knows; if not
+ * set, it knows all.
  */
 
 #define FAKE(name, result, arguments) \

@@ -1,4 +1,5 @@
-/* fake_ze.c - driver, device and context; the tables that the loader takes. */
+/* fake_ze.c - the fake's driver, device and context; the tables for the
+   loader. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "fake_ze.h"
 
@@ -23,7 +24,7 @@ static const kiln__opencl_facts *find_facts(void)
     return NULL;
 }
 
-/* It lives as long as the process, as drivers do. */
+/* The device lives as long as the process, as in real drivers. */
 static void find_device(void)
 {
     char reason[256];
@@ -179,7 +180,7 @@ static ze_result_t device_queues(ze_device_handle_t of, uint32_t *count,
     return ZE_RESULT_SUCCESS;
 }
 
-/* ---- contexts: kernels and lists have to be of the same one ---- */
+/* ---- contexts: kernels and lists must be of the same one ---- */
 
 static ze_result_t context_create(ze_driver_handle_t driver,
                                   const ze_context_desc_t *desc,
@@ -259,7 +260,7 @@ FILLED(zeGetEventPoolProcAddrTable, ze_event_pool_dditable_t,
        fake_event_pool_table)
 FILLED(zeGetMemProcAddrTable, ze_mem_dditable_t, fake_memory_table)
 
-/* The loader wants these to be there. */
+/* Tables that the loader demands, with no functions. */
 #define EMPTY(name, type) \
     TABLE(name, type) \
     { \

@@ -11,25 +11,25 @@
 #include "backends/spirv/opencl/opencl.h"
 
 /*
- * The real loader opens it (ZE_ENABLE_ALT_DRIVERS) and asks for its tables of
- * functions. It has one device, OpenCL's first one with memory that both sides
- * see. What Kiln does not call is not there.
+ * The real loader opens this driver (ZE_ENABLE_ALT_DRIVERS) and asks for its
+ * tables of functions. It has one device: OpenCL's first one with memory that
+ * both sides see. Functions that Kiln does not call are missing.
  */
 typedef struct fake_device {
     kiln_context *kiln; /* for the translator */
     kiln__opencl_api api;
-    kiln__spirv_list list;           /* of kiln__opencl_facts */
+    kiln__spirv_list list;           /* of lists of kiln__opencl_facts */
     const kiln__opencl_facts *facts; /* NULL: there is no device */
     cl_context context;
 } fake_device;
 
-/* The one there is; found at the first call. */
+/* Returns the device, which the first call looks for. */
 fake_device *fake_device_get(void);
 
 ze_result_t fake_result(cl_int code);
 
 typedef struct fake_module {
-    uint32_t *words; /* of its SPIR-V */
+    uint32_t *words; /* words of its SPIR-V */
     size_t size;     /* in bytes */
     ze_context_handle_t context;
     cl_program program;
@@ -39,7 +39,7 @@ typedef struct fake_kernel {
     cl_kernel native;
     ze_context_handle_t context;
     uint32_t parameters;
-    uint8_t is_pointer[64]; /* of each parameter */
+    uint8_t is_pointer[64]; /* by parameter */
     size_t group[3];
 } fake_kernel;
 
@@ -50,10 +50,10 @@ typedef struct fake_list {
     struct fake_list *next;
 } fake_list;
 
-/* An event is signalled when the marker is through. */
+/* An event is signalled when its marker has completed. */
 typedef struct fake_event {
     cl_command_queue queue;
-    cl_event marker; /* NULL: nobody signals it yet */
+    cl_event marker; /* NULL: nothing signals it yet */
 } fake_event;
 
 /* ---- fake_ze_module.c ---- */

@@ -1,4 +1,4 @@
-/* fake_ze_list.c - lists, events and memory of the driver for tests. */
+/* fake_ze_list.c - lists, events and memory of the fake Level Zero driver. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "fake_ze.h"
 
@@ -7,11 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- the lists that there are ----
+/* ---- all lists ----
  *
- * A test may let every wait fail and then free what a kernel is still using.
- * Real memory of a device is not the process's heap; this is, so it is given
- * back when nothing runs.
+ * A test may let every wait fail and then free memory that a kernel still uses.
+ * Memory of a real device is not in the process's heap, but this memory is. So
+ * it is freed when nothing runs any more.
  */
 
 static pthread_mutex_t lists_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -238,7 +238,7 @@ static ze_result_t list_destroy(ze_command_list_handle_t handle)
     return ZE_RESULT_SUCCESS;
 }
 
-/* OpenCL's queue is in order: a barrier is no more than the event behind it. */
+/* OpenCL's queue is in order, so a barrier only has to signal its event. */
 static ze_result_t append_barrier(ze_command_list_handle_t handle,
                                   ze_event_handle_t signal, uint32_t count,
                                   ze_event_handle_t *waits)

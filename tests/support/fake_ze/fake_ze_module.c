@@ -1,4 +1,4 @@
-/* fake_ze_module.c - modules and kernels of the driver for tests. */
+/* fake_ze_module.c - modules and kernels of the fake Level Zero driver. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "fake_ze.h"
 
@@ -6,7 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Native binaries: this, the size of the SPIR-V, the SPIR-V, OpenCL's. */
+/* A native binary is this mark, the size of the SPIR-V, the SPIR-V, and
+   OpenCL's binary. */
 #define MARK 0x315a4546u
 
 typedef struct binary_head {
@@ -202,7 +203,7 @@ void fake_build_log_table(ze_module_build_log_dditable_t *table)
 
 /* ---- kernels ---- */
 
-/* OpenCL must be told which arguments are pointers. */
+/* True for a parameter that is a pointer; OpenCL has to be told. */
 static int is_pointer(kiln__spirv_walk walk, uint32_t type)
 {
     kiln__spirv_instruction at;
