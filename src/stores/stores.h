@@ -29,9 +29,8 @@ kiln__cache_mode kiln__stores_mode(const kiln_context *context);
 /* Settings that callers of this file need. */
 uint64_t kiln__stores_mem_size(const kiln_context *context); /* in bytes */
 uint64_t kiln__stores_wait_ms(const kiln_context *context);
-int kiln__stores_locks(const kiln_context *context); /* whether locks between
-                                                        processes are used where
-                                                        possible */
+/* Whether locks between processes are used where the file system has them. */
+int kiln__stores_locks(const kiln_context *context);
 /* Whether a get or a put of the kind can have an effect; if not, no key need be
    made. */
 int kiln__stores_read(const kiln_context *context, int32_t kind);

@@ -13,14 +13,12 @@ struct kiln__instance {
     kiln_digest owner;
     kiln_code *codes; /* those that nothing has ended, newest first */
     kiln_code *ended; /* the others, the latest used first */
-    kiln__array_of(kiln__world) last_worlds; /* for each frontend the last
-                                                world in which one of `ended`
-                                                is valid */
-    int is_vague;                            /* `last_worlds` is incomplete */
+    /* For each frontend the last world in which one of `ended` is valid. */
+    kiln__array_of(kiln__world) last_worlds;
+    int is_vague; /* `last_worlds` is incomplete */
     struct kiln__flight *flights;
-    kiln__array_of(kiln__world) failed_worlds; /* worlds of the remembered
-                                                  failure; empty: there is
-                                                  none */
+    /* The worlds of the remembered failure; empty: there is none. */
+    kiln__array_of(kiln__world) failed_worlds;
     kiln_status failed_status;
     kiln_error *failed_error;
     struct kiln__instance *alias; /* another one with the same digest */
