@@ -1,4 +1,4 @@
-/* bench.c - the timer: calibrates, samples, prints. */
+/* bench.c - the timer: calibrates, takes samples, prints. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "bench.h"
 
@@ -50,7 +50,7 @@ static void *sample_thread(void *argument)
     return NULL;
 }
 
-/* The mean of the threads: each does all the iterations. */
+/* Returns the mean over the threads, each of which does all iterations. */
 static uint64_t sample_threads(const struct bench *bench, void *state,
                                uint64_t iterations)
 {
@@ -120,7 +120,8 @@ static void print_result(const struct bench *bench, void *state, double *values,
 
     qsort(values, (size_t)count, sizeof *values, by_value);
     median = values[count / 2];
-    /* Distance of the quartiles, as a share of the median. */
+    /* The spread is the distance between the quartiles, as a share of the
+       median. */
     spread =
         median > 0 ? (values[3 * count / 4] - values[count / 4]) / median : 0;
     if (bench->extra)
@@ -163,7 +164,7 @@ int main(int argc, char **argv)
     const char *filter = "";
     int list = 0;
 
-    /* What is built is counted and timed: nothing comes from the disk. */
+    /* Builds are counted and timed, so nothing may come from the disk. */
     (void)setenv("KILN_CACHE", "off", 0);
     for (int i = 1; i < argc; i++) {
         if (strcmp(argv[i], "--json") == 0) {

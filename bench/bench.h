@@ -1,4 +1,4 @@
-/* bench.h - the timer, and what a benchmark gives it. */
+/* bench.h - the timer, and how a benchmark is described. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #ifndef BENCH_H
 #define BENCH_H
@@ -8,26 +8,27 @@
 #include <kiln.h>
 
 /*
- * A benchmark runs its payload `iterations` times per sample; the timer
- * chooses how often, so that a sample lasts at least 50 ms, and takes 15
- * samples. One that is `whole` runs once per sample, and may say by itself how
- * long it took, through bench_set_time().
+ * A benchmark runs its payload `iterations` times in a sample. The timer
+ * chooses that number so that a sample lasts at least 50 ms, and takes 15
+ * samples. A benchmark that is `whole` runs once in a sample, and may itself
+ * say how long it took, by bench_set_time().
  */
 struct bench {
     const char *name; /* "hit/signature/threads=2" */
-    /* Prepares; returns NULL when it cannot run here, `*reason` says why. */
+    /* Prepares the benchmark. Returns NULL when it cannot run here; then
+       `*reason` says why. */
     void *(*setup)(const struct bench *bench, const char **reason);
     void (*run)(void *state, uint64_t iterations);
     void (*teardown)(void *state);
-    int threads; /* 0 and 1: the caller's */
+    int threads; /* 0 and 1: only the calling thread */
     int whole;
-    int64_t size; /* for setup: a number of things */
+    int64_t size; /* a number of things, for setup() */
     int samples;  /* 0: 15 */
-    /* Optional: further JSON members, each behind ", ". */
+    /* Optional: writes further JSON members, each after ", ". */
     void (*extra)(void *state, char *json, size_t capacity);
 };
 
-/* Tables of benchmarks, ended by a NULL name. */
+/* Tables of benchmarks; a NULL name ends each. */
 extern const struct bench bench_hits[];
 extern const struct bench bench_stages[];
 extern const struct bench bench_launches[];
@@ -38,17 +39,17 @@ extern const struct bench bench_reductions[];
 extern const struct bench bench_codegen[];
 extern const struct bench bench_cubins[];
 
-/* Of kiln-bench-runtime. */
+/* Tables of kiln-bench-runtime. */
 extern const struct bench bench_runtime[];
 extern const struct bench bench_targets[];
 extern const struct bench bench_stored[];
 extern const struct bench bench_packs[];
 extern const struct bench bench_loose[];
 
-/* Of kiln-bench-scale. */
+/* Tables of kiln-bench-scale. */
 extern const struct bench bench_lookups[];
 
-/* Those of this program. */
+/* The tables of this program. */
 #ifndef BENCH_TABLES
 #define BENCH_TABLES \
     bench_hits, bench_stages, bench_launches, bench_fakes, bench_reductions, \
@@ -56,29 +57,30 @@ extern const struct bench bench_lookups[];
 #endif
 
 uint64_t bench_now_ns(void);
-/* Everything runs once, for its own sake: large things may be small. */
+/* True when everything runs only once, as a test: sizes may be small. */
 int bench_is_smoke(void);
-/* In run() of a `whole` benchmark: counts this instead of the clock. */
+/* Called in run() of a `whole` benchmark: this time counts instead of the
+   clock's. */
 void bench_set_time(uint64_t nanoseconds);
 /* Keeps a value alive. */
 #define BENCH_KEEP(value) __asm__ volatile("" : : "g"(value) : "memory")
 
-/* Ends the program unless all is well, since a benchmark that fails is no
-   result, and prints the error that is behind `error`, if any: the call that
-   gave the status may have put it there. */
+/* Ends the program if `status` is a failure, since a failed benchmark has no
+   result. Prints the error behind `error`, if there is one: the call that
+   returned the status may have set it. */
 void bench_check(kiln_status status, kiln_error *const *error);
 
-/* Calls `work` for parts of what is from `begin` to `end`, one on each core,
-   and waits for all. */
+/* Splits the range from `begin` to `end` into parts, calls `work` for each, one
+   on each core, and waits for all. */
 void bench_divide(uint64_t begin, uint64_t end,
                   void (*work)(void *env, uint64_t begin, uint64_t end),
                   void *env);
 
-/* Folder of this program, for its siblings. */
+/* Returns the folder of this program, where its siblings are. */
 const char *bench_folder(void);
-/* Makes a folder of its own beside the program; false when that cannot be. */
+/* Makes a new folder beside the program; false if that fails. */
 int bench_folder_new(char *path, size_t capacity);
-/* Removes it with all that is in it: it may be made again. */
+/* Removes the folder with everything in it; it may be made again. */
 void bench_folder_empty(const char *path);
 
 #endif /* BENCH_H */

@@ -12,10 +12,11 @@
 #include "bench_program.h"
 
 /*
- * `process`: a whole process that compiles a saxpy and runs it, with nothing in
- * any cache. `context`: the first kernel of a context, in a process that has
- * compiled before: with a worker, its start. `again`: one kernel more in that
- * context, inference included. The size says where code is generated.
+ * `process` is a whole process that compiles a saxpy and runs it, with empty
+ * caches. `context` is the first kernel of a context, in a process that has
+ * compiled before; with a worker process, it includes the start of that.
+ * `again` is one more kernel in that context, including inference. The size
+ * says where code is generated.
  */
 
 /* ---- whole processes ---- */
@@ -82,7 +83,7 @@ static void process_run(void *state, uint64_t iterations)
 struct many {
     struct program program;
     const char *mode;
-    int number; /* of kernels so far */
+    int number; /* number of kernels so far */
 };
 
 static void open_program(struct many *many)
@@ -128,7 +129,7 @@ static void context_run(void *state, uint64_t iterations)
     bench_set_time(bench_now_ns() - start);
 }
 
-/* Another kernel each time, by a number in it. */
+/* Each iteration compiles another kernel, with a number in it. */
 static void again_run(void *state, uint64_t iterations)
 {
     struct many *many = state;

@@ -1,4 +1,4 @@
-/* bench_cubin.c - a cubin of a kernel's text, in a process that goes on. */
+/* bench_cubin.c - from a kernel's text to a cubin, in a running process. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,20 +7,20 @@
 #include "bench_program.h"
 
 /*
- * From the text of a kernel that is new each time to a cubin, without a cache
- * and without a device: what peers/nvrtc_saxpy.c does through NVRTC. The size
- * says which tool makes it, and whether bounds are checked.
+ * Each iteration makes a cubin of the text of a new kernel, without a cache and
+ * without a device. peers/nvrtc_saxpy.c does the same through NVRTC. The size
+ * says which tool makes the cubin, and whether bounds are checked.
  */
 
 #define PTXAS 1
 #define UNCHECKED 2
-#define PTX 4 /* without a tool: Kiln's and LLVM's share */
+#define PTX 4 /* without a tool: the share of Kiln and LLVM */
 
 struct cubins {
     struct program program;
     const kiln_config *config;
     int32_t form;
-    int number; /* of kernels so far */
+    int number; /* number of kernels so far */
 };
 
 static void open_program(struct cubins *cubins, const struct bench *bench)
@@ -59,7 +59,8 @@ static void define_next(struct cubins *cubins)
                 &error);
 }
 
-/* False: there is no such tool, and it is PTX though a cubin was wanted. */
+/* Returns false when there is no such tool, and the result is PTX instead of a
+   cubin. */
 static int make_cubin(struct cubins *cubins)
 {
     kiln_error *error = NULL;

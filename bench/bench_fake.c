@@ -1,4 +1,4 @@
-/* bench_fake.c - what a launch costs above the driver's own call. */
+/* bench_fake.c - what a launch costs beyond the driver's own call. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <dlfcn.h>
 #include <stdlib.h>
@@ -9,8 +9,8 @@
 
 /*
  * The driver is the tests' fake one, which does nothing here. So the first
- * figure is Kiln's code and some calls that do nothing; the second is such a
- * call alone.
+ * figure is Kiln's code and some calls that do nothing, and the second one is a
+ * single such call.
  */
 
 struct config;
@@ -83,7 +83,7 @@ static void *fake_setup(const struct bench *bench, const char **reason)
         void *context = NULL;
 
         compile(fakes);
-        /* As it mostly is: the context is the caller's own. */
+        /* As is common, the context is the caller's own. */
         if (bench->size && fakes->retain(&context, 0) == 0)
             fakes->set_current(context);
         (void)unsetenv("KILN_CUDA_DRIVER");

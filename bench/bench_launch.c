@@ -1,4 +1,4 @@
-/* bench_launch.c - launching what is compiled, and the host's threads. */
+/* bench_launch.c - launches of compiled kernels, and the host's threads. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <stdlib.h>
 #include <time.h>
@@ -92,9 +92,9 @@ static void launch(void *state, uint64_t iterations)
                     &error);
 }
 
-/* Groups without work, so many that they are spread: what is left is handing
-   them out and waiting for each other. The pool has its threads once launches
-   have taken a while. */
+/* Groups without work, and so many that they are spread over threads. What is
+   measured is distributing them and waiting for each other. The pool has its
+   threads once launches have taken a while. */
 #define POOL_LAUNCHES 20000
 
 static void *pool_setup(const struct bench *bench, const char **reason)
@@ -107,7 +107,7 @@ static void *pool_setup(const struct bench *bench, const char **reason)
     return launches;
 }
 
-/* After a while in which the threads have gone to sleep. */
+/* Launches after a pause in which the threads have gone to sleep. */
 static void launch_late(void *state, uint64_t iterations)
 {
     const struct timespec while_asleep = {.tv_nsec = 2000000};

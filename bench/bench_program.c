@@ -1,4 +1,4 @@
-/* bench_program.c - a context with a program, ready to compile. */
+/* bench_program.c - a context with a program, for benchmarks of compilation. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "bench_program.h"
 

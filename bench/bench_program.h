@@ -1,4 +1,4 @@
-/* bench_program.h - a context with a program, ready to compile. */
+/* bench_program.h - a context with a program, for benchmarks of compilation. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #ifndef BENCH_PROGRAM_H
 #define BENCH_PROGRAM_H
@@ -21,8 +21,8 @@ struct program {
     "    end\n" \
     "end\n"
 
-/* Opens a context and defines `text`, which has a kernel saxpy. `threads` are
-   those of the host backend; 0: as many as there are cores. */
+/* Opens a context and defines `text`, which has a kernel saxpy. `threads` is
+   the number of threads of the host backend; 0: as many as there are cores. */
 void program_open(struct program *program, const char *text, uint32_t threads);
 void program_close(struct program *program);
 const kiln_kernel *program_compile(struct program *program);

@@ -1,4 +1,4 @@
-/* bench_reduce.c - device-wide reductions, beside plain C. */
+/* bench_reduce.c - device-wide reductions, compared with plain C. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <math.h>
 #include <stdlib.h>
@@ -9,8 +9,8 @@
 
 #define COUNT (1 << 20)
 #define BLOCK 64
-#define GROUPS 18                  /* of a device-wide reduction */
-#define GROUPS_MAX (COUNT / BLOCK) /* of a launch over all elements */
+#define GROUPS 18                  /* groups of a device-wide reduction */
+#define GROUPS_MAX (COUNT / BLOCK) /* groups of a launch over all elements */
 
 enum { DOT, SUM, MAXIMUM, GROUP_SUM, KERNELS };
 
@@ -33,7 +33,7 @@ struct reduction {
     kiln_queue *queue;
     const kiln_kernel *kernels[KERNELS];
     float *x, *y;
-    float partial[GROUPS_MAX], result; /* a sum of each group */
+    float partial[GROUPS_MAX], result; /* one sum for each group */
     int threads;
 };
 
@@ -177,7 +177,7 @@ static void run_plain(void *state, uint64_t iterations)
     }
 }
 
-/* One turn is one group with an operator of its own. */
+/* Each turn runs one group, with an operator of its own. */
 static void run_groups(void *state, uint64_t iterations)
 {
     struct reduction *r = state;

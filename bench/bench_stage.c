@@ -1,4 +1,4 @@
-/* bench_stage.c - single stages of the way from text to kernel. */
+/* bench_stage.c - single stages between a text and a kernel. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <stdio.h>
 #include <stdlib.h>
@@ -6,8 +6,8 @@
 
 #include "bench_program.h"
 
-/* A program of `count` functions of 20 lines, each called by one kernel
-   function that takes them all in. */
+/* Makes a program of `count` functions of 20 lines, each called by one kernel
+   that inlines all of them. */
 static char *make_text(int64_t count)
 {
     size_t capacity = (size_t)count * 1200 + 4096;
@@ -104,7 +104,7 @@ static void parse_only(void *state, uint64_t iterations)
     program_close(&program);
 }
 
-/* ---- the whole way of a saxpy, in a process that has done it before ---- */
+/* ---- all stages for a saxpy, in a process that has done it before ---- */
 
 struct again {
     kiln_statistics last;

@@ -1,4 +1,4 @@
-/* bench_tools.c - the clock, the end of what failed, and folders. */
+/* bench_tools.c - the clock, failures, and folders. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "bench.h"
 

@@ -1,4 +1,4 @@
-/* bench_warm.c - processes that find what others left behind. */
+/* bench_warm.c - processes that find what earlier ones have compiled. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <errno.h>
 #include <fcntl.h>
@@ -13,7 +13,7 @@
 #include "bench.h"
 
 /*
- * Each benchmark has a cache folder of its own, beside the program. Programs
+ * Each benchmark has its own cache folder beside the program. The processes
  * find it in their environment.
  */
 #define CROWD_MAX 8
@@ -24,7 +24,7 @@ struct warm {
     char program[PATH_MAX + 32];
     char *arguments[8];
     char **environment;
-    int crowd; /* processes at once */
+    int crowd; /* number of processes that run at once */
 };
 
 /* ---- processes ---- */
@@ -167,7 +167,8 @@ static void run_cold(void *state, uint64_t iterations)
     run_once(warm);
 }
 
-/* All at once into an empty folder; counts the slowest, from its own start. */
+/* Starts all processes at once with an empty folder. The slowest one counts,
+   from its own start. */
 static void run_crowd(void *state, uint64_t iterations)
 {
     const struct warm *warm = state;

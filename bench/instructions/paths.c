@@ -9,9 +9,9 @@
 /*
  * usage: kiln-instructions PATH ITERATIONS MANY.KILN
  *
- * gate.py starts this under callgrind, which counts while measure() runs. What
- * has to be compiled is found in a folder that an earlier process has filled,
- * for the plainest processor, so that callgrind can run it.
+ * gate.py starts this program under callgrind, which counts while measure()
+ * runs. Compiled code is found in a folder that an earlier process has filled.
+ * It is for the plainest processor, so that callgrind can run it.
  */
 
 #define TARGET "host:x86-64"
@@ -24,8 +24,8 @@ static const char saxpy[] = "kernel saxpy(y, a, x)\n"
                             "end\n";
 
 struct state {
-    const char *path; /* of many.kiln */
-    char *text;       /* what is in there */
+    const char *path; /* path of many.kiln */
+    char *text;       /* its text */
     size_t size;
     kiln_context *context;
     const kiln_config *config;
@@ -122,7 +122,7 @@ static void hit_code(struct state *s)
           NULL);
 }
 
-/* What was recalled from the disk for a kernel is a record, not code. */
+/* What is recalled from the disk for a kernel is a record, not typed IR. */
 static void open_code(struct state *s)
 {
     open_all(s);
@@ -142,7 +142,7 @@ static void hit_launch(struct state *s)
           NULL);
 }
 
-/* A context of its own, which finds the kernel on the disk. */
+/* Makes a context that finds the kernel on the disk. */
 static void hit_disk(struct state *s)
 {
     open_saxpy(s);
@@ -198,8 +198,9 @@ static void stage_infer(struct state *s)
 
 static const struct path {
     const char *name;
-    void (*open)(struct state *s);  /* once, or NULL */
-    void (*begin)(struct state *s); /* of each iteration, not counted */
+    void (*open)(struct state *s); /* called once, or NULL */
+    /* Called before each iteration, not counted. */
+    void (*begin)(struct state *s);
     void (*run)(struct state *s);
     void (*end)(struct state *s);
 } paths[] = {
@@ -211,7 +212,7 @@ static const struct path {
     {"stage/infer", NULL, stage_parse, stage_infer, close_context},
 };
 
-/* The name that gate.py tells callgrind. */
+/* gate.py gives this name to callgrind. */
 __attribute__((noinline)) void measure(struct state *s,
                                        const struct path *path);
 

@@ -1,4 +1,4 @@
-/* instances.c - which instances of which kernels, and what they compute. */
+/* instances.c - the instances of kernels, and what they compute. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <math.h>
 #include <stdio.h>
@@ -16,7 +16,8 @@
         return expression; \
     }
 
-/* What can be raised to a power without leaving an f32 comes first. */
+/* Operations whose results can be raised to a power within an f32 come
+   first. */
 #define ONE_MAP(X) \
     X(square, x *x) \
     X(twice, x + x) \
@@ -31,7 +32,7 @@
     X(logarithm, log(x)) \
     X(cubic_root, cbrt(x))
 
-/* The last three are for integers alone. */
+/* The last three are only for integers. */
 #define TWO_MAP(X) \
     X(plus, x + y) \
     X(times, x *y) \
@@ -75,7 +76,8 @@ struct list {
     int count;
 };
 
-/* `kernel` for operators from `first` on, elements likewise, and all sizes. */
+/* Adds `kernel` for operators from `first` on, for element types likewise, and
+   for all sizes. */
 static void add(struct list *list, const char *kernel,
                 const struct operation *operations, int count, int element,
                 int elements)
@@ -101,7 +103,7 @@ void instances_list(struct instance out[INSTANCES_MAX])
         for (int g = 0; g < COMPOSED; g++)
             ordered[list.count++] =
                 (struct instance){"composed", ones + f, ones + g, REAL_F32, 0};
-    /* 179 has no divisor in common with 500: each is met once. */
+    /* 179 and 500 have no common divisor, so each instance is taken once. */
     for (int i = 0; i < INSTANCES_MAX; i++)
         out[i] = ordered[i * 179 % INSTANCES_MAX];
 }

@@ -1,4 +1,4 @@
-/* many.h - programs that measure themselves: a session, and workloads. */
+/* many.h - programs that measure themselves: sessions and workloads. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #ifndef BENCH_MANY_H
 #define BENCH_MANY_H
@@ -10,9 +10,9 @@ struct options {
     const char *package;  /* file of the kernels */
     const char *target;   /* or NULL */
     const char *insert;   /* a pack, or NULL */
-    int log2n;            /* saxpy: items */
-    int instances;        /* many */
-    int jobs;             /* print what would be compiled, and end */
+    int log2n;            /* saxpy: binary logarithm of the number of items */
+    int instances;        /* many: number of instances */
+    int jobs;             /* prints the jobs instead of compiling */
 };
 
 #define EXECUTIONS_MAX 8
@@ -21,7 +21,7 @@ struct options {
 struct execution {
     const char *name;
     uint64_t ns;
-    uint64_t compile_ns; /* of that, in kiln_compile() */
+    uint64_t compile_ns; /* of which in kiln_compile() */
 };
 
 struct session {
@@ -33,22 +33,22 @@ struct session {
     kiln_package *package;
     struct execution executions[EXECUTIONS_MAX];
     size_t execution_count;
-    size_t checked; /* results that were compared */
+    size_t checked; /* number of results that were compared */
     size_t wrong;
     kiln_status status; /* the first failure; later calls do nothing */
     kiln_error *error;
 };
 
 /* ---- session.c ---- */
-/* Context, pack, device and package. False after a failure. */
+/* Opens context, pack, device and package. False after a failure. */
 int session_open(struct session *s);
 void session_close(struct session *s);
-/* Keeps the first failure; true when there is none yet. `*error`, which the
-   call that gave `status` may have set, is taken over. */
+/* Records the first failure; true when there is none yet. Takes over `*error`,
+   which the call that returned `status` may have set. */
 int good(struct session *s, kiln_status status, kiln_error **error);
 /* Begins a part of the run, which ends with the next one or with NULL. */
 void execution_begin(struct session *s, const char *name);
-/* NULL after a failure. */
+/* Returns NULL after a failure. */
 const kiln_kernel *compile(struct session *s, const char *kernel,
                            const kiln_type *const *types, size_t count);
 void launch(struct session *s, const kiln_kernel *kernel, uint64_t items,
@@ -70,11 +70,11 @@ struct operation {
     double (*two)(double x, double y);
 };
 
-/* One instance of a kernel of many.kiln. */
+/* An instance of a kernel of many.kiln. */
 struct instance {
     const char *kernel;
     const struct operation *f;
-    const struct operation *g; /* composed() alone, else NULL */
+    const struct operation *g; /* of composed(), else NULL */
     int element;               /* of its arrays */
     int size;                  /* its Static, or 0 */
 };
@@ -83,7 +83,7 @@ struct instance {
 #define EXPONENT 3 /* of powers() */
 
 const char *element_name(int element);
-/* All of them, mixed, in the same order each time. */
+/* Lists all instances, mixed, and in the same order each time. */
 void instances_list(struct instance out[INSTANCES_MAX]);
 void instances_print_jobs(int count);
 

@@ -7,7 +7,8 @@
 
 static const float a = 2;
 
-/* x is iota, y is ones; small enough for every result to be exact. */
+/* x counts from 0 and y is all ones. Values are small enough for every result
+   to be exact. */
 static float x_at(size_t i)
 {
     return (float)(i % 4096);

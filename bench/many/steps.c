@@ -8,8 +8,8 @@
 
 #define ITEMS 64
 
-/* The initialisation and each of four steps bring a fifth of the instances;
-   what a step has, the following ones run again. */
+/* The initialisation and each of four steps add a fifth of the instances. Each
+   step runs all instances of the steps before it again. */
 #define PARTS 5
 
 struct run {
@@ -62,7 +62,7 @@ static double get_value(const void *values, int element, int i)
     return (double)((const int64_t *)values)[i];
 }
 
-/* ---- what is the same for all ---- */
+/* ---- what all instances share ---- */
 
 static kiln_buffer *filled(struct run *r, int element,
                            double (*at)(int element, int i))
@@ -154,7 +154,7 @@ static void add_size(struct run *r, struct call *call, int size)
     call->values[call->count++] = NULL;
 }
 
-/* The arguments in the order of many.kiln. */
+/* Makes the arguments in the order of many.kiln. */
 static void make_call(struct run *r, struct call *call,
                       const struct instance *of)
 {
@@ -196,7 +196,8 @@ static double expected(const struct instance *of, int i)
     return of->f->one(x);
 }
 
-/* A kernel's function may be off by some units in the last place. */
+/* The result of a mathematical function may differ by some units in the last
+   place. */
 static int is_near(double got, double want, int element)
 {
     const double near = element == REAL_F32 ? 2e-5 : 1e-12;
@@ -244,8 +245,8 @@ static void execute(struct run *r, const struct instance *of, int is_checked)
 
 /* ---- the run ---- */
 
-/* Instances up to `end`; the results of those from `begin` on, which are new,
-   are compared. */
+/* Runs the instances before `end`. The results of the new ones, from `begin`
+   on, are compared. */
 static void step(struct run *r, int begin, int end)
 {
     for (int i = 0; i < end && r->s->status == KILN_OK; i++)

@@ -1,4 +1,4 @@
-/* cc_peer.c - what is compared, in plain C: compiled, kept and opened. */
+/* cc_peer.c - the comparison in plain C: compiled, kept and loaded. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <dlfcn.h>
 #include <errno.h>
@@ -14,10 +14,10 @@
 #include "peer.h"
 
 /*
- * What programs do that have no compiler of their own: write a file, run cc,
- * open what came out, and keep it under a name made of the text, the options
- * and nothing else. With PEER_THREADS in the environment the loop is shared
- * out to all threads by OpenMP.
+ * This does what programs do that have no compiler of their own: write a file,
+ * run cc, load the result, and keep it under a name that is made only of the
+ * text and the options. With PEER_THREADS in the environment, OpenMP spreads
+ * the loop over all threads.
  */
 typedef void kernel(float *y, float a, const float *x, long size);
 
@@ -88,7 +88,7 @@ static int compile(const char *from, const char *to, const char *constant)
            rename(output, to) == 0;
 }
 
-/* NULL where cc fails. */
+/* Returns NULL where cc fails. */
 static void *kept_or_compiled(const char *text, const char *constant)
 {
     uint64_t name = digest(UINT64_C(0xcbf29ce484222325), text);
@@ -162,7 +162,8 @@ static void close_nothing(void)
 {
 }
 
-/* What cc says of itself, up to what does not fit into JSON. */
+/* Returns what cc says of itself, up to the first character that JSON cannot
+   have. */
 static void tell(struct peer_about *about)
 {
     FILE *said = popen("cc --version 2>/dev/null", "r");

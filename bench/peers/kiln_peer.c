@@ -1,4 +1,4 @@
-/* kiln_peer.c - what is compared, in Kiln: on the host, or to a cubin. */
+/* kiln_peer.c - the comparison in Kiln: on the host, or up to a cubin. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,8 +17,8 @@ static const char source[] = "kernel saxpy(y, a, x)\n"
                              "kernel nothing(y, a, x)\n"
                              "end\n";
 
-/* With PEER_TARGET in the environment kernels are made for that target, and
-   not run. */
+/* With PEER_TARGET in the environment, kernels are made for that target and not
+   run. */
 static const char *target;
 static kiln_context *context;
 static const kiln_config *config;
@@ -101,7 +101,8 @@ static int launch(kiln_call_site *site, const kiln_signature *signature,
     return good(kiln_queue_launch(queue, kernel, &shape, arguments, 3, &error));
 }
 
-/* For a target that is not run on: what was made is what is loaded there. */
+/* For a target that is not run on: true when the result is code that could be
+   loaded. */
 static int is_machine_code(void)
 {
     const kiln_kernel *kernel = kiln_call_site_get(&saxpy_site);
@@ -142,7 +143,7 @@ static int launch_nothing(int count)
     return good(kiln_queue_wait(queue, &error));
 }
 
-/* Each a kernel of its own text, as a runtime that generates them has it. */
+/* Each kernel has its own text, as in a runtime that generates texts. */
 static int run_variant(int constant, float *y, const float *x, size_t size)
 {
     kiln_call_site site = {0};

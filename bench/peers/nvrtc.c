@@ -1,4 +1,4 @@
-/* nvrtc.c - a saxpy in CUDA C++, and NVRTC that makes a cubin of it. */
+/* nvrtc.c - makes a cubin of a saxpy in CUDA C++, by NVRTC. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "nvrtc.h"
 

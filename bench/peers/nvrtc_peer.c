@@ -1,5 +1,4 @@
-/* nvrtc_peer.c - what is compared, from CUDA C++ to a cubin, without a device.
- */
+/* nvrtc_peer.c - the comparison from CUDA C++ to a cubin, without a device. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,8 +7,8 @@
 #include "peer.h"
 
 /*
- * NVRTC keeps nothing: a program that wants a cache brings its own. The
- * library is what PEER_NVRTC in the environment names, else libnvrtc.so.
+ * NVRTC keeps nothing, so a program that wants a cache has its own. PEER_NVRTC
+ * in the environment names the library; otherwise it is libnvrtc.so.
  */
 static int open_nvrtc(const char *folder)
 {

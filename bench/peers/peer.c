@@ -1,4 +1,4 @@
-/* peer.c - the measurements that programs in C have in common. */
+/* peer.c - the measurements that the compared programs in C share. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <stdint.h>
 #include <stdio.h>
@@ -9,8 +9,8 @@
 #include "peer.h"
 
 #define AGAIN 21     /* samples of the second execution */
-#define HUNDREDS 51  /* samples of launches, of */
-#define LAUNCHES 100 /* launches each */
+#define HUNDREDS 51  /* samples of launches */
+#define LAUNCHES 100 /* launches in each sample */
 
 struct arrays {
     float *x;
@@ -39,7 +39,7 @@ static double median(int64_t *values, size_t count)
     return (double)values[count / 2];
 }
 
-/* x counts from 0, y is all ones. */
+/* x counts from 0, and y is all ones. */
 static int fill(struct arrays *arrays, size_t size)
 {
     arrays->size = size;
@@ -60,7 +60,7 @@ static void drop(struct arrays *arrays)
     free(arrays->y);
 }
 
-/* All values are whole numbers below 2^24, and so exact. */
+/* All values are whole numbers below 2^24, and therefore exact. */
 static int check(const struct arrays *arrays, float a)
 {
     size_t wrong = 0;

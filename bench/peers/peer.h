@@ -1,4 +1,4 @@
-/* peer.h - what every program that is compared does, and how it tells. */
+/* peer.h - what every compared program does, and what it prints. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #ifndef BENCH_PEER_H
 #define BENCH_PEER_H
@@ -38,14 +38,15 @@ struct peer_about {
     const char *absent; /* NULL: it is here */
 };
 
-/* Functions return 0 where they fail, and have said why on standard error. */
+/* The functions return 0 on failure, after printing the reason to standard
+   error. */
 struct peer {
-    /* Fills in the version, or why the system cannot be had. */
+    /* Sets the version, or why the system is not available. */
     void (*about)(struct peer_about *about);
     int (*open)(const char *folder);
-    /* y = a * x + y, from compiling on; the arrays stay for again(). */
+    /* y = a * x + y, including compilation; the arrays are kept for again(). */
     int (*execute)(float *y, const float *x, size_t size);
-    /* NULL: nothing here can run kernels, and nothing is checked. */
+    /* NULL: kernels cannot be run here, and nothing is checked. */
     int (*again)(void);
     int (*launch_nothing)(int count);
     /* y = constant * x + y. */

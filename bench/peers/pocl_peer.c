@@ -1,4 +1,4 @@
-/* pocl_peer.c - what is compared, in OpenCL C, from source. */
+/* pocl_peer.c - the comparison in OpenCL C, from source. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #define CL_TARGET_OPENCL_VERSION 120
 #include <CL/cl.h>
@@ -8,9 +8,9 @@
 #include "peer.h"
 
 /*
- * The first device of the first platform. Buffers use the program's memory
- * where the device can, and are mapped to be read, so nothing is copied on a
- * processor.
+ * The first device of the first platform is used. Buffers use the program's
+ * memory where the device can, and are mapped for reading, so on a processor
+ * nothing is copied.
  */
 static const char source[] =
     "kernel void saxpy(global float *y, float a, global const float *x)\n"
@@ -92,7 +92,7 @@ static cl_mem share(cl_mem_flags flags, const float *values, size_t size)
     return good(status, "clCreateBuffer") ? made : NULL;
 }
 
-/* After this the program's memory holds what the buffer does. */
+/* After this, the program's memory has the contents of the buffer. */
 static int read_back(cl_mem buffer, size_t size)
 {
     cl_int status;
@@ -151,7 +151,7 @@ static int execute(float *y, const float *x, size_t size)
            read_back(whole_y, size);
 }
 
-/* The arguments are set each time, as a program does that has many kernels. */
+/* The arguments are set each time, as in a program with many kernels. */
 static int launch_nothing(int count)
 {
     const size_t one = 1;

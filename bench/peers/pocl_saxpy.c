@@ -7,11 +7,12 @@
 #include <time.h>
 
 /*
- * What examples/saxpy does: one kernel from source, one launch over 2^N items,
- * every element checked. To compare whole processes, or the first execution
- * alone: it prints how many milliseconds the program, its kernel and the launch
- * took, up to its end, once platform, context and queue were there.
- * POCL_KERNEL_CACHE=0 keeps PoCL from finding what an earlier process left.
+ * This does what examples/saxpy does: one kernel from source, one launch over
+ * 2^N items, every element checked. It is for comparing whole processes, or the
+ * first execution alone: it prints how many milliseconds the program, its
+ * kernel and the launch took after platform, context and queue were there.
+ * POCL_KERNEL_CACHE=0 keeps PoCL from finding what an earlier process has
+ * compiled.
  */
 static const char source[] =
     "kernel void saxpy(global float *y, float a, global const float *x)\n"

@@ -1,11 +1,11 @@
-/* loops.h - the ranges of the kernels as loops, spread over threads. */
+/* loops.h - the ranges of the kernels as loops that are spread over threads. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #ifndef LOOPS_H
 #define LOOPS_H
 
 #include "plain.h"
 
-/* A loop this small is over before another thread has begun. */
+/* A loop of fewer items is over before another thread has begun. */
 #define ITEMS_FOR_ONE_THREAD 4096
 
 #define PRAGMA(text) _Pragma(#text)
@@ -36,7 +36,7 @@
 
 #define INSIDE(n, c) BOX(n, 1, n - 1, 1, n - 1, 1, n - 1, c)
 
-/* From 2 in direction j, up to the upper ghost in the others. */
+/* From 2 in direction j, and up to the upper ghost in the other directions. */
 #define INNER(n, j, c) \
     BOX(n, 1 + (j == 0), n - (j == 0), 1 + (j == 1), n - (j == 1), \
         1 + (j == 2), n - (j == 2), c)

@@ -1,4 +1,4 @@
-/* main.c - options, and the figures as the example prints them. */
+/* main.c - reads options, and prints the figures as the example does. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <omp.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* plain.h - the Taylor-Green vortex in plain C, to measure kernels against. */
+/* plain.h - the Taylor-Green vortex in plain C, as a reference for kernels. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #ifndef PLAIN_H
 #define PLAIN_H
@@ -7,8 +7,8 @@
 #include <stdint.h>
 
 /*
- * The same kernels, with the same arithmetic and in the same order, as
- * examples/tgv/tgv.kiln, as loops over C arrays. REAL is float or double.
+ * These are the kernels of examples/tgv/tgv.kiln as loops over C arrays, with
+ * the same arithmetic in the same order. REAL is float or double.
  */
 #ifndef REAL
 #define REAL float
@@ -64,7 +64,7 @@
 enum { PLAIN_KERNELS(PLAIN_ENUM) K_COUNT };
 #undef PLAIN_ENUM
 
-/* ---- kernels_*.c; n counts the points of a side, ghosts included ---- */
+/* ---- kernels_*.c; n is the number of points of a side, with ghosts ---- */
 void init_field(REAL *u, int64_t n, int64_t cells);
 void bc_normal_low(REAL *a, int64_t n, REAL value, int64_t i, int64_t k);
 void bc_normal_high(REAL *a, int64_t n, REAL value, int64_t i);

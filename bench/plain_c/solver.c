@@ -1,4 +1,4 @@
-/* solver.c - time steps of the vortex, and how long each kernel took. */
+/* solver.c - the vortex's time steps, and the time that each kernel takes. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "solver.h"
 
@@ -19,7 +19,7 @@ uint64_t now_ns(void)
     return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
 }
 
-/* Counts a launch and, when asked for, its time. */
+/* Counts a launch and, if asked for, its time. */
 #define RUN(name, ...) \
     do { \
         const uint64_t begin = t->profile ? now_ns() : 0; \

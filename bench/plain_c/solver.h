@@ -29,7 +29,7 @@ struct solver {
 };
 
 uint64_t now_ns(void);
-/* Makes the fields; memory that cannot be had ends the program. */
+/* Makes the fields; ends the program when memory runs out. */
 void solver_open(struct solver *t);
 void initialise(struct solver *t);
 void advance(struct solver *t);

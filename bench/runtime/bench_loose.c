@@ -10,11 +10,11 @@
 #include "stores/loose/loose.h"
 
 /*
- * `entries` files, the first of which are large and asked for. 65,536 entries
- * are the bound that a cache has by default, and it stands here, so that a put
- * into the full folder evicts in its turn. More entries are kept by lifting it,
- * and those that are not asked for are then names of few files: what counts is
- * how full the folders are.
+ * A folder has `entries` files, the first of which are large and are asked for.
+ * By default a cache is bounded to 65,536 entries. That bound is active here,
+ * so a put into the full folder evicts from time to time. For more entries the
+ * bound is lifted. Entries that are not asked for are then names of few files:
+ * what matters is how full the folders are.
  */
 #define BOUND 65536u
 #define SMOKE_COUNT 512u
@@ -53,8 +53,8 @@ static void put_part(void *env, uint64_t begin, uint64_t end)
         put_entry(env, i);
 }
 
-/* Gives an earlier entry's file the name of this one, which is much faster, as
-   long as the file takes more names; else the entry has a file of its own. */
+/* Gives the file of an earlier entry the name of this one, which is much
+   faster, as long as the file can take more names; otherwise makes a file. */
 static void name_entry(struct full *f, char source[KILN__LOOSE_NAME_SIZE],
                        uint64_t number)
 {
@@ -76,7 +76,7 @@ static void name_entries(struct full *f)
         name_entry(f, source, i);
 }
 
-/* What is asked for comes last, and so is the last to be evicted. */
+/* Entries that are asked for are written last, and so are evicted last. */
 static void fill(struct full *f, int is_bounded)
 {
     const uint64_t start = bench_now_ns();
@@ -126,7 +126,7 @@ static void teardown(void *state)
     free(f);
 }
 
-/* The entry `number`; evicting may have taken it. */
+/* Gets the entry `number`, which may have been evicted. */
 static kiln_status get_entry(struct full *f, uint64_t number)
 {
     char bytes[ENTRIES_KEY_SIZE];
@@ -167,7 +167,7 @@ static void put(void *state, uint64_t iterations)
         put_entry(f, f->next++);
 }
 
-/* Files the same envelope over and over. */
+/* Writes the same envelope again and again. */
 static void replace(void *state, uint64_t iterations)
 {
     struct full *f = state;

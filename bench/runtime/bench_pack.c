@@ -1,4 +1,4 @@
-/* bench_pack.c - packs, opened and looked into. */
+/* bench_pack.c - opens packs and looks entries up. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,9 +9,9 @@
 #include "stores/pack/pack.h"
 
 /*
- * A pack file of so many entries, a few of which are large and asked for, in
- * no order. The file is in the page cache. Each get checks all of the entry:
- * key, sums, sizes.
+ * A pack has many entries, a few of which are large and are asked for, in no
+ * order. The file is in the page cache. Each get checks the whole entry: key,
+ * sums, sizes.
  */
 #define SMOKE_COUNT 10000u
 
@@ -38,7 +38,8 @@ static void add(kiln__pack_writer *writer, uint64_t number, size_t size)
     check(kiln__pack_writer_add_entry(writer, &entry, NULL));
 }
 
-/* Those that are asked for lie among the others as their digests do. */
+/* The entries that are asked for are among the others, as their digests order
+   them. */
 static void write_pack(struct fixture *f)
 {
     const uint64_t step =

@@ -1,4 +1,4 @@
-/* bench_runtime.c - tier 2: made, extracted, got, linked. */
+/* bench_runtime.c - tier 2: makes, extracts, gets and links bitcode. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,9 +12,9 @@
 #include "tiers/runtime/runtime_bitcode.h"
 
 /*
- * These reach behind the public interface: what one entry costs cannot be seen
- * in a whole compile. The program has libkiln's objects inside and opens the
- * code generator beside it. A get includes forming the key.
+ * These benchmarks use internal functions, since the cost of one entry does not
+ * show in a whole compilation. The program contains libkiln's objects and opens
+ * the code generator beside it. A get includes making the key.
  */
 
 static const char program[] = "kernel powers(y, n)\n"
@@ -98,7 +98,7 @@ static void link_closure(struct fixture *f, const kiln_blob *bitcode)
     requests_generate(&f->r, &request);
 }
 
-/* ---- getting ready ---- */
+/* ---- preparations ---- */
 
 static void infer(struct fixture *f)
 {
@@ -173,7 +173,7 @@ static void *libclc_setup(const struct bench *bench, const char **reason)
 
 #define CHAIN 12 /* functions of the library below, each of 40 operations */
 
-/* About the size of what libclc's powf needs, for the host. */
+/* Bitcode of about the size that libclc's powf needs, for the host. */
 static void *chain_setup(const struct bench *bench, const char **reason)
 {
     struct fixture *f = fixture_new();
@@ -215,7 +215,7 @@ static void run_build(void *state, uint64_t iterations)
         make_function(state);
 }
 
-/* What a kernel pays that lowers the function with itself. */
+/* What a kernel pays that lowers the function together with itself. */
 static void run_lower(void *state, uint64_t iterations)
 {
     struct fixture *f = state;

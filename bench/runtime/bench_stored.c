@@ -1,4 +1,4 @@
-/* bench_stored.c - tier 2 in a process that has nothing yet. */
+/* bench_stored.c - tier 2 in a process that has nothing in memory yet. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <limits.h>
 #include <stdlib.h>
@@ -7,9 +7,9 @@
 #include "closures.h"
 
 /*
- * Each sample is a new context over one folder: forming the key, opening the
- * store and getting a closure of 16 KiB from it, whole. What that replaces is
- * `runtime/closure-extract`, and what the kernel pays in either case is
+ * Each sample is a new context over the same folder. It makes the key, opens
+ * the store, and gets a closure of 16 KiB from it. That replaces
+ * `runtime/closure-extract`. In either case the kernel also pays
  * `runtime/closure-link`.
  */
 #define BITCODE_SIZE ((size_t)16384)

@@ -1,4 +1,4 @@
-/* bench_targets.c - what a kernel of tgv takes from tier 2, by target. */
+/* bench_targets.c - what a kernel of tgv takes from tier 2, for each target. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <limits.h>
 #include <stdio.h>
@@ -14,11 +14,11 @@
 
 /*
  * `init_field` of the example tgv needs a sine and a cosine. On CUDA and ROCm
- * they are closures of libclc's, the only pieces of tier 2 that its kernels
- * take; on the host they are the C library's, in SPIR-V instructions, so there
- * is nothing to get. A sample gets both from a store on disk in a context that
- * has nothing yet, keys included, and links them; `made` is what extracting
- * both takes, in the same rounds.
+ * they are closures of libclc, the only pieces of tier 2 that its kernels take.
+ * On the host they are the C library's, and in SPIR-V they are instructions, so
+ * there is nothing to get. A sample gets both from a store on disk, in a
+ * context that has nothing in memory, including the keys, and links them.
+ * `made` is what extracting both takes, in the same rounds.
  */
 #define PIECES 2
 #define SAMPLES 31
@@ -30,7 +30,7 @@ static const char *const symbols[PIECES] = {"kiln_rt_sine", "kiln_rt_cosine"};
 struct targets {
     struct requests r;
     const char *target;
-    const char *module; /* of a kernel that calls both */
+    const char *module; /* module of a kernel that calls both */
     char folder[PATH_MAX];
     kiln_digest library;
     kiln_blob pieces[PIECES];
@@ -40,7 +40,8 @@ struct targets {
 
 /* ---- the store ---- */
 
-/* Gets a piece, or puts there what was extracted; true when it was there. */
+/* Gets a piece from the store, or extracts it and puts it there. True when it
+   was there. */
 static int get_piece(const struct targets *t, kiln_context *context,
                      const kiln_config *config, size_t piece)
 {
@@ -81,7 +82,7 @@ static uint64_t extract_pieces(struct targets *t)
     return bench_now_ns() - start;
 }
 
-/* What reading and linking both takes, as tier 2 itself counts it. */
+/* Returns what reading and linking both takes, as tier 2 counts it. */
 static uint64_t link_pieces(struct targets *t)
 {
     static const char *const types[] = {"f64[:]"};
@@ -115,7 +116,7 @@ static void run(void *state, uint64_t iterations)
     bench_set_time(got);
 }
 
-/* ---- getting ready ---- */
+/* ---- preparations ---- */
 
 static void teardown(void *state)
 {
@@ -190,7 +191,7 @@ static void *nothing_to_get(const struct bench *bench, const char **reason)
     return NULL;
 }
 
-/* ---- telling ---- */
+/* ---- output ---- */
 
 static int by_value(const void *left, const void *right)
 {

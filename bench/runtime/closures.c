@@ -1,5 +1,5 @@
-/* closures.c - closures of tier 2 in a folder, for contexts with nothing yet.
- */
+/* closures.c - closures of tier 2 in a folder, for contexts with empty
+   memory. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "closures.h"
 

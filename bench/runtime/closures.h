@@ -1,5 +1,5 @@
-/* closures.h - closures of tier 2 in a folder, for contexts with nothing yet.
- */
+/* closures.h - closures of tier 2 in a folder, for contexts with empty
+   memory. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #ifndef BENCH_CLOSURES_H
 #define BENCH_CLOSURES_H
@@ -13,12 +13,12 @@ struct closure {
     size_t size;
 };
 
-/* A context over the folder, and its configuration for `target`; NULL: the
-   host. Failures end the program. */
+/* Makes a context over the folder and its config for `target`; NULL: the host.
+   A failure ends the program. */
 kiln_context *closures_open(const char *folder, const char *target,
                             const kiln_config **config);
-/* Gets the closure, its key included, or puts it there: true when the folder
-   had it. */
+/* Makes the key and gets the closure, or puts it there; true when it was
+   there. */
 int closures_get(kiln_context *context, const kiln_config *config,
                  const struct closure *closure);
 

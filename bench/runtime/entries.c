@@ -1,4 +1,4 @@
-/* entries.c - entries of stores, by number. */
+/* entries.c - numbered entries for stores. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "entries.h"
 

@@ -6,20 +6,20 @@
 #include "codegen_client/codegen_library.h"
 #include "context/context.h"
 
-/* A context with an open code generator, and what it made last. */
+/* A context with an open code generator, and the last result of that. */
 struct requests {
     kiln_context *context;
     const kiln_config *config;
     const kiln__codegen *codegen;
     kiln__codegen_settings settings;
-    kiln_blob library; /* that closures are taken from */
+    kiln_blob library; /* the library that closures are extracted from */
     kiln_blob bitcode;
     uint64_t make_ns;
-    uint64_t read_ns; /* of all that was linked */
+    uint64_t read_ns; /* time to read everything that was linked */
     kiln_error *error;
 };
 
-/* `target` may be NULL: the host. Failures end the program. */
+/* `target` may be NULL: the host. A failure ends the program. */
 void requests_open(struct requests *r, const char *target);
 void requests_close(struct requests *r);
 
@@ -27,7 +27,7 @@ kiln__codegen_request request_of(struct requests *r, int32_t form,
                                  const char *entry);
 void requests_generate(struct requests *r,
                        const kiln__codegen_request *request);
-/* Takes a function out of the library, under the name of `entry`. */
+/* Extracts a function from the library, under the name of `entry`. */
 void requests_extract(struct requests *r, const char *wanted,
                       const char *entry);
 

@@ -1,4 +1,5 @@
-/* bench_lookup.c - finding one compiled job among many, on some threads. */
+/* bench_lookup.c - finds one compiled job among many, on one or more
+   threads. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <stdio.h>
 #include <stdlib.h>
@@ -6,8 +7,8 @@
 #include "many.h"
 
 /*
- * Each iteration draws a job; `lookup/draw` is that alone, to be subtracted.
- * All benchmarks of one number of jobs use the same context.
+ * Each iteration draws a random job; `lookup/draw` measures only that, to be
+ * subtracted. All benchmarks with the same number of jobs use the same context.
  */
 #define SMOKE_COUNT 2000u
 
@@ -32,14 +33,14 @@ static void keep(void *state)
     (void)state;
 }
 
-/* Linear congruential; the upper half is used. */
+/* A linear congruential generator, of which the upper half is used. */
 static uint32_t draw(uint64_t *random, uint32_t count)
 {
     *random = *random * 6364136223846793005u + 1442695040888963407u;
     return (uint32_t)(((*random >> 32) * count) >> 32);
 }
 
-/* Threads begin at different jobs. */
+/* Threads begin with different jobs. */
 static uint64_t seed(const void *here)
 {
     return (uint64_t)(uintptr_t)here;

@@ -1,4 +1,5 @@
-/* crowd.c - one of many processes that want the same kernels at once. */
+/* crowd.c - one of many processes that need the same kernels at the same
+   time. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,20 +1,22 @@
-/* packed.c - a program whose kernels come with it, in a pack. */
+/* packed.c - a program that ships its kernels in a pack. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 
 /*
- * usage: packed FOLDER            runs, with FOLDER/filters.kilnpack if it is
- *                                 there
+ *
+ * usage: packed FOLDER            runs the kernels, with
+ *                                 FOLDER/filters.kilnpack if it is there
  *        packed FOLDER --record   runs nothing; prints which jobs it would run
  *
- * FOLDER has filters.kiln. The pack is made by
+ * FOLDER contains filters.kiln. The pack is made by
  *
  *     kiln precompile filters.kiln --workload filters.jobs
  *         --target host:x86-64 --target host:x86-64-v3
  *         --target host:x86-64-v4 -o filters.kilnpack
  *
  * A pack has kernels for the targets that were named when it was made. So the
- * program asks for the best of these that this processor can run, and not for
- * `host`, which is all that this very processor has.
+ * program asks for the best of these that this processor can run. It does not
+ * ask for `host`, which means everything that this very processor has.
+ *
  */
 #include <stdio.h>
 #include <string.h>
@@ -37,7 +39,7 @@ static const char *const targets[] = {"host:x86-64-v4", "host:x86-64-v3",
 
 /* ---- setting up ---- */
 
-/* A pack that is missing or damaged costs time, and nothing else. */
+/* A missing or damaged pack costs time, and nothing else. */
 static void insert_pack(program *p, const char *folder)
 {
     kiln_error *error = NULL;
@@ -132,7 +134,8 @@ static kiln_status run(const program *p, kiln_error **error)
 
 /* ---- the best target ---- */
 
-/* Fails with KILN_ENODEVICE for a processor that this one is not. */
+/* Fails with KILN_ENODEVICE if this processor cannot run code for the
+   target. */
 static kiln_status run_on(program *p, const char *target, kiln_error **error)
 {
     kiln_config_options options = KILN_CONFIG_OPTIONS_INIT;

@@ -16,7 +16,7 @@ static const char source[] = "kernel saxpy(y, a, x)\n"
 
 static const float a = 2.5f;
 
-/* Small enough for every result to be exact. */
+/* The values are small enough for every result to be exact. */
 static float x_at(int64_t i)
 {
     return (float)(i % 1024);
@@ -36,7 +36,7 @@ typedef struct saxpy {
     kiln_signature signature;
     kiln_buffer *x;
     kiln_buffer *y;
-    int64_t size; /* in elements */
+    int64_t size; /* number of elements */
 } saxpy;
 
 static kiln_status open_device(saxpy *s, kiln_error **error)
@@ -91,7 +91,7 @@ static kiln_status fill(kiln_buffer **out, const saxpy *s,
     return status;
 }
 
-/* Compiles the kernel, unless Kiln has it, and runs it. */
+/* Compiles the kernel, unless Kiln has it already, and runs it. */
 static kiln_status execute(const saxpy *s, kiln_error **error)
 {
     kiln_array y = {.data = kiln_buffer_address(s->y), .sizes = {s->size}};
@@ -124,7 +124,7 @@ static kiln_status execute_timed(const saxpy *s, const char *which,
     return status;
 }
 
-/* After two executions y is what it was and twice a * x. */
+/* After two executions, y is its first value plus twice a * x. */
 static kiln_status check(const saxpy *s, kiln_error **error)
 {
     const size_t bytes = (size_t)s->size * sizeof(float);

@@ -138,7 +138,7 @@ double *field_read(struct tgv *tgv, const struct field *field)
         free(wide);
         return NULL;
     }
-    /* Widened in place from the last one on. */
+    /* Widens in place, beginning with the last element. */
     if (tgv->options.single)
         for (size_t i = count; i-- > 0;)
             wide[i] = (double)((const float *)wide)[i];

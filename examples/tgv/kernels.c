@@ -1,4 +1,4 @@
-/* kernels.c - all kernels compiled in one batch, and their launches. */
+/* kernels.c - compiles all kernels in one batch, and launches them. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <stdarg.h>
 #include <stdio.h>
@@ -107,7 +107,7 @@ int kernels_open(struct tgv *tgv)
     return compile_all(tgv, package);
 }
 
-/* One argument's bytes, for the time of a launch. */
+/* The bytes of one argument during a launch. */
 union value {
     float f32;
     double f64;

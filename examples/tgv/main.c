@@ -1,4 +1,4 @@
-/* main.c - options, and the run from the first kernel to the last figure. */
+/* main.c - reads options, and runs from the first kernel to the last result. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <stdio.h>
 #include <stdlib.h>

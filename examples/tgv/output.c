@@ -16,7 +16,8 @@ void print_case(const struct tgv *tgv)
            "residual1 residual2 launches\n");
 }
 
-/* Calls of `at` see one inside point; strides are 1, n and n * n. */
+/* Accumulates over inside points: `at` is called for one point; strides are 1,
+   n and n * n. */
 struct summary {
     double energy;
     double divergence;

@@ -1,4 +1,4 @@
-/* packs.c - what was compiled is saved as a pack, and put back. */
+/* packs.c - saves what was compiled as a pack, and loads it again. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <stdio.h>
 

@@ -4,7 +4,7 @@
 
 #define GROUP_ITEMS 256
 
-/* An item takes a row. */
+/* Each item takes a row. */
 kiln_launch reduction_shape(int64_t inside)
 {
     const int64_t y = inside < GROUP_ITEMS ? inside : GROUP_ITEMS;
@@ -41,7 +41,8 @@ static double last_partial(struct tgv *tgv)
     return result;
 }
 
-/* Where the groups put theirs: a single one has the result at once. */
+/* Where groups put their results. A single group has the final result at
+   once. */
 static struct field partial_of(const struct tgv *tgv, int64_t groups)
 {
     struct field partial = tgv->partial;
@@ -53,8 +54,8 @@ static struct field partial_of(const struct tgv *tgv, int64_t groups)
     return partial;
 }
 
-/* One group puts the partial results together; the two launches are one
-   reduction in the specification's count. */
+/* One group combines the partial results. The two launches are one reduction in
+   the specification's count. */
 static double finished(struct tgv *tgv, int kernel, const struct field *partial)
 {
     const kiln_launch one = {{64, 1, 1}, {64, 1, 1}};

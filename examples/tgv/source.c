@@ -1,4 +1,4 @@
-/* source.c - the kernels' text, inside the program. */
+/* source.c - embeds the kernels' text in the program. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "tgv.h"
 

@@ -1,4 +1,4 @@
-/* step.c - initial state and one time step, sections 3 and 5 to 7. */
+/* step.c - the initial state and one time step, sections 3 and 5 to 7. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "tgv.h"
 

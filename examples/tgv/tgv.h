@@ -1,4 +1,4 @@
-/* tgv.h - the Taylor-Green vortex driver's parts. */
+/* tgv.h - the parts of the Taylor-Green vortex driver. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #ifndef TGV_H
 #define TGV_H
@@ -6,8 +6,8 @@
 #include <kiln.h>
 
 /*
- * X(name, arguments): what each kernel takes. V and S are arrays of vectors
- * and scalars, D the partial results, R a real number of the chosen precision,
+ * X(name, arguments): what each kernel takes. V and S are arrays of vectors and
+ * scalars, D the partial results, R a real number of the chosen precision, and
  * I an i64.
  */
 #define TGV_KERNELS(X) \
@@ -63,8 +63,8 @@ enum { TGV_KERNELS(TGV_ENUM) TGV_KERNEL_COUNT };
 
 struct field {
     kiln_buffer *buffer;
-    kiln_array array; /* as kernels take it */
-    int64_t points;   /* of all components */
+    kiln_array array; /* in the form that kernels take */
+    int64_t points;   /* number of points of all components */
 };
 
 /* One grid of the multigrid solver; the finest shares mu0, p and sigma. */
@@ -83,9 +83,9 @@ struct options {
     int unchecked;      /* without bounds checks */
     int quiet;          /* no progress and no tables */
     int profile;        /* the time of each kernel */
-    const char *insert; /* a pack to take from, or NULL */
-    const char *save;   /* a pack to make of what was compiled, or NULL */
-    int save_typed;     /* without binaries */
+    const char *insert; /* a pack to load, or NULL */
+    const char *save;   /* a pack to make from what was compiled, or NULL */
+    int save_typed;     /* the pack has no binaries */
 };
 
 struct tgv {
@@ -94,7 +94,7 @@ struct tgv {
     const kiln_config *config;
     kiln_device *device;
     kiln_queue *queue;
-    const kiln_type *types[128]; /* of arguments, by letter */
+    const kiln_type *types[128]; /* types of arguments, by letter */
     const kiln_kernel *kernels[TGV_KERNEL_COUNT];
 
     int64_t cells, n;
@@ -102,7 +102,7 @@ struct tgv {
     int level_count;
     struct level levels[TGV_LEVELS_MAX];
     struct field u, u0, f, p, sigma, v, mu0, mu1;
-    struct field partial; /* results of groups; the last is that of all */
+    struct field partial; /* results of groups; the last one is that of all */
 
     double dt_used, dt;
     int cycles[2];
@@ -117,13 +117,13 @@ struct tgv {
 /* ---- kernels.c ---- */
 /* Reads the kernels and compiles all of them in one batch. */
 int kernels_open(struct tgv *tgv);
-/* Launches over x * y * z items; arguments as the kernel's letters say:
-   struct field *, double for R, int64_t for I. Counts a launch. */
+/* Launches over x * y * z items, and counts the launch. Arguments are as the
+   kernel's letters say: struct field *, double for R, int64_t for I. */
 void run(struct tgv *tgv, int kernel, int64_t x, int64_t y, int64_t z, ...);
 void run_groups(struct tgv *tgv, int kernel, const kiln_launch *launch, ...);
 /* Rounds to the precision of the run. */
 double rounded(const struct tgv *tgv, double value);
-/* Keeps the first failure. */
+/* Records the first failure. */
 void failed(struct tgv *tgv, kiln_status status, kiln_error *error);
 
 /* Prints launches and milliseconds of each kernel. */
@@ -133,11 +133,12 @@ uint64_t now_ns(void);
 /* ---- fields.c ---- */
 int fields_open(struct tgv *tgv);
 void fields_close(struct tgv *tgv);
-/* Reads all points, widened; the caller frees. */
+/* Reads all points, widened; the caller frees the result. */
 double *field_read(struct tgv *tgv, const struct field *field);
 
 /* ---- reduction.c ---- */
-/* Groups of a reduction over an inside of that many points a side. */
+/* Returns the groups for a reduction over an inside of that many points per
+   side. */
 kiln_launch reduction_shape(int64_t inside);
 int64_t reduction_groups(const kiln_launch *launch);
 double dot(struct tgv *tgv, const struct field *a, const struct field *b);
@@ -168,7 +169,7 @@ extern const char tgv_source[];
 extern const char tgv_source_end[];
 
 /* ---- packs.c ---- */
-/* Each does what the options say; false after a failure. */
+/* Do what the options say; false after a failure. */
 int pack_insert(struct tgv *tgv);
 int pack_save(struct tgv *tgv, uint64_t compile_ns);
 

@@ -42,7 +42,7 @@ void machine_splat(const machine_work *w)
     machine_push(w, out, lanes);
 }
 
-/* False, after an exception or for what is undefined, when `index` is not
+/* Returns false, after an exception or an undefined access, when `index` is not
    below `size`. */
 static int check_index(const machine_work *w, int64_t index, int64_t size)
 {
@@ -88,7 +88,8 @@ void machine_shape(const machine_work *w)
                             : length);
 }
 
-/* The element that the array and the indices behind it mean, or NULL. */
+/* Returns the element that the array and the following indices refer to, or
+   NULL. */
 static unsigned char *find_element(const machine_work *w,
                                    const layout **element)
 {
@@ -106,7 +107,7 @@ static unsigned char *find_element(const machine_work *w,
         offset += (int64_t)(indices[i] * array[1 + rank + i]);
     }
     address = (uintptr_t)(array[0] + (cell)offset * (*element)->size);
-    return (unsigned char *)address; /* cells hold addresses as numbers */
+    return (unsigned char *)address; /* cells have addresses as numbers */
 }
 
 void machine_access(const machine_work *w)
@@ -130,7 +131,7 @@ void machine_access(const machine_work *w)
         memory_store(element, at, &stored);
         machine_push_one(w, old);
     } else {
-        /* The cells may be more than the operands had. */
+        /* There may be more cells than the operands had. */
         w->it->cell_count -= w->taken;
         machine_reserve(w->in, w->it, element->cells);
         if (w->in->result->ending == INTERPRETER_DONE)

@@ -31,7 +31,7 @@ void machine_reserve(interpreter *in, item *it, size_t count)
                                  it->cell_count + count, sizeof *it->cells);
 }
 
-/* Replaces `taken` cells with the `given`. */
+/* Replaces `taken` cells by the `given` ones. */
 void machine_give(interpreter *in, item *it, size_t taken, const cell *given,
                   size_t count)
 {
@@ -44,7 +44,7 @@ void machine_give(interpreter *in, item *it, size_t taken, const cell *given,
     it->cell_count += count;
 }
 
-/* ---- what a step knows ---- */
+/* ---- the context of a step ---- */
 
 uint32_t machine_type_of(const machine_work *w, size_t operand)
 {
@@ -314,7 +314,7 @@ static void jump(const machine_work *w)
         top->next = w->step->target;
 }
 
-/* Steps that typed IR has no operation for; false for the others. */
+/* Runs a step that typed IR has no operation for; false for any other step. */
 static int run_own_step(const machine_work *w)
 {
     switch (w->step->op) {
@@ -437,7 +437,7 @@ cell *machine_operands(const item *it)
                                                      machine_waits_at(it))];
 }
 
-/* Stops before what items do together. */
+/* True before an operation of several items: the item has to stop. */
 static int stops(item *it)
 {
     const step *s = current_step(it);

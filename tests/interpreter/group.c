@@ -1,13 +1,13 @@
-/* group.c - what the items of a group and of a sub-group do together. */
+/* group.c - operations of all items of a group or a sub-group. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <stdlib.h>
 #include <string.h>
 
 #include "machine.h"
 
-/* ---- getting there ---- */
+/* ---- coming together ---- */
 
-/* Items are together when their frames are at one place. */
+/* Items are together when their frames are at the same places. */
 static int is_same_place(const item *a, const item *b)
 {
     if (a->state != b->state || a->frame_count != b->frame_count)
@@ -35,7 +35,7 @@ static int any_is(const item *items, size_t count, int state)
     return 0;
 }
 
-/* ---- values of all ---- */
+/* ---- values of all items ---- */
 
 static cell combine(int64_t group, int32_t kind, cell a, cell b)
 {
@@ -59,7 +59,7 @@ static cell combine(int64_t group, int32_t kind, cell a, cell b)
     }
 }
 
-/* The item whose value item `self` gets; `count` when there is none. */
+/* Returns the item whose value item `self` gets; `count` when there is none. */
 static size_t source_of(const interpreter *in, int64_t group, const item *items,
                         size_t count, size_t self, uint64_t operand)
 {
@@ -100,7 +100,7 @@ static cell fold_in_turn(int64_t group, int32_t kind, const cell *values,
     return value;
 }
 
-/* What the first lane has in the end. */
+/* Returns what the first lane has in the end. */
 static cell fold_tree(int64_t group, int32_t kind, const cell *values,
                       size_t count)
 {
@@ -133,7 +133,7 @@ static cell value_for(interpreter *in, const kiln__ir_node *node, int32_t kind,
     return values[self];
 }
 
-/* All are together at an operation: does it, and lets them go on. */
+/* All items are together at an operation: does it, and lets them go on. */
 static void do_together(interpreter *in, item *items, size_t count)
 {
     const frame *top = &items[0].frames[items[0].frame_count - 1];
@@ -158,7 +158,7 @@ static void do_together(interpreter *in, item *items, size_t count)
 
 /* ---- items ---- */
 
-/* Runs a sub-group up to what its group does together. */
+/* Runs a sub-group up to the next operation of its group. */
 static void run_sub_group(interpreter *in, item *items, size_t count)
 {
     while (in->result->ending == INTERPRETER_DONE) {
@@ -251,7 +251,8 @@ static void start_items(interpreter *in)
             }
 }
 
-/* Sub-groups are those of a full group; some of their items are not there. */
+/* The sub-groups are those of a full group; some of their items may not
+   exist. */
 static void run_sub_groups(interpreter *in)
 {
     const uint64_t lanes = in->launch->sub_group;

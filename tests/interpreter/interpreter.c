@@ -1,4 +1,5 @@
-/* interpreter.c - a kernel with all that it calls, and its launches. */
+/* interpreter.c - interprets a kernel with all that it calls, and its
+   launches. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "interpreter.h"
 

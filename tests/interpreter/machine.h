@@ -1,4 +1,4 @@
-/* machine.h - what the interpreter's files share. */
+/* machine.h - what the files of the interpreter share. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #ifndef KILN_TESTS_MACHINE_H
 #define KILN_TESTS_MACHINE_H
@@ -7,15 +7,15 @@
 #include "ir/ir_tables.h"
 
 /*
- * A function's tree is made a list of steps for a stack machine, so that an
- * item can stop anywhere and go on later. The stack holds *cells* of 64 bits:
- * a scalar is one (integers extended, floats as their bits, Bool 0 or 1), an
- * aggregate the cells of its parts, an array its address, sizes and strides.
- * What is of size zero has no cells.
+ * The tree of a function is translated to steps of a stack machine, so that an
+ * item can stop anywhere and go on later. The stack holds *cells* of 64 bits. A
+ * scalar is one cell (integers are extended, floats are their bits, Bool is 0
+ * or 1). An aggregate is the cells of its parts, and an array its address,
+ * sizes and strides. A value of size zero has no cells.
  */
 typedef uint64_t cell;
 
-/* Where a scalar of a value lies in memory. */
+/* Where a scalar of a value is in memory. */
 typedef struct leaf {
     uint32_t offset;
     int32_t kind;
@@ -23,17 +23,17 @@ typedef struct leaf {
 
 typedef struct layout {
     uint32_t cells;
-    uint32_t size; /* in memory; of an array 0 */
+    uint32_t size; /* in memory; 0 for an array */
     uint32_t alignment;
-    leaf *leaves; /* as many as cells; NULL of an array */
+    leaf *leaves; /* one for each cell; NULL for an array */
 } layout;
 
-/* Steps beside the operations of typed IR. */
+/* Steps that are no operations of typed IR. */
 enum {
     STEP_JUMP = KILN__IR_OP_COUNT,
     STEP_UNLESS,    /* jumps if the Bool on the stack is false */
-    STEP_PUSH,      /* `target` as a cell */
-    STEP_DROP,      /* `target` cells */
+    STEP_PUSH,      /* pushes `target` as a cell */
+    STEP_DROP,      /* drops `target` cells */
     STEP_LOOP_OPEN, /* takes low and high */
     STEP_LOOP_TEST, /* jumps if no turns are left, else sets the local */
     STEP_LOOP_NEXT
@@ -48,9 +48,9 @@ typedef struct step {
 typedef struct function {
     kiln__ir ir;
     layout *layouts;  /* by type */
-    uint32_t *places; /* by local: first cell of the frame */
-    uint32_t *turns;  /* by node: of a FOR, three cells: next, step, left */
-    uint32_t frame;   /* cells */
+    uint32_t *places; /* by local: the first cell in the frame */
+    uint32_t *turns; /* by node of a FOR: three cells: next, step, turns left */
+    uint32_t frame;  /* size in cells */
     step *steps;
     size_t step_count;
     size_t *callees; /* by the IR's table: index of the function */
@@ -58,8 +58,8 @@ typedef struct function {
 
 typedef struct frame {
     const function *function;
-    size_t next; /* step */
-    size_t base; /* cell */
+    size_t next; /* number of the next step */
+    size_t base; /* first cell of the frame */
 } frame;
 
 enum { ITEM_READY, ITEM_AT_SUB_GROUP, ITEM_AT_GROUP, ITEM_DONE, ITEM_FAILED };
@@ -108,7 +108,7 @@ void machine_dispose(function *f);
 
 /* ---- numbers.c ---- */
 
-/* What an operation on scalars does not allow. */
+/* Why an operation on scalars is not allowed. */
 enum { NUMBER_FINE, NUMBER_DIVISION, NUMBER_INEXACT };
 
 cell number_unary(uint32_t op, int32_t kind, cell a);
@@ -119,7 +119,7 @@ cell number_convert(uint32_t op, int32_t from, int32_t to, cell a, int *fault);
 cell number_constant(int32_t kind, int64_t bits);
 double number_to_double(int32_t kind, cell a);
 cell number_from_double(int32_t kind, double value);
-/* Extends what is in the low bits. */
+/* Extends the value in the low bits. */
 cell number_extend(int32_t kind, uint64_t bits);
 
 /* ---- mathematics.c ---- */
@@ -128,42 +128,42 @@ cell number_math(int64_t math, int32_t kind, const cell *a);
 /* ---- memory.c ---- */
 void memory_load(const layout *type, const unsigned char *from, cell *to);
 void memory_store(const layout *type, unsigned char *to, const cell *from);
-/* What an atomic operation stores, given the old value. */
+/* Returns what an atomic operation stores, given the old value. */
 cell memory_atomic(int64_t atomic, int32_t kind, cell old, const cell *values);
 
 /* ---- execute.c ---- */
 
-/* What a step knows. */
+/* The context of a step. */
 typedef struct machine_work {
     interpreter *in;
     item *it;
     const function *f;
     const kiln__ir_node *node;
     const step *step;
-    cell *operands; /* the first cell of the first */
-    size_t taken;   /* cells of all operands */
-    size_t base;    /* of the frame */
+    cell *operands; /* the first cell of the first operand */
+    size_t taken;   /* number of cells of all operands */
+    size_t base;    /* first cell of the frame */
 } machine_work;
 
 uint32_t machine_type_of(const machine_work *w, size_t operand);
 const layout *machine_layout_of(const machine_work *w, size_t operand);
-/* Makes room for more cells; the run may end for want of it. */
+/* Makes room for more cells. The run ends when there is not enough. */
 void machine_reserve(interpreter *in, item *it, size_t count);
-/* Replaces `taken` cells, or the operands, with the `given`. */
+/* Replaces `taken` cells, or the operands, by the `given` ones. */
 void machine_give(interpreter *in, item *it, size_t taken, const cell *given,
                   size_t count);
 void machine_push(const machine_work *w, const cell *cells, size_t count);
 void machine_push_one(const machine_work *w, cell value);
 
-/* Ends the run for a reason that is no exception. */
+/* Ends the run for a reason other than an exception. */
 void machine_end(interpreter *in, int ending, const char *reason);
 void machine_raise(interpreter *in, item *it, const kiln__ir_node *node,
                    int32_t kind, int64_t value0, int64_t value1);
 /* Runs until the item waits, is done or failed, or the run has ended. */
 void machine_run_item(interpreter *in, item *it);
-/* The step at which an item waits. */
+/* Returns the operation at which an item waits. */
 const kiln__ir_node *machine_waits_at(const item *it);
-/* Its operands' first cell. */
+/* Returns the first cell of its operands. */
 cell *machine_operands(const item *it);
 
 /* ---- arrays.c ---- */

@@ -22,8 +22,8 @@ static double abs_of(double x)
     return fabs(x);
 }
 
-/* The result in f64, rounded: exact for what ends in an exact result, and
-   within a unit in the last place for the rest. */
+/* Results are computed in f64 and rounded. They are exact for functions with an
+   exact result, and within a unit in the last place for the others. */
 static const unary_fn unary[KILN__MATH_COUNT] = {
     [KILN__MATH_SQRT] = sqrt,     [KILN__MATH_RSQRT] = rsqrt_of,
     [KILN__MATH_CBRT] = cbrt,     [KILN__MATH_EXP] = exp,

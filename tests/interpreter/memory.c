@@ -1,4 +1,4 @@
-/* memory.c - cells from memory and back. */
+/* memory.c - moves cells between memory and the stack. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <string.h>
 

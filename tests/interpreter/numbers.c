@@ -20,7 +20,7 @@ cell number_extend(int32_t kind, uint64_t bits)
     return low;
 }
 
-/* The value of the 16 bits of an f16. */
+/* Returns the value of the 16 bits of an f16. */
 static double half_to_double(uint64_t bits)
 {
     const int exponent = (int)(bits >> 10 & 31);
@@ -36,7 +36,7 @@ static double half_to_double(uint64_t bits)
     return (bits >> 15 & 1) != 0 ? -value : value;
 }
 
-/* Rounds to nearest, ties to even; the mode of the processor is that. */
+/* Rounds to nearest, ties to even, which is the processor's mode. */
 static uint64_t half_from_double(double value)
 {
     const uint64_t sign = signbit(value) ? 0x8000 : 0;
@@ -99,8 +99,8 @@ cell number_constant(int32_t kind, int64_t bits)
 
 /* ---- floats ---- */
 
-/* One operation in f64, rounded again, is the operation in a narrower type:
-   53 bits are more than twice its bits and two. */
+/* An operation in f64 that is rounded again equals the operation in a narrower
+   type: its 53 bits are more than twice the narrower type's bits plus two. */
 static cell float_binary(uint32_t op, int32_t kind, cell a, cell b)
 {
     const double x = number_to_double(kind, a), y = number_to_double(kind, b);
@@ -184,7 +184,7 @@ cell number_unary(uint32_t op, int32_t kind, cell a)
 
 /* ---- comparisons ---- */
 
-/* -1, 0, 1, or 2 when one is a NaN. */
+/* Returns -1, 0, 1, or 2 when one of them is a NaN. */
 static int order_of(int32_t kind, cell a, cell b)
 {
     if (kiln__kind_is_float(kind)) {
@@ -229,7 +229,7 @@ static double lowest(int32_t kind)
                : 0;
 }
 
-/* The first number above all that the type has. */
+/* Returns the first number above all numbers of the type. */
 static double beyond(int32_t kind)
 {
     const int width = (int)kiln__kind_width(kind);
@@ -258,7 +258,7 @@ static cell float_to_integer(uint32_t op, int32_t to, double value, int *fault)
         return 0;
     if (whole < lowest(to))
         return cut(to, lowest(to));
-    if (whole >= beyond(to)) /* all bits but a sign */
+    if (whole >= beyond(to)) /* all bits except a sign */
         return ~(uint64_t)0 >>
                (64 - kiln__kind_width(to) + (kiln__kind_is_signed(to) != 0));
     return cut(to, whole);
@@ -301,8 +301,8 @@ static cell integer_to_float(int32_t from, int32_t to, cell a)
         memcpy(&low, &narrow, sizeof low);
         return low;
     }
-    /* Rounding to f64 first moves no number across the half of an f16's last
-       place: those that an f16 holds are small. */
+    /* Rounding to f64 first moves no number across the middle between two f16:
+       numbers that an f16 can hold are small. */
     return number_from_double(to, number_to_double(from, a));
 }
 

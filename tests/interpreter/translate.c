@@ -1,4 +1,5 @@
-/* translate.c - from the tree of a function to steps of a stack machine. */
+/* translate.c - translates the tree of a function to steps of a stack
+   machine. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <stdio.h>
 #include <stdlib.h>
@@ -6,7 +7,7 @@
 
 #include "machine.h"
 
-/* Tests run with memory: without it there is nothing to tell. */
+/* Tests have enough memory, so running out of it ends the program. */
 void *machine_allocate(size_t count, size_t size)
 {
     void *memory = calloc(count == 0 ? 1 : count, size);
@@ -48,7 +49,7 @@ static uint32_t round_up(uint32_t offset, uint32_t alignment)
     return (offset + alignment - 1) / alignment * alignment;
 }
 
-/* How many cells the fields have, to make room for the leaves. */
+/* Counts the cells of the fields, to make room for the leaves. */
 static uint32_t count_cells(const function *f, const kiln__ir_type *type)
 {
     uint32_t cells = 0;
@@ -58,7 +59,7 @@ static uint32_t count_cells(const function *f, const kiln__ir_type *type)
     return cells;
 }
 
-/* Fields one behind the other, as C lays out a struct. */
+/* Puts fields one after the other, in the layout of a C struct. */
 static void lay_out_fields(const function *f, const kiln__ir_type *type,
                            layout *out)
 {
@@ -120,7 +121,7 @@ static void lay_out_frame(function *f)
 typedef struct translator {
     function *f;
     size_t step_capacity;
-    uint32_t *labels; /* where they stand */
+    uint32_t *labels; /* their positions */
     size_t label_count, label_capacity;
     uint32_t leave; /* labels of the innermost loop */
     uint32_t go_on;

@@ -76,7 +76,7 @@ static void put_converted(generator *g, const char *function, int32_t to,
     put(g, ")");
 }
 
-/* The bits of a NaN are nobody's business. */
+/* The bits of a NaN are not defined, so they are not compared. */
 static void put_bits(generator *g, int32_t to, int depth)
 {
     const int bits = kind_bits(to);

@@ -1,4 +1,4 @@
-/* data.c - arguments for random kernels, and whether they came out right. */
+/* data.c - arguments for random kernels, and checks of the results. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <math.h>
 #include <stdio.h>
@@ -7,7 +7,7 @@
 
 #include "trial.h"
 
-typedef struct p_struct { /* as the program's P */
+typedef struct p_struct { /* the struct P of the program */
     int32_t p;
     double q;
     uint8_t r;
@@ -110,7 +110,7 @@ static int32_t kind_of(const char *type)
     return KILN_TYPE_STRUCT;
 }
 
-/* Strided arrays leave gaps, and some run backwards. */
+/* Strided arrays have gaps, and some run backwards. */
 static void lay_out(trial_array *a, generator *g)
 {
     const int strided = strstr(a->type, "strided") != NULL;
@@ -178,7 +178,7 @@ void trial_fill(trial_data *data, const generated *program, uint64_t seed,
         data->values[i] = &a->array;
     }
     memcpy(&data->values[TRIAL_ARRAYS], scalars, sizeof scalars);
-    /* Arguments may alias; items have one element of each of the two. */
+    /* Arguments may alias; each item has one element of each of the two. */
     if (strcmp(data->arrays[0].type, data->arrays[1].type) == 0)
         data->arrays[1].array = data->arrays[0].array;
 }
@@ -203,7 +203,7 @@ void trial_dispose(trial_data *data)
         free(data->arrays[i].bytes);
 }
 
-/* ---- comparing ---- */
+/* ---- comparisons ---- */
 
 static int same_float(int32_t kind, const unsigned char *a,
                       const unsigned char *b)
@@ -239,7 +239,8 @@ static int same_value(int32_t kind, const unsigned char *a,
     return kind_is_float(kind) && same_float(kind, a, b);
 }
 
-/* Functions that are not exact: the C library's f64, with some room. */
+/* Functions that are not exact are compared with the C library's f64, with a
+   tolerance. */
 static int is_near(const unsigned char *a, const unsigned char *b)
 {
     double one, other;
@@ -249,7 +250,7 @@ static int is_near(const unsigned char *a, const unsigned char *b)
     return fabs(one - other) <= fabs(other) * 0x1p-49;
 }
 
-/* Appends them as a number, the lowest byte last. */
+/* Appends the bytes as a number, the lowest byte last. */
 static void add_bytes(char *text, size_t size, const unsigned char *bytes,
                       size_t count)
 {

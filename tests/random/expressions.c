@@ -1,4 +1,4 @@
-/* expressions.c - values of random kernels. */
+/* expressions.c - expressions of random kernels. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "generator.h"
 
@@ -12,7 +12,8 @@ static int may_read(const generator *g, const random_variable *v)
     return !g->is_uniform || v->is_uniform;
 }
 
-/* How a scalar of `kind` is read from the variable; false if it has none. */
+/* Writes how a scalar of `kind` is read from the variable; false if it has
+   none. */
 static int put_part(generator *g, const random_variable *v, int32_t kind)
 {
     const random_type *type = &v->type;
@@ -86,7 +87,7 @@ static void put_two(generator *g, const char *between, int32_t left,
     put(g, ")");
 }
 
-/* A narrower type that widens to `kind`, or `kind` itself. */
+/* Returns a narrower type that widens to `kind`, or `kind` itself. */
 static int32_t narrower(generator *g, int32_t kind)
 {
     if (kind_is_float(kind))
@@ -175,7 +176,8 @@ static void put_float_call(generator *g, int32_t kind, int depth)
         put_scalar(g, kind, depth);
         put(g, ")");
     } else if (n < 10) {
-        /* Of two zeros either may be the least: the sum is +0. */
+        /* Of two zeros either may be the minimum. Adding +0 makes the sign
+           certain. */
         put(g, n == 8 ? "(min" : "(max");
         put_two(g, ",", kind, kind, depth);
         put(g, " + 0.0)");
@@ -357,7 +359,7 @@ static int put_call(generator *g, int32_t kind, int depth)
     return 1;
 }
 
-/* Where the condition is uniform the sides may be collective. */
+/* Where the condition is uniform, both sides may be collective. */
 static void put_choice(generator *g, const random_type *type, int depth)
 {
     const int lazy = g->is_lazy, uniform = g->is_uniform;

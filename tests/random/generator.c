@@ -174,7 +174,7 @@ void put_type(generator *g, const random_type *type)
 random_variable *new_variable(generator *g, const char *prefix,
                               random_type type)
 {
-    /* What is beyond the table cannot be named again, and need not be. */
+    /* A variable beyond the table is never referred to again. */
     random_variable *v = &g->variables[g->variable_count < VARIABLES_MAX - 1
                                            ? g->variable_count++
                                            : VARIABLES_MAX - 1];
@@ -234,7 +234,7 @@ static void put_function(generator *g)
     end_function(g, f->result);
 }
 
-/* Methods of one name, told apart by their first parameter. */
+/* Writes methods of one name, distinguished by their first parameter. */
 static void put_methods(generator *g)
 {
     const int32_t first = random_scalar(g);
@@ -254,7 +254,8 @@ static void put_methods(generator *g)
     }
 }
 
-/* Calls itself as often as its first argument says, cut to 0 to 7. */
+/* Writes a function that calls itself as often as its first argument says,
+   limited to 0 to 7. */
 static void put_recursion(generator *g)
 {
     random_function *f = begin_function(g, "r");
@@ -262,7 +263,7 @@ static void put_recursion(generator *g)
     f->parameters[0] = KILN_TYPE_I64;
     f->result = f->parameters[1];
     g->variables[0].type.kind = KILN_TYPE_I64;
-    g->variables[0].is_fixed = 1; /* counts down */
+    g->variables[0].is_fixed = 1; /* counts down, so it must not be assigned */
     put(g,
         "fn %s(k: i64, b: %s) -> %s\n    if (k & 7) == 0\n        return b\n"
         "    end\n    a = k & 7",
@@ -277,7 +278,7 @@ static void put_recursion(generator *g)
     g->function_count++;
 }
 
-/* A function that a whole group comes to. */
+/* Writes a function that all items of a group call together. */
 static void put_collective_function(generator *g)
 {
     random_function *f = begin_function(g, "c");
@@ -375,7 +376,7 @@ static void put_parameters(generator *g)
     g->variables[6].is_uniform = g->variables[6].is_fixed = 1;
 }
 
-/* i: the number of the item; l: in its group, of m. */
+/* i is the number of the item; l is its number in its group of m items. */
 static void put_ids(generator *g)
 {
     static const char *const ids[] = {
@@ -418,7 +419,7 @@ static void put_local_arrays(generator *g)
     }
 }
 
-/* The last thing: every output gets a value. */
+/* The end of the kernel: every output gets a value. */
 static void put_results(generator *g)
 {
     for (int i = 0; i < GENERATED_OUTPUTS; i++) {

@@ -1,4 +1,4 @@
-/* generator.h - random kernels that keep the language's rules. */
+/* generator.h - makes random kernels that follow the language's rules. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #ifndef KILN_TESTS_GENERATOR_H
 #define KILN_TESTS_GENERATOR_H
@@ -7,14 +7,14 @@
 #include "kiln/type.h"
 
 /*
- * A seed gives a program, always the same one: some functions, and a kernel
- * that reads arrays anywhere and writes its own elements. Items do not race,
- * loops end, and what a NaN's bits or the sign of a zero may be does not show.
- * Half of them raise no exception.
+ * A seed always gives the same program: some functions, and a kernel that reads
+ * arrays anywhere and writes its own elements. Items do not race, loops end,
+ * and no result depends on the bits of a NaN or the sign of a zero. Half of the
+ * programs raise no exception.
  */
 
 /* What a kernel can be launched with. */
-#define GENERATED_ARRAYS 6  /* read, and never written */
+#define GENERATED_ARRAYS 6  /* only read */
 #define GENERATED_OUTPUTS 4 /* an element for each item */
 
 typedef struct generated {
@@ -22,9 +22,9 @@ typedef struct generated {
     uint32_t grid_rank; /* 1 to 3 */
     int is_collective;  /* does something together with its group */
     int may_fail;
-    int has_edges; /* may fail there, and nowhere else */
-    /* Types of the arguments, in order: outputs, approximations (f64[:]),
-       sums of all (i64[:], of 8), arrays, then i64, i32, u16, f32, f64, Bool
+    int has_edges; /* may fail at edges, and nowhere else */
+    /* Types of the arguments, in order: outputs; approximations (f64[:]); sums
+       over all items (i64[:], of 8); arrays; then i64, i32, u16, f32, f64, Bool
        and a tuple (i32, f64). */
     char output_types[GENERATED_OUTPUTS][40];
     char array_types[GENERATED_ARRAYS][40];
@@ -32,20 +32,22 @@ typedef struct generated {
 
 void generate(generated *out, uint64_t seed);
 
-/* ---- what the generator's files share ---- */
+/* ---- what the files of the generator share ---- */
 
-/* A scalar, or a tuple, vector, or the program's struct P or Q{T} of them. */
+/* A scalar; or a tuple, a vector, or the program's struct P or Q{T} of
+   scalars. */
 typedef struct random_type {
-    int32_t kind;     /* KILN_TYPE_... */
-    int32_t parts[2]; /* scalars: of a tuple two; of a vector and Q one */
-    int32_t length;   /* of a vector */
-    int is_q;         /* STRUCT: Q{T}, else P */
+    int32_t kind; /* KILN_TYPE_... */
+    /* Kinds of the scalars: a tuple has two; a vector and a Q have one. */
+    int32_t parts[2];
+    int32_t length; /* of a vector */
+    int is_q;       /* of a STRUCT: it is Q{T}, otherwise P */
 } random_type;
 
 typedef struct random_variable {
     char name[16];
     random_type type;
-    int is_uniform; /* and set to uniform values under uniform control only */
+    int is_uniform; /* and only set to uniform values under uniform control */
     int is_fixed;   /* cannot be assigned */
 } random_variable;
 
@@ -59,12 +61,12 @@ typedef struct random_function {
     int is_collective;
 } random_function;
 
-/* Who comes to the statement that is being written. */
+/* Which items come to the statement that is being written. */
 enum { CONTROL_GROUP, CONTROL_SUB_GROUP, CONTROL_NOT };
 
 typedef struct generator {
     generated *out;
-    uint64_t state; /* of the random numbers */
+    uint64_t state; /* state of the random numbers */
     random_variable variables[VARIABLES_MAX];
     size_t variable_count;
     random_function functions[FUNCTIONS_MAX];
@@ -72,19 +74,21 @@ typedef struct generator {
     int32_t output_kinds[GENERATED_OUTPUTS]; /* STRUCT: P */
     int32_t array_kinds[GENERATED_ARRAYS];
     uint32_t array_ranks[GENERATED_ARRAYS];
-    int atomic;    /* which operation on the sums */
+    int atomic;    /* which atomic operation is used on the sums */
     int in_kernel; /* and not in a function */
     int control;
     int is_lazy;    /* in an expression that not all items evaluate */
     int is_uniform; /* only uniform values are wanted */
     int indent;
-    int loops;     /* nested */
-    int is_body;   /* the block is a loop's body, or a kernel's */
-    int can_break; /* how freely: 0 no, 1 under uniform conditions, 2 */
-    int turns;     /* of all loops around, multiplied */
-    int names;     /* used up */
-    int shared;    /* local arrays */
-    int budget;    /* of expressions in a statement */
+    int loops;   /* how deep loops are nested */
+    int is_body; /* the block is the body of a loop or of a kernel */
+    /* How freely a break may occur: 0 not, 1 under uniform conditions, 2
+       anywhere. */
+    int can_break;
+    int turns;  /* of all enclosing loops, multiplied */
+    int names;  /* number of names used up */
+    int shared; /* number of local arrays */
+    int budget; /* for expressions in a statement */
 } generator;
 
 /* ---- numbers and names ---- */
@@ -112,16 +116,15 @@ random_variable *new_variable(generator *g, const char *prefix,
 /* ---- expressions.c ---- */
 void put_expression(generator *g, const random_type *type, int depth);
 void put_scalar(generator *g, int32_t kind, int depth);
-/* An i64 in 0 .. below it, where `below` is a text. */
+/* Writes an i64 in 0 .. `below`, exclusive; `below` is a text. */
 void put_index(generator *g, const char *below, int depth);
 
 /* ---- conversions.c ---- */
 void put_literal(generator *g, int32_t kind);
 void put_conversion(generator *g, int32_t kind, int depth);
 void put_bool(generator *g, int depth);
-/* Sometimes wants the next value to be uniform, so that what depends on it can
-   be collective; returns whether it does. Whoever calls puts is_uniform back.
- */
+/* Sometimes makes the next value uniform, so that what depends on it can be
+   collective; returns whether it does. The caller restores is_uniform. */
 int put_uniform(generator *g, int wanted);
 
 /* ---- statements.c ---- */
@@ -129,14 +132,15 @@ void put_statements(generator *g, int count, int depth);
 
 /* ---- patterns.c ---- */
 void put_pattern(generator *g);
-/* The same at the edge of what is there, and sometimes beyond. */
+/* As put_pattern(), at the edge of an array, and sometimes beyond it. */
 void put_edge(generator *g);
 
 /* ---- together.c ---- */
 
-/* A value that a group or sub-group makes together; false if none can be. */
+/* Writes a value that a group or sub-group computes together; false if none is
+   possible. */
 int put_together(generator *g, int32_t kind, int depth);
-/* Statements around a barrier. */
+/* Writes statements around a barrier. */
 void put_exchange(generator *g);
 
 #endif /* KILN_TESTS_GENERATOR_H */

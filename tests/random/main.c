@@ -1,4 +1,4 @@
-/* main.c - random kernels, compiled and interpreted, must do the same. */
+/* main.c - compiles and interprets random kernels, which must give the same. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <signal.h>
 #include <stdio.h>
@@ -10,11 +10,13 @@
 #include "trial.h"
 
 /*
+ *
  *     random_kernels [--seed N] [--count N] [--all] [--keep-going] [--source]
  *
- * runs `count` programs from `seed` on; KILN_RANDOM_SEED and KILN_RANDOM_COUNT
- * say the same. With --source it prints them instead. Without arguments it
- * ends after a while, on a machine that does other things, too.
+ * runs `count` programs, beginning with `seed`. KILN_RANDOM_SEED and
+ * KILN_RANDOM_COUNT have the same effect. With --source it prints the programs
+ * instead. Without arguments it ends after a while, even on a busy machine.
+ *
  */
 
 #define SECONDS_MAX 90
@@ -38,12 +40,12 @@ static void tell_seed(int number)
 {
     ssize_t written = write(STDERR_FILENO, running, sizeof running - 1);
 
-    (void)written; /* there is nobody left to tell */
+    (void)written; /* a failure to write cannot be reported */
     signal(number, SIG_DFL);
     raise(number);
 }
 
-/* Sanitizers look at these signals by themselves. */
+/* Sanitizers handle these signals themselves. */
 static void watch_signals(void)
 {
     static const int numbers[] = {SIGFPE, SIGSEGV, SIGBUS, SIGILL, SIGTERM};

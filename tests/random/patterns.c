@@ -1,8 +1,8 @@
-/* patterns.c - ways to go through arrays that kernels are made of. */
+/* patterns.c - common ways in which kernels go through arrays. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "generator.h"
 
-/* Neighbours, where the grid says that they are there. */
+/* Writes accesses to neighbours, where the grid says that they exist. */
 static void put_neighbours(generator *g)
 {
     const int reach = 1 + random_below(g, 4);
@@ -23,8 +23,8 @@ static void put_neighbours(generator *g)
     put(g, "end");
 }
 
-/* A sum along the first dimension of an array, for those items that have a
-   place in the others; sometimes nobody asks whether they have. */
+/* Writes a sum along the first dimension of an array, for items with a place in
+   the other dimensions; sometimes without checking that they have one. */
 static void put_row_sum(generator *g)
 {
     const int array = random_below(g, GENERATED_ARRAYS);
@@ -56,7 +56,8 @@ static void put_row_sum(generator *g)
     put(g, "end");
 }
 
-/* From the item's own element on, in steps as long as the grid. */
+/* Writes a sum that begins at the item's own element and steps by the size of
+   the grid. */
 static void put_stride_sum(generator *g)
 {
     const int32_t kind = g->array_kinds[0];
@@ -81,7 +82,8 @@ static void put_stride_sum(generator *g)
     g->names++;
 }
 
-/* What the grid's coordinates say, in arrays of as many dimensions. */
+/* Writes accesses by the grid's coordinates, in arrays of as many
+   dimensions. */
 static void put_tile(generator *g)
 {
     const int array = random_below(g, GENERATED_ARRAYS);
@@ -109,7 +111,7 @@ static void put_tile(generator *g)
     put(g, "end");
 }
 
-/* Indices that are right by themselves are not checked. */
+/* Writes unchecked accesses with indices that are always valid. */
 static void put_inbounds(generator *g)
 {
     const random_variable *v =
@@ -122,7 +124,7 @@ static void put_inbounds(generator *g)
     put(g, "end");
 }
 
-/* Indices in the first array that are right, or just about wrong. */
+/* Writes indices into the first array that are valid, or wrong by one. */
 static void put_edge_index(generator *g)
 {
     const int n = random_below(g, 6), d = random_below(g, 2);
@@ -174,7 +176,7 @@ static void put_edge_load(generator *g)
     put(g, "]");
 }
 
-/* A condition, or a loop, that may go one too far. */
+/* Writes a condition or a loop that may go one too far. */
 static void put_edge_guard(generator *g)
 {
     const int32_t kind = g->array_kinds[0];
@@ -208,7 +210,8 @@ static void put_edge_guard(generator *g)
     put(g, "end");
 }
 
-/* Along a dimension of any array, with the others at their ends. */
+/* Writes a loop along a dimension of any array, with the other indices at the
+   ends. */
 static void put_edge_loop(generator *g)
 {
     const int array = random_below(g, GENERATED_ARRAYS);

@@ -8,7 +8,7 @@
 
 /* ---- variables ---- */
 
-/* Under uniform control half of the new variables are uniform. */
+/* Under uniform control, half of the new variables are uniform. */
 static void put_declaration(generator *g)
 {
     const random_type type = random_any_type(g);
@@ -118,7 +118,8 @@ static void put_apart(generator *g)
     const size_t after = g->variable_count;
 
     put(g, "%s, %s = ", one->name, other->name);
-    g->variable_count = before; /* not before they are assigned */
+    /* They cannot be read before they are assigned. */
+    g->variable_count = before;
     put_expression(g, &pair, 2);
     g->variable_count = after;
 }
@@ -145,7 +146,8 @@ static void put_store(generator *g)
     put_expression(g, &type, 3);
 }
 
-/* One operation a program: it gives the same in any order. */
+/* A program uses one operation, so that the result does not depend on the
+   order. */
 static void put_atomic(generator *g)
 {
     static const char *const names[] = {"add", "min", "max",
@@ -160,7 +162,7 @@ static void put_atomic(generator *g)
 
 /* ---- blocks ---- */
 
-/* Statements of their own scope, under `control`. */
+/* Writes statements in a scope of their own, under `control`. */
 static void put_block(generator *g, int count, int depth, int control,
                       int is_body)
 {
@@ -177,7 +179,8 @@ static void put_block(generator *g, int count, int depth, int control,
     g->variable_count = variables;
 }
 
-/* A condition for those who come here; returns who goes on. */
+/* Writes a condition for the items that come here; returns which items go
+   on. */
 static int put_condition(generator *g)
 {
     int control = g->control;
@@ -208,7 +211,7 @@ static void put_if(generator *g, int depth)
     if (random_chance(g, 25)) {
         put_line(g);
         put(g, "elseif ");
-        /* Only those come here whom the first condition left. */
+        /* Only items for which the first condition was false come here. */
         g->is_uniform = control == CONTROL_GROUP ? 1 : 2;
         if (control == CONTROL_NOT)
             g->is_uniform = 0;
@@ -240,8 +243,8 @@ static void put_switch(generator *g, int depth)
 
 /* ---- loops ---- */
 
-/* Who goes through a loop's body together: all, if bounds are uniform and
-   nobody leaves early. */
+/* Returns which items go through a loop's body together: all, if the bounds are
+   uniform and no item leaves early. */
 static int loop_control(generator *g, int *can_break)
 {
     const int control = g->control == CONTROL_GROUP && random_chance(g, 60)
@@ -284,7 +287,7 @@ static void put_for(generator *g, int depth)
     put(g, "for %s in ", v->name);
     g->is_uniform = control == CONTROL_GROUP;
     g->budget = 5;
-    g->is_lazy = 1; /* nothing together in bounds */
+    g->is_lazy = 1; /* bounds contain nothing collective */
     if (n == 0) {
         put(g, "%d..%d", random_below(g, 5), turns);
     } else if (n == 1) {
@@ -312,8 +315,8 @@ static void put_static_for(generator *g, int depth)
     const size_t variables = g->variable_count;
     const int turns = 1 + random_below(g, 3);
 
-    /* The variable is no i64, but adapts as a literal does: it is not
-       offered to expressions, which want typed values. */
+    /* The variable is no i64, but adapts as a literal does. It is not offered
+       to expressions, which need typed values. */
     put(g, "for c%d in static(0..%d)", g->names++, turns);
     put_body(g, turns, depth, g->control, g->control == CONTROL_NOT ? 2 : 1);
     g->variable_count = variables;
@@ -366,8 +369,8 @@ static void put_leave(generator *g)
     put_exit(g, random_chance(g, 50) ? "break" : "continue", g->can_break == 1);
 }
 
-/* Some items alone go on to the next turn, or end: those that are left do
-   nothing together in this block. */
+/* Lets some items go on to the next turn, or end. Those that are left do
+   nothing collective in this block. */
 static int put_parting(generator *g)
 {
     if (!g->is_body || g->control != CONTROL_GROUP || !g->in_kernel)
@@ -425,7 +428,7 @@ static void put_simple(generator *g)
 
 static int put_rare(generator *g)
 {
-    /* Uniform control: a break under a condition that differs is none. */
+    /* Under uniform control no break depends on a condition that differs. */
     const int breaks =
         g->loops > 0 && (g->can_break == 2 || g->control == CONTROL_GROUP);
 

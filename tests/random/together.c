@@ -1,8 +1,8 @@
-/* together.c - what the items of a random kernel's group do together. */
+/* together.c - collective operations of random kernels. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "generator.h"
 
-/* The order of -0 and +0 is open: floats are not compared here. */
+/* The order of -0 and +0 is not defined, so floats are not compared here. */
 static int put_group_operation(generator *g, int32_t kind, int depth)
 {
     static const char *const names[] = {"group_add", "group_min", "group_max"};
@@ -77,8 +77,8 @@ int put_together(generator *g, int32_t kind, int depth)
     return g->is_uniform == 1 ? 0 : put_sub_group_operation(g, kind, depth);
 }
 
-/* Each item writes its own element of a local array, and reads another's
-   behind the barrier; the next barrier keeps writers away from readers. */
+/* Each item writes its own element of a local array, and reads another's after
+   the barrier. The next barrier separates these reads from later writes. */
 void put_exchange(generator *g)
 {
     const int array = random_below(g, g->shared);
@@ -93,10 +93,10 @@ void put_exchange(generator *g)
     put(g, "barrier()");
     put_line(g);
     v = new_variable(g, "v", scalar_type(kind));
-    g->variable_count--; /* not before it is assigned */
+    g->variable_count--; /* it cannot be read before it is assigned */
     put(g, "%s = t%d[", v->name, array);
     g->budget = 8;
-    put(g, "into("); /* what is not written is undefined */
+    put(g, "into("); /* elements that are not written are undefined */
     put_scalar(g, KILN_TYPE_I64, 2);
     put(g, ", m)]");
     g->variable_count++;

@@ -1,4 +1,4 @@
-/* trial.c - runs a random kernel every way, and compares. */
+/* trial.c - runs a random kernel in every way, and compares. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "trial.h"
 
@@ -21,16 +21,17 @@ typedef struct trial {
     const kiln_type *types[TRIAL_ARGUMENTS];
     interpreter *interpreter;
     const char *backend;
-    int orders_lanes; /* lanes are items that follow each other */
+    /* Lanes of a sub-group are items that follow each other. */
+    int orders_lanes;
     int is_host;
-    uint64_t lanes; /* of its sub-groups */
+    uint64_t lanes; /* number of lanes of its sub-groups */
     int failed;
 } trial;
 
-/* A shape of launch, and what the interpreter makes of it. */
+/* A shape of launch, and what the interpreter computes for it. */
 typedef struct shape {
     kiln_launch launch;
-    uint64_t block[3]; /* that `data` is for; 0: none yet */
+    uint64_t block[3]; /* block that `data` is for; 0: none yet */
     uint64_t items;
     trial_data data;
     interpreter_result result;
@@ -73,7 +74,7 @@ static void tell_error(trial *t, const shape *s, const kiln_config *config,
 
 /* ---- the interpreter's side ---- */
 
-/* The interpreter lends them until it runs again. */
+/* The interpreter lends them until its next run. */
 static void keep_exceptions(shape *s)
 {
     const size_t size = s->result.exception_count * sizeof *s->exceptions;
@@ -117,7 +118,7 @@ static int any_is_bounds(const interpreter_result *result)
     return 0;
 }
 
-/* Names of methods, up to what tells their versions apart. */
+/* Compares names of methods, up to what distinguishes their versions. */
 static int same_method(const char *a, const char *b)
 {
     const size_t size = strcspn(a, "#");
@@ -125,7 +126,8 @@ static int same_method(const char *a, const char *b)
     return strncmp(a, b, size) == 0 && (b[size] == '\0' || b[size] == '#');
 }
 
-/* Of an inexact conversion: of a NaN no bits are known. */
+/* Compares values of an inexact conversion; the bits of a NaN are not
+   defined. */
 static int same_values(const interpreter_exception *a, const kiln_exception *b)
 {
     double one, other;
@@ -215,7 +217,7 @@ static uint64_t items_of(const kiln_launch *launch)
     return launch->grid[0] * launch->grid[1] * launch->grid[2];
 }
 
-/* The block that is left to the host. */
+/* Finds the block when the host is to choose it. */
 static void resolve_block(uint64_t block[3], const kiln_launch *launch,
                           const kiln_kernel_info *info)
 {
@@ -235,7 +237,8 @@ static void resolve_block(uint64_t block[3], const kiln_launch *launch,
     }
 }
 
-/* Not every target has recursion, f16 and sub-groups; each says so. */
+/* True for an error about recursion, f16 or sub-groups, which not every target
+   has. */
 static int is_unsupported(const trial *t, const kiln_error *error)
 {
     const kiln_diagnostic *at;
@@ -286,7 +289,7 @@ static const uint32_t blocks[][3] = {{0, 0, 0},  {7, 3, 1}, {16, 4, 1},
                                      {4, 4, 4},  {1, 1, 1}, {5, 2, 3},
                                      {16, 1, 1}, {1, 9, 1}};
 
-/* Groups that a device takes, and a grid of whole ones. */
+/* Makes groups that a device can run, and a grid of whole groups. */
 static void make_whole(kiln_launch *launch)
 {
     for (int d = 0; d < 3; d++) {
@@ -390,7 +393,8 @@ static kiln_status new_config(trial *t, const kiln_config **out, int level,
     return kiln_config_new(out, t->context, &options, error);
 }
 
-/* Constants are checked at once: no program, no fault. */
+/* Constants are checked when the program is compiled. A refused program is no
+   failure. */
 static int is_refused(const trial *t, const kiln_error *error)
 {
     const kiln_diagnostic *first = kiln_error_diagnostic(error, 0);
@@ -438,7 +442,8 @@ static void run_configs(trial *t, shape *shapes, size_t count)
         const kiln_config *config = NULL;
         kiln_error *error = NULL;
 
-        /* Checked and unchecked, at two levels, all of them by turns. */
+        /* Checked and unchecked, at two levels; without --all, each program
+           takes its turn. */
         if (!t->options->all && (uint64_t)i != 2 * (seed % 4) &&
             (uint64_t)i != 1 + 2 * (seed / 4 % 4))
             continue;
@@ -451,7 +456,8 @@ static void run_configs(trial *t, shape *shapes, size_t count)
     }
 }
 
-/* Where kernels run: KILN_TEST_BACKEND; its sub-groups: KILN_TEST_LANES. */
+/* Kernels run where KILN_TEST_BACKEND says; KILN_TEST_LANES is the sub-groups'
+   size. */
 static void choose_backend(trial *t)
 {
     const char *backend = getenv("KILN_TEST_BACKEND");

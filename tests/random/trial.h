@@ -1,4 +1,4 @@
-/* trial.h - a random kernel's launches, by the compiler and interpreted. */
+/* trial.h - launches of a random kernel, by compiler and interpreter. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #ifndef KILN_TESTS_TRIAL_H
 #define KILN_TESTS_TRIAL_H
@@ -13,14 +13,14 @@
 
 typedef struct trial_array {
     char type[40];
-    int32_t kind; /* of the elements; STRUCT: P */
+    int32_t kind; /* of the elements; a STRUCT is P */
     uint32_t rank;
     kiln_array array;
     unsigned char *bytes, *initial, *expected;
     size_t size;
 } trial_array;
 
-/* Arguments for one shape of launch, filled from a seed. */
+/* The arguments for one shape of launch, filled from a seed. */
 typedef struct trial_data {
     trial_array arrays[TRIAL_ARRAYS];
     int64_t n;
@@ -36,12 +36,12 @@ typedef struct trial_data {
     const void *values[TRIAL_ARGUMENTS];
 } trial_data;
 
-/* The type of argument `index`. */
+/* Returns the type of argument `index`. */
 const char *trial_type(const generated *program, size_t index);
 void trial_fill(trial_data *data, const generated *program, uint64_t seed,
                 uint64_t items);
 void trial_reset(trial_data *data);
-/* What is in the arrays is what is expected. */
+/* Takes the contents of the arrays as the expected ones. */
 void trial_expect(trial_data *data);
 /* Compares with what is expected: NULL, or what differs, in `text`. */
 const char *trial_compare(const trial_data *data, char *text, size_t size);
