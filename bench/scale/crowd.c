@@ -11,10 +11,11 @@
 /*
  * usage: kiln-crowd KERNELS
  *
- * Says "ready", and begins when its standard input ends: who starts many of
- * them lets them all go at once. Compiles so many kernels, one after the
- * other, runs each over a few items and checks what it wrote. Prints a line
- * for each kernel that this process built itself, and last how long all took.
+ * The program prints "ready", and begins when its standard input ends: so
+ * whoever starts many of these processes can let all of them go at once. It
+ * compiles KERNELS kernels, one after the other, runs each over a few items and
+ * checks the result. It prints a line for each kernel that this process built
+ * itself, and finally the time that all took.
  */
 #define ITEMS 64
 #define KERNELS_MAX 256

@@ -1,4 +1,4 @@
-/* growth.c - what compiling a program takes, and what is held of it. */
+/* growth.c - what compiling a program costs, and how much memory it keeps. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "growth.h"
 
@@ -12,14 +12,16 @@
 #include "kernels.h"
 
 /*
- * usage: kiln-growth SHAPE SIZE     one program of that size
- *        kiln-growth held COUNT     so many kernels, and dropping them
- *        kiln-growth rounds COUNT   so many kernels, defined again and again
- *        kiln-growth edits COUNT    one kernel, edited so often, and nothing
- *                                   collected
  *
- * Prints a JSON object a line. Something small is compiled first, so that
- * opening the code generator is in no figure.
+ * usage: kiln-growth SHAPE SIZE     one program of that shape and size
+ *        kiln-growth held COUNT     COUNT kernels, and dropping them
+ *        kiln-growth rounds COUNT   COUNT kernels, defined again and again
+ *        kiln-growth edits COUNT    one kernel, edited COUNT times, without a
+ *                                   collection
+ *
+ * Prints a JSON object on each line. Something small is compiled first, so that
+ * no figure includes opening the code generator.
+ *
  */
 #define ITEMS GROWTH_ITEMS
 #define ROUNDS 32
@@ -45,7 +47,7 @@ static void *counted(void *env, void *memory, size_t old_size, size_t new_size)
     return grown;
 }
 
-/* The most that this process had in memory, with LLVM's. */
+/* Returns the most memory that this process had, including LLVM's. */
 static long long resident_bytes(void)
 {
     struct rusage usage;
@@ -56,7 +58,7 @@ static long long resident_bytes(void)
 
 /* ---- compiling ---- */
 
-/* Each item has to become `sum`. */
+/* Checks that each item has become `sum`. */
 static void check(struct kernels *k, const kiln_kernel *kernel, int64_t sum)
 {
     float items[ITEMS] = {0};
@@ -174,8 +176,8 @@ static void define_all(struct kernels *k, int count, int step)
     free(text.bytes);
 }
 
-/* Kernels are redefined, which makes the old ones outdated; then their package
-   goes, and nothing is left that could ask for them. */
+/* Redefines the kernels, which makes the old ones outdated. Then unloads their
+   package, after which nothing could ask for them. */
 static void measure_held(struct kernels *k, int count)
 {
     const uint64_t base = atomic_load(&live);
@@ -195,8 +197,8 @@ static void measure_held(struct kernels *k, int count)
     print_held(k, "unloaded, collected", count, base, 0);
 }
 
-/* The same kernels over and over with another meaning, as in a session of
-   somebody who works on them: nothing old may stay. */
+/* Gives the same kernels another meaning again and again, as in a session of a
+   programmer who works on them: nothing old may be kept. */
 static void measure_rounds(struct kernels *k, int count)
 {
     const uint64_t base = atomic_load(&live);
@@ -210,8 +212,8 @@ static void measure_rounds(struct kernels *k, int count)
     }
 }
 
-/* One kernel that is edited and looked at again and again, up to the code
-   generator, in a session that collects nothing. */
+/* Edits one kernel and looks at it again and again, up to the code generator,
+   in a session without collections. */
 static void measure_edits(struct kernels *k, int count)
 {
     const int slice = count < 10 ? 1 : count / 10;
@@ -246,7 +248,7 @@ int main(int argc, char **argv)
     struct kernels k = {0};
     int is_known = 1;
 
-    /* What is built is timed: nothing comes from the disk. */
+    /* Builds are timed, so nothing may come from the disk. */
     (void)setenv("KILN_CACHE", "off", 1);
     if (size < 1) {
         fputs("usage: kiln-growth SHAPE SIZE | held COUNT | rounds COUNT | "

@@ -1,4 +1,4 @@
-/* growth.h - programs of any size, and what compiling them takes. */
+/* growth.h - makes programs of any size, to measure their compilation. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #ifndef BENCH_GROWTH_H
 #define BENCH_GROWTH_H
@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define GROWTH_ITEMS 8 /* of the array that kernels get */
+#define GROWTH_ITEMS 8 /* elements of the array that kernels get */
 
 /* A text that grows. */
 struct text {
@@ -15,12 +15,12 @@ struct text {
     size_t room;
 };
 
-/* Ends the program when there is no memory. */
+/* Ends the program when memory runs out. */
 void text_add(struct text *text, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* Appends the program of a shape and a size, which has a kernel `grown(y)`, and
-   returns how many times that adds 1 to an item; -1: there is no such
+/* Appends the program of that shape and size, which has a kernel `grown(y)`.
+   Returns how many times the kernel adds 1 to an item; -1: there is no such
    shape. */
 int64_t growth_text(struct text *text, const char *shape, int size);
 

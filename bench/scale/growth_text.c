@@ -1,4 +1,4 @@
-/* growth_text.c - programs of any size. */
+/* growth_text.c - makes programs of any size. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "growth.h"
 
@@ -42,7 +42,7 @@ static void end_kernel(struct text *text)
                    "end\n");
 }
 
-/* Methods of one function, each for a type of its own; one is called. */
+/* Methods of one function, each for its own type, of which one is called. */
 static int64_t methods(struct text *text, int size)
 {
     for (int n = 0; n < size; n++)
@@ -58,7 +58,7 @@ static int64_t methods(struct text *text, int size)
     return size / 2 + 1;
 }
 
-/* Functions that are all called, by the kernel. */
+/* Functions all of which the kernel calls. */
 static int64_t callees(struct text *text, int size)
 {
     for (int n = 0; n < size; n++)
@@ -70,7 +70,7 @@ static int64_t callees(struct text *text, int size)
     return size;
 }
 
-/* Functions each of which calls the next. */
+/* Functions of which each calls the next. */
 static int64_t depth(struct text *text, int size)
 {
     for (int n = 0; n + 1 < size; n++)
@@ -82,7 +82,7 @@ static int64_t depth(struct text *text, int size)
     return size;
 }
 
-/* Statements of one kernel, each of which needs the one before. */
+/* Statements of one kernel, each of which depends on the one before. */
 static int64_t length(struct text *text, int size)
 {
     begin_kernel(text, "grown");
@@ -94,7 +94,7 @@ static int64_t length(struct text *text, int size)
     return size;
 }
 
-/* Blocks of one kernel, one behind the other. */
+/* Blocks of one kernel, one after the other. */
 static int64_t blocks(struct text *text, int size)
 {
     begin_kernel(text, "grown");
@@ -110,7 +110,8 @@ static int64_t blocks(struct text *text, int size)
     return size;
 }
 
-/* Loops of one kernel, one behind the other, that run once an item of `y`. */
+/* Loops of one kernel, one after the other, each of which runs once for each
+   item of `y`. */
 static int64_t loops(struct text *text, int size)
 {
     begin_kernel(text, "grown");

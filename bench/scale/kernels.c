@@ -1,4 +1,5 @@
-/* kernels.c - kernels over one array of f32, compiled and run on the host. */
+/* kernels.c - compiles kernels over one array of f32, and runs them on the
+   host. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "kernels.h"
 

@@ -1,4 +1,5 @@
-/* kernels.h - kernels over one array of f32, compiled and run on the host. */
+/* kernels.h - compiles kernels over one array of f32, and runs them on the
+   host. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #ifndef BENCH_KERNELS_H
 #define BENCH_KERNELS_H
@@ -14,14 +15,14 @@ struct kernels {
     const kiln_type *array;
 };
 
-/* What fails in any of these ends the program. */
+/* A failure in any of these functions ends the program. */
 void kernels_open(struct kernels *k, const kiln_alloc *alloc);
 void kernels_close(struct kernels *k);
 void kernels_define(struct kernels *k, const char *text, size_t size);
-/* `*source`, where it is asked for, becomes one of KILN_SOURCE_... */
+/* Stores one of KILN_SOURCE_... to `*source` if that is not NULL. */
 const kiln_kernel *kernels_compile(struct kernels *k, const char *name,
                                    int32_t *source);
-/* Runs the kernel in place, over so many items. */
+/* Runs the kernel in place over `count` items. */
 void kernels_run(struct kernels *k, const kiln_kernel *kernel, float *items,
                  int count);
 /* Ends the program unless item I is now `factor` * I + `sum`. */

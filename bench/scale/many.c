@@ -1,4 +1,4 @@
-/* many.c - a context that holds as many compiled jobs as are asked for. */
+/* many.c - a context with a given number of compiled jobs. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "many.h"
 
@@ -13,7 +13,7 @@ static const char source[] = "kernel job(a, b, c, d, e)\n"
                              "    i = global_id(0)\n"
                              "end\n";
 
-/* ---- a code generator that has nothing to do ---- */
+/* ---- a code generator without work ---- */
 
 static int32_t supports(const char *backend)
 {
@@ -33,7 +33,7 @@ static kiln_status generate(const kiln__codegen_request *request)
     return request->finish(request->env, &result);
 }
 
-/* Called under a lock of the process. */
+/* Called under a lock that the process has once. */
 static kiln_status exchange(const struct kiln_codegen_host *host,
                             const struct kiln_codegen **out)
 {
@@ -102,7 +102,7 @@ static void open_context(struct many *many)
                 &error);
 }
 
-/* Twelve scalars, and arrays of four of them. */
+/* Makes twelve scalars, and arrays of four of them. */
 static void make_types(struct many *many)
 {
     const unsigned scalars = KILN_TYPE_F64 - KILN_TYPE_BOOL + 1;

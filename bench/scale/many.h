@@ -1,4 +1,4 @@
-/* many.h - a context that holds as many compiled jobs as are asked for. */
+/* many.h - a context with a given number of compiled jobs. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #ifndef BENCH_MANY_H
 #define BENCH_MANY_H
@@ -7,9 +7,9 @@
 
 /*
  * The jobs are one kernel for all combinations of 16 types for its 5
- * parameters: 2^20 of them. Each is inferred, keyed and kept as always, but
- * what generates code here gives the same few bytes for all, and they are for
- * an offline device: no machine loads a million kernels.
+ * parameters: 2^20 of them. Each is inferred, keyed and kept as usual. But the
+ * code generator here returns the same few bytes for all, and these are for an
+ * offline device, since no machine loads a million kernels.
  */
 #define MANY_TYPES 16u
 #define MANY_BITS 4u
@@ -25,14 +25,14 @@ struct many {
     kiln_call_site *sites; /* one for each job */
     uint32_t count;
     uint64_t made_ns;    /* on all cores */
-    uint64_t made_bytes; /* of the context's memory, live */
+    uint64_t made_bytes; /* live bytes of the context's memory */
 };
 
 /* Opens a context and compiles `count` jobs in it. */
 struct many *many_new(uint32_t count);
 void many_free(struct many *many);
 
-/* The argument types of job `index`. */
+/* Stores the argument types of job `index`. */
 static inline void many_types(const kiln_type *types[MANY_PARAMETERS],
                               const struct many *many, uint32_t index)
 {
