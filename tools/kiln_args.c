@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "abi/scalars.h"
 #include "kiln_tool.h"
 #include "kiln_values.h"
 #include "npy.h"
@@ -13,11 +14,6 @@
 static int bad(const char *text, const char *what)
 {
     return tool_complain(TOOL_USAGE, "argument \"%s\": %s", text, what);
-}
-
-static int is_scalar(int32_t kind)
-{
-    return kind >= KILN_TYPE_BOOL && kind <= KILN_TYPE_F64;
 }
 
 /* ---- types ---- */
@@ -80,7 +76,7 @@ static int read_typed_value(tool_argument *out, kiln_context *context,
     status = tool_type_read(&out->type, context, package, colon + 1);
     if (status != TOOL_OK)
         return status;
-    if (!is_scalar(kiln_type_kind(out->type)))
+    if (!kiln__kind_is_scalar(kiln_type_kind(out->type)))
         return bad(text, "a value is a bool, an integer or a float");
     return read_value(out, text, value, kiln_type_kind(out->type));
 }
@@ -234,7 +230,7 @@ static int read_array(tool_argument *out, kiln_context *context,
         (void)tool_fail(error);
         return TOOL_USAGE;
     }
-    if (!is_scalar(kiln_type_kind(element)))
+    if (!kiln__kind_is_scalar(kiln_type_kind(element)))
         return bad(text, "its elements are not scalars");
     wrong = read_sizes(out, &rest, &rank);
     if (wrong != NULL)

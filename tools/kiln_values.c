@@ -8,95 +8,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "kiln/type.h"
-
-/* ---- f16, which C11 lacks ---- */
-
-#define HALF_INFINITY 0x7c00u
-#define HALF_OVERFLOW 65520.0 /* from here on, numbers round to infinity */
-#define HALF_EXPONENT_MIN (-14)
-
-/* Rounds to nearest, ties to even. Scaling by a power of two is exact. */
-static uint16_t half_of(double value)
-{
-    const unsigned sign = signbit(value) ? 0x8000u : 0;
-    const double size = fabs(value);
-    int exponent;
-    unsigned bits;
-
-    if (isnan(value))
-        return 0x7e00u;
-    if (size >= HALF_OVERFLOW)
-        return (uint16_t)(sign | HALF_INFINITY);
-    (void)frexp(size, &exponent);
-    exponent -= 1;
-    if (exponent < HALF_EXPONENT_MIN || size <= 0)
-        exponent = HALF_EXPONENT_MIN;
-    /* Counts units of the last place. A carry into the exponent gives the right
-       bits. */
-    bits = (unsigned)rint(ldexp(size, 10 - exponent));
-    bits += (unsigned)(exponent - HALF_EXPONENT_MIN) << 10;
-    return (uint16_t)(sign | bits);
-}
-
-static double half_value(uint16_t bits)
-{
-    const unsigned exponent = bits >> 10 & 0x1fu;
-    const double fraction = (double)(bits & 0x3ffu);
-    double size;
-
-    if (exponent == 31)
-        size = fraction > 0 ? (double)NAN : (double)INFINITY;
-    else if (exponent == 0)
-        size = ldexp(fraction, HALF_EXPONENT_MIN - 10);
-    else
-        size = ldexp(fraction + 1024, (int)exponent - 25);
-    return (bits & 0x8000u) != 0 ? -size : size;
-}
+#include "abi/scalars.h"
 
 /* ---- bytes ---- */
 
 static void store_float(void *out, int32_t kind, double value)
 {
-    if (kind == KILN_TYPE_F16) {
-        const uint16_t bits = half_of(value);
+    const uint64_t bits = kiln__float_bits(kind, value);
 
-        memcpy(out, &bits, sizeof bits);
-    } else if (kind == KILN_TYPE_F32) {
-        const float narrow = (float)value;
-
-        memcpy(out, &narrow, sizeof narrow);
-    } else {
-        memcpy(out, &value, sizeof value);
-    }
-}
-
-static int is_float(int32_t kind)
-{
-    return kind == KILN_TYPE_F16 || kind == KILN_TYPE_F32 ||
-           kind == KILN_TYPE_F64;
-}
-
-static size_t integer_size(int32_t kind)
-{
-    switch (kind) {
-    case KILN_TYPE_I16:
-    case KILN_TYPE_U16:
-        return 2;
-    case KILN_TYPE_I32:
-    case KILN_TYPE_U32:
-        return 4;
-    case KILN_TYPE_I64:
-    case KILN_TYPE_U64:
-        return 8;
-    default:
-        return 1;
-    }
-}
-
-static int is_signed(int32_t kind)
-{
-    return kind >= KILN_TYPE_I8 && kind <= KILN_TYPE_I64;
+    memcpy(out, &bits, kiln__kind_bytes(kind));
 }
 
 /* The low bytes are the first ones, since Kiln's hosts are little-endian. */
@@ -104,10 +24,10 @@ void value_from_integer(void *out, int32_t kind, uint64_t number)
 {
     if (kind == KILN_TYPE_BOOL)
         number = number != 0;
-    if (is_float(kind))
+    if (kiln__kind_is_float(kind))
         store_float(out, kind, (double)number);
     else
-        memcpy(out, &number, integer_size(kind));
+        memcpy(out, &number, kiln__kind_bytes(kind));
 }
 
 /* Advances a 64-bit counter by one step, and mixes its bits. */
@@ -120,27 +40,14 @@ static uint64_t next_random(uint64_t *state)
     return bits ^ bits >> 32;
 }
 
-/* Returns how many bits the type holds exactly. */
-static int precision(int32_t kind)
-{
-    switch (kind) {
-    case KILN_TYPE_F16:
-        return 11;
-    case KILN_TYPE_F32:
-        return 24;
-    default:
-        return 53;
-    }
-}
-
 void value_random(void *out, int32_t kind, uint64_t *state)
 {
     const uint64_t bits = next_random(state);
-    const int digits = precision(kind);
+    const int digits = kiln__scalar_of(kind)->significand;
 
     if (kind == KILN_TYPE_BOOL)
         value_from_integer(out, kind, bits & 1);
-    else if (is_float(kind))
+    else if (kiln__kind_is_float(kind))
         store_float(out, kind, ldexp((double)(bits >> (64 - digits)), -digits));
     else
         value_from_integer(out, kind, bits % 100);
@@ -158,14 +65,20 @@ static const char *parse_bool(void *out, const char *text)
     return NULL;
 }
 
+/* The nearest value of the kind. An f32 is rounded once. */
+static double read_float(const char *text, char **end, int32_t kind)
+{
+    return kind == KILN_TYPE_F32 ? (double)strtof(text, end)
+                                 : kiln__float_round(kind, strtod(text, end));
+}
+
 static const char *parse_float(void *out, int32_t kind, const char *text)
 {
     char *end;
     double value;
 
     errno = 0;
-    value =
-        kind == KILN_TYPE_F32 ? (double)strtof(text, &end) : strtod(text, &end);
+    value = read_float(text, &end, kind);
     if (end == text || *end != '\0')
         return "not a number";
     if (errno == ERANGE && isinf(value))
@@ -176,7 +89,7 @@ static const char *parse_float(void *out, int32_t kind, const char *text)
 
 static const char *parse_signed(void *out, int32_t kind, const char *text)
 {
-    const unsigned shift = 64 - 8 * (unsigned)integer_size(kind);
+    const unsigned shift = 64 - 8 * kiln__kind_bytes(kind);
     char *end;
     long long value;
 
@@ -192,7 +105,7 @@ static const char *parse_signed(void *out, int32_t kind, const char *text)
 
 static const char *parse_unsigned(void *out, int32_t kind, const char *text)
 {
-    const unsigned shift = 64 - 8 * (unsigned)integer_size(kind);
+    const unsigned shift = 64 - 8 * kiln__kind_bytes(kind);
     char *end;
     unsigned long long value;
 
@@ -212,10 +125,10 @@ const char *value_parse(void *out, int32_t kind, const char *text)
         return "not a value";
     if (kind == KILN_TYPE_BOOL)
         return parse_bool(out, text);
-    if (is_float(kind))
+    if (kiln__kind_is_float(kind))
         return parse_float(out, kind, text);
-    return is_signed(kind) ? parse_signed(out, kind, text)
-                           : parse_unsigned(out, kind, text);
+    return kiln__kind_is_signed(kind) ? parse_signed(out, kind, text)
+                                      : parse_unsigned(out, kind, text);
 }
 
 /* ---- writing ---- */
@@ -223,16 +136,6 @@ const char *value_parse(void *out, int32_t kind, const char *text)
 static int same(double value, double other)
 {
     return !(value < other) && !(value > other);
-}
-
-/* True when `text` reads back as the same value of this type. */
-static int reads_back(const char *text, int32_t kind, double value)
-{
-    if (kind == KILN_TYPE_F64)
-        return same(strtod(text, NULL), value);
-    if (kind == KILN_TYPE_F32)
-        return same((double)strtof(text, NULL), value);
-    return same(half_value(half_of(strtod(text, NULL))), value);
 }
 
 static void print_float(FILE *file, int32_t kind, double value)
@@ -245,7 +148,7 @@ static void print_float(FILE *file, int32_t kind, double value)
     }
     for (int digits = 1; digits <= 17; digits++) {
         (void)snprintf(text, sizeof text, "%.*g", digits, value);
-        if (reads_back(text, kind, value))
+        if (same(read_float(text, NULL, kind), value))
             break;
     }
     /* "1e+02" is short but hard to read, so such numbers are printed as
@@ -255,51 +158,24 @@ static void print_float(FILE *file, int32_t kind, double value)
     (void)fputs(text, file);
 }
 
-static void print_signed(FILE *file, int32_t kind, const void *value)
+static void print_signed(FILE *file, int32_t kind, uint64_t bits)
 {
-    const unsigned shift = 64 - 8 * (unsigned)integer_size(kind);
-    uint64_t bits = 0;
+    const unsigned shift = 64 - kiln__kind_width(kind);
 
-    memcpy(&bits, value, integer_size(kind));
     (void)fprintf(file, "%" PRId64, (int64_t)(bits << shift) >> shift);
-}
-
-static void print_unsigned(FILE *file, int32_t kind, const void *value)
-{
-    uint64_t bits = 0;
-
-    memcpy(&bits, value, integer_size(kind));
-    (void)fprintf(file, "%" PRIu64, bits);
 }
 
 void value_print(FILE *file, int32_t kind, const void *value)
 {
-    uint16_t half;
-    float f32;
-    double f64;
+    uint64_t bits = 0;
 
-    switch (kind) {
-    case KILN_TYPE_BOOL:
-        (void)fputs(*(const unsigned char *)value != 0 ? "true" : "false",
-                    file);
-        break;
-    case KILN_TYPE_F16:
-        memcpy(&half, value, sizeof half);
-        print_float(file, kind, half_value(half));
-        break;
-    case KILN_TYPE_F32:
-        memcpy(&f32, value, sizeof f32);
-        print_float(file, kind, (double)f32);
-        break;
-    case KILN_TYPE_F64:
-        memcpy(&f64, value, sizeof f64);
-        print_float(file, kind, f64);
-        break;
-    default:
-        if (is_signed(kind))
-            print_signed(file, kind, value);
-        else
-            print_unsigned(file, kind, value);
-        break;
-    }
+    memcpy(&bits, value, kiln__kind_bytes(kind));
+    if (kind == KILN_TYPE_BOOL)
+        (void)fputs(bits != 0 ? "true" : "false", file);
+    else if (kiln__kind_is_float(kind))
+        print_float(file, kind, kiln__float_value(kind, bits));
+    else if (kiln__kind_is_signed(kind))
+        print_signed(file, kind, bits);
+    else
+        (void)fprintf(file, "%" PRIu64, bits);
 }

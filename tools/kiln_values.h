@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* Kinds are KILN_TYPE_BOOL to KILN_TYPE_F64. */
+/* Kinds are scalars. */
 
 /* Reads a whole text as a value of `kind`, of up to 8 bytes. Returns NULL, or
    what is wrong. */

@@ -10,6 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "abi/scalars.h"
+
 /*
  * A file has: "\x93NUMPY"; two bytes of version; the header's length (two bytes
  * in version 1, four in later ones, little-endian); the header; the elements.
@@ -23,40 +25,15 @@ static const char magic[6] = {'\x93', 'N', 'U', 'M', 'P', 'Y'};
 #define HEADER_MAX 65536 /* a longer header is not believed */
 #define HEADER_ALIGNMENT 64
 
-static const struct element {
-    int32_t kind;
-    char descr[4]; /* without the byte order */
-    size_t size;
-} elements[] = {
-    {KILN_TYPE_BOOL, "b1", 1}, {KILN_TYPE_I8, "i1", 1},
-    {KILN_TYPE_I16, "i2", 2},  {KILN_TYPE_I32, "i4", 4},
-    {KILN_TYPE_I64, "i8", 8},  {KILN_TYPE_U8, "u1", 1},
-    {KILN_TYPE_U16, "u2", 2},  {KILN_TYPE_U32, "u4", 4},
-    {KILN_TYPE_U64, "u8", 8},  {KILN_TYPE_F16, "f2", 2},
-    {KILN_TYPE_F32, "f4", 4},  {KILN_TYPE_F64, "f8", 8},
-};
-
-#define ELEMENT_COUNT (sizeof elements / sizeof elements[0])
-
-static const struct element *element_of(int32_t kind)
-{
-    for (size_t i = 0; i < ELEMENT_COUNT; i++)
-        if (elements[i].kind == kind)
-            return &elements[i];
-    return NULL;
-}
-
 size_t npy_element_size(int32_t kind)
 {
-    const struct element *element = element_of(kind);
-
-    return element == NULL ? 0 : element->size;
+    return kiln__kind_bytes(kind);
 }
 
 /* ---- the header ---- */
 
 typedef struct header {
-    const struct element *element;
+    int32_t kind; /* of the elements */
     int is_fortran;
     uint32_t rank;
     int64_t shape[KILN_RANK_MAX]; /* as the file has it */
@@ -120,10 +97,11 @@ static int read_descr(reader *r, header *out)
         return fail(r, "big-endian elements are not supported");
     if (strchr("<|=", text[0]) == NULL || text[0] == '\0')
         return fail(r, "unknown element type");
-    for (size_t i = 0; i < ELEMENT_COUNT; i++)
-        if (strcmp(elements[i].descr, text + 1) == 0)
-            out->element = &elements[i];
-    if (out->element == NULL)
+    for (int32_t kind = 0; kind < KILN_TYPE_KIND_COUNT; kind++)
+        if (kiln__kind_is_scalar(kind) &&
+            strcmp(kiln__scalar_of(kind)->npy, text + 1) == 0)
+            out->kind = kind;
+    if (out->kind == KILN_TYPE_NONE)
         return fail(r, "elements are not bool, integers of 1 to 8 bytes or "
                        "floats of 2, 4 or 8");
     out->has_descr = 1;
@@ -207,10 +185,10 @@ static int read_header(reader *r, header *out)
 
 static int take_shape(npy_array *out, const header *from, const reader *r)
 {
-    int64_t size = (int64_t)from->element->size;
+    int64_t size = kiln__kind_bytes(from->kind);
     int is_empty = 0;
 
-    out->kind = from->element->kind;
+    out->kind = from->kind;
     out->rank = from->rank;
     for (uint32_t i = 0; i < from->rank; i++) {
         const uint32_t to = from->is_fortran ? i : from->rank - 1 - i;
@@ -339,14 +317,14 @@ int npy_read(npy_array *out, const char *path, char message[NPY_MESSAGE_SIZE])
 
 /* ---- writing ---- */
 
-/* Writes everything before the elements, padded so that they are aligned. */
-static size_t format_head(char *out, size_t capacity, const npy_array *array,
-                          const struct element *element)
+/* Everything in front of the elements, padded so that they are aligned. */
+static size_t format_head(char *out, size_t capacity, const npy_array *array)
 {
     char text[256];
     int size = snprintf(text, sizeof text,
                         "{'descr': '%c%s', 'fortran_order': False, 'shape': (",
-                        element->size == 1 ? '|' : '<', element->descr);
+                        kiln__kind_bytes(array->kind) == 1 ? '|' : '<',
+                        kiln__scalar_of(array->kind)->npy);
     size_t used = (size_t)size, total;
 
     for (uint32_t i = array->rank; i-- > 0;)
@@ -373,15 +351,14 @@ int npy_write(const npy_array *array, const char *path,
               char message[NPY_MESSAGE_SIZE])
 {
     const reader r = {.path = path, .message = message};
-    const struct element *element = element_of(array->kind);
     char head[512];
     size_t size;
     FILE *file;
     int fine;
 
-    if (element == NULL)
+    if (!kiln__kind_is_scalar(array->kind))
         return fail(&r, "a .npy file cannot hold elements of this type");
-    size = format_head(head, sizeof head, array, element);
+    size = format_head(head, sizeof head, array);
     file = fopen(path, "wb");
     if (file == NULL)
         return fail(&r, strerror(errno));

@@ -14,7 +14,7 @@
  * order. A file in Fortran order is loaded as it is.
  */
 typedef struct npy_array {
-    int32_t kind; /* of the elements: KILN_TYPE_BOOL to KILN_TYPE_F64 */
+    int32_t kind; /* of the elements: a scalar */
     uint32_t rank;
     int64_t sizes[KILN_RANK_MAX];
     void *data;  /* from malloc */

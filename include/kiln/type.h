@@ -20,37 +20,39 @@ KILN_BEGIN_DECLS
  * its parts are not allowed: arrays cannot be parts of other types, and vectors
  * hold scalars only.
  */
+/* The numbers never change, and say nothing: what is a float is not found by
+   comparing them. A new kind stands at the end with the next number. */
 #define KILN_TYPE_KIND_MAP(X) \
-    X(NONE, "none") /* the type of no value */ \
-    X(BOOL, "Bool") \
-    X(I8, "i8") \
-    X(I16, "i16") \
-    X(I32, "i32") \
-    X(I64, "i64") \
-    X(U8, "u8") \
-    X(U16, "u16") \
-    X(U32, "u32") \
-    X(U64, "u64") \
-    X(F16, "f16") \
-    X(F32, "f32") \
-    X(F64, "f64") \
-    X(TUPLE, "Tuple")       /* (f32, i64) */ \
-    X(VECTOR, "Vec")        /* Vec{f32, 4} */ \
-    X(STRUCT, "struct")     /* Complex{f32} */ \
-    X(ARRAY, "Array")       /* f32[:, :], f32[strided :] */ \
-    X(STATIC, "Static")     /* Static{3} */ \
-    X(FUNCTION, "Function") /* the type of one function: typeof(main.f) */ \
-    X(TYPE, "Type")       /* the type of a type used as a value: Type{f32} */ \
-    X(FOREIGN, "foreign") /* made by another frontend */
+    X(NONE, 0, "none") /* the type of no value */ \
+    X(BOOL, 1, "Bool") \
+    X(I8, 2, "i8") \
+    X(I16, 3, "i16") \
+    X(I32, 4, "i32") \
+    X(I64, 5, "i64") \
+    X(U8, 6, "u8") \
+    X(U16, 7, "u16") \
+    X(U32, 8, "u32") \
+    X(U64, 9, "u64") \
+    X(F16, 10, "f16") \
+    X(F32, 11, "f32") \
+    X(F64, 12, "f64") \
+    X(TUPLE, 13, "Tuple")       /* (f32, i64) */ \
+    X(VECTOR, 14, "Vec")        /* Vec{f32, 4} */ \
+    X(STRUCT, 15, "struct")     /* Complex{f32} */ \
+    X(ARRAY, 16, "Array")       /* f32[:, :], f32[strided :] */ \
+    X(STATIC, 17, "Static")     /* Static{3} */ \
+    X(FUNCTION, 18, "Function") /* the type of one function: typeof(main.f) */ \
+    X(TYPE, 19, "Type") /* the type of a type used as a value: Type{f32} */ \
+    X(FOREIGN, 20, "foreign") /* made by another frontend */
 
-#define KILN__TYPE_ENUM(name, text) KILN_TYPE_##name,
+#define KILN__TYPE_ENUM(name, number, text) KILN_TYPE_##name = number,
 enum { KILN_TYPE_KIND_MAP(KILN__TYPE_ENUM) KILN_TYPE_KIND_COUNT };
 #undef KILN__TYPE_ENUM
 
 #define KILN_RANK_MAX 4 /* of an array */
 
-/** Returns the type `kind`, KILN_TYPE_NONE to KILN_TYPE_F64; NULL for any
- *  other kind. */
+/** Returns the type `kind`, a scalar's or KILN_TYPE_NONE; NULL for any other
+ *  kind. */
 KILN_API const kiln_type *kiln_type_scalar(const kiln_context *context,
                                            int32_t kind);
 

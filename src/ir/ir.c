@@ -70,18 +70,6 @@ const char *kiln__ir_op_name(kiln__ir_op op)
 
 /* ---- types ---- */
 
-uint32_t kiln__kind_width(int32_t kind)
-{
-    static const uint8_t widths[KILN_TYPE_KIND_COUNT] = {
-        [KILN_TYPE_BOOL] = 1, [KILN_TYPE_I8] = 8,   [KILN_TYPE_I16] = 16,
-        [KILN_TYPE_I32] = 32, [KILN_TYPE_I64] = 64, [KILN_TYPE_U8] = 8,
-        [KILN_TYPE_U16] = 16, [KILN_TYPE_U32] = 32, [KILN_TYPE_U64] = 64,
-        [KILN_TYPE_F16] = 16, [KILN_TYPE_F32] = 32, [KILN_TYPE_F64] = 64,
-    };
-
-    return widths[kind];
-}
-
 int32_t kiln__ir_lane_kind(const kiln__ir *ir, uint32_t type)
 {
     int32_t kind = kiln__ir_kind(ir, type);

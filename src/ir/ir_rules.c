@@ -42,47 +42,19 @@ static int integer_fits(int32_t kind, int64_t bits)
     return low == (uint64_t)bits;
 }
 
-/* An f16 has 11 significant bits, of which the last is at least 2^-24. */
-static int is_half(double value)
-{
-    int exponent;
-    double fraction, scaled;
-
-    if (!isfinite(value) || fpclassify(value) == FP_ZERO)
-        return 1;
-    fraction = frexp(value, &exponent);
-    if (exponent > 16)
-        return 0;
-    scaled = exponent < -13 ? ldexp(value, 24) : ldexp(fraction, 11);
-    return !(scaled < trunc(scaled)) && !(scaled > trunc(scaled));
-}
-
-static int is_single(double value)
-{
-    float narrow;
-
-    if (!isfinite(value))
-        return 1;
-    if (fabs(value) > 0x1.fffffep+127)
-        return 0;
-    narrow = (float)value;
-    return !((double)narrow < value) && !((double)narrow > value);
-}
-
 int kiln__ir_constant_fits(int32_t kind, int64_t bits)
 {
-    double value;
+    double value, rounded;
 
     if (kind == KILN_TYPE_BOOL)
         return bits == 0 || bits == 1;
     if (kiln__kind_is_integer(kind))
         return integer_fits(kind, bits);
+    if (!kiln__kind_is_float(kind))
+        return 0;
     memcpy(&value, &bits, sizeof value);
-    if (kind == KILN_TYPE_F16)
-        return is_half(value);
-    if (kind == KILN_TYPE_F32)
-        return is_single(value);
-    return kind == KILN_TYPE_F64;
+    rounded = kiln__float_round(kind, value);
+    return isnan(value) || (rounded <= value && rounded >= value);
 }
 
 /* ---- arithmetic ---- */

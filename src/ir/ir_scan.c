@@ -295,8 +295,9 @@ static int word_type(kiln__scanner *p, uint32_t *out)
         return static_type(p, out);
     if (strcmp(text, "Vec") == 0)
         return vector_type(p, out);
-    for (int32_t kind = KILN_TYPE_NONE; kind <= KILN_TYPE_F64; kind++)
-        if (strcmp(text, kiln__ir_kind_text(kind)) == 0)
+    for (int32_t kind = 0; kind < KILN_TYPE_KIND_COUNT; kind++)
+        if (kiln__ir_kind_text(kind) != NULL &&
+            strcmp(text, kiln__ir_kind_text(kind)) == 0)
             return kiln__scan_made(p, kiln__ir_scalar(p->ir, kind, out));
     return kiln__scan_fail(p, "the type is unknown");
 }

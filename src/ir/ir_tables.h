@@ -3,6 +3,7 @@
 #ifndef KILN_IR_TABLES_H
 #define KILN_IR_TABLES_H
 
+#include "abi/scalars.h"
 #include "ir/ir.h"
 
 typedef enum kiln__ir_immediate {
@@ -89,33 +90,10 @@ static inline uint32_t kiln__ir_field(const kiln__ir *ir,
                : ir->type_fields.items[type->fields + i];
 }
 
-static inline int kiln__kind_is_signed(int32_t kind)
-{
-    return kind >= KILN_TYPE_I8 && kind <= KILN_TYPE_I64;
-}
-
-static inline int kiln__kind_is_integer(int32_t kind)
-{
-    return kind >= KILN_TYPE_I8 && kind <= KILN_TYPE_U64;
-}
-
-static inline int kiln__kind_is_float(int32_t kind)
-{
-    return kind >= KILN_TYPE_F16 && kind <= KILN_TYPE_F64;
-}
-
-static inline int kiln__kind_is_scalar(int32_t kind)
-{
-    return kind >= KILN_TYPE_BOOL && kind <= KILN_TYPE_F64;
-}
-
 static inline int kiln__kind_has_fields(int32_t kind)
 {
     return kind == KILN_TYPE_TUPLE || kind == KILN_TYPE_STRUCT;
 }
-
-/* Returns the width in bits: 1 for Bool, 0 for a kind that is no scalar. */
-uint32_t kiln__kind_width(int32_t kind);
 
 /* Returns the kind of a scalar or of a vector's elements; else
    KILN_TYPE_NONE. */

@@ -17,13 +17,9 @@ static const char *const kiln__ir_flag_texts[KILN__IR_FLAG_COUNT] = {
    NULL. */
 static inline const char *kiln__ir_kind_text(int32_t kind)
 {
-    static const char *const texts[] = {
-#define KILN__X(name, text) [KILN_TYPE_##name] = text,
-        KILN_TYPE_KIND_MAP(KILN__X)
-#undef KILN__X
-    };
-
-    return kind <= KILN_TYPE_F64 ? texts[kind] : NULL;
+    return kind == KILN_TYPE_NONE || kiln__kind_is_scalar(kind)
+               ? kiln__kind_name(kind)
+               : NULL;
 }
 
 static inline int kiln__ir_is_word(char c)
@@ -46,7 +42,7 @@ static inline int kiln__ir_is_plain_name(const char *name)
 /* Decimals are read as f64 and then rounded to f32 if that is their type. */
 static inline double kiln__ir_round(int32_t kind, double value)
 {
-    return kind == KILN_TYPE_F32 ? (double)(float)value : value;
+    return kind == KILN_TYPE_F32 ? kiln__float_round(kind, value) : value;
 }
 
 static inline int kiln__ir_same_bits(double a, double b)

@@ -170,7 +170,7 @@ static const char *type_fault(const verifier *v, size_t index, size_t *fields)
 
     v->extents[index] = (extent){
         .leaves = 1, .has_bytes = (uint8_t)kiln__kind_is_scalar(type->kind)};
-    if (type->kind >= KILN_TYPE_FOREIGN)
+    if (type->kind == KILN_TYPE_FOREIGN || type->kind >= KILN_TYPE_KIND_COUNT)
         return "the kind is unknown";
     if ((what = unused_fault(type)) != NULL)
         return what;

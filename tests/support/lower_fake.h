@@ -10,6 +10,7 @@
 #include <llvm-c/Analysis.h>
 #include <llvm-c/Core.h>
 
+#include "abi/scalars.h"
 #include "codegen/lower/lower_job.h"
 #include "codegen/module/codegen_job.h"
 #include "ir/ir.h"
@@ -105,11 +106,10 @@ static inline LLVMValueRef lower_fake_bits(kiln__codegen_job *job,
     const LLVMTypeRef i64 = LLVMInt64TypeInContext(job->context);
     const LLVMTypeRef f64 = LLVMDoubleTypeInContext(job->context);
 
-    if (kind >= KILN_TYPE_F16)
+    if (kiln__kind_is_float(kind))
         return LLVMBuildBitCast(
             builder, LLVMBuildFPCast(builder, value, f64, ""), i64, "");
-    return LLVMBuildIntCast2(builder, value, i64,
-                             kind <= KILN_TYPE_I64 && kind != KILN_TYPE_BOOL,
+    return LLVMBuildIntCast2(builder, value, i64, kiln__kind_is_signed(kind),
                              "");
 }
 

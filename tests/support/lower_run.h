@@ -60,7 +60,7 @@ static inline void on_print(test_item *item, const char *text, int64_t bits,
     memcpy(&value, &bits, sizeof value);
     if (kind == KILN_TYPE_NONE)
         snprintf(item->printed + size, sizeof item->printed - size, "%s", text);
-    else if (kind >= KILN_TYPE_F16)
+    else if (kiln__kind_is_float(kind))
         snprintf(item->printed + size, sizeof item->printed - size, "%g",
                  value);
     else

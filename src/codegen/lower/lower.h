@@ -3,6 +3,7 @@
 #ifndef KILN_LOWER_H
 #define KILN_LOWER_H
 
+#include "codegen/module/codegen_floats.h"
 #include "codegen/module/codegen_job.h"
 #include "ir/ir_tables.h"
 
@@ -202,9 +203,13 @@ LLVMValueRef kiln__lower_fast(kiln__lowering *l, const kiln__ir_node *node,
 /* Sets the flags that the node's switches allow; returns `value`. */
 LLVMValueRef kiln__lower_flags(const kiln__lowering *l,
                                const kiln__ir_node *node, LLVMValueRef value);
-/* Converts between f16 and f32, or f64 to f16, with one rounding. */
+/* Converts from one kind of float to another, with one rounding. */
 LLVMValueRef kiln__lower_float(kiln__lowering *l, LLVMValueRef value,
                                int32_t from, int32_t to);
+/* Converts a float to the kind in which its mathematics is computed, and
+   stores that kind. */
+LLVMValueRef kiln__lower_wide(kiln__lowering *l, LLVMValueRef value,
+                              int32_t *kind);
 /* Calls an LLVM intrinsic that is overloaded on `type` alone. */
 LLVMValueRef kiln__lower_intrinsic(kiln__lowering *l, const char *name,
                                    LLVMTypeRef type, LLVMValueRef *arguments,

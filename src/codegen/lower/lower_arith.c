@@ -152,19 +152,55 @@ static LLVMValueRef shift(kiln__lowering *l, const kiln__ir_node *node,
                                       : LLVMBuildLShr(l->builder, a, count, "");
 }
 
+static LLVMValueRef divide_floats(kiln__lowering *l, const kiln__ir_node *node,
+                                  LLVMValueRef a, LLVMValueRef b)
+{
+    LLVMValueRef both[2] = {a, b};
+    const LLVMValueRef quick =
+        kiln__lower_fast(l, node, KILN__FAST_DIVIDE, both, 2);
+
+    return quick != NULL ? quick
+                         : kiln__lower_flags(
+                               l, node, LLVMBuildFDiv(l->builder, a, b, ""));
+}
+
 static LLVMValueRef of_floats(kiln__lowering *l, const kiln__ir_node *node,
                               LLVMValueRef a, LLVMValueRef b)
 {
     switch ((uint32_t)node->op) {
     case KILN__IR_ADD:
-        return LLVMBuildFAdd(l->builder, a, b, "");
+        return kiln__lower_flags(l, node, LLVMBuildFAdd(l->builder, a, b, ""));
     case KILN__IR_SUB:
-        return LLVMBuildFSub(l->builder, a, b, "");
+        return kiln__lower_flags(l, node, LLVMBuildFSub(l->builder, a, b, ""));
     case KILN__IR_MUL:
-        return LLVMBuildFMul(l->builder, a, b, "");
+        return kiln__lower_flags(l, node, LLVMBuildFMul(l->builder, a, b, ""));
     default: /* DIV */
-        return LLVMBuildFDiv(l->builder, a, b, "");
+        return divide_floats(l, node, a, b);
     }
+}
+
+/* In the kind that the table names, and rounded: nothing that the flags of
+   `node` allow goes over that. */
+static LLVMValueRef rounded(kiln__lowering *l, const kiln__ir_node *node,
+                            LLVMValueRef a, LLVMValueRef b)
+{
+    const int32_t kind = kiln__lower_lane(l, node);
+    const int32_t in = kiln__scalar_of(kind)->arithmetic;
+
+    a = kiln__lower_float(l, a, kind, in);
+    b = kiln__lower_float(l, b, kind, in);
+    return kiln__lower_float(l, of_floats(l, node, a, b), in, kind);
+}
+
+static LLVMValueRef negate(kiln__lowering *l, const kiln__ir_node *node,
+                           LLVMValueRef a)
+{
+    const int32_t kind = kiln__lower_lane(l, node);
+
+    if (!kiln__kind_is_float(kind))
+        return LLVMBuildNeg(l->builder, a, "");
+    return kiln__lower_flags(l, node,
+                             kiln__float_negate(l->job, l->builder, a, kind));
 }
 
 static LLVMValueRef of_integers(kiln__lowering *l, const kiln__ir_node *node,
@@ -194,27 +230,18 @@ static LLVMValueRef of_integers(kiln__lowering *l, const kiln__ir_node *node,
 LLVMValueRef kiln__lower_arithmetic(kiln__lowering *l,
                                     const kiln__ir_node *node)
 {
-    const int is_float = kiln__kind_is_float(kiln__lower_lane(l, node));
-    LLVMValueRef a, b;
+    const LLVMValueRef a =
+        kiln__lower_value(l, kiln__ir_operand(l->ir, node, 0));
+    LLVMValueRef b;
 
-    a = kiln__lower_value(l, kiln__ir_operand(l->ir, node, 0));
     if (node->op == KILN__IR_INVERT)
         return LLVMBuildNot(l->builder, a, "");
     if (node->op == KILN__IR_NEG)
-        return is_float ? kiln__lower_flags(l, node,
-                                            LLVMBuildFNeg(l->builder, a, ""))
-                        : LLVMBuildNeg(l->builder, a, "");
+        return negate(l, node, a);
     b = kiln__lower_value(l, kiln__ir_operand(l->ir, node, 1));
-    if (!is_float)
-        return of_integers(l, node, a, b);
-    if (node->op == KILN__IR_DIV) {
-        LLVMValueRef both[2] = {a, b}, quick;
-
-        quick = kiln__lower_fast(l, node, KILN__FAST_DIVIDE, both, 2);
-        if (quick != NULL)
-            return quick;
-    }
-    return kiln__lower_flags(l, node, of_floats(l, node, a, b));
+    return kiln__kind_is_float(kiln__lower_lane(l, node))
+               ? rounded(l, node, a, b)
+               : of_integers(l, node, a, b);
 }
 
 /* A NaN is unequal to everything, and every other comparison with it is
@@ -231,14 +258,16 @@ LLVMValueRef kiln__lower_compare(kiln__lowering *l, const kiln__ir_node *node)
     const int32_t kind =
         kiln__lower_lane(l, kiln__ir_operand_at(l->ir, node, 0));
     const size_t which = node->op - (size_t)KILN__IR_EQ;
-    const LLVMValueRef a =
-        kiln__lower_value(l, kiln__ir_operand(l->ir, node, 0));
-    const LLVMValueRef b =
-        kiln__lower_value(l, kiln__ir_operand(l->ir, node, 1));
+    const int32_t in = kiln__scalar_of(kind)->arithmetic;
+    LLVMValueRef a = kiln__lower_value(l, kiln__ir_operand(l->ir, node, 0));
+    LLVMValueRef b = kiln__lower_value(l, kiln__ir_operand(l->ir, node, 1));
 
-    if (kiln__kind_is_float(kind))
+    if (kiln__kind_is_float(kind)) {
+        a = kiln__lower_float(l, a, kind, in);
+        b = kiln__lower_float(l, b, kind, in);
         return kiln__lower_flags(
             l, node, LLVMBuildFCmp(l->builder, real_ones[which], a, b, ""));
+    }
     return LLVMBuildICmp(l->builder,
                          kiln__kind_is_signed(kind) ? signed_ones[which]
                                                     : unsigned_ones[which],

@@ -379,6 +379,18 @@ typedef struct print_parts {
     int32_t *kinds;
 } print_parts;
 
+/* Backends print what LLVM has as a type. */
+static LLVMValueRef printed(kiln__lowering *l, LLVMValueRef value,
+                            int32_t *kind)
+{
+    const int32_t in = kiln__scalar_of(*kind)->arithmetic;
+
+    if (kiln__kind_is_float(*kind))
+        value = kiln__lower_float(l, value, *kind, in);
+    *kind = in;
+    return value;
+}
+
 static void print(kiln__lowering *l, const kiln__ir_node *node)
 {
     kiln__arena *arena = &l->job->arena;
@@ -400,7 +412,7 @@ static void print(kiln__lowering *l, const kiln__ir_node *node)
         if (part->op == KILN__IR_TEXT)
             parts.texts[i] = l->ir->strings.items[part->imm];
         else
-            parts.values[i] = operand(l, node, i);
+            parts.values[i] = printed(l, operand(l, node, i), &parts.kinds[i]);
     }
     l->job->backend->print(l->job, l->builder, l->item, count, parts.texts,
                            parts.values, parts.kinds);

@@ -10,7 +10,7 @@
  * An LLVM conversion whose result does not fit is poison. So a float is
  * converted, or its conversion used, only after a check of its range. Ranges
  * are compared in f32 or f64, where every power of two that bounds an integer
- * type is exact; f16 is widened first.
+ * type is exact; a narrower float is widened first.
  */
 
 static int32_t from_kind(const kiln__lowering *l, const kiln__ir_node *node)
@@ -29,29 +29,23 @@ static LLVMValueRef resize(kiln__lowering *l, LLVMValueRef value, int32_t from,
 LLVMValueRef kiln__lower_float(kiln__lowering *l, LLVMValueRef value,
                                int32_t from, int32_t to)
 {
-    LLVMTypeRef type = kiln__job_scalar(l->job, to);
-
-    if (from == to)
-        return value;
-    if (LLVMGetTypeKind(LLVMTypeOf(value)) == LLVMVectorTypeKind)
-        type = LLVMVectorType(type, LLVMGetVectorSize(LLVMTypeOf(value)));
-    return kiln__kind_width(to) > kiln__kind_width(from)
-               ? LLVMBuildFPExt(l->builder, value, type, "")
-               : LLVMBuildFPTrunc(l->builder, value, type, "");
+    return kiln__float_cast(l->job, l->builder, value, from, to);
 }
 
-/* Converts an integer to f16 through f32: an integer that f32 has to round is
-   beyond f16's range. */
+LLVMValueRef kiln__lower_wide(kiln__lowering *l, LLVMValueRef value,
+                              int32_t *kind)
+{
+    const int32_t wide = kiln__scalar_of(*kind)->mathematics;
+
+    value = kiln__lower_float(l, value, *kind, wide);
+    *kind = wide;
+    return value;
+}
+
 static LLVMValueRef to_float(kiln__lowering *l, LLVMValueRef value,
                              int32_t from, int32_t to)
 {
-    const int32_t over = to == KILN_TYPE_F16 ? KILN_TYPE_F32 : to;
-    const LLVMTypeRef type = kiln__job_scalar(l->job, over);
-
-    value = kiln__kind_is_signed(from)
-                ? LLVMBuildSIToFP(l->builder, value, type, "")
-                : LLVMBuildUIToFP(l->builder, value, type, "");
-    return kiln__lower_float(l, value, over, to);
+    return kiln__float_from_integer(l->job, l->builder, value, from, to);
 }
 
 static LLVMValueRef convert(kiln__lowering *l, LLVMValueRef value, int32_t from,
@@ -158,12 +152,6 @@ static LLVMValueRef reading(kiln__lowering *l, int32_t from)
     return LLVMConstInt(l->i64, as, 0);
 }
 
-static const char *const kind_names[] = {
-#define KILN__X(name, text) text,
-    KILN_TYPE_KIND_MAP(KILN__X)
-#undef KILN__X
-};
-
 /* Returns the value as an exception shows it: an integer, or the bits of the
    f64. */
 static LLVMValueRef shown(kiln__lowering *l, LLVMValueRef value, int32_t from)
@@ -183,7 +171,7 @@ static void check_fits(kiln__lowering *l, const kiln__ir_node *node,
                                   : integer_fits(l, value, from, to);
 
     kiln__lower_check(l, node, LLVMBuildNot(l->builder, fits, ""),
-                      KILN_EXCEPTION_INEXACT, kind_names[to],
+                      KILN_EXCEPTION_INEXACT, kiln__kind_name(to),
                       shown(l, value, from), reading(l, from));
 }
 
@@ -192,10 +180,8 @@ static LLVMValueRef checked(kiln__lowering *l, const kiln__ir_node *node,
 {
     if (!kiln__lower_conversion_raises(from, to))
         return resize(l, value, from, to);
-    if (from == KILN_TYPE_F16) {
-        value = kiln__lower_float(l, value, from, KILN_TYPE_F32);
-        from = KILN_TYPE_F32;
-    }
+    if (kiln__kind_is_float(from))
+        value = kiln__lower_wide(l, value, &from);
     if (kiln__lower_raises(l, l->f, node))
         check_fits(l, node, value, from, to);
     return kiln__kind_is_float(from) ? to_integer(l, value, to)
@@ -245,8 +231,7 @@ static LLVMValueRef saturate(kiln__lowering *l, LLVMValueRef value,
 
     if (!kiln__kind_is_float(from))
         return saturate_integer(l, value, from, to);
-    if (from == KILN_TYPE_F16)
-        value = kiln__lower_float(l, value, from, KILN_TYPE_F32);
+    value = kiln__lower_wide(l, value, &from);
     types[0] = kiln__job_scalar(l->job, to);
     types[1] = LLVMTypeOf(value);
     function = LLVMGetIntrinsicDeclaration(

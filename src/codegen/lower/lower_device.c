@@ -88,25 +88,25 @@ LLVMValueRef kiln__lower_scope(const kiln__lowering *l, LLVMValueRef atomic)
 }
 
 /* Returns op(old, value) for an operation that a target may lack. */
-static LLVMValueRef apply(kiln__lowering *l, int64_t operation,
+static LLVMValueRef apply(kiln__lowering *l, int64_t operation, int32_t kind,
                           LLVMValueRef old, LLVMValueRef value)
 {
-    LLVMValueRef both[2] = {old, value};
+    const int32_t in = kiln__scalar_of(kind)->arithmetic;
+    LLVMValueRef both[2];
 
-    switch (operation) {
-    case KILN__ATOMIC_ADD:
-        return LLVMBuildFAdd(l->builder, old, value, "");
-    case KILN__ATOMIC_SUB:
-        return LLVMBuildFSub(l->builder, old, value, "");
-    case KILN__ATOMIC_MIN:
-        return kiln__lower_intrinsic(l, "llvm.minnum", LLVMTypeOf(old), both,
-                                     2);
-    case KILN__ATOMIC_MAX:
-        return kiln__lower_intrinsic(l, "llvm.maxnum", LLVMTypeOf(old), both,
-                                     2);
-    default: /* EXCHANGE */
+    if (operation == KILN__ATOMIC_EXCHANGE)
         return value;
-    }
+    both[0] = kiln__lower_float(l, old, kind, in);
+    both[1] = kiln__lower_float(l, value, kind, in);
+    if (operation == KILN__ATOMIC_ADD)
+        value = LLVMBuildFAdd(l->builder, both[0], both[1], "");
+    else if (operation == KILN__ATOMIC_SUB)
+        value = LLVMBuildFSub(l->builder, both[0], both[1], "");
+    else
+        value = kiln__lower_intrinsic(
+            l, operation == KILN__ATOMIC_MIN ? "llvm.minnum" : "llvm.maxnum",
+            LLVMTypeOf(both[0]), both, 2);
+    return kiln__lower_float(l, value, in, kind);
 }
 
 /* The loop compares bits, so that it also ends when a NaN is in memory. */
@@ -129,8 +129,8 @@ LLVMValueRef kiln__lower_atomic_loop(kiln__lowering *l, int64_t operation,
     LLVMBuildBr(l->builder, again);
     LLVMPositionBuilderAtEnd(l->builder, again);
     old = LLVMBuildPhi(l->builder, bits, "");
-    fresh =
-        apply(l, operation, LLVMBuildBitCast(l->builder, old, type, ""), value);
+    fresh = apply(l, operation, kind,
+                  LLVMBuildBitCast(l->builder, old, type, ""), value);
     fresh = LLVMBuildBitCast(l->builder, fresh, bits, "");
     both = LLVMBuildAtomicCmpXchg(l->builder, at, old, fresh,
                                   LLVMAtomicOrderingMonotonic,

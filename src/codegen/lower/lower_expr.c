@@ -26,7 +26,7 @@ static LLVMValueRef constant(kiln__lowering *l, const kiln__ir_node *node)
     if (!kiln__kind_is_float(kind))
         return kiln__lower_integer(l, kind, (uint64_t)node->imm);
     memcpy(&value, &node->imm, sizeof value);
-    return LLVMConstReal(kiln__job_scalar(l->job, kind), value);
+    return kiln__float_constant(l->job, kind, value);
 }
 
 static LLVMValueRef local(kiln__lowering *l, const kiln__ir_node *node)

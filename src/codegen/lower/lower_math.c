@@ -12,8 +12,8 @@
  * Where LLVM has an intrinsic, it is used: LLVM folds it, vectorises it, and
  * lowers it to an instruction or to a call of C's function. The other functions
  * are called by their C name, with an f for f32. Code for a device calls the
- * functions of its library (ir_math_names.h). f16 is computed in f32 and
- * rounded.
+ * functions of its library (ir_math_names.h). A float that is
+ * narrower than f32 is computed in f32 and rounded.
  */
 
 typedef struct method {
@@ -298,7 +298,7 @@ LLVMValueRef kiln__lower_math(kiln__lowering *l, const kiln__ir_node *node)
 {
     const int32_t kind =
         kiln__lower_lane(l, kiln__ir_operand_at(l->ir, node, 0));
-    const int32_t in = kind == KILN_TYPE_F16 ? KILN_TYPE_F32 : kind;
+    const int32_t in = kiln__scalar_of(kind)->mathematics;
     LLVMValueRef arguments[3] = {NULL, NULL, NULL};
 
     for (size_t i = 0; i < node->count; i++) {

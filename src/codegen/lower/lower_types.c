@@ -25,7 +25,7 @@ static void describe_scalar(const kiln__lowering *l, int32_t kind,
                             kiln__lower_type *out)
 {
     out->registers = kiln__job_scalar(l->job, kind);
-    out->size = (kiln__kind_width(kind) + 7) / 8;
+    out->size = kiln__kind_bytes(kind);
     out->alignment = (uint32_t)out->size;
 }
 

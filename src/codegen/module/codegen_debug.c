@@ -138,11 +138,6 @@ void kiln__debug_wrapper(kiln__codegen_job *job, LLVMBuilderRef builder,
 static LLVMMetadataRef scalar_type(const struct kiln__debug *debug,
                                    int32_t kind)
 {
-    static const char *const names[] = {
-#define KILN__X(name, text) text,
-        KILN_TYPE_KIND_MAP(KILN__X)
-#undef KILN__X
-    };
     const unsigned width = kiln__kind_width(kind);
     /* These are DWARF's DW_ATE_boolean, _float, _signed and _unsigned. */
     const LLVMDWARFTypeEncoding encoding = kind == KILN_TYPE_BOOL       ? 2
@@ -151,8 +146,8 @@ static LLVMMetadataRef scalar_type(const struct kiln__debug *debug,
                                                                         : 7;
 
     return LLVMDIBuilderCreateBasicType(
-        debug->builder, names[kind], strlen(names[kind]), width < 8 ? 8 : width,
-        encoding, LLVMDIFlagZero);
+        debug->builder, kiln__kind_name(kind), strlen(kiln__kind_name(kind)),
+        width < 8 ? 8 : width, encoding, LLVMDIFlagZero);
 }
 
 void kiln__debug_variable(const kiln__codegen_job *job, LLVMBuilderRef builder,

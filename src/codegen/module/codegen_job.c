@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "abi/host_abi.h"
+#include "abi/scalars.h"
 #include "codegen/module/codegen_stages.h"
-#include "kiln/type.h"
 
 /* ---- failures ---- */
 
@@ -95,26 +95,18 @@ void kiln__job_log(const kiln__codegen_job *job, const char *format, ...)
 
 LLVMTypeRef kiln__job_scalar(const kiln__codegen_job *job, int32_t kind)
 {
-    switch (kind) {
-    case KILN_TYPE_BOOL:
-        return LLVMInt1TypeInContext(job->context);
-    case KILN_TYPE_I8:
-    case KILN_TYPE_U8:
-        return LLVMInt8TypeInContext(job->context);
-    case KILN_TYPE_I16:
-    case KILN_TYPE_U16:
-        return LLVMInt16TypeInContext(job->context);
-    case KILN_TYPE_I32:
-    case KILN_TYPE_U32:
-        return LLVMInt32TypeInContext(job->context);
-    case KILN_TYPE_F16:
+    const int32_t carried = kiln__scalar_of(kind)->carried;
+    const uint32_t width = kiln__kind_width(carried);
+
+    if (!kiln__kind_is_float(carried))
+        return LLVMIntTypeInContext(job->context, width);
+    switch (width) {
+    case 16:
         return LLVMHalfTypeInContext(job->context);
-    case KILN_TYPE_F32:
+    case 32:
         return LLVMFloatTypeInContext(job->context);
-    case KILN_TYPE_F64:
-        return LLVMDoubleTypeInContext(job->context);
     default:
-        return LLVMInt64TypeInContext(job->context);
+        return LLVMDoubleTypeInContext(job->context);
     }
 }
 
@@ -154,22 +146,17 @@ void kiln__job_switch(kiln__codegen_job *job)
 
 uint32_t kiln__print_kind(int32_t kind)
 {
-    switch (kind) {
-    case KILN_TYPE_NONE:
+    switch ((kiln__scalar_category)kiln__scalar_of(kind)->category) {
+    case KILN__NO_SCALAR:
         return KILN__PRINT_TEXT;
-    case KILN_TYPE_BOOL:
+    case KILN__SCALAR_BOOL:
         return KILN__PRINT_BOOL;
-    case KILN_TYPE_I8:
-    case KILN_TYPE_I16:
-    case KILN_TYPE_I32:
-    case KILN_TYPE_I64:
+    case KILN__SCALAR_SIGNED:
         return KILN__PRINT_I64;
-    case KILN_TYPE_F16:
-    case KILN_TYPE_F32:
-        return KILN__PRINT_F32;
-    case KILN_TYPE_F64:
-        return KILN__PRINT_F64;
-    default:
+    case KILN__SCALAR_UNSIGNED:
         return KILN__PRINT_U64;
+    case KILN__SCALAR_FLOAT:
+        break;
     }
+    return kind == KILN_TYPE_F64 ? KILN__PRINT_F64 : KILN__PRINT_F32;
 }

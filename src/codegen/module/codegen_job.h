@@ -64,7 +64,7 @@
 
 typedef struct kiln__parameter {
     int32_t passing; /* KILN__PARAMETER_... */
-    int32_t kind;    /* SCALAR: KILN_TYPE_BOOL to KILN_TYPE_F64 */
+    int32_t kind;    /* SCALAR: KILN_TYPE_... */
     uint64_t size;   /* in the packed block, in bytes */
     uint32_t alignment;
     uint32_t rank;

@@ -3,6 +3,7 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "abi/scalars.h"
 #include "base/error.h"
 #include "codegen/module/codegen_stages.h"
 
@@ -13,34 +14,17 @@
  * else is passed as bytes.
  */
 
-static const struct scalar {
-    const char *name;
-    int32_t kind;
-    uint32_t size;
-} scalars[] = {
-    {"bool", KILN_TYPE_BOOL, 1}, {"Bool", KILN_TYPE_BOOL, 1},
-    {"i8", KILN_TYPE_I8, 1},     {"i16", KILN_TYPE_I16, 2},
-    {"i32", KILN_TYPE_I32, 4},   {"i64", KILN_TYPE_I64, 8},
-    {"u8", KILN_TYPE_U8, 1},     {"u16", KILN_TYPE_U16, 2},
-    {"u32", KILN_TYPE_U32, 4},   {"u64", KILN_TYPE_U64, 8},
-    {"f16", KILN_TYPE_F16, 2},   {"f32", KILN_TYPE_F32, 4},
-    {"f64", KILN_TYPE_F64, 8},
-};
-
 static bool read_scalar(kiln__parameter *out, const char *text)
 {
-    for (size_t i = 0; i < sizeof scalars / sizeof scalars[0]; i++) {
-        if (strcmp(text, scalars[i].name) != 0)
-            continue;
-        *out = (kiln__parameter){
-            .passing = KILN__PARAMETER_SCALAR,
-            .kind = scalars[i].kind,
-            .size = scalars[i].size,
-            .alignment = scalars[i].size,
-        };
-        return true;
-    }
-    return false;
+    const int32_t kind = kiln__scalar_named(text, strlen(text));
+
+    *out = (kiln__parameter){
+        .passing = KILN__PARAMETER_SCALAR,
+        .kind = kind,
+        .size = kiln__kind_bytes(kind),
+        .alignment = kiln__kind_bytes(kind),
+    };
+    return kind != KILN_TYPE_NONE;
 }
 
 static bool read_array(kiln__parameter *out, const char *text)

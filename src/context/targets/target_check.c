@@ -24,10 +24,8 @@ static void find(kiln__device_check *c, size_t function, uint32_t node,
                                    .hint = hint};
 }
 
-static const char *option_hint(kiln__device_check *c, int which)
+static const char *option_hint(kiln__device_check *c, const char *option)
 {
-    const char *option = c->limits->options[which];
-
     return option == NULL
                ? NULL
                : kiln__arena_format(
@@ -86,7 +84,7 @@ static const char *argument_hint(kiln__device_check *c,
                                  const kiln__device_launch *launch)
 {
     const char *list = list_arguments(c, launch);
-    const char *option = c->limits->options[4];
+    const char *option = c->limits->options[2];
 
     if (list == NULL || option == NULL)
         return list;
@@ -200,31 +198,19 @@ static int takes_kind(const kiln__ir *ir, int32_t kind)
     return 0;
 }
 
-static void check_kind(kiln__device_check *c, size_t f, int32_t kind,
-                       const char *name, int option)
+static void check_kind(kiln__device_check *c, size_t f, int32_t kind)
 {
     const kiln__ir *ir = c->functions[f].ir;
     const uint32_t node = first_of_kind(ir, kind);
 
     if (node == 0 && !takes_kind(ir, kind))
         return;
-    find(
-        c, f, node, "unsupported-type", option_hint(c, option),
-        kiln__arena_format(&c->arena, "%s has no %s", c->limits->target, name));
+    find(c, f, node, "unsupported-type", option_hint(c, c->limits->kinds[kind]),
+         kiln__arena_format(&c->arena, "%s has no %s", c->limits->target,
+                            kiln__kind_name(kind)));
 }
 
 /* ---- operations ---- */
-
-/* Returns the kind's name in the language. */
-static const char *kind_name(kiln__device_check *c, int32_t kind)
-{
-    const char letter = kiln__kind_is_float(kind)    ? 'f'
-                        : kiln__kind_is_signed(kind) ? 'i'
-                                                     : 'u';
-
-    return kiln__arena_format(&c->arena, "%c%u", letter,
-                              (unsigned)kiln__kind_width(kind));
-}
 
 static void check_atomic(kiln__device_check *c, size_t f, uint32_t i)
 {
@@ -237,11 +223,13 @@ static void check_atomic(kiln__device_check *c, size_t f, uint32_t i)
     const char *name = kiln__ir_atomic[node->imm].text;
 
     if (width == 64 && !c->limits->has_wide_atomics)
-        find(c, f, i, "unsupported-atomic", option_hint(c, 2),
+        find(c, f, i, "unsupported-atomic",
+             option_hint(c, c->limits->options[0]),
              kiln__arena_format(&c->arena,
                                 "%s has no atomic operations of 64 bits, as "
                                 "`%s` on %s is",
-                                c->limits->target, name, kind_name(c, kind)));
+                                c->limits->target, name,
+                                kiln__kind_name(kind)));
     else if (width < 32 && !c->limits->has_small_atomics)
         find(c, f, i, "unsupported-atomic",
              "elements of 32 bits can be used so",
@@ -249,7 +237,7 @@ static void check_atomic(kiln__device_check *c, size_t f, uint32_t i)
                                 "%s has no atomic operations of %u bits, as "
                                 "`%s` on %s is",
                                 c->limits->target, width, name,
-                                kind_name(c, kind)));
+                                kiln__kind_name(kind)));
 }
 
 static int is_of_sub_group(const kiln__ir_node *node)
@@ -273,7 +261,8 @@ static void check_sub_group(kiln__device_check *c, size_t f, uint32_t i)
                            : kiln__ir_group[node->imm].text;
 
     if (!c->limits->has_sub_groups)
-        find(c, f, i, "unsupported-sub-group", option_hint(c, 3),
+        find(c, f, i, "unsupported-sub-group",
+             option_hint(c, c->limits->options[1]),
              kiln__arena_format(&c->arena,
                                 "%s has no sub-groups, which `%s` "
                                 "is about",
@@ -284,10 +273,9 @@ static void check_function(kiln__device_check *c, size_t f)
 {
     const kiln__ir *ir = c->functions[f].ir;
 
-    if (!c->limits->has_f16)
-        check_kind(c, f, KILN_TYPE_F16, "f16", 0);
-    if (!c->limits->has_f64)
-        check_kind(c, f, KILN_TYPE_F64, "f64", 1);
+    for (int32_t kind = 0; kind < KILN_TYPE_KIND_COUNT; kind++)
+        if (c->limits->kinds[kind] != NULL)
+            check_kind(c, f, kind);
     for (uint32_t i = 1; i < ir->nodes.count && !is_full(c); i++) {
         const kiln__ir_node *node = kiln__ir_node_at(ir, i);
 
@@ -372,7 +360,7 @@ static uint64_t bytes_of(const kiln__ir *ir, uint32_t type, uint64_t *alignment)
     if (t->kind == KILN_TYPE_VECTOR)
         return t->length * bytes_of(ir, t->element, alignment);
     if (t->kind != KILN_TYPE_STRUCT && t->kind != KILN_TYPE_TUPLE) {
-        size = (kiln__kind_width(t->kind) + 7) / 8;
+        size = kiln__kind_bytes(t->kind);
         *alignment = size != 0 ? size : 1;
         return size;
     }

@@ -77,14 +77,18 @@ static void limit_rocm(kiln__device_limits *out, const kiln_config *config)
 
 static void limit_spirv(kiln__device_limits *out, const kiln_config *config)
 {
-    static const char *const words[4] = {"fp16", "fp64", "int64_atomics",
-                                         "subgroups"};
+    static const struct {
+        int32_t kind;
+        const char *option;
+    } kinds[] = {{KILN_TYPE_F16, "fp16"}, {KILN_TYPE_F64, "fp64"}};
+    static const char *const words[] = {"int64_atomics", "subgroups"};
     const int is_large = has_word(config->options, KILN__SPIRV_LARGE);
 
-    out->has_f16 = has_word(config->options, words[0]);
-    out->has_f64 = has_word(config->options, words[1]);
-    out->has_wide_atomics = has_word(config->options, words[2]);
-    out->has_sub_groups = has_word(config->options, words[3]);
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
+        if (!has_word(config->options, kinds[i].option))
+            out->kinds[kinds[i].kind] = kinds[i].option;
+    out->has_wide_atomics = has_word(config->options, words[0]);
+    out->has_sub_groups = has_word(config->options, words[1]);
     memcpy(out->options, words, sizeof words);
     out->has_small_atomics = 0;
     out->has_recursion = 0;
@@ -92,7 +96,7 @@ static void limit_spirv(kiln__device_limits *out, const kiln_config *config)
         is_large ? KILN__SPIRV_LARGE_BYTES : KILN__SPIRV_ARGUMENT_BYTES;
     out->parameters =
         is_large ? KILN__SPIRV_LARGE_PARAMETERS : KILN__SPIRV_PARAMETERS;
-    out->options[4] = is_large ? NULL : KILN__SPIRV_LARGE;
+    out->options[2] = is_large ? NULL : KILN__SPIRV_LARGE;
     out->local_bytes = SPIRV_LOCAL;
 }
 
@@ -161,8 +165,6 @@ void kiln__device_limits_of(kiln__device_limits *out, const kiln_config *config)
 
     *out = (kiln__device_limits){
         .target = config->target,
-        .has_f16 = 1,
-        .has_f64 = 1,
         .has_wide_atomics = 1,
         .has_small_atomics = 1,
         .has_sub_groups = 1,

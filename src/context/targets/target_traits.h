@@ -5,6 +5,7 @@
 
 #include "abi/codegen_abi.h"
 #include "kiln/config.h"
+#include "kiln/type.h"
 
 /*
  * libkiln never compares names of backends: code that depends on the backend
@@ -16,16 +17,17 @@ struct kiln__tool_process;
 
 /* The capabilities of a target. The number 0 means "no bound known here". */
 typedef struct kiln__device_limits {
-    const char *target; /* for people: "cuda:sm_90:ptx80" */
-    uint8_t has_f16;
-    uint8_t has_f64;
+    const char *target;        /* for people: "cuda:sm_90:ptx80" */
     uint8_t has_wide_atomics;  /* 64 bits */
     uint8_t has_small_atomics; /* 8 and 16 bits, possibly by loops */
     uint8_t has_sub_groups;
     uint8_t has_recursion;
-    const char *options[5]; /* options that would give the target f16, f64, wide
-                               atomics, sub-groups, larger arguments; NULL:
-                               there is none */
+    /* By kind, for a scalar that the target lacks: the option that would give
+       it. NULL: the target has the scalar. */
+    const char *kinds[KILN_TYPE_KIND_COUNT];
+    const char *options[3]; /* options that would give the target wide atomics,
+                               sub-groups, larger arguments; NULL: there is
+                               none */
     uint64_t argument_bytes;
     uint32_t parameters;  /* of a kernel */
     uint64_t local_bytes; /* of a group, for arrays that the program declares */

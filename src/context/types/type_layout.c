@@ -10,14 +10,7 @@
 
 void kiln__type_layout_scalar(kiln_type *type)
 {
-    static const uint8_t sizes[KILN_TYPE_F64 + 1] = {
-        [KILN_TYPE_BOOL] = 1, [KILN_TYPE_I8] = 1,  [KILN_TYPE_I16] = 2,
-        [KILN_TYPE_I32] = 4,  [KILN_TYPE_I64] = 8, [KILN_TYPE_U8] = 1,
-        [KILN_TYPE_U16] = 2,  [KILN_TYPE_U32] = 4, [KILN_TYPE_U64] = 8,
-        [KILN_TYPE_F16] = 2,  [KILN_TYPE_F32] = 4, [KILN_TYPE_F64] = 8,
-    };
-
-    type->size = sizes[type->kind];
+    type->size = kiln__kind_bytes(type->kind);
     type->alignment = type->size ? (uint32_t)type->size : 1;
 }
 

@@ -25,7 +25,7 @@ struct kiln__types {
     kiln__arena arena;
     kiln__map by_id;   /* -> kiln_type */
     kiln__map foreign; /* digest of the text -> the latest type of that text */
-    kiln_type scalars[KILN_TYPE_F64 + 1]; /* indexed by their kinds */
+    kiln_type scalars[KILN_TYPE_KIND_COUNT]; /* and NONE; by kind */
     kiln__fork_guard guard;
 };
 
@@ -61,7 +61,7 @@ static void encode_function(kiln__encoder *encoder,
    zero. */
 static void encode_identity(kiln__encoder *encoder, const kiln_type *type)
 {
-    kiln__encode_text(encoder, kiln__type_kind_text(type->kind));
+    kiln__encode_text(encoder, kiln__kind_name(type->kind));
     if (type->element)
         kiln__encode_digest(encoder, type->element->id);
     kiln__encode_u64(encoder, type->rank);
@@ -222,14 +222,21 @@ static kiln_digest scalar_id(const char *name)
     return id;
 }
 
+static int is_scalar_or_none(int32_t kind)
+{
+    return kind == KILN_TYPE_NONE || kiln__kind_is_scalar(kind);
+}
+
 static void add_scalars(kiln_context *context)
 {
-    for (int32_t kind = KILN_TYPE_NONE; kind <= KILN_TYPE_F64; kind++) {
+    for (int32_t kind = 0; kind < KILN_TYPE_KIND_COUNT; kind++) {
         kiln_type *type = &context->types->scalars[kind];
 
+        if (!is_scalar_or_none(kind))
+            continue;
         type->context = context;
         type->kind = kind;
-        type->text = kiln__type_kind_text(kind);
+        type->text = kiln__kind_name(kind);
         kiln__type_layout_scalar(type);
         type->id = scalar_id(type->text);
         type->hash = (uint64_t)kind * UINT64_C(0x9e3779b97f4a7c15);
@@ -289,7 +296,7 @@ kiln_status kiln__type_make(const kiln_type **out, kiln_context *context,
 
 const kiln_type *kiln_type_scalar(const kiln_context *context, int32_t kind)
 {
-    if (!context || kind < KILN_TYPE_NONE || kind > KILN_TYPE_F64)
+    if (!context || !is_scalar_or_none(kind))
         return NULL;
     return &context->types->scalars[kind];
 }

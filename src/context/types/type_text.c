@@ -59,15 +59,6 @@ static void print_array(kiln__text *out, const kiln_type *type)
     kiln__text_add(out, "]");
 }
 
-const char *kiln__type_kind_text(int32_t kind)
-{
-#define KIND_TEXT(name, text) text,
-    static const char *const texts[] = {KILN_TYPE_KIND_MAP(KIND_TEXT)};
-#undef KIND_TEXT
-
-    return texts[kind];
-}
-
 void kiln__type_print(kiln__text *out, const kiln_type *type)
 {
     switch (type->kind) {
@@ -95,7 +86,7 @@ void kiln__type_print(kiln__text *out, const kiln_type *type)
         kiln__text_format(out, "Type{%s}", type->element->text);
         return;
     default:
-        kiln__text_add(out, kiln__type_kind_text(type->kind));
+        kiln__text_add(out, kiln__kind_name(type->kind));
         return;
     }
 }
@@ -241,12 +232,12 @@ static int is_text(const char *name, size_t size, const char *text)
 static const kiln_type *find_scalar(const reader *r, const char *name,
                                     size_t size)
 {
-    for (int32_t kind = KILN_TYPE_NONE; kind <= KILN_TYPE_F64; kind++)
-        if (is_text(name, size, kiln__type_kind_text(kind)))
-            return kiln_type_scalar(r->context, kind);
-    if (is_text(name, size, "Bool") || is_text(name, size, "bool"))
-        return kiln_type_scalar(r->context, KILN_TYPE_BOOL);
-    return NULL;
+    const int32_t kind = kiln__scalar_named(name, size);
+
+    return kind != KILN_TYPE_NONE ||
+                   is_text(name, size, kiln__kind_name(KILN_TYPE_NONE))
+               ? kiln_type_scalar(r->context, kind)
+               : NULL;
 }
 
 static kiln_status read_vector(const kiln_type **out, reader *r)

@@ -3,6 +3,7 @@
 #ifndef KILN_TYPES_INSIDE_H
 #define KILN_TYPES_INSIDE_H
 
+#include "abi/scalars.h"
 #include "base/digest/digest.h"
 #include "context/context.h"
 
@@ -96,15 +97,14 @@ kiln_status kiln__type_struct(const kiln_type **out, kiln_context *context,
 /* Stores Type{of}: the type of `of` used as a value. */
 kiln_status kiln__type_type(const kiln_type **out, kiln_context *context,
                             const kiln_type *of, kiln_error **error);
-/* True for KILN_TYPE_BOOL to KILN_TYPE_F64. */
 static inline int kiln__type_is_scalar(const kiln_type *type)
 {
-    return type->kind >= KILN_TYPE_BOOL && type->kind <= KILN_TYPE_F64;
+    return kiln__kind_is_scalar(type->kind);
 }
 
 /* ---- type_layout.c ---- */
 
-/* Size and alignment of kinds NONE to F64. */
+/* Size and alignment of a scalar, or of NONE. */
 void kiln__type_layout_scalar(kiln_type *type);
 /* Sets the offsets of the fields, and size and alignment as in C, parts and
    depth. The results may exceed the limits, but they do not overflow, because
@@ -118,8 +118,6 @@ void kiln__type_layout_array(kiln_type *type);
 /* ---- type_text.c ---- */
 
 struct kiln__text;
-/* The kind's text, "f32". */
-const char *kiln__type_kind_text(int32_t kind);
 /* Writes the canonical text of a type whose other members are set. */
 void kiln__type_print(struct kiln__text *out, const kiln_type *type);
 /* kiln_type_parse() in a world of the kernel language; 0: the current one. */

@@ -5,6 +5,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "abi/scalars.h"
+
 /*
  * Literals are integers without a width and doubles. Integer arithmetic is
  * exact within 128 bits and refused beyond; a literal meets its width when it
@@ -228,30 +230,18 @@ kiln__fold kiln__fold_unary(kiln__constant *out, char operator,
 
 /* ---- kinds ---- */
 
-static int is_integer(int32_t kind)
-{
-    return kind >= KILN_TYPE_I8 && kind <= KILN_TYPE_U64;
-}
-
-static int width_of(int32_t kind)
-{
-    const int first = kind >= KILN_TYPE_U8 ? KILN_TYPE_U8 : KILN_TYPE_I8;
-
-    return 8 << (kind - first);
-}
-
 kiln__wide kiln__fold_least(int32_t kind)
 {
-    if (kind == KILN_TYPE_BOOL || kind >= KILN_TYPE_U8)
+    if (!kiln__kind_is_signed(kind))
         return 0;
-    return -((kiln__wide)1 << (width_of(kind) - 1));
+    return -((kiln__wide)1 << (kiln__kind_width(kind) - 1));
 }
 
 kiln__wide kiln__fold_most(int32_t kind)
 {
-    if (kind == KILN_TYPE_BOOL)
-        return 1;
-    return ((kiln__wide)1 << (width_of(kind) - (kind < KILN_TYPE_U8))) - 1;
+    const uint32_t sign = kiln__kind_is_signed(kind) ? 1 : 0;
+
+    return ((kiln__wide)1 << (kiln__kind_width(kind) - sign)) - 1;
 }
 
 int kiln__fold_fits(kiln__wide value, int32_t kind)
@@ -261,41 +251,12 @@ int kiln__fold_fits(kiln__wide value, int32_t kind)
 
 kiln__wide kiln__fold_wrap(kiln__wide value, int32_t kind)
 {
-    const int width = width_of(kind);
+    const uint32_t width = kiln__kind_width(kind);
     const kiln__wide low = value & (((kiln__wide)1 << width) - 1);
 
-    if (kind < KILN_TYPE_U8 && (low >> (width - 1)) != 0)
+    if (kiln__kind_is_signed(kind) && (low >> (width - 1)) != 0)
         return low - ((kiln__wide)1 << width);
     return low;
-}
-
-/* Rounds to 11 significant bits, halves to even, down to 2^-24. */
-static double round_half(double value)
-{
-    int exponent;
-    double unit, rounded;
-
-    if (!isfinite(value) || fpclassify(value) == FP_ZERO)
-        return value;
-    (void)frexp(value, &exponent);
-    unit = ldexp(1.0, exponent < -13 ? -24 : exponent - 11);
-    rounded = nearbyint(value / unit) * unit;
-    return fabs(rounded) > 65504.0 ? copysign(HUGE_VAL, value) : rounded;
-}
-
-double kiln__fold_round(double value, int32_t kind)
-{
-    if (kind == KILN_TYPE_F16)
-        return round_half(value);
-    if (kind != KILN_TYPE_F32 || !isfinite(value))
-        return value;
-    /* Half a unit above the largest float and beyond rounds to infinity;
-       the conversion itself would be undefined. */
-    if (fabs(value) >= 0x1.ffffffp+127)
-        return copysign(HUGE_VAL, value);
-    if (fabs(value) > 0x1.fffffep+127)
-        return copysign(0x1.fffffep+127, value);
-    return (double)(float)value;
 }
 
 int kiln__fold_integral(double value, kiln__wide *out)
@@ -311,7 +272,7 @@ static int convert_to_float(kiln__constant *out, const kiln__constant *from,
                             int32_t kind, int is_explicit)
 {
     const double value = wide_to_real(from);
-    const double rounded = kiln__fold_round(value, kind);
+    const double rounded = kiln__float_round(kind, value);
     kiln__wide back;
 
     set_real(out, rounded);
@@ -327,9 +288,9 @@ int kiln__fold_convert(kiln__constant *out, const kiln__constant *from,
 {
     kiln__wide value = from->integer;
 
-    if (kind >= KILN_TYPE_F16 && kind <= KILN_TYPE_F64)
+    if (kiln__kind_is_float(kind))
         return convert_to_float(out, from, kind, is_explicit);
-    if (kind != KILN_TYPE_BOOL && !is_integer(kind))
+    if (kind != KILN_TYPE_BOOL && !kiln__kind_is_integer(kind))
         return 0;
     if (from->is_float &&
         (!is_explicit || !kiln__fold_integral(from->real, &value)))
@@ -342,7 +303,7 @@ int64_t kiln__fold_bits(const kiln__constant *constant, int32_t kind)
 {
     int64_t bits;
 
-    if (kind >= KILN_TYPE_F16 && kind <= KILN_TYPE_F64) {
+    if (kiln__kind_is_float(kind)) {
         memcpy(&bits, &constant->real, sizeof bits);
         return bits;
     }

@@ -53,8 +53,6 @@ int kiln__fold_fits(kiln__wide value, int32_t kind);
 kiln__wide kiln__fold_wrap(kiln__wide value, int32_t kind);
 kiln__wide kiln__fold_least(int32_t kind);
 kiln__wide kiln__fold_most(int32_t kind);
-/* Rounds to the float kind; infinite when it is too large. */
-double kiln__fold_round(double value, int32_t kind);
 /* The constant as one of the scalar kind. An implicit conversion must be
    exact, except that floats are rounded; an explicit one rounds integers too.
    False: it does not fit. */

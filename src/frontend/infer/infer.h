@@ -204,21 +204,6 @@ static inline int kiln__value_is_vague(const kiln__value *value)
            value->kind == KILN__VALUE_BOTTOM;
 }
 
-static inline int kiln__kind_is_signed_integer(int32_t kind)
-{
-    return kind >= KILN_TYPE_I8 && kind <= KILN_TYPE_I64;
-}
-
-static inline int kiln__kind_is_an_integer(int32_t kind)
-{
-    return kind >= KILN_TYPE_I8 && kind <= KILN_TYPE_U64;
-}
-
-static inline int kiln__kind_is_a_float(int32_t kind)
-{
-    return kind >= KILN_TYPE_F16 && kind <= KILN_TYPE_F64;
-}
-
 /* ---- infer_errors.c: what is said about the program ---- */
 /* Reports at a place of the current source; gives POISON. */
 kiln__value kiln__infer_error(kiln__infer *in, kiln__span span,

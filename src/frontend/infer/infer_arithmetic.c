@@ -99,8 +99,7 @@ static const kiln_type *lane(const kiln_type *type)
 
 static int is_numeric(const kiln_type *type)
 {
-    return kiln__kind_is_an_integer(type->kind) ||
-           kiln__kind_is_a_float(type->kind);
+    return kiln__kind_is_number(type->kind);
 }
 
 /* ---- constants ---- */
@@ -164,7 +163,7 @@ static int fold_typed(kiln__infer *in, const kiln__operator *operator,
     kiln__constant constant;
 
     if (!a->known || !b->known ||
-        kiln__kind_is_a_float(kind) ||
+        kiln__kind_is_float(kind) ||
         operator->class == KILN__OPERATOR_SHIFT || kiln__fold_binary(
             &constant, operator, & a->constant, &b->constant) != KILN__FOLD_OK)
         return 0;
@@ -219,7 +218,7 @@ static kiln__value same_typed(kiln__infer *in, const kiln__operator *operator,
                               const kiln__ast *ast)
 {
     const kiln_type *type = a->type;
-    const int is_float = kiln__kind_is_a_float(lane(type)->kind);
+    const int is_float = kiln__kind_is_float(lane(type)->kind);
     kiln__value known;
 
     if (is_comparison(operator) && type->kind == KILN_TYPE_VECTOR)
@@ -261,7 +260,7 @@ static kiln__value shift_count(kiln__infer *in, const kiln__value *given,
         value = kiln__infer_constant(element, &constant);
     } else {
         if (count.kind != KILN__VALUE_TYPED ||
-            !kiln__kind_is_an_integer(count.type->kind))
+            !kiln__kind_is_integer(count.type->kind))
             return kiln__infer_error(in, ast->span, "wrong-type", NULL,
                                      "a shift count is an integer, not %s",
                                      kiln__infer_describe(in, &count));
@@ -282,12 +281,12 @@ static kiln__value shift(kiln__infer *in, const kiln__operator *operator,
 
     /* A literal takes the type of its count. */
     if (left.kind == KILN__VALUE_LITERAL && b->kind == KILN__VALUE_TYPED &&
-        kiln__kind_is_an_integer(b->type->kind))
+        kiln__kind_is_integer(b->type->kind))
         left = kiln__infer_adapt(in, &left, b->type, ast, "the count");
     left = kiln__infer_settle(in, &left, ast);
     if (kiln__value_is_vague(&left))
         return left;
-    if (!kiln__kind_is_an_integer(lane(left.type)->kind))
+    if (!kiln__kind_is_integer(lane(left.type)->kind))
         return not_for(in, operator->text, left.type, NULL, ast);
     count = shift_count(in, b, left.type, ast);
     if (kiln__value_is_vague(&count))
@@ -378,8 +377,8 @@ static kiln__value negate(kiln__infer *in, const char *operator,
     kiln__constant constant;
     uint32_t node;
 
-    if (!kiln__kind_is_an_integer(kind) &&
-        !(is_negation && kiln__kind_is_a_float(kind)))
+    if (!kiln__kind_is_integer(kind) &&
+        !(is_negation && kiln__kind_is_float(kind)))
         return not_for(in, operator, a->type, NULL, ast);
     if (a->known && kiln__fold_unary(&constant, operator[0], &a->constant) ==
                         KILN__FOLD_OK) {

@@ -137,7 +137,7 @@ static void bind_variable(kiln__infer *in, kiln__variable *variable,
         set_type(in, variable, type_of_local(in, variable, &value), ast);
     else if (!kiln__infer_adapts(&value, variable->type) &&
              (value.kind != KILN__VALUE_LITERAL || value.constant.is_float ||
-              !kiln__kind_is_an_integer(variable->type->kind))) {
+              !kiln__kind_is_integer(variable->type->kind))) {
         (void)unstable(in, variable, &value, ast);
         return;
     }

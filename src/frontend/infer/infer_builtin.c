@@ -105,8 +105,8 @@ static kiln__value rank_rule(kiln__infer *in, const kiln__builtin *builtin,
 
 static int domain_has(int32_t domain, int32_t kind)
 {
-    return ((domain & KILN__DOMAIN_FLOAT) && kiln__kind_is_a_float(kind)) ||
-           ((domain & KILN__DOMAIN_INTEGER) && kiln__kind_is_an_integer(kind));
+    return ((domain & KILN__DOMAIN_FLOAT) && kiln__kind_is_float(kind)) ||
+           ((domain & KILN__DOMAIN_INTEGER) && kiln__kind_is_integer(kind));
 }
 
 /* A float function of integer literals alone is one of f64. */
@@ -294,9 +294,7 @@ static double float_limit(int32_t limit, int32_t kind)
     case KILN__LIMIT_MOST:
         return HUGE_VAL;
     case KILN__LIMIT_EPS:
-        return kind == KILN_TYPE_F64   ? 0x1p-52
-               : kind == KILN_TYPE_F32 ? 0x1p-23
-                                       : 0x1p-10;
+        return ldexp(1, 1 - kiln__scalar_of(kind)->significand);
     default:
         return limit == KILN__LIMIT_ONE ? 1 : 0;
     }
@@ -306,7 +304,7 @@ static kiln__constant limit_of(int32_t limit, int32_t kind)
 {
     kiln__constant constant = {0};
 
-    if (kiln__kind_is_a_float(kind)) {
+    if (kiln__kind_is_float(kind)) {
         constant.is_float = 1;
         constant.real = float_limit(limit, kind);
     } else {
@@ -331,8 +329,8 @@ static kiln__value limit_rule(kiln__infer *in, const kiln__builtin *builtin,
         return poison(in);
     type =
         value.type->kind == KILN_TYPE_TYPE ? value.type->element : value.type;
-    if (!kiln__kind_is_a_float(lane(type)->kind) &&
-        (!kiln__kind_is_an_integer(lane(type)->kind) ||
+    if (!kiln__kind_is_float(lane(type)->kind) &&
+        (!kiln__kind_is_integer(lane(type)->kind) ||
          builtin->data == KILN__LIMIT_EPS))
         return wrong_argument(in, builtin,
                               builtin->data == KILN__LIMIT_EPS

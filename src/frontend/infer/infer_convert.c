@@ -34,7 +34,7 @@ int kiln__infer_known_integer(const kiln__value *value, kiln__wide *out)
     if (value->constant.is_float ||
         (value->kind != KILN__VALUE_LITERAL &&
          (value->kind != KILN__VALUE_TYPED || !value->known ||
-          !kiln__kind_is_an_integer(value->type->kind))))
+          !kiln__kind_is_integer(value->type->kind))))
         return 0;
     *out = value->constant.integer;
     return 1;
@@ -42,8 +42,7 @@ int kiln__infer_known_integer(const kiln__value *value, kiln__wide *out)
 
 static int is_number(const kiln_type *type)
 {
-    return kiln__kind_is_an_integer(type->kind) ||
-           kiln__kind_is_a_float(type->kind);
+    return kiln__kind_is_number(type->kind);
 }
 
 int kiln__infer_adapts(const kiln__value *value, const kiln_type *type)
@@ -73,7 +72,7 @@ static kiln__value does_not_fit(kiln__infer *in, const kiln__constant *c,
                                 const kiln_type *type, const kiln__ast *ast)
 {
     const char *text = constant_text(in, c);
-    const int fractional = c->is_float && kiln__kind_is_an_integer(type->kind);
+    const int fractional = c->is_float && kiln__kind_is_integer(type->kind);
 
     return kiln__infer_error(
         in, ast->span, "literal-range",
@@ -141,8 +140,8 @@ kiln__value kiln__infer_settle(kiln__infer *in, const kiln__value *value,
 static int is_lossless(int32_t from, int32_t to)
 {
     if (from == KILN_TYPE_BOOL || from == to)
-        return kiln__kind_is_an_integer(to) || from == to;
-    return kiln__kind_is_an_integer(from) && kiln__kind_is_an_integer(to) &&
+        return kiln__kind_is_integer(to) || from == to;
+    return kiln__kind_is_integer(from) && kiln__kind_is_integer(to) &&
            kiln__fold_least(from) >= kiln__fold_least(to) &&
            kiln__fold_most(from) <= kiln__fold_most(to);
 }
@@ -205,7 +204,7 @@ static kiln__value convert_constant(kiln__infer *in, kiln__ir_op op,
             .integer = kiln__fold_wrap(from->integer, type->kind)};
     } else if (!kiln__fold_convert(&constant, from, type->kind, 1)) {
         return kiln__infer_error(in, ast->span, "literal-range",
-                                 kiln__kind_is_an_integer(type->kind)
+                                 kiln__kind_is_integer(type->kind)
                                      ? "trunc(T, x) saturates, wrap(T, x) cuts"
                                      : NULL,
                                  "%s does not convert to %s exactly",
@@ -226,7 +225,7 @@ static const char *operation_name(kiln__ir_op op)
 static const char *refusal(kiln__ir_op op, const kiln_type *to,
                            const kiln_type *from)
 {
-    const int to_integer = kiln__kind_is_an_integer(to->kind);
+    const int to_integer = kiln__kind_is_integer(to->kind);
 
     if (!kiln__type_is_scalar(from))
         return "converts scalars";
@@ -238,8 +237,7 @@ static const char *refusal(kiln__ir_op op, const kiln_type *to,
     }
     if (op == KILN__IR_SATURATE && !to_integer)
         return "converts to integers";
-    if (op == KILN__IR_WRAP &&
-        (!to_integer || kiln__kind_is_a_float(from->kind)))
+    if (op == KILN__IR_WRAP && (!to_integer || kiln__kind_is_float(from->kind)))
         return "is between integers";
     return NULL;
 }
@@ -248,7 +246,7 @@ static kiln__ir_op conversion(kiln__ir_op op, int32_t to, int32_t from)
 {
     if (op == KILN__IR_BITCAST)
         return op;
-    if (is_lossless(from, to) || kiln__kind_is_a_float(to))
+    if (is_lossless(from, to) || kiln__kind_is_float(to))
         return KILN__IR_CONVERT;
     return op;
 }
@@ -318,7 +316,7 @@ static kiln__value count_of(kiln__infer *in, const counted *what,
         return kiln__infer_constant(i64, &constant);
     }
     if (value.kind != KILN__VALUE_TYPED ||
-        !kiln__kind_is_an_integer(value.type->kind))
+        !kiln__kind_is_integer(value.type->kind))
         return kiln__infer_error(in, ast->span, "bad-index", what->hint,
                                  "%s is no %s",
                                  kiln__infer_describe(in, &value), what->noun);

@@ -87,8 +87,8 @@ static int takes_element(int32_t atomic, int32_t kind)
     const int is_bits = atomic == KILN__ATOMIC_AND ||
                         atomic == KILN__ATOMIC_OR || atomic == KILN__ATOMIC_XOR;
 
-    return kiln__kind_is_an_integer(kind) ||
-           (!is_bits && kiln__kind_is_a_float(kind));
+    return kiln__kind_is_integer(kind) ||
+           (!is_bits && kiln__kind_is_float(kind));
 }
 
 /* Fills the nodes behind the array's: indices, then values. */

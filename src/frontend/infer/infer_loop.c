@@ -106,7 +106,7 @@ static int loop_bounds(kiln__infer *in, const kiln__ast *ast,
         }
     if (!kiln__infer_unify(in, bounds, 2, ast, ".."))
         return 0;
-    if (kiln__kind_is_an_integer(bounds[0].type->kind))
+    if (kiln__kind_is_integer(bounds[0].type->kind))
         return 1;
     (void)kiln__infer_error(in, ast->children[0]->span, "wrong-type", NULL,
                             "the bounds of a loop are integers, not %s",

@@ -57,7 +57,7 @@ static kiln__value by_constant(kiln__infer *in, const kiln__value *x,
                                const kiln__value *n, kiln__wide exponent,
                                const kiln__ast *ast)
 {
-    const int is_integer = kiln__kind_is_an_integer(lane(x->type)->kind);
+    const int is_integer = kiln__kind_is_integer(lane(x->type)->kind);
     kiln__value value;
 
     if (exponent < 0 && is_integer)
@@ -79,7 +79,7 @@ static int is_integer_value(const kiln__value *value)
 {
     return value->kind == KILN__VALUE_LITERAL
                ? !value->constant.is_float
-               : kiln__kind_is_an_integer(value->type->kind);
+               : kiln__kind_is_integer(value->type->kind);
 }
 
 static kiln__value float_power(kiln__infer *in, kiln__value *sides,
@@ -113,8 +113,8 @@ kiln__value kiln__infer_power(kiln__infer *in, const kiln__value *a,
                                            "the exponent");
     if (kiln__value_is_vague(&sides[0]))
         return sides[0];
-    if (!kiln__kind_is_an_integer(lane(sides[0].type)->kind) &&
-        !kiln__kind_is_a_float(lane(sides[0].type)->kind))
+    if (!kiln__kind_is_integer(lane(sides[0].type)->kind) &&
+        !kiln__kind_is_float(lane(sides[0].type)->kind))
         return kiln__infer_error(in, ast->span, "wrong-type", NULL,
                                  "`**` is not for %s",
                                  kiln_type_text(sides[0].type));

@@ -29,16 +29,15 @@ static int common_scalar(kiln__infer *in, const kiln_type **common,
                          const kiln_type *type, const kiln__ast *ast)
 {
     const kiln_type *a = *common;
-    const int a_float = a != NULL && kiln__kind_is_a_float(a->kind);
-    const int b_float = kiln__kind_is_a_float(type->kind);
+    const int a_float = a != NULL && kiln__kind_is_float(a->kind);
+    const int b_float = kiln__kind_is_float(type->kind);
 
     if (a == NULL || a == type) {
         *common = type;
         return 1;
     }
     if (!a_float && !b_float &&
-        kiln__kind_is_signed_integer(a->kind) !=
-            kiln__kind_is_signed_integer(type->kind))
+        kiln__kind_is_signed(a->kind) != kiln__kind_is_signed(type->kind))
         return mixed_signedness(in, a, type, ast);
     if (a_float != b_float)
         *common = a_float ? a : type;
@@ -57,8 +56,7 @@ typedef struct common {
 
 static int is_numeric(const kiln_type *type)
 {
-    return kiln__kind_is_an_integer(type->kind) ||
-           kiln__kind_is_a_float(type->kind);
+    return kiln__kind_is_number(type->kind);
 }
 
 static int not_a_number(kiln__infer *in, const kiln__value *value,
@@ -123,8 +121,8 @@ static const kiln_type *scalar_of_common(kiln__infer *in, common *c,
     }
     if (scalar == NULL)
         return c->float_literal ? f64 : kiln__infer_scalar(in, KILN_TYPE_I64);
-    return c->float_literal && !kiln__kind_is_a_float(scalar->kind) ? f64
-                                                                    : scalar;
+    return c->float_literal && !kiln__kind_is_float(scalar->kind) ? f64
+                                                                  : scalar;
 }
 
 /* Reports at the operand's own place if the tree shows it. */

@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <string.h>
 
+#include "abi/scalars.h"
 #include "base/error.h"
 #include "frontend/program/program_tables.h"
 #include "frontend/program/runtime_sources.h"
@@ -14,41 +15,32 @@
  * that ran out of memory, the next one continues.
  */
 
+/* What an abstract type takes, as bits: classes of scalars, or other kinds. */
+#define CLASS(name) (1u << KILN__SCALAR_##name)
 #define KIND(name) (1u << KILN_TYPE_##name)
-#define SIGNED (KIND(I8) | KIND(I16) | KIND(I32) | KIND(I64))
-#define UNSIGNED (KIND(U8) | KIND(U16) | KIND(U32) | KIND(U64))
-#define FLOAT (KIND(F16) | KIND(F32) | KIND(F64))
+#define INTEGER (CLASS(SIGNED) | CLASS(UNSIGNED))
+#define NUMBER (INTEGER | CLASS(FLOAT))
 
 /* Parents come before their children. */
 static const struct abstract_type {
     const char *name;
     const char *parent;
+    uint32_t classes;
     uint32_t kinds;
 } abstract_types[] = {
-    {"Any", NULL, 0},
-    {"Number", "Any", SIGNED | UNSIGNED | FLOAT},
-    {"Real", "Number", SIGNED | UNSIGNED | FLOAT},
-    {"Integer", "Real", SIGNED | UNSIGNED},
-    {"Signed", "Integer", SIGNED},
-    {"Unsigned", "Integer", UNSIGNED},
-    {"Float", "Real", FLOAT},
-    {"Array", "Any", KIND(ARRAY)},
-    {"Tuple", "Any", KIND(TUPLE)},
-    {"Vec", "Any", KIND(VECTOR)},
-    {"Static", "Any", KIND(STATIC)},
-    {"Function", "Any", KIND(FUNCTION)},
-    {"Type", "Any", KIND(TYPE)},
-};
-
-static const struct scalar_type {
-    const char *name;
-    int32_t kind;
-} scalar_types[] = {
-    {"Bool", KILN_TYPE_BOOL}, {"bool", KILN_TYPE_BOOL}, {"i8", KILN_TYPE_I8},
-    {"i16", KILN_TYPE_I16},   {"i32", KILN_TYPE_I32},   {"i64", KILN_TYPE_I64},
-    {"u8", KILN_TYPE_U8},     {"u16", KILN_TYPE_U16},   {"u32", KILN_TYPE_U32},
-    {"u64", KILN_TYPE_U64},   {"f16", KILN_TYPE_F16},   {"f32", KILN_TYPE_F32},
-    {"f64", KILN_TYPE_F64},
+    {"Any", NULL, 0, 0},
+    {"Number", "Any", NUMBER, 0},
+    {"Real", "Number", NUMBER, 0},
+    {"Integer", "Real", INTEGER, 0},
+    {"Signed", "Integer", CLASS(SIGNED), 0},
+    {"Unsigned", "Integer", CLASS(UNSIGNED), 0},
+    {"Float", "Real", CLASS(FLOAT), 0},
+    {"Array", "Any", 0, KIND(ARRAY)},
+    {"Tuple", "Any", 0, KIND(TUPLE)},
+    {"Vec", "Any", 0, KIND(VECTOR)},
+    {"Static", "Any", 0, KIND(STATIC)},
+    {"Function", "Any", 0, KIND(FUNCTION)},
+    {"Type", "Any", 0, KIND(TYPE)},
 };
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
@@ -84,6 +76,16 @@ static const kiln__named_type *find_type(const kiln__language *language,
     return slot == NULL ? NULL : kiln__slot_type(slot, 1);
 }
 
+static uint32_t kinds_of(const struct abstract_type *type)
+{
+    uint32_t kinds = type->kinds;
+
+    for (int32_t kind = 0; kind < KILN_TYPE_KIND_COUNT; kind++)
+        if ((type->classes >> kiln__scalar_of(kind)->category & 1) != 0)
+            kinds |= kiln__kind_bit(kind);
+    return kinds;
+}
+
 static kiln_status add_abstract(kiln__language *language,
                                 const struct abstract_type *type)
 {
@@ -99,7 +101,7 @@ static kiln_status add_abstract(kiln__language *language,
         return KILN_ENOMEM;
     named->name = type->name;
     named->slot = slot;
-    named->kinds = type->kinds;
+    named->kinds = kinds_of(type);
     named->parent =
         type->parent == NULL ? NULL : find_type(language, type->parent);
     named->digest = kiln__digest_text(type->name);
@@ -109,18 +111,24 @@ static kiln_status add_abstract(kiln__language *language,
     return name_set(language, type->name, &binding, "abstract");
 }
 
+static kiln_status add_scalar(kiln__language *language, const char *name,
+                              int32_t kind)
+{
+    const kiln__binding binding = {
+        .kind = KILN__BINDING_SCALAR,
+        .type = kiln_type_scalar(language->context, kind)};
+
+    return name_set(language, name, &binding, "scalar");
+}
+
 static kiln_status add_types(kiln__language *language)
 {
     for (size_t i = 0; i < COUNT(abstract_types); i++)
         KILN_TRY(add_abstract(language, &abstract_types[i]));
-    for (size_t i = 0; i < COUNT(scalar_types); i++) {
-        const kiln__binding binding = {
-            .kind = KILN__BINDING_SCALAR,
-            .type = kiln_type_scalar(language->context, scalar_types[i].kind)};
-
-        KILN_TRY(name_set(language, scalar_types[i].name, &binding, "scalar"));
-    }
-    return KILN_OK;
+    for (int32_t kind = 0; kind < KILN_TYPE_KIND_COUNT; kind++)
+        if (kiln__kind_is_scalar(kind))
+            KILN_TRY(add_scalar(language, kiln__kind_name(kind), kind));
+    return add_scalar(language, "bool", KILN_TYPE_BOOL);
 }
 
 static kiln_status add_function(kiln__language *language, uint32_t index)

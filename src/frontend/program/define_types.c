@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <string.h>
 
+#include "abi/scalars.h"
 #include "frontend/program/defining.h"
 
 /*
@@ -74,13 +75,11 @@ static void link_definition(kiln__defining *d,
 
 static int may_be_parent(const kiln__named_type *named)
 {
-    const uint32_t numbers = (1u << (KILN_TYPE_F64 + 1)) - 1;
-
     if (named->is_struct)
         return 0;
     if (named->package != NULL || strcmp(named->name, "Any") == 0)
         return 1;
-    return (named->kinds & ~numbers) == 0 && named->kinds != 0;
+    return (named->kinds & ~kiln__scalar_kinds()) == 0 && named->kinds != 0;
 }
 
 static void find_parent(kiln__defining *d, kiln__defined *p)

@@ -151,16 +151,6 @@ int kiln__pattern_takes(kiln__matching *matching, const kiln__pattern *pattern,
 
 /* ---- one method and all arguments ---- */
 
-static int is_float(const kiln_type *type)
-{
-    return type->kind >= KILN_TYPE_F16 && type->kind <= KILN_TYPE_F64;
-}
-
-static int is_integer(const kiln_type *type)
-{
-    return type->kind >= KILN_TYPE_I8 && type->kind <= KILN_TYPE_U64;
-}
-
 /* Returns which kind of literal the argument acts as. */
 static int32_t softness_of(const kiln__argument *argument)
 {
@@ -187,9 +177,10 @@ static const kiln_type *adapted(const kiln__matching *matching,
         type = pattern->type;
     else if (pattern->kind == KILN__PATTERN_PARAMETER)
         type = matching->parameters[pattern->index];
-    if (type == NULL || (literal == KILN__LITERAL_FLOAT && !is_float(type)))
+    if (type == NULL ||
+        (literal == KILN__LITERAL_FLOAT && !kiln__kind_is_float(type->kind)))
         return NULL;
-    return is_float(type) || is_integer(type) ? type : NULL;
+    return kiln__kind_is_number(type->kind) ? type : NULL;
 }
 
 /* Stores the type that an adaptable argument gets; false if none fits. */

@@ -16,9 +16,12 @@
  */
 
 #define KIND(name) ((uint32_t)1 << KILN_TYPE_##name)
-#define SCALARS ((KIND(F64) << 1) - KIND(BOOL))
-#define PLAIN \
-    (SCALARS | KIND(VECTOR) | KIND(STATIC) | KIND(TYPE) | KIND(FUNCTION))
+#define PLAIN (KIND(VECTOR) | KIND(STATIC) | KIND(TYPE) | KIND(FUNCTION))
+
+static int has_plain(uint32_t kinds)
+{
+    return (kinds & (PLAIN | kiln__scalar_kinds())) != 0;
+}
 
 /* Returns what the parameter is bound to. A type parameter takes what its bound
    takes, and bounds may refer to each other. */
@@ -44,9 +47,9 @@ static int takes_plain(const kiln__pattern *pattern)
     case KILN__PATTERN_TYPE:
         return 1;
     case KILN__PATTERN_ABSTRACT:
-        return (pattern->named->kinds & PLAIN) != 0;
+        return has_plain(pattern->named->kinds);
     case KILN__PATTERN_EXACT:
-        return ((uint32_t)1 << pattern->type->kind & PLAIN) != 0;
+        return has_plain(kiln__kind_bit(pattern->type->kind));
     case KILN__PATTERN_ARRAY:
     case KILN__PATTERN_TUPLE:
     case KILN__PATTERN_STRUCT:

@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "backends/device/codegen/device_codegen.h"
 
+#include "codegen/module/codegen_floats.h"
 #include "ir/ir.h"
 #include "ir/ir_tables.h"
 
@@ -133,13 +134,15 @@ static LLVMValueRef least_or_greatest(const lanes *s, int is_least,
                           function, both, 2, "");
 }
 
-static LLVMValueRef combine(const lanes *s, uint32_t operation, int32_t kind,
-                            LLVMValueRef a, LLVMValueRef b)
+static LLVMValueRef combine_in(const lanes *s, uint32_t operation, int32_t kind,
+                               LLVMValueRef a, LLVMValueRef b)
 {
+    const int is_float = kiln__kind_is_float(kind);
+
     switch (operation) {
     case KILN__GROUP_SUB_ADD:
-        return kiln__kind_is_float(kind) ? LLVMBuildFAdd(s->builder, a, b, "")
-                                         : LLVMBuildAdd(s->builder, a, b, "");
+        return is_float ? LLVMBuildFAdd(s->builder, a, b, "")
+                        : LLVMBuildAdd(s->builder, a, b, "");
     case KILN__GROUP_SUB_MIN:
         return least_or_greatest(s, 1, kind, a, b);
     case KILN__GROUP_SUB_MAX:
@@ -149,6 +152,20 @@ static LLVMValueRef combine(const lanes *s, uint32_t operation, int32_t kind,
     default: /* SUB_ALL */
         return LLVMBuildAnd(s->builder, a, b, "");
     }
+}
+
+/* Rounded each time. */
+static LLVMValueRef combine(const lanes *s, uint32_t operation, int32_t kind,
+                            LLVMValueRef a, LLVMValueRef b)
+{
+    const int32_t in = kiln__scalar_of(kind)->arithmetic;
+
+    if (!kiln__kind_is_float(kind))
+        return combine_in(s, operation, kind, a, b);
+    a = kiln__float_cast(s->job, s->builder, a, kind, in);
+    b = kiln__float_cast(s->job, s->builder, b, kind, in);
+    a = combine_in(s, operation, in, a, b);
+    return kiln__float_cast(s->job, s->builder, a, in, kind);
 }
 
 /* The most lanes of any sub-group. */

@@ -64,7 +64,8 @@ static LLVMValueRef neutral(const kiln__lowering *l, const operation *o)
     if (group == KILN__GROUP_SUB_ANY || group == KILN__GROUP_SUB_ALL)
         return LLVMConstInt(type, group == KILN__GROUP_SUB_ALL, 0);
     if (kiln__kind_is_float(kind))
-        return LLVMConstReal(type, is_add(group) ? -0.0 : (double)NAN);
+        return kiln__float_constant(l->job, kind,
+                                    is_add(group) ? -0.0 : (double)NAN);
     if (is_add(group))
         return LLVMConstNull(type);
     if (!kiln__kind_is_signed(kind))
@@ -82,7 +83,7 @@ static LLVMValueRef least_or_most(kiln__lowering *l, const operation *o,
     const char *name;
 
     if (kiln__kind_is_float(kind)) {
-        const int32_t in = kind == KILN_TYPE_F16 ? KILN_TYPE_F32 : kind;
+        const int32_t in = kiln__scalar_of(kind)->mathematics;
 
         for (int i = 0; i < 2; i++)
             both[i] = kiln__lower_float(l, both[i], kind, in);
@@ -97,6 +98,19 @@ static LLVMValueRef least_or_most(kiln__lowering *l, const operation *o,
     return kiln__lower_intrinsic(l, name, LLVMTypeOf(a), both, 2);
 }
 
+/* Rounded each time. */
+static LLVMValueRef add_floats(kiln__lowering *l, const operation *o,
+                               LLVMValueRef a, LLVMValueRef b)
+{
+    const int32_t kind = kiln__ir_kind(l->ir, o->type);
+    const int32_t in = kiln__scalar_of(kind)->arithmetic;
+
+    a = kiln__lower_float(l, a, kind, in);
+    b = kiln__lower_float(l, b, kind, in);
+    a = kiln__lower_flags(l, o->group, LLVMBuildFAdd(l->builder, a, b, ""));
+    return kiln__lower_float(l, a, in, kind);
+}
+
 static LLVMValueRef combine(kiln__lowering *l, const operation *o,
                             LLVMValueRef a, LLVMValueRef b)
 {
@@ -109,10 +123,8 @@ static LLVMValueRef combine(kiln__lowering *l, const operation *o,
         return LLVMBuildAnd(l->builder, a, b, "");
     case KILN__GROUP_SUB_ADD:
     case KILN__GROUP_GROUP_ADD:
-        if (!kiln__kind_is_float(kind))
-            return LLVMBuildAdd(l->builder, a, b, "");
-        return kiln__lower_flags(l, o->group,
-                                 LLVMBuildFAdd(l->builder, a, b, ""));
+        return kiln__kind_is_float(kind) ? add_floats(l, o, a, b)
+                                         : LLVMBuildAdd(l->builder, a, b, "");
     default:
         return least_or_most(l, o, a, b);
     }

@@ -118,8 +118,7 @@ static kiln__prove_symbol *arithmetic(kiln__prover *p, kiln__frame *frame,
         a = kiln__prove_symbol_constant(p, kind,
                                         op == KILN__IR_INVERT ? -1 : 0);
         op = KILN__IR_SUB;
-        if (kind == KILN_TYPE_U8 || kind == KILN_TYPE_U16 ||
-            kind == KILN_TYPE_U32)
+        if (!kiln__kind_is_signed(kind) && kiln__kind_width(kind) < 64)
             return unknown(p, frame, node);
     }
     return kiln__prove_symbol_make(p, op, kind, 0, a, b, NULL);

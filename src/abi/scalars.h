@@ -1,0 +1,263 @@
+/* scalars.h - the table of scalar kinds: what each is, said once. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#ifndef KILN_ABI_SCALARS_H
+#define KILN_ABI_SCALARS_H
+
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "kiln/type.h"
+
+/*
+ * A line of the table is a scalar kind. Sizes, alignments, abstract types,
+ * limits, rounding, LLVM's types, and what prints, packs and stores values of
+ * the kind all follow from its line; a file that asks for one kind by name has
+ * a reason of its own. To add a kind, see docs/extending.md.
+ *
+ *   category     what the kind is a kind of
+ *   bits         of a value; in memory it takes whole bytes, and is aligned to
+ *                as many
+ *   significand  of a float: its bits, with the one that is not stored
+ *   exponent     of a float: the bits of its exponent
+ *   carried      the kind in whose register LLVM's code has it: itself, or an
+ *                integer where not all targets have the float
+ *   arithmetic   the kind in which +, -, *, / and comparisons are computed;
+ *                each result is rounded back
+ *   mathematics  the same for mathematical functions
+ *   npy          what a .npy file calls it, without the byte order
+ */
+#define KILN__SCALAR_MAP(X) \
+    X(BOOL, BOOL, 1, 0, 0, BOOL, BOOL, BOOL, "b1") \
+    X(I8, SIGNED, 8, 0, 0, I8, I8, I8, "i1") \
+    X(I16, SIGNED, 16, 0, 0, I16, I16, I16, "i2") \
+    X(I32, SIGNED, 32, 0, 0, I32, I32, I32, "i4") \
+    X(I64, SIGNED, 64, 0, 0, I64, I64, I64, "i8") \
+    X(U8, UNSIGNED, 8, 0, 0, U8, U8, U8, "u1") \
+    X(U16, UNSIGNED, 16, 0, 0, U16, U16, U16, "u2") \
+    X(U32, UNSIGNED, 32, 0, 0, U32, U32, U32, "u4") \
+    X(U64, UNSIGNED, 64, 0, 0, U64, U64, U64, "u8") \
+    X(F16, FLOAT, 16, 11, 5, F16, F16, F32, "f2") \
+    X(F32, FLOAT, 32, 24, 8, F32, F32, F32, "f4") \
+    X(F64, FLOAT, 64, 53, 11, F64, F64, F64, "f8")
+
+/* The kinds that are no scalars. */
+#define KILN__NO_SCALAR_MAP(X) \
+    X(NONE) \
+    X(TUPLE) \
+    X(VECTOR) \
+    X(STRUCT) \
+    X(ARRAY) \
+    X(STATIC) \
+    X(FUNCTION) \
+    X(TYPE) \
+    X(FOREIGN)
+
+typedef enum kiln__scalar_category {
+    KILN__NO_SCALAR,
+    KILN__SCALAR_BOOL,
+    KILN__SCALAR_SIGNED,
+    KILN__SCALAR_UNSIGNED,
+    KILN__SCALAR_FLOAT
+} kiln__scalar_category;
+
+typedef struct kiln__scalar {
+    const char *npy;
+    uint8_t category; /* kiln__scalar_category */
+    uint8_t bits;
+    uint8_t significand;
+    uint8_t exponent;
+    uint8_t carried; /* these three are kinds */
+    uint8_t arithmetic;
+    uint8_t mathematics;
+} kiln__scalar;
+
+#define KILN__ONE(...) +1
+_Static_assert((0 KILN__SCALAR_MAP(KILN__ONE) KILN__NO_SCALAR_MAP(KILN__ONE)) ==
+                   (0 KILN_TYPE_KIND_MAP(KILN__ONE)),
+               "a kind of kiln/type.h is in neither of the two maps");
+_Static_assert((0 KILN_TYPE_KIND_MAP(KILN__ONE)) == KILN_TYPE_KIND_COUNT,
+               "the kinds have no gap, and the last has the highest number");
+#undef KILN__ONE
+
+/* The kind's line; for what is no scalar one of zeros. */
+static inline const kiln__scalar *kiln__scalar_of(int32_t kind)
+{
+    static const kiln__scalar scalars[KILN_TYPE_KIND_COUNT] = {
+#define KILN__X(name, category, bits, significand, exponent, carried, \
+                arithmetic, mathematics, npy) \
+    [KILN_TYPE_##name] = {npy, \
+                          KILN__SCALAR_##category, \
+                          bits, \
+                          significand, \
+                          exponent, \
+                          KILN_TYPE_##carried, \
+                          KILN_TYPE_##arithmetic, \
+                          KILN_TYPE_##mathematics},
+        KILN__SCALAR_MAP(KILN__X)
+#undef KILN__X
+    };
+
+    return &scalars[kind >= 0 && kind < KILN_TYPE_KIND_COUNT ? kind : 0];
+}
+
+static inline int kiln__kind_is_scalar(int32_t kind)
+{
+    return kiln__scalar_of(kind)->category != KILN__NO_SCALAR;
+}
+
+static inline int kiln__kind_is_signed(int32_t kind)
+{
+    return kiln__scalar_of(kind)->category == KILN__SCALAR_SIGNED;
+}
+
+static inline int kiln__kind_is_integer(int32_t kind)
+{
+    const int category = kiln__scalar_of(kind)->category;
+
+    return category == KILN__SCALAR_SIGNED || category == KILN__SCALAR_UNSIGNED;
+}
+
+static inline int kiln__kind_is_float(int32_t kind)
+{
+    return kiln__scalar_of(kind)->category == KILN__SCALAR_FLOAT;
+}
+
+static inline int kiln__kind_is_number(int32_t kind)
+{
+    return kiln__kind_is_integer(kind) || kiln__kind_is_float(kind);
+}
+
+/* In bits: 1 for Bool, 0 for what is no scalar. */
+static inline uint32_t kiln__kind_width(int32_t kind)
+{
+    return kiln__scalar_of(kind)->bits;
+}
+
+/* What a value takes in memory, which is its alignment, too. */
+static inline uint32_t kiln__kind_bytes(int32_t kind)
+{
+    return (kiln__kind_width(kind) + 7) / 8;
+}
+
+/* The bit of the kind in a set of kinds. */
+static inline uint32_t kiln__kind_bit(int32_t kind)
+{
+    return UINT32_C(1) << kind;
+}
+
+_Static_assert(KILN_TYPE_KIND_COUNT <= 32, "a set of kinds is 32 bits");
+
+/* All scalars as such a set. */
+static inline uint32_t kiln__scalar_kinds(void)
+{
+#define KILN__X(name, ...) | UINT32_C(1) << KILN_TYPE_##name
+    return 0 KILN__SCALAR_MAP(KILN__X);
+#undef KILN__X
+}
+
+/* The name of any kind: a scalar's in the language. */
+static inline const char *kiln__kind_name(int32_t kind)
+{
+    static const char *const names[KILN_TYPE_KIND_COUNT] = {
+#define KILN__X(name, number, text) [number] = text,
+        KILN_TYPE_KIND_MAP(KILN__X)
+#undef KILN__X
+    };
+
+    return names[kind];
+}
+
+/* The scalar of that name, or KILN_TYPE_NONE. "bool" is Bool. */
+static inline int32_t kiln__scalar_named(const char *name, size_t size)
+{
+    for (int32_t kind = 0; kind < KILN_TYPE_KIND_COUNT; kind++)
+        if (kiln__kind_is_scalar(kind) &&
+            strlen(kiln__kind_name(kind)) == size &&
+            memcmp(kiln__kind_name(kind), name, size) == 0)
+            return kind;
+    return size == 4 && memcmp(name, "bool", size) == 0 ? KILN_TYPE_BOOL
+                                                        : KILN_TYPE_NONE;
+}
+
+/* ---- values of floats ----
+ *
+ * As the double of the same value: f64 holds those of all narrower ones. A
+ * float of `significand` bits whose values are below 2^e is a multiple of
+ * 2^(e - significand), and e is not below `2 - bias`.
+ */
+
+static inline int kiln__float_bias(int32_t kind)
+{
+    return (1 << (kiln__scalar_of(kind)->exponent - 1)) - 1;
+}
+
+/* The exponent e of the value, which is finite. */
+static inline int kiln__float_scale(int32_t kind, double value)
+{
+    const int least = 2 - kiln__float_bias(kind);
+    int exponent;
+
+    (void)frexp(value, &exponent);
+    return exponent < least || fpclassify(value) == FP_ZERO ? least : exponent;
+}
+
+/* Rounds to a value of the kind: to nearest, halves to even. */
+static inline double kiln__float_round(int32_t kind, double value)
+{
+    double rounded;
+    int unit;
+
+    if (kind == KILN_TYPE_F64 || !isfinite(value))
+        return value;
+    unit = kiln__float_scale(kind, value) - kiln__scalar_of(kind)->significand;
+    rounded = ldexp(nearbyint(ldexp(value, -unit)), unit);
+    return fabs(rounded) >= ldexp(1, kiln__float_bias(kind) + 1)
+               ? copysign(HUGE_VAL, value)
+               : rounded;
+}
+
+/* The bits of the kind's value that is nearest. */
+static inline uint64_t kiln__float_bits(int32_t kind, double value)
+{
+    const int stored = kiln__scalar_of(kind)->significand - 1;
+    const uint64_t sign = signbit(value) ? UINT64_C(1) : 0;
+    uint64_t bits = (UINT64_C(1) << kiln__scalar_of(kind)->exponent) - 1;
+    int scale;
+
+    if (kind == KILN_TYPE_F64) {
+        memcpy(&bits, &value, sizeof bits);
+        return bits;
+    }
+    value = fabs(kiln__float_round(kind, value));
+    bits <<= stored;
+    if (isnan(value)) {
+        bits |= UINT64_C(1) << (stored - 1);
+    } else if (isfinite(value)) {
+        /* The bit that is not stored is a carry into the exponent. */
+        scale = kiln__float_scale(kind, value);
+        bits = (uint64_t)(scale - 2 + kiln__float_bias(kind)) << stored;
+        bits += (uint64_t)ldexp(value, stored + 1 - scale);
+    }
+    return bits | sign << (kiln__kind_width(kind) - 1);
+}
+
+/* The value of the kind with these bits. */
+static inline double kiln__float_value(int32_t kind, uint64_t bits)
+{
+    const int stored = kiln__scalar_of(kind)->significand - 1;
+    const int most = (1 << kiln__scalar_of(kind)->exponent) - 1;
+    const int exponent = (int)(bits >> stored) & most;
+    const double fraction = (double)(bits & ((UINT64_C(1) << stored) - 1));
+    double size;
+
+    if (exponent == most)
+        size = fraction > 0 ? (double)NAN : (double)INFINITY;
+    else
+        size = ldexp(exponent == 0 ? fraction : fraction + ldexp(1, stored),
+                     (exponent == 0 ? 1 : exponent) - kiln__float_bias(kind) -
+                         stored);
+    return bits >> (kiln__kind_width(kind) - 1) & 1 ? -size : size;
+}
+
+#endif /* KILN_ABI_SCALARS_H */

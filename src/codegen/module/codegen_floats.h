@@ -1,0 +1,26 @@
+/* codegen_floats.h - floats as code has them in registers. */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#ifndef KILN_CODEGEN_MODULE_CODEGEN_FLOATS_H
+#define KILN_CODEGEN_MODULE_CODEGEN_FLOATS_H
+
+#include "codegen/module/codegen_job.h"
+
+/* Kinds are floats of the table (abi/scalars.h); values are scalars or vectors
+   of what kiln__job_scalar() makes of the kind. */
+
+LLVMValueRef kiln__float_constant(const kiln__codegen_job *job, int32_t kind,
+                                  double value);
+LLVMValueRef kiln__float_negate(const kiln__codegen_job *job,
+                                LLVMBuilderRef builder, LLVMValueRef value,
+                                int32_t kind);
+/* From one kind to another, rounded once, halves to even. */
+LLVMValueRef kiln__float_cast(const kiln__codegen_job *job,
+                              LLVMBuilderRef builder, LLVMValueRef value,
+                              int32_t from, int32_t to);
+/* The same of an integer. A Bool counts as one of one bit. */
+LLVMValueRef kiln__float_from_integer(const kiln__codegen_job *job,
+                                      LLVMBuilderRef builder,
+                                      LLVMValueRef value, int32_t from,
+                                      int32_t to);
+
+#endif /* KILN_CODEGEN_MODULE_CODEGEN_FLOATS_H */
