@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "abi/scalars.h"
+#include "base/data/endian.h"
 
 /*
  * A file has: "\x93NUMPY"; two bytes of version; the header's length (two bytes
@@ -224,8 +225,7 @@ static char *read_header_text(FILE *file, const reader *r)
         (void)fail(r, "the file ends in its header");
         return NULL;
     }
-    size = (size_t)length[0] | (size_t)length[1] << 8 |
-           (size_t)length[2] << 16 | (size_t)length[3] << 24;
+    size = kiln__le32_read(length);
     if (size > HEADER_MAX) {
         (void)fail(r, "the header is too long to be one");
         return NULL;
@@ -340,8 +340,7 @@ static size_t format_head(char *out, size_t capacity, const npy_array *array)
     memcpy(out, magic, sizeof magic);
     out[6] = 1;
     out[7] = 0;
-    out[8] = (char)((total - MAGIC_SIZE - 2) & 0xff);
-    out[9] = (char)((total - MAGIC_SIZE - 2) >> 8);
+    kiln__le16_write(out + 8, (uint16_t)(total - MAGIC_SIZE - 2));
     memcpy(out + MAGIC_SIZE + 2, text, used);
     out[total - 1] = '\n';
     return total;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "backends/report_text.h"
+#include "base/data/float_bits.h"
 #include "base/error.h"
 
 /* "inexact conversion: 300 is no i8"; the message is the type's name. */
@@ -12,12 +13,10 @@ static void format_inexact(char *out, size_t size, const kiln__raised *from)
 {
     const char *kind = kiln__exception_text((int32_t)from->kind);
     const int64_t value = from->values[0];
-    double real;
 
-    memcpy(&real, &value, sizeof real);
     if (from->values[1] == KILN_VALUE_F64)
-        (void)snprintf(out, size, "%s: %.9g is no %s", kind, real,
-                       from->message);
+        (void)snprintf(out, size, "%s: %.9g is no %s", kind,
+                       kiln__f64_from_bits((uint64_t)value), from->message);
     else if (from->values[1] == KILN_VALUE_U64)
         (void)snprintf(out, size, "%s: %" PRIu64 " is no %s", kind,
                        (uint64_t)value, from->message);

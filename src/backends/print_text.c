@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "backends/report_text.h"
+#include "base/data/float_bits.h"
 
 /*
  * A record becomes one piece of text and one call of the host's callback, so
@@ -102,10 +103,9 @@ static void add_scientific(kiln__text *text, const decimal *number)
 
 static void add_float(kiln__text *text, uint64_t bits, int is_f32)
 {
+    double value = kiln__f64_from_bits(bits);
     decimal number;
-    double value;
 
-    memcpy(&value, &bits, sizeof value);
     if (isnan(value)) {
         kiln__text_add(text, "nan");
         return;

@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "base/data/endian.h"
 #include "base/error.h"
 
 /*
@@ -40,17 +41,14 @@ void kiln__wire_put_head(unsigned char head[KILN__WIRE_HEAD_SIZE], int kind,
     memset(head, 0, KILN__WIRE_HEAD_SIZE);
     memcpy(head, magic, sizeof magic);
     head[4] = (unsigned char)kind;
-    for (int i = 0; i < 8; i++)
-        head[8 + i] = (unsigned char)((uint64_t)size >> (8 * i));
+    kiln__le64_write(head + 8, size);
 }
 
 int kiln__wire_get_head(const unsigned char head[KILN__WIRE_HEAD_SIZE],
                         size_t *size)
 {
-    uint64_t stated = 0;
+    const uint64_t stated = kiln__le64_read(head + 8);
 
-    for (int i = 0; i < 8; i++)
-        stated |= (uint64_t)head[8 + i] << (8 * i);
     if (memcmp(head, magic, sizeof magic) != 0 || head[4] == 0 ||
         head[4] >= KILN__WIRE_KIND_END || head[5] || head[6] || head[7] ||
         stated > KILN__WIRE_LARGEST)

@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <string.h>
 
+#include "base/data/endian.h"
 #include "base/error.h"
 #include "ir/ir_tables.h"
 
@@ -24,25 +25,28 @@ static void put_u8(kiln__text *out, uint32_t value)
     kiln__text_add_n(out, &byte, 1);
 }
 
-static void put_u16(kiln__text *out, uint32_t value)
+static void put_u16(kiln__text *out, uint16_t value)
 {
-    put_u8(out, value & 0xff);
-    put_u8(out, value >> 8 & 0xff);
+    char bytes[2];
+
+    kiln__le16_write(bytes, value);
+    kiln__text_add_n(out, bytes, sizeof bytes);
 }
 
 static void put_u32(kiln__text *out, uint32_t value)
 {
     char bytes[4];
 
-    for (size_t i = 0; i < 4; i++)
-        bytes[i] = (char)(unsigned char)(value >> 8 * i & 0xff);
+    kiln__le32_write(bytes, value);
     kiln__text_add_n(out, bytes, sizeof bytes);
 }
 
 static void put_i64(kiln__text *out, int64_t value)
 {
-    put_u32(out, (uint32_t)((uint64_t)value & 0xffffffff));
-    put_u32(out, (uint32_t)((uint64_t)value >> 32));
+    char bytes[8];
+
+    kiln__le64_write(bytes, (uint64_t)value);
+    kiln__text_add_n(out, bytes, sizeof bytes);
 }
 
 static void put_text(kiln__text *out, const char *text)
@@ -156,34 +160,38 @@ static void fail_memory(reader *r)
     fail(r, "out of memory");
 }
 
-static uint64_t get(reader *r, size_t size)
+/* The next `size` bytes; zeros, which stand for at most 8, after a failure. */
+static const unsigned char *get_bytes(reader *r, size_t size)
 {
-    uint64_t value = 0;
+    static const unsigned char zeros[8];
+    const unsigned char *at = r->bytes + r->at;
 
-    if (r->what != NULL)
-        return 0;
-    if (size > r->size - r->at) {
+    if (r->what == NULL && size > r->size - r->at)
         fail(r, "it ends early");
-        return 0;
-    }
-    for (size_t i = 0; i < size; i++)
-        value |= (uint64_t)r->bytes[r->at + i] << 8 * i;
+    if (r->what != NULL)
+        return zeros;
     r->at += size;
-    return value;
+    return at;
+}
+
+static uint8_t get_u8(reader *r)
+{
+    return *get_bytes(r, 1);
+}
+
+static uint16_t get_u16(reader *r)
+{
+    return kiln__le16_read(get_bytes(r, 2));
 }
 
 static uint32_t get_u32(reader *r)
 {
-    return (uint32_t)get(r, 4);
+    return kiln__le32_read(get_bytes(r, 4));
 }
 
 static int64_t get_i64(reader *r)
 {
-    const uint64_t bits = get(r, 8);
-    int64_t value;
-
-    memcpy(&value, &bits, sizeof value);
-    return value;
+    return (int64_t)kiln__le64_read(get_bytes(r, 8));
 }
 
 /* Reads a count of rows, each of which takes at least `row` bytes. */
@@ -246,8 +254,8 @@ static void get_types(reader *r)
         kiln__ir_type *type = &ir->types.items[i];
 
         memset(type, 0, sizeof *type);
-        type->kind = (uint8_t)get(r, 1);
-        type->strided = (uint8_t)get(r, 1);
+        type->kind = get_u8(r);
+        type->strided = get_u8(r);
         type->length = get_u32(r);
         type->element = get_u32(r);
         type->value = get_i64(r);
@@ -299,8 +307,8 @@ static void get_nodes(reader *r)
     for (size_t i = 1; i < count; i++) {
         kiln__ir_node *node = &ir->nodes.items[i];
 
-        node->op = (uint16_t)get(r, 2);
-        node->flags = (uint16_t)get(r, 2);
+        node->op = get_u16(r);
+        node->flags = get_u16(r);
         node->type = get_u32(r);
         node->ordinal = get_u32(r);
         node->count = get_u32(r);

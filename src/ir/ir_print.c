@@ -2,8 +2,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <inttypes.h>
 #include <math.h>
-#include <string.h>
 
+#include "base/data/float_bits.h"
 #include "base/system/stack.h"
 #include "ir/ir_tables.h"
 #include "ir/ir_text.h"
@@ -124,7 +124,6 @@ static void print_type(printer *p, uint32_t index)
 static void print_float(printer *p, int32_t kind, double value)
 {
     double scale = 1, magnitude = fabs(value);
-    uint64_t bits;
 
     for (int digits = 0; digits <= 9 && magnitude < 1e15; digits++) {
         const double scaled = nearbyint(magnitude * scale);
@@ -145,14 +144,12 @@ static void print_float(printer *p, int32_t kind, double value)
         }
         scale *= 10;
     }
-    memcpy(&bits, &value, sizeof bits);
-    kiln__text_format(p->out, "0x%016" PRIx64, bits);
+    kiln__text_format(p->out, "0x%016" PRIx64, kiln__f64_bits(value));
 }
 
 static void print_constant(printer *p, const kiln__ir_node *node)
 {
     const int32_t kind = kiln__ir_kind(p->ir, node->type);
-    double value;
 
     if (kind == KILN_TYPE_BOOL)
         kiln__text_add(p->out, node->imm ? "true" : "false");
@@ -160,10 +157,8 @@ static void print_constant(printer *p, const kiln__ir_node *node)
         kiln__text_format(p->out, "%" PRIu64, (uint64_t)node->imm);
     else if (kiln__kind_is_integer(kind))
         kiln__text_format(p->out, "%" PRId64, node->imm);
-    else {
-        memcpy(&value, &node->imm, sizeof value);
-        print_float(p, kind, value);
-    }
+    else
+        print_float(p, kind, kiln__f64_from_bits((uint64_t)node->imm));
 }
 
 static void print_local(printer *p, int64_t index)

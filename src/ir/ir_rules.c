@@ -1,8 +1,8 @@
 /* ir_rules.c - which operands each operation of typed IR requires. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <math.h>
-#include <string.h>
 
+#include "base/data/float_bits.h"
 #include "ir/ir_tables.h"
 
 /*
@@ -52,7 +52,7 @@ int kiln__ir_constant_fits(int32_t kind, int64_t bits)
         return integer_fits(kind, bits);
     if (!kiln__kind_is_float(kind))
         return 0;
-    memcpy(&value, &bits, sizeof value);
+    value = kiln__f64_from_bits((uint64_t)bits);
     rounded = kiln__float_round(kind, value);
     return isnan(value) || (rounded <= value && rounded >= value);
 }

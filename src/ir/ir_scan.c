@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "base/data/float_bits.h"
 #include "base/system/stack.h"
 #include "ir/ir_text.h"
 
@@ -396,7 +397,7 @@ static int float_bits(kiln__scanner *p, int64_t *out)
         bits = bits << 4 | (uint64_t)digit;
         p->next++;
     }
-    memcpy(out, &bits, sizeof bits);
+    *out = (int64_t)bits;
     return 1;
 }
 
@@ -414,7 +415,7 @@ static int float_constant(kiln__scanner *p, int32_t kind, int64_t *out)
     if (!read_decimal(p, &value))
         return 0;
     value = kiln__ir_round(kind, negative ? -value : value);
-    memcpy(out, &value, sizeof value);
+    *out = (int64_t)kiln__f64_bits(value);
     return 1;
 }
 
@@ -428,7 +429,7 @@ int kiln__scan_constant(kiln__scanner *p, int32_t kind, int64_t *out)
     if (kind == KILN_TYPE_U64) {
         if (!kiln__scan_number(p, UINT64_MAX, &value))
             return 0;
-        memcpy(out, &value, sizeof value);
+        *out = (int64_t)value;
         return 1;
     }
     if (kind != KILN_TYPE_BOOL)

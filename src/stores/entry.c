@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "base/data/endian.h"
 #include "base/data/sum.h"
 #include "base/digest/digest.h"
 #include "kiln/cache.h"
@@ -36,23 +37,6 @@ enum {
 #define SECTIONS 4 /* key, toolchain, log, meta */
 
 static const unsigned char magic[8] = {'K', 'I', 'L', 'N', 'E', 'N', 'T', 0x1a};
-
-/* ---- numbers ---- */
-
-static void write_number(unsigned char *to, uint64_t value, int size)
-{
-    for (int i = 0; i < size; i++)
-        to[i] = (unsigned char)(value >> (8 * i));
-}
-
-static uint64_t read_number(const unsigned char *from, int size)
-{
-    uint64_t value = 0;
-
-    for (int i = 0; i < size; i++)
-        value |= (uint64_t)from[i] << (8 * i);
-    return value;
-}
 
 /* ---- sections ---- */
 
@@ -87,16 +71,16 @@ static void write_head(unsigned char *head, const kiln__entry *entry,
                        size_t total)
 {
     memcpy(head + AT_MAGIC, magic, sizeof magic);
-    write_number(head + AT_VERSION, KILN__ENTRY_VERSION, 4);
-    write_number(head + AT_KIND, (uint32_t)entry->kind, 4);
-    write_number(head + AT_RELOCATION, (uint32_t)entry->relocation, 4);
-    write_number(head + AT_TOTAL, total, 8);
-    write_number(head + AT_KEY_SIZE, entry->key.encoded_size, 8);
-    write_number(head + AT_TOOLCHAIN_SIZE, entry->toolchain_size, 8);
-    write_number(head + AT_LOG_SIZE, entry->log_size, 8);
-    write_number(head + AT_META_SIZE, entry->meta_size, 8);
-    write_number(head + AT_PAYLOAD_SIZE, entry->payload_size, 8);
-    write_number(head + AT_BUILD_NS, entry->build_ns, 8);
+    kiln__le32_write(head + AT_VERSION, KILN__ENTRY_VERSION);
+    kiln__le32_write(head + AT_KIND, (uint32_t)entry->kind);
+    kiln__le32_write(head + AT_RELOCATION, (uint32_t)entry->relocation);
+    kiln__le64_write(head + AT_TOTAL, total);
+    kiln__le64_write(head + AT_KEY_SIZE, entry->key.encoded_size);
+    kiln__le64_write(head + AT_TOOLCHAIN_SIZE, entry->toolchain_size);
+    kiln__le64_write(head + AT_LOG_SIZE, entry->log_size);
+    kiln__le64_write(head + AT_META_SIZE, entry->meta_size);
+    kiln__le64_write(head + AT_PAYLOAD_SIZE, entry->payload_size);
+    kiln__le64_write(head + AT_BUILD_NS, entry->build_ns);
     memcpy(head + AT_KEY, entry->key.digest.bytes,
            sizeof entry->key.digest.bytes);
     kiln__sum_put(head + AT_PAYLOAD_SUM,
@@ -144,7 +128,7 @@ static int key_is(const kiln__entry *entry, const kiln_key *key)
 
 static size_t size_at(const unsigned char *bytes, int at)
 {
-    const uint64_t size = read_number(bytes + at, 8);
+    const uint64_t size = kiln__le64_read(bytes + at);
 
     return size < SIZE_MAX ? (size_t)size : SIZE_MAX;
 }
@@ -161,7 +145,7 @@ static kiln__entry_fault check_frame(const unsigned char *bytes, size_t size,
         return KILN__FAULT_FOREIGN;
     if (size < AT_VERSION + 4)
         return KILN__FAULT_TRUNCATED;
-    if (read_number(bytes + AT_VERSION, 4) != KILN__ENTRY_VERSION)
+    if (kiln__le32_read(bytes + AT_VERSION) != KILN__ENTRY_VERSION)
         return KILN__FAULT_VERSION;
     if (size < HEAD_SIZE)
         return KILN__FAULT_TRUNCATED;
@@ -187,12 +171,12 @@ kiln__entry_fault kiln__entry_begins(const void *head, uint64_t size)
 
     if (memcmp(bytes, magic, sizeof magic) != 0)
         return KILN__FAULT_FOREIGN;
-    if (read_number(bytes + AT_VERSION, 4) != KILN__ENTRY_VERSION)
+    if (kiln__le32_read(bytes + AT_VERSION) != KILN__ENTRY_VERSION)
         return KILN__FAULT_VERSION;
-    if (read_number(bytes + AT_TOTAL, 8) == size)
+    if (kiln__le64_read(bytes + AT_TOTAL) == size)
         return KILN__FAULT_NONE;
-    return read_number(bytes + AT_TOTAL, 8) > size ? KILN__FAULT_TRUNCATED
-                                                   : KILN__FAULT_MALFORMED;
+    return kiln__le64_read(bytes + AT_TOTAL) > size ? KILN__FAULT_TRUNCATED
+                                                    : KILN__FAULT_MALFORMED;
 }
 
 static void read_head(kiln__entry *out, const unsigned char *bytes,
@@ -200,9 +184,9 @@ static void read_head(kiln__entry *out, const unsigned char *bytes,
 {
     const unsigned char *at = bytes + HEAD_SIZE;
 
-    out->kind = (int32_t)read_number(bytes + AT_KIND, 4);
-    out->relocation = (int32_t)read_number(bytes + AT_RELOCATION, 4);
-    out->build_ns = read_number(bytes + AT_BUILD_NS, 8);
+    out->kind = (int32_t)kiln__le32_read(bytes + AT_KIND);
+    out->relocation = (int32_t)kiln__le32_read(bytes + AT_RELOCATION);
+    out->build_ns = kiln__le64_read(bytes + AT_BUILD_NS);
     memcpy(out->key.digest.bytes, bytes + AT_KEY, sizeof out->key.digest.bytes);
     out->key.encoded_size = size_at(bytes, AT_KEY_SIZE);
     out->toolchain_size = size_at(bytes, AT_TOOLCHAIN_SIZE);
@@ -225,7 +209,7 @@ static int makes_sense(const kiln__entry *entry, const unsigned char *bytes)
     return entry->kind >= 0 && entry->kind < KILN__ENTRY_KIND_COUNT &&
            entry->relocation >= KILN_RELOCATION_PORTABLE &&
            entry->relocation <= KILN_RELOCATION_SESSION &&
-           read_number(bytes + AT_RESERVED, 4) == 0;
+           kiln__le32_read(bytes + AT_RESERVED) == 0;
 }
 
 kiln__entry_fault kiln__entry_decode(kiln__entry *out, const void *given,

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/data/endian.h"
 #include "base/digest/digest.h"
 #include "stores/pack/pack_format.h"
 #include "support/harness.h"
@@ -55,7 +56,7 @@ static void write_slots(int file, const kiln__pack_layout *layout,
     for (uint64_t i = 0; i < layout->count; i++)
         write_at(file, bytes, sizeof bytes,
                  layout->slots + i * KILN__PACK_SLOT_SIZE);
-    kiln__pack_put(starts, layout->count, 4);
+    kiln__le32_write(starts, (uint32_t)layout->count);
     for (uint64_t i = first + 1; i <= (uint64_t)1 << layout->bits; i++)
         write_at(file, starts, sizeof starts, layout->index + 4 * i);
 }
@@ -137,7 +138,7 @@ static void nor_is_much_read_of_what_begins_right(void **state)
     assert_true(file >= 0);
     write_at(file, envelope.data, KILN__ENTRY_HEAD_SIZE,
              KILN__PACK_HEADER_SIZE);
-    kiln__pack_put((unsigned char *)(uintptr_t)envelope.data, size, 8);
+    kiln__le64_write((unsigned char *)(uintptr_t)envelope.data, size);
     write_at(file, envelope.data, 8, KILN__PACK_HEADER_SIZE + 24);
     assert_int_equal(close(file), 0);
     kiln_blob_release(&envelope);

@@ -49,8 +49,8 @@ kiln_digest harness_digest(uint64_t first, uint64_t second)
 {
     kiln_digest digest = {0};
 
-    kiln__word_put(digest.bytes, first);
-    kiln__word_put(digest.bytes + 8, second);
+    kiln__le64_write(digest.bytes, first);
+    kiln__le64_write(digest.bytes + 8, second);
     return digest;
 }
 

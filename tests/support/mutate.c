@@ -39,7 +39,7 @@ static int take_field(field *out, const unsigned char **at,
     if (end - *at < HEADER)
         return 0;
     out->tag = **at;
-    size = kiln__word_take(*at + 1);
+    size = kiln__le64_read(*at + 1);
     if (out->tag < KILN__TAG_U64 || out->tag > KILN__TAG_DIGEST ||
         size > (uint64_t)(end - *at - HEADER))
         return 0;
@@ -65,10 +65,10 @@ static void put_field(kiln__encoder *out, unsigned char tag, const void *bytes,
 {
     switch (tag) {
     case KILN__TAG_U64:
-        kiln__encode_u64(out, kiln__word_take(bytes));
+        kiln__encode_u64(out, kiln__le64_read(bytes));
         break;
     case KILN__TAG_I64:
-        kiln__encode_i64(out, (int64_t)kiln__word_take(bytes));
+        kiln__encode_i64(out, (int64_t)kiln__le64_read(bytes));
         break;
     case KILN__TAG_NO_TEXT:
         kiln__encode_text(out, NULL);
@@ -104,13 +104,13 @@ static size_t number_count(void)
 
 static void write_number(mutating *m, const field *of, size_t which)
 {
-    const uint64_t was = kiln__word_take(of->bytes);
+    const uint64_t was = kiln__le64_read(of->bytes);
     const uint64_t near[] = {was + 1, was - 1, was + (1ull << 32)};
     const uint64_t value =
         which < NUMBERS ? numbers[which] : near[which - NUMBERS];
     unsigned char bytes[8];
 
-    kiln__word_put(bytes, value);
+    kiln__le64_write(bytes, value);
     put_field(m->out, of->tag, bytes, sizeof bytes);
     (void)snprintf(m->what, 128, "%llu becomes %llu", (unsigned long long)was,
                    (unsigned long long)value);

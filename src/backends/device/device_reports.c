@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "abi/host_abi.h"
+#include "base/data/endian.h"
 
 /*
  * device_abi.h describes the table. An artifact may come from anywhere: every
@@ -20,12 +21,6 @@ typedef struct cursor {
 
 #define NUMBER_SIZE 4u
 
-static uint32_t read_number(const unsigned char *at)
-{
-    return (uint32_t)at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16 |
-           (uint32_t)at[3] << 24;
-}
-
 static uint32_t take_number(cursor *from)
 {
     uint32_t number;
@@ -34,7 +29,7 @@ static uint32_t take_number(cursor *from)
         from->failed = 1;
         return 0;
     }
-    number = read_number(from->at);
+    number = kiln__le32_read(from->at);
     from->at += NUMBER_SIZE;
     return number;
 }
@@ -73,7 +68,7 @@ static cursor find_report(const void *table, size_t size, uint32_t number,
         from.failed = 1;
         return from;
     }
-    begin = read_number(from.at + (size_t)number * NUMBER_SIZE);
+    begin = kiln__le32_read(from.at + (size_t)number * NUMBER_SIZE);
     if (begin > size) {
         from.failed = 1;
         return from;
@@ -115,7 +110,7 @@ kiln_status kiln__report_print(kiln__print_report *out, const void *table,
 
 uint32_t kiln__report_part(const unsigned char **at, const char **text)
 {
-    const uint32_t kind = read_number(*at);
+    const uint32_t kind = kiln__le32_read(*at);
 
     *at += NUMBER_SIZE;
     if (kind == KILN__PRINT_TEXT) {

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "backends/report_text.h"
+#include "base/data/float_bits.h"
 #include "base/error.h"
 #include "context/log.h"
 
@@ -149,14 +150,7 @@ static void turn_to(reader *to, uint64_t launch)
 /* Returns the bits of the f64 that equals an f32, given the bits of that. */
 static uint64_t bits_of_f64(uint64_t bits)
 {
-    const uint32_t low = (uint32_t)bits;
-    double value;
-    float narrow;
-
-    memcpy(&narrow, &low, sizeof narrow);
-    value = (double)narrow;
-    memcpy(&bits, &value, sizeof bits);
-    return bits;
+    return kiln__f64_bits((double)kiln__f32_from_bits((uint32_t)bits));
 }
 
 static void send_print(const kiln_context *context,

@@ -27,7 +27,7 @@ static const unsigned char *field(kiln__reader *reader, unsigned char *tag,
         reader->failed = 1;
         return NULL;
     }
-    stated = kiln__word_take(at + 1);
+    stated = kiln__le64_read(at + 1);
     if (stated > reader->size - HEADER_SIZE) {
         reader->failed = 1;
         return NULL;
@@ -57,14 +57,14 @@ uint64_t kiln__read_u64(kiln__reader *reader)
 {
     const unsigned char *at = field_of(reader, KILN__TAG_U64, 8);
 
-    return at ? kiln__word_take(at) : 0;
+    return at ? kiln__le64_read(at) : 0;
 }
 
 int64_t kiln__read_i64(kiln__reader *reader)
 {
     const unsigned char *at = field_of(reader, KILN__TAG_I64, 8);
 
-    return at ? (int64_t)kiln__word_take(at) : 0;
+    return at ? (int64_t)kiln__le64_read(at) : 0;
 }
 
 kiln__span_of_bytes kiln__read_text(kiln__reader *reader)

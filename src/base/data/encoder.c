@@ -47,7 +47,7 @@ static unsigned char *field_begin(kiln__encoder *encoder, unsigned char tag,
     }
     field = encoder->bytes + encoder->size;
     field[0] = tag;
-    kiln__word_put(field + 1, size);
+    kiln__le64_write(field + 1, size);
     encoder->size += total;
     return field + HEADER_SIZE;
 }
@@ -58,7 +58,7 @@ static void encode_number(kiln__encoder *encoder, unsigned char tag,
     unsigned char *field = field_begin(encoder, tag, 8);
 
     if (field != NULL)
-        kiln__word_put(field, value);
+        kiln__le64_write(field, value);
 }
 
 static void encode_field(kiln__encoder *encoder, unsigned char tag,

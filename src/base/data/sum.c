@@ -34,13 +34,13 @@ int kiln__sum_equal(kiln__sum a, kiln__sum b)
 
 void kiln__sum_put(unsigned char *to, kiln__sum sum)
 {
-    kiln__word_put(to, sum.low);
-    kiln__word_put(to + 8, sum.high);
+    kiln__le64_write(to, sum.low);
+    kiln__le64_write(to + 8, sum.high);
 }
 
 kiln__sum kiln__sum_take(const unsigned char *from)
 {
-    return (kiln__sum){kiln__word_take(from), kiln__word_take(from + 8)};
+    return (kiln__sum){kiln__le64_read(from), kiln__le64_read(from + 8)};
 }
 
 /* The system gives each process 16 random bytes (AT_RANDOM). */

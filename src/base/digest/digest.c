@@ -43,7 +43,7 @@ kiln_digest kiln__digest_number(uint64_t number)
 {
     unsigned char bytes[8];
 
-    kiln__word_put(bytes, number);
+    kiln__le64_write(bytes, number);
     return kiln__digest_bytes(bytes, sizeof bytes);
 }
 

@@ -42,7 +42,7 @@ static inline int kiln__digest_is_zero(kiln_digest digest)
    candidates. They do not identify content. */
 static inline uint64_t kiln__digest_word(kiln_digest digest)
 {
-    return kiln__word_take(digest.bytes);
+    return kiln__le64_read(digest.bytes);
 }
 
 #endif /* KILN_BASE_DIGEST_DIGEST_H */

@@ -1,8 +1,7 @@
 /* lower_expr.c - lowers expressions to values. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include "base/data/float_bits.h"
 #include "codegen/lower/lower.h"
-
-#include <string.h>
 
 #include <llvm-c/DebugInfo.h>
 
@@ -21,12 +20,11 @@ static LLVMValueRef operand(kiln__lowering *l, const kiln__ir_node *node,
 static LLVMValueRef constant(kiln__lowering *l, const kiln__ir_node *node)
 {
     const int32_t kind = kiln__ir_kind(l->ir, node->type);
-    double value;
 
     if (!kiln__kind_is_float(kind))
         return kiln__lower_integer(l, kind, (uint64_t)node->imm);
-    memcpy(&value, &node->imm, sizeof value);
-    return kiln__float_constant(l->job, kind, value);
+    return kiln__float_constant(l->job, kind,
+                                kiln__f64_from_bits((uint64_t)node->imm));
 }
 
 static LLVMValueRef local(kiln__lowering *l, const kiln__ir_node *node)

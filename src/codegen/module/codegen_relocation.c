@@ -3,6 +3,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <string.h>
 
+#include "base/data/float_bits.h"
 #include "codegen/module/codegen_stages.h"
 
 /*
@@ -99,12 +100,10 @@ static int real_looks_so(LLVMValueRef real)
 {
     LLVMBool loses;
     uint64_t bits;
-    double value;
 
     if (LLVMGetTypeKind(LLVMTypeOf(real)) != LLVMDoubleTypeKind)
         return 0;
-    value = LLVMConstRealGetDouble(real, &loses);
-    memcpy(&bits, &value, sizeof bits);
+    bits = kiln__f64_bits(LLVMConstRealGetDouble(real, &loses));
     return looks_like_address(bits) || is_boxed(bits);
 }
 

@@ -3,7 +3,8 @@
 #include "frontend/infer/fold.h"
 
 #include <math.h>
-#include <string.h>
+
+#include "base/data/float_bits.h"
 
 #include "abi/scalars.h"
 
@@ -301,12 +302,8 @@ int kiln__fold_convert(kiln__constant *out, const kiln__constant *from,
 
 int64_t kiln__fold_bits(const kiln__constant *constant, int32_t kind)
 {
-    int64_t bits;
-
-    if (kiln__kind_is_float(kind)) {
-        memcpy(&bits, &constant->real, sizeof bits);
-        return bits;
-    }
+    if (kiln__kind_is_float(kind))
+        return (int64_t)kiln__f64_bits(constant->real);
     return (int64_t)(uint64_t)constant->integer;
 }
 

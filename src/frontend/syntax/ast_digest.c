@@ -2,6 +2,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <string.h>
 
+#include "base/data/endian.h"
+#include "base/data/float_bits.h"
 #include "base/system/stack.h"
 #include "frontend/syntax/parse.h"
 
@@ -33,18 +35,12 @@ static unsigned char *reserve(kiln__tree_writer *w, size_t size)
     return to;
 }
 
-static void put_number(unsigned char *to, uint64_t value, size_t size)
-{
-    for (size_t i = 0; i < size; i++)
-        to[i] = (unsigned char)(value >> (8 * i));
-}
-
 static void write_u32(kiln__tree_writer *w, uint32_t value)
 {
     unsigned char *to = reserve(w, 4);
 
     if (to != NULL)
-        put_number(to, value, 4);
+        kiln__le32_write(to, value);
 }
 
 static void write_u64(kiln__tree_writer *w, uint64_t value)
@@ -52,7 +48,7 @@ static void write_u64(kiln__tree_writer *w, uint64_t value)
     unsigned char *to = reserve(w, 8);
 
     if (to != NULL)
-        put_number(to, value, 8);
+        kiln__le64_write(to, value);
 }
 
 /* Writes a text; NULL differs from an empty text. */
@@ -63,7 +59,7 @@ static void write_text(kiln__tree_writer *w, const char *text)
 
     if (to == NULL)
         return;
-    put_number(to, text == NULL ? UINT32_MAX : size, 4);
+    kiln__le32_write(to, text == NULL ? UINT32_MAX : (uint32_t)size);
     if (size > 0)
         memcpy(to + 4, text, size);
 }
@@ -87,17 +83,13 @@ static void write_node(kiln__tree_writer *w, const kiln__ast *node)
     to[1] = (unsigned char)node->flag;
     to[2] = (unsigned char)node->rank;
     to[3] = (unsigned char)node->strided;
-    put_number(to + 4, node->count, 4);
+    kiln__le32_write(to + 4, (uint32_t)node->count);
     if (node->text != NULL)
         write_text(w, node->text);
     if (node->kind == KILN__AST_INTEGER || node->kind == KILN__AST_BOOLEAN)
         write_u64(w, node->integer);
-    if (node->kind == KILN__AST_FLOAT) {
-        uint64_t bits;
-
-        memcpy(&bits, &node->real, sizeof bits);
-        write_u64(w, bits);
-    }
+    if (node->kind == KILN__AST_FLOAT)
+        write_u64(w, kiln__f64_bits(node->real));
     for (size_t i = 0; i < node->count; i++)
         write_node(w, node->children[i]);
 }

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "base/data/endian.h"
 #include "base/digest/digest.h"
 #include "base/error.h"
 #include "stores/pack/pack_reader.h"
@@ -59,8 +60,8 @@ static kiln_status find_bucket(uint64_t *first, uint64_t *end, kiln_pack *pack,
 
     KILN_TRY(kiln__pack_look(pack, pack->layout.index + 4 * bucket, bytes,
                              sizeof bytes));
-    *first = kiln__pack_take(bytes, 4);
-    *end = kiln__pack_take(bytes + 4, 4);
+    *first = kiln__le32_read(bytes);
+    *end = kiln__le32_read(bytes + 4);
     if (*end > pack->layout.count)
         *end = pack->layout.count;
     if (*first > *end)

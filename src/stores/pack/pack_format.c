@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "base/data/endian.h"
 #include "base/digest/digest.h"
 
 static const unsigned char magic[8] = {'K', 'I', 'L', 'N', 'P', 'A', 'K', 0x1a};
@@ -45,17 +46,17 @@ void kiln__pack_header_write(unsigned char *header, unsigned char *footer,
 {
     memset(header, 0, KILN__PACK_HEADER_SIZE);
     memcpy(header + KILN__PACK_AT_MAGIC, magic, sizeof magic);
-    kiln__pack_put(header + KILN__PACK_AT_VERSION, KILN__PACK_VERSION, 4);
-    kiln__pack_put(header + KILN__PACK_AT_BITS, layout->bits, 4);
-    kiln__pack_put(header + KILN__PACK_AT_SIZE, layout->size, 8);
-    kiln__pack_put(header + KILN__PACK_AT_COUNT, layout->count, 8);
-    kiln__pack_put(header + KILN__PACK_AT_INDEX, layout->index, 8);
-    kiln__pack_put(header + KILN__PACK_AT_PAYLOAD, layout->payload, 8);
+    kiln__le32_write(header + KILN__PACK_AT_VERSION, KILN__PACK_VERSION);
+    kiln__le32_write(header + KILN__PACK_AT_BITS, layout->bits);
+    kiln__le64_write(header + KILN__PACK_AT_SIZE, layout->size);
+    kiln__le64_write(header + KILN__PACK_AT_COUNT, layout->count);
+    kiln__le64_write(header + KILN__PACK_AT_INDEX, layout->index);
+    kiln__le64_write(header + KILN__PACK_AT_PAYLOAD, layout->payload);
     kiln__sum_put(header + KILN__PACK_AT_INDEX_SUM, layout->index_sum);
     layout->sum = kiln__sum_bytes(header, KILN__PACK_AT_SUM);
     kiln__sum_put(header + KILN__PACK_AT_SUM, layout->sum);
     kiln__sum_put(footer + KILN__PACK_FOOT_SUM, layout->sum);
-    kiln__pack_put(footer + KILN__PACK_FOOT_SIZE, layout->size, 8);
+    kiln__le64_write(footer + KILN__PACK_FOOT_SIZE, layout->size);
     memcpy(footer + KILN__PACK_FOOT_MAGIC, seal, sizeof seal);
 }
 
@@ -79,8 +80,7 @@ static const char *check_header(const unsigned char *header)
 {
     if (memcmp(header + KILN__PACK_AT_MAGIC, magic, sizeof magic) != 0)
         return "it is no pack";
-    if (kiln__pack_take(header + KILN__PACK_AT_VERSION, 4) !=
-        KILN__PACK_VERSION)
+    if (kiln__le32_read(header + KILN__PACK_AT_VERSION) != KILN__PACK_VERSION)
         return "its format is of another version";
     if (!kiln__sum_equal(kiln__sum_take(header + KILN__PACK_AT_SUM),
                          kiln__sum_bytes(header, KILN__PACK_AT_SUM)))
@@ -92,7 +92,7 @@ static const char *check_footer(const unsigned char *header,
                                 const unsigned char *footer, uint64_t size)
 {
     if (memcmp(footer + KILN__PACK_FOOT_MAGIC, seal, sizeof seal) != 0 ||
-        kiln__pack_take(footer + KILN__PACK_FOOT_SIZE, 8) != size ||
+        kiln__le64_read(footer + KILN__PACK_FOOT_SIZE) != size ||
         memcmp(footer + KILN__PACK_FOOT_SUM, header + KILN__PACK_AT_SUM,
                KILN__SUM_SIZE) != 0)
         return "its end is damaged";
@@ -108,11 +108,11 @@ const char *kiln__pack_header_read(kiln__pack_layout *out,
     if (wrong)
         return wrong;
     *out = (kiln__pack_layout){
-        .size = kiln__pack_take(header + KILN__PACK_AT_SIZE, 8),
-        .count = kiln__pack_take(header + KILN__PACK_AT_COUNT, 8),
-        .index = kiln__pack_take(header + KILN__PACK_AT_INDEX, 8),
-        .payload = kiln__pack_take(header + KILN__PACK_AT_PAYLOAD, 8),
-        .bits = (uint32_t)kiln__pack_take(header + KILN__PACK_AT_BITS, 4),
+        .size = kiln__le64_read(header + KILN__PACK_AT_SIZE),
+        .count = kiln__le64_read(header + KILN__PACK_AT_COUNT),
+        .index = kiln__le64_read(header + KILN__PACK_AT_INDEX),
+        .payload = kiln__le64_read(header + KILN__PACK_AT_PAYLOAD),
+        .bits = (uint32_t)kiln__le32_read(header + KILN__PACK_AT_BITS),
         .index_sum = kiln__sum_take(header + KILN__PACK_AT_INDEX_SUM),
         .sum = kiln__sum_take(header + KILN__PACK_AT_SUM),
     };
@@ -131,15 +131,15 @@ const char *kiln__pack_header_read(kiln__pack_layout *out,
 void kiln__pack_slot_write(unsigned char *to, const kiln__pack_slot *slot)
 {
     memcpy(to, slot->digest.bytes, sizeof slot->digest.bytes);
-    kiln__pack_put(to + 32, slot->offset, 8);
-    kiln__pack_put(to + 40, slot->size, 8);
+    kiln__le64_write(to + 32, slot->offset);
+    kiln__le64_write(to + 40, slot->size);
 }
 
 void kiln__pack_slot_read(kiln__pack_slot *out, const unsigned char *from)
 {
     memcpy(out->digest.bytes, from, sizeof out->digest.bytes);
-    out->offset = kiln__pack_take(from + 32, 8);
-    out->size = kiln__pack_take(from + 40, 8);
+    out->offset = kiln__le64_read(from + 32);
+    out->size = kiln__le64_read(from + 40);
 }
 
 uint64_t kiln__pack_bucket(kiln_digest digest, uint32_t bits)

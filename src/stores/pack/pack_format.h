@@ -96,19 +96,4 @@ static inline uint64_t kiln__pack_align(uint64_t offset)
            ~(uint64_t)(KILN__PACK_ALIGNMENT - 1);
 }
 
-static inline void kiln__pack_put(unsigned char *to, uint64_t value, int size)
-{
-    for (int i = 0; i < size; i++)
-        to[i] = (unsigned char)(value >> (8 * i));
-}
-
-static inline uint64_t kiln__pack_take(const unsigned char *from, int size)
-{
-    uint64_t value = 0;
-
-    for (int i = 0; i < size; i++)
-        value |= (uint64_t)from[i] << (8 * i);
-    return value;
-}
-
 #endif /* KILN_PACK_FORMAT_H */

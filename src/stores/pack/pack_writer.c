@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/data/array.h"
+#include "base/data/endian.h"
 #include "base/digest/digest.h"
 #include "base/error.h"
 #include "kiln/kernel.h"
@@ -220,10 +221,10 @@ static void write_starts(unsigned char *index, const kiln__pack_writer *writer,
             kiln__pack_bucket(writer->items.items[i].key.digest, bits);
 
         for (; bucket <= own; bucket++)
-            kiln__pack_put(index + 4 * bucket, i, 4);
+            kiln__le32_write(index + 4 * bucket, (uint32_t)i);
     }
     for (; bucket <= buckets; bucket++)
-        kiln__pack_put(index + 4 * bucket, writer->items.count, 4);
+        kiln__le32_write(index + 4 * bucket, (uint32_t)writer->items.count);
 }
 
 static void write_slots(unsigned char *slots, const kiln__pack_writer *writer)

@@ -6,6 +6,7 @@
 
 #include "abi/host_abi.h"
 #include "base/data/array.h"
+#include "base/data/endian.h"
 #include "base/error.h"
 
 /*
@@ -31,8 +32,7 @@ static void add_u32(kiln__text *out, uint32_t value)
 {
     char bytes[4];
 
-    for (int i = 0; i < 4; i++)
-        bytes[i] = (char)(value >> (8 * i));
+    kiln__le32_write(bytes, value);
     kiln__text_add_n(out, bytes, sizeof bytes);
 }
 
