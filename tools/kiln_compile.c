@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/system/reason.h"
 #include "kiln_tool.h"
 
 static const char known_options[] = "--emit --target --set -o";
@@ -41,7 +42,8 @@ static int write_output(const kiln_blob *blob, const char *path)
     int fine;
 
     if (file == NULL)
-        return tool_complain(TOOL_FAILED, "%s: %s", path, strerror(errno));
+        return tool_complain(TOOL_FAILED, "%s: %s", path,
+                             kiln__reason_text(errno));
     fine = fwrite(blob->data, 1, blob->size, file) == blob->size;
     if (path == NULL)
         return TOOL_OK; /* main() checks whether it was written */

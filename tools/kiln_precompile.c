@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/system/reason.h"
 #include "kiln/sys/cache_tools.h"
 
 /*
@@ -105,7 +106,7 @@ static int make_folder(precompile *p)
                              p->options.output);
     if (mkdtemp(path) == NULL)
         return tool_complain(TOOL_FAILED, "%s: %s", p->options.output,
-                             strerror(errno));
+                             kiln__reason_text(errno));
     memcpy(p->folder, path, sizeof path);
     (void)snprintf(p->cache, sizeof p->cache, "%s/cache", p->folder);
     (void)snprintf(p->pack, sizeof p->pack, "%s/pack", p->folder);
@@ -258,7 +259,7 @@ static int name_pack(const precompile *p)
 {
     if (rename(p->pack, p->options.output) != 0)
         return tool_complain(TOOL_FAILED, "%s: %s", p->options.output,
-                             strerror(errno));
+                             kiln__reason_text(errno));
     (void)fprintf(stderr, "%s: %llu entries, %llu bytes\n", p->options.output,
                   (unsigned long long)p->report.entries,
                   (unsigned long long)p->report.bytes);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/system/reason.h"
 #include "kiln_settings.h"
 
 #define TEXT_MAX ((size_t)64 << 20)
@@ -116,7 +117,8 @@ static int read_text(char **out, const char *path)
     size_t size = 0, got = 0;
 
     if (file == NULL)
-        return tool_complain(TOOL_FAILED, "%s: %s", path, strerror(errno));
+        return tool_complain(TOOL_FAILED, "%s: %s", path,
+                             kiln__reason_text(errno));
     do {
         char *more = size < TEXT_MAX ? realloc(text, size + 65537) : NULL;
 

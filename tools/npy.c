@@ -12,6 +12,7 @@
 
 #include "abi/scalars.h"
 #include "base/data/endian.h"
+#include "base/system/reason.h"
 
 /*
  * A file has: "\x93NUMPY"; two bytes of version; the header's length (two bytes
@@ -286,9 +287,9 @@ static const char *refusal(int descriptor)
     struct stat status;
 
     if (fstat(descriptor, &status) != 0)
-        return strerror(errno);
+        return kiln__reason_text(errno);
     if (S_ISDIR(status.st_mode))
-        return strerror(EISDIR);
+        return kiln__reason_text(EISDIR);
     return S_ISREG(status.st_mode) ? NULL : "it is no regular file";
 }
 
@@ -299,13 +300,14 @@ int npy_read(npy_array *out, const char *path, char message[NPY_MESSAGE_SIZE])
        refused. */
     const int descriptor =
         open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-    const char *wrong = descriptor < 0 ? strerror(errno) : refusal(descriptor);
+    const char *wrong =
+        descriptor < 0 ? kiln__reason_text(errno) : refusal(descriptor);
     FILE *file = wrong == NULL ? fdopen(descriptor, "rb") : NULL;
     int fine;
 
     memset(out, 0, sizeof *out);
     if (file == NULL) {
-        fine = fail(&r, wrong != NULL ? wrong : strerror(errno));
+        fine = fail(&r, wrong != NULL ? wrong : kiln__reason_text(errno));
         if (descriptor >= 0)
             (void)close(descriptor);
         return fine;
@@ -360,7 +362,7 @@ int npy_write(const npy_array *array, const char *path,
     size = format_head(head, sizeof head, array);
     file = fopen(path, "wb");
     if (file == NULL)
-        return fail(&r, strerror(errno));
+        return fail(&r, kiln__reason_text(errno));
     fine = fwrite(head, 1, size, file) == size &&
            fwrite(array->data, 1, array->size, file) == array->size;
     fine &= fclose(file) == 0;

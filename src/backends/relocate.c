@@ -101,14 +101,13 @@ static kiln_status make(kiln__patched **out, const kiln_kernel *kernel,
     const kiln_artifact *artifact = kernel->artifact;
     const kiln_alloc *alloc = &kernel->context->alloc;
     kiln__patched *patched = kiln__allocate(alloc, sizeof *patched);
-    void *bytes = kiln__allocate(alloc, artifact->size);
+    void *bytes = kiln__allocate_copy(alloc, artifact->bytes, artifact->size);
 
     if (patched == NULL || bytes == NULL) {
         kiln__deallocate(alloc, patched, sizeof *patched);
         kiln__deallocate(alloc, bytes, artifact->size);
         return kiln__error_no_memory(error);
     }
-    memcpy(bytes, artifact->bytes, artifact->size);
     fill_slots(bytes, artifact, roots);
     borrow(&patched->artifact, artifact, bytes);
     patched->roots = roots;

@@ -13,6 +13,7 @@
 
 #include "base/data/memory.h"
 #include "base/system/descriptor.h"
+#include "base/system/io.h"
 #include "base/system/passing.h"
 
 #define NOTES_MAX ((size_t)4096) /* of one segment; more are not searched */
@@ -69,7 +70,7 @@ static int find_note(char *out, const unsigned char *notes, size_t size)
 static int read_at(int descriptor, void *out, size_t size, uint64_t offset)
 {
     return offset <= INT64_MAX &&
-           pread(descriptor, out, size, (off_t)offset) == (ssize_t)size;
+           kiln__io_read_at(descriptor, out, size, offset) == (ssize_t)size;
 }
 
 static int is_elf(const ElfW(Ehdr) * head)

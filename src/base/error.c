@@ -71,11 +71,6 @@ static char *one_line(char *text)
     return text;
 }
 
-static const char *copy(kiln__arena *arena, const char *text)
-{
-    return text == NULL ? NULL : kiln__arena_string(arena, text, strlen(text));
-}
-
 static kiln_status make(kiln_error **out, kiln_status status, kiln_error *cause,
                         const char *format, va_list arguments)
     __attribute__((format(printf, 4, 0)));
@@ -154,7 +149,7 @@ kiln_status kiln__error_wrap(kiln_error **error, kiln_status status,
 
 static kiln_location copy_location(kiln__arena *arena, kiln_location location)
 {
-    location.file = copy(arena, location.file);
+    location.file = kiln__arena_text(arena, location.file);
     return location;
 }
 
@@ -165,7 +160,7 @@ static const kiln_frame *copy_frames(kiln__arena *arena,
         kiln__arena_allocate_array(arena, count, sizeof *copies);
 
     for (size_t i = 0; copies != NULL && i < count; i++) {
-        copies[i].function = copy(arena, frames[i].function);
+        copies[i].function = kiln__arena_text(arena, frames[i].function);
         copies[i].location = copy_location(arena, frames[i].location);
     }
     return copies;
@@ -180,10 +175,10 @@ static const kiln_diagnostic *copy_diagnostics(kiln__arena *arena,
 
     for (size_t i = 0; copies != NULL && i < count; i++) {
         copies[i] = list[i];
-        copies[i].code = copy(arena, list[i].code);
-        copies[i].message = copy(arena, list[i].message);
-        copies[i].hint = copy(arena, list[i].hint);
-        copies[i].source_line = copy(arena, list[i].source_line);
+        copies[i].code = kiln__arena_text(arena, list[i].code);
+        copies[i].message = kiln__arena_text(arena, list[i].message);
+        copies[i].hint = kiln__arena_text(arena, list[i].hint);
+        copies[i].source_line = kiln__arena_text(arena, list[i].source_line);
         copies[i].location = copy_location(arena, list[i].location);
         copies[i].frames =
             copy_frames(arena, list[i].frames, list[i].frame_count);
@@ -202,8 +197,7 @@ kiln_status kiln__error_set_diagnostics(kiln_error **error, kiln_status status,
         return status;
     made = error_new(status, NULL);
     if (made != NULL) {
-        made->message = one_line(
-            kiln__arena_string(&made->arena, message, strlen(message)));
+        made->message = one_line(kiln__arena_text(&made->arena, message));
         made->diagnostics = copy_diagnostics(&made->arena, diagnostics, count);
         made->diagnostic_count = count;
     }
@@ -254,10 +248,9 @@ static const kiln_exception *copy_exception(kiln__arena *arena,
     if (record == NULL)
         return NULL;
     read_exception(record, exception);
-    record->message = one_line(
-        kiln__arena_string(arena, record->message, strlen(record->message)));
-    record->kernel = copy(arena, record->kernel);
-    record->method = copy(arena, record->method);
+    record->message = one_line(kiln__arena_text(arena, record->message));
+    record->kernel = kiln__arena_text(arena, record->kernel);
+    record->method = kiln__arena_text(arena, record->method);
     record->location = copy_location(arena, record->location);
     record->frames =
         record->frame_count == 0

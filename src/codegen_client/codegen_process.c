@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "base/system/passing.h"
+#include "base/system/reason.h"
 #include "base/system/thread.h"
 #include "codegen_client/codegen_library.h"
 #include "codegen_client/codegen_wire.h"
@@ -276,7 +277,7 @@ static kiln_status greet(kiln__worker_process *helper, const kiln__watch *watch,
 static kiln_status start_helper(kiln__worker_process **out,
                                 kiln_context *context, kiln_error **error)
 {
-    char program[PATH_MAX], buffer[128];
+    char program[PATH_MAX];
     int reason = 0;
     kiln_status status =
         kiln__worker_processes_program(context, program, sizeof program);
@@ -288,10 +289,10 @@ static kiln_status start_helper(kiln__worker_process **out,
     if (status == KILN_ENOMEM)
         return kiln__error_no_memory(error);
     if (status != KILN_OK)
-        return kiln__error_set(
-            error, kiln__passing_status(reason, KILN_ECODEGEN),
-            THE_WORKER ", %s, cannot be started: %s", program,
-            strerror_r(reason, buffer, sizeof buffer));
+        return kiln__error_set(error,
+                               kiln__passing_status(reason, KILN_ECODEGEN),
+                               THE_WORKER ", %s, cannot be started: %s",
+                               program, kiln__reason_text(reason));
     return KILN_OK;
 }
 

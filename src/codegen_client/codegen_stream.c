@@ -4,6 +4,7 @@
 #include <poll.h>
 #include <sys/socket.h>
 
+#include "base/system/io.h"
 #include "base/system/thread.h"
 #include "codegen_client/codegen_wire.h"
 #include "codegen_client/codegen_worker.h"
@@ -57,15 +58,12 @@ static kiln__transfer wait_for(const kiln__worker_process *helper, short events,
     }
 }
 
-/* Decides what to do after a call that transferred nothing. */
-static kiln__transfer after(const kiln__worker_process *helper, short events,
-                            const kiln__watch *watch)
+/* Decides what to do after a call that stopped before the end. */
+static kiln__transfer after(int reason, const kiln__worker_process *helper,
+                            short events, const kiln__watch *watch)
 {
-    if (errno == EINTR)
-        return KILN__TRANSFER_DONE;
-    if (errno != EAGAIN)
-        return KILN__TRANSFER_ENDED;
-    return wait_for(helper, events, watch);
+    return reason == EAGAIN ? wait_for(helper, events, watch)
+                            : KILN__TRANSFER_ENDED;
 }
 
 /* ---- sending ---- */
@@ -74,23 +72,17 @@ static kiln__transfer send_all(const kiln__worker_process *helper,
                                const void *bytes, size_t size,
                                const kiln__watch *watch)
 {
-    const unsigned char *at = bytes;
+    kiln__transfer result = KILN__TRANSFER_DONE;
+    size_t done = 0;
 
-    while (size > 0) {
-        const ssize_t sent =
-            send(helper->stream.number, at, size, MSG_NOSIGNAL | MSG_DONTWAIT);
+    while (done < size && result == KILN__TRANSFER_DONE) {
+        const int reason = kiln__io_send(helper->stream.number, bytes, size,
+                                         MSG_DONTWAIT, &done);
 
-        if (sent >= 0) {
-            at += sent;
-            size -= (size_t)sent;
-        } else {
-            const kiln__transfer next = after(helper, POLLOUT, watch);
-
-            if (next != KILN__TRANSFER_DONE)
-                return next;
-        }
+        if (reason != 0)
+            result = after(reason, helper, POLLOUT, watch);
     }
-    return KILN__TRANSFER_DONE;
+    return result;
 }
 
 kiln__transfer kiln__worker_process_send(const kiln__worker_process *helper,
@@ -115,24 +107,17 @@ static kiln__transfer receive_all(const kiln__worker_process *helper,
                                   void *bytes, size_t size,
                                   const kiln__watch *watch)
 {
-    unsigned char *at = bytes;
+    kiln__transfer result = KILN__TRANSFER_DONE;
+    size_t done = 0;
 
-    while (size > 0) {
-        const ssize_t got = recv(helper->stream.number, at, size, MSG_DONTWAIT);
+    while (done < size && result == KILN__TRANSFER_DONE) {
+        const int reason = kiln__io_receive(helper->stream.number, bytes, size,
+                                            MSG_DONTWAIT, &done);
 
-        if (got == 0)
-            return KILN__TRANSFER_ENDED;
-        if (got > 0) {
-            at += got;
-            size -= (size_t)got;
-        } else {
-            const kiln__transfer next = after(helper, POLLIN, watch);
-
-            if (next != KILN__TRANSFER_DONE)
-                return next;
-        }
+        if (reason != 0)
+            result = after(reason, helper, POLLIN, watch);
     }
-    return KILN__TRANSFER_DONE;
+    return result;
 }
 
 static kiln__transfer receive(kiln__message *out,

@@ -2,7 +2,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "codegen_client/tool_identity.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,6 +9,7 @@
 
 #include "base/data/decoder.h"
 #include "base/system/descriptor.h"
+#include "base/system/io.h"
 #include "base/system/thread.h"
 #include "context/keys/key.h"
 #include "stores/stores.h"
@@ -30,15 +30,10 @@ typedef struct source {
 
 static int read_piece(const void **out, const source *s, size_t at, size_t size)
 {
-    ssize_t got;
-
     *out = s->bytes ? s->bytes + at : s->piece;
     if (s->bytes)
         return 1;
-    do
-        got = pread(s->file, s->piece, size, (off_t)at);
-    while (got < 0 && errno == EINTR);
-    return got == (ssize_t)size;
+    return kiln__io_read_at(s->file, s->piece, size, at) == (ssize_t)size;
 }
 
 /* The digest of the size and of the digests of the pieces. */

@@ -248,13 +248,6 @@ static const char *first_of(const char *option, const char *variable)
     return option && *option ? option : variable;
 }
 
-static kiln_status copy(char **out, const kiln__cache_settings *settings,
-                        const char *text)
-{
-    *out = text ? kiln__string_copy(&settings->alloc, text) : NULL;
-    return text && !*out ? KILN_ENOMEM : KILN_OK;
-}
-
 /* Adds one path, or the first path of a list, made absolute. If the current
    folder does not exist, it stays as it is. */
 static void add_path(kiln__text *out, const char *path, size_t size)
@@ -285,7 +278,7 @@ static void add_paths(kiln__text *out, const char *list)
     }
 }
 
-/* As copy(), for a path or a list of paths. */
+/* Copies a path or a list of paths; NULL of NULL. */
 static kiln_status copy_path(char **out, const kiln__cache_settings *settings,
                              const char *path, int is_list)
 {
@@ -300,7 +293,9 @@ static kiln_status copy_path(char **out, const kiln__cache_settings *settings,
         add_paths(&made, path);
     else
         add_path(&made, path, strlen(path));
-    status = made.failed ? KILN_ENOMEM : copy(out, settings, made.bytes);
+    status = made.failed ? KILN_ENOMEM
+                         : kiln__string_copy_optional(out, &settings->alloc,
+                                                      made.bytes);
     kiln__text_dispose(&made);
     return status;
 }
@@ -386,7 +381,8 @@ static kiln_status read_name_space(kiln__cache_settings *settings,
             "the cache's name space is '%s'; it takes at most %d letters, "
             "digits, '.', '_' and '-', not '.' nor v and a digit first",
             text, NAME_SPACE_MAX);
-    return copy(&settings->name_space, settings, text);
+    return kiln__string_copy_optional(&settings->name_space, &settings->alloc,
+                                      text);
 }
 
 static kiln_status read_texts(kiln__cache_settings *settings,
@@ -407,8 +403,9 @@ static kiln_status read_texts(kiln__cache_settings *settings,
         variables));
     KILN_TRY(copy_path(&settings->search_path, settings,
                        variables->is_privileged ? NULL : path, 1));
-    KILN_TRY(copy(&settings->salt, settings,
-                  first_of(options->salt, variables->salt)));
+    KILN_TRY(
+        kiln__string_copy_optional(&settings->salt, &settings->alloc,
+                                   first_of(options->salt, variables->salt)));
     return copy_path(&settings->trace, settings,
                      first_of(options->trace, variables->trace), 0);
 }

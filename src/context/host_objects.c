@@ -4,7 +4,6 @@
 #include "context/host_objects.h"
 
 #include <sched.h>
-#include <string.h>
 
 #include "base/data/arena.h"
 #include "base/error.h"
@@ -112,8 +111,7 @@ static kiln__roots *allocate(kiln_context *context, const char *const *names,
         roots->items =
             kiln__arena_allocate_array(&arena, count, sizeof *roots->items);
     for (size_t i = 0; !arena.failed && i < count; i++)
-        roots->items[i].name =
-            kiln__arena_string(&arena, names[i], strlen(names[i]));
+        roots->items[i].name = kiln__arena_text(&arena, names[i]);
     if (arena.failed) {
         kiln__arena_dispose(&arena);
         return NULL;

@@ -13,9 +13,11 @@
 #include "base/data/array.h"
 #include "base/data/utf8.h"
 #include "base/system/descriptor.h"
+#include "base/system/io.h"
 #include "base/system/kept.h"
 #include "base/system/passing.h"
 #include "base/system/quiet.h"
+#include "base/system/reason.h"
 #include "context/log.h"
 
 /*
@@ -197,8 +199,10 @@ static int find_end(int descriptor, off_t *end, int *is_first)
     if (*is_first)
         return 0;
     if (*end < (off_t)sizeof head ||
-        pread(descriptor, head, sizeof head, 0) != (ssize_t)sizeof head ||
-        pread(descriptor, tail, sizeof tail, *end) != (ssize_t)sizeof tail ||
+        kiln__io_read_at(descriptor, head, sizeof head, 0) !=
+            (ssize_t)sizeof head ||
+        kiln__io_read_at(descriptor, tail, sizeof tail, (uint64_t)*end) !=
+            (ssize_t)sizeof tail ||
         memcmp(head, first, sizeof head) != 0 ||
         memcmp(tail, last, sizeof tail) != 0)
         return EINVAL;
@@ -286,7 +290,6 @@ void kiln__trace_span(kiln_context *context, uint64_t begin_ns, uint64_t end_ns,
 {
     struct kiln__trace *trace = context->trace;
     kiln__text event;
-    char reason[128];
     int number = 0;
 
     kiln__text_init(&event, &context->alloc);
@@ -306,7 +309,7 @@ void kiln__trace_span(kiln_context *context, uint64_t begin_ns, uint64_t end_ns,
                   "trace: %s is no timeline and is left alone", trace->path);
     else if (number != 0)
         kiln__log(context, KILN_LOG_WARNING, "trace: cannot write %s: %s",
-                  trace->path, strerror_r(number, reason, sizeof reason));
+                  trace->path, kiln__reason_text(number));
 }
 
 const char *kiln__trace_tier(int32_t tier)

@@ -1,7 +1,6 @@
 /* collective_report.c - reports operations of a group that some items never
    reach. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-#include <string.h>
 
 #include "base/error.h"
 #include "base/system/stack.h"
@@ -133,7 +132,7 @@ static kiln_status diagnose(kiln__closure *c, const kiln__uniform_error *e,
     if (message == NULL || frames == NULL)
         return kiln__error_no_memory(error);
     kiln__diagnostics_init(&diagnostics, c->alloc);
-    message = kiln__arena_string(&diagnostics.arena, message, strlen(message));
+    message = kiln__arena_text(&diagnostics.arena, message);
     kiln__diagnose_chain(&diagnostics, at.source, at.span, code, hint_of(c, e),
                          frames, count, message);
     status = kiln__diagnostics_finish(&diagnostics, KILN_ECOMPILE, error);

@@ -138,11 +138,8 @@ void kiln__ir_dispose(kiln__ir *ir)
 /* Copies `text`, which may be NULL; false: out of memory. */
 static int copy_text(kiln__ir *ir, const char *text, const char **out)
 {
-    *out = NULL;
-    if (text == NULL)
-        return 1;
-    *out = kiln__arena_string(&ir->arena, text, strlen(text));
-    return *out != NULL;
+    *out = kiln__arena_text(&ir->arena, text);
+    return text == NULL || *out != NULL;
 }
 
 kiln_status kiln__ir_add_type(kiln__ir *ir, const kiln__ir_type *type,

@@ -272,7 +272,7 @@ static void keep(void *env, const char *suffix, const void *bytes, size_t size)
 
     if (kiln__stores_keep_failed(build->context, path, sizeof path, suffix,
                                  bytes, size) == KILN_OK)
-        build->kept = kiln__arena_string(&build->arena, path, strlen(path));
+        build->kept = kiln__arena_text(&build->arena, path);
 }
 
 static void fail(void *env, kiln_status status, const char *message)

@@ -75,7 +75,7 @@ static kiln_status list(kiln__library_use **out, const planning *p)
             (void)kiln__device_math_name(
                 name, p->names, i, is_f64 ? KILN_TYPE_F64 : KILN_TYPE_F32);
             uses[used].library = p->library;
-            uses[used++].symbol = kiln__arena_string(arena, name, strlen(name));
+            uses[used++].symbol = kiln__arena_text(arena, name);
         }
     *out = uses;
     return arena->failed ? KILN_ENOMEM : KILN_OK;

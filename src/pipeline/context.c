@@ -159,13 +159,6 @@ static kiln_status read_limits(kiln_context *context,
     return KILN_OK;
 }
 
-static kiln_status copy_path(char **out, const kiln_context *context,
-                             const char *path)
-{
-    *out = path ? kiln__string_copy(&context->alloc, path) : NULL;
-    return path && !*out ? KILN_ENOMEM : KILN_OK;
-}
-
 static kiln_status copy_paths(kiln_context *context,
                               const kiln_context_options *options,
                               const kiln__environment *environment,
@@ -176,10 +169,12 @@ static kiln_status copy_paths(kiln_context *context,
     const char *driver = options->spirv_driver ? options->spirv_driver
                                                : environment->spirv_driver;
 
-    if (copy_path(&context->codegen_path, context, codegen) != KILN_OK ||
-        copy_path(&context->import_path, context, environment->import_path) !=
-            KILN_OK ||
-        copy_path(&context->spirv_driver, context, driver) != KILN_OK)
+    if (kiln__string_copy_optional(&context->codegen_path, &context->alloc,
+                                   codegen) != KILN_OK ||
+        kiln__string_copy_optional(&context->import_path, &context->alloc,
+                                   environment->import_path) != KILN_OK ||
+        kiln__string_copy_optional(&context->spirv_driver, &context->alloc,
+                                   driver) != KILN_OK)
         return kiln__error_no_memory(error);
     return KILN_OK;
 }

@@ -53,8 +53,7 @@ static kiln_status fill(kiln__codegen_function *out, kiln__arena *arena,
     locate(&at, frontend, ir->method, 0);
     if (at.file == NULL)
         return arena->failed ? KILN_ENOMEM : KILN_OK;
-    out->file =
-        kiln__arena_string(arena, name_of(at.file), strlen(name_of(at.file)));
+    out->file = kiln__arena_text(arena, name_of(at.file));
     for (size_t i = 0; places && i < count; i++) {
         locate(&at, frontend, ir->method, (uint32_t)i);
         places[i] = (kiln__codegen_place){at.line, at.column};

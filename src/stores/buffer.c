@@ -2,9 +2,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "stores/buffer.h"
 
-#include <errno.h>
-#include <unistd.h>
-
 #define ALIGNMENT ((size_t)64) /* of an envelope and its payload */
 
 /* Stands before the bytes. */
@@ -44,23 +41,4 @@ char *kiln__buffer_new(kiln_blob *out, const kiln_alloc *alloc, size_t size)
     *made = (head){*alloc, memory, total};
     *out = (kiln_blob){(void *)bytes, size, release, made};
     return (char *)bytes;
-}
-
-ssize_t kiln__buffer_fill(int file, void *bytes, size_t size, uint64_t offset)
-{
-    size_t done = 0;
-
-    while (done < size) {
-        const ssize_t got = pread(file, (char *)bytes + done, size - done,
-                                  (off_t)(offset + done));
-
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got < 0)
-            return -1;
-        if (got == 0)
-            break;
-        done += (size_t)got;
-    }
-    return (ssize_t)done;
 }

@@ -3,8 +3,6 @@
 #ifndef KILN_STORES_BUFFER_H
 #define KILN_STORES_BUFFER_H
 
-#include <sys/types.h>
-
 #include "base/data/memory.h"
 
 /*
@@ -19,8 +17,5 @@
    require. The blob may outlive everything but its allocator. NULL: no
    memory. */
 char *kiln__buffer_new(kiln_blob *out, const kiln_alloc *alloc, size_t size);
-/* Reads from `offset` on. Returns how many bytes there were, up to `size`, or
-   -1 with errno. */
-ssize_t kiln__buffer_fill(int file, void *bytes, size_t size, uint64_t offset);
 
 #endif /* KILN_STORES_BUFFER_H */

@@ -2,12 +2,12 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <errno.h>
 #include <stdio.h>
-#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/digest/digest.h"
 #include "base/error.h"
+#include "base/system/reason.h"
 #include "base/system/temp_dir.h"
 #include "context/cache_settings.h"
 #include "stores/folder_packs.h"
@@ -225,7 +225,7 @@ kiln_status kiln__stores_compact(kiln_context *context, uint64_t unused_s,
     if (plan.folder < 0)
         return kiln__error_set(error, KILN_EIO,
                                "no packs can be written in %s: %s",
-                               plan.loose->directory, strerrordesc_np(errno));
+                               plan.loose->directory, kiln__reason_text(errno));
     /* The limit is for entries that cannot be dropped: they would be moved
        again and again. */
     while (status == KILN_OK && is_full && rounds++ < ROUNDS)

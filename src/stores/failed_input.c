@@ -12,7 +12,7 @@
 
 #include "base/digest/digest.h"
 #include "base/system/descriptor.h"
-#include "base/system/quiet.h"
+#include "base/system/io.h"
 #include "base/system/temp_dir.h"
 
 /*
@@ -114,24 +114,12 @@ static int write_file(int folder, const char *name, const void *bytes,
                       size_t size)
 {
     const int file = kiln__descriptor_open(folder, name, FILE_FLAGS, 0600);
-    const char *at = bytes;
-    ssize_t written = 0;
-    kiln__quiet quiet;
+    int reason;
 
     if (file < 0)
         return 0;
-    kiln__quiet_begin(&quiet);
-    while (size > 0) {
-        written = write(file, at, size);
-        if (written < 0 && errno == EINTR)
-            continue;
-        if (written <= 0)
-            break;
-        at += written;
-        size -= (size_t)written;
-    }
-    kiln__quiet_end(&quiet);
-    return close(file) == 0 && size == 0;
+    reason = kiln__io_write_file(file, bytes, size);
+    return close(file) == 0 && reason == 0;
 }
 
 static int keep(int folder, const char *name, const void *bytes, size_t size)

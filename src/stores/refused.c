@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "base/system/passing.h"
+#include "base/system/reason.h"
 #include "context/cache_settings.h"
 #include "stores/failed_input.h"
 #include "stores/folder_packs.h"
@@ -150,7 +151,7 @@ static void look_below(const looking *l, int folder)
    reported, and ENOENT if there is no folder. */
 static int open_loose(const looking *l, int makes)
 {
-    char path[KILN__LOOSE_PATH_SIZE], buffer[128];
+    char path[KILN__LOOSE_PATH_SIZE];
     const char *why_not;
     const int folder = kiln__loose_open(path, &why_not, l->loose, makes);
     const int reason = errno;
@@ -160,8 +161,7 @@ static int open_loose(const looking *l, int makes)
     errno = reason;
     if (!why_not && (kiln__passes(reason) || (reason == ENOENT && !makes)))
         return -1;
-    l->see(l->env, path,
-           why_not ? why_not : strerror_r(reason, buffer, sizeof buffer));
+    l->see(l->env, path, why_not ? why_not : kiln__reason_text(reason));
     errno = 0;
     return -1;
 }

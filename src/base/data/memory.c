@@ -67,6 +67,16 @@ void kiln__deallocate(const kiln_alloc *alloc, void *memory, size_t size)
         alloc->realloc(alloc->env, memory, asked(size), 0);
 }
 
+void *kiln__allocate_copy(const kiln_alloc *alloc, const void *bytes,
+                          size_t size)
+{
+    void *copy = kiln__allocate(alloc, size);
+
+    if (copy != NULL && size > 0)
+        memcpy(copy, bytes, size);
+    return copy;
+}
+
 char *kiln__string_copy(const kiln_alloc *alloc, const char *text)
 {
     return kiln__string_copy_n(alloc, text, strlen(text));
@@ -83,6 +93,13 @@ char *kiln__string_copy_n(const kiln_alloc *alloc, const char *text,
     if (copy != NULL && length > 0)
         memcpy(copy, text, length);
     return copy;
+}
+
+kiln_status kiln__string_copy_optional(char **out, const kiln_alloc *alloc,
+                                       const char *text)
+{
+    *out = text != NULL ? kiln__string_copy(alloc, text) : NULL;
+    return text != NULL && *out == NULL ? KILN_ENOMEM : KILN_OK;
 }
 
 void kiln__string_free(const kiln_alloc *alloc, char *text)

@@ -18,11 +18,17 @@ void *kiln__allocate_array(const kiln_alloc *alloc, size_t count,
 void *kiln__resize(const kiln_alloc *alloc, void *memory, size_t old_size,
                    size_t new_size);
 void kiln__deallocate(const kiln_alloc *alloc, void *memory, size_t size);
+/* Returns memory with a copy of the bytes, or NULL. */
+void *kiln__allocate_copy(const kiln_alloc *alloc, const void *bytes,
+                          size_t size);
 
 /* Copies a NUL-terminated string; freed with kiln__string_free. */
 char *kiln__string_copy(const kiln_alloc *alloc, const char *text);
 char *kiln__string_copy_n(const kiln_alloc *alloc, const char *text,
                           size_t size);
+/* Of a text that may be NULL, which is its own copy. */
+kiln_status kiln__string_copy_optional(char **out, const kiln_alloc *alloc,
+                                       const char *text);
 void kiln__string_free(const kiln_alloc *alloc, char *text);
 
 /* Fills `out` with `size` zeroed bytes plus a NUL that is not counted, and

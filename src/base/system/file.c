@@ -6,25 +6,22 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/data/array.h"
 #include "base/error.h"
 #include "base/system/descriptor.h"
+#include "base/system/io.h"
+#include "base/system/reason.h"
 
-#define READ_SIZE ((size_t)65536)
+#define READ_SIZE 65536
 
-/* strerror() is not safe in threads; the GNU strerror_r() returns the text
-   and need not use the buffer. */
 static kiln_status fail(kiln_error **error, const char *what, const char *path,
                         int number)
 {
-    char buffer[128];
-
     return kiln__error_set(error, KILN_EIO, "cannot %s %s: %s", what, path,
-                           strerror_r(number, buffer, sizeof buffer));
+                           kiln__reason_text(number));
 }
 
 /* Reads to the end, so that growing files are read completely, and files whose
@@ -34,14 +31,12 @@ static kiln_status read_all(kiln__text *text, int descriptor, const char *path,
 {
     char *buffer = kiln__allocate(text->alloc, READ_SIZE);
     kiln_status status = KILN_OK;
-    ssize_t got = 1;
+    ssize_t got = READ_SIZE;
 
     if (buffer == NULL)
         return kiln__error_no_memory(error);
-    while (got != 0 && status == KILN_OK) {
-        got = read(descriptor, buffer, READ_SIZE);
-        if (got < 0 && errno == EINTR)
-            continue;
+    while (got == READ_SIZE && status == KILN_OK) {
+        got = kiln__io_read_at(descriptor, buffer, READ_SIZE, text->size);
         if (got < 0)
             status = fail(error, "read", path, errno);
         else if ((size_t)got > limit - text->size)

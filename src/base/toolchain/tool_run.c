@@ -15,9 +15,10 @@
 #include <unistd.h>
 
 #include "base/system/descriptor.h"
+#include "base/system/io.h"
 #include "base/system/passing.h"
 #include "base/system/process.h"
-#include "base/system/quiet.h"
+#include "base/system/reason.h"
 #include "base/system/temp_dir.h"
 #include "base/system/thread.h"
 
@@ -45,33 +46,12 @@ typedef struct workplace {
 static kiln_status failed(workplace *w, const char *what)
 {
     const kiln_status status = kiln__passing_status(errno, KILN_ENOTFOUND);
-    char buffer[128];
 
-    kiln__text_format(w->said, "%s: %s", what,
-                      strerror_r(errno, buffer, sizeof buffer));
+    kiln__text_format(w->said, "%s: %s", what, kiln__reason_text(errno));
     return status;
 }
 
 /* ---- files ---- */
-
-static bool write_all(int fd, const char *bytes, size_t size)
-{
-    kiln__quiet quiet;
-    ssize_t written = 0;
-
-    kiln__quiet_begin(&quiet);
-    while (size > 0) {
-        written = write(fd, bytes, size);
-        if (written < 0 && errno == EINTR)
-            continue;
-        if (written <= 0)
-            break;
-        bytes += written;
-        size -= (size_t)written;
-    }
-    kiln__quiet_end(&quiet);
-    return size == 0;
-}
 
 /* Moves a descriptor above the numbers that the tool's process is given. */
 static bool move_up(int *fd)
@@ -84,7 +64,7 @@ static bool open_input(workplace *w, size_t i, const kiln__object *input)
 {
     w->inputs[i] = memfd_create("input", MFD_CLOEXEC);
     return w->inputs[i] >= 0 && move_up(&w->inputs[i]) &&
-           write_all(w->inputs[i], input->bytes, input->size);
+           kiln__io_write_file(w->inputs[i], input->bytes, input->size) == 0;
 }
 
 static kiln_status open_workplace(workplace *w, const kiln__tool_command *run)
@@ -262,21 +242,6 @@ static kiln_status await_process(workplace *w, int limit_ms)
 
 /* ---- the output ---- */
 
-static bool read_all(int fd, char *bytes, size_t size)
-{
-    while (size > 0) {
-        const ssize_t got = read(fd, bytes, size);
-
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got <= 0)
-            return false;
-        bytes += got;
-        size -= (size_t)got;
-    }
-    return true;
-}
-
 static kiln_status take_output(workplace *w, const kiln_alloc *alloc,
                                kiln_blob *out)
 {
@@ -299,7 +264,8 @@ static kiln_status take_output(workplace *w, const kiln_alloc *alloc,
     bytes = kiln__blob_new(out, alloc, (size_t)info.st_size);
     if (bytes == NULL) {
         status = KILN_ENOMEM;
-    } else if (!read_all(fd, bytes, (size_t)info.st_size)) {
+    } else if (kiln__io_read_at(fd, bytes, (size_t)info.st_size, 0) !=
+               (ssize_t)info.st_size) {
         (void)failed(w, "output");
         out->release(out);
         *out = (kiln_blob){0};
@@ -391,7 +357,7 @@ static bool make_file(const workplace *w, const kiln__object *input)
     (void)snprintf(whole, sizeof whole, "%s.whole", w->late);
     fd = kiln__descriptor_open(AT_FDCWD, whole, O_WRONLY | O_CREAT | O_EXCL,
                                0600);
-    made = fd >= 0 && write_all(fd, input->bytes, input->size);
+    made = fd >= 0 && kiln__io_write_file(fd, input->bytes, input->size) == 0;
     close_fd(&fd);
     if (made && rename(whole, w->late) == 0)
         return true;
@@ -417,19 +383,12 @@ static bool await_room(workplace *w, int64_t end)
 static void fill_late(workplace *w, const kiln__object *input, int limit_ms)
 {
     const int64_t end = now_ms() + limit_ms;
-    const char *bytes = input->bytes;
-    size_t size = input->size;
+    size_t done = 0;
+    int reason;
 
-    while (size > 0) {
-        const ssize_t written = write(w->late_fd, bytes, size);
-
-        if (written > 0) {
-            bytes += written;
-            size -= (size_t)written;
-        } else if ((errno != EAGAIN && errno != EINTR) || !await_room(w, end)) {
-            return;
-        }
-    }
+    do
+        reason = kiln__io_write(w->late_fd, input->bytes, input->size, &done);
+    while (reason == EAGAIN && await_room(w, end));
 }
 
 kiln_status kiln__tool_process_end(kiln__tool_process *begun,

@@ -47,7 +47,7 @@ static LLVMValueRef choose(kiln__codegen_job *job, LLVMBuilderRef builder,
                            LLVMValueRef dimension, uint32_t wanted,
                            LLVMValueRef value, LLVMValueRef otherwise)
 {
-    LLVMTypeRef i32 = LLVMInt32TypeInContext(job->context);
+    LLVMTypeRef i32 = kiln__job_i32(job);
     LLVMValueRef is = LLVMBuildICmp(builder, LLVMIntEQ, dimension,
                                     LLVMConstInt(i32, wanted, 0), "");
 
@@ -57,7 +57,7 @@ static LLVMValueRef choose(kiln__codegen_job *job, LLVMBuilderRef builder,
 static kiln_status bind_query(kiln__codegen_job *job, LLVMBuilderRef builder,
                               LLVMValueRef call, const device_function *to)
 {
-    LLVMTypeRef i64 = LLVMInt64TypeInContext(job->context);
+    LLVMTypeRef i64 = kiln__job_i64(job);
     LLVMValueRef item = LLVMGetOperand(call, 0);
     LLVMValueRef dimension = LLVMGetOperand(call, 1);
     LLVMValueRef value = LLVMConstInt(i64, to->beyond, 0);
@@ -100,7 +100,7 @@ static const char *constant_text(kiln__codegen_job *job, LLVMValueRef value)
     text = LLVMGetAsString(initial, &size);
     if (memchr(text, '\0', size) == NULL)
         return NULL;
-    return kiln__arena_string(&job->arena, text, strlen(text));
+    return kiln__arena_text(&job->arena, text);
 }
 
 /* True for a call after which the module expects no code. But raising returns,
@@ -261,17 +261,16 @@ static kiln_status forget_of_callers(kiln__codegen_job *job,
 static LLVMTypeRef query_type(kiln__codegen_job *job)
 {
     LLVMTypeRef parameters[] = {kiln__job_item_pointer(job),
-                                LLVMInt32TypeInContext(job->context)};
+                                kiln__job_i32(job)};
 
-    return LLVMFunctionType(LLVMInt64TypeInContext(job->context), parameters, 2,
-                            0);
+    return LLVMFunctionType(kiln__job_i64(job), parameters, 2, 0);
 }
 
 static LLVMTypeRef raise_type(kiln__codegen_job *job)
 {
     LLVMTypeRef pointer = LLVMPointerTypeInContext(job->context, 0);
-    LLVMTypeRef i32 = LLVMInt32TypeInContext(job->context);
-    LLVMTypeRef i64 = LLVMInt64TypeInContext(job->context);
+    LLVMTypeRef i32 = kiln__job_i32(job);
+    LLVMTypeRef i64 = kiln__job_i64(job);
     LLVMTypeRef parameters[] = {
         kiln__job_item_pointer(job), i32, pointer, i32, pointer, i64, i64};
 

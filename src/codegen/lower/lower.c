@@ -243,7 +243,7 @@ static void begin(kiln__lowering *l, kiln__codegen_job *job)
         .builder = LLVMCreateBuilderInContext(job->context),
         .count = job->request->function_count,
         .empty = LLVMStructTypeInContext(job->context, NULL, 0, 0),
-        .i64 = LLVMInt64TypeInContext(job->context),
+        .i64 = kiln__job_i64(job),
         .prof_kind = LLVMGetMDKindIDInContext(job->context, "prof", 4),
         .loop_kind = LLVMGetMDKindIDInContext(job->context, "llvm.loop", 9),
         .cold = cold_weights(job->context),

@@ -39,7 +39,7 @@ static LLVMDWARFEmissionKind kind_of(const kiln__codegen_job *job)
 static void add_flag(const kiln__codegen_job *job, const char *name,
                      unsigned value)
 {
-    const LLVMTypeRef i32 = LLVMInt32TypeInContext(job->context);
+    const LLVMTypeRef i32 = kiln__job_i32(job);
 
     LLVMAddModuleFlag(job->module, LLVMModuleFlagBehaviorWarning, name,
                       strlen(name),

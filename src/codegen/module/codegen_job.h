@@ -400,6 +400,24 @@ static inline LLVMTypeRef kiln__job_i32(const kiln__codegen_job *job)
     return LLVMInt32TypeInContext(job->context);
 }
 
+static inline LLVMTypeRef kiln__job_i64(const kiln__codegen_job *job)
+{
+    return LLVMInt64TypeInContext(job->context);
+}
+
+/* Constants of these types. */
+static inline LLVMValueRef kiln__job_number32(const kiln__codegen_job *job,
+                                              uint32_t value)
+{
+    return LLVMConstInt(kiln__job_i32(job), value, 0);
+}
+
+static inline LLVMValueRef kiln__job_number64(const kiln__codegen_job *job,
+                                              uint64_t value)
+{
+    return LLVMConstInt(kiln__job_i64(job), value, 0);
+}
+
 /* Returns the LLVM type of a scalar kind in registers (Bool: i1). */
 LLVMTypeRef kiln__job_scalar(const kiln__codegen_job *job, int32_t kind);
 

@@ -131,7 +131,7 @@ static size_t flatten(const kiln__codegen_job *job, const kiln__parameter *from,
     case KILN__PARAMETER_ARRAY:
         out[0] = kiln__job_array_pointer(job);
         for (size_t i = 1; i < words; i++)
-            out[i] = LLVMInt64TypeInContext(job->context);
+            out[i] = kiln__job_i64(job);
         return words;
     default:
         return 0;
@@ -149,8 +149,7 @@ LLVMTypeRef kiln__parameters_function_type(kiln__codegen_job *job)
     types[count++] = kiln__job_item_pointer(job);
     for (size_t i = 0; i < job->parameter_count; i++)
         count += flatten(job, &job->parameters[i], types + count);
-    return LLVMFunctionType(LLVMInt32TypeInContext(job->context), types,
-                            (unsigned)count, 0);
+    return LLVMFunctionType(kiln__job_i32(job), types, (unsigned)count, 0);
 }
 
 uint64_t kiln__parameter_place(const kiln__parameter *parameter, uint64_t *end)

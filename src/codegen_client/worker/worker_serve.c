@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/build_id.h"
+#include "base/system/io.h"
 #include "base/system/stack.h"
 #include "base/system/temp_dir.h"
 #include "base/system/thread.h"
@@ -57,18 +58,10 @@ __attribute__((noreturn)) static void end_alone(void)
 
 static void send_all(const void *bytes, size_t size)
 {
-    const unsigned char *at = bytes;
+    size_t done = 0;
 
-    while (size > 0) {
-        const ssize_t sent = send(STREAM, at, size, MSG_NOSIGNAL);
-
-        if (sent < 0 && errno == EINTR)
-            continue;
-        if (sent < 0)
-            end_alone();
-        at += sent;
-        size -= (size_t)sent;
-    }
+    if (kiln__io_send(STREAM, bytes, size, 0, &done) != 0)
+        end_alone();
 }
 
 /* Prints the reason for libkiln's error. No message is sent, because libkiln
@@ -107,18 +100,10 @@ static void send_note(int kind, int64_t number, uint64_t value,
 
 static void receive_all(void *bytes, size_t size)
 {
-    unsigned char *at = bytes;
+    size_t done = 0;
 
-    while (size > 0) {
-        const ssize_t got = recv(STREAM, at, size, 0);
-
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got <= 0)
-            end_alone();
-        at += got;
-        size -= (size_t)got;
-    }
+    if (kiln__io_receive(STREAM, bytes, size, 0, &done) != 0)
+        end_alone();
 }
 
 /* A NUL follows the bytes; the caller frees them. */

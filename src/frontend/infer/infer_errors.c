@@ -168,23 +168,12 @@ kiln__value kiln__infer_error(kiln__infer *in, kiln__span span,
 
 /* ---- errors of callees ---- */
 
-static const char *copy_text(kiln__infer *in, const char *text)
-{
-    const char *copy;
-
-    if (text == NULL)
-        return NULL;
-    copy = kiln__arena_string(&in->diagnostics.arena, text, strlen(text));
-    if (copy == NULL)
-        (void)kiln__infer_fail(in, KILN_ENOMEM);
-    return copy;
-}
-
 static void copy_diagnostic(kiln__infer *in, const kiln_diagnostic *from)
 {
+    kiln__arena *arena = &in->diagnostics.arena;
     kiln_diagnostic copy = *from;
     kiln_frame *frames = kiln__arena_allocate_array(
-        &in->diagnostics.arena, from->frame_count + 1, sizeof *frames);
+        arena, from->frame_count + 1, sizeof *frames);
 
     if (frames == NULL) {
         (void)kiln__infer_fail(in, KILN_ENOMEM);
@@ -192,17 +181,18 @@ static void copy_diagnostic(kiln__infer *in, const kiln_diagnostic *from)
     }
     for (size_t i = 0; i < copy.frame_count; i++) {
         frames[i] = from->frames[i];
-        frames[i].function = copy_text(in, from->frames[i].function);
-        frames[i].location.file = copy_text(in, from->frames[i].location.file);
+        frames[i].function = kiln__arena_text(arena, from->frames[i].function);
+        frames[i].location.file =
+            kiln__arena_text(arena, from->frames[i].location.file);
     }
     add_caller(in, frames, &copy.frame_count);
     copy.frames = frames;
-    copy.code = copy_text(in, from->code);
-    copy.message = copy_text(in, from->message);
-    copy.hint = copy_text(in, from->hint);
-    copy.location.file = copy_text(in, from->location.file);
-    copy.source_line = copy_text(in, from->source_line);
-    if (in->status != KILN_OK ||
+    copy.code = kiln__arena_text(arena, from->code);
+    copy.message = kiln__arena_text(arena, from->message);
+    copy.hint = kiln__arena_text(arena, from->hint);
+    copy.location.file = kiln__arena_text(arena, from->location.file);
+    copy.source_line = kiln__arena_text(arena, from->source_line);
+    if (in->status != KILN_OK || arena->failed ||
         !kiln__array_push(in->diagnostics.alloc, &in->diagnostics.list, copy))
         (void)kiln__infer_fail(in, KILN_ENOMEM);
 }

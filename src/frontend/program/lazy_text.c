@@ -84,9 +84,8 @@ static kiln_status fill(kiln__lazy_text *deferred, kiln__language *language,
     deferred->subject.text = kiln__digest_bytes(text, size);
     KILN_TRY(kiln__text_entry_find(&deferred->summary, arena, language,
                                    &deferred->subject));
-    deferred->subject.package =
-        kiln__arena_string(arena, package, strlen(package));
-    deferred->file = kiln__arena_string(arena, file, strlen(file));
+    deferred->subject.package = kiln__arena_text(arena, package);
+    deferred->file = kiln__arena_text(arena, file);
     deferred->text = kiln__arena_string(arena, text, size);
     deferred->size = size;
     return arena->failed ? KILN_ENOTFOUND : KILN_OK;

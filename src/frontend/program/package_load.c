@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/system/file.h"
 #include "base/system/passing.h"
+#include "base/system/reason.h"
 #include "base/system/stack.h"
 #include "context/counters.h"
 #include "context/host_ops.h"
@@ -62,11 +63,9 @@ static size_t folder_size(const char *path)
    folder, or in the library, would be another program, so this is an error. */
 static kiln_status cannot_look(const char *path, int number, kiln_error **error)
 {
-    char buffer[128];
-
     return kiln__error_set(error, kiln__passing_status(number, KILN_EIO),
                            "cannot look for %s: %s", path,
-                           strerror_r(number, buffer, sizeof buffer));
+                           kiln__reason_text(number));
 }
 
 /* Tries one folder. KILN_ENOTFOUND: the file is not there. */

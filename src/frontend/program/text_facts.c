@@ -1,6 +1,5 @@
 /* text_facts.c - text entries that are written to packs. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-#include <string.h>
 
 #include "base/error.h"
 #include "frontend/language.h"
@@ -40,8 +39,7 @@ void kiln__known_text_add(kiln__language *language,
         return;
     kiln__arena_init(&known->arena, language->alloc);
     known->subject = *subject;
-    known->subject.package = kiln__arena_string(&known->arena, subject->package,
-                                                strlen(subject->package));
+    known->subject.package = kiln__arena_text(&known->arena, subject->package);
     known->bytes = kiln__arena_copy(&known->arena, bytes, size);
     known->size = size;
     known->order = kiln__tiers_next(language->context);

@@ -31,7 +31,7 @@ static kiln_status index_lines(kiln__source *source)
 static kiln_status source_fill(kiln__source *source, const char *file,
                                const char *text, size_t size)
 {
-    source->file = kiln__arena_string(&source->arena, file, strlen(file));
+    source->file = kiln__arena_text(&source->arena, file);
     source->text = kiln__arena_string(&source->arena, text, size);
     source->size = size;
     if (source->file == NULL || source->text == NULL)

@@ -15,7 +15,8 @@
 #include "base/build_id.h"
 #include "base/digest/digest.h"
 #include "base/system/descriptor.h"
-#include "base/system/quiet.h"
+#include "base/system/io.h"
+#include "base/system/reason.h"
 #include "base/system/temp_dir.h"
 #include "codegen_client/codegen_library.h"
 #include "codegen_client/codegen_process.h"
@@ -119,11 +120,6 @@ __attribute__((format(printf, 4, 5))) static void find(const checking *c,
     (void)vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
     c->see(c->env, name, verdict, text);
-}
-
-static const char *error_text(int number, char buffer[128])
-{
-    return strerror_r(number, buffer, 128);
 }
 
 static void tell_folder(void *env, const char *path, const char *why_not)
@@ -274,19 +270,13 @@ static void check_clock(const checking *c, int64_t written_s)
 static void check_written(const checking *c, int file, const char *text,
                           size_t size)
 {
-    char buffer[128], back[64];
+    char back[64];
     struct stat facts;
-    kiln__quiet quiet;
-    ssize_t written;
 
-    errno = 0;
-    kiln__quiet_begin(&quiet);
-    written = write(file, text, size);
-    kiln__quiet_end(&quiet);
-    if (written != (ssize_t)size ||
-        pread(file, back, size, 0) != (ssize_t)size ||
+    errno = kiln__io_write_file(file, text, size);
+    if (errno != 0 || kiln__io_read_at(file, back, size, 0) != (ssize_t)size ||
         memcmp(text, back, size) != 0 || fstat(file, &facts) != 0) {
-        find(c, "writing", KILN_CHECK_BAD, "%s", error_text(errno, buffer));
+        find(c, "writing", KILN_CHECK_BAD, "%s", kiln__reason_text(errno));
         return;
     }
     find(c, "writing", KILN_CHECK_OK, "a file was written and read back");
@@ -296,7 +286,6 @@ static void check_written(const checking *c, int file, const char *text,
 static void check_writing(const checking *c)
 {
     char random[KILN__RANDOM_NAME_SIZE], probe[sizeof random + 16];
-    char buffer[128];
     int file;
 
     if (c->folder < 0 || !kiln__random_name(random))
@@ -305,7 +294,7 @@ static void check_writing(const checking *c)
     file = kiln__descriptor_open(c->folder, probe,
                                  O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);
     if (file < 0) {
-        find(c, "writing", KILN_CHECK_BAD, "%s", error_text(errno, buffer));
+        find(c, "writing", KILN_CHECK_BAD, "%s", kiln__reason_text(errno));
         return;
     }
     check_written(c, file, random, sizeof random);

@@ -11,6 +11,7 @@
 
 #include "base/digest/digest.h"
 #include "base/error.h"
+#include "base/system/io.h"
 #include "kiln/kernel.h"
 #include "stores/buffer.h"
 
@@ -38,10 +39,9 @@ kiln_status kiln__loose_new(kiln__loose **out, const kiln_alloc *alloc,
     loose->options = *options;
     loose->pid = getpid();
     loose->directory = kiln__string_copy(alloc, options->directory);
-    loose->name_space = options->name_space
-                            ? kiln__string_copy(alloc, options->name_space)
-                            : NULL;
-    if (!loose->directory || (options->name_space && !loose->name_space)) {
+    if (!loose->directory ||
+        kiln__string_copy_optional(&loose->name_space, alloc,
+                                   options->name_space) != KILN_OK) {
         kiln__loose_free(loose);
         return KILN_ENOMEM;
     }
@@ -99,7 +99,7 @@ static outcome look_at_head(kiln__entry_fault *fault, int file, uint64_t size)
         return BAD;
     if (size < KILN__ENTRY_LARGE)
         return FOUND;
-    if (kiln__buffer_fill(file, head, sizeof head, 0) != (ssize_t)sizeof head)
+    if (kiln__io_read_at(file, head, sizeof head, 0) != (ssize_t)sizeof head)
         return ABSENT;
     *fault = kiln__entry_begins(head, size);
     return *fault == KILN__FAULT_NONE ? FOUND : BAD;
@@ -121,7 +121,7 @@ static outcome read_open(kiln__stored *out, kiln__entry_fault *fault,
         kiln__buffer_new(&out->bytes, &loose->alloc, (size_t)facts->st_size);
     if (!bytes)
         return NO_MEMORY;
-    got = kiln__buffer_fill(file, bytes, (size_t)facts->st_size, 0);
+    got = kiln__io_read_at(file, bytes, (size_t)facts->st_size, 0);
     if (got < 0)
         return outcome_of(errno);
     out->bytes.size = (size_t)got;

@@ -3,10 +3,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "base/system/passing.h"
+#include "base/system/reason.h"
 #include "context/log.h"
 #include "stores/loose/loose.h"
 
@@ -153,7 +153,7 @@ enum { UNOPENED = -1, REFUSED = -2 };
 /* Returns a descriptor or one of these. */
 static int open_folder(kiln__loose *loose, int makes)
 {
-    char path[KILN__LOOSE_PATH_SIZE], buffer[128];
+    char path[KILN__LOOSE_PATH_SIZE];
     const char *why_not;
     const int folder = kiln__loose_open(path, &why_not, loose, makes);
     const int reason = errno;
@@ -163,8 +163,7 @@ static int open_folder(kiln__loose *loose, int makes)
     if (!why_not &&
         (reason == ENOENT || reason == ESTALE || kiln__passes(reason)))
         return UNOPENED;
-    refuse(loose, path,
-           why_not ? why_not : strerror_r(reason, buffer, sizeof buffer));
+    refuse(loose, path, why_not ? why_not : kiln__reason_text(reason));
     if (why_not)
         return REFUSED;
     if (makes)

@@ -2,12 +2,12 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <errno.h>
 #include <fcntl.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "base/system/descriptor.h"
+#include "base/system/io.h"
 #include "base/system/passing.h"
-#include "base/system/quiet.h"
+#include "base/system/reason.h"
 #include "base/system/thread.h"
 #include "context/log.h"
 #include "stores/loose/loose.h"
@@ -25,51 +25,13 @@
 #define REFUSED (-1) /* a result besides errno: the folder must not be used */
 #define FILE_FLAGS (O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW)
 
-/* Not every file system supports this; without it, write() reports a lack of
-   space. */
-static int reserve(int file, size_t size)
-{
-    int result = 0;
-
-    do {
-        result = fallocate(file, 0, 0, (off_t)size) == 0 ? 0 : errno;
-    } while (result == EINTR);
-    return result == ENOSPC || result == EDQUOT || result == EFBIG ||
-                   result == EIO
-               ? result
-               : 0;
-}
-
-static int write_all(int file, const void *bytes, size_t size)
-{
-    const char *at = bytes;
-
-    while (size > 0) {
-        const ssize_t written = write(file, at, size);
-
-        if (written < 0 && errno == EINTR)
-            continue;
-        if (written < 0)
-            return errno;
-        if (written == 0)
-            return ENOSPC;
-        at += written;
-        size -= (size_t)written;
-    }
-    return 0;
-}
-
-/* Returns 0 or an errno. close() is not repeated: the descriptor is gone. */
+/* Returns 0 or errno. Closing is not tried again: the descriptor is gone. */
 static int fill(int file, const void *bytes, size_t size)
 {
-    kiln__quiet quiet;
-    int result;
+    int result = size > 0 ? kiln__io_reserve(file, size) : 0;
 
-    kiln__quiet_begin(&quiet);
-    result = size > 0 ? reserve(file, size) : 0;
     if (result == 0)
-        result = write_all(file, bytes, size);
-    kiln__quiet_end(&quiet);
+        result = kiln__io_write_file(file, bytes, size);
     if (close(file) != 0 && errno != EINTR && result == 0)
         result = errno;
     return result;
@@ -176,8 +138,6 @@ static void leave_out(kiln__loose *loose, size_t size)
 
 static kiln_status give_up(kiln__loose *loose, int reason, size_t size)
 {
-    char buffer[128];
-
     if (reason == EFBIG)
         leave_out(loose, size);
     if (reason == REFUSED || reason == EFBIG || is_passing(reason))
@@ -187,7 +147,7 @@ static kiln_status give_up(kiln__loose *loose, int reason, size_t size)
         kiln__log(loose->context, KILN_LOG_WARNING,
                   "cache: cannot write to %s, and tries again from time to "
                   "time: %s",
-                  loose->directory, strerror_r(reason, buffer, sizeof buffer));
+                  loose->directory, kiln__reason_text(reason));
     return KILN_EREADONLY;
 }
 

@@ -10,7 +10,9 @@
 
 #include "base/error.h"
 #include "base/system/descriptor.h"
+#include "base/system/io.h"
 #include "base/system/passing.h"
+#include "base/system/reason.h"
 #include "stores/buffer.h"
 
 /*
@@ -33,7 +35,7 @@ static kiln_status read_piece(const kiln_pack *pack, uint64_t offset, void *to,
                               size_t size)
 {
     /* Less than there was before: the file has become shorter. */
-    return kiln__buffer_fill(pack->file.number, to, size, offset) ==
+    return kiln__io_read_at(pack->file.number, to, size, offset) ==
                    (ssize_t)size
                ? KILN_OK
                : KILN_EIO;
@@ -247,8 +249,7 @@ kiln_status kiln__pack_open_memory(kiln_pack **out, const kiln_alloc *alloc,
 
 static kiln_status fail(kiln_error **error, const char *path, int number)
 {
-    char buffer[128];
-    const char *reason = strerror_r(number, buffer, sizeof buffer);
+    const char *reason = kiln__reason_text(number);
 
     if (number == ENOENT || number == ENOTDIR)
         return kiln__error_set(error, KILN_ENOTFOUND, "pack %s: %s", path,

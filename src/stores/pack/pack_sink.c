@@ -11,7 +11,8 @@
 
 #include "base/error.h"
 #include "base/system/descriptor.h"
-#include "base/system/quiet.h"
+#include "base/system/io.h"
+#include "base/system/reason.h"
 #include "base/system/temp_dir.h"
 
 /*
@@ -60,36 +61,11 @@ kiln_status kiln__pack_sink_memory(kiln__pack_sink *sink, kiln_blob *out,
 
 /* ---- a file ---- */
 
-static kiln_status write_loud(kiln__pack_sink *sink, const void *bytes,
-                              size_t size)
-{
-    const char *at = bytes;
-
-    while (size > 0) {
-        const ssize_t done = write(sink->descriptor, at, size);
-
-        if (done < 0 && errno == EINTR)
-            continue;
-        if (done <= 0) {
-            sink->number = done < 0 ? errno : ENOSPC;
-            return KILN_EIO;
-        }
-        at += done;
-        size -= (size_t)done;
-    }
-    return KILN_OK;
-}
-
 static kiln_status write_through(kiln__pack_sink *sink, const void *bytes,
                                  size_t size)
 {
-    kiln__quiet quiet;
-    kiln_status status;
-
-    kiln__quiet_begin(&quiet);
-    status = write_loud(sink, bytes, size);
-    kiln__quiet_end(&quiet);
-    return status;
+    sink->number = kiln__io_write_file(sink->descriptor, bytes, size);
+    return sink->number == 0 ? KILN_OK : KILN_EIO;
 }
 
 static kiln_status flush(kiln__pack_sink *sink)
@@ -116,10 +92,8 @@ static kiln_status write_file(kiln__pack_sink *sink, const void *bytes,
 
 static kiln_status fail(kiln_error **error, const char *path, int number)
 {
-    char buffer[128];
-
     return kiln__error_set(error, KILN_EIO, "pack %s: cannot be written: %s",
-                           path, strerror_r(number, buffer, sizeof buffer));
+                           path, kiln__reason_text(number));
 }
 
 #define NAME_SIZE (sizeof ".kiln-.tmp" - 1 + KILN__RANDOM_NAME_SIZE)
@@ -151,23 +125,6 @@ static void dispose(kiln__pack_sink *sink)
     kiln__deallocate(sink->alloc, sink->bytes, BUFFER_SIZE);
 }
 
-/* posix_fallocate() is not used, because it writes zeros where the file system
-   does not support it. */
-static int reserve(int descriptor, uint64_t size)
-{
-    kiln__quiet quiet;
-    int failed;
-
-    kiln__quiet_begin(&quiet);
-    do
-        failed = fallocate(descriptor, 0, 0, (off_t)size);
-    while (failed != 0 && errno == EINTR);
-    kiln__quiet_end(&quiet);
-    return failed != 0 && (errno == ENOSPC || errno == EDQUOT || errno == EFBIG)
-               ? errno
-               : 0;
-}
-
 /* Not writable by the group: a pack that its group may write to is not used. */
 #define MODE 0644
 
@@ -194,7 +151,7 @@ kiln_status kiln__pack_sink_open(kiln__pack_sink *sink, const kiln_alloc *alloc,
         dispose(sink);
         return KILN_EIO;
     }
-    sink->number = reserve(sink->descriptor, size);
+    sink->number = kiln__io_reserve(sink->descriptor, size);
     if (sink->number == 0)
         return KILN_OK;
     return kiln__pack_sink_close(sink, path, KILN_EIO, error);

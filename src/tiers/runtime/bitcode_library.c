@@ -111,12 +111,6 @@ void kiln__libraries_close(kiln_context *context)
 
 /* ---- adding ---- */
 
-static int copy_text(char **out, const kiln_alloc *alloc, const char *text)
-{
-    *out = text ? kiln__string_copy(alloc, text) : NULL;
-    return !text || *out;
-}
-
 static int copy_symbols(struct kiln__library *library, const kiln_alloc *alloc,
                         const kiln_runtime_library *given)
 {
@@ -126,7 +120,8 @@ static int copy_symbols(struct kiln__library *library, const kiln_alloc *alloc,
         return 0;
     library->symbol_count = given->symbol_count;
     for (size_t i = 0; i < given->symbol_count; i++)
-        if (!copy_text(&library->symbols[i], alloc, given->symbols[i]))
+        if (kiln__string_copy_optional(&library->symbols[i], alloc,
+                                       given->symbols[i]) != KILN_OK)
             return 0;
     return 1;
 }
@@ -146,9 +141,12 @@ static struct kiln__library *library_new(const kiln_alloc *alloc,
 
     if (!library)
         return NULL;
-    if (!copy_text(&library->name, alloc, given->name) ||
-        !copy_text(&library->backend, alloc, given->backend) ||
-        !copy_text(&library->path, alloc, given->path) ||
+    if (kiln__string_copy_optional(&library->name, alloc, given->name) !=
+            KILN_OK ||
+        kiln__string_copy_optional(&library->backend, alloc, given->backend) !=
+            KILN_OK ||
+        kiln__string_copy_optional(&library->path, alloc, given->path) !=
+            KILN_OK ||
         !copy_symbols(library, alloc, given) ||
         (!given->path && kiln__blob_copy(&bytes, alloc, given->bytes,
                                          given->byte_size) != KILN_OK)) {

@@ -37,11 +37,10 @@ kiln_status kiln__runtime_keep(kiln_context *context,
                                size_t size, uint64_t make_ns)
 {
     struct kiln__tiers *tiers = context->tiers;
-    void *copy = kiln__allocate(&context->alloc, size);
+    void *copy = kiln__allocate_copy(&context->alloc, bitcode, size);
 
     if (!copy)
         return KILN_ENOMEM;
-    memcpy(copy, bitcode, size);
     kiln__mutex_lock(&tiers->lock);
     make_ready(tiers, entry, copy, size, make_ns);
     kiln__mutex_unlock(&tiers->lock);

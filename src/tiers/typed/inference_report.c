@@ -65,11 +65,9 @@ kiln_status kiln_inference_set_ir(kiln_inference *inference, const void *bytes,
     void *copy;
 
     KILN_REQUIRE(bytes != NULL || size == 0, NULL);
-    copy = size ? kiln__allocate(alloc, size) : NULL;
+    copy = size ? kiln__allocate_copy(alloc, bytes, size) : NULL;
     if (size && !copy)
         return KILN_ENOMEM;
-    if (size)
-        memcpy(copy, bytes, size);
     kiln__deallocate(alloc, code->ir, code->ir_size);
     code->ir = copy;
     code->ir_size = size;
@@ -141,10 +139,9 @@ kiln_status kiln_inference_add_query(kiln_inference *inference,
     copy = *query;
     if (query_is_known(code, query))
         return KILN_OK;
-    data = kiln__allocate(alloc, query->size);
+    data = kiln__allocate_copy(alloc, query->data, query->size);
     if (!data)
         return KILN_ENOMEM;
-    memcpy(data, query->data, query->size);
     copy.data = data;
     if (!kiln__array_push(alloc, &code->queries, copy)) {
         kiln__deallocate(alloc, data, query->size);

@@ -58,12 +58,11 @@ static kiln__instance *instance_new(const kiln_alloc *alloc,
     instance->count = signature->count;
     instance->owner = owner;
     if (bytes) {
-        instance->types = kiln__allocate(alloc, bytes);
+        instance->types = kiln__allocate_copy(alloc, signature->types, bytes);
         if (!instance->types) {
             kiln__deallocate(alloc, instance, sizeof *instance);
             return NULL;
         }
-        memcpy(instance->types, signature->types, bytes);
     }
     return instance;
 }

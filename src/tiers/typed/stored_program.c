@@ -1,7 +1,6 @@
 /* stored_program.c - finds a job's digest under one program text, without
  * inference. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-#include <string.h>
 
 #include "base/data/arena.h"
 #include "base/data/decoder.h"
@@ -201,11 +200,10 @@ static int read_queries(kiln_code *code, kiln__reader *reader, int *is_unsure)
 
         if (inner.failed)
             return 0;
-        copy = kiln__allocate(alloc, query.size);
+        copy = kiln__allocate_copy(alloc, query.data, query.size);
         *is_unsure |= !copy;
         if (!copy)
             return 0;
-        memcpy(copy, query.data, query.size);
         query.data = copy;
         if (!kiln__array_push(alloc, &code->queries, query)) {
             kiln__deallocate(alloc, copy, query.size);

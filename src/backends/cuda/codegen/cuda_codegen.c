@@ -14,11 +14,6 @@
 #define WARP 32u
 #define KERNEL_CONVENTION 71u /* ptx_kernel */
 
-static LLVMValueRef number32(const kiln__codegen_job *job, uint32_t value)
-{
-    return LLVMConstInt(LLVMInt32TypeInContext(job->context), value, 0);
-}
-
 /* ---- the launch's shape ---- */
 
 /* Reads a special register, known to be at least `least` and below `end`. */
@@ -88,7 +83,7 @@ static LLVMValueRef group_count(kiln__codegen_job *job, LLVMBuilderRef builder,
 static LLVMValueRef lanes(kiln__codegen_job *job, LLVMBuilderRef builder)
 {
     (void)builder;
-    return kiln__device_number(job, WARP);
+    return kiln__job_number64(job, WARP);
 }
 
 static LLVMValueRef lane(kiln__codegen_job *job, LLVMBuilderRef builder)
@@ -102,8 +97,8 @@ static LLVMValueRef lane(kiln__codegen_job *job, LLVMBuilderRef builder)
 static LLVMValueRef shuffle(kiln__codegen_job *job, LLVMBuilderRef builder,
                             LLVMValueRef word, LLVMValueRef from)
 {
-    LLVMValueRef arguments[4] = {number32(job, 0xffffffffu), word, from,
-                                 number32(job, WARP - 1)};
+    LLVMValueRef arguments[4] = {kiln__job_number32(job, 0xffffffffu), word,
+                                 from, kiln__job_number32(job, WARP - 1)};
 
     return kiln__device_intrinsic(job, builder, "llvm.nvvm.shfl.sync.idx.i32",
                                   arguments, 4);
@@ -112,7 +107,7 @@ static LLVMValueRef shuffle(kiln__codegen_job *job, LLVMBuilderRef builder,
 static void barrier(kiln__codegen_job *job, LLVMBuilderRef builder,
                     LLVMValueRef item)
 {
-    LLVMValueRef first = number32(job, 0);
+    LLVMValueRef first = kiln__job_number32(job, 0);
 
     (void)item;
     (void)kiln__device_intrinsic(

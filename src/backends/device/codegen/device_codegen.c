@@ -11,11 +11,6 @@
 
 /* ---- helpers ---- */
 
-LLVMValueRef kiln__device_number(const kiln__codegen_job *job, uint64_t value)
-{
-    return LLVMConstInt(LLVMInt64TypeInContext(job->context), value, 0);
-}
-
 LLVMValueRef kiln__device_intrinsic(kiln__codegen_job *job,
                                     LLVMBuilderRef builder, const char *name,
                                     LLVMValueRef *arguments, unsigned count)
@@ -38,11 +33,10 @@ LLVMValueRef kiln__device_range(kiln__codegen_job *job, LLVMBuilderRef builder,
     LLVMMetadataRef node = LLVMMDNodeInContext2(job->context, range, 2);
 
     if (end - least == 1)
-        return kiln__device_number(job, least);
+        return kiln__job_number64(job, least);
     LLVMSetMetadata(value, LLVMGetMDKindIDInContext(job->context, "range", 5),
                     LLVMMetadataAsValue(job->context, node));
-    return LLVMBuildZExt(builder, value, LLVMInt64TypeInContext(job->context),
-                         "");
+    return LLVMBuildZExt(builder, value, kiln__job_i64(job), "");
 }
 
 static void add_attribute(const kiln__codegen_job *job, LLVMValueRef function,
@@ -108,7 +102,7 @@ LLVMValueRef kiln__device_group_size(kiln__codegen_job *job,
     const uint32_t required = job->settings->required_group_size[dimension];
 
     return required != 0
-               ? kiln__device_number(job, required)
+               ? kiln__job_number64(job, required)
                : kiln__hardware(job)->group_size(job, builder, dimension);
 }
 
@@ -340,7 +334,7 @@ static void add_hidden(wrapper *w)
     if (!job->uses_heap && !kiln__device_has_reports(job))
         return;
     w->types[w->type_count++] = address;
-    w->types[w->type_count++] = LLVMInt64TypeInContext(job->context);
+    w->types[w->type_count++] = kiln__job_i64(job);
     if (job->uses_heap)
         w->types[w->type_count++] = address;
     job->hidden_arguments =

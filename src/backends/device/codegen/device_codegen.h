@@ -68,7 +68,6 @@ LLVMValueRef kiln__device_item_number(kiln__codegen_job *job,
 LLVMValueRef kiln__device_intrinsic(kiln__codegen_job *job,
                                     LLVMBuilderRef builder, const char *name,
                                     LLVMValueRef *arguments, unsigned count);
-LLVMValueRef kiln__device_number(const kiln__codegen_job *job, uint64_t value);
 /* Returns an unsigned value, read or returned by a call, as i64, and tells LLVM
    that it is in `least` to `end` - 1. */
 LLVMValueRef kiln__device_range(kiln__codegen_job *job, LLVMBuilderRef builder,

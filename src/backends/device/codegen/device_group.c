@@ -25,14 +25,9 @@ typedef struct lanes {
     LLVMValueRef count; /* how many lanes exist */
 } lanes;
 
-static LLVMTypeRef i32_of(const lanes *s)
-{
-    return LLVMInt32TypeInContext(s->job->context);
-}
-
 static LLVMValueRef number(const lanes *s, uint64_t value)
 {
-    return kiln__device_number(s->job, value);
+    return kiln__job_number64(s->job, value);
 }
 
 /* ---- values as words ---- */
@@ -72,7 +67,7 @@ static LLVMValueRef word_of_lane(const lanes *s, LLVMValueRef word,
 {
     return kiln__hardware(s->job)->shuffle(
         s->job, s->builder, word,
-        LLVMBuildTrunc(s->builder, lane, i32_of(s), ""));
+        LLVMBuildTrunc(s->builder, lane, kiln__job_i32(s->job), ""));
 }
 
 /* Returns the value of a lane that exists. */
@@ -80,17 +75,17 @@ static LLVMValueRef of_lane(const lanes *s, LLVMValueRef value,
                             LLVMValueRef lane)
 {
     const LLVMTypeRef type = LLVMTypeOf(value);
-    const LLVMTypeRef i64 = LLVMInt64TypeInContext(s->job->context);
+    const LLVMTypeRef i64 = kiln__job_i64(s->job);
     LLVMValueRef bits, high, low;
     unsigned width;
 
     bits = bits_of(s, value, &width);
     if (width == 32)
         return value_of(s, word_of_lane(s, bits, lane), type);
-    low = LLVMBuildTrunc(s->builder, bits, i32_of(s), "");
+    low = LLVMBuildTrunc(s->builder, bits, kiln__job_i32(s->job), "");
     high = LLVMBuildTrunc(s->builder,
                           LLVMBuildLShr(s->builder, bits, number(s, 32), ""),
-                          i32_of(s), "");
+                          kiln__job_i32(s->job), "");
     low = LLVMBuildZExt(s->builder, word_of_lane(s, low, lane), i64, "");
     high = LLVMBuildZExt(s->builder, word_of_lane(s, high, lane), i64, "");
     high = LLVMBuildShl(s->builder, high, number(s, 32), "");
@@ -197,7 +192,7 @@ static LLVMValueRef members(kiln__codegen_job *job, LLVMBuilderRef builder)
 {
     const kiln__device_hardware *hardware = kiln__hardware(job);
     const LLVMValueRef most = hardware->lanes(job, builder);
-    LLVMValueRef all = kiln__device_number(job, 1), left, first;
+    LLVMValueRef all = kiln__job_number64(job, 1), left, first;
 
     if (hardware->members != NULL)
         return hardware->members(job, builder);

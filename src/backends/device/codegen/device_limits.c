@@ -14,7 +14,7 @@ void kiln__device_require_group(const kiln__codegen_job *job,
 {
     static const char name[] = "reqd_work_group_size";
     const uint32_t *required = job->settings->required_group_size;
-    const LLVMTypeRef i32 = LLVMInt32TypeInContext(job->context);
+    const LLVMTypeRef i32 = kiln__job_i32(job);
     LLVMMetadataRef sizes[3];
 
     if (!kiln__device_group_is_known(job))

@@ -32,11 +32,6 @@
 
 #define STATE(member) offsetof(struct kiln__device_state, member)
 
-static LLVMTypeRef i64_of(const kiln__codegen_job *job)
-{
-    return LLVMInt64TypeInContext(job->context);
-}
-
 static LLVMTypeRef state_pointer(const kiln__codegen_job *job)
 {
     return LLVMPointerTypeInContext(job->context, STATE_SPACE);
@@ -49,7 +44,7 @@ static int keeps_frames(const kiln__codegen_job *job)
 
 LLVMTypeRef kiln__device_item_type(const kiln__codegen_job *job)
 {
-    const LLVMTypeRef word = i64_of(job), state = state_pointer(job);
+    const LLVMTypeRef word = kiln__job_i64(job), state = state_pointer(job);
     LLVMTypeRef members[ITEM_MEMBERS] = {
         state, word,
         word,  word,
@@ -84,7 +79,7 @@ static LLVMValueRef of_item(const kiln__codegen_job *job,
     const int is_address = which == ITEM_STATE || which == ITEM_HEAP;
 
     return LLVMBuildLoad2(builder,
-                          is_address ? state_pointer(job) : i64_of(job),
+                          is_address ? state_pointer(job) : kiln__job_i64(job),
                           place_in(job, builder, item, which), "");
 }
 
@@ -121,9 +116,8 @@ static LLVMValueRef member(const kiln__codegen_job *job, LLVMBuilderRef builder,
 static void put(const kiln__codegen_job *job, LLVMBuilderRef builder,
                 LLVMValueRef base, uint64_t offset, LLVMValueRef value)
 {
-    LLVMBuildStore(
-        builder, value,
-        member(job, builder, base, kiln__device_number(job, offset)));
+    LLVMBuildStore(builder, value,
+                   member(job, builder, base, kiln__job_number64(job, offset)));
 }
 
 /* Stores a mark with release ordering: whoever sees the mark sees all that was
@@ -132,7 +126,7 @@ static void put_mark(const kiln__codegen_job *job, LLVMBuilderRef builder,
                      LLVMValueRef at, uint32_t mark)
 {
     LLVMValueRef store =
-        LLVMBuildStore(builder, LLVMConstInt(kiln__job_i32(job), mark, 0), at);
+        LLVMBuildStore(builder, kiln__job_number32(job, mark), at);
 
     LLVMSetAlignment(store, 4);
     LLVMSetOrdering(store, LLVMAtomicOrderingRelease);
@@ -147,7 +141,7 @@ static void put_aligned(const kiln__codegen_job *job, LLVMBuilderRef builder,
     const uint64_t ends = offset | KILN__STATE_ALIGNMENT;
     LLVMValueRef store = LLVMBuildStore(
         builder, value,
-        member(job, builder, state, kiln__device_number(job, offset)));
+        member(job, builder, state, kiln__job_number64(job, offset)));
 
     LLVMSetAlignment(store, (unsigned)(ends & (~ends + 1)));
 }
@@ -182,8 +176,8 @@ static LLVMValueRef win(const kiln__codegen_job *job, LLVMBuilderRef builder,
                         LLVMValueRef state)
 {
     const LLVMValueRef both = LLVMBuildAtomicCmpXchg(
-        builder, state, LLVMConstInt(kiln__job_i32(job), KILN__PHASE_NONE, 0),
-        LLVMConstInt(kiln__job_i32(job), KILN__PHASE_WRITING, 0),
+        builder, state, kiln__job_number32(job, KILN__PHASE_NONE),
+        kiln__job_number32(job, KILN__PHASE_WRITING),
         LLVMAtomicOrderingMonotonic, LLVMAtomicOrderingMonotonic, 0);
 
     return LLVMBuildExtractValue(builder, both, 1, "");
@@ -198,14 +192,14 @@ void kiln__device_raise(kiln__codegen_job *job, LLVMBuilderRef builder,
 {
     const uint32_t report =
         kiln__device_exception_report(job, kind, ordinal, method, message);
-    const LLVMValueRef values[3] = {kiln__device_number(job, report), value0,
+    const LLVMValueRef values[3] = {kiln__job_number64(job, report), value0,
                                     value1};
 
     for (unsigned i = 0; i < 3; i++)
         LLVMBuildStore(builder, values[i],
                        place_in(job, builder, item, ITEM_REPORT + i));
     if (keeps_frames(job))
-        LLVMBuildStore(builder, kiln__device_number(job, 0),
+        LLVMBuildStore(builder, kiln__job_number64(job, 0),
                        place_in(job, builder, item, ITEM_FRAME_COUNT));
 }
 
@@ -214,7 +208,7 @@ static LLVMValueRef frame_in(const kiln__codegen_job *job,
                              LLVMBuilderRef builder, LLVMValueRef item,
                              LLVMValueRef index)
 {
-    LLVMValueRef indices[2] = {kiln__device_number(job, 0), index};
+    LLVMValueRef indices[2] = {kiln__job_number64(job, 0), index};
 
     return LLVMBuildInBoundsGEP2(
         builder, LLVMArrayType2(kiln__job_i32(job), KILN__STATE_FRAMES),
@@ -226,16 +220,16 @@ void kiln__device_frame(kiln__codegen_job *job, LLVMBuilderRef builder,
 {
     const uint32_t report = kiln__device_exception_report(
         job, KILN_EXCEPTION_NONE, ordinal, method, "");
-    const LLVMValueRef last = kiln__device_number(job, KILN__STATE_FRAMES - 1);
+    const LLVMValueRef last = kiln__job_number64(job, KILN__STATE_FRAMES - 1);
     const LLVMValueRef count = of_item(job, builder, item, ITEM_FRAME_COUNT);
     const LLVMValueRef at = LLVMBuildSelect(
         builder, LLVMBuildICmp(builder, LLVMIntULT, count, last, ""), count,
         last, "");
 
-    LLVMBuildStore(builder, LLVMConstInt(kiln__job_i32(job), report, 0),
+    LLVMBuildStore(builder, kiln__job_number32(job, report),
                    frame_in(job, builder, item, at));
     LLVMBuildStore(builder,
-                   LLVMBuildAdd(builder, at, kiln__device_number(job, 1), ""),
+                   LLVMBuildAdd(builder, at, kiln__job_number64(job, 1), ""),
                    place_in(job, builder, item, ITEM_FRAME_COUNT));
 }
 
@@ -250,7 +244,7 @@ static void put_frames(kiln__codegen_job *job, LLVMBuilderRef builder,
         put(job, builder, state, STATE(frames) + sizeof(uint32_t) * i,
             LLVMBuildLoad2(
                 builder, kiln__job_i32(job),
-                frame_in(job, builder, item, kiln__device_number(job, i)), ""));
+                frame_in(job, builder, item, kiln__job_number64(job, i)), ""));
 }
 
 static void put_exception(kiln__codegen_job *job, LLVMBuilderRef builder,
@@ -299,16 +293,16 @@ static LLVMValueRef print_bits(const kiln__codegen_job *job,
 {
     switch (kind) {
     case KILN__PRINT_I64:
-        return LLVMBuildIntCast2(builder, value, i64_of(job), 1, "");
+        return LLVMBuildIntCast2(builder, value, kiln__job_i64(job), 1, "");
     case KILN__PRINT_F64:
-        return LLVMBuildBitCast(builder, value, i64_of(job), "");
+        return LLVMBuildBitCast(builder, value, kiln__job_i64(job), "");
     case KILN__PRINT_F32:
         value = LLVMBuildFPCast(builder, value,
                                 LLVMFloatTypeInContext(job->context), "");
         value = LLVMBuildBitCast(builder, value, kiln__job_i32(job), "");
-        return LLVMBuildZExt(builder, value, i64_of(job), "");
+        return LLVMBuildZExt(builder, value, kiln__job_i64(job), "");
     default:
-        return LLVMBuildIntCast2(builder, value, i64_of(job), 0, "");
+        return LLVMBuildIntCast2(builder, value, kiln__job_i64(job), 0, "");
     }
 }
 
@@ -326,22 +320,22 @@ static LLVMValueRef take_room(const print_job *p)
 {
     const LLVMValueRef printed =
         member(p->job, p->builder, p->state,
-               kiln__device_number(p->job, STATE(printed)));
+               kiln__job_number64(p->job, STATE(printed)));
 
     return LLVMBuildAtomicRMW(p->builder, LLVMAtomicRMWBinOpAdd, printed,
-                              kiln__device_number(p->job, p->size),
+                              kiln__job_number64(p->job, p->size),
                               LLVMAtomicOrderingMonotonic, 0);
 }
 
 static LLVMValueRef has_room(const print_job *p, LLVMValueRef begin)
 {
     const LLVMValueRef room =
-        LLVMBuildLoad2(p->builder, i64_of(p->job),
+        LLVMBuildLoad2(p->builder, kiln__job_i64(p->job),
                        member(p->job, p->builder, p->state,
-                              kiln__device_number(p->job, STATE(print_room))),
+                              kiln__job_number64(p->job, STATE(print_room))),
                        "");
     const LLVMValueRef end = LLVMBuildAdd(
-        p->builder, begin, kiln__device_number(p->job, p->size), "");
+        p->builder, begin, kiln__job_number64(p->job, p->size), "");
 
     return LLVMBuildICmp(p->builder, LLVMIntULE, end, room, "");
 }
@@ -352,10 +346,10 @@ static void write_record(const print_job *p, LLVMValueRef begin,
     const LLVMValueRef at =
         member(p->job, p->builder, p->state,
                LLVMBuildAdd(p->builder, begin,
-                            kiln__device_number(p->job, KILN__STATE_SIZE), ""));
+                            kiln__job_number64(p->job, KILN__STATE_SIZE), ""));
 
     put(p->job, p->builder, at, offsetof(struct kiln__print_record, report),
-        LLVMConstInt(kiln__job_i32(p->job), p->report, 0));
+        kiln__job_number32(p->job, p->report));
     put(p->job, p->builder, at, offsetof(struct kiln__print_record, launch),
         p->launch);
     for (size_t i = 0; i < count; i++)

@@ -24,19 +24,9 @@
 
 _Static_assert(sizeof(void *) == 8, "members of launch and item are 64 bits");
 
-static LLVMTypeRef i64_of(const kiln__codegen_job *job)
-{
-    return LLVMInt64TypeInContext(job->context);
-}
-
 static LLVMTypeRef pointer_of(const kiln__codegen_job *job)
 {
     return LLVMPointerTypeInContext(job->context, 0);
-}
-
-static LLVMValueRef number(const kiln__codegen_job *job, uint64_t value)
-{
-    return LLVMConstInt(i64_of(job), value, 0);
 }
 
 /* ---- members ---- */
@@ -45,7 +35,7 @@ LLVMValueRef kiln__host_member(const kiln__codegen_job *job,
                                LLVMBuilderRef builder, LLVMValueRef base,
                                uint64_t offset)
 {
-    LLVMValueRef index = number(job, offset);
+    LLVMValueRef index = kiln__job_number64(job, offset);
 
     if (offset == 0)
         return base;
@@ -76,11 +66,11 @@ LLVMValueRef kiln__host_constant(const kiln__codegen_job *job,
                                  uint64_t offset, uint64_t least)
 {
     LLVMValueRef load =
-        LLVMBuildLoad2(builder, i64_of(job),
+        LLVMBuildLoad2(builder, kiln__job_i64(job),
                        kiln__host_member(job, builder, base, offset), "");
     LLVMMetadataRef range[] = {
-        LLVMValueAsMetadata(number(job, least)),
-        LLVMValueAsMetadata(number(job, (uint64_t)1 << 63)),
+        LLVMValueAsMetadata(kiln__job_number64(job, least)),
+        LLVMValueAsMetadata(kiln__job_number64(job, (uint64_t)1 << 63)),
     };
 
     kiln__host_mark_invariant(job, load);
@@ -95,7 +85,7 @@ LLVMValueRef kiln__host_group_size(const kiln__codegen_job *job,
     const uint32_t required = job->settings->required_group_size[dimension];
 
     if (required != 0)
-        return number(job, required);
+        return kiln__job_number64(job, required);
     return kiln__host_constant(job, builder, launch,
                                OF_LAUNCH(block, dimension), 1);
 }
@@ -113,7 +103,7 @@ static LLVMValueRef load_id(const kiln__codegen_job *job,
                             LLVMBuilderRef builder, LLVMValueRef item,
                             uint64_t offset)
 {
-    return LLVMBuildLoad2(builder, i64_of(job),
+    return LLVMBuildLoad2(builder, kiln__job_i64(job),
                           kiln__host_member(job, builder, item, offset), "");
 }
 
@@ -167,12 +157,12 @@ static LLVMValueRef query(kiln__codegen_job *job, LLVMBuilderRef builder,
                                    OF_LAUNCH(groups, dimension), 1);
     case KILN__QUERY_SUB_GROUP_ID:
         return LLVMBuildUDiv(builder, linear_local_id(job, builder, item),
-                             number(job, KILN__HOST_SUB_GROUP), "");
+                             kiln__job_number64(job, KILN__HOST_SUB_GROUP), "");
     case KILN__QUERY_SUB_GROUP_SIZE:
-        return number(job, KILN__HOST_SUB_GROUP);
+        return kiln__job_number64(job, KILN__HOST_SUB_GROUP);
     default:
         return LLVMBuildURem(builder, linear_local_id(job, builder, item),
-                             number(job, KILN__HOST_SUB_GROUP), "");
+                             kiln__job_number64(job, KILN__HOST_SUB_GROUP), "");
     }
 }
 
@@ -216,7 +206,7 @@ static LLVMValueRef add_site(kiln__codegen_job *job, uint32_t kind,
                              uint32_t ordinal, const char *method,
                              const char *message)
 {
-    LLVMTypeRef i32 = LLVMInt32TypeInContext(job->context);
+    LLVMTypeRef i32 = kiln__job_i32(job);
     const char *name =
         kiln__arena_format(&job->arena, "kiln.site.%u.%u.%zu.%s.%s", kind,
                            ordinal, strlen(method), method, message);
@@ -242,7 +232,7 @@ static LLVMValueRef add_site(kiln__codegen_job *job, uint32_t kind,
 
 static LLVMTypeRef raise_type(const kiln__codegen_job *job)
 {
-    LLVMTypeRef i64 = i64_of(job);
+    LLVMTypeRef i64 = kiln__job_i64(job);
     LLVMTypeRef pointer = pointer_of(job);
     LLVMTypeRef parameters[RAISE_PARAMETERS] = {pointer, i64, i64, i64,
                                                 pointer, i64, i64};
@@ -283,7 +273,7 @@ static LLVMValueRef rebuild_item(const kiln__codegen_job *job,
 static void build_raise(const kiln__codegen_job *job, LLVMValueRef function)
 {
     LLVMTypeRef pointer = pointer_of(job);
-    LLVMTypeRef i64 = i64_of(job);
+    LLVMTypeRef i64 = kiln__job_i64(job);
     LLVMTypeRef parameters[] = {pointer, pointer, pointer, i64, i64};
     LLVMTypeRef type =
         LLVMFunctionType(LLVMVoidTypeInContext(job->context), parameters, 5, 0);
@@ -371,17 +361,17 @@ static LLVMValueRef exhausted(kiln__codegen_job *job, LLVMBuilderRef builder,
 {
     static const char name[] = "llvm.frameaddress";
     LLVMTypeRef pointer = pointer_of(job);
-    LLVMValueRef level = LLVMConstNull(LLVMInt32TypeInContext(job->context));
+    LLVMValueRef level = LLVMConstNull(kiln__job_i32(job));
     LLVMValueRef function = LLVMGetIntrinsicDeclaration(
         job->module, LLVMLookupIntrinsicID(name, sizeof name - 1), &pointer, 1);
     LLVMValueRef here = LLVMBuildCall2(
         builder, LLVMGlobalGetValueType(function), function, &level, 1, "");
-    LLVMValueRef used =
-        LLVMBuildSub(builder, LLVMBuildPtrToInt(builder, item, i64_of(job), ""),
-                     LLVMBuildPtrToInt(builder, here, i64_of(job), ""), "");
+    LLVMValueRef used = LLVMBuildSub(
+        builder, LLVMBuildPtrToInt(builder, item, kiln__job_i64(job), ""),
+        LLVMBuildPtrToInt(builder, here, kiln__job_i64(job), ""), "");
 
     return LLVMBuildICmp(builder, LLVMIntUGT, used,
-                         number(job, KILN__HOST_RECURSION), "");
+                         kiln__job_number64(job, KILN__HOST_RECURSION), "");
 }
 
 /* ---- printing ---- */
@@ -394,13 +384,13 @@ static LLVMValueRef print_bits(const kiln__codegen_job *job,
 
     switch (kind) {
     case KILN__PRINT_I64:
-        return LLVMBuildIntCast2(builder, value, i64_of(job), 1, "");
+        return LLVMBuildIntCast2(builder, value, kiln__job_i64(job), 1, "");
     case KILN__PRINT_F32:
     case KILN__PRINT_F64:
         value = LLVMBuildFPCast(builder, value, f64, "");
-        return LLVMBuildBitCast(builder, value, i64_of(job), "");
+        return LLVMBuildBitCast(builder, value, kiln__job_i64(job), "");
     default:
-        return LLVMBuildIntCast2(builder, value, i64_of(job), 0, "");
+        return LLVMBuildIntCast2(builder, value, kiln__job_i64(job), 0, "");
     }
 }
 
@@ -409,7 +399,7 @@ static LLVMValueRef print_bits(const kiln__codegen_job *job,
 static LLVMValueRef parts_alloca(const kiln__codegen_job *job,
                                  LLVMBuilderRef at, size_t count)
 {
-    LLVMTypeRef type = LLVMArrayType2(i64_of(job), 2 * count);
+    LLVMTypeRef type = LLVMArrayType2(kiln__job_i64(job), 2 * count);
     LLVMBasicBlockRef first =
         LLVMGetEntryBasicBlock(LLVMGetBasicBlockParent(LLVMGetInsertBlock(at)));
     LLVMValueRef before = LLVMGetFirstInstruction(first);
@@ -429,14 +419,14 @@ static void call_print(const kiln__codegen_job *job, LLVMBuilderRef builder,
                        LLVMValueRef item, LLVMValueRef parts, size_t count)
 {
     LLVMTypeRef pointer = pointer_of(job);
-    LLVMTypeRef parameters[] = {pointer, pointer, i64_of(job)};
+    LLVMTypeRef parameters[] = {pointer, pointer, kiln__job_i64(job)};
     LLVMTypeRef type =
         LLVMFunctionType(LLVMVoidTypeInContext(job->context), parameters, 3, 0);
     LLVMValueRef launch = load_launch(job, builder, item);
     LLVMValueRef callback = LLVMBuildLoad2(
         builder, pointer,
         kiln__host_member(job, builder, launch, OF_LAUNCH(print, 0)), "");
-    LLVMValueRef arguments[] = {launch, parts, number(job, count)};
+    LLVMValueRef arguments[] = {launch, parts, kiln__job_number64(job, count)};
 
     kiln__host_mark_invariant(job, callback);
     LLVMBuildCall2(builder, type, callback, arguments, 3, "");
@@ -457,7 +447,7 @@ static void print(kiln__codegen_job *job, LLVMBuilderRef builder,
                                1)
                 : print_bits(job, builder, values[i], kind);
 
-        LLVMBuildStore(builder, number(job, kind),
+        LLVMBuildStore(builder, kiln__job_number64(job, kind),
                        kiln__host_member(job, builder, parts, offset));
         LLVMBuildStore(builder, bits,
                        kiln__host_member(job, builder, parts, offset + 8));

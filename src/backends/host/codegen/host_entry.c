@@ -13,10 +13,9 @@ LLVMValueRef kiln__host_add_kernel(const kiln__codegen_job *job,
                                    const char *name)
 {
     LLVMTypeRef pointer = LLVMPointerTypeInContext(job->context, 0);
-    LLVMTypeRef i64 = LLVMInt64TypeInContext(job->context);
+    LLVMTypeRef i64 = kiln__job_i64(job);
     LLVMTypeRef parameters[] = {pointer, pointer, i64, i64, pointer};
-    LLVMTypeRef type = LLVMFunctionType(LLVMInt32TypeInContext(job->context),
-                                        parameters, 5, 0);
+    LLVMTypeRef type = LLVMFunctionType(kiln__job_i32(job), parameters, 5, 0);
     LLVMValueRef function = LLVMAddFunction(job->module, name, type);
 
     kiln__host_attribute(job, function, -1, "nounwind");

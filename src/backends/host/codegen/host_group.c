@@ -28,20 +28,10 @@ typedef struct maker {
     LLVMValueRef item;
 } maker;
 
-static LLVMTypeRef i64_of(const maker *m)
-{
-    return LLVMInt64TypeInContext(m->job->context);
-}
-
-static LLVMValueRef number(const maker *m, uint64_t value)
-{
-    return LLVMConstInt(i64_of(m), value, 0);
-}
-
 static LLVMValueRef load_id(const maker *m, uint64_t offset)
 {
     return LLVMBuildLoad2(
-        m->builder, i64_of(m),
+        m->builder, kiln__job_i64(m->job),
         kiln__host_member(m->job, m->builder, m->item, offset), "");
 }
 
@@ -167,7 +157,7 @@ static LLVMBasicBlockRef add_block(const maker *m)
 static void open_loop(const maker *m, kiln__codegen_items *loop, uint32_t d)
 {
     LLVMBasicBlockRef before = LLVMGetInsertBlock(m->builder);
-    LLVMValueRef start = start_of(m, d), zero = number(m, 0);
+    LLVMValueRef start = start_of(m, d), zero = kiln__job_number64(m->job, 0);
     LLVMValueRef end = block_of(m, d);
     LLVMValueRef rest =
         exact(LLVMBuildSub(m->builder, grid_of(m, d), start, ""));
@@ -178,7 +168,7 @@ static void open_loop(const maker *m, kiln__codegen_items *loop, uint32_t d)
     loop->loops[d].exit = add_block(m);
     LLVMBuildBr(m->builder, loop->loops[d].body);
     LLVMPositionBuilderAtEnd(m->builder, loop->loops[d].body);
-    loop->loops[d].index = LLVMBuildPhi(m->builder, i64_of(m), "");
+    loop->loops[d].index = LLVMBuildPhi(m->builder, kiln__job_i64(m->job), "");
     LLVMAddIncoming(loop->loops[d].index, &zero, &before, 1);
     store_id(m, ID(local_id, d), loop->loops[d].index);
     store_id(m, ID(global_id, d),
@@ -189,8 +179,8 @@ static LLVMValueRef close_loop(const maker *m, kiln__codegen_items *loop,
                                uint32_t d)
 {
     LLVMBasicBlockRef latch = LLVMGetInsertBlock(m->builder);
-    LLVMValueRef next =
-        exact(LLVMBuildAdd(m->builder, loop->loops[d].index, number(m, 1), ""));
+    LLVMValueRef next = exact(LLVMBuildAdd(m->builder, loop->loops[d].index,
+                                           kiln__job_number64(m->job, 1), ""));
     LLVMValueRef more =
         LLVMBuildICmp(m->builder, LLVMIntULT, next, loop->loops[d].end, "");
     LLVMValueRef branch = LLVMBuildCondBr(m->builder, more, loop->loops[d].body,
@@ -268,7 +258,7 @@ static void close(kiln__codegen_job *job, LLVMBuilderRef builder,
     for (uint32_t d = 1; d < 3; d++)
         close_loop(&m, loop, d);
     for (uint32_t d = 0; d < 3; d++) {
-        store_id(&m, ID(local_id, d), number(&m, 0));
+        store_id(&m, ID(local_id, d), kiln__job_number64(m.job, 0));
         store_id(&m, ID(global_id, d), start_of(&m, d));
     }
 }

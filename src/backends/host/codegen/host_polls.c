@@ -25,10 +25,9 @@ static void call_body(const kiln__codegen_job *job, LLVMValueRef kernel,
                       LLVMValueRef body)
 {
     LLVMTypeRef pointer = LLVMPointerTypeInContext(job->context, 0);
-    LLVMTypeRef i64 = LLVMInt64TypeInContext(job->context);
+    LLVMTypeRef i64 = kiln__job_i64(job);
     LLVMTypeRef types[] = {pointer, pointer, i64, i64, pointer, pointer};
-    LLVMTypeRef type =
-        LLVMFunctionType(LLVMInt32TypeInContext(job->context), types, 6, 0);
+    LLVMTypeRef type = LLVMFunctionType(kiln__job_i32(job), types, 6, 0);
     LLVMValueRef run = LLVMAddFunction(job->module, KILN__HOST_RUN, type);
     LLVMValueRef arguments[6];
     LLVMBuilderRef builder = LLVMCreateBuilderInContext(job->context);

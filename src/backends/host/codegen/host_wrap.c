@@ -331,7 +331,7 @@ static void run_group(wrapper *w, LLVMValueRef group)
 
 static void build(wrapper *w)
 {
-    LLVMTypeRef i32 = LLVMInt32TypeInContext(w->job->context);
+    LLVMTypeRef i32 = kiln__job_i32(w->job);
     const int can_leave = w->body_can_fail || w->checked != NULL;
     loop group;
 
@@ -364,7 +364,7 @@ static LLVMValueRef make_kernel(wrapper *w, const char *name)
 {
     kiln__codegen_job *job = w->job;
 
-    w->i64 = LLVMInt64TypeInContext(job->context);
+    w->i64 = kiln__job_i64(job);
     w->values = kiln__arena_allocate_array(&job->arena,
                                            6 + (size_t)LLVMCountParams(w->body),
                                            sizeof(LLVMValueRef));
@@ -389,10 +389,9 @@ static LLVMValueRef add_proof(const kiln__codegen_job *job, const char *name)
     LLVMValueRef function;
 
     for (unsigned i = 2; i < 8; i++)
-        types[i] = LLVMInt64TypeInContext(job->context);
+        types[i] = kiln__job_i64(job);
     function = LLVMAddFunction(
-        job->module, name,
-        LLVMFunctionType(LLVMInt32TypeInContext(job->context), types, 8, 0));
+        job->module, name, LLVMFunctionType(kiln__job_i32(job), types, 8, 0));
     kiln__host_attribute(job, function, -1, "nounwind");
     return function;
 }
@@ -403,7 +402,7 @@ static LLVMValueRef make_proof(kiln__codegen_job *job, const char *name)
 {
     const LLVMValueRef proof = job->proof_function;
     const unsigned count = LLVMCountParams(proof);
-    wrapper w = {.job = job, .i64 = LLVMInt64TypeInContext(job->context)};
+    wrapper w = {.job = job, .i64 = kiln__job_i64(job)};
     LLVMValueRef holds;
 
     w.values =
@@ -421,8 +420,7 @@ static LLVMValueRef make_proof(kiln__codegen_job *job, const char *name)
     holds = LLVMBuildCall2(w.builder, LLVMGlobalGetValueType(proof), proof,
                            w.values, count, "");
     LLVMBuildRet(w.builder,
-                 LLVMBuildZExt(w.builder, holds,
-                               LLVMInt32TypeInContext(job->context), ""));
+                 LLVMBuildZExt(w.builder, holds, kiln__job_i32(job), ""));
     LLVMDisposeBuilder(w.builder);
     return w.function;
 }

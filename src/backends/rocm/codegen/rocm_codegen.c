@@ -35,7 +35,7 @@ static LLVMValueRef read_implicit(kiln__codegen_job *job,
 {
     const LLVMValueRef base = kiln__device_intrinsic(
         job, builder, "llvm.amdgcn.implicitarg.ptr", NULL, 0);
-    LLVMValueRef at = kiln__device_number(job, offset);
+    LLVMValueRef at = kiln__job_number64(job, offset);
     LLVMValueRef value;
 
     at = LLVMBuildInBoundsGEP2(builder, LLVMInt8TypeInContext(job->context),

@@ -14,22 +14,18 @@
 
 #define NEAR 32u /* lanes of a half */
 
-static LLVMValueRef number32(const kiln__codegen_job *job, uint32_t value)
-{
-    return LLVMConstInt(kiln__job_i32(job), value, 0);
-}
-
 LLVMValueRef kiln__rocm_lane_count(kiln__codegen_job *job,
                                    LLVMBuilderRef builder)
 {
     (void)builder;
-    return kiln__device_number(job, kiln__rocm_lanes(job));
+    return kiln__job_number64(job, kiln__rocm_lanes(job));
 }
 
 /* Returns how many lanes there are before this one. */
 static LLVMValueRef lane32(kiln__codegen_job *job, LLVMBuilderRef builder)
 {
-    LLVMValueRef arguments[2] = {number32(job, 0xffffffffu), number32(job, 0)};
+    LLVMValueRef arguments[2] = {kiln__job_number32(job, 0xffffffffu),
+                                 kiln__job_number32(job, 0)};
 
     arguments[1] = kiln__device_intrinsic(job, builder, "llvm.amdgcn.mbcnt.lo",
                                           arguments, 2);
@@ -53,7 +49,7 @@ static LLVMValueRef permute(kiln__codegen_job *job, LLVMBuilderRef builder,
                             LLVMValueRef word, LLVMValueRef from)
 {
     LLVMValueRef arguments[2] = {
-        LLVMBuildShl(builder, from, number32(job, 2), ""), word};
+        LLVMBuildShl(builder, from, kiln__job_number32(job, 2), ""), word};
 
     return kiln__device_intrinsic(job, builder, "llvm.amdgcn.ds.bpermute",
                                   arguments, 2);
@@ -81,7 +77,7 @@ static LLVMValueRef permute_halves(kiln__codegen_job *job,
     const LLVMValueRef is_near =
         LLVMBuildICmp(builder, LLVMIntULT,
                       LLVMBuildXor(builder, from, lane32(job, builder), ""),
-                      number32(job, NEAR), "");
+                      kiln__job_number32(job, NEAR), "");
 
     return LLVMBuildSelect(builder, is_near, own, other, "");
 }

@@ -183,9 +183,8 @@ static void select_elements(const kiln__codegen_job *job, LLVMValueRef select)
 
     LLVMPositionBuilderBefore(builder, select);
     for (unsigned i = 0; i < count; i++)
-        all = LLVMBuildInsertElement(
-            builder, all, condition,
-            LLVMConstInt(LLVMInt32TypeInContext(job->context), i, 0), "");
+        all = LLVMBuildInsertElement(builder, all, condition,
+                                     kiln__job_number32(job, i), "");
     LLVMReplaceAllUsesWith(
         select, LLVMBuildSelect(builder, all, LLVMGetOperand(select, 1),
                                 LLVMGetOperand(select, 2), ""));

@@ -119,7 +119,7 @@ static LLVMValueRef put(LLVMBuilderRef builder, LLVMValueRef whole,
 static LLVMValueRef place(kiln__codegen_job *job, LLVMBuilderRef builder,
                           LLVMTypeRef type, LLVMValueRef at, const part *p)
 {
-    const LLVMTypeRef i32 = LLVMInt32TypeInContext(job->context);
+    const LLVMTypeRef i32 = kiln__job_i32(job);
     LLVMValueRef indices[DEPTH_MAX + 1] = {LLVMConstInt(i32, 0, 0)};
 
     for (unsigned i = 0; i < p->depth; i++)

@@ -16,11 +16,6 @@
  * Once functions are inlined, LLVM finds out which memory it is.
  */
 
-static LLVMValueRef number32(const kiln__codegen_job *job, uint32_t value)
-{
-    return LLVMConstInt(kiln__job_i32(job), value, 0);
-}
-
 /* ---- ids ---- */
 
 /* Calls a function of OpenCL that returns a size_t for a dimension. */
@@ -28,9 +23,9 @@ static LLVMValueRef of_dimension(kiln__codegen_job *job, LLVMBuilderRef builder,
                                  const char *name, uint32_t d)
 {
     LLVMTypeRef i32 = kiln__job_i32(job);
-    LLVMValueRef dimension = number32(job, d);
-    const LLVMValueRef function = kiln__spirv_builtin(
-        job, name, LLVMInt64TypeInContext(job->context), &i32, 1);
+    LLVMValueRef dimension = kiln__job_number32(job, d);
+    const LLVMValueRef function =
+        kiln__spirv_builtin(job, name, kiln__job_i64(job), &i32, 1);
 
     return LLVMBuildCall2(builder, LLVMGlobalGetValueType(function), function,
                           &dimension, 1, "");
@@ -78,12 +73,11 @@ static LLVMValueRef of_sub_group(kiln__codegen_job *job, LLVMBuilderRef builder,
     LLVMValueRef function, value;
 
     if (!needs_sub_groups(job))
-        return kiln__device_number(job, 0);
+        return kiln__job_number64(job, 0);
     function = kiln__spirv_builtin(job, name, kiln__job_i32(job), NULL, 0);
     value = LLVMBuildCall2(builder, LLVMGlobalGetValueType(function), function,
                            NULL, 0, "");
-    return LLVMBuildZExt(builder, value, LLVMInt64TypeInContext(job->context),
-                         "");
+    return LLVMBuildZExt(builder, value, kiln__job_i64(job), "");
 }
 
 static LLVMValueRef lanes(kiln__codegen_job *job, LLVMBuilderRef builder)
@@ -155,7 +149,7 @@ static LLVMValueRef shuffle(kiln__codegen_job *job, LLVMBuilderRef builder,
 static void barrier(kiln__codegen_job *job, LLVMBuilderRef builder,
                     LLVMValueRef item)
 {
-    LLVMValueRef both = number32(job, FENCE_LOCAL | FENCE_GLOBAL);
+    LLVMValueRef both = kiln__job_number32(job, FENCE_LOCAL | FENCE_GLOBAL);
 
     /* The fence adds no meaning. But Intel's compiler for processors treats
        barriers as functions that know no local array, and moves loads over

@@ -42,7 +42,7 @@ static LLVMValueRef words_of(kiln__codegen_job *job)
 static LLVMValueRef word_at(kiln__codegen_job *job, LLVMBuilderRef builder,
                             LLVMValueRef number)
 {
-    LLVMValueRef indices[2] = {kiln__device_number(job, 0), number};
+    LLVMValueRef indices[2] = {kiln__job_number64(job, 0), number};
 
     return LLVMBuildInBoundsGEP2(builder, words_type(job), words_of(job),
                                  indices, 2, "");
@@ -56,7 +56,7 @@ static LLVMValueRef word_at(kiln__codegen_job *job, LLVMBuilderRef builder,
 static LLVMValueRef own(kiln__codegen_job *job, LLVMBuilderRef builder,
                         LLVMValueRef item, unsigned which)
 {
-    return LLVMBuildLoad2(builder, LLVMInt64TypeInContext(job->context),
+    return LLVMBuildLoad2(builder, kiln__job_i64(job),
                           kiln__device_own(job, builder, item, which), "");
 }
 
@@ -73,7 +73,7 @@ void kiln__spirv_fail(kiln__codegen_job *job, LLVMBuilderRef builder,
 
     kiln__device_record(job, builder, item);
     store = LLVMBuildStore(
-        builder, LLVMConstInt(kiln__job_i32(job), 1, 0),
+        builder, kiln__job_number32(job, 1),
         word_at(job, builder, own(job, builder, item, OWN_TURN)));
     LLVMSetAlignment(store, 4);
     LLVMSetOrdering(store, LLVMAtomicOrderingMonotonic);
@@ -84,7 +84,7 @@ void kiln__spirv_fail(kiln__codegen_job *job, LLVMBuilderRef builder,
 void kiln__spirv_converge(kiln__codegen_job *job, LLVMBuilderRef builder,
                           LLVMValueRef item)
 {
-    const LLVMTypeRef i64 = LLVMInt64TypeInContext(job->context);
+    const LLVMTypeRef i64 = kiln__job_i64(job);
     LLVMValueRef turn, failed, over;
 
     kiln__hardware(job)->device.barrier(job, builder, item);
@@ -94,21 +94,21 @@ void kiln__spirv_converge(kiln__codegen_job *job, LLVMBuilderRef builder,
     over = LLVMBuildOr(builder, own(job, builder, item, OWN_OVER),
                        LLVMBuildZExt(builder, failed, i64, ""), "");
     set_own(job, builder, item, OWN_OVER, over);
-    turn = LLVMBuildXor(builder, turn, kiln__device_number(job, 1), "");
+    turn = LLVMBuildXor(builder, turn, kiln__job_number64(job, 1), "");
     set_own(job, builder, item, OWN_TURN, turn);
 }
 
 void kiln__spirv_end(kiln__codegen_job *job, LLVMBuilderRef builder,
                      LLVMValueRef item)
 {
-    set_own(job, builder, item, OWN_OVER, kiln__device_number(job, 1));
+    set_own(job, builder, item, OWN_OVER, kiln__job_number64(job, 1));
 }
 
 LLVMValueRef kiln__spirv_group_failed(kiln__codegen_job *job,
                                       LLVMBuilderRef builder, LLVMValueRef item)
 {
     return LLVMBuildICmp(builder, LLVMIntNE, own(job, builder, item, OWN_OVER),
-                         kiln__device_number(job, 0), "");
+                         kiln__job_number64(job, 0), "");
 }
 
 int kiln__spirv_converges(const kiln__codegen_job *job)
@@ -124,8 +124,8 @@ void kiln__spirv_begin(kiln__codegen_job *job, LLVMBuilderRef builder,
         LLVMGetBasicBlockParent(LLVMGetInsertBlock(builder));
     LLVMBasicBlockRef first, all;
 
-    set_own(job, builder, item, OWN_TURN, kiln__device_number(job, 0));
-    set_own(job, builder, item, OWN_OVER, kiln__device_number(job, 0));
+    set_own(job, builder, item, OWN_TURN, kiln__job_number64(job, 0));
+    set_own(job, builder, item, OWN_OVER, kiln__job_number64(job, 0));
     if (!kiln__spirv_converges(job))
         return;
     first = LLVMAppendBasicBlockInContext(job->context, kernel, "");
@@ -133,12 +133,12 @@ void kiln__spirv_begin(kiln__codegen_job *job, LLVMBuilderRef builder,
     LLVMBuildCondBr(builder,
                     LLVMBuildICmp(builder, LLVMIntEQ,
                                   kiln__device_item_number(job, builder),
-                                  kiln__device_number(job, 0), ""),
+                                  kiln__job_number64(job, 0), ""),
                     first, all);
     LLVMPositionBuilderAtEnd(builder, first);
     for (uint64_t i = 0; i < WORDS; i++)
         LLVMBuildStore(builder, LLVMConstNull(kiln__job_i32(job)),
-                       word_at(job, builder, kiln__device_number(job, i)));
+                       word_at(job, builder, kiln__job_number64(job, i)));
     LLVMBuildBr(builder, all);
     LLVMPositionBuilderAtEnd(builder, all);
     kiln__hardware(job)->device.barrier(job, builder, item);

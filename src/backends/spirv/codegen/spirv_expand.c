@@ -118,7 +118,7 @@ static LLVMValueRef call_builtin(const expansion *e, const char *name,
                                  LLVMValueRef *arguments, unsigned count)
 {
     const LLVMTypeRef lane = lane_of(e->type);
-    const LLVMTypeRef i32 = LLVMInt32TypeInContext(e->job->context);
+    const LLVMTypeRef i32 = kiln__job_i32(e->job);
     const int is_vector = LLVMGetTypeKind(e->type) == LLVMVectorTypeKind;
     const unsigned lanes = is_vector ? LLVMGetVectorSize(e->type) : 1;
     LLVMTypeRef types[2];
@@ -237,7 +237,7 @@ static LLVMValueRef signed_subtract(const expansion *e)
 static LLVMValueRef high_half(const expansion *e, int is_signed)
 {
     LLVMValueRef both[2] = {e->a, e->b};
-    LLVMTypeRef wide = LLVMInt64TypeInContext(e->job->context);
+    LLVMTypeRef wide = kiln__job_i64(e->job);
     LLVMValueRef product;
 
     if (width_of(e) == 64)
@@ -513,7 +513,7 @@ int kiln__spirv_expand(kiln__codegen_job *job, LLVMValueRef call)
 
 static LLVMValueRef constant64(const expansion *e, uint64_t value)
 {
-    return kiln__device_number(e->job, value);
+    return kiln__job_number64(e->job, value);
 }
 
 /* Returns exponent and fraction, as an f64, of a number whose exponent is 0. It
@@ -545,8 +545,8 @@ static LLVMValueRef small_bits(const expansion *e, LLVMValueRef fraction)
 
 static LLVMValueRef f64_bits(const expansion *e, LLVMValueRef f32)
 {
-    const LLVMTypeRef i32 = LLVMInt32TypeInContext(e->job->context);
-    const LLVMTypeRef i64 = LLVMInt64TypeInContext(e->job->context);
+    const LLVMTypeRef i32 = kiln__job_i32(e->job);
+    const LLVMTypeRef i64 = kiln__job_i64(e->job);
     LLVMValueRef word = LLVMBuildZExt(
         e->builder, LLVMBuildBitCast(e->builder, f32, i32, ""), i64, "");
     LLVMValueRef sign =

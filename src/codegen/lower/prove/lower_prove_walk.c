@@ -42,11 +42,9 @@ static kiln__prove_symbol **copy_locals(kiln__prover *p,
     p->budget -= (int64_t)(count / COPIES_A_STEP);
     if (p->budget < 0)
         return frame->locals; /* the result is unused from now on */
-    copy = kiln__arena_allocate_array(p->arena, count, sizeof *copy);
+    copy = kiln__arena_copy(p->arena, frame->locals, count * sizeof *copy);
     if (copy == NULL)
         p->failed = 1;
-    else if (count > 0)
-        memcpy(copy, frame->locals, count * sizeof *copy);
     return copy;
 }
 
