@@ -9,6 +9,7 @@
 #include "kiln/sys/cache_tools.h"
 #include "support/toys.h"
 #include "tiers/binary/artifact.h"
+#include "tiers/binary/stored_binary.h"
 #include "tiers/session.h"
 
 /* What was told of artifacts that stay. */

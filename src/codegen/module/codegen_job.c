@@ -62,7 +62,7 @@ kiln_status kiln__job_used(kiln__codegen_job *job, int tool, const char *path,
     for (size_t i = 0; i < job->tool_count; i++)
         if (strcmp(job->tools[i].name, name) == 0)
             return KILN_OK;
-    path = kiln__arena_string(&job->arena, path, strlen(path));
+    path = kiln__arena_text(&job->arena, path);
     if (path == NULL)
         return kiln__job_fail(job, KILN_ENOMEM, "out of memory");
     job->tools[job->tool_count++] = (kiln__codegen_tool){name, path, *file};
