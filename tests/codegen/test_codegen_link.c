@@ -41,7 +41,9 @@ static kiln_status link_one(const void *bytes, size_t size, kiln_blob *out,
 {
     const kiln__object one = {bytes, size};
 
-    return kiln__elf_link(kiln__host_link_options, &one, 1, out, message, 256);
+    return kiln__elf_link(
+        &(kiln__elf_link_input){kiln__host_link_options, &one, 1}, out, message,
+        256);
 }
 
 static kiln_status link_one_by_process(const void *bytes, size_t size,
@@ -51,8 +53,9 @@ static kiln_status link_one_by_process(const void *bytes, size_t size,
     char path[PATH_MAX];
 
     assert_int_equal(kiln__tool_find(path, KILN__TOOL_LLD), KILN__TOOL_FOUND);
-    return kiln__elf_link_process(path, kiln__host_link_options, &one, 1, out,
-                                  message, 256);
+    return kiln__elf_link_process(
+        path, &(kiln__elf_link_input){kiln__host_link_options, &one, 1}, out,
+        message, 256);
 }
 
 static LLVMMemoryBufferRef emit(LLVMContextRef context)
@@ -318,7 +321,8 @@ static kiln_status link_job(kiln_blob *out)
 
     kiln__arena_init(&job.arena, &kiln__malloc);
     job.tool_count = 0;
-    return kiln__elf_link_job(&job, kiln__host_link_options, &one, 1, out);
+    return kiln__elf_link_job(
+        &job, &(kiln__elf_link_input){kiln__host_link_options, &one, 1}, out);
 }
 
 static void who_links_in_the_process_is_no_tool(void **state)

@@ -81,18 +81,16 @@ static inline LLVMValueRef lower_fake_query(kiln__codegen_job *job,
 
 static inline void lower_fake_raise(kiln__codegen_job *job,
                                     LLVMBuilderRef builder, LLVMValueRef item,
-                                    uint32_t kind, uint32_t ordinal,
-                                    const char *method, const char *message,
-                                    LLVMValueRef value0, LLVMValueRef value1)
+                                    const kiln__codegen_exception *exception)
 {
     LLVMValueRef values[] = {
         item,
-        lower_fake_i32(job, kind),
-        lower_fake_i32(job, ordinal),
-        LLVMBuildGlobalString(builder, method, "method"),
-        LLVMBuildGlobalString(builder, message, "message"),
-        value0,
-        value1,
+        lower_fake_i32(job, exception->kind),
+        lower_fake_i32(job, exception->ordinal),
+        LLVMBuildGlobalString(builder, exception->method, "method"),
+        LLVMBuildGlobalString(builder, exception->message, "message"),
+        exception->values[0],
+        exception->values[1],
     };
 
     (void)lower_fake_call(job, builder, "test_raise",
@@ -115,22 +113,21 @@ static inline LLVMValueRef lower_fake_bits(kiln__codegen_job *job,
 
 static inline void lower_fake_print(kiln__codegen_job *job,
                                     LLVMBuilderRef builder, LLVMValueRef item,
-                                    size_t count, const char *const *texts,
-                                    const LLVMValueRef *values,
-                                    const int32_t *kinds)
+                                    const kiln__codegen_print *print)
 {
     const LLVMTypeRef i64 = LLVMInt64TypeInContext(job->context);
     const LLVMTypeRef pointer = LLVMPointerTypeInContext(job->context, 0);
 
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < print->count; i++) {
         LLVMValueRef parts[] = {item, LLVMConstPointerNull(pointer),
                                 LLVMConstInt(i64, 0, 0),
-                                lower_fake_i32(job, (uint32_t)kinds[i])};
+                                lower_fake_i32(job, (uint32_t)print->kinds[i])};
 
-        if (kinds[i] == KILN_TYPE_NONE)
-            parts[1] = LLVMBuildGlobalString(builder, texts[i], "text");
+        if (print->kinds[i] == KILN_TYPE_NONE)
+            parts[1] = LLVMBuildGlobalString(builder, print->texts[i], "text");
         else
-            parts[2] = lower_fake_bits(job, builder, values[i], kinds[i]);
+            parts[2] = lower_fake_bits(job, builder, print->values[i],
+                                       print->kinds[i]);
         (void)lower_fake_call(job, builder, "test_print",
                               LLVMVoidTypeInContext(job->context), parts, 4);
     }

@@ -26,11 +26,17 @@ kiln_status kiln__elf_object_check(const kiln__object *object,
 /* ---- elf_link.c ---- */
 #define KILN__ELF_OBJECTS_MAX 2
 #define KILN__ELF_OPTIONS_MAX 32 /* with the NULL at the end */
+/* What is linked into one image. */
+typedef struct kiln__elf_link_input {
+    const char *const *options; /* of lld; NULL ends them */
+    const kiln__object *objects;
+    size_t count;
+} kiln__elf_link_input;
+
 /* Links checked objects into an image, in this process. KILN_ENOTFOUND: lld may
    not run in this process any more. */
-kiln_status kiln__elf_link(const char *const *options,
-                           const kiln__object *objects, size_t count,
-                           kiln_blob *out, char *message, size_t capacity);
+kiln_status kiln__elf_link(const kiln__elf_link_input *input, kiln_blob *out,
+                           char *message, size_t capacity);
 /* Gives up lld in this process and releases its lock, because lld cannot go on.
    Does nothing unless this thread is linking. */
 void kiln__elf_link_abandon(void);
@@ -41,13 +47,11 @@ void kiln__elf_link_guard(void);
 /* As kiln__elf_link(), for a job, and by running ld.lld if need be. A failure
    and the program that linked are recorded in the job. */
 kiln_status kiln__elf_link_job(kiln__codegen_job *job,
-                               const char *const *options,
-                               const kiln__object *objects, size_t count,
+                               const kiln__elf_link_input *input,
                                kiln_blob *out);
 /* As kiln__elf_link(), by running `program`, an ld.lld. */
 kiln_status kiln__elf_link_process(const char *program,
-                                   const char *const *options,
-                                   const kiln__object *objects, size_t count,
+                                   const kiln__elf_link_input *input,
                                    kiln_blob *out, char *message,
                                    size_t capacity);
 

@@ -95,14 +95,13 @@ static void copy_message(char *to, size_t capacity, const char *messages)
              *text != '\0' ? text : "no reason given");
 }
 
-kiln_status kiln__elf_link(const char *const *options,
-                           const kiln__object *objects, size_t count,
-                           kiln_blob *out, char *message, size_t capacity)
+kiln_status kiln__elf_link(const kiln__elf_link_input *input, kiln_blob *out,
+                           char *message, size_t capacity)
 {
     kiln__lld_result result = {0};
     kiln_status status = KILN_ECODEGEN;
 
-    if (!run_lld(options, objects, count, &result))
+    if (!run_lld(input->options, input->objects, input->count, &result))
         return KILN_ENOTFOUND;
     if (result.succeeded)
         status = kiln__blob_copy(out, &kiln__malloc, result.image, result.size);

@@ -24,8 +24,7 @@ static void copy_message(char *to, size_t capacity, const kiln__text *said)
 }
 
 kiln_status kiln__elf_link_process(const char *program,
-                                   const char *const *options,
-                                   const kiln__object *objects, size_t count,
+                                   const kiln__elf_link_input *input,
                                    kiln_blob *out, char *message,
                                    size_t capacity)
 {
@@ -34,18 +33,18 @@ kiln_status kiln__elf_link_process(const char *program,
     const kiln__tool_command run = {
         .program = program,
         .arguments = arguments,
-        .inputs = objects,
-        .input_count = count,
+        .inputs = input->objects,
+        .input_count = input->count,
     };
     kiln_status status;
     kiln__text said;
     size_t used = 0;
 
-    for (; options[used] != NULL; used++)
-        arguments[used] = options[used];
+    for (; input->options[used] != NULL; used++)
+        arguments[used] = input->options[used];
     arguments[used++] = "-o";
     arguments[used++] = KILN__RUN_OUTPUT;
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < input->count; i++)
         arguments[used++] = inputs[i];
     arguments[used] = NULL;
 
@@ -63,8 +62,7 @@ kiln_status kiln__elf_link_process(const char *program,
 /* ---- for a job ---- */
 
 static kiln_status link_outside(kiln__codegen_job *job,
-                                const char *const *options,
-                                const kiln__object *objects, size_t count,
+                                const kiln__elf_link_input *input,
                                 kiln_blob *out, char *message, size_t capacity)
 {
     kiln__file_stamp file;
@@ -76,8 +74,7 @@ static kiln_status link_outside(kiln__codegen_job *job,
         return KILN_ECODEGEN;
     }
     file = kiln__file_stamp_at(path);
-    status = kiln__elf_link_process(path, options, objects, count, out, message,
-                                    capacity);
+    status = kiln__elf_link_process(path, input, out, message, capacity);
     if (status != KILN_OK)
         return status;
     status = kiln__job_used(job, KILN__TOOL_LLD, path, &file);
@@ -89,20 +86,17 @@ static kiln_status link_outside(kiln__codegen_job *job,
 }
 
 kiln_status kiln__elf_link_job(kiln__codegen_job *job,
-                               const char *const *options,
-                               const kiln__object *objects, size_t count,
+                               const kiln__elf_link_input *input,
                                kiln_blob *out)
 {
     char message[1024];
-    kiln_status status =
-        kiln__elf_link(options, objects, count, out, message, sizeof message);
+    kiln_status status = kiln__elf_link(input, out, message, sizeof message);
 
     if (status == KILN_ENOTFOUND)
-        status = link_outside(job, options, objects, count, out, message,
-                              sizeof message);
+        status = link_outside(job, input, out, message, sizeof message);
     if (status == KILN_OK || job->status != KILN_OK)
         return status;
     if (status == KILN_ECODEGEN)
-        kiln__job_keep(job, ".o", &objects[0]);
+        kiln__job_keep(job, ".o", &input->objects[0]);
     return kiln__job_fail(job, status, "%s", message);
 }

@@ -134,11 +134,14 @@ static kiln_status bind_raise(kiln__codegen_job *job, LLVMBuilderRef builder,
     if (method == NULL || message == NULL)
         return refuse(job, "kiln_raise",
                       "method and message must be constant strings");
-    job->backend->raise(job, builder, LLVMGetOperand(call, 0),
-                        (uint32_t)LLVMConstIntGetZExtValue(kind),
-                        (uint32_t)LLVMConstIntGetZExtValue(ordinal), method,
-                        message, LLVMGetOperand(call, 5),
-                        LLVMGetOperand(call, 6));
+    job->backend->raise(
+        job, builder, LLVMGetOperand(call, 0),
+        &(kiln__codegen_exception){
+            .kind = (uint32_t)LLVMConstIntGetZExtValue(kind),
+            .ordinal = (uint32_t)LLVMConstIntGetZExtValue(ordinal),
+            .method = method,
+            .message = message,
+            .values = {LLVMGetOperand(call, 5), LLVMGetOperand(call, 6)}});
     return KILN_OK;
 }
 

@@ -248,10 +248,9 @@ LLVMValueRef kiln__lower_scope(const kiln__lowering *l, LLVMValueRef atomic);
 /* Notes a call on the way to an exception, where call frames are wanted. */
 void kiln__lower_frame(kiln__lowering *l, uint32_t ordinal, const char *method);
 /* Raises and leaves the function when `bad` is true. Code that follows runs
-   otherwise. */
+   otherwise. Sets the exception's method and ordinal. */
 void kiln__lower_check(kiln__lowering *l, const kiln__ir_node *node,
-                       LLVMValueRef bad, uint32_t kind, const char *message,
-                       LLVMValueRef value0, LLVMValueRef value1);
+                       LLVMValueRef bad, kiln__codegen_exception exception);
 /* Leaves the function when `failed` is true: the callee of `node` raised. */
 void kiln__lower_pass_on(kiln__lowering *l, const kiln__ir_node *node,
                          LLVMValueRef failed);

@@ -88,8 +88,12 @@ static void check_divisor(kiln__lowering *l, const kiln__ir_node *node,
         LLVMBuildICmp(l->builder, LLVMIntEQ, b, zero, "");
     const LLVMValueRef bad = any(l, is_zero);
 
-    kiln__lower_check(l, node, bad, KILN_EXCEPTION_DIVISION, "",
-                      shown(l, node, a), LLVMConstInt(l->i64, 0, 0));
+    kiln__lower_check(
+        l, node, bad,
+        (kiln__codegen_exception){
+            .kind = KILN_EXCEPTION_DIVISION,
+            .message = "",
+            .values = {shown(l, node, a), LLVMConstInt(l->i64, 0, 0)}});
 }
 
 static LLVMValueRef divide_plain(kiln__lowering *l, const kiln__ir_node *node,

@@ -368,9 +368,11 @@ static void assert_true(kiln__lowering *l, const kiln__ir_node *node)
 
     if (!kiln__lower_raises(l, l->f, node))
         return;
-    kiln__lower_check(l, node, LLVMBuildNot(l->builder, fine, ""),
-                      KILN_EXCEPTION_ASSERTION, l->ir->strings.items[node->imm],
-                      zero, zero);
+    kiln__lower_check(
+        l, node, LLVMBuildNot(l->builder, fine, ""),
+        (kiln__codegen_exception){.kind = KILN_EXCEPTION_ASSERTION,
+                                  .message = l->ir->strings.items[node->imm],
+                                  .values = {zero, zero}});
 }
 
 typedef struct print_parts {
@@ -414,8 +416,9 @@ static void print(kiln__lowering *l, const kiln__ir_node *node)
         else
             parts.values[i] = printed(l, operand(l, node, i), &parts.kinds[i]);
     }
-    l->job->backend->print(l->job, l->builder, l->item, count, parts.texts,
-                           parts.values, parts.kinds);
+    l->job->backend->print(
+        l->job, l->builder, l->item,
+        &(kiln__codegen_print){count, parts.texts, parts.values, parts.kinds});
 }
 
 /* What follows a jump in the same block is never reached and is left out. */

@@ -171,8 +171,10 @@ static void check_fits(kiln__lowering *l, const kiln__ir_node *node,
                                   : integer_fits(l, value, from, to);
 
     kiln__lower_check(l, node, LLVMBuildNot(l->builder, fits, ""),
-                      KILN_EXCEPTION_INEXACT, kiln__kind_name(to),
-                      shown(l, value, from), reading(l, from));
+                      (kiln__codegen_exception){
+                          .kind = KILN_EXCEPTION_INEXACT,
+                          .message = kiln__kind_name(to),
+                          .values = {shown(l, value, from), reading(l, from)}});
 }
 
 static LLVMValueRef checked(kiln__lowering *l, const kiln__ir_node *node,

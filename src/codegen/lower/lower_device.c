@@ -62,16 +62,17 @@ LLVMValueRef kiln__lower_shared_array(kiln__lowering *l,
 LLVMValueRef kiln__lower_collective(kiln__lowering *l,
                                     const kiln__ir_node *node)
 {
-    const int32_t kind =
-        kiln__lower_lane(l, kiln__ir_operand_at(l->ir, node, 0));
-    const LLVMValueRef value =
-        kiln__lower_value(l, kiln__ir_operand(l->ir, node, 0));
-    const LLVMValueRef operand =
-        node->count > 1 ? kiln__lower_value(l, kiln__ir_operand(l->ir, node, 1))
-                        : NULL;
+    kiln__codegen_collective collective = {
+        .operation = (uint32_t)node->imm,
+        .kind = kiln__lower_lane(l, kiln__ir_operand_at(l->ir, node, 0)),
+        .value = kiln__lower_value(l, kiln__ir_operand(l->ir, node, 0)),
+    };
 
-    return l->job->backend->device->collective(
-        l->job, l->builder, l->item, (uint32_t)node->imm, kind, value, operand);
+    if (node->count > 1)
+        collective.operand =
+            kiln__lower_value(l, kiln__ir_operand(l->ir, node, 1));
+    return l->job->backend->device->collective(l->job, l->builder, l->item,
+                                               &collective);
 }
 
 /* ---- atomics ---- */

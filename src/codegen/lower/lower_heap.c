@@ -62,9 +62,11 @@ static LLVMValueRef array(kiln__lowering *l, const kiln__ir_node *node)
         kiln__lower_check(l, node,
                           LLVMBuildICmp(l->builder, LLVMIntSLT, begin,
                                         LLVMConstNull(l->i64), ""),
-                          KILN_EXCEPTION_MEMORY, KILN__HEAP_MESSAGE,
-                          LLVMBuildNot(l->builder, begin, ""),
-                          LLVMConstNull(l->i64));
+                          (kiln__codegen_exception){
+                              .kind = KILN_EXCEPTION_MEMORY,
+                              .message = KILN__HEAP_MESSAGE,
+                              .values = {LLVMBuildNot(l->builder, begin, ""),
+                                         LLVMConstNull(l->i64)}});
     value = LLVMBuildInsertValue(l->builder, value,
                                  behind(l, address_of_heap(l), begin), 0, "");
     for (unsigned i = 1; i <= rank; i++)

@@ -29,7 +29,10 @@ static void check_index(kiln__lowering *l, const kiln__ir_node *node,
     const LLVMValueRef bad =
         LLVMBuildICmp(l->builder, LLVMIntUGE, index, size, "");
 
-    kiln__lower_check(l, node, bad, KILN_EXCEPTION_BOUNDS, "", index, size);
+    kiln__lower_check(l, node, bad,
+                      (kiln__codegen_exception){.kind = KILN_EXCEPTION_BOUNDS,
+                                                .message = "",
+                                                .values = {index, size}});
 }
 
 /* ---- arrays ---- */

@@ -99,13 +99,13 @@ static LLVMBasicBlockRef branch(kiln__lowering *l, LLVMValueRef bad)
 }
 
 void kiln__lower_check(kiln__lowering *l, const kiln__ir_node *node,
-                       LLVMValueRef bad, uint32_t kind, const char *message,
-                       LLVMValueRef value0, LLVMValueRef value1)
+                       LLVMValueRef bad, kiln__codegen_exception exception)
 {
     const LLVMBasicBlockRef fine = branch(l, bad);
 
-    l->job->backend->raise(l->job, l->builder, l->item, kind, node->ordinal,
-                           l->ir->method, message, value0, value1);
+    exception.ordinal = node->ordinal;
+    exception.method = l->ir->method;
+    l->job->backend->raise(l->job, l->builder, l->item, &exception);
     return_failure(l);
     LLVMPositionBuilderAtEnd(l->builder, fine);
 }

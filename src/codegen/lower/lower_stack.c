@@ -27,7 +27,9 @@ void kiln__lower_guard(kiln__lowering *l)
         return;
     kiln__lower_check(
         l, &method, l->job->backend->exhausted(l->job, l->builder, l->item),
-        KILN_EXCEPTION_MEMORY, "calls nest too deeply", none, none);
+        (kiln__codegen_exception){.kind = KILN_EXCEPTION_MEMORY,
+                                  .message = "calls nest too deeply",
+                                  .values = {none, none}});
 }
 
 /* ---- the stack of this process ---- */

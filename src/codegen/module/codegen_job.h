@@ -168,6 +168,31 @@ typedef struct kiln__codegen_groups {
                   int is_parallel);
 } kiln__codegen_groups;
 
+/** An operation of a sub-group, KILN__GROUP_... */
+typedef struct kiln__codegen_collective {
+    uint32_t operation;
+    int32_t kind; /* of the value, or of its lanes */
+    LLVMValueRef value;
+    LLVMValueRef operand; /* the second one, or NULL */
+} kiln__codegen_collective;
+
+/** An exception that generated code raises. */
+typedef struct kiln__codegen_exception {
+    uint32_t kind;          /* KILN_EXCEPTION_... */
+    uint32_t ordinal;       /* of the expression in the method; 0: none */
+    const char *method;     /* its name, or NULL */
+    const char *message;    /* or NULL */
+    LLVMValueRef values[2]; /* i64 */
+} kiln__codegen_exception;
+
+/** Parts that are printed in order; a part with text has no value. */
+typedef struct kiln__codegen_print {
+    size_t count;
+    const char *const *texts;
+    const LLVMValueRef *values;
+    const int32_t *kinds; /* KILN_TYPE_... of a value, KILN_TYPE_NONE of text */
+} kiln__codegen_print;
+
 /**
  * What lowering asks of a backend whose items run side by side. Address spaces
  * are LLVM's numbers. Pointers to the elements of any array have one, and so
@@ -181,12 +206,9 @@ typedef struct kiln__codegen_device {
     const char *scope;   /* syncscope of atomics between items of a launch */
     void (*barrier)(kiln__codegen_job *job, LLVMBuilderRef builder,
                     LLVMValueRef item);
-    /* Builds an operation KILN__GROUP_...; `operand` is its second operand or
-       NULL. */
     LLVMValueRef (*collective)(kiln__codegen_job *job, LLVMBuilderRef builder,
-                               LLVMValueRef item, uint32_t operation,
-                               int32_t kind, LLVMValueRef value,
-                               LLVMValueRef operand);
+                               LLVMValueRef item,
+                               const kiln__codegen_collective *collective);
     /* True when the target has the atomic operation KILN__ATOMIC_... on
        elements of the kind; otherwise lowering builds a loop of compare and
        swap. NULL: LLVM itself builds such a loop where the processor lacks an
@@ -283,11 +305,9 @@ typedef struct kiln__codegen_backend {
                           LLVMValueRef item, uint32_t query,
                           uint32_t dimension);
     /* Builds cold code that records an exception; the caller itself returns the
-       flag. `method` and `message` are the texts, the values are i64. */
+       flag. */
     void (*raise)(kiln__codegen_job *job, LLVMBuilderRef builder,
-                  LLVMValueRef item, uint32_t kind, uint32_t ordinal,
-                  const char *method, const char *message, LLVMValueRef value0,
-                  LLVMValueRef value1);
+                  LLVMValueRef item, const kiln__codegen_exception *exception);
     /* Builds code that runs after an exception was raised. It notes that the
        expression of the method is a call on the way to the exception. */
     void (*frame)(kiln__codegen_job *job, LLVMBuilderRef builder,
@@ -296,11 +316,8 @@ typedef struct kiln__codegen_backend {
        elements. */
     LLVMValueRef (*heap)(kiln__codegen_job *job, LLVMBuilderRef builder,
                          LLVMValueRef item);
-    /* Prints the parts in order; a part with text has no value. `kinds` are
-       KILN_TYPE_... of the values, KILN_TYPE_NONE for text. */
     void (*print)(kiln__codegen_job *job, LLVMBuilderRef builder,
-                  LLVMValueRef item, size_t count, const char *const *texts,
-                  const LLVMValueRef *values, const int32_t *kinds);
+                  LLVMValueRef item, const kiln__codegen_print *print);
     /* Adds the kernel around job->item_function. */
     kiln_status (*wrap)(kiln__codegen_job *job);
     /* Checks and links the emitted objects and makes the payload of them. A

@@ -103,16 +103,13 @@ kiln_status kiln__device_check_arguments(kiln__codegen_job *job, uint64_t most,
 
 /* ---- device_raise.c: exceptions and prints ---- */
 void kiln__device_raise(kiln__codegen_job *job, LLVMBuilderRef builder,
-                        LLVMValueRef item, uint32_t kind, uint32_t ordinal,
-                        const char *method, const char *message,
-                        LLVMValueRef value0, LLVMValueRef value1);
+                        LLVMValueRef item,
+                        const kiln__codegen_exception *exception);
 void kiln__device_frame(kiln__codegen_job *job, LLVMBuilderRef builder,
                         LLVMValueRef item, uint32_t ordinal,
                         const char *method);
 void kiln__device_print(kiln__codegen_job *job, LLVMBuilderRef builder,
-                        LLVMValueRef item, size_t count,
-                        const char *const *texts, const LLVMValueRef *values,
-                        const int32_t *kinds);
+                        LLVMValueRef item, const kiln__codegen_print *print);
 /* Builds, after the kernel's call of the item function, the code that records
    what the item raised. */
 void kiln__device_record(kiln__codegen_job *job, LLVMBuilderRef builder,
@@ -144,10 +141,9 @@ uint32_t kiln__device_print_report(kiln__codegen_job *job, size_t count,
 int kiln__device_has_reports(const kiln__codegen_job *job);
 
 /* ---- device_group.c: operations of a sub-group ---- */
-LLVMValueRef kiln__device_collective(kiln__codegen_job *job,
-                                     LLVMBuilderRef builder, LLVMValueRef item,
-                                     uint32_t operation, int32_t kind,
-                                     LLVMValueRef value, LLVMValueRef operand);
+LLVMValueRef kiln__device_collective(
+    kiln__codegen_job *job, LLVMBuilderRef builder, LLVMValueRef item,
+    const kiln__codegen_collective *collective);
 
 /* ---- device_report_table.c ---- */
 /* Returns the table of what the job's code may report, as device_abi.h

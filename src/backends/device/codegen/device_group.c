@@ -212,9 +212,10 @@ static LLVMValueRef members(kiln__codegen_job *job, LLVMBuilderRef builder)
 
 LLVMValueRef kiln__device_collective(kiln__codegen_job *job,
                                      LLVMBuilderRef builder, LLVMValueRef item,
-                                     uint32_t operation, int32_t kind,
-                                     LLVMValueRef value, LLVMValueRef operand)
+                                     const kiln__codegen_collective *collective)
 {
+    const uint32_t operation = collective->operation;
+    const LLVMValueRef value = collective->value, operand = collective->operand;
     const lanes s = {.job = job,
                      .builder = builder,
                      .lane = kiln__hardware(job)->lane(job, builder),
@@ -236,7 +237,7 @@ LLVMValueRef kiln__device_collective(kiln__codegen_job *job,
     case KILN__GROUP_SUB_MAX:
     case KILN__GROUP_SUB_ANY:
     case KILN__GROUP_SUB_ALL:
-        return fold(&s, operation, kind, value);
+        return fold(&s, operation, collective->kind, value);
     default:
         (void)kiln__job_fail(job, KILN_EUNSUPPORTED,
                              "%s of a group is the runtime library's on "

@@ -186,14 +186,14 @@ static LLVMValueRef win(const kiln__codegen_job *job, LLVMBuilderRef builder,
 _Static_assert(STATE(phase) == 0, "the state's address is the phase's");
 
 void kiln__device_raise(kiln__codegen_job *job, LLVMBuilderRef builder,
-                        LLVMValueRef item, uint32_t kind, uint32_t ordinal,
-                        const char *method, const char *message,
-                        LLVMValueRef value0, LLVMValueRef value1)
+                        LLVMValueRef item,
+                        const kiln__codegen_exception *exception)
 {
     const uint32_t report =
-        kiln__device_exception_report(job, kind, ordinal, method, message);
-    const LLVMValueRef values[3] = {kiln__job_number64(job, report), value0,
-                                    value1};
+        kiln__device_exception_report(job, exception->kind, exception->ordinal,
+                                      exception->method, exception->message);
+    const LLVMValueRef values[3] = {kiln__job_number64(job, report),
+                                    exception->values[0], exception->values[1]};
 
     for (unsigned i = 0; i < 3; i++)
         LLVMBuildStore(builder, values[i],
@@ -378,10 +378,9 @@ static void add_print(const print_job *p, const LLVMValueRef *bits,
 }
 
 void kiln__device_print(kiln__codegen_job *job, LLVMBuilderRef builder,
-                        LLVMValueRef item, size_t count,
-                        const char *const *texts, const LLVMValueRef *values,
-                        const int32_t *kinds)
+                        LLVMValueRef item, const kiln__codegen_print *print)
 {
+    const size_t count = print->count;
     uint32_t *parts =
         kiln__arena_allocate_array(&job->arena, count + 1, sizeof *parts);
     LLVMValueRef *bits =
@@ -394,11 +393,12 @@ void kiln__device_print(kiln__codegen_job *job, LLVMBuilderRef builder,
         return;
     }
     for (size_t i = 0; i < count; i++) {
-        parts[i] = kiln__print_kind(kinds[i]);
+        parts[i] = kiln__print_kind(print->kinds[i]);
         if (parts[i] != KILN__PRINT_TEXT)
-            bits[value_count++] = print_bits(job, builder, values[i], parts[i]);
+            bits[value_count++] =
+                print_bits(job, builder, print->values[i], parts[i]);
     }
-    p.report = kiln__device_print_report(job, count, texts, parts);
+    p.report = kiln__device_print_report(job, count, print->texts, parts);
     p.size = sizeof(struct kiln__print_record) + 8 * value_count;
     p.state = of_item(job, builder, item, ITEM_STATE);
     p.launch = of_item(job, builder, item, ITEM_LAUNCH);

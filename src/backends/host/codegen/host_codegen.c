@@ -315,20 +315,21 @@ static LLVMValueRef raise_function(const kiln__codegen_job *job)
 }
 
 static void raise_exception(kiln__codegen_job *job, LLVMBuilderRef builder,
-                            LLVMValueRef item, uint32_t kind, uint32_t ordinal,
-                            const char *method, const char *message,
-                            LLVMValueRef value0, LLVMValueRef value1)
+                            LLVMValueRef item,
+                            const kiln__codegen_exception *exception)
 {
+    const char *method = exception->method, *message = exception->message;
     LLVMValueRef function = raise_function(job);
     LLVMValueRef arguments[RAISE_PARAMETERS] = {
         load_launch(job, builder, item)};
 
     for (uint32_t d = 0; d < 3; d++)
         arguments[1 + d] = load_id(job, builder, item, ID(global_id, d));
-    arguments[4] = add_site(job, kind, ordinal, method != NULL ? method : "",
-                            message != NULL ? message : "");
-    arguments[5] = value0;
-    arguments[6] = value1;
+    arguments[4] =
+        add_site(job, exception->kind, exception->ordinal,
+                 method != NULL ? method : "", message != NULL ? message : "");
+    arguments[5] = exception->values[0];
+    arguments[6] = exception->values[1];
     LLVMBuildCall2(builder, raise_type(job), function, arguments,
                    RAISE_PARAMETERS, "");
 }
@@ -432,27 +433,26 @@ static void call_print(const kiln__codegen_job *job, LLVMBuilderRef builder,
     LLVMBuildCall2(builder, type, callback, arguments, 3, "");
 }
 
-static void print(kiln__codegen_job *job, LLVMBuilderRef builder,
-                  LLVMValueRef item, size_t count, const char *const *texts,
-                  const LLVMValueRef *values, const int32_t *kinds)
+static void print_parts(kiln__codegen_job *job, LLVMBuilderRef builder,
+                        LLVMValueRef item, const kiln__codegen_print *print)
 {
-    LLVMValueRef parts = parts_alloca(job, builder, count);
+    LLVMValueRef parts = parts_alloca(job, builder, print->count);
 
-    for (size_t i = 0; i < count; i++) {
-        const uint64_t kind = kiln__print_kind(kinds[i]);
+    for (size_t i = 0; i < print->count; i++) {
+        const uint64_t kind = kiln__print_kind(print->kinds[i]);
         const uint64_t offset = i * sizeof(struct kiln__host_print_part);
         LLVMValueRef bits =
             kind == KILN__PRINT_TEXT
-                ? add_constant(job, text_constant(job, texts[i]), "kiln.text",
-                               1)
-                : print_bits(job, builder, values[i], kind);
+                ? add_constant(job, text_constant(job, print->texts[i]),
+                               "kiln.text", 1)
+                : print_bits(job, builder, print->values[i], kind);
 
         LLVMBuildStore(builder, kiln__job_number64(job, kind),
                        kiln__host_member(job, builder, parts, offset));
         LLVMBuildStore(builder, bits,
                        kiln__host_member(job, builder, parts, offset + 8));
     }
-    call_print(job, builder, item, parts, count);
+    call_print(job, builder, item, parts, print->count);
 }
 
 /* ---- the payload ---- */
@@ -468,8 +468,10 @@ static kiln_status finish(kiln__codegen_job *job, const kiln__object *objects,
             &objects[i], i == 0 && count > 1 ? job->request->entry : NULL,
             message, sizeof message);
     if (status == KILN_OK)
-        return kiln__elf_link_job(job, kiln__host_link_options, objects, count,
-                                  out);
+        return kiln__elf_link_job(
+            job,
+            &(kiln__elf_link_input){kiln__host_link_options, objects, count},
+            out);
     return kiln__job_fail(job, status, "%s", message);
 }
 
@@ -497,7 +499,7 @@ const kiln__codegen_backend kiln__host_codegen = {
     .query = query,
     .raise = raise_exception,
     .frame = add_frame,
-    .print = print,
+    .print = print_parts,
     .heap = heap,
     .wrap = kiln__host_wrap,
     .finish = finish,

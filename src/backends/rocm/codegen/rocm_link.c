@@ -45,7 +45,8 @@ static kiln_status link_object(kiln__codegen_job *job,
         kiln__elf_object_check(object, &rules, message, sizeof message);
 
     if (status == KILN_OK)
-        return kiln__elf_link_job(job, options, object, 1, out);
+        return kiln__elf_link_job(
+            job, &(kiln__elf_link_input){options, object, 1}, out);
     return kiln__job_fail(job, status, "%s", message);
 }
 

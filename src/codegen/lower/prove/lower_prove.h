@@ -170,11 +170,21 @@ void kiln__prove_size(kiln__prover *p, kiln__prove_symbol *s,
                       LLVMValueRef most);
 kiln__prove_symbol *kiln__prove_symbol_constant(kiln__prover *p, int32_t kind,
                                                 int64_t value);
-kiln__prove_symbol *kiln__prove_symbol_make(kiln__prover *p, uint32_t op,
-                                            int32_t kind, int64_t imm,
-                                            kiln__prove_symbol *a,
-                                            kiln__prove_symbol *b,
-                                            kiln__prove_symbol *c);
+/* Symbols of the same form are one symbol. */
+typedef struct kiln__prove_form {
+    uint32_t op;
+    int32_t kind;
+    int64_t imm;
+    kiln__prove_symbol *operands[3];
+} kiln__prove_form;
+
+kiln__prove_symbol *kiln__prove_symbol_make(kiln__prover *p,
+                                            const kiln__prove_form *form);
+/* The same for an operation that has no immediate. */
+kiln__prove_symbol *kiln__prove_symbol_apply(kiln__prover *p, uint32_t op,
+                                             int32_t kind,
+                                             kiln__prove_symbol *a,
+                                             kiln__prove_symbol *b);
 /* Makes an aggregate whose fields the caller fills in. */
 kiln__prove_symbol *kiln__prove_symbol_fields(kiln__prover *p, uint32_t count);
 /* Makes a symbol for any value of the type. */

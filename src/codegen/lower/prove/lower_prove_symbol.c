@@ -57,21 +57,20 @@ static uint32_t id_of(const kiln__prove_symbol *s)
     return s == NULL ? UINT32_MAX : s->id;
 }
 
-static kiln__prove_symbol **bucket(kiln__prover *p, uint32_t op, int32_t kind,
-                                   int64_t imm,
-                                   kiln__prove_symbol *const operands[3])
+static kiln__prove_symbol **bucket(kiln__prover *p,
+                                   const kiln__prove_form *form)
 {
-    uint64_t hash = op;
+    uint64_t hash = form->op;
 
     if (p->symbols == NULL) {
         p->symbols =
             kiln__arena_allocate_array(p->arena, BUCKETS, sizeof *p->symbols);
         p->failed |= p->symbols == NULL;
     }
-    hash = hash * 31 + (uint64_t)kind;
-    hash = hash * 1000003 + (uint64_t)imm;
+    hash = hash * 31 + (uint64_t)form->kind;
+    hash = hash * 1000003 + (uint64_t)form->imm;
     for (int i = 0; i < 3; i++)
-        hash = hash * 1000003 + id_of(operands[i]);
+        hash = hash * 1000003 + id_of(form->operands[i]);
     hash ^= hash >> 32;
     return p->symbols == NULL ? NULL
                               : &p->symbols[(hash ^ hash >> 16) % BUCKETS];
@@ -81,8 +80,9 @@ static kiln__prove_symbol **bucket(kiln__prover *p, uint32_t op, int32_t kind,
 kiln__prove_symbol *kiln__prove_symbol_constant(kiln__prover *p, int32_t kind,
                                                 int64_t value)
 {
-    kiln__prove_symbol *s = kiln__prove_symbol_make(p, KILN__IR_CONST, kind,
-                                                    value, NULL, NULL, NULL);
+    const kiln__prove_form form = {
+        .op = KILN__IR_CONST, .kind = kind, .imm = value};
+    kiln__prove_symbol *s = kiln__prove_symbol_make(p, &form);
 
     if (s != NULL && s->range.low == NULL) {
         s->op = KILN__IR_CONST;
@@ -93,32 +93,38 @@ kiln__prove_symbol *kiln__prove_symbol_constant(kiln__prover *p, int32_t kind,
     return s;
 }
 
-kiln__prove_symbol *kiln__prove_symbol_make(kiln__prover *p, uint32_t op,
-                                            int32_t kind, int64_t imm,
-                                            kiln__prove_symbol *a,
-                                            kiln__prove_symbol *b,
-                                            kiln__prove_symbol *c)
+kiln__prove_symbol *kiln__prove_symbol_make(kiln__prover *p,
+                                            const kiln__prove_form *form)
 {
-    kiln__prove_symbol *const operands[3] = {a, b, c};
-    kiln__prove_symbol **head = bucket(p, op, kind, imm, operands), *s;
+    kiln__prove_symbol **head = bucket(p, form), *s;
 
     if (head == NULL)
         return NULL;
     for (s = *head; s != NULL; s = s->chain)
-        if (s->op == op && s->kind == kind && s->imm == imm &&
-            memcmp(s->operands, operands, sizeof operands) == 0)
+        if (s->op == form->op && s->kind == form->kind && s->imm == form->imm &&
+            memcmp(s->operands, form->operands, sizeof form->operands) == 0)
             return s;
     s = allocate(p);
     if (s == NULL)
         return NULL;
-    s->op = op;
-    s->kind = kind;
-    s->imm = imm;
-    memcpy(s->operands, operands, sizeof operands);
+    s->op = form->op;
+    s->kind = form->kind;
+    s->imm = form->imm;
+    memcpy(s->operands, form->operands, sizeof form->operands);
     kiln__prove_symbol_bound(s);
     s->chain = *head;
     *head = s;
     return s;
+}
+
+kiln__prove_symbol *kiln__prove_symbol_apply(kiln__prover *p, uint32_t op,
+                                             int32_t kind,
+                                             kiln__prove_symbol *a,
+                                             kiln__prove_symbol *b)
+{
+    const kiln__prove_form form = {.op = op, .kind = kind, .operands = {a, b}};
+
+    return kiln__prove_symbol_make(p, &form);
 }
 
 /* ---- aggregates ---- */
@@ -261,8 +267,10 @@ kiln__prove_symbol *kiln__prove_symbol_choose(kiln__prover *p,
     if (!both_have_fields(a, b))
         return a->kind != b->kind || a->kind == KILN_TYPE_NONE
                    ? opaque(p)
-                   : kiln__prove_symbol_make(p, KILN__IR_SELECT, a->kind, 0,
-                                             condition, a, b);
+                   : kiln__prove_symbol_make(
+                         p,
+                         &(kiln__prove_form){
+                             KILN__IR_SELECT, a->kind, 0, {condition, a, b}});
     s = kiln__prove_symbol_fields(p, a->field_count);
     for (uint32_t i = 0; s != NULL && i < a->field_count; i++)
         s->fields[i] =

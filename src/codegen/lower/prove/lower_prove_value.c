@@ -29,9 +29,8 @@ static void check_index(kiln__prover *p, const kiln__frame *frame,
                         kiln__prove_symbol *index, kiln__prove_symbol *size)
 {
     kiln__prove_require(p, frame, path, node,
-                        kiln__prove_symbol_make(p, KILN__SYMBOL_INSIDE,
-                                                KILN_TYPE_BOOL, 0, index, size,
-                                                NULL));
+                        kiln__prove_symbol_apply(p, KILN__SYMBOL_INSIDE,
+                                                 KILN_TYPE_BOOL, index, size));
 }
 
 /* Nothing is known of an array that was not split into fields. */
@@ -107,9 +106,9 @@ static kiln__prove_symbol *arithmetic(kiln__prover *p, kiln__frame *frame,
     if (kiln__lower_raises(p->l, frame->f, node)) /* the divisor is zero */
         kiln__prove_require(
             p, frame, path, index,
-            is_scalar(b) ? kiln__prove_symbol_make(
-                               p, KILN__IR_NE, KILN_TYPE_BOOL, 0, b,
-                               kiln__prove_symbol_constant(p, b->kind, 0), NULL)
+            is_scalar(b) ? kiln__prove_symbol_apply(
+                               p, KILN__IR_NE, KILN_TYPE_BOOL, b,
+                               kiln__prove_symbol_constant(p, b->kind, 0))
                          : NULL);
     if (!is_scalar(a) || (!is_integer && kind != KILN_TYPE_BOOL))
         return unknown(p, frame, node);
@@ -121,7 +120,7 @@ static kiln__prove_symbol *arithmetic(kiln__prover *p, kiln__frame *frame,
         if (!kiln__kind_is_signed(kind) && kiln__kind_width(kind) < 64)
             return unknown(p, frame, node);
     }
-    return kiln__prove_symbol_make(p, op, kind, 0, a, b, NULL);
+    return kiln__prove_symbol_apply(p, op, kind, a, b);
 }
 
 static kiln__prove_symbol *compare(kiln__prover *p, kiln__frame *frame,
@@ -133,7 +132,7 @@ static kiln__prove_symbol *compare(kiln__prover *p, kiln__frame *frame,
 
     if (!is_scalar(a) || !is_scalar(b))
         return unknown(p, frame, node);
-    return kiln__prove_symbol_make(p, node->op, KILN_TYPE_BOOL, 0, a, b, NULL);
+    return kiln__prove_symbol_apply(p, node->op, KILN_TYPE_BOOL, a, b);
 }
 
 /* Evaluates each side on its own path; a SELECT evaluates both on this one. */
@@ -150,8 +149,8 @@ static kiln__prove_symbol *choice(kiln__prover *p, kiln__frame *frame,
         no = kiln__prove_path_refine(p, path, condition, 0);
     if (node->op == KILN__IR_ANDALSO || node->op == KILN__IR_ORELSE) {
         b = operand(p, frame, node->op == KILN__IR_ANDALSO ? yes : no, node, 1);
-        return kiln__prove_symbol_make(p, node->op, KILN_TYPE_BOOL, 0,
-                                       condition, b, NULL);
+        return kiln__prove_symbol_apply(p, node->op, KILN_TYPE_BOOL, condition,
+                                        b);
     }
     a = operand(p, frame, yes, node, 1);
     b = operand(p, frame, no, node, 2);
@@ -170,20 +169,19 @@ static kiln__prove_symbol *convert(kiln__prover *p, kiln__frame *frame,
 
     if (is_scalar(a) && kiln__kind_is_integer(a->kind) &&
         kiln__prove_bounds(kind, &low, &high))
-        fits = kiln__prove_symbol_make(
-            p, KILN__IR_AND, KILN_TYPE_BOOL, 0,
-            kiln__prove_symbol_make(
-                p, KILN__IR_GE, KILN_TYPE_BOOL, 0, a,
-                kiln__prove_symbol_constant(p, KILN_TYPE_I64, low), NULL),
-            kiln__prove_symbol_make(
-                p, KILN__IR_LE, KILN_TYPE_BOOL, 0, a,
-                kiln__prove_symbol_constant(p, KILN_TYPE_I64, high), NULL),
-            NULL);
+        fits = kiln__prove_symbol_apply(
+            p, KILN__IR_AND, KILN_TYPE_BOOL,
+            kiln__prove_symbol_apply(
+                p, KILN__IR_GE, KILN_TYPE_BOOL, a,
+                kiln__prove_symbol_constant(p, KILN_TYPE_I64, low)),
+            kiln__prove_symbol_apply(
+                p, KILN__IR_LE, KILN_TYPE_BOOL, a,
+                kiln__prove_symbol_constant(p, KILN_TYPE_I64, high)));
     if (kiln__lower_raises(p->l, frame->f, node))
         kiln__prove_require(p, frame, path, index, fits);
     if (!is_scalar(a) || !kiln__kind_is_integer(kind))
         return unknown(p, frame, node);
-    return kiln__prove_symbol_make(p, node->op, kind, 0, a, NULL, NULL);
+    return kiln__prove_symbol_apply(p, node->op, kind, a, NULL);
 }
 
 static kiln__prove_symbol *math(kiln__prover *p, kiln__frame *frame,
@@ -200,8 +198,9 @@ static kiln__prove_symbol *math(kiln__prover *p, kiln__frame *frame,
         operands[i] = operand(p, frame, path, node, i);
     if (!is_known || !kiln__kind_is_integer(kind))
         return unknown(p, frame, node);
-    return kiln__prove_symbol_make(p, KILN__IR_MATH, kind, node->imm,
-                                   operands[0], operands[1], NULL);
+    return kiln__prove_symbol_make(
+        p, &(kiln__prove_form){
+               KILN__IR_MATH, kind, node->imm, {operands[0], operands[1]}});
 }
 
 /* ---- ids ---- */
@@ -224,7 +223,8 @@ static kiln__prove_symbol *query(kiln__prover *p, const kiln__ir_node *node)
     const uint32_t which = (uint32_t)(node->imm / 4);
     const uint32_t d = (uint32_t)(node->imm % 4);
     kiln__prove_symbol *s = kiln__prove_symbol_make(
-        p, KILN__IR_QUERY, KILN_TYPE_I64, node->imm, NULL, NULL, NULL);
+        p,
+        &(kiln__prove_form){KILN__IR_QUERY, KILN_TYPE_I64, node->imm, {NULL}});
 
     if (s == NULL || s->range.low != NULL)
         return s;
@@ -293,8 +293,8 @@ static kiln__prove_symbol *length(kiln__prover *p, kiln__frame *frame,
         return size_of(p, array, (uint32_t)node->imm);
     product = size_of(p, array, 0);
     for (uint32_t i = 1; i < rank; i++)
-        product = kiln__prove_symbol_make(p, KILN__IR_MUL, KILN_TYPE_I64, 0,
-                                          product, size_of(p, array, i), NULL);
+        product = kiln__prove_symbol_apply(p, KILN__IR_MUL, KILN_TYPE_I64,
+                                           product, size_of(p, array, i));
     return product;
 }
 

@@ -212,11 +212,12 @@ static kiln__range moved_range(kiln__prover *p, kiln__prove_path *path,
                             kiln__range_point(kiln__prove_number(p, 0)));
 }
 
-/* Gives a local that moves in one direction its bounds. */
-static void begin_motion(kiln__prover *p, kiln__frame *frame,
-                         kiln__prove_path *path, uint32_t loop, uint32_t local,
-                         const kiln__prove_symbol *start,
-                         kiln__prove_symbol **moving)
+/* Returns a symbol with the bounds of a local that moves in one direction while
+   the loop runs; NULL for any other. */
+static kiln__prove_symbol *motion_of(kiln__prover *p, const kiln__frame *frame,
+                                     kiln__prove_path *path, uint32_t loop,
+                                     uint32_t local,
+                                     const kiln__prove_symbol *start)
 {
     const kiln__ir *ir = frame->ir;
     const kiln__ir_node *node = kiln__ir_node_at(ir, loop);
@@ -225,15 +226,13 @@ static void begin_motion(kiln__prover *p, kiln__frame *frame,
     p->budget -= (int64_t)(ir->nodes.count / COPIES_A_STEP);
     if (p->budget < 0 || !kiln__kind_is_integer(start->kind) ||
         !reads(ir, kiln__ir_operand(ir, node, 0), local))
-        return;
+        return NULL;
     find_motion(ir, loop, &m);
     if (m.is_other || m.update == NULL)
-        return;
-    moving[local] = kiln__prove_symbol_leaf(
+        return NULL;
+    return kiln__prove_symbol_leaf(
         p, start->kind,
         moved_range(p, path, start, direction(ir, m.update, local)));
-    if (moving[local] != NULL)
-        frame->locals[local] = moving[local];
 }
 
 /* Forgets what the loop sets. Where its first operand is a condition, locals
@@ -250,9 +249,13 @@ static int begin_turns(kiln__prover *p, kiln__frame *frame,
     forget(p, frame, loop);
     if (node->op != KILN__IR_WHILE || !p->moves)
         return 1;
-    for (uint32_t i = 0; i < frame->ir->locals.count; i++)
-        if (before[i] != frame->locals[i] && before[i] != NULL)
-            begin_motion(p, frame, path, loop, i, before[i], moving);
+    for (uint32_t i = 0; i < frame->ir->locals.count; i++) {
+        if (before[i] == frame->locals[i] || before[i] == NULL)
+            continue;
+        moving[i] = motion_of(p, frame, path, loop, i, before[i]);
+        if (moving[i] != NULL)
+            frame->locals[i] = moving[i];
+    }
     return 1;
 }
 
@@ -275,13 +278,11 @@ static void oblige_bounds(kiln__prover *p, kiln__frame *frame,
         kiln__prove_symbol_leaf(p, next->kind, kiln__range_point(range.high));
     kiln__prove_require(
         p, frame, path, index,
-        kiln__prove_symbol_make(
-            p, KILN__IR_AND, KILN_TYPE_BOOL, 0,
-            kiln__prove_symbol_make(p, KILN__IR_GE, KILN_TYPE_BOOL, 0, next,
-                                    low, NULL),
-            kiln__prove_symbol_make(p, KILN__IR_LE, KILN_TYPE_BOOL, 0, next,
-                                    high, NULL),
-            NULL));
+        kiln__prove_symbol_apply(
+            p, KILN__IR_AND, KILN_TYPE_BOOL,
+            kiln__prove_symbol_apply(p, KILN__IR_GE, KILN_TYPE_BOOL, next, low),
+            kiln__prove_symbol_apply(p, KILN__IR_LE, KILN_TYPE_BOOL, next,
+                                     high)));
 }
 
 static kiln__prove_symbol **moving_locals(kiln__prover *p,
@@ -361,8 +362,8 @@ static kiln__prove_path *count(kiln__prover *p, kiln__frame *frame,
         !begin_turns(p, frame, path, index, moving))
         return path;
     is_up = !kiln__kind_is_signed(low->kind) || step->imm > 0;
-    any = kiln__prove_symbol_make(p, is_up ? KILN__IR_LT : KILN__IR_GT,
-                                  KILN_TYPE_BOOL, 0, low, high, NULL);
+    any = kiln__prove_symbol_apply(p, is_up ? KILN__IR_LT : KILN__IR_GT,
+                                   KILN_TYPE_BOOL, low, high);
     inside = kiln__prove_path_refine(p, path, any, 1);
     frame->locals[node->imm] = counter(p, inside, low, high, is_up);
     turn(p, frame, inside, kiln__ir_operand(frame->ir, node, 3), moving);
