@@ -1,10 +1,10 @@
 /* text_facts.c - text entries that are written to packs. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 
+#include "frontend/program/text_facts.h"
 #include "base/error.h"
 #include "frontend/language.h"
 #include "frontend/program/lazy_text.h"
-#include "frontend/program/text_facts.h"
 #include "stores/stores.h"
 #include "tiers/delta.h"
 

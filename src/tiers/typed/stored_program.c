@@ -2,6 +2,7 @@
  * inference. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 
+#include "tiers/typed/stored_program.h"
 #include "base/data/arena.h"
 #include "base/data/decoder.h"
 #include "base/data/map.h"
@@ -17,7 +18,6 @@
 #include "tiers/typed/code_state.h"
 #include "tiers/typed/invalidate.h"
 #include "tiers/typed/publish.h"
-#include "tiers/typed/stored_program.h"
 #include "tiers/typed/typed.h"
 #include "tiers/worlds.h"
 
