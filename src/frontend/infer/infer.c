@@ -8,8 +8,8 @@
 #include "frontend/infer/infer_method.h"
 
 /*
- * An attempt declares parameters and locals, walks the body and finds the
- * result's type. Most methods take one attempt; the head of a cycle of calls
+ * An attempt declares parameters and locals, walks the body, and finds the type
+ * of the result. Most methods take one attempt. The head of a cycle of calls
  * takes as many as its assumptions need to hold (infer_cycle.c).
  */
 
@@ -75,7 +75,8 @@ static void declare_type_parameter(kiln__infer *in, size_t i)
                           : kiln__infer_type_value(in, type);
 }
 
-/* A compile-time integer that the method assigns is a plain one from here. */
+/* A parameter that is a compile-time integer and that the method assigns
+   becomes a plain integer here. */
 static void decay_parameter(kiln__infer *in, const kiln__ast_parameter *p)
 {
     const kiln__symbol *symbol = kiln__infer_symbol(in, in->package, p->name);
@@ -126,7 +127,7 @@ static void name_ir(kiln__infer *in)
         (void)kiln__infer_fail(in, KILN_ENOMEM);
 }
 
-/* Stores the result's type; NULL: bottom, or there were errors. */
+/* Stores the type of the result; NULL: it is bottom, or there were errors. */
 static void run_attempt(kiln__infer *in, const kiln_type **result)
 {
     *result = NULL;
@@ -145,7 +146,7 @@ static void run_attempt(kiln__infer *in, const kiln_type **result)
         in->ir.result = kiln__infer_type(in, *result);
 }
 
-/* Back to what holds for all attempts: those members come first. */
+/* Clears everything but the first members, which hold for all attempts. */
 static void reset_attempt(kiln__infer *in)
 {
     const size_t kept = offsetof(kiln__infer, declared);
@@ -180,7 +181,8 @@ static kiln_status without_base(kiln__infer *in)
     return failed(in);
 }
 
-/* A tree may grow in inference, by conversions say: deep ones are measured. */
+/* True, after a diagnostic, when the tree is too deep. Inference may make a
+   tree deeper, by conversions for example, so deep ones are measured. */
 static int is_too_deep(kiln__infer *in)
 {
     if (in->definition->body->height < KILN__IR_DEPTH_MAX / 4 ||
@@ -200,7 +202,7 @@ static kiln_status report(kiln__infer *in, const kiln_type *result)
     if (result != NULL)
         kiln_inference_set_result(in->inference, result);
     if (in->broken)
-        return KILN_OK; /* provisional: it is inferred again */
+        return KILN_OK; /* provisional: it will be inferred again */
     if (is_too_deep(in))
         return failed(in);
     status = kiln__ir_encode(&in->ir, &bytes);
@@ -212,8 +214,8 @@ static kiln_status report(kiln__infer *in, const kiln_type *result)
     return status;
 }
 
-/* A member of a cycle whose head is further up: what it assumed of itself is
-   settled there. */
+/* Reports a member of a cycle whose head is an outer inference. There it is
+   decided whether the member's assumption about itself holds. */
 static kiln_status report_provisional(kiln__infer *in, const kiln_type *result,
                                       int changed)
 {
@@ -224,7 +226,7 @@ static kiln_status report_provisional(kiln__infer *in, const kiln_type *result,
     return report(in, result);
 }
 
-/* One attempt and what follows from it: `*again` asks for another. */
+/* Makes one attempt. Sets `*again` when its assumptions did not hold. */
 static kiln_status attempt(kiln__infer *in, int *again)
 {
     const kiln_type *result;
@@ -251,8 +253,8 @@ static kiln_status attempt(kiln__infer *in, int *again)
     return report(in, result);
 }
 
-/* Forgets what was reported; that the call gets this method was asked before
-   the first attempt. */
+/* Forgets what was reported. The question which method the call gets belongs to
+   every attempt, so it is asked again. */
 static kiln_status begin_again(kiln__infer *in)
 {
     kiln__facts facts = kiln__infer_facts(in);
@@ -281,7 +283,7 @@ static kiln_status attempt_until_settled(kiln__infer *in)
     return status;
 }
 
-/* The frame that asked for this one, if it is of this frontend. */
+/* Returns the inference that asked for this one, if it is of this frontend. */
 static kiln__infer *parent_of(const kiln__infer *in)
 {
     kiln_inference *parent = kiln_inference_parent(in->inference);

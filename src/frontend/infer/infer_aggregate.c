@@ -1,11 +1,12 @@
-/* infer_aggregate.c - tuples, structs and vectors: made and taken apart. */
+/* infer_aggregate.c - makes tuples, structs and vectors, and reads their
+   parts. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <string.h>
 
 #include "base/system/stack.h"
 #include "frontend/infer/infer.h"
 
-/* True when nothing can be said of some value; stores what to say instead. */
+/* True when some value is vague; stores what the result is then. */
 static int any_vague(kiln__infer *in, const kiln__value *values, size_t count,
                      kiln__value *out)
 {
@@ -27,7 +28,7 @@ static const kiln__ast *part_place(const kiln__ast *ast, size_t i)
                : ast;
 }
 
-/* What making a type said. */
+/* Passes on the error of making a type. */
 static kiln__value type_failed(kiln__infer *in, kiln_status status,
                                kiln_error *error, const kiln__ast *ast)
 {
@@ -43,7 +44,7 @@ static kiln__value type_failed(kiln__infer *in, kiln_status status,
     return value;
 }
 
-/* Builds the value of typed parts; one without bytes has no node. */
+/* Builds the value from typed parts. A value without bytes has no node. */
 static kiln__value assemble(kiln__infer *in, const kiln_type *type,
                             const kiln__value *parts, size_t count,
                             const kiln__ast *ast)
@@ -158,7 +159,7 @@ static kiln__value construct_fields(kiln__infer *in, const kiln_type *type,
     return assemble(in, type, values, count, ast);
 }
 
-/* Vec{f32,4}(x) spreads x. */
+/* Vec{f32,4}(x) has x in every element. */
 static kiln__value construct_vector(kiln__infer *in, const kiln_type *type,
                                     kiln__value *values, size_t count,
                                     const kiln__ast *ast)

@@ -6,13 +6,13 @@
 #include "frontend/program/builtins.h"
 
 /*
- * Constants without a type are folded. Otherwise both sides come to one type
- * (kiln__infer_unify): the wider of one signedness, the float of an integer
- * and a float, the vector of a vector and a scalar.
+ * Constants without a type are folded. Otherwise both sides are converted to
+ * one type (kiln__infer_unify): the wider one of the same signedness, the float
+ * of an integer and a float, the vector of a vector and a scalar.
  *
  * These are the operators' own rules. An overlay may have a method in their
- * place; whether any operand's type could get one is asked once for each
- * operator, so that what nobody replaces is never dispatched.
+ * place. Whether any operand's type could get one is asked once for each
+ * operator, so what nothing replaces is never dispatched.
  */
 
 #define OPERATOR_ROW(text, least, most, operation, class) \
@@ -28,7 +28,7 @@ const kiln__operator *kiln__operator_find(const char *text)
     return NULL;
 }
 
-/* Index 0 is that of no function. */
+/* Index 0 belongs to no function. */
 static uint32_t builtin_of(const kiln__operator *operator)
 {
     return (uint32_t)(operator- operators) + 1;
@@ -60,7 +60,7 @@ static int is_untyped(const kiln__value *value)
     return value->kind == KILN__VALUE_LITERAL || kiln__value_is_static(value);
 }
 
-/* Is nothing known to be of a type that a method could take? */
+/* True when no value has a type that a method could take. */
 static int are_untyped(const kiln__value *values, size_t count)
 {
     for (size_t i = 0; i < count; i++)
@@ -126,7 +126,7 @@ static kiln__value fold_failed(kiln__infer *in, kiln__fold fold,
                              "`%s` is not for float literals", operator);
 }
 
-/* What folding gives: a Static if one of the integers was. */
+/* Returns the folded constant: a Static if one of the integers was a Static. */
 static kiln__value folded(kiln__infer *in, const kiln__constant *constant,
                           int is_static, int is_bool, const kiln__ast *ast)
 {
@@ -153,8 +153,8 @@ static kiln__value fold_untyped(kiln__infer *in, const kiln__operator *operator,
     return folded(in, &out, is_static, is_comparison(operator), ast);
 }
 
-/* Integers and Bool of one known type each; NULL-like POISON is not used: the
-   caller builds a node when this says no. */
+/* Folds two integers or Bools with known values of one type. Returns false if
+   that is not possible; then the caller builds a node. */
 static int fold_typed(kiln__infer *in, const kiln__operator *operator,
                       const kiln__value * a, const kiln__value *b,
                       kiln__value *out)
@@ -190,7 +190,7 @@ static kiln__value vague_of(const kiln__value *values, size_t count)
     return kiln__value_of(KILN__VALUE_POISON);
 }
 
-/* ---- operators with two operands ---- */
+/* ---- binary operators ---- */
 
 static kiln__value operate(kiln__infer *in, kiln__ir_op op,
                            const kiln_type *type, const kiln__value *a,
@@ -212,7 +212,7 @@ static kiln__value not_for(kiln__infer *in, const char *operator,
                              kiln_type_text(type));
 }
 
-/* Both operands have one type, of numbers. */
+/* Both operands have the same type of numbers. */
 static kiln__value same_typed(kiln__infer *in, const kiln__operator *operator,
                               const kiln__value * a, const kiln__value *b,
                               const kiln__ast *ast)
@@ -240,7 +240,7 @@ static kiln__value same_typed(kiln__infer *in, const kiln__operator *operator,
                    type, a, b, ast);
 }
 
-/* The count of a shift as a value of the shifted type. */
+/* Returns the count of a shift as a value of the shifted type. */
 static kiln__value shift_count(kiln__infer *in, const kiln__value *given,
                                const kiln_type *type, const kiln__ast *ast)
 {
@@ -279,7 +279,7 @@ static kiln__value shift(kiln__infer *in, const kiln__operator *operator,
     kiln__value left = kiln__infer_decay(in, a, ast);
     kiln__value count;
 
-    /* A literal takes the type of its count. */
+    /* A literal on the left takes the type of the count. */
     if (left.kind == KILN__VALUE_LITERAL && b->kind == KILN__VALUE_TYPED &&
         kiln__kind_is_integer(b->type->kind))
         left = kiln__infer_adapt(in, &left, b->type, ast, "the count");
@@ -294,7 +294,7 @@ static kiln__value shift(kiln__infer *in, const kiln__operator *operator,
     return operate(in, operator->op, left.type, &left, &count, ast);
 }
 
-/* Both are Bool, or vectors of it. */
+/* Both operands are Bool, or vectors of Bool. */
 static kiln__value booleans(kiln__infer *in, const kiln__operator *operator,
                             const kiln__value * a, const kiln__value *b,
                             const kiln__ast *ast)
@@ -312,8 +312,8 @@ static kiln__value booleans(kiln__infer *in, const kiln__operator *operator,
     return operate(in, operator->op, a->type, a, b, ast);
 }
 
-/* What has no type yet will have that of the other side, perhaps: in
-   `n * f(n - 1)` the literal that ends the recursion adapts to n. */
+/* Guesses that a value without a type will have the type of the other side. So
+   in `n * f(n - 1)` the literal that ends the recursion adapts to n. */
 static kiln__value guess(const kiln__value *values)
 {
     kiln__value value = vague_of(values, 2);
@@ -357,7 +357,7 @@ static kiln__value binary(kiln__infer *in, const kiln__operator *operator,
     return same_typed(in, operator, & sides[0], &sides[1], ast);
 }
 
-/* ---- operators with one ---- */
+/* ---- unary operators ---- */
 
 static kiln__value complement(kiln__infer *in, const kiln__value *a,
                               const kiln__ast *ast)

@@ -3,6 +3,12 @@
 #include "base/system/stack.h"
 #include "frontend/infer/infer.h"
 
+/*
+ * Indices become i64 nodes; a wrong number of them is an error. Arrays are
+ * accessed by LOAD, vectors by ELEMENT. An element of a tuple needs a constant
+ * index, since each has its own type. A local array needs constant sizes.
+ */
+
 int kiln__infer_indices(kiln__infer *in, const kiln_type *array,
                         const kiln__ast *ast, kiln__value *indices)
 {
@@ -110,7 +116,7 @@ kiln__value kiln__infer_indexed(kiln__infer *in, const kiln__ast *ast)
 
 /* ---- local t = f32[16, 16] ---- */
 
-/* The size as an i64 constant's node; 0: reported. */
+/* Returns the node of a size, an i64 constant; 0 after an error. */
 static uint32_t local_size(kiln__infer *in, const kiln__ast *ast)
 {
     const kiln__value value = kiln__infer_operand(in, ast);

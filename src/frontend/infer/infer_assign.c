@@ -16,7 +16,8 @@ kiln__variable *kiln__infer_not_assignable(kiln__infer *in,
     return NULL;
 }
 
-/* The package's own names stay what they are; core's may be shadowed. */
+/* Names of the package itself cannot be assigned; those of core can be
+   shadowed. */
 static const char *binding_refusal(kiln__infer *in,
                                    const kiln__binding *binding)
 {
@@ -86,7 +87,7 @@ static kiln__value unstable(kiln__infer *in, const kiln__variable *variable,
                              kiln__infer_describe(in, value));
 }
 
-/* The type that a value gives to a local. */
+/* Returns the type that a local gets from a value. */
 static const kiln_type *type_of_local(kiln__infer *in,
                                       const kiln__variable *variable,
                                       const kiln__value *value)
@@ -157,7 +158,7 @@ void kiln__infer_bind(kiln__infer *in, const char *name,
 
 /* ---- values ---- */
 
-/* x op= e: what x becomes. */
+/* Returns the value that x gets in x op= e. */
 kiln__value kiln__infer_combine(kiln__infer *in, const kiln__value *old,
                                 const kiln__ast *ast)
 {
@@ -167,7 +168,7 @@ kiln__value kiln__infer_combine(kiln__infer *in, const kiln__value *old,
     return kiln__infer_operate(in, ast->text, sides, 2, ast);
 }
 
-/* a[i] = e needs nothing twice. */
+/* a[i] = e needs no value twice. */
 static int is_plain_store(const kiln__infer *in, const kiln__ast *ast)
 {
     const kiln__ast *target = ast->children[0];
@@ -219,7 +220,7 @@ static void assign_element(kiln__infer *in, const kiln__ast *ast)
     kiln__infer_assign_part(in, ast);
 }
 
-/* x: T = e, where T may be typeof() an expression. */
+/* Returns T of x: T = e, where T may be typeof() an expression. */
 static const kiln_type *annotated(kiln__infer *in, const kiln__ast *tree)
 {
     kiln__value value;

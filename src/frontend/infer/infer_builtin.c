@@ -7,6 +7,14 @@
 #include "frontend/infer/infer.h"
 #include "ir/ir_tables.h"
 
+/*
+ * Each built-in function has a rule (builtins.h), and each rule is a function
+ * here or in infer_group.c and infer_heap.c. A rule gets the arguments as
+ * values, converts them, and returns the value of the call. What can be known
+ * at compile time becomes a constant and has no node. The arguments of a
+ * refused call are reported once.
+ */
+
 static kiln__value poison(kiln__infer *in)
 {
     in->broken = 1;
@@ -109,7 +117,7 @@ static int domain_has(int32_t domain, int32_t kind)
            ((domain & KILN__DOMAIN_INTEGER) && kiln__kind_is_integer(kind));
 }
 
-/* A float function of integer literals alone is one of f64. */
+/* A float function of integer literals only is one of f64. */
 static void floats_of_literals(kiln__infer *in, kiln__value *arguments,
                                size_t count, const kiln__ast *ast)
 {
@@ -125,7 +133,7 @@ static void floats_of_literals(kiln__infer *in, kiln__value *arguments,
         }
 }
 
-/* Brings the arguments to one type of the domain; false: reported. */
+/* Converts the arguments to one type of the domain; false after an error. */
 static int unify_arguments(kiln__infer *in, const kiln__builtin *builtin,
                            kiln__value *arguments, size_t count, int32_t domain,
                            const kiln__ast *ast)
@@ -157,7 +165,7 @@ static kiln__value math_node(kiln__infer *in, int32_t math,
     return kiln__infer_made(in, KILN__IR_MATH, type, ast, math, nodes, count);
 }
 
-/* min, max and abs of untyped constants stay so. */
+/* min, max and abs of untyped constants are untyped constants. */
 static int fold_math(int32_t math, const kiln__value *a, const kiln__value *b,
                      kiln__value *out)
 {
@@ -371,7 +379,7 @@ static kiln__value value_rule(kiln__infer *in, const kiln__builtin *builtin,
     return kiln__infer_settle(in, &integer, ast);
 }
 
-/* ---- operators and everything ---- */
+/* ---- operators, and the choice of the rule ---- */
 
 static kiln__value operator_rule(kiln__infer *in, const kiln__builtin *builtin,
                                  kiln__value *arguments, size_t count,
@@ -391,7 +399,8 @@ static kiln__value barrier_rule(kiln__infer *in, const kiln__ast *ast)
     return kiln__value_of(KILN__VALUE_NOTHING);
 }
 
-/* What has an effect, or depends on the item, is no constant. */
+/* A function with an effect, or one that depends on the item, is not
+   constant. */
 static int is_constant_rule(kiln__builtin_rule rule)
 {
     return rule != KILN__RULE_QUERY && rule < KILN__RULE_ATOMIC;
@@ -443,7 +452,7 @@ static kiln__value by_rule(kiln__infer *in, const kiln__builtin *builtin,
     case KILN__RULE_FENCE:
     case KILN__RULE_HEAP:
         return kiln__infer_heap(in, builtin, arguments, count, ast);
-    case KILN__RULE_TYPEOF: /* with one argument infer_call.c knows it */
+    case KILN__RULE_TYPEOF: /* with one argument, infer_call.c handles it */
     case KILN__RULE_NONE:
     default:
         return kiln__infer_error(in, ast->span, "unsupported", NULL,
@@ -455,7 +464,8 @@ kiln__value kiln__infer_builtin(kiln__infer *in, const kiln__builtin *builtin,
                                 kiln__value *arguments, size_t count,
                                 const kiln__ast *ast)
 {
-    /* With several indices an atomic operation has more, which it counts. */
+    /* An atomic operation has more arguments with several indices, and counts
+       them itself. */
     if (count < builtin->least ||
         (count > builtin->most && builtin->rule != KILN__RULE_ATOMIC)) {
         if (builtin->least == builtin->most)

@@ -1,16 +1,16 @@
-/* infer_call.c - calls: of methods, types, and functions that are values. */
+/* infer_call.c - calls of methods, types, and functions that are values. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "frontend/infer/infer.h"
 #include "frontend/program/builtins.h"
 
 /*
- * The user's methods come first, then the built-in rule. Dispatch is asked as
- * a query, so that a method that is added later is seen.
+ * Methods come first, then the built-in rule. Dispatch is asked by a query, so
+ * that a method that is added later is noticed.
  */
 
 /* ---- methods ---- */
 
-/* What dispatch answered, without the room that it needs to answer. */
+/* The answer of dispatch, without the memory that finding it takes. */
 typedef struct target {
     kiln_status status;
     const kiln_type **types;
@@ -33,8 +33,8 @@ static void refuse(kiln__infer *in, kiln_status status,
                                 refusal.message);
 }
 
-/* Asks dispatch; with `report` a refusal is told. Not inlined, so that the
-   match does not stay on the stack while callees are inferred. */
+/* Asks dispatch. With `report`, a refusal is reported. This is not inlined, so
+   that the match is not on the stack while callees are inferred. */
 __attribute__((noinline)) static target find_method(
     kiln__infer *in, const kiln__generic *generic,
     const kiln__argument *arguments, size_t count, int report,
@@ -67,8 +67,9 @@ static const kiln__ast *argument_place(const kiln__ast *ast, size_t i,
     return ast->kind == KILN__AST_BINARY && count == 2 ? ast->children[i] : ast;
 }
 
-/* Calls that make a new type each time never end; those of which each makes
-   two end after longer than anybody waits. */
+/* Reports recursion of types. A call that makes a new type each time never
+   ends. If each call makes two such calls, the limit on depth is reached too
+   late. */
 static int goes_too_far(kiln__infer *in, const kiln__generic *generic,
                         const kiln__ast *ast)
 {
@@ -162,7 +163,8 @@ static const kiln__value *first_vague(const kiln__value *values, size_t count)
     return found;
 }
 
-/* Is there something built in for these arguments, if no method takes them? */
+/* True when there is a built-in rule for these arguments, if no method takes
+   them. */
 static int has_rule(const kiln__builtin *builtin, const kiln__value *values,
                     size_t count)
 {
@@ -170,7 +172,7 @@ static int has_rule(const kiln__builtin *builtin, const kiln__value *values,
                                kiln__infer_has_rule(values, count));
 }
 
-/* An operator's rule that nothing replaces needs no dispatch. */
+/* True for an operator's rule that nothing replaces: it needs no dispatch. */
 static int is_settled(kiln__infer *in, const kiln__builtin *builtin,
                       const kiln__value *values, size_t count)
 {
@@ -180,7 +182,8 @@ static int is_settled(kiln__infer *in, const kiln__builtin *builtin,
                                     values, count);
 }
 
-/* Compile-time integers stay so if a method takes them; else they decay. */
+/* Finds a method. Compile-time integers are passed as such if a method takes
+   them, and otherwise as plain integers. */
 static target find_any_method(kiln__infer *in, const kiln__generic *generic,
                               kiln__value *arguments, size_t count, int report,
                               const kiln__ast *ast)
@@ -250,10 +253,10 @@ kiln__value kiln__infer_apply_name(kiln__infer *in, const char *name,
     return kiln__infer_apply(in, binding->generic, arguments, count, ast);
 }
 
-/* ---- what a call's tree calls ---- */
+/* ---- what a call's tree refers to ---- */
 
-/* The arguments of a call in order. A tuple of indices is taken apart for an
-   atomic operation, and for methods in place of it. */
+/* The arguments of a call in order. A tuple of indices is split for an atomic
+   operation, and for methods that replace it. */
 typedef struct argument_list {
     kiln__value *values;
     size_t count;
@@ -320,7 +323,7 @@ static kiln__value call_type(kiln__infer *in, const kiln_type *type,
     return kiln__infer_construct(in, type, list.values, list.count, ast);
 }
 
-/* The fields do not say what the parameters are. */
+/* Reports that the fields do not determine the parameters. */
 static kiln__value no_parameters(kiln__infer *in, const kiln__named_type *named,
                                  const argument_list *list,
                                  const kiln__ast *ast)
@@ -344,7 +347,7 @@ static kiln__value no_parameters(kiln__infer *in, const kiln__named_type *named,
         kiln__named_name(named), fields);
 }
 
-/* Complex(a, b): the fields say what the parameters are. */
+/* Complex(a, b): the fields determine the parameters. */
 static kiln__value call_parametric(kiln__infer *in,
                                    const kiln__named_type *named,
                                    const kiln__ast *ast)
@@ -396,7 +399,7 @@ static kiln__value call_named_type(kiln__infer *in,
                         : call_type(in, type, ast);
 }
 
-/* The callee is a value: its type says what is called. */
+/* The callee is a value: its type says which function is called. */
 static kiln__value call_value(kiln__infer *in, const kiln__ast *ast)
 {
     const kiln__ast *callee = ast->children[0];

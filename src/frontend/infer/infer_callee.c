@@ -1,15 +1,16 @@
-/* infer_callee.c - the method that is called, inferred through tier 1. */
+/* infer_callee.c - infers the method that is called, through tier 1. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <stdio.h>
 
 #include "frontend/infer/infer.h"
 
 /*
- * A callee that is being inferred further up gives the type that its frame
- * assumes of it at present; while there is none, the call has no type yet.
+ * If the callee is being inferred by an outer call, the call has the type that
+ * this inference assumes at present. Without an assumption, the call has no
+ * type yet.
  */
 
-/* "a -> b -> a": from the head of the cycle down to here and back. */
+/* Returns "a -> b -> a", from the head of the cycle to this method and back. */
 static const char *cycle_text(kiln__infer *in, const kiln__infer *head)
 {
     const char *text = kiln__infer_label(&in->arena, head->signature);
@@ -36,7 +37,8 @@ static void remember_cycle(kiln__infer *in, kiln__infer *head)
         (void)snprintf(head->cycle, sizeof head->cycle, "%s", text);
 }
 
-/* The assumption about a method that is being inferred; NULL: none yet. */
+/* Returns what is assumed of a method that is being inferred; NULL: nothing
+   yet. */
 static const kiln_type *assumption(kiln__infer *in, kiln_inference *head)
 {
     kiln__infer *frame = kiln_inference_user(head);
@@ -47,7 +49,8 @@ static const kiln_type *assumption(kiln__infer *in, kiln_inference *head)
     return frame->declared != NULL ? frame->declared : frame->assumed;
 }
 
-/* A failure of the callee: the user's is taken over, others end this too. */
+/* A failure of the callee: the user's errors are taken over, and other failures
+   end this inference, too. */
 static kiln__value callee_failed(kiln__infer *in, kiln_status status,
                                  kiln_error *error)
 {
@@ -60,7 +63,7 @@ static kiln__value callee_failed(kiln__infer *in, kiln_status status,
     return kiln__infer_fail(in, status);
 }
 
-/* Stores the callee's index and result; false: poison or bottom in `out`. */
+/* Stores the callee's index and result. False: `out` is poison or bottom. */
 static int ask_callee(kiln__infer *in, const kiln_signature *signature,
                       uint32_t *index, const kiln_type **result,
                       kiln__value *out)
@@ -87,7 +90,7 @@ static int ask_callee(kiln__infer *in, const kiln_signature *signature,
     return 0;
 }
 
-/* The IR's callees stand in the order in which the inference knows them. */
+/* Adds the callee. The IR has callees in the same order as the inference. */
 static int add_callee(kiln__infer *in, const kiln_signature *signature,
                       uint32_t index, const kiln_type *result)
 {

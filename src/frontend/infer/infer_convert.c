@@ -1,13 +1,13 @@
-/* infer_convert.c - from one type to another, where the language allows. */
+/* infer_convert.c - conversions between types that the language allows. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <math.h>
 
 #include "frontend/infer/infer.h"
 
 /*
- * Implicitly, literals and Static integers adapt to a type that holds them
- * exactly (floats are rounded), and arithmetic widens. Everything else is
- * written down as T(x), wrap, trunc or bitcast.
+ * Without being written, only two conversions happen: literals and Static
+ * integers adapt to a type that holds them exactly (floats are rounded), and
+ * arithmetic widens. All others are written as T(x), wrap, trunc or bitcast.
  */
 
 static kiln__value literal_of(kiln__wide integer)
@@ -136,7 +136,7 @@ kiln__value kiln__infer_settle(kiln__infer *in, const kiln__value *value,
         "the literal %s does not fit i64", constant_text(in, &value->constant));
 }
 
-/* True when every value of the integer kind or Bool is one of `to`. */
+/* True when every value of the integer kind or Bool is a value of `to`. */
 static int is_lossless(int32_t from, int32_t to)
 {
     if (from == KILN_TYPE_BOOL || from == to)
@@ -221,7 +221,7 @@ static const char *operation_name(kiln__ir_op op)
                                     : "a conversion";
 }
 
-/* What the operation cannot do, or NULL. */
+/* Returns why the operation cannot convert between these types, or NULL. */
 static const char *refusal(kiln__ir_op op, const kiln_type *to,
                            const kiln_type *from)
 {
@@ -285,10 +285,10 @@ kiln__value kiln__infer_convert(kiln__infer *in, kiln__ir_op op,
                         &value, ast);
 }
 
-/* What an i64 from 0 on counts, for messages. */
+/* What an i64 that is not negative counts, for messages. */
 typedef struct counted {
     const char *noun;
-    const char *fault; /* of one that is not from 0 to the last i64 */
+    const char *fault; /* what is wrong with a number outside of the range */
     const char *hint;
 } counted;
 
@@ -322,7 +322,8 @@ static kiln__value count_of(kiln__infer *in, const counted *what,
                                  kiln__infer_describe(in, &value), what->noun);
     if (value.type == i64)
         return value;
-    /* A u64 beyond i64 turns negative and so fails the bounds check. */
+    /* A u64 that exceeds i64 becomes negative and so fails the check of
+       bounds. */
     return convert_node(in,
                         is_lossless(value.type->kind, KILN_TYPE_I64)
                             ? KILN__IR_CONVERT

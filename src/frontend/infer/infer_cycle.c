@@ -1,14 +1,15 @@
-/* infer_cycle.c - what is assumed of methods that call themselves. */
+/* infer_cycle.c - assumptions about methods that call themselves. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <string.h>
 
 #include "frontend/infer/infer.h"
 
 /*
- * The head of a cycle infers its body again until what it assumed of itself,
- * and what every other member that calls itself assumed, is what came out.
- * Members end after one attempt; the chain's root keeps what they found for
- * the next one. So the attempts of nested cycles do not multiply.
+ * The head of a cycle infers its body again until two things hold: its
+ * assumption about itself is the result, and so is the assumption of every
+ * other member that calls itself. Members end after one attempt, and the root
+ * of the chain keeps their results for the next one. So the attempts of nested
+ * cycles do not multiply.
  */
 
 static kiln__recalled *find(const kiln__infer *in)

@@ -1,18 +1,18 @@
-/* infer_errors.c - what inference says about the program, and from where. */
+/* infer_errors.c - reports errors, with the chain of calls that leads there. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <string.h>
 
 #include "frontend/infer/infer.h"
 
 /*
- * A diagnostic shows the chain of calls that led to it: the method at fault
- * first, then each caller with the place of its call. A failure is remembered
- * for whoever calls the method later, from elsewhere, and is met without its
- * callers where one of them is loaded. So a method says of itself what it
- * knows, and each caller adds itself to what it takes over.
+ * A diagnostic shows the chain of calls that led to it: the method at fault,
+ * then each caller with the place of its call. A failed inference is
+ * remembered: it is returned to other callers later, and also without its
+ * callers when one of them is loaded from a store. So a method reports what it
+ * knows itself, and each caller adds its own frame to what it takes over.
  */
 
-#define FRAMES_MAX 32 /* of a longer chain the middle is left out */
+#define FRAMES_MAX 32 /* of a longer chain, the middle is left out */
 
 const char *kiln__infer_format(kiln__infer *in, const char *format, ...)
 {
@@ -84,7 +84,8 @@ static void fill_frame(kiln__infer *in, kiln__span span, kiln__arena *arena,
         (void)kiln__infer_fail(in, KILN_ENOMEM);
 }
 
-/* Puts the caller behind a callee's chain, which has room for one more. */
+/* Appends the caller to the chain of a callee, which has room for one more
+   frame. */
 static void add_caller(kiln__infer *in, kiln_frame *frames, size_t *count)
 {
     const size_t half = FRAMES_MAX / 2;
@@ -97,7 +98,7 @@ static void add_caller(kiln__infer *in, kiln_frame *frames, size_t *count)
     fill_frame(in, in->span, &in->diagnostics.arena, &frames[(*count)++]);
 }
 
-/* ---- what was said already ---- */
+/* ---- what was reported already ---- */
 
 static int same_text(const char *a, const char *b)
 {
@@ -119,7 +120,8 @@ static int is_known(const kiln__infer *in, const kiln_diagnostic *d)
     return 0;
 }
 
-/* Copies of a loop, and methods called twice, are wrong in the same way. */
+/* True when the same error was reported at that place. Copies of a loop, and
+   methods that are called twice, have the same errors. */
 static int was_said(kiln__infer *in, kiln__span span, const char *code,
                     const char *message)
 {
@@ -160,7 +162,7 @@ kiln__value kiln__infer_error(kiln__infer *in, kiln__span span,
                          1, message);
     if (in->diagnostics.arena.failed)
         return kiln__infer_fail(in, KILN_ENOMEM);
-    /* Nobody reads on: each further one would be searched for in vain. */
+    /* Nobody reads more errors than these, so inference ends here. */
     if (in->diagnostics.list.count >= in->diagnostics.limit)
         return kiln__infer_fail(in, KILN_ECOMPILE);
     return kiln__value_of(KILN__VALUE_POISON);
@@ -218,7 +220,8 @@ kiln__value kiln__infer_adopt(kiln__infer *in, kiln_error *error)
 
 /* ---- names ---- */
 
-/* All that could have been meant, in an order that does not change. */
+/* Returns the nearest of all visible names, which are in an order that never
+   changes. */
 static const char *nearest_name(kiln__infer *in, const char *name)
 {
     size_t bound = 0, count = 0;

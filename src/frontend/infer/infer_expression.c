@@ -5,6 +5,13 @@
 #include "base/system/stack.h"
 #include "frontend/infer/infer.h"
 
+/*
+ * Each kind of expression has a function that returns its value; by_kind()
+ * selects it. kiln__infer_enter() and kiln__infer_leave() surround each level
+ * and limit depth. Operators go through dispatch only where something may
+ * replace their own rule.
+ */
+
 int kiln__infer_enter(kiln__infer *in, const kiln__ast *ast)
 {
     uint32_t around = 0;
@@ -79,7 +86,7 @@ kiln__value kiln__infer_condition(kiln__infer *in, const kiln__ast *ast)
 
 /* ---- operators ---- */
 
-/* The operator's own function, with whatever methods it has. */
+/* Calls the operator's function, with all methods that it has. */
 static kiln__value call_operator(kiln__infer *in, const char *name,
                                  kiln__value *values, size_t count,
                                  const kiln__ast *ast)
@@ -107,8 +114,8 @@ kiln__value kiln__infer_operate(kiln__infer *in, const char *name,
     return call_operator(in, name, values, count, ast);
 }
 
-/* Expressions recur, so kinds of them that do are not inlined where all meet:
-   a level then has room for its own kind alone. */
+/* Expressions recurse. So the functions for kinds that do are not inlined into
+   by_kind(), and a level of recursion needs only the stack of its own kind. */
 #define APART __attribute__((noinline))
 
 APART static kiln__value unary(kiln__infer *in, const kiln__ast *ast)
@@ -127,7 +134,12 @@ APART static kiln__value binary(kiln__infer *in, const kiln__ast *ast)
     return kiln__infer_operate(in, ast->text, sides, 2, ast);
 }
 
-/* && and ||: a compile-time left side decides whether there is a right. */
+/*
+ * && and
+ *
+ * : a left side that is known at compile time decides whether the right side
+ * exists.
+ */
 APART static kiln__value logic(kiln__infer *in, const kiln__ast *ast)
 {
     const int is_and = ast->text[0] == '&';
@@ -154,7 +166,7 @@ APART static kiln__value logic(kiln__infer *in, const kiln__ast *ast)
                             boolean, ast, 0, nodes, 2);
 }
 
-/* ---- one of two ---- */
+/* ---- choices ---- */
 
 static const kiln_type *type_or_null(const kiln__value *value)
 {
@@ -176,7 +188,7 @@ static kiln__value no_common_type(kiln__infer *in, const kiln__value *a,
                              kiln__infer_describe(in, b));
 }
 
-/* Brings two values to one type without converting typed ones. */
+/* Converts two values to one type, without converting typed ones. */
 static int merge(kiln__infer *in, kiln__value *a, kiln__value *b,
                  const kiln__ast *ast)
 {
@@ -242,7 +254,7 @@ APART static kiln__value choice(kiln__infer *in, const kiln__ast *ast)
                               ast);
 }
 
-/* ---- everything ---- */
+/* ---- any expression ---- */
 
 kiln__value kiln__infer_typeof(kiln__infer *in, const kiln__ast *ast)
 {

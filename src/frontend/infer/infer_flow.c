@@ -1,12 +1,12 @@
-/* infer_flow.c - which variables are assigned on every path. */
+/* infer_flow.c - finds which variables are assigned on every path. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "frontend/infer/infer.h"
 
 /*
- * The trail lists the variables in the order in which they became assigned on
- * the current path. A branch is walked, cut off the trail as a path of its
- * own, and joined with the other: what both assigned is assigned. The cost is
- * that of the assignments, not of branches times variables.
+ * The trail lists variables in the order in which they became assigned on the
+ * current path. A branch is walked, taken off the trail as a path of its own,
+ * and joined with the other branch: what both have assigned is assigned. The
+ * cost is that of the assignments, not of branches times variables.
  */
 
 void kiln__flow_assign(kiln__infer *in, kiln__variable *variable)
@@ -20,7 +20,7 @@ void kiln__flow_assign(kiln__infer *in, kiln__variable *variable)
     variable->assigned = 1;
 }
 
-/* The path since `mark`, left as it is. */
+/* Returns the path since `mark`; the trail stays as it is. */
 static kiln__path path_since(kiln__infer *in, size_t mark)
 {
     kiln__path path = {.reachable = in->reachable,
@@ -55,7 +55,7 @@ void kiln__flow_follow(kiln__infer *in, const kiln__path *path)
     in->reachable = path->reachable;
 }
 
-/* Keeps in `a` what `b` has too. */
+/* Keeps in `a` only what `b` has, too. */
 static void intersect(kiln__infer *in, kiln__path *a, const kiln__path *b)
 {
     size_t kept = 0;
@@ -83,8 +83,8 @@ void kiln__flow_join(kiln__infer *in, const kiln__path *a, const kiln__path *b)
     kiln__flow_follow(in, &both);
 }
 
-/* Keeps what is assigned here as well: an entry of `path` is, exactly when its
-   mark is set. */
+/* Keeps only what is also assigned here, which `assigned` says of each
+   variable. */
 static void narrow(kiln__path *path)
 {
     size_t kept = 0;

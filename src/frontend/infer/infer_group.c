@@ -4,6 +4,13 @@
 #include "frontend/program/builtins.h"
 #include "ir/ir_tables.h"
 
+/*
+ * Queries of the grid need a constant dimension. Operations of a group or
+ * sub-group, and atomics, convert their arguments to the types that ir_ops.h
+ * demands. Whether all items reach a collective operation is checked later, on
+ * whole kernels (collective_report.c).
+ */
+
 static const kiln__ast *argument_place(const kiln__ast *ast, size_t i)
 {
     return i + 1 < ast->count ? ast->children[i + 1] : ast;
@@ -91,7 +98,7 @@ static int takes_element(int32_t atomic, int32_t kind)
            (!is_bits && kiln__kind_is_float(kind));
 }
 
-/* Fills the nodes behind the array's: indices, then values. */
+/* Fills the nodes after the array's: indices, then values. */
 static int atomic_operands(kiln__infer *in, const kiln_type *array,
                            const kiln__value *arguments, size_t count,
                            const kiln__ast *ast, uint32_t *nodes)

@@ -5,11 +5,11 @@
 #include "frontend/program/builtins.h"
 
 /*
- * The heap itself is kept by package core (src/runtime/heap.kiln): heap_take()
- * gives where an array begins in the heap, or a negative number, beside the
- * sizes, and heap_release() says whether it took an array back. What they
- * answer is looked at in the caller's own expression, so an exception names
- * the line that asked.
+ * Package core manages the heap (src/runtime/heap.kiln). heap_take() returns
+ * where an array begins in the heap, or a negative number, together with the
+ * sizes, and heap_release() returns whether it freed the array. Their answers
+ * are checked in the caller's expression, so an exception names the line that
+ * asked.
  */
 
 static const kiln__ast *argument_place(const kiln__ast *ast, size_t i)
@@ -26,7 +26,7 @@ static kiln__value byte_size(const kiln__infer *in, const kiln_type *element)
                                 &constant);
 }
 
-/* The dense array's type, or NULL, reported. */
+/* Returns the type of the dense array, or NULL after an error. */
 static const kiln_type *array_of(kiln__infer *in, const kiln_type *element,
                                  size_t rank, const kiln__ast *ast)
 {
@@ -44,7 +44,7 @@ static const kiln_type *array_of(kiln__infer *in, const kiln_type *element,
     return type;
 }
 
-/* What heap_take() gives must be what HEAP_ARRAY takes. */
+/* True when heap_take() returns what HEAP_ARRAY needs. */
 static int is_place(const kiln_type *type, size_t rank)
 {
     if (type->kind != KILN_TYPE_TUPLE || type->field_count != rank + 1)
@@ -140,7 +140,7 @@ static kiln__value fence(kiln__infer *in, const kiln__ast *ast)
     return kiln__value_of(KILN__VALUE_NOTHING);
 }
 
-/* The heap's words, or where in it the array begins. */
+/* Returns the heap's words, or where in it the array begins. */
 static kiln__value parts(kiln__infer *in, const kiln__builtin *builtin,
                          const kiln__value *array, const kiln__ast *ast)
 {

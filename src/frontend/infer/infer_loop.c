@@ -3,9 +3,9 @@
 #include "frontend/infer/infer.h"
 
 /*
- * A local has one type in the whole method and is only ever assigned more of,
- * so one walk of a loop's body is enough. A static loop is walked once a
- * turn: each has another compile-time integer.
+ * A local has one type in the whole method, and a walk only ever adds
+ * assignments. So one walk of a loop's body is enough. The body of a static
+ * loop is walked once for each turn, because the compile-time integer differs.
  */
 
 static void begin_loop(kiln__infer *in, kiln__loop *loop)
@@ -14,7 +14,8 @@ static void begin_loop(kiln__infer *in, kiln__loop *loop)
     in->loop = loop;
 }
 
-/* A loop's body as a block, and what was assigned before it. */
+/* Returns a loop's body as a block, and restores what was assigned before
+   it. */
 static uint32_t loop_body(kiln__infer *in, kiln__loop *loop,
                           const kiln__ast *block)
 {
@@ -39,7 +40,7 @@ void kiln__infer_while(kiln__infer *in, const kiln__ast *ast)
     in->conditional--;
     if (condition.kind == KILN__VALUE_TYPED && condition.is_static &&
         condition.constant.integer == 0)
-        return; /* by a compile-time condition there is no loop */
+        return; /* a compile-time condition says that there is no loop */
     nodes[0] = kiln__infer_use(in, &condition, ast);
     begin_loop(in, &loop);
     nodes[1] = loop_body(in, &loop, ast->children[1]);
@@ -56,7 +57,7 @@ void kiln__infer_while(kiln__infer *in, const kiln__ast *ast)
 
 /* ---- for ---- */
 
-/* The step as a constant of the loop's type; false: reported. */
+/* Stores the step as a constant of the loop's type; false after an error. */
 static int loop_step(kiln__infer *in, const kiln__ast *ast,
                      const kiln_type *type, kiln__value *out)
 {
@@ -91,7 +92,8 @@ static int loop_step(kiln__infer *in, const kiln__ast *ast,
     return 1;
 }
 
-/* Both bounds as values of one integer type; false: reported, or vague. */
+/* Stores both bounds as values of one integer type; false: reported, or
+   vague. */
 static int loop_bounds(kiln__infer *in, const kiln__ast *ast,
                        kiln__value *bounds)
 {
@@ -114,7 +116,7 @@ static int loop_bounds(kiln__infer *in, const kiln__ast *ast,
     return 0;
 }
 
-/* Declares the loop's variable; undone by setting symbol->variable back. */
+/* Declares the loop's variable. Restoring symbol->variable undoes it. */
 static kiln__variable *declare_loop(kiln__infer *in, kiln__symbol *symbol,
                                     kiln__variable_kind kind)
 {
@@ -217,7 +219,7 @@ static int static_bounds(kiln__infer *in, const kiln__ast *ast,
     return 1;
 }
 
-/* One turn: `continue` goes on behind it. */
+/* Infers one turn; `continue` goes on after it. */
 static uint32_t turn(kiln__infer *in, kiln__loop *loop, const kiln__ast *block)
 {
     const uint32_t node = kiln__infer_block(in, block);

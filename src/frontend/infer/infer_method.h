@@ -1,11 +1,12 @@
-/* infer_method.h - inference, as the frontend's table calls it. */
+/* infer_method.h - the function of inference that the frontend calls. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #ifndef KILN_INFER_METHOD_H
 #define KILN_INFER_METHOD_H
 
 #include "frontend/program/facts.h"
 
-/* Infers the matched method for the signature and reports to `inference`. */
+/* Infers the matched method for the signature, and reports the result to
+   `inference`. */
 kiln_status kiln__infer_method(kiln__language *language,
                                kiln_inference *inference,
                                const kiln_signature *signature,

@@ -1,13 +1,13 @@
-/* infer_names.c - what names stand for: variables, bindings, constants. */
+/* infer_names.c - what names mean: variables, bindings, constants. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <string.h>
 
 #include "frontend/infer/infer.h"
 
 /*
- * A name that the method assigns anywhere is a variable in all of it. Others
- * are looked up in the package, once an attempt: each look is a query that
- * the result depends on.
+ * A name that the method assigns anywhere is a variable everywhere in it. Other
+ * names are looked up in the package, once in each attempt: each look-up is a
+ * query that the result depends on.
  */
 
 /* ---- symbols ---- */
@@ -53,7 +53,7 @@ static int symbols_grow(kiln__infer *in)
     return 1;
 }
 
-/* NULL only when out of memory. */
+/* Returns NULL only when out of memory. */
 kiln__symbol *kiln__infer_symbol(kiln__infer *in, const kiln_package *package,
                                  const char *name)
 {
@@ -111,8 +111,8 @@ kiln__variable *kiln__infer_declare(kiln__infer *in, kiln__symbol *symbol,
 
 /* ---- the method's variables ---- */
 
-/* A local that is assigned at several places, or by copies of one, is no
-   compile-time integer. */
+/* A local that is assigned at several places, or in a loop that is copied, is
+   no compile-time integer. */
 static void scan_name(kiln__infer *in, const char *name, int in_copies)
 {
     kiln__symbol *symbol =
@@ -249,7 +249,8 @@ const kiln_type *kiln__infer_resolve(kiln__infer *in, const kiln__ast *tree)
     return NULL;
 }
 
-/* Where the walk stands, while it is in a constant's definition. */
+/* The current place, which is saved while the walk is in a constant's
+   definition. */
 typedef struct standpoint {
     const kiln__source *source;
     kiln_package *package;
@@ -287,7 +288,7 @@ static int is_cheap(const kiln__value *value)
             (value->known || (value->type->size == 0 && value->node == 0)));
 }
 
-/* A constant is its expression, inferred where it stands. */
+/* Infers the expression of a constant, in the scope of its definition. */
 static kiln__value constant_value(kiln__infer *in, kiln__symbol *symbol,
                                   const kiln__ast *ast)
 {

@@ -1,4 +1,4 @@
-/* infer_node.c - building typed IR from values. */
+/* infer_node.c - builds typed IR from values. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <string.h>
 
@@ -49,7 +49,7 @@ static int types_grow(kiln__infer *in)
     return 1;
 }
 
-/* Makes room for one more: half of the slots stay free. */
+/* Makes room for one more; half of the slots stay free. */
 static int types_reserve(kiln__infer *in)
 {
     if (in->type_count * 2 < in->type_capacity || types_grow(in))
@@ -112,7 +112,8 @@ uint32_t kiln__infer_type(kiln__infer *in, const kiln_type *type)
     if (entry->type != NULL)
         return entry->index;
     index = make_type(in, type);
-    /* Its parts have used the room that was made, and moved the table. */
+    /* Adding the type's parts has used the room, and may have moved the
+       table. */
     if (in->status != KILN_OK || !types_reserve(in))
         return 0;
     entry = type_slot(in->types, in->type_capacity, type);
@@ -162,7 +163,7 @@ void kiln__infer_end(kiln__infer *in)
 
 /* ---- nodes ---- */
 
-/* The switches that mean something to the operation. */
+/* Returns the switches that affect the operation. */
 static uint16_t flags_of(const kiln__infer *in, kiln__ir_op op)
 {
     uint32_t mask = 0;
@@ -234,7 +235,7 @@ kiln__value kiln__infer_made(kiln__infer *in, kiln__ir_op op,
     const uint32_t node =
         kiln__infer_node(in, op, type, ast, imm, operands, count);
 
-    /* With an operand missing the type is known all the same. */
+    /* Even if an operand is missing, the type is known. */
     return kiln__infer_typed(type, node);
 }
 
@@ -367,7 +368,7 @@ uint32_t kiln__infer_close_block(kiln__infer *in, size_t mark)
     return node;
 }
 
-/* ---- taking back ---- */
+/* ---- discarding what was built ---- */
 
 kiln__ir_mark kiln__infer_mark(const kiln__infer *in)
 {
@@ -382,8 +383,9 @@ void kiln__infer_rollback(kiln__infer *in, kiln__ir_mark mark)
     in->statements.count = mark.statements;
 }
 
-/* The first node of the tree that ends with `node`. Users stand behind their
-   operands, so going back the tree is complete when each operand was met. */
+/* Returns the first node of the tree whose root is `node`. Users come after
+   their operands. So, going backwards, the tree is complete when each operand
+   was found. */
 static uint32_t first_node(const kiln__infer *in, uint32_t node)
 {
     uint32_t missing = in->ir.nodes.items[node].count;

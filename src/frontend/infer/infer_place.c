@@ -1,29 +1,29 @@
-/* infer_place.c - assignments to parts: elements and fields. */
+/* infer_place.c - assignments to parts of values: elements and fields. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "frontend/infer/infer.h"
 
 /*
- * A place is a local or an array element, and steps into it: fields and
- * vector elements. To change a part is to store the whole anew with that part
- * replaced. What a place is made of is evaluated once, however often it is
+ * A place is a local or an array element, followed by steps: fields and vector
+ * elements. To change a part, the whole is stored again with that part
+ * replaced. The expressions in a place are evaluated once, however often it is
  * read.
  */
 
 typedef struct step {
     int is_field;
     size_t field;
-    kiln__again index;      /* of a vector's element: i64 */
-    const kiln_type *whole; /* what the step goes into */
+    kiln__again index;      /* of a vector's element: an i64 */
+    const kiln_type *whole; /* type of the value that the step goes into */
 } step;
 
 typedef struct place {
-    kiln__variable *variable; /* or NULL: an element of `array` */
+    kiln__variable *variable; /* NULL: the place is an element of `array` */
     kiln__again array;
     kiln__again indices[KILN_RANK_MAX];
     step *steps;
     size_t count;
-    const kiln_type *type; /* of the place */
-    const kiln__ast *ast;  /* of the element */
+    const kiln_type *type; /* of the value at the place */
+    const kiln__ast *ast;  /* of the array element */
 } place;
 
 static const kiln_type *part_of(const step *s)
@@ -39,7 +39,7 @@ static void add_field(place *p, size_t field)
     p->type = part_of(&p->steps[p->count++]);
 }
 
-/* The value at the place after its first `count` steps. */
+/* Reads the value at the place after its first `count` steps. */
 static uint32_t read_place(kiln__infer *in, const place *p, size_t count)
 {
     uint32_t nodes[1 + KILN_RANK_MAX] = {0};
@@ -68,7 +68,8 @@ static uint32_t read_place(kiln__infer *in, const place *p, size_t count)
     return node;
 }
 
-/* The whole before step `i` with the part behind it replaced. */
+/* Returns the value before step `i`, with the part that the step leads to
+   replaced. */
 static uint32_t with_part(kiln__infer *in, const place *p, size_t i,
                           uint32_t value)
 {
@@ -107,7 +108,7 @@ static void write_place(kiln__infer *in, const place *p, uint32_t value,
 
 static int find_place(kiln__infer *in, const kiln__ast *ast, place *p);
 
-/* A step from the element type of an array to one of its elements. */
+/* Adds a step from an array's element type to an element of that. */
 static int array_place(kiln__infer *in, const kiln__ast *ast,
                        const kiln__value *array, place *p)
 {
@@ -133,7 +134,7 @@ static int array_place(kiln__infer *in, const kiln__ast *ast,
     return 1;
 }
 
-/* An element of a tuple or vector. */
+/* Adds a step to an element of a tuple or vector. */
 static int element_place(kiln__infer *in, const kiln__ast *ast, place *p)
 {
     kiln__value index = kiln__infer_operand(in, ast->children[1]);
@@ -222,7 +223,7 @@ static int member_place(kiln__infer *in, const kiln__ast *ast, place *p)
     return 1;
 }
 
-/* Anything else may give an array whose element is stored. */
+/* Any other expression may return an array whose element is assigned. */
 static int value_place(kiln__infer *in, const kiln__ast *ast)
 {
     (void)kiln__infer_error(in, ast->span, "not-assignable",

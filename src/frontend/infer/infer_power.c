@@ -3,9 +3,9 @@
 #include "frontend/infer/infer.h"
 
 /*
- * Squares and cubes of variables are multiplied out, other integer powers
+ * Squares and cubes of variables become multiplications. Other integer powers
  * call core.ipow, which specialises on a compile-time exponent and multiplies
- * in turn, and two floats are `pow`.
+ * in turn. A power of two floats is `pow`.
  */
 
 #define STATIC_EXPONENT_MAX 64
@@ -21,7 +21,7 @@ static int is_variable(const kiln__infer *in, const kiln__value *value)
            in->ir.nodes.items[value->node].op == KILN__IR_LOCAL;
 }
 
-/* The multiplication is one like any other: it may be replaced. */
+/* The multiplication is an ordinary one, so a method may replace it. */
 static kiln__value multiply(kiln__infer *in, const kiln__value *a,
                             const kiln__value *b, const kiln__ast *ast)
 {
@@ -30,7 +30,7 @@ static kiln__value multiply(kiln__infer *in, const kiln__value *a,
     return kiln__infer_operate(in, "*", sides, 2, ast);
 }
 
-/* x * x and x * (x * x), as squaring gives them. */
+/* Returns x * x or x * (x * x), as repeated squaring does. */
 static kiln__value multiply_out(kiln__infer *in, const kiln__value *x,
                                 kiln__wide exponent, const kiln__ast *ast)
 {
@@ -106,7 +106,7 @@ kiln__value kiln__infer_power(kiln__infer *in, const kiln__value *a,
     if (!is_integer_value(&sides[1]))
         return float_power(in, sides, ast);
     if (sides[0].kind == KILN__VALUE_LITERAL)
-        /* The exponent has a type here: two literals were folded. */
+        /* The exponent has a type here, since two literals were folded. */
         sides[0] = sides[0].constant.is_float
                        ? kiln__infer_settle(in, &sides[0], ast)
                        : kiln__infer_adapt(in, &sides[0], sides[1].type, ast,

@@ -1,11 +1,11 @@
-/* infer_result.c - what a method returns, and of which type. */
+/* infer_result.c - what a method returns, and the type of that. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "frontend/infer/infer.h"
 
 /*
- * All returns have one type. A literal takes the type of the others, which
- * may come later: its node is filled in when the walk is over. Compile-time
- * integers that differ decay to i64 likewise.
+ * All returns have one type. A literal takes the type of the others, which may
+ * come later, so its node is filled in after the walk. Likewise, compile-time
+ * integers that differ become i64.
  */
 
 static void emit_return(kiln__infer *in, const kiln__ast *ast,
@@ -27,7 +27,7 @@ static void return_nothing(kiln__infer *in, const kiln__ast *ast,
     emit_return(in, ast, NULL);
 }
 
-/* A literal or compile-time integer waits for its type. */
+/* Notes a literal or compile-time integer that has to wait for its type. */
 static void return_later(kiln__infer *in, const kiln__ast *ast,
                          const kiln__value *given)
 {
@@ -99,7 +99,7 @@ static void infer_return(kiln__infer *in, const kiln__ast *ast)
     }
     value = kiln__infer_expression(in, tree);
     if (!in->reachable)
-        return; /* checked, and without effect */
+        return; /* checked, and it has no effect */
     if (value.kind == KILN__VALUE_NOTHING && in->declared == NULL)
         return_nothing(in, ast, &value);
     else if (value.kind == KILN__VALUE_NOTHING)
@@ -119,7 +119,7 @@ void kiln__infer_return(kiln__infer *in, const kiln__ast *ast)
     in->reachable = in->cut = 0;
 }
 
-/* ---- when the walk is over ---- */
+/* ---- after the walk ---- */
 
 static int all_one_static(const kiln__infer *in)
 {
@@ -132,7 +132,7 @@ static int all_one_static(const kiln__infer *in)
     return 1;
 }
 
-/* The type of literals among themselves. */
+/* Returns the type of literals if nothing else is returned. */
 static const kiln_type *type_of_pending(const kiln__infer *in)
 {
     if (all_one_static(in))
@@ -188,7 +188,8 @@ static const kiln_type *inferred_result(kiln__infer *in)
     if (!has_value && (in->reachable || in->returns_nothing))
         return kiln__infer_scalar(in, KILN_TYPE_NONE);
     if (!has_value)
-        /* Without any return no end is reached: a loop for ever. */
+        /* Without any return, the end is never reached: the method loops for
+           ever. */
         return in->returns_bottom || in->returns_poison
                    ? NULL
                    : kiln__infer_scalar(in, KILN_TYPE_NONE);

@@ -1,11 +1,12 @@
-/* infer_statement.c - statements and blocks other than loops. */
+/* infer_statement.c - blocks, and statements other than loops and
+   assignments. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <string.h>
 
 #include "frontend/infer/infer.h"
 
-/* What follows a return or break is checked and not kept; what a compile-time
-   condition cuts off does not exist. */
+/* Checks a statement after a return or break, and discards it. What a
+   compile-time condition excludes is not even checked. */
 static void dead_statement(kiln__infer *in, const kiln__ast *ast)
 {
     const kiln__ir_mark mark = kiln__infer_mark(in);
@@ -39,7 +40,8 @@ uint32_t kiln__infer_block(kiln__infer *in, const kiln__ast *block)
 
 /* ---- if ---- */
 
-/* A compile-time condition: the other branch does not exist. */
+/* The condition is known at compile time, so the other branch does not
+   exist. */
 static void static_if(kiln__infer *in, const kiln__ast *ast, int truth)
 {
     const kiln__ast *block = ast->children[truth ? 1 : 2];
@@ -157,7 +159,8 @@ static int truth_of_both(kiln__infer *in, const kiln__ast *ast)
     return truth;
 }
 
-/* What the condition is at compile time. Nothing of it is kept. */
+/* Returns the value of the condition at compile time. What was built for it is
+   discarded. */
 static int truth_of(kiln__infer *in, const kiln__ast *ast)
 {
     const kiln__ir_mark mark = kiln__infer_mark(in);
@@ -245,7 +248,7 @@ static void infer_print(kiln__infer *in, const kiln__ast *ast)
                                           nodes, ast->count));
 }
 
-/* ---- everything ---- */
+/* ---- any statement ---- */
 
 static void jump(kiln__infer *in, const kiln__ast *ast)
 {
