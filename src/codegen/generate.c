@@ -191,6 +191,8 @@ static LLVMMemoryBufferRef emit_by_machine(const kiln__codegen_job *job,
                                (is_large ? KILN__WITHOUT_SQUARE : 0));
 }
 
+/* Emits one module. A large module, and the checked one, may be emitted as at
+   level 0. */
 static kiln_status emit_module(kiln__codegen_job *job, LLVMModuleRef module,
                                LLVMCodeGenFileType type, emitted *out)
 {

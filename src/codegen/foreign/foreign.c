@@ -165,6 +165,8 @@ static void remove_attribute(LLVMValueRef function, const char *name)
         LLVMGetEnumAttributeKindForName(name, strlen(name)));
 }
 
+/* Makes the entry the job's item function: internal, and inlined if it can
+   be. */
 static kiln_status adopt(kiln__codegen_job *job, LLVMValueRef entry)
 {
     static const char always_inline[] = "alwaysinline";

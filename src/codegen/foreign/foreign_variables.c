@@ -95,6 +95,7 @@ static int copies_from(LLVMValueRef call, LLVMValueRef pointer)
 
 static int is_only_read(LLVMValueRef pointer, unsigned depth);
 
+/* True when the user, or every use of the address that it makes, only reads. */
 static int only_reads(LLVMValueRef user, LLVMValueRef pointer, unsigned depth)
 {
     LLVMOpcode opcode;

@@ -292,6 +292,8 @@ static void advance(kiln__lowering *l, counter *c, const kiln__ir_node *node,
         mark_unrolled(l, branch);
 }
 
+/* Lowers a FOR: checks that there is a turn, then runs the body before each
+   test. */
 static void count(kiln__lowering *l, const kiln__ir_node *node)
 {
     counter c = {.kind =

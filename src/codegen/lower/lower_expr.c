@@ -69,6 +69,7 @@ static void join_waiting(kiln__lowering *l)
     kiln__lower_join(l, waiting);
 }
 
+/* Lowers && and ||: the right operand is evaluated only if it decides. */
 static LLVMValueRef logic(kiln__lowering *l, const kiln__ir_node *node)
 {
     const int is_and = node->op == KILN__IR_ANDALSO;

@@ -157,6 +157,7 @@ typedef struct field_walk {
     LLVMValueRef address; /* of the field */
 } field_walk;
 
+/* Goes to the next field that has bytes; false: there is none. */
 static int next_field(kiln__lowering *l, field_walk *walk, LLVMValueRef base)
 {
     const kiln__lower_type *described;

@@ -310,6 +310,7 @@ static number product(number a, number b)
                                                    : a.alone * b.alone};
 }
 
+/* Returns what an operation makes of the numbers that it is applied to. */
 static number operation_number(search *s, LLVMValueRef value, LLVMOpcode opcode)
 {
     number a, b;
@@ -369,6 +370,7 @@ static number made_number(search *s, LLVMValueRef value)
     return n;
 }
 
+/* Returns what a value is made of; `anything` when the budget is exhausted. */
 static number number_of(search *s, LLVMValueRef value)
 {
     const LLVMTypeRef type = LLVMTypeOf(value);
@@ -439,6 +441,7 @@ static int makes_address(search *s, LLVMValueRef value, LLVMOpcode opcode)
 
 /* ---- the whole module ---- */
 
+/* True when the constant holds an address, or may hold one. */
 static int holds_address(search *s, LLVMValueRef value, unsigned depth)
 {
     const int count = LLVMGetNumOperands(value);

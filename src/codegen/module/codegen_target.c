@@ -205,6 +205,8 @@ void kiln__target_abandon(void)
         (void)pthread_setspecific(machines_key, NULL);
 }
 
+/* Returns the thread's machines if they are for these settings; else makes them
+   and drops the others. */
 static kiln_status machines_get(kiln__codegen_job *job, machines **out)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;

@@ -204,6 +204,7 @@ static int soft_takes(const call *c, kiln__matching *matching,
     return kiln__pattern_takes(matching, pattern, c->integer);
 }
 
+/* True when the method takes the call; then fills `out`. */
 static int applies(call *c, const kiln__method *method, kiln__match *out)
 {
     kiln__matching matching = {method, out->parameters, c->facts, 0};

@@ -46,6 +46,8 @@ static int add_range(variable *v, uint64_t offset, uint64_t size)
     return 1;
 }
 
+/* Adds the ranges that an access of the type touches, one for each scalar.
+   Returns false when there are too many, or ranges overlap in part. */
 static int add_type(variable *v, uint64_t offset, LLVMTypeRef type,
                     unsigned depth)
 {
@@ -141,6 +143,7 @@ static int call_is_simple(variable *v, LLVMValueRef call, LLVMValueRef pointer,
     return 1;
 }
 
+/* True when the use reads or writes a fixed range, or leads to uses that do. */
 static int use_is_simple(variable *v, LLVMValueRef user, LLVMValueRef pointer,
                          uint64_t offset, unsigned depth)
 {

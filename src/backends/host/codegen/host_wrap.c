@@ -299,6 +299,8 @@ static void call_checked(wrapper *w, LLVMValueRef group)
                               LLVMConstNull(LLVMTypeOf(raised)), ""));
 }
 
+/* Builds the run of one group: by the body, or, where there is a proof, by the
+   safe body if the proof holds and else by the checked kernel. */
 static void run_group(wrapper *w, LLVMValueRef group)
 {
     LLVMBasicBlockRef some, safe, checked, done;

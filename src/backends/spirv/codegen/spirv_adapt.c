@@ -253,6 +253,7 @@ static int expand_one(kiln__codegen_job *job, LLVMValueRef function)
 static kiln_status move_users(kiln__codegen_job *job, LLVMValueRef from,
                               LLVMValueRef to, const char *name);
 
+/* Builds the address that `user`, a GEP, computes, with `to` as its base. */
 static LLVMValueRef same_place(kiln__codegen_job *job, LLVMValueRef user,
                                LLVMValueRef to)
 {
@@ -276,6 +277,8 @@ static LLVMValueRef same_place(kiln__codegen_job *job, LLVMValueRef user,
     return place;
 }
 
+/* Makes a user of a constant, and its own users, refer to `to`, which is the
+   same constant in its own address space. */
 static kiln_status move_user(kiln__codegen_job *job, LLVMValueRef user,
                              LLVMValueRef to, const char *name)
 {

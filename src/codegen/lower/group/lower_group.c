@@ -151,6 +151,8 @@ static void enter_sub_group(kiln__lowering *l, LLVMValueRef begin,
     hooks(l)->set_item(l->job, l->builder, l->item, g->first);
 }
 
+/* Runs `body` for each sub-group of the group, with the sub-group as the
+   scope. */
 static void each_of_group(kiln__lowering *l,
                           void (*body)(kiln__lowering *l, void *env), void *env)
 {
@@ -288,6 +290,7 @@ static void run_nodes(kiln__lowering *l, const kiln__group_step *step)
         LLVMBuildBr(l->builder, l->group->item_end);
 }
 
+/* Emits a region: a loop over the items of the scope. */
 static void region(kiln__lowering *l, const kiln__group_step *step)
 {
     kiln__group *g = l->group;
@@ -362,6 +365,8 @@ static void make_locals(kiln__lowering *l, const kiln__group_frame *frame)
 
 static void run_steps(kiln__lowering *l, const kiln__group_steps *steps);
 
+/* Emits the steps of a frame in place. The lowering's state is that of the
+   frame meanwhile. */
 static void run_frame(kiln__lowering *l, kiln__group_frame *frame)
 {
     const kiln__lowering outer = *l;

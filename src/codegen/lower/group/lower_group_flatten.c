@@ -149,6 +149,8 @@ static uint32_t copy(flat *f, uint32_t index)
                        : kiln__rewrite_add(&f->rewrite, node, all, node.count);
 }
 
+/* Rewrites a collective operation or call: its operands go into locals, and so
+   does its result. Returns the expression that reads the result. */
 static uint32_t collective(flat *f, uint32_t index)
 {
     const kiln__ir_node node = *kiln__ir_node_at(f->ir, index);
@@ -188,6 +190,8 @@ static uint32_t block_that_sets(flat *f, uint32_t local, uint32_t index)
     return made;
 }
 
+/* Rewrites && || ?: with a collective operand into an IF that sets a local.
+   Returns the expression that reads the local. */
 static uint32_t choice(flat *f, uint32_t index)
 {
     const kiln__ir_node node = *kiln__ir_node_at(f->ir, index);
@@ -366,6 +370,7 @@ static void evaluate(flat *f, uint32_t index)
                              kiln__rewrite_add(&f->rewrite, node, &left, 1));
 }
 
+/* Rewrites a statement and appends the result to `f->out`. */
 static void statement(flat *f, uint32_t index)
 {
     const kiln__ir_node *node = kiln__ir_node_at(f->ir, index);

@@ -69,6 +69,8 @@ static stride counter_stride(const finder *f, uint32_t loop, unsigned depth)
     return STRIDE_NONE;
 }
 
+/* Returns by how much the value differs between neighbours along dimension
+   0. */
 static stride stride_of(const finder *f, uint32_t index, unsigned depth)
 {
     const kiln__ir_node *node = kiln__ir_node_at(f->ir, index);

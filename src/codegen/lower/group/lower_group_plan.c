@@ -74,6 +74,8 @@ static kiln_status check(kiln__lowering *l)
                           problem_text(error.problem));
 }
 
+/* Makes the uniformity facts of all functions, and stores them to the
+   lowering. */
 static kiln_status find_facts(kiln__lowering *l,
                               kiln__uniform_function **functions)
 {
@@ -108,6 +110,8 @@ static void find_facts_again(kiln__lowering *l,
    kernel of more nodes than this has enough of them. */
 #define LARGE 20000
 
+/* Marks loops of a kernel without collective operations that are better done
+   once for the group. With such loops the kernel is emitted for a group. */
 static kiln_status prepare_loops(kiln__lowering *l,
                                  kiln__uniform_function *functions)
 {

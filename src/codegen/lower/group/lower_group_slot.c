@@ -57,6 +57,8 @@ static LLVMValueRef move_word(mover *m, LLVMTypeRef type, LLVMValueRef value)
     return LLVMBuildLoad2(m->l->builder, type, at, "");
 }
 
+/* Moves a value of the type between registers and its slot, part by part.
+   Returns the value. */
 static LLVMValueRef move(mover *m, uint32_t type, LLVMValueRef value)
 {
     kiln__lowering *l = m->l;

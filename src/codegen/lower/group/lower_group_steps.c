@@ -258,6 +258,9 @@ static int region_touches(const planner *p, uint32_t local)
     return 0;
 }
 
+/* Adds a step that sets a scalar of the group. If the open region does not use
+   the scalar, and the value is free, the step is put before the region, which
+   stays open. */
 static void set_scalar(planner *p, uint32_t index)
 {
     const kiln__ir_node *node = node_at(p, index);
@@ -286,6 +289,7 @@ static void set_scalar(planner *p, uint32_t index)
 static void plan_block(planner *p, uint32_t index);
 static void plan_frame(planner *p, kiln__group_frame *frame);
 
+/* Adds the steps of a return that all items of the scope take together. */
 static void leave(planner *p, uint32_t index)
 {
     const kiln__ir_node *node = node_at(p, index);
@@ -378,6 +382,8 @@ static void control(planner *p, uint32_t index)
         plan_block(p, operand(p, index, i));
 }
 
+/* Adds a call of a collective function: a frame of its own, whose parameters
+   and result are variables of this frame. */
 static void call(planner *p, uint32_t index)
 {
     const kiln__ir_node *node = node_at(p, operand(p, index, 0));
@@ -445,6 +451,7 @@ static void together(planner *p, uint32_t index)
 
 /* ---- statements ---- */
 
+/* Adds the steps of a statement that is split. */
 static void split_statement(planner *p, uint32_t index)
 {
     const kiln__ir_node *node = node_at(p, index);
@@ -585,6 +592,8 @@ static int fill_frame(planner *p, kiln__group_frame *frame)
     return 1;
 }
 
+/* Plans the steps of a frame. The planner's state is that of the frame
+   meanwhile. */
 static void plan_frame(planner *p, kiln__group_frame *frame)
 {
     planner outer = *p;

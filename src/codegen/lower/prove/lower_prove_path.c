@@ -311,6 +311,7 @@ static kiln__prove_path *learn_other(kiln__prover *p, kiln__prove_path *path,
     return learn(p, path, a, range);
 }
 
+/* Adds the facts that follow from a comparison being `truth`. */
 static kiln__prove_path *learn_comparison(kiln__prover *p,
                                           kiln__prove_path *path,
                                           const kiln__prove_symbol *c,

@@ -83,6 +83,7 @@ static kiln__prove_path *pass(kiln__prover *p, kiln__frame *frame,
     return path;
 }
 
+/* Interprets an IF: each side on its own path, which are then joined. */
 static kiln__prove_path *branch(kiln__prover *p, kiln__frame *frame,
                                 kiln__prove_path *path,
                                 const kiln__ir_node *node)
@@ -387,6 +388,8 @@ static int jumps(const kiln__ir *ir, uint32_t index)
     return 0;
 }
 
+/* Interprets the blocks of an UNROLLED one after the other. If any of them
+   jumps, what they set is forgotten before each. */
 static kiln__prove_path *unroll(kiln__prover *p, kiln__frame *frame,
                                 kiln__prove_path *path, uint32_t index)
 {
