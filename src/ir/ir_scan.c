@@ -8,6 +8,12 @@
 #include "base/system/stack.h"
 #include "ir/ir_text.h"
 
+/*
+ * This is the scanner under ir_parse.c: it knows tokens, types and constants of
+ * the text form, but no operations. It reads a text that may be anything, so
+ * every number is checked against a limit while its digits are read.
+ */
+
 int kiln__scan_fail(kiln__scanner *p, const char *what)
 {
     if (p->what == NULL)

@@ -7,6 +7,13 @@
 #include "base/system/stack.h"
 #include "ir/ir_tables.h"
 
+/*
+ * First, facts are found that hold for a function whatever its arguments are.
+ * Then views are made on demand: a walk over the function's tree raises levels,
+ * and is repeated until a walk changes none. ir_uniform.h says what levels and
+ * views mean.
+ */
+
 static uint8_t highest(uint8_t a, uint8_t b)
 {
     return a > b ? a : b;
@@ -193,6 +200,8 @@ static uint8_t group_level(const kiln__ir_node *node)
                                             : KILN__UNIFORM_NOT;
 }
 
+/* Returns the level of a call's result, by a view of the callee for the levels
+   of the arguments. */
 static uint8_t call_level(walk *w, const kiln__ir_node *node, uint8_t control)
 {
     const uint32_t index = w->view->function->callees[node->imm];
@@ -227,6 +236,7 @@ static uint8_t choice(walk *w, const kiln__ir_node *node, uint8_t control)
     return level;
 }
 
+/* Returns the level of an expression under control of that level. */
 static uint8_t level_of(walk *w, const kiln__ir_node *node, uint8_t control)
 {
     switch ((uint32_t)node->op) {
@@ -358,6 +368,8 @@ static void set(walk *w, const kiln__ir_node *node, uint8_t control)
           highest(control, operand(w, node, 0, control)));
 }
 
+/* Walks over a statement under control of that level; raises the levels of what
+   it sets. */
 static void statement(walk *w, uint32_t index, uint8_t control)
 {
     const kiln__ir_node *node = kiln__ir_node_at(w->ir, index);
@@ -413,6 +425,7 @@ static kiln__uniform_view *find(const kiln__uniform *u,
     return NULL;
 }
 
+/* Makes a view in which everything has the lowest level. */
 static kiln__uniform_view *make(kiln__uniform *u,
                                 const kiln__uniform_function *f,
                                 const uint8_t *parameters, uint8_t control)

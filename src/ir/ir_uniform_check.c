@@ -134,6 +134,8 @@ static kiln__uniform_view *view_of_call(checker *c,
     return NULL;
 }
 
+/* Checks the call of a collective function, and then the function as it is
+   called here. */
 static int check_call(checker *c, const kiln__uniform_view *view,
                       uint32_t index)
 {

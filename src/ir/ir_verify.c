@@ -457,6 +457,7 @@ static int any_ends(const verifier *v, const kiln__ir_node *node, int turns)
     return 0;
 }
 
+/* True when control never continues after the statement. */
 static int ends(const verifier *v, size_t index)
 {
     const kiln__ir_node *node = &v->ir->nodes.items[index];

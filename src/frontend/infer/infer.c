@@ -36,6 +36,7 @@ static void check_parameter(kiln__infer *in, const kiln__ast_parameter *p,
             "the parameter `%s` cannot be %s", p->name, kiln_type_text(type));
 }
 
+/* Declares parameter `i` as an assigned local of the signature's type. */
 static void declare_parameter(kiln__infer *in, size_t i)
 {
     const kiln__ast_parameter *p = &in->definition->parameters[i];

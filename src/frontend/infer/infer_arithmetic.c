@@ -326,6 +326,8 @@ static kiln__value guess(const kiln__value *values)
     return value;
 }
 
+/* Applies a binary operator by its own rule: folds constants, or brings both
+   operands to one type. */
 static kiln__value binary(kiln__infer *in, const kiln__operator *operator,
                           const kiln__value * a, const kiln__value *b,
                           const kiln__ast *ast)
@@ -391,6 +393,7 @@ static kiln__value negate(kiln__infer *in, const char *operator,
                             a->type, ast, 0, &node, 1);
 }
 
+/* Applies `!`, `~` or a sign by its own rule. */
 static kiln__value unary(kiln__infer *in, const char *operator,
                          const kiln__value * a, const kiln__ast *ast)
 {

@@ -120,6 +120,8 @@ static void store_local(kiln__infer *in, kiln__variable *variable,
         kiln__infer_discard(in, value, ast);
 }
 
+/* Assigns a value to a local. The first assignment gives the local its type,
+   unless an annotation has. */
 static void bind_variable(kiln__infer *in, kiln__variable *variable,
                           const kiln__value *given, const kiln__ast *ast)
 {
@@ -178,6 +180,7 @@ static int is_plain_store(const kiln__infer *in, const kiln__ast *ast)
            target->children[0]->kind == KILN__AST_NAME;
 }
 
+/* Infers a[i] = e without reading the element. */
 static void store_element(kiln__infer *in, const kiln__ast *ast,
                           const kiln__value *array)
 {
@@ -231,6 +234,7 @@ static const kiln_type *annotated(kiln__infer *in, const kiln__ast *tree)
     return value.kind == KILN__VALUE_TYPED ? value.type->element : NULL;
 }
 
+/* Infers x = e, x op= e, or either with an annotation. */
 static void assign_name(kiln__infer *in, const kiln__ast *ast)
 {
     const kiln__ast *target = ast->children[0];

@@ -324,6 +324,8 @@ static kiln__constant limit_of(int32_t limit, int32_t kind)
     return constant;
 }
 
+/* Returns a limit of a type of numbers as a constant, in every element for a
+   vector. */
 static kiln__value limit_rule(kiln__infer *in, const kiln__builtin *builtin,
                               const kiln__value *given, const kiln__ast *ast)
 {

@@ -92,6 +92,8 @@ static int goes_too_far(kiln__infer *in, const kiln__generic *generic,
     return 1;
 }
 
+/* Calls the method that dispatch has found, with arguments adapted to
+   `types`. */
 static kiln__value call_method(kiln__infer *in, const kiln__generic *generic,
                                const kiln_type *const *types,
                                kiln__value *arguments, size_t count,
@@ -373,6 +375,7 @@ static kiln__value call_parametric(kiln__infer *in,
     return kiln__infer_construct(in, type, list.values, list.count, ast);
 }
 
+/* Makes a value by the name of a type: a struct or a vector. */
 static kiln__value call_named_type(kiln__infer *in,
                                    const kiln__named_type *named,
                                    const kiln__ast *ast)

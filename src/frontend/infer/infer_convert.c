@@ -297,6 +297,8 @@ static const counted indices = {"index", "is out of bounds",
 static const counted sizes = {"size", "is not from 0 to 9223372036854775807",
                               "a size is an integer"};
 
+/* Returns the value as an i64; a known one that is negative or too large is
+   refused. */
 static kiln__value count_of(kiln__infer *in, const counted *what,
                             const kiln__value *given, const kiln__ast *ast)
 {

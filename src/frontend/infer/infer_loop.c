@@ -184,6 +184,7 @@ typedef struct static_range {
     size_t turns;
 } static_range;
 
+/* Stores range and turns of a static loop; false after an error. */
 static int static_bounds(kiln__infer *in, const kiln__ast *ast,
                          static_range *out)
 {
@@ -233,6 +234,8 @@ static uint32_t turn(kiln__infer *in, kiln__loop *loop, const kiln__ast *block)
     return node;
 }
 
+/* Infers the turns of a static loop one after the other, as blocks of an
+   UNROLLED. */
 static void unroll(kiln__infer *in, const kiln__ast *ast,
                    const static_range *range, kiln__variable *variable)
 {

@@ -128,6 +128,8 @@ static void scan_name(kiln__infer *in, const char *name, int in_copies)
         symbol->variable->decays = in_copies;
 }
 
+/* Declares what the statement assigns. `in_copies`: it is in a static loop, of
+   which the IR has several copies. */
 static void scan(kiln__infer *in, const kiln__ast *ast, int in_copies)
 {
     if (ast == NULL || in->status != KILN_OK || !kiln__infer_enter(in, ast))
@@ -166,6 +168,7 @@ void kiln__infer_scan(kiln__infer *in, const kiln__ast *body)
     scan(in, body, 0);
 }
 
+/* Returns the value of a variable; reports one that may not be assigned yet. */
 static kiln__value read_variable(kiln__infer *in, kiln__variable *variable,
                                  const kiln__ast *ast)
 {

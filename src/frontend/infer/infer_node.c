@@ -66,6 +66,7 @@ static const char *type_name(const kiln_type *type)
                : NULL;
 }
 
+/* Adds a type to the IR, with the types of its parts. */
 static uint32_t make_type(kiln__infer *in, const kiln_type *type)
 {
     const int has_fields =

@@ -181,6 +181,7 @@ static int index_place(kiln__infer *in, const kiln__ast *ast, place *p)
     return 0;
 }
 
+/* Begins a place with a local; reports anything else that the name may mean. */
 static int name_place(kiln__infer *in, const kiln__ast *ast, place *p)
 {
     kiln__symbol *symbol = kiln__infer_symbol(in, in->package, ast->text);

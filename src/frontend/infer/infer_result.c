@@ -63,6 +63,8 @@ static void return_typed(kiln__infer *in, const kiln__ast *ast,
     emit_return(in, ast, &node);
 }
 
+/* Infers a return of a value: emits it if its type is certain, or lets it
+   wait. */
 static void return_value(kiln__infer *in, const kiln__ast *ast,
                          const kiln__value *given)
 {
@@ -180,6 +182,8 @@ static void missing_return(kiln__infer *in)
                             in->definition->name);
 }
 
+/* Returns the type that all returns have in common, and completes those that
+   wait for it. */
 static const kiln_type *inferred_result(kiln__infer *in)
 {
     const int has_value = in->returned != NULL || in->pending.count > 0;

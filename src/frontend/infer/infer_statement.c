@@ -57,6 +57,8 @@ static void static_if(kiln__infer *in, const kiln__ast *ast, int truth)
         in->cut = 1;
 }
 
+/* Infers an `if` whose condition is known only at run time: both branches
+   exist. */
 static void dynamic_if(kiln__infer *in, const kiln__ast *ast,
                        const kiln__value *condition)
 {

@@ -188,6 +188,8 @@ void kiln__change_end_functions(kiln__change *change)
 
 /* ---- what a change affects ---- */
 
+/* Touches a function with a method for an abstract type of a user's: which
+   types that takes may have changed. */
 static void touch_open_generic(kiln_digest key, void *value, void *env)
 {
     const kiln__generic *generic = value;

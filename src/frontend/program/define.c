@@ -240,6 +240,8 @@ static int check_counts(kiln__change *change,
     return 0;
 }
 
+/* Sets the digest of a method, and what methods.c and operators.c derive from
+   its patterns. */
 static void digest_method(kiln__change *change, kiln__method *method)
 {
     kiln__encoder encoder;
@@ -277,6 +279,7 @@ static kiln__method *find_same(kiln__change *change, const kiln__method *method,
     return same;
 }
 
+/* Adds the method to its function, in place of one for the same types. */
 static void add_method(kiln__change *change, kiln__method *method)
 {
     kiln__generic *generic = method->generic;
@@ -320,6 +323,8 @@ static int check_definable(kiln__change *change,
     return 0;
 }
 
+/* Makes a method of a definition, checks it, and adds it if there was no
+   error. */
 static void define_function(kiln__change *change,
                             const kiln__definition *definition)
 {

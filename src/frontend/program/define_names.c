@@ -166,6 +166,7 @@ static int is_everywhere(const kiln__change *change, const kiln__slot *slot)
            version->binding.generic->builtin != 0;
 }
 
+/* Lets the name mean, in this package, what it means in `package`. */
 static void import_name(kiln__change *change,
                         const kiln__definition *definition,
                         kiln_package *package, const char *name)
@@ -230,6 +231,8 @@ void kiln__define_imports(kiln__change *change)
 
 /* ---- constants ---- */
 
+/* Gives the constant a new version, unless it is what it was, at the same
+   place. */
 static void define_constant(kiln__change *change,
                             const kiln__definition *definition)
 {

@@ -80,6 +80,8 @@ typedef struct search {
     int depth;
 } search;
 
+/* Visits a name: non-zero when it is the struct that is searched for, or a
+   struct that contains that one. */
 static int reaches(kiln__defining *d, const mention *name, void *env)
 {
     const kiln__binding *binding = &name->binding;
@@ -202,6 +204,7 @@ static void encode_constant(kiln__encoder *encoder, const mention *name)
         kiln__encode_digest(encoder, name->binding.definition->digest);
 }
 
+/* Visits a name: adds what it means to the digest. */
 static int encode_name(kiln__defining *d, const mention *name, void *env)
 {
     kiln__encoder *encoder = env;

@@ -182,6 +182,7 @@ static int prepare(kiln__lazy_text *deferred, kiln_package **imports)
     return make_functions(deferred);
 }
 
+/* Appends the text to the list of lazy texts, and gives it the next world. */
 static void promise(kiln__lazy_text *deferred, kiln__telling *telling)
 {
     kiln_package *package = deferred->package;
@@ -302,6 +303,8 @@ static void give_up(kiln__lazy_text *deferred)
     kiln__mutex_unlock(&language->change);
 }
 
+/* Parses and defines a lazy text. An error is kept in it; only a lack of memory
+   is returned. */
 static kiln_status define(kiln__lazy_text *deferred)
 {
     kiln__language *language = deferred->package->language;

@@ -35,6 +35,7 @@ static const kiln__pattern *bound_of(const kiln__method *method,
     return pattern;
 }
 
+/* True when the pattern may take a plain type. */
 static int takes_plain(const kiln__pattern *pattern)
 {
     if (pattern == NULL)

@@ -196,6 +196,7 @@ kiln_status kiln_method_delete(kiln_package *package,
 
 /* ---- unloading a package ---- */
 
+/* Removes the methods that the package has given to a function. */
 static void remove_methods(kiln_digest key, void *value, void *env)
 {
     const kiln__generic *generic = value;

@@ -97,6 +97,7 @@ static int is_same(const covering *c, term a, term b)
 
 static int pattern_covers(covering *c, const kiln__pattern *wide, term narrow);
 
+/* True when the abstract type takes everything that the term stands for. */
 static int abstract_covers(covering *c, const kiln__named_type *wide,
                            term narrow)
 {
@@ -146,6 +147,7 @@ static int term_kind_is(term narrow, int32_t kind,
     return narrow.pattern->kind == pattern_kind;
 }
 
+/* Returns a part of a term: an element, a field, a parameter or a length. */
 static term term_part(covering *c, term narrow, size_t index)
 {
     const kiln_type *type = narrow.type, *length;
@@ -241,6 +243,8 @@ static int parameter_covers(covering *c, uint32_t index, term narrow)
     return 1;
 }
 
+/* True when the pattern takes everything that the term stands for; binds type
+   parameters. */
 static int pattern_covers(covering *c, const kiln__pattern *wide, term narrow)
 {
     if (wide->kind == KILN__PATTERN_ANY)

@@ -77,6 +77,8 @@ static kiln_status resolve_fields(field_list *fields, kiln__facts *facts,
     return status;
 }
 
+/* Makes the type of a struct with these parameters. `fields` gives it
+   memory. */
 static kiln_status make_struct(const kiln_type **out, field_list *fields,
                                kiln__facts *facts,
                                const kiln__named_type *named,

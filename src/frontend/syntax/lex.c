@@ -341,6 +341,7 @@ static uint32_t quoted_size(const kiln__lexer *l)
     return peek(l, 0) == '\'' && peek(l, close) == '\'' ? close + 1 : 1;
 }
 
+/* Reports and skips a character that begins no token. */
 static void skip_stranger(kiln__lexer *l)
 {
     const unsigned char c = peek(l, 0);

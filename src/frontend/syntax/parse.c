@@ -103,6 +103,8 @@ static void skip_stranger(kiln__parser *p)
     (void)kiln__parser_skip_line(p);
 }
 
+/* Parses a definition and adds it to the list. After any error, definitions are
+   only parsed. */
 static void add_definition(kiln__parser *p, definitions *d)
 {
     kiln__definition definition;

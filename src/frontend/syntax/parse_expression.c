@@ -128,6 +128,7 @@ static kiln__ast *parse_parentheses(kiln__parser *p)
     return kiln__parser_node_of(p, KILN__AST_TUPLE, opener.start, NULL, mark);
 }
 
+/* Reports a token that begins no expression. */
 static kiln__ast *no_expression(kiln__parser *p)
 {
     switch ((int)p->token.kind) {

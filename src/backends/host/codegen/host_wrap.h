@@ -5,6 +5,11 @@
 
 #include "backends/host/codegen/host_codegen.h"
 
+/*
+ * host_wrap.c builds the kernel of a job, and host_entry.c what it loads before
+ * the first group. Both work on this state, which lives while one kernel is
+ * built. The same state serves the kernel of the checked module.
+ */
 typedef struct kiln__host_wrapper {
     kiln__codegen_job *job;
     LLVMBuilderRef builder;
