@@ -41,7 +41,7 @@ typedef struct kiln__lower_type {
 #define KILN__CONVERGENT 16u /* acts together with other items */
 #define KILN__SHARES 32u     /* has a LOCAL_ARRAY */
 #define KILN__CALLS 64u      /* calls another function */
-#define KILN__RECURS 128u    /* recurs, or calls what does */
+#define KILN__RECURS 128u    /* recurses, or calls what does */
 #define KILN__LOOPS 256u
 #define KILN__COSTS 512u  /* costs many times as much as an addition */
 #define KILN__HEAPS 1024u /* asks for the heap */

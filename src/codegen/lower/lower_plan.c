@@ -279,7 +279,7 @@ static void decide_inlining(const kiln__lowering *l, kiln__lower_function *f)
 }
 
 /* Unmarks, again and again, functions that call no marked function. What stays
-   marked recurs or calls what does. */
+   marked recurses or calls what does. */
 static void peel_leaves(kiln__lowering *l)
 {
     int changed = 1;

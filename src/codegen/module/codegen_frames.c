@@ -149,7 +149,7 @@ int kiln__frames_take(kiln__codegen_job *job, const char *text)
 }
 
 /* True when the function calls a function of the module or an unknown one.
-   Foreign code may recur in either case. */
+   Foreign code may recurse in either case. */
 static int calls_another(LLVMValueRef function)
 {
     LLVMBasicBlockRef b;

@@ -24,11 +24,11 @@
  *   emit      object, assembly or text; the backend makes the payload
  *
  * The item function is `i32 @ENTRY.item(ptr %item, <flattened arguments>)`. It
- * is internal, and alwaysinline unless it recurs. Flattened means: a scalar is
- * passed as itself (Bool as i8); a struct, tuple, vector or foreign value as a
- * pointer to its bytes; an array as data pointer, rank sizes and, when strided,
- * rank strides (i64 each). What has no bytes is left out. The function returns
- * 0, or 1 after it raised an exception.
+ * is internal, and alwaysinline unless it recurses. Flattened means: a scalar
+ * is passed as itself (Bool as i8); a struct, tuple, vector or foreign value as
+ * a pointer to its bytes; an array as data pointer, rank sizes and, when
+ * strided, rank strides (i64 each). What has no bytes is left out. The function
+ * returns 0, or 1 after it raised an exception.
  *
  * Where the backend has `runs_tiles` and a proof of bounds pays off, there are
  * two more functions. `i1 @ENTRY.proof(ptr %item, <flattened arguments>,
@@ -114,8 +114,8 @@ typedef struct kiln__codegen_job {
     uint32_t static_local_bytes; /* of a group */
     uint32_t private_bytes;      /* of an item */
     uint64_t frame_bytes;        /* sum over all functions, on the host */
-    int recurs;                  /* some function may recur; set by lowering */
-    int grows; /* the size of some frame is known at run time only */
+    int recurs; /* some function may recurse; set by lowering */
+    int grows;  /* the size of some frame is known at run time only */
     uint32_t sub_group_size;   /* 0: it does not matter */
     LLVMValueRef access_group; /* the backend's, for loops over items */
     /* of code for a device; see device_codegen.h */
