@@ -1,4 +1,4 @@
-/* fold.c - arithmetic on constants, exact or refused. */
+/* fold.c - arithmetic on constants, which is exact or refused. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "frontend/infer/fold.h"
 
@@ -9,9 +9,9 @@
 #include "abi/scalars.h"
 
 /*
- * Literals are integers without a width and doubles. Integer arithmetic is
- * exact within 128 bits and refused beyond; a literal meets its width when it
- * meets a type. Shifts of untyped integers are exact as well.
+ * Literals are doubles, or integers without a width. Integer arithmetic is
+ * exact within 128 bits, and refused beyond; a literal gets a width when it is
+ * combined with a type. Shifts of untyped integers are exact, too.
  */
 
 static double wide_to_real(const kiln__constant *c)
@@ -65,7 +65,7 @@ static kiln__fold divide(kiln__wide *out, kiln__ir_op op, kiln__wide a,
 {
     if (b == 0)
         return KILN__FOLD_ZERO;
-    /* The one quotient that does not fit. */
+    /* This is the only quotient that does not fit. */
     if (b == -1)
         return op == KILN__IR_IREM
                    ? (*out = 0, KILN__FOLD_OK)
@@ -135,7 +135,7 @@ static kiln__fold reals(double *out, kiln__ir_op op, double a, double b)
     }
 }
 
-/* -1, 0 or 1; 2 when one is NaN. */
+/* Returns -1, 0 or 1; 2 when one of them is a NaN. */
 static int compare(const kiln__constant *a, const kiln__constant *b)
 {
     double x, y;
@@ -167,8 +167,8 @@ static int comparison_holds(kiln__ir_op op, int order)
     }
 }
 
-/* A literal power of reals is one multiplication after another where the
-   exponent is a small integer, so that 2.0 ** 3 is exact everywhere. */
+/* A power of two literal reals is computed by multiplications where the
+   exponent is a small integer. So 2.0 ** 3 is exact on every host. */
 static double real_power(double a, double b)
 {
     double result = 1;

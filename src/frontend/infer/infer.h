@@ -1,4 +1,4 @@
-/* infer.h - one attempt at inferring a method, shared by the infer files. */
+/* infer.h - the state of an attempt to infer a method, and its functions. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #ifndef KILN_INFER_H
 #define KILN_INFER_H
@@ -13,48 +13,52 @@
 
 /*
  * An attempt walks the tree once and builds typed IR as it goes. Errors are
- * collected: a faulty expression becomes POISON, which nothing complains about
- * again. Running out of memory and failures that are not the user's set
- * `status`, after which every function returns at once.
+ * collected: a faulty expression becomes POISON, about which nothing is
+ * reported again. Running out of memory, and failures that are not the user's,
+ * set `status`; then every function returns at once.
  *
- * A call into an unfinished cycle of calls has no type yet: BOTTOM. Neither
- * POISON nor BOTTOM has a node; `broken` then says that the IR is no program,
- * and it is thrown away.
+ * A call into an unfinished cycle of calls has no type yet: it is BOTTOM.
+ * Neither POISON nor BOTTOM has a node. `broken` then says that the IR is
+ * incomplete and will be discarded.
  */
 
-#define KILN__INFER_CHAIN_MAX 200     /* inferences that wait for another */
-#define KILN__INFER_NESTING_MAX 1000  /* of one method's tree */
-#define KILN__INFER_STACK_MAX 2500    /* of all trees of a chain */
-#define KILN__INFER_METHODS_MAX 10000 /* inferred for one request */
+/* Inferences of which each waits for the next. */
+#define KILN__INFER_CHAIN_MAX 200
+#define KILN__INFER_NESTING_MAX 1000  /* nesting of one method's tree */
+#define KILN__INFER_STACK_MAX 2500    /* nesting of all trees of a chain */
+#define KILN__INFER_METHODS_MAX 10000 /* methods inferred for one request */
 #define KILN__INFER_NODES_MAX 1000000
-#define KILN__INFER_NODES_ALL_MAX 2000000 /* of one request */
-#define KILN__INFER_COPIES_MAX 4096       /* of one static loop */
-#define KILN__INFER_CONSTANTS_MAX 1000    /* evaluated in one method */
+#define KILN__INFER_NODES_ALL_MAX 2000000 /* nodes of one request */
+#define KILN__INFER_COPIES_MAX 4096       /* turns of one static loop */
+#define KILN__INFER_CONSTANTS_MAX 1000 /* constants evaluated in one method */
 #define KILN__INFER_ATTEMPTS_MAX 16
-#define KILN__INFER_ERRORS_MAX 20 /* of one method */
+#define KILN__INFER_ERRORS_MAX 20 /* errors of one method */
 
 typedef enum kiln__value_kind {
-    KILN__VALUE_POISON,  /* reported already */
+    KILN__VALUE_POISON,  /* an error was reported */
     KILN__VALUE_BOTTOM,  /* no type yet; `type` may be a guess */
-    KILN__VALUE_NOTHING, /* what a function without a result gives */
-    KILN__VALUE_LITERAL, /* an untyped number: constant */
+    KILN__VALUE_NOTHING, /* the result of a function without a result */
+    KILN__VALUE_LITERAL, /* an untyped number: `constant` */
     KILN__VALUE_TYPED
 } kiln__value_kind;
 
-/* What an expression gave. A node is made by kiln__infer_use(), once. */
+/* The value of an expression. Its node has one user: kiln__infer_use() is
+   called once. */
 typedef struct kiln__value {
     kiln__value_kind kind;
-    const kiln_type *type; /* TYPED */
-    uint32_t node;         /* TYPED; 0 for constants and empty types */
-    int32_t known;         /* TYPED: a scalar whose value is `constant` */
-    int32_t is_static;     /* Bool: from Static integers, types, functions */
+    const kiln_type *type; /* of a TYPED value */
+    uint32_t node; /* of a TYPED value; 0 for constants and empty types */
+    int32_t known; /* of a TYPED value: a scalar whose value is `constant` */
+    /* A Bool that depends only on Static integers, types and functions. */
+    int32_t is_static;
     kiln__constant constant;
 } kiln__value;
 
 typedef enum kiln__variable_kind {
-    KILN__VARIABLE_LOCAL, /* also parameters */
+    KILN__VARIABLE_LOCAL, /* also a parameter */
     KILN__VARIABLE_LOOP,  /* of a loop: cannot be assigned */
-    KILN__VARIABLE_VALUE /* stands for `value`: type parameters, static loops */
+    /* Stands for `value`: a type parameter, or of a static loop. */
+    KILN__VARIABLE_VALUE
 } kiln__variable_kind;
 
 typedef struct kiln__variable kiln__variable;
@@ -62,15 +66,15 @@ struct kiln__variable {
     kiln__variable_kind kind;
     const char *name;
     const kiln_type *type; /* NULL: not known yet */
-    uint32_t local;        /* in the IR, if the type has bytes */
-    kiln__span place;      /* that gave it its type */
-    int32_t decays;        /* assigned at several places: no Static */
+    uint32_t local;        /* number in the IR, if the type has bytes */
+    kiln__span place;      /* where it got its type */
+    int32_t decays;        /* assigned at several places, so it is no Static */
     int32_t poisoned;      /* its type is unknown after an error */
     int32_t checked;       /* its name may be assigned */
-    int32_t assigned;      /* on every path to here */
-    uint32_t stamp;        /* infer_flow.c */
+    int32_t assigned;      /* on every path to the current place */
+    uint32_t stamp;        /* for infer_flow.c */
     kiln__value value;
-    kiln__variable *outer; /* what the name meant outside of the loop */
+    kiln__variable *outer; /* what the name means outside of the loop */
 };
 
 /* What a name means in a package and in the method. */
@@ -79,15 +83,15 @@ struct kiln__symbol {
     const char *name;
     const kiln_package *package;
     uint64_t hash;
-    kiln__variable *variable; /* NULL: none */
+    kiln__variable *variable; /* NULL: there is none */
     int32_t is_bound;         /* `binding` is set */
     kiln__binding binding;
-    int32_t evaluating;  /* a constant: on the way */
-    int32_t is_constant; /* a constant: `constant` is its value */
+    int32_t evaluating;  /* of a constant: its evaluation is under way */
+    int32_t is_constant; /* of a constant: `constant` is its value */
     kiln__value constant;
 };
 
-/* Variables assigned on one path, and whether the path goes on. */
+/* Variables that are assigned on a path, and whether the path goes on. */
 typedef struct kiln__path {
     int32_t reachable;
     kiln__variable **variables;
@@ -98,21 +102,22 @@ typedef struct kiln__path {
 typedef struct kiln__loop kiln__loop;
 struct kiln__loop {
     kiln__loop *outer;
-    size_t mark; /* of the trail, where the loop began */
+    size_t mark; /* length of the trail where the loop began */
     int32_t has_exit;
-    kiln__path exit; /* common to all breaks */
+    kiln__path exit; /* what all breaks have in common */
     int32_t has_next;
-    kiln__path next; /* common to all continues of this turn */
+    kiln__path next; /* what all continues of this turn have in common */
 };
 
-/* A literal or Static that is returned: its type is that of the others. */
+/* A literal or Static that is returned. It gets the type of the other
+   returns. */
 typedef struct kiln__pending {
     uint32_t node;
     kiln__value value;
     const kiln__ast *ast;
 } kiln__pending;
 
-/* What some method of a cycle gave in the last attempt. */
+/* The result of a method of a cycle in the last attempt. */
 typedef struct kiln__recalled {
     kiln_signature signature;
     const kiln_type *result;
@@ -120,7 +125,7 @@ typedef struct kiln__recalled {
 
 typedef struct kiln__infer kiln__infer;
 struct kiln__infer {
-    /* What is inferred; the same in all attempts. */
+    /* What is being inferred. These members are the same in all attempts. */
     kiln__language *language;
     kiln_context *context;
     const kiln_alloc *alloc;
@@ -132,55 +137,59 @@ struct kiln__infer {
     const kiln_config *config;
     uint64_t world;
     kiln__infer *parent, *root; /* of the chain */
-    uint32_t depth;             /* in it */
-    uint32_t inferred;          /* methods of the chain; in its root */
-    uint32_t nodes;             /* of them all; in the root, too */
-    const kiln_type *assumed;   /* of a recursive call's result; NULL: none */
-    char cycle[512];            /* "f -> g -> f", or "" */
-    kiln__array_of(kiln__recalled) recalled; /* of the chain: in its root */
+    uint32_t depth;             /* in the chain */
+    uint32_t inferred;          /* in the root: methods of the chain */
+    uint32_t nodes;             /* in the root: nodes of all of them */
+    /* Type of a recursive call's result; NULL: nothing assumed. */
+    const kiln_type *assumed;
+    char cycle[512]; /* "f -> g -> f", or "" */
+    /* In the root: results of the chain. */
+    kiln__array_of(kiln__recalled) recalled;
     kiln_error **error;
 
-    /* The attempt; all from here on begins anew. */
+    /* The attempt. Everything from here on is cleared for the next one. */
     const kiln_type *declared; /* -> T, or NULL */
     kiln__facts facts;         /* the program, as this attempt reads it */
 
-    /* Where the walk is: these follow into constants' definitions. */
+    /* The current place. While a constant is evaluated, it is in its
+       definition. */
     const kiln__source *source;
     kiln_package *package;
     kiln__span span;  /* of the call that is being inferred */
-    uint32_t ordinal; /* of the constant's name; used in constants only */
+    uint32_t ordinal; /* of the constant's name; used only in constants */
     int32_t in_constant;
-    uint32_t constants_left; /* evaluations before it is too much */
-    const kiln__ast *here;   /* what was entered last */
+    uint32_t constants_left; /* how many evaluations are still allowed */
+    const kiln__ast *here;   /* the last tree that was entered */
     uint32_t nesting;        /* of the walk in this method */
-    uint32_t nesting_all;    /* with those that wait for it */
-    int32_t too_deep;        /* reported */
-    int32_t conditional;     /* what is evaluated may run never or often */
-    uint16_t flags;          /* KILN__IR_ switches */
+    /* With the nesting of the inferences that wait for it. */
+    uint32_t nesting_all;
+    int32_t too_deep;    /* was reported */
+    int32_t conditional; /* what is evaluated may run never, or several times */
+    uint16_t flags;      /* KILN__IR_... switches */
 
     kiln_status status;
     int32_t broken;    /* the IR is incomplete */
-    int32_t bottom;    /* met an unfinished cycle */
-    int32_t unsettled; /* what some callee assumed of itself did not hold */
+    int32_t bottom;    /* there was a call into an unfinished cycle */
+    int32_t unsettled; /* an assumption of a callee about itself did not hold */
     kiln__ir ir;
     kiln__arena arena;
     kiln__diagnostics diagnostics;
-    kiln__symbol **symbols; /* open addressing */
+    kiln__symbol **symbols; /* a hash table with open addressing */
     size_t symbol_count, symbol_capacity;
-    struct kiln__type_entry *types; /* kiln_type -> IR type */
+    struct kiln__type_entry *types; /* kiln_type -> type of the IR */
     size_t type_count, type_capacity;
-    uint32_t none;                       /* the IR type of no value */
+    uint32_t none;                       /* the IR's type of no value */
     kiln__array_of(uint32_t) statements; /* of all open blocks */
     kiln__array_of(kiln__variable *) trail;
     int32_t reachable;
-    int32_t cut; /* unreachable by a compile-time condition */
+    int32_t cut; /* unreachable because of a compile-time condition */
     uint32_t stamp;
     kiln__loop *loop;
 
-    /* What is returned. */
-    const kiln_type *returned; /* typed */
+    /* What the method returns. */
+    const kiln_type *returned; /* type of typed values */
     kiln__span returned_at;
-    const kiln_type *guessed; /* what bottom may turn out to be */
+    const kiln_type *guessed; /* what BOTTOM may turn out to be */
     int32_t returns_nothing, returns_bottom, returns_poison;
     kiln__span returned_nothing;
     kiln__array_of(kiln__pending) pending;
@@ -197,42 +206,44 @@ static inline int kiln__value_is_static(const kiln__value *value)
            value->type->kind == KILN_TYPE_STATIC;
 }
 
-/* Nothing can be said about what depends on it. */
+/* True when nothing can be said about what depends on the value. */
 static inline int kiln__value_is_vague(const kiln__value *value)
 {
     return value->kind == KILN__VALUE_POISON ||
            value->kind == KILN__VALUE_BOTTOM;
 }
 
-/* ---- infer_errors.c: what is said about the program ---- */
-/* Reports at a place of the current source; gives POISON. */
+/* ---- infer_errors.c: reports ---- */
+/* Reports an error at a place of the current source; returns POISON. */
 kiln__value kiln__infer_error(kiln__infer *in, kiln__span span,
                               const char *code, const char *hint,
                               const char *format, ...)
     __attribute__((format(printf, 5, 6)));
-/* A failure that is not the user's, out of memory say. */
+/* Ends the attempt by a failure that is not the user's, such as out of
+   memory. */
 kiln__value kiln__infer_fail(kiln__infer *in, kiln_status status);
 /* Takes over a callee's diagnostics, each once, and frees the error. */
 kiln__value kiln__infer_adopt(kiln__infer *in, kiln_error *error);
-/* A text in the attempt's arena; "" when out of memory. */
+/* Formats a text in the attempt's arena; "" when out of memory. */
 const char *kiln__infer_format(kiln__infer *in, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-/* "f32", "an integer literal": for messages. */
+/* Returns "f32" or "an integer literal", for messages. */
 const char *kiln__infer_describe(kiln__infer *in, const kiln__value *value);
-/* "main.fill(f32[:], i64)"; in `arena`. */
+/* Returns "main.fill(f32[:], i64)"; in `arena`. */
 const char *kiln__infer_label(kiln__arena *arena,
                               const kiln_signature *signature);
 const char *kiln__infer_place(kiln__infer *in, kiln__span span);
 kiln__value kiln__infer_unknown_name(kiln__infer *in, const kiln__ast *ast);
 
-/* ---- infer_node.c: building IR ---- */
-/* The program as the inference sees it; nothing is kept. */
+/* ---- infer_node.c: building typed IR ---- */
+/* Returns the program as the inference sees it; nothing is recorded in it. */
 kiln__facts kiln__infer_facts(const kiln__infer *in);
 kiln_status kiln__infer_begin(kiln__infer *in);
 void kiln__infer_end(kiln__infer *in);
 uint32_t kiln__infer_type(kiln__infer *in, const kiln_type *type);
 const kiln_type *kiln__infer_scalar(const kiln__infer *in, int32_t kind);
-/* Makes a node; 0 when an operand is missing. `type` NULL: a statement. */
+/* Makes a node; returns 0 when an operand is missing. A NULL `type` makes a
+   statement. */
 uint32_t kiln__infer_node(kiln__infer *in, kiln__ir_op op,
                           const kiln_type *type, const kiln__ast *ast,
                           int64_t imm, const uint32_t *operands, size_t count);
@@ -241,13 +252,15 @@ kiln__value kiln__infer_made(kiln__infer *in, kiln__ir_op op,
                              const kiln_type *type, const kiln__ast *ast,
                              int64_t imm, const uint32_t *operands,
                              size_t count);
-/* The value's node, literals by default i64 and f64; 0 if it has none. */
+/* Returns the value's node; literals become i64 or f64. 0: the value has
+   none. */
 uint32_t kiln__infer_use(kiln__infer *in, const kiln__value *value,
                          const kiln__ast *ast);
 kiln__value kiln__infer_constant(const kiln_type *type,
                                  const kiln__constant *constant);
 kiln__value kiln__infer_boolean(kiln__infer *in, int truth, int is_static);
-/* The compile-time integer; reported at `span` when it does not fit. */
+/* Returns a compile-time integer; one that does not fit is reported at
+   `span`. */
 kiln__value kiln__infer_static(kiln__infer *in, kiln__wide value,
                                kiln__span span);
 uint32_t kiln__infer_local(kiln__infer *in, const char *name,
@@ -260,25 +273,26 @@ void kiln__infer_set(kiln__infer *in, uint32_t local, uint32_t value,
                      const kiln__ast *ast);
 size_t kiln__infer_open_block(kiln__infer *in);
 uint32_t kiln__infer_close_block(kiln__infer *in, size_t mark);
-/* A place to return to when what was built since is not wanted. */
+/* A state to return to, when what was built since then is to be discarded. */
 typedef struct kiln__ir_mark {
     size_t nodes, operands, statements;
 } kiln__ir_mark;
 kiln__ir_mark kiln__infer_mark(const kiln__infer *in);
 void kiln__infer_rollback(kiln__infer *in, kiln__ir_mark mark);
-/* Evaluates for the effect only, if it has one. */
+/* Evaluates the value for its effect, if it has one. */
 void kiln__infer_discard(kiln__infer *in, const kiln__value *value,
                          const kiln__ast *ast);
-/* Stores the value where it can be read often, if need be. */
+/* Stores the value where it can be read more than once, if that is needed. */
 typedef struct kiln__again {
     const kiln_type *type;
-    int32_t is_local; /* else `value` is constant or empty */
+    int32_t is_local; /* otherwise `value` is constant or empty */
     uint32_t local;
     kiln__value value;
 } kiln__again;
 kiln__again kiln__infer_again(kiln__infer *in, const kiln__value *value,
                               const kiln__ast *ast);
-/* The same, in a place of its own: what it was read from may change. */
+/* As kiln__infer_again(), in a new local: what the value was read from may
+   change. */
 kiln__again kiln__infer_keep(kiln__infer *in, const kiln__value *value,
                              const kiln__ast *ast);
 uint32_t kiln__infer_again_read(kiln__infer *in, const kiln__again *again);
@@ -289,13 +303,13 @@ kiln__symbol *kiln__infer_symbol(kiln__infer *in, const kiln_package *package,
 const kiln__binding *kiln__infer_binding(kiln__infer *in, kiln__symbol *symbol);
 kiln__variable *kiln__infer_declare(kiln__infer *in, kiln__symbol *symbol,
                                     kiln__variable_kind kind);
-/* Declares what the method assigns, and counts the places. */
+/* Declares the variables that the method assigns, and counts the places. */
 void kiln__infer_scan(kiln__infer *in, const kiln__ast *body);
 kiln__value kiln__infer_name(kiln__infer *in, const kiln__ast *ast);
-/* Gives what a name that is no variable, or package.name, is bound to; NULL:
-   something else. */
+/* Returns the symbol for a name that is no variable, or for package.name; NULL
+   for any other tree. */
 kiln__symbol *kiln__infer_bound(kiln__infer *in, const kiln__ast *ast);
-/* The value of what such a symbol is bound to. */
+/* Returns the value of what such a symbol is bound to. */
 kiln__value kiln__infer_bound_value(kiln__infer *in, kiln__symbol *symbol,
                                     const kiln__ast *ast);
 kiln__value kiln__infer_function_value(kiln__infer *in,
@@ -307,35 +321,40 @@ const kiln_type *kiln__infer_resolve(kiln__infer *in, const kiln__ast *tree);
 
 /* ---- infer_flow.c: definite assignment ---- */
 void kiln__flow_assign(kiln__infer *in, kiln__variable *variable);
-/* Undoes what was assigned since the trail was `mark` long. */
+/* Undoes the assignments since the trail had the length `mark`; returns them as
+   a path. */
 kiln__path kiln__flow_cut(kiln__infer *in, size_t mark);
-/* Goes on with what both paths assigned. */
+/* Continues with what both paths have assigned. */
 void kiln__flow_join(kiln__infer *in, const kiln__path *a, const kiln__path *b);
 void kiln__flow_follow(kiln__infer *in, const kiln__path *path);
 void kiln__flow_break(kiln__infer *in);
 void kiln__flow_continue(kiln__infer *in);
 
-/* ---- infer_convert.c: from one type to another ---- */
-/* Can a literal, Static or value of the very type stand for `type`? */
+/* ---- infer_convert.c: conversions between types ---- */
+/* True when the value can stand for `type`: it is a literal or a Static that
+   fits, or has that very type. */
 int kiln__infer_adapts(const kiln__value *value, const kiln_type *type);
-/* The value as one of `type`, or POISON, reported with `what` it is for. */
+/* Returns the value as one of `type`, or POISON after an error that says `what`
+   it is for. */
 kiln__value kiln__infer_adapt(kiln__infer *in, const kiln__value *value,
                               const kiln_type *type, const kiln__ast *ast,
                               const char *what);
-/* Converts as arithmetic does: widening, integers to floats. */
+/* Converts as arithmetic does: widens, and makes floats of integers. */
 kiln__value kiln__infer_widen(kiln__infer *in, const kiln__value *value,
                               const kiln_type *type, const kiln__ast *ast);
-/* A Static as the integer literal that it stands for; others as they are. */
+/* Returns a Static as the integer literal that it stands for; other values
+   unchanged. */
 kiln__value kiln__infer_decay(kiln__infer *in, const kiln__value *value,
                               const kiln__ast *ast);
-/* Literals get their default types: i64 and f64. */
+/* Gives literals their default types, i64 and f64. */
 kiln__value kiln__infer_settle(kiln__infer *in, const kiln__value *value,
                                const kiln__ast *ast);
-/* T(x), and wrap(T, x), trunc(T, x), bitcast(T, x) by their operations. */
+/* T(x), wrap(T, x), trunc(T, x) and bitcast(T, x), by their operations. */
 kiln__value kiln__infer_convert(kiln__infer *in, kiln__ir_op op,
                                 const kiln_type *type, const kiln__value *given,
                                 const kiln__ast *ast);
-/* An index, and a size of what is allocated: i64s, from 0 on if known. */
+/* Return an index, and a size of what is allocated: an i64, which is not
+   negative if it is known. */
 kiln__value kiln__infer_index(kiln__infer *in, const kiln__value *value,
                               const kiln__ast *ast);
 kiln__value kiln__infer_size(kiln__infer *in, const kiln__value *value,
@@ -346,16 +365,17 @@ int kiln__infer_known_integer(const kiln__value *value, kiln__wide *out);
 /* ---- infer_arithmetic.c: operators on built-in types ---- */
 const kiln__operator *kiln__operator_find(const char *text);
 int kiln__infer_is_plain(const kiln__value *value);
-/* Are all of types that operators have rules for? */
+/* True when all values are of types that operators have rules for. */
 int kiln__infer_has_rule(const kiln__value *values, size_t count);
-/* May a method take them in place of the operator's own rule? */
+/* True when a method may replace the operator's own rule for these values. */
 int kiln__infer_is_replaced(kiln__infer *in, const kiln__operator *operator,
                             const kiln__value * values, size_t count);
-/* What the operator itself makes of one value or two that it has a rule for. */
+/* Applies the operator's own rule to one or two values that it has a rule
+   for. */
 kiln__value kiln__infer_by_rule(kiln__infer *in, const kiln__operator *operator,
                                 const kiln__value * values, size_t count,
                                 const kiln__ast *ast);
-/* Brings numbers to the type that arithmetic gives; false: reported, or
+/* Converts numbers to the type of arithmetic on them. False: reported, or
    vague. */
 int kiln__infer_unify(kiln__infer *in, kiln__value *values, size_t count,
                       const kiln__ast *ast, const char *what);
@@ -364,31 +384,33 @@ kiln__value kiln__infer_power(kiln__infer *in, const kiln__value *a,
 
 /* ---- infer_expression.c ---- */
 kiln__value kiln__infer_expression(kiln__infer *in, const kiln__ast *ast);
-/* As _expression, but something must come out of it. */
+/* As kiln__infer_expression(), but the expression must have a value. */
 kiln__value kiln__infer_operand(kiln__infer *in, const kiln__ast *ast);
-/* A Bool; POISON after reporting. */
+/* Returns a Bool, or POISON after an error. */
 kiln__value kiln__infer_condition(kiln__infer *in, const kiln__ast *ast);
-/* False: the tree is too deep, reported, or the thread's stack is too small.
-   Otherwise leave later. */
+/* Enters a tree, and has to be paired with kiln__infer_leave(). False: the tree
+   is too deep, which is reported, or the thread's stack is too small. */
 int kiln__infer_enter(kiln__infer *in, const kiln__ast *ast);
 void kiln__infer_leave(kiln__infer *in);
-/* CHOOSE and SELECT: brings both values to one type. */
+/* CHOOSE and SELECT: converts both values to one type. */
 kiln__value kiln__infer_choose(kiln__infer *in, kiln__ir_op op,
                                uint32_t condition, kiln__value *a,
                                kiln__value *b, const kiln__ast *ast);
-/* The type of an expression that is not evaluated, as a value. */
+/* Returns the type of an expression, as a value, without evaluating it. */
 kiln__value kiln__infer_typeof(kiln__infer *in, const kiln__ast *ast);
 
 /* ---- infer_call.c ---- */
 kiln__value kiln__infer_call(kiln__infer *in, const kiln__ast *ast);
-/* Calls the generic function: user methods first, then the built-in rule. */
+/* Calls the generic function: methods first, then the built-in rule. */
 kiln__value kiln__infer_apply(kiln__infer *in, const kiln__generic *generic,
                               kiln__value *arguments, size_t count,
                               const kiln__ast *ast);
-/* infer_callee.c: a call with its result's type, once the callee has one. */
+/* In infer_callee.c: makes a call with the type of its result, once the callee
+   has one. */
 kiln__value kiln__infer_callee(kiln__infer *in, const kiln_signature *signature,
                                const uint32_t *nodes, const kiln__ast *ast);
-/* Applies the operator to one value or two: a method, or its own rule. */
+/* Applies the operator to one or two values: by a method, or by its own
+   rule. */
 kiln__value kiln__infer_operate(kiln__infer *in, const char *name,
                                 kiln__value *values, size_t count,
                                 const kiln__ast *ast);
@@ -420,24 +442,25 @@ kiln__value kiln__infer_heap(kiln__infer *in, const kiln__builtin *builtin,
 kiln__value kiln__infer_tuple(kiln__infer *in, const kiln__ast *ast);
 kiln__value kiln__infer_vector(kiln__infer *in, kiln__value *values,
                                size_t count, const kiln__ast *ast);
-/* Makes a value of `type` from parts, as T(...) does. */
+/* Makes a value of `type` of parts, as T(...) does. */
 kiln__value kiln__infer_construct(kiln__infer *in, const kiln_type *type,
                                   kiln__value *values, size_t count,
                                   const kiln__ast *ast);
 kiln__value kiln__infer_member(kiln__infer *in, const kiln__ast *ast);
-/* The number of a struct's field; reported if there is none. */
+/* Stores the number of a struct's field; reports a missing one. */
 int kiln__infer_field_number(kiln__infer *in, const kiln_type *type,
                              const kiln__ast *ast, size_t *out);
 kiln__value kiln__infer_field(kiln__infer *in, const kiln__value *object,
                               size_t field, const kiln__ast *ast);
-/* A constant index within `count`; reported if it is none. */
+/* Stores a constant index within `count`; reports any other. */
 int kiln__infer_position(kiln__infer *in, const kiln__value *index,
                          const kiln_type *type, const kiln__ast *ast,
                          size_t *out);
 
 /* ---- infer_array.c ---- */
 kiln__value kiln__infer_indexed(kiln__infer *in, const kiln__ast *ast);
-/* Fills the i64 nodes of a[i, j]; false: reported, or vague. */
+/* Fills the nodes of the indices of a[i, j], i64 each. False: reported, or
+   vague. */
 int kiln__infer_indices(kiln__infer *in, const kiln_type *array,
                         const kiln__ast *ast, kiln__value *indices);
 void kiln__infer_local_array(kiln__infer *in, const kiln__ast *ast);
@@ -454,15 +477,15 @@ void kiln__infer_unpack(kiln__infer *in, const kiln__ast *ast);
 /* Binds a local to a value. */
 void kiln__infer_bind(kiln__infer *in, const char *name,
                       const kiln__value *value, const kiln__ast *ast);
-/* The local that may be assigned, or NULL after reporting. */
+/* Returns the local that may be assigned, or NULL after an error. */
 kiln__variable *kiln__infer_assignable(kiln__infer *in, const char *name,
                                        const kiln__ast *ast);
-/* Reports "`name` is `what` and cannot be assigned"; NULL. */
+/* Reports "`name` is `what` and cannot be assigned"; returns NULL. */
 kiln__variable *kiln__infer_not_assignable(kiln__infer *in,
                                            const kiln__ast *ast,
                                            const char *hint, const char *what,
                                            const char *name);
-/* x op= e: what x becomes. */
+/* Returns the value that x gets in x op= e. */
 kiln__value kiln__infer_combine(kiln__infer *in, const kiln__value *old,
                                 const kiln__ast *ast);
 
@@ -472,16 +495,17 @@ void kiln__infer_assign_part(kiln__infer *in, const kiln__ast *ast);
 
 /* ---- infer_result.c ---- */
 void kiln__infer_return(kiln__infer *in, const kiln__ast *ast);
-/* The result's type when the walk is over; NULL: bottom or errors. */
+/* Returns the type of the result after the walk; NULL: bottom, or errors. */
 const kiln_type *kiln__infer_result(kiln__infer *in);
 
 /* ---- infer_cycle.c: assumptions about recursive calls ---- */
-/* What the last attempt found for the method, or NULL. */
+/* Returns what the last attempt found for the method, or NULL. */
 const kiln_type *kiln__infer_recall(const kiln__infer *in);
 kiln_status kiln__infer_remember(kiln__infer *in, const kiln_type *result);
 void kiln__infer_forget(kiln__infer *in);
 
-/* These read the program of today, and nobody would know (facts.h). */
+/* These functions read the current program without recording a question
+   (facts.h). */
 #pragma GCC poison kiln_type_parse kiln__type_parse_at kiln__type_of_name
 #pragma GCC poison kiln_package_find kiln_package_function kiln__function_find
 

@@ -1,11 +1,11 @@
-/* infer_unify.c - the one type that operands come to. */
+/* infer_unify.c - finds the common type of operands. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "frontend/infer/infer.h"
 
 /*
- * The wider of one signedness, the float of an integer and a float, the
- * vector of a vector and a scalar. Literals adapt to that; alone they are i64
- * and f64.
+ * The common type is the wider one of the same signedness, the float of an
+ * integer and a float, the vector of a vector and a scalar. Literals adapt to
+ * it; literals alone are i64 and f64.
  */
 
 static const kiln_type *lane(const kiln_type *type)
@@ -24,7 +24,7 @@ static int mixed_signedness(kiln__infer *in, const kiln_type *a,
     return 0;
 }
 
-/* The type of arithmetic on two scalar types; false: reported. */
+/* Stores the type of arithmetic on two scalar types; false after an error. */
 static int common_scalar(kiln__infer *in, const kiln_type **common,
                          const kiln_type *type, const kiln__ast *ast)
 {
@@ -46,7 +46,7 @@ static int common_scalar(kiln__infer *in, const kiln_type **common,
     return 1;
 }
 
-/* What the operands have in common, before literals are looked at. */
+/* What the operands have in common, apart from literals. */
 typedef struct common {
     const kiln_type *vector;
     const kiln_type *scalar;
@@ -97,7 +97,7 @@ static int add_to_common(kiln__infer *in, common *c, const kiln__value *value,
     return 1;
 }
 
-/* The type that all scalars come to; NULL: reported. */
+/* Returns the common type of all scalars; NULL after an error. */
 static const kiln_type *scalar_of_common(kiln__infer *in, common *c,
                                          const kiln__ast *ast, const char *what)
 {
@@ -125,7 +125,7 @@ static const kiln_type *scalar_of_common(kiln__infer *in, common *c,
                                                                   : scalar;
 }
 
-/* Reports at the operand's own place if the tree shows it. */
+/* Returns the operand's own place if the tree shows it. */
 static const kiln__ast *operand_place(const kiln__ast *ast, size_t i,
                                       size_t count)
 {
