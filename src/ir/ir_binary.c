@@ -160,7 +160,8 @@ static void fail_memory(reader *r)
     fail(r, "out of memory");
 }
 
-/* The next `size` bytes; zeros, which stand for at most 8, after a failure. */
+/* Returns the next `size` bytes. After a failure it returns zeros; there are 8
+   of them, which is enough for any one number. */
 static const unsigned char *get_bytes(reader *r, size_t size)
 {
     static const unsigned char zeros[8];

@@ -6,6 +6,13 @@
 #include "abi/scalars.h"
 #include "ir/ir.h"
 
+/*
+ * The lists of ir_ops.h as arrays, indexed by operation or by the number in an
+ * immediate. The printer, the parser and the checker all read them, so an
+ * operation is described once. The accessors check nothing: indices must be in
+ * range, as they are in typed IR that kiln__ir_decode() or the parser accepted.
+ */
+
 typedef enum kiln__ir_immediate {
     KILN__IMMEDIATE_NONE,
     KILN__IMMEDIATE_BITS,
@@ -35,9 +42,10 @@ typedef struct kiln__ir_op_info {
 /* Names that the immediates of MATH, QUERY, ATOMIC and GROUP stand for. */
 typedef struct kiln__ir_name_info {
     const char *text;
-    /* Of operands or values; of a query, 1: it has a dimension. */
+    /* The number of operands or values. For a query, 1 means that it has a
+       dimension. */
     int32_t count;
-    int32_t domain; /* of MATH: KILN__DOMAIN_... */
+    int32_t domain; /* KILN__DOMAIN_...; for MATH only */
 } kiln__ir_name_info;
 
 extern const kiln__ir_op_info kiln__ir_ops[KILN__IR_OP_COUNT];

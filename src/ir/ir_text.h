@@ -7,9 +7,15 @@
 
 #include "ir/ir_tables.h"
 
+/*
+ * ir_print.c writes what ir_parse.c has to read back unchanged, so whatever
+ * both need stands here once: the texts of flags and kinds, which names
+ * go without quotes, and how a decimal is rounded.
+ */
+
 #define KILN__IR_FLAG_COUNT 6
 
-/* By bit; KILN__IR_BOUNDS_ON is the first. */
+/* Ordered by bit; KILN__IR_BOUNDS_ON is the first. */
 static const char *const kiln__ir_flag_texts[KILN__IR_FLAG_COUNT] = {
     "+bounds", "-bounds", "+fast", "-fast", "+contract", "-contract"};
 

@@ -6,6 +6,13 @@
 #include "backends/spirv/codegen/spirv_codegen.h"
 #include "ir/ir.h"
 
+/*
+ * A target's options are words between commas, in its settings: the optional
+ * features and extensions that its device supports. The version of SPIR-V is
+ * read from the triple. Functions of the LLVM module have made-up symbols, so
+ * messages name the method that a function was inferred from.
+ */
+
 int kiln__spirv_has(const kiln__codegen_job *job, const char *option)
 {
     const size_t size = strlen(option);
