@@ -177,7 +177,7 @@ static void run_plain(void *state, uint64_t iterations)
     }
 }
 
-/* Each turn runs one group, with an operator of its own. */
+/* Each iteration runs one group, with an operator of its own. */
 static void run_groups(void *state, uint64_t iterations)
 {
     struct reduction *r = state;

@@ -146,7 +146,7 @@ void kiln__uniform_dispose(kiln__uniform *u)
 typedef struct loop {
     struct loop *outer;
     uint32_t node;
-    /* Level for which some items are in their next turn already. */
+    /* The level at which some items are in their next iteration already. */
     uint8_t skipped;
 } loop;
 

@@ -35,7 +35,7 @@ enum {
     STEP_PUSH,      /* pushes `target` as a cell */
     STEP_DROP,      /* drops `target` cells */
     STEP_LOOP_OPEN, /* takes low and high */
-    STEP_LOOP_TEST, /* jumps if no turns are left, else sets the local */
+    STEP_LOOP_TEST, /* jumps if no iterations are left; else sets the local */
     STEP_LOOP_NEXT
 };
 
@@ -49,8 +49,9 @@ typedef struct function {
     kiln__ir ir;
     layout *layouts;  /* by type */
     uint32_t *places; /* by local: the first cell in the frame */
-    uint32_t *turns; /* by node of a FOR: three cells: next, step, turns left */
-    uint32_t frame;  /* size in cells */
+    /* By node of a FOR, three cells: next, step, iterations left. */
+    uint32_t *turns;
+    uint32_t frame; /* size in cells */
     step *steps;
     size_t step_count;
     size_t *callees; /* by the IR's table: index of the function */

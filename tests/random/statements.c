@@ -369,7 +369,7 @@ static void put_leave(generator *g)
     put_exit(g, random_chance(g, 50) ? "break" : "continue", g->can_break == 1);
 }
 
-/* Lets some items go on to the next turn, or end. Those that are left do
+/* Lets some items go on to the next iteration, or end. Those that are left do
    nothing collective in this block. */
 static int put_parting(generator *g)
 {

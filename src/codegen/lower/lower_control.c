@@ -13,8 +13,8 @@
  * begins where the builder stands and leaves the builder where control goes on.
  * After a jump the block has a terminator (kiln__lower_is_done) and the rest of
  * the source block is dropped. BREAK and CONTINUE find their blocks in
- * `l->loop`. Where items of a group may wait for failed ones, conditions are
- * decided and turns begun by all items together (lower_converge.c).
+ * `l->loop`. Where items of a group may wait for failed ones, all items decide
+ * a condition and begin an iteration together (lower_converge.c).
  */
 
 LLVMBasicBlockRef kiln__lower_block(kiln__lowering *l)
@@ -134,7 +134,7 @@ static void loop_body(kiln__lowering *l, LLVMBasicBlockRef body, uint32_t node,
     LLVMPositionBuilderAtEnd(l->builder, next);
 }
 
-/* Where others may wait in a loop, all items begin its turns together. */
+/* Where others may wait in a loop, all items begin its iterations together. */
 static void assemble_at(kiln__lowering *l, const kiln__ir_node *node)
 {
     if (kiln__lower_converges(l, node))
@@ -171,21 +171,21 @@ static void repeat(kiln__lowering *l, const kiln__ir_node *node)
 }
 
 /* A FOR while it is lowered. Its counter never overflows: a step of one ends at
-   `high` exactly, and with any other step the turns are counted. */
+   `high` exactly, and with any other step the iterations are counted. */
 typedef struct counter {
     int32_t kind;
     int64_t step;
     int up;
     LLVMValueRef low;
     LLVMValueRef high;
-    LLVMValueRef last; /* number of turns minus one; NULL for steps of one */
+    LLVMValueRef last; /* iterations minus one; NULL for steps of one */
     LLVMValueRef phi;  /* the value of the counter's local */
-    LLVMValueRef turn; /* a phi that counts turns; set where `last` is */
+    LLVMValueRef turn; /* a phi that counts them; set where `last` is */
     int is_unrolled;
 } counter;
 
 /* The loop over items is vectorised when it is the innermost one. So a loop
-   inside it is unrolled when the number of its turns is known and small. */
+   inside it is unrolled when its number of iterations is known and small. */
 #define TURNS_MAX 8
 #define UNROLLED_MAX 2000 /* in nodes */
 
@@ -262,8 +262,8 @@ static void enter(kiln__lowering *l, counter *c, LLVMBasicBlockRef before,
     LLVMAddIncoming(c->turn, &zero, &before, 1);
 }
 
-/* Ends a turn: steps, and goes on or leaves. The step after the last turn may
-   overflow, but nothing uses its value. */
+/* Ends an iteration: steps, then goes on or leaves. The step after the last
+   iteration may overflow, but nothing uses its value. */
 static void advance(kiln__lowering *l, counter *c, const kiln__ir_node *node,
                     LLVMBasicBlockRef body, LLVMBasicBlockRef leave)
 {
@@ -292,8 +292,8 @@ static void advance(kiln__lowering *l, counter *c, const kiln__ir_node *node,
         mark_unrolled(l, branch);
 }
 
-/* Lowers a FOR: checks that there is a turn, then runs the body before each
-   test. */
+/* Lowers a FOR: checks that there is an iteration, then runs the body before
+   each test. */
 static void count(kiln__lowering *l, const kiln__ir_node *node)
 {
     counter c = {.kind =

@@ -66,8 +66,8 @@ static uint8_t mark(const kiln__lowering *l, kiln__lower_function *f,
     return converges;
 }
 
-/* What may converge after a statement: in this turn of the innermost loop, in
-   its later turns, and after that loop. */
+/* What may converge after a statement: in this iteration of the innermost loop,
+   in its later iterations, and after that loop. */
 typedef struct behind {
     uint8_t turn;
     uint8_t loop;
@@ -135,7 +135,7 @@ static kiln_status plan(kiln__lowering *l, kiln__lower_function *f)
     return KILN_OK;
 }
 
-/* True when the entry returns past what converges. */
+/* True when the entry has a return that skips something that converges. */
 static int ends_early(const kiln__lower_function *f)
 {
     for (size_t i = 1; f->converges != NULL && i < f->ir.nodes.count; i++)
@@ -144,8 +144,8 @@ static int ends_early(const kiln__lower_function *f)
     return 0;
 }
 
-/* Drops all marks of a kernel whose items cannot end early: it needs no
-   meetings. */
+/* Drops all marks of a kernel whose items cannot end early: they need not
+   converge. */
 static void forget_if_needless(kiln__lowering *l)
 {
     if (ends_early(&l->functions[0]))

@@ -16,7 +16,7 @@
  *   always-inline     the item function into the loops
  *   sroa, early-cse   the item's ids and locals into registers
  *   licm, unswitch    rows' and grids' arithmetic and guards out of the loops
- *   unroll            loops of a few turns, so that the item loop is innermost
+ *   unroll            short loops, so that the item loop is innermost
  *   gvn               loads that the frontend wrote twice
  *   loop-vectorize    the item loop; instcombine and simplifycfg before and
  *                     after, licm for what vectorising left inside

@@ -485,7 +485,7 @@ static int instruction_holds_address(search *s, LLVMValueRef instruction)
     return 0;
 }
 
-/* Describes in one line, for people, what was found. */
+/* Returns one line, for people, that says what was found. */
 static const char *describe(const search *s, LLVMValueRef function,
                             LLVMValueRef found)
 {

@@ -29,7 +29,7 @@
 #define KILN__INFER_METHODS_MAX 10000 /* methods inferred for one request */
 #define KILN__INFER_NODES_MAX 1000000
 #define KILN__INFER_NODES_ALL_MAX 2000000 /* nodes of one request */
-#define KILN__INFER_COPIES_MAX 4096       /* turns of one static loop */
+#define KILN__INFER_COPIES_MAX 4096       /* iterations of one static loop */
 #define KILN__INFER_CONSTANTS_MAX 1000 /* constants evaluated in one method */
 #define KILN__INFER_ATTEMPTS_MAX 16
 #define KILN__INFER_ERRORS_MAX 20 /* errors of one method */
@@ -106,7 +106,7 @@ struct kiln__loop {
     int32_t has_exit;
     kiln__path exit; /* what all breaks have in common */
     int32_t has_next;
-    kiln__path next; /* what all continues of this turn have in common */
+    kiln__path next; /* what all continues of the iteration share */
 };
 
 /* A literal or Static that is returned. It gets the type of the other
@@ -161,7 +161,7 @@ struct kiln__infer {
     uint32_t constants_left; /* how many evaluations are still allowed */
     const kiln__ast *here;   /* the last tree that was entered */
     uint32_t nesting;        /* of the walk in this method */
-    /* With the nesting of the inferences that wait for it. */
+    /* The same, with that of all inferences that wait for this one. */
     uint32_t nesting_all;
     int32_t too_deep;    /* was reported */
     int32_t conditional; /* what is evaluated may run never, or several times */

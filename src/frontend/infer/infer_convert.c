@@ -285,7 +285,7 @@ kiln__value kiln__infer_convert(kiln__infer *in, kiln__ir_op op,
                         &value, ast);
 }
 
-/* What an i64 that is not negative counts, for messages. */
+/* For messages: what is meant by an i64 that must not be negative. */
 typedef struct counted {
     const char *noun;
     const char *fault; /* what is wrong with a number outside of the range */

@@ -5,7 +5,8 @@
 /*
  * A local has one type in the whole method, and a walk only ever adds
  * assignments. So one walk of a loop's body is enough. The body of a static
- * loop is walked once for each turn, because the compile-time integer differs.
+ * loop is walked once for each iteration, because the compile-time integer
+ * differs.
  */
 
 static void begin_loop(kiln__infer *in, kiln__loop *loop)
@@ -184,7 +185,8 @@ typedef struct static_range {
     size_t turns;
 } static_range;
 
-/* Stores range and turns of a static loop; false after an error. */
+/* Stores the range of a static loop and its number of iterations; false after
+   an error. */
 static int static_bounds(kiln__infer *in, const kiln__ast *ast,
                          static_range *out)
 {
@@ -220,7 +222,7 @@ static int static_bounds(kiln__infer *in, const kiln__ast *ast,
     return 1;
 }
 
-/* Infers one turn; `continue` goes on after it. */
+/* Infers one iteration. Its `continue`s go on after it. */
 static uint32_t turn(kiln__infer *in, kiln__loop *loop, const kiln__ast *block)
 {
     const uint32_t node = kiln__infer_block(in, block);
@@ -234,7 +236,7 @@ static uint32_t turn(kiln__infer *in, kiln__loop *loop, const kiln__ast *block)
     return node;
 }
 
-/* Infers the turns of a static loop one after the other, as blocks of an
+/* Infers the iterations of a static loop one after the other, as blocks of an
    UNROLLED. */
 static void unroll(kiln__infer *in, const kiln__ast *ast,
                    const static_range *range, kiln__variable *variable)

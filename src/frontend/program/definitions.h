@@ -51,7 +51,7 @@ struct kiln__generic {
     uint64_t retired_world;   /* last world in which a retired one is visible */
     uint32_t overlay_count;   /* methods that are or were in overlay tables */
     uint32_t replacing_count; /* methods that replace, or replaced, its rule */
-    /* Of the current methods, by types, when there are many. */
+    /* The current methods, grouped by types when there are many. */
     kiln__method_group *groups;
     /* Under the change lock: */
     kiln__method *pending; /* methods of the change under way */
@@ -114,12 +114,12 @@ struct kiln__method {
     size_t parameter_count;
     const kiln__pattern **bounds; /* of the type parameters */
     size_t type_parameter_count;
-    uint64_t shape; /* is equal for methods that take the same types */
+    uint64_t shape; /* equal for methods that take the same types */
     int replaces; /* replaces an operator's rule for some types; operators.c */
-    /* Of package, patterns and definition, without places. */
+    /* Covers package, patterns and definition, but not places. */
     kiln_digest digest;
     uint64_t min_world;
-    uint64_t max_world; /* UINT64_MAX: current; is read atomically */
+    uint64_t max_world; /* UINT64_MAX: it is current; read atomically */
     kiln__method *next; /* next in the generic's list */
     /* For current methods, under the world lock; methods.c: */
     kiln__method *previous;

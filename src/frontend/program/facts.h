@@ -93,7 +93,7 @@ typedef struct kiln__facts {
     kiln__language *language;
     uint64_t world;
     const char *overlays; /* names of the tables whose methods come first */
-    kiln_inference *inference; /* relies on what is read; NULL: nothing does */
+    kiln_inference *inference; /* depends on what is read; may be NULL */
     kiln__arena *arena;        /* for `structs`; NULL: none are kept */
     struct kiln__known_struct *structs; /* types that were asked for before */
     /* Sets of operators, by their index among builtins. */
@@ -190,8 +190,8 @@ typedef struct kiln__refusal {
     /* The candidates and why each does not fit, one on each line; or NULL. */
     const char *hint;
 } kiln__refusal;
-/* `status` is what asking returned together with `match`. Texts are in
-   `arena`. */
+/* Explains why dispatch failed: with `status`, and with `match`. The texts are
+   in `arena`. */
 kiln_status kiln__dispatch_explain(kiln__refusal *out, kiln__arena *arena,
                                    kiln_status status, const kiln__match *match,
                                    const kiln__generic *generic,

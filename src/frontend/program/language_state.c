@@ -37,8 +37,8 @@ static void renew_lock(void *env)
     pthread_rwlock_init(&language->lock, NULL);
 }
 
-/* The notices of the parent's threads never end in the child, so they are
-   dropped. */
+/* Drops the notices of the parent's threads, which would never end in the
+   child. */
 static void renew_tellings(void *env)
 {
     kiln__language *language = env;

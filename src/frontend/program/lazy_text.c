@@ -345,8 +345,8 @@ kiln_status kiln__lazy_text_settle(kiln__language *language,
     return KILN_OK;
 }
 
-/* What was found in stores may rely on the wrong entry, so both the subjects
-   that it named and those that really changed are told. */
+/* Entries of stores may rely on the wrong entry. So the tiers are told both the
+   subjects that it named and those that really changed. */
 static kiln_status tell_wrong(kiln__language *language,
                               kiln__lazy_text *deferred, kiln_error **error)
 {

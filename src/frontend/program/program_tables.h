@@ -294,7 +294,7 @@ const kiln__method *kiln__method_walk_next(kiln__method_walk *walk);
 kiln_status kiln__dispatch(kiln__match *out, const kiln__generic *generic,
                            const kiln__argument *arguments, size_t count,
                            const char *overlays, uint64_t world);
-/* What a method is matched with. */
+/* A method that is matched with the types of a call. */
 typedef struct kiln__matching {
     const kiln__method *method;
     const kiln_type **parameters;
@@ -375,9 +375,10 @@ typedef struct kiln__change {
     /* The lazy text that it defines, or NULL. */
     const kiln__lazy_text *deferred;
     int keeps_source; /* something that is published is in the source */
-    /* Packages being loaded, whose names may come later. */
+    /* Packages that are being loaded: names missing in them may come later. */
     const kiln__loading *loading;
-    /* Result of kiln__define_is_moved() for the last source:. */
+    /* The last source that kiln__define_is_moved() was asked about, and its
+       answer. */
     const kiln__source *compared;
     int compared_moved;
     kiln__array_of(kiln__slot *) slots; /* their first version is pending */
@@ -438,8 +439,8 @@ struct kiln__telling {
     kiln__telling *next;
 };
 
-/* Requests will not see this world, or newer ones, until it was told. The
-   change lock must have been held since the world was made. */
+/* Requests will not see this world, or newer ones, until the tiers have been
+   told of it. The change lock must have been held since the world was made. */
 void kiln__telling_begin(kiln__telling *telling);
 /* Tells the tiers. Then requests get the world, and the host is told. */
 kiln_status kiln__change_tell(kiln__telling *telling,

@@ -125,8 +125,8 @@ static int may_alias(const char *kernel)
            strcmp(kernel, "strode") == 0;
 }
 
-/* Items of a loop may take turns: what they had done when one raised depends
-   on the order. */
+/* Items of a loop may run interleaved, so what they had done when one raised
+   depends on the order. */
 static void forget_what_was_done(side *s, const char *kernel)
 {
     if (s->status == KILN_OK || strcmp(kernel, "vectors") != 0)

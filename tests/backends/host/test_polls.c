@@ -6,8 +6,8 @@
 
 /*
  * Loops of LLVM IR as another frontend may write them. One that is run to its
- * end must turn as often as its text says, whatever the pieces that it is cut
- * into; one that has no end must see that it is to stop.
+ * end must iterate as often as its text says, whatever the pieces that it is
+ * cut into; one that has no end must see that it is to stop.
  */
 
 typedef struct block {
@@ -170,7 +170,7 @@ static void loops_downward_turn_as_often_as_before(void **state)
         }
 }
 
-/* The first turn is made before anything is compared. */
+/* The first iteration runs before anything is compared. */
 static void loops_that_begin_behind_their_end_turn_once(void **state)
 {
     (void)state;

@@ -83,7 +83,8 @@ void kiln__device_text_attribute(kiln__codegen_job *job, LLVMValueRef function,
 /* ---- device_limits.c: groups, their memory, and arguments ---- */
 /* True when the group's sizes are required. */
 int kiln__device_group_is_known(const kiln__codegen_job *job);
-/* Tells the kernel's driver the group's sizes, if they are required. */
+/* Attaches the group's sizes to the kernel for its driver, if they are
+   required. */
 void kiln__device_require_group(const kiln__codegen_job *job,
                                 LLVMValueRef kernel);
 /* Return how many items a group certainly has, how many it has at most, and how

@@ -84,7 +84,7 @@ typedef struct kiln__poll_plan {
     uint64_t offset;
     const char *alarm;
     const char *look;
-    int is_slow; /* speed does not matter: each loop checks at each turn */
+    int is_slow; /* speed does not matter: every iteration checks */
 } kiln__poll_plan;
 
 /* Returns 1 when any function calls `look`. */

@@ -153,7 +153,7 @@ static LLVMBasicBlockRef add_block(const maker *m)
 }
 
 /* Opens a loop. A group has an item along every dimension, so each loop has at
-   least one turn. */
+   least one iteration. */
 static void open_loop(const maker *m, kiln__codegen_items *loop, uint32_t d)
 {
     LLVMBasicBlockRef before = LLVMGetInsertBlock(m->builder);

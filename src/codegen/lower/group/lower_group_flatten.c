@@ -437,8 +437,8 @@ static void move_parameter(flat *f, uint32_t parameter)
     prepend(f, f->ir->body, add_set(f, moved, read_local(f, parameter)));
 }
 
-/* Adds a flag for items that have returned, and one for each loop for items
-   that have gone to its next turn. */
+/* Adds a flag for items that have returned, and for each loop one for items
+   that have gone on to its next iteration. */
 static void add_flags(flat *f)
 {
     const size_t count = f->ir->nodes.count;

@@ -4,11 +4,11 @@
 
 /*
  * Take a loop that all items of a group run together, in which neighbours read
- * and write neighbouring elements. It cannot be vectorised itself, since what
- * its turns access lies far apart. Run once for the group, with the items
- * inside, each turn is a loop over neighbours. (A dot product with a stride of
- * the whole grid became 3 to 33 times as fast, a plain matrix product twice.)
- * Items do not race, so the order of their turns does not matter.
+ * and write neighbouring elements. It cannot be vectorised itself, since its
+ * iterations access elements that lie far apart. Run once for the group, with
+ * the items inside, each iteration is a loop over neighbours. (A dot product
+ * with a stride of the whole grid became 3 to 33 times as fast, a plain matrix
+ * product twice.) Items do not race, so their iterations may run in any order.
  *
  * This is done in a kernel without collective operations, for FOR loops of some
  * length under uniform control (lower_group_guards.c makes it uniform). Every

@@ -10,8 +10,8 @@
  * sets a scalar is put before that region if nothing in the region reads the
  * scalar.
  *
- * Items that returned, or went on to the next turn of a loop, before others
- * have a flag set. Nothing collective follows then, but regions may.
+ * Items that returned, or went on to the next iteration of a loop, before
+ * others have a flag set. Nothing collective follows then, but regions may.
  */
 
 #define FRAMES_MAX 4096            /* calls that are emitted in place */
@@ -324,7 +324,8 @@ static void jump(planner *p, uint32_t index)
     add_step(p, KILN__STEP_NEXT, 0);
 }
 
-/* True when some items jump alone: to the loop's next turn, or by a return. */
+/* True when some items jump alone: to the loop's next iteration, or by a
+   return. */
 static int jumps_alone(const planner *p, uint32_t index, uint32_t op,
                        int inside, uint8_t level)
 {

@@ -345,7 +345,7 @@ static kiln__prove_symbol *call(kiln__prover *p, kiln__frame *frame,
     }
     for (uint32_t i = 0; i < node->count; i++)
         arguments[i] = operand(p, frame, path, node, i);
-    /* Code that asks for room in the heap says nothing about a tile. */
+    /* Code that allocates from the heap says nothing about a tile. */
     return f->has_heap ? kiln__prove_symbol_unknown(p, frame->ir, node->type)
                        : kiln__prove_call(p, frame, path, f, arguments);
 }

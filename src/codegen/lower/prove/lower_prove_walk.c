@@ -5,11 +5,12 @@
 #include "codegen/lower/prove/lower_prove.h"
 
 /*
- * The body of a loop is interpreted once for all of its turns: what it sets may
- * have any value when a turn begins and after the loop. A counter of a FOR is
- * bounded by the loop's bounds. A local that a loop's condition reads and that
- * its body moves in one direction only is assumed to stay on its side of where
- * it began; that each turn leaves it there becomes one more thing to prove.
+ * The body of a loop is interpreted once for all of its iterations: what it
+ * sets may have any value when an iteration begins and after the loop. A
+ * counter of a FOR is bounded by the loop's bounds. A local that a loop's
+ * condition reads and that its body moves in one direction only is assumed to
+ * stay on its side of where it began; that each iteration leaves it there
+ * becomes one more thing to prove.
  */
 
 #define DEPTH_MAX 64     /* of calls */
@@ -198,7 +199,7 @@ static void find_motion(const kiln__ir *ir, uint32_t index, motion *out)
         find_motion(ir, kiln__ir_operand(ir, node, i), out);
 }
 
-/* Returns what the local may be at the start of any turn. */
+/* Returns what the local may be at the start of any iteration. */
 static kiln__range moved_range(kiln__prover *p, kiln__prove_path *path,
                                const kiln__prove_symbol *start, int way)
 {
@@ -296,8 +297,8 @@ static kiln__prove_symbol **moving_locals(kiln__prover *p,
     return moving;
 }
 
-/* Interprets the block as one turn of a loop. Bounds of an outer loop hold in
-   the inner one, whose own bounds lie within them. */
+/* Interprets the block as one iteration of a loop. Bounds of an outer loop hold
+   in the inner one, whose own bounds lie within them. */
 static void turn(kiln__prover *p, kiln__frame *frame, kiln__prove_path *path,
                  uint32_t block, kiln__prove_symbol **moving)
 {
