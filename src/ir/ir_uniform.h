@@ -47,7 +47,7 @@ typedef struct kiln__uniform_view {
     uint8_t result;
     uint8_t is_checked;
     uint8_t *locals; /* by local: its level */
-    /* By node: its level; of a loop: who leaves it early together. */
+    /* By node: its level. For a loop: which items leave it early together. */
     uint8_t *values;
     uint8_t *controls; /* by node: the level of its control */
 } kiln__uniform_view;

@@ -11,7 +11,7 @@ typedef struct checker {
     kiln__uniform_error *out;
 } checker;
 
-/* Returns who must reach an operation of that kind together. */
+/* Returns which items must reach an operation of that kind together. */
 static uint8_t level_for(uint8_t collective)
 {
     return collective == KILN__COLLECTIVE_GROUP ? KILN__UNIFORM_GROUP

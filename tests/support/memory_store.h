@@ -6,8 +6,9 @@
 #include "stores/stores.h"
 
 /*
- * Replaces the stores of every context, for a test that wraps kiln__stores_
- * mode, read, write, get, put and reject. Only what texts define is kept.
+ * Replaces the stores of every context, for a test that wraps
+ * kiln__stores_mode() and _read(), _write(), _get(), _put() and _reject(). Only
+ * what texts define is kept.
  */
 extern kiln__cache_mode memory_store_mode;
 

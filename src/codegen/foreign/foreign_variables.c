@@ -24,7 +24,7 @@ static kiln_status refuse(kiln__codegen_job *job, LLVMValueRef variable,
 }
 
 /* True for a constant of a vendor's library that depends on the target.
-   Closures are kept for all processors, so they stay without its value. */
+   Closures are kept for all processors, so they do not contain its value. */
 static int is_left_to_us(const kiln__codegen_job *job, LLVMValueRef variable)
 {
     uint64_t value;

@@ -267,7 +267,7 @@ kiln_status kiln__lower_plan_convergence(kiln__lowering *l);
 /* True when other items may wait in the node, or, for a jump, after the place
    that it jumps from. */
 int kiln__lower_converges(const kiln__lowering *l, const kiln__ir_node *node);
-/* Sends the item, which has failed, to wait for the next meeting. */
+/* Sends the item, which has failed, to wait at the next convergence point. */
 void kiln__lower_fail(kiln__lowering *l);
 /* Adds the waiting items of another path that has joined this one. */
 void kiln__lower_join(kiln__lowering *l, kiln__lower_waiting other);

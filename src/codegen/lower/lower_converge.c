@@ -8,28 +8,29 @@
 /*
  * Some targets give no meaning to a barrier that some items of a group never
  * reach. There, an item that fails does not leave the kernel but goes to the
- * next *meeting*. From there on the group is *over* for all its items: they
- * still go through the barriers that are left, but do nothing between them, and
- * every condition that leads to a barrier is taken for false. So loops end,
- * items stay together, and nothing is ever evaluated on behalf of an item that
- * failed. No barrier becomes conditional that was not, and no loop gets another
- * exit; drivers that compile groups into loops over items need that. A return
- * of the entry that leads past barriers is done in the same way.
+ * next *convergence point*. From there on the group is *over* for all its
+ * items: they still go through the barriers that are left, but do nothing
+ * between them, and every condition that leads to a barrier is taken for false.
+ * So loops end, items stay together, and nothing is ever evaluated on behalf of
+ * an item that failed. No barrier becomes conditional that was not, and no loop
+ * gets another exit; drivers that compile groups into loops over items need
+ * that. A return of the entry that leads past barriers is done in the same way.
  *
- * A meeting is a barrier after which each item asks whether any item came
- * because it failed. A node *converges* when others may wait in it: a barrier,
- * a call of a function that has one, or a node that contains such a node. A
- * jump converges when it leads past a node that does. All items take the same
- * path through what converges, or the kernel would have been refused. So a
- * meeting can be put before it, and is put there if any item may have failed
- * since the last one.
+ * A convergence point is a barrier after which each item asks whether any item
+ * came because it failed. A node *converges* when others may wait in it: a
+ * barrier, a call of a function that has one, or a node that contains such a
+ * node. A jump converges when it leads past a node that does. All items take
+ * the same path through what converges, or the kernel would have been refused.
+ * So a convergence point can be put before it, and is put there if any item may
+ * have failed since the last one.
  *
- * Items that failed since the last meeting arrive at `l->waiting.failing`, and
- * items for which the group is over at `l->waiting.skipping`; NULL: there are
- * none. Both wait for the next place where the group is together. Where paths
- * join, these blocks join, too. A value that a skipped path would have made
- * does not dominate its uses after it; this is mended at the end of the
- * function, by moving such values into memory.
+ * Items that failed since the last convergence point arrive at
+ * `l->waiting.failing`, and items for which the group is over at
+ * `l->waiting.skipping`; NULL: there are none. Both wait for the next place
+ * where the group is together. Where paths join, these blocks join, too. A
+ * value that a skipped path would have made does not dominate its uses after
+ * it; this is mended at the end of the function, by moving such values into
+ * memory.
  */
 
 /* ---- which nodes converge ---- */
@@ -263,9 +264,9 @@ void kiln__lower_part(kiln__lowering *l)
     LLVMPositionBuilderAtEnd(l->builder, fine);
 }
 
-/* ---- meetings ---- */
+/* ---- convergence points ---- */
 
-/* Builds a meeting: all items come here, the failed ones, too. */
+/* Builds a convergence point: all items come here, the failed ones, too. */
 static void meet(kiln__lowering *l)
 {
     const kiln__codegen_device *device = l->job->backend->device;

@@ -278,8 +278,8 @@ static void decide_inlining(const kiln__lowering *l, kiln__lower_function *f)
     f->inlined = !f->recursive && (f->callers <= 1 || f->size <= INLINED_MAX);
 }
 
-/* Unmarks, again and again, functions that call no marked function. What stays
-   marked recurses or calls what does. */
+/* Repeatedly unmarks functions that call no marked function. What stays marked
+   recurses or calls what does. */
 static void peel_leaves(kiln__lowering *l)
 {
     int changed = 1;
@@ -312,8 +312,8 @@ static int is_called_by_any(const kiln__lowering *l, size_t index)
     return 0;
 }
 
-/* Unmarks, again and again, functions that no marked function calls. Functions
-   between two cycles stay marked, which costs them only their inlining. */
+/* Repeatedly unmarks functions that no marked function calls. Functions between
+   two cycles stay marked, which costs them only their inlining. */
 static void peel_roots(kiln__lowering *l)
 {
     int changed = 1;

@@ -57,7 +57,8 @@ typedef struct kiln__value {
 typedef enum kiln__variable_kind {
     KILN__VARIABLE_LOCAL, /* also a parameter */
     KILN__VARIABLE_LOOP,  /* of a loop: cannot be assigned */
-    /* Stands for `value`: a type parameter, or of a static loop. */
+    /* Stands for `value`: a type parameter, or the variable of a static loop.
+     */
     KILN__VARIABLE_VALUE
 } kiln__variable_kind;
 
@@ -164,7 +165,7 @@ struct kiln__infer {
     /* The same, with that of all inferences that wait for this one. */
     uint32_t nesting_all;
     int32_t too_deep;    /* was reported */
-    int32_t conditional; /* what is evaluated may run never, or several times */
+    int32_t conditional; /* what is evaluated may run 0, 1 or several times */
     uint16_t flags;      /* KILN__IR_... switches */
 
     kiln_status status;

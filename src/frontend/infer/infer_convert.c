@@ -5,9 +5,9 @@
 #include "frontend/infer/infer.h"
 
 /*
- * Without being written, only two conversions happen: literals and Static
- * integers adapt to a type that holds them exactly (floats are rounded), and
- * arithmetic widens. All others are written as T(x), wrap, trunc or bitcast.
+ * Only two conversions are implicit: literals and Static integers adapt to a
+ * type that holds them exactly (floats are rounded), and arithmetic widens. All
+ * others are written as T(x), wrap, trunc or bitcast.
  */
 
 static kiln__value literal_of(kiln__wide integer)

@@ -134,12 +134,8 @@ APART static kiln__value binary(kiln__infer *in, const kiln__ast *ast)
     return kiln__infer_operate(in, ast->text, sides, 2, ast);
 }
 
-/*
- * && and
- *
- * : a left side that is known at compile time decides whether the right side
- * exists.
- */
+/* && and ||: a left side that is known at compile time decides whether the
+   right side exists. */
 APART static kiln__value logic(kiln__infer *in, const kiln__ast *ast)
 {
     const int is_and = ast->text[0] == '&';

@@ -28,7 +28,7 @@ typedef enum stride {
 
 typedef kiln__group_finder finder;
 
-/* What a loop has that makes moving it worth while. */
+/* What makes it worth while to move a loop. */
 typedef struct reasons {
     int neighbours; /* some access is at STRIDE_ONE */
     int floats;     /* it accumulates floats, in order: no vectors */
