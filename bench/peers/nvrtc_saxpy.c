@@ -1,5 +1,4 @@
-/* nvrtc_saxpy.c - a saxpy from CUDA C++ to a cubin, to compare compile times.
- */
+/* nvrtc_saxpy.c - a saxpy from CUDA C++ to a cubin, for its compile time. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <stdio.h>
 #include <stdlib.h>

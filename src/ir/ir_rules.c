@@ -488,8 +488,7 @@ static const char *statement(const kiln__ir *ir, const kiln__ir_node *node)
         return give_back(ir, node);
     case KILN__IR_PRINT:
         return print(ir, node);
-    default: /* BLOCK, EVAL, UNROLLED, BREAK, CONTINUE, BARRIER, FENCE
-              */
+    default: /* BLOCK EVAL UNROLLED BREAK CONTINUE BARRIER FENCE */
         return NULL;
     }
 }

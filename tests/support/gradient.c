@@ -1,5 +1,4 @@
-/* gradient.c - a compiler that differentiates the kernel language's typed IR.
- */
+/* gradient.c - a compiler that differentiates typed IR of the language. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "support/gradient.h"
 

@@ -1,5 +1,4 @@
-/* gradient.h - a compiler that differentiates the kernel language's typed IR.
- */
+/* gradient.h - a compiler that differentiates typed IR of the language. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #ifndef KILN_TESTS_GRADIENT_H
 #define KILN_TESTS_GRADIENT_H

@@ -1,5 +1,4 @@
-/* ptxas.c - NVIDIA's assembler, which may be started before it has its input.
- */
+/* ptxas.c - NVIDIA's assembler, which may be started ahead of its input. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "base/toolchain/ptxas.h"
 

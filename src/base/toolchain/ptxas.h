@@ -1,5 +1,4 @@
-/* ptxas.h - NVIDIA's assembler, which may be started before it has its input.
- */
+/* ptxas.h - NVIDIA's assembler, which may be started ahead of its input. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #ifndef KILN_PTXAS_H
 #define KILN_PTXAS_H

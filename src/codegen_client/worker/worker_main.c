@@ -1,5 +1,4 @@
-/* worker_main.c - kiln-codegen-worker: code generation in a process of its own.
- */
+/* worker_main.c - kiln-codegen-worker: generates code in its own process. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <stdio.h>
 #include <string.h>

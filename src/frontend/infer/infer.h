@@ -57,8 +57,7 @@ typedef struct kiln__value {
 typedef enum kiln__variable_kind {
     KILN__VARIABLE_LOCAL, /* also a parameter */
     KILN__VARIABLE_LOOP,  /* of a loop: cannot be assigned */
-    /* Stands for `value`: a type parameter, or the variable of a static loop.
-     */
+    /* Stands for `value`: a type parameter, or a static loop's variable. */
     KILN__VARIABLE_VALUE
 } kiln__variable_kind;
 

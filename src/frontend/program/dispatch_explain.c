@@ -52,8 +52,7 @@ static void print_method(kiln__text *out, const kiln__method *method)
     print_type_parameters(out, method);
 }
 
-/* Moves a text into the arena. NULL: the text or the arena ran out of memory.
- */
+/* Moves a text into the arena. NULL: the text or the arena had no memory. */
 static const char *keep(kiln__arena *arena, kiln__text *text)
 {
     const char *copy =

@@ -43,8 +43,7 @@
     X(EXPRESSION) /* [e] */ \
     X(IF)         /* [condition, block, else block or IF, or NULL] */ \
     X(WHILE)      /* [condition, block] */ \
-    X(FOR) /* text: variable; flag: static; [low, high, step or NULL, block] \
-            */ \
+    X(FOR) /* text: name; flag: static; [low, high, step or NULL, block] */ \
     X(BREAK) \
     X(CONTINUE) \
     X(RETURN)        /* [e or NULL] */ \

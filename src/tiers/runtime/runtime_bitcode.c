@@ -1,5 +1,4 @@
-/* runtime_bitcode.c - tier 2: bitcode of functions, by runtime or closure key.
- */
+/* runtime_bitcode.c - tier 2: bitcode, by runtime key or closure key. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <string.h>
 
