@@ -7,6 +7,7 @@
 #include <elf.h>
 #include <regex.h>
 
+#include "backends/rocm/codegen/llvm_gap_rocm.h"
 #include "backends/rocm/codegen/rocm_codegen.h"
 #include "context/types/types.h"
 #include "support/devices.h"

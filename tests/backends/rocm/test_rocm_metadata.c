@@ -6,7 +6,7 @@
 
 #include <elf.h>
 
-#include "backends/rocm/codegen/rocm_codegen.h"
+#include "backends/rocm/codegen/llvm_gap_rocm.h"
 #include "support/request.h"
 
 /* ---- a code object that LLVM and lld made ---- */
@@ -154,9 +154,10 @@ static void a_copy_without_a_byte_is_read_within_its_bounds(void **state)
 static unsigned char *file;
 static size_t file_size;
 
-/* An ELF file with one segment of one note. */
+/* An ELF file with one segment of one note, which takes whole words. */
 static int read_note(kiln__rocm_metadata *said, const char *bytes, size_t size)
 {
+    const size_t padded = (size + 3) / 4 * 4;
     const Elf64_Ehdr header = {
         .e_ident = {0x7f, 'E', 'L', 'F', ELFCLASS64},
         .e_phoff = sizeof header,
@@ -168,12 +169,12 @@ static int read_note(kiln__rocm_metadata *said, const char *bytes, size_t size)
     const Elf64_Phdr segment = {
         .p_type = PT_NOTE,
         .p_offset = sizeof header + sizeof segment,
-        .p_filesz = sizeof note + 8 + size,
+        .p_filesz = sizeof note + 8 + padded,
     };
     int result;
 
-    file_size = sizeof header + sizeof segment + sizeof note + 8 + size;
-    file = malloc(file_size);
+    file_size = segment.p_offset + segment.p_filesz;
+    file = calloc(1, file_size);
     assert_non_null(file);
     memcpy(file, &header, sizeof header);
     memcpy(file + sizeof header, &segment, sizeof segment);

@@ -51,34 +51,6 @@ kiln_status kiln__rocm_finish(kiln__codegen_job *job,
                               const kiln__object *objects, size_t count,
                               kiln_blob *out);
 
-/* ---- rocm_metadata.c: reads what a code object says of its kernel ---- */
-
-#define KILN__ROCM_KIND_SIZE 32
-
-typedef struct kiln__rocm_argument {
-    uint64_t offset;
-    uint64_t size;
-    char kind[KILN__ROCM_KIND_SIZE]; /* "by_value", "hidden_block_count_x" */
-} kiln__rocm_argument;
-
-typedef struct kiln__rocm_metadata {
-    uint64_t kernels; /* number of kernels; the rest describes the first one */
-    uint64_t registers;
-    uint64_t local_bytes;
-    uint64_t private_bytes;
-    uint64_t argument_bytes; /* size of the whole segment */
-    uint64_t maximum_group;
-    uint64_t lanes;
-    uint64_t argument_count;
-    kiln__rocm_argument *arguments; /* the caller's array; may be NULL */
-    size_t room;                    /* length of that array */
-} kiln__rocm_metadata;
-
-/* Reads a code object without trusting it. Returns 0 when it is damaged or
-   lacks what every code object has. */
-int kiln__rocm_metadata_read(kiln__rocm_metadata *out, const void *bytes,
-                             size_t size);
-
 /* ---- rocm_intrinsics.c ---- */
 extern const kiln__foreign_limit kiln__rocm_limits[];
 

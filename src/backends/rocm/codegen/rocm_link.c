@@ -3,6 +3,7 @@
 #include <elf.h>
 #include <string.h>
 
+#include "backends/rocm/codegen/llvm_gap_rocm.h"
 #include "backends/rocm/codegen/rocm_codegen.h"
 #include "base/error.h"
 #include "codegen/elf/elf.h"
