@@ -331,6 +331,7 @@ const named_function amdgcn_functions[] = {
     ENTRY("readlane.i16", readlane_int16_t, 1),
     ENTRY("readlane.i32", readlane_int32_t, 1),
     ENTRY("readlane.i64", readlane_int64_t, 1),
+    ENTRY("readlane.f16", readlane_float, 1), /* passed like f32: half.c */
     ENTRY("readlane.f32", readlane_float, 1),
     ENTRY("readlane.f64", readlane_double, 1),
     ENTRY("readfirstlane.i1", readfirstlane_int8_t, 1),
@@ -338,6 +339,7 @@ const named_function amdgcn_functions[] = {
     ENTRY("readfirstlane.i16", readfirstlane_int16_t, 1),
     ENTRY("readfirstlane.i32", readfirstlane_int32_t, 1),
     ENTRY("readfirstlane.i64", readfirstlane_int64_t, 1),
+    ENTRY("readfirstlane.f16", readfirstlane_float, 1),
     ENTRY("readfirstlane.f32", readfirstlane_float, 1),
     ENTRY("readfirstlane.f64", readfirstlane_double, 1),
     ENTRY("ballot.i64", ballot, 1),

@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <string.h>
 
+#include "abi/scalars.h"
 #include "frontend/syntax/parse.h"
 
 /*
@@ -27,6 +28,12 @@ static const word *find_word(const kiln__parser *p, const word *words,
         if (kiln__parser_is_word(p, &p->token, words[i].text))
             return &words[i];
     return NULL;
+}
+
+static int names_scalar(const kiln__parser *p)
+{
+    return kiln__scalar_named(p->source->text + p->token.span.start,
+                              p->token.span.size) != KILN_TYPE_NONE;
 }
 
 static void unknown_word(kiln__parser *p, const char *hint)
@@ -106,8 +113,6 @@ static const word declaration_words[] = {
     {"shared", 0, "write `local t = f32[256]`"},
     {"__shared__", 0, "write `local t = f32[256]`"},
     {"__local", 0, "write `local t = f32[256]`"},
-    {"bool", 0, declaration_hint},
-    {"Bool", 0, declaration_hint},
     {"int", 0, declaration_hint},
     {"unsigned", 0, declaration_hint},
     {"long", 0, declaration_hint},
@@ -116,17 +121,6 @@ static const word declaration_words[] = {
     {"float", 0, declaration_hint},
     {"double", 0, declaration_hint},
     {"size_t", 0, declaration_hint},
-    {"i8", 0, declaration_hint},
-    {"i16", 0, declaration_hint},
-    {"i32", 0, declaration_hint},
-    {"i64", 0, declaration_hint},
-    {"u8", 0, declaration_hint},
-    {"u16", 0, declaration_hint},
-    {"u32", 0, declaration_hint},
-    {"u64", 0, declaration_hint},
-    {"f16", 0, declaration_hint},
-    {"f32", 0, declaration_hint},
-    {"f64", 0, declaration_hint},
     {"switch", 0, "write `if` and `elseif`"},
     {"case", 0, "write `if` and `elseif`"},
     {"match", 0, "write `if` and `elseif`"},
@@ -166,10 +160,12 @@ kiln__token_kind kiln__parser_statement_word(kiln__parser *p)
     if (p->ahead.kind == KILN__TOKEN_LEFT_PAREN)
         return KILN__TOKEN_NAME;
     found = find_word(p, declaration_words, COUNT(declaration_words));
-    if (found != NULL) {
+    if (found != NULL || names_scalar(p)) {
         (void)kiln__parser_error(p, p->token.span, "unexpected-token",
-                                 found->hint, "`%s` begins no statement",
-                                 found->text);
+                                 found != NULL ? found->hint : declaration_hint,
+                                 "`%.*s` begins no statement",
+                                 (int)p->token.span.size,
+                                 p->source->text + p->token.span.start);
         return KILN__TOKEN_NAME;
     }
     if (operand)
