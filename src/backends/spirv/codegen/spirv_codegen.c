@@ -3,6 +3,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <string.h>
 
+#include "abi/scalars.h"
 #include "backends/device/codegen/device_codegen.h"
 #include "backends/spirv/codegen/spirv_codegen.h"
 #include "base/error.h"
@@ -166,7 +167,7 @@ static int has_atomic(const kiln__codegen_job *job, uint32_t operation,
                       int32_t kind)
 {
     if (kind != KILN_TYPE_F32 && kind != KILN_TYPE_F64)
-        return kind != KILN_TYPE_F16;
+        return !kiln__kind_is_float(kind);
     switch (operation) {
     case KILN__ATOMIC_EXCHANGE:
         return kind == KILN_TYPE_F32;
