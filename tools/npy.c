@@ -104,8 +104,8 @@ static int read_descr(reader *r, header *out)
             strcmp(kiln__scalar_of(kind)->npy, text + 1) == 0)
             out->kind = kind;
     if (out->kind == KILN_TYPE_NONE)
-        return fail(r, "elements are not bool, integers of 1 to 8 bytes or "
-                       "floats of 2, 4 or 8");
+        return fail(r, "elements are not bool, integers of 1 to 8 bytes, "
+                       "floats of 2, 4 or 8, or bf16 (V2)");
     out->has_descr = 1;
     return 1;
 }

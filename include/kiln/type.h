@@ -43,7 +43,8 @@ KILN_BEGIN_DECLS
     X(STATIC, 17, "Static")     /* Static{3} */ \
     X(FUNCTION, 18, "Function") /* the type of one function: typeof(main.f) */ \
     X(TYPE, 19, "Type") /* the type of a type used as a value: Type{f32} */ \
-    X(FOREIGN, 20, "foreign") /* made by another frontend */
+    X(FOREIGN, 20, "foreign") /* made by another frontend */ \
+    X(BF16, 21, "bf16")       /* the upper half of an f32 */
 
 #define KILN__TYPE_ENUM(name, number, text) KILN_TYPE_##name = number,
 enum { KILN_TYPE_KIND_MAP(KILN__TYPE_ENUM) KILN_TYPE_KIND_COUNT };

@@ -1,4 +1,4 @@
-/* scalars.h - the table of scalar kinds: what each is, said once. */
+/* scalars.h - the table of scalar kinds, and what follows from it. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #ifndef KILN_ABI_SCALARS_H
 #define KILN_ABI_SCALARS_H
@@ -10,22 +10,23 @@
 #include "kiln/type.h"
 
 /*
- * A line of the table is a scalar kind. Sizes, alignments, abstract types,
- * limits, rounding, LLVM's types, and what prints, packs and stores values of
- * the kind all follow from its line; a file that asks for one kind by name has
- * a reason of its own. To add a kind, see docs/extending.md.
+ * The table has a line for each scalar kind. Sizes, alignments, abstract types,
+ * limits, the rounding of constants, LLVM's types, printing and .npy files
+ * follow from it. Code that compares with one kind by name is about that kind
+ * alone. docs/extending.md says how a kind is added.
  *
- *   category     what the kind is a kind of
- *   bits         of a value; in memory it takes whole bytes, and is aligned to
- *                as many
- *   significand  of a float: its bits, with the one that is not stored
- *   exponent     of a float: the bits of its exponent
- *   carried      the kind in whose register LLVM's code has it: itself, or an
- *                integer where not all targets have the float
- *   arithmetic   the kind in which +, -, *, / and comparisons are computed;
- *                each result is rounded back
+ *   category     Bool, signed or unsigned integer, or float
+ *   bits         the width of a value; its size and its alignment in memory are
+ *                the same number of whole bytes
+ *   significand  for a float: the bits of its significand, with the bit that is
+ *                not stored
+ *   exponent     for a float: the bits of its exponent
+ *   carried      the kind whose LLVM type holds a value in a register: the kind
+ *                itself, or an integer where a target may lack the float
+ *   arithmetic   the kind in which + - * / and comparisons are computed; each
+ *                result is rounded back
  *   mathematics  the same for mathematical functions
- *   npy          what a .npy file calls it, without the byte order
+ *   npy          the name in .npy files, without the byte order
  */
 #define KILN__SCALAR_MAP(X) \
     X(BOOL, BOOL, 1, 0, 0, BOOL, BOOL, BOOL, "b1") \
@@ -39,7 +40,8 @@
     X(U64, UNSIGNED, 64, 0, 0, U64, U64, U64, "u8") \
     X(F16, FLOAT, 16, 11, 5, F16, F16, F32, "f2") \
     X(F32, FLOAT, 32, 24, 8, F32, F32, F32, "f4") \
-    X(F64, FLOAT, 64, 53, 11, F64, F64, F64, "f8")
+    X(F64, FLOAT, 64, 53, 11, F64, F64, F64, "f8") \
+    X(BF16, FLOAT, 16, 8, 8, U16, F32, F32, "V2")
 
 /* The kinds that are no scalars. */
 #define KILN__NO_SCALAR_MAP(X) \
@@ -80,7 +82,7 @@ _Static_assert((0 KILN_TYPE_KIND_MAP(KILN__ONE)) == KILN_TYPE_KIND_COUNT,
                "the kinds have no gap, and the last has the highest number");
 #undef KILN__ONE
 
-/* The kind's line; for what is no scalar one of zeros. */
+/* Returns the kind's line; of a kind that is no scalar all members are 0. */
 static inline const kiln__scalar *kiln__scalar_of(int32_t kind)
 {
     static const kiln__scalar scalars[KILN_TYPE_KIND_COUNT] = {
@@ -128,19 +130,19 @@ static inline int kiln__kind_is_number(int32_t kind)
     return kiln__kind_is_integer(kind) || kiln__kind_is_float(kind);
 }
 
-/* In bits: 1 for Bool, 0 for what is no scalar. */
+/* Returns the width in bits: 1 for Bool, 0 for a kind that is no scalar. */
 static inline uint32_t kiln__kind_width(int32_t kind)
 {
     return kiln__scalar_of(kind)->bits;
 }
 
-/* What a value takes in memory, which is its alignment, too. */
+/* Returns the size of a value in memory, which is its alignment, too. */
 static inline uint32_t kiln__kind_bytes(int32_t kind)
 {
     return (kiln__kind_width(kind) + 7) / 8;
 }
 
-/* The bit of the kind in a set of kinds. */
+/* Returns the bit of the kind in a set of kinds. */
 static inline uint32_t kiln__kind_bit(int32_t kind)
 {
     return UINT32_C(1) << kind;
@@ -148,7 +150,7 @@ static inline uint32_t kiln__kind_bit(int32_t kind)
 
 _Static_assert(KILN_TYPE_KIND_COUNT <= 32, "a set of kinds is 32 bits");
 
-/* All scalars as such a set. */
+/* Returns the set of all scalars. */
 static inline uint32_t kiln__scalar_kinds(void)
 {
 #define KILN__X(name, ...) | UINT32_C(1) << KILN_TYPE_##name
@@ -156,7 +158,8 @@ static inline uint32_t kiln__scalar_kinds(void)
 #undef KILN__X
 }
 
-/* The name of any kind: a scalar's in the language. */
+/* Returns the name of any kind; that of a scalar is its name in the language.
+ */
 static inline const char *kiln__kind_name(int32_t kind)
 {
     static const char *const names[KILN_TYPE_KIND_COUNT] = {
@@ -168,7 +171,7 @@ static inline const char *kiln__kind_name(int32_t kind)
     return names[kind];
 }
 
-/* The scalar of that name, or KILN_TYPE_NONE. "bool" is Bool. */
+/* Returns the scalar of that name, or KILN_TYPE_NONE. "bool" means Bool. */
 static inline int32_t kiln__scalar_named(const char *name, size_t size)
 {
     for (int32_t kind = 0; kind < KILN_TYPE_KIND_COUNT; kind++)
@@ -182,9 +185,9 @@ static inline int32_t kiln__scalar_named(const char *name, size_t size)
 
 /* ---- values of floats ----
  *
- * As the double of the same value: f64 holds those of all narrower ones. A
- * float of `significand` bits whose values are below 2^e is a multiple of
- * 2^(e - significand), and e is not below `2 - bias`.
+ * A double holds the value of any float here. A value of the kind that is below
+ * 2^e, and not below 2^(e - 1), is a multiple of 2^(e - significand). The least
+ * e is 2 - bias; smaller values are multiples of the same unit.
  */
 
 static inline int kiln__float_bias(int32_t kind)
@@ -192,7 +195,7 @@ static inline int kiln__float_bias(int32_t kind)
     return (1 << (kiln__scalar_of(kind)->exponent - 1)) - 1;
 }
 
-/* The exponent e of the value, which is finite. */
+/* Returns e of a finite value. */
 static inline int kiln__float_scale(int32_t kind, double value)
 {
     const int least = 2 - kiln__float_bias(kind);
@@ -202,7 +205,7 @@ static inline int kiln__float_scale(int32_t kind, double value)
     return exponent < least || fpclassify(value) == FP_ZERO ? least : exponent;
 }
 
-/* Rounds to a value of the kind: to nearest, halves to even. */
+/* Rounds to the nearest value of the kind, halves to even. */
 static inline double kiln__float_round(int32_t kind, double value)
 {
     double rounded;
@@ -217,7 +220,7 @@ static inline double kiln__float_round(int32_t kind, double value)
                : rounded;
 }
 
-/* The bits of the kind's value that is nearest. */
+/* Returns the bits of the nearest value of the kind. */
 static inline uint64_t kiln__float_bits(int32_t kind, double value)
 {
     const int stored = kiln__scalar_of(kind)->significand - 1;
@@ -242,7 +245,7 @@ static inline uint64_t kiln__float_bits(int32_t kind, double value)
     return bits | sign << (kiln__kind_width(kind) - 1);
 }
 
-/* The value of the kind with these bits. */
+/* Returns the value of the kind that has these bits. */
 static inline double kiln__float_value(int32_t kind, uint64_t bits)
 {
     const int stored = kiln__scalar_of(kind)->significand - 1;

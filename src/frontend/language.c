@@ -16,8 +16,8 @@
    what inference makes of a program. Any change in what the same text is
    inferred to, refused for, or asked about has to raise it, as PIPELINE_VERSION
    is raised for changes in code. Both enter keys. */
-#define IR_VERSION "2"
-#define INFERENCE_VERSION "4"
+#define IR_VERSION "3"
+#define INFERENCE_VERSION "5"
 #define LANGUAGE_NAME "kiln " IR_VERSION " inference " INFERENCE_VERSION
 
 /* ---- the table of functions ---- */

@@ -20,7 +20,7 @@
  * Exceptions refer to them, and the source map turns them into places.
  */
 
-#define KILN__IR_VERSION 2
+#define KILN__IR_VERSION 3
 #define KILN__IR_DEPTH_MAX 2000    /* of the tree */
 #define KILN__IR_NODES_MAX 4000000 /* and rows of each other array */
 #define KILN__IR_TYPES_MAX 16384

@@ -80,6 +80,15 @@ expect 0 run programs.kiln transpose 'f32[2,3]' @b.npy --grid 3,2 \
     --save 0=c.npy --print 0
 line 1 "0 1"
 cmp -s a.npy c.npy || fail "twice transposed is not the same"
+
+expect 0 run programs.kiln saxpy 'bf16[4]=ones' 0.1:bf16 'bf16[4]=iota' \
+    --grid 4 --print 0 --save 0=d.npy
+line 1 "1 1.1 1.2 1.3"
+head -c 128 d.npy | grep -q "'<V2'" || fail "a file of bf16 is not of '<V2'"
+expect 0 run programs.kiln saxpy @d.npy 1:bf16 'bf16[4]=random:7' --grid 4 \
+    --print 0
+expect 1 run programs.kiln saxpy 'bf16[4]' 0.1:f16 'bf16[4]' --grid 4
+says err "f16 and bf16 do not hold each other's values"
 expect 1 run programs.kiln transpose 'f32[2,3]' @none.npy --grid 3,2
 says err "none.npy: No such file"
 

@@ -278,6 +278,14 @@ static void signedness_is_not_mixed(void **state)
            "i64 and u8", NULL);
 }
 
+static void floats_of_one_size_are_not_mixed(void **state)
+{
+    refuse(*state, "f16;bf16", "fn f(a, b) = a + b\n", "mixed-floats", 1, 14,
+           "f16 and bf16", "f16(...) or bf16(...)");
+    refuse(*state, "bf16;f16", "fn f(a, b) = a < b\n", "mixed-floats", 1, 14,
+           "bf16 and f16", NULL);
+}
+
 static void operators_take_what_they_are_for(void **state)
 {
     refuse(*state, "i32;i32", "fn f(a, b) = a / b\n", "wrong-type", 1, 14,
@@ -499,6 +507,7 @@ int main(void)
         TEST(each_caller_is_told_of_its_own_calls),
         TEST(each_fault_is_reported),
         TEST(signedness_is_not_mixed),
+        TEST(floats_of_one_size_are_not_mixed),
         TEST(operators_take_what_they_are_for),
         TEST(literals_fit),
         TEST(conditions_are_bool),

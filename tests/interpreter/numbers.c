@@ -55,15 +55,34 @@ static uint64_t half_from_double(double value)
     return sign | ((uint64_t)(exponent + 13) * 1024 + (uint64_t)scaled);
 }
 
+/* Rounds to 8 significant bits, down to 2^-133; ties to even. */
+static uint64_t bf16_from_double(double value)
+{
+    const uint64_t sign = signbit(value) ? 0x8000 : 0;
+    const double size = fabs(value);
+    int exponent;
+
+    if (isnan(value))
+        return 0x7fc0;
+    if (size < 0x1p-126)
+        return sign | (uint64_t)rint(ldexp(size, 133));
+    if (size >= 0x1.ffp127)
+        return sign | 0x7f80;
+    (void)frexp(size, &exponent);
+    return sign | ((uint64_t)(exponent + 125) * 128 +
+                   (uint64_t)rint(ldexp(size, 8 - exponent)));
+}
+
 double number_to_double(int32_t kind, cell a)
 {
-    const uint32_t low = (uint32_t)a;
+    const uint32_t low =
+        kind == KILN_TYPE_BF16 ? (uint32_t)a << 16 : (uint32_t)a;
     float narrow;
     double wide;
 
     if (kind == KILN_TYPE_F16)
         return half_to_double(a);
-    if (kind == KILN_TYPE_F32) {
+    if (kind == KILN_TYPE_F32 || kind == KILN_TYPE_BF16) {
         memcpy(&narrow, &low, sizeof narrow);
         return (double)narrow;
     }
@@ -82,6 +101,8 @@ cell number_from_double(int32_t kind, double value)
 
     if (kind == KILN_TYPE_F16)
         return half_from_double(value);
+    if (kind == KILN_TYPE_BF16)
+        return bf16_from_double(value);
     memcpy(&low, &narrow, sizeof low);
     memcpy(&bits, &value, sizeof bits);
     return kind == KILN_TYPE_F32 ? low : bits;
@@ -300,6 +321,17 @@ static cell integer_to_float(int32_t from, int32_t to, cell a)
         narrow = is_signed ? (float)(int64_t)a : (float)a;
         memcpy(&low, &narrow, sizeof low);
         return low;
+    }
+    /* A bf16 may be as large as any integer, and f64 loses its last bits: one
+       bit stands for those. */
+    if (to == KILN_TYPE_BF16) {
+        const int is_negative = is_signed && (int64_t)a < 0;
+        cell size = is_negative ? 0 - a : a;
+
+        if (size >> 53 != 0)
+            size = (size & ~(cell)0xfff) | (size & 0xfff ? 0x800 : 0);
+        return number_from_double(to,
+                                  is_negative ? -(double)size : (double)size);
     }
     /* Rounding to f64 first moves no number across the middle between two f16:
        numbers that an f16 can hold are small. */

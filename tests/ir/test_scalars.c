@@ -21,7 +21,7 @@ static const struct {
     {"u32", 8},      {"u64", 9},     {"f16", 10},      {"f32", 11},
     {"f64", 12},     {"Tuple", 13},  {"Vec", 14},      {"struct", 15},
     {"Array", 16},   {"Static", 17}, {"Function", 18}, {"Type", 19},
-    {"foreign", 20},
+    {"foreign", 20}, {"bf16", 21},
 };
 
 static void numbers_of_kinds_stay(void **state)

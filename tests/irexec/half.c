@@ -1,4 +1,5 @@
-/* half.c - conversions of f16, which LLVM calls as the compiler's library. */
+/* half.c - conversions of f16 and bf16, which LLVM calls as the compiler's
+ * library. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <math.h>
 #include <string.h>
@@ -66,9 +67,22 @@ static float narrow_double(double x)
     return carry(half_of(x));
 }
 
+/* A bf16 is passed in the same way. Ties go to even; a NaN is one of all ones,
+   as the hardware makes it. */
+static float narrow_to_bf16(float x)
+{
+    uint32_t bits;
+
+    memcpy(&bits, &x, sizeof bits);
+    if (isnan(x))
+        return carry(0x7fff);
+    return carry((uint16_t)((bits + 0x7fff + (bits >> 16 & 1)) >> 16));
+}
+
 void add_half_functions(void)
 {
     LLVMAddSymbol("__extendhfsf2", address_of((any_function)extend));
     LLVMAddSymbol("__truncsfhf2", address_of((any_function)narrow_float));
     LLVMAddSymbol("__truncdfhf2", address_of((any_function)narrow_double));
+    LLVMAddSymbol("__truncsfbf2", address_of((any_function)narrow_to_bf16));
 }

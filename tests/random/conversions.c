@@ -80,9 +80,10 @@ static void put_converted(generator *g, const char *function, int32_t to,
 static void put_bits(generator *g, int32_t to, int depth)
 {
     const int bits = kind_bits(to);
-    const int32_t of_float = bits == 16   ? KILN_TYPE_F16
-                             : bits == 32 ? KILN_TYPE_F32
-                                          : KILN_TYPE_F64;
+    const int32_t of_float =
+        bits == 16   ? random_chance(g, 50) ? KILN_TYPE_F16 : KILN_TYPE_BF16
+        : bits == 32 ? KILN_TYPE_F32
+                     : KILN_TYPE_F64;
 
     if (kind_is_float(to)) {
         put(g, "bitcast(%s, ", kind_name(to));

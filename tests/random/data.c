@@ -81,7 +81,8 @@ static void put_value(generator *g, int32_t kind, unsigned char *to)
     case KILN_TYPE_F32:
         memcpy(to, &narrow, sizeof narrow);
         break;
-    case KILN_TYPE_F16: /* finite, of either sign */
+    case KILN_TYPE_F16: /* both finite, of either sign */
+    case KILN_TYPE_BF16:
         bits &= 0xbbff;
         memcpy(to, &bits, 2);
         break;
@@ -103,8 +104,8 @@ static int32_t kind_of(const char *type)
 {
     const size_t size = strcspn(type, "[");
 
-    for (int32_t kind = KILN_TYPE_BOOL; kind <= KILN_TYPE_F64; kind++)
-        if (strlen(kind_name(kind)) == size &&
+    for (int32_t kind = 0; kind < KILN_TYPE_KIND_COUNT; kind++)
+        if (kind_bits(kind) > 0 && strlen(kind_name(kind)) == size &&
             strncmp(type, kind_name(kind), size) == 0)
             return kind;
     return KILN_TYPE_STRUCT;
@@ -216,6 +217,8 @@ static int same_float(int32_t kind, const unsigned char *a,
     memcpy(halves + 1, b, sizeof *halves);
     if (kind == KILN_TYPE_F16)
         return (halves[0] & 0x7fff) > 0x7c00 && (halves[1] & 0x7fff) > 0x7c00;
+    if (kind == KILN_TYPE_BF16)
+        return (halves[0] & 0x7fff) > 0x7f80 && (halves[1] & 0x7fff) > 0x7f80;
     if (kind == KILN_TYPE_F32) {
         memcpy(narrow, a, sizeof *narrow);
         memcpy(narrow + 1, b, sizeof *narrow);

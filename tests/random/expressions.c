@@ -90,10 +90,19 @@ static void put_two(generator *g, const char *between, int32_t left,
 /* Returns a narrower type that widens to `kind`, or `kind` itself. */
 static int32_t narrower(generator *g, int32_t kind)
 {
-    if (kind_is_float(kind))
-        return random_chance(g, 50)
-                   ? random_integer(g)
-                   : kind - random_below(g, kind - KILN_TYPE_F16 + 1);
+    static const int32_t floats[] = {KILN_TYPE_F16, KILN_TYPE_BF16,
+                                     KILN_TYPE_F32};
+
+    if (kind_is_float(kind)) {
+        const int below = kind == KILN_TYPE_F64   ? 3
+                          : kind == KILN_TYPE_F32 ? 2
+                                                  : 0;
+        const int n = random_below(g, below + 1);
+
+        return random_chance(g, 50) ? random_integer(g)
+               : n < below          ? floats[n]
+                                    : kind;
+    }
     return kind -
            random_below(
                g,
@@ -181,7 +190,7 @@ static void put_float_call(generator *g, int32_t kind, int depth)
         put(g, n == 8 ? "(min" : "(max");
         put_two(g, ",", kind, kind, depth);
         put(g, " + 0.0)");
-    } else if (n == 10 && kind != KILN_TYPE_F16) {
+    } else if (n == 10 && kind_bits(kind) > 16) {
         put(g, "fma(");
         put_scalar(g, kind, depth);
         put(g, ", ");
@@ -496,7 +505,7 @@ void put_expression(generator *g, const random_type *type, int depth)
     static const int32_t p[] = {KILN_TYPE_I32, KILN_TYPE_F64, KILN_TYPE_U8};
     const int32_t both[] = {type->parts[0], type->parts[0]};
 
-    if (type->kind < KILN_TYPE_TUPLE) {
+    if (kind_bits(type->kind) > 0) {
         put_scalar(g, type->kind, depth);
         return;
     }

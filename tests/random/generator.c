@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "abi/scalars.h"
+
 /* ---- numbers ---- */
 
 uint64_t random_next(generator *g)
@@ -47,41 +49,29 @@ void put_line(generator *g)
 
 /* ---- types ---- */
 
-static const struct {
-    const char *name;
-    int bits;
-} kinds[] = {
-    [KILN_TYPE_BOOL] = {"Bool", 1}, [KILN_TYPE_I8] = {"i8", 8},
-    [KILN_TYPE_I16] = {"i16", 16},  [KILN_TYPE_I32] = {"i32", 32},
-    [KILN_TYPE_I64] = {"i64", 64},  [KILN_TYPE_U8] = {"u8", 8},
-    [KILN_TYPE_U16] = {"u16", 16},  [KILN_TYPE_U32] = {"u32", 32},
-    [KILN_TYPE_U64] = {"u64", 64},  [KILN_TYPE_F16] = {"f16", 16},
-    [KILN_TYPE_F32] = {"f32", 32},  [KILN_TYPE_F64] = {"f64", 64},
-};
-
 const char *kind_name(int32_t kind)
 {
-    return kinds[kind].name;
+    return kiln__kind_name(kind);
 }
 
 int kind_bits(int32_t kind)
 {
-    return kinds[kind].bits;
+    return (int)kiln__kind_width(kind);
 }
 
 int kind_is_signed(int32_t kind)
 {
-    return kind >= KILN_TYPE_I8 && kind <= KILN_TYPE_I64;
+    return kiln__kind_is_signed(kind);
 }
 
 int kind_is_integer(int32_t kind)
 {
-    return kind >= KILN_TYPE_I8 && kind <= KILN_TYPE_U64;
+    return kiln__kind_is_integer(kind);
 }
 
 int kind_is_float(int32_t kind)
 {
-    return kind >= KILN_TYPE_F16;
+    return kiln__kind_is_float(kind);
 }
 
 int32_t random_integer(generator *g)
@@ -95,7 +85,9 @@ int32_t random_float(generator *g)
 {
     const int n = random_below(g, 10);
 
-    return n == 0 ? KILN_TYPE_F16 : n < 5 ? KILN_TYPE_F32 : KILN_TYPE_F64;
+    if (n < 2)
+        return n == 0 ? KILN_TYPE_F16 : KILN_TYPE_BF16;
+    return n < 6 ? KILN_TYPE_F32 : KILN_TYPE_F64;
 }
 
 int32_t random_scalar(generator *g)

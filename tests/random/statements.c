@@ -94,10 +94,9 @@ static void put_assignment(generator *g)
         return;
     }
     g->is_uniform = v->is_uniform;
-    if (v->type.kind >= KILN_TYPE_TUPLE && random_chance(g, 60)) {
+    if (kind_bits(v->type.kind) == 0 && random_chance(g, 60)) {
         put_part_of(g, v);
-    } else if (v->type.kind > KILN_TYPE_BOOL &&
-               v->type.kind < KILN_TYPE_TUPLE && random_chance(g, 40)) {
+    } else if (kind_bits(v->type.kind) > 1 && random_chance(g, 40)) {
         put(g, "%s", v->name);
         put_operator(g, v->type.kind);
     } else {
@@ -132,8 +131,7 @@ static void put_store(generator *g)
     const random_type type = {.kind = g->output_kinds[output]};
 
     put(g, "o%d[i]", output);
-    if (type.kind > KILN_TYPE_BOOL && type.kind < KILN_TYPE_TUPLE &&
-        random_chance(g, 40)) {
+    if (kind_bits(type.kind) > 1 && random_chance(g, 40)) {
         put_operator(g, type.kind);
         return;
     }

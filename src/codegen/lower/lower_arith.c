@@ -203,8 +203,7 @@ static LLVMValueRef negate(kiln__lowering *l, const kiln__ir_node *node,
 
     if (!kiln__kind_is_float(kind))
         return LLVMBuildNeg(l->builder, a, "");
-    return kiln__lower_flags(l, node,
-                             kiln__float_negate(l->job, l->builder, a, kind));
+    return kiln__lower_flags(l, node, kiln__float_negate(l->builder, a, kind));
 }
 
 static LLVMValueRef of_integers(kiln__lowering *l, const kiln__ir_node *node,

@@ -144,10 +144,14 @@ static LLVMValueRef compare_and_swap(kiln__lowering *l, LLVMValueRef at,
     return LLVMBuildBitCast(l->builder, both, type, "");
 }
 
+/* Says whether LLVM is to make code for the operation. */
 static int has_atomic(const kiln__lowering *l, uint32_t operation, int32_t kind)
 {
     const kiln__codegen_device *device = l->job->backend->device;
 
+    if (kiln__kind_is_float(kind) && operation != KILN__ATOMIC_EXCHANGE &&
+        kiln__scalar_of(kind)->arithmetic != kind)
+        return 0; /* rounded by code of Kiln's */
     return device == NULL || device->has_atomic == NULL ||
            device->has_atomic(l->job, operation, kind);
 }

@@ -5,19 +5,19 @@
 
 #include "codegen/module/codegen_job.h"
 
-/* Kinds are floats of the table (abi/scalars.h); values are scalars or vectors
-   of what kiln__job_scalar() makes of the kind. */
+/* Kinds are floats of the table (abi/scalars.h). A value is what
+   kiln__job_scalar() makes of its kind, or a vector of that. */
 
 LLVMValueRef kiln__float_constant(const kiln__codegen_job *job, int32_t kind,
                                   double value);
-LLVMValueRef kiln__float_negate(const kiln__codegen_job *job,
-                                LLVMBuilderRef builder, LLVMValueRef value,
+LLVMValueRef kiln__float_negate(LLVMBuilderRef builder, LLVMValueRef value,
                                 int32_t kind);
-/* From one kind to another, rounded once, halves to even. */
+/* Converts from one kind to another, with one rounding, halves to even. */
 LLVMValueRef kiln__float_cast(const kiln__codegen_job *job,
                               LLVMBuilderRef builder, LLVMValueRef value,
                               int32_t from, int32_t to);
-/* The same of an integer. A Bool counts as one of one bit. */
+/* Converts an integer that is no vector, with one rounding. A Bool counts as an
+   integer of one bit. */
 LLVMValueRef kiln__float_from_integer(const kiln__codegen_job *job,
                                       LLVMBuilderRef builder,
                                       LLVMValueRef value, int32_t from,

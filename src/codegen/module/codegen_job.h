@@ -215,6 +215,9 @@ typedef struct kiln__codegen_device {
        operation. */
     int (*has_atomic)(const kiln__codegen_job *job, uint32_t operation,
                       int32_t kind);
+    /* True when the target has an instruction that rounds an f32 to a bf16 as
+       IEEE 754 says, subnormal numbers included. NULL: no target has. */
+    int (*rounds_bf16)(const kiln__codegen_job *job);
     /* Builds what an item that raised does on its way to the next barrier: it
        records the failure for the group. NULL: items that raised may leave, and
        barriers wait only for the others; then the three functions below are

@@ -3,8 +3,9 @@
 #include "frontend/infer/infer.h"
 
 /*
- * The common type is the wider one of the same signedness, the float of an
- * integer and a float, the vector of a vector and a scalar. Literals adapt to
+ * The common type is the wider one of the same signedness, the wider of two
+ * floats, which holds all values of the narrower, the float of an integer and a
+ * float, the vector of a vector and a scalar. Literals adapt to
  * it; literals alone are i64 and f64.
  */
 
@@ -13,14 +14,15 @@ static const kiln_type *lane(const kiln_type *type)
     return type->kind == KILN_TYPE_VECTOR ? type->element : type;
 }
 
-static int mixed_signedness(kiln__infer *in, const kiln_type *a,
-                            const kiln_type *b, const kiln__ast *ast)
+/* Reports that no type follows from the two. */
+static int mixed(kiln__infer *in, const kiln_type *a, const kiln_type *b,
+                 const kiln__ast *ast, const char *code, const char *differ)
 {
     (void)kiln__infer_error(
-        in, ast->span, "mixed-signedness",
+        in, ast->span, code,
         kiln__infer_format(in, "convert one of them: %s(...) or %s(...)",
                            kiln_type_text(a), kiln_type_text(b)),
-        "%s and %s differ in signedness", kiln_type_text(a), kiln_type_text(b));
+        "%s and %s %s", kiln_type_text(a), kiln_type_text(b), differ);
     return 0;
 }
 
@@ -38,7 +40,11 @@ static int common_scalar(kiln__infer *in, const kiln_type **common,
     }
     if (!a_float && !b_float &&
         kiln__kind_is_signed(a->kind) != kiln__kind_is_signed(type->kind))
-        return mixed_signedness(in, a, type, ast);
+        return mixed(in, a, type, ast, "mixed-signedness",
+                     "differ in signedness");
+    if (a_float && b_float && a->size == type->size)
+        return mixed(in, a, type, ast, "mixed-floats",
+                     "do not hold each other's values");
     if (a_float != b_float)
         *common = a_float ? a : type;
     else if (type->size > a->size)

@@ -96,6 +96,8 @@ static int may_be_refused(const signature *s, const char *version,
 {
     if (strcmp(version, "1.2") == 0 && strstr(message, "from SPIR-V 1.3 on"))
         return 1;
+    if (strcmp(s->file, "bf16") == 0 && strcmp(s->kernel, "atomics") == 0)
+        return strstr(message, "no atomic operations of 16 bits") != NULL;
     return strcmp(s->kernel, "recursion") == 0 && strstr(message, "recursion");
 }
 

@@ -1,5 +1,6 @@
 /* cuda_codegen.c - the codegen half of CUDA: makes PTX of a kernel. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include <stdlib.h>
 #include <string.h>
 
 #include "backends/cuda/codegen/cuda_codegen.h"
@@ -114,6 +115,17 @@ static void barrier(kiln__codegen_job *job, LLVMBuilderRef builder,
         job, builder, "llvm.nvvm.barrier.cta.sync.aligned.all", &first, 1);
 }
 
+/* ---- floats ---- */
+
+/* cvt.rn.bf16.f32. */
+static int rounds_bf16(const kiln__codegen_job *job)
+{
+    const char *model = strstr(job->settings->processor, "sm_");
+
+    return model != NULL && strtoul(model + 3, NULL, 10) >= 80 &&
+           kiln__cuda_ptx_version(job) >= 70;
+}
+
 /* ---- the kernel ---- */
 
 /* From PTX 8.1 on, kernels for sm_70 and above take more bytes of
@@ -198,6 +210,7 @@ static const kiln__device_hardware hardware = {
             .scope = "device",
             .barrier = barrier,
             .collective = kiln__device_collective,
+            .rounds_bf16 = rounds_bf16,
         },
     .kernel_convention = KERNEL_CONVENTION,
     .aggregate = "byval",

@@ -108,6 +108,17 @@ static int may_import(const char *name)
     return 0;
 }
 
+/* v_cvt_pk_bf16_f32. */
+static int rounds_bf16(const kiln__codegen_job *job)
+{
+    static const char *const names[] = {"gfx950", "gfx1250", "gfx1251"};
+
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (strcmp(job->settings->processor, names[i]) == 0)
+            return 1;
+    return 0;
+}
+
 static const kiln__device_hardware hardware = {
     .device =
         {
@@ -117,6 +128,7 @@ static const kiln__device_hardware hardware = {
             .scope = "agent",
             .barrier = barrier,
             .collective = kiln__device_collective,
+            .rounds_bf16 = rounds_bf16,
         },
     .kernel_convention = KERNEL_CONVENTION,
     .aggregate = "byref",
