@@ -133,8 +133,12 @@ static kiln_status diagnose(kiln__closure *c, const kiln__uniform_error *e,
         return kiln__error_no_memory(error);
     kiln__diagnostics_init(&diagnostics, c->alloc);
     message = kiln__arena_text(&diagnostics.arena, message);
-    kiln__diagnose_chain(&diagnostics, at.source, at.span, code, hint_of(c, e),
-                         frames, count, message);
+    kiln__diagnose_chain(&diagnostics, at.source, at.span,
+                         &(kiln_diagnostic){.code = code,
+                                            .message = message,
+                                            .hint = hint_of(c, e),
+                                            .frames = frames,
+                                            .frame_count = count});
     status = kiln__diagnostics_finish(&diagnostics, KILN_ECOMPILE, error);
     kiln__diagnostics_dispose(&diagnostics);
     return status == KILN_OK ? kiln__error_no_memory(error) : status;

@@ -46,8 +46,9 @@ static kiln_status diagnose_root(const root *r, kiln_status status,
 
     kiln__diagnostics_init(&diagnostics, alloc);
     if (kiln__dispatch_explain(&refusal, &diagnostics.arena, status, &r->match,
-                               r->generic, r->arguments, r->count, r->overlays,
-                               r->world) != KILN_OK) {
+                               &(kiln__dispatch_call){r->generic, r->arguments,
+                                                      r->count, r->overlays,
+                                                      r->world}) != KILN_OK) {
         kiln__diagnostics_dispose(&diagnostics);
         return kiln__error_no_memory(error);
     }
@@ -88,9 +89,11 @@ static kiln_status infer_root(root *r, kiln__language *language,
     if (status != KILN_OK)
         return kiln__error_shortage(error, status);
     kiln_inference_set_root(inference, r->match.method->digest);
-    return kiln__infer_method(language, inference,
-                              kiln_inference_signature(inference), &r->match,
-                              config, r->world, error);
+    return kiln__infer_method(
+        language, inference,
+        &(kiln__infer_request){kiln_inference_signature(inference), &r->match,
+                               config, r->world},
+        error);
 }
 
 static kiln_status infer(void *self, const kiln_signature *signature,

@@ -67,9 +67,13 @@ static kiln_status report(const kiln__closure *c,
         const kiln__device_finding *found = &check->findings[i];
 
         place(out, c, check, found);
-        kiln__diagnose_chain(&diagnostics, out->at.source, out->at.span,
-                             found->code, found->hint, out->frames,
-                             out->frame_count, found->message);
+        kiln__diagnose_chain(
+            &diagnostics, out->at.source, out->at.span,
+            &(kiln_diagnostic){.code = found->code,
+                               .message = found->message,
+                               .hint = found->hint,
+                               .frames = out->frames,
+                               .frame_count = out->frame_count});
     }
     status = kiln__diagnostics_finish(&diagnostics, KILN_EUNSUPPORTED, error);
     kiln__diagnostics_dispose(&diagnostics);

@@ -45,17 +45,20 @@ static kiln__compile_request request_of(const struct batch *batch, size_t index)
 static void job_start(struct batch *batch, kiln__call_chain *run, size_t index)
 {
     kiln_batch_job *job = &batch->jobs[index];
-    int owned = 0;
+    kiln__compile_answer answer = {0};
     kiln_status status = kiln__request_check(batch->context, &job->signature,
                                              job->config, &job->error);
 
     if (status == KILN_OK) {
         const kiln__compile_request request = request_of(batch, index);
 
-        status =
-            kiln__compile_begin(&job->kernel, &batch->flights[index], &owned,
-                                &job->source, run, &request, &job->error);
-        batch->owned[index] = (char)owned;
+        status = kiln__compile_begin(&answer, run, &request, &job->error);
+        batch->flights[index] = answer.flight;
+        batch->owned[index] = (char)answer.owned;
+    }
+    if (answer.kernel) {
+        job->kernel = answer.kernel;
+        job->source = answer.source;
     }
     if (status != KILN_OK || !batch->flights[index])
         job_ended(batch, index, status);

@@ -78,12 +78,11 @@ static const kiln_artifact *find_artifact(kiln_context *context,
 /* Loads an existing artifact from memory or a store. KILN_OK without a kernel:
    there is none, or none that can be used. `flight` may be NULL. */
 static kiln_status reuse(kiln_kernel **out, int32_t *source,
-                         kiln_context *context, kiln__flight *flight,
-                         const kiln_code *code, const kiln_config *config,
-                         kiln_error **error)
+                         kiln__flight *flight, const kiln_code *code,
+                         const kiln_config *config, kiln_error **error)
 {
     const kiln_artifact *artifact =
-        find_artifact(context, code, config, source);
+        find_artifact(config->context, code, config, source);
     kiln_status status;
 
     *out = NULL;
@@ -174,8 +173,8 @@ static void start(kiln__call_chain *run, kiln__flight *flight,
 
     request->kernel = NULL;
     if (!kernel)
-        status = reuse(&kernel, &source, context, flight, flight->code,
-                       request->config, &error);
+        status = reuse(&kernel, &source, flight, flight->code, request->config,
+                       &error);
     if (kernel || status != KILN_OK)
         kiln__job_finish(context, flight, kernel, source, status, error);
     else
@@ -187,8 +186,7 @@ static void count(kiln_context *context, kiln__count outcome)
     kiln__count_request(context, KILN_TIER_BINARY, outcome);
 }
 
-static kiln_status claimed(const kiln_kernel **out, kiln__flight **flight,
-                           int *owned, int32_t *source, kiln__call_chain *run,
+static kiln_status claimed(kiln__compile_answer *out, kiln__call_chain *run,
                            kiln__compile_request *request,
                            const kiln_code *code, kiln_error **error)
 {
@@ -200,8 +198,8 @@ static kiln_status claimed(const kiln_kernel **out, kiln__flight **flight,
     switch (claim.outcome) {
     case KILN__CLAIM_HIT:
         count(context, KILN__COUNT_HIT);
-        *source = KILN_SOURCE_MEMORY;
-        *out = claim.kernel;
+        out->source = KILN_SOURCE_MEMORY;
+        out->kernel = claim.kernel;
         return KILN_OK;
     case KILN__CLAIM_FAILED:
         count(context, KILN__COUNT_FAILED);
@@ -211,12 +209,12 @@ static kiln_status claimed(const kiln_kernel **out, kiln__flight **flight,
             kiln_error_free(claim.error);
         return claim.status;
     case KILN__CLAIM_OWN:
-        *flight = claim.flight;
-        *owned = 1;
+        out->flight = claim.flight;
+        out->owned = 1;
         start(run, claim.flight, request);
         return KILN_OK;
     case KILN__CLAIM_WAIT:
-        *flight = claim.flight;
+        out->flight = claim.flight;
         return KILN_OK;
     case KILN__CLAIM_NO_MEMORY:
         break;
@@ -241,8 +239,8 @@ static kiln_status find_code(const kiln_code **out, kiln__call_chain *run,
     KILN_TRY(kiln__typed_begin(out, run, &typed, request->world, error));
     if (!kiln__code_is_record(*out))
         return KILN_OK;
-    status = reuse(&request->kernel, &request->kernel_source, request->context,
-                   NULL, *out, request->config, error);
+    status = reuse(&request->kernel, &request->kernel_source, NULL, *out,
+                   request->config, error);
     if (status == KILN_OK && request->kernel)
         return KILN_OK;
     /* A record without a compiled kernel is of no use. Its worlds stay held
@@ -256,8 +254,7 @@ static kiln_status find_code(const kiln_code **out, kiln__call_chain *run,
     return status;
 }
 
-kiln_status kiln__compile_begin(const kiln_kernel **out, kiln__flight **flight,
-                                int *owned, int32_t *source,
+kiln_status kiln__compile_begin(kiln__compile_answer *out,
                                 kiln__call_chain *run,
                                 const kiln__compile_request *request,
                                 kiln_error **error)
@@ -267,14 +264,13 @@ kiln_status kiln__compile_begin(const kiln_kernel **out, kiln__flight **flight,
     kiln__worlds worlds;
     kiln_status status = find_code(&code, run, &asked, &worlds, error);
 
-    *flight = NULL;
-    *owned = 0;
+    *out = (kiln__compile_answer){0};
     if (status != KILN_OK) {
         count(request->context, KILN__COUNT_FAILED);
         return status;
     }
     asked.world = kiln__worlds_of(&worlds, kiln__code_frontend(code));
-    status = claimed(out, flight, owned, source, run, &asked, code, error);
+    status = claimed(out, run, &asked, code, error);
     kiln__kernel_free(asked.kernel);
     kiln__worlds_end(&worlds);
     return status;
@@ -359,29 +355,39 @@ kiln_status kiln__compile_break_cycle(const kiln_kernel **out, int32_t *source,
     return kiln__compile_take_result(out, source, context, again, 1, error);
 }
 
+/* Waits for the flight of the answer. */
+static kiln_status wait_for(const kiln_kernel **out, int32_t *source,
+                            kiln__call_chain *run,
+                            const kiln__compile_request *request,
+                            const kiln__compile_answer *answer,
+                            kiln_error **error)
+{
+    const kiln_status waited = kiln__flight_wait_until(
+        request->context, run, answer->flight, request->deadline_ns);
+
+    if (waited == KILN_ETIMEDOUT)
+        return leave(request, answer->flight, answer->owned, error);
+    if (waited == KILN_OK)
+        return kiln__compile_take_result(out, source, request->context,
+                                         answer->flight, answer->owned, error);
+    return kiln__compile_break_cycle(out, source, run, request, answer->flight,
+                                     error);
+}
+
 static kiln_status compile_slowly(const kiln_kernel **out, int32_t *source,
                                   const kiln__compile_request *request,
                                   kiln_error **error)
 {
     kiln__call_scope stay;
     kiln__call_chain *run = kiln__call_scope_enter(&stay, request->context);
-    kiln__flight *flight;
-    int owned;
-    kiln_status status =
-        kiln__compile_begin(out, &flight, &owned, source, run, request, error);
+    kiln__compile_answer answer;
+    kiln_status status = kiln__compile_begin(&answer, run, request, error);
 
-    if (status == KILN_OK && flight) {
-        const kiln_status waited = kiln__flight_wait_until(
-            request->context, run, flight, request->deadline_ns);
-
-        if (waited == KILN_ETIMEDOUT)
-            status = leave(request, flight, owned, error);
-        else if (waited == KILN_OK)
-            status = kiln__compile_take_result(out, source, request->context,
-                                               flight, owned, error);
-        else
-            status = kiln__compile_break_cycle(out, source, run, request,
-                                               flight, error);
+    if (status == KILN_OK && answer.flight)
+        status = wait_for(out, source, run, request, &answer, error);
+    else if (status == KILN_OK) {
+        *out = answer.kernel;
+        *source = answer.source;
     }
     kiln__call_scope_leave(&stay);
     return status;

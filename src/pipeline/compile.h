@@ -17,11 +17,17 @@ typedef struct kiln__compile_request {
     int32_t kernel_source; /* KILN_SOURCE_... */
 } kiln__compile_request;
 
-/* The slow path of kiln_compile(). It gives a kernel at once, or a flight to
-   wait for (`*flight`, referenced). It counts the request unless it gives a
-   flight; then kiln__compile_take_result() counts it. */
-kiln_status kiln__compile_begin(const kiln_kernel **out, kiln__flight **flight,
-                                int *owned, int32_t *source,
+/* What a request got: a kernel at once, or a flight to wait for. */
+typedef struct kiln__compile_answer {
+    const kiln_kernel *kernel;
+    int32_t source;       /* of the kernel, KILN_SOURCE_... */
+    kiln__flight *flight; /* referenced; NULL: the kernel is there */
+    int owned;            /* the request itself began the flight */
+} kiln__compile_answer;
+
+/* The slow path of kiln_compile. Counts the request unless it answers with a
+   flight; then kiln__compile_take_result() does. */
+kiln_status kiln__compile_begin(kiln__compile_answer *out,
                                 kiln__call_chain *run,
                                 const kiln__compile_request *request,
                                 kiln_error **error);

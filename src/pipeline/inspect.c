@@ -19,19 +19,6 @@
 #include "tiers/typed/typed.h"
 #include "tiers/worlds.h"
 
-/* Called inside a call scope, which keeps what is lent, with worlds that the
-   caller ends. */
-static kiln_status infer_in(const kiln_code **out, kiln__worlds *worlds,
-                            kiln__call_chain *run,
-                            const kiln_signature *signature,
-                            const kiln_config *config, uint64_t world,
-                            kiln_error **error)
-{
-    const kiln__typed_request request = {signature, config, worlds, 0, 0};
-
-    return kiln__typed_begin(out, run, &request, world, error);
-}
-
 /* Called in a callback of an inference; infers in the worlds of that
    inference. */
 static kiln_status infer_around(const kiln_code **out, kiln__worlds *worlds,
@@ -77,7 +64,9 @@ kiln_status kiln_infer(const kiln_code **out, kiln_context *context,
         return KILN_OK;
     }
     run = kiln__call_scope_enter(&stay, context);
-    status = infer_in(out, &worlds, run, signature, config, world, error);
+    status = kiln__typed_begin(
+        out, run, &(kiln__typed_request){signature, config, &worlds, 0, 0},
+        world, error);
     if (status == KILN_OK)
         kiln__worlds_end(&worlds);
     kiln__call_scope_leave(&stay);
@@ -130,7 +119,9 @@ kiln_status kiln_job_key(kiln_digest *out, kiln_context *context,
     KILN_REQUIRE(out != NULL, error);
     KILN_TRY(kiln__request_check(context, signature, config, error));
     run = kiln__call_scope_enter(&stay, context);
-    status = infer_in(&code, &worlds, run, signature, config, world, error);
+    status = kiln__typed_begin(
+        &code, run, &(kiln__typed_request){signature, config, &worlds, 0, 0},
+        world, error);
     if (status == KILN_OK) {
         status = key_of(out, code, config, error);
         kiln__worlds_end(&worlds);
@@ -335,7 +326,9 @@ kiln_status kiln_emit(kiln_blob *out, kiln_context *context,
     KILN_REQUIRE(form >= KILN_EMIT_TYPED && form <= KILN_EMIT_BINARY, error);
     KILN_TRY(kiln__request_check(context, signature, config, error));
     run = kiln__call_scope_enter(&stay, context);
-    status = infer_in(&code, &worlds, run, signature, config, world, error);
+    status = kiln__typed_begin(
+        &code, run, &(kiln__typed_request){signature, config, &worlds, 0, 0},
+        world, error);
     if (status == KILN_OK) {
         status = emit(out, run, code, config, form, error);
         kiln__worlds_end(&worlds);

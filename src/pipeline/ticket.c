@@ -37,12 +37,14 @@ static kiln_status ticket_start(kiln_ticket *ticket,
     kiln__call_scope stay;
     kiln__call_chain *run = kiln__call_scope_enter(&stay, ticket->context);
     int before = run->never_wait;
-    int32_t source;
+    kiln__compile_answer answer;
     kiln_status status;
 
     run->never_wait = 1;
-    status = kiln__compile_begin(&ticket->kernel, &ticket->flight,
-                                 &ticket->owned, &source, run, &request, error);
+    status = kiln__compile_begin(&answer, run, &request, error);
+    ticket->kernel = answer.kernel;
+    ticket->flight = answer.flight;
+    ticket->owned = answer.owned;
     run->never_wait = before;
     kiln__call_scope_leave(&stay);
     return status;

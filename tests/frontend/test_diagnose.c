@@ -84,8 +84,12 @@ static void a_chain_is_copied(void **state)
 
     (void)state;
     kiln__diagnostics_init(&diagnostics, &kiln__malloc);
-    kiln__diagnose_chain(&diagnostics, &source, (kiln__span){0, 3}, "code",
-                         NULL, frames, 2, "message");
+    kiln__diagnose_chain(&diagnostics, &source, (kiln__span){0, 3},
+                         &(kiln_diagnostic){.code = "code",
+                                            .message = "message",
+                                            .hint = NULL,
+                                            .frames = frames,
+                                            .frame_count = 2});
     name[0] = '?';
     assert_int_equal(diagnostics.list.count, 1);
     assert_int_equal(diagnostics.list.items[0].frame_count, 2);
@@ -173,8 +177,12 @@ static kiln_status collect(const kiln_alloc *alloc, void *env)
     for (int i = 0; i < 30; i++)
         kiln__diagnose(&diagnostics, &source, (kiln__span){9, 3}, "code",
                        "hint", "message %d", i);
-    kiln__diagnose_chain(&diagnostics, &source, (kiln__span){9, 3}, "code",
-                         "hint", &frame, 1, "message");
+    kiln__diagnose_chain(&diagnostics, &source, (kiln__span){9, 3},
+                         &(kiln_diagnostic){.code = "code",
+                                            .message = "message",
+                                            .hint = "hint",
+                                            .frames = &frame,
+                                            .frame_count = 1});
     status = kiln__diagnostics_finish(&diagnostics, KILN_ECOMPILE, &error);
     kiln__diagnostics_dispose(&diagnostics);
     kiln_error_free(error);

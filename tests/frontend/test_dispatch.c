@@ -261,9 +261,9 @@ static void a_refused_call_lists_candidates_and_reasons(void **state)
 
     assert_status(KILN_ENOTFOUND, kiln__dispatch(&match, binding.generic,
                                                  &argument, 1, NULL, world));
-    assert_ok(kiln__dispatch_explain(&refusal, &p->arena, KILN_ENOTFOUND,
-                                     &match, binding.generic, &argument, 1,
-                                     NULL, world));
+    assert_ok(kiln__dispatch_explain(
+        &refusal, &p->arena, KILN_ENOTFOUND, &match,
+        &(kiln__dispatch_call){binding.generic, &argument, 1, NULL, world}));
 
     assert_string_equal(refusal.code, "no-method");
     assert_string_equal(refusal.message, "no method for f(i8)");
@@ -288,9 +288,9 @@ static void an_ambiguous_call_names_both_methods(void **state)
 
     assert_status(KILN_ECOMPILE, kiln__dispatch(&match, binding.generic,
                                                 arguments, 2, NULL, world));
-    assert_ok(kiln__dispatch_explain(&refusal, &p->arena, KILN_ECOMPILE, &match,
-                                     binding.generic, arguments, 2, NULL,
-                                     world));
+    assert_ok(kiln__dispatch_explain(
+        &refusal, &p->arena, KILN_ECOMPILE, &match,
+        &(kiln__dispatch_call){binding.generic, arguments, 2, NULL, world}));
 
     assert_string_equal(refusal.code, "ambiguous");
     assert_contains(refusal.message, "main.f(a: f32, b)");

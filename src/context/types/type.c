@@ -93,28 +93,32 @@ static kiln_status make_fields(const kiln_type **out, kiln_context *context,
     return kiln__type_make(out, context, draft, error);
 }
 
+typedef struct field_list {
+    const kiln_type *const *types;
+    const char *const *names; /* NULL: they have none */
+    size_t count;
+} field_list;
+
 /* Copies types and names (or NULL) into new fields, which the caller frees;
    NULL when out of memory. */
 static kiln__type_field *fields_new(const kiln_context *context,
-                                    const kiln_type *const *types,
-                                    const char *const *names, size_t count)
+                                    const field_list *given)
 {
     kiln__type_field *fields =
-        kiln__allocate_array(&context->alloc, count, sizeof *fields);
+        kiln__allocate_array(&context->alloc, given->count, sizeof *fields);
 
-    for (size_t i = 0; fields && i < count; i++) {
-        fields[i].type = types[i];
-        fields[i].name = names ? names[i] : NULL;
+    for (size_t i = 0; fields && i < given->count; i++) {
+        fields[i].type = given->types[i];
+        fields[i].name = given->names ? given->names[i] : NULL;
     }
     return fields;
 }
 
 static kiln_status make_with_fields(const kiln_type **out,
                                     kiln_context *context, kiln_type *draft,
-                                    const kiln_type *const *types,
-                                    const char *const *names, size_t count,
-                                    kiln_error **error)
+                                    const field_list *given, kiln_error **error)
 {
+    const size_t count = given->count;
     kiln__type_field *fields;
     kiln_status status;
 
@@ -122,7 +126,7 @@ static kiln_status make_with_fields(const kiln_type **out,
         return kiln__error_set(error, KILN_EINVAL,
                                "%zu fields; there may be %zu", count,
                                KILN__TYPE_FIELDS_MAX);
-    fields = fields_new(context, types, names, count);
+    fields = fields_new(context, given);
     if (!fields)
         return kiln__error_no_memory(error);
     status = make_fields(out, context, draft, fields, count, error);
@@ -139,7 +143,8 @@ kiln_status kiln_type_tuple(const kiln_type **out, kiln_context *context,
     KILN_REQUIRE(out != NULL, error);
     KILN_REQUIRE(context != NULL, error);
     KILN_REQUIRE(elements != NULL || count == 0, error);
-    return make_with_fields(out, context, &draft, elements, NULL, count, error);
+    return make_with_fields(out, context, &draft,
+                            &(field_list){elements, NULL, count}, error);
 }
 
 kiln_status kiln_type_vector(const kiln_type **out, kiln_context *context,
@@ -215,8 +220,10 @@ kiln_status kiln__type_struct(const kiln_type **out, kiln_context *context,
 
     for (size_t i = 0; i < description->parameter_count; i++)
         KILN_TRY(check_owner(description->parameters[i], context, error));
-    return make_with_fields(out, context, &draft, description->field_types,
-                            description->field_names, description->field_count,
+    return make_with_fields(out, context, &draft,
+                            &(field_list){description->field_types,
+                                          description->field_names,
+                                          description->field_count},
                             error);
 }
 

@@ -309,9 +309,15 @@ static kiln_status find_named(const kiln_type **out, reader *r,
     kiln_status status = KILN_ENOTFOUND;
 
     if (r->package || memchr(name, '.', size))
-        status = r->context->names->type(out, r->context, r->package, name,
-                                         size, parameters->items,
-                                         parameters->count, r->world, r->error);
+        status = r->context->names->type(
+            out, r->context,
+            &(kiln__type_name){.package = r->package,
+                               .text = name,
+                               .size = size,
+                               .parameters = parameters->items,
+                               .parameter_count = parameters->count,
+                               .world = r->world},
+            r->error);
     if (status != KILN_ENOTFOUND)
         return status;
     *out = parameters->count == 0

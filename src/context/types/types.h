@@ -134,21 +134,24 @@ uint32_t kiln__argument_layout(kiln_argument_info *out,
 
 /* ---- name lookup ---- */
 
+/* A name as the text of a type has it. */
+typedef struct kiln__type_name {
+    kiln_package *package; /* where it stands; NULL: it must be qualified */
+    const char *text;      /* "Complex" or "geometry.Circle" */
+    size_t size;
+    const kiln_type *const *parameters;
+    size_t parameter_count;
+    uint64_t world; /* 0: the current one */
+} kiln__type_name;
+
 /* Set by the kernel language as the context's `names`; it knows what names
    mean. */
 typedef struct kiln__names {
-    /*
-     * Stores the type that `name` (of `size` bytes, "Complex" or
-     * "geometry.Circle") means in `package`, with its parameters bound, as of
-     * `world` (0: the current one). If `package` is NULL, the name must be
-     * qualified. KILN_ENOTFOUND, without an error, when there is no such name;
-     * other failures come with one.
-     */
+    /* Stores the type that the name means, with its parameters bound.
+       KILN_ENOTFOUND, without an error, when there is no such name; other
+       failures come with one. */
     kiln_status (*type)(const kiln_type **out, kiln_context *context,
-                        kiln_package *package, const char *name, size_t size,
-                        const kiln_type *const *parameters,
-                        size_t parameter_count, uint64_t world,
-                        kiln_error **error);
+                        const kiln__type_name *name, kiln_error **error);
     /* Stores the function that `name` means in `package`. A qualified name is
        found everywhere, also when `package` is NULL. */
     kiln_status (*function)(const kiln_function **out, kiln_context *context,

@@ -299,11 +299,10 @@ static kiln__infer *parent_of(const kiln__infer *in)
 
 kiln_status kiln__infer_method(kiln__language *language,
                                kiln_inference *inference,
-                               const kiln_signature *signature,
-                               const kiln__match *match,
-                               const kiln_config *config, uint64_t world,
+                               const kiln__infer_request *request,
                                kiln_error **error)
 {
+    const kiln__match *match = request->match;
     kiln_context *context = kiln__language_context(language);
     kiln__infer *in = kiln__allocate(&context->alloc, sizeof *in);
     kiln_status status;
@@ -314,12 +313,12 @@ kiln_status kiln__infer_method(kiln__language *language,
                         .context = context,
                         .alloc = &context->alloc,
                         .inference = inference,
-                        .signature = signature,
+                        .signature = request->signature,
                         .match = match,
                         .method = match->method,
                         .definition = kiln__method_definition(match->method),
-                        .config = config,
-                        .world = world,
+                        .config = request->config,
+                        .world = request->world,
                         .error = error};
     in->parent = parent_of(in);
     in->depth = in->parent == NULL ? 0 : in->parent->depth + 1;

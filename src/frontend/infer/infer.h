@@ -242,16 +242,22 @@ kiln_status kiln__infer_begin(kiln__infer *in);
 void kiln__infer_end(kiln__infer *in);
 uint32_t kiln__infer_type(kiln__infer *in, const kiln_type *type);
 const kiln_type *kiln__infer_scalar(const kiln__infer *in, int32_t kind);
-/* Makes a node; returns 0 when an operand is missing. A NULL `type` makes a
-   statement. */
+/* Nodes that a node takes, in order. */
+typedef struct kiln__operands {
+    const uint32_t *nodes; /* 0: missing, since something is wrong with it */
+    size_t count;
+} kiln__operands;
+
+#define KILN__NO_OPERANDS ((kiln__operands){NULL, 0})
+
+/* Makes a node; 0 when an operand is missing. `type` NULL: a statement. */
 uint32_t kiln__infer_node(kiln__infer *in, kiln__ir_op op,
                           const kiln_type *type, const kiln__ast *ast,
-                          int64_t imm, const uint32_t *operands, size_t count);
+                          int64_t imm, kiln__operands operands);
 kiln__value kiln__infer_typed(const kiln_type *type, uint32_t node);
 kiln__value kiln__infer_made(kiln__infer *in, kiln__ir_op op,
                              const kiln_type *type, const kiln__ast *ast,
-                             int64_t imm, const uint32_t *operands,
-                             size_t count);
+                             int64_t imm, kiln__operands operands);
 /* Returns the value's node; literals become i64 or f64. 0: the value has
    none. */
 uint32_t kiln__infer_use(kiln__infer *in, const kiln__value *value,

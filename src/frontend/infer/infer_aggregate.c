@@ -61,7 +61,8 @@ static kiln__value assemble(kiln__infer *in, const kiln_type *type,
         return kiln__infer_typed(type, 0);
     for (size_t i = 0; i < count; i++)
         nodes[i] = kiln__infer_use(in, &parts[i], ast);
-    return kiln__infer_made(in, KILN__IR_TUPLE, type, ast, 0, nodes, count);
+    return kiln__infer_made(in, KILN__IR_TUPLE, type, ast, 0,
+                            (kiln__operands){nodes, count});
 }
 
 kiln__value kiln__infer_tuple(kiln__infer *in, const kiln__ast *ast)
@@ -180,7 +181,8 @@ static kiln__value construct_vector(kiln__infer *in, const kiln_type *type,
     if (count == type->length)
         return assemble(in, type, values, count, ast);
     node = kiln__infer_use(in, &values[0], ast);
-    return kiln__infer_made(in, KILN__IR_SPLAT, type, ast, 0, &node, 1);
+    return kiln__infer_made(in, KILN__IR_SPLAT, type, ast, 0,
+                            (kiln__operands){&node, 1});
 }
 
 kiln__value kiln__infer_construct(kiln__infer *in, const kiln_type *type,
@@ -227,7 +229,7 @@ kiln__value kiln__infer_field(kiln__infer *in, const kiln__value *object,
     }
     node = kiln__infer_use(in, object, ast);
     return kiln__infer_made(in, KILN__IR_FIELD, type, ast, (int64_t)field,
-                            &node, 1);
+                            (kiln__operands){&node, 1});
 }
 
 static int no_such_field(kiln__infer *in, const kiln_type *type,

@@ -199,8 +199,9 @@ static kiln__value operate(kiln__infer *in, kiln__ir_op op,
     const uint32_t nodes[2] = {kiln__infer_use(in, a, ast),
                                kiln__infer_use(in, b, ast)};
 
-    return kiln__infer_made(
-        in, op, type, ast, op == KILN__IR_MATH ? KILN__MATH_FMOD : 0, nodes, 2);
+    return kiln__infer_made(in, op, type, ast,
+                            op == KILN__IR_MATH ? KILN__MATH_FMOD : 0,
+                            (kiln__operands){nodes, 2});
 }
 
 static kiln__value not_for(kiln__infer *in, const char *operator,
@@ -269,7 +270,8 @@ static kiln__value shift_count(kiln__infer *in, const kiln__value *given,
     if (type == element || kiln__value_is_vague(&value))
         return value;
     node = kiln__infer_use(in, &value, ast);
-    return kiln__infer_made(in, KILN__IR_SPLAT, type, ast, 0, &node, 1);
+    return kiln__infer_made(in, KILN__IR_SPLAT, type, ast, 0,
+                            (kiln__operands){&node, 1});
 }
 
 static kiln__value shift(kiln__infer *in, const kiln__operator *operator,
@@ -368,7 +370,8 @@ static kiln__value complement(kiln__infer *in, const kiln__value *a,
 
     if (a->known)
         return kiln__infer_boolean(in, a->constant.integer == 0, a->is_static);
-    return kiln__infer_made(in, KILN__IR_INVERT, a->type, ast, 0, &node, 1);
+    return kiln__infer_made(in, KILN__IR_INVERT, a->type, ast, 0,
+                            (kiln__operands){&node, 1});
 }
 
 static kiln__value negate(kiln__infer *in, const char *operator,
@@ -390,7 +393,7 @@ static kiln__value negate(kiln__infer *in, const char *operator,
     }
     node = kiln__infer_use(in, a, ast);
     return kiln__infer_made(in, is_negation ? KILN__IR_NEG : KILN__IR_INVERT,
-                            a->type, ast, 0, &node, 1);
+                            a->type, ast, 0, (kiln__operands){&node, 1});
 }
 
 /* Applies `!`, `~` or a sign by its own rule. */

@@ -45,7 +45,7 @@ static kiln__value load(kiln__infer *in, const kiln__value *array,
     for (size_t i = 0; i < array->type->rank; i++)
         nodes[i + 1] = kiln__infer_use(in, &indices[i], ast);
     return kiln__infer_made(in, KILN__IR_LOAD, array->type->element, ast, 0,
-                            nodes, 1 + array->type->rank);
+                            (kiln__operands){nodes, 1 + array->type->rank});
 }
 
 static kiln__value vector_element(kiln__infer *in, const kiln__value *vector,
@@ -69,7 +69,7 @@ static kiln__value vector_element(kiln__infer *in, const kiln__value *vector,
     nodes[0] = kiln__infer_use(in, vector, ast);
     nodes[1] = kiln__infer_use(in, &index, ast);
     return kiln__infer_made(in, KILN__IR_ELEMENT, vector->type->element, ast, 0,
-                            nodes, 2);
+                            (kiln__operands){nodes, 2});
 }
 
 static kiln__value tuple_element(kiln__infer *in, const kiln__value *tuple,
@@ -174,7 +174,7 @@ void kiln__infer_local_array(kiln__infer *in, const kiln__ast *ast)
     kiln_error_free(error);
     if (status != KILN_OK)
         return;
-    value =
-        kiln__infer_made(in, KILN__IR_LOCAL_ARRAY, type, ast, 0, nodes, rank);
+    value = kiln__infer_made(in, KILN__IR_LOCAL_ARRAY, type, ast, 0,
+                             (kiln__operands){nodes, rank});
     kiln__infer_bind(in, ast->text, &value, ast);
 }

@@ -202,7 +202,7 @@ static void store_element(kiln__infer *in, const kiln__ast *ast,
     }
     nodes[1 + rank] = kiln__infer_use(in, &value, ast);
     kiln__infer_emit(in, kiln__infer_node(in, KILN__IR_STORE, NULL, target, 0,
-                                          nodes, 2 + rank));
+                                          (kiln__operands){nodes, 2 + rank}));
 }
 
 static void assign_element(kiln__infer *in, const kiln__ast *ast)
@@ -299,7 +299,7 @@ static void unpack_into(kiln__infer *in, const kiln__ast *ast,
     if (type->size > 0) {
         whole = kiln__infer_again_read(in, tuple);
         part.node = kiln__infer_node(in, KILN__IR_FIELD, type, name, (int64_t)i,
-                                     &whole, 1);
+                                     (kiln__operands){&whole, 1});
     }
     kiln__infer_bind(in, name->text, &part, name);
 }

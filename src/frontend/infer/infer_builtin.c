@@ -51,7 +51,7 @@ static kiln__value array_length(kiln__infer *in, const kiln__value *value,
 
     return kiln__infer_made(in, KILN__IR_LENGTH,
                             kiln__infer_scalar(in, KILN_TYPE_I64), ast, 0,
-                            &node, 1);
+                            (kiln__operands){&node, 1});
 }
 
 static kiln__value length_rule(kiln__infer *in, const kiln__builtin *builtin,
@@ -95,7 +95,7 @@ static kiln__value size_rule(kiln__infer *in, const kiln__builtin *builtin,
     node = kiln__infer_use(in, array, ast);
     return kiln__infer_made(in, KILN__IR_SIZE,
                             kiln__infer_scalar(in, KILN_TYPE_I64), ast,
-                            (int64_t)dimension, &node, 1);
+                            (int64_t)dimension, (kiln__operands){&node, 1});
 }
 
 static kiln__value rank_rule(kiln__infer *in, const kiln__builtin *builtin,
@@ -162,7 +162,8 @@ static kiln__value math_node(kiln__infer *in, int32_t math,
 
     for (size_t i = 0; i < count; i++)
         nodes[i] = kiln__infer_use(in, &values[i], ast);
-    return kiln__infer_made(in, KILN__IR_MATH, type, ast, math, nodes, count);
+    return kiln__infer_made(in, KILN__IR_MATH, type, ast, math,
+                            (kiln__operands){nodes, count});
 }
 
 /* min, max and abs of untyped constants are untyped constants. */
@@ -353,7 +354,8 @@ static kiln__value limit_rule(kiln__infer *in, const kiln__builtin *builtin,
     if (type == lane(type))
         return value;
     node = kiln__infer_use(in, &value, ast);
-    return kiln__infer_made(in, KILN__IR_SPLAT, type, ast, 0, &node, 1);
+    return kiln__infer_made(in, KILN__IR_SPLAT, type, ast, 0,
+                            (kiln__operands){&node, 1});
 }
 
 static kiln__value static_rule(kiln__infer *in, const kiln__value *value,
@@ -396,8 +398,8 @@ static kiln__value operator_rule(kiln__infer *in, const kiln__builtin *builtin,
 
 static kiln__value barrier_rule(kiln__infer *in, const kiln__ast *ast)
 {
-    kiln__infer_emit(
-        in, kiln__infer_node(in, KILN__IR_BARRIER, NULL, ast, 0, NULL, 0));
+    kiln__infer_emit(in, kiln__infer_node(in, KILN__IR_BARRIER, NULL, ast, 0,
+                                          KILN__NO_OPERANDS));
     return kiln__value_of(KILN__VALUE_NOTHING);
 }
 

@@ -17,14 +17,12 @@ typedef struct target {
 } target;
 
 static void refuse(kiln__infer *in, kiln_status status,
-                   const kiln__match *match, const kiln__generic *generic,
-                   const kiln__argument *arguments, size_t count,
+                   const kiln__match *match, const kiln__dispatch_call *call,
                    const kiln__ast *ast)
 {
     kiln__refusal refusal = {0};
-    const kiln_status explained = kiln__dispatch_explain(
-        &refusal, &in->arena, status, match, generic, arguments, count,
-        in->facts.overlays, in->facts.world);
+    const kiln_status explained =
+        kiln__dispatch_explain(&refusal, &in->arena, status, match, call);
 
     if (explained != KILN_OK)
         (void)kiln__infer_fail(in, explained);
@@ -52,7 +50,10 @@ __attribute__((noinline)) static target find_method(
             (void)kiln__infer_fail(in, KILN_ENOMEM);
     } else if (found.status == KILN_ECOMPILE ||
                (found.status == KILN_ENOTFOUND && report)) {
-        refuse(in, found.status, &match, generic, arguments, count, ast);
+        refuse(in, found.status, &match,
+               &(kiln__dispatch_call){generic, arguments, count,
+                                      in->facts.overlays, in->facts.world},
+               ast);
     } else if (found.status != KILN_ENOTFOUND) {
         (void)kiln__infer_fail(in, found.status);
     }

@@ -124,8 +124,8 @@ kiln__value kiln__infer_callee(kiln__infer *in, const kiln_signature *signature,
     if (!ask_callee(in, signature, &index, &result, &value))
         return value;
     if (add_callee(in, signature, index, result))
-        node = kiln__infer_node(in, KILN__IR_CALL, result, ast, index, nodes,
-                                signature->count);
+        node = kiln__infer_node(in, KILN__IR_CALL, result, ast, index,
+                                (kiln__operands){nodes, signature->count});
     value = kiln__infer_typed(result, node);
     if (result->kind == KILN_TYPE_NONE)
         value.kind = KILN__VALUE_NOTHING;

@@ -152,7 +152,7 @@ static kiln__value convert_node(kiln__infer *in, kiln__ir_op op,
 {
     const uint32_t node = kiln__infer_use(in, value, ast);
 
-    return kiln__infer_made(in, op, type, ast, 0, &node, 1);
+    return kiln__infer_made(in, op, type, ast, 0, (kiln__operands){&node, 1});
 }
 
 kiln__value kiln__infer_widen(kiln__infer *in, const kiln__value *value,

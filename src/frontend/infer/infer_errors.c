@@ -158,8 +158,12 @@ kiln__value kiln__infer_error(kiln__infer *in, kiln__span span,
     fill_frame(in, span, &in->arena, &frame);
     if (message == NULL || in->status != KILN_OK)
         return kiln__infer_fail(in, KILN_ENOMEM);
-    kiln__diagnose_chain(&in->diagnostics, in->source, span, code, hint, &frame,
-                         1, message);
+    kiln__diagnose_chain(&in->diagnostics, in->source, span,
+                         &(kiln_diagnostic){.code = code,
+                                            .message = message,
+                                            .hint = hint,
+                                            .frames = &frame,
+                                            .frame_count = 1});
     if (in->diagnostics.arena.failed)
         return kiln__infer_fail(in, KILN_ENOMEM);
     /* Nobody reads more errors than these, so inference ends here. */

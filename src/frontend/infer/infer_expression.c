@@ -159,7 +159,7 @@ APART static kiln__value logic(kiln__infer *in, const kiln__ast *ast)
     if (kiln__value_is_vague(&right))
         return right;
     return kiln__infer_made(in, is_and ? KILN__IR_ANDALSO : KILN__IR_ORELSE,
-                            boolean, ast, 0, nodes, 2);
+                            boolean, ast, 0, (kiln__operands){nodes, 2});
 }
 
 /* ---- choices ---- */
@@ -229,7 +229,8 @@ kiln__value kiln__infer_choose(kiln__infer *in, kiln__ir_op op,
         return in->broken = 1, kiln__value_of(KILN__VALUE_POISON);
     nodes[1] = kiln__infer_use(in, a, ast);
     nodes[2] = kiln__infer_use(in, b, ast);
-    return kiln__infer_made(in, op, a->type, ast, 0, nodes, 3);
+    return kiln__infer_made(in, op, a->type, ast, 0,
+                            (kiln__operands){nodes, 3});
 }
 
 APART static kiln__value choice(kiln__infer *in, const kiln__ast *ast)

@@ -31,9 +31,9 @@ kiln__value kiln__infer_query(kiln__infer *in, const kiln__builtin *builtin,
                                  NULL, "the grid has the dimensions 0 to 2");
     if (count == 1)
         kiln__infer_discard(in, &arguments[0], ast);
-    return kiln__infer_made(in, KILN__IR_QUERY,
-                            kiln__infer_scalar(in, KILN_TYPE_I64), ast,
-                            builtin->data * 4 + (int64_t)dimension, NULL, 0);
+    return kiln__infer_made(
+        in, KILN__IR_QUERY, kiln__infer_scalar(in, KILN_TYPE_I64), ast,
+        builtin->data * 4 + (int64_t)dimension, KILN__NO_OPERANDS);
 }
 
 /* ---- sub-groups and groups ---- */
@@ -71,7 +71,7 @@ kiln__value kiln__infer_group(kiln__infer *in, const kiln__builtin *builtin,
         nodes[1] = kiln__infer_use(in, &lane, ast);
     }
     return kiln__infer_made(in, KILN__IR_GROUP, value.type, ast, builtin->data,
-                            nodes, count);
+                            (kiln__operands){nodes, count});
 }
 
 /* ---- atomics ---- */
@@ -145,5 +145,5 @@ kiln__value kiln__infer_atomic(kiln__infer *in, const kiln__builtin *builtin,
     if (!atomic_operands(in, array, arguments, count, ast, nodes))
         return in->broken = 1, kiln__value_of(KILN__VALUE_POISON);
     return kiln__infer_made(in, KILN__IR_ATOMIC, array->element, ast,
-                            builtin->data, nodes, count);
+                            builtin->data, (kiln__operands){nodes, count});
 }

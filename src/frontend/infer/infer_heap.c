@@ -84,7 +84,8 @@ static kiln__value take(kiln__infer *in, const kiln_type *type,
     if (place.kind != KILN__VALUE_TYPED || !is_place(place.type, count - 1))
         return wrong_library(in, "heap_take", ast);
     node = kiln__infer_use(in, &place, ast);
-    return kiln__infer_made(in, KILN__IR_HEAP_ARRAY, type, ast, 0, &node, 1);
+    return kiln__infer_made(in, KILN__IR_HEAP_ARRAY, type, ast, 0,
+                            (kiln__operands){&node, 1});
 }
 
 static kiln__value allocate(kiln__infer *in, kiln__value *arguments,
@@ -128,15 +129,15 @@ static kiln__value release(kiln__infer *in, const kiln__value *array,
     status = kiln__ir_add_string(&in->ir, message, &string);
     if (status != KILN_OK)
         return kiln__infer_fail(in, status);
-    kiln__infer_emit(
-        in, kiln__infer_node(in, KILN__IR_ASSERT, NULL, ast, string, &node, 1));
+    kiln__infer_emit(in, kiln__infer_node(in, KILN__IR_ASSERT, NULL, ast,
+                                          string, (kiln__operands){&node, 1}));
     return kiln__value_of(KILN__VALUE_NOTHING);
 }
 
 static kiln__value fence(kiln__infer *in, const kiln__ast *ast)
 {
-    kiln__infer_emit(
-        in, kiln__infer_node(in, KILN__IR_FENCE, NULL, ast, 0, NULL, 0));
+    kiln__infer_emit(in, kiln__infer_node(in, KILN__IR_FENCE, NULL, ast, 0,
+                                          KILN__NO_OPERANDS));
     return kiln__value_of(KILN__VALUE_NOTHING);
 }
 
@@ -153,9 +154,9 @@ static kiln__value parts(kiln__infer *in, const kiln__builtin *builtin,
             "`%s` is for the runtime library alone", builtin->name);
     if (array == NULL) {
         type = array_of(in, kiln__infer_scalar(in, KILN_TYPE_U32), 1, ast);
-        return type == NULL
-                   ? kiln__value_of(KILN__VALUE_POISON)
-                   : kiln__infer_made(in, KILN__IR_HEAP, type, ast, 0, NULL, 0);
+        return type == NULL ? kiln__value_of(KILN__VALUE_POISON)
+                            : kiln__infer_made(in, KILN__IR_HEAP, type, ast, 0,
+                                               KILN__NO_OPERANDS);
     }
     if (array->kind != KILN__VALUE_TYPED ||
         array->type->kind != KILN_TYPE_ARRAY)
@@ -166,7 +167,7 @@ static kiln__value parts(kiln__infer *in, const kiln__builtin *builtin,
     node = kiln__infer_use(in, array, ast);
     return kiln__infer_made(in, KILN__IR_HEAP_OFFSET,
                             kiln__infer_scalar(in, KILN_TYPE_I64), ast, 0,
-                            &node, 1);
+                            (kiln__operands){&node, 1});
 }
 
 kiln__value kiln__infer_heap(kiln__infer *in, const kiln__builtin *builtin,

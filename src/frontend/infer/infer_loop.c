@@ -52,8 +52,8 @@ void kiln__infer_while(kiln__infer *in, const kiln__ast *ast)
         kiln__flow_follow(in, &loop.exit);
     else if (endless)
         in->reachable = 0;
-    kiln__infer_emit(
-        in, kiln__infer_node(in, KILN__IR_WHILE, NULL, ast, 0, nodes, 2));
+    kiln__infer_emit(in, kiln__infer_node(in, KILN__IR_WHILE, NULL, ast, 0,
+                                          (kiln__operands){nodes, 2}));
 }
 
 /* ---- for ---- */
@@ -158,7 +158,8 @@ void kiln__infer_for(kiln__infer *in, const kiln__ast *ast)
     in->reachable = reachable;
     symbol->variable = variable->outer;
     kiln__infer_emit(in, kiln__infer_node(in, KILN__IR_FOR, NULL, ast,
-                                          variable->local, nodes, 4));
+                                          variable->local,
+                                          (kiln__operands){nodes, 4}));
 }
 
 /* ---- static loops ---- */
@@ -264,7 +265,7 @@ static void unroll(kiln__infer *in, const kiln__ast *ast,
         kiln__flow_join(in, &end, &loop.exit);
     }
     kiln__infer_emit(in, kiln__infer_node(in, KILN__IR_UNROLLED, NULL, ast, 0,
-                                          nodes, count));
+                                          (kiln__operands){nodes, count}));
 }
 
 void kiln__infer_static_for(kiln__infer *in, const kiln__ast *ast)

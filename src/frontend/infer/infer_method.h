@@ -5,13 +5,18 @@
 
 #include "frontend/program/facts.h"
 
-/* Infers the matched method for the signature, and reports the result to
-   `inference`. */
+/* What is inferred: a method for the types of its arguments. */
+typedef struct kiln__infer_request {
+    const kiln_signature *signature;
+    const kiln__match *match; /* what dispatch has chosen for it */
+    const kiln_config *config;
+    uint64_t world;
+} kiln__infer_request;
+
+/* Infers the method, and reports the result to `inference`. */
 kiln_status kiln__infer_method(kiln__language *language,
                                kiln_inference *inference,
-                               const kiln_signature *signature,
-                               const kiln__match *match,
-                               const kiln_config *config, uint64_t world,
+                               const kiln__infer_request *request,
                                kiln_error **error);
 
 #endif /* KILN_INFER_METHOD_H */

@@ -198,7 +198,7 @@ static int too_large(kiln__infer *in)
 
 uint32_t kiln__infer_node(kiln__infer *in, kiln__ir_op op,
                           const kiln_type *type, const kiln__ast *ast,
-                          int64_t imm, const uint32_t *operands, size_t count)
+                          int64_t imm, kiln__operands operands)
 {
     kiln__ir_node node = {.op = (uint16_t)op, .imm = imm};
     uint32_t index = 0;
@@ -206,8 +206,8 @@ uint32_t kiln__infer_node(kiln__infer *in, kiln__ir_op op,
 
     if (in->status != KILN_OK || too_large(in))
         return 0;
-    for (size_t i = 0; i < count; i++)
-        if (operands[i] == 0) {
+    for (size_t i = 0; i < operands.count; i++)
+        if (operands.nodes[i] == 0) {
             in->broken = 1;
             return 0;
         }
@@ -217,7 +217,8 @@ uint32_t kiln__infer_node(kiln__infer *in, kiln__ir_op op,
         node.ordinal = in->in_constant ? in->ordinal : ast->ordinal;
     if (in->status != KILN_OK)
         return 0;
-    status = kiln__ir_add_node(&in->ir, &node, operands, count, &index);
+    status = kiln__ir_add_node(&in->ir, &node, operands.nodes, operands.count,
+                               &index);
     if (status != KILN_OK)
         (void)kiln__infer_fail(in, status);
     return index;
@@ -230,11 +231,9 @@ kiln__value kiln__infer_typed(const kiln_type *type, uint32_t node)
 
 kiln__value kiln__infer_made(kiln__infer *in, kiln__ir_op op,
                              const kiln_type *type, const kiln__ast *ast,
-                             int64_t imm, const uint32_t *operands,
-                             size_t count)
+                             int64_t imm, kiln__operands operands)
 {
-    const uint32_t node =
-        kiln__infer_node(in, op, type, ast, imm, operands, count);
+    const uint32_t node = kiln__infer_node(in, op, type, ast, imm, operands);
 
     /* Even if an operand is missing, the type is known. */
     return kiln__infer_typed(type, node);
@@ -244,7 +243,8 @@ static uint32_t use_constant(kiln__infer *in, const kiln__value *value)
 {
     return kiln__infer_node(
         in, KILN__IR_CONST, value->type, NULL,
-        kiln__fold_bits(&value->constant, value->type->kind), NULL, 0);
+        kiln__fold_bits(&value->constant, value->type->kind),
+        KILN__NO_OPERANDS);
 }
 
 uint32_t kiln__infer_use(kiln__infer *in, const kiln__value *value,
@@ -262,7 +262,7 @@ uint32_t kiln__infer_use(kiln__infer *in, const kiln__value *value,
             return use_constant(in, value);
         if (value->node == 0 && value->type->size == 0)
             return kiln__infer_node(in, KILN__IR_UNIT, value->type, NULL, 0,
-                                    NULL, 0);
+                                    KILN__NO_OPERANDS);
         break;
     case KILN__VALUE_POISON:
     case KILN__VALUE_BOTTOM:
@@ -332,7 +332,8 @@ uint32_t kiln__infer_local(kiln__infer *in, const char *name,
 uint32_t kiln__infer_read(kiln__infer *in, uint32_t local,
                           const kiln_type *type)
 {
-    return kiln__infer_node(in, KILN__IR_LOCAL, type, NULL, local, NULL, 0);
+    return kiln__infer_node(in, KILN__IR_LOCAL, type, NULL, local,
+                            KILN__NO_OPERANDS);
 }
 
 void kiln__infer_emit(kiln__infer *in, uint32_t statement)
@@ -346,8 +347,8 @@ void kiln__infer_emit(kiln__infer *in, uint32_t statement)
 void kiln__infer_set(kiln__infer *in, uint32_t local, uint32_t value,
                      const kiln__ast *ast)
 {
-    kiln__infer_emit(
-        in, kiln__infer_node(in, KILN__IR_SET, NULL, ast, local, &value, 1));
+    kiln__infer_emit(in, kiln__infer_node(in, KILN__IR_SET, NULL, ast, local,
+                                          (kiln__operands){&value, 1}));
 }
 
 size_t kiln__infer_open_block(kiln__infer *in)
@@ -361,10 +362,11 @@ uint32_t kiln__infer_close_block(kiln__infer *in, size_t mark)
 
     if (in->status != KILN_OK)
         return 0;
-    node = kiln__infer_node(
-        in, KILN__IR_BLOCK, NULL, NULL, 0,
-        in->statements.count > mark ? &in->statements.items[mark] : NULL,
-        in->statements.count - mark);
+    node = kiln__infer_node(in, KILN__IR_BLOCK, NULL, NULL, 0,
+                            (kiln__operands){in->statements.count > mark
+                                                 ? &in->statements.items[mark]
+                                                 : NULL,
+                                             in->statements.count - mark});
     in->statements.count = mark;
     return node;
 }
@@ -430,8 +432,8 @@ void kiln__infer_discard(kiln__infer *in, const kiln__value *value,
             "call the function in a statement of its own",
             "only the type of this value is used, but it has an effect that "
             "depends on a condition");
-    kiln__infer_emit(
-        in, kiln__infer_node(in, KILN__IR_EVAL, NULL, ast, 0, &node, 1));
+    kiln__infer_emit(in, kiln__infer_node(in, KILN__IR_EVAL, NULL, ast, 0,
+                                          (kiln__operands){&node, 1}));
 }
 
 /* ---- reading a value more than once ---- */

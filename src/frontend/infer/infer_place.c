@@ -54,16 +54,17 @@ static uint32_t read_place(kiln__infer *in, const place *p, size_t count)
         for (size_t i = 0; i < array->rank; i++)
             nodes[i + 1] = kiln__infer_again_read(in, &p->indices[i]);
         node = kiln__infer_node(in, KILN__IR_LOAD, array->element, p->ast, 0,
-                                nodes, 1 + array->rank);
+                                (kiln__operands){nodes, 1 + array->rank});
     }
     for (size_t i = 0; i < count; i++) {
         const step *s = &p->steps[i];
 
         nodes[0] = node;
         nodes[1] = s->is_field ? 0 : kiln__infer_again_read(in, &s->index);
-        node = kiln__infer_node(
-            in, s->is_field ? KILN__IR_FIELD : KILN__IR_ELEMENT, part_of(s),
-            p->ast, (int64_t)s->field, nodes, s->is_field ? 1 : 2);
+        node = kiln__infer_node(in,
+                                s->is_field ? KILN__IR_FIELD : KILN__IR_ELEMENT,
+                                part_of(s), p->ast, (int64_t)s->field,
+                                (kiln__operands){nodes, s->is_field ? 1 : 2});
     }
     return node;
 }
@@ -78,11 +79,11 @@ static uint32_t with_part(kiln__infer *in, const place *p, size_t i,
 
     if (s->is_field)
         return kiln__infer_node(in, KILN__IR_WITH_FIELD, s->whole, p->ast,
-                                (int64_t)s->field, nodes, 2);
+                                (int64_t)s->field, (kiln__operands){nodes, 2});
     nodes[1] = kiln__infer_again_read(in, &s->index);
     nodes[2] = value;
     return kiln__infer_node(in, KILN__IR_WITH_ELEMENT, s->whole, p->ast, 0,
-                            nodes, 3);
+                            (kiln__operands){nodes, 3});
 }
 
 static void write_place(kiln__infer *in, const place *p, uint32_t value,
@@ -103,7 +104,7 @@ static void write_place(kiln__infer *in, const place *p, uint32_t value,
         nodes[i + 1] = kiln__infer_again_read(in, &p->indices[i]);
     nodes[1 + rank] = value;
     kiln__infer_emit(in, kiln__infer_node(in, KILN__IR_STORE, NULL, p->ast, 0,
-                                          nodes, 2 + rank));
+                                          (kiln__operands){nodes, 2 + rank}));
 }
 
 static int find_place(kiln__infer *in, const kiln__ast *ast, place *p);

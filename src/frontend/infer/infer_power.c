@@ -92,7 +92,7 @@ static kiln__value float_power(kiln__infer *in, kiln__value *sides,
     nodes[0] = kiln__infer_use(in, &sides[0], ast);
     nodes[1] = kiln__infer_use(in, &sides[1], ast);
     return kiln__infer_made(in, KILN__IR_MATH, sides[0].type, ast,
-                            KILN__MATH_POW, nodes, 2);
+                            KILN__MATH_POW, (kiln__operands){nodes, 2});
 }
 
 kiln__value kiln__infer_power(kiln__infer *in, const kiln__value *a,

@@ -11,16 +11,18 @@
 static void emit_return(kiln__infer *in, const kiln__ast *ast,
                         const uint32_t *node)
 {
-    kiln__infer_emit(in, kiln__infer_node(in, KILN__IR_RETURN, NULL, ast, 0,
-                                          node, node == NULL ? 0 : 1));
+    kiln__infer_emit(
+        in, kiln__infer_node(in, KILN__IR_RETURN, NULL, ast, 0,
+                             (kiln__operands){node, node == NULL ? 0 : 1}));
 }
 
 static void return_nothing(kiln__infer *in, const kiln__ast *ast,
                            const kiln__value *value)
 {
     if (value != NULL && value->node != 0)
-        kiln__infer_emit(in, kiln__infer_node(in, KILN__IR_EVAL, NULL, ast, 0,
-                                              &value->node, 1));
+        kiln__infer_emit(in,
+                         kiln__infer_node(in, KILN__IR_EVAL, NULL, ast, 0,
+                                          (kiln__operands){&value->node, 1}));
     if (!in->returns_nothing)
         in->returned_nothing = ast->span;
     in->returns_nothing = 1;
@@ -37,7 +39,7 @@ static void return_later(kiln__infer *in, const kiln__ast *ast,
     pending.value.node = 0;
     pending.node = kiln__infer_node(in, KILN__IR_CONST,
                                     kiln__infer_scalar(in, KILN_TYPE_I64), NULL,
-                                    0, NULL, 0);
+                                    0, KILN__NO_OPERANDS);
     if (pending.node != 0 &&
         !kiln__array_push(in->alloc, &in->pending, pending))
         (void)kiln__infer_fail(in, KILN_ENOMEM);

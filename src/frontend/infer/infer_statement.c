@@ -80,8 +80,8 @@ static void dynamic_if(kiln__infer *in, const kiln__ast *ast,
         in->cut |= cut;
     }
     kiln__flow_join(in, &then, &otherwise);
-    kiln__infer_emit(
-        in, kiln__infer_node(in, KILN__IR_IF, NULL, ast, 0, nodes, count));
+    kiln__infer_emit(in, kiln__infer_node(in, KILN__IR_IF, NULL, ast, 0,
+                                          (kiln__operands){nodes, count}));
 }
 
 static void infer_if(kiln__infer *in, const kiln__ast *ast)
@@ -113,8 +113,9 @@ static void evaluate(kiln__infer *in, const kiln__ast *ast)
     const kiln__value value = kiln__infer_expression(in, ast->children[0]);
 
     if (value.node != 0 && !kiln__value_is_vague(&value))
-        kiln__infer_emit(in, kiln__infer_node(in, KILN__IR_EVAL, NULL, ast, 0,
-                                              &value.node, 1));
+        kiln__infer_emit(in,
+                         kiln__infer_node(in, KILN__IR_EVAL, NULL, ast, 0,
+                                          (kiln__operands){&value.node, 1}));
 }
 
 /* ---- assert and print ---- */
@@ -140,7 +141,8 @@ static void infer_assert(kiln__infer *in, const kiln__ast *ast)
                            : "";
 
     kiln__infer_emit(in, kiln__infer_node(in, KILN__IR_ASSERT, NULL, ast,
-                                          add_string(in, text), &node, 1));
+                                          add_string(in, text),
+                                          (kiln__operands){&node, 1}));
 }
 
 enum { FALSE, TRUE, UNKNOWN, REPORTED };
@@ -206,7 +208,7 @@ static void infer_static_assert(kiln__infer *in, const kiln__ast *ast)
 static uint32_t print_text(kiln__infer *in, const char *text)
 {
     return kiln__infer_node(in, KILN__IR_TEXT, NULL, NULL, add_string(in, text),
-                            NULL, 0);
+                            KILN__NO_OPERANDS);
 }
 
 static uint32_t print_value(kiln__infer *in, const kiln__ast *ast)
@@ -247,7 +249,7 @@ static void infer_print(kiln__infer *in, const kiln__ast *ast)
                        ? print_text(in, ast->children[i]->text)
                        : print_value(in, ast->children[i]);
     kiln__infer_emit(in, kiln__infer_node(in, KILN__IR_PRINT, NULL, ast, 0,
-                                          nodes, ast->count));
+                                          (kiln__operands){nodes, ast->count}));
 }
 
 /* ---- any statement ---- */
@@ -258,7 +260,7 @@ static void jump(kiln__infer *in, const kiln__ast *ast)
 
     kiln__infer_emit(
         in, kiln__infer_node(in, is_break ? KILN__IR_BREAK : KILN__IR_CONTINUE,
-                             NULL, ast, 0, NULL, 0));
+                             NULL, ast, 0, KILN__NO_OPERANDS));
     if (is_break)
         kiln__flow_break(in);
     else

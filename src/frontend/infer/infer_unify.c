@@ -181,8 +181,8 @@ int kiln__infer_unify(kiln__infer *in, kiln__value *values, size_t count,
         if (c.vector == NULL)
             continue;
         node = kiln__infer_use(in, &values[i], ast);
-        values[i] =
-            kiln__infer_made(in, KILN__IR_SPLAT, c.vector, ast, 0, &node, 1);
+        values[i] = kiln__infer_made(in, KILN__IR_SPLAT, c.vector, ast, 0,
+                                     (kiln__operands){&node, 1});
     }
     return 1;
 }

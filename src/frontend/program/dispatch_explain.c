@@ -82,26 +82,27 @@ static void print_place(kiln__text *out, const kiln__method *method)
     kiln__text_format(out, " at %s:%u", at.file, at.line);
 }
 
-static void print_call(kiln__text *out, const kiln__generic *generic,
-                       const kiln__argument *arguments, size_t count)
+static void print_call(kiln__text *out, const kiln__dispatch_call *call)
 {
-    kiln__text_add(out, generic->name);
+    kiln__text_add(out, call->generic->name);
     kiln__text_add(out, "(");
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < call->count; i++) {
         if (i > 0)
             kiln__text_add(out, ", ");
-        kiln__text_add(out, arguments[i].type->text);
+        kiln__text_add(out, call->arguments[i].type->text);
     }
     kiln__text_add(out, ")");
 }
 
 /* Describes the first argument that does not fit. */
 static void print_reason(kiln__text *out, const kiln__method *method,
-                         const kiln__argument *arguments, size_t count,
-                         uint64_t world)
+                         const kiln__dispatch_call *call)
 {
+    const kiln__argument *arguments = call->arguments;
+    const size_t count = call->count;
     const kiln_type *bound_to[KILN__TYPE_PARAMETERS_MAX] = {0};
-    kiln__facts facts = {.language = method->package->language, .world = world};
+    kiln__facts facts = {.language = method->package->language,
+                         .world = call->world};
     kiln__matching matching = {method, bound_to, &facts, 0};
 
     if (method->parameter_count != count) {
@@ -123,10 +124,10 @@ static void print_reason(kiln__text *out, const kiln__method *method,
 }
 
 /* Lists candidates, current ones first, one on each line. */
-static const char *candidates(kiln__arena *arena, const kiln__generic *generic,
-                              const kiln__argument *arguments, size_t count,
-                              const char *overlays, uint64_t world)
+static const char *candidates(kiln__arena *arena,
+                              const kiln__dispatch_call *call)
 {
+    const kiln__generic *generic = call->generic;
     const kiln__method *method;
     kiln__text text;
     size_t found = 0;
@@ -134,13 +135,13 @@ static const char *candidates(kiln__arena *arena, const kiln__generic *generic,
     kiln__text_init(&text, arena->alloc);
     kiln__language_read(generic->package->language);
     for (method = generic->methods; method != NULL; method = method->next) {
-        if (!kiln__method_is_seen(method, overlays, world))
+        if (!kiln__method_is_seen(method, call->overlays, call->world))
             continue;
         if (found++ >= CANDIDATES_SHOWN)
             continue;
         kiln__text_add(&text, found == 1 ? "" : "\n");
         print_method(&text, method);
-        print_reason(&text, method, arguments, count, world);
+        print_reason(&text, method, call);
         print_place(&text, method);
     }
     kiln__language_unlock(generic->package->language);
@@ -168,14 +169,12 @@ static const char *ambiguity(kiln__arena *arena, const kiln__match *match)
 
 static const char *ambiguous_message(kiln__arena *arena,
                                      const kiln__match *match,
-                                     const kiln__generic *generic,
-                                     const kiln__argument *arguments,
-                                     size_t count)
+                                     const kiln__dispatch_call *call)
 {
     kiln__text text;
 
     kiln__text_init(&text, arena->alloc);
-    print_call(&text, generic, arguments, count);
+    print_call(&text, call);
     kiln__text_add(&text, " is ambiguous between ");
     print_method(&text, match->method);
     kiln__text_add(&text, " and ");
@@ -185,27 +184,22 @@ static const char *ambiguous_message(kiln__arena *arena,
 
 kiln_status kiln__dispatch_explain(kiln__refusal *out, kiln__arena *arena,
                                    kiln_status status, const kiln__match *match,
-                                   const kiln__generic *generic,
-                                   const kiln__argument *arguments,
-                                   size_t count, const char *overlays,
-                                   uint64_t world)
+                                   const kiln__dispatch_call *call)
 {
     kiln__text text;
 
     *out = (kiln__refusal){0};
     if (status == KILN_ECOMPILE) {
         out->code = "ambiguous";
-        out->message =
-            ambiguous_message(arena, match, generic, arguments, count);
+        out->message = ambiguous_message(arena, match, call);
         out->hint = ambiguity(arena, match);
     } else {
         kiln__text_init(&text, arena->alloc);
         kiln__text_add(&text, "no method for ");
-        print_call(&text, generic, arguments, count);
+        print_call(&text, call);
         out->code = "no-method";
         out->message = keep(arena, &text);
-        out->hint =
-            candidates(arena, generic, arguments, count, overlays, world);
+        out->hint = candidates(arena, call);
     }
     return out->message == NULL || out->hint == NULL ? KILN_ENOMEM : KILN_OK;
 }

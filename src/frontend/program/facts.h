@@ -190,14 +190,20 @@ typedef struct kiln__refusal {
     /* The candidates and why each does not fit, one on each line; or NULL. */
     const char *hint;
 } kiln__refusal;
+/* A call that dispatch was asked about. */
+typedef struct kiln__dispatch_call {
+    const kiln__generic *generic;
+    const kiln__argument *arguments;
+    size_t count;
+    const char *overlays;
+    uint64_t world;
+} kiln__dispatch_call;
+
 /* Explains why dispatch failed: with `status`, and with `match`. The texts are
    in `arena`. */
 kiln_status kiln__dispatch_explain(kiln__refusal *out, kiln__arena *arena,
                                    kiln_status status, const kiln__match *match,
-                                   const kiln__generic *generic,
-                                   const kiln__argument *arguments,
-                                   size_t count, const char *overlays,
-                                   uint64_t world);
+                                   const kiln__dispatch_call *call);
 /* Returns the names that are visible in the package, for suggestions; in
    `arena`. */
 const char *const *kiln__binding_names(kiln__arena *arena,

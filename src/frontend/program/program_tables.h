@@ -7,6 +7,7 @@
 
 #include "base/data/map.h"
 #include "base/system/thread.h"
+#include "context/types/types.h"
 #include "frontend/program/builtins.h"
 #include "frontend/program/definitions.h"
 
@@ -216,10 +217,7 @@ const char *kiln__name_hint(kiln__arena *arena, const kiln_package *package,
 
 /* ---- struct_type.c: kiln__names, for the texts of types ---- */
 kiln_status kiln__type_of_name(const kiln_type **out, kiln_context *context,
-                               kiln_package *package, const char *name,
-                               size_t size, const kiln_type *const *parameters,
-                               size_t parameter_count, uint64_t world,
-                               kiln_error **error);
+                               const kiln__type_name *name, kiln_error **error);
 
 /* ---- type_pattern.c ---- */
 /* Resolves the type of a parameter; a failure is diagnosed. A NULL tree is

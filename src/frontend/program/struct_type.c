@@ -226,13 +226,10 @@ static kiln_status find_qualified(kiln__binding *out, const kiln__facts *facts,
 }
 
 kiln_status kiln__type_of_name(const kiln_type **out, kiln_context *context,
-                               kiln_package *package, const char *name,
-                               size_t size, const kiln_type *const *parameters,
-                               size_t parameter_count, uint64_t world,
-                               kiln_error **error)
+                               const kiln__type_name *name, kiln_error **error)
 {
     kiln__language *language = kiln__language_of(context);
-    kiln__facts facts = {.language = language, .world = world};
+    kiln__facts facts = {.language = language, .world = name->world};
     kiln__binding binding;
     kiln_status status;
     char *copy;
@@ -240,18 +237,18 @@ kiln_status kiln__type_of_name(const kiln_type **out, kiln_context *context,
     if (language == NULL)
         return KILN_ENOTFOUND;
     KILN_TRY(kiln__language_ready(language, error));
-    copy = kiln__string_copy_n(language->alloc, name, size);
+    copy = kiln__string_copy_n(language->alloc, name->text, name->size);
     if (copy == NULL)
         return kiln__error_no_memory(error);
-    if (world == 0)
+    if (name->world == 0)
         facts.world = kiln__language_world(language);
-    status = find_qualified(&binding, &facts, package, copy);
+    status = find_qualified(&binding, &facts, name->package, copy);
     if (status == KILN_OK && binding.kind == KILN__BINDING_SCALAR &&
-        parameter_count == 0)
+        name->parameter_count == 0)
         *out = binding.type;
     else if (status == KILN_OK && binding.kind == KILN__BINDING_TYPE)
-        status = kiln__ask_struct(out, &facts, binding.named, parameters,
-                                  parameter_count, error);
+        status = kiln__ask_struct(out, &facts, binding.named, name->parameters,
+                                  name->parameter_count, error);
     else
         status = KILN_ENOTFOUND;
     kiln__string_free(language->alloc, copy);

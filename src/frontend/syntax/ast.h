@@ -166,12 +166,11 @@ void kiln__diagnose(kiln__diagnostics *diagnostics, const kiln__source *source,
                     kiln__span span, const char *code, const char *hint,
                     const char *format, ...)
     __attribute__((format(printf, 6, 7)));
-/* As kiln__diagnose(), with an inference chain, innermost first. */
+/* As kiln__diagnose(), with an inference chain, innermost first: code, hint,
+   message and frames are those of `what`. */
 void kiln__diagnose_chain(kiln__diagnostics *diagnostics,
                           const kiln__source *source, kiln__span span,
-                          const char *code, const char *hint,
-                          const kiln_frame *frames, size_t frame_count,
-                          const char *message);
+                          const kiln_diagnostic *what);
 /* Makes the error and returns `status`; KILN_OK when there is no diagnostic. */
 kiln_status kiln__diagnostics_finish(const kiln__diagnostics *diagnostics,
                                      kiln_status status, kiln_error **error);

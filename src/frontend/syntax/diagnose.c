@@ -158,20 +158,13 @@ void kiln__diagnose(kiln__diagnostics *diagnostics, const kiln__source *source,
 
 void kiln__diagnose_chain(kiln__diagnostics *diagnostics,
                           const kiln__source *source, kiln__span span,
-                          const char *code, const char *hint,
-                          const kiln_frame *frames, size_t frame_count,
-                          const char *message)
+                          const kiln_diagnostic *what)
 {
-    kiln_diagnostic diagnostic = {
-        .code = code,
-        .hint = hint,
-        .frames = frames,
-        .frame_count = frame_count,
-    };
+    kiln_diagnostic diagnostic = *what;
 
     if (diagnostics->list.count >= diagnostics->limit)
         return;
-    diagnostic.message = kiln__arena_text(&diagnostics->arena, message);
+    diagnostic.message = kiln__arena_text(&diagnostics->arena, what->message);
     add(diagnostics, source, span, &diagnostic);
 }
 

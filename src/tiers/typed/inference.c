@@ -406,11 +406,12 @@ static kiln_status find_or_infer(kiln_inference *inference, kiln_code **out,
     return *out ? KILN_OK : infer(inference, out, error);
 }
 
-kiln_status kiln__typed_infer(kiln_code **out, kiln_context *context,
-                              kiln__call_chain *run, kiln__instance *instance,
+kiln_status kiln__typed_infer(kiln_code **out, kiln__call_chain *run,
+                              kiln__instance *instance,
                               const kiln__typed_request *request,
                               kiln__flight *flight, kiln_error **error)
 {
+    kiln_context *context = request->config->context;
     kiln_inference inference = {
         .context = context,
         .instance = instance,

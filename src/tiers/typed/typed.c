@@ -107,8 +107,8 @@ static kiln_status infer_counted(kiln_code **out, kiln_context *context,
                                  const kiln__typed_request *request,
                                  kiln_error **error)
 {
-    kiln_status status = kiln__typed_infer(out, context, run, found->instance,
-                                           request, found->flight, error);
+    kiln_status status = kiln__typed_infer(out, run, found->instance, request,
+                                           found->flight, error);
 
     kiln__count_request(context, KILN_TIER_TYPED,
                         status != KILN_OK   ? KILN__COUNT_FAILED

@@ -71,16 +71,22 @@ static kiln_status build(ze_module_handle_t *out,
 
 /* ---- modules ---- */
 
+/* What a module is built of: SPIR-V, or a binary of the driver's. */
+typedef struct input {
+    ze_module_format_t format;
+    const void *bytes;
+    size_t size;
+} input;
+
 static kiln_status load(void **out, void *device, const kiln_artifact *artifact,
-                        ze_module_format_t format, const void *bytes,
-                        size_t size, kiln_error **error)
+                        input from, kiln_error **error)
 {
     kiln__spirv_module *module = NULL;
     ze_module_handle_t native = NULL;
     kiln_status status;
 
     KILN_TRY(kiln__spirv_module_new(&module, device, artifact, error));
-    status = build(&native, device, format, bytes, size, error);
+    status = build(&native, device, from.format, from.bytes, from.size, error);
     module->native = native;
     return kiln__spirv_module_done(out, module, status);
 }
@@ -95,8 +101,8 @@ kiln_status kiln__level_zero_load(void *self, void *device,
 
     (void)self;
     KILN_TRY(kiln__spirv_walk_init(&walk, bytes, size, error));
-    return load(module, device, artifact, ZE_MODULE_FORMAT_IL_SPIRV, bytes,
-                size, error);
+    return load(module, device, artifact,
+                (input){ZE_MODULE_FORMAT_IL_SPIRV, bytes, size}, error);
 }
 
 void kiln__level_zero_program_free(const kiln__spirv_device *device,
@@ -121,8 +127,8 @@ kiln_status kiln__level_zero_load_native(void *self, void *device,
                                          void **module, kiln_error **error)
 {
     (void)self;
-    return load(module, device, artifact, ZE_MODULE_FORMAT_NATIVE, bytes, size,
-                error);
+    return load(module, device, artifact,
+                (input){ZE_MODULE_FORMAT_NATIVE, bytes, size}, error);
 }
 
 kiln_status kiln__level_zero_save(void *self, void *module, kiln_blob *out,
