@@ -20,8 +20,9 @@ KILN_BEGIN_DECLS
  * its parts are not allowed: arrays cannot be parts of other types, and vectors
  * hold scalars only.
  */
-/* The numbers never change, and say nothing: what is a float is not found by
-   comparing them. A new kind stands at the end with the next number. */
+/* A kind's number never changes and has no meaning; do not compare numbers to
+   find out, for example, whether a kind is a float. A new kind comes last, with
+   the next number. */
 #define KILN_TYPE_KIND_MAP(X) \
     X(NONE, 0, "none") /* the type of no value */ \
     X(BOOL, 1, "Bool") \
@@ -52,8 +53,8 @@ enum { KILN_TYPE_KIND_MAP(KILN__TYPE_ENUM) KILN_TYPE_KIND_COUNT };
 
 #define KILN_RANK_MAX 4 /* of an array */
 
-/** Returns the type `kind`, a scalar's or KILN_TYPE_NONE; NULL for any other
- *  kind. */
+/** Returns the type of the scalar `kind` or of KILN_TYPE_NONE, or NULL for any
+ *  other kind. */
 KILN_API const kiln_type *kiln_type_scalar(const kiln_context *context,
                                            int32_t kind);
 

@@ -69,7 +69,7 @@ typedef struct kiln__scalar {
     uint8_t bits;
     uint8_t significand;
     uint8_t exponent;
-    uint8_t carried; /* these three are kinds */
+    uint8_t carried; /* a kind, as are the next two */
     uint8_t arithmetic;
     uint8_t mathematics;
 } kiln__scalar;
@@ -82,7 +82,7 @@ _Static_assert((0 KILN_TYPE_KIND_MAP(KILN__ONE)) == KILN_TYPE_KIND_COUNT,
                "the kinds have no gap, and the last has the highest number");
 #undef KILN__ONE
 
-/* Returns the kind's line; of a kind that is no scalar all members are 0. */
+/* Returns the kind's line. For a kind that is no scalar, all members are 0. */
 static inline const kiln__scalar *kiln__scalar_of(int32_t kind)
 {
     static const kiln__scalar scalars[KILN_TYPE_KIND_COUNT] = {
@@ -136,7 +136,7 @@ static inline uint32_t kiln__kind_width(int32_t kind)
     return kiln__scalar_of(kind)->bits;
 }
 
-/* Returns the size of a value in memory, which is its alignment, too. */
+/* Returns the size of a value in memory, which is also its alignment. */
 static inline uint32_t kiln__kind_bytes(int32_t kind)
 {
     return (kiln__kind_width(kind) + 7) / 8;
@@ -158,8 +158,7 @@ static inline uint32_t kiln__scalar_kinds(void)
 #undef KILN__X
 }
 
-/* Returns the name of any kind; that of a scalar is its name in the language.
- */
+/* Returns the name of a kind. A scalar's name is that of the language. */
 static inline const char *kiln__kind_name(int32_t kind)
 {
     static const char *const names[KILN_TYPE_KIND_COUNT] = {
@@ -185,9 +184,9 @@ static inline int32_t kiln__scalar_named(const char *name, size_t size)
 
 /* ---- values of floats ----
  *
- * A double holds the value of any float here. A value of the kind that is below
- * 2^e, and not below 2^(e - 1), is a multiple of 2^(e - significand). The least
- * e is 2 - bias; smaller values are multiples of the same unit.
+ * A double can hold every value of every float kind. If a value v of a kind has
+ * 2^(e - 1) <= |v| < 2^e, it is a multiple of 2^(e - significand). The smallest
+ * e is 2 - bias; smaller (subnormal) values are multiples of the same unit.
  */
 
 static inline int kiln__float_bias(int32_t kind)
@@ -195,7 +194,7 @@ static inline int kiln__float_bias(int32_t kind)
     return (1 << (kiln__scalar_of(kind)->exponent - 1)) - 1;
 }
 
-/* Returns e of a finite value. */
+/* Returns e, as defined above, of a finite value. */
 static inline int kiln__float_scale(int32_t kind, double value)
 {
     const int least = 2 - kiln__float_bias(kind);
@@ -205,7 +204,7 @@ static inline int kiln__float_scale(int32_t kind, double value)
     return exponent < least || fpclassify(value) == FP_ZERO ? least : exponent;
 }
 
-/* Rounds to the nearest value of the kind, halves to even. */
+/* Rounds to the nearest value of the kind, ties to even. */
 static inline double kiln__float_round(int32_t kind, double value)
 {
     double rounded;
@@ -237,7 +236,8 @@ static inline uint64_t kiln__float_bits(int32_t kind, double value)
     if (isnan(value)) {
         bits |= UINT64_C(1) << (stored - 1);
     } else if (isfinite(value)) {
-        /* The bit that is not stored is a carry into the exponent. */
+        /* Adding the significand with its leading bit, which is not stored,
+           carries into the exponent. */
         scale = kiln__float_scale(kind, value);
         bits = (uint64_t)(scale - 2 + kiln__float_bias(kind)) << stored;
         bits += (uint64_t)ldexp(value, stored + 1 - scale);

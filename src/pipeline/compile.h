@@ -20,9 +20,9 @@ typedef struct kiln__compile_request {
 /* What a request got: a kernel at once, or a flight to wait for. */
 typedef struct kiln__compile_answer {
     const kiln_kernel *kernel;
-    int32_t source;       /* of the kernel, KILN_SOURCE_... */
-    kiln__flight *flight; /* referenced; NULL: the kernel is there */
-    int owned;            /* the request itself began the flight */
+    int32_t source;       /* where the kernel came from: KILN_SOURCE_... */
+    kiln__flight *flight; /* holds a reference; NULL: `kernel` is set */
+    int owned;            /* true if this request began the flight */
 } kiln__compile_answer;
 
 /* The slow path of kiln_compile. Counts the request unless it answers with a

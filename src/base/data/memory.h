@@ -26,7 +26,7 @@ void *kiln__allocate_copy(const kiln_alloc *alloc, const void *bytes,
 char *kiln__string_copy(const kiln_alloc *alloc, const char *text);
 char *kiln__string_copy_n(const kiln_alloc *alloc, const char *text,
                           size_t size);
-/* Of a text that may be NULL, which is its own copy. */
+/* Like kiln__string_copy(), but `text` may be NULL, which gives NULL. */
 kiln_status kiln__string_copy_optional(char **out, const kiln_alloc *alloc,
                                        const char *text);
 void kiln__string_free(const kiln_alloc *alloc, char *text);

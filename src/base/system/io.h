@@ -14,9 +14,9 @@
 
 /* ---- files ---- */
 
-/* Reserves space on the disk for a file of that size. Returns 0, or the errno
-   that says that there is none. Not every file system supports this; without
-   it, the result is 0, and writing reports a lack of space. */
+/* Reserves disk space for a file of that size. Returns 0, or the errno that
+   says that there is no space. If the file system does not support this, the
+   result is 0, and writing reports a lack of space. */
 int kiln__io_reserve(int file, uint64_t size);
 /* Writes at the file's offset. Returns 0 or errno. Beyond the process's limit
    for the size of files this is EFBIG, and no signal (quiet.h). */

@@ -60,16 +60,16 @@ struct kiln_type {
 
 /* ---- type_table.c ---- */
 
-/* Stores the type that equals the draft, made if need be: everything that the
-   draft points to is copied. The caller has set size, alignment, offsets and
-   all other members up to `origin`, except context, text and id. */
+/* Stores the type that equals the draft, and makes it if there is none. What
+   the draft points to is copied. The caller has set size, alignment, offsets
+   and all other members up to `origin`, except context, text and id. */
 kiln_status kiln__type_make(const kiln_type **out, kiln_context *context,
                             kiln_type *draft, kiln_error **error);
-/* Writes a type into a key: text, package, name, definition digest and id. No
-   address enters. */
+/* Writes a type into a key: text, package, name, definition digest and id, but
+   no address. */
 void kiln__type_encode(kiln__encoder *encoder, const kiln_type *type);
-/* Finds a foreign type by its text, or NULL. Of several the latest
-   described. */
+/* Finds a foreign type by its text, or returns NULL. If there are several, it
+   returns the one that was described last. */
 const kiln_type *kiln__type_foreign_find(kiln_context *context,
                                          const char *text, size_t size);
 
@@ -86,11 +86,11 @@ typedef struct kiln__struct_type {
     const char *const *field_names;
     size_t field_count;
     const void *origin; /* private to the definer; must live with the context.
-                           Of equal descriptions the first one's is kept. */
+                           Equal descriptions keep that of the first one. */
 } kiln__struct_type;
 
-/* Stores the struct type: equal package, name, definition, parameters and
-   fields give one type. */
+/* Stores the struct type. Descriptions with equal package, name, definition,
+   parameters and fields give the same type. */
 kiln_status kiln__type_struct(const kiln_type **out, kiln_context *context,
                               const kiln__struct_type *description,
                               kiln_error **error);
@@ -134,9 +134,9 @@ uint32_t kiln__argument_layout(kiln_argument_info *out,
 
 /* ---- name lookup ---- */
 
-/* A name as the text of a type has it. */
+/* A name in the text of a type. */
 typedef struct kiln__type_name {
-    kiln_package *package; /* where it stands; NULL: it must be qualified */
+    kiln_package *package; /* where to look it up; NULL: it must be qualified */
     const char *text;      /* "Complex" or "geometry.Circle" */
     size_t size;
     const kiln_type *const *parameters;
@@ -144,16 +144,16 @@ typedef struct kiln__type_name {
     uint64_t world; /* 0: the current one */
 } kiln__type_name;
 
-/* Set by the kernel language as the context's `names`; it knows what names
-   mean. */
+/* How the kernel language looks names up for lower layers. It sets the
+   context's `names` to this. */
 typedef struct kiln__names {
-    /* Stores the type that the name means, with its parameters bound.
-       KILN_ENOTFOUND, without an error, when there is no such name; other
-       failures come with one. */
+    /* Stores the type that the name means, with its parameters bound. If there
+       is no such name, it returns KILN_ENOTFOUND without an error. Other
+       failures have one. */
     kiln_status (*type)(const kiln_type **out, kiln_context *context,
                         const kiln__type_name *name, kiln_error **error);
     /* Stores the function that `name` means in `package`. A qualified name is
-       found everywhere, also when `package` is NULL. */
+       found even if `package` is NULL. */
     kiln_status (*function)(const kiln_function **out, kiln_context *context,
                             kiln_package *package, const char *name,
                             kiln_error **error);

@@ -71,7 +71,7 @@ static kiln_status build(ze_module_handle_t *out,
 
 /* ---- modules ---- */
 
-/* What a module is built of: SPIR-V, or a binary of the driver's. */
+/* The bytes that a module is built from: SPIR-V, or the driver's own binary. */
 typedef struct input {
     ze_module_format_t format;
     const void *bytes;
