@@ -86,7 +86,7 @@ kiln_device_open_offline(kiln_device **out, kiln_context *context,
  * Gives what an offline device recorded as the text that `kiln precompile`
  * reads: one line for each kernel that was launched, in the order of the first
  * launches, "main.saxpy(f32[:], f32, f32[:]) bounds=off", with the settings
- * that are not the default; the target stands in a comment, because `kiln
+ * that are not the default; the target is in a comment, because `kiln
  * precompile` chooses it. So a host can run its program on a machine without
  * the hardware, and gets the list of what to precompile. The caller releases
  * `*out`, whose bytes end in a NUL that is not counted. KILN_EUNSUPPORTED for a
@@ -223,44 +223,46 @@ KILN_API KILN_NODISCARD kiln_status kiln_queue_launch(
 KILN_API KILN_NODISCARD kiln_status kiln_queue_wait(kiln_queue *queue,
                                                     kiln_error **error);
 
-/** As kiln_queue_wait() without waiting: KILN_EAGAIN while work is left. For
- *  a runtime that waited by itself: reports exceptions raised so far. */
+/** Like kiln_queue_wait(), but does not wait: KILN_EAGAIN while work is left.
+ *  It also reports exceptions raised so far to a runtime that waited by itself
+ *  with the driver. */
 KILN_API KILN_NODISCARD kiln_status kiln_queue_poll(kiln_queue *queue,
                                                     kiln_error **error);
 
 /**
- * Stops what the queue runs at this moment, however long it would take: an
- * endless loop or recursion, too (recursion of a foreign module on the host as
- * far as its stack goes: kiln/sys/frontend.h), but for an innermost loop that
- * counts to a number known only when it begins, which ends first. The launch,
- * which another thread is in, returns KILN_ECANCELED as soon as all items have
- * noticed, unless it had come to its end or raised an exception before. What
- * the kernel had written stays written, what it had allocated is free again,
- * and the queue goes on.
+ * Stops the launch that the queue runs now, however long it would take. This
+ * includes endless loops and endless recursion. (For recursion in a foreign
+ * module on the host, see kiln/sys/frontend.h.) An innermost loop whose number
+ * of iterations is known when it begins is not stopped; it ends first. The
+ * launch, which is in progress on another thread, returns KILN_ECANCELED as
+ * soon as all items have noticed, unless it ended or raised an exception
+ * before. What the kernel wrote stays written, what it allocated is freed, and
+ * the queue can be used again.
  *
- * Nothing that is launched later is stopped: with nothing running the call does
- * nothing and gives KILN_OK. Whoever calls it while the launch has not begun on
- * the other thread, or has just ended, stops nothing, or what that thread
- * launches next while the call is under way; to be sure, call it again until
- * the other thread has said that it is done.
+ * Later launches are not stopped: if nothing runs, the call does nothing and
+ * returns KILN_OK. If the launch has not begun yet on the other thread, or has
+ * just ended, the call stops nothing, or it stops what that thread launches
+ * during the call. To be sure, repeat the call until the other thread has said
+ * that it is done.
  *
- * From any thread, also while another one uses the queue, which must stay for
- * as long as the call takes. On the host the call takes no lock, allocates
- * nothing and waits for nothing: with `error` NULL a signal handler may make
- * it, also on the thread that runs the kernel. A function of the host's that a
- * kernel calls is not left half way: it is waited for. Code that was made
- * elsewhere than in Kiln's code generator does not look, nor do C's functions.
+ * It may be called from any thread, also while another one uses the queue,
+ * which must exist until the call returns. On the host the call takes no lock,
+ * allocates nothing and does not wait. With `error` NULL a signal handler may
+ * call it, even on the thread that runs the kernel. If a kernel is in a
+ * function of the host, the function is not interrupted. Code that Kiln's code
+ * generator did not make, including functions of C, does not notice the stop.
  *
- * KILN_EUNSUPPORTED, and nothing is stopped: the device's driver cannot stop a
- * kernel, which is so for cuda, rocm and spirv. There nothing but its own end
- * ends a kernel that runs; work that waits behind it runs as well. On an
- * offline device nothing runs: KILN_OK.
+ * KILN_EUNSUPPORTED: the device's driver cannot stop a kernel, and nothing is
+ * stopped. This is so for cuda, rocm and spirv, where a running kernel ends
+ * only by itself, and work that is queued after it runs as well. On an offline
+ * device nothing runs: KILN_OK.
  */
 KILN_API kiln_status kiln_queue_cancel(kiln_queue *queue, kiln_error **error);
 
 #define KILN_HIDDEN_MAX 4
 
-/** What a runtime needs that launches a kernel by itself. */
+/** The function and hidden arguments with which a runtime launches a kernel by
+ *  itself. */
 typedef struct kiln_native_launch {
     size_t size;
     void *function;        /* the driver's own, in the queue's context */
@@ -273,18 +275,20 @@ typedef struct kiln_native_launch {
  * Prepares a launch that the caller does by itself, with the driver, on the
  * stream that `queue` has or adopted; `out->size` is set by the caller. The
  * kernel's arguments are the members of the packed block in their order
- * (kiln_kernel_get_info), then the hidden arguments, 64 bits each, the first
- * at the next multiple of 8; where a driver takes arguments as one block,
- * packed block and hidden arguments are it. The grid is a whole number of
- * groups. After its own wait the caller polls the queue, for exceptions and
- * for what was printed; and the queue must stay for as long as such launches,
- * a graph's too, may run. The values are the same for each launch of a kernel
- * on a queue. Of one that allocates, the heap stays with the queue from then
- * on: it is cleared whenever a wait or a poll finds all work done.
+ * (kiln_kernel_get_info), then the hidden arguments. These have 64 bits each,
+ * and the first one is at the next multiple of 8. If a driver takes arguments
+ * as one block, it takes the packed block followed by the hidden arguments. The
+ * grid must be a whole number of groups.
  *
- * KILN_EINVAL and KILN_ENODEVICE as of kiln_queue_launch(); KILN_EBUSY when the
- * kernel would have to be loaded while a stream is captured; KILN_EUNSUPPORTED
- * of a backend that lets nobody launch by himself.
+ * After its own wait the caller polls the queue for exceptions and prints. The
+ * queue must exist as long as such launches, including those of a graph, may
+ * run. The values are the same for each launch of a kernel on a queue. If the
+ * kernel allocates, the queue keeps its heap from then on, and the heap is
+ * cleared whenever a wait or a poll finds all work done.
+ *
+ * KILN_EINVAL and KILN_ENODEVICE as for kiln_queue_launch(). KILN_EBUSY: the
+ * kernel would have to be loaded while a stream is captured. KILN_EUNSUPPORTED:
+ * the backend does not support such launches.
  */
 KILN_API KILN_NODISCARD kiln_status kiln_queue_native(kiln_native_launch *out,
                                                       kiln_queue *queue,

@@ -27,8 +27,8 @@ struct kiln_buffer {
 
 /* The heap of a queue. */
 typedef struct kiln__queue_heap {
-    void *address;  /* what kernels can allocate; 0: the default */
-    uint64_t bytes; /* that kernels can have; 0: the default */
+    void *address;  /* on the device; NULL: not made yet */
+    uint64_t bytes; /* what kernels can allocate; 0: the default */
     int is_used;    /* by launches since it was last cleared */
     int is_lent;    /* a caller that launches by itself has its address */
 } kiln__queue_heap;

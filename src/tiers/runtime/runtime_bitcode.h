@@ -19,16 +19,15 @@ typedef struct kiln__runtime_query {
     /* True if it can also be lowered with the kernel; then it is not kept if
        that takes less time than reading it. */
     int is_optional;
-    size_t work; /* the work of making it, in any unit: if an entry is given up,
-                    all with no more work are */
-    int is_anew; /* the stores' entries were of no use */
+    size_t work; /* the work of making it, in any unit; if an entry is given up,
+                    so are all that take no more work */
+    int is_anew; /* do not ask the stores: their entry was unusable */
 } kiln__runtime_query;
 
 typedef enum kiln__runtime_outcome {
-    KILN__RUNTIME_FOUND,    /* was not worth keeping: lower it with the
-                               kernel */
+    KILN__RUNTIME_FOUND,    /* the entry is lent until it is released */
     KILN__RUNTIME_OWN,      /* the caller builds it, then finishes or fails */
-    KILN__RUNTIME_IN_PLACE, /* was not worth keeping: it is not asked for */
+    KILN__RUNTIME_IN_PLACE, /* not worth keeping: lower it with the kernel */
     KILN__RUNTIME_NO_MEMORY
 } kiln__runtime_outcome;
 
