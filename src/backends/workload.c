@@ -70,7 +70,7 @@ static void add_switch(kiln__text *out, const char *name, uint64_t value,
                           value == KILN_SWITCH_ON ? "on" : "off");
 }
 
-/* Returns the length of the list without `name` at its end. */
+/* Returns the length of the list without a final `name`. */
 static size_t without(const char *list, size_t size, const char *name)
 {
     const size_t own = strlen(name);

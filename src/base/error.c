@@ -9,9 +9,9 @@
 #include "kiln/sys/frontend.h"
 
 /*
- * An error and all its strings lie in an arena of its own over malloc, so it
- * outlives any context and goes away in one piece. After it was handed out,
- * only the count of its holders changes.
+ * Each error has its own arena, over malloc, which holds all its strings. So an
+ * error outlives any context and is freed in one step. Once it has been handed
+ * out, only the count of its holders changes.
  */
 struct kiln_error {
     atomic_uint holders; /* the last holder frees it; released and acquired */

@@ -100,7 +100,7 @@ static excerpt excerpt_of(const char *line, uint32_t column, uint32_t length)
     };
 }
 
-/* Cells that `byte` takes when it stands at cell `cell`. */
+/* Returns how many cells `byte` takes if it begins at cell `cell`. */
 static unsigned cells_of(char byte, unsigned cell)
 {
     if (byte == '\t')

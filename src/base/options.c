@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* No struct of ours is nearly this large: a larger size means a struct that was
+/* No struct of Kiln is nearly this large: a larger size means a struct that was
    never initialised, and reading that far would go beyond its memory. */
 #define LARGEST_STRUCT ((size_t)65536)
 

@@ -300,7 +300,7 @@ static kiln_status copy_path(char **out, const kiln__cache_settings *settings,
     return status;
 }
 
-/* Returns `folder` followed by `behind`, or NULL when out of memory. */
+/* Returns `folder` followed by `behind`, or NULL if out of memory. */
 static char *join(const kiln__cache_settings *settings, const char *folder,
                   const char *behind)
 {

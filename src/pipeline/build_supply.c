@@ -21,8 +21,8 @@
  * An input is bitcode of one function or symbol. Inputs and their keys are
  * planned on the caller's thread, without LLVM. They are fetched from tier 2 on
  * the worker, just before the kernel's own code is generated. If one is missing
- * there, the worker makes it at once, by a request of its own, and requests
- * nothing else meanwhile: so a thread that waits for an input waits for one
+ * there, the worker makes it at once, by a separate request, and requests
+ * nothing else meanwhile. So a thread that waits for an input waits for one
  * piece of work only.
  */
 

@@ -75,8 +75,8 @@ static const kiln_artifact *find_artifact(kiln_context *context,
     return artifact;
 }
 
-/* Loads an existing artifact from memory or a store. KILN_OK without a kernel:
-   there is none, or none that can be used. `flight` may be NULL. */
+/* Loads an existing artifact from memory or a store. If there is none that can
+   be used, it returns KILN_OK without a kernel. `flight` may be NULL. */
 static kiln_status reuse(kiln_kernel **out, int32_t *source,
                          kiln__flight *flight, const kiln_code *code,
                          const kiln_config *config, kiln_error **error)

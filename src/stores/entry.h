@@ -42,7 +42,7 @@
     X(BINARY, 3, "binary", ANYWHERE)     /* an artifact */ \
     X(SOURCE, 4, "source", ANYWHERE)     /* what a text defines */ \
     X(ATTACHED, 5, "attached", ANYWHERE) /* of a consumer's, to an instance */ \
-    X(RAW, 6, "raw", MACHINE)            /* bytes of somebody else */ \
+    X(RAW, 6, "raw", MACHINE)            /* bytes that were no envelope */ \
     X(TOOLCHAIN, 7, "toolchain", MACHINE) /* a tool that was seen */ \
     X(NATIVE, 8, "native", ASKED)     /* what a driver made of an artifact */ \
     X(SESSION, 9, "session", MACHINE) /* why an artifact is not kept */

@@ -170,8 +170,8 @@ typedef void (*kiln__refused_see)(void *env, const char *path,
 void kiln__stores_refused(kiln_context *context, int with_entries,
                           kiln__refused_see see, void *env);
 /* Opens the disk store's folder as a new process would, and makes it if that
-   process would. 1: it works. 0: there is none. -1: it must not or cannot be
-   used, which is shown. */
+   process would. Returns 1 if it works, 0 if there is none, and -1, after
+   showing the reason, if it must not or cannot be used. */
 int kiln__stores_try_folder(kiln_context *context, kiln__refused_see see,
                             void *env);
 /* Shows each folder above the path in which another user could replace the next

@@ -9,7 +9,7 @@
 
 /* These functions rely only on the correctness of the entry's checksums. */
 
-/* Writes the name of what the entry contains, and its target; "" where there is
+/* Writes the name of what the entry contains, and its target, or "" if it has
    none. (tiers/entry_describe.c) */
 void kiln__entry_title(kiln__text *name, kiln__text *target,
                        const kiln__entry *entry);

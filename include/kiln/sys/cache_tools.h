@@ -24,7 +24,7 @@ typedef void (*kiln_field_fn)(void *env, const char *section, const char *name,
  *  one. These names are the values of `kind` in an entry and in a filter. */
 KILN_API const char *kiln_cache_kind(size_t index);
 
-/** An entry as it lies in a store. Borrowed for the call that shows it. */
+/** An entry as a store holds it. Borrowed for the call that shows it. */
 typedef struct kiln_cache_entry {
     size_t size;
     kiln_digest digest;
@@ -111,11 +111,11 @@ typedef void (*kiln_cache_refused_fn)(void *env, const char *path,
 /**
  * Shows each folder and each pack of the disk store and of the search path that
  * is not used: because somebody else owns it or may write to it, because it is
- * a link or behind another user's, because it cannot be opened, or because it
- * is no pack or a damaged one. Nothing in it is read, written or dropped. (In a
- * mode that writes, however, the first use of the stores drops damaged packs of
- * this user's folder.) Entries that are not used are shown by
- * kiln_cache_each(), with their faults.
+ * a link or is reached through another user's link, because it cannot be
+ * opened, or because it is no pack or a damaged one. Nothing in it is read,
+ * written or dropped. (In a mode that writes, however, the first use of the
+ * stores drops damaged packs of this user's folder.) Entries that are not used
+ * are shown by kiln_cache_each(), with their faults.
  */
 KILN_API KILN_NODISCARD kiln_status
 kiln_cache_refused(kiln_context *context, kiln_cache_refused_fn see, void *env);

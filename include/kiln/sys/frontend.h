@@ -208,13 +208,13 @@ typedef struct kiln_frontend_ops {
  * finds.
  *
  * It defines `i32 @entry(ptr %item, <arguments>)`, called once per item of the
- * grid. Arguments stand in order: scalars as themselves (Bool as i8), structs,
- * tuples and foreign types as pointers to their bytes, an array as its data
- * pointer, its sizes as i64 and, when strided, its strides as i64. It returns
- * 0, or 1 after it raised an exception. Pointers must have the address space
- * that the target uses; the error for a wrong one names it. It is 0, except for
- * the item and allocas on rocm (5), for bytes on rocm (4) and for arrays on
- * spirv (4).
+ * grid. Arguments are passed in order: scalars as themselves (Bool as i8),
+ * structs, tuples and foreign types as pointers to their bytes, an array as its
+ * data pointer, its sizes as i64 and, when strided, its strides as i64. It
+ * returns 0, or 1 after it raised an exception. Pointers must have the address
+ * space that the target uses; the error for a wrong one names it. It is 0,
+ * except for the item and allocas on rocm (5), for bytes on rocm (4) and for
+ * arrays on spirv (4).
  *
  * Device functions that it may declare and call:
  *   i64 @kiln_global_id(ptr %item, i32 dimension)     also _local_id, _group_id

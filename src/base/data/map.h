@@ -19,8 +19,8 @@ typedef struct kiln__map {
    digest's work. */
 kiln_digest kiln__map_bytes(const void *bytes, size_t size);
 kiln_digest kiln__map_text(const char *text);
-/* The same of a few words; different words with one key are told apart by the
-   values. */
+/* The same for a few words. If different words have the same key, comparing the
+   values distinguishes them. */
 kiln_digest kiln__map_words(const uint64_t *words, size_t count);
 /* A key that is two numbers of this process, such as addresses, for a table
    without other kinds of keys. */

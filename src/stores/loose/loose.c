@@ -15,8 +15,8 @@
 #include "kiln/kernel.h"
 #include "stores/buffer.h"
 
-/* The time of modification notes a use, at most once in this many seconds. A
-   time that is further in the future is wrong, and is set anew. */
+/* The modification time records a use, at most once in this many seconds. A
+   time that is further than this in the future is wrong, and is set to now. */
 #define NOTED_S 3600
 
 /* A network file server may say that the opened file is stale; then it is

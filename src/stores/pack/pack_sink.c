@@ -19,12 +19,12 @@
  * The process or the machine may stop between any two of these calls:
  *
  *     open      a temporary name that nobody else has
- *     fallocate no room: found out before anything is written
- *     write     as often as it takes
- *     fsync     the bytes are on the disk before the name is
- *     close     where network file systems tell of failures
- *     rename    the pack is there, whole
- *     fsync     of the folder: the name is on the disk, too
+ *     fallocate reports a lack of space before anything is written
+ *     write     as often as needed
+ *     fsync     puts the bytes on the disk before the name
+ *     close     reports failures of network file systems
+ *     rename    makes the whole pack appear
+ *     fsync     of the folder: puts the name on the disk, too
  *
  * Before rename() there is the old pack, or none, and a file with a temporary
  * name that no reader looks at. After it there is the new pack.

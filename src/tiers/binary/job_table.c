@@ -24,8 +24,8 @@
 
 _Static_assert(sizeof(kiln__job_slot) == LINE, "a slot is a line");
 
-/* The first follows the last type; the second stands for types that do not
-   fit. */
+/* The first marks the end of a slot's types. The second one means that not all
+   types fit. */
 static const kiln_type end_of_types, more_types;
 
 static uint64_t mix(uint64_t hash, const void *address)

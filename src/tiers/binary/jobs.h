@@ -1,4 +1,4 @@
-/* jobs.h - who builds a kernel, who waits for it, what came of it. */
+/* jobs.h - the build of a kernel: its builder, its waiters, its outcome. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #ifndef KILN_TIERS_BINARY_JOBS_H
 #define KILN_TIERS_BINARY_JOBS_H

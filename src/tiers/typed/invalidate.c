@@ -187,7 +187,7 @@ static kiln_status askers_of(struct kiln__tiers *tiers,
         set_ended_aside(tiers, found, world);
         status = add_askers(alloc, &found->codes, world, out);
     }
-    /* The change is told after changes of newer worlds. */
+    /* Changes of newer worlds may have been reported before this one. */
     if (found && status == KILN_OK && found->last_ended >= world)
         status = add_askers(alloc, &found->ended, world, out);
     kiln__mutex_unlock(&tiers->lock);

@@ -250,8 +250,8 @@ kiln_status kiln__typed_begin(const kiln_code **out, kiln__call_chain *run,
                               uint64_t world, kiln_error **error)
 {
     kiln_frontend *frontend = request->signature->function->frontend;
-    /* Held until the next turn holds its worlds, because nobody else may hold
-       them. */
+    /* Held until the next attempt holds its own worlds, because nobody else may
+       hold these. */
     kiln__worlds torn = {.alloc = &frontend->context->alloc};
 
     for (int turn = 1;; turn++) {
