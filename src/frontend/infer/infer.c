@@ -39,9 +39,9 @@ static void check_parameter(kiln__infer *in, const kiln__ast_parameter *p,
 /* Declares parameter `i` as an assigned local of the signature's type. */
 static void declare_parameter(kiln__infer *in, size_t i)
 {
-    const kiln__ast_parameter *p = &in->definition->parameters[i];
-    const kiln_type *type = in->signature->types[i];
-    kiln__symbol *symbol = kiln__infer_symbol(in, in->package, p->name);
+    const kiln__ast_parameter *p = &in->task.definition->parameters[i];
+    const kiln_type *type = in->task.signature->types[i];
+    kiln__symbol *symbol = kiln__infer_symbol(in, in->at.package, p->name);
     kiln__variable *variable =
         symbol == NULL ? NULL
                        : kiln__infer_declare(in, symbol, KILN__VARIABLE_LOCAL);
@@ -61,9 +61,9 @@ static void declare_parameter(kiln__infer *in, size_t i)
 
 static void declare_type_parameter(kiln__infer *in, size_t i)
 {
-    const kiln_type *type = in->match->parameters[i];
+    const kiln_type *type = in->task.match->parameters[i];
     kiln__symbol *symbol = kiln__infer_symbol(
-        in, in->package, in->definition->type_parameters[i].name);
+        in, in->at.package, in->task.definition->type_parameters[i].name);
     kiln__variable *variable =
         symbol == NULL || type == NULL
             ? NULL
@@ -80,7 +80,8 @@ static void declare_type_parameter(kiln__infer *in, size_t i)
    becomes a plain integer here. */
 static void decay_parameter(kiln__infer *in, const kiln__ast_parameter *p)
 {
-    const kiln__symbol *symbol = kiln__infer_symbol(in, in->package, p->name);
+    const kiln__symbol *symbol =
+        kiln__infer_symbol(in, in->at.package, p->name);
     kiln__variable *variable = symbol == NULL ? NULL : symbol->variable;
     kiln__value value;
 
@@ -99,7 +100,7 @@ static void decay_parameter(kiln__infer *in, const kiln__ast_parameter *p)
 
 static void declare_all(kiln__infer *in)
 {
-    const kiln__definition *definition = in->definition;
+    const kiln__definition *definition = in->task.definition;
 
     for (size_t i = 0; i < definition->type_parameter_count; i++)
         declare_type_parameter(in, i);
@@ -109,8 +110,8 @@ static void declare_all(kiln__infer *in)
     for (size_t i = 0; i < definition->parameter_count; i++)
         decay_parameter(in, &definition->parameters[i]);
     if (definition->result != NULL)
-        in->declared = kiln__infer_resolve(in, definition->result);
-    if (in->declared != NULL && definition->kernel)
+        in->returns.declared = kiln__infer_resolve(in, definition->result);
+    if (in->returns.declared != NULL && definition->kernel)
         (void)kiln__infer_error(
             in, definition->result->span, "kernel-returns-value",
             "store the value in an array", "a kernel returns nothing");
@@ -120,11 +121,14 @@ static void declare_all(kiln__infer *in)
 
 static void name_ir(kiln__infer *in)
 {
-    in->ir.name = kiln__infer_label(&in->ir.arena, in->signature);
-    in->ir.method = kiln__method_label(&in->ir.arena, in->method);
-    in->ir.kernel = in->definition->kernel != 0;
-    in->ir.parameter_count = (uint32_t)in->definition->parameter_count;
-    if (in->ir.name == NULL || in->ir.method == NULL)
+    in->body.ir.name =
+        kiln__infer_label(&in->body.ir.arena, in->task.signature);
+    in->body.ir.method =
+        kiln__method_label(&in->body.ir.arena, in->task.method);
+    in->body.ir.kernel = in->task.definition->kernel != 0;
+    in->body.ir.parameter_count =
+        (uint32_t)in->task.definition->parameter_count;
+    if (in->body.ir.name == NULL || in->body.ir.method == NULL)
         (void)kiln__infer_fail(in, KILN_ENOMEM);
 }
 
@@ -138,19 +142,19 @@ static void run_attempt(kiln__infer *in, const kiln_type **result)
     declare_all(in);
     if (in->status != KILN_OK)
         return;
-    kiln__infer_statements(in, in->definition->body);
-    in->ir.body = kiln__infer_close_block(in, 0);
+    kiln__infer_statements(in, in->task.definition->body);
+    in->body.ir.body = kiln__infer_close_block(in, 0);
     if (in->status != KILN_OK)
         return;
     *result = kiln__infer_result(in);
     if (*result != NULL)
-        in->ir.result = kiln__infer_type(in, *result);
+        in->body.ir.result = kiln__infer_type(in, *result);
 }
 
 /* Clears everything but the first members, which hold for all attempts. */
 static void reset_attempt(kiln__infer *in)
 {
-    const size_t kept = offsetof(kiln__infer, declared);
+    const size_t kept = offsetof(kiln__infer, facts);
 
     kiln__infer_end(in);
     memset((char *)in + kept, 0, sizeof *in - kept);
@@ -163,22 +167,23 @@ static kiln_status failed(kiln__infer *in)
     if (in->diagnostics.list.count > 0 &&
         (in->status == KILN_OK || in->status == KILN_ECOMPILE))
         return kiln__diagnostics_finish(&in->diagnostics, KILN_ECOMPILE,
-                                        in->error);
-    if (in->error != NULL && *in->error != NULL)
+                                        in->task.error);
+    if (in->task.error != NULL && *in->task.error != NULL)
         return in->status;
     if (kiln__is_shortage(in->status))
-        return kiln__error_shortage(in->error, in->status);
-    return kiln__error_set(in->error, in->status, "%s could not be inferred",
-                           in->definition->name);
+        return kiln__error_shortage(in->task.error, in->status);
+    return kiln__error_set(in->task.error, in->status,
+                           "%s could not be inferred",
+                           in->task.definition->name);
 }
 
 static kiln_status without_base(kiln__infer *in)
 {
     (void)kiln__infer_error(
-        in, in->definition->name_span, "recursion-without-base",
+        in, in->task.definition->name_span, "recursion-without-base",
         "some path must return without calling again",
-        "nothing says what `%s` returns: %s", in->definition->name,
-        in->cycle[0] != '\0' ? in->cycle : "it only calls itself");
+        "nothing says what `%s` returns: %s", in->task.definition->name,
+        in->chain.cycle[0] != '\0' ? in->chain.cycle : "it only calls itself");
     return failed(in);
 }
 
@@ -186,12 +191,13 @@ static kiln_status without_base(kiln__infer *in)
    tree deeper, by conversions for example, so deep ones are measured. */
 static int is_too_deep(kiln__infer *in)
 {
-    if (in->definition->body->height < KILN__IR_DEPTH_MAX / 4 ||
-        kiln__ir_verify(&in->ir, NULL) == KILN_OK)
+    if (in->task.definition->body->height < KILN__IR_DEPTH_MAX / 4 ||
+        kiln__ir_verify(&in->body.ir, NULL) == KILN_OK)
         return 0;
-    (void)kiln__infer_error(in, in->definition->name_span, "too-deep",
+    (void)kiln__infer_error(in, in->task.definition->name_span, "too-deep",
                             "split its longest expression",
-                            "`%s` is nested too deeply", in->definition->name);
+                            "`%s` is nested too deeply",
+                            in->task.definition->name);
     return 1;
 }
 
@@ -201,17 +207,18 @@ static kiln_status report(kiln__infer *in, const kiln_type *result)
     kiln_status status;
 
     if (result != NULL)
-        kiln_inference_set_result(in->inference, result);
+        kiln_inference_set_result(in->task.inference, result);
     if (in->broken)
         return KILN_OK; /* provisional: it will be inferred again */
     if (is_too_deep(in))
         return failed(in);
-    status = kiln__ir_encode(&in->ir, &bytes);
+    status = kiln__ir_encode(&in->body.ir, &bytes);
     if (status == KILN_OK)
-        status = kiln_inference_set_ir(in->inference, bytes.data, bytes.size);
+        status =
+            kiln_inference_set_ir(in->task.inference, bytes.data, bytes.size);
     kiln_blob_release(&bytes);
     if (status == KILN_ENOMEM)
-        return kiln__error_no_memory(in->error);
+        return kiln__error_no_memory(in->task.error);
     return status;
 }
 
@@ -221,9 +228,9 @@ static kiln_status report_provisional(kiln__infer *in, const kiln_type *result,
                                       int changed)
 {
     if (changed && kiln__infer_remember(in, result) != KILN_OK)
-        return kiln__error_no_memory(in->error);
-    if ((changed || in->unsettled) && in->parent != NULL)
-        in->parent->unsettled = 1;
+        return kiln__error_no_memory(in->task.error);
+    if ((changed || in->unsettled) && in->chain.parent != NULL)
+        in->chain.parent->unsettled = 1;
     return report(in, result);
 }
 
@@ -237,20 +244,21 @@ static kiln_status attempt(kiln__infer *in, int *again)
     run_attempt(in, &result);
     if (in->status != KILN_OK || in->diagnostics.list.count > 0)
         return failed(in);
-    changed = kiln_inference_is_cycle_head(in->inference) &&
-              in->declared == NULL && result != in->assumed;
-    if (kiln_inference_is_provisional(in->inference))
+    changed = kiln_inference_is_cycle_head(in->task.inference) &&
+              in->returns.declared == NULL && result != in->chain.assumed;
+    if (kiln_inference_is_provisional(in->task.inference))
         return report_provisional(in, result, changed);
     if (changed || in->unsettled) {
-        in->assumed = result;
+        in->chain.assumed = result;
         *again = 1;
         return KILN_OK;
     }
     if (in->bottom || result == NULL)
         return without_base(in);
     if (in->broken)
-        return kiln__error_set(in->error, KILN_ECORRUPT, "%s gave no typed IR",
-                               in->definition->name);
+        return kiln__error_set(in->task.error, KILN_ECORRUPT,
+                               "%s gave no typed IR",
+                               in->task.definition->name);
     return report(in, result);
 }
 
@@ -261,10 +269,10 @@ static kiln_status begin_again(kiln__infer *in)
     kiln__facts facts = kiln__infer_facts(in);
     kiln__match match;
 
-    kiln_inference_restart(in->inference);
+    kiln_inference_restart(in->task.inference);
     reset_attempt(in);
-    if (kiln__ask_signature(&match, &facts, in->signature) != KILN_OK)
-        return kiln__error_no_memory(in->error);
+    if (kiln__ask_signature(&match, &facts, in->task.signature) != KILN_OK)
+        return kiln__error_no_memory(in->task.error);
     return KILN_OK;
 }
 
@@ -287,12 +295,12 @@ static kiln_status attempt_until_settled(kiln__infer *in)
 /* Returns the inference that asked for this one, if it is of this frontend. */
 static kiln__infer *parent_of(const kiln__infer *in)
 {
-    kiln_inference *parent = kiln_inference_parent(in->inference);
+    kiln_inference *parent = kiln_inference_parent(in->task.inference);
     const kiln_signature *signature =
         parent == NULL ? NULL : kiln_inference_signature(parent);
 
     return signature != NULL && signature->function->frontend ==
-                                    in->signature->function->frontend
+                                    in->task.signature->function->frontend
                ? kiln_inference_user(parent)
                : NULL;
 }
@@ -309,22 +317,25 @@ kiln_status kiln__infer_method(kiln__language *language,
 
     if (in == NULL)
         return kiln__error_no_memory(error);
-    *in = (kiln__infer){.language = language,
-                        .context = context,
-                        .alloc = &context->alloc,
-                        .inference = inference,
-                        .signature = request->signature,
-                        .match = match,
-                        .method = match->method,
-                        .definition = kiln__method_definition(match->method),
-                        .config = request->config,
-                        .world = request->world,
-                        .error = error};
-    in->parent = parent_of(in);
-    in->depth = in->parent == NULL ? 0 : in->parent->depth + 1;
-    in->root = in->parent == NULL ? in : in->parent->root;
-    in->root->inferred++;
-    in->assumed = kiln__infer_recall(in);
+    *in = (kiln__infer){
+        .context = context,
+        .alloc = &context->alloc,
+        .task = {.language = language,
+                 .inference = inference,
+                 .signature = request->signature,
+                 .match = match,
+                 .method = match->method,
+                 .definition = kiln__method_definition(match->method),
+                 .config = request->config,
+                 .world = request->world,
+                 .error = error}};
+    in->chain.parent = parent_of(in);
+    in->chain.depth =
+        in->chain.parent == NULL ? 0 : in->chain.parent->chain.depth + 1;
+    in->chain.root =
+        in->chain.parent == NULL ? in : in->chain.parent->chain.root;
+    in->chain.root->chain.inferred++;
+    in->chain.assumed = kiln__infer_recall(in);
     kiln_inference_set_root(inference, kiln__method_digest(match->method));
     if (kiln__method_is_runtime(match->method))
         kiln_inference_set_runtime(inference);

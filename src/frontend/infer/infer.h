@@ -124,11 +124,11 @@ typedef struct kiln__recalled {
 } kiln__recalled;
 
 typedef struct kiln__infer kiln__infer;
-struct kiln__infer {
-    /* What is being inferred. These members are the same in all attempts. */
+
+/* What is being inferred, and where the outcome goes. The same in all attempts;
+   nobody changes it. */
+typedef struct kiln__infer_task {
     kiln__language *language;
-    kiln_context *context;
-    const kiln_alloc *alloc;
     kiln_inference *inference;
     const kiln_signature *signature;
     const kiln__match *match;
@@ -136,63 +136,108 @@ struct kiln__infer {
     const kiln__definition *definition;
     const kiln_config *config;
     uint64_t world;
-    kiln__infer *parent, *root; /* of the chain */
-    uint32_t depth;             /* in the chain */
-    uint32_t inferred;          /* in the root: methods of the chain */
-    uint32_t nodes;             /* in the root: nodes of all of them */
+    kiln_error **error;
+} kiln__infer_task;
+
+/* The inferences that wait for one another, from the first one, the root, to
+   this one, and what the method may assume of itself. It lasts over all
+   attempts; infer_cycle.c, infer_callee.c and infer.c change it. */
+typedef struct kiln__infer_chain {
+    kiln__infer *parent, *root; /* parent NULL: this is the root */
+    uint32_t depth;
+    uint32_t inferred; /* in the root: methods of the chain */
+    uint32_t nodes;    /* in the root: nodes of all of them */
+    /* In the root: results of the chain. */
+    kiln__array_of(kiln__recalled) recalled;
     /* Type of a recursive call's result; NULL: nothing assumed. */
     const kiln_type *assumed;
     char cycle[512]; /* "f -> g -> f", or "" */
-    /* In the root: results of the chain. */
-    kiln__array_of(kiln__recalled) recalled;
-    kiln_error **error;
+} kiln__infer_chain;
 
-    /* The attempt. Everything from here on is cleared for the next one. */
-    const kiln_type *declared; /* -> T, or NULL */
-    kiln__facts facts;         /* the program, as this attempt reads it */
-
-    /* The current place. While a constant is evaluated, it is in its
-       definition. */
+/* Whose names the tree uses that the walk is in. While a constant is evaluated,
+   this is its definition; infer_names.c moves it there and back. */
+typedef struct kiln__standpoint {
     const kiln__source *source;
     kiln_package *package;
-    kiln__span span;  /* of the call that is being inferred */
     uint32_t ordinal; /* of the constant's name; used only in constants */
     int32_t in_constant;
-    uint32_t constants_left; /* how many evaluations are still allowed */
+} kiln__standpoint;
+
+/* How the walk has come to where it is, and how far it may still go. The
+   functions that enter a tree, a call or a constant change it, and change it
+   back. */
+typedef struct kiln__infer_walk {
+    kiln__span span;         /* of the call that is being inferred */
     const kiln__ast *here;   /* the last tree that was entered */
+    uint32_t constants_left; /* how many evaluations are still allowed */
     uint32_t nesting;        /* of the walk in this method */
     /* The same, with that of all inferences that wait for this one. */
     uint32_t nesting_all;
     int32_t too_deep;    /* was reported */
     int32_t conditional; /* what is evaluated may run 0, 1 or several times */
     uint16_t flags;      /* KILN__IR_... switches */
+} kiln__infer_walk;
 
-    kiln_status status;
-    int32_t broken;    /* the IR is incomplete */
-    int32_t bottom;    /* there was a call into an unfinished cycle */
-    int32_t unsettled; /* an assumption of a callee about itself did not hold */
+/* The typed IR as far as it is built. infer_node.c adds types, locals, nodes
+   and statements; whoever names a text or a callee adds that. */
+typedef struct kiln__infer_body {
     kiln__ir ir;
-    kiln__arena arena;
-    kiln__diagnostics diagnostics;
-    kiln__symbol **symbols; /* a hash table with open addressing */
-    size_t symbol_count, symbol_capacity;
     struct kiln__type_entry *types; /* kiln_type -> type of the IR */
     size_t type_count, type_capacity;
     uint32_t none;                       /* the IR's type of no value */
     kiln__array_of(uint32_t) statements; /* of all open blocks */
+} kiln__infer_body;
+
+/* What names mean in this method: a hash table with open addressing, which only
+   infer_names.c changes. */
+typedef struct kiln__infer_names {
+    kiln__symbol **symbols;
+    size_t count, capacity;
+} kiln__infer_names;
+
+/* Which paths lead to where the walk is, and which variables they assign.
+   infer_flow.c changes it, and so do statements: branches, loops, jumps. */
+typedef struct kiln__infer_flow {
     kiln__array_of(kiln__variable *) trail;
     int32_t reachable;
     int32_t cut; /* unreachable because of a compile-time condition */
     uint32_t stamp;
-    kiln__loop *loop;
+    kiln__loop *loop; /* the innermost one */
+} kiln__infer_flow;
 
-    /* What the method returns. */
-    const kiln_type *returned; /* type of typed values */
-    kiln__span returned_at;
-    const kiln_type *guessed; /* what BOTTOM may turn out to be */
-    int32_t returns_nothing, returns_bottom, returns_poison;
-    kiln__span returned_nothing;
+/* What the method returns, by all its paths so far; infer_result.c adds to
+   it. */
+typedef struct kiln__infer_returns {
+    const kiln_type *declared; /* -> T, or NULL */
+    const kiln_type *type;     /* of typed values */
+    kiln__span type_at;
+    const kiln_type *guess; /* what BOTTOM may turn out to be */
+    int32_t nothing, bottom, poison;
+    kiln__span nothing_at;
     kiln__array_of(kiln__pending) pending;
+} kiln__infer_returns;
+
+struct kiln__infer {
+    /* The same in all attempts. */
+    kiln_context *context;
+    const kiln_alloc *alloc;
+    kiln__infer_task task;
+    kiln__infer_chain chain;
+
+    /* The attempt. Everything from here on is cleared for the next one. */
+    kiln__facts facts; /* the program, as this attempt reads it */
+    kiln_status status;
+    int32_t broken;    /* the IR is incomplete */
+    int32_t bottom;    /* there was a call into an unfinished cycle */
+    int32_t unsettled; /* an assumption of a callee about itself did not hold */
+    kiln__arena arena;
+    kiln__diagnostics diagnostics;
+    kiln__standpoint at;
+    kiln__infer_walk walk;
+    kiln__infer_names names;
+    kiln__infer_flow flow;
+    kiln__infer_body body;
+    kiln__infer_returns returns;
 };
 
 static inline kiln__value kiln__value_of(kiln__value_kind kind)

@@ -36,7 +36,7 @@ static kiln__value load(kiln__infer *in, const kiln__value *array,
     kiln__value indices[KILN_RANK_MAX] = {{0}};
     uint32_t nodes[1 + KILN_RANK_MAX] = {0};
 
-    if (in->in_constant)
+    if (in->at.in_constant)
         return kiln__infer_error(in, ast->span, "not-constant", NULL,
                                  "an element is no constant");
     nodes[0] = kiln__infer_use(in, array, ast);

@@ -42,7 +42,7 @@ static const char *binding_refusal(kiln__infer *in,
 kiln__variable *kiln__infer_assignable(kiln__infer *in, const char *name,
                                        const kiln__ast *ast)
 {
-    kiln__symbol *symbol = kiln__infer_symbol(in, in->package, name);
+    kiln__symbol *symbol = kiln__infer_symbol(in, in->at.package, name);
     kiln__variable *variable = symbol == NULL ? NULL : symbol->variable;
     const char *what;
 
@@ -208,7 +208,7 @@ static void store_element(kiln__infer *in, const kiln__ast *ast,
 static void assign_element(kiln__infer *in, const kiln__ast *ast)
 {
     const kiln__ast *name = ast->children[0]->children[0];
-    kiln__symbol *symbol = kiln__infer_symbol(in, in->package, name->text);
+    kiln__symbol *symbol = kiln__infer_symbol(in, in->at.package, name->text);
     kiln__value array;
 
     if (symbol != NULL && symbol->variable != NULL &&

@@ -483,7 +483,7 @@ kiln__value kiln__infer_builtin(kiln__infer *in, const kiln__builtin *builtin,
             builtin->least, builtin->most - builtin->least > 1 ? "to" : "or",
             builtin->most, count);
     }
-    if (in->in_constant && !is_constant_rule(builtin->rule))
+    if (in->at.in_constant && !is_constant_rule(builtin->rule))
         return kiln__infer_error(in, ast->span, "not-constant", NULL,
                                  "`%s` is not for constants", builtin->name);
     return by_rule(in, builtin, arguments, count, ast);

@@ -78,12 +78,12 @@ static int goes_too_far(kiln__infer *in, const kiln__generic *generic,
         "does each call make a new type or compile-time integer?";
     const char *name = kiln__generic_name(generic);
 
-    if (in->depth + 1 >= KILN__INFER_CHAIN_MAX)
+    if (in->chain.depth + 1 >= KILN__INFER_CHAIN_MAX)
         (void)kiln__infer_error(in, ast->span, "too-deep", hint,
                                 "calls nest too deeply to infer: %d before "
                                 "`%s`",
                                 KILN__INFER_CHAIN_MAX, name);
-    else if (in->root->inferred >= KILN__INFER_METHODS_MAX)
+    else if (in->chain.root->chain.inferred >= KILN__INFER_METHODS_MAX)
         (void)kiln__infer_error(in, ast->span, "too-large", hint,
                                 "calls lead to too much to infer: %d methods "
                                 "before `%s`",
@@ -102,14 +102,14 @@ static kiln__value call_method(kiln__infer *in, const kiln__generic *generic,
 {
     const kiln_signature signature = {kiln__generic_function(generic), types,
                                       count};
-    const kiln__span before = in->span;
+    const kiln__span before = in->walk.span;
     uint32_t *nodes =
         kiln__arena_allocate_array(&in->arena, count + 1, sizeof *nodes);
     kiln__value result;
 
     if (nodes == NULL)
         return kiln__infer_fail(in, KILN_ENOMEM);
-    if (in->in_constant)
+    if (in->at.in_constant)
         return kiln__infer_error(in, ast->span, "not-constant", NULL,
                                  "a constant calls no method");
     if (goes_too_far(in, generic, ast))
@@ -123,9 +123,9 @@ static kiln__value call_method(kiln__infer *in, const kiln__generic *generic,
             return arguments[i];
         nodes[i] = kiln__infer_use(in, &arguments[i], place);
     }
-    in->span = ast->span;
+    in->walk.span = ast->span;
     result = kiln__infer_callee(in, &signature, nodes, ast);
-    in->span = before;
+    in->walk.span = before;
     return result;
 }
 

@@ -13,11 +13,11 @@
 /* Returns "a -> b -> a", from the head of the cycle to this method and back. */
 static const char *cycle_text(kiln__infer *in, const kiln__infer *head)
 {
-    const char *text = kiln__infer_label(&in->arena, head->signature);
+    const char *text = kiln__infer_label(&in->arena, head->task.signature);
     const kiln__infer *at = in;
 
-    for (; at != NULL; at = at == head ? NULL : at->parent) {
-        const char *label = kiln__infer_label(&in->arena, at->signature);
+    for (; at != NULL; at = at == head ? NULL : at->chain.parent) {
+        const char *label = kiln__infer_label(&in->arena, at->task.signature);
 
         if (text == NULL || label == NULL)
             return NULL;
@@ -30,11 +30,11 @@ static void remember_cycle(kiln__infer *in, kiln__infer *head)
 {
     const char *text;
 
-    if (head->cycle[0] != '\0')
+    if (head->chain.cycle[0] != '\0')
         return;
     text = cycle_text(in, head);
     if (text != NULL)
-        (void)snprintf(head->cycle, sizeof head->cycle, "%s", text);
+        (void)snprintf(head->chain.cycle, sizeof head->chain.cycle, "%s", text);
 }
 
 /* Returns what is assumed of a method that is being inferred; NULL: nothing
@@ -46,7 +46,8 @@ static const kiln_type *assumption(kiln__infer *in, kiln_inference *head)
     if (frame == NULL)
         return NULL;
     remember_cycle(in, frame);
-    return frame->declared != NULL ? frame->declared : frame->assumed;
+    return frame->returns.declared != NULL ? frame->returns.declared
+                                           : frame->chain.assumed;
 }
 
 /* A failure of the callee: the user's errors are taken over, and other failures
@@ -56,8 +57,8 @@ static kiln__value callee_failed(kiln__infer *in, kiln_status status,
 {
     if (status == KILN_ECOMPILE && error != NULL)
         return kiln__infer_adopt(in, error);
-    if (in->error != NULL && *in->error == NULL)
-        *in->error = error;
+    if (in->task.error != NULL && *in->task.error == NULL)
+        *in->task.error = error;
     else
         kiln_error_free(error);
     return kiln__infer_fail(in, status);
@@ -72,7 +73,7 @@ static int ask_callee(kiln__infer *in, const kiln_signature *signature,
     kiln_inference *head = NULL;
     kiln_error *error = NULL;
     const kiln_status status = kiln_inference_callee(
-        in->inference, signature, &code, index, &head, &error);
+        in->task.inference, signature, &code, index, &head, &error);
 
     if (status == KILN_OK) {
         *result = kiln_code_result(code);
@@ -100,12 +101,12 @@ static int add_callee(kiln__infer *in, const kiln_signature *signature,
 
     if (in->broken || in->status != KILN_OK)
         return 0;
-    if (index < in->ir.callees.count)
+    if (index < in->body.ir.callees.count)
         return 1;
     label = kiln__infer_label(&in->arena, signature);
     status = label == NULL
                  ? KILN_ENOMEM
-                 : kiln__ir_add_callee(&in->ir, label,
+                 : kiln__ir_add_callee(&in->body.ir, label,
                                        kiln__infer_type(in, result), &made);
     if (status == KILN_OK && made != index)
         status = KILN_EMISMATCH;

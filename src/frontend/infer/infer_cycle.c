@@ -14,11 +14,11 @@
 
 static kiln__recalled *find(const kiln__infer *in)
 {
-    kiln__infer *root = in->root;
-    const kiln_signature *own = in->signature;
+    kiln__infer *root = in->chain.root;
+    const kiln_signature *own = in->task.signature;
 
-    for (size_t i = 0; i < root->recalled.count; i++) {
-        kiln__recalled *at = &root->recalled.items[i];
+    for (size_t i = 0; i < root->chain.recalled.count; i++) {
+        kiln__recalled *at = &root->chain.recalled.items[i];
 
         if (at->signature.function == own->function &&
             at->signature.count == own->count &&
@@ -38,36 +38,36 @@ const kiln_type *kiln__infer_recall(const kiln__infer *in)
 
 kiln_status kiln__infer_remember(kiln__infer *in, const kiln_type *result)
 {
-    kiln__infer *root = in->root;
+    kiln__infer *root = in->chain.root;
     kiln__recalled *found = find(in);
-    kiln__recalled recalled = {*in->signature, result};
+    kiln__recalled recalled = {*in->task.signature, result};
 
     if (found != NULL) {
         found->result = result;
         return KILN_OK;
     }
     recalled.signature.types = kiln__allocate_array(
-        in->alloc, in->signature->count + 1, sizeof(kiln_type *));
+        in->alloc, in->task.signature->count + 1, sizeof(kiln_type *));
     if (recalled.signature.types == NULL)
         return KILN_ENOMEM;
-    if (in->signature->count > 0)
+    if (in->task.signature->count > 0)
         memcpy((void *)(uintptr_t)recalled.signature.types,
-               in->signature->types,
-               in->signature->count * sizeof(kiln_type *));
-    if (kiln__array_push(root->alloc, &root->recalled, recalled))
+               in->task.signature->types,
+               in->task.signature->count * sizeof(kiln_type *));
+    if (kiln__array_push(root->alloc, &root->chain.recalled, recalled))
         return KILN_OK;
     kiln__deallocate(in->alloc, (void *)(uintptr_t)recalled.signature.types,
-                     (in->signature->count + 1) * sizeof(kiln_type *));
+                     (in->task.signature->count + 1) * sizeof(kiln_type *));
     return KILN_ENOMEM;
 }
 
 void kiln__infer_forget(kiln__infer *in)
 {
-    for (size_t i = 0; i < in->recalled.count; i++) {
-        const kiln_signature *s = &in->recalled.items[i].signature;
+    for (size_t i = 0; i < in->chain.recalled.count; i++) {
+        const kiln_signature *s = &in->chain.recalled.items[i].signature;
 
         kiln__deallocate(in->alloc, (void *)(uintptr_t)s->types,
                          (s->count + 1) * sizeof(kiln_type *));
     }
-    kiln__array_dispose(in->alloc, &in->recalled);
+    kiln__array_dispose(in->alloc, &in->chain.recalled);
 }

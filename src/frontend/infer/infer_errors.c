@@ -51,7 +51,7 @@ const char *kiln__infer_place(kiln__infer *in, kiln__span span)
 {
     kiln_location at = {0};
 
-    kiln__source_locate(in->source, span, &at);
+    kiln__source_locate(in->at.source, span, &at);
     return kiln__infer_format(in, "line %u", at.line);
 }
 
@@ -78,8 +78,8 @@ const char *kiln__infer_describe(kiln__infer *in, const kiln__value *value)
 static void fill_frame(kiln__infer *in, kiln__span span, kiln__arena *arena,
                        kiln_frame *out)
 {
-    out->function = kiln__infer_label(arena, in->signature);
-    kiln__source_locate(in->source, span, &out->location);
+    out->function = kiln__infer_label(arena, in->task.signature);
+    kiln__source_locate(in->at.source, span, &out->location);
     if (out->function == NULL)
         (void)kiln__infer_fail(in, KILN_ENOMEM);
 }
@@ -95,7 +95,7 @@ static void add_caller(kiln__infer *in, kiln_frame *frames, size_t *count)
         memmove(&frames[half], &frames[half + 1],
                 (*count - half) * sizeof *frames);
     }
-    fill_frame(in, in->span, &in->diagnostics.arena, &frames[(*count)++]);
+    fill_frame(in, in->walk.span, &in->diagnostics.arena, &frames[(*count)++]);
 }
 
 /* ---- what was reported already ---- */
@@ -127,7 +127,7 @@ static int was_said(kiln__infer *in, kiln__span span, const char *code,
 {
     kiln_diagnostic d = {.code = code, .message = message};
 
-    kiln__source_locate(in->source, span, &d.location);
+    kiln__source_locate(in->at.source, span, &d.location);
     return is_known(in, &d);
 }
 
@@ -158,7 +158,7 @@ kiln__value kiln__infer_error(kiln__infer *in, kiln__span span,
     fill_frame(in, span, &in->arena, &frame);
     if (message == NULL || in->status != KILN_OK)
         return kiln__infer_fail(in, KILN_ENOMEM);
-    kiln__diagnose_chain(&in->diagnostics, in->source, span,
+    kiln__diagnose_chain(&in->diagnostics, in->at.source, span,
                          &(kiln_diagnostic){.code = code,
                                             .message = message,
                                             .hint = hint,
@@ -209,7 +209,7 @@ kiln__value kiln__infer_adopt(kiln__infer *in, kiln_error *error)
 
     in->broken = 1;
     if (count == 0)
-        (void)kiln__infer_error(in, in->span, "callee-failed", NULL, "%s",
+        (void)kiln__infer_error(in, in->walk.span, "callee-failed", NULL, "%s",
                                 kiln_error_message(error));
     for (size_t i = 0; i < count && in->status == KILN_OK; i++) {
         const kiln_diagnostic *d = kiln_error_diagnostic(error, i);
@@ -229,17 +229,17 @@ kiln__value kiln__infer_adopt(kiln__infer *in, kiln_error *error)
 static const char *nearest_name(kiln__infer *in, const char *name)
 {
     size_t bound = 0, count = 0;
-    const char *const *names =
-        kiln__binding_names(&in->arena, in->package, in->facts.world, &bound);
+    const char *const *names = kiln__binding_names(&in->arena, in->at.package,
+                                                   in->facts.world, &bound);
     const char **all = kiln__arena_allocate_array(
-        &in->arena, bound + in->symbol_count + 1, sizeof *all);
+        &in->arena, bound + in->names.count + 1, sizeof *all);
 
     if (all == NULL)
         return NULL;
-    for (size_t i = 0; i < in->symbol_capacity; i++) {
-        const kiln__symbol *symbol = in->symbols[i];
+    for (size_t i = 0; i < in->names.capacity; i++) {
+        const kiln__symbol *symbol = in->names.symbols[i];
 
-        if (symbol != NULL && symbol->variable != NULL && !in->in_constant &&
+        if (symbol != NULL && symbol->variable != NULL && !in->at.in_constant &&
             strcmp(symbol->name, name) != 0)
             all[count++] = symbol->name;
     }

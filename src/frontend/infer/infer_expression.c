@@ -18,31 +18,31 @@ int kiln__infer_enter(kiln__infer *in, const kiln__ast *ast)
 
     if (in->status != KILN_OK)
         return 0;
-    in->here = ast;
-    if (in->parent != NULL)
-        around = in->parent->nesting_all;
+    in->walk.here = ast;
+    if (in->chain.parent != NULL)
+        around = in->chain.parent->walk.nesting_all;
     if (kiln__stack_is_low()) {
         (void)kiln__infer_fail(in, KILN_ESTACK);
         return 0;
     }
-    if (in->nesting < KILN__INFER_NESTING_MAX &&
-        around + in->nesting < KILN__INFER_STACK_MAX) {
-        in->nesting++;
-        in->nesting_all = around + in->nesting;
+    if (in->walk.nesting < KILN__INFER_NESTING_MAX &&
+        around + in->walk.nesting < KILN__INFER_STACK_MAX) {
+        in->walk.nesting++;
+        in->walk.nesting_all = around + in->walk.nesting;
         return 1;
     }
-    if (!in->too_deep)
+    if (!in->walk.too_deep)
         (void)kiln__infer_error(in, ast->span, "too-deep",
                                 "split it into several statements",
                                 "the method is nested too deeply here");
-    in->too_deep = 1;
+    in->walk.too_deep = 1;
     return 0;
 }
 
 void kiln__infer_leave(kiln__infer *in)
 {
-    in->nesting--;
-    in->nesting_all--;
+    in->walk.nesting--;
+    in->walk.nesting_all--;
 }
 
 static kiln__value literal(const kiln__ast *ast)
@@ -91,7 +91,7 @@ static kiln__value call_operator(kiln__infer *in, const char *name,
                                  kiln__value *values, size_t count,
                                  const kiln__ast *ast)
 {
-    kiln__symbol *symbol = kiln__infer_symbol(in, in->package, name);
+    kiln__symbol *symbol = kiln__infer_symbol(in, in->at.package, name);
     const kiln__binding *binding;
 
     if (symbol == NULL)
@@ -150,9 +150,9 @@ APART static kiln__value logic(kiln__infer *in, const kiln__ast *ast)
         return kiln__infer_condition(in, ast->children[1]);
     }
     nodes[0] = kiln__infer_use(in, &left, ast);
-    in->conditional++;
+    in->walk.conditional++;
     right = kiln__infer_condition(in, ast->children[1]);
-    in->conditional--;
+    in->walk.conditional--;
     if (kiln__value_is_vague(&left))
         return left;
     nodes[1] = kiln__infer_use(in, &right, ast);
@@ -221,8 +221,9 @@ kiln__value kiln__infer_choose(kiln__infer *in, kiln__ir_op op,
         return in->broken = 1, kiln__value_of(KILN__VALUE_POISON);
     if (a->kind == KILN__VALUE_BOTTOM || b->kind == KILN__VALUE_BOTTOM) {
         in->broken = 1;
-        if (in->guessed == NULL && a->kind != b->kind)
-            in->guessed = a->kind == KILN__VALUE_BOTTOM ? a->type : b->type;
+        if (in->returns.guess == NULL && a->kind != b->kind)
+            in->returns.guess =
+                a->kind == KILN__VALUE_BOTTOM ? a->type : b->type;
         return a->kind == KILN__VALUE_BOTTOM ? *b : *a;
     }
     if (!merge(in, a, b, ast))
@@ -243,10 +244,10 @@ APART static kiln__value choice(kiln__infer *in, const kiln__ast *ast)
         return kiln__infer_operand(
             in, ast->children[condition.constant.integer != 0 ? 1 : 2]);
     node = kiln__infer_use(in, &condition, ast);
-    in->conditional++;
+    in->walk.conditional++;
     sides[0] = kiln__infer_operand(in, ast->children[1]);
     sides[1] = kiln__infer_operand(in, ast->children[2]);
-    in->conditional--;
+    in->walk.conditional--;
     return kiln__infer_choose(in, KILN__IR_CHOOSE, node, &sides[0], &sides[1],
                               ast);
 }

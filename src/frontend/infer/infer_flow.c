@@ -11,9 +11,9 @@
 
 void kiln__flow_assign(kiln__infer *in, kiln__variable *variable)
 {
-    if (variable->assigned || !in->reachable)
+    if (variable->assigned || !in->flow.reachable)
         return;
-    if (!kiln__array_push(in->alloc, &in->trail, variable)) {
+    if (!kiln__array_push(in->alloc, &in->flow.trail, variable)) {
         (void)kiln__infer_fail(in, KILN_ENOMEM);
         return;
     }
@@ -23,12 +23,12 @@ void kiln__flow_assign(kiln__infer *in, kiln__variable *variable)
 /* Returns the path since `mark`; the trail stays as it is. */
 static kiln__path path_since(kiln__infer *in, size_t mark)
 {
-    kiln__path path = {.reachable = in->reachable,
-                       .count = in->trail.count - mark};
+    kiln__path path = {.reachable = in->flow.reachable,
+                       .count = in->flow.trail.count - mark};
 
     if (path.count == 0)
         return path;
-    path.variables = kiln__arena_copy(&in->arena, &in->trail.items[mark],
+    path.variables = kiln__arena_copy(&in->arena, &in->flow.trail.items[mark],
                                       path.count * sizeof *path.variables);
     if (path.variables == NULL) {
         path.count = 0;
@@ -41,22 +41,23 @@ kiln__path kiln__flow_cut(kiln__infer *in, size_t mark)
 {
     const kiln__path path = path_since(in, mark);
 
-    for (size_t i = mark; i < in->trail.count; i++)
-        in->trail.items[i]->assigned = 0;
-    in->trail.count = mark;
+    for (size_t i = mark; i < in->flow.trail.count; i++)
+        in->flow.trail.items[i]->assigned = 0;
+    in->flow.trail.count = mark;
     return path;
 }
 
 void kiln__flow_follow(kiln__infer *in, const kiln__path *path)
 {
-    in->reachable = 1;
+    in->flow.reachable = 1;
     for (size_t i = 0; i < path->count; i++)
         kiln__flow_assign(in, path->variables[i]);
-    in->reachable = path->reachable;
+    in->flow.reachable = path->reachable;
 }
 
 /* Keeps in `a` only what `b` has, too. */
-static void intersect(kiln__infer *in, kiln__path *a, const kiln__path *b)
+static void intersect(kiln__infer_flow *flow, kiln__path *a,
+                      const kiln__path *b)
 {
     size_t kept = 0;
 
@@ -66,11 +67,11 @@ static void intersect(kiln__infer *in, kiln__path *a, const kiln__path *b)
         *a = *b;
         return;
     }
-    in->stamp++;
+    flow->stamp++;
     for (size_t i = 0; i < b->count; i++)
-        b->variables[i]->stamp = in->stamp;
+        b->variables[i]->stamp = flow->stamp;
     for (size_t i = 0; i < a->count; i++)
-        if (a->variables[i]->stamp == in->stamp)
+        if (a->variables[i]->stamp == flow->stamp)
             a->variables[kept++] = a->variables[i];
     a->count = kept;
 }
@@ -79,7 +80,7 @@ void kiln__flow_join(kiln__infer *in, const kiln__path *a, const kiln__path *b)
 {
     kiln__path both = *a;
 
-    intersect(in, &both, b);
+    intersect(&in->flow, &both, b);
     kiln__flow_follow(in, &both);
 }
 
@@ -97,22 +98,22 @@ static void narrow(kiln__path *path)
 
 static void leave(kiln__infer *in, kiln__path *path, int32_t *has_path)
 {
-    if (!in->reachable)
+    if (!in->flow.reachable)
         return;
     if (*has_path)
         narrow(path);
     else
-        *path = path_since(in, in->loop->mark);
+        *path = path_since(in, in->flow.loop->mark);
     *has_path = 1;
-    in->reachable = in->cut = 0;
+    in->flow.reachable = in->flow.cut = 0;
 }
 
 void kiln__flow_break(kiln__infer *in)
 {
-    leave(in, &in->loop->exit, &in->loop->has_exit);
+    leave(in, &in->flow.loop->exit, &in->flow.loop->has_exit);
 }
 
 void kiln__flow_continue(kiln__infer *in)
 {
-    leave(in, &in->loop->next, &in->loop->has_next);
+    leave(in, &in->flow.loop->next, &in->flow.loop->has_next);
 }

@@ -126,7 +126,7 @@ kiln__value kiln__infer_atomic(kiln__infer *in, const kiln__builtin *builtin,
     const kiln_type *array = arguments[0].type;
     uint32_t nodes[8] = {0};
 
-    if (in->in_constant)
+    if (in->at.in_constant)
         return kiln__infer_error(in, ast->span, "not-constant", NULL,
                                  "`%s` is not for constants", builtin->name);
     if (arguments[0].kind != KILN__VALUE_TYPED ||

@@ -126,7 +126,7 @@ static kiln__value release(kiln__infer *in, const kiln__value *array,
     if (fine.kind != KILN__VALUE_TYPED || fine.type->kind != KILN_TYPE_BOOL)
         return wrong_library(in, "heap_release", ast);
     node = kiln__infer_use(in, &fine, ast);
-    status = kiln__ir_add_string(&in->ir, message, &string);
+    status = kiln__ir_add_string(&in->body.ir, message, &string);
     if (status != KILN_OK)
         return kiln__infer_fail(in, status);
     kiln__infer_emit(in, kiln__infer_node(in, KILN__IR_ASSERT, NULL, ast,
@@ -148,7 +148,7 @@ static kiln__value parts(kiln__infer *in, const kiln__builtin *builtin,
     const kiln_type *type;
     uint32_t node;
 
-    if (in->package != kiln__infer_core(in))
+    if (in->at.package != kiln__infer_core(in))
         return kiln__infer_error(
             in, ast->span, "unsupported", "use allocate() and free()",
             "`%s` is for the runtime library alone", builtin->name);

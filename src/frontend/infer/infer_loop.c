@@ -11,8 +11,8 @@
 
 static void begin_loop(kiln__infer *in, kiln__loop *loop)
 {
-    *loop = (kiln__loop){.outer = in->loop, .mark = in->trail.count};
-    in->loop = loop;
+    *loop = (kiln__loop){.outer = in->flow.loop, .mark = in->flow.trail.count};
+    in->flow.loop = loop;
 }
 
 /* Returns a loop's body as a block, and restores what was assigned before
@@ -24,21 +24,21 @@ static uint32_t loop_body(kiln__infer *in, kiln__loop *loop,
 
     node = kiln__infer_block(in, block);
     (void)kiln__flow_cut(in, loop->mark);
-    in->loop = loop->outer;
+    in->flow.loop = loop->outer;
     return node;
 }
 
 void kiln__infer_while(kiln__infer *in, const kiln__ast *ast)
 {
-    const int reachable = in->reachable;
+    const int reachable = in->flow.reachable;
     kiln__value condition;
     kiln__loop loop;
     uint32_t nodes[2];
     int endless;
 
-    in->conditional++;
+    in->walk.conditional++;
     condition = kiln__infer_condition(in, ast->children[0]);
-    in->conditional--;
+    in->walk.conditional--;
     if (condition.kind == KILN__VALUE_TYPED && condition.is_static &&
         condition.constant.integer == 0)
         return; /* a compile-time condition says that there is no loop */
@@ -47,11 +47,11 @@ void kiln__infer_while(kiln__infer *in, const kiln__ast *ast)
     nodes[1] = loop_body(in, &loop, ast->children[1]);
     endless = condition.kind == KILN__VALUE_TYPED && condition.known &&
               condition.constant.integer != 0;
-    in->reachable = reachable;
+    in->flow.reachable = reachable;
     if (endless && loop.has_exit)
         kiln__flow_follow(in, &loop.exit);
     else if (endless)
-        in->reachable = 0;
+        in->flow.reachable = 0;
     kiln__infer_emit(in, kiln__infer_node(in, KILN__IR_WHILE, NULL, ast, 0,
                                           (kiln__operands){nodes, 2}));
 }
@@ -84,7 +84,7 @@ static int loop_step(kiln__infer *in, const kiln__ast *ast,
     }
     if (!kiln__fold_fits(constant.integer, type->kind)) {
         (void)kiln__infer_error(
-            in, ast == NULL ? in->span : ast->span, "literal-range",
+            in, ast == NULL ? in->walk.span : ast->span, "literal-range",
             "convert the bounds to a signed type", "the step does not fit %s",
             kiln_type_text(type));
         return 0;
@@ -131,12 +131,12 @@ static kiln__variable *declare_loop(kiln__infer *in, kiln__symbol *symbol,
 
 void kiln__infer_for(kiln__infer *in, const kiln__ast *ast)
 {
-    kiln__symbol *symbol = kiln__infer_symbol(in, in->package, ast->text);
+    kiln__symbol *symbol = kiln__infer_symbol(in, in->at.package, ast->text);
     kiln__value values[3] = {{0}};
     const int good =
         loop_bounds(in, ast, values) &&
         loop_step(in, ast->children[2], values[0].type, &values[2]);
-    const int reachable = in->reachable;
+    const int reachable = in->flow.reachable;
     kiln__variable *variable = declare_loop(in, symbol, KILN__VARIABLE_LOOP);
     uint32_t nodes[4] = {0};
     kiln__loop loop;
@@ -155,7 +155,7 @@ void kiln__infer_for(kiln__infer *in, const kiln__ast *ast)
     }
     begin_loop(in, &loop);
     nodes[3] = loop_body(in, &loop, ast->children[3]);
-    in->reachable = reachable;
+    in->flow.reachable = reachable;
     symbol->variable = variable->outer;
     kiln__infer_emit(in, kiln__infer_node(in, KILN__IR_FOR, NULL, ast,
                                           variable->local,
@@ -253,13 +253,14 @@ static void unroll(kiln__infer *in, const kiln__ast *ast,
         return;
     }
     begin_loop(in, &loop);
-    while (count < range->turns && in->reachable && in->status == KILN_OK &&
+    while (count < range->turns && in->flow.reachable &&
+           in->status == KILN_OK &&
            in->diagnostics.list.count < in->diagnostics.limit) {
         variable->value = kiln__infer_static(
             in, range->low + (kiln__wide)count * range->step, ast->span);
         nodes[count++] = turn(in, &loop, ast->children[3]);
     }
-    in->loop = loop.outer;
+    in->flow.loop = loop.outer;
     if (loop.has_exit) {
         end = kiln__flow_cut(in, loop.mark);
         kiln__flow_join(in, &end, &loop.exit);
@@ -270,7 +271,7 @@ static void unroll(kiln__infer *in, const kiln__ast *ast,
 
 void kiln__infer_static_for(kiln__infer *in, const kiln__ast *ast)
 {
-    kiln__symbol *symbol = kiln__infer_symbol(in, in->package, ast->text);
+    kiln__symbol *symbol = kiln__infer_symbol(in, in->at.package, ast->text);
     static_range range = {0};
     kiln__variable *variable;
 

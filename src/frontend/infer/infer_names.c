@@ -21,35 +21,37 @@ static uint64_t hash_name(const kiln_package *package, const char *name)
     return hash ^ (hash >> 29);
 }
 
-static kiln__symbol **symbol_slot(kiln__symbol **symbols, size_t capacity,
+static kiln__symbol **symbol_slot(const kiln__infer_names *names,
                                   const kiln_package *package, const char *name,
                                   uint64_t hash)
 {
-    size_t at = (size_t)hash & (capacity - 1);
+    kiln__symbol **symbols = names->symbols;
+    size_t at = (size_t)hash & (names->capacity - 1);
 
     while (symbols[at] != NULL &&
            (symbols[at]->hash != hash || symbols[at]->package != package ||
             strcmp(symbols[at]->name, name) != 0))
-        at = (at + 1) & (capacity - 1);
+        at = (at + 1) & (names->capacity - 1);
     return &symbols[at];
 }
 
-static int symbols_grow(kiln__infer *in)
+static int symbols_grow(kiln__infer_names *names, kiln__arena *arena)
 {
-    const size_t capacity = in->symbol_capacity ? in->symbol_capacity * 2 : 32;
-    kiln__symbol **symbols =
-        kiln__arena_allocate_array(&in->arena, capacity, sizeof *symbols);
+    kiln__infer_names grown = {.count = names->count,
+                               .capacity =
+                                   names->capacity ? names->capacity * 2 : 32};
 
-    if (symbols == NULL)
+    grown.symbols = kiln__arena_allocate_array(arena, grown.capacity,
+                                               sizeof *grown.symbols);
+    if (grown.symbols == NULL)
         return 0;
-    for (size_t i = 0; i < in->symbol_capacity; i++) {
-        kiln__symbol *s = in->symbols[i];
+    for (size_t i = 0; i < names->capacity; i++) {
+        kiln__symbol *s = names->symbols[i];
 
         if (s != NULL)
-            *symbol_slot(symbols, capacity, s->package, s->name, s->hash) = s;
+            *symbol_slot(&grown, s->package, s->name, s->hash) = s;
     }
-    in->symbols = symbols;
-    in->symbol_capacity = capacity;
+    *names = grown;
     return 1;
 }
 
@@ -62,9 +64,10 @@ kiln__symbol *kiln__infer_symbol(kiln__infer *in, const kiln_package *package,
 
     if (in->status != KILN_OK)
         return NULL;
-    if (in->symbol_count * 2 >= in->symbol_capacity && !symbols_grow(in))
+    if (in->names.count * 2 >= in->names.capacity &&
+        !symbols_grow(&in->names, &in->arena))
         return (void)kiln__infer_fail(in, KILN_ENOMEM), NULL;
-    slot = symbol_slot(in->symbols, in->symbol_capacity, package, name, hash);
+    slot = symbol_slot(&in->names, package, name, hash);
     if (*slot != NULL)
         return *slot;
     symbol = kiln__arena_allocate(&in->arena, sizeof *symbol);
@@ -74,7 +77,7 @@ kiln__symbol *kiln__infer_symbol(kiln__infer *in, const kiln_package *package,
     symbol->package = package;
     symbol->hash = hash;
     *slot = symbol;
-    in->symbol_count++;
+    in->names.count++;
     return symbol;
 }
 
@@ -116,7 +119,7 @@ kiln__variable *kiln__infer_declare(kiln__infer *in, kiln__symbol *symbol,
 static void scan_name(kiln__infer *in, const char *name, int in_copies)
 {
     kiln__symbol *symbol =
-        kiln__infer_symbol(in, kiln__method_package(in->method), name);
+        kiln__infer_symbol(in, kiln__method_package(in->task.method), name);
 
     if (symbol == NULL)
         return;
@@ -176,7 +179,7 @@ static kiln__value read_variable(kiln__infer *in, kiln__variable *variable,
         return variable->value;
     if (variable->poisoned)
         return in->broken = 1, kiln__value_of(KILN__VALUE_POISON);
-    if (!variable->assigned && in->reachable) {
+    if (!variable->assigned && in->flow.reachable) {
         kiln__flow_assign(in, variable); /* one report is enough */
         return kiln__infer_error(
             in, ast->span, "unassigned-variable",
@@ -220,18 +223,18 @@ kiln__value kiln__infer_type_value(kiln__infer *in, const kiln_type *of)
 
 kiln_package *kiln__infer_core(const kiln__infer *in)
 {
-    return kiln__language_core(in->language);
+    return kiln__language_core(in->task.language);
 }
 
 kiln__type_scope kiln__infer_scope(kiln__infer *in)
 {
     return (kiln__type_scope){
         .facts = &in->facts,
-        .package = in->package,
-        .definition = in->in_constant ? NULL : in->definition,
-        .parameters = in->in_constant ? NULL : in->match->parameters,
+        .package = in->at.package,
+        .definition = in->at.in_constant ? NULL : in->task.definition,
+        .parameters = in->at.in_constant ? NULL : in->task.match->parameters,
         .diagnostics = &in->diagnostics,
-        .source = in->source,
+        .source = in->at.source,
     };
 }
 
@@ -252,35 +255,18 @@ const kiln_type *kiln__infer_resolve(kiln__infer *in, const kiln__ast *tree)
     return NULL;
 }
 
-/* The current place, which is saved while the walk is in a constant's
-   definition. */
-typedef struct standpoint {
-    const kiln__source *source;
-    kiln_package *package;
-    uint32_t ordinal;
-    int32_t in_constant;
-} standpoint;
-
-static standpoint move_to(kiln__infer *in, const kiln__binding *binding,
-                          const kiln__ast *ast)
+/* Moves the walk into a constant's definition; returns where it was. */
+static kiln__standpoint move_to(kiln__infer *in, const kiln__binding *binding,
+                                const kiln__ast *ast)
 {
-    const standpoint before = {in->source, in->package, in->ordinal,
-                               in->in_constant};
+    const kiln__standpoint before = in->at;
 
-    if (!in->in_constant)
-        in->ordinal = ast->ordinal;
-    in->source = binding->source;
-    in->package = binding->package;
-    in->in_constant = 1;
+    in->at.source = binding->source;
+    in->at.package = binding->package;
+    if (!before.in_constant)
+        in->at.ordinal = ast->ordinal;
+    in->at.in_constant = 1;
     return before;
-}
-
-static void move_back(kiln__infer *in, const standpoint *before)
-{
-    in->source = before->source;
-    in->package = before->package;
-    in->ordinal = before->ordinal;
-    in->in_constant = before->in_constant;
 }
 
 static int is_cheap(const kiln__value *value)
@@ -296,7 +282,7 @@ static kiln__value constant_value(kiln__infer *in, kiln__symbol *symbol,
                                   const kiln__ast *ast)
 {
     const kiln__binding *binding = &symbol->binding;
-    standpoint before;
+    kiln__standpoint before;
     kiln__value value;
 
     if (symbol->is_constant)
@@ -305,16 +291,16 @@ static kiln__value constant_value(kiln__infer *in, kiln__symbol *symbol,
         return kiln__infer_error(in, ast->span, "cyclic-constant", NULL,
                                  "the constant `%s` is defined by itself",
                                  symbol->name);
-    if (in->constants_left == 0)
+    if (in->walk.constants_left == 0)
         return kiln__infer_error(in, ast->span, "too-large", NULL,
                                  "the constants of one method need more than "
                                  "%d evaluations",
                                  KILN__INFER_CONSTANTS_MAX);
-    in->constants_left--;
+    in->walk.constants_left--;
     symbol->evaluating = 1;
     before = move_to(in, binding, ast);
     value = kiln__infer_operand(in, binding->definition->body);
-    move_back(in, &before);
+    in->at = before;
     symbol->evaluating = 0;
     symbol->is_constant = is_cheap(&value);
     symbol->constant = value;
@@ -359,7 +345,7 @@ kiln__value kiln__infer_bound_value(kiln__infer *in, kiln__symbol *symbol,
 static kiln__variable *variable_of(const kiln__infer *in,
                                    const kiln__symbol *symbol)
 {
-    return in->in_constant ? NULL : symbol->variable;
+    return in->at.in_constant ? NULL : symbol->variable;
 }
 
 kiln__symbol *kiln__infer_bound(kiln__infer *in, const kiln__ast *ast)
@@ -372,7 +358,7 @@ kiln__symbol *kiln__infer_bound(kiln__infer *in, const kiln__ast *ast)
 
     if (name->kind != KILN__AST_NAME)
         return NULL;
-    symbol = kiln__infer_symbol(in, in->package, name->text);
+    symbol = kiln__infer_symbol(in, in->at.package, name->text);
     if (symbol == NULL || variable_of(in, symbol) != NULL)
         return NULL;
     binding = kiln__infer_binding(in, symbol);
@@ -390,7 +376,7 @@ kiln__symbol *kiln__infer_bound(kiln__infer *in, const kiln__ast *ast)
 
 kiln__value kiln__infer_name(kiln__infer *in, const kiln__ast *ast)
 {
-    kiln__symbol *symbol = kiln__infer_symbol(in, in->package, ast->text);
+    kiln__symbol *symbol = kiln__infer_symbol(in, in->at.package, ast->text);
     kiln__variable *variable;
 
     if (symbol == NULL)

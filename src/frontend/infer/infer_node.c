@@ -33,26 +33,27 @@ static type_entry *type_slot(type_entry *entries, size_t capacity,
     return &entries[at];
 }
 
-static int types_grow(kiln__infer *in)
+static int types_grow(kiln__infer_body *body, kiln__arena *arena)
 {
-    const size_t capacity = in->type_capacity ? in->type_capacity * 2 : 32;
+    const size_t capacity = body->type_capacity ? body->type_capacity * 2 : 32;
     type_entry *entries =
-        kiln__arena_allocate_array(&in->arena, capacity, sizeof *entries);
+        kiln__arena_allocate_array(arena, capacity, sizeof *entries);
 
     if (entries == NULL)
         return 0;
-    for (size_t i = 0; i < in->type_capacity; i++)
-        if (in->types[i].type != NULL)
-            *type_slot(entries, capacity, in->types[i].type) = in->types[i];
-    in->types = entries;
-    in->type_capacity = capacity;
+    for (size_t i = 0; i < body->type_capacity; i++)
+        if (body->types[i].type != NULL)
+            *type_slot(entries, capacity, body->types[i].type) = body->types[i];
+    body->types = entries;
+    body->type_capacity = capacity;
     return 1;
 }
 
 /* Makes room for one more; half of the slots stay free. */
 static int types_reserve(kiln__infer *in)
 {
-    if (in->type_count * 2 < in->type_capacity || types_grow(in))
+    if (in->body.type_count * 2 < in->body.type_capacity ||
+        types_grow(&in->body, &in->arena))
         return 1;
     (void)kiln__infer_fail(in, KILN_ENOMEM);
     return 0;
@@ -92,7 +93,7 @@ static uint32_t make_type(kiln__infer *in, const kiln_type *type)
                                                    : (uint32_t)count;
     if (in->status != KILN_OK)
         return 0;
-    status = kiln__ir_add_type(&in->ir, &made, fields, &index);
+    status = kiln__ir_add_type(&in->body.ir, &made, fields, &index);
     if (status != KILN_OK)
         (void)kiln__infer_fail(in, status);
     return index;
@@ -109,7 +110,7 @@ uint32_t kiln__infer_type(kiln__infer *in, const kiln_type *type)
         return 0;
     if (!types_reserve(in))
         return 0;
-    entry = type_slot(in->types, in->type_capacity, type);
+    entry = type_slot(in->body.types, in->body.type_capacity, type);
     if (entry->type != NULL)
         return entry->index;
     index = make_type(in, type);
@@ -117,10 +118,10 @@ uint32_t kiln__infer_type(kiln__infer *in, const kiln_type *type)
        table. */
     if (in->status != KILN_OK || !types_reserve(in))
         return 0;
-    entry = type_slot(in->types, in->type_capacity, type);
+    entry = type_slot(in->body.types, in->body.type_capacity, type);
     if (entry->type == NULL) {
         *entry = (type_entry){type, index};
-        in->type_count++;
+        in->body.type_count++;
     }
     return index;
 }
@@ -129,36 +130,36 @@ uint32_t kiln__infer_type(kiln__infer *in, const kiln_type *type)
 
 kiln__facts kiln__infer_facts(const kiln__infer *in)
 {
-    return (kiln__facts){.language = in->language,
-                         .world = in->world,
-                         .overlays = in->config->overlays,
-                         .inference = in->inference};
+    return (kiln__facts){.language = in->task.language,
+                         .world = in->task.world,
+                         .overlays = in->task.config->overlays,
+                         .inference = in->task.inference};
 }
 
 kiln_status kiln__infer_begin(kiln__infer *in)
 {
-    kiln__ir_init(&in->ir, in->alloc);
+    kiln__ir_init(&in->body.ir, in->alloc);
     kiln__arena_init(&in->arena, in->alloc);
     kiln__diagnostics_init(&in->diagnostics, in->alloc);
     in->diagnostics.limit = KILN__INFER_ERRORS_MAX;
-    in->status = kiln__ir_scalar(&in->ir, KILN_TYPE_NONE, &in->none);
+    in->status = kiln__ir_scalar(&in->body.ir, KILN_TYPE_NONE, &in->body.none);
     in->facts = kiln__infer_facts(in);
     in->facts.arena = &in->arena;
-    in->reachable = 1;
-    in->constants_left = KILN__INFER_CONSTANTS_MAX;
-    in->source = kiln__method_source(in->method);
-    in->package = kiln__method_package(in->method);
-    in->span = in->definition->name_span;
+    in->flow.reachable = 1;
+    in->walk.constants_left = KILN__INFER_CONSTANTS_MAX;
+    in->at.source = kiln__method_source(in->task.method);
+    in->at.package = kiln__method_package(in->task.method);
+    in->walk.span = in->task.definition->name_span;
     return in->status;
 }
 
 void kiln__infer_end(kiln__infer *in)
 {
-    kiln__array_dispose(in->alloc, &in->statements);
-    kiln__array_dispose(in->alloc, &in->trail);
-    kiln__array_dispose(in->alloc, &in->pending);
+    kiln__array_dispose(in->alloc, &in->body.statements);
+    kiln__array_dispose(in->alloc, &in->flow.trail);
+    kiln__array_dispose(in->alloc, &in->returns.pending);
     kiln__diagnostics_dispose(&in->diagnostics);
-    kiln__ir_dispose(&in->ir);
+    kiln__ir_dispose(&in->body.ir);
     kiln__arena_dispose(&in->arena);
 }
 
@@ -177,18 +178,19 @@ static uint16_t flags_of(const kiln__infer *in, kiln__ir_op op)
              op == KILN__IR_CHOOSE || op == KILN__IR_SELECT ||
              op == KILN__IR_MATH)
         mask = KILN__IR_FLOAT_FLAGS;
-    return (uint16_t)(in->flags & mask);
+    return (uint16_t)(in->walk.flags & mask);
 }
 
 static int too_large(kiln__infer *in)
 {
-    const int method = in->ir.nodes.count >= KILN__INFER_NODES_MAX;
+    const int method = in->body.ir.nodes.count >= KILN__INFER_NODES_MAX;
 
-    if (!method && in->root->nodes++ < KILN__INFER_NODES_ALL_MAX)
+    if (!method && in->chain.root->chain.nodes++ < KILN__INFER_NODES_ALL_MAX)
         return 0;
     (void)kiln__infer_error(
-        in, in->here == NULL ? in->span : in->here->span, "too-large",
-        "static loops make a copy for each turn", "%s more than %d operations",
+        in, in->walk.here == NULL ? in->walk.span : in->walk.here->span,
+        "too-large", "static loops make a copy for each turn",
+        "%s more than %d operations",
         method ? "the method has"
                : "the methods called from here have together",
         method ? KILN__INFER_NODES_MAX : KILN__INFER_NODES_ALL_MAX);
@@ -212,13 +214,13 @@ uint32_t kiln__infer_node(kiln__infer *in, kiln__ir_op op,
             return 0;
         }
     node.flags = flags_of(in, op);
-    node.type = type == NULL ? in->none : kiln__infer_type(in, type);
+    node.type = type == NULL ? in->body.none : kiln__infer_type(in, type);
     if (ast != NULL)
-        node.ordinal = in->in_constant ? in->ordinal : ast->ordinal;
+        node.ordinal = in->at.in_constant ? in->at.ordinal : ast->ordinal;
     if (in->status != KILN_OK)
         return 0;
-    status = kiln__ir_add_node(&in->ir, &node, operands.nodes, operands.count,
-                               &index);
+    status = kiln__ir_add_node(&in->body.ir, &node, operands.nodes,
+                               operands.count, &index);
     if (status != KILN_OK)
         (void)kiln__infer_fail(in, status);
     return index;
@@ -323,7 +325,7 @@ uint32_t kiln__infer_local(kiln__infer *in, const char *name,
 
     if (in->status != KILN_OK)
         return 0;
-    status = kiln__ir_add_local(&in->ir, name, index, &local);
+    status = kiln__ir_add_local(&in->body.ir, name, index, &local);
     if (status != KILN_OK)
         (void)kiln__infer_fail(in, status);
     return local;
@@ -340,7 +342,7 @@ void kiln__infer_emit(kiln__infer *in, uint32_t statement)
 {
     if (statement == 0)
         in->broken = 1;
-    else if (!kiln__array_push(in->alloc, &in->statements, statement))
+    else if (!kiln__array_push(in->alloc, &in->body.statements, statement))
         (void)kiln__infer_fail(in, KILN_ENOMEM);
 }
 
@@ -353,7 +355,7 @@ void kiln__infer_set(kiln__infer *in, uint32_t local, uint32_t value,
 
 size_t kiln__infer_open_block(kiln__infer *in)
 {
-    return in->statements.count;
+    return in->body.statements.count;
 }
 
 uint32_t kiln__infer_close_block(kiln__infer *in, size_t mark)
@@ -362,12 +364,13 @@ uint32_t kiln__infer_close_block(kiln__infer *in, size_t mark)
 
     if (in->status != KILN_OK)
         return 0;
-    node = kiln__infer_node(in, KILN__IR_BLOCK, NULL, NULL, 0,
-                            (kiln__operands){in->statements.count > mark
-                                                 ? &in->statements.items[mark]
-                                                 : NULL,
-                                             in->statements.count - mark});
-    in->statements.count = mark;
+    node =
+        kiln__infer_node(in, KILN__IR_BLOCK, NULL, NULL, 0,
+                         (kiln__operands){in->body.statements.count > mark
+                                              ? &in->body.statements.items[mark]
+                                              : NULL,
+                                          in->body.statements.count - mark});
+    in->body.statements.count = mark;
     return node;
 }
 
@@ -375,15 +378,15 @@ uint32_t kiln__infer_close_block(kiln__infer *in, size_t mark)
 
 kiln__ir_mark kiln__infer_mark(const kiln__infer *in)
 {
-    return (kiln__ir_mark){in->ir.nodes.count, in->ir.operands.count,
-                           in->statements.count};
+    return (kiln__ir_mark){in->body.ir.nodes.count, in->body.ir.operands.count,
+                           in->body.statements.count};
 }
 
 void kiln__infer_rollback(kiln__infer *in, kiln__ir_mark mark)
 {
-    in->ir.nodes.count = mark.nodes;
-    in->ir.operands.count = mark.operands;
-    in->statements.count = mark.statements;
+    in->body.ir.nodes.count = mark.nodes;
+    in->body.ir.operands.count = mark.operands;
+    in->body.statements.count = mark.statements;
 }
 
 /* Returns the first node of the tree whose root is `node`. Users come after
@@ -391,17 +394,17 @@ void kiln__infer_rollback(kiln__infer *in, kiln__ir_mark mark)
    was found. */
 static uint32_t first_node(const kiln__infer *in, uint32_t node)
 {
-    uint32_t missing = in->ir.nodes.items[node].count;
+    uint32_t missing = in->body.ir.nodes.items[node].count;
 
     while (missing > 0 && node > 1)
-        missing += in->ir.nodes.items[--node].count - 1;
+        missing += in->body.ir.nodes.items[--node].count - 1;
     return node;
 }
 
 static int has_effect(const kiln__infer *in, uint32_t first, uint32_t last)
 {
     for (uint32_t i = first; i <= last; i++) {
-        const uint32_t op = in->ir.nodes.items[i].op;
+        const uint32_t op = in->body.ir.nodes.items[i].op;
 
         if (op == KILN__IR_CALL || op == KILN__IR_ATOMIC ||
             op == KILN__IR_GROUP)
@@ -419,14 +422,14 @@ void kiln__infer_discard(kiln__infer *in, const kiln__value *value,
     if (value->kind != KILN__VALUE_TYPED || node == 0 || in->status != KILN_OK)
         return;
     first = first_node(in, node);
-    if (node + 1 == in->ir.nodes.count && !has_effect(in, first, node) &&
-        (in->statements.count == 0 ||
-         in->statements.items[in->statements.count - 1] < first)) {
-        in->ir.nodes.count = first;
-        in->ir.operands.count = in->ir.nodes.items[first].operands;
+    if (node + 1 == in->body.ir.nodes.count && !has_effect(in, first, node) &&
+        (in->body.statements.count == 0 ||
+         in->body.statements.items[in->body.statements.count - 1] < first)) {
+        in->body.ir.nodes.count = first;
+        in->body.ir.operands.count = in->body.ir.nodes.items[first].operands;
         return;
     }
-    if (in->conditional > 0 && has_effect(in, first, node))
+    if (in->walk.conditional > 0 && has_effect(in, first, node))
         (void)kiln__infer_error(
             in, ast->span, "unsupported",
             "call the function in a statement of its own",
@@ -461,12 +464,13 @@ kiln__again kiln__infer_again(kiln__infer *in, const kiln__value *value,
     if (value->kind != KILN__VALUE_TYPED || value->node == 0 ||
         in->status != KILN_OK)
         return again;
-    node = &in->ir.nodes.items[value->node];
-    if (node->op != KILN__IR_LOCAL || value->node + 1 != in->ir.nodes.count)
+    node = &in->body.ir.nodes.items[value->node];
+    if (node->op != KILN__IR_LOCAL ||
+        value->node + 1 != in->body.ir.nodes.count)
         return kiln__infer_keep(in, value, ast);
     again.is_local = 1;
     again.local = (uint32_t)node->imm;
-    in->ir.nodes.count--;
+    in->body.ir.nodes.count--;
     return again;
 }
 

@@ -185,7 +185,7 @@ static int index_place(kiln__infer *in, const kiln__ast *ast, place *p)
 /* Begins a place with a local; reports anything else that the name may mean. */
 static int name_place(kiln__infer *in, const kiln__ast *ast, place *p)
 {
-    kiln__symbol *symbol = kiln__infer_symbol(in, in->package, ast->text);
+    kiln__symbol *symbol = kiln__infer_symbol(in, in->at.package, ast->text);
     kiln__value value;
 
     if (symbol == NULL)

@@ -18,7 +18,7 @@ static const kiln_type *lane(const kiln_type *type)
 static int is_variable(const kiln__infer *in, const kiln__value *value)
 {
     return value->node != 0 &&
-           in->ir.nodes.items[value->node].op == KILN__IR_LOCAL;
+           in->body.ir.nodes.items[value->node].op == KILN__IR_LOCAL;
 }
 
 /* The multiplication is an ordinary one, so a method may replace it. */
@@ -34,7 +34,7 @@ static kiln__value multiply(kiln__infer *in, const kiln__value *a,
 static kiln__value multiply_out(kiln__infer *in, const kiln__value *x,
                                 kiln__wide exponent, const kiln__ast *ast)
 {
-    const uint32_t local = (uint32_t)in->ir.nodes.items[x->node].imm;
+    const uint32_t local = (uint32_t)in->body.ir.nodes.items[x->node].imm;
     kiln__value square, more;
 
     more = kiln__infer_typed(x->type, kiln__infer_read(in, local, x->type));

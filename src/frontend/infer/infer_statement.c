@@ -12,7 +12,7 @@ static void dead_statement(kiln__infer *in, const kiln__ast *ast)
     const kiln__ir_mark mark = kiln__infer_mark(in);
 
     kiln__infer_statement(in, ast);
-    in->reachable = 0;
+    in->flow.reachable = 0;
     if (in->status == KILN_OK)
         kiln__infer_rollback(in, mark);
 }
@@ -20,9 +20,9 @@ static void dead_statement(kiln__infer *in, const kiln__ast *ast)
 void kiln__infer_statements(kiln__infer *in, const kiln__ast *block)
 {
     for (size_t i = 0; i < block->count && in->status == KILN_OK; i++) {
-        if (in->reachable)
+        if (in->flow.reachable)
             kiln__infer_statement(in, block->children[i]);
-        else if (!in->cut)
+        else if (!in->flow.cut)
             dead_statement(in, block->children[i]);
     }
 }
@@ -45,7 +45,7 @@ uint32_t kiln__infer_block(kiln__infer *in, const kiln__ast *block)
 static void static_if(kiln__infer *in, const kiln__ast *ast, int truth)
 {
     const kiln__ast *block = ast->children[truth ? 1 : 2];
-    const int reachable = in->reachable;
+    const int reachable = in->flow.reachable;
 
     if (block == NULL)
         return;
@@ -53,8 +53,8 @@ static void static_if(kiln__infer *in, const kiln__ast *ast, int truth)
         kiln__infer_statements(in, block);
     else
         kiln__infer_statement(in, block);
-    if (reachable && !in->reachable)
-        in->cut = 1;
+    if (reachable && !in->flow.reachable)
+        in->flow.cut = 1;
 }
 
 /* Infers an `if` whose condition is known only at run time: both branches
@@ -62,8 +62,8 @@ static void static_if(kiln__infer *in, const kiln__ast *ast, int truth)
 static void dynamic_if(kiln__infer *in, const kiln__ast *ast,
                        const kiln__value *condition)
 {
-    const size_t mark = in->trail.count;
-    const int reachable = in->reachable;
+    const size_t mark = in->flow.trail.count;
+    const int reachable = in->flow.reachable;
     uint32_t nodes[3] = {kiln__infer_use(in, condition, ast), 0, 0};
     size_t count = 2;
     kiln__path then, otherwise = {.reachable = reachable};
@@ -71,13 +71,13 @@ static void dynamic_if(kiln__infer *in, const kiln__ast *ast,
 
     nodes[1] = kiln__infer_block(in, ast->children[1]);
     then = kiln__flow_cut(in, mark);
-    cut = in->cut && !then.reachable;
-    in->reachable = reachable;
+    cut = in->flow.cut && !then.reachable;
+    in->flow.reachable = reachable;
     if (ast->children[2] != NULL) {
         nodes[2] = kiln__infer_block(in, ast->children[2]);
         otherwise = kiln__flow_cut(in, mark);
         count = 3;
-        in->cut |= cut;
+        in->flow.cut |= cut;
     }
     kiln__flow_join(in, &then, &otherwise);
     kiln__infer_emit(in, kiln__infer_node(in, KILN__IR_IF, NULL, ast, 0,
@@ -101,11 +101,11 @@ static void lexical_switch(kiln__infer *in, const kiln__ast *ast)
     const uint32_t mask = (ast->flag & KILN__IR_BOUNDS_FLAGS) != 0
                               ? KILN__IR_BOUNDS_FLAGS
                               : KILN__IR_FLOAT_FLAGS;
-    const uint16_t before = in->flags;
+    const uint16_t before = in->walk.flags;
 
-    in->flags = (uint16_t)((before & ~mask) | ast->flag);
+    in->walk.flags = (uint16_t)((before & ~mask) | ast->flag);
     kiln__infer_statements(in, ast->children[0]);
-    in->flags = before;
+    in->walk.flags = before;
 }
 
 static void evaluate(kiln__infer *in, const kiln__ast *ast)
@@ -123,9 +123,9 @@ static void evaluate(kiln__infer *in, const kiln__ast *ast)
 static uint32_t add_string(kiln__infer *in, const char *text)
 {
     uint32_t index = 0;
-    const kiln_status status = in->status == KILN_OK
-                                   ? kiln__ir_add_string(&in->ir, text, &index)
-                                   : in->status;
+    const kiln_status status =
+        in->status == KILN_OK ? kiln__ir_add_string(&in->body.ir, text, &index)
+                              : in->status;
 
     if (status != KILN_OK)
         (void)kiln__infer_fail(in, status);
