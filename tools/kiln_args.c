@@ -188,7 +188,8 @@ static int fill_random(const tool_argument *out, int32_t kind, size_t element,
     return TOOL_OK;
 }
 
-static int fill(const tool_argument *out, const char *text, const char *how)
+static int fill_buffer(const tool_argument *out, const char *text,
+                       const char *how)
 {
     static const char random[] = "random:";
     const kiln_type *type = kiln_type_element(out->type);
@@ -238,7 +239,7 @@ static int read_array(tool_argument *out, kiln_context *context,
     status = set_array_type(out, context, element, rank);
     if (status == TOOL_OK)
         status = allocate(out, text, kiln_type_size(element));
-    return status == TOOL_OK ? fill(out, text, rest) : status;
+    return status == TOOL_OK ? fill_buffer(out, text, rest) : status;
 }
 
 /* Reads "@file.npy". */

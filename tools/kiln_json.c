@@ -39,7 +39,7 @@ static void write_text(const char *text)
 
 /* ---- members ---- */
 
-static void begin(json *out, const char *key)
+static void begin_member(json *out, const char *key)
 {
     if (out->depth > 0) {
         (void)fputs(out->count[out->depth]++ > 0 ? ",\n" : "\n", stdout);
@@ -53,7 +53,7 @@ static void begin(json *out, const char *key)
 
 static void open(json *out, const char *key, char first, char last)
 {
-    begin(out, key);
+    begin_member(out, key);
     (void)fputc(first, stdout);
     if (out->depth + 1 < JSON_DEPTH)
         out->depth++;
@@ -82,7 +82,7 @@ void json_end(json *out)
 
 void json_text(json *out, const char *key, const char *value)
 {
-    begin(out, key);
+    begin_member(out, key);
     if (value == NULL)
         (void)fputs("null", stdout);
     else
@@ -91,18 +91,18 @@ void json_text(json *out, const char *key, const char *value)
 
 void json_number(json *out, const char *key, uint64_t value)
 {
-    begin(out, key);
+    begin_member(out, key);
     (void)printf("%" PRIu64, value);
 }
 
 void json_signed(json *out, const char *key, int64_t value)
 {
-    begin(out, key);
+    begin_member(out, key);
     (void)printf("%" PRId64, value);
 }
 
 void json_flag(json *out, const char *key, int value)
 {
-    begin(out, key);
+    begin_member(out, key);
     (void)fputs(value ? "true" : "false", stdout);
 }

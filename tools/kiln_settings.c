@@ -131,7 +131,7 @@ void settings_show(FILE *file)
                       settings[i].takes);
 }
 
-static const struct setting *find(const char *word, size_t size)
+static const struct setting *find_setting(const char *word, size_t size)
 {
     for (size_t i = 0; i < SETTINGS; i++)
         if (strlen(settings[i].name) == size &&
@@ -149,7 +149,7 @@ const char *setting_read(kiln_config_options *out, const char *word)
 
     if (value == NULL || value == word)
         return "a setting is NAME=VALUE";
-    setting = find(word, (size_t)(value - word));
+    setting = find_setting(word, (size_t)(value - word));
     if (setting != NULL && setting->read(out, value + 1))
         return NULL;
     if (setting != NULL) {

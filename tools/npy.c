@@ -49,7 +49,7 @@ typedef struct reader {
     char *message;
 } reader;
 
-static int fail(const reader *r, const char *what)
+static int say_why(const reader *r, const char *what)
 {
     (void)snprintf(r->message, NPY_MESSAGE_SIZE, "%s: %s", r->path, what);
     return 0;
@@ -94,18 +94,18 @@ static int read_descr(reader *r, header *out)
     char text[16];
 
     if (!read_string(r, text, sizeof text))
-        return fail(r, "the element type is not a plain one");
+        return say_why(r, "the element type is not a plain one");
     if (text[0] == '>')
-        return fail(r, "big-endian elements are not supported");
+        return say_why(r, "big-endian elements are not supported");
     if (strchr("<|=", text[0]) == NULL || text[0] == '\0')
-        return fail(r, "unknown element type");
+        return say_why(r, "unknown element type");
     for (int32_t kind = 0; kind < KILN_TYPE_KIND_COUNT; kind++)
         if (kiln__kind_is_scalar(kind) &&
             strcmp(kiln__scalar_of(kind)->npy, text + 1) == 0)
             out->kind = kind;
     if (out->kind == KILN_TYPE_NONE)
-        return fail(r, "elements are not bool, integers of 1 to 8 bytes, "
-                       "floats of 2, 4 or 8, or bf16 (V2)");
+        return say_why(r, "elements are not bool, integers of 1 to 8 bytes, "
+                          "floats of 2, 4 or 8, or bf16 (V2)");
     out->has_descr = 1;
     return 1;
 }
@@ -119,7 +119,7 @@ static int read_order(reader *r, header *out)
     } else if (strncmp(r->at, "False", 5) == 0) {
         r->at += 5;
     } else {
-        return fail(r, "fortran_order is neither True nor False");
+        return say_why(r, "fortran_order is neither True nor False");
     }
     out->has_order = 1;
     return 1;
@@ -128,24 +128,24 @@ static int read_order(reader *r, header *out)
 static int read_shape(reader *r, header *out)
 {
     if (!accept(r, '('))
-        return fail(r, "the shape is not a tuple");
+        return say_why(r, "the shape is not a tuple");
     while (!accept(r, ')')) {
         char *end;
         long long size;
 
         skip_blanks(r);
         if (*r->at < '0' || *r->at > '9')
-            return fail(r, "the shape holds something that is no size");
+            return say_why(r, "the shape holds something that is no size");
         errno = 0;
         size = strtoll(r->at, &end, 10);
         if (errno != 0)
-            return fail(r, "a size is out of range");
+            return say_why(r, "a size is out of range");
         if (out->rank == KILN_RANK_MAX)
-            return fail(r, "the array has more than 4 dimensions");
+            return say_why(r, "the array has more than 4 dimensions");
         out->shape[out->rank++] = size;
         r->at = end;
         if (!accept(r, ',') && *r->at != ')')
-            return fail(r, "the shape is not a tuple of sizes");
+            return say_why(r, "the shape is not a tuple of sizes");
     }
     out->has_shape = 1;
     return 1;
@@ -156,30 +156,30 @@ static int read_entry(reader *r, header *out)
     char key[32];
 
     if (!read_string(r, key, sizeof key) || !accept(r, ':'))
-        return fail(r, "the header is not a dictionary");
+        return say_why(r, "the header is not a dictionary");
     if (strcmp(key, "descr") == 0 && !out->has_descr)
         return read_descr(r, out);
     if (strcmp(key, "fortran_order") == 0 && !out->has_order)
         return read_order(r, out);
     if (strcmp(key, "shape") == 0 && !out->has_shape)
         return read_shape(r, out);
-    return fail(r, "the header has an unknown or repeated key");
+    return say_why(r, "the header has an unknown or repeated key");
 }
 
 static int read_header(reader *r, header *out)
 {
     if (!accept(r, '{'))
-        return fail(r, "the header is not a dictionary");
+        return say_why(r, "the header is not a dictionary");
     while (!accept(r, '}')) {
         if (!read_entry(r, out))
             return 0;
         if (!accept(r, ',') && *r->at != '}')
-            return fail(r, "the header is not a dictionary");
+            return say_why(r, "the header is not a dictionary");
     }
     if (!out->has_descr || !out->has_order || !out->has_shape)
-        return fail(r, "the header lacks descr, fortran_order or shape");
+        return say_why(r, "the header lacks descr, fortran_order or shape");
     if (out->rank == 0)
-        return fail(r, "the array has no dimension: pass its value instead");
+        return say_why(r, "the array has no dimension: pass its value instead");
     return 1;
 }
 
@@ -200,7 +200,7 @@ static int take_shape(npy_array *out, const header *from, const reader *r)
     }
     for (uint32_t i = 0; i < from->rank && !is_empty; i++)
         if (__builtin_mul_overflow(size, from->shape[i], &size))
-            return fail(r, "the array is too large");
+            return say_why(r, "the array is too large");
     out->size = is_empty ? 0 : (size_t)size;
     return 1;
 }
@@ -214,28 +214,28 @@ static char *read_header_text(FILE *file, const reader *r)
 
     if (fread(head, 1, sizeof head, file) != sizeof head ||
         memcmp(head, magic, sizeof magic) != 0) {
-        (void)fail(r, "not a .npy file");
+        (void)say_why(r, "not a .npy file");
         return NULL;
     }
     if (head[6] < 1 || head[6] > 3) {
-        (void)fail(r, "a .npy file of an unknown version");
+        (void)say_why(r, "a .npy file of an unknown version");
         return NULL;
     }
     if (fread(length, 1, head[6] == 1 ? 2 : 4, file) !=
         (head[6] == 1 ? 2u : 4u)) {
-        (void)fail(r, "the file ends in its header");
+        (void)say_why(r, "the file ends in its header");
         return NULL;
     }
     size = kiln__le32_read(length);
     if (size > HEADER_MAX) {
-        (void)fail(r, "the header is too long to be one");
+        (void)say_why(r, "the header is too long to be one");
         return NULL;
     }
     text = calloc(size + 1, 1);
     if (text != NULL && fread(text, 1, size, file) == size)
         return text;
-    (void)fail(r,
-               text == NULL ? "out of memory" : "the file ends in its header");
+    (void)say_why(r, text == NULL ? "out of memory"
+                                  : "the file ends in its header");
     free(text);
     return NULL;
 }
@@ -247,21 +247,21 @@ static int read_data(npy_array *out, FILE *file, const reader *r)
     long end;
 
     if (start < 0 || fseek(file, 0, SEEK_END) != 0)
-        return fail(r, "cannot find out its size");
+        return say_why(r, "cannot find out its size");
     end = ftell(file);
     if (end < start || fseek(file, start, SEEK_SET) != 0)
-        return fail(r, "cannot find out its size");
+        return say_why(r, "cannot find out its size");
     if ((size_t)(end - start) < out->size)
-        return fail(r, "the file is shorter than its header says");
+        return say_why(r, "the file is shorter than its header says");
     if ((size_t)(end - start) > out->size)
-        return fail(r, "the file is longer than its header says");
+        return say_why(r, "the file is longer than its header says");
     out->data = malloc(out->size > 0 ? out->size : 1);
     if (out->data == NULL)
-        return fail(r, "out of memory");
+        return say_why(r, "out of memory");
     if (fread(out->data, 1, out->size, file) != out->size) {
         free(out->data);
         out->data = NULL;
-        return fail(r, "cannot be read");
+        return say_why(r, "cannot be read");
     }
     return 1;
 }
@@ -307,7 +307,7 @@ int npy_read(npy_array *out, const char *path, char message[NPY_MESSAGE_SIZE])
 
     memset(out, 0, sizeof *out);
     if (file == NULL) {
-        fine = fail(&r, wrong != NULL ? wrong : kiln__reason_text(errno));
+        fine = say_why(&r, wrong != NULL ? wrong : kiln__reason_text(errno));
         if (descriptor >= 0)
             (void)close(descriptor);
         return fine;
@@ -358,13 +358,13 @@ int npy_write(const npy_array *array, const char *path,
     int fine;
 
     if (!kiln__kind_is_scalar(array->kind))
-        return fail(&r, "a .npy file cannot hold elements of this type");
+        return say_why(&r, "a .npy file cannot hold elements of this type");
     size = format_head(head, sizeof head, array);
     file = fopen(path, "wb");
     if (file == NULL)
-        return fail(&r, kiln__reason_text(errno));
+        return say_why(&r, kiln__reason_text(errno));
     fine = fwrite(head, 1, size, file) == size &&
            fwrite(array->data, 1, array->size, file) == array->size;
     fine &= fclose(file) == 0;
-    return fine ? 1 : fail(&r, "cannot be written");
+    return fine ? 1 : say_why(&r, "cannot be written");
 }

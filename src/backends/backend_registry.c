@@ -16,8 +16,8 @@
 /* ---- entries ---- */
 
 /* With the lock held, or before other threads know the context. */
-static kiln__backend *find(const struct kiln__backends *backends,
-                           const char *name, size_t size)
+static kiln__backend *find_backend(const struct kiln__backends *backends,
+                                   const char *name, size_t size)
 {
     for (kiln__backend *at = backends->first; at != NULL; at = at->next)
         if (strlen(at->name) == size && memcmp(at->name, name, size) == 0)
@@ -32,7 +32,7 @@ kiln__backend *kiln__backend_entry(kiln_context *context, const char *name,
     kiln__backend *found;
 
     kiln__mutex_lock(&backends->lock);
-    found = find(backends, name, name_size);
+    found = find_backend(backends, name, name_size);
     kiln__mutex_unlock(&backends->lock);
     return found;
 }
@@ -105,7 +105,7 @@ static kiln_status read_ops(kiln_backend_ops *to, const kiln_backend_ops *ops,
 static int take_place(struct kiln__backends *backends, kiln__backend **fresh,
                       const kiln_backend_ops *ops, void *self)
 {
-    kiln__backend *entry = find(backends, ops->name, strlen(ops->name));
+    kiln__backend *entry = find_backend(backends, ops->name, strlen(ops->name));
 
     if (entry != NULL && entry->is_here)
         return 0;

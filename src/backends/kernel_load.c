@@ -309,8 +309,8 @@ int kiln__kernel_has_device(const kiln_config *config)
 }
 
 /* After any failure no host object stays rooted for the load. */
-static kiln_status load(struct kiln__loaded_module *module, kiln_kernel *kernel,
-                        kiln_error **error)
+static kiln_status load_module(struct kiln__loaded_module *module,
+                               kiln_kernel *kernel, kiln_error **error)
 {
     const kiln_status status = put_on_device(module, kernel, error);
 
@@ -331,7 +331,7 @@ static kiln_status load_or_record(struct kiln__loaded_module *module,
 
     if (is_recorded && kernel->context->offline_only)
         return KILN_OK;
-    status = load(module, kernel, error != NULL ? &reason : NULL);
+    status = load_module(module, kernel, error != NULL ? &reason : NULL);
     if (status == KILN_ENODEVICE && is_recorded) {
         kiln_error_free(reason);
         module->device = NULL;

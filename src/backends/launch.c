@@ -332,8 +332,8 @@ static kiln_status report_exception(kiln_exception *exception,
 
 /* Empties the queue's record before anything else is called, whatever the
    backend has left in it. */
-static kiln_status fail(kiln_queue *queue, kiln_status status,
-                        kiln_error **error)
+static kiln_status fail_launch(kiln_queue *queue, kiln_status status,
+                               kiln_error **error)
 {
     kiln_exception exception = queue->exception;
 
@@ -424,7 +424,7 @@ static kiln_status launch_packed(kiln_queue *queue,
         kiln__growth_note(queue, kernel);
     if (status == KILN_EEXCEPTION)
         reject_liar(queue, kernel);
-    return status == KILN_OK ? KILN_OK : fail(queue, status, error);
+    return status == KILN_OK ? KILN_OK : fail_launch(queue, status, error);
 }
 
 static kiln_status launch_large(kiln_queue *queue, kiln_launch_request *request,
@@ -557,7 +557,7 @@ static kiln_status wait_or_look(kiln_queue *queue, int32_t block,
     if (block ? status == KILN_OK || status == KILN_EEXCEPTION
               : status == KILN_OK)
         kiln__queue_heap_rest(queue);
-    return status == KILN_OK ? KILN_OK : fail(queue, status, error);
+    return status == KILN_OK ? KILN_OK : fail_launch(queue, status, error);
 }
 
 kiln_status kiln_queue_wait(kiln_queue *queue, kiln_error **error)

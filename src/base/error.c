@@ -46,8 +46,8 @@ static kiln_error *error_new(kiln_status status, kiln_error *cause)
 }
 
 /* Gives `made` to the caller, or the static error if making it failed. */
-static kiln_status finish(kiln_error **out, kiln_error *made,
-                          kiln_status status)
+static kiln_status finish_error(kiln_error **out, kiln_error *made,
+                                kiln_status status)
 {
     if (made != NULL && made->arena.failed) {
         kiln_error_free(made);
@@ -86,7 +86,7 @@ static kiln_status make(kiln_error **out, kiln_status status, kiln_error *cause,
     else
         error->message =
             one_line(kiln__arena_vformat(&error->arena, format, arguments));
-    return finish(out, error, status);
+    return finish_error(out, error, status);
 }
 
 kiln_status kiln__error_vset(kiln_error **error, kiln_status status,
@@ -201,7 +201,7 @@ kiln_status kiln__error_set_diagnostics(kiln_error **error, kiln_status status,
         made->diagnostics = copy_diagnostics(&made->arena, diagnostics, count);
         made->diagnostic_count = count;
     }
-    return finish(error, made, status);
+    return finish_error(error, made, status);
 }
 
 kiln_status kiln_error_set_diagnostics(kiln_error **error, kiln_status status,
@@ -272,7 +272,7 @@ kiln_status kiln__error_set_exception(kiln_error **error,
         if (made->exception != NULL)
             made->message = made->exception->message;
     }
-    return finish(error, made, KILN_EEXCEPTION);
+    return finish_error(error, made, KILN_EEXCEPTION);
 }
 
 /* ---- reading and ending ---- */

@@ -57,7 +57,7 @@ static kiln_status find_wanted(kiln__codegen_job *job, LLVMModuleRef library,
 }
 
 /* Makes the closure of the wanted function the job's module. */
-static kiln_status take(kiln__codegen_job *job, LLVMModuleRef library)
+static kiln_status take_closure(kiln__codegen_job *job, LLVMModuleRef library)
 {
     LLVMValueRef wanted = NULL;
 
@@ -95,7 +95,7 @@ kiln_status kiln__closure_extract(kiln__codegen_job *job)
 
     if (library == NULL)
         return job->status;
-    KILN_TRY(take(job, library));
+    KILN_TRY(take_closure(job, library));
     LLVMStripModuleDebugInfo(job->module);
     KILN_TRY(verify(job));
     wanted = LLVMGetNamedFunction(job->module, job->request->wanted);

@@ -65,8 +65,8 @@ typedef struct reading {
     int no_memory;
 } reading;
 
-static void begin(reading *r, kiln__arena *arena, const void *bytes,
-                  size_t size)
+static void begin_reading(reading *r, kiln__arena *arena, const void *bytes,
+                          size_t size)
 {
     *r = (reading){.arena = arena};
     kiln__reader_init(&r->reader, bytes, size);
@@ -170,7 +170,7 @@ kiln_status kiln__wire_get_hello(kiln__wire_hello *out, kiln__arena *arena,
 {
     reading r;
 
-    begin(&r, arena, bytes, size);
+    begin_reading(&r, arena, bytes, size);
     out->abi = kiln__read_u64(&r.reader);
     out->build_id = get_text(&r);
     out->library = get_text(&r);
@@ -193,7 +193,7 @@ kiln_status kiln__wire_get_ready(kiln__wire_ready *out, kiln__arena *arena,
 {
     reading r;
 
-    begin(&r, arena, bytes, size);
+    begin_reading(&r, arena, bytes, size);
     out->abi = kiln__read_u64(&r.reader);
     out->build_id = get_text(&r);
     out->codegen_id = get_text(&r);
@@ -214,7 +214,7 @@ kiln_status kiln__wire_get_note(kiln__wire_note *out, kiln__arena *arena,
 {
     reading r;
 
-    begin(&r, arena, bytes, size);
+    begin_reading(&r, arena, bytes, size);
     out->number = kiln__read_i64(&r.reader);
     out->value = kiln__read_u64(&r.reader);
     out->text = get_text(&r);
@@ -468,7 +468,7 @@ kiln_status kiln__wire_get_request(kiln__codegen_request *out,
     const char *name;
 
     *out = (kiln__codegen_request){0};
-    begin(&r, arena, bytes, size);
+    begin_reading(&r, arena, bytes, size);
     name = get_text(&r);
     if (strcmp(name, REQUEST_NAME) != 0 ||
         kiln__read_u64(&r.reader) != KILN__CODEGEN_ABI)
@@ -559,7 +559,7 @@ kiln_status kiln__wire_get_result(kiln__codegen_result *out, kiln__arena *arena,
     reading r;
 
     *out = (kiln__codegen_result){0};
-    begin(&r, arena, bytes, size);
+    begin_reading(&r, arena, bytes, size);
     out->format = get_text(&r);
     out->relocation = get_i32(&r);
     out->session_reason = get_text_or_none(&r);
@@ -596,7 +596,7 @@ kiln_status kiln__wire_get_kept(kiln__wire_kept *out, kiln__arena *arena,
     kiln__span_of_bytes input;
     reading r;
 
-    begin(&r, arena, bytes, size);
+    begin_reading(&r, arena, bytes, size);
     out->suffix = get_text(&r);
     input = kiln__read_bytes(&r.reader);
     out->bytes = input.data ? input.data : "";

@@ -65,7 +65,7 @@ static void helper_free(kiln__worker_process *helper)
 
 /* The child has none of the parent's worker processes. If the forking thread
    was using one, it lets go of it when it finds the stream closed. */
-static void after_fork(void *env)
+static void forget_workers_after_fork(void *env)
 {
     struct kiln__worker_processes *helpers = env;
     kiln__worker_process *next;
@@ -97,8 +97,9 @@ kiln_status kiln__worker_processes_new(kiln_context *context)
         return KILN_ENOMEM;
     }
     helpers->context = context;
-    helpers->guard = (kiln__fork_guard){
-        .mutex = &helpers->lock, .child = after_fork, .env = helpers};
+    helpers->guard = (kiln__fork_guard){.mutex = &helpers->lock,
+                                        .child = forget_workers_after_fork,
+                                        .env = helpers};
     kiln__fork_add(&context->fork, &helpers->guard);
     context->worker_processes = helpers;
     return KILN_OK;

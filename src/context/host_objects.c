@@ -43,8 +43,9 @@ struct kiln__roots {
 
 /* Other failures of the host count as "not there", because a remembered status
    would hide an object that can be found the next time. */
-static kiln_status ask(void **address, const kiln_context *context,
-                       const char *user, const char *name, kiln_error **error)
+static kiln_status ask_host(void **address, const kiln_context *context,
+                            const char *user, const char *name,
+                            kiln_error **error)
 {
     kiln_status status;
 
@@ -74,18 +75,18 @@ static void unroot(const kiln_context *context, const root *r)
         context->host.unroot(context->host_env, r->name, r->address);
 }
 
-static kiln_status settle(root *r, const kiln_context *context,
-                          const char *user, kiln_error **error)
+static kiln_status resolve_root(root *r, const kiln_context *context,
+                                const char *user, kiln_error **error)
 {
     for (int turn = 0; turn < TURNS_MAX; turn++) {
         void *again = NULL;
         kiln_status status;
 
-        KILN_TRY(ask(&r->address, context, user, r->name, error));
+        KILN_TRY(ask_host(&r->address, context, user, r->name, error));
         if (context->host.root == NULL)
             return KILN_OK;
         context->host.root(context->host_env, r->name, r->address);
-        status = ask(&again, context, user, r->name, error);
+        status = ask_host(&again, context, user, r->name, error);
         if (status == KILN_OK && again == r->address)
             return KILN_OK;
         unroot(context, r);
@@ -144,7 +145,7 @@ kiln_status kiln__roots_new(kiln__roots **out, kiln_context *context,
         return kiln__error_no_memory(error);
     for (size_t i = 0; i < count; i++) {
         const kiln_status status =
-            settle(&roots->items[i], context, user, error);
+            resolve_root(&roots->items[i], context, user, error);
 
         if (status != KILN_OK) {
             kiln__roots_free(roots);
@@ -171,8 +172,8 @@ int kiln__roots_still_hold(const kiln__roots *roots)
     for (size_t i = 0; i < roots->count; i++) {
         void *address = NULL;
 
-        if (ask(&address, roots->context, "", roots->items[i].name, NULL) !=
-                KILN_OK ||
+        if (ask_host(&address, roots->context, "", roots->items[i].name,
+                     NULL) != KILN_OK ||
             address != roots->items[i].address)
             return 0;
     }

@@ -25,7 +25,7 @@ void kiln__log_hold(kiln__held_lines *lines)
     held = lines;
 }
 
-static void keep(int32_t level, const char *text)
+static void keep_line(int32_t level, const char *text)
 {
     struct kiln__held_line *line = kiln__allocate(&kiln__malloc, sizeof *line);
 
@@ -47,7 +47,7 @@ static void keep(int32_t level, const char *text)
 static void say(const kiln_context *context, int32_t level, const char *text)
 {
     if (held != NULL)
-        keep(level, text);
+        keep_line(level, text);
     else
         context->host.log(context->host_env, level, text);
 }

@@ -49,7 +49,7 @@ static const char last[] = "\n]\n";
 /* ---- making ---- */
 
 /* The child must open the file for itself. */
-static void after_fork(void *env)
+static void close_file_after_fork(void *env)
 {
     struct kiln__trace *trace = env;
 
@@ -73,7 +73,7 @@ kiln_status kiln__trace_new(kiln_context *context, const char *path)
         return KILN_ENOMEM;
     }
     trace->guard = (kiln__fork_guard){
-        .mutex = &trace->mutex, .child = after_fork, .env = trace};
+        .mutex = &trace->mutex, .child = close_file_after_fork, .env = trace};
     kiln__fork_add(&context->fork, &trace->guard);
     context->trace = trace;
     return KILN_OK;

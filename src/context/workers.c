@@ -90,7 +90,7 @@ static void list_free(kiln_context *context, worker *list)
 
 /* Frees the memory of the parent's workers and tasks, because nothing in the
    child can reach it any more. A worker that called fork() itself stays. */
-static void after_fork(void *env)
+static void forget_threads_after_fork(void *env)
 {
     struct kiln__workers *workers = env;
     kiln_context *context = workers->context;
@@ -141,8 +141,9 @@ static struct kiln__workers *pool_new(kiln_context *context, size_t limit)
     forget(workers);
     workers->context = context;
     workers->limit = limit;
-    workers->guard = (kiln__fork_guard){
-        .mutex = &workers->lock, .child = after_fork, .env = workers};
+    workers->guard = (kiln__fork_guard){.mutex = &workers->lock,
+                                        .child = forget_threads_after_fork,
+                                        .env = workers};
     kiln__fork_add(&context->fork, &workers->guard);
     return workers;
 }
@@ -204,7 +205,7 @@ static void unlist(struct kiln__workers *workers, const worker *gone)
 }
 
 /* The last use of the context by a worker. */
-static void leave(struct kiln__workers *workers, worker *self)
+static void end_worker(struct kiln__workers *workers, worker *self)
 {
     kiln__mutex_lock(&workers->lock);
     unlist(workers, self);
@@ -231,7 +232,7 @@ static void *worker_main(void *argument)
     }
     if (context->host.thread_leave)
         context->host.thread_leave(context->host_env);
-    leave(workers, argument);
+    end_worker(workers, argument);
     return NULL;
 }
 

@@ -148,7 +148,7 @@ typedef struct reader {
     kiln__ir *ir;
 } reader;
 
-static void fail(reader *r, const char *what)
+static void fail_reading(reader *r, const char *what)
 {
     if (r->what == NULL)
         r->what = what;
@@ -157,7 +157,7 @@ static void fail(reader *r, const char *what)
 static void fail_memory(reader *r)
 {
     r->no_memory = 1;
-    fail(r, "out of memory");
+    fail_reading(r, "out of memory");
 }
 
 /* Returns the next `size` bytes. After a failure it returns zeros; there are 8
@@ -168,7 +168,7 @@ static const unsigned char *get_bytes(reader *r, size_t size)
     const unsigned char *at = r->bytes + r->at;
 
     if (r->what == NULL && size > r->size - r->at)
-        fail(r, "it ends early");
+        fail_reading(r, "it ends early");
     if (r->what != NULL)
         return zeros;
     r->at += size;
@@ -202,7 +202,7 @@ static size_t get_count(reader *r, size_t row)
 
     if (r->what == NULL &&
         (count > KILN__IR_NODES_MAX || count > (r->size - r->at) / row))
-        fail(r, "a table is larger than the data");
+        fail_reading(r, "a table is larger than the data");
     return r->what == NULL ? count : 0;
 }
 
@@ -214,11 +214,11 @@ static const char *get_text(reader *r)
     if (r->what != NULL || size == 0)
         return NULL;
     if (size - 1 > r->size - r->at) {
-        fail(r, "it ends early");
+        fail_reading(r, "it ends early");
         return NULL;
     }
     if (memchr(r->bytes + r->at, 0, size - 1) != NULL) {
-        fail(r, "a text holds a NUL");
+        fail_reading(r, "a text holds a NUL");
         return NULL;
     }
     text =
@@ -265,7 +265,7 @@ static void get_types(reader *r)
             continue;
         type->fields = fields;
         if (__builtin_add_overflow(fields, type->length, &fields))
-            fail(r, "a type is larger than the data");
+            fail_reading(r, "a type is larger than the data");
     }
     get_array(r, &ir->type_fields, 4);
     get_indices(r, ir->type_fields.items, ir->type_fields.count);
@@ -298,7 +298,7 @@ static void get_nodes(reader *r)
 
     if (r->what == NULL && (count < 2 || count > KILN__IR_NODES_MAX ||
                             count - 1 > (r->size - r->at) / 24))
-        fail(r, "the nodes are more than the data");
+        fail_reading(r, "the nodes are more than the data");
     if (r->what == NULL && !kiln__array_reserve(ir->alloc, &ir->nodes, count))
         fail_memory(r);
     if (r->what != NULL)
@@ -316,7 +316,7 @@ static void get_nodes(reader *r)
         node->imm = get_i64(r);
         node->operands = operands;
         if (__builtin_add_overflow(operands, node->count, &operands))
-            fail(r, "a node is larger than the data");
+            fail_reading(r, "a node is larger than the data");
     }
     get_array(r, &ir->operands, 4);
     get_indices(r, ir->operands.items, ir->operands.count);
@@ -325,9 +325,9 @@ static void get_nodes(reader *r)
 static const char *get_name(reader *r)
 {
     if (get_u32(r) != MAGIC)
-        fail(r, "it does not begin like typed IR");
+        fail_reading(r, "it does not begin like typed IR");
     if (get_u32(r) != KILN__IR_VERSION)
-        fail(r, "it has another version");
+        fail_reading(r, "it has another version");
     return get_text(r);
 }
 
@@ -345,7 +345,7 @@ static void get_function(reader *r)
     get_tables(r);
     get_nodes(r);
     if (r->what == NULL && r->at != r->size)
-        fail(r, "something follows it");
+        fail_reading(r, "something follows it");
 }
 
 kiln_status kiln__ir_decode(kiln__ir *ir, const kiln_alloc *alloc,

@@ -290,7 +290,7 @@ static void body(walk *w, const kiln__ir_node *node, size_t i, uint8_t control)
     statement(w, kiln__ir_operand(w->ir, node, i), control);
 }
 
-static void enter(walk *w, loop *l, uint32_t index)
+static void enter_loop(walk *w, loop *l, uint32_t index)
 {
     *l = (loop){.outer = w->loop, .node = index};
     w->loop = l;
@@ -306,13 +306,13 @@ static void repeat(walk *w, uint32_t index, const kiln__ir_node *node,
     control = highest(control, w->view->values[index]);
     control = highest(control, w->view->values[condition]);
     control = highest(control, expression(w, condition, control));
-    enter(w, &l, index);
+    enter_loop(w, &l, index);
     body(w, node, 1, control);
     w->loop = l.outer;
 }
 
-static void count(walk *w, uint32_t index, const kiln__ir_node *node,
-                  uint8_t control)
+static void walk_for(walk *w, uint32_t index, const kiln__ir_node *node,
+                     uint8_t control)
 {
     uint8_t inside = highest(control, w->view->values[index]);
     loop l;
@@ -320,7 +320,7 @@ static void count(walk *w, uint32_t index, const kiln__ir_node *node,
     for (size_t i = 0; i < 3; i++)
         inside = highest(inside, operand(w, node, i, control));
     raise(w, &w->view->locals[node->imm], inside);
-    enter(w, &l, index);
+    enter_loop(w, &l, index);
     body(w, node, 3, inside);
     w->loop = l.outer;
 }
@@ -331,7 +331,7 @@ static void unroll(walk *w, uint32_t index, const kiln__ir_node *node,
     loop l;
 
     control = highest(control, w->view->values[index]);
-    enter(w, &l, index);
+    enter_loop(w, &l, index);
     for (size_t i = 0; i < node->count; i++) {
         l.skipped = KILN__UNIFORM_GROUP;
         body(w, node, i, control);
@@ -339,7 +339,7 @@ static void unroll(walk *w, uint32_t index, const kiln__ir_node *node,
     w->loop = l.outer;
 }
 
-static void leave(walk *w, const kiln__ir_node *node, uint8_t control)
+static void walk_jump(walk *w, const kiln__ir_node *node, uint8_t control)
 {
     if (node->op == KILN__IR_CONTINUE)
         w->loop->skipped = highest(w->loop->skipped, control);
@@ -395,7 +395,7 @@ static void statement(walk *w, uint32_t index, uint8_t control)
         repeat(w, index, node, control);
         break;
     case KILN__IR_FOR:
-        count(w, index, node, control);
+        walk_for(w, index, node, control);
         break;
     case KILN__IR_UNROLLED:
         unroll(w, index, node, control);
@@ -403,7 +403,7 @@ static void statement(walk *w, uint32_t index, uint8_t control)
     case KILN__IR_BREAK:
     case KILN__IR_CONTINUE:
     case KILN__IR_RETURN:
-        leave(w, node, control);
+        walk_jump(w, node, control);
         break;
     default:
         (void)operands(w, node, control);
@@ -413,9 +413,9 @@ static void statement(walk *w, uint32_t index, uint8_t control)
 
 /* ---- views ---- */
 
-static kiln__uniform_view *find(const kiln__uniform *u,
-                                const kiln__uniform_function *f,
-                                const uint8_t *parameters, uint8_t control)
+static kiln__uniform_view *find_view(const kiln__uniform *u,
+                                     const kiln__uniform_function *f,
+                                     const uint8_t *parameters, uint8_t control)
 {
     for (kiln__uniform_view *v = u->views; v != NULL; v = v->next)
         if (v->function == f && v->control == control &&
@@ -462,7 +462,7 @@ const kiln__uniform_view *kiln__uniform_look(kiln__uniform *u, size_t function,
                                              uint8_t control)
 {
     const kiln__uniform_function *f = &u->functions[function];
-    kiln__uniform_view *view = find(u, f, parameters, control);
+    kiln__uniform_view *view = find_view(u, f, parameters, control);
     walk w = {.u = u, .ir = f->ir};
 
     if (view != NULL)

@@ -247,7 +247,7 @@ static void tell_session(const kiln__build *build, const char *reason)
         context->host.event(context->host_env, &event);
 }
 
-static kiln_status finish(void *env, const kiln__codegen_result *result)
+static kiln_status take_result(void *env, const kiln__codegen_result *result)
 {
     kiln__build *build = env;
 
@@ -265,7 +265,8 @@ static kiln_status finish(void *env, const kiln__codegen_result *result)
 
 /* Keeps an input that a tool failed on; the error that follows names the
    file. */
-static void keep(void *env, const char *suffix, const void *bytes, size_t size)
+static void keep_input(void *env, const char *suffix, const void *bytes,
+                       size_t size)
 {
     kiln__build *build = env;
     char path[PATH_MAX];
@@ -275,7 +276,7 @@ static void keep(void *env, const char *suffix, const void *bytes, size_t size)
         build->kept = kiln__arena_text(&build->arena, path);
 }
 
-static void fail(void *env, kiln_status status, const char *message)
+static void take_failure(void *env, kiln_status status, const char *message)
 {
     kiln__build *build = env;
     const char *kept = build->kept;
@@ -349,9 +350,9 @@ static kiln_status prepare(kiln__build *build, int32_t form, kiln_error **error)
         .entry = entry_symbol(build),
         .form = form,
         .env = build,
-        .finish = finish,
-        .keep = keep,
-        .fail = fail,
+        .finish = take_result,
+        .keep = keep_input,
+        .fail = take_failure,
         .fatal = fatal,
         .stage = stage,
         .was_read = kiln__build_was_read,

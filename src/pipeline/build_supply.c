@@ -195,7 +195,7 @@ typedef struct making {
     kiln_error *error;
 } making;
 
-static kiln_status finish(void *env, const kiln__codegen_result *result)
+static kiln_status take_bitcode(void *env, const kiln__codegen_result *result)
 {
     making *m = env;
 
@@ -207,7 +207,7 @@ static kiln_status finish(void *env, const kiln__codegen_result *result)
     return kiln__error_no_memory(&m->error);
 }
 
-static void fail(void *env, kiln_status status, const char *message)
+static void take_failure(void *env, kiln_status status, const char *message)
 {
     making *m = env;
 
@@ -292,8 +292,8 @@ static kiln_status generate(making *m, const kiln__generator *generator)
         .settings = &settings,
         .entry = m->supply->symbol,
         .env = m,
-        .finish = finish,
-        .fail = fail,
+        .finish = take_bitcode,
+        .fail = take_failure,
         .fatal = fatal,
         .stage = stage,
         .log = take_log,

@@ -213,7 +213,7 @@ static const kiln_artifact *look_again(task *t)
 
 /* Loads an artifact from another process. False: it is of no use, so the kernel
    must be built. */
-static int load(task *t, const kiln_artifact *artifact, int32_t source)
+static int load_artifact(task *t, const kiln_artifact *artifact, int32_t source)
 {
     const kiln_config *config = kiln__build_config(t->build);
     const kiln_code *code = t->flight->code;
@@ -266,7 +266,7 @@ static void make(task *t)
                   kiln_code_name(t->flight->code));
     kiln__artifact_save(context, artifact);
     kiln__lock_release(&t->lock);
-    (void)load(t, artifact, KILN_SOURCE_BUILT);
+    (void)load_artifact(t, artifact, KILN_SOURCE_BUILT);
 }
 
 static void task_run(void *env)
@@ -281,7 +281,7 @@ static void task_run(void *env)
     kiln__call_scope_enter_worker(&stay, context, t->flight);
     if (t->takes_lock)
         artifact = look_again(t);
-    if (!artifact || !load(t, artifact, KILN_SOURCE_STORE))
+    if (!artifact || !load_artifact(t, artifact, KILN_SOURCE_STORE))
         make(t);
     kiln_artifact_release(artifact);
     kiln__call_scope_leave(&stay);
@@ -316,7 +316,7 @@ static void task_fetch(void *env)
 
     if (artifact) {
         kiln__call_scope_enter_worker(&stay, context, t->flight);
-        loaded = load(t, artifact, KILN_SOURCE_STORE);
+        loaded = load_artifact(t, artifact, KILN_SOURCE_STORE);
         kiln_artifact_release(artifact);
         kiln__call_scope_leave(&stay);
     }

@@ -181,7 +181,7 @@ static void start(kiln__call_chain *run, kiln__flight *flight,
         build(context, run, flight, request->config);
 }
 
-static void count(kiln_context *context, kiln__count outcome)
+static void count_outcome(kiln_context *context, kiln__count outcome)
 {
     kiln__count_request(context, KILN_TIER_BINARY, outcome);
 }
@@ -197,12 +197,12 @@ static kiln_status claimed(kiln__compile_answer *out, kiln__call_chain *run,
 
     switch (claim.outcome) {
     case KILN__CLAIM_HIT:
-        count(context, KILN__COUNT_HIT);
+        count_outcome(context, KILN__COUNT_HIT);
         out->source = KILN_SOURCE_MEMORY;
         out->kernel = claim.kernel;
         return KILN_OK;
     case KILN__CLAIM_FAILED:
-        count(context, KILN__COUNT_FAILED);
+        count_outcome(context, KILN__COUNT_FAILED);
         if (error)
             *error = claim.error;
         else
@@ -219,7 +219,7 @@ static kiln_status claimed(kiln__compile_answer *out, kiln__call_chain *run,
     case KILN__CLAIM_NO_MEMORY:
         break;
     }
-    count(context, KILN__COUNT_FAILED);
+    count_outcome(context, KILN__COUNT_FAILED);
     return kiln__error_no_memory(error);
 }
 
@@ -266,7 +266,7 @@ kiln_status kiln__compile_begin(kiln__compile_answer *out,
 
     *out = (kiln__compile_answer){0};
     if (status != KILN_OK) {
-        count(request->context, KILN__COUNT_FAILED);
+        count_outcome(request->context, KILN__COUNT_FAILED);
         return status;
     }
     asked.world = kiln__worlds_of(&worlds, kiln__code_frontend(code));
@@ -287,15 +287,16 @@ kiln_status kiln__compile_take_result(const kiln_kernel **out, int32_t *source,
         *out = flight->kernel;
         *source = owned ? flight->source : KILN_SOURCE_WAITED;
     }
-    count(context, kiln__flight_outcome(flight, owned));
+    count_outcome(context, kiln__flight_outcome(flight, owned));
     kiln__flight_release(context, flight);
     return status;
 }
 
 /* The call ends, but the build goes on if others need it: later requests get
    its result, or wait. */
-static kiln_status leave(const kiln__compile_request *request,
-                         kiln__flight *flight, int owned, kiln_error **error)
+static kiln_status leave_build(const kiln__compile_request *request,
+                               kiln__flight *flight, int owned,
+                               kiln_error **error)
 {
     const kiln_status status = kiln__error_set(
         error, KILN_ETIMEDOUT, "building %s took longer than the call may wait",
@@ -345,13 +346,13 @@ kiln_status kiln__compile_break_cycle(const kiln_kernel **out, int32_t *source,
     }
     kiln__flight_release(context, flight);
     if (status != KILN_OK) {
-        count(context, KILN__COUNT_FAILED);
+        count_outcome(context, KILN__COUNT_FAILED);
         return status;
     }
     start(run, again, &anew);
     if (kiln__flight_wait_until(context, run, again, request->deadline_ns) ==
         KILN_ETIMEDOUT)
-        return leave(request, again, 1, error);
+        return leave_build(request, again, 1, error);
     return kiln__compile_take_result(out, source, context, again, 1, error);
 }
 
@@ -366,7 +367,7 @@ static kiln_status wait_for(const kiln_kernel **out, int32_t *source,
         request->context, run, answer->flight, request->deadline_ns);
 
     if (waited == KILN_ETIMEDOUT)
-        return leave(request, answer->flight, answer->owned, error);
+        return leave_build(request, answer->flight, answer->owned, error);
     if (waited == KILN_OK)
         return kiln__compile_take_result(out, source, request->context,
                                          answer->flight, answer->owned, error);
@@ -410,7 +411,7 @@ static kiln_status compile_miss(const kiln_kernel **out, kiln_context *context,
     if (!options.world) {
         *out = kiln__job_lookup(context, signature, config);
         if (*out) {
-            count(context, KILN__COUNT_HIT);
+            count_outcome(context, KILN__COUNT_HIT);
             if (options.source)
                 *options.source = KILN_SOURCE_MEMORY;
             return KILN_OK;

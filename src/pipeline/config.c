@@ -338,7 +338,7 @@ static kiln_status resolve_target(kiln_config *config,
 }
 
 /* Computes digests and hash from the settings. */
-static kiln_status finish(kiln_config *config)
+static kiln_status finish_config(kiln_config *config)
 {
     KILN_TRY(kiln__key_config(config));
     config->hash = kiln__hash_words(
@@ -352,7 +352,8 @@ static kiln_status config_fill(kiln_config *config,
 {
     resolve_numbers(config, options);
     KILN_TRY(resolve_target(config, options, error));
-    return finish(config) == KILN_OK ? KILN_OK : kiln__error_no_memory(error);
+    return finish_config(config) == KILN_OK ? KILN_OK
+                                            : kiln__error_no_memory(error);
 }
 
 /* ---- interning ---- */
@@ -470,7 +471,7 @@ const kiln_config *kiln__config_without_load(const kiln_config *config)
     like->context = context;
     KILN__SETTING_MAP(COPY_SETTING)
     failed |= copy(&like->target, like, config->target) != KILN_OK;
-    if (failed || finish(like) != KILN_OK) {
+    if (failed || finish_config(like) != KILN_OK) {
         config_free(like);
         return NULL;
     }

@@ -41,8 +41,9 @@ static void locate(kiln_location *out, const kiln_frontend *frontend,
         *out = (kiln_location){0};
 }
 
-static kiln_status fill(kiln__codegen_function *out, kiln__arena *arena,
-                        const kiln_frontend *frontend, const kiln__ir *ir)
+static kiln_status fill_places(kiln__codegen_function *out, kiln__arena *arena,
+                               const kiln_frontend *frontend,
+                               const kiln__ir *ir)
 {
     const uint32_t last = last_ordinal(ir);
     const size_t count = last < PLACES_MAX ? (size_t)last + 1 : PLACES_MAX;
@@ -78,7 +79,7 @@ kiln_status kiln__debug_lines(kiln__codegen_function *out, kiln__arena *arena,
     status = kiln__ir_decode(&ir, arena->alloc, bytes, size, NULL);
     if (status != KILN_OK) /* lowering reports what is wrong */
         return status == KILN_ENOMEM ? status : KILN_OK;
-    status = fill(out, arena, frontend, &ir);
+    status = fill_places(out, arena, frontend, &ir);
     kiln__ir_dispose(&ir);
     return status;
 }

@@ -38,7 +38,7 @@ typedef kiln_status (*digest_fn)(void *self, const kiln_signature *signature,
                                  kiln_digest *out);
 
 /* False when the frontend gives no digest. */
-static int ask(kiln_digest *out, const asking *a, digest_fn function)
+static int ask_frontend(kiln_digest *out, const asking *a, digest_fn function)
 {
     const kiln_frontend *frontend = a->signature->function->frontend;
 
@@ -54,7 +54,8 @@ static kiln_status give_program(const asking *a)
     kiln__encoder key;
     kiln_digest program;
 
-    if (!ask(&program, a, a->signature->function->frontend->ops.program))
+    if (!ask_frontend(&program, a,
+                      a->signature->function->frontend->ops.program))
         return KILN_OK;
     kiln__encoder_init(&key, &a->context->alloc);
     return give(a, &key, KILN__ENTRY_PROGRAM,
@@ -66,7 +67,7 @@ static kiln_status give_instance(const asking *a)
     kiln__encoder key;
     kiln_digest root;
 
-    if (!ask(&root, a, a->signature->function->frontend->ops.root))
+    if (!ask_frontend(&root, a, a->signature->function->frontend->ops.root))
         return KILN_OK;
     kiln__encoder_init(&key, &a->context->alloc);
     return give(a, &key, KILN__ENTRY_INSTANCE,

@@ -58,7 +58,7 @@ int kiln__pack_reproducible(kiln__entry *entry)
            !kiln__key_is_named(&entry->key, "runtime");
 }
 
-static kiln_status take(void *env, const kiln__entry *given)
+static kiln_status take_entry(void *env, const kiln__entry *given)
 {
     writing *w = env;
     kiln__entry entry = *given;
@@ -77,7 +77,7 @@ static kiln_status write_delta(kiln__pack_writer **out, kiln_context *context,
     kiln_error *fault = NULL;
     writing w = {.is_reproducible = options->reproducible == KILN_SWITCH_ON,
                  .error = &fault};
-    const kiln__delta_taker taker = {take, &w};
+    const kiln__delta_taker taker = {take_entry, &w};
     kiln_status status = kiln__pack_writer_new(&w.writer, &context->alloc);
 
     if (status == KILN_OK)

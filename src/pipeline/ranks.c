@@ -34,8 +34,8 @@
  * Request: version, encoded key, frontend, function, types, settings. Reply:
  * version, status, an envelope (entry.h).
  *
- * tests/protocol/ranks.pml is a model of this: ASK is ask() here, FLIGHT is
- * what kiln_compile() does for compile(), GIVE_UP is give_up() and the build
+ * tests/protocol/ranks.pml is a model of this: ASK is ask_owner() here, FLIGHT
+ * is what kiln_compile() does for compile(), GIVE_UP is give_up() and the build
  * after it.
  */
 #define VERSION 2
@@ -171,9 +171,9 @@ static void sleep_ns(kiln_context *context, uint64_t nanoseconds)
     kiln__own_blocking_leave(context);
 }
 
-static kiln_status ask(const kiln_artifact **out, kiln_context *context,
-                       const kiln__encoder *request, uint32_t owner,
-                       const kiln__rank_job *job)
+static kiln_status ask_owner(const kiln_artifact **out, kiln_context *context,
+                             const kiln__encoder *request, uint32_t owner,
+                             const kiln__rank_job *job)
 {
     const uint64_t deadline = kiln__clock_ns() + job->patience_ns;
     uint64_t pause = PAUSE_LEAST_NS;
@@ -224,7 +224,7 @@ const kiln_artifact *kiln__ranks_fetch(kiln_context *context,
     kiln__encoder_init(&request, &context->alloc);
     encode_request(&request, job);
     if (!request.failed)
-        status = ask(&artifact, context, &request, owner, job);
+        status = ask_owner(&artifact, context, &request, owner, job);
     kiln__encoder_dispose(&request);
     if (status != KILN_OK)
         give_up(context, owner, status, job);

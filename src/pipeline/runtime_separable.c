@@ -110,8 +110,8 @@ static int is_settled(const uint8_t *settled, const kiln_code *const *closure,
 }
 
 /* Starts at the leaves, so that members of cycles are never marked. */
-static void settle(uint8_t *marks, const kiln_code *const *closure,
-                   size_t count)
+static void mark_separable(uint8_t *marks, const kiln_code *const *closure,
+                           size_t count)
 {
     int changed = 1;
 
@@ -131,6 +131,6 @@ kiln_status kiln__separable_find(uint8_t *out, const kiln_code *const *closure,
     memset(out, 0, count);
     for (size_t i = 1; i < count; i++)
         KILN_TRY(is_plain_code(&out[i], closure[i], config));
-    settle(out, closure, count);
+    mark_separable(out, closure, count);
     return KILN_OK;
 }

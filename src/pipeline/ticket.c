@@ -76,7 +76,7 @@ kiln_status kiln_compile_start(kiln_ticket **out, kiln_context *context,
     return status;
 }
 
-static void settle(kiln_ticket *ticket)
+static void settle_ticket(kiln_ticket *ticket)
 {
     int32_t source;
 
@@ -102,7 +102,7 @@ kiln_status kiln_compile_poll(const kiln_kernel **out, kiln_ticket *ticket,
     KILN_REQUIRE(out != NULL, error);
     KILN_REQUIRE(ticket != NULL, error);
     if (ticket->flight && kiln__flight_is_done(ticket->context, ticket->flight))
-        settle(ticket);
+        settle_ticket(ticket);
     if (!ticket->flight)
         return answer(out, ticket, error);
     return ticket->canceled ? KILN_ECANCELED : KILN_EAGAIN;

@@ -59,8 +59,8 @@ static int may_rest(const kiln__entry *entry)
     return entry->kind != KILN__ENTRY_TOOLCHAIN;
 }
 
-static kiln_status take(compaction *c, kiln__stored *stored,
-                        const kiln__store_item *item)
+static kiln_status take_stored(compaction *c, kiln__stored *stored,
+                               const kiln__store_item *item)
 {
     const size_t size = stored->bytes.size;
     const moved one = {item->digest,
@@ -85,7 +85,7 @@ static int see_loose(void *env, const kiln__store_item *item)
         return 1;
     if (kiln__loose_peek(&stored, &fault, c->loose, item->digest) == KILN_OK &&
         may_rest(&stored.entry))
-        c->status = take(c, &stored, item);
+        c->status = take_stored(c, &stored, item);
     kiln__stored_release(&stored);
     return c->status == KILN_OK && !c->is_full;
 }

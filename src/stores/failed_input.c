@@ -122,7 +122,8 @@ static int write_file(int folder, const char *name, const void *bytes,
     return close(file) == 0 && reason == 0;
 }
 
-static int keep(int folder, const char *name, const void *bytes, size_t size)
+static int keep_input(int folder, const char *name, const void *bytes,
+                      size_t size)
 {
     char random[KILN__RANDOM_NAME_SIZE], temporary[sizeof random + 1];
 
@@ -152,7 +153,7 @@ kiln_status kiln__failed_keep(kiln__loose *loose, char *path, size_t capacity,
         return KILN_EIO;
     kiln_digest_text(kiln__digest_bytes(bytes, size), digest);
     (void)snprintf(name, sizeof name, "%s%s", digest, suffix);
-    kept = keep(folder, name, bytes, size);
+    kept = keep_input(folder, name, bytes, size);
     if (kept)
         drop_beyond(folder, KILN__FAILED_MOST);
     (void)close(folder);

@@ -158,9 +158,9 @@ static uint64_t entries_of(kiln__loose *loose, int folder, const char *name)
 }
 
 /* Drops or keeps the pack, and adds it to the report if there is one. */
-static void settle(kiln__loose *loose, int folder,
-                   const kiln__folder_pack_file *file, int is_kept,
-                   kiln__store_report *report)
+static void settle_pack(kiln__loose *loose, int folder,
+                        const kiln__folder_pack_file *file, int is_kept,
+                        kiln__store_report *report)
 {
     const uint64_t entries = report ? entries_of(loose, folder, file->name) : 0;
 
@@ -191,7 +191,7 @@ static void evict(kiln__folder_pack_list *list, kiln__loose *loose,
         const int is_kept =
             file.size <= max_size - size && !is_too_old(loose, &file, now);
 
-        settle(loose, folder, &file, is_kept, report);
+        settle_pack(loose, folder, &file, is_kept, report);
         if (!is_kept)
             continue;
         size += file.size;
@@ -248,8 +248,8 @@ static void note_use(folder_pack *of)
         kiln__pack_note_use(of->pack);
 }
 
-static kiln_status find(kiln__stored *out, kiln__entry_fault *fault, void *self,
-                        const kiln_key *key)
+static kiln_status find_in_packs(kiln__stored *out, kiln__entry_fault *fault,
+                                 void *self, const kiln_key *key)
 {
     folder_pack *of = self;
     const kiln_status status = kiln__pack_store_find(out, fault, of->pack, key);
@@ -326,7 +326,7 @@ static kiln_status add_one(kiln_context *context, folder_pack *opened)
 {
     const kiln__store_source source = {.ops = &ops,
                                        .self = opened,
-                                       .find = find,
+                                       .find = find_in_packs,
                                        .priority = KILN_STORE_DISK,
                                        .pack = opened->pack};
 

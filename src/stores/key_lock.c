@@ -87,7 +87,7 @@ static const kiln__lock *find_slot(const kiln__lock *at, uint32_t slot)
 
 /* CHILD_CLOSES. In the child: the copies of the parent's locks are closed, not
    unlocked. */
-static void after_fork(void *env)
+static void close_locks_after_fork(void *env)
 {
     kiln__locks *locks = env;
 
@@ -115,7 +115,7 @@ kiln_status kiln__locks_new(kiln__locks **out, kiln_context *context,
         return KILN_ENOMEM;
     }
     locks->guard = (kiln__fork_guard){
-        .mutex = &locks->mutex, .child = after_fork, .env = locks};
+        .mutex = &locks->mutex, .child = close_locks_after_fork, .env = locks};
     kiln__fork_add(&context->fork, &locks->guard);
     *out = locks;
     return KILN_OK;
@@ -238,7 +238,7 @@ static int is_held(const kiln__locks *locks, kiln_digest key)
     return at != NULL;
 }
 
-static kiln_status take(kiln__locks *locks, kiln__lock *lock, int folder)
+static kiln_status take_lock(kiln__locks *locks, kiln__lock *lock, int folder)
 {
     const kiln__lock *same;
 
@@ -279,7 +279,7 @@ kiln_status kiln__lock_try(kiln__lock *out, kiln__locks *locks, kiln_digest key)
     kiln__mutex_lock(&locks->mutex);
     if (wanted && must_open(locks))
         open_file(locks, folder);
-    status = take(locks, out, folder);
+    status = take_lock(locks, out, folder);
     if (status == KILN_OK) {
         out->locks = locks;
         out->processes = locks->processes;

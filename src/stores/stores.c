@@ -108,7 +108,7 @@ static void count_miss(kiln_context *context, int32_t kind, int reason)
 }
 
 /* Copies an entry from a store of the host to the disk. */
-static void keep(kiln_context *context, const kiln__stored *stored)
+static void keep_copy(kiln_context *context, const kiln__stored *stored)
 {
     for (kiln__store_link *link = kiln__chain_first(context); link;
          link = kiln__chain_next(link))
@@ -137,8 +137,9 @@ static int may_have(const kiln__store_link *link, int32_t kind)
            (reach == KILN__REACH_ASKED ? !link->is_host : link->loose != NULL);
 }
 
-static kiln_status ask(kiln__stored *out, kiln_context *context, int32_t kind,
-                       const kiln_key *key, kiln__store_link *link)
+static kiln_status ask_store(kiln__stored *out, kiln_context *context,
+                             int32_t kind, const kiln_key *key,
+                             kiln__store_link *link)
 {
     int met = 0;
 
@@ -184,7 +185,7 @@ static kiln_status get_from(kiln__stored *out, kiln_context *context,
                             int32_t kind, const kiln_key *key,
                             kiln__store_link *first, uint64_t start_ns)
 {
-    const kiln_status status = ask(out, context, kind, key, first);
+    const kiln_status status = ask_store(out, context, kind, key, first);
     const int32_t tier = kiln__entry_tier(kind);
 
     if (status == KILN_OK)
@@ -197,7 +198,7 @@ static kiln_status get_from(kiln__stored *out, kiln_context *context,
           out->bytes.size);
     if (status == KILN_OK && out->from->is_host &&
         kiln__stores_write(context, kind))
-        keep(context, out);
+        keep_copy(context, out);
     return status;
 }
 

@@ -171,7 +171,7 @@ static void step(walk *w, int next)
 }
 
 /* Opens the start of the path. */
-static int begin(walk *w)
+static int begin_walk(walk *w)
 {
     step(w, open_again(AT_FDCWD, *w->rest == '/' ? "/" : ".",
                        O_PATH | O_DIRECTORY | O_CLOEXEC));
@@ -193,7 +193,7 @@ static int read_link(walk *w, int link, const char *behind)
     memmove(w->rest + size + 1, behind, left + 1);
     memcpy(w->rest, w->link, (size_t)size);
     w->rest[size] = '/';
-    return *w->rest != '/' || begin(w);
+    return *w->rest != '/' || begin_walk(w);
 }
 
 /* If the name is a link that may be followed, restarts with its target and
@@ -227,7 +227,7 @@ static int is_no_folder(int reason)
 
 /* Opens the name below the current folder, after making it if it is to be
    made. */
-static int enter(const walk *w, const char *name, int flags)
+static int enter_name(const walk *w, const char *name, int flags)
 {
     int opened = open_again(w->at, name, flags | CAREFUL);
 
@@ -248,7 +248,8 @@ static int go_on(walk *w, int flags, int *is_done)
 
     if (*behind)
         *behind++ = '\0';
-    next = enter(w, *name ? name : ".", is_last ? flags : O_PATH | O_DIRECTORY);
+    next = enter_name(w, *name ? name : ".",
+                      is_last ? flags : O_PATH | O_DIRECTORY);
     if (next < 0)
         return is_no_folder(errno) && follow(w, name, behind);
     memmove(w->rest, behind, strlen(behind) + 1);
@@ -267,7 +268,7 @@ static int walk_path(walk *w, const char *path, int flags)
         return -1;
     }
     memcpy(w->rest, path, size + 1);
-    if (!begin(w))
+    if (!begin_walk(w))
         return -1;
     while (!is_done && go_on(w, flags, &is_done))
         continue;

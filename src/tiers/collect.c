@@ -37,7 +37,7 @@
 
 /* Keeps the code instance, and pushes it on the stack of instances whose
    callees must be kept as well. */
-static void keep(kiln_code **stack, kiln_code *code)
+static void keep_code(kiln_code **stack, kiln_code *code)
 {
     if (code->kept)
         return;
@@ -69,15 +69,15 @@ static void mark(struct kiln__tiers *tiers)
         code->kept = 0;
     for (kiln_code *code = tiers->codes; code; code = code->next_all)
         if (code->pins || is_in_use(code))
-            keep(&stack, code);
+            keep_code(&stack, code);
     while (stack) {
         const kiln_code *code = stack;
 
         stack = code->work_next;
         for (size_t i = 0; i < code->callees.count; i++)
-            keep(&stack, code->callees.items[i]);
+            keep_code(&stack, code->callees.items[i]);
         for (size_t i = 0; i < code->depends.count; i++)
-            keep(&stack, code->depends.items[i]);
+            keep_code(&stack, code->depends.items[i]);
     }
 }
 

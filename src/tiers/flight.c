@@ -70,8 +70,8 @@ kiln__worlds *kiln__worlds_around(const kiln_context *context,
     return own == world ? around->worlds : NULL;
 }
 
-static kiln__call_chain *enter(kiln__call_scope *stay, kiln_context *context,
-                               int keeps)
+static kiln__call_chain *enter_scope(kiln__call_scope *stay,
+                                     kiln_context *context, int keeps)
 {
     kiln__call_chain *run = run_in(context);
 
@@ -98,7 +98,7 @@ kiln__call_chain *kiln__call_scope_enter(kiln__call_scope *stay,
     kiln__mutex_lock(&context->tiers->lock);
     context->tiers->stays++;
     kiln__mutex_unlock(&context->tiers->lock);
-    return enter(stay, context, 1);
+    return enter_scope(stay, context, 1);
 }
 
 void kiln__call_scope_leave(kiln__call_scope *stay)
@@ -121,7 +121,7 @@ void kiln__call_scope_leave(kiln__call_scope *stay)
 void kiln__call_scope_enter_worker(kiln__call_scope *stay,
                                    kiln_context *context, kiln__flight *flight)
 {
-    kiln__call_chain *run = enter(stay, context, 0);
+    kiln__call_chain *run = enter_scope(stay, context, 0);
 
     run->on_worker = 1;
     if (!flight)

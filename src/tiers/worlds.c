@@ -51,7 +51,7 @@ static _Thread_local int asking;
 
 #define ASKING_MAX 16
 
-static uint64_t ask(const kiln_frontend *frontend)
+static uint64_t ask_world(const kiln_frontend *frontend)
 {
     uint64_t world;
 
@@ -75,7 +75,7 @@ kiln_status kiln__world_newest(uint64_t *out, const kiln_frontend *frontend,
         return kiln__error_set(error, KILN_ERECURSION,
                                "world() of frontend '%s' needs its own answer",
                                frontend->name);
-    world = ask(frontend);
+    world = ask_world(frontend);
     if (world == 0 || world == UINT64_MAX || world < seen)
         return refuse_world(frontend, world, seen, error);
     while (seen < world &&
@@ -117,7 +117,7 @@ uint64_t kiln_world(const kiln_frontend *frontend)
     uint64_t world;
 
     (void)kiln__call_scope_enter(&stay, frontend->context);
-    world = shown(frontend, ask(frontend));
+    world = shown(frontend, ask_world(frontend));
     kiln__call_scope_leave(&stay);
     return world;
 }

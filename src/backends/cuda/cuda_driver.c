@@ -86,9 +86,9 @@ static kiln__gpu_result adopt(const kiln__gpu_api *api, void **native,
 
 /* Most callers are in the context already, and asking costs less than
    pushing. */
-static kiln__gpu_result enter(const kiln__gpu_api *api,
-                              const kiln__gpu_context *context,
-                              kiln__gpu_place *before)
+static kiln__gpu_result enter_context(const kiln__gpu_api *api,
+                                      const kiln__gpu_context *context,
+                                      kiln__gpu_place *before)
 {
     void *current = NULL;
     kiln__gpu_result result = api->context_current(&current);
@@ -100,7 +100,8 @@ static kiln__gpu_result enter(const kiln__gpu_api *api,
     return result;
 }
 
-static void leave(const kiln__gpu_api *api, const kiln__gpu_place *before)
+static void leave_context(const kiln__gpu_api *api,
+                          const kiln__gpu_place *before)
 {
     void *popped;
 
@@ -128,8 +129,8 @@ const kiln__gpu_vendor kiln__cuda_vendor = {
     .retain = retain,
     .release = release,
     .adopt = adopt,
-    .enter = enter,
-    .leave = leave,
+    .enter = enter_context,
+    .leave = leave_context,
 };
 
 kiln_status kiln__cuda_backend_new(kiln_backend_ops *ops, void **self,

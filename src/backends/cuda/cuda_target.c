@@ -54,7 +54,7 @@ static const int versions[] = {63, 64, 65, 70, 71, 72, 73, 74, 75, 76, 77,
 
 /* ---- names ---- */
 
-static const architecture *find(const char *name, size_t size)
+static const architecture *find_architecture(const char *name, size_t size)
 {
     for (size_t i = 0; i < COUNT_OF(architectures); i++)
         if (strlen(architectures[i].name) == size &&
@@ -135,7 +135,8 @@ static kiln_status resolve(words *out, const char *name, kiln_error **error)
     const char *last = strrchr(name, ':');
     char version[16] = "";
 
-    out->of = find(name, colon != NULL ? (size_t)(colon - name) : strlen(name));
+    out->of = find_architecture(name, colon != NULL ? (size_t)(colon - name)
+                                                    : strlen(name));
     if (out->of == NULL)
         return unknown_name(name, error);
     out->tool = last != NULL ? tool_named(last + 1) : NULL;
@@ -157,7 +158,7 @@ static kiln_status default_name(char *name, size_t size,
     int there;
 
     KILN_TRY(kiln__gpu_first_architecture(name, size, backend, error));
-    if (find(name, strlen(name)) != NULL)
+    if (find_architecture(name, strlen(name)) != NULL)
         return KILN_OK;
     there = name[0] != '\0' ? atoi(name + strlen("sm_")) : 0;
     for (size_t i = 0; i < COUNT_OF(architectures); i++)

@@ -9,8 +9,8 @@
 
 /* ---- targets and devices ---- */
 
-static kiln_status describe(void *self, const char *name, kiln_target *out,
-                            kiln_error **error)
+static kiln_status describe_target(void *self, const char *name,
+                                   kiln_target *out, kiln_error **error)
 {
     kiln__gpu_backend *backend = self;
 
@@ -19,7 +19,7 @@ static kiln_status describe(void *self, const char *name, kiln_target *out,
     return backend->vendor->describe(backend, name, out, error);
 }
 
-static uint32_t count(void *self, const char **reason)
+static uint32_t count_devices(void *self, const char **reason)
 {
     const kiln__gpu_driver *driver = kiln__gpu_driver_get(self);
 
@@ -52,8 +52,9 @@ static void close(void *self, void *device)
 
 /* ---- modules ---- */
 
-static kiln_status load(void *self, void *device, const kiln_artifact *artifact,
-                        void **module, kiln_error **error)
+static kiln_status load_module(void *self, void *device,
+                               const kiln_artifact *artifact, void **module,
+                               kiln_error **error)
 {
     kiln__gpu_module *made = NULL;
 
@@ -201,7 +202,7 @@ static kiln_status copy(void *self, void *device, void *to, const void *from,
 
 /* A driver does not work in the child of a fork(). One that was not opened
    before may be opened in the child. */
-static void after_fork(void *env)
+static void mark_child_after_fork(void *env)
 {
     kiln__gpu_backend *backend = env;
     const kiln__gpu_driver *driver = atomic_load(&backend->driver);
@@ -225,11 +226,11 @@ static void backend_free(void *self)
 
 static const kiln_backend_ops gpu_ops = {
     .size = sizeof(kiln_backend_ops),
-    .describe = describe,
-    .count = count,
+    .describe = describe_target,
+    .count = count_devices,
     .open = open,
     .close = close,
-    .load = load,
+    .load = load_module,
     .symbol = symbol,
     .unload = unload,
     .queue_new = queue_new,
@@ -269,8 +270,9 @@ kiln_status kiln__gpu_backend_new(kiln_backend_ops *ops, void **self,
         kiln__deallocate(&context->alloc, backend, sizeof *backend);
         return kiln__error_no_memory(error);
     }
-    backend->guard = (kiln__fork_guard){
-        .mutex = &backend->lock, .child = after_fork, .env = backend};
+    backend->guard = (kiln__fork_guard){.mutex = &backend->lock,
+                                        .child = mark_child_after_fork,
+                                        .env = backend};
     kiln__fork_add(&context->fork, &backend->guard);
     if (copy_library(backend) != KILN_OK ||
         kiln__loaded_kernels_init(&backend->kernels, context) != KILN_OK) {

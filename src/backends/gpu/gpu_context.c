@@ -142,7 +142,8 @@ static void release(const kiln__gpu_context *context)
 }
 
 /* Called with the lock held. */
-static kiln__gpu_context *find(kiln__gpu_backend *backend, const void *native)
+static kiln__gpu_context *find_context(kiln__gpu_backend *backend,
+                                       const void *native)
 {
     for (kiln__gpu_context *at = backend->contexts; at != NULL; at = at->next)
         if (at->native == native)
@@ -153,13 +154,13 @@ static kiln__gpu_context *find(kiln__gpu_backend *backend, const void *native)
 /* Returns the known context for the same native one, or publishes `fresh`.
    The native context is retained once or not at all, however many have
    opened it. */
-static kiln__gpu_context *keep(kiln__gpu_backend *backend,
-                               kiln__gpu_context *fresh)
+static kiln__gpu_context *keep_context(kiln__gpu_backend *backend,
+                                       kiln__gpu_context *fresh)
 {
     kiln__gpu_context *known;
 
     kiln__mutex_lock(&backend->lock);
-    known = find(backend, fresh->native);
+    known = find_context(backend, fresh->native);
     if (known == NULL) {
         fresh->next = backend->contexts;
         backend->contexts = known = fresh;
@@ -207,14 +208,14 @@ static kiln_status get_driver(const kiln__gpu_driver **out,
 }
 
 /* Identifies a context that was opened, and closes it if that fails. */
-static kiln_status finish(kiln__gpu_context **out, kiln__gpu_context *fresh,
-                          kiln_error **error)
+static kiln_status finish_context(kiln__gpu_context **out,
+                                  kiln__gpu_context *fresh, kiln_error **error)
 {
     const kiln_status status = identify(fresh, error);
 
     *out = NULL;
     if (status == KILN_OK)
-        *out = keep(fresh->backend, fresh);
+        *out = keep_context(fresh->backend, fresh);
     if (*out != fresh) {
         release(fresh);
         context_free(fresh);
@@ -254,7 +255,7 @@ kiln_status kiln__gpu_context_open(kiln__gpu_context **out,
         return status;
     }
     fresh->is_retained = 1;
-    return finish(out, fresh, error);
+    return finish_context(out, fresh, error);
 }
 
 kiln_status kiln__gpu_context_adopt(kiln__gpu_context **out,
@@ -284,7 +285,7 @@ kiln_status kiln__gpu_context_adopt(kiln__gpu_context **out,
         context_free(fresh);
         return status;
     }
-    return finish(out, fresh, error);
+    return finish_context(out, fresh, error);
 }
 
 void kiln__gpu_context_close(kiln__gpu_context *context)

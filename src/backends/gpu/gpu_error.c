@@ -54,7 +54,7 @@ static const struct meaning {
     {908, KILN_EBUSY, 0, "another thread is capturing"},
 };
 
-static const struct meaning *find(kiln__gpu_result result)
+static const struct meaning *find_meaning(kiln__gpu_result result)
 {
     for (size_t i = 0; i < sizeof meanings / sizeof *meanings; i++)
         if (meanings[i].result == result)
@@ -65,7 +65,7 @@ static const struct meaning *find(kiln__gpu_result result)
 void kiln__gpu_result_text(char *text, size_t size, const kiln__gpu_api *api,
                            kiln__gpu_result result)
 {
-    const struct meaning *known = find(result);
+    const struct meaning *known = find_meaning(result);
     const char *name = NULL, *words = NULL;
 
     if (api->error_name == NULL || api->error_name(result, &name) != 0)
@@ -82,7 +82,7 @@ void kiln__gpu_result_text(char *text, size_t size, const kiln__gpu_api *api,
 
 kiln_status kiln__gpu_result_status(kiln__gpu_result result, int *is_lasting)
 {
-    const struct meaning *known = find(result);
+    const struct meaning *known = find_meaning(result);
 
     *is_lasting = known != NULL && known->is_lasting;
     return known != NULL ? known->status : KILN_EDEVICE;
@@ -92,7 +92,7 @@ kiln_status kiln__gpu_result_status(kiln__gpu_result result, int *is_lasting)
    a device that is in use is released. */
 int kiln__gpu_result_may_pass(kiln__gpu_result result)
 {
-    const struct meaning *known = find(result);
+    const struct meaning *known = find_meaning(result);
 
     return known == NULL || known->status != KILN_ENODEVICE || result == 46 ||
            result == 802;

@@ -281,7 +281,8 @@ static kiln_status lend(kiln_status status, const kiln__gpu_queue *queue,
 
 /* Reads everything that is left, when nothing runs any more. What was printed
    before a device was lost often tells why. */
-static kiln_status settle(kiln__gpu_queue *queue, kiln_exception *exception)
+static kiln_status settle_queue(kiln__gpu_queue *queue,
+                                kiln_exception *exception)
 {
     return lend(kiln__device_state_take(queue->state,
                                         &queue->context->backend->kernels,
@@ -289,7 +290,7 @@ static kiln_status settle(kiln__gpu_queue *queue, kiln_exception *exception)
                 queue, exception);
 }
 
-static kiln__gpu_result ask(const kiln__gpu_queue *queue, int block)
+static kiln__gpu_result ask_queue(const kiln__gpu_queue *queue, int block)
 {
     const kiln__gpu_api *api = queue->context->api;
     const kiln_context *owner = queue->context->backend->context;
@@ -315,7 +316,7 @@ static kiln_status wait_native(kiln__gpu_queue *queue, int block,
     KILN_TRY(kiln__gpu_enter(context, &before, error));
     captured = queue->is_adopted && is_capturing(context, queue->stream);
     if (!captured)
-        *result = ask(queue, block);
+        *result = ask_queue(queue, block);
     kiln__gpu_leave(context, &before);
     return captured ? busy(context, "what is captured has not run yet", error)
                     : KILN_OK;
@@ -338,10 +339,10 @@ kiln_status kiln__gpu_queue_wait(kiln__gpu_queue *queue, int block,
         return status == KILN_OK ? KILN_EAGAIN : lend(status, queue, exception);
     }
     if (status == KILN_OK && result == 0)
-        return settle(queue, exception);
+        return settle_queue(queue, exception);
     if (status == KILN_OK)
         status = kiln__gpu_fail(context, result, error, "waiting for a queue");
     if (kiln__gpu_check(context, NULL) != KILN_OK)
-        (void)settle(queue, exception);
+        (void)settle_queue(queue, exception);
     return status;
 }

@@ -29,14 +29,14 @@ typedef struct host_queue {
 
 /* ---- devices ---- */
 
-static kiln_status describe(void *self, const char *name, kiln_target *out,
-                            kiln_error **error)
+static kiln_status describe_target(void *self, const char *name,
+                                   kiln_target *out, kiln_error **error)
 {
     (void)self;
     return kiln__host_target(out, name, error);
 }
 
-static uint32_t count(void *self, const char **reason)
+static uint32_t count_devices(void *self, const char **reason)
 {
     (void)self;
     *reason = NULL;
@@ -57,7 +57,7 @@ static kiln_status open(void *self, uint32_t ordinal, void *native,
     if (native != NULL)
         return kiln__error_set(error, KILN_EUNSUPPORTED,
                                "the host backend adopts no contexts");
-    if (ordinal >= count(self, &reason))
+    if (ordinal >= count_devices(self, &reason))
         return kiln__error_set(error, KILN_ENODEVICE,
                                "there is no host device %u; there is 0",
                                (unsigned)ordinal);
@@ -74,8 +74,9 @@ static void close(void *self, void *device)
 
 /* ---- modules ---- */
 
-static kiln_status load(void *self, void *device, const kiln_artifact *artifact,
-                        void **module, kiln_error **error)
+static kiln_status load_module(void *self, void *device,
+                               const kiln_artifact *artifact, void **module,
+                               kiln_error **error)
 {
     host_backend *backend = self;
     const kiln_alloc *alloc = &backend->context->alloc;
@@ -254,11 +255,11 @@ static const kiln_backend_ops host_ops = {
     .size = sizeof(kiln_backend_ops),
     .name = "host",
     .format = "elf",
-    .describe = describe,
-    .count = count,
+    .describe = describe_target,
+    .count = count_devices,
     .open = open,
     .close = close,
-    .load = load,
+    .load = load_module,
     .symbol = symbol,
     .unload = unload,
     .queue_new = queue_new,

@@ -235,7 +235,7 @@ struct kiln__host_image {
     elf_file file; /* `bytes` belong to the caller and are gone after loading */
 };
 
-static kiln_status load(elf_file *file, kiln_error **error)
+static kiln_status load_segments(elf_file *file, kiln_error **error)
 {
     kiln_status status;
 
@@ -266,7 +266,7 @@ kiln_status kiln__host_image_load(kiln__host_image **out,
         .size = size,
         .page = (uint64_t)sysconf(_SC_PAGESIZE),
     };
-    status = load(&image->file, error);
+    status = load_segments(&image->file, error);
     image->file.bytes = NULL;
     if (status != KILN_OK) {
         kiln__deallocate(alloc, image, sizeof *image);

@@ -382,8 +382,9 @@ static kiln__host_entry entry_of(void *function)
 
 /* Sets member by member. Shape, memory, which few launches need, and raiser are
    set later: clearing everything first would take as long again. */
-static void begin(host_launch *run, kiln_context *context,
-                  const kiln_launch_request *request, kiln__host_record *record)
+static void begin_launch(host_launch *run, kiln_context *context,
+                         const kiln_launch_request *request,
+                         kiln__host_record *record)
 {
     run->launch.raise = take_exception;
     run->launch.print = take_print;
@@ -491,7 +492,7 @@ kiln_status kiln__host_launch(kiln_context *context, kiln__host_pool *pool,
     host_launch run;
     kiln_status status;
 
-    begin(&run, context, request, record);
+    begin_launch(&run, context, request, record);
     if (request->block[0] == 0 && items <= least(SMALL_GROUP, room))
         set_one_group(&run.launch, request->grid);
     else

@@ -169,7 +169,7 @@ static void await_news(kiln__host_pool *pool, uint64_t seen)
 }
 
 /* Returns the number of the job that was open, or `seen`. */
-static uint64_t enter(kiln__host_pool *pool, uint32_t thread, uint64_t seen)
+static uint64_t enter_job(kiln__host_pool *pool, uint32_t thread, uint64_t seen)
 {
     uint64_t open;
 
@@ -197,7 +197,7 @@ static void *run_worker(void *argument)
         context->host.thread_enter(context->host_env);
     while (!atomic_load(&pool->ending)) {
         await_news(pool, seen);
-        seen = enter(pool, thread, seen);
+        seen = enter_job(pool, thread, seen);
     }
     if (context->host.thread_leave != NULL)
         context->host.thread_leave(context->host_env);
@@ -394,7 +394,7 @@ static void free_arrays(kiln__host_pool *pool)
 
 /* A child of fork() has none of the threads, and what they were doing is frozen
    in memory: the next run starts new ones. */
-static void after_fork(void *env)
+static void forget_threads_after_fork(void *env)
 {
     kiln__host_pool *pool = env;
 
@@ -424,7 +424,7 @@ kiln_status kiln__host_pool_new(kiln__host_pool **out, kiln_context *context)
         return KILN_ENOMEM;
     }
     pool->guard = (kiln__fork_guard){
-        .mutex = &pool->lock, .child = after_fork, .env = pool};
+        .mutex = &pool->lock, .child = forget_threads_after_fork, .env = pool};
     kiln__fork_add(&context->fork, &pool->guard);
     *out = pool;
     return KILN_OK;

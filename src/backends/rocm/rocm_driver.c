@@ -114,9 +114,9 @@ static kiln__gpu_result adopt(const kiln__gpu_api *api, void **native,
     return result;
 }
 
-static kiln__gpu_result enter(const kiln__gpu_api *api,
-                              const kiln__gpu_context *context,
-                              kiln__gpu_place *before)
+static kiln__gpu_result enter_context(const kiln__gpu_api *api,
+                                      const kiln__gpu_context *context,
+                                      kiln__gpu_place *before)
 {
     kiln__gpu_result result = api->device_current(&before->device);
 
@@ -127,7 +127,8 @@ static kiln__gpu_result enter(const kiln__gpu_api *api,
     return result;
 }
 
-static void leave(const kiln__gpu_api *api, const kiln__gpu_place *before)
+static void leave_context(const kiln__gpu_api *api,
+                          const kiln__gpu_place *before)
 {
     (void)api->device_set(before->device);
 }
@@ -153,8 +154,8 @@ const kiln__gpu_vendor kiln__rocm_vendor = {
     .retain = retain,
     .release = release,
     .adopt = adopt,
-    .enter = enter,
-    .leave = leave,
+    .enter = enter_context,
+    .leave = leave_context,
 };
 
 kiln_status kiln__rocm_backend_new(kiln_backend_ops *ops, void **self,

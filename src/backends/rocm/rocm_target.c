@@ -49,7 +49,7 @@ typedef struct switches {
 
 /* ---- reading ---- */
 
-static const processor *find(const char *name, size_t size)
+static const processor *find_processor(const char *name, size_t size)
 {
     for (size_t i = 0; i < COUNT_OF(processors); i++)
         if (strlen(processors[i].name) == size &&
@@ -124,7 +124,7 @@ static kiln_status resolve(const processor **out, switches *to,
     size_t size = strcspn(name, ":");
 
     *to = (switches){0};
-    *out = find(name, size);
+    *out = find_processor(name, size);
     if (*out == NULL)
         return unknown_name(name, error);
     for (name += size; *name == ':'; name += size) {
@@ -142,7 +142,8 @@ static kiln_status resolve(const processor **out, switches *to,
 
 /* ---- describing ---- */
 
-static void fill(kiln_target *out, const processor *of, const switches *with)
+static void fill_target(kiln_target *out, const processor *of,
+                        const switches *with)
 {
     char name[64] = "", features[64] = "";
 
@@ -179,11 +180,11 @@ kiln_status kiln__rocm_target(kiln__gpu_backend *backend, const char *name,
         KILN_TRY(kiln__gpu_first_architecture(chosen, sizeof chosen, backend,
                                               error));
         name = chosen;
-        if (find(name, strcspn(name, ":")) == NULL)
+        if (find_processor(name, strcspn(name, ":")) == NULL)
             name = FALLBACK;
     }
     KILN_TRY(resolve(&of, &with, name, error));
-    fill(out, of, &with);
+    fill_target(out, of, &with);
     return KILN_OK;
 }
 

@@ -117,7 +117,7 @@ static void find_devices(spirv_backend *backend)
     backend->is_known = backend->count > 0 || is_settled;
 }
 
-static uint32_t count(void *self, const char **reason)
+static uint32_t count_devices(void *self, const char **reason)
 {
     spirv_backend *backend = self;
 
@@ -154,13 +154,13 @@ static kiln_status check_alive(const spirv_backend *backend, kiln_error **error)
 /* ---- targets ---- */
 
 /* Devices are searched only if the name leaves something open. */
-static kiln_status describe(void *self, const char *name, kiln_target *out,
-                            kiln_error **error)
+static kiln_status describe_target(void *self, const char *name,
+                                   kiln_target *out, kiln_error **error)
 {
     spirv_backend *backend = self;
     const char *reason;
 
-    if ((name != NULL && *name != '+') || count(self, &reason) == 0)
+    if ((name != NULL && *name != '+') || count_devices(self, &reason) == 0)
         return kiln__spirv_target(out, name, NULL, error);
     return kiln__spirv_target(
         out, name, &facts_of(backend, &backend->devices[0])->level, error);
@@ -218,7 +218,7 @@ static kiln_status open(void *self, uint32_t ordinal, void *native,
     KILN_TRY(check_alive(backend, error));
     if (native != NULL)
         return adopt(backend, native, device, device_name, error);
-    if (ordinal >= count(self, &reason))
+    if (ordinal >= count_devices(self, &reason))
         return kiln__error_set(
             error, KILN_ENODEVICE, "there is no spirv device %u: %s",
             (unsigned)ordinal, reason != NULL ? reason : "there are fewer");
@@ -251,8 +251,9 @@ static void close(void *self, void *device)
         ops_of(device, &driver)->close(driver, device);
 }
 
-static kiln_status load(void *self, void *device, const kiln_artifact *artifact,
-                        void **module, kiln_error **error)
+static kiln_status load_module(void *self, void *device,
+                               const kiln_artifact *artifact, void **module,
+                               kiln_error **error)
 {
     void *driver;
 
@@ -422,11 +423,11 @@ const kiln_backend_ops kiln__spirv_ops = {
     .size = sizeof(kiln_backend_ops),
     .name = "spirv",
     .format = "spirv",
-    .describe = describe,
-    .count = count,
+    .describe = describe_target,
+    .count = count_devices,
     .open = open,
     .close = close,
-    .load = load,
+    .load = load_module,
     .symbol = symbol,
     .unload = unload,
     .queue_new = queue_new,

@@ -179,7 +179,8 @@ static kiln_status check_arguments(const kiln__spirv_function *function,
                            device->name, (unsigned long long)most);
 }
 
-static kiln_status fill(kiln__spirv_function *function, kiln_error **error)
+static kiln_status fill_function(kiln__spirv_function *function,
+                                 kiln_error **error)
 {
     const kiln__spirv_module *module = function->module;
     kiln__spirv_kernel *first = NULL;
@@ -205,7 +206,8 @@ static kiln__spirv_function *find_named(const kiln__spirv_module *module,
     return at;
 }
 
-static kiln__spirv_function *find(kiln__spirv_module *module, const char *name)
+static kiln__spirv_function *find_function(kiln__spirv_module *module,
+                                           const char *name)
 {
     kiln__spirv_function *found;
 
@@ -216,8 +218,8 @@ static kiln__spirv_function *find(kiln__spirv_module *module, const char *name)
 }
 
 /* Publishes `fresh`, or returns the function that another thread published. */
-static kiln__spirv_function *keep(kiln__spirv_module *module,
-                                  kiln__spirv_function *fresh)
+static kiln__spirv_function *keep_function(kiln__spirv_module *module,
+                                           kiln__spirv_function *fresh)
 {
     kiln__spirv_function *kept;
 
@@ -248,19 +250,19 @@ static kiln_status add(kiln__spirv_function **out, kiln__spirv_module *module,
     function = function_new(module, info);
     if (function == NULL)
         return kiln__error_no_memory(error);
-    status = fill(function, error);
+    status = fill_function(function, error);
     if (status != KILN_OK) {
         function_free(function);
         return status;
     }
-    *out = keep(module, function);
+    *out = keep_function(module, function);
     return KILN_OK;
 }
 
 kiln_status kiln__spirv_symbol(void *self, void *module, const char *name,
                                void **function, kiln_error **error)
 {
-    kiln__spirv_function *found = find(module, name);
+    kiln__spirv_function *found = find_function(module, name);
 
     (void)self;
     if (found == NULL)

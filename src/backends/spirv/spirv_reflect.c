@@ -162,8 +162,8 @@ static kiln_status judge_type(reading *r, const kiln__spirv_instruction *type,
 }
 
 /* Reads the function's next parameter, which takes `size` bytes at `offset`. */
-static kiln_status take(reading *r, uint32_t offset, uint32_t size,
-                        int *is_pointer)
+static kiln_status take_parameter(reading *r, uint32_t offset, uint32_t size,
+                                  int *is_pointer)
 {
     kiln__spirv_instruction at, type;
 
@@ -189,7 +189,7 @@ static kiln_status take_argument(reading *r, const kiln_argument_info *argument)
 
     if (argument->size == 0)
         return KILN_OK;
-    KILN_TRY(take(r, argument->offset, argument->size, &is_pointer));
+    KILN_TRY(take_parameter(r, argument->offset, argument->size, &is_pointer));
     if (!is_pointer)
         return KILN_OK;
     if (argument->size < sizeof(void *) ||
@@ -197,7 +197,8 @@ static kiln_status take_argument(reading *r, const kiln_argument_info *argument)
         return disagree(r, "an array's size is no whole number of words");
     for (uint32_t at = sizeof(void *); at < argument->size;
          at += (uint32_t)sizeof(int64_t)) {
-        KILN_TRY(take(r, argument->offset + at, sizeof(int64_t), &is_pointer));
+        KILN_TRY(take_parameter(r, argument->offset + at, sizeof(int64_t),
+                                &is_pointer));
         if (is_pointer)
             return disagree(r, "an array's size is a pointer");
     }
@@ -222,7 +223,7 @@ static kiln_status take_all(reading *r)
     if (!kiln__hidden_fits(info->hidden_arguments, info->allocates))
         return disagree(r, "it has hidden arguments of another kind");
     for (uint32_t i = 0; i < info->hidden_arguments; i++)
-        KILN_TRY(take(r, hidden + 8 * i, 8, &is_pointer));
+        KILN_TRY(take_parameter(r, hidden + 8 * i, 8, &is_pointer));
     if (kiln__spirv_walk_next(&r->at, &at) &&
         at.opcode == OP_FUNCTION_PARAMETER)
         return disagree(r, "the module has more parameters than its metadata");

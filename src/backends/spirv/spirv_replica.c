@@ -27,8 +27,8 @@ static kiln__mutex *lock_of(const kiln__spirv_device *device)
 
 /* ---- the lists, with the lock held ---- */
 
-static kiln__spirv_module *find(const kiln__spirv_module *home,
-                                const kiln__spirv_device *device)
+static kiln__spirv_module *find_replica(const kiln__spirv_module *home,
+                                        const kiln__spirv_device *device)
 {
     kiln__spirv_module *at = home->replicas;
 
@@ -70,7 +70,7 @@ static kiln__spirv_module *find_guest(const kiln__spirv_module *home,
     kiln__spirv_module *found;
 
     kiln__mutex_lock(lock_of(device));
-    found = find(home, device);
+    found = find_replica(home, device);
     kiln__mutex_unlock(lock_of(device));
     return found;
 }
@@ -97,7 +97,7 @@ static kiln_status load_guest(kiln__spirv_module **out,
 
     KILN_TRY(kiln__native_load_or_compile(&l, error));
     kiln__mutex_lock(lock_of(device));
-    *out = find(home, device);
+    *out = find_replica(home, device);
     if (*out == NULL) {
         *out = l.module;
         link_guest(l.module, home);

@@ -59,7 +59,7 @@ static int all_set(uint64_t word, uint64_t bits)
     return (word & bits) == bits;
 }
 
-static int ask(void)
+static int ask_processor(void)
 {
     kiln__cpuid cpuid;
 
@@ -81,7 +81,7 @@ static int level(void)
     int now = atomic_load_explicit(&known, memory_order_relaxed);
 
     if (now == UNKNOWN) {
-        now = ask();
+        now = ask_processor();
         atomic_store_explicit(&known, now, memory_order_relaxed);
     }
     return now;

@@ -17,8 +17,8 @@
 
 #define READ_SIZE 65536
 
-static kiln_status fail(kiln_error **error, const char *what, const char *path,
-                        int number)
+static kiln_status file_error(kiln_error **error, const char *what,
+                              const char *path, int number)
 {
     return kiln__error_set(error, KILN_EIO, "cannot %s %s: %s", what, path,
                            kiln__reason_text(number));
@@ -38,7 +38,7 @@ static kiln_status read_all(kiln__text *text, int descriptor, const char *path,
     while (got == READ_SIZE && status == KILN_OK) {
         got = kiln__io_read_at(descriptor, buffer, READ_SIZE, text->size);
         if (got < 0)
-            status = fail(error, "read", path, errno);
+            status = file_error(error, "read", path, errno);
         else if ((size_t)got > limit - text->size)
             status = kiln__error_set(error, KILN_EIO,
                                      "cannot read %s: more than %zu bytes",
@@ -59,9 +59,9 @@ static kiln_status check_regular(int descriptor, const char *path,
     struct stat facts;
 
     if (fstat(descriptor, &facts) != 0)
-        return fail(error, "read", path, errno);
+        return file_error(error, "read", path, errno);
     if (S_ISDIR(facts.st_mode))
-        return fail(error, "read", path, EISDIR);
+        return file_error(error, "read", path, EISDIR);
     return S_ISREG(facts.st_mode)
                ? KILN_OK
                : kiln__error_set(error, KILN_EIO,
@@ -80,7 +80,7 @@ kiln_status kiln__file_read(kiln_blob *out, const kiln_alloc *alloc,
 
     *out = (kiln_blob){0};
     if (descriptor < 0)
-        return fail(error, "open", path, errno);
+        return file_error(error, "open", path, errno);
     kiln__text_init(&text, alloc);
     status = check_regular(descriptor, path, error);
     if (status == KILN_OK)

@@ -33,8 +33,8 @@ int kiln__cuda_may_use(const kiln__codegen_settings *settings, const char *tool)
     return settings->options[0] == '\0' || strcmp(settings->options, tool) == 0;
 }
 
-static void fill(command *c, const kiln__codegen_settings *settings,
-                 const char *input)
+static void fill_command(command *c, const kiln__codegen_settings *settings,
+                         const char *input)
 {
     static const char *const debug[] = {NULL, "-lineinfo", "-g"};
     size_t count = 4;
@@ -64,7 +64,7 @@ kiln_status kiln__ptxas_run(const kiln__codegen_settings *settings,
         .input_count = 1,
     };
 
-    fill(&c, settings, KILN__RUN_INPUT0);
+    fill_command(&c, settings, KILN__RUN_INPUT0);
     return kiln__run_tool(&run, out, said);
 }
 
@@ -81,7 +81,7 @@ kiln__tool_process *kiln__ptxas_begin(const kiln__codegen_settings *settings)
         return NULL;
     if (kiln__tool_find(path, KILN__TOOL_PTXAS) != KILN__TOOL_FOUND)
         return NULL;
-    fill(&c, settings, KILN__RUN_LATE);
+    fill_command(&c, settings, KILN__RUN_LATE);
     return kiln__tool_process_begin(&run);
 }
 

@@ -36,7 +36,7 @@ static void before_fork(void)
     pthread_mutex_lock(&lock);
 }
 
-static void after_fork(void)
+static void release_lock_after_fork(void)
 {
     pthread_mutex_unlock(&lock);
 }
@@ -45,7 +45,8 @@ static void add_guard(void)
 {
     /* Failure means no memory for the handlers; then a child may wait for ever,
        as it may in LLVM. */
-    (void)pthread_atfork(before_fork, after_fork, after_fork);
+    (void)pthread_atfork(before_fork, release_lock_after_fork,
+                         release_lock_after_fork);
 }
 
 /* Called by each backend whose images are ELF; registers the handlers once. */

@@ -27,8 +27,8 @@ kiln_status kiln__foreign_refuse(kiln__codegen_job *job, const char *kind,
                           LLVMGetValueName2(global, &size), why);
 }
 
-static kiln_status refuse(kiln__codegen_job *job, LLVMValueRef function,
-                          const char *why)
+static kiln_status refuse_function(kiln__codegen_job *job,
+                                   LLVMValueRef function, const char *why)
 {
     return kiln__foreign_refuse(job, "function", function, why);
 }
@@ -227,14 +227,14 @@ static kiln_status check_call(kiln__codegen_job *job, LLVMValueRef call,
     if (LLVMIsAInlineAsm(callee))
         return is_of_a_device(job)
                    ? KILN_OK
-                   : refuse(job, function, "it contains assembly");
+                   : refuse_function(job, function, "it contains assembly");
     if (passes_oddly(call, LLVMGetNumArgOperands(call)))
-        return refuse(job, function, odd_passing);
+        return refuse_function(job, function, odd_passing);
     if (!is_convention(LLVMGetInstructionCallConv(call)))
-        return refuse(job, function, odd_convention);
+        return refuse_function(job, function, odd_convention);
     if (!is_assume(callee) && has_odd_bundle(call))
-        return refuse(job, function,
-                      "it has a call with operands for a runtime");
+        return refuse_function(job, function,
+                               "it has a call with operands for a runtime");
     if (LLVMIsAFunction(callee) == NULL)
         return KILN_OK;
     return check_callee(job, call, function, callee);
@@ -320,26 +320,26 @@ static kiln_status check_instruction(kiln__codegen_job *job,
     if (why == NULL)
         why = kiln__foreign_refused_code(job, instruction);
     if (why != NULL)
-        return refuse(job, function, why);
+        return refuse_function(job, function, why);
     switch ((int)LLVMGetInstructionOpcode(instruction)) {
     case LLVMCall:
         return check_call(job, instruction, function);
     case LLVMAlloca:
         why = refused_alloca(job, instruction);
-        return why == NULL ? KILN_OK : refuse(job, function, why);
+        return why == NULL ? KILN_OK : refuse_function(job, function, why);
     case LLVMIndirectBr:
         return job->backend->foreign->has_label_addresses
                    ? KILN_OK
-                   : refuse(job, function, no_labels);
+                   : refuse_function(job, function, no_labels);
     case LLVMCallBr:
-        return refuse(job, function, "it contains assembly");
+        return refuse_function(job, function, "it contains assembly");
     case LLVMInvoke:
     case LLVMLandingPad:
     case LLVMResume:
     case LLVMCatchPad:
     case LLVMCatchSwitch:
     case LLVMCleanupPad:
-        return refuse(job, function, "it handles C++ exceptions");
+        return refuse_function(job, function, "it handles C++ exceptions");
     default:
         return KILN_OK;
     }
@@ -406,12 +406,12 @@ static kiln_status check_function(kiln__codegen_job *job, LLVMValueRef function)
 
     if (LLVMIsDeclaration(function)) {
         if (strncmp(name, "llvm.", 5) == 0 && LLVMGetIntrinsicID(function) == 0)
-            return refuse(job, function, "there is no such intrinsic");
+            return refuse_function(job, function, "there is no such intrinsic");
         return KILN_OK;
     }
     why = refused_head(job, function);
     if (why != NULL)
-        return refuse(job, function, why);
+        return refuse_function(job, function, why);
     return check_body(job, function);
 }
 
@@ -428,7 +428,7 @@ static kiln_status check_code(kiln__codegen_job *job, LLVMValueRef function,
         callee = LLVMIsAFunction(LLVMGetCalledValue(instruction));
     if (callee == NULL || LLVMGetIntrinsicID(callee) == 0) {
         why = kiln__foreign_refused_code(job, instruction);
-        return why == NULL ? KILN_OK : refuse(job, function, why);
+        return why == NULL ? KILN_OK : refuse_function(job, function, why);
     }
     name = LLVMIntrinsicGetName(LLVMGetIntrinsicID(callee), &size);
     why = kiln__foreign_limited(job, instruction, name + sizeof "llvm." - 1);

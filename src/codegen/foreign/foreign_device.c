@@ -34,8 +34,8 @@ static const device_function queries[] = {
     {"kiln_group_count", KILN__QUERY_GROUP_COUNT, 1},
 };
 
-static kiln_status refuse(kiln__codegen_job *job, const char *name,
-                          const char *why)
+static kiln_status refuse_call(kiln__codegen_job *job, const char *name,
+                               const char *why)
 {
     return kiln__job_fail(job, KILN_ECODEGEN, "device function '%s': %s", name,
                           why);
@@ -127,13 +127,14 @@ static kiln_status bind_raise(kiln__codegen_job *job, LLVMBuilderRef builder,
     const char *message = constant_text(job, LLVMGetOperand(call, 4));
 
     if (is_noreturn(call))
-        return refuse(job, "kiln_raise",
-                      "it returns, and is said to be noreturn");
+        return refuse_call(job, "kiln_raise",
+                           "it returns, and is said to be noreturn");
     if (!LLVMIsAConstantInt(kind) || !LLVMIsAConstantInt(ordinal))
-        return refuse(job, "kiln_raise", "kind and ordinal must be constants");
+        return refuse_call(job, "kiln_raise",
+                           "kind and ordinal must be constants");
     if (method == NULL || message == NULL)
-        return refuse(job, "kiln_raise",
-                      "method and message must be constant strings");
+        return refuse_call(job, "kiln_raise",
+                           "method and message must be constant strings");
     job->backend->raise(
         job, builder, LLVMGetOperand(call, 0),
         &(kiln__codegen_exception){
@@ -321,15 +322,15 @@ static kiln_status bind(kiln__codegen_job *job, const char *name,
     if (function == NULL)
         return KILN_OK;
     if (!LLVMIsDeclaration(function))
-        return refuse(job, name, "the module may not define it");
+        return refuse_call(job, name, "the module may not define it");
     if (LLVMGlobalGetValueType(function) != type)
-        return refuse(job, name, "it is declared with another type");
+        return refuse_call(job, name, "it is declared with another type");
     KILN_TRY(forget_of_callers(job, function));
     while ((use = LLVMGetFirstUse(function)) != NULL) {
         LLVMValueRef user = LLVMGetUser(use);
 
         if (!is_call_of(user, function))
-            return refuse(job, name, "it may be called only");
+            return refuse_call(job, name, "it may be called only");
         KILN_TRY(replace_call(job, user, query));
     }
     LLVMDeleteFunction(function);

@@ -40,8 +40,8 @@ typedef struct binding {
     LLVMValueRef table; /* NULL: the addresses are known */
 } binding;
 
-static kiln_status refuse(kiln__codegen_job *job, const char *name,
-                          const char *why)
+static kiln_status refuse_site(kiln__codegen_job *job, const char *name,
+                               const char *why)
 {
     return kiln__job_fail(job, KILN_ECODEGEN, "site \"%s\": %s", name, why);
 }
@@ -79,19 +79,21 @@ static kiln_status check_global(kiln__codegen_job *job, LLVMValueRef global,
     const int is_function = LLVMIsAFunction(global) != NULL;
 
     if (is_function != (site->kind == KILN_SITE_FUNCTION))
-        return refuse(job, site->name,
-                      is_function ? "it was named as an object and is declared "
-                                    "as a function"
-                                  : "it was named as a function and is "
-                                    "declared as a variable");
+        return refuse_site(job, site->name,
+                           is_function
+                               ? "it was named as an object and is declared "
+                                 "as a function"
+                               : "it was named as a function and is "
+                                 "declared as a variable");
     if (!LLVMIsDeclaration(global))
-        return refuse(job, site->name, "the module may not define it");
+        return refuse_site(job, site->name, "the module may not define it");
     if (LLVMGetPointerAddressSpace(LLVMTypeOf(global)) != 0)
-        return refuse(job, site->name, "it is in another address space");
+        return refuse_site(job, site->name, "it is in another address space");
     if (!is_function && LLVMIsThreadLocal(global))
-        return refuse(job, site->name, "it is thread-local");
+        return refuse_site(job, site->name, "it is thread-local");
     if (is_function && LLVMGetFunctionCallConv(global) != LLVMCCallConv)
-        return refuse(job, site->name, "it has not C's calling convention");
+        return refuse_site(job, site->name,
+                           "it has not C's calling convention");
     return KILN_OK;
 }
 
@@ -105,8 +107,8 @@ static kiln_status check_uses(kiln__codegen_job *job, LLVMValueRef global,
     kiln__llvm_expand_users(global);
     for (use = LLVMGetFirstUse(global); use != NULL; use = LLVMGetNextUse(use))
         if (LLVMIsAInstruction(LLVMGetUser(use)) == NULL)
-            return refuse(job, site->name,
-                          "the initialiser of a variable names it");
+            return refuse_site(job, site->name,
+                               "the initialiser of a variable names it");
     return KILN_OK;
 }
 
@@ -339,7 +341,7 @@ static kiln_status check_unnamed(kiln__codegen_job *job)
         const char *name = site_name(f);
 
         if (name != NULL && LLVMIsDeclaration(f))
-            return refuse(job, name, "inference did not name it");
+            return refuse_site(job, name, "inference did not name it");
     }
     return KILN_OK;
 }

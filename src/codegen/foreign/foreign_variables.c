@@ -17,8 +17,8 @@
    is told. */
 #define ALIGNMENT_MAX 4096u
 
-static kiln_status refuse(kiln__codegen_job *job, LLVMValueRef variable,
-                          const char *why)
+static kiln_status refuse_variable(kiln__codegen_job *job,
+                                   LLVMValueRef variable, const char *why)
 {
     return kiln__foreign_refuse(job, "variable", variable, why);
 }
@@ -185,12 +185,13 @@ kiln_status kiln__foreign_check_variable(kiln__codegen_job *job,
     if (LLVMIsDeclaration(variable))
         return is_left_to_us(job, variable)
                    ? KILN_OK
-                   : refuse(job, variable,
-                            "it is not defined; host objects are named as "
-                            "sites");
+                   : refuse_variable(
+                         job, variable,
+                         "it is not defined; host objects are named as "
+                         "sites");
     if (!LLVMIsThreadLocal(variable) &&
         !LLVMIsExternallyInitialized(variable) && is_only_read(variable, 0))
         LLVMSetGlobalConstant(variable, 1);
     why = refused_definition(job, variable);
-    return why == NULL ? KILN_OK : refuse(job, variable, why);
+    return why == NULL ? KILN_OK : refuse_variable(job, variable, why);
 }

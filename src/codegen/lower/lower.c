@@ -235,7 +235,7 @@ static LLVMValueRef cold_weights(LLVMContextRef context)
                                LLVMMDNodeInContext2(context, operands, 3));
 }
 
-static void begin(kiln__lowering *l, kiln__codegen_job *job)
+static void begin_lowering(kiln__lowering *l, kiln__codegen_job *job)
 {
     *l = (kiln__lowering){
         .job = job,
@@ -389,7 +389,7 @@ kiln_status kiln__lower_alone(kiln__codegen_job *job)
     kiln__lowering lowering;
     kiln_status status;
 
-    begin(&lowering, job);
+    begin_lowering(&lowering, job);
     status = lower_alone(&lowering);
     end(&lowering);
     return status;
@@ -431,7 +431,7 @@ kiln_status kiln__lower(kiln__codegen_job *job)
     kiln__lowering lowering;
     kiln_status status;
 
-    begin(&lowering, job);
+    begin_lowering(&lowering, job);
     status = lower(&lowering);
     end(&lowering);
     return status;

@@ -246,8 +246,8 @@ static LLVMValueRef count_turns(kiln__lowering *l, const counter *c)
     return LLVMBuildUDiv(l->builder, distance, LLVMConstInt(type, step, 0), "");
 }
 
-static void enter(kiln__lowering *l, counter *c, LLVMBasicBlockRef before,
-                  LLVMBasicBlockRef body)
+static void enter_loop(kiln__lowering *l, counter *c, LLVMBasicBlockRef before,
+                       LLVMBasicBlockRef body)
 {
     const LLVMTypeRef type = LLVMTypeOf(c->low);
     LLVMValueRef zero = LLVMConstNull(type);
@@ -294,7 +294,7 @@ static void advance(kiln__lowering *l, counter *c, const kiln__ir_node *node,
 
 /* Lowers a FOR: checks that there is an iteration, then runs the body before
    each test. */
-static void count(kiln__lowering *l, const kiln__ir_node *node)
+static void lower_for(kiln__lowering *l, const kiln__ir_node *node)
 {
     counter c = {.kind =
                      kiln__lower_lane(l, kiln__ir_operand_at(l->ir, node, 2)),
@@ -314,7 +314,7 @@ static void count(kiln__lowering *l, const kiln__ir_node *node)
     LLVMPositionBuilderAtEnd(l->builder, first);
     if (c.step != 1 && !(c.step == -1 && !c.up))
         c.last = count_turns(l, &c);
-    enter(l, &c, first, body);
+    enter_loop(l, &c, first, body);
     LLVMBuildStore(l->builder, c.phi, l->locals[node->imm]);
     loop_body(l, body, kiln__ir_operand(l->ir, node, 3), next, leave);
     advance(l, &c, node, body, leave);
@@ -346,7 +346,7 @@ static void set(kiln__lowering *l, const kiln__ir_node *node)
 }
 
 /* Before a jump, makes sure that no failed item is left behind it. */
-static void settle(kiln__lowering *l, const kiln__ir_node *node)
+static void settle_failures(kiln__lowering *l, const kiln__ir_node *node)
 {
     if (kiln__lower_converges(l, node))
         kiln__lower_settle(l);
@@ -466,17 +466,17 @@ void kiln__lower_statement(kiln__lowering *l, uint32_t index)
         repeat(l, node);
         break;
     case KILN__IR_FOR:
-        count(l, node);
+        lower_for(l, node);
         break;
     case KILN__IR_UNROLLED:
         unroll(l, node);
         break;
     case KILN__IR_BREAK:
-        settle(l, node);
+        settle_failures(l, node);
         LLVMBuildBr(l->builder, l->loop->leave);
         break;
     case KILN__IR_CONTINUE:
-        settle(l, node);
+        settle_failures(l, node);
         LLVMBuildBr(l->builder, l->loop->next);
         break;
     case KILN__IR_RETURN:

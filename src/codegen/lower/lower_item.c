@@ -28,7 +28,8 @@ static int32_t passing(const kiln__lowering *l, uint32_t type)
                                       : KILN__PARAMETER_EMPTY;
 }
 
-static kiln__parameter describe(const kiln__lowering *l, uint32_t index)
+static kiln__parameter describe_parameter(const kiln__lowering *l,
+                                          uint32_t index)
 {
     const kiln__ir_type *type = kiln__ir_type_at(l->ir, index);
     kiln__parameter parameter = {
@@ -59,7 +60,7 @@ static kiln_status describe_all(kiln__lowering *l)
         return kiln__job_fail(job, KILN_ENOMEM, "out of memory");
     job->parameter_count = count;
     for (size_t i = 0; i < count; i++)
-        job->parameters[i] = describe(l, l->ir->locals.items[i].type);
+        job->parameters[i] = describe_parameter(l, l->ir->locals.items[i].type);
     return KILN_OK;
 }
 
@@ -186,7 +187,7 @@ LLVMValueRef *kiln__lower_gather(kiln__lowering *l, LLVMValueRef function)
     return arguments;
 }
 
-static kiln_status fill(kiln__lowering *l, LLVMValueRef function)
+static kiln_status build_item(kiln__lowering *l, LLVMValueRef function)
 {
     const LLVMTypeRef i32 = LLVMInt32TypeInContext(l->context);
     LLVMValueRef *arguments, failed;
@@ -242,5 +243,5 @@ kiln_status kiln__lower_item(kiln__lowering *l, const char *suffix,
     add_attribute(l, function, 1, "nonnull", 0);
     add_attribute(l, function, 1, "noundef", 0);
     *out = function;
-    return fill(l, function);
+    return build_item(l, function);
 }

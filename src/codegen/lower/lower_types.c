@@ -56,8 +56,9 @@ static kiln_status describe_fields(kiln__lowering *l, kiln__lower_function *f,
     return KILN_OK;
 }
 
-static kiln_status describe(kiln__lowering *l, kiln__lower_function *f,
-                            const kiln__ir_type *type, kiln__lower_type *out)
+static kiln_status describe_type(kiln__lowering *l, kiln__lower_function *f,
+                                 const kiln__ir_type *type,
+                                 kiln__lower_type *out)
 {
     *out = (kiln__lower_type){.registers = l->empty, .alignment = 1};
     if (kiln__kind_is_scalar(type->kind))
@@ -84,7 +85,7 @@ kiln_status kiln__lower_types(kiln__lowering *l, kiln__lower_function *f)
         return kiln__job_fail(l->job, KILN_ENOMEM, "out of memory");
     for (size_t i = 0; i < f->ir.types.count; i++) {
         kiln_status status =
-            describe(l, f, &f->ir.types.items[i], &f->types[i]);
+            describe_type(l, f, &f->ir.types.items[i], &f->types[i]);
 
         if (status != KILN_OK)
             return status;

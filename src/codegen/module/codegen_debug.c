@@ -52,7 +52,7 @@ static LLVMMetadataRef file_of(const struct kiln__debug *debug,
     return LLVMDIBuilderCreateFile(debug->builder, file, strlen(file), "", 0);
 }
 
-static struct kiln__debug *begin(kiln__codegen_job *job, const char *path)
+static struct kiln__debug *begin_lines(kiln__codegen_job *job, const char *path)
 {
     static const char producer[] = "Kiln";
     struct kiln__debug *debug =
@@ -82,7 +82,7 @@ static struct kiln__debug *debug_of(kiln__codegen_job *job,
     if (job->settings->debug_level == KILN_DEBUG_NONE || source->file == NULL ||
         source->place_count == 0 || source->runtime != NULL)
         return NULL;
-    return job->debug != NULL ? job->debug : begin(job, source->file);
+    return job->debug != NULL ? job->debug : begin_lines(job, source->file);
 }
 
 LLVMMetadataRef kiln__debug_function(kiln__codegen_job *job,

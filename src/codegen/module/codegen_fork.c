@@ -43,7 +43,7 @@ static void before_fork(void)
         has_write = pthread_rwlock_wrlock(&getting_ready) == 0;
 }
 
-static void after_fork(void)
+static void release_lock_after_fork(void)
 {
     if (has_write)
         (void)pthread_rwlock_unlock(&getting_ready);
@@ -64,5 +64,5 @@ void kiln__codegen_guard_forks(void)
 {
     /* Failure means no memory for the handlers; then a child may wait for
        ever. */
-    (void)pthread_atfork(before_fork, after_fork, in_child);
+    (void)pthread_atfork(before_fork, release_lock_after_fork, in_child);
 }

@@ -486,8 +486,8 @@ static int instruction_holds_address(search *s, LLVMValueRef instruction)
 }
 
 /* Returns one line, for people, that says what was found. */
-static const char *describe(const search *s, LLVMValueRef function,
-                            LLVMValueRef found)
+static const char *describe_address(const search *s, LLVMValueRef function,
+                                    LLVMValueRef found)
 {
     char *text = LLVMPrintValueToString(found);
     const char *told, *begin = text + strspn(text, " ");
@@ -514,7 +514,7 @@ static const char *function_holds_address(search *s, LLVMValueRef function)
         for (at = LLVMGetFirstInstruction(block); at != NULL;
              at = LLVMGetNextInstruction(at))
             if (instruction_holds_address(s, at))
-                return describe(s, function, at);
+                return describe_address(s, function, at);
     return NULL;
 }
 
@@ -540,12 +540,12 @@ static const char *module_holds_address(search *s, LLVMModuleRef module)
             continue;
         if (initial == NULL || LLVMIsThreadLocal(at) ||
             holds_address(s, initial, 0))
-            return describe(s, NULL, at);
+            return describe_address(s, NULL, at);
     }
     for (at = LLVMGetFirstGlobalAlias(module); at != NULL;
          at = LLVMGetNextGlobalAlias(at))
         if (holds_address(s, LLVMAliasGetAliasee(at), 0))
-            return describe(s, NULL, at);
+            return describe_address(s, NULL, at);
     for (at = LLVMGetFirstFunction(module); at != NULL;
          at = LLVMGetNextFunction(at)) {
         found = function_holds_address(s, at);

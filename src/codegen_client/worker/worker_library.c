@@ -16,7 +16,7 @@
 
 const char worker_build_id[] = KILN_BUILD_ID;
 
-__attribute__((format(printf, 3, 4))) static kiln_status refuse(
+__attribute__((format(printf, 3, 4))) static kiln_status refuse_library(
     worker_library *out, kiln_status status, const char *format, ...)
 {
     va_list arguments;
@@ -35,8 +35,9 @@ static kiln_status open_file(void **out, worker_library *library,
 
     if (status == KILN_OK)
         return KILN_OK;
-    (void)refuse(library, status, "the code generator cannot be opened: %s",
-                 kiln_error_message(error));
+    (void)refuse_library(library, status,
+                         "the code generator cannot be opened: %s",
+                         kiln_error_message(error));
     kiln_error_free(error);
     if (status == KILN_ENOTFOUND && may_search)
         status = kiln__dynlib_open(out, LIBRARY, NULL);
@@ -54,17 +55,17 @@ kiln_status worker_open(worker_library *out, const char *path, int may_search)
     KILN_TRY(open_file(&library, out, path, may_search));
     symbol = kiln__dynlib_symbol(library, EXCHANGE);
     if (!symbol)
-        return refuse(out, KILN_EMISMATCH,
-                      "%s is not Kiln's code generator: it has no "
-                      "function " EXCHANGE,
-                      path);
+        return refuse_library(out, KILN_EMISMATCH,
+                              "%s is not Kiln's code generator: it has no "
+                              "function " EXCHANGE,
+                              path);
     memcpy(&exchange, &symbol, sizeof exchange);
     if (exchange(&host, &out->table) != KILN_OK || !out->table ||
         out->table->size < sizeof *out->table ||
         out->table->abi != KILN__CODEGEN_ABI ||
         strcmp(out->table->build_id, worker_build_id) != 0)
-        return refuse(out, KILN_EMISMATCH,
-                      "%s is not of the build of the worker, " KILN_BUILD_ID,
-                      path);
+        return refuse_library(
+            out, KILN_EMISMATCH,
+            "%s is not of the build of the worker, " KILN_BUILD_ID, path);
     return KILN_OK;
 }

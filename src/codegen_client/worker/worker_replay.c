@@ -26,7 +26,7 @@ typedef struct replay {
     int status;
 } replay;
 
-static kiln_status finish(void *env, const kiln__codegen_result *result)
+static kiln_status take_result(void *env, const kiln__codegen_result *result)
 {
     replay *r = env;
     FILE *file = r->out ? fopen(r->out, "wb") : NULL;
@@ -45,7 +45,7 @@ static kiln_status finish(void *env, const kiln__codegen_result *result)
     return KILN_OK;
 }
 
-static void fail(void *env, kiln_status status, const char *message)
+static void take_failure(void *env, kiln_status status, const char *message)
 {
     replay *r = env;
 
@@ -56,7 +56,7 @@ static void fail(void *env, kiln_status status, const char *message)
 
 static void fatal(void *env, const char *message)
 {
-    fail(env, KILN_ECODEGEN, message);
+    take_failure(env, KILN_ECODEGEN, message);
     _exit(1); /* LLVM stopped in the middle of something */
 }
 
@@ -80,8 +80,8 @@ static int run_request(replay *r)
     pthread_t thread;
 
     r->request.env = r;
-    r->request.finish = finish;
-    r->request.fail = fail;
+    r->request.finish = take_result;
+    r->request.fail = take_failure;
     r->request.fatal = fatal;
     r->request.stage = stage;
     r->status = 1;

@@ -142,7 +142,7 @@ static void send_ready(const kiln__codegen *table)
     kiln__encoder_dispose(&fields);
 }
 
-_Noreturn static void refuse(kiln_status status, const char *reason)
+_Noreturn static void send_refusal(kiln_status status, const char *reason)
 {
     send_note(KILN__WIRE_REFUSED, status, 0, reason);
     _exit(1);
@@ -153,7 +153,7 @@ static void bound_memory(uint64_t bytes)
     const struct rlimit limit = {bytes, bytes};
 
     if (bytes && setrlimit(RLIMIT_AS, &limit) != 0)
-        refuse(KILN_ECODEGEN, "the bound of the memory cannot be set");
+        send_refusal(KILN_ECODEGEN, "the bound of the memory cannot be set");
 }
 
 static const kiln__codegen *come_to_terms(void)
@@ -170,13 +170,14 @@ static const kiln__codegen *come_to_terms(void)
     if (kiln__wire_get_hello(&hello, &arena, bytes, size) != KILN_OK ||
         hello.abi != KILN__CODEGEN_ABI ||
         strcmp(hello.build_id, worker_build_id) != 0)
-        refuse(KILN_EMISMATCH,
-               "the code generator's worker is of another build than this "
-               "library");
+        send_refusal(
+            KILN_EMISMATCH,
+            "the code generator's worker is of another build than this "
+            "library");
     bound_memory(hello.memory);
     status = worker_open(&library, hello.library, !hello.is_given);
     if (status != KILN_OK)
-        refuse(status, library.reason);
+        send_refusal(status, library.reason);
     kiln__arena_dispose(&arena);
     free(bytes);
     send_ready(library.table);
@@ -185,7 +186,7 @@ static const kiln__codegen *come_to_terms(void)
 
 /* ---- requests ---- */
 
-static kiln_status finish(void *env, const kiln__codegen_result *result)
+static kiln_status send_result(void *env, const kiln__codegen_result *result)
 {
     kiln__encoder fields;
 
@@ -200,7 +201,8 @@ static kiln_status finish(void *env, const kiln__codegen_result *result)
     return KILN_OK;
 }
 
-static void keep(void *env, const char *suffix, const void *bytes, size_t size)
+static void send_input(void *env, const char *suffix, const void *bytes,
+                       size_t size)
 {
     const kiln__wire_kept kept = {suffix, bytes, size};
     kiln__encoder fields;
@@ -213,7 +215,7 @@ static void keep(void *env, const char *suffix, const void *bytes, size_t size)
     kiln__encoder_dispose(&fields);
 }
 
-static void fail(void *env, kiln_status status, const char *message)
+static void send_failure(void *env, kiln_status status, const char *message)
 {
     (void)env;
     send_note(KILN__WIRE_FAIL, status, 0, message);
@@ -255,9 +257,9 @@ static void serve_one(const kiln__codegen *table)
     kiln__arena_init(&arena, &kiln__malloc);
     status = kiln__wire_get_request(&request, &arena, bytes, size);
     if (status == KILN_OK) {
-        request.finish = finish;
-        request.keep = keep;
-        request.fail = fail;
+        request.finish = send_result;
+        request.keep = send_input;
+        request.fail = send_failure;
         request.fatal = fatal;
         request.stage = stage;
         request.was_read = was_read;

@@ -50,7 +50,7 @@ void kiln__key_settings(kiln__encoder *encoder, const kiln_config *config,
     KILN__SETTING_MAP(ENCODE_SETTING)
 }
 
-static void begin(kiln__encoder *out, const char *name)
+static void begin_key(kiln__encoder *out, const char *name)
 {
     kiln__encode_text(out, name);
     kiln__encode_u64(out, KILN__KEY_SCHEMA);
@@ -78,7 +78,7 @@ static kiln_status settings_digest(kiln_digest *out, const kiln_config *config,
     kiln_status status;
 
     kiln__encoder_init(&encoder, &config->context->alloc);
-    begin(&encoder, "settings");
+    begin_key(&encoder, "settings");
     kiln__key_settings(&encoder, config, scopes);
     status = end(&encoder);
     if (status == KILN_OK)
@@ -105,7 +105,7 @@ static kiln_status key_signature(kiln__encoder *out, const char *name,
                                  const kiln_signature *signature,
                                  const kiln_config *config, kiln_digest digest)
 {
-    begin(out, name);
+    begin_key(out, name);
     kiln__encode_text(out, signature->function->frontend->name);
     kiln__key_settings(out, config, KILN__SCOPE_TYPED);
     kiln__encode_text(out, signature->function->name);
@@ -134,7 +134,7 @@ kiln_status kiln__key_program(kiln__encoder *out,
 kiln_status kiln__key_binary(kiln__encoder *out, kiln_digest typed,
                              const kiln_config *config)
 {
-    begin(out, "binary");
+    begin_key(out, "binary");
     kiln__encode_digest(out, typed);
     kiln__encode_text(out, RUNTIME_LIBRARY);
     kiln__key_settings(out, config, KILN__SCOPE_BINARY);
@@ -147,7 +147,7 @@ kiln_status kiln__key_binary(kiln__encoder *out, kiln_digest typed,
 kiln_status kiln__key_native(kiln__encoder *out, kiln_digest binary,
                              kiln_digest payload, const char *driver)
 {
-    begin(out, "native");
+    begin_key(out, "native");
     kiln__encode_digest(out, binary);
     kiln__encode_digest(out, payload);
     kiln__encode_text(out, driver);
@@ -156,7 +156,7 @@ kiln_status kiln__key_native(kiln__encoder *out, kiln_digest binary,
 
 kiln_status kiln__key_session(kiln__encoder *out, kiln_digest binary)
 {
-    begin(out, "session");
+    begin_key(out, "session");
     kiln__encode_digest(out, binary);
     return end(out);
 }
@@ -164,7 +164,7 @@ kiln_status kiln__key_session(kiln__encoder *out, kiln_digest binary)
 kiln_status kiln__key_runtime(kiln__encoder *out, kiln_digest typed,
                               const kiln_config *config)
 {
-    begin(out, "runtime");
+    begin_key(out, "runtime");
     kiln__key_settings(out, config, KILN__SCOPE_TYPED | KILN__SCOPE_RUNTIME);
     kiln__encode_digest(out, typed);
     kiln__encode_text(out, kiln__codegen_identity());
@@ -175,7 +175,7 @@ kiln_status kiln__key_runtime(kiln__encoder *out, kiln_digest typed,
 kiln_status kiln__key_closure(kiln__encoder *out, kiln_digest library,
                               const char *symbol, const kiln_config *config)
 {
-    begin(out, "closure");
+    begin_key(out, "closure");
     kiln__key_settings(out, config, KILN__SCOPE_RUNTIME);
     kiln__encode_digest(out, library);
     kiln__encode_text(out, symbol);
@@ -188,7 +188,7 @@ kiln_status kiln__key_attached(kiln__encoder *out, const kiln_context *context,
                                kiln_digest identity, const char *consumer,
                                const kiln_config *config)
 {
-    begin(out, "attached");
+    begin_key(out, "attached");
     kiln__encode_text(out, consumer);
     kiln__encode_digest(out, identity);
     kiln__encode_u64(out, config != NULL);
@@ -203,7 +203,7 @@ kiln_status kiln__key_attached(kiln__encoder *out, const kiln_context *context,
 kiln_status kiln__key_toolchain(kiln__encoder *out, const kiln_context *context,
                                 const char *codegen)
 {
-    begin(out, "toolchain");
+    begin_key(out, "toolchain");
     kiln__encode_text(out, codegen);
     salt(out, context);
     return end(out);
@@ -213,7 +213,7 @@ kiln_status kiln__key_source(kiln__encoder *out, const kiln_frontend *frontend,
                              const char *version, const char *package,
                              kiln_digest history, kiln_digest text)
 {
-    begin(out, "source");
+    begin_key(out, "source");
     kiln__encode_text(out, frontend->name);
     kiln__encode_text(out, version);
     kiln__encode_text(out, package);

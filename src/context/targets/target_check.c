@@ -12,8 +12,8 @@ static int is_full(const kiln__device_check *c)
     return c->finding_count == KILN__DEVICE_FINDINGS_MAX;
 }
 
-static void find(kiln__device_check *c, size_t function, uint32_t node,
-                 const char *code, const char *hint, const char *message)
+static void add_finding(kiln__device_check *c, size_t function, uint32_t node,
+                        const char *code, const char *hint, const char *message)
 {
     if (!is_full(c) && !c->arena.failed)
         c->findings[c->finding_count++] =
@@ -99,20 +99,22 @@ static void check_arguments(kiln__device_check *c,
     const uint32_t parameters = c->limits->parameters;
 
     if (most != 0 && launch->argument_bytes > most)
-        find(c, 0, 0, "too-many-arguments", argument_hint(c, launch),
-             kiln__arena_format(&c->arena,
-                                "arguments take %llu bytes, and a kernel for "
-                                "%s takes at most %llu",
-                                (unsigned long long)launch->argument_bytes,
-                                c->limits->target, (unsigned long long)most));
+        add_finding(
+            c, 0, 0, "too-many-arguments", argument_hint(c, launch),
+            kiln__arena_format(&c->arena,
+                               "arguments take %llu bytes, and a kernel for "
+                               "%s takes at most %llu",
+                               (unsigned long long)launch->argument_bytes,
+                               c->limits->target, (unsigned long long)most));
     else if (parameters != 0 && launch->parameters > parameters)
-        find(c, 0, 0, "too-many-arguments", argument_hint(c, launch),
-             kiln__arena_format(&c->arena,
-                                "arguments are %llu parameters, an array's "
-                                "sizes and strides among them, and a kernel "
-                                "for %s takes at most %u",
-                                (unsigned long long)launch->parameters,
-                                c->limits->target, parameters));
+        add_finding(
+            c, 0, 0, "too-many-arguments", argument_hint(c, launch),
+            kiln__arena_format(&c->arena,
+                               "arguments are %llu parameters, an array's "
+                               "sizes and strides among them, and a kernel "
+                               "for %s takes at most %u",
+                               (unsigned long long)launch->parameters,
+                               c->limits->target, parameters));
 }
 
 static void check_group(kiln__device_check *c,
@@ -130,25 +132,26 @@ static void check_group(kiln__device_check *c,
         items *= group[d];
     }
     if (most != 0 && items > most)
-        find(c, 0, 0, "group-too-large", NULL,
-             kiln__arena_format(&c->arena,
-                                "a group of %u x %u x %u items is asked for, "
-                                "and one on %s has at most %u",
-                                group[0], group[1], group[2], c->limits->target,
-                                most));
+        add_finding(c, 0, 0, "group-too-large", NULL,
+                    kiln__arena_format(
+                        &c->arena,
+                        "a group of %u x %u x %u items is asked for, "
+                        "and one on %s has at most %u",
+                        group[0], group[1], group[2], c->limits->target, most));
     else if (deepest != 0 && group[2] > deepest)
-        find(c, 0, 0, "group-too-large", NULL,
-             kiln__arena_format(&c->arena,
-                                "a group of %u items along its last dimension "
-                                "is asked for, and one on %s has at most %u",
-                                group[2], c->limits->target, deepest));
+        add_finding(
+            c, 0, 0, "group-too-large", NULL,
+            kiln__arena_format(&c->arena,
+                               "a group of %u items along its last dimension "
+                               "is asked for, and one on %s has at most %u",
+                               group[2], c->limits->target, deepest));
     if (most != 0 && launch->maximum_group_size > most)
-        find(c, 0, 0, "group-too-large", NULL,
-             kiln__arena_format(&c->arena,
-                                "groups of up to %u items are asked for, and "
-                                "one on %s has at most %u",
-                                launch->maximum_group_size, c->limits->target,
-                                most));
+        add_finding(c, 0, 0, "group-too-large", NULL,
+                    kiln__arena_format(
+                        &c->arena,
+                        "groups of up to %u items are asked for, and "
+                        "one on %s has at most %u",
+                        launch->maximum_group_size, c->limits->target, most));
 }
 
 /* ---- types ---- */
@@ -205,9 +208,10 @@ static void check_kind(kiln__device_check *c, size_t f, int32_t kind)
 
     if (node == 0 && !takes_kind(ir, kind))
         return;
-    find(c, f, node, "unsupported-type", option_hint(c, c->limits->kinds[kind]),
-         kiln__arena_format(&c->arena, "%s has no %s", c->limits->target,
-                            kiln__kind_name(kind)));
+    add_finding(c, f, node, "unsupported-type",
+                option_hint(c, c->limits->kinds[kind]),
+                kiln__arena_format(&c->arena, "%s has no %s", c->limits->target,
+                                   kiln__kind_name(kind)));
 }
 
 /* ---- operations ---- */
@@ -223,21 +227,21 @@ static void check_atomic(kiln__device_check *c, size_t f, uint32_t i)
     const char *name = kiln__ir_atomic[node->imm].text;
 
     if (width == 64 && !c->limits->has_wide_atomics)
-        find(c, f, i, "unsupported-atomic",
-             option_hint(c, c->limits->options[0]),
-             kiln__arena_format(&c->arena,
-                                "%s has no atomic operations of 64 bits, as "
-                                "`%s` on %s is",
-                                c->limits->target, name,
-                                kiln__kind_name(kind)));
+        add_finding(
+            c, f, i, "unsupported-atomic",
+            option_hint(c, c->limits->options[0]),
+            kiln__arena_format(&c->arena,
+                               "%s has no atomic operations of 64 bits, as "
+                               "`%s` on %s is",
+                               c->limits->target, name, kiln__kind_name(kind)));
     else if (width < 32 && !c->limits->has_small_atomics)
-        find(c, f, i, "unsupported-atomic",
-             "elements of 32 bits can be used so",
-             kiln__arena_format(&c->arena,
-                                "%s has no atomic operations of %u bits, as "
-                                "`%s` on %s is",
-                                c->limits->target, width, name,
-                                kiln__kind_name(kind)));
+        add_finding(
+            c, f, i, "unsupported-atomic", "elements of 32 bits can be used so",
+            kiln__arena_format(&c->arena,
+                               "%s has no atomic operations of %u bits, as "
+                               "`%s` on %s is",
+                               c->limits->target, width, name,
+                               kiln__kind_name(kind)));
 }
 
 static int is_of_sub_group(const kiln__ir_node *node)
@@ -261,12 +265,12 @@ static void check_sub_group(kiln__device_check *c, size_t f, uint32_t i)
                            : kiln__ir_group[node->imm].text;
 
     if (!c->limits->has_sub_groups)
-        find(c, f, i, "unsupported-sub-group",
-             option_hint(c, c->limits->options[1]),
-             kiln__arena_format(&c->arena,
-                                "%s has no sub-groups, which `%s` "
-                                "is about",
-                                c->limits->target, name));
+        add_finding(c, f, i, "unsupported-sub-group",
+                    option_hint(c, c->limits->options[1]),
+                    kiln__arena_format(&c->arena,
+                                       "%s has no sub-groups, which `%s` "
+                                       "is about",
+                                       c->limits->target, name));
 }
 
 static void check_function(kiln__device_check *c, size_t f)
@@ -299,14 +303,15 @@ static void found_cycle(kiln__device_check *c, const frame *at, size_t callee)
 {
     const char *name = c->functions[callee].ir->name;
 
-    find(c, at->function, at->next - 1, "unsupported-recursion",
-         "a loop does the same",
-         kiln__arena_format(&c->arena,
-                            at->function == callee
-                                ? "`%s` calls itself, and %s has no recursion"
-                                : "`%s` is called again from within, and %s "
-                                  "has no recursion",
-                            name, c->limits->target));
+    add_finding(
+        c, at->function, at->next - 1, "unsupported-recursion",
+        "a loop does the same",
+        kiln__arena_format(&c->arena,
+                           at->function == callee
+                               ? "`%s` calls itself, and %s has no recursion"
+                               : "`%s` is called again from within, and %s "
+                                 "has no recursion",
+                           name, c->limits->target));
 }
 
 /* Follows one call, or marks the function as done. */
@@ -410,12 +415,13 @@ static void check_local(kiln__device_check *c)
                 sum = UINT64_MAX;
             if (sum <= most)
                 continue;
-            find(c, f, i, "local-memory", NULL,
-                 kiln__arena_format(&c->arena,
-                                    "with this one local arrays take %llu "
-                                    "bytes, and a group on %s has %llu",
-                                    (unsigned long long)sum, c->limits->target,
-                                    (unsigned long long)most));
+            add_finding(
+                c, f, i, "local-memory", NULL,
+                kiln__arena_format(&c->arena,
+                                   "with this one local arrays take %llu "
+                                   "bytes, and a group on %s has %llu",
+                                   (unsigned long long)sum, c->limits->target,
+                                   (unsigned long long)most));
             return;
         }
     }

@@ -114,7 +114,7 @@ static void skip_space(reader *r)
 }
 
 /* Takes `mark` if it comes next. */
-static int take(reader *r, char mark)
+static int take_mark(reader *r, char mark)
 {
     skip_space(r);
     if (*r->at != mark)
@@ -133,7 +133,7 @@ static kiln_status unexpected(reader *r, const char *wanted)
 
 static kiln_status expect(reader *r, char mark, const char *wanted)
 {
-    return take(r, mark) ? KILN_OK : unexpected(r, wanted);
+    return take_mark(r, mark) ? KILN_OK : unexpected(r, wanted);
 }
 
 static int is_number_next(reader *r)
@@ -150,7 +150,7 @@ static kiln_status read_number(int64_t *out, reader *r)
 
     if (!is_number_next(r))
         return unexpected(r, "a number");
-    negative = take(r, '-');
+    negative = take_mark(r, '-');
     for (; kiln__is_digit(*r->at); r->at++) {
         const int digit = *r->at - '0';
 
@@ -198,11 +198,11 @@ static kiln_status read_list(type_list *list, int *comma, reader *r, char end,
                                                  reader *r))
 {
     *comma = 0;
-    while (!take(r, end)) {
+    while (!take_mark(r, end)) {
         if (list->count > 0 && !*comma)
             return unexpected(r, end == ')' ? "',' or ')'" : "',' or '}'");
         KILN_TRY(read_into(list, r, read));
-        *comma = take(r, ',');
+        *comma = take_mark(r, ',');
     }
     return KILN_OK;
 }
@@ -337,7 +337,7 @@ static kiln_status read_named(const kiln_type **out, reader *r,
     int comma = 0;
     kiln_status status = KILN_OK;
 
-    if (take(r, '{'))
+    if (take_mark(r, '{'))
         status = read_list(&parameters, &comma, r, '}', read_part);
     if (status == KILN_OK)
         status = find_named(out, r, name, size, &parameters);
@@ -385,7 +385,7 @@ static kiln_status read_array(const kiln_type **out, reader *r)
     do {
         KILN_TRY(expect(r, ':', "':'"));
         rank++;
-    } while (take(r, ','));
+    } while (take_mark(r, ','));
     KILN_TRY(expect(r, ']', "',' or ']'"));
     return kiln_type_array(out, r->context, *out, rank, strided, r->error);
 }
@@ -398,8 +398,8 @@ static kiln_status read_type(const kiln_type **out, reader *r)
         return kiln__stack_error(r->error);
     if (++r->depth > KILN__TYPE_DEPTH_MAX)
         return unexpected(r, "less nesting");
-    status = take(r, '(') ? read_tuple(out, r) : read_name(out, r);
-    while (status == KILN_OK && take(r, '['))
+    status = take_mark(r, '(') ? read_tuple(out, r) : read_name(out, r);
+    while (status == KILN_OK && take_mark(r, '['))
         status = read_array(out, r);
     r->depth--;
     return status;

@@ -30,8 +30,8 @@ int kiln__infer_indices(kiln__infer *in, const kiln_type *array,
     return good;
 }
 
-static kiln__value load(kiln__infer *in, const kiln__value *array,
-                        const kiln__ast *ast)
+static kiln__value load_element(kiln__infer *in, const kiln__value *array,
+                                const kiln__ast *ast)
 {
     kiln__value indices[KILN_RANK_MAX] = {{0}};
     uint32_t nodes[1 + KILN_RANK_MAX] = {0};
@@ -99,7 +99,7 @@ kiln__value kiln__infer_indexed(kiln__infer *in, const kiln__ast *ast)
         return object;
     }
     if (kind == KILN_TYPE_ARRAY)
-        return load(in, &object, ast);
+        return load_element(in, &object, ast);
     if (ast->count != 2 &&
         (kind == KILN_TYPE_VECTOR || kind == KILN_TYPE_TUPLE))
         return kiln__infer_error(in, ast->span, "bad-index", NULL,

@@ -16,9 +16,9 @@ typedef struct target {
     const kiln_type **types;
 } target;
 
-static void refuse(kiln__infer *in, kiln_status status,
-                   const kiln__match *match, const kiln__dispatch_call *call,
-                   const kiln__ast *ast)
+static void refuse_call(kiln__infer *in, kiln_status status,
+                        const kiln__match *match,
+                        const kiln__dispatch_call *call, const kiln__ast *ast)
 {
     kiln__refusal refusal = {0};
     const kiln_status explained =
@@ -50,10 +50,10 @@ __attribute__((noinline)) static target find_method(
             (void)kiln__infer_fail(in, KILN_ENOMEM);
     } else if (found.status == KILN_ECOMPILE ||
                (found.status == KILN_ENOTFOUND && report)) {
-        refuse(in, found.status, &match,
-               &(kiln__dispatch_call){generic, arguments, count,
-                                      in->facts.overlays, in->facts.world},
-               ast);
+        refuse_call(in, found.status, &match,
+                    &(kiln__dispatch_call){generic, arguments, count,
+                                           in->facts.overlays, in->facts.world},
+                    ast);
     } else if (found.status != KILN_ENOTFOUND) {
         (void)kiln__infer_fail(in, found.status);
     }

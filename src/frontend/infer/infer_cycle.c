@@ -12,7 +12,7 @@
  * cycles do not multiply.
  */
 
-static kiln__recalled *find(const kiln__infer *in)
+static kiln__recalled *find_recalled(const kiln__infer *in)
 {
     kiln__infer *root = in->chain.root;
     const kiln_signature *own = in->task.signature;
@@ -31,7 +31,7 @@ static kiln__recalled *find(const kiln__infer *in)
 
 const kiln_type *kiln__infer_recall(const kiln__infer *in)
 {
-    const kiln__recalled *found = find(in);
+    const kiln__recalled *found = find_recalled(in);
 
     return found == NULL ? NULL : found->result;
 }
@@ -39,7 +39,7 @@ const kiln_type *kiln__infer_recall(const kiln__infer *in)
 kiln_status kiln__infer_remember(kiln__infer *in, const kiln_type *result)
 {
     kiln__infer *root = in->chain.root;
-    kiln__recalled *found = find(in);
+    kiln__recalled *found = find_recalled(in);
     kiln__recalled recalled = {*in->task.signature, result};
 
     if (found != NULL) {

@@ -96,7 +96,7 @@ static void narrow(kiln__path *path)
     path->count = kept;
 }
 
-static void leave(kiln__infer *in, kiln__path *path, int32_t *has_path)
+static void leave_path(kiln__infer *in, kiln__path *path, int32_t *has_path)
 {
     if (!in->flow.reachable)
         return;
@@ -110,10 +110,10 @@ static void leave(kiln__infer *in, kiln__path *path, int32_t *has_path)
 
 void kiln__flow_break(kiln__infer *in)
 {
-    leave(in, &in->flow.loop->exit, &in->flow.loop->has_exit);
+    leave_path(in, &in->flow.loop->exit, &in->flow.loop->has_exit);
 }
 
 void kiln__flow_continue(kiln__infer *in)
 {
-    leave(in, &in->flow.loop->next, &in->flow.loop->has_next);
+    leave_path(in, &in->flow.loop->next, &in->flow.loop->has_next);
 }

@@ -64,9 +64,9 @@ static kiln__value wrong_library(kiln__infer *in, const char *name,
                              name);
 }
 
-static kiln__value take(kiln__infer *in, const kiln_type *type,
-                        kiln__value *arguments, size_t count,
-                        const kiln__ast *ast)
+static kiln__value take_array(kiln__infer *in, const kiln_type *type,
+                              kiln__value *arguments, size_t count,
+                              const kiln__ast *ast)
 {
     kiln__value place;
     uint32_t node;
@@ -102,7 +102,7 @@ static kiln__value allocate(kiln__infer *in, kiln__value *arguments,
                                  kiln__infer_describe(in, &arguments[0]));
     type = array_of(in, arguments[0].type->element, count - 1, ast);
     return type == NULL ? kiln__value_of(KILN__VALUE_POISON)
-                        : take(in, type, arguments, count, ast);
+                        : take_array(in, type, arguments, count, ast);
 }
 
 static kiln__value release(kiln__infer *in, const kiln__value *array,

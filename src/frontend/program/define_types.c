@@ -155,7 +155,7 @@ static void check_parents(kiln__defining *d, kiln__defined *p)
 /* ---- all types of a text ---- */
 
 /* Drops the new version of a type that means the same as before. */
-static void settle(kiln__defining *d, kiln__defined *p)
+static void drop_unchanged(kiln__defining *d, kiln__defined *p)
 {
     kiln__slot *slot = kiln__slot_get(p->named->package, p->named->name);
 
@@ -213,5 +213,5 @@ void kiln__define_types(kiln__change *change)
     if (change->status == KILN_OK)
         check_types(&d);
     for (kiln__defined *p = d.first; p != NULL; p = p->next)
-        settle(&d, p);
+        drop_unchanged(&d, p);
 }

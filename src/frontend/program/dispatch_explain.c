@@ -53,7 +53,7 @@ static void print_method(kiln__text *out, const kiln__method *method)
 }
 
 /* Moves a text into the arena. NULL: the text or the arena had no memory. */
-static const char *keep(kiln__arena *arena, kiln__text *text)
+static const char *keep_text(kiln__arena *arena, kiln__text *text)
 {
     const char *copy =
         text->failed
@@ -71,7 +71,7 @@ const char *kiln__method_text(kiln__arena *arena, const kiln__method *method)
 
     kiln__text_init(&text, arena->alloc);
     print_method(&text, method);
-    return keep(arena, &text);
+    return keep_text(arena, &text);
 }
 
 static void print_place(kiln__text *out, const kiln__method *method)
@@ -149,7 +149,7 @@ static const char *candidates(kiln__arena *arena,
         kiln__text_format(&text, "\nand %zu more", found - CANDIDATES_SHOWN);
     if (found == 0)
         kiln__text_format(&text, "`%s` has no methods", generic->name);
-    return keep(arena, &text);
+    return keep_text(arena, &text);
 }
 
 static const char *ambiguity(kiln__arena *arena, const kiln__match *match)
@@ -164,7 +164,7 @@ static const char *ambiguity(kiln__arena *arena, const kiln__match *match)
     print_place(&text, match->other);
     kiln__text_add(&text,
                    "\ndefine a method for the types that both of them take");
-    return keep(arena, &text);
+    return keep_text(arena, &text);
 }
 
 static const char *ambiguous_message(kiln__arena *arena,
@@ -179,7 +179,7 @@ static const char *ambiguous_message(kiln__arena *arena,
     print_method(&text, match->method);
     kiln__text_add(&text, " and ");
     print_method(&text, match->other);
-    return keep(arena, &text);
+    return keep_text(arena, &text);
 }
 
 kiln_status kiln__dispatch_explain(kiln__refusal *out, kiln__arena *arena,
@@ -198,7 +198,7 @@ kiln_status kiln__dispatch_explain(kiln__refusal *out, kiln__arena *arena,
         kiln__text_add(&text, "no method for ");
         print_call(&text, call);
         out->code = "no-method";
-        out->message = keep(arena, &text);
+        out->message = keep_text(arena, &text);
         out->hint = candidates(arena, call);
     }
     return out->message == NULL || out->hint == NULL ? KILN_ENOMEM : KILN_OK;

@@ -73,9 +73,9 @@ static kiln_digest history_of(kiln__language *language, const char *name)
     return history;
 }
 
-static kiln_status fill(kiln__lazy_text *deferred, kiln__language *language,
-                        const char *package, const char *file, const char *text,
-                        size_t size)
+static kiln_status fill_text(kiln__lazy_text *deferred,
+                             kiln__language *language, const char *package,
+                             const char *file, const char *text, size_t size)
 {
     kiln__arena *arena = &deferred->arena;
 
@@ -105,7 +105,7 @@ kiln_status kiln__lazy_text_find(kiln__lazy_text **out,
     deferred = deferred_new(language->alloc);
     if (deferred == NULL)
         return KILN_ENOTFOUND;
-    status = fill(deferred, language, package, file, text, size);
+    status = fill_text(deferred, language, package, file, text, size);
     if (status == KILN_OK)
         *out = deferred;
     else
@@ -369,8 +369,8 @@ static kiln_status tell_wrong(kiln__language *language,
     return kiln__change_tell(&is_so, NULL, error);
 }
 
-static kiln_status finish(kiln__language *language, kiln__lazy_text *deferred,
-                          kiln_error **error)
+static kiln_status finish_text(kiln__language *language,
+                               kiln__lazy_text *deferred, kiln_error **error)
 {
     kiln_status status = KILN_OK;
 
@@ -396,7 +396,7 @@ kiln_status kiln__lazy_text_finish(kiln__language *language,
     while (settled != NULL) {
         kiln__lazy_text *next = settled->next;
         const kiln_status one =
-            finish(language, settled, status == KILN_OK ? error : NULL);
+            finish_text(language, settled, status == KILN_OK ? error : NULL);
 
         status = status == KILN_OK ? one : status;
         kiln__lazy_text_free(settled);

@@ -47,8 +47,8 @@ typedef struct file {
     kiln_change_report *report; /* or NULL */
 } file;
 
-static kiln_status load(kiln_package **out, kiln__language *language,
-                        const file *f, kiln_error **error);
+static kiln_status load_package(kiln_package **out, kiln__language *language,
+                                const file *f, kiln_error **error);
 
 /* Returns the size of a path's folder with its slash; 0 for the current
    folder. */
@@ -85,7 +85,7 @@ static kiln_status load_from(kiln__language *language, const char *folder,
     if (f.path == NULL)
         status = kiln__error_no_memory(error);
     else if (access(f.path, F_OK) == 0)
-        status = load(&package, language, &f, error);
+        status = load_package(&package, language, &f, error);
     else if (!kiln__is_absent(errno))
         status = cannot_look(f.path, errno, error);
     kiln__arena_dispose(&arena);
@@ -320,8 +320,8 @@ static kiln_status load_text(reading *r, kiln_error **error)
     return status;
 }
 
-static kiln_status load(kiln_package **out, kiln__language *language,
-                        const file *f, kiln_error **error)
+static kiln_status load_package(kiln_package **out, kiln__language *language,
+                                const file *f, kiln_error **error)
 {
     const char *base = f->path + folder_size(f->path);
     const char *dot = strrchr(base, '.');
@@ -356,5 +356,5 @@ kiln_status kiln_package_load(kiln_package **out, kiln_context *context,
     kiln__stack_enter(context);
     language = kiln__language_of(context);
     KILN_TRY(kiln__language_start(language, error));
-    return load(out, language, &f, error);
+    return load_package(out, language, &f, error);
 }

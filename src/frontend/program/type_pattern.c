@@ -52,9 +52,9 @@ static kiln_status exact(const kiln__pattern **out, building *b,
     return KILN_OK;
 }
 
-static kiln_status refuse(const building *b, const kiln__ast *tree,
-                          const char *code, const char *message,
-                          const char *name)
+static kiln_status refuse_type(const building *b, const kiln__ast *tree,
+                               const char *code, const char *message,
+                               const char *name)
 {
     kiln__diagnose(b->scope->diagnostics, b->scope->source, tree->span, code,
                    NULL, "%s `%s`", message, name);
@@ -158,8 +158,8 @@ static kiln_status build_struct(kiln__pattern **out, building *b,
     const size_t count = tree->count - 1;
 
     if (count != named->definition->type_parameter_count)
-        return refuse(b, tree, "type-parameters",
-                      "wrong number of parameters for", named->name);
+        return refuse_type(b, tree, "type-parameters",
+                           "wrong number of parameters for", named->name);
     KILN_TRY(pattern_new(out, b, KILN__PATTERN_STRUCT, count));
     (*out)->named = named;
     for (size_t i = 0; i < count; i++) {
@@ -206,8 +206,8 @@ static kiln_status build_apply(kiln__pattern **out, building *b,
         KILN_TRY(pattern_new(out, b, KILN__PATTERN_TYPE, 1));
         return build(&(*out)->children[0], b, tree->children[1]);
     }
-    return refuse(b, tree, "type-parameters", "these are not the parameters of",
-                  named->name);
+    return refuse_type(b, tree, "type-parameters",
+                       "these are not the parameters of", named->name);
 }
 
 static kiln_status build_array(kiln__pattern **out, building *b,
@@ -259,7 +259,8 @@ static kiln_status build(const kiln__pattern **out, building *b,
     if (kiln__stack_is_low())
         return KILN_ESTACK;
     if (b->depth == PATTERN_DEPTH_MAX)
-        return refuse(b, tree, "invalid-type", "nested too deeply:", "type");
+        return refuse_type(b, tree, "invalid-type",
+                           "nested too deeply:", "type");
     b->depth++;
     if (tree->kind == KILN__AST_NAME || tree->kind == KILN__AST_MEMBER)
         status = build_name(out, b, tree);

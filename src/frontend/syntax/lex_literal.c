@@ -55,8 +55,8 @@ void kiln__lex_check_bytes(kiln__lexer *l, uint32_t start, uint32_t end)
     }
 }
 
-static void finish(kiln__lexer *l, kiln__token *out, kiln__token_kind kind,
-                   uint32_t end)
+static void finish_token(kiln__lexer *l, kiln__token *out,
+                         kiln__token_kind kind, uint32_t end)
 {
     out->kind = kind;
     out->line_start = l->line_start;
@@ -144,7 +144,7 @@ static void lex_based(kiln__lexer *l, kiln__token *out, unsigned base)
     if (overflow)
         bad_number(l, end, NULL, "an integer has at most 64 bits");
     out->integer = value;
-    finish(l, out, KILN__TOKEN_INTEGER, tail);
+    finish_token(l, out, KILN__TOKEN_INTEGER, tail);
 }
 
 static uint64_t decimal_value(kiln__lexer *l, uint32_t end)
@@ -223,7 +223,7 @@ static void lex_float(kiln__lexer *l, kiln__token *out, uint32_t end)
     const uint32_t tail = check_tail(l, end);
 
     out->real = tail == end ? real_value(l, end) : 0;
-    finish(l, out, KILN__TOKEN_FLOAT, tail);
+    finish_token(l, out, KILN__TOKEN_FLOAT, tail);
 }
 
 /* True for C's `1.`: a dot that is followed by nothing that could use it. */
@@ -249,14 +249,14 @@ static void lex_decimal(kiln__lexer *l, kiln__token *out)
         end++;
         while (is_word(byte_at(l->source, end)))
             end++;
-        finish(l, out, KILN__TOKEN_FLOAT, end);
+        finish_token(l, out, KILN__TOKEN_FLOAT, end);
         return;
     }
     if (byte_at(l->source, l->at) == '0' && end > l->at + 1)
         bad_number(l, end, "octal numbers do not exist; leave the 0 out",
                    "a decimal number begins with 0");
     out->integer = decimal_value(l, end);
-    finish(l, out, KILN__TOKEN_INTEGER, check_tail(l, end));
+    finish_token(l, out, KILN__TOKEN_INTEGER, check_tail(l, end));
 }
 
 void kiln__lex_number(kiln__lexer *l, kiln__token *out)
@@ -269,7 +269,7 @@ void kiln__lex_number(kiln__lexer *l, kiln__token *out)
 
         bad_number(l, end, "write `0.5`; an element of a tuple is `t[0]`",
                    "a number begins with a digit");
-        finish(l, out, KILN__TOKEN_FLOAT, end);
+        finish_token(l, out, KILN__TOKEN_FLOAT, end);
     } else if (byte_at(l->source, l->at) == '0' && second == 'x') {
         lex_based(l, out, 16);
     } else if (byte_at(l->source, l->at) == '0' && second == 'b') {
@@ -315,7 +315,7 @@ void kiln__lex_string(kiln__lexer *l, kiln__token *out)
         kiln__diagnose(l->diagnostics, source, (kiln__span){l->at, 1},
                        "invalid-string", "close it with `\"`",
                        "the string does not end in its line");
-    finish(l, out, KILN__TOKEN_STRING, at);
+    finish_token(l, out, KILN__TOKEN_STRING, at);
 }
 
 const char *kiln__string_value(kiln__arena *arena, const kiln__source *source,

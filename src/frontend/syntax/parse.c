@@ -164,8 +164,8 @@ static void sort_diagnostics(kiln__diagnostics *diagnostics)
     }
 }
 
-static kiln_status finish(const kiln__parser *p, definitions *d,
-                          kiln__source *source, kiln_error **error)
+static kiln_status finish_source(const kiln__parser *p, definitions *d,
+                                 kiln__source *source, kiln_error **error)
 {
     if (p->no_stack || d->status == KILN_ESTACK)
         return kiln__stack_error(error);
@@ -205,7 +205,7 @@ kiln_status kiln__source_parse(kiln__source **out, const kiln_alloc *alloc,
     kiln__float_begin(&mode);
     parse_definitions(&parser, &d);
     kiln__float_end(&mode);
-    status = finish(&parser, &d, source, error);
+    status = finish_source(&parser, &d, source, error);
     kiln__parser_dispose(&parser);
     kiln__array_dispose(alloc, &d.list);
     kiln__array_dispose(alloc, &d.writer.bytes);

@@ -203,7 +203,7 @@ static const char *hint_for(const kiln__parser *p)
     }
 }
 
-static void describe(const kiln__parser *p, char *out, size_t size)
+static void describe_token(const kiln__parser *p, char *out, size_t size)
 {
     const kiln__span span = p->token.span;
 
@@ -232,7 +232,7 @@ kiln__ast *kiln__parser_expected(kiln__parser *p, const char *what)
 {
     char found[64];
 
-    describe(p, found, sizeof found);
+    describe_token(p, found, sizeof found);
     return kiln__parser_error(p, p->token.span, "unexpected-token", hint_for(p),
                               "expected %s, found %s", what, found);
 }

@@ -108,10 +108,9 @@ typedef struct checking {
     int folder; /* of the store; -1: there is none */
 } checking;
 
-__attribute__((format(printf, 4, 5))) static void find(const checking *c,
-                                                       const char *name,
-                                                       int32_t verdict,
-                                                       const char *format, ...)
+__attribute__((format(printf, 4, 5))) static void report_check(
+    const checking *c, const char *name, int32_t verdict, const char *format,
+    ...)
 {
     char text[PATH_MAX + 256];
     va_list arguments;
@@ -124,7 +123,8 @@ __attribute__((format(printf, 4, 5))) static void find(const checking *c,
 
 static void tell_folder(void *env, const char *path, const char *why_not)
 {
-    find(env, "folder", KILN_CHECK_BAD, "%s is not used: %s", path, why_not);
+    report_check(env, "folder", KILN_CHECK_BAD, "%s is not used: %s", path,
+                 why_not);
 }
 
 /* Opens the folder in the usual way, which finds out whether it may be used. */
@@ -134,18 +134,18 @@ static void check_folder(checking *c, const char *path)
     struct stat facts;
 
     if (works == 0)
-        find(c, "folder", KILN_CHECK_NOTE,
-             "%s: not there yet; the first entry makes it", path);
+        report_check(c, "folder", KILN_CHECK_NOTE,
+                     "%s: not there yet; the first entry makes it", path);
     if (works <= 0)
         return;
     c->folder = kiln__stores_folder(c->context);
-    find(c, "folder", KILN_CHECK_OK, "%s", path);
+    report_check(c, "folder", KILN_CHECK_OK, "%s", path);
     if (stat(path, &facts) != 0)
         return;
-    find(c, "owner", KILN_CHECK_OK, "user %lu, like this process",
-         (unsigned long)facts.st_uid);
-    find(c, "permissions", KILN_CHECK_OK, "%03o",
-         (unsigned)(facts.st_mode & 0777));
+    report_check(c, "owner", KILN_CHECK_OK, "user %lu, like this process",
+                 (unsigned long)facts.st_uid);
+    report_check(c, "permissions", KILN_CHECK_OK, "%03o",
+                 (unsigned)(facts.st_mode & 0777));
 }
 
 /* ---- owners and permissions ---- */
@@ -169,15 +169,15 @@ static void tell_refused(void *env, const char *path, const char *why_not)
 
     r->refused++;
     if (!was_told(r, path))
-        find(r->check, "trust", KILN_CHECK_BAD, "%s is not used: %s", path,
-             why_not);
+        report_check(r->check, "trust", KILN_CHECK_BAD, "%s is not used: %s",
+                     path, why_not);
 }
 
 static void tell_above(void *env, const char *path, const char *why_not)
 {
     const refusing *r = env;
 
-    find(r->check, "trust", KILN_CHECK_NOTE, "%s: %s", path, why_not);
+    report_check(r->check, "trust", KILN_CHECK_NOTE, "%s: %s", path, why_not);
 }
 
 static void check_above(void *env, const char *place, int32_t priority,
@@ -194,8 +194,8 @@ static void check_trust(const checking *c, const char *path)
 
     kiln__stores_refused(c->context, 1, tell_refused, &r);
     if (r.refused == 0)
-        find(c, "trust", KILN_CHECK_OK,
-             "nobody else may write to what is used");
+        report_check(c, "trust", KILN_CHECK_OK,
+                     "nobody else may write to what is used");
     kiln__stores_places(c->context, check_above, &r);
 }
 
@@ -211,9 +211,10 @@ static void check_place(void *env, const char *place, int32_t priority,
         return;
     (void)snprintf(entries, sizeof entries, "%s/v2", place);
     if (stat(entries, &facts) != 0 && errno == ENOENT)
-        find(env, "search path", KILN_CHECK_NOTE, "%s: %s", place,
-             stat(place, &facts) != 0 ? "there is no such file or folder"
-                                      : "there are no entries in it");
+        report_check(env, "search path", KILN_CHECK_NOTE, "%s: %s", place,
+                     stat(place, &facts) != 0
+                         ? "there is no such file or folder"
+                         : "there are no entries in it");
 }
 
 static void check_searched(checking *c)
@@ -228,8 +229,8 @@ static void check_file_system(const checking *c, const char *path)
     int is_network;
     const char *name = kiln__stores_file_system(&is_network, c->context, path);
 
-    find(c, "file system", is_network ? KILN_CHECK_NOTE : KILN_CHECK_OK, "%s%s",
-         name, is_network ? ": nothing is locked there" : "");
+    report_check(c, "file system", is_network ? KILN_CHECK_NOTE : KILN_CHECK_OK,
+                 "%s%s", name, is_network ? ": nothing is locked there" : "");
 }
 
 #define LITTLE_SPACE ((uint64_t)64 << 20)
@@ -244,13 +245,15 @@ static void check_room(const checking *c)
         return;
     space = (uint64_t)facts.f_bavail * facts.f_frsize;
     files = facts.f_favail;
-    find(c, "space", space < LITTLE_SPACE ? KILN_CHECK_BAD : KILN_CHECK_OK,
-         "%llu MiB free", (unsigned long long)(space >> 20));
+    report_check(c, "space",
+                 space < LITTLE_SPACE ? KILN_CHECK_BAD : KILN_CHECK_OK,
+                 "%llu MiB free", (unsigned long long)(space >> 20));
     if (facts.f_files == 0)
-        find(c, "files", KILN_CHECK_OK, "without a limit");
+        report_check(c, "files", KILN_CHECK_OK, "without a limit");
     else
-        find(c, "files", files < FEW_FILES ? KILN_CHECK_BAD : KILN_CHECK_OK,
-             "%llu more can be made", (unsigned long long)files);
+        report_check(c, "files",
+                     files < FEW_FILES ? KILN_CHECK_BAD : KILN_CHECK_OK,
+                     "%llu more can be made", (unsigned long long)files);
 }
 
 #define CLOCK_S 10
@@ -260,11 +263,11 @@ static void check_clock(const checking *c, int64_t written_s)
 {
     const int64_t away = written_s - (int64_t)time(NULL);
 
-    find(c, "clock",
-         away > CLOCK_S || away < -CLOCK_S ? KILN_CHECK_BAD : KILN_CHECK_OK,
-         "the file system's is %lld s %s this machine's",
-         (long long)(away < 0 ? -away : away),
-         away < 0 ? "behind" : "ahead of");
+    report_check(
+        c, "clock",
+        away > CLOCK_S || away < -CLOCK_S ? KILN_CHECK_BAD : KILN_CHECK_OK,
+        "the file system's is %lld s %s this machine's",
+        (long long)(away < 0 ? -away : away), away < 0 ? "behind" : "ahead of");
 }
 
 static void check_written(const checking *c, int file, const char *text,
@@ -276,10 +279,12 @@ static void check_written(const checking *c, int file, const char *text,
     errno = kiln__io_write_file(file, text, size);
     if (errno != 0 || kiln__io_read_at(file, back, size, 0) != (ssize_t)size ||
         memcmp(text, back, size) != 0 || fstat(file, &facts) != 0) {
-        find(c, "writing", KILN_CHECK_BAD, "%s", kiln__reason_text(errno));
+        report_check(c, "writing", KILN_CHECK_BAD, "%s",
+                     kiln__reason_text(errno));
         return;
     }
-    find(c, "writing", KILN_CHECK_OK, "a file was written and read back");
+    report_check(c, "writing", KILN_CHECK_OK,
+                 "a file was written and read back");
     check_clock(c, facts.st_mtime);
 }
 
@@ -294,7 +299,8 @@ static void check_writing(const checking *c)
     file = kiln__descriptor_open(c->folder, probe,
                                  O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);
     if (file < 0) {
-        find(c, "writing", KILN_CHECK_BAD, "%s", kiln__reason_text(errno));
+        report_check(c, "writing", KILN_CHECK_BAD, "%s",
+                     kiln__reason_text(errno));
         return;
     }
     check_written(c, file, random, sizeof random);
@@ -317,18 +323,19 @@ static void check_locks(const checking *c)
     kiln_status status;
 
     if (!kiln__stores_locks(c->context)) {
-        find(c, "locks", KILN_CHECK_NOTE, "switched off");
+        report_check(c, "locks", KILN_CHECK_NOTE, "switched off");
         return;
     }
     if (kiln__locks_new(&locks, c->context, lock_folder, c->context) != KILN_OK)
         return;
     status = kiln__lock_try(&lock, locks, key);
-    find(c, "locks",
-         status == KILN_EUNSUPPORTED ? KILN_CHECK_NOTE : KILN_CHECK_OK, "%s",
-         status == KILN_OK       ? "one was taken and given back"
-         : status == KILN_EAGAIN ? "another process has that one"
-                                 : "nothing can be locked here: processes "
-                                   "that want one kernel build it each");
+    report_check(
+        c, "locks",
+        status == KILN_EUNSUPPORTED ? KILN_CHECK_NOTE : KILN_CHECK_OK, "%s",
+        status == KILN_OK       ? "one was taken and given back"
+        : status == KILN_EAGAIN ? "another process has that one"
+                                : "nothing can be locked here: processes "
+                                  "that want one kernel build it each");
     kiln__lock_release(&lock);
     kiln__locks_free(locks);
 }
@@ -342,16 +349,18 @@ static void check_codegen(const checking *c)
     char path[PATH_MAX];
 
     if (kiln__codegen_library_open(c->context, &table, &error) != KILN_OK) {
-        find(c, "code generator", KILN_CHECK_NOTE,
-             "%s: only what is stored can be used", kiln_error_message(error));
+        report_check(c, "code generator", KILN_CHECK_NOTE,
+                     "%s: only what is stored can be used",
+                     kiln_error_message(error));
         kiln_error_free(error);
         return;
     }
-    find(c, "code generator", KILN_CHECK_OK, "%s opens",
-         kiln__codegen_library_path(c->context, path) == KILN_OK
-             ? path
-             : "the one in this program");
-    find(c, "toolchain", KILN_CHECK_OK, "%s", kiln__toolchain_text(c->context));
+    report_check(c, "code generator", KILN_CHECK_OK, "%s opens",
+                 kiln__codegen_library_path(c->context, path) == KILN_OK
+                     ? path
+                     : "the one in this program");
+    report_check(c, "toolchain", KILN_CHECK_OK, "%s",
+                 kiln__toolchain_text(c->context));
 }
 
 static void check_worker(const checking *c)
@@ -361,16 +370,17 @@ static void check_worker(const checking *c)
     int is_started;
 
     if (c->context->codegen_mode == KILN_CODEGEN_THREAD) {
-        find(c, "worker", KILN_CHECK_NOTE, "switched off");
+        report_check(c, "worker", KILN_CHECK_NOTE, "switched off");
     } else if (kiln__process_try(c->context, &is_started, &error) != KILN_OK) {
-        find(c, "worker", KILN_CHECK_NOTE, "%s", kiln_error_message(error));
+        report_check(c, "worker", KILN_CHECK_NOTE, "%s",
+                     kiln_error_message(error));
         kiln_error_free(error);
     } else {
-        find(c, "worker", KILN_CHECK_OK, "%s starts",
-             kiln__worker_processes_program(c->context, path, sizeof path) ==
-                     KILN_OK
-                 ? path
-                 : "the program");
+        report_check(c, "worker", KILN_CHECK_OK, "%s starts",
+                     kiln__worker_processes_program(c->context, path,
+                                                    sizeof path) == KILN_OK
+                         ? path
+                         : "the program");
     }
 }
 
@@ -381,12 +391,13 @@ static void check_variables(const checking *c)
     int count = 0;
 
     while ((found = kiln__environment_unknown("KILN_", &at))) {
-        find(c, "variables", KILN_CHECK_BAD, "nothing reads %.*s",
-             (int)strcspn(found, "="), found);
+        report_check(c, "variables", KILN_CHECK_BAD, "nothing reads %.*s",
+                     (int)strcspn(found, "="), found);
         count++;
     }
     if (count == 0)
-        find(c, "variables", KILN_CHECK_OK, "each KILN_ variable is known");
+        report_check(c, "variables", KILN_CHECK_OK,
+                     "each KILN_ variable is known");
 }
 
 kiln_status kiln_cache_check(kiln_context *context, kiln_check_fn see,
@@ -408,9 +419,9 @@ kiln_status kiln_cache_check(kiln_context *context, kiln_check_fn see,
             check_writing(&c);
         check_locks(&c);
     } else {
-        find(&c, "folder", KILN_CHECK_NOTE, "none: %s",
-             context->cache->why_not ? context->cache->why_not
-                                     : "the cache is off");
+        report_check(&c, "folder", KILN_CHECK_NOTE, "none: %s",
+                     context->cache->why_not ? context->cache->why_not
+                                             : "the cache is off");
     }
     check_codegen(&c);
     check_worker(&c);

@@ -139,8 +139,8 @@ static int see_one(void *env, const kiln__store_seen *seen)
     return w->status == KILN_OK;
 }
 
-static kiln_status finish(const walking *w, kiln_status status,
-                          kiln_error **error)
+static kiln_status finish_walk(const walking *w, kiln_status status,
+                               kiln_error **error)
 {
     if (w->status == KILN_ECANCELED)
         return KILN_OK;
@@ -161,7 +161,7 @@ kiln_status kiln__cache_walk_all(kiln_context *context,
     const kiln_status status =
         kiln__stores_walk(context, walk->filter->one_in, see_one, &w);
 
-    return finish(&w, status, error);
+    return finish_walk(&w, status, error);
 }
 
 kiln_status kiln__cache_walk_pack(kiln_pack *pack, const kiln__cache_walk *walk,
@@ -171,7 +171,7 @@ kiln_status kiln__cache_walk_pack(kiln_pack *pack, const kiln__cache_walk *walk,
     const kiln_status status =
         kiln__stores_walk_pack(pack, KILN_STORE_PACKS, see_one, &w);
 
-    return finish(&w, status, error);
+    return finish_walk(&w, status, error);
 }
 
 /* ---- public walks ---- */

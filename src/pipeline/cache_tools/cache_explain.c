@@ -135,8 +135,8 @@ static int is_nearer(const nearest *a, const nearest *b)
 }
 
 /* Copies what the entry shows. */
-static int keep(nearest *to, const kiln_cache_entry *entry,
-                const kiln_alloc *alloc)
+static int keep_nearest(nearest *to, const kiln_cache_entry *entry,
+                        const kiln_alloc *alloc)
 {
     const char **const shown[] = {&to->entry.place,  &to->entry.path,
                                   &to->entry.kind,   &to->entry.name,
@@ -160,7 +160,7 @@ static kiln_status note_bad(explaining *e, const kiln_cache_entry *entry,
 {
     if (e->bad.is_there ||
         !kiln__digest_equal(entry->digest, e->wanted->key.digest) ||
-        keep(&e->bad, entry, e->alloc))
+        keep_nearest(&e->bad, entry, e->alloc))
         return KILN_OK;
     return kiln__error_no_memory(error);
 }
@@ -185,7 +185,7 @@ static kiln_status compare(void *env, const kiln__cache_seen *seen,
         strncmp(seen->shown.name, e->name, strlen(e->name)) == 0;
     candidate.differing = count_differing(&e->fields, &candidate.fields);
     if (is_good && is_nearer(&candidate, &e->best)) {
-        is_good = keep(&candidate, &seen->shown, e->alloc);
+        is_good = keep_nearest(&candidate, &seen->shown, e->alloc);
         is_kept = is_good;
     }
     if (is_kept) {

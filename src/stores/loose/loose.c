@@ -139,9 +139,9 @@ static outcome read_open(kiln__stored *out, kiln__entry_fault *fault,
 
 /* Logs a file that must not be used. Anything that is not a file was never
    stored. */
-static outcome refuse(kiln__entry_fault *fault, kiln__loose *loose,
-                      const char *name, const struct stat *facts,
-                      const char *why_not)
+static outcome refuse_file(kiln__entry_fault *fault, kiln__loose *loose,
+                           const char *name, const struct stat *facts,
+                           const char *why_not)
 {
     *fault = KILN__FAULT_FOREIGN;
     if (S_ISREG(facts->st_mode)) {
@@ -166,7 +166,7 @@ static outcome read_in(kiln__stored *out, kiln__entry_fault *fault,
     out->identity[0] = facts.st_dev;
     out->identity[1] = facts.st_ino;
     if (file < 0)
-        return refuse(fault, loose, name, &facts, why_not);
+        return refuse_file(fault, loose, name, &facts, why_not);
     result = read_open(out, fault, loose, file, &facts, key);
     (void)close(file);
     if (result != FOUND)
@@ -252,8 +252,9 @@ int kiln__loose_unlink(kiln__loose *loose, int folder, const char *name)
 /* ---- getting ---- */
 
 /* Stores in `is_bad` whether there is an entry to drop. */
-static kiln_status find(kiln__stored *out, kiln__entry_fault *fault,
-                        int *is_bad, kiln__loose *loose, const kiln_key *key)
+static kiln_status find_entry(kiln__stored *out, kiln__entry_fault *fault,
+                              int *is_bad, kiln__loose *loose,
+                              const kiln_key *key)
 {
     char name[KILN__LOOSE_NAME_SIZE];
     outcome result = STALE;
@@ -283,7 +284,7 @@ kiln_status kiln__loose_get(kiln__stored *out, kiln__entry_fault *fault,
                             kiln__loose *loose, const kiln_key *key)
 {
     int is_bad;
-    const kiln_status status = find(out, fault, &is_bad, loose, key);
+    const kiln_status status = find_entry(out, fault, &is_bad, loose, key);
 
     if (is_bad && loose->options.writes)
         kiln__loose_drop(loose, key->digest, out->identity);
@@ -296,7 +297,7 @@ kiln_status kiln__loose_peek(kiln__stored *out, kiln__entry_fault *fault,
     const kiln_key any = {digest, NULL, 0};
     int is_bad;
 
-    return find(out, fault, &is_bad, loose, &any);
+    return find_entry(out, fault, &is_bad, loose, &any);
 }
 
 /* ---- as a store of arbitrary bytes ---- */

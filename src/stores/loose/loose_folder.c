@@ -41,7 +41,8 @@ void kiln__loose_path(char path[KILN__LOOSE_PATH_SIZE],
                    name ? name : "");
 }
 
-static void refuse(kiln__loose *loose, const char *path, const char *why_not)
+static void refuse_folder(kiln__loose *loose, const char *path,
+                          const char *why_not)
 {
     if (!atomic_exchange(&loose->is_refused, 1))
         kiln__log(loose->context, KILN_LOG_WARNING,
@@ -54,7 +55,7 @@ void kiln__loose_refuse(kiln__loose *loose, const char *name,
     char path[KILN__LOOSE_PATH_SIZE];
 
     kiln__loose_path(path, loose, name);
-    refuse(loose, path, why_not);
+    refuse_folder(loose, path, why_not);
 }
 
 /* ---- levels ---- */
@@ -118,8 +119,8 @@ static int open_top(const char **why_not, const kiln__loose *loose, int makes)
 
 /* Opens `name` below the folder, which is then closed. Returns a descriptor, or
    -1 with errno. */
-static int enter(const char **why_not, const kiln__loose *loose, int folder,
-                 const char *name, int makes)
+static int enter_folder(const char **why_not, const kiln__loose *loose,
+                        int folder, const char *name, int makes)
 {
     const int level = kiln__loose_level(why_not, loose, folder, name, makes);
     const int reason = errno;
@@ -140,7 +141,7 @@ int kiln__loose_open(char path[KILN__LOOSE_PATH_SIZE], const char **why_not,
     for (size_t i = 0; i < 2 && folder >= 0; i++) {
         if (!levels[i])
             continue;
-        folder = enter(why_not, loose, folder, levels[i], makes);
+        folder = enter_folder(why_not, loose, folder, levels[i], makes);
         if (size < KILN__LOOSE_PATH_SIZE)
             size += (size_t)snprintf(path + size, KILN__LOOSE_PATH_SIZE - size,
                                      "/%s", levels[i]);
@@ -163,7 +164,7 @@ static int open_folder(kiln__loose *loose, int makes)
     if (!why_not &&
         (reason == ENOENT || reason == ESTALE || kiln__passes(reason)))
         return UNOPENED;
-    refuse(loose, path, why_not ? why_not : kiln__reason_text(reason));
+    refuse_folder(loose, path, why_not ? why_not : kiln__reason_text(reason));
     if (why_not)
         return REFUSED;
     if (makes)

@@ -321,8 +321,8 @@ static double part_of(uint64_t amount, uint64_t bound)
 }
 
 /* Used with large bounds. */
-static void count(kiln__loose *loose, int folder, const char *name,
-                  uint64_t bytes, bounds of)
+static void count_put(kiln__loose *loose, int folder, const char *name,
+                      uint64_t bytes, bounds of)
 {
     const double part = fmax(part_of(bytes, of.size), part_of(1, of.entries));
     keeping *k = kiln__allocate(&loose->alloc, sizeof *k);
@@ -347,5 +347,5 @@ void kiln__loose_grew(kiln__loose *loose, int folder, const char *name,
     if (is_small(of))
         (void)look_at_all(loose, of, 1, name, &report);
     else
-        count(loose, folder, name, (size + BLOCK - 1) / BLOCK * BLOCK, of);
+        count_put(loose, folder, name, (size + BLOCK - 1) / BLOCK * BLOCK, of);
 }

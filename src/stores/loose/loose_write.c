@@ -26,7 +26,7 @@
 #define FILE_FLAGS (O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW)
 
 /* Returns 0 or errno. Closing is not tried again: the descriptor is gone. */
-static int fill(int file, const void *bytes, size_t size)
+static int fill_file(int file, const void *bytes, size_t size)
 {
     int result = size > 0 ? kiln__io_reserve(file, size) : 0;
 
@@ -46,7 +46,7 @@ static int write_entry(int shard, const char *name, const void *bytes,
     if (!kiln__loose_temporary(temporary))
         return EAGAIN;
     file = kiln__descriptor_open(shard, temporary, FILE_FLAGS, 0600);
-    result = file < 0 ? errno : fill(file, bytes, size);
+    result = file < 0 ? errno : fill_file(file, bytes, size);
     if (result == 0)
         result = kiln__loose_publish(shard, temporary, name, replace);
     if (result != 0)

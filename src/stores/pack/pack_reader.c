@@ -204,8 +204,8 @@ static kiln_pack *pack_new(const kiln_alloc *alloc)
     return pack;
 }
 
-static kiln_status refuse(kiln_error **error, const char *name,
-                          const char *reason)
+static kiln_status refuse_pack(kiln_error **error, const char *name,
+                               const char *reason)
 {
     return kiln__error_set(error, KILN_ECORRUPT, "pack %s: %s", name, reason);
 }
@@ -219,14 +219,14 @@ static kiln_status read_ends(kiln_pack *pack, uint64_t size, const char *name,
     const char *wrong;
 
     if (size < sizeof header + sizeof footer || size > SIZE_MAX / 2)
-        return refuse(error, name, "its size is no pack's");
+        return refuse_pack(error, name, "its size is no pack's");
     if (kiln__pack_copy_out(pack, 0, header, sizeof header) != KILN_OK ||
         kiln__pack_copy_out(pack, size - sizeof footer, footer,
                             sizeof footer) != KILN_OK)
         return kiln__error_set(error, KILN_EIO, "pack %s: cannot be read",
                                name);
     wrong = kiln__pack_header_read(&pack->layout, header, footer, size);
-    return wrong ? refuse(error, name, wrong) : KILN_OK;
+    return wrong ? refuse_pack(error, name, wrong) : KILN_OK;
 }
 
 kiln_status kiln__pack_open_memory(kiln_pack **out, const kiln_alloc *alloc,
@@ -247,7 +247,7 @@ kiln_status kiln__pack_open_memory(kiln_pack **out, const kiln_alloc *alloc,
     return status;
 }
 
-static kiln_status fail(kiln_error **error, const char *path, int number)
+static kiln_status open_error(kiln_error **error, const char *path, int number)
 {
     const char *reason = kiln__reason_text(number);
 
@@ -267,13 +267,14 @@ static kiln_status look_at_file(kiln_pack *pack, const char *path,
     if (!pack->path)
         return kiln__error_no_memory(error);
     if (fstat(pack->file.number, &facts) != 0)
-        return fail(error, path, errno);
+        return open_error(error, path, errno);
     if (!S_ISREG(facts.st_mode))
-        return refuse(error, path, "it is no file");
+        return refuse_pack(error, path, "it is no file");
     return read_ends(pack, (uint64_t)facts.st_size, path, error);
 }
 
-static kiln_status finish(kiln_pack **out, kiln_pack *pack, kiln_status status)
+static kiln_status finish_pack(kiln_pack **out, kiln_pack *pack,
+                               kiln_status status)
 {
     if (status == KILN_OK)
         *out = pack;
@@ -292,9 +293,10 @@ kiln_status kiln__pack_open(kiln_pack **out, const kiln_alloc *alloc,
     /* Opening anything that is not a regular file must not block. */
     pack->file = kiln__kept_of(kiln__descriptor_open(
         AT_FDCWD, path, O_RDONLY | O_NONBLOCK | O_NOCTTY, 0));
-    return finish(out, pack,
-                  !kiln__pack_is_file(pack) ? fail(error, path, errno)
-                                            : look_at_file(pack, path, error));
+    return finish_pack(out, pack,
+                       !kiln__pack_is_file(pack)
+                           ? open_error(error, path, errno)
+                           : look_at_file(pack, path, error));
 }
 
 kiln_status kiln__pack_open_file(kiln_pack **out, const kiln_alloc *alloc,
@@ -307,7 +309,8 @@ kiln_status kiln__pack_open_file(kiln_pack **out, const kiln_alloc *alloc,
         return kiln__error_no_memory(error);
     }
     pack->file = kiln__kept_of(file);
-    return finish(out, pack,
-                  !kiln__pack_is_file(pack) ? fail(error, path, errno)
-                                            : look_at_file(pack, path, error));
+    return finish_pack(out, pack,
+                       !kiln__pack_is_file(pack)
+                           ? open_error(error, path, errno)
+                           : look_at_file(pack, path, error));
 }

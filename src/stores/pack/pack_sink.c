@@ -90,7 +90,7 @@ static kiln_status write_file(kiln__pack_sink *sink, const void *bytes,
     return KILN_OK;
 }
 
-static kiln_status fail(kiln_error **error, const char *path, int number)
+static kiln_status write_error(kiln_error **error, const char *path, int number)
 {
     return kiln__error_set(error, KILN_EIO, "pack %s: cannot be written: %s",
                            path, kiln__reason_text(number));
@@ -146,7 +146,7 @@ kiln_status kiln__pack_sink_open(kiln__pack_sink *sink, const kiln_alloc *alloc,
         kiln__descriptor_open(folder, sink->temporary,
                               O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, MODE);
     if (sink->descriptor < 0) {
-        fail(error, path, errno);
+        write_error(error, path, errno);
         (void)unlinkat(folder, sink->temporary, 0);
         dispose(sink);
         return KILN_EIO;
@@ -189,7 +189,7 @@ static int is_no_file(int folder, const char *path)
 }
 
 /* Does everything from the last byte to the name. */
-static kiln_status finish(kiln__pack_sink *sink, const char *path)
+static kiln_status finish_file(kiln__pack_sink *sink, const char *path)
 {
     const int descriptor = sink->descriptor;
 
@@ -219,10 +219,10 @@ kiln_status kiln__pack_sink_close(kiln__pack_sink *sink, const char *path,
                                   kiln_status status, kiln_error **error)
 {
     if (status == KILN_OK)
-        status = finish(sink, path);
+        status = finish_file(sink, path);
     if (status != KILN_OK) {
         (void)unlinkat(sink->folder, sink->temporary, 0);
-        fail(error, path, sink->number);
+        write_error(error, path, sink->number);
     }
     dispose(sink);
     return status;

@@ -56,7 +56,7 @@ static void end(void *self)
     kiln__pack_release(self);
 }
 
-static kiln_status count(void *self, uint64_t *entries, uint64_t *bytes)
+static kiln_status count_entries(void *self, uint64_t *entries, uint64_t *bytes)
 {
     const kiln_pack *pack = self;
 
@@ -71,7 +71,7 @@ const kiln_store_ops kiln__pack_store_ops = {
     .get = get,
     .put = put,
     .free = end,
-    .stat = count,
+    .stat = count_entries,
 };
 
 void *kiln__pack_store(kiln_pack *pack)

@@ -68,8 +68,8 @@ static kiln_site_info *copy_sites(kiln__arena *arena,
     return copies;
 }
 
-static void fill(kiln_artifact *artifact, kiln__arena *arena,
-                 const kiln__artifact_source *source)
+static void fill_artifact(kiln_artifact *artifact, kiln__arena *arena,
+                          const kiln__artifact_source *source)
 {
     artifact->key = source->key;
     artifact->encoded_key =
@@ -102,7 +102,7 @@ kiln_status kiln__artifact_new(const kiln_artifact **out,
         return KILN_ENOMEM;
     atomic_init(&owned->artifact.references, 1);
     kiln__arena_init(&owned->arena, &kiln__malloc);
-    fill(&owned->artifact, &owned->arena, source);
+    fill_artifact(&owned->artifact, &owned->arena, source);
     if (owned->arena.failed) {
         kiln_artifact_release(&owned->artifact);
         return KILN_ENOMEM;

@@ -42,8 +42,9 @@ const kiln_artifact *kiln__artifact_find(kiln_context *context, kiln_digest key,
 /* With the lock held. False when out of memory. A resolved artifact whose
    constants may be out of date is replaced, and given to the caller, which
    releases it. */
-static int keep(struct kiln__tiers *tiers, const kiln_artifact *artifact,
-                int is_packed, const kiln_artifact **dropped)
+static int keep_artifact(struct kiln__tiers *tiers,
+                         const kiln_artifact *artifact, int is_packed,
+                         const kiln_artifact **dropped)
 {
     kiln__kept_artifact *kept = kiln__map_get(&tiers->artifacts, artifact->key);
 
@@ -84,7 +85,7 @@ kiln_status kiln__artifact_keep(kiln_context *context,
 
     kiln__mutex_lock(&tiers->lock);
     wanted = is_wanted(tiers, artifact);
-    if (wanted && !keep(tiers, artifact, is_packed, &dropped))
+    if (wanted && !keep_artifact(tiers, artifact, is_packed, &dropped))
         status = KILN_ENOMEM;
     kiln__mutex_unlock(&tiers->lock);
     if (wanted && status == KILN_OK)

@@ -232,8 +232,8 @@ kiln_status kiln__artifact_decode(const kiln_artifact **out,
     return status;
 }
 
-static const kiln_artifact *take(kiln_context *context,
-                                 const kiln__stored *stored)
+static const kiln_artifact *take_artifact(kiln_context *context,
+                                          const kiln__stored *stored)
 {
     const kiln_artifact *artifact = NULL;
     kiln_status status;
@@ -265,7 +265,7 @@ const kiln_artifact *kiln__artifact_recall(kiln_context *context,
         return NULL;
     status = kiln__stores_get(&stored, context, KILN__ENTRY_BINARY, key);
     while (status == KILN_OK && !artifact) {
-        artifact = take(context, &stored);
+        artifact = take_artifact(context, &stored);
         if (!artifact)
             status =
                 kiln__stores_next(&stored, context, KILN__ENTRY_BINARY, key);

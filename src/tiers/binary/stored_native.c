@@ -78,8 +78,8 @@ static kiln_status try(kiln__entry_fault *fault, kiln_context *context,
     return status;
 }
 
-static kiln_status find(kiln_context *context, const kiln_key *key,
-                        const kiln__native_user *user)
+static kiln_status find_native(kiln_context *context, const kiln_key *key,
+                               const kiln__native_user *user)
 {
     kiln__stored stored = {0};
     kiln_status found =
@@ -114,7 +114,7 @@ kiln_status kiln__native_recall(kiln_context *context,
         const kiln_key key = {kiln__encoder_digest(&encoder), encoder.bytes,
                               encoder.size};
 
-        status = find(context, &key, user);
+        status = find_native(context, &key, user);
     }
     kiln__encoder_dispose(&encoder);
     return status;

@@ -23,7 +23,7 @@
  * work to make than that one are not tried any more.
  */
 
-static void count(kiln_context *context, kiln__count outcome)
+static void count_outcome(kiln_context *context, kiln__count outcome)
 {
     kiln__count_request(context, KILN_TIER_RUNTIME, outcome);
 }
@@ -85,8 +85,9 @@ static int is_for(const kiln__runtime_entry *entry,
 
 /* With the lock held. Finds the entry of the key; sets `*other` when another
    key has the digest. */
-static kiln__runtime_entry *find(struct kiln__tiers *tiers,
-                                 const kiln__runtime_query *query, int *other)
+static kiln__runtime_entry *find_bitcode(struct kiln__tiers *tiers,
+                                         const kiln__runtime_query *query,
+                                         int *other)
 {
     kiln__runtime_entry *entry = kiln__map_get(&tiers->runtime, query->digest);
 
@@ -94,12 +95,12 @@ static kiln__runtime_entry *find(struct kiln__tiers *tiers,
     return *other ? NULL : entry;
 }
 
-static kiln__runtime_outcome take(struct kiln__tiers *tiers,
-                                  kiln__runtime_entry **out,
-                                  const kiln__runtime_query *query)
+static kiln__runtime_outcome take_entry(struct kiln__tiers *tiers,
+                                        kiln__runtime_entry **out,
+                                        const kiln__runtime_query *query)
 {
     int other;
-    kiln__runtime_entry *entry = find(tiers, query, &other);
+    kiln__runtime_entry *entry = find_bitcode(tiers, query, &other);
 
     if (entry && entry->state == KILN__RUNTIME_GIVEN_UP)
         return KILN__RUNTIME_IN_PLACE;
@@ -124,7 +125,7 @@ static int is_being_built(struct kiln__tiers *tiers,
                           const kiln__runtime_query *query)
 {
     int other;
-    const kiln__runtime_entry *entry = find(tiers, query, &other);
+    const kiln__runtime_entry *entry = find_bitcode(tiers, query, &other);
 
     return entry && entry->state == KILN__RUNTIME_BUILDING;
 }
@@ -156,7 +157,7 @@ kiln__runtime_outcome kiln__runtime_claim(kiln__runtime_entry **out,
         kiln__mutex_lock(&tiers->lock);
         busy = is_being_built(tiers, query);
         if (!busy)
-            outcome = take(tiers, out, query);
+            outcome = take_entry(tiers, out, query);
         kiln__mutex_unlock(&tiers->lock);
         if (busy)
             wait_for_builder(context, query);
@@ -164,13 +165,13 @@ kiln__runtime_outcome kiln__runtime_claim(kiln__runtime_entry **out,
     } while (busy);
     if (outcome == KILN__RUNTIME_OWN && !query->is_anew &&
         kiln__runtime_recall(context, *out)) {
-        count(context, KILN__COUNT_STORE_HIT);
+        count_outcome(context, KILN__COUNT_STORE_HIT);
         return KILN__RUNTIME_FOUND;
     }
     if (outcome == KILN__RUNTIME_FOUND)
-        count(context, waited ? KILN__COUNT_WAITED : KILN__COUNT_HIT);
+        count_outcome(context, waited ? KILN__COUNT_WAITED : KILN__COUNT_HIT);
     if (outcome == KILN__RUNTIME_NO_MEMORY)
-        count(context, KILN__COUNT_FAILED);
+        count_outcome(context, KILN__COUNT_FAILED);
     return outcome;
 }
 
@@ -187,7 +188,7 @@ kiln_status kiln__runtime_finish(kiln_context *context,
         kiln__runtime_fail(context, entry);
         return KILN_ENOMEM;
     }
-    count(context, KILN__COUNT_BUILT);
+    count_outcome(context, KILN__COUNT_BUILT);
     if (!entry->is_optional)
         kiln__runtime_save(context, entry);
     kiln__lock_release(&entry->lock);
@@ -203,7 +204,7 @@ void kiln__runtime_fail(kiln_context *context, kiln__runtime_entry *entry)
     kiln__condition_broadcast(&tiers->ended);
     kiln__mutex_unlock(&tiers->lock);
     entry_free(context, entry);
-    count(context, KILN__COUNT_FAILED);
+    count_outcome(context, KILN__COUNT_FAILED);
 }
 
 /* ---- reading ---- */

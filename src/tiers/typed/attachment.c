@@ -17,8 +17,9 @@
  */
 
 /* With the lock held. */
-static kiln__attached *find(const kiln_code *code, const kiln_config *config,
-                            const char *consumer)
+static kiln__attached *find_attached(const kiln_code *code,
+                                     const kiln_config *config,
+                                     const char *consumer)
 {
     kiln__attached *at = code->attached;
 
@@ -74,7 +75,7 @@ static kiln__attached *attach(const kiln_code *code, kiln__attached *made)
     kiln__attached *earlier;
 
     kiln__mutex_lock(&tiers->lock);
-    earlier = find(code, made->config, made->consumer);
+    earlier = find_attached(code, made->config, made->consumer);
     if (!earlier) {
         made->order = ++tiers->order;
         made->next = owner->attached;
@@ -139,7 +140,7 @@ kiln_status kiln_attachment_get(void **out, const kiln_code *code,
     if (!out || !code || !consumer)
         return KILN_EINVAL;
     kiln__mutex_lock(&code->context->tiers->lock);
-    found = find(code, config, consumer);
+    found = find_attached(code, config, consumer);
     kiln__mutex_unlock(&code->context->tiers->lock);
     if (!found)
         return bring_in(out, code, config, consumer);

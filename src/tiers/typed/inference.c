@@ -342,7 +342,7 @@ static kiln_status publish_or_park(kiln_inference *inference, kiln_code **out)
 
 /* Loads the instance from a store. KILN_ENOTFOUND leaves the frame as it
    was. */
-static kiln_status load(kiln_inference *inference, kiln_code **out)
+static kiln_status load_instance(kiln_inference *inference, kiln_code **out)
 {
     kiln_status status;
 
@@ -365,7 +365,7 @@ static kiln_status infer(kiln_inference *inference, kiln_code **out,
     if (!inference->code)
         return kiln__error_no_memory(error);
     inference->code->sequence = inference->sequence;
-    status = load(inference, out);
+    status = load_instance(inference, out);
     if (status == KILN_ENOTFOUND) {
         KILN_TRY(run_frontend(inference, error));
         status = publish_or_park(inference, out);
@@ -379,7 +379,7 @@ static kiln_status infer(kiln_inference *inference, kiln_code **out,
 
 /* `level` counts on across suspended chains; the other counters begin anew with
    each chain. */
-static void begin(kiln_inference *inference, kiln__call_chain *run)
+static void begin_inference(kiln_inference *inference, kiln__call_chain *run)
 {
     const kiln_inference *around =
         run->inference ? run->inference : run->suspended;
@@ -424,7 +424,7 @@ kiln_status kiln__typed_infer(kiln_code **out, kiln__call_chain *run,
     kiln_error *fault = NULL;
     kiln_status status;
 
-    begin(&inference, run);
+    begin_inference(&inference, run);
     *out = NULL;
     status = find_or_infer(&inference, out, request, &fault);
     if (status != KILN_OK) {

@@ -169,8 +169,8 @@ void kiln__attached_save(const kiln_code *code, const kiln__attached *attached)
 /* ---- reading ---- */
 
 /* Makes the value from the entry; false: the entry is of no use. */
-static int load(kiln_attachment *out, const kiln__consumer *consumer,
-                const kiln__entry *entry)
+static int load_value(kiln_attachment *out, const kiln__consumer *consumer,
+                      const kiln__entry *entry)
 {
     kiln__reader reader;
     void *value = NULL;
@@ -198,7 +198,7 @@ static kiln_status recall(kiln_attachment *out, int *is_packed,
     kiln_status status =
         kiln__stores_get(&stored, context, KILN__ENTRY_ATTACHED, key);
 
-    while (status == KILN_OK && !load(out, consumer, &stored.entry)) {
+    while (status == KILN_OK && !load_value(out, consumer, &stored.entry)) {
         kiln__stores_reject(context, &stored, KILN__FAULT_MALFORMED);
         status = kiln__stores_next(&stored, context, KILN__ENTRY_ATTACHED, key);
     }

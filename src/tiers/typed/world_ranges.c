@@ -22,8 +22,8 @@ int kiln__code_is_good(const kiln_code *code)
     return 1;
 }
 
-static kiln__world_range *find(const kiln__world_range_list *list,
-                               const kiln_frontend *frontend)
+static kiln__world_range *find_range(const kiln__world_range_list *list,
+                                     const kiln_frontend *frontend)
 {
     for (size_t i = 0; i < list->count; i++)
         if (list->items[i].frontend == frontend)
@@ -42,7 +42,7 @@ kiln_status kiln__code_range(const kiln_code *code,
         *maximum = atomic_load(&code->max_world);
         return KILN_OK;
     }
-    other = find(&code->others, frontend);
+    other = find_range(&code->others, frontend);
     if (!other)
         return KILN_ENOTFOUND;
     *minimum = other->minimum;
@@ -96,7 +96,7 @@ kiln_status kiln__ranges_narrow(const kiln_alloc *alloc,
                                 kiln_frontend *frontend, uint64_t minimum,
                                 uint64_t maximum)
 {
-    kiln__world_range *range = find(list, frontend);
+    kiln__world_range *range = find_range(list, frontend);
 
     if (!range) {
         if (!kiln__array_reserve(alloc, list, 1))
@@ -136,6 +136,6 @@ int kiln__code_end(kiln_code *code, const kiln_frontend *frontend,
 
     if (frontend == code->frontend)
         return lower(&code->max_world, maximum);
-    other = find(&code->others, frontend);
+    other = find_range(&code->others, frontend);
     return other && lower(&other->maximum, maximum);
 }

@@ -157,7 +157,7 @@ static kiln_status check_group(kiln__codegen_job *job)
     return KILN_OK;
 }
 
-static kiln_status describe(kiln__codegen_job *job, LLVMValueRef kernel)
+static kiln_status describe_kernel(kiln__codegen_job *job, LLVMValueRef kernel)
 {
     const kiln__codegen_settings *settings = job->settings;
     const uint32_t *required = settings->required_group_size;
@@ -187,8 +187,9 @@ static kiln_status adapt(kiln__codegen_job *job)
                                         : KILN_OK;
 }
 
-static kiln_status finish(kiln__codegen_job *job, const kiln__object *objects,
-                          size_t count, kiln_blob *out)
+static kiln_status finish_payload(kiln__codegen_job *job,
+                                  const kiln__object *objects, size_t count,
+                                  kiln_blob *out)
 {
     (void)count; /* there is one module */
     return kiln__cuda_link(job, &objects[0], out);
@@ -222,7 +223,7 @@ static const kiln__device_hardware hardware = {
     .lanes = lanes,
     .lane = lane,
     .shuffle = shuffle,
-    .describe = describe,
+    .describe = describe_kernel,
 };
 
 static const char *const scopes[] = {"",        "singlethread", "block",
@@ -252,7 +253,7 @@ const kiln__codegen_backend kiln__cuda_codegen = {
     .print = kiln__device_print,
     .heap = kiln__device_heap,
     .wrap = kiln__device_wrap,
-    .finish = finish,
+    .finish = finish_payload,
     .may_import = may_import,
     .fast = kiln__cuda_fast,
     .adapt = adapt,

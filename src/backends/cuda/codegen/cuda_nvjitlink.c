@@ -185,7 +185,7 @@ static void before_fork(void)
     pthread_mutex_lock(&lock);
 }
 
-static void after_fork(void)
+static void release_lock_after_fork(void)
 {
     pthread_mutex_unlock(&lock);
 }
@@ -194,7 +194,8 @@ void kiln__nvjitlink_guard(void)
 {
     /* Failure means no memory for the handlers; then a child may wait for
        ever. */
-    (void)pthread_atfork(before_fork, after_fork, after_fork);
+    (void)pthread_atfork(before_fork, release_lock_after_fork,
+                         release_lock_after_fork);
 }
 
 /* ---- a link ---- */
@@ -353,7 +354,7 @@ void kiln__nvjitlink_begin(const kiln__codegen_job *job)
 }
 
 /* Finds the library to use. KILN_ENOTFOUND: there is none. */
-static kiln_status find(const library **out, kiln__codegen_job *job)
+static kiln_status find_library(const library **out, kiln__codegen_job *job)
 {
     char path[PATH_MAX] = "";
     kiln_status status;
@@ -393,7 +394,7 @@ kiln_status kiln__nvjitlink(kiln__codegen_job *job, const kiln__object *ptx,
                             kiln_blob *out, kiln__text *said)
 {
     linking l = {.job = job, .said = said};
-    kiln_status status = find(&l.api, job);
+    kiln_status status = find_library(&l.api, job);
 
     if (status == KILN_EIO)
         kiln__text_add(said, "it cannot be opened now");

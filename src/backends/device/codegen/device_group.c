@@ -94,7 +94,8 @@ static LLVMValueRef of_lane(const lanes *s, LLVMValueRef value,
 
 /* Returns the value of any lane; for a lane that does not exist, the item's
    own. */
-static LLVMValueRef take(const lanes *s, LLVMValueRef value, LLVMValueRef lane)
+static LLVMValueRef take_lane(const lanes *s, LLVMValueRef value,
+                              LLVMValueRef lane)
 {
     const LLVMValueRef exists =
         LLVMBuildICmp(s->builder, LLVMIntULT, lane, s->count, "");
@@ -179,7 +180,7 @@ static LLVMValueRef fold(const lanes *s, uint32_t operation, int32_t kind,
         const LLVMValueRef exists =
             LLVMBuildICmp(s->builder, LLVMIntULT, other, s->count, "");
         const LLVMValueRef both =
-            combine(s, operation, kind, value, take(s, value, other));
+            combine(s, operation, kind, value, take_lane(s, value, other));
 
         value = LLVMBuildSelect(s->builder, exists, both, value, "");
     }
@@ -225,13 +226,13 @@ LLVMValueRef kiln__device_collective(kiln__codegen_job *job,
     switch (operation) {
     case KILN__GROUP_SHUFFLE:
     case KILN__GROUP_SUB_BROADCAST:
-        return take(&s, value, operand);
+        return take_lane(&s, value, operand);
     case KILN__GROUP_SHUFFLE_XOR:
-        return take(&s, value, LLVMBuildXor(builder, s.lane, operand, ""));
+        return take_lane(&s, value, LLVMBuildXor(builder, s.lane, operand, ""));
     case KILN__GROUP_SHUFFLE_UP:
-        return take(&s, value, LLVMBuildSub(builder, s.lane, operand, ""));
+        return take_lane(&s, value, LLVMBuildSub(builder, s.lane, operand, ""));
     case KILN__GROUP_SHUFFLE_DOWN:
-        return take(&s, value, LLVMBuildAdd(builder, s.lane, operand, ""));
+        return take_lane(&s, value, LLVMBuildAdd(builder, s.lane, operand, ""));
     case KILN__GROUP_SUB_ADD:
     case KILN__GROUP_SUB_MIN:
     case KILN__GROUP_SUB_MAX:

@@ -59,7 +59,7 @@ static uint32_t out_of_memory(kiln__codegen_job *job)
 
 /* Keeps the text's bytes as a report, returns its number, and disposes of the
    text. */
-static uint32_t keep(kiln__codegen_job *job, kiln__text *text)
+static uint32_t keep_report(kiln__codegen_job *job, kiln__text *text)
 {
     struct kiln__reports *reports = reports_of(job);
     uint32_t number = 0;
@@ -104,7 +104,7 @@ uint32_t kiln__device_exception_report(kiln__codegen_job *job, uint32_t kind,
     add_u32(&text, ordinal);
     add_string(&text, method != NULL ? method : "");
     add_string(&text, message != NULL ? message : "");
-    return keep(job, &text);
+    return keep_report(job, &text);
 }
 
 uint32_t kiln__device_print_report(kiln__codegen_job *job, size_t count,
@@ -121,7 +121,7 @@ uint32_t kiln__device_print_report(kiln__codegen_job *job, size_t count,
         if (kinds[i] == KILN__PRINT_TEXT)
             add_string(&text, texts[i]);
     }
-    return keep(job, &text);
+    return keep_report(job, &text);
 }
 
 int kiln__device_has_reports(const kiln__codegen_job *job)

@@ -457,8 +457,9 @@ static void print_parts(kiln__codegen_job *job, LLVMBuilderRef builder,
 
 /* ---- the payload ---- */
 
-static kiln_status finish(kiln__codegen_job *job, const kiln__object *objects,
-                          size_t count, kiln_blob *out)
+static kiln_status finish_payload(kiln__codegen_job *job,
+                                  const kiln__object *objects, size_t count,
+                                  kiln_blob *out)
 {
     char message[1024];
     kiln_status status = KILN_OK;
@@ -502,7 +503,7 @@ const kiln__codegen_backend kiln__host_codegen = {
     .print = print_parts,
     .heap = heap,
     .wrap = kiln__host_wrap,
-    .finish = finish,
+    .finish = finish_payload,
     .find_sites = kiln__host_find_sites,
     .may_import = kiln__host_may_import,
     .is_taken = kiln__host_may_refer,

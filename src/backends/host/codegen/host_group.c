@@ -89,8 +89,8 @@ static LLVMValueRef memory(kiln__codegen_job *job, LLVMBuilderRef builder,
                           kiln__host_member(job, builder, item, offset), "");
 }
 
-static LLVMValueRef count(kiln__codegen_job *job, LLVMBuilderRef builder,
-                          LLVMValueRef item)
+static LLVMValueRef count_items(kiln__codegen_job *job, LLVMBuilderRef builder,
+                                LLVMValueRef item)
 {
     const maker m = {job, builder, item};
     LLVMValueRef plane =
@@ -118,8 +118,8 @@ static LLVMValueRef exists(kiln__codegen_job *job, LLVMBuilderRef builder,
     LLVMValueRef local[3], fine, id;
 
     split_number(&m, value, local);
-    fine = LLVMBuildICmp(builder, LLVMIntULT, value, count(job, builder, item),
-                         "");
+    fine = LLVMBuildICmp(builder, LLVMIntULT, value,
+                         count_items(job, builder, item), "");
     for (uint32_t d = 0; d < 3; d++) {
         id = LLVMBuildAdd(builder, start_of(&m, d), local[d], "");
         fine = LLVMBuildAnd(
@@ -299,7 +299,7 @@ void kiln__host_mark_loops(kiln__codegen_job *job)
 const kiln__codegen_groups kiln__host_groups = {
     .sub_group_size = KILN__HOST_SUB_GROUP,
     .memory = memory,
-    .count = count,
+    .count = count_items,
     .exists = exists,
     .set_item = set_item,
     .open = open,

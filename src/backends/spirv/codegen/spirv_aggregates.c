@@ -88,8 +88,8 @@ static int first(part *p, LLVMTypeRef whole)
 
 /* ---- parts of values ---- */
 
-static LLVMValueRef take(LLVMBuilderRef builder, LLVMValueRef value,
-                         const part *p)
+static LLVMValueRef take_part(LLVMBuilderRef builder, LLVMValueRef value,
+                              const part *p)
 {
     for (unsigned i = 0; i < p->depth; i++)
         value = LLVMBuildExtractValue(builder, value, p->path[i], "");
@@ -138,8 +138,9 @@ static LLVMValueRef split_select(LLVMBuilderRef builder, LLVMValueRef select)
 
     for (int more = first(&p, type); more; more = advance(&p, type)) {
         const LLVMValueRef value = LLVMBuildSelect(
-            builder, condition, take(builder, LLVMGetOperand(select, 1), &p),
-            take(builder, LLVMGetOperand(select, 2), &p), "");
+            builder, condition,
+            take_part(builder, LLVMGetOperand(select, 1), &p),
+            take_part(builder, LLVMGetOperand(select, 2), &p), "");
 
         whole = put(builder, whole, value, &p);
     }
@@ -183,7 +184,7 @@ static void split_store(kiln__codegen_job *job, LLVMBuilderRef builder,
 
     for (int more = first(&p, type); more; more = advance(&p, type)) {
         const LLVMValueRef one = LLVMBuildStore(
-            builder, take(builder, whole, &p),
+            builder, take_part(builder, whole, &p),
             place(job, builder, type, LLVMGetOperand(store, 1), &p));
 
         LLVMSetAlignment(one, part_alignment(job, store, &p));
@@ -217,7 +218,7 @@ static LLVMValueRef phi_of_part(LLVMBuilderRef builder, LLVMValueRef phi,
         if (value == NULL) {
             LLVMPositionBuilderBefore(builder,
                                       LLVMGetBasicBlockTerminator(from));
-            value = take(builder, LLVMGetIncomingValue(phi, i), p);
+            value = take_part(builder, LLVMGetIncomingValue(phi, i), p);
         }
         LLVMAddIncoming(one, &value, &from, 1);
     }

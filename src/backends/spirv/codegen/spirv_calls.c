@@ -264,7 +264,7 @@ static kiln_status find_trap(kiln__codegen_job *job, LLVMValueRef function,
 
 /* Replaces one trap and what follows it by a return; false when there is
    none. */
-static int leave(kiln__codegen_job *job, LLVMValueRef kernel)
+static int replace_trap(kiln__codegen_job *job, LLVMValueRef kernel)
 {
     LLVMBasicBlockRef block;
     LLVMValueRef at;
@@ -303,7 +303,7 @@ kiln_status kiln__spirv_take_in(kiln__codegen_job *job)
     for (f = LLVMGetFirstFunction(job->module); f != NULL;
          f = LLVMGetNextFunction(f))
         while (LLVMGetFunctionCallConv(f) == KILN__SPIR_KERNEL &&
-               leave(job, f)) {
+               replace_trap(job, f)) {
         }
     return KILN_OK;
 }

@@ -56,7 +56,7 @@ static const struct capability {
     {6034, "AtomicFloat64AddEXT", "SPV_EXT_shader_atomic_float_add"},
 };
 
-static const struct capability *find(uint32_t number)
+static const struct capability *find_capability(uint32_t number)
 {
     for (size_t i = 0; i < sizeof capabilities / sizeof capabilities[0]; i++)
         if (capabilities[i].number == number)
@@ -73,7 +73,7 @@ static int has_extensions(const kiln__codegen_job *job)
 
 static kiln_status check_capability(kiln__codegen_job *job, uint32_t number)
 {
-    const struct capability *known = find(number);
+    const struct capability *known = find_capability(number);
 
     if (known == NULL && !has_extensions(job))
         return kiln__job_fail(job, KILN_ECODEGEN,

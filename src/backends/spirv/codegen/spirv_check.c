@@ -22,10 +22,10 @@ typedef struct findings {
     size_t count;
 } findings;
 
-static void find(findings *f, const char *format, ...)
+static void add_finding(findings *f, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-static void find(findings *f, const char *format, ...)
+static void add_finding(findings *f, const char *format, ...)
 {
     const char *text;
     va_list arguments;
@@ -66,19 +66,19 @@ static kiln_status report(findings *f)
 static void check_integer(findings *f, unsigned width)
 {
     if (width != 1 && width != 8 && width != 16 && width != 32 && width != 64)
-        find(f, "SPIR-V has no integers of %u bits", width);
+        add_finding(f, "SPIR-V has no integers of %u bits", width);
 }
 
 static void check_float(findings *f, LLVMTypeKind kind)
 {
     if (kind == LLVMHalfTypeKind) {
         if (!kiln__spirv_has(f->job, "fp16"))
-            find(f, "f16 needs the target's option fp16");
+            add_finding(f, "f16 needs the target's option fp16");
     } else if (kind == LLVMDoubleTypeKind) {
         if (!kiln__spirv_has(f->job, "fp64"))
-            find(f, "f64 needs the target's option fp64");
+            add_finding(f, "f64 needs the target's option fp64");
     } else if (kind != LLVMFloatTypeKind) {
-        find(f, "SPIR-V has floats of 16, 32 and 64 bits only");
+        add_finding(f, "SPIR-V has floats of 16, 32 and 64 bits only");
     }
 }
 
@@ -90,7 +90,7 @@ static void check_vector(findings *f, LLVMTypeRef type)
 
     if (length != 2 && length != 3 && length != 4 && length != 8 &&
         length != 16)
-        find(f, "SPIR-V has no vectors of %u elements", length);
+        add_finding(f, "SPIR-V has no vectors of %u elements", length);
     check_type(f, LLVMGetElementType(type));
 }
 
@@ -108,8 +108,8 @@ static void check_type(findings *f, LLVMTypeRef type)
         return;
     case LLVMPointerTypeKind:
         if (LLVMGetPointerAddressSpace(type) > KILN__SPACE_GENERIC)
-            find(f, "SPIR-V has no address space %u",
-                 LLVMGetPointerAddressSpace(type));
+            add_finding(f, "SPIR-V has no address space %u",
+                        LLVMGetPointerAddressSpace(type));
         return;
     case LLVMArrayTypeKind:
         check_type(f, LLVMGetElementType(type));
@@ -126,7 +126,7 @@ static void check_type(findings *f, LLVMTypeRef type)
     case LLVMTokenTypeKind:
     case LLVMX86_AMXTypeKind:
     case LLVMFunctionTypeKind:
-        find(f, "a type that SPIR-V does not have");
+        add_finding(f, "a type that SPIR-V does not have");
         return;
     default:
         check_float(f, kind);
@@ -140,10 +140,11 @@ static void check_atomic(findings *f, LLVMTypeRef type)
     const uint64_t bits = LLVMSizeOfTypeInBits(f->job->layout, type);
 
     if (bits == 64 && !kiln__spirv_has(f->job, "int64_atomics"))
-        find(f, "atomic operations on 64 bits need the target's option "
-                "int64_atomics");
+        add_finding(f, "atomic operations on 64 bits need the target's option "
+                       "int64_atomics");
     else if (bits != 32 && bits != 64)
-        find(f, "SPIR-V has no atomic operations on %u bits", (unsigned)bits);
+        add_finding(f, "SPIR-V has no atomic operations on %u bits",
+                    (unsigned)bits);
 }
 
 static const char *float_extension(LLVMAtomicRMWBinOp operation)
@@ -186,10 +187,10 @@ static void check_update(findings *f, LLVMValueRef update)
     const char *extension = float_extension(operation);
 
     if (extension != NULL && !kiln__spirv_has(f->job, extension))
-        find(f, "an atomic operation on floats needs the extension %s",
-             extension);
+        add_finding(f, "an atomic operation on floats needs the extension %s",
+                    extension);
     if (extension == NULL && !is_known_operation(operation))
-        find(f, "an atomic operation that SPIR-V does not have");
+        add_finding(f, "an atomic operation that SPIR-V does not have");
     if (extension == NULL)
         check_atomic(f, type);
 }
@@ -230,7 +231,7 @@ static void check_intrinsic(findings *f, const char *name)
     for (size_t i = 0; i < sizeof wider / sizeof wider[0]; i++)
         is_known &= strcmp(name, wider[i]) != 0;
     if (!is_known)
-        find(f, "LLVM has no SPIR-V for %s", name);
+        add_finding(f, "LLVM has no SPIR-V for %s", name);
 }
 
 static void check_call(findings *f, LLVMValueRef call)
@@ -241,9 +242,9 @@ static void check_call(findings *f, LLVMValueRef call)
     const char *name;
 
     if (callee == NULL) {
-        find(f, LLVMIsAInlineAsm(called) ? "SPIR-V has no assembly"
-                                         : "SPIR-V has no pointers to "
-                                           "functions");
+        add_finding(f, LLVMIsAInlineAsm(called) ? "SPIR-V has no assembly"
+                                                : "SPIR-V has no pointers to "
+                                                  "functions");
         return;
     }
     name = LLVMGetValueName2(callee, &size);
@@ -251,7 +252,8 @@ static void check_call(findings *f, LLVMValueRef call)
         check_intrinsic(f, name);
     else if (LLVMGetInstructionCallConv(call) !=
              LLVMGetFunctionCallConv(callee))
-        find(f, "'%s' is called by another convention than it has", name);
+        add_finding(f, "'%s' is called by another convention than it has",
+                    name);
 }
 
 /* ---- instructions ---- */
@@ -262,7 +264,7 @@ static void check_operands(findings *f, LLVMValueRef instruction)
         const LLVMValueRef operand = LLVMGetOperand(instruction, (unsigned)i);
 
         if (LLVMIsAFunction(operand) && !LLVMIsACallInst(instruction))
-            find(f, "SPIR-V has no pointers to functions");
+            add_finding(f, "SPIR-V has no pointers to functions");
         else
             check_type(f, LLVMTypeOf(operand));
     }
@@ -279,7 +281,7 @@ static void check_instruction(findings *f, LLVMValueRef instruction)
     case LLVMAlloca:
         check_type(f, LLVMGetAllocatedType(instruction));
         if (!LLVMIsAConstantInt(LLVMGetOperand(instruction, 0)))
-            find(f, "SPIR-V has no variables whose size is computed");
+            add_finding(f, "SPIR-V has no variables whose size is computed");
         break;
     case LLVMAtomicRMW:
         check_update(f, instruction);
@@ -291,7 +293,7 @@ static void check_instruction(findings *f, LLVMValueRef instruction)
     case LLVMIndirectBr:
     case LLVMVAArg:
     case LLVMFreeze:
-        find(f, "an instruction that SPIR-V does not have");
+        add_finding(f, "an instruction that SPIR-V does not have");
         break;
     default:
         break;
@@ -307,7 +309,7 @@ static void check_function(findings *f)
     if (LLVMGetIntrinsicID(f->function) != 0)
         return;
     if (LLVMIsFunctionVarArg(type))
-        find(f, "SPIR-V has no variable number of arguments");
+        add_finding(f, "SPIR-V has no variable number of arguments");
     check_type(f, LLVMGetReturnType(type));
     for (unsigned i = 0; i < LLVMCountParams(f->function); i++)
         check_type(f, LLVMTypeOf(LLVMGetParam(f->function, i)));
@@ -325,10 +327,10 @@ static void check_global(findings *f, LLVMValueRef global)
 
     check_type(f, LLVMGlobalGetValueType(global));
     if (space != KILN__SHARED_SPACE && space != KILN__SPACE_CONSTANT)
-        find(f,
-             "variable '%s' of the module: memory of a launch is its "
-             "arguments",
-             LLVMGetValueName2(global, &size));
+        add_finding(f,
+                    "variable '%s' of the module: memory of a launch is its "
+                    "arguments",
+                    LLVMGetValueName2(global, &size));
 }
 
 kiln_status kiln__spirv_check(kiln__codegen_job *job)

@@ -240,7 +240,7 @@ static kiln_status check_arguments(kiln__codegen_job *job, LLVMValueRef kernel)
         taker);
 }
 
-static kiln_status describe(kiln__codegen_job *job, LLVMValueRef kernel)
+static kiln_status describe_kernel(kiln__codegen_job *job, LLVMValueRef kernel)
 {
     KILN_TRY(check_arguments(job, kernel));
     kiln__device_require_group(job, kernel);
@@ -266,8 +266,9 @@ static kiln_status wrap(kiln__codegen_job *job)
 
 /* ---- the payload ---- */
 
-static kiln_status finish(kiln__codegen_job *job, const kiln__object *objects,
-                          size_t count, kiln_blob *out)
+static kiln_status finish_payload(kiln__codegen_job *job,
+                                  const kiln__object *objects, size_t count,
+                                  kiln_blob *out)
 {
     kiln__object copy; /* the payload's bytes, which are aligned to words */
 
@@ -351,7 +352,7 @@ static const kiln__device_hardware hardware = {
     .members = members,
     .shuffle = shuffle,
     .begin = kiln__spirv_begin,
-    .describe = describe,
+    .describe = describe_kernel,
 };
 
 static const char *const scopes[] = {"",          "singlethread", "subgroup",
@@ -383,7 +384,7 @@ const kiln__codegen_backend kiln__spirv_codegen = {
     .print = kiln__device_print,
     .heap = kiln__device_heap,
     .wrap = wrap,
-    .finish = finish,
+    .finish = finish_payload,
     .may_import = kiln__spirv_may_import,
     .open = name_scopes,
     .passes = passes,

@@ -25,7 +25,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static _Thread_local int holding;
 static int has_extensions; /* LLVM's option has our list; under the lock */
 
-static void take(void)
+static void take_lock(void)
 {
     pthread_mutex_lock(&lock);
     holding = 1;
@@ -56,7 +56,7 @@ static void before_fork(void)
     pthread_mutex_lock(&lock);
 }
 
-static void after_fork(void)
+static void release_lock_after_fork(void)
 {
     pthread_mutex_unlock(&lock);
 }
@@ -65,7 +65,8 @@ void kiln__spirv_guard(void)
 {
     /* As for lld: failure means no memory, and then a child may wait for
        ever. */
-    (void)pthread_atfork(before_fork, after_fork, after_fork);
+    (void)pthread_atfork(before_fork, release_lock_after_fork,
+                         release_lock_after_fork);
 }
 
 /* ---- machines ---- */
@@ -121,7 +122,7 @@ static kiln_status allow_extensions(kiln__codegen_job *job)
 
 kiln_status kiln__spirv_begin_machine(kiln__codegen_job *job)
 {
-    take();
+    take_lock();
     if (allow_extensions(job) != KILN_OK)
         give();
     return job->status;
@@ -166,7 +167,7 @@ LLVMMemoryBufferRef kiln__spirv_emit(kiln__codegen_job *job,
     LLVMMemoryBufferRef made = NULL;
 
     LLVMContextSetDiagnosticHandler(job->context, on_diagnostic, &r);
-    take();
+    take_lock();
     if (allow_extensions(job) == KILN_OK)
         made = kiln__llvm_emit_spirv(job->machine, module, as_text);
     drop_extensions();

@@ -440,7 +440,7 @@ static LLVMValueRef make(const expansion *e, way as)
     return NULL;
 }
 
-static const struct intrinsic *find(LLVMValueRef call)
+static const struct intrinsic *find_intrinsic(LLVMValueRef call)
 {
     const LLVMValueRef callee = LLVMGetCalledValue(call);
     size_t size;
@@ -477,7 +477,7 @@ static int can_be_made(LLVMValueRef call)
 
 int kiln__spirv_expand(kiln__codegen_job *job, LLVMValueRef call)
 {
-    const struct intrinsic *found = find(call);
+    const struct intrinsic *found = find_intrinsic(call);
     expansion e = {.job = job, .call = call};
     LLVMValueRef value;
 

@@ -79,7 +79,8 @@ static int use_file(validator *v, const char *path)
 }
 
 /* Finds the library. `path` has room for a path. */
-static int find(kiln__codegen_job *job, validator *v, char path[PATH_MAX])
+static int find_validator(kiln__codegen_job *job, validator *v,
+                          char path[PATH_MAX])
 {
     switch (kiln__tool_find(path, KILN__TOOL_SPIRV_TOOLS)) {
     case KILN__TOOL_ABSENT:
@@ -167,5 +168,5 @@ kiln_status kiln__spirv_validate(kiln__codegen_job *job,
     char path[PATH_MAX];
     validator v;
 
-    return find(job, &v, path) ? look(job, &v, module) : KILN_OK;
+    return find_validator(job, &v, path) ? look(job, &v, module) : KILN_OK;
 }

@@ -78,8 +78,9 @@ typedef struct input {
     size_t size;
 } input;
 
-static kiln_status load(void **out, void *device, const kiln_artifact *artifact,
-                        input from, kiln_error **error)
+static kiln_status load_module(void **out, void *device,
+                               const kiln_artifact *artifact, input from,
+                               kiln_error **error)
 {
     kiln__spirv_module *module = NULL;
     ze_module_handle_t native = NULL;
@@ -101,8 +102,8 @@ kiln_status kiln__level_zero_load(void *self, void *device,
 
     (void)self;
     KILN_TRY(kiln__spirv_walk_init(&walk, bytes, size, error));
-    return load(module, device, artifact,
-                (input){ZE_MODULE_FORMAT_IL_SPIRV, bytes, size}, error);
+    return load_module(module, device, artifact,
+                       (input){ZE_MODULE_FORMAT_IL_SPIRV, bytes, size}, error);
 }
 
 void kiln__level_zero_program_free(const kiln__spirv_device *device,
@@ -127,8 +128,8 @@ kiln_status kiln__level_zero_load_native(void *self, void *device,
                                          void **module, kiln_error **error)
 {
     (void)self;
-    return load(module, device, artifact,
-                (input){ZE_MODULE_FORMAT_NATIVE, bytes, size}, error);
+    return load_module(module, device, artifact,
+                       (input){ZE_MODULE_FORMAT_NATIVE, bytes, size}, error);
 }
 
 kiln_status kiln__level_zero_save(void *self, void *module, kiln_blob *out,

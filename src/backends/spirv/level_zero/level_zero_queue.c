@@ -120,7 +120,7 @@ static ze_result_t meet_mark(zero_queue *queue, uint64_t timeout_ns)
 
 /* A mark that comes before a later launch is awaited first; then a new one is
    made. */
-static ze_result_t finish(zero_queue *queue, uint64_t timeout_ns)
+static ze_result_t finish_queue(zero_queue *queue, uint64_t timeout_ns)
 {
     ze_result_t code = ZE_RESULT_SUCCESS;
 
@@ -140,7 +140,7 @@ void kiln__level_zero_queue_free(void *self, void *queue)
     if (old->is_marked)
         (void)meet_mark(old, UINT64_MAX);
     if (old->is_busy)
-        (void)finish(old, UINT64_MAX);
+        (void)finish_queue(old, UINT64_MAX);
     queue_free(old);
 }
 
@@ -305,15 +305,15 @@ kiln_status kiln__level_zero_native(void *self, void *queue, void *function,
    polls did not give it that moment, they would never find the list idle. */
 #define LOOK_NS 100000u
 
-static ze_result_t ask(zero_queue *queue, int block)
+static ze_result_t ask_queue(zero_queue *queue, int block)
 {
     if (!block && !queue->is_busy && !queue->is_lent)
         return ZE_RESULT_SUCCESS;
     if (queue->is_lent)
         queue->is_stale = 1;
     if (block)
-        return finish(queue, UINT64_MAX);
-    return finish(queue, queue->is_lent ? LOOK_NS : 0);
+        return finish_queue(queue, UINT64_MAX);
+    return finish_queue(queue, queue->is_lent ? LOOK_NS : 0);
 }
 
 kiln_status kiln__level_zero_wait(void *self, void *queue, int32_t block,
@@ -321,7 +321,7 @@ kiln_status kiln__level_zero_wait(void *self, void *queue, int32_t block,
 {
     zero_queue *to = queue;
     kiln__loaded_kernels *kernels = &to->device->base.kernels;
-    const ze_result_t code = ask(to, block);
+    const ze_result_t code = ask_queue(to, block);
     const int is_left = code == ZE_RESULT_NOT_READY;
     kiln_status status = KILN_OK;
 

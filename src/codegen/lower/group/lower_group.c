@@ -508,7 +508,7 @@ static const kiln__lower_as_group as_group = {
 
 /* ---- the whole function ---- */
 
-static void begin(kiln__lowering *l)
+static void begin_function(kiln__lowering *l)
 {
     kiln__group *g = l->group;
     const LLVMBasicBlockRef start = kiln__lower_block(l);
@@ -544,7 +544,7 @@ kiln_status kiln__group_define(kiln__lowering *l, kiln__lower_function *f)
     g.entry = kiln__lower_block(l);
     g.failed = kiln__lower_block(l);
     kiln__lower_begin(l);
-    begin(l);
+    begin_function(l);
     run_frame(l, frame);
     l->group = NULL;
     kiln__lower_return(l, LLVMConstNull(kiln__lower_type_of(l, f->ir.result)));

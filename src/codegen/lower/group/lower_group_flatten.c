@@ -331,7 +331,7 @@ static void repeat(flat *f, uint32_t index)
 }
 
 /* Gives a loop that counts a variable of its own. */
-static void count(flat *f, uint32_t index)
+static void flatten_for(flat *f, uint32_t index)
 {
     kiln__ir_node node = *kiln__ir_node_at(f->ir, index);
     const uint32_t old = (uint32_t)node.imm;
@@ -381,7 +381,7 @@ static void statement(flat *f, uint32_t index)
         kiln__rewrite_append(&f->rewrite, f->out, index);
         return;
     case KILN__IR_FOR:
-        count(f, index);
+        flatten_for(f, index);
         return;
     case KILN__IR_WHILE:
         if (carries(f, kiln__ir_operand(f->ir, node, 0))) {

@@ -290,7 +290,7 @@ static void plan_block(planner *p, uint32_t index);
 static void plan_frame(planner *p, kiln__group_frame *frame);
 
 /* Adds the steps of a return that all items of the scope take together. */
-static void leave(planner *p, uint32_t index)
+static void add_return(planner *p, uint32_t index)
 {
     const kiln__ir_node *node = node_at(p, index);
     kiln__group_frame *frame = p->frame;
@@ -459,7 +459,7 @@ static void split_statement(planner *p, uint32_t index)
 
     switch ((uint32_t)node->op) {
     case KILN__IR_RETURN:
-        leave(p, index);
+        add_return(p, index);
         break;
     case KILN__IR_BREAK:
     case KILN__IR_CONTINUE:

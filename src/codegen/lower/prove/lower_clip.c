@@ -70,7 +70,7 @@ static void begin_at(clip *c, uint32_t d, LLVMValueRef from)
 }
 
 /* Keeps only the items whose id compares so with the value. */
-static int keep(clip *c, uint32_t op, uint32_t d, LLVMValueRef value)
+static int keep_items(clip *c, uint32_t op, uint32_t d, LLVMValueRef value)
 {
     switch (op) {
     case KILN__IR_LT:
@@ -151,8 +151,8 @@ static int compare(clip *c, uint32_t op, const kiln__prove_symbol *a,
 
     return b != NULL && b->kind == KILN_TYPE_I64 &&
            kiln__range_is_point(bound) && is_moved_id(c, a, &id) &&
-           keep(c, op, id.dimension,
-                saturating(c, "llvm.ssub.sat", bound.low, id.by));
+           keep_items(c, op, id.dimension,
+                      saturating(c, "llvm.ssub.sat", bound.low, id.by));
 }
 
 static int comparison(clip *c, const kiln__prove_symbol *s, int truth)

@@ -233,7 +233,7 @@ static int is_first(const kiln__obligation *o)
     return 1;
 }
 
-static void finish(kiln__prover *p)
+static void finish_proofs(kiln__prover *p)
 {
     LLVMValueRef all = kiln__prove_truth(p, 1);
 
@@ -265,7 +265,7 @@ static kiln_status attempt(kiln__lowering *l, kiln__prover *p)
     if (function == NULL || !interpret(p, function))
         return kiln__job_fail(l->job, KILN_ENOMEM, "out of memory");
     if (pays(p)) {
-        finish(p);
+        finish_proofs(p);
         l->job->proof_function = function;
     } else {
         LLVMDeleteFunction(function);

@@ -171,8 +171,8 @@ static int operands_differ(kiln__prover *p, kiln__prove_path *path,
     return 0;
 }
 
-static kiln__range find(kiln__prover *p, kiln__prove_path *path,
-                        const kiln__prove_symbol *s)
+static kiln__range find_range(kiln__prover *p, kiln__prove_path *path,
+                              const kiln__prove_symbol *s)
 {
     kiln__range inherited, here;
 
@@ -202,7 +202,7 @@ kiln__range kiln__prove_path_range(kiln__prover *p, kiln__prove_path *path,
     for (const kiln__known *k = *head; k != NULL; k = k->chain)
         if (k->path == path->id && k->symbol == s->id)
             return k->range;
-    range = find(p, path, s);
+    range = find_range(p, path, s);
     remember(p, head, path->id, s->id, range);
     return range;
 }

@@ -272,8 +272,8 @@ static LLVMValueRef carefully(kiln__prover *p, uint32_t op, LLVMValueRef a,
 }
 
 /* Returns the range; the full one where it is `bad` or exceeds the kind. */
-static kiln__range settle(kiln__prover *p, int32_t kind, kiln__range a,
-                          LLVMValueRef bad)
+static kiln__range settle_range(kiln__prover *p, int32_t kind, kiln__range a,
+                                LLVMValueRef bad)
 {
     const kiln__range full = kiln__range_full(p, kind);
 
@@ -305,7 +305,7 @@ kiln__range kiln__range_fit(kiln__prover *p, kiln__range a, int32_t kind)
     if (kiln__range_full(p, kind).low == NULL)
         return kiln__range_full(p, kind);
     if (!kiln__range_is_point(a) || kind == KILN_TYPE_I64)
-        return settle(p, kind, a, kiln__prove_truth(p, 0));
+        return settle_range(p, kind, a, kiln__prove_truth(p, 0));
     /* A single value wraps to what the program would compute. */
     a.low = LLVMBuildIntCast2(p->l->builder, a.low,
                               kiln__job_scalar(p->l->job, kind), 1, "");
@@ -353,7 +353,7 @@ static kiln__range multiply(kiln__prover *p, const kiln__prove_symbol *s,
     parts[1] = apply(p, s, KILN__IR_MUL, a.high, b.low, &bad);
     if (kiln__range_is_point(b) && constant(b.low, &factor) && factor >= 0) {
         out = (kiln__range){parts[0], parts[1]};
-        return s->exact ? out : settle(p, s->kind, out, bad);
+        return s->exact ? out : settle_range(p, s->kind, out, bad);
     }
     out.low = least(p, parts[0], parts[1]);
     out.high = greatest(p, parts[0], parts[1]);
@@ -363,7 +363,7 @@ static kiln__range multiply(kiln__prover *p, const kiln__prove_symbol *s,
         out.low = least(p, out.low, least(p, parts[2], parts[3]));
         out.high = greatest(p, out.high, greatest(p, parts[2], parts[3]));
     }
-    return s->exact ? out : settle(p, s->kind, out, bad);
+    return s->exact ? out : settle_range(p, s->kind, out, bad);
 }
 
 static kiln__range linear(kiln__prover *p, const kiln__prove_symbol *s,
@@ -375,7 +375,7 @@ static kiln__range linear(kiln__prover *p, const kiln__prove_symbol *s,
 
     out.low = apply(p, s, s->op, a.low, is_add ? b.low : b.high, &bad);
     out.high = apply(p, s, s->op, a.high, is_add ? b.high : b.low, &bad);
-    return s->exact ? out : settle(p, s->kind, out, bad);
+    return s->exact ? out : settle_range(p, s->kind, out, bad);
 }
 
 LLVMValueRef kiln__range_can_move(kiln__prover *p, const kiln__prove_symbol *s,

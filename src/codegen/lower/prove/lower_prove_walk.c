@@ -348,8 +348,8 @@ static kiln__prove_symbol *counter(kiln__prover *p, kiln__prove_path *path,
     return s;
 }
 
-static kiln__prove_path *count(kiln__prover *p, kiln__frame *frame,
-                               kiln__prove_path *path, uint32_t index)
+static kiln__prove_path *walk_for(kiln__prover *p, kiln__frame *frame,
+                                  kiln__prove_path *path, uint32_t index)
 {
     const kiln__ir_node *node = kiln__ir_node_at(frame->ir, index);
     const kiln__ir_node *step = kiln__ir_operand_at(frame->ir, node, 2);
@@ -540,7 +540,7 @@ kiln__prove_path *kiln__prove_statement(kiln__prover *p, kiln__frame *frame,
     case KILN__IR_WHILE:
         return repeat(p, frame, path, index);
     case KILN__IR_FOR:
-        return count(p, frame, path, index);
+        return walk_for(p, frame, path, index);
     case KILN__IR_UNROLLED:
         return unroll(p, frame, path, index);
     case KILN__IR_BREAK:
